@@ -1,0 +1,161 @@
+package merge
+
+import "time"
+
+// Side is one of the three inputs, or nobody.
+type Side uint8
+
+// The sides. Nobody stands where no side has been chosen (an unsettled conflict).
+const (
+	Nobody Side = iota
+	OriginalSide
+	LocalSide
+	LiveSide
+)
+
+// Triple is what is merged. Each side is an object as ReadJSON gives it
+// (map[string]any with json.Number for numbers), or nil where there is none:
+// Original nil means that nothing is known to have been applied before, Live
+// nil that the object does not exist. None is ever modified.
+type Triple struct {
+	Original any
+	Local    any
+	Live     any
+
+	// Owners tells who set what in Live; nil where Live has no managedFields.
+	Owners *Owners
+
+	// Appliers are the field managers whose values count as ours.
+	Appliers []string
+
+	// Blanked: Original has keys but no values (a Secret's, or a shortened
+	// annotation's): a leaf null or "" in it is an unknown value, not a removal.
+	Blanked bool
+}
+
+// Opt is a value that may be absent. Absent is not null.
+type Opt struct {
+	Value any
+	Set   bool
+}
+
+// Some makes a present value.
+func Some(v any) Opt { return Opt{Value: v, Set: true} }
+
+// Plan is what a merge comes to, before anybody decides how to say or send it.
+type Plan struct {
+	// Result is the merged object. It shares memory with the sides: do not
+	// modify it.
+	Result any
+
+	// Changes lead from live to Result, in path order; empty when nothing is to
+	// be done. Replaying them on live gives Result, and reversed on Result, live.
+	Changes []Change
+
+	// Conflicts are disagreements that the policy leaves to the user. While there
+	// are any, Result holds live's value at their paths.
+	Conflicts []Disagreement
+
+	// Settled are disagreements that the policy decided.
+	Settled []Disagreement
+
+	// Removed are values of live that Result has no more and no disagreement
+	// names.
+	Removed []Removal
+
+	// Undecided are values of live that local lacks and that somebody may have
+	// meant to remove, where Original is nil.
+	Undecided []Removal
+
+	// Because explains every leaf; filled only when a Trace was asked for.
+	Because []Because
+}
+
+// Op is what a Change does.
+type Op uint8
+
+// The operations of a Change.
+const (
+	OpSet    Op = iota + 1 // add or replace the value at Path
+	OpRemove               // remove the value at Path
+	OpOrder                // reorder the entries of the Keyed list or Set at Path
+)
+
+// Change is one step from live to result.
+type Change struct {
+	Op   Op
+	Path Path
+	Old  Opt // what live has
+	New  Opt // what result has
+
+	// OldOrder and NewOrder are, for OpOrder, the entries' steps in order. OldOrder
+	// is before the removals of this list, NewOrder after its additions.
+	OldOrder, NewOrder []Step
+}
+
+// DisagreementKind says which sides moved.
+type DisagreementKind uint8
+
+// The kinds of disagreement (SEMANTICS: who wins).
+const (
+	Drift   DisagreementKind = iota + 1 // only live moved
+	Both                                // local and live moved, differently
+	Dropped                             // local removed what live changed
+)
+
+// Disagreement is one value on which local and live do not agree.
+type Disagreement struct {
+	Kind     DisagreementKind
+	Path     Path
+	Original Opt
+	Local    Opt
+	Live     Opt
+	Owner    *Owner // who owns live's value, nil if unknown
+	Winner   Side   // Nobody while unsettled
+	Rule     string // which user rule decided, "" if the policy did
+}
+
+// Removal is one value of live that goes.
+type Removal struct {
+	Path  Path
+	Value any
+	Cause Cause
+	Owner *Owner // nil if unknown
+}
+
+// Cause says why a value has the state it has in the result.
+type Cause uint8
+
+// The causes, as told in notes and explanations.
+const (
+	CauseLocal     Cause = iota + 1 // local states it
+	CauseLive                       // neither local nor original has it
+	CauseDropped                    // in original, not in local
+	CauseNull                       // local says null
+	CauseDisplaced                  // local states another variant of a one-of
+	CauseInside                     // inside an object or entry that local dropped
+	CauseSame                       // local and live are one value to the server
+	CauseServer                     // the server made it of ours
+	CausePolicy                     // a disagreement, decided by policy or rule
+)
+
+// Because explains one leaf of Result, or one leaf that is gone.
+type Because struct {
+	Path     Path
+	Result   Opt
+	From     Side
+	Cause    Cause
+	Split    string // how the list or map around it is split and who said so; "" for plain fields
+	Original Opt
+	Local    Opt
+	Live     Opt
+	Owner    *Owner
+}
+
+// Owner is one field manager's hold on a value.
+type Owner struct {
+	Manager     string
+	Operation   string // Apply or Update
+	Subresource string // "" for the object itself
+	Time        time.Time
+}

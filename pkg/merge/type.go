@@ -1,0 +1,96 @@
+package merge
+
+// Kind says how a value is split into parts that are merged on their own.
+type Kind uint8
+
+// The kinds of a Type. Unknown is what a nil *Type means too: the value itself
+// decides (a map is merged key by key, anything else is one value), which is
+// RFC 7386 applied three ways.
+const (
+	Unknown Kind = iota
+	Scalar       // one value: string, number, boolean
+	Object       // declared fields, see Type.Fields
+	Map          // free keys, each with a value of Type.Elem
+	List         // an atomic list: one value; Type.Elem serves equality only
+	Keyed        // a list whose entries are told apart by Type.Keys
+	Set          // a list whose entries are told apart by their value
+)
+
+// Type tells the merge how one value is split, and when two spellings of it are
+// the same to the server. A Type is read-only once it is handed to Three; types
+// may refer to themselves (JSONSchemaProps does).
+//
+// Rules: API conventions on list-type and map-type (KEP-555, KEP-1152) and the
+// patchStrategy and patchMergeKey tags of the built-in types.
+type Type struct {
+	Name string // name in the schema, as io.k8s.api.core.v1.PodSpec; "" for an inline type
+	Kind Kind
+
+	// Atomic makes an Object or Map one value (x-kubernetes-map-type: atomic).
+	// A List or Scalar always is one, whatever Atomic says.
+	Atomic bool
+
+	Fields map[string]Field // Object: the declared fields
+	Open   bool             // Object: undeclared fields are legal (x-kubernetes-preserve-unknown-fields)
+	Elem   *Type            // Map, List, Keyed, Set: the type of an entry; nil is Unknown
+	Keys   []Key            // Keyed: what identifies an entry, in the schema's order; never empty
+	OneOf  []OneOf          // Object: groups of fields that exclude each other
+
+	// Same says whether two non-null values are one value to the server though
+	// spelled differently (quantities, times). nil: literal equality, numbers by
+	// value. It is asked only about scalars.
+	Same func(a, b any) bool
+
+	// Source names who told this: see the Source constants. "" inherits.
+	Source string
+}
+
+// Who told how a field is split; Type.Source and the explanation carry these words.
+const (
+	SourceRules    = "rules"
+	SourceBuiltin  = "built-in types"
+	SourceServer   = "server's schema"
+	SourceFile     = "schema file"
+	SourceInferred = "inferred"
+)
+
+// Field is one declared field of an Object.
+type Field struct {
+	Type *Type // nil is Unknown
+
+	// Default is the schema's default, or nil. A missing list-map-key takes it.
+	Default any
+
+	// ZeroIsAbsent: the server stores "", false, 0, [] and {} like the field's
+	// absence (a non-pointer field of a compiled-in Go type).
+	ZeroIsAbsent bool
+
+	// Allocated: the server fills the field in, and "" or [] written for it means
+	// "not set" (a Service's clusterIP).
+	Allocated bool
+}
+
+// Key is one field of a keyed list's identity.
+type Key struct {
+	Name    string
+	Default any // stands for a missing key; nil: a missing key identifies nothing
+	// Same as Type.Same of the key's field; nil: literal.
+}
+
+// OneOf is a group of fields of an Object of which only one may be set.
+type OneOf struct {
+	// Fields exclude each other.
+	Fields []string
+
+	// Discriminator names the field that says which of Fields is meant; "" where
+	// there is none. Selects maps its values to the field each allows (a value
+	// that is missing allows none of Fields); Fallback is the value the
+	// server puts in when the discriminator is left out.
+	Discriminator string
+	Selects       map[string]string
+	Fallback      string
+
+	// WithRest: a field of the group that local states displaces the others (true
+	// of every group without a discriminator).
+	Displaces bool
+}
