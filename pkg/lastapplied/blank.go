@@ -1,0 +1,137 @@
+package lastapplied
+
+import (
+	"maps"
+	"reflect"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
+
+// blankTo gives conf as far as level lets it be known, marked.
+func blankTo(conf map[string]any, level Blanking, typ *merge.Type) map[string]any {
+	switch level {
+	case BlankSecret:
+		conf = blankSecret(conf)
+	case BlankLeaves:
+		conf = blankLeaves(conf, typ)
+	case BlankAll:
+		conf = identity(conf)
+	default:
+		return conf
+	}
+	return withAnnotations(conf, set(annotations(conf), Marker, string(level)))
+}
+
+// secretFields hold a Secret's values.
+var secretFields = []string{"data", "stringData"}
+
+// holdsValues: a Secret of nothing but metadata and type needs no blanking.
+func holdsValues(conf map[string]any) bool {
+	for _, name := range secretFields {
+		if !empty(conf[name]) {
+			return true
+		}
+	}
+	return false
+}
+
+// blankSecret keeps the keys of data and stringData. An entry that is null goes:
+// null in an original counts as absent, and a blanked value would not.
+func blankSecret(conf map[string]any) map[string]any {
+	conf = maps.Clone(conf)
+	for _, name := range secretFields {
+		switch v := conf[name].(type) {
+		case nil:
+		case map[string]any:
+			keys := map[string]any{}
+			for k, e := range v {
+				if e != nil {
+					keys[k] = ""
+				}
+			}
+			conf[name] = keys
+		default:
+			// No map, so the server will refuse it; it may be a value all the same.
+			conf[name] = map[string]any{}
+		}
+	}
+	return conf
+}
+
+// blankLeaves keeps what says which fields and entries there were, which is all
+// that removing needs, here and in stock kubectl.
+func blankLeaves(conf map[string]any, typ *merge.Type) map[string]any {
+	m := meta(identity(conf))
+	out := blank(conf, typ).(map[string]any)
+	out["apiVersion"], out["kind"] = conf["apiVersion"], conf["kind"]
+	if blanked := meta(out); blanked != nil {
+		maps.Copy(blanked, m)
+	}
+	return out
+}
+
+// blank empties a value. Atomic maps and objects keep their keys: stock kubectl
+// merges some of them by key (a Service's selector).
+func blank(v any, typ *merge.Type) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for k, e := range v {
+			if e != nil {
+				out[k] = blank(e, childType(typ, k))
+			}
+		}
+		return out
+	case []any:
+		if typ != nil && typ.Kind == merge.Set {
+			return v
+		}
+		if typ != nil && typ.Kind == merge.Keyed {
+			return blankKeyed(v, typ)
+		}
+	}
+	return ""
+}
+
+func blankKeyed(list []any, typ *merge.Type) []any {
+	out := make([]any, len(list))
+	for i, e := range list {
+		out[i] = blank(e, typ.Elem)
+		from, _ := e.(map[string]any)
+		to, _ := out[i].(map[string]any)
+		for _, key := range typ.Keys {
+			if v, ok := from[key.Name]; ok && v != nil {
+				to[key.Name] = v
+			}
+		}
+	}
+	return out
+}
+
+// identity is what names the object, and nothing else.
+func identity(conf map[string]any) map[string]any {
+	m := map[string]any{}
+	for _, name := range []string{"name", "generateName", "namespace"} {
+		if v, ok := meta(conf)[name]; ok {
+			m[name] = v
+		}
+	}
+	return map[string]any{"apiVersion": conf["apiVersion"], "kind": conf["kind"], "metadata": m}
+}
+
+// childType is the type of a field or key, nil where none is known.
+func childType(t *merge.Type, name string) *merge.Type {
+	switch {
+	case t == nil:
+		return nil
+	case t.Kind == merge.Object:
+		return t.Fields[name].Type
+	default:
+		return t.Elem
+	}
+}
+
+// sameMap: one map, not two alike.
+func sameMap(a, b map[string]any) bool {
+	return reflect.ValueOf(a).Pointer() == reflect.ValueOf(b).Pointer()
+}

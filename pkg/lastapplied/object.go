@@ -1,0 +1,196 @@
+package lastapplied
+
+import (
+	"encoding/base64"
+	"maps"
+	"strings"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
+
+// With returns obj with text as its last-applied annotation. Metadata and
+// annotations are made where they are missing; an obj that is no JSON object is
+// returned as it is.
+func With(obj any, text string) any {
+	o, ok := obj.(map[string]any)
+	if !ok {
+		return obj
+	}
+	notes := maps.Clone(annotations(o))
+	if notes == nil {
+		notes = map[string]any{}
+	}
+	notes[Annotation] = text
+	return withAnnotations(o, notes)
+}
+
+// Without returns obj without its last-applied annotation. Annotations that are
+// empty afterwards go too, so that Without undoes With.
+func Without(obj any) any {
+	o, ok := obj.(map[string]any)
+	if !ok {
+		return obj
+	}
+	if _, ok := annotations(o)[Annotation]; !ok {
+		return obj
+	}
+	return withoutAnnotation(o, Annotation)
+}
+
+// serverOwned are the fields of metadata that the server sets and a client
+// cannot (API conventions, metadata). selfLink is no longer served, but stands
+// in files exported from old servers.
+var serverOwned = []string{
+	"creationTimestamp", "deletionGracePeriodSeconds", "deletionTimestamp",
+	"generation", "managedFields", "resourceVersion", "selfLink", "uid",
+}
+
+// Strip returns obj without the metadata that belongs to the server, and without
+// status if status is true (the resource has a status subresource). It also
+// returns the paths of what it took away, for telling; empty values (the
+// creationTimestamp: null of generated files, status: {}) are not worth it.
+func Strip(obj any, status bool) (any, []merge.Path) {
+	o, ok := obj.(map[string]any)
+	if !ok {
+		return obj, nil
+	}
+	var told []merge.Path
+	m := meta(o)
+	kept := m
+	for _, name := range serverOwned {
+		v, ok := m[name]
+		if !ok {
+			continue
+		}
+		if len(kept) == len(m) {
+			kept = maps.Clone(m)
+		}
+		delete(kept, name)
+		if !empty(v) {
+			told = append(told, merge.Path{field("metadata"), field(name)})
+		}
+	}
+	if len(kept) != len(m) {
+		o = set(o, "metadata", kept)
+	}
+	if v, ok := o["status"]; ok && status {
+		o = maps.Clone(o)
+		delete(o, "status")
+		if !empty(v) {
+			told = append(told, merge.Path{field("status")})
+		}
+	}
+	return o, told
+}
+
+// FoldStringData returns a Secret with its stringData read as data: base64
+// encoded, winning over a key of the same name in data, as the API server does
+// it on a write. A null entry becomes a null of data (it clears the key). What
+// the server would refuse (an entry that is no string, data or stringData that
+// is no map) stays where it is. Anything but a Secret is returned as it is.
+func FoldStringData(obj any) any {
+	o, ok := obj.(map[string]any)
+	if !ok || !isSecret(o) {
+		return obj
+	}
+	raw, ok := o["stringData"]
+	if !ok {
+		return obj
+	}
+	out := maps.Clone(o)
+	if raw == nil {
+		delete(out, "stringData")
+		return out
+	}
+	from, ok := raw.(map[string]any)
+	data, isMap := o["data"].(map[string]any)
+	if !ok || o["data"] != nil && !isMap {
+		return obj
+	}
+	data = maps.Clone(data)
+	if data == nil {
+		data = make(map[string]any, len(from))
+	}
+	left := map[string]any{}
+	for k, v := range from {
+		switch v := v.(type) {
+		case nil:
+			data[k] = nil
+		case string:
+			data[k] = base64.StdEncoding.EncodeToString([]byte(v))
+		default:
+			left[k] = v
+		}
+	}
+	delete(out, "stringData")
+	if len(left) > 0 {
+		out["stringData"] = left
+	}
+	if len(data) > 0 || isMap {
+		out["data"] = data
+	}
+	return out
+}
+
+// isSecret: of the core group, whatever its version; a file may leave that out.
+func isSecret(o map[string]any) bool {
+	return str(o, "kind") == "Secret" && !strings.Contains(str(o, "apiVersion"), "/")
+}
+
+func meta(obj any) map[string]any {
+	o, _ := obj.(map[string]any)
+	m, _ := o["metadata"].(map[string]any)
+	return m
+}
+
+func annotations(obj any) map[string]any {
+	m, _ := meta(obj)["annotations"].(map[string]any)
+	return m
+}
+
+func str(m map[string]any, key string) string {
+	s, _ := m[key].(string)
+	return s
+}
+
+func field(name string) merge.Step { return merge.Step{Kind: merge.FieldStep, Name: name} }
+
+// set returns m with one key changed.
+func set(m map[string]any, key string, v any) map[string]any {
+	m = maps.Clone(m)
+	if m == nil {
+		m = map[string]any{}
+	}
+	m[key] = v
+	return m
+}
+
+func withAnnotations(obj, notes map[string]any) map[string]any {
+	return set(obj, "metadata", set(meta(obj), "annotations", notes))
+}
+
+// withoutAnnotation drops one annotation, and annotations if it was the last.
+func withoutAnnotation(obj map[string]any, key string) map[string]any {
+	notes := maps.Clone(annotations(obj))
+	delete(notes, key)
+	if len(notes) > 0 {
+		return withAnnotations(obj, notes)
+	}
+	m := maps.Clone(meta(obj))
+	delete(m, "annotations")
+	return set(obj, "metadata", m)
+}
+
+func empty(v any) bool {
+	switch v := v.(type) {
+	case nil:
+		return true
+	case string:
+		return v == ""
+	case []any:
+		return len(v) == 0
+	case map[string]any:
+		return len(v) == 0
+	}
+	return false
+}

@@ -1,0 +1,148 @@
+package lastapplied
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
+
+// Annotation is the key under which kubectl apply, and we, keep what was applied
+// last (k8s.io/api/core/v1.LastAppliedConfigAnnotation).
+const Annotation = "kubectl.kubernetes.io/last-applied-configuration"
+
+// Marker is the annotation inside the kept configuration that says it was
+// blanked; its value is the Blanking.
+const Marker = "merge.kubectl/blanked"
+
+// Blanking says what of a kept configuration is not the truth. It is the value
+// of Marker, so a reader tells the kinds apart by that word alone.
+type Blanking string
+
+// The kinds of blanking, from the least to the most.
+const (
+	BlankNothing Blanking = ""       // no marker: every value is what was applied
+	BlankSecret  Blanking = "secret" // the values of data and stringData are ""; their keys, and all else, are true
+	BlankLeaves  Blanking = "values" // every leaf and atomic list is ""; fields, map keys, merge keys and set members are true
+	BlankAll     Blanking = "all"    // only apiVersion, kind, name and namespace are left
+)
+
+// State says what Read found.
+type State uint8
+
+// The states of an annotation.
+const (
+	None    State = iota // there is no annotation, or an empty one
+	OK                   // Value is what was applied
+	Blanked              // Value has keys but not all of its values: see Original.Blanking
+	Garbage              // not the JSON of an object
+	Foreign              // of an object of another kind, name or namespace
+)
+
+// Original is what the annotation tells about the last apply.
+type Original struct {
+	// Value is the configuration without Marker, nil unless State is OK or
+	// Blanked.
+	Value any
+	State State
+
+	// Blanking is BlankNothing unless State is Blanked. With BlankAll Value says
+	// nothing about fields: FromManagedFields is to be asked instead.
+	Blanking Blanking
+
+	// Problem is, for Garbage and Foreign, one sentence for the user. It never
+	// quotes the annotation, which may hold a Secret's values.
+	Problem string
+
+	// Text is the annotation as it stands, "" where there is none.
+	Text string
+}
+
+// Read finds and decodes the last-applied annotation of live. A nil live, and one
+// without annotations, have None. Group and version never count when the
+// annotation is compared with the object: configuration kept under another
+// apiVersion is still this object's.
+func Read(live any) Original {
+	raw, ok := annotations(live)[Annotation]
+	if !ok {
+		return Original{}
+	}
+	text, ok := raw.(string)
+	if !ok {
+		return garbage("", "it is not a string")
+	}
+	if text == "" {
+		return Original{}
+	}
+	v, err := merge.ReadJSON([]byte(text))
+	if err != nil {
+		return garbage(text, where(err, len(text)))
+	}
+	obj, ok := v.(map[string]any)
+	if !ok {
+		return garbage(text, "it is JSON, but not of an object")
+	}
+	if str(obj, "kind") == "" || str(meta(obj), "name") == "" && str(meta(obj), "generateName") == "" {
+		return garbage(text, "it has no kind or no name")
+	}
+	if what := differs(obj, live); what != "" {
+		return Original{State: Foreign, Text: text, Problem: "last-applied: " + Annotation +
+			" belongs to an object of another " + what + after}
+	}
+	return marked(obj, text)
+}
+
+// after ends every Problem: what becomes of the annotation, and the way out.
+const after = ": it is treated as absent (nothing is removed) and written afresh;" +
+	" to keep removing fields, first put back what was applied: kubectl merge set-last-applied -f FILE"
+
+func garbage(text, cause string) Original {
+	return Original{State: Garbage, Text: text, Problem: "last-applied: " + Annotation +
+		" does not hold a configuration: " + cause + after}
+}
+
+// where tells how far decoding came. The decoder's own message quotes the text
+// it stumbled over, so it is not passed on.
+func where(err error, size int) string {
+	var syntax *json.SyntaxError
+	if errors.As(err, &syntax) {
+		return fmt.Sprintf("not valid JSON after byte %d of %d", syntax.Offset, size)
+	}
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return fmt.Sprintf("its JSON is cut off after byte %d", size)
+	}
+	return fmt.Sprintf("not valid JSON (%d bytes)", size)
+}
+
+// differs names what of the identity of two objects is not the same, "" if
+// nothing is. A namespace counts only where both state one, and a name that is
+// left to the server (generateName) never differs.
+func differs(kept map[string]any, live any) string {
+	obj, _ := live.(map[string]any)
+	if str(kept, "kind") != str(obj, "kind") {
+		return "kind"
+	}
+	a, b := meta(kept), meta(obj)
+	if name := str(a, "name"); name != "" && name != str(b, "name") {
+		return "name"
+	}
+	if x, y := str(a, "namespace"), str(b, "namespace"); x != "" && y != "" && x != y {
+		return "namespace"
+	}
+	return ""
+}
+
+// marked takes Marker out of a configuration and says what it meant.
+func marked(obj map[string]any, text string) Original {
+	raw, ok := annotations(obj)[Marker]
+	if !ok {
+		return Original{Value: obj, State: OK, Text: text}
+	}
+	kind := BlankAll // a word of a later version: trust nothing
+	if s, _ := raw.(string); Blanking(s) == BlankSecret || Blanking(s) == BlankLeaves {
+		kind = Blanking(s)
+	}
+	return Original{Value: withoutAnnotation(obj, Marker), State: Blanked, Blanking: kind, Text: text}
+}
