@@ -1,0 +1,171 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+)
+
+// Binaries are where the built programs lie.
+type Binaries struct {
+	Version   string `json:"version"` // of Kubernetes
+	Dir       string `json:"dir"`
+	Etcd      string `json:"etcd"`
+	APIServer string `json:"apiserver"`
+	Kubectl   string `json:"kubectl"`
+}
+
+// programs are the packages to build. Go names a binary after its import path,
+// which calls etcd "server"; hence the names.
+var programs = []struct{ pkg, built, name string }{
+	{"go.etcd.io/etcd/server/v3", "server", "etcd"},
+	{"k8s.io/kubernetes/cmd/kube-apiserver", "kube-apiserver", "kube-apiserver"},
+	{"k8s.io/kubernetes/cmd/kubectl", "kubectl", "kubectl"},
+}
+
+// build gives the binaries, built unless the cache has those of this very
+// go.mod, go.sum, toolchain and linker flags. An empty cache is the user's cache
+// folder. Two at once do not build twice.
+func build(ctx context.Context, cache string) (Binaries, error) {
+	if cache == "" {
+		base, err := os.UserCacheDir()
+		if err != nil {
+			return Binaries{}, fmt.Errorf("no folder for the binaries (name one with --cache): %w", err)
+		}
+		cache = filepath.Join(base, "kubectl-merge", "cluster")
+	}
+	version, err := output(ctx, "go", "list", "-m", "-f", "{{.Version}}", "k8s.io/kubernetes")
+	if err != nil {
+		return Binaries{}, err
+	}
+	flags := linkerFlags(version)
+	key, err := cacheKey(ctx, flags)
+	if err != nil {
+		return Binaries{}, err
+	}
+	if err := os.MkdirAll(cache, 0o755); err != nil {
+		return Binaries{}, err
+	}
+	bin := binariesIn(filepath.Join(cache, key), version)
+	if bin.complete() {
+		return bin, nil
+	}
+	unlock, err := lock(ctx, filepath.Join(cache, key+".lock"))
+	if err != nil {
+		return Binaries{}, err
+	}
+	defer unlock()
+	if bin.complete() { // another run built them while we waited
+		return bin, nil
+	}
+	return bin, compile(ctx, bin.Dir, flags)
+}
+
+// compile builds all programs beside dir and renames the finished folder to it,
+// so that a dir that exists is complete.
+func compile(ctx context.Context, dir, flags string) error {
+	began := time.Now()
+	fmt.Fprintln(os.Stderr, "cluster: building etcd, kube-apiserver and kubectl (once; minutes with an empty Go cache)")
+	tmp, err := os.MkdirTemp(filepath.Dir(dir), "building-*")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(tmp)
+	args := []string{"build", "-trimpath", "-buildvcs=false", "-ldflags", flags, "-o", tmp + string(filepath.Separator)}
+	for _, p := range programs {
+		args = append(args, p.pkg)
+	}
+	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("go build: %w", err)
+	}
+	for _, p := range programs {
+		if err := os.Rename(filepath.Join(tmp, p.built+exe()), filepath.Join(tmp, p.name+exe())); err != nil {
+			return err
+		}
+	}
+	if err := os.Chmod(tmp, 0o755); err != nil {
+		return err
+	}
+	if err := os.Rename(tmp, dir); err != nil && !errors.Is(err, os.ErrExist) {
+		return err
+	}
+	fmt.Fprintf(os.Stderr, "cluster: built in %s: %s\n", time.Since(began).Round(time.Second), dir)
+	return nil
+}
+
+// linkerFlags puts the version into the binaries as a release build has it:
+// without it the server calls itself v0.0.0 and clients take it for ancient.
+func linkerFlags(version string) string {
+	major, rest, _ := strings.Cut(strings.TrimPrefix(version, "v"), ".")
+	minor, _, _ := strings.Cut(rest, ".")
+	flags := []string{"-s", "-w"}
+	for _, pkg := range []string{"k8s.io/component-base/version", "k8s.io/client-go/pkg/version"} {
+		for _, kv := range []string{"gitVersion=" + version, "gitMajor=" + major, "gitMinor=" + minor} {
+			flags = append(flags, "-X", pkg+"."+kv)
+		}
+	}
+	return strings.Join(flags, " ")
+}
+
+// cacheKey names the folder of the binaries that this module, toolchain and
+// flags give.
+func cacheKey(ctx context.Context, flags string) (string, error) {
+	toolchain, err := output(ctx, "go", "env", "GOVERSION", "GOOS", "GOARCH")
+	if err != nil {
+		return "", err
+	}
+	h := sha256.New()
+	for _, f := range []string{"go.mod", "go.sum"} {
+		b, err := os.ReadFile(f)
+		if err != nil {
+			return "", fmt.Errorf("%w (run it as `go -C test/cluster run .`)", err)
+		}
+		fmt.Fprintf(h, "%s %d\n%s", f, len(b), b)
+	}
+	fmt.Fprintf(h, "%s\n%s\n", toolchain, flags)
+	return hex.EncodeToString(h.Sum(nil))[:16], nil
+}
+
+func binariesIn(dir, version string) Binaries {
+	at := func(name string) string { return filepath.Join(dir, name+exe()) }
+	return Binaries{Version: version, Dir: dir, Etcd: at("etcd"), APIServer: at("kube-apiserver"), Kubectl: at("kubectl")}
+}
+
+func (b Binaries) complete() bool {
+	for _, f := range []string{b.Etcd, b.APIServer, b.Kubectl} {
+		if fi, err := os.Stat(f); err != nil || !fi.Mode().IsRegular() {
+			return false
+		}
+	}
+	return true
+}
+
+func exe() string {
+	if runtime.GOOS == "windows" {
+		return ".exe"
+	}
+	return ""
+}
+
+// output runs a command and gives its stdout, trimmed.
+func output(ctx context.Context, name string, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, name, args...)
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return "", fmt.Errorf("%s %s: %w: %s", name, strings.Join(args, " "), err, strings.TrimSpace(stderr.String()))
+	}
+	return strings.TrimSpace(string(out)), nil
+}

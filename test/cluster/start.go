@@ -1,0 +1,271 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// cluster is a running etcd and kube-apiserver.
+type cluster struct {
+	info      Info
+	processes []*process
+	died      chan *process // a process that ended though nobody stopped it
+	unlock    func()
+}
+
+// process is one child.
+type process struct {
+	name string
+	log  string // file with its output
+	cmd  *exec.Cmd
+	done chan struct{} // closed when it has ended
+	err  error         // how it ended; to be read after done
+}
+
+// dirPattern names the data folders, so that the next start finds what a killed
+// one has left.
+const dirPattern = "kubectl-merge-cluster-*"
+
+// start brings the server up. The cluster is not nil once there is something to
+// stop, also where there is an error.
+func start(ctx context.Context, bin Binaries, o options) (*cluster, error) {
+	sweep()
+	dir, err := os.MkdirTemp("", dirPattern)
+	if err != nil {
+		return nil, err
+	}
+	c := &cluster{}
+	c.info = Info{Dir: dir, Kubectl: bin.Kubectl, Version: bin.Version, PID: os.Getpid(), Kubeconfig: filepath.Join(dir, "kubeconfig")}
+	if c.unlock, err = tryLock(filepath.Join(dir, "lock")); err != nil {
+		return c, err
+	}
+	creds, err := newCredentials(dir)
+	if err != nil {
+		return c, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, o.timeout)
+	defer cancel()
+	// A port that was free a moment ago may be taken by now: try again.
+	for range 5 {
+		if err = c.startOnce(ctx, bin, creds, o); err == nil || !portTaken(err) {
+			break
+		}
+		c.killAll()
+	}
+	return c, err
+}
+
+// startOnce starts both on ports that were free just now and waits until the
+// server is ready.
+func (c *cluster) startOnce(ctx context.Context, bin Binaries, creds credentials, o options) error {
+	c.died = make(chan *process, 2) // not that of an attempt before
+	ports, err := freePorts(3)
+	if err != nil {
+		return err
+	}
+	client, peer := "http://"+ports[0], "http://"+ports[1]
+	etcd, err := c.launch("etcd", bin.Etcd,
+		"--name=test", "--data-dir="+filepath.Join(c.info.Dir, "etcd"), "--unsafe-no-fsync", "--log-level=error",
+		"--listen-client-urls="+client, "--advertise-client-urls="+client,
+		"--listen-peer-urls="+peer, "--initial-advertise-peer-urls="+peer, "--initial-cluster=test="+peer)
+	if err != nil {
+		return err
+	}
+	c.info.EtcdPID = etcd.cmd.Process.Pid
+	c.info.Server = "https://" + ports[2]
+	apiserver, err := c.launch("kube-apiserver", bin.APIServer, apiserverArgs(client, ports[2], creds, o)...)
+	if err != nil {
+		return err
+	}
+	c.info.APIServerPID = apiserver.cmd.Process.Pid
+	if err := creds.writeKubeconfig(c.info.Kubeconfig, c.info.Server); err != nil {
+		return err
+	}
+	api := newClient(c.info.Server, creds)
+	if err := c.untilReady(ctx, api); err != nil {
+		return err
+	}
+	return api.ensureNamespace(ctx, "default")
+}
+
+func apiserverArgs(etcd, address string, creds credentials, o options) []string {
+	host, port, _ := net.SplitHostPort(address)
+	args := []string{
+		"--etcd-servers=" + etcd,
+		"--bind-address=" + host, "--secure-port=" + port,
+		// There is no network to advertise to, and a default route would be looked for.
+		"--advertise-address=" + host, "--endpoint-reconciler-type=none",
+		"--tls-cert-file=" + creds.certFile, "--tls-private-key-file=" + creds.keyFile,
+		"--token-auth-file=" + creds.tokenFile, "--authorization-mode=RBAC",
+		"--service-account-issuer=https://kubernetes.default.svc",
+		"--service-account-key-file=" + creds.accountKeyFile, "--service-account-signing-key-file=" + creds.accountKeyFile,
+		"--service-cluster-ip-range=10.0.0.0/16",
+		"--allow-privileged=true",
+		"--v=0",
+	}
+	if !o.serviceAccount {
+		args = append(args, "--disable-admission-plugins=ServiceAccount")
+	}
+	return append(args, o.apiserverArgs...)
+}
+
+// launch starts a child with its output in a file.
+func (c *cluster) launch(name, path string, args ...string) (*process, error) {
+	p := &process{name: name, log: filepath.Join(c.info.Dir, name+".log"), done: make(chan struct{})}
+	log, err := os.Create(p.log)
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close()
+	cmd := exec.Command(path, args...)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = c.info.Dir, log, log
+	if p.cmd, err = guarded(cmd); err != nil {
+		return nil, err
+	}
+	if err := p.cmd.Start(); err != nil {
+		return nil, err
+	}
+	c.processes = append(c.processes, p)
+	go func(died chan<- *process) { // which has room for every child
+		p.err = p.cmd.Wait()
+		close(p.done)
+		died <- p
+	}(c.died)
+	return p, nil
+}
+
+// untilReady waits for /readyz, or for the first child that ends.
+func (c *cluster) untilReady(ctx context.Context, api client) error {
+	for {
+		err := api.ready(ctx)
+		if err == nil {
+			return nil
+		}
+		for _, p := range c.processes {
+			select {
+			case <-p.done:
+				return fmt.Errorf("%s ended while starting: %v\n%s", p.name, p.err, p.tail())
+			default:
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("the server is not ready: %w", err)
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+// stop kills the children and removes the data. There is nothing to keep, so
+// nobody is asked politely.
+func (c *cluster) stop() {
+	c.killAll()
+	if c.unlock != nil {
+		c.unlock()
+	}
+	_ = os.RemoveAll(c.info.Dir)
+}
+
+func (c *cluster) killAll() {
+	for i := len(c.processes) - 1; i >= 0; i-- {
+		p := c.processes[i]
+		_ = p.cmd.Process.Kill()
+		<-p.done
+	}
+	c.processes = nil
+}
+
+// tail gives the last lines of what the process said.
+func (p *process) tail() string {
+	b, _ := os.ReadFile(p.log)
+	lines := strings.Split(strings.TrimSpace(string(b)), "\n")
+	return strings.Join(lines[max(0, len(lines)-15):], "\n")
+}
+
+func portTaken(err error) bool { return strings.Contains(err.Error(), "address already in use") }
+
+// freePorts gives n loopback addresses that nobody listens on.
+func freePorts(n int) ([]string, error) {
+	var addrs []string
+	for range n {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return nil, err
+		}
+		defer l.Close() // all stay open until the last is found, so that they differ
+		addrs = append(addrs, l.Addr().String())
+	}
+	return addrs, nil
+}
+
+// sweep removes the data of earlier runs that were killed: those whose lock
+// nobody holds any more. A folder that is just being made has no lock file yet.
+func sweep() {
+	dirs, _ := filepath.Glob(filepath.Join(os.TempDir(), dirPattern))
+	for _, dir := range dirs {
+		file := filepath.Join(dir, "lock")
+		if _, err := os.Stat(file); err != nil {
+			continue
+		}
+		if unlock, err := tryLock(file); err == nil {
+			unlock()
+			_ = os.RemoveAll(dir)
+		}
+	}
+}
+
+// client speaks to the server as its admin.
+type client struct {
+	server, token string
+	http          *http.Client
+}
+
+func newClient(server string, creds credentials) client {
+	pool := x509.NewCertPool()
+	pool.AppendCertsFromPEM(creds.certPEM)
+	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}}
+	return client{server: server, token: creds.token, http: &http.Client{Transport: transport, Timeout: 5 * time.Second}}
+}
+
+func (c client) do(ctx context.Context, method, path, body string) (int, error) {
+	req, err := http.NewRequestWithContext(ctx, method, c.server+path, strings.NewReader(body))
+	if err != nil {
+		return 0, err
+	}
+	req.Header.Set("Authorization", "Bearer "+c.token)
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return 0, err
+	}
+	resp.Body.Close()
+	return resp.StatusCode, nil
+}
+
+func (c client) ready(ctx context.Context) error {
+	status, err := c.do(ctx, http.MethodGet, "/readyz", "")
+	if err == nil && status != http.StatusOK {
+		err = fmt.Errorf("/readyz answers %d", status)
+	}
+	return err
+}
+
+// ensureNamespace makes the namespace, which the server also does by itself,
+// only later.
+func (c client) ensureNamespace(ctx context.Context, name string) error {
+	status, err := c.do(ctx, http.MethodPost, "/api/v1/namespaces", `{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"`+name+`"}}`)
+	if err == nil && status != http.StatusCreated && status != http.StatusConflict {
+		err = errors.New("namespace " + name + ": " + http.StatusText(status))
+	}
+	return err
+}
