@@ -1,0 +1,100 @@
+package merge
+
+import "sort"
+
+// because is one row of the explanation before its path is spelled out.
+type because struct {
+	result               Opt
+	from                 Side
+	cause                Cause
+	original, local, liv Opt
+}
+
+// because keeps a row where an explanation was asked for.
+func (m *merger) because(s *spot, b because) {
+	if !m.explain {
+		return
+	}
+	row := Because{
+		Path: s.path(), Result: b.result, From: b.from, Cause: b.cause, Split: s.split(),
+		Original: b.original, Local: b.local, Live: b.liv,
+	}
+	if b.liv.Set {
+		if owners := m.owners.At(row.Path); len(owners) > 0 {
+			row.Owner = &owners[0]
+		}
+	}
+	m.plan.Because = append(m.plan.Because, row)
+}
+
+// split says how the nearest list or atomic value is identified, and who said so.
+func (s *spot) split() string {
+	for a := s; a != nil; a = a.up {
+		t := a.field.Type
+		if t == nil {
+			continue
+		}
+		if text := t.describe(); text != "" {
+			return text
+		}
+	}
+	return ""
+}
+
+// describe puts a list's or atomic value's rule into words.
+func (t *Type) describe() string {
+	by := ""
+	if t.Source != "" {
+		by = ", from the " + t.Source
+		switch t.Source {
+		case SourceRules:
+			by = ", from the rules"
+		case SourceInferred:
+			by = ", inferred"
+		}
+	}
+	switch {
+	case t.Kind == Keyed:
+		keys := ""
+		for i, k := range t.Keys {
+			if i > 0 {
+				keys += "+"
+			}
+			keys += k.Name
+		}
+		return "list keyed by " + keys + by
+	case t.Kind == Set:
+		return "set" + by
+	case t.Kind == List:
+		return "atomic list" + by
+	case t.Atomic:
+		return "atomic map" + by
+	}
+	return ""
+}
+
+// sortTold puts everything told into path order: maps have none.
+func (m *merger) sortTold() {
+	byPath(m.plan.Conflicts, func(d Disagreement) Path { return d.Path })
+	byPath(m.plan.Settled, func(d Disagreement) Path { return d.Path })
+	byPath(m.plan.Removed, func(r Removal) Path { return r.Path })
+	byPath(m.plan.Because, func(b Because) Path { return b.Path })
+}
+
+func byPath[T any](rows []T, path func(T) Path) {
+	if len(rows) < 2 {
+		return
+	}
+	type keyed struct {
+		key string
+		row T
+	}
+	all := make([]keyed, len(rows))
+	for i, r := range rows {
+		all[i] = keyed{path(r).String(), r}
+	}
+	sort.SliceStable(all, func(i, j int) bool { return all[i].key < all[j].key })
+	for i := range all {
+		rows[i] = all[i].row
+	}
+}

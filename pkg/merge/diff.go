@@ -1,0 +1,154 @@
+package merge
+
+import "sort"
+
+// Diff lists the changes that lead from one value to another, in path order;
+// nil where there are none. Keyed lists and sets are compared entry by entry as
+// typ tells; every other list, and one in which entries share an identity, is one
+// value. Values are compared literally: another spelling is a change.
+func Diff(from, to any, typ *Type) []Change {
+	var d differ
+	root := spot{field: Field{Type: typ}}
+	d.value(&root, Some(from), Some(to))
+	return d.changes
+}
+
+type differ struct{ changes []Change }
+
+func (d *differ) value(s *spot, from, to Opt) {
+	if from.Set && to.Set && shared(from.Value, to.Value) || !from.Set && !to.Set {
+		return
+	}
+	if !to.Set {
+		d.changes = append(d.changes, Change{Op: OpRemove, Path: s.path(), Old: from})
+		return
+	}
+	if from.Set {
+		t := s.field.Type
+		switch f := from.Value.(type) {
+		case map[string]any:
+			if m, ok := to.Value.(map[string]any); ok && !(t != nil && t.Atomic) {
+				d.maps(s, f, m)
+				return
+			}
+		case []any:
+			if l, ok := to.Value.([]any); ok && isList(t) && d.lists(s, f, l) {
+				return
+			}
+		}
+		if literal1(from.Value, to.Value) {
+			return
+		}
+	}
+	d.changes = append(d.changes, Change{Op: OpSet, Path: s.path(), Old: from, New: to})
+}
+
+// literal1 compares without a type and without giving numbers another spelling.
+func literal1(a, b any) bool {
+	switch a := a.(type) {
+	case map[string]any:
+		b, ok := b.(map[string]any)
+		if !ok || len(a) != len(b) {
+			return false
+		}
+		for k, v := range a {
+			if w, ok := b[k]; !ok || !literal1(v, w) {
+				return false
+			}
+		}
+		return true
+	case []any:
+		b, ok := b.([]any)
+		if !ok || len(a) != len(b) {
+			return false
+		}
+		for i := range a {
+			if !literal1(a[i], b[i]) {
+				return false
+			}
+		}
+		return true
+	}
+	return isScalar(b) && a == b
+}
+
+func (d *differ) maps(s *spot, from, to map[string]any) {
+	names := make([]string, 0, len(to))
+	for k, v := range to {
+		if w, ok := from[k]; !ok || !shared(v, w) {
+			names = append(names, k)
+		}
+	}
+	for k := range from {
+		if _, ok := to[k]; !ok {
+			names = append(names, k)
+		}
+	}
+	sort.Strings(names)
+	for _, k := range names {
+		f, _ := childOf(s.field.Type, k)
+		fv, fok := from[k]
+		tv, tok := to[k]
+		c := spot{up: s, step: Named(k), field: f}
+		d.value(&c, Opt{fv, fok}, Opt{tv, tok})
+	}
+}
+
+// lists compares entry by entry; false where entries share an identity.
+func (d *differ) lists(s *spot, from, to []any) bool {
+	t := s.field.Type
+	fx, tx := indexOf(t, from), indexOf(t, to)
+	if fx.more != nil || tx.more != nil {
+		return false
+	}
+	elem := Field{Type: t.Elem}
+	for i, id := range fx.ids {
+		if !has(tx.first, id) {
+			c := spot{up: s, step: stepOf(t, from[i], 0), field: elem}
+			d.value(&c, Some(from[i]), Opt{})
+		}
+	}
+	var kept, added []string // the order that replaying leads to
+	for _, id := range fx.ids {
+		if has(tx.first, id) {
+			kept = append(kept, id)
+		}
+	}
+	for i, id := range tx.ids {
+		var old Opt
+		if j, ok := fx.first[id]; ok {
+			old = Some(from[j])
+		} else {
+			added = append(added, id)
+		}
+		c := spot{up: s, step: stepOf(t, to[i], 0), field: elem}
+		d.value(&c, old, Some(to[i]))
+	}
+	if got := append(kept, added...); !sameStrings(got, tx.ids) {
+		d.changes = append(d.changes, Change{
+			Op: OpOrder, Path: s.path(),
+			OldOrder: steps(t, from), NewOrder: steps(t, to),
+		})
+	}
+	return true
+}
+
+func sameStrings(a, b []string) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i] != b[i] {
+			return false
+		}
+	}
+	return true
+}
+
+func steps(t *Type, list []any) []Step {
+	out := make([]Step, len(list))
+	for i, e := range list {
+		out[i] = stepOf(t, e, 0)
+	}
+	return out
+}

@@ -1,0 +1,10 @@
+// Package merge works out what should change: from the original, the local and
+// the live form of an object, and the type that says how it is split, it makes a
+// Plan. It refuses to read, send or print anything, to know a Kubernetes kind,
+// and to import anything but the standard library.
+//
+// Values are JSON values as ReadJSON gives them: nil, bool, string, json.Number,
+// []any and map[string]any. Numbers are never float64, so that 2^53+1 survives.
+// No function here modifies what it is given; results share memory with the
+// inputs and are to be treated as read-only.
+package merge

@@ -1,0 +1,169 @@
+package merge
+
+// dropped: original had it, local has not, live still does.
+//
+// A scalar, an atomic value and an entry of a map or list go whole. Of a map, set
+// or keyed list the entries that original had go, and those that only live has
+// stay. Of a declared object the same holds for the maps and lists inside it;
+// everything else in it goes, server defaults too.
+//
+// Unlike kubectl: it sends null for the branch and so wipes everybody's entries.
+func (m *merger) dropped(s *spot, o, v, raw Opt) (Opt, bool) {
+	t := s.field.Type
+	switch vv := v.Value.(type) {
+	case map[string]any:
+		switch {
+		case s.entry || t != nil && (t.Atomic || isList(t)):
+		case t != nil && t.Kind == Object:
+			return m.droppedUnit(s, o, v, leftOf(t, o.Value, vv))
+		default:
+			om, _ := o.Value.(map[string]any)
+			return m.droppedEntries(s, om, vv)
+		}
+	case []any:
+		if !s.entry && isList(t) {
+			ol, _ := o.Value.([]any)
+			r, changed := m.list(s, ol, nil, vv, v)
+			return emptied(r, changed || len(vv) == 0)
+		}
+	}
+	return m.droppedUnit(s, o, v, Opt{})
+}
+
+// droppedUnit removes v as one value, save what is left of it.
+func (m *merger) droppedUnit(s *spot, o, v, left Opt) (Opt, bool) {
+	if moved, owner := m.movedInside(s, o, v); moved {
+		r, goes := m.settle(s, Disagreement{Kind: Dropped, Original: o, Live: v, Owner: owner})
+		if goes && !r.Set {
+			return left, true
+		}
+		return r, goes
+	}
+	m.tellRemoved(s, CauseDropped, o, v, left)
+	return left, true
+}
+
+// droppedEntries removes the keys that original had, each told by itself.
+func (m *merger) droppedEntries(s *spot, o, v map[string]any) (Opt, bool) {
+	out, changed := v, false
+	for _, name := range m.names(nil, o, v) {
+		f, _ := childOf(s.field.Type, name)
+		ov, ook := o[name]
+		vv, vok := v[name]
+		c := m.below(s, Named(name), f, true)
+		r, ch := m.value(c, Opt{ov, ook}, Opt{}, Opt{vv, vok})
+		if !ch {
+			continue
+		}
+		if !changed {
+			out, changed = cloneMap(v), true
+		}
+		if r.Set {
+			out[name] = r.Value
+		} else {
+			delete(out, name)
+		}
+	}
+	return emptied(Some(out), changed || len(v) == 0)
+}
+
+// emptied: a map or list of which nothing is left goes itself.
+func emptied(r Opt, changed bool) (Opt, bool) {
+	switch v := r.Value.(type) {
+	case map[string]any:
+		if changed && len(v) == 0 {
+			return Opt{}, true
+		}
+	case []any:
+		if changed && len(v) == 0 {
+			return Opt{}, true
+		}
+	}
+	return r, changed
+}
+
+// leftOf is what is left of v when the value that had o in it is dropped: entries
+// of maps, sets and keyed lists that o has not.
+func leftOf(t *Type, o, v any) Opt {
+	switch v := v.(type) {
+	case map[string]any:
+		if t != nil && (t.Atomic || isList(t)) {
+			return Opt{}
+		}
+		om, _ := o.(map[string]any)
+		out := map[string]any{}
+		for name, vv := range v {
+			ov := om[name]
+			f, entry := childOf(t, name)
+			if entry {
+				if ov == nil && vv != nil {
+					out[name] = vv
+				}
+				continue
+			}
+			if left := leftOf(f.Type, ov, vv); left.Set {
+				out[name] = left.Value
+			}
+		}
+		return Opt{Value: out, Set: len(out) > 0}
+	case []any:
+		if !isList(t) {
+			return Opt{}
+		}
+		ol, _ := o.([]any)
+		had := map[string]int{}
+		for _, e := range ol {
+			had[identity(t, e)]++
+		}
+		var out []any
+		for _, e := range v {
+			if id := identity(t, e); had[id] > 0 {
+				had[id]--
+			} else {
+				out = append(out, e)
+			}
+		}
+		return Opt{Value: out, Set: len(out) > 0}
+	}
+	return Opt{}
+}
+
+// gone: local says null. The value goes whole, whoever set it.
+func (m *merger) gone(s *spot, o, l, v, raw Opt) (Opt, bool) {
+	if !v.Set {
+		m.because(s, because{Opt{}, LocalSide, CauseNull, o, l, v})
+		return m.absentOr(raw, v)
+	}
+	if !m.policy.ClearNulls {
+		if moved, owner := m.movedInside(s, o, v); moved {
+			return m.settle(s, Disagreement{Kind: Dropped, Original: o, Local: l, Live: v, Owner: owner})
+		}
+	}
+	m.tellRemoved(s, CauseNull, o, v, Opt{})
+	return Opt{}, true
+}
+
+// tellRemoved notes that of v only left remains: one line where all of it goes,
+// else one for each part.
+func (m *merger) tellRemoved(s *spot, cause Cause, o, v, left Opt) {
+	p := s.path()
+	m.because(s, because{left, LocalSide, cause, o, Opt{}, v})
+	if !left.Set {
+		m.plan.Removed = append(m.plan.Removed, m.removal(p, v.Value, cause))
+		return
+	}
+	for _, c := range Diff(v.Value, left.Value, s.field.Type) {
+		if c.Op == OpRemove {
+			full := append(p[:len(p):len(p)], c.Path...)
+			m.plan.Removed = append(m.plan.Removed, m.removal(full, c.Old.Value, cause))
+		}
+	}
+}
+
+func (m *merger) removal(p Path, v any, cause Cause) Removal {
+	r := Removal{Path: p, Value: v, Cause: cause}
+	if owners := m.owners.At(p); len(owners) > 0 {
+		r.Owner = &owners[0]
+	}
+	return r
+}

@@ -1,0 +1,134 @@
+package merge
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// identity spells an entry's identity as one string, so that pairing is a map
+// look-up. Entries with the same string are one entry, or a group if there are
+// several on one side.
+func identity(t *Type, e any) string {
+	m, ok := e.(map[string]any)
+	if t.Kind == Set || !ok {
+		return "=" + canonical(e)
+	}
+	if len(t.Keys) == 1 {
+		return keyText(keyValue(t, t.Keys[0], m))
+	}
+	var b strings.Builder
+	for i, k := range t.Keys {
+		if i > 0 {
+			b.WriteByte(0)
+		}
+		b.WriteString(keyText(keyValue(t, k, m)))
+	}
+	return b.String()
+}
+
+// keyValue is the entry's key, its default where the key is missing, or nil.
+func keyValue(t *Type, k Key, m map[string]any) any {
+	v := m[k.Name]
+	if v == nil {
+		return k.Default
+	}
+	if v == "" && k.Default != nil && fieldOf(t.Elem, k.Name).ZeroIsAbsent {
+		return k.Default
+	}
+	return v
+}
+
+// keyText tells a missing key, text, numbers and the rest apart by the first
+// byte. Text, the usual case, costs nothing where it cannot be mistaken.
+func keyText(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "\x01"
+	case string:
+		if v != "" && v[0] > 4 {
+			return v
+		}
+		return "\x02" + v
+	case json.Number:
+		return "\x03" + v.String()
+	}
+	return "\x04" + canonical(v)
+}
+
+// canonical is the value as JSON with sorted keys.
+func canonical(v any) string {
+	switch v := v.(type) {
+	case string:
+		return `"` + v
+	case json.Number:
+		return v.String()
+	}
+	text, err := json.Marshal(v)
+	if err != nil {
+		return ""
+	}
+	return string(text)
+}
+
+// stepOf leads to an entry; nth counts the entries with its identity from 1, 0
+// where it is the only one.
+func stepOf(t *Type, e any, nth int) Step {
+	m, ok := e.(map[string]any)
+	if t.Kind == Set || !ok {
+		return Step{Kind: ValueStep, Value: e, Nth: nth}
+	}
+	s := Step{Kind: KeyStep, Keys: make([]KeyPart, len(t.Keys)), Nth: nth}
+	for i, k := range t.Keys {
+		s.Keys[i] = KeyPart{Name: k.Name, Value: keyValue(t, k, m)}
+	}
+	return s
+}
+
+// index maps identities to the places of their entries.
+type index struct {
+	first map[string]int   // the first entry of each identity
+	more  map[string][]int // all entries of the identities that repeat
+	ids   []string         // each entry's identity
+}
+
+func indexOf(t *Type, list []any) index {
+	x := index{first: make(map[string]int, len(list)), ids: make([]string, len(list))}
+	for i, e := range list {
+		id := identity(t, e)
+		x.ids[i] = id
+		if j, ok := x.first[id]; ok {
+			if x.more == nil {
+				x.more = map[string][]int{}
+			}
+			if x.more[id] == nil {
+				x.more[id] = []int{j}
+			}
+			x.more[id] = append(x.more[id], i)
+			continue
+		}
+		x.first[id] = i
+	}
+	return x
+}
+
+// all lists the places of an identity, in order.
+func (x index) all(id string) []int {
+	if g := x.more[id]; g != nil {
+		return g
+	}
+	if i, ok := x.first[id]; ok {
+		return []int{i}
+	}
+	return nil
+}
+
+// nth counts entry i among those of its identity from 1, 0 where it is the only
+// one.
+func (x index) nth(i int) int {
+	for n, j := range x.more[x.ids[i]] {
+		if j == i {
+			return n + 1
+		}
+	}
+	return 0
+}

@@ -1,0 +1,131 @@
+package merge
+
+// list merges a keyed list or set entry by entry. l nil means that the whole list
+// was dropped. vOpt is v as it was found, given back where nothing changes.
+//
+// Unlike kubectl: entries are identified by all of the list's keys, defaults
+// included, and entries that share an identity are a group in which nothing is
+// lost.
+func (m *merger) list(s *spot, o, l, v []any, vOpt Opt) (Opt, bool) {
+	t := s.field.Type
+	p := pairUp(t, o, l, v)
+	changed := false
+	merged := make([]Opt, len(l))
+	for i := range l {
+		c := m.below(s, stepOf(t, l[i], p.nthLocal(i)), Field{Type: t.Elem}, true)
+		ov, vv := pick(o, p.original[i]), pick(v, p.live[i])
+		var ch bool
+		merged[i], ch = m.entry(c, ov, Some(l[i]), vv)
+		changed = changed || ch
+	}
+	stays := make([]Opt, len(v)) // live's entries without a partner in local
+	for j := range v {
+		if p.taken[j] {
+			continue
+		}
+		ov := pick(o, p.dropped[j])
+		if !ov.Set {
+			stays[j] = Some(v[j])
+			if m.explain {
+				c := m.below(s, stepOf(t, v[j], p.v.nth(j)), Field{Type: t.Elem}, true)
+				m.liveOnly(&c, Some(v[j]))
+			}
+			continue
+		}
+		c := m.below(s, stepOf(t, v[j], p.v.nth(j)), Field{Type: t.Elem}, true)
+		var ch bool
+		stays[j], ch = m.value(c, ov, Opt{}, Some(v[j]))
+		changed = changed || ch
+	}
+	var order []place
+	if m.keepsOrder(p) {
+		order = p.inLiveOrder(merged, stays, m.policy.Prepend)
+	} else {
+		order = p.inLocalOrder(merged, stays)
+	}
+	moved := !p.follows(order)
+	if t.Kind == Set && !changed || !changed && !moved {
+		return vOpt, false
+	}
+	out := make([]any, 0, len(order))
+	for _, at := range order {
+		if at.local {
+			out = append(out, merged[at.i].Value)
+		} else {
+			out = append(out, stays[at.i].Value)
+		}
+	}
+	return Some(out), true
+}
+
+// entry merges one entry. An entry that is no map, or null, is one value.
+func (m *merger) entry(c spot, o, l, v Opt) (Opt, bool) {
+	if l.Value == nil {
+		return l, !v.Set // null as an entry is data: nothing tells entries that are null apart
+	}
+	return m.value(c, o, l, v)
+}
+
+func pick(list []any, i int) Opt {
+	if i < 0 {
+		return Opt{}
+	}
+	return Some(list[i])
+}
+
+// pairing says which entries of the three sides are one.
+type pairing struct {
+	l, v     index
+	original []int  // for each entry of local, its partner in original, or -1
+	live     []int  // for each entry of local, its partner in live, or -1
+	taken    []bool // for each entry of live: local has it
+	dropped  []int  // for each entry of live that local has not: its partner in original, or -1
+}
+
+func (p *pairing) nthLocal(i int) int { return p.l.nth(i) }
+
+func pairUp(t *Type, o, l, v []any) *pairing {
+	p := &pairing{l: indexOf(t, l), v: indexOf(t, v)}
+	oi := indexOf(t, o)
+	p.original, p.live = none(len(l)), none(len(l))
+	p.taken, p.dropped = make([]bool, len(v)), none(len(v))
+	for i, id := range p.l.ids {
+		if p.l.more[id] != nil || p.v.more[id] != nil || oi.more[id] != nil {
+			if p.l.first[id] == i {
+				p.group(t, group{o: oi.all(id), l: p.l.all(id), v: p.v.all(id)}, o, l, v)
+			}
+			continue
+		}
+		if j, ok := oi.first[id]; ok {
+			p.original[i] = j
+		}
+		if j, ok := p.v.first[id]; ok {
+			p.live[i], p.taken[j] = j, true
+		}
+	}
+	for j, id := range p.v.ids {
+		if p.taken[j] || p.l.first != nil && has(p.l.first, id) {
+			continue
+		}
+		if p.v.more[id] != nil || oi.more[id] != nil {
+			if p.v.first[id] == j {
+				p.group(t, group{o: oi.all(id), v: p.v.all(id)}, o, l, v)
+			}
+			continue
+		}
+		if i, ok := oi.first[id]; ok {
+			p.dropped[j] = i
+		}
+	}
+	return p
+}
+
+func has(m map[string]int, k string) bool { _, ok := m[k]; return ok }
+
+func none(n int) []int {
+	out := make([]int, n)
+	for i := range out {
+		out[i] = -1
+	}
+	return out
+}

@@ -1,0 +1,204 @@
+package merge
+
+// unknown: a blanked original has the value's place, not the value.
+func (m *merger) unknown(o Opt) bool {
+	if !m.blanked || !o.Set {
+		return false
+	}
+	_, text := o.Value.(string)
+	return text
+}
+
+// foreign is the newest manager other than the applier that owns the path.
+func (m *merger) foreign(p Path) *Owner {
+	for _, o := range m.owners.At(p) {
+		if !m.appliers[o.Manager] {
+			return &o
+		}
+	}
+	return nil
+}
+
+// moved: live's value differs from original's, and somebody other than the
+// applier owns it. Without managedFields the values decide.
+func (m *merger) moved(s *spot, o, v Opt) (bool, *Owner) {
+	if m.unknown(o) {
+		if m.owners == nil {
+			return false, nil
+		}
+	} else if equalOpt(o, v, s.field) {
+		return false, nil
+	}
+	if m.owners == nil {
+		return true, nil
+	}
+	owner := m.foreign(s.path())
+	return owner != nil, owner
+}
+
+// movedInside is moved for a value with parts: any part will do. What only live
+// has counts where somebody other than the applier owns it; without managedFields
+// it cannot be told from a server default, and does not.
+func (m *merger) movedInside(s *spot, o, v Opt) (bool, *Owner) {
+	t := s.field.Type
+	if m.owners == nil && !o.Set {
+		return false, nil
+	}
+	switch vv := v.Value.(type) {
+	case map[string]any:
+		if t != nil && t.Atomic || m.unknown(o) {
+			break
+		}
+		om, isMap := o.Value.(map[string]any)
+		if o.Set && !isMap {
+			break
+		}
+		for _, name := range sortedKeys(vv) {
+			f, entry := childOf(t, name)
+			c := spot{up: s, step: Named(name), field: f, entry: entry}
+			ov, ok := om[name]
+			if moved, owner := m.movedInside(&c, denull(Opt{ov, ok}), denull(Some(vv[name]))); moved {
+				return true, owner
+			}
+		}
+		return false, nil
+	case []any:
+		ol, isL := o.Value.([]any)
+		if !isList(t) || o.Set && !isL || m.unknown(o) {
+			break
+		}
+		return m.movedEntries(s, ol, vv)
+	case nil:
+		return false, nil
+	}
+	if !o.Set {
+		owner := m.foreign(s.path())
+		return owner != nil, owner
+	}
+	return m.moved(s, o, v)
+}
+
+func (m *merger) movedEntries(s *spot, o, v []any) (bool, *Owner) {
+	t := s.field.Type
+	had := make(map[string][]any, len(o))
+	for _, e := range o {
+		id := identity(t, e)
+		had[id] = append(had[id], e)
+	}
+	for _, e := range v {
+		id := identity(t, e)
+		var ov Opt
+		if h := had[id]; len(h) > 0 {
+			ov, had[id] = Some(h[0]), h[1:]
+		}
+		c := spot{up: s, step: stepOf(t, e, 0), field: Field{Type: t.Elem}, entry: true}
+		if moved, owner := m.movedInside(&c, ov, Some(e)); moved {
+			return true, owner
+		}
+	}
+	return false, nil
+}
+
+// serverMade: live's value is what the server made of local's, by defaults inside
+// it, entries that admission appended, or spelling; not a difference (SEMANTICS:
+// equality (b) and (c)).
+func (m *merger) serverMade(s *spot, o, l, v Opt) bool {
+	same := o.Set && (m.unknown(o) || equalOpt(o, l, s.field))
+	if text, ok := l.Value.(string); ok && text == "" {
+		// "" asks for the default, which the server then filled in.
+		return same && s.field.ZeroIsAbsent && m.ownersOnly(s, m.appliers)
+	}
+	if isScalar(l.Value) {
+		return false
+	}
+	exact := m.owners == nil || !m.ownersOnly(s, m.appliers)
+	if exact && m.owners != nil && !m.createdOnly(s) {
+		return false
+	}
+	if !exact && !same {
+		exact = true
+	}
+	return covers(s.field.Type, l.Value, o, v.Value, exact)
+}
+
+// ownersOnly: somebody owns the value, and nobody but those.
+func (m *merger) ownersOnly(s *spot, names map[string]bool) bool {
+	owners := m.owners.At(s.path())
+	for _, o := range owners {
+		if !names[o.Manager] {
+			return false
+		}
+	}
+	return len(owners) > 0
+}
+
+// createdOnly: nobody but the object's creator and the applier own the value.
+func (m *merger) createdOnly(s *spot) bool {
+	owners := m.owners.At(s.path())
+	for _, o := range owners {
+		if !m.appliers[o.Manager] && o.Manager != m.owners.creator() {
+			return false
+		}
+	}
+	return len(owners) > 0
+}
+
+// covers: every value that l states equals v's at the same place, and v has
+// nothing that o had and l dropped. Lists have one length where exact is set;
+// otherwise v's may go on where l's ends.
+func covers(t *Type, l any, o Opt, v any, exact bool) bool {
+	switch l := l.(type) {
+	case map[string]any:
+		vm, ok := v.(map[string]any)
+		if !ok {
+			return false
+		}
+		om, _ := o.Value.(map[string]any)
+		for k, lv := range l {
+			ov, ook := om[k]
+			vv, vok := vm[k]
+			f := fieldOf(t, k)
+			if !coversField(f, Opt{lv, true}, Opt{ov, ook}, Opt{vv, vok}, exact) {
+				return false
+			}
+		}
+		for k, ov := range om {
+			if _, stated := l[k]; !stated && ov != nil && vm[k] != nil {
+				return false
+			}
+		}
+		return true
+	case []any:
+		vl, ok := v.([]any)
+		if !ok || len(l) > len(vl) || exact && len(l) != len(vl) {
+			return false
+		}
+		ol, _ := o.Value.([]any)
+		for i := range l {
+			var oe Opt
+			if len(ol) == len(l) {
+				oe = Some(ol[i])
+			}
+			if !covers(elemOf(t), l[i], oe, vl[i], exact) {
+				return false
+			}
+		}
+		return true
+	}
+	return Equal(l, v, t)
+}
+
+func coversField(f Field, l, o, v Opt, exact bool) bool {
+	if equalOpt(l, v, f) {
+		return true
+	}
+	l = denull(l)
+	if !l.Set || !v.Set {
+		return !l.Set && !o.Set || f.ZeroIsAbsent && l.Set && isZero(l.Value, f.Type)
+	}
+	if f.ZeroIsAbsent && isScalar(l.Value) && isZero(l.Value, f.Type) {
+		_, text := l.Value.(string)
+		return text // "" asks for the default
+	}
+	return covers(f.Type, l.Value, o, v.Value, exact)
+}

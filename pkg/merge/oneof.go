@@ -1,0 +1,110 @@
+package merge
+
+// oneOf settles the groups of fields that exclude each other, where local states
+// another variant than live has. It reports the fields it has dealt with; put
+// changes the result.
+func (m *merger) oneOf(s *spot, o, l, v map[string]any, put func(string, Opt)) map[string]bool {
+	var done map[string]bool
+	for _, g := range s.field.Type.OneOf {
+		out := displaced(s.field.Type, g, o, l, v)
+		if len(out) == 0 {
+			continue
+		}
+		if done == nil {
+			done = map[string]bool{}
+		}
+		held := false
+		for _, name := range out {
+			f, entry := childOf(s.field.Type, name)
+			c := m.below(s, Named(name), f, entry)
+			if r, goes := m.displace(&c, Opt{o[name], o[name] != nil}, Some(v[name])); goes {
+				put(name, r)
+			} else {
+				held = true
+			}
+			done[name] = true
+		}
+		if held { // live's variant stays, so local's must not come beside it
+			for _, name := range g.Fields {
+				done[name] = true
+			}
+			done[g.Discriminator] = true
+		}
+	}
+	return done
+}
+
+// displace removes live's variant. It is a disagreement where somebody else set
+// it.
+func (m *merger) displace(s *spot, o, v Opt) (Opt, bool) {
+	if moved, owner := m.movedInside(s, o, v); moved {
+		return m.settle(s, Disagreement{Kind: Dropped, Original: o, Live: v, Owner: owner})
+	}
+	m.tellRemoved(s, CauseDisplaced, o, v, Opt{})
+	return Opt{}, true
+}
+
+// displaced lists the fields of the group that live has and that local's variant
+// excludes, in the group's order.
+func displaced(t *Type, g OneOf, o, l, v map[string]any) []string {
+	keep, decided := chosen(t, g, o, l, v)
+	if !decided {
+		return nil
+	}
+	var out []string
+	for _, name := range g.Fields {
+		if v[name] != nil && l[name] == nil && !keep[name] {
+			out = append(out, name)
+		}
+	}
+	if d := g.Discriminator; d != "" && len(keep) > 0 && l[d] == nil && v[d] != nil {
+		if text, ok := v[d].(string); ok && !keep[g.Selects[text]] {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// chosen is the variant local asks for: what its discriminator selects, else the
+// fields of the group that it states. decided is false where local asks for none.
+func chosen(t *Type, g OneOf, o, l, v map[string]any) (keep map[string]bool, decided bool) {
+	keep = map[string]bool{}
+	if d := g.Discriminator; d != "" {
+		value, ok := l[d].(string)
+		if !ok && o[d] != nil && !states(g, l) {
+			value, ok = g.Fallback, true
+		}
+		if ok && (value != "" || !t.Fields[d].ZeroIsAbsent) {
+			if sel := g.Selects[value]; sel != "" {
+				keep[sel] = true
+			}
+			return keep, true
+		}
+	}
+	if g.Discriminator != "" && !g.Displaces {
+		return nil, false
+	}
+	empty := map[string]bool{}
+	for _, name := range g.Fields {
+		switch e := l[name]; {
+		case e == nil:
+		case t.Fields[name].ZeroIsAbsent && isZero(e, t.Fields[name].Type):
+			empty[name] = true
+		default:
+			keep[name] = true
+		}
+	}
+	if len(keep) == 0 {
+		keep = empty
+	}
+	return keep, len(keep) > 0
+}
+
+func states(g OneOf, l map[string]any) bool {
+	for _, name := range g.Fields {
+		if l[name] != nil {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,131 @@
+package merge
+
+// place is where an entry of the result comes from.
+type place struct {
+	local bool
+	i     int
+}
+
+// keepsOrder: order is drift too. Where the policy leaves drift to live, live's
+// order stays, unless local has reordered what original had.
+func (m *merger) keepsOrder(p *pairing) bool {
+	if m.policy.Drift != TakeLive {
+		return false
+	}
+	last := -1
+	for i := range p.original {
+		if o := p.original[i]; o >= 0 && p.live[i] >= 0 {
+			if o < last {
+				return false
+			}
+			last = o
+		}
+	}
+	return true
+}
+
+// inLocalOrder puts local's entries in local's order, and live's own after the
+// entry they followed.
+func (p *pairing) inLocalOrder(merged, stays []Opt) []place {
+	localOf := p.localOf()
+	order := make([]place, 0, len(merged)+len(stays))
+	var follow map[int][]int // live-only entries behind an entry of local; -1: at the front
+	anchor := -1
+	for j := range p.v.ids {
+		switch {
+		case localOf[j] >= 0:
+			if merged[localOf[j]].Set {
+				anchor = localOf[j]
+			}
+		case stays[j].Set:
+			if follow == nil {
+				follow = map[int][]int{}
+			}
+			follow[anchor] = append(follow[anchor], j)
+		}
+	}
+	for i := -1; i < len(merged); i++ {
+		if i >= 0 && merged[i].Set {
+			order = append(order, place{local: true, i: i})
+		}
+		for _, j := range follow[i] {
+			order = append(order, place{i: j})
+		}
+	}
+	return order
+}
+
+// inLiveOrder keeps live's entries in live's order. What is new stands before the
+// entry that it precedes in local, and last (or first) where it precedes none.
+func (p *pairing) inLiveOrder(merged, stays []Opt, prepend bool) []place {
+	localOf := p.localOf()
+	before := map[int][]int{} // new entries of local, by the entry of local they precede
+	var rest, waiting []int
+	for i := range merged {
+		switch {
+		case !merged[i].Set:
+		case p.live[i] < 0:
+			waiting = append(waiting, i)
+		default:
+			if len(waiting) > 0 {
+				before[i], waiting = waiting, nil
+			}
+		}
+	}
+	rest = waiting
+	order := make([]place, 0, len(merged)+len(stays))
+	add := func(list []int) {
+		for _, i := range list {
+			order = append(order, place{local: true, i: i})
+		}
+	}
+	if prepend {
+		for i := range merged {
+			if merged[i].Set && p.live[i] < 0 {
+				add([]int{i})
+			}
+		}
+	}
+	for j := range p.v.ids {
+		i := localOf[j]
+		switch {
+		case i < 0:
+			if stays[j].Set {
+				order = append(order, place{i: j})
+			}
+		case merged[i].Set:
+			if !prepend {
+				add(before[i])
+			}
+			order = append(order, place{local: true, i: i})
+		}
+	}
+	if !prepend {
+		add(rest)
+	}
+	return order
+}
+
+// localOf is, for each entry of live, its partner in local, or -1.
+func (p *pairing) localOf() []int {
+	out := none(len(p.v.ids))
+	for i, j := range p.live {
+		if j >= 0 {
+			out[j] = i
+		}
+	}
+	return out
+}
+
+// follows: the order is live's own, nothing missing and nothing new.
+func (p *pairing) follows(order []place) bool {
+	if len(order) != len(p.v.ids) {
+		return false
+	}
+	for j, at := range order {
+		if at.local && p.live[at.i] != j || !at.local && at.i != j {
+			return false
+		}
+	}
+	return true
+}

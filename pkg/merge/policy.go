@@ -1,0 +1,76 @@
+package merge
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Choice is what a policy does about a disagreement.
+type Choice uint8
+
+// The choices. For a Dropped disagreement TakeLocal removes the value and
+// TakeLive keeps it.
+const (
+	TakeLocal Choice = iota
+	TakeLive
+	LeaveConflict
+	TakeOriginal // only in a Rule: the answer "o" of the ask policy
+)
+
+// Policy says who wins (SEMANTICS: who wins).
+type Policy struct {
+	Name                 string
+	Drift, Both, Dropped Choice
+
+	// Rules decide before the policy does. The first that matches a path counts
+	// for it and for all below it.
+	Rules []Rule
+
+	// ClearNulls: a null in live goes where nobody states a value (kustomize's
+	// file merges); otherwise it stays as the server gave it.
+	ClearNulls bool
+
+	// Prepend puts new list entries first rather than last, where the policy keeps
+	// live's order.
+	Prepend bool
+}
+
+// Rule overrides the policy at the paths that Match accepts.
+type Rule struct {
+	Name   string // as told to the user
+	Match  func(Path) bool
+	Choice Choice
+}
+
+// Policies are the built-in policies by name, in the order they are told. ask is
+// none of them: it is strict, with the user's answers as rules.
+var Policies = []Policy{
+	{Name: "apply", Drift: TakeLocal, Both: TakeLocal, Dropped: TakeLocal},
+	{Name: "merge3", Drift: TakeLive, Both: TakeLocal, Dropped: TakeLocal, ClearNulls: true},
+	{Name: "diff3", Drift: TakeLive, Both: LeaveConflict, Dropped: LeaveConflict},
+	{Name: "strict", Drift: LeaveConflict, Both: LeaveConflict, Dropped: LeaveConflict},
+	{Name: "live", Drift: TakeLive, Both: TakeLive, Dropped: TakeLive},
+}
+
+// PolicyNamed returns the built-in policy of that name; the error lists the
+// names there are.
+func PolicyNamed(name string) (Policy, error) {
+	var names []string
+	for _, p := range Policies {
+		if p.Name == name {
+			return p, nil
+		}
+		names = append(names, p.Name)
+	}
+	return Policy{}, fmt.Errorf("unknown policy %q; there are %s", name, strings.Join(names, ", "))
+}
+
+func (p Policy) choice(k DisagreementKind) Choice {
+	switch k {
+	case Drift:
+		return p.Drift
+	case Both:
+		return p.Both
+	}
+	return p.Dropped
+}

@@ -1,0 +1,249 @@
+package merge
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// Replay applies changes, one after the other, to a copy of v. Replaying a plan's
+// changes on live gives its result; an error names the path that is not there.
+func Replay(v any, changes []Change) (any, error) {
+	for _, c := range changes {
+		var err error
+		if v, err = replay(v, c.Path, c); err != nil {
+			return nil, fmt.Errorf("%s: %w", c.Path, err)
+		}
+	}
+	return v, nil
+}
+
+// Reverse turns changes around: replaying them on the result gives live.
+func Reverse(changes []Change) []Change {
+	out := make([]Change, 0, len(changes))
+	for i := len(changes) - 1; i >= 0; i-- {
+		c := changes[i]
+		switch c.Op {
+		case OpOrder:
+			// Additions are undone and removals come back after this step, so the
+			// order is put right once more behind them.
+			c.OldOrder, c.NewOrder = c.NewOrder, c.OldOrder
+		default:
+			c.Old, c.New = c.New, c.Old
+			c.Op = OpSet
+			if !c.New.Set {
+				c.Op = OpRemove
+			}
+		}
+		out = append(out, c)
+	}
+	return append(out, reorders(changes)...)
+}
+
+// reorders restores the order of every list that lost an entry or was reordered.
+func reorders(changes []Change) []Change {
+	var out []Change
+	for _, c := range changes {
+		if c.Op == OpOrder {
+			out = append(out, Change{Op: OpOrder, Path: c.Path, OldOrder: c.NewOrder, NewOrder: c.OldOrder})
+		}
+	}
+	return out
+}
+
+func replay(v any, p Path, c Change) (any, error) {
+	if len(p) == 0 {
+		switch c.Op {
+		case OpOrder:
+			return reorder(v, c.NewOrder)
+		case OpRemove:
+			return nil, nil
+		}
+		return c.New.Value, nil
+	}
+	last := len(p) == 1 && c.Op != OpOrder
+	switch s := p[0]; s.Kind {
+	case FieldStep:
+		m, ok := v.(map[string]any)
+		if !ok {
+			return nil, fmt.Errorf("%s: no object to hold it", s)
+		}
+		out := cloneMap(m)
+		if last && c.Op == OpRemove {
+			delete(out, s.Name)
+			return out, nil
+		}
+		old, ok := m[s.Name]
+		if !ok && !last {
+			return nil, fmt.Errorf("%s: not there", s)
+		}
+		e, err := replay(old, p[1:], c)
+		out[s.Name] = e
+		return out, err
+	default:
+		list, ok := v.([]any)
+		if !ok {
+			return nil, fmt.Errorf("%s: no list to hold it", s)
+		}
+		return replayEntry(list, p, c, last)
+	}
+}
+
+func replayEntry(list []any, p Path, c Change, last bool) (any, error) {
+	i := find(list, p[0])
+	out := append(make([]any, 0, len(list)+1), list...)
+	switch {
+	case i < 0 && last && c.Op == OpSet:
+		return append(out, c.New.Value), nil
+	case i < 0:
+		return nil, fmt.Errorf("%s: not there", p[0])
+	case last && c.Op == OpRemove:
+		return append(out[:i], out[i+1:]...), nil
+	}
+	e, err := replay(list[i], p[1:], c)
+	out[i] = e
+	return out, err
+}
+
+// reorder puts entries into the order of steps; entries no step names stay behind
+// the entry they followed.
+func reorder(v any, steps []Step) (any, error) {
+	list, ok := v.([]any)
+	if !ok {
+		return nil, fmt.Errorf("no list to reorder")
+	}
+	x := map[string]int{}
+	for i, e := range list {
+		x[stepText(e, steps)] = i
+	}
+	used := make([]bool, len(list))
+	out := make([]any, 0, len(list))
+	for _, s := range steps {
+		if i, ok := x[text(s)]; ok && !used[i] {
+			out, used[i] = append(out, list[i]), true
+		}
+	}
+	for i, e := range list {
+		if !used[i] {
+			out = append(out, e)
+		}
+	}
+	return out, nil
+}
+
+// stepText spells an entry as the steps spell theirs.
+func stepText(e any, steps []Step) string {
+	m, ok := e.(map[string]any)
+	if !ok || len(steps) == 0 {
+		return text(Step{Kind: ValueStep, Value: e})
+	}
+	for _, s := range steps {
+		if s.Kind == KeyStep && matches(m, s, true) {
+			return text(s)
+		}
+		if s.Kind == KeyStep && len(s.Keys) > 0 {
+			if _, exact := m[s.Keys[0].Name]; exact && !matches(m, s, false) {
+				continue
+			}
+			if matches(m, s, false) {
+				return text(s)
+			}
+		}
+	}
+	return text(Step{Kind: ValueStep, Value: e})
+}
+
+func text(s Step) string { return s.String() }
+
+// find is the place of the entry a step leads to, or -1. A key that the entry
+// leaves out (its default stands in the step) matches where no other entry does.
+func find(list []any, s Step) int {
+	if s.Kind == IndexStep {
+		if s.Index < len(list) {
+			return s.Index
+		}
+		return -1
+	}
+	for _, exact := range []bool{true, false} {
+		nth := max(s.Nth, 1)
+		for i, e := range list {
+			ok := false
+			if m, isMap := e.(map[string]any); isMap && s.Kind == KeyStep {
+				ok = matches(m, s, exact)
+			} else if s.Kind == ValueStep {
+				ok = canonical(e) == canonical(s.Value)
+			}
+			if ok {
+				if nth--; nth == 0 {
+					return i
+				}
+			}
+		}
+	}
+	return -1
+}
+
+func matches(m map[string]any, s Step, exact bool) bool {
+	some := false
+	for _, k := range s.Keys {
+		v, ok := m[k.Name]
+		if !ok || v == nil {
+			if exact && k.Value != nil {
+				return false
+			}
+			continue
+		}
+		if !sameKey(v, k.Value) {
+			return false
+		}
+		some = true
+	}
+	return some || exact
+}
+
+// sameKey compares a key's value with what a user may have typed for it.
+func sameKey(a, b any) bool {
+	if equalScalars(a, b, nil) {
+		return true
+	}
+	return isScalar(a) && isScalar(b) && a != nil && b != nil && plain(a) == plain(b)
+}
+
+func plain(v any) string {
+	switch v := v.(type) {
+	case string:
+		return v
+	case json.Number:
+		return v.String()
+	}
+	return canonical(v)
+}
+
+// Lookup finds the value at a path; false where there is none. typ is asked for
+// nothing but the identity of list entries, and may be nil: keys are then
+// compared as the path has them.
+func Lookup(v any, p Path, typ *Type) (any, bool) {
+	for _, s := range p {
+		switch s.Kind {
+		case FieldStep:
+			m, ok := v.(map[string]any)
+			if !ok {
+				return nil, false
+			}
+			if v, ok = m[s.Name]; !ok {
+				return nil, false
+			}
+			typ = fieldOf(typ, s.Name).Type
+		default:
+			list, ok := v.([]any)
+			if !ok {
+				return nil, false
+			}
+			i := find(list, s)
+			if i < 0 {
+				return nil, false
+			}
+			v, typ = list[i], elemOf(typ)
+		}
+	}
+	return v, true
+}

@@ -1,0 +1,342 @@
+package merge
+
+import "sort"
+
+// Three merges three ways: what local states wins, what original had and local
+// has no more goes, what only live has stays, and where local and live disagree
+// the policy decides. typ says how values are split; nil is RFC 7386 applied
+// three ways. With explain set, Plan.Because is filled.
+//
+// Rules: SEMANTICS "The rules", "Removing a whole branch", "One-of" and "Who
+// wins"; seed 004's merge tables. No input is modified; the order of map keys
+// never shows in the plan.
+func Three(t Triple, typ *Type, policy Policy, explain bool) Plan {
+	m := &merger{owners: t.Owners, blanked: t.Blanked, policy: policy, explain: explain}
+	m.appliers = make(map[string]bool, len(t.Appliers))
+	for _, a := range t.Appliers {
+		m.appliers[a] = true
+	}
+	root := spot{field: Field{Type: typ}}
+	result, changed := m.value(root, Some(t.Original), presence(t.Local), Some(t.Live))
+	m.plan.Result = result.Value
+	if changed {
+		m.plan.Changes = Diff(t.Live, result.Value, typ)
+	}
+	m.sortTold()
+	return m.plan
+}
+
+// presence: no local at all is no wish to remove the object.
+func presence(local any) Opt { return Opt{Value: local, Set: local != nil} }
+
+type merger struct {
+	owners   *Owners
+	appliers map[string]bool
+	blanked  bool
+	policy   Policy
+	explain  bool
+	plan     Plan
+}
+
+// spot is where the merge stands: how it got there, what is known of the value,
+// and which rule holds. Paths are spelled out only when something is told.
+type spot struct {
+	up    *spot
+	step  Step
+	field Field
+	entry bool  // an entry of a map or list: goes whole when dropped
+	rule  *Rule // the user's rule that holds here
+}
+
+func (s *spot) path() Path {
+	n := 0
+	for a := s; a.up != nil; a = a.up {
+		n++
+	}
+	p := make(Path, n)
+	for a := s; a.up != nil; a = a.up {
+		n--
+		p[n] = a.step
+	}
+	return p
+}
+
+// below steps down to a field, key or entry.
+func (m *merger) below(s *spot, step Step, f Field, entry bool) spot {
+	c := spot{up: s, step: step, field: f, entry: entry, rule: s.rule}
+	if c.rule == nil && len(m.policy.Rules) > 0 {
+		p := c.path()
+		for i := range m.policy.Rules {
+			if m.policy.Rules[i].Match(p) {
+				c.rule = &m.policy.Rules[i]
+				break
+			}
+		}
+	}
+	return c
+}
+
+// value merges one value. It returns live's own value and false where nothing
+// changes.
+func (m *merger) value(s spot, o, l, v Opt) (Opt, bool) {
+	raw := v
+	o, v = denull(o), denull(v)
+	switch {
+	case l.Set && l.Value == nil:
+		return m.gone(&s, o, l, v, raw)
+	case !l.Set && !o.Set:
+		m.liveOnly(&s, v)
+		return m.absentOr(raw, v)
+	case !l.Set && !v.Set:
+		return m.absentOr(raw, v)
+	case !l.Set:
+		return m.dropped(&s, o, v, raw)
+	case !v.Set:
+		return m.added(&s, o, l, raw)
+	}
+	t := s.field.Type
+	if t == nil || !t.Atomic && t.Kind != List && t.Kind != Scalar {
+		switch lv := l.Value.(type) {
+		case map[string]any:
+			if vv, ok := v.Value.(map[string]any); ok && !isList(t) {
+				om, _ := o.Value.(map[string]any)
+				r, changed := m.object(&s, om, lv, vv)
+				return Some(r), changed
+			}
+		case []any:
+			if vv, ok := v.Value.([]any); ok && isList(t) {
+				ol, _ := o.Value.([]any)
+				return m.list(&s, ol, lv, vv, v)
+			}
+		}
+	}
+	return m.leaf(&s, o, l, v)
+}
+
+// isList: a list that is merged entry by entry.
+func isList(t *Type) bool { return t != nil && (t.Kind == Keyed || t.Kind == Set) }
+
+// absentOr is live where nobody else says anything. A null stays as the server
+// gave it, unless nulls are to be cleared.
+func (m *merger) absentOr(raw, v Opt) (Opt, bool) {
+	if v.Set || !raw.Set {
+		return raw, false
+	}
+	if m.policy.ClearNulls {
+		return Opt{}, true
+	}
+	return raw, false
+}
+
+// object merges an object's fields or a map's keys.
+func (m *merger) object(s *spot, o, l, v map[string]any) (map[string]any, bool) {
+	t := s.field.Type
+	res, changed := v, false
+	put := func(name string, r Opt) {
+		if !changed {
+			res, changed = cloneMap(v), true
+		}
+		if r.Set {
+			res[name] = r.Value
+		} else {
+			delete(res, name)
+		}
+	}
+	var settled map[string]bool
+	if t != nil && len(t.OneOf) > 0 {
+		settled = m.oneOf(s, o, l, v, put)
+	}
+	for _, name := range m.names(o, l, v) {
+		if settled[name] {
+			continue
+		}
+		lv, lok := l[name]
+		ov, ook := o[name]
+		vv, vok := v[name]
+		f, entry := childOf(t, name)
+		c := m.below(s, Named(name), f, entry)
+		if r, ch := m.value(c, Opt{ov, ook}, Opt{lv, lok}, Opt{vv, vok}); ch {
+			put(name, r)
+		}
+	}
+	return res, changed
+}
+
+// names lists the keys that need a look: local's and original's, and live's only
+// where everything is to be explained or nulls cleared.
+func (m *merger) names(o, l, v map[string]any) []string {
+	names := make([]string, 0, len(l))
+	for k := range l {
+		names = append(names, k)
+	}
+	for k := range o {
+		if _, ok := l[k]; !ok {
+			names = append(names, k)
+		}
+	}
+	if m.explain || m.policy.ClearNulls {
+		for k := range v {
+			_, inL := l[k]
+			_, inO := o[k]
+			if !inL && !inO {
+				names = append(names, k)
+			}
+		}
+	}
+	return names
+}
+
+// childOf is what is known of a key, and whether it is an entry of a map rather
+// than a declared field.
+func childOf(t *Type, name string) (Field, bool) {
+	if t == nil {
+		return Field{}, true
+	}
+	if t.Kind == Object {
+		f, declared := t.Fields[name]
+		return f, !declared
+	}
+	return Field{Type: t.Elem}, true
+}
+
+// leaf merges what is one value, present in local and live.
+func (m *merger) leaf(s *spot, o, l, v Opt) (Opt, bool) {
+	if equalOpt(l, v, s.field) || s.field.Allocated && isZero(l.Value, s.field.Type) {
+		m.because(s, because{v, LiveSide, CauseSame, o, l, v})
+		return v, false
+	}
+	if m.serverMade(s, o, l, v) {
+		m.because(s, because{v, LiveSide, CauseServer, o, l, v})
+		return v, false
+	}
+	moved, owner := m.moved(s, o, v)
+	if !moved {
+		m.because(s, because{l, LocalSide, CauseLocal, o, l, v})
+		return l, true
+	}
+	kind := Both
+	if o.Set && !m.unknown(o) && equalOpt(o, l, s.field) {
+		kind = Drift
+	}
+	return m.settle(s, Disagreement{Kind: kind, Original: o, Local: l, Live: v, Owner: owner})
+}
+
+// settle asks rule and policy about a disagreement on one value.
+func (m *merger) settle(s *spot, d Disagreement) (Opt, bool) {
+	choice := m.policy.choice(d.Kind)
+	if s.rule != nil {
+		choice, d.Rule = s.rule.Choice, s.rule.Name
+	}
+	d.Path = s.path()
+	r := d.Live
+	switch choice {
+	case TakeLocal:
+		d.Winner, r = LocalSide, d.Local
+		if r.Value == nil {
+			r = Opt{}
+		}
+	case TakeLive:
+		d.Winner = LiveSide
+	case TakeOriginal:
+		d.Winner, r = OriginalSide, d.Original
+	}
+	if d.Winner == Nobody {
+		m.plan.Conflicts = append(m.plan.Conflicts, d)
+	} else {
+		m.plan.Settled = append(m.plan.Settled, d)
+	}
+	m.because(s, because{r, d.Winner, CausePolicy, d.Original, d.Local, d.Live})
+	return r, d.Winner == LocalSide || d.Winner == OriginalSide
+}
+
+// added merges what local states and live lacks.
+func (m *merger) added(s *spot, o, l, raw Opt) (Opt, bool) {
+	if s.field.ZeroIsAbsent && isZero(l.Value, s.field.Type) {
+		m.because(s, because{raw, LiveSide, CauseSame, o, l, Opt{}})
+		return m.absentOr(raw, Opt{})
+	}
+	clean := Some(stripNulls(l.Value, s.field.Type))
+	// With managedFields the absence of a value is nobody's: it is put back. Without
+	// them live removed what original had.
+	if !o.Set || m.owners != nil || m.unknown(o) {
+		m.because(s, because{clean, LocalSide, CauseLocal, o, l, Opt{}})
+		return clean, true
+	}
+	if equalOpt(o, l, s.field) {
+		return m.readded(s, Disagreement{Kind: Drift, Original: o, Local: clean}, raw)
+	}
+	if m.splits(s, Drift) {
+		if om, lm, ok := maps(s.field.Type, o, l); ok {
+			r, _ := m.object(s, om, lm, nil)
+			m.keepKeys(s, r, lm)
+			return Some(r), true
+		}
+	}
+	return m.readded(s, Disagreement{Kind: Both, Original: o, Local: clean}, raw)
+}
+
+// readded settles the disagreement over a value that live has no more.
+func (m *merger) readded(s *spot, d Disagreement, raw Opt) (Opt, bool) {
+	r, changed := m.settle(s, d)
+	if !changed {
+		return m.absentOr(raw, Opt{})
+	}
+	return r, true
+}
+
+// splits: the policy answers parts of a value that live lacks differently, so
+// that only what changed between original and local is put back (seed 001: "add
+// the delta").
+func (m *merger) splits(s *spot, k DisagreementKind) bool {
+	return s.rule == nil && m.policy.choice(k) == TakeLive && m.policy.choice(Both) == TakeLocal
+}
+
+func maps(t *Type, o, l Opt) (om, lm map[string]any, ok bool) {
+	if t != nil && (t.Atomic || t.Kind != Object && t.Kind != Map && t.Kind != Unknown) {
+		return nil, nil, false
+	}
+	om, ok = o.Value.(map[string]any)
+	if !ok {
+		return nil, nil, false
+	}
+	lm, ok = l.Value.(map[string]any)
+	return om, lm, ok
+}
+
+// keepKeys: a delta that becomes an entry of a keyed list needs its identity.
+func (m *merger) keepKeys(s *spot, r, l map[string]any) {
+	if s.step.Kind != KeyStep {
+		return
+	}
+	for _, k := range s.step.Keys {
+		if v, ok := l[k.Name]; ok {
+			r[k.Name] = v
+		}
+	}
+}
+
+// liveOnly explains what neither local nor original has.
+func (m *merger) liveOnly(s *spot, v Opt) {
+	if !m.explain || !v.Set {
+		return
+	}
+	t := s.field.Type
+	if mv, ok := v.Value.(map[string]any); ok && len(mv) > 0 && !(t != nil && t.Atomic) {
+		for _, name := range sortedKeys(mv) {
+			f, entry := childOf(t, name)
+			c := m.below(s, Named(name), f, entry)
+			m.liveOnly(&c, denull(Some(mv[name])))
+		}
+		return
+	}
+	m.because(s, because{v, LiveSide, CauseLive, Opt{}, Opt{}, v})
+}
+
+func sortedKeys(m map[string]any) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	sort.Strings(keys)
+	return keys
+}

@@ -1,0 +1,258 @@
+package merge
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/big"
+	"strconv"
+	"strings"
+)
+
+// ReadJSON decodes one JSON value with its numbers kept as text (json.Number).
+// Anything but white space after the value is an error.
+func ReadJSON(data []byte) (any, error) {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	var v any
+	if err := d.Decode(&v); err != nil {
+		return nil, err
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("more than one JSON value")
+	}
+	return v, nil
+}
+
+// Equal says whether the server would store a and b alike, as far as typ knows;
+// a nil typ compares literally (numbers by value). The order of list entries
+// counts.
+func Equal(a, b any, typ *Type) bool {
+	switch a := a.(type) {
+	case map[string]any:
+		b, ok := b.(map[string]any)
+		return ok && equalMaps(a, b, typ)
+	case []any:
+		b, ok := b.([]any)
+		if !ok || len(a) != len(b) {
+			return false
+		}
+		if len(a) > 0 && &a[0] == &b[0] {
+			return true
+		}
+		elem := elemOf(typ)
+		for i := range a {
+			if !Equal(a[i], b[i], elem) {
+				return false
+			}
+		}
+		return true
+	}
+	return equalScalars(a, b, typ)
+}
+
+func equalMaps(a, b map[string]any, typ *Type) bool {
+	for k, av := range a {
+		f := fieldOf(typ, k)
+		bv, ok := b[k]
+		if !equalOpt(Opt{av, true}, Opt{bv, ok}, f) {
+			return false
+		}
+	}
+	for k, bv := range b {
+		if _, ok := a[k]; !ok && !equalOpt(Opt{}, Opt{bv, true}, fieldOf(typ, k)) {
+			return false
+		}
+	}
+	return true
+}
+
+func equalScalars(a, b any, typ *Type) bool {
+	if a == nil || b == nil {
+		return a == nil && b == nil
+	}
+	switch x := a.(type) {
+	case string:
+		if y, ok := b.(string); ok && x == y {
+			return true
+		}
+	case bool:
+		if y, ok := b.(bool); ok && x == y {
+			return true
+		}
+	case json.Number:
+		if y, ok := b.(json.Number); ok && sameNumber(string(x), string(y)) {
+			return true
+		}
+	}
+	if typ != nil && typ.Same != nil && isScalar(a) && isScalar(b) {
+		return typ.Same(a, b)
+	}
+	return false
+}
+
+// equalOpt compares two values of one field, either of which may be absent.
+func equalOpt(a, b Opt, f Field) bool {
+	a, b = denull(a), denull(b)
+	switch {
+	case a.Set && b.Set:
+		return Equal(a.Value, b.Value, f.Type) ||
+			f.ZeroIsAbsent && isZero(a.Value, f.Type) && isZero(b.Value, f.Type)
+	case a.Set:
+		return f.ZeroIsAbsent && isZero(a.Value, f.Type)
+	case b.Set:
+		return f.ZeroIsAbsent && isZero(b.Value, f.Type)
+	}
+	return true
+}
+
+// isZero: the value that a Go field of this type has when nobody set it.
+func isZero(v any, typ *Type) bool {
+	switch v := v.(type) {
+	case nil:
+		return true
+	case string:
+		return v == ""
+	case bool:
+		return !v
+	case json.Number:
+		return sameNumber(string(v), "0")
+	case []any:
+		return len(v) == 0
+	case map[string]any:
+		if typ == nil || typ.Kind != Object {
+			return len(v) == 0
+		}
+		for k, e := range v {
+			if f := fieldOf(typ, k); e != nil && !(f.ZeroIsAbsent && isZero(e, f.Type)) {
+				return false
+			}
+		}
+		return true
+	}
+	return false
+}
+
+func isScalar(v any) bool {
+	switch v.(type) {
+	case map[string]any, []any:
+		return false
+	}
+	return true
+}
+
+// sameNumber compares numbers by value. Exponents that would cost memory to
+// spell out are compared as text.
+func sameNumber(a, b string) bool {
+	if a == b {
+		return true
+	}
+	if x, err := strconv.ParseInt(a, 10, 64); err == nil {
+		if y, err := strconv.ParseInt(b, 10, 64); err == nil {
+			return x == y
+		}
+	}
+	x, ok := number(a)
+	if !ok {
+		return false
+	}
+	y, ok := number(b)
+	return ok && x.Cmp(y) == 0
+}
+
+func number(s string) (*big.Rat, bool) {
+	if i := strings.IndexAny(s, "eE"); i >= 0 {
+		if e, err := strconv.Atoi(s[i+1:]); err != nil || e > 400 || e < -400 {
+			return nil, false
+		}
+	}
+	if len(s) > 1000 {
+		return nil, false
+	}
+	return new(big.Rat).SetString(s)
+}
+
+// denull: null in original or live counts as absent.
+func denull(o Opt) Opt {
+	if o.Value == nil {
+		return Opt{}
+	}
+	return o
+}
+
+// elemOf is the type of an entry, nil where none is known.
+func elemOf(t *Type) *Type {
+	if t == nil {
+		return nil
+	}
+	return t.Elem
+}
+
+// fieldOf is what is known about a field or key of a value of this type.
+func fieldOf(t *Type, name string) Field {
+	if t == nil {
+		return Field{}
+	}
+	if t.Kind == Object {
+		return t.Fields[name]
+	}
+	return Field{Type: t.Elem}
+}
+
+// stripNulls takes the nulls out of a value that is about to be added, save
+// inside atomic values, where null is data.
+func stripNulls(v any, typ *Type) any {
+	switch v := v.(type) {
+	case map[string]any:
+		if typ != nil && typ.Atomic {
+			return v
+		}
+		return stripMap(v, typ)
+	case []any:
+		if typ == nil || typ.Kind != Keyed {
+			return v
+		}
+		out := v
+		for i, e := range v {
+			if s := stripNulls(e, typ.Elem); !shared(s, e) {
+				if shared(out, v) {
+					out = append([]any(nil), v...)
+				}
+				out[i] = s
+			}
+		}
+		return out
+	}
+	return v
+}
+
+func stripMap(m map[string]any, typ *Type) map[string]any {
+	out, copied := m, false
+	for k, e := range m {
+		s := any(nil)
+		if e != nil {
+			if s = stripNulls(e, fieldOf(typ, k).Type); shared(s, e) {
+				continue
+			}
+		}
+		if !copied {
+			out, copied = cloneMap(m), true
+		}
+		if e == nil {
+			delete(out, k)
+		} else {
+			out[k] = s
+		}
+	}
+	return out
+}
+
+func cloneMap(m map[string]any) map[string]any {
+	c := make(map[string]any, len(m)+1)
+	for k, v := range m {
+		c[k] = v
+	}
+	return c
+}
