@@ -1,0 +1,171 @@
+package source
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Document is one YAML or JSON document of a file.
+type Document struct {
+	Value any // nil for an empty document
+	Line  int // from 1
+	Items []int
+}
+
+// Decode reads every document of a file of YAML or JSON, as kubectl understands
+// it (YAML 1.1: yes, on and 0777 are no strings) but strictly: a key that stands
+// twice is an error, and so is a number that the API would round. Numbers come
+// back exact, as json.Number. Empty documents are left out. Every bad document is
+// told, in one joined error; the good ones come back too.
+//
+// Unlike kubectl: which keeps the last of two equal keys, and reads numbers as
+// float64, so that 9007199254740993 becomes 9007199254740992.
+func Decode(data []byte) ([]Document, error) {
+	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
+	if !utf8.Valid(data) && !bytes.HasPrefix(data, []byte("\xff\xfe")) && !bytes.HasPrefix(data, []byte("\xfe\xff")) {
+		return nil, errors.New("is not text in UTF-8; save it as UTF-8 YAML or JSON")
+	}
+	if looksJSON(data) {
+		if docs, err := decodeJSON(data); err == nil || !errors.Is(err, errNotJSON) {
+			return docs, err
+		}
+	}
+	var (
+		docs []Document
+		errs []error
+	)
+	for _, c := range split(data) {
+		got, err := decodeChunk(c)
+		docs = append(docs, got...)
+		if err != nil {
+			errs = append(errs, err)
+		}
+	}
+	return docs, errors.Join(errs...)
+}
+
+// chunk is a stretch of a YAML file between two separators.
+type chunk struct {
+	text []byte
+	line int // of its first byte, from 1
+	nth  int // from 1
+}
+
+// split parts a file at its --- lines, so that one bad document does not hide
+// the errors of the next.
+func split(data []byte) []chunk {
+	var chunks []chunk
+	start, line, first := 0, 1, 1
+	for at := 0; at < len(data); {
+		end := len(data)
+		if i := bytes.IndexByte(data[at:], '\n'); i >= 0 {
+			end = at + i + 1
+		}
+		if separator(data[at:end]) && at > start {
+			chunks = append(chunks, chunk{text: data[start:at], line: first})
+			start, first = at, line
+		}
+		at = end
+		line++
+	}
+	chunks = append(chunks, chunk{text: data[start:], line: first})
+	kept := chunks[:0]
+	for _, c := range chunks {
+		if !blank(c.text) {
+			c.nth = len(kept) + 1
+			kept = append(kept, c)
+		}
+	}
+	return kept
+}
+
+// separator: a line that begins a new document, whatever stands behind the
+// dashes. A block scalar cannot hold such a line, as it is always indented.
+func separator(line []byte) bool {
+	rest, ok := bytes.CutPrefix(line, []byte("---"))
+	return ok && (len(rest) == 0 || strings.IndexByte(" \t\r\n", rest[0]) >= 0)
+}
+
+// blank: nothing but comments, directives, separators and white space.
+func blank(text []byte) bool {
+	for line := range bytes.Lines(text) {
+		line = bytes.TrimSpace(line)
+		if rest, ok := bytes.CutPrefix(line, []byte("---")); ok {
+			line = bytes.TrimSpace(rest)
+		}
+		if len(line) > 0 && line[0] != '#' && line[0] != '%' && !bytes.Equal(line, []byte("...")) {
+			return false
+		}
+	}
+	return true
+}
+
+func decodeChunk(c chunk) ([]Document, error) {
+	var docs []Document
+	d := yaml.NewDecoder(bytes.NewReader(c.text))
+	for {
+		var node yaml.Node
+		switch err := d.Decode(&node); {
+		case errors.Is(err, io.EOF):
+			return docs, nil
+		case err != nil:
+			return docs, yamlError(c, err)
+		}
+		r := resolver{first: c.line, budget: max(4_000_000, 64*len(c.text))}
+		v, err := r.value(&node, 0)
+		if err != nil {
+			return docs, err
+		}
+		if v != nil {
+			docs = append(docs, Document{Value: v, Line: c.line - 1 + top(&node).Line, Items: r.items(&node)})
+		}
+	}
+}
+
+// yamlError puts the parser's message, which counts lines from the chunk's own
+// first, into the file's lines.
+func yamlError(c chunk, err error) error {
+	msg := strings.TrimPrefix(err.Error(), "yaml: ")
+	line, what := 0, msg
+	if n, _ := fmt.Sscanf(msg, "line %d:", &line); n == 1 {
+		_, what, _ = strings.Cut(msg, ": ")
+	} else {
+		line = 1
+	}
+	if strings.Contains(what, "cannot start any token") && bytes.ContainsRune(c.text, '\t') {
+		what += " (YAML is indented by spaces, never by tabs)"
+	}
+	return &SyntaxError{Line: c.line - 1 + line, What: "is not YAML", Why: what}
+}
+
+// SyntaxError is a place in a file that cannot be read.
+type SyntaxError struct {
+	Line int    // from 1
+	Path string // "" for the document itself
+	What string
+	Why  string
+}
+
+// Error is line, path, what and why, as far as there are any.
+func (e *SyntaxError) Error() string {
+	parts := []string{fmt.Sprintf("line %d", e.Line)}
+	for _, p := range []string{e.Path, e.What, e.Why} {
+		if p != "" {
+			parts = append(parts, p)
+		}
+	}
+	return strings.Join(parts, ": ")
+}
+
+func top(n *yaml.Node) *yaml.Node {
+	if n.Kind == yaml.DocumentNode && len(n.Content) > 0 {
+		return n.Content[0]
+	}
+	return n
+}

@@ -1,0 +1,116 @@
+package source
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Object is one object as it was read. Value is not to be modified.
+type Object struct {
+	Value  map[string]any // JSON values, numbers as json.Number
+	Origin Origin
+}
+
+// Origin says where an object was read.
+type Origin struct {
+	File     string // as the user named it; "standard input" for "-"
+	Document int    // from 1
+	Line     int    // from 1, where the object begins; 0 if unknown
+	Many     bool   // the file holds more than one document
+}
+
+// String is the place in the form that errors begin with: web.yaml, or, where a
+// file holds several documents, web.yaml: document 2, line 14.
+func (o Origin) String() string {
+	switch {
+	case o.Line == 0 && !o.Many:
+		return o.File
+	case o.Line == 0:
+		return fmt.Sprintf("%s: document %d", o.File, o.Document)
+	case !o.Many:
+		return fmt.Sprintf("%s: line %d", o.File, o.Line)
+	}
+	return fmt.Sprintf("%s: document %d, line %d", o.File, o.Document, o.Line)
+}
+
+// Identity is what tells an object from all others, whatever its version.
+type Identity struct{ Group, Kind, Namespace, Name string }
+
+// ID is the object's identity. A namespace that the object leaves out is "".
+func (o Object) ID() Identity {
+	return Identity{Group: o.Group(), Kind: o.Kind(), Namespace: o.Namespace(), Name: o.Name()}
+}
+
+// APIVersion is the object's apiVersion, "" where it has none.
+func (o Object) APIVersion() string { return text(o.Value, "apiVersion") }
+
+// Group is the part of apiVersion before the slash, "" for the core group.
+func (o Object) Group() string {
+	group, _, found := strings.Cut(o.APIVersion(), "/")
+	if !found {
+		return ""
+	}
+	return group
+}
+
+// Version is apiVersion without the group.
+func (o Object) Version() string {
+	v := o.APIVersion()
+	return v[strings.LastIndexByte(v, '/')+1:]
+}
+
+// Kind is the object's kind, "" where it has none.
+func (o Object) Kind() string { return text(o.Value, "kind") }
+
+// Namespace is metadata.namespace, "" where the object has none.
+func (o Object) Namespace() string { return text(o.meta(), "namespace") }
+
+// Name is metadata.name, "" where the object has none.
+func (o Object) Name() string { return text(o.meta(), "name") }
+
+// Labels are the object's labels; values that are not strings are left out.
+func (o Object) Labels() map[string]string {
+	m, _ := o.meta()["labels"].(map[string]any)
+	labels := make(map[string]string, len(m))
+	for k, v := range m {
+		if s, ok := v.(string); ok {
+			labels[k] = s
+		}
+	}
+	return labels
+}
+
+// InNamespace is the object with metadata.namespace set, or taken out for "". The
+// receiver is left alone.
+func (o Object) InNamespace(namespace string) Object {
+	if o.Namespace() == namespace {
+		return o
+	}
+	meta := clone(o.meta())
+	if namespace == "" {
+		delete(meta, "namespace")
+	} else {
+		meta["namespace"] = namespace
+	}
+	o.Value = clone(o.Value)
+	o.Value["metadata"] = meta
+	return o
+}
+
+func (o Object) meta() map[string]any {
+	m, _ := o.Value["metadata"].(map[string]any)
+	return m
+}
+
+func text(m map[string]any, key string) string {
+	s, _ := m[key].(string)
+	return s
+}
+
+func clone(m map[string]any) map[string]any {
+	c := make(map[string]any, len(m)+1)
+	for k, v := range m {
+		c[k] = v
+	}
+	return c
+}

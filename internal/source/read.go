@@ -1,0 +1,204 @@
+package source
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/labels"
+	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+)
+
+// Inputs says where objects are to be read, as kubectl's -f, -R, -k and -l do.
+type Inputs struct {
+	Files     []string // files, folders, URLs, patterns, "-"
+	Recursive bool
+	Kustomize string // a kustomization's folder or URL; "" for none
+	Selector  string // keeps only objects whose labels match; "" keeps all
+	Stdin     io.Reader
+}
+
+// Stdin is the name of standard input in errors.
+const Stdin = "standard input"
+
+// extensions are the files of a folder that are read; a file that is named is
+// read whatever it is called.
+var extensions = []string{".json", ".yaml", ".yml"}
+
+// Read reads every object of the inputs, in their order; kind: List comes back as
+// its items. The error joins what is wrong with any of the documents, and the
+// good objects come back beside it.
+func Read(ctx context.Context, in Inputs) ([]Object, error) {
+	selector, err := labels.Parse(in.Selector)
+	if err != nil {
+		return nil, fmt.Errorf("--selector %q: %w", in.Selector, err)
+	}
+	texts, errs := in.texts(ctx)
+	var objects []Object
+	for _, t := range texts {
+		got, err := Parse(t.name, t.data)
+		objects = append(objects, got...)
+		if err != nil {
+			errs = append(errs, err)
+		}
+	}
+	if in.Selector != "" {
+		objects = slices.DeleteFunc(objects, func(o Object) bool {
+			return !selector.Matches(labels.Set(o.Labels()))
+		})
+	}
+	return objects, errors.Join(errs...)
+}
+
+// content is a file's name and content.
+type content struct {
+	name string
+	data []byte
+}
+
+func (in Inputs) texts(ctx context.Context) (texts []content, errs []error) {
+	add := func(name string, data []byte, err error) {
+		if err != nil {
+			errs = append(errs, err)
+			return
+		}
+		texts = append(texts, content{name, data})
+	}
+	stdin := false
+	for _, f := range in.Files {
+		switch {
+		case f == "-":
+			if stdin {
+				add("", nil, errors.New("-f -: standard input can be read once only"))
+				continue
+			}
+			stdin = true
+			data, err := io.ReadAll(in.Stdin)
+			add(Stdin, data, err)
+		case strings.HasPrefix(f, "http://"), strings.HasPrefix(f, "https://"):
+			data, err := get(ctx, f)
+			add(f, data, err)
+		default:
+			names, err := expand(f, in.Recursive)
+			if err != nil {
+				errs = append(errs, err)
+			}
+			for _, name := range names {
+				data, err := os.ReadFile(name)
+				add(name, data, err)
+			}
+		}
+	}
+	if in.Kustomize != "" {
+		data, err := kustomize(in.Kustomize)
+		add(in.Kustomize, data, err)
+	}
+	return texts, errs
+}
+
+// expand lists the files that a path names: itself, a folder's files (with all
+// below it if recursive), or what a pattern matches.
+func expand(path string, recursive bool) ([]string, error) {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		matches, globErr := filepath.Glob(path)
+		if globErr != nil || len(matches) == 0 {
+			return nil, fmt.Errorf("the path %q does not exist; check the name after -f", path)
+		}
+		var names []string
+		for _, m := range matches {
+			more, err := expand(m, recursive)
+			if err != nil {
+				return nil, err
+			}
+			names = append(names, more...)
+		}
+		return names, nil
+	}
+	if err != nil || !info.IsDir() {
+		return []string{path}, err
+	}
+	var names []string
+	err = filepath.WalkDir(path, func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && name != path && !recursive:
+			return filepath.SkipDir
+		case !d.IsDir() && slices.Contains(extensions, filepath.Ext(name)):
+			names = append(names, name)
+		}
+		return nil
+	})
+	if err == nil && len(names) == 0 {
+		err = fmt.Errorf("folder %s: holds no file to read: recognized file extensions are %v%s", path, extensions, hint(recursive, "; -R reads the folders below it too"))
+	}
+	return names, err
+}
+
+func hint(recursive bool, text string) string {
+	if recursive {
+		return ""
+	}
+	return text
+}
+
+// maxDownload bounds what a URL may send.
+const maxDownload = 256 << 20
+
+func get(ctx context.Context, url string) ([]byte, error) {
+	var err error
+	for range 3 {
+		var data []byte
+		var again bool
+		if data, again, err = getOnce(ctx, url); err == nil {
+			return data, nil
+		}
+		if !again {
+			break
+		}
+	}
+	return nil, fmt.Errorf("%s: cannot be read: %w", url, err)
+}
+
+func getOnce(ctx context.Context, url string) (data []byte, again bool, err error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return nil, false, err
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return nil, false, err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return nil, resp.StatusCode >= 500, fmt.Errorf("server answered %s", resp.Status)
+	}
+	data, err = io.ReadAll(io.LimitReader(resp.Body, maxDownload+1))
+	if err == nil && len(data) > maxDownload {
+		err = fmt.Errorf("is larger than %d MiB", maxDownload>>20)
+	}
+	return data, false, err
+}
+
+func kustomize(dir string) ([]byte, error) {
+	options := krusty.MakeDefaultOptions()
+	options.Reorder = krusty.ReorderOptionLegacy
+	m, err := krusty.MakeKustomizer(options).Run(filesys.MakeFsOnDisk(), dir)
+	if err != nil {
+		return nil, fmt.Errorf("kustomization %s: %w", dir, err)
+	}
+	data, err := m.AsYaml()
+	if err != nil {
+		return nil, fmt.Errorf("kustomization %s: %w", dir, err)
+	}
+	return data, nil
+}

@@ -1,0 +1,62 @@
+package source
+
+import (
+	"context"
+	"fmt"
+	"slices"
+)
+
+// Saved is a cluster's objects as files hold them, by `kubectl get -o yaml` say.
+type Saved struct {
+	byID   map[Identity]Object
+	byName map[Identity][]string // namespaces in which there is one, under the identity without
+}
+
+// ReadSaved reads objects that stand for a cluster's live ones from files, folders
+// (with all below them) or kind: List. Stdin may be nil.
+func ReadSaved(ctx context.Context, in Inputs) (*Saved, error) {
+	in.Recursive = true
+	objects, err := Read(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	if err := Repeated(objects); err != nil {
+		return nil, err
+	}
+	s := &Saved{byID: make(map[Identity]Object, len(objects)), byName: map[Identity][]string{}}
+	for _, o := range objects {
+		id := o.ID()
+		s.byID[id] = o
+		id.Namespace = ""
+		s.byName[id] = append(s.byName[id], o.Namespace())
+	}
+	return s, nil
+}
+
+// Find is the saved object that o is about: of the same group, kind, namespace and
+// name. A namespace that is missing on one side matches the other's. nil, without
+// an error, where there is none.
+func (s *Saved) Find(o Object) (*Object, error) {
+	id := o.ID()
+	if found, ok := s.byID[id]; ok {
+		return &found, nil
+	}
+	if id.Namespace != "" {
+		id.Namespace = ""
+		if found, ok := s.byID[id]; ok {
+			return &found, nil
+		}
+		return nil, nil
+	}
+	namespaces := slices.Clone(s.byName[id])
+	switch len(namespaces) {
+	case 0:
+		return nil, nil
+	case 1:
+		id.Namespace = namespaces[0]
+		found := s.byID[id]
+		return &found, nil
+	}
+	slices.Sort(namespaces)
+	return nil, fmt.Errorf("%s: is saved in several namespaces (%v): say which with -n", o.place(), namespaces)
+}
