@@ -1,0 +1,123 @@
+package schema
+
+import (
+	_ "embed"
+	"strings"
+	"sync"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
+
+//go:embed builtin.table
+var builtinText string
+
+// builtins is the compiled-in table; it is read as far as it is asked for.
+var builtins = &table{text: builtinText}
+
+// Kind is one kind of the built-in API.
+type Kind struct {
+	Group, Version, Kind string
+
+	// Resource is the plural name in URLs, "" where the kind is no resource of
+	// its own (Scale, Eviction).
+	Resource string
+
+	// Namespaced: objects of the kind live in a namespace; false too where
+	// Resource is "".
+	Namespaced bool
+
+	// HasStatus: the resource has a status subresource, so that a write to the
+	// object leaves status alone.
+	HasStatus bool
+
+	root string
+}
+
+// Builtin returns the compiled-in type of a kind, and whether there is one. It
+// is safe for concurrent use; the type is shared and must not be modified.
+//
+// Rules: the structured-merge-diff schema and the Go types that client-go
+// carries.
+func Builtin(group, version, kind string) (*merge.Type, bool) {
+	return builtins.kind(group, version, kind)
+}
+
+// BuiltinScope says whether objects of a built-in kind live in a namespace, and
+// whether the compiled-in table knows.
+func BuiltinScope(group, version, kind string) (namespaced, known bool) {
+	k, ok := BuiltinKind(group, version, kind)
+	return k.Namespaced, ok && k.Resource != ""
+}
+
+// BuiltinKind returns what the compiled-in table knows about a kind as a whole.
+func BuiltinKind(group, version, kind string) (Kind, bool) {
+	prefix := "\nkind " + group + "/" + version + " " + kind + " "
+	at := strings.Index(builtinText, prefix)
+	if at < 0 {
+		return Kind{}, false
+	}
+	line, _, _ := strings.Cut(builtinText[at+1:], "\n")
+	return readKind(line)
+}
+
+// BuiltinKinds lists every kind of the compiled-in table in order of group,
+// version and kind.
+func BuiltinKinds() []Kind {
+	var kinds []Kind
+	for line := range strings.Lines(builtinText) {
+		if k, ok := readKind(strings.TrimSuffix(line, "\n")); ok {
+			kinds = append(kinds, k)
+		}
+	}
+	return kinds
+}
+
+// BuiltinType returns a compiled-in type by its OpenAPI name
+// (io.k8s.api.core.v1.PodSpec), and whether there is one.
+func BuiltinType(name string) (*merge.Type, bool) {
+	return builtins.named(shortName(name))
+}
+
+var objectMeta = sync.OnceValue(func() *merge.Type {
+	t, _ := builtins.named("meta.v1.ObjectMeta")
+	return t
+})
+
+// readKind reads a kind line of the table; ok is false for any other line.
+func readKind(line string) (Kind, bool) {
+	w := strings.Fields(line)
+	if len(w) != 7 || w[0] != "kind" {
+		return Kind{}, false
+	}
+	group, version, _ := strings.Cut(w[1], "/")
+	k := Kind{
+		Group: group, Version: version, Kind: w[2],
+		Namespaced: w[4] == "namespaced", HasStatus: w[5] == "status", root: w[6],
+	}
+	if w[3] != "-" {
+		k.Resource = w[3]
+	}
+	return k, true
+}
+
+// shortName leaves out what nearly every name begins with, as the table does.
+func shortName(full string) string {
+	if s, ok := strings.CutPrefix(full, "io.k8s.api."); ok {
+		return s
+	}
+	if s, ok := strings.CutPrefix(full, "io.k8s.apimachinery.pkg.apis.meta."); ok {
+		return "meta." + s
+	}
+	return full
+}
+
+// fullName undoes shortName.
+func fullName(short string) string {
+	switch {
+	case strings.HasPrefix(short, "io.k8s."):
+		return short
+	case strings.HasPrefix(short, "meta."):
+		return "io.k8s.apimachinery.pkg.apis." + short
+	}
+	return "io.k8s.api." + short
+}

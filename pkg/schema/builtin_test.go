@@ -1,0 +1,108 @@
+package schema
+
+import (
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
+
+func TestEveryBuiltinKindIsRead(t *testing.T) {
+	kinds := BuiltinKinds()
+	if len(kinds) < 150 {
+		t.Fatalf("the table has %d kinds: it was not read", len(kinds))
+	}
+	for _, k := range kinds {
+		typ, ok := Builtin(k.Group, k.Version, k.Kind)
+		if !ok || typ.Kind != merge.Object || len(typ.Fields) < 3 {
+			t.Errorf("%s/%s %s: not read: %+v", k.Group, k.Version, k.Kind, typ)
+		}
+	}
+	if _, ok := Builtin("apps", "v1", "Deploymen"); ok {
+		t.Error("a prefix of a kind was taken for the kind")
+	}
+}
+
+// TestEveryShapeIsComplete walks all that is reachable: a shape that the reader
+// does not understand would come out as an object without fields.
+func TestEveryShapeIsComplete(t *testing.T) {
+	seen := map[*merge.Type]bool{}
+	var walk func(path string, typ *merge.Type)
+	walk = func(path string, typ *merge.Type) {
+		if typ == nil {
+			t.Errorf("%s: no type", path)
+			return
+		}
+		if seen[typ] {
+			return
+		}
+		seen[typ] = true
+		switch typ.Kind {
+		case merge.Keyed:
+			if len(typ.Keys) == 0 {
+				t.Errorf("%s: keyed without keys", path)
+			}
+			for _, k := range typ.Keys {
+				if _, ok := typ.Elem.Fields[k.Name]; !ok {
+					t.Errorf("%s: the key %s is no field of its entries", path, k.Name)
+				}
+			}
+		case merge.Object:
+			if typ.Name == "" || len(typ.Fields) == 0 && !emptyInTable(typ.Name) {
+				t.Errorf("%s: %q has no fields", path, typ.Name)
+			}
+		}
+		for name, f := range typ.Fields {
+			walk(path+"."+name, f.Type)
+		}
+		if typ.Kind == merge.Map || typ.Kind == merge.List || typ.Kind == merge.Keyed || typ.Kind == merge.Set {
+			walk(path+"[]", typ.Elem)
+		}
+	}
+	for _, k := range BuiltinKinds() {
+		typ, _ := Builtin(k.Group, k.Version, k.Kind)
+		walk(k.Kind, typ)
+	}
+	t.Logf("%d types", len(seen))
+}
+
+// emptyInTable: the Go type has no fields either.
+func emptyInTable(name string) bool {
+	rows, ok := builtins.find(shortName(name))
+	return ok && !strings.Contains(rows, "\t")
+}
+
+func TestBuiltinConcurrently(t *testing.T) {
+	tab := &table{text: builtinText}
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for _, k := range BuiltinKinds() {
+				typ, ok := tab.kind(k.Group, k.Version, k.Kind)
+				if !ok || typ.Fields["metadata"].Type.Fields["labels"].Type.Kind != merge.Map {
+					t.Errorf("%s: incomplete", k.Kind)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func BenchmarkBuiltinFirst(b *testing.B) {
+	for _, kind := range []string{"Deployment", "StatefulSet"} {
+		b.Run(kind, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				(&table{text: builtinText}).kind("apps", "v1", kind)
+			}
+		})
+	}
+}
+
+func BenchmarkBuiltinAgain(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		Builtin("apps", "v1", "Deployment")
+	}
+}

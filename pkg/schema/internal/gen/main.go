@@ -1,0 +1,56 @@
+// Command gen writes pkg/schema's table of the built-in types from what
+// Kubernetes' own Go modules know about them. It refuses to write a table whose
+// hand-kept facts name a type or field that does not exist.
+//
+// Run it with go generate ./pkg/schema after a change of the Kubernetes modules
+// or of facts.yaml; a test fails while the committed table is stale.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+)
+
+func main() {
+	out := flag.String("o", "builtin.table", "the file to write")
+	flag.Parse()
+	if err := run(*out); err != nil {
+		fmt.Fprintln(os.Stderr, "gen:", err)
+		os.Exit(1)
+	}
+}
+
+func run(path string) error {
+	t, err := generate()
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, t.text(), 0o644)
+}
+
+// generate builds the table from the modules that this program is linked with.
+func generate() (*table, error) {
+	f, err := readFacts(factsYAML)
+	if err != nil {
+		return nil, err
+	}
+	kinds, err := findKinds()
+	if err != nil {
+		return nil, err
+	}
+	lists, err := serverSchemas()
+	if err != nil {
+		return nil, err
+	}
+	w := walker{lists: lists, table: &table{kinds: kinds, types: map[string]*typeRow{}}}
+	for _, k := range kinds {
+		if err := w.root(k); err != nil {
+			return nil, err
+		}
+	}
+	if err := f.addTo(w.table); err != nil {
+		return nil, fmt.Errorf("facts.yaml: %w", err)
+	}
+	return w.table, nil
+}

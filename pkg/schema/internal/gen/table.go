@@ -1,0 +1,158 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	smd "sigs.k8s.io/structured-merge-diff/v6/schema"
+)
+
+// table is the whole file before it is written.
+type table struct {
+	kinds []kindRow
+	types map[string]*typeRow
+}
+
+type typeRow struct {
+	name     string // as the table writes it, see shortName
+	goType   reflect.Type
+	atomic   bool
+	noSchema bool // no server-side-apply schema has it
+	fields   []fieldCol
+	unions   []smd.Union
+	oneOf    []oneOf
+}
+
+type fieldCol struct {
+	name         string
+	shape        string
+	pointer      bool
+	noSchema     bool
+	allocated    bool
+	defaultValue any
+	tag          reflect.StructTag
+}
+
+const header = `# The built-in types, as far as a merge needs to know them.
+# Generated from the Kubernetes modules and facts.yaml; do not edit: go generate ./pkg/schema
+#
+# kind GROUP/VERSION KIND RESOURCE SCOPE STATUS TYPE
+#
+# type NAME ["atomic"]        io.k8s.api. is left out, and io.k8s.apimachinery.pkg.apis. before meta
+#	FIELD SHAPE ["="DEFAULT] ["allocated"]
+#	| FIELD FIELD…               of which one may be set
+#	| BY:FALLBACK VALUE=FIELD…   of which the field BY allows one ["displaces"]
+#
+# SHAPE: a leaf, a type, "*" before it where the server tells a zero from absence,
+# []x atomic list, [=]x set, [key,key="default"]x keyed list, {}x map,
+# {!}x atomic map, !x the type as one value
+`
+
+// text writes the table: kinds, then types, each sorted, so that a reader finds
+// a type by halving.
+func (t *table) text() []byte {
+	var b bytes.Buffer
+	b.WriteString(header)
+	b.WriteByte('\n')
+	for _, k := range t.kinds {
+		status := "-"
+		if k.hasStatus {
+			status = "status"
+		}
+		fmt.Fprintf(&b, "kind %s/%s %s %s %s %s %s\n", k.Group, k.Version, k.Kind, k.resource, k.scope, status, modelName(k.root))
+	}
+	for _, name := range t.names() {
+		b.WriteByte('\n')
+		t.types[name].write(&b)
+	}
+	return b.Bytes()
+}
+
+func (t *table) names() []string {
+	names := make([]string, 0, len(t.types))
+	for name := range t.types {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+func (r *typeRow) write(b *bytes.Buffer) {
+	b.WriteString("type " + r.name)
+	if r.atomic {
+		b.WriteString(" atomic")
+	}
+	b.WriteByte('\n')
+	for _, f := range r.fields {
+		b.WriteString("\t" + f.name + " ")
+		if f.pointer {
+			b.WriteByte('*')
+		}
+		b.WriteString(f.shape)
+		if text := f.defaultText(); text != "" {
+			b.WriteString(" =" + text)
+		}
+		if f.allocated {
+			b.WriteString(" allocated")
+		}
+		b.WriteByte('\n')
+	}
+	for _, o := range r.oneOf {
+		b.WriteString("\t| " + o.text() + "\n")
+	}
+}
+
+// defaultText is the default as JSON without blanks, or "".
+func (f fieldCol) defaultText() string {
+	if f.defaultValue == nil || !f.pointer && isNoise(f.defaultValue) {
+		return ""
+	}
+	if m, ok := f.defaultValue.(map[string]any); ok && len(m) == 0 {
+		return ""
+	}
+	text, err := json.Marshal(f.defaultValue)
+	if err != nil {
+		return ""
+	}
+	return string(text)
+}
+
+func (o oneOf) text() string {
+	if o.Discriminator == "" {
+		return strings.Join(o.Fields, " ")
+	}
+	words := []string{o.Discriminator + ":" + o.Fallback}
+	for _, value := range slices.Sorted(mapsKeys(o.Selects)) {
+		words = append(words, value+"="+o.Selects[value])
+	}
+	if o.Displaces {
+		words = append(words, "displaces")
+	}
+	return strings.Join(words, " ")
+}
+
+// shortName leaves out what nearly every name begins with.
+func shortName(full string) string {
+	if s, ok := strings.CutPrefix(full, "io.k8s.api."); ok {
+		return s
+	}
+	if s, ok := strings.CutPrefix(full, "io.k8s.apimachinery.pkg.apis.meta."); ok {
+		return "meta." + s
+	}
+	return full
+}
+
+// fullName undoes shortName.
+func fullName(short string) string {
+	switch {
+	case strings.HasPrefix(short, "io.k8s."):
+		return short
+	case strings.HasPrefix(short, "meta."):
+		return "io.k8s.apimachinery.pkg.apis." + short
+	}
+	return "io.k8s.api." + short
+}

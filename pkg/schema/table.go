@@ -1,0 +1,199 @@
+package schema
+
+import (
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
+
+// table reads types out of a text in the notation that internal/gen writes (its
+// head explains it). A type is parsed when it is first reached, once: all of it
+// at start-up would cost more than the merge of one object.
+type table struct {
+	text   string
+	once   sync.Once
+	starts []int32  // of the types' names in text
+	kinds  sync.Map // "group/version kind" to *merge.Type
+
+	mu    sync.Mutex
+	types map[string]*merge.Type // by shape, as the table writes it
+}
+
+// kind returns the type of a kind, complete with all that it reaches.
+func (t *table) kind(group, version, kind string) (*merge.Type, bool) {
+	id := group + "/" + version + " " + kind
+	if known, ok := t.kinds.Load(id); ok {
+		return known.(*merge.Type), true
+	}
+	k, ok := BuiltinKind(group, version, kind)
+	if !ok {
+		return nil, false
+	}
+	typ, ok := t.named(k.root)
+	if ok {
+		t.kinds.Store(id, typ)
+	}
+	return typ, ok
+}
+
+// named returns the type of that short name.
+func (t *table) named(name string) (*merge.Type, bool) {
+	if _, ok := t.find(name); !ok {
+		return nil, false
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.types == nil {
+		t.types = map[string]*merge.Type{}
+	}
+	return t.shape(name), true
+}
+
+// find returns the line of the type of that name and those of its fields.
+func (t *table) find(name string) (string, bool) {
+	t.once.Do(t.index)
+	i, ok := slices.BinarySearchFunc(t.starts, name, func(at int32, name string) int {
+		return strings.Compare(nameOf(t.text[at:]), name)
+	})
+	if !ok {
+		return "", false
+	}
+	end := len(t.text)
+	if i+1 < len(t.starts) {
+		end = int(t.starts[i+1]) - len(typeMark)
+	}
+	return t.text[t.starts[i]:end], true
+}
+
+// typeMark stands before the name of every type.
+const typeMark = "\n\ntype "
+
+// index notes where the types begin; the table has them sorted.
+func (t *table) index() {
+	t.starts = make([]int32, 0, len(t.text)/128)
+	for at := 0; ; {
+		next := strings.Index(t.text[at:], typeMark)
+		if next < 0 {
+			return
+		}
+		at += next + len(typeMark)
+		t.starts = append(t.starts, int32(at))
+	}
+}
+
+// nameOf returns the first word.
+func nameOf(text string) string {
+	for i := range len(text) {
+		if text[i] == ' ' || text[i] == '\n' {
+			return text[:i]
+		}
+	}
+	return text
+}
+
+// shape returns the type that a shape stands for. The lock is held, so that
+// nobody sees a type before it and all that it reaches are complete.
+func (t *table) shape(text string) *merge.Type {
+	if leaf, ok := leaves[text]; ok {
+		return leaf
+	}
+	if known, ok := t.types[text]; ok {
+		return known
+	}
+	typ := &merge.Type{Source: merge.SourceBuiltin}
+	t.types[text] = typ
+	switch {
+	case strings.HasPrefix(text, "{!}"):
+		typ.Kind, typ.Atomic, typ.Elem = merge.Map, true, t.shape(text[3:])
+	case strings.HasPrefix(text, "{}"):
+		typ.Kind, typ.Elem = merge.Map, t.shape(text[2:])
+	case strings.HasPrefix(text, "["):
+		t.list(typ, text)
+	case strings.HasPrefix(text, "!"):
+		t.object(typ, text[1:])
+		typ.Atomic = true
+	default:
+		t.object(typ, text)
+	}
+	return typ
+}
+
+func (t *table) list(typ *merge.Type, text string) {
+	keys, elem, _ := strings.Cut(text[1:], "]")
+	typ.Elem = t.shape(elem)
+	switch keys {
+	case "":
+		typ.Kind = merge.List
+	case "=":
+		typ.Kind = merge.Set
+	default:
+		typ.Kind = merge.Keyed
+		for key := range strings.SplitSeq(keys, ",") {
+			name, text, _ := strings.Cut(key, "=")
+			typ.Keys = append(typ.Keys, merge.Key{Name: name, Default: readDefault(text)})
+		}
+	}
+}
+
+func (t *table) object(typ *merge.Type, name string) {
+	block, _ := t.find(name)
+	head, rows, _ := strings.Cut(block, "\n")
+	typ.Name, typ.Kind = fullName(name), merge.Object
+	typ.Atomic = strings.HasSuffix(head, " atomic")
+	typ.Fields = make(map[string]merge.Field, strings.Count(rows, "\n")+1)
+	for row := range strings.SplitSeq(rows, "\n") {
+		if row = strings.TrimPrefix(row, "\t"); row == "" {
+			continue
+		}
+		if group, ok := strings.CutPrefix(row, "| "); ok {
+			typ.OneOf = append(typ.OneOf, readOneOf(group))
+			continue
+		}
+		name, rest, _ := strings.Cut(row, " ")
+		shape, marks, _ := strings.Cut(rest, " ")
+		bare := strings.TrimPrefix(shape, "*")
+		f := merge.Field{Type: t.shape(bare), ZeroIsAbsent: bare == shape}
+		if rest, ok := strings.CutSuffix(marks, "allocated"); ok {
+			f.Allocated, marks = true, strings.TrimSuffix(rest, " ")
+		}
+		if text, ok := strings.CutPrefix(marks, "="); ok {
+			f.Default = readDefault(text)
+		}
+		typ.Fields[name] = f
+	}
+}
+
+// readOneOf reads a group: "value valueFrom", or one with a discriminator,
+// "type:RollingUpdate RollingUpdate=rollingUpdate displaces".
+func readOneOf(text string) merge.OneOf {
+	words := strings.Fields(text)
+	by, fallback, ok := strings.Cut(words[0], ":")
+	if !ok {
+		return merge.OneOf{Fields: words, Displaces: true}
+	}
+	o := merge.OneOf{Discriminator: by, Fallback: fallback, Selects: map[string]string{}}
+	for _, w := range words[1:] {
+		value, field, ok := strings.Cut(w, "=")
+		if !ok {
+			o.Displaces = w == "displaces"
+			continue
+		}
+		o.Selects[value] = field
+		o.Fields = append(o.Fields, field)
+	}
+	return o
+}
+
+// readDefault reads a default's JSON; "" is none.
+func readDefault(text string) any {
+	if text == "" {
+		return nil
+	}
+	v, err := merge.ReadJSON([]byte(text))
+	if err != nil {
+		return nil
+	}
+	return v
+}
