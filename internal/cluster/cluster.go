@@ -1,0 +1,80 @@
+// Package cluster reads and writes objects, lists what kinds a server has, and
+// fetches their schemas; no other package speaks to an API server. It refuses to
+// know what a merge is, and hands bytes over as exact JSON values.
+package cluster
+
+import (
+	"fmt"
+	"sync"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+// Getter is the part of kubectl's connection flags that a Cluster needs.
+type Getter interface {
+	ToRESTConfig() (*rest.Config, error)
+	ToDiscoveryClient() (discovery.CachedDiscoveryInterface, error)
+}
+
+// Cluster is one API server. It may be used by several goroutines.
+type Cluster struct {
+	client    *rest.RESTClient
+	host      string
+	discovery discovery.CachedDiscoveryInterfaceWithContext
+
+	mu        sync.Mutex
+	groups    map[string]map[string]Resource // by group/version, then kind
+	declared  map[schema.GroupVersionKind]Resource
+	refreshed bool
+
+	schemas schemas
+}
+
+// New connects nothing yet; it reads the kubeconfig that the flags name. The
+// error names what is wrong with it and, where there is none, how to work
+// without a cluster.
+func New(flags Getter) (*Cluster, error) {
+	config, err := flags.ToRESTConfig()
+	if err != nil {
+		return nil, configError(err)
+	}
+	config = rest.CopyConfig(config)
+	config.NegotiatedSerializer = statusSerializer()
+	throttle(config)
+	client, err := rest.UnversionedRESTClientFor(config)
+	if err != nil {
+		return nil, fmt.Errorf("kubeconfig: %w", err)
+	}
+	found, err := flags.ToDiscoveryClient()
+	if err != nil {
+		return nil, fmt.Errorf("kubeconfig: %w", err)
+	}
+	return &Cluster{
+		client:    client,
+		host:      config.Host,
+		discovery: discovery.ToCachedDiscoveryInterfaceWithContext(found),
+		groups:    map[string]map[string]Resource{},
+		declared:  map[schema.GroupVersionKind]Resource{},
+	}, nil
+}
+
+func configError(err error) error {
+	if clientcmd.IsEmptyConfig(err) {
+		return fmt.Errorf("kubeconfig: no cluster is configured: set --kubeconfig, KUBECONFIG or --server, or work offline with --live FILE")
+	}
+	return fmt.Errorf("kubeconfig: %w", err)
+}
+
+// statusSerializer decodes the one thing that the client itself must understand,
+// the Status in which a server says why it refused.
+func statusSerializer() runtime.NegotiatedSerializer {
+	scheme := runtime.NewScheme()
+	metav1.AddToGroupVersion(scheme, schema.GroupVersion{Version: "v1"})
+	return serializer.NewCodecFactory(scheme).WithoutConversion()
+}

@@ -1,0 +1,234 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"syscall"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Refusal is a server's "no", shortened to what a user needs: never the object
+// that was sent, never a Secret's value.
+type Refusal struct {
+	Target Target
+	Verb   string // get, list, create, patch, update
+	Code   int    // of HTTP
+	Reason metav1.StatusReason
+	Causes []metav1.StatusCause // field and reason of each complaint, as the server gave them
+	Text   string               // one line, without the object's name
+}
+
+// Error is the text; the caller puts the object before it.
+func (e *Refusal) Error() string { return e.Text }
+
+// IsNotFound says that the object, or the path asked for, is not there.
+func IsNotFound(err error) bool { return refused(err, http.StatusNotFound) }
+
+// IsConflict says that the object was changed since it was read.
+func IsConflict(err error) bool { return reason(err) == metav1.StatusReasonConflict }
+
+// IsAlreadyExists says that the object to be created is there.
+func IsAlreadyExists(err error) bool { return reason(err) == metav1.StatusReasonAlreadyExists }
+
+// IsUnsupported says that the server does not take this kind of patch.
+func IsUnsupported(err error) bool { return refused(err, http.StatusUnsupportedMediaType) }
+
+// IsInvalid says that the object was looked at and found wrong (422).
+func IsInvalid(err error) bool { return refused(err, http.StatusUnprocessableEntity) }
+
+// IsForbidden says that the right is missing, or that an admission rule refused.
+func IsForbidden(err error) bool { return refused(err, http.StatusForbidden) }
+
+// IsRefusal says that the server answered, and said no.
+func IsRefusal(err error) bool {
+	var r *Refusal
+	return errors.As(err, &r)
+}
+
+func refused(err error, code int) bool {
+	var r *Refusal
+	return errors.As(err, &r) && r.Code == code
+}
+
+func reason(err error) metav1.StatusReason {
+	var r *Refusal
+	if errors.As(err, &r) {
+		return r.Reason
+	}
+	return ""
+}
+
+// explain turns what client-go returns into a Refusal, or into one line that says
+// why the server could not be asked.
+func (c *Cluster) explain(err error, t Target, verb string) error {
+	if errors.Is(err, context.Canceled) {
+		return context.Canceled
+	}
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) {
+		return c.unreachable(err)
+	}
+	s := status.Status()
+	r := &Refusal{Target: t, Verb: verb, Code: int(s.Code), Reason: s.Reason}
+	if s.Details != nil {
+		r.Causes = s.Details.Causes
+	}
+	r.Text = r.text(s)
+	return r
+}
+
+func (c *Cluster) unreachable(err error) error {
+	var (
+		dns  *net.DNSError
+		netw *url.Error
+	)
+	switch {
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return fmt.Errorf("the connection to the server %s was refused - did you specify the right host or port? (--kubeconfig, --context and --server choose it; --live FILE works without one)", hostOf(c.host))
+	case errors.As(err, &dns):
+		return fmt.Errorf("server %s: name cannot be resolved: check the server in your kubeconfig", hostOf(c.host))
+	case errors.As(err, &netw) && netw.Timeout():
+		return fmt.Errorf("server %s: does not answer: check the network, or give it longer with --request-timeout", hostOf(c.host))
+	case errors.As(err, &netw):
+		return fmt.Errorf("server %s: cannot be reached: %w", hostOf(c.host), netw.Err)
+	}
+	return err
+}
+
+func hostOf(host string) string {
+	if u, err := url.Parse(host); err == nil && u.Host != "" {
+		return u.Host
+	}
+	return host
+}
+
+func (r *Refusal) text(s metav1.Status) string {
+	secret := r.Target.Group == "" && r.Target.Kind == "Secret"
+	switch {
+	case r.Code == http.StatusUnauthorized:
+		return "the server does not know you: log in again, or choose a user with --user or --context"
+	case r.Code == http.StatusUnsupportedMediaType:
+		return "the server does not take this kind of patch"
+	case r.Code == http.StatusUnprocessableEntity && len(r.Causes) > 0:
+		return invalid(r.Causes, secret)
+	case r.Code == http.StatusForbidden:
+		return forbidden(s.Message)
+	}
+	return shorten(s.Message, maxText) + way(r.Code, s.Message)
+}
+
+func forbidden(message string) string {
+	short := shorten(message, maxText)
+	if strings.Contains(message, " cannot ") {
+		return short + ": ask whoever runs the cluster for this right"
+	}
+	return short
+}
+
+func way(code int, message string) string {
+	switch {
+	case strings.Contains(message, "strict decoding error"):
+		return ": mend the field's name, or see --validate"
+	case code == http.StatusTooManyRequests, code >= http.StatusInternalServerError:
+		return ": try again"
+	}
+	return ""
+}
+
+// maxText bounds a server's message; maxValue a value in it.
+const (
+	maxText  = 400
+	maxValue = 60
+)
+
+// invalid is one line of all complaints: field, value where it is short and no
+// secret, reason.
+func invalid(causes []metav1.StatusCause, secret bool) string {
+	parts := make([]string, 0, len(causes))
+	immutable := false
+	for _, c := range causes {
+		kind, value, why := cutValue(c.Message)
+		if secret {
+			value = ""
+		}
+		immutable = immutable || strings.Contains(c.Message, "immutable") || strings.Contains(c.Message, "may not change") || strings.Contains(c.Message, "may not be changed")
+		text := c.Field
+		if kind != "" {
+			text += ": " + kind
+			if value != "" && len(value) <= maxValue {
+				text += " " + value
+			}
+		}
+		if why != "" {
+			text += ": " + why
+		}
+		parts = append(parts, shorten(text, maxText))
+	}
+	const most = 5
+	if n := len(parts); n > most {
+		parts = append(parts[:most], fmt.Sprintf("and %d more", n-most))
+	}
+	text := strings.Join(parts, "; ")
+	if immutable {
+		text += ": set it back to what the cluster has, or delete the object and merge again"
+	}
+	return text
+}
+
+// cutValue parts a complaint such as `Invalid value: {"a":1}: field is immutable`.
+func cutValue(message string) (kind, value, why string) {
+	for _, kind := range []string{"Invalid value", "Duplicate value", "Unsupported value", "Not found"} {
+		rest, ok := strings.CutPrefix(message, kind+": ")
+		if !ok {
+			continue
+		}
+		n := valueLength(rest)
+		return strings.ToLower(kind), rest[:n], strings.TrimPrefix(rest[n:], ": ")
+	}
+	return "", "", message
+}
+
+func valueLength(text string) int {
+	if text == "" {
+		return 0
+	}
+	switch text[0] {
+	case '"':
+		if q, err := strconv.QuotedPrefix(text); err == nil {
+			return len(q)
+		}
+	case '{', '[':
+		d := json.NewDecoder(strings.NewReader(text))
+		var v json.RawMessage
+		if d.Decode(&v) == nil {
+			return int(d.InputOffset())
+		}
+	}
+	if i := strings.Index(text, ": "); i >= 0 {
+		return i
+	}
+	return len(text)
+}
+
+// shorten makes one line of a text, of at most n bytes, with nothing in it that a
+// terminal would obey.
+func shorten(text string, n int) string {
+	if i := strings.IndexByte(text, '\n'); i >= 0 {
+		text = strings.TrimRight(text[:i], " {[(") + " …"
+	}
+	quoted := strconv.QuoteToGraphic(text)
+	text = strings.ReplaceAll(quoted[1:len(quoted)-1], `\"`, `"`)
+	if len(text) > n {
+		text = strings.ToValidUTF8(text[:n], "") + " …"
+	}
+	return text
+}

@@ -1,0 +1,142 @@
+package cluster
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
+
+// Write says how a write is to be done.
+type Write struct {
+	FieldManager    string
+	FieldValidation string // Strict, Warn or Ignore; "" leaves it to the server
+	DryRun          bool   // the server goes through all of it and stores nothing
+}
+
+// Get reads one object; an error is IsNotFound where there is none. The value's
+// numbers are exact.
+func (c *Cluster) Get(ctx context.Context, t Target) (map[string]any, error) {
+	return c.object(ctx, t, "get", c.request("GET", t).Name(t.Name))
+}
+
+// Create makes an object and returns it as the server stored it.
+func (c *Cluster) Create(ctx context.Context, t Target, obj any, w Write) (map[string]any, error) {
+	return c.send(ctx, t, "create", c.request("POST", t).SetHeader("Content-Type", "application/json"), obj, w)
+}
+
+// MergePatch sends an RFC 7386 patch and returns the object as stored.
+func (c *Cluster) MergePatch(ctx context.Context, t Target, patch any, w Write) (map[string]any, error) {
+	return c.send(ctx, t, "patch", c.patch(t, types.MergePatchType), patch, w)
+}
+
+// JSONPatch sends an RFC 6902 patch and returns the object as stored.
+func (c *Cluster) JSONPatch(ctx context.Context, t Target, patch any, w Write) (map[string]any, error) {
+	return c.send(ctx, t, "patch", c.patch(t, types.JSONPatchType), patch, w)
+}
+
+// Update replaces an object whole and returns it as stored.
+func (c *Cluster) Update(ctx context.Context, t Target, obj any, w Write) (map[string]any, error) {
+	return c.send(ctx, t, "update", c.request("PUT", t).Name(t.Name).SetHeader("Content-Type", "application/json"), obj, w)
+}
+
+// pageSize is how many objects one answer to List holds.
+const pageSize = 500
+
+// List reads all objects of a resource, in one namespace or, for "", in all,
+// page by page; each is called for every object until it says false.
+func (c *Cluster) List(ctx context.Context, r Resource, namespace, selector string, each func(map[string]any) bool) error {
+	t := Target{Resource: r, Namespace: namespace}
+	for next := ""; ; {
+		req := c.request("GET", t).Param("limit", strconv.Itoa(pageSize))
+		if selector != "" {
+			req.Param("labelSelector", selector)
+		}
+		if next != "" {
+			req.Param("continue", next)
+		}
+		page, err := c.object(ctx, t, "list", req)
+		if err != nil {
+			return err
+		}
+		items, _ := page["items"].([]any)
+		for _, item := range items {
+			obj, ok := item.(map[string]any)
+			if !ok {
+				return fmt.Errorf("%s: the server's list holds something that is no object", r.Plural)
+			}
+			if obj["kind"] == nil { // a list of one kind leaves these out
+				obj["kind"], obj["apiVersion"] = r.Kind, r.GroupVersion()
+			}
+			if !each(obj) {
+				return nil
+			}
+		}
+		meta, _ := page["metadata"].(map[string]any)
+		if next, _ = meta["continue"].(string); next == "" {
+			return nil
+		}
+	}
+}
+
+func (c *Cluster) request(verb string, t Target) *rest.Request {
+	req := c.client.Verb(verb)
+	if t.Group == "" {
+		req.AbsPath("api", t.Version)
+	} else {
+		req.AbsPath("apis", t.Group, t.Version)
+	}
+	return req.NamespaceIfScoped(t.Namespace, t.Namespaced && t.Namespace != "").Resource(t.Plural).SetHeader("Accept", "application/json")
+}
+
+func (c *Cluster) patch(t Target, kind types.PatchType) *rest.Request {
+	return c.request("PATCH", t).Name(t.Name).SetHeader("Content-Type", string(kind))
+}
+
+func (c *Cluster) send(ctx context.Context, t Target, verb string, req *rest.Request, body any, w Write) (map[string]any, error) {
+	data, err := encode(body)
+	if err != nil {
+		return nil, fmt.Errorf("%s: cannot be written as JSON: %w", t, err)
+	}
+	if w.FieldManager != "" {
+		req.Param("fieldManager", w.FieldManager)
+	}
+	if w.FieldValidation != "" {
+		req.Param("fieldValidation", w.FieldValidation)
+	}
+	if w.DryRun {
+		req.Param("dryRun", "All")
+	}
+	return c.object(ctx, t, verb, req.Body(data))
+}
+
+func (c *Cluster) object(ctx context.Context, t Target, verb string, req *rest.Request) (map[string]any, error) {
+	data, err := req.Do(ctx).Raw()
+	if err != nil {
+		return nil, c.explain(err, t, verb)
+	}
+	v, err := merge.ReadJSON(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: the server's answer is not JSON: %w", t, err)
+	}
+	obj, ok := v.(map[string]any)
+	if !ok {
+		return nil, fmt.Errorf("%s: the server's answer is no object", t)
+	}
+	return obj, nil
+}
+
+// encode writes a value as compact JSON, numbers digit for digit.
+func encode(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return b.Bytes(), err
+}

@@ -1,0 +1,140 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// Resource is what a server knows about a kind.
+type Resource struct {
+	Group, Version, Kind string
+	Plural               string // in URLs
+	Singular             string // in lower case; what outcome lines begin with
+	Namespaced           bool
+	Status               bool // status is written through a subresource of its own
+}
+
+// Target is one object of a server.
+type Target struct {
+	Resource
+	Namespace string // "" for a cluster-scoped resource
+	Name      string
+}
+
+// String is the object as outcome lines and errors name it: deployment.apps/web.
+func (t Target) String() string {
+	if t.Group == "" {
+		return t.Singular + "/" + t.Name
+	}
+	return t.Singular + "." + t.Group + "/" + t.Name
+}
+
+// GroupVersion is the resource's apiVersion.
+func (r Resource) GroupVersion() string {
+	return schema.GroupVersion{Group: r.Group, Version: r.Version}.String()
+}
+
+// Find tells how the server calls a kind. A kind that is not there is looked for
+// once more past the cache, then among the declared ones. The error is an
+// *UnknownKindError where the server is sure.
+func (c *Cluster) Find(ctx context.Context, group, version, kind string) (Resource, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	gvk := schema.GroupVersionKind{Group: group, Version: version, Kind: kind}
+	r, ok, err := c.lookup(ctx, gvk)
+	if err == nil && ok {
+		return r, nil
+	}
+	if declared, ok := c.declared[gvk]; ok {
+		return declared, nil
+	}
+	if err == nil && !c.refreshed && !c.discovery.FreshWithContext(ctx) {
+		c.refreshed = true
+		c.forget(ctx)
+		if r, ok, err = c.lookup(ctx, gvk); err == nil && ok {
+			return r, nil
+		}
+	}
+	if err != nil {
+		return Resource{}, fmt.Errorf("%s %s: cannot be looked up: %w", kind, gvk.GroupVersion(), c.explain(err, Target{}, "discover"))
+	}
+	return Resource{}, &UnknownKindError{Kind: kind, APIVersion: gvk.GroupVersion().String()}
+}
+
+// lookup reads one group and version; the server's other groups do not matter, and
+// may be broken.
+func (c *Cluster) lookup(ctx context.Context, gvk schema.GroupVersionKind) (Resource, bool, error) {
+	gv := gvk.GroupVersion().String()
+	kinds, read := c.groups[gv]
+	if !read {
+		list, err := c.discovery.ServerResourcesForGroupVersionWithContext(ctx, gv)
+		if err != nil && !apierrors.IsNotFound(err) {
+			return Resource{}, false, err
+		}
+		kinds = resources(gvk.GroupVersion(), list)
+		c.groups[gv] = kinds
+	}
+	r, ok := kinds[gvk.Kind]
+	return r, ok, nil
+}
+
+func resources(gv schema.GroupVersion, list *metav1.APIResourceList) map[string]Resource {
+	kinds := map[string]Resource{}
+	if list == nil {
+		return kinds
+	}
+	status := map[string]bool{}
+	for _, r := range list.APIResources {
+		plural, sub, isSub := strings.Cut(r.Name, "/")
+		if isSub {
+			status[plural] = status[plural] || sub == "status"
+			continue
+		}
+		if _, twice := kinds[r.Kind]; twice {
+			continue
+		}
+		singular := r.SingularName
+		if singular == "" {
+			singular = strings.ToLower(r.Kind)
+		}
+		kinds[r.Kind] = Resource{Group: gv.Group, Version: gv.Version, Kind: r.Kind, Plural: plural, Singular: singular, Namespaced: r.Namespaced}
+	}
+	for kind, r := range kinds {
+		r.Status = status[r.Plural]
+		kinds[kind] = r
+	}
+	return kinds
+}
+
+// Declare tells of a kind that this run itself is going to make; what the server
+// has under the same name comes first.
+func (c *Cluster) Declare(r Resource) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.declared[schema.GroupVersionKind{Group: r.Group, Version: r.Version, Kind: r.Kind}] = r
+}
+
+// Refresh makes the next Find ask the server anew.
+func (c *Cluster) Refresh(ctx context.Context) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.forget(ctx)
+}
+
+func (c *Cluster) forget(ctx context.Context) {
+	c.discovery.InvalidateWithContext(ctx)
+	c.groups = map[string]map[string]Resource{}
+}
+
+// UnknownKindError says that the server has no such kind.
+type UnknownKindError struct{ Kind, APIVersion string }
+
+// Error tells the kind, the apiVersion and what to do.
+func (e *UnknownKindError) Error() string {
+	return fmt.Sprintf("no matches for kind %q in version %q: check kind and apiVersion (kubectl api-resources lists them), and install its CustomResourceDefinition first if it has one", e.Kind, e.APIVersion)
+}
