@@ -1,0 +1,227 @@
+package diff
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
+
+// Op is one operation of a JSON patch (RFC 6902): test, add, replace or remove.
+type Op struct {
+	Op    string
+	Path  string // a JSON pointer (RFC 6901)
+	Value any    // of test, add and replace
+}
+
+// MarshalJSON writes the operation as RFC 6902 has it: a value of null is
+// written, the value of a remove is not. It is to be encoded with HTML escapes on
+// (json.Marshal): the API server compares a test's strings as they are spelled.
+func (o Op) MarshalJSON() ([]byte, error) {
+	m := map[string]any{"op": o.Op, "path": o.Path}
+	if o.Op != "remove" {
+		m["value"] = o.Value
+	}
+	return json.Marshal(m)
+}
+
+// JSONPatchOptions of JSONPatch. With the zero value lists are replaced whole and
+// the patch is plain RFC 6902.
+type JSONPatchOptions struct {
+	// ByIndex replaces single entries where a list keeps its length. Each is pinned
+	// whole, its merge keys included, so that an entry which moved meanwhile is
+	// never taken for another.
+	ByIndex bool
+
+	// PinAbsent pins what is added too, as a test for null: the API server's
+	// library (evanphx/json-patch v4) holds a missing value to be null, though
+	// RFC 6902 has no way to ask for absence.
+	PinAbsent bool
+}
+
+// JSONPatch gives the operations that turn live into result, in path order, each
+// after a test of the value that it replaces or removes: applied to an object
+// in which one of these has changed meanwhile, the patch fails as a whole. No
+// operation means no difference.
+func JSONPatch(live, result any, o JSONPatchOptions) []Op {
+	p := jsonPatcher{JSONPatchOptions: o}
+	p.value("", live, result)
+	return p.ops
+}
+
+type jsonPatcher struct {
+	JSONPatchOptions
+	ops []Op
+}
+
+func (p *jsonPatcher) value(at string, old, now any) {
+	if identical(old, now) {
+		return
+	}
+	switch was := old.(type) {
+	case map[string]any:
+		if m, ok := now.(map[string]any); ok {
+			p.object(at, was, m)
+			return
+		}
+	case []any:
+		if l, ok := now.([]any); ok && p.ByIndex && len(l) == len(was) {
+			for i := range l {
+				if !identical(was[i], l[i]) {
+					p.replace(at+"/"+strconv.Itoa(i), was[i], l[i])
+				}
+			}
+			return
+		}
+	}
+	p.replace(at, old, now)
+}
+
+func (p *jsonPatcher) object(at string, old, now map[string]any) {
+	names := maps.Clone(old)
+	maps.Copy(names, now)
+	for _, k := range slices.Sorted(maps.Keys(names)) {
+		path := at + "/" + escapePointer(k)
+		was, had := old[k]
+		v, has := now[k]
+		switch {
+		case !has:
+			p.pin(path, was)
+			p.ops = append(p.ops, Op{Op: "remove", Path: path})
+		case had:
+			p.value(path, was, v)
+		default:
+			if p.PinAbsent {
+				p.ops = append(p.ops, Op{"test", path, nil})
+			}
+			p.ops = append(p.ops, Op{"add", path, v})
+		}
+	}
+}
+
+func (p *jsonPatcher) replace(at string, old, now any) {
+	p.pin(at, old)
+	p.ops = append(p.ops, Op{"replace", at, now})
+}
+
+// pin tests for a value as a whole. The API server's library falls over the
+// comparison of lists that have null for an entry, so these are pinned entry by
+// entry.
+func (p *jsonPatcher) pin(at string, v any) {
+	if !hasNullEntry(v) {
+		p.ops = append(p.ops, Op{"test", at, v})
+		return
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		for _, k := range slices.Sorted(maps.Keys(v)) {
+			p.pin(at+"/"+escapePointer(k), v[k])
+		}
+	case []any:
+		for i, e := range v {
+			p.pin(at+"/"+strconv.Itoa(i), e)
+		}
+	}
+}
+
+func hasNullEntry(v any) bool {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, e := range v {
+			if hasNullEntry(e) {
+				return true
+			}
+		}
+	case []any:
+		for _, e := range v {
+			if e == nil || hasNullEntry(e) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func escapePointer(s string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(s, "~", "~0"), "/", "~1")
+}
+
+func unescapePointer(s string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(s, "~1", "/"), "~0", "~")
+}
+
+// ApplyJSONPatch gives v with the operations applied, or an error naming the
+// first that cannot be. A test for null passes where nothing is, as on an API
+// server.
+func ApplyJSONPatch(v any, ops []Op) (any, error) {
+	for i, op := range ops {
+		var keys []string
+		if op.Path != "" {
+			keys = strings.Split(op.Path[1:], "/")
+		}
+		next, err := applyOp(v, keys, op)
+		if err != nil {
+			return nil, fmt.Errorf("operation %d: %s: %s: %w", i, op.Path, op.Op, err)
+		}
+		v = next
+	}
+	return v, nil
+}
+
+func applyOp(v any, keys []string, op Op) (any, error) {
+	if len(keys) == 0 {
+		switch {
+		case op.Op == "test" && !merge.Equal(v, op.Value, nil):
+			return nil, fmt.Errorf("the value is another one")
+		case op.Op == "test":
+			return v, nil
+		}
+		return op.Value, nil
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		return applyToMap(v, keys, op)
+	case []any:
+		return applyToList(v, keys, op)
+	}
+	return nil, fmt.Errorf("nothing is there")
+}
+
+func applyToMap(m map[string]any, keys []string, op Op) (any, error) {
+	name := unescapePointer(keys[0])
+	old, ok := m[name]
+	last := len(keys) == 1
+	if !ok && !(last && (op.Op == "add" || op.Op == "test")) {
+		return nil, fmt.Errorf("nothing is there")
+	}
+	out := maps.Clone(m)
+	if last && op.Op == "remove" {
+		delete(out, name)
+		return out, nil
+	}
+	now, err := applyOp(old, keys[1:], op)
+	if err != nil {
+		return nil, err
+	}
+	if op.Op != "test" {
+		out[name] = now
+	}
+	return out, nil
+}
+
+func applyToList(l []any, keys []string, op Op) (any, error) {
+	i, err := strconv.Atoi(keys[0])
+	if err != nil || i < 0 || i >= len(l) {
+		return nil, fmt.Errorf("nothing is there")
+	}
+	if len(keys) == 1 && op.Op != "test" && op.Op != "replace" {
+		return nil, fmt.Errorf("not an operation on a list's entry")
+	}
+	out := slices.Clone(l)
+	out[i], err = applyOp(l[i], keys[1:], op)
+	return out, err
+}

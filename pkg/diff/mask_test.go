@@ -1,0 +1,64 @@
+package diff_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
+)
+
+func TestMask(t *testing.T) {
+	for _, c := range []struct{ reason, live, result, wantLive, wantResult string }{
+		{
+			"a value that differs is told apart, one that does not is not",
+			`{"kind":"Secret","apiVersion":"v1","data":{"a":"1","b":"2","c":"3"}}`, `{"kind":"Secret","apiVersion":"v1","data":{"a":"1","b":"9","d":"4"}}`,
+			`{"apiVersion":"v1","data":{"a":"***","b":"*** (before)","c":"***"},"kind":"Secret"}`,
+			`{"apiVersion":"v1","data":{"a":"***","b":"*** (after)","d":"***"},"kind":"Secret"}`,
+		},
+		{"one that is created", `null`, `{"kind":"Secret","stringData":{"a":"1"},"type":"Opaque"}`, `null`, `{"kind":"Secret","stringData":{"a":"***"},"type":"Opaque"}`},
+		{"one that is deleted", `{"kind":"Secret","data":{"a":"1"}}`, `null`, `{"data":{"a":"***"},"kind":"Secret"}`, `null`},
+		{"no map is a value all the same", `{"kind":"Secret","data":"1"}`, `{"kind":"Secret","data":["2"]}`, `{"data":"*** (before)","kind":"Secret"}`, `{"data":"*** (after)","kind":"Secret"}`},
+		{"a null holds nothing", `{"kind":"Secret","data":{"a":null}}`, `{"kind":"Secret","data":null}`, `{"data":{"a":null},"kind":"Secret"}`, `{"data":null,"kind":"Secret"}`},
+		{
+			"the items of a List, by name and not by place",
+			`{"kind":"List","items":[{"kind":"Secret","metadata":{"name":"x"},"data":{"a":"1"}},{"kind":"Secret","metadata":{"name":"y"},"data":{"a":"2"}}]}`,
+			`{"kind":"List","items":[{"kind":"Secret","metadata":{"name":"y"},"data":{"a":"2"}},{"kind":"Secret","metadata":{"name":"z"},"data":{"a":"1"}}]}`,
+			`{"items":[{"data":{"a":"***"},"kind":"Secret","metadata":{"name":"x"}},{"data":{"a":"***"},"kind":"Secret","metadata":{"name":"y"}}],"kind":"List"}`,
+			`{"items":[{"data":{"a":"***"},"kind":"Secret","metadata":{"name":"y"}},{"data":{"a":"***"},"kind":"Secret","metadata":{"name":"z"}}],"kind":"List"}`,
+		},
+		{
+			"the annotation has it all again",
+			`{"kind":"Secret","metadata":{"annotations":{"kubectl.kubernetes.io/last-applied-configuration":"{\"kind\":\"Secret\",\"stringData\":{\"a\":\"1\"}}\n"}}}`,
+			`{"kind":"Secret","metadata":{"annotations":{"kubectl.kubernetes.io/last-applied-configuration":"{\"kind\":\"Secret\",\"stringData\":{\"a\":\"2\"}}\n"}}}`,
+			`{"kind":"Secret","metadata":{"annotations":{"kubectl.kubernetes.io/last-applied-configuration":"{\"kind\":\"Secret\",\"stringData\":{\"a\":\"*** (before)\"}}\n"}}}`,
+			`{"kind":"Secret","metadata":{"annotations":{"kubectl.kubernetes.io/last-applied-configuration":"{\"kind\":\"Secret\",\"stringData\":{\"a\":\"*** (after)\"}}\n"}}}`,
+		},
+		{
+			"an annotation that cannot be read is hidden whole",
+			`{"kind":"Secret","metadata":{"annotations":{"kubectl.kubernetes.io/last-applied-configuration":"{hunter2"}}}`, `null`,
+			`{"kind":"Secret","metadata":{"annotations":{"kubectl.kubernetes.io/last-applied-configuration":"***"}}}`, `null`,
+		},
+		{"another group's Secret is no Secret", `{"kind":"Secret","apiVersion":"x.io/v1","data":{"a":"1"}}`, `null`, `{"apiVersion":"x.io/v1","data":{"a":"1"},"kind":"Secret"}`, `null`},
+		{"a ConfigMap stays", `{"kind":"ConfigMap","data":{"a":"1"}}`, `{"kind":"ConfigMap","data":{"a":"2"}}`, `{"data":{"a":"1"},"kind":"ConfigMap"}`, `{"data":{"a":"2"},"kind":"ConfigMap"}`},
+		{
+			"a Secret whose counterpart is something else",
+			`{"kind":"Secret","data":{"a":"1"}}`, `{"kind":"ConfigMap","data":{"a":"1"}}`,
+			`{"data":{"a":"***"},"kind":"Secret"}`, `{"data":{"a":"1"},"kind":"ConfigMap"}`,
+		},
+	} {
+		t.Run(c.reason, func(t *testing.T) {
+			live, result := read(t, c.live), read(t, c.result)
+			before := show(t, live) + show(t, result)
+			a, b := diff.Mask(live, result)
+			if d := cmp.Diff(c.wantLive, show(t, a)); d != "" {
+				t.Errorf("live: %s", d)
+			}
+			if d := cmp.Diff(c.wantResult, show(t, b)); d != "" {
+				t.Errorf("result: %s", d)
+			}
+			if before != show(t, live)+show(t, result) {
+				t.Error("an input was changed")
+			}
+		})
+	}
+}

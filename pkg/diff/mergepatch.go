@@ -1,0 +1,170 @@
+package diff
+
+import (
+	"encoding/json"
+	"maps"
+	"reflect"
+	"slices"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
+
+// MergePatch gives the smallest JSON merge patch (RFC 7386) that turns live into
+// result, both objects, and whether there is anything to patch: without a
+// difference the patch is nil. Lists and everything in them are replaced whole,
+// which is all that RFC 7386 can say. Values are compared literally: who does not
+// want a respelled value written keeps live's spelling in result.
+//
+// Where Sayable is false, no merge patch leads to result; the one returned leaves
+// out what cannot be said.
+func MergePatch(live, result any) (patch map[string]any, changed bool) {
+	from, _ := live.(map[string]any)
+	to, _ := result.(map[string]any)
+	if identical(from, to) {
+		return nil, false
+	}
+	return mergePatch(from, to), true
+}
+
+func mergePatch(from, to map[string]any) map[string]any {
+	patch := map[string]any{}
+	for k := range from {
+		if _, ok := to[k]; !ok {
+			patch[k] = nil
+		}
+	}
+	for k, v := range to {
+		old, had := from[k]
+		if had && identical(old, v) {
+			continue
+		}
+		m, isMap := v.(map[string]any)
+		was, wasMap := old.(map[string]any)
+		switch {
+		case isMap && wasMap:
+			patch[k] = mergePatch(was, m)
+		case v == nil && !had: // not sayable, and a null would do nothing
+		default:
+			patch[k] = v
+		}
+	}
+	return patch
+}
+
+// Sayable says whether a merge patch can lead from live to result on an API
+// server. It cannot set a field or a map's entry to null; the path of the first
+// such null is returned. A null that live has in the same place needs no saying.
+// RFC 7386 lets a list hold objects with nulls, but the API server's library
+// (evanphx/json-patch v4) drops them, so they count too; a null that is itself
+// the entry of a list arrives.
+func Sayable(live, result any) (merge.Path, bool) {
+	to, ok := result.(map[string]any)
+	if !ok {
+		return nil, result != nil || live == nil
+	}
+	from, _ := live.(map[string]any)
+	for _, k := range slices.Sorted(maps.Keys(to)) {
+		old, had := from[k]
+		if had && identical(old, to[k]) {
+			continue
+		}
+		p, found := nullIn(to[k])
+		if _, deeper := old.(map[string]any); deeper && found {
+			p, found = sayNot(old, to[k])
+		}
+		if found {
+			return append(merge.Path{{Kind: merge.FieldStep, Name: k}}, p...), false
+		}
+	}
+	return nil, true
+}
+
+// sayNot is Sayable turned round, for a value that live has as an object.
+func sayNot(live, result any) (merge.Path, bool) {
+	p, ok := Sayable(live, result)
+	return p, !ok
+}
+
+// nullIn finds the first null that is v or a value of a map in v.
+func nullIn(v any) (merge.Path, bool) {
+	switch v := v.(type) {
+	case nil:
+		return nil, true
+	case map[string]any:
+		for _, k := range slices.Sorted(maps.Keys(v)) {
+			if p, ok := nullIn(v[k]); ok {
+				return append(merge.Path{{Kind: merge.FieldStep, Name: k}}, p...), true
+			}
+		}
+	case []any:
+		for i, e := range v {
+			if p, ok := nullIn(e); ok && e != nil {
+				return append(merge.Path{{Kind: merge.IndexStep, Index: i}}, p...), true
+			}
+		}
+	}
+	return nil, false
+}
+
+// ApplyMergePatch gives v with an RFC 7386 patch applied. A patch that is no
+// object replaces v.
+func ApplyMergePatch(v, patch any) any {
+	p, ok := patch.(map[string]any)
+	if !ok {
+		return patch
+	}
+	from, _ := v.(map[string]any)
+	out := maps.Clone(from)
+	if out == nil {
+		out = make(map[string]any, len(p))
+	}
+	for k, e := range p {
+		if e == nil {
+			delete(out, k)
+			continue
+		}
+		out[k] = ApplyMergePatch(out[k], e)
+	}
+	return out
+}
+
+// identical compares to the letter, absence and null apart, numbers by their
+// text. Memory that a result shares with live costs one comparison of pointers.
+func identical(a, b any) bool {
+	switch a := a.(type) {
+	case map[string]any:
+		b, ok := b.(map[string]any)
+		if !ok || len(a) != len(b) {
+			return false
+		}
+		if reflect.ValueOf(a).Pointer() == reflect.ValueOf(b).Pointer() {
+			return true
+		}
+		for k, v := range a {
+			if w, ok := b[k]; !ok || !identical(v, w) {
+				return false
+			}
+		}
+		return true
+	case []any:
+		b, ok := b.([]any)
+		if !ok || len(a) != len(b) {
+			return false
+		}
+		if len(a) > 0 && &a[0] == &b[0] {
+			return true
+		}
+		for i := range a {
+			if !identical(a[i], b[i]) {
+				return false
+			}
+		}
+		return true
+	case string, bool, nil, json.Number:
+		switch b.(type) {
+		case string, bool, nil, json.Number:
+			return a == b
+		}
+	}
+	return false
+}

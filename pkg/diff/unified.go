@@ -1,0 +1,205 @@
+package diff
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"strings"
+	"unicode"
+
+	udiff "github.com/aymanbagabas/go-udiff"
+)
+
+// Doc is one object in two forms. A nil Live is an object that will be created,
+// a nil Result one that will be deleted.
+type Doc struct {
+	Name   string // as DocName gives it
+	Live   any
+	Result any
+}
+
+// Options of Unified.
+type Options struct {
+	Color   bool
+	Context int // lines around a change; 0 means 3, as in diff -u
+
+	// ShowManagedFields shows managedFields and all else that is only the API's
+	// own book-keeping: the last-applied annotation, generation, resourceVersion,
+	// uid, creationTimestamp, and a status in which nothing changes.
+	ShowManagedFields bool
+
+	ShowSecrets bool // print a Secret's values
+}
+
+// DocName names an object's diff as kubectl diff names its files:
+// apps.v1.Deployment.prod.web.
+func DocName(obj any) string {
+	m, _ := obj.(map[string]any)
+	meta, _ := m["metadata"].(map[string]any)
+	version, _ := m["apiVersion"].(string)
+	kind, _ := m["kind"].(string)
+	ns, _ := meta["namespace"].(string)
+	name, _ := meta["name"].(string)
+	return strings.Join([]string{strings.Replace(version, "/", ".", 1), kind, ns, name}, ".")
+}
+
+// Unified writes the unified diff of the YAML of both forms, and says whether
+// there is one; nothing is written where there is none. A Secret's values are
+// masked, book-keeping is left out, and characters that could drive a terminal
+// are spelled out. The error is w's, or that of a value that is not JSON.
+func Unified(w io.Writer, d Doc, o Options) (changed bool, err error) {
+	old, now, err := Texts(d, o)
+	if err != nil {
+		return false, fmt.Errorf("%s: %w", visible(d.Name), err)
+	}
+	if old == now {
+		return false, nil
+	}
+	lines := 3
+	if o.Context != 0 {
+		lines = max(o.Context, 0)
+	}
+	name := visible(d.Name)
+	text, err := udiff.ToUnified("live/"+name, "merged/"+name, old, udiff.Lines(old, now), lines)
+	if err != nil {
+		return false, fmt.Errorf("%s: diff: %w", name, err)
+	}
+	if o.Color {
+		text = colored(text)
+	}
+	_, err = io.WriteString(w, text)
+	return true, err
+}
+
+// Texts gives what Unified compares: the YAML of both forms, masked, without
+// book-keeping, "" for a form that is not there. An external diff program gets
+// these as its files.
+func Texts(d Doc, o Options) (live, result string, err error) {
+	a, b := d.Live, d.Result
+	if !o.ShowSecrets {
+		a, b = Mask(a, b)
+	}
+	if !o.ShowManagedFields {
+		a, b = quiet(a, b)
+	}
+	if live, err = text(a); err != nil {
+		return "", "", err
+	}
+	result, err = text(b)
+	return live, result, err
+}
+
+func text(v any) (string, error) {
+	if v == nil {
+		return "", nil
+	}
+	y, err := YAML(v)
+	return visible(string(y)), err
+}
+
+// bookkeeping is metadata that changes with every write and says nothing.
+var bookkeeping = []string{"managedFields", "generation", "resourceVersion", "uid", "creationTimestamp", "selfLink"}
+
+// quiet leaves book-keeping out. A status goes only if it says nothing new: of a
+// resource without a status subresource it is configuration.
+func quiet(a, b any) (any, any) {
+	x, _ := a.(map[string]any)
+	y, _ := b.(map[string]any)
+	s, had := x["status"]
+	t, has := y["status"]
+	drop := a == nil || b == nil || had && has && identical(s, t)
+	return hush(a, drop), hush(b, drop)
+}
+
+func hush(v any, status bool) any {
+	obj, ok := v.(map[string]any)
+	if !ok {
+		return v
+	}
+	obj = maps.Clone(obj)
+	if status {
+		delete(obj, "status")
+	}
+	meta, ok := obj["metadata"].(map[string]any)
+	if !ok {
+		return obj
+	}
+	meta = maps.Clone(meta)
+	for _, name := range bookkeeping {
+		delete(meta, name)
+	}
+	if notes, ok := meta["annotations"].(map[string]any); ok {
+		if _, ok := notes[lastApplied]; ok {
+			notes = maps.Clone(notes)
+			delete(notes, lastApplied)
+			meta["annotations"] = notes
+			if len(notes) == 0 {
+				delete(meta, "annotations")
+			}
+		}
+	}
+	obj["metadata"] = meta
+	return obj
+}
+
+// The colours of git diff.
+const (
+	bold  = "\x1b[1m"
+	red   = "\x1b[31m"
+	green = "\x1b[32m"
+	cyan  = "\x1b[36m"
+	reset = "\x1b[0m"
+)
+
+func colored(text string) string {
+	var b strings.Builder
+	n := 0
+	for line := range strings.Lines(text) {
+		body := strings.TrimSuffix(line, "\n")
+		color := ""
+		n++
+		switch {
+		case n <= 2: // the names
+			color = bold
+		case strings.HasPrefix(body, "@@"):
+			color = cyan
+		case strings.HasPrefix(body, "-"):
+			color = red
+		case strings.HasPrefix(body, "+"):
+			color = green
+		}
+		if color != "" {
+			body = color + body + reset
+		}
+		b.WriteString(body + line[len(strings.TrimSuffix(line, "\n")):])
+	}
+	return b.String()
+}
+
+// visible spells out the characters that drive a terminal or change the order in
+// which text is read: control characters other than newline and tab, and
+// Unicode's format characters.
+func visible(s string) string {
+	s = strings.ToValidUTF8(s, "\ufffd")
+	if strings.IndexFunc(s, unseen) < 0 {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		switch {
+		case !unseen(r):
+			b.WriteRune(r)
+		case r < 0x100:
+			fmt.Fprintf(&b, `\x%02x`, r)
+		case r < 0x10000:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		default:
+			fmt.Fprintf(&b, `\U%08x`, r)
+		}
+	}
+	return b.String()
+}
+
+func unseen(r rune) bool {
+	return r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == '\u2028' || r == '\u2029')
+}
