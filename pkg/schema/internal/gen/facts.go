@@ -3,12 +3,10 @@ package main
 import (
 	_ "embed"
 	"fmt"
-	"iter"
 	"maps"
 	"path"
 	"slices"
 
-	smd "sigs.k8s.io/structured-merge-diff/v6/schema"
 	"sigs.k8s.io/yaml"
 )
 
@@ -30,8 +28,8 @@ type oneOf struct {
 }
 
 type oneOfFact struct {
-	Type   string   `json:"type"`   // a type's short name; * stands for any version
-	Except []string `json:"except"` // all fields but these
+	Type   string    `json:"type"`   // a type's short name; * stands for any version
+	Except *[]string `json:"except"` // all fields but these
 	oneOf  `json:",inline"`
 }
 
@@ -49,35 +47,38 @@ func readFacts(text []byte) (*facts, error) {
 }
 
 // addTo writes the facts into the rows that they are about. A fact that is about
-// nothing is an error: the type was renamed, or never was.
+// nothing is an error (the type was renamed, or never was), and so is a union of
+// the server's schema whose values nobody has written down.
 func (f *facts) addTo(t *table) error {
-	for _, r := range t.types {
-		for _, u := range r.unions {
-			if o, ok := fromUnion(u); ok {
-				r.oneOf = append(r.oneOf, o)
-			}
-		}
-	}
 	for _, fact := range f.OneOf {
-		rows, err := t.match(fact.Type)
+		err := t.each(fact.Type, func(r *typeRow) error { return r.addOneOf(fact) })
 		if err != nil {
 			return err
-		}
-		for _, r := range rows {
-			if err := r.addOneOf(fact); err != nil {
-				return fmt.Errorf("%s: %w", r.name, err)
-			}
 		}
 	}
 	for _, fact := range f.Allocated {
-		rows, err := t.match(fact.Type)
+		err := t.each(fact.Type, func(r *typeRow) error { return r.markAllocated(fact.Fields) })
 		if err != nil {
 			return err
 		}
-		for _, r := range rows {
-			if err := r.markAllocated(fact.Fields); err != nil {
-				return fmt.Errorf("%s: %w", r.name, err)
-			}
+	}
+	for _, name := range t.names() {
+		if err := t.types[name].addUnions(); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// each does the same to every row whose name fits the pattern.
+func (t *table) each(pattern string, do func(*typeRow) error) error {
+	rows, err := t.match(pattern)
+	if err != nil {
+		return err
+	}
+	for _, r := range rows {
+		if err := do(r); err != nil {
+			return fmt.Errorf("%s: %w", r.name, err)
 		}
 	}
 	return nil
@@ -110,35 +111,54 @@ func (r *typeRow) field(name string) *fieldCol {
 	return nil
 }
 
-// addOneOf adds a group to the row, in place of the schema's union with the same
-// discriminator.
+// addOneOf adds a group to the row.
 func (r *typeRow) addOneOf(fact oneOfFact) error {
 	o := fact.oneOf
-	if len(fact.Except) > 0 {
+	if fact.Except != nil {
 		for _, f := range r.fields {
-			if !slices.Contains(fact.Except, f.name) {
+			if !slices.Contains(*fact.Except, f.name) {
 				o.Fields = append(o.Fields, f.name)
 			}
 		}
 	}
 	if o.Discriminator != "" {
 		o.Fields = slices.Sorted(maps.Values(o.Selects))
-		r.oneOf = slices.DeleteFunc(r.oneOf, func(u oneOf) bool { return u.Discriminator == o.Discriminator })
 	}
-	if o.Discriminator == "" && len(o.Fields) < 2 || len(o.Fields) == 0 {
-		return fmt.Errorf("a group needs fields")
+	if len(o.Fields) == 0 || o.Discriminator == "" && len(o.Fields) < 2 {
+		return fmt.Errorf("a group of one-of fields needs fields")
 	}
-	// A version that does not have all of the fields has a smaller group.
-	var missing []string
-	for _, name := range slices.Concat(o.Fields, fact.Except, []string{o.Discriminator}) {
+	named := append([]string{o.Discriminator}, o.Fields...)
+	if fact.Except != nil {
+		named = append(named, *fact.Except...)
+	}
+	for _, name := range named {
 		if name != "" && r.field(name) == nil {
-			missing = append(missing, name)
+			return fmt.Errorf("there is no field %q", name)
 		}
 	}
-	if len(missing) > 0 {
-		return fmt.Errorf("there is no field %q", missing)
-	}
 	r.oneOf = append(r.oneOf, o)
+	return nil
+}
+
+// addUnions adds the unions of the server's schema. One with a discriminator has
+// to be among the facts: the schema names the Go fields where the discriminator's
+// values should stand ("LocalhostProfile" for "Localhost").
+func (r *typeRow) addUnions() error {
+	for _, u := range r.unions {
+		if u.Discriminator != nil {
+			if !slices.ContainsFunc(r.oneOf, func(o oneOf) bool { return o.Discriminator == *u.Discriminator }) {
+				return fmt.Errorf("the union by %s is not among the facts", *u.Discriminator)
+			}
+			continue
+		}
+		var o oneOf
+		for _, f := range u.Fields {
+			o.Fields = append(o.Fields, f.FieldName)
+		}
+		if len(o.Fields) > 1 {
+			r.oneOf = append(r.oneOf, o)
+		}
+	}
 	return nil
 }
 
@@ -152,20 +172,3 @@ func (r *typeRow) markAllocated(names []string) error {
 	}
 	return nil
 }
-
-// fromUnion reads a union of the server's schema. One without a discriminator
-// and with one field says nothing.
-func fromUnion(u smd.Union) (oneOf, bool) {
-	o := oneOf{Selects: map[string]string{}}
-	for _, f := range u.Fields {
-		o.Fields = append(o.Fields, f.FieldName)
-		o.Selects[f.DiscriminatorValue] = f.FieldName
-	}
-	if u.Discriminator == nil {
-		return o, len(o.Fields) > 1
-	}
-	o.Discriminator = *u.Discriminator
-	return o, true
-}
-
-func mapsKeys(m map[string]string) iter.Seq[string] { return maps.Keys(m) }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -126,7 +127,7 @@ func (o oneOf) text() string {
 		return strings.Join(o.Fields, " ")
 	}
 	words := []string{o.Discriminator + ":" + o.Fallback}
-	for _, value := range slices.Sorted(mapsKeys(o.Selects)) {
+	for _, value := range slices.Sorted(maps.Keys(o.Selects)) {
 		words = append(words, value+"="+o.Selects[value])
 	}
 	if o.Displaces {
