@@ -36,15 +36,15 @@ func (d *differ) value(s *spot, from, to Opt) {
 				return
 			}
 		}
-		if literal1(from.Value, to.Value) {
+		if sameText(from.Value, to.Value) {
 			return
 		}
 	}
 	d.changes = append(d.changes, Change{Op: OpSet, Path: s.path(), Old: from, New: to})
 }
 
-// literal1 compares without a type and without giving numbers another spelling.
-func literal1(a, b any) bool {
+// sameText compares without a type, spelling and all.
+func sameText(a, b any) bool {
 	switch a := a.(type) {
 	case map[string]any:
 		b, ok := b.(map[string]any)
@@ -52,7 +52,7 @@ func literal1(a, b any) bool {
 			return false
 		}
 		for k, v := range a {
-			if w, ok := b[k]; !ok || !literal1(v, w) {
+			if w, ok := b[k]; !ok || !sameText(v, w) {
 				return false
 			}
 		}
@@ -63,7 +63,7 @@ func literal1(a, b any) bool {
 			return false
 		}
 		for i := range a {
-			if !literal1(a[i], b[i]) {
+			if !sameText(a[i], b[i]) {
 				return false
 			}
 		}
@@ -102,17 +102,20 @@ func (d *differ) lists(s *spot, from, to []any) bool {
 		return false
 	}
 	elem := Field{Type: t.Elem}
-	for i, id := range fx.ids {
-		if !has(tx.first, id) {
-			c := spot{up: s, step: stepOf(t, from[i], 0), field: elem}
-			d.value(&c, Some(from[i]), Opt{})
-		}
-	}
 	var kept, added []string // the order that replaying leads to
-	for _, id := range fx.ids {
+	var before []Step
+	for i, id := range fx.ids {
 		if has(tx.first, id) {
 			kept = append(kept, id)
+			continue
 		}
+		if before == nil {
+			before = steps(t, from)
+		}
+		c := spot{up: s, step: stepOf(t, from[i], 0), field: elem}
+		d.changes = append(d.changes, Change{
+			Op: OpRemove, Path: c.path(), Old: Some(from[i]), OldOrder: before,
+		})
 	}
 	for i, id := range tx.ids {
 		var old Opt

@@ -10,6 +10,9 @@ package merge
 // Unlike kubectl: it sends null for the branch and so wipes everybody's entries.
 func (m *merger) dropped(s *spot, o, v, raw Opt) (Opt, bool) {
 	t := s.field.Type
+	if s.isDefaultKey(v) {
+		return raw, false
+	}
 	switch vv := v.Value.(type) {
 	case map[string]any:
 		switch {
@@ -28,6 +31,20 @@ func (m *merger) dropped(s *spot, o, v, raw Opt) (Opt, bool) {
 		}
 	}
 	return m.droppedUnit(s, o, v, Opt{})
+}
+
+// isDefaultKey: the value is the default of a key of the list entry it stands in.
+// Leaving it out and writing it are one identity.
+func (s *spot) isDefaultKey(v Opt) bool {
+	if s.up == nil || s.up.step.Kind != KeyStep {
+		return false
+	}
+	for _, k := range s.up.up.field.Type.Keys {
+		if k.Name == s.step.Name && k.Default != nil {
+			return Equal(v.Value, k.Default, s.field.Type)
+		}
+	}
+	return false
 }
 
 // droppedUnit removes v as one value, save what is left of it.

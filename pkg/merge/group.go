@@ -1,5 +1,7 @@
 package merge
 
+import "slices"
+
 // group is the entries of the three sides that share an identity, by their places.
 type group struct{ o, l, v []int }
 
@@ -50,6 +52,67 @@ func (p *pairing) group(t *Type, g group, o, l, v []any) {
 
 func (p *pairing) pair(i, j int) { p.live[i], p.taken[j] = j, true }
 
+// straighten exchanges partners for their twins in live where local's order asks
+// for it: entries of live that are the same to the letter are told apart by
+// nothing but their place.
+func (p *pairing) straighten(t *Type, v []any) {
+	if p.v.more == nil {
+		return
+	}
+	last := -1
+	for i, j := range p.live {
+		if j >= 0 && j < last {
+			j = p.twin(t, v, j, last)
+			p.swap(i, j)
+		}
+		last = max(last, j)
+	}
+}
+
+// twin is the first free entry of live after last that is the same as entry j, or
+// j itself.
+func (p *pairing) twin(t *Type, v []any, j, last int) int {
+	for _, k := range p.v.more[p.v.ids[j]] {
+		if k > last && !p.taken[k] && alike(t, v[k]) == alike(t, v[j]) {
+			return k
+		}
+	}
+	return j
+}
+
+func (p *pairing) swap(i, k int) {
+	j := p.live[i]
+	p.live[i] = k
+	p.taken[j], p.taken[k] = p.taken[k], p.taken[j]
+	p.dropped[j], p.dropped[k] = p.dropped[k], p.dropped[j]
+}
+
+// alike is a text that two entries share if the server would store them alike
+// (save for spellings of scalars).
+func alike(t *Type, e any) string { return canonical(normal(t.Elem, e)) }
+
+// normal is v without the fields that equal their absence.
+func normal(t *Type, v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for k, e := range v {
+			f := fieldOf(t, k)
+			if e != nil && !(f.ZeroIsAbsent && isZero(e, f.Type)) {
+				out[k] = normal(f.Type, e)
+			}
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, e := range v {
+			out[i] = normal(elemOf(t), e)
+		}
+		return out
+	}
+	return v
+}
+
 // side is some entries of a list.
 type side struct {
 	list []any
@@ -63,11 +126,11 @@ func match(t *Type, a, b side) []int {
 	take := func(i, j int) { to[i], used[j] = j, true }
 	equal := map[string][]int{}
 	for j, at := range b.at {
-		key := canonical(b.list[at])
+		key := alike(t, b.list[at])
 		equal[key] = append(equal[key], j)
 	}
 	for i, at := range a.at {
-		key := canonical(a.list[at])
+		key := alike(t, a.list[at])
 		if js := equal[key]; len(js) > 0 {
 			take(i, js[0])
 			equal[key] = js[1:]
@@ -97,7 +160,30 @@ func match(t *Type, a, b side) []int {
 			take(i, j)
 		}
 	}
+	inOrder(t, a, to)
 	return to
+}
+
+// inOrder gives entries of a that are the same their partners in order: which of
+// them goes with which makes no difference but to the order.
+func inOrder(t *Type, a side, to []int) {
+	same := map[string][]int{}
+	for i, at := range a.at {
+		if to[i] >= 0 {
+			key := alike(t, a.list[at])
+			same[key] = append(same[key], i)
+		}
+	}
+	for _, is := range same {
+		js := make([]int, len(is))
+		for n, i := range is {
+			js[n] = to[i]
+		}
+		slices.Sort(js)
+		for n, i := range is {
+			to[i] = js[n]
+		}
+	}
 }
 
 // partOf: every field of the entry that says less is equal in the other.

@@ -29,10 +29,7 @@ func identity(t *Type, e any) string {
 // keyValue is the entry's key, its default where the key is missing, or nil.
 func keyValue(t *Type, k Key, m map[string]any) any {
 	v := m[k.Name]
-	if v == nil {
-		return k.Default
-	}
-	if v == "" && k.Default != nil && fieldOf(t.Elem, k.Name).ZeroIsAbsent {
+	if v == nil || v == "" && fieldOf(t.Elem, k.Name).ZeroIsAbsent {
 		return k.Default
 	}
 	return v
@@ -79,7 +76,8 @@ func stepOf(t *Type, e any, nth int) Step {
 	}
 	s := Step{Kind: KeyStep, Keys: make([]KeyPart, len(t.Keys)), Nth: nth}
 	for i, k := range t.Keys {
-		s.Keys[i] = KeyPart{Name: k.Name, Value: keyValue(t, k, m)}
+		v := keyValue(t, k, m)
+		s.Keys[i] = KeyPart{Name: k.Name, Value: v, Default: k.Default != nil && sameKey(v, k.Default)}
 	}
 	return s
 }

@@ -117,6 +117,7 @@ func pairUp(t *Type, o, l, v []any) *pairing {
 			p.dropped[j] = i
 		}
 	}
+	p.straighten(t, v)
 	return p
 }
 

@@ -5,8 +5,7 @@ func (m *merger) unknown(o Opt) bool {
 	if !m.blanked || !o.Set {
 		return false
 	}
-	_, text := o.Value.(string)
-	return text
+	return o.Value == ""
 }
 
 // foreign is the newest manager other than the applier that owns the path.

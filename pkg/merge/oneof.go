@@ -17,7 +17,11 @@ func (m *merger) oneOf(s *spot, o, l, v map[string]any, put func(string, Opt)) m
 		for _, name := range out {
 			f, entry := childOf(s.field.Type, name)
 			c := m.below(s, Named(name), f, entry)
-			if r, goes := m.displace(&c, Opt{o[name], o[name] != nil}, Some(v[name])); goes {
+			kind := Both
+			if unchanged(s.field.Type, g, o, l) {
+				kind = Drift
+			}
+			if r, goes := m.displace(&c, kind, Opt{o[name], o[name] != nil}, Some(v[name])); goes {
 				put(name, r)
 			} else {
 				held = true
@@ -35,13 +39,31 @@ func (m *merger) oneOf(s *spot, o, l, v map[string]any, put func(string, Opt)) m
 }
 
 // displace removes live's variant. It is a disagreement where somebody else set
-// it.
-func (m *merger) displace(s *spot, o, v Opt) (Opt, bool) {
-	if moved, owner := m.movedInside(s, o, v); moved {
-		return m.settle(s, Disagreement{Kind: Dropped, Original: o, Live: v, Owner: owner})
+// it; without managedFields the values decide.
+func (m *merger) displace(s *spot, kind DisagreementKind, o, v Opt) (Opt, bool) {
+	moved, owner := m.movedInside(s, o, v)
+	if m.owners == nil && !o.Set {
+		moved = true
+	}
+	if moved {
+		return m.settle(s, Disagreement{Kind: kind, Original: o, Live: v, Owner: owner})
 	}
 	m.tellRemoved(s, CauseDisplaced, o, v, Opt{})
 	return Opt{}, true
+}
+
+// unchanged: local asks for the variant that original asked for, in the same
+// words.
+func unchanged(t *Type, g OneOf, o, l map[string]any) bool {
+	if !states(g, o) && o[g.Discriminator] == nil {
+		return false
+	}
+	for _, name := range append(g.Fields[:len(g.Fields):len(g.Fields)], g.Discriminator) {
+		if !equalOpt(Opt{o[name], o[name] != nil}, Opt{l[name], l[name] != nil}, t.Fields[name]) {
+			return false
+		}
+	}
+	return true
 }
 
 // displaced lists the fields of the group that live has and that local's variant

@@ -31,8 +31,9 @@ type Step struct {
 // KeyPart is one key of a keyed list's entry and its value. A nil value stands
 // for a missing key.
 type KeyPart struct {
-	Name  string
-	Value any
+	Name    string
+	Value   any
+	Default bool // Value is the key's default, so that an entry without the key is meant too
 }
 
 // Path leads from the top of an object to a value; the empty Path is the

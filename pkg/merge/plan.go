@@ -88,8 +88,9 @@ type Change struct {
 	Old  Opt // what live has
 	New  Opt // what result has
 
-	// OldOrder and NewOrder are, for OpOrder, the entries' steps in order. OldOrder
-	// is before the removals of this list, NewOrder after its additions.
+	// OldOrder and NewOrder are, for OpOrder, the entries' steps in live and in
+	// result. OldOrder is also set where an entry of a keyed list or set is removed,
+	// so that the removal can be undone.
 	OldOrder, NewOrder []Step
 }
 

@@ -20,34 +20,35 @@ func Replay(v any, changes []Change) (any, error) {
 // Reverse turns changes around: replaying them on the result gives live.
 func Reverse(changes []Change) []Change {
 	out := make([]Change, 0, len(changes))
+	var orders []Change // lists that get entries back, put right at the end
+	seen := map[string]bool{}
 	for i := len(changes) - 1; i >= 0; i-- {
 		c := changes[i]
-		switch c.Op {
-		case OpOrder:
-			// Additions are undone and removals come back after this step, so the
-			// order is put right once more behind them.
-			c.OldOrder, c.NewOrder = c.NewOrder, c.OldOrder
-		default:
-			c.Old, c.New = c.New, c.Old
-			c.Op = OpSet
-			if !c.New.Set {
-				c.Op = OpRemove
-			}
+		if list := listOf(c); list != nil && !seen[list.String()] {
+			seen[list.String()] = true
+			orders = append(orders, Change{Op: OpOrder, Path: list, OldOrder: c.NewOrder, NewOrder: c.OldOrder})
 		}
-		out = append(out, c)
+		if c.Op == OpOrder {
+			continue
+		}
+		r := Change{Op: OpSet, Path: c.Path, Old: c.New, New: c.Old}
+		if !r.New.Set {
+			r.Op = OpRemove
+		}
+		out = append(out, r)
 	}
-	return append(out, reorders(changes)...)
+	return append(out, orders...)
 }
 
-// reorders restores the order of every list that lost an entry or was reordered.
-func reorders(changes []Change) []Change {
-	var out []Change
-	for _, c := range changes {
-		if c.Op == OpOrder {
-			out = append(out, Change{Op: OpOrder, Path: c.Path, OldOrder: c.NewOrder, NewOrder: c.OldOrder})
-		}
+// listOf is the list whose order the change's reversal has to restore, or nil.
+func listOf(c Change) Path {
+	switch {
+	case c.OldOrder == nil:
+		return nil
+	case c.Op == OpOrder:
+		return c.Path
 	}
-	return out
+	return c.Path[:len(c.Path)-1]
 }
 
 func replay(v any, p Path, c Change) (any, error) {
@@ -104,21 +105,24 @@ func replayEntry(list []any, p Path, c Change, last bool) (any, error) {
 	return out, err
 }
 
-// reorder puts entries into the order of steps; entries no step names stay behind
-// the entry they followed.
+// reorder puts entries into the order of steps; entries no step names come last.
 func reorder(v any, steps []Step) (any, error) {
 	list, ok := v.([]any)
 	if !ok {
 		return nil, fmt.Errorf("no list to reorder")
 	}
-	x := map[string]int{}
+	at := make(map[string]int, len(list))
 	for i, e := range list {
-		x[stepText(e, steps)] = i
+		at[likeSteps(e, steps).String()] = i
 	}
 	used := make([]bool, len(list))
 	out := make([]any, 0, len(list))
 	for _, s := range steps {
-		if i, ok := x[text(s)]; ok && !used[i] {
+		i, ok := at[s.String()]
+		if !ok {
+			i = find(list, s) // a key that the entry leaves out
+		}
+		if i >= 0 && !used[i] {
 			out, used[i] = append(out, list[i]), true
 		}
 	}
@@ -130,29 +134,18 @@ func reorder(v any, steps []Step) (any, error) {
 	return out, nil
 }
 
-// stepText spells an entry as the steps spell theirs.
-func stepText(e any, steps []Step) string {
+// likeSteps is the step to an entry, by the keys that steps use.
+func likeSteps(e any, steps []Step) Step {
 	m, ok := e.(map[string]any)
-	if !ok || len(steps) == 0 {
-		return text(Step{Kind: ValueStep, Value: e})
+	if !ok || len(steps) == 0 || steps[0].Kind != KeyStep {
+		return Step{Kind: ValueStep, Value: e}
 	}
-	for _, s := range steps {
-		if s.Kind == KeyStep && matches(m, s, true) {
-			return text(s)
-		}
-		if s.Kind == KeyStep && len(s.Keys) > 0 {
-			if _, exact := m[s.Keys[0].Name]; exact && !matches(m, s, false) {
-				continue
-			}
-			if matches(m, s, false) {
-				return text(s)
-			}
-		}
+	s := Step{Kind: KeyStep, Keys: make([]KeyPart, len(steps[0].Keys))}
+	for i, k := range steps[0].Keys {
+		s.Keys[i] = KeyPart{Name: k.Name, Value: m[k.Name]}
 	}
-	return text(Step{Kind: ValueStep, Value: e})
+	return s
 }
-
-func text(s Step) string { return s.String() }
 
 // find is the place of the entry a step leads to, or -1. A key that the entry
 // leaves out (its default stands in the step) matches where no other entry does.
@@ -183,11 +176,10 @@ func find(list []any, s Step) int {
 }
 
 func matches(m map[string]any, s Step, exact bool) bool {
-	some := false
 	for _, k := range s.Keys {
-		v, ok := m[k.Name]
-		if !ok || v == nil {
-			if exact && k.Value != nil {
+		v := m[k.Name]
+		if v == nil || v == "" && !exact {
+			if k.Value != nil && (exact || !k.Default) {
 				return false
 			}
 			continue
@@ -195,9 +187,8 @@ func matches(m map[string]any, s Step, exact bool) bool {
 		if !sameKey(v, k.Value) {
 			return false
 		}
-		some = true
 	}
-	return some || exact
+	return true
 }
 
 // sameKey compares a key's value with what a user may have typed for it.
@@ -238,7 +229,7 @@ func Lookup(v any, p Path, typ *Type) (any, bool) {
 			if !ok {
 				return nil, false
 			}
-			i := find(list, s)
+			i := find(list, withDefaults(s, typ))
 			if i < 0 {
 				return nil, false
 			}
@@ -246,4 +237,22 @@ func Lookup(v any, p Path, typ *Type) (any, bool) {
 		}
 	}
 	return v, true
+}
+
+// withDefaults marks the keys of a step that the list's type gives as default, so
+// that a path typed by a user finds an entry that leaves the key out.
+func withDefaults(s Step, t *Type) Step {
+	if s.Kind != KeyStep || t == nil {
+		return s
+	}
+	keys := append([]KeyPart(nil), s.Keys...)
+	for i, k := range keys {
+		for _, tk := range t.Keys {
+			if tk.Name == k.Name && tk.Default != nil {
+				keys[i].Default = sameKey(tk.Default, k.Value)
+			}
+		}
+	}
+	s.Keys = keys
+	return s
 }

@@ -267,8 +267,7 @@ func (m *merger) added(s *spot, o, l, raw Opt) (Opt, bool) {
 	}
 	if m.splits(s, Drift) {
 		if om, lm, ok := maps(s.field.Type, o, l); ok {
-			r, _ := m.object(s, om, lm, nil)
-			m.keepKeys(s, r, lm)
+			r, _ := m.object(s, om, lm, keysOnly(s, lm))
 			return Some(r), true
 		}
 	}
@@ -303,16 +302,15 @@ func maps(t *Type, o, l Opt) (om, lm map[string]any, ok bool) {
 	return om, lm, ok
 }
 
-// keepKeys: a delta that becomes an entry of a keyed list needs its identity.
-func (m *merger) keepKeys(s *spot, r, l map[string]any) {
-	if s.step.Kind != KeyStep {
-		return
-	}
+// keysOnly: a delta that becomes an entry of a keyed list needs its identity.
+func keysOnly(s *spot, l map[string]any) map[string]any {
+	keys := map[string]any{}
 	for _, k := range s.step.Keys {
 		if v, ok := l[k.Name]; ok {
-			r[k.Name] = v
+			keys[k.Name] = v
 		}
 	}
+	return keys
 }
 
 // liveOnly explains what neither local nor original has.

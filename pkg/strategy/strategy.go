@@ -1,0 +1,194 @@
+package strategy
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
+)
+
+// Input is one object and the circumstances of its merge.
+type Input struct {
+	// Triple holds the sides as they were read. Its Owners and Appliers are taken
+	// from Live where Owners is nil.
+	Triple merge.Triple
+
+	// Group, Version and Kind are local's.
+	Group, Version, Kind string
+
+	// Schema of the kind in local's version; nil where none is known.
+	Schema *merge.Type
+
+	// HasStatus: the resource has a status subresource, so that status is not
+	// configuration.
+	HasStatus bool
+
+	Policy   merge.Policy
+	Strategy string // one of Names; "" is auto
+	Trace    bool   // fill Plan.Because
+
+	// Struct is a value of the compiled-in Go type, which the strategic strategy
+	// needs (its tags carry the patch merge keys); nil for custom resources.
+	Struct any
+}
+
+// Output is the plan and what was learned on the way.
+type Output struct {
+	merge.Plan
+
+	// Ignored are server-owned fields that local states.
+	Ignored []merge.Path
+
+	// Uncompared are fields of an original in another apiVersion that this version
+	// does not have: whether live still has them cannot be told.
+	Uncompared []merge.Path
+}
+
+// Way is one strategy: it merges prepared sides.
+type Way struct {
+	Name string
+	Help string // one line, for completion and the reference
+	plan func(Input) (merge.Plan, error)
+}
+
+// Ways are the strategies, the default first. To add one is to add a row.
+var Ways = []Way{
+	{"auto", "the rules of this program, by the type of each field", auto},
+	{"strategic", "exactly what kubectl apply's library gives", strategic},
+	{"json", "RFC 7386 three ways, lists whole", jsonWay},
+	{"associative", "kustomize's rules, list keys inferred", associative},
+}
+
+// Plan merges one object. Errors name the strategy or what it cannot do; the
+// plan's Result carries live's server-owned fields, and no last-applied
+// annotation.
+//
+// Rules: SEMANTICS "What is not configuration" and "Strategies".
+func Plan(in Input) (Output, error) {
+	way, err := named(in.Strategy)
+	if err != nil {
+		return Output{}, err
+	}
+	var out Output
+	versions := otherVersion(in.Triple)
+	in.Triple, out.Ignored = prepare(in)
+	if versions && in.Schema != nil {
+		out.Uncompared = schema.Unknown(in.Schema, in.Triple.Original)
+	}
+	in.Policy.Rules = append(in.Policy.Rules[:len(in.Policy.Rules):len(in.Policy.Rules)], exceptions(in)...)
+	if out.Plan, err = way.plan(in); err != nil {
+		return Output{}, err
+	}
+	if in.Triple.Original == nil && in.Triple.Live != nil {
+		out.Undecided = undecided(in)
+	}
+	return out, nil
+}
+
+func named(name string) (Way, error) {
+	if name == "" {
+		return Ways[0], nil
+	}
+	var names []string
+	for _, w := range Ways {
+		if w.Name == name {
+			return w, nil
+		}
+		names = append(names, w.Name)
+	}
+	return Way{}, fmt.Errorf("unknown strategy %q; there are %s", name, strings.Join(names, ", "))
+}
+
+// prepare sets aside what is not configuration.
+func prepare(in Input) (merge.Triple, []merge.Path) {
+	t := in.Triple
+	if t.Owners == nil {
+		t.Owners = merge.ParseOwners(at(t.Live, "metadata", "managedFields"))
+	}
+	t.Appliers = append(t.Appliers[:len(t.Appliers):len(t.Appliers)], annotators(t.Owners)...)
+	var ignored []merge.Path
+	t.Local, ignored = lastapplied.Strip(lastapplied.Without(t.Local), in.HasStatus)
+	t.Local = lastapplied.FoldStringData(t.Local)
+	t.Live = lastapplied.Without(t.Live)
+	if t.Original != nil {
+		t.Original, _ = lastapplied.Strip(lastapplied.Without(t.Original), in.HasStatus)
+		t.Original = identityOf(lastapplied.FoldStringData(t.Original), t.Local)
+	}
+	return t, ignored
+}
+
+// annotators own the last-applied annotation: what they applied is ours.
+func annotators(o *merge.Owners) []string {
+	p := merge.Path{merge.Named("metadata"), merge.Named("annotations"), merge.Named(lastapplied.Annotation)}
+	var names []string
+	for _, owner := range o.At(p) {
+		names = append(names, owner.Manager)
+	}
+	return names
+}
+
+// identityOf gives original the apiVersion, kind, name and namespace of local:
+// they say whose configuration it is, and are none themselves. (An original
+// written under another version or without a namespace would else seem to drop
+// or change them.)
+func identityOf(original, local any) any {
+	o, ok := original.(map[string]any)
+	l, ok2 := local.(map[string]any)
+	if !ok || !ok2 {
+		return original
+	}
+	out := copied(o)
+	same(out, l, "apiVersion", "kind")
+	om, _ := o["metadata"].(map[string]any)
+	meta := copied(om)
+	lm, _ := l["metadata"].(map[string]any)
+	same(meta, lm, "name", "namespace")
+	out["metadata"] = meta
+	return out
+}
+
+func same(to, from map[string]any, names ...string) {
+	for _, n := range names {
+		if v, ok := from[n]; ok {
+			to[n] = v
+		} else {
+			delete(to, n)
+		}
+	}
+}
+
+func copied(m map[string]any) map[string]any {
+	c := make(map[string]any, len(m)+2)
+	for k, v := range m {
+		c[k] = v
+	}
+	return c
+}
+
+// otherVersion: original was written under another apiVersion than local's.
+func otherVersion(t merge.Triple) bool {
+	return t.Original != nil && at(t.Original, "apiVersion") != at(t.Local, "apiVersion")
+}
+
+// at follows field names; nil where one is missing.
+func at(v any, names ...string) any {
+	for _, n := range names {
+		m, ok := v.(map[string]any)
+		if !ok {
+			return nil
+		}
+		v = m[n]
+	}
+	return v
+}
+
+func auto(in Input) (merge.Plan, error) {
+	return merge.Three(in.Triple, in.Schema, in.Policy, in.Trace), nil
+}
+
+func associative(in Input) (merge.Plan, error) {
+	t := in.Triple
+	return merge.Three(t, schema.Infer(t.Local, t.Original, t.Live), in.Policy, in.Trace), nil
+}

@@ -1,0 +1,104 @@
+package strategy
+
+import (
+	"strings"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
+
+// undecided lists what live has, local lacks and somebody else than the server
+// put there: without an original nobody can say whether it was meant to go. Only
+// entries of maps, sets and keyed lists are listed, since other fields may be
+// server defaults.
+func undecided(in Input) []merge.Removal {
+	t := in.Triple
+	var out []merge.Removal
+	for _, r := range entriesOf(in.Schema, nil, merge.Diff(t.Live, t.Local, in.Schema)) {
+		if isServers(r.Path) {
+			continue
+		}
+		owner, ok := person(t.Owners, r.Path)
+		if t.Owners != nil && !ok {
+			continue
+		}
+		r.Owner = owner
+		out = append(out, r)
+	}
+	return out
+}
+
+// entriesOf lists the entries that the changes remove, also those inside a map or
+// list that goes whole. typ is the type of the value at base.
+func entriesOf(typ *merge.Type, base merge.Path, changes []merge.Change) []merge.Removal {
+	var out []merge.Removal
+	for _, c := range changes {
+		if c.Op != merge.OpRemove {
+			continue
+		}
+		p := append(base[:len(base):len(base)], c.Path...)
+		isEntry, t := entry(typ, c.Path)
+		if isEntry {
+			out = append(out, merge.Removal{Path: p, Value: c.Old.Value, Cause: merge.CauseLive})
+			continue
+		}
+		var empty any
+		switch c.Old.Value.(type) {
+		case map[string]any:
+			empty = map[string]any{}
+		case []any:
+			empty = []any{}
+		default:
+			continue
+		}
+		out = append(out, entriesOf(t, p, merge.Diff(c.Old.Value, empty, t))...)
+	}
+	return out
+}
+
+// isServers: server-owned metadata and status, which are nobody's to remove.
+func isServers(p merge.Path) bool {
+	if p[0].Name == "status" {
+		return true
+	}
+	if p[0].Name != "metadata" {
+		return false
+	}
+	return len(p) < 3 || p[1].Name == "managedFields"
+}
+
+// entry says whether the path leads to an entry of a map, set or keyed list, and
+// what type the value there has.
+func entry(t *merge.Type, p merge.Path) (bool, *merge.Type) {
+	isEntry := false
+	for _, s := range p {
+		switch {
+		case t == nil:
+			isEntry = true
+		case s.Kind == merge.FieldStep && t.Kind == merge.Object:
+			f, declared := t.Fields[s.Name]
+			isEntry, t = !declared, f.Type
+		default:
+			isEntry, t = true, t.Elem
+		}
+	}
+	return isEntry, t
+}
+
+// person is an owner of the path that is no part of the control plane.
+func person(o *merge.Owners, p merge.Path) (*merge.Owner, bool) {
+	for _, owner := range o.At(p) {
+		if owner.Subresource == "" && !controlPlane(owner.Manager) {
+			return &owner, true
+		}
+	}
+	return nil, false
+}
+
+func controlPlane(manager string) bool {
+	for _, prefix := range []string{"kube-controller-manager", "kube-scheduler", "kube-apiserver", "kubelet", "cloud-controller-manager"} {
+		if strings.HasPrefix(manager, prefix) {
+			return true
+		}
+	}
+	return false
+}
