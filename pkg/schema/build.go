@@ -1,0 +1,356 @@
+package schema
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
+
+// node is a JSON schema as OpenAPI documents and CRDs have it: as much of it as
+// bears on merging.
+type node struct {
+	Ref                  string          `json:"$ref"`
+	Type                 jsonType        `json:"type"`
+	Format               string          `json:"format"`
+	Properties           map[string]node `json:"properties"`
+	AdditionalProperties json.RawMessage `json:"additionalProperties"`
+	Items                *node           `json:"items"`
+	AllOf                []node          `json:"allOf"`
+	Default              json.RawMessage `json:"default"`
+
+	ListType      string   `json:"x-kubernetes-list-type"`
+	ListMapKeys   []string `json:"x-kubernetes-list-map-keys"`
+	MapType       string   `json:"x-kubernetes-map-type"`
+	PatchStrategy string   `json:"x-kubernetes-patch-strategy"`
+	PatchMergeKey string   `json:"x-kubernetes-patch-merge-key"`
+	Preserve      bool     `json:"x-kubernetes-preserve-unknown-fields"`
+	Embedded      bool     `json:"x-kubernetes-embedded-resource"`
+	IntOrString   bool     `json:"x-kubernetes-int-or-string"`
+	Unions        []union  `json:"x-kubernetes-unions"`
+}
+
+type union struct {
+	Fields map[string]string `json:"fields-to-discriminateBy"`
+}
+
+// jsonType is a type's name; OpenAPI 3.1 may list several, of which none tells
+// anything then.
+type jsonType string
+
+// UnmarshalJSON reads "string" and ["string"] alike.
+func (t *jsonType) UnmarshalJSON(data []byte) error {
+	var many []string
+	if json.Unmarshal(data, &many) == nil {
+		many = slices.DeleteFunc(many, func(s string) bool { return s == "null" })
+		if len(many) == 1 {
+			*t = jsonType(many[0])
+		}
+		return nil
+	}
+	return json.Unmarshal(data, (*string)(t))
+}
+
+// builder makes types of schemas. A type that refers to itself is found in types
+// before it is complete; nobody outside sees it before it is.
+type builder struct {
+	source string
+	raw    map[string][]byte // the components by name
+	types  map[string]*merge.Type
+}
+
+// apiMachinery are the components that stand for scalars with rules of their own.
+var apiMachinery = map[string]string{
+	"io.k8s.apimachinery.pkg.api.resource.Quantity":   "quantity",
+	"io.k8s.apimachinery.pkg.apis.meta.v1.Time":       "time",
+	"io.k8s.apimachinery.pkg.apis.meta.v1.MicroTime":  "microtime",
+	"io.k8s.apimachinery.pkg.apis.meta.v1.Duration":   "duration",
+	"io.k8s.apimachinery.pkg.util.intstr.IntOrString": "int-or-string",
+	"io.k8s.apimachinery.pkg.runtime.RawExtension":    "any",
+	"io.k8s.apimachinery.pkg.apis.meta.v1.FieldsV1":   "any",
+}
+
+// component builds the type of a named component.
+func (b *builder) component(name string) (*merge.Type, error) {
+	if leaf, ok := apiMachinery[name]; ok {
+		return leaves[leaf], nil
+	}
+	if t, ok := b.types[name]; ok {
+		return t, nil
+	}
+	raw, ok := b.raw[name]
+	if !ok {
+		return nil, fmt.Errorf("there is no schema %s", name)
+	}
+	var n node
+	if err := json.Unmarshal(raw, &n); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	t := &merge.Type{Name: name, Source: b.source}
+	b.types[name] = t
+	compiled, _ := BuiltinType(name)
+	if err := b.fill(t, &n, compiled); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	t.Name = name
+	return t, nil
+}
+
+// build makes the type of a schema without a name; compiled is the compiled-in
+// type of the same value, nil where there is none.
+func (b *builder) build(n *node, compiled *merge.Type) (*merge.Type, error) {
+	ref := n.Ref
+	if ref == "" && len(n.AllOf) == 1 {
+		ref = n.AllOf[0].Ref
+	}
+	if ref == "" {
+		t := &merge.Type{Source: b.source}
+		err := b.fill(t, n, compiled)
+		return t, err
+	}
+	t, err := b.component(ref[strings.LastIndexByte(ref, '/')+1:])
+	if err != nil {
+		return nil, err
+	}
+	if t.Kind == merge.Unknown && compiled != nil {
+		return compiled, nil
+	}
+	if n.MapType == "atomic" && !t.Atomic && len(t.Fields) > 0 {
+		atomic := *t
+		atomic.Atomic = true
+		return &atomic, nil
+	}
+	return t, nil
+}
+
+// fill makes t what the schema says.
+func (b *builder) fill(t *merge.Type, n *node, compiled *merge.Type) error {
+	switch {
+	case n.IntOrString:
+		t.Kind = merge.Scalar
+	case len(n.Properties) > 0 || n.Embedded:
+		return b.object(t, n, compiled)
+	case len(n.AllOf) > 0:
+		return b.allOf(t, n, compiled)
+	case n.Type == "array":
+		return b.list(t, n, compiled)
+	case n.Type == "object" && len(n.AdditionalProperties) > 0 && n.AdditionalProperties[0] == '{':
+		return b.mapping(t, n, compiled)
+	case n.Type == "object":
+		t.Atomic = n.MapType == "atomic"
+		if t.Kind = merge.Unknown; t.Atomic {
+			t.Kind = merge.Map
+		}
+	case n.Type != "":
+		t.Kind = merge.Scalar
+		if compiled != nil {
+			t.Same = compiled.Same
+		}
+	}
+	if t.Kind == merge.Unknown && compiled != nil {
+		*t = *compiled
+	}
+	return nil
+}
+
+func (b *builder) object(t *merge.Type, n *node, compiled *merge.Type) error {
+	t.Kind, t.Atomic = merge.Object, n.MapType == "atomic"
+	t.Open = n.Preserve || len(n.AdditionalProperties) > 0 && string(n.AdditionalProperties) != "false"
+	t.Fields = make(map[string]merge.Field, len(n.Properties))
+	for name, p := range n.Properties {
+		f, err := b.field(&p, compiledField(compiled, name))
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		t.Fields[name] = f
+	}
+	if n.Embedded {
+		addResourceFields(t)
+	}
+	if compiled != nil {
+		t.OneOf = compiled.OneOf
+		return nil
+	}
+	// A union's values cannot be trusted (where they should stand, Kubernetes'
+	// generator writes the Go fields' names), but that its fields exclude each
+	// other can.
+	for _, u := range n.Unions {
+		if len(u.Fields) > 1 {
+			t.OneOf = append(t.OneOf, merge.OneOf{Fields: slices.Sorted(maps.Keys(u.Fields)), Displaces: true})
+		}
+	}
+	return nil
+}
+
+// field adds to a property what only the compiled-in type knows of it: whether
+// the server tells zero from absence. compiled is nil where there is none.
+func (b *builder) field(n *node, compiled *merge.Field) (merge.Field, error) {
+	var f merge.Field
+	var under *merge.Type
+	if compiled != nil {
+		f.ZeroIsAbsent, f.Allocated, f.Default, under = compiled.ZeroIsAbsent, compiled.Allocated, compiled.Default, compiled.Type
+	}
+	t, err := b.build(n, under)
+	if err != nil {
+		return f, err
+	}
+	f.Type = t
+	if len(n.Default) == 0 {
+		return f, nil
+	}
+	d, err := merge.ReadJSON(n.Default)
+	if err != nil {
+		return f, fmt.Errorf("default: %w", err)
+	}
+	// The built-in types' documents state the zero value as the default of every
+	// required field, which says no more than ZeroIsAbsent does.
+	if f.ZeroIsAbsent && isZeroDefault(d) {
+		return f, nil
+	}
+	f.Default = d
+	return f, nil
+}
+
+func isZeroDefault(v any) bool {
+	switch v := v.(type) {
+	case map[string]any:
+		return len(v) == 0
+	case json.Number:
+		return v == "0"
+	}
+	return v == nil || v == "" || v == false
+}
+
+// allOf puts together what several schemas say of one object.
+func (b *builder) allOf(t *merge.Type, n *node, compiled *merge.Type) error {
+	t.Kind, t.Atomic, t.Fields = merge.Object, n.MapType == "atomic", map[string]merge.Field{}
+	for i := range n.AllOf {
+		part, err := b.build(&n.AllOf[i], compiled)
+		switch {
+		case err != nil:
+			return err
+		case part.Kind == merge.Object:
+			maps.Copy(t.Fields, part.Fields)
+			t.Open = t.Open || part.Open
+			t.OneOf = append(t.OneOf, part.OneOf...)
+		case len(n.AllOf) == 1:
+			*t = *part
+			return nil
+		default:
+			t.Open = true
+		}
+	}
+	if len(t.Fields) == 0 {
+		*t = merge.Type{Source: b.source}
+	}
+	return nil
+}
+
+func (b *builder) mapping(t *merge.Type, n *node, compiled *merge.Type) error {
+	var elem node
+	if err := json.Unmarshal(n.AdditionalProperties, &elem); err != nil {
+		return err
+	}
+	t.Kind, t.Atomic = merge.Map, n.MapType == "atomic"
+	var err error
+	t.Elem, err = b.build(&elem, elemOf(compiled))
+	return err
+}
+
+func (b *builder) list(t *merge.Type, n *node, compiled *merge.Type) error {
+	t.Kind = merge.List
+	if n.Items != nil {
+		elem, err := b.build(n.Items, elemOf(compiled))
+		if err != nil {
+			return err
+		}
+		t.Elem = elem
+	}
+	keys := n.ListMapKeys
+	switch {
+	case n.ListType == "set":
+		t.Kind = merge.Set
+	case n.ListType == "map" && len(keys) > 0:
+		t.Kind = merge.Keyed
+	case n.ListType == "" && strings.Contains(n.PatchStrategy, "merge"):
+		// Lists of the built-in types that were never given a list-type.
+		t.Kind, keys = merge.Set, nil
+		if n.PatchMergeKey != "" {
+			t.Kind, keys = merge.Keyed, []string{n.PatchMergeKey}
+		}
+	default:
+		return nil
+	}
+	for _, k := range keys {
+		t.Keys = append(t.Keys, merge.Key{Name: k, Default: b.keyDefault(n.Items, t.Elem, k)})
+	}
+	return nil
+}
+
+// keyDefault is the default of a key. An entry's type that is still being built
+// (it refers to itself) does not have its fields yet, but its schema has them.
+func (b *builder) keyDefault(items *node, elem *merge.Type, key string) any {
+	if elem == nil {
+		return nil
+	}
+	if f, ok := elem.Fields[key]; ok {
+		return f.Default
+	}
+	if items == nil {
+		return nil
+	}
+	own := *items
+	if raw, ok := b.raw[elem.Name]; ok && json.Unmarshal(raw, &own) != nil {
+		return nil
+	}
+	d, err := merge.ReadJSON(own.Properties[key].Default)
+	if err != nil || isZeroDefault(d) {
+		return nil
+	}
+	return d
+}
+
+// asResource is a kind's type with what every resource has, whatever its schema
+// says: a custom resource's metadata is ObjectMeta.
+func (b *builder) asResource(t *merge.Type) *merge.Type {
+	if m := t.Fields["metadata"].Type; m != nil && m.Kind == merge.Object && len(m.Fields) > 2 {
+		return t
+	}
+	out := *t
+	out.Fields = maps.Clone(t.Fields)
+	addResourceFields(&out)
+	return &out
+}
+
+// addResourceFields declares what the server reads of every resource.
+func addResourceFields(t *merge.Type) {
+	if t.Fields == nil {
+		t.Fields = map[string]merge.Field{}
+	}
+	for _, name := range []string{"apiVersion", "kind"} {
+		if _, ok := t.Fields[name]; !ok {
+			t.Fields[name] = merge.Field{Type: leaves["string"], ZeroIsAbsent: true}
+		}
+	}
+	t.Fields["metadata"] = merge.Field{Type: objectMeta(), ZeroIsAbsent: true}
+}
+
+func compiledField(t *merge.Type, name string) *merge.Field {
+	if t == nil {
+		return nil
+	}
+	if f, ok := t.Fields[name]; ok {
+		return &f
+	}
+	return nil
+}
+
+func elemOf(t *merge.Type) *merge.Type {
+	if t == nil {
+		return nil
+	}
+	return t.Elem
+}

@@ -1,0 +1,102 @@
+package schema
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"sync"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
+
+// Document is an OpenAPI document of a Kubernetes API server. Types are built
+// when they are asked for; it is safe for concurrent use.
+type Document struct {
+	kinds map[groupVersionKind]string // to the name of the component
+
+	mu      sync.Mutex
+	builder builder
+}
+
+type groupVersionKind struct {
+	Group   string `json:"group"`
+	Version string `json:"version"`
+	Kind    string `json:"kind"`
+}
+
+// kindMark is in every component that is a kind.
+var kindMark = []byte(`"x-kubernetes-group-version-kind"`)
+
+// FromOpenAPI reads an OpenAPI document as JSON: v3 as /openapi/v3 serves it for
+// a group and version, or v2. source is one of the Source constants and stands in
+// the types. It is an error if the text has no schemas.
+//
+// Rules: the OpenAPI v3 of Kubernetes (KEP-2896) and its x-kubernetes extensions
+// (KEP-555, KEP-1152, KEP-2887).
+func FromOpenAPI(doc []byte, source string) (*Document, error) {
+	schemas, err := findSchemas(doc)
+	if err != nil {
+		return nil, fmt.Errorf("OpenAPI document: %w", err)
+	}
+	d := &Document{
+		kinds:   map[groupVersionKind]string{},
+		builder: builder{source: source, raw: make(map[string][]byte, len(schemas)), types: map[string]*merge.Type{}},
+	}
+	for _, m := range schemas {
+		d.builder.raw[m.key] = m.raw
+		if !bytes.Contains(m.raw, kindMark) {
+			continue
+		}
+		var k struct {
+			Kinds []groupVersionKind `json:"x-kubernetes-group-version-kind"`
+		}
+		if err := json.Unmarshal(m.raw, &k); err != nil {
+			return nil, fmt.Errorf("OpenAPI document: %s: %w", m.key, err)
+		}
+		for _, gvk := range k.Kinds {
+			d.kinds[gvk] = m.key
+		}
+	}
+	return d, nil
+}
+
+// findSchemas finds components.schemas (v3) or definitions (v2).
+func findSchemas(doc []byte) ([]member, error) {
+	top, err := members(doc)
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range top {
+		switch m.key {
+		case "definitions":
+			return members(m.raw)
+		case "components":
+			parts, err := members(m.raw)
+			if err != nil {
+				return nil, err
+			}
+			for _, p := range parts {
+				if p.key == "schemas" {
+					return members(p.raw)
+				}
+			}
+		}
+	}
+	return nil, fmt.Errorf("it has no components.schemas")
+}
+
+// Type returns the type of a kind; ok is false where the document does not have
+// it, or where it cannot be read.
+func (d *Document) Type(group, version, kind string) (t *merge.Type, ok bool) {
+	name, ok := d.kinds[groupVersionKind{group, version, kind}]
+	if !ok {
+		return nil, false
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	t, err := d.builder.component(name)
+	if err != nil || t.Kind != merge.Object {
+		return nil, false
+	}
+	return d.builder.asResource(t), true
+}

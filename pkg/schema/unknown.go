@@ -1,0 +1,204 @@
+package schema
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
+
+// Unknown lists the fields of v that t does not declare, in path order; nil
+// where t declares all of them, so that a nil answer says that t knows every
+// field in play. Free maps, open objects and values without a type declare
+// everything. A null counts as a field.
+func Unknown(t *merge.Type, v any) []merge.Path {
+	if known(t, v) {
+		return nil
+	}
+	var out []merge.Path
+	listUnknown(t, v, nil, &out)
+	return out
+}
+
+// known is asked about every object of a run, and allocates nothing.
+func known(t *merge.Type, v any) bool {
+	if t == nil {
+		return true
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		switch t.Kind {
+		case merge.Object:
+			for name, e := range v {
+				f, declared := t.Fields[name]
+				if !declared && !t.Open || declared && !known(f.Type, e) {
+					return false
+				}
+			}
+		case merge.Map:
+			for _, e := range v {
+				if !known(t.Elem, e) {
+					return false
+				}
+			}
+		}
+	case []any:
+		if isList(t) {
+			for _, e := range v {
+				if !known(t.Elem, e) {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
+
+func isList(t *merge.Type) bool {
+	return t.Kind == merge.List || t.Kind == merge.Keyed || t.Kind == merge.Set
+}
+
+func listUnknown(t *merge.Type, v any, at merge.Path, out *[]merge.Path) {
+	if t == nil {
+		return
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			path := at.Child(merge.Named(name))
+			switch f, declared := t.Fields[name]; {
+			case t.Kind == merge.Map:
+				listUnknown(t.Elem, v[name], path, out)
+			case declared:
+				listUnknown(f.Type, v[name], path, out)
+			case t.Kind == merge.Object && !t.Open:
+				*out = append(*out, path)
+			}
+		}
+	case []any:
+		if isList(t) {
+			for i := range v {
+				listUnknown(t.Elem, v[i], at.Child(entryStep(t, v, i)), out)
+			}
+		}
+	}
+}
+
+// entryStep leads to entry i of a list: by its keys where it has any.
+func entryStep(t *merge.Type, list []any, i int) merge.Step {
+	keys, ok := keysOf(t, list[i])
+	if !ok {
+		return merge.Step{Kind: merge.IndexStep, Index: i}
+	}
+	s := merge.Step{Kind: merge.KeyStep, Keys: keys}
+	for _, earlier := range list[:i] {
+		if other, ok := keysOf(t, earlier); ok && slices.Equal(keys, other) {
+			s.Nth = max(s.Nth, 1) + 1
+		}
+	}
+	return s
+}
+
+// keysOf reads an entry's keys; ok is false where there are none, or none that
+// a path could tell apart.
+func keysOf(t *merge.Type, e any) (keys []merge.KeyPart, ok bool) {
+	m, isMap := e.(map[string]any)
+	if t.Kind != merge.Keyed || !isMap {
+		return nil, false
+	}
+	for _, k := range t.Keys {
+		v := m[k.Name]
+		if v == nil {
+			v = k.Default
+		}
+		switch v.(type) {
+		case nil, string, bool, json.Number:
+		default:
+			return nil, false
+		}
+		keys = append(keys, merge.KeyPart{Name: k.Name, Value: v, Default: v != nil && v == k.Default})
+	}
+	return keys, true
+}
+
+// FieldAt returns what t says about the value at a path; ok is false where t
+// does not declare it. The empty path is the object itself.
+func FieldAt(t *merge.Type, p merge.Path) (f merge.Field, ok bool) {
+	f = merge.Field{Type: t}
+	for _, s := range p {
+		switch {
+		case f.Type == nil || f.Type.Kind == merge.Unknown:
+			return merge.Field{}, true
+		case isList(f.Type):
+			if s.Kind == merge.FieldStep {
+				return merge.Field{}, false
+			}
+			f = merge.Field{Type: f.Type.Elem}
+		case s.Kind != merge.FieldStep:
+			return merge.Field{}, false
+		case f.Type.Kind == merge.Map:
+			f = merge.Field{Type: f.Type.Elem}
+		case f.Type.Kind == merge.Object:
+			open := f.Type.Open
+			if f, ok = f.Type.Fields[s.Name]; !ok && !open {
+				return merge.Field{}, false
+			}
+		default:
+			return merge.Field{}, false
+		}
+	}
+	return f, true
+}
+
+// Suggest returns the declared field that was probably meant by the last step of
+// an undeclared path, or "" where none is near.
+func Suggest(t *merge.Type, p merge.Path) string {
+	if len(p) == 0 {
+		return ""
+	}
+	parent, ok := FieldAt(t, p[:len(p)-1])
+	if !ok || parent.Type == nil || parent.Type.Kind != merge.Object {
+		return ""
+	}
+	return nearest(p[len(p)-1].Name, slices.Sorted(maps.Keys(parent.Type.Fields)))
+}
+
+// nearest picks the name with the fewest edits, up to a third of its length; the
+// first of several.
+func nearest(name string, names []string) string {
+	best, fewest := "", 1+(len(name)+2)/3
+	for _, n := range names {
+		if strings.EqualFold(n, name) {
+			return n
+		}
+		if d := edits(strings.ToLower(name), strings.ToLower(n)); d < fewest {
+			best, fewest = n, d
+		}
+	}
+	return best
+}
+
+// edits is the Levenshtein distance, with a swap of neighbours as one edit.
+func edits(a, b string) int {
+	prev2, prev, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range prev {
+		prev[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			row[j] = min(prev[j]+1, row[j-1]+1, prev[j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], prev2[j-2]+1)
+			}
+		}
+		prev2, prev, row = prev, row, prev2
+	}
+	return prev[len(b)]
+}
