@@ -1,0 +1,173 @@
+package arch
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/kubectl-merge/kubectl-merge"
+
+// arrows say which packages of the project a package may import, as ARCHITECTURE.md
+// draws them; "pkg" stands for all below pkg. Tests are free.
+var arrows = map[string][]string{
+	"cmd/kubectl-merge": {"internal/cli"},
+
+	"internal/arch":    {},
+	"internal/cli":     {"internal/batch", "internal/cluster", "internal/files", "internal/plan", "internal/run", "internal/sink", "internal/source", "pkg"},
+	"internal/batch":   {"internal/cluster", "internal/plan", "internal/run", "internal/sink", "internal/source", "pkg"},
+	"internal/files":   {"internal/source", "pkg"},
+	"internal/sink":    {"internal/cluster", "internal/plan", "pkg"},
+	"internal/plan":    {"internal/source", "pkg"},
+	"internal/source":  {"internal/cluster", "pkg"},
+	"internal/cluster": {"pkg/merge", "pkg/schema"},
+	"internal/run":     {},
+
+	"pkg/strategy":    {"pkg/lastapplied", "pkg/merge", "pkg/schema"},
+	"pkg/schema":      {"pkg/merge"},
+	"pkg/diff":        {"pkg/merge"},
+	"pkg/lastapplied": {"pkg/merge"},
+	"pkg/yamldoc":     {"pkg/merge"},
+	"pkg/merge":       {},
+
+	"pkg/schema/internal/gen": {"pkg/merge", "pkg/schema"}, // a generator: run by hand, in no binary
+}
+
+// outside says which packages of the project may import what lies outside it, by
+// prefix of the import path. What no prefix names is free, save for pkg/merge.
+var outside = []struct {
+	prefix, why string
+	allowed     []string
+}{
+	{"k8s.io/client-go", "only what speaks to a cluster, or is told how to, knows the client",
+		[]string{"cmd/kubectl-merge", "internal/cluster", "internal/cli", "internal/source", "pkg/schema/internal/gen"}},
+	{"github.com/spf13/", "a command line is known to internal/cli alone", []string{"internal/cli"}},
+	{"net/http", "only internal/cluster speaks to a server, and internal/source fetches a URL",
+		[]string{"internal/cluster", "internal/source", "internal/cli", "internal/batch"}}, // batch: the names of status codes
+}
+
+// forbidden are modules that no part of the program may pull in, by any way.
+var forbidden = map[string]string{
+	"k8s.io/kubectl":    "its command packages cost 17 MB and bring their own merge",
+	"k8s.io/kubernetes": "the server belongs to the module test/cluster",
+}
+
+// pkg is what go list tells of a package.
+type pkg struct {
+	ImportPath string
+	Name       string
+	Dir        string
+	Standard   bool
+	GoFiles    []string
+	Imports    []string
+}
+
+// list gives the packages that patterns match, with all that they depend on if
+// deps says so.
+func list(t *testing.T, deps bool, patterns ...string) []pkg {
+	t.Helper()
+	args := []string{"-C", "../..", "list", "-json=ImportPath,Name,Dir,Standard,GoFiles,Imports"}
+	if deps {
+		args = append(args, "-deps")
+	}
+	cmd := exec.Command("go", append(args, patterns...)...)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v\n%s", err, stderr.String())
+	}
+	var all []pkg
+	for d := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p pkg
+		if err := d.Decode(&p); errors.Is(err, io.EOF) {
+			return all
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, p)
+	}
+}
+
+// ours gives the project's own packages, tests-only ones left out.
+func ours(t *testing.T) []pkg {
+	return slices.DeleteFunc(list(t, false, "./..."), func(p pkg) bool { return len(p.GoFiles) == 0 })
+}
+
+// short is the path inside the module, or "" for a package of another one.
+func (p pkg) short() string { return inside(p.ImportPath) }
+
+func inside(importPath string) string {
+	rest, ok := strings.CutPrefix(importPath, module+"/")
+	if !ok {
+		return ""
+	}
+	return rest
+}
+
+func below(importPath, prefix string) bool {
+	return importPath == prefix || strings.HasPrefix(importPath, strings.TrimSuffix(prefix, "/")+"/")
+}
+
+func TestArrows(t *testing.T) {
+	for _, p := range ours(t) {
+		allowed, known := arrows[p.short()]
+		if !known {
+			t.Errorf("%s: a new package: give it its place in ARCHITECTURE.md and its arrows here", p.short())
+			continue
+		}
+		for _, i := range p.Imports {
+			to := inside(i)
+			if to == "" {
+				continue
+			}
+			if !slices.ContainsFunc(allowed, func(a string) bool { return below(to, a) && (a == "pkg" || a == to) }) {
+				t.Errorf("%s imports %s, which ARCHITECTURE.md has no arrow for", p.short(), to)
+			}
+		}
+	}
+}
+
+func TestCoreHasNoDependencies(t *testing.T) {
+	for _, p := range list(t, true, "./pkg/merge") {
+		if !p.Standard && p.short() != "pkg/merge" {
+			t.Errorf("pkg/merge comes to depend on %s; it takes the standard library and nothing else", p.ImportPath)
+		}
+	}
+}
+
+func TestOutsideIsKnownWhereItIsAllowed(t *testing.T) {
+	for _, p := range ours(t) {
+		for _, i := range p.Imports {
+			for _, rule := range outside {
+				if below(i, rule.prefix) && !slices.Contains(rule.allowed, p.short()) {
+					t.Errorf("%s imports %s: %s", p.short(), i, rule.why)
+				}
+			}
+		}
+	}
+}
+
+func TestForbiddenModules(t *testing.T) {
+	for _, p := range list(t, true, "./...") {
+		for prefix, why := range forbidden {
+			if below(p.ImportPath, prefix) {
+				t.Errorf("%s is pulled in: %s", p.ImportPath, why)
+			}
+		}
+	}
+}
+
+func TestNamesSayWhatAPackageDoes(t *testing.T) {
+	for _, p := range ours(t) {
+		if slices.Contains([]string{"utils", "util", "common", "types", "helpers", "misc"}, p.Name) {
+			t.Errorf("%s: %q says nothing about its job", p.short(), path.Base(p.ImportPath))
+		}
+	}
+}
