@@ -5,6 +5,44 @@ import "slices"
 // group is the entries of the three sides that share an identity, by their places.
 type group struct{ o, l, v []int }
 
+// settled pairs local's entries with live's in order where local is what original
+// was and live has it all: nothing is to be done then, whatever other pairing there
+// might be. It reports whether it did.
+func (p *pairing) settled(t *Type, o, l, v []any) bool {
+	if len(o) != len(l) {
+		return false
+	}
+	at := make([]int, len(l))
+	j := 0
+	for i, e := range l {
+		if !Equal(e, o[i], t.Elem) {
+			return false
+		}
+		for j < len(v) && !(p.l.ids[i] == p.v.ids[j] && fits(t.Elem, e, v[j])) {
+			j++
+		}
+		if j == len(v) {
+			return false
+		}
+		at[i] = j
+		j++
+	}
+	for i, j := range at {
+		p.original[i], p.live[i], p.taken[j] = i, j, true
+	}
+	return true
+}
+
+// fits: live's entry has all that local's states, and merging them changes nothing.
+func fits(t *Type, e, v any) bool {
+	if !within(t, e, v) {
+		return false
+	}
+	quiet := merger{policy: Policies[0]}
+	_, changed := quiet.value(spot{field: Field{Type: t}, entry: true}, Some(e), Some(e), Some(v))
+	return !changed
+}
+
 // pairLimit bounds the comparisons inside one group (entries times entries);
 // above it entries pair by equality and then in order, so that a hostile list
 // costs linear time.
@@ -59,30 +97,64 @@ func (p *pairing) straighten(t *Type, v []any) {
 	if p.v.more == nil {
 		return
 	}
+	p.ascending(t, v)
+	of := p.localOf()
 	last := -1
 	for i, j := range p.live {
 		if j >= 0 && j < last {
 			j = p.twin(t, v, j, last)
-			p.swap(i, j)
+			p.exchange(of, i, j)
 		}
 		last = max(last, j)
 	}
 }
 
-// twin is the first free entry of live after last that is the same as entry j, or
-// j itself.
+// ascending: partners that are the same go to local's entries in order.
+func (p *pairing) ascending(t *Type, v []any) {
+	same := map[string][]int{}
+	for i, j := range p.live {
+		if j >= 0 && p.v.more[p.v.ids[j]] != nil {
+			key := p.v.ids[j] + alike(t, v[j])
+			same[key] = append(same[key], i)
+		}
+	}
+	for _, is := range same {
+		inOrder(is, p.live)
+	}
+}
+
+// inOrder sorts the partners of those entries.
+func inOrder(entries, partners []int) {
+	js := make([]int, len(entries))
+	for n, i := range entries {
+		js[n] = partners[i]
+	}
+	slices.Sort(js)
+	for n, i := range entries {
+		partners[i] = js[n]
+	}
+}
+
+// twin is the first entry of live after last that is the same as entry j, or j
+// itself.
 func (p *pairing) twin(t *Type, v []any, j, last int) int {
 	for _, k := range p.v.more[p.v.ids[j]] {
-		if k > last && !p.taken[k] && alike(t, v[k]) == alike(t, v[j]) {
+		if k > last && alike(t, v[k]) == alike(t, v[j]) {
 			return k
 		}
 	}
 	return j
 }
 
-func (p *pairing) swap(i, k int) {
+// exchange makes entry k of live the partner of local's entry i; whoever had it
+// gets i's. of is localOf, kept up to date.
+func (p *pairing) exchange(of []int, i, k int) {
 	j := p.live[i]
 	p.live[i] = k
+	if other := of[k]; other >= 0 {
+		p.live[other] = j
+	}
+	of[j], of[k] = of[k], of[j]
 	p.taken[j], p.taken[k] = p.taken[k], p.taken[j]
 	p.dropped[j], p.dropped[k] = p.dropped[k], p.dropped[j]
 }
@@ -160,13 +232,6 @@ func match(t *Type, a, b side) []int {
 			take(i, j)
 		}
 	}
-	inOrder(t, a, to)
-	return to
-}
-
-// inOrder gives entries of a that are the same their partners in order: which of
-// them goes with which makes no difference but to the order.
-func inOrder(t *Type, a side, to []int) {
 	same := map[string][]int{}
 	for i, at := range a.at {
 		if to[i] >= 0 {
@@ -175,33 +240,28 @@ func inOrder(t *Type, a side, to []int) {
 		}
 	}
 	for _, is := range same {
-		js := make([]int, len(is))
-		for n, i := range is {
-			js[n] = to[i]
-		}
-		slices.Sort(js)
-		for n, i := range is {
-			to[i] = js[n]
-		}
+		inOrder(is, to) // which of them goes with which makes no difference but to the order
 	}
+	return to
 }
 
 // partOf: every field of the entry that says less is equal in the other.
-func partOf(t *Type, a, b any) bool {
+func partOf(t *Type, a, b any) bool { return within(t, a, b) || within(t, b, a) }
+
+// within: everything that a says, b says too.
+func within(t *Type, a, b any) bool {
 	am, ok := a.(map[string]any)
 	if !ok {
-		return false
+		return Equal(a, b, t)
 	}
 	bm, ok := b.(map[string]any)
 	if !ok {
 		return false
 	}
-	if len(am) > len(bm) {
-		am, bm = bm, am
-	}
 	for k, av := range am {
+		f := fieldOf(t, k)
 		bv, ok := bm[k]
-		if !equalOpt(Opt{av, true}, Opt{bv, ok}, fieldOf(t, k)) {
+		if !equalOpt(Opt{av, true}, Opt{bv, ok}, f) && !(ok && within(f.Type, av, bv)) {
 			return false
 		}
 	}
@@ -235,7 +295,7 @@ func sharedFields(t *Type, a, b any) int {
 	bm, _ := b.(map[string]any)
 	n := 0
 	for k, av := range am {
-		if bv, ok := bm[k]; ok && !isKey(t, k) && Equal(av, bv, fieldOf(t.Elem, k).Type) {
+		if bv, ok := bm[k]; ok && !isKey(t, k) && partOf(fieldOf(t.Elem, k).Type, av, bv) {
 			n++
 		}
 	}

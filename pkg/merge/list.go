@@ -89,6 +89,9 @@ func pairUp(t *Type, o, l, v []any) *pairing {
 	oi := indexOf(t, o)
 	p.original, p.live = none(len(l)), none(len(l))
 	p.taken, p.dropped = make([]bool, len(v)), none(len(v))
+	if (p.l.more != nil || p.v.more != nil) && p.settled(t, o, l, v) {
+		return p
+	}
 	for i, id := range p.l.ids {
 		if p.l.more[id] != nil || p.v.more[id] != nil || oi.more[id] != nil {
 			if p.l.first[id] == i {
