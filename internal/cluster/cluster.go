@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/client-go/discovery"
+	_ "k8s.io/client-go/plugin/pkg/client/auth" // every way to log in that kubectl has
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 )
@@ -36,16 +37,17 @@ type Cluster struct {
 	schemas schemas
 }
 
-// New connects nothing yet; it reads the kubeconfig that the flags name. The
-// error names what is wrong with it and, where there is none, how to work
-// without a cluster.
-func New(flags Getter) (*Cluster, error) {
+// New connects nothing yet; it reads the kubeconfig that the flags name. Warnings
+// that the server sends go to warnings. The error names what is wrong with the
+// kubeconfig and, where there is none, how to work without a cluster.
+func New(flags Getter, warnings rest.WarningHandler) (*Cluster, error) {
 	config, err := flags.ToRESTConfig()
 	if err != nil {
 		return nil, configError(err)
 	}
 	config = rest.CopyConfig(config)
 	config.NegotiatedSerializer = statusSerializer()
+	config.WarningHandler = warnings
 	throttle(config)
 	client, err := rest.UnversionedRESTClientFor(config)
 	if err != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 )
 
@@ -26,12 +25,8 @@ func Declared(crd map[string]any) []Resource {
 			Version:    str(version, "name"),
 			Kind:       str(names, "kind"),
 			Plural:     str(names, "plural"),
-			Singular:   str(names, "singular"),
 			Namespaced: str(spec, "scope") == "Namespaced",
 			Status:     sub["status"] != nil,
-		}
-		if r.Singular == "" {
-			r.Singular = strings.ToLower(r.Kind)
 		}
 		if r.Version != "" && r.Kind != "" && r.Plural != "" {
 			all = append(all, r)

@@ -42,6 +42,13 @@ func IsAlreadyExists(err error) bool { return reason(err) == metav1.StatusReason
 // IsUnsupported says that the server does not take this kind of patch.
 func IsUnsupported(err error) bool { return refused(err, http.StatusUnsupportedMediaType) }
 
+// IsTestFailed says that a test in a JSON patch did not hold: a value is not what
+// it was.
+func IsTestFailed(err error) bool {
+	var r *Refusal
+	return errors.As(err, &r) && r.Verb == "patch" && (r.Code == http.StatusUnprocessableEntity || r.Code == http.StatusBadRequest) && len(r.Causes) == 0
+}
+
 // IsInvalid says that the object was looked at and found wrong (422).
 func IsInvalid(err error) bool { return refused(err, http.StatusUnprocessableEntity) }
 
@@ -86,22 +93,32 @@ func (c *Cluster) explain(err error, t Target, verb string) error {
 	return r
 }
 
+// Unreachable says that the server did not answer, or not in a way that says
+// anything about an object.
+type Unreachable struct{ Text string }
+
+// Error is one line with the server and what to look at.
+func (e *Unreachable) Error() string { return e.Text }
+
 func (c *Cluster) unreachable(err error) error {
 	var (
 		dns  *net.DNSError
 		netw *url.Error
+		text string
 	)
-	switch {
+	switch host := hostOf(c.host); {
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return fmt.Errorf("the connection to the server %s was refused - did you specify the right host or port? (--kubeconfig, --context and --server choose it; --live FILE works without one)", hostOf(c.host))
+		text = fmt.Sprintf("the connection to the server %s was refused - did you specify the right host or port? (--kubeconfig, --context and --server choose it; --live FILE works without one)", host)
 	case errors.As(err, &dns):
-		return fmt.Errorf("server %s: name cannot be resolved: check the server in your kubeconfig", hostOf(c.host))
+		text = fmt.Sprintf("server %s: its name cannot be resolved: check the server in your kubeconfig, and the network", host)
 	case errors.As(err, &netw) && netw.Timeout():
-		return fmt.Errorf("server %s: does not answer: check the network, or give it longer with --request-timeout", hostOf(c.host))
+		text = fmt.Sprintf("server %s: does not answer: check the network, or give it longer with --request-timeout", host)
 	case errors.As(err, &netw):
-		return fmt.Errorf("server %s: cannot be reached: %w", hostOf(c.host), netw.Err)
+		text = fmt.Sprintf("server %s: cannot be reached: %v: check the server in your kubeconfig", host, netw.Err)
+	default:
+		return err
 	}
-	return err
+	return &Unreachable{Text: text}
 }
 
 func hostOf(host string) string {
@@ -231,4 +248,13 @@ func shorten(text string, n int) string {
 		text = strings.ToValidUTF8(text[:n], "") + " …"
 	}
 	return text
+}
+
+// Code is the HTTP status with which the server refused, 0 where it did not.
+func Code(err error) int {
+	var r *Refusal
+	if errors.As(err, &r) {
+		return r.Code
+	}
+	return 0
 }

@@ -117,6 +117,9 @@ func (c *Cluster) send(ctx context.Context, t Target, verb string, req *rest.Req
 }
 
 func (c *Cluster) object(ctx context.Context, t Target, verb string, req *rest.Request) (map[string]any, error) {
+	if t.Group == "" && t.Kind == "Secret" {
+		ctx = discreet(ctx)
+	}
 	data, err := req.Do(ctx).Raw()
 	if err != nil {
 		return nil, c.explain(err, t, verb)

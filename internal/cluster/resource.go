@@ -14,7 +14,6 @@ import (
 type Resource struct {
 	Group, Version, Kind string
 	Plural               string // in URLs
-	Singular             string // in lower case; what outcome lines begin with
 	Namespaced           bool
 	Status               bool // status is written through a subresource of its own
 }
@@ -28,10 +27,11 @@ type Target struct {
 
 // String is the object as outcome lines and errors name it: deployment.apps/web.
 func (t Target) String() string {
-	if t.Group == "" {
-		return t.Singular + "/" + t.Name
+	name := strings.ToLower(t.Kind)
+	if t.Group != "" {
+		name += "." + t.Group
 	}
-	return t.Singular + "." + t.Group + "/" + t.Name
+	return name + "/" + t.Name
 }
 
 // GroupVersion is the resource's apiVersion.
@@ -98,11 +98,7 @@ func resources(gv schema.GroupVersion, list *metav1.APIResourceList) map[string]
 		if _, twice := kinds[r.Kind]; twice {
 			continue
 		}
-		singular := r.SingularName
-		if singular == "" {
-			singular = strings.ToLower(r.Kind)
-		}
-		kinds[r.Kind] = Resource{Group: gv.Group, Version: gv.Version, Kind: r.Kind, Plural: plural, Singular: singular, Namespaced: r.Namespaced}
+		kinds[r.Kind] = Resource{Group: gv.Group, Version: gv.Version, Kind: r.Kind, Plural: plural, Namespaced: r.Namespaced}
 	}
 	for kind, r := range kinds {
 		r.Status = status[r.Plural]

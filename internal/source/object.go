@@ -41,6 +41,15 @@ func (o Object) ID() Identity {
 	return Identity{Group: o.Group(), Kind: o.Kind(), Namespace: o.Namespace(), Name: o.Name()}
 }
 
+// String is the object as outcome lines and errors name it: deployment.apps/web.
+func (o Object) String() string {
+	name := strings.ToLower(o.Kind())
+	if g := o.Group(); g != "" {
+		name += "." + g
+	}
+	return name + "/" + o.Name()
+}
+
 // APIVersion is the object's apiVersion, "" where it has none.
 func (o Object) APIVersion() string { return text(o.Value, "apiVersion") }
 

@@ -139,7 +139,7 @@ func (o Object) place() string {
 	if o.Kind() == "" || o.Name() == "" {
 		return o.Origin.String()
 	}
-	return fmt.Sprintf("%s: %s/%s", o.Origin, strings.ToLower(o.Kind()), o.Name())
+	return fmt.Sprintf("%s: %s", o.Origin, o)
 }
 
 func describe(v any) string {

@@ -1,0 +1,171 @@
+// Package batch takes many objects through one run: all are found, read and merged
+// before the first is written, every write has passed the server's dry run, and
+// what others need is written first. It refuses to know how two objects are
+// merged, and to print.
+package batch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+	"github.com/kubectl-merge/kubectl-merge/internal/plan"
+	"github.com/kubectl-merge/kubectl-merge/internal/run"
+	"github.com/kubectl-merge/kubectl-merge/internal/sink"
+	"github.com/kubectl-merge/kubectl-merge/internal/source"
+)
+
+// Item is one object on its way.
+type Item struct {
+	Object  source.Object
+	Target  cluster.Target
+	Planned plan.Planned
+	Outcome sink.Outcome // its Word is "" until the item is through
+	Err     error        // why it stays as it is
+
+	state   state
+	refusal error // the last one, while deferred
+}
+
+// state is how far an item has come in Write.
+type state uint8
+
+const (
+	ready    state = iota // may be written
+	deferred              // refused in the dry run, perhaps for lack of an object of this run
+	through               // written, or nothing to write
+	halted                // not to be written any more
+)
+
+// Job is what is the same for all items of a run.
+type Job struct {
+	API         *cluster.Cluster
+	Planner     *plan.Planner
+	Forget      func() // called when the server has got new kinds; may be nil
+	Write       cluster.Write
+	Concurrency int
+	Preflight   bool // have the server try every write first, where there are several
+
+	held bool
+}
+
+// Namespacing is where objects go that do not say.
+type Namespacing struct {
+	Default string
+	Enforce bool // the user named it, and objects that name another are refused
+}
+
+// Resolve finds out how the server calls each object's kind and puts it into its
+// namespace. The error joins what is wrong with any of them.
+func (j *Job) Resolve(ctx context.Context, objects []source.Object, ns Namespacing) ([]*Item, error) {
+	for _, o := range objects {
+		if o.Group() == "apiextensions.k8s.io" && o.Kind() == "CustomResourceDefinition" {
+			for _, r := range cluster.Declared(o.Value) {
+				j.API.Declare(r)
+			}
+		}
+	}
+	var (
+		items []*Item
+		errs  []error
+	)
+	for _, o := range objects {
+		item, err := j.resolve(ctx, o, ns)
+		var down *cluster.Unreachable
+		if errors.As(err, &down) {
+			return nil, down
+		}
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		items = append(items, item)
+	}
+	if len(errs) == 0 {
+		errs = append(errs, source.Repeated(located(items)))
+	}
+	return items, errors.Join(errs...)
+}
+
+func located(items []*Item) []source.Object {
+	objects := make([]source.Object, len(items))
+	for i, item := range items {
+		objects[i] = item.Object
+	}
+	return objects
+}
+
+func (j *Job) resolve(ctx context.Context, o source.Object, ns Namespacing) (*Item, error) {
+	r, err := j.API.Find(ctx, o.Group(), o.Version(), o.Kind())
+	if err != nil {
+		return nil, fmt.Errorf("%s: %s: %w", o.Origin, o, err)
+	}
+	if o, err = ns.Place(o, r.Namespaced); err != nil {
+		return nil, err
+	}
+	return &Item{Object: o, Target: cluster.Target{Resource: r, Namespace: o.Namespace(), Name: o.Name()}}, nil
+}
+
+// Place is the object in its namespace: its own, else the default; none where its
+// kind is cluster-scoped.
+func (ns Namespacing) Place(o source.Object, namespaced bool) (source.Object, error) {
+	own := o.Namespace()
+	switch {
+	case !namespaced:
+		return o.InNamespace(""), nil
+	case own == "":
+		return o.InNamespace(ns.Default), nil
+	case ns.Enforce && own != ns.Default:
+		return o, fmt.Errorf("%s: %s: the namespace from the provided object %q does not match the namespace %q. You must pass '--namespace=%s' to perform this operation", o.Origin, o, own, ns.Default, own)
+	}
+	return o, nil
+}
+
+// Merge reads and merges every item; what went wrong is in its Err.
+func (j *Job) Merge(ctx context.Context, items []*Item) {
+	done := func(int) {}
+	begun := run.Each(ctx, len(items), j.Concurrency, func(i int) { j.merge(ctx, items[i]) }, done)
+	for _, item := range items[begun:] {
+		item.Err = fmt.Errorf("%s: %w", item.Target, context.Cause(ctx))
+	}
+}
+
+func (j *Job) merge(ctx context.Context, item *Item) {
+	live, err := j.API.Get(ctx, item.Target)
+	if err != nil && !cluster.IsNotFound(err) {
+		item.Err = fmt.Errorf("%s: %w", item.Target, err)
+		return
+	}
+	item.Planned, item.Err = j.again(ctx, item, live)
+}
+
+// again merges an item with what live is now.
+func (j *Job) again(ctx context.Context, item *Item, live map[string]any) (plan.Planned, error) {
+	return j.Planner.Plan(ctx, plan.Subject{
+		Object:    item.Object,
+		Name:      item.Target.String(),
+		HasStatus: item.Target.Status,
+	}, live)
+}
+
+// Failed joins the items' errors; nil where there are none.
+func Failed(items []*Item) error {
+	var errs []error
+	for _, item := range items {
+		errs = append(errs, item.Err)
+	}
+	return errors.Join(errs...)
+}
+
+// grace is how long writes that are under way may take to end once the user has
+// stopped the run: a request cut off is one of which nobody knows what became.
+const grace = 20 * time.Second
+
+// outlasting is a context that ends a while after ctx does.
+func outlasting(ctx context.Context) (context.Context, context.CancelFunc) {
+	long, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(grace, cancel) })
+	return long, func() { stop(); cancel() }
+}

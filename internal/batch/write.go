@@ -1,0 +1,234 @@
+package batch
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+	"github.com/kubectl-merge/kubectl-merge/internal/plan"
+	"github.com/kubectl-merge/kubectl-merge/internal/run"
+	"github.com/kubectl-merge/kubectl-merge/internal/sink"
+)
+
+// Send writes the items that Merge has planned, and calls tell for each in input
+// order as soon as it and all before it are through. Where an item has an error
+// nothing is written at all.
+func (j *Job) Send(ctx context.Context, items []*Item, tell func(*Item)) {
+	w := writer{Job: j, items: items, tell: tell, server: sink.Server{API: j.API, Write: j.Write}, stop: j.held}
+	for _, item := range items {
+		if item.Err != nil {
+			w.stop = true
+		}
+	}
+	for _, item := range items {
+		switch {
+		case item.Err != nil || item.writable():
+			item.state = ready
+		case len(item.Planned.Conflicts) > 0:
+			w.through(item, sink.Outcome{Word: sink.Unsettled, Object: item.Planned.Final, Planned: item.Planned})
+		default:
+			w.through(item, sink.Outcome{Word: sink.Unchanged, Object: item.Planned.Live, Planned: item.Planned})
+		}
+	}
+	w.run(ctx)
+	w.finish(ctx)
+}
+
+func (i *Item) writable() bool {
+	return i.Err == nil && i.Planned.Action != plan.Nothing && len(i.Planned.Conflicts) == 0
+}
+
+// writer is one Send under way.
+type writer struct {
+	*Job
+	server sink.Server
+	items  []*Item
+	tell   func(*Item)
+	stop   bool // write nothing more
+
+	mu   sync.Mutex
+	told int
+}
+
+func (w *writer) run(ctx context.Context) {
+	if w.stop {
+		return
+	}
+	if todo := w.in(ready); w.Preflight && !w.Write.DryRun && len(todo) > 1 {
+		w.preflight(ctx, todo)
+	}
+	for s := first; s < stages && !w.stop; s++ {
+		for !w.stop {
+			now := slices.DeleteFunc(w.in(ready), func(i *Item) bool { return i.stage() > s })
+			if len(now) == 0 {
+				break
+			}
+			w.send(ctx, now, s)
+			if late := w.in(deferred); !w.stop && len(late) > 0 {
+				w.preflight(ctx, late)
+			}
+		}
+	}
+}
+
+func (w *writer) in(s state) []*Item {
+	var items []*Item
+	for _, item := range w.items {
+		if item.state == s {
+			items = append(items, item)
+		}
+	}
+	return items
+}
+
+// preflight has the server try the items. What it refuses for good ends the run
+// before anything more is written. What cannot be tried before another is written
+// is not.
+func (w *writer) preflight(ctx context.Context, items []*Item) {
+	pending := slices.Concat(w.in(ready), w.in(deferred))
+	var trials []*Item
+	for _, item := range items {
+		if slices.ContainsFunc(pending, func(other *Item) bool { return other != item && lacks(item, other) }) {
+			item.state = deferred
+		} else {
+			trials = append(trials, item)
+		}
+	}
+	trial := w.server
+	trial.Write.DryRun = true
+	errs := make([]error, len(trials))
+	begun := run.Each(ctx, len(trials), w.Concurrency, func(i int) {
+		item := trials[i]
+		var out sink.Outcome
+		if out, errs[i] = trial.Carry(ctx, item.Target, item.Planned, w.againFor(item)); errs[i] == nil {
+			item.Planned = out.Planned
+		}
+	}, func(int) {})
+	if begun < len(trials) {
+		w.stop = true
+		return
+	}
+	for i, item := range trials {
+		w.judge(item, errs[i], pending)
+	}
+}
+
+// againFor merges the item with what live has become.
+func (w *writer) againFor(item *Item) sink.Again {
+	return func(ctx context.Context, live map[string]any) (plan.Planned, error) {
+		return w.again(ctx, item, live)
+	}
+}
+
+// judge decides what a trial's outcome means for its item.
+func (w *writer) judge(item *Item, err error, pending []*Item) {
+	switch {
+	case err == nil:
+		item.state = ready
+	case refusesDryRun(err):
+		item.state = ready
+		item.Planned.Problems = append(item.Planned.Problems, "was not tried first: "+reasonOf(item, err))
+	case cluster.IsRefusal(err) && slices.ContainsFunc(pending, func(other *Item) bool { return mayExplain(item, other, err) }):
+		item.state, item.refusal = deferred, err
+	default:
+		item.Err, item.state = err, halted
+		w.stop = true
+	}
+}
+
+// refusesDryRun: a webhook or an aggregated server that cannot do dry runs says
+// nothing about the object.
+func refusesDryRun(err error) bool {
+	return cluster.IsRefusal(err) && strings.Contains(strings.ToLower(err.Error()), "dry run") && strings.Contains(err.Error(), "support")
+}
+
+func reasonOf(item *Item, err error) string {
+	return strings.TrimPrefix(err.Error(), item.Target.String()+": ")
+}
+
+// send writes items, all of which may be written now. A failure of what others
+// need ends the run.
+func (w *writer) send(ctx context.Context, items []*Item, s stage) {
+	long, cancel := outlasting(ctx)
+	defer cancel()
+	begun := run.Each(ctx, len(items), w.Concurrency, func(i int) { w.sendOne(long, items[i]) }, func(int) {})
+	kinds := false
+	for _, item := range items[:begun] {
+		kinds = kinds || isCRD(item.Target.Resource)
+		w.stop = w.stop || item.Err != nil && s < third
+	}
+	w.stop = w.stop || begun < len(items)
+	if kinds && w.Forget != nil {
+		w.Forget()
+	}
+}
+
+func (w *writer) sendOne(ctx context.Context, item *Item) {
+	out, err := w.server.Carry(ctx, item.Target, item.Planned, w.againFor(item))
+	switch {
+	case err == nil && isCRD(item.Target.Resource) && !w.Write.DryRun:
+		if err = w.API.WaitEstablished(ctx, item.Target); err != nil {
+			out.Notes = append(out.Notes, "was "+string(out.Word))
+		}
+	case err != nil && w.Write.DryRun && cluster.IsRefusal(err):
+		out, err = w.untried(item, out, err)
+	}
+	if err != nil {
+		item.Err, item.state = err, halted
+		w.through(item, out)
+		return
+	}
+	w.through(item, out)
+}
+
+// untried: in a dry run the server cannot know what the run itself would make.
+func (w *writer) untried(item *Item, out sink.Outcome, err error) (sink.Outcome, error) {
+	for _, other := range w.items {
+		if other.Planned.Action != plan.Nothing && mayExplain(item, other, err) {
+			out.Object, out.Word = item.Planned.Final, sink.Configured
+			if item.Planned.Action == plan.Create {
+				out.Word = sink.Created
+			}
+			out.Notes = append(out.Notes, fmt.Sprintf("could not be tried by the server before %s is written: %s", other.Target, reasonOf(item, err)))
+			return out, nil
+		}
+	}
+	return out, err
+}
+
+// through marks an item as done and tells what can be told in input order.
+func (w *writer) through(item *Item, out sink.Outcome) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	item.Outcome = out
+	item.state = through
+	for w.told < len(w.items) && w.items[w.told].state == through {
+		w.tell(w.items[w.told])
+		w.told++
+	}
+}
+
+// finish tells of the rest, which was not written.
+func (w *writer) finish(ctx context.Context) {
+	for _, item := range w.items {
+		switch {
+		case item.state == through || item.Err != nil:
+		case ctx.Err() != nil:
+			item.Err = fmt.Errorf("%s: was not written: %w", item.Target, Interrupted)
+		case item.state == deferred && item.refusal != nil && !w.stop:
+			item.Err = item.refusal
+		default:
+			item.Err = &NotReached{Target: item.Target}
+		}
+	}
+	for _, item := range w.items[w.told:] {
+		w.tell(item)
+	}
+}
+
+// Hold makes Send write nothing: something is wrong with the input that is no
+// item's error.
+func (j *Job) Hold(because error) { j.held = because != nil }

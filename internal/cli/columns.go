@@ -1,0 +1,120 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"text/tabwriter"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/cli-runtime/pkg/printers"
+	"k8s.io/client-go/util/jsonpath"
+)
+
+// column is one column of -o custom-columns.
+type column struct {
+	header string
+	path   *jsonpath.JSONPath
+}
+
+// columnsPrinter reads HEADER:PATH,HEADER:PATH as kubectl get does, or a file with
+// the headers in its first line and the paths in its second.
+func columnsPrinter(name, spec string) (printers.ResourcePrinter, error) {
+	if spec == "" {
+		return nil, fmt.Errorf("--output=%s: columns are missing, as in %s=NAME:.metadata.name", name, name)
+	}
+	if name == "custom-columns-file" {
+		data, err := os.ReadFile(spec)
+		if err != nil {
+			return nil, fmt.Errorf("--output: %w", err)
+		}
+		if spec, err = joinColumns(string(data)); err != nil {
+			return nil, fmt.Errorf("--output: %s: %w", name, err)
+		}
+	}
+	var columns []column
+	for _, part := range strings.Split(spec, ",") {
+		header, path, ok := strings.Cut(part, ":")
+		if !ok {
+			return nil, fmt.Errorf("--output=%s: %q is not HEADER:PATH, as in NAME:.metadata.name", name, part)
+		}
+		p := jsonpath.New(header).AllowMissingKeys(true)
+		if err := p.Parse(relaxed(path)); err != nil {
+			return nil, fmt.Errorf("--output=%s: column %s: %w", name, header, err)
+		}
+		columns = append(columns, column{header, p})
+	}
+	return printers.ResourcePrinterFunc(func(obj runtime.Object, w io.Writer) error {
+		return printColumns(columns, obj, w)
+	}), nil
+}
+
+func joinColumns(text string) (string, error) {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	if len(lines) < 2 {
+		return "", errors.New("needs a line of headers and a line of paths")
+	}
+	headers, paths := strings.Fields(lines[0]), strings.Fields(lines[1])
+	if len(headers) != len(paths) {
+		return "", fmt.Errorf("has %d headers and %d paths", len(headers), len(paths))
+	}
+	for i := range headers {
+		headers[i] += ":" + paths[i]
+	}
+	return strings.Join(headers, ","), nil
+}
+
+// relaxed lets a path do without its braces and leading dot.
+func relaxed(path string) string {
+	if strings.HasPrefix(path, "{") {
+		return path
+	}
+	if !strings.HasPrefix(path, ".") && !strings.HasPrefix(path, "[") {
+		path = "." + path
+	}
+	return "{" + path + "}"
+}
+
+func printColumns(columns []column, obj runtime.Object, w io.Writer) error {
+	objects := []any{}
+	switch o := obj.(type) {
+	case *unstructured.UnstructuredList:
+		for i := range o.Items {
+			objects = append(objects, o.Items[i].Object)
+		}
+	case *unstructured.Unstructured:
+		objects = append(objects, o.Object)
+	}
+	t := tabwriter.NewWriter(w, 6, 4, 3, ' ', 0)
+	cells := make([]string, len(columns))
+	for i, c := range columns {
+		cells[i] = c.header
+	}
+	fmt.Fprintln(t, strings.Join(cells, "\t"))
+	for _, o := range objects {
+		for i, c := range columns {
+			cells[i] = c.cell(o)
+		}
+		fmt.Fprintln(t, strings.Join(cells, "\t"))
+	}
+	return t.Flush()
+}
+
+func (c column) cell(obj any) string {
+	var b bytes.Buffer
+	results, err := c.path.FindResults(obj)
+	if err != nil || len(results) == 0 || len(results[0]) == 0 {
+		return "<none>"
+	}
+	for i, r := range results[0] {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprint(&b, r.Interface())
+	}
+	return b.String()
+}

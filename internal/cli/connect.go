@@ -1,0 +1,38 @@
+package cli
+
+import (
+	"os"
+
+	"golang.org/x/term"
+	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/batch"
+	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+)
+
+// connect reads the kubeconfig; nothing is sent yet.
+func (e *env) connect() (*cluster.Cluster, error) {
+	return cluster.New(e.flags, rest.NewWarningWriter(e.ErrOut, rest.WarningWriterOptions{Deduplicate: true, Color: e.coloredErr()}))
+}
+
+// namespacing is where objects go that name no namespace, by -n and the
+// kubeconfig's context.
+func (e *env) namespacing() (batch.Namespacing, error) {
+	name, given, err := e.flags.ToRawKubeConfigLoader().Namespace()
+	return batch.Namespacing{Default: name, Enforce: given}, err
+}
+
+// offlineNamespacing is by -n alone: no kubeconfig is read.
+func (e *env) offlineNamespacing() batch.Namespacing {
+	return batch.Namespacing{Default: *e.flags.Namespace, Enforce: *e.flags.Namespace != ""}
+}
+
+func (e *env) colored() bool    { return colors(e.Out) }
+func (e *env) coloredErr() bool { return colors(e.ErrOut) }
+
+// colors: w is a terminal that shows colours, and the user has not said no
+// (https://no-color.org).
+func colors(w any) bool {
+	f, ok := w.(*os.File)
+	return ok && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && term.IsTerminal(int(f.Fd()))
+}

@@ -1,0 +1,3 @@
+// Package cli turns command lines into jobs, one verb per file, and says what
+// became of them. It refuses to merge, and to call an API server itself.
+package cli

@@ -1,0 +1,60 @@
+package cli
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/spf13/pflag"
+)
+
+// dryRun says how much of a run is for show.
+type dryRun string
+
+// The dry runs, as kubectl names them.
+const (
+	dryNone   dryRun = "none"
+	dryClient dryRun = "client" // nothing is sent
+	dryServer dryRun = "server" // the server goes through all of it and stores nothing
+)
+
+func addDryRun(flags *pflag.FlagSet, value *string) {
+	flags.StringVar(value, "dry-run", "none", `"none", "client" (print the result, send nothing) or "server" (have the server try it, store nothing); bare: client`)
+	flags.Lookup("dry-run").NoOptDefVal = string(dryClient)
+}
+
+func parseDryRun(text string) (dryRun, error) {
+	if on, err := strconv.ParseBool(text); err == nil {
+		if on {
+			return dryClient, nil
+		}
+		return dryNone, nil
+	}
+	switch d := dryRun(text); d {
+	case dryNone, dryClient, dryServer:
+		return d, nil
+	}
+	return "", fmt.Errorf(`--dry-run=%s: must be "none", "server", or "client"`, text)
+}
+
+// spaced catches --dry-run client, which pflag reads as --dry-run and an argument.
+func spaced(flags *pflag.FlagSet, args []string) error {
+	if !flags.Changed("dry-run") || len(args) == 0 {
+		return nil
+	}
+	switch args[0] {
+	case "none", "client", "server":
+		return fmt.Errorf("unexpected argument %q; did you mean `--dry-run=%s`?", args[0], args[0])
+	}
+	return nil
+}
+
+// suffix is what kubectl puts behind the outcome word.
+func (d dryRun) suffix() string {
+	switch d {
+	case dryClient:
+		return " (dry run)"
+	case dryServer:
+		return " (server dry run)"
+	}
+	return ""
+}

@@ -1,0 +1,44 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/pflag"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/source"
+)
+
+// inputFlags say where local is read.
+type inputFlags struct {
+	source.Inputs
+}
+
+func (f *inputFlags) add(flags *pflag.FlagSet, does string) {
+	flags.StringSliceVarP(&f.Files, "filename", "f", nil, "file, folder, URL or - (standard input) that holds the objects to "+does)
+	flags.StringVarP(&f.Kustomize, "kustomize", "k", "", "kustomization folder to build and "+does+"; not together with -f or -R")
+	flags.BoolVarP(&f.Recursive, "recursive", "R", false, "read the folders given with -f and all below them")
+	flags.StringVarP(&f.Selector, "selector", "l", "", "only objects whose labels match (key=value, key!=value, key in (a,b), key)")
+}
+
+func (f *inputFlags) given() bool { return len(f.Files) > 0 || f.Kustomize != "" }
+
+func (f *inputFlags) validate() error {
+	switch {
+	case !f.given():
+		return errors.New("must specify one of -f and -k")
+	case len(f.Files) > 0 && f.Kustomize != "":
+		return errors.New("only one of -f or -k can be specified")
+	case f.Kustomize != "" && f.Recursive:
+		return errors.New("the -k flag can't be used with -f or -R")
+	}
+	return nil
+}
+
+// none is what to say when the input holds nothing.
+func (f *inputFlags) none() error {
+	if f.Selector != "" {
+		return fmt.Errorf("no objects passed to merge: none of the input matches --selector %q", f.Selector)
+	}
+	return errors.New("no objects passed to merge: the input is empty")
+}

@@ -1,0 +1,181 @@
+package cli
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/batch"
+	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+	"github.com/kubectl-merge/kubectl-merge/internal/plan"
+	"github.com/kubectl-merge/kubectl-merge/internal/run"
+	"github.com/kubectl-merge/kubectl-merge/internal/sink"
+)
+
+// mergeVerb is the main verb: local is merged into live and applied.
+type mergeVerb struct {
+	*env
+	inputs      inputFlags
+	plan        planFlags
+	out         outputFlags
+	told        noteFlags
+	dryRun      string
+	live        []string
+	concurrency int
+	preflight   bool
+}
+
+const mergeLong = `Merge objects from files into what the cluster holds, three ways, and apply the result.
+
+What was applied last (original), what the file asks for (local) and what the cluster
+holds (live) are merged field by field: what local states is set, what original had and
+local has no more goes, and what others have set stays. Nothing is overwritten or
+removed without a line on stderr.`
+
+const mergeExample = `  # Apply a file, keeping what others have set
+  kubectl merge -f web.yaml
+
+  # See what would come of it; nothing is written
+  kubectl merge -f web.yaml --dry-run
+  kubectl merge diff -f web.yaml
+
+  # Without a cluster: live objects from files
+  kubectl merge -f web.yaml --live live.yaml`
+
+func newMerge(e *env) *cobra.Command {
+	v := &mergeVerb{env: e}
+	cmd := &cobra.Command{
+		Use:     "kubectl-merge (-f FILE | -k DIRECTORY)",
+		Short:   "Three-way merge of local objects into a cluster",
+		Long:    mergeLong,
+		Example: mergeExample,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := spaced(cmd.Flags(), args); err != nil {
+				return err
+			}
+			if err := unknownVerb(cmd, args); err != nil {
+				return err
+			}
+			if err := checkRefused(cmd.Flags()); err != nil {
+				return err
+			}
+			if !v.inputs.given() && cmd.Flags().NFlag() == 0 {
+				return cmd.Help()
+			}
+			return v.run(cmd.Context(), cmd.Flags().Changed("policy"))
+		},
+	}
+	flags := cmd.Flags()
+	v.inputs.add(flags, "merge")
+	v.plan.add(flags)
+	v.out.add(flags)
+	v.told.add(flags)
+	addDryRun(flags, &v.dryRun)
+	flags.StringSliceVar(&v.live, "live", nil, "work offline: live objects come from this FILE or DIR (as `kubectl get -o yaml` gives them); implies --dry-run")
+	flags.IntVar(&v.concurrency, "concurrency", run.Limit, "objects under way at once")
+	flags.BoolVar(&v.preflight, "preflight", true, "where several objects are to be written, have the server try all of them before the first is")
+	addRefused(flags)
+	return cmd
+}
+
+func (v *mergeVerb) run(ctx context.Context, policyGiven bool) error {
+	mode, err := parseDryRun(v.dryRun)
+	if err != nil {
+		return err
+	}
+	if len(v.live) > 0 {
+		if mode == dryServer {
+			return errors.New("--live: works without a server, and so cannot do --dry-run=server")
+		}
+		mode = dryClient
+	}
+	planner, err := v.plan.planner(ctx, policyGiven)
+	if err != nil {
+		return err
+	}
+	out, err := v.out.form(v.env, mode)
+	if err != nil {
+		return err
+	}
+	notes, err := v.told.teller(v.env)
+	if err != nil {
+		return err
+	}
+	s, err := v.open(ctx, request{
+		inputs:      &v.inputs,
+		planner:     planner,
+		live:        v.live,
+		concurrency: v.concurrency,
+		preflight:   v.preflight,
+		write: cluster.Write{
+			FieldManager:    v.plan.manager,
+			FieldValidation: fieldValidation[planner.Validate],
+			DryRun:          mode == dryServer,
+		},
+	})
+	if err != nil {
+		return err
+	}
+	t := &told{out: out, notes: notes}
+	if mode == dryClient {
+		for _, item := range s.items {
+			showOnly(item)
+			t.item(item)
+		}
+	} else {
+		if s.bad != nil {
+			s.job.Hold(s.bad)
+		}
+		s.job.Send(ctx, s.items, t.item)
+	}
+	return t.end(s)
+}
+
+// showOnly gives an item the outcome that writing it would have.
+func showOnly(item *batch.Item) {
+	if item.Err != nil {
+		return
+	}
+	item.Outcome = sink.Outcome{Planned: item.Planned, Object: item.Planned.Final}
+	switch {
+	case len(item.Planned.Conflicts) > 0:
+		item.Outcome.Word = sink.Unsettled
+	case item.Planned.Action == plan.Create:
+		item.Outcome.Word = sink.Created
+	case item.Planned.Action == plan.Change:
+		item.Outcome.Word = sink.Configured
+	default:
+		item.Outcome.Word = sink.Unchanged
+	}
+}
+
+// told prints items as they get through.
+type told struct {
+	out   form
+	notes *teller
+	errs  []error
+}
+
+func (t *told) item(item *batch.Item) {
+	if item.Err != nil {
+		return // told at the end, in input order
+	}
+	t.notes.item(item)
+	if item.Outcome.Word != sink.Unsettled {
+		t.errs = append(t.errs, t.out.object(item))
+	}
+}
+
+// end is the run's error: whatever is wrong with any object, else what conflicts
+// are left.
+func (t *told) end(s *session) error {
+	t.errs = append(t.errs, t.out.close())
+	if err := errors.Join(s.bad, batch.Failed(s.items), errors.Join(t.errs...)); err != nil {
+		return errors.Join(err, t.notes.unsettled(s.items))
+	}
+	if left := t.notes.unsettled(s.items); left != nil {
+		return &exit{Code: conflicted, Err: left}
+	}
+	return nil
+}

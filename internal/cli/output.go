@@ -1,0 +1,232 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/batch"
+	"github.com/kubectl-merge/kubectl-merge/internal/plan"
+	"github.com/kubectl-merge/kubectl-merge/internal/sink"
+	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
+	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
+)
+
+// form is a way to print what became of objects. close prints what was held back
+// until all are known.
+type form interface {
+	object(*batch.Item) error
+	close() error
+}
+
+// outputFlags choose a form.
+type outputFlags struct {
+	output        string
+	template      string
+	managedFields bool
+	secrets       bool
+}
+
+// forms by the name that -o gives, without what stands behind =. To add one is to
+// add a row here.
+var forms = map[string]func(view) (form, error){
+	"name":  func(v view) (form, error) { return nameForm{v}, nil },
+	"yaml":  func(v view) (form, error) { return &listForm{view: v, print: yamlText}, nil },
+	"json":  func(v view) (form, error) { return &listForm{view: v, print: jsonText}, nil },
+	"patch": func(v view) (form, error) { return patchForm{v}, nil },
+	"diff":  func(v view) (form, error) { return diffForm{v}, nil },
+}
+
+func (f *outputFlags) add(flags *pflag.FlagSet) {
+	flags.StringVarP(&f.output, "output", "o", "", "name, yaml, json, patch, diff, jsonpath=…, go-template=…, custom-columns=…")
+	flags.StringVar(&f.template, "template", "", "template text or file for -o go-template and -o go-template-file")
+	flags.BoolVar(&f.managedFields, "show-managed-fields", false, "keep managedFields when printing objects")
+	flags.BoolVar(&f.secrets, "show-secrets", false, "print the values of Secrets")
+}
+
+// view is what a form prints to, and how.
+type view struct {
+	*env
+	outputFlags
+	mode dryRun
+}
+
+func (f *outputFlags) form(e *env, mode dryRun) (form, error) {
+	v := view{env: e, outputFlags: *f, mode: mode}
+	if f.output == "" && f.template == "" {
+		if mode == dryNone {
+			return lineForm{v}, nil
+		}
+		return &dryForm{view: v}, nil
+	}
+	if form, ok := forms[f.output]; ok {
+		return form(v)
+	}
+	return templated(v)
+}
+
+// line is the outcome line of an object.
+func (v view) line(w io.Writer, item *batch.Item) error {
+	_, err := fmt.Fprintf(w, "%s %s%s\n", oneLine(item.Target.String()), item.Outcome.Word, v.mode.suffix())
+	return err
+}
+
+// lineForm is kubectl apply's: deployment.apps/web configured.
+type lineForm struct{ view }
+
+func (f lineForm) object(item *batch.Item) error { return f.line(f.Out, item) }
+func (f lineForm) close() error                  { return nil }
+
+// nameForm prints names only.
+type nameForm struct{ view }
+
+func (f nameForm) object(item *batch.Item) error {
+	_, err := fmt.Fprintln(f.Out, oneLine(item.Target.String()))
+	return err
+}
+func (f nameForm) close() error { return nil }
+
+// dryForm shows the result of a dry run to a reader: Secrets masked, without
+// managedFields and the annotation; the outcome goes to stderr.
+type dryForm struct {
+	view
+	shown int
+}
+
+func (f *dryForm) object(item *batch.Item) error {
+	var live any
+	if item.Outcome.Planned.Live != nil {
+		live = item.Outcome.Planned.Live
+	}
+	obj := any(item.Outcome.Object)
+	if !f.secrets {
+		_, obj = diff.Mask(live, obj)
+	}
+	obj = lastapplied.Without(obj)
+	text, err := diff.YAML(f.trimmed(obj))
+	if err != nil {
+		return fmt.Errorf("%s: %w", item.Target, err)
+	}
+	if f.shown > 0 {
+		if _, err := io.WriteString(f.Out, "---\n"); err != nil {
+			return err
+		}
+	}
+	f.shown++
+	if _, err := f.Out.Write(text); err != nil {
+		return err
+	}
+	return f.line(f.ErrOut, item)
+}
+
+func (f *dryForm) close() error { return nil }
+
+// trimmed is obj without managedFields, unless they were asked for.
+func (v view) trimmed(obj any) any {
+	m, _ := obj.(map[string]any)
+	meta, _ := m["metadata"].(map[string]any)
+	if v.managedFields || meta["managedFields"] == nil {
+		return obj
+	}
+	out, inner := without(m), without(meta, "managedFields")
+	out["metadata"] = inner
+	return out
+}
+
+func without(m map[string]any, keys ...string) map[string]any {
+	c := make(map[string]any, len(m))
+	for k, v := range m {
+		c[k] = v
+	}
+	for _, k := range keys {
+		delete(c, k)
+	}
+	return c
+}
+
+// listForm prints one object as it is, and several as a List, as kubectl does.
+type listForm struct {
+	view
+	print   func(any) ([]byte, error)
+	objects []any
+}
+
+func (f *listForm) object(item *batch.Item) error {
+	f.objects = append(f.objects, f.trimmed(item.Outcome.Object))
+	if item.Target.Group == "" && item.Target.Kind == "Secret" && !f.secrets {
+		fmt.Fprintf(f.ErrOut, "note: %s: -o %s prints its values\n", oneLine(item.Target.String()), strings.SplitN(f.output, "=", 2)[0])
+	}
+	return nil
+}
+
+func (f *listForm) close() error {
+	if len(f.objects) == 0 {
+		return nil
+	}
+	text, err := f.print(oneOrList(f.objects))
+	if err != nil {
+		return err
+	}
+	_, err = f.Out.Write(text)
+	return err
+}
+
+func oneOrList(objects []any) any {
+	if len(objects) == 1 {
+		return objects[0]
+	}
+	return map[string]any{"apiVersion": "v1", "kind": "List", "metadata": map[string]any{}, "items": objects}
+}
+
+func yamlText(v any) ([]byte, error) { return diff.YAML(v) }
+
+func jsonText(v any) ([]byte, error) {
+	text, err := json.MarshalIndent(v, "", "    ")
+	return append(text, '\n'), err
+}
+
+// patchForm prints the JSON merge patch of each object on a line of its own; what
+// is to be created is whole, and {} changes nothing.
+type patchForm struct{ view }
+
+func (f patchForm) object(item *batch.Item) error {
+	p := item.Outcome.Planned
+	patch := map[string]any{}
+	switch p.Action {
+	case plan.Create:
+		patch = p.Final
+	case plan.Change:
+		patch, _ = diff.MergePatch(p.Live, p.Final)
+	}
+	text, err := json.Marshal(patch)
+	if err == nil {
+		_, err = fmt.Fprintf(f.Out, "%s\n", text)
+	}
+	return err
+}
+func (f patchForm) close() error { return nil }
+
+// diffForm prints live against what was, or would be, written.
+type diffForm struct{ view }
+
+func (f diffForm) object(item *batch.Item) error {
+	if item.Outcome.Word == sink.Unchanged {
+		return nil
+	}
+	_, err := f.unified(item)
+	return err
+}
+func (f diffForm) close() error { return nil }
+
+// unified writes one object's diff and says whether there is any.
+func (v view) unified(item *batch.Item) (bool, error) {
+	p := item.Planned
+	d := diff.Doc{Name: diff.DocName(p.Final), Result: p.Final}
+	if p.Live != nil {
+		d.Live = p.Live
+	}
+	return diff.Unified(v.Out, d, diff.Options{Color: v.colored(), ShowManagedFields: v.managedFields, ShowSecrets: v.secrets})
+}

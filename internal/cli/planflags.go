@@ -1,0 +1,93 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/spf13/pflag"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/plan"
+	"github.com/kubectl-merge/kubectl-merge/internal/source"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
+
+// defaultManager is the field manager of kubectl apply, so that what either of us
+// applied counts as applied by both.
+const defaultManager = "kubectl-client-side-apply"
+
+// planFlags say how objects are merged.
+type planFlags struct {
+	original  string
+	policy    string
+	strategy  string
+	manager   string
+	validate  string
+	overwrite bool
+}
+
+func (f *planFlags) add(flags *pflag.FlagSet) {
+	flags.StringVar(&f.original, "original", "auto", "where what was applied last is found: auto, annotation, managed-fields, none, or a FILE")
+	flags.StringVar(&f.policy, "policy", "apply", "who wins where local and live disagree: apply, merge3, diff3, strict, live")
+	flags.StringVar(&f.strategy, "strategy", "auto", "how objects are merged: auto, strategic (exactly as kubectl apply), json (RFC 7386, lists whole), associative (as kustomize)")
+	flags.StringVar(&f.manager, "field-manager", defaultManager, "name of the manager used to track field ownership")
+	flags.StringVar(&f.validate, "validate", "strict", "what unknown fields are: strict (or true: an error), warn, ignore (or false)")
+	flags.Lookup("validate").NoOptDefVal = "strict"
+	flags.BoolVar(&f.overwrite, "overwrite", true, "--overwrite=false means --policy=strict")
+	flags.Bool("openapi-patch", true, "accepted, and has no effect")
+	_ = flags.MarkHidden("openapi-patch")
+}
+
+// planner is the Planner that the flags ask for, without schemas.
+func (f *planFlags) planner(ctx context.Context, policyGiven bool) (*plan.Planner, error) {
+	name := f.policy
+	if !f.overwrite {
+		if policyGiven && name != "strict" {
+			return nil, fmt.Errorf("--overwrite=false means --policy=strict, and --policy=%s says otherwise: give one of them", name)
+		}
+		name = "strict"
+	}
+	policy, err := merge.PolicyNamed(name)
+	if err != nil {
+		return nil, fmt.Errorf("--policy: %w", err)
+	}
+	validation, err := validation(f.validate)
+	if err != nil {
+		return nil, err
+	}
+	originals, err := f.originals(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &plan.Planner{Policy: policy, Strategy: f.strategy, Original: originals, Manager: f.manager, Validate: validation}, nil
+}
+
+func (f *planFlags) originals(ctx context.Context) (plan.Originals, error) {
+	switch from := plan.From(f.original); from {
+	case plan.Auto, plan.Annotation, plan.ManagedFields, plan.None:
+		return plan.Originals{From: from}, nil
+	}
+	saved, err := source.ReadSaved(ctx, source.Inputs{Files: []string{f.original}})
+	if err != nil {
+		return plan.Originals{}, fmt.Errorf("--original: is neither auto, annotation, managed-fields nor none, and as a file: %w", err)
+	}
+	return plan.Originals{From: plan.File, Saved: saved}, nil
+}
+
+// validation reads kubectl's spellings too.
+func validation(text string) (plan.Validation, error) {
+	if on, err := strconv.ParseBool(text); err == nil {
+		if on {
+			return plan.Strict, nil
+		}
+		return plan.Ignore, nil
+	}
+	switch v := plan.Validation(text); v {
+	case plan.Strict, plan.Warn, plan.Ignore:
+		return v, nil
+	}
+	return "", fmt.Errorf("--validate=%s: must be one of: strict (or true), warn, ignore (or false)", text)
+}
+
+// fieldValidation is how the server spells it.
+var fieldValidation = map[plan.Validation]string{plan.Strict: "Strict", plan.Warn: "Warn", plan.Ignore: "Ignore"}

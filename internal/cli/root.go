@@ -1,0 +1,113 @@
+package cli
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/klog/v2"
+)
+
+// env is what every verb works in.
+type env struct {
+	genericiooptions.IOStreams
+	flags *genericclioptions.ConfigFlags
+}
+
+// verbs are the sub-commands. To add one is to add a file and a row.
+var verbs = []func(*env) *cobra.Command{
+	newDiff,
+	newVersion,
+}
+
+func newRoot(streams genericiooptions.IOStreams) *cobra.Command {
+	e := &env{
+		IOStreams: streams,
+		flags:     genericclioptions.NewConfigFlags(true).WithDeprecatedPasswordFlag().WithDiscoveryQPS(50).WithDiscoveryBurst(300).WithWarningPrinter(streams),
+	}
+	root := newMerge(e)
+	root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl merge"}
+	root.SilenceErrors = true
+	root.SilenceUsage = true
+	e.flags.AddFlags(root.PersistentFlags())
+	addLogFlags(root.PersistentFlags())
+	root.SetFlagErrorFunc(flagError)
+	root.SuggestionsMinimumDistance = 3
+	for _, verb := range verbs {
+		root.AddCommand(verb(e))
+	}
+	return root
+}
+
+// addLogFlags adds the two of klog's flags that a user of kubectl knows.
+func addLogFlags(flags *pflag.FlagSet) {
+	all := flag.NewFlagSet("", flag.ContinueOnError)
+	klog.InitFlags(all)
+	for _, name := range []string{"v", "vmodule"} {
+		flags.AddGoFlag(all.Lookup(name))
+	}
+}
+
+// flagError suggests the flag that was probably meant.
+func flagError(cmd *cobra.Command, err error) error {
+	text := err.Error()
+	var unknown *pflag.NotExistError
+	if errors.As(err, &unknown) && len(unknown.GetSpecifiedName()) > 1 {
+		if near := nearestFlag(cmd, unknown.GetSpecifiedName()); near != "" {
+			text += fmt.Sprintf("; did you mean --%s?", near)
+		}
+	}
+	return fmt.Errorf("%s\nSee '%s --help' for usage", text, cmd.CommandPath())
+}
+
+func nearestFlag(cmd *cobra.Command, name string) string {
+	best, at := "", 3
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if f.Hidden {
+			return
+		}
+		if d := distance(name, f.Name); d < at || d == at && best == "" && d <= 2 {
+			best, at = f.Name, d
+		}
+	})
+	return best
+}
+
+// distance is Levenshtein's.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range a {
+		prev := row[0]
+		row[0] = i + 1
+		for j := range b {
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			prev, row[j+1] = row[j+1], min(prev+cost, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}
+
+// unknownVerb answers arguments where flags were expected.
+func unknownVerb(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	text := fmt.Sprintf("unknown command %q for %q", args[0], cmd.CommandPath())
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		text += fmt.Sprintf("; did you mean %q?", strings.Join(near, `" or "`))
+	} else {
+		text += "; files are given with -f"
+	}
+	return fmt.Errorf("%s\nSee '%s --help' for usage", text, cmd.CommandPath())
+}

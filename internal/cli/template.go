@@ -1,0 +1,62 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/printers"
+)
+
+// templated is the form of kubectl's template languages, printed by kubectl's own
+// printers.
+func templated(v view) (form, error) {
+	name, spec, _ := strings.Cut(v.output, "=")
+	var (
+		p   printers.ResourcePrinter
+		err error
+	)
+	if name == "custom-columns" || name == "custom-columns-file" {
+		p, err = columnsPrinter(name, spec)
+	} else {
+		p, err = templatePrinter(v)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &listForm{view: v, print: func(obj any) ([]byte, error) {
+		u, err := object(obj)
+		if err != nil {
+			return nil, err
+		}
+		var b bytes.Buffer
+		err = p.PrintObj(u, &b)
+		return b.Bytes(), err
+	}}, nil
+}
+
+func templatePrinter(v view) (printers.ResourcePrinter, error) {
+	flags := genericclioptions.NewKubeTemplatePrintFlags()
+	*flags.TemplateArgument = v.template
+	output := v.output
+	if output == "" {
+		output = "go-template"
+	}
+	p, err := flags.ToPrinter(output)
+	if genericclioptions.IsNoCompatiblePrinterError(err) {
+		return nil, fmt.Errorf("--output=%s: there are name, yaml, json, patch, diff, jsonpath, jsonpath-as-json, jsonpath-file, go-template, go-template-file, custom-columns, custom-columns-file", v.output)
+	}
+	return p, err
+}
+
+// object is a value in the form that kubectl's printers take.
+func object(v any) (runtime.Object, error) {
+	text, err := jsonText(v)
+	if err != nil {
+		return nil, err
+	}
+	return runtime.Decode(unstructured.UnstructuredJSONScheme, text)
+}

@@ -1,0 +1,66 @@
+package plan
+
+import (
+	"fmt"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/source"
+	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
+)
+
+// Originals says where what was applied last is found.
+type Originals struct {
+	From  From
+	Saved *source.Saved // for File
+}
+
+// From is a place where an original may be found.
+type From string
+
+// The places, as --original names them.
+const (
+	Auto          From = "auto" // the annotation, if there is one
+	Annotation    From = "annotation"
+	ManagedFields From = "managed-fields"
+	None          From = "none"
+	File          From = "file"
+)
+
+// original is what was applied last, as far as anybody knows.
+type original struct {
+	value      any // nil: nothing known
+	blanked    bool
+	fromFields bool // to be had from managedFields, once the type is known
+	problem    string
+}
+
+func (o Originals) find(local source.Object, live map[string]any) (original, error) {
+	if live == nil {
+		return original{}, nil
+	}
+	switch o.From {
+	case None:
+		return original{}, nil
+	case ManagedFields:
+		return original{fromFields: true}, nil
+	case File:
+		found, err := o.Saved.Find(local)
+		if err != nil || found == nil {
+			return original{}, err
+		}
+		return original{value: found.Value}, nil
+	case Auto, Annotation, "":
+		return annotated(live), nil
+	}
+	return original{}, fmt.Errorf("--original=%s: there are auto, annotation, managed-fields, none, or a FILE", o.From)
+}
+
+func annotated(live map[string]any) original {
+	read := lastapplied.Read(live)
+	switch {
+	case read.Blanking == lastapplied.BlankAll:
+		return original{fromFields: true}
+	case read.State == lastapplied.Blanked:
+		return original{value: read.Value, blanked: true}
+	}
+	return original{value: read.Value, problem: read.Problem}
+}

@@ -1,0 +1,243 @@
+// Package plan works out, for one local object and its live form, what is to be
+// written: it finds the original and the schema, has them merged, and puts the
+// new last-applied annotation on the result. It refuses to read objects and to
+// send anything; schemas come from whoever it is given.
+package plan
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/source"
+	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
+	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
+	"github.com/kubectl-merge/kubectl-merge/pkg/strategy"
+)
+
+// Planner holds what is the same for all objects of a run. It may be used by
+// several goroutines.
+type Planner struct {
+	Policy   merge.Policy
+	Strategy string // one of strategy.Ways; "" is auto
+	Original Originals
+	Manager  string // field manager, whose values count as ours
+	Validate Validation
+	Trace    bool // explain every leaf
+
+	// Schemas asks the server, or a file, for the type of a kind; nil where there
+	// is nobody to ask. A nil type without an error means that nobody knows.
+	Schemas func(ctx context.Context, group, version, kind string) (*merge.Type, error)
+
+	// Struct gives a value of a kind's compiled-in Go type, which only the
+	// strategic strategy needs; may be nil.
+	Struct func(group, version, kind string) any
+}
+
+// Validation says what becomes of fields that a kind does not have.
+type Validation string
+
+// The validations, as kubectl names them.
+const (
+	Strict Validation = "strict" // an error
+	Warn   Validation = "warn"   // told
+	Ignore Validation = "ignore"
+)
+
+// Subject is the local object and what is known of its kind.
+type Subject struct {
+	source.Object
+	Name      string // deployment.apps/web
+	HasStatus bool   // status is written through a subresource of its own
+}
+
+// Action is what a plan comes to.
+type Action uint8
+
+// The actions.
+const (
+	Nothing Action = iota // live is as it should be
+	Create
+	Change
+)
+
+// Planned is what is to be done with one object.
+type Planned struct {
+	Subject
+	strategy.Output // its Result carries no annotation
+
+	Action Action
+	Live   map[string]any // nil where there is none
+	Final  map[string]any // what is to be written: the result with its annotation
+	Type   *merge.Type    // how it was split, nil if nobody knew
+
+	// Problems are told: one line each, without the object's name.
+	Problems []string
+}
+
+// Plan merges one object. The error names the object.
+func (p *Planner) Plan(ctx context.Context, s Subject, live map[string]any) (Planned, error) {
+	out := Planned{Subject: s, Live: live}
+	if err := gone(live); err != nil {
+		return out, fmt.Errorf("%s: %w", s.Name, err)
+	}
+	original, err := p.Original.find(s.Object, live)
+	if err != nil {
+		return out, fmt.Errorf("%s: %w", s.Name, err)
+	}
+	if original.problem != "" {
+		out.Problems = append(out.Problems, original.problem)
+	}
+	if out.Type, err = p.schema(ctx, s, original.value, live); err != nil {
+		return out, fmt.Errorf("%s: %w", s.Name, err)
+	}
+	if original.fromFields {
+		original.value = lastapplied.FromManagedFields(live, []string{p.Manager}, out.Type)
+	}
+	if err := p.validate(&out); err != nil {
+		return out, fmt.Errorf("%s: %w", s.Name, err)
+	}
+	in := p.input(s, out.Type)
+	in.Triple = merge.Triple{
+		Original: original.value,
+		Local:    s.Value,
+		Appliers: []string{p.Manager},
+		Blanked:  original.blanked,
+	}
+	if live != nil {
+		in.Triple.Live = live
+	}
+	if out.Output, err = strategy.Plan(in); err != nil {
+		return out, fmt.Errorf("%s: %w", s.Name, err)
+	}
+	if err := out.stamp(); err != nil {
+		return out, fmt.Errorf("%s: %w", s.Name, err)
+	}
+	return out, nil
+}
+
+func (p *Planner) input(s Subject, typ *merge.Type) strategy.Input {
+	in := strategy.Input{
+		Group:     s.Group(),
+		Version:   s.Version(),
+		Kind:      s.Kind(),
+		Schema:    typ,
+		HasStatus: s.HasStatus,
+		Policy:    p.Policy,
+		Strategy:  p.Strategy,
+		Trace:     p.Trace,
+	}
+	if p.Struct != nil && p.Strategy == "strategic" {
+		in.Struct = p.Struct(in.Group, in.Version, in.Kind)
+	}
+	return in
+}
+
+// gone: an object that is being deleted takes no new configuration; what is
+// written to it goes with it.
+//
+// Unlike kubectl: which warns, writes, and reports success for an object that is
+// gone a moment later.
+func gone(live map[string]any) error {
+	meta, _ := live["metadata"].(map[string]any)
+	since, _ := meta["deletionTimestamp"].(string)
+	if since == "" {
+		return nil
+	}
+	return fmt.Errorf("metadata.deletionTimestamp: is being deleted since %s: wait until it is gone, and merge again to have it made anew", since)
+}
+
+// stamp puts the annotation on the result and says what is to be done.
+func (p *Planned) stamp() error {
+	text, err := lastapplied.Encode(p.Value, lastapplied.Options{
+		Namespace: p.Namespace(),
+		Type:      p.Type,
+		On:        p.Result,
+	})
+	if err != nil {
+		return err
+	}
+	final, ok := lastapplied.With(p.Result, text).(map[string]any)
+	if !ok {
+		return errors.New("is no object after the merge: look at the strategy and the rules given")
+	}
+	p.Final = final
+	switch {
+	case p.Live == nil:
+		p.Action = Create
+	case p.differs():
+		p.Action = Change
+	}
+	return nil
+}
+
+func (p *Planned) differs() bool {
+	if _, sayable := diff.Sayable(p.Live, p.Final); !sayable {
+		return true
+	}
+	_, changed := diff.MergePatch(p.Live, p.Final)
+	return changed
+}
+
+// schema is the first of the compiled-in type and the server's that knows every
+// field in play.
+func (p *Planner) schema(ctx context.Context, s Subject, original any, live map[string]any) (*merge.Type, error) {
+	builtin, ok := schema.Builtin(s.Group(), s.Version(), s.Kind())
+	if ok && knows(builtin, s.Value) && knows(builtin, original) && knows(builtin, configuration(live)) {
+		return builtin, nil
+	}
+	if p.Schemas == nil {
+		return builtin, nil
+	}
+	served, err := p.Schemas(ctx, s.Group(), s.Version(), s.Kind())
+	if err != nil {
+		return nil, err
+	}
+	if served == nil {
+		return builtin, nil
+	}
+	return served, nil
+}
+
+func knows(t *merge.Type, v any) bool { return v == nil || len(schema.Unknown(t, v)) == 0 }
+
+// configuration is live without status, which is never merged where it is the
+// server's.
+func configuration(live map[string]any) any {
+	if live == nil {
+		return nil
+	}
+	c := make(map[string]any, len(live))
+	for k, v := range live {
+		if k != "status" {
+			c[k] = v
+		}
+	}
+	return c
+}
+
+// validate tells of fields in local that the kind does not have.
+//
+// Unlike kubectl: which leaves this to the server, and so finds it out only at
+// the object whose turn it is.
+func (p *Planner) validate(out *Planned) error {
+	if p.Validate == Ignore || out.Type == nil {
+		return nil
+	}
+	var names []string
+	for _, path := range schema.Unknown(out.Type, out.Value) {
+		names = append(names, fmt.Sprintf("unknown field %q", path))
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	text := strings.Join(names, ", ")
+	if p.Validate == Warn {
+		out.Problems = append(out.Problems, text+": the server will drop it")
+		return nil
+	}
+	return fmt.Errorf("%s: mend the name, or merge without it (--validate=ignore)", text)
+}

@@ -1,0 +1,193 @@
+// Package sink carries a plan to an API server and says in one word what became
+// of it. It refuses to compute a patch, and to write over anything that it was
+// not told of: every write is bound to the state that was merged.
+package sink
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+	"github.com/kubectl-merge/kubectl-merge/internal/plan"
+	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
+	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
+)
+
+// Word says what became of an object, as kubectl apply says it.
+type Word string
+
+// The words. Unsettled is ours: conflicts are left, and nothing was written.
+const (
+	Created    Word = "created"
+	Configured Word = "configured"
+	Unchanged  Word = "unchanged"
+	Unsettled  Word = "not written"
+)
+
+// Outcome is what became of one object.
+type Outcome struct {
+	Word    Word
+	Object  map[string]any // as the server has it now; the result for Unsettled
+	Planned plan.Planned   // what was sent in the end
+	Notes   []string       // told: one line each, without the object's name
+	Retries int            // how often it had to be read and merged again
+}
+
+// Server writes to an API server.
+type Server struct {
+	API   *cluster.Cluster
+	Write cluster.Write
+}
+
+// Again merges anew with what live has become.
+type Again func(ctx context.Context, live map[string]any) (plan.Planned, error)
+
+// How often a write that somebody else overtook is merged anew: first bound to
+// the whole object, then only to the values that it replaces, so that whoever
+// writes status all the time starves nobody.
+const (
+	boundTries  = 5
+	pinnedTries = 20
+)
+
+// Carry sends what p asks for, and nothing where nothing changes. Where the object
+// was changed meanwhile, it is read and merged anew, a bounded number of times.
+// The error names the object.
+func (s *Server) Carry(ctx context.Context, t cluster.Target, p plan.Planned, again Again) (Outcome, error) {
+	out := Outcome{Planned: p}
+	for try := 0; ; try++ {
+		p := out.Planned
+		switch {
+		case len(p.Conflicts) > 0:
+			out.Word, out.Object = Unsettled, p.Final
+			return out, nil
+		case p.Action == plan.Nothing:
+			out.Word, out.Object = Unchanged, p.Live
+			return out, nil
+		}
+		obj, err := s.send(ctx, t, p, try >= boundTries, &out)
+		if err == nil {
+			out.Object, out.Word = obj, s.word(p, obj)
+			return out, nil
+		}
+		if !overtaken(err, p, try) {
+			return out, fmt.Errorf("%s: %w", t, err)
+		}
+		if try == boundTries+pinnedTries {
+			return out, fmt.Errorf("%s: was changed by others %d times while it was being merged: find out who writes it all the time (kubectl get -w), and merge again: %w", t, try+1, err)
+		}
+		if out.Planned, err = s.reread(ctx, t, try, again); err != nil {
+			return out, err
+		}
+		out.Retries++
+	}
+}
+
+// overtaken: somebody else wrote between our reading and our writing.
+func overtaken(err error, p plan.Planned, try int) bool {
+	switch {
+	case cluster.IsConflict(err), cluster.IsAlreadyExists(err) && p.Action == plan.Create:
+		return true
+	case cluster.IsNotFound(err):
+		return p.Action == plan.Change
+	}
+	return try >= boundTries && cluster.IsTestFailed(err)
+}
+
+func (s *Server) reread(ctx context.Context, t cluster.Target, try int, again Again) (plan.Planned, error) {
+	pause := time.Duration(1+rand.IntN(20<<min(try, 4))) * time.Millisecond
+	select {
+	case <-time.After(pause):
+	case <-ctx.Done():
+		return plan.Planned{}, ctx.Err()
+	}
+	live, err := s.API.Get(ctx, t)
+	if err != nil && !cluster.IsNotFound(err) {
+		return plan.Planned{}, fmt.Errorf("%s: %w", t, err)
+	}
+	return again(ctx, live)
+}
+
+func (s *Server) send(ctx context.Context, t cluster.Target, p plan.Planned, pinned bool, out *Outcome) (map[string]any, error) {
+	if p.Action == plan.Create {
+		return s.API.Create(ctx, t, p.Final, s.Write)
+	}
+	obj, err := s.patch(ctx, t, p, pinned)
+	if !cluster.IsUnsupported(err) {
+		return obj, err
+	}
+	obj, err = s.API.Update(ctx, t, p.Final, s.Write)
+	if err == nil {
+		out.Notes = append(out.Notes, "was replaced whole, as its server takes no patches (bound to the version that was merged: nothing of others is lost)")
+	}
+	return obj, err
+}
+
+func (s *Server) patch(ctx context.Context, t cluster.Target, p plan.Planned, pinned bool) (map[string]any, error) {
+	_, sayable := diff.Sayable(p.Live, p.Final)
+	if pinned || !sayable {
+		ops := diff.JSONPatch(p.Live, p.Final, diff.JSONPatchOptions{PinAbsent: true})
+		if !pinned {
+			ops = append([]diff.Op{{Op: "test", Path: "/metadata/resourceVersion", Value: version(p.Live)}}, ops...)
+		}
+		return s.API.JSONPatch(ctx, t, ops, s.Write)
+	}
+	patch, err := bound(p)
+	if err != nil {
+		return nil, err
+	}
+	return s.API.MergePatch(ctx, t, patch, s.Write)
+}
+
+// bound is the merge patch with the resourceVersion of the object that was merged,
+// so that the server refuses it if anybody has written since.
+func bound(p plan.Planned) (map[string]any, error) {
+	patch, _ := diff.MergePatch(p.Live, p.Final)
+	rv := version(p.Live)
+	if rv == "" {
+		return nil, errors.New("metadata.resourceVersion: the server gave none, so that a write could go over somebody else's: nothing was written")
+	}
+	out := make(map[string]any, len(patch)+1)
+	for k, v := range patch {
+		out[k] = v
+	}
+	meta := map[string]any{"resourceVersion": rv}
+	was, _ := patch["metadata"].(map[string]any)
+	for k, v := range was {
+		meta[k] = v
+	}
+	out["metadata"] = meta
+	return out, nil
+}
+
+func version(obj map[string]any) string {
+	meta, _ := obj["metadata"].(map[string]any)
+	rv, _ := meta["resourceVersion"].(string)
+	return rv
+}
+
+// word: a write that came back with the version it was sent with changed nothing.
+// A dry run never comes back with another, so there the values have to tell.
+func (s *Server) word(p plan.Planned, obj map[string]any) Word {
+	switch {
+	case p.Action == plan.Create:
+		return Created
+	case s.Write.DryRun && !differ(p.Live, obj):
+		return Unchanged
+	case !s.Write.DryRun && version(obj) == version(p.Live):
+		return Unchanged
+	}
+	return Configured
+}
+
+// differ says whether two states of an object differ in more than the server's
+// book-keeping.
+func differ(was, is map[string]any) bool {
+	a, _ := lastapplied.Strip(was, false)
+	b, _ := lastapplied.Strip(is, false)
+	_, changed := diff.MergePatch(a, b)
+	return changed
+}
