@@ -1,0 +1,233 @@
+package lastapplied
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
+
+// FromManagedFields works out what the appliers applied last, where no
+// annotation tells: the values of live that metadata.managedFields (KEP-555) says
+// are theirs. Of an Apply entry that is every field. An Update entry (kubectl
+// create, edit, replace) also holds what the server filled in, so of it only
+// entries of maps, sets and keyed lists count, and fields whose value is not the
+// default; what the server allocates never does. Entries of subresources are not
+// configuration. typ is the type of live; nil knows no defaults and no lists.
+//
+// The result names live (apiVersion, kind, name, namespace) and is nil where the
+// appliers own nothing.
+func FromManagedFields(live any, appliers []string, typ *merge.Type) any {
+	obj, ok := live.(map[string]any)
+	if !ok {
+		return nil
+	}
+	var sets []owned
+	entries, _ := meta(obj)["managedFields"].([]any)
+	for _, e := range entries {
+		entry, _ := e.(map[string]any)
+		fields, _ := entry["fieldsV1"].(map[string]any)
+		if len(fields) > 0 && str(entry, "subresource") == "" && slices.Contains(appliers, str(entry, "manager")) {
+			sets = append(sets, owned{fields: fields, update: str(entry, "operation") != "Apply"})
+		}
+	}
+	v, ok := ours(obj, typ, sets)
+	if !ok {
+		return nil
+	}
+	out, _ := Strip(Without(v), false)
+	result := maps.Clone(out.(map[string]any))
+	names := identity(obj)
+	result["apiVersion"], result["kind"] = names["apiVersion"], names["kind"]
+	m := maps.Clone(meta(result))
+	if m == nil {
+		m = map[string]any{}
+	}
+	maps.Copy(m, meta(names))
+	result["metadata"] = m
+	return result
+}
+
+// owned is one manager's hold on a value, as FieldsV1 has it below that value.
+type owned struct {
+	fields map[string]any
+	update bool // of an Update entry
+}
+
+// below is the hold on what a key of FieldsV1 leads to.
+func below(sets []owned, key string) []owned {
+	var out []owned
+	for _, s := range sets {
+		if f, ok := s.fields[key].(map[string]any); ok {
+			out = append(out, owned{f, s.update})
+		}
+	}
+	return out
+}
+
+// ours is the part of v that the sets hold; false if that is nothing.
+func ours(v any, typ *merge.Type, sets []owned) (any, bool) {
+	if len(sets) == 0 {
+		return nil, false
+	}
+	if whole(v, typ, sets) {
+		return v, true
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		return oursOfMap(v, typ, sets)
+	case []any:
+		return oursOfList(v, typ, sets)
+	}
+	return v, true
+}
+
+// whole: v is one value to the server. A hold on it then has nothing below.
+func whole(v any, typ *merge.Type, sets []owned) bool {
+	leaf := true
+	for _, s := range sets {
+		for key := range s.fields {
+			leaf = leaf && key == "."
+		}
+	}
+	if !leaf {
+		return false
+	}
+	switch v.(type) {
+	case map[string]any:
+		return typ == nil || typ.Atomic || typ.Kind != merge.Object && typ.Kind != merge.Map
+	case []any:
+		return typ == nil || typ.Kind != merge.Keyed && typ.Kind != merge.Set
+	}
+	return true
+}
+
+func oursOfMap(m map[string]any, typ *merge.Type, sets []owned) (any, bool) {
+	out := map[string]any{}
+	for name, v := range m {
+		field := below(sets, "f:"+name)
+		if isField := typ != nil && typ.Kind == merge.Object; isField {
+			if typ.Fields[name].Allocated {
+				continue
+			}
+			if byDefault(typ, name, v) {
+				field = applied(field)
+			}
+		}
+		if part, ok := ours(v, childType(typ, name), field); ok {
+			out[name] = part
+		}
+	}
+	return out, len(out) > 0 || stated(sets)
+}
+
+// applied leaves the Apply entries, which hold nothing that was not stated.
+func applied(sets []owned) []owned {
+	return slices.DeleteFunc(slices.Clone(sets), func(s owned) bool { return s.update })
+}
+
+// stated: an object, map or list of which nothing is left counts only if it is
+// held as such: by an Apply entry, or as the empty value that somebody wrote. In
+// an Update entry it may be the shell of the server's defaults.
+func stated(sets []owned) bool {
+	for _, s := range sets {
+		_, itself := s.fields["."]
+		if len(s.fields) == 0 || itself && (!s.update || len(s.fields) == 1) {
+			return true
+		}
+	}
+	return false
+}
+
+// oursOfList picks the entries that the sets hold, in live's order.
+func oursOfList(list []any, typ *merge.Type, sets []owned) (any, bool) {
+	parts := map[int]any{}
+	for _, key := range keysOf(sets) {
+		step, ok := stepOf(key)
+		if !ok {
+			continue
+		}
+		i := place(list, step, typ)
+		if i < 0 {
+			continue
+		}
+		hold := below(sets, key)
+		part, ok := ours(list[i], childType(typ, ""), hold)
+		if m, isMap := part.(map[string]any); isMap && ok {
+			part = withKeys(m, list[i], step)
+		} else if !ok {
+			part = withKeys(nil, list[i], step)
+		}
+		parts[i] = part
+	}
+	out := make([]any, 0, len(parts))
+	for _, i := range slices.Sorted(maps.Keys(parts)) {
+		out = append(out, parts[i])
+	}
+	return out, len(out) > 0 || stated(sets)
+}
+
+// withKeys puts an entry's merge keys back: default or not, they say which entry
+// it is.
+func withKeys(part map[string]any, entry any, step merge.Step) any {
+	from, _ := entry.(map[string]any)
+	out := maps.Clone(part)
+	if out == nil {
+		out = map[string]any{}
+	}
+	for _, k := range step.Keys {
+		if v, ok := from[k.Name]; ok {
+			out[k.Name] = v
+		}
+	}
+	return out
+}
+
+func keysOf(sets []owned) []string {
+	var keys []string
+	for _, s := range sets {
+		keys = append(keys, slices.Collect(maps.Keys(s.fields))...)
+	}
+	slices.Sort(keys)
+	return slices.Compact(keys)
+}
+
+// stepOf reads an entry's key of FieldsV1: k:{"name":"web"} or v:"x".
+func stepOf(key string) (merge.Step, bool) {
+	kind, text, ok := strings.Cut(key, ":")
+	if !ok {
+		return merge.Step{}, false
+	}
+	v, err := merge.ReadJSON([]byte(text))
+	if err != nil {
+		return merge.Step{}, false
+	}
+	switch m, isMap := v.(map[string]any); {
+	case kind == "v":
+		return merge.Step{Kind: merge.ValueStep, Value: v}, true
+	case kind == "k" && isMap:
+		s := merge.Step{Kind: merge.KeyStep}
+		for _, name := range slices.Sorted(maps.Keys(m)) {
+			s.Keys = append(s.Keys, merge.KeyPart{Name: name, Value: m[name]})
+		}
+		return s, true
+	}
+	return merge.Step{}, false
+}
+
+// place is the index of the entry that a step leads to, or -1.
+func place(list []any, step merge.Step, typ *merge.Type) int {
+	v, ok := merge.Lookup(list, merge.Path{step}, typ)
+	if !ok {
+		return -1
+	}
+	m, isMap := v.(map[string]any)
+	return slices.IndexFunc(list, func(e any) bool {
+		if isMap {
+			o, ok := e.(map[string]any)
+			return ok && sameMap(m, o)
+		}
+		return merge.Equal(e, v, nil)
+	})
+}

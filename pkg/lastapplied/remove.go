@@ -1,0 +1,177 @@
+package lastapplied
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
+
+// Remove gives original without the value at p: the field is not ours any more,
+// and live keeps what it has. Entries of keyed lists and sets are found by their
+// keys, typ being the type of original; objects, maps and lists that are empty
+// afterwards go as well, since their absence from local would otherwise remove
+// what others put there.
+//
+// It is an error if nothing is there (the message suggests what is), if p leads
+// into an atomic value, which is owned as a whole, or if p is part of what names
+// the object or a list's entry.
+func Remove(original any, p merge.Path, typ *merge.Type) (any, error) {
+	if slices.Contains([]string{".", "apiVersion", "kind", "metadata", "metadata.name", "metadata.namespace"}, p.String()) {
+		return nil, fmt.Errorf("%s: it names the object, and cannot be given up", p)
+	}
+	v, err := without(original, nil, p, typ)
+	if err != nil {
+		return nil, err
+	}
+	return v, nil
+}
+
+// errEmpty: nothing is left, so the value goes from its parent too.
+var errEmpty = errors.New("nothing left")
+
+// without removes rest from v, which stands at path at.
+func without(v any, at, rest merge.Path, typ *merge.Type) (any, error) {
+	if typ != nil && len(at) > 0 && (typ.Atomic || typ.Kind == merge.List) || rest[0].Kind == merge.IndexStep {
+		return nil, fmt.Errorf("%s: %s is one value: give it up as a whole: %s", at.Child(rest[0]), at, at)
+	}
+	if rest[0].Kind == merge.FieldStep {
+		return withoutField(v, at, rest, typ)
+	}
+	return withoutEntry(v, at, rest, typ)
+}
+
+func withoutField(v any, at, rest merge.Path, typ *merge.Type) (any, error) {
+	m, _ := v.(map[string]any)
+	name := rest[0].Name
+	old, ok := m[name]
+	if !ok {
+		return nil, missing(at, rest[0], suggestFields(at, m, name))
+	}
+	out := maps.Clone(m)
+	if len(rest) == 1 {
+		delete(out, name)
+	} else {
+		now, err := without(old, at.Child(rest[0]), rest[1:], childType(typ, name))
+		switch {
+		case errors.Is(err, errEmpty):
+			delete(out, name)
+		case err != nil:
+			return nil, err
+		default:
+			out[name] = now
+		}
+	}
+	if len(out) == 0 && len(at) > 0 {
+		return nil, errEmpty
+	}
+	return out, nil
+}
+
+func withoutEntry(v any, at, rest merge.Path, typ *merge.Type) (any, error) {
+	list, _ := v.([]any)
+	i := place(list, rest[0], typ)
+	if i < 0 {
+		return nil, missing(at, rest[0], suggestEntries(at, list, typ))
+	}
+	out := slices.Clone(list)
+	if len(rest) == 1 {
+		out = slices.Delete(out, i, i+1)
+	} else {
+		if typ != nil && slices.ContainsFunc(typ.Keys, func(k merge.Key) bool { return len(rest) == 2 && k.Name == rest[1].Name }) {
+			return nil, fmt.Errorf("%s: it tells the entries of the list apart: give up the whole entry: %s",
+				at.Child(rest[0]).Child(rest[1]), at.Child(rest[0]))
+		}
+		now, err := without(list[i], at.Child(rest[0]), rest[1:], childType(typ, ""))
+		switch {
+		case errors.Is(err, errEmpty):
+			out = slices.Delete(out, i, i+1)
+		case err != nil:
+			return nil, err
+		default:
+			out[i] = now
+		}
+	}
+	if len(out) == 0 {
+		return nil, errEmpty
+	}
+	return out, nil
+}
+
+// missing says what is not there, and what may be meant instead.
+func missing(at merge.Path, step merge.Step, near []string) error {
+	const what = "%s: not in last-applied, so it is not yours to give up"
+	switch {
+	case len(near) == 0:
+		return fmt.Errorf(what+": see kubectl merge view-last-applied", at.Child(step))
+	case len(near) == 1:
+		return fmt.Errorf(what+": did you mean %s?", at.Child(step), near[0])
+	}
+	return fmt.Errorf(what+": did you mean one of %s?", at.Child(step), strings.Join(near, ", "))
+}
+
+// suggestions is how many names an error may hold.
+const suggestions = 5
+
+// suggestFields lists the fields that are spelled most like name, else what is
+// there.
+func suggestFields(at merge.Path, m map[string]any, name string) []string {
+	all := slices.Sorted(maps.Keys(m))
+	near := slices.DeleteFunc(slices.Clone(all), func(k string) bool { return distance(k, name) > max(1, len(name)/3) })
+	if len(near) > 0 {
+		all = near
+	}
+	var out []string
+	for _, k := range all {
+		out = append(out, at.Child(field(k)).String())
+	}
+	return out[:min(len(out), suggestions)]
+}
+
+// suggestEntries lists entries by their keys. Members of a set are values, so of
+// lists without keys nothing is told.
+func suggestEntries(at merge.Path, list []any, typ *merge.Type) []string {
+	var out []string
+	for _, e := range list {
+		m, ok := e.(map[string]any)
+		if !ok || typ == nil || len(out) == suggestions {
+			break
+		}
+		s := merge.Step{Kind: merge.KeyStep}
+		for _, k := range typ.Keys {
+			if v, ok := m[k.Name]; ok {
+				s.Keys = append(s.Keys, merge.KeyPart{Name: k.Name, Value: v})
+			}
+		}
+		if len(s.Keys) > 0 {
+			out = append(out, at.Child(s).String())
+		}
+	}
+	return out
+}
+
+// distance is how many letters differ, are missing or too many (Levenshtein),
+// case aside.
+func distance(a, b string) int {
+	a, b = strings.ToLower(a), strings.ToLower(b)
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		corner := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := corner
+			if a[i] != b[j] {
+				cost++
+			}
+			corner = row[j+1]
+			row[j+1] = min(cost, row[j]+1, corner+1)
+		}
+	}
+	return row[len(b)]
+}
