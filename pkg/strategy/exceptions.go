@@ -1,6 +1,27 @@
 package strategy
 
-import "github.com/kubectl-merge/kubectl-merge/pkg/merge"
+import (
+	"fmt"
 
-// exceptions are the built-in rules that hold for this object.
-func exceptions(in Input) []merge.Rule { return nil }
+	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
+)
+
+// exceptions are the rules that hold for this object: the user's, then the
+// built-in ones (pkg/schema/exceptions.yaml).
+func exceptions(in Input) (schema.Rules, error) {
+	builtin, err := schema.Exceptions()
+	if err != nil {
+		return nil, fmt.Errorf("built-in rules: %w", err)
+	}
+	all := append(in.Rules[:len(in.Rules):len(in.Rules)], builtin...)
+	return all.For(schema.Object{
+		Group: in.Group, Kind: in.Kind, Namespace: text(in.Triple.Local, "metadata", "namespace"),
+		Name: text(in.Triple.Local, "metadata", "name"), Triple: in.Triple,
+	}), nil
+}
+
+func text(v any, names ...string) string {
+	s, _ := at(v, names...).(string)
+	return s
+}
+

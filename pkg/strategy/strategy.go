@@ -26,6 +26,7 @@ type Input struct {
 	HasStatus bool
 
 	Policy   merge.Policy
+	Rules    schema.Rules // the user's; the built-in ones come after them
 	Strategy string // one of Names; "" is auto
 	Trace    bool   // fill Plan.Because
 
@@ -77,7 +78,12 @@ func Plan(in Input) (Output, error) {
 	if versions && in.Schema != nil {
 		out.Uncompared = schema.Unknown(in.Schema, in.Triple.Original)
 	}
-	in.Policy.Rules = append(in.Policy.Rules[:len(in.Policy.Rules):len(in.Policy.Rules)], exceptions(in)...)
+	rules, err := exceptions(in)
+	if err != nil {
+		return Output{}, err
+	}
+	in.Schema = rules.Shape(in.Schema)
+	in.Policy.Rules = append(in.Policy.Rules[:len(in.Policy.Rules):len(in.Policy.Rules)], rules.Policy()...)
 	if out.Plan, err = way.plan(in); err != nil {
 		return Output{}, err
 	}
