@@ -1,0 +1,199 @@
+package e2e
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// storyCommands are what stories can say beyond testscript's own commands.
+// README.md has the list for those who write stories.
+var storyCommands = map[string]func(ts *testscript.TestScript, neg bool, args []string){
+	"absent":   cmdAbsent,
+	"crds":     cmdCRDs,
+	"exits":    cmdExits,
+	"expand":   cmdExpand,
+	"pad":      cmdPad,
+	"race":     cmdRace,
+	"raced":    cmdRaced,
+	"reqcount": cmdReqcount,
+	"rv":       cmdRV,
+	"samerv":   cmdSameRV,
+	"wantlive": cmdWantLive,
+}
+
+// story is what the commands of one story know of it.
+type story struct {
+	server *apiServer
+	ns     string
+	proxy  *proxy // between program and server, once race or reqcount asked for it
+	direct string // KUBECONFIG before that
+}
+
+type storyKey struct{}
+
+func storyOf(ts *testscript.TestScript) *story { return ts.Value(storyKey{}).(*story) }
+
+// usage ends the story where a command is called wrongly.
+func usage(ts *testscript.TestScript, wrong bool, line string) {
+	if wrong {
+		ts.Fatalf("usage: %s", line)
+	}
+}
+
+// kubectl runs the peer as admin, past any proxy, in the story's namespace.
+func (s *story) kubectl(ts *testscript.TestScript, args ...string) (stdout string, err error) {
+	cmd := exec.Command(s.server.kubectl, args...)
+	cmd.Env = s.env(ts)
+	cmd.Dir = ts.MkAbs(".")
+	out, err := cmd.Output()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		err = errors.New(strings.TrimSpace(string(exit.Stderr)))
+	}
+	return string(out), err
+}
+
+// env is the story's environment, leading to the server itself.
+func (s *story) env(ts *testscript.TestScript) []string {
+	kubeconfig := s.direct
+	if kubeconfig == "" {
+		kubeconfig = ts.Getenv("KUBECONFIG")
+	}
+	return append(os.Environ(), "HOME="+s.server.home, "KUBECONFIG="+kubeconfig, "NS="+s.ns)
+}
+
+// cmdWantLive: wantlive TARGET FILE.
+func cmdWantLive(ts *testscript.TestScript, neg bool, args []string) {
+	usage(ts, neg || len(args) != 2, "wantlive TYPE/NAME FILE")
+	want, err := decode([]byte(ts.ReadFile(args[1])))
+	ts.Check(err)
+	text, err := storyOf(ts).kubectl(ts, "get", args[0], "-o", "json")
+	ts.Check(err)
+	got, err := decodeJSON([]byte(text))
+	ts.Check(err)
+	if why := mismatch(want, got, ""); why != "" {
+		ts.Fatalf("%s %s", args[0], strings.TrimPrefix(why, "."))
+	}
+}
+
+// cmdAbsent: absent TARGET...
+func cmdAbsent(ts *testscript.TestScript, neg bool, args []string) {
+	usage(ts, neg || len(args) == 0, "absent TYPE/NAME...")
+	for _, target := range args {
+		text, err := storyOf(ts).kubectl(ts, "get", target, "--ignore-not-found", "-o", "name")
+		ts.Check(err)
+		if text != "" {
+			ts.Fatalf("%s exists", target)
+		}
+	}
+}
+
+func resourceVersion(ts *testscript.TestScript, target string) string {
+	text, err := storyOf(ts).kubectl(ts, "get", target, "-o", "jsonpath={.metadata.resourceVersion}")
+	ts.Check(err)
+	return text
+}
+
+// cmdRV: rv TARGET VAR.
+func cmdRV(ts *testscript.TestScript, neg bool, args []string) {
+	usage(ts, neg || len(args) != 2, "rv TYPE/NAME VAR")
+	ts.Setenv(args[1], resourceVersion(ts, args[0]))
+}
+
+// cmdSameRV: [!] samerv TARGET VAR.
+func cmdSameRV(ts *testscript.TestScript, neg bool, args []string) {
+	usage(ts, len(args) != 2, "[!] samerv TYPE/NAME VAR")
+	before, now := ts.Getenv(args[1]), resourceVersion(ts, args[0])
+	switch {
+	case before == now && neg:
+		ts.Fatalf("%s was not written: resourceVersion is still %s", args[0], now)
+	case before != now && !neg:
+		ts.Fatalf("%s was written: resourceVersion was %s, is %s", args[0], before, now)
+	}
+}
+
+// cmdExits: exits CODE COMMAND... is exec for one exit code; stdout and stderr are
+// there to be looked at afterwards.
+func cmdExits(ts *testscript.TestScript, neg bool, args []string) {
+	usage(ts, neg || len(args) < 2, "exits CODE COMMAND...")
+	code := 0
+	err := ts.Exec(args[1], args[2:]...)
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		code = exit.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	if args[0] != strconv.Itoa(code) {
+		ts.Fatalf("exit code %d, want %s", code, args[0])
+	}
+}
+
+// installed remembers the CRD files that the run has put in.
+var installed struct {
+	sync.Mutex
+	files map[string]error
+}
+
+// cmdCRDs: crds FILE GROUP/VERSION.
+func cmdCRDs(ts *testscript.TestScript, neg bool, args []string) {
+	usage(ts, neg || len(args) != 2, "crds FILE GROUP/VERSION")
+	installed.Lock()
+	defer installed.Unlock()
+	text := ts.ReadFile(args[0])
+	err, done := installed.files[text]
+	if !done {
+		err = installCRDs(ts, ts.MkAbs(args[0]), args[1])
+		if installed.files == nil {
+			installed.files = map[string]error{}
+		}
+		installed.files[text] = err
+	}
+	ts.Check(err)
+}
+
+// installCRDs waits until the server tells their schema, which it does a moment
+// after it calls them established.
+func installCRDs(ts *testscript.TestScript, file, groupVersion string) error {
+	s := storyOf(ts)
+	if _, err := s.kubectl(ts, "apply", "--server-side", "--force-conflicts", "-f", file); err != nil {
+		return err
+	}
+	if _, err := s.kubectl(ts, "wait", "--for=condition=Established", "--timeout=30s", "-f", file); err != nil {
+		return err
+	}
+	rest := s.server.client.Discovery().RESTClient()
+	for range 300 {
+		if _, err := rest.Get().AbsPath("/openapi/v3/apis/" + groupVersion).DoRaw(context.Background()); err == nil {
+			return nil
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	return errors.New("the server does not tell the schema of " + groupVersion)
+}
+
+// cmdExpand: expand FILE... puts the values of $NS and ${NS} into files.
+func cmdExpand(ts *testscript.TestScript, neg bool, args []string) {
+	usage(ts, neg || len(args) == 0, "expand FILE...")
+	for _, file := range args {
+		text := strings.NewReplacer("${NS}", storyOf(ts).ns, "$NS", storyOf(ts).ns).Replace(ts.ReadFile(file))
+		ts.Check(os.WriteFile(ts.MkAbs(file), []byte(text), 0o666))
+	}
+}
+
+// cmdPad: pad FILE... puts 300 KB of letters in place of the word PADDING.
+func cmdPad(ts *testscript.TestScript, neg bool, args []string) {
+	usage(ts, neg || len(args) == 0, "pad FILE...")
+	for _, file := range args {
+		text := strings.ReplaceAll(ts.ReadFile(file), "PADDING", strings.Repeat("x", 300_000))
+		ts.Check(os.WriteFile(ts.MkAbs(file), []byte(text), 0o666))
+	}
+}

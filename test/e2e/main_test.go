@@ -1,0 +1,160 @@
+// Package e2e plays whole-command stories on the real program against a real API
+// server. It refuses to look inside: what a user types, sees and finds in the
+// cluster afterwards is all there is.
+//
+// The server is the throw-away one of ../cluster, started once per run, unless
+// E2E_KUBECONFIG names another one to play on (namespaces are made there and
+// left; E2E_KUBECTL may name its kubectl).
+package e2e
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(suite{m}, map[string]func(){"kubectl-merge": program})
+}
+
+// suite is the run of all tests, with what it leaves taken away.
+type suite struct{ m *testing.M }
+
+// Run runs the tests and ends the server that they started.
+func (s suite) Run() int {
+	code := s.m.Run()
+	if err := server.stop(); err != nil {
+		fmt.Fprintln(os.Stderr, "e2e:", err)
+		code = max(code, 1)
+	}
+	return code
+}
+
+// server is the API server that all stories share.
+var server apiServer
+
+// apiServer is started by the first test that asks for it.
+type apiServer struct {
+	once sync.Once
+	err  error
+
+	kubectl    string                // the peer's file
+	kubeconfig clientcmdapi.Config   // admin's
+	config     *rest.Config          // the same
+	client     *kubernetes.Clientset // the same
+	home       string                // shared by all stories, so that discovery is cached once
+
+	cmd   *exec.Cmd
+	stdin io.Closer // keeps the cluster up
+}
+
+// need gives the running server or ends the test.
+func (s *apiServer) need(t *testing.T) *apiServer {
+	t.Helper()
+	s.once.Do(func() { s.err = s.start() })
+	if s.err != nil {
+		t.Fatalf("no API server to play on: %v", s.err)
+	}
+	return s
+}
+
+func (s *apiServer) start() error {
+	var err error
+	if s.home, err = os.MkdirTemp("", "kubectl-merge-e2e-*"); err != nil {
+		return err
+	}
+	file, err := s.find()
+	if err != nil {
+		return err
+	}
+	// Stories call the peer by its name, wherever it lies.
+	if err := os.Setenv("PATH", filepath.Dir(s.kubectl)+string(filepath.ListSeparator)+os.Getenv("PATH")); err != nil {
+		return err
+	}
+	loaded, err := clientcmd.LoadFromFile(file)
+	if err != nil {
+		return err
+	}
+	s.kubeconfig = *loaded
+	if s.config, err = clientcmd.NewDefaultClientConfig(s.kubeconfig, nil).ClientConfig(); err != nil {
+		return err
+	}
+	s.config.QPS = -1 // the server throttles well enough
+	s.client, err = kubernetes.NewForConfig(s.config)
+	return err
+}
+
+// find starts the throw-away server, or takes the one of the environment, and
+// gives its kubeconfig.
+func (s *apiServer) find() (kubeconfig string, err error) {
+	given := os.Getenv("E2E_KUBECONFIG")
+	if s.kubectl = os.Getenv("E2E_KUBECTL"); given != "" && s.kubectl != "" {
+		return given, nil
+	}
+	var line struct{ Kubeconfig, Kubectl string }
+	if given != "" {
+		out, err := exec.Command("go", "-C", "../cluster", "run", ".", "--build-only").Output()
+		if err != nil {
+			return "", fmt.Errorf("no kubectl (name one in E2E_KUBECTL): %w", err)
+		}
+		err = json.Unmarshal(out, &line)
+		s.kubectl = line.Kubectl
+		return given, err
+	}
+	s.cmd = exec.Command("go", "-C", "../cluster", "run", ".")
+	s.cmd.Stderr = os.Stderr
+	if s.stdin, err = s.cmd.StdinPipe(); err != nil {
+		return "", err
+	}
+	stdout, err := s.cmd.StdoutPipe()
+	if err != nil {
+		return "", err
+	}
+	if err := s.cmd.Start(); err != nil {
+		return "", err
+	}
+	first, err := bufio.NewReader(stdout).ReadBytes('\n')
+	if err != nil {
+		return "", fmt.Errorf("go -C test/cluster run . did not come up: %w", err)
+	}
+	err = json.Unmarshal(first, &line)
+	s.kubectl = line.Kubectl
+	return line.Kubeconfig, err
+}
+
+// stop ends what start began; nothing began, nothing to do.
+func (s *apiServer) stop() error {
+	var errs []error
+	if s.cmd != nil && s.cmd.Process != nil {
+		errs = append(errs, s.stdin.Close(), s.cmd.Wait())
+	}
+	if s.home != "" {
+		errs = append(errs, os.RemoveAll(s.home))
+	}
+	return errors.Join(errs...)
+}
+
+// kubeconfigFor writes a kubeconfig whose default namespace is ns; change may
+// alter the cluster it leads to (nil: the server itself).
+func (s *apiServer) kubeconfigFor(file, ns string, change func(*clientcmdapi.Cluster)) error {
+	c := s.kubeconfig.DeepCopy()
+	current := c.Contexts[c.CurrentContext]
+	current.Namespace = ns
+	if change != nil {
+		change(c.Clusters[current.Cluster])
+	}
+	return clientcmd.WriteToFile(*c, file)
+}
