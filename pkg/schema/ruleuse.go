@@ -1,0 +1,246 @@
+package schema
+
+import (
+	"cmp"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
+
+//go:embed exceptions.yaml
+var exceptionsText []byte
+
+// Exceptions are the built-in rules (exceptions.yaml). They come after the
+// user's.
+var Exceptions = sync.OnceValues(func() (Rules, error) {
+	rules, err := ParseRules(exceptionsText)
+	if err != nil {
+		return nil, fmt.Errorf("exceptions.yaml: %w", err)
+	}
+	return rules, nil
+})
+
+// Object is what rules are asked about.
+type Object struct {
+	Group, Kind, Namespace, Name string
+
+	// Triple's sides answer conditions: an object has what local has, and what only
+	// live has.
+	Triple merge.Triple
+}
+
+// For lists the rules that hold for an object, in order.
+func (rs Rules) For(o Object) Rules {
+	var out Rules
+	for _, r := range rs {
+		if r.holds(o) {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+func (r Rule) holds(o Object) bool {
+	if r.APIGroup != nil && !glob(*r.APIGroup, o.Group) {
+		return false
+	}
+	if !fits(strings.ToLower(r.Kind), strings.ToLower(o.Kind)) || !fits(r.Name, o.Name) || !fits(r.Namespace, o.Namespace) {
+		return false
+	}
+	return len(r.Has) == 0 || has(o.Triple.Local, r.Has) ||
+		has(o.Triple.Live, r.Has) && !has(o.Triple.Original, r.Has)
+}
+
+func has(v any, p merge.Path) bool {
+	e, ok := merge.Lookup(v, p, nil)
+	return ok && e != nil
+}
+
+// Policy is the rules' say on who wins, for merge.Policy.Rules.
+func (rs Rules) Policy() []merge.Rule {
+	var out []merge.Rule
+	for _, r := range rs {
+		if r.Winner != "" {
+			out = append(out, merge.Rule{Name: r.String(), Match: r.matches, Choice: winners[r.Winner]})
+		}
+	}
+	return out
+}
+
+// String is the rule in short, as notes and explanations tell it.
+func (r Rule) String() string {
+	say := r.Winner
+	if say == "" {
+		say = r.List
+	}
+	if r.text != "" {
+		return r.text + ": " + say
+	}
+	return r.Path.String() + ": " + say
+}
+
+// matches compares a path with the rule's, step by step. The path "." fits every
+// path.
+func (r Rule) matches(p merge.Path) bool {
+	if len(r.Path) == 0 {
+		return true
+	}
+	return len(p) == len(r.Path) && slices.EqualFunc(r.Path, p, stepFits)
+}
+
+// stepFits: pattern is a step of a rule. Of an entry's keys it may leave some out.
+func stepFits(pattern, s merge.Step) bool {
+	if pattern.Kind == merge.FieldStep && pattern.Name == "*" {
+		return true
+	}
+	if pattern.Kind != s.Kind || pattern.Nth > 1 && pattern.Nth != s.Nth {
+		return false
+	}
+	switch pattern.Kind {
+	case merge.KeyStep:
+		for _, want := range pattern.Keys {
+			i := slices.IndexFunc(s.Keys, func(k merge.KeyPart) bool { return k.Name == want.Name })
+			if i < 0 || !valueFits(want.Value, s.Keys[i].Value) {
+				return false
+			}
+		}
+		return true
+	case merge.ValueStep:
+		return valueFits(pattern.Value, s.Value)
+	case merge.IndexStep:
+		return pattern.Index == s.Index
+	}
+	return glob(pattern.Name, s.Name)
+}
+
+func valueFits(pattern, v any) bool {
+	if text, ok := pattern.(string); ok {
+		return glob(text, plain(v))
+	}
+	return pattern == v
+}
+
+// plain spells a key's value as it stands in a path.
+func plain(v any) string {
+	switch v := v.(type) {
+	case string:
+		return v
+	case nil:
+		return ""
+	case json.Number:
+		return v.String()
+	}
+	return fmt.Sprint(v)
+}
+
+// fits is glob, with "" for any text.
+func fits(pattern, text string) bool { return pattern == "" || glob(pattern, text) }
+
+// glob matches text with a pattern in which * stands for any run of characters.
+// It takes the earliest place for each part between stars, and so never
+// backtracks.
+func glob(pattern, text string) bool {
+	parts := strings.Split(pattern, "*")
+	if len(parts) == 1 {
+		return pattern == text
+	}
+	text, ok := strings.CutPrefix(text, parts[0])
+	for _, part := range parts[1 : len(parts)-1] {
+		i := strings.Index(text, part)
+		if i < 0 {
+			return false
+		}
+		text = text[i+len(part):]
+	}
+	return ok && strings.HasSuffix(text, parts[len(parts)-1])
+}
+
+// Shape lays the rules' say on lists over a type and returns the outcome; t may
+// be nil, and is not modified. Where several rules fit a list, the first counts.
+// A rule for a path that t does not have, or where it has no list, does nothing.
+func (rs Rules) Shape(t *merge.Type) *merge.Type {
+	// Outer lists first: the entries of a list that nobody has split are no parts,
+	// and rules for what is in them would find nothing.
+	outerFirst := slices.Clone(rs)
+	slices.SortStableFunc(outerFirst, func(a, b Rule) int { return cmp.Compare(len(a.Path), len(b.Path)) })
+	for _, r := range outerFirst {
+		if r.List != "" {
+			t = r.shape(t, r.Path)
+		}
+	}
+	return t
+}
+
+// shape copies the types along the path, so that a type that is used elsewhere
+// too stays as it is there.
+func (r Rule) shape(t *merge.Type, rest merge.Path) *merge.Type {
+	if len(rest) == 0 {
+		return r.split(t)
+	}
+	if t == nil || t.Kind == merge.Unknown {
+		return r.shapeUnknown(t, rest)
+	}
+	name := rest[0].Name
+	out := *t
+	switch {
+	case isList(t), t.Kind == merge.Map:
+		if isList(t) && name != "*" {
+			return t
+		}
+		out.Elem = r.shape(t.Elem, rest[1:])
+	case t.Kind == merge.Object:
+		out.Fields = maps.Clone(t.Fields)
+		for field, f := range t.Fields {
+			if glob(name, field) {
+				f.Type = r.shape(f.Type, rest[1:])
+				out.Fields[field] = f
+			}
+		}
+		if _, declared := t.Fields[name]; !declared && t.Open && !strings.Contains(name, "*") {
+			out.Fields[name] = merge.Field{Type: r.shape(nil, rest[1:])}
+		}
+	default:
+		return t
+	}
+	return &out
+}
+
+// shapeUnknown makes up the object that the path speaks of. Where the path has a
+// *, there may be anything.
+func (r Rule) shapeUnknown(t *merge.Type, rest merge.Path) *merge.Type {
+	name := rest[0].Name
+	if strings.Contains(name, "*") {
+		return t
+	}
+	below := r.shape(nil, rest[1:])
+	if below == nil {
+		return t
+	}
+	return &merge.Type{Kind: merge.Object, Open: true, Fields: map[string]merge.Field{name: {Type: below}}}
+}
+
+// split makes the list that t is a set, keyed or atomic.
+func (r Rule) split(t *merge.Type) *merge.Type {
+	out := merge.Type{}
+	if t != nil {
+		if t.Kind != merge.Unknown && !isList(t) || t.Source == merge.SourceRules {
+			return t
+		}
+		out = *t
+	}
+	out.Kind, out.Keys, out.Source = splits[r.List], nil, merge.SourceRules
+	for _, name := range r.Keys {
+		k := merge.Key{Name: name}
+		if out.Elem != nil {
+			k.Default = out.Elem.Fields[name].Default
+		}
+		out.Keys = append(out.Keys, k)
+	}
+	return &out
+}

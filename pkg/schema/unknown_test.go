@@ -1,0 +1,86 @@
+package schema
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
+
+func TestUnknown(t *testing.T) {
+	tests := []struct {
+		reason, kind, object string
+		want                 []string // path, and what Suggest says
+	}{
+		{"all is declared", "Deployment", `{"apiVersion":"apps/v1","metadata":{"labels":{"x":"y"}},"spec":{"replicas":1}}`, nil},
+		{"a typo", "Deployment", `{"spec":{"replica":1}}`, []string{"spec.replica replicas"}},
+		{"the wrong case", "Deployment", `{"spec":{"minreadyseconds":1}}`, []string{"spec.minreadyseconds minReadySeconds"}},
+		{"neighbours swapped", "Deployment", `{"spec":{"tempalte":{}}}`, []string{"spec.tempalte template"}},
+		{"nothing near", "Deployment", `{"spec":{"somethingElse":1}}`, []string{"spec.somethingElse "}},
+		{"in an entry, by its keys", "Deployment", `{"spec":{"template":{"spec":{"containers":[{"name":"web","ports":[{"containerPort":53,"hostport":1}]}]}}}}`,
+			[]string{"spec.template.spec.containers[name=web].ports[containerPort=53,protocol=TCP].hostport hostPort"}},
+		{"in a repeated entry", "Deployment", `{"spec":{"template":{"spec":{"containers":[{"name":"web","env":[{"name":"A"},{"name":"A","vaule":"1"}]}]}}}}`,
+			[]string{"spec.template.spec.containers[name=web].env[name=A]#2.vaule value"}},
+		{"in an atomic list", "Deployment", `{"spec":{"template":{"spec":{"tolerations":[{},{"kee":"x"}]}}}}`, []string{"spec.template.spec.tolerations[1].kee key"}},
+		{"null is a field too", "Deployment", `{"spec":{"foo":null}}`, []string{"spec.foo "}},
+		{"in order", "Deployment", `{"zzz":1,"aaa":1}`, []string{"aaa ", "zzz "}},
+		{"free keys are declared", "ConfigMap", `{"data":{"anything":"x"}}`, nil},
+		{"a CRD's open default", "CustomResourceDefinition", `{"spec":{"versions":[{"name":"v1","schema":{"openAPIV3Schema":{"default":{"x":[{"y":1}]}}}}]}}`, nil},
+		{"a schema in a schema", "CustomResourceDefinition", `{"spec":{"versions":[{"name":"v1","schema":{"openAPIV3Schema":{"properties":{"a":{"items":{"typ":"x"}}}}}}]}}`,
+			[]string{"spec.versions[0].schema.openAPIV3Schema.properties.a.items.typ type"}},
+		{"a boolean where a schema may stand", "CustomResourceDefinition", `{"spec":{"versions":[{"name":"v1","schema":{"openAPIV3Schema":{"additionalProperties":false}}}]}}`, nil},
+	}
+	groups := map[string]string{"Deployment": "apps", "CustomResourceDefinition": "apiextensions.k8s.io"}
+	for _, test := range tests {
+		t.Run(test.reason, func(t *testing.T) {
+			typ, ok := Builtin(groups[test.kind], "v1", test.kind)
+			if !ok {
+				t.Fatal("no such type")
+			}
+			var got []string
+			for _, p := range Unknown(typ, read(t, test.object)) {
+				got = append(got, fmt.Sprintf("%s %s", p, Suggest(typ, p)))
+			}
+			if strings.Join(got, "\n") != strings.Join(test.want, "\n") {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+func TestFieldAt(t *testing.T) {
+	deployment, _ := Builtin("apps", "v1", "Deployment")
+	tests := []struct {
+		reason, path string
+		ok           bool
+		kind         merge.Kind
+	}{
+		{"the object itself", ".", true, merge.Object},
+		{"a field", "spec.replicas", true, merge.Scalar},
+		{"a free key", `metadata.labels["a/b"]`, true, merge.Scalar},
+		{"an entry's field", "spec.template.spec.containers[name=x].env", true, merge.Keyed},
+		{"no such field", "spec.replica", false, 0},
+		{"a field of a list", "spec.template.spec.containers.image", false, 0},
+		{"below a scalar", "spec.replicas.x", false, 0},
+	}
+	for _, test := range tests {
+		path, err := merge.ParsePath(test.path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, ok := FieldAt(deployment, path)
+		if ok != test.ok || ok && f.Type.Kind != test.kind {
+			t.Errorf("%s: %s is %+v, %v", test.reason, test.path, f.Type, ok)
+		}
+	}
+}
+
+func BenchmarkUnknown(b *testing.B) {
+	deployment, _ := Builtin("apps", "v1", "Deployment")
+	v := read(b, `{"spec":{"template":{"spec":{"containers":[{"name":"web","env":[{"name":"A","value":"x"}],"ports":[{"containerPort":80}]}]}}}}`)
+	b.ReportAllocs()
+	for b.Loop() {
+		Unknown(deployment, v)
+	}
+}
