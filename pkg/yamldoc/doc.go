@@ -1,0 +1,102 @@
+// Package yamldoc changes values inside YAML text and leaves every other byte as
+// it is: comments, key order, quoting, block styles, indentation, anchors, line
+// ends. It refuses to understand Kubernetes, to read or write files, and to give
+// back a text that does not read as the value that was asked for.
+//
+// YAML is read as kubectl reads it, which is YAML 1.1 with go-yaml's ways: yes,
+// no, on and off are booleans, 0777 is octal, a later << wins over an earlier
+// key. Numbers keep their digits (json.Number). What is legal YAML but has no
+// place in a manifest is refused with a line number rather than guessed at:
+// duplicate and complex keys, directives other than %YAML, documents that
+// unfold to something enormous.
+package yamldoc
+
+import (
+	"fmt"
+	"strings"
+)
+
+// File is a text of one or more YAML documents. It is read-only.
+type File struct {
+	src  string
+	docs []*Document
+}
+
+// Document is one document of a File, together with the bytes that belong to it:
+// from behind its --- line to the next one. It is read-only and may be used by
+// several goroutines.
+type Document struct {
+	file  *File
+	sep   int // where the separator line before the document starts
+	from  int // where its text starts
+	to    int // where its text ends
+	root  *node
+	value any
+	refs  bool // it has aliases or merge keys
+}
+
+// Error is a text that cannot be read.
+type Error struct {
+	Line    int // from 1
+	Problem string
+}
+
+// Error says line and problem.
+func (e *Error) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.Problem) }
+
+// Parse reads all documents of a text. The error is an *Error. A text without any
+// content has one empty document.
+func Parse(text []byte) (*File, error) {
+	p := &parser{src: string(text), nextPos: -1}
+	if err := p.check(); err != nil {
+		return nil, err
+	}
+	f := &File{src: p.src}
+	for {
+		d, more, err := p.document()
+		if err != nil {
+			return nil, err
+		}
+		d.file = f
+		f.docs = append(f.docs, d)
+		if !more {
+			return f, nil
+		}
+	}
+}
+
+// Documents are the documents of the file in order, empty ones included; there is
+// always one.
+func (f *File) Documents() []*Document { return f.docs }
+
+// Text is the whole text.
+func (f *File) Text() []byte { return []byte(f.src) }
+
+// Value is what the document holds, in the JSON forms of package merge; nil for
+// an empty document. It must not be modified.
+func (d *Document) Value() any { return d.value }
+
+// Empty tells whether there is nothing but white space and comments.
+func (d *Document) Empty() bool { return d.root == nil }
+
+// Text is the document's own text: what stands between its separators.
+func (d *Document) Text() []byte { return []byte(d.file.src[d.from:d.to]) }
+
+// Line is the number of the line that the document's content starts on.
+func (d *Document) Line() int {
+	at := d.from
+	if d.root != nil {
+		at = d.root.start
+	}
+	return 1 + strings.Count(d.file.src[:at], "\n")
+}
+
+// EOL is the line end that the file uses: "\r\n" if its first line ends so.
+func (f *File) EOL() string { return eolOf(f.src) }
+
+func eolOf(src string) string {
+	if i := strings.IndexByte(src, '\n'); i > 0 && src[i-1] == '\r' {
+		return "\r\n"
+	}
+	return "\n"
+}

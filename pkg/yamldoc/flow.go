@@ -1,0 +1,284 @@
+package yamldoc
+
+import (
+	"regexp"
+	"strings"
+)
+
+// inline reads a scalar, an alias or a flow collection in block context; start and
+// pr are the properties in front of it.
+func (p *parser) inline(parent, start int, pr *prop) (*node, error) {
+	p.begin(pr)
+	var n *node
+	var err error
+	switch c := p.peek(0); c {
+	case '|', '>':
+		n, err = p.block(parent)
+	case '?':
+		if ends(p.peek(1)) {
+			return nil, p.fail(p.pos, "keys written with ? are not read")
+		}
+		n, err = p.plain(parent+1, false)
+	default:
+		n, err = p.flowValue(parent, false)
+	}
+	if err != nil || pr == nil {
+		return n, err
+	}
+	return n, p.attach(n, start, pr)
+}
+
+// attach gives a node the properties in front of it.
+func (p *parser) attach(n *node, start int, pr *prop) error {
+	if n.kind == aliasNode {
+		return p.fail(start, "an alias cannot have an anchor or a tag")
+	}
+	n.start, n.props = start, pr
+	p.name(n)
+	return nil
+}
+
+// begin marks an anchor as being defined, so that an alias inside its own value is
+// found out; name ends that.
+func (p *parser) begin(pr *prop) {
+	if pr != nil && pr.anchor != "" && pr.serial == 0 {
+		p.serial++
+		pr.serial = p.serial
+		p.open[pr.anchor] = true
+	}
+}
+
+// name makes a node known under its anchor. Of two with one name the one that
+// starts later counts, also where it stands inside the other.
+func (p *parser) name(n *node) {
+	a := n.anchor()
+	if a == "" {
+		return
+	}
+	delete(p.open, a)
+	if old := p.anchors[a]; old == nil || old.props.serial < n.props.serial {
+		p.anchors[a] = n
+	}
+}
+
+// properties reads an anchor and a tag in either order, nil if there are none, and
+// the white space behind them.
+func (p *parser) properties() (*prop, error) {
+	var pr prop
+	for {
+		switch c := p.peek(0); {
+		case c == '&' && pr.anchor == "":
+			name, err := p.word()
+			if err != nil {
+				return nil, err
+			}
+			pr.anchor = name
+		case c == '!' && pr.tag == "":
+			start := p.pos
+			pr.tag = p.tag()
+			if !tagForm.MatchString(pr.tag) || !ends(p.peek(0)) {
+				return nil, p.fail(start, "a tag may be !name or !!name")
+			}
+		case pr == (prop{}):
+			return nil, nil
+		default:
+			return &pr, nil
+		}
+		p.blanks()
+	}
+}
+
+func isFlow(c byte) bool { return c != 0 && strings.IndexByte(",[]{}", c) >= 0 }
+
+// word reads the name behind & or *.
+func (p *parser) word() (string, error) {
+	start := p.pos
+	p.pos++
+	for c := p.peek(0); c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' || c == '-'; c = p.peek(0) {
+		p.pos++
+	}
+	if p.pos == start+1 || !ends(p.peek(0)) && strings.IndexByte("?:,]}%@`", p.peek(0)) < 0 {
+		return "", p.fail(start, "the name of an anchor is letters, digits, - and _")
+	}
+	return p.src[start+1 : p.pos], nil
+}
+
+var tagForm = regexp.MustCompile(`^!!?[0-9A-Za-z_./-]+$|^!$`)
+
+// longTag is the prefix that !! stands for.
+const longTag = "tag:yaml.org,2002:"
+
+func (p *parser) tag() string {
+	start, exact := p.pos, p.peek(1) == '<'
+	for c := p.peek(0); !ends(c) && (exact || !isFlow(c)); c = p.peek(0) {
+		p.pos++
+	}
+	t := p.src[start:p.pos]
+	if strings.HasPrefix(t, "!<"+longTag) && strings.HasSuffix(t, ">") {
+		return "!!" + t[len("!<"+longTag):len(t)-1]
+	}
+	return t
+}
+
+// flowValue reads one scalar, alias or flow collection.
+func (p *parser) flowValue(parent int, flow bool) (*node, error) {
+	switch p.peek(0) {
+	case '[', '{':
+		return p.flowCollection()
+	case '"', '\'':
+		return p.quoted()
+	case '*':
+		return p.alias()
+	}
+	if flow && p.peek(0) == '-' && ends(p.peek(1)) {
+		return nil, p.fail(p.pos, "a list with dashes cannot stand inside [ ] or { }")
+	}
+	return p.plain(parent+1, flow)
+}
+
+func (p *parser) alias() (*node, error) {
+	start := p.pos
+	name, err := p.word()
+	if err != nil {
+		return nil, err
+	}
+	target := p.anchors[name]
+	switch {
+	case p.open[name]:
+		return nil, p.fail(start, "the value of anchor %q contains itself", name)
+	case target == nil:
+		return nil, p.fail(start, "there is no anchor %q before this", name)
+	}
+	p.refs = true
+	return p.new(node{kind: aliasNode, refs: true, start: start, body: start, end: p.pos, text: name, target: target}), nil
+}
+
+// flowNode reads a value with its properties inside a flow collection.
+func (p *parser) flowNode() (*node, error) {
+	start := p.pos
+	pr, err := p.properties()
+	if err != nil {
+		return nil, err
+	}
+	p.begin(pr)
+	if pr != nil {
+		behind := p.pos
+		for isBlank(p.src[behind-1]) {
+			behind--
+		}
+		if err := p.flowSpace(); err != nil {
+			return nil, err
+		}
+		if c := p.peek(0); c == ',' || c == ']' || c == '}' {
+			n := p.new(node{start: start, body: behind, end: behind, props: pr})
+			p.name(n)
+			return n, nil
+		}
+	}
+	n, err := p.flowValue(-1, true)
+	if err != nil || pr == nil {
+		return n, err
+	}
+	return n, p.attach(n, start, pr)
+}
+
+// flowSpace steps over white space, line breaks and comments inside a flow
+// collection.
+func (p *parser) flowSpace() error {
+	for {
+		p.blanks()
+		switch c := p.peek(0); {
+		case c == '#':
+			p.comment()
+		case isBreak(c):
+			p.newline()
+		case p.pos >= len(p.src) || p.marker():
+			return p.fail(p.pos, "a [ or { is not closed")
+		default:
+			return nil
+		}
+	}
+}
+
+func (p *parser) flowCollection() (*node, error) {
+	if p.depth++; p.depth > maxDepth {
+		return nil, p.fail(p.pos, "nested more than %d deep", maxDepth)
+	}
+	defer func() { p.depth-- }()
+	n := p.new(node{kind: seqNode, style: flowStyle, start: p.pos, body: p.pos})
+	closing := byte(']')
+	if p.peek(0) == '{' {
+		n.kind, closing = mapNode, '}'
+	}
+	p.pos++
+	for {
+		if err := p.flowSpace(); err != nil {
+			return nil, err
+		}
+		if p.peek(0) == closing {
+			p.pos++
+			n.end = p.pos
+			return n, nil
+		}
+		e, err := p.flowEntry(n.kind)
+		if err != nil {
+			return nil, err
+		}
+		n.entries = append(n.entries, e)
+		n.refs = n.refs || e.merge || e.value.refs
+		if err := p.flowSpace(); err != nil {
+			return nil, err
+		}
+		switch c := p.peek(0); {
+		case c == ',':
+			p.pos++
+		case c == ':' && n.kind == seqNode:
+			return nil, p.fail(p.pos, "a key and a value inside [ ] need { } around them")
+		case c != closing:
+			return nil, p.fail(p.pos, "expected a comma or %q", string(closing))
+		}
+	}
+}
+
+func (p *parser) flowEntry(k kind) (entry, error) {
+	if p.peek(0) == '?' {
+		return entry{}, p.fail(p.pos, "keys written with ? are not read")
+	}
+	line := p.lineStart
+	n, err := p.flowNode()
+	if err != nil || k == seqNode {
+		return entry{start: p.startOf(n), mark: p.startOf(n), value: n}, err
+	}
+	end := p.pos
+	p.blanks()
+	if p.peek(0) != ':' {
+		p.pos = end
+		e, err := p.keyed(n)
+		p.pos, e.mark = end, end
+		e.value = p.new(node{start: end, body: end, end: end})
+		return e, err
+	}
+	if p.lineStart != line {
+		return entry{}, p.fail(n.start, "a key must stand on one line")
+	}
+	e, err := p.keyed(n)
+	if err != nil {
+		return e, err
+	}
+	if err := p.flowSpace(); err != nil {
+		return e, err
+	}
+	if c := p.peek(0); c == ',' || c == '}' {
+		e.value = p.new(node{start: e.mark, body: e.mark, end: e.mark})
+		return e, nil
+	}
+	e.value, err = p.flowNode()
+	return e, err
+}
+
+func (p *parser) startOf(n *node) int {
+	if n == nil {
+		return p.pos
+	}
+	return n.start
+}

@@ -1,0 +1,99 @@
+package yamldoc
+
+// kind of a node.
+type kind uint8
+
+const (
+	scalarNode kind = iota
+	mapNode
+	seqNode
+	aliasNode
+)
+
+// style in which a node is written.
+type style uint8
+
+const (
+	plainStyle  style = iota // also the empty text that stands for null
+	singleStyle              // '…'
+	doubleStyle              // "…"
+	literalStyle             // |
+	foldedStyle              // >
+	blockStyle               // a collection over several lines
+	flowStyle                // […] or {…}
+)
+
+// node is one value as it stands in the text. Offsets are into the file's text.
+type node struct {
+	kind   kind
+	style  style
+	refs   bool  // it or something below it is an alias or a merge key
+	start  int   // first byte, properties included
+	body   int   // first byte behind the properties
+	end    int   // behind the last byte; a missing value has start == end
+	indent int   // block collections: the column of their keys or dashes
+	props  *prop // anchor and tag, nil if there are none
+
+	target  *node   // aliasNode
+	text    string  // scalarNode: its content
+	entries []entry // collections
+	value   any     // what it stands for
+}
+
+// prop is what may stand in front of a value.
+type prop struct {
+	anchor string
+	tag    string // with its ! or !!
+	serial int    // the how manieth anchor of the document it is
+}
+
+// entry is one entry of a collection.
+type entry struct {
+	start int    // of the key or the dash; in flow sequences, of the value
+	mark  int    // behind the colon or the dash; in flow, where the value may start
+	name  string // the key as JSON has it
+	quote byte   // the key's quote, 0 if it is plain
+	merge bool   // the key is <<
+	value *node
+}
+
+func (n *node) anchor() string {
+	if n.props == nil {
+		return ""
+	}
+	return n.props.anchor
+}
+
+func (n *node) tag() string {
+	if n.props == nil {
+		return ""
+	}
+	return n.props.tag
+}
+
+// block tells whether n is a collection over several lines.
+func (n *node) block() bool { return n.style == blockStyle }
+
+// missing tells whether nothing at all is written for n.
+func (n *node) missing() bool { return n.start == n.end }
+
+// child finds the entry with that key, nil if there is none.
+func (n *node) child(name string) *entry {
+	if n == nil || n.kind != mapNode {
+		return nil
+	}
+	for i := range n.entries {
+		if e := &n.entries[i]; !e.merge && e.name == name {
+			return e
+		}
+	}
+	return nil
+}
+
+// follow leads through an alias to what it stands for.
+func (n *node) follow() *node {
+	for n != nil && n.kind == aliasNode {
+		n = n.target
+	}
+	return n
+}

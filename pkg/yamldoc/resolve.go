@@ -1,0 +1,177 @@
+package yamldoc
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// words are the plain scalars that YAML 1.1 reads as something else than text.
+var words = map[string]any{
+	"": nil, "~": nil, "null": nil, "Null": nil, "NULL": nil,
+	"y": true, "Y": true, "yes": true, "Yes": true, "YES": true, "on": true, "On": true, "ON": true,
+	"true": true, "True": true, "TRUE": true,
+	"n": false, "N": false, "no": false, "No": false, "NO": false, "off": false, "Off": false, "OFF": false,
+	"false": false, "False": false, "FALSE": false,
+}
+
+var floatForm = regexp.MustCompile(`^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$`)
+
+var jsonNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?$`)
+
+// resolve says what a plain scalar is: nil, bool, json.Number or string. Infinity
+// and not-a-number have no JSON and give math.Inf and math.NaN.
+//
+// Source: go-yaml v2's resolve, which is how kubectl reads.
+func resolve(s string) any {
+	hint := byte(0)
+	if s != "" {
+		hint = s[0]
+	}
+	switch {
+	case hint >= '0' && hint <= '9', hint == '+', hint == '-':
+		if v, ok := special(s); ok {
+			return v
+		}
+		return number(s)
+	case hint == '.':
+		if v, ok := special(s); ok {
+			return v
+		}
+		if f, err := strconv.ParseFloat(s, 64); err == nil {
+			return floatText(s, f)
+		}
+		return s
+	}
+	if hint == 0 || strings.IndexByte("yYnNtTfFoO~", hint) >= 0 {
+		if v, ok := words[s]; ok {
+			return v
+		}
+	}
+	return s
+}
+
+func special(s string) (any, bool) {
+	switch s {
+	case ".nan", ".NaN", ".NAN":
+		return math.NaN(), true
+	case ".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF":
+		return math.Inf(1), true
+	case "-.inf", "-.Inf", "-.INF":
+		return math.Inf(-1), true
+	}
+	return nil, false
+}
+
+// number reads what starts like a number; a date does too, and is text.
+func number(s string) any {
+	plain := strings.ReplaceAll(s, "_", "")
+	if i, err := strconv.ParseInt(plain, 0, 64); err == nil {
+		return json.Number(strconv.FormatInt(i, 10))
+	}
+	if u, err := strconv.ParseUint(plain, 0, 64); err == nil {
+		return json.Number(strconv.FormatUint(u, 10))
+	}
+	if floatForm.MatchString(plain) {
+		if f, err := strconv.ParseFloat(plain, 64); err == nil {
+			return floatText(plain, f)
+		}
+	}
+	if digits, ok := strings.CutPrefix(plain, "-0b"); ok {
+		if i, err := strconv.ParseInt("-"+digits, 2, 64); err == nil {
+			return json.Number(strconv.FormatInt(i, 10))
+		}
+	}
+	return s
+}
+
+// floatText keeps the digits of a number as they are written, where JSON allows;
+// f is what they come to.
+func floatText(s string, f float64) any {
+	if !jsonNumber.MatchString(s) {
+		s = strings.TrimPrefix(s, "+")
+		if strings.HasPrefix(strings.TrimPrefix(s, "-"), ".") {
+			s = strings.Replace(s, ".", "0.", 1)
+		}
+		s = strings.Replace(strings.Replace(s, ".e", "e", 1), ".E", "E", 1)
+		s = strings.TrimSuffix(s, ".")
+	}
+	if !jsonNumber.MatchString(s) { // leading zeros, hexadecimal exponents
+		text, err := json.Marshal(f)
+		if err != nil {
+			return f
+		}
+		s = string(text)
+	}
+	return json.Number(s)
+}
+
+// scalarValue is what a scalar node stands for.
+func (p *parser) scalarValue(n *node) (any, error) {
+	var v any = n.text
+	switch tag := n.tag(); {
+	case tag == "" && n.style == plainStyle:
+		v = resolve(n.text)
+	case tag == "!!binary":
+		data, err := base64.StdEncoding.DecodeString(n.text)
+		if err != nil {
+			return nil, p.fail(n.start, "!!binary is not base64")
+		}
+		v = string(data)
+	case tag == "!!int" || tag == "!!float" || tag == "!!bool" || tag == "!!null":
+		if v = resolve(n.text); tagOf(v) != tag && !(tag == "!!float" && tagOf(v) == "!!int") {
+			return nil, p.fail(n.start, "the value is no %s", tag)
+		}
+	}
+	if f, ok := v.(float64); ok {
+		return nil, p.fail(n.start, "%v has no place in JSON; quote it", f)
+	}
+	return v, nil
+}
+
+func tagOf(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "!!null"
+	case bool:
+		return "!!bool"
+	case float64:
+		return "!!float"
+	case json.Number:
+		if strings.ContainsAny(string(v), ".eE") {
+			return "!!float"
+		}
+		return "!!int"
+	}
+	return "!!str"
+}
+
+// keyName is the text that a key has in JSON.
+func (p *parser) keyName(key *node) (name string, merge bool, err error) {
+	if key.tag() == "" && key.style == plainStyle && key.text == "<<" || key.tag() == "!!merge" {
+		return "<<", true, nil
+	}
+	v, err := p.scalarValue(key)
+	if err != nil {
+		return "", false, err
+	}
+	key.value = v // an alias may refer to it
+	switch v := v.(type) {
+	case string:
+		return v, false, nil
+	case bool:
+		return strconv.FormatBool(v), false, nil
+	case json.Number:
+		if i, err := strconv.ParseInt(string(v), 10, 64); err == nil {
+			return strconv.FormatInt(i, 10), false, nil
+		}
+		if f, err := v.Float64(); err == nil {
+			// Source: sigs.k8s.io/yaml, which prints a key that is a number so.
+			return strconv.FormatFloat(f, 'g', -1, 32), false, nil
+		}
+	}
+	return "", false, p.fail(key.start, "a key cannot be null; quote it")
+}

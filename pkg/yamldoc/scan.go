@@ -1,0 +1,182 @@
+package yamldoc
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// maxDepth bounds nesting; encoding/json and go-yaml stop at 10,000, and no
+// manifest comes near a hundredth of that.
+const maxDepth = 1000
+
+// maxKey is go-yaml's bound on a key and its colon.
+const maxKey = 1024
+
+// parser is a recursive descent over the text. It follows libyaml's scanner,
+// which kubectl's reader is a translation of.
+type parser struct {
+	src       string
+	pos       int
+	lineStart int // where the line that pos is on starts
+	depth     int
+	nextPos   int // where next stopped last, and at which column
+	nextCol   int
+	json      bool // the document is a flow mapping: JSON's escapes are read too
+	anchors   map[string]*node
+	open      map[string]bool // anchors of values that are still being read
+	serial    int
+	refs      bool
+	slab      []node
+}
+
+// fail makes the error for an offset.
+func (p *parser) fail(at int, format string, args ...any) error {
+	return &Error{
+		Line:    1 + strings.Count(p.src[:min(at, len(p.src))], "\n"),
+		Problem: fmt.Sprintf(format, args...),
+	}
+}
+
+// check refuses what no YAML may contain, and the line breaks and byte order
+// marks in odd places that readers disagree about.
+func (p *parser) check() error {
+	if strings.HasPrefix(p.src, "\ufeff") {
+		p.pos = len("\ufeff")
+		p.lineStart = p.pos
+	}
+	for i := p.pos; i < len(p.src); i++ {
+		c := p.src[i]
+		switch {
+		case c >= ' ' && c < 0x7f || c == '\n' || c == '\t':
+		case c == '\r':
+			if i+1 >= len(p.src) || p.src[i+1] != '\n' {
+				return p.fail(i, "a carriage return without a line feed; save the file with LF or CRLF line ends")
+			}
+		case c < utf8.RuneSelf:
+			return p.fail(i, "control character %#U; write it as an escape in double quotes", rune(c))
+		default:
+			n, err := p.checkRune(i)
+			if err != nil {
+				return err
+			}
+			i += n - 1
+		}
+	}
+	return nil
+}
+
+func (p *parser) checkRune(i int) (int, error) {
+	r, n := utf8.DecodeRuneInString(p.src[i:])
+	switch {
+	case r == utf8.RuneError && n <= 1:
+		return 0, p.fail(i, "the text is not UTF-8")
+	case r == 0x85 || r == 0x2028 || r == 0x2029:
+		return 0, p.fail(i, "line break %U inside the text; write it as an escape in double quotes", r)
+	case r == 0xfeff:
+		return 0, p.fail(i, "a byte order mark inside the text")
+	case r < 0xa0 || r == 0xfffe || r == 0xffff:
+		return 0, p.fail(i, "control character %U; write it as an escape in double quotes", r)
+	}
+	return n, nil
+}
+
+func (p *parser) new(n node) *node {
+	if len(p.slab) == cap(p.slab) {
+		p.slab = make([]node, 0, min(1024, max(32, 2*cap(p.slab))))
+	}
+	p.slab = append(p.slab, n)
+	return &p.slab[len(p.slab)-1]
+}
+
+// peek is the byte i places ahead, 0 behind the end.
+func (p *parser) peek(i int) byte {
+	if p.pos+i < len(p.src) {
+		return p.src[p.pos+i]
+	}
+	return 0
+}
+
+func isBlank(c byte) bool { return c == ' ' || c == '\t' }
+
+func isBreak(c byte) bool { return c == '\n' || c == '\r' }
+
+// ends tells whether c ends a word: white space, a line break or the end.
+func ends(c byte) bool { return c == 0 || isBlank(c) || isBreak(c) }
+
+func (p *parser) column() int { return p.pos - p.lineStart }
+
+func (p *parser) blanks() {
+	for isBlank(p.peek(0)) {
+		p.pos++
+	}
+}
+
+// atEnd tells whether the rest of the line is a comment or nothing.
+func (p *parser) atEnd() bool {
+	c := p.peek(0)
+	return c == 0 || c == '#' || isBreak(c)
+}
+
+// newline steps over one line break.
+func (p *parser) newline() {
+	if p.peek(0) == '\r' {
+		p.pos++
+	}
+	p.pos++
+	p.lineStart = p.pos
+}
+
+// marker tells whether a --- or ... line starts here.
+func (p *parser) marker() bool {
+	if p.pos != p.lineStart || len(p.src)-p.pos < 3 {
+		return false
+	}
+	m := p.src[p.pos : p.pos+3]
+	return (m == "---" || m == "...") && ends(p.peek(3))
+}
+
+// next moves on to the next content, over white space, comments and line breaks,
+// and gives its column; -1 at the end of the document. Content on the line that
+// it starts from is an error: a value has ended there.
+func (p *parser) next() (int, error) {
+	if p.pos == p.nextPos {
+		return p.nextCol, nil
+	}
+	for fresh := p.pos == p.lineStart; ; fresh = true {
+		for c := p.peek(0); c == ' ' || c == '\t' && !fresh; c = p.peek(0) {
+			p.pos++
+		}
+		if p.peek(0) == '#' {
+			p.comment()
+		}
+		if isBreak(p.peek(0)) {
+			p.newline()
+			continue
+		}
+		col := p.column()
+		switch {
+		case p.pos >= len(p.src):
+			col = -1
+		case !fresh:
+			return 0, p.fail(p.pos, "unexpected text behind a value")
+		case p.marker():
+			col = -1
+		case p.peek(0) == '\t':
+			return 0, p.fail(p.pos, "a tab where only spaces may indent")
+		}
+		p.nextPos, p.nextCol = p.pos, col
+		return col, nil
+	}
+}
+
+func (p *parser) comment() {
+	if i := strings.IndexByte(p.src[p.pos:], '\n'); i >= 0 {
+		p.pos += i
+		if p.src[p.pos-1] == '\r' {
+			p.pos--
+		}
+	} else {
+		p.pos = len(p.src)
+	}
+}

@@ -1,0 +1,124 @@
+package yamldoc
+
+import "strings"
+
+// maxUnfolded bounds what aliases may unfold a document to, beyond twice its own
+// size: room for every template, and no bomb.
+const maxUnfolded = 400_000
+
+// unfolder makes JSON values of nodes, each shared by all who refer to it, and
+// counts what they would come to if they were not.
+type unfolder struct {
+	*parser
+	sizes map[*node]int // of anchored nodes
+	own   int
+}
+
+func (p *parser) valueOf(root *node) (any, error) {
+	u := unfolder{parser: p, sizes: map[*node]int{}}
+	size, err := u.unfold(root)
+	if err != nil {
+		return nil, err
+	}
+	if size > maxUnfolded+2*u.own {
+		return nil, p.tooLarge(root)
+	}
+	return root.value, nil
+}
+
+func (p *parser) tooLarge(n *node) error {
+	return p.fail(n.start, "aliases unfold the document to more than %d values", maxUnfolded)
+}
+
+// unfold sets n.value and gives the number of values it comes to.
+func (u *unfolder) unfold(n *node) (size int, err error) {
+	u.own++
+	size = 1
+	switch n.kind {
+	case scalarNode:
+		n.value, err = u.scalarValue(n)
+	case aliasNode:
+		n.value, size = n.target.value, u.sizes[n.target]
+		u.refs = true
+	case seqNode:
+		size, err = u.sequence(n)
+	case mapNode:
+		size, err = u.mapping(n)
+	}
+	if err != nil {
+		return 0, err
+	}
+	if size > maxUnfolded*100 { // long before an int could overflow
+		return 0, u.tooLarge(n)
+	}
+	if n.anchor() != "" {
+		u.sizes[n] = size
+	}
+	return size, nil
+}
+
+func (u *unfolder) sequence(n *node) (int, error) {
+	list := make([]any, len(n.entries))
+	total := 1
+	for i := range n.entries {
+		size, err := u.unfold(n.entries[i].value)
+		if err != nil {
+			return 0, err
+		}
+		total += size
+		list[i] = n.entries[i].value.value
+	}
+	n.value = list
+	return total, nil
+}
+
+func (u *unfolder) mapping(n *node) (int, error) {
+	m := make(map[string]any, len(n.entries))
+	n.value = m
+	total, merged := 1, false
+	for i := range n.entries {
+		e := &n.entries[i]
+		size, err := u.unfold(e.value)
+		if err != nil {
+			return 0, err
+		}
+		total += size
+		if e.merge {
+			merged = true
+			if err := u.merge(m, e.value, 0); err != nil {
+				return 0, err
+			}
+			continue
+		}
+		if _, ok := m[e.name]; ok {
+			if first := n.child(e.name); first != e || !merged {
+				return 0, u.fail(e.start, "key %q is already there on line %d", e.name, u.line(first.start))
+			}
+		}
+		m[e.name] = e.value.value
+	}
+	return total, nil
+}
+
+func (p *parser) line(at int) int { return 1 + strings.Count(p.src[:at], "\n") }
+
+// merge takes in what << refers to. What is in m already is overwritten, as
+// kubectl's reader does; among several, the first wins.
+func (u *unfolder) merge(m map[string]any, n *node, depth int) error {
+	target := n.follow()
+	switch {
+	case target.kind == mapNode:
+		for k, v := range target.value.(map[string]any) {
+			m[k] = v
+		}
+		return nil
+	case target.kind == seqNode && target == n && depth == 0:
+		for i := len(n.entries) - 1; i >= 0; i-- {
+			if err := u.merge(m, n.entries[i].value, 1); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return u.fail(n.start, "<< needs a mapping or a list of mappings")
+}
