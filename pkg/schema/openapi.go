@@ -2,8 +2,10 @@ package schema
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
@@ -16,6 +18,7 @@ type Document struct {
 
 	mu      sync.Mutex
 	builder builder
+	err     error
 }
 
 type groupVersionKind struct {
@@ -86,7 +89,7 @@ func findSchemas(doc []byte) ([]member, error) {
 }
 
 // Type returns the type of a kind; ok is false where the document does not have
-// it, or where it cannot be read.
+// it, or where it cannot be read, and Err says why.
 func (d *Document) Type(group, version, kind string) (t *merge.Type, ok bool) {
 	name, ok := d.kinds[groupVersionKind{group, version, kind}]
 	if !ok {
@@ -95,8 +98,35 @@ func (d *Document) Type(group, version, kind string) (t *merge.Type, ok bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	t, err := d.builder.component(name)
-	if err != nil || t.Kind != merge.Object {
+	switch {
+	case err != nil:
+		// What was half built is thrown away, so that no other kind gets to see it.
+		d.builder.types = map[string]*merge.Type{}
+		d.err = fmt.Errorf("OpenAPI document: %w", err)
+		return nil, false
+	case t.Kind != merge.Object:
 		return nil, false
 	}
 	return d.builder.asResource(t), true
+}
+
+// Err is why a kind that the document has could not be read; nil as long as all
+// that were asked for could.
+func (d *Document) Err() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.err
+}
+
+// Kinds lists what the document has, in order; Resource and scope are not told
+// in it.
+func (d *Document) Kinds() []Kind {
+	kinds := make([]Kind, 0, len(d.kinds))
+	for k := range d.kinds {
+		kinds = append(kinds, Kind{Group: k.Group, Version: k.Version, Kind: k.Kind})
+	}
+	slices.SortFunc(kinds, func(a, b Kind) int {
+		return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Version, b.Version), cmp.Compare(a.Kind, b.Kind))
+	})
+	return kinds
 }

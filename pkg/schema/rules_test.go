@@ -18,7 +18,7 @@ func TestParseRules(t *testing.T) {
 		{reason: "the short form, with a leading dot", text: "- .spec.replicas: live", want: []string{".spec.replicas: live"}},
 		{reason: "several documents", text: "- a: live\n---\n- b: conflict\n", want: []string{"a: live", "b: conflict"}},
 		{reason: "nothing is no rules", text: "# none\n"},
-		{reason: "brackets in a plain block scalar", text: "- path: spec.containers[*].args\n  list: set\n- .spec.ports[port=80]: live\n", want: []string{"spec.containers[*].args: set", "spec.ports[port=80]: live"}},
+		{reason: "brackets in a plain block scalar", text: "- path: spec.containers[*].args\n  list: set\n- .spec.ports[port=80]: live\n", want: []string{"spec.containers[*].args: set", ".spec.ports[port=80]: live"}},
 		{reason: "an anchor used twice", text: "- {path: a, list: keyed, keys: &k [name]}\n- {path: b, list: keyed, keys: *k}", want: []string{"a: keyed", "b: keyed"}},
 		{reason: "a misspelt key is found with its line", text: "- path: a\n  winer: live", wrong: []string{`line 2: unknown key "winer": did you mean winner?`}},
 		{reason: "an unknown value", text: "- path: a\n  winner: theirs", wrong: []string{`line 2: winner: "theirs" is none of conflict, live, local, original`}},
