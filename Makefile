@@ -1,0 +1,72 @@
+# make build    bin/kubectl-merge, the plugin
+# make test     all tests; starts a real, throw-away API server by itself
+# make lint     gofmt, vet, staticcheck
+# make bench    Go benchmarks of the merge and what it stands on
+# make fuzz     every fuzz target for FUZZTIME (default 1m)
+# make demo     plays a story on the throw-away API server, to be watched
+# make cluster  starts that server to play with; ends with Ctrl-D
+#
+# Nothing but Go is needed. Tools come from go.mod and tools/go.mod, the server
+# and its kubectl from test/cluster/go.mod.
+
+SHELL       := bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := build
+
+# Stories wait for processes and a server more than they compute.
+PARALLEL ?= 4
+TIMEOUT  ?= 20m
+BENCH    ?= .
+FUZZTIME ?= 1m
+
+.PHONY: build
+build:
+	go build -trimpath -o bin/ ./cmd/kubectl-merge
+
+# The server's binaries are built first, once, so that no test's time runs out
+# while a compiler works.
+.PHONY: test
+test: cluster-binaries
+	go test -timeout $(TIMEOUT) -parallel $(PARALLEL) ./...
+	go -C test/cluster test -timeout $(TIMEOUT) ./...
+	@echo "make test: all tests passed"
+
+.PHONY: cluster-binaries
+cluster-binaries:
+	@go -C test/cluster run . --build-only >/dev/null
+
+.PHONY: lint
+lint:
+	@unformatted=$$(gofmt -l .); if [ -n "$$unformatted" ]; then echo "gofmt -w is needed for:"; echo "$$unformatted"; exit 1; fi
+	go vet ./...
+	go -C test/cluster vet ./...
+	go tool -modfile=tools/go.mod staticcheck ./...
+	cd test/cluster && go tool -modfile=../../tools/go.mod staticcheck ./...
+	@echo "make lint: nothing to complain about"
+
+.PHONY: bench
+bench:
+	go test -run '^$$' -bench '$(BENCH)' -benchmem ./...
+
+# go test fuzzes one target of one package at a time.
+.PHONY: fuzz
+fuzz:
+	@targets=$$(grep -rEo '^func Fuzz[A-Za-z0-9_]+' --include='*_test.go' . | sed 's|/[^/]*:func | |' | sort -u); \
+	while read -r package target; do \
+		[ -n "$$target" ] || continue; \
+		echo "fuzzing $$package $$target for $(FUZZTIME)"; \
+		go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "$$package"; \
+	done <<<"$$targets"
+
+.PHONY: demo
+demo: build cluster-binaries
+	@test/demo/play
+
+.PHONY: cluster
+cluster:
+	@echo "Ctrl-D ends it; KUBECONFIG and kubectl are in the line below"
+	@go -C test/cluster run .
+
+.PHONY: clean
+clean:
+	rm -rf bin dist
