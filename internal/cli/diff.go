@@ -35,6 +35,8 @@ Exit code 0: nothing would change; 1: something would; 2: an error.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			differs, err := v.run(cmd.Context(), cmd.Flags().Changed("policy"))
 			switch {
+			case exitCode(err) > failed:
+				return err
 			case err != nil:
 				return &exit{Code: diffFailed, Err: err}
 			case differs:
@@ -63,7 +65,7 @@ func (v *diffVerb) run(ctx context.Context, policyGiven bool) (differs bool, err
 	if err != nil {
 		return false, err
 	}
-	notes, err := v.told.teller(v.env)
+	notes, err := v.told.teller(v.env, v.out)
 	if err != nil {
 		return false, err
 	}
@@ -83,6 +85,9 @@ func (v *diffVerb) run(ctx context.Context, policyGiven bool) (differs bool, err
 		differs = differs || changed
 		errs = append(errs, err)
 	}
-	errs = append(errs, notes.unsettled(s.items))
-	return differs, errors.Join(errs...)
+	left := notes.conflicts(s.items)
+	if err := errors.Join(errs...); err != nil || left == 0 {
+		return differs, err
+	}
+	return differs, &exit{Code: conflicted}
 }

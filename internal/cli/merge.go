@@ -98,7 +98,7 @@ func (v *mergeVerb) run(ctx context.Context, policyGiven bool) error {
 	if err != nil {
 		return err
 	}
-	notes, err := v.told.teller(v.env)
+	notes, err := v.told.teller(v.env, v.out)
 	if err != nil {
 		return err
 	}
@@ -167,15 +167,16 @@ func (t *told) item(item *batch.Item) {
 	}
 }
 
-// end is the run's error: whatever is wrong with any object, else what conflicts
+// end is the run's error: whatever is wrong with any object, else that conflicts
 // are left.
 func (t *told) end(s *session) error {
 	t.errs = append(t.errs, t.out.close())
+	left := t.notes.conflicts(s.items)
 	if err := errors.Join(s.bad, batch.Failed(s.items), errors.Join(t.errs...)); err != nil {
-		return errors.Join(err, t.notes.unsettled(s.items))
+		return err
 	}
-	if left := t.notes.unsettled(s.items); left != nil {
-		return &exit{Code: conflicted, Err: left}
+	if left > 0 {
+		return &exit{Code: conflicted}
 	}
 	return nil
 }

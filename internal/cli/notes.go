@@ -1,13 +1,15 @@
 package cli
 
 import (
-	"errors"
+	"encoding/json"
 	"fmt"
 	"io"
 
 	"github.com/spf13/pflag"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/batch"
+	"github.com/kubectl-merge/kubectl-merge/internal/plan"
+	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 )
 
 // noteFlags say what is told on stderr.
@@ -17,51 +19,92 @@ type noteFlags struct {
 }
 
 func (f *noteFlags) add(flags *pflag.FlagSet) {
-	flags.BoolVarP(&f.quiet, "quiet", "q", false, "tell errors only, no notes")
+	flags.BoolVarP(&f.quiet, "quiet", "q", false, "tell errors and conflicts only, no notes")
 	flags.StringVar(&f.notes, "notes", "text", "how notes on stderr are written: text or json")
 }
 
+// mostNotes is how many notes one object gets; the rest is counted.
+const mostNotes = 10
+
 // teller tells what happens beside the outcome: what was overwritten, removed,
-// ignored.
+// ignored, and what is left to the user.
 type teller struct {
-	w     io.Writer
-	quiet bool
-	json  bool
-	files map[string]bool // whose ignored fields have been told
+	w       io.Writer
+	quiet   bool
+	json    bool
+	secrets bool            // show the values of Secrets
+	files   map[string]bool // whose ignored fields have been told
 }
 
-func (f *noteFlags) teller(e *env) (*teller, error) {
+func (f *noteFlags) teller(e *env, out outputFlags) (*teller, error) {
 	if f.notes != "text" && f.notes != "json" {
 		return nil, fmt.Errorf("--notes=%s: must be text or json", f.notes)
 	}
-	return &teller{w: e.ErrOut, quiet: f.quiet, json: f.notes == "json", files: map[string]bool{}}, nil
+	return &teller{w: e.ErrOut, quiet: f.quiet, json: f.notes == "json", secrets: out.secrets, files: map[string]bool{}}, nil
 }
 
+// noteProblem is the kind of a note about what was found on the way: an annotation
+// that cannot be read, a server that cannot do something.
+const noteProblem diff.NoteKind = "problem"
+
+// item tells an item's notes.
 func (t *teller) item(item *batch.Item) {
 	if t.quiet {
 		return
 	}
-	name := item.Target.String()
 	p := item.Outcome.Planned
-	for _, text := range p.Problems {
-		t.note(name, text)
+	var notes []diff.Note
+	for _, text := range append(p.Problems[:len(p.Problems):len(p.Problems)], item.Outcome.Notes...) {
+		notes = append(notes, diff.Note{Object: item.Target.String(), Kind: noteProblem, Text: text})
 	}
-	for _, text := range item.Outcome.Notes {
-		t.note(name, text)
+	told := t.told(p)
+	if t.files[item.Object.Origin.File] {
+		told.Ignored = nil
+	}
+	t.files[item.Object.Origin.File] = t.files[item.Object.Origin.File] || len(told.Ignored) > 0
+	for _, n := range diff.Capped(append(notes, diff.Notes(told)...), mostNotes) {
+		t.note("note", n)
 	}
 }
 
-func (t *teller) note(object, text string) {
-	fmt.Fprintf(t.w, "note: %s\n", oneLine(object+": "+text))
+// told is a plan as pkg/diff tells of it.
+func (t *teller) told(p plan.Planned) diff.Told {
+	told := diff.Told{
+		Object:      p.Name,
+		Namespace:   p.Namespace(),
+		Local:       p.Value,
+		Plan:        p.Plan,
+		Ignored:     p.Ignored,
+		Uncompared:  p.Uncompared,
+		ShowSecrets: t.secrets,
+	}
+	if p.Live != nil {
+		told.Live = p.Live
+	}
+	return told
 }
 
-// unsettled joins the conflicts that are left to the user.
-func (t *teller) unsettled(items []*batch.Item) error {
-	var errs []error
+func (t *teller) note(word string, n diff.Note) {
+	if !t.json {
+		fmt.Fprintf(t.w, "%s: %s\n", word, n)
+		return
+	}
+	if text, err := json.Marshal(n); err == nil {
+		fmt.Fprintf(t.w, "%s\n", text)
+	}
+}
+
+// conflicts tells what is left to the user, and says how many objects wait for it.
+func (t *teller) conflicts(items []*batch.Item) int {
+	objects := 0
 	for _, item := range items {
-		for _, c := range item.Outcome.Planned.Conflicts {
-			errs = append(errs, fmt.Errorf("%s: %s: conflict", item.Target, c.Path))
+		notes := diff.Conflicts(t.told(item.Outcome.Planned))
+		if len(notes) > 0 {
+			objects++
+		}
+		for _, n := range diff.Capped(notes, mostNotes) {
+			t.note("error", n)
 		}
 	}
-	return errors.Join(errs...)
+	return objects
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"os"
 	"strconv"
 
 	"github.com/spf13/pflag"
@@ -10,6 +11,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/plan"
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
 // defaultManager is the field manager of kubectl apply, so that what either of us
@@ -20,6 +22,7 @@ const defaultManager = "kubectl-client-side-apply"
 type planFlags struct {
 	original  string
 	policy    string
+	rules     string
 	strategy  string
 	manager   string
 	validate  string
@@ -29,6 +32,7 @@ type planFlags struct {
 func (f *planFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.original, "original", "auto", "where what was applied last is found: auto, annotation, managed-fields, none, or a FILE")
 	flags.StringVar(&f.policy, "policy", "apply", "who wins where local and live disagree: apply, merge3, diff3, strict, live")
+	flags.StringVar(&f.rules, "rules", "", "FILE with rules that say who wins, and how lists are split, for single fields")
 	flags.StringVar(&f.strategy, "strategy", "auto", "how objects are merged: auto, strategic (exactly as kubectl apply), json (RFC 7386, lists whole), associative (as kustomize)")
 	flags.StringVar(&f.manager, "field-manager", defaultManager, "name of the manager used to track field ownership")
 	flags.StringVar(&f.validate, "validate", "strict", "what unknown fields are: strict (or true: an error), warn, ignore (or false)")
@@ -59,7 +63,26 @@ func (f *planFlags) planner(ctx context.Context, policyGiven bool) (*plan.Planne
 	if err != nil {
 		return nil, err
 	}
-	return &plan.Planner{Policy: policy, Strategy: f.strategy, Original: originals, Manager: f.manager, Validate: validation}, nil
+	rules, err := f.readRules()
+	if err != nil {
+		return nil, err
+	}
+	return &plan.Planner{Policy: policy, Rules: rules, Strategy: f.strategy, Original: originals, Manager: f.manager, Validate: validation}, nil
+}
+
+func (f *planFlags) readRules() (schema.Rules, error) {
+	if f.rules == "" {
+		return nil, nil
+	}
+	text, err := os.ReadFile(f.rules)
+	if err != nil {
+		return nil, fmt.Errorf("--rules: %w", err)
+	}
+	rules, err := schema.ParseRules(text)
+	if err != nil {
+		return nil, fmt.Errorf("--rules %s: %w", f.rules, err)
+	}
+	return rules, nil
 }
 
 func (f *planFlags) originals(ctx context.Context) (plan.Originals, error) {

@@ -32,6 +32,7 @@ func newRoot(streams genericiooptions.IOStreams) *cobra.Command {
 	}
 	root := newMerge(e)
 	root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl merge"}
+	root.Args = cobra.ArbitraryArgs // unknownVerb says more than cobra does
 	root.SilenceErrors = true
 	root.SilenceUsage = true
 	e.flags.AddFlags(root.PersistentFlags())

@@ -155,6 +155,8 @@ func way(code int, message string) string {
 	switch {
 	case strings.Contains(message, "strict decoding error"):
 		return ": mend the field's name, or see --validate"
+	case code == http.StatusNotFound && strings.HasPrefix(message, "namespaces "):
+		return ": create it first, or put it into the input"
 	case code == http.StatusTooManyRequests, code >= http.StatusInternalServerError:
 		return ": try again"
 	}

@@ -120,7 +120,11 @@ func (c *Cluster) object(ctx context.Context, t Target, verb string, req *rest.R
 	if t.Group == "" && t.Kind == "Secret" {
 		ctx = discreet(ctx)
 	}
-	data, err := req.Do(ctx).Raw()
+	result := req.Do(ctx)
+	if err := result.Error(); err != nil { // Raw's own error lacks what the server said
+		return nil, c.explain(err, t, verb)
+	}
+	data, err := result.Raw()
 	if err != nil {
 		return nil, c.explain(err, t, verb)
 	}

@@ -22,7 +22,8 @@ import (
 // several goroutines.
 type Planner struct {
 	Policy   merge.Policy
-	Strategy string // one of strategy.Ways; "" is auto
+	Rules    schema.Rules // the user's
+	Strategy string       // one of strategy.Ways; "" is auto
 	Original Originals
 	Manager  string // field manager, whose values count as ours
 	Validate Validation
@@ -127,6 +128,7 @@ func (p *Planner) input(s Subject, typ *merge.Type) strategy.Input {
 		Schema:    typ,
 		HasStatus: s.HasStatus,
 		Policy:    p.Policy,
+		Rules:     p.Rules,
 		Strategy:  p.Strategy,
 		Trace:     p.Trace,
 	}
@@ -229,7 +231,11 @@ func (p *Planner) validate(out *Planned) error {
 	}
 	var names []string
 	for _, path := range schema.Unknown(out.Type, out.Value) {
-		names = append(names, fmt.Sprintf("unknown field %q", path))
+		name := fmt.Sprintf("unknown field %q", path)
+		if near := schema.Suggest(out.Type, path); near != "" {
+			name += fmt.Sprintf(" (did you mean %s?)", near)
+		}
+		names = append(names, name)
 	}
 	if len(names) == 0 {
 		return nil

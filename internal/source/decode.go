@@ -13,9 +13,11 @@ import (
 
 // Document is one YAML or JSON document of a file.
 type Document struct {
-	Value any // nil for an empty document
-	Line  int // from 1
-	Items []int
+	Value any
+	Nth   int   // from 1; empty ones do not count
+	Many  bool  // the file holds more than one
+	Line  int   // from 1, where it begins
+	Items []int // lines of a list's items, where they are known
 }
 
 // Decode reads every document of a file of YAML or JSON, as kubectl understands
@@ -40,12 +42,18 @@ func Decode(data []byte) ([]Document, error) {
 		docs []Document
 		errs []error
 	)
-	for _, c := range split(data) {
+	chunks := split(data)
+	for i, c := range chunks {
 		got, err := decodeChunk(c)
-		docs = append(docs, got...)
-		if err != nil {
-			errs = append(errs, err)
+		for _, d := range got {
+			d.Nth, d.Many = i+1, len(chunks) > 1
+			docs = append(docs, d)
 		}
+		var bad *SyntaxError
+		if errors.As(err, &bad) && len(chunks) > 1 {
+			bad.Document = i + 1
+		}
+		errs = append(errs, err)
 	}
 	return docs, errors.Join(errs...)
 }
@@ -54,7 +62,6 @@ func Decode(data []byte) ([]Document, error) {
 type chunk struct {
 	text []byte
 	line int // of its first byte, from 1
-	nth  int // from 1
 }
 
 // split parts a file at its --- lines, so that one bad document does not hide
@@ -78,7 +85,6 @@ func split(data []byte) []chunk {
 	kept := chunks[:0]
 	for _, c := range chunks {
 		if !blank(c.text) {
-			c.nth = len(kept) + 1
 			kept = append(kept, c)
 		}
 	}
@@ -146,15 +152,19 @@ func yamlError(c chunk, err error) error {
 
 // SyntaxError is a place in a file that cannot be read.
 type SyntaxError struct {
-	Line int    // from 1
-	Path string // "" for the document itself
-	What string
-	Why  string
+	Document int // from 1; 0 where the file holds one only
+	Line     int // from 1
+	Path     string
+	What     string
+	Why      string
 }
 
-// Error is line, path, what and why, as far as there are any.
+// Error is document, line, path, what and why, as far as there are any.
 func (e *SyntaxError) Error() string {
 	parts := []string{fmt.Sprintf("line %d", e.Line)}
+	if e.Document > 0 {
+		parts[0] = fmt.Sprintf("document %d, line %d", e.Document, e.Line)
+	}
 	for _, p := range []string{e.Path, e.What, e.Why} {
 		if p != "" {
 			parts = append(parts, p)

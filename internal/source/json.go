@@ -35,6 +35,9 @@ func decodeJSON(data []byte) ([]Document, error) {
 		line := r.nextLine()
 		tok, err := r.dec.Token()
 		if errors.Is(err, io.EOF) {
+			for i := range docs {
+				docs[i].Nth, docs[i].Many = i+1, len(docs) > 1
+			}
 			return docs, nil
 		}
 		var v any

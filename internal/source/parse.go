@@ -12,8 +12,8 @@ func Parse(name string, data []byte) ([]Object, error) {
 	docs, err := Decode(data)
 	errs := located(name, err)
 	var objects []Object
-	for i, d := range docs {
-		origin := Origin{File: name, Document: i + 1, Line: d.Line, Many: len(docs) > 1}
+	for _, d := range docs {
+		origin := Origin{File: name, Document: d.Nth, Line: d.Line, Many: d.Many}
 		got, bad := origin.objects(d)
 		objects = append(objects, got...)
 		errs = append(errs, bad...)
