@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -104,5 +105,34 @@ func BenchmarkBuiltinAgain(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		Builtin("apps", "v1", "Deployment")
+	}
+}
+
+// TestKindsAgreeWithDiscovery compares scope, resource and status subresource with
+// what kube-apiserver 1.36.3, all APIs on, says in its discovery documents.
+func TestKindsAgreeWithDiscovery(t *testing.T) {
+	text, err := os.ReadFile("testdata/discovery.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	newer := map[string]bool{"CSINode": true} // got a status in 1.37
+	for line := range strings.Lines(string(text)) {
+		w := strings.Fields(line)
+		group, version, _ := strings.Cut(w[0], "/")
+		k, ok := BuiltinKind(group, version, w[1])
+		if !ok {
+			t.Errorf("%s: not in the table", line)
+			continue
+		}
+		if k.Resource == "" || newer[k.Kind] {
+			continue
+		}
+		namespaced, known := BuiltinScope(group, version, w[1])
+		if k.Resource != w[2] || !known || namespaced != (w[3] == "namespaced") || k.HasStatus != (w[4] == "status") {
+			t.Errorf("%s: the table has %+v", line, k)
+		}
+	}
+	if _, known := BuiltinScope("example.com", "v1", "Deployment"); known {
+		t.Error("the scope of a custom resource is not known")
 	}
 }

@@ -1,0 +1,50 @@
+package schema
+
+import (
+	"encoding/json"
+	"slices"
+)
+
+// node is a JSON schema as OpenAPI documents and CRDs have it: as much of it as
+// bears on merging.
+type node struct {
+	Ref                  string          `json:"$ref"`
+	Type                 jsonType        `json:"type"`
+	Format               string          `json:"format"`
+	Properties           map[string]node `json:"properties"`
+	AdditionalProperties json.RawMessage `json:"additionalProperties"`
+	Items                *node           `json:"items"`
+	AllOf                []node          `json:"allOf"`
+	Default              json.RawMessage `json:"default"`
+
+	ListType      string   `json:"x-kubernetes-list-type"`
+	ListMapKeys   []string `json:"x-kubernetes-list-map-keys"`
+	MapType       string   `json:"x-kubernetes-map-type"`
+	PatchStrategy string   `json:"x-kubernetes-patch-strategy"`
+	PatchMergeKey string   `json:"x-kubernetes-patch-merge-key"`
+	Preserve      bool     `json:"x-kubernetes-preserve-unknown-fields"`
+	Embedded      bool     `json:"x-kubernetes-embedded-resource"`
+	IntOrString   bool     `json:"x-kubernetes-int-or-string"`
+	Unions        []union  `json:"x-kubernetes-unions"`
+}
+
+type union struct {
+	Fields map[string]string `json:"fields-to-discriminateBy"`
+}
+
+// jsonType is a type's name; OpenAPI 3.1 may list several, of which none tells
+// anything then.
+type jsonType string
+
+// UnmarshalJSON reads "string" and ["string"] alike.
+func (t *jsonType) UnmarshalJSON(data []byte) error {
+	var many []string
+	if json.Unmarshal(data, &many) == nil {
+		many = slices.DeleteFunc(many, func(s string) bool { return s == "null" })
+		if len(many) == 1 {
+			*t = jsonType(many[0])
+		}
+		return nil
+	}
+	return json.Unmarshal(data, (*string)(t))
+}
