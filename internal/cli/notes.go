@@ -9,7 +9,9 @@ import (
 
 	"github.com/kubectl-merge/kubectl-merge/internal/batch"
 	"github.com/kubectl-merge/kubectl-merge/internal/plan"
+	"github.com/kubectl-merge/kubectl-merge/internal/sink"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
 // noteFlags say what is told on stderr.
@@ -58,6 +60,9 @@ func (t *teller) item(item *batch.Item) {
 		notes = append(notes, diff.Note{Object: item.Target.String(), Kind: noteProblem, Text: text})
 	}
 	told := t.told(p)
+	if item.Outcome.Word == sink.Unsettled { // nothing of it happens
+		told.Plan = merge.Plan{}
+	}
 	if t.files[item.Object.Origin.File] {
 		told.Ignored = nil
 	}
