@@ -42,7 +42,10 @@ func (d *Documents) Type(ctx context.Context, group, version, kind string) (*mer
 	if entry.err != nil || entry.doc == nil {
 		return nil, entry.err
 	}
-	t, _ := entry.doc.Type(group, version, kind)
+	t, ok := entry.doc.Type(group, version, kind)
+	if err := entry.doc.Err(); !ok && err != nil {
+		return nil, fmt.Errorf("schema of %s/%s, %s: %w", group, version, kind, err)
+	}
 	return t, nil
 }
 

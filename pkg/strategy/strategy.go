@@ -116,11 +116,11 @@ func prepare(in Input) (merge.Triple, []merge.Path) {
 	t.Appliers = append(t.Appliers[:len(t.Appliers):len(t.Appliers)], annotators(t.Owners)...)
 	var ignored []merge.Path
 	t.Local, ignored = lastapplied.Strip(lastapplied.Without(t.Local), in.HasStatus)
-	t.Local = lastapplied.FoldStringData(t.Local)
+	t.Local = mirrored(lastapplied.FoldStringData(t.Local), in.Schema)
 	t.Live = lastapplied.Without(t.Live)
 	if t.Original != nil {
 		t.Original, _ = lastapplied.Strip(lastapplied.Without(t.Original), in.HasStatus)
-		t.Original = identityOf(lastapplied.FoldStringData(t.Original), t.Local)
+		t.Original = mirrored(identityOf(lastapplied.FoldStringData(t.Original), t.Local), in.Schema)
 	}
 	return t, ignored
 }

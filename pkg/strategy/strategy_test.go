@@ -70,6 +70,18 @@ func TestPlan(t *testing.T) {
 			want:     `{"aggregationRule":{},"kind":"ClusterRole","metadata":{"name":"a"},"rules":[{"verbs":["get"]}]}`,
 		},
 		{
+			reason: "a dropped service account takes its mirror along", gvk: [3]string{"", "v1", "PodTemplate"},
+			original: `{"metadata":{"name":"a"},"template":{"spec":{"serviceAccountName":"x"}}}`, local: `{"metadata":{"name":"a"},"template":{"spec":{}}}`,
+			live: `{"metadata":{"name":"a"},"template":{"spec":{"serviceAccount":"x","serviceAccountName":"x"}}}`,
+			want: `{"metadata":{"name":"a"},"template":{"spec":{}}}`,
+		},
+		{
+			reason: "a stated service account leaves its mirror alone", gvk: [3]string{"", "v1", "PodTemplate"},
+			original: `{"metadata":{"name":"a"},"template":{"spec":{"serviceAccountName":"x"}}}`, local: `{"metadata":{"name":"a"},"template":{"spec":{"serviceAccountName":"x"}}}`,
+			live: `{"metadata":{"name":"a"},"template":{"spec":{"serviceAccount":"x","serviceAccountName":"x"}}}`,
+			want: `{"metadata":{"name":"a"},"template":{"spec":{"serviceAccount":"x","serviceAccountName":"x"}}}`,
+		},
+		{
 			reason: "without an original nothing is removed, and what a person put there is named", gvk: configMap,
 			local: `{"metadata":{"name":"a"},"data":{"a":"2"}}`, live: `{"metadata":{"name":"a"},"data":{"a":"1","LEGACY":"x"}}`,
 			want: `{"data":{"LEGACY":"x","a":"2"},"metadata":{"name":"a"}}`, undecided: 1,
