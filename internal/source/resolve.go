@@ -188,7 +188,7 @@ func (r *resolver) scalar(n *yaml.Node) (any, error) {
 	case "!!str", "!!timestamp":
 		return n.Value, nil
 	case "!!binary":
-		raw, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(n.Value), ""))
+		raw, err := base64.StdEncoding.DecodeString(n.Value)
 		if err != nil {
 			return nil, r.fail(n, "!!binary", "is not base64")
 		}

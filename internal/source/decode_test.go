@@ -1,0 +1,143 @@
+package source
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/yaml"
+)
+
+func TestDecode(t *testing.T) {
+	n := func(s string) json.Number { return json.Number(s) }
+	for _, tt := range []struct {
+		reason, in string
+		want       []any
+	}{
+		{"an empty file has no documents", "", nil},
+		{"comments, separators and directives are no documents", "%YAML 1.1\n---\n# only a comment\n---\n...\n", nil},
+		{"empty documents between others are skipped", "---\n---\na: 1\n---\n\n---\nb: 2\n", []any{map[string]any{"a": n("1")}, map[string]any{"b": n("2")}}},
+		{"a byte order mark is no key", "\xef\xbb\xbfa: x\n", []any{map[string]any{"a": "x"}}},
+		{"CRLF ends lines", "a: x\r\nb: |\r\n  one\r\n  two\r\n", []any{map[string]any{"a": "x", "b": "one\ntwo\n"}}},
+		{"--- inside a block scalar is text", "a: |\n  ---\n  b\n", []any{map[string]any{"a": "---\nb\n"}}},
+		{"YAML 1.1 words are booleans, as kubectl reads them", "a: [yes, No, on, OFF, y, 'yes']\n", []any{map[string]any{"a": []any{true, false, true, false, true, "yes"}}}},
+		{"integers in every base", "a: [0777, 0x1F, 0b11, 1_000, +5, -0, 0o17]\n", []any{map[string]any{"a": []any{n("511"), n("31"), n("3"), n("1000"), n("5"), n("0"), n("15")}}}},
+		{"fractions keep their digits", "a: [1.10, .5, 5., 1e3, +2.5, 007.5]\n", []any{map[string]any{"a": []any{n("1.10"), n("0.5"), n("5"), n("1e3"), n("2.5"), n("7.5")}}}},
+		{"2^53+1 is not rounded", "a: 9007199254740993\n", []any{map[string]any{"a": n("9007199254740993")}}},
+		{"the largest and smallest integers of the API", "a: [9223372036854775807, -9223372036854775808]\n", []any{map[string]any{"a": []any{n("9223372036854775807"), n("-9223372036854775808")}}}},
+		{"a float that float64 holds exactly may be long", "a: 100000000000000000000\n", []any{map[string]any{"a": n("100000000000000000000")}}},
+		{"dates and versions are strings", "a: [2024-01-02, 1.2.3, 12:30:45, 1e, _1, 08]\n", []any{map[string]any{"a": []any{"2024-01-02", "1.2.3", "12:30:45", "1e", "_1", n("8")}}}},
+		{"null in every spelling", "a: [~, null, '', ]\nb:\n", []any{map[string]any{"a": []any{nil, nil, ""}, "b": nil}}},
+		{"keys that are no strings are spelled out", "1: a\ntrue: b\n2.5: d\n", []any{map[string]any{"1": "a", "true": "b", "2.5": "d"}}},
+		{"aliases and merge keys", "x: &x {a: 1, b: 2}\nm: {<<: *x, b: 3}\nz: *x\n", []any{map[string]any{
+			"x": map[string]any{"a": n("1"), "b": n("2")}, "m": map[string]any{"a": n("1"), "b": n("3")}, "z": map[string]any{"a": n("1"), "b": n("2")}}}},
+		{"tags", "a: !!str 5\nb: !!binary aGk=\nc: !!float 3\n", []any{map[string]any{"a": "5", "b": "hi", "c": n("3")}}},
+		{"JSON, one after the other", `{"a": 1.0}` + "\n" + `{"b": [null, true]}`, []any{map[string]any{"a": n("1.0")}, map[string]any{"b": []any{nil, true}}}},
+		{"JSON indented by tabs", "{\n\t\"a\": 1\n}", []any{map[string]any{"a": n("1")}}},
+		{"flow YAML looks like JSON", "{a: b}\n", []any{map[string]any{"a": "b"}}},
+		{"JSON documents apart by ---", "{\"a\": 1}\n---\n{\"b\": 2}\n", []any{map[string]any{"a": n("1")}, map[string]any{"b": n("2")}}},
+	} {
+		docs, err := Decode([]byte(tt.in))
+		var got []any
+		for _, d := range docs {
+			got = append(got, d.Value)
+		}
+		if err != nil {
+			t.Errorf("%s: %v", tt.reason, err)
+		}
+		if d := cmp.Diff(tt.want, got); d != "" {
+			t.Errorf("%s:\n%s", tt.reason, d)
+		}
+	}
+}
+
+func TestDecodeRefuses(t *testing.T) {
+	for _, tt := range []struct{ reason, in, want string }{
+		{"a key twice, with both lines", "a:\n  b: 1\n  c: 2\n  b: 3\n", `line 4: a.b: key "b" is given twice: first at line 2`},
+		{"a key twice in JSON", "{\"a\": {\"b\": 1,\n\"b\": 2}}", `line 2: a.b: key "b" is given twice`},
+		{"lines count from the top of the file, not of the document", "a: 1\n---\nb: 1\nb: 2\n", "document 2, line 4: b: key"},
+		{"on and true are one key to kubectl", "on: 1\ntrue: 2\n", `key "true" is given twice`},
+		{"a tab", "a:\n\tb: 1\n", "YAML is indented by spaces, never by tabs"},
+		{"an integer that the API would round", "a: 18446744073709551615\n", "line 1: a: number 18446744073709551615: would be stored as 1.8446744073709552e+19"},
+		{"the same in JSON", `{"a": 9223372036854775809}`, "a: number 9223372036854775809: would be stored as"},
+		{"a fraction that the API would round", "a: 0.1234567890123456789\n", "would be stored as 0.12345678901234568"},
+		{"infinity", "a: .inf\n", "JSON knows neither infinity nor NaN"},
+		{"a number out of range", "a: 1e999\n", "out of the API's range"},
+		{"an alias inside its own anchor", "a: &a [*a]\n", "stands inside the value that it repeats"},
+		{"bytes that are no text", "a: \xff\xfa\n", "not text in UTF-8"},
+		{"a mapping as a key", "{a: 1}: b\n", "must be a single value"},
+		{"a foreign tag on a list", "a: !!float x\n", "does not fit the value"},
+	} {
+		_, err := Decode([]byte(tt.in))
+		if err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: got %v, want %q in it", tt.reason, err, tt.want)
+		}
+	}
+}
+
+func TestDecodeTellsEveryBadDocument(t *testing.T) {
+	docs, err := Decode([]byte("a: 1\na: 2\n---\nb: ok\n---\nc: [\n---\nd: ok\n"))
+	if len(docs) != 2 {
+		t.Errorf("the good documents are lost: %v", docs)
+	}
+	for _, want := range []string{"document 1, line 2", "document 3, line"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q in it", err, want)
+		}
+	}
+}
+
+func TestDecodeBoundsAliases(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("a0: &a0 [x,x,x,x,x,x,x,x,x,x]\n")
+	for i := range 12 {
+		b.WriteString("a" + string(rune('b'+i)) + ": &a" + string(rune('b'+i)) + " [")
+		prev := "*a" + string(rune('b'+i-1))
+		if i == 0 {
+			prev = "*a0"
+		}
+		b.WriteString(strings.Repeat(prev+",", 9) + prev + "]\n")
+	}
+	if _, err := Decode([]byte(b.String())); err == nil || !strings.Contains(err.Error(), "too large") {
+		t.Errorf("a bomb of aliases was read: %v", err)
+	}
+}
+
+// TestDecodeAgrees compares with the library that kubectl reads with, on what both
+// accept.
+func TestDecodeAgrees(t *testing.T) {
+	for _, in := range []string{
+		"a: [y, n, Y, N, yes, no, on, off, True, FALSE, ~, Null, nul]",
+		"a: [012, 0o12, 0x1f, 0b101, -0b11, 1_2_3, 1e2, 1.5e-3, +1, -1, 1., .1, 0., 00, 09, 1e, e1, 0x, 0xg, --1, +-1, ., .., -, +]",
+		"a: [12e03, 1E5, 0.0, -0.0, 190:20:30, 1__2, 1_, _1, 0_7, 1_.5, 1.5_5]",
+		"1: a\n2.5: b\ntrue: c\n0x10: d",
+		"a: \"\\u00e9\\n\"\nb: 'it''s'\nc: >-\n  folded\n  text\n\n  end\nd: |+\n  keep\n\n",
+		"a: 2001-12-14t21:59:43.10-05:00\nb: 2001-12-14\nc: !!str 2001-12-14",
+		"base: &b {x: 1, y: [1, 2]}\nm1: {<<: *b, w: 2}\nm2: {<<: [*b, {z: 3}]}\nm3:\n  z: 0\n  <<: *b",
+		"a: !!int \"5\"\nb: !!bool \"yes\"\nc: !!null \"\"\nd: !!binary aGVs bG8=",
+		"? a\n: b\n? [c]\n",
+		"a: .1e1\nb: 0.1e+1\nc: 1e+05",
+		"a: =\nb: <<\nc: '<<'",
+	} {
+		want, wantErr := yaml.YAMLToJSONStrict([]byte(in))
+		docs, err := Decode([]byte(in))
+		if wantErr != nil || err != nil {
+			if (wantErr == nil) != (err == nil) {
+				t.Errorf("%s\nkubectl: %v, ours: %v", in, wantErr, err)
+			}
+			continue
+		}
+		text, err := json.Marshal(docs[0].Value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got, expected any
+		if json.Unmarshal(text, &got) != nil || json.Unmarshal(want, &expected) != nil {
+			t.Fatalf("%s: %s, %s", in, text, want)
+		}
+		if d := cmp.Diff(expected, got); d != "" {
+			t.Errorf("%s\n%s", in, d)
+		}
+	}
+}

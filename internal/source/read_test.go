@@ -1,0 +1,178 @@
+package source
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const configMap = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: %s}\n"
+
+func write(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range files {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func named(name string) string { return fmt.Sprintf(configMap, name) }
+
+func names(objects []Object) []string {
+	var all []string
+	for _, o := range objects {
+		all = append(all, o.Name())
+	}
+	return all
+}
+
+func TestRead(t *testing.T) {
+	dir := write(t, map[string]string{
+		"a.yaml":                  named("a1") + "---\n" + named("a2"),
+		"b.json":                  `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"b","labels":{"tier":"web"}}}`,
+		"notes.txt":               "not: [an object",
+		"sub/c.yml":               named("c"),
+		"list.yaml":               "apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: Pod, metadata: {name: p}}\n- {apiVersion: v1, kind: Pod, metadata: {name: q}}\n",
+		"typed.yaml":              "apiVersion: v1\nkind: PodList\nitems:\n- metadata: {name: r}\n",
+		"kust/kustomization.yaml": "resources: [res.yaml]\nnamePrefix: pre-\n",
+		"kust/res.yaml":           named("k"),
+		"empty/below/x.yaml":      named("x"),
+	})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/u.yaml" {
+			http.NotFound(w, r)
+			return
+		}
+		fmt.Fprint(w, named("u"))
+	}))
+	defer server.Close()
+	in := func(name string) string { return filepath.Join(dir, name) }
+	for _, tt := range []struct {
+		reason string
+		in     Inputs
+		want   []string
+		err    string
+	}{
+		{"several documents", Inputs{Files: []string{in("a.yaml")}}, []string{"a1", "a2"}, ""},
+		{"files in the order they are given", Inputs{Files: []string{in("b.json"), in("a.yaml")}}, []string{"b", "a1", "a2"}, ""},
+		{"a folder's own files, by name, others left out", Inputs{Files: []string{dir}}, []string{"a1", "a2", "b", "p", "q", "r"}, ""},
+		{"-R goes below", Inputs{Files: []string{in("sub")}, Recursive: true}, []string{"c"}, ""},
+		{"a pattern", Inputs{Files: []string{in("*.json")}}, []string{"b"}, ""},
+		{"standard input", Inputs{Files: []string{"-"}, Stdin: strings.NewReader(named("s"))}, []string{"s"}, ""},
+		{"a URL", Inputs{Files: []string{server.URL + "/u.yaml"}}, []string{"u"}, ""},
+		{"a list is its items", Inputs{Files: []string{in("list.yaml")}}, []string{"p", "q"}, ""},
+		{"a list of one kind says it once", Inputs{Files: []string{in("typed.yaml")}}, []string{"r"}, ""},
+		{"a kustomization", Inputs{Kustomize: in("kust")}, []string{"pre-k"}, ""},
+		{"a selector", Inputs{Files: []string{dir}, Selector: "tier=web"}, []string{"b"}, ""},
+		{"a missing file", Inputs{Files: []string{in("nope.yaml"), in("a.yaml")}}, []string{"a1", "a2"}, `nope.yaml" does not exist`},
+		{"a named file is read whatever it is called", Inputs{Files: []string{in("notes.txt")}}, nil, "is not YAML"},
+		{"a folder without files of its own", Inputs{Files: []string{in("empty")}}, nil, "-R reads the folders below it too"},
+		{"a URL that is not there", Inputs{Files: []string{server.URL + "/x"}}, nil, "404 Not Found"},
+		{"standard input twice", Inputs{Files: []string{"-", "-"}, Stdin: strings.NewReader(named("s"))}, []string{"s"}, "once only"},
+		{"a bad selector", Inputs{Files: []string{dir}, Selector: "a=b=c"}, nil, "--selector"},
+	} {
+		got, err := Read(t.Context(), tt.in)
+		if d := cmp.Diff(tt.want, names(got)); d != "" {
+			t.Errorf("%s:\n%s", tt.reason, d)
+		}
+		if (err == nil) != (tt.err == "") || err != nil && !strings.Contains(err.Error(), tt.err) {
+			t.Errorf("%s: got %v, want %q in it", tt.reason, err, tt.err)
+		}
+	}
+}
+
+func TestParseRefuses(t *testing.T) {
+	for _, tt := range []struct{ reason, in, want string }{
+		{"no apiVersion", "kind: Pod\nmetadata: {name: a}\n", "f: line 1: pod/a: apiVersion: is not set"},
+		{"no kind", "apiVersion: v1\nmetadata: {name: a}\n", "kind: is not set"},
+		{"a kind that is no string", "apiVersion: v1\nkind: 5\nmetadata: {name: a}\n", "kind: is the number 5"},
+		{"no name", "apiVersion: v1\nkind: Pod\n", "metadata.name: is not set"},
+		{"a name that YAML reads as a number", "apiVersion: v1\nkind: Pod\nmetadata: {name: 123}\n", "metadata.name: is the number 123, not a string; quote it"},
+		{"generateName", "apiVersion: v1\nkind: Pod\nmetadata: {generateName: a-}\n", "cannot use generate name"},
+		{"a label that YAML reads as a boolean", "apiVersion: v1\nkind: Pod\nmetadata: {name: a, labels: {on: yes}}\n", `metadata.labels["true"]: is the boolean true`},
+		{"a scalar", "just text\n", "is a string, not an object"},
+		{"a list", "- a\n", "is a list, not an object"},
+		{"an apiVersion of three parts", "apiVersion: a/b/c\nkind: Pod\nmetadata: {name: a}\n", `"a/b/c" is not group/version`},
+		{"an item of a list, with its line", "apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: Pod, metadata: {name: p}}\n- {kind: Pod}\n", "f: line 5: apiVersion: is not set"},
+	} {
+		_, err := Parse("f", []byte(tt.in))
+		if err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: got %v, want %q in it", tt.reason, err, tt.want)
+		}
+	}
+	if _, err := Parse("f", []byte("apiVersion: v1\nkind: Pod\nmetadata: {name: a, generateName: a-}\n")); err != nil {
+		t.Errorf("a saved object has both names: %v", err)
+	}
+}
+
+func TestRepeated(t *testing.T) {
+	objects, err := Parse("f", []byte(named("a")+"---\n"+named("b")+"---\n"+named("a")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = Repeated(objects)
+	if err == nil || !strings.Contains(err.Error(), "f: document 3, line 9: configmap/a: is the same object as at f: document 1, line 1") {
+		t.Errorf("got %v", err)
+	}
+	if err := Repeated(objects[:2]); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestSavedFind(t *testing.T) {
+	dir := write(t, map[string]string{"live.yaml": "apiVersion: v1\nkind: List\nitems:\n" +
+		"- {apiVersion: apps/v1, kind: Deployment, metadata: {name: web, namespace: prod}}\n" +
+		"- {apiVersion: apps/v1, kind: Deployment, metadata: {name: web, namespace: test}}\n" +
+		"- {apiVersion: apps/v1, kind: Deployment, metadata: {name: one, namespace: prod}}\n" +
+		"- {apiVersion: v1, kind: ConfigMap, metadata: {name: bare}}\n"})
+	saved, err := ReadSaved(t.Context(), Inputs{Files: []string{dir}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	object := func(apiVersion, kind, namespace, name string) Object {
+		return Object{Value: map[string]any{"apiVersion": apiVersion, "kind": kind, "metadata": map[string]any{"name": name, "namespace": namespace}}}
+	}
+	for _, tt := range []struct {
+		reason string
+		local  Object
+		found  bool
+		err    string
+	}{
+		{"the same namespace", object("apps/v1", "Deployment", "prod", "web"), true, ""},
+		{"the version does not count", object("apps/v1beta2", "Deployment", "prod", "web"), true, ""},
+		{"the group does", object("extensions/v1beta1", "Deployment", "prod", "web"), false, ""},
+		{"another namespace", object("apps/v1", "Deployment", "dev", "web"), false, ""},
+		{"local without a namespace, one saved", object("apps/v1", "Deployment", "", "one"), true, ""},
+		{"local without a namespace, two saved", object("apps/v1", "Deployment", "", "web"), false, "say which with -n"},
+		{"saved without a namespace", object("v1", "ConfigMap", "prod", "bare"), true, ""},
+	} {
+		got, err := saved.Find(tt.local)
+		if (got != nil) != tt.found || (err == nil) != (tt.err == "") || err != nil && !strings.Contains(err.Error(), tt.err) {
+			t.Errorf("%s: got %v, %v", tt.reason, got, err)
+		}
+	}
+}
+
+func TestInNamespaceLeavesTheObjectAlone(t *testing.T) {
+	objects, err := Parse("f", []byte(named("a")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	moved := objects[0].InNamespace("prod")
+	if objects[0].Namespace() != "" || moved.Namespace() != "prod" || moved.InNamespace("").Namespace() != "" {
+		t.Errorf("was %q, moved %q", objects[0].Namespace(), moved.Namespace())
+	}
+}
