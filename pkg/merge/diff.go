@@ -89,7 +89,7 @@ func (d *differ) maps(s *spot, from, to map[string]any) {
 		f, _ := childOf(s.field.Type, k)
 		fv, fok := from[k]
 		tv, tok := to[k]
-		c := spot{up: s, step: Named(k), field: f}
+		c := spot{up: s, here: hop{name: k}, field: f}
 		d.value(&c, Opt{fv, fok}, Opt{tv, tok})
 	}
 }
@@ -112,7 +112,7 @@ func (d *differ) lists(s *spot, from, to []any) bool {
 		if before == nil {
 			before = steps(t, from)
 		}
-		c := spot{up: s, step: stepOf(t, from[i], 0), field: elem}
+		c := spot{up: s, here: hop{list: t, entry: from[i]}, field: elem}
 		d.changes = append(d.changes, Change{
 			Op: OpRemove, Path: c.path(), Old: Some(from[i]), OldOrder: before,
 		})
@@ -124,7 +124,7 @@ func (d *differ) lists(s *spot, from, to []any) bool {
 		} else {
 			added = append(added, id)
 		}
-		c := spot{up: s, step: stepOf(t, to[i], 0), field: elem}
+		c := spot{up: s, here: hop{list: t, entry: to[i]}, field: elem}
 		d.value(&c, old, Some(to[i]))
 	}
 	if got := append(kept, added...); !sameStrings(got, tx.ids) {

@@ -36,11 +36,11 @@ func (m *merger) dropped(s *spot, o, v, raw Opt) (Opt, bool) {
 // isDefaultKey: the value is the default of a key of the list entry it stands in.
 // Leaving it out and writing it are one identity.
 func (s *spot) isDefaultKey(v Opt) bool {
-	if s.up == nil || s.up.step.Kind != KeyStep {
+	if s.up == nil || s.up.here.list == nil {
 		return false
 	}
-	for _, k := range s.up.up.field.Type.Keys {
-		if k.Name == s.step.Name && k.Default != nil {
+	for _, k := range s.up.here.list.Keys {
+		if k.Name == s.here.name && k.Default != nil {
 			return Equal(v.Value, k.Default, s.field.Type)
 		}
 	}
@@ -67,7 +67,7 @@ func (m *merger) droppedEntries(s *spot, o, v map[string]any) (Opt, bool) {
 		f, _ := childOf(s.field.Type, name)
 		ov, ook := o[name]
 		vv, vok := v[name]
-		c := m.below(s, Named(name), f, true)
+		c := m.below(s, hop{name: name}, f, true)
 		r, ch := m.value(c, Opt{ov, ook}, Opt{}, Opt{vv, vok})
 		if !ch {
 			continue

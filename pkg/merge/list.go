@@ -12,7 +12,7 @@ func (m *merger) list(s *spot, o, l, v []any, vOpt Opt) (Opt, bool) {
 	changed := false
 	merged := make([]Opt, len(l))
 	for i := range l {
-		c := m.below(s, stepOf(t, l[i], p.nthLocal(i)), Field{Type: t.Elem}, true)
+		c := m.below(s, hop{list: t, entry: l[i], nth: p.l.nth(i)}, Field{Type: t.Elem}, true)
 		ov, vv := pick(o, p.original[i]), pick(v, p.live[i])
 		var ch bool
 		merged[i], ch = m.entry(c, ov, Some(l[i]), vv)
@@ -27,12 +27,12 @@ func (m *merger) list(s *spot, o, l, v []any, vOpt Opt) (Opt, bool) {
 		if !ov.Set {
 			stays[j] = Some(v[j])
 			if m.explain {
-				c := m.below(s, stepOf(t, v[j], p.v.nth(j)), Field{Type: t.Elem}, true)
+				c := m.below(s, hop{list: t, entry: v[j], nth: p.v.nth(j)}, Field{Type: t.Elem}, true)
 				m.liveOnly(&c, Some(v[j]))
 			}
 			continue
 		}
-		c := m.below(s, stepOf(t, v[j], p.v.nth(j)), Field{Type: t.Elem}, true)
+		c := m.below(s, hop{list: t, entry: v[j], nth: p.v.nth(j)}, Field{Type: t.Elem}, true)
 		var ch bool
 		stays[j], ch = m.value(c, ov, Opt{}, Some(v[j]))
 		changed = changed || ch
@@ -81,8 +81,6 @@ type pairing struct {
 	taken    []bool // for each entry of live: local has it
 	dropped  []int  // for each entry of live that local has not: its partner in original, or -1
 }
-
-func (p *pairing) nthLocal(i int) int { return p.l.nth(i) }
 
 func pairUp(t *Type, o, l, v []any) *pairing {
 	p := &pairing{l: indexOf(t, l), v: indexOf(t, v)}

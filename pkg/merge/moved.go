@@ -54,7 +54,7 @@ func (m *merger) movedInside(s *spot, o, v Opt) (bool, *Owner) {
 		}
 		for _, name := range sortedKeys(vv) {
 			f, entry := childOf(t, name)
-			c := spot{up: s, step: Named(name), field: f, entry: entry}
+			c := spot{up: s, here: hop{name: name}, field: f, entry: entry}
 			ov, ok := om[name]
 			if moved, owner := m.movedInside(&c, denull(Opt{ov, ok}), denull(Some(vv[name]))); moved {
 				return true, owner
@@ -90,7 +90,7 @@ func (m *merger) movedEntries(s *spot, o, v []any) (bool, *Owner) {
 		if h := had[id]; len(h) > 0 {
 			ov, had[id] = Some(h[0]), h[1:]
 		}
-		c := spot{up: s, step: stepOf(t, e, 0), field: Field{Type: t.Elem}, entry: true}
+		c := spot{up: s, here: hop{list: t, entry: e}, field: Field{Type: t.Elem}, entry: true}
 		if moved, owner := m.movedInside(&c, ov, Some(e)); moved {
 			return true, owner
 		}

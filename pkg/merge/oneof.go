@@ -16,7 +16,7 @@ func (m *merger) oneOf(s *spot, o, l, v map[string]any, put func(string, Opt)) m
 		held := false
 		for _, name := range out {
 			f, entry := childOf(s.field.Type, name)
-			c := m.below(s, Named(name), f, entry)
+			c := m.below(s, hop{name: name}, f, entry)
 			kind := Both
 			if unchanged(s.field.Type, g, o, l) {
 				kind = Drift

@@ -42,10 +42,25 @@ type merger struct {
 // and which rule holds. Paths are spelled out only when something is told.
 type spot struct {
 	up    *spot
-	step  Step
+	here  hop
 	field Field
 	entry bool  // an entry of a map or list: goes whole when dropped
 	rule  *Rule // the user's rule that holds here
+}
+
+// hop is one level down; it becomes a Step only when a path is spelled out.
+type hop struct {
+	name  string // a field or key
+	list  *Type  // else: an entry of this list
+	entry any
+	nth   int
+}
+
+func (h hop) step() Step {
+	if h.list == nil {
+		return Named(h.name)
+	}
+	return stepOf(h.list, h.entry, h.nth)
 }
 
 func (s *spot) path() Path {
@@ -56,14 +71,14 @@ func (s *spot) path() Path {
 	p := make(Path, n)
 	for a := s; a.up != nil; a = a.up {
 		n--
-		p[n] = a.step
+		p[n] = a.here.step()
 	}
 	return p
 }
 
 // below steps down to a field, key or entry.
-func (m *merger) below(s *spot, step Step, f Field, entry bool) spot {
-	c := spot{up: s, step: step, field: f, entry: entry, rule: s.rule}
+func (m *merger) below(s *spot, here hop, f Field, entry bool) spot {
+	c := spot{up: s, here: here, field: f, entry: entry, rule: s.rule}
 	if c.rule == nil && len(m.policy.Rules) > 0 {
 		p := c.path()
 		for i := range m.policy.Rules {
@@ -154,7 +169,7 @@ func (m *merger) object(s *spot, o, l, v map[string]any) (map[string]any, bool) 
 		ov, ook := o[name]
 		vv, vok := v[name]
 		f, entry := childOf(t, name)
-		c := m.below(s, Named(name), f, entry)
+		c := m.below(s, hop{name: name}, f, entry)
 		if r, ch := m.value(c, Opt{ov, ook}, Opt{lv, lok}, Opt{vv, vok}); ch {
 			put(name, r)
 		}
@@ -305,7 +320,10 @@ func maps(t *Type, o, l Opt) (om, lm map[string]any, ok bool) {
 // keysOnly: a delta that becomes an entry of a keyed list needs its identity.
 func keysOnly(s *spot, l map[string]any) map[string]any {
 	keys := map[string]any{}
-	for _, k := range s.step.Keys {
+	if s.here.list == nil {
+		return keys
+	}
+	for _, k := range s.here.list.Keys {
 		if v, ok := l[k.Name]; ok {
 			keys[k.Name] = v
 		}
@@ -322,7 +340,7 @@ func (m *merger) liveOnly(s *spot, v Opt) {
 	if mv, ok := v.Value.(map[string]any); ok && len(mv) > 0 && !(t != nil && t.Atomic) {
 		for _, name := range sortedKeys(mv) {
 			f, entry := childOf(t, name)
-			c := m.below(s, Named(name), f, entry)
+			c := m.below(s, hop{name: name}, f, entry)
 			m.liveOnly(&c, denull(Some(mv[name])))
 		}
 		return
