@@ -1,0 +1,101 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"strings"
+	"syscall"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+func TestExplain(t *testing.T) {
+	c := &Cluster{host: "https://k.example.com:6443"}
+	deployment := Target{Resource: Resource{Group: "apps", Version: "v1", Kind: "Deployment", Plural: "deployments"}, Name: "web"}
+	secret := Target{Resource: Resource{Version: "v1", Kind: "Secret", Plural: "secrets"}, Name: "s"}
+	invalid := func(causes ...metav1.StatusCause) error {
+		return &apierrors.StatusError{ErrStatus: metav1.Status{Code: 422, Reason: metav1.StatusReasonInvalid,
+			Message: "Deployment.apps \"web\" is invalid: everything at once", Details: &metav1.StatusDetails{Causes: causes}}}
+	}
+	status := func(code int32, message string) error {
+		return &apierrors.StatusError{ErrStatus: metav1.Status{Code: code, Message: message}}
+	}
+	long := `{"matchLabels":{"app":"` + strings.Repeat("x", 100) + `"}}`
+	for _, tt := range []struct {
+		reason string
+		err    error
+		target Target
+		want   string
+	}{
+		{"an immutable field is named, with a way out, without the object",
+			invalid(metav1.StatusCause{Field: "spec.selector", Message: "Invalid value: " + long + ": field is immutable"}), deployment,
+			"spec.selector: invalid value: field is immutable: set it back to what the cluster has, or delete the object and merge again"},
+		{"a short value is shown",
+			invalid(metav1.StatusCause{Field: "spec.replicas", Message: "Invalid value: -1: must be greater than or equal to 0"}), deployment,
+			"spec.replicas: invalid value -1: must be greater than or equal to 0"},
+		{"a value that holds what separates it",
+			invalid(metav1.StatusCause{Field: "metadata.name", Message: `Invalid value: "a: b": must be lower case`}), deployment,
+			`metadata.name: invalid value "a: b": must be lower case`},
+		{"a Secret's value never is",
+			invalid(metav1.StatusCause{Field: "data[a b]", Message: `Invalid value: "hunter2": a valid config key must consist of alphanumeric characters`}), secret,
+			"data[a b]: invalid value: a valid config key must consist of alphanumeric characters"},
+		{"several complaints are one line",
+			invalid(metav1.StatusCause{Field: "a", Message: "Required value"}, metav1.StatusCause{Field: "b", Message: "Unsupported value: \"x\": supported values: \"y\""}), deployment,
+			`a: Required value; b: unsupported value "x": supported values: "y"`},
+		{"a long message with a dump in it is cut at its first line",
+			invalid(metav1.StatusCause{Field: "spec", Message: "Forbidden: pod updates may not change fields other than `image`\n  core.PodSpec{\n- 1"}), deployment,
+			"spec: Forbidden: pod updates may not change fields other than `image` …: set it back"},
+		{"a missing right keeps verb and resource",
+			status(403, `deployments.apps "web" is forbidden: User "r" cannot patch resource "deployments" in API group "apps"`), deployment,
+			`User "r" cannot patch resource "deployments" in API group "apps": ask whoever runs the cluster for this right`},
+		{"a terminal escape is spelled out", status(400, "bad \x1b[31m thing"), deployment, `bad \x1b[31m thing`},
+		{"an unknown user", status(401, "Unauthorized"), deployment, "log in again"},
+		{"a missing namespace", status(404, `namespaces "x" not found`), deployment, "create it first"},
+		{"nobody listens", &url.Error{Op: "Get", Err: &net.OpError{Err: syscall.ECONNREFUSED}}, deployment, "the connection to the server k.example.com:6443 was refused"},
+		{"no such host", &url.Error{Op: "Get", Err: &net.DNSError{}}, deployment, "its name cannot be resolved"},
+		{"no answer", &url.Error{Op: "Get", Err: context.DeadlineExceeded}, deployment, "does not answer"},
+		{"an interrupt stays one", fmt.Errorf("x: %w", context.Canceled), deployment, context.Canceled.Error()},
+	} {
+		got := c.explain(tt.err, tt.target, "patch")
+		if !strings.Contains(got.Error(), tt.want) || strings.Contains(got.Error(), "\n") {
+			t.Errorf("%s:\ngot  %s\nwant %s", tt.reason, got, tt.want)
+		}
+	}
+}
+
+func TestRefusalsAreTold(t *testing.T) {
+	c := &Cluster{}
+	conflict := c.explain(&apierrors.StatusError{ErrStatus: metav1.Status{Code: 409, Reason: metav1.StatusReasonConflict}}, Target{}, "patch")
+	exists := c.explain(&apierrors.StatusError{ErrStatus: metav1.Status{Code: 409, Reason: metav1.StatusReasonAlreadyExists}}, Target{}, "create")
+	test := c.explain(&apierrors.StatusError{ErrStatus: metav1.Status{Code: 422, Reason: metav1.StatusReasonInvalid}}, Target{}, "patch")
+	if !IsConflict(conflict) || IsAlreadyExists(conflict) || !IsAlreadyExists(exists) || IsConflict(exists) || !IsTestFailed(test) {
+		t.Error("one kind of refusal is taken for another")
+	}
+	if IsRefusal(errors.New("x")) || Code(errors.New("x")) != 0 || Code(conflict) != 409 {
+		t.Error("what is no refusal is taken for one")
+	}
+}
+
+func TestDeclared(t *testing.T) {
+	crd := map[string]any{"spec": map[string]any{
+		"group": "example.com", "scope": "Namespaced",
+		"names": map[string]any{"kind": "Widget", "plural": "widgets"},
+		"versions": []any{
+			map[string]any{"name": "v1", "served": true, "subresources": map[string]any{"status": map[string]any{}}},
+			map[string]any{"name": "v1alpha1", "served": false},
+		},
+	}}
+	got := Declared(crd)
+	want := Resource{Group: "example.com", Version: "v1", Kind: "Widget", Plural: "widgets", Namespaced: true, Status: true}
+	if len(got) != 1 || got[0] != want {
+		t.Errorf("got %+v, want only %+v: a version that is not served cannot be written", got, want)
+	}
+	if Declared(map[string]any{"kind": "Pod"}) != nil {
+		t.Error("a pod declares no kinds")
+	}
+}
