@@ -73,7 +73,7 @@ func (s *apiServer) need(t *testing.T) *apiServer {
 
 func (s *apiServer) start() error {
 	var err error
-	if s.home, err = os.MkdirTemp("", "kubectl-merge-e2e-*"); err != nil {
+	if s.home, err = os.MkdirTemp("", "merge-e2e-*"); err != nil {
 		return err
 	}
 	file, err := s.find()
