@@ -80,12 +80,15 @@ func lacks(item, other *Item) bool {
 		return false
 	case isNamespace(other.Target.Resource):
 		return item.Target.Namespaced && item.Target.Namespace == other.Target.Name
-	case isCRD(other.Target.Resource):
-		return slices.ContainsFunc(cluster.Declared(other.Object.Value), func(r cluster.Resource) bool {
-			return r.Group == item.Target.Group && r.Kind == item.Target.Kind
-		})
 	}
-	return false
+	return defines(other, item)
+}
+
+// defines: crd is the CustomResourceDefinition of the item's kind.
+func defines(crd, item *Item) bool {
+	return isCRD(crd.Target.Resource) && slices.ContainsFunc(cluster.Declared(crd.Object.Value), func(r cluster.Resource) bool {
+		return r.Group == item.Target.Group && r.Kind == item.Target.Kind
+	})
 }
 
 // mayExplain says whether writing other may be what item's refusal waits for.
@@ -93,10 +96,8 @@ func mayExplain(item, other *Item, refusal error) bool {
 	if item == other {
 		return false
 	}
-	if isCRD(other.Target.Resource) && other.Planned.Live != nil { // its schema changes
-		return slices.ContainsFunc(cluster.Declared(other.Object.Value), func(r cluster.Resource) bool {
-			return r.Group == item.Target.Group && r.Kind == item.Target.Kind
-		})
+	if defines(other, item) { // its schema may change
+		return true
 	}
 	if isNamespace(other.Target.Resource) && other.Planned.Live != nil { // its labels may choose policies
 		return item.Target.Namespace == other.Target.Name && cluster.IsForbidden(refusal)

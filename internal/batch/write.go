@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/plan"
@@ -103,7 +104,7 @@ func (w *writer) preflight(ctx context.Context, items []*Item) {
 	begun := run.Each(ctx, len(trials), w.Concurrency, func(i int) {
 		item := trials[i]
 		var out sink.Outcome
-		if out, errs[i] = trial.Carry(ctx, item.Target, item.Planned, w.againFor(item)); errs[i] == nil {
+		if out, errs[i] = w.carry(ctx, trial, item); errs[i] == nil {
 			item.Planned = out.Planned
 		}
 	}, func(int) {})
@@ -116,11 +117,36 @@ func (w *writer) preflight(ctx context.Context, items []*Item) {
 	}
 }
 
-// againFor merges the item with what live has become.
-func (w *writer) againFor(item *Item) sink.Again {
-	return func(ctx context.Context, live map[string]any) (plan.Planned, error) {
-		return w.again(ctx, item, live)
+// young is how long a kind that this run made or changed may take until every part
+// of the server knows.
+const young = 10 * time.Second
+
+// carry has a server write, or try, an item. Where the item's kind is new, a
+// refusal may mean that the server has not taken it in yet.
+func (w *writer) carry(ctx context.Context, s sink.Server, item *Item) (sink.Outcome, error) {
+	limit := time.Now().Add(young)
+	for pause := 100 * time.Millisecond; ; pause *= 2 {
+		out, err := s.Carry(ctx, item.Target, item.Planned, func(ctx context.Context, live map[string]any) (plan.Planned, error) {
+			return w.again(ctx, item, live)
+		})
+		if !cluster.IsRefusal(err) || cluster.IsForbidden(err) || time.Now().After(limit) || !w.newKind(item) {
+			return out, err
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return out, err
+		}
 	}
+}
+
+// newKind: this run has written the definition of the item's kind.
+func (w *writer) newKind(item *Item) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.ContainsFunc(w.items, func(other *Item) bool {
+		return other.state == through && other.Outcome.Word != sink.Unchanged && defines(other, item)
+	})
 }
 
 // judge decides what a trial's outcome means for its item.
@@ -167,7 +193,7 @@ func (w *writer) send(ctx context.Context, items []*Item, s stage) {
 }
 
 func (w *writer) sendOne(ctx context.Context, item *Item) {
-	out, err := w.server.Carry(ctx, item.Target, item.Planned, w.againFor(item))
+	out, err := w.carry(ctx, w.server, item)
 	switch {
 	case err == nil && isCRD(item.Target.Resource) && !w.Write.DryRun:
 		if err = w.API.WaitEstablished(ctx, item.Target); err != nil {
@@ -186,17 +212,21 @@ func (w *writer) sendOne(ctx context.Context, item *Item) {
 
 // untried: in a dry run the server cannot know what the run itself would make.
 func (w *writer) untried(item *Item, out sink.Outcome, err error) (sink.Outcome, error) {
-	for _, other := range w.items {
-		if other.Planned.Action != plan.Nothing && mayExplain(item, other, err) {
-			out.Object, out.Word = item.Planned.Final, sink.Configured
-			if item.Planned.Action == plan.Create {
-				out.Word = sink.Created
-			}
-			out.Notes = append(out.Notes, fmt.Sprintf("could not be tried by the server before %s is written: %s", other.Target, reasonOf(item, err)))
-			return out, nil
-		}
+	i := slices.IndexFunc(w.items, func(other *Item) bool { return lacks(item, other) })
+	if i < 0 {
+		i = slices.IndexFunc(w.items, func(other *Item) bool {
+			return other.Planned.Action != plan.Nothing && mayExplain(item, other, err)
+		})
 	}
-	return out, err
+	if i < 0 {
+		return out, err
+	}
+	out.Object, out.Word = item.Planned.Final, sink.Configured
+	if item.Planned.Action == plan.Create {
+		out.Word = sink.Created
+	}
+	out.Notes = append(out.Notes, fmt.Sprintf("could not be tried by the server before %s is written: %s", w.items[i].Target, reasonOf(item, err)))
+	return out, nil
 }
 
 // through marks an item as done and tells what can be told in input order.

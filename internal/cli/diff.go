@@ -69,7 +69,7 @@ func (v *diffVerb) run(ctx context.Context, policyGiven bool) (differs bool, err
 	if err != nil {
 		return false, err
 	}
-	s, err := v.open(ctx, request{inputs: &v.inputs, planner: planner, live: v.live, concurrency: v.concurrency})
+	s, err := v.open(ctx, request{inputs: &v.inputs, plan: &v.plan, planner: planner, live: v.live, concurrency: v.concurrency})
 	if err != nil {
 		return false, err
 	}

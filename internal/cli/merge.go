@@ -104,6 +104,7 @@ func (v *mergeVerb) run(ctx context.Context, policyGiven bool) error {
 	}
 	s, err := v.open(ctx, request{
 		inputs:      &v.inputs,
+		plan:        &v.plan,
 		planner:     planner,
 		live:        v.live,
 		concurrency: v.concurrency,

@@ -23,6 +23,7 @@ type planFlags struct {
 	original  string
 	policy    string
 	rules     string
+	schemas   []string
 	strategy  string
 	manager   string
 	validate  string
@@ -33,6 +34,7 @@ func (f *planFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.original, "original", "auto", "where what was applied last is found: auto, annotation, managed-fields, none, or a FILE")
 	flags.StringVar(&f.policy, "policy", "apply", "who wins where local and live disagree: apply, merge3, diff3, strict, live")
 	flags.StringVar(&f.rules, "rules", "", "FILE with rules that say who wins, and how lists are split, for single fields")
+	flags.StringSliceVar(&f.schemas, "schema", nil, "FILE with CustomResourceDefinitions or an OpenAPI document, for kinds that nobody else knows")
 	flags.StringVar(&f.strategy, "strategy", "auto", "how objects are merged: auto, strategic (exactly as kubectl apply), json (RFC 7386, lists whole), associative (as kustomize)")
 	flags.StringVar(&f.manager, "field-manager", defaultManager, "name of the manager used to track field ownership")
 	flags.StringVar(&f.validate, "validate", "strict", "what unknown fields are: strict (or true: an error), warn, ignore (or false)")
@@ -42,7 +44,7 @@ func (f *planFlags) add(flags *pflag.FlagSet) {
 	_ = flags.MarkHidden("openapi-patch")
 }
 
-// planner is the Planner that the flags ask for, without schemas.
+// planner is the Planner that the flags ask for, without schemas: see definitions.
 func (f *planFlags) planner(ctx context.Context, policyGiven bool) (*plan.Planner, error) {
 	name := f.policy
 	if !f.overwrite {
@@ -68,6 +70,21 @@ func (f *planFlags) planner(ctx context.Context, policyGiven bool) (*plan.Planne
 		return nil, err
 	}
 	return &plan.Planner{Policy: policy, Rules: rules, Strategy: f.strategy, Original: originals, Manager: f.manager, Validate: validation}, nil
+}
+
+// definitions reads the schema files.
+func (f *planFlags) definitions() (*plan.Definitions, error) {
+	defs := &plan.Definitions{}
+	for _, name := range f.schemas {
+		text, err := os.ReadFile(name)
+		if err == nil {
+			err = defs.File(name, text)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("--schema: %w", err)
+		}
+	}
+	return defs, nil
 }
 
 func (f *planFlags) readRules() (schema.Rules, error) {

@@ -9,7 +9,6 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/plan"
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
-	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
 // session is a run that has its objects: each with its live form and its plan.
@@ -28,6 +27,7 @@ func (s *session) offline() bool { return s.job.API == nil }
 // request is what a session is opened for.
 type request struct {
 	inputs      *inputFlags
+	plan        *planFlags
 	planner     *plan.Planner
 	live        []string // files that hold live objects; none: the cluster is asked
 	write       cluster.Write
@@ -51,11 +51,15 @@ func (e *env) open(ctx context.Context, r request) (*session, error) {
 		}
 		return nil, bad
 	}
-	var err error
+	defs, err := r.plan.definitions()
+	if err != nil {
+		return nil, err
+	}
+	defs.Input(objects)
 	if len(r.live) > 0 {
-		s.items, err = e.saved(ctx, s.job, objects, r)
+		s.items, err = e.saved(ctx, s.job, objects, r.live, defs)
 	} else {
-		s.items, err = e.asked(ctx, s.job, objects)
+		s.items, err = e.asked(ctx, s.job, objects, defs)
 	}
 	var down *cluster.Unreachable
 	if errors.As(err, &down) {
@@ -66,7 +70,7 @@ func (e *env) open(ctx context.Context, r request) (*session, error) {
 }
 
 // asked takes live from the cluster.
-func (e *env) asked(ctx context.Context, job *batch.Job, objects []source.Object) ([]*batch.Item, error) {
+func (e *env) asked(ctx context.Context, job *batch.Job, objects []source.Object, defs *plan.Definitions) ([]*batch.Item, error) {
 	api, err := e.connect()
 	if err != nil {
 		return nil, err
@@ -77,73 +81,33 @@ func (e *env) asked(ctx context.Context, job *batch.Job, objects []source.Object
 	}
 	docs := &plan.Documents{Fetch: api.OpenAPI}
 	job.API, job.Forget = api, docs.Forget
-	job.Planner.Schemas, job.Planner.Struct = docs.Type, cluster.Struct
+	job.Planner.Schemas, job.Planner.Struct = defs.Around(docs.Type), cluster.Struct
 	items, err := job.Resolve(ctx, objects, ns)
 	job.Merge(ctx, items)
 	return items, err
 }
 
 // saved takes live from files; nobody is contacted.
-func (e *env) saved(ctx context.Context, job *batch.Job, objects []source.Object, r request) ([]*batch.Item, error) {
-	saved, err := source.ReadSaved(ctx, source.Inputs{Files: r.live, Stdin: e.In})
+func (e *env) saved(ctx context.Context, job *batch.Job, objects []source.Object, live []string, defs *plan.Definitions) ([]*batch.Item, error) {
+	files, err := source.ReadSaved(ctx, source.Inputs{Files: live, Stdin: e.In})
 	if err != nil {
 		return nil, fmt.Errorf("--live: %w", err)
 	}
-	job.Planner.Struct = cluster.Struct
+	job.Planner.Schemas, job.Planner.Struct = defs.Around(nil), cluster.Struct
 	var (
 		items []*batch.Item
+		local []source.Object
 		errs  []error
-		ns    = e.offlineNamespacing()
+		p     = pairing{files: files, defs: defs, ns: e.offlineNamespacing()}
 	)
 	for _, o := range objects {
-		item, err := pair(ctx, job.Planner, saved, ns, o)
+		item, live, err := p.pair(o)
 		if err != nil {
 			errs = append(errs, err)
+			continue
 		}
-		if item != nil {
-			items = append(items, item)
-		}
-	}
-	local := make([]source.Object, len(items))
-	for i, item := range items {
-		local[i] = item.Object
+		item.Planned, item.Err = job.Planner.Plan(ctx, plan.Subject{Object: item.Object, Name: item.Target.String(), HasStatus: item.Target.Status}, live)
+		items, local = append(items, item), append(local, item.Object)
 	}
 	return items, errors.Join(append(errs, source.Repeated(local))...)
-}
-
-// pair finds an object's saved live form, and merges.
-func pair(ctx context.Context, planner *plan.Planner, saved *source.Saved, ns batch.Namespacing, o source.Object) (*batch.Item, error) {
-	kind, known := schema.BuiltinKind(o.Group(), o.Version(), o.Kind())
-	var err error
-	if !known || kind.Namespaced {
-		if ns.Default != "" || o.Namespace() != "" {
-			if o, err = ns.Place(o, true); err != nil {
-				return nil, err
-			}
-		}
-	} else {
-		o = o.InNamespace("")
-	}
-	found, err := saved.Find(o)
-	if err != nil {
-		return nil, err
-	}
-	var live map[string]any
-	if found != nil {
-		live = found.Value
-		o = o.InNamespace(found.Namespace())
-	}
-	if known && kind.Namespaced && o.Namespace() == "" {
-		o = o.InNamespace("default")
-	}
-	item := &batch.Item{Object: o, Target: cluster.Target{
-		Resource: cluster.Resource{
-			Group: o.Group(), Version: o.Version(), Kind: o.Kind(), Plural: kind.Resource,
-			Namespaced: o.Namespace() != "", Status: kind.HasStatus,
-		},
-		Namespace: o.Namespace(),
-		Name:      o.Name(),
-	}}
-	item.Planned, item.Err = planner.Plan(ctx, plan.Subject{Object: o, Name: item.Target.String(), HasStatus: item.Target.Status}, live)
-	return item, nil
 }

@@ -135,6 +135,8 @@ func (r *Refusal) text(s metav1.Status) string {
 		return "the server does not know you: log in again, or choose a user with --user or --context"
 	case r.Code == http.StatusUnsupportedMediaType:
 		return "the server does not take this kind of patch"
+	case r.Code == http.StatusNotFound && strings.Contains(s.Message, "could not find the requested resource"):
+		return "the server does not serve this kind"
 	case r.Code == http.StatusUnprocessableEntity && len(r.Causes) > 0:
 		return invalid(r.Causes, secret)
 	case r.Code == http.StatusForbidden:

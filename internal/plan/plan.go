@@ -31,12 +31,15 @@ type Planner struct {
 
 	// Schemas asks the server, or a file, for the type of a kind; nil where there
 	// is nobody to ask. A nil type without an error means that nobody knows.
-	Schemas func(ctx context.Context, group, version, kind string) (*merge.Type, error)
+	Schemas Schemas
 
 	// Struct gives a value of a kind's compiled-in Go type, which only the
 	// strategic strategy needs; may be nil.
 	Struct func(group, version, kind string) any
 }
+
+// Schemas gives the type of a kind.
+type Schemas func(ctx context.Context, group, version, kind string) (*merge.Type, error)
 
 // Validation says what becomes of fields that a kind does not have.
 type Validation string

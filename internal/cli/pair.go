@@ -1,0 +1,62 @@
+package cli
+
+import (
+	"github.com/kubectl-merge/kubectl-merge/internal/batch"
+	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+	"github.com/kubectl-merge/kubectl-merge/internal/plan"
+	"github.com/kubectl-merge/kubectl-merge/internal/source"
+	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
+)
+
+// pairing finds the saved live form of objects, where no server can be asked what
+// a kind is like.
+type pairing struct {
+	files *source.Saved
+	defs  *plan.Definitions
+	ns    batch.Namespacing
+}
+
+// pair is the object as an item, in the namespace where its live form is, and that
+// form; nil where there is none.
+func (p pairing) pair(o source.Object) (*batch.Item, map[string]any, error) {
+	kind, known := schema.BuiltinKind(o.Group(), o.Version(), o.Kind())
+	if !known {
+		kind, known = p.defs.Kind(o.Group(), o.Version(), o.Kind())
+	}
+	o, err := p.place(o, kind, known)
+	if err != nil {
+		return nil, nil, err
+	}
+	found, err := p.files.Find(o)
+	if err != nil {
+		return nil, nil, err
+	}
+	var live map[string]any
+	if found != nil {
+		live = found.Value
+		o = o.InNamespace(found.Namespace())
+	}
+	if known && kind.Namespaced && o.Namespace() == "" {
+		o = o.InNamespace("default")
+	}
+	return &batch.Item{Object: o, Target: cluster.Target{
+		Resource: cluster.Resource{
+			Group: o.Group(), Version: o.Version(), Kind: o.Kind(), Plural: kind.Resource,
+			Namespaced: o.Namespace() != "", Status: kind.HasStatus,
+		},
+		Namespace: o.Namespace(),
+		Name:      o.Name(),
+	}}, live, nil
+}
+
+// place puts the object into the namespace that the user named. Whether an unknown
+// kind has namespaces only its objects can tell.
+func (p pairing) place(o source.Object, kind schema.Kind, known bool) (source.Object, error) {
+	switch {
+	case known && !kind.Namespaced:
+		return o.InNamespace(""), nil
+	case p.ns.Default == "" && o.Namespace() == "":
+		return o, nil
+	}
+	return p.ns.Place(o, true)
+}
