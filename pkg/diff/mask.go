@@ -63,14 +63,12 @@ func keep[T any](is bool, masked T, v any) any {
 
 func maskMaps(x, y map[string]any) (map[string]any, map[string]any) {
 	x, y = maskAnnotation(x, y)
-	if isSecret(x) || isSecret(y) {
-		// A Secret whose counterpart is none would still be compared with it.
-		for _, name := range []string{"data", "stringData"} {
-			x, y = maskField(x, y, name, isSecret(x), isSecret(y))
-		}
-		return x, y
-	}
+	secret := isSecret(x) || isSecret(y) // what became of a Secret may have its values still
 	for _, k := range eachKey(x, y) {
+		if secret && (k == "data" || k == "stringData") {
+			x, y = maskField(x, y, k)
+			continue
+		}
 		v, had := x[k]
 		w, has := y[k]
 		mv, mw := mask(v, w)
@@ -148,14 +146,14 @@ func objectID(v any) string {
 	return kind + "\x00" + ns + "\x00" + name
 }
 
-// maskField masks one map of values on the sides that are Secrets.
-func maskField(x, y map[string]any, field string, inX, inY bool) (map[string]any, map[string]any) {
+// maskField masks one map of values.
+func maskField(x, y map[string]any, field string) (map[string]any, map[string]any) {
 	v, had := x[field]
 	w, has := y[field]
-	if had && inX && v != nil {
+	if had && v != nil {
 		x = with(x, field, maskValues(v, w, has, maskedBefore))
 	}
-	if has && inY && w != nil {
+	if has && w != nil {
 		y = with(y, field, maskValues(w, v, had, maskedAfter))
 	}
 	return x, y

@@ -41,9 +41,9 @@ func TestMask(t *testing.T) {
 		{"another group's Secret is no Secret", `{"kind":"Secret","apiVersion":"x.io/v1","data":{"a":"1"}}`, `null`, `{"apiVersion":"x.io/v1","data":{"a":"1"},"kind":"Secret"}`, `null`},
 		{"a ConfigMap stays", `{"kind":"ConfigMap","data":{"a":"1"}}`, `{"kind":"ConfigMap","data":{"a":"2"}}`, `{"data":{"a":"1"},"kind":"ConfigMap"}`, `{"data":{"a":"2"},"kind":"ConfigMap"}`},
 		{
-			"a Secret whose counterpart is something else",
+			"what became of a Secret may have its values still",
 			`{"kind":"Secret","data":{"a":"1"}}`, `{"kind":"ConfigMap","data":{"a":"1"}}`,
-			`{"data":{"a":"***"},"kind":"Secret"}`, `{"data":{"a":"1"},"kind":"ConfigMap"}`,
+			`{"data":{"a":"***"},"kind":"Secret"}`, `{"data":{"a":"***"},"kind":"ConfigMap"}`,
 		},
 	} {
 		t.Run(c.reason, func(t *testing.T) {

@@ -5,7 +5,6 @@ import (
 	"io"
 	"maps"
 	"strings"
-	"unicode"
 
 	udiff "github.com/aymanbagabas/go-udiff"
 )
@@ -174,32 +173,4 @@ func colored(text string) string {
 		b.WriteString(body + line[len(strings.TrimSuffix(line, "\n")):])
 	}
 	return b.String()
-}
-
-// visible spells out the characters that drive a terminal or change the order in
-// which text is read: control characters other than newline and tab, and
-// Unicode's format characters.
-func visible(s string) string {
-	s = strings.ToValidUTF8(s, "\ufffd")
-	if strings.IndexFunc(s, unseen) < 0 {
-		return s
-	}
-	var b strings.Builder
-	for _, r := range s {
-		switch {
-		case !unseen(r):
-			b.WriteRune(r)
-		case r < 0x100:
-			fmt.Fprintf(&b, `\x%02x`, r)
-		case r < 0x10000:
-			fmt.Fprintf(&b, `\u%04x`, r)
-		default:
-			fmt.Fprintf(&b, `\U%08x`, r)
-		}
-	}
-	return b.String()
-}
-
-func unseen(r rune) bool {
-	return r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == '\u2028' || r == '\u2029')
 }

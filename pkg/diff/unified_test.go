@@ -2,9 +2,7 @@ package diff_test
 
 import (
 	"bytes"
-	"encoding/json"
 	"flag"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,7 +10,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
-	"sigs.k8s.io/yaml"
 )
 
 var update = flag.Bool("update", false, "write the goldens anew")
@@ -83,56 +80,6 @@ func TestUnified(t *testing.T) {
 			}
 			golden(t, c.golden, b.String())
 		})
-	}
-}
-
-func TestYAML(t *testing.T) {
-	for _, c := range []struct{ reason, in, want string }{
-		{"keys in order, lists not indented", `{"b":[{"x":1}],"a":{"c":"d"}}`, "a:\n  c: d\nb:\n- x: 1\n"},
-		{"2^53+1", `{"n":9007199254740993}`, "\"n\": 9007199254740993\n"},
-		{"beyond uint64", `{"n":[184467440737095516150]}`, "\"n\":\n- 184467440737095516150\n"},
-		{"more digits than a float has", `{"n":0.12345678901234567890}`, "\"n\": 0.12345678901234567890\n"},
-		{"strings that look like something else are quoted", `{"a":"1","b":"true","c":"","d":"yes","e":"1e3","f":null}`, "a: \"1\"\nb: \"true\"\nc: \"\"\nd: \"yes\"\ne: \"1e3\"\nf: null\n"},
-		{"a text that looks like our own stand-in", `{"a":"number0x0x number1x0x","n":1.50}`, "a: number0x0x number1x0x\n\"n\": 1.50\n"},
-		{"several lines", `{"a":"x\ny\n"}`, "a: |\n  x\n  y\n"},
-		{"a scalar", `7`, "7\n"},
-	} {
-		t.Run(c.reason, func(t *testing.T) {
-			got, err := diff.YAML(read(t, c.in))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if d := cmp.Diff(c.want, string(got)); d != "" {
-				t.Error(d)
-			}
-		})
-	}
-	t.Run("what is no JSON value is an error that does not quote it", func(t *testing.T) {
-		for _, v := range []any{map[string]any{"a": json.Number("hunter2: x")}, make(chan int)} {
-			if got, err := diff.YAML(v); err == nil || strings.Contains(err.Error(), "hunter2") {
-				t.Errorf("%s, %v", got, err)
-			}
-		}
-	})
-}
-
-// TestYAMLIsReadBack: kubectl's own reader gives the value back.
-func TestYAMLIsReadBack(t *testing.T) {
-	seed := rand.Uint64()
-	r := rand.New(rand.NewPCG(seed, 0))
-	for range 2000 {
-		v := object(r, 3)
-		text, err := diff.YAML(v)
-		if err != nil {
-			t.Fatalf("seed %d: %v", seed, err)
-		}
-		back, err := yaml.YAMLToJSON(text)
-		if err != nil {
-			t.Fatalf("seed %d: %v in\n%s", seed, err, text)
-		}
-		if d := cmp.Diff(show(t, v), string(back)); d != "" {
-			t.Fatalf("seed %d: %s", seed, d)
-		}
 	}
 }
 

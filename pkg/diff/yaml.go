@@ -1,179 +1,205 @@
 package diff
 
 import (
-	"bytes"
+	"cmp"
 	"encoding/json"
-	"fmt"
+	"errors"
 	"maps"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
-	"sigs.k8s.io/yaml"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// YAML prints a value as kubectl -o yaml does: keys in alphabetical order, lists
-// not indented, integers of any size and fractions of any length as they stand in
-// the JSON. It does not mask: see Mask.
+// YAML prints a JSON value as kubectl -o yaml does (sigs.k8s.io/yaml): keys in
+// order, lists not indented, text of several lines as a block. Integers of any
+// size and fractions of any length keep their value. It does not mask: see Mask.
+// The error is that of a value which is not JSON, and does not quote it.
+//
+// Unlike kubectl: long text is not folded at 80 columns, so that a change in it
+// is one line of a diff; C1 control characters, at which kubectl fails, and
+// format characters, which can make text read as another, are escaped.
 func YAML(v any) ([]byte, error) {
-	n := &numbers{}
-	v = n.replace(v)
-	for _, t := range n.texts {
-		if !json.Valid([]byte(t)) {
-			return nil, unprintable()
-		}
-	}
-	if len(n.texts) == 0 {
-		return marshal(v)
-	}
-	data, err := json.Marshal(v)
-	if err != nil {
+	p := printer{out: make([]byte, 0, 1024)}
+	p.value(v, 0, false)
+	if p.bad {
 		return nil, unprintable()
 	}
-	n.choose(string(data))
-	out, err := marshal(n.fill(v))
-	if err != nil {
-		return nil, err
+	if n := len(p.out); p.out[n-1] != '\n' {
+		p.out = append(p.out, '\n')
 	}
-	return []byte(n.restore(string(out))), nil
+	return p.out, nil
 }
 
-func marshal(v any) ([]byte, error) {
-	data, err := json.Marshal(v)
-	if err != nil {
-		return nil, unprintable()
-	}
-	out, err := yaml.JSONToYAML(spellControls(data))
-	if err != nil {
-		return nil, unprintable()
-	}
-	return out, nil
-}
-
-// spellControls escapes what is legal in JSON text and not in YAML text. Unlike
-// kubectl: it cannot print an object with such a character at all.
-func spellControls(data []byte) []byte {
-	illegal := func(r rune) bool { return r >= 0x7f && r < 0xa0 || r == 0xfeff || r == 0xfffe || r == 0xffff }
-	if bytes.IndexFunc(data, illegal) < 0 {
-		return data
-	}
-	var b bytes.Buffer
-	for _, r := range string(data) {
-		if illegal(r) {
-			fmt.Fprintf(&b, `\u%04x`, r)
-		} else {
-			b.WriteRune(r)
-		}
-	}
-	return b.Bytes()
-}
-
-// unprintable hides the cause, which would quote the value.
 func unprintable() error {
-	return fmt.Errorf("not a JSON value: it cannot be printed as YAML; read it with merge.ReadJSON")
+	return errors.New("not a JSON value: it cannot be printed; read it with merge.ReadJSON")
 }
 
-// numbers carries those numbers past the YAML library that it would round or
-// respell: it knows int64 and float64 only.
-type numbers struct {
-	texts  []string
-	prefix string
+type printer struct {
+	out []byte
+	bad bool
 }
 
-// number stands for texts[i] until a prefix is known.
-type number int
-
-// MarshalJSON makes the value legal while it is searched for the prefix.
-func (number) MarshalJSON() ([]byte, error) { return []byte("0"), nil }
-
-func (n *numbers) replace(v any) any {
+// value writes v. indent is the column of what contains v; after a dash, a
+// collection begins on the same line.
+func (p *printer) value(v any, indent int, dash bool) {
 	switch v := v.(type) {
+	case map[string]any:
+		p.mapping(v, indent, dash)
+	case []any:
+		p.sequence(v, indent, dash)
+	case string:
+		p.text(v, indent, false)
 	case json.Number:
-		if i, err := strconv.ParseInt(string(v), 10, 64); err == nil && strconv.FormatInt(i, 10) == string(v) {
-			return v
-		}
-		n.texts = append(n.texts, string(v))
-		return number(len(n.texts) - 1)
-	case map[string]any:
-		return eachValue(v, n.replace)
-	case []any:
-		return eachEntry(v, n.replace)
-	}
-	return v
-}
-
-// choose finds a word that does not occur in the text.
-func (n *numbers) choose(text string) {
-	for i := 0; ; i++ {
-		n.prefix = "number" + strconv.Itoa(i) + "x"
-		if !strings.Contains(text, n.prefix) {
-			return
-		}
+		p.number(v)
+	case bool:
+		p.out = strconv.AppendBool(p.out, v)
+	case nil:
+		p.out = append(p.out, "null"...)
+	default:
+		p.bad = true
 	}
 }
 
-func (n *numbers) fill(v any) any {
+func (p *printer) mapping(m map[string]any, indent int, dash bool) {
+	if len(m) == 0 {
+		p.out = append(p.out, "{}"...)
+		return
+	}
+	keys := slices.SortedFunc(maps.Keys(m), compareKeys)
+	for i, k := range keys {
+		p.lead(indent, dash && i == 0)
+		p.entry(k, m[k], indent)
+	}
+}
+
+// longKey is from where on YAML wants a key marked as such.
+const longKey = 128
+
+func (p *printer) entry(k string, v any, indent int) {
+	if len(k) > longKey {
+		p.out = append(p.out, "? "...)
+		p.text(k, indent, true)
+		p.lead(indent, false)
+		p.out = append(p.out, ": "...)
+		p.value(v, indent+2, true)
+		return
+	}
+	p.text(k, indent, true)
+	p.out = append(p.out, ':')
+	if isScalar(v) || isEmpty(v) {
+		p.out = append(p.out, ' ')
+	}
+	if _, list := v.([]any); list {
+		p.value(v, indent, false)
+		return
+	}
+	p.value(v, indent+2, false)
+}
+
+func (p *printer) sequence(l []any, indent int, dash bool) {
+	if len(l) == 0 {
+		p.out = append(p.out, "[]"...)
+		return
+	}
+	for i, e := range l {
+		p.lead(indent, dash && i == 0)
+		p.out = append(p.out, "- "...)
+		p.value(e, indent+2, true)
+	}
+}
+
+// lead begins a line, unless the text is to go on after a dash.
+func (p *printer) lead(indent int, goesOn bool) {
+	if goesOn {
+		return
+	}
+	if n := len(p.out); n > 0 && p.out[n-1] != '\n' {
+		p.out = append(p.out, '\n')
+	}
+	for range indent {
+		p.out = append(p.out, ' ')
+	}
+}
+
+func isEmpty(v any) bool {
 	switch v := v.(type) {
-	case number:
-		return n.prefix + strconv.Itoa(int(v)) + "x"
 	case map[string]any:
-		return eachValue(v, n.fill)
+		return len(v) == 0
 	case []any:
-		return eachEntry(v, n.fill)
+		return len(v) == 0
 	}
-	return v
+	return false
 }
 
-func (n *numbers) restore(text string) string {
-	pairs := make([]string, 0, 2*len(n.texts))
-	for i, t := range n.texts {
-		pairs = append(pairs, n.prefix+strconv.Itoa(i)+"x", t)
+// number writes fractions and exponents as kubectl does, through float64, unless
+// that would be another number.
+func (p *printer) number(n json.Number) {
+	text := string(n)
+	if strings.ContainsAny(text, ".eE") {
+		if f, err := strconv.ParseFloat(text, 64); err == nil {
+			if g := strconv.FormatFloat(f, 'g', -1, 64); merge.Equal(n, json.Number(g), nil) {
+				text = g
+			}
+		}
 	}
-	return strings.NewReplacer(pairs...).Replace(text)
+	p.bad = p.bad || !json.Valid([]byte(text))
+	p.out = append(p.out, text...)
 }
 
-// eachValue and eachEntry copy only where f gives another value.
-func eachValue(m map[string]any, f func(any) any) map[string]any {
-	out, copied := m, false
-	for k, v := range m {
-		now := f(v)
-		if same(v, now) {
+// compareKeys orders keys as people do: symbols, numbers by what they are, then
+// letters, so that 9 comes before 10. That is the YAML library's order wherever
+// the library has one: with numbers that letters follow (a9, a10, a1b) its
+// comparison goes round in a circle, and its output changes from run to run.
+func compareKeys(a, b string) int {
+	for a != "" && b != "" {
+		x, y := token(a), token(b)
+		if x == y {
+			a, b = a[len(x):], b[len(y):]
 			continue
 		}
-		if !copied {
-			out, copied = maps.Clone(m), true
+		if c := cmp.Compare(class(x), class(y)); c != 0 {
+			return c
 		}
-		out[k] = now
+		if class(x) == classNumber {
+			return compareNumbers(x, y)
+		}
+		return strings.Compare(x, y)
 	}
-	return out
+	return len(a) - len(b)
 }
 
-func eachEntry(l []any, f func(any) any) []any {
-	out, copied := l, false
-	for i, v := range l {
-		now := f(v)
-		if same(v, now) {
-			continue
-		}
-		if !copied {
-			out, copied = slices.Clone(l), true
-		}
-		out[i] = now
+// token is the run of digits, or the one character, that s begins with.
+func token(s string) string {
+	if n := len(s) - len(strings.TrimLeft(s, "0123456789")); n > 0 {
+		return s[:n]
 	}
-	return out
+	_, n := utf8.DecodeRuneInString(s)
+	return s[:n]
 }
 
-// same says whether f returned what it was given: maps and lists by identity,
-// since they are copied only for a reason.
-func same(old, now any) bool {
-	switch old := old.(type) {
-	case map[string]any:
-		m, ok := now.(map[string]any)
-		return ok && reflect.ValueOf(old).Pointer() == reflect.ValueOf(m).Pointer()
-	case []any:
-		l, ok := now.([]any)
-		return ok && (len(old) == 0 || &old[0] == &l[0])
+const (
+	classSymbol = iota
+	classNumber
+	classLetter
+)
+
+func class(token string) int {
+	r, _ := utf8.DecodeRuneInString(token)
+	switch {
+	case r >= '0' && r <= '9':
+		return classNumber
+	case unicode.IsLetter(r):
+		return classLetter
 	}
-	return old == now
+	return classSymbol
+}
+
+// compareNumbers compares runs of digits of any length; of 7 and 007, 7 is first.
+func compareNumbers(x, y string) int {
+	a, b := strings.TrimLeft(x, "0"), strings.TrimLeft(y, "0")
+	return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b), cmp.Compare(len(x), len(y)))
 }

@@ -1,0 +1,305 @@
+package diff
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
+
+// Explanation says of every field of an object where its value comes from.
+type Explanation struct {
+	Object string `json:"object"`
+	Fields []Row  `json:"fields"`
+}
+
+// Row explains one field. Its values are masked.
+type Row struct {
+	Path   merge.Path
+	Result merge.Opt // unset: the field is gone
+	From   string    // original, local or live; "" while a conflict is open
+	Why    string    // the cause, in words
+	Split  string    // how the list or map around it is split, and who said so; "" for plain fields
+
+	Original, Local, Live merge.Opt
+
+	Owner *merge.Owner // of live's value, nil if unknown
+
+	brief    string // Why in a word or two
+	conflict bool
+	differ   bool // the sides do not agree
+	untold   bool // only live has it, so that telling the sides would tell nothing
+}
+
+// MarshalJSON is the form for programs. An absent value is left out; null is
+// null.
+func (r Row) MarshalJSON() ([]byte, error) { return marshal(r.value()) }
+
+func (r Row) value() map[string]any {
+	m := map[string]any{"path": r.Path.String(), "why": r.Why}
+	for name, s := range map[string]string{"from": r.From, "split": r.Split} {
+		if s != "" {
+			m[name] = s
+		}
+	}
+	if r.Result.Set {
+		m["result"] = r.Result.Value
+	}
+	addSides(m, sides{r.Original, r.Local, r.Live}, r.Owner)
+	return m
+}
+
+// Explain turns the plan's trace into rows, in its order. With paths, only fields
+// at or below one of them are explained; a path may name an entry by some of its
+// keys. Without, what is only the API's own book-keeping and status are left out.
+func Explain(t Told, paths ...merge.Path) Explanation {
+	settled := map[string]merge.Disagreement{}
+	for _, d := range append(t.Plan.Settled[:len(t.Plan.Settled):len(t.Plan.Settled)], t.Plan.Conflicts...) {
+		settled[d.Path.String()] = d
+	}
+	e := Explanation{Object: t.Object, Fields: []Row{}}
+	for _, b := range t.Plan.Because {
+		if len(paths) == 0 && !isBookkeeping(b.Path) || anyWithin(b.Path, paths) {
+			d, ok := settled[b.Path.String()]
+			e.Fields = append(e.Fields, t.row(b, d, ok))
+		}
+	}
+	return e
+}
+
+// isBookkeeping: nobody configures it.
+func isBookkeeping(p merge.Path) bool {
+	if len(p) < 2 || p[0].Name != "metadata" {
+		return len(p) > 0 && p[0].Name == "status"
+	}
+	return slices.Contains(bookkeeping, p[1].Name) || len(p) == 3 && p[2].Name == lastApplied
+}
+
+func (t Told) row(b merge.Because, d merge.Disagreement, disagree bool) Row {
+	s := t.mask(b.Path, sides{b.Original, b.Local, b.Live})
+	r := Row{
+		Path: b.Path, From: sideName(b.From), Split: b.Split, Why: why(b, d, disagree), Owner: b.Owner,
+		Original: s.original, Local: s.local, Live: s.live,
+		conflict: disagree && d.Winner == merge.Nobody,
+		untold:   !disagree && b.Cause == merge.CauseLive,
+	}
+	r.brief = brief(b.Cause, d.Kind, r.conflict)
+	if b.Result.Set {
+		r.Result = t.like(b, s)
+	}
+	r.differ = r.conflict || !alike(b.Original, b.Result) || !alike(b.Local, b.Result) || !alike(b.Live, b.Result)
+	return r
+}
+
+// like masks the result as the side that it equals is masked.
+func (t Told) like(b merge.Because, s sides) merge.Opt {
+	switch {
+	case alike(b.Live, b.Result):
+		return s.live
+	case alike(b.Local, b.Result):
+		return s.local
+	case alike(b.Original, b.Result):
+		return s.original
+	}
+	return t.mask(b.Path, sides{local: b.Result, live: b.Live}).local
+}
+
+func alike(a, b merge.Opt) bool { return a.Set == b.Set && (!a.Set || identical(a.Value, b.Value)) }
+
+// why puts a cause into words.
+func why(b merge.Because, d merge.Disagreement, disagree bool) string {
+	if disagree {
+		text := disagreement(d.Kind) + winner(d.Winner)
+		if d.Rule != "" {
+			text += ", by rule " + visible(d.Rule)
+		}
+		return text
+	}
+	switch b.Cause {
+	case merge.CauseLocal:
+		return "local states it"
+	case merge.CauseLive:
+		return "only live has it"
+	case merge.CauseSame:
+		if alike(b.Local, b.Live) {
+			return "the same in local and live"
+		}
+		return "one value to the server, as live spells it"
+	case merge.CauseServer:
+		return "what the server made of ours"
+	case merge.CausePolicy:
+		return "the policy:" + winner(b.From)
+	}
+	return "removed: " + causeText(b.Cause)
+}
+
+// brief is the cause in a word or two; kind is 0 without a disagreement.
+func brief(c merge.Cause, kind merge.DisagreementKind, conflict bool) string {
+	switch {
+	case conflict:
+		return "conflict"
+	case kind == merge.Drift:
+		return "drift"
+	case kind == merge.Both:
+		return "both moved"
+	case kind == merge.Dropped:
+		return "dropped"
+	}
+	return map[merge.Cause]string{
+		merge.CauseLocal: "stated", merge.CauseLive: "only live", merge.CauseDropped: "dropped", merge.CauseNull: "null",
+		merge.CauseDisplaced: "one-of", merge.CauseInside: "inside", merge.CauseSame: "same", merge.CauseServer: "server's",
+		merge.CausePolicy: "policy",
+	}[c]
+}
+
+func disagreement(k merge.DisagreementKind) string {
+	switch k {
+	case merge.Drift:
+		return "drift (only live moved):"
+	case merge.Both:
+		return "local and live both moved:"
+	}
+	return "local removed what live changed:"
+}
+
+func winner(s merge.Side) string {
+	if s == merge.Nobody {
+		return " conflict"
+	}
+	return " " + sideName(s) + " wins"
+}
+
+func anyWithin(p merge.Path, paths []merge.Path) bool {
+	for _, q := range paths {
+		if within(p, q) {
+			return true
+		}
+	}
+	return false
+}
+
+// within says whether p is at or below what a user typed: keys may be left out,
+// and of repeated entries the first is as good as any.
+func within(p, typed merge.Path) bool {
+	if len(typed) > len(p) {
+		return false
+	}
+	for i, s := range typed {
+		if p[i].Kind != s.Kind || s.Nth > 1 && s.Nth != p[i].Nth {
+			return false
+		}
+		switch s.Kind {
+		case merge.FieldStep:
+			if p[i].Name != s.Name {
+				return false
+			}
+		case merge.IndexStep:
+			if p[i].Index != s.Index {
+				return false
+			}
+		case merge.ValueStep:
+			if !typedAs(s.Value, p[i].Value) {
+				return false
+			}
+		default:
+			if !keysWithin(p[i].Keys, s.Keys) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func keysWithin(has, typed []merge.KeyPart) bool {
+	for _, k := range typed {
+		found := false
+		for _, h := range has {
+			found = found || h.Name == k.Name && typedAs(k.Value, h.Value)
+		}
+		if !found {
+			return false
+		}
+	}
+	return true
+}
+
+// typedAs: [port=80] may have been typed for "80" as well as for 80.
+func typedAs(typed, v any) bool {
+	return merge.Equal(typed, v, nil) || isScalar(v) && v != nil && fmt.Sprint(typed) == fmt.Sprint(v)
+}
+
+// ExplainFormat is a form of an explanation.
+type ExplainFormat string
+
+// The forms.
+const (
+	ExplainTable ExplainFormat = "table"
+	ExplainJSON  ExplainFormat = "json"
+	ExplainYAML  ExplainFormat = "yaml"
+)
+
+// ExplainOptions of WriteExplanations.
+type ExplainOptions struct {
+	Format ExplainFormat // "" is ExplainTable
+	Width  int           // of the terminal; 0: no terminal, nothing is cut
+	Color  bool
+}
+
+// WriteExplanations writes explanations as tables for people, or as one JSON or
+// YAML list for programs. The error is w's, or names an unknown format.
+func WriteExplanations(w io.Writer, all []Explanation, o ExplainOptions) error {
+	switch o.Format {
+	case "", ExplainTable:
+		for i, e := range all {
+			if i > 0 {
+				if _, err := io.WriteString(w, "\n"); err != nil {
+					return err
+				}
+			}
+			if _, err := io.WriteString(w, table(e, o)); err != nil {
+				return err
+			}
+		}
+		return nil
+	case ExplainJSON:
+		var b bytes.Buffer
+		enc := json.NewEncoder(&b)
+		enc.SetEscapeHTML(false)
+		enc.SetIndent("", "    ")
+		if err := enc.Encode(orEmpty(all)); err != nil {
+			return unprintable()
+		}
+		_, err := w.Write(spell(b.Bytes()))
+		return err
+	case ExplainYAML:
+		text, err := YAML(values(all))
+		if err != nil {
+			return err
+		}
+		_, err = w.Write(text)
+		return err
+	}
+	return fmt.Errorf("-o %s: unknown form of an explanation; there are %s, %s and %s", o.Format, ExplainTable, ExplainJSON, ExplainYAML)
+}
+
+func orEmpty(all []Explanation) []Explanation {
+	if all == nil {
+		return []Explanation{}
+	}
+	return all
+}
+
+func values(all []Explanation) any {
+	list := make([]any, len(all))
+	for i, e := range all {
+		fields := make([]any, len(e.Fields))
+		for j, r := range e.Fields {
+			fields[j] = r.value()
+		}
+		list[i] = map[string]any{"object": e.Object, "fields": fields}
+	}
+	return list
+}

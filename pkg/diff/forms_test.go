@@ -1,0 +1,228 @@
+package diff_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
+
+// deployment is a type with what explanations speak of: a keyed list, an atomic
+// list, maps.
+var deployment = &merge.Type{Kind: merge.Object, Source: merge.SourceBuiltin, Fields: map[string]merge.Field{
+	"apiVersion": {}, "kind": {},
+	"metadata": {Type: &merge.Type{Kind: merge.Object, Open: true, Fields: map[string]merge.Field{
+		"labels": {Type: &merge.Type{Kind: merge.Map}}, "annotations": {Type: &merge.Type{Kind: merge.Map}},
+	}}},
+	"spec": {Type: &merge.Type{Kind: merge.Object, Fields: map[string]merge.Field{
+		"replicas": {}, "paused": {},
+		"containers": {Type: &merge.Type{
+			Kind: merge.Keyed, Keys: []merge.Key{{Name: "name"}}, Source: merge.SourceBuiltin,
+			Elem: &merge.Type{Kind: merge.Object, Fields: map[string]merge.Field{
+				"name": {}, "image": {}, "args": {Type: &merge.Type{Kind: merge.List, Source: merge.SourceBuiltin}},
+			}},
+		}},
+	}}},
+}}
+
+const (
+	wasApplied = `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"web","labels":{"old":"x","team":"a"}},"spec":{"replicas":3,"paused":true,
+		"containers":[{"name":"web","image":"web:1","args":["-v"]}]}}`
+	isLocal = `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"web","labels":{"team":"b"}},"spec":{"replicas":3,
+		"containers":[{"name":"web","image":"web:2","args":["-v","--long-option-name=with-a-value-that-does-not-fit-into-any-column"]}]}}`
+	isLive = `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"web","resourceVersion":"7","labels":{"old":"x","team":"c\u001b[31m","mine":"1"},"managedFields":[
+		{"manager":"kubectl-client-side-apply","operation":"Update","time":"2026-01-02T03:04:05Z","fieldsV1":{"f:metadata":{"f:labels":{"f:old":{}}},"f:spec":{"f:paused":{}}}},
+		{"manager":"kubectl-scale","operation":"Update","subresource":"scale","time":"2026-02-03T04:05:06Z","fieldsV1":{"f:spec":{"f:replicas":{}}}},
+		{"manager":"kubectl-set","operation":"Update","time":"2026-03-04T05:06:07Z","fieldsV1":{"f:metadata":{"f:labels":{"f:team":{},"f:mine":{}}},"f:spec":{"f:containers":{"k:{\"name\":\"web\"}":{"f:image":{}},"k:{\"name\":\"side\"}":{".":{},"f:name":{},"f:image":{}}}}}}]},
+		"spec":{"replicas":5,"paused":false,"containers":[{"name":"web","image":"web:hotfix","args":["-v"]},{"name":"side","image":"side:1"}]}}`
+)
+
+// told merges the three under a policy, explained.
+func told(t testing.TB, policy string) diff.Told {
+	t.Helper()
+	return toldOf(t, policy, read(t, wasApplied), read(t, isLocal), read(t, isLive))
+}
+
+func toldOf(t testing.TB, policy string, original, local, live any) diff.Told {
+	t.Helper()
+	p, err := merge.PolicyNamed(policy)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fields, _ := merge.Lookup(live, merge.Path{merge.Named("metadata"), merge.Named("managedFields")}, nil)
+	plan := merge.Three(merge.Triple{
+		Original: original, Local: local, Live: live,
+		Owners: merge.ParseOwners(fields), Appliers: []string{"kubectl-client-side-apply"},
+	}, deployment, p, true)
+	return diff.Told{Object: "deployment.apps/web", Namespace: "prod", Local: local, Live: live, Plan: plan}
+}
+
+func text(notes []diff.Note) string {
+	var b strings.Builder
+	for _, n := range notes {
+		b.WriteString(n.String() + "\n")
+	}
+	return b.String()
+}
+
+func TestNotes(t *testing.T) {
+	for _, policy := range []string{"apply", "live", "merge3"} {
+		t.Run(policy, func(t *testing.T) {
+			golden(t, "notes-"+policy+".txt", text(diff.Notes(told(t, policy))))
+		})
+	}
+	t.Run("the form for programs", func(t *testing.T) {
+		golden(t, "notes.json", strings.ReplaceAll(show(t, diff.Notes(told(t, "apply"))), "},{", "},\n{")+"\n")
+	})
+	t.Run("what is the server's and what could not be compared", func(t *testing.T) {
+		x := told(t, "apply")
+		x.Plan = merge.Plan{Undecided: []merge.Removal{
+			{Path: merge.Path{merge.Named("data"), merge.Named("LEGACY")}, Value: "x", Owner: &merge.Owner{Manager: "kubectl-create"}},
+			{Path: merge.Path{merge.Named("data"), merge.Named("OTHER")}, Value: strings.Repeat("ü", 100)},
+		}}
+		for range 10 {
+			x.Ignored = append(x.Ignored, merge.Path{merge.Named("metadata"), merge.Named("uid")})
+		}
+		x.Uncompared = x.Ignored[:1]
+		golden(t, "notes-other.txt", text(diff.Notes(x)))
+	})
+	t.Run("nothing happened", func(t *testing.T) {
+		if n := diff.Notes(diff.Told{Object: "x"}); n != nil {
+			t.Errorf("got %v", n)
+		}
+	})
+}
+
+func TestCapped(t *testing.T) {
+	var notes []diff.Note
+	for _, object := range []string{"a", "a", "a", "b", "c", "c", "c", "c"} {
+		notes = append(notes, diff.Note{Object: object, Text: "x"})
+	}
+	const want = "a: x\na: x\na: and 1 more: kubectl merge explain shows every field\nb: x\nc: x\nc: x\nc: and 2 more: kubectl merge explain shows every field\n"
+	if got := text(diff.Capped(notes, 2)); got != want {
+		t.Errorf("got\n%s", got)
+	}
+	if got := diff.Capped(notes, 0); len(got) != len(notes) {
+		t.Errorf("no cap: %d of %d", len(got), len(notes))
+	}
+}
+
+func TestConflicts(t *testing.T) {
+	got := diff.Conflicts(told(t, "strict"))
+	golden(t, "conflicts.txt", text(got))
+	for _, n := range got {
+		if lines := strings.Count(n.String(), "\n") + 1; lines > 3 {
+			t.Errorf("%d lines: %s", lines, n)
+		}
+	}
+	t.Run("a path and a name that a shell would read are quoted", func(t *testing.T) {
+		x := told(t, "strict")
+		x.Plan.Conflicts = []merge.Disagreement{{
+			Kind: merge.Dropped, Path: merge.Path{merge.Named("metadata"), merge.Named("labels"), merge.Named("a'b/c")},
+			Original: merge.Some("1"), Live: merge.Some("2"),
+		}}
+		golden(t, "conflicts-quoted.txt", text(diff.Conflicts(x)))
+	})
+}
+
+func TestExplain(t *testing.T) {
+	for _, c := range []struct {
+		golden, policy string
+		o              diff.ExplainOptions
+	}{
+		{"explain-80.txt", "apply", diff.ExplainOptions{Width: 80}},
+		{"explain-160.txt", "apply", diff.ExplainOptions{Width: 160}},
+		{"explain-pipe.txt", "apply", diff.ExplainOptions{}},
+		{"explain-colour.txt", "strict", diff.ExplainOptions{Width: 100, Color: true}},
+		{"explain-40.txt", "apply", diff.ExplainOptions{Width: 40}},
+		{"explain.json", "apply", diff.ExplainOptions{Format: diff.ExplainJSON}},
+		{"explain.yaml", "apply", diff.ExplainOptions{Format: diff.ExplainYAML}},
+	} {
+		t.Run(c.golden, func(t *testing.T) {
+			var b bytes.Buffer
+			if err := diff.WriteExplanations(&b, []diff.Explanation{diff.Explain(told(t, c.policy))}, c.o); err != nil {
+				t.Fatal(err)
+			}
+			golden(t, c.golden, b.String())
+			if c.o.Width == 0 {
+				return
+			}
+			for line := range strings.Lines(b.String()) {
+				if n := len([]rune(strip(line))) - 1; n > c.o.Width {
+					t.Errorf("%d columns: %s", n, line)
+				}
+			}
+		})
+	}
+	t.Run("an unknown form", func(t *testing.T) {
+		if err := diff.WriteExplanations(&bytes.Buffer{}, nil, diff.ExplainOptions{Format: "xml"}); err == nil {
+			t.Error("no error")
+		}
+	})
+}
+
+// strip takes colours out.
+func strip(s string) string {
+	for _, c := range []string{"1", "31", "32", "33", "36", "0"} {
+		s = strings.ReplaceAll(s, "\x1b["+c+"m", "")
+	}
+	return s
+}
+
+func TestExplainSomeFields(t *testing.T) {
+	for _, c := range []struct {
+		reason, path string
+		want         int
+	}{
+		{"a field", "spec.replicas", 1},
+		{"all below", "metadata.labels", 3},
+		{"an entry", "spec.containers[name=side]", 2},
+		{"a field of an entry", "spec.containers[name=web].image", 1},
+		{"nothing of that name", "spec.replica", 0},
+		{"book-keeping where asked", "metadata.resourceVersion", 1},
+	} {
+		t.Run(c.reason, func(t *testing.T) {
+			p, err := merge.ParsePath(c.path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := diff.Explain(told(t, "apply"), p).Fields; len(got) != c.want {
+				t.Errorf("%d rows, want %d: %s", len(got), c.want, show(t, got))
+			}
+		})
+	}
+}
+
+func sections(t testing.TB) []diff.Section {
+	changed, open := told(t, "apply"), told(t, "strict")
+	open.Object = "deployment.apps/careful"
+	made := diff.Told{Object: "configmap/a|b", Plan: merge.Plan{Result: read(t, `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"data":{"readme":"`+"```\\n</details>\\n```"+`"}}`)}}
+	of := func(x diff.Told, word string) diff.Section {
+		return diff.Section{Told: x, Word: word, Doc: diff.Doc{Name: diff.DocName(x.Plan.Result), Live: x.Live, Result: x.Plan.Result}}
+	}
+	same := of(diff.Told{Object: "service/same", Live: map[string]any{}, Plan: merge.Plan{Result: map[string]any{}}}, "unchanged")
+	return []diff.Section{of(changed, "configured"), of(open, "not written"), of(made, "created"), same}
+}
+
+func TestMarkdown(t *testing.T) {
+	for _, c := range []struct {
+		golden string
+		o      diff.MarkdownOptions
+	}{
+		{"comment.md", diff.MarkdownOptions{Title: "Preview of *prod* <1>"}},
+		{"comment-short.md", diff.MarkdownOptions{Limit: 2000}},
+	} {
+		t.Run(c.golden, func(t *testing.T) {
+			var b bytes.Buffer
+			if err := diff.Markdown(&b, sections(t), c.o); err != nil {
+				t.Fatal(err)
+			}
+			golden(t, c.golden, b.String())
+			if c.o.Limit > 0 && b.Len() > c.o.Limit+200 {
+				t.Errorf("%d bytes", b.Len())
+			}
+		})
+	}
+}

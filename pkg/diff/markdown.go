@@ -1,0 +1,172 @@
+package diff
+
+import (
+	"fmt"
+	"html"
+	"io"
+	"strings"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
+
+// Section is one object in a Markdown comment.
+type Section struct {
+	Told
+	Doc  Doc
+	Word string // what became or would become of it: created, configured, unchanged…
+}
+
+// MarkdownOptions of Markdown.
+type MarkdownOptions struct {
+	Title string  // of the comment; "" has none
+	Diff  Options // Color and ShowSecrets are ignored
+	Limit int     // bytes; diffs that do not fit are left out and told. 0 means 60000: GitHub takes 65536
+}
+
+// Markdown writes a comment for a pull request: a table of what is created,
+// changed, removed and in conflict, and each object's diff, conflicts and notes,
+// collapsed. Objects in which nothing changes are only counted. Secrets are
+// masked whatever the options say: a comment has more readers than a terminal.
+// The error is w's, or that of a value that is not JSON.
+func Markdown(w io.Writer, sections []Section, o MarkdownOptions) error {
+	if o.Limit == 0 {
+		o.Limit = 60000
+	}
+	o.Diff.Color, o.Diff.ShowSecrets = false, false
+	var head, body strings.Builder
+	if o.Title != "" {
+		fmt.Fprintf(&head, "### %s\n\n", inline(o.Title))
+	}
+	same := summary(&head, sections)
+	left := 0
+	for _, s := range sections {
+		if s.quiet() {
+			continue
+		}
+		text, err := s.details(o.Diff)
+		if err != nil {
+			return err
+		}
+		if head.Len()+body.Len()+len(text) > o.Limit {
+			left++
+			continue
+		}
+		body.WriteString(text)
+	}
+	if left > 0 {
+		fmt.Fprintf(&body, "\n%s left out: the comment would be too long.\n", count(left, "object's diff", "objects' diffs"))
+	}
+	if same > 0 {
+		fmt.Fprintf(&body, "\n%s unchanged.\n", count(same, "object", "objects"))
+	}
+	_, err := io.WriteString(w, head.String()+body.String())
+	return err
+}
+
+func (s Section) quiet() bool {
+	return s.Doc.Live != nil && s.Doc.Result != nil && len(s.Plan.Changes) == 0 && len(s.Plan.Conflicts) == 0 && len(Notes(s.Told)) == 0
+}
+
+// summary writes the table, and counts the objects that are not in it.
+func summary(b *strings.Builder, sections []Section) (same int) {
+	var rows strings.Builder
+	for _, s := range sections {
+		if s.quiet() {
+			same++
+			continue
+		}
+		added, changed, removed := tally(s.Plan.Changes)
+		if s.Doc.Live == nil || s.Doc.Result == nil {
+			added, changed, removed = 0, 0, 0 // the object as a whole says it
+		}
+		fmt.Fprintf(&rows, "| %s | %s | %s | %s | %s | %s |\n", strings.ReplaceAll(code(s.Object), "|", "\\|"), inline(s.Word),
+			some(added), some(changed), some(removed), some(len(s.Plan.Conflicts)))
+	}
+	if rows.Len() > 0 {
+		b.WriteString("| Object | Outcome | Fields created | changed | removed | Conflicts |\n|---|---|--:|--:|--:|--:|\n" + rows.String())
+	}
+	return same
+}
+
+func tally(changes []merge.Change) (added, changed, removed int) {
+	for _, c := range changes {
+		switch {
+		case c.Op == merge.OpRemove:
+			removed++
+		case c.Op == merge.OpSet && !c.Old.Set:
+			added++
+		default:
+			changed++
+		}
+	}
+	return added, changed, removed
+}
+
+func some(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprint(n)
+}
+
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// details is one object's collapsed part.
+func (s Section) details(o Options) (string, error) {
+	var d strings.Builder
+	if _, err := Unified(&d, s.Doc, o); err != nil {
+		return "", err
+	}
+	s.ShowSecrets = false
+	var b strings.Builder
+	fmt.Fprintf(&b, "\n<details><summary>%s %s</summary>\n\n", html.EscapeString(visible(s.Object)), html.EscapeString(visible(s.Word)))
+	notes := append(Conflicts(s.Told), Notes(s.Told)...)
+	for _, n := range notes {
+		b.WriteString("- " + code(n.Text) + "\n")
+		for _, way := range n.Ways {
+			b.WriteString("  - " + code(way) + "\n")
+		}
+	}
+	if len(notes) > 0 {
+		b.WriteString("\n")
+	}
+	if d.Len() > 0 {
+		f := fence(d.String(), 3)
+		b.WriteString(f + "diff\n" + d.String() + f + "\n")
+	}
+	b.WriteString("\n</details>\n")
+	return b.String(), nil
+}
+
+// fence is a run of backticks that the text does not contain, at least n long.
+func fence(text string, n int) string {
+	f := strings.Repeat("`", n)
+	for strings.Contains(text, f) {
+		f += "`"
+	}
+	return f
+}
+
+// code is text that Markdown leaves alone.
+func code(s string) string {
+	s = strings.ReplaceAll(visible(s), "\n", " ")
+	f := fence(s, 1)
+	if strings.HasPrefix(s, "`") || strings.HasSuffix(s, "`") {
+		s = " " + s + " "
+	}
+	return f + s + f
+}
+
+// inline is text without a meaning in Markdown or HTML.
+func inline(s string) string {
+	s = html.EscapeString(strings.ReplaceAll(visible(s), "\n", " "))
+	for _, c := range []string{"\\", "|", "*", "_", "`", "[", "]"} {
+		s = strings.ReplaceAll(s, c, "\\"+c)
+	}
+	return s
+}

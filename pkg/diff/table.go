@@ -1,0 +1,180 @@
+package diff
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
+
+// wide is the terminal width from which a field's reason has room in its line.
+const wide = 120
+
+// table lays an explanation out: a line for each field and, where the sides do
+// not agree, what each of them says below it. In a narrow one the reason is a
+// word, and stands in full below.
+func table(e Explanation, o ExplainOptions) string {
+	roomy := o.Width == 0 || o.Width >= wide
+	rows := [][]string{{"FIELD", "RESULT", "FROM", "WHY"}}
+	for _, r := range e.Fields {
+		rows = append(rows, r.cells(roomy))
+	}
+	widths := fit(rows, o.Width)
+	var b strings.Builder
+	b.WriteString(paint(visible(e.Object), bold, o.Color) + "\n")
+	b.WriteString(line(rows[0], widths) + "\n")
+	for i, r := range e.Fields {
+		lines := []string{line(rows[i+1], widths)}
+		for _, below := range r.below(roomy) {
+			if below = "  " + below; o.Width > 0 {
+				below = cut(below, o.Width)
+			}
+			lines = append(lines, below)
+		}
+		for _, l := range lines {
+			b.WriteString(paint(l, r.color(), o.Color) + "\n")
+		}
+	}
+	return b.String()
+}
+
+// How long a value may be in a table: field names are worth more of the width.
+const (
+	longest  = 60
+	longestN = 24 // in a narrow one
+)
+
+func (r Row) cells(roomy bool) []string {
+	from := r.From
+	if from == "" {
+		from = "-"
+	}
+	path := visible(r.Path.String())
+	if roomy {
+		return []string{path, cell(r.Result, longest), from, r.reason()}
+	}
+	return []string{path, cell(r.Result, longestN), from, r.brief}
+}
+
+// reason is why, and how the list around the field is split.
+func (r Row) reason() string {
+	if r.Split == "" {
+		return r.Why
+	}
+	return r.Why + "; " + r.Split
+}
+
+func cell(o merge.Opt, n int) string {
+	if !o.Set {
+		return "-"
+	}
+	return short(o.Value, n)
+}
+
+// below tells what does not fit into the field's line.
+func (r Row) below(roomy bool) []string {
+	who := ownerName(r.Owner)
+	if who != "" {
+		who = strings.TrimSuffix(who+", "+when(r.Owner), ", ")
+	}
+	switch {
+	case r.untold && who != "":
+		return []string{"set by " + who}
+	case r.untold || !r.differ:
+		return nil
+	}
+	all := "live " + cell(r.Live, longest)
+	if who != "" {
+		all += " (" + who + ")"
+	}
+	all += " · local " + cell(r.Local, longest) + " · original " + cell(r.Original, longest)
+	if roomy {
+		return []string{all}
+	}
+	return []string{r.reason(), all}
+}
+
+// color is by side; what is open or goes is red.
+func (r Row) color() string {
+	switch {
+	case r.conflict || !r.Result.Set:
+		return red
+	case r.From == "local":
+		return green
+	case r.From == "original":
+		return yellow
+	case r.From == "live" && r.differ && !r.untold:
+		return cyan
+	}
+	return ""
+}
+
+const yellow = "\x1b[33m"
+
+func paint(s, color string, on bool) string {
+	if !on || color == "" {
+		return s
+	}
+	return color + s + reset
+}
+
+// narrowest is what a column keeps whatever happens.
+const narrowest = 6
+
+// fit gives each column the width of its longest cell, then takes from the widest
+// column, letter by letter, until the line fits; limit 0 takes nothing.
+func fit(rows [][]string, limit int) []int {
+	widths := make([]int, len(rows[0]))
+	total := 2 * (len(widths) - 1)
+	for _, row := range rows {
+		for i, c := range row {
+			widths[i] = max(widths[i], utf8.RuneCountInString(c))
+		}
+	}
+	for _, w := range widths {
+		total += w
+	}
+	for limit > 0 && total > limit {
+		widest := 0
+		for i, w := range widths {
+			if w > widths[widest] {
+				widest = i
+			}
+		}
+		if widths[widest] <= narrowest {
+			break
+		}
+		widths[widest]--
+		total--
+	}
+	return widths
+}
+
+func line(row []string, widths []int) string {
+	var b strings.Builder
+	for i, c := range row {
+		if i > 0 {
+			b.WriteString("  ")
+		}
+		if i == 0 {
+			c = cutFront(c, widths[i]) // a path's end says most
+		}
+		c = cut(c, widths[i])
+		b.WriteString(c + strings.Repeat(" ", widths[i]-utf8.RuneCountInString(c)))
+	}
+	return strings.TrimRight(b.String(), " ")
+}
+
+// cutFront shortens a text to n characters, the first of which then says so.
+func cutFront(s string, n int) string {
+	over := utf8.RuneCountInString(s) - n
+	if over <= 0 {
+		return s
+	}
+	for at := range s {
+		if over--; over < -1 {
+			return "…" + s[at:]
+		}
+	}
+	return s
+}

@@ -1,0 +1,197 @@
+package diff
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// text writes a string in the first style that reads back as it: a block for
+// several lines, plain, single-quoted, double-quoted. A key is never a block.
+func (p *printer) text(s string, indent int, key bool) {
+	s = strings.ToValidUTF8(s, "\ufffd")
+	look := lookAt(s)
+	switch {
+	case strings.Contains(s, "\n"):
+		if key || look.special || look.spaceBreak || strings.HasSuffix(s, " ") {
+			p.quoted(s)
+			return
+		}
+		p.block(s, max(indent, 2))
+	case isOther(s):
+		p.quoted(s)
+	case !look.special && look.plain:
+		p.out = append(p.out, s...)
+	case !look.special:
+		p.out = append(p.out, '\'')
+		p.out = append(p.out, strings.ReplaceAll(s, "'", "''")...)
+		p.out = append(p.out, '\'')
+	default:
+		p.quoted(s)
+	}
+}
+
+// block writes a literal block, with what it takes to keep white space at its
+// beginning and line breaks at its end.
+func (p *printer) block(s string, indent int) {
+	p.out = append(p.out, '|')
+	if s[0] == ' ' || s[0] == '\n' {
+		p.out = append(p.out, '2')
+	}
+	switch {
+	case !strings.HasSuffix(s, "\n"):
+		p.out = append(p.out, '-')
+	case s == "\n" || strings.HasSuffix(s, "\n\n"):
+		p.out = append(p.out, '+')
+	}
+	for line := range strings.Lines(s) {
+		if line == "\n" {
+			p.newline()
+			continue
+		}
+		p.newline()
+		p.lead(indent, false)
+		p.out = append(p.out, strings.TrimSuffix(line, "\n")...)
+	}
+	p.newline()
+}
+
+func (p *printer) newline() { p.out = append(p.out, '\n') }
+
+// traits are what decides about a string's style.
+type traits struct {
+	special    bool // has a character that only escapes can say
+	spaceBreak bool // has a space before a line break
+	plain      bool // needs no quotes, as far as its characters go
+}
+
+func lookAt(s string) traits {
+	t := traits{plain: true}
+	if s == "" {
+		return t
+	}
+	if s[0] == ' ' || s[len(s)-1] == ' ' || strings.HasPrefix(s, "---") || strings.HasPrefix(s, "...") {
+		t.plain = false
+	}
+	switch next := blankAt(s, 1); s[0] {
+	case '#', ',', '[', ']', '{', '}', '&', '*', '!', '|', '>', '\'', '"', '%', '@', '`':
+		t.plain = false
+	case '?', ':', '-':
+		t.plain = t.plain && !next
+	}
+	var before rune
+	for i, r := range s {
+		switch {
+		case r == '\n':
+			t.plain = false
+			t.spaceBreak = t.spaceBreak || before == ' '
+		case escaped(r):
+			t.special = true
+		case r == ':' && i > 0 && blankAt(s, i+1), r == '#' && before == ' ':
+			t.plain = false
+		}
+		before = r
+	}
+	return t
+}
+
+// blankAt: the string ends there or goes on with white space.
+func blankAt(s string, i int) bool {
+	return i >= len(s) || s[i] == ' ' || s[i] == '\t' || s[i] == '\n'
+}
+
+// escaped are the characters that are never written as they are: what the YAML
+// library escapes (control characters, the byte order mark, all beyond the basic
+// plane), and what this package never prints raw.
+func escaped(r rune) bool {
+	return r == '\t' || unseen(r) || r >= 0x10000 || r == 0xfffe || r == 0xffff
+}
+
+// escapes are YAML's short names of characters.
+var escapes = map[rune]string{
+	0: "0", '\a': "a", '\b': "b", '\t': "t", '\n': "n", '\v': "v", '\f': "f", '\r': "r", 0x1b: "e", '"': `"`, '\\': `\`,
+	0x85: "N", 0x2028: "L", 0x2029: "P",
+}
+
+func (p *printer) quoted(s string) {
+	p.out = append(p.out, '"')
+	for _, r := range s {
+		name, short := escapes[r]
+		switch {
+		case short:
+			p.out = append(append(p.out, '\\'), name...)
+		case !escaped(r):
+			p.out = utf8.AppendRune(p.out, r)
+		case r <= 0xff:
+			p.out = fmt.Appendf(p.out, `\x%02X`, r)
+		case r <= 0xffff:
+			p.out = fmt.Appendf(p.out, `\u%04X`, r)
+		default:
+			p.out = fmt.Appendf(p.out, `\U%08X`, r)
+		}
+	}
+	p.out = append(p.out, '"')
+}
+
+// others are the words that YAML 1.1 does not read as text.
+var others = map[string]bool{
+	"": true, "~": true, "null": true, "Null": true, "NULL": true, "<<": true,
+	"y": true, "Y": true, "yes": true, "Yes": true, "YES": true, "n": true, "N": true, "no": true, "No": true, "NO": true,
+	"true": true, "True": true, "TRUE": true, "false": true, "False": true, "FALSE": true,
+	"on": true, "On": true, "ON": true, "off": true, "Off": true, "OFF": true,
+	".nan": true, ".NaN": true, ".NAN": true, ".inf": true, ".Inf": true, ".INF": true,
+	"+.inf": true, "+.Inf": true, "+.INF": true, "-.inf": true, "-.Inf": true, "-.INF": true,
+}
+
+var (
+	floatText  = regexp.MustCompile(`^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$`)
+	base60Text = regexp.MustCompile(`^[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?$`)
+)
+
+// isOther says whether a plain s would be read as something else than text: null,
+// a boolean, a number, a time, a merge key.
+func isOther(s string) bool {
+	if others[s] {
+		return true
+	}
+	c := s[0]
+	if c == '.' {
+		_, err := strconv.ParseFloat(s, 64)
+		return err == nil
+	}
+	if c != '+' && c != '-' && (c < '0' || c > '9') {
+		return false
+	}
+	return isNumber(strings.ReplaceAll(s, "_", "")) || isTime(s) || base60Text.MatchString(s)
+}
+
+func isNumber(s string) bool {
+	if floatText.MatchString(s) {
+		_, err := strconv.ParseFloat(s, 64)
+		return err == nil
+	}
+	if _, err := strconv.ParseInt(s, 0, 64); err == nil {
+		return true
+	}
+	_, err := strconv.ParseUint(s, 0, 64)
+	return err == nil
+}
+
+// timeForms are the times that kubectl's YAML library reads.
+var timeForms = []string{"2006-1-2T15:4:5.999999999Z07:00", "2006-1-2t15:4:5.999999999Z07:00", "2006-1-2 15:4:5.999999999", "2006-1-2"}
+
+func isTime(s string) bool {
+	if len(s) < 5 || s[4] != '-' || strings.IndexFunc(s[:4], func(r rune) bool { return !unicode.IsDigit(r) }) >= 0 {
+		return false
+	}
+	for _, form := range timeForms {
+		if _, err := time.Parse(form, s); err == nil {
+			return true
+		}
+	}
+	return false
+}
