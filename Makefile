@@ -21,7 +21,7 @@ FUZZTIME ?= 1m
 
 .PHONY: build
 build:
-	go build -trimpath -o bin/ ./cmd/kubectl-merge
+	go build -o bin/ ./cmd/kubectl-merge
 
 # The server's binaries are built first, once, so that no test's time runs out
 # while a compiler works.
