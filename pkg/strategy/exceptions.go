@@ -24,4 +24,3 @@ func text(v any, names ...string) string {
 	s, _ := at(v, names...).(string)
 	return s
 }
-

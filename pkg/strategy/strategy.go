@@ -27,8 +27,8 @@ type Input struct {
 
 	Policy   merge.Policy
 	Rules    schema.Rules // the user's; the built-in ones come after them
-	Strategy string // one of Names; "" is auto
-	Trace    bool   // fill Plan.Because
+	Strategy string       // one of Names; "" is auto
+	Trace    bool         // fill Plan.Because
 
 	// Struct is a value of the compiled-in Go type, which the strategic strategy
 	// needs (its tags carry the patch merge keys); nil for custom resources.
