@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"strings"
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
@@ -75,39 +74,60 @@ func exitCode(err error) int {
 }
 
 // lines are the errors joined in err, each one line. Those that say no more than
-// that others stood in the way are counted.
+// that others, or an interrupt, stood in the way are counted.
 func lines(err error) []string {
+	var l lister
+	l.add(err)
+	if l.waiting > 0 {
+		l.lines = append(l.lines, objects(l.waiting)+" not written because of that; mend it, and merge again")
+	}
+	if l.cut > 0 {
+		l.lines = append(l.lines, objects(l.cut)+" not written: "+batch.Interrupted.Error())
+	}
+	return l.lines
+}
+
+func objects(n int) string {
+	if n == 1 {
+		return "1 object was"
+	}
+	return fmt.Sprintf("%d objects were", n)
+}
+
+// lister walks an error.
+type lister struct {
+	lines        []string
+	waiting, cut int
+}
+
+func (l *lister) add(err error) {
 	var (
-		out     []string
-		waiting int
-		walk    func(error)
+		end     *exit
+		reached *batch.NotReached
 	)
-	walk = func(err error) {
-		var (
-			e   *exit
-			not *batch.NotReached
-		)
-		switch joined, many := err.(interface{ Unwrap() []error }); {
-		case err == nil:
-		case many && !strings.Contains(fmt.Sprintf("%T", err), "wrapErrors"):
-			for _, one := range joined.Unwrap() {
-				walk(one)
-			}
-		case errors.As(err, &e) && err == error(e):
-			walk(e.Err)
-		case errors.As(err, &not):
-			waiting++
-		default:
-			out = append(out, oneLine(err.Error()))
+	switch {
+	case err == nil:
+	case joined(err) != nil:
+		for _, one := range joined(err) {
+			l.add(one)
 		}
-	}
-	walk(err)
-	switch waiting {
-	case 0:
-	case 1:
-		out = append(out, "1 object was not written because of that; mend it, and merge again")
+	case errors.As(err, &end) && err == error(end):
+		l.add(end.Err)
+	case errors.As(err, &reached):
+		l.waiting++
+	case errors.Is(err, batch.Interrupted), errors.Is(err, context.Canceled):
+		l.cut++
 	default:
-		out = append(out, fmt.Sprintf("%d objects were not written because of that; mend it, and merge again", waiting))
+		l.lines = append(l.lines, oneLine(err.Error()))
 	}
-	return out
+}
+
+// joined are the errors of errors.Join, whose text is a line for each; an error
+// that wraps two in a text of its own is one.
+func joined(err error) []error {
+	many, ok := err.(interface{ Unwrap() []error })
+	if !ok || err.Error() != errors.Join(many.Unwrap()...).Error() {
+		return nil
+	}
+	return many.Unwrap()
 }

@@ -94,6 +94,7 @@ func (v *mergeVerb) run(ctx context.Context, policyGiven bool) error {
 	if err != nil {
 		return err
 	}
+	planner.Trace = v.out.output == "explain"
 	out, err := v.out.form(v.env, mode)
 	if err != nil {
 		return err
@@ -163,7 +164,7 @@ func (t *told) item(item *batch.Item) {
 		return // told at the end, in input order
 	}
 	t.notes.item(item)
-	if item.Outcome.Word != sink.Unsettled {
+	if item.Outcome.Word != sink.Unsettled || t.out.conflicts() {
 		t.errs = append(t.errs, t.out.object(item))
 	}
 }

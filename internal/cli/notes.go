@@ -55,11 +55,8 @@ func (t *teller) item(item *batch.Item) {
 		return
 	}
 	p := item.Outcome.Planned
-	var notes []diff.Note
-	for _, text := range append(p.Problems[:len(p.Problems):len(p.Problems)], item.Outcome.Notes...) {
-		notes = append(notes, diff.Note{Object: item.Target.String(), Kind: noteProblem, Text: text})
-	}
-	told := t.told(p)
+	t.problems(item)
+	told := tell(p, t.secrets)
 	if item.Outcome.Word == sink.Unsettled { // nothing of it happens
 		told.Plan = merge.Plan{}
 	}
@@ -67,13 +64,24 @@ func (t *teller) item(item *batch.Item) {
 		told.Ignored = nil
 	}
 	t.files[item.Object.Origin.File] = t.files[item.Object.Origin.File] || len(told.Ignored) > 0
-	for _, n := range diff.Capped(append(notes, diff.Notes(told)...), mostNotes) {
+	for _, n := range diff.Capped(diff.Notes(told), mostNotes) {
 		t.note("note", n)
 	}
 }
 
-// told is a plan as pkg/diff tells of it.
-func (t *teller) told(p plan.Planned) diff.Told {
+// problems tells what was found on the way, not what is done.
+func (t *teller) problems(item *batch.Item) {
+	if t.quiet {
+		return
+	}
+	p := item.Outcome.Planned
+	for _, text := range append(p.Problems[:len(p.Problems):len(p.Problems)], item.Outcome.Notes...) {
+		t.note("note", diff.Note{Object: item.Target.String(), Kind: noteProblem, Text: oneLine(text)})
+	}
+}
+
+// tell is a plan as pkg/diff tells of it.
+func tell(p plan.Planned, secrets bool) diff.Told {
 	told := diff.Told{
 		Object:      p.Name,
 		Namespace:   p.Namespace(),
@@ -81,7 +89,7 @@ func (t *teller) told(p plan.Planned) diff.Told {
 		Plan:        p.Plan,
 		Ignored:     p.Ignored,
 		Uncompared:  p.Uncompared,
-		ShowSecrets: t.secrets,
+		ShowSecrets: secrets,
 	}
 	if p.Live != nil {
 		told.Live = p.Live
@@ -103,7 +111,7 @@ func (t *teller) note(word string, n diff.Note) {
 func (t *teller) conflicts(items []*batch.Item) int {
 	objects := 0
 	for _, item := range items {
-		notes := diff.Conflicts(t.told(item.Outcome.Planned))
+		notes := diff.Conflicts(tell(item.Outcome.Planned, t.secrets))
 		if len(notes) > 0 {
 			objects++
 		}

@@ -16,10 +16,12 @@ import (
 )
 
 // form is a way to print what became of objects. close prints what was held back
-// until all are known.
+// until all are known. An object with conflicts, which is not written, is shown
+// only by a form that says so.
 type form interface {
 	object(*batch.Item) error
 	close() error
+	conflicts() bool
 }
 
 // outputFlags choose a form.
@@ -38,10 +40,13 @@ var forms = map[string]func(view) (form, error){
 	"json":  func(v view) (form, error) { return &listForm{view: v, print: jsonText}, nil },
 	"patch": func(v view) (form, error) { return patchForm{v}, nil },
 	"diff":  func(v view) (form, error) { return diffForm{v}, nil },
+
+	"explain":  func(v view) (form, error) { return &explainForm{view: v}, nil },
+	"markdown": func(v view) (form, error) { return &markdownForm{view: v}, nil },
 }
 
 func (f *outputFlags) add(flags *pflag.FlagSet) {
-	flags.StringVarP(&f.output, "output", "o", "", "name, yaml, json, patch, diff, jsonpath=…, go-template=…, custom-columns=…")
+	flags.StringVarP(&f.output, "output", "o", "", "name, yaml, json, patch, diff, explain, markdown, jsonpath=…, go-template=…, custom-columns=…")
 	flags.StringVar(&f.template, "template", "", "template text or file for -o go-template and -o go-template-file")
 	flags.BoolVar(&f.managedFields, "show-managed-fields", false, "keep managedFields when printing objects")
 	flags.BoolVar(&f.secrets, "show-secrets", false, "print the values of Secrets")
@@ -67,6 +72,9 @@ func (f *outputFlags) form(e *env, mode dryRun) (form, error) {
 	}
 	return templated(v)
 }
+
+// conflicts is what most forms say.
+func (v view) conflicts() bool { return false }
 
 // line is the outcome line of an object.
 func (v view) line(w io.Writer, item *batch.Item) error {
@@ -223,10 +231,15 @@ func (f diffForm) close() error { return nil }
 
 // unified writes one object's diff and says whether there is any.
 func (v view) unified(item *batch.Item) (bool, error) {
-	p := item.Planned
+	return diff.Unified(v.Out, doc(item), diff.Options{Color: v.colored(), ShowManagedFields: v.managedFields, ShowSecrets: v.secrets})
+}
+
+// doc is an item's live form and the one that was, or would be, written.
+func doc(item *batch.Item) diff.Doc {
+	p := item.Outcome.Planned
 	d := diff.Doc{Name: diff.DocName(p.Final), Result: p.Final}
 	if p.Live != nil {
 		d.Live = p.Live
 	}
-	return diff.Unified(v.Out, d, diff.Options{Color: v.colored(), ShowManagedFields: v.managedFields, ShowSecrets: v.secrets})
+	return d
 }

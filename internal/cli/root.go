@@ -22,6 +22,7 @@ type env struct {
 // verbs are the sub-commands. To add one is to add a file and a row.
 var verbs = []func(*env) *cobra.Command{
 	newDiff,
+	newExplain,
 	newVersion,
 }
 

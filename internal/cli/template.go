@@ -47,7 +47,7 @@ func templatePrinter(v view) (printers.ResourcePrinter, error) {
 	}
 	p, err := flags.ToPrinter(output)
 	if genericclioptions.IsNoCompatiblePrinterError(err) {
-		return nil, fmt.Errorf("--output=%s: there are name, yaml, json, patch, diff, jsonpath, jsonpath-as-json, jsonpath-file, go-template, go-template-file, custom-columns, custom-columns-file", v.output)
+		return nil, fmt.Errorf("--output=%s: there are name, yaml, json, patch, diff, explain, markdown, jsonpath, jsonpath-as-json, jsonpath-file, go-template, go-template-file, custom-columns, custom-columns-file", v.output)
 	}
 	return p, err
 }

@@ -1,0 +1,138 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/batch"
+	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+)
+
+const localConf = `apiVersion: v1
+kind: ConfigMap
+metadata: {name: conf, namespace: shop}
+data: {a: "2"}
+`
+
+const liveConf = `apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: conf
+  namespace: shop
+  resourceVersion: "7"
+  annotations:
+    kubectl.kubernetes.io/last-applied-configuration: |
+      {"apiVersion":"v1","data":{"a":"1","gone":"x"},"kind":"ConfigMap","metadata":{"annotations":{},"name":"conf","namespace":"shop"}}
+data: {a: "1", gone: x, others: stays}
+`
+
+// offline runs a command line with no kubeconfig in reach.
+func offline(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	t.Setenv("HOME", t.TempDir())
+	t.Setenv("KUBECONFIG", "")
+	var out, errs bytes.Buffer
+	code = Main(t.Context(), args, genericiooptions.IOStreams{In: strings.NewReader(localConf), Out: &out, ErrOut: &errs})
+	return code, out.String(), errs.String()
+}
+
+func files(t *testing.T) (local, live string) {
+	t.Helper()
+	dir := t.TempDir()
+	local, live = filepath.Join(dir, "local.yaml"), filepath.Join(dir, "live.yaml")
+	if err := errors.Join(os.WriteFile(local, []byte(localConf), 0o600), os.WriteFile(live, []byte(liveConf), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	return local, live
+}
+
+func TestMainOffline(t *testing.T) {
+	local, live := files(t)
+	result := "apiVersion: v1\ndata:\n  a: \"2\"\n  others: stays\nkind: ConfigMap\nmetadata:\n  name: conf\n  namespace: shop\n  resourceVersion: \"7\"\n"
+	for _, tt := range []struct {
+		reason string
+		args   []string
+		code   int
+		out    string // whole
+		err    string // part
+	}{
+		{"the result as YAML, the outcome on stderr", []string{"-f", local, "--live", live}, 0, result, "configmap/conf configured (dry run)\n"},
+		{"removals are told", []string{"-f", local, "--live", live}, 0, result, `note: configmap/conf: data.gone: "x"`},
+		{"standard input", []string{"-f", "-", "--live", live}, 0, result, ""},
+		{"-o name", []string{"-f", local, "--live", live, "-o", "name"}, 0, "configmap/conf\n", ""},
+		{"-o jsonpath", []string{"-f", local, "--live", live, "-o", "jsonpath={.data.a}"}, 0, "2", ""},
+		{"-o go-template", []string{"-f", local, "--live", live, "-o", "go-template={{.data.others}}"}, 0, "stays", ""},
+		{"-o custom-columns", []string{"-f", local, "--live", live, "-o", "custom-columns=NAME:.metadata.name,X:data.nope"}, 0, "NAME   X\nconf   <none>\n", ""},
+		{"an unknown form", []string{"-f", local, "--live", live, "-o", "xml"}, 1, "", "--output=xml: there are name"},
+		{"strict has nothing to say where nobody else has moved anything", []string{"-f", local, "--live", live, "--policy=strict", "-o", "name"}, 0, "configmap/conf\n", ""},
+		{"diff says by its code that there is one", []string{"diff", "-f", local, "--live", live, "-q"}, 1,
+			"--- live/v1.ConfigMap.shop.conf\n+++ merged/v1.ConfigMap.shop.conf\n@@ -1,7 +1,6 @@\n apiVersion: v1\n data:\n-  a: \"1\"\n-  gone: x\n+  a: \"2\"\n   others: stays\n kind: ConfigMap\n metadata:\n", ""},
+		{"diff has 2 for errors", []string{"diff", "-f", "nope.yaml"}, 2, "", `the path "nope.yaml" does not exist`},
+		{"diff has 2 for flags too", []string{"diff", "--nope"}, 2, "", "unknown flag: --nope"},
+		{"a namespace that is not the object's", []string{"-f", local, "--live", live, "-n", "b"}, 1, "", `the namespace from the provided object "shop" does not match the namespace "b"`},
+		{"no input", []string{"--dry-run"}, 1, "", "must specify one of -f and -k"},
+		{"both inputs", []string{"-f", "a", "-k", "b"}, 1, "", "only one of -f or -k"},
+		{"a dry run with a space", []string{"-f", local, "--dry-run", "server"}, 1, "", "did you mean `--dry-run=server`?"},
+		{"a flag of kubectl apply's that is refused", []string{"-f", local, "--prune"}, 1, "", "use `kubectl apply --prune`"},
+		{"a verb that is nearly one", []string{"dif"}, 1, "", `did you mean "diff"?`},
+		{"a flag that is nearly one", []string{"--polcy=x"}, 1, "", "did you mean --policy?"},
+		{"an unknown policy", []string{"-f", local, "--policy=x"}, 1, "", `unknown policy "x"; there are`},
+		{"an unknown strategy", []string{"-f", local, "--live", live, "--strategy=x"}, 1, "", `unknown strategy "x"; there are`},
+		{"a server's dry run without a server", []string{"-f", local, "--live", live, "--dry-run=server"}, 1, "", "--live: works without a server"},
+		{"no cluster at all", []string{"-f", local, "--server", "http://127.0.0.1:1"}, 1, "", "the connection to the server 127.0.0.1:1 was refused"},
+	} {
+		code, out, errs := offline(t, tt.args...)
+		if code != tt.code || !strings.Contains(errs, tt.err) {
+			t.Errorf("%s: %q: code %d, want %d; stderr %s\nwant %q in it", tt.reason, tt.args, code, tt.code, errs, tt.err)
+		}
+		if d := cmp.Diff(tt.out, out); d != "" {
+			t.Errorf("%s: stdout\n%s", tt.reason, d)
+		}
+	}
+}
+
+func TestMainLeavesConflicts(t *testing.T) {
+	local, live := files(t)
+	drifted := strings.Replace(liveConf, `data: {a: "1"`, `data: {a: "by hand"`, 1)
+	if err := os.WriteFile(live, []byte(drifted), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	code, out, errs := offline(t, "-f", local, "--live", live, "--policy=strict")
+	if code != conflicted || out != "" || !strings.Contains(errs, `error: configmap/conf: data.a: conflict: live has "by hand"`) {
+		t.Errorf("code %d, stdout %q, stderr %s", code, out, errs)
+	}
+}
+
+func TestLines(t *testing.T) {
+	waiting := func(name string) error {
+		return &batch.NotReached{Target: cluster.Target{Resource: cluster.Resource{Kind: "Pod"}, Name: name}}
+	}
+	for _, tt := range []struct {
+		reason string
+		err    error
+		want   []string
+	}{
+		{"no error has no lines", nil, nil},
+		{"joined errors are a line each", errors.Join(errors.New("a"), errors.Join(errors.New("b"), errors.New("c"))), []string{"a", "b", "c"}},
+		{"one that wraps two is still one", fmt.Errorf("x: %w, %w", errors.New("a"), errors.New("b")), []string{"x: a, b"}},
+		{"an exit without an error says nothing", &exit{Code: 3}, nil},
+		{"an exit with one does", &exit{Code: 2, Err: errors.Join(errors.New("a"), errors.New("b"))}, []string{"a", "b"}},
+		{"who only waited is counted", errors.Join(errors.New("a"), waiting("p"), waiting("q")), []string{"a", "2 objects were not written because of that; mend it, and merge again"}},
+		{"so is what an interrupt kept from being done", fmt.Errorf("pod/p: %w", context.Canceled), []string{"1 object was not written: the run was interrupted; merge again to finish it"}},
+		{"control characters are spelled out", errors.New("a\x1b[2J\nb"), []string{`a\x1b[2J\nb`}},
+		{"quotes are not", errors.New(`path "C:\x" is odd`), []string{`path "C:\x" is odd`}},
+	} {
+		if d := cmp.Diff(tt.want, lines(tt.err)); d != "" {
+			t.Errorf("%s:\n%s", tt.reason, d)
+		}
+	}
+}
