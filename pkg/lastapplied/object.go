@@ -107,21 +107,7 @@ func FoldStringData(obj any) any {
 	if !ok || o["data"] != nil && !isMap {
 		return obj
 	}
-	data = maps.Clone(data)
-	if data == nil {
-		data = make(map[string]any, len(from))
-	}
-	left := map[string]any{}
-	for k, v := range from {
-		switch v := v.(type) {
-		case nil:
-			data[k] = nil
-		case string:
-			data[k] = base64.StdEncoding.EncodeToString([]byte(v))
-		default:
-			left[k] = v
-		}
-	}
+	data, left := folded(data, from)
 	delete(out, "stringData")
 	if len(left) > 0 {
 		out["stringData"] = left
@@ -130,6 +116,25 @@ func FoldStringData(obj any) any {
 		out["data"] = data
 	}
 	return out
+}
+
+// folded gives data with from in it, and what of from is no string.
+func folded(data, from map[string]any) (all, left map[string]any) {
+	all, left = maps.Clone(data), map[string]any{}
+	if all == nil {
+		all = make(map[string]any, len(from))
+	}
+	for k, v := range from {
+		switch v := v.(type) {
+		case nil:
+			all[k] = nil
+		case string:
+			all[k] = base64.StdEncoding.EncodeToString([]byte(v))
+		default:
+			left[k] = v
+		}
+	}
+	return all, left
 }
 
 // isSecret: of the core group, whatever its version; a file may leave that out.
