@@ -39,12 +39,32 @@ func newRoot(streams genericiooptions.IOStreams) *cobra.Command {
 	e.flags.AddFlags(root.PersistentFlags())
 	addLogFlags(root.PersistentFlags())
 	root.SetFlagErrorFunc(flagError)
+	root.SetUsageTemplate(usage)
 	root.SuggestionsMinimumDistance = 3
 	for _, verb := range verbs {
 		root.AddCommand(verb(e))
 	}
 	return root
 }
+
+// usage is cobra's help with the flags of the connection, which are kubectl's and
+// many, named in one line.
+const usage = `Usage:{{if .Runnable}}
+  {{.UseLine}}{{end}}{{if .HasAvailableSubCommands}}
+  {{.CommandPath}} COMMAND{{end}}{{if .HasExample}}
+
+Examples:
+{{.Example}}{{end}}{{if .HasAvailableSubCommands}}
+
+Commands:{{range .Commands}}{{if .IsAvailableCommand}}
+  {{rpad .Name .NamePadding}} {{.Short}}{{end}}{{end}}{{end}}{{if .LocalNonPersistentFlags.HasAvailableFlags}}
+
+Flags:
+{{.LocalNonPersistentFlags.FlagUsages | trimTrailingWhitespaces}}{{end}}
+
+kubectl's connection flags (-n, --context, --kubeconfig, --as, -v and others) work too:
+"kubectl options" lists them.{{if .HasAvailableSubCommands}} "{{.CommandPath}} COMMAND --help" tells more about a command.{{end}}
+`
 
 // addLogFlags adds the two of klog's flags that a user of kubectl knows.
 func addLogFlags(flags *pflag.FlagSet) {

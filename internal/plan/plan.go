@@ -117,6 +117,9 @@ func (p *Planner) Plan(ctx context.Context, s Subject, live map[string]any) (Pla
 	if out.Output, err = strategy.Plan(in); err != nil {
 		return out, fmt.Errorf("%s: %w", s.Name, err)
 	}
+	if p.Original.From == None { // the user asked for nothing to be known
+		out.Undecided = nil
+	}
 	if err := out.stamp(); err != nil {
 		return out, fmt.Errorf("%s: %w", s.Name, err)
 	}
