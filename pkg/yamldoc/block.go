@@ -253,9 +253,12 @@ func (p *parser) mapping(col int, key *node) (*node, error) {
 
 // add takes an entry in.
 func (n *node) add(e entry) {
+	if len(n.entries) > 0 {
+		e.bound = n.end
+	}
 	n.entries = append(n.entries, e)
 	n.refs = n.refs || e.merge || e.value.refs
-	n.end = max(e.mark, e.value.end)
+	n.end = e.end()
 }
 
 // key reads the key of a further entry.

@@ -37,6 +37,7 @@ type node struct {
 	target  *node   // aliasNode
 	text    string  // scalarNode: its content
 	entries []entry // collections
+	names   map[string]int // where a large mapping has its entries
 	value   any     // what it stands for
 }
 
@@ -50,6 +51,7 @@ type prop struct {
 // entry is one entry of a collection.
 type entry struct {
 	start int    // of the key or the dash; in flow sequences, of the value
+	bound int    // the end of the entry before, 0 for the first
 	mark  int    // behind the colon or the dash; in flow, where the value may start
 	name  string // the key as JSON has it
 	quote byte   // the key's quote, 0 if it is plain
@@ -77,9 +79,18 @@ func (n *node) block() bool { return n.style == blockStyle }
 // missing tells whether nothing at all is written for n.
 func (n *node) missing() bool { return n.start == n.end }
 
+// manyNames is where looking through a mapping starts to cost more than an index.
+const manyNames = 12
+
 // child finds the entry with that key, nil if there is none.
 func (n *node) child(name string) *entry {
 	if n == nil || n.kind != mapNode {
+		return nil
+	}
+	if n.names != nil {
+		if i, ok := n.names[name]; ok {
+			return &n.entries[i]
+		}
 		return nil
 	}
 	for i := range n.entries {
@@ -89,6 +100,9 @@ func (n *node) child(name string) *entry {
 	}
 	return nil
 }
+
+// end is behind the entry's value, or its colon or dash where that is missing.
+func (e *entry) end() int { return max(e.mark, e.value.end) }
 
 // follow leads through an alias to what it stands for.
 func (n *node) follow() *node {

@@ -76,6 +76,9 @@ func (u *unfolder) mapping(n *node) (int, error) {
 	m := make(map[string]any, len(n.entries))
 	n.value = m
 	total, merged := 1, false
+	if len(n.entries) > manyNames {
+		n.names = make(map[string]int, len(n.entries))
+	}
 	for i := range n.entries {
 		e := &n.entries[i]
 		size, err := u.unfold(e.value)
@@ -91,9 +94,12 @@ func (u *unfolder) mapping(n *node) (int, error) {
 			continue
 		}
 		if _, ok := m[e.name]; ok {
-			if first := n.child(e.name); first != e || !merged {
+			if first := n.child(e.name); first != nil && first != e || !merged {
 				return 0, u.fail(e.start, "key %q is already there on line %d", e.name, u.line(first.start))
 			}
+		}
+		if n.names != nil {
+			n.names[e.name] = i
 		}
 		m[e.name] = e.value.value
 	}

@@ -1,0 +1,141 @@
+package yamldoc
+
+import "strings"
+
+// arrange takes the entries out that do not stay, and puts new ones in. At least
+// one entry stays, or is a <<.
+func (ed *editor) arrange(s slot, stay []bool, add []added) {
+	all := len(add) == 0
+	for _, ok := range stay {
+		all = all && ok
+	}
+	if all {
+		return
+	}
+	if s.n.style == flowStyle {
+		ed.arrangeFlow(s.n, stay, add)
+		return
+	}
+	for _, a := range add {
+		ed.insert(s.n, stay, a)
+	}
+	for i := range stay {
+		if !stay[i] {
+			ed.remove(s.n, i, stay)
+		}
+	}
+}
+
+// insert puts an entry behind the one it follows, if that stays; behind the last
+// before it that does otherwise, or at the front.
+func (ed *editor) insert(n *node, stay []bool, a added) {
+	i := a.behind
+	for i >= 0 && !stay[i] {
+		i--
+	}
+	indent := strings.Repeat(" ", n.indent)
+	if i >= 0 {
+		at := ed.src.end(&n.entries[i])
+		gap := ""
+		if ed.airy(n) {
+			gap = ed.look.eol
+		}
+		ed.replace(at, at, gap+ed.look.eol+indent+a.text)
+		return
+	}
+	first := &n.entries[0]
+	at := ed.src.head(first)
+	if first.start == ed.doc.root.start { // comments at the top are the file's
+		at = first.start
+	}
+	if line := ed.src.lineStart(at); ed.src.blank(line, at) && line >= ed.doc.from {
+		ed.replace(line, line, indent+a.text+ed.look.eol)
+		return
+	}
+	ed.replace(at, at, a.text+ed.look.eol+indent)
+}
+
+// airy: the entries of a list have empty lines between them.
+func (ed *editor) airy(n *node) bool {
+	return n.kind == seqNode && len(n.entries) > 1 && ed.src.emptyAbove(ed.src.head(&n.entries[1]))
+}
+
+// remove takes an entry out with its comments and its lines.
+func (ed *editor) remove(n *node, i int, stay []bool) {
+	e := &n.entries[i]
+	from, to := ed.src.head(e), ed.src.end(e)
+	line := ed.src.lineStart(from)
+	switch next := ed.src.lineNext(to); {
+	case !ed.src.blank(line, from) || line < ed.doc.from:
+		// It starts behind the dash of the entry around it: the next one moves up.
+		for i++; i < len(stay); i++ {
+			if stay[i] {
+				to = ed.src.head(&n.entries[i])
+				break
+			}
+		}
+	case next > to:
+		from, to = ed.withGap(n, i, line), next
+	default: // the last line has no line break
+		for from = line; from > ed.doc.from && isBreak(ed.src[from-1]); {
+			from--
+		}
+	}
+	ed.replace(from, to, "")
+}
+
+// withGap takes empty lines above an entry along, if there are some below it too
+// or nothing comes below.
+func (ed *editor) withGap(n *node, i, line int) int {
+	if i == 0 || !ed.src.emptyAbove(line) {
+		return line
+	}
+	next := ed.src.lineNext(ed.src.end(&n.entries[i]))
+	last := i == len(n.entries)-1
+	if !last && !ed.src.blank(next, ed.src.lineNext(next)) {
+		return line
+	}
+	for line > n.entries[i].bound && ed.src.emptyAbove(line) {
+		line = ed.src.lineStart(line - 1)
+	}
+	return line
+}
+
+// arrangeFlow does the same inside [ ] or { }.
+func (ed *editor) arrangeFlow(n *node, stay []bool, add []added) {
+	first := 0
+	for !stay[first] {
+		first++
+	}
+	if first > 0 {
+		ed.replace(n.entries[0].start, n.entries[first].start, "")
+	}
+	for i := first + 1; i < len(stay); i++ {
+		if !stay[i] {
+			ed.replace(n.entries[i-1].end(), n.entries[i].end(), "")
+		}
+	}
+	for _, a := range add {
+		i := a.behind
+		for i >= 0 && !stay[i] {
+			i--
+		}
+		if i < 0 {
+			at := n.entries[first].start
+			ed.replace(at, at, a.text+ed.flowGap(n, first, ","))
+			continue
+		}
+		at := n.entries[i].end()
+		ed.replace(at, at, ed.flowGap(n, i, ",")+a.text)
+	}
+}
+
+// flowGap is what stands between two entries: a line break where the neighbour
+// starts its line.
+func (ed *editor) flowGap(n *node, i int, comma string) string {
+	at := n.entries[i].start
+	if line := ed.src.lineStart(at); ed.src.blank(line, at) && line > n.start {
+		return comma + ed.look.eol + string(ed.src[line:at])
+	}
+	return comma + " "
+}

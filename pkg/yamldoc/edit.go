@@ -1,0 +1,310 @@
+package yamldoc
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"sort"
+	"strings"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
+
+// Comments says which comments of the source come along to values that are not new.
+type Comments uint8
+
+// The choices for Comments. New fields bring theirs in any case.
+const (
+	NoComments  Comments = iota
+	LeafComments         // a changed value without a comment on its line takes the source's
+	AllComments          // and so does every field around it
+)
+
+// Edit says what a document is to hold.
+type Edit struct {
+	// Want is the value wanted, in the JSON forms of package merge.
+	Want any
+
+	// Type tells how the entries of lists are paired; nil pairs them by value.
+	Type *merge.Type
+
+	// Source is where new values come from: their order, spelling and comments are
+	// taken over. nil where there is none.
+	Source *Document
+
+	Comments Comments
+}
+
+// Edit gives the document's text with its value made e.Want, and every byte that
+// does not have to change kept. The text it gives back has been read again and
+// says what was wanted; where small edits do not come out so, the smallest block
+// around them is written anew. Where Want is what the document holds already, the
+// text is the same. An empty document gets all of Want. The error is a Want that
+// YAML cannot say, such as one with a NaN.
+func (d *Document) Edit(e Edit) ([]byte, error) {
+	src := text(d.file.src)
+	if d.root != nil && exact(d.value, e.Want) {
+		return d.Text(), nil
+	}
+	force := map[*node]rank{}
+	for {
+		ed := &editor{src: src, doc: d, force: force, comments: e.Comments, look: d.look(e.Source)}
+		ed.look.careful = len(force) > 0
+		var from origin
+		if e.Source != nil {
+			from = origin{s: text(e.Source.file.src), n: e.Source.root}
+		}
+		ed.run(e.Want, e.Type, from)
+		out := ed.apply(d.from, d.to, ed.edits)
+		again := ed.failure(out, e.Want)
+		if again != nil && ed.doc.to == len(ed.src) && ed.failure(out+ed.look.eol, e.Want) == nil {
+			// A literal at the end of a file that has no last line break.
+			out, again = out+ed.look.eol, nil
+		}
+		if again == nil {
+			return []byte(out), nil
+		}
+		if d.root == nil || force[d.root] == whole {
+			return nil, fmt.Errorf("the value cannot be written as YAML: %w", again)
+		}
+		force[ed.enclosing(again)]++
+	}
+}
+
+// Apply gives the document's text with changes made to its value; e.Want is not
+// looked at. The error is a change that does not fit the value.
+func (d *Document) Apply(changes []merge.Change, e Edit) ([]byte, error) {
+	want, err := merge.Replay(d.value, changes)
+	if err != nil {
+		return nil, err
+	}
+	e.Want = want
+	return d.Edit(e)
+}
+
+// exact tells whether two values are equal, numbers by what they come to. Unlike
+// for a merge, null is not absence.
+func exact(a, b any) bool {
+	switch a := a.(type) {
+	case map[string]any:
+		bm, ok := b.(map[string]any)
+		if !ok || len(a) != len(bm) {
+			return false
+		}
+		for k, v := range a {
+			if w, ok := bm[k]; !ok || !exact(v, w) {
+				return false
+			}
+		}
+		return true
+	case []any:
+		bl, ok := b.([]any)
+		if !ok || len(a) != len(bl) {
+			return false
+		}
+		for i := range a {
+			if !exact(a[i], bl[i]) {
+				return false
+			}
+		}
+		return true
+	}
+	return same(a, b)
+}
+
+// same tells at little cost that two values are one: the same memory, or equal
+// scalars. false says nothing about collections.
+func same(a, b any) bool {
+	switch a := a.(type) {
+	case map[string]any:
+		b, ok := b.(map[string]any)
+		return ok && (reflect.ValueOf(a).Pointer() == reflect.ValueOf(b).Pointer() || len(a) == 0 && len(b) == 0)
+	case []any:
+		b, ok := b.([]any)
+		return ok && len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
+	case json.Number:
+		_, ok := b.(json.Number)
+		return ok && merge.Equal(a, b, nil)
+	}
+	switch b.(type) {
+	case map[string]any, []any:
+		return false
+	}
+	return a == b
+}
+
+// change replaces a range of the text.
+type change struct {
+	from, to int
+	text     string
+}
+
+// rank is how much of a block is written anew.
+type rank uint8
+
+const (
+	piecemeal rank = iota // only what has changed
+	entries               // every entry that has changed
+	whole                 // all of it
+)
+
+// editor collects the changes of one attempt.
+type editor struct {
+	src      text
+	doc      *Document
+	edits    []change
+	look     look
+	comments Comments
+	force    map[*node]rank // what is to be written anew
+	anchored map[*node]bool // the nodes of the document that have an anchor
+	holds    map[*node]any  // what anchored nodes will hold, as far as got
+}
+
+func (ed *editor) replace(from, to int, s string) {
+	ed.edits = append(ed.edits, change{from, to, s})
+}
+
+// apply gives a range of the text with edits made, which must lie inside it.
+func (ed *editor) apply(from, to int, edits []change) string {
+	sort.SliceStable(edits, func(i, j int) bool { return edits[i].from < edits[j].from })
+	var b strings.Builder
+	at := from
+	for _, e := range edits {
+		if e.from > at {
+			b.WriteString(string(ed.src[at:e.from]))
+			at = e.from
+		}
+		b.WriteString(e.text)
+		at = max(at, e.to)
+	}
+	if at < to {
+		b.WriteString(string(ed.src[at:to]))
+	}
+	return b.String()
+}
+
+// wrong is an attempt that did not come out: where in the old text, if known.
+type wrong struct {
+	at   int
+	node *node
+	why  error
+}
+
+func (w *wrong) Error() string { return w.why.Error() }
+
+var errOther = errors.New("the text would read as another value")
+
+// failure reads the new text and compares; nil if it says what was wanted.
+func (ed *editor) failure(out string, want any) *wrong {
+	f, err := Parse([]byte(out))
+	if err != nil {
+		w := &wrong{at: ed.doc.from, why: err}
+		var e *Error
+		if errors.As(err, &e) {
+			w.at = ed.oldOffset(out, e.Line)
+		}
+		return w
+	}
+	if len(f.docs) > 1 {
+		return &wrong{at: ed.doc.from, node: ed.doc.root, why: errOther}
+	}
+	got := f.docs[0].value
+	if exact(got, want) {
+		return nil
+	}
+	return &wrong{node: differing(ed.doc.root, got, want), at: ed.doc.from, why: errOther}
+}
+
+// oldOffset maps a line of the new text to an offset of the old.
+func (ed *editor) oldOffset(out string, line int) int {
+	at := 0
+	for ; line > 1 && at < len(out); line-- {
+		at = text(out).lineNext(at)
+	}
+	old, written := ed.doc.from, 0
+	for _, e := range ed.edits {
+		if gap := e.from - old; gap > 0 {
+			if written+gap > at {
+				return old + at - written
+			}
+			written += gap
+			old = e.from
+		}
+		written += len(e.text)
+		if written > at {
+			return e.from
+		}
+		old = max(old, e.to)
+	}
+	return min(old+max(at-written, 0), ed.doc.to)
+}
+
+// differing descends to the smallest mapping in which two values differ.
+func differing(n *node, got, want any) *node {
+	for n != nil && n.kind == mapNode {
+		gm, ok1 := got.(map[string]any)
+		wm, ok2 := want.(map[string]any)
+		if !ok1 || !ok2 || len(gm) != len(wm) {
+			return n
+		}
+		var below *node
+		for i := range n.entries {
+			e := &n.entries[i]
+			g, w := gm[e.name], wm[e.name]
+			if e.merge || exact(g, w) {
+				continue
+			}
+			if below != nil || e.value.kind == scalarNode || e.value.kind == aliasNode {
+				return n
+			}
+			below, got, want = e.value, g, w
+		}
+		if below == nil {
+			return n
+		}
+		n = below
+	}
+	return n
+}
+
+// enclosing is the smallest block to write anew for what went wrong, one that has
+// not been yet.
+func (ed *editor) enclosing(w *wrong) *node {
+	var chain []*node
+	for n := ed.doc.root; n != nil; {
+		if n.kind == scalarNode || n.kind == aliasNode {
+			break
+		}
+		chain = append(chain, n)
+		var below *node
+		for i := range n.entries {
+			v := n.entries[i].value
+			if w.node != nil && holdsNode(v, w.node) || w.node == nil && v.start <= w.at && w.at <= v.end {
+				below = v
+			}
+		}
+		if n == w.node {
+			break
+		}
+		n = below
+	}
+	for i := len(chain) - 1; i > 0; i-- {
+		if !ed.settled(chain[:i+1]) {
+			return chain[i]
+		}
+	}
+	return ed.doc.root
+}
+
+// settled tells whether a node, or one around it, is written anew already.
+func (ed *editor) settled(chain []*node) bool {
+	for i, n := range chain {
+		if r := ed.force[n]; r == whole || r == entries && i < len(chain)-1 {
+			return true
+		}
+	}
+	return false
+}
+
+func holdsNode(n, inner *node) bool { return n.start <= inner.start && inner.end <= n.end }

@@ -1,0 +1,124 @@
+package yamldoc
+
+import (
+	"strings"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
+
+// list edits a list that has entries and keeps some.
+func (ed *editor) list(s slot, want []any, t *merge.Type, from origin) {
+	n := s.n
+	old, _ := n.value.([]any)
+	at := pairs(old, want, t)
+	where := make([]int, len(old)) // the place in want of each old entry, -1 if it goes
+	for i := range where {
+		where[i] = -1
+	}
+	kept := 0
+	for i, j := range at {
+		if j >= 0 {
+			where[j] = i
+			kept++
+		}
+	}
+	stays := longest(at)
+	if kept == 0 || n.style == flowStyle && moves(at, stays) {
+		ed.rewrite(s, want, t, from)
+		return
+	}
+	pl := below(s)
+	sources := sourceItems(from, want, t)
+	stay := make([]bool, len(old))
+	chunks := make(map[int]string) // entries that move, as they will read
+	for j := range n.entries {
+		if where[j] < 0 {
+			continue
+		}
+		e, i := &n.entries[j], where[j]
+		before := len(ed.edits)
+		below := sources(i)
+		ed.value(slot{n: e.value, e: e, place: pl, anew: ed.force[n] == entries}, want[i], elemType(t), below)
+		if stay[j] = stays[i]; stay[j] {
+			if len(ed.edits) > before {
+				ed.noteAround(e, below)
+			}
+			continue
+		}
+		chunks[i] = ed.apply(ed.src.head(e), ed.src.end(e), ed.edits[before:])
+		ed.edits = ed.edits[:before]
+	}
+	ed.arrange(s, stay, ed.newItems(s, want, at, stays, chunks, t, sources))
+}
+
+// moves: an entry that is kept changes its place.
+func moves(at []int, stays []bool) bool {
+	for i, j := range at {
+		if j >= 0 && !stays[i] {
+			return true
+		}
+	}
+	return false
+}
+
+// sourceItems gives the source's entry for each entry wanted. It pairs them only
+// once somebody asks.
+func sourceItems(from origin, want []any, t *merge.Type) func(int) origin {
+	n := from.n.follow()
+	if n == nil || n.kind != seqNode {
+		return func(int) origin { return origin{} }
+	}
+	var at []int
+	return func(i int) origin {
+		if at == nil {
+			old, _ := n.value.([]any)
+			at = pairs(old, want, t)
+		}
+		if at[i] < 0 {
+			return origin{s: from.s}
+		}
+		e := &n.entries[at[i]]
+		return origin{s: from.s, n: e.value, e: e}
+	}
+}
+
+// newItems writes the entries that the list does not have, or has elsewhere.
+func (ed *editor) newItems(s slot, want []any, at []int, stays []bool, chunks map[int]string, t *merge.Type, sources func(int) origin) []added {
+	var out []added
+	behind := -1
+	for i, v := range want {
+		if stays[i] {
+			behind = at[i]
+			continue
+		}
+		text, moved := chunks[i]
+		if !moved {
+			text = ed.newItem(s, v, elemType(t), sources(i), behind)
+		}
+		out = append(out, added{behind, text})
+	}
+	return out
+}
+
+// newItem writes one new entry of a list, with the comments above it in the
+// source.
+func (ed *editor) newItem(s slot, v any, t *merge.Type, from origin, behind int) string {
+	pl := below(s)
+	pl.style = s.n.entries[max(behind, 0)].value.style
+	if pl.style >= literalStyle {
+		pl.style = plainStyle
+	}
+	all := originsOf(from)
+	if pl.flow {
+		return inlineText(v, all, t, pl, ed.look)
+	}
+	p := printer{look: ed.lookBehind(s.n, behind)}
+	if from.e != nil {
+		p.lead(origin{s: from.s, n: blockNode}, from.e, 0, pl.col)
+	}
+	if p.Len() > 0 {
+		p.line(pl.col)
+	}
+	p.item(v, all, t, entryAt{in: from, e: from.e}, pl)
+	return strings.TrimLeft(p.String(), " \r\n")
+}

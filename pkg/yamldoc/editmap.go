@@ -1,0 +1,240 @@
+package yamldoc
+
+import (
+	"strings"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
+
+// child steps down to the source's entry of that name.
+func (o origin) child(name string) origin {
+	n := o.n.follow()
+	if e := n.child(name); e != nil {
+		return origin{s: o.s, n: e.value, e: e}
+	}
+	return origin{s: o.s}
+}
+
+// mapping edits a mapping that has entries and keeps some.
+func (ed *editor) mapping(s slot, want map[string]any, t *merge.Type, from origin) {
+	n := s.n
+	kept, inherited := 0, map[string]any(nil)
+	for i := range n.entries {
+		if e := &n.entries[i]; !e.merge {
+			if _, ok := want[e.name]; ok {
+				kept++
+			}
+		}
+	}
+	if n.refs {
+		var ok bool
+		if inherited, ok = ed.inherited(n, want); !ok {
+			ed.rewrite(s, want, t, from)
+			return
+		}
+	}
+	if kept == 0 && len(inherited) == 0 {
+		ed.rewrite(s, want, t, from)
+		return
+	}
+	pl := below(s)
+	stay := make([]bool, len(n.entries))
+	for i := range n.entries {
+		e := &n.entries[i]
+		v, ok := want[e.name]
+		if stay[i] = ok || e.merge; !stay[i] {
+			continue
+		}
+		if e.merge {
+			ed.remember(e.value)
+			continue
+		}
+		before := len(ed.edits)
+		below := from.child(e.name)
+		ed.value(slot{n: e.value, e: e, place: pl, anew: ed.force[n] == entries}, v, fieldType(t, e.name), below)
+		if len(ed.edits) > before {
+			ed.noteAround(e, below)
+		}
+	}
+	ed.arrange(s, stay, ed.newFields(s, want, inherited, t, from))
+}
+
+// below is the place of a collection's entries.
+func below(s slot) place {
+	n := s.n
+	return place{
+		col: n.indent, list: n.kind == seqNode, flow: n.style == flowStyle,
+		json: s.place.json || isJSON(n),
+	}
+}
+
+// added is a new entry, and the entry of the old that it goes behind; -1 is the
+// front.
+type added struct {
+	behind int
+	text   string
+}
+
+// newFields writes the fields that the mapping does not have yet.
+func (ed *editor) newFields(s slot, want, inherited map[string]any, t *merge.Type, from origin) []added {
+	n := s.n
+	if len(want) == ed.countOwn(n, want)+len(inherited) {
+		return nil
+	}
+	index := make(map[string]int, len(n.entries))
+	for i := range n.entries {
+		if e := &n.entries[i]; !e.merge {
+			index[e.name] = i
+		}
+	}
+	last := -1
+	for i := range n.entries {
+		if _, ok := want[n.entries[i].name]; ok || n.entries[i].merge {
+			last = i
+		}
+	}
+	var out []added
+	behind := -1
+	for _, name := range orderOf(want, originsOf(origin{s: ed.src, n: n}, from)) {
+		if i, ok := index[name]; ok {
+			behind = i
+			continue
+		}
+		if _, ok := inherited[name]; ok {
+			continue
+		}
+		at := behind
+		if len(n.entries) > 0 && n.entries[0].merge && behind < 0 || ed.mergesBehind(n, behind) {
+			at = last // a key before << would be overwritten by it
+		}
+		out = append(out, added{at, ed.newField(s, name, want[name], fieldType(t, name), from.child(name), at)})
+	}
+	return out
+}
+
+func (ed *editor) countOwn(n *node, want map[string]any) int {
+	own := 0
+	for i := range n.entries {
+		if _, ok := want[n.entries[i].name]; ok && !n.entries[i].merge {
+			own++
+		}
+	}
+	return own
+}
+
+// mergesBehind: there is a << further on.
+func (ed *editor) mergesBehind(n *node, i int) bool {
+	if !n.refs {
+		return false
+	}
+	for i++; i < len(n.entries); i++ {
+		if n.entries[i].merge {
+			return true
+		}
+	}
+	return false
+}
+
+// newField writes one new field, with the comments above it in the source.
+func (ed *editor) newField(s slot, name string, v any, t *merge.Type, from origin, behind int) string {
+	pl := below(s)
+	all := originsOf(from)
+	if pl.flow {
+		return flowField(name, v, all, t, pl, ed.look)
+	}
+	p := printer{look: ed.lookBehind(s.n, behind)}
+	if from.e != nil {
+		p.lead(origin{s: from.s, n: blockNode}, from.e, 0, pl.col)
+	}
+	if p.Len() > 0 {
+		p.line(pl.col)
+	}
+	p.entry(name, v, all, t, entryAt{in: from, e: from.e, quote: s.n.entries[0].quote}, pl)
+	return strings.TrimLeft(p.String(), " \r\n")
+}
+
+// blockNode stands for the collection of an entry that is known to be in a block.
+var blockNode = &node{style: blockStyle}
+
+// inherited are the fields that come through << and will be as they are wanted. ok
+// is false where << has to be written out: it would bring in or overwrite
+// something that is not wanted.
+func (ed *editor) inherited(n *node, want map[string]any) (fields map[string]any, ok bool) {
+	fields = map[string]any{}
+	explicit := map[string]bool{}
+	for i := range n.entries {
+		e := &n.entries[i]
+		if !e.merge {
+			explicit[e.name] = true
+			delete(fields, e.name)
+			continue
+		}
+		for k, v := range ed.merged(e.value) {
+			if explicit[k] {
+				return nil, false
+			}
+			fields[k] = v
+		}
+		if !ed.intact(e.value) {
+			return nil, false
+		}
+	}
+	for k, v := range fields {
+		w, ok := want[k]
+		if !ok {
+			return nil, false
+		}
+		if !exact(v, w) {
+			delete(fields, k) // a field of its own will say otherwise
+		}
+	}
+	return fields, true
+}
+
+// merged is what << brings in from a value.
+func (ed *editor) merged(n *node) map[string]any {
+	target := n.follow()
+	if n.kind == seqNode {
+		out := map[string]any{}
+		for i := len(n.entries) - 1; i >= 0; i-- {
+			for k, v := range ed.merged(n.entries[i].value) {
+				out[k] = v
+			}
+		}
+		return out
+	}
+	v := target.value
+	if held, ok := ed.holds[target]; ok {
+		v = held
+	}
+	m, _ := v.(map[string]any)
+	return m
+}
+
+// intact: what a << refers to is still there and still a mapping.
+func (ed *editor) intact(n *node) bool {
+	if n.kind == seqNode {
+		for i := range n.entries {
+			if !ed.intact(n.entries[i].value) {
+				return false
+			}
+		}
+		return true
+	}
+	if n.kind != aliasNode {
+		return true
+	}
+	held, ok := ed.holds[n.target]
+	_, isMap := held.(map[string]any)
+	return ok && isMap
+}
+
+// remember notes what the anchors inside a value that stays will hold.
+func (ed *editor) remember(n *node) {
+	if ed.anchored[n] {
+		ed.holds[n] = n.value
+	}
+	for i := range n.entries {
+		ed.remember(n.entries[i].value)
+	}
+}

@@ -1,0 +1,302 @@
+package yamldoc
+
+import (
+	"strings"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
+
+// slot is a value and the entry it stands in; entry is nil for the root.
+type slot struct {
+	n     *node
+	e     *entry
+	place place
+	anew  bool // if it changes at all it is written anew
+}
+
+// run makes the edits that lead to want.
+func (ed *editor) run(want any, t *merge.Type, from origin) {
+	root := ed.doc.root
+	if root == nil {
+		ed.fill(want, t, from)
+		return
+	}
+	if ed.doc.refs {
+		ed.anchored, ed.holds = map[*node]bool{}, map[*node]any{}
+		ed.find(root)
+	}
+	ed.value(slot{n: root, place: place{col: -1}}, want, t, from)
+}
+
+// find collects the nodes that have an anchor.
+func (ed *editor) find(n *node) {
+	if n.anchor() != "" {
+		ed.anchored[n] = true
+	}
+	for i := range n.entries {
+		ed.find(n.entries[i].value)
+	}
+}
+
+// fill writes the whole value into an empty document, behind its comments.
+func (ed *editor) fill(want any, t *merge.Type, from origin) {
+	p := printer{look: ed.look}
+	p.value(want, originsOf(from), t, place{col: -1})
+	s := strings.TrimPrefix(p.String(), " ") + ed.look.eol
+	if at := ed.doc.to; at > ed.doc.from && ed.src[at-1] != '\n' {
+		s = ed.look.eol + s
+	}
+	ed.replace(ed.doc.to, ed.doc.to, s)
+}
+
+func originsOf(list ...origin) origins {
+	var o origins
+	for _, from := range list {
+		if from.n != nil {
+			o = append(o, from)
+		}
+	}
+	return o
+}
+
+// value makes one value what is wanted; from is where the source has it.
+func (ed *editor) value(s slot, want any, t *merge.Type, from origin) {
+	n := s.n
+	if ed.anchored[n] {
+		ed.holds[n] = want
+	}
+	if !ed.doc.refs && same(n.value, want) {
+		return
+	}
+	if ed.force[n] == whole || s.anew && !exact(n.value, want) {
+		ed.rewrite(s, want, t, from)
+		return
+	}
+	switch n.kind {
+	case aliasNode:
+		ed.alias(s, want, t, from)
+		return
+	case mapNode:
+		if m, ok := want.(map[string]any); ok && len(m) > 0 && len(n.entries) > 0 {
+			ed.mapping(s, m, t, from)
+			return
+		}
+	case seqNode:
+		if l, ok := want.([]any); ok && len(l) > 0 && len(n.entries) > 0 {
+			ed.list(s, l, t, from)
+			return
+		}
+	}
+	if !same(n.value, want) {
+		ed.rewrite(s, want, t, from)
+	}
+}
+
+// alias keeps an alias if what it refers to will be what is wanted here.
+func (ed *editor) alias(s slot, want any, t *merge.Type, from origin) {
+	target := s.n.target
+	holds, known := ed.holds[target]
+	if !ed.anchored[target] { // the anchor of a key
+		holds, known = target.value, true
+	}
+	if known && exact(holds, want) {
+		return
+	}
+	ed.rewrite(s, want, t, from)
+}
+
+// rewrite replaces a value, however it is written, by another.
+func (ed *editor) rewrite(s slot, want any, t *merge.Type, from origin) {
+	all := originsOf(origin{s: ed.src, n: s.n, e: s.e}, from)
+	switch {
+	case s.e == nil:
+		ed.rewriteRoot(s, want, t, all)
+	case s.place.flow:
+		ed.rewriteFlow(s, inlineText(want, all, t, s.place, ed.look))
+	default:
+		ed.rewriteBlock(s, want, t, all)
+	}
+}
+
+func (ed *editor) rewriteRoot(s slot, want any, t *merge.Type, all origins) {
+	p := printer{look: ed.look}
+	p.value(want, all, t, s.place)
+	out := strings.TrimPrefix(p.String(), " ")
+	from, to := s.n.start, s.n.end
+	if ed.src.ownLine(from) {
+		from = max(ed.src.lineStart(from), ed.doc.from)
+	} else if strings.Contains(out, "\n") {
+		out = ed.look.eol + out
+	}
+	if note := ed.src.comment(to); note != "" {
+		to = ed.src.lineEnd(to)
+		if s.n.block() {
+			note = "" // the entry's that ends there, which takes it along
+		}
+		if note == "" {
+		} else if strings.Contains(out, "\n") {
+			out = note + ed.look.eol + out
+		} else {
+			out += " " + note
+		}
+	}
+	ed.replace(from, to, out)
+}
+
+// lookAt is the layout for what will end where an entry ends now: an empty line
+// below would be the text of a literal that keeps such.
+func (ed *editor) lookAt(e *entry) look {
+	l := ed.look
+	next := ed.src.lineNext(e.end())
+	l.careful = l.careful || next < len(ed.src) && ed.src.blank(next, ed.src.lineNext(next))
+	return l
+}
+
+// lookBehind is the layout for a new entry behind another.
+func (ed *editor) lookBehind(n *node, i int) look {
+	if i < 0 {
+		return ed.look
+	}
+	return ed.lookAt(&n.entries[i])
+}
+
+// apart is the space that a comment needs in front of it.
+func (ed *editor) apart(at int) string {
+	if at < len(ed.src) && ed.src[at] == '#' {
+		return " "
+	}
+	return ""
+}
+
+func (ed *editor) rewriteFlow(s slot, text string) {
+	n, lead := s.n, ""
+	if n.missing() {
+		switch ed.src[s.e.mark-1] {
+		case ' ', '\t':
+		case ':':
+			lead = " "
+		default: // a key without a colon
+			lead = ": "
+		}
+	}
+	ed.replace(ed.keptFrom(n), n.end, lead+text+ed.apart(n.end))
+}
+
+// keptFrom is where the new text of a value starts: behind its anchor, which stays
+// for those who refer to it. A tag goes, with the anchor.
+func (ed *editor) keptFrom(n *node) int {
+	if n.tag() != "" {
+		return n.start
+	}
+	return n.body
+}
+
+// rewriteBlock replaces the value of an entry of a block collection. The new text
+// has a first line, which stands behind the colon or dash, and may have more,
+// which stand below it; so had the old.
+func (ed *editor) rewriteBlock(s slot, want any, t *merge.Type, all origins) {
+	e, pl := s.e, s.place
+	note := ed.src.note(e)
+	extra := ""
+	if note == "" {
+		extra = ed.sourceNote(all)
+	}
+	if ed.inPlace(s) && !isBlock(want, all) {
+		ed.rewriteInPlace(s, inlineText(want, all, t, pl, ed.lookAt(e)), extra)
+		return
+	}
+	pl.note, pl.deep = note+extra, ed.src.deep(s.n)
+	p := printer{look: ed.lookAt(e)}
+	p.value(want, all, t, pl)
+	out := p.String()
+	if a := s.n.anchor(); a != "" {
+		out = ed.withAnchor(a, out, pl, isBlock(want, all))
+	}
+	ed.replace(e.mark, ed.src.lineEnd(e.end()), out)
+}
+
+// inPlace: the old value stands behind its colon or dash, or is missing there.
+func (ed *editor) inPlace(s slot) bool {
+	n := s.n
+	return !n.block() && n.style != literalStyle && n.style != foldedStyle &&
+		!strings.Contains(string(ed.src[s.e.mark:n.start]), "\n")
+}
+
+// isBlock: the value will be written over several lines.
+func isBlock(v any, all origins) bool {
+	k := scalarNode
+	switch v := v.(type) {
+	case map[string]any:
+		if len(v) == 0 {
+			return false
+		}
+		k = mapNode
+	case []any:
+		if len(v) == 0 {
+			return false
+		}
+		k = seqNode
+	default:
+		return false
+	}
+	_, n := all.node(k)
+	return n == nil || n.block()
+}
+
+// rewriteInPlace leaves white space and comment around the value as they are.
+func (ed *editor) rewriteInPlace(s slot, out, note string) {
+	from := ed.keptFrom(s.n)
+	if s.n.missing() || from == s.n.end {
+		out = " " + out
+	}
+	first, rest, _ := strings.Cut(out, "\n")
+	if rest != "" { // a block scalar: its lines go below the comment
+		end := ed.src.lineEnd(s.e.end())
+		ed.replace(from, s.n.end, strings.TrimRight(first, "\r")+ed.apart(s.n.end))
+		ed.replace(end, end, noteText(note)+ed.look.eol+rest)
+		return
+	}
+	ed.replace(from, s.n.end, out+ed.apart(s.n.end))
+	if note != "" {
+		end := ed.src.lineEnd(s.e.end())
+		ed.replace(end, end, noteText(note))
+	}
+}
+
+func noteText(note string) string {
+	if note == "" {
+		return ""
+	}
+	return " " + note
+}
+
+// withAnchor puts an anchor in front of a value. In a list it needs a line of its
+// own above a mapping, or it would be the first key's.
+func (ed *editor) withAnchor(name, out string, pl place, block bool) string {
+	if block && pl.list && !strings.HasPrefix(out, ed.look.eol) && pl.note == "" {
+		out = ed.look.eol + strings.Repeat(" ", pl.col+len("- ")) + strings.TrimLeft(out, " ")
+	}
+	return " &" + name + out
+}
+
+// sourceNote is the comment that the source has on the line of a changed value.
+func (ed *editor) sourceNote(all origins) string {
+	if ed.comments == NoComments || len(all) < 2 || all[1].e == nil {
+		return ""
+	}
+	return all[1].s.note(all[1].e)
+}
+
+// noteAround takes over the source's comment on a field around a change.
+func (ed *editor) noteAround(e *entry, from origin) {
+	if ed.comments != AllComments || from.e == nil || !e.value.block() {
+		return
+	}
+	if !strings.Contains(string(ed.src[e.mark:e.value.body]), "\n") || ed.src.note(e) != "" {
+		return
+	}
+	if note := from.s.note(from.e); note != "" {
+		at := ed.src.propsEnd(e)
+		ed.replace(at, at, " "+note)
+	}
+}

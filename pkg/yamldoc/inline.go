@@ -1,0 +1,182 @@
+package yamldoc
+
+import (
+	"strings"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
+
+// inlineText writes a scalar or a flow collection as it stands behind a colon or
+// dash, without the white space before it. An origin's own spelling is taken where
+// it says the same.
+func inlineText(v any, from origins, t *merge.Type, pl place, l look) string {
+	switch v := v.(type) {
+	case map[string]any:
+		if len(v) == 0 {
+			return "{}"
+		}
+		return flowMapping(v, from, t, pl, l)
+	case []any:
+		if len(v) == 0 {
+			return "[]"
+		}
+		return flowList(v, from, t, pl, l)
+	}
+	style, settled := pl.style, false
+	if isText(v) && style >= literalStyle {
+		style = plainStyle
+	}
+	for _, o := range from {
+		n := o.n.follow()
+		if n == nil || n.kind != scalarNode {
+			continue
+		}
+		if s, ok := o.verbatim(n, v, pl, l); ok && (!settled || n.style == style) {
+			return s
+		}
+		if !settled && (isText(n.value) || n.style != plainStyle) {
+			style = n.style
+		}
+		settled = true
+	}
+	return word{style: style, flow: pl.flow, json: pl.json, col: pl.col, deep: pl.blockIndent(l), eol: l.eol, plus: !l.careful}.spell(v)
+}
+
+// blockIndent is the column that the lines of a block scalar get.
+func (pl place) blockIndent(l look) int {
+	switch {
+	case pl.deep > 0:
+		return pl.deep
+	case pl.list:
+		return pl.col + len("- ")
+	}
+	return max(pl.col, 0) + l.step
+}
+
+func isText(v any) bool {
+	_, ok := v.(string)
+	return ok
+}
+
+// verbatim is the scalar as the origin spells it, if that says v and can stand
+// where it is to go.
+func (o origin) verbatim(n *node, v any, pl place, l look) (string, bool) {
+	if n.tag() != "" || n.missing() || !same(n.value, v) {
+		return "", false
+	}
+	switch n.style {
+	case literalStyle, foldedStyle:
+		if pl.flow {
+			return "", false
+		}
+		return o.blockText(n, pl, l)
+	case plainStyle:
+		if pl.json && isText(v) || pl.flow && strings.ContainsAny(n.text, ",?[]{}") {
+			return "", false
+		}
+	case singleStyle:
+		if pl.json {
+			return "", false
+		}
+	}
+	s := string(o.s[n.body:n.end])
+	return s, !strings.Contains(s, "\n")
+}
+
+// blockText moves a block scalar to another indentation. One that states its
+// indentation is spelled anew.
+func (o origin) blockText(n *node, pl place, l look) (string, bool) {
+	lines := strings.Split(string(o.s[n.body:n.end]), "\n")
+	header := strings.TrimRight(lines[0], "\r")
+	if i := strings.IndexAny(header, " \t"); i >= 0 {
+		header = header[:i]
+	}
+	ended := strings.HasSuffix(header, "-") || strings.HasSuffix(n.text, "\n") // not so at the end of a file
+	if strings.ContainsAny(header, "123456789") || len(lines) == 1 || !ended || l.careful && strings.HasSuffix(header, "+") {
+		return "", false
+	}
+	own := -1
+	for i, line := range lines[1:] {
+		line = strings.TrimRight(line, "\r")
+		lines[i+1] = line
+		if strings.TrimLeft(line, " ") != "" && own < 0 {
+			own = len(line) - len(strings.TrimLeft(line, " "))
+		}
+	}
+	var b strings.Builder
+	b.WriteString(header)
+	for _, line := range lines[1:] {
+		b.WriteString(l.eol)
+		if len(line) > own {
+			b.WriteString(strings.Repeat(" ", pl.blockIndent(l)))
+			b.WriteString(line[own:])
+		}
+	}
+	return b.String(), own > 0
+}
+
+// flow is the origin's own text for a flow collection on one line that says v and
+// has nothing in it that means something else elsewhere.
+func (o origins) flow(v any, pl place) (string, bool) {
+	for _, from := range o {
+		n := from.n.follow()
+		if n == nil || n.style != flowStyle {
+			continue
+		}
+		s := string(from.s[n.body:n.end])
+		if !n.refs && !strings.ContainsAny(s, "\n&!") && exact(n.value, v) && (!pl.json || isJSON(n)) {
+			return s, true
+		}
+		return "", false
+	}
+	return "", false
+}
+
+// isJSON tells by a flow collection's first entry whether it is written as JSON.
+func isJSON(n *node) bool {
+	if n == nil || n.style != flowStyle || len(n.entries) == 0 {
+		return false
+	}
+	return n.kind == mapNode && n.entries[0].quote == '"'
+}
+
+func flowMapping(m map[string]any, from origins, t *merge.Type, pl place, l look) string {
+	if s, ok := from.flow(m, pl); ok {
+		return s
+	}
+	_, n := from.node(mapNode)
+	pl.json = pl.json || isJSON(n)
+	parts := make([]string, 0, len(m))
+	for _, name := range orderOf(m, from) {
+		below, _, _ := from.child(name)
+		parts = append(parts, flowField(name, m[name], below, fieldType(t, name), pl, l))
+	}
+	return "{" + strings.Join(parts, ", ") + "}"
+}
+
+// flowField writes one entry of a flow mapping.
+func flowField(name string, v any, from origins, t *merge.Type, pl place, l look) string {
+	quote := byte(0)
+	if pl.json {
+		quote = '"'
+	}
+	pl.flow, pl.style = true, plainStyle
+	return key(name, quote, true) + ": " + inlineText(v, from, t, pl, l)
+}
+
+func flowList(list []any, from origins, t *merge.Type, pl place, l look) string {
+	if s, ok := from.flow(list, pl); ok {
+		return s
+	}
+	pairs := from.items(list, t)
+	pl.flow, pl.style = true, plainStyle
+	if _, n := from.node(seqNode); n != nil {
+		pl.style = n.entries[0].value.style
+	}
+	parts := make([]string, 0, len(list))
+	for i, v := range list {
+		below, _, _ := pairs(i)
+		parts = append(parts, inlineText(v, below, elemType(t), pl, l))
+	}
+	return "[" + strings.Join(parts, ", ") + "]"
+}

@@ -1,0 +1,135 @@
+package yamldoc
+
+import "strings"
+
+// text gives the lines around an offset of a source text.
+type text string
+
+// lineStart is where the line that at is on starts.
+func (s text) lineStart(at int) int {
+	return strings.LastIndexByte(string(s[:at]), '\n') + 1
+}
+
+// lineEnd is where the line that at is on ends, before its line break.
+func (s text) lineEnd(at int) int {
+	i := strings.IndexByte(string(s[at:]), '\n')
+	if i < 0 {
+		return len(s)
+	}
+	if i > 0 && s[at+i-1] == '\r' {
+		i--
+	}
+	return at + i
+}
+
+// lineNext is where the line behind the one that at is on starts.
+func (s text) lineNext(at int) int {
+	if i := strings.IndexByte(string(s[at:]), '\n'); i >= 0 {
+		return at + i + 1
+	}
+	return len(s)
+}
+
+// blank tells whether there is nothing but white space in a range.
+func (s text) blank(from, to int) bool {
+	return from >= to || strings.TrimLeft(string(s[from:to]), " \t\r\n\ufeff") == ""
+}
+
+// ownLine tells whether what starts at an offset is the first thing on its line.
+func (s text) ownLine(at int) bool { return s.blank(s.lineStart(at), at) }
+
+// comment is the comment that stands behind an offset on its line, "" if there is
+// something else or nothing.
+func (s text) comment(at int) string {
+	rest := strings.TrimLeft(string(s[at:s.lineEnd(at)]), " \t")
+	if strings.HasPrefix(rest, "#") {
+		return strings.TrimRight(rest, " \t")
+	}
+	return ""
+}
+
+// head is where the comment lines start that stand directly above an entry, with
+// its indentation; the entry's own start if there are none or it does not start
+// its line.
+func (s text) head(e *entry) int {
+	line := s.lineStart(e.start)
+	if !s.blank(line, e.start) {
+		return e.start
+	}
+	col, first := e.start-line, e.start
+	for line > 0 {
+		above := s.lineStart(line - 1)
+		content := strings.TrimLeft(string(s[above:line]), " ")
+		if above < e.bound || !strings.HasPrefix(content, "#") || line-above-len(content) != col {
+			break
+		}
+		line, first = above, above+col
+	}
+	return first
+}
+
+// emptyAbove tells whether the line above an offset is empty.
+func (s text) emptyAbove(at int) bool {
+	line := s.lineStart(at)
+	return line > 0 && s.blank(s.lineStart(line-1), line)
+}
+
+// end is behind all that belongs to an entry, before its last line break.
+func (s text) end(e *entry) int { return s.lineEnd(e.end()) }
+
+// note is the comment on an entry's own line: behind its value, or behind the
+// colon where the value stands below.
+func (s text) note(e *entry) string {
+	v := e.value
+	switch {
+	case v.block():
+		if strings.Contains(string(s[e.mark:v.body]), "\n") {
+			return s.comment(s.propsEnd(e))
+		}
+		return ""
+	case v.style == literalStyle || v.style == foldedStyle:
+		header := v.body
+		for header < len(s) && !ends(s[header]) {
+			header++
+		}
+		return s.comment(header)
+	}
+	return s.comment(e.end())
+}
+
+// propsEnd is behind the colon and the properties that stand on its line.
+func (s text) propsEnd(e *entry) int {
+	at, end := e.mark, s.lineEnd(e.mark)
+	for at < end {
+		for at < end && isBlank(s[at]) {
+			at++
+		}
+		if at == end || s[at] != '&' && s[at] != '!' {
+			break
+		}
+		for at < end && !ends(s[at]) {
+			at++
+		}
+	}
+	if at < end && s[at] == '#' {
+		for at > e.mark && isBlank(s[at-1]) {
+			at--
+		}
+	}
+	return at
+}
+
+// deep is the column at which the lines of a block scalar start, 0 for other
+// nodes and where that is not plain to see.
+func (s text) deep(n *node) int {
+	if n.style != literalStyle && n.style != foldedStyle {
+		return 0
+	}
+	for at := s.lineNext(n.body); at < n.end; at = s.lineNext(at) {
+		line := string(s[at:s.lineEnd(at)])
+		if content := strings.TrimLeft(line, " "); content != "" {
+			return len(line) - len(content)
+		}
+	}
+	return 0
+}

@@ -1,0 +1,231 @@
+package yamldoc
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
+
+// pairs finds for each entry of a list the one in old that it comes from, -1 if it
+// is new: by the keys of a keyed list, else by its value. Where entries of a list
+// without keys have changed, those between two equal ones are paired in order.
+func pairs(old, list []any, t *merge.Type) []int {
+	out := make([]int, len(list))
+	if sameEntries(old, list) {
+		for i := range out {
+			out[i] = i
+		}
+		return out
+	}
+	keyed := t != nil && t.Kind == merge.Keyed
+	taken := make([]bool, len(old))
+	byID := make(map[string][]int, len(old))
+	for i, v := range old {
+		id := idOf(v, t)
+		byID[id] = append(byID[id], i)
+	}
+	for i, v := range list {
+		out[i] = -1
+		group := byID[idOf(v, t)]
+		if len(group) > 0 {
+			out[i], taken[group[0]] = group[0], true
+			byID[idOf(v, t)] = group[1:]
+		}
+	}
+	if !keyed {
+		pairGaps(old, list, out, taken)
+	}
+	return out
+}
+
+func sameEntries(a, b []any) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if !same(a[i], b[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// idOf is what an entry is known by.
+func idOf(v any, t *merge.Type) string {
+	m, isMap := v.(map[string]any)
+	if t == nil || t.Kind != merge.Keyed || !isMap {
+		return canonical(v)
+	}
+	var b strings.Builder
+	for _, k := range t.Keys {
+		kv := m[k.Name]
+		if kv == nil {
+			kv = k.Default
+		}
+		b.WriteString(canonical(kv))
+		b.WriteByte(0)
+	}
+	return b.String()
+}
+
+func canonical(v any) string {
+	switch v := v.(type) {
+	case string:
+		return `"` + v
+	case json.Number:
+		return string(v)
+	}
+	data, err := json.Marshal(v)
+	if err != nil {
+		return ""
+	}
+	return string(data)
+}
+
+// pairGaps pairs what is left between entries that have found each other.
+func pairGaps(old, list []any, out []int, taken []bool) {
+	low := -1
+	for i := 0; i < len(list); {
+		if out[i] >= 0 {
+			low = out[i]
+			i++
+			continue
+		}
+		run := i
+		for i < len(list) && out[i] < 0 {
+			i++
+		}
+		high := len(old)
+		if i < len(list) {
+			high = out[i]
+		}
+		var free []int
+		for j := low + 1; j < high; j++ {
+			if !taken[j] {
+				free = append(free, j)
+			}
+		}
+		pairRun(old, list[run:i], out[run:i], free)
+		for _, j := range out[run:i] {
+			if j >= 0 {
+				taken[j] = true
+			}
+		}
+	}
+}
+
+// pairRun pairs the entries of one gap in order: all if there are as many on both
+// sides, else those that have something in common.
+func pairRun(old, list []any, out, free []int) {
+	next := 0
+	for i, v := range list {
+		for k := next; k < len(free); k++ {
+			if alikeKinds(old[free[k]], v) && (len(list) == len(free) && k == i || common(old[free[k]], v)) {
+				out[i], next = free[k], k+1
+				break
+			}
+		}
+	}
+}
+
+func alikeKinds(a, b any) bool {
+	switch a.(type) {
+	case map[string]any:
+		_, ok := b.(map[string]any)
+		return ok
+	case []any:
+		_, ok := b.([]any)
+		return ok
+	}
+	switch b.(type) {
+	case map[string]any, []any:
+		return false
+	}
+	return true
+}
+
+// common tells whether two mappings have a text or number in common.
+func common(a, b any) bool {
+	am, _ := a.(map[string]any)
+	bm, _ := b.(map[string]any)
+	for k, v := range am {
+		switch v.(type) {
+		case string, json.Number:
+			if bm[k] == v {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// longest marks the entries of a sequence of distinct numbers that can stay where
+// they are while the others move around them: a longest increasing subsequence.
+// Negative numbers are not part of it.
+func longest(seq []int) []bool {
+	tails := make([]int, 0, len(seq)) // index into seq of the smallest tail per length
+	before := make([]int, len(seq))
+	for i, v := range seq {
+		if v < 0 {
+			continue
+		}
+		lo, hi := 0, len(tails)
+		for lo < hi {
+			if mid := (lo + hi) / 2; seq[tails[mid]] < v {
+				lo = mid + 1
+			} else {
+				hi = mid
+			}
+		}
+		before[i] = -1
+		if lo > 0 {
+			before[i] = tails[lo-1]
+		}
+		if lo == len(tails) {
+			tails = append(tails, i)
+		} else {
+			tails[lo] = i
+		}
+	}
+	stay := make([]bool, len(seq))
+	if len(tails) > 0 {
+		for i := tails[len(tails)-1]; i >= 0; i = before[i] {
+			stay[i] = true
+		}
+	}
+	return stay
+}
+
+// items pairs the entries of a new list with those of its origins.
+func (o origins) items(list []any, t *merge.Type) func(int) (origins, origin, *entry) {
+	type paired struct {
+		from origin
+		at   []int
+	}
+	var all []paired
+	for _, from := range o {
+		n := from.n.follow()
+		if n == nil || n.kind != seqNode {
+			continue
+		}
+		old, _ := n.value.([]any)
+		all = append(all, paired{origin{from.s, n, from.e}, pairs(old, list, t)})
+	}
+	return func(i int) (origins, origin, *entry) {
+		var below origins
+		var in origin
+		var first *entry
+		for _, p := range all {
+			if p.at[i] < 0 {
+				continue
+			}
+			e := &p.from.n.entries[p.at[i]]
+			if first == nil {
+				first, in = e, p.from
+			}
+			below = append(below, origin{p.from.s, e.value, e})
+		}
+		return below, in, first
+	}
+}

@@ -1,0 +1,368 @@
+package yamldoc
+
+import (
+	"sort"
+	"strings"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
+
+// look is how a document is laid out.
+type look struct {
+	eol  string
+	step int // a mapping below a mapping is indented by so much
+	list int // and a list below a mapping by so much, 0 or step
+
+	// careful: nothing whose meaning hangs on what stands below it, which is a
+	// literal that keeps its empty lines.
+	careful bool
+}
+
+// look takes the layout from the first places that show it. From another
+// document, where this one shows none, it takes the rest.
+func (d *Document) look(other *Document) look {
+	l := look{eol: d.file.EOL(), step: -1, list: -1}
+	if d.root != nil {
+		l.learn(d.root)
+	}
+	if other != nil && other.root != nil && (l.step < 0 || l.list < 0) {
+		l.learn(other.root)
+	}
+	if l.step < 0 {
+		l.step = 2
+	}
+	l.list = max(l.list, 0)
+	return l
+}
+
+func (l *look) learn(n *node) {
+	if !n.block() {
+		return
+	}
+	for i := range n.entries {
+		v := n.entries[i].value
+		if l.step >= 0 && l.list >= 0 {
+			return
+		}
+		if n.kind == mapNode && v.block() {
+			if v.kind == mapNode && l.step < 0 {
+				l.step = v.indent - n.indent
+			}
+			if v.kind == seqNode && l.list < 0 {
+				l.list = v.indent - n.indent
+			}
+		}
+		l.learn(v)
+	}
+}
+
+// origin is a node somewhere whose order, spelling and comments a value takes
+// over.
+type origin struct {
+	s text
+	n *node
+	e *entry // that it stands in, nil for a root
+}
+
+// origins come in the order of their authority.
+type origins []origin
+
+// child are the origins of a field, and the first that has it.
+func (o origins) child(name string) (origins, origin, *entry) {
+	var below origins
+	var first *entry
+	var in origin
+	for _, from := range o {
+		from.n = from.n.follow()
+		if e := from.n.child(name); e != nil {
+			if first == nil {
+				first, in = e, from
+			}
+			below = append(below, origin{from.s, e.value, e})
+		}
+	}
+	return below, in, first
+}
+
+// node is the first origin of that kind that has entries, nil if there is none.
+func (o origins) node(k kind) (origin, *node) {
+	for _, from := range o {
+		if n := from.n.follow(); n != nil && n.kind == k && len(n.entries) > 0 {
+			return from, n
+		}
+	}
+	return origin{}, nil
+}
+
+// printer writes values as new text.
+type printer struct {
+	strings.Builder
+	look look
+}
+
+// line starts a new line with that indentation.
+func (p *printer) line(col int) {
+	p.WriteString(p.look.eol)
+	p.WriteString(strings.Repeat(" ", col))
+}
+
+// value writes what stands behind a colon or a dash at column col, the white space
+// in between included; note is the comment on its line.
+func (p *printer) value(v any, from origins, t *merge.Type, pl place) {
+	switch v := v.(type) {
+	case map[string]any:
+		_, n := from.node(mapNode)
+		if len(v) > 0 && !pl.flow && (n == nil || n.block()) {
+			p.mapping(v, from, t, pl)
+			return
+		}
+	case []any:
+		_, n := from.node(seqNode)
+		if len(v) > 0 && !pl.flow && (n == nil || n.block()) {
+			p.list(v, from, t, pl)
+			return
+		}
+	}
+	p.note(" "+inlineText(v, from, t, pl, p.look), pl.note)
+}
+
+// place is where a value is written.
+type place struct {
+	col   int    // column of the collection it is in; -1 for the root
+	list  bool   // that is a list
+	flow  bool   // inside [ ] or { }
+	json  bool   // and all keys and texts have double quotes
+	note  string // the comment that its line gets
+	style style  // how its neighbours are written
+	deep  int    // the column of a block scalar's lines, 0 if that is free
+}
+
+// note writes a text that may go over lines, with the comment behind the first.
+func (p *printer) note(text, note string) {
+	if note == "" {
+		p.WriteString(text)
+		return
+	}
+	first, rest := text, ""
+	if i := strings.IndexByte(text, '\n'); i >= 0 {
+		i = len(strings.TrimRight(text[:i], "\r"))
+		first, rest = text[:i], text[i:]
+	}
+	p.WriteString(first)
+	p.WriteByte(' ')
+	p.WriteString(note)
+	p.WriteString(rest)
+}
+
+// start begins entry i of a block collection below pl: on the same line where
+// YAML allows it, else on a line of its own.
+func (p *printer) start(i, col int, pl place) {
+	switch {
+	case i > 0 || pl.col >= 0 && !pl.list || pl.col >= 0 && pl.note != "":
+		p.line(col)
+	case pl.col >= 0:
+		p.WriteString(strings.Repeat(" ", col-pl.col-1))
+	}
+}
+
+func (p *printer) mapping(m map[string]any, from origins, t *merge.Type, pl place) {
+	col := pl.col + p.look.step
+	switch {
+	case pl.col < 0:
+		col = 0
+	case pl.list:
+		col = pl.col + len("- ")
+	}
+	p.note("", pl.note)
+	quote := byte(0)
+	if _, n := from.node(mapNode); n != nil {
+		quote = n.entries[0].quote
+	}
+	for i, name := range orderOf(m, from) {
+		below, in, e := from.child(name)
+		if e != nil && (i > 0 || !pl.list && pl.col >= 0) {
+			p.lead(in, e, i, col)
+		}
+		p.start(i, col, pl)
+		p.entry(name, m[name], below, fieldType(t, name), entryAt{in, e, quote}, place{col: col})
+	}
+}
+
+// entryAt is the entry of an origin that a new one is written after.
+type entryAt struct {
+	in    origin
+	e     *entry
+	quote byte
+}
+
+// entry writes one entry of a mapping from its key on.
+func (p *printer) entry(name string, v any, from origins, t *merge.Type, at entryAt, pl place) {
+	if at.e != nil {
+		p.WriteString(string(at.in.s[keyStart(at.in.s, at.e):keyEnd(at.in.s, at.e)]))
+		pl.note = at.in.s.note(at.e)
+	} else {
+		p.WriteString(key(name, at.quote, false))
+	}
+	p.WriteByte(':')
+	p.value(v, from, t, pl)
+}
+
+// keyStart steps over the anchor or tag of a key.
+func keyStart(s text, e *entry) int {
+	at := e.start
+	for at < e.mark && (s[at] == '&' || s[at] == '!') {
+		for !ends(s[at]) {
+			at++
+		}
+		for isBlank(s[at]) {
+			at++
+		}
+	}
+	return at
+}
+
+// keyEnd is behind the key, before white space and colon.
+func keyEnd(s text, e *entry) int {
+	at := e.mark - 1
+	for at > e.start && isBlank(s[at-1]) {
+		at--
+	}
+	return at
+}
+
+// lead writes the comment lines, and at most one empty line, that stand above an
+// entry in its origin.
+func (p *printer) lead(in origin, e *entry, i, col int) {
+	if !in.n.follow().block() {
+		return
+	}
+	head := in.s.head(e)
+	if i > 0 && in.s.emptyAbove(head) {
+		p.WriteString(p.look.eol)
+	}
+	for _, line := range strings.Split(string(in.s[head:e.start]), "\n") {
+		if line = strings.TrimSpace(line); line != "" {
+			p.line(col)
+			p.WriteString(line)
+		}
+	}
+}
+
+func (p *printer) list(l []any, from origins, t *merge.Type, pl place) {
+	col := pl.col + p.look.list
+	switch {
+	case pl.col < 0:
+		col = 0
+	case pl.list:
+		col = pl.col + len("- ")
+	}
+	p.note("", pl.note)
+	pairs := from.items(l, t)
+	style := plainStyle
+	for i, v := range l {
+		below, in, e := pairs(i)
+		if e != nil && (i > 0 || !pl.list && pl.col >= 0) {
+			p.lead(in, e, i, col)
+		}
+		p.start(i, col, pl)
+		p.item(v, below, elemType(t), entryAt{in: in, e: e}, place{col: col, list: true, style: style})
+		if len(below) > 0 {
+			style = below[0].n.style
+		}
+	}
+}
+
+// item writes one entry of a list from its dash on.
+func (p *printer) item(v any, from origins, t *merge.Type, at entryAt, pl place) {
+	p.WriteByte('-')
+	if at.e != nil {
+		pl.note = at.in.s.note(at.e)
+	}
+	p.value(v, from, t, pl)
+}
+
+// orderOf puts the keys of a mapping in order: as the origins have them, the
+// first one's order first; what none of them has comes last, sorted.
+func orderOf(m map[string]any, from origins) []string {
+	names := make([]string, 0, len(m))
+	at := make(map[string]bool, len(m))
+	for _, o := range from {
+		n := o.n.follow()
+		if n == nil || n.kind != mapNode {
+			continue
+		}
+		var own []string
+		for i := range n.entries {
+			e := &n.entries[i]
+			if _, wanted := m[e.name]; wanted && !e.merge {
+				own = append(own, e.name)
+			}
+		}
+		names = weave(names, own, at)
+	}
+	rest := make([]string, 0, len(m)-len(names))
+	for name := range m {
+		if !at[name] {
+			rest = append(rest, name)
+		}
+	}
+	sort.Strings(rest)
+	return append(names, rest...)
+}
+
+// weave takes what is new in more into names, each behind the one it follows
+// there; what stands first there comes before the first that both have.
+func weave(names, more []string, have map[string]bool) []string {
+	if len(names) == 0 {
+		for _, n := range more {
+			have[n] = true
+		}
+		return more
+	}
+	behind := map[string][]string{}
+	var front []string
+	last, anchored := "", ""
+	for _, n := range more {
+		switch {
+		case have[n]:
+			if last == "" {
+				anchored = n
+			}
+			last = n
+		case last == "":
+			front = append(front, n)
+		default:
+			behind[last] = append(behind[last], n)
+		}
+	}
+	out := make([]string, 0, len(names)+len(more))
+	for _, n := range names {
+		if n == anchored {
+			out = append(out, front...)
+			front = nil
+		}
+		out = append(append(out, n), behind[n]...)
+	}
+	out = append(out, front...)
+	for _, n := range more {
+		have[n] = true
+	}
+	return out
+}
+
+func fieldType(t *merge.Type, name string) *merge.Type {
+	switch {
+	case t == nil:
+		return nil
+	case t.Kind == merge.Object:
+		return t.Fields[name].Type
+	}
+	return t.Elem
+}
+
+func elemType(t *merge.Type) *merge.Type {
+	if t == nil {
+		return nil
+	}
+	return t.Elem
+}

@@ -1,0 +1,215 @@
+package yamldoc
+
+import (
+	"encoding/json"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// word is how a scalar is to be spelled.
+type word struct {
+	style style
+	flow  bool // inside [ ] or { }
+	json  bool // all text in double quotes
+	col   int  // the column of the collection it is in, -1 at the root
+	deep  int  // the column of a block scalar's lines
+	eol   string
+	plus  bool // a literal may keep empty lines at its end
+}
+
+// spell writes a scalar, keeping the style where the value allows it. The text may
+// hold several lines (block scalars), each indented as it must be.
+func (w word) spell(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "null"
+	case bool:
+		return strconv.FormatBool(v)
+	case json.Number:
+		return string(v)
+	case string:
+		return w.text(v)
+	}
+	return "null"
+}
+
+func (w word) text(s string) string {
+	style := w.style
+	if w.json {
+		style = doubleStyle
+	}
+	switch style {
+	case doubleStyle:
+		return double(s)
+	case singleStyle:
+		if singleFits(s) {
+			return "'" + strings.ReplaceAll(s, "'", "''") + "'"
+		}
+	case plainStyle:
+		if plainFits(s, w.flow) {
+			return s
+		}
+	}
+	folded := style == foldedStyle && foldedFits(s)
+	if !w.plus && strings.HasSuffix(s, "\n\n") {
+		return double(s)
+	}
+	if !w.flow && (folded || literalFits(s) && (style >= literalStyle || strings.Contains(s, "\n"))) {
+		return w.block(s, folded)
+	}
+	return double(s)
+}
+
+// block writes a literal, or a folded scalar with each paragraph on one line.
+func (w word) block(s string, folded bool) string {
+	var b strings.Builder
+	b.WriteByte('|')
+	if folded {
+		b.Reset()
+		b.WriteByte('>')
+	}
+	base, indent := max(w.col, 0), w.deep
+	if c := s[0]; c == ' ' || c == '\n' || c == '\t' {
+		indent = min(indent, base+9)
+		b.WriteString(strconv.Itoa(indent - base))
+	}
+	lines := strings.Split(s, "\n")
+	switch last := len(lines) - 1; {
+	case lines[last] != "":
+		b.WriteByte('-')
+	case last > 1 && lines[last-1] == "" || last == 1 && lines[0] == "":
+		b.WriteByte('+')
+		lines = lines[:last]
+	default:
+		lines = lines[:last]
+	}
+	for i, line := range lines {
+		if folded && i > 0 && line != "" && lines[i-1] != "" {
+			b.WriteString(w.eol)
+		}
+		b.WriteString(w.eol)
+		if line != "" {
+			b.WriteString(strings.Repeat(" ", indent))
+			b.WriteString(line)
+		}
+	}
+	return b.String()
+}
+
+// odd are texts that some YAML reader takes for something else, though kubectl's
+// does not: dates, numbers to base 60, octal with 0o, infinity, the = tag.
+var odd = regexp.MustCompile(`^([0-9]{4}-[0-9]|[-+]?[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?$|[-+]?\.(inf|Inf|INF)$|\.(nan|NaN|NAN)$|[-+.]?[0-9][0-9_.]*$|[-+]?0[xob]|=$|<<$)`)
+
+// plainFits tells whether a text can stand without quotes and still be this text
+// to every reader.
+func plainFits(s string, flow bool) bool {
+	if s == "" || s[0] == ' ' || s[len(s)-1] == ' ' || s[len(s)-1] == ':' {
+		return false
+	}
+	p := parser{src: s}
+	if !p.startsPlain(flow) || (s[0] == '-' || s[0] == '?' || s[0] == ':') && len(s) == 1 {
+		return false
+	}
+	if flow && strings.ContainsAny(s, ",?[]{}") {
+		return false
+	}
+	if strings.Contains(s, ": ") || strings.Contains(s, " #") || strings.HasPrefix(s, "---") || strings.HasPrefix(s, "...") {
+		return false
+	}
+	if !printable(s, "") {
+		return false
+	}
+	if _, isText := resolve(s).(string); !isText {
+		return false
+	}
+	return !odd.MatchString(s)
+}
+
+// printable tells whether a text needs no escapes; also lists characters that may
+// stand in it besides.
+func printable(s, also string) bool {
+	for i, r := range s {
+		switch {
+		case r < ' ' || r == 0x7f:
+			if !strings.ContainsRune(also, r) {
+				return false
+			}
+		case r < 0x7f:
+		case r < 0xa0, r == 0x2028, r == 0x2029, r == 0xfeff, r == 0xfffe, r == 0xffff:
+			return false
+		case r == utf8.RuneError:
+			if _, n := utf8.DecodeRuneInString(s[i:]); n <= 1 {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func singleFits(s string) bool { return printable(s, "") }
+
+// literalFits tells whether a text can be a literal: with something else than line
+// breaks in it.
+func literalFits(s string) bool {
+	return printable(s, "\n\t") && strings.Trim(s, "\n") != ""
+}
+
+// foldedFits: no line starts with white space, which would not be folded, and none
+// is empty but between paragraphs.
+func foldedFits(s string) bool {
+	if !literalFits(s) {
+		return false
+	}
+	for _, line := range strings.Split(strings.TrimSuffix(s, "\n"), "\n") {
+		if line == "" || line[0] == ' ' || line[0] == '\t' {
+			return false
+		}
+	}
+	return true
+}
+
+// double writes a text in double quotes.
+func double(s string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for i := 0; i < len(s); {
+		r, n := utf8.DecodeRuneInString(s[i:])
+		switch {
+		case r == '"' || r == '\\':
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		case r == '\n':
+			b.WriteString(`\n`)
+		case r == '\t':
+			b.WriteString(`\t`)
+		case r == '\r':
+			b.WriteString(`\r`)
+		case printable(s[i:i+n], ""):
+			b.WriteString(s[i : i+n])
+		case r <= 0xffff:
+			b.WriteString(`\u`)
+			hex := strconv.FormatInt(int64(r), 16)
+			b.WriteString(strings.Repeat("0", 4-len(hex)) + hex)
+		default:
+			b.WriteRune(r)
+		}
+		i += n
+	}
+	b.WriteByte('"')
+	return b.String()
+}
+
+// key writes the key of an entry; quote is how its neighbours are quoted.
+func key(name string, quote byte, flow bool) string {
+	switch {
+	case quote == '"':
+		return double(name)
+	case quote == '\'' && singleFits(name):
+		return "'" + strings.ReplaceAll(name, "'", "''") + "'"
+	case plainFits(name, flow) && !strings.HasPrefix(name, "? "):
+		return name
+	}
+	return double(name)
+}
