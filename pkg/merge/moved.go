@@ -1,11 +1,33 @@
 package merge
 
 // unknown: a blanked original has the value's place, not the value.
-func (m *merger) unknown(o Opt) bool {
+func (m *merger) unknown(s *spot, o Opt) bool {
 	if !m.blanked || !o.Set {
 		return false
 	}
-	return o.Value == ""
+	t := s.field.Type
+	return o.Value == "" || t != nil && t.Atomic && blank(o.Value)
+}
+
+// blank: a value of which only the keys are left.
+func blank(v any) bool {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, e := range v {
+			if !blank(e) {
+				return false
+			}
+		}
+		return true
+	case []any:
+		for _, e := range v {
+			if !blank(e) {
+				return false
+			}
+		}
+		return true
+	}
+	return v == ""
 }
 
 // foreign is the newest manager other than the applier that owns the path.
@@ -21,7 +43,7 @@ func (m *merger) foreign(p Path) *Owner {
 // moved: live's value differs from original's, and somebody other than the
 // applier owns it. Without managedFields the values decide.
 func (m *merger) moved(s *spot, o, v Opt) (bool, *Owner) {
-	if m.unknown(o) {
+	if m.unknown(s, o) {
 		if m.owners == nil {
 			return false, nil
 		}
@@ -45,7 +67,7 @@ func (m *merger) movedInside(s *spot, o, v Opt) (bool, *Owner) {
 	}
 	switch vv := v.Value.(type) {
 	case map[string]any:
-		if t != nil && t.Atomic || m.unknown(o) {
+		if t != nil && t.Atomic || m.unknown(s, o) {
 			break
 		}
 		om, isMap := o.Value.(map[string]any)
@@ -63,7 +85,7 @@ func (m *merger) movedInside(s *spot, o, v Opt) (bool, *Owner) {
 		return false, nil
 	case []any:
 		ol, isL := o.Value.([]any)
-		if !isList(t) || o.Set && !isL || m.unknown(o) {
+		if !isList(t) || o.Set && !isL || m.unknown(s, o) {
 			break
 		}
 		return m.movedEntries(s, ol, vv)
@@ -102,7 +124,7 @@ func (m *merger) movedEntries(s *spot, o, v []any) (bool, *Owner) {
 // it, entries that admission appended, or spelling; not a difference (SEMANTICS:
 // equality (b) and (c)).
 func (m *merger) serverMade(s *spot, o, l, v Opt) bool {
-	same := o.Set && (m.unknown(o) || equalOpt(o, l, s.field))
+	same := o.Set && (m.unknown(s, o) || equalOpt(o, l, s.field))
 	if text, ok := l.Value.(string); ok && text == "" {
 		// "" asks for the default, which the server then filled in.
 		return same && s.field.ZeroIsAbsent && m.ownersOnly(s, m.appliers)

@@ -230,7 +230,7 @@ func (m *merger) leaf(s *spot, o, l, v Opt) (Opt, bool) {
 		return l, true
 	}
 	kind := Both
-	if o.Set && !m.unknown(o) && equalOpt(o, l, s.field) {
+	if o.Set && !m.unknown(s, o) && equalOpt(o, l, s.field) {
 		kind = Drift
 	}
 	return m.settle(s, Disagreement{Kind: kind, Original: o, Local: l, Live: v, Owner: owner})
@@ -273,7 +273,7 @@ func (m *merger) added(s *spot, o, l, raw Opt) (Opt, bool) {
 	clean := Some(stripNulls(l.Value, s.field.Type))
 	// With managedFields the absence of a value is nobody's: it is put back. Without
 	// them live removed what original had.
-	if !o.Set || m.owners != nil || m.unknown(o) {
+	if !o.Set || m.owners != nil || m.unknown(s, o) {
 		m.because(s, because{clean, LocalSide, CauseLocal, o, l, Opt{}})
 		return clean, true
 	}

@@ -110,6 +110,9 @@ func named(name string) (Way, error) {
 // prepare sets aside what is not configuration.
 func prepare(in Input) (merge.Triple, []merge.Path) {
 	t := in.Triple
+	if t.Live == nil {
+		t.Original = nil // what was applied to an object that is gone went with it
+	}
 	if t.Owners == nil {
 		t.Owners = merge.ParseOwners(at(t.Live, "metadata", "managedFields"))
 	}
