@@ -67,7 +67,7 @@ func (m *merger) movedInside(s *spot, o, v Opt) (bool, *Owner) {
 	}
 	switch vv := v.Value.(type) {
 	case map[string]any:
-		if t != nil && t.Atomic || m.unknown(s, o) {
+		if t != nil && t.Atomic || m.unknown(s, o) || len(vv) == 0 && !o.Set {
 			break
 		}
 		om, isMap := o.Value.(map[string]any)
@@ -85,7 +85,7 @@ func (m *merger) movedInside(s *spot, o, v Opt) (bool, *Owner) {
 		return false, nil
 	case []any:
 		ol, isL := o.Value.([]any)
-		if !isList(t) || o.Set && !isL || m.unknown(s, o) {
+		if !isList(t) || o.Set && !isL || m.unknown(s, o) || len(vv) == 0 && !o.Set {
 			break
 		}
 		return m.movedEntries(s, ol, vv)

@@ -1,0 +1,45 @@
+package merge
+
+import "testing"
+
+// TestMovedByOwners: with managedFields, live has moved where its value is another
+// one and somebody other than the applier owns it.
+func TestMovedByOwners(t *testing.T) {
+	for _, c := range []struct {
+		reason                string
+		original, local, live string
+		ours, theirs          string // fieldsV1
+		want, told            string
+	}{
+		{reason: "a value that the applier alone owns has not moved", original: `{"host":"a"}`, local: `{"host":"b"}`, live: `{"host":"c"}`,
+			ours: `{"f:host":{}}`, want: `{"host":"b"}`},
+		{reason: "a value that somebody else owns has", original: `{"host":"a"}`, local: `{"host":"b"}`, live: `{"host":"c"}`,
+			theirs: `{"f:host":{}}`, want: `{"host":"b"}`, told: "both:host"},
+		{reason: "the value that original had has not moved, whoever owns it", original: `{"host":"a"}`, local: `{"host":"b"}`, live: `{"host":"a"}`,
+			theirs: `{"f:host":{}}`, want: `{"host":"b"}`},
+		{reason: "what is absent is nobody's: it is put back untold", original: `{"host":"a"}`, local: `{"host":"a"}`, live: `{}`,
+			theirs: `{"f:on":{}}`, want: `{"host":"a"}`},
+		{reason: "a displaced variant of somebody's is a disagreement, though it is empty", local: `{"probe":{"http":{"path":"/"}}}`, live: `{"probe":{"exec":{}}}`,
+			theirs: `{"f:probe":{"f:exec":{}}}`, want: `{"probe":{"http":{"path":"/"}}}`, told: "both:probe.exec"},
+		{reason: "of the applier's it is none", local: `{"probe":{"http":{"path":"/"}}}`, live: `{"probe":{"exec":{}}}`,
+			ours: `{"f:probe":{"f:exec":{}}}`, want: `{"probe":{"http":{"path":"/"}}}`, told: "removed:probe.exec"},
+	} {
+		t.Run(c.reason, func(t *testing.T) {
+			fields := `[`
+			for name, f := range map[string]string{"apply": c.ours, "other": c.theirs} {
+				if f != "" {
+					fields += `{"manager":"` + name + `","operation":"Update","fieldsV1":` + f + `}`
+				}
+			}
+			in := Triple{Original: read(t, c.original), Local: read(t, c.local), Live: read(t, c.live),
+				Owners: ParseOwners(read(t, fields+`]`)), Appliers: []string{"apply"}}
+			plan := Three(in, thing, named(t, "apply"), false)
+			if got := show(t, plan.Result); got != c.want {
+				t.Errorf("result\n got %s\nwant %s", got, c.want)
+			}
+			if got := told(plan); got != c.told {
+				t.Errorf("told\n got %q\nwant %q", got, c.told)
+			}
+		})
+	}
+}
