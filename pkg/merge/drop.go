@@ -49,14 +49,47 @@ func (s *spot) isDefaultKey(v Opt) bool {
 
 // droppedUnit removes v as one value, save what is left of it.
 func (m *merger) droppedUnit(s *spot, o, v, left Opt) (Opt, bool) {
-	if moved, owner := m.movedInside(s, o, v); moved {
-		r, goes := m.settle(s, Disagreement{Kind: Dropped, Original: o, Live: v, Owner: owner})
-		if goes && !r.Set {
-			return left, true
-		}
-		return r, goes
+	if left.Set {
+		return m.droppedParts(s, o, v, left)
 	}
-	m.tellRemoved(s, CauseDropped, o, v, left)
+	if moved, owner := m.movedInside(s, o, v); moved {
+		return m.settle(s, Disagreement{Kind: Dropped, Original: o, Live: v, Owner: owner})
+	}
+	m.tellRemoved(s, CauseDropped, o, v)
+	return Opt{}, true
+}
+
+// droppedParts removes all of v but what is left of it, each part told by itself.
+// Where somebody else has moved a part, and the policy does not give it to local,
+// all of v stays.
+func (m *merger) droppedParts(s *spot, o, v, left Opt) (Opt, bool) {
+	parts := Diff(v.Value, left.Value, s.field.Type)
+	var moved []Disagreement
+	var quiet []Removal
+	base := s.path()
+	for _, c := range parts {
+		full := append(base[:len(base):len(base)], c.Path...)
+		owner := m.foreign(full)
+		was, had := Lookup(o.Value, c.Path, s.field.Type)
+		if had && sameText(was, c.Old.Value) || m.owners != nil && owner == nil || m.owners == nil && !had {
+			quiet = append(quiet, m.removal(full, c.Old.Value, CauseDropped))
+			continue
+		}
+		moved = append(moved, Disagreement{
+			Kind: Dropped, Path: full, Original: Opt{was, had}, Live: c.Old, Owner: owner, Winner: LocalSide,
+		})
+	}
+	if len(moved) > 0 && m.choice(s, Dropped) != TakeLocal {
+		return m.settle(s, Disagreement{Kind: Dropped, Original: o, Live: v, Owner: moved[0].Owner})
+	}
+	for _, d := range moved {
+		if s.rule != nil {
+			d.Rule = s.rule.Name
+		}
+		m.plan.Settled = append(m.plan.Settled, d)
+	}
+	m.plan.Removed = append(m.plan.Removed, quiet...)
+	m.because(s, because{left, LocalSide, CauseDropped, o, Opt{}, v})
 	return left, true
 }
 
@@ -156,25 +189,14 @@ func (m *merger) gone(s *spot, o, l, v, raw Opt) (Opt, bool) {
 			return m.settle(s, Disagreement{Kind: Dropped, Original: o, Local: l, Live: v, Owner: owner})
 		}
 	}
-	m.tellRemoved(s, CauseNull, o, v, Opt{})
+	m.tellRemoved(s, CauseNull, o, v)
 	return Opt{}, true
 }
 
-// tellRemoved notes that of v only left remains: one line where all of it goes,
-// else one for each part.
-func (m *merger) tellRemoved(s *spot, cause Cause, o, v, left Opt) {
-	p := s.path()
-	m.because(s, because{left, LocalSide, cause, o, Opt{}, v})
-	if !left.Set {
-		m.plan.Removed = append(m.plan.Removed, m.removal(p, v.Value, cause))
-		return
-	}
-	for _, c := range Diff(v.Value, left.Value, s.field.Type) {
-		if c.Op == OpRemove {
-			full := append(p[:len(p):len(p)], c.Path...)
-			m.plan.Removed = append(m.plan.Removed, m.removal(full, c.Old.Value, cause))
-		}
-	}
+// tellRemoved notes that v goes.
+func (m *merger) tellRemoved(s *spot, cause Cause, o, v Opt) {
+	m.because(s, because{Opt{}, LocalSide, cause, o, Opt{}, v})
+	m.plan.Removed = append(m.plan.Removed, m.removal(s.path(), v.Value, cause))
 }
 
 func (m *merger) removal(p Path, v any, cause Cause) Removal {

@@ -48,7 +48,7 @@ func (m *merger) displace(s *spot, kind DisagreementKind, o, v Opt) (Opt, bool) 
 	if moved {
 		return m.settle(s, Disagreement{Kind: kind, Original: o, Live: v, Owner: owner})
 	}
-	m.tellRemoved(s, CauseDisplaced, o, v, Opt{})
+	m.tellRemoved(s, CauseDisplaced, o, v)
 	return Opt{}, true
 }
 

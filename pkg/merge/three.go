@@ -236,11 +236,19 @@ func (m *merger) leaf(s *spot, o, l, v Opt) (Opt, bool) {
 	return m.settle(s, Disagreement{Kind: kind, Original: o, Local: l, Live: v, Owner: owner})
 }
 
+// choice is what rule or policy say about a kind of disagreement.
+func (m *merger) choice(s *spot, k DisagreementKind) Choice {
+	if s.rule != nil {
+		return s.rule.Choice
+	}
+	return m.policy.choice(k)
+}
+
 // settle asks rule and policy about a disagreement on one value.
 func (m *merger) settle(s *spot, d Disagreement) (Opt, bool) {
-	choice := m.policy.choice(d.Kind)
+	choice := m.choice(s, d.Kind)
 	if s.rule != nil {
-		choice, d.Rule = s.rule.Choice, s.rule.Name
+		d.Rule = s.rule.Name
 	}
 	d.Path = s.path()
 	r := d.Live
