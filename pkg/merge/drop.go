@@ -184,6 +184,10 @@ func (m *merger) gone(s *spot, o, l, v, raw Opt) (Opt, bool) {
 		m.because(s, because{Opt{}, LocalSide, CauseNull, o, l, v})
 		return m.absentOr(raw, v)
 	}
+	if d := s.field.Default; d != nil && !m.policy.ClearNulls && Equal(v.Value, d, s.field.Type) {
+		m.because(s, because{v, LiveSide, CauseServer, o, l, v})
+		return raw, false // the server would put its default back
+	}
 	if !m.policy.ClearNulls {
 		if moved, owner := m.movedInside(s, o, v); moved {
 			return m.settle(s, Disagreement{Kind: Dropped, Original: o, Local: l, Live: v, Owner: owner})

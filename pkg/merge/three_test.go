@@ -42,7 +42,7 @@ var (
 	}}}
 
 	thing = &Type{Kind: Object, Fields: map[string]Field{
-		"replicas": {Type: num}, "host": {Type: str, ZeroIsAbsent: true}, "on": {Type: str, ZeroIsAbsent: true},
+		"mode": {Type: str, Default: "m"}, "replicas": {Type: num}, "host": {Type: str, ZeroIsAbsent: true}, "on": {Type: str, ZeroIsAbsent: true},
 		"labels": {Type: labels, ZeroIsAbsent: true}, "env": {Type: env, ZeroIsAbsent: true},
 		"ports": {Type: ports, ZeroIsAbsent: true}, "fin": {Type: set, ZeroIsAbsent: true},
 		"args": {Type: atomic, ZeroIsAbsent: true}, "probe": {Type: probe}, "strategy": {Type: strategyType},
@@ -102,6 +102,7 @@ func TestThree(t *testing.T) {
 		{reason: "null clears what somebody else set", local: `{"replicas":null}`, live: `{"replicas":10}`, want: `{}`, told: "removed:replicas"},
 		{reason: "null clears on create too", local: `{"replicas":null,"labels":{"a":null,"b":"1"}}`, live: ``,
 			want: `{"labels":{"b":"1"}}`},
+		{reason: "null for a field at its default: the server would put it back", local: `{"mode":null}`, live: `{"mode":"m"}`, want: `{"mode":"m"}`},
 		{reason: "null in an atomic list is data", local: `{"args":[null,{"a":null}]}`, live: `{}`, want: `{"args":[null,{"a":null}]}`},
 		{reason: "drift goes back, told", original: `{"host":"a"}`, local: `{"host":"a"}`, live: `{"host":"b"}`,
 			want: `{"host":"a"}`, told: "drift:host"},
