@@ -10,7 +10,7 @@ import (
 
 var (
 	lawSeed  = flag.Uint64("laws.seed", 1, "seed of the random triples")
-	lawCount = flag.Int("laws.n", 10000, "number of random triples")
+	lawCount = flag.Int("laws.n", 3000, "number of random triples")
 )
 
 // TestLaws holds the laws of SEMANTICS over random triples: an original, local
