@@ -21,6 +21,7 @@ import (
 type Item struct {
 	Object  source.Object
 	Target  cluster.Target
+	Answers []plan.Answer // what the user said about its conflicts
 	Planned plan.Planned
 	Outcome sink.Outcome // its Word is "" until the item is through
 	Err     error        // why it stays as it is
@@ -147,7 +148,14 @@ func (j *Job) again(ctx context.Context, item *Item, live map[string]any) (plan.
 		Object:    item.Object,
 		Name:      item.Target.String(),
 		HasStatus: item.Target.Status,
+		Answers:   item.Answers,
 	}, live)
+}
+
+// Replan merges an item anew with the live form it has, after something about it
+// was decided.
+func (j *Job) Replan(ctx context.Context, item *Item) {
+	item.Planned, item.Err = j.again(ctx, item, item.Planned.Live)
 }
 
 // Failed joins the items' errors; nil where there are none.

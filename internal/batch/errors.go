@@ -6,8 +6,8 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 )
 
-// Interrupted is why an item was not written when the user ended the run.
-var Interrupted = errors.New("the run was interrupted; merge again to finish it")
+// ErrInterrupted is why an item was not written when the user ended the run.
+var ErrInterrupted = errors.New("the run was interrupted; merge again to finish it")
 
 // NotReached says that an item is as it was because others were refused.
 type NotReached struct{ Target cluster.Target }

@@ -247,7 +247,7 @@ func (w *writer) finish(ctx context.Context) {
 		switch {
 		case item.state == through || item.Err != nil:
 		case ctx.Err() != nil:
-			item.Err = fmt.Errorf("%s: was not written: %w", item.Target, Interrupted)
+			item.Err = fmt.Errorf("%s: was not written: %w", item.Target, ErrInterrupted)
 		case item.state == deferred && item.refusal != nil && !w.stop:
 			item.Err = item.refusal
 		default:

@@ -82,7 +82,7 @@ func lines(err error) []string {
 		l.lines = append(l.lines, objects(l.waiting)+" not written because of that; mend it, and merge again")
 	}
 	if l.cut > 0 {
-		l.lines = append(l.lines, objects(l.cut)+" not written: "+batch.Interrupted.Error())
+		l.lines = append(l.lines, objects(l.cut)+" not written: "+batch.ErrInterrupted.Error())
 	}
 	return l.lines
 }
@@ -115,7 +115,7 @@ func (l *lister) add(err error) {
 		l.add(end.Err)
 	case errors.As(err, &reached):
 		l.waiting++
-	case errors.Is(err, batch.Interrupted), errors.Is(err, context.Canceled):
+	case errors.Is(err, batch.ErrInterrupted), errors.Is(err, context.Canceled):
 		l.cut++
 	default:
 		l.lines = append(l.lines, oneLine(err.Error()))

@@ -72,7 +72,7 @@ func newMerge(e *env) *cobra.Command {
 	v.out.add(flags)
 	v.told.add(flags)
 	addDryRun(flags, &v.dryRun)
-	flags.StringSliceVar(&v.live, "live", nil, "work offline: live objects come from this FILE or DIR (as `kubectl get -o yaml` gives them); implies --dry-run")
+	flags.StringSliceVar(&v.live, "live", nil, "work offline: live objects come from this FILE or DIR (as kubectl get -o yaml gives them); implies --dry-run")
 	flags.IntVar(&v.concurrency, "concurrency", run.Limit, "objects under way at once")
 	flags.BoolVar(&v.preflight, "preflight", true, "where several objects are to be written, have the server try all of them before the first is")
 	addRefused(flags)
@@ -80,15 +80,9 @@ func newMerge(e *env) *cobra.Command {
 }
 
 func (v *mergeVerb) run(ctx context.Context, policyGiven bool) error {
-	mode, err := parseDryRun(v.dryRun)
+	mode, err := v.mode()
 	if err != nil {
 		return err
-	}
-	if len(v.live) > 0 {
-		if mode == dryServer {
-			return errors.New("--live: works without a server, and so cannot do --dry-run=server")
-		}
-		mode = dryClient
 	}
 	planner, err := v.plan.planner(ctx, policyGiven)
 	if err != nil {
@@ -120,18 +114,33 @@ func (v *mergeVerb) run(ctx context.Context, policyGiven bool) error {
 		return err
 	}
 	t := &told{out: out, notes: notes}
+	s.finish(ctx, mode, t)
+	return t.end(s)
+}
+
+// mode is how much of the run is for show.
+func (v *mergeVerb) mode() (dryRun, error) {
+	mode, err := parseDryRun(v.dryRun)
+	if err != nil || len(v.live) == 0 {
+		return mode, err
+	}
+	if mode == dryServer {
+		return mode, errors.New("--live: works without a server, and so cannot do --dry-run=server")
+	}
+	return dryClient, nil
+}
+
+// finish sends the items, or shows what sending them would do, and tells of each.
+func (s *session) finish(ctx context.Context, mode dryRun, t *told) {
 	if mode == dryClient {
 		for _, item := range s.items {
 			showOnly(item)
 			t.item(item)
 		}
-	} else {
-		if s.bad != nil {
-			s.job.Hold(s.bad)
-		}
-		s.job.Send(ctx, s.items, t.item)
+		return
 	}
-	return t.end(s)
+	s.job.Hold(s.bad)
+	s.job.Send(ctx, s.items, t.item)
 }
 
 // showOnly gives an item the outcome that writing it would have.

@@ -21,9 +21,6 @@ type session struct {
 	bad error
 }
 
-// offline: the live objects came from files.
-func (s *session) offline() bool { return s.job.API == nil }
-
 // request is what a session is opened for.
 type request struct {
 	inputs      *inputFlags

@@ -4,8 +4,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"math/big"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -230,13 +228,6 @@ var words = map[string]any{
 	"false": false, "False": false, "FALSE": false, "off": false, "Off": false, "OFF": false,
 }
 
-var (
-	floatText = regexp.MustCompile(`^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$`)
-	notFinite = regexp.MustCompile(`^([-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN))$`)
-	jsonText  = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?$`)
-	decimal   = regexp.MustCompile(`^[-+]?[0-9]+$`)
-)
-
 // plain resolves an unquoted scalar by the rules of YAML 1.1 as kubectl's library
 // has them: underscores in numbers, 0777, 0x1F and 0b11 are integers, dates stay
 // strings.
@@ -265,60 +256,6 @@ func (r *resolver) plain(n *yaml.Node) (any, error) {
 		return r.exact(n, plain)
 	}
 	return s, nil
-}
-
-// exact keeps the digits of a number as JSON writes them, and refuses one that
-// the API, which has int64 and float64 only, would change.
-func (r *resolver) exact(n *yaml.Node, text string) (any, error) {
-	f, err := strconv.ParseFloat(text, 64)
-	if err != nil {
-		return nil, r.fail(n, "number "+text, "is out of the API's range; quote it if it is a string")
-	}
-	if !jsonText.MatchString(text) {
-		text = respell(text)
-	}
-	if Rounded(text, f) {
-		return nil, r.fail(n, "number "+text, fmt.Sprintf("would be stored as %s: the API rounds it; write that, or quote it if it is a string", strconv.FormatFloat(f, 'g', -1, 64)))
-	}
-	return json.Number(text), nil
-}
-
-// Rounded says whether a number's text stands for another value than f, which is
-// what float64 makes of it.
-func Rounded(text string, f float64) bool {
-	if decimal.MatchString(text) {
-		if _, err := strconv.ParseInt(text, 10, 64); err == nil {
-			return false
-		}
-	}
-	if len(text) < 16 { // float64 keeps any 15 digits
-		return false
-	}
-	was, ok := new(big.Rat).SetString(text)
-	if !ok {
-		return true
-	}
-	is, ok := new(big.Rat).SetString(strconv.FormatFloat(f, 'g', -1, 64))
-	return !ok || was.Cmp(is) != 0
-}
-
-// respell turns what YAML allows and JSON does not (+1.5, .5, 5., 010.5) into a
-// JSON number of the same value.
-func respell(text string) string {
-	text = strings.TrimPrefix(text, "+")
-	sign, text := text[:len(text)-len(strings.TrimPrefix(text, "-"))], strings.TrimPrefix(text, "-")
-	mantissa, exponent := text, ""
-	if i := strings.IndexAny(text, "eE"); i >= 0 {
-		mantissa, exponent = text[:i], text[i:]
-	}
-	whole, frac, _ := strings.Cut(mantissa, ".")
-	if whole = strings.TrimLeft(whole, "0"); whole == "" {
-		whole = "0"
-	}
-	if frac != "" {
-		frac = "." + frac
-	}
-	return sign + whole + frac + exponent
 }
 
 // items are the lines of a list object's items, nil for any other object.
