@@ -65,7 +65,7 @@ func (ed *editor) remove(n *node, i int, stay []bool) {
 	e := &n.entries[i]
 	from, to := ed.src.head(e), ed.src.end(e)
 	line := ed.src.lineStart(from)
-	switch next := ed.src.lineNext(to); {
+	switch {
 	case !ed.src.blank(line, from) || line < ed.doc.from:
 		// It starts behind the dash of the entry around it: the next one moves up.
 		for i++; i < len(stay); i++ {
@@ -74,10 +74,11 @@ func (ed *editor) remove(n *node, i int, stay []bool) {
 				break
 			}
 		}
-	case next > to:
-		from, to = ed.withGap(n, i, line), next
-	default: // the last line has no line break
-		for from = line; from > ed.doc.from && isBreak(ed.src[from-1]); {
+	case i == 0:
+		from, to = line, ed.src.lineNext(to)
+	default: // with the line break before it, since what is added comes before the one behind
+		from = ed.src.lineEnd(ed.withGap(n, i, line) - 1)
+		if ed.src[from-1] == '\r' {
 			from--
 		}
 	}
@@ -87,16 +88,19 @@ func (ed *editor) remove(n *node, i int, stay []bool) {
 // withGap takes empty lines above an entry along, if there are some below it too
 // or nothing comes below.
 func (ed *editor) withGap(n *node, i, line int) int {
-	if i == 0 || !ed.src.emptyAbove(line) {
+	if !ed.src.emptyAbove(line) {
 		return line
 	}
 	next := ed.src.lineNext(ed.src.end(&n.entries[i]))
-	last := i == len(n.entries)-1
-	if !last && !ed.src.blank(next, ed.src.lineNext(next)) {
+	if i < len(n.entries)-1 && !ed.src.blank(next, ed.src.lineNext(next)) {
 		return line
 	}
-	for line > n.entries[i].bound && ed.src.emptyAbove(line) {
-		line = ed.src.lineStart(line - 1)
+	for ed.src.emptyAbove(line) {
+		above := ed.src.lineStart(line - 1)
+		if above <= n.entries[i].bound { // it is the end of a literal
+			break
+		}
+		line = above
 	}
 	return line
 }

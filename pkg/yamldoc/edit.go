@@ -16,9 +16,9 @@ type Comments uint8
 
 // The choices for Comments. New fields bring theirs in any case.
 const (
-	NoComments  Comments = iota
-	LeafComments         // a changed value without a comment on its line takes the source's
-	AllComments          // and so does every field around it
+	NoComments   Comments = iota
+	LeafComments          // a changed value without a comment on its line takes the source's
+	AllComments           // and so does every field around it
 )
 
 // Edit says what a document is to hold.
@@ -167,7 +167,10 @@ func (ed *editor) replace(from, to int, s string) {
 
 // apply gives a range of the text with edits made, which must lie inside it.
 func (ed *editor) apply(from, to int, edits []change) string {
-	sort.SliceStable(edits, func(i, j int) bool { return edits[i].from < edits[j].from })
+	sort.SliceStable(edits, func(i, j int) bool {
+		a, b := edits[i], edits[j]
+		return a.from < b.from || a.from == b.from && a.to == a.from && b.to > b.from
+	})
 	var b strings.Builder
 	at := from
 	for _, e := range edits {

@@ -128,17 +128,16 @@ func (ed *editor) rewriteRoot(s slot, want any, t *merge.Type, all origins) {
 	} else if strings.Contains(out, "\n") {
 		out = ed.look.eol + out
 	}
-	if note := ed.src.comment(to); note != "" {
+	note := ed.src.comment(to)
+	if note != "" || ed.src.blank(to, ed.src.lineEnd(to)) {
 		to = ed.src.lineEnd(to)
-		if s.n.block() {
-			note = "" // the entry's that ends there, which takes it along
-		}
-		if note == "" {
-		} else if strings.Contains(out, "\n") {
-			out = note + ed.look.eol + out
-		} else {
-			out += " " + note
-		}
+	}
+	switch {
+	case note == "" || s.n.block(): // in a block it is the last entry's, which takes it along
+	case strings.Contains(out, "\n"):
+		out = note + ed.look.eol + out
+	default:
+		out += " " + note
 	}
 	ed.replace(from, to, out)
 }
@@ -147,7 +146,7 @@ func (ed *editor) rewriteRoot(s slot, want any, t *merge.Type, all origins) {
 // below would be the text of a literal that keeps such.
 func (ed *editor) lookAt(e *entry) look {
 	l := ed.look
-	next := ed.src.lineNext(e.end())
+	next := ed.src.lineNext(ed.src.end(e))
 	l.careful = l.careful || next < len(ed.src) && ed.src.blank(next, ed.src.lineNext(next))
 	return l
 }
@@ -202,8 +201,10 @@ func (ed *editor) rewriteBlock(s slot, want any, t *merge.Type, all origins) {
 		extra = ed.sourceNote(all)
 	}
 	if ed.inPlace(s) && !isBlock(want, all) {
-		ed.rewriteInPlace(s, inlineText(want, all, t, pl, ed.lookAt(e)), extra)
-		return
+		if out := inlineText(want, all, t, pl, ed.lookAt(e)); !strings.Contains(out, "\n") {
+			ed.rewriteInPlace(s, out, extra)
+			return
+		}
 	}
 	pl.note, pl.deep = note+extra, ed.src.deep(s.n)
 	p := printer{look: ed.lookAt(e)}
@@ -212,7 +213,7 @@ func (ed *editor) rewriteBlock(s slot, want any, t *merge.Type, all origins) {
 	if a := s.n.anchor(); a != "" {
 		out = ed.withAnchor(a, out, pl, isBlock(want, all))
 	}
-	ed.replace(e.mark, ed.src.lineEnd(e.end()), out)
+	ed.replace(e.mark, ed.src.end(e), out)
 }
 
 // inPlace: the old value stands behind its colon or dash, or is missing there.
@@ -249,25 +250,11 @@ func (ed *editor) rewriteInPlace(s slot, out, note string) {
 	if s.n.missing() || from == s.n.end {
 		out = " " + out
 	}
-	first, rest, _ := strings.Cut(out, "\n")
-	if rest != "" { // a block scalar: its lines go below the comment
-		end := ed.src.lineEnd(s.e.end())
-		ed.replace(from, s.n.end, strings.TrimRight(first, "\r")+ed.apart(s.n.end))
-		ed.replace(end, end, noteText(note)+ed.look.eol+rest)
-		return
-	}
 	ed.replace(from, s.n.end, out+ed.apart(s.n.end))
 	if note != "" {
 		end := ed.src.lineEnd(s.e.end())
-		ed.replace(end, end, noteText(note))
+		ed.replace(end, end, " "+note)
 	}
-}
-
-func noteText(note string) string {
-	if note == "" {
-		return ""
-	}
-	return " " + note
 }
 
 // withAnchor puts an anchor in front of a value. In a list it needs a line of its

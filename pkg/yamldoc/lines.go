@@ -74,8 +74,25 @@ func (s text) emptyAbove(at int) bool {
 	return line > 0 && s.blank(s.lineStart(line-1), line)
 }
 
-// end is behind all that belongs to an entry, before its last line break.
-func (s text) end(e *entry) int { return s.lineEnd(e.end()) }
+// end is behind all that belongs to an entry, before its last line break: its
+// value, the comment behind that, and comment lines below that are indented deeper
+// than the entry.
+func (s text) end(e *entry) int {
+	end := s.lineEnd(e.end())
+	col := e.start - s.lineStart(e.start)
+	for at := s.lineNext(end); at < len(s); at = s.lineNext(at) {
+		stop := s.lineEnd(at)
+		content := strings.TrimLeft(string(s[at:stop]), " ")
+		if content == "" {
+			continue
+		}
+		if content[0] != '#' || stop-at-len(content) <= col {
+			break
+		}
+		end = stop
+	}
+	return end
+}
 
 // note is the comment on an entry's own line: behind its value, or behind the
 // colon where the value stands below.

@@ -14,13 +14,13 @@ const (
 type style uint8
 
 const (
-	plainStyle  style = iota // also the empty text that stands for null
-	singleStyle              // '…'
-	doubleStyle              // "…"
-	literalStyle             // |
-	foldedStyle              // >
-	blockStyle               // a collection over several lines
-	flowStyle                // […] or {…}
+	plainStyle   style = iota // also the empty text that stands for null
+	singleStyle               // '…'
+	doubleStyle               // "…"
+	literalStyle              // |
+	foldedStyle               // >
+	blockStyle                // a collection over several lines
+	flowStyle                 // […] or {…}
 )
 
 // node is one value as it stands in the text. Offsets are into the file's text.
@@ -34,11 +34,11 @@ type node struct {
 	indent int   // block collections: the column of their keys or dashes
 	props  *prop // anchor and tag, nil if there are none
 
-	target  *node   // aliasNode
-	text    string  // scalarNode: its content
-	entries []entry // collections
+	target  *node          // aliasNode
+	text    string         // scalarNode: its content
+	entries []entry        // collections
 	names   map[string]int // where a large mapping has its entries
-	value   any     // what it stands for
+	value   any            // what it stands for
 }
 
 // prop is what may stand in front of a value.

@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
-
 )
 
 // manifest has most of what people write.
@@ -233,4 +232,26 @@ func parseable() []string {
 		}
 	}
 	return out
+}
+
+func FuzzEdit(f *testing.F) {
+	all := parseable()
+	for i, s := range all {
+		f.Add(s, all[(i*7+3)%len(all)], manifest)
+	}
+	f.Add(manifest, "a: 1\n", "b: 2\n")
+	f.Fuzz(func(t *testing.T, dest, want, source string) {
+		d, err1 := Parse([]byte(dest))
+		w, err2 := Parse([]byte(want))
+		s, err3 := Parse([]byte(source))
+		if err1 != nil || err2 != nil || err3 != nil {
+			return
+		}
+		value := w.docs[0].value
+		out, err := d.docs[0].Edit(Edit{Want: value, Source: s.docs[0], Comments: AllComments})
+		if err != nil {
+			t.Fatalf("%v: %s in:\n%s", err, show(value), dest)
+		}
+		checkEdit(t, d.docs[0], out, value)
+	})
 }
