@@ -123,6 +123,8 @@ func (m *merger) movedEntries(s *spot, o, v []any) (bool, *Owner) {
 // serverMade: live's value is what the server made of local's, by defaults inside
 // it, entries that admission appended, or spelling; not a difference (SEMANTICS:
 // equality (b) and (c)).
+//
+// Unlike kubectl: it sends such a value anew on every run and says "configured".
 func (m *merger) serverMade(s *spot, o, l, v Opt) bool {
 	same := o.Set && (m.unknown(s, o) || equalOpt(o, l, s.field))
 	if text, ok := l.Value.(string); ok && text == "" {

@@ -3,6 +3,9 @@ package merge
 // oneOf settles the groups of fields that exclude each other, where local states
 // another variant than live has. It reports the fields it has dealt with; put
 // changes the result.
+//
+// Unlike kubectl: it knows such groups only where the Go type carries retainKeys,
+// and sends two variants of the others, which the server refuses.
 func (m *merger) oneOf(s *spot, o, l, v map[string]any, put func(string, Opt)) map[string]bool {
 	var done map[string]bool
 	for _, g := range s.field.Type.OneOf {

@@ -215,6 +215,9 @@ func childOf(t *Type, name string) (Field, bool) {
 }
 
 // leaf merges what is one value, present in local and live.
+//
+// Unlike kubectl: an atomic map is such a value (it mixes two people's selectors),
+// and a value that the server stores alike is no change.
 func (m *merger) leaf(s *spot, o, l, v Opt) (Opt, bool) {
 	if equalOpt(l, v, s.field) || s.field.Allocated && isZero(l.Value, s.field.Type) {
 		m.because(s, because{v, LiveSide, CauseSame, o, l, v})
