@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -30,6 +32,11 @@ func (f *explainForm) object(item *batch.Item) error {
 
 func (f *explainForm) close() error {
 	return diff.WriteExplanations(f.Out, f.all, diff.ExplainOptions{Format: f.as, Width: width(f.Out), Color: f.colored()})
+}
+
+// any says whether there is a field to explain.
+func (f *explainForm) any() bool {
+	return slices.ContainsFunc(f.all, func(e diff.Explanation) bool { return len(e.Fields) > 0 })
 }
 
 func (f *explainForm) conflicts() bool { return true }
@@ -121,6 +128,9 @@ func (v *explainVerb) run(ctx context.Context, policyGiven bool, fields []string
 		showOnly(item)
 		notes.problems(item)
 		t.errs = append(t.errs, form.object(item))
+	}
+	if len(fields) > 0 && !form.any() && len(form.all) > 0 {
+		return fmt.Errorf("%s: neither local, original nor live has this field: without a FIELD all are explained", strings.Join(fields, ", "))
 	}
 	return errors.Join(form.close(), errors.Join(t.errs...), s.bad, batch.Failed(s.items))
 }

@@ -62,6 +62,7 @@ func TestDecodeRefuses(t *testing.T) {
 		{"an integer that the API would round", "a: 18446744073709551615\n", "line 1: a: number 18446744073709551615: would be stored as 1.8446744073709552e+19"},
 		{"the same in JSON", `{"a": 9223372036854775809}`, "a: number 9223372036854775809: would be stored as"},
 		{"a fraction that the API would round", "a: 0.1234567890123456789\n", "would be stored as 0.12345678901234568"},
+		{"one that may be a Secret's is not shown", "data: {pin: 98765432109876543210}\n", "line 1: data.pin: number: the API rounds it"},
 		{"infinity", "a: .inf\n", "JSON knows neither infinity nor NaN"},
 		{"a number out of range", "a: 1e999\n", "out of the API's range"},
 		{"an alias inside its own anchor", "a: &a [*a]\n", "stands inside the value that it repeats"},

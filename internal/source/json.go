@@ -89,10 +89,10 @@ func (r *jsonReader) value(tok json.Token, depth int) (any, error) {
 	case json.Number:
 		f, err := strconv.ParseFloat(string(t), 64)
 		if err != nil {
-			return nil, r.fail("number "+string(t), "is out of the API's range; quote it if it is a string")
+			return nil, r.fail("number", "is out of the API's range; quote it if it is a string")
 		}
 		if Rounded(string(t), f) {
-			return nil, r.fail("number "+string(t), fmt.Sprintf("would be stored as %s: the API rounds it; write that, or quote it if it is a string", strconv.FormatFloat(f, 'g', -1, 64)))
+			return nil, r.fail(rounded(r.path, string(t), f))
 		}
 		return t, nil
 	}

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
 var (
@@ -23,15 +25,26 @@ var (
 func (r *resolver) exact(n *yaml.Node, text string) (any, error) {
 	f, err := strconv.ParseFloat(text, 64)
 	if err != nil {
-		return nil, r.fail(n, "number "+text, "is out of the API's range; quote it if it is a string")
+		return nil, r.fail(n, "number", "is out of the API's range; quote it if it is a string")
 	}
 	if !jsonText.MatchString(text) {
 		text = respell(text)
 	}
 	if Rounded(text, f) {
-		return nil, r.fail(n, "number "+text, fmt.Sprintf("would be stored as %s: the API rounds it; write that, or quote it if it is a string", strconv.FormatFloat(f, 'g', -1, 64)))
+		what, why := rounded(r.path, text, f)
+		return nil, r.fail(n, what, why)
 	}
 	return json.Number(text), nil
+}
+
+// rounded tells of a number that would not survive. Below data it may be a
+// Secret's, and is not shown.
+func rounded(path merge.Path, text string, f float64) (what, why string) {
+	const out = "the API rounds it; quote it if it is a string"
+	if len(path) > 0 && (path[0].Name == "data" || path[0].Name == "stringData") {
+		return "number", out
+	}
+	return "number " + text, fmt.Sprintf("would be stored as %s: %s", strconv.FormatFloat(f, 'g', -1, 64), out)
 }
 
 // Rounded says whether a number's text stands for another value than f, which is
