@@ -68,6 +68,10 @@ type Field struct {
 	// Allocated: the server fills the field in, and "" or [] written for it means
 	// "not set" (a Service's clusterIP).
 	Allocated bool
+
+	// Required: an object without the field is refused. Only schemas that were read
+	// tell; the compiled-in types do not.
+	Required bool
 }
 
 // Key is one field of a keyed list's identity.

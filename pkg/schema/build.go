@@ -121,6 +121,7 @@ func (b *builder) object(t *merge.Type, n *node, compiled *merge.Type) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
+		f.Required = slices.Contains(n.Required, name)
 		t.Fields[name] = f
 	}
 	if n.Embedded {

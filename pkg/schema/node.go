@@ -12,6 +12,7 @@ type node struct {
 	Type                 jsonType        `json:"type"`
 	Format               string          `json:"format"`
 	Properties           map[string]node `json:"properties"`
+	Required             []string        `json:"required"`
 	AdditionalProperties json.RawMessage `json:"additionalProperties"`
 	Items                *node           `json:"items"`
 	AllOf                []node          `json:"allOf"`

@@ -278,3 +278,17 @@ func FuzzFromOpenAPI(f *testing.F) {
 		}
 	})
 }
+
+func TestRequired(t *testing.T) {
+	crd := read(t, `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","spec":{"group":"g.example.com","names":{"kind":"W","plural":"ws"},
+		"versions":[{"name":"v1","served":true,"schema":{"openAPIV3Schema":{"type":"object","properties":{"spec":{"type":"object","required":["size"],
+		"properties":{"size":{"type":"integer"},"color":{"type":"string"}}}}}}}]}}`)
+	defs, err := FromCRD(crd, merge.SourceFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec := defs[0].Type.Fields["spec"].Type
+	if !spec.Fields["size"].Required || spec.Fields["color"].Required {
+		t.Errorf("got size %+v, color %+v: what the schema requires is told, and nothing else", spec.Fields["size"], spec.Fields["color"])
+	}
+}
