@@ -1,0 +1,135 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/cli-runtime/pkg/resource"
+)
+
+// Query says which objects of a server are meant, in the words of kubectl's
+// command line. The zero value means none, which is an error.
+type Query struct {
+	Args      []string // TYPE, TYPE NAME... or TYPE/NAME...; a TYPE may be a short name or a category
+	Selector  string   // labels; for a TYPE alone
+	All       bool     // all objects of a TYPE alone
+	Namespace string   // where namespaced objects are
+
+	// Bare lets a TYPE alone mean all of its objects, as kubectl does where -n is
+	// given.
+	Bare bool
+}
+
+// Found is an object that a Query names. Live is nil where it was named rather than
+// listed: nobody has looked yet whether it is there.
+type Found struct {
+	Target
+	Live map[string]any
+}
+
+// Query finds objects; flags are the same that the Cluster was made of. A name costs
+// no request beyond discovery, a TYPE alone is listed. The errors are kubectl's own
+// where the arguments make no sense.
+func (c *Cluster) Query(ctx context.Context, flags resource.RESTClientGetter, q Query) ([]Found, error) {
+	if err := c.reach(ctx); err != nil {
+		return nil, err
+	}
+	if q.typesAlone() {
+		return c.selected(ctx, flags, q)
+	}
+	infos, err := q.builder(flags).LabelSelectorParam(q.Selector).SelectAllParam(q.All).ResourceTypeOrNameArgs(false, q.Args...).Do().Infos()
+	if err != nil {
+		return nil, c.explain(err, Target{}, "find")
+	}
+	found := make([]Found, 0, len(infos))
+	for _, info := range infos {
+		r, err := c.mapped(ctx, info.Mapping)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, Found{Target: Target{Resource: r, Namespace: info.Namespace, Name: info.Name}})
+	}
+	return found, nil
+}
+
+// reach asks the server for something small, so that one that cannot be reached is
+// told in our words: the mapper of cli-runtime logs every try.
+func (c *Cluster) reach(ctx context.Context) error {
+	_, err := c.Find(ctx, "", "v1", "Namespace")
+	var unknown *UnknownKindError
+	if errors.As(err, &unknown) {
+		return nil
+	}
+	return err
+}
+
+// typesAlone: one argument that names no object, and something that says which.
+func (q Query) typesAlone() bool {
+	return len(q.Args) == 1 && !strings.Contains(q.Args[0], "/") && (q.Selector != "" || q.All || q.Bare)
+}
+
+// builder resolves names by the server's discovery, and reads no object.
+func (q Query) builder(flags resource.RESTClientGetter) *resource.Builder {
+	return resource.NewBuilder(flags).Unstructured().NamespaceParam(q.Namespace).DefaultNamespace().RequireObject(false)
+}
+
+func (c *Cluster) mapped(ctx context.Context, m *meta.RESTMapping) (Resource, error) {
+	gvk := m.GroupVersionKind
+	return c.Find(ctx, gvk.Group, gvk.Version, gvk.Kind)
+}
+
+// selected lists the objects of each type. The builder's own lists are decoded with
+// float64 numbers and logged with what is in them, so it is asked for the types
+// alone.
+func (c *Cluster) selected(ctx context.Context, flags resource.RESTClientGetter, q Query) ([]Found, error) {
+	if q.All && q.Selector != "" {
+		return nil, fmt.Errorf("setting 'all' parameter but found a non empty selector: give one of --all and -l")
+	}
+	resources, err := c.types(ctx, flags, q)
+	if err != nil {
+		return nil, err
+	}
+	var found []Found
+	for _, r := range resources {
+		namespace := q.Namespace
+		if !r.Namespaced {
+			namespace = ""
+		}
+		err := c.List(ctx, r, namespace, q.Selector, func(obj map[string]any) bool {
+			t := Target{Resource: r}
+			m, _ := obj["metadata"].(map[string]any)
+			t.Name, t.Namespace = str(m, "name"), str(m, "namespace")
+			found = append(found, Found{Target: t, Live: obj})
+			return true
+		})
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", r.Plural, err)
+		}
+	}
+	return found, nil
+}
+
+// types are the resources that a query's one argument names.
+func (c *Cluster) types(ctx context.Context, flags resource.RESTClientGetter, q Query) ([]Resource, error) {
+	var all []Resource
+	for name := range strings.SplitSeq(q.builder(flags).ReplaceAliases(q.Args[0]), ",") {
+		infos, err := q.builder(flags).ResourceTypeOrNameArgs(false, name+"/any").Do().Infos()
+		if err != nil {
+			return nil, c.explain(err, Target{}, "find")
+		}
+		for _, info := range infos {
+			r, err := c.mapped(ctx, info.Mapping)
+			if err != nil {
+				return nil, err
+			}
+			if !slices.Contains(all, r) {
+				all = append(all, r)
+			}
+		}
+	}
+	return all, nil
+}
