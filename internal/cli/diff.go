@@ -21,6 +21,10 @@ type diffVerb struct {
 	concurrency int
 }
 
+// newDiff makes the verb.
+//
+// Unlike kubectl: it merges here rather than in a dry run of the server, so that
+// the right to get the objects is enough.
 func newDiff(e *env) *cobra.Command {
 	v := &diffVerb{env: e}
 	cmd := &cobra.Command{
