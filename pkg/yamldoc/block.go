@@ -219,12 +219,14 @@ func (p *parser) colon() bool { return p.peek(0) == ':' && ends(p.peek(1)) }
 
 // mapping reads a block mapping at that column; its first key has been read.
 func (p *parser) mapping(col int, key *node) (*node, error) {
-	m := p.new(node{kind: mapNode, style: blockStyle, start: key.start, body: key.start, indent: col})
+	start, bottom := key.start, len(p.stack)
+	e, err := p.keyed(key)
+	if err != nil {
+		return nil, err
+	}
+	p.free(key)
+	m := p.new(node{kind: mapNode, style: blockStyle, start: start, body: start, indent: col})
 	for {
-		e, err := p.keyed(key)
-		if err != nil {
-			return nil, err
-		}
 		p.blanks()
 		if p.atEnd() {
 			e.value, err = p.below(col, e.mark, nil, true)
@@ -234,34 +236,53 @@ func (p *parser) mapping(col int, key *node) (*node, error) {
 		if err != nil {
 			return nil, err
 		}
-		m.add(e)
+		p.add(m, e, bottom)
 		next, err := p.next()
 		if err != nil {
 			return nil, err
 		}
 		if next < col || next == col && p.dash() {
+			p.take(m, bottom)
 			return m, nil
 		}
 		if next > col {
 			return nil, p.fail(p.pos, "indented deeper than its neighbours")
 		}
-		if key, err = p.key(col); err != nil {
+		if e, err = p.further(col); err != nil {
 			return nil, err
 		}
 	}
 }
 
-// add takes an entry in.
-func (n *node) add(e entry) {
-	if len(n.entries) > 0 {
+// add takes an entry in; bottom is where the collection's entries start on the
+// stack.
+func (p *parser) add(n *node, e entry, bottom int) {
+	if len(p.stack) > bottom {
 		e.bound = n.end
 	}
-	n.entries = append(n.entries, e)
+	p.stack = append(p.stack, e)
 	n.refs = n.refs || e.merge || e.value.refs
 	n.end = e.end()
 }
 
-// key reads the key of a further entry.
+// take gives a collection its entries.
+func (p *parser) take(n *node, bottom int) {
+	n.entries = append([]entry(nil), p.stack[bottom:]...)
+	clear(p.stack[bottom:])
+	p.stack = p.stack[:bottom]
+}
+
+// further reads the key and colon of a further entry.
+func (p *parser) further(col int) (entry, error) {
+	key, err := p.key(col)
+	if err != nil {
+		return entry{}, err
+	}
+	e, err := p.keyed(key)
+	p.free(key)
+	return e, err
+}
+
 func (p *parser) key(parent int) (*node, error) {
 	start, line := p.pos, p.lineStart
 	pr, err := p.properties()
@@ -304,6 +325,7 @@ func (p *parser) keyed(key *node) (entry, error) {
 // sequence reads a block sequence at that column.
 func (p *parser) sequence(col int) (*node, error) {
 	s := p.new(node{kind: seqNode, style: blockStyle, start: p.pos, body: p.pos, indent: col})
+	bottom := len(p.stack)
 	for {
 		e := entry{start: p.pos, mark: p.pos + 1}
 		p.pos++
@@ -322,7 +344,7 @@ func (p *parser) sequence(col int) (*node, error) {
 		if err != nil {
 			return nil, err
 		}
-		s.add(e)
+		p.add(s, e, bottom)
 		next, err := p.next()
 		if err != nil {
 			return nil, err
@@ -331,6 +353,7 @@ func (p *parser) sequence(col int) (*node, error) {
 			return nil, p.fail(p.pos, "indented deeper than its neighbours")
 		}
 		if next < col || !p.dash() {
+			p.take(s, bottom)
 			return s, nil
 		}
 	}

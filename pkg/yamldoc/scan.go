@@ -28,6 +28,7 @@ type parser struct {
 	serial    int
 	refs      bool
 	slab      []node
+	stack     []entry // of the block collections that are being read
 }
 
 // fail makes the error for an offset.
@@ -95,6 +96,13 @@ func (p *parser) peek(i int) byte {
 		return p.src[p.pos+i]
 	}
 	return 0
+}
+
+// free takes the node made last back, a key's that nobody refers to.
+func (p *parser) free(n *node) {
+	if last := len(p.slab) - 1; n.props == nil && last >= 0 && n == &p.slab[last] {
+		p.slab = p.slab[:last]
+	}
 }
 
 func isBlank(c byte) bool { return c == ' ' || c == '\t' }
