@@ -56,6 +56,7 @@ type Subject struct {
 	source.Object
 	Name      string // deployment.apps/web
 	HasStatus bool   // status is written through a subresource of its own
+	Answers   []Answer
 }
 
 // Action is what a plan comes to.
@@ -105,6 +106,7 @@ func (p *Planner) Plan(ctx context.Context, s Subject, live map[string]any) (Pla
 		return out, fmt.Errorf("%s: %w", s.Name, err)
 	}
 	in := p.input(s, out.Type)
+	in.Policy.Rules = s.rules(live, out.Type)
 	in.Triple = merge.Triple{
 		Original: original.value,
 		Local:    s.Value,

@@ -1,0 +1,37 @@
+package plan
+
+import (
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
+
+// Answer is what the user said about one disagreement.
+type Answer struct {
+	Path   merge.Path
+	Choice merge.Choice
+
+	// Live is what the user saw there. An answer about one value says nothing about
+	// the next: where live has another by now, the disagreement is open again.
+	Live merge.Opt
+}
+
+// rules are the answers that still hold, as the policy's.
+func (s Subject) rules(live map[string]any, typ *merge.Type) []merge.Rule {
+	var rules []merge.Rule
+	for _, a := range s.Answers {
+		if !a.holds(live, typ) {
+			continue
+		}
+		at := a.Path.String()
+		rules = append(rules, merge.Rule{
+			Match:  func(p merge.Path) bool { return len(p) == len(a.Path) && p.String() == at },
+			Choice: a.Choice,
+		})
+	}
+	return rules
+}
+
+func (a Answer) holds(live map[string]any, typ *merge.Type) bool {
+	v, found := merge.Lookup(live, a.Path, typ)
+	found = found && v != nil
+	return found == a.Live.Set && (!found || merge.Equal(v, a.Live.Value, nil))
+}
