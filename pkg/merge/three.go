@@ -96,6 +96,9 @@ func (m *merger) below(s *spot, here hop, f Field, entry bool) spot {
 func (m *merger) value(s spot, o, l, v Opt) (Opt, bool) {
 	raw := v
 	o, v = denull(o), denull(v)
+	if s.field.Allocated && !m.blanked && isZero(o.Value, s.field.Type) {
+		o = Opt{} // it was left to the server then, and never ours
+	}
 	switch {
 	case l.Set && l.Value == nil:
 		return m.gone(&s, o, l, v, raw)
@@ -277,7 +280,7 @@ func (m *merger) settle(s *spot, d Disagreement) (Opt, bool) {
 
 // added merges what local states and live lacks.
 func (m *merger) added(s *spot, o, l, raw Opt) (Opt, bool) {
-	if s.field.ZeroIsAbsent && isZero(l.Value, s.field.Type) {
+	if (s.field.ZeroIsAbsent || s.field.Allocated) && isZero(l.Value, s.field.Type) {
 		m.because(s, because{raw, LiveSide, CauseSame, o, l, Opt{}})
 		return m.absentOr(raw, Opt{})
 	}

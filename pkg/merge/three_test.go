@@ -110,6 +110,7 @@ func TestThree(t *testing.T) {
 			want: `{"host":"b"}`},
 		{reason: "the zero of a Go field is its absence", local: `{"host":"","labels":{},"env":[]}`, live: `{}`, want: `{}`},
 		{reason: "an allocated field stated as empty is not set", local: `{"ip":""}`, live: `{"ip":"10.0.0.1"}`, want: `{"ip":"10.0.0.1"}`},
+		{reason: "and is not ours to remove when it is stated no more", original: `{"ip":""}`, local: `{}`, live: `{"ip":"10.0.0.1"}`, want: `{"ip":"10.0.0.1"}`},
 		{reason: "the last own label takes the others' along nowhere", original: `{"labels":{"app":"x"}}`, local: `{}`,
 			live: `{"labels":{"app":"x","team":"y"}}`, want: `{"labels":{"team":"y"}}`, told: "removed:labels.app"},
 		{reason: "an emptied map goes itself", original: `{"labels":{"app":"x"}}`, local: `{}`, live: `{"labels":{"app":"x"}}`,
