@@ -38,6 +38,10 @@ var arrows = map[string][]string{
 	"pkg/yamldoc":     {"pkg/merge"},
 	"pkg/merge":       {},
 
+	"test/laws":      {"pkg"},
+	"test/corpus":    {"internal/source", "pkg"},
+	"test/sweep/gen": {"pkg/merge", "pkg/schema"},
+
 	"pkg/schema/internal/gen": {"pkg/merge", "pkg/schema"}, // a generator: run by hand, in no binary
 }
 

@@ -48,13 +48,16 @@ type Merge struct {
 // Rules: SEMANTICS "Laws" 1 to 3, "Order", "Removing a whole branch", "One-of",
 // "Equality".
 func (m Merge) Breaches() []Breach {
-	var c checker
+	c := checker{blanked: m.Triple.Blanked}
 	root := at{field: merge.Field{Type: m.Type}}
 	c.value(&root, quad{some(m.Triple.Original), some(m.Triple.Local), some(m.Triple.Live), some(m.Result)})
 	return c.found
 }
 
-type checker struct{ found []Breach }
+type checker struct {
+	blanked bool // original has keys, and no values
+	found   []Breach
+}
 
 func (c *checker) breach(law Law, a *at, what string, values ...merge.Opt) {
 	for _, v := range values {
@@ -103,6 +106,9 @@ func (q quad) of(name string) quad {
 // value checks one value. null on any side but local's is absence.
 func (c *checker) value(a *at, q quad) {
 	q.o, q.v, q.r = some(q.o.Value), some(q.v.Value), some(q.r.Value)
+	if a.field.Allocated && !c.blanked && zero(q.o.Value, a.field.Type) {
+		q.o = merge.Opt{} // left to the server, and never ours
+	}
 	switch {
 	case q.l.Set && q.l.Value == nil:
 		if q.r.Set {
@@ -199,6 +205,7 @@ func (c *checker) leaf(a *at, q quad) {
 			c.breach(Kept, a, "live has it, spelled its way:", q.v, q.r)
 		}
 	case same(q.l, q.r, f):
+	case !q.v.Set && !q.r.Set && f.Allocated && zero(q.l.Value, f.Type):
 	case q.v.Set && identical(q.v, q.r) && madeOf(f, q):
 	default:
 		c.breach(Wanted, a, "local says, the result:", q.l, q.r)

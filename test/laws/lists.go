@@ -2,6 +2,7 @@ package laws
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
@@ -176,31 +177,28 @@ func (c *checker) places(a *at, l, v, r listed) {
 		}
 		return
 	}
-	was, is := anchors(l, v, r), anchors(l, r, r)
-	if len(was) != len(is) {
-		return // told as kept or gone
-	}
-	for i := range was {
-		if was[i] != is[i] {
-			c.breach(Order, a, "live's own entry "+is[i].id+" is not where it was: behind "+is[i].behind+", not "+was[i].behind)
-			return
+	was, is := followers(l, v, r), followers(l, r, r)
+	for _, behind := range append([]string{first}, l.ids...) {
+		if !slices.Equal(was[behind], is[behind]) {
+			c.breach(Order, a, fmt.Sprintf("behind %s stand %v, not %v", behind, is[behind], was[behind]))
 		}
 	}
 }
 
-type anchored struct{ id, behind string }
+// first is what entries follow that stand before all of local's.
+const first = "nothing"
 
-// anchors lists the entries of in that local does not have and the result does,
-// each with the entry of local that it follows.
-func anchors(l, in, r listed) []anchored {
-	var out []anchored
-	behind := "nothing"
+// followers lists, for each entry of local, the entries behind it that local does
+// not have and the result does.
+func followers(l, in, r listed) map[string][]string {
+	out := map[string][]string{}
+	behind := first
 	for _, id := range in.ids {
 		switch {
 		case l.count(id) > 0:
 			behind = id
 		case r.count(id) > 0:
-			out = append(out, anchored{id, behind})
+			out[behind] = append(out[behind], id)
 		}
 	}
 	return out
