@@ -25,13 +25,10 @@ func (j *Job) Send(ctx context.Context, items []*Item, tell func(*Item)) {
 		}
 	}
 	for _, item := range items {
-		switch {
-		case item.Err != nil || item.writable():
+		if item.Err != nil || item.writable() {
 			item.state = ready
-		case len(item.Planned.Conflicts) > 0:
-			w.through(item, sink.Outcome{Word: sink.Unsettled, Object: item.Planned.Final, Planned: item.Planned})
-		default:
-			w.through(item, sink.Outcome{Word: sink.Unchanged, Object: item.Planned.Live, Planned: item.Planned})
+		} else {
+			w.through(item, still(item))
 		}
 	}
 	w.run(ctx)

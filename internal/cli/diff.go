@@ -3,10 +3,12 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/batch"
+	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 )
 
@@ -17,27 +19,31 @@ type diffVerb struct {
 	plan        planFlags
 	out         outputFlags
 	told        noteFlags
+	dryRun      string
 	live        []string
 	concurrency int
 }
 
-// newDiff makes the verb.
-//
-// Unlike kubectl: it merges here rather than in a dry run of the server, so that
-// the right to get the objects is enough.
+const diffLong = `Show what a merge would change in the cluster, as a unified diff of live against the
+result. Only the right to get the objects is needed. The values of Secrets are not shown.
+
+With --dry-run=server the server is asked what it would make of the result, with its
+defaults and webhooks; that needs the right to write, and writes nothing.
+
+KUBECTL_EXTERNAL_DIFF names a program, and its arguments, that shows the difference between
+two folders instead. It is to exit with 0 for none, 1 for some, and above for errors.
+
+Exit code 0: nothing would change; 1: something would; 2: an error; 3: conflicts are left.`
+
 func newDiff(e *env) *cobra.Command {
 	v := &diffVerb{env: e}
 	cmd := &cobra.Command{
-		Use:   "diff (-f FILE | -k DIRECTORY)",
-		Short: "Show what a merge would change in the cluster",
-		Long: `Show what a merge would change in the cluster, as a unified diff of live against the
-result. Only the right to get the objects is needed.
-
-Exit code 0: nothing would change; 1: something would; 2: an error.`,
-		Example: "  kubectl merge diff -f web.yaml\n  kubectl merge diff -f web.yaml --live live.yaml",
-		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			differs, err := v.run(cmd.Context(), cmd.Flags().Changed("policy"))
+		Use:     "diff (-f FILE | -k DIRECTORY)",
+		Short:   "Show what a merge would change in the cluster",
+		Long:    diffLong,
+		Example: "  kubectl merge diff -f web.yaml\n  kubectl merge diff -f web.yaml --live live.yaml\n  KUBECTL_EXTERNAL_DIFF=\"colordiff -N -u\" kubectl merge diff -f web.yaml",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			differs, err := v.checked(cmd, args)
 			switch {
 			case exitCode(err) > failed:
 				return err
@@ -56,6 +62,7 @@ Exit code 0: nothing would change; 1: something would; 2: an error.`,
 	v.inputs.add(flags, "diff")
 	v.plan.add(flags)
 	v.told.add(flags)
+	addDryRun(flags, &v.dryRun)
 	flags.BoolVar(&v.out.managedFields, "show-managed-fields", false, "show managedFields and other book-keeping")
 	flags.BoolVar(&v.out.secrets, "show-secrets", false, "show the values of Secrets")
 	flags.StringSliceVar(&v.live, "live", nil, "work offline: live objects come from this FILE or DIR")
@@ -63,8 +70,23 @@ Exit code 0: nothing would change; 1: something would; 2: an error.`,
 	return cmd
 }
 
+// checked runs the verb where its command line makes sense.
+func (v *diffVerb) checked(cmd *cobra.Command, args []string) (differs bool, err error) {
+	if err := spaced(cmd.Flags(), args); err != nil {
+		return false, err
+	}
+	if len(args) > 0 {
+		return false, fmt.Errorf("unexpected argument %q; files are given with -f", args[0])
+	}
+	mode, err := showMode(v.dryRun, v.live)
+	if err != nil {
+		return false, err
+	}
+	return v.run(cmd.Context(), cmd.Flags().Changed("policy"), mode)
+}
+
 // run prints every object's diff, also where another one is bad.
-func (v *diffVerb) run(ctx context.Context, policyGiven bool) (differs bool, err error) {
+func (v *diffVerb) run(ctx context.Context, policyGiven bool, mode dryRun) (differs bool, err error) {
 	planner, err := v.plan.planner(ctx, policyGiven)
 	if err != nil {
 		return false, err
@@ -73,25 +95,44 @@ func (v *diffVerb) run(ctx context.Context, policyGiven bool) (differs bool, err
 	if err != nil {
 		return false, err
 	}
-	s, err := v.open(ctx, request{inputs: &v.inputs, plan: &v.plan, planner: planner, live: v.live, concurrency: v.concurrency})
+	s, err := v.open(ctx, request{
+		inputs: &v.inputs, plan: &v.plan, planner: planner, live: v.live, concurrency: v.concurrency,
+		write: cluster.Write{FieldManager: v.plan.manager, FieldValidation: fieldValidation[planner.Validate], DryRun: true},
+	})
+	if err == nil {
+		err = v.ask(ctx, s, askRequest{&v.inputs, &v.plan, v.out.secrets})
+	}
 	if err != nil {
 		return false, err
 	}
-	errs := []error{s.bad, batch.Failed(s.items)}
-	show := view{env: v.env, outputFlags: v.out}
-	for _, item := range s.items {
+	d := view{env: v.env, outputFlags: v.out, mode: mode}.differ()
+	var errs []error
+	s.preview(ctx, mode, func(item *batch.Item) {
 		if item.Err != nil {
-			continue
+			return
 		}
-		showOnly(item)
 		notes.item(item)
-		changed, err := show.unified(item)
+		changed, err := d.show(d.doc(item))
 		differs = differs || changed
 		errs = append(errs, err)
-	}
+	})
+	changed, err := d.close(ctx)
 	left := notes.conflicts(s.items)
-	if err := errors.Join(errs...); err != nil || left == 0 {
-		return differs, err
+	if err := errors.Join(s.bad, batch.Failed(s.items), errors.Join(errs...), err); err != nil || left == 0 {
+		return differs || changed, err
 	}
-	return differs, &exit{Code: conflicted}
+	return differs || changed, &exit{Code: conflicted}
+}
+
+// preview gives the items the outcome that writing them would have, by the server's
+// word where mode says so, and tells of each. One that is bad stops no other.
+func (s *session) preview(ctx context.Context, mode dryRun, tell func(*batch.Item)) {
+	if mode != dryServer {
+		for _, item := range s.items {
+			showOnly(item)
+			tell(item)
+		}
+		return
+	}
+	s.job.Preview(ctx, s.items, tell)
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 
@@ -58,3 +59,19 @@ func (d dryRun) suffix() string {
 	}
 	return ""
 }
+
+// showMode is the dry run of a verb that never writes: client, or server.
+func showMode(text string, live []string) (dryRun, error) {
+	mode, err := parseDryRun(text)
+	switch {
+	case err != nil:
+		return mode, err
+	case mode == dryServer && len(live) > 0:
+		return mode, errNoServer
+	case mode == dryNone:
+		return dryClient, nil
+	}
+	return mode, nil
+}
+
+var errNoServer = errors.New("--live: works without a server, and so cannot do --dry-run=server")

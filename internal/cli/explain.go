@@ -4,12 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/batch"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
@@ -30,7 +28,7 @@ func (f *explainForm) object(item *batch.Item) error {
 	return nil
 }
 
-func (f *explainForm) close() error {
+func (f *explainForm) close(context.Context) error {
 	return diff.WriteExplanations(f.Out, f.all, diff.ExplainOptions{Format: f.as, Width: width(f.Out), Color: f.colored()})
 }
 
@@ -40,19 +38,6 @@ func (f *explainForm) any() bool {
 }
 
 func (f *explainForm) conflicts() bool { return true }
-
-// width is the terminal's, 0 where w is none.
-func width(w any) int {
-	f, ok := w.(*os.File)
-	if !ok {
-		return 0
-	}
-	n, _, err := term.GetSize(int(f.Fd()))
-	if err != nil {
-		return 0
-	}
-	return n
-}
 
 // explainVerb explains fields, and needs read rights only.
 type explainVerb struct {
@@ -132,5 +117,5 @@ func (v *explainVerb) run(ctx context.Context, policyGiven bool, fields []string
 	if len(fields) > 0 && !form.any() && len(form.all) > 0 {
 		return fmt.Errorf("%s: neither local, original nor live has this field: without a FIELD all are explained", strings.Join(fields, ", "))
 	}
-	return errors.Join(form.close(), errors.Join(t.errs...), s.bad, batch.Failed(s.items))
+	return errors.Join(form.close(ctx), errors.Join(t.errs...), s.bad, batch.Failed(s.items))
 }

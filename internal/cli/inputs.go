@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/pflag"
 
@@ -22,6 +23,9 @@ func (f *inputFlags) add(flags *pflag.FlagSet, does string) {
 }
 
 func (f *inputFlags) given() bool { return len(f.Files) > 0 || f.Kustomize != "" }
+
+// stdin: local is read from standard input.
+func (f *inputFlags) stdin() bool { return slices.Contains(f.Files, "-") }
 
 func (f *inputFlags) validate() error {
 	switch {

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"context"
+
 	"github.com/kubectl-merge/kubectl-merge/internal/batch"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 )
@@ -14,7 +16,7 @@ type markdownForm struct {
 func (f *markdownForm) object(item *batch.Item) error {
 	f.sections = append(f.sections, diff.Section{
 		Told: tell(item.Outcome.Planned, false),
-		Doc:  doc(item),
+		Doc:  f.doc(item),
 		Word: string(item.Outcome.Word),
 	})
 	return nil
@@ -22,6 +24,6 @@ func (f *markdownForm) object(item *batch.Item) error {
 
 func (f *markdownForm) conflicts() bool { return true }
 
-func (f *markdownForm) close() error {
+func (f *markdownForm) close(context.Context) error {
 	return diff.Markdown(f.Out, f.sections, diff.MarkdownOptions{Diff: diff.Options{ShowManagedFields: f.managedFields}})
 }

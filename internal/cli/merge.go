@@ -110,12 +110,15 @@ func (v *mergeVerb) run(ctx context.Context, policyGiven bool) error {
 			DryRun:          mode == dryServer,
 		},
 	})
+	if err == nil {
+		err = v.ask(ctx, s, askRequest{&v.inputs, &v.plan, v.out.secrets})
+	}
 	if err != nil {
 		return err
 	}
 	t := &told{out: out, notes: notes}
 	s.finish(ctx, mode, t)
-	return t.end(s)
+	return t.end(ctx, s)
 }
 
 // mode is how much of the run is for show.
@@ -125,7 +128,7 @@ func (v *mergeVerb) mode() (dryRun, error) {
 		return mode, err
 	}
 	if mode == dryServer {
-		return mode, errors.New("--live: works without a server, and so cannot do --dry-run=server")
+		return mode, errNoServer
 	}
 	return dryClient, nil
 }
@@ -180,8 +183,8 @@ func (t *told) item(item *batch.Item) {
 
 // end is the run's error: whatever is wrong with any object, else that conflicts
 // are left.
-func (t *told) end(s *session) error {
-	t.errs = append(t.errs, t.out.close())
+func (t *told) end(ctx context.Context, s *session) error {
+	t.errs = append(t.errs, t.out.close(ctx))
 	left := t.notes.conflicts(s.items)
 	if err := errors.Join(s.bad, batch.Failed(s.items), errors.Join(t.errs...)); err != nil {
 		return err

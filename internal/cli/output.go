@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -20,7 +21,7 @@ import (
 // only by a form that says so.
 type form interface {
 	object(*batch.Item) error
-	close() error
+	close(context.Context) error
 	conflicts() bool
 }
 
@@ -39,7 +40,7 @@ var forms = map[string]func(view) (form, error){
 	"yaml":  func(v view) (form, error) { return &listForm{view: v, print: yamlText}, nil },
 	"json":  func(v view) (form, error) { return &listForm{view: v, print: jsonText}, nil },
 	"patch": func(v view) (form, error) { return patchForm{v}, nil },
-	"diff":  func(v view) (form, error) { return diffForm{v}, nil },
+	"diff":  func(v view) (form, error) { return diffForm{v.differ()}, nil },
 
 	"explain":  func(v view) (form, error) { return &explainForm{view: v}, nil },
 	"markdown": func(v view) (form, error) { return &markdownForm{view: v}, nil },
@@ -86,7 +87,7 @@ func (v view) line(w io.Writer, item *batch.Item) error {
 type lineForm struct{ view }
 
 func (f lineForm) object(item *batch.Item) error { return f.line(f.Out, item) }
-func (f lineForm) close() error                  { return nil }
+func (f lineForm) close(context.Context) error                  { return nil }
 
 // nameForm prints names only.
 type nameForm struct{ view }
@@ -95,7 +96,7 @@ func (f nameForm) object(item *batch.Item) error {
 	_, err := fmt.Fprintln(f.Out, oneLine(item.Target.String()))
 	return err
 }
-func (f nameForm) close() error { return nil }
+func (f nameForm) close(context.Context) error { return nil }
 
 // dryForm shows the result of a dry run to a reader: Secrets masked, without
 // managedFields and the annotation; the outcome goes to stderr.
@@ -130,7 +131,7 @@ func (f *dryForm) object(item *batch.Item) error {
 	return f.line(f.ErrOut, item)
 }
 
-func (f *dryForm) close() error { return nil }
+func (f *dryForm) close(context.Context) error { return nil }
 
 // trimmed is obj without managedFields, unless they were asked for.
 func (v view) trimmed(obj any) any {
@@ -164,13 +165,19 @@ type listForm struct {
 
 func (f *listForm) object(item *batch.Item) error {
 	f.objects = append(f.objects, f.trimmed(item.Outcome.Object))
-	if item.Target.Group == "" && item.Target.Kind == "Secret" && !f.secrets {
-		fmt.Fprintf(f.ErrOut, "note: %s: -o %s prints its values\n", oneLine(item.Target.String()), strings.SplitN(f.output, "=", 2)[0])
-	}
+	f.disclose(item)
 	return nil
 }
 
-func (f *listForm) close() error {
+// disclose says that a Secret's values are printed, since that was asked for.
+func (v view) disclose(item *batch.Item) {
+	if item.Target.Group == "" && item.Target.Kind == "Secret" && !v.secrets {
+		form, _, _ := strings.Cut(v.output, "=")
+		fmt.Fprintf(v.ErrOut, "note: %s: -o %s prints its values\n", oneLine(item.Target.String()), form)
+	}
+}
+
+func (f *listForm) close(context.Context) error {
 	if len(f.objects) == 0 {
 		return nil
 	}
@@ -209,37 +216,43 @@ func (f patchForm) object(item *batch.Item) error {
 	case plan.Change:
 		patch, _ = diff.MergePatch(p.Live, p.Final)
 	}
+	if patch["data"] != nil {
+		f.disclose(item)
+	}
 	text, err := json.Marshal(patch)
 	if err == nil {
 		_, err = fmt.Fprintf(f.Out, "%s\n", text)
 	}
 	return err
 }
-func (f patchForm) close() error { return nil }
+func (f patchForm) close(context.Context) error { return nil }
 
 // diffForm prints live against what was, or would be, written.
-type diffForm struct{ view }
+type diffForm struct{ *differ }
 
 func (f diffForm) object(item *batch.Item) error {
 	if item.Outcome.Word == sink.Unchanged {
 		return nil
 	}
-	_, err := f.unified(item)
+	_, err := f.show(f.doc(item))
 	return err
 }
-func (f diffForm) close() error { return nil }
 
-// unified writes one object's diff and says whether there is any.
-func (v view) unified(item *batch.Item) (bool, error) {
-	return diff.Unified(v.Out, doc(item), diff.Options{Color: v.colored(), ShowManagedFields: v.managedFields, ShowSecrets: v.secrets})
+func (f diffForm) close(ctx context.Context) error {
+	_, err := f.differ.close(ctx)
+	return err
 }
 
-// doc is an item's live form and the one that was, or would be, written.
-func doc(item *batch.Item) diff.Doc {
+// doc is an item's live form and the one that was, or would be, written; where the
+// server has tried it, as the server would store it.
+func (v view) doc(item *batch.Item) diff.Doc {
 	p := item.Outcome.Planned
 	d := diff.Doc{Name: diff.DocName(p.Final), Result: p.Final}
 	if p.Live != nil {
 		d.Live = p.Live
+	}
+	if v.mode == dryServer && item.Outcome.Object != nil {
+		d.Result = item.Outcome.Object
 	}
 	return d
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -23,6 +24,7 @@ type planFlags struct {
 	original  string
 	policy    string
 	rules     string
+	saveRules string
 	schemas   []string
 	strategy  string
 	manager   string
@@ -32,8 +34,9 @@ type planFlags struct {
 
 func (f *planFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.original, "original", "auto", "where what was applied last is found: auto, annotation, managed-fields, none, or a FILE")
-	flags.StringVar(&f.policy, "policy", "apply", "who wins where local and live disagree: apply, merge3, diff3, strict, live")
+	flags.StringVar(&f.policy, "policy", "apply", "who wins where local and live disagree: apply, merge3, diff3, strict, live, ask (on the terminal, one by one)")
 	flags.StringVar(&f.rules, "rules", "", "FILE with rules that say who wins, and how lists are split, for single fields")
+	flags.StringVar(&f.saveRules, "save-rules", "", "FILE that the answers to --policy=ask are appended to, as rules; without it you are asked")
 	flags.StringSliceVar(&f.schemas, "schema", nil, "FILE with CustomResourceDefinitions or an OpenAPI document, for kinds that nobody else knows")
 	flags.StringVar(&f.strategy, "strategy", "auto", "how objects are merged: auto, strategic (exactly as kubectl apply), json (RFC 7386, lists whole), associative (as kustomize)")
 	flags.StringVar(&f.manager, "field-manager", defaultManager, "name of the manager used to track field ownership")
@@ -53,9 +56,12 @@ func (f *planFlags) planner(ctx context.Context, policyGiven bool) (*plan.Planne
 		}
 		name = "strict"
 	}
-	policy, err := merge.PolicyNamed(name)
+	policy, err := policyNamed(name)
 	if err != nil {
-		return nil, fmt.Errorf("--policy: %w", err)
+		return nil, err
+	}
+	if f.saveRules != "" && !f.asks() {
+		return nil, errors.New("--save-rules: there are answers to save only with --policy=ask")
 	}
 	validation, err := validation(f.validate)
 	if err != nil {
@@ -70,6 +76,20 @@ func (f *planFlags) planner(ctx context.Context, policyGiven bool) (*plan.Planne
 		return nil, err
 	}
 	return &plan.Planner{Policy: policy, Rules: rules, Strategy: f.strategy, Original: originals, Manager: f.manager, Validate: validation}, nil
+}
+
+// asks: conflicts are settled on the terminal. The merge itself leaves them.
+func (f *planFlags) asks() bool { return f.policy == "ask" }
+
+func policyNamed(name string) (merge.Policy, error) {
+	if name == "ask" {
+		name = "strict"
+	}
+	policy, err := merge.PolicyNamed(name)
+	if err != nil {
+		return policy, fmt.Errorf("--policy: %w, ask", err)
+	}
+	return policy, nil
 }
 
 // definitions reads the schema files.

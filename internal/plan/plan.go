@@ -100,7 +100,7 @@ func (p *Planner) Plan(ctx context.Context, s Subject, live map[string]any) (Pla
 		return out, fmt.Errorf("%s: %w", s.Name, err)
 	}
 	if original.fromFields {
-		original.value = lastapplied.FromManagedFields(live, []string{p.Manager}, out.Type)
+		original.value = lastapplied.FromManagedFields(live, p.appliers(live), out.Type)
 	}
 	if err := p.validate(&out); err != nil {
 		return out, fmt.Errorf("%s: %w", s.Name, err)

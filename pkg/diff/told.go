@@ -28,7 +28,8 @@ type Told struct {
 type sides struct{ original, local, live merge.Opt }
 
 // mask hides a Secret's values: live's shows as "*** (before)" and local's as
-// "*** (after)" where they differ, original's as the one it is like.
+// "*** (after)" where they differ, original's as the one it is like, and as "***"
+// where it is like neither, or not known any more.
 func (t Told) mask(p merge.Path, s sides) sides {
 	if t.ShowSecrets {
 		return s
@@ -36,8 +37,17 @@ func (t Told) mask(p merge.Path, s sides) sides {
 	inside, ok := t.secretAt(p) // if not: a whole Secret may still be inside the value
 	local := wrap(inside, s.local, ok)
 	live, now := Mask(wrap(inside, s.live, ok), local)
-	original, _ := Mask(wrap(inside, s.original, ok), local)
-	return sides{unwrap(inside, original, s.original), unwrap(inside, now, s.local), unwrap(inside, live, s.live)}
+	out := sides{local: unwrap(inside, now, s.local), live: unwrap(inside, live, s.live)}
+	switch {
+	case alike(s.original, s.local):
+		out.original = out.local
+	case alike(s.original, s.live):
+		out.original = out.live
+	default:
+		original, _ := Mask(wrap(inside, s.original, ok), nil)
+		out.original = unwrap(inside, original, s.original)
+	}
+	return out
 }
 
 // secretAt is the rest of the path below the Secret that it leads into.

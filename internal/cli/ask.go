@@ -1,0 +1,214 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/batch"
+	"github.com/kubectl-merge/kubectl-merge/internal/plan"
+	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
+
+// askRequest is what a run that asks was told.
+type askRequest struct {
+	inputs  *inputFlags
+	plan    *planFlags
+	secrets bool // show the values of Secrets
+}
+
+// errQuit: the user wants nothing to be done.
+var errQuit = errors.New("quit: nothing was written")
+
+// asker has the user settle conflicts, one after the other.
+type asker struct {
+	*terminal
+	secrets bool
+	rules   []any    // what was answered, in the language of --rules
+	edits   []string // told at the end: what no file states
+}
+
+// ask settles the conflicts of the items on the terminal. Without one they stay
+// conflicts, as with --policy=strict. The error ends the run.
+func (e *env) ask(ctx context.Context, s *session, r askRequest) error {
+	if !r.plan.asks() || s.bad != nil || batch.Failed(s.items) != nil {
+		return nil // nothing will be written, whatever the answers
+	}
+	var open []*batch.Item
+	for _, item := range s.items {
+		if len(item.Planned.Conflicts) > 0 {
+			open = append(open, item)
+		}
+	}
+	if len(open) == 0 {
+		return nil
+	}
+	t := e.terminal(r.inputs.stdin())
+	if t == nil {
+		fmt.Fprintln(e.ErrOut, "note: --policy=ask: there is no terminal to ask on; conflicts are left to you, as with --policy=strict")
+		return nil
+	}
+	defer t.close()
+	a := &asker{terminal: t, secrets: r.secrets}
+	for _, item := range open {
+		if err := a.item(ctx, s.job, item); err != nil {
+			return err
+		}
+	}
+	for _, note := range a.edits {
+		a.say("note: " + note)
+	}
+	return a.save(ctx, r.plan.saveRules)
+}
+
+// item asks about one object until it has no conflict, or the user skips it.
+// Answers may open other conflicts: what was one value has then become several.
+func (a *asker) item(ctx context.Context, job *batch.Job, item *batch.Item) error {
+	asked := map[string]bool{}
+	for len(item.Planned.Conflicts) > 0 {
+		before := len(asked)
+		notes := diff.Conflicts(tell(item.Planned, a.secrets))
+		for i, n := range notes {
+			if asked[n.Path.String()] {
+				continue
+			}
+			asked[n.Path.String()] = true
+			q := question{item: item, conflict: item.Planned.Conflicts[i], note: n, nth: i + 1, of: len(notes)}
+			if skip, err := a.question(ctx, q); skip || err != nil {
+				return err
+			}
+		}
+		if len(asked) == before {
+			return nil
+		}
+		if job.Replan(ctx, item); item.Err != nil {
+			return item.Err
+		}
+	}
+	return nil
+}
+
+// question is one conflict.
+type question struct {
+	item     *batch.Item
+	conflict merge.Disagreement
+	note     diff.Note
+	nth, of  int
+}
+
+// choices are the answers that settle a conflict by taking a side.
+var choices = map[string]struct {
+	choice merge.Choice
+	winner string // in the language of --rules
+}{
+	"l": {merge.TakeLocal, "local"},
+	"v": {merge.TakeLive, "live"},
+	"o": {merge.TakeOriginal, "original"},
+}
+
+func (a *asker) question(ctx context.Context, q question) (skip bool, err error) {
+	a.show(q)
+	for {
+		answer, err := a.prompt(ctx, fmt.Sprintf("(%d/%d) Take which [%s]? ", q.nth, q.of, strings.Join(q.answers(), ",")))
+		if err != nil {
+			return false, err
+		}
+		c, side := choices[answer]
+		switch {
+		case !q.takes(answer):
+			a.say(q.help())
+		case side:
+			a.settle(q, c.choice)
+			a.remember(q, c.winner)
+			return false, nil
+		case answer == "e":
+			if done, err := a.edit(ctx, q); done || err != nil {
+				return false, err
+			}
+		case answer == "d":
+			if err := q.note.Compare(a.out, a.color); err != nil {
+				return false, err
+			}
+		case answer == "s":
+			return true, nil
+		case answer == "q":
+			return false, &exit{Code: conflicted, Err: errQuit}
+		default:
+			a.say(q.help())
+		}
+	}
+}
+
+// show prints the values, and whose they are.
+func (a *asker) show(q question) {
+	a.say("")
+	a.say(a.bold(oneLine(q.item.Target.String()) + ": " + q.note.Path.String() + ": " + moved(q.conflict.Kind)))
+	for _, l := range q.note.Sides(a.width - 2) {
+		a.say("  " + l)
+	}
+}
+
+func moved(k merge.DisagreementKind) string {
+	switch k {
+	case merge.Drift:
+		return "only live moved"
+	case merge.Both:
+		return "local and live both moved"
+	}
+	return "local removed what live changed"
+}
+
+// settle keeps the answer and merges with it.
+func (a *asker) settle(q question, c merge.Choice) {
+	q.item.Answers = append(q.item.Answers, plan.Answer{Path: q.conflict.Path, Choice: c, Live: q.conflict.Live})
+}
+
+// answers are the keys that the question takes. There may be nothing to go back
+// to, and a variant that local does not speak of is no value to edit.
+func (q question) answers() []string {
+	keys := []string{"l", "v"}
+	if q.conflict.Original.Set {
+		keys = append(keys, "o")
+	}
+	if q.conflict.Local.Set || q.conflict.Kind == merge.Dropped {
+		keys = append(keys, "e")
+	}
+	return append(keys, "d", "s", "q", "?")
+}
+
+func (q question) takes(answer string) bool {
+	for _, k := range q.answers() {
+		if k == answer {
+			return true
+		}
+	}
+	return false
+}
+
+// help explains the keys that the question takes.
+func (q question) help() string {
+	local, live := "take local's value", "keep live's value"
+	if !q.conflict.Local.Set || q.conflict.Local.Value == nil {
+		local = "remove it, as local does"
+	}
+	if !q.conflict.Live.Set {
+		live = "leave it out, as live does"
+	}
+	help := map[string]string{
+		"l": "local: " + local,
+		"v": "live: " + live,
+		"o": "original: go back to what was applied last",
+		"e": "edit: type another value",
+		"d": "diff: show the whole of live's value against local's",
+		"s": "skip: leave this object as it is in the cluster, with all of its conflicts",
+		"q": "quit: write nothing at all",
+		"?": "help: show this",
+	}
+	lines := make([]string, 0, len(help))
+	for _, k := range q.answers() {
+		lines = append(lines, k+" - "+help[k])
+	}
+	return strings.Join(lines, "\n")
+}

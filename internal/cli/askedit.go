@@ -1,0 +1,106 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/source"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
+
+// edit asks for a value and puts it into local, so that it counts as applied. An
+// empty line is no value, and goes back to the question. A Secret's value is
+// typed unseen, and nothing is written to a file.
+func (a *asker) edit(ctx context.Context, q question) (done bool, err error) {
+	path, secret := q.conflict.Path, q.secretValue()
+	var text string
+	if secret {
+		path = merge.Path{merge.Named("stringData"), path[1]} // it wins over data, and needs no base64
+		text, err = a.hidden(ctx, "Value (as text, not shown; empty: back): ")
+	} else {
+		text, err = a.prompt(ctx, "Value (YAML on one line; empty: back): ")
+	}
+	if err != nil || text == "" {
+		return false, err
+	}
+	var value any = text
+	if !secret {
+		if value, err = q.parse(text); err != nil {
+			a.say("error: " + oneLine(err.Error()))
+			return false, nil
+		}
+	}
+	local, err := put(q.item.Object.Value, path, value)
+	if err != nil {
+		a.say("error: " + oneLine(err.Error()))
+		return false, nil
+	}
+	q.item.Object.Value = local
+	a.settle(q, merge.TakeLocal)
+	a.edits = append(a.edits, fmt.Sprintf("%s: %s: the value typed is not in %s: write it there, or the next merge takes the file's",
+		oneLine(q.item.Target.String()), q.conflict.Path, oneLine(q.item.Object.Origin.File)))
+	return true, nil
+}
+
+// secretValue: the conflict is about one value of a Secret.
+func (q question) secretValue() bool {
+	t, p := q.item.Target, q.conflict.Path
+	return t.Group == "" && t.Kind == "Secret" && len(p) == 2 && p[0].Name == "data"
+}
+
+// parse reads what was typed as YAML. Where both sides have text it is text, so
+// that 5 need not be quoted to become an environment variable's value.
+func (q question) parse(typed string) (any, error) {
+	docs, err := source.Decode([]byte(typed))
+	if err != nil {
+		return nil, fmt.Errorf("cannot be read: %w", err)
+	}
+	if len(docs) != 1 {
+		return nil, fmt.Errorf("is not one value")
+	}
+	v := docs[0].Value
+	if _, text := v.(string); !text && isText(q.conflict.Local) && isText(q.conflict.Live) {
+		switch v.(type) {
+		case map[string]any, []any:
+		default:
+			return strings.TrimSpace(typed), nil
+		}
+	}
+	return v, nil
+}
+
+func isText(o merge.Opt) bool {
+	_, text := o.Value.(string)
+	return text || !o.Set || o.Value == nil
+}
+
+// put returns obj with v at the path, making what is missing on the way.
+func put(obj map[string]any, path merge.Path, v any) (map[string]any, error) {
+	var steps []merge.Change
+	for i := 1; i < len(path); i++ {
+		if at, ok := merge.Lookup(obj, path[:i], nil); !ok || at == nil {
+			steps = append(steps, merge.Change{Op: merge.OpSet, Path: path[:i], New: merge.Some(empty(path[i-1], path[i]))})
+		}
+	}
+	out, err := merge.Replay(obj, append(steps, merge.Change{Op: merge.OpSet, Path: path, New: merge.Some(v)}))
+	if err != nil {
+		return nil, fmt.Errorf("cannot be put into local: %w", err)
+	}
+	return out.(map[string]any), nil
+}
+
+// empty is a new value at a step, with what identifies it, to hold the next one.
+func empty(at, next merge.Step) any {
+	if next.Kind != merge.FieldStep {
+		return []any{}
+	}
+	m := map[string]any{}
+	for _, k := range at.Keys {
+		if k.Value != nil {
+			m[k.Name] = k.Value
+		}
+	}
+	return m
+}
+

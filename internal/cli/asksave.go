@@ -1,0 +1,83 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
+	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
+)
+
+// remember keeps an answer as a rule. Where a rule asked for the conflict, that
+// rule stands: asking is what its author wants.
+func (a *asker) remember(q question, winner string) {
+	if q.conflict.Rule != "" {
+		return
+	}
+	rule := map[string]any{
+		"path":     q.conflict.Path.String(),
+		"kind":     q.item.Target.Kind,
+		"apiGroup": q.item.Target.Group,
+		"name":     q.item.Target.Name,
+		"winner":   winner,
+	}
+	if ns := q.item.Target.Namespace; ns != "" {
+		rule["namespace"] = ns
+	}
+	a.rules = append(a.rules, rule)
+}
+
+// save appends the answers to a file of rules: the one named, or one that is
+// asked for.
+func (a *asker) save(ctx context.Context, file string) error {
+	if len(a.rules) == 0 {
+		return nil
+	}
+	if file == "" {
+		var err error
+		a.say("")
+		if file, err = a.prompt(ctx, "Save the answers as rules for --rules? FILE (empty: no): "); err != nil || file == "" {
+			return err
+		}
+	}
+	if err := appendRules(file, a.rules); err != nil {
+		return err
+	}
+	a.say(fmt.Sprintf("note: %d of the answers are in %s: merge with --rules=%s, and they are not asked again", len(a.rules), oneLine(file), oneLine(file)))
+	return nil
+}
+
+// appendRules adds a document of rules to a file, which must hold nothing else.
+func appendRules(file string, rules []any) error {
+	was, err := os.ReadFile(file)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("the answers cannot be saved: %w", err)
+	}
+	if _, err := schema.ParseRules(was); err != nil {
+		return fmt.Errorf("the answers cannot be saved: %s: %w: name a file of rules, or a new one", file, err)
+	}
+	text, err := diff.YAML(rules)
+	if err != nil {
+		return err
+	}
+	added := string(text)
+	if len(was) > 0 {
+		added = "---\n" + added
+		if !strings.HasSuffix(string(was), "\n") {
+			added = "\n" + added
+		}
+	}
+	f, err := os.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		return fmt.Errorf("the answers cannot be saved: %w", err)
+	}
+	_, err = f.WriteString(added)
+	if err := errors.Join(err, f.Close()); err != nil {
+		return fmt.Errorf("the answers cannot be saved: %w", err)
+	}
+	return nil
+}

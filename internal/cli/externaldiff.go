@@ -1,0 +1,148 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
+)
+
+// differ shows objects in two forms: by itself, or all at once in close through
+// the program that KUBECTL_EXTERNAL_DIFF names.
+type differ struct {
+	view
+	program []string // and its arguments; none: by itself
+	texts   []texts  // for the program
+}
+
+// texts are one object in two forms, as they may be shown.
+type texts struct{ name, live, result string }
+
+func (v view) differ() *differ {
+	return &differ{view: v, program: strings.Fields(os.Getenv("KUBECTL_EXTERNAL_DIFF"))}
+}
+
+// show prints an object's diff and says whether there is one. With a program it is
+// the program that says so, in close.
+func (d *differ) show(doc diff.Doc) (differs bool, err error) {
+	o := diff.Options{Color: d.colored(), ShowManagedFields: d.managedFields, ShowSecrets: d.secrets}
+	if d.program == nil {
+		return diff.Unified(d.Out, doc, o)
+	}
+	live, result, err := diff.Texts(doc, o)
+	if err != nil {
+		return false, fmt.Errorf("%s: %w", doc.Name, err)
+	}
+	if live != result {
+		d.texts = append(d.texts, texts{doc.Name, live, result})
+	}
+	return false, nil
+}
+
+// close runs the program on two folders, with a file for each object that differs.
+// Its exit code is read as kubectl reads it: 0 no differences, 1 differences, and
+// anything else is an error.
+func (d *differ) close(ctx context.Context) (differs bool, err error) {
+	if len(d.texts) == 0 {
+		return false, nil
+	}
+	dir, err := os.MkdirTemp("", "kubectl-merge-diff-*") // 0700
+	if err != nil {
+		return false, fmt.Errorf("KUBECTL_EXTERNAL_DIFF: no folder for its files: %w", err)
+	}
+	// At once when the run is interrupted: the program may take its time to end.
+	stop := context.AfterFunc(ctx, func() { _ = os.RemoveAll(dir) })
+	defer func() {
+		stop()
+		err = errors.Join(err, os.RemoveAll(dir))
+	}()
+	live, merged := filepath.Join(dir, "LIVE"), filepath.Join(dir, "MERGED")
+	if err := writeTexts(live, merged, d.texts); err != nil {
+		return false, fmt.Errorf("KUBECTL_EXTERNAL_DIFF: %w", err)
+	}
+	return d.run(ctx, live, merged)
+}
+
+// diffPatience is how long a diff program that was interrupted may take to end.
+const diffPatience = 2 * time.Second
+
+// run calls the program as kubectl does, with the folders before the arguments
+// that the user gave.
+//
+// Unlike kubectl: arguments with a dot, a slash or another sign in them are passed
+// on too (kubectl leaves them out without a word; no shell reads them), and the
+// program has standard input, so that it may be one that is used by hand.
+func (d *differ) run(ctx context.Context, live, merged string) (bool, error) {
+	cmd := exec.CommandContext(ctx, d.program[0], append([]string{live, merged}, d.program[1:]...)...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = fileOnly(d.In), d.Out, d.ErrOut
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = diffPatience
+	err := cmd.Run()
+	var code *exec.ExitError
+	switch {
+	case ctx.Err() != nil:
+		return false, context.Cause(ctx)
+	case errors.As(err, &code) && code.ExitCode() == 1:
+		return true, nil
+	case err != nil:
+		return false, fmt.Errorf("KUBECTL_EXTERNAL_DIFF: %s: %w: it is to exit with 0 or 1", d.program[0], err)
+	}
+	return false, nil
+}
+
+// fileOnly is r if it is a file: what else there is would have to be copied, and
+// waited for.
+func fileOnly(r io.Reader) io.Reader {
+	if f, ok := r.(*os.File); ok {
+		return f
+	}
+	return nil
+}
+
+// writeTexts makes the folders and files, for nobody but the user.
+func writeTexts(live, merged string, all []texts) error {
+	for _, dir := range []string{live, merged} {
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			return err
+		}
+	}
+	taken := map[string]bool{}
+	for _, t := range all {
+		name := fileName(t.name, taken)
+		if err := errors.Join(
+			os.WriteFile(filepath.Join(live, name), []byte(t.live), 0o600),
+			os.WriteFile(filepath.Join(merged, name), []byte(t.result), 0o600),
+		); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// longestName leaves room for a number behind it: file systems take 255 bytes.
+const longestName = 240
+
+// fileName is the object's name as a file of its own: names come from files that
+// anybody may have written.
+func fileName(name string, taken map[string]bool) string {
+	name = strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_.", r) {
+			return r
+		}
+		return '_'
+	}, name)
+	name = name[:min(len(name), longestName)]
+	unique := name
+	for n := 2; taken[strings.ToLower(unique)]; n++ { // some file systems know no case
+		unique = fmt.Sprintf("%s-%d", name, n)
+	}
+	taken[strings.ToLower(unique)] = true
+	return unique
+}
