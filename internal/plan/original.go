@@ -5,6 +5,7 @@ import (
 
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
 // Originals says where what was applied last is found.
@@ -63,4 +64,27 @@ func annotated(live map[string]any) original {
 		return original{value: read.Value, blanked: true}
 	}
 	return original{value: read.Value, problem: read.Problem}
+}
+
+// appliers are the managers whose values an original from managedFields consists
+// of: ours, whoever wrote the annotation, and, where the user asks for
+// managedFields by name, whoever created the object (kubectl create, say), since
+// that is how such an object is adopted.
+func (p *Planner) appliers(live map[string]any) []string {
+	meta, _ := live["metadata"].(map[string]any)
+	owners := merge.ParseOwners(meta["managedFields"])
+	names := []string{p.Manager}
+	for _, o := range owners.At(annotationPath) {
+		names = append(names, o.Manager)
+	}
+	if p.Original.From == ManagedFields {
+		if creator := owners.Creator(); creator != "" {
+			names = append(names, creator)
+		}
+	}
+	return names
+}
+
+var annotationPath = merge.Path{
+	merge.Named("metadata"), merge.Named("annotations"), merge.Named(lastapplied.Annotation),
 }

@@ -159,7 +159,7 @@ func (m *merger) ownersOnly(s *spot, names map[string]bool) bool {
 func (m *merger) createdOnly(s *spot) bool {
 	owners := m.owners.At(s.path())
 	for _, o := range owners {
-		if !m.appliers[o.Manager] && o.Manager != m.owners.creator() {
+		if !m.appliers[o.Manager] && o.Manager != m.owners.Creator() {
 			return false
 		}
 	}

@@ -2,6 +2,7 @@ package merge
 
 import (
 	"encoding/json"
+	"slices"
 	"sort"
 	"strings"
 	"time"
@@ -109,25 +110,16 @@ func compact(v any) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// creator is the manager whose entry for the object itself is oldest: it made the
-// object, or has not touched it since. "" where several are as old as the oldest:
-// times are kept in seconds, and a guess would take somebody's change for the
-// server's.
-func (o *Owners) creator() string {
+// Creator is the manager whose entry for the object itself is oldest: it made the
+// object, or has not been there since. "" where nothing is known.
+func (o *Owners) Creator() string {
 	if o == nil {
 		return ""
 	}
-	name, found := "", false
-	var since time.Time
-	for i := len(o.entries) - 1; i >= 0; i-- { // oldest first
-		e := o.entries[i].owner
-		switch {
-		case e.Subresource != "":
-		case !found:
-			name, since, found = e.Manager, e.Time, true
-		case e.Time.Equal(since) && e.Manager != name:
-			return ""
+	for _, e := range slices.Backward(o.entries) {
+		if e.owner.Subresource == "" {
+			return e.owner.Manager
 		}
 	}
-	return name
+	return ""
 }
