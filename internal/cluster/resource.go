@@ -2,12 +2,14 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery/cached/memory"
 )
 
 // Resource is what a server knows about a kind.
@@ -74,7 +76,7 @@ func (c *Cluster) lookup(ctx context.Context, gvk schema.GroupVersionKind) (Reso
 	kinds, read := c.groups[gv]
 	if !read {
 		list, err := c.discovery.ServerResourcesForGroupVersionWithContext(ctx, gv)
-		if err != nil && !apierrors.IsNotFound(err) {
+		if err != nil && !apierrors.IsNotFound(err) && !errors.Is(err, memory.ErrCacheNotFound) {
 			return Resource{}, false, err
 		}
 		kinds = resources(gvk.GroupVersion(), list)

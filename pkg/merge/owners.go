@@ -111,15 +111,24 @@ func compact(v any) string {
 }
 
 // Creator is the manager whose entry for the object itself is oldest: it made the
-// object, or has not been there since. "" where nothing is known.
+// object, or has not touched it since. "" where nothing is known, or where several
+// are as old as the oldest: times are kept in seconds, and a guess would take
+// somebody's change for the server's.
 func (o *Owners) Creator() string {
 	if o == nil {
 		return ""
 	}
-	for _, e := range slices.Backward(o.entries) {
-		if e.owner.Subresource == "" {
-			return e.owner.Manager
+	name, found := "", false
+	var since time.Time
+	for _, entry := range slices.Backward(o.entries) { // oldest first
+		e := entry.owner
+		switch {
+		case e.Subresource != "":
+		case !found:
+			name, since, found = e.Manager, e.Time, true
+		case e.Time.Equal(since) && e.Manager != name:
+			return ""
 		}
 	}
-	return ""
+	return name
 }
