@@ -1,0 +1,291 @@
+package yamldoc
+
+import (
+	"sort"
+	"strings"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
+
+// Conflict is a value that is left to the user. Our side's is in the document.
+type Conflict struct {
+	Path         merge.Path
+	Base, Theirs merge.Opt
+}
+
+// Marks says how conflicts are shown.
+type Marks struct {
+	Type *merge.Type // pairs the entries of lists
+
+	// Base and TheirSide are where the other sides' values come from, for their
+	// comments and spelling; nil where there is none.
+	Base, TheirSide *Document
+
+	// Ours, BaseName and Theirs stand behind the markers; Size is their length, 7
+	// if it is 0.
+	Ours, BaseName, Theirs string
+	Size                   int
+}
+
+// Mark gives the document's text with conflict markers around the lines of each
+// value in conflict: ours, base, theirs. Where a value does not have lines of its
+// own, the smallest block around it that has is marked. The text is no YAML any
+// more. No conflicts give the same text.
+func (d *Document) Mark(conflicts []Conflict, m Marks) []byte {
+	if len(conflicts) == 0 || d.root == nil {
+		return d.Text()
+	}
+	k := marker{Marks: m, ed: &editor{src: text(d.file.src), doc: d, look: d.look(m.TheirSide)}}
+	k.ed.look.careful = true
+	for _, c := range conflicts {
+		k.place(c)
+	}
+	k.join()
+	for _, u := range k.units {
+		k.write(u)
+	}
+	out := k.ed.apply(d.from, d.to, k.ed.edits)
+	if !strings.HasSuffix(out, "\n") {
+		out += k.ed.look.eol
+	}
+	return []byte(out)
+}
+
+// unit is what one group of markers stands around: an entry with lines of its own,
+// a place for one that our side does not have, or the whole document.
+type unit struct {
+	path      merge.Path
+	parent    *node
+	e         *entry // nil: not on our side, or the whole document
+	from, to  int
+	conflicts []Conflict
+}
+
+type marker struct {
+	Marks
+	ed    *editor
+	units []unit
+}
+
+// place finds the unit of a conflict.
+func (k *marker) place(c Conflict) {
+	u := unit{from: k.ed.doc.from, to: k.ed.doc.to, conflicts: []Conflict{c}}
+	n, t := k.ed.doc.root, k.Type
+	for i, step := range c.Path {
+		e, inner := find(n, step, t)
+		switch {
+		case e == nil && n.kind != scalarNode && n.block() && len(n.entries) > 0 && i == len(c.Path)-1:
+			end := k.ed.src.end(&n.entries[len(n.entries)-1])
+			if k.ed.ownLines(n) {
+				u.path, u.parent, u.e, u.from, u.to = c.Path, n, nil, end, end
+			}
+		case e != nil && n.block() && k.ed.src.ownLine(e.start):
+			u.path, u.parent, u.e = c.Path[:i+1], n, e
+			u.from, u.to = k.ed.src.lineStart(e.start), k.ed.src.end(e)
+		}
+		if e == nil {
+			break
+		}
+		n, t = e.value, inner
+		if n.kind == aliasNode {
+			break
+		}
+	}
+	k.units = append(k.units, u)
+}
+
+// ownLines: an entry can be put behind the collection's last.
+func (ed *editor) ownLines(n *node) bool {
+	return ed.src.ownLine(n.entries[len(n.entries)-1].start) || len(n.entries) == 1
+}
+
+// find takes one step down.
+func find(n *node, s merge.Step, t *merge.Type) (*entry, *merge.Type) {
+	switch {
+	case n.kind == mapNode && s.Kind == merge.FieldStep:
+		return n.child(s.Name), fieldType(t, s.Name)
+	case n.kind == seqNode && s.Kind == merge.IndexStep && s.Index < len(n.entries):
+		return &n.entries[s.Index], elemType(t)
+	case n.kind == seqNode && (s.Kind == merge.KeyStep || s.Kind == merge.ValueStep):
+		nth := max(s.Nth, 1)
+		for i := range n.entries {
+			if stepFits(s, n.entries[i].value.value, t) {
+				if nth--; nth == 0 {
+					return &n.entries[i], elemType(t)
+				}
+			}
+		}
+	}
+	return nil, nil
+}
+
+// stepFits tells whether a step leads to an entry of a list.
+func stepFits(s merge.Step, v any, t *merge.Type) bool {
+	if s.Kind == merge.ValueStep {
+		return exact(s.Value, v)
+	}
+	m, ok := v.(map[string]any)
+	if !ok {
+		return false
+	}
+	for _, part := range s.Keys {
+		kv := m[part.Name]
+		if kv == nil && t != nil {
+			for _, key := range t.Keys {
+				if key.Name == part.Name {
+					kv = key.Default
+				}
+			}
+		}
+		if !same(kv, part.Value) {
+			return false
+		}
+	}
+	return true
+}
+
+// join puts units together that lie in one another.
+func (k *marker) join() {
+	sort.SliceStable(k.units, func(i, j int) bool {
+		a, b := k.units[i], k.units[j]
+		return a.from < b.from || a.from == b.from && len(a.path) < len(b.path)
+	})
+	out := k.units[:0]
+	for _, u := range k.units {
+		if n := len(out); n > 0 && leads(out[n-1].path, u.path) {
+			out[n-1].conflicts = append(out[n-1].conflicts, u.conflicts...)
+			continue
+		}
+		out = append(out, u)
+	}
+	k.units = out
+}
+
+// leads tells whether one path is the other, or leads to it.
+func leads(outer, inner merge.Path) bool {
+	return len(outer) <= len(inner) && outer.String() == inner[:len(outer)].String()
+}
+
+// write puts the markers into the text.
+func (k *marker) write(u unit) {
+	eol := k.ed.look.eol
+	ours := string(k.ed.src[u.from:u.to])
+	base := k.side(u, k.Base, func(c Conflict) merge.Opt { return c.Base })
+	theirs := k.side(u, k.TheirSide, func(c Conflict) merge.Opt { return c.Theirs })
+	var b strings.Builder
+	line := func(char, name string) {
+		size := k.Size
+		if size == 0 {
+			size = 7
+		}
+		b.WriteString(strings.TrimRight(strings.Repeat(char, size)+" "+name, " ") + eol)
+	}
+	part := func(s string) {
+		b.WriteString(s)
+		if s != "" && !strings.HasSuffix(s, "\n") {
+			b.WriteString(eol)
+		}
+	}
+	line("<", k.Ours)
+	part(ours)
+	line("|", k.BaseName)
+	part(base)
+	line("=", "")
+	part(theirs)
+	line(">", k.Theirs)
+	out := b.String()
+	if u.from == u.to { // behind the end of a line
+		out = eol + strings.TrimSuffix(out, eol)
+	} else if u.to < len(k.ed.src) && isBreak(k.ed.src[u.to]) {
+		out = strings.TrimSuffix(out, eol)
+	}
+	k.ed.replace(u.from, u.to, out)
+}
+
+// side is the text of a unit as another side has it, "" if that has none.
+func (k *marker) side(u unit, d *Document, value func(Conflict) merge.Opt) string {
+	own := k.ed.doc.root
+	var v any = own.value
+	present := true
+	if len(u.path) > 0 {
+		v, present = nil, false
+		if u.e != nil {
+			own, v, present = u.e.value, u.e.value.value, true
+		}
+	}
+	for _, c := range u.conflicts {
+		rest := c.Path[len(u.path):]
+		o := value(c)
+		if len(rest) == 0 {
+			v, present = o.Value, o.Set
+			continue
+		}
+		change := merge.Change{Op: merge.OpRemove, Path: rest}
+		if o.Set {
+			change.Op, change.New = merge.OpSet, o
+		}
+		if changed, err := merge.Replay(v, []merge.Change{change}); err == nil {
+			v = changed
+		}
+	}
+	if !present {
+		return ""
+	}
+	return k.print(u, d, v)
+}
+
+// print writes a unit with another value.
+func (k *marker) print(u unit, d *Document, v any) string {
+	p := printer{look: k.ed.look}
+	t := typeAt(k.Type, u.path)
+	var there origin
+	if d != nil && d.root != nil {
+		there = locate(d, u.path, k.Type)
+	}
+	if len(u.path) == 0 {
+		p.value(v, originsOf(origin{s: k.ed.src, n: k.ed.doc.root}, there), t, place{col: -1})
+		return strings.TrimPrefix(p.String(), " ")
+	}
+	own := origin{s: k.ed.src}
+	if u.e != nil {
+		own.n, own.e = u.e.value, u.e
+	}
+	all := originsOf(there, own)
+	at := entryAt{in: own, e: own.e}
+	if there.e != nil {
+		at = entryAt{in: there, e: there.e}
+	}
+	pl := place{col: u.parent.indent, list: u.parent.kind == seqNode}
+	p.WriteString(strings.Repeat(" ", u.parent.indent))
+	if pl.list {
+		p.item(v, all, t, at, pl)
+	} else {
+		p.entry(u.path[len(u.path)-1].Name, v, all, t, at, pl)
+	}
+	return p.String()
+}
+
+// locate finds where a document has a value.
+func locate(d *Document, path merge.Path, t *merge.Type) origin {
+	o := origin{s: text(d.file.src), n: d.root}
+	for _, step := range path {
+		n := o.n.follow()
+		e, inner := find(n, step, t)
+		if e == nil {
+			return origin{}
+		}
+		o.n, o.e, t = e.value, e, inner
+	}
+	return o
+}
+
+func typeAt(t *merge.Type, path merge.Path) *merge.Type {
+	for _, s := range path {
+		if s.Kind == merge.FieldStep {
+			t = fieldType(t, s.Name)
+		} else {
+			t = elemType(t)
+		}
+	}
+	return t
+}
