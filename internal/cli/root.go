@@ -24,6 +24,7 @@ var verbs = []func(*env) *cobra.Command{
 	newDiff,
 	newExplain,
 	newVersion,
+	newCompletion,
 }
 
 func newRoot(streams genericiooptions.IOStreams) *cobra.Command {
@@ -44,6 +45,7 @@ func newRoot(streams genericiooptions.IOStreams) *cobra.Command {
 	for _, verb := range verbs {
 		root.AddCommand(verb(e))
 	}
+	e.complete(root)
 	return root
 }
 

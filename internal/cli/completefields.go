@@ -1,0 +1,246 @@
+package cli
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+	"github.com/kubectl-merge/kubectl-merge/internal/plan"
+	"github.com/kubectl-merge/kubectl-merge/internal/source"
+	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
+)
+
+func (e *env) argCompletions() map[string]cobra.CompletionFunc {
+	return map[string]cobra.CompletionFunc{
+		"kubectl-merge":     cobra.NoFileCompletions,
+		"diff":              cobra.NoFileCompletions,
+		"version":           cobra.NoFileCompletions,
+		"set-last-applied":  cobra.NoFileCompletions,
+		"view-last-applied": e.unlessFiles(e.briefly(e.typeOrName), nil),
+		"edit-last-applied": e.unlessFiles(e.briefly(e.typeOrName), nil),
+		"disown":            e.unlessFiles(e.disowned, e.localFields),
+		"explain":           e.localFields,
+		"files":             anyFile,
+		"replacements":      anyFile,
+	}
+}
+
+// unlessFiles asks for the objects where -f does not give them.
+func (e *env) unlessFiles(objects, fields cobra.CompletionFunc) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		switch {
+		case !cmd.Flags().Changed("filename"):
+			return objects(cmd, args, typed)
+		case fields != nil:
+			return fields(cmd, args, typed)
+		}
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// localFields completes the fields of the objects that -f names; no server is
+// asked.
+func (e *env) localFields(cmd *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	files, err := cmd.Flags().GetStringSlice("filename")
+	if err != nil || len(files) == 0 || slices.Contains(files, "-") {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	recursive, _ := cmd.Flags().GetBool("recursive")
+	objects, _ := source.Read(cmd.Context(), source.Inputs{Files: files, Recursive: recursive}) // the good ones are something
+	defs := &plan.Definitions{}
+	defs.Input(objects)
+	ask := defs.Around(nil)
+	var all []field
+	for _, o := range objects {
+		typ, known := schema.Builtin(o.Group(), o.Version(), o.Kind())
+		if !known {
+			typ, _ = ask(cmd.Context(), o.Group(), o.Version(), o.Kind())
+		}
+		all = append(all, fieldsAt(o.Value, typ, typed)...)
+	}
+	return offered(all, typed)
+}
+
+// disowned completes TYPE/NAME and, behind it, the fields that were applied last.
+func (e *env) disowned(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	if len(args) == 0 {
+		return e.briefly(e.object)(cmd, args, typed)
+	}
+	var all []field
+	found, directive := e.briefly(func(a asking) ([]cobra.Completion, error) {
+		typ, name, _ := strings.Cut(args[0], "/")
+		api, r, err := e.resource(a.ctx, typ)
+		if err != nil {
+			return nil, err
+		}
+		ns, _, err := e.flags.ToRawKubeConfigLoader().Namespace()
+		if err != nil {
+			return nil, err
+		}
+		target := cluster.Target{Resource: r, Name: name}
+		if r.Namespaced {
+			target.Namespace = ns
+		}
+		live, err := api.Get(a.ctx, target)
+		if err != nil {
+			return nil, err
+		}
+		t, _ := schema.Builtin(r.Group, r.Version, r.Kind)
+		all = fieldsAt(lastapplied.Read(live).Value, t, typed)
+		return nil, nil
+	})(cmd, args, typed)
+	if len(all) == 0 {
+		return found, directive
+	}
+	return offered(all, typed)
+}
+
+// field is a place that can be completed to.
+type field struct {
+	path   string
+	holder bool // more lies below it
+}
+
+// fieldsAt are the places one step below the last complete one of a path that is
+// being typed; where only one fits, what lies below it comes too, so that a single
+// way is not asked for step by step.
+func fieldsAt(v any, typ *merge.Type, typed string) []field {
+	at, ok := complete(typed)
+	if !ok {
+		return nil
+	}
+	for {
+		found := below(v, typ, at)
+		found = slices.DeleteFunc(found, func(f place) bool { return !strings.HasPrefix(f.path.String(), typed) })
+		if len(found) != 1 || !found[0].holder {
+			return fields(found)
+		}
+		next := below(v, typ, found[0].path)
+		if len(next) != 1 {
+			return fields(append(found, next...))
+		}
+		at = found[0].path
+		typed = at.String()
+	}
+}
+
+// complete is the part of a path that is being typed which stands for sure: what
+// is in front of the last dot or bracket outside quotes.
+func complete(typed string) (merge.Path, bool) {
+	cut, quoted := 0, byte(0)
+	for i := 0; i < len(typed); i++ {
+		switch c := typed[i]; {
+		case quoted != 0 && c == '\\':
+			i++
+		case quoted != 0:
+			if c == quoted {
+				quoted = 0
+			}
+		case c == '"' || c == '\'':
+			quoted = c
+		case c == '[', c == '.' && !inside(typed[:i]):
+			cut = i
+		}
+	}
+	if cut == 0 {
+		return nil, true
+	}
+	path, err := merge.ParsePath(typed[:cut])
+	return path, err == nil
+}
+
+// inside: the text ends within brackets, where a dot is part of a value.
+func inside(text string) bool {
+	return strings.LastIndexByte(text, '[') > strings.LastIndexByte(text, ']')
+}
+
+type place struct {
+	path   merge.Path
+	holder bool
+}
+
+// below are the parts of the value at a path that merge on their own.
+func below(v any, typ *merge.Type, at merge.Path) []place {
+	inner, ok := merge.Lookup(v, at, typ)
+	if !ok {
+		return nil
+	}
+	f, _ := schema.FieldAt(typ, at)
+	switch inner := inner.(type) {
+	case map[string]any:
+		if f.Type != nil && f.Type.Atomic {
+			return nil
+		}
+		var out []place
+		for _, name := range sortedKeys(inner) {
+			out = append(out, place{at.Child(merge.Named(name)), holds(inner[name])})
+		}
+		return out
+	case []any:
+		return entries(inner, f.Type, at)
+	}
+	return nil
+}
+
+// entries are those of a list that tells them apart by their keys.
+func entries(list []any, typ *merge.Type, at merge.Path) []place {
+	if typ == nil || typ.Kind != merge.Keyed {
+		return nil
+	}
+	var out []place
+	for _, entry := range list {
+		m, ok := entry.(map[string]any)
+		if !ok {
+			continue
+		}
+		step := merge.Step{Kind: merge.KeyStep}
+		for _, k := range typ.Keys {
+			value := m[k.Name]
+			if value == nil {
+				value = k.Default
+			}
+			step.Keys = append(step.Keys, merge.KeyPart{Name: k.Name, Value: value})
+		}
+		out = append(out, place{at.Child(step), holds(m)})
+	}
+	return out
+}
+
+func holds(v any) bool {
+	switch v := v.(type) {
+	case map[string]any:
+		return len(v) > 0
+	case []any:
+		return len(v) > 0
+	}
+	return false
+}
+
+func fields(places []place) []field {
+	out := make([]field, len(places))
+	for i, p := range places {
+		out[i] = field{p.path.String(), p.holder}
+	}
+	return out
+}
+
+// offered are the paths, each once; after one that holds more, no space.
+func offered(all []field, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	directive := cobra.ShellCompDirectiveNoFileComp
+	var out []cobra.Completion
+	for _, f := range all {
+		if !strings.HasPrefix(f.path, typed) || slices.Contains(out, f.path) {
+			continue
+		}
+		out = append(out, f.path)
+		if f.holder {
+			directive |= cobra.ShellCompDirectiveNoSpace
+		}
+	}
+	slices.Sort(out)
+	return out, directive
+}

@@ -1,0 +1,207 @@
+package cli
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/plan"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/strategy"
+)
+
+// The helper that kubectl (1.26 and later) runs to complete `kubectl merge`; the
+// release carries the same text as a file.
+const (
+	helper = `#!/bin/sh
+# kubectl runs this to complete "kubectl merge": it has to be on PATH, by this name.
+exec kubectl-merge __complete "$@"
+`
+	helperWindows = "@rem kubectl runs this to complete \"kubectl merge\": it has to be on PATH, by this name.\r\n" +
+		"@kubectl-merge.exe __complete %*\r\n"
+)
+
+const completionLong = `Print what makes a shell complete this program.
+
+"kubectl merge <TAB>" is completed by kubectl's own completion, which asks an executable
+on PATH named kubectl_complete-merge; "completion kubectl" prints it. Packages install it,
+krew does not. The other scripts are for the command kubectl-merge, called by that name.`
+
+const completionExample = `  # Have "kubectl merge <TAB>" complete, where kubectl's completion is set up
+  kubectl merge completion kubectl > ~/.local/bin/kubectl_complete-merge
+  chmod +x ~/.local/bin/kubectl_complete-merge
+
+  # Have "kubectl-merge <TAB>" complete in this bash
+  source <(kubectl merge completion bash)`
+
+func newCompletion(e *env) *cobra.Command {
+	return &cobra.Command{
+		Use:     "completion (kubectl | bash | zsh | fish | powershell)",
+		Short:   "Print what makes a shell complete this program",
+		Long:    completionLong,
+		Example: completionExample,
+		ValidArgs: []cobra.Completion{
+			"kubectl\tthe helper kubectl_complete-merge, for \"kubectl merge\"",
+			"bash\tfor kubectl-merge", "zsh\tfor kubectl-merge", "fish\tfor kubectl-merge", "powershell\tfor kubectl-merge",
+		},
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return e.printCompletion(cmd.Root(), args[0])
+		},
+	}
+}
+
+func (e *env) printCompletion(root *cobra.Command, shell string) error {
+	switch shell {
+	case "bash":
+		return root.GenBashCompletionV2(e.Out, true)
+	case "zsh":
+		return root.GenZshCompletion(e.Out)
+	case "fish":
+		return root.GenFishCompletion(e.Out, true)
+	case "powershell":
+		return root.GenPowerShellCompletionWithDesc(e.Out)
+	case "kubectl":
+		text := helper
+		if runtime.GOOS == "windows" {
+			text = helperWindows
+		}
+		_, err := fmt.Fprint(e.Out, text)
+		return err
+	}
+	return fmt.Errorf("%s: no such shell; there are kubectl (for \"kubectl merge\"), bash, zsh, fish and powershell", shell)
+}
+
+// complete tells cobra what flags and arguments can be, by their names; verbs need
+// not know of it. What has no row here completes nothing.
+func (e *env) complete(root *cobra.Command) {
+	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
+	byFlag := e.flagCompletions()
+	byVerb := e.argCompletions()
+	for _, cmd := range append([]*cobra.Command{root}, root.Commands()...) {
+		sets := []map[string]cobra.CompletionFunc{byFlag, outputs[cmd.Name()]}
+		for _, set := range sets {
+			for name, f := range set {
+				if cmd.LocalFlags().Lookup(name) != nil {
+					_ = cmd.RegisterFlagCompletionFunc(name, f) // fails only where it is registered already
+				}
+			}
+		}
+		if f := byVerb[cmd.Name()]; f != nil && cmd.ValidArgsFunction == nil {
+			cmd.ValidArgsFunction = f
+		}
+	}
+}
+
+var (
+	manifests = extensions("yaml", "yml", "json")
+	folders   = func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		return nil, cobra.ShellCompDirectiveFilterDirs
+	}
+	anyFile = func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		return nil, cobra.ShellCompDirectiveDefault
+	}
+)
+
+// extensions completes files by their names' ends, and folders on the way.
+func extensions(ext ...cobra.Completion) cobra.CompletionFunc {
+	return cobra.FixedCompletions(ext, cobra.ShellCompDirectiveFilterFileExt)
+}
+
+// words completes one of few.
+func words(of ...cobra.Completion) cobra.CompletionFunc {
+	return func(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		return beginning(of, typed), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+	}
+}
+
+// outputs are the values of --output, by verb.
+var outputs = map[string]map[string]cobra.CompletionFunc{
+	"kubectl-merge":     {"output": mergeOutputs},
+	"explain":           {"output": words("table\tfor a terminal", "json", "yaml")},
+	"files":             {"output": words("yaml\tthe merged text", "diff\twhat the merge changes in DEST")},
+	"version":           {"output": words("json", "yaml")},
+	"view-last-applied": {"output": words("yaml", "json")},
+}
+
+var outputWords = []cobra.Completion{
+	"yaml\tthe result",
+	"json\tthe result",
+	"name\ttype and name of each object",
+	"diff\tlive against the result",
+	"patch\twhat is sent, as JSON merge patches",
+	"explain\twho decided each field, and why",
+	"markdown\ta comment for a pull request",
+	"jsonpath=\tfields by a JSONPath template",
+	"go-template=\tby a Go template",
+	"custom-columns=\ta table of fields",
+}
+
+// mergeOutputs: behind jsonpath= a template follows, and no space.
+func mergeOutputs(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	fit := beginning(outputWords, typed)
+	directive := cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+	if len(fit) == 1 && strings.Contains(fit[0], "=\t") {
+		directive |= cobra.ShellCompDirectiveNoSpace
+	}
+	return fit, directive
+}
+
+func (e *env) flagCompletions() map[string]cobra.CompletionFunc {
+	return map[string]cobra.CompletionFunc{
+		"filename":  manifests,
+		"kustomize": folders,
+		"live":      manifests,
+		"rules":     manifests,
+		"schema":    manifests,
+		"template":  anyFile,
+
+		"policy":   words(policyWords()...),
+		"strategy": words(strategyWords()...),
+		"original": originals,
+		"dry-run":  words("client\tprint the result, send nothing", "server\thave the server try it, store nothing", "none"),
+		"validate": words("strict\tunknown fields are an error", "warn\tthey are told", "ignore"),
+		"notes":    words("text", "json"),
+
+		"namespace":  e.briefly(e.namespaces),
+		"context":    e.briefly(e.contexts),
+		"cluster":    e.briefly(e.clusters),
+		"user":       e.briefly(e.users),
+		"kubeconfig": anyFile,
+		"cache-dir":  folders,
+	}
+}
+
+// policyWords come from the table itself, so that none is forgotten.
+func policyWords() []cobra.Completion {
+	said := map[merge.Choice]string{merge.TakeLocal: "local", merge.TakeLive: "live", merge.LeaveConflict: "conflict"}
+	var out []cobra.Completion
+	for _, p := range merge.Policies {
+		out = append(out, cobra.CompletionWithDesc(p.Name, fmt.Sprintf("only live moved: %s; both moved: %s", said[p.Drift], said[p.Both])))
+	}
+	return append(out, "ask\tasks on the terminal")
+}
+
+func strategyWords() []cobra.Completion {
+	var out []cobra.Completion
+	for _, w := range strategy.Ways {
+		out = append(out, cobra.CompletionWithDesc(w.Name, w.Help))
+	}
+	return out
+}
+
+// originals completes the words and, where none fits, files.
+func originals(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	all := []cobra.Completion{
+		cobra.CompletionWithDesc(string(plan.Auto), "the annotation, if there is one"),
+		cobra.CompletionWithDesc(string(plan.Annotation), "last-applied"),
+		cobra.CompletionWithDesc(string(plan.ManagedFields), "what managedFields say was applied"),
+		cobra.CompletionWithDesc(string(plan.None), "nothing was applied: nothing is removed"),
+	}
+	if fit := beginning(all, typed); len(fit) > 0 {
+		return fit, cobra.ShellCompDirectiveDefault
+	}
+	return nil, cobra.ShellCompDirectiveDefault
+}

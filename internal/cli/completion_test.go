@@ -1,0 +1,157 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+)
+
+const localPod = `apiVersion: v1
+kind: Pod
+metadata:
+  name: web
+  labels: {app: web, "example.com/team.name": shop}
+spec:
+  containers:
+  - name: main
+    image: nginx
+    args: [a, b]
+    ports:
+    - {containerPort: 53, protocol: UDP}
+    - {containerPort: 53}
+  - name: side
+    image: proxy
+`
+
+// completed are the completions of a command line, and the directive.
+func completed(t *testing.T, args ...string) (all []string, directive string) {
+	t.Helper()
+	_, out, _ := offline(t, append([]string{"__complete"}, args...)...)
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	return lines[:len(lines)-1], lines[len(lines)-1]
+}
+
+func names(all []string) []string {
+	out := []string{}
+	for _, line := range all {
+		name, _, _ := strings.Cut(line, "\t")
+		out = append(out, name)
+	}
+	return out
+}
+
+func TestCompletion(t *testing.T) {
+	pod := filepath.Join(t.TempDir(), "pod.yaml")
+	if err := os.WriteFile(pod, []byte(localPod), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	container := "spec.containers[name=main]"
+	const (
+		noFiles   = ":4"
+		noSpace   = ":6"
+		extension = ":8"
+		dirs      = ":16"
+		ordered   = ":36"
+	)
+	for _, tt := range []struct {
+		reason    string
+		args      []string
+		want      []string
+		directive string
+	}{
+		{"verbs", []string{"dif"}, []string{"diff"}, noFiles},
+		{"flags", []string{"--strat"}, []string{"--strategy"}, noFiles},
+		{"policies, in the order of the table", []string{"--policy", ""}, []string{"apply", "merge3", "diff3", "strict", "live", "ask"}, ordered},
+		{"values behind =", []string{"--policy=st"}, []string{"strict"}, ordered},
+		{"strategies", []string{"diff", "--strategy", ""}, []string{"auto", "strategic", "json", "associative"}, ordered},
+		{"forms of output are those of the verb", []string{"explain", "-o", ""}, []string{"table", "json", "yaml"}, ordered},
+		{"a form with a template wants no space behind it", []string{"-o", "jsonp"}, []string{"jsonpath="}, ":38"},
+		{"dry runs", []string{"--dry-run="}, []string{"client", "server", "none"}, ordered},
+		{"manifests", []string{"-f", ""}, []string{"yaml", "yml", "json"}, extension},
+		{"kustomizations are folders", []string{"-k", ""}, []string{}, dirs},
+		{"where an original is", []string{"--original", "m"}, []string{"managed-fields"}, ":0"},
+		{"an original in a file", []string{"--original", "old.y"}, []string{}, ":0"},
+		{"the verb wants no arguments", []string{"diff", ""}, []string{}, noFiles},
+		{"a flag that takes a number completes nothing", []string{"--concurrency", ""}, []string{}, noFiles},
+		{"no server, no namespaces, and no complaint", []string{"-n", ""}, []string{}, noFiles},
+		{"a context without a kubeconfig", []string{"--context", ""}, []string{}, noFiles},
+
+		{"no file, no fields", []string{"explain", ""}, []string{}, noFiles},
+		{"fields come one level at a time", []string{"explain", "-f", pod, ""}, []string{"apiVersion", "kind", "metadata", "spec"}, noSpace},
+		{"a single way is followed", []string{"explain", "-f", pod, "sp"}, []string{"spec.containers", container, "spec.containers[name=side]"}, noSpace},
+		{"entries of a list by their key", []string{"explain", "-f", pod, "spec.containers[name=m"}, []string{container, container + ".args", container + ".image", container + ".name", container + ".ports"}, noSpace},
+		{"entries with two keys, one of them a default", []string{"explain", "-f", pod, container + ".ports["},
+			[]string{container + ".ports[containerPort=53,protocol=TCP]", container + ".ports[containerPort=53,protocol=UDP]"}, noSpace},
+		{"an atomic list is one value", []string{"explain", "-f", pod, container + ".args["}, []string{}, noFiles},
+		{"a leaf ends the word", []string{"explain", "-f", pod, container + ".im"}, []string{container + ".image"}, noFiles},
+		{"keys with dots are quoted", []string{"explain", "-f", pod, `metadata.labels["example.com/te`}, []string{`metadata.labels["example.com/team.name"]`}, noFiles},
+		{"nonsense completes nothing", []string{"explain", "-f", pod, "spec..["}, []string{}, noFiles},
+		{"an unreadable file completes nothing", []string{"explain", "-f", pod + "x", "s"}, []string{}, noFiles},
+	} {
+		all, directive := completed(t, tt.args...)
+		if d := cmp.Diff(tt.want, names(all)); d != "" || directive != tt.directive {
+			t.Errorf("%s: %q: directive %s, want %s\n%s", tt.reason, tt.args, directive, tt.directive, d)
+		}
+	}
+}
+
+// TestCompletionTables: no row for a flag that is not there any more, and
+// the words of --output are those that the verb takes.
+func TestCompletionTables(t *testing.T) {
+	root := newRoot(genericiooptions.NewTestIOStreamsDiscard())
+	e := &env{}
+	flags := map[string]bool{}
+	for _, cmd := range append([]*cobra.Command{root}, root.Commands()...) {
+		for name := range e.flagCompletions() {
+			flags[name] = flags[name] || cmd.Flags().Lookup(name) != nil || cmd.PersistentFlags().Lookup(name) != nil
+		}
+	}
+	for name, there := range flags {
+		if !there {
+			t.Errorf("no verb has a flag --%s", name)
+		}
+	}
+	for _, form := range names(outputWords) {
+		if forms[form] == nil && !strings.HasSuffix(form, "=") {
+			t.Errorf("-o %s is completed, and is no form of output", form)
+		}
+	}
+	for form := range forms {
+		if !strings.Contains(strings.Join(names(outputWords), " "), form) {
+			t.Errorf("-o %s is not completed", form)
+		}
+	}
+}
+
+// TestCompletionHelper: the helper that is printed is the one that is released.
+func TestCompletionHelper(t *testing.T) {
+	for file, text := range map[string]string{"kubectl_complete-merge": helper, "kubectl_complete-merge.cmd": helperWindows} {
+		released, err := os.ReadFile(filepath.Join("../../packaging", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(string(released), text); d != "" {
+			t.Errorf("%s\n%s", file, d)
+		}
+	}
+}
+
+func TestCompletionScripts(t *testing.T) {
+	for shell, want := range map[string]string{
+		"bash": "complete -o default", "zsh": "#compdef kubectl-merge", "fish": "complete -c kubectl-merge",
+		"powershell": "Register-ArgumentCompleter", "kubectl": "exec kubectl-merge __complete",
+	} {
+		code, out, errs := offline(t, "completion", shell)
+		if code != 0 || errs != "" || !strings.Contains(out, want) {
+			t.Errorf("%s: code %d, stderr %q, and %q is not in\n%.300s", shell, code, errs, want, out)
+		}
+	}
+	if code, _, errs := offline(t, "completion", "tcsh"); code != failed || !strings.Contains(errs, "tcsh: no such shell; there are kubectl") {
+		t.Errorf("tcsh: code %d, stderr %s", code, errs)
+	}
+}
