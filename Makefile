@@ -3,6 +3,7 @@
 # make lint     gofmt, vet, staticcheck
 # make bench    Go benchmarks of the merge and what it stands on
 # make fuzz     every fuzz target for FUZZTIME (default 1m)
+# make docs     docs/cli.md and the man pages, from the commands' own help
 # make demo     plays a story on the throw-away API server, to be watched
 # make cluster  starts that server to play with; ends with Ctrl-D
 #
@@ -57,6 +58,10 @@ fuzz:
 		echo "fuzzing $$package $$target for $(FUZZTIME)"; \
 		go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "$$package"; \
 	done <<<"$$targets"
+
+.PHONY: docs
+docs:
+	go run ./internal/docgen docs
 
 .PHONY: demo
 demo: build cluster-binaries

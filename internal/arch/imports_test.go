@@ -42,6 +42,11 @@ var arrows = map[string][]string{
 	"test/corpus":    {"internal/source", "pkg"},
 	"test/sweep/gen": {"pkg/merge", "pkg/schema"},
 
+	"internal/docgen": {"internal/cli"}, // a generator, too
+	"packaging/krew":  {},               // of releases: run by goreleaser and make
+	"packaging/sbom":  {},
+	"packaging/check": {},
+
 	"pkg/schema/internal/gen": {"pkg/merge", "pkg/schema"}, // a generator: run by hand, in no binary
 }
 

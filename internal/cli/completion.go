@@ -158,6 +158,8 @@ func (e *env) flagCompletions() map[string]cobra.CompletionFunc {
 		"schema":    manifests,
 		"template":  anyFile,
 
+		"save-rules": manifests,
+
 		"policy":   words(policyWords()...),
 		"strategy": words(strategyWords()...),
 		"original": originals,

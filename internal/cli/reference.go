@@ -1,0 +1,87 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/client-go/util/homedir"
+)
+
+// Page is what the help of one command says, for the reference and the man pages.
+type Page struct {
+	Command string // kubectl merge diff
+	Usage   string
+	Short   string // one line
+	Long    string // paragraphs of plain text; "" where Short says all
+	Example string // lines of a shell, indented by two
+	Flags   []FlagHelp
+	Shared  []FlagHelp // of the main command: the flags that all of them take
+	Verbs   []Page     // of the main command
+}
+
+// FlagHelp is what the help says of one flag.
+type FlagHelp struct {
+	Name    string
+	Short   string // one letter, or ""
+	Value   string // what it takes, in a word; "" for a switch
+	Bare    string // the value it has when given without one; "" where it needs one
+	Default string // "" for the type's zero
+	Help    string
+}
+
+// Reference is the main command's page, with its verbs in the order of the help. It
+// does not depend on who asks: the user's home is spelled $HOME.
+func Reference() Page {
+	root := newRoot(genericiooptions.NewTestIOStreamsDiscard())
+	page := pageOf(root)
+	page.Shared = flagsOf(root.PersistentFlags())
+	for _, verb := range root.Commands() {
+		if verb.IsAvailableCommand() {
+			page.Verbs = append(page.Verbs, pageOf(verb))
+		}
+	}
+	return page
+}
+
+func pageOf(cmd *cobra.Command) Page {
+	return Page{
+		Command: cmd.CommandPath(),
+		Usage:   cmd.UseLine(),
+		Short:   cmd.Short,
+		Long:    cmd.Long,
+		Example: cmd.Example,
+		Flags:   flagsOf(cmd.LocalNonPersistentFlags()),
+	}
+}
+
+func flagsOf(flags *pflag.FlagSet) []FlagHelp {
+	var out []FlagHelp
+	flags.VisitAll(func(f *pflag.Flag) {
+		if f.Hidden || f.Deprecated != "" || f.Name == "help" {
+			return
+		}
+		value, help := pflag.UnquoteUsage(f)
+		one := FlagHelp{Name: f.Name, Short: f.Shorthand, Value: value, Bare: f.NoOptDefVal, Default: homeless(f.DefValue), Help: help}
+		switch {
+		case f.Value.Type() == "bool":
+			one.Value, one.Bare = "", ""
+			one.Default = strings.TrimPrefix(one.Default, "false")
+		case one.Default == "[]", one.Default == "0", one.Default == "0s":
+			one.Default = ""
+		}
+		out = append(out, one)
+	})
+	return out
+}
+
+// homeless puts $HOME in place of the home of whoever runs this.
+func homeless(text string) string {
+	if home := homedir.HomeDir(); home != "" && strings.HasPrefix(text, home+string(os.PathSeparator)) {
+		return filepath.ToSlash("$HOME" + strings.TrimPrefix(text, home))
+	}
+	return text
+}

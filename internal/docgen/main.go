@@ -1,0 +1,57 @@
+// Command docgen writes the reference of the command line, docs/cli.md, and the man
+// pages, docs/man, from what the help says. It refuses to say anything that the help
+// does not.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/cli"
+)
+
+//go:generate go run . ../../docs
+
+func main() {
+	if len(os.Args) != 2 {
+		fmt.Fprintln(os.Stderr, "usage: docgen DIR")
+		os.Exit(2)
+	}
+	if err := write(os.Args[1], pages(cli.Reference())); err != nil {
+		fmt.Fprintln(os.Stderr, "docgen:", err)
+		os.Exit(1)
+	}
+}
+
+// pages are the texts by file name, relative to the folder docs.
+func pages(main cli.Page) map[string]string {
+	out := map[string]string{"cli.md": markdown(main)}
+	for _, p := range append([]cli.Page{main}, main.Verbs...) {
+		out["man/"+manName(p)+".1"] = manPage(p, main)
+	}
+	return out
+}
+
+// manName is how man finds a page: kubectl-merge-diff.
+func manName(p cli.Page) string { return strings.ReplaceAll(p.Command, " ", "-") }
+
+// write puts the pages into dir, and takes away man pages of verbs that are gone.
+func write(dir string, pages map[string]string) error {
+	old, err := filepath.Glob(filepath.Join(dir, "man", "*.1"))
+	if err != nil {
+		return err
+	}
+	errs := []error{os.MkdirAll(filepath.Join(dir, "man"), 0o755)}
+	for _, file := range old {
+		if pages["man/"+filepath.Base(file)] == "" {
+			errs = append(errs, os.Remove(file))
+		}
+	}
+	for name, text := range pages {
+		errs = append(errs, os.WriteFile(filepath.Join(dir, filepath.FromSlash(name)), []byte(text), 0o644))
+	}
+	return errors.Join(errs...)
+}

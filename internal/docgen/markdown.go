@@ -1,0 +1,88 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/cli"
+)
+
+// markdown is the whole reference on one page.
+func markdown(p cli.Page) string {
+	var b strings.Builder
+	b.WriteString("# Command line reference\n\nWritten by `make docs` from the commands' own help, and held to it by a test.\n\n")
+	b.WriteString("| command | does |\n|---|---|\n")
+	for _, one := range append([]cli.Page{p}, p.Verbs...) {
+		fmt.Fprintf(&b, "| [`%s`](#%s) | %s |\n", one.Command, anchor(one.Command), cell(one.Short))
+	}
+	for _, one := range append([]cli.Page{p}, p.Verbs...) {
+		markdownPage(&b, one)
+	}
+	b.WriteString("\n## Connection and logging\n\nEvery command takes these flags of kubectl's.\n\n")
+	flagTable(&b, p.Shared)
+	return b.String()
+}
+
+func markdownPage(b *strings.Builder, p cli.Page) {
+	fmt.Fprintf(b, "\n## %s\n\n    %s\n\n%s\n", p.Command, p.Usage, plain(prose(p)))
+	if p.Example != "" {
+		fmt.Fprintf(b, "\n```sh\n%s\n```\n", unindented(p.Example))
+	}
+	if len(p.Flags) > 0 {
+		b.WriteByte('\n')
+		flagTable(b, p.Flags)
+	}
+}
+
+// plain is a text in which Markdown sees no HTML.
+func plain(text string) string { return strings.ReplaceAll(text, "<", "&lt;") }
+
+// prose is the long text, or the short one as a sentence.
+func prose(p cli.Page) string {
+	if p.Long != "" {
+		return p.Long
+	}
+	return p.Short + "."
+}
+
+func flagTable(b *strings.Builder, flags []cli.FlagHelp) {
+	b.WriteString("| flag | default | |\n|---|---|---|\n")
+	for _, f := range flags {
+		def := ""
+		if f.Default != "" {
+			def = "`" + f.Default + "`"
+		}
+		fmt.Fprintf(b, "| `%s` | %s | %s |\n", spelled(f), def, cell(f.Help))
+	}
+}
+
+// spelled is a flag as a user types it: -o, --output=string; --dry-run[=string].
+func spelled(f cli.FlagHelp) string {
+	text := "--" + f.Name
+	switch {
+	case f.Bare != "":
+		text += "[=" + f.Value + "]"
+	case f.Value != "":
+		text += "=" + f.Value
+	}
+	if f.Short != "" {
+		text = "-" + f.Short + ", " + text
+	}
+	return text
+}
+
+// cell is a text that can stand in a table.
+func cell(text string) string {
+	return strings.NewReplacer("|", `\|`, "<", "&lt;", "\n", " ").Replace(text)
+}
+
+func unindented(example string) string {
+	lines := strings.Split(example, "\n")
+	for i, line := range lines {
+		lines[i] = strings.TrimPrefix(line, "  ")
+	}
+	return strings.Join(lines, "\n")
+}
+
+// anchor is how GitHub names a heading.
+func anchor(heading string) string { return strings.ReplaceAll(strings.ToLower(heading), " ", "-") }
