@@ -256,6 +256,9 @@ func (m *merger) settle(s *spot, d Disagreement) (Opt, bool) {
 	if s.rule != nil {
 		d.Rule = s.rule.Name
 	}
+	if choice == TakeOriginal && m.unknown(s, d.Original) {
+		choice = LeaveConflict // "" is no value, but what was kept of one
+	}
 	d.Path = s.path()
 	r := d.Live
 	switch choice {
