@@ -47,7 +47,7 @@ func keyText(v any) string {
 		}
 		return "\x02" + v
 	case json.Number:
-		return "\x03" + v.String()
+		return "\x03" + numberText(v)
 	}
 	return "\x04" + canonical(v)
 }
@@ -58,13 +58,25 @@ func canonical(v any) string {
 	case string:
 		return `"` + v
 	case json.Number:
-		return v.String()
+		return numberText(v)
 	}
 	text, err := json.Marshal(v)
 	if err != nil {
 		return ""
 	}
 	return string(text)
+}
+
+// numberText spells equal numbers alike: 80.0 and 8e1 are 80.
+func numberText(n json.Number) string {
+	text := n.String()
+	if !strings.ContainsAny(text, ".eE") && text != "-0" {
+		return text
+	}
+	if r, ok := number(text); ok {
+		return r.RatString()
+	}
+	return text
 }
 
 // stepOf leads to an entry; nth counts the entries with its identity from 1, 0

@@ -132,6 +132,8 @@ func TestThree(t *testing.T) {
 			want:  `{"ports":[{"name":"t","port":53,"protocol":"TCP"},{"name":"u","nodePort":1,"port":53,"protocol":"UDP"}]}`},
 		{reason: "a key's default is part of the identity", original: `{"ports":[{"port":80,"protocol":"TCP"}]}`, local: `{"ports":[{"port":80}]}`,
 			live: `{"ports":[{"port":80,"protocol":"TCP","nodePort":1}]}`, want: `{"ports":[{"nodePort":1,"port":80,"protocol":"TCP"}]}`},
+		{reason: "a key that is a number is its value, however it is spelled", original: `{"ports":[{"port":80}]}`, local: `{"ports":[{"port":80.0,"name":"a"}]}`,
+			live: `{"ports":[{"port":80,"nodePort":1}]}`, want: `{"ports":[{"name":"a","nodePort":1,"port":80}]}`},
 		{reason: "order follows local, live's own stay behind whom they followed", original: `{"env":[{"name":"A"},{"name":"B"}]}`,
 			local: `{"env":[{"name":"B"},{"name":"A"}]}`, live: `{"env":[{"name":"A"},{"name":"X"},{"name":"B"}]}`,
 			want: `{"env":[{"name":"B"},{"name":"A"},{"name":"X"}]}`},
