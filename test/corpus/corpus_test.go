@@ -60,19 +60,19 @@ func TestLaws(t *testing.T) {
 			continue
 		}
 		t.Run(c.Name, func(t *testing.T) {
-			sides := c.prepared()
+			sides, typ := c.prepared(), c.Input.Rules.Shape(c.Type)
 			p, err := c.engine(sides, c.Input.Policy.Name)
 			if err != nil {
 				t.Fatal(err)
 			}
 			found := laws.Soundness(sides.Live, p)
-			for _, b := range (laws.Merge{Triple: sides, Type: c.Type, Result: p.Result}).Breaches() {
+			for _, b := range (laws.Merge{Triple: sides, Type: typ, Result: p.Result}).Breaches() {
 				if b.Law == laws.Kept || !c.exceptional() {
 					found = append(found, b)
 				}
 			}
 			if !c.exceptional() {
-				_, more := laws.Hold(c.engine, sides, c.Type)
+				_, more := laws.Hold(c.engine, sides, typ)
 				found = append(found, more...)
 			}
 			for _, b := range found {

@@ -3,6 +3,7 @@ package laws
 import (
 	"encoding/json"
 	"fmt"
+	"math/big"
 	"slices"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
@@ -47,6 +48,11 @@ func identity(t *merge.Type, e any) string {
 	for i, k := range t.Keys {
 		keys[i] = m[k.Name]
 		f, _ := fieldOf(t.Elem, k.Name)
+		if n, ok := keys[i].(json.Number); ok {
+			if r, ok := new(big.Rat).SetString(n.String()); ok {
+				keys[i] = r.RatString() + " as a number"
+			}
+		}
 		if keys[i] == nil || keys[i] == "" && f.ZeroIsAbsent {
 			keys[i] = k.Default
 		}
