@@ -1,0 +1,44 @@
+package files
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+)
+
+// Kubernetes tells whether every document of all sides is a Kubernetes object; a
+// side may be nil or empty. A merge driver hands everything else back to git.
+func Kubernetes(sides ...*Set) bool {
+	for _, s := range sides {
+		if s != nil && !s.manifest() {
+			return false
+		}
+	}
+	return true
+}
+
+// Paths are the files of a merge driver: git's %O, %B and %A.
+type Paths struct{ Original, Updated, Dest string }
+
+// TextMerge merges by lines as git does without a merge driver, and writes the
+// result, with markers where both sides changed the same lines, into dest. It says
+// whether there are any. The error is that git cannot do it; dest is then as it
+// was.
+func TextMerge(ctx context.Context, p Paths) (conflicts bool, err error) {
+	cmd := exec.CommandContext(ctx, "git", "merge-file", "--diff3", "-q",
+		"-L", "dest", "-L", "original", "-L", "updated", "--", p.Dest, p.Original, p.Updated)
+	said, err := cmd.CombinedOutput()
+	var exit *exec.ExitError
+	switch {
+	case err == nil:
+		return false, nil
+	case errors.As(err, &exit) && exit.ExitCode() > 0 && exit.ExitCode() < 128:
+		return true, nil
+	case len(said) > 0:
+		first, _, _ := strings.Cut(string(said), "\n")
+		return false, fmt.Errorf("git merge-file: %s", visible(first))
+	}
+	return false, fmt.Errorf("git merge-file: %w", err)
+}

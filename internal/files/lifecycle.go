@@ -1,0 +1,172 @@
+package files
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
+)
+
+// dropped settles what becomes of a resource that upstream has deleted.
+func (m *merger) dropped(o, d *resource) {
+	if equal(o.value(), d.value()) {
+		m.texts[d.doc] = text{}
+		return
+	}
+	const what = "deleted in updated, changed in dest"
+	switch m.Policy.Dropped {
+	case merge.TakeLocal:
+		m.texts[d.doc] = text{}
+		m.note(diff.NoteRemoved, d.id, what+": deleted", merge.LocalSide)
+	case merge.TakeLive, merge.TakeOriginal:
+		m.note(diff.NoteKept, d.id, what+": kept", merge.LiveSide)
+	default:
+		m.texts[d.doc] = text{plain: d.doc.Text(), marked: m.sections(d.doc.Text(), o.doc.Text(), nil)}
+		m.conflict(d, what)
+	}
+}
+
+// notInDest settles what becomes of a resource of updated that dest does not have.
+func (m *merger) notInDest(u *resource) error {
+	o := m.original.byID[u.id]
+	if o != nil && equal(o.value(), u.value()) {
+		return nil // deleted in dest, and nothing new upstream: stays so
+	}
+	_, plan := m.three(nil, u, nil)
+	plain, err := u.doc.Edit(yamldoc.Edit{Want: plan.Result, Source: u.doc})
+	if err != nil {
+		return fmt.Errorf("%s: %s: %w", u.where(), u.id, err)
+	}
+	t := text{marked: plain, plain: plain}
+	if o == nil {
+		m.add(u, t)
+		return nil
+	}
+	const what = "deleted in dest, changed in updated"
+	switch {
+	case m.Policy.Both == merge.TakeLive:
+		m.note(diff.NoteKept, u.id, what+": stays deleted", merge.LiveSide)
+	case m.Policy.Drift == merge.TakeLocal: // local wins in any case
+		m.note(diff.NoteOverwritten, u.id, what+": put back", merge.LocalSide)
+		m.add(u, t)
+	default:
+		t = text{plain: []byte{}, marked: m.sections(nil, o.doc.Text(), plain)}
+		m.add(u, t)
+		m.conflict(u, what)
+	}
+	return nil
+}
+
+// equal compares values literally; null is absence.
+func equal(a, b any) bool { return merge.Equal(a, b, nil) }
+
+// add gives a document to the file it has upstream, behind the one it follows
+// there.
+func (m *merger) add(u *resource, t text) {
+	name := u.file.Name
+	if !m.Dest.Folder {
+		name = m.Dest.Files[0].Name
+	}
+	var after *yamldoc.Document
+	for _, p := range m.updated.list {
+		if p == u {
+			break
+		}
+		d := m.dest.byID[p.id]
+		if p.file == u.file && d != nil && d.file.Name == name {
+			after = d.doc
+		}
+	}
+	m.added[name] = append(m.added[name], newcomer{text: t, from: u, after: after})
+}
+
+// sections are three texts with conflict markers around them.
+func (m *merger) sections(ours, base, theirs []byte) []byte {
+	k := m.marks()
+	var b bytes.Buffer
+	part := func(marker, name string, body []byte) {
+		b.WriteString(marker)
+		if name != "" {
+			b.WriteString(" " + name)
+		}
+		b.WriteByte('\n')
+		b.Write(body)
+		if len(body) > 0 && body[len(body)-1] != '\n' {
+			b.WriteByte('\n')
+		}
+	}
+	part("<<<<<<<", k.Ours, ours)
+	part("|||||||", k.BaseName, base)
+	part("=======", "", theirs)
+	part(">>>>>>>", k.Theirs, nil)
+	return b.Bytes()
+}
+
+// gather puts the files together of their documents.
+func (m *merger) gather() {
+	seen := map[string]bool{}
+	for _, f := range m.Dest.Files {
+		seen[f.Name] = true
+		if c, ok := m.file(f); ok {
+			m.out.Files = append(m.out.Files, c)
+		}
+	}
+	for _, u := range m.Updated.Files {
+		if len(m.added[u.Name]) > 0 && !seen[u.Name] && m.Dest.Folder {
+			seen[u.Name] = true
+			m.out.Files = append(m.out.Files, m.newFile(u))
+		}
+	}
+}
+
+// file is a file of dest as it will be; ok is false if it does not change.
+func (m *merger) file(f *File) (c Changed, ok bool) {
+	c = Changed{Name: f.Name, File: f}
+	marked, plain := map[*yamldoc.Document][]byte{}, map[*yamldoc.Document][]byte{}
+	left := false
+	for _, d := range f.YAML.Documents() {
+		t, changed := m.texts[d]
+		left = left || !d.Empty() && (!changed || t.marked != nil)
+		if !changed {
+			continue
+		}
+		marked[d], plain[d] = t.marked, t.plain
+	}
+	var addMarked, addPlain []yamldoc.Addition
+	for _, n := range m.added[f.Name] {
+		left = true
+		addMarked = append(addMarked, yamldoc.Addition{After: n.after, Text: n.marked})
+		if len(n.plain) > 0 {
+			addPlain = append(addPlain, yamldoc.Addition{After: n.after, Text: n.plain})
+		}
+	}
+	if len(marked)+len(addMarked) == 0 {
+		return c, false
+	}
+	if left || !m.Dest.Folder {
+		c.Text, c.Plain = f.YAML.Assemble(marked, addMarked), f.YAML.Assemble(plain, addPlain)
+	}
+	return c, true
+}
+
+// newFile is a file that only upstream has: upstream's, without what dest has
+// elsewhere or does not want.
+func (m *merger) newFile(u *File) Changed {
+	c := Changed{Name: u.Name}
+	marked, plain := map[*yamldoc.Document][]byte{}, map[*yamldoc.Document][]byte{}
+	for _, d := range u.YAML.Documents() {
+		if !d.Empty() {
+			marked[d], plain[d] = nil, nil
+		}
+	}
+	for _, n := range m.added[u.Name] {
+		marked[n.from.doc] = n.marked
+		if len(n.plain) > 0 {
+			plain[n.from.doc] = n.plain
+		}
+	}
+	c.Text, c.Plain = u.YAML.Assemble(marked, nil), u.YAML.Assemble(plain, nil)
+	return c
+}

@@ -1,0 +1,224 @@
+package files
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
+	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
+)
+
+// Job is a merge to be done.
+type Job struct {
+	Original *Set // nil: a merge of two
+	Updated  *Set // what to take from; the source of a merge of two
+	Dest     *Set
+
+	// Policy says who wins; see TwoWay and merge.PolicyNamed.
+	Policy merge.Policy
+	Rules  schema.Rules
+
+	// Schema gives the type of a kind, nil where it is not known. Infer has the keys
+	// of lists inferred that it does not know.
+	Schema func(group, version, kind string) *merge.Type
+	Infer  bool
+}
+
+// TwoWay is the policy of a merge of two: what the source states wins, and dest
+// keeps its order and what the source does not state.
+//
+// Rules: seed "Merge (2-way)".
+var TwoWay = merge.Policy{Name: "merge2", Drift: merge.TakeLive, Both: merge.TakeLocal, Dropped: merge.TakeLocal}
+
+// Outcome is what becomes of dest.
+type Outcome struct {
+	Files     []Changed   // the files that change, in the order of dest, new ones last
+	Notes     []diff.Note // what was settled against dest
+	Conflicts []diff.Note // what is left to the user; the files have markers there
+}
+
+// Changed is a file that is to change.
+type Changed struct {
+	Name   string // inside dest's folder
+	File   *File  // dest's, nil for a new one
+	Text   []byte // nil: the file goes
+	Plain  []byte // Text without conflict markers; what dest has stands in their place
+}
+
+// Merge merges. No input is modified and nothing is written. The error names every
+// document that stands in the way, by file and line.
+//
+// Rules: the seeds' pages on merging two ways and three ways; SEMANTICS "Files".
+func Merge(j Job) (*Outcome, error) {
+	m, err := newMerger(j)
+	if err != nil {
+		return nil, err
+	}
+	var errs []error
+	for _, d := range m.dest.list {
+		errs = append(errs, m.inDest(d))
+	}
+	for _, u := range m.updated.list {
+		if m.dest.byID[u.id] == nil {
+			errs = append(errs, m.notInDest(u))
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	m.gather()
+	return &m.out, nil
+}
+
+// merger works one Job off.
+type merger struct {
+	Job
+	original, updated, dest resources
+	texts                   map[*yamldoc.Document]text // of dest's documents that change
+	added                   map[string][]newcomer      // by the name of the file they go to
+	out                     Outcome
+}
+
+// text is what a document becomes: with and without conflict markers; nil if it
+// goes.
+type text struct {
+	marked, plain []byte
+}
+
+// newcomer is a document that a file gets.
+type newcomer struct {
+	text
+	from  *resource         // in updated
+	after *yamldoc.Document // in dest's file, nil for its end
+}
+
+func newMerger(j Job) (*merger, error) {
+	m := &merger{Job: j, texts: map[*yamldoc.Document]text{}, added: map[string][]newcomer{}}
+	one := !j.Updated.Folder && !j.Dest.Folder && (j.Original == nil || !j.Original.Folder)
+	var errs [3]error
+	m.original, errs[0] = index(j.Original, one)
+	m.updated, errs[1] = index(j.Updated, one)
+	m.dest, errs[2] = index(j.Dest, one)
+	return m, errors.Join(errs[:]...)
+}
+
+// inDest merges into a resource that dest has.
+func (m *merger) inDest(d *resource) error {
+	o, u := m.original.byID[d.id], m.updated.byID[d.id]
+	switch {
+	case u != nil:
+		t, err := m.merged(o, u, d)
+		if err != nil {
+			return err
+		}
+		m.put(o, u, d, t)
+	case o != nil:
+		m.dropped(o, d)
+	}
+	return nil
+}
+
+// put takes a merged document over, in its place or, where upstream has moved it
+// and dest has not, in another file.
+func (m *merger) put(o, u, d *resource, t *text) {
+	moved := o != nil && m.Dest.Folder && u.file.Name != o.file.Name && d.file.Name == o.file.Name
+	switch {
+	case moved:
+		if t == nil {
+			t = &text{marked: d.doc.Text(), plain: d.doc.Text()}
+		}
+		m.texts[d.doc] = text{}
+		m.add(u, *t)
+	case t != nil:
+		m.texts[d.doc] = *t
+	}
+}
+
+// merged is the text of a document that both have, nil if it stays as it is.
+func (m *merger) merged(o, u, d *resource) (*text, error) {
+	t, plan := m.three(o, u, d)
+	m.tell(u.id, d, plan)
+	e := yamldoc.Edit{Want: plan.Result, Type: t, Source: u.doc, Comments: yamldoc.LeafComments}
+	if m.Original == nil {
+		e.Comments = yamldoc.AllComments
+	}
+	plain, err := d.doc.Edit(e)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %s: %w", d.where(), d.id, err)
+	}
+	if len(plan.Conflicts) == 0 && string(plain) == string(d.doc.Text()) {
+		return nil, nil
+	}
+	out := &text{marked: plain, plain: plain}
+	if len(plan.Conflicts) > 0 {
+		out.marked, err = m.marked(plain, plan, t, o, u)
+	}
+	return out, err
+}
+
+// three merges the values.
+func (m *merger) three(o, u, d *resource) (*merge.Type, merge.Plan) {
+	sides := []any{u.value(), valueOf(o), valueOf(d)}
+	t := m.typeOf(u, d, sides)
+	w := newWholes()
+	triple := merge.Triple{
+		Local: w.hide(u.value(), t), Original: w.hide(valueOf(o), t), Live: w.hide(valueOf(d), t),
+	}
+	policy := m.Policy
+	if len(m.Rules) > 0 {
+		rules := m.rulesFor(u, triple)
+		policy.Rules = append(policy.Rules[:len(policy.Rules):len(policy.Rules)], rules.Policy()...)
+	}
+	return t, w.plan(merge.Three(triple, scalars(t), policy, false))
+}
+
+func valueOf(r *resource) any {
+	if r == nil {
+		return nil
+	}
+	return r.value()
+}
+
+// typeOf is how a document is split.
+func (m *merger) typeOf(u, d *resource, sides []any) *merge.Type {
+	var t *merge.Type
+	if m.Schema != nil && u.id.kind != "" {
+		t = m.Schema(u.id.group, u.version, u.id.kind)
+		if t == nil && d != nil && d.version != u.version {
+			t = m.Schema(d.id.group, d.version, d.id.kind)
+		}
+	}
+	t = shape(t, m.Infer, sides...)
+	if len(m.Rules) > 0 {
+		t = m.rulesFor(u, merge.Triple{Local: u.value(), Live: valueOf(d)}).Shape(t)
+	}
+	return t
+}
+
+func (m *merger) rulesFor(u *resource, t merge.Triple) schema.Rules {
+	return m.Rules.For(schema.Object{Group: u.id.group, Kind: u.id.kind, Namespace: u.id.namespace, Name: u.id.name, Triple: t})
+}
+
+// marked is the text with conflict markers.
+func (m *merger) marked(plain []byte, plan merge.Plan, t *merge.Type, o, u *resource) ([]byte, error) {
+	f, err := yamldoc.Parse(plain)
+	if err != nil {
+		return nil, err
+	}
+	marks := m.marks()
+	marks.Type, marks.TheirSide = t, u.doc
+	if o != nil {
+		marks.Base = o.doc
+	}
+	conflicts := make([]yamldoc.Conflict, len(plan.Conflicts))
+	for i, c := range plan.Conflicts {
+		conflicts[i] = yamldoc.Conflict{Path: c.Path, Base: c.Original, Theirs: c.Local}
+	}
+	return f.Documents()[0].Mark(conflicts, marks), nil
+}
+
+func (m *merger) marks() yamldoc.Marks {
+	return yamldoc.Marks{Ours: "dest", BaseName: "original", Theirs: "updated"}
+}

@@ -1,0 +1,117 @@
+package files
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
+)
+
+// id is what makes two documents one resource. The version is no part of it.
+type id struct {
+	group, kind, namespace, name string
+
+	// file and nth tell apart what has no name, such as a kustomization: the first
+	// nameless one of its kind in a file, the second, and so on.
+	file string
+	nth  int
+}
+
+// String names a resource as outcome lines do: deployment.apps/web.
+func (i id) String() string {
+	s := strings.ToLower(i.kind)
+	if i.group != "" {
+		s += "." + i.group
+	}
+	switch {
+	case i.name != "":
+		s += "/" + i.name
+	case s == "":
+		s = i.file
+	case i.file != "":
+		s += " of " + i.file
+	}
+	if i.namespace != "" {
+		s += " in " + i.namespace
+	}
+	return s
+}
+
+// resource is one document of a set.
+type resource struct {
+	id      id
+	version string
+	file    *File
+	doc     *yamldoc.Document
+}
+
+func (r *resource) value() any { return r.doc.Value() }
+
+func (r *resource) where() string { return fmt.Sprintf("%s: line %d", r.file.Where(), r.doc.Line()) }
+
+// resources are a set's, with a way to find them.
+type resources struct {
+	list []*resource
+	byID map[id]*resource
+}
+
+// index finds a set's resources. one: the sets are single files, whose names do
+// not matter. Two documents that are one resource are an error.
+func index(s *Set, one bool) (resources, error) {
+	rs := resources{byID: map[id]*resource{}}
+	if s == nil {
+		return rs, nil
+	}
+	var errs []error
+	nameless := map[id]int{}
+	for _, f := range s.Files {
+		for _, d := range f.YAML.Documents() {
+			if d.Empty() {
+				continue
+			}
+			r := &resource{file: f, doc: d}
+			r.id, r.version = identify(d.Value())
+			if r.id.name == "" {
+				if !one {
+					r.id.file = f.Name
+				}
+				nameless[r.id]++
+				r.id.nth = nameless[r.id]
+			}
+			if first := rs.byID[r.id]; first != nil {
+				errs = append(errs, fmt.Errorf("%s: %s is already there: %s; take one of them out", r.where(), r.id, first.where()))
+				continue
+			}
+			rs.byID[r.id] = r
+			rs.list = append(rs.list, r)
+		}
+	}
+	return rs, errors.Join(errs...)
+}
+
+func identify(v any) (i id, version string) {
+	m, _ := v.(map[string]any)
+	meta, _ := m["metadata"].(map[string]any)
+	api, _ := m["apiVersion"].(string)
+	i.kind, _ = m["kind"].(string)
+	i.name, _ = meta["name"].(string)
+	i.namespace, _ = meta["namespace"].(string)
+	version = api
+	if g, v, ok := strings.Cut(api, "/"); ok {
+		i.group, version = g, v
+	}
+	return i, version
+}
+
+// manifest tells whether every document of a set is a Kubernetes object.
+func (s *Set) manifest() bool {
+	for _, f := range s.Files {
+		for _, d := range f.YAML.Documents() {
+			if i, version := identify(d.Value()); !d.Empty() && (i.kind == "" || version == "") {
+				return false
+			}
+		}
+	}
+	return true
+}

@@ -1,0 +1,122 @@
+package files
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
+)
+
+// Set is one side of a merge: a file, a folder of files, or standard input.
+type Set struct {
+	Name   string  // as the user gave it
+	Folder bool    // it is a folder
+	Files  []*File // by name
+}
+
+// File is one file of a Set.
+type File struct {
+	Name string      // inside its folder, with slashes; the base name of a single file
+	Path string      // where it is, "" for standard input
+	Mode fs.FileMode // its permissions
+	YAML *yamldoc.File
+}
+
+// Where is the file's name for people.
+func (f *File) Where() string {
+	if f.Path == "" {
+		return "standard input"
+	}
+	return f.Path
+}
+
+// Read reads a side: a file, every .yaml, .yml and .json of a folder and the
+// folders below it (hidden folders aside), or, for "-", standard input. All files
+// that cannot be read are told at once, each with its name and line.
+func Read(name string, stdin io.Reader) (*Set, error) {
+	s := &Set{Name: name}
+	if name == "-" {
+		text, err := io.ReadAll(stdin)
+		if err != nil {
+			return nil, fmt.Errorf("standard input: %w", err)
+		}
+		return s, s.add("-", "", 0o644, text)
+	}
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, plainError(err)
+	}
+	if !info.IsDir() {
+		return s, s.read(filepath.Base(name), name)
+	}
+	s.Folder = true
+	var errs []error
+	err = filepath.WalkDir(name, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			errs = append(errs, plainError(err))
+			return nil
+		case d.IsDir() && path != name && strings.HasPrefix(d.Name(), "."):
+			return fs.SkipDir
+		case d.IsDir() || !isYAML(path):
+			return nil
+		}
+		rel, err := filepath.Rel(name, path)
+		if err == nil {
+			err = s.read(filepath.ToSlash(rel), path)
+		}
+		errs = append(errs, err)
+		return nil
+	})
+	return s, errors.Join(append(errs, err)...)
+}
+
+// plainError is a file system error without the name of the system call.
+func plainError(err error) error {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return fmt.Errorf("%s: %w", p.Path, p.Err)
+	}
+	return err
+}
+
+func isYAML(path string) bool {
+	switch strings.ToLower(filepath.Ext(path)) {
+	case ".yaml", ".yml", ".json":
+		return true
+	}
+	return false
+}
+
+func (s *Set) read(name, path string) error {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return plainError(err)
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return plainError(err)
+	}
+	return s.add(name, path, info.Mode().Perm(), text)
+}
+
+func (s *Set) add(name, path string, mode fs.FileMode, text []byte) error {
+	f := &File{Name: name, Path: path, Mode: mode}
+	var err error
+	if f.YAML, err = yamldoc.Parse(text); err != nil {
+		return fmt.Errorf("%s: %w", f.Where(), err)
+	}
+	s.Files = append(s.Files, f)
+	return nil
+}
+
+// Parse makes a Set of one text, as if it had been read from a file of that name.
+func Parse(name string, text []byte) (*Set, error) {
+	s := &Set{Name: name}
+	return s, s.add(name, name, 0o644, text)
+}

@@ -1,0 +1,220 @@
+package files
+
+import (
+	"bytes"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+)
+
+// Write puts changed files in the place of dest's: all of them or, if one cannot
+// be written, none. Each is written beside its place and renamed into it, with the
+// permissions it had. Nothing outside dest's folder is touched, whatever links lead
+// there; a single file that is a link is written where it leads. A file that is
+// not any more as it was read is an error.
+func Write(dest *Set, changed []Changed) (err error) {
+	if dest.Name == "-" {
+		return errors.New("standard input cannot be written back; leave -w out")
+	}
+	folder, names := dest.Name, make([]string, len(changed))
+	for i, c := range changed {
+		names[i] = c.Name
+	}
+	if !dest.Folder {
+		at, err := filepath.EvalSymlinks(dest.Name)
+		if err != nil {
+			return plainError(err)
+		}
+		folder = filepath.Dir(at)
+		for i := range names {
+			names[i] = filepath.Base(at)
+		}
+	}
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return plainError(err)
+	}
+	defer root.Close()
+	w := writer{root: root, folder: folder}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, w.undo())
+		}
+		w.clean()
+	}()
+	for i, c := range changed {
+		if err := w.stage(names[i], c); err != nil {
+			return err
+		}
+	}
+	return w.commit()
+}
+
+// writer keeps what has been done, to undo it.
+type writer struct {
+	root   *os.Root
+	folder string
+	steps  []step
+	dirs   []string // made on the way
+}
+
+// step is one file on its way into its place.
+type step struct {
+	name   string
+	temp   string // what is to come, "" if the file goes
+	backup string // what was there, "" if nothing was
+	done   bool
+}
+
+func (w *writer) fail(name string, err error) error {
+	var p *fs.PathError
+	var l *os.LinkError
+	switch {
+	case errors.As(err, &p):
+		err = p.Err
+	case errors.As(err, &l):
+		err = l.Err
+	}
+	return fmt.Errorf("%s: %w; nothing was written", filepath.Join(w.folder, filepath.FromSlash(name)), err)
+}
+
+// stage writes what is to come beside its place, and keeps what is there.
+func (w *writer) stage(name string, c Changed) error {
+	s := step{name: name}
+	tag := rand.Text()[:8]
+	hidden := func(what string) string { return path.Join(path.Dir(name), "."+path.Base(name)+"."+what+tag) }
+	mode := fs.FileMode(0o644)
+	if c.File != nil {
+		mode = c.File.Mode
+		now, err := w.root.ReadFile(name)
+		if err != nil {
+			return w.fail(name, err)
+		}
+		if !bytes.Equal(now, c.File.YAML.Text()) {
+			return w.fail(name, errors.New("has changed since it was read; merge again"))
+		}
+		s.backup = hidden("old")
+	}
+	if c.Text != nil {
+		if err := w.mkdir(path.Dir(name)); err != nil {
+			return w.fail(name, err)
+		}
+		s.temp = hidden("new")
+	}
+	w.steps = append(w.steps, s)
+	if s.backup != "" {
+		if err := w.keep(s); err != nil {
+			return w.fail(name, err)
+		}
+	}
+	if s.temp == "" {
+		return nil
+	}
+	if err := w.write(s.temp, c.Text, mode); err != nil {
+		return w.fail(name, err)
+	}
+	return nil
+}
+
+// keep gives the old file a second name, or copies it where that cannot be.
+func (w *writer) keep(s step) error {
+	if w.root.Link(s.name, s.backup) == nil {
+		return nil
+	}
+	text, err := w.root.ReadFile(s.name)
+	if err != nil {
+		return err
+	}
+	info, err := w.root.Stat(s.name)
+	if err != nil {
+		return err
+	}
+	return w.write(s.backup, text, info.Mode().Perm())
+}
+
+func (w *writer) write(name string, text []byte, mode fs.FileMode) error {
+	f, err := w.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	return errors.Join(err, f.Chmod(mode), f.Sync(), f.Close())
+}
+
+// mkdir makes the folders that are not there, and remembers which.
+func (w *writer) mkdir(dir string) error {
+	if dir == "." {
+		return nil
+	}
+	if _, err := w.root.Stat(dir); err == nil {
+		return nil
+	}
+	if err := w.mkdir(path.Dir(dir)); err != nil {
+		return err
+	}
+	if err := w.root.Mkdir(dir, 0o755); err != nil {
+		return err
+	}
+	w.dirs = append(w.dirs, dir)
+	return nil
+}
+
+// commit renames everything into its place.
+func (w *writer) commit() error {
+	for i := range w.steps {
+		s := &w.steps[i]
+		var err error
+		if s.temp != "" {
+			err = w.root.Rename(s.temp, s.name)
+		} else {
+			err = w.root.Remove(s.name)
+		}
+		if err != nil {
+			return w.fail(s.name, err)
+		}
+		s.done = true
+	}
+	w.dirs = nil
+	return nil
+}
+
+// undo brings back what commit has replaced.
+func (w *writer) undo() error {
+	var errs []error
+	for i := range w.steps {
+		s := &w.steps[i]
+		if !s.done {
+			continue
+		}
+		var err error
+		if s.backup != "" {
+			err = w.root.Rename(s.backup, s.name)
+		} else {
+			err = w.root.Remove(s.name)
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s could not be brought back: %w; what it was is in %s", s.name, err, s.backup))
+			s.backup = ""
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// clean takes away what was written beside the files, and folders made for
+// nothing.
+func (w *writer) clean() {
+	for _, s := range w.steps {
+		for _, name := range []string{s.temp, s.backup} {
+			if name != "" {
+				_ = w.root.Remove(name) // mostly renamed away by now
+			}
+		}
+	}
+	for i := len(w.dirs) - 1; i >= 0; i-- {
+		_ = w.root.Remove(w.dirs[i])
+	}
+}
