@@ -20,7 +20,7 @@ var arrows = map[string][]string{
 	"cmd/kubectl-merge": {"internal/cli"},
 
 	"internal/arch": {},
-	"internal/cli": {"internal/batch", "internal/cluster", "internal/files", "internal/plan", "internal/replacements",
+	"internal/cli": {"internal/batch", "internal/cluster", "internal/editor", "internal/files", "internal/plan", "internal/replacements",
 		"internal/run", "internal/sink", "internal/source", "pkg"},
 	"internal/batch":        {"internal/cluster", "internal/plan", "internal/run", "internal/sink", "internal/source", "pkg"},
 	"internal/files":        {"internal/source", "pkg"},
@@ -30,6 +30,7 @@ var arrows = map[string][]string{
 	"internal/source":       {"pkg"},
 	"internal/cluster":      {"pkg/merge", "pkg/schema"},
 	"internal/run":          {},
+	"internal/editor":       {},
 
 	"pkg/strategy":    {"pkg/lastapplied", "pkg/merge", "pkg/schema"},
 	"pkg/schema":      {"pkg/merge"},

@@ -38,7 +38,7 @@ func Main(ctx context.Context, args []string, streams genericiooptions.IOStreams
 	for _, line := range lines(err) {
 		fmt.Fprintf(streams.ErrOut, "error: %s\n", line)
 	}
-	if ctx.Err() != nil {
+	if ctx.Err() != nil && err != nil { // all that was asked for may be done all the same
 		return interrupted
 	}
 	return code

@@ -23,6 +23,10 @@ type env struct {
 var verbs = []func(*env) *cobra.Command{
 	newDiff,
 	newExplain,
+	newViewLastApplied,
+	newEditLastApplied,
+	newSetLastApplied,
+	newDisown,
 	newVersion,
 	newCompletion,
 }

@@ -1,0 +1,212 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	udiff "github.com/aymanbagabas/go-udiff"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/source"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
+)
+
+// fileEdit is a file as it is to become.
+type fileEdit struct {
+	name     string
+	mode     fs.FileMode
+	old, now []byte
+	taken    []string // what goes: object and field
+	secret   bool     // it holds a Secret, whose values no diff may show
+}
+
+// without is the object as its file has it, without the fields.
+func (v *disownVerb) without(ctx context.Context, h *handover, fields []merge.Path) (map[string]any, error) {
+	value, err := v.remove(ctx, h.subject(), h.local.Value, fields)
+	obj, _ := value.(map[string]any)
+	return obj, err
+}
+
+// rewriteFiles works out the new text of every file that states one of the fields;
+// none without -w.
+func (v *disownVerb) rewriteFiles(ctx context.Context, all []*handover) ([]*fileEdit, error) {
+	if !v.write {
+		return nil, nil
+	}
+	byName := map[string][]*handover{}
+	var names []string
+	for _, h := range all {
+		if len(h.filed) == 0 {
+			continue
+		}
+		name := h.local.Origin.File
+		if byName[name] == nil {
+			names = append(names, name)
+		}
+		byName[name] = append(byName[name], h)
+	}
+	var files []*fileEdit
+	for _, name := range names {
+		f, err := v.rewriteFile(ctx, name, byName[name])
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		for _, h := range byName[name] {
+			for _, p := range h.filed {
+				f.taken = append(f.taken, fmt.Sprintf("%s of %s", p, h))
+			}
+		}
+		files = append(files, f)
+	}
+	return files, nil
+}
+
+func (v *disownVerb) rewriteFile(ctx context.Context, name string, objects []*handover) (*fileEdit, error) {
+	info, err := os.Stat(name)
+	if err == nil && !info.Mode().IsRegular() || errors.Is(err, fs.ErrNotExist) {
+		return nil, errors.New("is no file that -w could write: give files with -f")
+	}
+	if err != nil {
+		return nil, err
+	}
+	f := &fileEdit{name: name, mode: info.Mode().Perm()}
+	if f.old, err = os.ReadFile(name); err != nil {
+		return nil, err
+	}
+	parsed, err := yamldoc.Parse(f.old)
+	if err != nil {
+		return nil, err
+	}
+	texts := map[*yamldoc.Document][]byte{}
+	for _, d := range parsed.Documents() {
+		f.secret = f.secret || holdsSecret(d.Value())
+		e, changed, err := v.edit(ctx, d.Value(), objects)
+		if err != nil {
+			return nil, err
+		}
+		if !changed {
+			continue
+		}
+		if texts[d], err = d.Edit(e); err != nil {
+			return nil, err
+		}
+	}
+	f.now = parsed.Assemble(texts, nil)
+	return f, nil
+}
+
+// listType is how a list of objects is edited: entry by entry, in place.
+var listType = &merge.Type{Kind: merge.Object, Open: true, Fields: map[string]merge.Field{"items": {Type: &merge.Type{Kind: merge.List}}}}
+
+// edit is what is to become of a document: an object, or a list of objects.
+func (v *disownVerb) edit(ctx context.Context, value any, objects []*handover) (e yamldoc.Edit, changed bool, err error) {
+	obj, ok := value.(map[string]any)
+	if !ok {
+		return e, false, nil
+	}
+	items, ok := obj["items"].([]any)
+	if !ok || !strings.HasSuffix(source.Object{Value: obj}.Kind(), "List") {
+		h := stated(obj, objects)
+		if h == nil {
+			return e, false, nil
+		}
+		if e.Want, err = v.remove(ctx, h.subject(), obj, h.filed); err != nil {
+			return e, false, err
+		}
+		e.Type, err = v.planner.TypeOf(ctx, h.subject(), obj)
+		return e, true, err
+	}
+	items = slices.Clone(items)
+	for i, item := range items {
+		one, edited, err := v.edit(ctx, item, objects)
+		if err != nil {
+			return e, false, err
+		}
+		if edited {
+			items[i], changed = one.Want, true
+		}
+	}
+	list := maps.Clone(obj)
+	list["items"] = items
+	return yamldoc.Edit{Want: list, Type: listType}, changed, nil
+}
+
+// stated is the part of the run that is about an object of a file; nil for one
+// that gives up nothing.
+func stated(obj map[string]any, objects []*handover) *handover {
+	id := source.Object{Value: obj}.ID()
+	for _, h := range objects {
+		own := h.local.ID()
+		if id == own {
+			return h
+		}
+		if own.Namespace = ""; id == own {
+			return h
+		}
+	}
+	return nil
+}
+
+// holdsSecret: a Secret stands in the document, alone or in a list.
+func holdsSecret(value any) bool {
+	obj, _ := value.(map[string]any)
+	items, _ := obj["items"].([]any)
+	return obj["kind"] == "Secret" || slices.ContainsFunc(items, holdsSecret)
+}
+
+// writeFile puts the new text in the old one's place, or shows what would come of
+// it.
+func (v *disownVerb) writeFile(f *fileEdit, mode dryRun) error {
+	if v.out.output == "diff" {
+		if err := v.showFile(f); err != nil {
+			return err
+		}
+	}
+	if mode == dryNone {
+		if err := replaceFile(f.name, f.now, f.mode); err != nil {
+			return fmt.Errorf("%s: the fields are no longer in last-applied, but still in the file: take them out there, or the next merge takes them back: %w", f.name, err)
+		}
+	}
+	fmt.Fprintf(v.ErrOut, "note: %s: %s taken out%s\n", oneLine(f.name), oneLine(strings.Join(f.taken, ", ")), mode.suffix())
+	return nil
+}
+
+// showFile prints the diff of a file. Its lines are the user's own, so that a
+// Secret's values cannot be told from others in it.
+func (v *disownVerb) showFile(f *fileEdit) error {
+	if f.secret && !v.out.secrets {
+		fmt.Fprintf(v.ErrOut, "note: %s: holds a Secret, so its diff is not shown: --show-secrets shows it\n", oneLine(f.name))
+		return nil
+	}
+	_, err := fmt.Fprint(v.Out, udiff.Unified(f.name, f.name, string(f.old), string(f.now)))
+	return err
+}
+
+// replaceFile writes a file so that it is never half-written: into another one
+// beside it first. A link stays one.
+func replaceFile(name string, text []byte, mode fs.FileMode) error {
+	name, err := filepath.EvalSymlinks(name)
+	if err != nil {
+		return err
+	}
+	tmp, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
+	if err != nil {
+		return err
+	}
+	_, err = tmp.Write(text)
+	err = errors.Join(err, tmp.Chmod(mode), tmp.Close())
+	if err == nil {
+		err = os.Rename(tmp.Name(), name)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(tmp.Name()))
+	}
+	return nil
+}

@@ -1,0 +1,92 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/editor"
+)
+
+// editVerb has the user edit what was applied last.
+type editVerb struct {
+	keeper
+	out     keptOutput
+	windows bool // line ends
+}
+
+func newEditLastApplied(e *env) *cobra.Command {
+	v := &editVerb{keeper: keeper{env: e}}
+	cmd := &cobra.Command{
+		Use:   "edit-last-applied (TYPE/NAME | -f FILE)",
+		Short: "Edit what was applied last, and see what that will mean",
+		Long: `Edit the last-applied-configuration annotation of objects in your editor (KUBE_EDITOR,
+EDITOR, else vi or notepad). Live values do not change: what you take out is no longer
+yours, and what you put in will be removed by the next merge of a file without it.
+What each change means is shown before anything is saved, and a terminal is asked.
+
+What cannot be saved is kept in a file, whose name is told.`,
+		Example: `  kubectl merge edit-last-applied deployment/web
+
+  # Told against the file that will be merged next
+  kubectl merge edit-last-applied -f web.yaml`,
+		RunE: func(cmd *cobra.Command, args []string) error { return v.run(cmd.Context(), args) },
+	}
+	flags := cmd.Flags()
+	v.add(flags, "edit the configuration of")
+	v.out.add(flags)
+	flags.BoolVar(&v.windows, "windows-line-endings", runtime.GOOS == "windows", "defaults to the line ending native to your platform")
+	return cmd
+}
+
+func (v *editVerb) run(ctx context.Context, args []string) error {
+	// As in kubectl, -o yaml and json say how the text is edited, too.
+	if err := v.out.open(v.env, dryNone); err != nil {
+		return err
+	}
+	if err := v.open(); err != nil {
+		return err
+	}
+	objects, err := v.find(ctx, args)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(v.read(ctx, objects)...); err != nil {
+		return err
+	}
+	for _, o := range objects {
+		if err := v.edit(ctx, o); err != nil {
+			return err
+		}
+	}
+	return v.out.close(ctx)
+}
+
+// edit takes one object through the editor. Whatever goes wrong, the text is kept.
+func (v *editVerb) edit(ctx context.Context, o kept) error {
+	s, err := v.begin(ctx, o)
+	if err != nil {
+		return fmt.Errorf("%s: %w", o, err)
+	}
+	guard := editor.NewGuard(ctx, isTerminal(v.In))
+	defer guard.Release()
+	said, err := s.loop(guard)
+	if err != nil {
+		return s.saved(err)
+	}
+	if said != "" {
+		fmt.Fprintln(v.ErrOut, said)
+	}
+	return nil
+}
+
+// isTerminal: somebody sits there who can be asked.
+func isTerminal(r any) bool {
+	f, ok := r.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}

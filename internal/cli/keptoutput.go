@@ -1,0 +1,70 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/pflag"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/batch"
+	"github.com/kubectl-merge/kubectl-merge/internal/plan"
+	"github.com/kubectl-merge/kubectl-merge/internal/sink"
+	"github.com/kubectl-merge/kubectl-merge/internal/source"
+	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
+)
+
+// keptOutput prints what became of a last-applied configuration. The forms are
+// those of a merge; diff is of the configuration, which is all that changes.
+type keptOutput struct {
+	outputFlags
+	form form
+	view view
+}
+
+func (f *keptOutput) add(flags *pflag.FlagSet) {
+	flags.StringVarP(&f.output, "output", "o", "", "name, yaml, json, patch, diff (of the configuration), jsonpath=…, go-template=…, custom-columns=…")
+	flags.StringVar(&f.template, "template", "", "template text or file for -o go-template and -o go-template-file")
+	flags.BoolVar(&f.managedFields, "show-managed-fields", false, "keep managedFields when printing objects")
+	flags.BoolVar(&f.secrets, "show-secrets", false, "print the values of Secrets")
+}
+
+func (f *keptOutput) open(e *env, mode dryRun) (err error) {
+	f.view = view{env: e, outputFlags: f.outputFlags, mode: mode}
+	switch f.output {
+	case "":
+		if f.template == "" {
+			f.form = lineForm{f.view}
+			return nil
+		}
+	case "diff":
+		return nil
+	case "explain", "markdown":
+		return fmt.Errorf("--output=%s: is for merges: there are name, yaml, json, patch, diff, jsonpath=…, go-template=…, custom-columns=…", f.output)
+	}
+	f.form, err = f.outputFlags.form(e, mode)
+	return err
+}
+
+// written tells of one object. A write that was planned anew is told as planned at
+// first: what it does to the configuration is the same.
+func (f *keptOutput) written(o kept, a plan.Annotated, out sink.Outcome) error {
+	if f.form == nil {
+		return f.diff(a)
+	}
+	object := source.Object{Value: a.Final}
+	return f.form.object(&batch.Item{Object: object, Target: o.Target, Planned: out.Planned, Outcome: out})
+}
+
+// diff prints the configuration before and after.
+func (f *keptOutput) diff(a plan.Annotated) error {
+	d := diff.Doc{Name: "last-applied." + diff.DocName(a.Final), Live: a.Was.Value, Result: a.Now.Value}
+	_, err := diff.Unified(f.view.Out, d, diff.Options{Color: f.view.colored(), ShowManagedFields: true, ShowSecrets: f.secrets})
+	return err
+}
+
+func (f *keptOutput) close(ctx context.Context) error {
+	if f.form == nil {
+		return nil
+	}
+	return f.form.close(ctx)
+}

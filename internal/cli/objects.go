@@ -1,0 +1,162 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/pflag"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/batch"
+	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+	"github.com/kubectl-merge/kubectl-merge/internal/plan"
+	"github.com/kubectl-merge/kubectl-merge/internal/run"
+	"github.com/kubectl-merge/kubectl-merge/internal/sink"
+	"github.com/kubectl-merge/kubectl-merge/internal/source"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
+
+// keeper is what the verbs that look after last-applied have in common: they find
+// objects, read them, and write one annotation.
+type keeper struct {
+	*env
+	inputs   inputFlags
+	all      bool
+	validate string
+	manager  string
+
+	api     *cluster.Cluster
+	planner *plan.Planner
+}
+
+// kept is one object whose last-applied configuration is looked after.
+type kept struct {
+	cluster.Target
+	local  *source.Object // what a file says of it; nil where it was named on the command line
+	live   map[string]any // nil until it is read
+	chosen bool           // by its type or labels, and not by its name
+}
+
+func (k *keeper) add(flags *pflag.FlagSet, does string) {
+	k.inputs.add(flags, does)
+	flags.StringVar(&k.manager, "field-manager", defaultManager, "name of the manager used to track field ownership")
+	k.addValidate(flags)
+}
+
+func (k *keeper) addValidate(flags *pflag.FlagSet) {
+	flags.StringVar(&k.validate, "validate", "strict", "what unknown fields are: strict (or true: an error), warn, ignore (or false)")
+	flags.Lookup("validate").NoOptDefVal = "strict"
+}
+
+// open makes the connection, and the planner that knows the schemas.
+func (k *keeper) open() error {
+	checked, err := validation(k.validate)
+	if err != nil {
+		return err
+	}
+	policy, err := merge.PolicyNamed("apply")
+	if err != nil {
+		return err
+	}
+	if k.api, err = k.connect(); err != nil {
+		return err
+	}
+	docs := &plan.Documents{Fetch: k.api.OpenAPI}
+	k.planner = &plan.Planner{Policy: policy, Manager: k.manager, Validate: checked, Schemas: docs.Type, Struct: cluster.Struct}
+	return nil
+}
+
+// find lists the objects that -f, or the arguments, name.
+func (k *keeper) find(ctx context.Context, args []string) ([]kept, error) {
+	ns, err := k.namespacing()
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case k.inputs.given() && len(args) > 0:
+		return nil, errors.New("when files are given, no object may be named as well: give one of -f and TYPE/NAME")
+	case k.inputs.given():
+		return k.filed(ctx, ns)
+	case len(args) == 0:
+		return nil, errors.New("you must provide one or more resources by argument or filename: TYPE/NAME, or -f FILE")
+	}
+	found, err := k.api.Query(ctx, k.flags, cluster.Query{
+		Args: args, Selector: k.inputs.Selector, All: k.all, Namespace: ns.Default, Bare: ns.Enforce,
+	})
+	if err != nil {
+		return nil, err
+	}
+	objects := make([]kept, len(found))
+	for i, f := range found {
+		objects[i] = kept{Target: f.Target, live: f.Live, chosen: f.Live != nil}
+	}
+	return objects, nil
+}
+
+// filed are the objects that files name.
+func (k *keeper) filed(ctx context.Context, ns batch.Namespacing) ([]kept, error) {
+	if err := k.inputs.validate(); err != nil {
+		return nil, err
+	}
+	inputs := k.inputs.Inputs
+	inputs.Stdin = k.In
+	local, bad := source.Read(ctx, inputs)
+	if len(local) == 0 {
+		if bad == nil {
+			bad = k.inputs.none()
+		}
+		return nil, bad
+	}
+	job := batch.Job{API: k.api}
+	items, err := job.Resolve(ctx, local, ns)
+	if err := errors.Join(bad, err); err != nil {
+		return nil, err
+	}
+	objects := make([]kept, len(items))
+	for i, item := range items {
+		objects[i] = kept{Target: item.Target, local: &item.Object}
+	}
+	return objects, nil
+}
+
+// read gets every object that was not listed already. errs has the error of each
+// that cannot be read, by index.
+func (k *keeper) read(ctx context.Context, objects []kept) (errs []error) {
+	errs = make([]error, len(objects))
+	begun := run.Each(ctx, len(objects), run.Limit, func(i int) {
+		if o := &objects[i]; o.live == nil {
+			o.live, errs[i] = k.api.Get(ctx, o.Target)
+			if errs[i] != nil {
+				errs[i] = fmt.Errorf("%s: %w", o.Target, errs[i])
+			}
+		}
+	}, func(int) {})
+	for i := begun; i < len(objects); i++ {
+		errs[i] = fmt.Errorf("%s: %w", objects[i].Target, context.Cause(ctx))
+	}
+	return errs
+}
+
+// subject is the object as the planner is told of it.
+func (o kept) subject() plan.Subject {
+	s := plan.Subject{Object: source.Object{Value: o.live}, Name: o.String(), HasStatus: o.Status}
+	if o.local != nil {
+		s.Object = *o.local
+	}
+	return s
+}
+
+// store writes what was planned; where somebody else was faster, it is planned
+// anew. What is told afterwards is the last plan.
+func (k *keeper) store(ctx context.Context, o kept, a plan.Annotated, rewrite plan.Rewrite, dry bool) (sink.Outcome, error) {
+	server := sink.Server{API: k.api, Write: cluster.Write{FieldManager: k.manager, DryRun: dry}}
+	return server.Carry(ctx, o.Target, a.Planned, func(ctx context.Context, live map[string]any) (plan.Planned, error) {
+		o.live = live
+		s := o.subject()
+		if o.local == nil && live == nil {
+			s.Object = a.Object
+		}
+		again, err := k.planner.Annotate(ctx, s, live, rewrite)
+		return again.Planned, err
+	})
+}

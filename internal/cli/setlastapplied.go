@@ -1,0 +1,149 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/plan"
+	"github.com/kubectl-merge/kubectl-merge/internal/run"
+	"github.com/kubectl-merge/kubectl-merge/internal/sink"
+	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
+)
+
+// setVerb says what was applied last.
+type setVerb struct {
+	keeper
+	out    keptOutput
+	dryRun string
+	create bool
+}
+
+func newSetLastApplied(e *env) *cobra.Command {
+	v := &setVerb{keeper: keeper{env: e}}
+	cmd := &cobra.Command{
+		Use:   "set-last-applied -f FILE",
+		Short: "Set what was applied last to what a file says; nothing else of the object changes",
+		Long: `Set the last-applied-configuration annotation of objects to the contents of a file, as if
+'kubectl merge -f FILE' had been run, without any other change to them. What stands
+there and not in the next file that is merged is removed then.`,
+		Example: `  kubectl merge set-last-applied -f web.yaml
+
+  # Adopt what was made with kubectl create, helm or somebody else's tool
+  kubectl merge set-last-applied --create-annotation -f web.yaml`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := spaced(cmd.Flags(), args); err != nil {
+				return err
+			}
+			if len(args) > 0 {
+				return fmt.Errorf("unexpected argument %q: objects are given with -f\nSee '%s --help' for usage", args[0], cmd.CommandPath())
+			}
+			return v.run(cmd.Context())
+		},
+	}
+	flags := cmd.Flags()
+	v.add(flags, "take the configuration from")
+	v.out.add(flags)
+	addDryRun(flags, &v.dryRun)
+	flags.BoolVar(&v.create, "create-annotation", false, "will create 'last-applied-configuration' annotations if current objects doesn't have one")
+	return cmd
+}
+
+func (v *setVerb) run(ctx context.Context) error {
+	mode, err := parseDryRun(v.dryRun)
+	if err != nil {
+		return err
+	}
+	if err := v.inputs.validate(); err != nil {
+		return err
+	}
+	if err := v.out.open(v.env, mode); err != nil {
+		return err
+	}
+	if err := v.open(); err != nil {
+		return err
+	}
+	objects, err := v.find(ctx, nil)
+	if err != nil {
+		return err
+	}
+	errs := v.read(ctx, objects)
+	plans := make([]plan.Annotated, len(objects))
+	for i, o := range objects {
+		if errs[i] == nil {
+			plans[i], errs[i] = v.planner.Annotate(ctx, o.subject(), o.live, v.rewrite(o))
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		return err // nothing is written if anything is wrong
+	}
+	return v.send(ctx, objects, plans, mode)
+}
+
+// rewrite takes the configuration from the file.
+func (v *setVerb) rewrite(o kept) plan.Rewrite {
+	return func(ctx context.Context, was lastapplied.Original) (plan.Conf, error) {
+		if was.State == lastapplied.None && !v.create {
+			return plan.Conf{}, fmt.Errorf("no last-applied-configuration annotation found on resource: %s, to create the annotation, run the command with --create-annotation", o.Name)
+		}
+		conf, err := givenConf(o.local.Value, o.live)
+		if err != nil {
+			return conf, err
+		}
+		warning, err := v.planner.Check(ctx, o.subject(), conf.Value, nil)
+		if warning != "" {
+			fmt.Fprintf(v.ErrOut, "note: %s: %s\n", oneLine(o.String()), oneLine(warning))
+		}
+		return conf, err
+	}
+}
+
+// givenConf is a configuration as a file has it. One that view-last-applied printed
+// may be blanked, and stays so.
+func givenConf(value, live any) (plan.Conf, error) {
+	text, err := json.Marshal(value)
+	if err != nil {
+		return plan.Conf{}, err
+	}
+	read := lastapplied.Read(lastapplied.With(live, string(text)))
+	switch read.State {
+	case lastapplied.Blanked:
+		return plan.Conf{Value: read.Value, Blanking: read.Blanking}, nil
+	case lastapplied.Foreign:
+		return plan.Conf{}, errForeign
+	}
+	return plan.Conf{Value: value}, nil
+}
+
+// errForeign: the text names another object than the one it is for.
+var errForeign = errors.New("kind, name or namespace: they say whose configuration it is, and cannot be changed: put them back")
+
+// send writes what was planned, several objects at once, and tells in input order.
+func (v *setVerb) send(ctx context.Context, objects []kept, plans []plan.Annotated, mode dryRun) error {
+	outs := make([]sink.Outcome, len(objects))
+	errs := make([]error, len(objects)+1)
+	run.Each(ctx, len(objects), run.Limit, func(i int) {
+		outs[i] = sink.Outcome{Word: sink.Configured, Object: plans[i].Final, Planned: plans[i].Planned}
+		switch {
+		case plans[i].Action == plan.Nothing:
+			outs[i].Word = sink.Unchanged
+		case mode != dryClient:
+			outs[i], errs[i] = v.store(ctx, objects[i], plans[i], v.rewrite(objects[i]), mode == dryServer)
+		}
+	}, func(i int) {
+		switch {
+		case errs[i] != nil:
+		case outs[i].Word == sink.Unchanged && (v.out.output == "" || v.out.output == "diff"):
+			if v.out.output == "" {
+				_, errs[i] = fmt.Fprintf(v.Out, "set-last-applied %s: no changes required.\n", oneLine(objects[i].Name))
+			}
+		default:
+			errs[i] = v.out.written(objects[i], plans[i], outs[i])
+		}
+	})
+	errs[len(objects)] = v.out.close(ctx)
+	return errors.Join(errs...)
+}

@@ -1,0 +1,146 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/plan"
+	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
+	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
+
+// viewVerb prints what was applied last.
+type viewVerb struct {
+	keeper
+	output  string
+	secrets bool
+	printed int
+}
+
+func newViewLastApplied(e *env) *cobra.Command {
+	v := &viewVerb{keeper: keeper{env: e, validate: "ignore"}}
+	cmd := &cobra.Command{
+		Use:   "view-last-applied (TYPE [NAME | -l SELECTOR | --all] | TYPE/NAME | -f FILE)",
+		Short: "Show what was applied last: the last-applied-configuration annotation",
+		Long: `Show the last-applied-configuration annotation of objects: what kubectl apply, or merge,
+was given the last time. An object without one is an error, unless it was chosen by
+its labels or by --all.`,
+		Example: `  kubectl merge view-last-applied deployment/web
+  kubectl merge view-last-applied -f web.yaml -o json`,
+		RunE: func(cmd *cobra.Command, args []string) error { return v.run(cmd.Context(), args) },
+	}
+	flags := cmd.Flags()
+	v.inputs.add(flags, "look at")
+	flags.BoolVar(&v.all, "all", false, "select all resources in the namespace of the specified resource types")
+	flags.StringVarP(&v.output, "output", "o", "yaml", "yaml or json")
+	flags.BoolVar(&v.secrets, "show-secrets", false, "show the values of Secrets")
+	return cmd
+}
+
+func (v *viewVerb) run(ctx context.Context, args []string) error {
+	if v.output != "yaml" && v.output != "json" {
+		return fmt.Errorf("unexpected -o output mode: %s, the flag 'output' must be one of yaml|json", v.output)
+	}
+	if err := v.open(); err != nil {
+		return err
+	}
+	objects, err := v.find(ctx, args)
+	if err != nil {
+		return err
+	}
+	errs := v.read(ctx, objects)
+	var bare []string
+	for i, o := range objects {
+		was := lastapplied.Read(o.live)
+		switch {
+		case errs[i] != nil:
+		case was.State == lastapplied.None && o.chosen:
+			bare = append(bare, o.String())
+		default:
+			errs[i] = v.show(o, was)
+		}
+	}
+	return errors.Join(errors.Join(errs...), v.left(bare))
+}
+
+// show prints one configuration.
+func (v *viewVerb) show(o kept, was lastapplied.Original) error {
+	switch was.State {
+	case lastapplied.None:
+		return fmt.Errorf("%s: no last-applied-configuration annotation found on resource: %s%s: to adopt it, say what was applied: kubectl merge set-last-applied --create-annotation -f FILE", o, o.Name, plan.Makers(o.live))
+	case lastapplied.Garbage:
+		return fmt.Errorf("%s: %s", o, was.Problem)
+	case lastapplied.Foreign:
+		fmt.Fprintf(v.ErrOut, "note: %s: %s\n", oneLine(o.String()), oneLine(was.Problem))
+	}
+	conf, err := merge.ReadJSON([]byte(was.Text))
+	if err != nil {
+		return fmt.Errorf("%s: last-applied: %w", o, err)
+	}
+	text, err := v.text(o, was, conf)
+	if err == nil {
+		_, err = v.Out.Write(text)
+	}
+	return err
+}
+
+// text is the configuration in the form asked for. A Secret's values are hidden,
+// unless they are not there anyway.
+//
+// Unlike kubectl: which prints them; nobody should meet a password who only wants
+// to know which fields are theirs.
+func (v *viewVerb) text(o kept, was lastapplied.Original, conf any) ([]byte, error) {
+	hidden := conf
+	if !v.secrets && was.State != lastapplied.Blanked {
+		_, hidden = diff.Mask(nil, conf)
+	}
+	masked := !merge.Equal(conf, hidden, nil)
+	if masked {
+		fmt.Fprintf(v.ErrOut, "note: %s: the values of the Secret are hidden: --show-secrets shows them\n", oneLine(o.String()))
+	}
+	v.printed++
+	if v.output == "yaml" {
+		text, err := diff.YAML(hidden)
+		if v.printed > 1 {
+			text = append([]byte("---\n"), text...)
+		}
+		return text, err
+	}
+	var b bytes.Buffer
+	raw := []byte(was.Text)
+	if masked {
+		var err error
+		if raw, err = json.Marshal(hidden); err != nil {
+			return nil, err
+		}
+	}
+	if err := json.Indent(&b, bytes.TrimSpace(raw), "", "  "); err != nil {
+		return nil, err
+	}
+	b.WriteByte('\n')
+	return b.Bytes(), nil
+}
+
+// left tells of chosen objects that were never applied: among all of a type there
+// are always some. If there is nothing else, it is an error.
+func (v *viewVerb) left(bare []string) error {
+	const most = 5
+	switch names := oneLine(strings.Join(bare[:min(len(bare), most)], ", ")); {
+	case len(bare) == 0:
+		return nil
+	case v.printed == 0:
+		return fmt.Errorf("no last-applied-configuration annotation found on any of %d resources (%s …): to adopt them, say what was applied: kubectl merge set-last-applied --create-annotation -f FILE", len(bare), names)
+	case len(bare) > most:
+		fmt.Fprintf(v.ErrOut, "note: %s and %d more have no last-applied-configuration annotation\n", names, len(bare)-most)
+	default:
+		fmt.Fprintf(v.ErrOut, "note: no last-applied-configuration annotation on %s\n", names)
+	}
+	return nil
+}

@@ -1,0 +1,95 @@
+// Package editor has the user edit a text in the editor of the environment, and
+// never loses it: it stands in a file that nobody else can read until it is thrown
+// away on purpose. It refuses to know what the text says.
+package editor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Editor is a command that edits the file named behind it.
+type Editor struct {
+	name string
+	args []string // with the program first; the last one is a shell's line if shell
+	sh   bool
+}
+
+// FromEnv is the editor that KUBE_EDITOR or EDITOR names, else vi, or notepad on
+// Windows, as kubectl chooses it: a plain command is run as it is, one with quotes
+// or escapes by the shell. getenv is os.Getenv.
+func FromEnv(getenv func(string) string) Editor {
+	name := getenv("KUBE_EDITOR")
+	if name == "" {
+		name = getenv("EDITOR")
+	}
+	if name == "" {
+		name = choose("vi", "notepad")
+	}
+	if !strings.Contains(name, " ") {
+		return Editor{name: name, args: []string{name}}
+	}
+	if !strings.ContainsAny(name, "\"'\\") {
+		return Editor{name: name, args: strings.Fields(name)}
+	}
+	shell, flag := getenv("SHELL"), "-c"
+	if shell == "" {
+		shell = choose("/bin/bash", "cmd")
+	}
+	if shell == "cmd" {
+		flag = "/C"
+	}
+	return Editor{name: name, args: []string{shell, flag, name}, sh: true}
+}
+
+func choose(unix, windows string) string {
+	if runtime.GOOS == "windows" {
+		return windows
+	}
+	return unix
+}
+
+// Streams are the terminal, as far as there is one.
+type Streams struct {
+	In       io.Reader
+	Out, Err io.Writer
+}
+
+// grace is how long an editor may take to end when it is asked to.
+const grace = 2 * time.Second
+
+// Run has the user edit a file, and comes back when the editor has ended. When ctx
+// ends before, the editor is asked to end too. The error says what became of the
+// editor, not of the file.
+func (e Editor) Run(ctx context.Context, path string, s Streams) error {
+	args := append(append([]string{}, e.args...), path)
+	if e.sh {
+		args = append(e.args[:len(e.args)-1:len(e.args)-1], fmt.Sprintf("%s %q", e.args[len(e.args)-1], path))
+	}
+	if len(e.args) == 0 {
+		return errors.New("unable to launch the editor: its name is empty: set KUBE_EDITOR or EDITOR")
+	}
+	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = s.In, s.Out, s.Err
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.WaitDelay = grace
+	err := cmd.Run()
+	var exit *exec.ExitError
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case errors.Is(err, exec.ErrNotFound), errors.Is(err, os.ErrNotExist), errors.Is(err, os.ErrPermission):
+		return fmt.Errorf("unable to launch the editor %q: set KUBE_EDITOR or EDITOR to one that is there", e.name)
+	case errors.As(err, &exit):
+		return fmt.Errorf("there was a problem with the editor %q: %w", e.name, err)
+	}
+	return err
+}

@@ -1,0 +1,74 @@
+package editor
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"sync/atomic"
+	"syscall"
+)
+
+// Stopped says that the process was asked to end.
+type Stopped struct{ Signal os.Signal }
+
+// Error names the signal.
+func (s *Stopped) Error() string { return fmt.Sprintf("was ended by a signal (%s)", s.Signal) }
+
+// Code is the exit code that shells give for the signal.
+func (s *Stopped) Code() int {
+	if n, ok := s.Signal.(syscall.Signal); ok {
+		return 128 + int(n)
+	}
+	return 1
+}
+
+// Guard sees to it that a signal ends an edit in good order: it ends the Context,
+// with a *Stopped for its cause, rather than the process.
+type Guard struct {
+	context.Context
+	keyboard bool
+	away     atomic.Bool
+	release  func()
+}
+
+// NewGuard watches for SIGINT, SIGTERM and SIGHUP until Release. The end of ctx
+// itself does not count: whoever made it may hear of signals too. keyboard says
+// that an interrupt may come from the keyboard of the terminal that the editor has:
+// there it is the editor's, and not the end.
+func NewGuard(ctx context.Context, keyboard bool) *Guard {
+	inner, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	g := &Guard{Context: inner, keyboard: keyboard}
+	signals := make(chan os.Signal, 4)
+	done := make(chan struct{})
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	g.release = func() {
+		signal.Stop(signals)
+		close(done)
+		cancel(nil)
+	}
+	go func() {
+		for {
+			select {
+			case s := <-signals:
+				if s == os.Interrupt && g.keyboard && g.away.Load() {
+					continue
+				}
+				cancel(&Stopped{Signal: s})
+			case <-done:
+				return
+			}
+		}
+	}()
+	return g
+}
+
+// Away runs step while the editor has the terminal.
+func (g *Guard) Away(step func()) {
+	g.away.Store(true)
+	defer g.away.Store(false)
+	step()
+}
+
+// Release stops watching; it is to be called once.
+func (g *Guard) Release() { g.release() }

@@ -1,0 +1,197 @@
+package plan
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/source"
+	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
+	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
+)
+
+// Meaning is what a change of one field of last-applied comes to.
+type Meaning struct {
+	Path merge.Path
+	Text string // one line, without path and object; a Secret's values are not in it
+}
+
+// Meanings tells, field by field, what the next merge will do since the
+// configuration a.Was was made a.Now. local is what will be merged then; nil where
+// nobody knows, and then it is what was applied last without the fields that were
+// given up. The error is one of the merge, which is gone through for this.
+func (p *Planner) Meanings(ctx context.Context, a Annotated, local *source.Object) ([]Meaning, error) {
+	was, now := lastapplied.FoldStringData(bare(a.Was.Value)), lastapplied.FoldStringData(bare(a.Now.Value))
+	changes := merge.Diff(was, now, a.Type)
+	if len(changes) == 0 {
+		return nil, nil
+	}
+	m := meaning{typ: a.Type, live: lastapplied.FoldStringData(a.Live), secret: a.Kind() == "Secret" && a.Group() == ""}
+	subject := a.Subject
+	if local != nil {
+		subject.Object, m.file = *local, local.Origin.File
+		m.values = true
+	} else {
+		value, err := withoutGivenUp(was, changes)
+		if err != nil {
+			return nil, err
+		}
+		subject.Object = source.Object{Value: value}
+		m.values = a.Was.Blanking == lastapplied.BlankNothing
+	}
+	next := *p
+	next.Validate, next.Trace, next.Original = Ignore, false, Originals{From: Annotation}
+	planned, err := next.Plan(ctx, subject, a.Final)
+	if err != nil {
+		return nil, err
+	}
+	m.elsewhere = source.Object{Value: a.Live}.APIVersion() != apiVersion(a.Now.Value)
+	m.local, m.result = lastapplied.FoldStringData(subject.Value), planned.Result
+	var all []Meaning
+	for _, c := range changes {
+		if c.Op == merge.OpOrder {
+			continue
+		}
+		all = append(all, Meaning{Path: c.Path, Text: m.text(c)})
+	}
+	return all, nil
+}
+
+func apiVersion(conf any) string {
+	obj, _ := conf.(map[string]any)
+	v, _ := obj["apiVersion"].(string)
+	return v
+}
+
+// bare is a configuration without the empty annotations that it has only for
+// being kept.
+func bare(conf any) any {
+	obj, _ := conf.(map[string]any)
+	m, _ := obj["metadata"].(map[string]any)
+	notes, isMap := m["annotations"].(map[string]any)
+	if !isMap || len(notes) > 0 {
+		return conf
+	}
+	m = maps.Clone(m)
+	delete(m, "annotations")
+	obj = maps.Clone(obj)
+	obj["metadata"] = m
+	return obj
+}
+
+// withoutGivenUp is was without what the changes take out of it.
+func withoutGivenUp(was any, changes []merge.Change) (map[string]any, error) {
+	var out []merge.Change
+	for _, c := range changes {
+		if c.Op == merge.OpRemove {
+			out = append(out, c)
+		}
+	}
+	v, err := merge.Replay(was, out)
+	obj, _ := v.(map[string]any)
+	return obj, err
+}
+
+// meaning knows the sides that a field is looked up in.
+type meaning struct {
+	typ                 *merge.Type
+	local, live, result any
+	file                string // where local is from; "" where it is a guess
+	secret              bool
+	values              bool // local's are known
+	elsewhere           bool // last-applied has another apiVersion than live, and its fields other names perhaps
+}
+
+func (m meaning) text(c merge.Change) string {
+	local, inLocal := m.at(m.local, c.Path)
+	live, inLive := m.at(m.live, c.Path)
+	result, inResult := m.at(m.result, c.Path)
+	switch {
+	case m.elsewhere && !inLive && c.Op == merge.OpRemove:
+		return "no longer yours"
+	case m.elsewhere && !inLive:
+		return "yours"
+	case c.Op == merge.OpRemove:
+		return m.givenUp(c.Path, local, live, inLocal, inLive && inResult)
+	}
+	switch {
+	case inLocal && inLive && merge.Equal(live, result, m.typeAt(c.Path)):
+		return "yours; live has what " + m.says() + " says already" + m.value(c.Path, live, ": ")
+	case inLocal && inLive && m.values:
+		return "yours; the next merge sets it" + m.value(c.Path, result, " to ") + ", as " + m.says() + " says; live has" + m.value(c.Path, live, " ")
+	case inLocal && inLive:
+		return "yours; the next merge sets it to what the file says"
+	case inLocal:
+		return "yours; the next merge puts it into live" + m.value(c.Path, result, ": ")
+	case inLive && !inResult && m.file != "":
+		return "yours, and not in " + m.file + ": the next merge removes it from live" + m.value(c.Path, live, ", which has ")
+	case inLive && !inResult:
+		return "yours; the next merge removes it from live, unless the file has it" + m.value(c.Path, live, "; live has ")
+	case inLive:
+		return "yours; live keeps it" + m.value(c.Path, live, ": ")
+	}
+	return "yours; live does not have it"
+}
+
+// givenUp is for a field that last-applied has no more.
+func (m meaning) givenUp(p merge.Path, local, live any, inLocal, kept bool) string {
+	switch {
+	case inLocal:
+		return "no longer yours until the next merge, which takes it back: " + m.file + " still has it" + m.value(p, local, ": ")
+	case kept:
+		if text := m.value(p, live, " "); text != "" {
+			return "no longer yours; live keeps" + text
+		}
+		return "no longer yours; live keeps its value"
+	case live != nil:
+		return "no longer yours; the next merge removes it from live all the same, since what the file has excludes it"
+	}
+	return "no longer yours; live does not have it"
+}
+
+// says names local.
+func (m meaning) says() string {
+	if m.file != "" {
+		return m.file
+	}
+	return "the file"
+}
+
+// typeAt is the type of the value at a path, nil where nobody knows.
+func (m meaning) typeAt(p merge.Path) *merge.Type {
+	f, _ := schema.FieldAt(m.typ, p)
+	return f.Type
+}
+
+func (m meaning) at(v any, p merge.Path) (any, bool) { return merge.Lookup(v, p, m.typ) }
+
+// longest is how much of a value is shown.
+const longest = 48
+
+// value is a value on one line, after what leads to it; "" where it is a Secret's
+// or too long to be of use.
+func (m meaning) value(p merge.Path, v any, before string) string {
+	if m.secret && len(p) > 0 && (p[0].Name == "data" || p[0].Name == "stringData") {
+		return ""
+	}
+	_, v = diff.Mask(nil, v)
+	var text string
+	switch v := v.(type) {
+	case string:
+		text = strconv.QuoteToGraphic(v)
+	default:
+		b, err := json.Marshal(v)
+		if err != nil {
+			return ""
+		}
+		text = string(b)
+	}
+	if utf8.RuneCountInString(text) > longest {
+		return ""
+	}
+	return before + text
+}
