@@ -1,0 +1,135 @@
+package krew
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Config is the part of .goreleaser.yaml that a manifest is made from.
+type Config struct {
+	Builds []struct {
+		Targets []string `yaml:"targets"` // linux_amd64, linux_arm_6
+	} `yaml:"builds"`
+	Krews []Plugin `yaml:"krews"`
+}
+
+// Plugin is the krews section: the texts of the manifest.
+type Plugin struct {
+	Name             string `yaml:"name"`
+	Homepage         string `yaml:"homepage"`
+	ShortDescription string `yaml:"short_description"`
+	Description      string `yaml:"description"`
+	Caveats          string `yaml:"caveats"`
+	URLTemplate      string `yaml:"url_template"`
+}
+
+// ReadConfig reads .goreleaser.yaml. It has to have one build and one plugin.
+func ReadConfig(file string) (Config, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return Config{}, err
+	}
+	var c Config
+	if err := yaml.Unmarshal(text, &c); err != nil {
+		return Config{}, fmt.Errorf("%s: %w", file, err)
+	}
+	if len(c.Builds) != 1 || len(c.Krews) != 1 {
+		return Config{}, fmt.Errorf("%s: has %d builds and %d krews, and a manifest is made of one of each", file, len(c.Builds), len(c.Krews))
+	}
+	return c, nil
+}
+
+// Targets are the machines that are built for, as os/arch.
+func (c Config) Targets() []string {
+	var out []string
+	for _, target := range c.Builds[0].Targets {
+		words := strings.Split(target, "_")
+		out = append(out, words[0]+"/"+words[1])
+	}
+	return out
+}
+
+// Release is what goreleaser left in its folder dist.
+type Release struct {
+	Version   string
+	Artifacts []Artifact
+}
+
+// Artifact is one thing that was built.
+type Artifact struct {
+	Name  string `json:"name"`
+	Path  string `json:"path"` // relative to the folder that holds dist
+	OS    string `json:"goos"`
+	Arch  string `json:"goarch"`
+	Type  string `json:"type"` // Archive, Binary, Linux Package, SBOM, Checksum
+	Extra struct {
+		Binaries []string `json:"Binaries"`
+		Checksum string   `json:"Checksum"` // sha256:…
+		Format   string   `json:"Format"`   // deb, rpm, tar.gz
+	} `json:"extra"`
+}
+
+// Of are the artifacts of a type.
+func (r Release) Of(typ string) []Artifact {
+	return slices.DeleteFunc(slices.Clone(r.Artifacts), func(a Artifact) bool { return a.Type != typ })
+}
+
+// ReadRelease reads the folder dist.
+func ReadRelease(dist string) (Release, error) {
+	var (
+		r    Release
+		meta struct {
+			Version string `json:"version"`
+		}
+	)
+	err := errors.Join(readJSON(filepath.Join(dist, "metadata.json"), &meta), readJSON(filepath.Join(dist, "artifacts.json"), &r.Artifacts))
+	r.Version = meta.Version
+	return r, err
+}
+
+func readJSON(file string, into any) error {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(text, into); err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	return nil
+}
+
+// FromRelease makes the manifest of a release: the texts are those of the
+// configuration, the archives those that krew has a machine for.
+func FromRelease(c Config, r Release) Manifest {
+	plugin := c.Krews[0]
+	m := Manifest{APIVersion: apiVersion, Kind: kind, Metadata: Metadata{plugin.Name}, Spec: Spec{
+		Version:          "v" + r.Version,
+		Homepage:         plugin.Homepage,
+		ShortDescription: plugin.ShortDescription,
+		Description:      plugin.Description,
+		Caveats:          plugin.Caveats,
+	}}
+	for _, a := range r.Of("Archive") {
+		if !Known(a.OS, a.Arch) {
+			continue
+		}
+		m.Spec.Platforms = append(m.Spec.Platforms, Platform{
+			Selector: Selector{map[string]string{"os": a.OS, "arch": a.Arch}},
+			URI:      strings.NewReplacer("{{ .Version }}", r.Version, "{{ .ArtifactName }}", a.Name).Replace(plugin.URLTemplate),
+			SHA256:   strings.TrimPrefix(a.Extra.Checksum, "sha256:"),
+			Bin:      strings.Join(a.Extra.Binaries, " "),
+		})
+	}
+	slices.SortFunc(m.Spec.Platforms, func(a, b Platform) int {
+		return cmp.Or(strings.Compare(a.OS(), b.OS()), strings.Compare(a.Arch(), b.Arch()))
+	})
+	return m
+}
