@@ -27,7 +27,7 @@ type asker struct {
 	*terminal
 	secrets bool
 	rules   []any    // what was answered, in the language of --rules
-	edits   []string // told at the end: what no file states
+	passing []string // told at the end: what the next merge will not know of
 }
 
 // ask settles the conflicts of the items on the terminal. Without one they stay
@@ -57,7 +57,7 @@ func (e *env) ask(ctx context.Context, s *session, r askRequest) error {
 			return err
 		}
 	}
-	for _, note := range a.edits {
+	for _, note := range a.passing {
 		a.say("note: " + note)
 	}
 	return a.save(ctx, r.plan.saveRules)
@@ -98,14 +98,14 @@ type question struct {
 	nth, of  int
 }
 
-// choices are the answers that settle a conflict by taking a side.
+// choices are the answers that can be kept as rules. Going back to what was applied
+// last cannot: the next merge has another original.
 var choices = map[string]struct {
 	choice merge.Choice
 	winner string // in the language of --rules
 }{
 	"l": {merge.TakeLocal, "local"},
 	"v": {merge.TakeLive, "live"},
-	"o": {merge.TakeOriginal, "original"},
 }
 
 func (a *asker) question(ctx context.Context, q question) (skip bool, err error) {
@@ -122,6 +122,12 @@ func (a *asker) question(ctx context.Context, q question) (skip bool, err error)
 		case side:
 			a.settle(q, c.choice)
 			a.remember(q, c.winner)
+			return false, nil
+		case answer == "o":
+			a.settle(q, merge.TakeOriginal)
+			if q.conflict.Local.Set {
+				a.pass(q, "what was applied last")
+			}
 			return false, nil
 		case answer == "e":
 			if done, err := a.edit(ctx, q); done || err != nil {
@@ -166,16 +172,26 @@ func (a *asker) settle(q question, c merge.Choice) {
 }
 
 // answers are the keys that the question takes. There may be nothing to go back
-// to, and a variant that local does not speak of is no value to edit.
+// to, or just what local has; and a variant that local does not speak of is no
+// value to edit.
 func (q question) answers() []string {
 	keys := []string{"l", "v"}
-	if q.conflict.Original.Set {
+	if q.conflict.Original.Set && q.conflict.Kind != merge.Drift && !q.blanked() {
 		keys = append(keys, "o")
 	}
 	if q.conflict.Local.Set || q.conflict.Kind == merge.Dropped {
 		keys = append(keys, "e")
 	}
 	return append(keys, "d", "s", "q", "?")
+}
+
+// blanked: the value applied last was not kept, as no Secret's is.
+func (q question) blanked() bool { return q.conflict.Original.Value == "" }
+
+// pass notes a value that the file does not have.
+func (a *asker) pass(q question, what string) {
+	a.passing = append(a.passing, fmt.Sprintf("%s: %s: %s is not in %s: write it there, or the next merge takes the file's",
+		oneLine(q.item.Target.String()), q.conflict.Path, what, oneLine(q.item.Object.Origin.File)))
 }
 
 func (q question) takes(answer string) bool {

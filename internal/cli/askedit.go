@@ -38,8 +38,7 @@ func (a *asker) edit(ctx context.Context, q question) (done bool, err error) {
 	}
 	q.item.Object.Value = local
 	a.settle(q, merge.TakeLocal)
-	a.edits = append(a.edits, fmt.Sprintf("%s: %s: the value typed is not in %s: write it there, or the next merge takes the file's",
-		oneLine(q.item.Target.String()), q.conflict.Path, oneLine(q.item.Object.Origin.File)))
+	a.pass(q, "the value typed")
 	return true, nil
 }
 
@@ -103,4 +102,3 @@ func empty(at, next merge.Step) any {
 	}
 	return m
 }
-

@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
 // explainForm says of every field who decided it and why.
@@ -24,8 +25,30 @@ type explainForm struct {
 }
 
 func (f *explainForm) object(item *batch.Item) error {
-	f.all = append(f.all, diff.Explain(tell(item.Outcome.Planned, f.secrets), f.paths...))
+	e := diff.Explain(tell(item.Outcome.Planned, f.secrets), f.paths...)
+	if len(f.paths) == 0 || len(e.Fields) > 0 {
+		f.all = append(f.all, e)
+	}
 	return nil
+}
+
+// unknown are the fields asked for that no object has on any side.
+func (f *explainForm) unknown(items []*batch.Item) error {
+	var errs []error
+	for _, path := range f.paths {
+		near, found := "", false
+		for _, item := range items {
+			p := item.Outcome.Planned
+			found = found || len(diff.Explain(tell(p, f.secrets), path).Fields) > 0
+			if s := schema.Suggest(p.Type, path); near == "" && s != "" {
+				near = "; did you mean " + s + "?"
+			}
+		}
+		if !found && len(items) > 0 {
+			errs = append(errs, fmt.Errorf("%s: no object has it, neither in original nor in local nor in live%s", path, near))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 func (f *explainForm) close(context.Context) error {
@@ -117,5 +140,5 @@ func (v *explainVerb) run(ctx context.Context, policyGiven bool, fields []string
 	if len(fields) > 0 && !form.any() && len(form.all) > 0 {
 		return fmt.Errorf("%s: neither local, original nor live has this field: without a FIELD all are explained", strings.Join(fields, ", "))
 	}
-	return errors.Join(form.close(ctx), errors.Join(t.errs...), s.bad, batch.Failed(s.items))
+	return errors.Join(form.close(ctx), errors.Join(t.errs...), form.unknown(s.items), s.bad, batch.Failed(s.items))
 }

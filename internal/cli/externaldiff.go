@@ -33,7 +33,7 @@ func (v view) differ() *differ {
 // the program that says so, in close.
 func (d *differ) show(doc diff.Doc) (differs bool, err error) {
 	o := diff.Options{Color: d.colored(), ShowManagedFields: d.managedFields, ShowSecrets: d.secrets}
-	if d.program == nil {
+	if len(d.program) == 0 {
 		return diff.Unified(d.Out, doc, o)
 	}
 	live, result, err := diff.Texts(doc, o)

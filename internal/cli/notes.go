@@ -115,7 +115,7 @@ func (t *teller) conflicts(items []*batch.Item) int {
 		if len(notes) > 0 {
 			objects++
 		}
-		for _, n := range diff.Capped(notes, mostNotes) {
+		for _, n := range notes { // each of them keeps the object from being written
 			t.note("error", n)
 		}
 	}

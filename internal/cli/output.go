@@ -87,7 +87,7 @@ func (v view) line(w io.Writer, item *batch.Item) error {
 type lineForm struct{ view }
 
 func (f lineForm) object(item *batch.Item) error { return f.line(f.Out, item) }
-func (f lineForm) close(context.Context) error                  { return nil }
+func (f lineForm) close(context.Context) error   { return nil }
 
 // nameForm prints names only.
 type nameForm struct{ view }

@@ -144,10 +144,22 @@ func yamlError(c chunk, err error) error {
 	} else {
 		line = 1
 	}
+	if name, ok := anchor(what); ok {
+		line = 1 + bytes.Count(c.text[:max(bytes.Index(c.text, []byte("*"+name)), 0)], []byte("\n"))
+		what = "an alias (*) of an anchor that is not there, or contains it; quote a text that begins with *"
+	}
 	if strings.Contains(what, "cannot start any token") && bytes.ContainsRune(c.text, '\t') {
 		what += " (YAML is indented by spaces, never by tabs)"
 	}
 	return &SyntaxError{Line: c.line - 1 + line, What: "is not YAML", Why: what}
+}
+
+// anchor is the name that the parser's message carries. A password that begins with
+// * is read as one, and is not to be told.
+func anchor(what string) (string, bool) {
+	_, rest, found := strings.Cut(what, "anchor '")
+	name, _, closed := strings.Cut(rest, "' ")
+	return name, found && closed
 }
 
 // SyntaxError is a place in a file that cannot be read.

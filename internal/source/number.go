@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/big"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -41,7 +42,7 @@ func (r *resolver) exact(n *yaml.Node, text string) (any, error) {
 // Secret's, and is not shown.
 func rounded(path merge.Path, text string, f float64) (what, why string) {
 	const out = "the API rounds it; quote it if it is a string"
-	if len(path) > 0 && (path[0].Name == "data" || path[0].Name == "stringData") {
+	if slices.ContainsFunc(path, func(s merge.Step) bool { return s.Name == "data" || s.Name == "stringData" }) {
 		return "number", out
 	}
 	return "number " + text, fmt.Sprintf("would be stored as %s: %s", strconv.FormatFloat(f, 'g', -1, 64), out)

@@ -50,8 +50,8 @@ func (r Row) value() map[string]any {
 }
 
 // Explain turns the plan's trace into rows, in its order. With paths, only fields
-// at or below one of them are explained; a path may name an entry by some of its
-// keys. Without, what is only the API's own book-keeping and status are left out.
+// at or below one of them are explained, or the one value that holds it; a path may
+// name an entry by some of its keys. Without, what is only the API's own book-keeping and status are left out.
 func Explain(t Told, paths ...merge.Path) Explanation {
 	settled := map[string]merge.Disagreement{}
 	for _, d := range append(t.Plan.Settled[:len(t.Plan.Settled):len(t.Plan.Settled)], t.Plan.Conflicts...) {
@@ -59,7 +59,7 @@ func Explain(t Told, paths ...merge.Path) Explanation {
 	}
 	e := Explanation{Object: t.Object, Fields: []Row{}}
 	for _, b := range t.Plan.Because {
-		if len(paths) == 0 && !isBookkeeping(b.Path) || anyWithin(b.Path, paths) {
+		if len(paths) == 0 && !isBookkeeping(b.Path) || anyWithin(b, paths) {
 			d, ok := settled[b.Path.String()]
 			e.Fields = append(e.Fields, t.row(b, d, ok))
 		}
@@ -169,9 +169,23 @@ func winner(s merge.Side) string {
 	return " " + sideName(s) + " wins"
 }
 
-func anyWithin(p merge.Path, paths []merge.Path) bool {
+func anyWithin(b merge.Because, paths []merge.Path) bool {
 	for _, q := range paths {
-		if within(p, q) {
+		if within(b.Path, q) || holds(b, q) {
+			return true
+		}
+	}
+	return false
+}
+
+// holds: what a user typed leads into a value that is explained as one.
+func holds(b merge.Because, typed merge.Path) bool {
+	n := len(b.Path)
+	if n >= len(typed) || !within(b.Path, typed[:n]) {
+		return false
+	}
+	for _, o := range []merge.Opt{b.Result, b.Live, b.Local, b.Original} {
+		if _, ok := merge.Lookup(o.Value, typed[n:], nil); ok && o.Set {
 			return true
 		}
 	}

@@ -65,7 +65,6 @@ func TestOriginalWins(t *testing.T) {
 	}
 }
 
-
 // sameEntries compares values, lists in any order: whose order a list has is the
 // policy's say, and no rule's.
 func sameEntries(a, b any) bool {

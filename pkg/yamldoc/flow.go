@@ -145,9 +145,9 @@ func (p *parser) alias() (*node, error) {
 	target := p.anchors[name]
 	switch {
 	case p.open[name]:
-		return nil, p.fail(start, "the value of anchor %q contains itself", name)
+		return nil, p.fail(start, "the value of this anchor contains itself")
 	case target == nil:
-		return nil, p.fail(start, "there is no anchor %q before this", name)
+		return nil, p.fail(start, "there is no anchor of this name before it; quote a text that begins with *")
 	}
 	p.refs = true
 	return p.new(node{kind: aliasNode, refs: true, start: start, body: start, end: p.pos, text: name, target: target}), nil

@@ -27,7 +27,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(suite{m}, map[string]func(){"kubectl-merge": program})
+	testscript.Main(suite{m}, map[string]func(){"kubectl-merge": program, "tty": tty})
 }
 
 // suite is the run of all tests, with what it leaves taken away.

@@ -1,0 +1,164 @@
+package e2e
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+	"unsafe"
+)
+
+// tty plays a user at a terminal: tty [-cols=N] ANSWERS COMMAND... runs the command
+// on a pseudo-terminal of its own, waits for what the lines of ANSWERS name, and
+// types what they answer:
+//
+//	Take which => l
+//	Value => ^C
+//
+// What the terminal showed goes to standard output; the exit code is the
+// command's.
+func tty() {
+	cols := flag.Int("cols", 80, "width of the terminal")
+	flag.Parse()
+	if flag.NArg() < 2 {
+		fmt.Fprintln(os.Stderr, "usage: tty [-cols=N] ANSWERS COMMAND...")
+		os.Exit(2)
+	}
+	script, err := os.ReadFile(flag.Arg(0))
+	if err == nil {
+		err = playTTY(*cols, string(script), exec.Command(flag.Arg(1), flag.Args()[2:]...), os.Stdout)
+	}
+	var code *exec.ExitError
+	switch {
+	case errors.As(err, &code):
+		os.Exit(code.ExitCode())
+	case err != nil:
+		fmt.Fprintln(os.Stderr, "tty:", err)
+		os.Exit(125)
+	}
+}
+
+func playTTY(cols int, script string, cmd *exec.Cmd, out io.Writer) error {
+	master, slave, err := openTTY(cols)
+	if err != nil {
+		return err
+	}
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = slave, slave, slave
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	if err := slave.Close(); err != nil {
+		return err
+	}
+	shown := &screen{grown: make(chan struct{}, 1)}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_, _ = io.Copy(shown, master) // ends with an error once nobody has the terminal open
+	}()
+	err = shown.answer(master, script, ended)
+	if err != nil {
+		_ = cmd.Process.Kill() // it waits for an answer that never comes
+	}
+	<-ended
+	if _, werr := io.WriteString(out, strings.ReplaceAll(shown.text(), "\r\n", "\n")); werr != nil {
+		return werr
+	}
+	if werr := cmd.Wait(); err == nil {
+		err = werr
+	}
+	return err
+}
+
+// openTTY makes a pseudo-terminal.
+func openTTY(cols int) (master, slave *os.File, err error) {
+	if master, err = os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0); err != nil {
+		return nil, nil, err
+	}
+	var number, unlock uint32
+	size := struct{ rows, cols, x, y uint16 }{rows: 50, cols: uint16(cols)}
+	for _, call := range []struct {
+		request uintptr
+		value   unsafe.Pointer
+	}{
+		{syscall.TIOCGPTN, unsafe.Pointer(&number)},
+		{syscall.TIOCSPTLCK, unsafe.Pointer(&unlock)},
+		{syscall.TIOCSWINSZ, unsafe.Pointer(&size)},
+	} {
+		if _, _, errno := syscall.Syscall(syscall.SYS_IOCTL, master.Fd(), call.request, uintptr(call.value)); errno != 0 {
+			return nil, nil, errno
+		}
+	}
+	slave, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|syscall.O_NOCTTY, 0)
+	return master, slave, err
+}
+
+// answer waits for each line's question and types its answer.
+func (s *screen) answer(keyboard io.Writer, script string, ended <-chan struct{}) error {
+	keys := strings.NewReplacer("^C", "\x03", "^D", "\x04")
+	from := 0
+	for line := range strings.Lines(script) {
+		question, answer, ok := strings.Cut(strings.TrimSuffix(line, "\n"), " => ")
+		if !ok {
+			return fmt.Errorf("%q is no line of the form QUESTION => ANSWER", line)
+		}
+		limit := time.After(time.Minute)
+		for {
+			if i := strings.Index(s.text()[from:], question); i >= 0 {
+				from += i + len(question)
+				break
+			}
+			select {
+			case <-s.grown:
+			case <-ended:
+				if !strings.Contains(s.text()[from:], question) {
+					return fmt.Errorf("the command ended before it asked %q", question)
+				}
+			case <-limit:
+				return fmt.Errorf("%q was not asked within a minute", question)
+			}
+		}
+		typed := keys.Replace(answer)
+		if typed == answer {
+			typed += "\n"
+		}
+		if _, err := io.WriteString(keyboard, typed); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// screen is what a terminal has shown so far.
+type screen struct {
+	mu    sync.Mutex
+	shown bytes.Buffer
+	grown chan struct{}
+}
+
+// Write shows more.
+func (s *screen) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	defer func() {
+		select {
+		case s.grown <- struct{}{}:
+		default: // it is known already
+		}
+	}()
+	return s.shown.Write(p)
+}
+
+func (s *screen) text() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.shown.String()
+}
