@@ -40,7 +40,7 @@ func (f *explainForm) unknown(items []*batch.Item) error {
 		for _, item := range items {
 			p := item.Outcome.Planned
 			found = found || len(diff.Explain(tell(p, f.secrets), path).Fields) > 0
-			if s := schema.Suggest(p.Type, path); near == "" && s != "" {
+			if s := schema.Suggest(p.Type, path); near == "" && s != "" && s != path[len(path)-1].Name {
 				near = "; did you mean " + s + "?"
 			}
 		}

@@ -83,12 +83,21 @@ func (t Told) row(b merge.Because, d merge.Disagreement, disagree bool) Row {
 		conflict: disagree && d.Winner == merge.Nobody,
 		untold:   !disagree && b.Cause == merge.CauseLive,
 	}
+	if disagree && d.Owner != nil {
+		r.Owner = d.Owner // whose value it is, not who else holds a part of it
+	}
 	r.brief = brief(b.Cause, d.Kind, r.conflict)
 	if b.Result.Set {
 		r.Result = t.like(b, s)
 	}
-	r.differ = r.conflict || !alike(b.Original, b.Result) || !alike(b.Local, b.Result) || !alike(b.Live, b.Result)
+	r.differ = r.conflict || !alike(b.Local, b.Result) || !alike(b.Live, b.Result) || !alike(b.Original, b.Result) && !t.blanked(b)
 	return r
+}
+
+// blanked: a Secret's original keeps no value that could differ.
+func (t Told) blanked(b merge.Because) bool {
+	_, secret := t.secretAt(b.Path)
+	return secret && b.Original.Value == ""
 }
 
 // like masks the result as the side that it equals is masked.

@@ -180,6 +180,8 @@ func TestExplainSomeFields(t *testing.T) {
 		{"all below", "metadata.labels", 3},
 		{"an entry", "spec.containers[name=side]", 2},
 		{"a field of an entry", "spec.containers[name=web].image", 1},
+		{"what stands inside one value: the row of that value", "spec.containers[name=web].args[0]", 1},
+		{"nothing inside one value", "spec.containers[name=web].args[7]", 0},
 		{"nothing of that name", "spec.replica", 0},
 		{"book-keeping where asked", "metadata.resourceVersion", 1},
 	} {

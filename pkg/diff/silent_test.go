@@ -19,7 +19,10 @@ func forms(t testing.TB, x diff.Told) string {
 	t.Helper()
 	var b bytes.Buffer
 	for _, note := range append(diff.Notes(x), diff.Conflicts(x)...) {
-		fmt.Fprintln(&b, note, show(t, note))
+		fmt.Fprintln(&b, note, show(t, note), note.Sides(0))
+		if err := note.Compare(&b, true); err != nil {
+			t.Fatal(err)
+		}
 	}
 	doc := diff.Doc{Name: diff.DocName(x.Plan.Result), Live: x.Live, Result: x.Plan.Result}
 	for _, o := range []diff.Options{{}, {ShowManagedFields: true, Color: true}} {

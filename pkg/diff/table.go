@@ -26,10 +26,9 @@ func table(e Explanation, o ExplainOptions) string {
 	for i, r := range e.Fields {
 		lines := []string{line(rows[i+1], widths)}
 		for _, below := range r.below(roomy) {
-			if below = "  " + below; o.Width > 0 {
-				below = cut(below, o.Width)
+			for _, l := range pack(below, o.Width-2) {
+				lines = append(lines, "  "+l)
 			}
-			lines = append(lines, below)
 		}
 		for _, l := range lines {
 			b.WriteString(paint(l, r.color(), o.Color) + "\n")
@@ -71,27 +70,52 @@ func cell(o merge.Opt, n int) string {
 	return short(o.Value, n)
 }
 
+// parts are what a line is broken between, where it is too long.
+type parts struct {
+	texts []string
+	glue  string
+}
+
+// pack lays parts into as few lines of at most n characters as their order allows,
+// and cuts a part that has no room in a line of its own; n below 1 is no limit.
+func pack(p parts, n int) []string {
+	var lines []string
+	for _, t := range p.texts {
+		if n > 0 {
+			t = cut(t, n)
+		}
+		if last := len(lines) - 1; last >= 0 {
+			if joined := lines[last] + p.glue + t; n < 1 || utf8.RuneCountInString(joined) <= n {
+				lines[last] = joined
+				continue
+			}
+		}
+		lines = append(lines, t)
+	}
+	return lines
+}
+
 // below tells what does not fit into the field's line.
-func (r Row) below(roomy bool) []string {
+func (r Row) below(roomy bool) []parts {
 	who := ownerName(r.Owner)
 	if who != "" {
 		who = strings.TrimSuffix(who+", "+when(r.Owner), ", ")
 	}
 	switch {
 	case r.untold && who != "":
-		return []string{"set by " + who}
+		return []parts{{texts: []string{"set by " + who}}}
 	case r.untold || !r.differ:
 		return nil
 	}
-	all := "live " + cell(r.Live, longest)
+	live := "live " + cell(r.Live, longest)
 	if who != "" {
-		all += " (" + who + ")"
+		live += " (" + who + ")"
 	}
-	all += " · local " + cell(r.Local, longest) + " · original " + cell(r.Original, longest)
+	sides := parts{[]string{live, "local " + cell(r.Local, longest), "original " + cell(r.Original, longest)}, " · "}
 	if roomy {
-		return []string{all}
+		return []parts{sides}
 	}
-	return []string{r.reason(), all}
+	return []parts{{strings.Split(r.reason(), "; "), "; "}, sides}
 }
 
 // color is by side; what is open or goes is red.
