@@ -26,6 +26,9 @@ type Item struct {
 	Outcome sink.Outcome // its Word is "" until the item is through
 	Err     error        // why it stays as it is
 
+	listed *cluster.Listed // live, as a list has it, until it is merged
+	absent bool            // a list says that there is none
+
 	state   state
 	refusal error // the last one, while deferred
 }
@@ -126,6 +129,7 @@ func (ns Namespacing) Place(o source.Object, namespaced bool) (source.Object, er
 
 // Merge reads and merges every item; what went wrong is in its Err.
 func (j *Job) Merge(ctx context.Context, items []*Item) {
+	j.readLists(ctx, items)
 	done := func(int) {}
 	begun := run.Each(ctx, len(items), j.Concurrency, func(i int) { j.merge(ctx, items[i]) }, done)
 	for _, item := range items[begun:] {
@@ -134,8 +138,8 @@ func (j *Job) Merge(ctx context.Context, items []*Item) {
 }
 
 func (j *Job) merge(ctx context.Context, item *Item) {
-	live, err := j.API.Get(ctx, item.Target)
-	if err != nil && !cluster.IsNotFound(err) {
+	live, err := j.live(ctx, item)
+	if err != nil {
 		item.Err = fmt.Errorf("%s: %w", item.Target, err)
 		return
 	}

@@ -71,9 +71,7 @@ func (c *Cluster) List(ctx context.Context, r Resource, namespace, selector stri
 			if !ok {
 				return fmt.Errorf("%s: the server's list holds something that is no object", r.Plural)
 			}
-			if obj["kind"] == nil { // a list of one kind leaves these out
-				obj["kind"], obj["apiVersion"] = r.Kind, r.GroupVersion()
-			}
+			r.complete(obj)
 			if !each(obj) {
 				return nil
 			}
@@ -116,7 +114,25 @@ func (c *Cluster) send(ctx context.Context, t Target, verb string, req *rest.Req
 	return c.object(ctx, t, verb, req.Body(data))
 }
 
+// object is the answer to a request as a value.
 func (c *Cluster) object(ctx context.Context, t Target, verb string, req *rest.Request) (map[string]any, error) {
+	data, err := c.answer(ctx, t, verb, req)
+	if err != nil {
+		return nil, err
+	}
+	v, err := merge.ReadJSON(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: the server's answer is not JSON: %w", t, err)
+	}
+	obj, ok := v.(map[string]any)
+	if !ok {
+		return nil, fmt.Errorf("%s: the server's answer is no object", t)
+	}
+	return obj, nil
+}
+
+// answer sends a request and gives the bytes of the answer.
+func (c *Cluster) answer(ctx context.Context, t Target, verb string, req *rest.Request) ([]byte, error) {
 	if t.Group == "" && t.Kind == "Secret" {
 		ctx = discreet(ctx)
 	}
@@ -128,15 +144,7 @@ func (c *Cluster) object(ctx context.Context, t Target, verb string, req *rest.R
 	if err != nil {
 		return nil, c.explain(err, t, verb)
 	}
-	v, err := merge.ReadJSON(data)
-	if err != nil {
-		return nil, fmt.Errorf("%s: the server's answer is not JSON: %w", t, err)
-	}
-	obj, ok := v.(map[string]any)
-	if !ok {
-		return nil, fmt.Errorf("%s: the server's answer is no object", t)
-	}
-	return obj, nil
+	return data, nil
 }
 
 // encode writes a value as compact JSON, numbers digit for digit.

@@ -1,0 +1,100 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
+
+// Listing asks for one page of the objects of a resource in one namespace.
+type Listing struct {
+	Resource
+	Namespace string // "" for a cluster-scoped resource
+	Limit     int    // objects on the page, at most
+	Continue  string // Page.Next of the page before; "" for the first
+}
+
+// Page is a part of a list. All pages of a list show the state that the server had
+// when the first was asked for, which is the most recent one.
+type Page struct {
+	Objects []Listed
+	Next    string // "" on the last page
+	Left    int    // objects behind this page; -1 where the server does not tell
+	Size    int    // bytes of the answer
+}
+
+// Listed is an object of a list as the server sent it, not decoded yet.
+type Listed struct {
+	Name string
+
+	text     []byte
+	resource Resource
+}
+
+// Page reads one page of a list. A server that has no such list, or the user no
+// right to it, is a Refusal.
+func (c *Cluster) Page(ctx context.Context, l Listing) (Page, error) {
+	t := Target{Resource: l.Resource, Namespace: l.Namespace}
+	req := c.request("GET", t).Param("limit", strconv.Itoa(l.Limit))
+	if l.Continue != "" {
+		req.Param("continue", l.Continue)
+	}
+	data, err := c.answer(ctx, t, "list", req)
+	if err != nil {
+		return Page{}, err
+	}
+	var list struct {
+		Metadata struct {
+			Continue           string `json:"continue"`
+			RemainingItemCount *int   `json:"remainingItemCount"`
+		} `json:"metadata"`
+		Items []json.RawMessage `json:"items"`
+	}
+	if err := json.Unmarshal(data, &list); err != nil {
+		return Page{}, fmt.Errorf("%s: the server's list cannot be read: %w", l.Plural, err)
+	}
+	p := Page{Objects: make([]Listed, len(list.Items)), Next: list.Metadata.Continue, Left: -1, Size: len(data)}
+	switch {
+	case list.Metadata.RemainingItemCount != nil:
+		p.Left = *list.Metadata.RemainingItemCount
+	case p.Next == "":
+		p.Left = 0
+	}
+	for i, text := range list.Items {
+		var named struct {
+			Metadata struct {
+				Name string `json:"name"`
+			} `json:"metadata"`
+		}
+		if err := json.Unmarshal(text, &named); err != nil {
+			return Page{}, fmt.Errorf("%s: the server's list holds something that is no object: %w", l.Plural, err)
+		}
+		p.Objects[i] = Listed{Name: named.Metadata.Name, text: text, resource: l.Resource}
+	}
+	return p, nil
+}
+
+// Object is the object as Get would give it: a list of one kind leaves kind and
+// apiVersion out in its items.
+func (l Listed) Object() (map[string]any, error) {
+	v, err := merge.ReadJSON(l.text)
+	if err != nil {
+		return nil, fmt.Errorf("the server's answer is not JSON: %w", err)
+	}
+	obj, ok := v.(map[string]any)
+	if !ok {
+		return nil, fmt.Errorf("the server's answer is no object")
+	}
+	l.resource.complete(obj)
+	return obj, nil
+}
+
+// complete fills in what an item of a list may lack.
+func (r Resource) complete(obj map[string]any) {
+	if obj["kind"] == nil {
+		obj["kind"], obj["apiVersion"] = r.Kind, r.GroupVersion()
+	}
+}
