@@ -41,10 +41,10 @@ type Outcome struct {
 
 // Changed is a file that is to change.
 type Changed struct {
-	Name   string // inside dest's folder
-	File   *File  // dest's, nil for a new one
-	Text   []byte // nil: the file goes
-	Plain  []byte // Text without conflict markers; what dest has stands in their place
+	Name  string // inside dest's folder
+	File  *File  // dest's, nil for a new one
+	Text  []byte // nil: the file goes
+	Plain []byte // Text without conflict markers; what dest has stands in their place
 }
 
 // Merge merges. No input is modified and nothing is written. The error names every
@@ -139,7 +139,7 @@ func (m *merger) put(o, u, d *resource, t *text) {
 // merged is the text of a document that both have, nil if it stays as it is.
 func (m *merger) merged(o, u, d *resource) (*text, error) {
 	t, plan := m.three(o, u, d)
-	m.tell(u.id, d, plan)
+	m.tell(o, d, t, plan)
 	e := yamldoc.Edit{Want: plan.Result, Type: t, Source: u.doc, Comments: yamldoc.LeafComments}
 	if m.Original == nil {
 		e.Comments = yamldoc.AllComments

@@ -13,7 +13,8 @@ import (
 // tell takes down what a merge settled against dest, and its conflicts. That the
 // source wins is what a merge of two is for, and that dest's own changes stay what
 // one of three is for: neither is told.
-func (m *merger) tell(i id, d *resource, plan merge.Plan) {
+func (m *merger) tell(o, d *resource, t *merge.Type, plan merge.Plan) {
+	i, original := d.id, valueOf(o)
 	told := diff.Told{Object: i.String(), Live: d.value(), Local: plan.Result, Plan: merge.Plan{Result: plan.Result, Conflicts: plan.Conflicts}}
 	for _, n := range diff.Conflicts(told) {
 		n.Ways = []string{"the values stand between <<<<<<< and >>>>>>> in " + d.file.Where() + ": leave one of them"}
@@ -26,6 +27,12 @@ func (m *merger) tell(i id, d *resource, plan merge.Plan) {
 	for _, s := range plan.Settled {
 		if s.Kind != merge.Drift {
 			told.Plan.Settled = append(told.Plan.Settled, s)
+		}
+	}
+	for _, r := range plan.Removed {
+		was, ok := merge.Lookup(original, r.Path, t)
+		if !ok || !equal(was, r.Value) {
+			told.Plan.Removed = append(told.Plan.Removed, r)
 		}
 	}
 	for _, n := range diff.Notes(told) {
@@ -53,6 +60,9 @@ func state(o merge.Opt) string {
 
 // verdict says who won.
 func verdict(n diff.Note) string {
+	if n.Winner == merge.Nobody {
+		return "dest " + state(n.Live) + ": removed, as updated says"
+	}
 	end := map[merge.Side]string{
 		merge.LocalSide: "updated wins", merge.LiveSide: "dest wins", merge.OriginalSide: "original wins",
 	}[n.Winner]

@@ -201,6 +201,12 @@ func (w *wholes) plan(p merge.Plan) merge.Plan {
 	p.Result = w.show(p.Result)
 	p.Conflicts = w.disagreements(p.Conflicts)
 	p.Settled = w.disagreements(p.Settled)
+	removed := make([]merge.Removal, len(p.Removed))
+	for i, r := range p.Removed {
+		r.Value = w.show(r.Value)
+		removed[i] = r
+	}
+	p.Removed = removed
 	return p
 }
 
