@@ -215,7 +215,7 @@ func coversField(f Field, l, o, v Opt, exact bool) bool {
 	if equalOpt(l, v, f) {
 		return true
 	}
-	l = denull(l)
+	l, o = denull(l), denull(o)
 	if !l.Set || !v.Set {
 		return !l.Set && !o.Set || f.ZeroIsAbsent && l.Set && isZero(l.Value, f.Type)
 	}

@@ -168,6 +168,8 @@ func TestThree(t *testing.T) {
 			want: `{"selector":{"a":"2"}}`, told: "both:selector"},
 		{reason: "what the server added inside an atomic value is no change", original: `{"selector":{"a":"1"}}`, local: `{"selector":{"a":"1"}}`,
 			live: `{"selector":{"a":"1","default":"x"}}`, want: `{"selector":{"a":"1","default":"x"}}`},
+		{reason: "null inside an atomic value, where the server has a default", original: `{"args":[{"a":"1","b":null}]}`, local: `{"args":[{"a":"1","b":null}]}`,
+			live: `{"args":[{"a":"1","b":"default"}]}`, want: `{"args":[{"a":"1","b":"default"}]}`},
 		{reason: "big integers are exact", original: `{"replicas":9007199254740992}`, local: `{"replicas":9007199254740993}`, live: `{"replicas":9007199254740992}`,
 			want: `{"replicas":9007199254740993}`},
 		{reason: "numbers compare by value", local: `{"replicas":1.0}`, live: `{"replicas":1}`, want: `{"replicas":1}`},
