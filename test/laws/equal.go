@@ -88,8 +88,7 @@ func made(t *merge.Type, l any, o merge.Opt, v any) bool {
 		om, _ := o.Value.(map[string]any)
 		for name, lv := range l {
 			f, _ := fieldOf(t, name)
-			ov, had := om[name]
-			q := quad{o: merge.Opt{Value: ov, Set: had}, l: some(lv), v: some(vm[name])}
+			q := quad{o: some(om[name]), l: some(lv), v: some(vm[name])}
 			if !same(q.l, q.v, f) && !madeField(f, q) {
 				return false
 			}
