@@ -5,8 +5,6 @@ import (
 	"io"
 	"strings"
 
-	udiff "github.com/aymanbagabas/go-udiff"
-
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
@@ -53,13 +51,10 @@ func (n Note) Compare(w io.Writer, color bool) error {
 		}
 		sides[i] = t
 	}
-	d, err := udiff.ToUnified("live", "local", sides[0], udiff.Lines(sides[0], sides[1]), udiff.DefaultContextLines)
-	if err != nil {
-		return fmt.Errorf("%s: diff: %w", n.Path, err)
-	}
+	d := Text("live", "local", sides[0], sides[1], 3)
 	if color {
 		d = colored(d)
 	}
-	_, err = io.WriteString(w, d)
+	_, err := io.WriteString(w, d)
 	return err
 }

@@ -1,12 +1,11 @@
 package diff
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
 	"strings"
-
-	udiff "github.com/aymanbagabas/go-udiff"
 )
 
 // Doc is one object in two forms. A nil Live is an object that will be created,
@@ -28,6 +27,10 @@ type Options struct {
 	ShowManagedFields bool
 
 	ShowSecrets bool // print a Secret's values
+
+	// From and To are what the two forms are called above the diff; "" is live and
+	// merged.
+	From, To string
 }
 
 // DocName names an object's diff as kubectl diff names its files:
@@ -59,10 +62,8 @@ func Unified(w io.Writer, d Doc, o Options) (changed bool, err error) {
 		lines = max(o.Context, 0)
 	}
 	name := visible(d.Name)
-	text, err := udiff.ToUnified("live/"+name, "merged/"+name, old, udiff.Lines(old, now), lines)
-	if err != nil {
-		return false, fmt.Errorf("%s: diff: %w", name, err)
-	}
+	from, to := cmp.Or(o.From, "live"), cmp.Or(o.To, "merged")
+	text := Text(from+"/"+name, to+"/"+name, old, now, lines)
 	if o.Color {
 		text = colored(text)
 	}
