@@ -133,3 +133,41 @@ func FromRelease(c Config, r Release) Manifest {
 	})
 	return m
 }
+
+// Agree says where two manifests of one release differ: in a text, or in a platform
+// that both have.
+func Agree(a, b Manifest) error {
+	var errs []error
+	textsOf := func(m Manifest) [7]string {
+		s := m.Spec
+		return [7]string{m.APIVersion, m.Kind, m.Metadata.Name, s.Version, s.Homepage, s.ShortDescription + s.Description, s.Caveats}
+	}
+	if textsOf(a) != textsOf(b) {
+		errs = append(errs, fmt.Errorf("krew: the manifests' texts differ: %q, and %q", textsOf(a), textsOf(b)))
+	}
+	for _, p := range a.Spec.Platforms {
+		for _, q := range b.Spec.Platforms {
+			if p.OS() == q.OS() && p.Arch() == q.Arch() && (p.URI != q.URI || p.SHA256 != q.SHA256 || p.Bin != q.Bin) {
+				errs = append(errs, fmt.Errorf("krew: the manifests differ for %s/%s: %s %s %s, and %s %s %s",
+					p.OS(), p.Arch(), p.URI, p.SHA256, p.Bin, q.URI, q.SHA256, q.Bin))
+			}
+		}
+	}
+	if len(b.Spec.Platforms) == 0 {
+		errs = append(errs, errors.New("krew: the other manifest has no platforms"))
+	}
+	return errors.Join(errs...)
+}
+
+// Unversioned is the manifest without what differs from version to version.
+func Unversioned(m Manifest) Manifest {
+	version := strings.TrimPrefix(m.Spec.Version, "v")
+	m.Spec.Version = "v0.0.0"
+	m.Spec.Platforms = slices.Clone(m.Spec.Platforms)
+	for i := range m.Spec.Platforms {
+		p := &m.Spec.Platforms[i]
+		p.URI = strings.ReplaceAll(p.URI, version, "0.0.0")
+		p.SHA256 = strings.Repeat("0", 64)
+	}
+	return m
+}
