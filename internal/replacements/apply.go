@@ -1,0 +1,195 @@
+package replacements
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"sigs.k8s.io/kustomize/api/filters/replacement"
+	"sigs.k8s.io/kustomize/api/types"
+	"sigs.k8s.io/kustomize/kyaml/resid"
+	kyaml "sigs.k8s.io/kustomize/kyaml/yaml"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
+)
+
+// Selector names the object that a source is taken from. Empty fields fit
+// everything.
+type Selector struct {
+	Group, Version, Kind, Namespace, Name string
+}
+
+// String is the selector for people.
+func (s Selector) String() string {
+	out := strings.ToLower(s.Kind)
+	if s.Group != "" {
+		out += "." + s.Group
+	}
+	if s.Name != "" {
+		out += "/" + s.Name
+	}
+	if s.Namespace != "" {
+		out += " in " + s.Namespace
+	}
+	if out == "" {
+		return "any object"
+	}
+	return out
+}
+
+// Find gets the objects that a source selects from somewhere else, such as a
+// cluster; none is no error.
+type Find func(Selector) ([]any, error)
+
+// Apply makes the replacements, one after the other, in objects in the JSON forms
+// of package merge, and gives the objects as they become, in order; those in which
+// nothing changes are the very same values. find, which may be nil, is asked for
+// sources that are not among the objects. Errors name the replacement, and never
+// hold a value.
+//
+// Rules: seed "replacements"; kustomize's replacement filter.
+func (r *Rules) Apply(objects []any, find Find) ([]any, error) {
+	nodes := make([]*kyaml.RNode, len(objects))
+	before := make([]string, len(objects))
+	for i, o := range objects {
+		var err error
+		if nodes[i], before[i], err = toNode(o); err != nil {
+			return nil, err
+		}
+	}
+	for _, rule := range r.list {
+		if err := rule.apply(nodes, find); err != nil {
+			return nil, fmt.Errorf("%s: %w", rule.where, err)
+		}
+	}
+	out := make([]any, len(objects))
+	for i, n := range nodes {
+		text, err := n.String()
+		if err != nil {
+			return nil, fmt.Errorf("%s: what the replacements made of it cannot be written as YAML", nameOf(n))
+		}
+		if out[i] = objects[i]; text == before[i] {
+			continue
+		}
+		if out[i], err = fromText(text); err != nil {
+			return nil, fmt.Errorf("%s: a replacement put a text where only a number or boolean can stand; quote the target", nameOf(n))
+		}
+	}
+	return out, nil
+}
+
+func toNode(v any) (*kyaml.RNode, string, error) {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return nil, "", fmt.Errorf("replacements: an object is not JSON: %w", err)
+	}
+	n, err := kyaml.Parse(string(text))
+	if err != nil {
+		return nil, "", errors.New("replacements: kustomize cannot read an object")
+	}
+	s, err := n.String()
+	return n, s, err
+}
+
+func fromText(text string) (any, error) {
+	f, err := yamldoc.Parse([]byte(text))
+	if err != nil {
+		return nil, err
+	}
+	return f.Documents()[0].Value(), nil
+}
+
+// apply makes one replacement.
+func (r rule) apply(nodes []*kyaml.RNode, find Find) error {
+	value := kyaml.NewScalarRNode("")
+	all, one := nodes, copied(r.Replacement)
+	if r.SourceValue == nil {
+		source, extra, err := r.sourceNode(nodes, find)
+		if err != nil {
+			return err
+		}
+		if value, err = r.value(source); err != nil {
+			return err
+		}
+		if extra {
+			all = append(nodes[:len(nodes):len(nodes)], source)
+			one = onlySource(one, source)
+		}
+	}
+	var targets []*kyaml.RNode
+	for _, t := range r.Targets {
+		got, err := r.target(nodes, t, value)
+		if err != nil {
+			return err
+		}
+		targets = append(targets, got...)
+	}
+	if _, err := (replacement.Filter{Replacements: []types.Replacement{one}}).Filter(all); err != nil {
+		return discreet(err)
+	}
+	for _, n := range targets {
+		settle(n.YNode(), value.YNode())
+	}
+	return nil
+}
+
+// copied is a replacement that the filter may write its defaults into.
+func copied(r types.Replacement) types.Replacement {
+	if r.Source != nil {
+		s := *r.Source
+		r.Source = &s
+	}
+	targets := make([]*types.TargetSelector, len(r.Targets))
+	for i, t := range r.Targets {
+		c := *t
+		targets[i] = &c
+	}
+	r.Targets = targets
+	return r
+}
+
+// onlySource has an object from elsewhere taken as the source and never as a
+// target.
+func onlySource(r types.Replacement, source *kyaml.RNode) types.Replacement {
+	id := idOf(source)
+	r.Source.ResId = id
+	for _, t := range r.Targets {
+		not := &types.Selector{ResId: quoted(id)}
+		t.Reject = append(t.Reject[:len(t.Reject):len(t.Reject)], not)
+	}
+	return r
+}
+
+// quoted is an id as a pattern that fits nothing else: selectors are regular
+// expressions.
+func quoted(id resid.ResId) resid.ResId {
+	gvk := resid.Gvk{Group: regexp.QuoteMeta(id.Group), Version: regexp.QuoteMeta(id.Version), Kind: regexp.QuoteMeta(id.Kind)}
+	return resid.NewResIdWithNamespace(gvk, regexp.QuoteMeta(id.Name), regexp.QuoteMeta(id.Namespace))
+}
+
+// discreet is an error of the filter without the values that kustomize quotes.
+func discreet(err error) error {
+	text, _, _ := strings.Cut(err.Error(), "\n")
+	for _, quoting := range []string{": value:", " for value "} {
+		text, _, _ = strings.Cut(text, quoting)
+	}
+	return errors.New(text)
+}
+
+// settle gives fields that the filter has created the type of the source: it makes
+// them plain, so that the text "8080" would be read as a number.
+//
+// Unlike kustomize: which writes it so.
+func settle(n, value *kyaml.Node) {
+	if n.Kind == kyaml.ScalarNode && n.Tag == "" && value.Kind == kyaml.ScalarNode {
+		n.Tag, n.Style = value.Tag, value.Style
+		if n.Tag == "" {
+			n.Tag = kyaml.NodeTagString
+		}
+	}
+	for _, c := range n.Content {
+		settle(c, value)
+	}
+}

@@ -1,0 +1,357 @@
+package replacements
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/kustomize/api/types"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
+)
+
+// Rules are replacements as they were read, in order.
+type Rules struct {
+	list []rule
+}
+
+// rule is one replacement and where it stands.
+type rule struct {
+	where string
+	types.Replacement
+}
+
+// Len is the number of replacements.
+func (r *Rules) Len() int { return len(r.list) }
+
+// Parse reads replacements from YAML: a kustomization (of which nothing else is
+// looked at) or any mapping with replacements: in it, a list of replacements, or a
+// single one. load reads the files that a path: in it names. All that is wrong is
+// told at once, each with the file and the place in it.
+//
+// Unlike kustomize: an unknown key is an error, and select may be a list, of which
+// any may match (seed "replacements" shows both).
+func Parse(name string, text []byte, load func(path string) ([]byte, error)) (*Rules, error) {
+	f, err := yamldoc.Parse(text)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	p := parser{file: name, load: load}
+	for _, d := range f.Documents() {
+		if !d.Empty() {
+			p.document(d.Value())
+		}
+	}
+	if len(p.errs) > 0 {
+		return nil, errors.Join(p.errs...)
+	}
+	return &Rules{list: p.rules}, nil
+}
+
+type parser struct {
+	file  string
+	load  func(string) ([]byte, error)
+	inner bool // the file was named by path:
+	rules []rule
+	errs  []error
+}
+
+func (p *parser) wrong(at, format string, args ...any) {
+	if at != "" {
+		at = ": " + at
+	}
+	p.errs = append(p.errs, fmt.Errorf("%s%s: %s", p.file, at, fmt.Sprintf(format, args...)))
+}
+
+func (p *parser) document(v any) {
+	m, _ := v.(map[string]any)
+	list, isList := v.([]any)
+	at := ""
+	if all, ok := m["replacements"]; ok {
+		if list, isList = all.([]any); !isList {
+			p.wrong("replacements", "must be a list")
+			return
+		}
+		at = "replacements"
+		if _, ok := m["kind"]; !ok {
+			p.known(m, "", []string{"replacements"})
+		}
+	}
+	switch {
+	case isList:
+		for i, e := range list {
+			p.entry(e, fmt.Sprintf("%s[%d]", at, i))
+		}
+	case m != nil && m["kind"] == nil:
+		p.entry(m, "")
+	default:
+		p.wrong("", "has no replacements: it needs a list of them, or a mapping with source and targets")
+	}
+}
+
+// entry is a replacement, or the path of a file with some.
+func (p *parser) entry(v any, at string) {
+	m, ok := v.(map[string]any)
+	if !ok {
+		p.wrong(at, "must be a mapping with source and targets")
+		return
+	}
+	if path, ok := m["path"]; ok {
+		p.path(path, m, at)
+		return
+	}
+	before := len(p.errs)
+	p.check(m, at)
+	if len(p.errs) > before {
+		return
+	}
+	for _, r := range p.expand(m, at) {
+		p.rules = append(p.rules, rule{where: p.file + strings.TrimSuffix(": "+at, ": "), Replacement: r})
+	}
+}
+
+func (p *parser) path(v any, m map[string]any, at string) {
+	path, ok := v.(string)
+	switch {
+	case !ok || path == "":
+		p.wrong(join(at, "path"), "must be the name of a file")
+	case len(m) > 1:
+		p.wrong(at, "has both path and a replacement of its own; make two of them")
+	case p.inner || p.load == nil:
+		p.wrong(join(at, "path"), "cannot be followed here")
+	default:
+		text, err := p.load(path)
+		if err != nil {
+			p.wrong(join(at, "path"), "%v", err)
+			return
+		}
+		f, err := yamldoc.Parse(text)
+		if err != nil {
+			p.wrong(join(at, "path"), "%s: %v", path, err)
+			return
+		}
+		inner := parser{file: path, inner: true}
+		for _, d := range f.Documents() {
+			if !d.Empty() {
+				inner.document(d.Value())
+			}
+		}
+		p.rules = append(p.rules, inner.rules...)
+		p.errs = append(p.errs, inner.errs...)
+	}
+}
+
+// The keys that there are.
+var (
+	ruleKeys   = []string{"source", "sourceValue", "targets"}
+	idKeys     = []string{"group", "version", "kind", "name", "namespace"}
+	sourceKeys = append(slices.Clone(idKeys), "fieldPath", "options")
+	selectKeys = append(slices.Clone(idKeys), "annotationSelector", "labelSelector")
+	targetKeys = []string{"select", "reject", "fieldPaths", "options"}
+	optionKeys = []string{"delimiter", "index", "create"}
+)
+
+// check tells everything that is wrong with a replacement.
+func (p *parser) check(m map[string]any, at string) {
+	p.known(m, at, ruleKeys)
+	source, stated := m["source"]
+	_, value := m["sourceValue"]
+	switch {
+	case stated && value:
+		p.wrong(at, "has both source and sourceValue; one of them has to go")
+	case !stated && !value:
+		p.wrong(at, "has no source")
+	case value:
+		p.texts(m, at, "sourceValue")
+	default:
+		p.source(source, join(at, "source"))
+	}
+	targets, ok := m["targets"].([]any)
+	if !ok || len(targets) == 0 {
+		p.wrong(at, "has no targets; they are a list")
+	}
+	for i, t := range targets {
+		p.target(t, fmt.Sprintf("%s[%d]", join(at, "targets"), i))
+	}
+}
+
+func (p *parser) source(v any, at string) {
+	m, ok := v.(map[string]any)
+	if !ok {
+		p.wrong(at, "must be a mapping")
+		return
+	}
+	p.known(m, at, sourceKeys)
+	p.texts(m, at, append(slices.Clone(idKeys), "fieldPath")...)
+	p.options(m, at)
+}
+
+func (p *parser) target(v any, at string) {
+	m, ok := v.(map[string]any)
+	if !ok {
+		p.wrong(at, "must be a mapping")
+		return
+	}
+	p.known(m, at, targetKeys)
+	selects := entriesOf(m["select"])
+	if len(selects) == 0 {
+		p.wrong(at, "has no select")
+	}
+	for _, part := range []string{"select", "reject"} {
+		for i, s := range entriesOf(m[part]) {
+			p.selector(s, fmt.Sprintf("%s[%d]", join(at, part), i), part == "select" && len(selects) > 1)
+		}
+	}
+	if paths, ok := m["fieldPaths"]; ok {
+		list, isList := paths.([]any)
+		for _, e := range list {
+			if _, ok := e.(string); !ok {
+				isList = false
+			}
+		}
+		if !isList {
+			p.wrong(join(at, "fieldPaths"), "must be a list of texts")
+		}
+	}
+	p.options(m, at)
+}
+
+// selector checks one select or reject; several: it is one of a list of selects.
+func (p *parser) selector(v any, at string, several bool) {
+	m, ok := v.(map[string]any)
+	if !ok {
+		p.wrong(at, "must be a mapping")
+		return
+	}
+	p.known(m, at, selectKeys)
+	p.texts(m, at, selectKeys...)
+	if several && (m["labelSelector"] != nil || m["annotationSelector"] != nil) {
+		p.wrong(at, "labelSelector and annotationSelector cannot stand in a list of selects; give it a target of its own")
+	}
+}
+
+func (p *parser) options(m map[string]any, at string) {
+	v, ok := m["options"]
+	if !ok {
+		return
+	}
+	at = join(at, "options")
+	o, ok := v.(map[string]any)
+	if !ok {
+		p.wrong(at, "must be a mapping")
+		return
+	}
+	p.known(o, at, optionKeys)
+	p.texts(o, at, "delimiter")
+	if n, ok := o["index"]; ok {
+		number, isNumber := n.(json.Number)
+		if _, err := number.Int64(); !isNumber || err != nil {
+			p.wrong(join(at, "index"), "must be a whole number")
+		}
+		if d, _ := o["delimiter"].(string); d == "" {
+			p.wrong(join(at, "index"), "has no meaning without a delimiter")
+		}
+	}
+	if c, ok := o["create"]; ok {
+		if _, isBool := c.(bool); !isBool {
+			p.wrong(join(at, "create"), "must be true or false")
+		}
+	}
+}
+
+// known tells keys that there are not, with the one that was probably meant.
+func (p *parser) known(m map[string]any, at string, keys []string) {
+	names := make([]string, 0, len(m))
+	for k := range m {
+		names = append(names, k)
+	}
+	slices.Sort(names)
+	for _, k := range names {
+		if slices.Contains(keys, k) {
+			continue
+		}
+		hint := "; there are " + strings.Join(keys, ", ")
+		if near := nearest(k, keys); near != "" {
+			hint = fmt.Sprintf("; did you mean %q?", near)
+		}
+		p.wrong(at, "unknown key %q%s", k, hint)
+	}
+}
+
+// nearest is the key that begins as k does, or k as it, and has about its length.
+func nearest(k string, keys []string) string {
+	best, at := "", len(k)
+	for _, key := range keys {
+		off := max(len(k), len(key)) - min(len(k), len(key))
+		if off < at && (strings.EqualFold(k, key) || strings.HasPrefix(key, k) || strings.HasPrefix(k, key)) {
+			best, at = key, off
+		}
+	}
+	return best
+}
+
+// texts tells values that must be text and are not.
+func (p *parser) texts(m map[string]any, at string, keys ...string) {
+	for _, k := range keys {
+		if v, ok := m[k]; ok {
+			if _, isText := v.(string); !isText {
+				p.wrong(join(at, k), "must be text; quote it")
+			}
+		}
+	}
+}
+
+// entriesOf is a list, or the one entry that stands instead of it.
+func entriesOf(v any) []any {
+	switch v := v.(type) {
+	case nil:
+		return nil
+	case []any:
+		return v
+	}
+	return []any{v}
+}
+
+func join(at, field string) string {
+	if at == "" {
+		return field
+	}
+	return at + "." + field
+}
+
+// expand makes kustomize's replacement of a checked one. A list of selects becomes
+// one target for each, which leaves out what an earlier one has.
+func (p *parser) expand(m map[string]any, at string) []types.Replacement {
+	out := map[string]any{}
+	for k, v := range m {
+		out[k] = v
+	}
+	var targets []any
+	for _, t := range entriesOf(m["targets"]) {
+		tm, _ := t.(map[string]any)
+		var before []any
+		for _, s := range entriesOf(tm["select"]) {
+			one := map[string]any{}
+			for k, v := range tm {
+				one[k] = v
+			}
+			one["select"] = s
+			one["reject"] = append(slices.Clone(entriesOf(tm["reject"])), before...)
+			before = append(before, s)
+			targets = append(targets, one)
+		}
+	}
+	out["targets"] = targets
+	text, err := json.Marshal(out)
+	var r types.Replacement
+	if err == nil {
+		err = json.Unmarshal(text, &r)
+	}
+	if err != nil {
+		p.wrong(at, "%v", err)
+		return nil
+	}
+	return []types.Replacement{r}
+}

@@ -1,0 +1,160 @@
+package replacements
+
+import (
+	"fmt"
+	"strings"
+
+	"sigs.k8s.io/kustomize/api/resource"
+	"sigs.k8s.io/kustomize/api/types"
+	"sigs.k8s.io/kustomize/kyaml/resid"
+	"sigs.k8s.io/kustomize/kyaml/utils"
+	kyaml "sigs.k8s.io/kustomize/kyaml/yaml"
+)
+
+func idOf(n *kyaml.RNode) resid.ResId {
+	group, version := resid.ParseGroupVersion(n.GetApiVersion())
+	return resid.NewResIdWithNamespace(resid.Gvk{Group: group, Version: version, Kind: n.GetKind()}, n.GetName(), n.GetNamespace())
+}
+
+func nameOf(n *kyaml.RNode) string {
+	id := idOf(n)
+	return Selector{Group: id.Group, Kind: id.Kind, Namespace: id.Namespace, Name: id.Name}.String()
+}
+
+// sourceNode finds the one object that the source selects; extra says that it is
+// none of nodes.
+func (r rule) sourceNode(nodes []*kyaml.RNode, find Find) (source *kyaml.RNode, extra bool, err error) {
+	s := Selector{Group: r.Source.Group, Version: r.Source.Version, Kind: r.Source.Kind, Namespace: r.Source.Namespace, Name: r.Source.Name}
+	var found []string
+	for _, n := range nodes {
+		if idOf(n).IsSelectedBy(r.Source.ResId) {
+			found = append(found, nameOf(n))
+			source = n
+		}
+	}
+	switch {
+	case len(found) == 1:
+		return source, false, nil
+	case len(found) > 1:
+		return nil, false, fmt.Errorf("source: %s selects %d objects (%s); say more, so that it is one", s, len(found), few(found))
+	case find == nil:
+		return nil, false, fmt.Errorf("source: %s selects nothing", s)
+	}
+	list, err := find(s)
+	switch {
+	case err != nil:
+		return nil, false, fmt.Errorf("source: %s: %w", s, err)
+	case len(list) == 0:
+		return nil, false, fmt.Errorf("source: %s selects nothing, neither here nor there", s)
+	case len(list) > 1:
+		return nil, false, fmt.Errorf("source: %s selects %d objects; say more, so that it is one", s, len(list))
+	}
+	source, _, err = toNode(list[0])
+	return source, true, err
+}
+
+func few(names []string) string {
+	const most = 4
+	if len(names) > most {
+		return strings.Join(names[:most], ", ") + " and others"
+	}
+	return strings.Join(names, ", ")
+}
+
+// value is the source's field, after it has been split.
+func (r rule) value(source *kyaml.RNode) (*kyaml.RNode, error) {
+	path := r.Source.FieldPath
+	if path == "" {
+		path = types.DefaultReplacementFieldPath
+	}
+	n, err := source.Copy().Pipe(kyaml.Lookup(utils.SmarterPathSplitter(path, ".")...))
+	if err != nil || n.IsNilOrEmpty() {
+		return nil, fmt.Errorf("source: %s has no %s", nameOf(source), path)
+	}
+	if o := r.Source.Options; o != nil && o.Delimiter != "" {
+		if n.YNode().Kind != kyaml.ScalarNode {
+			return nil, fmt.Errorf("source: %s of %s is no scalar: a delimiter cannot split it", path, nameOf(source))
+		}
+		if parts := strings.Split(n.YNode().Value, o.Delimiter); o.Index < 0 || o.Index >= len(parts) {
+			return nil, fmt.Errorf("source: options.index %d is out of bounds: %s of %s has %d parts", o.Index, path, nameOf(source), len(parts))
+		}
+	}
+	return n, nil
+}
+
+// target checks one target, and gives the objects that it selects.
+func (r rule) target(nodes []*kyaml.RNode, t *types.TargetSelector, value *kyaml.RNode) ([]*kyaml.RNode, error) {
+	by, err := types.NewTargetSelectorRegex(t)
+	if err != nil {
+		return nil, fmt.Errorf("targets: %w", err)
+	}
+	var out []*kyaml.RNode
+	for _, n := range nodes {
+		id := idOf(n)
+		if !by.Selects(id) || by.RejectsAny([]resid.ResId{id}) {
+			continue
+		}
+		labelled, err := labelled(n, t.Select)
+		if err != nil {
+			return nil, fmt.Errorf("targets: %w", discreet(err))
+		}
+		if !labelled {
+			continue
+		}
+		out = append(out, n)
+		if err := fits(n, t, value); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func labelled(n *kyaml.RNode, s *types.Selector) (bool, error) {
+	r := resource.Resource{RNode: *n}
+	ok, err := r.MatchesAnnotationSelector(s.AnnotationSelector)
+	if err != nil || !ok {
+		return false, err
+	}
+	return r.MatchesLabelSelector(s.LabelSelector)
+}
+
+// fits tells fields that cannot take the value.
+//
+// Unlike kustomize: which writes an empty text into a scalar that is to become a
+// mapping or list.
+func fits(n *kyaml.RNode, t *types.TargetSelector, value *kyaml.RNode) error {
+	paths := t.FieldPaths
+	if len(paths) == 0 {
+		paths = []string{types.DefaultReplacementFieldPath}
+	}
+	for _, path := range paths {
+		found, err := n.Copy().Pipe(&kyaml.PathMatcher{Path: utils.SmarterPathSplitter(path, ".")})
+		var fields []*kyaml.RNode
+		if err == nil && !found.IsNil() {
+			fields, err = found.Elements()
+		}
+		if (err != nil || len(fields) == 0) && (t.Options == nil || !t.Options.Create) {
+			return fmt.Errorf("target %s: has no %s; options: {create: true} adds a field", nameOf(n), path)
+		}
+		for _, f := range fields {
+			scalar := f.YNode().Kind == kyaml.ScalarNode
+			switch {
+			case scalar && value.YNode().Kind != kyaml.ScalarNode:
+				return fmt.Errorf("target %s: %s is a scalar, and the source's value is %s: it cannot be put there", nameOf(n), path, kindOf(value))
+			case !scalar && t.Options != nil && t.Options.Delimiter != "":
+				return fmt.Errorf("target %s: %s is %s: a delimiter cannot split it", nameOf(n), path, kindOf(f))
+			}
+		}
+	}
+	return nil
+}
+
+func kindOf(n *kyaml.RNode) string {
+	switch n.YNode().Kind {
+	case kyaml.MappingNode:
+		return "a mapping"
+	case kyaml.SequenceNode:
+		return "a list"
+	}
+	return "a scalar"
+}
