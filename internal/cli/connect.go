@@ -12,7 +12,11 @@ import (
 
 // connect reads the kubeconfig; nothing is sent yet.
 func (e *env) connect() (*cluster.Cluster, error) {
-	return cluster.New(e.flags, rest.NewWarningWriter(e.ErrOut, rest.WarningWriterOptions{Deduplicate: true, Color: e.coloredErr()}))
+	api, err := cluster.New(e.flags, rest.NewWarningWriter(e.ErrOut, rest.WarningWriterOptions{Deduplicate: true, Color: e.coloredErr()}))
+	if err == nil && e.flags.CacheDir != nil {
+		api.KeepSchemas(*e.flags.CacheDir)
+	}
+	return api, err
 }
 
 // namespacing is where objects go that name no namespace, by -n and the

@@ -128,6 +128,7 @@ func (c *Cluster) Refresh(ctx context.Context) {
 func (c *Cluster) forget(ctx context.Context) {
 	c.discovery.InvalidateWithContext(ctx)
 	c.groups = map[string]map[string]Resource{}
+	c.schemas.forget()
 }
 
 // UnknownKindError says that the server has no such kind.
