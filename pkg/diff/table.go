@@ -15,11 +15,11 @@ const wide = 120
 // word, and stands in full below.
 func table(e Explanation, o ExplainOptions) string {
 	roomy := o.Width == 0 || o.Width >= wide
-	rows := [][]string{{"FIELD", "RESULT", "FROM", "WHY"}}
-	for _, r := range e.Fields {
-		rows = append(rows, r.cells(roomy))
+	rows := e.rows(roomy, longest)
+	for n := longest - 1; !roomy && n >= longestN && lineWidth(columns(rows)) > o.Width; n-- {
+		rows = e.rows(roomy, n)
 	}
-	widths := fit(rows, o.Width)
+	widths := fit(columns(rows), o.Width)
 	var b strings.Builder
 	b.WriteString(paint(visible(e.Object), bold, o.Color) + "\n")
 	b.WriteString(line(rows[0], widths) + "\n")
@@ -37,22 +37,32 @@ func table(e Explanation, o ExplainOptions) string {
 	return b.String()
 }
 
-// How long a value may be in a table: field names are worth more of the width.
+// How long a value may be in a table, and to what it is cut before field names are,
+// which are worth more of the width.
 const (
 	longest  = 60
-	longestN = 24 // in a narrow one
+	longestN = 24
 )
 
-func (r Row) cells(roomy bool) []string {
+// rows are the table's cells, values of at most n characters.
+func (e Explanation) rows(roomy bool, n int) [][]string {
+	rows := [][]string{{"FIELD", "RESULT", "FROM", "WHY"}}
+	for _, r := range e.Fields {
+		rows = append(rows, r.cells(roomy, n))
+	}
+	return rows
+}
+
+func (r Row) cells(roomy bool, n int) []string {
 	from := r.From
 	if from == "" {
 		from = "-"
 	}
 	path := visible(r.Path.String())
 	if roomy {
-		return []string{path, cell(r.Result, longest), from, r.reason()}
+		return []string{path, cell(r.Result, n), from, r.reason()}
 	}
-	return []string{path, cell(r.Result, longestN), from, r.brief}
+	return []string{path, cell(r.Result, n), from, r.brief}
 }
 
 // reason is why, and how the list around the field is split.
@@ -145,19 +155,29 @@ func paint(s, color string, on bool) string {
 // narrowest is what a column keeps whatever happens.
 const narrowest = 6
 
-// fit gives each column the width of its longest cell, then takes from the widest
-// column, letter by letter, until the line fits; limit 0 takes nothing.
-func fit(rows [][]string, limit int) []int {
+// columns gives each column the width of its longest cell.
+func columns(rows [][]string) []int {
 	widths := make([]int, len(rows[0]))
-	total := 2 * (len(widths) - 1)
 	for _, row := range rows {
 		for i, c := range row {
 			widths[i] = max(widths[i], utf8.RuneCountInString(c))
 		}
 	}
+	return widths
+}
+
+func lineWidth(widths []int) int {
+	total := 2 * (len(widths) - 1)
 	for _, w := range widths {
 		total += w
 	}
+	return total
+}
+
+// fit takes from the widest column, letter by letter, until the line fits; limit 0
+// takes nothing.
+func fit(widths []int, limit int) []int {
+	total := lineWidth(widths)
 	for limit > 0 && total > limit {
 		widest := 0
 		for i, w := range widths {
