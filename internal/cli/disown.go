@@ -130,9 +130,11 @@ func (v *disownVerb) disown(ctx context.Context, objects []kept, mode dryRun) er
 		}
 		all = append(all, h)
 	}
-	errs = append(errs, v.nowhere(all))
+	if len(errs) == 0 {
+		errs = append(errs, v.nowhere(all))
+	}
 	if err := errors.Join(errs...); err != nil {
-		return err
+		return err // nothing is written if anything is wrong
 	}
 	files, err := v.rewriteFiles(ctx, all)
 	if err != nil {

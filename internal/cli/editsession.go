@@ -75,11 +75,15 @@ func (s *editing) print(text string) ([]byte, error) {
 	return diff.YAML(conf)
 }
 
+// blindTries is how often a text may be wrong where nobody looks at it: an editor
+// that is a script may be wrong in a new way every time.
+const blindTries = 10
+
 // loop edits until there is something to save, or nothing to do; what is then to be
 // told comes back. The error is why the text could not be saved.
 func (s *editing) loop(g *editor.Guard) (said string, err error) {
 	var reason error
-	for {
+	for try := 1; ; try++ {
 		before := s.body
 		if err := s.open(g, reason); err != nil {
 			return "", err
@@ -87,7 +91,7 @@ func (s *editing) loop(g *editor.Guard) (said string, err error) {
 		if blankText(s.body) {
 			return "Edit cancelled, saved file was empty.", s.draft.Discard()
 		}
-		if reason != nil && bytes.Equal(before, s.body) {
+		if reason != nil && (bytes.Equal(before, s.body) || try > blindTries && !isTerminal(s.In)) {
 			return "", fmt.Errorf("Edit cancelled, no valid changes were saved: %w", reason)
 		}
 		var next plan.Annotated
@@ -257,7 +261,7 @@ func stopped(g *editor.Guard, err error) error {
 // saved tells where the text is, for every failure: an edit is never lost.
 func (s *editing) saved(err error) error {
 	what := strings.TrimPrefix(err.Error(), s.object.String()+": ")
-	told := fmt.Errorf("%s: %s: your text is in %s: to save it after all, kubectl merge set-last-applied -f %s",
+	told := fmt.Errorf("%s: %s: your text is in %s: to save it after all, mend it if need be, and kubectl merge set-last-applied -f %s",
 		s.object, what, s.draft.Path(), s.draft.Path())
 	var end *editor.Stopped
 	if errors.As(err, &end) {

@@ -57,8 +57,10 @@ func (f *keptOutput) written(o kept, a plan.Annotated, out sink.Outcome) error {
 
 // diff prints the configuration before and after.
 func (f *keptOutput) diff(a plan.Annotated) error {
-	d := diff.Doc{Name: "last-applied." + diff.DocName(a.Final), Live: a.Was.Value, Result: a.Now.Value}
-	_, err := diff.Unified(f.view.Out, d, diff.Options{Color: f.view.colored(), ShowManagedFields: true, ShowSecrets: f.secrets})
+	d := diff.Doc{Name: diff.DocName(a.Final), Live: a.Was.Value, Result: a.Now.Value}
+	_, err := diff.Unified(f.view.Out, d, diff.Options{
+		Color: f.view.colored(), ShowManagedFields: true, ShowSecrets: f.secrets, From: "last-applied", To: "new-last-applied",
+	})
 	return err
 }
 

@@ -86,6 +86,9 @@ func (k *keeper) find(ctx context.Context, args []string) ([]kept, error) {
 	if err != nil {
 		return nil, err
 	}
+	if len(found) == 0 {
+		fmt.Fprintln(k.ErrOut, "No resources found")
+	}
 	objects := make([]kept, len(found))
 	for i, f := range found {
 		objects[i] = kept{Target: f.Target, live: f.Live, chosen: f.Live != nil}

@@ -38,8 +38,14 @@ func (c *Cluster) Query(ctx context.Context, flags resource.RESTClientGetter, q 
 	if err := c.reach(ctx); err != nil {
 		return nil, err
 	}
-	if q.typesAlone() {
+	switch {
+	case q.typesAlone() && (q.Selector != "" || q.All || q.Bare):
 		return c.selected(ctx, flags, q)
+	case q.typesAlone():
+		if _, err := c.types(ctx, flags, q); err != nil {
+			return nil, err
+		}
+		return nil, errors.New("resource(s) were provided, but no name was specified: give a name, -l SELECTOR or --all")
 	}
 	infos, err := q.builder(flags).LabelSelectorParam(q.Selector).SelectAllParam(q.All).ResourceTypeOrNameArgs(false, q.Args...).Do().Infos()
 	if err != nil {
@@ -67,10 +73,8 @@ func (c *Cluster) reach(ctx context.Context) error {
 	return err
 }
 
-// typesAlone: one argument that names no object, and something that says which.
-func (q Query) typesAlone() bool {
-	return len(q.Args) == 1 && !strings.Contains(q.Args[0], "/") && (q.Selector != "" || q.All || q.Bare)
-}
+// typesAlone: one argument that names no object.
+func (q Query) typesAlone() bool { return len(q.Args) == 1 && !strings.Contains(q.Args[0], "/") }
 
 // builder resolves names by the server's discovery, and reads no object.
 func (q Query) builder(flags resource.RESTClientGetter) *resource.Builder {
