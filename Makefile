@@ -4,6 +4,7 @@
 # make bench    Go benchmarks of the merge and what it stands on
 # make fuzz     every fuzz target for FUZZTIME (default 1m)
 # make docs     docs/cli.md and the man pages, from the commands' own help
+# make release-check  a release of every platform, built and looked at; goes to dist
 # make demo     plays a story on the throw-away API server, to be watched
 # make cluster  starts that server to play with; ends with Ctrl-D
 #
@@ -62,6 +63,34 @@ fuzz:
 .PHONY: docs
 docs:
 	go run ./internal/docgen docs
+
+# goreleaser pulls in the clients of every forge and cloud, so it is no tool of
+# tools/go.mod: it is built once, into a folder that git ignores.
+GORELEASER := .tools/goreleaser-v2.16.0
+$(GORELEASER):
+	GOBIN=$(CURDIR)/.tools/build go install github.com/goreleaser/goreleaser/v2@$(@:.tools/goreleaser-%=%)
+	mv .tools/build/goreleaser $@
+
+# Neither network nor tag nor remote is needed once goreleaser is there. The program
+# is built a second time in another place: it has to be the same, byte for byte.
+.PHONY: release-check
+release-check: $(GORELEASER) cluster-binaries
+	$(GORELEASER) check
+	$(GORELEASER) release --snapshot --clean
+	go run ./packaging/check dist
+	go test -tags release -timeout $(TIMEOUT) -run TestInstalled ./test/e2e -args -dist $(CURDIR)/dist
+	@again=$$(mktemp -d); trap 'rm -rf "$$again"' EXIT; \
+	tar -cf - --exclude ./dist --exclude ./.tools --exclude ./bin . | tar -xf - -C "$$again"; \
+	(cd "$$again"; $(CURDIR)/$(GORELEASER) build --snapshot --single-target --output "$$again/program"); \
+	cmp "$$again/program" dist/kubectl-merge_$$(go env GOOS)_$$(go env GOARCH)*/kubectl-merge
+	@echo "make release-check: a release is as it should be"
+
+# The manifest that krew installs VERSION by, as the release's archives will be.
+VERSION ?= v0.1.0
+.PHONY: krew-manifest
+krew-manifest: $(GORELEASER)
+	GORELEASER_CURRENT_TAG=$(VERSION) $(GORELEASER) release --clean --skip=publish,announce,validate
+	go run ./packaging/check -write dist
 
 .PHONY: demo
 demo: build cluster-binaries

@@ -54,9 +54,9 @@ func (b *built) archives() error {
 	)
 	for _, a := range b.release.Of("Archive") {
 		found = append(found, a.OS+"/"+a.Arch)
-		entries, err := unpack(filepath.Join(b.top, a.Path))
+		files, err := krew.Unpack(filepath.Join(b.top, a.Path))
 		if err == nil {
-			err = b.archive(a, entries, sources)
+			err = b.archive(a, files, sources)
 		}
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", a.Name, err))
@@ -70,22 +70,22 @@ func (b *built) archives() error {
 	return errors.Join(errs...)
 }
 
-func (b *built) archive(a krew.Artifact, entries []entry, sources map[string]string) error {
+func (b *built) archive(a krew.Artifact, files []krew.File, sources map[string]string) error {
 	var errs []error
 	left := map[string]bool{a.Extra.Binaries[0]: true}
 	for name := range sources {
 		left[name] = true
 	}
-	for _, e := range entries {
-		if !left[e.name] {
-			errs = append(errs, fmt.Errorf("%s does not belong there", e.name))
+	for _, f := range files {
+		if !left[f.Name] {
+			errs = append(errs, fmt.Errorf("%s does not belong there", f.Name))
 			continue
 		}
-		delete(left, e.name)
-		if !e.time.Equal(entries[0].time) {
-			errs = append(errs, fmt.Errorf("%s has a time of its own, %s", e.name, e.time))
+		delete(left, f.Name)
+		if !f.Time.Equal(files[0].Time) {
+			errs = append(errs, fmt.Errorf("%s has a time of its own, %s", f.Name, f.Time))
 		}
-		errs = append(errs, b.file(a, e, sources[e.name]))
+		errs = append(errs, b.file(a, f, sources[f.Name]))
 	}
 	for name := range left {
 		errs = append(errs, fmt.Errorf("%s is missing", name))
@@ -94,21 +94,21 @@ func (b *built) archive(a krew.Artifact, entries []entry, sources map[string]str
 }
 
 // file checks one file; source is "" for the program itself.
-func (b *built) file(a krew.Artifact, e entry, source string) error {
-	runs := source == "" || strings.HasPrefix(e.name, "kubectl_complete")
+func (b *built) file(a krew.Artifact, f krew.File, source string) error {
+	runs := source == "" || strings.HasPrefix(f.Name, "kubectl_complete")
 	want := fs.FileMode(0o644)
 	if runs {
 		want = 0o755
 	}
-	if e.mode.Perm() != want {
-		return fmt.Errorf("%s has mode %o, want %o", e.name, e.mode.Perm(), want)
+	if f.Mode.Perm() != want {
+		return fmt.Errorf("%s has mode %o, want %o", f.Name, f.Mode.Perm(), want)
 	}
 	if source == "" {
-		return program(a, e.content)
+		return program(a, f.Content)
 	}
 	there, err := os.ReadFile(filepath.Join(b.top, source))
-	if err == nil && !bytes.Equal(there, e.content) {
-		err = fmt.Errorf("%s is not %s as it is now", e.name, source)
+	if err == nil && !bytes.Equal(there, f.Content) {
+		err = fmt.Errorf("%s is not %s as it is now", f.Name, source)
 	}
 	return err
 }

@@ -1,4 +1,4 @@
-package main
+package krew
 
 import (
 	"archive/tar"
@@ -14,16 +14,17 @@ import (
 	"time"
 )
 
-// entry is one file of an archive.
-type entry struct {
-	name    string
-	mode    fs.FileMode
-	time    time.Time
-	content []byte
+// File is one file of an archive.
+type File struct {
+	Name    string // with slashes
+	Mode    fs.FileMode
+	Time    time.Time
+	Content []byte
 }
 
-// unpack reads a .tar.gz or .zip as krew does: regular files only, none outside.
-func unpack(file string) ([]entry, error) {
+// Unpack reads a .tar.gz or .zip under krew's rules (its internal/download): regular
+// files only, none outside, and here none that belongs to anybody but root.
+func Unpack(file string) ([]File, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return nil, err
@@ -32,24 +33,24 @@ func unpack(file string) ([]entry, error) {
 	if strings.HasSuffix(file, ".zip") {
 		read = unzip
 	}
-	entries, err := read(text)
+	files, err := read(text)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
-	for _, e := range entries {
-		if strings.Contains(e.name, "..") || strings.HasPrefix(e.name, "/") || strings.Contains(e.name, `\`) || !e.mode.IsRegular() {
-			return nil, fmt.Errorf("%s: krew refuses %s", file, e.name)
+	for _, f := range files {
+		if strings.Contains(f.Name, "..") || strings.HasPrefix(f.Name, "/") || strings.Contains(f.Name, `\`) || !f.Mode.IsRegular() {
+			return nil, fmt.Errorf("%s: krew refuses %s", file, f.Name)
 		}
 	}
-	return entries, nil
+	return files, nil
 }
 
-func untar(text []byte) ([]entry, error) {
+func untar(text []byte) ([]File, error) {
 	zipped, err := gzip.NewReader(bytes.NewReader(text))
 	if err != nil {
 		return nil, err
 	}
-	var all []entry
+	var all []File
 	for r := tar.NewReader(zipped); ; {
 		h, err := r.Next()
 		if errors.Is(err, io.EOF) {
@@ -65,16 +66,16 @@ func untar(text []byte) ([]entry, error) {
 		if h.Uid != 0 || h.Gid != 0 {
 			return nil, fmt.Errorf("%s belongs to user %d, group %d", h.Name, h.Uid, h.Gid)
 		}
-		all = append(all, entry{h.Name, h.FileInfo().Mode(), h.ModTime, content})
+		all = append(all, File{h.Name, h.FileInfo().Mode(), h.ModTime, content})
 	}
 }
 
-func unzip(text []byte) ([]entry, error) {
+func unzip(text []byte) ([]File, error) {
 	r, err := zip.NewReader(bytes.NewReader(text), int64(len(text)))
 	if err != nil {
 		return nil, err
 	}
-	var all []entry
+	var all []File
 	for _, f := range r.File {
 		open, err := f.Open()
 		if err != nil {
@@ -84,7 +85,7 @@ func unzip(text []byte) ([]entry, error) {
 		if err := errors.Join(err, open.Close()); err != nil {
 			return nil, err
 		}
-		all = append(all, entry{f.Name, f.Mode(), f.Modified, content})
+		all = append(all, File{f.Name, f.Mode(), f.Modified, content})
 	}
 	return all, nil
 }
