@@ -73,7 +73,7 @@ func (s *Server) Carry(ctx context.Context, t cluster.Target, p plan.Planned, ag
 			out.Object, out.Word = obj, s.word(p, obj)
 			return out, nil
 		}
-		if !overtaken(err, p, try) {
+		if !overtaken(err, p) {
 			return out, fmt.Errorf("%s: %w", t, err)
 		}
 		if try == boundTries+pinnedTries {
@@ -87,14 +87,14 @@ func (s *Server) Carry(ctx context.Context, t cluster.Target, p plan.Planned, ag
 }
 
 // overtaken: somebody else wrote between our reading and our writing.
-func overtaken(err error, p plan.Planned, try int) bool {
+func overtaken(err error, p plan.Planned) bool {
 	switch {
 	case cluster.IsConflict(err), cluster.IsAlreadyExists(err) && p.Action == plan.Create:
 		return true
 	case cluster.IsNotFound(err):
 		return p.Action == plan.Change
 	}
-	return try >= boundTries && cluster.IsTestFailed(err)
+	return cluster.IsTestFailed(err)
 }
 
 func (s *Server) reread(ctx context.Context, t cluster.Target, try int, again Again) (plan.Planned, error) {
