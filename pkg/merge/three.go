@@ -291,7 +291,7 @@ func (m *merger) added(s *spot, o, l, raw Opt) (Opt, bool) {
 	// With managedFields the absence of a value is nobody's: it is put back. Without
 	// them live removed what original had.
 	if !o.Set || m.owners != nil || m.unknown(s, o) {
-		m.because(s, because{clean, LocalSide, CauseLocal, o, l, Opt{}})
+		m.localOnly(s, o, l, clean)
 		return clean, true
 	}
 	if equalOpt(o, l, s.field) {
@@ -346,6 +346,27 @@ func keysOnly(s *spot, l map[string]any) map[string]any {
 		}
 	}
 	return keys
+}
+
+// localOnly explains what live does not have.
+func (m *merger) localOnly(s *spot, o, l, clean Opt) {
+	if !m.explain {
+		return
+	}
+	t := s.field.Type
+	cm, split := clean.Value.(map[string]any)
+	if !split || len(cm) == 0 || s.here.list != nil || t != nil && t.Atomic {
+		m.because(s, because{clean, LocalSide, CauseLocal, o, l, Opt{}})
+		return
+	}
+	om, _ := o.Value.(map[string]any)
+	lm, _ := l.Value.(map[string]any)
+	for _, name := range sortedKeys(cm) {
+		f, entry := childOf(t, name)
+		c := m.below(s, hop{name: name}, f, entry)
+		ov, had := om[name]
+		m.localOnly(&c, Opt{ov, had}, Some(lm[name]), Some(cm[name]))
+	}
 }
 
 // liveOnly explains what neither local nor original has.
