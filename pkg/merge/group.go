@@ -33,11 +33,8 @@ func (p *pairing) settled(t *Type, o, l, v []any) bool {
 	return true
 }
 
-// fits: live's entry has all that local's states, and merging them changes nothing.
+// fits: live's entry has all that local's states: merging them changes nothing.
 func fits(t *Type, e, v any) bool {
-	if !within(t, e, v) {
-		return false
-	}
 	quiet := merger{policy: Policies[0]}
 	_, changed := quiet.value(spot{field: Field{Type: t}, entry: true}, Some(e), Some(e), Some(v))
 	return !changed

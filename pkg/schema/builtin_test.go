@@ -136,3 +136,16 @@ func TestKindsAgreeWithDiscovery(t *testing.T) {
 		t.Error("the scope of a custom resource is not known")
 	}
 }
+
+func TestJSONOfAnyFormIsKept(t *testing.T) {
+	typ, ok := Builtin("apps", "v1", "ControllerRevision")
+	if !ok {
+		t.Fatal("no ControllerRevision")
+	}
+	if typ.Fields["data"].ZeroIsAbsent {
+		t.Error("ControllerRevision.data holds JSON of any form: {} and false are stored as they are")
+	}
+	if !typ.Fields["metadata"].ZeroIsAbsent {
+		t.Error("an empty metadata is stored like its absence")
+	}
+}

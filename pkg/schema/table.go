@@ -154,7 +154,8 @@ func (t *table) object(typ *merge.Type, name string) {
 		name, rest, _ := strings.Cut(row, " ")
 		shape, marks, _ := strings.Cut(rest, " ")
 		bare := strings.TrimPrefix(shape, "*")
-		f := merge.Field{Type: t.shape(bare), ZeroIsAbsent: bare == shape}
+		// JSON of any form is kept as it is: {} and false are no absence of it.
+		f := merge.Field{Type: t.shape(bare), ZeroIsAbsent: bare == shape && bare != "any"}
 		if rest, ok := strings.CutSuffix(marks, "allocated"); ok {
 			f.Allocated, marks = true, strings.TrimSuffix(rest, " ")
 		}
