@@ -27,6 +27,8 @@ var verbs = []func(*env) *cobra.Command{
 	newEditLastApplied,
 	newSetLastApplied,
 	newDisown,
+	newFiles,
+	newReplacements,
 	newVersion,
 	newCompletion,
 }

@@ -5,8 +5,6 @@ import (
 	"strconv"
 	"strings"
 
-	udiff "github.com/aymanbagabas/go-udiff"
-
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
 )
@@ -29,11 +27,7 @@ func (c Changed) Diff(secrets bool) (string, error) {
 			return "", fmt.Errorf("%s: %w", c.Name, err)
 		}
 	}
-	text, err := udiff.ToUnified(visible(from), visible(to), visible(old), udiff.Lines(visible(old), visible(now)), 3)
-	if err != nil {
-		return "", fmt.Errorf("%s: diff: %w", c.Name, err)
-	}
-	return text, nil
+	return diff.Text(visible(from), visible(to), visible(old), visible(now), 3), nil
 }
 
 // masked hides the values of Secrets in two forms of a file.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"strings"
 )
@@ -41,4 +42,10 @@ func TextMerge(ctx context.Context, p Paths) (conflicts bool, err error) {
 		return false, fmt.Errorf("git merge-file: %s", visible(first))
 	}
 	return false, fmt.Errorf("git merge-file: %w", err)
+}
+
+// IsFile tells whether there is a file of that name, and no folder.
+func IsFile(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.Mode().IsRegular()
 }

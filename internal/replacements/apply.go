@@ -51,29 +51,34 @@ type Find func(Selector) ([]any, error)
 //
 // Rules: seed "replacements"; kustomize's replacement filter.
 func (r *Rules) Apply(objects []any, find Find) ([]any, error) {
-	nodes := make([]*kyaml.RNode, len(objects))
-	before := make([]string, len(objects))
+	var nodes []*kyaml.RNode
+	var at []int // their places in objects
+	var before []string
 	for i, o := range objects {
-		var err error
-		if nodes[i], before[i], err = toNode(o); err != nil {
+		if o == nil { // an empty document
+			continue
+		}
+		n, text, err := toNode(o)
+		if err != nil {
 			return nil, err
 		}
+		nodes, at, before = append(nodes, n), append(at, i), append(before, text)
 	}
 	for _, rule := range r.list {
 		if err := rule.apply(nodes, find); err != nil {
 			return nil, fmt.Errorf("%s: %w", rule.where, err)
 		}
 	}
-	out := make([]any, len(objects))
+	out := append([]any(nil), objects...)
 	for i, n := range nodes {
 		text, err := n.String()
 		if err != nil {
 			return nil, fmt.Errorf("%s: what the replacements made of it cannot be written as YAML", nameOf(n))
 		}
-		if out[i] = objects[i]; text == before[i] {
+		if text == before[i] {
 			continue
 		}
-		if out[i], err = fromText(text); err != nil {
+		if out[at[i]], err = fromText(text); err != nil {
 			return nil, fmt.Errorf("%s: a replacement put a text where only a number or boolean can stand; quote the target", nameOf(n))
 		}
 	}

@@ -1,0 +1,285 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	filemerge "github.com/kubectl-merge/kubectl-merge/internal/files"
+	"github.com/kubectl-merge/kubectl-merge/internal/plan"
+	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
+)
+
+// filesVerb merges files into files.
+type filesVerb struct {
+	*env
+	told     noteFlags
+	original string
+	plan     planFlags // policy, rules and schema of it
+	infer    bool
+	prepend  bool
+	secrets  bool
+	fileOutput
+}
+
+// fileOutput says where changed files go.
+type fileOutput struct {
+	write  bool
+	output string
+}
+
+func newFiles(e *env) *cobra.Command {
+	v := &filesVerb{env: e}
+	cmd := &cobra.Command{
+		Use:   "files SOURCE DEST",
+		Short: "Merge YAML files or folders into others, two ways or three",
+		Long: `Merge YAML files or folders into others, with the comments and the layout of DEST kept.
+
+Two ways, what SOURCE states is taken over into DEST; null clears. Three ways, with
+--original, SOURCE is the updated form of ORIGINAL, and what changed between the two is
+taken over. The result is printed, or with -w written into DEST: all files, or none.
+
+Objects are paired by group, kind, namespace and name, wherever they stand; lists by the
+keys that their schema has, else by the first of mountPath, devicePath, ip, type,
+topologyKey, name and containerPort that every entry has.
+
+Conflicts that the policy leaves (see --policy) stand in the text between <<<<<<< and
+>>>>>>>, and the exit code is 3. With --policy=diff3, --original and -w it is a merge
+driver for git: what is no Kubernetes YAML is merged by lines, as git does.`,
+		Example: `  # what base.yaml states, into mine.yaml
+  kubectl merge files base.yaml mine.yaml -w
+  # what changed between two releases of a folder, into mine
+  kubectl merge files --original v1/ v2/ mine/ -o diff
+  # as a merge driver, in git's config:
+  #   driver = kubectl merge files --policy=diff3 -w --original %O %B %A`,
+		Args: twoSides,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return v.run(cmd.Context(), args[0], args[1], cmd.Flags().Changed("policy"))
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&v.original, "original", "", "file or folder that SOURCE and DEST both come from: merges three ways")
+	flags.StringVar(&v.plan.policy, "policy", "merge3", "who wins where updated and dest disagree: merge3 (updated), diff3 (a conflict where both changed), strict, apply, live")
+	flags.StringVar(&v.plan.rules, "rules", "", "FILE with rules that say who wins, and how lists are split, for single fields")
+	flags.StringSliceVar(&v.plan.schemas, "schema", nil, "FILE with CustomResourceDefinitions or an OpenAPI document, for kinds that are not built in")
+	flags.BoolVar(&v.infer, "infer", true, "infer the keys of lists that no schema knows")
+	flags.BoolVar(&v.prepend, "prepend", false, "put new list entries first rather than last")
+	flags.BoolVar(&v.secrets, "show-secrets", false, "show the values of Secrets in a diff")
+	v.fileOutput.add(cmd, "DEST")
+	v.told.add(flags)
+	return cmd
+}
+
+func twoSides(cmd *cobra.Command, args []string) error {
+	if len(args) == 2 {
+		return nil
+	}
+	return fmt.Errorf("expected SOURCE and DEST, got %d arguments\nSee '%s --help' for usage", len(args), cmd.CommandPath())
+}
+
+func (o *fileOutput) add(cmd *cobra.Command, what string) {
+	cmd.Flags().BoolVarP(&o.write, "write", "w", false, "write the result into "+what+" rather than print it")
+	cmd.Flags().StringVarP(&o.output, "output", "o", "", "what is printed: yaml (all of it, the default without -w) or diff")
+}
+
+func (v *filesVerb) run(ctx context.Context, source, dest string, policyGiven bool) error {
+	notes, err := v.told.teller(v.env, outputFlags{secrets: v.secrets})
+	if err != nil {
+		return err
+	}
+	if err := v.check(source, dest); err != nil {
+		return err
+	}
+	job, err := v.job(ctx, policyGiven)
+	if err != nil {
+		return err
+	}
+	driver := v.write && v.original != "" && job.Policy.Name == "diff3"
+	err = v.read(&job, source, dest)
+	switch {
+	case driver && err == nil && !job.Dest.Folder && !filemerge.Kubernetes(job.Original, job.Updated, job.Dest):
+		err = errors.New("is not all Kubernetes YAML")
+	case err == nil:
+		var out *filemerge.Outcome
+		if out, err = filemerge.Merge(job); err == nil {
+			return v.deliver(notes, job.Dest, out, driver)
+		}
+	}
+	if driver && filemerge.IsFile(dest) {
+		return v.asText(ctx, notes, source, dest, err)
+	}
+	return err
+}
+
+// check tells combinations that make no sense before anything is read.
+func (v *filesVerb) check(source, dest string) error {
+	stdin := 0
+	for _, name := range []string{source, dest, v.original} {
+		if name == "-" {
+			stdin++
+		}
+	}
+	switch {
+	case stdin > 1:
+		return errors.New("only one of SOURCE, DEST and --original can be - (standard input)")
+	case dest == "-" && v.write:
+		return errors.New("-w: DEST is standard input, and cannot be written; leave -w out")
+	case v.plan.policy == "ask":
+		return errors.New("--policy=ask: asks about live objects only; for files use --policy=diff3, and settle what stands between the markers")
+	}
+	return v.fileOutput.check()
+}
+
+func (o *fileOutput) check() error {
+	switch o.output {
+	case "", "yaml", "diff":
+		return nil
+	}
+	return fmt.Errorf("-o %s: must be yaml or diff", o.output)
+}
+
+// job is what the flags ask for, without the sides.
+func (v *filesVerb) job(ctx context.Context, policyGiven bool) (filemerge.Job, error) {
+	policy := filemerge.TwoWay
+	if v.original != "" || policyGiven {
+		var err error
+		if policy, err = merge.PolicyNamed(v.plan.policy); err != nil {
+			return filemerge.Job{}, fmt.Errorf("--policy: %w", err)
+		}
+	}
+	policy.Prepend = v.prepend
+	rules, err := v.plan.readRules()
+	if err != nil {
+		return filemerge.Job{}, err
+	}
+	defs, err := v.plan.definitions()
+	if err != nil {
+		return filemerge.Job{}, err
+	}
+	types := defs.Around(func(_ context.Context, group, version, kind string) (*merge.Type, error) {
+		t, _ := schema.Builtin(group, version, kind)
+		return t, nil
+	})
+	return filemerge.Job{Policy: policy, Rules: rules, Infer: v.infer, Schema: known(ctx, types)}, nil
+}
+
+// known is a type for files: what cannot be told is not known.
+func known(ctx context.Context, ask plan.Schemas) func(group, version, kind string) *merge.Type {
+	return func(group, version, kind string) *merge.Type {
+		t, err := ask(ctx, group, version, kind)
+		if err != nil {
+			return nil
+		}
+		return t
+	}
+}
+
+func (v *filesVerb) read(job *filemerge.Job, source, dest string) error {
+	var errs [3]error
+	if v.original != "" {
+		job.Original, errs[0] = filemerge.Read(v.original, v.In)
+	}
+	job.Updated, errs[1] = filemerge.Read(source, v.In)
+	job.Dest, errs[2] = filemerge.Read(dest, v.In)
+	return errors.Join(errs[:]...)
+}
+
+// deliver writes or prints what came out, and tells what was settled.
+func (v *filesVerb) deliver(notes *teller, dest *filemerge.Set, out *filemerge.Outcome, driver bool) error {
+	if err := v.fileOutput.deliver(v.Out, dest, out.Files, delivery{secrets: v.secrets, quiet: driver}); err != nil {
+		return err
+	}
+	if !notes.quiet {
+		for _, n := range diff.Capped(out.Notes, mostNotes) {
+			notes.note("note", n)
+		}
+	}
+	for _, n := range diff.Capped(out.Conflicts, mostNotes) {
+		notes.note("error", n)
+	}
+	if len(out.Conflicts) > 0 {
+		return &exit{Code: conflicted}
+	}
+	return nil
+}
+
+// delivery are the circumstances of what is printed.
+type delivery struct {
+	secrets bool // a diff shows them
+	quiet   bool // nothing is said of files that are written
+}
+
+func (o *fileOutput) deliver(w io.Writer, dest *filemerge.Set, changed []filemerge.Changed, d delivery) error {
+	if o.output == "diff" {
+		for _, c := range changed {
+			text, err := c.Diff(d.secrets)
+			if err != nil {
+				return err
+			}
+			if _, err := io.WriteString(w, text); err != nil {
+				return err
+			}
+		}
+	}
+	if o.output == "yaml" || o.output == "" && !o.write {
+		if _, err := w.Write(dest.Stream(changed)); err != nil {
+			return err
+		}
+	}
+	if !o.write {
+		return nil
+	}
+	if err := filemerge.Write(dest, changed); err != nil {
+		return err
+	}
+	if d.quiet || o.output != "" {
+		return nil
+	}
+	return sayWritten(w, dest, changed)
+}
+
+// sayWritten says what became of each file, in the words that objects have.
+func sayWritten(w io.Writer, dest *filemerge.Set, changed []filemerge.Changed) error {
+	if len(changed) == 0 {
+		_, err := fmt.Fprintf(w, "%s unchanged\n", dest.Name)
+		return err
+	}
+	for _, c := range changed {
+		name, word := dest.Name, "configured"
+		if dest.Folder {
+			name = filepath.Join(dest.Name, filepath.FromSlash(c.Name))
+		}
+		switch {
+		case c.Text == nil:
+			word = "deleted"
+		case c.File == nil:
+			word = "created"
+		}
+		if _, err := fmt.Fprintf(w, "%s %s\n", name, word); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// asText is the way out of a merge driver: git would take our side as it is where a
+// driver fails, so what cannot be merged as YAML is merged by lines.
+func (v *filesVerb) asText(ctx context.Context, notes *teller, source, dest string, why error) error {
+	conflicts, err := filemerge.TextMerge(ctx, filemerge.Paths{Original: v.original, Updated: source, Dest: dest})
+	if err != nil {
+		return errors.Join(why, err)
+	}
+	if !notes.quiet {
+		notes.note("note", diff.Note{Object: dest, Kind: noteProblem, Text: "merged by lines, as git does: " + oneLine(why.Error())})
+	}
+	if conflicts {
+		return &exit{Code: conflicted}
+	}
+	return nil
+}

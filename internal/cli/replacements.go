@@ -1,0 +1,101 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	filemerge "github.com/kubectl-merge/kubectl-merge/internal/files"
+	"github.com/kubectl-merge/kubectl-merge/internal/replacements"
+)
+
+// replacementsVerb makes kustomize's replacements in files.
+type replacementsVerb struct {
+	*env
+	input   string
+	secrets bool
+	fileOutput
+}
+
+func newReplacements(e *env) *cobra.Command {
+	v := &replacementsVerb{env: e}
+	cmd := &cobra.Command{
+		Use:   "replacements REPLACEMENTS -f INPUT",
+		Short: "Copy fields between the objects of files, as kustomize's replacements do",
+		Long: `Copy fields from one object into others, as kustomize's replacements do, with the comments
+and the layout of the files kept.
+
+REPLACEMENTS is a kustomization (of which nothing else is looked at), a list of
+replacements, or a single one. INPUT is a file, a folder, or - for standard input. The
+result is printed, or with -w written back: all files, or none.`,
+		Example: `  kubectl merge replacements kustomization.yaml -f resources.yaml
+  kubectl merge replacements image.yaml -f manifests/ -w`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				return nil
+			}
+			return fmt.Errorf("expected the file with the replacements, got %d arguments\nSee '%s --help' for usage", len(args), cmd.CommandPath())
+		},
+		RunE: func(_ *cobra.Command, args []string) error { return v.run(args[0]) },
+	}
+	flags := cmd.Flags()
+	flags.StringVarP(&v.input, "filename", "f", "", "file or folder with the objects, or - for standard input")
+	flags.BoolVar(&v.secrets, "show-secrets", false, "show the values of Secrets in a diff")
+	v.fileOutput.add(cmd, "INPUT")
+	return cmd
+}
+
+func (v *replacementsVerb) run(name string) error {
+	switch {
+	case v.input == "":
+		return errors.New("must specify -f: the file or folder with the objects")
+	case v.input == "-" && v.write:
+		return errors.New("-w: INPUT is standard input, and cannot be written; leave -w out")
+	case v.input == "-" && name == "-":
+		return errors.New("only one of REPLACEMENTS and -f can be - (standard input)")
+	}
+	if err := v.fileOutput.check(); err != nil {
+		return err
+	}
+	rules, err := readReplacements(name, v.In)
+	if err != nil {
+		return err
+	}
+	input, err := filemerge.Read(v.input, v.In)
+	if err != nil {
+		return err
+	}
+	values, err := rules.Apply(input.Values(), nil)
+	if err != nil {
+		return err
+	}
+	changed, err := input.Rewrite(values)
+	if err != nil {
+		return err
+	}
+	return v.fileOutput.deliver(v.Out, input, changed, delivery{secrets: v.secrets})
+}
+
+// readReplacements reads a file of replacements, and the files that it names, which
+// are beside it.
+func readReplacements(name string, stdin io.Reader) (*replacements.Rules, error) {
+	text, err := []byte(nil), error(nil)
+	if name == "-" {
+		text, err = io.ReadAll(stdin)
+	} else {
+		text, err = os.ReadFile(name)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("replacements: %w", err)
+	}
+	return replacements.Parse(name, text, func(path string) ([]byte, error) {
+		if !filepath.IsAbs(path) && name != "-" {
+			path = filepath.Join(filepath.Dir(name), path)
+		}
+		return os.ReadFile(path)
+	})
+}

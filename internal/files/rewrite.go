@@ -1,0 +1,81 @@
+package files
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
+)
+
+// Values are the documents of a set, in order; nil for one that is empty.
+func (s *Set) Values() []any {
+	var out []any
+	for _, f := range s.Files {
+		for _, d := range f.YAML.Documents() {
+			out = append(out, d.Value())
+		}
+	}
+	return out
+}
+
+// Rewrite gives the files in which a document is to hold something else: values
+// are those of Values, each as it is or changed.
+func (s *Set) Rewrite(values []any) ([]Changed, error) {
+	var out []Changed
+	var errs []error
+	i := 0
+	for _, f := range s.Files {
+		texts := map[*yamldoc.Document][]byte{}
+		for _, d := range f.YAML.Documents() {
+			if !shares(d.Value(), values[i]) {
+				text, err := d.Edit(yamldoc.Edit{Want: values[i]})
+				if err != nil {
+					errs = append(errs, fmt.Errorf("%s: line %d: %w", f.Where(), d.Line(), err))
+				}
+				texts[d] = text
+			}
+			i++
+		}
+		if text := f.YAML.Assemble(texts, nil); len(texts) > 0 && string(text) != string(f.YAML.Text()) {
+			out = append(out, Changed{Name: f.Name, File: f, Text: text, Plain: text})
+		}
+	}
+	return out, errors.Join(errs...)
+}
+
+// Stream is every file of a set as one YAML stream, with changes made: what is
+// printed where nothing is written.
+func (s *Set) Stream(changed []Changed) []byte {
+	by := map[string]Changed{}
+	for _, c := range changed {
+		by[c.Name] = c
+	}
+	var out []byte
+	add := func(text []byte) {
+		if len(out) > 0 && len(text) > 0 {
+			if out[len(out)-1] != '\n' {
+				out = append(out, '\n')
+			}
+			if !startsDocument(text) {
+				out = append(out, "---\n"...)
+			}
+		}
+		out = append(out, text...)
+	}
+	for _, f := range s.Files {
+		if c, ok := by[f.Name]; ok {
+			add(c.Text)
+			continue
+		}
+		add(f.YAML.Text())
+	}
+	for _, c := range changed {
+		if c.File == nil {
+			add(c.Text)
+		}
+	}
+	return out
+}
+
+// startsDocument: a text begins with a separator of its own.
+func startsDocument(text []byte) bool { return len(text) >= 3 && string(text[:3]) == "---" }
