@@ -6,6 +6,7 @@ import (
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
 // Engine merges a triple under the policy of that name.
@@ -203,7 +204,8 @@ func overwrites(t merge.Triple, c merge.Change, typ *merge.Type) bool {
 		return false
 	}
 	was, ok := merge.Lookup(t.Original, c.Path, typ)
-	return !ok || !identicalValues(was, c.Old.Value)
+	f, _ := schema.FieldAt(typ, c.Path)
+	return !same(merge.Opt{Value: was, Set: ok}, c.Old, f)
 }
 
 // repeated: a list that is told as a whole, since its entries share identities.

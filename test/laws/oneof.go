@@ -45,12 +45,10 @@ func variant(t *merge.Type, g merge.OneOf, o, l map[string]any) (allowed []strin
 	}
 	if d := g.Discriminator; d != "" {
 		word, ok := l[d].(string)
-		if ok && word == "" && t.Fields[d].ZeroIsAbsent {
-			ok = false
-		} else if !ok && o[d] != nil && len(stated) == 0 {
+		if !ok && o[d] != nil && len(stated) == 0 {
 			word, ok = g.Fallback, true
 		}
-		if ok {
+		if ok && (word != "" || !t.Fields[d].ZeroIsAbsent) {
 			return []string{g.Selects[word]}, true
 		}
 		if !g.Displaces {

@@ -65,12 +65,12 @@ func (m Maker) editMap(t *merge.Type, v map[string]any) map[string]any {
 	for _, k := range slices.Sorted(maps.Keys(v)) {
 		f := fieldType(t, k)
 		switch n := m.r.IntN(40); {
-		case n < 4:
-		case n == 4:
-			out[k] = nil
+		case n < 5:
 		case n == 5:
+			out[k] = nil
+		case n == 6:
 			out[k] = m.Value(f, 2)
-		case n < 20:
+		case n < 26:
 			out[k] = m.Edit(f, v[k])
 		default:
 			out[k] = v[k]

@@ -64,7 +64,7 @@ func (m Maker) object(t *merge.Type, depth int) map[string]any {
 	if depth <= 0 || len(names) == 0 {
 		return out
 	}
-	for range 1 + m.r.IntN(4) {
+	for range 1 + m.r.IntN(5) {
 		name := names[m.r.IntN(len(names))]
 		if isLeaf(t.Fields[name].Type) { // once more: there are many of them
 			name = names[m.r.IntN(len(names))]
@@ -80,13 +80,17 @@ func (m Maker) object(t *merge.Type, depth int) map[string]any {
 	return out
 }
 
-// preferred are the fields that most of an object is in.
+// preferred are the fields that most of an object is in; of an object's metadata
+// those that people write.
 func preferred(t *merge.Type, names []string) []string {
 	var out []string
 	for _, n := range names {
 		switch n {
-		case "spec", "template", "containers", "jobTemplate", "metadata", "data", "ports", "env", "volumes":
+		case "metadata", "managedFields":
+		case "spec", "template", "jobTemplate", "labels", "annotations", "finalizers":
 			out = append(out, n)
+		case "containers", "ports", "env", "data", "volumes":
+			out = append(out, n, n)
 		default:
 			if f := t.Fields[n].Type; f != nil && f.Kind == merge.Keyed {
 				out = append(out, n)
