@@ -44,6 +44,7 @@ lint:
 	go -C test/cluster vet ./...
 	go tool -modfile=tools/go.mod staticcheck ./...
 	cd test/cluster && go tool -modfile=../../tools/go.mod staticcheck ./...
+	go tool -modfile=tools/go.mod actionlint
 	@echo "make lint: nothing to complain about"
 
 .PHONY: bench
@@ -84,6 +85,14 @@ release-check: $(GORELEASER) cluster-binaries
 	(cd "$$again"; $(CURDIR)/$(GORELEASER) build --snapshot --single-target --output "$$again/program"); \
 	cmp "$$again/program" dist/kubectl-merge_$$(go env GOOS)_$$(go env GOARCH)*/kubectl-merge
 	@echo "make release-check: a release is as it should be"
+
+# What the release workflow does on a tag; its notes are the version's part of the
+# changelog.
+.PHONY: release
+release: $(GORELEASER)
+	awk '/^## /{on = $$2 == substr(tag, 2)} on' tag="$${GITHUB_REF_NAME:?is the tag}" CHANGELOG.md > .tools/notes.md
+	$(GORELEASER) release --clean --release-notes .tools/notes.md
+	go run ./packaging/check -write dist
 
 # The manifest that krew installs VERSION by, as the release's archives will be.
 VERSION ?= v0.1.0

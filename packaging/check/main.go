@@ -84,7 +84,8 @@ func (o options) kept(fresh krew.Manifest) error {
 		if err != nil {
 			return err
 		}
-		return os.WriteFile(o.manifest, text, 0o644)
+		index := filepath.Join(filepath.Dir(o.manifest), "plugins", fresh.Metadata.Name+".yaml") // the repository is an index, too
+		return errors.Join(os.WriteFile(o.manifest, text, 0o644), os.MkdirAll(filepath.Dir(index), 0o755), os.WriteFile(index, text, 0o644))
 	}
 	text, err := os.ReadFile(o.manifest)
 	if err != nil {

@@ -88,6 +88,10 @@ func TestKept(t *testing.T) {
 	if err := Check(m); err != nil {
 		t.Error(err)
 	}
+	index, err := os.ReadFile("../../plugins/" + m.Metadata.Name + ".yaml")
+	if err != nil || string(index) != string(text) {
+		t.Errorf("plugins/%s.yaml, which krew finds in this repository as an index, is another manifest (%v)", m.Metadata.Name, err)
+	}
 	config, err := ReadConfig("../../.goreleaser.yaml")
 	if err != nil {
 		t.Fatal(err)
