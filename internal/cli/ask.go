@@ -115,6 +115,7 @@ func (a *asker) question(ctx context.Context, q question) (skip bool, err error)
 		if err != nil {
 			return false, err
 		}
+		answer = strings.ToLower(answer)
 		c, side := choices[answer]
 		switch {
 		case !q.takes(answer):

@@ -103,6 +103,7 @@ func (t *terminal) await(ctx context.Context, read func() (string, error)) (stri
 		return "", context.Cause(ctx)
 	case a := <-answers:
 		if errors.Is(a.err, io.EOF) {
+			fmt.Fprintln(t.out)
 			return "", &exit{Code: conflicted, Err: errNoAnswer}
 		}
 		return a.line, a.err

@@ -17,8 +17,9 @@ import (
 
 // tty plays a user at a terminal: tty [-cols=N] ANSWERS COMMAND... runs the command
 // on a pseudo-terminal of its own, waits for what the lines of ANSWERS name, and
-// types what they answer:
+// types what they answer; a line without an answer only waits:
 //
+//	only live moved
 //	Take which => l
 //	Value => ^C
 //
@@ -106,10 +107,7 @@ func (s *screen) answer(keyboard io.Writer, script string, ended <-chan struct{}
 	keys := strings.NewReplacer("^C", "\x03", "^D", "\x04")
 	from := 0
 	for line := range strings.Lines(script) {
-		question, answer, ok := strings.Cut(strings.TrimSuffix(line, "\n"), " => ")
-		if !ok {
-			return fmt.Errorf("%q is no line of the form QUESTION => ANSWER", line)
-		}
+		question, answer, asks := strings.Cut(strings.TrimSuffix(line, "\n"), " => ")
 		limit := time.After(time.Minute)
 		for {
 			if i := strings.Index(s.text()[from:], question); i >= 0 {
@@ -125,6 +123,9 @@ func (s *screen) answer(keyboard io.Writer, script string, ended <-chan struct{}
 			case <-limit:
 				return fmt.Errorf("%q was not asked within a minute", question)
 			}
+		}
+		if !asks {
+			continue
 		}
 		typed := keys.Replace(answer)
 		if typed == answer {
