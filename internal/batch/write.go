@@ -96,13 +96,14 @@ func (w *writer) preflight(ctx context.Context, items []*Item) {
 		}
 	}
 	trial := w.server
-	trial.Write.DryRun = true
+	trial.Write.DryRun, trial.Trial = true, true
 	errs := make([]error, len(trials))
 	begun := run.Each(ctx, len(trials), w.Concurrency, func(i int) {
 		item := trials[i]
 		var out sink.Outcome
 		if out, errs[i] = w.carry(ctx, trial, item); errs[i] == nil {
 			item.Planned = out.Planned
+			errs[i] = w.lighten(item) // it may have been merged anew
 		}
 	}, func(int) {})
 	if begun < len(trials) {
@@ -139,6 +140,9 @@ func (w *writer) carry(ctx context.Context, s sink.Server, item *Item) (sink.Out
 
 // newKind: this run has written the definition of the item's kind.
 func (w *writer) newKind(item *Item) bool {
+	if w.Write.DryRun {
+		return false // whatever was tried, nothing was made
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.ContainsFunc(w.items, func(other *Item) bool {
@@ -230,10 +234,11 @@ func (w *writer) untried(item *Item, out sink.Outcome, err error) (sink.Outcome,
 func (w *writer) through(item *Item, out sink.Outcome) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	item.Outcome = out
+	item.Outcome = w.outcome(out)
 	item.state = through
 	for w.told < len(w.items) && w.items[w.told].state == through {
 		w.tell(w.items[w.told])
+		w.putAway(w.items[w.told])
 		w.told++
 	}
 }
