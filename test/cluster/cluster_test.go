@@ -29,7 +29,7 @@ func program(t *testing.T) string {
 type running struct {
 	Info
 	cmd   *exec.Cmd
-	stdin io.Closer
+	stdin io.WriteCloser
 	rest  *bufio.Reader // what it says on stdout after the first line
 }
 
@@ -160,6 +160,37 @@ func TestDeadServerIsAnError(t *testing.T) {
 	if !gone(r.EtcdPID) {
 		t.Error("etcd outlives the command")
 	}
+}
+
+func TestServerIsBroughtBack(t *testing.T) {
+	r := startProgram(t)
+	r.kubectl(t, "create", "namespace", "kept")
+	killed := r.order(t, "kill")
+	if killed.APIServerPID != 0 || !gone(r.APIServerPID) {
+		t.Errorf("the server is to be gone: %+v", killed)
+	}
+	back := r.order(t, "start")
+	if back.Server != r.Server || back.APIServerPID == 0 {
+		t.Errorf("the server is to be back where it was: %+v", back)
+	}
+	r.kubectl(t, "get", "namespace", "kept")
+}
+
+// order writes a line to the command and reads its answer.
+func (r running) order(t *testing.T, order string) Info {
+	t.Helper()
+	if _, err := io.WriteString(r.stdin, order+"\n"); err != nil {
+		t.Fatal(err)
+	}
+	line, err := r.rest.ReadBytes('\n')
+	if err != nil {
+		t.Fatalf("%s: %v", order, err)
+	}
+	var info Info
+	if err := json.Unmarshal(line, &info); err != nil {
+		t.Fatalf("%v in %s", err, line)
+	}
+	return info
 }
 
 func TestBadServerFlagIsTold(t *testing.T) {

@@ -8,10 +8,13 @@
 //
 // One line of JSON on stdout says where everything is once the server is ready
 // (see Info). The server runs until stdin is closed, a signal arrives or the
-// process that started it is gone.
+// process that started it is gone. For tests that break things, a line on stdin
+// that says kill kills kube-apiserver, and one that says start brings it back with
+// all that it had; each is answered by another line like the first.
 package main
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -95,13 +98,14 @@ func parse(args []string, stderr io.Writer) (options, error) {
 func run(o options, stdin io.Reader, stdout io.Writer) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	orders := make(chan string)
 	if !o.buildOnly {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithCancel(ctx)
 		defer cancel()
 		go func() {
-			defer cancel()
-			_, _ = io.Copy(io.Discard, stdin) // whatever ends stdin ends us
+			defer cancel() // whatever ends stdin ends us
+			listen(ctx, stdin, orders)
 		}()
 		go endWithParent(ctx, cancel)
 	}
@@ -122,14 +126,32 @@ func run(o options, stdin io.Reader, stdout io.Writer) error {
 		}
 		return err
 	}
-	if err := json.NewEncoder(stdout).Encode(c.info); err != nil {
-		return err
+	for {
+		if err := json.NewEncoder(stdout).Encode(c.info); err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case p := <-c.died:
+			return fmt.Errorf("%s ended on its own: %v\n%s", p.name, p.err, p.tail())
+		case order := <-orders:
+			if err := c.obey(ctx, order); err != nil {
+				return err
+			}
+		}
 	}
-	select {
-	case <-ctx.Done():
-		return nil
-	case p := <-c.died:
-		return fmt.Errorf("%s ended on its own: %v\n%s", p.name, p.err, p.tail())
+}
+
+// listen hands on the lines of stdin until it or ctx ends.
+func listen(ctx context.Context, stdin io.Reader, orders chan<- string) {
+	lines := bufio.NewScanner(stdin)
+	for lines.Scan() {
+		select {
+		case orders <- lines.Text():
+		case <-ctx.Done():
+			return
+		}
 	}
 }
 

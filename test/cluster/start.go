@@ -21,6 +21,8 @@ type cluster struct {
 	processes []*process
 	died      chan *process // a process that ended though nobody stopped it
 	unlock    func()
+	apiserver func() (*process, error) // starts it, on the address it had before
+	ready     func(context.Context) error
 }
 
 // process is one child.
@@ -83,7 +85,10 @@ func (c *cluster) startOnce(ctx context.Context, bin Binaries, creds credentials
 	}
 	c.info.EtcdPID = etcd.cmd.Process.Pid
 	c.info.Server = "https://" + ports[2]
-	apiserver, err := c.launch("kube-apiserver", bin.APIServer, apiserverArgs(client, ports[2], creds, o)...)
+	c.apiserver = func() (*process, error) {
+		return c.launch("kube-apiserver", bin.APIServer, apiserverArgs(client, ports[2], creds, o)...)
+	}
+	apiserver, err := c.apiserver()
 	if err != nil {
 		return err
 	}
@@ -92,10 +97,32 @@ func (c *cluster) startOnce(ctx context.Context, bin Binaries, creds credentials
 		return err
 	}
 	api := newClient(c.info.Server, creds)
-	if err := c.untilReady(ctx, api); err != nil {
+	c.ready = func(ctx context.Context) error { return c.untilReady(ctx, api) }
+	if err := c.ready(ctx); err != nil {
 		return err
 	}
 	return api.ensureNamespace(ctx, "default")
+}
+
+// obey kills kube-apiserver as a crash would, or starts it again.
+func (c *cluster) obey(ctx context.Context, order string) error {
+	running := len(c.processes) > 1
+	switch {
+	case order == "kill" && running:
+		p := c.processes[1]
+		_ = p.cmd.Process.Kill()
+		<-c.died // which is no news here
+		c.processes, c.info.APIServerPID = c.processes[:1], 0
+		return nil
+	case order == "start" && !running:
+		p, err := c.apiserver()
+		if err != nil {
+			return err
+		}
+		c.info.APIServerPID = p.cmd.Process.Pid
+		return c.ready(ctx)
+	}
+	return fmt.Errorf("cannot do what stdin says: %q", order)
 }
 
 func apiserverArgs(etcd, address string, creds credentials, o options) []string {
