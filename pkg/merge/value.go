@@ -1,30 +1,11 @@
 package merge
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
-	"fmt"
-	"io"
 	"math/big"
 	"strconv"
 	"strings"
 )
-
-// ReadJSON decodes one JSON value with its numbers kept as text (json.Number).
-// Anything but white space after the value is an error.
-func ReadJSON(data []byte) (any, error) {
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.UseNumber()
-	var v any
-	if err := d.Decode(&v); err != nil {
-		return nil, err
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("more than one JSON value")
-	}
-	return v, nil
-}
 
 // Equal says whether the server would store a and b alike, as far as typ knows;
 // a nil typ compares literally (numbers by value). The order of list entries

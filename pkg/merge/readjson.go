@@ -1,0 +1,283 @@
+package merge
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// ReadJSON decodes one JSON value with its numbers kept as text (json.Number).
+// Anything but white space after the value is an error. The value's texts share one
+// copy of data.
+func ReadJSON(data []byte) (any, error) {
+	p := jsonParser{text: string(data)}
+	if v, ok := p.document(); ok {
+		return v, nil
+	}
+	return readJSONSlowly(data)
+}
+
+// readJSONSlowly reads whatever JSON there is, and has the words for what is none.
+func readJSONSlowly(data []byte) (any, error) {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	var v any
+	if err := d.Decode(&v); err != nil {
+		return nil, err
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("more than one JSON value")
+	}
+	return v, nil
+}
+
+// jsonParser reads JSON as servers write it, at a third of what the standard library
+// needs for it: that checks all of the text before it reads any, and copies each
+// string. What is out of the ordinary, as any error is, it leaves to the library.
+type jsonParser struct {
+	text string
+	at   int
+
+	// keys and values of the objects and lists that are not closed yet.
+	keys   []string
+	values []any
+}
+
+// parserDepth is how deep a text may nest before it is out of the ordinary.
+const parserDepth = 500
+
+func (p *jsonParser) document() (any, bool) {
+	p.blank()
+	v, ok := p.value(0)
+	if !ok {
+		return nil, false
+	}
+	p.blank()
+	return v, p.at == len(p.text)
+}
+
+func (p *jsonParser) blank() {
+	for p.at < len(p.text) {
+		switch p.text[p.at] {
+		case ' ', '\n', '\t', '\r':
+			p.at++
+		default:
+			return
+		}
+	}
+}
+
+// next is the byte to come, 0 at the end.
+func (p *jsonParser) next() byte {
+	if p.at < len(p.text) {
+		return p.text[p.at]
+	}
+	return 0
+}
+
+// eat steps over white space and c, if that is what comes.
+func (p *jsonParser) eat(c byte) bool {
+	p.blank()
+	if p.next() != c {
+		return false
+	}
+	p.at++
+	return true
+}
+
+func (p *jsonParser) value(depth int) (any, bool) {
+	switch c := p.next(); {
+	case depth > parserDepth:
+		return nil, false
+	case c == '"':
+		s, ok := p.str()
+		return s, ok
+	case c == '{':
+		return p.object(depth)
+	case c == '[':
+		return p.list(depth)
+	case c == '-' || c >= '0' && c <= '9':
+		n, ok := p.number()
+		return n, ok
+	}
+	for _, w := range jsonWords {
+		if strings.HasPrefix(p.text[p.at:], w.text) {
+			p.at += len(w.text)
+			return w.value, true
+		}
+	}
+	return nil, false
+}
+
+var jsonWords = []struct {
+	text  string
+	value any
+}{{"null", nil}, {"true", true}, {"false", false}}
+
+func (p *jsonParser) object(depth int) (any, bool) {
+	p.at++
+	keys, values := len(p.keys), len(p.values)
+	for more := !p.eat('}'); more; {
+		p.blank()
+		if p.next() != '"' {
+			return nil, false
+		}
+		key, ok := p.str()
+		if !ok || !p.eat(':') {
+			return nil, false
+		}
+		p.blank()
+		v, ok := p.value(depth + 1)
+		if !ok {
+			return nil, false
+		}
+		p.keys, p.values = append(p.keys, key), append(p.values, v)
+		if more = p.eat(','); !more && !p.eat('}') {
+			return nil, false
+		}
+	}
+	m := make(map[string]any, len(p.keys)-keys)
+	for i, key := range p.keys[keys:] {
+		m[key] = p.values[values+i]
+	}
+	p.keys, p.values = p.keys[:keys], p.values[:values]
+	return m, true
+}
+
+func (p *jsonParser) list(depth int) (any, bool) {
+	p.at++
+	values := len(p.values)
+	for more := !p.eat(']'); more; {
+		p.blank()
+		v, ok := p.value(depth + 1)
+		if !ok {
+			return nil, false
+		}
+		p.values = append(p.values, v)
+		if more = p.eat(','); !more && !p.eat(']') {
+			return nil, false
+		}
+	}
+	list := make([]any, len(p.values)-values)
+	copy(list, p.values[values:])
+	p.values = p.values[:values]
+	return list, true
+}
+
+// number is a number's text; a letter or digit that does not belong to it is found
+// by whoever expects a comma.
+func (p *jsonParser) number() (json.Number, bool) {
+	start := p.at
+	if p.next() == '-' {
+		p.at++
+	}
+	if p.next() == '0' {
+		p.at++
+	} else if !p.digits() {
+		return "", false
+	}
+	if p.next() == '.' {
+		p.at++
+		if !p.digits() {
+			return "", false
+		}
+	}
+	if c := p.next(); c == 'e' || c == 'E' {
+		p.at++
+		if c := p.next(); c == '+' || c == '-' {
+			p.at++
+		}
+		if !p.digits() {
+			return "", false
+		}
+	}
+	return json.Number(p.text[start:p.at]), true
+}
+
+func (p *jsonParser) digits() bool {
+	start := p.at
+	for c := p.next(); c >= '0' && c <= '9'; c = p.next() {
+		p.at++
+	}
+	return p.at > start
+}
+
+// str is the string that begins here: a part of the text, if nothing in it is
+// escaped.
+func (p *jsonParser) str() (string, bool) {
+	p.at++
+	for i := p.at; i < len(p.text); i++ {
+		switch c := p.text[i]; {
+		case c == '"':
+			s := p.text[p.at:i]
+			p.at = i + 1
+			return s, utf8.ValidString(s)
+		case c == '\\':
+			return p.escaped(i)
+		case c < ' ':
+			return "", false
+		}
+	}
+	return "", false
+}
+
+// escaped is the string that begins here and has its first escape at i.
+func (p *jsonParser) escaped(i int) (string, bool) {
+	end := i
+	for end < len(p.text) && p.text[end] != '"' {
+		if p.text[end] == '\\' {
+			end++
+		}
+		end++
+	}
+	if end >= len(p.text) {
+		return "", false
+	}
+	b := make([]byte, 0, end-p.at)
+	for at := p.at; at < end; {
+		c := p.text[at]
+		switch {
+		case c < ' ':
+			return "", false
+		case c != '\\':
+			b = append(b, c)
+			at++
+			continue
+		}
+		if p.text[at+1] == 'u' {
+			r, ok := codeUnit(p.text[at+2 : end])
+			if !ok {
+				return "", false
+			}
+			b = utf8.AppendRune(b, r)
+			at += 6
+			continue
+		}
+		plain := strings.IndexByte(`"\/bfnrt`, p.text[at+1])
+		if plain < 0 {
+			return "", false
+		}
+		b = append(b, "\"\\/\b\f\n\r\t"[plain])
+		at += 2
+	}
+	p.at = end + 1
+	return string(b), utf8.Valid(b)
+}
+
+// codeUnit reads the four digits behind \u. One half of a pair is out of the
+// ordinary.
+func codeUnit(text string) (rune, bool) {
+	if len(text) < 4 {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(text[:4], 16, 32)
+	if err != nil || n >= 0xd800 && n < 0xe000 {
+		return 0, false
+	}
+	return rune(n), true
+}
