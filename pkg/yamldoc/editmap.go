@@ -140,6 +140,7 @@ func (ed *editor) newField(s slot, name string, v any, t *merge.Type, from origi
 	pl := below(s)
 	all := originsOf(from)
 	if pl.flow {
+		pl.quote = s.n.entries[0].quote
 		return flowField(name, v, all, t, pl, ed.look)
 	}
 	p := printer{look: ed.lookBehind(s.n, behind)}

@@ -274,16 +274,22 @@ func (ed *editor) sourceNote(all origins) string {
 	return all[1].s.note(all[1].e)
 }
 
-// noteAround takes over the source's comment on a field around a change.
+// noteAround takes over the source's comment on a field in which something has
+// changed: on a flow collection's line as on a scalar's, on a block's only where
+// all comments are wanted.
 func (ed *editor) noteAround(e *entry, from origin) {
-	if ed.comments != AllComments || from.e == nil || !e.value.block() {
+	if ed.comments == NoComments || from.e == nil || e.value.block() && ed.comments != AllComments || ed.src.note(e) != "" {
 		return
 	}
-	if !strings.Contains(string(ed.src[e.mark:e.value.body]), "\n") || ed.src.note(e) != "" {
+	at := ed.src.lineEnd(e.end())
+	switch {
+	case e.value.style == flowStyle:
+	case !e.value.block() || !strings.Contains(string(ed.src[e.mark:e.value.body]), "\n"):
 		return
+	default:
+		at = ed.src.propsEnd(e)
 	}
 	if note := from.s.note(from.e); note != "" {
-		at := ed.src.propsEnd(e)
 		ed.replace(at, at, " "+note)
 	}
 }

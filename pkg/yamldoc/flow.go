@@ -154,7 +154,7 @@ func (p *parser) alias() (*node, error) {
 }
 
 // flowNode reads a value with its properties inside a flow collection.
-func (p *parser) flowNode() (*node, error) {
+func (p *parser) flowNode(open int) (*node, error) {
 	start := p.pos
 	pr, err := p.properties()
 	if err != nil {
@@ -166,7 +166,7 @@ func (p *parser) flowNode() (*node, error) {
 		for isBlank(p.src[behind-1]) {
 			behind--
 		}
-		if err := p.flowSpace(); err != nil {
+		if err := p.flowSpace(open); err != nil {
 			return nil, err
 		}
 		if c := p.peek(0); c == ',' || c == ']' || c == '}' {
@@ -183,8 +183,8 @@ func (p *parser) flowNode() (*node, error) {
 }
 
 // flowSpace steps over white space, line breaks and comments inside a flow
-// collection.
-func (p *parser) flowSpace() error {
+// collection that has been opened there.
+func (p *parser) flowSpace(open int) error {
 	for {
 		p.blanks()
 		switch c := p.peek(0); {
@@ -193,7 +193,7 @@ func (p *parser) flowSpace() error {
 		case isBreak(c):
 			p.newline()
 		case p.pos >= len(p.src) || p.marker():
-			return p.fail(p.pos, "a [ or { is not closed")
+			return p.fail(open, "a [ or { is not closed")
 		default:
 			return nil
 		}
@@ -212,7 +212,7 @@ func (p *parser) flowCollection() (*node, error) {
 	}
 	p.pos++
 	for {
-		if err := p.flowSpace(); err != nil {
+		if err := p.flowSpace(n.start); err != nil {
 			return nil, err
 		}
 		if p.peek(0) == closing {
@@ -220,13 +220,13 @@ func (p *parser) flowCollection() (*node, error) {
 			n.end = p.pos
 			return n, nil
 		}
-		e, err := p.flowEntry(n.kind)
+		e, err := p.flowEntry(n.kind, n.start)
 		if err != nil {
 			return nil, err
 		}
 		n.entries = append(n.entries, e)
 		n.refs = n.refs || e.merge || e.value.refs
-		if err := p.flowSpace(); err != nil {
+		if err := p.flowSpace(n.start); err != nil {
 			return nil, err
 		}
 		switch c := p.peek(0); {
@@ -240,12 +240,12 @@ func (p *parser) flowCollection() (*node, error) {
 	}
 }
 
-func (p *parser) flowEntry(k kind) (entry, error) {
+func (p *parser) flowEntry(k kind, open int) (entry, error) {
 	if p.peek(0) == '?' {
 		return entry{}, p.fail(p.pos, "keys written with ? are not read")
 	}
 	line := p.lineStart
-	n, err := p.flowNode()
+	n, err := p.flowNode(open)
 	if err != nil || k == seqNode {
 		return entry{start: p.startOf(n), mark: p.startOf(n), value: n}, err
 	}
@@ -265,14 +265,14 @@ func (p *parser) flowEntry(k kind) (entry, error) {
 	if err != nil {
 		return e, err
 	}
-	if err := p.flowSpace(); err != nil {
+	if err := p.flowSpace(open); err != nil {
 		return e, err
 	}
 	if c := p.peek(0); c == ',' || c == '}' {
 		e.value = p.new(node{start: e.mark, body: e.mark, end: e.mark})
 		return e, nil
 	}
-	e.value, err = p.flowNode()
+	e.value, err = p.flowNode(open)
 	return e, err
 }
 

@@ -146,6 +146,9 @@ func flowMapping(m map[string]any, from origins, t *merge.Type, pl place, l look
 	}
 	_, n := from.node(mapNode)
 	pl.json = pl.json || isJSON(n)
+	if n != nil {
+		pl.quote = n.entries[0].quote
+	}
 	parts := make([]string, 0, len(m))
 	for _, name := range orderOf(m, from) {
 		below, _, _ := from.child(name)
@@ -156,11 +159,11 @@ func flowMapping(m map[string]any, from origins, t *merge.Type, pl place, l look
 
 // flowField writes one entry of a flow mapping.
 func flowField(name string, v any, from origins, t *merge.Type, pl place, l look) string {
-	quote := byte(0)
+	quote := pl.quote
 	if pl.json {
 		quote = '"'
 	}
-	pl.flow, pl.style = true, plainStyle
+	pl.flow, pl.style, pl.quote = true, plainStyle, 0
 	return key(name, quote, true) + ": " + inlineText(v, from, t, pl, l)
 }
 

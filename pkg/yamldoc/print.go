@@ -134,6 +134,7 @@ type place struct {
 	json  bool   // and all keys and texts have double quotes
 	note  string // the comment that its line gets
 	style style  // how its neighbours are written
+	quote byte   // how its neighbours' keys are quoted
 	deep  int    // the column of a block scalar's lines, 0 if that is free
 }
 

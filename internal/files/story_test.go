@@ -1,0 +1,47 @@
+package files_test
+
+import (
+	"context"
+	"os"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/cli"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"kubectl-merge": func() {
+		os.Exit(cli.Main(context.Background(), os.Args[1:], genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr}))
+	}})
+}
+
+// TestStories plays testdata/stories: whole commands on the real program, with
+// git where it is about a merge driver, and no cluster anywhere.
+func TestStories(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/stories",
+		RequireExplicitExec: true,
+		Setup: func(env *testscript.Env) error {
+			for _, kv := range [][2]string{
+				{"HOME", env.WorkDir}, {"KUBECONFIG", env.WorkDir + "/no-kubeconfig"},
+				{"GIT_CONFIG_NOSYSTEM", "1"}, {"GIT_CONFIG_GLOBAL", env.WorkDir + "/gitconfig"},
+				{"GIT_AUTHOR_DATE", "2026-01-01T00:00:00Z"}, {"GIT_COMMITTER_DATE", "2026-01-01T00:00:00Z"},
+			} {
+				env.Setenv(kv[0], kv[1])
+			}
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"mode": mode},
+	})
+}
+
+// mode FILE PERMISSIONS checks a file's permissions.
+func mode(ts *testscript.TestScript, neg bool, args []string) {
+	info, err := os.Stat(ts.MkAbs(args[0]))
+	ts.Check(err)
+	if got := info.Mode().Perm().String(); (got == args[1]) == neg {
+		ts.Fatalf("%s has %s", args[0], got)
+	}
+}
