@@ -17,7 +17,8 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
 )
 
-// Item is one object on its way.
+// Item is one object on its way. Its Object may be Packed, and of its plan and
+// outcome there may be no more than Job.Keep says.
 type Item struct {
 	Object  source.Object
 	Target  cluster.Target
@@ -26,8 +27,7 @@ type Item struct {
 	Outcome sink.Outcome // its Word is "" until the item is through
 	Err     error        // why it stays as it is
 
-	listed *cluster.Listed // live, as a list has it, until it is merged
-	absent bool            // a list says that there is none
+	found bool // there is a live form
 
 	state   state
 	refusal error // the last one, while deferred
@@ -51,6 +51,7 @@ type Job struct {
 	Write       cluster.Write
 	Concurrency int
 	Preflight   bool // have the server try every write first, where there are several
+	Keep        Keep
 
 	held bool
 }
@@ -129,27 +130,39 @@ func (ns Namespacing) Place(o source.Object, namespaced bool) (source.Object, er
 
 // Merge reads and merges every item; what went wrong is in its Err.
 func (j *Job) Merge(ctx context.Context, items []*Item) {
-	j.readLists(ctx, items)
-	done := func(int) {}
-	begun := run.Each(ctx, len(items), j.Concurrency, func(i int) { j.merge(ctx, items[i]) }, done)
-	for _, item := range items[begun:] {
+	rest := j.readLists(ctx, items)
+	begun := run.Each(ctx, len(rest), j.Concurrency, func(i int) { j.read(ctx, rest[i]) }, func(int) {})
+	for _, item := range rest[begun:] {
 		item.Err = fmt.Errorf("%s: %w", item.Target, context.Cause(ctx))
 	}
 }
 
-func (j *Job) merge(ctx context.Context, item *Item) {
-	live, err := j.live(ctx, item)
-	if err != nil {
+// read reads one item by itself, and merges it.
+func (j *Job) read(ctx context.Context, item *Item) {
+	live, err := j.API.Get(ctx, item.Target)
+	if err != nil && !cluster.IsNotFound(err) {
 		item.Err = fmt.Errorf("%s: %w", item.Target, err)
 		return
 	}
-	item.Planned, item.Err = j.again(ctx, item, live)
+	j.merge(ctx, item, live)
+}
+
+// merge merges an item with its live form, nil where there is none.
+func (j *Job) merge(ctx context.Context, item *Item, live map[string]any) {
+	item.found = live != nil
+	if item.Planned, item.Err = j.again(ctx, item, live); item.Err == nil {
+		item.Err = j.lighten(item)
+	}
 }
 
 // again merges an item with what live is now.
 func (j *Job) again(ctx context.Context, item *Item, live map[string]any) (plan.Planned, error) {
+	whole, err := item.Object.Whole()
+	if err != nil {
+		return plan.Planned{}, err
+	}
 	return j.Planner.Plan(ctx, plan.Subject{
-		Object:    item.Object,
+		Object:    whole,
 		Name:      item.Target.String(),
 		HasStatus: item.Target.Status,
 		Answers:   item.Answers,

@@ -76,7 +76,7 @@ func (i *Item) stage() stage {
 // says: its namespace, or its kind, is made by other.
 func lacks(item, other *Item) bool {
 	switch {
-	case other.Planned.Live != nil:
+	case other.found:
 		return false
 	case isNamespace(other.Target.Resource):
 		return item.Target.Namespaced && item.Target.Namespace == other.Target.Name
@@ -99,7 +99,7 @@ func mayExplain(item, other *Item, refusal error) bool {
 	if defines(other, item) { // its schema may change
 		return true
 	}
-	if isNamespace(other.Target.Resource) && other.Planned.Live != nil { // its labels may choose policies
+	if isNamespace(other.Target.Resource) && other.found { // its labels may choose policies
 		return item.Target.Namespace == other.Target.Name && cluster.IsForbidden(refusal)
 	}
 	if lacks(item, other) {

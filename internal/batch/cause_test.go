@@ -30,7 +30,7 @@ func crdItem(kind string) *Item {
 }
 
 func existing(i *Item) *Item {
-	i.Planned.Live = map[string]any{"kind": i.Target.Kind}
+	i.found = true
 	return i
 }
 

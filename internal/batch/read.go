@@ -2,6 +2,9 @@ package batch
 
 import (
 	"context"
+	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
@@ -25,13 +28,22 @@ type shelf struct {
 	cluster.Resource
 	namespace string
 	items     []*Item
+	wanted    map[string]*Item // by name: those that are not merged yet
 }
 
-// readLists reads the objects that stand together in large numbers by lists. What
-// a list does not answer, or a server does not list, stays to be read by itself.
-func (j *Job) readLists(ctx context.Context, items []*Item) {
+// readLists reads and merges the items that stand together in large numbers, by
+// lists. It returns the rest, in order: what no list is worth, what a list does not
+// answer, and what a server does not list.
+func (j *Job) readLists(ctx context.Context, items []*Item) []*Item {
 	shelves := shelved(items)
 	run.Each(ctx, len(shelves), j.Concurrency, func(i int) { j.readList(ctx, shelves[i]) }, func(int) {})
+	through := map[*Item]bool{}
+	for _, s := range shelves {
+		for _, item := range s.items {
+			through[item] = s.wanted[item.Target.Name] != item
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(items), func(item *Item) bool { return through[item] })
 }
 
 // shelved are the shelves that are worth a list. A list of Secrets would carry
@@ -46,10 +58,13 @@ func shelved(items []*Item) []*shelf {
 	for _, item := range items {
 		p := place{item.Target.Resource, item.Target.Namespace}
 		if at[p] == nil {
-			at[p] = &shelf{Resource: p.Resource, namespace: p.namespace}
+			at[p] = &shelf{Resource: p.Resource, namespace: p.namespace, wanted: map[string]*Item{}}
 			all = append(all, at[p])
 		}
-		at[p].items = append(at[p].items, item)
+		if at[p].wanted[item.Target.Name] == nil { // what is given twice, which is an error, is read by itself
+			at[p].items = append(at[p].items, item)
+			at[p].wanted[item.Target.Name] = item
+		}
 	}
 	worth := all[:0]
 	for _, s := range all {
@@ -60,25 +75,17 @@ func shelved(items []*Item) []*shelf {
 	return worth
 }
 
-// readList gives the shelf's items what a list says of them. An error is none
-// here: whatever is wrong shows when the object itself is read.
+// readList merges the shelf's items with what a list says of them, and leaves the
+// others wanted. An error is none here: whatever is wrong shows when the object
+// itself is read.
 func (j *Job) readList(ctx context.Context, s *shelf) {
-	wanted := make(map[string]*Item, len(s.items))
-	for _, item := range s.items {
-		wanted[item.Target.Name] = item
-	}
 	l := cluster.Listing{Resource: s.Resource, Namespace: s.namespace, Limit: min(firstPage, len(s.items)+listFree)}
-	for seen := 0; len(wanted) > 0; {
+	for seen := 0; len(s.wanted) > 0; {
 		page, err := j.API.Page(ctx, l)
 		if err != nil {
 			return
 		}
-		for i, o := range page.Objects {
-			if item := wanted[o.Name]; item != nil {
-				item.listed = &page.Objects[i]
-				delete(wanted, o.Name)
-			}
-		}
+		j.takePage(ctx, s, page)
 		seen += len(page.Objects)
 		if page.Next == "" {
 			break
@@ -88,8 +95,37 @@ func (j *Job) readList(ctx context.Context, s *shelf) {
 		}
 		l.Continue, l.Limit = page.Next, nextLimit(l.Limit, page)
 	}
-	for _, item := range wanted {
-		item.absent = complete(s.Resource)
+	if complete(s.Resource) {
+		j.mergeAll(ctx, s, slices.Collect(maps.Values(s.wanted)), func(int) (map[string]any, error) { return nil, nil })
+	}
+}
+
+// takePage merges the items of the shelf that are on the page.
+func (j *Job) takePage(ctx context.Context, s *shelf, page cluster.Page) {
+	var (
+		items []*Item
+		live  []cluster.Listed
+	)
+	for _, o := range page.Objects {
+		if item := s.wanted[o.Name]; item != nil {
+			items, live = append(items, item), append(live, o)
+		}
+	}
+	j.mergeAll(ctx, s, items, func(i int) (map[string]any, error) { return live[i].Object() })
+}
+
+// mergeAll merges items of the shelf with what live gives for each.
+func (j *Job) mergeAll(ctx context.Context, s *shelf, items []*Item, live func(i int) (map[string]any, error)) {
+	begun := run.Each(ctx, len(items), j.Concurrency, func(i int) {
+		obj, err := live(i)
+		if err != nil {
+			items[i].Err = fmt.Errorf("%s: %w", items[i].Target, err)
+			return
+		}
+		j.merge(ctx, items[i], obj)
+	}, func(int) {})
+	for _, item := range items[:begun] {
+		delete(s.wanted, item.Target.Name)
 	}
 }
 
@@ -107,21 +143,4 @@ func nextLimit(limit int, page cluster.Page) int {
 func complete(r cluster.Resource) bool {
 	_, ok := schema.BuiltinKind(r.Group, r.Version, r.Kind)
 	return ok
-}
-
-// live is the item's live form, nil where there is none.
-func (j *Job) live(ctx context.Context, item *Item) (map[string]any, error) {
-	switch {
-	case item.absent:
-		return nil, nil
-	case item.listed != nil:
-		listed := item.listed
-		item.listed = nil // it is large, and needed once
-		return listed.Object()
-	}
-	live, err := j.API.Get(ctx, item.Target)
-	if cluster.IsNotFound(err) {
-		return nil, nil
-	}
-	return live, err
 }

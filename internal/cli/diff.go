@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/batch"
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
+	"github.com/kubectl-merge/kubectl-merge/internal/sink"
 )
 
 // diffVerb shows live against the result of the merge.
@@ -100,7 +101,7 @@ func (v *diffVerb) run(ctx context.Context, policyGiven bool, mode dryRun) (diff
 		return false, err
 	}
 	s, err := v.open(ctx, request{
-		inputs: &v.inputs, plan: &v.plan, planner: planner, live: v.live, concurrency: v.concurrency,
+		inputs: &v.inputs, plan: &v.plan, planner: planner, live: v.live, concurrency: v.concurrency, keep: batch.Changes,
 		write: cluster.Write{FieldManager: v.plan.manager, FieldValidation: fieldValidation[planner.Validate], DryRun: true},
 	})
 	if err == nil {
@@ -116,6 +117,9 @@ func (v *diffVerb) run(ctx context.Context, policyGiven bool, mode dryRun) (diff
 			return
 		}
 		notes.item(item)
+		if item.Outcome.Word == sink.Unchanged {
+			return
+		}
 		changed, err := d.show(d.doc(item))
 		differs = differs || changed
 		errs = append(errs, err)

@@ -104,6 +104,7 @@ func (v *mergeVerb) run(ctx context.Context, policyGiven bool) error {
 		live:        v.live,
 		concurrency: v.concurrency,
 		preflight:   v.preflight,
+		keep:        v.out.keep(mode),
 		write: cluster.Write{
 			FieldManager:    v.plan.manager,
 			FieldValidation: fieldValidation[planner.Validate],

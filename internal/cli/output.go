@@ -74,6 +74,17 @@ func (f *outputFlags) form(e *env, mode dryRun) (form, error) {
 	return templated(v)
 }
 
+// keep is what has to be kept of objects until they are printed.
+func (f *outputFlags) keep(mode dryRun) batch.Keep {
+	switch {
+	case mode == dryNone && f.template == "" && (f.output == "" || f.output == "name"):
+		return batch.Outcomes
+	case f.output == "diff", f.output == "patch":
+		return batch.Changes
+	}
+	return batch.Everything
+}
+
 // conflicts is what most forms say.
 func (v view) conflicts() bool { return false }
 

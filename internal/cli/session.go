@@ -30,6 +30,7 @@ type request struct {
 	write       cluster.Write
 	concurrency int
 	preflight   bool
+	keep        batch.Keep
 }
 
 // open reads local and live and merges them. The error is for what ends the run at
@@ -38,9 +39,10 @@ func (e *env) open(ctx context.Context, r request) (*session, error) {
 	if err := r.inputs.validate(); err != nil {
 		return nil, err
 	}
-	s := &session{job: &batch.Job{Planner: r.planner, Write: r.write, Concurrency: r.concurrency, Preflight: r.preflight}}
+	s := &session{job: &batch.Job{Planner: r.planner, Write: r.write, Concurrency: r.concurrency, Preflight: r.preflight, Keep: r.keep}}
 	inputs := r.inputs.Inputs
 	inputs.Stdin = e.In
+	inputs.Pack = len(r.live) == 0
 	objects, bad := source.Read(ctx, inputs)
 	if len(objects) == 0 {
 		if bad == nil {

@@ -98,7 +98,7 @@ func (c *Cluster) patch(t Target, kind types.PatchType) *rest.Request {
 }
 
 func (c *Cluster) send(ctx context.Context, t Target, verb string, req *rest.Request, body any, w Write) (map[string]any, error) {
-	data, err := encode(body)
+	data, err := Encode(body)
 	if err != nil {
 		return nil, fmt.Errorf("%s: cannot be written as JSON: %w", t, err)
 	}
@@ -147,8 +147,12 @@ func (c *Cluster) answer(ctx context.Context, t Target, verb string, req *rest.R
 	return data, nil
 }
 
-// encode writes a value as compact JSON, numbers digit for digit.
-func encode(v any) ([]byte, error) {
+// Encode writes a value as it is sent: as compact JSON, numbers digit for digit. What
+// is encoded already (json.RawMessage) stays as it is.
+func Encode(v any) ([]byte, error) {
+	if text, ok := v.(json.RawMessage); ok {
+		return text, nil
+	}
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)

@@ -6,6 +6,7 @@ package plan
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -81,6 +82,17 @@ type Planned struct {
 
 	// Problems are told: one line each, without the object's name.
 	Problems []string
+
+	// Sealed is what is to be written, where Live and Final are not kept; nil where
+	// they are.
+	Sealed *Sealed
+}
+
+// Sealed is the request that a plan comes to, made ready before it is its turn.
+type Sealed struct {
+	Body    json.RawMessage
+	JSON    bool   // Body is a JSON patch; else a merge patch, or the new object
+	Version string // resourceVersion of the live object; "" where there is none
 }
 
 // Plan merges one object. The error names the object.

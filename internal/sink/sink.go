@@ -5,7 +5,6 @@ package sink
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"time"
@@ -40,6 +39,10 @@ type Outcome struct {
 type Server struct {
 	API   *cluster.Cluster
 	Write cluster.Write
+
+	// Trial: only whether it goes through is of interest. Outcomes have no Object,
+	// and their Word says nothing.
+	Trial bool
 }
 
 // Again merges anew with what live has become.
@@ -69,7 +72,10 @@ func (s *Server) Carry(ctx context.Context, t cluster.Target, p plan.Planned, ag
 			return out, nil
 		}
 		obj, err := s.send(ctx, t, p, try >= boundTries, &out)
-		if err == nil {
+		switch {
+		case err == nil && s.Trial:
+			return out, nil
+		case err == nil:
 			out.Object, out.Word = obj, s.word(p, obj)
 			return out, nil
 		}
@@ -93,6 +99,8 @@ func overtaken(err error, p plan.Planned) bool {
 		return true
 	case cluster.IsNotFound(err):
 		return p.Action == plan.Change
+	case cluster.IsUnsupported(err):
+		return p.Sealed != nil // what is to be put in place of live has to be made first
 	}
 	return cluster.IsTestFailed(err)
 }
@@ -112,11 +120,19 @@ func (s *Server) reread(ctx context.Context, t cluster.Target, try int, again Ag
 }
 
 func (s *Server) send(ctx context.Context, t cluster.Target, p plan.Planned, pinned bool, out *Outcome) (map[string]any, error) {
-	if p.Action == plan.Create {
-		return s.API.Create(ctx, t, p.Final, s.Write)
+	body, err := request(p, pinned)
+	switch {
+	case err != nil:
+		return nil, err
+	case p.Action == plan.Create:
+		return s.API.Create(ctx, t, body.any(), s.Write)
 	}
-	obj, err := s.patch(ctx, t, p, pinned)
-	if !cluster.IsUnsupported(err) {
+	patch := s.API.MergePatch
+	if body.JSON {
+		patch = s.API.JSONPatch
+	}
+	obj, err := patch(ctx, t, body.any(), s.Write)
+	if !cluster.IsUnsupported(err) || p.Sealed != nil {
 		return obj, err
 	}
 	obj, err = s.API.Update(ctx, t, p.Final, s.Write)
@@ -126,58 +142,15 @@ func (s *Server) send(ctx context.Context, t cluster.Target, p plan.Planned, pin
 	return obj, err
 }
 
-func (s *Server) patch(ctx context.Context, t cluster.Target, p plan.Planned, pinned bool) (map[string]any, error) {
-	_, sayable := diff.Sayable(p.Live, p.Final)
-	if pinned || !sayable {
-		ops := diff.JSONPatch(p.Live, p.Final, diff.JSONPatchOptions{PinAbsent: true})
-		if !pinned {
-			ops = append([]diff.Op{{Op: "test", Path: "/metadata/resourceVersion", Value: version(p.Live)}}, ops...)
-		}
-		return s.API.JSONPatch(ctx, t, ops, s.Write)
-	}
-	patch, err := bound(p)
-	if err != nil {
-		return nil, err
-	}
-	return s.API.MergePatch(ctx, t, patch, s.Write)
-}
-
-// bound is the merge patch with the resourceVersion of the object that was merged,
-// so that the server refuses it if anybody has written since.
-func bound(p plan.Planned) (map[string]any, error) {
-	patch, _ := diff.MergePatch(p.Live, p.Final)
-	rv := version(p.Live)
-	if rv == "" {
-		return nil, errors.New("metadata.resourceVersion: the server gave none, so that a write could go over somebody else's: nothing was written")
-	}
-	out := make(map[string]any, len(patch)+1)
-	for k, v := range patch {
-		out[k] = v
-	}
-	meta := map[string]any{"resourceVersion": rv}
-	was, _ := patch["metadata"].(map[string]any)
-	for k, v := range was {
-		meta[k] = v
-	}
-	out["metadata"] = meta
-	return out, nil
-}
-
-func version(obj map[string]any) string {
-	meta, _ := obj["metadata"].(map[string]any)
-	rv, _ := meta["resourceVersion"].(string)
-	return rv
-}
-
 // word: a write that came back with the version it was sent with changed nothing.
 // A dry run never comes back with another, so there the values have to tell.
 func (s *Server) word(p plan.Planned, obj map[string]any) Word {
 	switch {
 	case p.Action == plan.Create:
 		return Created
-	case s.Write.DryRun && !differ(p.Live, obj):
+	case s.Write.DryRun && p.Sealed == nil && !differ(p.Live, obj):
 		return Unchanged
-	case !s.Write.DryRun && version(obj) == version(p.Live):
+	case !s.Write.DryRun && version(obj) == read(p):
 		return Unchanged
 	}
 	return Configured

@@ -29,25 +29,32 @@ type Document struct {
 // Unlike kubectl: which keeps the last of two equal keys, and reads numbers as
 // float64, so that 9007199254740993 becomes 9007199254740992.
 func Decode(data []byte) ([]Document, error) {
+	var docs []Document
+	err := decode(data, func(d Document) { docs = append(docs, d) })
+	return docs, err
+}
+
+// decode hands each document over as soon as it is read.
+func decode(data []byte, take func(Document)) error {
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
 	if !utf8.Valid(data) && !bytes.HasPrefix(data, []byte("\xff\xfe")) && !bytes.HasPrefix(data, []byte("\xfe\xff")) {
-		return nil, errors.New("is not text in UTF-8; save it as UTF-8 YAML or JSON")
+		return errors.New("is not text in UTF-8; save it as UTF-8 YAML or JSON")
 	}
 	if looksJSON(data) {
 		if docs, err := decodeJSON(data); err == nil || !errors.Is(err, errNotJSON) {
-			return docs, err
+			for _, d := range docs {
+				take(d)
+			}
+			return err
 		}
 	}
-	var (
-		docs []Document
-		errs []error
-	)
+	var errs []error
 	chunks := split(data)
 	for i, c := range chunks {
 		got, err := decodeChunk(c)
 		for _, d := range got {
 			d.Nth, d.Many = i+1, len(chunks) > 1
-			docs = append(docs, d)
+			take(d)
 		}
 		var bad *SyntaxError
 		if errors.As(err, &bad) && len(chunks) > 1 {
@@ -55,7 +62,7 @@ func Decode(data []byte) ([]Document, error) {
 		}
 		errs = append(errs, err)
 	}
-	return docs, errors.Join(errs...)
+	return errors.Join(errs...)
 }
 
 // chunk is a stretch of a YAML file between two separators.

@@ -9,6 +9,8 @@ import (
 type Object struct {
 	Value  map[string]any // JSON values, numbers as json.Number
 	Origin Origin
+
+	packed []byte // the whole object, where Value is not; see Packed
 }
 
 // Origin says where an object was read.

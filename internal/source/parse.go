@@ -9,16 +9,24 @@ import (
 
 // Parse reads the objects of one file's content; name stands in the errors.
 func Parse(name string, data []byte) ([]Object, error) {
-	docs, err := Decode(data)
-	errs := located(name, err)
 	var objects []Object
-	for _, d := range docs {
+	err := parse(name, data, func(o Object) { objects = append(objects, o) })
+	return objects, err
+}
+
+// parse hands each object over as soon as it is read, so that no more than one
+// document needs to be held.
+func parse(name string, data []byte, take func(Object)) error {
+	var bad []error
+	err := decode(data, func(d Document) {
 		origin := Origin{File: name, Document: d.Nth, Line: d.Line, Many: d.Many}
-		got, bad := origin.objects(d)
-		objects = append(objects, got...)
-		errs = append(errs, bad...)
-	}
-	return objects, errors.Join(errs...)
+		got, errs := origin.objects(d)
+		bad = append(bad, errs...)
+		for _, o := range got {
+			take(o)
+		}
+	})
+	return errors.Join(append(located(name, err), bad...)...)
 }
 
 // located puts the file's name before each of the errors joined in err.

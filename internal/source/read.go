@@ -24,6 +24,7 @@ type Inputs struct {
 	Kustomize string // a kustomization's folder or URL; "" for none
 	Selector  string // keeps only objects whose labels match; "" keeps all
 	Stdin     io.Reader
+	Pack      bool // objects come back Packed, so that many of them take little room
 }
 
 // Stdin is the name of standard input in errors.
@@ -41,19 +42,22 @@ func Read(ctx context.Context, in Inputs) ([]Object, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--selector %q: %w", in.Selector, err)
 	}
-	texts, errs := in.texts(ctx)
 	var objects []Object
-	for _, t := range texts {
-		got, err := Parse(t.name, t.data)
-		objects = append(objects, got...)
-		if err != nil {
-			errs = append(errs, err)
+	take := func(o Object) {
+		switch {
+		case in.Selector != "" && !selector.Matches(labels.Set(o.Labels())):
+		case in.Pack:
+			objects = append(objects, o.Packed())
+		default:
+			objects = append(objects, o)
 		}
 	}
-	if in.Selector != "" {
-		objects = slices.DeleteFunc(objects, func(o Object) bool {
-			return !selector.Matches(labels.Set(o.Labels()))
-		})
+	texts, errs := in.texts(ctx)
+	for i, t := range texts {
+		texts[i].data = nil // it is read once, and may be large
+		if err := parse(t.name, t.data, take); err != nil {
+			errs = append(errs, err)
+		}
 	}
 	return objects, errors.Join(errs...)
 }

@@ -1,0 +1,58 @@
+package batch
+
+import (
+	"github.com/kubectl-merge/kubectl-merge/internal/plan"
+	"github.com/kubectl-merge/kubectl-merge/internal/sink"
+)
+
+// Keep says what of the items is to be there until the run ends. An object whose
+// merge has something to tell is always kept, with all of its sides.
+type Keep uint8
+
+// What is kept.
+const (
+	Everything Keep = iota // local, live and result
+	Changes                // the same, of objects that a merge changes
+	Outcomes               // what becomes of each, and what is to be sent until it is
+)
+
+// lighten puts away what Keep does not ask for.
+func (j *Job) lighten(item *Item) error {
+	p := item.Planned
+	if j.Keep == Everything || j.Keep == Changes && p.Action != plan.Nothing || tells(p) {
+		item.Object = p.Subject.Object
+		return nil
+	}
+	sealed, err := sink.Seal(p)
+	if err != nil {
+		return err
+	}
+	item.Object = item.Object.Packed()
+	sealed.Subject.Object = item.Object
+	item.Planned = sealed
+	return nil
+}
+
+// tells: there is a note on values, or a conflict, for which the sides are needed.
+func tells(p plan.Planned) bool {
+	return len(p.Conflicts)+len(p.Settled)+len(p.Removed)+len(p.Undecided) > 0
+}
+
+// outcome is what is kept of what became of an item.
+func (j *Job) outcome(out sink.Outcome) sink.Outcome {
+	if j.Keep == Outcomes {
+		out.Object = nil
+	}
+	return out
+}
+
+// putAway drops what was needed to tell of an item. A conflict is told of once more
+// at the end.
+func (j *Job) putAway(item *Item) {
+	if j.Keep != Outcomes || len(item.Outcome.Planned.Conflicts) > 0 {
+		return
+	}
+	item.Object = item.Object.Packed()
+	item.Planned = plan.Planned{Subject: plan.Subject{Object: item.Object, Name: item.Planned.Name}, Action: item.Planned.Action}
+	item.Outcome.Planned = item.Planned
+}

@@ -1,0 +1,56 @@
+package source
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
+
+// Packed is the object put away small, until its turn comes: of its Value only
+// apiVersion, kind, name and namespace are left at hand. Whole brings back the
+// rest. A CustomResourceDefinition stays as it is, since other objects may be of
+// its kind, and so does what JSON cannot hold.
+func (o Object) Packed() Object {
+	if o.packed != nil || o.Kind() == "CustomResourceDefinition" {
+		return o
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(o.Value); err != nil || bytes.Contains(b.Bytes(), badText) {
+		return o
+	}
+	o.packed = bytes.Clone(b.Bytes()) // without the room that the buffer has grown
+	meta := map[string]any{}
+	for _, key := range []string{"name", "namespace"} {
+		if v, ok := o.meta()[key]; ok {
+			meta[key] = v
+		}
+	}
+	o.Value = map[string]any{"apiVersion": o.APIVersion(), "kind": o.Kind(), "metadata": meta}
+	return o
+}
+
+// badText is what the encoder makes of bytes that are not UTF-8 (a !!binary in
+// YAML): they would come back as something else.
+var badText = []byte(`\ufffd`)
+
+// Whole is the object as it was before Packed, in the namespace that it has now.
+func (o Object) Whole() (Object, error) {
+	if o.packed == nil {
+		return o, nil
+	}
+	v, err := merge.ReadJSON(o.packed)
+	if err != nil {
+		return o, fmt.Errorf("%s: cannot be read again: %w", o.place(), err)
+	}
+	value, ok := v.(map[string]any)
+	if !ok {
+		return o, fmt.Errorf("%s: is %s, not an object", o.place(), describe(v))
+	}
+	namespace := o.Namespace()
+	o.Value, o.packed = value, nil
+	return o.InNamespace(namespace), nil
+}
