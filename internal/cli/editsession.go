@@ -173,6 +173,9 @@ func (s *editing) understand(ctx context.Context) (plan.Annotated, error) {
 	if err != nil {
 		return plan.Annotated{}, err
 	}
+	if err := s.served(ctx, objects[0]); err != nil {
+		return plan.Annotated{}, err
+	}
 	if conf.Blanking == lastapplied.BlankNothing {
 		conf.Blanking = s.was.Blanking // the marker was taken out; the values are no truer for it
 	}
@@ -184,6 +187,23 @@ func (s *editing) understand(ctx context.Context) (plan.Annotated, error) {
 		fmt.Fprintf(s.ErrOut, "note: %s: %s\n", oneLine(s.object.String()), oneLine(warning))
 	}
 	return s.planner.Annotate(ctx, s.object.subject(), s.object.live, s.rewrite(conf))
+}
+
+// served: the apiVersion is the one that stood there, live's, or another that the
+// server has for this kind.
+func (s *editing) served(ctx context.Context, o source.Object) error {
+	was, _ := s.was.Value.(map[string]any)
+	if v := o.APIVersion(); v == (source.Object{Value: was}).APIVersion() || v == (source.Object{Value: s.object.live}).APIVersion() {
+		return nil
+	}
+	_, err := s.api.Find(ctx, o.Group(), o.Version(), o.Kind())
+	if err == nil && o.Group() != s.object.Group {
+		err = fmt.Errorf("%s is another kind of object", o)
+	}
+	if err != nil {
+		return fmt.Errorf("apiVersion: %w", err)
+	}
+	return nil
 }
 
 // errOvertaken: an edit is of a text, and that text is there no more.

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"maps"
@@ -34,14 +35,12 @@ func (p *Planner) Meanings(ctx context.Context, a Annotated, local *source.Objec
 	subject := a.Subject
 	if local != nil {
 		subject.Object, m.file = *local, local.Origin.File
-		m.values = true
 	} else {
 		value, err := withoutGivenUp(was, changes)
 		if err != nil {
 			return nil, err
 		}
 		subject.Object = source.Object{Value: value}
-		m.values = a.Was.Blanking == lastapplied.BlankNothing
 	}
 	next := *p
 	next.Validate, next.Trace, next.Original = Ignore, false, Originals{From: Annotation}
@@ -102,7 +101,6 @@ type meaning struct {
 	local, live, result any
 	file                string // where local is from; "" where it is a guess
 	secret              bool
-	values              bool // local's are known
 	elsewhere           bool // last-applied has another apiVersion than live, and its fields other names perhaps
 }
 
@@ -119,14 +117,16 @@ func (m meaning) text(c merge.Change) string {
 		return m.givenUp(c.Path, local, live, inLocal, inLive && inResult)
 	}
 	switch {
+	case inLocal && m.file == "" && inLive:
+		return "yours; the next merge sets what the file says" + m.value(c.Path, live, "; live has ")
+	case inLocal && m.file == "":
+		return "yours; the next merge sets what the file says; live does not have it"
 	case inLocal && inLive && merge.Equal(live, result, m.typeAt(c.Path)):
-		return "yours; live has what " + m.says() + " says already" + m.value(c.Path, live, ": ")
-	case inLocal && inLive && m.values:
-		return "yours; the next merge sets it" + m.value(c.Path, result, " to ") + ", as " + m.says() + " says; live has" + m.value(c.Path, live, " ")
+		return "yours; live has what " + m.file + " says already" + m.value(c.Path, live, ": ")
 	case inLocal && inLive:
-		return "yours; the next merge sets it to what the file says"
+		return "yours; the next merge sets it" + m.value(c.Path, result, " to ") + ", as " + m.file + " says; live has" + cmp.Or(m.value(c.Path, live, " "), " another value")
 	case inLocal:
-		return "yours; the next merge puts it into live" + m.value(c.Path, result, ": ")
+		return "yours; the next merge puts it into live, as " + m.file + " says" + m.value(c.Path, result, ": ")
 	case inLive && !inResult && m.file != "":
 		return "yours, and not in " + m.file + ": the next merge removes it from live" + m.value(c.Path, live, ", which has ")
 	case inLive && !inResult:
@@ -143,22 +143,11 @@ func (m meaning) givenUp(p merge.Path, local, live any, inLocal, kept bool) stri
 	case inLocal:
 		return "no longer yours until the next merge, which takes it back: " + m.file + " still has it" + m.value(p, local, ": ")
 	case kept:
-		if text := m.value(p, live, " "); text != "" {
-			return "no longer yours; live keeps" + text
-		}
-		return "no longer yours; live keeps its value"
+		return "no longer yours; live keeps" + cmp.Or(m.value(p, live, " "), " its value")
 	case live != nil:
 		return "no longer yours; the next merge removes it from live all the same, since what the file has excludes it"
 	}
 	return "no longer yours; live does not have it"
-}
-
-// says names local.
-func (m meaning) says() string {
-	if m.file != "" {
-		return m.file
-	}
-	return "the file"
 }
 
 // typeAt is the type of the value at a path, nil where nobody knows.
