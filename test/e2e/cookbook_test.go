@@ -8,45 +8,60 @@ import (
 	"testing"
 )
 
-var played = regexp.MustCompile(`(?m)^Played: \[cookbook/([a-z-]+)\]\(\.\./test/e2e/testdata/cookbook/([a-z-]+)\.txtar\)$`)
+var played = regexp.MustCompile(`(?m)^Played: \[([a-z-]+/[a-z-]+)\]\(\.\./test/e2e/testdata/([a-z-]+/[a-z-]+)\.txtar\)$`)
 
 // TestCookbook holds docs/cookbook.md to the stories that it names: each recipe has
-// one, each story is a recipe, and the commands of both are the same.
+// one, each story is a recipe, and the commands of both are the same. So it is for
+// the quick start, which is one story.
 func TestCookbook(t *testing.T) {
-	text, err := os.ReadFile("../../docs/cookbook.md")
-	if err != nil {
-		t.Fatal(err)
-	}
 	told := map[string]bool{}
-	recipes := strings.Split(string(text), "\n## ")
-	for _, recipe := range recipes[1:] {
-		title, _, _ := strings.Cut(recipe, "\n")
-		link := played.FindStringSubmatch(recipe)
-		if link == nil || link[1] != link[2] {
-			t.Errorf("%s: does not say which story plays it (Played: [cookbook/…](…))", title)
-			continue
-		}
-		told[link[1]+".txtar"] = true
-		story, err := os.ReadFile(filepath.Join("testdata/cookbook", link[1]+".txtar"))
+	for _, recipe := range strings.Split(docs(t, "cookbook.md"), "\n## ")[1:] {
+		told[holdToStory(t, recipe)] = true
+	}
+	told[holdToStory(t, docs(t, "quick-start.md"))] = true
+	for _, group := range []string{"cookbook", "quick-start"} {
+		stories, err := filepath.Glob("testdata/" + group + "/*.txtar")
 		if err != nil {
-			t.Error(err)
-			continue
+			t.Fatal(err)
 		}
-		for _, command := range commandsOf(recipe) {
-			if !strings.Contains(string(story), " "+command+"\n") && !strings.Contains(string(story), " "+command+" --as=") {
-				t.Errorf("%s: the story never says\n%s", title, command)
+		for _, story := range stories {
+			if !told[story] {
+				t.Errorf("%s is in no recipe", story)
 			}
 		}
 	}
-	stories, err := filepath.Glob("testdata/cookbook/*.txtar")
+}
+
+func docs(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("../../docs", name))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, story := range stories {
-		if !told[filepath.Base(story)] {
-			t.Errorf("%s is in no recipe of docs/cookbook.md", story)
+	return string(text)
+}
+
+// holdToStory finds every command of a recipe in the story that the recipe names,
+// and gives the story's file.
+func holdToStory(t *testing.T, recipe string) string {
+	t.Helper()
+	title, _, _ := strings.Cut(recipe, "\n")
+	link := played.FindStringSubmatch(recipe)
+	if link == nil || link[1] != link[2] {
+		t.Errorf("%s: does not say which story plays it (Played: [cookbook/…](…))", title)
+		return ""
+	}
+	file := filepath.FromSlash("testdata/" + link[1] + ".txtar")
+	story, err := os.ReadFile(file)
+	if err != nil {
+		t.Error(err)
+	}
+	for _, command := range commandsOf(recipe) {
+		if !strings.Contains(string(story), " "+command+"\n") && !strings.Contains(string(story), " "+command+" --as=") {
+			t.Errorf("%s: the story never says\n%s", title, command)
 		}
 	}
+	return file
 }
 
 // commandsOf are the commands of a recipe's shell blocks that a story can play:
