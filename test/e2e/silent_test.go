@@ -1,0 +1,326 @@
+package e2e
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+)
+
+// TestSilent plants random values in Secrets and looks for them in everything that
+// the program says and leaves: output, notes, conflicts, errors about bad input
+// and from the server, logs at -v=9, questions, temporary files, what a diff
+// program is given, and the caches in HOME. Whatever was not asked for in so many
+// words (-o yaml, json, patch, --show-secrets) may not show.
+func TestSilent(t *testing.T) {
+	s := server.need(t)
+	n := seed(t)
+	for round := range 2 * *soak {
+		p := &planter{Rand: rand.New(rand.NewPCG(n, uint64(round)))}
+		u := s.user(t, "silent")
+		for _, name := range []string{"v1.yaml", "v2.yaml", "theirs.yaml"} {
+			u.file(name, p.secrets())
+		}
+		u.file("bad.yaml", p.refused())
+		h := hush{planter: p, user: u, tmp: filepath.Join(u.dir, "tmp")}
+		h.scenes(t)
+		h.mutants(t)
+		h.left(t)
+		if t.Failed() {
+			return
+		}
+	}
+}
+
+// planter makes values with a mark in them that stands nowhere else.
+type planter struct {
+	*rand.Rand
+	marks []string
+}
+
+func (p *planter) mark() string {
+	b := make([]byte, 24)
+	for i := range b {
+		b[i] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"[p.IntN(52)]
+	}
+	p.marks = append(p.marks, string(b))
+	return string(b)
+}
+
+// shapes are texts as they stand in Secrets: short, long, of many lines, inside of
+// something, and such that YAML takes for something else unless they are quoted.
+var shapes = []string{"%s", "line\n%s\nlast\n", `{"auths":{"r":{"auth":"%s"}}}`, "*%s", "&%s", "!%s", "%% %s", "{%s: [", "\t%s\x1b[31m", "%s: y # z",
+	strings.Repeat("padding ", 300) + "%s", "postgres://u:%s@db:5432/x", "-----BEGIN RSA PRIVATE KEY-----\n%s\n-----END RSA PRIVATE KEY-----\n"}
+
+func (p *planter) value() string { return fmt.Sprintf(shapes[p.IntN(len(shapes))], p.mark()) }
+
+// values are those of data (base64) and of stringData.
+func (p *planter) values(encode func(string) string) map[string]any {
+	m := map[string]any{}
+	for _, key := range []string{"password", "token", "ca.crt", "gone"} {
+		if p.IntN(4) > 0 {
+			m[key] = encode(p.value())
+		}
+	}
+	return m
+}
+
+func plain(s string) string { return s }
+
+func encoded(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }
+
+func (p *planter) secret(name string) map[string]any {
+	return map[string]any{
+		"apiVersion": "v1", "kind": "Secret", "metadata": map[string]any{"name": name},
+		"data": p.values(encoded), "stringData": p.values(plain),
+	}
+}
+
+// secrets are a file of some, by themselves and in a List.
+func (p *planter) secrets() string {
+	return yamlDocuments(p.secret("one"), p.secret("two"), map[string]any{
+		"apiVersion": "v1", "kind": "List", "items": []any{p.secret("three"), p.secret("four")},
+	})
+}
+
+func yamlDocuments(all ...map[string]any) string {
+	var docs []string
+	for _, m := range all {
+		text, err := yaml.Marshal(m)
+		if err != nil {
+			panic(err) // JSON values only
+		}
+		docs = append(docs, string(text))
+	}
+	return strings.Join(docs, "---\n")
+}
+
+// refused are Secrets that the server takes for wrong, each for another reason.
+func (p *planter) refused() string {
+	wrong := func(change func(map[string]any)) map[string]any {
+		s := p.secret(fmt.Sprintf("bad-%d", len(p.marks)))
+		change(s)
+		return s
+	}
+	return yamlDocuments(
+		wrong(func(s map[string]any) { s["data"] = p.value() }),
+		wrong(func(s map[string]any) { s["data"] = map[string]any{"a": "no base64 " + p.value()} }),
+		wrong(func(s map[string]any) { s["data"] = []any{p.value()} }),
+		wrong(func(s map[string]any) { s["stringData"] = map[string]any{"a": map[string]any{"b": p.value()}} }),
+		wrong(func(s map[string]any) { s["stringData"] = map[string]any{"a b": p.value()} }),
+		wrong(func(s map[string]any) { s["stringdata"] = map[string]any{"a": p.value()} }),
+		wrong(func(s map[string]any) {
+			s["type"], s["stringData"] = "kubernetes.io/dockerconfigjson", map[string]any{".dockerconfigjson": "{" + p.value()}
+		}),
+		wrong(func(s map[string]any) { s["type"] = "kubernetes.io/tls" }),
+		wrong(func(s map[string]any) { s["immutable"] = p.value() }),
+	)
+}
+
+// hush looks at what is said.
+type hush struct {
+	*planter
+	user    *user
+	tmp     string
+	program string // KUBECTL_EXTERNAL_DIFF
+}
+
+// run runs a command and searches what it says; stdout only where nothing was
+// asked for in so many words.
+func (h hush) run(t *testing.T, asked bool, name string, args ...string) {
+	t.Helper()
+	cmd := h.user.command(t.Context(), name, args...)
+	cmd.Env = append(cmd.Env, "TMPDIR="+h.tmp, "KUBECTL_EXTERNAL_DIFF="+h.program)
+	s := h.user.ends(cmd)
+	h.search(t, s.line+": stderr", s.stderr)
+	if !asked {
+		h.search(t, s.line+": stdout", s.stdout)
+	}
+}
+
+func (h hush) search(t *testing.T, where, text string) {
+	t.Helper()
+	if found := h.find(text); found != "" {
+		t.Errorf("%s: shows a planted value: …%q…", where, found)
+	}
+}
+
+// find looks for the beginning or the end of each mark, as it is and in base64,
+// however aligned, and gives the place.
+func (p *planter) find(text string) string {
+	for _, mark := range p.marks {
+		for _, part := range []string{mark[:8], mark[16:]} {
+			for _, spelled := range append(aligned(part), part) {
+				if i := strings.Index(text, spelled); i >= 0 {
+					return text[max(i-80, 0):min(i+40, len(text))]
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// aligned are the base64 letters that a text is sure to leave, wherever it begins.
+func aligned(text string) []string {
+	var all []string
+	for skip := range 3 {
+		e := base64.StdEncoding.EncodeToString([]byte(strings.Repeat("x", skip) + text))
+		all = append(all, e[(skip*8+5)/6:(skip+len(text))*8/6])
+	}
+	return all
+}
+
+// scenes plays what people do with Secrets, everything logged.
+func (h hush) scenes(t *testing.T) {
+	if err := os.Mkdir(h.tmp, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	h.run(t, false, "kubectl-merge", "-f", "v1.yaml", "-v=9")
+	h.user.does("kubectl", "apply", "--field-manager=rival", "-f", "theirs.yaml") // its annotation has the values
+	h.user.file("live.yaml", h.user.does("kubectl", "get", "secrets", "-o", "yaml", "--show-managed-fields").stdout)
+	for _, from := range [][]string{{}, {"--live", "live.yaml"}} {
+		h.forms(t, from)
+	}
+	h.run(t, false, "kubectl-merge", "diff", "-f", "v2.yaml", "--dry-run=server", "--show-managed-fields", "-v=9")
+	for _, o := range []string{"yaml", "json", "patch", "jsonpath={.data}"} {
+		h.run(t, true, "kubectl-merge", "-f", "v2.yaml", "--dry-run", "-o", o, "-v=9")
+	}
+	h.run(t, false, "kubectl-merge", "-f", "bad.yaml", "-v=9")
+	h.run(t, false, "kubectl-merge", "-f", "bad.yaml", "-v=9", "--validate=ignore", "--preflight=false")
+	h.run(t, false, "kubectl-merge", "diff", "-f", "bad.yaml", "-v=9")
+	h.run(t, false, "kubectl-merge", "-f", "v2.yaml", "-v=9", "--as=nobody")
+	h.overtaken(t)
+	h.external(t)
+	h.asked(t)
+	h.run(t, false, "kubectl-merge", "-f", "v2.yaml", "-v=9")
+	h.run(t, false, "kubectl-merge", "-f", "v2.yaml", "-v=9", "--dry-run=server")
+}
+
+// forms looks at every form of output under every policy and strategy.
+func (h hush) forms(t *testing.T, from []string) {
+	for _, form := range []string{"diff", "explain", "explain -o json", "--dry-run", "--dry-run -o diff", "--dry-run -o explain",
+		"--dry-run -o markdown --show-secrets", "--dry-run -o name --notes=json"} {
+		for _, how := range []string{"--policy=apply", "--policy=strict", "--policy=live", "--original=none", "--strategy=strategic", "--strategy=json"} {
+			args := append(strings.Fields(form), "-f", "v2.yaml", how, "-v=9")
+			h.run(t, false, "kubectl-merge", append(args, from...)...)
+		}
+	}
+}
+
+// overtaken has others write between reading and writing.
+func (h hush) overtaken(t *testing.T) {
+	p, err := newProxy(h.user.server.config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.http.Close()
+	patch := fmt.Sprintf(`{"stringData":{"password":%q,"gone":%q}}`, h.mark(), h.mark())
+	direct := h.user.admin()
+	p.times = 3
+	p.rival = func(int) error {
+		for _, name := range []string{"one", "two", "three", "four"} {
+			cmd := direct.command(context.Background(), "kubectl", "patch", "secret/"+name, "--type=merge", "--field-manager=rival", "-p", patch)
+			if err := cmd.Run(); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	over := h
+	over.user = h.user.proxied(p)
+	over.run(t, false, "kubectl-merge", "-f", "v2.yaml", "-v=9", "--preflight=false")
+	if p.rivalled == 0 {
+		t.Error("nobody was overtaken")
+	}
+}
+
+// external has a diff program keep a copy of what it is given.
+func (h hush) external(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		return
+	}
+	kept := filepath.Join(h.user.dir, "kept")
+	if err := os.Mkdir(kept, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	script := h.user.file("keep", "#!/bin/sh\ncp -r \"$1\" \"$2\" "+kept+"\n")
+	h.program = filepath.Join(h.user.dir, script)
+	if err := os.Chmod(h.program, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	h.run(t, false, "kubectl-merge", "diff", "-f", "v2.yaml", "--show-managed-fields", "-v=9")
+	h.searchFiles(t, kept)
+}
+
+// asked settles conflicts at a terminal.
+func (h hush) asked(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		return
+	}
+	h.user.file("answers", "Take which => d\nTake which => e\nValue => "+h.mark()+"\nTake which => q\n")
+	h.run(t, false, "tty", "answers", "kubectl-merge", "-f", "theirs.yaml", "--policy=ask", "-v=9")
+}
+
+// mutants are a file after an accident: cut off, or with a letter too many, or
+// another one.
+func (h hush) mutants(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(h.user.dir, "v2.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const odd = "\"'`*&!%@{}[]:,|>#-?\t\n\x00"
+	for range 60 * *soak {
+		at, letter := h.IntN(len(text)), string(odd[h.IntN(len(odd))])
+		before, after := string(text[:at]), string(text[at:])
+		h.user.file("mutant.yaml", []string{before, before + letter + after, before + letter + after[1:]}[h.IntN(3)])
+		h.run(t, false, "kubectl-merge", "diff", "-f", "mutant.yaml", "--live", "live.yaml")
+	}
+}
+
+// left searches what is left behind.
+func (h hush) left(t *testing.T) {
+	entries, err := os.ReadDir(h.tmp)
+	if err != nil || len(entries) > 0 {
+		t.Errorf("temporary files are left: %v %v", entries, err)
+	}
+	h.searchFiles(t, h.user.home)
+}
+
+func (h hush) searchFiles(t *testing.T, dir string) {
+	t.Helper()
+	found := 0
+	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || !e.Type().IsRegular() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		found++
+		h.search(t, path, string(text))
+		return err
+	})
+	if err != nil || found == 0 {
+		t.Errorf("%s: %d files looked at: %v", dir, found, err)
+	}
+}
+
+// TestSilentLooks keeps the search honest.
+func TestSilentLooks(t *testing.T) {
+	p := &planter{Rand: rand.New(rand.NewPCG(1, 1))}
+	mark := p.mark()
+	for _, said := range []string{mark, "xx" + mark[:9] + "…", encoded(mark), encoded("a" + mark), encoded("ab" + mark + "c"), encoded("abc" + mark)} {
+		if p.find("before "+said+" after") == "" {
+			t.Errorf("%q was not found", said)
+		}
+	}
+	if found := p.find("before and after"); found != "" {
+		t.Errorf("%q was found where nothing was", found)
+	}
+}
