@@ -103,23 +103,36 @@ func (q quad) of(name string) quad {
 	return quad{pick(q.o), pick(q.l), pick(q.v), pick(q.r)}
 }
 
-// value checks one value. null on any side but local's is absence.
+// value checks one value. null on any side but local's is absence; nobody writes
+// one, but one of live's may stay.
 func (c *checker) value(a *at, q quad) {
+	if q.r.Set && q.r.Value == nil && !(q.v.Set && q.v.Value == nil) {
+		c.breach(Gone, a, "null is in the result")
+	}
 	q.o, q.v, q.r = some(q.o.Value), some(q.v.Value), some(q.r.Value)
 	if a.field.Allocated && !c.blanked && zero(q.o.Value, a.field.Type) {
 		q.o = merge.Opt{} // left to the server, and never ours
 	}
 	switch {
 	case q.l.Set && q.l.Value == nil:
-		if q.r.Set {
-			c.breach(Gone, a, "null in local, and in the result", q.r)
-		}
+		c.null(a, q)
 	case q.l.Set:
 		c.stated(a, q)
 	case q.o.Set:
 		c.dropped(a, q)
 	default:
 		c.untouched(a, q)
+	}
+}
+
+// null: local wants it not to be there. The server's default may stay, since it
+// would come back.
+func (c *checker) null(a *at, q quad) {
+	if d := a.field.Default; d != nil && q.v.Set && identical(q.v, q.r) && merge.Equal(q.v.Value, d, a.field.Type) {
+		return
+	}
+	if q.r.Set {
+		c.breach(Gone, a, "null in local, and in the result", q.r)
 	}
 }
 

@@ -138,6 +138,7 @@ func (s swept) String() string { return fmt.Sprintf("%s: %s: %s", s.kind, s.plac
 func (k kind) all() []swept {
 	var out []swept
 	for _, p := range gen.Places(k.typ) {
+		out = append(out, k.branches(p)...)
 		for _, s := range p.Sides() {
 			one := swept{kind: k, place: p.String(), name: s.Name, triple: merge.Triple{
 				Original: p.Wrap(k.typ, s.Original), Local: p.Wrap(k.typ, s.Local), Live: p.Wrap(k.typ, s.Live),
@@ -147,6 +148,24 @@ func (k kind) all() []swept {
 				one.name, one.triple.Original, one.triple.Live = "created whole", nil, nil
 				out = append(out, one)
 			}
+		}
+	}
+	return out
+}
+
+// branches gives up what the place is in, one level after the other, where others
+// have put something at the place.
+func (k kind) branches(p gen.Place) []swept {
+	var out []swept
+	for _, s := range p.Sides() {
+		if !strings.Contains(s.Name, "others' entry last") && !strings.Contains(s.Name, "others' member") && s.Name != "others' key" && s.Name != "unchanged" {
+			continue
+		}
+		for n := 1; n < len(p.Names); n++ {
+			up := gen.Place{Names: p.Names[:n]}
+			out = append(out, swept{kind: k, place: p.String(), name: fmt.Sprintf("%s, %s given up", s.Name, up), triple: merge.Triple{
+				Original: p.Wrap(k.typ, s.Original), Local: up.Wrap(k.typ, merge.Opt{}), Live: p.Wrap(k.typ, s.Live),
+			}})
 		}
 	}
 	return out
