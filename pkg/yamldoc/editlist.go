@@ -27,28 +27,42 @@ func (ed *editor) list(s slot, want []any, t *merge.Type, from origin) {
 		ed.rewrite(s, want, t, from)
 		return
 	}
-	pl := below(s)
-	sources := sourceItems(from, want, t)
-	stay := make([]bool, len(old))
-	chunks := make(map[int]string) // entries that move, as they will read
+	r := relist{where: where, stays: stays, sources: sourceItems(from, want, t), chunks: map[int]string{}}
+	stay := ed.keptItems(s, want, t, r)
+	ed.arrange(s, stay, ed.newItems(s, want, at, t, r))
+}
+
+// relist is how a list becomes another.
+type relist struct {
+	where   []int            // the place in the new list of each old entry, -1 if it goes
+	stays   []bool           // the entries of the new list that are where they were
+	chunks  map[int]string   // its entries that move, as they will read
+	sources func(int) origin // where the source has its entries
+}
+
+// keptItems edits the entries that are kept, and says which stay in their place.
+func (ed *editor) keptItems(s slot, want []any, t *merge.Type, r relist) []bool {
+	n, pl := s.n, below(s)
+	stay := make([]bool, len(n.entries))
 	for j := range n.entries {
-		if where[j] < 0 {
+		i := r.where[j]
+		if i < 0 {
 			continue
 		}
-		e, i := &n.entries[j], where[j]
+		e := &n.entries[j]
 		before := len(ed.edits)
-		below := sources(i)
+		below := r.sources(i)
 		ed.value(slot{n: e.value, e: e, place: pl, anew: ed.force[n] == entries}, want[i], elemType(t), below)
-		if stay[j] = stays[i]; stay[j] {
+		if stay[j] = r.stays[i]; stay[j] {
 			if len(ed.edits) > before {
 				ed.noteAround(e, below)
 			}
 			continue
 		}
-		chunks[i] = ed.apply(ed.src.head(e), ed.src.end(e), ed.edits[before:])
+		r.chunks[i] = ed.apply(ed.src.head(e), ed.src.end(e), ed.edits[before:])
 		ed.edits = ed.edits[:before]
 	}
-	ed.arrange(s, stay, ed.newItems(s, want, at, stays, chunks, t, sources))
+	return stay
 }
 
 // moves: an entry that is kept changes its place.
@@ -83,17 +97,17 @@ func sourceItems(from origin, want []any, t *merge.Type) func(int) origin {
 }
 
 // newItems writes the entries that the list does not have, or has elsewhere.
-func (ed *editor) newItems(s slot, want []any, at []int, stays []bool, chunks map[int]string, t *merge.Type, sources func(int) origin) []added {
+func (ed *editor) newItems(s slot, want []any, at []int, t *merge.Type, r relist) []added {
 	var out []added
 	behind := -1
 	for i, v := range want {
-		if stays[i] {
+		if r.stays[i] {
 			behind = at[i]
 			continue
 		}
-		text, moved := chunks[i]
+		text, moved := r.chunks[i]
 		if !moved {
-			text = ed.newItem(s, v, elemType(t), sources(i), behind)
+			text = ed.newItem(s, v, elemType(t), r.sources(i), behind)
 		}
 		out = append(out, added{behind, text})
 	}

@@ -18,14 +18,7 @@ func (o origin) child(name string) origin {
 // mapping edits a mapping that has entries and keeps some.
 func (ed *editor) mapping(s slot, want map[string]any, t *merge.Type, from origin) {
 	n := s.n
-	kept, inherited := 0, map[string]any(nil)
-	for i := range n.entries {
-		if e := &n.entries[i]; !e.merge {
-			if _, ok := want[e.name]; ok {
-				kept++
-			}
-		}
-	}
+	kept, inherited := ed.countOwn(n, want), map[string]any(nil)
 	if n.refs {
 		var ok bool
 		if inherited, ok = ed.inherited(n, want); !ok {
@@ -37,7 +30,13 @@ func (ed *editor) mapping(s slot, want map[string]any, t *merge.Type, from origi
 		ed.rewrite(s, want, t, from)
 		return
 	}
-	pl := below(s)
+	stay := ed.keptFields(s, want, t, from)
+	ed.arrange(s, stay, ed.newFields(s, want, inherited, t, from))
+}
+
+// keptFields edits the fields that are kept, and says which they are.
+func (ed *editor) keptFields(s slot, want map[string]any, t *merge.Type, from origin) []bool {
+	n, pl := s.n, below(s)
 	stay := make([]bool, len(n.entries))
 	for i := range n.entries {
 		e := &n.entries[i]
@@ -56,7 +55,7 @@ func (ed *editor) mapping(s slot, want map[string]any, t *merge.Type, from origi
 			ed.noteAround(e, below)
 		}
 	}
-	ed.arrange(s, stay, ed.newFields(s, want, inherited, t, from))
+	return stay
 }
 
 // below is the place of a collection's entries.

@@ -204,14 +204,12 @@ func (k *marker) write(u unit) {
 
 // side is the text of a unit as another side has it, "" if that has none.
 func (k *marker) side(u unit, d *Document, value func(Conflict) merge.Opt) string {
-	own := k.ed.doc.root
-	var v any = own.value
-	present := true
-	if len(u.path) > 0 {
+	v, present := k.ed.doc.root.value, true
+	switch {
+	case u.e != nil:
+		v = u.e.value.value
+	case len(u.path) > 0:
 		v, present = nil, false
-		if u.e != nil {
-			own, v, present = u.e.value, u.e.value.value, true
-		}
 	}
 	for _, c := range u.conflicts {
 		rest := c.Path[len(u.path):]

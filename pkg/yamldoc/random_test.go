@@ -150,10 +150,7 @@ func sortedKeys(m map[string]any) []string { return orderOf(m, nil) }
 // the same again changes nothing, going back gives the old value, and fields at
 // the top that have not changed keep their text.
 func TestEditRandomly(t *testing.T) {
-	texts := []string{manifest}
-	for _, c := range parseable() {
-		texts = append(texts, c)
-	}
+	texts := append([]string{manifest}, parseable()...)
 	seed := uint64(1)
 	again, edits := 0, 0
 	for round := range 400 {

@@ -1,0 +1,115 @@
+package yamldoc
+
+import "strings"
+
+// document reads one document, and whether another one follows it.
+func (p *parser) document() (*Document, bool, error) {
+	d := &Document{sep: p.pos, from: p.pos}
+	p.anchors, p.open, p.refs = map[string]*node{}, map[string]bool{}, false
+	started, err := p.prologue(d)
+	if err != nil {
+		return nil, false, err
+	}
+	if started && p.pos != p.lineStart && !p.atEnd() {
+		d.root, err = p.value(-1)
+	} else {
+		d.root, err = p.rootBelow()
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	col, err := p.next()
+	if err != nil {
+		return nil, false, err
+	}
+	if col >= 0 {
+		return nil, false, p.fail(p.pos, "a new document needs a --- line, and an entry the indentation of its neighbours")
+	}
+	more, err := p.epilogue(d)
+	if err != nil {
+		return nil, false, err
+	}
+	d.refs = p.refs
+	if d.root != nil {
+		d.value, err = p.valueOf(d.root)
+	}
+	return d, more, err
+}
+
+// prologue steps over directives and the --- line; started says that there was
+// one.
+func (p *parser) prologue(d *Document) (started bool, err error) {
+	col, err := p.next()
+	if err != nil {
+		return false, err
+	}
+	directives := false
+	for col == 0 && p.peek(0) == '%' {
+		if !strings.HasPrefix(p.src[p.pos:], "%YAML 1.1") {
+			return false, p.fail(p.pos, "directives other than %%YAML 1.1 are not read")
+		}
+		if p.pos += len("%YAML 1.1"); !ends(p.peek(0)) {
+			return false, p.fail(p.pos, "directives other than %%YAML 1.1 are not read")
+		}
+		directives = true
+		if col, err = p.next(); err != nil {
+			return false, err
+		}
+	}
+	if !p.marker() || p.peek(0) != '-' {
+		if directives {
+			return false, p.fail(p.pos, "a --- line must follow the %%YAML directive")
+		}
+		if p.marker() {
+			return false, p.fail(p.pos, "... ends a document where there is none")
+		}
+		return false, nil
+	}
+	p.separator(d)
+	return true, nil
+}
+
+// separator steps over ---, and over the rest of its line if that is a comment.
+func (p *parser) separator(d *Document) {
+	p.pos += len("---")
+	p.blanks()
+	if p.peek(0) == '#' {
+		p.comment()
+	}
+	if isBreak(p.peek(0)) {
+		p.newline()
+	}
+	d.from = p.pos
+}
+
+// rootBelow reads the document's value from the line that it starts on.
+func (p *parser) rootBelow() (*node, error) {
+	col, err := p.next()
+	if err != nil || col < 0 {
+		return nil, err
+	}
+	p.json = p.peek(0) == '{'
+	return p.content(-1, col)
+}
+
+// epilogue ends the document before the next --- line or behind a ... line.
+func (p *parser) epilogue(d *Document) (more bool, err error) {
+	d.to = p.pos
+	if p.pos >= len(p.src) {
+		return false, nil
+	}
+	for p.marker() && p.peek(0) == '.' {
+		p.pos += len("...")
+		col, err := p.next()
+		if err != nil {
+			return false, err
+		}
+		d.to = p.pos
+		if col >= 0 {
+			d.to = p.lineStart
+			p.pos, p.nextPos = p.lineStart, -1
+			return true, nil
+		}
+	}
+	return p.pos < len(p.src), nil
+}

@@ -1,0 +1,93 @@
+package yamldoc
+
+import (
+	"sort"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
+
+// orderOf puts the keys of a mapping in order: as the origins have them, the
+// first one's order first; what none of them has comes last, sorted.
+func orderOf(m map[string]any, from origins) []string {
+	names := make([]string, 0, len(m))
+	at := make(map[string]bool, len(m))
+	for _, o := range from {
+		n := o.n.follow()
+		if n == nil || n.kind != mapNode {
+			continue
+		}
+		var own []string
+		for i := range n.entries {
+			e := &n.entries[i]
+			if _, wanted := m[e.name]; wanted && !e.merge {
+				own = append(own, e.name)
+			}
+		}
+		names = weave(names, own, at)
+	}
+	rest := make([]string, 0, len(m)-len(names))
+	for name := range m {
+		if !at[name] {
+			rest = append(rest, name)
+		}
+	}
+	sort.Strings(rest)
+	return append(names, rest...)
+}
+
+// weave takes what is new in more into names, each behind the one it follows
+// there; what stands first there comes before the first that both have.
+func weave(names, more []string, have map[string]bool) []string {
+	if len(names) == 0 {
+		for _, n := range more {
+			have[n] = true
+		}
+		return more
+	}
+	behind := map[string][]string{}
+	var front []string
+	last, anchored := "", ""
+	for _, n := range more {
+		switch {
+		case have[n]:
+			if last == "" {
+				anchored = n
+			}
+			last = n
+		case last == "":
+			front = append(front, n)
+		default:
+			behind[last] = append(behind[last], n)
+		}
+	}
+	out := make([]string, 0, len(names)+len(more))
+	for _, n := range names {
+		if n == anchored {
+			out = append(out, front...)
+			front = nil
+		}
+		out = append(append(out, n), behind[n]...)
+	}
+	out = append(out, front...)
+	for _, n := range more {
+		have[n] = true
+	}
+	return out
+}
+
+func fieldType(t *merge.Type, name string) *merge.Type {
+	switch {
+	case t == nil:
+		return nil
+	case t.Kind == merge.Object:
+		return t.Fields[name].Type
+	}
+	return t.Elem
+}
+
+func elemType(t *merge.Type) *merge.Type {
+	if t == nil {
+		return nil
+	}
+	return t.Elem
+}
