@@ -234,8 +234,12 @@ func (h hush) overtaken(t *testing.T) {
 		}
 		return nil
 	}
+	overtaken := *h.user
+	overtaken.dir = t.TempDir() // for its kubeconfig
+	overtaken.through(p)
+	overtaken.dir = h.user.dir
 	over := h
-	over.user = h.user.proxied(p)
+	over.user = &overtaken
 	over.run(t, false, "kubectl-merge", "-f", "v2.yaml", "-v=9", "--preflight=false")
 	if p.rivalled == 0 {
 		t.Error("nobody was overtaken")
