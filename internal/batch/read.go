@@ -20,7 +20,7 @@ const (
 
 	firstPage = 100     // objects, as long as nobody knows how large they are
 	fullPage  = 500     // objects, at most
-	pageBytes = 4 << 20 // what a page is to come to, at most
+	pageBytes = 1 << 20 // what a page is to come to, at most
 )
 
 // shelf is objects of one kind in one namespace.

@@ -45,7 +45,7 @@ func TestNextLimit(t *testing.T) {
 	}{
 		{"a page without objects says nothing", page(0, 100), firstPage},
 		{"small objects, a full page", page(100, 100_000), fullPage},
-		{"of objects of 100 kB only some forty fit", page(100, 10_000_000), 41},
+		{"of objects of 100 kB only ten fit", page(100, 10_000_000), 10},
 		{"an object larger than a page comes alone", page(1, 2*pageBytes), 1},
 	} {
 		if got := nextLimit(firstPage, tt.page); got != tt.want {

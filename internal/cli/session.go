@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/batch"
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
@@ -33,6 +34,10 @@ type request struct {
 	keep        batch.Keep
 }
 
+// manyObjects is from where on memory counts for more than a tenth of the time: the
+// collector then lets half as much pile up as is in use.
+const manyObjects = 2000
+
 // open reads local and live and merges them. The error is for what ends the run at
 // once; what is wrong with single objects is in the session.
 func (e *env) open(ctx context.Context, r request) (*session, error) {
@@ -49,6 +54,9 @@ func (e *env) open(ctx context.Context, r request) (*session, error) {
 			bad = r.inputs.none()
 		}
 		return nil, bad
+	}
+	if len(objects) > manyObjects {
+		debug.SetGCPercent(50)
 	}
 	defs, err := r.plan.definitions()
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/plan"
@@ -75,7 +76,7 @@ func Seal(p plan.Planned) (plan.Planned, error) {
 	if p.Sealed != nil {
 		return p, nil
 	}
-	sealed := &plan.Sealed{Version: version(p.Live)}
+	sealed := &plan.Sealed{Version: strings.Clone(version(p.Live))} // a part of the server's whole answer, else
 	if p.Action != plan.Nothing {
 		b, err := request(p, false)
 		if err != nil {
