@@ -91,6 +91,9 @@ func replay(v any, p Path, c Change) (any, error) {
 
 func replayEntry(list []any, p Path, c Change, last bool) (any, error) {
 	i := find(list, p[0])
+	if last && c.Op == OpSet && !c.Old.Set {
+		i = -1 // a new entry, however much another's keys look like its own
+	}
 	out := append(make([]any, 0, len(list)+1), list...)
 	switch {
 	case i < 0 && last && c.Op == OpSet:
