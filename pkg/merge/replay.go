@@ -159,12 +159,12 @@ func find(list []any, s Step) int {
 		}
 		return -1
 	}
-	for _, exact := range []bool{true, false} {
+	for how := toTheLetter; how <= emptyIsMissing; how++ {
 		nth := max(s.Nth, 1)
 		for i, e := range list {
 			ok := false
 			if m, isMap := e.(map[string]any); isMap && s.Kind == KeyStep {
-				ok = matches(m, s, exact)
+				ok = matches(m, s, how)
 			} else if s.Kind == ValueStep {
 				ok = canonical(e) == canonical(s.Value)
 			}
@@ -178,11 +178,21 @@ func find(list []any, s Step) int {
 	return -1
 }
 
-func matches(m map[string]any, s Step, exact bool) bool {
+// matching says how much a step's keys and an entry's may differ. What differs
+// less is the entry that is meant.
+type matching uint8
+
+const (
+	toTheLetter      matching = iota
+	defaultIsMissing          // the entry may leave out a key whose default the step has
+	emptyIsMissing            // and "" counts as left out
+)
+
+func matches(m map[string]any, s Step, how matching) bool {
 	for _, k := range s.Keys {
 		v := m[k.Name]
-		if v == nil || v == "" && !exact {
-			if k.Value != nil && (exact || !k.Default) {
+		if v == nil || v == "" && how == emptyIsMissing {
+			if k.Value != nil && v != k.Value && (how == toTheLetter || !k.Default) {
 				return false
 			}
 			continue
