@@ -4,12 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery/cached/memory"
+
+	types "github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
 // Resource is what a server knows about a kind.
@@ -66,7 +70,10 @@ func (c *Cluster) Find(ctx context.Context, group, version, kind string) (Resour
 	if err != nil {
 		return Resource{}, fmt.Errorf("%s %s: cannot be looked up: %w", kind, gvk.GroupVersion(), c.explain(err, Target{}, "discover"))
 	}
-	return Resource{}, &UnknownKindError{Kind: kind, APIVersion: gvk.GroupVersion().String()}
+	unknown := &UnknownKindError{Kind: kind, APIVersion: gvk.GroupVersion().String()}
+	served := slices.Sorted(maps.Keys(c.groups[unknown.APIVersion]))
+	unknown.NearVersion, unknown.Near = types.SuggestKind(unknown.APIVersion, kind, served)
+	return Resource{}, unknown
 }
 
 // lookup reads one group and version; the server's other groups do not matter, and
@@ -131,10 +138,21 @@ func (c *Cluster) forget(ctx context.Context) {
 	c.schemas.forget()
 }
 
-// UnknownKindError says that the server has no such kind.
-type UnknownKindError struct{ Kind, APIVersion string }
+// UnknownKindError says that the server has no such kind, and which one may have
+// been meant, if any.
+type UnknownKindError struct {
+	Kind, APIVersion  string
+	Near, NearVersion string
+}
 
 // Error tells the kind, the apiVersion and what to do.
 func (e *UnknownKindError) Error() string {
-	return fmt.Sprintf("no matches for kind %q in version %q: check kind and apiVersion (kubectl api-resources lists them), and install its CustomResourceDefinition first if it has one", e.Kind, e.APIVersion)
+	meant := ""
+	switch {
+	case e.Near != "" && e.NearVersion == e.APIVersion:
+		meant = fmt.Sprintf(" (did you mean %s?)", e.Near)
+	case e.Near != "":
+		meant = fmt.Sprintf(" (did you mean apiVersion %s?)", e.NearVersion)
+	}
+	return fmt.Sprintf("no matches for kind %q in version %q%s: check kind and apiVersion (kubectl api-resources lists them), and install its CustomResourceDefinition first if it has one", e.Kind, e.APIVersion, meant)
 }

@@ -1,0 +1,25 @@
+package schema
+
+import "testing"
+
+func TestSuggestKind(t *testing.T) {
+	apps := []string{"DaemonSet", "Deployment", "ReplicaSet", "StatefulSet"}
+	for _, tt := range []struct {
+		reason           string
+		apiVersion, kind string
+		served           []string
+		version, want    string
+	}{
+		{"a letter too few", "apps/v1", "Deploymnt", apps, "apps/v1", "Deployment"},
+		{"another case", "apps/v1", "daemonset", apps, "apps/v1", "DaemonSet"},
+		{"a group that is misspelt", "app/v1", "Deployment", nil, "apps/v1", "Deployment"},
+		{"a group that was forgotten", "v1", "Deployment", []string{"Pod", "Service"}, "apps/v1", "Deployment"},
+		{"a group that has moved", "extensions/v1beta1", "Ingress", nil, "networking.k8s.io/v1", "Ingress"},
+		{"a kind that nobody knows", "example.com/v1", "Widget", nil, "", ""},
+	} {
+		version, kind := SuggestKind(tt.apiVersion, tt.kind, tt.served)
+		if version != tt.version || kind != tt.want {
+			t.Errorf("%s: %s %s, want %s %s", tt.reason, version, kind, tt.version, tt.want)
+		}
+	}
+}
