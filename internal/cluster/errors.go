@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -95,30 +96,64 @@ func (c *Cluster) explain(err error, t Target, verb string) error {
 
 // Unreachable says that the server did not answer, or not in a way that says
 // anything about an object.
-type Unreachable struct{ Text string }
+type Unreachable struct {
+	Text string
+
+	// Lost: the server may have got the request, and done what it asked for.
+	Lost bool
+
+	slow bool // the time that a request may take is over
+}
 
 // Error is one line with the server and what to look at.
 func (e *Unreachable) Error() string { return e.Text }
+
+// Unanswered says that a request went out whose answer never came, or not whole.
+func Unanswered(err error) bool {
+	var u *Unreachable
+	return errors.As(err, &u) && u.Lost
+}
+
+// TooSlow says that a request was given up because it took too long.
+func TooSlow(err error) bool {
+	var u *Unreachable
+	return errors.As(err, &u) && u.slow
+}
+
+// Uncertain says that a write which ended with err may nevertheless have been done:
+// there was no answer, or one that tells of trouble behind the server.
+func Uncertain(err error) bool {
+	return Unanswered(err) || Code(err) >= http.StatusInternalServerError || errors.Is(err, context.Canceled)
+}
 
 func (c *Cluster) unreachable(err error) error {
 	var (
 		dns  *net.DNSError
 		netw *url.Error
-		text string
 	)
 	switch host := hostOf(c.host); {
 	case errors.Is(err, syscall.ECONNREFUSED):
-		text = fmt.Sprintf("the connection to the server %s was refused - did you specify the right host or port? (--kubeconfig, --context and --server choose it; --live FILE works without one)", host)
+		return &Unreachable{Text: fmt.Sprintf("the connection to the server %s was refused - did you specify the right host or port? (--kubeconfig, --context and --server choose it; --live FILE works without one)", host)}
 	case errors.As(err, &dns):
-		text = fmt.Sprintf("server %s: its name cannot be resolved: check the server in your kubeconfig, and the network", host)
+		return &Unreachable{Text: fmt.Sprintf("server %s: its name cannot be resolved: check the server in your kubeconfig, and the network", host)}
 	case errors.As(err, &netw) && netw.Timeout():
-		text = fmt.Sprintf("server %s: does not answer: check the network, or give it longer with --request-timeout", host)
+		return &Unreachable{Lost: true, slow: true, Text: fmt.Sprintf("server %s: does not answer: check the network, or give it longer with --request-timeout", host)}
 	case errors.As(err, &netw):
-		text = fmt.Sprintf("server %s: cannot be reached: %v: check the server in your kubeconfig", host, netw.Err)
-	default:
-		return err
+		return &Unreachable{Lost: true, Text: fmt.Sprintf("server %s: cannot be reached: %v: check the server in your kubeconfig", host, netw.Err)}
+	case torn(err):
+		return &Unreachable{Lost: true, Text: fmt.Sprintf("server %s: its answer broke off: try again", host)}
 	}
-	return &Unreachable{Text: text}
+	return err
+}
+
+// torn: the connection ended within the answer. The client has no type for it.
+func torn(err error) bool {
+	return errors.Is(err, io.ErrUnexpectedEOF) || strings.Contains(err.Error(), "when reading response body")
+}
+
+// garbled is an answer that came, and cannot be what the server sent.
+func (c *Cluster) garbled(what string) error {
+	return &Unreachable{Lost: true, Text: fmt.Sprintf("server %s: its answer %s: try again, and look at what stands between you and the server", hostOf(c.host), what)}
 }
 
 func hostOf(host string) string {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
@@ -21,9 +22,37 @@ type Write struct {
 }
 
 // Get reads one object; an error is IsNotFound where there is none. The value's
-// numbers are exact.
+// numbers are exact. What is answered about another object is an error.
 func (c *Cluster) Get(ctx context.Context, t Target) (map[string]any, error) {
-	return c.object(ctx, t, "get", c.request("GET", t).Name(t.Name))
+	obj, err := again(ctx, func() (map[string]any, error) {
+		return c.object(ctx, t, "get", c.request("GET", t).Name(t.Name))
+	})
+	if err != nil {
+		return nil, err
+	}
+	meta, _ := obj["metadata"].(map[string]any)
+	if got, is := fmt.Sprint(obj["kind"], "/", meta["name"]), t.Kind+"/"+t.Name; got != is {
+		return nil, c.garbled("is about another object, " + shorten(got, maxText))
+	}
+	return obj, nil
+}
+
+// readTries is how often something is read whose answer got lost on the way.
+const readTries = 3
+
+// again reads once more where the answer got lost.
+func again[T any](ctx context.Context, read func() (T, error)) (T, error) {
+	for try := 1; ; try++ {
+		got, err := read()
+		if try == readTries || !Unanswered(err) || TooSlow(err) {
+			return got, err
+		}
+		select {
+		case <-time.After(time.Duration(try) * 100 * time.Millisecond):
+		case <-ctx.Done():
+			return got, err
+		}
+	}
 }
 
 // Create makes an object and returns it as the server stored it.
@@ -122,11 +151,11 @@ func (c *Cluster) object(ctx context.Context, t Target, verb string, req *rest.R
 	}
 	v, err := merge.ReadJSON(data)
 	if err != nil {
-		return nil, fmt.Errorf("%s: the server's answer is not JSON: %w", t, err)
+		return nil, c.garbled("is not JSON")
 	}
 	obj, ok := v.(map[string]any)
 	if !ok {
-		return nil, fmt.Errorf("%s: the server's answer is no object", t)
+		return nil, c.garbled("is no object")
 	}
 	return obj, nil
 }

@@ -42,7 +42,7 @@ func (c *Cluster) Page(ctx context.Context, l Listing) (Page, error) {
 	if l.Continue != "" {
 		req.Param("continue", l.Continue)
 	}
-	data, err := c.answer(ctx, t, "list", req)
+	data, err := again(ctx, func() ([]byte, error) { return c.answer(ctx, t, "list", req) })
 	if err != nil {
 		return Page{}, err
 	}

@@ -62,3 +62,7 @@ func (f *fairness) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	return resp, err
 }
+
+// WrappedRoundTripper lets the client find the transport below, to cancel what it
+// has given up.
+func (f *fairness) WrappedRoundTripper() http.RoundTripper { return f.next }

@@ -58,38 +58,50 @@ const (
 
 // Carry sends what p asks for, and nothing where nothing changes. Where the object
 // was changed meanwhile, it is read and merged anew, a bounded number of times.
+// Where the server's answer got lost, it is read to find out what became of it.
 // The error names the object.
 func (s *Server) Carry(ctx context.Context, t cluster.Target, p plan.Planned, again Again) (Outcome, error) {
-	out := Outcome{Planned: p}
+	c := carrying{Server: s, target: t, again: again, out: Outcome{Planned: p}}
 	for try := 0; ; try++ {
-		p := out.Planned
+		p := c.out.Planned
 		switch {
 		case len(p.Conflicts) > 0:
-			out.Word, out.Object = Unsettled, p.Final
-			return out, nil
+			c.out.Word, c.out.Object = Unsettled, p.Final
+			return c.out, nil
 		case p.Action == plan.Nothing:
-			out.Word, out.Object = Unchanged, p.Live
-			return out, nil
+			c.out.Word, c.out.Object = Unchanged, p.Live
+			return c.out, nil
 		}
-		obj, err := s.send(ctx, t, p, try >= boundTries, &out)
+		obj, err := s.send(ctx, t, p, try >= boundTries, &c.out)
 		switch {
 		case err == nil && s.Trial:
-			return out, nil
+			return c.out, nil
 		case err == nil:
-			out.Object, out.Word = obj, s.word(p, obj)
-			return out, nil
+			c.out.Object, c.out.Word = obj, s.word(p, obj)
+			return c.out, nil
+		case cluster.Uncertain(err):
+			if done, err := c.settle(ctx, err); done || err != nil {
+				return c.out, err
+			}
+			continue
+		case !overtaken(err, p):
+			return c.out, fmt.Errorf("%s: %w", t, err)
+		case try >= boundTries+pinnedTries:
+			return c.out, fmt.Errorf("%s: was changed by others %d times while it was being merged: find out who writes it all the time (kubectl get -w), and merge again: %w", t, try+1, err)
 		}
-		if !overtaken(err, p) {
-			return out, fmt.Errorf("%s: %w", t, err)
+		if err := c.reread(ctx, try); err != nil {
+			return c.out, err
 		}
-		if try == boundTries+pinnedTries {
-			return out, fmt.Errorf("%s: was changed by others %d times while it was being merged: find out who writes it all the time (kubectl get -w), and merge again: %w", t, try+1, err)
-		}
-		if out.Planned, err = s.reread(ctx, t, try, again); err != nil {
-			return out, err
-		}
-		out.Retries++
 	}
+}
+
+// carrying is one Carry under way.
+type carrying struct {
+	*Server
+	target cluster.Target
+	again  Again
+	out    Outcome
+	lost   int // answers
 }
 
 // overtaken: somebody else wrote between our reading and our writing.
@@ -105,18 +117,23 @@ func overtaken(err error, p plan.Planned) bool {
 	return cluster.IsTestFailed(err)
 }
 
-func (s *Server) reread(ctx context.Context, t cluster.Target, try int, again Again) (plan.Planned, error) {
+// reread merges anew with what live is after a moment. The error names the object.
+func (c *carrying) reread(ctx context.Context, try int) error {
 	pause := time.Duration(1+rand.IntN(20<<min(try, 4))) * time.Millisecond
 	select {
 	case <-time.After(pause):
 	case <-ctx.Done():
-		return plan.Planned{}, ctx.Err()
+		return fmt.Errorf("%s: %w", c.target, ctx.Err())
 	}
-	live, err := s.API.Get(ctx, t)
+	live, err := c.API.Get(ctx, c.target)
 	if err != nil && !cluster.IsNotFound(err) {
-		return plan.Planned{}, fmt.Errorf("%s: %w", t, err)
+		return fmt.Errorf("%s: %w", c.target, err)
 	}
-	return again(ctx, live)
+	if c.out.Planned, err = c.again(ctx, live); err != nil {
+		return err
+	}
+	c.out.Retries++
+	return nil
 }
 
 func (s *Server) send(ctx context.Context, t cluster.Target, p plan.Planned, pinned bool, out *Outcome) (map[string]any, error) {
