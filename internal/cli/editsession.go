@@ -169,7 +169,7 @@ func (s *editing) understand(ctx context.Context) (plan.Annotated, error) {
 	if len(objects) != 1 {
 		return plan.Annotated{}, fmt.Errorf("the text: holds %d objects: it must be one, the configuration of %s", len(objects), s.object)
 	}
-	conf, err := givenConf(objects[0].Value, s.object.live)
+	conf, err := plan.Given(objects[0].Value, s.object.live)
 	if err != nil {
 		return plan.Annotated{}, err
 	}
@@ -221,6 +221,8 @@ func (s *editing) rewrite(conf plan.Conf) plan.Rewrite {
 }
 
 // meaning shows what each change comes to in the next merge.
+//
+// Unlike kubectl: which saves in silence what will remove fields a week later.
 func (s *editing) meaning(ctx context.Context, next plan.Annotated) error {
 	next.Was = s.was
 	all, err := s.planner.Meanings(ctx, next, s.object.local)

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -84,12 +83,15 @@ func (v *setVerb) run(ctx context.Context) error {
 }
 
 // rewrite takes the configuration from the file.
+//
+// Unlike kubectl: an unknown field is an error. The next merge would look for it in
+// live in vain, and the one that was meant would not be ours.
 func (v *setVerb) rewrite(o kept) plan.Rewrite {
 	return func(ctx context.Context, was lastapplied.Original) (plan.Conf, error) {
 		if was.State == lastapplied.None && !v.create {
 			return plan.Conf{}, fmt.Errorf("no last-applied-configuration annotation found on resource: %s, to create the annotation, run the command with --create-annotation", o.Name)
 		}
-		conf, err := givenConf(o.local.Value, o.live)
+		conf, err := plan.Given(o.local.Value, o.live)
 		if err != nil {
 			return conf, err
 		}
@@ -100,26 +102,6 @@ func (v *setVerb) rewrite(o kept) plan.Rewrite {
 		return conf, err
 	}
 }
-
-// givenConf is a configuration as a file has it. One that view-last-applied printed
-// may be blanked, and stays so.
-func givenConf(value, live any) (plan.Conf, error) {
-	text, err := json.Marshal(value)
-	if err != nil {
-		return plan.Conf{}, err
-	}
-	read := lastapplied.Read(lastapplied.With(live, string(text)))
-	switch read.State {
-	case lastapplied.Blanked:
-		return plan.Conf{Value: read.Value, Blanking: read.Blanking}, nil
-	case lastapplied.Foreign:
-		return plan.Conf{}, errForeign
-	}
-	return plan.Conf{Value: value}, nil
-}
-
-// errForeign: the text names another object than the one it is for.
-var errForeign = errors.New("kind, name or namespace: they say whose configuration it is, and cannot be changed: put them back")
 
 // send writes what was planned, several objects at once, and tells in input order.
 func (v *setVerb) send(ctx context.Context, objects []kept, plans []plan.Annotated, mode dryRun) error {

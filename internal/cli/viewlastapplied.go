@@ -71,6 +71,9 @@ func (v *viewVerb) run(ctx context.Context, args []string) error {
 }
 
 // show prints one configuration.
+//
+// Unlike kubectl: an object without one is an error. Nothing at all, and success,
+// would read as an empty configuration.
 func (v *viewVerb) show(o kept, was lastapplied.Original) error {
 	switch was.State {
 	case lastapplied.None:

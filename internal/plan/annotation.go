@@ -2,6 +2,7 @@ package plan
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -22,6 +23,26 @@ type Conf struct {
 // in place of what was read there. It is called again where somebody else wrote
 // the object meanwhile.
 type Rewrite func(ctx context.Context, was lastapplied.Original) (Conf, error)
+
+// Given is a configuration as a file has it, that is to be kept on live. One that
+// view-last-applied printed may be blanked, and stays so. It is an error if it names
+// another object.
+func Given(value, live any) (Conf, error) {
+	text, err := json.Marshal(value)
+	if err != nil {
+		return Conf{}, fmt.Errorf("last-applied: %w", err)
+	}
+	read := lastapplied.Read(lastapplied.With(live, string(text)))
+	switch read.State {
+	case lastapplied.Blanked:
+		return Conf{Value: read.Value, Blanking: read.Blanking}, nil
+	case lastapplied.Foreign:
+		return Conf{}, errForeign
+	}
+	return Conf{Value: value}, nil
+}
+
+var errForeign = errors.New("kind, name or namespace: they say whose configuration it is, and cannot be changed: put them back")
 
 // Annotated is what is to be done with the last-applied annotation of one object:
 // Final differs from Live in it and in nothing else.
@@ -63,7 +84,7 @@ func (p *Planner) Annotate(ctx context.Context, s Subject, live map[string]any, 
 	}
 	now := lastapplied.Read(final)
 	if now.State == lastapplied.Foreign {
-		return out, fmt.Errorf("%s: last-applied: kind, name and namespace say whose configuration it is, and these are another object's: set it there", s.Name)
+		return out, fmt.Errorf("%s: %w", s.Name, errForeign)
 	}
 	out.Final, out.Now = final, Conf{Value: now.Value, Blanking: now.Blanking}
 	if text != out.Was.Text {

@@ -48,7 +48,14 @@ func (o Originals) find(local source.Object, live map[string]any) (original, err
 		if err != nil || found == nil {
 			return original{}, err
 		}
-		return original{value: found.Value}, nil
+		given, err := Given(found.Value, live)
+		switch {
+		case err != nil:
+			return original{}, fmt.Errorf("--original: %s: %w", found.Origin, err)
+		case given.Blanking == lastapplied.BlankAll:
+			return original{fromFields: true}, nil
+		}
+		return original{value: given.Value, blanked: given.Blanking != lastapplied.BlankNothing}, nil
 	case Auto, Annotation, "":
 		return annotated(live), nil
 	}

@@ -1,0 +1,76 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestDisownArguments(t *testing.T) {
+	for _, tt := range []struct {
+		reason string
+		verb   disownVerb
+		args   []string
+		names  []string
+		fields []string
+		err    string
+	}{
+		{"TYPE/NAME and fields", disownVerb{}, []string{"deploy/web", "spec.replicas", `metadata.labels["a.b/c"]`}, []string{"deploy/web"}, []string{"spec.replicas", `metadata.labels["a.b/c"]`}, ""},
+		{"TYPE NAME and fields", disownVerb{}, []string{"deploy", "web", ".spec.replicas"}, []string{"deploy", "web"}, []string{"spec.replicas"}, ""},
+		{"a file and fields", filed("web.yaml"), []string{"spec.replicas"}, nil, []string{"spec.replicas"}, ""},
+		{"a TYPE and labels", selected("app=a"), []string{"deploy", "spec.replicas"}, []string{"deploy"}, []string{"spec.replicas"}, ""},
+		{"no field", disownVerb{}, []string{"deploy/web"}, nil, nil, "no field is named"},
+		{"no field of TYPE NAME", disownVerb{}, []string{"deploy", "web"}, nil, nil, "no field is named"},
+		{"nothing", disownVerb{}, nil, nil, nil, "no field is named"},
+		{"no path", disownVerb{}, []string{"deploy/web", "spec[replicas"}, nil, nil, "spec[replicas"},
+		{"-w without a file", disownVerb{write: true}, []string{"deploy/web", "spec.replicas"}, nil, nil, "name them with -f"},
+		{"-w on standard input", writing(filed("-")), []string{"spec.replicas"}, nil, nil, "can write neither standard input"},
+	} {
+		v := tt.verb
+		names, err := v.parse(tt.args)
+		if tt.err != "" {
+			if err == nil || !strings.Contains(err.Error(), tt.err) {
+				t.Errorf("%s: got %v, want %q in it", tt.reason, err, tt.err)
+			}
+			continue
+		}
+		var fields []string
+		for _, p := range v.fields {
+			fields = append(fields, p.String())
+		}
+		if d := cmp.Diff(tt.names, names) + cmp.Diff(tt.fields, fields); d != "" || err != nil {
+			t.Errorf("%s: %v %s", tt.reason, err, d)
+		}
+	}
+}
+
+func filed(name string) disownVerb {
+	var v disownVerb
+	v.inputs.Files = []string{name}
+	return v
+}
+
+func selected(labels string) disownVerb {
+	var v disownVerb
+	v.inputs.Selector = labels
+	return v
+}
+
+func writing(v disownVerb) disownVerb {
+	v.write = true
+	return v
+}
+
+func TestBehindTheHeader(t *testing.T) {
+	for _, tt := range []struct{ reason, header, text, want string }{
+		{"the header goes, the user's own comment stays", "# a\n#\n", "# a\n#\n# mine\nx: 1\n", "# mine\nx: 1\n"},
+		{"a header that the user has changed goes with all comments at the top", "# a\n#\n", "# b\n# mine\nx: 1\n", "x: 1\n"},
+		{"a # inside a text is no comment", "# a\n", "# a\nx: |\n  #!/bin/sh\n", "x: |\n  #!/bin/sh\n"},
+		{"nothing is left", "# a\n", "# a", ""},
+	} {
+		if got := string(behind(tt.header, []byte(tt.text))); got != tt.want {
+			t.Errorf("%s: got %q, want %q", tt.reason, got, tt.want)
+		}
+	}
+}

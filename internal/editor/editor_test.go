@@ -1,0 +1,144 @@
+package editor
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestFromEnv(t *testing.T) {
+	for _, tt := range []struct {
+		reason string
+		env    map[string]string
+		want   []string
+	}{
+		{"kubectl's own comes first", map[string]string{"KUBE_EDITOR": "nano", "EDITOR": "emacs"}, []string{"nano"}},
+		{"then everybody's", map[string]string{"EDITOR": "emacs"}, []string{"emacs"}},
+		{"then vi", nil, []string{choose("vi", "notepad")}},
+		{"plain arguments need no shell", map[string]string{"EDITOR": "code --wait  -n"}, []string{"code", "--wait", "-n"}},
+		{"a path without spaces is run as it is", map[string]string{"EDITOR": `C:\vim\vim.exe`}, []string{`C:\vim\vim.exe`}},
+		{"quotes are the shell's", map[string]string{"EDITOR": "sed -i 's/a b/c/'", "SHELL": "/bin/sh"}, []string{"/bin/sh", "-c", "sed -i 's/a b/c/'"}},
+		{"on Windows, too", map[string]string{"EDITOR": `"C:\Program Files\x" -w`, "SHELL": "cmd"}, []string{"cmd", "/C", `"C:\Program Files\x" -w`}},
+	} {
+		e := FromEnv(func(name string) string { return tt.env[name] })
+		if d := cmp.Diff(tt.want, e.args); d != "" {
+			t.Errorf("%s: %s", tt.reason, d)
+		}
+	}
+}
+
+// script makes an editor of a shell script.
+func script(t *testing.T, text string) Editor {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "editor.sh")
+	if err := os.WriteFile(file, []byte("#!/bin/sh\n"+text), 0o700); err != nil { //nolint:gosec // it is to be run
+		t.Fatal(err)
+	}
+	return Editor{name: file, args: []string{file}}
+}
+
+func TestDraft(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		return // the scripts are a shell's
+	}
+	t.Setenv("TMPDIR", t.TempDir())
+	d, err := NewDraft("deployment.apps-web.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	s := Streams{In: strings.NewReader("typed"), Out: &out, Err: &out}
+	got, err := d.Edit(t.Context(), script(t, `cat; printf new >"$1.new"; chmod 666 "$1.new"; mv "$1.new" "$1"; touch "$1~"`), s, []byte("old"))
+	if err != nil || string(got) != "new" || out.String() != "typed" {
+		t.Errorf("got %q, %q, %v: the user saves, and has the terminal", got, out.String(), err)
+	}
+	info, err := os.Stat(d.Path())
+	if err != nil || info.Mode().Perm() != 0o600 || filepath.Base(d.Path()) != "deployment.apps-web.yaml" {
+		t.Errorf("%v %v: nobody else may read it, whatever the editor made of it", info.Mode(), err)
+	}
+	got, err = d.Edit(t.Context(), script(t, `printf more >>"$1"; exit 3`), s, []byte("old"))
+	if err == nil || !strings.Contains(err.Error(), "there was a problem with the editor") || string(got) != "oldmore" {
+		t.Errorf("got %q, %v: what was saved is there though the editor failed", got, err)
+	}
+	if _, err = d.Edit(t.Context(), Editor{name: "/nosuch", args: []string{"/nosuch"}}, s, []byte("old")); err == nil || !strings.Contains(err.Error(), "KUBE_EDITOR") {
+		t.Errorf("got %v", err)
+	}
+	if err := d.Discard(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Dir(d.Path())); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the folder is still there, with what editors leave: %v", err)
+	}
+}
+
+func TestGuard(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		return // there are no signals to send
+	}
+	// Whoever else asks for a signal keeps it: a test must not end the test.
+	others := make(chan os.Signal, 8)
+	signal.Notify(others, os.Interrupt, syscall.SIGTERM)
+	defer signal.Stop(others)
+	self, err := os.FindProcess(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	send := func(s os.Signal) {
+		if err := self.Signal(s); err != nil {
+			t.Fatal(err)
+		}
+		<-others
+	}
+	outer, cancel := context.WithCancel(t.Context())
+	g := NewGuard(outer, true)
+	defer g.Release()
+	cancel()
+	if g.Err() != nil {
+		t.Error("who made the outer context hears of an interrupt too, and that is no end")
+	}
+	g.Away(func() { send(syscall.SIGINT) })
+	time.Sleep(50 * time.Millisecond)
+	if g.Err() != nil {
+		t.Error("an interrupt from the keyboard is the editor's while it has the terminal")
+	}
+	send(syscall.SIGTERM)
+	<-g.Done()
+	var stopped *Stopped
+	if !errors.As(context.Cause(g), &stopped) || stopped.Code() != 128+int(syscall.SIGTERM) {
+		t.Errorf("the cause is %v", context.Cause(g))
+	}
+
+	alone := NewGuard(t.Context(), false)
+	defer alone.Release()
+	alone.Away(func() {
+		send(syscall.SIGINT)
+		<-alone.Done()
+	})
+}
+
+func TestRunEndsTheEditor(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		return // the scripts are a shell's
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	why := errors.New("why")
+	go func() {
+		time.Sleep(100 * time.Millisecond)
+		cancel(why)
+	}()
+	begun := time.Now()
+	err := script(t, "exec sleep 60").Run(ctx, "file", Streams{})
+	if !errors.Is(err, why) || time.Since(begun) > 10*time.Second {
+		t.Errorf("got %v after %s", err, time.Since(begun))
+	}
+}
