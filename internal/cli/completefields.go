@@ -21,7 +21,7 @@ func (e *env) argCompletions() map[string]cobra.CompletionFunc {
 		"version":           cobra.NoFileCompletions,
 		"set-last-applied":  cobra.NoFileCompletions,
 		"view-last-applied": e.unlessFiles(e.briefly(e.typeOrName), nil),
-		"edit-last-applied": e.unlessFiles(e.briefly(e.typeOrName), nil),
+		"edit-last-applied": e.unlessFiles(e.briefly(e.object), nil),
 		"disown":            e.unlessFiles(e.disowned, e.localFields),
 		"explain":           e.localFields,
 		"files":             anyFile,

@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -81,7 +82,7 @@ func (e *env) complete(root *cobra.Command) {
 	byFlag := e.flagCompletions()
 	byVerb := e.argCompletions()
 	for _, cmd := range append([]*cobra.Command{root}, root.Commands()...) {
-		sets := []map[string]cobra.CompletionFunc{byFlag, outputs[cmd.Name()]}
+		sets := []map[string]cobra.CompletionFunc{outputs[cmd.Name()], byFlag} // the first that is registered counts
 		for _, set := range sets {
 			for name, f := range set {
 				if cmd.LocalFlags().Lookup(name) != nil {
@@ -117,13 +118,18 @@ func words(of ...cobra.Completion) cobra.CompletionFunc {
 	}
 }
 
-// outputs are the values of --output, by verb.
+// outputs are the values of --output, and of what else means something of its own to
+// a verb.
 var outputs = map[string]map[string]cobra.CompletionFunc{
 	"kubectl-merge":     {"output": mergeOutputs},
 	"explain":           {"output": words("table\tfor a terminal", "json", "yaml")},
-	"files":             {"output": words("yaml\tthe merged text", "diff\twhat the merge changes in DEST")},
+	"files":             {"output": words("yaml\tthe merged text", "diff\twhat the merge changes in DEST"), "original": anyFile},
+	"replacements":      {"output": words("yaml\tthe text that comes of it", "diff\twhat changes in INPUT")},
 	"version":           {"output": words("json", "yaml")},
 	"view-last-applied": {"output": words("yaml", "json")},
+	"edit-last-applied": {"output": keptOutputs},
+	"set-last-applied":  {"output": keptOutputs},
+	"disown":            {"output": keptOutputs},
 }
 
 var outputWords = []cobra.Completion{
@@ -137,6 +143,14 @@ var outputWords = []cobra.Completion{
 	"jsonpath=\tfields by a JSONPath template",
 	"go-template=\tby a Go template",
 	"custom-columns=\ta table of fields",
+}
+
+// keptOutputs are for verbs that change the kept configuration alone.
+func keptOutputs(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	fit, directive := mergeOutputs(cmd, args, typed)
+	return slices.DeleteFunc(fit, func(c string) bool {
+		return strings.HasPrefix(c, "explain\t") || strings.HasPrefix(c, "markdown\t")
+	}), directive
 }
 
 // mergeOutputs: behind jsonpath= a template follows, and no space.

@@ -64,12 +64,14 @@ func TestCompletion(t *testing.T) {
 		want      []string
 		directive string
 	}{
-		{"verbs", []string{"dif"}, []string{"diff"}, noFiles},
+		{"verbs", []string{"di"}, []string{"diff", "disown"}, noFiles},
 		{"flags", []string{"--strat"}, []string{"--strategy"}, noFiles},
 		{"policies, in the order of the table", []string{"--policy", ""}, []string{"apply", "merge3", "diff3", "strict", "live", "ask"}, ordered},
 		{"values behind =", []string{"--policy=st"}, []string{"strict"}, ordered},
 		{"strategies", []string{"diff", "--strategy", ""}, []string{"auto", "strategic", "json", "associative"}, ordered},
 		{"forms of output are those of the verb", []string{"explain", "-o", ""}, []string{"table", "json", "yaml"}, ordered},
+		{"what changes only the annotation has no explanation", []string{"disown", "-o", ""}, []string{"yaml", "json", "name", "diff", "patch", "jsonpath=", "go-template=", "custom-columns="}, ordered},
+		{"an original of files is a file", []string{"files", "--original", ""}, []string{}, ":0"},
 		{"a form with a template wants no space behind it", []string{"-o", "jsonp"}, []string{"jsonpath="}, ":38"},
 		{"dry runs", []string{"--dry-run="}, []string{"client", "server", "none"}, ordered},
 		{"manifests", []string{"-f", ""}, []string{"yaml", "yml", "json"}, extension},
@@ -77,6 +79,8 @@ func TestCompletion(t *testing.T) {
 		{"where an original is", []string{"--original", "m"}, []string{"managed-fields"}, ":0"},
 		{"an original in a file", []string{"--original", "old.y"}, []string{}, ":0"},
 		{"the verb wants no arguments", []string{"diff", ""}, []string{}, noFiles},
+		{"fields to give up, of a file", []string{"disown", "-f", pod, "kin"}, []string{"kind"}, noFiles},
+		{"files", []string{"files", ""}, []string{}, ":0"},
 		{"a flag that takes a number completes nothing", []string{"--concurrency", ""}, []string{}, noFiles},
 		{"no server, no namespaces, and no complaint", []string{"-n", ""}, []string{}, noFiles},
 		{"a context without a kubeconfig", []string{"--context", ""}, []string{}, noFiles},
@@ -100,13 +104,14 @@ func TestCompletion(t *testing.T) {
 	}
 }
 
-// TestCompletionTables: no row for a flag that is not there any more, and
+// TestCompletionTables: no row for a flag or a verb that is not there any more, and
 // the words of --output are those that the verb takes.
 func TestCompletionTables(t *testing.T) {
 	root := newRoot(genericiooptions.NewTestIOStreamsDiscard())
 	e := &env{}
-	flags := map[string]bool{}
+	flags, verbs := map[string]bool{}, map[string]bool{}
 	for _, cmd := range append([]*cobra.Command{root}, root.Commands()...) {
+		verbs[cmd.Name()] = true
 		for name := range e.flagCompletions() {
 			flags[name] = flags[name] || cmd.Flags().Lookup(name) != nil || cmd.PersistentFlags().Lookup(name) != nil
 		}
@@ -114,6 +119,18 @@ func TestCompletionTables(t *testing.T) {
 	for name, there := range flags {
 		if !there {
 			t.Errorf("no verb has a flag --%s", name)
+		}
+	}
+	for _, rows := range [][]string{sortedKeys(outputs), sortedKeys(e.argCompletions())} {
+		for _, name := range rows {
+			if !verbs[name] {
+				t.Errorf("there is no verb %s", name)
+			}
+		}
+	}
+	for name := range verbs {
+		if e.argCompletions()[name] == nil && name != "completion" {
+			t.Errorf("the arguments of %s are not completed", name)
 		}
 	}
 	for _, form := range names(outputWords) {
