@@ -52,6 +52,7 @@ type Job struct {
 	Concurrency int
 	Preflight   bool // have the server try every write first, where there are several
 	Keep        Keep
+	Progress    Progress // may be nil
 
 	held bool
 }
@@ -130,8 +131,9 @@ func (ns Namespacing) Place(o source.Object, namespaced bool) (source.Object, er
 
 // Merge reads and merges every item; what went wrong is in its Err.
 func (j *Job) Merge(ctx context.Context, items []*Item) {
-	rest := j.readLists(ctx, items)
-	begun := run.Each(ctx, len(rest), j.Concurrency, func(i int) { j.read(ctx, rest[i]) }, func(int) {})
+	through := j.count(Reading, len(items))
+	rest := j.readLists(ctx, items, through)
+	begun := run.Each(ctx, len(rest), j.Concurrency, func(i int) { j.read(ctx, rest[i]) }, through)
 	for _, item := range rest[begun:] {
 		item.Err = fmt.Errorf("%s: %w", item.Target, context.Cause(ctx))
 	}

@@ -29,13 +29,17 @@ type shelf struct {
 	namespace string
 	items     []*Item
 	wanted    map[string]*Item // by name: those that are not merged yet
+	done      func(int)        // called for each that is
 }
 
 // readLists reads and merges the items that stand together in large numbers, by
 // lists. It returns the rest, in order: what no list is worth, what a list does not
-// answer, and what a server does not list.
-func (j *Job) readLists(ctx context.Context, items []*Item) []*Item {
+// answer, and what a server does not list. done is called for each that is merged.
+func (j *Job) readLists(ctx context.Context, items []*Item, done func(int)) []*Item {
 	shelves := shelved(items)
+	for _, s := range shelves {
+		s.done = done
+	}
 	run.Each(ctx, len(shelves), j.Concurrency, func(i int) { j.readList(ctx, shelves[i]) }, func(int) {})
 	through := map[*Item]bool{}
 	for _, s := range shelves {
@@ -123,7 +127,7 @@ func (j *Job) mergeAll(ctx context.Context, s *shelf, items []*Item, live func(i
 			return
 		}
 		j.merge(ctx, items[i], obj)
-	}, func(int) {})
+	}, s.done)
 	for _, item := range items[:begun] {
 		delete(s.wanted, item.Target.Name)
 	}

@@ -105,7 +105,7 @@ func (w *writer) preflight(ctx context.Context, items []*Item) {
 			item.Planned = out.Planned
 			errs[i] = w.lighten(item) // it may have been merged anew
 		}
-	}, func(int) {})
+	}, w.count(Trying, len(trials)))
 	if begun < len(trials) {
 		w.stop = true
 		return
@@ -181,7 +181,7 @@ func reasonOf(item *Item, err error) string {
 func (w *writer) send(ctx context.Context, items []*Item, s stage) {
 	long, cancel := outlasting(ctx)
 	defer cancel()
-	begun := run.Each(ctx, len(items), w.Concurrency, func(i int) { w.sendOne(long, items[i]) }, func(int) {})
+	begun := run.Each(ctx, len(items), w.Concurrency, func(i int) { w.sendOne(long, items[i]) }, w.count(Writing, len(items)))
 	kinds := false
 	for _, item := range items[:begun] {
 		kinds = kinds || isCRD(item.Target.Resource)

@@ -12,7 +12,7 @@ import (
 
 // connect reads the kubeconfig; nothing is sent yet.
 func (e *env) connect() (*cluster.Cluster, error) {
-	api, err := cluster.New(e.flags, rest.NewWarningWriter(e.ErrOut, rest.WarningWriterOptions{Deduplicate: true, Color: e.coloredErr()}))
+	api, err := cluster.New(e.flags, rest.NewWarningWriter(e.line.beside(e.ErrOut), rest.WarningWriterOptions{Deduplicate: true, Color: e.coloredErr()}))
 	if err == nil && e.flags.CacheDir != nil {
 		api.KeepSchemas(*e.flags.CacheDir)
 	}

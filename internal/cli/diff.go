@@ -101,7 +101,7 @@ func (v *diffVerb) run(ctx context.Context, policyGiven bool, mode dryRun) (diff
 		return false, err
 	}
 	s, err := v.open(ctx, request{
-		inputs: &v.inputs, plan: &v.plan, planner: planner, live: v.live, concurrency: v.concurrency, keep: batch.Changes,
+		inputs: &v.inputs, plan: &v.plan, planner: planner, live: v.live, concurrency: v.concurrency, keep: batch.Changes, quiet: v.told.quiet,
 		write: cluster.Write{FieldManager: v.plan.manager, FieldValidation: fieldValidation[planner.Validate], DryRun: true},
 	})
 	if err == nil {
@@ -142,5 +142,6 @@ func (s *session) preview(ctx context.Context, mode dryRun, tell func(*batch.Ite
 		}
 		return
 	}
-	s.job.Preview(ctx, s.items, tell)
+	defer s.line.end()
+	s.job.Preview(ctx, s.items, s.line.around(tell))
 }

@@ -124,7 +124,7 @@ func (v *explainVerb) run(ctx context.Context, policyGiven bool, fields []string
 	if err != nil {
 		return err
 	}
-	s, err := v.open(ctx, request{inputs: &v.inputs, plan: &v.plan, planner: planner, live: v.live, concurrency: v.concurrency})
+	s, err := v.open(ctx, request{inputs: &v.inputs, plan: &v.plan, planner: planner, live: v.live, concurrency: v.concurrency, quiet: v.told.quiet})
 	if err != nil {
 		return err
 	}

@@ -105,6 +105,7 @@ func (v *mergeVerb) run(ctx context.Context, policyGiven bool) error {
 		concurrency: v.concurrency,
 		preflight:   v.preflight,
 		keep:        v.out.keep(mode),
+		quiet:       v.told.quiet,
 		write: cluster.Write{
 			FieldManager:    v.plan.manager,
 			FieldValidation: fieldValidation[planner.Validate],
@@ -144,7 +145,8 @@ func (s *session) finish(ctx context.Context, mode dryRun, t *told) {
 		return
 	}
 	s.job.Hold(s.bad)
-	s.job.Send(ctx, s.items, t.item)
+	defer s.line.end()
+	s.job.Send(ctx, s.items, s.line.around(t.item))
 }
 
 // showOnly gives an item the outcome that writing it would have.

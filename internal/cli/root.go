@@ -17,6 +17,7 @@ import (
 type env struct {
 	genericiooptions.IOStreams
 	flags *genericclioptions.ConfigFlags
+	line  *progress // nil where nobody is told how far the run is
 }
 
 // verbs are the sub-commands. To add one is to add a file and a row.

@@ -16,6 +16,7 @@ import (
 type session struct {
 	job   *batch.Job // its API is nil offline
 	items []*batch.Item
+	line  *progress
 
 	// bad is what kept input from becoming items. While there is any, nothing is
 	// to be written.
@@ -32,6 +33,7 @@ type request struct {
 	concurrency int
 	preflight   bool
 	keep        batch.Keep
+	quiet       bool // no progress is shown
 }
 
 // manyObjects is from where on memory counts for more than a tenth of the time: the
@@ -45,6 +47,9 @@ func (e *env) open(ctx context.Context, r request) (*session, error) {
 		return nil, err
 	}
 	s := &session{job: &batch.Job{Planner: r.planner, Write: r.write, Concurrency: r.concurrency, Preflight: r.preflight, Keep: r.keep}}
+	e.line = e.progress(r.quiet)
+	s.line, s.job.Progress = e.line, e.line.report()
+	defer e.line.end()
 	inputs := r.inputs.Inputs
 	inputs.Stdin = e.In
 	inputs.Pack = len(r.live) == 0
