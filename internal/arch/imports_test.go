@@ -46,7 +46,7 @@ var arrows = map[string][]string{
 	"internal/docgen": {"internal/cli"}, // a generator, too
 	"packaging/krew":  {},               // of releases: run by goreleaser and make
 	"packaging/sbom":  {},
-	"packaging/check": {},
+	"packaging/check": {"packaging/krew"},
 
 	"pkg/schema/internal/gen": {"pkg/merge", "pkg/schema"}, // a generator: run by hand, in no binary
 }
