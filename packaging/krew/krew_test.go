@@ -1,8 +1,6 @@
 package krew
 
 import (
-	"os"
-	"slices"
 	"strings"
 	"testing"
 
@@ -71,46 +69,6 @@ func TestCheck(t *testing.T) {
 		if err := Check(m); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, and not %q", tt.reason, err, tt.want)
 		}
-	}
-}
-
-// TestKept: the manifest at the top of the repository is one that krew takes, and
-// says what .goreleaser.yaml says.
-func TestKept(t *testing.T) {
-	text, err := os.ReadFile("../../krew-manifest.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := Parse(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := Check(m); err != nil {
-		t.Error(err)
-	}
-	index, err := os.ReadFile("../../plugins/" + m.Metadata.Name + ".yaml")
-	if err != nil || string(index) != string(text) {
-		t.Errorf("plugins/%s.yaml, which krew finds in this repository as an index, is another manifest (%v)", m.Metadata.Name, err)
-	}
-	config, err := ReadConfig("../../.goreleaser.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := Agree(m, FromRelease(config, releaseOf(config, strings.TrimPrefix(m.Spec.Version, "v"), m))); err != nil {
-		t.Errorf("%v (make krew-manifest writes it anew)", err)
-	}
-	var want, got []string
-	for _, target := range config.Targets() {
-		if os, arch, _ := strings.Cut(target, "/"); Known(os, arch) {
-			want = append(want, target)
-		}
-	}
-	for _, p := range m.Spec.Platforms {
-		got = append(got, p.OS()+"/"+p.Arch())
-	}
-	slices.Sort(want)
-	if d := cmp.Diff(want, got); d != "" {
-		t.Errorf("machines:\n%s", d)
 	}
 }
 
