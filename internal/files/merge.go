@@ -108,6 +108,8 @@ func newMerger(j Job) (*merger, error) {
 func (m *merger) inDest(d *resource) error {
 	o, u := m.original.byID[d.id], m.updated.byID[d.id]
 	switch {
+	case u != nil && isList(u, d) && !equal(u.value(), d.value()) && (o == nil || !equal(o.value(), u.value())):
+		return fmt.Errorf("%s: a List cannot be merged item by item; write its items as documents of their own, with --- between", d.where())
 	case u != nil:
 		t, err := m.merged(o, u, d)
 		if err != nil {
@@ -118,6 +120,12 @@ func (m *merger) inDest(d *resource) error {
 		m.dropped(o, d)
 	}
 	return nil
+}
+
+// isList: the documents hold many objects, which as one list would displace each
+// other.
+func isList(u, d *resource) bool {
+	return u.id.kind == "List" && u.id.name == "" && d.version == u.version
 }
 
 // put takes a merged document over, in its place or, where upstream has moved it

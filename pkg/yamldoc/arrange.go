@@ -43,16 +43,21 @@ func (ed *editor) insert(n *node, stay []bool, a added) {
 		ed.replace(at, at, gap+ed.look.eol+indent+a.text)
 		return
 	}
-	first := &n.entries[0]
-	at := ed.src.head(first)
-	if first.start == ed.doc.root.start { // comments at the top are the file's
-		at = first.start
-	}
+	at := ed.head(n, 0)
 	if line := ed.src.lineStart(at); ed.src.blank(line, at) && line >= ed.doc.from {
 		ed.replace(line, line, indent+a.text+ed.look.eol)
 		return
 	}
 	ed.replace(at, at, a.text+ed.look.eol+indent)
+}
+
+// head is where an entry starts with the comments above it. Those at the top of a
+// document are the document's, not its first field's.
+func (ed *editor) head(n *node, i int) int {
+	if i == 0 && n == ed.doc.root {
+		return n.entries[0].start
+	}
+	return ed.src.head(&n.entries[i])
 }
 
 // airy: the entries of a list have empty lines between them.
@@ -63,7 +68,7 @@ func (ed *editor) airy(n *node) bool {
 // remove takes an entry out with its comments and its lines.
 func (ed *editor) remove(n *node, i int, stay []bool) {
 	e := &n.entries[i]
-	from, to := ed.src.head(e), ed.src.end(e)
+	from, to := ed.head(n, i), ed.src.end(e)
 	line := ed.src.lineStart(from)
 	switch {
 	case !ed.src.blank(line, from) || line < ed.doc.from:
@@ -138,7 +143,7 @@ func (ed *editor) arrangeFlow(n *node, stay []bool, add []added) {
 // starts its line.
 func (ed *editor) flowGap(n *node, i int, comma string) string {
 	at := n.entries[i].start
-	if line := ed.src.lineStart(at); ed.src.blank(line, at) && line > n.start {
+	if line := ed.src.indent(at); line > n.start {
 		return comma + ed.look.eol + string(ed.src[line:at])
 	}
 	return comma + " "

@@ -36,6 +36,10 @@ type Edit struct {
 	Comments Comments
 }
 
+// maxTries bounds how often a text is read again to find the smallest block that has
+// to be written anew, before the fields at the top are.
+const maxTries = 12
+
 // Edit gives the document's text with its value made e.Want, and every byte that
 // does not have to change kept. The text it gives back has been read again and
 // says what was wanted; where small edits do not come out so, the smallest block
@@ -47,7 +51,7 @@ func (d *Document) Edit(e Edit) ([]byte, error) {
 	if d.root != nil && exact(d.value, e.Want) {
 		return d.Text(), nil
 	}
-	force := map[*node]rank{}
+	force, tries := map[*node]rank{}, 0
 	for {
 		ed := &editor{src: src, doc: d, force: force, comments: e.Comments, look: d.look(e.Source)}
 		ed.look.careful = len(force) > 0
@@ -67,6 +71,10 @@ func (d *Document) Edit(e Edit) ([]byte, error) {
 		}
 		if d.root == nil || force[d.root] == whole {
 			return nil, fmt.Errorf("the value cannot be written as YAML: %w", again)
+		}
+		if tries++; tries > maxTries {
+			force[d.root]++
+			continue
 		}
 		force[ed.enclosing(again)]++
 	}

@@ -55,11 +55,11 @@ func (ed *editor) keptItems(s slot, want []any, t *merge.Type, r relist) []bool 
 		ed.value(slot{n: e.value, e: e, place: pl, anew: ed.force[n] == entries}, want[i], elemType(t), below)
 		if stay[j] = r.stays[i]; stay[j] {
 			if len(ed.edits) > before {
-				ed.noteAround(e, below)
+				ed.noteAround(e, below, pl)
 			}
 			continue
 		}
-		r.chunks[i] = ed.apply(ed.src.head(e), ed.src.end(e), ed.edits[before:])
+		r.chunks[i] = ed.apply(ed.head(n, j), ed.src.end(e), ed.edits[before:])
 		ed.edits = ed.edits[:before]
 	}
 	return stay

@@ -52,7 +52,7 @@ func (ed *editor) keptFields(s slot, want map[string]any, t *merge.Type, from or
 		below := from.child(e.name)
 		ed.value(slot{n: e.value, e: e, place: pl, anew: ed.force[n] == entries}, v, fieldType(t, e.name), below)
 		if len(ed.edits) > before {
-			ed.noteAround(e, below)
+			ed.noteAround(e, below, pl)
 		}
 	}
 	return stay

@@ -277,8 +277,8 @@ func (ed *editor) sourceNote(all origins) string {
 // noteAround takes over the source's comment on a field in which something has
 // changed: on a flow collection's line as on a scalar's, on a block's only where
 // all comments are wanted.
-func (ed *editor) noteAround(e *entry, from origin) {
-	if ed.comments == NoComments || from.e == nil || e.value.block() && ed.comments != AllComments || ed.src.note(e) != "" {
+func (ed *editor) noteAround(e *entry, from origin, pl place) {
+	if pl.flow || ed.comments == NoComments || from.e == nil || e.value.block() && ed.comments != AllComments || ed.src.note(e) != "" {
 		return
 	}
 	at := ed.src.lineEnd(e.end())

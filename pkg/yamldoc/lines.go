@@ -30,30 +30,51 @@ func (s text) lineNext(at int) int {
 	return len(s)
 }
 
+// json tells whether the text is JSON rather than YAML, by its first character.
+func (s text) json() bool {
+	head := strings.TrimLeft(string(s[:min(len(s), 64)]), " \t\r\n\ufeff")
+	return strings.HasPrefix(head, "{") || strings.HasPrefix(head, "[")
+}
+
 // blank tells whether there is nothing but white space in a range.
 func (s text) blank(from, to int) bool {
 	return from >= to || strings.TrimLeft(string(s[from:to]), " \t\r\n\ufeff") == ""
 }
 
+// indent is where the line starts that something at an offset is the first thing
+// on; -1 if it is not. It looks no further back than white space goes, so that it
+// costs nothing in a text of one long line.
+func (s text) indent(at int) int {
+	for at > 0 && isBlank(s[at-1]) {
+		at--
+	}
+	if at == 0 || s[at-1] == '\n' || strings.HasSuffix(string(s[:at]), "\ufeff") {
+		return at
+	}
+	return -1
+}
+
 // ownLine tells whether what starts at an offset is the first thing on its line.
-func (s text) ownLine(at int) bool { return s.blank(s.lineStart(at), at) }
+func (s text) ownLine(at int) bool { return s.indent(at) >= 0 }
 
 // comment is the comment that stands behind an offset on its line, "" if there is
 // something else or nothing.
 func (s text) comment(at int) string {
-	rest := strings.TrimLeft(string(s[at:s.lineEnd(at)]), " \t")
-	if strings.HasPrefix(rest, "#") {
-		return strings.TrimRight(rest, " \t")
+	for at < len(s) && isBlank(s[at]) {
+		at++
 	}
-	return ""
+	if at == len(s) || s[at] != '#' {
+		return ""
+	}
+	return strings.TrimRight(string(s[at:s.lineEnd(at)]), " \t")
 }
 
 // head is where the comment lines start that stand directly above an entry, with
 // its indentation; the entry's own start if there are none or it does not start
 // its line.
 func (s text) head(e *entry) int {
-	line := s.lineStart(e.start)
-	if !s.blank(line, e.start) {
+	line := s.indent(e.start)
+	if line < 0 {
 		return e.start
 	}
 	col, first := e.start-line, e.start

@@ -198,8 +198,10 @@ type entryAt struct {
 // entry writes one entry of a mapping from its key on.
 func (p *printer) entry(name string, v any, from origins, t *merge.Type, at entryAt, pl place) {
 	if at.e != nil {
-		p.WriteString(string(at.in.s[keyStart(at.in.s, at.e):keyEnd(at.in.s, at.e)]))
 		pl.note = at.in.s.note(at.e)
+	}
+	if at.e != nil && (at.e.quote == 0 || !at.in.s.json()) {
+		p.WriteString(string(at.in.s[keyStart(at.in.s, at.e):keyEnd(at.in.s, at.e)]))
 	} else {
 		p.WriteString(key(name, at.quote, false))
 	}

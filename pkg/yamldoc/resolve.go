@@ -120,7 +120,7 @@ func (p *parser) scalarValue(n *node) (any, error) {
 		if err != nil {
 			return nil, p.fail(n.start, "!!binary is not base64")
 		}
-		v = string(data)
+		v = string([]rune(string(data))) // what is no UTF-8 cannot be in JSON, and becomes U+FFFD
 	case tag == "!!int" || tag == "!!float" || tag == "!!bool" || tag == "!!null":
 		if v = resolve(n.text); tagOf(v) != tag && !(tag == "!!float" && tagOf(v) == "!!int") {
 			return nil, p.fail(n.start, "the value is no %s", tag)
