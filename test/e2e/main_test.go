@@ -36,9 +36,11 @@ type suite struct{ m *testing.M }
 // Run runs the tests and ends the server that they started.
 func (s suite) Run() int {
 	code := s.m.Run()
-	if err := server.stop(); err != nil {
-		fmt.Fprintln(os.Stderr, "e2e:", err)
-		code = max(code, 1)
+	for _, server := range []*apiServer{&server, &fragile} {
+		if err := server.stop(); err != nil {
+			fmt.Fprintln(os.Stderr, "e2e:", err)
+			code = max(code, 1)
+		}
 	}
 	return code
 }
@@ -46,10 +48,15 @@ func (s suite) Run() int {
 // server is the API server that all stories share.
 var server apiServer
 
+// fragile is one to break, always a throw-away one, for tests that run one after
+// the other.
+var fragile = apiServer{own: true}
+
 // apiServer is started by the first test that asks for it.
 type apiServer struct {
 	once sync.Once
 	err  error
+	own  bool // started here, whatever the environment says
 
 	kubectl    string                // the peer's file
 	kubeconfig clientcmdapi.Config   // admin's
@@ -58,7 +65,9 @@ type apiServer struct {
 	home       string                // shared by all stories, so that discovery is cached once
 
 	cmd   *exec.Cmd
-	stdin io.Closer // keeps the cluster up
+	stdin io.WriteCloser // keeps the cluster up, and takes orders
+
+	answers *bufio.Reader
 }
 
 // need gives the running server or ends the test.
@@ -100,6 +109,9 @@ func (s *apiServer) start() error {
 // find starts the throw-away server, or takes the one of the environment, and
 // gives its kubeconfig.
 func (s *apiServer) find() (kubeconfig string, err error) {
+	if s.own {
+		return s.launch()
+	}
 	given := os.Getenv("E2E_KUBECONFIG")
 	if s.kubectl = os.Getenv("E2E_KUBECTL"); given != "" && s.kubectl != "" {
 		return given, nil
@@ -114,6 +126,11 @@ func (s *apiServer) find() (kubeconfig string, err error) {
 		s.kubectl = line.Kubectl
 		return given, err
 	}
+	return s.launch()
+}
+
+// launch starts a throw-away server and gives its kubeconfig.
+func (s *apiServer) launch() (kubeconfig string, err error) {
 	s.cmd = exec.Command("go", "-C", "../cluster", "run", ".")
 	s.cmd.Stderr = os.Stderr
 	if s.stdin, err = s.cmd.StdinPipe(); err != nil {
@@ -126,13 +143,22 @@ func (s *apiServer) find() (kubeconfig string, err error) {
 	if err := s.cmd.Start(); err != nil {
 		return "", err
 	}
-	first, err := bufio.NewReader(stdout).ReadBytes('\n')
-	if err != nil {
+	s.answers = bufio.NewReader(stdout)
+	var line struct{ Kubeconfig, Kubectl string }
+	if err := s.answer(&line); err != nil {
 		return "", fmt.Errorf("go -C test/cluster run . did not come up: %w", err)
 	}
-	err = json.Unmarshal(first, &line)
 	s.kubectl = line.Kubectl
-	return line.Kubeconfig, err
+	return line.Kubeconfig, nil
+}
+
+// answer reads one line of the launched server's.
+func (s *apiServer) answer(into any) error {
+	line, err := s.answers.ReadBytes('\n')
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(line, into)
 }
 
 // stop ends what start began; nothing began, nothing to do.

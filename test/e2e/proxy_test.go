@@ -21,9 +21,9 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
-// proxy stands between the program and the API server, on loopback. It changes
-// nothing: it counts requests, and lets somebody else write just before a write
-// gets through.
+// proxy stands between the program and the API server, on loopback. It counts
+// requests, lets somebody else write just before a write gets through, and does
+// harm only where a test asks for a fault.
 type proxy struct {
 	http *httptest.Server
 
@@ -33,6 +33,7 @@ type proxy struct {
 	times    int // how often the rival may still write
 	rivalled int // how often it did
 	rivalErr error
+	faults   []*fault
 }
 
 func newProxy(config *rest.Config) (*proxy, error) {
@@ -54,8 +55,13 @@ func newProxy(config *rest.Config) (*proxy, error) {
 	}
 	p.http = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		p.before(r)
+		if f := p.fault(r); f != nil {
+			f.do(w, r, reverse)
+			return
+		}
 		reverse.ServeHTTP(w, r)
 	}))
+	p.http.Config.ErrorLog = reverse.ErrorLog
 	p.http.EnableHTTP2 = true
 	p.http.StartTLS()
 	return p, nil

@@ -109,7 +109,7 @@ func (u *user) command(ctx context.Context, name string, args ...string) *exec.C
 // killed after minutes.
 func (u *user) tries(name string, args ...string) said {
 	u.t.Helper()
-	ctx, cancel := context.WithTimeout(u.t.Context(), 5*time.Minute)
+	ctx, cancel := context.WithTimeout(u.t.Context(), time.Duration(*soak)*5*time.Minute)
 	defer cancel()
 	return u.ends(u.command(ctx, name, args...))
 }
@@ -163,6 +163,38 @@ func (u *user) lives(ref string) map[string]any {
 		u.t.Fatal(err)
 	}
 	return v.(map[string]any)
+}
+
+// versions are the resourceVersions of a file's objects, "" where there is none.
+func (u *user) versions(file string) map[string]string {
+	u.t.Helper()
+	text := u.does("kubectl", "get", "--ignore-not-found", "-f", file, "-o", "json").stdout
+	if strings.TrimSpace(text) == "" {
+		return map[string]string{}
+	}
+	v, err := decodeJSON([]byte(text))
+	if err != nil {
+		u.t.Fatal(err)
+	}
+	list, ok := v.(map[string]any)["items"].([]any)
+	if !ok {
+		list = []any{v}
+	}
+	got := map[string]string{}
+	for _, item := range list {
+		o := drawn(item)
+		got[o.ref], _ = o.value["metadata"].(map[string]any)["resourceVersion"].(string)
+	}
+	return got
+}
+
+// proxied is the user, led through a proxy.
+func (u *user) proxied(p *proxy) *user {
+	v := *u
+	v.dir = u.t.TempDir()
+	v.through(p)
+	v.dir = u.dir
+	return &v
 }
 
 // words reads outcome lines: what is said of each object.

@@ -1,0 +1,137 @@
+package e2e
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// crds puts the shared custom resources into the user's server and waits until
+// their schema is told there.
+func (u *user) crds() {
+	u.t.Helper()
+	const file, path = "testdata/shared/gadgets.yaml", "/openapi/v3/apis/stories.example.com/v1"
+	cmd := u.command(u.t.Context(), "kubectl", "apply", "--server-side", "--force-conflicts", "-f", file)
+	cmd.Dir = "."
+	if got := u.ends(cmd); got.code != 0 {
+		u.t.Fatal(got)
+	}
+	rest := u.server.client.Discovery().RESTClient()
+	for range 300 {
+		if _, err := rest.Get().AbsPath(path).DoRaw(u.t.Context()); err == nil {
+			return
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	u.t.Fatalf("the server does not tell the schema of %s", path)
+}
+
+const gadgetBefore = `{apiVersion: stories.example.com/v1, kind: Gadget, metadata: {name: g}, spec: {size: "1", backends: [{name: ours, url: a}]}}`
+
+const (
+	gadgetAfter   = "{apiVersion: stories.example.com/v1, kind: Gadget, metadata: {name: g}, spec: {size: \"2\", backends: [{name: ours, url: b}]}}\n"
+	settingsAfter = "---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: settings}, data: {a: \"2\"}}\n"
+)
+
+// TestSchemasDown has the server tell its schemas badly, which only custom
+// resources need: they are not written on a guess, nor is anything else of the same
+// input. Where the server says that it has none, lists are merged whole.
+func TestSchemasDown(t *testing.T) {
+	s := server.need(t)
+	for _, tt := range []struct {
+		what, why string
+		hits      string // in the URL
+		do        harm
+		says      string // "": it is written
+	}{
+		{"no index", "a schema that cannot be had is no reason to guess", "/openapi/v3", refuse(500, "InternalError", "down"), `schema index /openapi/v3: .*try again`},
+		{"no document", "the same", "/openapi/v3/apis/stories.example.com/v1", refuse(503, "ServiceUnavailable", "down"), `schema /openapi/v3/apis/stories.example.com/v1: .*try again`},
+		{"a torn document", "the same", "/openapi/v3/apis/stories.example.com/v1", tear, `schema`},
+		{"a truncated document", "the same", "/openapi/v3/apis/stories.example.com/v1", truncate, `schema .*stories.example.com/v1: .*document`},
+		{"a document of other kinds only", "nobody knows the kind: its lists are merged whole", "/openapi/v3/apis/stories.example.com/v1", lie(replacing(`"kind":"Gadget"`, `"kind":"Widget"`)), ``},
+		{"none published", "the same", "/openapi/v3", refuse(404, "NotFound", "the server could not find the requested resource"), ``},
+	} {
+		t.Run(strings.ReplaceAll(tt.what, " ", "-"), func(t *testing.T) {
+			u := s.user(t, "schemas")
+			u.home = t.TempDir() // without the schemas that others have fetched
+			u.crds()
+			u.file("v1.yaml", gadgetBefore)
+			u.file("v2.yaml", gadgetAfter+settingsAfter)
+			u.merges("-f", "v1.yaml")
+			u.does("kubectl", "patch", "gadgets.stories.example.com/g", "--type=json", "--field-manager=controller", "-p", `[{"op": "add", "path": "/spec/backends/-", "value": {"name": "theirs"}}]`)
+			p, err := newProxy(s.config)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer p.http.Close()
+			p.fails(fault{hits: about("SCHEMA", tt.hits), do: tt.do})
+			sick := u.proxied(p)
+			sick.home = t.TempDir()
+			was := u.versions("v2.yaml")
+			got := sick.tries("kubectl-merge", "-f", "v2.yaml")
+			if tt.says != "" {
+				if ok, err := regexp.MatchString(tt.says, got.stderr); got.code != 1 || !ok {
+					t.Errorf("%s: want %q (%v)\n%s", tt.why, tt.says, err, got)
+				}
+				sameVersions(t, tt.what, was, u.versions("v2.yaml"))
+				p.heals()
+				if got = sick.tries("kubectl-merge", "-f", "v2.yaml"); got.code != 0 {
+					t.Error(got)
+				}
+				u.wantLive("gadgets.stories.example.com/g", `{spec: {size: "2", backends: [{name: ours, url: b}, {name: theirs}]}}`)
+			} else {
+				if got.code != 0 || !strings.Contains(got.stderr, "spec.backends") {
+					t.Errorf("%s: want exit 0, and the list named that went over what somebody had added\n%s", tt.why, got)
+				}
+				u.wantLive("gadgets.stories.example.com/g", `{spec: {size: "2", backends: [{name: ours, url: b}]}}`)
+			}
+			u.wantLive("configmap/settings", `{data: {a: "2"}}`)
+		})
+	}
+}
+
+// wantLive compares a live object with what is wanted of it; see mismatch.
+func (u *user) wantLive(ref, want string) {
+	u.t.Helper()
+	v, err := decode([]byte(want))
+	if err != nil {
+		u.t.Fatal(err)
+	}
+	if why := mismatch(v, any(u.lives(ref)), ""); why != "" {
+		u.t.Errorf("%s%s", ref, why)
+	}
+}
+
+// TestBrokenAggregatedAPI registers an API whose server is away, which must not
+// stop anything that is not of this API.
+func TestBrokenAggregatedAPI(t *testing.T) {
+	s := fragile.need(t)
+	u := s.user(t, "aggregated")
+	u.home = t.TempDir()
+	u.crds()
+	u.file("broken.yaml", `{apiVersion: apiregistration.k8s.io/v1, kind: APIService, metadata: {name: v1.broken.example.com}, spec: {group: broken.example.com, version: v1, groupPriorityMinimum: 100, versionPriority: 100, insecureSkipTLSVerify: true, service: {namespace: default, name: nobody}}}`)
+	u.does("kubectl", "apply", "-f", "broken.yaml")
+	defer u.does("kubectl", "delete", "-f", "broken.yaml")
+	for range 100 {
+		if strings.Contains(u.tries("kubectl", "get", "--raw", "/apis/broken.example.com/v1").stderr, "unable to handle") {
+			break
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	u.file("v1.yaml", gadgetBefore)
+	u.file("v2.yaml", gadgetAfter+settingsAfter)
+	for _, file := range []string{"v1.yaml", "v2.yaml"} {
+		if got := u.merges("-f", file); strings.Contains(got.stderr, "broken") {
+			t.Errorf("the broken API is nobody's business here\n%s", got)
+		}
+	}
+	u.wantLive("gadgets.stories.example.com/g", `{spec: {size: "2"}}`)
+
+	u.file("theirs.yaml", "---\n{apiVersion: broken.example.com/v1, kind: Thing, metadata: {name: x}}\n"+strings.ReplaceAll(settingsAfter, `"2"`, `"3"`))
+	got := u.tries("kubectl-merge", "-f", "theirs.yaml")
+	if got.code != 1 || !strings.Contains(got.stderr, "broken.example.com/v1: cannot be looked up") {
+		t.Errorf("an object of the broken API cannot be merged, and that is told\n%s", got)
+	}
+	u.wantLive("configmap/settings", `{data: {a: "2"}}`)
+}
