@@ -25,7 +25,10 @@ func splitsMaps(t *merge.Type) bool {
 
 func isList(t *merge.Type) bool { return t != nil && (t.Kind == merge.Keyed || t.Kind == merge.Set) }
 
-// same: the server stores both alike.
+// Alike says whether the server stores two values of a field alike; either may be
+// absent.
+func Alike(a, b merge.Opt, f merge.Field) bool { return same(a, b, f) }
+
 func same(a, b merge.Opt, f merge.Field) bool {
 	a, b = some(a.Value), some(b.Value)
 	if a.Set && b.Set && merge.Equal(a.Value, b.Value, f.Type) {
