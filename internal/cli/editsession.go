@@ -79,6 +79,9 @@ func (s *editing) print(text string) ([]byte, error) {
 // that is a script may be wrong in a new way every time.
 const blindTries = 10
 
+// editInVain is kubectl's word for it.
+const editInVain = "Edit cancelled, no valid changes were saved"
+
 // loop edits until there is something to save, or nothing to do; what is then to be
 // told comes back. The error is why the text could not be saved.
 func (s *editing) loop(g *editor.Guard) (said string, err error) {
@@ -92,7 +95,7 @@ func (s *editing) loop(g *editor.Guard) (said string, err error) {
 			return "Edit cancelled, saved file was empty.", s.draft.Discard()
 		}
 		if reason != nil && (bytes.Equal(before, s.body) || try > blindTries && !isTerminal(s.In)) {
-			return "", fmt.Errorf("Edit cancelled, no valid changes were saved: %w", reason)
+			return "", fmt.Errorf("%s: %w", editInVain, reason)
 		}
 		var next plan.Annotated
 		if next, reason = s.understand(g); reason != nil {

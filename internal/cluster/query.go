@@ -66,9 +66,15 @@ func (c *Cluster) Query(ctx context.Context, flags resource.RESTClientGetter, q 
 // told in our words: the mapper of cli-runtime logs every try.
 func (c *Cluster) reach(ctx context.Context) error {
 	_, err := c.Find(ctx, "", "v1", "Namespace")
-	var unknown *UnknownKindError
-	if errors.As(err, &unknown) {
+	var (
+		unknown *UnknownKindError
+		down    *Unreachable
+	)
+	switch {
+	case errors.As(err, &unknown):
 		return nil
+	case errors.As(err, &down):
+		return down
 	}
 	return err
 }
