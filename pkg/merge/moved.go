@@ -131,7 +131,9 @@ func (m *merger) serverMade(s *spot, o, l, v Opt) bool {
 		// "" asks for the default, which the server then filled in.
 		return same && s.field.ZeroIsAbsent && m.ownersOnly(s, m.appliers)
 	}
-	if isScalar(l.Value) {
+	if isScalar(l.Value) || m.unknown(s, o) {
+		// What a blanked original had in it nobody knows: a part that local dropped would
+		// pass for the server's addition.
 		return false
 	}
 	exact := m.owners == nil || !m.ownersOnly(s, m.appliers)
