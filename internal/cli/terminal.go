@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"golang.org/x/term"
 )
@@ -71,20 +73,58 @@ func (t *terminal) prompt(ctx context.Context, text string) (string, error) {
 	return t.await(ctx, t.line)
 }
 
-// hidden is prompt for what is not to be seen.
+// hidden is prompt for what is not to be seen. The terminal stops showing what is
+// typed before it is asked for, so that nobody is too quick for it.
 func (t *terminal) hidden(ctx context.Context, text string) (string, error) {
-	before, err := term.GetState(int(t.in.Fd()))
+	before, err := term.MakeRaw(int(t.in.Fd()))
 	if err != nil {
 		return "", fmt.Errorf("terminal: %w", err)
 	}
+	defer fmt.Fprintln(t.out)
 	defer func() { _ = term.Restore(int(t.in.Fd()), before) }() // it shows what is typed again, also after an interrupt
 	fmt.Fprint(t.out, text)
-	defer fmt.Fprintln(t.out)
-	return t.await(ctx, func() (string, error) {
-		line, err := term.ReadPassword(int(t.in.Fd()))
-		return string(line), err
-	})
+	return t.await(ctx, t.rawLine)
 }
+
+// The keys that a terminal in raw mode leaves to its reader.
+const (
+	keyInterrupt = 3
+	keyEnd       = 4
+	keyBack      = 8
+	keyKill      = 21
+	keyDelete    = 127
+)
+
+var errInterrupted = &exit{Code: interrupted, Err: errors.New("interrupted: nothing was written")}
+
+func (t *terminal) rawLine() (string, error) {
+	var line []rune
+	for in := bufio.NewReaderSize(oneByOne{t.in}, utf8.UTFMax); ; {
+		r, _, err := in.ReadRune()
+		switch {
+		case err != nil:
+			return "", err
+		case r == '\r' || r == '\n':
+			return string(line), nil
+		case r == keyInterrupt:
+			return "", errInterrupted
+		case r == keyEnd && len(line) == 0:
+			return "", io.EOF
+		case r == keyKill:
+			line = nil
+		case r == keyBack || r == keyDelete:
+			line = line[:max(len(line)-1, 0)]
+		default:
+			line = append(line, r)
+		}
+	}
+}
+
+// oneByOne keeps a buffer from taking what is meant for the next question.
+type oneByOne struct{ io.Reader }
+
+// Read reads one byte.
+func (o oneByOne) Read(p []byte) (int, error) { return o.Reader.Read(p[:min(len(p), 1)]) }
 
 // await reads in a goroutine of its own, as nothing else cuts a read short.
 func (t *terminal) await(ctx context.Context, read func() (string, error)) (string, error) {

@@ -3,6 +3,7 @@ package diff
 import (
 	"encoding/json"
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
@@ -61,11 +62,15 @@ func keep[T any](is bool, masked T, v any) any {
 	return v
 }
 
+// openFields are those of a Secret that hold no values. What is not one of them, and
+// not data or stringData either, is a mistake (stringdata) that may hold some.
+var openFields = []string{"apiVersion", "kind", "metadata", "type", "immutable"}
+
 func maskMaps(x, y map[string]any) (map[string]any, map[string]any) {
 	x, y = maskAnnotation(x, y)
 	secret := isSecret(x) || isSecret(y) // what became of a Secret may have its values still
 	for _, k := range eachKey(x, y) {
-		if secret && (k == "data" || k == "stringData") {
+		if secret && !slices.Contains(openFields, k) {
 			x, y = maskField(x, y, k)
 			continue
 		}

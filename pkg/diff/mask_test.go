@@ -18,6 +18,7 @@ func TestMask(t *testing.T) {
 		{"one that is created", `null`, `{"kind":"Secret","stringData":{"a":"1"},"type":"Opaque"}`, `null`, `{"kind":"Secret","stringData":{"a":"***"},"type":"Opaque"}`},
 		{"one that is deleted", `{"kind":"Secret","data":{"a":"1"}}`, `null`, `{"data":{"a":"***"},"kind":"Secret"}`, `null`},
 		{"no map is a value all the same", `{"kind":"Secret","data":"1"}`, `{"kind":"Secret","data":["2"]}`, `{"data":"*** (before)","kind":"Secret"}`, `{"data":"*** (after)","kind":"Secret"}`},
+		{"a misspelt field holds values too", `null`, `{"kind":"Secret","stringdata":{"a":"1"},"x":"2","immutable":true}`, `null`, `{"immutable":true,"kind":"Secret","stringdata":{"a":"***"},"x":"***"}`},
 		{"a null holds nothing", `{"kind":"Secret","data":{"a":null}}`, `{"kind":"Secret","data":null}`, `{"data":{"a":null},"kind":"Secret"}`, `{"data":null,"kind":"Secret"}`},
 		{
 			"the items of a List, by name and not by place",

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -35,12 +36,21 @@ func TestInstalled(t *testing.T) {
 			home := filepath.Join(e.WorkDir, ".krew")
 			e.Setenv("KREW", home)
 			bin := filepath.Join(home, "bin")
-			e.Setenv("PATH", bin+string(filepath.ListSeparator)+e.Getenv("PATH"))
+			e.Setenv("PATH", strings.Join(append([]string{bin}, withoutProgram(e.Getenv("PATH"))...), string(filepath.ListSeparator)))
 			return install(home, bin)
 		},
 		Cmds:                storyCommands,
 		RequireExplicitExec: true,
 		UpdateScripts:       *update,
+	})
+}
+
+// withoutProgram are the folders of a PATH that hold no kubectl-merge: the one that
+// the other stories play on is not to be found here.
+func withoutProgram(path string) []string {
+	return slices.DeleteFunc(filepath.SplitList(path), func(dir string) bool {
+		_, err := os.Stat(filepath.Join(dir, "kubectl-merge"))
+		return err == nil
 	})
 }
 

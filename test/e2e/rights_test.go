@@ -1,0 +1,117 @@
+package e2e
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// rightsPlays plays the commands of docs/permissions.md, by how they stand there.
+// Each has something to do: the ConfigMap old changes, new is not there yet.
+var rightsPlays = map[string][]string{
+	"kubectl merge -f FILE":                       {"-f", "both.yaml"},
+	"kubectl merge -f FILE --dry-run=server":      {"-f", "both.yaml", "--dry-run=server"},
+	"kubectl merge -f FILE --dry-run":             {"-f", "both.yaml", "--dry-run"},
+	"kubectl merge diff -f FILE":                  {"diff", "-f", "both.yaml"},
+	"kubectl merge diff -f FILE --dry-run=server": {"diff", "-f", "both.yaml", "--dry-run=server"},
+	"kubectl merge explain -f FILE":               {"explain", "-f", "both.yaml"},
+	"kubectl merge view-last-applied TYPE/NAME":   {"view-last-applied", "configmap/old"},
+	"kubectl merge view-last-applied TYPE --all":  {"view-last-applied", "configmap", "--all"},
+	"kubectl merge edit-last-applied TYPE/NAME":   {"edit-last-applied", "configmap/old"},
+	"kubectl merge set-last-applied -f FILE":      {"set-last-applied", "-f", "old.yaml"},
+	"kubectl merge disown TYPE/NAME FIELD":        {"disown", "configmap/old", "data.b"},
+}
+
+const (
+	rightsBefore = "---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: old}, data: {a: \"1\", b: x}}\n"
+	rightsOld    = "---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: old}, data: {a: \"2\", b: x}}\n"
+	rightsNew    = "---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: new}}\n"
+)
+
+// TestRights holds docs/permissions.md to a real server: with the verbs that a
+// command is said to need it does its work; without any one of them it names what
+// is missing, and writes nothing.
+func TestRights(t *testing.T) {
+	s := server.need(t)
+	rows := regexp.MustCompile("(?m)^\\| `([^`]+)` \\| ([a-z, ]+) \\|$").FindAllStringSubmatch(docs(t, "permissions.md"), -1)
+	if len(rows) != len(rightsPlays) {
+		t.Errorf("%d commands are documented, %d played", len(rows), len(rightsPlays))
+	}
+	for _, row := range rows {
+		command, verbs := row[1], strings.Split(row[2], ", ")
+		args, ok := rightsPlays[command]
+		if !ok {
+			t.Errorf("%s is not played", command)
+			continue
+		}
+		t.Run(strings.ReplaceAll(strings.TrimPrefix(command, "kubectl merge "), " ", "-"), func(t *testing.T) {
+			t.Parallel()
+			for _, missing := range append([]string{""}, verbs...) {
+				playRights(t, s, args, slices.DeleteFunc(slices.Clone(verbs), func(v string) bool { return v == missing }), missing)
+			}
+		})
+	}
+}
+
+func playRights(t *testing.T, s *apiServer, args, verbs []string, missing string) {
+	u := s.user(t, "rights")
+	u.file("v1.yaml", rightsBefore)
+	u.file("old.yaml", rightsOld)
+	u.file("both.yaml", rightsOld+rightsNew)
+	u.merges("-f", "v1.yaml")
+	if len(verbs) > 0 {
+		u.does("kubectl", "create", "role", "some", "--verb="+strings.Join(verbs, ","), "--resource=configmaps")
+		u.does("kubectl", "create", "rolebinding", "some", "--role=some", "--user=somebody")
+	}
+	was := u.versions("both.yaml")
+	cmd := u.command(t.Context(), "kubectl-merge", append(args, "--as=somebody")...)
+	cmd.Env = append(cmd.Env, "KUBE_EDITOR=sed -i s/x/y/")
+	got := u.ends(cmd)
+	differs := args[0] == "diff" && got.code == 1 // as a diff ends that finds one
+	if missing == "" {
+		if got.code != 0 && !differs {
+			t.Errorf("with %v: %s", verbs, got)
+		}
+		return
+	}
+	if got.code == 0 || differs || !regexp.MustCompile(`cannot `+missing+` resource "configmaps"`).MatchString(got.stderr) {
+		t.Errorf("without %s: want an error that names it\n%s", missing, got)
+	}
+	for ref, version := range u.versions("both.yaml") {
+		if was[ref] != version {
+			t.Errorf("without %s: %s was written\n%s", missing, ref, got)
+		}
+	}
+}
+
+// TestRoles plays the roles of docs/permissions.md: with the one for looking one
+// can look and not merge, with the other one both.
+func TestRoles(t *testing.T) {
+	s := server.need(t)
+	u := s.user(t, "roles")
+	u.file("both.yaml", rightsOld+rightsNew)
+	blocks := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllStringSubmatch(docs(t, "permissions.md"), -1)
+	for _, block := range blocks {
+		u.file("role.yaml", block[1])
+		name := strings.TrimPrefix(strings.TrimSpace(u.does("kubectl", "apply", "-f", "role.yaml", "-o", "name").stdout), "role.rbac.authorization.k8s.io/")
+		u.does("kubectl", "create", "rolebinding", name, "--role="+name, "--user="+name)
+	}
+	for _, tt := range []struct {
+		who, what string
+		code      int
+	}{
+		{"merge-viewer", "diff", 1},
+		{"merge-viewer", "", 1},
+		{"merge-editor", "", 0},
+		{"merge-viewer", "diff", 0},
+	} {
+		args := []string{"-f", "both.yaml", "--as=" + tt.who}
+		if tt.what != "" {
+			args = append([]string{tt.what}, args...)
+		}
+		if got := u.tries("kubectl-merge", args...); got.code != tt.code || strings.Contains(got.stderr, "cannot") != (tt.code == 1 && tt.what == "") {
+			t.Errorf("%s: want exit %d\n%s", tt.who, tt.code, got)
+		}
+	}
+}
