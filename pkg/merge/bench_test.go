@@ -35,3 +35,25 @@ func BenchmarkThree(b *testing.B) {
 		})
 	}
 }
+
+// TestThreeAllocatesLittle holds what the merge of a long list costs: a copy of an
+// entry and the change that is told of it; nothing for one that stays.
+func TestThreeAllocatesLittle(t *testing.T) {
+	const n = 1000
+	o, l := containers(n, "a"), containers(n, "b")
+	for _, tt := range []struct {
+		reason string
+		local  any
+		most   float64
+	}{
+		{"every entry changed", l, 5 * n},
+		{"none changed", o, n / 10},
+	} {
+		got := testing.AllocsPerRun(5, func() {
+			Three(Triple{Original: o, Local: tt.local, Live: o}, thing, Policies[0], false)
+		})
+		if got > tt.most {
+			t.Errorf("%s: %.0f allocations for %d entries, want at most %.0f", tt.reason, got, n, tt.most)
+		}
+	}
+}

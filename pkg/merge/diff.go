@@ -13,7 +13,24 @@ func Diff(from, to any, typ *Type) []Change {
 	return d.changes
 }
 
-type differ struct{ changes []Change }
+type differ struct {
+	changes []Change
+	spots   []*spot // room that is used again and again, from the top down to here
+	depth   int
+}
+
+// below steps down until leave is called.
+func (d *differ) below(s *spot, here hop, f Field) *spot {
+	if d.depth == len(d.spots) {
+		d.spots = append(d.spots, new(spot))
+	}
+	c := d.spots[d.depth]
+	d.depth++
+	*c = spot{up: s, here: here, field: f}
+	return c
+}
+
+func (d *differ) leave() { d.depth-- }
 
 func (d *differ) value(s *spot, from, to Opt) {
 	if from.Set && to.Set && shared(from.Value, to.Value) || !from.Set && !to.Set {
@@ -89,8 +106,8 @@ func (d *differ) maps(s *spot, from, to map[string]any) {
 		f, _ := childOf(s.field.Type, k)
 		fv, fok := from[k]
 		tv, tok := to[k]
-		c := spot{up: s, here: hop{name: k}, field: f}
-		d.value(&c, Opt{fv, fok}, Opt{tv, tok})
+		d.value(d.below(s, hop{name: k}, f), Opt{fv, fok}, Opt{tv, tok})
+		d.leave()
 	}
 }
 
@@ -112,10 +129,10 @@ func (d *differ) lists(s *spot, from, to []any) bool {
 		if before == nil {
 			before = steps(t, from)
 		}
-		c := spot{up: s, here: hop{list: t, entry: from[i]}, field: elem}
 		d.changes = append(d.changes, Change{
-			Op: OpRemove, Path: c.path(), Old: Some(from[i]), OldOrder: before,
+			Op: OpRemove, Path: d.below(s, hop{list: t, entry: from[i]}, elem).path(), Old: Some(from[i]), OldOrder: before,
 		})
+		d.leave()
 	}
 	for i, id := range tx.ids {
 		var old Opt
@@ -124,8 +141,8 @@ func (d *differ) lists(s *spot, from, to []any) bool {
 		} else {
 			added = append(added, id)
 		}
-		c := spot{up: s, here: hop{list: t, entry: to[i]}, field: elem}
-		d.value(&c, old, Some(to[i]))
+		d.value(d.below(s, hop{list: t, entry: to[i]}, elem), old, Some(to[i]))
+		d.leave()
 	}
 	if got := append(kept, added...); !sameStrings(got, tx.ids) {
 		d.changes = append(d.changes, Change{

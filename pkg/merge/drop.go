@@ -96,13 +96,15 @@ func (m *merger) droppedParts(s *spot, o, v, left Opt) (Opt, bool) {
 // droppedEntries removes the keys that original had, each told by itself.
 func (m *merger) droppedEntries(s *spot, o, v map[string]any) (Opt, bool) {
 	out, changed := v, false
-	for _, name := range m.names(nil, o, v) {
+	names := m.names(nil, o, v)
+	defer m.forget(names)
+	for _, name := range names {
 		f, _ := childOf(s.field.Type, name)
 		ov, ook := o[name]
 		vv, vok := v[name]
 		c := m.below(s, hop{name: name}, f, true)
 		r, ch := m.value(c, Opt{ov, ook}, Opt{}, Opt{vv, vok})
-		if !ch {
+		if m.leave(); !ch {
 			continue
 		}
 		if !changed {

@@ -36,7 +36,7 @@ func (p *pairing) settled(t *Type, o, l, v []any) bool {
 // fits: live's entry has all that local's states: merging them changes nothing.
 func fits(t *Type, e, v any) bool {
 	quiet := merger{policy: Policies[0], owners: &Owners{}} // owned by nobody: nothing passes for the server's doing
-	_, changed := quiet.value(spot{field: Field{Type: t}, entry: true}, Some(e), Some(e), Some(v))
+	_, changed := quiet.value(&spot{field: Field{Type: t}, entry: true}, Some(e), Some(e), Some(v))
 	return !changed
 }
 

@@ -16,6 +16,7 @@ func (m *merger) list(s *spot, o, l, v []any, vOpt Opt) (Opt, bool) {
 		ov, vv := pick(o, p.original[i]), pick(v, p.live[i])
 		var ch bool
 		merged[i], ch = m.entry(c, ov, Some(l[i]), vv)
+		m.leave()
 		changed = changed || ch
 	}
 	stays := make([]Opt, len(v)) // live's entries without a partner in local
@@ -28,13 +29,15 @@ func (m *merger) list(s *spot, o, l, v []any, vOpt Opt) (Opt, bool) {
 			stays[j] = Some(v[j])
 			if m.explain {
 				c := m.below(s, hop{list: t, entry: v[j], nth: p.v.nth(j)}, Field{Type: t.Elem}, true)
-				m.liveOnly(&c, Some(v[j]))
+				m.liveOnly(c, Some(v[j]))
+				m.leave()
 			}
 			continue
 		}
 		c := m.below(s, hop{list: t, entry: v[j], nth: p.v.nth(j)}, Field{Type: t.Elem}, true)
 		var ch bool
 		stays[j], ch = m.value(c, ov, Opt{}, Some(v[j]))
+		m.leave()
 		changed = changed || ch
 	}
 	var order []place
@@ -59,7 +62,7 @@ func (m *merger) list(s *spot, o, l, v []any, vOpt Opt) (Opt, bool) {
 }
 
 // entry merges one entry. An entry that is no map, or null, is one value.
-func (m *merger) entry(c spot, o, l, v Opt) (Opt, bool) {
+func (m *merger) entry(c *spot, o, l, v Opt) (Opt, bool) {
 	if l.Value == nil {
 		return l, !v.Set // null as an entry is data: nothing tells entries that are null apart
 	}

@@ -24,7 +24,8 @@ func (m *merger) oneOf(s *spot, o, l, v map[string]any, put func(string, Opt)) m
 			if unchanged(s.field.Type, g, o, l) {
 				kind = Drift
 			}
-			if r, goes := m.displace(&c, kind, Opt{o[name], o[name] != nil}, Some(v[name])); goes {
+			r, goes := m.displace(c, kind, Opt{o[name], o[name] != nil}, Some(v[name]))
+			if m.leave(); goes {
 				put(name, r)
 			} else {
 				held = true
@@ -72,6 +73,9 @@ func unchanged(t *Type, g OneOf, o, l map[string]any) bool {
 // displaced lists the fields of the group that live has and that local's variant
 // excludes, in the group's order.
 func displaced(t *Type, g OneOf, o, l, v map[string]any) []string {
+	if !others(g, l, v) {
+		return nil
+	}
 	keep, decided := chosen(t, g, o, l, v)
 	if !decided {
 		return nil
@@ -88,6 +92,17 @@ func displaced(t *Type, g OneOf, o, l, v map[string]any) []string {
 		}
 	}
 	return out
+}
+
+// others: live has a field of the group that local does not speak of. Mostly it has
+// none, and then there is nothing to find out.
+func others(g OneOf, l, v map[string]any) bool {
+	for _, name := range g.Fields {
+		if v[name] != nil && l[name] == nil {
+			return true
+		}
+	}
+	return g.Discriminator != "" && v[g.Discriminator] != nil && l[g.Discriminator] == nil
 }
 
 // chosen is the variant local asks for: what its discriminator selects, else the

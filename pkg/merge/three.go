@@ -17,7 +17,7 @@ func Three(t Triple, typ *Type, policy Policy, explain bool) Plan {
 		m.appliers[a] = true
 	}
 	root := spot{field: Field{Type: typ}}
-	result, changed := m.value(root, Some(t.Original), presence(t.Local), Some(t.Live))
+	result, changed := m.value(&root, Some(t.Original), presence(t.Local), Some(t.Live))
 	m.plan.Result = result.Value
 	if changed {
 		m.plan.Changes = Diff(t.Live, result.Value, typ)
@@ -36,6 +36,12 @@ type merger struct {
 	policy   Policy
 	explain  bool
 	plan     Plan
+
+	// Room that is used again and again: the spots from the top down to here, and
+	// the names of the keys of each that are still to be looked at.
+	spots   []*spot
+	depth   int
+	pending []string
 }
 
 // spot is where the merge stands: how it got there, what is known of the value,
@@ -76,9 +82,14 @@ func (s *spot) path() Path {
 	return p
 }
 
-// below steps down to a field, key or entry.
-func (m *merger) below(s *spot, here hop, f Field, entry bool) spot {
-	c := spot{up: s, here: here, field: f, entry: entry, rule: s.rule}
+// below steps down to a field, key or entry, until leave is called.
+func (m *merger) below(s *spot, here hop, f Field, entry bool) *spot {
+	if m.depth == len(m.spots) {
+		m.spots = append(m.spots, new(spot))
+	}
+	c := m.spots[m.depth]
+	m.depth++
+	*c = spot{up: s, here: here, field: f, entry: entry, rule: s.rule}
 	if c.rule == nil && len(m.policy.Rules) > 0 {
 		p := c.path()
 		for i := range m.policy.Rules {
@@ -91,9 +102,12 @@ func (m *merger) below(s *spot, here hop, f Field, entry bool) spot {
 	return c
 }
 
+// leave steps up again.
+func (m *merger) leave() { m.depth-- }
+
 // value merges one value. It returns live's own value and false where nothing
 // changes.
-func (m *merger) value(s spot, o, l, v Opt) (Opt, bool) {
+func (m *merger) value(s *spot, o, l, v Opt) (Opt, bool) {
 	raw := v
 	o, v = denull(o), denull(v)
 	if s.field.Allocated && !m.blanked && isZero(o.Value, s.field.Type) {
@@ -101,16 +115,16 @@ func (m *merger) value(s spot, o, l, v Opt) (Opt, bool) {
 	}
 	switch {
 	case l.Set && l.Value == nil:
-		return m.gone(&s, o, l, v, raw)
+		return m.gone(s, o, l, v, raw)
 	case !l.Set && !o.Set:
-		m.liveOnly(&s, v)
+		m.liveOnly(s, v)
 		return m.absentOr(raw, v)
 	case !l.Set && !v.Set:
 		return m.absentOr(raw, v)
 	case !l.Set:
-		return m.dropped(&s, o, v, raw)
+		return m.dropped(s, o, v, raw)
 	case !v.Set:
-		return m.added(&s, o, l, raw)
+		return m.added(s, o, l, raw)
 	}
 	t := s.field.Type
 	if t == nil || !t.Atomic && t.Kind != List && t.Kind != Scalar {
@@ -118,17 +132,17 @@ func (m *merger) value(s spot, o, l, v Opt) (Opt, bool) {
 		case map[string]any:
 			if vv, ok := v.Value.(map[string]any); ok && !isList(t) {
 				om, _ := o.Value.(map[string]any)
-				r, changed := m.object(&s, om, lv, vv)
+				r, changed := m.object(s, om, lv, vv)
 				return Some(r), changed
 			}
 		case []any:
 			if vv, ok := v.Value.([]any); ok && isList(t) {
 				ol, _ := o.Value.([]any)
-				return m.list(&s, ol, lv, vv, v)
+				return m.list(s, ol, lv, vv, v)
 			}
 		}
 	}
-	return m.leaf(&s, o, l, v)
+	return m.leaf(s, o, l, v)
 }
 
 // isList: a list that is merged entry by entry.
@@ -164,7 +178,9 @@ func (m *merger) object(s *spot, o, l, v map[string]any) (map[string]any, bool) 
 	if t != nil && len(t.OneOf) > 0 {
 		settled = m.oneOf(s, o, l, v, put)
 	}
-	for _, name := range m.names(o, l, v) {
+	names := m.names(o, l, v)
+	defer m.forget(names)
+	for _, name := range names {
 		if settled[name] {
 			continue
 		}
@@ -173,7 +189,8 @@ func (m *merger) object(s *spot, o, l, v map[string]any) (map[string]any, bool) 
 		vv, vok := v[name]
 		f, entry := childOf(t, name)
 		c := m.below(s, hop{name: name}, f, entry)
-		if r, ch := m.value(c, Opt{ov, ook}, Opt{lv, lok}, Opt{vv, vok}); ch {
+		r, ch := m.value(c, Opt{ov, ook}, Opt{lv, lok}, Opt{vv, vok})
+		if m.leave(); ch {
 			put(name, r)
 		}
 	}
@@ -181,15 +198,16 @@ func (m *merger) object(s *spot, o, l, v map[string]any) (map[string]any, bool) 
 }
 
 // names lists the keys that need a look: local's and original's, and live's only
-// where everything is to be explained or nulls cleared.
+// where everything is to be explained or nulls cleared. Their room is given back by
+// forget.
 func (m *merger) names(o, l, v map[string]any) []string {
-	names := make([]string, 0, len(l))
+	from := len(m.pending)
 	for k := range l {
-		names = append(names, k)
+		m.pending = append(m.pending, k)
 	}
 	for k := range o {
 		if _, ok := l[k]; !ok {
-			names = append(names, k)
+			m.pending = append(m.pending, k)
 		}
 	}
 	if m.explain || m.policy.ClearNulls {
@@ -197,12 +215,15 @@ func (m *merger) names(o, l, v map[string]any) []string {
 			_, inL := l[k]
 			_, inO := o[k]
 			if !inL && !inO {
-				names = append(names, k)
+				m.pending = append(m.pending, k)
 			}
 		}
 	}
-	return names
+	return m.pending[from:]
 }
+
+// forget gives the room of the names last asked for back.
+func (m *merger) forget(names []string) { m.pending = m.pending[:len(m.pending)-len(names)] }
 
 // childOf is what is known of a key, and whether it is an entry of a map rather
 // than a declared field.
@@ -366,7 +387,8 @@ func (m *merger) localOnly(s *spot, o, l, clean Opt) {
 		f, entry := childOf(t, name)
 		c := m.below(s, hop{name: name}, f, entry)
 		ov, had := om[name]
-		m.localOnly(&c, Opt{ov, had}, Some(lm[name]), Some(cm[name]))
+		m.localOnly(c, Opt{ov, had}, Some(lm[name]), Some(cm[name]))
+		m.leave()
 	}
 }
 
@@ -380,7 +402,8 @@ func (m *merger) liveOnly(s *spot, v Opt) {
 		for _, name := range sortedKeys(mv) {
 			f, entry := childOf(t, name)
 			c := m.below(s, hop{name: name}, f, entry)
-			m.liveOnly(&c, denull(Some(mv[name])))
+			m.liveOnly(c, denull(Some(mv[name])))
+			m.leave()
 		}
 		return
 	}
