@@ -119,11 +119,11 @@ func prepare(in Input) (merge.Triple, []merge.Path) {
 	t.Appliers = append(t.Appliers[:len(t.Appliers):len(t.Appliers)], annotators(t.Owners)...)
 	var ignored []merge.Path
 	t.Local, ignored = lastapplied.Strip(lastapplied.Without(t.Local), in.HasStatus)
-	t.Local = mirrored(lastapplied.FoldStringData(t.Local), in.Schema)
+	t.Local = lastapplied.FoldStringData(t.Local)
 	t.Live = lastapplied.Without(t.Live)
 	if t.Original != nil {
 		t.Original, _ = lastapplied.Strip(lastapplied.Without(t.Original), in.HasStatus)
-		t.Original = mirrored(identityOf(lastapplied.FoldStringData(t.Original), t.Local), in.Schema)
+		t.Original = identityOf(lastapplied.FoldStringData(t.Original), t.Local)
 	}
 	return t, ignored
 }
@@ -194,6 +194,8 @@ func at(v any, names ...string) any {
 }
 
 func auto(in Input) (merge.Plan, error) {
+	in.Triple.Local = mirrored(in.Triple.Local, in.Schema)
+	in.Triple.Original = mirrored(in.Triple.Original, in.Schema)
 	return merge.Three(in.Triple, in.Schema, in.Policy, in.Trace), nil
 }
 
