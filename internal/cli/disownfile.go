@@ -11,9 +11,8 @@ import (
 	"slices"
 	"strings"
 
-	udiff "github.com/aymanbagabas/go-udiff"
-
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
+	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
 )
@@ -185,7 +184,7 @@ func (v *disownVerb) showFile(f *fileEdit) error {
 		fmt.Fprintf(v.ErrOut, "note: %s: holds a Secret, so its diff is not shown: --show-secrets shows it\n", oneLine(f.name))
 		return nil
 	}
-	_, err := fmt.Fprint(v.Out, udiff.Unified(f.name, f.name, string(f.old), string(f.now)))
+	_, err := fmt.Fprint(v.Out, diff.Text(f.name, f.name, string(f.old), string(f.now), 3))
 	return err
 }
 
