@@ -1,7 +1,8 @@
 # make build    bin/kubectl-merge, the plugin
 # make test     all tests; starts a real, throw-away API server by itself
 # make lint     gofmt, vet, staticcheck
-# make bench    Go benchmarks of the merge and what it stands on
+# make bench    Go benchmarks of the merge and what it stands on, beside others' libraries
+# make bench-cluster  kubectl beside us on the throw-away API server; takes half an hour
 # make fuzz     every fuzz target for FUZZTIME (default 1m)
 # make docs     docs/cli.md and the man pages, from the commands' own help
 # make release-check  a release of every platform, built and looked at; goes to dist
@@ -50,6 +51,14 @@ lint:
 .PHONY: bench
 bench:
 	go test -run '^$$' -bench '$(BENCH)' -benchmem ./...
+
+# One table of one run: wall time, CPU, memory and requests, and which targets are
+# met. BENCH_FLAGS are its own (-sizes, -rounds, -kubectl=false, -o FILE and others);
+# WRITE=1 puts the table into docs/performance.md and the README.
+BENCH_FLAGS ?=
+.PHONY: bench-cluster
+bench-cluster: build cluster-binaries
+	go run ./test/bench -merge bin/kubectl-merge $(if $(WRITE),-write) $(BENCH_FLAGS)
 
 # go test fuzzes one target of one package at a time.
 .PHONY: fuzz
