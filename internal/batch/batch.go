@@ -27,7 +27,9 @@ type Item struct {
 	Outcome sink.Outcome // its Word is "" until the item is through
 	Err     error        // why it stays as it is
 
-	found bool // there is a live form
+	found   bool // there is a live form
+	changes bool // there is something to write
+	away    *away
 
 	state   state
 	refusal error // the last one, while deferred
@@ -52,9 +54,11 @@ type Job struct {
 	Concurrency int
 	Preflight   bool // have the server try every write first, where there are several
 	Keep        Keep
+	Shown       bool     // what Keep says is needed once only, when the item is told of
 	Progress    Progress // may be nil
 
-	held bool
+	held  bool
+	shelf bool // what is shown is put away until then
 }
 
 // Namespacing is where objects go that do not say.
@@ -131,6 +135,7 @@ func (ns Namespacing) Place(o source.Object, namespaced bool) (source.Object, er
 
 // Merge reads and merges every item; what went wrong is in its Err.
 func (j *Job) Merge(ctx context.Context, items []*Item) {
+	j.shelf = j.Shown && len(items) > shelfFrom
 	through := j.count(Reading, len(items))
 	rest := j.readLists(ctx, items, through)
 	begun := run.Each(ctx, len(rest), j.Concurrency, func(i int) { j.read(ctx, rest[i]) }, through)
@@ -153,6 +158,7 @@ func (j *Job) read(ctx context.Context, item *Item) {
 func (j *Job) merge(ctx context.Context, item *Item, live map[string]any) {
 	item.found = live != nil
 	if item.Planned, item.Err = j.again(ctx, item, live); item.Err == nil {
+		item.changes = item.Planned.Action != plan.Nothing
 		item.Err = j.lighten(item)
 	}
 }
@@ -175,6 +181,7 @@ func (j *Job) again(ctx context.Context, item *Item, live map[string]any) (plan.
 // was decided.
 func (j *Job) Replan(ctx context.Context, item *Item) {
 	item.Planned, item.Err = j.again(ctx, item, item.Planned.Live)
+	item.changes = item.Planned.Action != plan.Nothing
 }
 
 // Failed joins the items' errors; nil where there are none.

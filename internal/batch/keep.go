@@ -20,6 +20,10 @@ const (
 func (j *Job) lighten(item *Item) error {
 	p := item.Planned
 	if j.Keep == Everything || j.Keep == Changes && p.Action != plan.Nothing || tells(p) {
+		// Conflicts are asked about, and told of twice; others look at definitions.
+		if j.shelf && len(p.Conflicts) == 0 && !isCRD(item.Target.Resource) {
+			return item.putOnShelf()
+		}
 		item.Object = p.Subject.Object
 		return nil
 	}
@@ -49,10 +53,8 @@ func (j *Job) outcome(out sink.Outcome) sink.Outcome {
 // putAway drops what was needed to tell of an item. A conflict is told of once more
 // at the end.
 func (j *Job) putAway(item *Item) {
-	if j.Keep != Outcomes || len(item.Outcome.Planned.Conflicts) > 0 {
+	if j.Keep != Outcomes && item.away == nil || len(item.Outcome.Planned.Conflicts) > 0 {
 		return
 	}
-	item.Object = item.Object.Packed()
-	item.Planned = plan.Planned{Subject: plan.Subject{Object: item.Object, Name: item.Planned.Name}, Action: item.Planned.Action}
-	item.Outcome.Planned = item.Planned
+	item.drop()
 }

@@ -15,7 +15,7 @@ func (j *Job) Preview(ctx context.Context, items []*Item, tell func(*Item)) {
 		if item.writable() {
 			item.state = ready
 		} else {
-			w.through(item, still(item))
+			w.through(ctx, item, still(item))
 		}
 	}
 	w.send(ctx, w.in(ready), third)

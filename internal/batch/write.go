@@ -28,7 +28,7 @@ func (j *Job) Send(ctx context.Context, items []*Item, tell func(*Item)) {
 		if item.Err != nil || item.writable() {
 			item.state = ready
 		} else {
-			w.through(item, still(item))
+			w.through(ctx, item, still(item))
 		}
 	}
 	w.run(ctx)
@@ -194,6 +194,11 @@ func (w *writer) send(ctx context.Context, items []*Item, s stage) {
 }
 
 func (w *writer) sendOne(ctx context.Context, item *Item) {
+	if w.takeFromShelf(ctx, item); item.Err != nil {
+		item.state = halted
+		w.through(ctx, item, sink.Outcome{})
+		return
+	}
 	out, err := w.carry(ctx, w.server, item)
 	switch {
 	case err == nil && isCRD(item.Target.Resource) && !w.Write.DryRun:
@@ -205,10 +210,10 @@ func (w *writer) sendOne(ctx context.Context, item *Item) {
 	}
 	if err != nil {
 		item.Err, item.state = err, halted
-		w.through(item, out)
+		w.through(ctx, item, out)
 		return
 	}
-	w.through(item, out)
+	w.through(ctx, item, out)
 }
 
 // untried: in a dry run the server cannot know what the run itself would make.
@@ -216,7 +221,7 @@ func (w *writer) untried(item *Item, out sink.Outcome, err error) (sink.Outcome,
 	i := slices.IndexFunc(w.items, func(other *Item) bool { return lacks(item, other) })
 	if i < 0 {
 		i = slices.IndexFunc(w.items, func(other *Item) bool {
-			return other.Planned.Action != plan.Nothing && mayExplain(item, other, err)
+			return other.changes && mayExplain(item, other, err)
 		})
 	}
 	if i < 0 {
@@ -231,16 +236,26 @@ func (w *writer) untried(item *Item, out sink.Outcome, err error) (sink.Outcome,
 }
 
 // through marks an item as done and tells what can be told in input order.
-func (w *writer) through(item *Item, out sink.Outcome) {
+func (w *writer) through(ctx context.Context, item *Item, out sink.Outcome) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	item.Outcome = w.outcome(out)
 	item.state = through
 	for w.told < len(w.items) && w.items[w.told].state == through {
-		w.tell(w.items[w.told])
-		w.putAway(w.items[w.told])
+		w.present(ctx, w.items[w.told])
 		w.told++
 	}
+}
+
+// present tells of an item, all of it, and drops what was there only for that.
+func (w *writer) present(ctx context.Context, item *Item) {
+	if item.away != nil && !item.away.whole { // nothing was sent
+		if w.takeFromShelf(ctx, item); item.Err == nil {
+			item.Outcome = w.outcome(still(item))
+		}
+	}
+	w.tell(item)
+	w.putAway(item)
 }
 
 // finish tells of the rest, which was not written.
@@ -257,7 +272,7 @@ func (w *writer) finish(ctx context.Context) {
 		}
 	}
 	for _, item := range w.items[w.told:] {
-		w.tell(item)
+		w.present(ctx, item)
 	}
 }
 

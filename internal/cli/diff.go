@@ -101,7 +101,7 @@ func (v *diffVerb) run(ctx context.Context, policyGiven bool, mode dryRun) (diff
 		return false, err
 	}
 	s, err := v.open(ctx, request{
-		inputs: &v.inputs, plan: &v.plan, planner: planner, live: v.live, concurrency: v.concurrency, keep: batch.Changes, quiet: v.told.quiet,
+		inputs: &v.inputs, plan: &v.plan, planner: planner, live: v.live, concurrency: v.concurrency, keep: batch.Changes, shown: true, quiet: v.told.quiet,
 		write: cluster.Write{FieldManager: v.plan.manager, FieldValidation: fieldValidation[planner.Validate], DryRun: true},
 	})
 	if err == nil {
@@ -136,10 +136,7 @@ func (v *diffVerb) run(ctx context.Context, policyGiven bool, mode dryRun) (diff
 // word where mode says so, and tells of each. One that is bad stops no other.
 func (s *session) preview(ctx context.Context, mode dryRun, tell func(*batch.Item)) {
 	if mode != dryServer {
-		for _, item := range s.items {
-			showOnly(item)
-			tell(item)
-		}
+		s.show(ctx, tell)
 		return
 	}
 	defer s.line.end()

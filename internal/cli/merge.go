@@ -105,6 +105,7 @@ func (v *mergeVerb) run(ctx context.Context, policyGiven bool) error {
 		concurrency: v.concurrency,
 		preflight:   v.preflight,
 		keep:        v.out.keep(mode),
+		shown:       mode != dryNone && v.out.oneByOne(),
 		quiet:       v.told.quiet,
 		write: cluster.Write{
 			FieldManager:    v.plan.manager,
@@ -138,15 +139,20 @@ func (v *mergeVerb) mode() (dryRun, error) {
 // finish sends the items, or shows what sending them would do, and tells of each.
 func (s *session) finish(ctx context.Context, mode dryRun, t *told) {
 	if mode == dryClient {
-		for _, item := range s.items {
-			showOnly(item)
-			t.item(item)
-		}
+		s.show(ctx, t.item)
 		return
 	}
 	s.job.Hold(s.bad)
 	defer s.line.end()
 	s.job.Send(ctx, s.items, s.line.around(t.item))
+}
+
+// show gives the items the outcome that writing them would have, and tells of each.
+func (s *session) show(ctx context.Context, tell func(*batch.Item)) {
+	s.job.Show(ctx, s.items, func(item *batch.Item) {
+		showOnly(item)
+		tell(item)
+	})
 }
 
 // showOnly gives an item the outcome that writing it would have.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -83,6 +84,11 @@ func (f *outputFlags) keep(mode dryRun) batch.Keep {
 		return batch.Changes
 	}
 	return batch.Everything
+}
+
+// oneByOne: each object is printed when its turn comes, and not needed any more.
+func (f *outputFlags) oneByOne() bool {
+	return f.template == "" && slices.Contains([]string{"", "name", "diff", "patch"}, f.output)
 }
 
 // conflicts is what most forms say.

@@ -33,6 +33,7 @@ type request struct {
 	concurrency int
 	preflight   bool
 	keep        batch.Keep
+	shown       bool // each object is printed by itself, and nothing is written
 	quiet       bool // no progress is shown
 }
 
@@ -46,7 +47,7 @@ func (e *env) open(ctx context.Context, r request) (*session, error) {
 	if err := r.inputs.validate(); err != nil {
 		return nil, err
 	}
-	s := &session{job: &batch.Job{Planner: r.planner, Write: r.write, Concurrency: r.concurrency, Preflight: r.preflight, Keep: r.keep}}
+	s := &session{job: &batch.Job{Planner: r.planner, Write: r.write, Concurrency: r.concurrency, Preflight: r.preflight, Keep: r.keep, Shown: r.shown}}
 	e.line = e.progress(r.quiet)
 	s.line, s.job.Progress = e.line, e.line.report()
 	defer e.line.end()

@@ -27,6 +27,7 @@ type options struct {
 	sizes      []int
 	operations []operation
 	rounds     map[int]int
+	count      bool   // requests are counted
 	countTo    int    // sizes beyond are not counted for kubectl
 	ssaTo      int    // sizes beyond are not measured for kubectl apply --server-side
 	kubectl    bool   // kubectl is measured too
@@ -57,9 +58,10 @@ func parse(args []string) (options, error) {
 	o := options{}
 	f := flag.NewFlagSet("bench", flag.ContinueOnError)
 	sizes := f.String("sizes", "1,100,1000,5000", "`numbers` of objects")
-	rounds := f.String("rounds", "1:5,100:3,1000:3,5000:1", "rounds for each size, `size:rounds,...`; 1 where none is given")
+	rounds := f.String("rounds", "1:5,100:3,1000:2,5000:1", "rounds for each size, `size:rounds,...`; 1 where none is given")
 	operations := f.String("operations", strings.Join(names(all), ","), "what is done, in this order")
-	f.IntVar(&o.countTo, "count-to", 1000, "the largest size at which kubectl's requests are counted (ours always are)")
+	f.BoolVar(&o.count, "count", true, "count requests too, in a round of its own for each size")
+	f.IntVar(&o.countTo, "count-to", 1000, "the largest size at which kubectl's requests are counted")
 	f.IntVar(&o.ssaTo, "server-side-to", 1000, "the largest size at which kubectl apply --server-side is measured too")
 	f.BoolVar(&o.kubectl, "kubectl", true, "measure kubectl too")
 	f.BoolVar(&o.startup, "startup", false, "measure nothing but how long the program takes to start")
@@ -176,8 +178,15 @@ func measureAll(ctx context.Context, o options, dir string, r *report) error {
 			}
 		}
 	}
-	r.Floor = ownPeak()
-	p, err := newProxy(s)
+	if r.Floor = ownPeak(); !o.count {
+		return nil
+	}
+	return f.count(ctx)
+}
+
+// count takes a round of each size through the proxy.
+func (f field) count(ctx context.Context) error {
+	p, err := newProxy(f.server)
 	if err != nil {
 		return err
 	}
@@ -185,7 +194,7 @@ func measureAll(ctx context.Context, o options, dir string, r *report) error {
 	if err := f.warm(ctx, p); err != nil {
 		return err
 	}
-	for _, n := range o.sizes {
+	for _, n := range f.sizes {
 		if err := f.round(ctx, n, 0, p); err != nil {
 			return err
 		}

@@ -1,0 +1,89 @@
+package batch
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+	"github.com/kubectl-merge/kubectl-merge/internal/plan"
+	"github.com/kubectl-merge/kubectl-merge/internal/run"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
+
+// shelfFrom is from how many items on what is to be shown is put away until its turn
+// comes: a plan takes some 70 KB, its two sides as text take 5. Fewer are kept, since
+// to merge them anew takes time.
+const shelfFrom = 1000
+
+// shelfWindow is how many items are whole at once while all are shown.
+const shelfWindow = 64
+
+// away is an item put on the shelf: its plan is made anew of local, which is Packed,
+// and of live.
+type away struct {
+	live  []byte // as JSON; nil where there is none
+	whole bool   // the plan is there for the moment
+}
+
+// putOnShelf puts away the plan of an item, all but its action.
+func (i *Item) putOnShelf() error {
+	a := &away{}
+	if p := i.Planned; p.Live != nil {
+		text, err := cluster.Encode(p.Live)
+		if err != nil {
+			return fmt.Errorf("%s: cannot be written as JSON: %w", i.Target, err)
+		}
+		a.live = bytes.Clone(text) // without the room that encoding took
+	}
+	i.away = a
+	i.drop()
+	return nil
+}
+
+// drop leaves no more of the item's plan and outcome than what says what became of it.
+func (i *Item) drop() {
+	i.Object = i.Object.Packed()
+	i.Planned = plan.Planned{Subject: plan.Subject{Object: i.Object, Name: i.Planned.Name}, Action: i.Planned.Action}
+	i.Outcome.Planned, i.Outcome.Object = i.Planned, nil
+}
+
+// takeFromShelf makes the plan of an item again, of what it was made of before.
+func (j *Job) takeFromShelf(ctx context.Context, item *Item) {
+	if item.Err != nil || item.away == nil || item.away.whole {
+		return
+	}
+	var live map[string]any
+	if item.away.live != nil {
+		v, err := merge.ReadJSON(item.away.live)
+		if err != nil {
+			item.Err = fmt.Errorf("%s: cannot be read again: %w", item.Target, err)
+			return
+		}
+		live, _ = v.(map[string]any)
+	}
+	if item.Planned, item.Err = j.again(ctx, item, live); item.Err == nil {
+		item.Object = item.Planned.Subject.Object
+		item.away.whole, item.away.live = true, nil
+	}
+}
+
+// Show calls show for each item that Merge has planned, in order. What Keep says is
+// there then; afterwards it need not be, where Shown says so. An item that ctx's end
+// keeps from being shown has an error.
+func (j *Job) Show(ctx context.Context, items []*Item, show func(*Item)) {
+	for some := range slices.Chunk(items, shelfWindow) {
+		begun := run.Each(ctx, len(some), j.Concurrency, func(i int) { j.takeFromShelf(ctx, some[i]) }, func(i int) {
+			show(some[i])
+			if some[i].away != nil {
+				some[i].drop()
+			}
+		})
+		for _, item := range some[begun:] {
+			if item.Err == nil {
+				item.Err = fmt.Errorf("%s: %w", item.Target, context.Cause(ctx))
+			}
+		}
+	}
+}

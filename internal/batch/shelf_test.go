@@ -1,0 +1,94 @@
+package batch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"testing"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/plan"
+	"github.com/kubectl-merge/kubectl-merge/internal/source"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
+
+// onShelf merges three objects with their live forms: one that a change overwrites,
+// one that is to be made, one that is as it should be.
+func onShelf(t *testing.T, j *Job) []*Item {
+	t.Helper()
+	j.Planner = &plan.Planner{Policy: merge.Policies[0], Manager: "kubectl-client-side-apply"}
+	live := func(n int, value string) map[string]any {
+		return parsed(t, fmt.Sprintf(`{apiVersion: v1, kind: ConfigMap, metadata: {name: c%d, namespace: prod, resourceVersion: "7",
+  managedFields: [{manager: other, operation: Update, apiVersion: v1, fieldsType: FieldsV1, fieldsV1: {"f:data": {"f:a": {}}}}],
+  annotations: {kubectl.kubernetes.io/last-applied-configuration: '{"apiVersion":"v1","data":{"a":"1"},"kind":"ConfigMap","metadata":{"annotations":{},"name":"c%d","namespace":"prod"}}
+'}}, data: {a: "%s"}}`, n, n, value))
+	}
+	all := items(3, "", "ConfigMap", "prod")
+	for i, item := range all {
+		item.Target.Name = fmt.Sprint("c", i)
+		item.Object = source.Object{Value: parsed(t, fmt.Sprintf(`{apiVersion: v1, kind: ConfigMap, metadata: {name: c%d, namespace: prod}, data: {a: "1"}}`, i))}.Packed()
+	}
+	j.merge(t.Context(), all[0], live(0, "2"))
+	j.merge(t.Context(), all[1], nil)
+	j.merge(t.Context(), all[2], live(2, "1"))
+	return all
+}
+
+func parsed(t *testing.T, text string) map[string]any {
+	t.Helper()
+	docs, err := source.Decode([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return docs[0].Value.(map[string]any)
+}
+
+// TestShow: what was put away comes back as it was when it is shown, and goes again.
+func TestShow(t *testing.T) {
+	kept := onShelf(t, &Job{})
+	j := &Job{shelf: true}
+	all := onShelf(t, j)
+	for i, item := range all {
+		if item.Err != nil || kept[i].Err != nil {
+			t.Fatal(item.Err, kept[i].Err)
+		}
+		if item.Planned.Live != nil || item.Planned.Final != nil || item.Planned.Action != kept[i].Planned.Action {
+			t.Errorf("item %d is kept whole, or without its action: %+v", i, item.Planned)
+		}
+	}
+	next := 0
+	j.Show(t.Context(), all, func(item *Item) {
+		if item != all[next] {
+			t.Errorf("shown out of order at %d", next)
+		}
+		if !reflect.DeepEqual(kept[next].Planned, item.Planned) {
+			t.Errorf("item %d comes back otherwise: %+v, was %+v", next, item.Planned, kept[next].Planned)
+		}
+		next++
+	})
+	if next != len(all) {
+		t.Errorf("%d shown, want %d", next, len(all))
+	}
+	if len(kept[0].Planned.Settled) == 0 {
+		t.Error("the first item has nothing to tell: the test shows less than it should")
+	}
+	for i, item := range all {
+		if item.Planned.Live != nil || item.Planned.Final != nil {
+			t.Errorf("item %d was shown, and is kept whole", i)
+		}
+	}
+}
+
+// TestShowStops: what is not shown any more is not taken for shown.
+func TestShowStops(t *testing.T) {
+	j := &Job{shelf: true}
+	all := onShelf(t, j)
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	j.Show(ctx, all, func(*Item) { t.Error("shown") })
+	for i, item := range all {
+		if !errors.Is(item.Err, context.Canceled) {
+			t.Errorf("item %d: %v", i, item.Err)
+		}
+	}
+}
