@@ -45,7 +45,7 @@ func (e *env) ask(ctx context.Context, s *session, r askRequest) error {
 	if len(open) == 0 {
 		return nil
 	}
-	t := e.terminal(r.inputs.stdin())
+	t := e.terminal(r.inputs.stdin() || r.plan.replace.stdin())
 	if t == nil {
 		fmt.Fprintln(e.ErrOut, "note: --policy=ask: there is no terminal to ask on; conflicts are left to you, as with --policy=strict")
 		return nil

@@ -165,12 +165,13 @@ func mergeOutputs(_ *cobra.Command, _ []string, typed string) ([]cobra.Completio
 
 func (e *env) flagCompletions() map[string]cobra.CompletionFunc {
 	return map[string]cobra.CompletionFunc{
-		"filename":  manifests,
-		"kustomize": folders,
-		"live":      manifests,
-		"rules":     manifests,
-		"schema":    manifests,
-		"template":  anyFile,
+		"filename":     manifests,
+		"kustomize":    folders,
+		"live":         manifests,
+		"rules":        manifests,
+		"schema":       manifests,
+		"replacements": manifests,
+		"template":     anyFile,
 
 		"save-rules": manifests,
 

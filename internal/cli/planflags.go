@@ -30,6 +30,7 @@ type planFlags struct {
 	manager   string
 	validate  string
 	overwrite bool
+	replace   replaceFlags
 }
 
 func (f *planFlags) add(flags *pflag.FlagSet) {
@@ -43,6 +44,7 @@ func (f *planFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.validate, "validate", "strict", "what unknown fields are: strict (or true: an error), warn, ignore (or false)")
 	flags.Lookup("validate").NoOptDefVal = "strict"
 	flags.BoolVar(&f.overwrite, "overwrite", true, "--overwrite=false means --policy=strict")
+	f.replace.add(flags)
 	flags.Bool("openapi-patch", true, "accepted, and has no effect")
 	_ = flags.MarkHidden("openapi-patch")
 }

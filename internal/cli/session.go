@@ -43,8 +43,8 @@ const manyObjects = 2000
 
 // open reads local and live and merges them. The error is for what ends the run at
 // once; what is wrong with single objects is in the session.
-func (e *env) open(ctx context.Context, r request) (*session, error) {
-	if err := r.inputs.validate(); err != nil {
+func (e *env) open(ctx context.Context, r request) (_ *session, err error) {
+	if err := errors.Join(r.inputs.validate(), r.plan.replace.validate(r.inputs)); err != nil {
 		return nil, err
 	}
 	s := &session{job: &batch.Job{Planner: r.planner, Write: r.write, Concurrency: r.concurrency, Preflight: r.preflight, Keep: r.keep, Shown: r.shown}}
@@ -54,6 +54,12 @@ func (e *env) open(ctx context.Context, r request) (*session, error) {
 	inputs := r.inputs.Inputs
 	inputs.Stdin = e.In
 	inputs.Pack = len(r.live) == 0
+	from := &liveSide{env: e, files: r.live}
+	if r.plan.replace.given() {
+		if inputs.Change, err = r.plan.replace.change(ctx, e, r.inputs, from); err != nil {
+			return nil, err
+		}
+	}
 	objects, bad := source.Read(ctx, inputs)
 	if len(objects) == 0 {
 		if bad == nil {
@@ -70,9 +76,9 @@ func (e *env) open(ctx context.Context, r request) (*session, error) {
 	}
 	defs.Input(objects)
 	if len(r.live) > 0 {
-		s.items, err = e.saved(ctx, s.job, objects, r.live, defs)
+		s.items, err = e.saved(ctx, s.job, objects, from, defs)
 	} else {
-		s.items, err = e.asked(ctx, s.job, objects, defs)
+		s.items, err = e.asked(ctx, s.job, objects, from, defs)
 	}
 	var down *cluster.Unreachable
 	if errors.As(err, &down) {
@@ -82,9 +88,34 @@ func (e *env) open(ctx context.Context, r request) (*session, error) {
 	return s, nil
 }
 
+// liveSide is where live objects are: in a cluster, or in files. Either is opened
+// when it is needed first, and once.
+type liveSide struct {
+	env   *env
+	files []string // none: the cluster
+	api   *cluster.Cluster
+	saved *source.Saved
+}
+
+func (l *liveSide) cluster() (_ *cluster.Cluster, err error) {
+	if l.api == nil {
+		l.api, err = l.env.connect()
+	}
+	return l.api, err
+}
+
+func (l *liveSide) read(ctx context.Context) (_ *source.Saved, err error) {
+	if l.saved == nil {
+		if l.saved, err = source.ReadSaved(ctx, source.Inputs{Files: l.files, Stdin: l.env.In}); err != nil {
+			return nil, fmt.Errorf("--live: %w", err)
+		}
+	}
+	return l.saved, nil
+}
+
 // asked takes live from the cluster.
-func (e *env) asked(ctx context.Context, job *batch.Job, objects []source.Object, defs *plan.Definitions) ([]*batch.Item, error) {
-	api, err := e.connect()
+func (e *env) asked(ctx context.Context, job *batch.Job, objects []source.Object, from *liveSide, defs *plan.Definitions) ([]*batch.Item, error) {
+	api, err := from.cluster()
 	if err != nil {
 		return nil, err
 	}
@@ -101,10 +132,10 @@ func (e *env) asked(ctx context.Context, job *batch.Job, objects []source.Object
 }
 
 // saved takes live from files; nobody is contacted.
-func (e *env) saved(ctx context.Context, job *batch.Job, objects []source.Object, live []string, defs *plan.Definitions) ([]*batch.Item, error) {
-	files, err := source.ReadSaved(ctx, source.Inputs{Files: live, Stdin: e.In})
+func (e *env) saved(ctx context.Context, job *batch.Job, objects []source.Object, from *liveSide, defs *plan.Definitions) ([]*batch.Item, error) {
+	files, err := from.read(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("--live: %w", err)
+		return nil, err
 	}
 	job.Planner.Schemas, job.Planner.Struct = defs.Around(nil), cluster.Struct
 	var (

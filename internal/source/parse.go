@@ -86,6 +86,17 @@ func (o Object) item(v any) any {
 	return m
 }
 
+// With is the object with another value, read at the same place. The error says what
+// keeps the value from being an object of the API.
+func (o Object) With(value any) (Object, error) {
+	m, ok := value.(map[string]any)
+	if !ok {
+		return o, fmt.Errorf("%s: is %s, not an object", o.place(), describe(value))
+	}
+	o.Value, o.packed = m, nil
+	return o, o.check()
+}
+
 // check tells what keeps o from being an object of the API.
 func (o Object) check() error {
 	fail := func(path, what string) error { return fmt.Errorf("%s: %s: %s", o.place(), path, what) }

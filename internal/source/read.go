@@ -25,6 +25,10 @@ type Inputs struct {
 	Selector  string // keeps only objects whose labels match; "" keeps all
 	Stdin     io.Reader
 	Pack      bool // objects come back Packed, so that many of them take little room
+
+	// Change, which may be nil, is given all objects before any is left out or
+	// packed. Where one of them cannot be read, none is given back.
+	Change func([]Object) ([]Object, error)
 }
 
 // Stdin is the name of standard input in errors.
@@ -38,19 +42,14 @@ var extensions = []string{".json", ".yaml", ".yml"}
 // its items. The error joins what is wrong with any of the documents, and the
 // good objects come back beside it.
 func Read(ctx context.Context, in Inputs) ([]Object, error) {
-	selector, err := labels.Parse(in.Selector)
+	kept, err := in.keeper()
 	if err != nil {
-		return nil, fmt.Errorf("--selector %q: %w", in.Selector, err)
+		return nil, err
 	}
 	var objects []Object
-	take := func(o Object) {
-		switch {
-		case in.Selector != "" && !selector.Matches(labels.Set(o.Labels())):
-		case in.Pack:
-			objects = append(objects, o.Packed())
-		default:
-			objects = append(objects, o)
-		}
+	take := func(o Object) { objects = kept(objects, o) }
+	if in.Change != nil { // it has to see all of them, as they are
+		take = func(o Object) { objects = append(objects, o) }
 	}
 	texts, errs := in.texts(ctx)
 	for i, t := range texts {
@@ -59,7 +58,35 @@ func Read(ctx context.Context, in Inputs) ([]Object, error) {
 			errs = append(errs, err)
 		}
 	}
-	return objects, errors.Join(errs...)
+	switch {
+	case in.Change == nil:
+		return objects, errors.Join(errs...)
+	case len(errs) > 0: // what is not as it is to be is of no use
+		return nil, errors.Join(errs...)
+	}
+	changed, err := in.Change(objects)
+	objects = nil
+	for _, o := range changed {
+		objects = kept(objects, o)
+	}
+	return objects, err
+}
+
+// keeper adds an object to others if the selector lets it, packed if it is to be.
+func (in Inputs) keeper() (func([]Object, Object) []Object, error) {
+	selector, err := labels.Parse(in.Selector)
+	if err != nil {
+		return nil, fmt.Errorf("--selector %q: %w", in.Selector, err)
+	}
+	return func(objects []Object, o Object) []Object {
+		switch {
+		case in.Selector != "" && !selector.Matches(labels.Set(o.Labels())):
+			return objects
+		case in.Pack:
+			return append(objects, o.Packed())
+		}
+		return append(objects, o)
+	}, nil
 }
 
 // content is a file's name and content.

@@ -1,9 +1,11 @@
 package source
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // Saved is a cluster's objects as files hold them, by `kubectl get -o yaml` say.
@@ -31,6 +33,21 @@ func ReadSaved(ctx context.Context, in Inputs) (*Saved, error) {
 		s.byName[id] = append(s.byName[id], o.Namespace())
 	}
 	return s, nil
+}
+
+// Select gives the saved objects that fit says yes to, those of the same place in
+// the order of their names.
+func (s *Saved) Select(fit func(Object) bool) []Object {
+	var out []Object
+	for _, o := range s.byID {
+		if fit(o) {
+			out = append(out, o)
+		}
+	}
+	slices.SortFunc(out, func(a, b Object) int {
+		return cmp.Or(strings.Compare(a.Namespace(), b.Namespace()), strings.Compare(a.Name(), b.Name()), strings.Compare(a.String(), b.String()))
+	})
+	return out
 }
 
 // Find is the saved object that o is about: of the same group, kind, namespace and
