@@ -168,18 +168,15 @@ func (m *merger) merged(o, u, d *resource) (*text, error) {
 
 // three merges the values.
 func (m *merger) three(o, u, d *resource) (*merge.Type, merge.Plan) {
-	sides := []any{u.value(), valueOf(o), valueOf(d)}
-	t := m.typeOf(u, d, sides)
-	w := newWholes()
-	triple := merge.Triple{
-		Local: w.hide(u.value(), t), Original: w.hide(valueOf(o), t), Live: w.hide(valueOf(d), t),
-	}
+	triple := merge.Triple{Local: u.value(), Original: valueOf(o), Live: valueOf(d)}
+	t := m.typeOf(u, d, []any{triple.Local, triple.Original, triple.Live})
 	policy := m.Policy
+	policy.Literal = true
 	if len(m.Rules) > 0 {
 		rules := m.rulesFor(u, triple)
 		policy.Rules = append(policy.Rules[:len(policy.Rules):len(policy.Rules)], rules.Policy()...)
 	}
-	return t, w.plan(merge.Three(triple, scalars(t), policy, false))
+	return t, merge.Three(triple, t, policy, false)
 }
 
 func valueOf(r *resource) any {

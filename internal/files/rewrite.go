@@ -3,6 +3,7 @@ package files
 import (
 	"errors"
 	"fmt"
+	"reflect"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
 )
@@ -79,3 +80,20 @@ func (s *Set) Stream(changed []Changed) []byte {
 
 // startsDocument: a text begins with a separator of its own.
 func startsDocument(text []byte) bool { return len(text) >= 3 && string(text[:3]) == "---" }
+
+// shares: the very same value.
+func shares(a, b any) bool {
+	switch a := a.(type) {
+	case map[string]any:
+		b, ok := b.(map[string]any)
+		return ok && reflect.ValueOf(a).Pointer() == reflect.ValueOf(b).Pointer()
+	case []any:
+		b, ok := b.([]any)
+		return ok && len(a) == len(b) && reflect.ValueOf(a).Pointer() == reflect.ValueOf(b).Pointer()
+	}
+	switch b.(type) {
+	case map[string]any, []any:
+		return false
+	}
+	return a == b
+}

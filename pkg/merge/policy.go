@@ -30,6 +30,11 @@ type Policy struct {
 	// file merges); otherwise it stays as the server gave it.
 	ClearNulls bool
 
+	// Literal: no server has filled live in (live is a file). What is not split, a
+	// list without keys say, is then taken from one side as it stands there, nulls
+	// included, also where live has all of it and more.
+	Literal bool
+
 	// Prepend puts new list entries first rather than last, where the policy keeps
 	// live's order.
 	Prepend bool

@@ -243,12 +243,14 @@ func childOf(t *Type, name string) (Field, bool) {
 // Unlike kubectl: an atomic map is such a value (it mixes two people's selectors),
 // and a value that the server stores alike is no change.
 func (m *merger) leaf(s *spot, o, l, v Opt) (Opt, bool) {
-	l.Value = stripNulls(l.Value, s.field.Type) // a map against something else is one value too
+	if !m.policy.Literal {
+		l.Value = stripNulls(l.Value, s.field.Type) // a map against something else is one value too
+	}
 	if equalOpt(l, v, s.field) || s.field.Allocated && isZero(l.Value, s.field.Type) {
 		m.because(s, because{v, LiveSide, CauseSame, o, l, v})
 		return v, false
 	}
-	if m.serverMade(s, o, l, v) {
+	if !m.policy.Literal && m.serverMade(s, o, l, v) {
 		m.because(s, because{v, LiveSide, CauseServer, o, l, v})
 		return v, false
 	}
