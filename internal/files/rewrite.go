@@ -3,8 +3,8 @@ package files
 import (
 	"errors"
 	"fmt"
-	"reflect"
 
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
 )
 
@@ -28,7 +28,7 @@ func (s *Set) Rewrite(values []any) ([]Changed, error) {
 	for _, f := range s.Files {
 		texts := map[*yamldoc.Document][]byte{}
 		for _, d := range f.YAML.Documents() {
-			if !shares(d.Value(), values[i]) {
+			if !merge.Identical(d.Value(), values[i]) {
 				text, err := d.Edit(yamldoc.Edit{Want: values[i]})
 				if err != nil {
 					errs = append(errs, fmt.Errorf("%s: line %d: %w", f.Where(), d.Line(), err))
@@ -80,20 +80,3 @@ func (s *Set) Stream(changed []Changed) []byte {
 
 // startsDocument: a text begins with a separator of its own.
 func startsDocument(text []byte) bool { return len(text) >= 3 && string(text[:3]) == "---" }
-
-// shares: the very same value.
-func shares(a, b any) bool {
-	switch a := a.(type) {
-	case map[string]any:
-		b, ok := b.(map[string]any)
-		return ok && reflect.ValueOf(a).Pointer() == reflect.ValueOf(b).Pointer()
-	case []any:
-		b, ok := b.([]any)
-		return ok && len(a) == len(b) && reflect.ValueOf(a).Pointer() == reflect.ValueOf(b).Pointer()
-	}
-	switch b.(type) {
-	case map[string]any, []any:
-		return false
-	}
-	return a == b
-}

@@ -50,7 +50,7 @@ func (t Told) waysOut(d merge.Disagreement, s sides) []string {
 	switch {
 	case !d.Live.Set:
 		keep = "to keep it out: take it out of the local file"
-	case identical(s.live.Value, d.Live.Value) && isScalar(d.Live.Value):
+	case merge.Identical(s.live.Value, d.Live.Value) && isScalar(d.Live.Value):
 		keep = "to keep live's: write " + t.text(s.live) + " in the local file"
 	}
 	stated := d.Local.Set && d.Local.Value != nil

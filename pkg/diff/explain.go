@@ -113,7 +113,9 @@ func (t Told) like(b merge.Because, s sides) merge.Opt {
 	return t.mask(b.Path, sides{local: b.Result, live: b.Live}).local
 }
 
-func alike(a, b merge.Opt) bool { return a.Set == b.Set && (!a.Set || identical(a.Value, b.Value)) }
+func alike(a, b merge.Opt) bool {
+	return a.Set == b.Set && (!a.Set || merge.Identical(a.Value, b.Value))
+}
 
 // why puts a cause into words.
 func why(b merge.Because, d merge.Disagreement, disagree bool) string {

@@ -59,7 +59,7 @@ type jsonPatcher struct {
 }
 
 func (p *jsonPatcher) value(at string, old, now any) {
-	if identical(old, now) {
+	if merge.Identical(old, now) {
 		return
 	}
 	switch was := old.(type) {
@@ -71,7 +71,7 @@ func (p *jsonPatcher) value(at string, old, now any) {
 	case []any:
 		if l, ok := now.([]any); ok && p.ByIndex && len(l) == len(was) {
 			for i := range l {
-				if !identical(was[i], l[i]) {
+				if !merge.Identical(was[i], l[i]) {
 					p.replace(at+"/"+strconv.Itoa(i), was[i], l[i])
 				}
 			}

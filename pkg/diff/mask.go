@@ -77,10 +77,10 @@ func maskMaps(x, y map[string]any) (map[string]any, map[string]any) {
 		v, had := x[k]
 		w, has := y[k]
 		mv, mw := mask(v, w)
-		if had && !identical(v, mv) {
+		if had && !merge.Identical(v, mv) {
 			x = with(x, k, mv)
 		}
-		if has && !identical(w, mw) {
+		if has && !merge.Identical(w, mw) {
 			y = with(y, k, mw)
 		}
 	}
@@ -121,7 +121,7 @@ func maskLists(l, m []any) ([]any, []any) {
 }
 
 func replaced(out, in []any, i int, v any) []any {
-	if identical(in[i], v) {
+	if merge.Identical(in[i], v) {
 		return out
 	}
 	if out == nil {
@@ -185,7 +185,7 @@ func maskValues(v, other any, paired bool, differs string) any {
 }
 
 func veil(v, other any, paired bool, differs string) string {
-	if paired && !identical(v, other) {
+	if paired && !merge.Identical(v, other) {
 		return differs
 	}
 	return masked

@@ -1,9 +1,7 @@
 package diff
 
 import (
-	"encoding/json"
 	"maps"
-	"reflect"
 	"slices"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
@@ -20,7 +18,7 @@ import (
 func MergePatch(live, result any) (patch map[string]any, changed bool) {
 	from, _ := live.(map[string]any)
 	to, _ := result.(map[string]any)
-	if identical(from, to) {
+	if merge.Identical(from, to) {
 		return nil, false
 	}
 	return mergePatch(from, to), true
@@ -35,7 +33,7 @@ func mergePatch(from, to map[string]any) map[string]any {
 	}
 	for k, v := range to {
 		old, had := from[k]
-		if had && identical(old, v) {
+		if had && merge.Identical(old, v) {
 			continue
 		}
 		m, isMap := v.(map[string]any)
@@ -65,7 +63,7 @@ func Sayable(live, result any) (merge.Path, bool) {
 	from, _ := live.(map[string]any)
 	for _, k := range slices.Sorted(maps.Keys(to)) {
 		old, had := from[k]
-		if had && identical(old, to[k]) {
+		if had && merge.Identical(old, to[k]) {
 			continue
 		}
 		p, found := nullIn(to[k])
@@ -126,45 +124,4 @@ func ApplyMergePatch(v, patch any) any {
 		out[k] = ApplyMergePatch(out[k], e)
 	}
 	return out
-}
-
-// identical compares to the letter, absence and null apart, numbers by their
-// text. Memory that a result shares with live costs one comparison of pointers.
-func identical(a, b any) bool {
-	switch a := a.(type) {
-	case map[string]any:
-		b, ok := b.(map[string]any)
-		if !ok || len(a) != len(b) {
-			return false
-		}
-		if reflect.ValueOf(a).Pointer() == reflect.ValueOf(b).Pointer() {
-			return true
-		}
-		for k, v := range a {
-			if w, ok := b[k]; !ok || !identical(v, w) {
-				return false
-			}
-		}
-		return true
-	case []any:
-		b, ok := b.([]any)
-		if !ok || len(a) != len(b) {
-			return false
-		}
-		if len(a) > 0 && &a[0] == &b[0] {
-			return true
-		}
-		for i := range a {
-			if !identical(a[i], b[i]) {
-				return false
-			}
-		}
-		return true
-	case string, bool, nil, json.Number:
-		switch b.(type) {
-		case string, bool, nil, json.Number:
-			return a == b
-		}
-	}
-	return false
 }

@@ -6,6 +6,8 @@ import (
 	"io"
 	"maps"
 	"strings"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
 // Doc is one object in two forms. A nil Live is an object that will be created,
@@ -107,7 +109,7 @@ func quiet(a, b any) (any, any) {
 	y, _ := b.(map[string]any)
 	s, had := x["status"]
 	t, has := y["status"]
-	drop := a == nil || b == nil || had && has && identical(s, t)
+	drop := a == nil || b == nil || had && has && merge.Identical(s, t)
 	return hush(a, drop), hush(b, drop)
 }
 

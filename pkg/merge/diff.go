@@ -53,40 +53,11 @@ func (d *differ) value(s *spot, from, to Opt) {
 				return
 			}
 		}
-		if sameText(from.Value, to.Value) {
+		if Identical(from.Value, to.Value) {
 			return
 		}
 	}
 	d.changes = append(d.changes, Change{Op: OpSet, Path: s.path(), Old: from, New: to})
-}
-
-// sameText compares without a type, spelling and all.
-func sameText(a, b any) bool {
-	switch a := a.(type) {
-	case map[string]any:
-		b, ok := b.(map[string]any)
-		if !ok || len(a) != len(b) {
-			return false
-		}
-		for k, v := range a {
-			if w, ok := b[k]; !ok || !sameText(v, w) {
-				return false
-			}
-		}
-		return true
-	case []any:
-		b, ok := b.([]any)
-		if !ok || len(a) != len(b) {
-			return false
-		}
-		for i := range a {
-			if !sameText(a[i], b[i]) {
-				return false
-			}
-		}
-		return true
-	}
-	return isScalar(b) && a == b
 }
 
 func (d *differ) maps(s *spot, from, to map[string]any) {

@@ -71,7 +71,7 @@ func (m *merger) droppedParts(s *spot, o, v, left Opt) (Opt, bool) {
 		full := append(base[:len(base):len(base)], c.Path...)
 		owner := m.foreign(full)
 		was, had := Lookup(o.Value, c.Path, s.field.Type)
-		if had && sameText(was, c.Old.Value) || m.owners != nil && owner == nil || m.owners == nil && !had {
+		if had && Identical(was, c.Old.Value) || m.owners != nil && owner == nil || m.owners == nil && !had {
 			quiet = append(quiet, m.removal(full, c.Old.Value, CauseDropped))
 			continue
 		}
