@@ -3,6 +3,7 @@ package lastapplied
 import (
 	"maps"
 	"reflect"
+	"slices"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
@@ -22,13 +23,14 @@ func blankTo(conf map[string]any, level Blanking, typ *merge.Type) map[string]an
 	return withAnnotations(conf, set(annotations(conf), Marker, string(level)))
 }
 
-// secretFields hold a Secret's values.
-var secretFields = []string{"data", "stringData"}
+// plainFields of a Secret hold none of its values. Any other does, or is data or
+// stringData misspelt.
+var plainFields = []string{"apiVersion", "kind", "metadata", "type", "immutable"}
 
 // holdsValues: a Secret of nothing but metadata and type needs no blanking.
 func holdsValues(conf map[string]any) bool {
-	for _, name := range secretFields {
-		if !empty(conf[name]) {
+	for name, v := range conf {
+		if !slices.Contains(plainFields, name) && !empty(v) {
 			return true
 		}
 	}
@@ -39,21 +41,19 @@ func holdsValues(conf map[string]any) bool {
 // null in an original counts as absent, and a blanked value would not.
 func blankSecret(conf map[string]any) map[string]any {
 	conf = maps.Clone(conf)
-	for _, name := range secretFields {
-		switch v := conf[name].(type) {
-		case nil:
-		case map[string]any:
-			keys := map[string]any{}
-			for k, e := range v {
+	for name, v := range conf {
+		if v == nil || slices.Contains(plainFields, name) {
+			continue
+		}
+		keys := map[string]any{} // also of no map: the server will refuse it, and it may be a value all the same
+		if m, ok := v.(map[string]any); ok {
+			for k, e := range m {
 				if e != nil {
 					keys[k] = ""
 				}
 			}
-			conf[name] = keys
-		default:
-			// No map, so the server will refuse it; it may be a value all the same.
-			conf[name] = map[string]any{}
 		}
+		conf[name] = keys
 	}
 	return conf
 }

@@ -130,6 +130,11 @@ func TestEncodeSecret(t *testing.T) {
 			`{"apiVersion":"v1","kind":"Secret","metadata":{"name":"s"},"stringData":{"a":{"b":"hunter2"},"n":12345}}`,
 			`{"apiVersion":"v1","kind":"Secret","metadata":{"annotations":{"merge.kubectl/blanked":"secret"},"name":"s"},"stringData":{"a":"","n":""}}`,
 		},
+		{
+			"a misspelt field may hold values too",
+			`{"apiVersion":"v1","kind":"Secret","metadata":{"name":"s"},"stringdata":{"a":"hunter2"},"password":"hunter2"}`,
+			`{"apiVersion":"v1","kind":"Secret","metadata":{"annotations":{"merge.kubectl/blanked":"secret"},"name":"s"},"password":{},"stringdata":{"a":""}}`,
+		},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
 			got, err := lastapplied.Encode(read(t, c.local), lastapplied.Options{})
