@@ -250,22 +250,6 @@ func TestFromCRDRefuses(t *testing.T) {
 	}
 }
 
-func BenchmarkOpenAPI(b *testing.B) {
-	text, err := os.ReadFile("testdata/openapi-crd.json")
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.SetBytes(int64(len(text)))
-	b.ReportAllocs()
-	for b.Loop() {
-		d, err := FromOpenAPI(text, merge.SourceServer)
-		if err != nil {
-			b.Fatal(err)
-		}
-		d.Type("shapes.example.com", "v1", "Gadget")
-	}
-}
-
 func FuzzFromOpenAPI(f *testing.F) {
 	f.Add([]byte(`{"components":{"schemas":{"A":{"x-kubernetes-group-version-kind":[{"kind":"A"}],"properties":{"b":{"type":"array"}}}}}}`))
 	f.Fuzz(func(t *testing.T, text []byte) {

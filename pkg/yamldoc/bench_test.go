@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	kyaml "sigs.k8s.io/kustomize/kyaml/yaml"
+	"sigs.k8s.io/yaml"
 )
 
 // deployment has n containers with one env entry each.
@@ -49,5 +52,50 @@ func BenchmarkEdit(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// BenchmarkRoundTrip reads a text and writes it again: by us, by kustomize's library,
+// which keeps comments too, and by apimachinery's, which loses them.
+func BenchmarkRoundTrip(b *testing.B) {
+	for _, n := range []int{10, 1000} {
+		text := deployment(n, "1")
+		for _, by := range []struct {
+			name string
+			run  func() error
+		}{
+			{"ours", func() error {
+				f, err := Parse(text)
+				if err == nil && string(f.Assemble(nil, nil)) != string(text) {
+					err = fmt.Errorf("the text is another one")
+				}
+				return err
+			}},
+			{"kyaml", func() error {
+				node, err := kyaml.Parse(string(text))
+				if err == nil {
+					_, err = node.String()
+				}
+				return err
+			}},
+			{"apimachinery", func() error {
+				var v any
+				if err := yaml.Unmarshal(text, &v); err != nil {
+					return err
+				}
+				_, err := yaml.Marshal(v)
+				return err
+			}},
+		} {
+			b.Run(fmt.Sprintf("containers=%d/%s", n, by.name), func(b *testing.B) {
+				b.SetBytes(int64(len(text)))
+				b.ReportAllocs()
+				for b.Loop() {
+					if err := by.run(); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
 	}
 }
