@@ -85,7 +85,9 @@ func (e *env) complete(root *cobra.Command) {
 		sets := []map[string]cobra.CompletionFunc{outputs[cmd.Name()], byFlag} // the first that is registered counts
 		for _, set := range sets {
 			for name, f := range set {
-				if cmd.LocalFlags().Lookup(name) != nil {
+				// Not LocalFlags, which sorts all flags again for every name: every command
+				// would pay for it.
+				if cmd.Flags().Lookup(name) != nil || cmd.PersistentFlags().Lookup(name) != nil {
 					_ = cmd.RegisterFlagCompletionFunc(name, f) // fails only where it is registered already
 				}
 			}
