@@ -35,6 +35,7 @@ var texts = []struct{ why, text string }{
 	{"yaml 1.1 booleans", "a: yes\nb: No\nc: on\nd: OFF\ne: y\nf: n\ng: true\nh: False\ni: yEs\n"},
 	{"nulls", "a: ~\nb: null\nc: NULL\nd: Null\ne: nULL\n"},
 	{"octal, hexadecimal, binary, underscores", "a: 0777\nb: 0x1F\nc: 0b11\nd: 1_000\ne: -0b11\nf: 0o17\ng: 08\nh: -010\n"},
+	{"keys that are fractions as they are written", "01008000: a\n08: b\n1008000: c\n-0b11: d\n!!float 2008000: e\n"},
 	{"numbers", "a: 1\nb: -1\nc: +1\nd: 1.5\ne: .5\nf: 1e3\ng: -1.5E-3\nh: 1.\ni: 0\nj: -0\nk: 12e03\nl: 1.e2\nm: -.5\n"},
 	{"large integers", "a: 9007199254740993\nb: 18446744073709551615\nc: -9223372036854775808\n"},
 	{"what only looks like a number", "a: 1.2.3\nb: 1e\nc: 0x\nd: 1e999\ne: 1:20\nf: --1\ng: 1-2\nh: .\ni: ..\nj: -\nk: +\n"},

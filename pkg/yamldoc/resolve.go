@@ -149,6 +149,14 @@ func tagOf(v any) string {
 	return "!!str"
 }
 
+// writtenWhole: a number is an integer as it is written, and not a fraction that
+// comes to one, as 01008000 is, which has a digit that is not octal.
+func writtenWhole(s string) bool {
+	plain := strings.ReplaceAll(s, "_", "")
+	_, err := strconv.ParseInt(plain, 0, 64)
+	return err == nil || strings.HasPrefix(plain, "-0b")
+}
+
 // keyName is the text that a key has in JSON.
 func (p *parser) keyName(key *node) (name string, merge bool, err error) {
 	if key.tag() == "" && key.style == plainStyle && key.text == "<<" || key.tag() == "!!merge" {
@@ -165,7 +173,7 @@ func (p *parser) keyName(key *node) (name string, merge bool, err error) {
 	case bool:
 		return strconv.FormatBool(v), false, nil
 	case json.Number:
-		if i, err := strconv.ParseInt(string(v), 10, 64); err == nil {
+		if i, err := strconv.ParseInt(string(v), 10, 64); err == nil && key.tag() != "!!float" && writtenWhole(key.text) {
 			return strconv.FormatInt(i, 10), false, nil
 		}
 		if f, err := v.Float64(); err == nil {
