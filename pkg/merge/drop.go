@@ -16,7 +16,7 @@ func (m *merger) dropped(s *spot, o, v, raw Opt) (Opt, bool) {
 	switch vv := v.Value.(type) {
 	case map[string]any:
 		switch {
-		case s.entry || t != nil && (t.Atomic || isList(t)):
+		case s.entry || t != nil && (t.Atomic || t.Kind != Unknown && t.Kind != Object && t.Kind != Map):
 		case t != nil && t.Kind == Object:
 			return m.droppedUnit(s, o, v, leftOf(t, o.Value, vv))
 		default:
