@@ -19,19 +19,24 @@ const podSpecType = "io.k8s.api.core.v1.PodSpec"
 // mirrored gives serviceAccount, the deprecated name, to a pod that states only
 // serviceAccountName. The server keeps the two alike, so whoever states one states
 // both; otherwise dropping the account would leave the mirror, which the server
-// then takes for the account (kubernetes/kubernetes#66450 and others).
-func mirrored(obj any, typ *merge.Type) any {
+// then takes for the account (kubernetes/kubernetes#66450 and others). Stating it as
+// empty is stating it, where live has one: somebody else has filled it in.
+//
+// Unlike kubectl: it takes away the one name, and the account comes back out of the
+// other.
+func mirrored(obj, live any, typ *merge.Type) any {
 	for _, path := range podSpecs {
 		if !leadsTo(typ, path, podSpecType) {
 			continue
 		}
 		spec, ok := at(obj, path...).(map[string]any)
-		if !ok || spec["serviceAccountName"] == nil || spec["serviceAccountName"] == "" {
+		name := spec["serviceAccountName"]
+		if !ok || name == nil || name == "" && at(at(live, path...), "serviceAccount") == nil {
 			continue
 		}
 		if _, stated := spec["serviceAccount"]; !stated {
 			spec = copied(spec)
-			spec["serviceAccount"] = spec["serviceAccountName"]
+			spec["serviceAccount"] = name
 			obj = replaced(obj, path, spec)
 		}
 	}
