@@ -35,7 +35,12 @@ func seed(t *testing.T) uint64 {
 // templates reads testdata/kinds; its README.md has the language.
 func templates(t *testing.T) []any {
 	t.Helper()
-	files, err := filepath.Glob("testdata/kinds/*.yaml")
+	return templatesIn(t, "testdata/kinds/*.yaml")
+}
+
+func templatesIn(t *testing.T, pattern string) []any {
+	t.Helper()
+	files, err := filepath.Glob(pattern)
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no templates of kinds: %v", err)
 	}
@@ -58,16 +63,18 @@ func templates(t *testing.T) []any {
 
 // draw makes manifests of one object from a template.
 type draw struct {
+	t     *testing.T
 	rand  *rand.Rand
 	fixed uint64 // chooses among $fixed: the same for all draws of one object
 	words *strings.Replacer
 }
 
 // newDraw draws for one object; n tells one draw of it from another.
-func newDraw(seed uint64, name, ns string, n uint64) *draw {
+func newDraw(t *testing.T, seed uint64, name, ns string, n uint64) *draw {
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%d %s", seed, name)
 	return &draw{
+		t:     t,
 		rand:  rand.New(rand.NewPCG(h.Sum64(), n)),
 		fixed: h.Sum64(),
 		words: strings.NewReplacer("$NAME", name, "$NS", ns),
@@ -121,7 +128,11 @@ func (d *draw) choose(word string, choices any, path string) any {
 		}
 		return d.from(choices, path)
 	}
-	list := choices.([]any)
+	list, ok := choices.([]any)
+	if !ok || len(list) == 0 {
+		d.t.Errorf("a template's %s has no choices at %s", word, path)
+		return none{}
+	}
 	switch word {
 	case "$one":
 		return d.from(list[d.rand.IntN(len(list))], path)
@@ -134,7 +145,8 @@ func (d *draw) choose(word string, choices any, path string) any {
 		d.rand.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
 	case "$some":
 	default:
-		panic("no such word in a template: " + word)
+		d.t.Errorf("a template's %s at %s is no such word", word, path)
+		return none{}
 	}
 	var some []any
 	for _, entry := range list {
@@ -172,12 +184,13 @@ func drawn(value any) object {
 }
 
 // document writes objects as a manifest; JSON is YAML.
-func document(objects ...object) []byte {
+func document(t *testing.T, objects ...object) []byte {
+	t.Helper()
 	var b bytes.Buffer
 	for _, o := range objects {
 		text, err := json.MarshalIndent(o.value, "", " ")
 		if err != nil {
-			panic(err) // JSON values only
+			t.Fatal(err)
 		}
 		b.WriteString("---\n")
 		b.Write(text)
@@ -194,14 +207,14 @@ func TestDraw(t *testing.T) {
 	}
 	seen := map[string]map[string]bool{}
 	for n := range uint64(200) {
-		got := newDraw(1, "x", "n", n).from(template, "").(map[string]any)
+		got := newDraw(t, 1, "x", "n", n).from(template, "").(map[string]any)
 		for field, v := range got {
 			if seen[field] == nil {
 				seen[field] = map[string]bool{}
 			}
 			seen[field][short(v)] = true
 		}
-		if a, b := newDraw(1, "x", "n", n).from(template, ""), any(got); short(a) != short(b) {
+		if a, b := newDraw(t, 1, "x", "n", n).from(template, ""), any(got); short(a) != short(b) {
 			t.Fatalf("the same draw gives %s and %s", short(a), short(b))
 		}
 	}

@@ -24,8 +24,8 @@ func TestInterop(t *testing.T) {
 	all := templates(t)
 	theirs, ours := s.user(t, "interop-apply"), s.user(t, "interop-merge")
 	for _, u := range []*user{theirs, ours} {
-		u.file("all.yaml", string(document(draws(all, n, each, u.ns, 0)...)))
-		cleanUp(t, u, draws(all, n, each, u.ns, 0))
+		u.file("all.yaml", string(document(t, draws(t, all, n, each, u.ns, 0)...)))
+		cleanUp(t, u, draws(t, all, n, each, u.ns, 0))
 	}
 	t.Logf("%d objects of %d templates, in two namespaces", each*len(all), len(all))
 
@@ -48,7 +48,7 @@ func TestInterop(t *testing.T) {
 	sameVersions(t, "the program after itself", before, ours.versions("all.yaml"))
 
 	// Another draw of the same objects has much to change; a dry run shows it.
-	ours.file("other.yaml", string(document(draws(all, n, each, ours.ns, 1)...)))
+	ours.file("other.yaml", string(document(t, draws(t, all, n, each, ours.ns, 1)...)))
 	for _, mode := range []string{"client", "server"} {
 		got := ours.does("kubectl-merge", "-f", "other.yaml", "--dry-run="+mode)
 		if !strings.Contains(got.stderr, " configured (") {
@@ -78,12 +78,12 @@ func TestInterop(t *testing.T) {
 }
 
 // draws makes each manifests of every template for a namespace.
-func draws(templates []any, seed uint64, each int, ns string, n uint64) []object {
+func draws(t *testing.T, templates []any, seed uint64, each int, ns string, n uint64) []object {
 	var all []object
 	for i, template := range templates {
 		for j := range each {
 			name := fmt.Sprintf("t%d-%d", i, j)
-			all = append(all, drawn(newDraw(seed, name, ns, n).from(template, "")))
+			all = append(all, drawn(newDraw(t, seed, name, ns, n).from(template, "")))
 		}
 	}
 	return all
@@ -101,7 +101,7 @@ func cleanUp(t *testing.T, u *user, all []object) {
 	if len(own) == 0 {
 		return
 	}
-	u.file("own.yaml", string(document(own...)))
+	u.file("own.yaml", string(document(t, own...)))
 	a := u.admin()
 	t.Cleanup(func() {
 		cmd := a.command(context.Background(), "kubectl", "delete", "--wait=false", "--ignore-not-found", "-f", "own.yaml")

@@ -27,9 +27,9 @@ func TestSilent(t *testing.T) {
 		p := &planter{Rand: rand.New(rand.NewPCG(n, uint64(round)))}
 		u := s.user(t, "silent")
 		for _, name := range []string{"v1.yaml", "v2.yaml", "theirs.yaml"} {
-			u.file(name, p.secrets())
+			u.file(name, p.secrets(t))
 		}
-		u.file("bad.yaml", p.refused())
+		u.file("bad.yaml", p.refused(t))
 		h := hush{planter: p, user: u, tmp: filepath.Join(u.dir, "tmp")}
 		h.scenes(t)
 		h.mutants(t)
@@ -85,18 +85,20 @@ func (p *planter) secret(name string) map[string]any {
 }
 
 // secrets are a file of some, by themselves and in a List.
-func (p *planter) secrets() string {
-	return yamlDocuments(p.secret("one"), p.secret("two"), map[string]any{
+func (p *planter) secrets(t *testing.T) string {
+	t.Helper()
+	return yamlDocuments(t, p.secret("one"), p.secret("two"), map[string]any{
 		"apiVersion": "v1", "kind": "List", "items": []any{p.secret("three"), p.secret("four")},
 	})
 }
 
-func yamlDocuments(all ...map[string]any) string {
+func yamlDocuments(t *testing.T, all ...map[string]any) string {
+	t.Helper()
 	var docs []string
 	for _, m := range all {
 		text, err := yaml.Marshal(m)
 		if err != nil {
-			panic(err) // JSON values only
+			t.Fatal(err)
 		}
 		docs = append(docs, string(text))
 	}
@@ -104,13 +106,14 @@ func yamlDocuments(all ...map[string]any) string {
 }
 
 // refused are Secrets that the server takes for wrong, each for another reason.
-func (p *planter) refused() string {
+func (p *planter) refused(t *testing.T) string {
+	t.Helper()
 	wrong := func(change func(map[string]any)) map[string]any {
 		s := p.secret(fmt.Sprintf("bad-%d", len(p.marks)))
 		change(s)
 		return s
 	}
-	return yamlDocuments(
+	return yamlDocuments(t,
 		wrong(func(s map[string]any) { s["data"] = p.value() }),
 		wrong(func(s map[string]any) { s["data"] = map[string]any{"a": "no base64 " + p.value()} }),
 		wrong(func(s map[string]any) { s["data"] = []any{p.value()} }),

@@ -254,7 +254,6 @@ func (c *checker) droppedMap(a *at, q quad, v map[string]any) {
 	r, isMap := q.r.Value.(map[string]any)
 	if q.r.Set && (!isMap || len(r) == 0) {
 		c.breach(Gone, a, "nothing may be left of it but others' entries:", q.r)
-		return
 	}
 	for name := range r {
 		if _, ok := v[name]; !ok {
