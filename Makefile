@@ -1,5 +1,6 @@
 # make build    bin/kubectl-merge, the plugin
 # make test     all tests; starts a real, throw-away API server by itself
+# make soak     the random and repeated tests SOAK times as long (default 8)
 # make lint     gofmt, vet, staticcheck
 # make bench    Go benchmarks of the merge and what it stands on, beside others' libraries
 # make bench-cluster  kubectl beside us on the throw-away API server; takes half an hour
@@ -21,6 +22,7 @@ PARALLEL ?= 4
 TIMEOUT  ?= 20m
 BENCH    ?= .
 FUZZTIME ?= 1m
+SOAK     ?= 8
 
 .PHONY: build
 build:
@@ -37,6 +39,15 @@ test: cluster-binaries
 .PHONY: cluster-binaries
 cluster-binaries:
 	@go -C test/cluster run . --build-only >/dev/null
+
+# Each run draws anew and says its seed: random sequences beside kubectl apply,
+# sixteen writers at one object (a minute each way with the default), kills, faults,
+# planted secrets, and a million random triples.
+.PHONY: soak
+soak: cluster-binaries
+	go test -timeout 12h -run 'TestRandomTriples' ./test/sweep -args -sweep.n=$$((125000 * $(SOAK))) -sweep.seed=$$RANDOM
+	go test -timeout 12h -v -run 'TestSequences|TestWriters|TestInterop|TestKilled|TestServerKilled|TestStorm|TestSilent' ./test/e2e -args -soak=$(SOAK)
+	@echo "make soak: nothing was found"
 
 .PHONY: lint
 lint:

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"bytes"
 	"encoding/pem"
 	"fmt"
 	"io"
@@ -34,6 +35,9 @@ type proxy struct {
 	rivalled int // how often it did
 	rivalErr error
 	faults   []*fault
+
+	// answered is told of every request and how it ended; nil: nobody is.
+	answered func(method, contentType string, body []byte, code int)
 }
 
 func newProxy(config *rest.Config) (*proxy, error) {
@@ -55,6 +59,16 @@ func newProxy(config *rest.Config) (*proxy, error) {
 	}
 	p.http = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		p.before(r)
+		if p.answered != nil {
+			body, err := io.ReadAll(r.Body)
+			if err != nil {
+				return // the client went away
+			}
+			r.Body = io.NopCloser(bytes.NewReader(body))
+			noted := &notedCode{ResponseWriter: w}
+			w = noted
+			defer func() { p.answered(r.Method, r.Header.Get("Content-Type"), body, noted.code) }()
+		}
 		if f := p.fault(r); f != nil {
 			f.do(w, r, reverse)
 			return
@@ -66,6 +80,21 @@ func newProxy(config *rest.Config) (*proxy, error) {
 	p.http.StartTLS()
 	return p, nil
 }
+
+// notedCode remembers how a request was answered.
+type notedCode struct {
+	http.ResponseWriter
+	code int
+}
+
+// WriteHeader notes the code and passes it on.
+func (n *notedCode) WriteHeader(code int) {
+	n.code = code
+	n.ResponseWriter.WriteHeader(code)
+}
+
+// Unwrap leads http.ResponseController to what can flush.
+func (n *notedCode) Unwrap() http.ResponseWriter { return n.ResponseWriter }
 
 // before notes the request and lets the rival go first.
 func (p *proxy) before(r *http.Request) {
