@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/source"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
@@ -53,7 +54,7 @@ func (a *asker) save(ctx context.Context, file string) error {
 
 // appendRules adds a document of rules to a file, which must hold nothing else.
 func appendRules(file string, rules []any) error {
-	was, err := os.ReadFile(file)
+	was, err := source.ReadFile(file)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("the answers cannot be saved: %w", err)
 	}

@@ -76,7 +76,7 @@ func (v *disownVerb) rewriteFile(ctx context.Context, name string, objects []*ha
 		return nil, err
 	}
 	f := &fileEdit{name: name, mode: info.Mode().Perm()}
-	if f.old, err = os.ReadFile(name); err != nil {
+	if f.old, err = source.ReadFile(name); err != nil {
 		return nil, err
 	}
 	parsed, err := yamldoc.Parse(f.old)

@@ -101,7 +101,7 @@ func (v *filesVerb) run(ctx context.Context, source, dest string, policyGiven bo
 		return err
 	}
 	driver := v.write && v.original != "" && job.Policy.Name == "diff3"
-	err = v.read(&job, source, dest)
+	err = v.read(ctx, &job, source, dest)
 	switch {
 	case driver && err == nil && !job.Dest.Folder && !filemerge.Kubernetes(job.Original, job.Updated, job.Dest):
 		err = errors.New("is not all Kubernetes YAML")
@@ -180,13 +180,14 @@ func known(ctx context.Context, ask plan.Schemas) func(group, version, kind stri
 	}
 }
 
-func (v *filesVerb) read(job *filemerge.Job, source, dest string) error {
+func (v *filesVerb) read(ctx context.Context, job *filemerge.Job, source, dest string) error {
 	var errs [3]error
+	in := v.stdin(ctx)
 	if v.original != "" {
-		job.Original, errs[0] = filemerge.Read(v.original, v.In)
+		job.Original, errs[0] = filemerge.Read(v.original, in)
 	}
-	job.Updated, errs[1] = filemerge.Read(source, v.In)
-	job.Dest, errs[2] = filemerge.Read(dest, v.In)
+	job.Updated, errs[1] = filemerge.Read(source, in)
+	job.Dest, errs[2] = filemerge.Read(dest, in)
 	return errors.Join(errs[:]...)
 }
 

@@ -102,7 +102,7 @@ func (k *keeper) filed(ctx context.Context, ns batch.Namespacing) ([]kept, error
 		return nil, err
 	}
 	inputs := k.inputs.Inputs
-	inputs.Stdin = k.In
+	inputs.Stdin = k.stdin(ctx)
 	local, bad := source.Read(ctx, inputs)
 	if len(local) == 0 {
 		if bad == nil {

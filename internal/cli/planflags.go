@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strconv"
 
 	"github.com/spf13/pflag"
@@ -98,7 +97,7 @@ func policyNamed(name string) (merge.Policy, error) {
 func (f *planFlags) definitions() (*plan.Definitions, error) {
 	defs := &plan.Definitions{}
 	for _, name := range f.schemas {
-		text, err := os.ReadFile(name)
+		text, err := source.ReadFile(name)
 		if err == nil {
 			err = defs.File(name, text)
 		}
@@ -113,7 +112,7 @@ func (f *planFlags) readRules() (schema.Rules, error) {
 	if f.rules == "" {
 		return nil, nil
 	}
-	text, err := os.ReadFile(f.rules)
+	text, err := source.ReadFile(f.rules)
 	if err != nil {
 		return nil, fmt.Errorf("--rules: %w", err)
 	}

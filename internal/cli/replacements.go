@@ -4,13 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	filemerge "github.com/kubectl-merge/kubectl-merge/internal/files"
 	"github.com/kubectl-merge/kubectl-merge/internal/replacements"
+	"github.com/kubectl-merge/kubectl-merge/internal/source"
 )
 
 // replacementsVerb makes kustomize's replacements in files.
@@ -40,7 +40,7 @@ result is printed, or with -w written back: all files, or none.`,
 			}
 			return fmt.Errorf("expected the file with the replacements, got %d arguments\nSee '%s --help' for usage", len(args), cmd.CommandPath())
 		},
-		RunE: func(_ *cobra.Command, args []string) error { return v.run(args[0]) },
+		RunE: func(cmd *cobra.Command, args []string) error { return v.run(args[0], v.stdin(cmd.Context())) },
 	}
 	flags := cmd.Flags()
 	flags.StringVarP(&v.input, "filename", "f", "", "file or folder with the objects, or - for standard input")
@@ -49,7 +49,7 @@ result is printed, or with -w written back: all files, or none.`,
 	return cmd
 }
 
-func (v *replacementsVerb) run(name string) error {
+func (v *replacementsVerb) run(name string, stdin io.Reader) error {
 	switch {
 	case v.input == "":
 		return errors.New("must specify -f: the file or folder with the objects")
@@ -61,11 +61,11 @@ func (v *replacementsVerb) run(name string) error {
 	if err := v.fileOutput.check(); err != nil {
 		return err
 	}
-	rules, err := readReplacements(name, v.In)
+	rules, err := readReplacements(name, stdin)
 	if err != nil {
 		return err
 	}
-	input, err := filemerge.Read(v.input, v.In)
+	input, err := filemerge.Read(v.input, stdin)
 	if err != nil {
 		return err
 	}
@@ -85,9 +85,9 @@ func (v *replacementsVerb) run(name string) error {
 func readReplacements(name string, stdin io.Reader) (*replacements.Rules, error) {
 	text, err := []byte(nil), error(nil)
 	if name == "-" {
-		text, err = io.ReadAll(stdin)
+		text, err = source.ReadAll(stdin)
 	} else {
-		text, err = os.ReadFile(name)
+		text, err = source.ReadFile(name)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("replacements: %w", err)
@@ -96,6 +96,6 @@ func readReplacements(name string, stdin io.Reader) (*replacements.Rules, error)
 		if !filepath.IsAbs(path) && name != "-" {
 			path = filepath.Join(filepath.Dir(name), path)
 		}
-		return os.ReadFile(path)
+		return source.ReadFile(path)
 	})
 }

@@ -52,7 +52,7 @@ func (e *env) open(ctx context.Context, r request) (_ *session, err error) {
 	s.line, s.job.Progress = e.line, e.line.report()
 	defer e.line.end()
 	inputs := r.inputs.Inputs
-	inputs.Stdin = e.In
+	inputs.Stdin = e.stdin(ctx)
 	inputs.Pack = len(r.live) == 0
 	from := &liveSide{env: e, files: r.live}
 	if r.plan.replace.given() {

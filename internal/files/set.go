@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/source"
 	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
 )
 
@@ -41,7 +42,7 @@ func (f *File) Where() string {
 func Read(name string, stdin io.Reader) (*Set, error) {
 	s := &Set{Name: name}
 	if name == "-" {
-		text, err := io.ReadAll(stdin)
+		text, err := source.ReadAll(stdin)
 		if err != nil {
 			return nil, fmt.Errorf("standard input: %w", err)
 		}
@@ -64,6 +65,10 @@ func Read(name string, stdin io.Reader) (*Set, error) {
 		case d.IsDir() && path != name && strings.HasPrefix(d.Name(), "."):
 			return fs.SkipDir
 		case d.IsDir() || !isYAML(path):
+			return nil
+		}
+		if why := source.Special(path); why != "" {
+			errs = append(errs, fmt.Errorf("%s: %s", path, why))
 			return nil
 		}
 		rel, err := filepath.Rel(name, path)
@@ -94,7 +99,7 @@ func isYAML(path string) bool {
 }
 
 func (s *Set) read(name, path string) error {
-	text, err := os.ReadFile(path)
+	text, err := source.ReadFile(path)
 	if err != nil {
 		return plainError(err)
 	}

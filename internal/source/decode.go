@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"unicode/utf8"
+	"unicode"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -37,8 +37,8 @@ func Decode(data []byte) ([]Document, error) {
 // decode hands each document over as soon as it is read.
 func decode(data []byte, take func(Document)) error {
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
-	if !utf8.Valid(data) && !bytes.HasPrefix(data, []byte("\xff\xfe")) && !bytes.HasPrefix(data, []byte("\xfe\xff")) {
-		return errors.New("is not text in UTF-8; save it as UTF-8 YAML or JSON")
+	if err := notText(data); err != nil {
+		return err
 	}
 	if looksJSON(data) {
 		if docs, err := decodeJSON(data); err == nil || !errors.Is(err, errNotJSON) {
@@ -130,7 +130,7 @@ func decodeChunk(c chunk) ([]Document, error) {
 		case err != nil:
 			return docs, yamlError(c, err)
 		}
-		r := resolver{first: c.line, budget: max(4_000_000, 64*len(c.text))}
+		r := resolver{first: c.line, budget: maxUnfolded + len(c.text)}
 		v, err := r.value(&node, 0)
 		if err != nil {
 			return docs, err
@@ -149,7 +149,7 @@ func yamlError(c chunk, err error) error {
 	if n, _ := fmt.Sscanf(msg, "line %d:", &line); n == 1 {
 		_, what, _ = strings.Cut(msg, ": ")
 	} else {
-		line = 1
+		line = 1 + bytes.Count(c.text[:max(bytes.IndexFunc(c.text, control), 0)], []byte("\n"))
 	}
 	if name, ok := anchor(what); ok {
 		line = 1 + bytes.Count(c.text[:max(bytes.Index(c.text, []byte("*"+name)), 0)], []byte("\n"))
@@ -159,6 +159,11 @@ func yamlError(c chunk, err error) error {
 		what += " (YAML is indented by spaces, never by tabs)"
 	}
 	return &SyntaxError{Line: c.line - 1 + line, What: "is not YAML", Why: what}
+}
+
+// control: YAML knows no such character, which the parser tells without its line.
+func control(r rune) bool {
+	return unicode.IsControl(r) && r != '\n' && r != '\r' && r != '\t' && r != 0x85
 }
 
 // anchor is the name that the parser's message carries. A password that begins with
@@ -186,7 +191,7 @@ func (e *SyntaxError) Error() string {
 	}
 	for _, p := range []string{e.Path, e.What, e.Why} {
 		if p != "" {
-			parts = append(parts, p)
+			parts = append(parts, clip(p))
 		}
 	}
 	return strings.Join(parts, ": ")

@@ -112,7 +112,10 @@ func (in Inputs) texts(ctx context.Context) (texts []content, errs []error) {
 				continue
 			}
 			stdin = true
-			data, err := io.ReadAll(in.Stdin)
+			data, err := ReadAll(in.Stdin)
+			if err != nil {
+				err = fmt.Errorf("%s: %w", Stdin, err)
+			}
 			add(Stdin, data, err)
 		case strings.HasPrefix(f, "http://"), strings.HasPrefix(f, "https://"):
 			data, err := get(ctx, f)
@@ -123,7 +126,7 @@ func (in Inputs) texts(ctx context.Context) (texts []content, errs []error) {
 				errs = append(errs, err)
 			}
 			for _, name := range names {
-				data, err := os.ReadFile(name)
+				data, err := ReadFile(name)
 				add(name, data, err)
 			}
 		}
@@ -165,6 +168,9 @@ func expand(path string, recursive bool) ([]string, error) {
 		case d.IsDir() && name != path && !recursive:
 			return filepath.SkipDir
 		case !d.IsDir() && slices.Contains(extensions, filepath.Ext(name)):
+			if why := Special(name); why != "" {
+				return fmt.Errorf("%s: %s", name, why)
+			}
 			names = append(names, name)
 		}
 		return nil
@@ -181,9 +187,6 @@ func hint(recursive bool, text string) string {
 	}
 	return text
 }
-
-// maxDownload bounds what a URL may send.
-const maxDownload = 256 << 20
 
 func get(ctx context.Context, url string) ([]byte, error) {
 	var err error
@@ -213,10 +216,7 @@ func getOnce(ctx context.Context, url string) (data []byte, again bool, err erro
 	if resp.StatusCode != http.StatusOK {
 		return nil, resp.StatusCode >= 500, fmt.Errorf("server answered %s", resp.Status)
 	}
-	data, err = io.ReadAll(io.LimitReader(resp.Body, maxDownload+1))
-	if err == nil && len(data) > maxDownload {
-		err = fmt.Errorf("is larger than %d MiB", maxDownload>>20)
-	}
+	data, err = ReadAll(resp.Body)
 	return data, false, err
 }
 

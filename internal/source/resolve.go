@@ -3,6 +3,7 @@ package source
 import (
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -15,10 +16,18 @@ import (
 // maxDepth is how deep a document may nest; the API server itself stops at this.
 const maxDepth = 10_000
 
+// maxUnfolded is what the aliases of a document may add to it: room for every
+// template, and no bomb.
+const maxUnfolded = 1_000_000
+
+// cost is what a text counts against the budget: aliases share it, and what is sent
+// does not.
+func cost(text string) int { return len(text) / 64 }
+
 // resolver turns the nodes of one document into JSON values.
 type resolver struct {
 	first  int // line of the file at which the document's text begins
-	budget int // values that the document may still hold, aliases spelled out
+	budget int // keys and values that the document may still hold, aliases spelled out; see cost
 	path   merge.Path
 	inside map[*yaml.Node]bool // anchors being read, to find those inside themselves
 }
@@ -35,8 +44,8 @@ func (r *resolver) value(n *yaml.Node, depth int) (any, error) {
 	if depth > maxDepth {
 		return nil, r.fail(n, "is nested too deep", fmt.Sprintf("more than %d levels", maxDepth))
 	}
-	if r.budget--; r.budget < 0 {
-		return nil, r.fail(n, "is too large", "its aliases spell out to more than the file could hold; write the values out")
+	if err := r.spend(n, 1+cost(n.Value)); err != nil {
+		return nil, err
 	}
 	switch n.Kind {
 	case yaml.DocumentNode:
@@ -60,6 +69,14 @@ func (r *resolver) value(n *yaml.Node, depth int) (any, error) {
 	return nil, nil
 }
 
+// spend takes from the budget. A document without aliases never comes to its end.
+func (r *resolver) spend(n *yaml.Node, much int) error {
+	if r.budget -= much; r.budget < 0 {
+		return r.fail(n, "is too large", "its aliases spell out to far more than its text; write the values out")
+	}
+	return nil
+}
+
 func (r *resolver) alias(n *yaml.Node, depth int) (any, error) {
 	if r.inside[n.Alias] {
 		return nil, r.fail(n, "alias *"+n.Value, "stands inside the value that it repeats")
@@ -70,6 +87,10 @@ func (r *resolver) alias(n *yaml.Node, depth int) (any, error) {
 	r.inside[n.Alias] = true
 	v, err := r.value(n.Alias, depth+1)
 	delete(r.inside, n.Alias)
+	var large *SyntaxError
+	if r.budget < 0 && errors.As(err, &large) {
+		large.Line = r.first - 1 + n.Line // the alias is to be looked at, not what it repeats
+	}
 	return v, err
 }
 
@@ -102,6 +123,9 @@ func (r *resolver) mapping(n *yaml.Node, m map[string]any, depth int, merged boo
 		if err != nil {
 			return err
 		}
+		if err := r.spend(k, 1+cost(key)); err != nil {
+			return err
+		}
 		r.path = append(r.path, merge.Named(key))
 		if line, twice := seen[key]; twice {
 			return r.fail(k, fmt.Sprintf("key %q is given twice", key), fmt.Sprintf("first at line %d; keep one of them", r.first-1+line))
@@ -123,8 +147,11 @@ func (r *resolver) mapping(n *yaml.Node, m map[string]any, depth int, merged boo
 }
 
 func (r *resolver) mergeKey(v *yaml.Node, m map[string]any, depth int) error {
-	if r.budget--; r.budget < 0 || depth > maxDepth {
-		return r.fail(v, "is too large", "its aliases spell out to more than the file could hold; write the values out")
+	if depth > maxDepth {
+		return r.fail(v, "is nested too deep", fmt.Sprintf("more than %d levels", maxDepth))
+	}
+	if err := r.spend(v, 1); err != nil {
+		return err
 	}
 	target := v
 	if v.Kind == yaml.AliasNode {

@@ -3,8 +3,12 @@ package yamldoc
 import "strings"
 
 // maxUnfolded bounds what aliases may unfold a document to, beyond twice its own
-// size: room for every template, and no bomb.
+// size: room for every template, and no bomb. A value counts one, and more if it is
+// a long text.
 const maxUnfolded = 400_000
+
+// longText is how many bytes of text count as much as one value.
+const longText = 64
 
 // unfolder makes JSON values of nodes, each shared by all who refer to it, and
 // counts what they would come to if they were not.
@@ -12,6 +16,7 @@ type unfolder struct {
 	*parser
 	sizes map[*node]int // of anchored nodes
 	own   int
+	taken int // entries taken in by merge keys
 }
 
 func (p *parser) valueOf(root *node) (any, error) {
@@ -27,13 +32,16 @@ func (p *parser) valueOf(root *node) (any, error) {
 }
 
 func (p *parser) tooLarge(n *node) error {
-	return p.fail(n.start, "aliases unfold the document to more than %d values", maxUnfolded)
+	return p.fail(n.start, "aliases unfold the document to far more than its text; write the values out")
 }
 
 // unfold sets n.value and gives the number of values it comes to.
 func (u *unfolder) unfold(n *node) (size int, err error) {
-	u.own++
-	size = 1
+	size = 1 + (n.end-n.start)/longText
+	if n.kind != scalarNode {
+		size = 1
+	}
+	u.own += size
 	switch n.kind {
 	case scalarNode:
 		n.value, err = u.scalarValue(n)
@@ -114,7 +122,11 @@ func (u *unfolder) merge(m map[string]any, n *node, depth int) error {
 	target := n.follow()
 	switch {
 	case target.kind == mapNode:
-		for k, v := range target.value.(map[string]any) {
+		from := target.value.(map[string]any)
+		if u.taken += len(from); u.taken > maxUnfolded+len(u.src) {
+			return u.tooLarge(n)
+		}
+		for k, v := range from {
 			m[k] = v
 		}
 		return nil

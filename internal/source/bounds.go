@@ -1,0 +1,85 @@
+package source
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"unicode/utf8"
+)
+
+// maxInput bounds what one file, one URL or standard input may hold: far more than
+// any cluster takes, and less than what would take the machine's memory (an endless
+// device, a pipe that never closes).
+const maxInput = 256 << 20
+
+// ReadFile is os.ReadFile, which gives up on what is too large to be a
+// configuration. The error names the file.
+func ReadFile(name string) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := ReadAll(f)
+	if err != nil {
+		return nil, &fs.PathError{Op: "read", Path: name, Err: err}
+	}
+	return data, nil
+}
+
+// ReadAll is io.ReadAll, which gives up on what is too large to be a configuration.
+func ReadAll(r io.Reader) ([]byte, error) {
+	var b bytes.Buffer
+	if f, ok := r.(*os.File); ok {
+		if info, err := f.Stat(); err == nil && info.Size() < maxInput {
+			b.Grow(int(info.Size()) + bytes.MinRead)
+		}
+	}
+	if _, err := b.ReadFrom(io.LimitReader(r, maxInput+1)); err != nil {
+		return nil, err
+	}
+	if b.Len() > maxInput {
+		return nil, fmt.Errorf("is larger than %d MiB: part it into several", maxInput>>20)
+	}
+	return b.Bytes(), nil
+}
+
+// Special is why a file of a folder is not read: it is none (a pipe, a device), so
+// that reading it might never end. "" where it is one, or cannot be looked at.
+func Special(name string) string {
+	info, err := os.Stat(name)
+	if err != nil || info.Mode().IsRegular() {
+		return ""
+	}
+	return "is no regular file; take it out of the folder, or name it with -f"
+}
+
+// notText is where a file stops to be text in UTF-8; nil where it does not.
+func notText(data []byte) error {
+	if bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff")) { // UTF-16
+		return nil
+	}
+	for line, rest := 1, data; len(rest) > 0; line++ {
+		end := bytes.IndexByte(rest, '\n') + 1
+		if end == 0 {
+			end = len(rest)
+		}
+		if !utf8.Valid(rest[:end]) {
+			return &SyntaxError{Line: line, What: "is not text in UTF-8", Why: "save it as UTF-8 YAML or JSON"}
+		}
+		rest = rest[end:]
+	}
+	return nil
+}
+
+// clip shortens a text that stands in an error: a path of a thousand steps, a key as
+// long as a file.
+func clip(text string) string {
+	const most, head, tail = 300, 200, 80
+	if len(text) <= most {
+		return text
+	}
+	return string(bytes.ToValidUTF8([]byte(text[:head]), nil)) + " … " + string(bytes.ToValidUTF8([]byte(text[len(text)-tail:]), nil))
+}
