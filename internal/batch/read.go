@@ -84,6 +84,7 @@ func shelved(items []*Item) []*shelf {
 // itself is read.
 func (j *Job) readList(ctx context.Context, s *shelf) {
 	l := cluster.Listing{Resource: s.Resource, Namespace: s.namespace, Limit: min(firstPage, len(s.items)+listFree)}
+	var walk cluster.Walk
 	for seen := 0; len(s.wanted) > 0; {
 		page, err := j.API.Page(ctx, l)
 		if err != nil {
@@ -94,7 +95,7 @@ func (j *Job) readList(ctx context.Context, s *shelf) {
 		if page.Next == "" {
 			break
 		}
-		if seen+max(page.Left, 0) > listMost*len(s.items)+listFree {
+		if seen+max(page.Left, 0) > listMost*len(s.items)+listFree || !walk.On(page) {
 			return
 		}
 		l.Continue, l.Limit = page.Next, nextLimit(l.Limit, page)

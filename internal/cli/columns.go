@@ -104,6 +104,10 @@ func printColumns(columns []column, obj runtime.Object, w io.Writer) error {
 	return t.Flush()
 }
 
+// cell is what stands in the column, spelled out where it would break the table or
+// drive the terminal.
+//
+// Unlike kubectl: which prints it as it is.
 func (c column) cell(obj any) string {
 	var b bytes.Buffer
 	results, err := c.path.FindResults(obj)
@@ -116,5 +120,5 @@ func (c column) cell(obj any) string {
 		}
 		fmt.Fprint(&b, r.Interface())
 	}
-	return b.String()
+	return plainly(b.String())
 }

@@ -36,6 +36,7 @@ type asking struct {
 func (e *env) briefly(question func(asking) ([]cobra.Completion, error)) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		hush()
+		e.warnings.hush()
 		ctx, cancel := context.WithTimeout(cmd.Context(), patience)
 		defer cancel()
 		found, err := question(asking{ctx: ctx, args: args, typed: typed, cmd: cmd})
@@ -43,13 +44,20 @@ func (e *env) briefly(question func(asking) ([]cobra.Completion, error)) cobra.C
 			cobra.CompDebugln(err.Error(), false)
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		found = beginning(found, typed)
+		found = slices.DeleteFunc(beginning(found, typed), unprintable)
 		directive := cobra.ShellCompDirectiveNoFileComp
 		if slices.ContainsFunc(found, func(c string) bool { return strings.HasSuffix(c, "/") }) {
 			directive |= cobra.ShellCompDirectiveNoSpace
 		}
 		return found, directive
 	}
+}
+
+// unprintable: a terminal would obey it, or a shell take it for two. No server has
+// such a name that is in order.
+func unprintable(c cobra.Completion) bool {
+	c = strings.ReplaceAll(c, "\t", " ")
+	return plainly(c) != c
 }
 
 // hush ends all logging: what client-go says of a server that is down would stand

@@ -4,7 +4,6 @@ import (
 	"os"
 
 	"golang.org/x/term"
-	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/batch"
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
@@ -12,7 +11,7 @@ import (
 
 // connect reads the kubeconfig; nothing is sent yet.
 func (e *env) connect() (*cluster.Cluster, error) {
-	api, err := cluster.New(e.flags, rest.NewWarningWriter(e.line.beside(e.ErrOut), rest.WarningWriterOptions{Deduplicate: true, Color: e.coloredErr()}))
+	api, err := cluster.New(e.flags, e.warnings)
 	if err == nil && e.flags.CacheDir != nil {
 		api.KeepSchemas(*e.flags.CacheDir)
 	}

@@ -118,7 +118,7 @@ func (l *lister) add(err error) {
 	case errors.Is(err, batch.ErrInterrupted), errors.Is(err, context.Canceled):
 		l.cut++
 	default:
-		l.lines = append(l.lines, oneLine(err.Error()))
+		l.lines = append(l.lines, errorText(err.Error()))
 	}
 }
 

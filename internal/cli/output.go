@@ -217,7 +217,7 @@ func yamlText(v any) ([]byte, error) { return diff.YAML(v) }
 
 func jsonText(v any) ([]byte, error) {
 	text, err := json.MarshalIndent(v, "", "    ")
-	return append(text, '\n'), err
+	return append(diff.SpellJSON(text), '\n'), err
 }
 
 // patchForm prints the JSON merge patch of each object on a line of its own; what
@@ -238,7 +238,7 @@ func (f patchForm) object(item *batch.Item) error {
 	}
 	text, err := json.Marshal(patch)
 	if err == nil {
-		_, err = fmt.Fprintf(f.Out, "%s\n", text)
+		_, err = fmt.Fprintf(f.Out, "%s\n", diff.SpellJSON(text))
 	}
 	return err
 }

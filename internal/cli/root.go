@@ -16,8 +16,9 @@ import (
 // env is what every verb works in.
 type env struct {
 	genericiooptions.IOStreams
-	flags *genericclioptions.ConfigFlags
-	line  *progress // nil where nobody is told how far the run is
+	flags    *genericclioptions.ConfigFlags
+	warnings *warnings
+	line     *progress // nil where nobody is told how far the run is
 }
 
 // verbs are the sub-commands. To add one is to add a file and a row.
@@ -35,10 +36,8 @@ var verbs = []func(*env) *cobra.Command{
 }
 
 func newRoot(streams genericiooptions.IOStreams) *cobra.Command {
-	e := &env{
-		IOStreams: streams,
-		flags:     genericclioptions.NewConfigFlags(true).WithDeprecatedPasswordFlag().WithDiscoveryQPS(50).WithDiscoveryBurst(300).WithWarningPrinter(streams),
-	}
+	e := &env{IOStreams: streams}
+	e.flags = e.connection()
 	root := newMerge(e)
 	root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl merge"}
 	root.Args = cobra.ArbitraryArgs // unknownVerb says more than cobra does

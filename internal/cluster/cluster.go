@@ -47,7 +47,7 @@ func New(flags Getter, warnings rest.WarningHandler) (*Cluster, error) {
 	}
 	config = rest.CopyConfig(config)
 	config.NegotiatedSerializer = statusSerializer()
-	config.WarningHandler = warnings
+	config.WarningHandler, config.WarningHandlerWithContext = warnings, nil
 	throttle(config)
 	client, err := rest.UnversionedRESTClientFor(config)
 	if err != nil {

@@ -132,6 +132,8 @@ func (c *Cluster) unreachable(err error) error {
 		netw *url.Error
 	)
 	switch host := hostOf(c.host); {
+	case errors.Is(err, errEndless):
+		return &Unreachable{Lost: true, slow: true, Text: fmt.Sprintf("server %s: %v: look at what stands between you and the server", host, errEndless)}
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return &Unreachable{Text: fmt.Sprintf("the connection to the server %s was refused - did you specify the right host or port? (--kubeconfig, --context and --server choose it; --live FILE works without one)", host)}
 	case errors.As(err, &dns):

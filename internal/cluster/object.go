@@ -30,9 +30,8 @@ func (c *Cluster) Get(ctx context.Context, t Target) (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	meta, _ := obj["metadata"].(map[string]any)
-	if got, is := fmt.Sprint(obj["kind"], "/", meta["name"]), t.Kind+"/"+t.Name; got != is {
-		return nil, c.garbled("is about another object, " + shorten(got, maxText))
+	if other := t.about(obj); other != "" {
+		return nil, c.garbled(other)
 	}
 	return obj, nil
 }
@@ -82,6 +81,7 @@ const pageSize = 500
 // page by page; each is called for every object until it says false.
 func (c *Cluster) List(ctx context.Context, r Resource, namespace, selector string, each func(map[string]any) bool) error {
 	t := Target{Resource: r, Namespace: namespace}
+	var p pager
 	for next := ""; ; {
 		req := c.request("GET", t).Param("limit", strconv.Itoa(pageSize))
 		if selector != "" {
@@ -108,6 +108,9 @@ func (c *Cluster) List(ctx context.Context, r Resource, namespace, selector stri
 		meta, _ := page["metadata"].(map[string]any)
 		if next, _ = meta["continue"].(string); next == "" {
 			return nil
+		}
+		if err := p.next(len(items), next); err != nil {
+			return err
 		}
 	}
 }
@@ -140,7 +143,14 @@ func (c *Cluster) send(ctx context.Context, t Target, verb string, req *rest.Req
 	if w.DryRun {
 		req.Param("dryRun", "All")
 	}
-	return c.object(ctx, t, verb, req.Body(data))
+	obj, err := c.object(ctx, t, verb, req.Body(data))
+	if err != nil {
+		return nil, err
+	}
+	if other := t.about(obj); other != "" {
+		return nil, c.garbled(other)
+	}
+	return obj, nil
 }
 
 // object is the answer to a request as a value.

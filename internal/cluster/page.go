@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 
@@ -30,9 +31,17 @@ type Page struct {
 type Listed struct {
 	Name string
 
-	text     []byte
-	resource Resource
+	text   []byte
+	target Target
 }
+
+// Walk sees to it that a list which is read page by page comes to an end. The zero
+// value is for the first page.
+type Walk struct{ pager pager }
+
+// On says that there is a next page, worth asking for: false on the last, and
+// where the server says without end that there is more.
+func (w *Walk) On(p Page) bool { return p.Next != "" && w.pager.next(len(p.Objects), p.Next) == nil }
 
 // Page reads one page of a list. A server that has no such list, or the user no
 // right to it, is a Refusal.
@@ -72,7 +81,7 @@ func (c *Cluster) Page(ctx context.Context, l Listing) (Page, error) {
 		if err := json.Unmarshal(text, &named); err != nil {
 			return Page{}, fmt.Errorf("%s: the server's list holds something that is no object: %w", l.Plural, err)
 		}
-		p.Objects[i] = Listed{Name: named.Metadata.Name, text: text, resource: l.Resource}
+		p.Objects[i] = Listed{Name: named.Metadata.Name, text: text, target: Target{Resource: l.Resource, Namespace: l.Namespace, Name: named.Metadata.Name}}
 	}
 	return p, nil
 }
@@ -88,7 +97,10 @@ func (l Listed) Object() (map[string]any, error) {
 	if !ok {
 		return nil, fmt.Errorf("the server's answer is no object")
 	}
-	l.resource.complete(obj)
+	l.target.complete(obj)
+	if other := l.target.about(obj); other != "" {
+		return nil, errors.New("the server's list " + other)
+	}
 	return obj, nil
 }
 

@@ -122,7 +122,7 @@ func why(b merge.Because, d merge.Disagreement, disagree bool) string {
 	if disagree {
 		text := disagreement(d.Kind) + winner(d.Winner)
 		if d.Rule != "" {
-			text += ", by rule " + visible(d.Rule)
+			text += ", by rule " + inLine(d.Rule)
 		}
 		return text
 	}

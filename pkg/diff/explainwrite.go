@@ -48,7 +48,7 @@ func WriteExplanations(w io.Writer, all []Explanation, o ExplainOptions) error {
 		if err := enc.Encode(orEmpty(all)); err != nil {
 			return unprintable()
 		}
-		_, err := w.Write(spell(b.Bytes()))
+		_, err := w.Write(SpellJSON(b.Bytes()))
 		return err
 	case ExplainYAML:
 		text, err := YAML(values(all))

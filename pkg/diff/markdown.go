@@ -124,7 +124,7 @@ func (s Section) details(o Options) (string, error) {
 	}
 	s.ShowSecrets = false
 	var b strings.Builder
-	fmt.Fprintf(&b, "\n<details><summary>%s %s</summary>\n\n", html.EscapeString(visible(s.Object)), html.EscapeString(visible(s.Word)))
+	fmt.Fprintf(&b, "\n<details><summary>%s %s</summary>\n\n", html.EscapeString(inLine(s.Object)), html.EscapeString(inLine(s.Word)))
 	notes := append(Conflicts(s.Told), Notes(s.Told)...)
 	for _, n := range notes {
 		b.WriteString("- " + code(n.Text) + "\n")

@@ -41,7 +41,7 @@ type Note struct {
 // String is the note as it is told: object, path, what happened, and below that,
 // indented, what can be done.
 func (n Note) String() string {
-	return strings.Join(append([]string{visible(n.Object) + ": " + n.Text}, n.Ways...), "\n  ")
+	return strings.Join(append([]string{inLine(n.Object) + ": " + n.Text}, n.Ways...), "\n  ")
 }
 
 // MarshalJSON is the form for programs (--notes=json). An absent value is left
@@ -169,7 +169,7 @@ func (t Told) settled(d merge.Disagreement) Note {
 		}
 	}
 	if d.Rule != "" {
-		n.Text += " (rule " + visible(d.Rule) + ")"
+		n.Text += " (rule " + inLine(d.Rule) + ")"
 	}
 	n.Text = d.Path.String() + ": " + n.Text
 	return n

@@ -21,7 +21,7 @@ func table(e Explanation, o ExplainOptions) string {
 	}
 	widths := fit(columns(rows), o.Width)
 	var b strings.Builder
-	b.WriteString(paint(visible(e.Object), bold, o.Color) + "\n")
+	b.WriteString(paint(inLine(e.Object), bold, o.Color) + "\n")
 	b.WriteString(line(rows[0], widths) + "\n")
 	for i, r := range e.Fields {
 		lines := []string{line(rows[i+1], widths)}

@@ -153,9 +153,9 @@ func ownerName(o *merge.Owner) string {
 	case o == nil:
 		return ""
 	case o.Subresource != "":
-		return visible(o.Manager + "/" + o.Subresource)
+		return inLine(o.Manager + "/" + o.Subresource)
 	}
-	return visible(o.Manager)
+	return inLine(o.Manager)
 }
 
 // when is the time of a value's owner to the minute, "" if unknown.

@@ -54,7 +54,7 @@ func DocName(obj any) string {
 func Unified(w io.Writer, d Doc, o Options) (changed bool, err error) {
 	old, now, err := Texts(d, o)
 	if err != nil {
-		return false, fmt.Errorf("%s: %w", visible(d.Name), err)
+		return false, fmt.Errorf("%s: %w", inLine(d.Name), err)
 	}
 	if old == now {
 		return false, nil
@@ -63,7 +63,7 @@ func Unified(w io.Writer, d Doc, o Options) (changed bool, err error) {
 	if o.Context != 0 {
 		lines = max(o.Context, 0)
 	}
-	name := visible(d.Name)
+	name := inLine(d.Name)
 	from, to := cmp.Or(o.From, "live"), cmp.Or(o.To, "merged")
 	text := Text(from+"/"+name, to+"/"+name, old, now, lines)
 	if o.Color {

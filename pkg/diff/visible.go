@@ -33,6 +33,12 @@ func visible(s string) string {
 	return b.String()
 }
 
+// inLine is visible for what stands within a line: a name with a line break in it
+// must not pass for a line of its own.
+func inLine(s string) string {
+	return strings.NewReplacer("\n", `\n`, "\t", `\t`).Replace(visible(s))
+}
+
 func unseen(r rune) bool {
 	return r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == '\u2028' || r == '\u2029')
 }
@@ -43,12 +49,13 @@ func marshal(v any) ([]byte, error) {
 	if err != nil {
 		return nil, unprintable()
 	}
-	return spell(data), nil
+	return SpellJSON(data), nil
 }
 
-// spell escapes what JSON does not ask to be escaped and a terminal would obey,
-// or show as another text. Outside of strings JSON has no such characters.
-func spell(data []byte) []byte {
+// SpellJSON escapes in a JSON text what JSON does not ask to be escaped and a
+// terminal would obey, or show as another text. It means the same: outside of
+// strings JSON has no such characters.
+func SpellJSON(data []byte) []byte {
 	if bytes.IndexFunc(data, unseen) < 0 {
 		return data
 	}

@@ -1,0 +1,82 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+)
+
+// warnings tells what a server warns of, each warning once. It is kubectl's line.
+//
+// Unlike kubectl: what a terminal would obey in it is spelled out; a server's words
+// are not to be trusted with the user's screen.
+type warnings struct {
+	*env
+	mu   sync.Mutex
+	off  bool // nobody is told
+	told map[string]bool
+}
+
+// hush has nobody told.
+func (w *warnings) hush() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.off = true
+}
+
+// HandleWarningHeader tells a warning; others than 299 are not for users.
+func (w *warnings) HandleWarningHeader(code int, _ string, text string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.off || code != 299 || text == "" || w.told[text] {
+		return
+	}
+	if w.told == nil {
+		w.told = map[string]bool{}
+	}
+	w.told[text] = true
+	label := "Warning:"
+	if w.coloredErr() {
+		label = "\x1b[33;1mWarning:\x1b[0m"
+	}
+	fmt.Fprintf(w.line.beside(w.ErrOut), "%s %s\n", label, errorText(text))
+}
+
+// HandleWarningHeaderWithContext is the same: a request's context says nothing here.
+func (w *warnings) HandleWarningHeaderWithContext(_ context.Context, code int, agent, text string) {
+	w.HandleWarningHeader(code, agent, text)
+}
+
+// connection are kubectl's flags, whose clients warn as ours does, and are bounded.
+func (e *env) connection() *genericclioptions.ConfigFlags {
+	e.warnings = &warnings{env: e}
+	flags := genericclioptions.NewConfigFlags(true).WithDeprecatedPasswordFlag().WithDiscoveryQPS(50).WithDiscoveryBurst(300).
+		WithWarningPrinter(genericiooptions.IOStreams{ErrOut: spelling{e.ErrOut}}).
+		WithWrapConfigFn(func(c *rest.Config) *rest.Config {
+			c.WarningHandler, c.WarningHandlerWithContext = nil, e.warnings
+			cluster.Bound(c)
+			return c
+		})
+	return flags
+}
+
+// spelling passes lines on with what a terminal would obey spelled out.
+type spelling struct{ to io.Writer }
+
+// Write takes whole lines.
+func (s spelling) Write(b []byte) (int, error) {
+	for line := range strings.Lines(string(b)) {
+		if _, err := fmt.Fprintln(s.to, errorText(strings.TrimSuffix(line, "\n"))); err != nil {
+			return 0, err
+		}
+	}
+	return len(b), nil
+}

@@ -1,0 +1,103 @@
+package cluster
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"time"
+
+	"k8s.io/client-go/rest"
+)
+
+const (
+	// maxAnswer bounds one answer of a server, unpacked: the largest list page or
+	// schema is a tenth of it.
+	maxAnswer = 256 << 20
+	// maxPause is the longest that a server may have the client wait before it asks
+	// again. One that says more is told as what it is, out of order.
+	maxPause = time.Minute
+	// maxPages bounds a list: a million objects, at pageSize each.
+	maxPages = 2000
+	// maxEmpty is how many pages in a row may hold nothing and yet not be the last.
+	maxEmpty = 100
+)
+
+// Bound keeps every client that is made of the config from what a server could do to
+// it by its answers alone: answers without end, and pauses without end.
+func Bound(config *rest.Config) {
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return &bounded{next} })
+}
+
+type bounded struct{ next http.RoundTripper }
+
+// RoundTrip bounds the answer's body, and takes out a Retry-After that is none.
+func (b *bounded) RoundTrip(req *http.Request) (*http.Response, error) {
+	resp, err := b.next.RoundTrip(req)
+	if err != nil || resp.StatusCode == http.StatusSwitchingProtocols {
+		return resp, err
+	}
+	if s, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil && time.Duration(s) > maxPause/time.Second {
+		resp.Header.Del("Retry-After")
+	}
+	resp.Body = &boundedBody{ReadCloser: resp.Body, left: maxAnswer}
+	return resp, nil
+}
+
+// WrappedRoundTripper lets the client find the transport below.
+func (b *bounded) WrappedRoundTripper() http.RoundTripper { return b.next }
+
+// boundedBody is an error where a body does not end in time.
+type boundedBody struct {
+	io.ReadCloser
+	left int64
+}
+
+// errEndless: no server that is in order answers so much.
+var errEndless = fmt.Errorf("its answer is larger than %d MiB", maxAnswer>>20)
+
+// Read reads as much as is left.
+func (b *boundedBody) Read(p []byte) (int, error) {
+	if b.left <= 0 {
+		return 0, errEndless
+	}
+	n, err := b.ReadCloser.Read(p[:min(int64(len(p)), b.left)])
+	b.left -= int64(n)
+	return n, err
+}
+
+// pager sees to it that a list comes to an end.
+type pager struct {
+	pages, empty int
+	last         string // the token of the page before
+}
+
+// next says what is wrong with a page of n objects after which the server promises
+// more.
+func (p *pager) next(n int, token string) error {
+	p.pages++
+	p.empty++
+	if n > 0 {
+		p.empty = 0
+	}
+	if token == p.last || p.pages > maxPages || p.empty > maxEmpty {
+		return fmt.Errorf("the server's list does not end: page %d again says that there is more", p.pages)
+	}
+	p.last = token
+	return nil
+}
+
+// about is why an answer cannot be the object that was asked for, or written; ""
+// where it can.
+func (t Target) about(obj map[string]any) string {
+	meta, _ := obj["metadata"].(map[string]any)
+	name, _ := meta["name"].(string)
+	kind, _ := obj["kind"].(string)
+	if kind != t.Kind || name != t.Name {
+		return "is about another object, " + shorten(kind+"/"+name, maxText)
+	}
+	if ns, _ := meta["namespace"].(string); t.Namespaced && t.Namespace != "" && ns != t.Namespace {
+		return "is about an object of another namespace, " + shorten(ns, maxText)
+	}
+	return ""
+}
