@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"syscall"
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
@@ -19,15 +20,16 @@ const (
 	diffFailed  = 2
 	conflicted  = 3
 	interrupted = 130
+	terminated  = 143
 )
 
 // Main runs one command line, without the program's name, and returns the exit
-// code. An interrupt lets what is under way end, and begins nothing more; a
-// second one ends the process at once.
+// code. An interrupt, or the request to terminate that comes when a CI job is called
+// off, lets what is under way end, and begins nothing more; a second one ends the
+// process at once.
 func Main(ctx context.Context, args []string, streams genericiooptions.IOStreams) int {
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
+	ctx, stop := untilSignal(ctx)
 	defer stop()
-	context.AfterFunc(ctx, stop)
 	root := newRoot(streams)
 	root.SetArgs(args)
 	root.SetIn(streams.In)
@@ -39,9 +41,35 @@ func Main(ctx context.Context, args []string, streams genericiooptions.IOStreams
 		fmt.Fprintf(streams.ErrOut, "error: %s\n", line)
 	}
 	if ctx.Err() != nil && err != nil { // all that was asked for may be done all the same
+		if context.Cause(ctx) == errTerminated {
+			return terminated
+		}
 		return interrupted
 	}
 	return code
+}
+
+// errTerminated is why a context ended that SIGTERM has ended.
+var errTerminated = fmt.Errorf("terminated: %w", context.Canceled)
+
+// untilSignal gives a context that the first signal ends. The second does what
+// signals do.
+func untilSignal(ctx context.Context) (context.Context, func()) {
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	ctx, cancel := context.WithCancelCause(ctx)
+	go func() {
+		defer signal.Stop(signals)
+		select {
+		case s := <-signals:
+			if s == syscall.SIGTERM {
+				cancel(errTerminated)
+			}
+			cancel(nil)
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() { cancel(nil) }
 }
 
 // exit is an error that says with which code to end; Err may be nil, if all has
