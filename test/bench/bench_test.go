@@ -184,3 +184,22 @@ func TestWrite(t *testing.T) {
 		}
 	}
 }
+
+// TestPages: the pages have room for the figures.
+func TestPages(t *testing.T) {
+	for _, name := range []string{page, front} {
+		text, err := os.ReadFile(filepath.Join("../..", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		after := string(text)
+		if name == front && !strings.Contains(after, blockHead) {
+			if after, err = withPart(after); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := replaced(after, "figures"); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

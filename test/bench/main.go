@@ -152,7 +152,7 @@ func run(ctx context.Context, o options) (err error) {
 			return err
 		}
 	}
-	if o.write {
+	if o.write && len(r.Runs) > 0 {
 		return r.write(".")
 	}
 	return nil

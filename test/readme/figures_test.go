@@ -16,7 +16,7 @@ func TestFigures(t *testing.T) {
 	}
 	short, _ := figures(t, "README.md")
 	for line := range strings.Lines(short) {
-		if !strings.Contains(whole, "\n"+line) {
+		if strings.HasPrefix(line, "|") && !strings.Contains(whole, "\n"+line) {
 			t.Errorf("README.md shows what docs/performance.md does not have:\n%s", line)
 		}
 	}
