@@ -5,6 +5,8 @@
 # make bench    Go benchmarks of the merge and what it stands on, beside others' libraries
 # make bench-cluster  kubectl beside us on the throw-away API server; takes half an hour
 # make fuzz     every fuzz target for FUZZTIME (default 1m)
+# make skew     the stories on API servers of other versions (SKEW, default 1.34 1.35)
+# make vuln     known vulnerabilities in what is linked in; asks vuln.go.dev
 # make docs     docs/cli.md and the man pages, from the commands' own help
 # make release-check  a release of every platform, built and looked at; goes to dist
 # make demo     plays a story on the throw-away API server, to be watched
@@ -48,6 +50,21 @@ soak: cluster-binaries
 	go test -timeout 12h -run 'TestRandomTriples' ./test/sweep -args -sweep.n=$$((125000 * $(SOAK))) -sweep.seed=$$RANDOM
 	go test -timeout 12h -v -run 'TestSequences|TestWriters|TestInterop|TestKilled|TestServerKilled|TestStorm|TestSilent' ./test/e2e -args -soak=$(SOAK)
 	@echo "make soak: nothing was found"
+
+# The server of each version is built once, from the modules that
+# test/cluster/skew/VERSION.mod pins. 1.36 is what make test plays on.
+SKEW ?= 1.34 1.35
+.PHONY: skew
+skew:
+	@for version in $(SKEW); do \
+		go -C test/cluster run . --build-only --kubernetes=$$version >/dev/null; \
+		echo "the stories on Kubernetes $$version"; \
+		E2E_KUBERNETES=$$version go test -count=1 -timeout $(TIMEOUT) -parallel $(PARALLEL) -run '^TestStories' ./test/e2e; \
+	done
+
+.PHONY: vuln
+vuln:
+	go tool -modfile=tools/go.mod govulncheck ./cmd/kubectl-merge
 
 .PHONY: lint
 lint:

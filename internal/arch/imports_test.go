@@ -43,10 +43,11 @@ var arrows = map[string][]string{
 	"test/corpus":    {"internal/source", "pkg"},
 	"test/sweep/gen": {"pkg/merge", "pkg/schema"},
 
-	"internal/docgen": {"internal/cli"}, // a generator, too
-	"packaging/krew":  {},               // of releases: run by goreleaser and make
-	"packaging/sbom":  {},
-	"packaging/check": {"packaging/krew"},
+	"internal/docgen":    {"internal/cli"}, // a generator, too
+	"packaging/krew":     {},               // of releases: run by goreleaser and make
+	"packaging/sbom":     {},
+	"packaging/licences": {}, // a test of what is linked in
+	"packaging/check":    {"packaging/krew"},
 
 	"pkg/schema/internal/gen": {"pkg/merge", "pkg/schema"}, // a generator: run by hand, in no binary
 }

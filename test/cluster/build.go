@@ -31,10 +31,28 @@ var programs = []struct{ pkg, built, name string }{
 	{"k8s.io/kubernetes/cmd/kubectl", "kubectl", "kubectl"},
 }
 
-// build gives the binaries, built unless the cache has those of this very
-// go.mod, go.sum, toolchain and linker flags. An empty cache is the user's cache
-// folder. Two at once do not build twice.
-func build(ctx context.Context, cache string) (Binaries, error) {
+// modfile is the go.mod that pins the programs of a minor version of Kubernetes:
+// this module's own for "", else one of the folder skew.
+func modfile(kubernetes string) (string, error) {
+	if kubernetes == "" {
+		return "go.mod", nil
+	}
+	file := filepath.Join("skew", kubernetes+".mod")
+	if _, err := os.Stat(file); err != nil || strings.ContainsAny(kubernetes, `/\`) {
+		have, _ := filepath.Glob(filepath.Join("skew", "*.mod"))
+		return "", fmt.Errorf("no Kubernetes %s here: there are the one of go.mod and %s", kubernetes, strings.Join(have, ", "))
+	}
+	return file, nil
+}
+
+// build gives the binaries of a minor version of Kubernetes (see modfile), built
+// unless the cache has those of this very modfile, its sums, toolchain and linker
+// flags. An empty cache is the user's cache folder. Two at once do not build twice.
+func build(ctx context.Context, cache, kubernetes string) (Binaries, error) {
+	mod, err := modfile(kubernetes)
+	if err != nil {
+		return Binaries{}, err
+	}
 	if cache == "" {
 		base, err := os.UserCacheDir()
 		if err != nil {
@@ -42,12 +60,12 @@ func build(ctx context.Context, cache string) (Binaries, error) {
 		}
 		cache = filepath.Join(base, "kubectl-merge", "cluster")
 	}
-	version, err := output(ctx, "go", "list", "-m", "-f", "{{.Version}}", "k8s.io/kubernetes")
+	version, err := output(ctx, "go", "list", "-modfile="+mod, "-m", "-f", "{{.Version}}", "k8s.io/kubernetes")
 	if err != nil {
 		return Binaries{}, err
 	}
 	flags := linkerFlags(version)
-	key, err := cacheKey(ctx, flags)
+	key, err := cacheKey(ctx, mod, flags)
 	if err != nil {
 		return Binaries{}, err
 	}
@@ -66,12 +84,12 @@ func build(ctx context.Context, cache string) (Binaries, error) {
 	if bin.complete() { // another run built them while we waited
 		return bin, nil
 	}
-	return bin, compile(ctx, bin.Dir, flags)
+	return bin, compile(ctx, bin.Dir, mod, flags)
 }
 
 // compile builds all programs beside dir and renames the finished folder to it,
 // so that a dir that exists is complete.
-func compile(ctx context.Context, dir, flags string) error {
+func compile(ctx context.Context, dir, mod, flags string) error {
 	began := time.Now()
 	fmt.Fprintln(os.Stderr, "cluster: building etcd, kube-apiserver and kubectl (once; minutes with an empty Go cache)")
 	tmp, err := os.MkdirTemp(filepath.Dir(dir), "building-*")
@@ -79,7 +97,7 @@ func compile(ctx context.Context, dir, flags string) error {
 		return err
 	}
 	defer os.RemoveAll(tmp)
-	args := []string{"build", "-trimpath", "-buildvcs=false", "-ldflags", flags, "-o", tmp + string(filepath.Separator)}
+	args := []string{"build", "-modfile=" + mod, "-trimpath", "-buildvcs=false", "-ldflags", flags, "-o", tmp + string(filepath.Separator)}
 	for _, p := range programs {
 		args = append(args, p.pkg)
 	}
@@ -118,15 +136,15 @@ func linkerFlags(version string) string {
 	return strings.Join(flags, " ")
 }
 
-// cacheKey names the folder of the binaries that this module, toolchain and
-// flags give.
-func cacheKey(ctx context.Context, flags string) (string, error) {
+// cacheKey names the folder of the binaries that a modfile, toolchain and flags
+// give.
+func cacheKey(ctx context.Context, mod, flags string) (string, error) {
 	toolchain, err := output(ctx, "go", "env", "GOVERSION", "GOOS", "GOARCH")
 	if err != nil {
 		return "", err
 	}
 	h := sha256.New()
-	for _, f := range []string{"go.mod", "go.sum"} {
+	for _, f := range []string{mod, strings.TrimSuffix(mod, ".mod") + ".sum"} {
 		b, err := os.ReadFile(f)
 		if err != nil {
 			return "", fmt.Errorf("%w (run it as `go -C test/cluster run .`)", err)

@@ -43,6 +43,7 @@ type Info struct {
 // options are the command line.
 type options struct {
 	cache          string
+	kubernetes     string
 	buildOnly      bool
 	serviceAccount bool
 	apiserverArgs  []string
@@ -76,6 +77,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	f.SetOutput(stderr)
 	f.StringVar(&o.cache, "cache", os.Getenv("KUBECTL_MERGE_CLUSTER_CACHE"),
 		"`folder` for the binaries (default: kubectl-merge/cluster in the user's cache folder; also by $KUBECTL_MERGE_CLUSTER_CACHE)")
+	f.StringVar(&o.kubernetes, "kubernetes", "", "another minor `version` than that of go.mod, 1.34 say; those there are lie in the folder skew")
 	f.BoolVar(&o.buildOnly, "build-only", false, "build the binaries, print where they are, start nothing")
 	f.BoolVar(&o.serviceAccount, "service-account-admission", false,
 		"switch ServiceAccount admission on: a Pod's account must exist, and no controller makes it")
@@ -109,7 +111,7 @@ func run(o options, stdin io.Reader, stdout io.Writer) error {
 		}()
 		go endWithParent(ctx, cancel)
 	}
-	bin, err := build(ctx, o.cache)
+	bin, err := build(ctx, o.cache, o.kubernetes)
 	if err != nil {
 		return err
 	}

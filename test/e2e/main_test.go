@@ -4,7 +4,8 @@
 //
 // The server is the throw-away one of ../cluster, started once per run, unless
 // E2E_KUBECONFIG names another one to play on (namespaces are made there and
-// left; E2E_KUBECTL may name its kubectl).
+// left; E2E_KUBECTL may name its kubectl). E2E_KUBERNETES=1.34 has the throw-away
+// server be of another version than the newest; see ../cluster/skew.
 package e2e
 
 import (
@@ -131,7 +132,7 @@ func (s *apiServer) find() (kubeconfig string, err error) {
 
 // launch starts a throw-away server and gives its kubeconfig.
 func (s *apiServer) launch() (kubeconfig string, err error) {
-	s.cmd = exec.Command("go", "-C", "../cluster", "run", ".")
+	s.cmd = exec.Command("go", "-C", "../cluster", "run", ".", "--kubernetes="+os.Getenv("E2E_KUBERNETES"))
 	s.cmd.Stderr = os.Stderr
 	if s.stdin, err = s.cmd.StdinPipe(); err != nil {
 		return "", err
