@@ -81,6 +81,48 @@ func TestDraft(t *testing.T) {
 	}
 }
 
+// TestDraftMisused: whatever an editor leaves in the place of the file, the end is
+// soon, nothing outside is touched, and the text is where Path says.
+func TestDraftMisused(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		return // the scripts are a shell's
+	}
+	elsewhere := filepath.Join(t.TempDir(), "elsewhere")
+	if err := os.WriteFile(elsewhere, []byte("theirs"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ why, script, want, kept string }{
+		{"the file is gone", `rm "$1"`, "has taken the file away; nothing was saved", "old"},
+		{"a folder", `rm "$1"; mkdir "$1"`, "no regular file; nothing was saved", "old"},
+		{"a pipe, which would never end", `rm "$1"; mkfifo "$1"`, "no regular file; nothing was saved", "old"},
+		{"a link to what is not ours", `ln -sf ` + elsewhere + ` "$1"`, "no regular file; nothing was saved", "old"},
+		{"gone, and failed: the failure is told", `rm "$1"; exit 1`, "there was a problem with the editor", "old"},
+		{"100 MB", `head -c 100000000 /dev/zero >"$1"`, "larger than 16 MiB", ""},
+		{"killed", `printf more >>"$1"; kill -9 $$`, "there was a problem with the editor", "oldmore"},
+	} {
+		t.Setenv("TMPDIR", t.TempDir())
+		d, err := NewDraft("web.yaml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		_, err = d.Edit(t.Context(), script(t, tt.script), Streams{}, []byte("old"))
+		if err == nil || !strings.Contains(err.Error(), tt.want) || time.Since(began) > time.Minute {
+			t.Errorf("%s: got %v after %s, want %q", tt.why, err, time.Since(began), tt.want)
+		}
+		if got, err := os.ReadFile(d.Path()); tt.kept != "" && string(got) != tt.kept {
+			t.Errorf("%s: the text is not where it is said to be: %q, %v", tt.why, got, err)
+		}
+	}
+	info, err := os.Stat(elsewhere)
+	if err != nil || info.Mode().Perm() != 0o644 {
+		t.Errorf("what a link leads to was touched: %v, %v", info.Mode(), err)
+	}
+	if got, err := os.ReadFile(elsewhere); string(got) != "theirs" {
+		t.Errorf("what a link leads to was touched: %q, %v", got, err)
+	}
+}
+
 func TestGuard(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		return // there are no signals to send
