@@ -13,9 +13,9 @@ import (
 
 // Write puts changed files in the place of dest's: all of them or, if one cannot
 // be written, none. Each is written beside its place and renamed into it, with the
-// permissions it had. Nothing outside dest's folder is touched, whatever links lead
-// there; a single file that is a link is written where it leads. A file that is
-// not any more as it was read is an error.
+// permissions it had. Nothing outside dest's folder is touched: a link that leads
+// there is an error. A file that is a link, in a folder or alone, is written where
+// it leads, and stays one. A file that is not any more as it was read is an error.
 func Write(dest *Set, changed []Changed) (err error) {
 	if dest.Name == "-" {
 		return errors.New("standard input cannot be written back; leave -w out")
@@ -33,6 +33,8 @@ func Write(dest *Set, changed []Changed) (err error) {
 		for i := range names {
 			names[i] = filepath.Base(at)
 		}
+	} else if err := followed(folder, changed, names); err != nil {
+		return err
 	}
 	root, err := os.OpenRoot(folder)
 	if err != nil {
@@ -53,6 +55,32 @@ func Write(dest *Set, changed []Changed) (err error) {
 	}
 	return w.commit()
 }
+
+// followed puts in the place of the names that are links what they lead to.
+func followed(folder string, changed []Changed, names []string) error {
+	top, err := filepath.EvalSymlinks(folder)
+	if err != nil {
+		return plainError(err)
+	}
+	for i, c := range changed {
+		if c.File == nil || c.Text == nil { // new, or to go: the link itself
+			continue
+		}
+		at, err := filepath.EvalSymlinks(filepath.Join(folder, filepath.FromSlash(c.Name)))
+		if err != nil {
+			return plainError(err)
+		}
+		rel, err := filepath.Rel(top, at)
+		if err != nil || !filepath.IsLocal(rel) {
+			return fmt.Errorf("%s: %w; nothing was written", filepath.Join(folder, filepath.FromSlash(c.Name)), errLeadsOut)
+		}
+		names[i] = filepath.ToSlash(rel)
+	}
+	return nil
+}
+
+// errLeadsOut: who merges into a folder does not expect others to change.
+var errLeadsOut = errors.New("is a link, or behind one, that leads out of the folder: merge into what it leads to")
 
 // writer keeps what has been done, to undo it.
 type writer struct {
@@ -78,6 +106,9 @@ func (w *writer) fail(name string, err error) error {
 		err = p.Err
 	case errors.As(err, &l):
 		err = l.Err
+	}
+	if err.Error() == "path escapes from parent" { // os.Root has no name for it
+		err = errLeadsOut
 	}
 	return fmt.Errorf("%s: %w; nothing was written", filepath.Join(w.folder, filepath.FromSlash(name)), err)
 }
@@ -150,8 +181,8 @@ func (w *writer) mkdir(dir string) error {
 	if dir == "." {
 		return nil
 	}
-	if _, err := w.root.Stat(dir); err == nil {
-		return nil
+	if _, err := w.root.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+		return err
 	}
 	if err := w.mkdir(path.Dir(dir)); err != nil {
 		return err
