@@ -36,6 +36,7 @@ var sequenceRules = []sequenceRule{
 	{says: "kept: kubectl takes away what others set", law: laws.Kept},
 	{says: "order: live's own entries stay behind the entry that they followed", law: laws.Order},
 	{says: "identity: kubectl tells entries apart by the first key only", holds: func(at place) bool { return at.throughKeys() }},
+	{says: "repeated keys: entries that share an identity are paired by what else they have", holds: func(at place) bool { return at.throughGroup() }},
 	{says: "gone: kubectl forgets a field's old name, out of which the server fills it in again", holds: func(at place) bool {
 		p := at.change.Path
 		return len(p) > 0 && strings.HasPrefix(p[len(p)-1].Name, "serviceAccount") && !at.change.New.Set
@@ -71,6 +72,36 @@ func (at place) throughKeys() bool {
 	for n := range len(at.change.Path) + 1 {
 		if f, _ := schema.FieldAt(at.typ, at.change.Path[:n]); f.Type != nil && f.Type.Kind == merge.Keyed && len(f.Type.Keys) > 1 {
 			return true
+		}
+	}
+	return false
+}
+
+// throughGroup: it is in a list in which a key stands twice, on some side.
+func (d place) throughGroup() bool {
+	for n := range len(d.change.Path) + 1 {
+		p := d.change.Path[:n]
+		f, _ := schema.FieldAt(d.typ, p)
+		if f.Type == nil || f.Type.Kind != merge.Keyed {
+			continue
+		}
+		for _, side := range []any{d.contrast.original[ours], d.contrast.local, d.before} {
+			list, _ := d.lookup(side, p).Value.([]any)
+			seen := map[string]bool{}
+			for _, e := range list {
+				var id []any
+				for _, k := range f.Type.Keys {
+					v := at(e, []any{k.Name})
+					if v == nil {
+						v = k.Default
+					}
+					id = append(id, v)
+				}
+				if seen[spelled(id)] {
+					return true
+				}
+				seen[spelled(id)] = true
+			}
 		}
 	}
 	return false

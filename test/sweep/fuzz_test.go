@@ -10,6 +10,10 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/test/sweep/gen"
 )
 
+// The laws of a merge, and what fuzzes them: wanted, gone, kept, settled, sound,
+// gentle and same are all of laws.Hold, in FuzzMerge and FuzzEdits; agrees is
+// FuzzAgrees; silent is FuzzSilent.
+
 // FuzzMerge holds the laws for whatever three documents are called an object of a
 // kind. Its seeds are the corpus.
 func FuzzMerge(f *testing.F) {
@@ -65,6 +69,25 @@ func FuzzEdits(f *testing.F) {
 		in := gen.New(seed, series).Triple(k.Kind, k.typ)
 		for _, b := range broken(k.typ, in) {
 			t.Errorf("%s: %s\n%s", k, b, spell(in))
+		}
+	})
+}
+
+// FuzzAgrees compares with kubectl's library: where that keeps the laws and the
+// outcome is another one, the difference has to have a rule.
+func FuzzAgrees(f *testing.F) {
+	kinds := slices.DeleteFunc(builtin(f), func(k kind) bool { return k.object == nil })
+	f.Add(uint(0), uint64(1), uint64(1))
+	f.Fuzz(func(t *testing.T, n uint, seed, series uint64) {
+		k := kinds[n%uint(len(kinds))]
+		in := gen.New(seed, series).Triple(k.Kind, k.typ)
+		if in.Live == nil {
+			return
+		}
+		a := agreement{rules: map[string]int{}}
+		a.compare(k, in, k.String())
+		for _, text := range a.unexplained {
+			t.Error(text)
 		}
 	})
 }
