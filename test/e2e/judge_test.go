@@ -121,6 +121,14 @@ func (c *contrast) differences(was [2]any) []merge.Change {
 func (st *stage) judge(step int, was map[*sequence]state, total *tally) {
 	for _, q := range st.all {
 		c := st.contrast(q, was[q].live, was[q].accepted)
+		if q.refused[ours] && !q.refused[theirs] {
+			if len(c.breaches(theirs)) > 0 {
+				total.add("differs: "+ruleTogether, 1)
+				continue
+			}
+			st.fails(q, step, c, "kubectl applies it, the program does not: "+strings.TrimSpace(q.why))
+			continue
+		}
 		if q.refused[ours] {
 			total.add("refused by the server on both sides", 1)
 			continue

@@ -11,6 +11,10 @@ import (
 
 const ruleRefused = "refused: the server does not take what kubectl makes of it"
 
+// ruleTogether holds where kubectl breaks a law: a port without a name, say, is not
+// legal beside somebody else's port, which kubectl takes away.
+const ruleTogether = "refused: the server does not take local together with what others set, which kubectl takes away"
+
 // sequenceRule is a reason for which the program leaves something else than
 // kubectl apply; docs/unlike-kubectl.md tells them in the users' words.
 type sequenceRule struct {

@@ -105,6 +105,7 @@ type sequence struct {
 	live     [2]any         // as it is
 	served   map[string]any // what the server makes of configurations, by their text
 	refused  [2]bool
+	why      string // what the program says of it
 }
 
 // state is what both sides had before a step.
@@ -219,9 +220,7 @@ func (st *stage) apply(step int) (before map[*sequence]state) {
 		}
 	}
 	for _, q := range st.all {
-		if q.refused[ours] && !q.refused[theirs] {
-			st.Errorf("%s, step %d: kubectl applies it, the program does not:\n%s", q.name, step, linesAbout(told[ours].stderr, q.local[ours].ref))
-		}
+		q.why = linesAbout(told[ours].stderr, q.local[ours].ref)
 	}
 	return before
 }
