@@ -108,6 +108,7 @@ const (
 	ruleMade    = "equality: an atomic value that the server made of local's is left alone"
 	ruleAtomic  = "atomic: one value, and local's; the library merges what is inside"
 	ruleDefault = "equality: null where live has the schema's default changes nothing"
+	ruleAlloc   = "equality: an allocated field stated as empty is left to the server"
 	ruleEmpty   = "removal: a map or list of which nothing is left goes itself"
 	unexplained = "unexplained"
 )
@@ -141,6 +142,8 @@ func explain(typ *merge.Type, in merge.Triple, theirs any, c merge.Change) strin
 		return ruleAtomic
 	case !c.New.Set && empty(c.Old.Value):
 		return ruleEmpty
+	case f.Allocated && stated && laws.Alike(merge.Some(local), merge.Opt{}, merge.Field{Type: f.Type, ZeroIsAbsent: true}):
+		return ruleAlloc
 	}
 	return unexplained
 }
