@@ -62,14 +62,3 @@ func entries(sides []any) []any {
 	}
 	return out
 }
-
-// field is the type of a field, key or entry.
-func field(t *merge.Type, name string) *merge.Type {
-	switch {
-	case t == nil:
-		return nil
-	case t.Kind == merge.Object:
-		return t.Fields[name].Type
-	}
-	return t.Elem
-}
