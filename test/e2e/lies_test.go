@@ -18,6 +18,7 @@ type falsehood struct {
 	args      []string // nil: the second version is merged
 	code      int
 	says      string // a pattern for stderr, "" for nothing in particular
+	hides     string // what is not on stdout, "" for nothing in particular
 	wrote     string // which of the objects were written
 }
 
@@ -128,12 +129,12 @@ var falsehoods = []falsehood{
 	{
 		what: "another object written", why: "whoever answers for another object has not answered; it is read again",
 		fault: fault{hits: about("WRITE", "/b?"), most: 1, do: lie(replacing(`"name":"b"`, `"name":"other"`))},
-		wrote: "abc",
+		args: []string{"-f", "v2.yaml", "-o", "yaml"}, hides: "name: other", wrote: "abc",
 	},
 	{
 		what: "another kind written", why: "the same",
 		fault: fault{hits: about("WRITE", "/b?"), most: 1, do: lie(replacing(`"kind":"ConfigMap"`, `"kind":"Secret"`))},
-		wrote: "abc",
+		args: []string{"-f", "v2.yaml", "-o", "yaml"}, hides: "kind: Secret", wrote: "abc",
 	},
 	{
 		what: "come again in a year", why: "nobody waits for that",
@@ -210,6 +211,9 @@ func (tt falsehood) play(t *testing.T, s *apiServer) {
 	clean(t, got)
 	if ok, err := regexp.MatchString(tt.says, got.stderr); err != nil || !ok || got.code != tt.code {
 		t.Errorf("%s: want exit %d and %q on stderr (%v)\n%.3000s", tt.why, tt.code, tt.says, err, got)
+	}
+	if tt.hides != "" && (strings.Contains(got.stdout, tt.hides) || !strings.Contains(got.stdout, "name: b")) {
+		t.Errorf("%s: %q is shown, or nothing is:\n%s", tt.why, tt.hides, got)
 	}
 	if got.took > 2*time.Minute {
 		t.Errorf("%s: took %s", tt.why, got.took)
