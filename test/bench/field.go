@@ -75,7 +75,7 @@ func (f field) lanes(ctx context.Context, n, round int, counted bool) ([]lane, e
 	var lanes []lane
 	var namespaces []string
 	for _, p := range programs(f.merge, f.server.Kubectl) {
-		if p.peer && !f.kubectl || counted && p.peer && (n > f.countTo || p.key == "s") {
+		if p.peer && (!f.kubectl || n > f.kubectlTo) || counted && p.peer && (n > f.countTo || p.key == "s") {
 			continue
 		}
 		name := fmt.Sprintf("b%d-%d%s", n, round, p.key)

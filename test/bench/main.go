@@ -31,6 +31,7 @@ type options struct {
 	countTo    int    // sizes beyond are not counted for kubectl
 	ssaTo      int    // sizes beyond are not measured for kubectl apply --server-side
 	kubectl    bool   // kubectl is measured too
+	kubectlTo  int    // sizes beyond are measured for ours alone
 	startup    bool   // only the start-up is measured
 	merge      string // our program; "" builds it
 	json       string // file for the raw figures
@@ -64,6 +65,7 @@ func parse(args []string) (options, error) {
 	f.IntVar(&o.countTo, "count-to", 1000, "the largest size at which kubectl's requests are counted")
 	f.IntVar(&o.ssaTo, "server-side-to", 1000, "the largest size at which kubectl apply --server-side is measured too")
 	f.BoolVar(&o.kubectl, "kubectl", true, "measure kubectl too")
+	f.IntVar(&o.kubectlTo, "kubectl-to", 5000, "the largest size at which kubectl is measured too")
 	f.BoolVar(&o.startup, "startup", false, "measure nothing but how long the program takes to start")
 	f.StringVar(&o.merge, "merge", "", "a kubectl-merge that is built already")
 	f.StringVar(&o.json, "o", "", "`file` for the raw figures, as JSON")
