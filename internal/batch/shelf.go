@@ -15,7 +15,7 @@ import (
 // shelfFrom is from how many items on what is to be shown is put away until its turn
 // comes: a plan takes some 70 KB, its two sides as text take 5. Fewer are kept, since
 // to merge them anew takes time.
-const shelfFrom = 1000
+const shelfFrom = 200
 
 // shelfWindow is how many items are whole at once while all are shown.
 const shelfWindow = 64

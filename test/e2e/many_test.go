@@ -6,11 +6,11 @@ import (
 	"testing"
 )
 
-// TestManyShown: of more than a thousand objects each plan is put away until it is
-// shown. What is shown then is what is shown of fewer.
+// TestManyShown: of more than two hundred objects each plan is put away until it is
+// shown. What is shown then is what is shown of fewer, in two runs.
 func TestManyShown(t *testing.T) {
 	u := server.need(t).user(t, "many")
-	const n = 1100
+	const n = 300
 	objects := func(from, to int, value func(int) string) string {
 		var b strings.Builder
 		for i := from; i < to; i++ {
