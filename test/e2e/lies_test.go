@@ -129,12 +129,12 @@ var falsehoods = []falsehood{
 	{
 		what: "another object written", why: "whoever answers for another object has not answered; it is read again",
 		fault: fault{hits: about("WRITE", "/b?"), most: 1, do: lie(replacing(`"name":"b"`, `"name":"other"`))},
-		args: []string{"-f", "v2.yaml", "-o", "yaml"}, hides: "name: other", wrote: "abc",
+		args:  []string{"-f", "v2.yaml", "-o", "yaml"}, hides: "name: other", wrote: "abc",
 	},
 	{
 		what: "another kind written", why: "the same",
 		fault: fault{hits: about("WRITE", "/b?"), most: 1, do: lie(replacing(`"kind":"ConfigMap"`, `"kind":"Secret"`))},
-		args: []string{"-f", "v2.yaml", "-o", "yaml"}, hides: "kind: Secret", wrote: "abc",
+		args:  []string{"-f", "v2.yaml", "-o", "yaml"}, hides: "kind: Secret", wrote: "abc",
 	},
 	{
 		what: "come again in a year", why: "nobody waits for that",
