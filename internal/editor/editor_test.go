@@ -148,8 +148,10 @@ func TestGuard(t *testing.T) {
 	if g.Err() != nil {
 		t.Error("who made the outer context hears of an interrupt too, and that is no end")
 	}
-	g.Away(func() { send(syscall.SIGINT) })
-	time.Sleep(50 * time.Millisecond)
+	g.Away(func() {
+		send(syscall.SIGINT)
+		time.Sleep(50 * time.Millisecond) // it goes to one listener after the other
+	})
 	if g.Err() != nil {
 		t.Error("an interrupt from the keyboard is the editor's while it has the terminal")
 	}

@@ -29,6 +29,7 @@ type Guard struct {
 	context.Context
 	keyboard bool
 	away     atomic.Bool
+	seen     chan chan struct{} // closes what it is given once the signals so far are dealt with
 	release  func()
 }
 
@@ -38,7 +39,7 @@ type Guard struct {
 // there it is the editor's, and not the end.
 func NewGuard(ctx context.Context, keyboard bool) *Guard {
 	inner, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
-	g := &Guard{Context: inner, keyboard: keyboard}
+	g := &Guard{Context: inner, keyboard: keyboard, seen: make(chan chan struct{})}
 	signals := make(chan os.Signal, 4)
 	done := make(chan struct{})
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
@@ -47,14 +48,21 @@ func NewGuard(ctx context.Context, keyboard bool) *Guard {
 		close(done)
 		cancel(nil)
 	}
+	take := func(s os.Signal) {
+		if s != os.Interrupt || !g.keyboard || !g.away.Load() {
+			cancel(&Stopped{Signal: s})
+		}
+	}
 	go func() {
 		for {
 			select {
 			case s := <-signals:
-				if s == os.Interrupt && g.keyboard && g.away.Load() {
-					continue
+				take(s)
+			case ready := <-g.seen:
+				for len(signals) > 0 {
+					take(<-signals)
 				}
-				cancel(&Stopped{Signal: s})
+				close(ready)
 			case <-done:
 				return
 			}
@@ -63,11 +71,15 @@ func NewGuard(ctx context.Context, keyboard bool) *Guard {
 	return g
 }
 
-// Away runs step while the editor has the terminal.
+// Away runs step while the editor has the terminal. An interrupt that came before
+// its end is the editor's, also if nobody has looked at it yet.
 func (g *Guard) Away(step func()) {
 	g.away.Store(true)
 	defer g.away.Store(false)
 	step()
+	ready := make(chan struct{})
+	g.seen <- ready
+	<-ready
 }
 
 // Release stops watching; it is to be called once.
