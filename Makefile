@@ -110,7 +110,8 @@ $(GORELEASER):
 	mv .tools/build/goreleaser $@
 
 # Neither network nor tag nor remote is needed once goreleaser is there. The program
-# is built a second time in another place: it has to be the same, byte for byte.
+# is built a second time in another place: it has to be the same, byte for byte. The
+# copy belongs to whoever makes it (-o), or git tells goreleaser no commit.
 .PHONY: release-check
 release-check: $(GORELEASER) cluster-binaries
 	$(GORELEASER) check
@@ -118,7 +119,7 @@ release-check: $(GORELEASER) cluster-binaries
 	go run ./packaging/check dist
 	go test -tags release -timeout $(TIMEOUT) -run TestInstalled ./test/e2e -args -dist $(CURDIR)/dist
 	@again=$$(mktemp -d); trap 'rm -rf "$$again"' EXIT; \
-	tar -cf - --exclude ./dist --exclude ./.tools --exclude ./bin . | tar -xf - -C "$$again"; \
+	tar -cf - --exclude ./dist --exclude ./.tools --exclude ./bin . | tar -xof - -C "$$again"; \
 	(cd "$$again"; $(CURDIR)/$(GORELEASER) build --snapshot --single-target --output "$$again/program"); \
 	cmp "$$again/program" dist/kubectl-merge_$$(go env GOOS)_$$(go env GOARCH)*/kubectl-merge
 	@echo "make release-check: a release is as it should be"
