@@ -78,7 +78,7 @@ func blank(v any, typ *merge.Type) any {
 		out := make(map[string]any, len(v))
 		for k, e := range v {
 			if e != nil {
-				out[k] = blank(e, childType(typ, k))
+				out[k] = blank(e, typ.Field(k).Type)
 			}
 		}
 		return out
@@ -117,18 +117,6 @@ func identity(conf map[string]any) map[string]any {
 		}
 	}
 	return map[string]any{"apiVersion": conf["apiVersion"], "kind": conf["kind"], "metadata": m}
-}
-
-// childType is the type of a field or key, nil where none is known.
-func childType(t *merge.Type, name string) *merge.Type {
-	switch {
-	case t == nil:
-		return nil
-	case t.Kind == merge.Object:
-		return t.Fields[name].Type
-	default:
-		return t.Elem
-	}
 }
 
 // sameMap: one map, not two alike.

@@ -115,7 +115,7 @@ func oursOfMap(m map[string]any, typ *merge.Type, sets []owned) (any, bool) {
 				field = applied(field)
 			}
 		}
-		if part, ok := ours(v, childType(typ, name), field); ok {
+		if part, ok := ours(v, typ.Field(name).Type, field); ok {
 			out[name] = part
 		}
 	}
@@ -153,7 +153,7 @@ func oursOfList(list []any, typ *merge.Type, sets []owned) (any, bool) {
 			continue
 		}
 		hold := below(sets, key)
-		part, ok := ours(list[i], childType(typ, ""), hold)
+		part, ok := ours(list[i], typ.EntryType(), hold)
 		if m, isMap := part.(map[string]any); isMap && ok {
 			part = withKeys(m, list[i], step)
 		} else if !ok {

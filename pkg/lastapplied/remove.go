@@ -55,7 +55,7 @@ func withoutField(v any, at, rest merge.Path, typ *merge.Type) (any, error) {
 	if len(rest) == 1 {
 		delete(out, name)
 	} else {
-		now, err := without(old, at.Child(rest[0]), rest[1:], childType(typ, name))
+		now, err := without(old, at.Child(rest[0]), rest[1:], typ.Field(name).Type)
 		switch {
 		case errors.Is(err, errEmpty):
 			delete(out, name)
@@ -85,7 +85,7 @@ func withoutEntry(v any, at, rest merge.Path, typ *merge.Type) (any, error) {
 			return nil, fmt.Errorf("%s: it tells the entries of the list apart: give up the whole entry: %s",
 				at.Child(rest[0]).Child(rest[1]), at.Child(rest[0]))
 		}
-		now, err := without(list[i], at.Child(rest[0]), rest[1:], childType(typ, ""))
+		now, err := without(list[i], at.Child(rest[0]), rest[1:], typ.EntryType())
 		switch {
 		case errors.Is(err, errEmpty):
 			out = slices.Delete(out, i, i+1)

@@ -166,7 +166,7 @@ func normal(t *Type, v any) any {
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for k, e := range v {
-			f := fieldOf(t, k)
+			f := t.Field(k)
 			if e != nil && !(f.ZeroIsAbsent && isZero(e, f.Type)) {
 				out[k] = normal(f.Type, e)
 			}
@@ -175,7 +175,7 @@ func normal(t *Type, v any) any {
 	case []any:
 		out := make([]any, len(v))
 		for i, e := range v {
-			out[i] = normal(elemOf(t), e)
+			out[i] = normal(t.EntryType(), e)
 		}
 		return out
 	}
@@ -256,7 +256,7 @@ func within(t *Type, a, b any) bool {
 		return false
 	}
 	for k, av := range am {
-		f := fieldOf(t, k)
+		f := t.Field(k)
 		bv, ok := bm[k]
 		if !equalOpt(Opt{av, true}, Opt{bv, ok}, f) && !(ok && within(f.Type, av, bv)) {
 			return false
@@ -292,7 +292,7 @@ func sharedFields(t *Type, a, b any) int {
 	bm, _ := b.(map[string]any)
 	n := 0
 	for k, av := range am {
-		if bv, ok := bm[k]; ok && !isKey(t, k) && partOf(fieldOf(t.Elem, k).Type, av, bv) {
+		if bv, ok := bm[k]; ok && !isKey(t, k) && partOf(t.Elem.Field(k).Type, av, bv) {
 			n++
 		}
 	}

@@ -29,7 +29,7 @@ func identity(t *Type, e any) string {
 // keyValue is the entry's key, its default where the key is missing, or nil.
 func keyValue(t *Type, k Key, m map[string]any) any {
 	v := m[k.Name]
-	if v == nil || v == "" && fieldOf(t.Elem, k.Name).ZeroIsAbsent {
+	if v == nil || v == "" && t.Elem.Field(k.Name).ZeroIsAbsent {
 		return k.Default
 	}
 	return v

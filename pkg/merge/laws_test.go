@@ -105,7 +105,7 @@ func missing(l, r, live any, f Field) string {
 		rm, _ := r.(map[string]any)
 		vm, _ := live.(map[string]any)
 		for k, lv := range l {
-			if w := missing(lv, rm[k], vm[k], fieldOf(f.Type, k)); w != "" {
+			if w := missing(lv, rm[k], vm[k], f.Type.Field(k)); w != "" {
 				return k + "." + w
 			}
 		}
@@ -210,7 +210,7 @@ func (g generator) edit(t *Type, v any) any {
 			switch g.IntN(8) {
 			case 0:
 			case 1, 2:
-				out[k] = g.edit(fieldOf(t, k).Type, v[k])
+				out[k] = g.edit(t.Field(k).Type, v[k])
 			default:
 				out[k] = v[k]
 			}
@@ -231,7 +231,7 @@ func (g generator) edit(t *Type, v any) any {
 			switch g.IntN(8) {
 			case 0:
 			case 1:
-				out = append(out, g.edit(elemOf(t), e))
+				out = append(out, g.edit(t.EntryType(), e))
 			case 2:
 				out = append(out, e, e)
 			default:

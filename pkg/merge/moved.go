@@ -182,7 +182,7 @@ func covers(t *Type, l any, o Opt, v any, exact bool) bool {
 		for k, lv := range l {
 			ov, ook := om[k]
 			vv, vok := vm[k]
-			f := fieldOf(t, k)
+			f := t.Field(k)
 			if !coversField(f, Opt{lv, true}, Opt{ov, ook}, Opt{vv, vok}, exact) {
 				return false
 			}
@@ -204,7 +204,7 @@ func covers(t *Type, l any, o Opt, v any, exact bool) bool {
 			if len(ol) == len(l) {
 				oe = Some(ol[i])
 			}
-			if !covers(elemOf(t), l[i], oe, vl[i], exact) {
+			if !covers(t.EntryType(), l[i], oe, vl[i], exact) {
 				return false
 			}
 		}

@@ -236,7 +236,7 @@ func Lookup(v any, p Path, typ *Type) (any, bool) {
 			if v, ok = m[s.Name]; !ok {
 				return nil, false
 			}
-			typ = fieldOf(typ, s.Name).Type
+			typ = typ.Field(s.Name).Type
 		default:
 			list, ok := v.([]any)
 			if !ok {
@@ -246,7 +246,7 @@ func Lookup(v any, p Path, typ *Type) (any, bool) {
 			if i < 0 {
 				return nil, false
 			}
-			v, typ = list[i], elemOf(typ)
+			v, typ = list[i], typ.EntryType()
 		}
 	}
 	return v, true

@@ -45,6 +45,27 @@ type Type struct {
 	Source string
 }
 
+// Field is what is known of a field, or of a key, of a value of this type: of an
+// undeclared one, and where t is nil, nothing.
+func (t *Type) Field(name string) Field {
+	switch {
+	case t == nil:
+		return Field{}
+	case t.Kind == Object:
+		return t.Fields[name]
+	}
+	return Field{Type: t.Elem}
+}
+
+// EntryType is the type of an entry of a map or list of this type; nil, as for a nil
+// t, is Unknown.
+func (t *Type) EntryType() *Type {
+	if t == nil {
+		return nil
+	}
+	return t.Elem
+}
+
 // Who told how a field is split; Type.Source and the explanation carry these words.
 const (
 	SourceRules    = "rules"

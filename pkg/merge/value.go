@@ -23,7 +23,7 @@ func Equal(a, b any, typ *Type) bool {
 		if len(a) > 0 && &a[0] == &b[0] {
 			return true
 		}
-		elem := elemOf(typ)
+		elem := typ.EntryType()
 		for i := range a {
 			if !Equal(a[i], b[i], elem) {
 				return false
@@ -36,14 +36,14 @@ func Equal(a, b any, typ *Type) bool {
 
 func equalMaps(a, b map[string]any, typ *Type) bool {
 	for k, av := range a {
-		f := fieldOf(typ, k)
+		f := typ.Field(k)
 		bv, ok := b[k]
 		if !equalOpt(Opt{av, true}, Opt{bv, ok}, f) {
 			return false
 		}
 	}
 	for k, bv := range b {
-		if _, ok := a[k]; !ok && !equalOpt(Opt{}, Opt{bv, true}, fieldOf(typ, k)) {
+		if _, ok := a[k]; !ok && !equalOpt(Opt{}, Opt{bv, true}, typ.Field(k)) {
 			return false
 		}
 	}
@@ -107,7 +107,7 @@ func isZero(v any, typ *Type) bool {
 			return len(v) == 0
 		}
 		for k, e := range v {
-			if f := fieldOf(typ, k); e != nil && !(f.ZeroIsAbsent && isZero(e, f.Type)) {
+			if f := typ.Field(k); e != nil && !(f.ZeroIsAbsent && isZero(e, f.Type)) {
 				return false
 			}
 		}
@@ -163,25 +163,6 @@ func denull(o Opt) Opt {
 	return o
 }
 
-// elemOf is the type of an entry, nil where none is known.
-func elemOf(t *Type) *Type {
-	if t == nil {
-		return nil
-	}
-	return t.Elem
-}
-
-// fieldOf is what is known about a field or key of a value of this type.
-func fieldOf(t *Type, name string) Field {
-	if t == nil {
-		return Field{}
-	}
-	if t.Kind == Object {
-		return t.Fields[name]
-	}
-	return Field{Type: t.Elem}
-}
-
 // stripNulls takes the nulls out of a value that is about to be added, save
 // inside atomic values, where null is data.
 func stripNulls(v any, typ *Type) any {
@@ -214,7 +195,7 @@ func stripMap(m map[string]any, typ *Type) map[string]any {
 	for k, e := range m {
 		s := any(nil)
 		if e != nil {
-			if s = stripNulls(e, fieldOf(typ, k).Type); shared(s, e) {
+			if s = stripNulls(e, typ.Field(k).Type); shared(s, e) {
 				continue
 			}
 		}

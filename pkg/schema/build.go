@@ -213,14 +213,14 @@ func (b *builder) mapping(t *merge.Type, n *node, compiled *merge.Type) error {
 	}
 	t.Kind, t.Atomic = merge.Map, n.MapType == "atomic"
 	var err error
-	t.Elem, err = b.build(&elem, elemOf(compiled))
+	t.Elem, err = b.build(&elem, compiled.EntryType())
 	return err
 }
 
 func (b *builder) list(t *merge.Type, n *node, compiled *merge.Type) error {
 	t.Kind = merge.List
 	if n.Items != nil {
-		elem, err := b.build(n.Items, elemOf(compiled))
+		elem, err := b.build(n.Items, compiled.EntryType())
 		if err != nil {
 			return err
 		}
@@ -303,11 +303,4 @@ func compiledField(t *merge.Type, name string) *merge.Field {
 		return &f
 	}
 	return nil
-}
-
-func elemOf(t *merge.Type) *merge.Type {
-	if t == nil {
-		return nil
-	}
-	return t.Elem
 }

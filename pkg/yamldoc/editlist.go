@@ -52,7 +52,7 @@ func (ed *editor) keptItems(s slot, want []any, t *merge.Type, r relist) []bool 
 		e := &n.entries[j]
 		before := len(ed.edits)
 		below := r.sources(i)
-		ed.value(slot{n: e.value, e: e, place: pl, anew: ed.force[n] == entries}, want[i], elemType(t), below)
+		ed.value(slot{n: e.value, e: e, place: pl, anew: ed.force[n] == entries}, want[i], t.EntryType(), below)
 		if stay[j] = r.stays[i]; stay[j] {
 			if len(ed.edits) > before {
 				ed.noteAround(e, below, pl)
@@ -107,7 +107,7 @@ func (ed *editor) newItems(s slot, want []any, at []int, t *merge.Type, r relist
 		}
 		text, moved := r.chunks[i]
 		if !moved {
-			text = ed.newItem(s, v, elemType(t), r.sources(i), behind)
+			text = ed.newItem(s, v, t.EntryType(), r.sources(i), behind)
 		}
 		out = append(out, added{behind, text})
 	}

@@ -50,7 +50,7 @@ func (ed *editor) keptFields(s slot, want map[string]any, t *merge.Type, from or
 		}
 		before := len(ed.edits)
 		below := from.child(e.name)
-		ed.value(slot{n: e.value, e: e, place: pl, anew: ed.force[n] == entries}, v, fieldType(t, e.name), below)
+		ed.value(slot{n: e.value, e: e, place: pl, anew: ed.force[n] == entries}, v, t.Field(e.name).Type, below)
 		if len(ed.edits) > before {
 			ed.noteAround(e, below, pl)
 		}
@@ -106,7 +106,7 @@ func (ed *editor) newFields(s slot, want, inherited map[string]any, t *merge.Typ
 		if len(n.entries) > 0 && n.entries[0].merge && behind < 0 || ed.mergesBehind(n, behind) {
 			at = last // a key before << would be overwritten by it
 		}
-		out = append(out, added{at, ed.newField(s, name, want[name], fieldType(t, name), from.child(name), at)})
+		out = append(out, added{at, ed.newField(s, name, want[name], t.Field(name).Type, from.child(name), at)})
 	}
 	return out
 }

@@ -152,7 +152,7 @@ func flowMapping(m map[string]any, from origins, t *merge.Type, pl place, l look
 	parts := make([]string, 0, len(m))
 	for _, name := range orderOf(m, from) {
 		below, _, _ := from.child(name)
-		parts = append(parts, flowField(name, m[name], below, fieldType(t, name), pl, l))
+		parts = append(parts, flowField(name, m[name], below, t.Field(name).Type, pl, l))
 	}
 	return "{" + strings.Join(parts, ", ") + "}"
 }
@@ -179,7 +179,7 @@ func flowList(list []any, from origins, t *merge.Type, pl place, l look) string 
 	parts := make([]string, 0, len(list))
 	for i, v := range list {
 		below, _, _ := pairs(i)
-		parts = append(parts, inlineText(v, below, elemType(t), pl, l))
+		parts = append(parts, inlineText(v, below, t.EntryType(), pl, l))
 	}
 	return "[" + strings.Join(parts, ", ") + "]"
 }

@@ -103,15 +103,15 @@ func (ed *editor) ownLines(n *node) bool {
 func find(n *node, s merge.Step, t *merge.Type) (*entry, *merge.Type) {
 	switch {
 	case n.kind == mapNode && s.Kind == merge.FieldStep:
-		return n.child(s.Name), fieldType(t, s.Name)
+		return n.child(s.Name), t.Field(s.Name).Type
 	case n.kind == seqNode && s.Kind == merge.IndexStep && s.Index < len(n.entries):
-		return &n.entries[s.Index], elemType(t)
+		return &n.entries[s.Index], t.EntryType()
 	case n.kind == seqNode && (s.Kind == merge.KeyStep || s.Kind == merge.ValueStep):
 		nth := max(s.Nth, 1)
 		for i := range n.entries {
 			if stepFits(s, n.entries[i].value.value, t) {
 				if nth--; nth == 0 {
-					return &n.entries[i], elemType(t)
+					return &n.entries[i], t.EntryType()
 				}
 			}
 		}
@@ -280,9 +280,9 @@ func locate(d *Document, path merge.Path, t *merge.Type) origin {
 func typeAt(t *merge.Type, path merge.Path) *merge.Type {
 	for _, s := range path {
 		if s.Kind == merge.FieldStep {
-			t = fieldType(t, s.Name)
+			t = t.Field(s.Name).Type
 		} else {
-			t = elemType(t)
+			t = t.EntryType()
 		}
 	}
 	return t

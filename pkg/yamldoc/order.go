@@ -2,8 +2,6 @@ package yamldoc
 
 import (
 	"sort"
-
-	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
 // orderOf puts the keys of a mapping in order: as the origins have them, the
@@ -73,21 +71,4 @@ func weave(names, more []string, have map[string]bool) []string {
 		have[n] = true
 	}
 	return out
-}
-
-func fieldType(t *merge.Type, name string) *merge.Type {
-	switch {
-	case t == nil:
-		return nil
-	case t.Kind == merge.Object:
-		return t.Fields[name].Type
-	}
-	return t.Elem
-}
-
-func elemType(t *merge.Type) *merge.Type {
-	if t == nil {
-		return nil
-	}
-	return t.Elem
 }

@@ -184,7 +184,7 @@ func (p *printer) mapping(m map[string]any, from origins, t *merge.Type, pl plac
 			p.lead(in, e, i, col)
 		}
 		p.start(i, col, pl)
-		p.entry(name, m[name], below, fieldType(t, name), entryAt{in, e, quote}, place{col: col})
+		p.entry(name, m[name], below, t.Field(name).Type, entryAt{in, e, quote}, place{col: col})
 	}
 }
 
@@ -267,7 +267,7 @@ func (p *printer) list(l []any, from origins, t *merge.Type, pl place) {
 			p.lead(in, e, i, col)
 		}
 		p.start(i, col, pl)
-		p.item(v, below, elemType(t), entryAt{in: in, e: e}, place{col: col, list: true, style: style})
+		p.item(v, below, t.EntryType(), entryAt{in: in, e: e}, place{col: col, list: true, style: style})
 		if len(below) > 0 {
 			style = below[0].n.style
 		}

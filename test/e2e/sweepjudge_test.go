@@ -73,7 +73,7 @@ func known(t *merge.Type, v any, sides ...any) any {
 		out := map[string]any{}
 		for name, e := range v {
 			below, has := children(name, sides)
-			f := fieldOf(t, name)
+			f := t.Field(name)
 			if m, isMap := e.(map[string]any); !has || e == nil || isMap && laws.Alike(merge.Opt{}, merge.Some(m), f) {
 				continue
 			}
@@ -129,14 +129,4 @@ func keysOf(t *merge.Type, e any) string {
 		all = append(all, v)
 	}
 	return short(all)
-}
-
-func fieldOf(t *merge.Type, name string) merge.Field {
-	switch {
-	case t == nil:
-		return merge.Field{}
-	case t.Kind == merge.Object:
-		return t.Fields[name]
-	}
-	return merge.Field{Type: t.Elem}
 }

@@ -63,7 +63,7 @@ func (m Maker) Edit(t *merge.Type, v any) any {
 func (m Maker) editMap(t *merge.Type, v map[string]any) map[string]any {
 	out := make(map[string]any, len(v))
 	for _, k := range slices.Sorted(maps.Keys(v)) {
-		f := fieldType(t, k)
+		f := t.Field(k).Type
 		switch n := m.r.IntN(40); {
 		case n < 5:
 		case n == 5:
@@ -112,7 +112,7 @@ func (m Maker) editList(t *merge.Type, v []any) []any {
 
 // editEntry mostly leaves an entry its keys.
 func (m Maker) editEntry(t *merge.Type, e any) any {
-	edited := m.Edit(elemOf(t), e)
+	edited := m.Edit(t.EntryType(), e)
 	was, ok := e.(map[string]any)
 	now, ok2 := edited.(map[string]any)
 	if t == nil || !ok || !ok2 || m.one(16) {
@@ -136,7 +136,7 @@ func (m Maker) served(t *merge.Type, v any) any {
 		out := make(map[string]any, len(v)+1)
 		for _, k := range slices.Sorted(maps.Keys(v)) {
 			if v[k] != nil {
-				out[k] = m.served(fieldType(t, k), v[k])
+				out[k] = m.served(t.Field(k).Type, v[k])
 			}
 		}
 		if t != nil && t.Kind == merge.Object && len(t.Fields) > 0 && m.one(6) {
@@ -150,7 +150,7 @@ func (m Maker) served(t *merge.Type, v any) any {
 	case []any:
 		out := make([]any, 0, len(v))
 		for _, e := range v {
-			out = append(out, withKeyDefaults(t, m.served(elemOf(t), e)))
+			out = append(out, withKeyDefaults(t, m.served(t.EntryType(), e)))
 		}
 		return out
 	}
@@ -176,21 +176,4 @@ func withKeyDefaults(t *merge.Type, e any) any {
 		}
 	}
 	return fields
-}
-
-func fieldType(t *merge.Type, name string) *merge.Type {
-	switch {
-	case t == nil:
-		return nil
-	case t.Kind == merge.Object:
-		return t.Fields[name].Type
-	}
-	return t.Elem
-}
-
-func elemOf(t *merge.Type) *merge.Type {
-	if t == nil {
-		return nil
-	}
-	return t.Elem
 }

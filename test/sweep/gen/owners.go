@@ -36,7 +36,7 @@ func (m Maker) own(t *merge.Type, v any, ours, theirs map[string]any) (our, thei
 	case map[string]any:
 		if len(v) > 0 && (t == nil || !t.Atomic) {
 			for _, k := range sortedKeys(v) {
-				below("f:"+k, fieldType(t, k), v[k])
+				below("f:"+k, t.Field(k).Type, v[k])
 			}
 			return our, their
 		}

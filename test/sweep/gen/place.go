@@ -77,7 +77,7 @@ func wrap(t *merge.Type, names []string, v merge.Opt) any {
 		name = "key"
 	}
 	if !last || v.Set {
-		out[name] = wrap(fieldType(t, names[0]), names[1:], v)
+		out[name] = wrap(t.Field(names[0]).Type, names[1:], v)
 	}
 	return out
 }

@@ -213,12 +213,12 @@ func otherValue(t *merge.Type, v any) any {
 			return map[string]any{"other": "1"}
 		}
 		k := sortedKeys(v)[0]
-		return with(v, k, otherValue(fieldType(t, k), v[k]))
+		return with(v, k, otherValue(t.Field(k).Type, v[k]))
 	case []any:
 		if len(v) == 0 {
 			return []any{"other"}
 		}
-		return append([]any{otherValue(elemOf(t), v[0])}, v[1:]...)
+		return append([]any{otherValue(t.EntryType(), v[0])}, v[1:]...)
 	case bool:
 		return !v
 	}
