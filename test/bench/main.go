@@ -106,13 +106,12 @@ func roundsOf(text string) (map[int]int, error) {
 	out := map[int]int{}
 	for _, pair := range strings.Split(text, ",") {
 		size, rounds, _ := strings.Cut(pair, ":")
-		n, err := numbers(size + "," + rounds)
-		if err != nil {
+		n, err := strconv.Atoi(size)
+		times, err2 := strconv.Atoi(rounds)
+		if err != nil || err2 != nil || n < 1 || times < 1 {
 			return nil, fmt.Errorf("%q is not size:rounds", pair)
 		}
-		a, _ := strconv.Atoi(size)
-		b, _ := strconv.Atoi(rounds)
-		_, out[a] = n, b
+		out[n] = times
 	}
 	return out, nil
 }

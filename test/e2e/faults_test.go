@@ -76,13 +76,7 @@ func (tt trouble) play(t *testing.T, s *apiServer) {
 		t.Errorf("%s: want exit %d and %q on stderr\n%s", tt.why, tt.code, tt.says, got)
 	}
 	is := u.versions("v2.yaml")
-	var wrote string
-	for _, name := range []string{"a", "b", "c"} {
-		if ref := troubleRefs[name]; was[ref] != is[ref] {
-			wrote += name
-		}
-	}
-	if wrote != tt.wrote {
+	if wrote := written(was, is); wrote != tt.wrote {
 		t.Errorf("%s: %q were written, want %q\n%s", tt.why, wrote, tt.wrote, got)
 	}
 	truthful(t, got, was, is)
@@ -108,6 +102,17 @@ func (u *user) wantAfterTrouble() {
 			u.t.Errorf("%s%s", ref, why)
 		}
 	}
+}
+
+// written are the objects, each by its letter, that have another version now.
+func written(was, is map[string]string) string {
+	var out string
+	for _, name := range []string{"a", "b", "c"} {
+		if ref := troubleRefs[name]; was[ref] != is[ref] {
+			out += name
+		}
+	}
+	return out
 }
 
 // truthful compares what a run said with what it did: created and configured are

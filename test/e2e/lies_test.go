@@ -219,13 +219,7 @@ func (tt falsehood) play(t *testing.T, s *apiServer) {
 		t.Errorf("%s: took %s", tt.why, got.took)
 	}
 	is := u.versions("v2.yaml")
-	var wrote string
-	for _, name := range []string{"a", "b", "c"} {
-		if ref := troubleRefs[name]; was[ref] != is[ref] {
-			wrote += name
-		}
-	}
-	if wrote != tt.wrote {
+	if wrote := written(was, is); wrote != tt.wrote {
 		t.Errorf("%s: %q were written, want %q\n%s", tt.why, wrote, tt.wrote, got)
 	}
 	if tt.args == nil {
