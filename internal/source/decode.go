@@ -2,6 +2,7 @@ package source
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -29,97 +30,59 @@ type Document struct {
 // Unlike kubectl: which keeps the last of two equal keys, and reads numbers as
 // float64, so that 9007199254740993 becomes 9007199254740992.
 func Decode(data []byte) ([]Document, error) {
-	var docs []Document
-	err := decode(data, func(d Document) { docs = append(docs, d) })
+	chunks, err := split(data)
+	if err != nil {
+		return nil, err
+	}
+	var (
+		docs  []Document
+		errs  []error
+		extra = maxUnfolded
+	)
+	for _, c := range chunks {
+		got, err := c.documents(&extra)
+		docs, errs = append(docs, got...), append(errs, err)
+	}
+	return docs, errors.Join(errs...)
+}
+
+// documents are what a chunk holds: one document, or several where they are apart by
+// an end mark only. extra is what aliases may still add to what the text holds.
+func (c chunk) documents(extra *int) ([]Document, error) {
+	var (
+		docs []Document
+		err  error
+	)
+	if c.json {
+		docs, err = c.fromJSON()
+	} else {
+		docs, err = c.fromYAML(extra)
+	}
+	for i := range docs {
+		docs[i].Nth, docs[i].Many = c.nth, c.many
+	}
+	var bad *SyntaxError
+	if errors.As(err, &bad) && c.many {
+		bad.Document = c.nth
+	}
 	return docs, err
 }
 
-// decode hands each document over as soon as it is read.
-func decode(data []byte, take func(Document)) error {
-	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
-	if err := notText(data); err != nil {
-		return err
+func (c chunk) fromJSON() ([]Document, error) {
+	r := jsonReader{data: c.text, first: c.line, dec: json.NewDecoder(bytes.NewReader(c.text))}
+	r.dec.UseNumber()
+	v, err := r.read()
+	if err != nil {
+		return nil, err
 	}
-	if looksJSON(data) {
-		if docs, err := decodeJSON(data); err == nil || !errors.Is(err, errNotJSON) {
-			for _, d := range docs {
-				take(d)
-			}
-			return err
-		}
+	d := Document{Value: v, Line: c.line}
+	for _, e := range c.entries {
+		d.Items = append(d.Items, e.line)
 	}
-	var errs []error
-	chunks := split(data)
-	for i, c := range chunks {
-		got, err := decodeChunk(c)
-		for _, d := range got {
-			d.Nth, d.Many = i+1, len(chunks) > 1
-			take(d)
-		}
-		var bad *SyntaxError
-		if errors.As(err, &bad) && len(chunks) > 1 {
-			bad.Document = i + 1
-		}
-		errs = append(errs, err)
-	}
-	return errors.Join(errs...)
+	return []Document{d}, nil
 }
 
-// chunk is a stretch of a YAML file between two separators.
-type chunk struct {
-	text []byte
-	line int // of its first byte, from 1
-}
-
-// split parts a file at its --- lines, so that one bad document does not hide
-// the errors of the next.
-func split(data []byte) []chunk {
-	var chunks []chunk
-	start, line, first := 0, 1, 1
-	for at := 0; at < len(data); {
-		end := len(data)
-		if i := bytes.IndexByte(data[at:], '\n'); i >= 0 {
-			end = at + i + 1
-		}
-		if separator(data[at:end]) && at > start {
-			chunks = append(chunks, chunk{text: data[start:at], line: first})
-			start, first = at, line
-		}
-		at = end
-		line++
-	}
-	chunks = append(chunks, chunk{text: data[start:], line: first})
-	kept := chunks[:0]
-	for _, c := range chunks {
-		if !blank(c.text) {
-			kept = append(kept, c)
-		}
-	}
-	return kept
-}
-
-// separator: a line that begins a new document, whatever stands behind the
-// dashes. A block scalar cannot hold such a line, as it is always indented.
-func separator(line []byte) bool {
-	rest, ok := bytes.CutPrefix(line, []byte("---"))
-	return ok && (len(rest) == 0 || strings.IndexByte(" \t\r\n", rest[0]) >= 0)
-}
-
-// blank: nothing but comments, directives, separators and white space.
-func blank(text []byte) bool {
-	for line := range bytes.Lines(text) {
-		line = bytes.TrimSpace(line)
-		if rest, ok := bytes.CutPrefix(line, []byte("---")); ok {
-			line = bytes.TrimSpace(rest)
-		}
-		if len(line) > 0 && line[0] != '#' && line[0] != '%' && !bytes.Equal(line, []byte("...")) {
-			return false
-		}
-	}
-	return true
-}
-
-func decodeChunk(c chunk) ([]Document, error) {
+func (c chunk) fromYAML(extra *int) ([]Document, error) {
 	var docs []Document
 	d := yaml.NewDecoder(bytes.NewReader(c.text))
 	for {
@@ -130,8 +93,9 @@ func decodeChunk(c chunk) ([]Document, error) {
 		case err != nil:
 			return docs, yamlError(c, err)
 		}
-		r := resolver{first: c.line, budget: maxUnfolded + len(c.text)}
+		r := resolver{first: c.line, budget: *extra + len(c.text)}
 		v, err := r.value(&node, 0)
+		*extra = max(min(*extra, r.budget), 0)
 		if err != nil {
 			return docs, err
 		}

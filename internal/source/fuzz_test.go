@@ -7,17 +7,20 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// FuzzDecode reads whatever text: no crash, and what comes out is JSON that reads as
-// the same once more. Its seeds are texts that tempt.
+// FuzzDecode reads whatever text: no crash, what comes out is JSON that reads as the
+// same once more, and the items of a list are the same by themselves and in one piece. Its seeds are texts that tempt.
 func FuzzDecode(f *testing.F) {
 	for _, text := range []string{
 		"a: 1\n", "a: [1, {b: c}]\n---\nb: 2\n", `{"a": 1e3, "b": -0, "c": 9007199254740993}`, "a: &x {b: 1}\nc: *x\n", "a: |\n  text\n  more\n",
-		"---\n...\n---\n# nothing\n", "kind: List\nitems:\n- a: 1\n", "a: 0777\nb: 0x1F\nc: .5\nd: 1_000\n", "<<: {a: 1}\nb: 2\n", "a: yes\nb: ~\nc: 2024-01-01\n",
+		"---\n...\n---\n# nothing\n", "kind: List\nitems:\n- a: 1\n",
+		"kind: List\nitems:\n- {apiVersion: v1, kind: Pod, metadata: {name: a}}\n- apiVersion: v1\n  kind: Pod\n  metadata:\n    name: |\n     b\n",
+		`{"items":[{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"}}],"kind":"List"}`, "a: 0777\nb: 0x1F\nc: .5\nd: 1_000\n", "<<: {a: 1}\nb: 2\n", "a: yes\nb: ~\nc: 2024-01-01\n",
 		"\ufeffa: 1\n", "a: 1\r\nb: 2\r\n", "{\"a\": 1}{\"b\": 2}", "? a\n: b\n", "a: !!binary YQ==\n", "\"a\\u0000\": \"\\ud83d\\ude00\"\n",
 	} {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
+		same(t, "a list", string(text))
 		docs, err := Decode(text)
 		if err != nil {
 			return // a refusal is always safe

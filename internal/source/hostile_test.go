@@ -32,7 +32,7 @@ func TestHostileInput(t *testing.T) {
 		{"brackets without end", "x: " + strings.Repeat("[", deep), "line 1: is not YAML: exceeded max depth"},
 		{"braces without end", "x: " + strings.Repeat("{a: ", deep), "line 1: is not YAML: exceeded max depth"},
 		{"dashes without end", "x:\n " + strings.Repeat("- ", deep) + "1", "line 2: is not YAML: exceeded max depth"},
-		{"JSON lists without end", strings.Repeat("[", deep), "line 1: [0][0]"},
+		{"JSON lists without end", strings.Repeat("[", deep), "line 1: is nested too deep"},
 		{"JSON objects without end", strings.Repeat(`{"a":`, deep), "nested too deep"},
 		{"bytes that are no text, with their line", "a: 1\nb: caf\xe9\n", "line 2: is not text in UTF-8: save it as"},
 		{"a control character, with its line", "a: 1\nb: \"\x00\"\n", "line 2: is not YAML: control characters"},

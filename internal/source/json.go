@@ -3,69 +3,26 @@ package source
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"strconv"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// errNotJSON: the text begins like JSON but may be YAML's flow style.
-var errNotJSON = errors.New("is not JSON")
-
-func looksJSON(data []byte) bool {
-	t := bytes.TrimLeft(data, " \t\r\n")
-	return len(t) > 0 && (t[0] == '{' || t[0] == '[')
-}
-
-// jsonReader reads one JSON document after the other, telling keys that stand
-// twice.
+// jsonReader reads one value, telling keys that stand twice.
 type jsonReader struct {
-	data []byte
-	dec  *json.Decoder
-	path merge.Path
+	data  []byte
+	first int // line of the file at which data begins
+	dec   *json.Decoder
+	path  merge.Path
 }
 
-func decodeJSON(data []byte) ([]Document, error) {
-	r := jsonReader{data: data, dec: json.NewDecoder(bytes.NewReader(data))}
-	r.dec.UseNumber()
-	var docs []Document
-	for {
-		line := r.nextLine()
-		tok, err := r.dec.Token()
-		if errors.Is(err, io.EOF) {
-			for i := range docs {
-				docs[i].Nth, docs[i].Many = i+1, len(docs) > 1
-			}
-			return docs, nil
-		}
-		var v any
-		if err == nil {
-			v, err = r.value(tok, 0)
-		}
-		if err != nil {
-			var syntax *SyntaxError
-			if errors.As(err, &syntax) {
-				return docs, err
-			}
-			return docs, fmt.Errorf("line %d: %w: %v", r.line(r.dec.InputOffset()), errNotJSON, err)
-		}
-		if v != nil {
-			docs = append(docs, Document{Value: v, Line: line})
-		}
+func (r *jsonReader) read() (any, error) {
+	tok, err := r.dec.Token()
+	if err != nil {
+		return nil, err
 	}
-}
-
-func (r *jsonReader) line(offset int64) int {
-	return 1 + bytes.Count(r.data[:min(int(offset), len(r.data))], []byte("\n"))
-}
-
-// nextLine is the line of the next token.
-func (r *jsonReader) nextLine() int {
-	at := int(r.dec.InputOffset())
-	rest := r.data[min(at, len(r.data)):]
-	return r.line(int64(at + len(rest) - len(bytes.TrimLeft(rest, " \t\r\n"))))
+	return r.value(tok, 0)
 }
 
 func (r *jsonReader) fail(what, why string) error {
@@ -73,7 +30,7 @@ func (r *jsonReader) fail(what, why string) error {
 	if len(r.path) > 0 {
 		path = r.path.String()
 	}
-	return &SyntaxError{Line: r.line(r.dec.InputOffset()), Path: path, What: what, Why: why}
+	return &SyntaxError{Line: r.first + bytes.Count(r.data[:r.dec.InputOffset()], []byte("\n")), Path: path, What: what, Why: why}
 }
 
 func (r *jsonReader) value(tok json.Token, depth int) (any, error) {
@@ -108,7 +65,7 @@ func (r *jsonReader) object(depth int) (any, error) {
 		}
 		key, ok := tok.(string)
 		if !ok {
-			return nil, errNotJSON
+			return nil, r.fail("is not JSON", "a key has to be a text")
 		}
 		r.path = append(r.path, merge.Named(key))
 		if _, twice := m[key]; twice {

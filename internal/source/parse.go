@@ -7,71 +7,118 @@ import (
 	"strings"
 )
 
-// Parse reads the objects of one file's content; name stands in the errors.
+// Parse reads the objects of one file's content; name stands in the errors. kind:
+// List comes back as its items. The good objects come back beside an error.
 func Parse(name string, data []byte) ([]Object, error) {
-	var objects []Object
-	err := parse(name, data, func(o Object) { objects = append(objects, o) })
-	return objects, err
+	return parse(name, data, func(o Object) (Object, bool) { return o, true })
 }
 
-// parse hands each object over as soon as it is read, so that no more than one
-// document needs to be held.
-func parse(name string, data []byte, take func(Object)) error {
-	var bad []error
-	err := decode(data, func(d Document) {
-		origin := Origin{File: name, Document: d.Nth, Line: d.Line, Many: d.Many}
-		got, errs := origin.objects(d)
-		bad = append(bad, errs...)
-		for _, o := range got {
-			take(o)
-		}
-	})
-	return errors.Join(append(located(name, err), bad...)...)
-}
+// keeping is what an object is kept as, as soon as it is read; false leaves it out.
+type keeping func(Object) (Object, bool)
 
-// located puts the file's name before each of the errors joined in err.
-func located(name string, err error) []error {
-	if err == nil {
-		return nil
+// parse holds one document, or one item of a list, at a time besides what is kept.
+func parse(name string, data []byte, keep keeping) ([]Object, error) {
+	chunks, err := split(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	if joined, ok := err.(interface{ Unwrap() []error }); ok {
-		var errs []error
-		for _, e := range joined.Unwrap() {
-			errs = append(errs, fmt.Errorf("%s: %w", name, e))
+	p := parser{file: name, keep: keep, extra: maxUnfolded}
+	for _, c := range chunks {
+		if !p.list(c) {
+			p.whole(c)
 		}
-		return errs
 	}
-	return []error{fmt.Errorf("%s: %w", name, err)}
+	return p.objects, errors.Join(p.errs...)
 }
 
-// objects are the objects of one document: itself, or a list's items.
-func (at Origin) objects(d Document) ([]Object, []error) {
+// parser reads the objects of one file.
+type parser struct {
+	file    string
+	keep    keeping
+	extra   int // see chunk.documents
+	objects []Object
+	errs    []error
+}
+
+// whole reads a chunk in one piece.
+func (p *parser) whole(c chunk) {
+	docs, err := c.documents(&p.extra)
+	for _, d := range docs {
+		p.document(d)
+	}
+	if err != nil {
+		p.errs = append(p.errs, fmt.Errorf("%s: %w", p.file, err))
+	}
+}
+
+// list reads a list object item by item. Where that cannot be done it reads nothing,
+// and is false.
+func (p *parser) list(c chunk) bool {
+	frame, items, ok := c.apart()
+	if !ok {
+		return false
+	}
+	extra := p.extra
+	docs, err := frame.documents(&extra)
+	if err != nil || len(docs) != 1 {
+		return false
+	}
+	list := Object{}
+	list.Value, _ = docs[0].Value.(map[string]any)
+	if left, ok := list.items(); !ok || len(left) > 0 {
+		return false
+	}
+	before := *p
+	for _, item := range items {
+		got, err := item.documents(&extra)
+		if err != nil || len(got) != 1 {
+			p.objects, p.errs = before.objects, before.errs
+			return false
+		}
+		d := got[0]
+		if one, ok := d.Value.([]any); ok && !c.json { // with its dash, it is a list
+			d.Value = one[0]
+		}
+		d.Value = list.item(d.Value)
+		p.document(d)
+	}
+	p.extra = extra
+	return true
+}
+
+// document takes the objects of one document: itself, or a list's items.
+func (p *parser) document(d Document) {
+	at := Origin{File: p.file, Document: d.Nth, Line: d.Line, Many: d.Many}
 	m, ok := d.Value.(map[string]any)
 	if !ok {
-		return nil, []error{fmt.Errorf("%s: is %s, not an object: an object begins with apiVersion and kind", at, describe(d.Value))}
+		p.errs = append(p.errs, fmt.Errorf("%s: is %s, not an object: an object begins with apiVersion and kind", at, describe(d.Value)))
+		return
 	}
 	o := Object{Value: m, Origin: at}
-	items, ok := m["items"].([]any)
-	if !ok || !strings.HasSuffix(o.Kind(), "List") {
-		if err := o.check(); err != nil {
-			return nil, []error{err}
+	if items, ok := o.items(); ok {
+		for i, v := range items {
+			item := d
+			item.Value, item.Items = o.item(v), nil
+			if i < len(d.Items) {
+				item.Line = d.Items[i]
+			}
+			p.document(item)
 		}
-		return []Object{o}, nil
+		return
 	}
-	var (
-		objects []Object
-		errs    []error
-	)
-	for i, v := range items {
-		at := at
-		if i < len(d.Items) {
-			at.Line = d.Items[i]
-		}
-		got, bad := at.objects(Document{Value: o.item(v)})
-		objects = append(objects, got...)
-		errs = append(errs, bad...)
+	if err := o.check(); err != nil {
+		p.errs = append(p.errs, err)
+		return
 	}
-	return objects, errs
+	if o, ok := p.keep(o); ok {
+		p.objects = append(p.objects, o)
+	}
+}
+
+// items are the items of a list object; false for any other object.
+func (o Object) items() ([]any, bool) {
+	items, ok := o.Value["items"].([]any)
+	return items, ok && strings.HasSuffix(o.Kind(), "List")
 }
 
 // item fills in what a list of one kind (PodList) leaves out in its items.

@@ -42,50 +42,52 @@ var extensions = []string{".json", ".yaml", ".yml"}
 // its items. The error joins what is wrong with any of the documents, and the
 // good objects come back beside it.
 func Read(ctx context.Context, in Inputs) ([]Object, error) {
-	kept, err := in.keeper()
+	keep, err := in.keeping()
 	if err != nil {
 		return nil, err
 	}
-	var objects []Object
-	take := func(o Object) { objects = kept(objects, o) }
+	first := keep
 	if in.Change != nil { // it has to see all of them, as they are
-		take = func(o Object) { objects = append(objects, o) }
+		first = func(o Object) (Object, bool) { return o, true }
 	}
+	var objects []Object
 	texts, errs := in.texts(ctx)
 	for i, t := range texts {
 		texts[i].data = nil // it is read once, and may be large
-		if err := parse(t.name, t.data, take); err != nil {
-			errs = append(errs, err)
-		}
+		got, err := parse(t.name, t.data, first)
+		objects, errs = append(objects, got...), append(errs, err)
 	}
-	switch {
+	switch err := errors.Join(errs...); {
 	case in.Change == nil:
-		return objects, errors.Join(errs...)
-	case len(errs) > 0: // what is not as it is to be is of no use
-		return nil, errors.Join(errs...)
+		return objects, err
+	case err != nil: // what is not as it is to be is of no use
+		return nil, err
 	}
 	changed, err := in.Change(objects)
 	objects = nil
 	for _, o := range changed {
-		objects = kept(objects, o)
+		if o, ok := keep(o); ok {
+			objects = append(objects, o)
+		}
 	}
 	return objects, err
 }
 
-// keeper adds an object to others if the selector lets it, packed if it is to be.
-func (in Inputs) keeper() (func([]Object, Object) []Object, error) {
+// keeping lets the objects through that the selector lets through, packed if they
+// are to be.
+func (in Inputs) keeping() (keeping, error) {
 	selector, err := labels.Parse(in.Selector)
 	if err != nil {
 		return nil, fmt.Errorf("--selector %q: %w", in.Selector, err)
 	}
-	return func(objects []Object, o Object) []Object {
-		switch {
-		case in.Selector != "" && !selector.Matches(labels.Set(o.Labels())):
-			return objects
-		case in.Pack:
-			return append(objects, o.Packed())
+	return func(o Object) (Object, bool) {
+		if in.Selector != "" && !selector.Matches(labels.Set(o.Labels())) {
+			return o, false
 		}
-		return append(objects, o)
+		if in.Pack {
+			o = o.Packed()
+		}
+		return o, true
 	}, nil
 }
 
