@@ -144,6 +144,21 @@ func (j *Job) Merge(ctx context.Context, items []*Item) {
 	}
 }
 
+// MergeWith merges every item with the live form that live gives for it, nil where
+// there is none; what went wrong is in its Err. Nobody is asked for anything.
+func (j *Job) MergeWith(ctx context.Context, items []*Item, live func(i int) (map[string]any, error)) {
+	j.shelf = j.Shown && len(items) > shelfFrom
+	begun := run.Each(ctx, len(items), j.Concurrency, func(i int) {
+		obj, err := live(i)
+		if items[i].Err = err; err == nil {
+			j.merge(ctx, items[i], obj)
+		}
+	}, func(int) {})
+	for _, item := range items[begun:] {
+		item.Err = fmt.Errorf("%s: %w", item.Target, context.Cause(ctx))
+	}
+}
+
 // read reads one item by itself, and merges it.
 func (j *Job) read(ctx context.Context, item *Item) {
 	live, err := j.API.Get(ctx, item.Target)

@@ -1,7 +1,6 @@
 package batch
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"slices"
@@ -13,7 +12,7 @@ import (
 )
 
 // shelfFrom is from how many items on what is to be shown is put away until its turn
-// comes: a plan takes some 70 KB, its two sides as text take 5. Fewer are kept, since
+// comes: a plan takes some 70 KB, its two sides as text take 5 or less. Fewer are kept, since
 // to merge them anew takes time.
 const shelfFrom = 200
 
@@ -23,7 +22,7 @@ const shelfWindow = 64
 // away is an item put on the shelf: its plan is made anew of local, which is Packed,
 // and of live.
 type away struct {
-	live  []byte // as JSON; nil where there is none
+	live  []byte // as JSON, pressed; nil where there is none
 	whole bool   // the plan is there for the moment
 }
 
@@ -35,7 +34,9 @@ func (i *Item) putOnShelf() error {
 		if err != nil {
 			return fmt.Errorf("%s: cannot be written as JSON: %w", i.Target, err)
 		}
-		a.live = bytes.Clone(text) // without the room that encoding took
+		if a.live, err = press(text); err != nil {
+			return fmt.Errorf("%s: %w", i.Target, err)
+		}
 	}
 	i.away = a
 	i.drop()
@@ -56,7 +57,11 @@ func (j *Job) takeFromShelf(ctx context.Context, item *Item) {
 	}
 	var live map[string]any
 	if item.away.live != nil {
-		v, err := merge.ReadJSON(item.away.live)
+		text, err := unpress(item.away.live)
+		var v any
+		if err == nil {
+			v, err = merge.ReadJSON(text)
+		}
 		if err != nil {
 			item.Err = fmt.Errorf("%s: cannot be read again: %w", item.Target, err)
 			return

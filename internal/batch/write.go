@@ -100,6 +100,10 @@ func (w *writer) preflight(ctx context.Context, items []*Item) {
 	errs := make([]error, len(trials))
 	begun := run.Each(ctx, len(trials), w.Concurrency, func(i int) {
 		item := trials[i]
+		if w.takeFromShelf(ctx, item); item.Err != nil {
+			errs[i] = item.Err
+			return
+		}
 		var out sink.Outcome
 		if out, errs[i] = w.carry(ctx, trial, item); errs[i] == nil {
 			item.Planned = out.Planned

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -19,46 +17,57 @@ import (
 // explainForm says of every field who decided it and why.
 type explainForm struct {
 	view
-	paths []merge.Path // none: all fields
-	all   []diff.Explanation
-	as    diff.ExplainFormat
+	out   *diff.ExplanationWriter
+	paths []asked // none: all fields
+	shown int     // objects
+}
+
+// asked is a field that the user asked for.
+type asked struct {
+	merge.Path
+	found bool   // on any side of any object
+	near  string // a way out, where it was not found
+}
+
+func newExplainForm(v view, as diff.ExplainFormat) (*explainForm, error) {
+	out, err := diff.NewExplanationWriter(v.Out, diff.ExplainOptions{Format: as, Width: width(v.Out), Color: v.colored()})
+	return &explainForm{view: v, out: out}, err
 }
 
 func (f *explainForm) object(item *batch.Item) error {
-	e := diff.Explain(tell(item.Outcome.Planned, f.secrets), f.paths...)
-	if len(f.paths) == 0 || len(e.Fields) > 0 {
-		f.all = append(f.all, e)
+	told := tell(item.Outcome.Planned, f.secrets)
+	f.shown++
+	if len(f.paths) == 0 {
+		return f.out.Write(diff.Explain(told))
 	}
-	return nil
+	var found []merge.Path
+	for i := range f.paths {
+		field := &f.paths[i]
+		if len(diff.Explain(told, field.Path).Fields) > 0 {
+			field.found = true
+			found = append(found, field.Path)
+		} else if s := schema.Suggest(item.Outcome.Planned.Type, field.Path); field.near == "" && s != "" && s != field.Path[len(field.Path)-1].Name {
+			field.near = "; did you mean " + s + "?"
+		}
+	}
+	if len(found) == 0 {
+		return nil
+	}
+	return f.out.Write(diff.Explain(told, found...))
 }
 
 // unknown are the fields asked for that no object has on any side.
-func (f *explainForm) unknown(items []*batch.Item) error {
+func (f *explainForm) unknown() error {
 	var errs []error
-	for _, path := range f.paths {
-		near, found := "", false
-		for _, item := range items {
-			p := item.Outcome.Planned
-			found = found || len(diff.Explain(tell(p, f.secrets), path).Fields) > 0
-			if s := schema.Suggest(p.Type, path); near == "" && s != "" && s != path[len(path)-1].Name {
-				near = "; did you mean " + s + "?"
-			}
-		}
-		if !found && len(items) > 0 {
-			errs = append(errs, fmt.Errorf("%s: no object has it, neither in original nor in local nor in live%s", path, near))
+	for _, field := range f.paths {
+		if !field.found && f.shown > 0 {
+			errs = append(errs, fmt.Errorf("%s: no object has it, neither in original nor in local nor in live%s", field.Path, field.near))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-func (f *explainForm) close(context.Context) error {
-	return diff.WriteExplanations(f.Out, f.all, diff.ExplainOptions{Format: f.as, Width: width(f.Out), Color: f.colored()})
-}
-
-// any says whether there is a field to explain.
-func (f *explainForm) any() bool {
-	return slices.ContainsFunc(f.all, func(e diff.Explanation) bool { return len(e.Fields) > 0 })
-}
+func (f *explainForm) close(context.Context) error { return f.out.Close() }
 
 func (f *explainForm) conflicts() bool { return true }
 
@@ -102,18 +111,21 @@ Only the right to get the objects is needed.`,
 }
 
 func (v *explainVerb) run(ctx context.Context, policyGiven bool, fields []string) error {
-	form := &explainForm{view: view{env: v.env, outputFlags: v.out}, as: diff.ExplainFormat(v.out.output)}
-	switch form.as {
+	switch diff.ExplainFormat(v.out.output) {
 	case diff.ExplainTable, diff.ExplainJSON, diff.ExplainYAML:
 	default:
 		return fmt.Errorf("--output=%s: there are table, json and yaml", v.out.output)
+	}
+	form, err := newExplainForm(view{env: v.env, outputFlags: v.out}, diff.ExplainFormat(v.out.output))
+	if err != nil {
+		return err
 	}
 	for _, field := range fields {
 		path, err := merge.ParsePath(field)
 		if err != nil {
 			return err
 		}
-		form.paths = append(form.paths, path)
+		form.paths = append(form.paths, asked{Path: path})
 	}
 	planner, err := v.plan.planner(ctx, policyGiven)
 	if err != nil {
@@ -124,21 +136,17 @@ func (v *explainVerb) run(ctx context.Context, policyGiven bool, fields []string
 	if err != nil {
 		return err
 	}
-	s, err := v.open(ctx, request{inputs: &v.inputs, plan: &v.plan, planner: planner, live: v.live, concurrency: v.concurrency, quiet: v.told.quiet})
+	s, err := v.open(ctx, request{inputs: &v.inputs, plan: &v.plan, planner: planner, live: v.live, concurrency: v.concurrency, shown: true, quiet: v.told.quiet})
 	if err != nil {
 		return err
 	}
-	t := &told{out: form, notes: notes}
-	for _, item := range s.items {
+	var errs []error
+	s.show(ctx, func(item *batch.Item) {
 		if item.Err != nil {
-			continue
+			return
 		}
-		showOnly(item)
 		notes.problems(item)
-		t.errs = append(t.errs, form.object(item))
-	}
-	if len(fields) > 0 && !form.any() && len(form.all) > 0 {
-		return fmt.Errorf("%s: neither local, original nor live has this field: without a FIELD all are explained", strings.Join(fields, ", "))
-	}
-	return errors.Join(form.close(ctx), errors.Join(t.errs...), form.unknown(s.items), s.bad, batch.Failed(s.items))
+		errs = append(errs, form.object(item))
+	})
+	return errors.Join(form.close(ctx), errors.Join(errs...), form.unknown(), s.bad, batch.Failed(s.items))
 }

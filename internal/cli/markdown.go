@@ -10,20 +10,21 @@ import (
 // markdownForm is a comment for a pull request, on all objects at once.
 type markdownForm struct {
 	view
-	sections []diff.Section
+	comment *diff.Comment
+}
+
+func newMarkdownForm(v view) *markdownForm {
+	return &markdownForm{view: v, comment: diff.NewComment(diff.MarkdownOptions{Diff: diff.Options{ShowManagedFields: v.managedFields}})}
 }
 
 func (f *markdownForm) object(item *batch.Item) error {
-	f.sections = append(f.sections, diff.Section{
+	return f.comment.Add(diff.Section{
 		Told: tell(item.Outcome.Planned, false),
 		Doc:  f.doc(item),
 		Word: string(item.Outcome.Word),
 	})
-	return nil
 }
 
 func (f *markdownForm) conflicts() bool { return true }
 
-func (f *markdownForm) close(context.Context) error {
-	return diff.Markdown(f.Out, f.sections, diff.MarkdownOptions{Diff: diff.Options{ShowManagedFields: f.managedFields}})
-}
+func (f *markdownForm) close(context.Context) error { return f.comment.Write(f.Out) }

@@ -105,7 +105,7 @@ func (v *mergeVerb) run(ctx context.Context, policyGiven bool) error {
 		concurrency: v.concurrency,
 		preflight:   v.preflight,
 		keep:        v.out.keep(mode),
-		shown:       mode != dryNone && v.out.oneByOne(),
+		shown:       v.out.oneByOne(),
 		quiet:       v.told.quiet,
 		write: cluster.Write{
 			FieldManager:    v.plan.manager,

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -38,13 +37,13 @@ type outputFlags struct {
 // add a row here.
 var forms = map[string]func(view) (form, error){
 	"name":  func(v view) (form, error) { return nameForm{v}, nil },
-	"yaml":  func(v view) (form, error) { return &listForm{view: v, print: yamlText}, nil },
-	"json":  func(v view) (form, error) { return &listForm{view: v, print: jsonText}, nil },
+	"yaml":  func(v view) (form, error) { return &streamForm{view: v, style: yamlList}, nil },
+	"json":  func(v view) (form, error) { return &streamForm{view: v, style: jsonList}, nil },
 	"patch": func(v view) (form, error) { return patchForm{v}, nil },
 	"diff":  func(v view) (form, error) { return diffForm{v.differ()}, nil },
 
-	"explain":  func(v view) (form, error) { return &explainForm{view: v}, nil },
-	"markdown": func(v view) (form, error) { return &markdownForm{view: v}, nil },
+	"explain":  func(v view) (form, error) { return newExplainForm(v, diff.ExplainTable) },
+	"markdown": func(v view) (form, error) { return newMarkdownForm(v), nil },
 }
 
 func (f *outputFlags) add(flags *pflag.FlagSet) {
@@ -86,9 +85,11 @@ func (f *outputFlags) keep(mode dryRun) batch.Keep {
 	return batch.Everything
 }
 
-// oneByOne: each object is printed when its turn comes, and not needed any more.
+// oneByOne: each object is printed when its turn comes, and not needed any more. A
+// template may ask for any of them at any time.
 func (f *outputFlags) oneByOne() bool {
-	return f.template == "" && slices.Contains([]string{"", "name", "diff", "patch"}, f.output)
+	_, known := forms[f.output]
+	return f.template == "" && (known || f.output == "")
 }
 
 // conflicts is what most forms say.
@@ -173,51 +174,12 @@ func without(m map[string]any, keys ...string) map[string]any {
 	return c
 }
 
-// listForm prints one object as it is, and several as a List, as kubectl does.
-type listForm struct {
-	view
-	print   func(any) ([]byte, error)
-	objects []any
-}
-
-func (f *listForm) object(item *batch.Item) error {
-	f.objects = append(f.objects, f.trimmed(item.Outcome.Object))
-	f.disclose(item)
-	return nil
-}
-
 // disclose says that a Secret's values are printed, since that was asked for.
 func (v view) disclose(item *batch.Item) {
 	if item.Target.Group == "" && item.Target.Kind == "Secret" && !v.secrets {
 		form, _, _ := strings.Cut(v.output, "=")
 		fmt.Fprintf(v.ErrOut, "note: %s: -o %s prints its values\n", oneLine(item.Target.String()), form)
 	}
-}
-
-func (f *listForm) close(context.Context) error {
-	if len(f.objects) == 0 {
-		return nil
-	}
-	text, err := f.print(oneOrList(f.objects))
-	if err != nil {
-		return err
-	}
-	_, err = f.Out.Write(text)
-	return err
-}
-
-func oneOrList(objects []any) any {
-	if len(objects) == 1 {
-		return objects[0]
-	}
-	return map[string]any{"apiVersion": "v1", "kind": "List", "metadata": map[string]any{}, "items": objects}
-}
-
-func yamlText(v any) ([]byte, error) { return diff.YAML(v) }
-
-func jsonText(v any) ([]byte, error) {
-	text, err := json.MarshalIndent(v, "", "    ")
-	return append(diff.SpellJSON(text), '\n'), err
 }
 
 // patchForm prints the JSON merge patch of each object on a line of its own; what

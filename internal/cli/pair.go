@@ -17,8 +17,8 @@ type pairing struct {
 }
 
 // pair is the object as an item, in the namespace where its live form is, and that
-// form; nil where there is none.
-func (p pairing) pair(o source.Object) (*batch.Item, map[string]any, error) {
+// form; nil where there is none. Either may be packed.
+func (p pairing) pair(o source.Object) (*batch.Item, *source.Object, error) {
 	kind, known := schema.BuiltinKind(o.Group(), o.Version(), o.Kind())
 	if !known {
 		kind, known = p.defs.Kind(o.Group(), o.Version(), o.Kind())
@@ -31,9 +31,7 @@ func (p pairing) pair(o source.Object) (*batch.Item, map[string]any, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	var live map[string]any
 	if found != nil {
-		live = found.Value
 		o = o.InNamespace(found.Namespace())
 	}
 	if known && kind.Namespaced && o.Namespace() == "" {
@@ -46,7 +44,7 @@ func (p pairing) pair(o source.Object) (*batch.Item, map[string]any, error) {
 		},
 		Namespace: o.Namespace(),
 		Name:      o.Name(),
-	}}, live, nil
+	}}, found, nil
 }
 
 // place puts the object into the namespace that the user named. Whether an unknown

@@ -99,7 +99,11 @@ func (l *liveSide) selectedSaved(ctx context.Context, s replacements.Selector) (
 	for _, o := range saved.Select(func(o source.Object) bool {
 		return is(s.Group, o.Group()) && is(s.Version, o.Version()) && is(s.Kind, o.Kind()) && is(s.Namespace, o.Namespace()) && is(s.Name, o.Name())
 	}) {
-		out = append(out, o.Value)
+		whole, err := o.Whole()
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, whole.Value)
 	}
 	return out, nil
 }

@@ -33,7 +33,7 @@ type request struct {
 	concurrency int
 	preflight   bool
 	keep        batch.Keep
-	shown       bool // each object is printed by itself, and nothing is written
+	shown       bool // each object is printed by itself
 	quiet       bool // no progress is shown
 }
 
@@ -53,7 +53,7 @@ func (e *env) open(ctx context.Context, r request) (_ *session, err error) {
 	defer e.line.end()
 	inputs := r.inputs.Inputs
 	inputs.Stdin = e.stdin(ctx)
-	inputs.Pack = len(r.live) == 0
+	inputs.Pack = true
 	from := &liveSide{env: e, files: r.live}
 	if r.plan.replace.given() {
 		if inputs.Change, err = r.plan.replace.change(ctx, e, r.inputs, from); err != nil {
@@ -106,7 +106,7 @@ func (l *liveSide) cluster() (_ *cluster.Cluster, err error) {
 
 func (l *liveSide) read(ctx context.Context) (_ *source.Saved, err error) {
 	if l.saved == nil {
-		if l.saved, err = source.ReadSaved(ctx, source.Inputs{Files: l.files, Stdin: l.env.stdin(ctx)}); err != nil {
+		if l.saved, err = source.ReadSaved(ctx, source.Inputs{Files: l.files, Stdin: l.env.stdin(ctx), Pack: true}); err != nil {
 			return nil, fmt.Errorf("--live: %w", err)
 		}
 	}
@@ -139,10 +139,11 @@ func (e *env) saved(ctx context.Context, job *batch.Job, objects []source.Object
 	}
 	job.Planner.Schemas, job.Planner.Struct = defs.Around(nil), cluster.Struct
 	var (
-		items []*batch.Item
-		local []source.Object
-		errs  []error
-		p     = pairing{files: files, defs: defs, ns: e.offlineNamespacing()}
+		items  []*batch.Item
+		found  []*source.Object
+		errs   []error
+		locals []source.Object
+		p      = pairing{files: files, defs: defs, ns: e.offlineNamespacing()}
 	)
 	for _, o := range objects {
 		item, live, err := p.pair(o)
@@ -150,8 +151,14 @@ func (e *env) saved(ctx context.Context, job *batch.Job, objects []source.Object
 			errs = append(errs, err)
 			continue
 		}
-		item.Planned, item.Err = job.Planner.Plan(ctx, plan.Subject{Object: item.Object, Name: item.Target.String(), HasStatus: item.Target.Status}, live)
-		items, local = append(items, item), append(local, item.Object)
+		items, found, locals = append(items, item), append(found, live), append(locals, item.Object)
 	}
-	return items, errors.Join(append(errs, source.Repeated(local))...)
+	job.MergeWith(ctx, items, func(i int) (map[string]any, error) {
+		if found[i] == nil {
+			return nil, nil
+		}
+		live, err := found[i].Whole()
+		return live.Value, err
+	})
+	return items, errors.Join(append(errs, source.Repeated(locals))...)
 }

@@ -17,7 +17,7 @@ const (
 	ExplainYAML  ExplainFormat = "yaml"
 )
 
-// ExplainOptions of WriteExplanations.
+// ExplainOptions of WriteExplanations and of an ExplanationWriter.
 type ExplainOptions struct {
 	Format ExplainFormat // "" is ExplainTable
 	Width  int           // of the terminal; 0: no terminal, nothing is cut
@@ -27,55 +27,97 @@ type ExplainOptions struct {
 // WriteExplanations writes explanations as tables for people, or as one JSON or
 // YAML list for programs. The error is w's, or names an unknown format.
 func WriteExplanations(w io.Writer, all []Explanation, o ExplainOptions) error {
-	switch o.Format {
-	case "", ExplainTable:
-		for i, e := range all {
-			if i > 0 {
-				if _, err := io.WriteString(w, "\n"); err != nil {
-					return err
-				}
-			}
-			if _, err := io.WriteString(w, table(e, o)); err != nil {
-				return err
-			}
-		}
-		return nil
-	case ExplainJSON:
-		var b bytes.Buffer
-		enc := json.NewEncoder(&b)
-		enc.SetEscapeHTML(false)
-		enc.SetIndent("", "    ")
-		if err := enc.Encode(orEmpty(all)); err != nil {
-			return unprintable()
-		}
-		_, err := w.Write(SpellJSON(b.Bytes()))
+	out, err := NewExplanationWriter(w, o)
+	if err != nil {
 		return err
-	case ExplainYAML:
-		text, err := YAML(values(all))
-		if err != nil {
+	}
+	for _, e := range all {
+		if err := out.Write(e); err != nil {
 			return err
 		}
-		_, err = w.Write(text)
+	}
+	return out.Close()
+}
+
+// ExplanationWriter writes explanations one by one, so that none needs to be kept
+// until the last is known. Make it with NewExplanationWriter, and end it with Close.
+type ExplanationWriter struct {
+	w       io.Writer
+	options ExplainOptions
+	written int
+}
+
+// NewExplanationWriter writes to w. The error names an unknown format.
+func NewExplanationWriter(w io.Writer, o ExplainOptions) (*ExplanationWriter, error) {
+	switch o.Format {
+	case "", ExplainTable, ExplainJSON, ExplainYAML:
+		return &ExplanationWriter{w: w, options: o}, nil
+	}
+	return nil, fmt.Errorf("-o %s: unknown form of an explanation; there are %s, %s and %s", o.Format, ExplainTable, ExplainJSON, ExplainYAML)
+}
+
+// Write writes one explanation: a table, or one entry of the list. The error is that
+// of the writer below, or of a value that is not JSON.
+func (x *ExplanationWriter) Write(e Explanation) error {
+	text, err := x.text(e)
+	if err != nil {
 		return err
 	}
-	return fmt.Errorf("-o %s: unknown form of an explanation; there are %s, %s and %s", o.Format, ExplainTable, ExplainJSON, ExplainYAML)
+	x.written++
+	_, err = x.w.Write(text)
+	return err
 }
 
-func orEmpty(all []Explanation) []Explanation {
-	if all == nil {
-		return []Explanation{}
-	}
-	return all
-}
-
-func values(all []Explanation) any {
-	list := make([]any, len(all))
-	for i, e := range all {
-		fields := make([]any, len(e.Fields))
-		for j, r := range e.Fields {
-			fields[j] = r.value()
+func (x *ExplanationWriter) text(e Explanation) ([]byte, error) {
+	first := x.written == 0
+	switch x.options.Format {
+	case ExplainYAML:
+		return YAML([]any{e.value()})
+	case ExplainJSON:
+		text, err := indented(e)
+		if first {
+			return append([]byte("[\n"+jsonIndent), text...), err
 		}
-		list[i] = map[string]any{"object": e.Object, "fields": fields}
+		return append([]byte(",\n"+jsonIndent), text...), err
 	}
-	return list
+	if first {
+		return []byte(table(e, x.options)), nil
+	}
+	return []byte("\n" + table(e, x.options)), nil
+}
+
+// Close ends the list. The error is that of the writer below.
+func (x *ExplanationWriter) Close() error {
+	var end string
+	switch {
+	case x.options.Format == ExplainJSON && x.written > 0:
+		end = "\n]\n"
+	case x.options.Format == ExplainJSON || x.options.Format == ExplainYAML && x.written == 0:
+		end = "[]\n"
+	}
+	_, err := io.WriteString(x.w, end)
+	return err
+}
+
+const jsonIndent = "    "
+
+// indented is an explanation as an entry of a JSON list.
+func indented(e Explanation) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent(jsonIndent, jsonIndent)
+	if err := enc.Encode(e); err != nil {
+		return nil, unprintable()
+	}
+	return bytes.TrimSuffix(SpellJSON(b.Bytes()), []byte("\n")), nil
+}
+
+// value is an explanation as JSON.
+func (e Explanation) value() map[string]any {
+	fields := make([]any, len(e.Fields))
+	for i, r := range e.Fields {
+		fields[i] = r.value()
+	}
+	return map[string]any{"object": e.Object, "fields": fields}
 }

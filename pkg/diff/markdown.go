@@ -29,63 +29,94 @@ type MarkdownOptions struct {
 // masked whatever the options say: a comment has more readers than a terminal.
 // The error is w's, or that of a value that is not JSON.
 func Markdown(w io.Writer, sections []Section, o MarkdownOptions) error {
+	c := NewComment(o)
+	for _, s := range sections {
+		if err := c.Add(s); err != nil {
+			return err
+		}
+	}
+	return c.Write(w)
+}
+
+// Comment gathers what Markdown writes, object by object, and keeps no more of each
+// than its text, as long as that may fit.
+type Comment struct {
+	options MarkdownOptions
+	rows    strings.Builder
+	details []string
+	room    int // bytes that the details may still take
+	left    int // objects whose details take more
+	same    int // objects in which nothing changes
+}
+
+// NewComment begins a comment of no object.
+func NewComment(o MarkdownOptions) *Comment {
 	if o.Limit == 0 {
 		o.Limit = 60000
 	}
 	o.Diff.Color, o.Diff.ShowSecrets = false, false
-	var head, body strings.Builder
-	if o.Title != "" {
-		fmt.Fprintf(&head, "### %s\n\n", inline(o.Title))
+	return &Comment{options: o, room: o.Limit}
+}
+
+// Add adds an object. The error is that of a value that is not JSON.
+func (c *Comment) Add(s Section) error {
+	if s.quiet() {
+		c.same++
+		return nil
 	}
-	same := summary(&head, sections)
-	left := 0
-	for _, s := range sections {
-		if s.quiet() {
-			continue
-		}
-		text, err := s.details(o.Diff)
-		if err != nil {
-			return err
-		}
-		if head.Len()+body.Len()+len(text) > o.Limit {
+	c.row(s)
+	text, err := s.details(c.options.Diff)
+	switch {
+	case err != nil:
+		return err
+	case len(text) > c.room:
+		c.left++
+	default:
+		c.details = append(c.details, text)
+		c.room -= len(text)
+	}
+	return nil
+}
+
+// row adds a row to the table.
+func (c *Comment) row(s Section) {
+	added, changed, removed := tally(s.Plan.Changes)
+	if s.Doc.Live == nil || s.Doc.Result == nil {
+		added, changed, removed = 0, 0, 0 // the object as a whole says it
+	}
+	fmt.Fprintf(&c.rows, "| %s | %s | %s | %s | %s | %s |\n", strings.ReplaceAll(code(s.Object), "|", "\\|"), inline(s.Word),
+		some(added), some(changed), some(removed), some(len(s.Plan.Conflicts)))
+}
+
+// Write writes the comment. The error is w's.
+func (c *Comment) Write(w io.Writer) error {
+	var b strings.Builder
+	if c.options.Title != "" {
+		fmt.Fprintf(&b, "### %s\n\n", inline(c.options.Title))
+	}
+	if c.rows.Len() > 0 {
+		b.WriteString("| Object | Outcome | Fields created | changed | removed | Conflicts |\n|---|---|--:|--:|--:|--:|\n" + c.rows.String())
+	}
+	left := c.left
+	for _, text := range c.details {
+		if b.Len()+len(text) > c.options.Limit {
 			left++
 			continue
 		}
-		body.WriteString(text)
+		b.WriteString(text)
 	}
 	if left > 0 {
-		fmt.Fprintf(&body, "\n%s left out: the comment would be too long.\n", count(left, "object's diff", "objects' diffs"))
+		fmt.Fprintf(&b, "\n%s left out: the comment would be too long.\n", count(left, "object's diff", "objects' diffs"))
 	}
-	if same > 0 {
-		fmt.Fprintf(&body, "\n%s unchanged.\n", count(same, "object", "objects"))
+	if c.same > 0 {
+		fmt.Fprintf(&b, "\n%s unchanged.\n", count(c.same, "object", "objects"))
 	}
-	_, err := io.WriteString(w, head.String()+body.String())
+	_, err := io.WriteString(w, b.String())
 	return err
 }
 
 func (s Section) quiet() bool {
 	return s.Doc.Live != nil && s.Doc.Result != nil && len(s.Plan.Changes) == 0 && len(s.Plan.Conflicts) == 0 && len(Notes(s.Told)) == 0
-}
-
-// summary writes the table, and counts the objects that are not in it.
-func summary(b *strings.Builder, sections []Section) (same int) {
-	var rows strings.Builder
-	for _, s := range sections {
-		if s.quiet() {
-			same++
-			continue
-		}
-		added, changed, removed := tally(s.Plan.Changes)
-		if s.Doc.Live == nil || s.Doc.Result == nil {
-			added, changed, removed = 0, 0, 0 // the object as a whole says it
-		}
-		fmt.Fprintf(&rows, "| %s | %s | %s | %s | %s | %s |\n", strings.ReplaceAll(code(s.Object), "|", "\\|"), inline(s.Word),
-			some(added), some(changed), some(removed), some(len(s.Plan.Conflicts)))
-	}
-	if rows.Len() > 0 {
-		b.WriteString("| Object | Outcome | Fields created | changed | removed | Conflicts |\n|---|---|--:|--:|--:|--:|\n" + rows.String())
-	}
-	return same
 }
 
 func tally(changes []merge.Change) (added, changed, removed int) {

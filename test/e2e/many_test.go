@@ -26,20 +26,62 @@ func TestManyShown(t *testing.T) {
 	u.file("all.yaml", objects(0, n, changed))
 	u.file("one.yaml", objects(0, n/2, changed))
 	u.file("two.yaml", objects(n/2, n, changed))
-	for _, args := range [][]string{{"--dry-run=client"}, {"--dry-run=server"}, {"--dry-run=client", "-o", "patch"}, {"diff"}, {"diff", "--dry-run=server"}} {
-		whole := u.tries("kubectl-merge", append(args, "-f", "all.yaml")...)
-		one := u.tries("kubectl-merge", append(args, "-f", "one.yaml")...)
-		two := u.tries("kubectl-merge", append(args, "-f", "two.yaml")...)
-		between := ""
-		if len(args) == 1 && args[0] != "diff" { // documents
-			between = "---\n"
-		}
-		if whole.stdout != one.stdout+between+two.stdout || whole.stderr != one.stderr+two.stderr || whole.code != one.code {
-			t.Errorf("%v: exit %d, %d and %d bytes; in two runs: exit %d and %d, %d and %d bytes", args,
+	u.file("live.yaml", u.does("kubectl", "get", "configmaps", "-o", "yaml").stdout)
+	documents, lines, tables := joined("", "---\n", ""), joined("", "", ""), joined("", "\n", "")
+	yaml := joined("apiVersion: v1\nitems:\n", "", "kind: List\nmetadata: {}\n")
+	json := joined("{\n    \"apiVersion\": \"v1\",\n    \"items\": [\n        ", ",\n        ", "\n    ],\n    \"kind\": \"List\",\n    \"metadata\": {}\n}\n")
+	for _, tt := range []struct {
+		args []string
+		join func(one, two string) string
+	}{
+		{[]string{"--dry-run=client"}, documents},
+		{[]string{"--dry-run=server"}, documents},
+		{[]string{"--live", "live.yaml"}, documents},
+		{[]string{"--dry-run=client", "-o", "patch"}, lines},
+		{[]string{"--dry-run=client", "-o", "yaml"}, yaml},
+		{[]string{"--dry-run=client", "-o", "json"}, json},
+		{[]string{"--dry-run=server", "-o", "json", "--show-managed-fields"}, nil},
+		{[]string{"--dry-run=client", "-o", "explain"}, tables},
+		{[]string{"diff"}, lines},
+		{[]string{"diff", "--dry-run=server"}, lines},
+		{[]string{"diff", "--live", "live.yaml"}, lines},
+		{[]string{"explain"}, tables},
+		{[]string{"explain", "data"}, tables},
+		{[]string{"explain", "-o", "yaml"}, lines},
+		{[]string{"explain", "-o", "json"}, joined("[\n    ", ",\n    ", "\n]\n")},
+		{[]string{"explain", "--live", "live.yaml"}, tables},
+	} {
+		whole := u.tries("kubectl-merge", append(tt.args, "-f", "all.yaml")...)
+		one := u.tries("kubectl-merge", append(tt.args, "-f", "one.yaml")...)
+		two := u.tries("kubectl-merge", append(tt.args, "-f", "two.yaml")...)
+		if whole.stderr != one.stderr+two.stderr || whole.code != one.code || tt.join != nil && whole.stdout != tt.join(one.stdout, two.stdout) {
+			t.Errorf("%v: exit %d, %d and %d bytes; in two runs: exit %d and %d, %d and %d bytes", tt.args,
 				whole.code, len(whole.stdout), len(whole.stderr), one.code, two.code, len(one.stdout+two.stdout), len(one.stderr+two.stderr))
 		}
-		if !strings.Contains(one.stderr, `"theirs"`) || len(one.stdout) < n*10 {
-			t.Errorf("%v: shows too little\n%.2000s", args, one)
+		if !strings.Contains(one.stderr+one.stdout, `theirs`) || len(one.stdout) < n*10 {
+			t.Errorf("%v: shows too little\n%.2000s", tt.args, one)
 		}
+	}
+	comment := u.merges("-f", "all.yaml", "--dry-run=client", "-o", "markdown").stdout
+	if rows := strings.Count(comment, "\n| `configmap/"); rows != n/2 || !strings.Contains(comment, fmt.Sprintf("\n%d objects unchanged.\n", n/2)) {
+		t.Errorf("the comment has %d rows, want %d; and it ends with %.200q", rows, n/2, comment[max(0, len(comment)-200):])
+	}
+
+	// What is written is what was shown, and it is put away in between all the same.
+	want := u.merges("-f", "all.yaml", "--dry-run=client", "-o", "patch")
+	got := u.merges("-f", "all.yaml", "-o", "patch")
+	if got.stdout != want.stdout || got.stderr != want.stderr {
+		t.Errorf("written: %d and %d bytes; shown before: %d and %d", len(got.stdout), len(got.stderr), len(want.stdout), len(want.stderr))
+	}
+	if again := u.merges("-f", "all.yaml").stdout; strings.Count(again, " unchanged\n") != n {
+		t.Errorf("written, and merged again:\n%.2000s", again)
+	}
+}
+
+// joined is how two outputs make one: what a whole one begins and ends with is there
+// once only.
+func joined(head, between, tail string) func(one, two string) string {
+	return func(one, two string) string {
+		return strings.TrimSuffix(one, tail) + between + strings.TrimPrefix(two, head)
 	}
 }

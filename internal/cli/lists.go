@@ -1,0 +1,123 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/batch"
+	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
+)
+
+// streamForm prints one object as it is, and several as a List, as kubectl does; each
+// when its turn comes, so that none is kept but the first, until there is a second.
+type streamForm struct {
+	view
+	style listStyle
+	first any
+	shown int
+}
+
+// listStyle is how a List is written object by object.
+type listStyle struct {
+	head, between, tail string
+	alone, entry        func(any) ([]byte, error)
+}
+
+var yamlList = listStyle{
+	head:  "apiVersion: v1\nitems:\n",
+	tail:  "kind: List\nmetadata: {}\n",
+	alone: diff.YAML,
+	entry: func(v any) ([]byte, error) { return diff.YAML([]any{v}) },
+}
+
+var jsonList = listStyle{
+	head:    "{\n    \"apiVersion\": \"v1\",\n    \"items\": [\n        ",
+	between: ",\n        ",
+	tail:    "\n    ],\n    \"kind\": \"List\",\n    \"metadata\": {}\n}\n",
+	alone:   jsonText,
+	entry:   func(v any) ([]byte, error) { return indentedJSON(v, "        ") },
+}
+
+func (f *streamForm) object(item *batch.Item) error {
+	obj := f.trimmed(item.Outcome.Object)
+	f.disclose(item)
+	f.shown++
+	switch f.shown {
+	case 1:
+		f.first = obj
+		return nil
+	case 2:
+		if err := f.entry(f.style.head, f.first); err != nil {
+			return err
+		}
+		f.first = nil
+	}
+	return f.entry(f.style.between, obj)
+}
+
+func (f *streamForm) entry(before string, obj any) error {
+	text, err := f.style.entry(obj)
+	if err == nil {
+		_, err = io.WriteString(f.Out, before+string(text))
+	}
+	return err
+}
+
+func (f *streamForm) close(context.Context) error {
+	switch f.shown {
+	case 0:
+		return nil
+	case 1:
+		text, err := f.style.alone(f.first)
+		if err == nil {
+			_, err = f.Out.Write(text)
+		}
+		return err
+	}
+	_, err := io.WriteString(f.Out, f.style.tail)
+	return err
+}
+
+// listForm has all objects printed at once: a template may ask for any of them.
+type listForm struct {
+	view
+	print   func(any) ([]byte, error)
+	objects []any
+}
+
+func (f *listForm) object(item *batch.Item) error {
+	f.objects = append(f.objects, f.trimmed(item.Outcome.Object))
+	f.disclose(item)
+	return nil
+}
+
+func (f *listForm) close(context.Context) error {
+	if len(f.objects) == 0 {
+		return nil
+	}
+	text, err := f.print(oneOrList(f.objects))
+	if err != nil {
+		return err
+	}
+	_, err = f.Out.Write(text)
+	return err
+}
+
+func oneOrList(objects []any) any {
+	if len(objects) == 1 {
+		return objects[0]
+	}
+	return map[string]any{"apiVersion": "v1", "kind": "List", "metadata": map[string]any{}, "items": objects}
+}
+
+func jsonText(v any) ([]byte, error) {
+	text, err := indentedJSON(v, "")
+	return append(text, '\n'), err
+}
+
+// indentedJSON is v as kubectl prints it; every line but the first begins with prefix.
+func indentedJSON(v any, prefix string) ([]byte, error) {
+	text, err := json.MarshalIndent(v, prefix, "    ")
+	return diff.SpellJSON(text), err
+}
