@@ -56,13 +56,17 @@ func Read(name string, stdin io.Reader) (*Set, error) {
 		return s, s.read(filepath.Base(name), name)
 	}
 	s.Folder = true
+	root, err := filepath.EvalSymlinks(name) // a walk does not follow a link, not even where it begins
+	if err != nil {
+		return nil, plainError(err)
+	}
 	var errs []error
-	err = filepath.WalkDir(name, func(path string, d fs.DirEntry, err error) error {
+	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			errs = append(errs, plainError(err))
 			return nil
-		case d.IsDir() && path != name && strings.HasPrefix(d.Name(), "."):
+		case d.IsDir() && path != root && strings.HasPrefix(d.Name(), "."):
 			return fs.SkipDir
 		case d.IsDir() || !isYAML(path):
 			return nil
@@ -71,9 +75,9 @@ func Read(name string, stdin io.Reader) (*Set, error) {
 			errs = append(errs, fmt.Errorf("%s: %s", path, why))
 			return nil
 		}
-		rel, err := filepath.Rel(name, path)
+		rel, err := filepath.Rel(root, path)
 		if err == nil {
-			err = s.read(filepath.ToSlash(rel), path)
+			err = s.read(filepath.ToSlash(rel), filepath.Join(name, rel))
 		}
 		errs = append(errs, err)
 		return nil

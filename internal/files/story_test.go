@@ -3,12 +3,15 @@ package files_test
 import (
 	"context"
 	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cli"
+	"github.com/kubectl-merge/kubectl-merge/internal/files"
 )
 
 func TestMain(m *testing.M) {
@@ -35,6 +38,25 @@ func TestStories(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"mode": mode},
 	})
+}
+
+// TestAppeared: a file that is to be new is there by now, or is the same to a file
+// system that knows no case. It was not read, and stays.
+func TestAppeared(t *testing.T) {
+	dir := t.TempDir()
+	dest, err := files.Read(dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(dir, "service.yaml")
+	if err := os.WriteFile(name, []byte("theirs: 1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	err = files.Write(dest, []files.Changed{{Name: "service.yaml", Text: []byte("ours: 1\n")}})
+	text, readErr := os.ReadFile(name)
+	if readErr != nil || string(text) != "theirs: 1\n" || err == nil || !strings.Contains(err.Error(), "is there already") {
+		t.Errorf("%v; the file holds %q, %v", err, text, readErr)
+	}
 }
 
 // mode FILE PERMISSIONS checks a file's permissions.

@@ -130,6 +130,11 @@ func (w *writer) stage(name string, c Changed) error {
 		}
 		s.backup = hidden("old")
 	}
+	if c.File == nil { // nor is another one, on a file system that knows no case
+		if _, err := w.root.Lstat(name); !errors.Is(err, fs.ErrNotExist) {
+			return w.fail(name, errors.Join(err, errors.New("is there already, and was not read: take it away, or merge again")))
+		}
+	}
 	if c.Text != nil {
 		if err := w.mkdir(path.Dir(name)); err != nil {
 			return w.fail(name, err)
