@@ -2,6 +2,7 @@ package diff_test
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -206,6 +207,24 @@ func sections(t testing.TB) []diff.Section {
 	}
 	same := of(diff.Told{Object: "service/same", Live: map[string]any{}, Plan: merge.Plan{Result: map[string]any{}}}, "unchanged")
 	return []diff.Section{of(changed, "configured"), of(open, "not written"), of(made, "created"), same}
+}
+
+// TestMarkdownOfMany: a comment for a thousand changed objects fits, and says what it
+// leaves out.
+func TestMarkdownOfMany(t *testing.T) {
+	one := sections(t)[0]
+	var many []diff.Section
+	for range 1000 {
+		many = append(many, one)
+	}
+	var b bytes.Buffer
+	if err := diff.Markdown(&b, many, diff.MarkdownOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	rows := strings.Count(b.String(), "\n| `")
+	if b.Len() > 62000 || rows < 100 || !strings.Contains(b.String(), fmt.Sprintf("\nAnd %d objects more: the table would be too long.\n", 1000-rows)) {
+		t.Errorf("%d bytes, %d rows; it ends with %q", b.Len(), rows, b.String()[b.Len()-200:])
+	}
 }
 
 func TestMarkdown(t *testing.T) {

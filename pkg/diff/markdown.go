@@ -20,7 +20,7 @@ type Section struct {
 type MarkdownOptions struct {
 	Title string  // of the comment; "" has none
 	Diff  Options // Color and ShowSecrets are ignored
-	Limit int     // bytes; diffs that do not fit are left out and told. 0 means 60000: GitHub takes 65536
+	Limit int     // bytes; rows and diffs that do not fit are left out and told. 0 means 60000: GitHub takes 65536
 }
 
 // Markdown writes a comment for a pull request: a table of what is created,
@@ -43,6 +43,7 @@ func Markdown(w io.Writer, sections []Section, o MarkdownOptions) error {
 type Comment struct {
 	options MarkdownOptions
 	rows    strings.Builder
+	more    int // objects for which the table has no room
 	details []string
 	room    int // bytes that the details may still take
 	left    int // objects whose details take more
@@ -84,6 +85,10 @@ func (c *Comment) row(s Section) {
 	if s.Doc.Live == nil || s.Doc.Result == nil {
 		added, changed, removed = 0, 0, 0 // the object as a whole says it
 	}
+	if c.rows.Len() > c.options.Limit*2/3 {
+		c.more++
+		return
+	}
 	fmt.Fprintf(&c.rows, "| %s | %s | %s | %s | %s | %s |\n", strings.ReplaceAll(code(s.Object), "|", "\\|"), inline(s.Word),
 		some(added), some(changed), some(removed), some(len(s.Plan.Conflicts)))
 }
@@ -96,6 +101,9 @@ func (c *Comment) Write(w io.Writer) error {
 	}
 	if c.rows.Len() > 0 {
 		b.WriteString("| Object | Outcome | Fields created | changed | removed | Conflicts |\n|---|---|--:|--:|--:|--:|\n" + c.rows.String())
+	}
+	if c.more > 0 {
+		fmt.Fprintf(&b, "\nAnd %s: the table would be too long.\n", count(c.more, "object more", "objects more"))
 	}
 	left := c.left
 	for _, text := range c.details {
