@@ -95,7 +95,7 @@ func (j *Job) readList(ctx context.Context, s *shelf) {
 		if page.Next == "" {
 			break
 		}
-		if seen+max(page.Left, 0) > listMost*len(s.items)+listFree || !walk.On(page) {
+		if seen+max(page.Left, 0) > listMost*len(s.items)+listFree || walk.Past(page) != nil {
 			return
 		}
 		l.Continue, l.Limit = page.Next, nextLimit(l.Limit, page)

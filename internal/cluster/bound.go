@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -24,18 +25,25 @@ const (
 )
 
 // Bound keeps every client that is made of the config from what a server could do to
-// it by its answers alone: answers without end, and pauses without end.
+// it by its answers alone: answers without end, pauses without end, and a way to
+// another host.
 func Bound(config *rest.Config) {
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return &bounded{next} })
 }
 
 type bounded struct{ next http.RoundTripper }
 
-// RoundTrip bounds the answer's body, and takes out a Retry-After that is none.
+// RoundTrip bounds the answer's body, takes out a Retry-After that is none, and goes
+// to no other host.
+//
+// Unlike kubectl: which follows, and shows its credentials to whoever is there.
 func (b *bounded) RoundTrip(req *http.Request) (*http.Response, error) {
 	resp, err := b.next.RoundTrip(req)
 	if err != nil || resp.StatusCode == http.StatusSwitchingProtocols {
 		return resp, err
+	}
+	if to, err := resp.Location(); err == nil && resp.StatusCode/100 == 3 && (to.Host != req.URL.Host || to.Scheme != req.URL.Scheme) {
+		return nil, errors.Join(fmt.Errorf("it sends the request on to another host, %s, which would be given your credentials", shorten(to.Host, maxText)), resp.Body.Close())
 	}
 	if s, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil && time.Duration(s) > maxPause/time.Second {
 		resp.Header.Del("Retry-After")
@@ -64,27 +72,6 @@ func (b *boundedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p[:min(int64(len(p)), b.left)])
 	b.left -= int64(n)
 	return n, err
-}
-
-// pager sees to it that a list comes to an end.
-type pager struct {
-	pages, empty int
-	last         string // the token of the page before
-}
-
-// next says what is wrong with a page of n objects after which the server promises
-// more.
-func (p *pager) next(n int, token string) error {
-	p.pages++
-	p.empty++
-	if n > 0 {
-		p.empty = 0
-	}
-	if token == p.last || p.pages > maxPages || p.empty > maxEmpty {
-		return fmt.Errorf("the server's list does not end: page %d again says that there is more", p.pages)
-	}
-	p.last = token
-	return nil
 }
 
 // about is why an answer cannot be the object that was asked for, or written; ""

@@ -57,8 +57,8 @@ func (c *Cluster) WaitEstablished(ctx context.Context, crd Target) error {
 		select {
 		case <-time.After(pause):
 		case <-limited.Done():
-			if ctx.Err() != nil {
-				return ctx.Err()
+			if ctx.Err() != nil { // told as such, it would count as not written
+				return fmt.Errorf("%s: was written, and the run was interrupted before its kind was served: merge again", crd)
 			}
 			return errors.Join(fmt.Errorf("%s: is not served %s after it was written: look at its status.conditions, and merge again", crd, establishWait), err)
 		}

@@ -26,6 +26,15 @@ type Refusal struct {
 	Reason metav1.StatusReason
 	Causes []metav1.StatusCause // field and reason of each complaint, as the server gave them
 	Text   string               // one line, without the object's name
+
+	tested bool // a JSON patch was sent, and one of its tests did not hold
+}
+
+// ofTest: a JSON patch was refused for one of its tests. The API server then gives no
+// causes, which an object that is wrong has, and names no webhook
+// (k8s.io/apiserver, endpoints/handlers/patch.go).
+func (r *Refusal) ofTest() bool {
+	return r.Code == http.StatusUnprocessableEntity && len(r.Causes) == 0 && !strings.Contains(r.Text, "admission webhook")
 }
 
 // Error is the text; the caller puts the object before it.
@@ -47,7 +56,7 @@ func IsUnsupported(err error) bool { return refused(err, http.StatusUnsupportedM
 // it was.
 func IsTestFailed(err error) bool {
 	var r *Refusal
-	return errors.As(err, &r) && r.Verb == "patch" && (r.Code == http.StatusUnprocessableEntity || r.Code == http.StatusBadRequest) && len(r.Causes) == 0
+	return errors.As(err, &r) && r.tested
 }
 
 // IsInvalid says that the object was looked at and found wrong (422).

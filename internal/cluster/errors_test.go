@@ -72,9 +72,24 @@ func TestRefusalsAreTold(t *testing.T) {
 	c := &Cluster{}
 	conflict := c.explain(&apierrors.StatusError{ErrStatus: metav1.Status{Code: 409, Reason: metav1.StatusReasonConflict}}, Target{}, "patch")
 	exists := c.explain(&apierrors.StatusError{ErrStatus: metav1.Status{Code: 409, Reason: metav1.StatusReasonAlreadyExists}}, Target{}, "create")
-	test := c.explain(&apierrors.StatusError{ErrStatus: metav1.Status{Code: 422, Reason: metav1.StatusReasonInvalid}}, Target{}, "patch")
-	if !IsConflict(conflict) || IsAlreadyExists(conflict) || !IsAlreadyExists(exists) || IsConflict(exists) || !IsTestFailed(test) {
+	if !IsConflict(conflict) || IsAlreadyExists(conflict) || !IsAlreadyExists(exists) || IsConflict(exists) {
 		t.Error("one kind of refusal is taken for another")
+	}
+	for _, tt := range []struct {
+		reason string
+		status metav1.Status
+		want   bool
+	}{
+		{"a test of a JSON patch", metav1.Status{Code: 422, Reason: metav1.StatusReasonInvalid, Message: "the server rejected our request due to an error in our request"}, true},
+		{"an object that is wrong", metav1.Status{Code: 422, Details: &metav1.StatusDetails{Causes: []metav1.StatusCause{{Field: "spec"}}}}, false},
+		{"a webhook that says no without a reason", metav1.Status{Code: 400, Message: `admission webhook "a.example.com" denied the request: no`}, false},
+		{"a webhook that says why", metav1.Status{Code: 422, Message: `admission webhook "a.example.com" denied the request: no`}, false},
+		{"a webhook that cannot try", metav1.Status{Code: 400, Reason: metav1.StatusReasonBadRequest, Message: `admission webhook "a.example.com" does not support dry run`}, false},
+	} {
+		var r *Refusal
+		if !errors.As(c.explain(&apierrors.StatusError{ErrStatus: tt.status}, Target{}, "patch"), &r) || r.ofTest() != tt.want || IsTestFailed(r) {
+			t.Errorf("%s: %+v: is that of a test: %t, want %t, and only for a JSON patch", tt.reason, r, r.ofTest(), tt.want)
+		}
 	}
 	if IsRefusal(errors.New("x")) || Code(errors.New("x")) != 0 || Code(conflict) != 409 {
 		t.Error("what is no refusal is taken for one")

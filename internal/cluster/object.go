@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"strconv"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -66,53 +66,17 @@ func (c *Cluster) MergePatch(ctx context.Context, t Target, patch any, w Write) 
 
 // JSONPatch sends an RFC 6902 patch and returns the object as stored.
 func (c *Cluster) JSONPatch(ctx context.Context, t Target, patch any, w Write) (map[string]any, error) {
-	return c.send(ctx, t, "patch", c.patch(t, types.JSONPatchType), patch, w)
+	stored, err := c.send(ctx, t, "patch", c.patch(t, types.JSONPatchType), patch, w)
+	var r *Refusal
+	if errors.As(err, &r) {
+		r.tested = r.ofTest()
+	}
+	return stored, err
 }
 
 // Update replaces an object whole and returns it as stored.
 func (c *Cluster) Update(ctx context.Context, t Target, obj any, w Write) (map[string]any, error) {
 	return c.send(ctx, t, "update", c.request("PUT", t).Name(t.Name).SetHeader("Content-Type", "application/json"), obj, w)
-}
-
-// pageSize is how many objects one answer to List holds.
-const pageSize = 500
-
-// List reads all objects of a resource, in one namespace or, for "", in all,
-// page by page; each is called for every object until it says false.
-func (c *Cluster) List(ctx context.Context, r Resource, namespace, selector string, each func(map[string]any) bool) error {
-	t := Target{Resource: r, Namespace: namespace}
-	var p pager
-	for next := ""; ; {
-		req := c.request("GET", t).Param("limit", strconv.Itoa(pageSize))
-		if selector != "" {
-			req.Param("labelSelector", selector)
-		}
-		if next != "" {
-			req.Param("continue", next)
-		}
-		page, err := c.object(ctx, t, "list", req)
-		if err != nil {
-			return err
-		}
-		items, _ := page["items"].([]any)
-		for _, item := range items {
-			obj, ok := item.(map[string]any)
-			if !ok {
-				return fmt.Errorf("%s: the server's list holds something that is no object", r.Plural)
-			}
-			r.complete(obj)
-			if !each(obj) {
-				return nil
-			}
-		}
-		meta, _ := page["metadata"].(map[string]any)
-		if next, _ = meta["continue"].(string); next == "" {
-			return nil
-		}
-		if err := p.next(len(items), next); err != nil {
-			return err
-		}
-	}
 }
 
 func (c *Cluster) request(verb string, t Target) *rest.Request {

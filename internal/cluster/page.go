@@ -10,10 +10,11 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// Listing asks for one page of the objects of a resource in one namespace.
+// Listing asks for one page of the objects of a resource.
 type Listing struct {
 	Resource
-	Namespace string // "" for a cluster-scoped resource
+	Namespace string // "" for a cluster-scoped resource, and for all namespaces
+	Selector  string // labels; "" for any
 	Limit     int    // objects on the page, at most
 	Continue  string // Page.Next of the page before; "" for the first
 }
@@ -37,17 +38,62 @@ type Listed struct {
 
 // Walk sees to it that a list which is read page by page comes to an end. The zero
 // value is for the first page.
-type Walk struct{ pager pager }
+type Walk struct {
+	pages, empty int
+	last         string // Next of the page before
+}
 
-// On says that there is a next page, worth asking for: false on the last, and
-// where the server says without end that there is more.
-func (w *Walk) On(p Page) bool { return p.Next != "" && w.pager.next(len(p.Objects), p.Next) == nil }
+// Past says what is wrong with asking for the page behind p: a server may say
+// without end that there is more. nil where nothing is, and on the last page.
+func (w *Walk) Past(p Page) error {
+	w.pages++
+	w.empty++
+	if len(p.Objects) > 0 {
+		w.empty = 0
+	}
+	if p.Next != "" && (p.Next == w.last || w.pages > maxPages || w.empty > maxEmpty) {
+		return fmt.Errorf("the server's list does not end: page %d again says that there is more", w.pages)
+	}
+	w.last = p.Next
+	return nil
+}
+
+// pageSize is how many objects one answer to List holds.
+const pageSize = 500
+
+// List reads all objects of a resource, in one namespace or, for "", in all,
+// page by page; each is called for every object until it says false.
+func (c *Cluster) List(ctx context.Context, r Resource, namespace, selector string, each func(map[string]any) bool) error {
+	l := Listing{Resource: r, Namespace: namespace, Selector: selector, Limit: pageSize}
+	for walk := (Walk{}); ; {
+		page, err := c.Page(ctx, l)
+		if err != nil {
+			return err
+		}
+		for _, o := range page.Objects {
+			obj, err := o.Object()
+			if err != nil {
+				return err
+			}
+			if !each(obj) {
+				return nil
+			}
+		}
+		if err := walk.Past(page); err != nil || page.Next == "" {
+			return err
+		}
+		l.Continue = page.Next
+	}
+}
 
 // Page reads one page of a list. A server that has no such list, or the user no
 // right to it, is a Refusal.
 func (c *Cluster) Page(ctx context.Context, l Listing) (Page, error) {
 	t := Target{Resource: l.Resource, Namespace: l.Namespace}
 	req := c.request("GET", t).Param("limit", strconv.Itoa(l.Limit))
+	if l.Selector != "" {
+		req.Param("labelSelector", l.Selector)
+	}
 	if l.Continue != "" {
 		req.Param("continue", l.Continue)
 	}
@@ -63,7 +109,7 @@ func (c *Cluster) Page(ctx context.Context, l Listing) (Page, error) {
 		Items []json.RawMessage `json:"items"`
 	}
 	if err := json.Unmarshal(data, &list); err != nil {
-		return Page{}, fmt.Errorf("%s: the server's list cannot be read: %w", l.Plural, err)
+		return Page{}, fmt.Errorf("the server's list cannot be read: %w", err)
 	}
 	p := Page{Objects: make([]Listed, len(list.Items)), Next: list.Metadata.Continue, Left: -1, Size: len(data)}
 	switch {
@@ -79,7 +125,7 @@ func (c *Cluster) Page(ctx context.Context, l Listing) (Page, error) {
 			} `json:"metadata"`
 		}
 		if err := json.Unmarshal(text, &named); err != nil {
-			return Page{}, fmt.Errorf("%s: the server's list holds something that is no object: %w", l.Plural, err)
+			return Page{}, fmt.Errorf("the server's list holds something that is no object: %w", err)
 		}
 		p.Objects[i] = Listed{Name: named.Metadata.Name, text: text, target: Target{Resource: l.Resource, Namespace: l.Namespace, Name: named.Metadata.Name}}
 	}

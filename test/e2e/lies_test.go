@@ -137,6 +137,16 @@ var falsehoods = []falsehood{
 		args:  []string{"-f", "v2.yaml", "-o", "yaml"}, hides: "kind: Secret", wrote: "abc",
 	},
 	{
+		what: "a way to another host", why: "whoever is there would be given the user's token",
+		fault: fault{hits: about("READ", "/b"), do: answer(307, map[string]string{"Location": "https://elsewhere.invalid/api"}, "")},
+		code:  1, says: `configmap/b: .*on to another host, elsewhere\.invalid, which would be given your credentials`,
+	},
+	{
+		what: "a write to another host", why: "the object goes nowhere else either",
+		fault: fault{hits: about("WRITE", "/b?"), do: answer(308, map[string]string{"Location": "https://elsewhere.invalid/api"}, "")},
+		code:  1, says: `configmap/b: .*on to another host, elsewhere\.invalid`, wrote: "ac",
+	},
+	{
 		what: "come again in a year", why: "nobody waits for that",
 		fault: fault{hits: of("WRITE"), do: answer(429, map[string]string{"Retry-After": "31536000"}, statusOf(429, "TooManyRequests", ""))},
 		code:  1, says: `configmap/a: .*try again`,

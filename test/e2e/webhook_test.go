@@ -1,0 +1,110 @@
+package e2e
+
+import (
+	"encoding/json"
+	"encoding/pem"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+)
+
+// webhook lets a server of the test's own decide on writes of ConfigMaps in the user's
+// namespace: verdict is what it answers, sideEffects what is declared of it.
+func (u *user) webhook(verdict map[string]any, sideEffects string) {
+	u.t.Helper()
+	hook := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var review struct {
+			Request struct {
+				UID string `json:"uid"`
+			} `json:"request"`
+		}
+		if err := json.NewDecoder(r.Body).Decode(&review); err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		answer := map[string]any{"uid": review.Request.UID}
+		for k, v := range verdict {
+			answer[k] = v
+		}
+		w.Header().Set("Content-Type", "application/json")
+		if err := json.NewEncoder(w).Encode(map[string]any{"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "response": answer}); err != nil {
+			u.t.Error(err)
+		}
+	}))
+	u.t.Cleanup(hook.Close)
+	authority, err := json.Marshal(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: hook.Certificate().Raw}))
+	if err != nil {
+		u.t.Fatal(err)
+	}
+	u.file("webhook.yaml", fmt.Sprintf(`
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingWebhookConfiguration
+metadata: {name: %q}
+webhooks:
+- name: verdict.example.com
+  admissionReviewVersions: [v1]
+  sideEffects: %s
+  clientConfig: {url: %q, caBundle: %s}
+  namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: %q}}
+  rules: [{apiGroups: [""], apiVersions: [v1], operations: [UPDATE], resources: [configmaps]}]
+`, u.ns, sideEffects, hook.URL, authority, u.ns))
+	u.does("kubectl", "create", "-f", "webhook.yaml")
+	u.t.Cleanup(func() { u.does("kubectl", "delete", "-f", "webhook.yaml") })
+}
+
+// TestWebhooks: what a webhook says of a change is told as its word, at once. It is
+// not somebody else's write, after which the change would be merged again and again.
+func TestWebhooks(t *testing.T) {
+	s := server.need(t)
+	objects := func(value string) string {
+		var b strings.Builder
+		for _, name := range []string{"a", "b", "c"} {
+			fmt.Fprintf(&b, "---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: %s}, data: {k: %q}}\n", name, value)
+		}
+		return b.String()
+	}
+	for _, tt := range []struct {
+		reason      string
+		verdict     map[string]any
+		sideEffects string
+		code        int
+		says        string
+		wrote       bool
+	}{
+		{"a no without a reason", map[string]any{"allowed": false, "status": map[string]any{"message": "not on Fridays"}}, "None", 1, "denied the request: not on Fridays", false},
+		{"a no that looks like a failed test", map[string]any{"allowed": false, "status": map[string]any{"message": "not on Fridays", "code": 422}}, "None", 1, "denied the request: not on Fridays", false},
+		{"a no that looks like a conflict", map[string]any{"allowed": false, "status": map[string]any{"message": "not on Fridays", "code": 403}}, "None", 1, "denied the request: not on Fridays", false},
+		{"one that cannot try: what could not be tried is written, and told", map[string]any{"allowed": true}, "Some", 0, "was not tried first: ", true},
+	} {
+		t.Run(strings.ReplaceAll(tt.reason, " ", "-"), func(t *testing.T) {
+			u := s.user(t, "webhook")
+			u.file("v1.yaml", objects("1"))
+			u.file("v2.yaml", objects("2"))
+			u.merges("-f", "v1.yaml")
+			u.webhook(tt.verdict, tt.sideEffects)
+			was := u.versions("v2.yaml")
+			ready := func() bool {
+				return u.tries("kubectl", "patch", "configmap/a", "-p", `{"data":{"probe":"x"}}`, "--dry-run=server").code != 0
+			}
+			for range 100 { // the server takes a moment to know the webhook
+				if ready() {
+					break
+				}
+				time.Sleep(100 * time.Millisecond)
+			}
+			got := u.tries("kubectl-merge", "-f", "v2.yaml")
+			if got.code != tt.code || !strings.Contains(got.stderr, tt.says) || strings.Contains(got.stderr, "changed by others") {
+				t.Errorf("want exit %d and %q on stderr, and nobody else blamed\n%s", tt.code, tt.says, got)
+			}
+			if wrote := len(written(was, u.versions("v2.yaml"))) > 0; wrote != tt.wrote {
+				t.Errorf("written: %t, want %t\n%s", wrote, tt.wrote, got)
+			}
+			if got.took > 30*time.Second {
+				t.Errorf("took %s", got.took)
+			}
+		})
+	}
+}
