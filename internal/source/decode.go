@@ -75,6 +75,9 @@ func (c chunk) fromJSON() ([]Document, error) {
 	if err != nil {
 		return nil, err
 	}
+	if v == nil {
+		return nil, nil // as an empty document
+	}
 	d := Document{Value: v, Line: c.line}
 	for _, e := range c.entries {
 		d.Items = append(d.Items, e.line)
@@ -85,6 +88,8 @@ func (c chunk) fromJSON() ([]Document, error) {
 func (c chunk) fromYAML(extra *int) ([]Document, error) {
 	var docs []Document
 	d := yaml.NewDecoder(bytes.NewReader(c.text))
+	budget := *extra + len(c.text)
+	defer func() { *extra = max(min(*extra, budget), 0) }()
 	for {
 		var node yaml.Node
 		switch err := d.Decode(&node); {
@@ -93,9 +98,9 @@ func (c chunk) fromYAML(extra *int) ([]Document, error) {
 		case err != nil:
 			return docs, yamlError(c, err)
 		}
-		r := resolver{first: c.line, budget: *extra + len(c.text)}
+		r := resolver{first: c.line, budget: budget}
 		v, err := r.value(&node, 0)
-		*extra = max(min(*extra, r.budget), 0)
+		budget = r.budget
 		if err != nil {
 			return docs, err
 		}

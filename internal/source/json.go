@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
@@ -18,11 +19,25 @@ type jsonReader struct {
 }
 
 func (r *jsonReader) read() (any, error) {
-	tok, err := r.dec.Token()
+	tok, err := r.token()
 	if err != nil {
 		return nil, err
 	}
 	return r.value(tok, 0)
+}
+
+// token is the decoder's next token. A text in which half a character is written
+// (\ud800 alone) is an error: the decoder would put another in its place.
+func (r *jsonReader) token() (json.Token, error) {
+	from := r.dec.InputOffset()
+	tok, err := r.dec.Token()
+	if s, ok := tok.(string); ok && strings.Contains(s, "\ufffd") {
+		written := strings.ToLower(string(r.data[from:r.dec.InputOffset()]))
+		if strings.Count(s, "\ufffd") > strings.Count(written, "\ufffd")+strings.Count(written, `\ufffd`) {
+			return nil, r.fail("is no text", `half a character (\ud800 to \udfff) stands alone in it; write the whole one`)
+		}
+	}
+	return tok, err
 }
 
 func (r *jsonReader) fail(what, why string) error {
@@ -59,7 +74,7 @@ func (r *jsonReader) value(tok json.Token, depth int) (any, error) {
 func (r *jsonReader) object(depth int) (any, error) {
 	m := map[string]any{}
 	for r.dec.More() {
-		tok, err := r.dec.Token()
+		tok, err := r.token()
 		if err != nil {
 			return nil, err
 		}
@@ -71,7 +86,7 @@ func (r *jsonReader) object(depth int) (any, error) {
 		if _, twice := m[key]; twice {
 			return nil, r.fail(fmt.Sprintf("key %q is given twice", key), "keep one of them")
 		}
-		if tok, err = r.dec.Token(); err != nil {
+		if tok, err = r.token(); err != nil {
 			return nil, err
 		}
 		if m[key], err = r.value(tok, depth+1); err != nil {
@@ -86,7 +101,7 @@ func (r *jsonReader) object(depth int) (any, error) {
 func (r *jsonReader) list(depth int) (any, error) {
 	list := []any{}
 	for r.dec.More() {
-		tok, err := r.dec.Token()
+		tok, err := r.token()
 		if err != nil {
 			return nil, err
 		}

@@ -19,7 +19,7 @@ func (o Object) Packed() Object {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	if err := e.Encode(o.Value); err != nil || bytes.Contains(b.Bytes(), badText) {
+	if err := e.Encode(o.Value); err != nil || Mangled(b.Bytes()) {
 		return o
 	}
 	o.packed = bytes.Clone(b.Bytes()) // without the room that the buffer has grown
@@ -33,9 +33,9 @@ func (o Object) Packed() Object {
 	return o
 }
 
-// badText is what the encoder makes of bytes that are not UTF-8 (a !!binary in
-// YAML): they would come back as something else.
-var badText = []byte(`\ufffd`)
+// Mangled: a value that was encoded as JSON held bytes that are not UTF-8 (a !!binary
+// in YAML), and would come back as something else.
+func Mangled(text []byte) bool { return bytes.Contains(text, []byte(`\ufffd`)) }
 
 // Whole is the object as it was before Packed, in the namespace that it has now.
 func (o Object) Whole() (Object, error) {

@@ -65,19 +65,15 @@ func (p *parser) list(c chunk) bool {
 	}
 	list := Object{}
 	list.Value, _ = docs[0].Value.(map[string]any)
-	if left, ok := list.items(); !ok || len(left) > 0 {
+	if left, ok := list.items(); !ok || len(left) != 1 || left[0] != apartMark {
 		return false
 	}
 	before := *p
 	for _, item := range items {
-		got, err := item.documents(&extra)
-		if err != nil || len(got) != 1 {
+		d, ok := item.entry(&extra)
+		if !ok {
 			p.objects, p.errs = before.objects, before.errs
 			return false
-		}
-		d := got[0]
-		if one, ok := d.Value.([]any); ok && !c.json { // with its dash, it is a list
-			d.Value = one[0]
 		}
 		d.Value = list.item(d.Value)
 		p.document(d)

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -50,13 +51,18 @@ func Read(ctx context.Context, in Inputs) ([]Object, error) {
 	if in.Change != nil { // it has to see all of them, as they are
 		first = func(o Object) (Object, bool) { return o, true }
 	}
-	var objects []Object
-	texts, errs := in.texts(ctx)
-	for i, t := range texts {
-		texts[i].data = nil // it is read once, and may be large
-		got, err := parse(t.name, t.data, first)
-		objects, errs = append(objects, got...), append(errs, err)
-	}
+	var (
+		objects []Object
+		errs    []error
+	)
+	in.texts(ctx, func(name string, data []byte, err error) {
+		if err == nil {
+			var got []Object
+			got, err = parse(name, data, first)
+			objects = append(objects, got...)
+		}
+		errs = append(errs, err)
+	})
 	switch err := errors.Join(errs...); {
 	case in.Change == nil:
 		return objects, err
@@ -91,20 +97,9 @@ func (in Inputs) keeping() (keeping, error) {
 	}, nil
 }
 
-// content is a file's name and content.
-type content struct {
-	name string
-	data []byte
-}
-
-func (in Inputs) texts(ctx context.Context) (texts []content, errs []error) {
-	add := func(name string, data []byte, err error) {
-		if err != nil {
-			errs = append(errs, err)
-			return
-		}
-		texts = append(texts, content{name, data})
-	}
+// texts reads one file after the other, and holds none: add is given its name and
+// what is in it, or why it cannot be read.
+func (in Inputs) texts(ctx context.Context, add func(name string, data []byte, err error)) {
 	stdin := false
 	for _, f := range in.Files {
 		switch {
@@ -120,12 +115,16 @@ func (in Inputs) texts(ctx context.Context) (texts []content, errs []error) {
 			}
 			add(Stdin, data, err)
 		case strings.HasPrefix(f, "http://"), strings.HasPrefix(f, "https://"):
+			name := nameOf(f)
 			data, err := get(ctx, f)
-			add(f, data, err)
+			if err != nil {
+				err = fmt.Errorf("%s: cannot be read: %w", name, err)
+			}
+			add(name, data, err)
 		default:
 			names, err := expand(f, in.Recursive)
 			if err != nil {
-				errs = append(errs, err)
+				add(f, nil, err)
 			}
 			for _, name := range names {
 				data, err := ReadFile(name)
@@ -137,7 +136,6 @@ func (in Inputs) texts(ctx context.Context) (texts []content, errs []error) {
 		data, err := kustomize(in.Kustomize)
 		add(in.Kustomize, data, err)
 	}
-	return texts, errs
 }
 
 // expand lists the files that a path names: itself, a folder's files (with all
@@ -162,14 +160,34 @@ func expand(path string, recursive bool) ([]string, error) {
 	if err != nil || !info.IsDir() {
 		return []string{path}, err
 	}
+	names, err := walk(path, recursive)
+	if err == nil && len(names) == 0 {
+		err = fmt.Errorf("folder %s: holds no file to read: recognized file extensions are %v%s", path, extensions, hint(recursive, "; -R reads the folders below it too"))
+	}
+	return names, err
+}
+
+// walk lists the files of a folder. A folder that is a link is followed, links
+// below it are not; nor are folders like those where the kubelet keeps what it mounts
+// (..2026_11_21), which the files beside them are links into.
+func walk(path string, recursive bool) ([]string, error) {
+	root, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return nil, err
+	}
 	var names []string
-	err = filepath.WalkDir(path, func(name string, d fs.DirEntry, err error) error {
+	err = filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && name != path && !recursive:
+		case d.IsDir() && name != root && (!recursive || strings.HasPrefix(d.Name(), "..")):
 			return filepath.SkipDir
 		case !d.IsDir() && slices.Contains(extensions, filepath.Ext(name)):
+			below, err := filepath.Rel(root, name)
+			if err != nil {
+				return err
+			}
+			name = filepath.Join(path, below)
 			if why := Special(name); why != "" {
 				return fmt.Errorf("%s: %s", name, why)
 			}
@@ -177,9 +195,6 @@ func expand(path string, recursive bool) ([]string, error) {
 		}
 		return nil
 	})
-	if err == nil && len(names) == 0 {
-		err = fmt.Errorf("folder %s: holds no file to read: recognized file extensions are %v%s", path, extensions, hint(recursive, "; -R reads the folders below it too"))
-	}
 	return names, err
 }
 
@@ -190,23 +205,41 @@ func hint(recursive bool, text string) string {
 	return text
 }
 
-func get(ctx context.Context, url string) ([]byte, error) {
+func get(ctx context.Context, address string) ([]byte, error) {
 	var err error
 	for range 3 {
 		var data []byte
 		var again bool
-		if data, again, err = getOnce(ctx, url); err == nil {
+		if data, again, err = getOnce(ctx, address); err == nil {
 			return data, nil
 		}
 		if !again {
 			break
 		}
 	}
-	return nil, fmt.Errorf("%s: cannot be read: %w", url, err)
+	var bare *url.Error // its text holds the address, and what is secret in it
+	if errors.As(err, &bare) {
+		err = bare.Err
+	}
+	return nil, err
 }
 
-func getOnce(ctx context.Context, url string) (data []byte, again bool, err error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+// nameOf is a URL as errors and notes may name it: without a user, a password, and
+// what stands behind ?, where tokens are.
+func nameOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return "the URL given with -f"
+	}
+	u.User, u.Fragment = nil, ""
+	if u.RawQuery != "" {
+		u.RawQuery = "…"
+	}
+	return u.String()
+}
+
+func getOnce(ctx context.Context, address string) (data []byte, again bool, err error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		return nil, false, err
 	}

@@ -50,7 +50,13 @@ func TestRead(t *testing.T) {
 		"kust/kustomization.yaml": "resources: [res.yaml]\nnamePrefix: pre-\n",
 		"kust/res.yaml":           named("k"),
 		"empty/below/x.yaml":      named("x"),
+		"mounted/..2026/m.yaml":   named("m"),
 	})
+	for link, to := range map[string]string{"linked": "sub", "mounted/..data": "..2026", "mounted/m.yaml": filepath.Join("..data", "m.yaml")} {
+		if err := os.Symlink(to, filepath.Join(dir, filepath.FromSlash(link))); err != nil {
+			t.Fatal(err)
+		}
+	}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/u.yaml" {
 			http.NotFound(w, r)
@@ -72,6 +78,8 @@ func TestRead(t *testing.T) {
 		{"-R goes below", Inputs{Files: []string{in("sub")}, Recursive: true}, []string{"c"}, ""},
 		{"a pattern", Inputs{Files: []string{in("*.json")}}, []string{"b"}, ""},
 		{"standard input", Inputs{Files: []string{"-"}, Stdin: strings.NewReader(named("s"))}, []string{"s"}, ""},
+		{"a link to a folder", Inputs{Files: []string{in("linked")}}, []string{"c"}, ""},
+		{"a ConfigMap as the kubelet mounts it", Inputs{Files: []string{in("mounted")}, Recursive: true}, []string{"m"}, ""},
 		{"a URL", Inputs{Files: []string{server.URL + "/u.yaml"}}, []string{"u"}, ""},
 		{"a list is its items", Inputs{Files: []string{in("list.yaml")}}, []string{"p", "q"}, ""},
 		{"a list of one kind says it once", Inputs{Files: []string{in("typed.yaml")}}, []string{"r"}, ""},
@@ -80,6 +88,8 @@ func TestRead(t *testing.T) {
 		{"a missing file", Inputs{Files: []string{in("nope.yaml"), in("a.yaml")}}, []string{"a1", "a2"}, `nope.yaml" does not exist`},
 		{"a named file is read whatever it is called", Inputs{Files: []string{in("notes.txt")}}, nil, "is not YAML"},
 		{"a folder without files of its own", Inputs{Files: []string{in("empty")}}, nil, "-R reads the folders below it too"},
+		{"a URL with a password, which no error shows", Inputs{Files: []string{strings.Replace(server.URL, "//", "//me:hunter2@", 1) + "/x?token=hunter3"}}, nil, strings.TrimSuffix(server.URL, "/") + "/x?…: cannot be read: server answered 404 Not Found"},
+		{"a URL that nobody serves, with a password", Inputs{Files: []string{"http://me:hunter2@127.0.0.1:1/x?token=hunter3"}}, nil, "http://127.0.0.1:1/x?…: cannot be read: dial tcp"},
 		{"a URL that is not there", Inputs{Files: []string{server.URL + "/x"}}, nil, "404 Not Found"},
 		{"standard input twice", Inputs{Files: []string{"-", "-"}, Stdin: strings.NewReader(named("s"))}, []string{"s"}, "once only"},
 		{"a bad selector", Inputs{Files: []string{dir}, Selector: "a=b=c"}, nil, "--selector"},

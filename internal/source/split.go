@@ -86,17 +86,23 @@ func blank(text []byte) bool {
 	return true
 }
 
+// apartMark stands for the items in a list object that is read without them. What is
+// found there shows that it was the object's items that were taken out, and not a
+// part of some text that looks like them.
+const apartMark = "read apart"
+
 // apart parts a list object into itself without items, and each of its items, so
 // that no more than one needs to be held. ok is false for what is no such list, or is
 // written in a way that only reading it whole can tell; and what comes of the parts
 // counts only if each of them can be read.
 func (c chunk) apart() (frame chunk, items []chunk, ok bool) {
 	frame = c
-	if c.json {
-		frame.text = bytes.Join([][]byte{c.text[:c.list[0]], c.text[c.list[1]:]}, []byte("[]"))
-		frame.entries, items = nil, c.entries
-	} else {
+	switch {
+	case !c.json:
 		frame.text, items = blockItems(c)
+	case len(c.entries) > 0:
+		frame.text = bytes.Join([][]byte{c.text[:c.list[0]], c.text[c.list[1]:]}, []byte(`["`+apartMark+`"]`))
+		frame.entries, items = nil, c.entries
 	}
 	for i := range items {
 		items[i].nth, items[i].many = c.nth, c.many
@@ -122,7 +128,7 @@ func blockItems(c chunk) (frame []byte, items []chunk) {
 		switch {
 		case state == before && string(bytes.TrimRight(l, " \t\r\n")) == "items:":
 			state = within
-			frame = append(frame, "items: []\n"...)
+			frame = append(frame, "items: ["+apartMark+"]\n"...)
 		case state != within:
 			frame = append(frame, l...)
 		case dash && in == column:
@@ -138,6 +144,24 @@ func blockItems(c chunk) (frame []byte, items []chunk) {
 		line++
 	}
 	return frame, items
+}
+
+// entry is what an item of a list holds; false where it cannot be read by itself.
+func (c chunk) entry(extra *int) (Document, bool) {
+	docs, err := c.documents(extra)
+	if err != nil || len(docs) != 1 {
+		return Document{}, false
+	}
+	d := docs[0]
+	if c.json {
+		return d, true
+	}
+	one, ok := d.Value.([]any) // it stands behind its dash
+	if !ok || len(one) != 1 {  // YAML ends lines at more than is looked at here
+		return Document{}, false
+	}
+	d.Value = one[0]
+	return d, true
 }
 
 // isEntry: a line that begins, after its indentation, an entry of a list.

@@ -16,7 +16,7 @@ func splitJSON(data []byte) ([]chunk, error) {
 	w := jsonWalk{data: data, dec: json.NewDecoder(bytes.NewReader(data)), line: 1}
 	var chunks []chunk
 	for {
-		at := w.next()
+		at := w.next(" \t\r\n")
 		if at == len(data) {
 			return chunks, nil
 		}
@@ -36,10 +36,11 @@ type jsonWalk struct {
 	counted int // bytes of which the lines are in line
 }
 
-// next is where the next value or key begins; line is then its line.
-func (w *jsonWalk) next() int {
+// next is where, behind some of what may stand between, the next value or key
+// begins; line is then its line.
+func (w *jsonWalk) next(between string) int {
 	from := int(w.dec.InputOffset())
-	at := len(w.data) - len(bytes.TrimLeft(w.data[from:], " \t\r\n,:"))
+	at := len(w.data) - len(bytes.TrimLeft(w.data[from:], between))
 	w.line += bytes.Count(w.data[w.counted:at], []byte("\n"))
 	w.counted = at
 	return at
@@ -92,7 +93,7 @@ func (w *jsonWalk) field(c *chunk, start int) error {
 	if err != nil {
 		return err
 	}
-	at := w.next()
+	at := w.next(" \t\r\n:")
 	if key != "items" || at == len(w.data) || w.data[at] != '[' {
 		return w.skip()
 	}
@@ -101,7 +102,7 @@ func (w *jsonWalk) field(c *chunk, start int) error {
 	}
 	c.entries = nil
 	for w.dec.More() {
-		from := w.next()
+		from := w.next(" \t\r\n,")
 		if err := w.skip(); err != nil {
 			return err
 		}
