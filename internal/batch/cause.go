@@ -72,6 +72,12 @@ func (i *Item) stage() stage {
 	return third
 }
 
+// matters: others may have to wait for the item.
+func (i *Item) matters() bool {
+	_, ok := causes[kindOf(i.Target.Resource)]
+	return ok || i.stage() == first
+}
+
 // lacks says whether item cannot be written before other is, whatever the server
 // says: its namespace, or its kind, is made by other.
 func lacks(item, other *Item) bool {

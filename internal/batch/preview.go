@@ -10,7 +10,7 @@ import (
 // each in input order. Nothing is stored (Write.DryRun is to be set), and so one
 // that is bad stops no other.
 func (j *Job) Preview(ctx context.Context, items []*Item, tell func(*Item)) {
-	w := writer{Job: j, items: items, tell: tell, server: sink.Server{API: j.API, Write: j.Write}}
+	w := j.writer(items, tell)
 	for _, item := range items {
 		if item.writable() {
 			item.state = ready

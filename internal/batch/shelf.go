@@ -8,6 +8,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/plan"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
+	"github.com/kubectl-merge/kubectl-merge/internal/source"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
@@ -33,6 +34,10 @@ func (i *Item) putOnShelf() error {
 		text, err := cluster.Encode(p.Live)
 		if err != nil {
 			return fmt.Errorf("%s: cannot be written as JSON: %w", i.Target, err)
+		}
+		if source.Mangled(text) {
+			i.Object = p.Subject.Object
+			return nil
 		}
 		if a.live, err = press(text); err != nil {
 			return fmt.Errorf("%s: %w", i.Target, err)
@@ -69,7 +74,6 @@ func (j *Job) takeFromShelf(ctx context.Context, item *Item) {
 		live, _ = v.(map[string]any)
 	}
 	if item.Planned, item.Err = j.again(ctx, item, live); item.Err == nil {
-		item.Object = item.Planned.Subject.Object
 		item.away.whole, item.away.live = true, nil
 	}
 }

@@ -18,7 +18,8 @@ import (
 // order as soon as it and all before it are through. Where an item has an error
 // nothing is written at all.
 func (j *Job) Send(ctx context.Context, items []*Item, tell func(*Item)) {
-	w := writer{Job: j, items: items, tell: tell, server: sink.Server{API: j.API, Write: j.Write}, stop: j.held}
+	w := j.writer(items, tell)
+	w.stop = j.held
 	for _, item := range items {
 		if item.Err != nil {
 			w.stop = true
@@ -44,11 +45,25 @@ type writer struct {
 	*Job
 	server sink.Server
 	items  []*Item
+	needed []*Item // those of them that others may wait for
 	tell   func(*Item)
-	stop   bool // write nothing more
+	stop   bool      // write nothing more
+	kinds  time.Time // when kinds were last made or changed
+
+	telling sync.Mutex // held by who tells
 
 	mu   sync.Mutex
-	told int
+	told int // items, in order
+}
+
+func (j *Job) writer(items []*Item, tell func(*Item)) *writer {
+	w := &writer{Job: j, items: items, tell: tell, server: sink.Server{API: j.API, Write: j.Write}}
+	for _, item := range items {
+		if item.matters() {
+			w.needed = append(w.needed, item)
+		}
+	}
+	return w
 }
 
 func (w *writer) run(ctx context.Context) {
@@ -86,7 +101,7 @@ func (w *writer) in(s state) []*Item {
 // before anything more is written. What cannot be tried before another is written
 // is not.
 func (w *writer) preflight(ctx context.Context, items []*Item) {
-	pending := slices.Concat(w.in(ready), w.in(deferred))
+	pending := slices.DeleteFunc(slices.Clone(w.needed), func(i *Item) bool { return i.state != ready && i.state != deferred })
 	var trials []*Item
 	for _, item := range items {
 		if slices.ContainsFunc(pending, func(other *Item) bool { return other != item && lacks(item, other) }) {
@@ -126,12 +141,11 @@ const young = 10 * time.Second
 // carry has a server write, or try, an item. Where the item's kind is new, a
 // refusal may mean that the server has not taken it in yet.
 func (w *writer) carry(ctx context.Context, s sink.Server, item *Item) (sink.Outcome, error) {
-	limit := time.Now().Add(young)
 	for pause := 100 * time.Millisecond; ; pause *= 2 {
 		out, err := s.Carry(ctx, item.Target, item.Planned, func(ctx context.Context, live map[string]any) (plan.Planned, error) {
 			return w.again(ctx, item, live)
 		})
-		if !cluster.IsRefusal(err) || cluster.IsForbidden(err) || time.Now().After(limit) || !w.newKind(item) {
+		if !cluster.IsRefusal(err) || cluster.IsForbidden(err) || time.Since(w.kinds) > young || !w.newKind(item) {
 			return out, err
 		}
 		select {
@@ -149,8 +163,8 @@ func (w *writer) newKind(item *Item) bool {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return slices.ContainsFunc(w.items, func(other *Item) bool {
-		return other.state == through && other.Outcome.Word != sink.Unchanged && defines(other, item)
+	return slices.ContainsFunc(w.needed, func(other *Item) bool {
+		return other.state == through && defines(other, item) && other.Outcome.Word != sink.Unchanged
 	})
 }
 
@@ -192,14 +206,16 @@ func (w *writer) send(ctx context.Context, items []*Item, s stage) {
 		w.stop = w.stop || item.Err != nil && s < third
 	}
 	w.stop = w.stop || begun < len(items)
-	if kinds && w.Forget != nil {
+	if !kinds {
+		return
+	}
+	if w.kinds = time.Now(); w.Forget != nil {
 		w.Forget()
 	}
 }
 
 func (w *writer) sendOne(ctx context.Context, item *Item) {
 	if w.takeFromShelf(ctx, item); item.Err != nil {
-		item.state = halted
 		w.through(ctx, item, sink.Outcome{})
 		return
 	}
@@ -213,18 +229,16 @@ func (w *writer) sendOne(ctx context.Context, item *Item) {
 		out, err = w.untried(item, out, err)
 	}
 	if err != nil {
-		item.Err, item.state = err, halted
-		w.through(ctx, item, out)
-		return
+		item.Err = err
 	}
 	w.through(ctx, item, out)
 }
 
 // untried: in a dry run the server cannot know what the run itself would make.
 func (w *writer) untried(item *Item, out sink.Outcome, err error) (sink.Outcome, error) {
-	i := slices.IndexFunc(w.items, func(other *Item) bool { return lacks(item, other) })
+	i := slices.IndexFunc(w.needed, func(other *Item) bool { return lacks(item, other) })
 	if i < 0 {
-		i = slices.IndexFunc(w.items, func(other *Item) bool {
+		i = slices.IndexFunc(w.needed, func(other *Item) bool {
 			return other.changes && mayExplain(item, other, err)
 		})
 	}
@@ -235,20 +249,37 @@ func (w *writer) untried(item *Item, out sink.Outcome, err error) (sink.Outcome,
 	if item.Planned.Action == plan.Create {
 		out.Word = sink.Created
 	}
-	out.Notes = append(out.Notes, fmt.Sprintf("could not be tried by the server before %s is written: %s", w.items[i].Target, reasonOf(item, err)))
+	out.Notes = append(out.Notes, fmt.Sprintf("could not be tried by the server before %s is written: %s", w.needed[i].Target, reasonOf(item, err)))
 	return out, nil
 }
 
 // through marks an item as done and tells what can be told in input order.
 func (w *writer) through(ctx context.Context, item *Item, out sink.Outcome) {
 	w.mu.Lock()
-	defer w.mu.Unlock()
 	item.Outcome = w.outcome(out)
 	item.state = through
-	for w.told < len(w.items) && w.items[w.told].state == through {
-		w.present(ctx, w.items[w.told])
+	w.mu.Unlock()
+	for w.next(false) != nil && w.telling.TryLock() { // whoever tells looks again before it leaves
+		for next := w.next(true); next != nil; next = w.next(true) {
+			w.present(ctx, next)
+		}
+		w.telling.Unlock()
+	}
+}
+
+// next is the item that is to be told of now, nil where it is not through yet; take
+// says that it will be.
+func (w *writer) next(take bool) *Item {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.told == len(w.items) || w.items[w.told].state != through {
+		return nil
+	}
+	item := w.items[w.told]
+	if take {
 		w.told++
 	}
+	return item
 }
 
 // present tells of an item, all of it, and drops what was there only for that.
