@@ -113,6 +113,7 @@ type handover struct {
 	plan     plan.Annotated
 	rewrite  plan.Rewrite
 	meanings []plan.Meaning
+	failed   bool // it could not be written
 }
 
 // disown plans all before it writes any. The files come last: a file without a
@@ -142,7 +143,8 @@ func (v *disownVerb) disown(ctx context.Context, objects []kept, mode dryRun) er
 	}
 	for _, h := range all {
 		if err := v.send(ctx, h, mode); err != nil {
-			return err
+			h.failed = true
+			errs = append(errs, err)
 		}
 	}
 	errs = append(errs, v.out.close(ctx))

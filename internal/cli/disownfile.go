@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -23,7 +24,8 @@ type fileEdit struct {
 	mode     fs.FileMode
 	old, now []byte
 	taken    []string // what goes: object and field
-	secret   bool     // it holds a Secret, whose values no diff may show
+	objects  []*handover
+	secret   bool // it holds a Secret, whose values no diff may show
 }
 
 // without is the object as its file has it, without the fields.
@@ -57,7 +59,8 @@ func (v *disownVerb) rewriteFiles(ctx context.Context, all []*handover) ([]*file
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-		for _, h := range byName[name] {
+		f.objects = byName[name]
+		for _, h := range f.objects {
 			for _, p := range h.filed {
 				f.taken = append(f.taken, fmt.Sprintf("%s of %s", p, h))
 			}
@@ -162,14 +165,28 @@ func holdsSecret(value any) bool {
 
 // writeFile puts the new text in the old one's place, or shows what would come of
 // it.
+//
+// A file of an object that could not be written stays: without a field that is still
+// ours, the next merge would remove it from live. Those of it that were written get
+// their fields back by that merge.
 func (v *disownVerb) writeFile(f *fileEdit, mode dryRun) error {
+	if slices.ContainsFunc(f.objects, func(h *handover) bool { return h.failed }) {
+		return fmt.Errorf("%s: was not written, because of the other errors: mend them, and disown again", f.name)
+	}
 	if v.out.output == "diff" {
 		if err := v.showFile(f); err != nil {
 			return err
 		}
 	}
 	if mode == dryNone {
-		if err := replaceFile(f.name, f.now, f.mode); err != nil {
+		now, err := source.ReadFile(f.name)
+		if err == nil && !bytes.Equal(now, f.old) {
+			err = errors.New("has changed since it was read")
+		}
+		if err == nil {
+			err = replaceFile(f.name, f.now, f.mode)
+		}
+		if err != nil {
 			return fmt.Errorf("%s: the fields are no longer in last-applied, but still in the file: take them out there, or the next merge takes them back: %w", f.name, err)
 		}
 	}

@@ -61,7 +61,7 @@ func (v *editVerb) run(ctx context.Context, args []string) error {
 	}
 	for _, o := range objects {
 		if err := v.edit(ctx, o); err != nil {
-			return err
+			return errors.Join(err, v.out.close(ctx)) // what was saved before is printed whole
 		}
 	}
 	return v.out.close(ctx)

@@ -56,7 +56,7 @@ func (v *editVerb) begin(ctx context.Context, o kept) (*editing, error) {
 	if s.json {
 		ext = ".json"
 	}
-	s.draft, err = editor.NewDraft(strings.ReplaceAll(o.String(), "/", "-") + ext)
+	s.draft, err = editor.NewDraft(fileName(strings.ReplaceAll(o.String(), "/", "-"), map[string]bool{}) + ext)
 	return s, err
 }
 

@@ -88,7 +88,11 @@ func (v *mergeVerb) run(ctx context.Context, policyGiven bool) error {
 	if err != nil {
 		return err
 	}
-	planner.Trace = v.out.output == "explain"
+	if planner.Trace = v.out.output == "explain"; planner.Trace {
+		if err := v.plan.explains(); err != nil {
+			return err
+		}
+	}
 	out, err := v.out.form(v.env, mode)
 	if err != nil {
 		return err

@@ -123,10 +123,21 @@ func (f *planFlags) readRules() (schema.Rules, error) {
 	return rules, nil
 }
 
+// explains is why a merge by the flags' strategy cannot be explained; nil where it can.
+func (f *planFlags) explains() error {
+	if f.strategy == "json" || f.strategy == "strategic" {
+		return fmt.Errorf("--strategy=%s: keeps no account of why a field is what it is: leave it out to have fields explained, or see --dry-run and diff", f.strategy)
+	}
+	return nil
+}
+
 func (f *planFlags) originals(ctx context.Context) (plan.Originals, error) {
 	switch from := plan.From(f.original); from {
 	case plan.Auto, plan.Annotation, plan.ManagedFields, plan.None:
 		return plan.Originals{From: from}, nil
+	}
+	if f.original == "-" {
+		return plan.Originals{}, errors.New("--original: is read from a file, and not from standard input: name one, or one of auto, annotation, managed-fields and none")
 	}
 	saved, err := source.ReadSaved(ctx, source.Inputs{Files: []string{f.original}})
 	if err != nil {

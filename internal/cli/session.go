@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/batch"
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
@@ -37,6 +38,19 @@ type request struct {
 	quiet       bool // no progress is shown
 }
 
+// stdin is what is wrong where live and something else are to be read from standard
+// input, which can be read once.
+func (r request) stdin() error {
+	switch {
+	case !slices.Contains(r.live, "-"):
+	case r.inputs.stdin():
+		return errors.New("only one of --live and -f can be - (standard input)")
+	case r.plan.replace.stdin():
+		return errors.New("only one of --live and --replacements can be - (standard input)")
+	}
+	return nil
+}
+
 // manyObjects is from where on memory counts for more than a tenth of the time: the
 // collector then lets half as much pile up as is in use.
 const manyObjects = 2000
@@ -44,7 +58,7 @@ const manyObjects = 2000
 // open reads local and live and merges them. The error is for what ends the run at
 // once; what is wrong with single objects is in the session.
 func (e *env) open(ctx context.Context, r request) (_ *session, err error) {
-	if err := errors.Join(r.inputs.validate(), r.plan.replace.validate(r.inputs)); err != nil {
+	if err := errors.Join(r.inputs.validate(), r.plan.replace.validate(r.inputs), r.stdin()); err != nil {
 		return nil, err
 	}
 	s := &session{job: &batch.Job{Planner: r.planner, Write: r.write, Concurrency: r.concurrency, Preflight: r.preflight, Keep: r.keep, Shown: r.shown}}

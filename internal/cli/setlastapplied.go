@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/batch"
 	"github.com/kubectl-merge/kubectl-merge/internal/plan"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/internal/sink"
@@ -107,7 +108,7 @@ func (v *setVerb) rewrite(o kept) plan.Rewrite {
 func (v *setVerb) send(ctx context.Context, objects []kept, plans []plan.Annotated, mode dryRun) error {
 	outs := make([]sink.Outcome, len(objects))
 	errs := make([]error, len(objects)+1)
-	run.Each(ctx, len(objects), run.Limit, func(i int) {
+	begun := run.Each(ctx, len(objects), run.Limit, func(i int) {
 		outs[i] = sink.Outcome{Word: sink.Configured, Object: plans[i].Final, Planned: plans[i].Planned}
 		switch {
 		case plans[i].Action == plan.Nothing:
@@ -126,6 +127,9 @@ func (v *setVerb) send(ctx context.Context, objects []kept, plans []plan.Annotat
 			errs[i] = v.out.written(objects[i], plans[i], outs[i])
 		}
 	})
+	for i := begun; i < len(objects); i++ {
+		errs[i] = fmt.Errorf("%s: was not written: %w", objects[i], batch.ErrInterrupted)
+	}
 	errs[len(objects)] = v.out.close(ctx)
 	return errors.Join(errs...)
 }
