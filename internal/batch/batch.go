@@ -138,9 +138,17 @@ func (j *Job) Merge(ctx context.Context, items []*Item) {
 	j.shelf = j.Shown && len(items) > shelfFrom
 	through := j.count(Reading, len(items))
 	rest := j.readLists(ctx, items, through)
-	begun := run.Each(ctx, len(rest), j.Concurrency, func(i int) { j.read(ctx, rest[i]) }, through)
-	for _, item := range rest[begun:] {
-		item.Err = fmt.Errorf("%s: %w", item.Target, context.Cause(ctx))
+	j.each(ctx, rest, func(i int) { j.read(ctx, rest[i]) }, through)
+}
+
+// each does something with every item, several at once, and calls done for each in
+// order. What ctx's end keeps from its turn has that as its error.
+func (j *Job) each(ctx context.Context, items []*Item, do, done func(i int)) {
+	begun := run.Each(ctx, len(items), j.Concurrency, do, done)
+	for _, item := range items[begun:] {
+		if item.Err == nil {
+			item.Err = notMerged(item)
+		}
 	}
 }
 
@@ -148,21 +156,22 @@ func (j *Job) Merge(ctx context.Context, items []*Item) {
 // there is none; what went wrong is in its Err. Nobody is asked for anything.
 func (j *Job) MergeWith(ctx context.Context, items []*Item, live func(i int) (map[string]any, error)) {
 	j.shelf = j.Shown && len(items) > shelfFrom
-	begun := run.Each(ctx, len(items), j.Concurrency, func(i int) {
+	j.each(ctx, items, func(i int) {
 		obj, err := live(i)
 		if items[i].Err = err; err == nil {
 			j.merge(ctx, items[i], obj)
 		}
 	}, func(int) {})
-	for _, item := range items[begun:] {
-		item.Err = fmt.Errorf("%s: %w", item.Target, context.Cause(ctx))
-	}
 }
 
 // read reads one item by itself, and merges it.
 func (j *Job) read(ctx context.Context, item *Item) {
 	live, err := j.API.Get(ctx, item.Target)
-	if err != nil && !cluster.IsNotFound(err) {
+	switch {
+	case errors.Is(err, context.Canceled):
+		item.Err = notMerged(item)
+		return
+	case err != nil && !cluster.IsNotFound(err):
 		item.Err = fmt.Errorf("%s: %w", item.Target, err)
 		return
 	}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/plan"
-	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
@@ -83,16 +82,11 @@ func (j *Job) takeFromShelf(ctx context.Context, item *Item) {
 // keeps from being shown has an error.
 func (j *Job) Show(ctx context.Context, items []*Item, show func(*Item)) {
 	for some := range slices.Chunk(items, shelfWindow) {
-		begun := run.Each(ctx, len(some), j.Concurrency, func(i int) { j.takeFromShelf(ctx, some[i]) }, func(i int) {
+		j.each(ctx, some, func(i int) { j.takeFromShelf(ctx, some[i]) }, func(i int) {
 			show(some[i])
 			if some[i].away != nil {
 				some[i].drop()
 			}
 		})
-		for _, item := range some[begun:] {
-			if item.Err == nil {
-				item.Err = fmt.Errorf("%s: %w", item.Target, context.Cause(ctx))
-			}
-		}
 	}
 }

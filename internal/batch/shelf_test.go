@@ -87,7 +87,7 @@ func TestShowStops(t *testing.T) {
 	stop()
 	j.Show(ctx, all, func(*Item) { t.Error("shown") })
 	for i, item := range all {
-		if !errors.Is(item.Err, context.Canceled) {
+		if !errors.Is(item.Err, ErrNotMerged) {
 			t.Errorf("item %d: %v", i, item.Err)
 		}
 	}

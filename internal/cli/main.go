@@ -112,6 +112,9 @@ func lines(err error) []string {
 	if l.cut > 0 {
 		l.lines = append(l.lines, objects(l.cut)+" not written: "+batch.ErrInterrupted.Error())
 	}
+	if l.unmerged > 0 {
+		l.lines = append(l.lines, objects(l.unmerged)+" not merged: "+batch.ErrNotMerged.Error())
+	}
 	return l.lines
 }
 
@@ -124,8 +127,8 @@ func objects(n int) string {
 
 // lister walks an error.
 type lister struct {
-	lines        []string
-	waiting, cut int
+	lines                  []string
+	waiting, cut, unmerged int
 }
 
 func (l *lister) add(err error) {
@@ -143,6 +146,8 @@ func (l *lister) add(err error) {
 		l.add(end.Err)
 	case errors.As(err, &reached):
 		l.waiting++
+	case errors.Is(err, batch.ErrNotMerged):
+		l.unmerged++
 	case errors.Is(err, batch.ErrInterrupted), errors.Is(err, context.Canceled):
 		l.cut++
 	default:
