@@ -7,6 +7,8 @@ package merge
 // stay. Of a declared object the same holds for the maps and lists inside it;
 // everything else in it goes, server defaults too.
 //
+// Where the policy drops by key, every object is as a map.
+//
 // Unlike kubectl: it sends null for the branch and so wipes everybody's entries.
 func (m *merger) dropped(s *spot, o, v, raw Opt) (Opt, bool) {
 	t := s.field.Type
@@ -16,9 +18,12 @@ func (m *merger) dropped(s *spot, o, v, raw Opt) (Opt, bool) {
 	switch vv := v.Value.(type) {
 	case map[string]any:
 		switch {
+		case m.policy.ByKey && s.here.list == nil && (t == nil || !t.Atomic):
+			om, _ := o.Value.(map[string]any)
+			return m.droppedEntries(s, om, vv)
 		case s.entry || t != nil && (t.Atomic || t.Kind != Unknown && t.Kind != Object && t.Kind != Map):
 		case t != nil && t.Kind == Object:
-			return m.droppedUnit(s, o, v, leftOf(t, o.Value, vv))
+			return m.droppedUnit(s, o, v, m.ruled(s, vv, leftOf(t, o.Value, vv)))
 		default:
 			om, _ := o.Value.(map[string]any)
 			return m.droppedEntries(s, om, vv)
@@ -52,12 +57,46 @@ func (m *merger) droppedUnit(s *spot, o, v, left Opt) (Opt, bool) {
 	if left.Set {
 		return m.droppedParts(s, o, v, left)
 	}
+	if s.livesOn() {
+		return m.settle(s, Disagreement{Kind: Dropped, Original: o, Live: v, Owner: m.foreign(s.path())})
+	}
 	if moved, owner := m.movedInside(s, o, v); moved {
 		return m.settle(s, Disagreement{Kind: Dropped, Original: o, Live: v, Owner: owner})
 	}
 	m.tellRemoved(s, CauseDropped, o, v)
 	return Opt{}, true
 }
+
+// ruled adds to what is left of a declared object the fields in it that a rule of the
+// user gives to live.
+func (m *merger) ruled(s *spot, v map[string]any, left Opt) Opt {
+	if len(m.policy.Rules) == 0 || s.livesOn() {
+		return left
+	}
+	kept, _ := left.Value.(map[string]any)
+	for _, name := range sortedKeys(v) {
+		f, entry := childOf(s.field.Type, name)
+		if entry || v[name] == nil {
+			continue
+		}
+		was, has := kept[name]
+		part := Opt{was, has}
+		c := m.below(s, hop{name: name}, f, false)
+		if inner, ok := v[name].(map[string]any); c.livesOn() {
+			part = Some(v[name])
+		} else if ok && f.Type != nil && f.Type.Kind == Object && !f.Type.Atomic {
+			part = m.ruled(c, inner, part)
+		}
+		if m.leave(); part.Set {
+			kept = cloneMap(kept)
+			kept[name] = part.Value
+		}
+	}
+	return Opt{Value: kept, Set: len(kept) > 0}
+}
+
+// livesOn: a rule of the user gives the value to live, whatever local says.
+func (s *spot) livesOn() bool { return s.rule != nil && s.rule.Firm && s.rule.Choice == TakeLive }
 
 // droppedParts removes all of v but what is left of it, each part told by itself.
 // Where somebody else has moved a part, and the policy does not give it to local,
@@ -72,7 +111,11 @@ func (m *merger) droppedParts(s *spot, o, v, left Opt) (Opt, bool) {
 		owner := m.foreign(full)
 		was, had := Lookup(o.Value, c.Path, s.field.Type)
 		if had && Identical(was, c.Old.Value) || m.owners != nil && owner == nil || m.owners == nil && !had {
-			quiet = append(quiet, m.removal(full, c.Old.Value, CauseDropped))
+			cause := CauseDropped
+			if !had {
+				cause = CauseInside
+			}
+			quiet = append(quiet, m.removal(full, c.Old.Value, cause))
 			continue
 		}
 		moved = append(moved, Disagreement{

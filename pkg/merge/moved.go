@@ -146,6 +146,35 @@ func (m *merger) serverMade(s *spot, o, l, v Opt) bool {
 	return covers(s.field.Type, l.Value, o, v.Value, exact)
 }
 
+// takesOut: inside one value, local says null where live has something, and did not
+// say so when it was applied last (what is there since is the server's).
+func takesOut(l, o, v any) bool {
+	switch l := l.(type) {
+	case map[string]any:
+		om, _ := o.(map[string]any)
+		vm, _ := v.(map[string]any)
+		for k, lv := range l {
+			ov, had := om[k]
+			if lv == nil && vm[k] != nil && !(had && ov == nil) || takesOut(lv, ov, vm[k]) {
+				return true
+			}
+		}
+	case []any:
+		ol, _ := o.([]any)
+		vl, _ := v.([]any)
+		for i := 0; i < len(l) && i < len(vl); i++ {
+			var oe any
+			if len(ol) == len(l) {
+				oe = ol[i]
+			}
+			if takesOut(l[i], oe, vl[i]) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // ownersOnly: somebody owns the value, and nobody but those.
 func (m *merger) ownersOnly(s *spot, names map[string]bool) bool {
 	owners := m.owners.At(s.path())

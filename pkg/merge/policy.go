@@ -35,6 +35,10 @@ type Policy struct {
 	// included, also where live has all of it and more.
 	Literal bool
 
+	// ByKey: an object or map that local drops goes key by key, and what only live has
+	// in it stays (kustomize's file merges); otherwise only what is declared a map does.
+	ByKey bool
+
 	// Prepend puts new list entries first rather than last, where the policy keeps
 	// live's order.
 	Prepend bool
@@ -45,6 +49,10 @@ type Rule struct {
 	Name   string // as told to the user
 	Match  func(Path) bool
 	Choice Choice
+
+	// Firm: also where there is no disagreement, since live has not moved. What is
+	// given to live then stays as it is there, whatever local says.
+	Firm bool
 }
 
 // Policies are the built-in policies by name, in the order they are told. ask is

@@ -243,6 +243,7 @@ func childOf(t *Type, name string) (Field, bool) {
 // Unlike kubectl: an atomic map is such a value (it mixes two people's selectors),
 // and a value that the server stores alike is no change.
 func (m *merger) leaf(s *spot, o, l, v Opt) (Opt, bool) {
+	stated := l.Value
 	if !m.policy.Literal {
 		l.Value = stripNulls(l.Value, s.field.Type) // a map against something else is one value too
 	}
@@ -250,12 +251,12 @@ func (m *merger) leaf(s *spot, o, l, v Opt) (Opt, bool) {
 		m.because(s, because{v, LiveSide, CauseSame, o, l, v})
 		return v, false
 	}
-	if !m.policy.Literal && m.serverMade(s, o, l, v) {
+	if !m.policy.Literal && !takesOut(stated, o.Value, v.Value) && m.serverMade(s, o, l, v) {
 		m.because(s, because{v, LiveSide, CauseServer, o, l, v})
 		return v, false
 	}
 	moved, owner := m.moved(s, o, v)
-	if !moved {
+	if !moved && !s.livesOn() {
 		m.because(s, because{l, LocalSide, CauseLocal, o, l, v})
 		return l, true
 	}
@@ -282,6 +283,9 @@ func (m *merger) settle(s *spot, d Disagreement) (Opt, bool) {
 	}
 	if choice == TakeOriginal && m.unknown(s, d.Original) {
 		choice = LeaveConflict // "" is no value, but what was kept of one
+	}
+	if m.unknown(s, d.Original) {
+		d.Original = Opt{} // nobody knows it, and so nobody is told of it
 	}
 	d.Path = s.path()
 	r := d.Live

@@ -164,11 +164,12 @@ func denull(o Opt) Opt {
 }
 
 // stripNulls takes the nulls out of a value that is about to be added, save
-// inside atomic values, where null is data.
+// inside atomic values, where null is data: but not where the type is compiled in,
+// as a map of strings would take it for "".
 func stripNulls(v any, typ *Type) any {
 	switch v := v.(type) {
 	case map[string]any:
-		if typ != nil && typ.Atomic {
+		if typ != nil && typ.Atomic && typ.Source != SourceBuiltin {
 			return v
 		}
 		return stripMap(v, typ)

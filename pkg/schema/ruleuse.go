@@ -67,7 +67,7 @@ func (rs Rules) Policy() []merge.Rule {
 	var out []merge.Rule
 	for _, r := range rs {
 		if r.Winner != "" {
-			out = append(out, merge.Rule{Name: r.String(), Match: r.matches, Choice: winners[r.Winner]})
+			out = append(out, merge.Rule{Name: r.String(), Match: r.matches, Choice: winners[r.Winner], Firm: true})
 		}
 	}
 	return out

@@ -138,7 +138,7 @@ func explain(typ *merge.Type, in merge.Triple, theirs any, c merge.Change) strin
 		return ruleDefault
 	case c.New.Set && shown(c.New.Value) == shown(live) && (whole(f) || local == ""):
 		return ruleMade
-	case c.New.Set && shown(c.New.Value) == shown(local) && whole(f):
+	case c.New.Set && shown(c.New.Value) == shown(nullless(local)) && whole(f):
 		return ruleAtomic
 	case !c.New.Set && empty(c.Old.Value):
 		return ruleEmpty
@@ -146,6 +146,21 @@ func explain(typ *merge.Type, in merge.Triple, theirs any, c merge.Change) strin
 		return ruleAlloc
 	}
 	return unexplained
+}
+
+// nullless is a value without its nulls: no Go value of a compiled-in type holds one.
+func nullless(v any) any {
+	m, ok := v.(map[string]any)
+	if !ok {
+		return v
+	}
+	out := make(map[string]any, len(m))
+	for k, e := range m {
+		if e != nil {
+			out[k] = nullless(e)
+		}
+	}
+	return out
 }
 
 func whole(f merge.Field) bool {
