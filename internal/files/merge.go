@@ -171,7 +171,7 @@ func (m *merger) three(o, u, d *resource) (*merge.Type, merge.Plan) {
 	triple := merge.Triple{Local: u.value(), Original: valueOf(o), Live: valueOf(d)}
 	t := m.typeOf(u, d, []any{triple.Local, triple.Original, triple.Live})
 	policy := m.Policy
-	policy.Literal = true
+	policy.Literal, policy.ByKey = true, true
 	if len(m.Rules) > 0 {
 		rules := m.rulesFor(u, triple)
 		policy.Rules = append(policy.Rules[:len(policy.Rules):len(policy.Rules)], rules.Policy()...)
@@ -194,6 +194,9 @@ func (m *merger) typeOf(u, d *resource, sides []any) *merge.Type {
 		if t == nil && d != nil && d.version != u.version {
 			t = m.Schema(d.id.group, d.version, d.id.kind)
 		}
+	}
+	if t == nil && u.id.kind != "" {
+		t = schema.Resource()
 	}
 	t = shape(t, m.Infer, sides...)
 	if len(m.Rules) > 0 {

@@ -120,7 +120,7 @@ func alike(a, b merge.Opt) bool {
 // why puts a cause into words.
 func why(b merge.Because, d merge.Disagreement, disagree bool) string {
 	if disagree {
-		text := disagreement(d.Kind) + winner(d.Winner)
+		text := disagreement(d) + winner(d.Winner)
 		if d.Rule != "" {
 			text += ", by rule " + inLine(d.Rule)
 		}
@@ -163,11 +163,13 @@ func brief(c merge.Cause, kind merge.DisagreementKind, conflict bool) string {
 	}[c]
 }
 
-func disagreement(k merge.DisagreementKind) string {
-	switch k {
-	case merge.Drift:
+func disagreement(d merge.Disagreement) string {
+	switch {
+	case d.Kind == merge.Drift:
 		return "drift (only live moved):"
-	case merge.Both:
+	case d.Kind == merge.Both && !d.Original.Set:
+		return "local and live differ:" // who has moved nobody knows
+	case d.Kind == merge.Both:
 		return "local and live both moved:"
 	}
 	return "local removed what live changed:"

@@ -109,7 +109,7 @@ func Notes(t Told) []Note {
 		out = append(out, t.removal(r, NoteUndecided, " stays: not in local, and nobody knows what was applied before"))
 	}
 	if n := len(t.Plan.Undecided); n > 0 {
-		out[len(out)-1].Ways = []string{"to remove such a field write it as null; to have all removed that its creator set, merge once with --original=managed-fields"}
+		out[len(out)-1].Ways = []string{wayOf(t.Plan.Undecided)}
 	}
 	if len(t.Ignored) > 0 {
 		out = append(out, Note{Object: t.Object, Kind: NoteIgnored, Text: pathList(t.Ignored) + " in local ignored: the server's own"})
@@ -119,6 +119,18 @@ func Notes(t Told) []Note {
 			" not compared: last-applied has another apiVersion, and this one does not have these fields; whether live still has them cannot be told"})
 	}
 	return out
+}
+
+// wayOf says how to be rid of what is undecided: an entry of a list cannot be written
+// as null.
+func wayOf(undecided []merge.Removal) string {
+	all := "to have all removed that its creator set, merge once with --original=managed-fields"
+	for _, r := range undecided {
+		if r.Path[len(r.Path)-1].Kind == merge.FieldStep {
+			return "to remove such a field write it as null; " + all
+		}
+	}
+	return all
 }
 
 // Capped leaves at most n notes of each object and says how many more there are;

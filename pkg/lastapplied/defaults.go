@@ -99,6 +99,8 @@ var serverDefaults = map[string]string{
 	"core.v1.ServiceSpec.sessionAffinity":                                  `"None"`,
 	"core.v1.ServiceSpec.type":                                             `"ClusterIP"`,
 	"networking.v1.IngressClassParametersReference.scope":                  `"Cluster"`,
+	"networking.v1.NetworkPolicyPort.protocol":                             `"TCP"`,
+	"networking.v1.NetworkPolicySpec.policyTypes":                          `["Ingress"]|["Ingress","Egress"]`,
 	"storage.v1.CSIDriverSpec.attachRequired":                              `true`,
 	"storage.v1.CSIDriverSpec.fsGroupPolicy":                               `"ReadWriteOnceWithFSType"`,
 	"storage.v1.CSIDriverSpec.podInfoOnMount":                              `false`,
@@ -110,10 +112,10 @@ var serverDefaults = map[string]string{
 	"storage.v1.StorageClass.volumeBindingMode":                            `"Immediate"`,
 }
 
-// byDefault says whether a field has a value that the server would give it
+// ByDefault says whether a field has a value that the server would give it
 // anyway: the schema's default, the zero that is stored as absence, or one of the
 // server's own.
-func byDefault(t *merge.Type, name string, v any) bool {
+func ByDefault(t *merge.Type, name string, v any) bool {
 	if t == nil || t.Kind != merge.Object {
 		return false
 	}

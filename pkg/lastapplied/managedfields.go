@@ -111,7 +111,7 @@ func oursOfMap(m map[string]any, typ *merge.Type, sets []owned) (any, bool) {
 			if typ.Fields[name].Allocated {
 				continue
 			}
-			if byDefault(typ, name, v) {
+			if ByDefault(typ, name, v) {
 				field = applied(field)
 			}
 		}

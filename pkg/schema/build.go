@@ -282,6 +282,14 @@ func (b *builder) asResource(t *merge.Type) *merge.Type {
 	return &out
 }
 
+// Resource is what is known of an object of whatever kind: that it has apiVersion,
+// kind and metadata. Everything else in it is unknown (see merge.Type, Open).
+func Resource() *merge.Type {
+	t := &merge.Type{Kind: merge.Object, Open: true, Source: merge.SourceBuiltin}
+	addResourceFields(t)
+	return t
+}
+
 // addResourceFields declares what the server reads of every resource.
 func addResourceFields(t *merge.Type) {
 	if t.Fields == nil {

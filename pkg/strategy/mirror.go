@@ -17,10 +17,10 @@ var podSpecs = [][]string{
 const podSpecType = "io.k8s.api.core.v1.PodSpec"
 
 // mirrored gives serviceAccount, the deprecated name, to a pod that states only
-// serviceAccountName. The server keeps the two alike, so whoever states one states
+// serviceAccountName, and the other way round. The server keeps the two alike, so whoever states one states
 // both; otherwise dropping the account would leave the mirror, which the server
 // then takes for the account (kubernetes/kubernetes#66450 and others). Stating it as
-// empty is stating it, where live has one: somebody else has filled it in.
+// empty, or as null, is stating it, where live has one: somebody else has filled it in.
 //
 // Unlike kubectl: it takes away the one name, and the account comes back out of the
 // other.
@@ -29,16 +29,21 @@ func mirrored(obj, live any, typ *merge.Type) any {
 		if !leadsTo(typ, path, podSpecType) {
 			continue
 		}
-		spec, ok := at(obj, path...).(map[string]any)
-		name := spec["serviceAccountName"]
-		if !ok || name == nil || name == "" && at(at(live, path...), "serviceAccount") == nil {
+		spec, _ := at(obj, path...).(map[string]any)
+		stated, other := "serviceAccountName", "serviceAccount"
+		if _, ok := spec[stated]; !ok {
+			stated, other = other, stated
+		}
+		name, ok := spec[stated]
+		if _, both := spec[other]; !ok || both {
 			continue
 		}
-		if _, stated := spec["serviceAccount"]; !stated {
-			spec = copied(spec)
-			spec["serviceAccount"] = name
-			obj = replaced(obj, path, spec)
+		if (name == nil || name == "") && at(at(live, path...), other) == nil {
+			continue
 		}
+		spec = copied(spec)
+		spec[other] = name
+		obj = replaced(obj, path, spec)
 	}
 	return obj
 }

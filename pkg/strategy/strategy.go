@@ -78,6 +78,9 @@ func Plan(in Input) (Output, error) {
 	if versions && in.Schema != nil {
 		out.Uncompared = schema.Unknown(in.Schema, in.Triple.Original)
 	}
+	if in.Schema == nil && at(in.Triple.Local, "kind") != nil {
+		in.Schema = schema.Resource() // nobody knows the kind, but every object has metadata
+	}
 	rules, err := exceptions(in)
 	if err != nil {
 		return Output{}, err
@@ -88,7 +91,7 @@ func Plan(in Input) (Output, error) {
 		return Output{}, err
 	}
 	if in.Triple.Original == nil && in.Triple.Live != nil {
-		out.Undecided = undecided(in)
+		out.Undecided = undecided(in, out.Result)
 	}
 	return out, nil
 }
@@ -201,5 +204,6 @@ func auto(in Input) (merge.Plan, error) {
 
 func associative(in Input) (merge.Plan, error) {
 	t := in.Triple
+	in.Policy.ByKey = true
 	return merge.Three(t, schema.Infer(t.Local, t.Original, t.Live), in.Policy, in.Trace), nil
 }

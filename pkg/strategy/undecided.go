@@ -1,16 +1,17 @@
 package strategy
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
 // undecided lists what live has, local lacks and somebody else than the server
-// put there: without an original nobody can say whether it was meant to go. Only
-// entries of maps, sets and keyed lists are listed, since other fields may be
-// server defaults.
-func undecided(in Input) []merge.Removal {
+// put there: without an original nobody can say whether it was meant to go. Entries
+// of maps, sets and keyed lists are nobody's default; of other fields managedFields
+// have to say that somebody set them.
+func undecided(in Input, result any) []merge.Removal {
 	t := in.Triple
 	var out []merge.Removal
 	for _, r := range entriesOf(in.Schema, nil, merge.Diff(t.Live, t.Local, in.Schema)) {
@@ -24,6 +25,8 @@ func undecided(in Input) []merge.Removal {
 		r.Owner = owner
 		out = append(out, r)
 	}
+	out = append(out, setFields(in, result, out)...)
+	slices.SortStableFunc(out, func(a, b merge.Removal) int { return strings.Compare(a.Path.String(), b.Path.String()) })
 	return out
 }
 
