@@ -55,7 +55,7 @@ func (s *spot) isDefaultKey(v Opt) bool {
 // droppedUnit removes v as one value, save what is left of it.
 func (m *merger) droppedUnit(s *spot, o, v, left Opt) (Opt, bool) {
 	if left.Set {
-		return m.droppedParts(s, o, v, left)
+		return m.droppedParts(s, o, v, left, CauseDropped)
 	}
 	if s.livesOn() {
 		return m.settle(s, Disagreement{Kind: Dropped, Original: o, Live: v, Owner: m.foreign(s.path())})
@@ -101,7 +101,7 @@ func (s *spot) livesOn() bool { return s.rule != nil && s.rule.Firm && s.rule.Ch
 // droppedParts removes all of v but what is left of it, each part told by itself.
 // Where somebody else has moved a part, and the policy does not give it to local,
 // all of v stays.
-func (m *merger) droppedParts(s *spot, o, v, left Opt) (Opt, bool) {
+func (m *merger) droppedParts(s *spot, o, v, left Opt, why Cause) (Opt, bool) {
 	parts := Diff(v.Value, left.Value, s.field.Type)
 	var moved []Disagreement
 	var quiet []Removal
@@ -111,8 +111,8 @@ func (m *merger) droppedParts(s *spot, o, v, left Opt) (Opt, bool) {
 		owner := m.foreign(full)
 		was, had := Lookup(o.Value, c.Path, s.field.Type)
 		if had && Identical(was, c.Old.Value) || m.owners != nil && owner == nil || m.owners == nil && !had {
-			cause := CauseDropped
-			if !had {
+			cause := why
+			if !had && why == CauseDropped {
 				cause = CauseInside
 			}
 			quiet = append(quiet, m.removal(full, c.Old.Value, cause))
@@ -132,7 +132,7 @@ func (m *merger) droppedParts(s *spot, o, v, left Opt) (Opt, bool) {
 		m.plan.Settled = append(m.plan.Settled, d)
 	}
 	m.plan.Removed = append(m.plan.Removed, quiet...)
-	m.because(s, because{left, LocalSide, CauseDropped, o, Opt{}, v})
+	m.because(s, because{left, LocalSide, why, o, Opt{}, v})
 	return left, true
 }
 
@@ -232,6 +232,11 @@ func (m *merger) gone(s *spot, o, l, v, raw Opt) (Opt, bool) {
 	if d := s.field.Default; d != nil && !m.policy.ClearNulls && Equal(v.Value, d, s.field.Type) {
 		m.because(s, because{v, LiveSide, CauseServer, o, l, v})
 		return raw, false // the server would put its default back
+	}
+	if vv, ok := v.Value.(map[string]any); ok && s.field.Type != nil && s.field.Type.Kind == Object && !s.field.Type.Atomic {
+		if left := m.ruled(s, vv, Opt{}); left.Set {
+			return m.droppedParts(s, o, v, left, CauseNull)
+		}
 	}
 	if !m.policy.ClearNulls {
 		if moved, owner := m.movedInside(s, o, v); moved {
