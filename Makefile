@@ -3,7 +3,7 @@
 # make soak     the random and repeated tests SOAK times as long (default 8)
 # make lint     gofmt, vet, staticcheck
 # make bench    Go benchmarks of the merge and what it stands on, beside others' libraries
-# make bench-cluster  kubectl beside us on the throw-away API server; takes half an hour
+# make bench-cluster  kubectl beside us on the throw-away API server; takes an hour and a quarter
 # make fuzz     every fuzz target for FUZZTIME (default 1m)
 # make skew     the stories on API servers of other versions (SKEW, default 1.34 1.35)
 # make vuln     known vulnerabilities in what is linked in; asks vuln.go.dev

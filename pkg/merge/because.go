@@ -15,9 +15,6 @@ func (m *merger) because(s *spot, b because) {
 	if !m.explain {
 		return
 	}
-	if m.unknown(s, b.original) {
-		b.original = Opt{}
-	}
 	row := Because{
 		Path: s.path(), Result: b.result, From: b.from, Cause: b.cause, Split: s.split(),
 		Original: b.original, Local: b.local, Live: b.liv,

@@ -284,9 +284,6 @@ func (m *merger) settle(s *spot, d Disagreement) (Opt, bool) {
 	if choice == TakeOriginal && m.unknown(s, d.Original) {
 		choice = LeaveConflict // "" is no value, but what was kept of one
 	}
-	if m.unknown(s, d.Original) {
-		d.Original = Opt{} // nobody knows it, and so nobody is told of it
-	}
 	d.Path = s.path()
 	r := d.Live
 	switch choice {

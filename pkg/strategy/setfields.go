@@ -35,7 +35,7 @@ func (s *set) look(typ *merge.Type, base merge.Path, changes []merge.Change) {
 		p := append(base[:len(base):len(base)], c.Path...)
 		isEntry, t := entry(typ, c.Path)
 		switch {
-		case isServers(p):
+		case isServers(p) || isKey(p) || s.derived(p):
 		case c.Op == merge.OpSet && c.Old.Set && t != nil && (t.Atomic || t.Kind == merge.List):
 			if s.stays(p) {
 				s.lacking(t, p, p, c.Old.Value, c.New.Value)
@@ -47,6 +47,48 @@ func (s *set) look(typ *merge.Type, base merge.Path, changes []merge.Change) {
 			s.add(p, p, c.Old.Value)
 		}
 	}
+}
+
+// derived are fields that the server works out of others when an object is made, by
+// type and name (SetDefaults_* and the strategies of k8s.io/kubernetes): whoever made the
+// object owns them all the same.
+var derived = map[string]bool{
+	"io.k8s.api.autoscaling.v2.HorizontalPodAutoscalerBehavior.scaleDown":                              true,
+	"io.k8s.api.autoscaling.v2.HorizontalPodAutoscalerBehavior.scaleUp":                                true,
+	"io.k8s.api.autoscaling.v2.HorizontalPodAutoscalerSpec.metrics":                                    true,
+	"io.k8s.api.autoscaling.v2.HPAScalingRules.policies":                                               true,
+	"io.k8s.api.autoscaling.v2.HPAScalingRules.selectPolicy":                                           true,
+	"io.k8s.api.autoscaling.v2.HPAScalingRules.stabilizationWindowSeconds":                             true,
+	"io.k8s.api.core.v1.LimitRangeItem.default":                                                        true,
+	"io.k8s.api.core.v1.LimitRangeItem.defaultRequest":                                                 true,
+	"io.k8s.api.core.v1.PersistentVolumeClaim.apiVersion":                                              true,
+	"io.k8s.api.core.v1.PersistentVolumeClaim.kind":                                                    true,
+	"io.k8s.api.core.v1.PersistentVolumeClaimStatus.phase":                                             true,
+	"io.k8s.api.core.v1.PersistentVolumeClaim.status":                                                  true,
+	"io.k8s.api.core.v1.PodSpec.serviceAccount":                                                        true,
+	"io.k8s.api.core.v1.ReplicationControllerSpec.selector":                                            true,
+	"io.k8s.api.core.v1.ServicePort.targetPort":                                                        true,
+	"io.k8s.api.core.v1.ServiceSpec.sessionAffinityConfig":                                             true,
+	"io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinitionNames.listKind":  true,
+	"io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinitionNames.singular":  true,
+	"io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinitionSpec.conversion": true,
+}
+
+// derived: the server has worked the value at p out of others.
+func (s *set) derived(p merge.Path) bool {
+	if p[len(p)-1].Kind != merge.FieldStep {
+		return false
+	}
+	_, t := entry(s.Schema, p[:len(p)-1])
+	return t != nil && derived[t.Name+"."+p[len(p)-1].Name]
+}
+
+// isKey: the value says which entry of a list it stands in.
+func isKey(p merge.Path) bool {
+	if len(p) < 2 || p[len(p)-2].Kind != merge.KeyStep {
+		return false
+	}
+	return slices.ContainsFunc(p[len(p)-2].Keys, func(k merge.KeyPart) bool { return k.Name == p[len(p)-1].Name })
 }
 
 func hasEntries(t *merge.Type) bool {
@@ -85,7 +127,7 @@ func (s *set) lacking(t *merge.Type, whole, p merge.Path, v, l any) {
 			switch {
 			case stated:
 				s.lacking(t.Field(k).Type, whole, at, v[k], lv)
-			case v[k] != nil && !lastapplied.ByDefault(t, k, v[k]):
+			case v[k] != nil && !derived[t.Name+"."+k] && !lastapplied.ByDefault(t, k, v[k]):
 				s.add(whole, at, v[k])
 			}
 		}

@@ -15,7 +15,7 @@ func undecided(in Input, result any) []merge.Removal {
 	t := in.Triple
 	var out []merge.Removal
 	for _, r := range entriesOf(in.Schema, nil, merge.Diff(t.Live, t.Local, in.Schema)) {
-		if isServers(r.Path) {
+		if isServers(r.Path) || serverMade(in, r) {
 			continue
 		}
 		owner, ok := person(t.Owners, r.Path)
@@ -67,6 +67,25 @@ func isServers(p merge.Path) bool {
 		return false
 	}
 	return len(p) < 3 || p[1].Name == "managedFields"
+}
+
+// serverMade: an entry that the server itself makes when the object is made.
+func serverMade(in Input, r merge.Removal) bool {
+	if n := len(r.Path); n > 2 && r.Path[n-2].Name == "requests" { // what has a limit only requests as much
+		limits := append(r.Path[:n-2:n-2], merge.Named("limits"), r.Path[n-1])
+		limit, found := merge.Lookup(in.Triple.Live, limits, in.Schema)
+		return found && merge.Equal(limit, r.Value, nil)
+	}
+	if len(r.Path) != 3 || r.Path[0].Name != "metadata" {
+		return false
+	}
+	switch r.Path[2].Name {
+	case "kubernetes.io/metadata.name":
+		return in.Kind == "Namespace"
+	case "deprecated.daemonset.template.generation":
+		return in.Kind == "DaemonSet"
+	}
+	return in.Kind == "ReplicationController" && r.Path[1].Name == "labels" && r.Value == at(in.Triple.Live, "spec", "template", "metadata", "labels", r.Path[2].Name)
 }
 
 // entry says whether the path leads to an entry of a map, set or keyed list, and
