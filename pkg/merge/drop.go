@@ -102,7 +102,7 @@ func (s *spot) livesOn() bool { return s.rule != nil && s.rule.Firm && s.rule.Ch
 // Where somebody else has moved a part, and the policy does not give it to local,
 // all of v stays.
 func (m *merger) droppedParts(s *spot, o, v, left Opt, why Cause) (Opt, bool) {
-	parts := Diff(v.Value, left.Value, s.field.Type)
+	parts := entryByEntry(Diff(v.Value, left.Value, s.field.Type), s.field.Type)
 	var moved []Disagreement
 	var quiet []Removal
 	base := s.path()
@@ -134,6 +134,38 @@ func (m *merger) droppedParts(s *spot, o, v, left Opt, why Cause) (Opt, bool) {
 	m.plan.Removed = append(m.plan.Removed, quiet...)
 	m.because(s, because{left, LocalSide, why, o, Opt{}, v})
 	return left, true
+}
+
+// entryByEntry tells of lists in which keys repeat, which a diff gives whole, what goes
+// of them.
+func entryByEntry(parts []Change, t *Type) []Change {
+	var out []Change
+	for _, c := range parts {
+		was, _ := c.Old.Value.([]any)
+		is, ok := c.New.Value.([]any)
+		at := typeAt(t, c.Path)
+		if c.Op != OpSet || !ok || !isList(at) {
+			out = append(out, c)
+			continue
+		}
+		steps, entries := Spare(at, was, is)
+		for i, s := range steps {
+			out = append(out, Change{Op: OpRemove, Path: c.Path.Child(s), Old: Some(entries[i])})
+		}
+	}
+	return out
+}
+
+// typeAt is the type of the value at a path, nil where nothing is known of it.
+func typeAt(t *Type, p Path) *Type {
+	for _, s := range p {
+		if s.Kind == FieldStep {
+			t = t.Field(s.Name).Type
+		} else {
+			t = t.EntryType()
+		}
+	}
+	return t
 }
 
 // droppedEntries removes the keys that original had, each told by itself.

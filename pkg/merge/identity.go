@@ -2,6 +2,7 @@ package merge
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 )
 
@@ -92,6 +93,38 @@ func stepOf(t *Type, e any, nth int) Step {
 		s.Keys[i] = KeyPart{Name: k.Name, Value: v, Default: k.Default != nil && sameKey(v, k.Default)}
 	}
 	return s
+}
+
+// Spare lists the entries of a that have no partner in b, in a's order, with the step
+// that leads to each in a. Entries of one identity are partners where they are equal,
+// the others in order. t is the type of both lists, Keyed or Set.
+func Spare(t *Type, a, b []any) (steps []Step, entries []any) {
+	free := map[string][]any{}
+	for _, e := range b {
+		id := identity(t, e)
+		free[id] = append(free[id], e)
+	}
+	paired := make([]bool, len(a))
+	for i, e := range a {
+		id := identity(t, e)
+		if at := slices.IndexFunc(free[id], func(other any) bool { return Equal(e, other, t.Elem) }); at >= 0 {
+			free[id] = slices.Delete(free[id], at, at+1)
+			paired[i] = true
+		}
+	}
+	nth := map[string]int{}
+	for i, e := range a {
+		id := identity(t, e)
+		nth[id]++
+		switch {
+		case paired[i]:
+		case len(free[id]) > 0:
+			free[id] = free[id][1:]
+		default:
+			steps, entries = append(steps, stepOf(t, e, nth[id])), append(entries, e)
+		}
+	}
+	return steps, entries
 }
 
 // index maps identities to the places of their entries.

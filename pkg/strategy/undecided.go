@@ -35,11 +35,21 @@ func undecided(in Input, result any) []merge.Removal {
 func entriesOf(typ *merge.Type, base merge.Path, changes []merge.Change) []merge.Removal {
 	var out []merge.Removal
 	for _, c := range changes {
+		p := append(base[:len(base):len(base)], c.Path...)
+		isEntry, t := entry(typ, c.Path)
+		if c.Op == merge.OpSet { // a list in which keys repeat is told whole
+			was, _ := c.Old.Value.([]any)
+			is, ok := c.New.Value.([]any)
+			if ok && t != nil && (t.Kind == merge.Keyed || t.Kind == merge.Set) {
+				steps, entries := merge.Spare(t, was, is)
+				for i, s := range steps {
+					out = append(out, merge.Removal{Path: p.Child(s), Value: entries[i], Cause: merge.CauseLive})
+				}
+			}
+		}
 		if c.Op != merge.OpRemove {
 			continue
 		}
-		p := append(base[:len(base):len(base)], c.Path...)
-		isEntry, t := entry(typ, c.Path)
 		if isEntry {
 			out = append(out, merge.Removal{Path: p, Value: c.Old.Value, Cause: merge.CauseLive})
 			continue

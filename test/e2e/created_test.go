@@ -7,10 +7,14 @@ import (
 
 // TestCreatedIsSilent merges objects of every template for the first time with the very
 // file that they were created from: kubectl create owns the server's defaults too, and
-// none of them is taken for something that somebody set.
+// none of them is taken for something that somebody set. The objects are the same each
+// time; with -soak they are drawn anew.
 func TestCreatedIsSilent(t *testing.T) {
 	s := server.need(t)
-	all, n := templates(t), seed(t)
+	all, n := templates(t), max(*seedFlag, 1)
+	if *soak > 1 {
+		n = seed(t)
+	}
 	u := s.user(t, "created")
 	objects := draws(t, all, n, 2, u.ns, 0)
 	u.file("all.yaml", string(document(t, objects...)))
