@@ -106,7 +106,6 @@ var serverDefaults = map[string]string{
 	"core.v1.ServiceSpec.type":                                                  `"ClusterIP"`,
 	"discovery.v1.EndpointPort.name":                                            `""`,
 	"discovery.v1.EndpointPort.protocol":                                        `"TCP"`,
-	"core.v1.Volume.emptyDir":                                                   `{}`,
 	"networking.v1.IngressClassParametersReference.scope":                       `"Cluster"`,
 	"networking.v1.NetworkPolicyPort.protocol":                                  `"TCP"`,
 	"networking.v1.NetworkPolicySpec.policyTypes":                               `["Ingress"]|["Ingress","Egress"]`,

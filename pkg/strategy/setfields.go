@@ -35,7 +35,7 @@ func (s *set) look(typ *merge.Type, base merge.Path, changes []merge.Change) {
 		p := append(base[:len(base):len(base)], c.Path...)
 		isEntry, t := entry(typ, c.Path)
 		switch {
-		case isServers(p) || isKey(p) || s.derived(p):
+		case isServers(p) || isKey(p) || s.derived(p, c.Old.Value):
 		case c.Op == merge.OpSet && c.Old.Set && t != nil && (t.Atomic || t.Kind == merge.List):
 			if s.stays(p) {
 				s.lacking(t, p, p, c.Old.Value, c.New.Value)
@@ -74,13 +74,19 @@ var derived = map[string]bool{
 	"io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinitionSpec.conversion": true,
 }
 
-// derived: the server has worked the value at p out of others.
-func (s *set) derived(p merge.Path) bool {
+// derived: the server has worked the value v at p out of others. A volume without a
+// source is an emptyDir.
+func (s *set) derived(p merge.Path, v any) bool {
 	if p[len(p)-1].Kind != merge.FieldStep {
 		return false
 	}
 	_, t := entry(s.Schema, p[:len(p)-1])
-	return t != nil && derived[t.Name+"."+p[len(p)-1].Name]
+	if t == nil {
+		return false
+	}
+	m, isMap := v.(map[string]any)
+	name := t.Name + "." + p[len(p)-1].Name
+	return derived[name] || name == "io.k8s.api.core.v1.Volume.emptyDir" && isMap && len(m) == 0
 }
 
 // isKey: the value says which entry of a list it stands in.
