@@ -91,12 +91,10 @@ func same(t *testing.T, reason, text string) []Object {
 	return got
 }
 
-// places are objects with where they stand. The line of an item is its first key's, or
-// its dash's where that stands alone, so up to one apart.
+// places are objects with where they stand.
 func places(objects []Object) []string {
 	all := make([]string, len(objects))
 	for i, o := range objects {
-		o.Origin.Line = 0
 		all[i] = fmt.Sprintf("%s: %v", o.Origin, o.Value)
 	}
 	return all

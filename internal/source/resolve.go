@@ -285,20 +285,23 @@ func (r *resolver) plain(n *yaml.Node) (any, error) {
 	return s, nil
 }
 
-// items are the lines of a list object's items, nil for any other object.
+// items are the lines of a list's entries, or of a list object's items, nil for
+// anything else.
 func (r *resolver) items(n *yaml.Node) []int {
 	root := top(n)
-	if root.Kind != yaml.MappingNode {
-		return nil
-	}
-	for i := 0; i+1 < len(root.Content); i += 2 {
-		if v := root.Content[i+1]; root.Content[i].Value == "items" && v.Kind == yaml.SequenceNode {
-			lines := make([]int, len(v.Content))
-			for j, c := range v.Content {
-				lines[j] = r.first - 1 + c.Line
-			}
-			return lines
+	list := root
+	for i := 0; root.Kind == yaml.MappingNode && i+1 < len(root.Content); i += 2 {
+		if root.Content[i].Value == "items" {
+			list = root.Content[i+1]
+			break
 		}
 	}
-	return nil
+	if list.Kind != yaml.SequenceNode {
+		return nil
+	}
+	lines := make([]int, len(list.Content))
+	for j, c := range list.Content {
+		lines[j] = r.first - 1 + c.Line
+	}
+	return lines
 }

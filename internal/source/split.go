@@ -160,7 +160,7 @@ func (c chunk) entry(extra *int) (Document, bool) {
 	if !ok || len(one) != 1 {  // YAML ends lines at more than is looked at here
 		return Document{}, false
 	}
-	d.Value = one[0]
+	d.Value, d.Line, d.Items = one[0], d.Items[0], nil
 	return d, true
 }
 

@@ -80,7 +80,7 @@ func equalOpt(a, b Opt, f Field) bool {
 	switch {
 	case a.Set && b.Set:
 		return Equal(a.Value, b.Value, f.Type) ||
-			f.ZeroIsAbsent && isZero(a.Value, f.Type) && isZero(b.Value, f.Type)
+			f.ZeroIsAbsent && isZero(a.Value, f.Type) && isZero(b.Value, f.Type) && isScalar(a.Value) == isScalar(b.Value)
 	case a.Set:
 		return f.ZeroIsAbsent && isZero(a.Value, f.Type)
 	case b.Set:
