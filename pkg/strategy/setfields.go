@@ -1,7 +1,6 @@
 package strategy
 
 import (
-	"maps"
 	"slices"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
@@ -34,8 +33,10 @@ func (s *set) look(typ *merge.Type, base merge.Path, changes []merge.Change) {
 	for _, c := range changes {
 		p := append(base[:len(base):len(base)], c.Path...)
 		isEntry, t := entry(typ, c.Path)
+		last := len(c.Path) - 1
+		_, parent := entry(typ, c.Path[:last])
 		switch {
-		case isServers(p) || isKey(p) || s.derived(p, c.Old.Value):
+		case isServers(p) || isKey(p) || isDerived(parent, c.Path[last].Name, c.Old.Value):
 		case c.Op == merge.OpSet && c.Old.Set && t != nil && (t.Atomic || t.Kind == merge.List):
 			if s.stays(p) {
 				s.lacking(t, p, p, c.Old.Value, c.New.Value)
@@ -74,18 +75,14 @@ var derived = map[string]bool{
 	"io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinitionSpec.conversion": true,
 }
 
-// derived: the server has worked the value v at p out of others. A volume without a
-// source is an emptyDir.
-func (s *set) derived(p merge.Path, v any) bool {
-	if p[len(p)-1].Kind != merge.FieldStep {
-		return false
-	}
-	_, t := entry(s.Schema, p[:len(p)-1])
+// isDerived: the server has worked the value v of a field of t out of others. A volume
+// without a source is an emptyDir.
+func isDerived(t *merge.Type, name string, v any) bool {
 	if t == nil {
 		return false
 	}
 	m, isMap := v.(map[string]any)
-	name := t.Name + "." + p[len(p)-1].Name
+	name = t.Name + "." + name
 	return derived[name] || name == "io.k8s.api.core.v1.Volume.emptyDir" && isMap && len(m) == 0
 }
 
@@ -102,8 +99,9 @@ func hasEntries(t *merge.Type) bool {
 }
 
 func (s *set) toldBelow(p merge.Path) bool {
+	at := p.String()
 	for _, r := range s.told {
-		if len(r.Path) > len(p) && r.Path[:len(p)].String() == p.String() {
+		if len(r.Path) > len(p) && r.Path[:len(p)].String() == at {
 			return true
 		}
 	}
@@ -127,13 +125,13 @@ func (s *set) lacking(t *merge.Type, whole, p merge.Path, v, l any) {
 		if !ok {
 			return
 		}
-		for _, k := range sortedKeys(v) {
+		for k := range v {
 			at := append(p[:len(p):len(p)], merge.Named(k))
 			lv, stated := lm[k]
 			switch {
 			case stated:
 				s.lacking(t.Field(k).Type, whole, at, v[k], lv)
-			case v[k] != nil && !derived[t.Name+"."+k] && !lastapplied.ByDefault(t, k, v[k]):
+			case v[k] != nil && !isDerived(t, k, v[k]) && !lastapplied.ByDefault(t, k, v[k]):
 				s.add(whole, at, v[k])
 			}
 		}
@@ -166,5 +164,3 @@ func persons(live any) []string {
 	}
 	return names
 }
-
-func sortedKeys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }
