@@ -94,17 +94,19 @@ func (j *Job) Resolve(ctx context.Context, objects []source.Object, ns Namespaci
 		items = append(items, item)
 	}
 	if len(errs) == 0 {
-		errs = append(errs, source.Repeated(located(items)))
+		errs = append(errs, Repeated(items))
 	}
 	return items, errors.Join(errs...)
 }
 
-func located(items []*Item) []source.Object {
+// Repeated tells of objects that stand among the items more than once, see
+// source.Repeated.
+func Repeated(items []*Item) error {
 	objects := make([]source.Object, len(items))
 	for i, item := range items {
 		objects[i] = item.Object
 	}
-	return objects
+	return source.Repeated(objects)
 }
 
 func (j *Job) resolve(ctx context.Context, o source.Object, ns Namespacing) (*Item, error) {

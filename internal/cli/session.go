@@ -153,11 +153,10 @@ func (e *env) saved(ctx context.Context, job *batch.Job, objects []source.Object
 	}
 	job.Planner.Schemas, job.Planner.Struct = defs.Around(nil), cluster.Struct
 	var (
-		items  []*batch.Item
-		found  []*source.Object
-		errs   []error
-		locals []source.Object
-		p      = pairing{files: files, defs: defs, ns: e.offlineNamespacing()}
+		items []*batch.Item
+		found []*source.Object
+		errs  []error
+		p     = pairing{files: files, defs: defs, ns: e.offlineNamespacing()}
 	)
 	for _, o := range objects {
 		item, live, err := p.pair(o)
@@ -165,7 +164,7 @@ func (e *env) saved(ctx context.Context, job *batch.Job, objects []source.Object
 			errs = append(errs, err)
 			continue
 		}
-		items, found, locals = append(items, item), append(found, live), append(locals, item.Object)
+		items, found = append(items, item), append(found, live)
 	}
 	job.MergeWith(ctx, items, func(i int) (map[string]any, error) {
 		if found[i] == nil {
@@ -174,5 +173,5 @@ func (e *env) saved(ctx context.Context, job *batch.Job, objects []source.Object
 		live, err := found[i].Whole()
 		return live.Value, err
 	})
-	return items, errors.Join(append(errs, source.Repeated(locals))...)
+	return items, errors.Join(append(errs, batch.Repeated(items))...)
 }

@@ -56,17 +56,14 @@ func Read(name string, stdin io.Reader) (*Set, error) {
 		return s, s.read(filepath.Base(name), name)
 	}
 	s.Folder = true
-	root, err := filepath.EvalSymlinks(name) // a walk does not follow a link, not even where it begins
-	if err != nil {
-		return nil, plainError(err)
-	}
 	var errs []error
-	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+	err = source.Walk(name, func(below string, d fs.DirEntry, err error) error {
+		path := filepath.Join(name, below)
 		switch {
 		case err != nil:
 			errs = append(errs, plainError(err))
 			return nil
-		case d.IsDir() && path != root && strings.HasPrefix(d.Name(), "."):
+		case d.IsDir() && below != "." && strings.HasPrefix(d.Name(), "."):
 			return fs.SkipDir
 		case d.IsDir() || !isYAML(path):
 			return nil
@@ -75,14 +72,13 @@ func Read(name string, stdin io.Reader) (*Set, error) {
 			errs = append(errs, fmt.Errorf("%s: %s", path, why))
 			return nil
 		}
-		rel, err := filepath.Rel(root, path)
-		if err == nil {
-			err = s.read(filepath.ToSlash(rel), filepath.Join(name, rel))
-		}
-		errs = append(errs, err)
+		errs = append(errs, s.read(filepath.ToSlash(below), path))
 		return nil
 	})
-	return s, errors.Join(append(errs, err)...)
+	if err != nil {
+		errs = append(errs, plainError(err))
+	}
+	return s, errors.Join(errs...)
 }
 
 // plainError is a file system error without the name of the system call.

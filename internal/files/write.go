@@ -129,11 +129,8 @@ func (w *writer) stage(name string, c Changed) error {
 			return w.fail(name, errors.New("has changed since it was read; merge again"))
 		}
 		s.backup = hidden("old")
-	}
-	if c.File == nil { // nor is another one, on a file system that knows no case
-		if _, err := w.root.Lstat(name); !errors.Is(err, fs.ErrNotExist) {
-			return w.fail(name, errors.Join(err, errors.New("is there already, and was not read: take it away, or merge again")))
-		}
+	} else if _, err := w.root.Lstat(name); !errors.Is(err, fs.ErrNotExist) { // another, on a file system that knows no case
+		return w.fail(name, errors.Join(err, errors.New("is there already, and was not read: take it away, or merge again")))
 	}
 	if c.Text != nil {
 		if err := w.mkdir(path.Dir(name)); err != nil {

@@ -167,27 +167,33 @@ func expand(path string, recursive bool) ([]string, error) {
 	return names, err
 }
 
-// walk lists the files of a folder. A folder that is a link is followed, links
-// below it are not; nor are folders like those where the kubelet keeps what it mounts
-// (..2026_11_21), which the files beside them are links into.
-func walk(path string, recursive bool) ([]string, error) {
-	root, err := filepath.EvalSymlinks(path)
+// Walk is filepath.WalkDir for a folder that may be a link: WalkDir itself does not
+// follow one, not even where it begins. step is given what stands below the folder, with
+// its path from there, "." for the folder itself.
+func Walk(folder string, step func(below string, d fs.DirEntry, err error) error) error {
+	root, err := filepath.EvalSymlinks(folder)
 	if err != nil {
-		return nil, err
+		return err
 	}
+	return filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
+		below, relErr := filepath.Rel(root, name)
+		return step(below, d, errors.Join(err, relErr))
+	})
+}
+
+// walk lists the files of a folder. Links below it are not followed; nor are folders
+// like those where the kubelet keeps what it mounts (..2026_11_21), which the files
+// beside them are links into.
+func walk(path string, recursive bool) ([]string, error) {
 	var names []string
-	err = filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
+	err := Walk(path, func(below string, d fs.DirEntry, err error) error {
+		name := filepath.Join(path, below)
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && name != root && (!recursive || strings.HasPrefix(d.Name(), "..")):
+		case d.IsDir() && below != "." && (!recursive || strings.HasPrefix(d.Name(), "..")):
 			return filepath.SkipDir
 		case !d.IsDir() && slices.Contains(extensions, filepath.Ext(name)):
-			below, err := filepath.Rel(root, name)
-			if err != nil {
-				return err
-			}
-			name = filepath.Join(path, below)
 			if why := Special(name); why != "" {
 				return fmt.Errorf("%s: %s", name, why)
 			}

@@ -75,13 +75,14 @@ func (t *Type) describe() string {
 
 // sortTold puts everything told into path order: maps have none.
 func (m *merger) sortTold() {
-	byPath(m.plan.Conflicts, func(d Disagreement) Path { return d.Path })
-	byPath(m.plan.Settled, func(d Disagreement) Path { return d.Path })
-	byPath(m.plan.Removed, func(r Removal) Path { return r.Path })
-	byPath(m.plan.Because, func(b Because) Path { return b.Path })
+	SortByPath(m.plan.Conflicts, func(d Disagreement) Path { return d.Path })
+	SortByPath(m.plan.Settled, func(d Disagreement) Path { return d.Path })
+	SortByPath(m.plan.Removed, func(r Removal) Path { return r.Path })
+	SortByPath(m.plan.Because, func(b Because) Path { return b.Path })
 }
 
-func byPath[T any](rows []T, path func(T) Path) {
+// SortByPath puts rows in the order of their paths' text.
+func SortByPath[T any](rows []T, path func(T) Path) {
 	if len(rows) < 2 {
 		return
 	}

@@ -143,7 +143,7 @@ func entryByEntry(parts []Change, t *Type) []Change {
 	for _, c := range parts {
 		was, _ := c.Old.Value.([]any)
 		is, ok := c.New.Value.([]any)
-		at := typeAt(t, c.Path)
+		at := t.At(c.Path)
 		if c.Op != OpSet || !ok || !isList(at) {
 			out = append(out, c)
 			continue
@@ -154,18 +154,6 @@ func entryByEntry(parts []Change, t *Type) []Change {
 		}
 	}
 	return out
-}
-
-// typeAt is the type of the value at a path, nil where nothing is known of it.
-func typeAt(t *Type, p Path) *Type {
-	for _, s := range p {
-		if s.Kind == FieldStep {
-			t = t.Field(s.Name).Type
-		} else {
-			t = t.EntryType()
-		}
-	}
-	return t
 }
 
 // droppedEntries removes the keys that original had, each told by itself.

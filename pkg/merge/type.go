@@ -66,6 +66,19 @@ func (t *Type) EntryType() *Type {
 	return t.Elem
 }
 
+// At is the type of the value at a path below; nil, as for a nil t, where nothing is
+// known of it.
+func (t *Type) At(p Path) *Type {
+	for _, s := range p {
+		if s.Kind == FieldStep {
+			t = t.Field(s.Name).Type
+		} else {
+			t = t.EntryType()
+		}
+	}
+	return t
+}
+
 // Who told how a field is split; Type.Source and the explanation carry these words.
 const (
 	SourceRules    = "rules"

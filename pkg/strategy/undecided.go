@@ -1,7 +1,6 @@
 package strategy
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
@@ -26,7 +25,7 @@ func undecided(in Input, result any) []merge.Removal {
 		out = append(out, r)
 	}
 	out = append(out, setFields(in, result, out)...)
-	slices.SortStableFunc(out, func(a, b merge.Removal) int { return strings.Compare(a.Path.String(), b.Path.String()) })
+	merge.SortByPath(out, func(r merge.Removal) merge.Path { return r.Path })
 	return out
 }
 

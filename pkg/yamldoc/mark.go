@@ -235,7 +235,7 @@ func (k *marker) side(u unit, d *Document, value func(Conflict) merge.Opt) strin
 // print writes a unit with another value.
 func (k *marker) print(u unit, d *Document, v any) string {
 	p := printer{look: k.ed.look}
-	t := typeAt(k.Type, u.path)
+	t := k.Type.At(u.path)
 	var there origin
 	if d != nil && d.root != nil {
 		there = locate(d, u.path, k.Type)
@@ -275,15 +275,4 @@ func locate(d *Document, path merge.Path, t *merge.Type) origin {
 		o.n, o.e, t = e.value, e, inner
 	}
 	return o
-}
-
-func typeAt(t *merge.Type, path merge.Path) *merge.Type {
-	for _, s := range path {
-		if s.Kind == merge.FieldStep {
-			t = t.Field(s.Name).Type
-		} else {
-			t = t.EntryType()
-		}
-	}
-	return t
 }
