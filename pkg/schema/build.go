@@ -74,10 +74,11 @@ func (b *builder) build(n *node, compiled *merge.Type) (*merge.Type, error) {
 	if t.Kind == merge.Unknown && compiled != nil {
 		return compiled, nil
 	}
-	if n.MapType == "atomic" && !t.Atomic && len(t.Fields) > 0 {
-		atomic := *t
-		atomic.Atomic = true
-		return &atomic, nil
+	// A field may override how its type is split (a volume's claimRef).
+	if atomic := n.MapType == "atomic"; n.MapType != "" && atomic != t.Atomic && len(t.Fields) > 0 {
+		own := *t
+		own.Atomic = atomic
+		return &own, nil
 	}
 	return t, nil
 }

@@ -25,6 +25,28 @@ func TestEveryBuiltinKindIsRead(t *testing.T) {
 	}
 }
 
+// TestFieldOverridesItsType: a field may say that its type is split otherwise there, in
+// the table as in the server's document.
+func TestFieldOverridesItsType(t *testing.T) {
+	volume, _ := Builtin("", "v1", "PersistentVolume")
+	event, _ := Builtin("", "v1", "Event")
+	if volume.Fields["spec"].Type.Fields["claimRef"].Type.Atomic || !event.Fields["involvedObject"].Type.Atomic {
+		t.Error("the table: claimRef is merged field by field, any other ObjectReference is one value")
+	}
+	doc, err := FromOpenAPI([]byte(`{"components":{"schemas":{
+		"Ref": {"type":"object","x-kubernetes-map-type":"atomic","properties":{"name":{"type":"string"}}},
+		"Kind": {"type":"object","x-kubernetes-group-version-kind":[{"group":"g","version":"v1","kind":"Kind"}],"properties":{
+			"whole": {"allOf":[{"$ref":"#/components/schemas/Ref"}]},
+			"parts": {"allOf":[{"$ref":"#/components/schemas/Ref"}],"x-kubernetes-map-type":"granular"}}}}}}`), merge.SourceServer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kind, _ := doc.Type("g", "v1", "Kind")
+	if !kind.Fields["whole"].Type.Atomic || kind.Fields["parts"].Type.Atomic {
+		t.Error("the server's document: granular on the field overrides the atomic type")
+	}
+}
+
 // TestEveryShapeIsComplete walks all that is reachable: a shape that the reader
 // does not understand would come out as an object without fields.
 func TestEveryShapeIsComplete(t *testing.T) {

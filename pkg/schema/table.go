@@ -114,6 +114,9 @@ func (t *table) shape(text string) *merge.Type {
 	case strings.HasPrefix(text, "!"):
 		t.object(typ, text[1:])
 		typ.Atomic = true
+	case strings.HasPrefix(text, "~"):
+		t.object(typ, text[1:])
+		typ.Atomic = false
 	default:
 		t.object(typ, text)
 	}

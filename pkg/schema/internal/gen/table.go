@@ -50,7 +50,7 @@ const header = `# The built-in types, as far as a merge needs to know them.
 #
 # SHAPE: a leaf, a type, "*" before it where the server tells a zero from absence,
 # []x atomic list, [=]x set, [key,key="default"]x keyed list, {}x map,
-# {!}x atomic map, !x the type as one value
+# {!}x atomic map, !x the type as one value, ~x the atomic type field by field
 `
 
 // text writes the table: kinds, then types, each sorted, so that a reader finds

@@ -146,13 +146,26 @@ func (w *walker) shape(t reflect.Type, of shapeOf) (string, error) {
 	case reflect.Map:
 		return w.mapping(t, of)
 	case reflect.Struct:
-		name, err := w.named(t)
-		if of.ref != nil && of.ref.ElementRelationship != nil && *of.ref.ElementRelationship == smd.Atomic {
-			name = "!" + name
-		}
-		return name, err
+		return w.object(t, of.ref)
 	}
 	return "", fmt.Errorf("the table has no notation for %s", t)
+}
+
+// object writes a struct, and how the field at hand overrides the way in which its
+// type is split (a volume's claimRef is merged field by field, though every other
+// ObjectReference is one value).
+func (w *walker) object(t reflect.Type, ref *smd.TypeRef) (string, error) {
+	name, err := w.named(t)
+	if err != nil || ref == nil || ref.ElementRelationship == nil {
+		return name, err
+	}
+	switch atomic := w.table.types[name].atomic; {
+	case *ref.ElementRelationship == smd.Atomic && !atomic:
+		name = "!" + name
+	case *ref.ElementRelationship == smd.Separable && atomic:
+		name = "~" + name
+	}
+	return name, nil
 }
 
 func (w *walker) mapping(t reflect.Type, of shapeOf) (string, error) {
