@@ -123,7 +123,7 @@ func keysOf(t *merge.Type, e any) string {
 	var all []any
 	for _, k := range t.Keys {
 		v := m[k.Name]
-		if v == nil {
+		if v == nil || v == "" {
 			v = k.Default
 		}
 		all = append(all, v)

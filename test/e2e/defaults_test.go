@@ -1,0 +1,503 @@
+package e2e
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/test/laws"
+)
+
+// TestDefaults plays every field that the API server fills in, in every built-in
+// kind: stated by us, left out, or null; then set by somebody else to another value,
+// or stated by us as another value and set back to the default; with managedFields
+// and without; in the second in which the object was made, and later. A difference is
+// found exactly where live is not what the server makes of local. See
+// testdata/defaults/README.md.
+func TestDefaults(t *testing.T) {
+	s := newSweep(fragile.need(t).user(t, "defaults"))
+	d := &defaults{sweep: s, others: readOthers(t), seen: map[string]bool{}, fixed: map[string]bool{}}
+	d.collect()
+	d.create()
+	d.edit()
+	time.Sleep(1100 * time.Millisecond) // so that half of the edits have another second than the rest
+	d.strip()
+	d.judge()
+	d.compareFixed()
+	t.Logf("%d fields with a default of %d types, %d situations; of %d fields the server takes no other value", len(d.seen), d.types(), len(d.all), len(d.fixed))
+}
+
+// notDefaults are fields that the server fills in, and not as a default, each with
+// the reason.
+var notDefaults = map[string]string{
+	"io.k8s.api.core.v1.ServiceSpec.ipFamilyPolicy": "an update that leaves it out keeps what is there",
+	"io.k8s.api.core.v1.NodeSpec.taints":            "an admission plugin adds them when a Node is made, and never again",
+}
+
+// defaults is the run of the test.
+type defaults struct {
+	*sweep
+	others map[string]any
+	seen   map[string]bool // type and field
+	fixed  map[string]bool // those of which the server takes no other value
+	all    []*situation
+	kinds  map[string]*sweptKind
+}
+
+// situation is one object, and what becomes of one of its fields.
+type situation struct {
+	name   string // what is played
+	kind   *sweptKind
+	field  string // type and name of the field
+	path   []any
+	local  map[string]any
+	dry    map[string]any // the same under another name, for dry runs
+	other  any            // what somebody else sets; nil: nothing
+	strip  bool           // managedFields are removed
+	late   bool           // in another second than the object was made
+	differ bool           // live is not what the server makes of local
+	want   any            // what the field is to be in the end
+	live   map[string]any
+}
+
+func (s *situation) ref() string { return drawn(s.local).ref }
+
+func (s *situation) String() string {
+	return fmt.Sprintf("%s: %s: %s (%v)", s.name, s.kind, s.field, s.path)
+}
+
+func readOthers(t *testing.T) map[string]any {
+	t.Helper()
+	text, err := os.ReadFile("testdata/defaults/others.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := decode(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v.(map[string]any)
+}
+
+// manifests are those of this test and of the sweep.
+func (d *defaults) manifests() []map[string]any {
+	d.t.Helper()
+	text, err := os.ReadFile("testdata/defaults/manifests.yaml")
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	v, err := decode(text)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	var all []map[string]any
+	for _, m := range v.(map[string]any)["manifests"].([]any) {
+		all = append(all, m.(map[string]any))
+	}
+	return all
+}
+
+// collect finds the fields and makes the situations.
+func (d *defaults) collect() {
+	d.t.Helper()
+	d.kinds = map[string]*sweptKind{}
+	all := d.manifests()
+	for _, k := range d.sweptKinds() {
+		d.kinds[fmt.Sprint(k.apiVersion(), " ", k.kind)] = k
+		all = append(all, k.base)
+	}
+	for i, m := range all {
+		k := d.kinds[fmt.Sprint(m["apiVersion"], " ", m["kind"])]
+		if k == nil {
+			d.t.Errorf("%s %s: the server does not serve it", m["apiVersion"], m["kind"])
+			continue
+		}
+		try := d.named(m, fmt.Sprintf("try-%d", i), 0)
+		served, err := d.serverDry(k, try)
+		if err != nil {
+			d.t.Errorf("%s: manifest %d: %v", k, i, err)
+			continue
+		}
+		again, err := d.serverDry(k, d.named(m, fmt.Sprintf("again-%d", i), 1<<14))
+		if err != nil {
+			d.t.Errorf("%s: manifest %d: %v", k, i, err)
+			continue
+		}
+		found := &finder{}
+		found.walk(k.typ, k.configuration(try), k.configuration(served), nil, false)
+		for _, f := range found.fields {
+			if allocated := !merge.Equal(at(again, f.path), f.value, nil); !d.seen[f.id] && !allocated && notDefaults[f.id] == "" {
+				d.seen[f.id] = true
+				d.situations(k, m, f)
+			}
+		}
+	}
+}
+
+// named is a manifest for the nth object in this test.
+func (d *defaults) named(m map[string]any, name string, n int) map[string]any {
+	ip := fmt.Sprintf("10.%d.%d.%d", 190+n>>16, n>>8&255, n&255)
+	out := replaced(m, strings.NewReplacer("$NAME", name, "$NS", d.ns, "$IP", ip)).(map[string]any)
+	meta, _ := out["metadata"].(map[string]any)
+	if meta == nil {
+		out["metadata"] = map[string]any{"name": name}
+	}
+	return out
+}
+
+// serverDry is what the server makes of a manifest.
+func (d *defaults) serverDry(k *sweptKind, m map[string]any) (map[string]any, error) {
+	text, err := d.ask(d.t.Context(), "POST", k.url(d.ns, ""), m, "dryRun", "All")
+	if err != nil {
+		return nil, err
+	}
+	v, err := decodeJSON(text)
+	o, _ := v.(map[string]any)
+	return o, err
+}
+
+// filled is one field that the server fills in.
+type filled struct {
+	id     string // type and name
+	name   string
+	path   []any
+	value  any
+	field  merge.Field
+	inside bool // of what is merged as one value
+}
+
+// finder lists the fields that served has and stated has not.
+type finder struct{ fields []filled }
+
+func (f *finder) walk(t *merge.Type, stated, served any, path []any, inside bool, keys ...string) {
+	inside = inside || t != nil && (t.Atomic || t.Kind == merge.List)
+	switch v := served.(type) {
+	case map[string]any:
+		m, _ := stated.(map[string]any)
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			field := t.Field(name)
+			p := append(slices.Clone(path), name)
+			_, has := m[name]
+			switch below, isMap := v[name].(map[string]any); {
+			case has || isMap && len(below) > 0 && !(field.Type != nil && field.Type.Atomic):
+				f.walk(field.Type, m[name], v[name], p, inside)
+			case !field.Allocated && len(path) > 0 && !slices.Contains(keys, name) && t != nil && t.Kind == merge.Object && path[0] != "metadata":
+				f.fields = append(f.fields, filled{t.Name + "." + name, name, p, v[name], field, inside})
+			}
+		}
+	case []any:
+		l, _ := stated.([]any)
+		if t != nil {
+			for _, k := range t.Keys { // another key is another entry
+				keys = append(keys, k.Name)
+			}
+		}
+		for i := range l {
+			if i < len(v) {
+				f.walk(t.EntryType(), l[i], v[i], append(slices.Clone(path), i), inside, keys...)
+			}
+		}
+	}
+}
+
+// situations adds those of one field. What somebody else may set is found out by
+// asking the server.
+func (d *defaults) situations(k *sweptKind, m map[string]any, f filled) {
+	add := func(name string, local, other any, late, strip bool) {
+		n := len(d.all) + 1
+		s := &situation{name: name, kind: k, field: f.id, path: f.path, other: other, late: late, strip: strip}
+		s.local, s.dry = d.named(m, fmt.Sprintf("d%d", n), n), d.named(m, fmt.Sprintf("dry-%d", n), 1<<14+n)
+		if local != (none{}) {
+			s.local, s.dry = setAt(s.local, f.path, local).(map[string]any), setAt(s.dry, f.path, local).(map[string]any)
+		}
+		if _, err := d.serverDry(k, s.dry); local == nil && err != nil {
+			return // no null is legal here
+		}
+		d.all = append(d.all, s)
+	}
+	add("stated", f.value, nil, false, false)
+	add("left out", none{}, nil, false, false)
+	add("null", nil, nil, false, false)
+	other, ok := d.another(k, m, f)
+	if !ok {
+		d.fixed[f.id] = true
+		return
+	}
+	for _, late := range []bool{false, true} {
+		for _, strip := range []bool{false, true} {
+			if late != strip && !f.inside && *soak == 1 {
+				continue
+			}
+			add("stated, somebody changed it", f.value, other, late, strip)
+			add("left out, somebody set it", none{}, other, late, strip)
+			add("null, somebody set it", nil, other, late, strip)
+			add("stated otherwise, somebody set it back", other, f.value, late, strip)
+		}
+	}
+}
+
+// another is another value that the server takes for a field, in a new object and in
+// one that is there.
+func (d *defaults) another(k *sweptKind, m map[string]any, f filled) (any, bool) {
+	var candidates []any
+	switch v := f.value.(type) {
+	case bool:
+		candidates = []any{!v}
+	case json.Number:
+		n, _ := v.Int64()
+		candidates = []any{json.Number(fmt.Sprint(n + 1)), json.Number(fmt.Sprint(n*2 + 7)), json.Number(fmt.Sprint(max(n-1, 0)))}
+	default:
+		candidates, _ = d.others[f.name].([]any)
+	}
+	o := d.named(m, "other", 1<<15)
+	for _, c := range candidates {
+		if _, err := d.serverDry(k, setAt(o, f.path, c).(map[string]any)); err == nil && !merge.Equal(c, f.value, f.field.Type) {
+			return c, true
+		}
+	}
+	return nil, false
+}
+
+// create has the program make all objects, in one second or a few.
+func (d *defaults) create() {
+	d.t.Helper()
+	var all []object
+	for _, s := range d.all {
+		all = append(all, object{value: s.local})
+	}
+	d.file("all.yaml", string(document(d.t, all...)))
+	got := d.tries("kubectl-merge", "-f", "all.yaml", "--preflight=false")
+	outcomes := words(got)
+	if len(outcomes) < len(d.all)/2 {
+		d.t.Fatal(got)
+	}
+	live := d.liveObjects()
+	d.t.Cleanup(d.remove)
+	d.all = slices.DeleteFunc(d.all, func(s *situation) bool {
+		if outcomes[s.ref()] == "" {
+			d.t.Errorf("%s: is not created: %s", s, linesAbout(got.stderr, s.ref()))
+		}
+		s.live = live[s.kind.String()+s.ref()]
+		return s.live == nil
+	})
+}
+
+// liveObjects are all that there are, by kind and reference.
+func (d *defaults) liveObjects() map[string]map[string]any {
+	d.t.Helper()
+	seen := map[*sweptKind]bool{}
+	all := map[string]map[string]any{}
+	for _, s := range d.all {
+		if seen[s.kind] {
+			continue
+		}
+		seen[s.kind] = true
+		for _, o := range d.list(s.kind) {
+			all[s.kind.String()+drawn(o).ref] = o
+		}
+	}
+	return all
+}
+
+func (d *defaults) remove() {
+	for _, s := range d.all {
+		if !s.kind.namespaced {
+			name, _ := at(s.local, []any{"metadata", "name"}).(string)
+			d.ask(d.t.Context(), "DELETE", s.kind.url(d.ns, name), nil) // what stays is in nobody's way but a second run's
+		}
+	}
+}
+
+// edit has somebody else set the fields.
+func (d *defaults) edit() {
+	each(d.all, func(s *situation) {
+		if s.other != nil && !s.late {
+			d.set(s)
+		}
+	})
+}
+
+// strip has somebody else set the rest, and removes managedFields.
+func (d *defaults) strip() {
+	each(d.all, func(s *situation) {
+		if s.other != nil && s.late {
+			d.set(s)
+		}
+		if s.strip && s.live != nil {
+			name, _ := at(s.local, []any{"metadata", "name"}).(string)
+			text, err := d.ask(d.t.Context(), "PATCH", s.kind.url(d.ns, name), map[string]any{"metadata": map[string]any{"managedFields": []any{map[string]any{}}}})
+			if err != nil {
+				d.t.Errorf("%s: removing managedFields: %v", s, err)
+				return
+			}
+			v, _ := decodeJSON(text)
+			s.live, _ = v.(map[string]any)
+		}
+	})
+	d.all = slices.DeleteFunc(d.all, func(s *situation) bool { return s.live == nil })
+}
+
+// set puts the object with the field as somebody else wants it. What nobody may
+// change is left out.
+func (d *defaults) set(s *situation) {
+	name, _ := at(s.local, []any{"metadata", "name"}).(string)
+	text, err := d.ask(d.t.Context(), "PUT", s.kind.url(d.ns, name), setAt(s.live, s.path, s.other), "fieldManager", "somebody")
+	if err != nil {
+		s.live = nil
+		return
+	}
+	v, _ := decodeJSON(text)
+	s.live, _ = v.(map[string]any)
+}
+
+// each does a job for each situation, some at once.
+func each(all []*situation, job func(*situation)) {
+	jobs := make(chan *situation)
+	done := make(chan bool)
+	for range 6 {
+		go func() {
+			for s := range jobs {
+				job(s)
+			}
+			done <- true
+		}()
+	}
+	for _, s := range all {
+		jobs <- s
+	}
+	close(jobs)
+	for range 6 {
+		<-done
+	}
+}
+
+// expect works out what the merge is to do: where local states the field, or
+// something that it is a part of, the field becomes what the server makes of local;
+// elsewhere live's stays.
+func (d *defaults) expect(s *situation) {
+	is := at(s.live, s.path)
+	s.want = is
+	if parent, ok := at(s.local, s.path[:len(s.path)-1]).(map[string]any); ok {
+		if _, stated := parent[s.path[len(s.path)-1].(string)]; stated || d.inside(s) {
+			served, err := d.serverDry(s.kind, s.dry)
+			if err != nil {
+				d.t.Errorf("%s: %v", s, err)
+			}
+			s.want = at(served, s.path)
+		}
+	}
+	s.differ = !alikeAt(s, is, s.want)
+}
+
+// inside says whether the field is part of a value that local states and that is
+// merged as one.
+func (d *defaults) inside(s *situation) bool {
+	t := s.kind.typ
+	for i, step := range s.path[:len(s.path)-1] {
+		if name, ok := step.(string); ok {
+			t = t.Field(name).Type
+		} else {
+			t = t.EntryType()
+		}
+		if t != nil && (t.Atomic || t.Kind == merge.List) && at(s.local, s.path[:i+1]) != nil {
+			return true
+		}
+	}
+	return false
+}
+
+func alikeAt(s *situation, a, b any) bool {
+	t := s.kind.typ
+	var f merge.Field
+	for _, step := range s.path {
+		if name, ok := step.(string); ok {
+			f = t.Field(name)
+		} else {
+			f = merge.Field{Type: t.EntryType()}
+		}
+		t = f.Type
+	}
+	return laws.Alike(merge.Opt{Value: a, Set: a != nil}, merge.Opt{Value: b, Set: b != nil}, f)
+}
+
+// judge merges everything again and holds each outcome against what is expected.
+func (d *defaults) judge() {
+	d.t.Helper()
+	each(d.all, d.expect)
+	var all []object
+	for _, s := range d.all {
+		all = append(all, object{value: s.local})
+	}
+	d.file("all.yaml", string(document(d.t, all...)))
+	before := words(said{stdout: d.tries("kubectl-merge", "-f", "all.yaml", "--dry-run=client", "-q", "-o", "name").stderr})
+	first := d.tries("kubectl-merge", "-f", "all.yaml", "--preflight=false", "--notes=json")
+	outcomes, notes := words(first), notesOf(d.t, first.stderr)
+	live := d.liveObjects()
+	second := words(d.tries("kubectl-merge", "-f", "all.yaml", "--preflight=false"))
+	failed := map[string]int{}
+	for _, s := range d.all {
+		what := s.wrong(outcomes, second, before, live)
+		if !s.differ && what == "" && slices.ContainsFunc(notes[s.ref()], func(n note) bool { return n.Kind == "overwritten" || n.Kind == "removed" || n.Kind == "conflict" }) {
+			what = fmt.Sprintf("nothing differs, and %v is reported", notes[s.ref()])
+		}
+		if what != "" {
+			failed[s.name]++
+			d.t.Errorf("%s (late %v, stripped %v): %s: %s", s, s.late, s.strip, what, linesAbout(first.stderr, s.ref()))
+		}
+	}
+}
+
+// wrong says what is wrong with an outcome; "" is nothing.
+func (s *situation) wrong(outcomes, second, preview map[string]string, live map[string]map[string]any) string {
+	want := "unchanged"
+	if s.differ {
+		want = "configured"
+	}
+	is := at(live[s.kind.String()+s.ref()], s.path)
+	switch {
+	case outcomes[s.ref()] != want:
+		return fmt.Sprintf("outcome %q, want %q (live had %s, the server makes %s of local)", outcomes[s.ref()], want, short(at(s.live, s.path)), short(s.want))
+	case preview[s.ref()] != "" && preview[s.ref()] != want:
+		return fmt.Sprintf("the dry run says %q, want %q", preview[s.ref()], want)
+	case !alikeAt(s, is, s.want):
+		return fmt.Sprintf("is %s, want %s", short(is), short(s.want))
+	case second[s.ref()] != "unchanged":
+		return fmt.Sprintf("a second run says %q", second[s.ref()])
+	}
+	return ""
+}
+
+func (d *defaults) types() int {
+	types := map[string]bool{}
+	for id := range d.seen {
+		types[id[:strings.LastIndex(id, ".")]] = true
+	}
+	return len(types)
+}
+
+// compareFixed holds the fields that take no other value against those known.
+func (d *defaults) compareFixed() {
+	d.t.Helper()
+	const file = "testdata/defaults/fixed.golden"
+	var text bytes.Buffer
+	for _, id := range slices.Sorted(maps.Keys(d.fixed)) {
+		fmt.Fprintln(&text, id)
+	}
+	if *update {
+		if err := os.WriteFile(file, text.Bytes(), 0o644); err != nil {
+			d.t.Error(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(file)
+	if err != nil || !bytes.Equal(want, text.Bytes()) {
+		d.t.Errorf("%s has others (%v); -update writes it again:\n%s", file, err, &text)
+	}
+}
