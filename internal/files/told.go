@@ -37,6 +37,9 @@ func (m *merger) tell(o, d *resource, t *merge.Type, plan merge.Plan) {
 	}
 	for _, n := range diff.Notes(told) {
 		n.Text = n.Path.String() + ": " + verdict(n)
+		if was, had := merge.Lookup(original, n.Path, t); had && was == nil && n.Winner == merge.Nobody {
+			n.Text = n.Path.String() + ": dest " + state(n.Live) + ": removed, as updated says null and so did original (" + m.Policy.Name + " clears nulls; --policy=diff3 leaves what only dest changed)"
+		}
 		m.out.Notes = append(m.out.Notes, n)
 	}
 }

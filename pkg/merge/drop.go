@@ -243,6 +243,22 @@ func leftOf(t *Type, o, v any) Opt {
 	return Opt{}
 }
 
+// disputed: local says null, original had no value either, and the policy does not let
+// local win then. Only in files: in a cluster null always asks for the default.
+//
+// Rules: docs/semantics.md#files.
+func (m *merger) disputed(s *spot, was Opt) bool {
+	return m.policy.Literal && !m.policy.ClearNulls && was.Value == nil && m.choice(s, nullKind(was)) != TakeLocal
+}
+
+// nullKind: a null that original had too is nothing that local changed.
+func nullKind(was Opt) DisagreementKind {
+	if was.Set {
+		return Drift
+	}
+	return Both
+}
+
 // gone: local says null. The value goes whole, whoever set it.
 func (m *merger) gone(s *spot, o, l, v, raw Opt) (Opt, bool) {
 	if !v.Set {

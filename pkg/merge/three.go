@@ -108,12 +108,14 @@ func (m *merger) leave() { m.depth-- }
 // value merges one value. It returns live's own value and false where nothing
 // changes.
 func (m *merger) value(s *spot, o, l, v Opt) (Opt, bool) {
-	raw := v
+	raw, was := v, o
 	o, v = denull(o), denull(v)
 	if s.field.Allocated && !m.blanked && isZero(o.Value, s.field.Type) {
 		o = Opt{} // it was left to the server then, and never ours
 	}
 	switch {
+	case l.Set && l.Value == nil && v.Set && m.disputed(s, was):
+		return m.settle(s, Disagreement{Kind: nullKind(was), Original: was, Local: l, Live: v})
 	case l.Set && l.Value == nil:
 		return m.gone(s, o, l, v, raw)
 	case !l.Set && !o.Set:

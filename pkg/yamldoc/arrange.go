@@ -52,12 +52,18 @@ func (ed *editor) insert(n *node, stay []bool, a added) {
 }
 
 // head is where an entry starts with the comments above it. Those at the top of a
-// document are the document's, not its first field's.
+// document are the document's, not its first field's, and those right below a null say
+// what could stand there.
 func (ed *editor) head(n *node, i int) int {
+	e := &n.entries[i]
 	if i == 0 && n == ed.doc.root {
-		return n.entries[0].start
+		return e.start
 	}
-	return ed.src.head(&n.entries[i])
+	head := ed.src.head(e)
+	if i > 0 && n.entries[i-1].value.value == nil && ed.src.lineStart(head) == ed.src.lineNext(ed.src.end(&n.entries[i-1])) {
+		return e.start
+	}
+	return head
 }
 
 // airy: the entries of a list have empty lines between them.
@@ -65,13 +71,20 @@ func (ed *editor) airy(n *node) bool {
 	return n.kind == seqNode && len(n.entries) > 1 && ed.src.emptyAbove(ed.src.head(&n.entries[1]))
 }
 
-// remove takes an entry out with its comments and its lines.
+// remove takes an entry out with its comments and its lines. Comments below a null
+// are not its own: they say what could stand there, and stay.
 func (ed *editor) remove(n *node, i int, stay []bool) {
 	e := &n.entries[i]
 	from, to := ed.head(n, i), ed.src.end(e)
+	documented := e.value.value == nil && to > ed.src.lineEnd(e.end())
+	if documented {
+		to = ed.src.lineEnd(e.end())
+	}
 	line := ed.src.lineStart(from)
-	switch {
-	case !ed.src.blank(line, from) || line < ed.doc.from:
+	switch behindDash := !ed.src.blank(line, from) || line < ed.doc.from; {
+	case behindDash && documented:
+		from = len(strings.TrimRight(string(ed.src[:from]), " "))
+	case behindDash:
 		// It starts behind the dash of the entry around it: the next one moves up.
 		for i++; i < len(stay); i++ {
 			if stay[i] {

@@ -1,6 +1,7 @@
 package yamldoc
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
@@ -213,7 +214,50 @@ func (ed *editor) rewriteBlock(s slot, want any, t *merge.Type, all origins) {
 	if a := s.n.anchor(); a != "" {
 		out = ed.withAnchor(a, out, pl, isBlock(want, all))
 	}
-	ed.replace(e.mark, ed.src.end(e), out)
+	ed.replace(e.mark, ed.src.end(e), out+ed.leftover(s, want))
+}
+
+// leftover are the comment lines that stay of a collection that becomes an empty one
+// since there were only nulls in it: all but those above its entries.
+func (ed *editor) leftover(s slot, want any) string {
+	if !s.n.block() || !hollow(want) || !hollow(s.n.value) {
+		return ""
+	}
+	var own []change
+	ed.heads(s.n, &own)
+	var b strings.Builder
+	for at, end := ed.src.lineNext(s.e.mark), ed.src.end(s.e); at < end; at = ed.src.lineNext(at) {
+		line := string(ed.src[at:ed.src.lineEnd(at)])
+		if strings.HasPrefix(strings.TrimLeft(line, " "), "#") && !slices.ContainsFunc(own, func(c change) bool { return c.from <= at && at < c.to }) {
+			b.WriteString(ed.look.eol + line)
+		}
+	}
+	return b.String()
+}
+
+// heads adds where the comments above the entries of a collection stand.
+func (ed *editor) heads(n *node, out *[]change) {
+	for i := range n.entries {
+		e := &n.entries[i]
+		*out = append(*out, change{from: ed.src.lineStart(ed.head(n, i)), to: e.start})
+		ed.heads(e.value, out)
+	}
+}
+
+// hollow: a value in which there is nothing but nulls.
+func hollow(v any) bool {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, e := range v {
+			if !hollow(e) {
+				return false
+			}
+		}
+		return true
+	case []any:
+		return !slices.ContainsFunc(v, func(e any) bool { return !hollow(e) })
+	}
+	return v == nil
 }
 
 // inPlace: the old value stands behind its colon or dash, or is missing there.
