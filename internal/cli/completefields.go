@@ -115,7 +115,7 @@ func fieldsAt(v any, typ *merge.Type, typed string) []field {
 	}
 	for {
 		found := below(v, typ, at)
-		found = slices.DeleteFunc(found, func(f place) bool { return !strings.HasPrefix(f.path.String(), typed) })
+		found = slices.DeleteFunc(found, func(f place) bool { return !strings.HasPrefix(unquoted(f.path), typed) })
 		if len(found) != 1 || !found[0].holder {
 			return fields(found)
 		}
@@ -124,7 +124,7 @@ func fieldsAt(v any, typ *merge.Type, typed string) []field {
 			return fields(append(found, next...))
 		}
 		at = found[0].path
-		typed = at.String()
+		typed = unquoted(at)
 	}
 }
 
@@ -223,9 +223,22 @@ func holds(v any) bool {
 func fields(places []place) []field {
 	out := make([]field, len(places))
 	for i, p := range places {
-		out[i] = field{p.path.String(), p.holder}
+		out[i] = field{unquoted(p.path), p.holder}
 	}
 	return out
+}
+
+// unquoted is a path in which names that can stand bare in brackets do, as no shell
+// leaves a quote alone: metadata.labels[example.com/team.name].
+func unquoted(p merge.Path) string {
+	text := p.String()
+	for _, step := range p {
+		quoted, bare := `["`+step.Name+`"]`, "["+step.Name+"]"
+		if back, err := merge.ParsePath(bare); step.Kind == merge.FieldStep && err == nil && len(back) == 1 && back[0].Kind == merge.FieldStep && back[0].Name == step.Name {
+			text = strings.ReplaceAll(text, quoted, bare)
+		}
+	}
+	return text
 }
 
 // offered are the paths, each once; after one that holds more, no space.

@@ -44,20 +44,13 @@ func (e *env) briefly(question func(asking) ([]cobra.Completion, error)) cobra.C
 			cobra.CompDebugln(err.Error(), false)
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		found = slices.DeleteFunc(beginning(found, typed), unprintable)
+		found = beginning(found, typed)
 		directive := cobra.ShellCompDirectiveNoFileComp
 		if slices.ContainsFunc(found, func(c string) bool { return strings.HasSuffix(c, "/") }) {
 			directive |= cobra.ShellCompDirectiveNoSpace
 		}
 		return found, directive
 	}
-}
-
-// unprintable: a terminal would obey it, or a shell take it for two. No server has
-// such a name that is in order.
-func unprintable(c cobra.Completion) bool {
-	c = strings.ReplaceAll(c, "\t", " ")
-	return plainly(c) != c
 }
 
 // hush ends all logging: what client-go says of a server that is down would stand
@@ -160,18 +153,11 @@ func (e *env) names(ctx context.Context, typ, prefix string) ([]cobra.Completion
 			return nil, err
 		}
 	}
-	var names []cobra.Completion
-	err = api.List(ctx, r, ns, "", func(obj map[string]any) bool {
-		names = append(names, prefix+nameOf(obj))
-		return len(names) < most
-	})
+	names, err := api.Names(ctx, r, ns, most)
+	for i := range names {
+		names[i] = prefix + names[i]
+	}
 	return names, err
-}
-
-func nameOf(obj map[string]any) string {
-	meta, _ := obj["metadata"].(map[string]any)
-	name, _ := meta["name"].(string)
-	return name
 }
 
 // resource is what the server calls by a word such as deploy or deployments.apps.

@@ -61,7 +61,7 @@ func (e *env) printCompletion(root *cobra.Command, shell string) error {
 	case "zsh":
 		return root.GenZshCompletion(e.Out)
 	case "fish":
-		return root.GenFishCompletion(e.Out, true)
+		return fishCompletion(root, e.Out)
 	case "powershell":
 		return root.GenPowerShellCompletionWithDesc(e.Out)
 	case "kubectl":
@@ -76,7 +76,7 @@ func (e *env) printCompletion(root *cobra.Command, shell string) error {
 }
 
 // complete tells cobra what flags and arguments can be, by their names; verbs need
-// not know of it. What has no row here completes nothing.
+// not know of it. What has no row here completes nothing; every candidate passes harmless.
 func (e *env) complete(root *cobra.Command) {
 	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
 	byFlag := e.flagCompletions()
@@ -88,12 +88,12 @@ func (e *env) complete(root *cobra.Command) {
 				// Not LocalFlags, which sorts all flags again for every name: every command
 				// would pay for it.
 				if cmd.Flags().Lookup(name) != nil || cmd.PersistentFlags().Lookup(name) != nil {
-					_ = cmd.RegisterFlagCompletionFunc(name, f) // fails only where it is registered already
+					_ = cmd.RegisterFlagCompletionFunc(name, harmless(f)) // fails only where it is registered already
 				}
 			}
 		}
 		if f := byVerb[cmd.Name()]; f != nil && cmd.ValidArgsFunction == nil {
-			cmd.ValidArgsFunction = f
+			cmd.ValidArgsFunction = harmless(f)
 		}
 	}
 }

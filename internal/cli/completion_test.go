@@ -93,7 +93,8 @@ func TestCompletion(t *testing.T) {
 			[]string{container + ".ports[containerPort=53,protocol=TCP]", container + ".ports[containerPort=53,protocol=UDP]"}, noSpace},
 		{"an atomic list is one value", []string{"explain", "-f", pod, container + ".args["}, []string{}, noFiles},
 		{"a leaf ends the word", []string{"explain", "-f", pod, container + ".im"}, []string{container + ".image"}, noFiles},
-		{"keys with dots are quoted", []string{"explain", "-f", pod, `metadata.labels["example.com/te`}, []string{`metadata.labels["example.com/team.name"]`}, noFiles},
+		{"keys with dots stand bare in brackets, as a shell would take quotes off", []string{"explain", "-f", pod, "metadata.labels[example.com/te"}, []string{"metadata.labels[example.com/team.name]"}, noFiles},
+		{"what a shell would have to quote is not offered", []string{"explain", "-f", pod, `metadata.labels["`}, []string{}, noFiles},
 		{"nonsense completes nothing", []string{"explain", "-f", pod, "spec..["}, []string{}, noFiles},
 		{"an unreadable file completes nothing", []string{"explain", "-f", pod + "x", "s"}, []string{}, noFiles},
 	} {
@@ -141,6 +142,34 @@ func TestCompletionTables(t *testing.T) {
 	for form := range forms {
 		if !strings.Contains(strings.Join(names(outputWords), " "), form) {
 			t.Errorf("-o %s is not completed", form)
+		}
+	}
+}
+
+// TestHarmless: what a shell would obey leaves by no completion, wherever it came
+// from; what is harmless does, with its description.
+func TestHarmless(t *testing.T) {
+	var all []cobra.Completion
+	bad := "$`\\!;&|<>(){}'\" *?#^\n\r\x1b\x7f\u009b\u202eä"
+	for _, r := range bad {
+		all = append(all, "a"+string(r)+"b", "kind/"+string(r))
+	}
+	all = append(all, "", "\t$(x)", "-x", "~x", "=x", "a\xff", "help\t\x1b[31m", "twice\tb", "twice\tc", "a\tit's $(fine)", "-", "cm/web-1.example_com:8080@x+y%,~[k=v]")
+	root := newRoot(genericiooptions.NewTestIOStreamsDiscard())
+	e := &env{}
+	got, directive := harmless(cobra.FixedCompletions(all, cobra.ShellCompDirectiveNoFileComp))(root, nil, "")
+	want := []cobra.Completion{"twice\tb", "a\tit's $(fine)", "cm/web-1.example_com:8080@x+y%,~[k=v]"}
+	if d := cmp.Diff(want, got); d != "" || directive != cobra.ShellCompDirectiveNoFileComp {
+		t.Errorf("directive %d\n%s", directive, d)
+	}
+	// Our own words are harmless: none is lost.
+	for name, f := range e.flagCompletions() {
+		if strings.Contains("namespace context cluster user", name) {
+			continue // need a kubeconfig
+		}
+		own, _ := f(root, nil, "")
+		if got, _ := harmless(f)(root, nil, ""); len(got) != len(own) {
+			t.Errorf("--%s: %q became %q", name, own, got)
 		}
 	}
 }

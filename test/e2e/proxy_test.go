@@ -38,6 +38,7 @@ type proxy struct {
 
 	// answered is told of every request and how it ended; nil: nobody is.
 	answered func(method, contentType string, body []byte, code int)
+	passed   func(*http.Response) error // is given what the server answers; nil: nobody is
 }
 
 func newProxy(config *rest.Config) (*proxy, error) {
@@ -56,6 +57,12 @@ func newProxy(config *rest.Config) (*proxy, error) {
 		Transport:     transport,
 		FlushInterval: -1,                         // watches
 		ErrorLog:      log.New(io.Discard, "", 0), // a client that goes away is no news
+	}
+	reverse.ModifyResponse = func(r *http.Response) error {
+		if p.passed == nil {
+			return nil
+		}
+		return p.passed(r)
 	}
 	p.http = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		p.before(r)
