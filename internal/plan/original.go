@@ -2,10 +2,12 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/strategy"
 )
 
 // Originals says where what was applied last is found.
@@ -73,25 +75,17 @@ func annotated(live map[string]any) original {
 	return original{value: read.Value, problem: read.Problem}
 }
 
-// appliers are the managers whose values an original from managedFields consists
-// of: ours, whoever wrote the annotation, and, where the user asks for
-// managedFields by name, whoever created the object (kubectl create, say), since
-// that is how such an object is adopted.
-func (p *Planner) appliers(live map[string]any) []string {
-	meta, _ := live["metadata"].(map[string]any)
-	owners := merge.ParseOwners(meta["managedFields"])
-	names := []string{p.Manager}
-	for _, o := range owners.At(annotationPath) {
-		names = append(names, o.Manager)
+// holders are those whose values an original from managedFields consists of: the
+// applier, whoever wrote the annotation, and, where the user asks for managedFields by
+// name, whoever may be adopted. Adopting takes nothing that somebody else holds too.
+func (p *Planner) holders(live map[string]any) lastapplied.Holders {
+	owners := merge.ParseOwners(live["metadata"])
+	names := append([]string{p.Manager}, lastapplied.Annotators(owners)...)
+	if p.Original.From != ManagedFields {
+		return lastapplied.Managers(names...)
 	}
-	if p.Original.From == ManagedFields {
-		if creator := owners.Creator(); creator != "" {
-			names = append(names, creator)
-		}
-	}
-	return names
-}
-
-var annotationPath = merge.Path{
-	merge.Named("metadata"), merge.Named("annotations"), merge.Named(lastapplied.Annotation),
+	adopted := strategy.Adopted(owners)
+	return lastapplied.Holders{Alone: true, Has: func(manager, operation string) bool {
+		return slices.Contains(names, manager) || adopted(manager, operation)
+	}}
 }

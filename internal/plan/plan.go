@@ -80,6 +80,10 @@ type Planned struct {
 	Final  map[string]any // what is to be written: the result with its annotation
 	Type   *merge.Type    // how it was split, nil if nobody knew
 
+	// FromOwners: what was applied last was worked out from managedFields; no
+	// last-applied configuration says it.
+	FromOwners bool
+
 	// Problems are told: one line each, without the object's name.
 	Problems []string
 
@@ -112,7 +116,7 @@ func (p *Planner) Plan(ctx context.Context, s Subject, live map[string]any) (Pla
 		return out, fmt.Errorf("%s: %w", s.Name, err)
 	}
 	if original.fromFields {
-		original.value = lastapplied.FromManagedFields(live, p.appliers(live), out.Type)
+		original.value = lastapplied.FromManagedFields(live, p.holders(live), out.Type)
 	}
 	if err := p.validate(&out); err != nil {
 		return out, fmt.Errorf("%s: %w", s.Name, err)
@@ -131,8 +135,12 @@ func (p *Planner) Plan(ctx context.Context, s Subject, live map[string]any) (Pla
 	if out.Output, err = strategy.Plan(in); err != nil {
 		return out, fmt.Errorf("%s: %w", s.Name, err)
 	}
-	if p.Original.From == None { // the user asked for nothing to be known
-		out.Undecided = nil
+	out.FromOwners = original.fromFields
+	switch p.Original.From {
+	case None: // the user asked for nothing to be known
+		out.Undecided, out.Adoptable = nil, nil
+	case File, ManagedFields: // and has said what is known
+		out.Adoptable = nil
 	}
 	if err := out.stamp(); err != nil {
 		return out, fmt.Errorf("%s: %w", s.Name, err)

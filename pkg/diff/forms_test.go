@@ -52,10 +52,10 @@ func toldOf(t testing.TB, policy string, original, local, live any) diff.Told {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fields, _ := merge.Lookup(live, merge.Path{merge.Named("metadata"), merge.Named("managedFields")}, nil)
+	meta, _ := merge.Lookup(live, merge.Path{merge.Named("metadata")}, nil)
 	plan := merge.Three(merge.Triple{
 		Original: original, Local: local, Live: live,
-		Owners: merge.ParseOwners(fields), Appliers: []string{"kubectl-client-side-apply"},
+		Owners: merge.ParseOwners(meta), Appliers: []string{"kubectl-client-side-apply"},
 	}, deployment, p, true)
 	return diff.Told{Object: "deployment.apps/web", Namespace: "prod", Local: local, Live: live, Plan: plan}
 }

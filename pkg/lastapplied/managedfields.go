@@ -8,8 +8,24 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// FromManagedFields works out what the appliers applied last, where no
-// annotation tells: the values of live that metadata.managedFields (KEP-555) says
+// Holders are the managers whose values are asked for.
+type Holders struct {
+	// Has says whether an entry of managedFields is one of theirs; subresources are
+	// not asked about.
+	Has func(manager, operation string) bool
+
+	// Alone leaves out what somebody else holds as well, as giving a field up in
+	// server-side apply does: entries of lists whole, other values as they are.
+	Alone bool
+}
+
+// Managers are holders by their names.
+func Managers(names ...string) Holders {
+	return Holders{Has: func(manager, _ string) bool { return slices.Contains(names, manager) }}
+}
+
+// FromManagedFields works out what the holders applied last, where no
+// annotation says so: the values of live that metadata.managedFields (KEP-555) says
 // are theirs. Of an Apply entry that is every field. An Update entry (kubectl
 // create, edit, replace) also holds what the server filled in, so of it only
 // entries of maps, sets and keyed lists count, and fields whose value is not the
@@ -17,22 +33,13 @@ import (
 // configuration. typ is the type of live; nil knows no defaults and no lists.
 //
 // The result names live (apiVersion, kind, name, namespace) and is nil where the
-// appliers own nothing.
-func FromManagedFields(live any, appliers []string, typ *merge.Type) any {
+// holders own nothing.
+func FromManagedFields(live any, of Holders, typ *merge.Type) any {
 	obj, ok := live.(map[string]any)
 	if !ok {
 		return nil
 	}
-	var sets []owned
-	entries, _ := meta(obj)["managedFields"].([]any)
-	for _, e := range entries {
-		entry, _ := e.(map[string]any)
-		fields, _ := entry["fieldsV1"].(map[string]any)
-		if len(fields) > 0 && str(entry, "subresource") == "" && slices.Contains(appliers, str(entry, "manager")) {
-			sets = append(sets, owned{fields: fields, update: str(entry, "operation") != "Apply"})
-		}
-	}
-	v, ok := ours(obj, typ, sets)
+	v, ok := ours(obj, typ, of.entries(obj))
 	if !ok {
 		return nil
 	}
@@ -49,10 +56,40 @@ func FromManagedFields(live any, appliers []string, typ *merge.Type) any {
 	return result
 }
 
+// entries are the entries of managedFields that bear on what the holders hold.
+func (h Holders) entries(obj map[string]any) []owned {
+	var sets []owned
+	entries, _ := meta(obj)["managedFields"].([]any)
+	for _, e := range entries {
+		entry, _ := e.(map[string]any)
+		fields, _ := entry["fieldsV1"].(map[string]any)
+		set := owned{fields: fields, update: str(entry, "operation") != "Apply"}
+		set.other = str(entry, "subresource") != "" || !h.Has(str(entry, "manager"), str(entry, "operation"))
+		if len(fields) > 0 && (h.Alone || !set.other) {
+			sets = append(sets, set)
+		}
+	}
+	return sets
+}
+
+// Annotators are the managers that own the last-applied annotation: what they applied
+// is the applier's. An annotation that was there before managers were recorded has none.
+func Annotators(o *merge.Owners) []string {
+	p := merge.Path{merge.Named("metadata"), merge.Named("annotations"), merge.Named(Annotation)}
+	var names []string
+	for _, owner := range o.At(p) {
+		if owner.Manager != merge.Unrecorded {
+			names = append(names, owner.Manager)
+		}
+	}
+	return names
+}
+
 // owned is one manager's hold on a value, as FieldsV1 has it below that value.
 type owned struct {
 	fields map[string]any
 	update bool // of an Update entry
+	other  bool // of somebody who is none of the holders
 }
 
 // below is the hold on what a key of FieldsV1 leads to.
@@ -60,19 +97,20 @@ func below(sets []owned, key string) []owned {
 	var out []owned
 	for _, s := range sets {
 		if f, ok := s.fields[key].(map[string]any); ok {
-			out = append(out, owned{f, s.update})
+			out = append(out, owned{f, s.update, s.other})
 		}
 	}
 	return out
 }
 
-// ours is the part of v that the sets hold; false if that is nothing.
+// ours is the part of v that the holders' sets hold; false if that is nothing.
 func ours(v any, typ *merge.Type, sets []owned) (any, bool) {
-	if len(sets) == 0 {
+	if !slices.ContainsFunc(sets, holder) {
 		return nil, false
 	}
+	alone := !slices.ContainsFunc(sets, stranger)
 	if whole(v, typ, sets) {
-		return v, true
+		return v, alone
 	}
 	switch v := v.(type) {
 	case map[string]any:
@@ -80,7 +118,16 @@ func ours(v any, typ *merge.Type, sets []owned) (any, bool) {
 	case []any:
 		return oursOfList(v, typ, sets)
 	}
-	return v, true
+	return v, alone
+}
+
+func stranger(s owned) bool { return s.other }
+
+func holder(s owned) bool { return !s.other }
+
+// shared: somebody else holds a list's entry, not just something in it.
+func shared(sets []owned) bool {
+	return slices.ContainsFunc(sets, func(s owned) bool { return s.other && (len(s.fields) == 0 || s.fields["."] != nil) })
 }
 
 // whole: v is one value to the server. A hold on it then has nothing below.
@@ -133,6 +180,9 @@ func applied(sets []owned) []owned {
 func stated(sets []owned) bool {
 	for _, s := range sets {
 		_, itself := s.fields["."]
+		if s.other {
+			continue
+		}
 		if len(s.fields) == 0 || itself && (!s.update || len(s.fields) == 1) {
 			return true
 		}
@@ -153,6 +203,9 @@ func oursOfList(list []any, typ *merge.Type, sets []owned) (any, bool) {
 			continue
 		}
 		hold := below(sets, key)
+		if shared(hold) || !slices.ContainsFunc(hold, holder) {
+			continue
+		}
 		part, ok := ours(list[i], typ.EntryType(), hold)
 		if m, isMap := part.(map[string]any); isMap && ok {
 			part = withKeys(m, list[i], step)

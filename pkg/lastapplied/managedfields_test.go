@@ -39,14 +39,14 @@ func TestFromManagedFields(t *testing.T) {
 		{"a subresource is no configuration", []string{"kubectl"}, `null`},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
-			got := lastapplied.FromManagedFields(live, c.appliers, typ)
+			got := lastapplied.FromManagedFields(live, lastapplied.Managers(c.appliers...), typ)
 			if d := cmp.Diff(c.want, show(t, got)); d != "" {
 				t.Error(d)
 			}
 		})
 	}
 	t.Run("two appliers add up", func(t *testing.T) {
-		got := lastapplied.FromManagedFields(live, []string{"me", "kubectl-create"}, typ)
+		got := lastapplied.FromManagedFields(live, lastapplied.Managers("me", "kubectl-create"), typ)
 		for _, path := range []string{"metadata.labels.app", "metadata.labels.team", "spec.template.spec.containers[name=web].env[name=A]", "spec.template.spec.containers[name=web].env[name=B]"} {
 			if _, ok := merge.Lookup(got, parse(t, path), typ); !ok {
 				t.Errorf("%s is missing in %s", path, show(t, got))
@@ -68,7 +68,7 @@ func TestFromManagedFieldsOfAService(t *testing.T) {
 	typ, _ := schema.Builtin("", "v1", "Service")
 	// The clusterIP and the nodePort are the server's, and port 81 is gone.
 	const want = `{"apiVersion":"v1","kind":"Service","metadata":{"name":"s"},"spec":{"ports":[{"port":80,"protocol":"TCP","targetPort":8080}],"selector":{"a":"b"},"type":"NodePort"}}`
-	if d := cmp.Diff(want, show(t, lastapplied.FromManagedFields(live, []string{"kubectl-create"}, typ))); d != "" {
+	if d := cmp.Diff(want, show(t, lastapplied.FromManagedFields(live, lastapplied.Managers("kubectl-create"), typ))); d != "" {
 		t.Error(d)
 	}
 }

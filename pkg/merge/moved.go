@@ -30,10 +30,22 @@ func blank(v any) bool {
 	return v == ""
 }
 
-// foreign is the newest manager other than the applier that owns the path.
+// foreign is the newest manager other than the applier that owns the path, by name:
+// what nobody has recorded may be anybody's, the applier's and the server's too.
 func (m *merger) foreign(p Path) *Owner {
 	for _, o := range m.owners.At(p) {
-		if !m.appliers[o.Manager] {
+		if !m.appliers[o.Manager] && o.Manager != Unrecorded {
+			return &o
+		}
+	}
+	return nil
+}
+
+// unrecorded is the entry for what was there before managers were recorded, if it has
+// the path.
+func (m *merger) unrecorded(p Path) *Owner {
+	for _, o := range m.owners.At(p) {
+		if o.Manager == Unrecorded {
 			return &o
 		}
 	}
@@ -41,7 +53,7 @@ func (m *merger) foreign(p Path) *Owner {
 }
 
 // moved: live's value differs from original's, and somebody other than the
-// applier owns it. Without managedFields the values decide.
+// applier owns it. Where managers were not recorded the values decide.
 func (m *merger) moved(s *spot, o, v Opt) (bool, *Owner) {
 	if m.unknown(s, o) {
 		if m.owners == nil {
@@ -53,7 +65,11 @@ func (m *merger) moved(s *spot, o, v Opt) (bool, *Owner) {
 	if m.owners == nil {
 		return true, nil
 	}
-	owner := m.foreign(s.path())
+	p := s.path()
+	owner := m.foreign(p)
+	if owner == nil && !m.unknown(s, o) {
+		owner = m.unrecorded(p)
+	}
 	return owner != nil, owner
 }
 

@@ -25,18 +25,19 @@ func TestMovedByOwners(t *testing.T) {
 			ours: `{"f:probe":{"f:exec":{}}}`, want: `{"probe":{"http":{"path":"/"}}}`, told: "removed:probe.exec"},
 		{reason: "what the creator's value became is the server's doing", local: `{"args":[{"a":"1"}]}`, live: `{"args":[{"a":"1","b":"default"}]}`,
 			theirs: `{"f:args":{}}`, want: `{"args":[{"a":"1","b":"default"}]}`},
-		{reason: "of two that are equally old nobody is taken for the creator", local: `{"args":[{"a":"1"}]}`, live: `{"host":"h","args":[{"a":"1","b":"2"}]}`,
+		{reason: "of two that wrote in the second of its making nobody is taken for the creator", local: `{"args":[{"a":"1"}]}`, live: `{"host":"h","args":[{"a":"1","b":"2"}]}`,
 			theirs: `{"f:args":{}}`, ours: `{"f:host":{}}`, want: `{"args":[{"a":"1"}],"host":"h"}`, told: "both:args"},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
+			const made = "2026-01-01T00:00:00Z"
 			var fields []any
 			for name, f := range map[string]string{"apply": c.ours, "other": c.theirs} {
 				if f != "" {
-					fields = append(fields, map[string]any{"manager": name, "operation": "Update", "fieldsV1": read(t, f)})
+					fields = append(fields, map[string]any{"manager": name, "operation": "Update", "time": made, "fieldsV1": read(t, f)})
 				}
 			}
 			in := Triple{Original: read(t, c.original), Local: read(t, c.local), Live: read(t, c.live),
-				Owners: ParseOwners(fields), Appliers: []string{"apply"}}
+				Owners: ParseOwners(map[string]any{"managedFields": fields, "creationTimestamp": made}), Appliers: []string{"apply"}}
 			plan := Three(in, thing, named(t, "apply"), false)
 			if got := show(t, plan.Result); got != c.want {
 				t.Errorf("result\n got %s\nwant %s", got, c.want)

@@ -2,7 +2,6 @@ package merge
 
 import (
 	"encoding/json"
-	"slices"
 	"sort"
 	"strings"
 	"time"
@@ -13,19 +12,26 @@ import (
 // nothing and only disagreements pay for the look-up.
 type Owners struct {
 	entries []ownerEntry
+	created time.Time // metadata.creationTimestamp, zero if unknown
 }
+
+// Unrecorded is the manager under which the API server enters what was there before it
+// began to record managers, or after somebody had removed the record (KEP-555): it stands
+// for everybody, and so for nobody in particular.
+const Unrecorded = "before-first-apply"
 
 type ownerEntry struct {
 	owner  Owner
 	fields map[string]any
 }
 
-// ParseOwners reads metadata.managedFields, a list of entries as the API writes
-// them. It returns nil where there are none, or where none can be read: nothing
-// is known of owners then.
-func ParseOwners(managedFields any) *Owners {
-	list, _ := managedFields.([]any)
-	o := &Owners{}
+// ParseOwners reads managedFields and creationTimestamp of an object's metadata, as
+// the API writes them. It returns nil where there are no managedFields, or where none
+// can be read: nothing is known of owners then.
+func ParseOwners(metadata any) *Owners {
+	m, _ := metadata.(map[string]any)
+	list, _ := m["managedFields"].([]any)
+	o := &Owners{created: readTime(m["creationTimestamp"])}
 	for _, e := range list {
 		m, ok := e.(map[string]any)
 		if !ok {
@@ -39,9 +45,7 @@ func ParseOwners(managedFields any) *Owners {
 		entry.owner.Manager, _ = m["manager"].(string)
 		entry.owner.Operation, _ = m["operation"].(string)
 		entry.owner.Subresource, _ = m["subresource"].(string)
-		if s, ok := m["time"].(string); ok {
-			entry.owner.Time, _ = time.Parse(time.RFC3339, s) // an unreadable time is an unknown one
-		}
+		entry.owner.Time = readTime(m["time"])
 		o.entries = append(o.entries, entry)
 	}
 	if len(o.entries) == 0 {
@@ -51,6 +55,13 @@ func ParseOwners(managedFields any) *Owners {
 		return o.entries[i].owner.Time.After(o.entries[j].owner.Time)
 	})
 	return o
+}
+
+// readTime: an unreadable time is an unknown one, the zero.
+func readTime(v any) time.Time {
+	s, _ := v.(string)
+	t, _ := time.Parse(time.RFC3339, s)
+	return t
 }
 
 // At lists who owns the value at the path, or a part of it, newest first; nil if
@@ -110,24 +121,25 @@ func compact(v any) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// Creator is the manager whose entry for the object itself is oldest: it made the
-// object, or has not touched it since. "" where nothing is known, or where several
-// are as old as the oldest: times are kept in seconds, and a guess would take
-// somebody's change for the server's.
+// Creator is the manager that made the object: the one whose entry for the object
+// itself still has the time of the object's creation. An entry's time is that of its
+// last write, so a creator that has written again is not found, and an older entry than
+// all others proves nothing. "" where nobody is known, or where several have written in
+// the second in which the object was made: a guess would take one's values for
+// another's.
 func (o *Owners) Creator() string {
-	if o == nil {
+	if o == nil || o.created.IsZero() {
 		return ""
 	}
-	name, found := "", false
-	var since time.Time
-	for _, entry := range slices.Backward(o.entries) { // oldest first
+	name := ""
+	for _, entry := range o.entries {
 		e := entry.owner
 		switch {
-		case e.Subresource != "":
-		case !found:
-			name, since, found = e.Manager, e.Time, true
-		case e.Time.Equal(since) && e.Manager != name:
+		case e.Subresource != "" || e.Manager == Unrecorded || !e.Time.Equal(o.created) || e.Manager == name:
+		case name != "":
 			return ""
+		default:
+			name = e.Manager
 		}
 	}
 	return name

@@ -10,7 +10,7 @@ import (
 // setFields lists the fields (scalars, atomic values, objects) that somebody has set
 // in live, by managedFields, and that local lacks. Entries are told already.
 func setFields(in Input, result any, told []merge.Removal) []merge.Removal {
-	conf := lastapplied.FromManagedFields(in.Triple.Live, persons(in.Triple.Live), in.Schema)
+	conf := lastapplied.FromManagedFields(in.Triple.Live, lastapplied.Managers(persons(in.Triple.Live)...), in.Schema)
 	if conf == nil {
 		return nil
 	}

@@ -42,6 +42,12 @@ type Output struct {
 	// Ignored are server-owned fields that local states.
 	Ignored []merge.Path
 
+	// Adoptable are values that the object's creator set, or kubectl apply on the
+	// server's side, and nobody else holds, that neither local nor original has, and
+	// that stay: nobody has ever decided about them. An original from managedFields
+	// has them.
+	Adoptable []merge.Removal
+
 	// Uncompared are fields of an original in another apiVersion that this version
 	// does not have: whether live still has them cannot be told.
 	Uncompared []merge.Path
@@ -93,6 +99,7 @@ func Plan(in Input) (Output, error) {
 	if in.Triple.Original == nil && in.Triple.Live != nil {
 		out.Undecided = undecided(in, out.Result)
 	}
+	out.Adoptable = adoptable(in, out.Result)
 	return out, nil
 }
 
@@ -117,9 +124,9 @@ func prepare(in Input) (merge.Triple, []merge.Path) {
 		t.Original = nil // what was applied to an object that is gone went with it
 	}
 	if t.Owners == nil {
-		t.Owners = merge.ParseOwners(at(t.Live, "metadata", "managedFields"))
+		t.Owners = merge.ParseOwners(at(t.Live, "metadata"))
 	}
-	t.Appliers = append(t.Appliers[:len(t.Appliers):len(t.Appliers)], annotators(t.Owners)...)
+	t.Appliers = append(t.Appliers[:len(t.Appliers):len(t.Appliers)], lastapplied.Annotators(t.Owners)...)
 	var ignored []merge.Path
 	t.Local, ignored = lastapplied.Strip(lastapplied.Without(t.Local), in.HasStatus)
 	t.Local = lastapplied.FoldStringData(t.Local)
@@ -129,16 +136,6 @@ func prepare(in Input) (merge.Triple, []merge.Path) {
 		t.Original = identityOf(lastapplied.FoldStringData(t.Original), t.Local)
 	}
 	return t, ignored
-}
-
-// annotators own the last-applied annotation: what they applied is ours.
-func annotators(o *merge.Owners) []string {
-	p := merge.Path{merge.Named("metadata"), merge.Named("annotations"), merge.Named(lastapplied.Annotation)}
-	var names []string
-	for _, owner := range o.At(p) {
-		names = append(names, owner.Manager)
-	}
-	return names
 }
 
 // identityOf gives original the apiVersion, kind, name and namespace of local:

@@ -164,8 +164,10 @@ func (c *Case) input(h map[string]string) error {
 	}
 	t.Appliers = []string{or(h["manager"], "kubectl-client-side-apply")}
 	t.Blanked = h["blanked"] != ""
-	if h["original"] == "managed-fields" {
-		t.Original = lastapplied.FromManagedFields(t.Live, t.Appliers, c.Type)
+	if of, ok := strings.CutPrefix(h["original"], "managed-fields"); ok {
+		holders := lastapplied.Managers(t.Appliers...)
+		holders.Alone = of == " alone"
+		t.Original = lastapplied.FromManagedFields(t.Live, holders, c.Type)
 	}
 	c.Input = in
 	return nil

@@ -18,7 +18,8 @@
 //
 // Further lines before the first file: policy, strategy, manager (the field
 // manager that applies), schema (a CRD, in the archive or beside it), original
-// (managed-fields, where it is read from live's), blanked (original's values are
+// (managed-fields, where it is read from live's, or managed-fields alone,
+// without what others hold too), blanked (original's values are
 // ""). rules.yaml holds rules. A line that begins with a space goes on with the
 // one above. A side that is missing is not there; sides may be .json, for numbers
 // that YAML spells otherwise.

@@ -25,7 +25,7 @@ func (m Maker) Triple(k schema.Kind, t *merge.Type) merge.Triple {
 	live := m.Edit(t, m.served(t, m.Edit(t, o)))
 	in.Live = named(o, live)
 	if m.one(4) {
-		in.Owners = merge.ParseOwners(m.owners(t, in.Live))
+		in.Owners = merge.ParseOwners(map[string]any{"managedFields": m.owners(t, in.Live)})
 		in.Appliers = []string{applier}
 	}
 	return in

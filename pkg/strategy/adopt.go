@@ -1,0 +1,58 @@
+package strategy
+
+import (
+	"slices"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
+
+// kubectlApply is the manager as which kubectl apply --server-side enters what it
+// applies: the same user's, by another way.
+const kubectlApply = "kubectl"
+
+// Adopted says of which entries of managedFields a local file may take the place: those
+// of the object's creator, unless that is part of the control plane, and of kubectl
+// apply --server-side. Nobody else's are ever taken for the user's own.
+//
+// Rules: docs/semantics.md#where-original-comes-from.
+func Adopted(o *merge.Owners) func(manager, operation string) bool {
+	creator := o.Creator()
+	if controlPlane(creator) {
+		creator = ""
+	}
+	return func(manager, operation string) bool {
+		return manager == creator && creator != "" || manager == kubectlApply && operation == "Apply"
+	}
+}
+
+// adoptable lists what may be adopted and stays, though neither local nor original has
+// it.
+func adoptable(in Input, result any) []merge.Removal {
+	t := in.Triple
+	adopted := Adopted(t.Owners)
+	has := func(manager, operation string) bool {
+		return adopted(manager, operation) && !slices.Contains(t.Appliers, manager)
+	}
+	if !slices.ContainsFunc(t.Owners.At(nil), func(o merge.Owner) bool { return has(o.Manager, o.Operation) }) {
+		return nil
+	}
+	conf := lastapplied.FromManagedFields(t.Live, lastapplied.Holders{Has: has, Alone: true}, in.Schema)
+	if conf == nil {
+		return nil
+	}
+	changes := merge.Diff(conf, t.Local, in.Schema)
+	out := entriesOf(in.Schema, nil, changes)
+	s := set{Input: in, result: result, told: out}
+	s.look(in.Schema, nil, changes)
+	out = slices.DeleteFunc(append(out, s.found...), func(r merge.Removal) bool {
+		_, had := merge.Lookup(t.Original, r.Path, in.Schema)
+		is, stays := merge.Lookup(result, r.Path, in.Schema)
+		return isServers(r.Path) || serverMade(in, r) || had || !stays || is == nil
+	})
+	for i := range out {
+		out[i].Owner, _ = person(t.Owners, out[i].Path)
+	}
+	merge.SortByPath(out, func(r merge.Removal) merge.Path { return r.Path })
+	return out
+}
