@@ -135,7 +135,7 @@ func (v *explainVerb) run(ctx context.Context, policyGiven bool, fields []string
 		return err
 	}
 	planner.Trace = true
-	notes, err := v.told.teller(v.env, v.out)
+	notes, err := v.told.teller(v.env, v.out, dryClient)
 	if err != nil {
 		return err
 	}

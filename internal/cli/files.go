@@ -89,7 +89,7 @@ func (o *fileOutput) add(cmd *cobra.Command, what string) {
 }
 
 func (v *filesVerb) run(ctx context.Context, source, dest string, policyGiven bool) error {
-	notes, err := v.told.teller(v.env, outputFlags{secrets: v.secrets})
+	notes, err := v.told.teller(v.env, outputFlags{secrets: v.secrets}, dryNone)
 	if err != nil {
 		return err
 	}
@@ -197,13 +197,9 @@ func (v *filesVerb) deliver(notes *teller, dest *filemerge.Set, out *filemerge.O
 		return err
 	}
 	if !notes.quiet {
-		for _, n := range diff.Capped(out.Notes, mostNotes) {
-			notes.note("note", n)
-		}
+		notes.brief("note", out.Notes)
 	}
-	for _, n := range diff.Capped(out.Conflicts, mostNotes) {
-		notes.note("error", n)
-	}
+	notes.brief("error", out.Conflicts)
 	if len(out.Conflicts) > 0 {
 		return &exit{Code: conflicted}
 	}

@@ -18,8 +18,10 @@ func newMarkdownForm(v view) *markdownForm {
 }
 
 func (f *markdownForm) object(item *batch.Item) error {
+	told := tell(item.Outcome.Planned, false)
+	told.Preview = f.mode != dryNone
 	return f.comment.Add(diff.Section{
-		Told: tell(item.Outcome.Planned, false),
+		Told: told,
 		Doc:  f.doc(item),
 		Word: string(item.Outcome.Word),
 	})

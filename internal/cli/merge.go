@@ -30,8 +30,8 @@ const mergeLong = `Merge objects from files into what the cluster holds, three w
 
 What was applied last (original), what the file asks for (local) and what the cluster
 holds (live) are merged field by field: what local states is set, what original had and
-local has no more goes, and what others have set stays. Nothing is overwritten or
-removed without a line on stderr.`
+local has no more is removed, and what others have set stays. Nothing that others have
+set is overwritten or removed without a line on stderr.`
 
 const mergeExample = `  # Apply a file, keeping what others have set
   kubectl merge -f web.yaml
@@ -97,7 +97,7 @@ func (v *mergeVerb) run(ctx context.Context, policyGiven bool) error {
 	if err != nil {
 		return err
 	}
-	notes, err := v.told.teller(v.env, v.out)
+	notes, err := v.told.teller(v.env, v.out, mode)
 	if err != nil {
 		return err
 	}

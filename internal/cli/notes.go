@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/spf13/pflag"
 
@@ -28,21 +29,27 @@ func (f *noteFlags) add(flags *pflag.FlagSet) {
 // mostNotes is how many notes one object gets; the rest is counted.
 const mostNotes = 10
 
-// teller tells what happens beside the outcome: what was overwritten, removed,
+// teller reports what happens beside the outcome: what was overwritten, removed,
 // ignored, and what is left to the user.
 type teller struct {
 	w       io.Writer
 	quiet   bool
 	json    bool
 	secrets bool            // show the values of Secrets
-	files   map[string]bool // whose ignored fields have been told
+	preview bool            // nothing is written
+	files   map[string]bool // whose ignored fields have been reported
+	ways    map[string]bool // what can be done about notes, and has been printed
 }
 
-func (f *noteFlags) teller(e *env, out outputFlags) (*teller, error) {
+// teller is what prints the notes of a run; mode says whether anything is written.
+func (f *noteFlags) teller(e *env, out outputFlags, mode dryRun) (*teller, error) {
 	if f.notes != "text" && f.notes != "json" {
 		return nil, fmt.Errorf("--notes=%s: must be text or json", f.notes)
 	}
-	return &teller{w: e.ErrOut, quiet: f.quiet, json: f.notes == "json", secrets: out.secrets, files: map[string]bool{}}, nil
+	return &teller{
+		w: e.ErrOut, quiet: f.quiet, json: f.notes == "json", secrets: out.secrets, preview: mode != dryNone,
+		files: map[string]bool{}, ways: map[string]bool{},
+	}, nil
 }
 
 // noteProblem is the kind of a note about what was found on the way: an annotation
@@ -57,6 +64,7 @@ func (t *teller) item(item *batch.Item) {
 	p := item.Outcome.Planned
 	t.problems(item)
 	told := tell(p, t.secrets)
+	told.Preview = t.preview
 	if item.Outcome.Word == sink.Unsettled { // nothing of it happens
 		told.Plan = merge.Plan{}
 	}
@@ -64,8 +72,16 @@ func (t *teller) item(item *batch.Item) {
 		told.Ignored = nil
 	}
 	t.files[item.Object.Origin.File] = t.files[item.Object.Origin.File] || len(told.Ignored) > 0
-	for _, n := range diff.Capped(diff.Notes(told), mostNotes) {
-		t.note("note", n)
+	t.brief("note", diff.Notes(told))
+}
+
+// brief prints notes, for people no more than they read.
+func (t *teller) brief(word string, notes []diff.Note) {
+	if !t.json {
+		notes = diff.Brief(notes, mostNotes, t.preview)
+	}
+	for _, n := range notes {
+		t.note(word, n)
 	}
 }
 
@@ -99,6 +115,12 @@ func tell(p plan.Planned, secrets bool) diff.Told {
 
 func (t *teller) note(word string, n diff.Note) {
 	if !t.json {
+		if n.Kind == diff.NoteUndecided || n.Kind == diff.NoteMore { // one way out for all, printed once
+			n.Ways = slices.DeleteFunc(slices.Clone(n.Ways), func(way string) bool { return t.ways[way] })
+			for _, way := range n.Ways {
+				t.ways[way] = true
+			}
+		}
 		fmt.Fprintf(t.w, "%s: %s\n", word, n)
 		return
 	}

@@ -1,6 +1,7 @@
 package files
 
 import (
+	"encoding/json"
 	"flag"
 	"os"
 	"path"
@@ -256,5 +257,6 @@ func sorted(v any) string {
 		slices.Sort(parts)
 		return "[" + strings.Join(parts, ",") + "]"
 	}
-	return spell(v)
+	text, _ := json.Marshal(v)
+	return string(text)
 }

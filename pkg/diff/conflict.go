@@ -19,29 +19,73 @@ func Conflicts(t Told) []Note {
 
 func (t Told) conflict(d merge.Disagreement) Note {
 	s := t.mask(d.Path, sides{d.Original, d.Local, d.Live})
-	live := "live has none"
-	if d.Live.Set {
-		live = "live has " + t.text(s.live)
-	}
-	if who := ownerName(d.Owner); who != "" {
-		live += " (" + strings.TrimSuffix(who+", "+when(d.Owner), ", ") + ")"
-	}
-	local := "local removed it"
-	if d.Local.Set && d.Local.Value != nil {
-		local = "local has " + t.text(s.local)
-	}
-	text := d.Path.String() + ": conflict: " + live + ", " + local
-	if s.original.Set {
-		text += ", last applied " + t.text(s.original)
-	}
-	return Note{
-		Object: t.Object, Path: d.Path, Kind: NoteConflict, Text: text, Ways: t.waysOut(d, s),
+	n := Note{
+		Object: t.Object, Path: d.Path, Kind: NoteConflict,
 		Original: s.original, Local: s.local, Live: s.live, Owner: d.Owner, Rule: d.Rule,
 	}
+	v := s.shown()
+	switch {
+	case len(d.By) > 0:
+		n.Text, n.Ways = "live has "+content(v.live)+who(d.Owner)+", "+excluded(d.By), t.waysOut(d, v)
+	case t.Merged != "":
+		n.Text, n.Ways = t.sidesOfFiles(n), []string{"the values stand between <<<<<<< and >>>>>>> in " + t.Merged + ": leave one of them"}
+	case v.long && v.live.Set:
+		n.Text, n.Ways = v.conflict(who(d.Owner), unknown(d.Original)), t.waysOut(d, v)
+	default:
+		n.Text, n.Ways = v.conflictShort(who(d.Owner)), t.waysOut(d, v)
+	}
+	n.Text = d.Path.String() + ": conflict: " + n.Text
+	return n
+}
+
+// conflictShort prints the values.
+func (v shown) conflictShort(who string) string {
+	live := "live has none"
+	if v.live.Set {
+		live = "live has " + v.texts.live
+	}
+	text := live + who + ", local removed it"
+	if v.local.Set && v.local.Value != nil {
+		text = live + who + ", local has " + v.texts.local
+	}
+	if v.original.Set {
+		text += ", last applied " + v.texts.original
+	}
+	return text
+}
+
+// conflict names what either side changed, where the values have no room in the line.
+func (v shown) conflict(who string, unknown bool) string {
+	known := v.original.Set && !unknown
+	stated := v.local.Set && v.local.Value != nil
+	switch {
+	case !stated && known && !alike(v.original, v.live):
+		return "local removed what live" + who + " changed: " + difference(v.original, v.live)
+	case !stated:
+		return "live has " + content(v.live) + who + ", local removed it"
+	case !known:
+		return "live" + who + " and local differ; local would change: " + difference(v.live, v.local)
+	case alike(v.original, v.local):
+		return "live" + who + " changed what was applied last: " + difference(v.original, v.live)
+	}
+	return "live" + who + " changed " + difference(v.original, v.live) + ", and local changed " + difference(v.original, v.local)
+}
+
+// unknown: the value applied last was not kept.
+func unknown(o merge.Opt) bool { return o.Set && (o.Value == nil || o.Value == "") }
+
+// who names a value's owner and when it was set, with a space before it; "" if nobody
+// knows.
+func who(o *merge.Owner) string {
+	name := strings.TrimSuffix(ownerName(o)+", "+when(o), ", ")
+	if name == "" {
+		return ""
+	}
+	return " (" + name + ")"
 }
 
 // waysOut are what a user can do to keep live's value, and to have local's.
-func (t Told) waysOut(d merge.Disagreement, s sides) []string {
+func (t Told) waysOut(d merge.Disagreement, v shown) []string {
 	disown := "kubectl merge disown " + word(t.Object) + " " + word(d.Path.String())
 	if t.Namespace != "" {
 		disown += " -n " + word(t.Namespace)
@@ -50,8 +94,8 @@ func (t Told) waysOut(d merge.Disagreement, s sides) []string {
 	switch {
 	case !d.Live.Set:
 		keep = "to keep it out: take it out of the local file"
-	case merge.Identical(s.live.Value, d.Live.Value) && isScalar(d.Live.Value):
-		keep = "to keep live's: write " + t.text(s.live) + " in the local file"
+	case merge.Identical(v.live.Value, d.Live.Value) && isScalar(d.Live.Value) && fits(d.Live, shownAt):
+		keep = "to keep live's: write " + v.texts.live + " in the local file"
 	}
 	stated := d.Local.Set && d.Local.Value != nil
 	switch {

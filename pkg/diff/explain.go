@@ -121,6 +121,9 @@ func alike(a, b merge.Opt) bool {
 func why(b merge.Because, d merge.Disagreement, disagree bool) string {
 	if disagree {
 		text := disagreement(d) + winner(d.Winner)
+		if len(d.By) > 0 {
+			text = excluded(d.By) + ":" + winner(d.Winner)
+		}
 		if d.Rule != "" {
 			text += ", by rule " + inLine(d.Rule)
 		}

@@ -96,16 +96,16 @@ func TestNotes(t *testing.T) {
 	})
 }
 
-func TestCapped(t *testing.T) {
+func TestBrief(t *testing.T) {
 	var notes []diff.Note
 	for _, object := range []string{"a", "a", "a", "b", "c", "c", "c", "c"} {
 		notes = append(notes, diff.Note{Object: object, Text: "x"})
 	}
-	const want = "a: x\na: x\na: and 1 more: kubectl merge explain shows every field\nb: x\nc: x\nc: x\nc: and 2 more: kubectl merge explain shows every field\n"
-	if got := text(diff.Capped(notes, 2)); got != want {
+	const want = "a: x\na: x\na: and 1 more: --notes=json prints all\nb: x\nc: x\nc: x\nc: and 2 more: --notes=json prints all\n"
+	if got := text(diff.Brief(notes, 2, true)); got != want {
 		t.Errorf("got\n%s", got)
 	}
-	if got := diff.Capped(notes, 0); len(got) != len(notes) {
+	if got := diff.Brief(notes, 0, true); len(got) != len(notes) {
 		t.Errorf("no cap: %d of %d", len(got), len(notes))
 	}
 }

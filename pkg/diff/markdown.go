@@ -124,7 +124,7 @@ func (c *Comment) Write(w io.Writer) error {
 }
 
 func (s Section) quiet() bool {
-	return s.Doc.Live != nil && s.Doc.Result != nil && len(s.Plan.Changes) == 0 && len(s.Plan.Conflicts) == 0 && len(Notes(s.Told)) == 0
+	return s.Doc.Live != nil && s.Doc.Result != nil && len(s.Plan.Changes) == 0 && len(s.Plan.Conflicts) == 0 && len(Brief(Notes(s.Told), 0, s.Preview)) == 0
 }
 
 func tally(changes []merge.Change) (added, changed, removed int) {
@@ -164,7 +164,7 @@ func (s Section) details(o Options) (string, error) {
 	s.ShowSecrets = false
 	var b strings.Builder
 	fmt.Fprintf(&b, "\n<details><summary>%s %s</summary>\n\n", html.EscapeString(inLine(s.Object)), html.EscapeString(inLine(s.Word)))
-	notes := append(Conflicts(s.Told), Notes(s.Told)...)
+	notes := append(Conflicts(s.Told), Brief(Notes(s.Told), 0, s.Preview)...)
 	for _, n := range notes {
 		b.WriteString("- " + code(n.Text) + "\n")
 		for _, way := range n.Ways {

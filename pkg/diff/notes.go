@@ -36,6 +36,9 @@ type Note struct {
 	Owner  *merge.Owner // of live's value, nil if unknown
 	Winner merge.Side
 	Rule   string // the user's rule that decided, "" if the policy did
+
+	// Own: the applier alone had set what is removed, and its own file gives it up.
+	Own bool
 }
 
 // String is the note as it is told: object, path, what happened, and below that,
@@ -56,6 +59,9 @@ func (n Note) MarshalJSON() ([]byte, error) {
 	}
 	if n.Rule != "" {
 		m["rule"] = n.Rule
+	}
+	if n.Own {
+		m["own"] = true
 	}
 	if name := sideName(n.Winner); name != "" {
 		m["winner"] = name
@@ -95,15 +101,17 @@ func sideName(s merge.Side) string {
 	return ""
 }
 
-// Notes tells what a merge overwrote, removed, kept and could not decide, in path
-// order by kind; conflicts are told by Conflicts. Nothing happened: nil.
+// Notes reports what a merge overwrote, removed, kept and could not decide, in path
+// order by kind; conflicts are reported by Conflicts. Nothing happened: nil.
 func Notes(t Told) []Note {
 	var out []Note
 	for _, d := range t.Plan.Settled {
 		out = append(out, t.settled(d))
 	}
 	for _, r := range t.Plan.Removed {
-		out = append(out, t.removal(r, NoteRemoved, " removed: "+causeText(r.Cause)))
+		n := t.removal(r, NoteRemoved, " "+t.verb("removed")+": "+cause(r))
+		n.Own = r.Own
+		out = append(out, n)
 	}
 	for _, r := range t.Plan.Undecided {
 		out = append(out, t.removal(r, NoteUndecided, " stays: not in local, and nobody knows what was applied before"))
@@ -121,6 +129,14 @@ func Notes(t Told) []Note {
 	return out
 }
 
+// verb is what became of a value or, in a preview, would become of it.
+func (t Told) verb(participle string) string {
+	if t.Preview {
+		return "would be " + participle
+	}
+	return participle
+}
+
 // wayOf says how to be rid of what is undecided: an entry of a list cannot be written
 // as null.
 func wayOf(undecided []merge.Removal) string {
@@ -133,52 +149,69 @@ func wayOf(undecided []merge.Removal) string {
 	return all
 }
 
-// Capped leaves at most n notes of each object and says how many more there are;
-// n below 1 leaves all.
-func Capped(notes []Note, n int) []Note {
-	if n < 1 {
-		return notes
-	}
-	var out []Note
-	left := map[string]int{}
+// Brief is what of one run's notes people get to read. Values that the applier alone
+// had set, and that its own file gives up, are left out: they are in diff and explain.
+//
+// In a preview at most n notes of each object are left, and the rest is counted: it
+// can be had again, in full. After a write it cannot, so nothing that is lost is left
+// out then, and of what is not the paths are named. n below 1 leaves all.
+func Brief(notes []Note, n int, preview bool) []Note {
+	var out, over []Note
+	seen := 0
 	for i, note := range notes {
-		left[note.Object]++
-		if left[note.Object] <= n {
+		switch lost := note.Kind == NoteOverwritten || note.Kind == NoteRemoved || note.Kind == NoteReset; {
+		case note.Own:
+		case n < 1 || seen < n || lost && !preview:
+			seen++
 			out = append(out, note)
+		default:
+			over = append(over, note)
 		}
-		last := i+1 == len(notes) || notes[i+1].Object != note.Object
-		if over := left[note.Object] - n; last && over > 0 {
-			out = append(out, Note{Object: note.Object, Kind: NoteMore,
-				Text: fmt.Sprintf("and %d more: kubectl merge explain shows every field", over), Ways: note.Ways})
+		if i+1 == len(notes) || notes[i+1].Object != note.Object {
+			if len(over) > 0 {
+				out = append(out, rest(over, preview))
+			}
+			seen, over = 0, nil
 		}
 	}
 	return out
 }
 
+// rest is one note for many.
+func rest(over []Note, preview bool) Note {
+	last := over[len(over)-1]
+	more := Note{Object: last.Object, Kind: NoteMore, Ways: last.Ways}
+	if preview {
+		more.Text = fmt.Sprintf("and %d more: --notes=json prints all", len(over))
+		return more
+	}
+	names := make([]string, len(over))
+	for i, n := range over {
+		if names[i] = n.Path.String(); n.Path == nil {
+			names[i] = n.Text
+		}
+	}
+	what := "are left as they are"
+	if last.Kind == NoteConflict {
+		what = "conflicts"
+	}
+	more.Text = fmt.Sprintf("and %d more %s: %s", len(over), what, strings.Join(names, ", "))
+	return more
+}
+
 func (t Told) settled(d merge.Disagreement) Note {
 	s := t.mask(d.Path, sides{d.Original, d.Local, d.Live})
 	n := Note{Object: t.Object, Path: d.Path, Original: s.original, Local: s.local, Live: s.live, Owner: d.Owner, Winner: d.Winner, Rule: d.Rule}
-	live := t.text(s.live) + by(d.Owner)
-	if !d.Live.Set {
-		live = "removed from live" + by(d.Owner)
-	}
-	switch {
-	case d.Winner == merge.LiveSide:
-		n.Kind, n.Text = NoteKept, live+" kept, "+t.localSays(s)
-		if !d.Live.Set {
-			n.Text = live + ", and stays so: " + t.localSays(s)
-		}
-	case d.Winner == merge.OriginalSide:
-		n.Kind, n.Text = NoteReset, live+" set back to "+t.text(s.original)+", as last applied"
-	case !d.Local.Set || d.Local.Value == nil:
-		n.Kind, n.Text = NoteRemoved, live+" removed: "+t.localSays(s)
-	case !d.Live.Set:
-		n.Kind, n.Text = NoteOverwritten, live+", put back as local has it: "+t.text(s.local)
+	n.Kind = settledKind(d)
+	switch v := s.shown(); {
+	case t.Merged != "":
+		n.Text = t.ofFiles(n)
+	case n.Kind == NoteRemoved && len(d.By) > 0:
+		n.Text = content(s.live) + by(d.Owner) + " " + t.verb("removed") + ": " + excluded(d.By)
+	case v.long:
+		n.Text = t.settledLong(n, v)
 	default:
-		n.Kind, n.Text = NoteOverwritten, live+" overwritten with "+t.text(s.local)
-		if d.Kind == merge.Both && d.Original.Set {
-			n.Text += ", last applied " + t.text(s.original)
-		}
+		n.Text = t.settledShort(d, v)
 	}
 	if d.Rule != "" {
 		n.Text += " (rule " + inLine(d.Rule) + ")"
@@ -187,31 +220,112 @@ func (t Told) settled(d merge.Disagreement) Note {
 	return n
 }
 
+func settledKind(d merge.Disagreement) NoteKind {
+	switch {
+	case d.Winner == merge.LiveSide:
+		return NoteKept
+	case d.Winner == merge.OriginalSide:
+		return NoteReset
+	case !d.Local.Set || d.Local.Value == nil:
+		return NoteRemoved
+	}
+	return NoteOverwritten
+}
+
+// settledShort is for values that have room in the line.
+func (t Told) settledShort(d merge.Disagreement, v shown) string {
+	live := v.texts.live + by(d.Owner)
+	switch kind := settledKind(d); {
+	case kind == NoteKept && !v.live.Set:
+		return "removed from live" + by(d.Owner) + ", and stays so: " + v.localSays()
+	case kind == NoteKept:
+		return live + " " + t.verb("kept") + ", " + v.localSays()
+	case kind == NoteReset && !v.live.Set:
+		return "removed from live" + by(d.Owner) + ", " + t.verb("set back") + " to " + v.texts.original + ", as last applied"
+	case kind == NoteReset:
+		return live + " " + t.verb("set back") + " to " + v.texts.original + ", as last applied"
+	case kind == NoteRemoved:
+		return live + " " + t.verb("removed") + ": " + v.localSays()
+	case !v.live.Set:
+		return "removed from live" + by(d.Owner) + ", " + t.verb("put back") + " as local has it: " + v.texts.local
+	}
+	text := live + " " + t.verb("overwritten") + " with " + v.texts.local
+	if d.Kind == merge.Both && v.original.Set {
+		text += ", last applied " + v.texts.original
+	}
+	return text
+}
+
+// settledLong names what differs, where the values have no room in the line.
+func (t Told) settledLong(n Note, v shown) string {
+	live := noun(v.live.Value) + by(n.Owner)
+	switch {
+	case !v.live.Set && n.Kind == NoteKept:
+		return "removed from live" + by(n.Owner) + ", and stays so; local has a " + noun(v.local.Value)
+	case !v.live.Set && n.Kind == NoteReset:
+		return "removed from live" + by(n.Owner) + ", " + t.verb("set back") + " to what was applied last: a " + noun(v.original.Value)
+	case !v.live.Set:
+		return "removed from live" + by(n.Owner) + ", " + t.verb("put back") + " as local has it: a " + noun(v.local.Value)
+	case n.Kind == NoteKept && (!v.local.Set || v.local.Value == nil):
+		return live + " " + t.verb("kept") + "; it is not in local"
+	case n.Kind == NoteKept:
+		return live + " " + t.verb("kept") + "; local would change it: " + difference(v.live, v.local)
+	case n.Kind == NoteReset:
+		return live + " " + t.verb("set back") + " to what was applied last: " + difference(v.live, v.original)
+	case n.Kind == NoteRemoved:
+		return content(v.live) + by(n.Owner) + " " + t.verb("removed") + ": not in local"
+	}
+	return live + " " + t.verb("overwritten") + ": " + difference(v.live, v.local)
+}
+
 // localSays: what local has, or how it came to have nothing.
-func (t Told) localSays(s sides) string {
+func (v shown) localSays() string {
 	last := ""
-	if s.original.Set {
-		last = ", last applied " + t.text(s.original)
+	if v.original.Set {
+		last = ", last applied " + v.texts.original
 	}
 	switch {
-	case s.local.Set && s.local.Value == nil:
+	case v.local.Set && v.local.Value == nil:
 		return "local says null" + last
-	case s.local.Set:
-		return "local has " + t.text(s.local) + last
+	case v.local.Set:
+		return "local has " + v.texts.local + last
 	}
 	return "not in local" + last
 }
 
 func (t Told) removal(r merge.Removal, kind NoteKind, what string) Note {
 	s := t.mask(r.Path, sides{live: merge.Some(r.Value)})
-	return Note{Object: t.Object, Path: r.Path, Kind: kind, Live: s.live, Owner: r.Owner,
-		Text: r.Path.String() + ": " + t.text(s.live) + by(r.Owner) + what}
+	text := content(s.live) + by(r.Owner) + what
+	n := Note{Object: t.Object, Path: r.Path, Kind: kind, Live: s.live, Owner: r.Owner, Text: r.Path.String() + ": " + text}
+	if t.Merged != "" {
+		n.Text = r.Path.String() + ": dest has " + content(s.live) + ": removed, as updated says" + t.stillNull(r)
+	}
+	return n
 }
 
-// causeText says why a value goes.
+// stillNull adds why a null in which nothing changed removes a value.
+func (t Told) stillNull(r merge.Removal) string {
+	if r.Cause != merge.CauseStillNull {
+		return ""
+	}
+	return " null and so did original (" + t.Policy + " clears nulls; --policy=diff3 leaves what only dest changed)"
+}
+
+// cause says why a value is removed.
+func cause(r merge.Removal) string {
+	if len(r.By) > 0 {
+		return excluded(r.By)
+	}
+	return causeText(r.Cause)
+}
+
+// excluded is why there is no room for live's variant of a one-of.
+func excluded(by merge.Path) string { return "local has " + by.String() + ", which excludes it" }
+
+// causeText says why a value is removed.
 func causeText(c merge.Cause) string {
 	switch c {
-	case merge.CauseNull:
+	case merge.CauseNull, merge.CauseStillNull:
 		return "local says null"
 	case merge.CauseDisplaced:
 		return "local states another variant"

@@ -15,10 +15,23 @@ func (n Note) Sides(width int) []string {
 	if who != "" {
 		who = "  (" + who + ")"
 	}
+	const label, endless = len("original  "), 1 << 20
+	room := endless
+	if width > 0 {
+		room = max(width-label-len(who), 2*label)
+	}
+	v := sides{n.Original, n.Local, n.Live}.shownIn(room)
 	lines := []string{
-		"original  " + whole(n.Original, "- (not applied before)"),
-		"live      " + whole(n.Live, "- (removed)") + who,
-		"local     " + whole(n.Local, "- (taken out)"),
+		"original  " + orAbsent(n.Original, v.texts.original, "- (not applied before)"),
+		"live      " + orAbsent(n.Live, v.texts.live, "- (removed)") + who,
+		"local     " + orAbsent(n.Local, v.texts.local, "- (taken out)"),
+	}
+	if v.long && n.Live.Set && n.Local.Set {
+		lines[2] = "local     " + difference(n.Live, n.Local)
+		if lines[1] = "live      " + noun(n.Live.Value) + who; n.Original.Set && !unknown(n.Original) {
+			lines[0], lines[1] = "original  "+noun(n.Original.Value), "live      "+difference(n.Original, n.Live)+who
+			lines[2] = "local     " + difference(n.Original, n.Local)
+		}
 	}
 	if width > 0 {
 		for i, l := range lines {
@@ -28,13 +41,11 @@ func (n Note) Sides(width int) []string {
 	return lines
 }
 
-// whole is a value on one line, however long.
-func whole(o merge.Opt, absent string) string {
+func orAbsent(o merge.Opt, text, absent string) string {
 	if !o.Set {
 		return absent
 	}
-	const endless = 1 << 20
-	return short(o.Value, endless)
+	return text
 }
 
 // Compare writes live's value against local's, as a unified diff of their YAML.

@@ -1,11 +1,6 @@
 package diff
 
 import (
-	"encoding/json"
-	"strconv"
-	"strings"
-	"unicode/utf8"
-
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
@@ -22,6 +17,14 @@ type Told struct {
 	Uncompared []merge.Path // fields of an original in another apiVersion
 
 	ShowSecrets bool
+
+	// Preview: nothing is written, so that notes are in the conditional.
+	Preview bool
+
+	// Merged is the place of the merged file, where files are merged: the sides are
+	// called dest, updated and original then. "" for a cluster.
+	Merged string
+	Policy string // by which files are merged
 }
 
 // sides are three values of one place, masked where they are a Secret's.
@@ -98,47 +101,6 @@ func unwrap(p merge.Path, v any, was merge.Opt) merge.Opt {
 	}
 	return merge.Some(v)
 }
-
-// short spells a value on one line of at most n characters, nothing in it able to
-// drive a terminal. Text is quoted, so that "5" and 5 are told apart.
-func short(v any, n int) string {
-	if s, ok := v.(string); ok {
-		if len(s) > 4*n {
-			s = s[:4*n] // more than is shown; a cut character shows as an escape, and is cut off too
-		}
-		text := strconv.QuoteToGraphic(s)
-		if utf8.RuneCountInString(text) > n {
-			return cut(text, n-1) + `"`
-		}
-		return text
-	}
-	var b strings.Builder
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		return "?"
-	}
-	return cut(visible(strings.TrimSuffix(b.String(), "\n")), n)
-}
-
-// cut shortens a text to n characters, the last of which then says so.
-func cut(s string, n int) string {
-	if utf8.RuneCountInString(s) <= n {
-		return s
-	}
-	i := 0
-	for at := range s {
-		if i++; i == n {
-			return s[:at] + "…"
-		}
-	}
-	return s
-}
-
-// shownAt is how long a value may be in a note.
-const shownAt = 48
-
-func (t Told) text(o merge.Opt) string { return short(o.Value, shownAt) }
 
 // by names a value's owner, with a space before it; "" if nobody knows.
 func by(o *merge.Owner) string {

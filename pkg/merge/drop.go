@@ -115,7 +115,7 @@ func (m *merger) droppedParts(s *spot, o, v, left Opt, why Cause) (Opt, bool) {
 			if !had && why == CauseDropped {
 				cause = CauseInside
 			}
-			quiet = append(quiet, m.removal(full, c.Old.Value, cause))
+			quiet = append(quiet, m.removal(full, had && Identical(was, c.Old.Value), Removal{Value: c.Old.Value, Cause: cause}))
 			continue
 		}
 		moved = append(moved, Disagreement{
@@ -286,13 +286,40 @@ func (m *merger) gone(s *spot, o, l, v, raw Opt) (Opt, bool) {
 // tellRemoved notes that v goes.
 func (m *merger) tellRemoved(s *spot, cause Cause, o, v Opt) {
 	m.because(s, because{Opt{}, LocalSide, cause, o, Opt{}, v})
-	m.plan.Removed = append(m.plan.Removed, m.removal(s.path(), v.Value, cause))
+	m.plan.Removed = append(m.plan.Removed, m.removal(s.path(), m.asApplied(o, v), Removal{Value: v.Value, Cause: cause}))
 }
 
-func (m *merger) removal(p Path, v any, cause Cause) Removal {
-	r := Removal{Path: p, Value: v, Cause: cause}
+// asApplied: v is what original has, and perhaps more that was filled in.
+func (m *merger) asApplied(o, v Opt) bool {
+	return o.Set && (m.blanked || stillThere(o.Value, v.Value))
+}
+
+func stillThere(o, v any) bool {
+	switch o := o.(type) {
+	case map[string]any:
+		vm, ok := v.(map[string]any)
+		for name, e := range o {
+			ok = ok && (e == nil || stillThere(e, vm[name]))
+		}
+		return ok
+	case []any:
+		vl, ok := v.([]any)
+		ok = ok && len(o) == len(vl)
+		for i := range o {
+			ok = ok && stillThere(o[i], vl[i])
+		}
+		return ok
+	}
+	return Equal(o, v, nil)
+}
+
+// removal adds the owner to a removal of the value at p; applied: it is what original
+// has.
+func (m *merger) removal(p Path, applied bool, r Removal) Removal {
+	r.Path = p
 	if owners := m.owners.At(p); len(owners) > 0 {
 		r.Owner = &owners[0]
+		r.Own = applied && m.foreign(p) == nil
 	}
 	return r
 }

@@ -16,7 +16,7 @@ func (m *merger) oneOf(s *spot, o, l, v map[string]any, put func(string, Opt)) m
 		if done == nil {
 			done = map[string]bool{}
 		}
-		held := false
+		held, by := false, s.excluder(g, l)
 		for _, name := range out {
 			f, entry := childOf(s.field.Type, name)
 			c := m.below(s, hop{name: name}, f, entry)
@@ -24,7 +24,7 @@ func (m *merger) oneOf(s *spot, o, l, v map[string]any, put func(string, Opt)) m
 			if unchanged(s.field.Type, g, o, l) {
 				kind = Drift
 			}
-			r, goes := m.displace(c, kind, Opt{o[name], o[name] != nil}, Some(v[name]))
+			r, goes := m.displace(c, Disagreement{Kind: kind, Original: Opt{o[name], o[name] != nil}, Live: Some(v[name]), By: by})
 			if m.leave(); goes {
 				put(name, r)
 			} else {
@@ -42,17 +42,29 @@ func (m *merger) oneOf(s *spot, o, l, v map[string]any, put func(string, Opt)) m
 	return done
 }
 
+// excluder is what local states of the group.
+func (s *spot) excluder(g OneOf, l map[string]any) Path {
+	for _, name := range append(g.Fields[:len(g.Fields):len(g.Fields)], g.Discriminator) {
+		if l[name] != nil {
+			return s.path().Child(Named(name))
+		}
+	}
+	return nil
+}
+
 // displace removes live's variant. It is a disagreement where somebody else set
 // it; without managedFields the values decide.
-func (m *merger) displace(s *spot, kind DisagreementKind, o, v Opt) (Opt, bool) {
-	moved, owner := m.movedInside(s, o, v)
-	if m.owners == nil && !o.Set {
+func (m *merger) displace(s *spot, d Disagreement) (Opt, bool) {
+	moved, owner := m.movedInside(s, d.Original, d.Live)
+	if m.owners == nil && !d.Original.Set {
 		moved = true
 	}
 	if moved {
-		return m.settle(s, Disagreement{Kind: kind, Original: o, Live: v, Owner: owner})
+		d.Owner = owner
+		return m.settle(s, d)
 	}
-	m.tellRemoved(s, CauseDisplaced, o, v)
+	m.because(s, because{Opt{}, LocalSide, CauseDisplaced, d.Original, Opt{}, d.Live})
+	m.plan.Removed = append(m.plan.Removed, m.removal(s.path(), m.asApplied(d.Original, d.Live), Removal{Value: d.Live.Value, Cause: CauseDisplaced, By: d.By}))
 	return Opt{}, true
 }
 

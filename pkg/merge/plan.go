@@ -114,6 +114,10 @@ type Disagreement struct {
 	Owner    *Owner // who owns live's value, nil if unknown
 	Winner   Side   // Nobody while unsettled
 	Rule     string // which user rule decided, "" if the policy did
+
+	// By is what local states of a one-of, where that excludes live's value; nil for
+	// any other disagreement.
+	By Path
 }
 
 // Removal is one value of live that goes.
@@ -122,6 +126,12 @@ type Removal struct {
 	Value any
 	Cause Cause
 	Owner *Owner // nil if unknown
+
+	// By is, for CauseDisplaced, what local states of the one-of instead.
+	By Path
+
+	// Own: local gives up what Original had, and nobody but the appliers owned it.
+	Own bool
 }
 
 // Cause says why a value has the state it has in the result.
@@ -138,6 +148,7 @@ const (
 	CauseSame                       // local and live are one value to the server
 	CauseServer                     // the server made it of ours
 	CausePolicy                     // a disagreement, decided by policy or rule
+	CauseStillNull                  // local says null, and so did original
 )
 
 // Because explains one leaf of Result, or one leaf that is gone.

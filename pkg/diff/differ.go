@@ -1,0 +1,197 @@
+package diff
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	udiff "github.com/aymanbagabas/go-udiff"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
+
+// mostParts is how many differences inside one value a note names; the rest is counted.
+const mostParts = 8
+
+// difference names what leads from one value to another: the entries of lists, the
+// fields of maps and the lines of texts that differ, removals first, on one line.
+func difference(from, to merge.Opt) string {
+	var d differences
+	d.value("", from, to)
+	parts := slices.Concat(d.removed, d.changed, d.added)
+	if n := len(parts); n > mostParts {
+		parts = append(parts[:mostParts], fmt.Sprintf("and %d more", n-mostParts))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// differences are collected by what they do.
+type differences struct{ removed, changed, added []string }
+
+func (d *differences) value(at string, from, to merge.Opt) {
+	a, aMap := from.Value.(map[string]any)
+	b, bMap := to.Value.(map[string]any)
+	l, lList := from.Value.([]any)
+	m, mList := to.Value.([]any)
+	s, sText := from.Value.(string)
+	t, tText := to.Value.(string)
+	switch {
+	case aMap && bMap:
+		d.maps(at, a, b)
+	case lList && mList:
+		d.lists(at, l, m)
+	case sText && tText && (manyLines(s) || manyLines(t)):
+		d.lines(at, s, t)
+	default:
+		text := beside(shownAt, from, to)
+		d.changed = append(d.changed, labelled(at, text[0]+" → "+text[1]))
+	}
+}
+
+// labelled puts the place before a text.
+func labelled(at, text string) string {
+	if at == "" {
+		return text
+	}
+	return at + ": " + text
+}
+
+func (d *differences) maps(at string, a, b map[string]any) {
+	for _, name := range eachKeySorted(a, b) {
+		v, had := a[name]
+		w, has := b[name]
+		place := at + merge.Path{merge.Named(name)}.String()
+		if at != "" && !strings.HasPrefix(place[len(at):], "[") {
+			place = at + "." + place[len(at):]
+		}
+		switch {
+		case had && has && merge.Identical(v, w):
+		case !has:
+			d.removed = append(d.removed, inLine(place)+": "+short(v, shownAt)+" removed")
+		case !had:
+			d.added = append(d.added, inLine(place)+": "+short(w, shownAt)+" added")
+		default:
+			d.value(inLine(place), merge.Some(v), merge.Some(w))
+		}
+	}
+}
+
+func eachKeySorted(a, b map[string]any) []string {
+	keys := eachKey(a, b)
+	slices.Sort(keys)
+	return keys
+}
+
+// lists pairs the entries that are not the same on both sides by what names them, and
+// those without a name by order.
+func (d *differences) lists(at string, a, b []any) {
+	gone, come := onlyIn(a, b), onlyIn(b, a)
+	if len(gone) == 0 && len(come) == 0 {
+		d.changed = append(d.changed, labelled(at, "the order of the entries changes"))
+		return
+	}
+	for _, v := range gone {
+		i := slices.IndexFunc(come, func(w any) bool { return pairs(v, w) })
+		if i < 0 {
+			d.removed = append(d.removed, labelled(at, entryText(v)+" removed"))
+			continue
+		}
+		d.value(strings.TrimSpace(at+" "+entryName(v)), merge.Some(v), merge.Some(come[i]))
+		come = slices.Delete(come, i, i+1)
+	}
+	for _, w := range come {
+		d.added = append(d.added, labelled(at, entryText(w)+" added"))
+	}
+}
+
+// onlyIn are the entries of a list that the other one has not, each counted.
+func onlyIn(list, other []any) []any {
+	other = slices.Clone(other)
+	var out []any
+	for _, v := range list {
+		if i := slices.IndexFunc(other, func(w any) bool { return merge.Identical(v, w) }); i >= 0 {
+			other = slices.Delete(other, i, i+1)
+		} else {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// pairs says whether two entries are one thing that changed: maps of one name, or
+// without any.
+func pairs(v, w any) bool {
+	_, a := v.(map[string]any)
+	_, b := w.(map[string]any)
+	return a && b && entryName(v) == entryName(w)
+}
+
+// names are the fields by which people know an entry of a list, the first that it has;
+// a namespace before the name and an effect behind the key belong to it.
+var names = []string{"name", "key", "path", "host", "ip", "port", "type", "id"}
+
+// entryName names an entry of a list; "" where nothing in it does.
+func entryName(v any) string {
+	m, _ := v.(map[string]any)
+	for _, field := range names {
+		if m[field] == nil || !isScalar(m[field]) {
+			continue
+		}
+		name := plain(m[field])
+		if ns := m["namespace"]; ns != nil && isScalar(ns) {
+			name = plain(ns) + "/" + name
+		}
+		if effect, ok := m["effect"].(string); ok {
+			name += ":" + inLine(effect)
+		}
+		if kind, ok := m["kind"].(string); ok {
+			return inLine(kind) + " " + name
+		}
+		return field + "=" + name
+	}
+	return ""
+}
+
+// plain is a scalar as it stands in a name.
+func plain(v any) string {
+	if s, ok := v.(string); ok {
+		return cut(inLine(s), shownAt)
+	}
+	return short(v, shownAt)
+}
+
+// entryText is an entry by its name, or as far as a line has room for it.
+func entryText(v any) string {
+	if name := entryName(v); name != "" && !fits(merge.Some(v), shownAt) {
+		return name
+	}
+	return short(v, 2*shownAt)
+}
+
+// lines names the lines of a text that differ, numbered as in from.
+func (d *differences) lines(at, from, to string) {
+	h := hunks{old: splitLines(from)}
+	for _, c := range h.changes(from, udiff.Lines(from, to)) {
+		for i := range max(c.gone, len(c.come)) {
+			place := labelled(at, fmt.Sprintf("line %d", c.at+i+1))
+			switch {
+			case i >= len(c.come):
+				d.removed = append(d.removed, place+": "+lineText(h.old[c.at+i])+" removed")
+			case i >= c.gone:
+				d.added = append(d.added, place+": "+lineText(c.come[i])+" added")
+			default:
+				text := beside(shownAt, merge.Some(h.old[c.at+i]), merge.Some(c.come[i]))
+				if strings.HasSuffix(h.old[c.at+i], "\n") == strings.HasSuffix(c.come[i], "\n") {
+					text = beside(shownAt, merge.Some(chomp(h.old[c.at+i])), merge.Some(chomp(c.come[i])))
+				}
+				d.changed = append(d.changed, place+": "+text[0]+" → "+text[1])
+			}
+		}
+	}
+}
+
+func lineText(line string) string { return short(chomp(line), shownAt) }
+
+func chomp(line string) string { return strings.TrimSuffix(line, "\n") }
+
+func manyLines(s string) bool { return strings.Contains(chomp(s), "\n") }

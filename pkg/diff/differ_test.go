@@ -1,0 +1,140 @@
+package diff
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
+
+func value(t *testing.T, text string) merge.Opt {
+	t.Helper()
+	v, err := merge.ReadJSON([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return merge.Some(v)
+}
+
+// TestDifference: what is lost is in the line, and first.
+func TestDifference(t *testing.T) {
+	const rbac = `"apiGroup":"rbac.authorization.k8s.io"`
+	long := strings.Repeat("0123456789", 10)
+	for _, tt := range []struct{ reason, from, to, want string }{
+		{"subjects by kind and name", `[{` + rbac + `,"kind":"User","name":"alice"},{` + rbac + `,"kind":"User","name":"bob"}]`,
+			`[{` + rbac + `,"kind":"User","name":"alice"},{` + rbac + `,"kind":"Group","name":"ops"}]`, "User bob removed; Group ops added"},
+		{"one name, another field", `[{"kind":"User","name":"a","apiGroup":"x"}]`, `[{"kind":"User","name":"a","apiGroup":"y"}]`, `User a.apiGroup: "x" → "y"`},
+		{"a taint by key and effect", `[{"effect":"NoSchedule","key":"gpu","value":"` + long + `"},{"effect":"NoExecute","key":"gpu","value":"` + long + `"}]`,
+			`[{"effect":"NoSchedule","key":"gpu","value":"` + long + `"}]`, "key=gpu:NoExecute removed"},
+		{"plain entries", `["-v","--flag"]`, `["-v"]`, `"--flag" removed`},
+		{"entries without a name, by order", `[{"ports":[{"protocol":"TCP"}]}]`, `[{"ports":[{"protocol":"UDP"}]}]`, `ports.protocol: "TCP" → "UDP"`},
+		{"order only", `["a","b"]`, `["b","a"]`, "the order of the entries changes"},
+		{"fields of a map", `{"uid":"1","name":"a","kind":"x"}`, `{"name":"b","kind":"x","new":1}`, `uid: "1" removed; name: "a" → "b"; new: 1 added`},
+		{"an odd key", `{"a.b/c":"1"}`, `{}`, `["a.b/c"]: "1" removed`},
+		{"lines of a text", `"a\nb\nc\n"`, `"a\nB\nc\nd\n"`, `line 2: "b" → "B"; line 4: "d" added`},
+		{"the end of the last line", `"a\nb\n"`, `"a\nb"`, `line 2: "b\n" → "b"`},
+		{"another shape", `["a"]`, `"a"`, `["a"] → "a"`},
+		{"many", `[1,2,3,4,5,6,7,8,9,10]`, `[]`, "1 removed; 2 removed; 3 removed; 4 removed; 5 removed; 6 removed; 7 removed; 8 removed; and 2 more"},
+		{"the same entry twice", `["a","a"]`, `["a"]`, `"a" removed`},
+	} {
+		if got := difference(value(t, tt.from), value(t, tt.to)); got != tt.want {
+			t.Errorf("%s:\ngot  %s\nwant %s", tt.reason, got, tt.want)
+		}
+	}
+}
+
+// TestBeside: no two values that differ read alike, wherever they part.
+func TestBeside(t *testing.T) {
+	const image = "registry.example.com/a-long-team-name/a-long-repository-name/app:1."
+	for _, tt := range []struct {
+		reason string
+		values []string
+		want   []string
+	}{
+		{"what fits is whole", []string{"a", "b"}, []string{`"a"`, `"b"`}},
+		{"a tag at the end", []string{image + "2", image + "3"}, []string{`"…g-repository-name/app:1.2"`, `"…g-repository-name/app:1.3"`}},
+		{"one is the other's beginning", []string{image, image + "2"}, []string{`"…g-repository-name/app:1."`, `"…g-repository-name/app:1.2"`}},
+		{"a space that is none", []string{"a b", "a\u00a0b"}, []string{`"a b"`, `"a\u00a0b"`}},
+	} {
+		var all []merge.Opt
+		for _, v := range tt.values {
+			all = append(all, merge.Some(v))
+		}
+		got := beside(shownAt, all...)
+		for i := range got {
+			if got[i] != tt.want[i] {
+				t.Errorf("%s: got %s, want %s", tt.reason, got[i], tt.want[i])
+			}
+		}
+	}
+	x := strings.Repeat("ü", 500)
+	three := beside(shownAt, merge.Some(x), merge.Some(x[:200]+"a"+x[200:]), merge.Some(x+"b"))
+	if three[0] == three[1] || three[1] == three[2] || three[0] == three[2] {
+		t.Errorf("alike: %q", three)
+	}
+	for _, s := range three {
+		if len([]rune(s)) > 3*shownAt {
+			t.Errorf("%d characters: %s", len([]rune(s)), s)
+		}
+	}
+}
+
+// TestNotesOfLongValues: a reader sees what is lost, and by whose hand it was set.
+func TestNotesOfLongValues(t *testing.T) {
+	subject := func(name string) any {
+		return map[string]any{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": name}
+	}
+	text := func(edits map[int]string) any {
+		var b strings.Builder
+		for i := 1; i <= 60; i++ {
+			if edits[i] != "" {
+				b.WriteString(edits[i] + "\n")
+			} else {
+				b.WriteString("line: some configuration = value\n")
+			}
+		}
+		return b.String()
+	}
+	owner := &merge.Owner{Manager: "kubectl-patch"}
+	list := merge.Disagreement{
+		Kind: merge.Drift, Path: merge.Path{merge.Named("subjects")}, Owner: owner, Winner: merge.LocalSide,
+		Original: merge.Some([]any{subject("alice")}), Local: merge.Some([]any{subject("alice")}), Live: merge.Some([]any{subject("alice"), subject("bob")}),
+	}
+	conf := merge.Disagreement{
+		Kind: merge.Both, Path: merge.Path{merge.Named("data"), merge.Named("conf")}, Owner: owner,
+		Original: merge.Some(text(nil)), Local: merge.Some(text(map[int]string{50: "ours"})), Live: merge.Some(text(map[int]string{31: "THEIRS"})),
+	}
+	told := Told{Object: "x/y", Plan: merge.Plan{Settled: []merge.Disagreement{list}, Conflicts: []merge.Disagreement{conf, list}}}
+	if got, want := Notes(told)[0].Text, "subjects: list of 2 entries (kubectl-patch) overwritten: User bob removed"; got != want {
+		t.Errorf("got %s", got)
+	}
+	told.Preview = true
+	if got, want := Notes(told)[0].Text, "subjects: list of 2 entries (kubectl-patch) would be overwritten: User bob removed"; got != want {
+		t.Errorf("got %s", got)
+	}
+	conflicts := Conflicts(told)
+	for i, want := range []string{
+		`data.conf: conflict: live (kubectl-patch) changed line 31: "line: some configuration = value" → "THEIRS", and local changed line 50: "line: some configuration = value" → "ours"`,
+		`subjects: conflict: live (kubectl-patch) changed what was applied last: User bob added`,
+	} {
+		if got := conflicts[i].Text; got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
+	}
+}
+
+// TestBriefAfterAWrite: what is lost cannot be had again, so none of it is left out.
+func TestBriefAfterAWrite(t *testing.T) {
+	var notes []Note
+	for _, kind := range []NoteKind{NoteOverwritten, NoteRemoved, NoteUndecided, NoteUndecided} {
+		notes = append(notes, Note{Object: "a", Kind: kind, Path: merge.Path{merge.Named(string(kind))}, Text: "x"})
+	}
+	notes = append(notes, Note{Object: "a", Kind: NoteRemoved, Own: true})
+	got := Brief(notes, 1, false)
+	if len(got) != 3 || got[2].Kind != NoteMore || got[2].Text != "and 2 more are left as they are: undecided, undecided" {
+		t.Errorf("got %v", got)
+	}
+	if got := Brief(notes, 1, true); len(got) != 2 || got[1].Text != "and 3 more: --notes=json prints all" {
+		t.Errorf("got %v", got)
+	}
+}

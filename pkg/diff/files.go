@@ -1,0 +1,34 @@
+package diff
+
+import "github.com/kubectl-merge/kubectl-merge/pkg/merge"
+
+// sidesOfFiles spells the values of a note under the names that a merge of files has
+// for them.
+func (t Told) sidesOfFiles(n Note) string {
+	v := sides{n.Original, n.Local, n.Live}.shown()
+	if v.long && n.Live.Set && n.Local.Set && n.Local.Value != nil {
+		if !n.Original.Set {
+			return "dest has another value than updated, which would change it: " + difference(n.Live, n.Local)
+		}
+		return "dest changed " + difference(n.Original, n.Live) + ", and updated changed " + difference(n.Original, n.Local)
+	}
+	text := "dest " + state(n.Live, v.texts.live) + ", updated " + state(n.Local, v.texts.local)
+	if n.Original.Set {
+		text += ", original " + v.texts.original
+	}
+	return text
+}
+
+func state(o merge.Opt, text string) string {
+	if !o.Set || o.Value == nil {
+		return "has none"
+	}
+	return "has " + text
+}
+
+// ofFiles says which side of a merge of files won.
+func (t Told) ofFiles(n Note) string {
+	return t.sidesOfFiles(n) + ": " + map[merge.Side]string{
+		merge.LocalSide: "updated wins", merge.LiveSide: "dest wins", merge.OriginalSide: "original wins",
+	}[n.Winner]
+}

@@ -1,0 +1,206 @@
+package diff
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
+
+// shownAt is how long a value may be in a note.
+const shownAt = 48
+
+// short spells a value on one line of at most n characters, nothing in it able to
+// drive a terminal. Text is quoted, so that "5" and 5 read differently.
+func short(v any, n int) string {
+	if s, ok := v.(string); ok {
+		if len(s) > 4*n {
+			s = s[:4*n] // more than is shown; a cut character shows as an escape, and is cut off too
+		}
+		text := quoted(s)
+		if utf8.RuneCountInString(text) > n {
+			return cut(text, n-1) + `"`
+		}
+		return text
+	}
+	return cut(compact(v), n)
+}
+
+// compact is a value as JSON on one line.
+func compact(v any) string {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return "?"
+	}
+	return inLine(strings.TrimSuffix(b.String(), "\n"))
+}
+
+// quoted is a text in quotes; what cannot be seen, or looks like a space, is escaped.
+func quoted(s string) string { return strconv.Quote(s) }
+
+// cut shortens a text to n characters, the last of which then shows that it was.
+func cut(s string, n int) string {
+	if utf8.RuneCountInString(s) <= n {
+		return s
+	}
+	i := 0
+	for at := range s {
+		if i++; i == n {
+			return s[:at] + "…"
+		}
+	}
+	return s
+}
+
+// fits: the value is printed whole in n characters.
+func fits(o merge.Opt, n int) bool {
+	if s, ok := o.Value.(string); ok {
+		return len(s) <= 4*n && utf8.RuneCountInString(quoted(s)) <= n
+	}
+	return !o.Set || utf8.RuneCountInString(compact(o.Value)) <= n
+}
+
+// beside spells values of one place in about n characters each, so that no two that
+// differ read alike: a long text is cut around the places where they part.
+func beside(n int, all ...merge.Opt) []string {
+	var long []string
+	for _, o := range all {
+		if s, ok := o.Value.(string); ok {
+			long = append(long, s)
+		}
+	}
+	parting := partings(long)
+	out := make([]string, len(all))
+	for i, o := range all {
+		s, isText := o.Value.(string)
+		if !o.Set || fits(o, n) || !isText || len(parting) == 0 {
+			out[i] = short(o.Value, n)
+			continue
+		}
+		out[i] = windows(s, parting, n)
+	}
+	return out
+}
+
+// partings are the places, in bytes, where two of the texts begin to differ.
+func partings(all []string) []int {
+	var at []int
+	for i, a := range all {
+		for _, b := range all[:i] {
+			if a != b {
+				at = append(at, common(a, b))
+			}
+		}
+	}
+	return at
+}
+
+// common is the length of the texts' common beginning, in whole characters.
+func common(a, b string) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	for n > 0 && n < len(a) && !utf8.RuneStart(a[n]) {
+		n--
+	}
+	return n
+}
+
+// windows cuts a text to what surrounds the places, half of it before and half
+// behind each.
+func windows(s string, places []int, n int) string {
+	slices.Sort(places)
+	var b strings.Builder
+	end := 0
+	for i, at := range places {
+		from, to := max(start(s, at-n/2), end), start(s, at+n/2)
+		if from > end || i == 0 && from > 0 {
+			b.WriteString("…")
+		}
+		if to > from {
+			q := quoted(s[from:to])
+			b.WriteString(q[1 : len(q)-1])
+		}
+		end = max(end, to)
+	}
+	if end < len(s) {
+		b.WriteString("…")
+	}
+	return `"` + b.String() + `"`
+}
+
+// start is where the character at or before byte i begins.
+func start(s string, i int) int {
+	i = min(max(i, 0), len(s))
+	for i > 0 && i < len(s) && !utf8.RuneStart(s[i]) {
+		i--
+	}
+	return i
+}
+
+// noun names a value that is too long for a line by its shape.
+func noun(v any) string {
+	switch v := v.(type) {
+	case map[string]any:
+		return "map of " + count(len(v), "field", "fields")
+	case []any:
+		return "list of " + count(len(v), "entry", "entries")
+	case string:
+		if n := len(splitLines(v)); n > 1 {
+			return fmt.Sprintf("text of %d lines", n)
+		}
+	}
+	return short(v, shownAt)
+}
+
+// content is a value that stands alone in a line: a list by its entries' names, where
+// it is too long.
+func content(o merge.Opt) string {
+	list, ok := o.Value.([]any)
+	if !ok || fits(o, shownAt) {
+		if text, isText := o.Value.(string); isText && manyLines(text) && !fits(o, shownAt) {
+			return noun(text)
+		}
+		return short(o.Value, 2*shownAt)
+	}
+	var parts []string
+	for i, v := range list {
+		if i == mostParts {
+			parts = append(parts, fmt.Sprintf("and %d more", len(list)-i))
+			break
+		}
+		parts = append(parts, entryText(v))
+	}
+	return "[" + strings.Join(parts, ", ") + "]"
+}
+
+// shown are the values of one place as they read beside each other.
+type shown struct {
+	sides
+	texts struct{ original, local, live string }
+
+	// long: a list, map or text of several lines has no room in the line, and what
+	// differs is to be named instead.
+	long bool
+}
+
+func (s sides) shown() shown { return s.shownIn(shownAt) }
+
+// shownIn is for values that may be n characters long.
+func (s sides) shownIn(n int) shown {
+	v := shown{sides: s}
+	texts := beside(n, s.original, s.local, s.live)
+	v.texts.original, v.texts.local, v.texts.live = texts[0], texts[1], texts[2]
+	for _, o := range []merge.Opt{s.original, s.local, s.live} {
+		text, _ := o.Value.(string)
+		v.long = v.long || !fits(o, n) && (!isScalar(o.Value) || manyLines(text))
+	}
+	return v
+}
