@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/internal/sink"
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
+	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
@@ -150,10 +151,14 @@ func (o kept) subject() plan.Subject {
 }
 
 // store writes what was planned; where somebody else was faster, it is planned
-// anew. What is told afterwards is the last plan.
+// anew, and the last plan is what is reported. Where a write of which nothing was
+// heard turns out to have been done, there is no more to plan.
 func (k *keeper) store(ctx context.Context, o kept, a plan.Annotated, rewrite plan.Rewrite, dry bool) (sink.Outcome, error) {
 	server := sink.Server{API: k.api, Write: cluster.Write{FieldManager: k.manager, DryRun: dry}}
 	return server.Carry(ctx, o.Target, a.Planned, func(ctx context.Context, live map[string]any) (plan.Planned, error) {
+		if live != nil && lastapplied.Read(live).Text == lastapplied.Read(a.Final).Text {
+			return plan.Planned{Subject: a.Subject, Live: live, Final: live}, nil
+		}
 		o.live = live
 		s := o.subject()
 		if o.local == nil && live == nil {

@@ -18,6 +18,11 @@ const (
 	// maxPause is the longest that a server may have the client wait before it asks
 	// again. One that says more is told as what it is, out of order.
 	maxPause = time.Minute
+	// minPause is the shortest: a server that says "at once" is not asked in a loop.
+	minPause = time.Second
+	// maxPatience is how long a server may have the client wait in sum where requests
+	// may take as long as they like.
+	maxPatience = 10 * time.Minute
 	// maxPages bounds a list: a million objects, at pageSize each.
 	maxPages = 2000
 	// maxEmpty is how many pages in a row may hold nothing and yet not be the last.
@@ -45,12 +50,25 @@ func (b *bounded) RoundTrip(req *http.Request) (*http.Response, error) {
 	if to, err := resp.Location(); err == nil && resp.StatusCode/100 == 3 && (to.Host != req.URL.Host || to.Scheme != req.URL.Scheme) {
 		return nil, errors.Join(fmt.Errorf("it sends the request on to another host, %s, which would be given your credentials", shorten(to.Host, maxText)), resp.Body.Close())
 	}
-	if s, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil && time.Duration(s) > maxPause/time.Second {
-		resp.Header.Del("Retry-After")
+	if s, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil {
+		if time.Duration(s) > maxPause/time.Second {
+			resp.Header.Del("Retry-After")
+		} else if later, ok := req.Context().Value(laterKey{}).(*later); ok {
+			later.asked, later.pause = true, max(time.Duration(s)*time.Second, minPause)
+		}
 	}
 	resp.Body = &boundedBody{ReadCloser: resp.Body, left: maxAnswer}
 	return resp, nil
 }
+
+// later is when a server wants to be asked again, for whoever sent the request: the
+// client itself keeps the answer's header to itself.
+type later struct {
+	asked bool
+	pause time.Duration
+}
+
+type laterKey struct{}
 
 // WrappedRoundTripper lets the client find the transport below.
 func (b *bounded) WrappedRoundTripper() http.RoundTripper { return b.next }

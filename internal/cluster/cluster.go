@@ -6,6 +6,7 @@ package cluster
 import (
 	"fmt"
 	"sync"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -27,6 +28,7 @@ type Getter interface {
 type Cluster struct {
 	client    *rest.RESTClient
 	host      string
+	timeout   time.Duration // of a request; 0: none
 	discovery discovery.CachedDiscoveryInterfaceWithContext
 
 	mu        sync.Mutex
@@ -60,10 +62,20 @@ func New(flags Getter, warnings rest.WarningHandler) (*Cluster, error) {
 	return &Cluster{
 		client:    client,
 		host:      config.Host,
+		timeout:   config.Timeout,
 		discovery: discovery.ToCachedDiscoveryInterfaceWithContext(found),
 		groups:    map[string]map[string]Resource{},
 		declared:  map[schema.GroupVersionKind]Resource{},
 	}, nil
+}
+
+// Patience is how long in sum a server may have the client wait that says of a write
+// that it is to be sent later: as long as one request may take.
+func (c *Cluster) Patience() time.Duration {
+	if c.timeout == 0 {
+		return maxPatience
+	}
+	return c.timeout
 }
 
 func configError(err error) error {

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -27,7 +28,8 @@ type Refusal struct {
 	Causes []metav1.StatusCause // field and reason of each complaint, as the server gave them
 	Text   string               // one line, without the object's name
 
-	tested bool // a JSON patch was sent, and one of its tests did not hold
+	later  later // when the server wants to be asked again
+	tested bool  // a JSON patch was sent, and one of its tests did not hold
 }
 
 // ofTest: a JSON patch was refused for one of its tests. The API server then gives no
@@ -64,6 +66,16 @@ func IsInvalid(err error) bool { return refused(err, http.StatusUnprocessableEnt
 
 // IsForbidden says that the right is missing, or that an admission rule refused.
 func IsForbidden(err error) bool { return refused(err, http.StatusForbidden) }
+
+// RetryAfter is how long the server asked to wait before the request is sent again;
+// false where it did not (429 and 5xx with Retry-After).
+func RetryAfter(err error) (time.Duration, bool) {
+	var r *Refusal
+	if !errors.As(err, &r) || !r.later.asked || r.Code != http.StatusTooManyRequests && r.Code < http.StatusInternalServerError {
+		return 0, false
+	}
+	return r.later.pause, true
+}
 
 // IsRefusal says that the server answered, and said no.
 func IsRefusal(err error) bool {
@@ -130,9 +142,11 @@ func TooSlow(err error) bool {
 }
 
 // Uncertain says that a write which ended with err may nevertheless have been done:
-// there was no answer, or one that tells of trouble behind the server.
+// there was no answer, or one that reports trouble behind the server, or load, which a
+// gateway reports also of what the server has done.
 func Uncertain(err error) bool {
-	return Unanswered(err) || Code(err) >= http.StatusInternalServerError || errors.Is(err, context.Canceled)
+	code := Code(err)
+	return Unanswered(err) || code >= http.StatusInternalServerError || code == http.StatusTooManyRequests || errors.Is(err, context.Canceled)
 }
 
 func (c *Cluster) unreachable(err error) error {

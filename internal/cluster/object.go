@@ -107,7 +107,9 @@ func (c *Cluster) send(ctx context.Context, t Target, verb string, req *rest.Req
 	if w.DryRun {
 		req.Param("dryRun", "All")
 	}
-	obj, err := c.object(ctx, t, verb, req.Body(data))
+	// The client would send a write again by itself where the answer says "later", also
+	// one that was done, and its caller would never know.
+	obj, err := c.object(ctx, t, verb, req.Body(data).MaxRetries(0))
 	if err != nil {
 		return nil, err
 	}
@@ -139,9 +141,15 @@ func (c *Cluster) answer(ctx context.Context, t Target, verb string, req *rest.R
 	if t.Group == "" && t.Kind == "Secret" {
 		ctx = discreet(ctx)
 	}
-	result := req.Do(ctx)
+	var again later
+	result := req.Do(context.WithValue(ctx, laterKey{}, &again))
 	if err := result.Error(); err != nil { // Raw's own error lacks what the server said
-		return nil, c.explain(err, t, verb)
+		err = c.explain(err, t, verb)
+		var r *Refusal
+		if errors.As(err, &r) {
+			r.later = again
+		}
+		return nil, err
 	}
 	data, err := result.Raw()
 	if err != nil {

@@ -4,49 +4,73 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/plan"
 )
 
-// lostTries is how often a write is sent whose answer gets lost.
+// lostTries is how often a write is sent whose answer is lost.
 const lostTries = 3
 
 // settle finds out what became of a write that ended with cause, which does not
-// tell, by reading the object again. It is done if the object is as it should be.
-// If it is not, and nobody refused the write, it may be sent again: as every write
-// it is bound to what was merged, so that one which is still on its way cannot be
-// done on top of it. The error names the object.
+// say, by reading the object again and merging anew. If that finds nothing to do, what
+// was sent is what is reported. If it does, and nobody refused the write, it may be sent
+// again: as every write it is bound to what was merged, so that one
+// which is still on its way cannot be done on top of it. A server that asks to wait is
+// waited for, within Cluster.Patience in sum. The error names the object.
 //
-// Unlike kubectl: which tells of the lost answer, and leaves it to the user to find
+// Unlike kubectl: which reports the lost answer, and leaves it to the user to find
 // out whether the object was written.
-func (c *carrying) settle(ctx context.Context, cause error) (done bool, err error) {
-	c.lost++
-	action, written := c.out.Planned.Action, !c.Write.DryRun
-	switch {
-	case !written && cluster.Unanswered(cause) && c.lost < lostTries:
-		return false, nil
-	case !written:
-		return false, fmt.Errorf("%s: %w", c.target, cause)
+func (c *carrying) settle(ctx context.Context, cause error) error {
+	pause, asked := cluster.RetryAfter(cause)
+	if asked {
+		if err := c.wait(ctx, pause, cause); err != nil {
+			return err
+		}
+	} else {
+		c.lost++
 	}
+	again := asked || cluster.Unanswered(cause) && !cluster.TooSlow(cause)
+	if c.Write.DryRun {
+		if (asked || cluster.Unanswered(cause)) && c.lost < lostTries {
+			return nil
+		}
+		return fmt.Errorf("%s: %w", c.target, cause)
+	}
+	doubt := "the server's answer to the write was lost"
+	if cluster.IsRefusal(cause) {
+		doubt = "the server answered the write with an error (" + cause.Error() + ")"
+	}
+	c.remember(c.out.Planned, doubt)
 	if err := c.reread(ctx, c.lost); err != nil {
 		if errors.Is(cause, context.Canceled) { // there is more to say than that the run was stopped
 			cause = errors.New("interrupted while it was being written")
 		}
-		return false, fmt.Errorf("%s: %w: whether it was written cannot be known: merge again to find out", c.target, cause)
+		return fmt.Errorf("%s: %w: whether it was written cannot be known: merge again to find out", c.target, cause)
 	}
 	switch {
 	case c.out.Planned.Action == plan.Nothing:
-		c.out.Object, c.out.Word = c.out.Planned.Live, Configured
-		if action == plan.Create {
-			c.out.Word = Created
-		}
-		c.out.Notes = append(c.out.Notes, "the server's answer to the write got lost; read again, the object is as it should be")
-		return true, nil
+		return nil
+	case again && c.lost < lostTries:
+		return nil
 	case !cluster.Unanswered(cause):
-		return false, fmt.Errorf("%s: %w", c.target, cause)
-	case cluster.TooSlow(cause), c.lost == lostTries:
-		return false, fmt.Errorf("%s: %w: when it was read again it was not written: merge again", c.target, cause)
+		return fmt.Errorf("%s: %w", c.target, cause)
 	}
-	return false, nil
+	return fmt.Errorf("%s: %w: when it was read again it was not written: merge again", c.target, cause)
+}
+
+// wait does as a server asks that answers "try again later", for as long in sum as
+// one request may take. Else cause is the error.
+func (c *carrying) wait(ctx context.Context, pause time.Duration, cause error) error {
+	c.waited += pause
+	if most := c.API.Patience(); c.waited > most {
+		return fmt.Errorf("%s: %w (it has asked to be waited for more than %s in all)", c.target, cause, most)
+	}
+	select {
+	case <-time.After(pause):
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("%s: %w", c.target, ctx.Err())
+	}
 }

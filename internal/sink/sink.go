@@ -56,20 +56,24 @@ const (
 	pinnedTries = 20
 )
 
+// stillTries is how often a write is refused as overtaken though the object is as it
+// was read: nobody has overtaken it then.
+const stillTries = 5
+
 // Carry sends what p asks for, and nothing where nothing changes. Where the object
 // was changed meanwhile, it is read and merged anew, a bounded number of times.
-// Where the server's answer got lost, it is read to find out what became of it.
-// The error names the object.
+// Where the server's answer was lost, it is read to find out what became of it.
+// What was sent is reported, whatever is found then. The error names the object.
 func (s *Server) Carry(ctx context.Context, t cluster.Target, p plan.Planned, again Again) (Outcome, error) {
 	c := carrying{Server: s, target: t, again: again, out: Outcome{Planned: p}}
 	for try := 0; ; try++ {
 		p := c.out.Planned
 		switch {
 		case len(p.Conflicts) > 0:
-			c.out.Word, c.out.Object = Unsettled, p.Final
+			c.unsettled()
 			return c.out, nil
 		case p.Action == plan.Nothing:
-			c.out.Word, c.out.Object = Unchanged, p.Live
+			c.settled()
 			return c.out, nil
 		}
 		obj, err := s.send(ctx, t, p, try >= boundTries, &c.out)
@@ -77,19 +81,17 @@ func (s *Server) Carry(ctx context.Context, t cluster.Target, p plan.Planned, ag
 		case err == nil && s.Trial:
 			return c.out, nil
 		case err == nil:
-			c.out.Object, c.out.Word = obj, s.word(p, obj)
+			c.written(obj)
 			return c.out, nil
-		case cluster.Uncertain(err):
-			if done, err := c.settle(ctx, err); done || err != nil {
+		case cluster.Uncertain(err), cluster.IsNotFound(err) && p.Action == plan.Create:
+			if err := c.settle(ctx, err); err != nil {
 				return c.out, err
 			}
 			continue
 		case !overtaken(err, p):
 			return c.out, fmt.Errorf("%s: %w", t, err)
-		case try >= boundTries+pinnedTries:
-			return c.out, fmt.Errorf("%s: was changed by others %d times while it was being merged: find out who writes it all the time (kubectl get -w), and merge again: %w", t, try+1, err)
 		}
-		if err := c.reread(ctx, try); err != nil {
+		if err := c.retry(ctx, try, err); err != nil {
 			return c.out, err
 		}
 	}
@@ -98,16 +100,97 @@ func (s *Server) Carry(ctx context.Context, t cluster.Target, p plan.Planned, ag
 // carrying is one Carry under way.
 type carrying struct {
 	*Server
+	record
 	target cluster.Target
 	again  Again
 	out    Outcome
-	lost   int // answers
+	read   string        // version of the object, the last time; "" where there is none
+	lost   int           // answers
+	still  int           // answers that say overtaken where nobody was
+	waited time.Duration // because the server asked for it
+}
+
+// retry merges anew after a write that cause says was overtaken.
+func (c *carrying) retry(ctx context.Context, try int, cause error) error {
+	if try >= boundTries+pinnedTries {
+		return fmt.Errorf("%s: was changed by others %d times while it was being merged: find out who writes it all the time (kubectl get -w), and merge again: %w", c.target, try+1, cause)
+	}
+	p := c.out.Planned
+	if !c.Write.DryRun {
+		c.remember(p, "the server refused the write as overtaken ("+cause.Error()+")")
+	}
+	if err := c.reread(ctx, try); err != nil {
+		return err
+	}
+	if c.read != read(p) || cluster.IsUnsupported(cause) {
+		return nil
+	}
+	if c.still++; c.still == stillTries {
+		return fmt.Errorf("%s: %w: the server answered this to %d writes, though the object is as it was read before each: nothing was written: look at what stands between you and the server, and merge again", c.target, cause, stillTries)
+	}
+	return nil
+}
+
+// written ends with a write that the server has confirmed.
+func (c *carrying) written(obj map[string]any) {
+	c.out.Object, c.out.Word = obj, c.word(c.out.Planned, obj)
+	if c.done == nil {
+		return
+	}
+	c.note(c.doubt + "; it was done, and merged again with what others changed since")
+	c.out.Planned = *both(c.done, c.out.Planned)
+	if c.out.Planned.Action == plan.Create {
+		c.out.Word = Created
+	}
+}
+
+// settled ends with a merge that finds nothing to do. After a write of the run's own
+// that may have been done, that write is what made the object so, and is reported.
+func (c *carrying) settled() {
+	live := c.out.Planned.Live
+	c.out.Word, c.out.Object = Unchanged, live
+	if c.sent == nil && c.done == nil || !mayBeFrom(live, c.Write.FieldManager) {
+		return
+	}
+	c.note(c.doubt + "; read again, the object is as it should be")
+	if c.sent != nil {
+		if c.sent.Sealed == nil {
+			c.changedBy(writers(c.sent.Live, live, c.Write.FieldManager))
+		}
+		c.done = both(c.done, *c.sent)
+	}
+	c.out.Planned, c.out.Word = *c.done, Configured
+	if c.done.Action == plan.Create {
+		c.out.Word = Created
+	}
+}
+
+// unsettled ends with conflicts. What was written before others came is reported all
+// the same.
+func (c *carrying) unsettled() {
+	c.out.Word, c.out.Object = Unsettled, c.out.Planned.Final
+	if c.done == nil {
+		return
+	}
+	c.note("was written, before others changed it again: " + c.doubt)
+	for _, n := range diff.Notes(diff.Told{Object: c.done.Name, Namespace: c.done.Namespace(), Local: c.done.Value, Live: c.done.Live, Plan: c.done.Plan}) {
+		c.note("with that write: " + n.Text)
+	}
+}
+
+func (c *carrying) note(text string) { c.out.Notes = append(c.out.Notes, text) }
+
+// changedBy notes that somebody else has written the object since it was read.
+func (c *carrying) changedBy(name string) {
+	if name != "" {
+		c.note("was changed by " + name + " since it was read first")
+	}
 }
 
 // overtaken: somebody else wrote between our reading and our writing.
 func overtaken(err error, p plan.Planned) bool {
 	switch {
-	case cluster.IsConflict(err), cluster.IsAlreadyExists(err) && p.Action == plan.Create:
+	case cluster.IsConflict(err), cluster.IsAlreadyExists(err):
 		return true
 	case cluster.IsNotFound(err):
 		return p.Action == plan.Change
@@ -129,6 +212,8 @@ func (c *carrying) reread(ctx context.Context, try int) error {
 	if err != nil && !cluster.IsNotFound(err) {
 		return fmt.Errorf("%s: %w", c.target, err)
 	}
+	c.read = version(live)
+	c.changedBy(c.look(live, c.Write.FieldManager))
 	if c.out.Planned, err = c.again(ctx, live); err != nil {
 		return err
 	}

@@ -142,6 +142,11 @@ var troubles = []trouble{
 		wrote: "abc",
 	},
 	{
+		what: "404 to a write for ever", why: "nobody changed the object, so nobody is said to have",
+		fault: fault{hits: about("WRITE", "/b?"), do: refuse(404, "NotFound", `configmaps "b" not found`)},
+		code:  1, says: `configmap/b: configmaps "b" not found: the server answered this to 5 writes, though the object is as it was read before each`, wrote: "ac",
+	},
+	{
 		what: "429 with Retry-After", why: "the server says when to come again",
 		fault: fault{hits: of("READ", "WRITE", "DRYRUN"), most: 4, do: refuse(429, "TooManyRequests", busy, "Retry-After", "1")},
 		wrote: "abc",
