@@ -135,7 +135,7 @@ func TestCompletionTables(t *testing.T) {
 		}
 	}
 	for _, form := range names(outputWords) {
-		if forms[form] == nil && !strings.HasSuffix(form, "=") {
+		if forms[form].open == nil && !strings.HasSuffix(form, "=") {
 			t.Errorf("-o %s is completed, and is no form of output", form)
 		}
 	}

@@ -20,7 +20,7 @@ type diffVerb struct {
 	plan        planFlags
 	out         outputFlags
 	told        noteFlags
-	dryRun      string
+	dryRun      dryRunFlag
 	live        []string
 	concurrency int
 }
@@ -83,7 +83,7 @@ func (v *diffVerb) checked(cmd *cobra.Command, args []string) (differs bool, err
 	if len(args) > 0 {
 		return false, fmt.Errorf("unexpected argument %q; files are given with -f", args[0])
 	}
-	mode, err := showMode(v.dryRun, v.live)
+	mode, err := showMode(v.dryRun.text, v.live)
 	if err != nil {
 		return false, err
 	}

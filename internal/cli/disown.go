@@ -19,7 +19,7 @@ import (
 type disownVerb struct {
 	keeper
 	out    keptOutput
-	dryRun string
+	dryRun dryRunFlag
 	write  bool // the files too
 
 	fields []merge.Path
@@ -46,13 +46,14 @@ and its layout stay. Entries of lists are named by their keys, those of maps by 
 	v.inputs.add(flags, "give fields up of")
 	flags.StringVar(&v.manager, "field-manager", defaultManager, "name of the manager used to track field ownership")
 	v.out.add(flags)
+	v.out.reports(flags)
 	addDryRun(flags, &v.dryRun)
 	flags.BoolVarP(&v.write, "write", "w", false, "take the fields out of the files given with -f too")
 	return cmd
 }
 
 func (v *disownVerb) run(ctx context.Context, args []string) error {
-	mode, err := parseDryRun(v.dryRun)
+	mode, err := v.out.mode(v.dryRun)
 	if err != nil {
 		return err
 	}

@@ -18,8 +18,24 @@ const (
 	dryServer dryRun = "server" // the server goes through all of it and stores nothing
 )
 
-func addDryRun(flags *pflag.FlagSet, value *string) {
-	flags.StringVar(value, "dry-run", "none", `"none", "client" (print the result, send nothing) or "server" (have the server try it, store nothing); bare: client`)
+// dryRunFlag is --dry-run as it is given.
+type dryRunFlag struct {
+	text  string
+	given bool
+}
+
+func (f *dryRunFlag) String() string { return f.text }
+func (f *dryRunFlag) Type() string   { return "string" }
+
+// Set takes any text; what it means is found out when the verb runs.
+func (f *dryRunFlag) Set(text string) error {
+	f.text, f.given = text, true
+	return nil
+}
+
+func addDryRun(flags *pflag.FlagSet, value *dryRunFlag) {
+	value.text = string(dryNone)
+	flags.Var(value, "dry-run", `"none", "client" (print the result, send nothing) or "server" (have the server try it, store nothing); bare: client`)
 	flags.Lookup("dry-run").NoOptDefVal = string(dryClient)
 }
 

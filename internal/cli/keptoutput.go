@@ -28,6 +28,12 @@ func (f *keptOutput) add(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.secrets, "show-secrets", false, "print the values of Secrets")
 }
 
+// reports says in the help that reports write nothing, as they do where a dry run is
+// possible; see outputFlags.mode.
+func (f *keptOutput) reports(flags *pflag.FlagSet) {
+	flags.Lookup("output").Usage += "; with patch and diff nothing is written"
+}
+
 func (f *keptOutput) open(e *env, mode dryRun) (err error) {
 	f.view = view{env: e, outputFlags: f.outputFlags, mode: mode}
 	switch f.output {

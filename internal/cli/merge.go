@@ -20,7 +20,7 @@ type mergeVerb struct {
 	plan        planFlags
 	out         outputFlags
 	told        noteFlags
-	dryRun      string
+	dryRun      dryRunFlag
 	live        []string
 	concurrency int
 	preflight   bool
@@ -61,7 +61,7 @@ func newMerge(e *env) *cobra.Command {
 				return err
 			}
 			if !v.inputs.given() && cmd.Flags().NFlag() == 0 {
-				return cmd.Help()
+				return errors.Join(cmd.Help(), v.inputs.validate())
 			}
 			return v.run(cmd.Context(), cmd.Flags().Changed("policy"))
 		},
@@ -88,7 +88,7 @@ func (v *mergeVerb) run(ctx context.Context, policyGiven bool) error {
 	if err != nil {
 		return err
 	}
-	if planner.Trace = v.out.output == "explain"; planner.Trace {
+	if planner.Trace = forms[v.out.output].traces; planner.Trace {
 		if err := v.plan.explains(); err != nil {
 			return err
 		}
@@ -130,7 +130,7 @@ func (v *mergeVerb) run(ctx context.Context, policyGiven bool) error {
 
 // mode is how much of the run is for show.
 func (v *mergeVerb) mode() (dryRun, error) {
-	mode, err := parseDryRun(v.dryRun)
+	mode, err := v.out.mode(v.dryRun)
 	if err != nil || len(v.live) == 0 {
 		return mode, err
 	}

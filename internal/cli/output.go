@@ -33,21 +33,32 @@ type outputFlags struct {
 	secrets       bool
 }
 
+// formRow is a row of forms.
+type formRow struct {
+	open func(view) (form, error)
+
+	// report: it prints what a run would do, and so the run writes nothing. The
+	// others print what was done, as kubectl apply's -o does.
+	report bool
+	needs  batch.Keep // until an object is printed
+	traces bool       // it needs an account of every field
+}
+
 // forms by the name that -o gives, without what stands behind =. To add one is to
 // add a row here.
-var forms = map[string]func(view) (form, error){
-	"name":  func(v view) (form, error) { return nameForm{v}, nil },
-	"yaml":  func(v view) (form, error) { return &streamForm{view: v, style: yamlList}, nil },
-	"json":  func(v view) (form, error) { return &streamForm{view: v, style: jsonList}, nil },
-	"patch": func(v view) (form, error) { return patchForm{v}, nil },
-	"diff":  func(v view) (form, error) { return diffForm{v.differ()}, nil },
+var forms = map[string]formRow{
+	"name": {open: func(v view) (form, error) { return nameForm{v}, nil }},
+	"yaml": {open: func(v view) (form, error) { return &streamForm{view: v, style: yamlList}, nil }},
+	"json": {open: func(v view) (form, error) { return &streamForm{view: v, style: jsonList}, nil }},
 
-	"explain":  func(v view) (form, error) { return newExplainForm(v, diff.ExplainTable) },
-	"markdown": func(v view) (form, error) { return newMarkdownForm(v), nil },
+	"patch":    {report: true, needs: batch.Changes, open: func(v view) (form, error) { return patchForm{v}, nil }},
+	"diff":     {report: true, needs: batch.Changes, open: func(v view) (form, error) { return diffForm{v.differ()}, nil }},
+	"explain":  {report: true, traces: true, open: func(v view) (form, error) { return newExplainForm(v, diff.ExplainTable) }},
+	"markdown": {report: true, open: func(v view) (form, error) { return newMarkdownForm(v), nil }},
 }
 
 func (f *outputFlags) add(flags *pflag.FlagSet) {
-	flags.StringVarP(&f.output, "output", "o", "", "name, yaml, json, patch, diff, explain, markdown, jsonpath=…, go-template=…, custom-columns=…")
+	flags.StringVarP(&f.output, "output", "o", "", "name, yaml, json, jsonpath=…, go-template=…, custom-columns=…: print the objects written; patch, diff, explain, markdown: reports, which write nothing")
 	flags.StringVar(&f.template, "template", "", "template text or file for -o go-template and -o go-template-file")
 	flags.BoolVar(&f.managedFields, "show-managed-fields", false, "keep managedFields when printing objects")
 	flags.BoolVar(&f.secrets, "show-secrets", false, "print the values of Secrets")
@@ -68,10 +79,25 @@ func (f *outputFlags) form(e *env, mode dryRun) (form, error) {
 		}
 		return &dryForm{view: v}, nil
 	}
-	if form, ok := forms[f.output]; ok {
-		return form(v)
+	if p, ok := forms[f.output]; ok {
+		return p.open(v)
 	}
 	return templated(v)
+}
+
+// mode is the dry run that a command line asks for. A report implies one.
+//
+// Unlike kubectl: whose -o prints what was written, whatever its argument. What only
+// shows a change in a pull request must not deploy it for want of --dry-run.
+func (f *outputFlags) mode(asked dryRunFlag) (dryRun, error) {
+	mode, err := parseDryRun(asked.text)
+	switch {
+	case err != nil || mode != dryNone || !forms[f.output].report:
+		return mode, err
+	case asked.given:
+		return mode, fmt.Errorf("-o %s: is a report, which never writes, and --dry-run=none asks for a write: leave out --dry-run to see the report, as with kubectl merge diff, or -o %s to write", f.output, f.output)
+	}
+	return dryClient, nil
 }
 
 // keep is what has to be kept of objects until they are printed.
@@ -79,10 +105,8 @@ func (f *outputFlags) keep(mode dryRun) batch.Keep {
 	switch {
 	case mode == dryNone && f.template == "" && (f.output == "" || f.output == "name"):
 		return batch.Outcomes
-	case f.output == "diff", f.output == "patch":
-		return batch.Changes
 	}
-	return batch.Everything
+	return forms[f.output].needs
 }
 
 // oneByOne: each object is printed when its turn comes, and not needed any more. A

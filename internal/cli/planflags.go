@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
+	"github.com/kubectl-merge/kubectl-merge/pkg/strategy"
 )
 
 // defaultManager is the field manager of kubectl apply, so that what either of us
@@ -63,6 +64,9 @@ func (f *planFlags) planner(ctx context.Context, policyGiven bool) (*plan.Planne
 	}
 	if f.saveRules != "" && !f.asks() {
 		return nil, errors.New("--save-rules: there are answers to save only with --policy=ask")
+	}
+	if _, err := strategy.Named(f.strategy); err != nil {
+		return nil, fmt.Errorf("--strategy=%s: %w", f.strategy, err)
 	}
 	validation, err := validation(f.validate)
 	if err != nil {
@@ -139,9 +143,9 @@ func (f *planFlags) originals(ctx context.Context) (plan.Originals, error) {
 	if f.original == "-" {
 		return plan.Originals{}, errors.New("--original: is read from a file, and not from standard input: name one, or one of auto, annotation, managed-fields and none")
 	}
-	saved, err := source.ReadSaved(ctx, source.Inputs{Files: []string{f.original}})
+	saved, err := source.ReadSaved(ctx, source.Inputs{Files: []string{f.original}, Flag: "--original"})
 	if err != nil {
-		return plan.Originals{}, fmt.Errorf("--original: is neither auto, annotation, managed-fields nor none, and as a file: %w", err)
+		return plan.Originals{}, fmt.Errorf("--original=%s: is none of auto, annotation, managed-fields and none, and as a file: %w", f.original, err)
 	}
 	return plan.Originals{From: plan.File, Saved: saved}, nil
 }

@@ -120,7 +120,7 @@ func (l *liveSide) cluster() (_ *cluster.Cluster, err error) {
 
 func (l *liveSide) read(ctx context.Context) (_ *source.Saved, err error) {
 	if l.saved == nil {
-		if l.saved, err = source.ReadSaved(ctx, source.Inputs{Files: l.files, Stdin: l.env.stdin(ctx), Pack: true}); err != nil {
+		if l.saved, err = source.ReadSaved(ctx, source.Inputs{Files: l.files, Flag: "--live", Stdin: l.env.stdin(ctx), Pack: true}); err != nil {
 			return nil, fmt.Errorf("--live: %w", err)
 		}
 	}

@@ -18,7 +18,7 @@ import (
 type setVerb struct {
 	keeper
 	out    keptOutput
-	dryRun string
+	dryRun dryRunFlag
 	create bool
 }
 
@@ -47,13 +47,14 @@ there and not in the next file that is merged is removed then.`,
 	flags := cmd.Flags()
 	v.add(flags, "take the configuration from")
 	v.out.add(flags)
+	v.out.reports(flags)
 	addDryRun(flags, &v.dryRun)
 	flags.BoolVar(&v.create, "create-annotation", false, "will create 'last-applied-configuration' annotations if current objects doesn't have one")
 	return cmd
 }
 
 func (v *setVerb) run(ctx context.Context) error {
-	mode, err := parseDryRun(v.dryRun)
+	mode, err := v.out.mode(v.dryRun)
 	if err != nil {
 		return err
 	}

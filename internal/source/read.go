@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,6 +22,7 @@ import (
 // Inputs says where objects are to be read, as kubectl's -f, -R, -k and -l do.
 type Inputs struct {
 	Files     []string // files, folders, URLs, patterns, "-"
+	Flag      string   // that Files were given with, for errors; "" is -f
 	Recursive bool
 	Kustomize string // a kustomization's folder or URL; "" for none
 	Selector  string // keeps only objects whose labels match; "" keeps all
@@ -122,7 +124,7 @@ func (in Inputs) texts(ctx context.Context, add func(name string, data []byte, e
 			}
 			add(name, data, err)
 		default:
-			names, err := expand(f, in.Recursive)
+			names, err := in.expand(f)
 			if err != nil {
 				add(f, nil, err)
 			}
@@ -140,16 +142,16 @@ func (in Inputs) texts(ctx context.Context, add func(name string, data []byte, e
 
 // expand lists the files that a path names: itself, a folder's files (with all
 // below it if recursive), or what a pattern matches.
-func expand(path string, recursive bool) ([]string, error) {
+func (in Inputs) expand(path string) ([]string, error) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		matches, globErr := filepath.Glob(path)
 		if globErr != nil || len(matches) == 0 {
-			return nil, fmt.Errorf("the path %q does not exist; check the name after -f", path)
+			return nil, fmt.Errorf("the path %q does not exist; check the name after %s", path, cmp.Or(in.Flag, "-f"))
 		}
 		var names []string
 		for _, m := range matches {
-			more, err := expand(m, recursive)
+			more, err := in.expand(m)
 			if err != nil {
 				return nil, err
 			}
@@ -160,9 +162,9 @@ func expand(path string, recursive bool) ([]string, error) {
 	if err != nil || !info.IsDir() {
 		return []string{path}, err
 	}
-	names, err := walk(path, recursive)
+	names, err := walk(path, in.Recursive)
 	if err == nil && len(names) == 0 {
-		err = fmt.Errorf("folder %s: holds no file to read: recognized file extensions are %v%s", path, extensions, hint(recursive, "; -R reads the folders below it too"))
+		err = fmt.Errorf("folder %s: holds no file to read: recognized file extensions are %v%s", path, extensions, hint(in.Recursive, "; -R reads the folders below it too"))
 	}
 	return names, err
 }

@@ -74,7 +74,7 @@ var Ways = []Way{
 //
 // Rules: SEMANTICS "What is not configuration" and "Strategies".
 func Plan(in Input) (Output, error) {
-	way, err := named(in.Strategy)
+	way, err := Named(in.Strategy)
 	if err != nil {
 		return Output{}, err
 	}
@@ -103,7 +103,9 @@ func Plan(in Input) (Output, error) {
 	return out, nil
 }
 
-func named(name string) (Way, error) {
+// Named is the strategy of that name, the default for "". The error lists the names
+// that there are.
+func Named(name string) (Way, error) {
 	if name == "" {
 		return Ways[0], nil
 	}
