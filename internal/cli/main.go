@@ -19,14 +19,15 @@ const (
 	failed      = 1
 	diffFailed  = 2
 	conflicted  = 3
+	hungUp      = 129
 	interrupted = 130
 	terminated  = 143
 )
 
 // Main runs one command line, without the program's name, and returns the exit
-// code. An interrupt, or the request to terminate that comes when a CI job is called
-// off, lets what is under way end, and begins nothing more; a second one ends the
-// process at once.
+// code. An interrupt, the request to terminate that comes when a CI job is called off,
+// or the end of the terminal lets what is under way end, and begins nothing more; a
+// second one ends the process at once.
 func Main(ctx context.Context, args []string, streams genericiooptions.IOStreams) int {
 	ctx, stop := untilSignal(ctx)
 	defer stop()
@@ -41,31 +42,41 @@ func Main(ctx context.Context, args []string, streams genericiooptions.IOStreams
 		fmt.Fprintf(streams.ErrOut, "error: %s\n", line)
 	}
 	if ctx.Err() != nil && err != nil { // all that was asked for may be done all the same
-		if context.Cause(ctx) == errTerminated {
-			return terminated
+		var by *signalled
+		if errors.As(context.Cause(ctx), &by) && endings[by.signal] != 0 {
+			return endings[by.signal]
 		}
 		return interrupted
 	}
 	return code
 }
 
-// errTerminated is why a context ended that SIGTERM has ended.
-var errTerminated = fmt.Errorf("terminated: %w", context.Canceled)
+// endings are the exit codes of a run that a signal has ended: 128 and its number.
+var endings = map[os.Signal]int{syscall.SIGHUP: hungUp, os.Interrupt: interrupted, syscall.SIGTERM: terminated}
+
+// signalled is why a context ended that a signal has ended.
+type signalled struct{ signal os.Signal }
+
+// Error names the signal.
+func (s *signalled) Error() string { return s.signal.String() }
+
+// Unwrap is context.Canceled.
+func (s *signalled) Unwrap() error { return context.Canceled }
 
 // untilSignal gives a context that the first signal ends. The second does what
 // signals do.
 func untilSignal(ctx context.Context) (context.Context, func()) {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	if !signal.Ignored(syscall.SIGHUP) { // as under nohup
+		signal.Notify(signals, syscall.SIGHUP)
+	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	go func() {
 		defer signal.Stop(signals)
 		select {
 		case s := <-signals:
-			if s == syscall.SIGTERM {
-				cancel(errTerminated)
-			}
-			cancel(nil)
+			cancel(&signalled{s})
 		case <-ctx.Done():
 		}
 	}()

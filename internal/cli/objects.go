@@ -102,8 +102,10 @@ func (k *keeper) filed(ctx context.Context, ns batch.Namespacing) ([]kept, error
 	if err := k.inputs.validate(); err != nil {
 		return nil, err
 	}
-	inputs := k.inputs.Inputs
-	inputs.Stdin = k.stdin(ctx)
+	inputs, err := k.local(ctx, &k.inputs)
+	if err != nil {
+		return nil, err
+	}
 	local, bad := source.Read(ctx, inputs)
 	if len(local) == 0 {
 		if bad == nil {

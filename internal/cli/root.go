@@ -2,7 +2,6 @@ package cli
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"strings"
 
@@ -10,7 +9,6 @@ import (
 	"github.com/spf13/pflag"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
-	"k8s.io/klog/v2"
 )
 
 // env is what every verb works in.
@@ -45,6 +43,7 @@ func newRoot(streams genericiooptions.IOStreams) *cobra.Command {
 	root.SilenceUsage = true
 	e.flags.AddFlags(root.PersistentFlags())
 	addLogFlags(root.PersistentFlags())
+	root.PersistentPreRun = func(cmd *cobra.Command, _ []string) { quietLogs(cmd.Flags(), e.warnings) }
 	root.SetFlagErrorFunc(flagError)
 	root.SetUsageTemplate(usage)
 	root.SuggestionsMinimumDistance = 3
@@ -71,17 +70,8 @@ Flags:
 {{.LocalNonPersistentFlags.FlagUsages | trimTrailingWhitespaces}}{{end}}
 
 kubectl's connection flags (-n, --context, --kubeconfig, --as, -v and others) work too:
-"kubectl options" lists them.{{if .HasAvailableSubCommands}} "{{.CommandPath}} COMMAND --help" tells more about a command.{{end}}
+"kubectl options" lists them. A request may take 2 minutes, or what --request-timeout says.{{if .HasAvailableSubCommands}} "{{.CommandPath}} COMMAND --help" tells more about a command.{{end}}
 `
-
-// addLogFlags adds the two of klog's flags that a user of kubectl knows.
-func addLogFlags(flags *pflag.FlagSet) {
-	all := flag.NewFlagSet("", flag.ContinueOnError)
-	klog.InitFlags(all)
-	for _, name := range []string{"v", "vmodule"} {
-		flags.AddGoFlag(all.Lookup(name))
-	}
-}
 
 // flagError suggests the flag that was probably meant.
 func flagError(cmd *cobra.Command, err error) error {

@@ -65,8 +65,10 @@ func (e *env) open(ctx context.Context, r request) (_ *session, err error) {
 	e.line = e.progress(r.quiet)
 	s.line, s.job.Progress = e.line, e.line.report()
 	defer e.line.end()
-	inputs := r.inputs.Inputs
-	inputs.Stdin = e.stdin(ctx)
+	inputs, err := e.local(ctx, r.inputs)
+	if err != nil {
+		return nil, err
+	}
 	inputs.Pack = true
 	from := &liveSide{env: e, files: r.live}
 	if r.plan.replace.given() {
@@ -100,6 +102,16 @@ func (e *env) open(ctx context.Context, r request) (_ *session, err error) {
 	}
 	s.bad = errors.Join(bad, err)
 	return s, nil
+}
+
+// local is what the flags name as inputs, with who is asked for it and for how long.
+func (e *env) local(ctx context.Context, flags *inputFlags) (in source.Inputs, err error) {
+	in = flags.Inputs
+	in.Stdin, in.Agent = e.stdin(ctx), userAgent()
+	if in.Timeout, err = e.timeout(); in.Timeout == 0 {
+		in.Timeout = -1 // as --request-timeout=0 has it
+	}
+	return in, err
 }
 
 // liveSide is where live objects are: in a cluster, or in files. Either is opened

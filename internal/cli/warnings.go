@@ -6,12 +6,15 @@ import (
 	"io"
 	"strings"
 	"sync"
+	"time"
 
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+	"github.com/kubectl-merge/kubectl-merge/internal/source"
 )
 
 // warnings tells what a server warns of, each warning once. It is kubectl's line.
@@ -55,6 +58,21 @@ func (w *warnings) HandleWarningHeaderWithContext(_ context.Context, code int, a
 	w.HandleWarningHeader(code, agent, text)
 }
 
+// timeout is how long one request may take; 0 is as long as it likes.
+func (e *env) timeout() (time.Duration, error) {
+	d, err := clientcmd.ParseTimeout(*e.flags.Timeout)
+	if err != nil {
+		return 0, fmt.Errorf("--request-timeout=%s: %w", *e.flags.Timeout, err)
+	}
+	return d, nil
+}
+
+// userAgent is by what servers know the program, in audit logs and priority levels.
+func userAgent() string {
+	v := thisVersion()
+	return "kubectl-merge/" + v.Version + " (" + v.Platform + ")"
+}
+
 // connection are kubectl's flags, whose clients warn as ours does, and are bounded.
 func (e *env) connection() *genericclioptions.ConfigFlags {
 	e.warnings = &warnings{env: e}
@@ -62,9 +80,11 @@ func (e *env) connection() *genericclioptions.ConfigFlags {
 		WithWarningPrinter(genericiooptions.IOStreams{ErrOut: spelling{e.ErrOut}}).
 		WithWrapConfigFn(func(c *rest.Config) *rest.Config {
 			c.WarningHandler, c.WarningHandlerWithContext = nil, e.warnings
+			c.UserAgent = userAgent()
 			cluster.Bound(c)
 			return c
 		})
+	*flags.Timeout = source.RequestTimeout.String()
 	return flags
 }
 

@@ -4,7 +4,9 @@
 package cluster
 
 import (
+	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -81,6 +83,9 @@ func (c *Cluster) Patience() time.Duration {
 func configError(err error) error {
 	if clientcmd.IsEmptyConfig(err) {
 		return fmt.Errorf("kubeconfig: no cluster is configured: set --kubeconfig, KUBECONFIG or --server, or work offline with --live FILE")
+	}
+	if strings.Contains(err.Error(), "'proxy-url'") { // the error holds the URL, and its password
+		return errors.New("kubeconfig: proxy-url: is no URL of a proxy: it must begin with http, https or socks5, and what is special in its user and password must be percent-encoded")
 	}
 	return fmt.Errorf("kubeconfig: %w", err)
 }

@@ -11,6 +11,9 @@ import (
 // they carry: at -v=8 it would otherwise print a Secret's values.
 func discreet(ctx context.Context) context.Context {
 	l := klog.FromContext(ctx)
+	if l.GetSink() == nil { // nothing is logged
+		return ctx
+	}
 	return klog.NewContext(ctx, l.WithSink(bodiless{l.GetSink()}))
 }
 
@@ -31,28 +34,3 @@ func (b bodiless) WithValues(pairs ...any) klog.LogSink {
 
 // WithName keeps the promise for loggers made of this one.
 func (b bodiless) WithName(name string) klog.LogSink { return bodiless{b.LogSink.WithName(name)} }
-
-// hushed is a context under which the client's own error lines are logged at -v=4
-// only: discovery writes one for what is returned, and told, as an error anyway.
-func hushed(ctx context.Context) context.Context {
-	l := klog.FromContext(ctx)
-	return klog.NewContext(ctx, l.WithSink(errorless{l.GetSink()}))
-}
-
-// errorless logs errors as information.
-type errorless struct{ klog.LogSink }
-
-// Error logs at level 4.
-func (e errorless) Error(err error, msg string, pairs ...any) {
-	if e.Enabled(4) {
-		e.LogSink.Info(4, msg, append(pairs, "err", err)...)
-	}
-}
-
-// WithValues keeps the promise for loggers made of this one.
-func (e errorless) WithValues(pairs ...any) klog.LogSink {
-	return errorless{e.LogSink.WithValues(pairs...)}
-}
-
-// WithName keeps the promise for loggers made of this one.
-func (e errorless) WithName(name string) klog.LogSink { return errorless{e.LogSink.WithName(name)} }

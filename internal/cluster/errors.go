@@ -157,11 +157,15 @@ func (c *Cluster) unreachable(err error) error {
 	switch host := hostOf(c.host); {
 	case errors.Is(err, errEndless):
 		return &Unreachable{Lost: true, slow: true, Text: fmt.Sprintf("server %s: %v: look at what stands between you and the server", host, errEndless)}
+	case proxied(err) != nil:
+		return &Unreachable{Text: fmt.Sprintf("server %s: the proxy on the way to it cannot be reached: %v: check proxy-url in your kubeconfig, HTTPS_PROXY and NO_PROXY", host, proxied(err))}
+	case strings.Contains(err.Error(), "invalid proxy address"):
+		return &Unreachable{Text: fmt.Sprintf("server %s: the proxy on the way to it: HTTPS_PROXY, HTTP_PROXY or ALL_PROXY is no URL: percent-encode what is special in its user and password", host)}
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return &Unreachable{Text: fmt.Sprintf("the connection to the server %s was refused - did you specify the right host or port? (--kubeconfig, --context and --server choose it; --live FILE works without one)", host)}
 	case errors.As(err, &dns):
 		return &Unreachable{Text: fmt.Sprintf("server %s: its name cannot be resolved: check the server in your kubeconfig, and the network", host)}
-	case errors.As(err, &netw) && netw.Timeout():
+	case timedOut(err):
 		return &Unreachable{Lost: true, slow: true, Text: fmt.Sprintf("server %s: does not answer: check the network, or give it longer with --request-timeout", host)}
 	case errors.As(err, &netw):
 		return &Unreachable{Lost: true, Text: fmt.Sprintf("server %s: cannot be reached: %v: check the server in your kubeconfig", host, netw.Err)}
@@ -169,6 +173,22 @@ func (c *Cluster) unreachable(err error) error {
 		return &Unreachable{Lost: true, Text: fmt.Sprintf("server %s: its answer broke off: try again", host)}
 	}
 	return err
+}
+
+// proxied is why a proxy could not be reached, nil where that is not the error. It
+// holds the proxy's address and never its URL, in which passwords are.
+func proxied(err error) error {
+	var op *net.OpError
+	if errors.As(err, &op) && (op.Op == "proxyconnect" || strings.HasPrefix(op.Op, "socks")) {
+		return op.Err
+	}
+	return nil
+}
+
+// timedOut: the time that the request may take is over, wherever it was.
+func timedOut(err error) bool {
+	var timeout interface{ Timeout() bool }
+	return errors.Is(err, context.DeadlineExceeded) || errors.As(err, &timeout) && timeout.Timeout()
 }
 
 // torn: the connection ended within the answer. The client has no type for it.
@@ -199,10 +219,25 @@ func (r *Refusal) text(s metav1.Status) string {
 		return "the server does not serve this kind"
 	case r.Code == http.StatusUnprocessableEntity && len(r.Causes) > 0:
 		return invalid(r.Causes, secret)
+	case r.Code == http.StatusBadRequest && strings.Contains(unexpected(s), "HTTP request to an HTTPS server"):
+		return "the server speaks TLS, and was asked without: write https:// in place of http:// into its address in the kubeconfig, or into --server"
 	case r.Code == http.StatusForbidden:
 		return forbidden(s.Message)
 	}
 	return shorten(s.Message, maxText) + way(r.Code, s.Message)
+}
+
+// unexpected is what something answered that is no API server.
+func unexpected(s metav1.Status) string {
+	if s.Details == nil {
+		return ""
+	}
+	for _, c := range s.Details.Causes {
+		if c.Type == metav1.CauseTypeUnexpectedServerResponse {
+			return c.Message
+		}
+	}
+	return ""
 }
 
 func forbidden(message string) string {

@@ -49,7 +49,6 @@ func (r Resource) GroupVersion() string {
 // once more past the cache, then among the declared ones. The error is an
 // *UnknownKindError where the server is sure.
 func (c *Cluster) Find(ctx context.Context, group, version, kind string) (Resource, error) {
-	ctx = hushed(ctx)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	gvk := schema.GroupVersionKind{Group: group, Version: version, Kind: kind}

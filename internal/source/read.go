@@ -13,10 +13,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/labels"
-	"sigs.k8s.io/kustomize/api/krusty"
-	"sigs.k8s.io/kustomize/kyaml/filesys"
 )
 
 // Inputs says where objects are to be read, as kubectl's -f, -R, -k and -l do.
@@ -27,7 +26,9 @@ type Inputs struct {
 	Kustomize string // a kustomization's folder or URL; "" for none
 	Selector  string // keeps only objects whose labels match; "" keeps all
 	Stdin     io.Reader
-	Pack      bool // objects come back Packed, so that many of them take little room
+	Timeout   time.Duration // of a URL, all tries together; 0: RequestTimeout, less: none
+	Agent     string        // as what the program presents itself to a URL's server
+	Pack      bool          // objects come back Packed, so that many of them take little room
 
 	// Change, which may be nil, is given all objects before any is left out or
 	// packed. Where one of them cannot be read, none is given back.
@@ -118,7 +119,7 @@ func (in Inputs) texts(ctx context.Context, add func(name string, data []byte, e
 			add(Stdin, data, err)
 		case strings.HasPrefix(f, "http://"), strings.HasPrefix(f, "https://"):
 			name := nameOf(f)
-			data, err := get(ctx, f)
+			data, err := in.get(ctx, f)
 			if err != nil {
 				err = fmt.Errorf("%s: cannot be read: %w", name, err)
 			}
@@ -129,13 +130,13 @@ func (in Inputs) texts(ctx context.Context, add func(name string, data []byte, e
 				add(f, nil, err)
 			}
 			for _, name := range names {
-				data, err := ReadFile(name)
+				data, err := readNamed(ctx, name)
 				add(name, data, err)
 			}
 		}
 	}
 	if in.Kustomize != "" {
-		data, err := kustomize(in.Kustomize)
+		data, err := in.build(ctx)
 		add(in.Kustomize, data, err)
 	}
 }
@@ -213,23 +214,49 @@ func hint(recursive bool, text string) string {
 	return text
 }
 
-func get(ctx context.Context, address string) ([]byte, error) {
+// get reads a URL, three times at most.
+func (in Inputs) get(ctx context.Context, address string) ([]byte, error) {
 	var err error
+	limit, ctx, cancel := in.limited(ctx, 1)
+	defer cancel()
 	for range 3 {
 		var data []byte
 		var again bool
-		if data, again, err = getOnce(ctx, address); err == nil {
+		if data, again, err = in.getOnce(ctx, address); err == nil {
 			return data, nil
 		}
 		if !again {
 			break
 		}
 	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		return nil, fmt.Errorf("its server has not answered whole within %s: try again, or give it longer with --request-timeout", limit)
+	}
 	var bare *url.Error // its text holds the address, and what is secret in it
 	if errors.As(err, &bare) {
 		err = bare.Err
 	}
 	return nil, err
+}
+
+// RequestTimeout is how long one request may take, of a URL's server or an API
+// server, unless --request-timeout says otherwise: twice what an API server takes
+// itself until it gives up (60 s), and enough for the largest schema over a slow line.
+//
+// Unlike kubectl: which waits for a server that says nothing until somebody ends it.
+const RequestTimeout = 2 * time.Minute
+
+// limited is a context that ends after so many times what one request may take.
+func (in Inputs) limited(ctx context.Context, times time.Duration) (time.Duration, context.Context, context.CancelFunc) {
+	limit := times * in.Timeout
+	switch {
+	case in.Timeout < 0:
+		return 0, ctx, func() {}
+	case in.Timeout == 0:
+		limit = times * RequestTimeout
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	return limit, ctx, cancel
 }
 
 // nameOf is a URL as errors and notes may name it: without a user, a password, and
@@ -246,10 +273,13 @@ func nameOf(address string) string {
 	return u.String()
 }
 
-func getOnce(ctx context.Context, address string) (data []byte, again bool, err error) {
+func (in Inputs) getOnce(ctx context.Context, address string) (data []byte, again bool, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		return nil, false, err
+	}
+	if in.Agent != "" {
+		req.Header.Set("User-Agent", in.Agent)
 	}
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
@@ -261,18 +291,4 @@ func getOnce(ctx context.Context, address string) (data []byte, again bool, err 
 	}
 	data, err = ReadAll(resp.Body)
 	return data, false, err
-}
-
-func kustomize(dir string) ([]byte, error) {
-	options := krusty.MakeDefaultOptions()
-	options.Reorder = krusty.ReorderOptionLegacy
-	m, err := krusty.MakeKustomizer(options).Run(filesys.MakeFsOnDisk(), dir)
-	if err != nil {
-		return nil, fmt.Errorf("kustomization %s: %w", dir, err)
-	}
-	data, err := m.AsYaml()
-	if err != nil {
-		return nil, fmt.Errorf("kustomization %s: %w", dir, err)
-	}
-	return data, nil
 }

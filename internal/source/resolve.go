@@ -20,6 +20,9 @@ const maxDepth = 10_000
 // template, and no bomb.
 const maxUnfolded = 1_000_000
 
+// tooLarge is what is wrong with a document whose aliases come to more.
+const tooLarge = "is too large"
+
 // cost is what a text counts against the budget: aliases share it, and what is sent
 // does not.
 func cost(text string) int { return len(text) / 64 }
@@ -72,7 +75,7 @@ func (r *resolver) value(n *yaml.Node, depth int) (any, error) {
 // spend takes from the budget. A document without aliases never comes to its end.
 func (r *resolver) spend(n *yaml.Node, much int) error {
 	if r.budget -= much; r.budget < 0 {
-		return r.fail(n, "is too large", "its aliases spell out to far more than its text; write the values out")
+		return r.fail(n, tooLarge, "its aliases spell out to far more than its text; write the values out")
 	}
 	return nil
 }

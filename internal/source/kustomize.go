@@ -1,0 +1,97 @@
+package source
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+)
+
+// fetches is how many times as long as one request a kustomization may take, which
+// may fetch several remote bases.
+const fetches = 5
+
+// build makes a kustomization. kustomize cannot be stopped: when ctx ends, or it has
+// taken too long, it is left behind, and goes with the process.
+func (in Inputs) build(ctx context.Context) ([]byte, error) {
+	limit, ctx, cancel := in.limited(ctx, fetches)
+	defer cancel()
+	data, err := awaited(ctx, func() ([]byte, error) { return kustomize(in.Kustomize) })
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = fmt.Errorf("kustomization %s: is not built after %s: look at what it fetches (kustomize build), or give it longer with --request-timeout", in.Kustomize, limit)
+	}
+	return data, err
+}
+
+func kustomize(dir string) ([]byte, error) {
+	options := krusty.MakeDefaultOptions()
+	options.Reorder = krusty.ReorderOptionLegacy
+	m, err := krusty.MakeKustomizer(options).Run(boundedFiles{filesys.MakeFsOnDisk()}, dir)
+	if err != nil {
+		return nil, fmt.Errorf("kustomization %s: %w", dir, err)
+	}
+	data, err := m.AsYaml()
+	if err != nil {
+		return nil, fmt.Errorf("kustomization %s: %w", dir, err)
+	}
+	return data, nil
+}
+
+// boundedFiles are the files of a kustomization, with the bounds that other inputs
+// have: of their size, and of what aliases spell out to, for which kustomize has none.
+type boundedFiles struct{ filesys.FileSystem }
+
+// ReadFile is the file's text.
+func (b boundedFiles) ReadFile(name string) ([]byte, error) {
+	if why := Special(name); why != "" {
+		if info, err := os.Stat(name); err == nil && !info.IsDir() {
+			return nil, fmt.Errorf("%s: is no regular file; take it out of the kustomization", name)
+		}
+	}
+	data, err := ReadFile(name)
+	if err != nil || !slices.Contains(extensions, filepath.Ext(name)) {
+		return data, err
+	}
+	var large *SyntaxError
+	if _, err := Decode(data); errors.As(err, &large) && large.What == tooLarge {
+		return nil, fmt.Errorf("%s: %w", name, large)
+	}
+	return data, nil
+}
+
+// awaited does what may take for ever, and leaves it behind when ctx ends.
+func awaited(ctx context.Context, do func() ([]byte, error)) ([]byte, error) {
+	type result struct {
+		data []byte
+		err  error
+	}
+	done := make(chan result, 1)
+	go func() {
+		data, err := do()
+		done <- result{data, err}
+	}()
+	select {
+	case r := <-done:
+		return r.data, r.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// readNamed is ReadFile for what need not be a file: a pipe to which nobody writes
+// is waited for until ctx ends.
+func readNamed(ctx context.Context, name string) ([]byte, error) {
+	if Special(name) == "" {
+		return ReadFile(name)
+	}
+	data, err := awaited(ctx, func() ([]byte, error) { return ReadFile(name) })
+	if err != nil && ctx.Err() != nil {
+		return nil, fmt.Errorf("%s: reading it was interrupted", name)
+	}
+	return data, err
+}
