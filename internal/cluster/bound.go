@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"k8s.io/client-go/rest"
@@ -15,6 +16,9 @@ const (
 	// maxAnswer bounds one answer of a server, unpacked: the largest list page or
 	// schema is a tenth of it.
 	maxAnswer = 256 << 20
+	// maxSchema is the same for one schema, or their index: reading it takes forty times
+	// its size. The largest of Kubernetes itself has 1 MiB.
+	maxSchema = 32 << 20
 	// maxPause is the longest that a server may have the client wait before it asks
 	// again. One that says more is told as what it is, out of order.
 	maxPause = time.Minute
@@ -57,7 +61,11 @@ func (b *bounded) RoundTrip(req *http.Request) (*http.Response, error) {
 			later.asked, later.pause = true, max(time.Duration(s)*time.Second, minPause)
 		}
 	}
-	resp.Body = &boundedBody{ReadCloser: resp.Body, left: maxAnswer}
+	limit := int64(maxAnswer)
+	if strings.Contains(req.URL.Path, "/openapi/") {
+		limit = maxSchema
+	}
+	resp.Body = &boundedBody{ReadCloser: resp.Body, left: limit, limit: limit}
 	return resp, nil
 }
 
@@ -76,16 +84,21 @@ func (b *bounded) WrappedRoundTripper() http.RoundTripper { return b.next }
 // boundedBody is an error where a body does not end in time.
 type boundedBody struct {
 	io.ReadCloser
-	left int64
+	left, limit int64
 }
 
-// errEndless: no server that is in order answers so much.
-var errEndless = fmt.Errorf("its answer is larger than %d MiB", maxAnswer>>20)
+// endlessError is an answer of a size that no server in order gives.
+type endlessError struct{ limit int64 }
+
+// Error names the bound.
+func (e *endlessError) Error() string {
+	return fmt.Sprintf("its answer is larger than %d MiB", e.limit>>20)
+}
 
 // Read reads as much as is left.
 func (b *boundedBody) Read(p []byte) (int, error) {
 	if b.left <= 0 {
-		return 0, errEndless
+		return 0, &endlessError{b.limit}
 	}
 	n, err := b.ReadCloser.Read(p[:min(int64(len(p)), b.left)])
 	b.left -= int64(n)

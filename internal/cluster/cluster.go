@@ -30,6 +30,7 @@ type Getter interface {
 type Cluster struct {
 	client    *rest.RESTClient
 	host      string
+	identity  string        // of the server, as far as the configuration gives it; see identity
 	timeout   time.Duration // of a request; 0: none
 	discovery discovery.CachedDiscoveryInterfaceWithContext
 
@@ -64,6 +65,7 @@ func New(flags Getter, warnings rest.WarningHandler) (*Cluster, error) {
 	return &Cluster{
 		client:    client,
 		host:      config.Host,
+		identity:  identity(config),
 		timeout:   config.Timeout,
 		discovery: discovery.ToCachedDiscoveryInterfaceWithContext(found),
 		groups:    map[string]map[string]Resource{},

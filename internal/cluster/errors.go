@@ -151,12 +151,13 @@ func Uncertain(err error) bool {
 
 func (c *Cluster) unreachable(err error) error {
 	var (
-		dns  *net.DNSError
-		netw *url.Error
+		dns     *net.DNSError
+		netw    *url.Error
+		endless *endlessError
 	)
 	switch host := hostOf(c.host); {
-	case errors.Is(err, errEndless):
-		return &Unreachable{Lost: true, slow: true, Text: fmt.Sprintf("server %s: %v: look at what stands between you and the server", host, errEndless)}
+	case errors.As(err, &endless):
+		return &Unreachable{Lost: true, slow: true, Text: fmt.Sprintf("server %s: %v: look at what stands between you and the server", host, endless)}
 	case proxied(err) != nil:
 		return &Unreachable{Text: fmt.Sprintf("server %s: the proxy on the way to it cannot be reached: %v: check proxy-url in your kubeconfig, HTTPS_PROXY and NO_PROXY", host, proxied(err))}
 	case strings.Contains(err.Error(), "invalid proxy address"):
@@ -243,7 +244,10 @@ func unexpected(s metav1.Status) string {
 func forbidden(message string) string {
 	short := shorten(message, maxText)
 	if strings.Contains(message, " cannot ") {
-		return short + ": ask whoever runs the cluster for this right"
+		if strings.Contains(message, " path ") {
+			return short + ": ask whoever runs the cluster for this permission, which the cluster role system:discovery has"
+		}
+		return short + ": ask whoever runs the cluster for this permission"
 	}
 	return short
 }

@@ -2,10 +2,14 @@ package cluster
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
 	"sync"
 
-	"k8s.io/client-go/openapi"
+	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
@@ -14,60 +18,121 @@ import (
 type schemas struct {
 	mu    sync.Mutex
 	asked bool
-	paths map[string]openapi.GroupVersionWithContext
+	paths map[string]string // URL of the document of "apis/GROUP/VERSION" or "api/VERSION"
 	err   error
 
 	cache *schemaCache // nil keeps nothing
 }
 
-// KeepSchemas has the documents that OpenAPI fetches kept below dir, which is
-// kubectl's cache folder; "" keeps nothing. It is to be called before OpenAPI is.
-func (c *Cluster) KeepSchemas(dir string) { c.schemas.cache = newSchemaCache(dir, c.host) }
+// KeepSchemas has the documents that OpenAPI fetches stored below dir, which is
+// kubectl's cache folder; "" stores nothing. It is to be called before OpenAPI is.
+func (c *Cluster) KeepSchemas(dir string) { c.schemas.cache = newSchemaCache(dir, c.identity) }
 
 // OpenAPI gives the OpenAPI v3 document, as JSON, that describes the kinds of a
 // group and version: as much of it as bears on merging. nil without an error means
-// that the server has none: it publishes no OpenAPI v3, or nothing for this group.
-// The index is fetched once; the caller keeps the documents.
+// that the server has none: it is older than 1.27 and publishes no OpenAPI v3, or has
+// nothing for this group. The index is fetched once; the caller keeps the documents.
 func (c *Cluster) OpenAPI(ctx context.Context, group, version string) ([]byte, error) {
 	paths, err := c.schemaIndex(ctx)
 	if err != nil {
-		if err := c.explain(err, Target{}, "get"); !IsNotFound(err) {
-			return nil, fmt.Errorf("schema index /openapi/v3: %w", err)
-		}
-		return nil, nil
+		return nil, fmt.Errorf("schema index %s: %w", indexPath, err)
 	}
 	path := "apis/" + group + "/" + version
 	if group == "" {
 		path = "api/" + version
 	}
-	gv, ok := paths[path]
+	at, ok := paths[path]
 	if !ok {
 		return nil, nil
 	}
-	if doc := c.schemas.cache.get(gv.ServerRelativeURL()); doc != nil {
+	if doc := c.schemas.cache.get(at); doc != nil {
 		return doc, nil
 	}
-	data, err := gv.SchemaWithContext(ctx, "application/json")
+	data, err := c.answer(ctx, Target{}, "get", c.document(at))
 	if err != nil {
-		return nil, fmt.Errorf("schema /openapi/v3/%s: %w", path, c.explain(err, Target{}, "get"))
+		return nil, fmt.Errorf("schema %s/%s: %w", indexPath, path, err)
 	}
 	doc, err := schema.Distil(data)
 	if err != nil {
-		return nil, fmt.Errorf("schema /openapi/v3/%s: %w", path, err)
+		return nil, fmt.Errorf("schema %s/%s: %w", indexPath, path, err)
 	}
-	c.schemas.cache.put(gv.ServerRelativeURL(), doc)
+	c.schemas.cache.put(at, data, doc)
 	return doc, nil
 }
 
-func (c *Cluster) schemaIndex(ctx context.Context) (map[string]openapi.GroupVersionWithContext, error) {
+// indexPath is where a server says what schemas it has.
+const indexPath = "/openapi/v3"
+
+// document asks for the document at a URL of the index. One below the index's own path
+// is below that of the server's address too; any other is the server's own.
+func (c *Cluster) document(at string) *rest.Request {
+	req := c.client.Get().SetHeader("Accept", "application/json")
+	u, err := url.Parse(at)
+	if err != nil || !strings.HasPrefix(u.Path, indexPath) {
+		return req.RequestURI(at)
+	}
+	req.AbsPath(u.Path)
+	for name, values := range u.Query() {
+		for _, value := range values {
+			req.Param(name, value)
+		}
+	}
+	return req
+}
+
+func (c *Cluster) schemaIndex(ctx context.Context) (map[string]string, error) {
 	s := &c.schemas
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.asked {
 		s.asked = true
-		s.paths, s.err = openapi.NewClientWithContext(c.client).PathsWithContext(ctx)
+		s.paths, s.err = c.readIndex(ctx)
+		if IsNotFound(s.err) {
+			s.paths, s.err = c.withoutIndex(ctx, s.err)
+		}
 	}
 	return s.paths, s.err
+}
+
+func (c *Cluster) readIndex(ctx context.Context) (map[string]string, error) {
+	data, err := again(ctx, func() ([]byte, error) {
+		return c.answer(ctx, Target{}, "get", c.client.Get().AbsPath(indexPath).SetHeader("Accept", "application/json"))
+	})
+	if err != nil {
+		return nil, err
+	}
+	var index struct {
+		Paths map[string]struct {
+			URL string `json:"serverRelativeURL"`
+		} `json:"paths"`
+	}
+	if json.Unmarshal(data, &index) != nil {
+		return nil, c.garbled("is no index of schemas")
+	}
+	paths := make(map[string]string, len(index.Paths))
+	for path, at := range index.Paths {
+		paths[path] = at.URL
+	}
+	return paths, nil
+}
+
+// withoutIndex decides what a 404 means. Every API server since 1.27 publishes its
+// schemas, so that there it comes from something in between, and lists of which
+// nothing is known would be merged whole.
+func (c *Cluster) withoutIndex(ctx context.Context, notFound error) (map[string]string, error) {
+	data, err := c.answer(ctx, Target{}, "get", c.client.Get().AbsPath("version").SetHeader("Accept", "application/json"))
+	if err != nil {
+		return nil, err
+	}
+	var v struct{ Major, Minor, GitVersion string }
+	if json.Unmarshal(data, &v) != nil {
+		return nil, c.garbled("is no version")
+	}
+	minor, err := strconv.Atoi(strings.TrimRight(v.Minor, "+"))
+	if v.Major == "1" && err == nil && minor < 27 {
+		return nil, nil
+	}
+	return nil, fmt.Errorf("%w, though the server is Kubernetes %s, and every one since 1.27 has it: try again, look at what stands between you and the server, or give the schema with --schema", notFound, shorten(v.GitVersion, maxValue))
 }
 
 // forget makes the next look at the index ask the server anew.

@@ -67,12 +67,31 @@ func (c *Cluster) Find(ctx context.Context, group, version, kind string) (Resour
 		}
 	}
 	if err != nil {
-		return Resource{}, fmt.Errorf("%s %s: cannot be looked up: %w", kind, gvk.GroupVersion(), c.explain(err, Target{}, "discover"))
+		return Resource{}, fmt.Errorf("%s %s: cannot be looked up: %w", kind, gvk.GroupVersion(), c.undiscovered(ctx, gvk.GroupVersion(), err))
 	}
 	unknown := &UnknownKindError{Kind: kind, APIVersion: gvk.GroupVersion().String()}
 	served := slices.Sorted(maps.Keys(c.groups[unknown.APIVersion]))
 	unknown.NearVersion, unknown.Near = types.SuggestKind(unknown.APIVersion, kind, served)
 	return Resource{}, unknown
+}
+
+// undiscovered is why discovery failed. Its client keeps the words of a refusal to
+// itself, so the server is asked for them.
+func (c *Cluster) undiscovered(ctx context.Context, gv schema.GroupVersion, cause error) error {
+	err := c.explain(cause, Target{}, "discover")
+	if !IsForbidden(err) {
+		return err
+	}
+	paths := []string{"apis", "apis/" + gv.String()}
+	if gv.Group == "" {
+		paths = []string{"api", "api/" + gv.Version}
+	}
+	for _, path := range paths {
+		if _, said := c.answer(ctx, Target{}, "get", c.client.Get().AbsPath(path)); IsForbidden(said) {
+			return said
+		}
+	}
+	return err
 }
 
 // lookup reads one group and version; the server's other groups do not matter, and

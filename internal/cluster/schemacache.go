@@ -3,31 +3,51 @@ package cluster
 import (
 	"bytes"
 	"crypto/sha256"
+	"crypto/sha512"
 	"encoding/hex"
+	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+
+	"k8s.io/client-go/rest"
 )
 
-// schemaCache keeps schema documents between runs. A document is found by its path
-// and the hash of its content, which the server's index tells, so that what is
-// found is never out of date. nil keeps nothing. Whatever goes wrong with it, a
-// document is only fetched anew.
+// schemaCache stores schema documents between runs. A document is found by its path
+// and the hash of its content, which the server's index gives, so that what is
+// found is never out of date. What is stored was seen to have that hash: it is the
+// SHA-512 of the document (k8s.io/kube-openapi, handler3), and any server may claim
+// another's. nil stores nothing. Whatever goes wrong with it, a document is only
+// fetched anew.
 type schemaCache struct {
 	dir string
 }
 
 // cacheFormat is the first word of a kept file; it changes with what a file holds.
-const cacheFormat = "kubectl-merge-schema-1"
+const cacheFormat = "kubectl-merge-schema-2"
 
-// newSchemaCache keeps the documents of one server in a folder of its own below
-// dir: a hash is as good as the server that tells it.
-func newSchemaCache(dir, host string) *schemaCache {
+// newSchemaCache stores the documents of one server in a folder of its own below dir.
+func newSchemaCache(dir, server string) *schemaCache {
 	if dir == "" {
 		return nil
 	}
-	return &schemaCache{dir: filepath.Join(dir, "kubectl-merge", "openapi", plainName(hostOf(host)))}
+	return &schemaCache{dir: filepath.Join(dir, "kubectl-merge", "openapi", server)}
+}
+
+// identity is a name for the server that a configuration leads to, which every file
+// system takes: its host and port to read, and a sum of all that distinguishes it.
+// Several clusters may be behind one host and port: by the path of the URL, by the
+// name that TLS asks for, by who signs for it, or by the user's certificate.
+func identity(config *rest.Config) string {
+	tls := rest.CopyConfig(config)
+	_ = rest.LoadTLSFiles(tls) // a file that cannot be read ends the first request
+	sum := sha256.New()
+	for _, part := range [][]byte{[]byte(tls.Host), []byte(tls.APIPath), []byte(tls.ServerName), tls.CAData, tls.CertData, []byte(strconv.FormatBool(tls.Insecure))} {
+		fmt.Fprintf(sum, "%d:%s", len(part), part)
+	}
+	return plainName(hostOf(config.Host)) + "-" + hex.EncodeToString(sum.Sum(nil)[:8])
 }
 
 // plainName is a name that every file system takes.
@@ -71,17 +91,25 @@ func (c *schemaCache) get(indexURL string) []byte {
 	return doc
 }
 
+// claimed: a document has the hash that a URL of the index gives.
+func claimed(indexURL string, sent []byte) bool {
+	u, err := url.Parse(indexURL)
+	sum := sha512.Sum512(sent)
+	return err == nil && strings.EqualFold(u.Query().Get("hash"), hex.EncodeToString(sum[:]))
+}
+
 // heading is a file's first line: its format, and the sum of what follows.
 func heading(doc []byte) string {
 	sum := sha256.Sum256(doc)
 	return cacheFormat + " " + hex.EncodeToString(sum[:])
 }
 
-// put keeps a document in place of its other editions. A reader at the same time
-// sees the whole file or none.
-func (c *schemaCache) put(indexURL string, doc []byte) {
+// put stores what is needed of a document in place of its other editions, unless the
+// document, as it was sent, has not the hash that the URL claims. A reader at the same
+// time sees the whole file or none.
+func (c *schemaCache) put(indexURL string, sent, doc []byte) {
 	name, others, ok := c.file(indexURL)
-	if !ok || os.MkdirAll(c.dir, 0o750) != nil {
+	if !ok || !claimed(indexURL, sent) || os.MkdirAll(c.dir, 0o750) != nil {
 		return
 	}
 	f, err := os.CreateTemp(c.dir, ".new-*")

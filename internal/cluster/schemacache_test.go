@@ -1,15 +1,21 @@
 package cluster
 
 import (
+	"crypto/sha512"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
+
+	"k8s.io/client-go/rest"
 )
 
-const indexURL = "/openapi/v3/apis/stories.example.com/v1?hash=0A1B"
+// published is a document as a server's index names it, by its hash.
+func published(doc string) (indexURL string, sent []byte) {
+	return fmt.Sprintf("/openapi/v3/apis/stories.example.com/v1?hash=%X", sha512.Sum512([]byte(doc))), []byte(doc)
+}
 
 func kept(t *testing.T, c *schemaCache) string {
 	t.Helper()
@@ -21,23 +27,22 @@ func kept(t *testing.T, c *schemaCache) string {
 }
 
 func TestSchemaCache(t *testing.T) {
-	c := newSchemaCache(t.TempDir(), "https://10.0.0.1:6443/prefix")
+	c := newSchemaCache(t.TempDir(), "one")
+	indexURL, sent := published("one, whole")
+	otherURL, other := published("two, whole")
 	if got := c.get(indexURL); got != nil {
 		t.Errorf("an empty cache has %q", got)
 	}
-	c.put(indexURL, []byte("one"))
+	c.put(indexURL, sent, []byte("one"))
 	if got := string(c.get(indexURL)); got != "one" {
 		t.Errorf("got %q, want what was put", got)
 	}
-	if got := c.get(strings.Replace(indexURL, "0A1B", "0A1C", 1)); got != nil {
+	if got := c.get(otherURL); got != nil {
 		t.Errorf("another hash is another document, got %q", got)
 	}
-	c.put(strings.Replace(indexURL, "0A1B", "0A1C", 1), []byte("two"))
+	c.put(otherURL, other, []byte("two"))
 	if name := kept(t, c); c.get(indexURL) != nil {
 		t.Errorf("the edition before is still there beside %s", name)
-	}
-	if other := newSchemaCache(filepath.Dir(c.dir), "https://10.0.0.2:6443"); other.get(indexURL) != nil {
-		t.Error("another server's hash is not to be trusted")
 	}
 }
 
@@ -53,8 +58,9 @@ func TestSchemaCacheDistrustsFiles(t *testing.T) {
 		{"empty", func(string) string { return "" }},
 		{"the first line alone", func(s string) string { return strings.SplitN(s, "\n", 2)[0] }},
 	} {
-		c := newSchemaCache(t.TempDir(), "https://10.0.0.1:6443")
-		c.put(indexURL, []byte(`{"components":{}}`))
+		c := newSchemaCache(t.TempDir(), "one")
+		indexURL, sent := published("whole")
+		c.put(indexURL, sent, []byte(`{"components":{}}`))
 		name := kept(t, c)
 		text, err := os.ReadFile(name)
 		if err != nil {
@@ -66,9 +72,9 @@ func TestSchemaCacheDistrustsFiles(t *testing.T) {
 		if got := c.get(indexURL); got != nil {
 			t.Errorf("%s: came back as %q", tt.reason, got)
 		}
-		c.put(indexURL, []byte("new"))
+		c.put(indexURL, sent, []byte("new"))
 		if got := string(c.get(indexURL)); got != "new" {
-			t.Errorf("%s: is not mended by the next put: %q", tt.reason, got)
+			t.Errorf("%s: is not replaced by the next put: %q", tt.reason, got)
 		}
 	}
 }
@@ -78,16 +84,18 @@ func TestSchemaCacheOffNothing(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
+	indexURL, sent := published("whole")
 	for _, tt := range []struct {
 		reason string
 		cache  *schemaCache
 		url    string
 	}{
-		{"no folder is known", newSchemaCache("", "https://10.0.0.1:6443"), indexURL},
-		{"the folder cannot be made", newSchemaCache(file, "https://10.0.0.1:6443"), indexURL},
-		{"a server of old tells no hash", newSchemaCache(t.TempDir(), "https://10.0.0.1:6443"), "/openapi/v3/api/v1"},
+		{"no folder is known", newSchemaCache("", "one"), indexURL},
+		{"the folder cannot be made", newSchemaCache(file, "one"), indexURL},
+		{"a server of old tells no hash", newSchemaCache(t.TempDir(), "one"), "/openapi/v3/api/v1"},
+		{"a server claims the hash of another document", newSchemaCache(t.TempDir(), "one"), strings.ReplaceAll(indexURL, "A", "B")},
 	} {
-		tt.cache.put(tt.url, []byte("one"))
+		tt.cache.put(tt.url, sent, []byte("one"))
 		if got := tt.cache.get(tt.url); got != nil {
 			t.Errorf("%s: got %q", tt.reason, got)
 		}
@@ -95,14 +103,14 @@ func TestSchemaCacheOffNothing(t *testing.T) {
 }
 
 func TestSchemaCacheTogether(t *testing.T) {
-	c := newSchemaCache(t.TempDir(), "https://10.0.0.1:6443")
+	c := newSchemaCache(t.TempDir(), "one")
 	var runs sync.WaitGroup
 	for i := range 8 {
 		runs.Go(func() {
-			url := strings.Replace(indexURL, "0A1B", fmt.Sprint(i%2), 1)
+			url, sent := published(fmt.Sprint(i % 2))
 			doc := strings.Repeat(fmt.Sprint(i%2), 100_000)
 			for range 50 {
-				c.put(url, []byte(doc))
+				c.put(url, sent, []byte(doc))
 				if got := c.get(url); got != nil && string(got) != doc {
 					t.Errorf("read %d bytes that nobody wrote", len(got))
 				}
@@ -112,5 +120,31 @@ func TestSchemaCacheTogether(t *testing.T) {
 	runs.Wait()
 	if left, _ := filepath.Glob(filepath.Join(c.dir, ".new-*")); left != nil {
 		t.Errorf("left behind: %v", left)
+	}
+}
+
+func TestIdentity(t *testing.T) {
+	one := rest.Config{Host: "https://rancher.example.com/k8s/clusters/c-1"}
+	seen := map[string]string{identity(&one): "itself"}
+	for _, tt := range []struct {
+		reason string
+		config rest.Config
+	}{
+		{"another path: another cluster behind the same host", rest.Config{Host: "https://rancher.example.com/k8s/clusters/c-2"}},
+		{"another port", rest.Config{Host: "https://rancher.example.com:6443/k8s/clusters/c-1"}},
+		{"another scheme", rest.Config{Host: "http://rancher.example.com/k8s/clusters/c-1"}},
+		{"the name that TLS asks for chooses the cluster", rest.Config{Host: one.Host, TLSClientConfig: rest.TLSClientConfig{ServerName: "two"}}},
+		{"another authority signs for it", rest.Config{Host: one.Host, TLSClientConfig: rest.TLSClientConfig{CAData: []byte("two")}}},
+		{"the user's certificate chooses the cluster", rest.Config{Host: one.Host, TLSClientConfig: rest.TLSClientConfig{CertData: []byte("two")}}},
+		{"nobody's word is checked", rest.Config{Host: one.Host, TLSClientConfig: rest.TLSClientConfig{Insecure: true}}},
+	} {
+		name := identity(&tt.config)
+		if before, twice := seen[name]; twice {
+			t.Errorf("%s: is stored with %s, as %s", tt.reason, before, name)
+		}
+		if plainName(name) != name {
+			t.Errorf("%s: %q is no name of a folder", tt.reason, name)
+		}
+		seen[name] = tt.reason
 	}
 }

@@ -197,6 +197,31 @@ var troubles = []trouble{
 		code: 1, says: `configmap/b: .*does not answer.*when it was read again it was not written`, wrote: "ac",
 	},
 	{
+		what: "dripping", why: "--request-timeout is for the whole answer, to its last byte",
+		fault: fault{hits: about("READ", "/b"), do: drips}, args: []string{"--request-timeout=1s"},
+		code: 1, says: `configmap/b: .*does not answer`,
+	},
+	{
+		what: "a stalled answer to a write", why: "it is read again, and what was sent is reported",
+		fault: fault{hits: about("WRITE", "/b?"), most: 1, do: stalls}, args: []string{"--request-timeout=1s"},
+		wrote: "abc",
+	},
+	{
+		what: "a dripping discovery", why: "every request has its bound",
+		fault: fault{hits: of("DISCOVERY"), do: drips}, args: []string{"--request-timeout=1s"},
+		code: 1, says: `does not answer`,
+	},
+	{
+		what: "come again for ever on reading", why: "Retry-After counts in sum",
+		fault: fault{hits: about("READ", "/b"), do: refuse(429, "TooManyRequests", busy, "Retry-After", "1")}, args: []string{"--request-timeout=3s"},
+		code: 1, says: `configmap/b: .*(busy|does not answer)`,
+	},
+	{
+		what: "come again for ever on writing", why: "Retry-After counts in sum",
+		fault: fault{hits: about("WRITE", "/b?"), do: refuse(503, "ServiceUnavailable", busy, "Retry-After", "1")}, args: []string{"--request-timeout=3s"},
+		code: 1, says: `configmap/b: .*busy.*asked to be waited for more than 3s in all`, wrote: "ac",
+	},
+	{
 		what: "reading cut", why: "a read may be sent again",
 		fault: fault{hits: of("READ"), most: 2, do: cutBefore},
 		wrote: "abc",
@@ -260,6 +285,11 @@ var troubles = []trouble{
 		what: "discovery down", why: "what the kinds are cannot be known",
 		fault: fault{hits: of("DISCOVERY"), do: refuse(http.StatusServiceUnavailable, "ServiceUnavailable", busy)},
 		code:  1, says: `ConfigMap v1: cannot be looked up: .*try again`,
+	},
+	{
+		what: "discovery forbidden", why: "what is missing is named, and who has it",
+		fault: fault{hits: of("DISCOVERY"), do: refuse(403, "Forbidden", `forbidden: User "u" cannot get path "/api"`)},
+		code:  1, says: `ConfigMap v1: cannot be looked up: .*cannot get path "/api": ask whoever runs the cluster for this permission, which the cluster role system:discovery has`,
 	},
 	{
 		what: "lies about the kind", why: "an object of another kind is not what was asked for",

@@ -154,7 +154,7 @@ var falsehoods = []falsehood{
 	{
 		what: "an endless index of schemas", why: "is not needed for built-in kinds, and has its bound",
 		fault: fault{hits: of("SCHEMA"), do: endless(`{"paths":{"x":"`, "x")}, args: []string{"-f", "gadget.yaml"},
-		code: 1, says: `larger than 256 MiB`,
+		code: 1, says: `larger than 32 MiB`,
 	},
 	{
 		what: "an endless discovery", why: "the same",

@@ -50,7 +50,9 @@ func TestSchemasDown(t *testing.T) {
 		{"a torn document", "the same", "/openapi/v3/apis/stories.example.com/v1", tear, `schema`},
 		{"a truncated document", "the same", "/openapi/v3/apis/stories.example.com/v1", truncate, `schema .*stories.example.com/v1: .*document`},
 		{"a document of other kinds only", "nobody knows the kind: its lists are merged whole", "/openapi/v3/apis/stories.example.com/v1", lie(replacing(`"kind":"Gadget"`, `"kind":"Widget"`)), ``},
-		{"none published", "the same", "/openapi/v3", refuse(404, "NotFound", "the server could not find the requested resource"), ``},
+		{"none found", "every server since 1.27 has them, so that something else has answered", "/openapi/v3", refuse(404, "NotFound", "the server could not find the requested resource"), `schema index /openapi/v3: .*every one since 1.27 has it`},
+		{"none of old", "an older server publishes none: lists are merged whole", "/openapi/v3", refuse(404, "NotFound", "the server could not find the requested resource"), ``},
+		{"no permission", "what is missing is named", "/openapi/v3", refuse(403, "Forbidden", `forbidden: User "u" cannot get path "/openapi/v3"`), `schema index /openapi/v3: .*cannot get path "/openapi/v3": ask whoever runs the cluster for this permission, which the cluster role system:discovery has`},
 	} {
 		t.Run(strings.ReplaceAll(tt.what, " ", "-"), func(t *testing.T) {
 			u := s.user(t, "schemas")
@@ -66,6 +68,9 @@ func TestSchemasDown(t *testing.T) {
 			}
 			defer p.http.Close()
 			p.fails(fault{hits: about("SCHEMA", tt.hits), do: tt.do})
+			if tt.what == "none of old" {
+				p.fails(fault{hits: about("DISCOVERY", "/version"), do: answer(200, nil, `{"major":"1","minor":"26+","gitVersion":"v1.26.15"}`)})
+			}
 			sick := u.proxied(p)
 			sick.home = t.TempDir()
 			was := u.versions("v2.yaml")
@@ -134,4 +139,32 @@ func TestBrokenAggregatedAPI(t *testing.T) {
 		t.Errorf("an object of the broken API cannot be merged, and that is told\n%s", got)
 	}
 	u.wantLive("configmap/settings", `{data: {a: "2"}}`)
+}
+
+// TestSchemaOfAnother has a server claim the hash of a well-known schema for one of its
+// own, in which every list is atomic. What it says stays with it: the same server in
+// order, of the same name, has its lists merged by their keys.
+func TestSchemaOfAnother(t *testing.T) {
+	s := server.need(t)
+	u := s.user(t, "schemas")
+	u.crds()
+	u.file("v1.yaml", gadgetBefore)
+	u.file("v2.yaml", gadgetAfter)
+	u.merges("-f", "v1.yaml")
+	u.does("kubectl", "patch", "gadgets.stories.example.com/g", "--type=json", "--field-manager=controller", "-p", `[{"op": "add", "path": "/spec/backends/-", "value": {"name": "theirs"}}]`)
+	p, err := newProxy(s.config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.http.Close()
+	f := p.fails(fault{hits: about("SCHEMA", "/openapi/v3/apis/stories.example.com/v1"), do: lie(replacing(`"x-kubernetes-list-type":"map"`, `"x-kubernetes-list-type":"atomic"`))})
+	sick := u.proxied(p)
+	sick.home = t.TempDir()
+	if got := sick.tries("kubectl-merge", "diff", "-f", "v2.yaml"); p.hit(f) == 0 || !strings.Contains(got.stdout, "theirs") {
+		t.Fatalf("the lie is not believed, so there is nothing to see:\n%s", got)
+	}
+	p.heals()
+	if got := sick.tries("kubectl-merge", "diff", "-f", "v2.yaml"); strings.Contains(got.stdout, "-  - name: theirs") || strings.Contains(got.stderr, "theirs") {
+		t.Errorf("another's schema is still believed:\n%s", got)
+	}
 }
