@@ -12,10 +12,13 @@ func (m *merger) list(s *spot, o, l, v []any, vOpt Opt) (Opt, bool) {
 	changed := false
 	merged := make([]Opt, len(l))
 	for i := range l {
-		c := m.below(s, hop{list: t, entry: l[i], nth: p.l.nth(i)}, Field{Type: t.Elem}, true)
+		at, lv := hop{list: t, entry: l[i], nth: p.l.nth(i)}, Some(l[i])
 		ov, vv := pick(o, p.original[i]), pick(v, p.live[i])
+		if j := p.live[i]; p.changed[j] { // reported where live has it
+			at, lv, ov = hop{list: t, entry: v[j]}, keyed(t, lv), keyed(t, ov)
+		}
 		var ch bool
-		merged[i], ch = m.entry(c, ov, Some(l[i]), vv)
+		merged[i], ch = m.entry(m.below(s, at, Field{Type: t.Elem}, true), ov, lv, vv)
 		m.leave()
 		changed = changed || ch
 	}
@@ -25,6 +28,9 @@ func (m *merger) list(s *spot, o, l, v []any, vOpt Opt) (Opt, bool) {
 			continue
 		}
 		ov := pick(o, p.dropped[j])
+		if p.changed[j] {
+			ov = keyed(t, ov)
+		}
 		if !ov.Set {
 			stays[j] = Some(v[j])
 			if m.explain {
@@ -83,6 +89,8 @@ type pairing struct {
 	live     []int  // for each entry of local, its partner in live, or -1
 	taken    []bool // for each entry of live: local has it
 	dropped  []int  // for each entry of live that local has not: its partner in original, or -1
+
+	changed map[int]bool // entries of live whose keys are not their partner's; nil if none
 }
 
 func pairUp(t *Type, o, l, v []any) *pairing {
@@ -121,6 +129,7 @@ func pairUp(t *Type, o, l, v []any) *pairing {
 			p.dropped[j] = i
 		}
 	}
+	p.edited(t, o, l, v, oi)
 	p.straighten(t, v)
 	return p
 }

@@ -36,6 +36,11 @@ type Type struct {
 	Keys   []Key            // Keyed: what identifies an entry, in the schema's order; never empty
 	OneOf  []OneOf          // Object: groups of fields that exclude each other
 
+	// Unique are fields, besides the keys, of which the API refuses to see a value twice
+	// in a Keyed list, each by itself. An entry whose key somebody has changed is known
+	// by them.
+	Unique []Key
+
 	// Same says whether two non-null values are one value to the server though
 	// spelled differently (quantities, times). nil: literal equality, numbers by
 	// value. It is asked only about scalars.

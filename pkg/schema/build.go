@@ -140,6 +140,7 @@ func (b *builder) object(t *merge.Type, n *node, compiled *merge.Type) error {
 			t.OneOf = append(t.OneOf, merge.OneOf{Fields: slices.Sorted(maps.Keys(u.Fields)), Displaces: true})
 		}
 	}
+	t.OneOf = append(t.OneOf, n.oneOf(t.Fields)...)
 	return nil
 }
 
@@ -241,6 +242,9 @@ func (b *builder) list(t *merge.Type, n *node, compiled *merge.Type) error {
 		}
 	default:
 		return nil
+	}
+	if compiled != nil && compiled.Kind == t.Kind {
+		t.Unique = compiled.Unique
 	}
 	for _, k := range keys {
 		t.Keys = append(t.Keys, merge.Key{Name: k, Default: b.keyDefault(n.Items, t.Elem, k)})

@@ -2,7 +2,10 @@ package schema
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
 // node is a JSON schema as OpenAPI documents and CRDs have it: as much of it as
@@ -18,6 +21,12 @@ type node struct {
 	AllOf                []node          `json:"allOf"`
 	Default              json.RawMessage `json:"default"`
 
+	// What it demands of the fields that are there, beside required.
+	Not           *constraint  `json:"not"`
+	OneOf         []constraint `json:"oneOf"`
+	AnyOf         []constraint `json:"anyOf"`
+	MaxProperties *int         `json:"maxProperties"`
+
 	ListType      string   `json:"x-kubernetes-list-type"`
 	ListMapKeys   []string `json:"x-kubernetes-list-map-keys"`
 	MapType       string   `json:"x-kubernetes-map-type"`
@@ -27,6 +36,20 @@ type node struct {
 	Embedded      bool     `json:"x-kubernetes-embedded-resource"`
 	IntOrString   bool     `json:"x-kubernetes-int-or-string"`
 	Unions        []union  `json:"x-kubernetes-unions"`
+}
+
+// oneOf lists the groups of fields that exclude each other by what the schema demands of
+// an object, or the schemas do that it consists of.
+func (n *node) oneOf(declared map[string]merge.Field) []merge.OneOf {
+	if n.MaxProperties != nil && *n.MaxProperties == 1 && len(n.Properties) > 1 {
+		return []merge.OneOf{{Fields: slices.Sorted(maps.Keys(n.Properties)), Displaces: true}}
+	}
+	own := constraint{required: n.Required, not: n.Not, oneOf: n.OneOf, anyOf: n.AnyOf}
+	groups := own.exclusive(declared)
+	for i := range n.AllOf {
+		groups = append(groups, n.AllOf[i].oneOf(declared)...)
+	}
+	return groups
 }
 
 type union struct {

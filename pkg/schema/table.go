@@ -132,12 +132,22 @@ func (t *table) list(typ *merge.Type, text string) {
 	case "=":
 		typ.Kind = merge.Set
 	default:
-		typ.Kind = merge.Keyed
-		for key := range strings.SplitSeq(keys, ",") {
-			name, text, _ := strings.Cut(key, "=")
-			typ.Keys = append(typ.Keys, merge.Key{Name: name, Default: readDefault(text)})
-		}
+		keys, unique, _ := strings.Cut(keys, ";")
+		typ.Kind, typ.Keys, typ.Unique = merge.Keyed, readKeys(keys), readKeys(unique)
 	}
+}
+
+// readKeys reads keys with their defaults; "" is none.
+func readKeys(text string) []merge.Key {
+	if text == "" {
+		return nil
+	}
+	var keys []merge.Key
+	for key := range strings.SplitSeq(text, ",") {
+		name, text, _ := strings.Cut(key, "=")
+		keys = append(keys, merge.Key{Name: name, Default: readDefault(text)})
+	}
+	return keys
 }
 
 func (t *table) object(typ *merge.Type, name string) {

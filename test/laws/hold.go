@@ -166,7 +166,7 @@ func Silence(t merge.Triple, p merge.Plan, typ *merge.Type) []Breach {
 		default:
 			continue
 		}
-		if !toldAbove(told, p, c.Path) {
+		if !toldAbove(told, p, c.Path) && !rekeyed(p, c, typ) {
 			found = append(found, Breach{Told, c.Path, "goes in silence: " + text(c.Old)})
 		}
 	}

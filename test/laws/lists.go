@@ -97,7 +97,13 @@ func (c *checker) entries(a *at, q quad, l []any) {
 			c.group(a, id, counts{o.count(id), lx.count(id), v.count(id), r.count(id)})
 			continue
 		}
-		c.entry(a, quad{o.only(id), lx.only(id), v.only(id), r.only(id)}, r.count(id))
+		q := quad{o.only(id), lx.only(id), v.only(id), r.only(id)}
+		if e := edits(a.field.Type, q, o, lx, v); len(e) > 0 {
+			unique = false
+			c.edited(a, q, r.count(id), e)
+			continue
+		}
+		c.entry(a, q, r.count(id))
 	}
 	c.inOrder(a, lx, r)
 	if unique {
@@ -184,21 +190,21 @@ func (c *checker) places(a *at, l, v, r listed) {
 		return
 	}
 	was, is := followers(l, v, r), followers(l, r, r)
-	for _, behind := range append([]string{first}, l.ids...) {
+	for _, behind := range append([]string{atFront}, l.ids...) {
 		if !slices.Equal(was[behind], is[behind]) {
 			c.breach(Order, a, fmt.Sprintf("behind %s stand %v, not %v", behind, is[behind], was[behind]))
 		}
 	}
 }
 
-// first is what entries follow that stand before all of local's.
-const first = "nothing"
+// atFront is what entries follow that stand before all of local's.
+const atFront = "nothing"
 
 // followers lists, for each entry of local, the entries behind it that local does
 // not have and the result does.
 func followers(l, in, r listed) map[string][]string {
 	out := map[string][]string{}
-	behind := first
+	behind := atFront
 	for _, id := range in.ids {
 		switch {
 		case l.count(id) > 0:
@@ -224,6 +230,9 @@ func (c *checker) droppedList(a *at, q quad, v []any) {
 	}
 	o, vx, r := listOf(t, q.o), listOf(t, q.v), listOf(t, q.r)
 	for _, id := range union(vx.ids, r.ids) {
+		if len(edits(t, quad{v: vx.only(id)}, o, listed{}, vx)) > 0 && r.count(id) == 0 {
+			continue
+		}
 		want := max(0, vx.count(id)-o.count(id))
 		switch {
 		case r.count(id) > want:

@@ -2,10 +2,12 @@ package main
 
 import (
 	_ "embed"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"path"
 	"slices"
+	"strings"
 
 	"sigs.k8s.io/yaml"
 )
@@ -17,6 +19,7 @@ var factsYAML []byte
 type facts struct {
 	OneOf     []oneOfFact     `json:"oneOf"`
 	Allocated []allocatedFact `json:"allocated"`
+	Unique    []uniqueFact    `json:"unique"`
 }
 
 type oneOf struct {
@@ -36,6 +39,15 @@ type oneOfFact struct {
 type allocatedFact struct {
 	Type   string   `json:"type"`
 	Fields []string `json:"fields"`
+}
+
+// uniqueFact: the API refuses a list in which two entries have the same value of by; one
+// that has none counts as absent, where that is given.
+type uniqueFact struct {
+	Type   string `json:"type"`
+	List   string `json:"list"`
+	By     string `json:"by"`
+	Absent any    `json:"absent"`
 }
 
 func readFacts(text []byte) (*facts, error) {
@@ -58,6 +70,12 @@ func (f *facts) addTo(t *table) error {
 	}
 	for _, fact := range f.Allocated {
 		err := t.each(fact.Type, func(r *typeRow) error { return r.markAllocated(fact.Fields) })
+		if err != nil {
+			return err
+		}
+	}
+	for _, fact := range f.Unique {
+		err := t.each(fact.Type, func(r *typeRow) error { return r.addUnique(t, fact) })
 		if err != nil {
 			return err
 		}
@@ -170,5 +188,31 @@ func (r *typeRow) markAllocated(names []string) error {
 		}
 		f.allocated = true
 	}
+	return nil
+}
+
+// addUnique writes into the shape of a keyed list which other field tells its entries
+// apart.
+func (r *typeRow) addUnique(t *table, fact uniqueFact) error {
+	f := r.field(fact.List)
+	if f == nil {
+		return fmt.Errorf("there is no field %q", fact.List)
+	}
+	keys, elem, keyed := strings.Cut(f.shape, "]")
+	if !keyed || len(keys) < 2 || keys == "[=" {
+		return fmt.Errorf("%s is no list with keys", fact.List)
+	}
+	if entry := t.types[elem]; entry == nil || entry.field(fact.By) == nil {
+		return fmt.Errorf("entries of %s have no field %q", fact.List, fact.By)
+	}
+	keys += ";" + fact.By
+	if fact.Absent != nil {
+		text, err := json.Marshal(fact.Absent)
+		if err != nil {
+			return err
+		}
+		keys += "=" + string(text)
+	}
+	f.shape = keys + "]" + elem
 	return nil
 }

@@ -74,6 +74,7 @@ func keyNames(shape string) ([]string, bool) {
 	if !strings.HasPrefix(shape, "[") || !ok || inner == "" || inner == "=" {
 		return nil, false
 	}
+	inner, _, _ = strings.Cut(inner, ";")
 	keys := strings.Split(inner, ",")
 	for i, k := range keys {
 		keys[i], _, _ = strings.Cut(k, "=")
@@ -109,6 +110,8 @@ func TestFactsAreChecked(t *testing.T) {
 		{"a discriminator that is not there", "oneOf: [{type: core.v1.EnvVar, discriminator: type, selects: {A: value}}]", `no field "type"`},
 		{"a group of one", "oneOf: [{type: core.v1.EnvVar, fields: [value]}]", "needs fields"},
 		{"an allocated field that is not there", "allocated: [{type: core.v1.ServiceSpec, fields: [clusterip]}]", `no field "clusterip"`},
+		{"a unique field that is not there", "unique: [{type: core.v1.ServiceSpec, list: ports, by: nam}]", `no field "nam"`},
+		{"a unique field of what is no keyed list", "unique: [{type: core.v1.ServiceSpec, list: clusterIPs, by: name}]", "no list with keys"},
 		{"a union that the facts forget", "oneOf: []", "is not among the facts"},
 	}
 	for _, test := range tests {

@@ -49,7 +49,8 @@ const header = `# The built-in types, as far as a merge needs to know them.
 #	| BY:FALLBACK VALUE=FIELD…   of which the field BY allows one ["displaces"]
 #
 # SHAPE: a leaf, a type, "*" before it where the server tells a zero from absence,
-# []x atomic list, [=]x set, [key,key="default"]x keyed list, {}x map,
+# []x atomic list, [=]x set, [key,key="default"]x keyed list, [key;other]x one in which
+# other may not repeat either, {}x map,
 # {!}x atomic map, !x the type as one value, ~x the atomic type field by field
 `
 

@@ -1,0 +1,206 @@
+package merge
+
+import "slices"
+
+// edited pairs entries of live whose key somebody has changed in place with what they were.
+// Nobody but live has such an entry by its keys, and either
+//
+//   - it shares a value that has to be unique in the list (Type.Unique) with an entry of
+//     local that live lacks: side by side the two would be refused, or
+//   - it has all that an entry of original states, save for one of several keys, and live
+//     has that entry no more.
+//
+// Where several entries might be the one, none is.
+//
+// Unlike kubectl: it takes the two for different entries, so that a port whose protocol
+// somebody changed makes every later apply fail.
+func (p *pairing) edited(t *Type, o, l, v []any, oi index) {
+	if len(t.Keys) < 2 && len(t.Unique) == 0 {
+		return
+	}
+	e := editing{pairing: p, t: t, o: o, l: l, v: v, oi: oi}
+	e.free = e.liveOnly()
+	if len(e.free) == 0 {
+		return
+	}
+	p.changed = map[int]bool{}
+	var lost []int // entries of local that live lacks
+	for i, id := range p.l.ids {
+		if p.live[i] < 0 && p.l.more[id] == nil && complete(t, l[i]) {
+			lost = append(lost, i)
+		}
+	}
+	for i, j := range e.couples(lost, e.became) {
+		e.original[i] = e.inOriginal(i)
+		e.pair(i, j)
+		e.changed[j] = true
+	}
+	var given []int // entries of original that neither local nor live has
+	for k, id := range oi.ids {
+		if oi.more[id] == nil && complete(t, o[k]) && !has(p.l.first, id) && !has(p.v.first, id) && !slices.Contains(e.original, k) {
+			given = append(given, k)
+		}
+	}
+	for k, j := range e.couples(given, func(k int, v any) likeness { return likenessOf(t, o[k], v) }) {
+		e.dropped[j], e.changed[j] = k, true
+	}
+}
+
+// editing is a search for edited keys.
+type editing struct {
+	*pairing
+	t       *Type
+	o, l, v []any
+	oi      index
+	free    []int // entries of live that nobody else has
+}
+
+func (e *editing) liveOnly() []int {
+	var free []int
+	for j, id := range e.pairing.v.ids {
+		if complete(e.t, e.v[j]) && !e.taken[j] && e.dropped[j] < 0 && e.pairing.v.more[id] == nil && !has(e.pairing.l.first, id) && !has(e.oi.first, id) {
+			free = append(free, j)
+		}
+	}
+	return free
+}
+
+// couples finds, for each of those, the free entry of live that it is most like, where
+// that is most like it, and no other is as much so.
+func (e *editing) couples(those []int, like func(int, any) likeness) map[int]int {
+	out := map[int]int{}
+	for _, i := range those {
+		j := most(e.free, func(j int) likeness {
+			if e.taken[j] {
+				return unlike
+			}
+			return like(i, e.v[j])
+		})
+		if j >= 0 && most(those, func(i int) likeness { return like(i, e.v[j]) }) == i {
+			out[i] = j
+		}
+	}
+	return out
+}
+
+// most is the one of those that is most alike, or -1.
+func most(those []int, like func(int) likeness) int {
+	found, best := -1, unlike
+	for _, j := range those {
+		switch n := like(j); {
+		case n > best:
+			found, best = j, n
+		case n == best:
+			found = -1
+		}
+	}
+	return found
+}
+
+// inOriginal is the entry of original that local's i is, or -1: by its keys, else the
+// one with the same unique value, if local has given that key up.
+func (e *editing) inOriginal(i int) int {
+	at := e.original[i]
+	for k, id := range e.oi.ids {
+		if at < 0 && !has(e.pairing.l.first, id) && !has(e.pairing.v.first, id) && sharesUnique(e.t, e.l[i], e.o[k]) {
+			at = k
+		}
+	}
+	return at
+}
+
+// likeness is how sure it is that an entry is another with its key changed.
+type likeness int
+
+const (
+	unlike    likeness = iota
+	almost             // all but one key is the same
+	certainly          // they cannot stand in one list
+)
+
+// became: how sure it is that local's entry i, which live has not by its keys, has
+// become v. That live has lost it only original knows.
+func (e *editing) became(i int, v any) likeness {
+	switch {
+	case sharesUnique(e.t, e.l[i], v):
+		return certainly
+	case e.original[i] >= 0:
+		return min(almost, likenessOf(e.t, e.o[e.original[i]], v))
+	}
+	return unlike
+}
+
+func likenessOf(t *Type, was, is any) likeness {
+	switch {
+	case sharesUnique(t, was, is):
+		return certainly
+	case allButOneKey(t, was, is):
+		return almost
+	}
+	return unlike
+}
+
+// complete: the entry has all keys.
+func complete(t *Type, e any) bool {
+	m, ok := e.(map[string]any)
+	return ok && !slices.ContainsFunc(t.Keys, func(k Key) bool { return keyValue(t, k, m) == nil })
+}
+
+// sharesUnique: a and b cannot stand in one list.
+func sharesUnique(t *Type, a, b any) bool {
+	am, isA := a.(map[string]any)
+	bm, isB := b.(map[string]any)
+	for _, k := range t.Unique {
+		if v := keyValue(t, k, am); isA && isB && v != nil && sameKey(v, keyValue(t, k, bm)) {
+			return true
+		}
+	}
+	return false
+}
+
+// allButOneKey: b has all that a states, but for one of several keys, and more in common
+// with it than what goes without saying.
+func allButOneKey(t *Type, a, b any) bool {
+	am, isA := a.(map[string]any)
+	bm, isB := b.(map[string]any)
+	if !isA || !isB || len(t.Keys) < 2 {
+		return false
+	}
+	other, common := 0, false
+	for _, k := range t.Keys {
+		switch {
+		case !sameKey(keyValue(t, k, am), keyValue(t, k, bm)):
+			other++
+		case k.Default == nil:
+			common = true
+		}
+	}
+	for name, av := range am {
+		if isKey(t, name) {
+			continue
+		}
+		f := t.Elem.Field(name)
+		bv, ok := bm[name]
+		if !equalOpt(Opt{av, true}, Opt{bv, ok}, f) && !(ok && within(f.Type, av, bv)) {
+			return false
+		}
+		common = common || ok && !isZero(av, f.Type)
+	}
+	return other == 1 && common
+}
+
+// keyed is an entry with the keys that go without saying, so that it can be told which
+// of them differs.
+func keyed(t *Type, e Opt) Opt {
+	m, ok := e.Value.(map[string]any)
+	if !ok {
+		return e
+	}
+	out := cloneMap(m)
+	for _, k := range t.Keys {
+		if out[k.Name] == nil && k.Default != nil {
+			out[k.Name] = k.Default
+		}
+	}
+	return Some(out)
+}

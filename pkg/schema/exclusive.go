@@ -1,0 +1,164 @@
+package schema
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
+
+// constraint is what a schema demands of the fields that an object has: its required,
+// not, oneOf, anyOf and allOf.
+type constraint struct {
+	required            []string
+	not                 *constraint
+	oneOf, anyOf, allOf []constraint
+
+	// vague: it demands more, of the fields' values.
+	vague bool
+}
+
+// UnmarshalJSON reads a schema; what it cannot read may demand anything.
+func (c *constraint) UnmarshalJSON(data []byte) error {
+	var words map[string]json.RawMessage
+	if json.Unmarshal(data, &words) != nil {
+		c.vague = true
+		return nil
+	}
+	for word, text := range words {
+		var into any
+		switch word {
+		case "required":
+			into = &c.required
+		case "not":
+			into = &c.not
+		case "oneOf":
+			into = &c.oneOf
+		case "anyOf":
+			into = &c.anyOf
+		case "allOf":
+			into = &c.allOf
+		case "description", "title", "type":
+			continue
+		default:
+			c.vague = true
+			continue
+		}
+		c.vague = json.Unmarshal(text, into) != nil || c.vague
+	}
+	return nil
+}
+
+// verdict is whether an object with certain fields is valid: it can be, it can be not.
+type verdict struct{ yes, no bool }
+
+func (v verdict) and(w verdict) verdict { return verdict{v.yes && w.yes, v.no || w.no} }
+
+// judge says what may become of an object that has these fields.
+func (c *constraint) judge(has map[string]bool) verdict {
+	v := verdict{yes: true, no: c.vague}
+	for _, name := range c.required {
+		v = v.and(verdict{has[name], !has[name]})
+	}
+	if c.not != nil {
+		n := c.not.judge(has)
+		v = v.and(verdict{n.no, n.yes})
+	}
+	for i := range c.allOf {
+		v = v.and(c.allOf[i].judge(has))
+	}
+	if len(c.anyOf) > 0 {
+		least, most := count(c.anyOf, has)
+		v = v.and(verdict{most > 0, least == 0})
+	}
+	if len(c.oneOf) > 0 {
+		least, most := count(c.oneOf, has)
+		v = v.and(verdict{least <= 1 && most >= 1, least != 1 || most != 1})
+	}
+	return v
+}
+
+// count is how many of the branches hold at least, and at most.
+func count(branches []constraint, has map[string]bool) (least, most int) {
+	for i := range branches {
+		v := branches[i].judge(has)
+		if !v.no {
+			least++
+		}
+		if v.yes {
+			most++
+		}
+	}
+	return least, most
+}
+
+// fields adds the names that the constraint speaks of.
+func (c *constraint) fields(to map[string]bool) {
+	for _, name := range c.required {
+		to[name] = true
+	}
+	if c.not != nil {
+		c.not.fields(to)
+	}
+	for _, branches := range [][]constraint{c.oneOf, c.anyOf, c.allOf} {
+		for i := range branches {
+			branches[i].fields(to)
+		}
+	}
+}
+
+// mostFields bounds the objects that are tried out for one schema: 2 to the power of it.
+const mostFields = 10
+
+// exclusive lists the groups of declared fields of which the schema allows one only,
+// whatever else there is: those two of which no valid object has both, though either
+// may be there. Where all that it speaks of exclude each other they are one group.
+func (c *constraint) exclusive(declared map[string]merge.Field) []merge.OneOf {
+	spoken := map[string]bool{}
+	c.fields(spoken)
+	names := slices.Sorted(maps.Keys(spoken))
+	if len(names) < 2 || len(names) > mostFields {
+		return nil
+	}
+	together := c.tryOut(names)
+	var pairs []merge.OneOf
+	in := map[string]bool{}
+	for i, a := range names {
+		for _, b := range names[i+1:] {
+			_, hasA := declared[a]
+			_, hasB := declared[b]
+			if hasA && hasB && together[a][a] && together[b][b] && !together[a][b] {
+				pairs = append(pairs, merge.OneOf{Fields: []string{a, b}, Displaces: true})
+				in[a], in[b] = true, true
+			}
+		}
+	}
+	if n := len(in); n > 2 && len(pairs) == n*(n-1)/2 {
+		return []merge.OneOf{{Fields: slices.Sorted(maps.Keys(in)), Displaces: true}}
+	}
+	return pairs
+}
+
+// tryOut says of each two fields whether a valid object may have both.
+func (c *constraint) tryOut(names []string) map[string]map[string]bool {
+	together := map[string]map[string]bool{}
+	for _, a := range names {
+		together[a] = map[string]bool{}
+	}
+	for set := range 1 << len(names) {
+		has := map[string]bool{}
+		for i, name := range names {
+			has[name] = set>>i&1 == 1
+		}
+		if !c.judge(has).yes {
+			continue
+		}
+		for _, a := range names {
+			for _, b := range names {
+				together[a][b] = together[a][b] || has[a] && has[b]
+			}
+		}
+	}
+	return together
+}
