@@ -126,6 +126,7 @@ func (v *diffVerb) run(ctx context.Context, policyGiven bool, mode dryRun) (diff
 	})
 	changed, err := d.close(ctx)
 	left := notes.conflicts(s.items)
+	notes.unused(planner.Rules)
 	if err := errors.Join(s.bad, batch.Failed(s.items), errors.Join(errs...), err); err != nil || left == 0 {
 		return differs || changed, err
 	}

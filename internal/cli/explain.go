@@ -151,5 +151,6 @@ func (v *explainVerb) run(ctx context.Context, policyGiven bool, fields []string
 		notes.problems(item)
 		errs = append(errs, form.object(item))
 	})
+	notes.unused(planner.Rules)
 	return errors.Join(form.close(ctx), errors.Join(errs...), form.unknown(), s.bad, batch.Failed(s.items))
 }

@@ -199,6 +199,7 @@ func (t *told) item(item *batch.Item) {
 func (t *told) end(ctx context.Context, s *session) error {
 	t.errs = append(t.errs, t.out.close(ctx))
 	left := t.notes.conflicts(s.items)
+	t.notes.unused(s.job.Planner.Rules)
 	if err := errors.Join(s.bad, batch.Failed(s.items), errors.Join(t.errs...)); err != nil {
 		return err
 	}

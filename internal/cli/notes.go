@@ -72,7 +72,11 @@ func (t *teller) item(item *batch.Item) {
 		told.Ignored = nil
 	}
 	t.files[item.Object.Origin.File] = t.files[item.Object.Origin.File] || len(told.Ignored) > 0
-	t.brief("note", diff.Notes(told))
+	notes := diff.Notes(told)
+	if item.Outcome.Word == sink.Unchanged { // so nothing was lost
+		notes = slices.DeleteFunc(notes, diff.Note.Lost)
+	}
+	t.brief("note", notes)
 }
 
 // brief prints notes, for people no more than they read.
@@ -93,6 +97,16 @@ func (t *teller) problems(item *batch.Item) {
 	p := item.Outcome.Planned
 	for _, text := range append(p.Problems[:len(p.Problems):len(p.Problems)], item.Outcome.Notes...) {
 		t.note("note", diff.Note{Object: item.Target.String(), Kind: noteProblem, Text: oneLine(text)})
+	}
+}
+
+// unused reports the user's rules that had nothing to decide in the run.
+func (t *teller) unused(rules *plan.UserRules) {
+	if t.quiet {
+		return
+	}
+	for _, r := range rules.Unused() {
+		t.note("note", diff.Note{Object: "--rules " + rules.File, Kind: noteProblem, Text: oneLine(r.Where()) + ": matched nothing in this run"})
 	}
 }
 

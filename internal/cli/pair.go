@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"fmt"
+
 	"github.com/kubectl-merge/kubectl-merge/internal/batch"
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/plan"
@@ -22,6 +24,11 @@ func (p pairing) pair(o source.Object) (*batch.Item, *source.Object, error) {
 	kind, known := schema.BuiltinKind(o.Group(), o.Version(), o.Kind())
 	if !known {
 		kind, known = p.defs.Kind(o.Group(), o.Version(), o.Kind())
+	}
+	if !known {
+		if err := noKind(o); err != nil {
+			return nil, nil, fmt.Errorf("%s: %s: %w", o.Origin, o, err)
+		}
 	}
 	o, err := p.place(o, kind, known)
 	if err != nil {
@@ -45,6 +52,23 @@ func (p pairing) pair(o source.Object) (*batch.Item, *source.Object, error) {
 		Namespace: o.Namespace(),
 		Name:      o.Name(),
 	}}, found, nil
+}
+
+// noKind is the error of a kind that the built-in apiVersion it is under does not have;
+// nil where the apiVersion is another's, of which nobody here knows the kinds.
+func noKind(o source.Object) error {
+	var kinds []string
+	for _, k := range schema.BuiltinKinds() {
+		if k.Group == o.Group() && k.Version == o.Version() {
+			kinds = append(kinds, k.Kind)
+		}
+	}
+	if len(kinds) == 0 {
+		return nil
+	}
+	unknown := &cluster.UnknownKindError{Kind: o.Kind(), APIVersion: o.APIVersion()}
+	unknown.NearVersion, unknown.Near = schema.SuggestKind(unknown.APIVersion, unknown.Kind, kinds, nil, nil)
+	return unknown
 }
 
 // place puts the object into the namespace that the user named. Whether an unknown

@@ -80,7 +80,11 @@ func (f *planFlags) planner(ctx context.Context, policyGiven bool) (*plan.Planne
 	if err != nil {
 		return nil, err
 	}
-	return &plan.Planner{Policy: policy, Rules: rules, Strategy: f.strategy, Original: originals, Manager: f.manager, Validate: validation}, nil
+	p := &plan.Planner{Policy: policy, Strategy: f.strategy, Original: originals, Manager: f.manager, Validate: validation}
+	if rules != nil {
+		p.Rules = &plan.UserRules{File: f.rules, Rules: rules}
+	}
+	return p, nil
 }
 
 // asks: conflicts are settled on the terminal. The merge itself leaves them.
@@ -118,7 +122,7 @@ func (f *planFlags) readRules() (schema.Rules, error) {
 	}
 	text, err := source.ReadFile(f.rules)
 	if err != nil {
-		return nil, fmt.Errorf("--rules: %w", err)
+		return nil, fmt.Errorf("--rules: %w: check the name after --rules", err)
 	}
 	rules, err := schema.ParseRules(text)
 	if err != nil {

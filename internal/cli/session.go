@@ -153,6 +153,9 @@ func (e *env) asked(ctx context.Context, job *batch.Job, objects []source.Object
 	job.API, job.Forget = api, docs.Forget
 	job.Planner.Schemas, job.Planner.Struct = defs.Around(docs.Type), cluster.Struct
 	items, err := job.Resolve(ctx, objects, ns)
+	if wrong := job.Planner.CheckRules(ctx, objects, api.ServesKind); wrong != nil {
+		return nil, errors.Join(err, wrong)
+	}
 	job.Merge(ctx, items)
 	return items, err
 }
@@ -170,6 +173,9 @@ func (e *env) saved(ctx context.Context, job *batch.Job, objects []source.Object
 		errs  []error
 		p     = pairing{files: files, defs: defs, ns: e.offlineNamespacing()}
 	)
+	if err := job.Planner.CheckRules(ctx, objects, nil); err != nil {
+		return nil, err
+	}
 	for _, o := range objects {
 		item, live, err := p.pair(o)
 		if err != nil {

@@ -71,7 +71,11 @@ func (c *Cluster) Find(ctx context.Context, group, version, kind string) (Resour
 	}
 	unknown := &UnknownKindError{Kind: kind, APIVersion: gvk.GroupVersion().String()}
 	served := slices.Sorted(maps.Keys(c.groups[unknown.APIVersion]))
-	unknown.NearVersion, unknown.Near = types.SuggestKind(unknown.APIVersion, kind, served)
+	unknown.NearVersion, unknown.Near = types.SuggestKind(unknown.APIVersion, kind, served, c.versions(ctx, group), func(apiVersion, kind string) bool {
+		gv, err := schema.ParseGroupVersion(apiVersion)
+		_, ok, failed := c.lookup(ctx, gv.WithKind(kind))
+		return err == nil && failed == nil && ok
+	})
 	return Resource{}, unknown
 }
 
@@ -92,6 +96,45 @@ func (c *Cluster) undiscovered(ctx context.Context, gv schema.GroupVersion, caus
 		}
 	}
 	return err
+}
+
+// ServesKind says whether the server has a kind of that name, in whatever group; case
+// does not count. The error says why it could not be asked.
+func (c *Cluster) ServesKind(ctx context.Context, kind string) (bool, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_, lists, err := c.discovery.ServerGroupsAndResourcesWithContext(ctx)
+	for _, list := range lists {
+		if slices.ContainsFunc(list.APIResources, func(r metav1.APIResource) bool { return strings.EqualFold(r.Kind, kind) }) {
+			return true, nil
+		}
+	}
+	if err != nil {
+		return false, c.explain(err, Target{}, "discover")
+	}
+	return false, nil
+}
+
+// versions are those under which the server has a group, its preferred one first; nil
+// where it has no such group, or cannot say.
+func (c *Cluster) versions(ctx context.Context, group string) []string {
+	groups, err := c.discovery.ServerGroupsWithContext(ctx)
+	if err != nil {
+		return nil
+	}
+	var out []string
+	for _, g := range groups.Groups {
+		if g.Name != group {
+			continue
+		}
+		out = append(out, g.PreferredVersion.GroupVersion)
+		for _, v := range g.Versions {
+			if v.GroupVersion != out[0] {
+				out = append(out, v.GroupVersion)
+			}
+		}
+	}
+	return out
 }
 
 // lookup reads one group and version; the server's other groups do not matter, and

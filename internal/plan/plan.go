@@ -23,8 +23,8 @@ import (
 // several goroutines.
 type Planner struct {
 	Policy   merge.Policy
-	Rules    schema.Rules // the user's
-	Strategy string       // one of strategy.Ways; "" is auto
+	Rules    *UserRules // nil: none
+	Strategy string     // one of strategy.Ways; "" is auto
 	Original Originals
 	Manager  string // field manager, whose values count as ours
 	Validate Validation
@@ -132,6 +132,7 @@ func (p *Planner) Plan(ctx context.Context, s Subject, live map[string]any) (Pla
 	if live != nil {
 		in.Triple.Live = live
 	}
+	p.Rules.look(s, in.Triple, out.Type)
 	if out.Output, err = strategy.Plan(in); err != nil {
 		return out, fmt.Errorf("%s: %w", s.Name, err)
 	}
@@ -156,9 +157,11 @@ func (p *Planner) input(s Subject, typ *merge.Type) strategy.Input {
 		Schema:    typ,
 		HasStatus: s.HasStatus,
 		Policy:    p.Policy,
-		Rules:     p.Rules,
 		Strategy:  p.Strategy,
 		Trace:     p.Trace,
+	}
+	if p.Rules != nil {
+		in.Rules = p.Rules.Rules
 	}
 	if p.Struct != nil && p.Strategy == "strategic" {
 		in.Struct = p.Struct(in.Group, in.Version, in.Kind)
@@ -249,7 +252,8 @@ func configuration(live map[string]any) any {
 	return c
 }
 
-// validate tells of fields in local that the kind does not have.
+// validate reports fields in local that the kind does not have, and values that are
+// not of their field's type.
 //
 // Unlike kubectl: which leaves this to the server, and so finds it out only at
 // the object whose turn it is.
@@ -257,21 +261,51 @@ func (p *Planner) validate(out *Planned) error {
 	if p.Validate == Ignore || out.Type == nil {
 		return nil
 	}
-	var names []string
-	for _, path := range schema.Unknown(out.Type, out.Value) {
-		name := fmt.Sprintf("unknown field %q", path)
-		if near := schema.Suggest(out.Type, path); near != "" {
-			name += fmt.Sprintf(" (did you mean %s?)", near)
-		}
-		names = append(names, name)
+	if err := p.mistyped(out); err != nil {
+		return err
 	}
-	if len(names) == 0 {
+	unknown := schema.Unknown(out.Type, out.Value)
+	if len(unknown) == 0 {
 		return nil
 	}
-	text := strings.Join(names, ", ")
+	names := make([]string, len(unknown))
+	for i, path := range unknown {
+		names[i] = unknownField(out.Type, path)
+	}
+	text := strings.Join(names, ", ") + out.at(unknown[0])
 	if p.Validate == Warn {
 		out.Problems = append(out.Problems, text+": the server will drop it")
 		return nil
 	}
-	return fmt.Errorf("%s: mend the name, or merge without it (--validate=ignore)", text)
+	return fmt.Errorf("%s: fix the name, or merge without it (--validate=ignore)", text)
+}
+
+// at is the place of a field in its file, in parentheses with a space before them.
+func (out *Planned) at(path merge.Path) string {
+	if out.Origin.File == "" {
+		return ""
+	}
+	return " (" + out.At(path) + ")"
+}
+
+// mistyped is the error of values that no server takes; a Secret's are not in it.
+func (p *Planner) mistyped(out *Planned) error {
+	wrong := schema.MistypedIn(out.Type, out.Value)
+	if len(wrong) == 0 || p.Validate == Warn {
+		return nil
+	}
+	const most = 5
+	texts := make([]string, 0, most+1)
+	for i, w := range wrong {
+		if i == most {
+			texts = append(texts, fmt.Sprintf("and %d more", len(wrong)-most))
+			break
+		}
+		text := fmt.Sprintf("%s: must be %s", w.Path, w.Want)
+		if w.Fix != "" && !(out.Kind() == "Secret" && out.Group() == "") {
+			text += ": write " + w.Fix
+		}
+		texts = append(texts, text+out.at(w.Path))
+	}
+	return errors.New(strings.Join(texts, "; "))
 }

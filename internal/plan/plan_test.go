@@ -65,7 +65,7 @@ func TestPlanRefuses(t *testing.T) {
 	for _, tt := range []struct{ reason, local, live, want string }{
 		{"an unknown field, with the one that was meant",
 			`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"d"},"spec":{"replica":1}}`, "",
-			`deployment.apps/d: unknown field "spec.replica" (did you mean replicas?): mend the name, or merge without it (--validate=ignore)`},
+			`deployment.apps/d: unknown field "spec.replica" (did you mean replicas?): fix the name, or merge without it (--validate=ignore)`},
 		{"an object that is being deleted", conf,
 			strings.Replace(conf, `"name":"c"`, `"name":"c","deletionTimestamp":"2024-01-02T03:04:05Z"`, 1),
 			"configmap/c: metadata.deletionTimestamp: is being deleted since 2024-01-02T03:04:05Z: wait"},

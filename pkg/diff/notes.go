@@ -41,6 +41,11 @@ type Note struct {
 	Own bool
 }
 
+// Lost: the note is about a value that live has no more, or would not have.
+func (n Note) Lost() bool {
+	return n.Kind == NoteOverwritten || n.Kind == NoteRemoved || n.Kind == NoteReset
+}
+
 // String is the note as it is told: object, path, what happened, and below that,
 // indented, what can be done.
 func (n Note) String() string {
@@ -106,6 +111,9 @@ func sideName(s merge.Side) string {
 func Notes(t Told) []Note {
 	var out []Note
 	for _, d := range t.Plan.Settled {
+		if d.Rule != "" && d.Winner == merge.LiveSide && saysNothing(d.Local) {
+			continue // rules: [] of a ClusterRole that others are put together to
+		}
 		out = append(out, t.settled(d))
 	}
 	for _, r := range t.Plan.Removed {
@@ -127,6 +135,17 @@ func Notes(t Told) []Note {
 			" not compared: last-applied has another apiVersion, and this one does not have these fields; whether live still has them cannot be told"})
 	}
 	return out
+}
+
+// saysNothing: local has nothing that live's value could differ from.
+func saysNothing(o merge.Opt) bool {
+	switch v := o.Value.(type) {
+	case map[string]any:
+		return len(v) == 0
+	case []any:
+		return len(v) == 0
+	}
+	return o.Value == nil
 }
 
 // verb is what became of a value or, in a preview, would become of it.
@@ -159,9 +178,9 @@ func Brief(notes []Note, n int, preview bool) []Note {
 	var out, over []Note
 	seen := 0
 	for i, note := range notes {
-		switch lost := note.Kind == NoteOverwritten || note.Kind == NoteRemoved || note.Kind == NoteReset; {
+		switch {
 		case note.Own:
-		case n < 1 || seen < n || lost && !preview:
+		case n < 1 || seen < n || note.Lost() && !preview:
 			seen++
 			out = append(out, note)
 		default:

@@ -30,7 +30,7 @@ var plainFields = []string{"apiVersion", "kind", "metadata", "type", "immutable"
 // holdsValues: a Secret of nothing but metadata and type needs no blanking.
 func holdsValues(conf map[string]any) bool {
 	for name, v := range conf {
-		if !slices.Contains(plainFields, name) && !empty(v) {
+		if !slices.Contains(plainFields, name) && !allEmpty(v) {
 			return true
 		}
 	}

@@ -83,7 +83,7 @@ func levels(conf map[string]any, atLeast Blanking) []Blanking {
 		return all[2:]
 	case atLeast == BlankAll:
 		return all[3:]
-	case isSecret(conf) && holdsValues(conf):
+	case atLeast == BlankSecret, isSecret(conf) && holdsValues(conf):
 		return all[1:]
 	}
 	return []Blanking{BlankNothing, BlankLeaves, BlankAll}

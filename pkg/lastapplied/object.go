@@ -48,7 +48,8 @@ var serverOwned = []string{
 // Strip returns obj without the metadata that belongs to the server, and without
 // status if status is true (the resource has a status subresource). It also
 // returns the paths of what it took away, for telling; empty values (the
-// creationTimestamp: null of generated files, status: {}) are not worth it.
+// creationTimestamp: null of generated files, a status of nothing but empty values) are
+// not worth it.
 func Strip(obj any, status bool) (any, []merge.Path) {
 	o, ok := obj.(map[string]any)
 	if !ok {
@@ -76,7 +77,7 @@ func Strip(obj any, status bool) (any, []merge.Path) {
 	if v, ok := o["status"]; ok && status {
 		o = maps.Clone(o)
 		delete(o, "status")
-		if !empty(v) {
+		if !allEmpty(v) {
 			told = append(told, merge.Path{field("status")})
 		}
 	}
@@ -184,6 +185,21 @@ func withoutAnnotation(obj map[string]any, key string) map[string]any {
 	m := maps.Clone(meta(obj))
 	delete(m, "annotations")
 	return set(obj, "metadata", m)
+}
+
+// allEmpty: v has nothing in it that says anything, as the status that generators of
+// CustomResourceDefinitions write (acceptedNames: {kind: "", plural: ""}, conditions: []).
+func allEmpty(v any) bool {
+	m, ok := v.(map[string]any)
+	if !ok {
+		return empty(v)
+	}
+	for _, e := range m {
+		if !allEmpty(e) {
+			return false
+		}
+	}
+	return true
 }
 
 func empty(v any) bool {

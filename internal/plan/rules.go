@@ -1,0 +1,103 @@
+package plan
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/source"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
+)
+
+// UserRules are the rules of a run, and which of them had something to decide. They may
+// be used by several goroutines.
+type UserRules struct {
+	File  string // as the user named it; "" where there is none
+	Rules schema.Rules
+
+	mu     sync.Mutex
+	merged bool // some object was
+	used   map[int]bool
+}
+
+// CheckRules is what is wrong with rules that can match nothing: a path that the kind of an
+// object does not have, and a kind that is misspelt. served says whether a server has a
+// kind that neither the objects nor the built-in types have; nil where nobody can be
+// asked. The error names file and line.
+func (p *Planner) CheckRules(ctx context.Context, objects []source.Object, served func(ctx context.Context, kind string) (bool, error)) error {
+	r := p.Rules
+	if r == nil {
+		return nil
+	}
+	var errs []error
+	seen := map[string]bool{}
+	var kinds []string
+	for _, o := range objects {
+		name := o.APIVersion() + " " + o.Kind()
+		if seen[name] {
+			continue
+		}
+		seen[name] = true
+		kinds = append(kinds, o.Kind())
+		t, ok := schema.Builtin(o.Group(), o.Version(), o.Kind())
+		if !ok && p.Schemas != nil {
+			var err error
+			if t, err = p.Schemas(ctx, o.Group(), o.Version(), o.Kind()); err != nil {
+				return err
+			}
+		}
+		errs = append(errs, r.Rules.Check(schema.Object{Group: o.Group(), Kind: o.Kind()}, r.Rules.Shape(t))...)
+	}
+	for _, rule := range r.Rules {
+		near, known := rule.NearKind(kinds)
+		if known || near == "" {
+			continue
+		}
+		if served != nil {
+			if there, err := served(ctx, rule.Kind); err != nil || there {
+				continue
+			}
+		}
+		errs = append(errs, fmt.Errorf("%s: there is no such kind (did you mean %s?)", rule.Where(), near))
+	}
+	for i, err := range errs {
+		errs[i] = fmt.Errorf("--rules %s: %w", r.File, err)
+	}
+	return errors.Join(errs...)
+}
+
+// look notes which rules have something to decide in an object.
+func (r *UserRules) look(s Subject, triple merge.Triple, t *merge.Type) {
+	if r == nil {
+		return
+	}
+	o := schema.Object{Group: s.Group(), Kind: s.Kind(), Namespace: s.Namespace(), Name: s.Object.Name(), Triple: triple}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.merged = true
+	r.Rules.Found(o, t, func(i int) {
+		if r.used == nil {
+			r.used = map[int]bool{}
+		}
+		r.used[i] = true
+	})
+}
+
+// Unused are the rules that had nothing to decide in any object merged so far; nil
+// where none was.
+func (r *UserRules) Unused() []schema.Rule {
+	if r == nil {
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var out []schema.Rule
+	for i, rule := range r.Rules {
+		if r.merged && !r.used[i] {
+			out = append(out, rule)
+		}
+	}
+	return out
+}

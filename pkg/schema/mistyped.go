@@ -1,0 +1,153 @@
+package schema
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
+
+// Mistyped is a value that the server would refuse to decode.
+type Mistyped struct {
+	Path merge.Path
+	Want string // a string, a number, true or false, a list, a mapping
+	Fix  string // how the value can be written instead, "" where that cannot be known
+}
+
+// MistypedIn lists the values in v that are not of the type that t declares, in path
+// order; nil where there are none. Nulls, and values of which t says nothing (custom
+// resources' scalars, free-form JSON), are of any type.
+//
+// Rule: encoding/json of the API's Go types, which is strict.
+func MistypedIn(t *merge.Type, v any) []Mistyped {
+	if wellTyped(t, v) {
+		return nil
+	}
+	var out []Mistyped
+	mistyped(t, v, nil, &out)
+	return out
+}
+
+// wellTyped is asked about every object of a run, and allocates nothing.
+func wellTyped(t *merge.Type, v any) bool {
+	if t == nil || v == nil || t.Kind == merge.Unknown {
+		return true
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		if t.Kind != merge.Object && t.Kind != merge.Map {
+			return false
+		}
+		for name, e := range v {
+			if !wellTyped(t.Field(name).Type, e) {
+				return false
+			}
+		}
+		return true
+	case []any:
+		if !isList(t) {
+			return false
+		}
+		for _, e := range v {
+			if !wellTyped(t.Elem, e) {
+				return false
+			}
+		}
+		return true
+	}
+	if t.Kind != merge.Scalar {
+		return false
+	}
+	want, _ := scalarAs(t, v)
+	return want == ""
+}
+
+func mistyped(t *merge.Type, v any, at merge.Path, out *[]Mistyped) {
+	if t == nil || v == nil {
+		return
+	}
+	m, isMap := v.(map[string]any)
+	list, isA := v.([]any)
+	switch t.Kind {
+	case merge.Object, merge.Map:
+		if !isMap {
+			*out = append(*out, Mistyped{Path: at, Want: "a mapping"})
+			return
+		}
+		for _, name := range slices.Sorted(maps.Keys(m)) {
+			mistyped(t.Field(name).Type, m[name], at.Child(merge.Named(name)), out)
+		}
+	case merge.List, merge.Keyed, merge.Set:
+		if !isA {
+			*out = append(*out, Mistyped{Path: at, Want: "a list"})
+			return
+		}
+		for i := range list {
+			mistyped(t.Elem, list[i], at.Child(entryStep(t, list, i)), out)
+		}
+	case merge.Scalar:
+		if want, fix := scalarAs(t, v); want != "" {
+			*out = append(*out, Mistyped{Path: at, Want: want, Fix: fix})
+		}
+	}
+}
+
+// scalarAs is what v should be, "" where it is; fix is v as that.
+func scalarAs(t *merge.Type, v any) (want, fix string) {
+	switch t {
+	case leaves["string"], leaves["bytes"], leaves["time"], leaves["microtime"], leaves["duration"]:
+		return asString(t, v)
+	case leaves["number"]:
+		return asNumber(v)
+	case leaves["boolean"]:
+		return asBoolean(v)
+	case leaves["int-or-string"], leaves["quantity"]:
+		switch v.(type) {
+		case string, json.Number:
+			return "", ""
+		}
+		return "a string or a number", ""
+	}
+	return "", ""
+}
+
+func asString(t *merge.Type, v any) (want, fix string) {
+	switch v := v.(type) {
+	case string:
+		return "", ""
+	case bool:
+		fix = strconv.Quote(strconv.FormatBool(v))
+	case json.Number:
+		fix = strconv.Quote(v.String())
+	}
+	if t != leaves["string"] {
+		fix = ""
+	}
+	return "a string", fix
+}
+
+func asNumber(v any) (want, fix string) {
+	switch v := v.(type) {
+	case json.Number:
+		return "", ""
+	case string:
+		if _, err := strconv.ParseInt(v, 10, 64); err == nil {
+			fix = v
+		}
+	}
+	return "a number", fix
+}
+
+func asBoolean(v any) (want, fix string) {
+	switch v := v.(type) {
+	case bool:
+		return "", ""
+	case string:
+		if b, err := strconv.ParseBool(v); err == nil {
+			fix = strconv.FormatBool(b)
+		}
+	}
+	return "true or false", fix
+}

@@ -1,0 +1,188 @@
+package schema
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
+
+// Check is what is wrong with rules that speak of an object's kind and can never match
+// in it: their path is none that t, the kind's type, has. t may be nil, and then nobody
+// knows. A rule without a kind may be meant for others; of it only indices are checked.
+func (rs Rules) Check(o Object, t *merge.Type) []error {
+	var errs []error
+	for _, r := range rs {
+		if r.APIGroup != nil && !glob(*r.APIGroup, o.Group) || !fits(strings.ToLower(r.Kind), strings.ToLower(o.Kind)) {
+			continue
+		}
+		named := r.Kind != "" && !strings.Contains(r.Kind, "*")
+		if why, index := impossible(t, r.Path); why != "" && (named || index) {
+			errs = append(errs, fmt.Errorf("line %d: %s: a %s cannot have it: %s", r.Line, r.spelled(), o.Kind, why))
+		}
+	}
+	return errs
+}
+
+// impossible is why no value of type t has a path of that pattern, "" where some may;
+// index: it counts entries where they are told apart by something else.
+func impossible(t *merge.Type, p merge.Path) (why string, index bool) {
+	for i, s := range p {
+		if t == nil || t.Kind == merge.Unknown {
+			return "", false
+		}
+		wild := s.Kind == merge.FieldStep && s.Name == "*"
+		switch {
+		case t.Kind == merge.Scalar:
+			return fmt.Sprintf("%s has no parts", p[:i]), false
+		case isList(t) && s.Kind == merge.IndexStep:
+			if hint := entryHint(t); hint != "" {
+				return fmt.Sprintf("%s is a list whose entries are told apart by %s: write %s or [*]", p[:i], hint, keyPattern(t)), true
+			}
+			return fmt.Sprintf("%s is one value, whose entries cannot be named: write a rule for all of it, or make it a list: keyed", p[:i]), true
+		case isList(t) && s.Kind == merge.FieldStep && !wild:
+			return fmt.Sprintf("%s is a list: write %s or [*] before %s", p[:i], keyPattern(t), s.Name), false
+		case isList(t):
+			t = t.Elem
+		case s.Kind != merge.FieldStep:
+			return fmt.Sprintf("%s is no list", p[:i]), false
+		case t.Kind == merge.Map:
+			t = t.Elem
+		default:
+			if t, why = fieldLike(t, p[:i], s.Name); why != "" {
+				return why, false
+			}
+		}
+	}
+	return "", false
+}
+
+// fieldLike is the type of the field that a pattern names; nil where it may be several,
+// or nobody knows.
+func fieldLike(t *merge.Type, at merge.Path, pattern string) (_ *merge.Type, why string) {
+	names := slices.Sorted(maps.Keys(t.Fields))
+	if i := slices.IndexFunc(names, func(n string) bool { return glob(pattern, n) }); i >= 0 {
+		if strings.Contains(pattern, "*") {
+			return nil, ""
+		}
+		return t.Fields[names[i]].Type, ""
+	}
+	if t.Open {
+		return nil, ""
+	}
+	why = fmt.Sprintf("%s has no field %s", at, pattern)
+	if len(at) == 0 {
+		why = "there is no field " + pattern
+	}
+	if near := nearest(pattern, names); near != "" {
+		why += fmt.Sprintf(" (did you mean %s?)", near)
+	}
+	return nil, why
+}
+
+func entryHint(t *merge.Type) string {
+	switch {
+	case t.Kind == merge.Set:
+		return "their value"
+	case t.Kind == merge.Keyed:
+		names := make([]string, len(t.Keys))
+		for i, k := range t.Keys {
+			names[i] = k.Name
+		}
+		return strings.Join(names, " and ")
+	}
+	return ""
+}
+
+// keyPattern is how an entry of the list is written in a path.
+func keyPattern(t *merge.Type) string {
+	if t.Kind != merge.Keyed {
+		return "[=…]"
+	}
+	names := make([]string, len(t.Keys))
+	for i, k := range t.Keys {
+		names[i] = k.Name + "=…"
+	}
+	return "[" + strings.Join(names, ",") + "]"
+}
+
+// Found marks in used, by index, the rules that have something to decide in an object:
+// they hold for it, and one of its sides has a value at their path.
+func (rs Rules) Found(o Object, t *merge.Type, mark func(i int)) {
+	for i, r := range rs {
+		if !r.holds(o) {
+			continue
+		}
+		for _, side := range []any{o.Triple.Local, o.Triple.Live, o.Triple.Original} {
+			if side != nil && found(t, side, r.Path) {
+				mark(i)
+				break
+			}
+		}
+	}
+}
+
+// found: v, of type t, has a value at a path of that pattern.
+func found(t *merge.Type, v any, p merge.Path) bool {
+	if len(p) == 0 {
+		return true
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		for name, e := range v {
+			if stepFits(p[0], merge.Named(name)) && found(t.Field(name).Type, e, p[1:]) {
+				return true
+			}
+		}
+	case []any:
+		for i, e := range v {
+			step := merge.Step{Kind: merge.IndexStep, Index: i}
+			switch {
+			case t == nil:
+			case t.Kind == merge.Keyed:
+				step = entryStep(t, v, i)
+			case t.Kind == merge.Set:
+				step = merge.Step{Kind: merge.ValueStep, Value: e}
+			}
+			if stepFits(p[0], step) && found(t.EntryType(), e, p[1:]) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// spelled is the rule's path as it is written.
+func (r Rule) spelled() string {
+	if r.text != "" {
+		return r.text
+	}
+	return r.Path.String()
+}
+
+// NearKind is the built-in kind, or the one of others, that was probably meant by a
+// rule's kind which is none of them; known where it is one of them, or a pattern.
+func (r Rule) NearKind(others []string) (near string, known bool) {
+	if r.Kind == "" || strings.Contains(r.Kind, "*") {
+		return "", true
+	}
+	kinds := slices.Clone(others)
+	for _, k := range BuiltinKinds() {
+		kinds = append(kinds, k.Kind)
+	}
+	if slices.ContainsFunc(kinds, func(k string) bool { return strings.EqualFold(k, r.Kind) }) {
+		return "", true
+	}
+	return nearest(r.Kind, kinds), false
+}
+
+// Where names the rule for messages: its line, path and kind.
+func (r Rule) Where() string {
+	text := fmt.Sprintf("line %d: %s", r.Line, r.spelled())
+	if r.Kind != "" {
+		text += " (kind " + r.Kind + ")"
+	}
+	return text
+}

@@ -1,0 +1,79 @@
+package schema
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
+
+func TestRulesThatCanMatchNothing(t *testing.T) {
+	deployment, _ := Builtin("apps", "v1", "Deployment")
+	for _, tt := range []struct{ reason, rule, want string }{
+		{"a field", "{path: spec.replicas, kind: Deployment, winner: live}", ""},
+		{"any entry", "{path: 'spec.template.spec.containers[*].image', kind: Deployment, winner: live}", ""},
+		{"an entry by a pattern", "{path: 'spec.template.spec.containers[name=web-*].env[*]', kind: Deployment, winner: live}", ""},
+		{"a free key", "{path: 'metadata.annotations[*]', kind: Deployment, winner: live}", ""},
+		{"a pattern of fields", "{path: 'spec.*', kind: Deployment, winner: live}", ""},
+		{"a letter too few", "{path: spec.replica, kind: Deployment, winner: live}", "spec has no field replica (did you mean replicas?)"},
+		{"no field at the top", "{path: spce.replicas, kind: Deployment, winner: live}", "there is no field spce (did you mean spec?)"},
+		{"an index where names count, also for any kind", "{path: 'spec.template.spec.containers[0].image', winner: live}",
+			"spec.template.spec.containers is a list whose entries are told apart by name: write [name=…] or [*]"},
+		{"a field of a list", "{path: spec.template.spec.containers.image, kind: Deployment, winner: live}", "spec.template.spec.containers is a list: write [name=…] or [*] before image"},
+		{"below a scalar", "{path: spec.replicas.max, kind: Deployment, winner: live}", "spec.replicas has no parts"},
+		{"another kind's field in a rule for any kind", "{path: spec.ports, winner: live}", ""},
+		{"another kind's rule", "{path: spec.replica, kind: Service, winner: live}", ""},
+	} {
+		rules, err := ParseRules([]byte("- " + tt.rule))
+		if err != nil {
+			t.Fatal(tt.reason, err)
+		}
+		errs := rules.Check(Object{Group: "apps", Kind: "Deployment"}, deployment)
+		if tt.want == "" && len(errs) > 0 || tt.want != "" && (len(errs) != 1 || !strings.HasSuffix(errs[0].Error(), tt.want)) {
+			t.Errorf("%s: got %v, want %q", tt.reason, errs, tt.want)
+		}
+	}
+}
+
+// TestExceptionsCanMatch holds the built-in rules to the same.
+func TestExceptionsCanMatch(t *testing.T) {
+	rules, err := Exceptions()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range rules {
+		if _, known := r.NearKind(nil); !known {
+			t.Errorf("%s: no such kind", r.Where())
+		}
+		for _, k := range BuiltinKinds() {
+			if typ, ok := Builtin(k.Group, k.Version, k.Kind); ok && k.Resource != "" {
+				for _, err := range (Rules{r}).Check(Object{Group: k.Group, Kind: k.Kind}, typ) {
+					t.Error(err)
+				}
+			}
+		}
+	}
+}
+
+func TestRulesFound(t *testing.T) {
+	deployment, _ := Builtin("apps", "v1", "Deployment")
+	v, err := merge.ReadJSON([]byte(`{"spec":{"replicas":3,"template":{"spec":{"containers":[{"name":"web","image":"a"}]}}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules, err := ParseRules([]byte(`
+- {path: spec.replicas, kind: Deployment, winner: live}
+- {path: spec.paused, winner: live}
+- {path: 'spec.template.spec.containers[*].image', winner: live}
+- {path: 'spec.template.spec.containers[name=app].image', winner: live}
+- {path: spec.replicas, name: 'shop-*', winner: live}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []int
+	rules.Found(Object{Group: "apps", Kind: "Deployment", Name: "web", Triple: merge.Triple{Live: v}}, deployment, func(i int) { got = append(got, i) })
+	if len(got) != 2 || got[0] != 0 || got[1] != 2 {
+		t.Errorf("found %v, want 0 and 2", got)
+	}
+}
