@@ -26,6 +26,8 @@ type Item struct {
 	Planned plan.Planned
 	Outcome sink.Outcome // its Word is "" until the item is through
 	Err     error        // why it stays as it is
+	Late    error        // what went wrong after it was written
+	Skipped bool         // the user leaves it with its conflicts, which hold nothing then
 
 	found   bool // there is a live form
 	changes bool // there is something to write
@@ -53,6 +55,7 @@ type Job struct {
 	Write       cluster.Write
 	Concurrency int
 	Preflight   bool // have the server try every write first, where there are several
+	Partial     bool // write what has no conflict, though others have
 	Keep        Keep
 	Shown       bool     // what Keep says is needed once only, when the item is told of
 	Progress    Progress // may be nil
@@ -210,11 +213,15 @@ func (j *Job) Replan(ctx context.Context, item *Item) {
 	item.changes = item.Planned.Action != plan.Nothing
 }
 
-// Failed joins the items' errors; nil where there are none.
+// Failed joins the items' errors, each an *ObjectError; nil where there are none.
 func Failed(items []*Item) error {
 	var errs []error
 	for _, item := range items {
-		errs = append(errs, item.Err)
+		for _, err := range []error{item.Err, item.Late} {
+			if err != nil {
+				errs = append(errs, &ObjectError{Target: item.Target, Err: err})
+			}
+		}
 	}
 	return errors.Join(errs...)
 }

@@ -1,7 +1,7 @@
 package batch
 
 import (
-	"net/http"
+	"errors"
 	"slices"
 	"strings"
 
@@ -18,40 +18,46 @@ const (
 	stages
 )
 
-// cause is a kind whose lack, or whose present state, may be why the server
-// refuses another object.
+// cause is a kind whose lack, or whose present state, may be why the server refuses
+// another object.
 type cause struct {
-	stage      stage
-	codes      []int // of the refusals it may explain
-	namespaced bool  // it concerns objects of its own namespace only
+	stage stage
+	// explains says whether the refusal of an item may be due to other, of this kind and
+	// not yet written. nil where that is not seen in refusals.
+	explains func(r *cluster.Refusal, item, other *Item) bool
 }
 
-// Refusals by status code, as the API server gives them.
-var (
-	missing  = []int{http.StatusNotFound, http.StatusForbidden}
-	admitted = []int{http.StatusForbidden, http.StatusUnprocessableEntity, http.StatusBadRequest, http.StatusNotFound}
-	anything = append([]int{http.StatusInternalServerError, http.StatusServiceUnavailable, http.StatusMethodNotAllowed}, admitted...)
-)
-
-// causes, by group and kind. Namespace and CustomResourceDefinition are not here:
-// what they explain can be told exactly.
+// causes, by group and kind. A kind that is not here explains no refusal. What a
+// Namespace or a CustomResourceDefinition that is not there explains is found without
+// any, see lacks.
 var causes = map[string]cause{
-	"ServiceAccount":                                                {second, missing, true},
-	"ResourceQuota":                                                 {second, missing, true},
-	"LimitRange":                                                    {second, admitted, true},
-	"scheduling.k8s.io/PriorityClass":                               {second, missing, false},
-	"node.k8s.io/RuntimeClass":                                      {second, missing, false},
-	"rbac.authorization.k8s.io/Role":                                {second, missing, true},
-	"rbac.authorization.k8s.io/RoleBinding":                         {second, missing, true},
-	"rbac.authorization.k8s.io/ClusterRole":                         {second, missing, false},
-	"rbac.authorization.k8s.io/ClusterRoleBinding":                  {second, missing, false},
-	"admissionregistration.k8s.io/ValidatingAdmissionPolicy":        {third, anything, false},
-	"admissionregistration.k8s.io/ValidatingAdmissionPolicyBinding": {third, anything, false},
-	"admissionregistration.k8s.io/MutatingAdmissionPolicy":          {third, anything, false},
-	"admissionregistration.k8s.io/MutatingAdmissionPolicyBinding":   {third, anything, false},
-	"admissionregistration.k8s.io/ValidatingWebhookConfiguration":   {third, anything, false},
-	"admissionregistration.k8s.io/MutatingWebhookConfiguration":     {third, anything, false},
-	"apiregistration.k8s.io/APIService":                             {third, anything, false},
+	"Namespace": {first, relabelled},
+	"apiextensions.k8s.io/CustomResourceDefinition": {first, redefined},
+
+	"ServiceAccount":                               {second, named(`serviceaccount "([^"]+)" not found`)},
+	"ResourceQuota":                                {second, named(`(?:exceeded|failed) quota: ([^,: ]+)[,:]|insufficient quota to ()`)},
+	"LimitRange":                                   {second, named(`^\S+ "[^"]*" is forbidden: (?:\[?(?:minimum|maximum) .+ usage per |.+ max limit to request ratio per )()|failed quota: [^:]+: must specify ()`)},
+	"scheduling.k8s.io/PriorityClass":              {second, named(`no PriorityClass with name (\S+) was found`)},
+	"node.k8s.io/RuntimeClass":                     {second, named(`RuntimeClass "([^"]+)" not found`)},
+	"storage.k8s.io/StorageClass":                  {second, named(`the storageclass that provisions the pvc must support resize()`)},
+	"rbac.authorization.k8s.io/Role":               {second, grants},
+	"rbac.authorization.k8s.io/ClusterRole":        {second, grants},
+	"rbac.authorization.k8s.io/RoleBinding":        {second, binds},
+	"rbac.authorization.k8s.io/ClusterRoleBinding": {second, binds},
+
+	"admissionregistration.k8s.io/ValidatingAdmissionPolicy":        {third, named(policyDenies)},
+	"admissionregistration.k8s.io/ValidatingAdmissionPolicyBinding": {third, named(bindingDenies)},
+	"admissionregistration.k8s.io/MutatingAdmissionPolicy":          {third, named(policyDenies)},
+	"admissionregistration.k8s.io/MutatingAdmissionPolicyBinding":   {third, named(bindingDenies)},
+	"admissionregistration.k8s.io/ValidatingWebhookConfiguration":   {third, hooks},
+	"admissionregistration.k8s.io/MutatingWebhookConfiguration":     {third, hooks},
+	"apiregistration.k8s.io/APIService":                             {third, aggregates},
+
+	"Service":          {third, answersAt},
+	"Pod":              {third, answersAt},
+	"apps/Deployment":  {third, answersAt},
+	"apps/DaemonSet":   {third, answersAt},
+	"apps/StatefulSet": {third, answersAt},
 }
 
 func kindOf(r cluster.Resource) string { return strings.TrimPrefix(r.Group+"/"+r.Kind, "/") }
@@ -63,9 +69,6 @@ func isCRD(r cluster.Resource) bool {
 }
 
 func (i *Item) stage() stage {
-	if isNamespace(i.Target.Resource) || isCRD(i.Target.Resource) {
-		return first
-	}
 	if c, ok := causes[kindOf(i.Target.Resource)]; ok {
 		return c.stage
 	}
@@ -75,7 +78,7 @@ func (i *Item) stage() stage {
 // matters: others may have to wait for the item.
 func (i *Item) matters() bool {
 	_, ok := causes[kindOf(i.Target.Resource)]
-	return ok || i.stage() == first
+	return ok
 }
 
 // lacks says whether item cannot be written before other is, whatever the server
@@ -97,23 +100,26 @@ func defines(crd, item *Item) bool {
 	})
 }
 
-// mayExplain says whether writing other may be what item's refusal waits for.
+// mayExplain says whether writing other may be what item's refusal waits for. It is so
+// only where the refusal names other, or is just what other's absence, or its present
+// state, brings about; every other refusal is final.
 func mayExplain(item, other *Item, refusal error) bool {
-	if item == other {
+	var r *cluster.Refusal
+	if item == other || !errors.As(refusal, &r) {
 		return false
-	}
-	if defines(other, item) { // its schema may change
-		return true
-	}
-	if isNamespace(other.Target.Resource) && other.found { // its labels may choose policies
-		return item.Target.Namespace == other.Target.Name && cluster.IsForbidden(refusal)
 	}
 	if lacks(item, other) {
 		return true
 	}
 	c, ok := causes[kindOf(other.Target.Resource)]
-	if !ok || c.namespaced && item.Target.Namespaced && item.Target.Namespace != other.Target.Namespace {
+	if !ok || c.explains == nil || other.Target.Namespaced && item.Target.Namespaced && !sameNamespace(item, other, r) {
 		return false
 	}
-	return slices.Contains(c.codes, cluster.Code(refusal))
+	return c.explains(r, item, other)
+}
+
+// sameNamespace: what has a namespace is about objects of its own one. Who answers for
+// a webhook may be anywhere.
+func sameNamespace(item, other *Item, r *cluster.Refusal) bool {
+	return item.Target.Namespace == other.Target.Namespace || called.MatchString(r.Message)
 }

@@ -3,6 +3,7 @@ package batch
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 )
@@ -18,10 +19,103 @@ func notMerged(item *Item) error {
 	return fmt.Errorf("%s: was not merged: %w", item.Target, ErrNotMerged)
 }
 
-// NotReached says that an item is as it was because others were refused.
-type NotReached struct{ Target cluster.Target }
+// ObjectError is what is wrong with one object.
+type ObjectError struct {
+	Target cluster.Target
+	Err    error
+}
+
+// Error is Err's text, which names the object where it is about it.
+func (e *ObjectError) Error() string { return e.Err.Error() }
+
+// Unwrap is Err.
+func (e *ObjectError) Unwrap() error { return e.Err }
+
+// Cause is the text without what is the object's own, which many objects may share:
+// the same permission that is missing, the same namespace.
+func (e *ObjectError) Cause() string {
+	text := strings.TrimPrefix(e.Error(), e.Target.String()+": ")
+	return strings.ReplaceAll(text, fmt.Sprintf("%q", e.Target.Name), `""`)
+}
+
+// NotReached says that an item is as it was because of what became of others.
+type NotReached struct {
+	Target cluster.Target
+	Hindrance
+}
+
+// Hindrance is what keeps items from being written that are in order themselves.
+type Hindrance struct {
+	Because  string // "" where the run's other errors say it
+	Way      string // what the user can do; "" with Because
+	Conflict bool   // conflicts are left to the user, and nothing else is wrong
+	DryRun   bool   // nothing was to be written anyway
+}
 
 // Error names the object.
-func (e *NotReached) Error() string {
-	return e.Target.String() + ": was not written, because of the other errors: mend them, and merge again"
+func (e *NotReached) Error() string { return e.Target.String() + ": " + e.rest("was", "would") }
+
+// Summary is the same of n objects.
+func (h Hindrance) Summary(n int) string {
+	if n == 1 {
+		return "1 object " + h.rest("was", "would")
+	}
+	return fmt.Sprintf("%d objects %s", n, h.rest("were", "would"))
+}
+
+func (h Hindrance) rest(did, would string) string {
+	text := did + " not written because "
+	if h.DryRun {
+		text = would + " not be written because "
+	}
+	if h.Because == "" {
+		return text + "of that: fix it, and merge again"
+	}
+	return text + h.Because + ": " + h.Way
+}
+
+// conflicts: some are left, and the user has not said to leave them.
+func (i *Item) conflicts() bool {
+	return i.Err == nil && !i.Skipped && len(i.Planned.Conflicts) > 0
+}
+
+// conflicting is the hindrance that the conflicts of items are; none where there are
+// none.
+func conflicting(items []*Item) (Hindrance, bool) {
+	var names []string
+	for _, item := range items {
+		if item.conflicts() {
+			names = append(names, item.Target.String())
+		}
+	}
+	const most = 3
+	h := Hindrance{Way: "settle them, or write the others with --partial", Conflict: true}
+	switch n := len(names); {
+	case n == 0:
+		return Hindrance{}, false
+	case n == 1:
+		h.Because = names[0] + " has conflicts"
+	case n <= most:
+		h.Because = strings.Join(names[:n-1], ", ") + " and " + names[n-1] + " have conflicts"
+	default:
+		h.Because = fmt.Sprintf("%s and %d more objects have conflicts", strings.Join(names[:most], ", "), n-most)
+	}
+	return h, true
+}
+
+// Held are the items that a dry run shows as written, and a run would not write
+// because others have conflicts: a *NotReached for each.
+func (j *Job) Held(items []*Item) error {
+	h, held := conflicting(items)
+	if !held || j.Partial {
+		return nil
+	}
+	h.DryRun = true
+	var errs []error
+	for _, item := range items {
+		if item.Err == nil && item.writable() {
+			errs = append(errs, &NotReached{Target: item.Target, Hindrance: h})
+		}
+	}
+	return errors.Join(errs...)
 }

@@ -19,9 +19,9 @@ const (
 // lighten puts away what Keep does not ask for.
 func (j *Job) lighten(item *Item) error {
 	p := item.Planned
-	if j.Keep == Everything || j.Keep == Changes && p.Action != plan.Nothing || tells(p) {
-		// Conflicts are asked about, and told of twice; others look at definitions.
-		if j.shelf && len(p.Conflicts) == 0 && !isCRD(item.Target.Resource) {
+	if j.Keep == Everything || j.Keep == Changes && p.Action != plan.Nothing || tells(p) || item.consulted() {
+		// Conflicts are asked about, and told of twice.
+		if j.shelf && len(p.Conflicts) == 0 && !item.consulted() {
 			return item.putOnShelf()
 		}
 		item.Object = p.Subject.Object
@@ -35,6 +35,15 @@ func (j *Job) lighten(item *Item) error {
 	sealed.Subject.Object = item.Object
 	item.Planned = sealed
 	return nil
+}
+
+// consulted: what it was and what it becomes says what other objects wait for.
+func (i *Item) consulted() bool {
+	switch kindOf(i.Target.Resource) {
+	case "Namespace", "apiextensions.k8s.io/CustomResourceDefinition", "admissionregistration.k8s.io/ValidatingWebhookConfiguration", "admissionregistration.k8s.io/MutatingWebhookConfiguration":
+		return true
+	}
+	return false
 }
 
 // tells: there is a note on values, or a conflict, for which the sides are needed.
@@ -53,7 +62,7 @@ func (j *Job) outcome(out sink.Outcome) sink.Outcome {
 // putAway drops what was needed to tell of an item. A conflict is told of once more
 // at the end.
 func (j *Job) putAway(item *Item) {
-	if j.Keep != Outcomes && item.away == nil || len(item.Outcome.Planned.Conflicts) > 0 {
+	if j.Keep != Outcomes && item.away == nil || item.consulted() || len(item.Outcome.Planned.Conflicts) > 0 {
 		return
 	}
 	item.drop()

@@ -24,11 +24,8 @@ func (j *Job) Preview(ctx context.Context, items []*Item, tell func(*Item)) {
 
 // still is the outcome of an item that is not to be written.
 func still(item *Item) sink.Outcome {
-	switch {
-	case item.Err != nil:
+	if item.Err != nil {
 		return sink.Outcome{}
-	case len(item.Planned.Conflicts) > 0:
-		return sink.Outcome{Word: sink.Unsettled, Object: item.Planned.Final, Planned: item.Planned}
 	}
-	return sink.Outcome{Word: sink.Unchanged, Object: item.Planned.Live, Planned: item.Planned}
+	return sink.Foreseen(item.Planned)
 }

@@ -15,8 +15,10 @@ import (
 )
 
 // Send writes the items that Merge has planned, and calls tell for each in input
-// order as soon as it and all before it are through. Where an item has an error
-// nothing is written at all.
+// order as soon as it and all before it are through. Where an item has an error, or
+// a conflict while the job is not Partial, nothing is written at all.
+//
+// Unlike kubectl: which writes the objects one by one, and goes on after an error.
 func (j *Job) Send(ctx context.Context, items []*Item, tell func(*Item)) {
 	w := j.writer(items, tell)
 	w.stop = j.held
@@ -26,6 +28,7 @@ func (j *Job) Send(ctx context.Context, items []*Item, tell func(*Item)) {
 		}
 	}
 	for _, item := range items {
+		w.stop = w.stop || w.holds(item)
 		if item.Err != nil || item.writable() {
 			item.state = ready
 		} else {
@@ -36,8 +39,12 @@ func (j *Job) Send(ctx context.Context, items []*Item, tell func(*Item)) {
 	w.finish(ctx)
 }
 
-func (i *Item) writable() bool {
-	return i.Err == nil && i.Planned.Action != plan.Nothing && len(i.Planned.Conflicts) == 0
+func (i *Item) writable() bool { return i.Err == nil && sink.Writes(i.Planned) }
+
+// holds says whether the item's conflicts keep all others from being written. A dry
+// run writes none of them, and tries all.
+func (w *writer) holds(item *Item) bool {
+	return item.conflicts() && !w.Partial && !w.Write.DryRun
 }
 
 // writer is one Send under way.
@@ -130,7 +137,7 @@ func (w *writer) preflight(ctx context.Context, items []*Item) {
 		return
 	}
 	for i, item := range trials {
-		w.judge(item, errs[i], pending)
+		w.judge(ctx, item, errs[i], pending)
 	}
 }
 
@@ -169,8 +176,11 @@ func (w *writer) newKind(item *Item) bool {
 }
 
 // judge decides what a trial's outcome means for its item.
-func (w *writer) judge(item *Item, err error, pending []*Item) {
+func (w *writer) judge(ctx context.Context, item *Item, err error, pending []*Item) {
 	switch {
+	case err == nil && !item.writable(): // it was merged anew
+		w.stop = w.stop || w.holds(item)
+		w.through(ctx, item, still(item))
 	case err == nil:
 		item.state = ready
 	case refusesDryRun(err):
@@ -203,7 +213,7 @@ func (w *writer) send(ctx context.Context, items []*Item, s stage) {
 	kinds := false
 	for _, item := range items[:begun] {
 		kinds = kinds || isCRD(item.Target.Resource)
-		w.stop = w.stop || item.Err != nil && s < third
+		w.stop = w.stop || s < third && (item.Err != nil || item.Outcome.Word == sink.Unsettled && w.holds(item))
 	}
 	w.stop = w.stop || begun < len(items)
 	if !kinds {
@@ -212,6 +222,7 @@ func (w *writer) send(ctx context.Context, items []*Item, s stage) {
 	if w.kinds = time.Now(); w.Forget != nil {
 		w.Forget()
 	}
+	w.withhold()
 }
 
 func (w *writer) sendOne(ctx context.Context, item *Item) {
@@ -221,10 +232,8 @@ func (w *writer) sendOne(ctx context.Context, item *Item) {
 	}
 	out, err := w.carry(ctx, w.server, item)
 	switch {
-	case err == nil && isCRD(item.Target.Resource) && !w.Write.DryRun:
-		if err = w.API.WaitEstablished(ctx, item.Target); err != nil {
-			out.Notes = append(out.Notes, "was "+string(out.Word))
-		}
+	case err == nil && isCRD(item.Target.Resource) && !w.Write.DryRun && out.Word != sink.Unsettled:
+		item.Late = w.API.WaitEstablished(ctx, item.Target, out.Object)
 	case err != nil && w.Write.DryRun && cluster.IsRefusal(err):
 		out, err = w.untried(item, out, err)
 	}
@@ -232,6 +241,22 @@ func (w *writer) sendOne(ctx context.Context, item *Item) {
 		item.Err = err
 	}
 	w.through(ctx, item, out)
+}
+
+// withhold takes out what is of a kind that this run has defined and the server does
+// not serve. Everything else goes on: it may be just what puts that right.
+func (w *writer) withhold() {
+	for _, crd := range w.needed {
+		if crd.Late == nil {
+			continue
+		}
+		h := Hindrance{Because: crd.Target.String() + " is not served", Way: "fix that, and merge again"}
+		for _, item := range w.items {
+			if (item.state == ready || item.state == deferred) && item.Err == nil && defines(crd, item) {
+				item.Err, item.state = &NotReached{Target: item.Target, Hindrance: h}, halted
+			}
+		}
+	}
 }
 
 // untried: in a dry run the server cannot know what the run itself would make.
@@ -245,11 +270,9 @@ func (w *writer) untried(item *Item, out sink.Outcome, err error) (sink.Outcome,
 	if i < 0 {
 		return out, err
 	}
-	out.Object, out.Word = item.Planned.Final, sink.Configured
-	if item.Planned.Action == plan.Create {
-		out.Word = sink.Created
-	}
-	out.Notes = append(out.Notes, fmt.Sprintf("could not be tried by the server before %s is written: %s", w.needed[i].Target, reasonOf(item, err)))
+	notes := out.Notes
+	out = sink.Foreseen(item.Planned)
+	out.Notes = append(notes, fmt.Sprintf("could not be tried by the server before %s is written: %s", w.needed[i].Target, reasonOf(item, err)))
 	return out, nil
 }
 
@@ -295,6 +318,7 @@ func (w *writer) present(ctx context.Context, item *Item) {
 
 // finish tells of the rest, which was not written.
 func (w *writer) finish(ctx context.Context) {
+	hindrance := w.hindrance()
 	for _, item := range w.items {
 		switch {
 		case item.state == through || item.Err != nil:
@@ -303,12 +327,22 @@ func (w *writer) finish(ctx context.Context) {
 		case item.state == deferred && item.refusal != nil && !w.stop:
 			item.Err = item.refusal
 		default:
-			item.Err = &NotReached{Target: item.Target}
+			item.Err = &NotReached{Target: item.Target, Hindrance: hindrance}
 		}
 	}
 	for _, item := range w.items[w.told:] {
 		w.present(ctx, item)
 	}
+}
+
+// hindrance is what keeps the items from being written that are neither through nor
+// wrong: errors, if there are any, else conflicts.
+func (w *writer) hindrance() Hindrance {
+	if w.held || slices.ContainsFunc(w.items, func(i *Item) bool { return i.Err != nil }) {
+		return Hindrance{}
+	}
+	h, _ := conflicting(w.items)
+	return h
 }
 
 // Hold makes Send write nothing: something is wrong with the input that is no

@@ -76,7 +76,8 @@ func (a *asker) item(ctx context.Context, job *batch.Job, item *batch.Item) erro
 			}
 			asked[n.Path.String()] = true
 			q := question{item: item, conflict: item.Planned.Conflicts[i], note: n, nth: i + 1, of: len(notes)}
-			if skip, err := a.question(ctx, q); skip || err != nil {
+			skip, err := a.question(ctx, q)
+			if item.Skipped = skip; skip || err != nil {
 				return err
 			}
 		}

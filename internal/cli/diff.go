@@ -49,6 +49,7 @@ func newDiff(e *env) *cobra.Command {
 		Example: "  kubectl merge diff -f web.yaml\n  kubectl merge diff -f web.yaml --live live.yaml\n  KUBECTL_EXTERNAL_DIFF=\"colordiff -N -u\" kubectl merge diff -f web.yaml",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			differs, err := v.checked(cmd, args)
+			err = v.told.report(v.env, err)
 			switch {
 			case exitCode(err) > failed:
 				return err

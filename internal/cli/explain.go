@@ -96,7 +96,7 @@ Only the right to get the objects is needed.`,
   # One field, and all below it
   kubectl merge explain -f web.yaml spec.replicas 'spec.template.spec.containers[name=web]'`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return v.run(cmd.Context(), cmd.Flags().Changed("policy"), args)
+			return v.told.report(v.env, v.run(cmd.Context(), cmd.Flags().Changed("policy"), args))
 		},
 	}
 	flags := cmd.Flags()

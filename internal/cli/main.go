@@ -9,8 +9,6 @@ import (
 	"syscall"
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
-
-	"github.com/kubectl-merge/kubectl-merge/internal/batch"
 )
 
 // The exit codes. diff has 1 for differences and failed for errors.
@@ -110,68 +108,4 @@ func exitCode(err error) int {
 		return e.Code
 	}
 	return failed
-}
-
-// lines are the errors joined in err, each one line. Those that say no more than
-// that others, or an interrupt, stood in the way are counted.
-func lines(err error) []string {
-	var l lister
-	l.add(err)
-	if l.waiting > 0 {
-		l.lines = append(l.lines, objects(l.waiting)+" not written because of that; mend it, and merge again")
-	}
-	if l.cut > 0 {
-		l.lines = append(l.lines, objects(l.cut)+" not written: "+batch.ErrInterrupted.Error())
-	}
-	if l.unmerged > 0 {
-		l.lines = append(l.lines, objects(l.unmerged)+" not merged: "+batch.ErrNotMerged.Error())
-	}
-	return l.lines
-}
-
-func objects(n int) string {
-	if n == 1 {
-		return "1 object was"
-	}
-	return fmt.Sprintf("%d objects were", n)
-}
-
-// lister walks an error.
-type lister struct {
-	lines                  []string
-	waiting, cut, unmerged int
-}
-
-func (l *lister) add(err error) {
-	var (
-		end     *exit
-		reached *batch.NotReached
-	)
-	switch {
-	case err == nil:
-	case joined(err) != nil:
-		for _, one := range joined(err) {
-			l.add(one)
-		}
-	case errors.As(err, &end) && err == error(end):
-		l.add(end.Err)
-	case errors.As(err, &reached):
-		l.waiting++
-	case errors.Is(err, batch.ErrNotMerged):
-		l.unmerged++
-	case errors.Is(err, batch.ErrInterrupted), errors.Is(err, context.Canceled):
-		l.cut++
-	default:
-		l.lines = append(l.lines, errorText(err.Error()))
-	}
-}
-
-// joined are the errors of errors.Join, whose text is a line for each; an error
-// that wraps two in a text of its own is one.
-func joined(err error) []error {
-	many, ok := err.(interface{ Unwrap() []error })
-	if !ok || err.Error() != errors.Join(many.Unwrap()...).Error() {
-		return nil
-	}
-	return many.Unwrap()
 }

@@ -126,7 +126,7 @@ func TestLines(t *testing.T) {
 		{"one that wraps two is still one", fmt.Errorf("x: %w, %w", errors.New("a"), errors.New("b")), []string{"x: a, b"}},
 		{"an exit without an error says nothing", &exit{Code: 3}, nil},
 		{"an exit with one does", &exit{Code: 2, Err: errors.Join(errors.New("a"), errors.New("b"))}, []string{"a", "b"}},
-		{"who only waited is counted", errors.Join(errors.New("a"), waiting("p"), waiting("q")), []string{"a", "2 objects were not written because of that; mend it, and merge again"}},
+		{"who only waited is counted", errors.Join(errors.New("a"), waiting("p"), waiting("q")), []string{"a", "2 objects were not written because of that: fix it, and merge again"}},
 		{"and what it kept from being merged, where nothing is written", fmt.Errorf("pod/p: was not merged: %w", batch.ErrNotMerged), []string{"1 object was not merged: the run was interrupted; run it again"}},
 		{"so is what an interrupt kept from being done", fmt.Errorf("pod/p: %w", context.Canceled), []string{"1 object was not written: the run was interrupted; merge again to finish it"}},
 		{"control characters are spelled out", errors.New("a\x1b[2J\nb"), []string{`a\x1b[2J\nb`}},

@@ -8,7 +8,6 @@ import (
 
 	"github.com/kubectl-merge/kubectl-merge/internal/batch"
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
-	"github.com/kubectl-merge/kubectl-merge/internal/plan"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/internal/sink"
 )
@@ -24,6 +23,7 @@ type mergeVerb struct {
 	live        []string
 	concurrency int
 	preflight   bool
+	partial     bool
 }
 
 const mergeLong = `Merge objects from files into what the cluster holds, three ways, and apply the result.
@@ -63,7 +63,7 @@ func newMerge(e *env) *cobra.Command {
 			if !v.inputs.given() && cmd.Flags().NFlag() == 0 {
 				return errors.Join(cmd.Help(), v.inputs.validate())
 			}
-			return v.run(cmd.Context(), cmd.Flags().Changed("policy"))
+			return v.told.report(v.env, v.run(cmd.Context(), cmd.Flags().Changed("policy")))
 		},
 	}
 	flags := cmd.Flags()
@@ -75,6 +75,7 @@ func newMerge(e *env) *cobra.Command {
 	flags.StringSliceVar(&v.live, "live", nil, "work offline: live objects come from this FILE or DIR (as kubectl get -o yaml gives them); implies --dry-run")
 	flags.IntVar(&v.concurrency, "concurrency", run.Limit, "objects under way at once")
 	flags.BoolVar(&v.preflight, "preflight", true, "where several objects are to be written, have the server try all of them before the first is")
+	flags.BoolVar(&v.partial, "partial", false, "write the objects without conflicts though others have some; without it, a conflict in any object keeps all from being written")
 	addRefused(flags)
 	return cmd
 }
@@ -108,6 +109,7 @@ func (v *mergeVerb) run(ctx context.Context, policyGiven bool) error {
 		live:        v.live,
 		concurrency: v.concurrency,
 		preflight:   v.preflight,
+		partial:     v.partial,
 		keep:        v.out.keep(mode),
 		shown:       v.out.oneByOne(),
 		quiet:       v.told.quiet,
@@ -123,7 +125,7 @@ func (v *mergeVerb) run(ctx context.Context, policyGiven bool) error {
 	if err != nil {
 		return err
 	}
-	t := &told{out: out, notes: notes}
+	t := &told{out: out, notes: notes, mode: mode}
 	s.finish(ctx, mode, t)
 	return t.end(ctx, s)
 }
@@ -154,33 +156,18 @@ func (s *session) finish(ctx context.Context, mode dryRun, t *told) {
 // show gives the items the outcome that writing them would have, and tells of each.
 func (s *session) show(ctx context.Context, tell func(*batch.Item)) {
 	s.job.Show(ctx, s.items, func(item *batch.Item) {
-		showOnly(item)
+		if item.Err == nil {
+			item.Outcome = sink.Foreseen(item.Planned)
+		}
 		tell(item)
 	})
-}
-
-// showOnly gives an item the outcome that writing it would have.
-func showOnly(item *batch.Item) {
-	if item.Err != nil {
-		return
-	}
-	item.Outcome = sink.Outcome{Planned: item.Planned, Object: item.Planned.Final}
-	switch {
-	case len(item.Planned.Conflicts) > 0:
-		item.Outcome.Word = sink.Unsettled
-	case item.Planned.Action == plan.Create:
-		item.Outcome.Word = sink.Created
-	case item.Planned.Action == plan.Change:
-		item.Outcome.Word = sink.Configured
-	default:
-		item.Outcome.Word = sink.Unchanged
-	}
 }
 
 // told prints items as they get through.
 type told struct {
 	out   form
 	notes *teller
+	mode  dryRun
 	errs  []error
 }
 
@@ -190,7 +177,9 @@ func (t *told) item(item *batch.Item) {
 	}
 	t.notes.item(item)
 	if item.Outcome.Word != sink.Unsettled || t.out.conflicts() {
-		t.errs = append(t.errs, t.out.object(item))
+		if err := t.out.object(item); err != nil {
+			t.errs = append(t.errs, &batch.ObjectError{Target: item.Target, Err: err})
+		}
 	}
 }
 
@@ -200,11 +189,12 @@ func (t *told) end(ctx context.Context, s *session) error {
 	t.errs = append(t.errs, t.out.close(ctx))
 	left := t.notes.conflicts(s.items)
 	t.notes.unused(s.job.Planner.Rules)
-	if err := errors.Join(s.bad, batch.Failed(s.items), errors.Join(t.errs...)); err != nil {
-		return err
+	err := errors.Join(s.bad, batch.Failed(s.items), errors.Join(t.errs...))
+	if t.mode != dryNone {
+		err = errors.Join(err, s.job.Held(s.items))
 	}
-	if left > 0 {
-		return &exit{Code: conflicted}
+	if left > 0 && held(err) {
+		return &exit{Code: conflicted, Err: err}
 	}
-	return nil
+	return err
 }

@@ -33,6 +33,7 @@ type request struct {
 	write       cluster.Write
 	concurrency int
 	preflight   bool
+	partial     bool
 	keep        batch.Keep
 	shown       bool // each object is printed by itself
 	quiet       bool // no progress is shown
@@ -61,7 +62,7 @@ func (e *env) open(ctx context.Context, r request) (_ *session, err error) {
 	if err := errors.Join(r.inputs.validate(), r.plan.replace.validate(r.inputs), r.stdin()); err != nil {
 		return nil, err
 	}
-	s := &session{job: &batch.Job{Planner: r.planner, Write: r.write, Concurrency: r.concurrency, Preflight: r.preflight, Keep: r.keep, Shown: r.shown}}
+	s := &session{job: &batch.Job{Planner: r.planner, Write: r.write, Concurrency: r.concurrency, Preflight: r.preflight, Partial: r.partial, Keep: r.keep, Shown: r.shown}}
 	e.line = e.progress(r.quiet)
 	s.line, s.job.Progress = e.line, e.line.report()
 	defer e.line.end()

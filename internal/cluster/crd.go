@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 )
@@ -40,38 +39,79 @@ func str(m map[string]any, key string) string {
 	return s
 }
 
-// establishWait is how long a new kind may take until the server serves it.
-const establishWait = 60 * time.Second
+// establishWait is how long a new kind may take until the server serves it, and
+// staleWait how long a condition that was there before a write may be about the
+// definition as it was then.
+const (
+	establishWait = 60 * time.Second
+	staleWait     = 3 * time.Second
+)
 
-// WaitEstablished waits until a CustomResourceDefinition that was just written is
-// served, and forgets what discovery said before.
-func (c *Cluster) WaitEstablished(ctx context.Context, crd Target) error {
+// WaitEstablished waits until the kind of a CustomResourceDefinition that was just
+// written, and stored as the object given, is served, and forgets what discovery said
+// before. What the server refuses for good is not waited for. The error names the
+// definition, and says that it is written.
+func (c *Cluster) WaitEstablished(ctx context.Context, crd Target, stored map[string]any) error {
 	limited, cancel := context.WithTimeout(ctx, establishWait)
 	defer cancel()
+	begun, before := time.Now(), neverEstablished(stored)
+	var last error
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, time.Second) {
 		obj, err := c.Get(limited, crd)
-		if err == nil && conditionTrue(obj, "Established") {
+		if limited.Err() == nil { // the end of the wait says nothing about the server
+			last = err
+		}
+		switch why := neverEstablished(obj); {
+		case err != nil:
+		case conditionTrue(obj, "Established"):
 			c.Refresh(ctx)
 			return nil
+		case why != "" && (why != before || time.Since(begun) > staleWait):
+			return fmt.Errorf("%s: is written, but its kind is not served: %s: fix that, and merge again", crd, why)
 		}
 		select {
 		case <-time.After(pause):
 		case <-limited.Done():
-			if ctx.Err() != nil { // told as such, it would count as not written
+			switch {
+			case ctx.Err() != nil: // told as such, it would count as not written
 				return fmt.Errorf("%s: was written, and the run was interrupted before its kind was served: merge again", crd)
+			case last != nil:
+				return fmt.Errorf("%s: is written, and whether its kind is served cannot be known: %w", crd, last)
 			}
-			return errors.Join(fmt.Errorf("%s: is not served %s after it was written: look at its status.conditions, and merge again", crd, establishWait), err)
+			return fmt.Errorf("%s: is written, but its kind is not served %s after that: look at its status.conditions, and merge again", crd, establishWait)
 		}
 	}
 }
 
+// neverEstablished is the condition for which a CustomResourceDefinition will not be
+// served as it stands; "" where there is none. The API server's controllers set
+// NamesAccepted to False where another definition has a name, and Established to
+// False for good where they cannot serve it; Installing and NotAccepted only say that
+// they are not there yet (k8s.io/apiextensions-apiserver, pkg/controller/status and
+// establish).
+func neverEstablished(crd map[string]any) string {
+	for _, name := range []string{"NamesAccepted", "Established"} {
+		c := condition(crd, name)
+		reason := str(c, "reason")
+		if str(c, "status") == "False" && reason != "Installing" && reason != "NotAccepted" {
+			return shorten(fmt.Sprintf("%s is False: %s: %s", name, reason, str(c, "message")), maxText)
+		}
+	}
+	return ""
+}
+
 func conditionTrue(obj map[string]any, name string) bool {
+	return str(condition(obj, name), "status") == "True"
+}
+
+// condition is the condition of that type, nil where there is none.
+func condition(obj map[string]any, name string) map[string]any {
 	status, _ := obj["status"].(map[string]any)
 	list, _ := status["conditions"].([]any)
 	for _, e := range list {
-		if m, _ := e.(map[string]any); m["type"] == name && m["status"] == "True" {
-			return true
+		if m, _ := e.(map[string]any); m["type"] == name {
+			return m
 		}
 	}
-	return false
+	return nil
 }

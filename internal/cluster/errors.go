@@ -28,6 +28,13 @@ type Refusal struct {
 	Causes []metav1.StatusCause // field and reason of each complaint, as the server gave them
 	Text   string               // one line, without the object's name
 
+	// Kind and Name are what the server's answer is about, which need not be what was
+	// sent: namespaces "prod" (details of the Status).
+	Kind, Name string
+	// Message is what the server said, whole. It may hold the values that were sent,
+	// and is not to be printed.
+	Message string
+
 	later  later // when the server wants to be asked again
 	tested bool  // a JSON patch was sent, and one of its tests did not hold
 }
@@ -108,8 +115,9 @@ func (c *Cluster) explain(err error, t Target, verb string) error {
 	}
 	s := status.Status()
 	r := &Refusal{Target: t, Verb: verb, Code: int(s.Code), Reason: s.Reason}
+	r.Message = s.Message
 	if s.Details != nil {
-		r.Causes = s.Details.Causes
+		r.Causes, r.Kind, r.Name = s.Details.Causes, s.Details.Kind, s.Details.Name
 	}
 	r.Text = r.text(s)
 	return r

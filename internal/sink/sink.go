@@ -15,26 +15,6 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 )
 
-// Word says what became of an object, as kubectl apply says it.
-type Word string
-
-// The words. Unsettled is ours: conflicts are left, and nothing was written.
-const (
-	Created    Word = "created"
-	Configured Word = "configured"
-	Unchanged  Word = "unchanged"
-	Unsettled  Word = "not written"
-)
-
-// Outcome is what became of one object.
-type Outcome struct {
-	Word    Word
-	Object  map[string]any // as the server has it now; the result for Unsettled
-	Planned plan.Planned   // what was sent in the end
-	Notes   []string       // told: one line each, without the object's name
-	Retries int            // how often it had to be read and merged again
-}
-
 // Server writes to an API server.
 type Server struct {
 	API   *cluster.Cluster
@@ -72,7 +52,7 @@ func (s *Server) Carry(ctx context.Context, t cluster.Target, p plan.Planned, ag
 		case len(p.Conflicts) > 0:
 			c.unsettled()
 			return c.out, nil
-		case p.Action == plan.Nothing:
+		case !Writes(p):
 			c.settled()
 			return c.out, nil
 		}
@@ -133,7 +113,7 @@ func (c *carrying) retry(ctx context.Context, try int, cause error) error {
 
 // written ends with a write that the server has confirmed.
 func (c *carrying) written(obj map[string]any) {
-	c.out.Object, c.out.Word = obj, c.word(c.out.Planned, obj)
+	c.out = c.out.stored(obj, c.Write.DryRun)
 	if c.done == nil {
 		return
 	}
@@ -148,7 +128,7 @@ func (c *carrying) written(obj map[string]any) {
 // that may have been done, that write is what made the object so, and is reported.
 func (c *carrying) settled() {
 	live := c.out.Planned.Live
-	c.out.Word, c.out.Object = Unchanged, live
+	c.out = c.out.of(c.out.Planned)
 	if c.sent == nil && c.done == nil || !mayBeFrom(live, c.Write.FieldManager) {
 		return
 	}
@@ -159,16 +139,14 @@ func (c *carrying) settled() {
 		}
 		c.done = both(c.done, *c.sent)
 	}
-	c.out.Planned, c.out.Word = *c.done, Configured
-	if c.done.Action == plan.Create {
-		c.out.Word = Created
-	}
+	c.out = c.out.of(*c.done)
+	c.out.Object = live
 }
 
 // unsettled ends with conflicts. What was written before others came is reported all
 // the same.
 func (c *carrying) unsettled() {
-	c.out.Word, c.out.Object = Unsettled, c.out.Planned.Final
+	c.out = c.out.of(c.out.Planned)
 	if c.done == nil {
 		return
 	}
@@ -242,20 +220,6 @@ func (s *Server) send(ctx context.Context, t cluster.Target, p plan.Planned, pin
 		out.Notes = append(out.Notes, "was replaced whole, as its server takes no patches (bound to the version that was merged: nothing of others is lost)")
 	}
 	return obj, err
-}
-
-// word: a write that came back with the version it was sent with changed nothing.
-// A dry run never comes back with another, so there the values have to tell.
-func (s *Server) word(p plan.Planned, obj map[string]any) Word {
-	switch {
-	case p.Action == plan.Create:
-		return Created
-	case s.Write.DryRun && p.Sealed == nil && !differ(p.Live, obj):
-		return Unchanged
-	case !s.Write.DryRun && version(obj) == read(p):
-		return Unchanged
-	}
-	return Configured
 }
 
 // differ says whether two states of an object differ in more than the server's

@@ -1,0 +1,190 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/batch"
+	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
+)
+
+// lines are the errors joined in err, each one line: a cause that many objects share
+// is reported for the first, with a count of the others. Those that say no more than
+// that others, or an interrupt, stood in the way are counted at the end.
+func lines(err error) []string {
+	l := lister{at: map[string]int{}, waiting: map[batch.Hindrance]int{}}
+	for _, one := range leaves(err) {
+		l.add(one)
+	}
+	var out []string
+	for _, g := range l.groups {
+		out = append(out, g.text+more(g.objects-1))
+	}
+	for _, h := range l.hindrances {
+		out = append(out, h.Summary(l.waiting[h]))
+	}
+	if l.cut > 0 {
+		out = append(out, objects(l.cut)+" not written: "+batch.ErrInterrupted.Error())
+	}
+	if l.unmerged > 0 {
+		out = append(out, objects(l.unmerged)+" not merged: "+batch.ErrNotMerged.Error())
+	}
+	return out
+}
+
+func objects(n int) string {
+	if n == 1 {
+		return "1 object was"
+	}
+	return fmt.Sprintf("%d objects were", n)
+}
+
+// more counts the objects that share a cause with the one that is named.
+func more(n int) string {
+	switch {
+	case n <= 0:
+		return ""
+	case n == 1:
+		return " (and 1 more object)"
+	}
+	return " (and " + thousands(n) + " more objects)"
+}
+
+// thousands is n with a comma between each three digits.
+func thousands(n int) string {
+	text := strconv.Itoa(n)
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
+}
+
+// group is a cause, and how many objects it concerns.
+type group struct {
+	text    string // of the first
+	objects int
+}
+
+// lister groups errors by their cause.
+type lister struct {
+	groups        []group
+	at            map[string]int // in groups, by cause
+	hindrances    []batch.Hindrance
+	waiting       map[batch.Hindrance]int
+	cut, unmerged int
+}
+
+// add takes an error that joins no others.
+func (l *lister) add(err error) {
+	var (
+		object  *batch.ObjectError
+		reached *batch.NotReached
+	)
+	switch {
+	case errors.As(err, &reached):
+		if l.waiting[reached.Hindrance]++; l.waiting[reached.Hindrance] == 1 {
+			l.hindrances = append(l.hindrances, reached.Hindrance)
+		}
+	case errors.Is(err, batch.ErrNotMerged):
+		l.unmerged++
+	case errors.Is(err, batch.ErrInterrupted), errors.Is(err, context.Canceled):
+		l.cut++
+	case errors.As(err, &object):
+		l.group(object.Cause(), err)
+	default:
+		l.group("\x00"+strconv.Itoa(len(l.groups)), err) // of its own
+	}
+}
+
+func (l *lister) group(cause string, err error) {
+	i, ok := l.at[cause]
+	if !ok {
+		i = len(l.groups)
+		l.at[cause] = i
+		l.groups = append(l.groups, group{text: errorText(err.Error())})
+	}
+	l.groups[i].objects++
+}
+
+// leaves are the errors joined in err, and in those that say with which code to end.
+func leaves(err error) []error {
+	var end *exit
+	switch {
+	case err == nil:
+		return nil
+	case joined(err) != nil:
+		var all []error
+		for _, one := range joined(err) {
+			all = append(all, leaves(one)...)
+		}
+		return all
+	case errors.As(err, &end) && err == error(end):
+		return leaves(end.Err)
+	}
+	var object *batch.ObjectError
+	if errors.As(err, &object) && err == error(object) && joined(object.Err) != nil {
+		var all []error
+		for _, one := range joined(object.Err) {
+			all = append(all, &batch.ObjectError{Target: object.Target, Err: one})
+		}
+		return all
+	}
+	return []error{err}
+}
+
+// joined are the errors of errors.Join, whose text is a line for each; an error
+// that wraps two in a text of its own is one.
+func joined(err error) []error {
+	many, ok := err.(interface{ Unwrap() []error })
+	if !ok || err.Error() != errors.Join(many.Unwrap()...).Error() {
+		return nil
+	}
+	return many.Unwrap()
+}
+
+// The kinds of notes that errors are with --notes=json.
+const (
+	noteError   diff.NoteKind = "error"
+	noteWaiting diff.NoteKind = "not-written" // because of other errors, or conflicts
+)
+
+// report prints what a verb ends with where notes are for programs: every error of
+// every object, since a program can group them itself. The error that is left has the
+// exit code and no text.
+func (f *noteFlags) report(e *env, err error) error {
+	if f.notes != "json" || err == nil {
+		return err
+	}
+	t := &teller{w: e.ErrOut, json: true}
+	for _, one := range leaves(err) {
+		n := diff.Note{Kind: noteError, Text: errorText(one.Error())}
+		var (
+			object  *batch.ObjectError
+			reached *batch.NotReached
+		)
+		if errors.As(one, &object) {
+			n.Object = object.Target.String()
+		}
+		if errors.As(one, &reached) {
+			n.Object, n.Kind = reached.Target.String(), noteWaiting
+		}
+		n.Text = strings.TrimPrefix(n.Text, n.Object+": ")
+		t.note("error", n)
+	}
+	return &exit{Code: exitCode(err)}
+}
+
+// held says whether an error is of nothing but conflicts, which keep other objects
+// from being written.
+func held(err error) bool {
+	for _, one := range leaves(err) {
+		var reached *batch.NotReached
+		if !errors.As(one, &reached) || !reached.Conflict {
+			return false
+		}
+	}
+	return true
+}
