@@ -39,6 +39,7 @@ type teller struct {
 	preview bool            // nothing is written
 	files   map[string]bool // whose ignored fields have been reported
 	ways    map[string]bool // what can be done about notes, and has been printed
+	still   int             // objects of which something is still undecided
 }
 
 // teller is what prints the notes of a run; mode says whether anything is written.
@@ -66,7 +67,7 @@ func (t *teller) item(item *batch.Item) {
 	told := tell(p, t.secrets)
 	told.Preview = t.preview
 	if item.Outcome.Word == sink.Unsettled { // nothing of it happens
-		told.Plan = merge.Plan{}
+		told.Plan, told.Adoptable = merge.Plan{}, nil
 	}
 	if t.files[item.Object.Origin.File] {
 		told.Ignored = nil
@@ -119,6 +120,8 @@ func tell(p plan.Planned, secrets bool) diff.Told {
 		Plan:        p.Plan,
 		Ignored:     p.Ignored,
 		Uncompared:  p.Uncompared,
+		Adoptable:   p.Adoptable,
+		FromOwners:  p.FromOwners,
 		ShowSecrets: secrets,
 	}
 	if p.Live != nil {
@@ -127,7 +130,26 @@ func tell(p plan.Planned, secrets bool) diff.Told {
 	return told
 }
 
+// mostStill is of how many objects a run repeats what is still undecided; a preview does
+// of all.
+const mostStill = 3
+
+// repeats: enough has been printed of what former runs have printed, too.
+func (t *teller) repeats(n diff.Note) bool {
+	if t.json || t.preview || n.Kind != diff.NoteUndecided || n.Path != nil {
+		return false
+	}
+	t.still++
+	if t.still == mostStill+1 {
+		fmt.Fprintln(t.w, "note: more objects have values that are still undecided: kubectl merge diff lists all")
+	}
+	return t.still > mostStill
+}
+
 func (t *teller) note(word string, n diff.Note) {
+	if t.repeats(n) {
+		return
+	}
 	if !t.json {
 		if n.Kind == diff.NoteUndecided || n.Kind == diff.NoteMore { // one way out for all, printed once
 			n.Ways = slices.DeleteFunc(slices.Clone(n.Ways), func(way string) bool { return t.ways[way] })

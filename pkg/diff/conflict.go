@@ -12,7 +12,7 @@ import (
 func Conflicts(t Told) []Note {
 	var out []Note
 	for _, d := range t.Plan.Conflicts {
-		out = append(out, t.conflict(d))
+		out = append(out, t.conflict(t.applied(d)))
 	}
 	return out
 }

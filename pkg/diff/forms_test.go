@@ -87,6 +87,7 @@ func TestNotes(t *testing.T) {
 			x.Ignored = append(x.Ignored, merge.Path{merge.Named("metadata"), merge.Named("uid")})
 		}
 		x.Uncompared = x.Ignored[:1]
+		x.Adoptable = x.Plan.Undecided[:1]
 		golden(t, "notes-other.txt", text(diff.Notes(x)))
 	})
 	t.Run("nothing happened", func(t *testing.T) {

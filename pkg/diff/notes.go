@@ -114,19 +114,14 @@ func Notes(t Told) []Note {
 		if d.Rule != "" && d.Winner == merge.LiveSide && saysNothing(d.Local) {
 			continue // rules: [] of a ClusterRole that others are put together to
 		}
-		out = append(out, t.settled(d))
+		out = append(out, t.settled(t.applied(d)))
 	}
 	for _, r := range t.Plan.Removed {
-		n := t.removal(r, NoteRemoved, " "+t.verb("removed")+": "+cause(r))
+		n := t.removal(r, NoteRemoved, " "+t.verb("removed")+": "+t.cause(r))
 		n.Own = r.Own
 		out = append(out, n)
 	}
-	for _, r := range t.Plan.Undecided {
-		out = append(out, t.removal(r, NoteUndecided, " stays: not in local, and nobody knows what was applied before"))
-	}
-	if n := len(t.Plan.Undecided); n > 0 {
-		out[len(out)-1].Ways = []string{wayOf(t.Plan.Undecided)}
-	}
+	out = append(out, t.undecided()...)
 	if len(t.Ignored) > 0 {
 		out = append(out, Note{Object: t.Object, Kind: NoteIgnored, Text: pathList(t.Ignored) + " in local ignored: the server's own"})
 	}
@@ -154,18 +149,6 @@ func (t Told) verb(participle string) string {
 		return "would be " + participle
 	}
 	return participle
-}
-
-// wayOf says how to be rid of what is undecided: an entry of a list cannot be written
-// as null.
-func wayOf(undecided []merge.Removal) string {
-	all := "to have all removed that its creator set, merge once with --original=managed-fields"
-	for _, r := range undecided {
-		if r.Path[len(r.Path)-1].Kind == merge.FieldStep {
-			return "to remove such a field write it as null; " + all
-		}
-	}
-	return all
 }
 
 // Brief is what of one run's notes people get to read. Values that the applier alone
@@ -331,9 +314,12 @@ func (t Told) stillNull(r merge.Removal) string {
 }
 
 // cause says why a value is removed.
-func cause(r merge.Removal) string {
-	if len(r.By) > 0 {
+func (t Told) cause(r merge.Removal) string {
+	switch {
+	case len(r.By) > 0:
 		return excluded(r.By)
+	case r.Cause == merge.CauseDropped && t.FromOwners:
+		return "applied last according to managedFields, not in local"
 	}
 	return causeText(r.Cause)
 }

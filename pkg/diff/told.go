@@ -16,6 +16,12 @@ type Told struct {
 	Ignored    []merge.Path // server-owned fields in local
 	Uncompared []merge.Path // fields of an original in another apiVersion
 
+	// Adoptable are values that the object's creator set and no file has had since
+	// (strategy.Output). FromOwners: original was worked out from managedFields, so that
+	// nothing is known to have been applied.
+	Adoptable  []merge.Removal
+	FromOwners bool
+
 	ShowSecrets bool
 
 	// Preview: nothing is written, so that notes are in the conditional.

@@ -126,21 +126,29 @@ func compact(v any) string {
 // last write, so a creator that has written again is not found, and an older entry than
 // all others proves nothing. "" where nobody is known, or where several have written in
 // the second in which the object was made: a guess would take one's values for
-// another's.
+// another's. Of several, one whose only trade is to make objects has made this one.
 func (o *Owners) Creator() string {
 	if o == nil || o.created.IsZero() {
 		return ""
 	}
-	name := ""
+	name, several := "", false
 	for _, entry := range o.entries {
 		e := entry.owner
 		switch {
 		case e.Subresource != "" || e.Manager == Unrecorded || !e.Time.Equal(o.created) || e.Manager == name:
+		case makers[e.Manager]:
+			return e.Manager
 		case name != "":
-			return ""
+			several = true
 		default:
 			name = e.Manager
 		}
 	}
+	if several {
+		return ""
+	}
 	return name
 }
+
+// makers are the managers as which kubectl makes objects, and does nothing else.
+var makers = map[string]bool{"kubectl-create": true, "kubectl-run": true, "kubectl-expose": true, "kubectl-autoscale": true}

@@ -11,6 +11,7 @@ func TestCreator(t *testing.T) {
 		{"its entry has the time of the making", made, entry("helm", made, "") + "," + entry("mesh", later, ""), "helm"},
 		{"it has written again, and the oldest entry is another's", made, entry("mesh", later, "") + "," + entry("helm", `"2026-01-01T00:00:09Z"`, ""), ""},
 		{"two wrote in the second of the making", made, entry("helm", made, "") + "," + entry("mesh", made, ""), ""},
+		{"one of them does nothing but make objects", made, entry("mesh", made, "") + "," + entry("kubectl-create", made, ""), "kubectl-create"},
 		{"one that has two entries is one", made, entry("helm", made, "") + "," + entry("helm", made, ""), "helm"},
 		{"a subresource's writer made nothing", made, entry("helm", later, "") + "," + entry("scaler", made, `,"subresource":"scale"`), ""},
 		{"what was not recorded is nobody's", made, entry(Unrecorded, made, ""), ""},
