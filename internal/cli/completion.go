@@ -205,8 +205,8 @@ func policyWords() []cobra.Completion {
 
 func strategyWords() []cobra.Completion {
 	var out []cobra.Completion
-	for _, w := range strategy.Ways {
-		out = append(out, cobra.CompletionWithDesc(w.Name, w.Help))
+	for _, s := range strategy.Strategies {
+		out = append(out, cobra.CompletionWithDesc(s.Name, s.Help))
 	}
 	return out
 }

@@ -127,9 +127,6 @@ func (v *explainVerb) run(ctx context.Context, policyGiven bool, fields []string
 		}
 		form.paths = append(form.paths, asked{Path: path})
 	}
-	if err := v.plan.explains(); err != nil {
-		return err
-	}
 	planner, err := v.plan.planner(ctx, policyGiven)
 	if err != nil {
 		return err

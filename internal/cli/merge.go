@@ -89,11 +89,7 @@ func (v *mergeVerb) run(ctx context.Context, policyGiven bool) error {
 	if err != nil {
 		return err
 	}
-	if planner.Trace = forms[v.out.output].traces; planner.Trace {
-		if err := v.plan.explains(); err != nil {
-			return err
-		}
-	}
+	planner.Trace = forms[v.out.output].traces
 	out, err := v.out.form(v.env, mode)
 	if err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -39,7 +40,7 @@ func (f *planFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.rules, "rules", "", "FILE with rules that say who wins, and how lists are split, for single fields")
 	flags.StringVar(&f.saveRules, "save-rules", "", "FILE that the answers to --policy=ask are appended to, as rules; without it you are asked")
 	flags.StringSliceVar(&f.schemas, "schema", nil, "FILE with CustomResourceDefinitions or an OpenAPI document, for kinds that nobody else knows")
-	flags.StringVar(&f.strategy, "strategy", "auto", "how objects are merged: auto, strategic (exactly as kubectl apply), json (RFC 7386, lists whole), associative (as kustomize)")
+	flags.StringVar(&f.strategy, "strategy", strategy.Strategies[0].Name, "how objects are merged: "+strategies())
 	flags.StringVar(&f.manager, "field-manager", defaultManager, "name of the manager used to track field ownership")
 	flags.StringVar(&f.validate, "validate", "strict", "what unknown fields are: strict (or true: an error), warn, ignore (or false)")
 	flags.Lookup("validate").NoOptDefVal = "strict"
@@ -65,7 +66,8 @@ func (f *planFlags) planner(ctx context.Context, policyGiven bool) (*plan.Planne
 	if f.saveRules != "" && !f.asks() {
 		return nil, errors.New("--save-rules: there are answers to save only with --policy=ask")
 	}
-	if _, err := strategy.Named(f.strategy); err != nil {
+	by, err := strategy.Named(f.strategy)
+	if err != nil {
 		return nil, fmt.Errorf("--strategy=%s: %w", f.strategy, err)
 	}
 	validation, err := validation(f.validate)
@@ -80,11 +82,20 @@ func (f *planFlags) planner(ctx context.Context, policyGiven bool) (*plan.Planne
 	if err != nil {
 		return nil, err
 	}
-	p := &plan.Planner{Policy: policy, Strategy: f.strategy, Original: originals, Manager: f.manager, Validate: validation}
+	p := &plan.Planner{Policy: policy, Strategy: by, Original: originals, Manager: f.manager, Validate: validation}
 	if rules != nil {
 		p.Rules = &plan.UserRules{File: f.rules, Rules: rules}
 	}
 	return p, nil
+}
+
+// strategies lists the strategies with what each does.
+func strategies() string {
+	var rows []string
+	for _, s := range strategy.Strategies {
+		rows = append(rows, s.Name+" ("+s.Help+")")
+	}
+	return strings.Join(rows, ", ")
 }
 
 // asks: conflicts are settled on the terminal. The merge itself leaves them.
@@ -129,14 +140,6 @@ func (f *planFlags) readRules() (schema.Rules, error) {
 		return nil, fmt.Errorf("--rules %s: %w", f.rules, err)
 	}
 	return rules, nil
-}
-
-// explains is why a merge by the flags' strategy cannot be explained; nil where it can.
-func (f *planFlags) explains() error {
-	if f.strategy == "json" || f.strategy == "strategic" {
-		return fmt.Errorf("--strategy=%s: keeps no account of why a field is what it is: leave it out to have fields explained, or see --dry-run and diff", f.strategy)
-	}
-	return nil
 }
 
 func (f *planFlags) originals(ctx context.Context) (plan.Originals, error) {

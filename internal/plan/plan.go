@@ -23,8 +23,8 @@ import (
 // several goroutines.
 type Planner struct {
 	Policy   merge.Policy
-	Rules    *UserRules // nil: none
-	Strategy string     // one of strategy.Ways; "" is auto
+	Rules    *UserRules        // nil: none
+	Strategy strategy.Strategy // the zero value is auto
 	Original Originals
 	Manager  string // field manager, whose values count as ours
 	Validate Validation
@@ -34,8 +34,8 @@ type Planner struct {
 	// is nobody to ask. A nil type without an error means that nobody knows.
 	Schemas Schemas
 
-	// Struct gives a value of a kind's compiled-in Go type, which only the
-	// strategic strategy needs; may be nil.
+	// Struct gives a value of a kind's compiled-in Go type, for a strategy that
+	// NeedsStruct; may be nil.
 	Struct func(group, version, kind string) any
 }
 
@@ -163,7 +163,7 @@ func (p *Planner) input(s Subject, typ *merge.Type) strategy.Input {
 	if p.Rules != nil {
 		in.Rules = p.Rules.Rules
 	}
-	if p.Struct != nil && p.Strategy == "strategic" {
+	if p.Struct != nil && p.Strategy.NeedsStruct {
 		in.Struct = p.Struct(in.Group, in.Version, in.Kind)
 	}
 	return in

@@ -44,7 +44,7 @@ func (v shown) conflictShort(who string) string {
 	if v.live.Set {
 		live = "live has " + v.texts.live
 	}
-	text := live + who + ", local removed it"
+	text := live + who + ", " + v.removed()
 	if v.local.Set && v.local.Value != nil {
 		text = live + who + ", local has " + v.texts.local
 	}
@@ -52,6 +52,14 @@ func (v shown) conflictShort(who string) string {
 		text += ", last applied " + v.texts.original
 	}
 	return text
+}
+
+// removed says how local comes to have nothing.
+func (v shown) removed() string {
+	if !v.local.Set && !v.original.Set {
+		return "local has none"
+	}
+	return "local removed it"
 }
 
 // conflict names what either side changed, where the values have no room in the line.
@@ -62,7 +70,7 @@ func (v shown) conflict(who string, unknown bool) string {
 	case !stated && known && !alike(v.original, v.live):
 		return "local removed what live" + who + " changed: " + difference(v.original, v.live)
 	case !stated:
-		return "live has " + content(v.live) + who + ", local removed it"
+		return "live has " + content(v.live) + who + ", " + v.removed()
 	case !known:
 		return "live" + who + " and local differ; local would change: " + difference(v.live, v.local)
 	case alike(v.original, v.local):

@@ -143,6 +143,10 @@ func why(b merge.Because, d merge.Disagreement, disagree bool) string {
 		return "what the server made of ours"
 	case merge.CausePolicy:
 		return "the policy:" + winner(b.From)
+	case merge.CauseStrategy:
+		if b.Result.Set {
+			return causeText(b.Cause)
+		}
 	}
 	return "removed: " + causeText(b.Cause)
 }
@@ -162,7 +166,7 @@ func brief(c merge.Cause, kind merge.DisagreementKind, conflict bool) string {
 	return map[merge.Cause]string{
 		merge.CauseLocal: "stated", merge.CauseLive: "only live", merge.CauseDropped: "dropped", merge.CauseNull: "null",
 		merge.CauseDisplaced: "one-of", merge.CauseInside: "inside", merge.CauseSame: "same", merge.CauseServer: "server's",
-		merge.CausePolicy: "policy",
+		merge.CausePolicy: "policy", merge.CauseReplaced: "replaced", merge.CauseStrategy: "strategy",
 	}[c]
 }
 
@@ -174,6 +178,8 @@ func disagreement(d merge.Disagreement) string {
 		return "local and live differ:" // who has moved nobody knows
 	case d.Kind == merge.Both:
 		return "local and live both moved:"
+	case !d.Original.Set && !d.Local.Set:
+		return "only live has it:"
 	}
 	return "local removed what live changed:"
 }

@@ -336,6 +336,10 @@ func causeText(c merge.Cause) string {
 		return "local states another variant"
 	case merge.CauseInside:
 		return "inside what local dropped"
+	case merge.CauseReplaced:
+		return "only live has it, and this strategy replaces what holds it"
+	case merge.CauseStrategy:
+		return "by this strategy's own rules"
 	}
 	return "in last-applied, not in local"
 }

@@ -24,6 +24,18 @@ func With(obj any, text string) any {
 	return withAnnotations(o, notes)
 }
 
+// Modified returns local as kubectl apply takes it for its merge: annotations are always
+// there, the last-applied one among them (here empty), and a null annotation is ""
+// (k8s.io/kubectl/pkg/util/apply.go, GetModifiedConfiguration). A local that is no JSON
+// object is returned as it is.
+func Modified(local any) any {
+	obj, ok := local.(map[string]any)
+	if !ok {
+		return local
+	}
+	return With(normal(obj, ""), "")
+}
+
 // Without returns obj without its last-applied annotation. Annotations that are
 // empty afterwards go too, so that Without undoes With.
 func Without(obj any) any {

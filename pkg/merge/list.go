@@ -46,16 +46,22 @@ func (m *merger) list(s *spot, o, l, v []any, vOpt Opt) (Opt, bool) {
 		m.leave()
 		changed = changed || ch
 	}
-	var order []place
-	if m.keepsOrder(p) {
-		order = p.inLiveOrder(merged, stays, m.policy.Prepend)
-	} else {
-		order = p.inLocalOrder(merged, stays)
-	}
-	moved := !p.follows(order)
-	if t.Kind == Set && !changed || !changed && !moved {
+	order := m.order(p, merged, stays)
+	if !changed && (t.Kind == Set || p.follows(order)) {
 		return vOpt, false
 	}
+	return Some(inOrderOf(order, merged, stays)), true
+}
+
+// order is that of the result's entries.
+func (m *merger) order(p *pairing, merged, stays []Opt) []place {
+	if m.keepsOrder(p) {
+		return p.inLiveOrder(merged, stays, m.policy.Prepend)
+	}
+	return p.inLocalOrder(merged, stays)
+}
+
+func inOrderOf(order []place, merged, stays []Opt) []any {
 	out := make([]any, 0, len(order))
 	for _, at := range order {
 		if at.local {
@@ -64,7 +70,7 @@ func (m *merger) list(s *spot, o, l, v []any, vOpt Opt) (Opt, bool) {
 			out = append(out, stays[at.i].Value)
 		}
 	}
-	return Some(out), true
+	return out
 }
 
 // entry merges one entry. An entry that is no map, or null, is one value.

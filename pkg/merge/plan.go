@@ -149,6 +149,8 @@ const (
 	CauseServer                     // the server made it of ours
 	CausePolicy                     // a disagreement, decided by policy or rule
 	CauseStillNull                  // local says null, and so did original
+	CauseReplaced                   // only live has it, and the strategy replaces what holds it
+	CauseStrategy                   // none of the above: the strategy's own rules
 )
 
 // Because explains one leaf of Result, or one leaf that is gone.

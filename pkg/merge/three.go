@@ -11,16 +11,26 @@ import "sort"
 // wins"; seed 004's merge tables. No input is modified; the order of map keys
 // never shows in the plan.
 func Three(t Triple, typ *Type, policy Policy, explain bool) Plan {
+	m := newMerger(t, policy, explain)
+	root := spot{field: Field{Type: typ}}
+	result, changed := m.value(&root, Some(t.Original), presence(t.Local), Some(t.Live))
+	return m.planned(t.Live, result.Value, changed, typ)
+}
+
+func newMerger(t Triple, policy Policy, explain bool) *merger {
 	m := &merger{owners: t.Owners, blanked: t.Blanked, policy: policy, explain: explain}
 	m.appliers = make(map[string]bool, len(t.Appliers))
 	for _, a := range t.Appliers {
 		m.appliers[a] = true
 	}
-	root := spot{field: Field{Type: typ}}
-	result, changed := m.value(&root, Some(t.Original), presence(t.Local), Some(t.Live))
-	m.plan.Result = result.Value
+	return m
+}
+
+// planned is the plan of the result; changed says whether it may differ from live.
+func (m *merger) planned(live, result any, changed bool, typ *Type) Plan {
+	m.plan.Result = result
 	if changed {
-		m.plan.Changes = Diff(t.Live, result.Value, typ)
+		m.plan.Changes = Diff(live, result, typ)
 	}
 	m.sortTold()
 	return m.plan
@@ -165,20 +175,10 @@ func (m *merger) absentOr(raw, v Opt) (Opt, bool) {
 // object merges an object's fields or a map's keys.
 func (m *merger) object(s *spot, o, l, v map[string]any) (map[string]any, bool) {
 	t := s.field.Type
-	res, changed := v, false
-	put := func(name string, r Opt) {
-		if !changed {
-			res, changed = cloneMap(v), true
-		}
-		if r.Set {
-			res[name] = r.Value
-		} else {
-			delete(res, name)
-		}
-	}
+	res := edited{fields: v}
 	var settled map[string]bool
 	if t != nil && len(t.OneOf) > 0 {
-		settled = m.oneOf(s, o, l, v, put)
+		settled = m.oneOf(s, o, l, v, res.put)
 	}
 	names := m.names(o, l, v)
 	defer m.forget(names)
@@ -193,10 +193,27 @@ func (m *merger) object(s *spot, o, l, v map[string]any) (map[string]any, bool) 
 		c := m.below(s, hop{name: name}, f, entry)
 		r, ch := m.value(c, Opt{ov, ook}, Opt{lv, lok}, Opt{vv, vok})
 		if m.leave(); ch {
-			put(name, r)
+			res.put(name, r)
 		}
 	}
-	return res, changed
+	return res.fields, res.changed
+}
+
+// edited is a map that is copied before its first change.
+type edited struct {
+	fields  map[string]any
+	changed bool
+}
+
+func (e *edited) put(name string, v Opt) {
+	if !e.changed {
+		e.fields, e.changed = cloneMap(e.fields), true
+	}
+	if v.Set {
+		e.fields[name] = v.Value
+	} else {
+		delete(e.fields, name)
+	}
 }
 
 // names lists the keys that need a look: local's and original's, and live's only
@@ -262,11 +279,15 @@ func (m *merger) leaf(s *spot, o, l, v Opt) (Opt, bool) {
 		m.because(s, because{l, LocalSide, CauseLocal, o, l, v})
 		return l, true
 	}
-	kind := Both
+	return m.settle(s, Disagreement{Kind: m.kind(s, o, l), Original: o, Local: l, Live: v, Owner: owner})
+}
+
+// kind is that of a disagreement on a value that local states.
+func (m *merger) kind(s *spot, o, l Opt) DisagreementKind {
 	if o.Set && !m.unknown(s, o) && equalOpt(o, l, s.field) {
-		kind = Drift
+		return Drift
 	}
-	return m.settle(s, Disagreement{Kind: kind, Original: o, Local: l, Live: v, Owner: owner})
+	return Both
 }
 
 // choice is what rule or policy say about a kind of disagreement.
@@ -279,6 +300,11 @@ func (m *merger) choice(s *spot, k DisagreementKind) Choice {
 
 // settle asks rule and policy about a disagreement on one value.
 func (m *merger) settle(s *spot, d Disagreement) (Opt, bool) {
+	return m.settleAs(s, d, denull(d.Local))
+}
+
+// settleAs is settle where local's value comes to win as won: without its nulls, say.
+func (m *merger) settleAs(s *spot, d Disagreement, won Opt) (Opt, bool) {
 	choice := m.choice(s, d.Kind)
 	if s.rule != nil {
 		d.Rule = s.rule.Name
@@ -290,10 +316,7 @@ func (m *merger) settle(s *spot, d Disagreement) (Opt, bool) {
 	r := d.Live
 	switch choice {
 	case TakeLocal:
-		d.Winner, r = LocalSide, d.Local
-		if r.Value == nil {
-			r = Opt{}
-		}
+		d.Winner, r = LocalSide, won
 	case TakeLive:
 		d.Winner = LiveSide
 	case TakeOriginal:
@@ -315,9 +338,7 @@ func (m *merger) added(s *spot, o, l, raw Opt) (Opt, bool) {
 		return m.absentOr(raw, Opt{})
 	}
 	clean := Some(stripNulls(l.Value, s.field.Type))
-	// With managedFields the absence of a value is nobody's: it is put back. Without
-	// them live removed what original had.
-	if !o.Set || m.owners != nil || m.unknown(s, o) {
+	if !m.deleted(s, o) {
 		m.localOnly(s, o, l, clean)
 		return clean, true
 	}
@@ -331,6 +352,12 @@ func (m *merger) added(s *spot, o, l, raw Opt) (Opt, bool) {
 		}
 	}
 	return m.readded(s, Disagreement{Kind: Both, Original: o, Local: clean}, raw)
+}
+
+// deleted: live removed what original had. With managedFields the absence of a value
+// is nobody's, and it is put back.
+func (m *merger) deleted(s *spot, o Opt) bool {
+	return o.Set && m.owners == nil && !m.unknown(s, o)
 }
 
 // readded settles the disagreement over a value that live has no more.

@@ -27,11 +27,11 @@ type Input struct {
 
 	Policy   merge.Policy
 	Rules    schema.Rules // the user's; the built-in ones come after them
-	Strategy string       // one of Names; "" is auto
+	Strategy Strategy     // the zero value is auto
 	Trace    bool         // fill Plan.Because
 
-	// Struct is a value of the compiled-in Go type, which the strategic strategy
-	// needs (its tags carry the patch merge keys); nil for custom resources.
+	// Struct is a value of the compiled-in Go type, for a strategy that NeedsStruct;
+	// nil for custom resources.
 	Struct any
 }
 
@@ -53,31 +53,65 @@ type Output struct {
 	Uncompared []merge.Path
 }
 
-// Way is one strategy: it merges prepared sides.
-type Way struct {
+// Strategy is one way to merge an object's sides. Only the rows of Strategies are any.
+type Strategy struct {
 	Name string
-	Help string // one line, for completion and the reference
-	plan func(Input) (merge.Plan, error)
+	Help string // what it does, in half a line
+
+	// NeedsStruct: it merges by the tags of the compiled-in Go type (Input.Struct).
+	NeedsStruct bool
+
+	// plan merges prepared sides by the rules of pkg/merge. merged only works out a
+	// result, in which local wins everything: who wins, and the reasons, are then found
+	// by merge.Account. A strategy has one of the two.
+	plan   func(Input) merge.Plan
+	merged func(Input) (any, error)
 }
 
-// Ways are the strategies, the default first. To add one is to add a row.
-var Ways = []Way{
-	{"auto", "the rules of this program, by the type of each field", auto},
-	{"strategic", "exactly what kubectl apply's library gives", strategic},
-	{"json", "RFC 7386 three ways, lists whole", jsonWay},
-	{"associative", "kustomize's rules, list keys inferred", associative},
+// Strategies are all strategies, the default first. To add one is to add a row.
+var Strategies = []Strategy{
+	{Name: "auto", Help: "by the type of each field", plan: auto},
+	{Name: "strategic", Help: "the result of kubectl apply", NeedsStruct: true, merged: strategic},
+	{Name: "json", Help: "RFC 7386 three ways, lists whole, as kubectl apply merges custom resources", merged: threeWayJSON},
+	{Name: "associative", Help: "kustomize's rules, list keys inferred", plan: associative},
 }
 
-// Plan merges one object. Errors name the strategy or what it cannot do; the
-// plan's Result carries live's server-owned fields, and no last-applied
-// annotation.
-//
-// Rules: SEMANTICS "What is not configuration" and "Strategies".
-func Plan(in Input) (Output, error) {
-	way, err := Named(in.Strategy)
-	if err != nil {
-		return Output{}, err
+// Named is the strategy of that name, "" being the default; the error lists the names.
+func Named(name string) (Strategy, error) {
+	if name == "" {
+		return Strategies[0], nil
 	}
+	var names []string
+	for _, s := range Strategies {
+		if s.Name == name {
+			return s, nil
+		}
+		names = append(names, s.Name)
+	}
+	return Strategy{}, fmt.Errorf("unknown strategy %q; there are %s", name, strings.Join(names, ", "))
+}
+
+// merge merges prepared sides; the policy's rules are complete.
+func (s Strategy) merge(in Input) (merge.Plan, error) {
+	switch {
+	case s.merged != nil:
+		result, err := s.merged(in)
+		if err != nil {
+			return merge.Plan{}, err
+		}
+		return merge.Account(in.Triple, result, merge.Accounting{Type: in.Schema, Policy: in.Policy, Explain: in.Trace}), nil
+	case s.plan != nil:
+		return s.plan(in), nil
+	}
+	return auto(in), nil
+}
+
+// Plan merges one object. Errors say what the strategy cannot do; the plan's Result
+// carries live's server-owned fields, and no last-applied annotation. The policy, the
+// rules, and what is reported hold for every strategy alike.
+//
+// Rules: docs/semantics.md#strategies.
+func Plan(in Input) (Output, error) {
 	var out Output
 	versions := otherVersion(in.Triple)
 	in.Triple, out.Ignored = prepare(in)
@@ -93,7 +127,7 @@ func Plan(in Input) (Output, error) {
 	}
 	in.Schema = rules.Shape(in.Schema)
 	in.Policy.Rules = append(in.Policy.Rules[:len(in.Policy.Rules):len(in.Policy.Rules)], rules.Policy()...)
-	if out.Plan, err = way.plan(in); err != nil {
+	if out.Plan, err = in.Strategy.merge(in); err != nil {
 		return Output{}, err
 	}
 	if in.Triple.Original == nil && in.Triple.Live != nil {
@@ -101,22 +135,6 @@ func Plan(in Input) (Output, error) {
 	}
 	out.Adoptable = adoptable(in, out.Result)
 	return out, nil
-}
-
-// Named is the strategy of that name, the default for "". The error lists the names
-// that there are.
-func Named(name string) (Way, error) {
-	if name == "" {
-		return Ways[0], nil
-	}
-	var names []string
-	for _, w := range Ways {
-		if w.Name == name {
-			return w, nil
-		}
-		names = append(names, w.Name)
-	}
-	return Way{}, fmt.Errorf("unknown strategy %q; there are %s", name, strings.Join(names, ", "))
 }
 
 // prepare sets aside what is not configuration.
@@ -195,14 +213,14 @@ func at(v any, names ...string) any {
 	return v
 }
 
-func auto(in Input) (merge.Plan, error) {
+func auto(in Input) merge.Plan {
 	in.Triple.Local = mirrored(in.Triple.Local, in.Triple.Live, in.Schema)
 	in.Triple.Original = mirrored(in.Triple.Original, in.Triple.Live, in.Schema)
-	return merge.Three(in.Triple, in.Schema, in.Policy, in.Trace), nil
+	return merge.Three(in.Triple, in.Schema, in.Policy, in.Trace)
 }
 
-func associative(in Input) (merge.Plan, error) {
+func associative(in Input) merge.Plan {
 	t := in.Triple
 	in.Policy.ByKey = true
-	return merge.Three(t, schema.Infer(t.Local, t.Original, t.Live), in.Policy, in.Trace), nil
+	return merge.Three(t, schema.Infer(t.Local, t.Original, t.Live), in.Policy, in.Trace)
 }

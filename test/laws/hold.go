@@ -205,7 +205,7 @@ func overwrites(t merge.Triple, c merge.Change, typ *merge.Type) bool {
 	}
 	was, ok := merge.Lookup(t.Original, c.Path, typ)
 	f, _ := schema.FieldAt(typ, c.Path)
-	return !same(merge.Opt{Value: was, Set: ok}, c.Old, f)
+	return !same(merge.Opt{Value: was, Set: ok}, c.Old, f) && !same(c.New, c.Old, f)
 }
 
 // repeated: a list that is told as a whole, since its entries share identities.
@@ -214,7 +214,12 @@ func repeated(v any) bool { _, isList := v.([]any); return isList }
 func empty(v any) bool {
 	switch v := v.(type) {
 	case map[string]any:
-		return len(v) == 0
+		for _, e := range v {
+			if e != nil {
+				return false // a map of nothing but nulls has nothing in it
+			}
+		}
+		return true
 	case []any:
 		return len(v) == 0
 	}

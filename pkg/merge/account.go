@@ -1,0 +1,271 @@
+package merge
+
+// Accounting says how Account takes a result apart, and which side wins where local and
+// live disagree.
+type Accounting struct {
+	Type    *Type // nil is Unknown
+	Policy  Policy
+	Explain bool // fill Plan.Because
+}
+
+// Account makes the plan of a merge whose result another strategy has worked out. What
+// differs between live and wanted is what the strategy would write; Account finds for
+// each difference why it is there and whether local and live disagree about it, lets
+// the user's rules and the policy settle the disagreements as Three does, and gives
+// back to live in Plan.Result what they give to live. Under the policy "apply" and without
+// rules Result is wanted, to the letter.
+//
+// wanted is the merged object, in which local has won everything; t are the sides it
+// was made of. Nothing is modified.
+//
+// Rules: docs/semantics.md#who-wins.
+func Account(t Triple, wanted any, a Accounting) Plan {
+	m := newMerger(t, a.Policy, a.Explain)
+	root := spot{field: Field{Type: a.Type}}
+	sides := four{o: Some(t.Original), l: presence(t.Local), v: Some(t.Live), want: Some(wanted)}
+	result, changed := m.account(&root, sides, CauseReplaced)
+	return m.planned(t.Live, result.Value, changed, a.Type)
+}
+
+// four are the three sides of a value, and what the strategy made of them.
+type four struct{ o, l, v, want Opt }
+
+// account settles one value. alone is why it is removed if only live has it. Live's own
+// value and false come back where nothing changes.
+func (m *merger) account(s *spot, x four, alone Cause) (Opt, bool) {
+	raw := x.v
+	x.o, x.v = denull(x.o), denull(x.v)
+	switch {
+	case !x.v.Set && (!x.want.Set || raw.Set && x.want.Value == nil):
+		if x.l.Set {
+			m.because(s, because{Opt{}, LocalSide, absence(x.l), x.o, x.l, Opt{}})
+		}
+		return x.want, raw.Set != x.want.Set
+	case !x.v.Set:
+		return m.accountAdded(s, x, raw)
+	case !x.want.Set:
+		return m.accountRemoved(s, x, alone)
+	case !m.explain && shared(x.v.Value, x.want.Value):
+		return x.v, false
+	}
+	t := s.field.Type
+	switch v := x.v.Value.(type) {
+	case map[string]any:
+		if w, ok := x.want.Value.(map[string]any); ok && (t == nil || !t.Atomic && !isList(t)) && len(v)+len(w) > 0 {
+			return m.accountMap(s, x, CauseReplaced)
+		}
+	case []any:
+		if w, ok := x.want.Value.([]any); ok && isList(t) && len(v)+len(w) > 0 {
+			return m.accountList(s, x, CauseReplaced)
+		}
+	}
+	return m.accountValue(s, x)
+}
+
+// absence is why a value that local names is not there.
+func absence(l Opt) Cause {
+	if l.Value == nil {
+		return CauseNull
+	}
+	return CauseStrategy
+}
+
+// accountMap goes through the keys. A nil wanted map removes them all.
+func (m *merger) accountMap(s *spot, x four, alone Cause) (Opt, bool) {
+	o, _ := x.o.Value.(map[string]any)
+	l, _ := x.l.Value.(map[string]any)
+	v, _ := x.v.Value.(map[string]any)
+	want, _ := x.want.Value.(map[string]any)
+	res := edited{fields: v}
+	var settled map[string]bool
+	if t := s.field.Type; t != nil && len(t.OneOf) > 0 {
+		settled = m.oneOf(s, o, l, without(v, want), res.put)
+	}
+	names := m.names(v, want, l)
+	defer m.forget(names)
+	for _, name := range names {
+		if settled[name] {
+			continue
+		}
+		f, entry := childOf(s.field.Type, name)
+		c := m.below(s, hop{name: name}, f, entry)
+		r, changed := m.account(c, four{key(o, name), key(l, name), key(v, name), key(want, name)}, alone)
+		if m.leave(); changed {
+			res.put(name, r)
+		}
+	}
+	return Some(res.fields), res.changed
+}
+
+func key(m map[string]any, name string) Opt {
+	v, ok := m[name]
+	return Opt{v, ok}
+}
+
+// without is v without the keys that are in other.
+func without(v, other map[string]any) map[string]any {
+	out := map[string]any{}
+	for k, e := range v {
+		if _, ok := other[k]; !ok {
+			out[k] = e
+		}
+	}
+	return out
+}
+
+// accountList goes through the entries. A nil wanted list removes them all.
+func (m *merger) accountList(s *spot, x four, alone Cause) (Opt, bool) {
+	t := s.field.Type
+	o, _ := x.o.Value.([]any)
+	l, _ := x.l.Value.([]any)
+	v, _ := x.v.Value.([]any)
+	want, _ := x.want.Value.([]any)
+	p, stated := pairUp(t, o, want, v), pairUp(t, nil, want, l)
+	changed := false
+	account := func(here hop, e four) Opt {
+		r, ch := m.account(m.below(s, here, Field{Type: t.Elem}, true), e, alone)
+		m.leave()
+		changed = changed || ch
+		return r
+	}
+	merged, stays := make([]Opt, len(want)), make([]Opt, len(v))
+	for i, e := range want {
+		here := hop{list: t, entry: e, nth: p.l.nth(i)}
+		merged[i] = account(here, four{pick(o, p.original[i]), pick(l, stated.live[i]), pick(v, p.live[i]), Some(e)})
+	}
+	for j, e := range v {
+		if !p.taken[j] {
+			here := hop{list: t, entry: e, nth: p.v.nth(j)}
+			stays[j] = account(here, four{o: pick(o, p.dropped[j]), l: pick(l, stated.spare(p.v.ids[j])), v: Some(e)})
+		}
+	}
+	order := m.order(p, merged, stays)
+	if !changed && p.follows(order) {
+		return x.v, false
+	}
+	return Some(inOrderOf(order, merged, stays)), true
+}
+
+// spare is an entry of that identity on the side of live that has no partner, or -1.
+func (p *pairing) spare(id string) int {
+	for _, j := range p.v.all(id) {
+		if !p.taken[j] {
+			return j
+		}
+	}
+	return -1
+}
+
+// accountValue settles what is one value, in live and wanted.
+func (m *merger) accountValue(s *spot, x four) (Opt, bool) {
+	if Identical(x.v.Value, x.want.Value) {
+		m.unchanged(s, x)
+		return x.v, false
+	}
+	if !x.l.Set {
+		return m.droppedParts(s, x.o, x.v, x.want, CauseStrategy)
+	}
+	l := x.l
+	if l.Value == nil {
+		l = x.want // the strategy reads a null as a value
+	}
+	stated := Opt{stripNulls(l.Value, s.field.Type), true}
+	alike := equalOpt(stated, x.v, s.field) || m.serverMade(s, x.o, stated, x.v)
+	moved, owner := m.moved(s, x.o, x.v)
+	if !moved && isList(s.field.Type) {
+		moved, owner = m.movedInside(s, x.o, x.v)
+	}
+	if !s.livesOn() && (alike || !moved) {
+		cause := CauseLocal
+		if alike {
+			cause = CauseSame
+		}
+		m.because(s, because{x.want, LocalSide, cause, x.o, x.l, x.v})
+		return x.want, true
+	}
+	d := Disagreement{Kind: m.kind(s, x.o, stated), Original: x.o, Local: l, Live: x.v, Owner: owner}
+	return m.settleAs(s, d, x.want)
+}
+
+// unchanged explains a value that stays as live has it.
+func (m *merger) unchanged(s *spot, x four) {
+	cause := CauseStrategy
+	switch {
+	case x.l.Set && equalOpt(x.l, x.v, s.field):
+		cause = CauseSame
+	case !x.l.Set && !x.o.Set:
+		cause = CauseLive
+	}
+	m.because(s, because{x.v, LiveSide, cause, x.o, x.l, x.v})
+}
+
+// accountAdded settles a value that live lacks.
+func (m *merger) accountAdded(s *spot, x four, raw Opt) (Opt, bool) {
+	if x.l.Value == nil {
+		m.because(s, because{x.want, LocalSide, CauseStrategy, x.o, x.l, Opt{}})
+		return x.want, true
+	}
+	if !m.deleted(s, x.o) || equalOpt(x.l, Opt{}, s.field) {
+		m.localOnly(s, x.o, x.l, x.want)
+		return x.want, true
+	}
+	d := Disagreement{Kind: m.kind(s, x.o, x.l), Original: x.o, Local: x.l}
+	if r, changed := m.settleAs(s, d, x.want); changed {
+		return r, true
+	}
+	return m.absentOr(raw, Opt{})
+}
+
+// accountRemoved settles a value that the strategy removes. Maps and lists of which
+// local has given up the whole are gone through, since their entries may be somebody
+// else's; an entry, a declared object and what local sets to null are one value.
+func (m *merger) accountRemoved(s *spot, x four, alone Cause) (Opt, bool) {
+	why := alone
+	switch {
+	case x.l.Set:
+		why = absence(x.l)
+	case x.o.Set:
+		why = CauseDropped
+	}
+	if why == CauseDropped && !s.entry && !s.livesOn() {
+		t := s.field.Type
+		switch v := x.v.Value.(type) {
+		case map[string]any:
+			if t == nil || !t.Atomic && (t.Kind == Unknown || t.Kind == Map) {
+				r, changed := m.accountMap(s, x, CauseInside)
+				return emptied(r, changed || len(v) == 0)
+			}
+		case []any:
+			if isList(t) {
+				r, changed := m.accountList(s, x, CauseInside)
+				return emptied(r, changed || len(v) == 0)
+			}
+		}
+	}
+	return m.accountUnit(s, x, why)
+}
+
+// accountUnit removes a value as one. What only live has is somebody's if it is an entry;
+// of a field managedFields have to say so, since it may be a default.
+func (m *merger) accountUnit(s *spot, x four, why Cause) (Opt, bool) {
+	if t := s.field.Type; t != nil && t.Kind == Object && !t.Atomic {
+		if v, ok := x.v.Value.(map[string]any); ok {
+			if left := m.ruled(s, v, Opt{}); left.Set {
+				return m.droppedParts(s, x.o, x.v, left, why)
+			}
+		}
+	}
+	moved, owner := m.movedInside(s, x.o, x.v)
+	if m.owners == nil && !x.o.Set && s.entry {
+		moved = true
+	}
+	if moved || s.livesOn() {
+		d := Disagreement{Kind: Dropped, Original: x.o, Live: x.v, Owner: owner}
+		if x.l.Value == nil {
+			d.Local = x.l
+		}
+		return m.settle(s, d)
+	}
+	m.tellRemoved(s, why, x.o, x.v)
+	return Opt{}, true
+}

@@ -1,0 +1,151 @@
+package strategy
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/strategicpatch"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
+
+// threeWayJSON is RFC 7386 three ways, as kubectl apply merges custom resources: maps
+// key by key, everything else whole, and what original had and local has not is removed
+// with all that is in it (k8s.io/apimachinery/pkg/util/jsonmergepatch).
+func threeWayJSON(in Input) (any, error) {
+	t := in.Triple
+	result := three(merge.Opt{Value: t.Original, Set: t.Original != nil}, lastapplied.Modified(t.Local), t.Live)
+	return lastapplied.Without(result), nil
+}
+
+// three merges one value that local states.
+func three(o merge.Opt, l, v any) any {
+	lm, ok := l.(map[string]any)
+	if !ok {
+		if merge.Equal(l, v, nil) {
+			return v
+		}
+		return pruned(l)
+	}
+	om, _ := o.Value.(map[string]any)
+	vm, ok := v.(map[string]any)
+	if !ok && len(lm) > 0 && nothing(o, lm) {
+		return v
+	}
+	out := copied(vm)
+	for k := range om {
+		if _, stated := lm[k]; !stated {
+			delete(out, k)
+		}
+	}
+	for k, lv := range lm {
+		ov, had := om[k]
+		if lv == nil {
+			if !had || ov != nil { // kubectl sends a null once: when it is not in last-applied yet
+				delete(out, k)
+			}
+			continue
+		}
+		if r := three(merge.Opt{Value: ov, Set: had}, lv, vm[k]); r != nil {
+			out[k] = r
+		}
+	}
+	return out
+}
+
+// pruned is v without what is null in objects inside its lists, as the library leaves it.
+func pruned(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for k, e := range v {
+			if e != nil {
+				out[k] = pruned(e)
+			}
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, e := range v {
+			out[i] = pruned(e)
+		}
+		return out
+	}
+	return v
+}
+
+// nothing: l holds but nulls that original had too, so that nothing is sent.
+func nothing(o merge.Opt, l map[string]any) bool {
+	om, isMap := o.Value.(map[string]any)
+	if !isMap {
+		return false
+	}
+	for k, lv := range l {
+		ov, had := om[k]
+		switch lv := lv.(type) {
+		case nil:
+			if !had || ov != nil {
+				return false
+			}
+		case map[string]any:
+			if len(lv) == 0 || !nothing(merge.Opt{Value: ov, Set: had}, lv) {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	for k := range om {
+		if _, stated := l[k]; !stated {
+			return false
+		}
+	}
+	return true
+}
+
+// strategic is what kubectl apply does to built-in types, by its own library and with
+// the sides that kubectl gives it. For a kind without a compiled-in type kubectl falls
+// back to a JSON merge, and so does this.
+func strategic(in Input) (any, error) {
+	t := in.Triple
+	if in.Struct == nil || t.Live == nil {
+		return threeWayJSON(in)
+	}
+	meta, err := strategicpatch.NewPatchMetaFromStruct(in.Struct)
+	if err != nil {
+		return nil, fmt.Errorf("strategic merge: %w", err)
+	}
+	var sides [3][]byte
+	for i, side := range []any{t.Original, lastapplied.Modified(t.Local), t.Live} {
+		if side == nil {
+			continue
+		}
+		if sides[i], err = json.Marshal(side); err != nil {
+			return nil, fmt.Errorf("strategic merge: %w", err)
+		}
+	}
+	patch, err := strategicpatch.CreateThreeWayMergePatch(sides[0], sides[1], sides[2], meta, true)
+	if err != nil {
+		return nil, refused(err)
+	}
+	text, err := strategicpatch.StrategicMergePatchUsingLookupPatchMeta(sides[2], patch, meta)
+	if err != nil {
+		return nil, refused(err)
+	}
+	result, err := merge.ReadJSON(text)
+	if err != nil {
+		return nil, fmt.Errorf("strategic merge: %w", err)
+	}
+	return lastapplied.Without(result), nil
+}
+
+// refused keeps the library's reason and leaves out the documents it quotes.
+func refused(err error) error {
+	text := err.Error()
+	if i := strings.IndexAny(text, "{[\n"); i > 0 {
+		text = strings.TrimRight(text[:i], ": ")
+	}
+	return fmt.Errorf("strategic merge: %s; --strategy=auto can merge it", text)
+}
