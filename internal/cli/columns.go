@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"text/tabwriter"
 
@@ -13,6 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/cli-runtime/pkg/printers"
 	"k8s.io/client-go/util/jsonpath"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/source"
 )
 
 // column is one column of -o custom-columns.
@@ -28,7 +29,7 @@ func columnsPrinter(name, spec string) (printers.ResourcePrinter, error) {
 		return nil, fmt.Errorf("--output=%s: columns are missing, as in %s=NAME:.metadata.name", name, name)
 	}
 	if name == "custom-columns-file" {
-		data, err := os.ReadFile(spec)
+		data, err := source.ReadFile(spec)
 		if err != nil {
 			return nil, fmt.Errorf("--output: %w", err)
 		}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"io"
@@ -116,8 +117,13 @@ func jsonText(v any) ([]byte, error) {
 	return append(text, '\n'), err
 }
 
-// indentedJSON is v as kubectl prints it; every line but the first begins with prefix.
+// indentedJSON is v as kubectl prints it; every line but the first begins with prefix. A
+// value that is nested too deep to be indented comes as one line.
 func indentedJSON(v any, prefix string) ([]byte, error) {
+	if diff.Deep(v) {
+		text, err := diff.YAML(v)
+		return bytes.TrimSuffix(text, []byte("\n")), err
+	}
 	text, err := json.MarshalIndent(v, prefix, "    ")
 	return diff.SpellJSON(text), err
 }

@@ -9,6 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/printers"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/source"
 )
 
 // templated is the form of kubectl's template languages, printed by kubectl's own
@@ -38,12 +40,26 @@ func templated(v view) (form, error) {
 	}}, nil
 }
 
+// templateFiles are the forms whose template is in a file, and those that take its text.
+var templateFiles = map[string]string{"go-template-file": "go-template", "templatefile": "template", "jsonpath-file": "jsonpath"}
+
 func templatePrinter(v view) (printers.ResourcePrinter, error) {
 	flags := genericclioptions.NewKubeTemplatePrintFlags()
 	*flags.TemplateArgument = v.template
 	output := v.output
 	if output == "" {
 		output = "go-template"
+	}
+	name, file, _ := strings.Cut(output, "=")
+	if inline, ok := templateFiles[name]; ok {
+		if v.template != "" {
+			file = v.template
+		}
+		text, err := source.ReadFile(file) // the printers' own reading has no bound
+		if err != nil {
+			return nil, fmt.Errorf("--output=%s: %w", name, err)
+		}
+		output, *flags.TemplateArgument = inline, string(text)
 	}
 	p, err := flags.ToPrinter(output)
 	if genericclioptions.IsNoCompatiblePrinterError(err) {

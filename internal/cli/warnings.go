@@ -84,7 +84,7 @@ func (e *env) connection() *genericclioptions.ConfigFlags {
 			cluster.Bound(c)
 			return c
 		})
-	*flags.Timeout = source.RequestTimeout.String()
+	*flags.Timeout = strings.TrimSuffix(source.RequestTimeout.String(), "0s")
 	return flags
 }
 

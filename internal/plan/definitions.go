@@ -44,8 +44,15 @@ func added(m map[kind]schema.Definition, defs []schema.Definition) map[kind]sche
 	return m
 }
 
+// maxSchemaFile bounds a schema file: reading one takes forty times its size, and all of
+// Kubernetes comes to 4 MiB.
+const maxSchemaFile = 64 << 20
+
 // File takes up a schema file: CustomResourceDefinitions, or an OpenAPI document.
 func (d *Definitions) File(name string, text []byte) error {
+	if len(text) > maxSchemaFile {
+		return fmt.Errorf("%s: is larger than %d MiB: give the schemas of the kinds that are merged, and no others", name, maxSchemaFile>>20)
+	}
 	docs, err := source.Decode(text)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)

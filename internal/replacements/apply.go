@@ -64,8 +64,9 @@ func (r *Rules) Apply(objects []any, find Find) ([]any, error) {
 		}
 		nodes, at, before = append(nodes, n), append(at, i), append(before, text)
 	}
+	var spent growth
 	for _, rule := range r.list {
-		if err := rule.apply(nodes, find); err != nil {
+		if err := rule.apply(nodes, find, &spent); err != nil {
 			return nil, fmt.Errorf("%s: %w", rule.where, err)
 		}
 	}
@@ -107,7 +108,7 @@ func fromText(text string) (any, error) {
 }
 
 // apply makes one replacement.
-func (r rule) apply(nodes []*kyaml.RNode, find Find) error {
+func (r rule) apply(nodes []*kyaml.RNode, find Find, spent *growth) error {
 	value := kyaml.NewScalarRNode("")
 	all, one := nodes, copied(r.Replacement)
 	if r.SourceValue == nil {
@@ -125,7 +126,7 @@ func (r rule) apply(nodes []*kyaml.RNode, find Find) error {
 	}
 	var targets []*kyaml.RNode
 	for _, t := range r.Targets {
-		got, err := r.target(nodes, t, value)
+		got, err := r.target(nodes, t, value, spent)
 		if err != nil {
 			return err
 		}

@@ -83,7 +83,8 @@ func (r rule) value(source *kyaml.RNode) (*kyaml.RNode, error) {
 }
 
 // target checks one target, and gives the objects that it selects.
-func (r rule) target(nodes []*kyaml.RNode, t *types.TargetSelector, value *kyaml.RNode) ([]*kyaml.RNode, error) {
+// spent counts what the value comes to in all of their fields.
+func (r rule) target(nodes []*kyaml.RNode, t *types.TargetSelector, value *kyaml.RNode, spent *growth) ([]*kyaml.RNode, error) {
 	by, err := types.NewTargetSelectorRegex(t)
 	if err != nil {
 		return nil, fmt.Errorf("targets: %w", err)
@@ -102,7 +103,11 @@ func (r rule) target(nodes []*kyaml.RNode, t *types.TargetSelector, value *kyaml
 			continue
 		}
 		out = append(out, n)
-		if err := fits(n, t, value); err != nil {
+		fields, err := fits(n, t, value)
+		if err != nil {
+			return nil, err
+		}
+		if err := spent.add(fields, value); err != nil {
 			return nil, err
 		}
 	}
@@ -118,11 +123,38 @@ func labelled(n *kyaml.RNode, s *types.Selector) (bool, error) {
 	return r.MatchesLabelSelector(s.LabelSelector)
 }
 
-// fits tells fields that cannot take the value.
+// growth is what replacements have put into fields so far, in values and their text.
+type growth struct{ values int }
+
+// maxGrowth is the most that all replacements of a run may put into fields: a source
+// that holds its own targets doubles them with every replacement.
+const maxGrowth = 1_000_000
+
+// add counts a value that goes into some fields.
+func (g *growth) add(fields int, value *kyaml.RNode) error {
+	each := weight(value.YNode())
+	if fields > 0 && each > (maxGrowth-g.values)/fields {
+		return fmt.Errorf("what is put into fields is too large: more than %d values in all: a source that holds its own target grows with each replacement", maxGrowth)
+	}
+	g.values += each * fields
+	return nil
+}
+
+// weight is how many values a node holds, long text counting for several.
+func weight(n *kyaml.Node) int {
+	w := 1 + len(n.Value)/64
+	for _, c := range n.Content {
+		w += weight(c)
+	}
+	return w
+}
+
+// fits counts the fields that the value goes into, and reports those that cannot take
+// it.
 //
 // Unlike kustomize: which writes an empty text into a scalar that is to become a
 // mapping or list.
-func fits(n *kyaml.RNode, t *types.TargetSelector, value *kyaml.RNode) error {
+func fits(n *kyaml.RNode, t *types.TargetSelector, value *kyaml.RNode) (count int, err error) {
 	paths := t.FieldPaths
 	if len(paths) == 0 {
 		paths = []string{types.DefaultReplacementFieldPath}
@@ -134,19 +166,20 @@ func fits(n *kyaml.RNode, t *types.TargetSelector, value *kyaml.RNode) error {
 			fields, err = found.Elements()
 		}
 		if (err != nil || len(fields) == 0) && (t.Options == nil || !t.Options.Create) {
-			return fmt.Errorf("target %s: has no %s; options: {create: true} adds a field", nameOf(n), path)
+			return 0, fmt.Errorf("target %s: has no %s; options: {create: true} adds a field", nameOf(n), path)
 		}
+		count += max(len(fields), 1)
 		for _, f := range fields {
 			scalar := f.YNode().Kind == kyaml.ScalarNode
 			switch {
 			case scalar && value.YNode().Kind != kyaml.ScalarNode:
-				return fmt.Errorf("target %s: %s is a scalar, and the source's value is %s: it cannot be put there", nameOf(n), path, kindOf(value))
+				return 0, fmt.Errorf("target %s: %s is a scalar, and the source's value is %s: it cannot be put there", nameOf(n), path, kindOf(value))
 			case !scalar && t.Options != nil && t.Options.Delimiter != "":
-				return fmt.Errorf("target %s: %s is %s: a delimiter cannot split it", nameOf(n), path, kindOf(f))
+				return 0, fmt.Errorf("target %s: %s is %s: a delimiter cannot split it", nameOf(n), path, kindOf(f))
 			}
 		}
 	}
-	return nil
+	return count, nil
 }
 
 func kindOf(n *kyaml.RNode) string {

@@ -22,7 +22,14 @@ import (
 // Unlike kubectl: long text is not folded at 80 columns, so that a change in it
 // is one line of a diff; C1 control characters, at which kubectl fails, and
 // format characters, which can make text read as another, are escaped.
+//
+// A value that is nested too deep to be indented (Deep), of which each level would
+// take a line longer than the one before, is one line of JSON, which is YAML too; a list
+// one for each entry.
 func YAML(v any) ([]byte, error) {
+	if Deep(v) {
+		return deepYAML(v)
+	}
 	p := printer{out: make([]byte, 0, 1024)}
 	p.value(v, 0, false)
 	if p.bad {
@@ -32,6 +39,53 @@ func YAML(v any) ([]byte, error) {
 		p.out = append(p.out, '\n')
 	}
 	return p.out, nil
+}
+
+// maxIndented is how many levels are indented; no kind of Kubernetes has a tenth.
+const maxIndented = 500
+
+// Deep says that a value is nested so deep that it is not printed indented: 10,000
+// levels, which the API server takes, would come to hundreds of megabytes.
+func Deep(v any) bool { return deeper(v, maxIndented) }
+
+func deeper(v any, levels int) bool {
+	if levels < 0 {
+		return true
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		for _, e := range v {
+			if deeper(e, levels-1) {
+				return true
+			}
+		}
+	case []any:
+		for _, e := range v {
+			if deeper(e, levels-1) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func deepYAML(v any) ([]byte, error) {
+	entries, list := v.([]any)
+	if !list {
+		entries = []any{v}
+	}
+	var out []byte
+	for _, e := range entries {
+		text, err := json.Marshal(e)
+		if err != nil {
+			return nil, unprintable()
+		}
+		if list {
+			out = append(out, "- "...)
+		}
+		out = append(append(out, SpellJSON(text)...), '\n')
+	}
+	return out, nil
 }
 
 func unprintable() error {

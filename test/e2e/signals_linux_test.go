@@ -1,0 +1,79 @@
+package e2e
+
+import (
+	"bytes"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// TestSignals ends a run in the middle of its writes by each of the signals that mean
+// "end": what is under way is ended, all that was written is reported, and the exit code
+// is the signal's.
+func TestSignals(t *testing.T) {
+	s := server.need(t)
+	for sig, code := range map[syscall.Signal]int{syscall.SIGHUP: 129, syscall.SIGINT: 130, syscall.SIGTERM: 143} {
+		t.Run(sig.String(), func(t *testing.T) {
+			t.Parallel()
+			u := s.user(t, "signals")
+			u.file("v1.yaml", many(60, "1"))
+			u.file("v2.yaml", many(60, "2"))
+			u.merges("-f", "v1.yaml")
+			was := u.versions("v2.yaml")
+			cmd := u.command(t.Context(), "kubectl-merge", "-f", "v2.yaml", "--concurrency=2")
+			stop := u.afterWrites(3, func() {
+				if err := cmd.Process.Signal(sig); err != nil {
+					t.Error(err)
+				}
+			})
+			got := u.ends(cmd)
+			stop()
+			is := u.versions("v2.yaml")
+			truthful(t, got, was, is)
+			if got.code == 0 && count(words(got), "configured") == 60 {
+				t.Logf("it was through before the signal: %s", got.line)
+			} else if got.code != code {
+				t.Errorf("want exit %d: %s", code, got)
+			}
+			notUnchanged(t, "the run after the next", words(func() said { u.merges("-f", "v2.yaml"); return u.merges("-f", "v2.yaml") }()), 60)
+		})
+	}
+}
+
+// TestSignalledWait: the first signal ends the wait for a pipe to which nobody writes.
+func TestSignalledWait(t *testing.T) {
+	s := server.need(t)
+	u := s.user(t, "signals")
+	name := filepath.Join(u.dir, "pipe")
+	if err := syscall.Mkfifo(name, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := u.command(t.Context(), "kubectl-merge", "diff", "-f", name)
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	for signalled := false; ; {
+		select {
+		case err := <-ended:
+			if !signalled || !strings.Contains(errs.String(), "reading it was interrupted") || fmt.Sprint(err) != "exit status 130" {
+				t.Errorf("%v: %s", err, &errs)
+			}
+			return
+		case <-time.After(time.Second): // until it reads, the signal would end it as any process
+			if signalled {
+				continue
+			}
+			signalled = true
+			if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
