@@ -5,13 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -121,93 +118,6 @@ func (c *Cluster) explain(err error, t Target, verb string) error {
 	}
 	r.Text = r.text(s)
 	return r
-}
-
-// Unreachable says that the server did not answer, or not in a way that says
-// anything about an object.
-type Unreachable struct {
-	Text string
-
-	// Lost: the server may have got the request, and done what it asked for.
-	Lost bool
-
-	slow bool // the time that a request may take is over
-}
-
-// Error is one line with the server and what to look at.
-func (e *Unreachable) Error() string { return e.Text }
-
-// Unanswered says that a request went out whose answer never came, or not whole.
-func Unanswered(err error) bool {
-	var u *Unreachable
-	return errors.As(err, &u) && u.Lost
-}
-
-// TooSlow says that a request was given up because it took too long.
-func TooSlow(err error) bool {
-	var u *Unreachable
-	return errors.As(err, &u) && u.slow
-}
-
-// Uncertain says that a write which ended with err may nevertheless have been done:
-// there was no answer, or one that reports trouble behind the server, or load, which a
-// gateway reports also of what the server has done.
-func Uncertain(err error) bool {
-	code := Code(err)
-	return Unanswered(err) || code >= http.StatusInternalServerError || code == http.StatusTooManyRequests || errors.Is(err, context.Canceled)
-}
-
-func (c *Cluster) unreachable(err error) error {
-	var (
-		dns     *net.DNSError
-		netw    *url.Error
-		endless *endlessError
-	)
-	switch host := hostOf(c.host); {
-	case errors.As(err, &endless):
-		return &Unreachable{Lost: true, slow: true, Text: fmt.Sprintf("server %s: %v: look at what stands between you and the server", host, endless)}
-	case proxied(err) != nil:
-		return &Unreachable{Text: fmt.Sprintf("server %s: the proxy on the way to it cannot be reached: %v: check proxy-url in your kubeconfig, HTTPS_PROXY and NO_PROXY", host, proxied(err))}
-	case strings.Contains(err.Error(), "invalid proxy address"):
-		return &Unreachable{Text: fmt.Sprintf("server %s: the proxy on the way to it: HTTPS_PROXY, HTTP_PROXY or ALL_PROXY is no URL: percent-encode what is special in its user and password", host)}
-	case errors.Is(err, syscall.ECONNREFUSED):
-		return &Unreachable{Text: fmt.Sprintf("the connection to the server %s was refused - did you specify the right host or port? (--kubeconfig, --context and --server choose it; --live FILE works without one)", host)}
-	case errors.As(err, &dns):
-		return &Unreachable{Text: fmt.Sprintf("server %s: its name cannot be resolved: check the server in your kubeconfig, and the network", host)}
-	case timedOut(err):
-		return &Unreachable{Lost: true, slow: true, Text: fmt.Sprintf("server %s: does not answer: check the network, or give it longer with --request-timeout", host)}
-	case errors.As(err, &netw):
-		return &Unreachable{Lost: true, Text: fmt.Sprintf("server %s: cannot be reached: %v: check the server in your kubeconfig", host, netw.Err)}
-	case torn(err):
-		return &Unreachable{Lost: true, Text: fmt.Sprintf("server %s: its answer broke off: try again", host)}
-	}
-	return err
-}
-
-// proxied is why a proxy could not be reached, nil where that is not the error. It
-// holds the proxy's address and never its URL, in which passwords are.
-func proxied(err error) error {
-	var op *net.OpError
-	if errors.As(err, &op) && (op.Op == "proxyconnect" || strings.HasPrefix(op.Op, "socks")) {
-		return op.Err
-	}
-	return nil
-}
-
-// timedOut: the time that the request may take is over, wherever it was.
-func timedOut(err error) bool {
-	var timeout interface{ Timeout() bool }
-	return errors.Is(err, context.DeadlineExceeded) || errors.As(err, &timeout) && timeout.Timeout()
-}
-
-// torn: the connection ended within the answer. The client has no type for it.
-func torn(err error) bool {
-	return errors.Is(err, io.ErrUnexpectedEOF) || strings.Contains(err.Error(), "when reading response body")
-}
-
-// garbled is an answer that came, and cannot be what the server sent.
-func (c *Cluster) garbled(what string) error {
-	return &Unreachable{Lost: true, Text: fmt.Sprintf("server %s: its answer %s: try again, and look at what stands between you and the server", hostOf(c.host), what)}
 }
 
 func hostOf(host string) string {

@@ -175,7 +175,6 @@ type faulty struct {
 	sick     *user
 	proxy    *proxy
 	protocol string
-	cache    string
 	runs     int
 	was      string // resourceVersion before the command
 }
