@@ -35,6 +35,7 @@ type Item struct {
 
 	state   state
 	refusal error // the last one, while deferred
+	written time.Time
 }
 
 // state is how far an item has come in Write.

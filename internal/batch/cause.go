@@ -31,7 +31,7 @@ type cause struct {
 // Namespace or a CustomResourceDefinition that is not there explains is found without
 // any, see lacks.
 var causes = map[string]cause{
-	"Namespace": {first, relabelled},
+	"Namespace": {first, hosts},
 	"apiextensions.k8s.io/CustomResourceDefinition": {first, redefined},
 
 	"ServiceAccount":                               {second, named(`serviceaccount "([^"]+)" not found`)},
@@ -108,9 +108,11 @@ func mayExplain(item, other *Item, refusal error) bool {
 	if item == other || !errors.As(refusal, &r) {
 		return false
 	}
-	if lacks(item, other) {
-		return true
-	}
+	return lacks(item, other) || explains(item, other, r)
+}
+
+// explains is the same of what the refusal says alone.
+func explains(item, other *Item, r *cluster.Refusal) bool {
 	c, ok := causes[kindOf(other.Target.Resource)]
 	if !ok || c.explains == nil || other.Target.Namespaced && item.Target.Namespaced && !sameNamespace(item, other, r) {
 		return false

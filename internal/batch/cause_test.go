@@ -177,6 +177,7 @@ func TestMayExplainUnrecorded(t *testing.T) {
 	}{
 		{"a pod waits for its service account", pod, item("", "ServiceAccount", "prod", "robot"), account, true},
 		{"but not for one elsewhere", pod, item("", "ServiceAccount", "test", "robot"), account, false},
+		{"nor for its namespace, which makes no robot", pod, existing(item("", "Namespace", "", "prod")), account, false},
 		{"nor for another", pod, item("", "ServiceAccount", "prod", "default"), account, false},
 		{"its kind is made by this run", widget, crdItem("Widget"), unserved, true},
 		{"its kind changes in this run", widget, existing(crdItem("Widget")), unserved, true},

@@ -49,11 +49,18 @@ func named(pattern string) func(*cluster.Refusal, *Item, *Item) bool {
 	}
 }
 
-// relabelled: a namespace's labels choose its Pod security, and which webhooks and
-// policies look at its objects.
-func relabelled(r *cluster.Refusal, item, other *Item) bool {
-	return item.Target.Namespaced && item.Target.Namespace == other.Target.Name && !reflect.DeepEqual(labels(other.Planned.Live), labels(other.Planned.Final)) &&
-		(strings.Contains(r.Message, `violates PodSecurity "`) || hooked.MatchString(r.Message) || strings.Contains(r.Message, " denied request: "))
+// hosts: a namespace's labels choose its Pod security, and which webhooks and policies
+// look at its objects. One that is new gets its default service account a moment later.
+func hosts(r *cluster.Refusal, item, other *Item) bool {
+	switch {
+	case !item.Target.Namespaced || item.Target.Namespace != other.Target.Name:
+		return false
+	case !other.found:
+		return strings.Contains(r.Message, `serviceaccount "default" not found`)
+	case reflect.DeepEqual(labels(other.Planned.Live), labels(other.Planned.Final)):
+		return false
+	}
+	return strings.Contains(r.Message, `violates PodSecurity "`) || hooked.MatchString(r.Message) || strings.Contains(r.Message, " denied request: ")
 }
 
 func labels(obj map[string]any) any {

@@ -2,6 +2,7 @@ package batch
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -54,8 +55,7 @@ type writer struct {
 	items  []*Item
 	needed []*Item // those of them that others may wait for
 	tell   func(*Item)
-	stop   bool      // write nothing more
-	kinds  time.Time // when kinds were last made or changed
+	stop   bool // write nothing more
 
 	telling sync.Mutex // held by who tells
 
@@ -141,18 +141,18 @@ func (w *writer) preflight(ctx context.Context, items []*Item) {
 	}
 }
 
-// young is how long a kind that this run made or changed may take until every part
-// of the server knows.
+// young is how long what this run has written may take until every part of the server
+// knows: a kind, a policy, a role.
 const young = 10 * time.Second
 
-// carry has a server write, or try, an item. Where the item's kind is new, a
-// refusal may mean that the server has not taken it in yet.
+// carry has a server write, or try, an item. A refusal for something that the run has
+// just put right may mean that the server has not taken that in yet.
 func (w *writer) carry(ctx context.Context, s sink.Server, item *Item) (sink.Outcome, error) {
 	for pause := 100 * time.Millisecond; ; pause *= 2 {
 		out, err := s.Carry(ctx, item.Target, item.Planned, func(ctx context.Context, live map[string]any) (plan.Planned, error) {
 			return w.again(ctx, item, live)
 		})
-		if !cluster.IsRefusal(err) || cluster.IsForbidden(err) || time.Since(w.kinds) > young || !w.newKind(item) {
+		if !w.settling(item, err) {
 			return out, err
 		}
 		select {
@@ -163,15 +163,16 @@ func (w *writer) carry(ctx context.Context, s sink.Server, item *Item) (sink.Out
 	}
 }
 
-// newKind: this run has written the definition of the item's kind.
-func (w *writer) newKind(item *Item) bool {
-	if w.Write.DryRun {
-		return false // whatever was tried, nothing was made
+// settling: this run has just written what the refusal is about.
+func (w *writer) settling(item *Item, err error) bool {
+	var r *cluster.Refusal
+	if !errors.As(err, &r) {
+		return false
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.ContainsFunc(w.needed, func(other *Item) bool {
-		return other.state == through && defines(other, item) && other.Outcome.Word != sink.Unchanged
+		return other != item && time.Since(other.written) < young && explains(item, other, r)
 	})
 }
 
@@ -219,7 +220,7 @@ func (w *writer) send(ctx context.Context, items []*Item, s stage) {
 	if !kinds {
 		return
 	}
-	if w.kinds = time.Now(); w.Forget != nil {
+	if w.Forget != nil {
 		w.Forget()
 	}
 	w.withhold()
@@ -281,6 +282,9 @@ func (w *writer) through(ctx context.Context, item *Item, out sink.Outcome) {
 	w.mu.Lock()
 	item.Outcome = w.outcome(out)
 	item.state = through
+	if !w.Write.DryRun && (out.Word == sink.Created || out.Word == sink.Configured) {
+		item.written = time.Now()
+	}
 	w.mu.Unlock()
 	for w.next(false) != nil && w.telling.TryLock() { // whoever tells looks again before it leaves
 		for next := w.next(true); next != nil; next = w.next(true) {

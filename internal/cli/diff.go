@@ -128,6 +128,9 @@ func (v *diffVerb) run(ctx context.Context, policyGiven bool, mode dryRun) (diff
 	changed, err := d.close(ctx)
 	left := notes.conflicts(s.items)
 	notes.unused(planner.Rules)
+	if mode == dryClient {
+		notes.missing(s.job.MissingNamespaces(ctx, s.items))
+	}
 	if err := errors.Join(s.bad, batch.Failed(s.items), errors.Join(errs...), err); err != nil || left == 0 {
 		return differs || changed, err
 	}

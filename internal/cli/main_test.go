@@ -82,7 +82,7 @@ func TestMainOffline(t *testing.T) {
 		{"no input", []string{"--dry-run"}, 1, "", "must specify one of -f and -k"},
 		{"both inputs", []string{"-f", "a", "-k", "b"}, 1, "", "only one of -f or -k"},
 		{"a dry run with a space", []string{"-f", local, "--dry-run", "server"}, 1, "", "did you mean `--dry-run=server`?"},
-		{"a flag of kubectl apply's that is refused", []string{"-f", local, "--prune"}, 1, "", "use `kubectl apply --prune`"},
+		{"a flag of kubectl apply's that is refused", []string{"-f", local, "--prune"}, 1, "", "or `kubectl apply --prune`"},
 		{"a verb that is nearly one", []string{"dif"}, 1, "", `did you mean "diff"?`},
 		{"a flag that is nearly one", []string{"--polcy=x"}, 1, "", "did you mean --policy?"},
 		{"an unknown policy", []string{"-f", local, "--policy=x"}, 1, "", `unknown policy "x"; there are`},

@@ -186,6 +186,9 @@ func (t *told) end(ctx context.Context, s *session) error {
 	left := t.notes.conflicts(s.items)
 	t.notes.unused(s.job.Planner.Rules)
 	err := errors.Join(s.bad, batch.Failed(s.items), errors.Join(t.errs...))
+	if t.mode == dryClient {
+		t.notes.missing(s.job.MissingNamespaces(ctx, s.items))
+	}
 	if t.mode != dryNone {
 		err = errors.Join(err, s.job.Held(s.items))
 	}

@@ -90,6 +90,20 @@ func (t *teller) brief(word string, notes []diff.Note) {
 	}
 }
 
+// missing reports namespaces for the lack of which a merge would be refused.
+func (t *teller) missing(namespaces []batch.MissingNamespace) {
+	if t.quiet {
+		return
+	}
+	for _, n := range namespaces {
+		many := thousands(n.Objects) + " objects"
+		if n.Objects == 1 {
+			many = "1 object"
+		}
+		t.note("note", diff.Note{Object: n.String(), Kind: noteProblem, Text: "not found: " + many + " would be created in it: create it first, or add it to the input"})
+	}
+}
+
 // problems tells what was found on the way, not what is done.
 func (t *teller) problems(item *batch.Item) {
 	if t.quiet {

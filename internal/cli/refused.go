@@ -2,29 +2,42 @@ package cli
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/spf13/pflag"
 )
 
 // refused are kubectl apply's flags that do something else than merge, or that no
-// merge can keep the promise of; naming one is an error that says where to go.
-var refused = []string{
-	"server-side", "force-conflicts", "prune", "prune-allowlist", "applyset", "all",
-	"force", "cascade", "grace-period", "wait", "timeout", "subresource",
+// merge can keep the promise of, each with what to do instead; naming one is an error
+// that says so.
+var refused = map[string]string{
+	"server-side":     "fields are merged here, and not by the server: use `kubectl apply --server-side`",
+	"force-conflicts": "is for server-side apply: use `kubectl apply --server-side --force-conflicts`; here, --policy=apply takes local's values",
+	"prune":           "no object is deleted: use `kubectl delete`, or `kubectl apply --prune`, which deletes what it takes for given up",
+	"prune-allowlist": "no object is deleted: use `kubectl delete`, or `kubectl apply --prune`",
+	"applyset":        "no object is deleted: use `kubectl delete`, or `kubectl apply --prune --applyset`",
+	"all":             "is for --prune, and no object is deleted: use `kubectl delete`, or `kubectl apply --prune --all`",
+	"force":           "no object is deleted and made anew: use `kubectl delete`, and merge again, or `kubectl apply --force`",
+	"cascade":         "is for --force, and no object is deleted: use `kubectl delete --cascade`, and merge again",
+	"grace-period":    "is for --force, and no object is deleted: use `kubectl delete --grace-period`, and merge again",
+	"wait":            "nothing is waited for: use `kubectl wait` or `kubectl rollout status` after the merge",
+	"timeout":         "nothing is waited for: use `kubectl wait` or `kubectl rollout status` after the merge; --request-timeout limits each request",
+	"subresource":     "only the object itself is written: use `kubectl patch --subresource`",
 }
 
 func addRefused(flags *pflag.FlagSet) {
-	for _, name := range refused {
-		flags.String(name, "", "not supported: use kubectl apply")
+	for _, name := range slices.Sorted(maps.Keys(refused)) {
+		flags.String(name, "", "not supported: "+refused[name])
 		flags.Lookup(name).NoOptDefVal = "true"
 		_ = flags.MarkHidden(name)
 	}
 }
 
 func checkRefused(flags *pflag.FlagSet) error {
-	for _, name := range refused {
+	for _, name := range slices.Sorted(maps.Keys(refused)) {
 		if flags.Changed(name) {
-			return fmt.Errorf("--%s: kubectl merge does not do this: use `kubectl apply --%s`", name, name)
+			return fmt.Errorf("--%s: %s", name, refused[name])
 		}
 	}
 	return nil
