@@ -7,7 +7,6 @@ import (
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/plan"
-	"github.com/kubectl-merge/kubectl-merge/internal/source"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
@@ -33,10 +32,6 @@ func (i *Item) putOnShelf() error {
 		text, err := cluster.Encode(p.Live)
 		if err != nil {
 			return fmt.Errorf("%s: cannot be written as JSON: %w", i.Target, err)
-		}
-		if source.Mangled(text) {
-			i.Object = p.Subject.Object
-			return nil
 		}
 		if a.live, err = press(text); err != nil {
 			return fmt.Errorf("%s: %w", i.Target, err)

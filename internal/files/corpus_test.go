@@ -22,7 +22,7 @@ var update = flag.Bool("update", false, "write the results into the cases")
 const corpus = "../../test/corpus/files"
 
 // filesCase is one archive of test/corpus/files: a head of "title:", "why:" and
-// options, the sides (original, updated, dest; as one section or as a folder of
+// options (crlf: the one side that has such line ends, or true for all), the sides (original, updated, dest; as one section or as a folder of
 // them), the result and what is told.
 type filesCase struct {
 	head    map[string]string
@@ -53,7 +53,7 @@ func readCase(t *testing.T, file string) filesCase {
 			c.sides[side] = map[string][]byte{}
 		}
 		data := f.Data
-		if c.head["crlf"] != "" {
+		if where := c.head["crlf"]; where == "true" || where != "" && side == where {
 			data = []byte(strings.ReplaceAll(string(data), "\n", "\r\n"))
 		}
 		if c.head["bare-end"] != "" {

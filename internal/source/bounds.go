@@ -2,10 +2,12 @@ package source
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -56,11 +58,26 @@ func Special(name string) string {
 	return "is no regular file; take it out of the folder, or name it with -f"
 }
 
+// inUTF8 is the text in UTF-8 without a byte order mark, also of a file in UTF-16, as
+// PowerShell writes them. Half a character in it becomes U+FFFD.
+func inUTF8(data []byte) []byte {
+	var order binary.ByteOrder = binary.LittleEndian
+	switch {
+	case bytes.HasPrefix(data, []byte("\xff\xfe")):
+	case bytes.HasPrefix(data, []byte("\xfe\xff")):
+		order = binary.BigEndian
+	default:
+		return bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
+	}
+	units := make([]uint16, 0, len(data)/2)
+	for i := 2; i+1 < len(data); i += 2 {
+		units = append(units, order.Uint16(data[i:]))
+	}
+	return []byte(string(utf16.Decode(units)))
+}
+
 // notText is where a file stops to be text in UTF-8; nil where it does not.
 func notText(data []byte) error {
-	if bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff")) { // UTF-16
-		return nil
-	}
 	for line, rest := 1, data; len(rest) > 0; line++ {
 		end := bytes.IndexByte(rest, '\n') + 1
 		if end == 0 {

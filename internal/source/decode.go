@@ -5,11 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
-	"unicode"
 
-	"go.yaml.in/yaml/v3"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
 )
 
 // Document is one YAML or JSON document of a file.
@@ -35,20 +34,20 @@ func Decode(data []byte) ([]Document, error) {
 		return nil, err
 	}
 	var (
-		docs  []Document
-		errs  []error
-		extra = maxUnfolded
+		docs []Document
+		errs []error
+		r    yamldoc.Reader
 	)
 	for _, c := range chunks {
-		got, err := c.documents(&extra)
+		got, err := c.documents(&r)
 		docs, errs = append(docs, got...), append(errs, err)
 	}
 	return docs, errors.Join(errs...)
 }
 
 // documents are what a chunk holds: one document, or several where they are apart by
-// an end mark only. extra is what aliases may still add to what the text holds.
-func (c chunk) documents(extra *int) ([]Document, error) {
+// an end mark only.
+func (c chunk) documents(r *yamldoc.Reader) ([]Document, error) {
 	var (
 		docs []Document
 		err  error
@@ -56,7 +55,7 @@ func (c chunk) documents(extra *int) ([]Document, error) {
 	if c.json {
 		docs, err = c.fromJSON()
 	} else {
-		docs, err = c.fromYAML(extra)
+		docs, err = c.fromYAML(r)
 	}
 	for i := range docs {
 		docs[i].Nth, docs[i].Many = c.nth, c.many
@@ -85,62 +84,38 @@ func (c chunk) fromJSON() ([]Document, error) {
 	return []Document{d}, nil
 }
 
-func (c chunk) fromYAML(extra *int) ([]Document, error) {
+func (c chunk) fromYAML(r *yamldoc.Reader) ([]Document, error) {
+	f, err := r.Parse(c.text, c.line)
+	if err != nil {
+		return nil, syntaxError(err)
+	}
 	var docs []Document
-	d := yaml.NewDecoder(bytes.NewReader(c.text))
-	budget := *extra + len(c.text)
-	defer func() { *extra = max(min(*extra, budget), 0) }()
-	for {
-		var node yaml.Node
-		switch err := d.Decode(&node); {
-		case errors.Is(err, io.EOF):
-			return docs, nil
-		case err != nil:
-			return docs, yamlError(c, err)
+	for _, d := range f.Documents() {
+		if d.Value() == nil {
+			continue
 		}
-		r := resolver{first: c.line, budget: budget}
-		v, err := r.value(&node, 0)
-		budget = r.budget
-		if err != nil {
+		if err := checkNumbers(d); err != nil {
 			return docs, err
 		}
-		if v != nil {
-			docs = append(docs, Document{Value: v, Line: c.line - 1 + top(&node).Line, Items: r.items(&node)})
-		}
+		docs = append(docs, Document{Value: d.Value(), Line: d.Line(), Items: d.EntryLines("items")})
 	}
+	return docs, nil
 }
 
-// yamlError puts the parser's message, which counts lines from the chunk's own
-// first, into the file's lines.
-func yamlError(c chunk, err error) error {
-	msg := strings.TrimPrefix(err.Error(), "yaml: ")
-	line, what := 0, msg
-	if n, _ := fmt.Sscanf(msg, "line %d:", &line); n == 1 {
-		_, what, _ = strings.Cut(msg, ": ")
-	} else {
-		line = 1 + bytes.Count(c.text[:max(bytes.IndexFunc(c.text, control), 0)], []byte("\n"))
+func syntaxError(err error) error {
+	var e *yamldoc.Error
+	if !errors.As(err, &e) {
+		return err
 	}
-	if name, ok := anchor(what); ok {
-		line = 1 + bytes.Count(c.text[:max(bytes.Index(c.text, []byte("*"+name)), 0)], []byte("\n"))
-		what = "an alias (*) of an anchor that is not there, or contains it; quote a text that begins with *"
-	}
-	if strings.Contains(what, "cannot start any token") && bytes.ContainsRune(c.text, '\t') {
-		what += " (YAML is indented by spaces, never by tabs)"
-	}
-	return &SyntaxError{Line: c.line - 1 + line, What: "is not YAML", Why: what}
+	return &SyntaxError{Line: e.Line, Path: pathText(e.Path), What: e.Problem, large: e.Large}
 }
 
-// control: YAML knows no such character, which the parser tells without its line.
-func control(r rune) bool {
-	return unicode.IsControl(r) && r != '\n' && r != '\r' && r != '\t' && r != 0x85
-}
-
-// anchor is the name that the parser's message carries. A password that begins with
-// * is read as one, and is not to be told.
-func anchor(what string) (string, bool) {
-	_, rest, found := strings.Cut(what, "anchor '")
-	name, _, closed := strings.Cut(rest, "' ")
-	return name, found && closed
+// pathText spells a path; "" is the whole document.
+func pathText(p merge.Path) string {
+	if len(p) == 0 {
+		return ""
+	}
+	return p.String()
 }
 
 // SyntaxError is a place in a file that cannot be read.
@@ -150,7 +125,15 @@ type SyntaxError struct {
 	Path     string
 	What     string
 	Why      string
+
+	large bool // see errTooLarge
 }
+
+// errTooLarge is any SyntaxError of a document whose aliases spell out to too much.
+var errTooLarge = errors.New("is too large")
+
+// Is tells whether e is errTooLarge.
+func (e *SyntaxError) Is(target error) bool { return target == errTooLarge && e.large }
 
 // Error is document, line, path, what and why, as far as there are any.
 func (e *SyntaxError) Error() string {
@@ -164,11 +147,4 @@ func (e *SyntaxError) Error() string {
 		}
 	}
 	return strings.Join(parts, ": ")
-}
-
-func top(n *yaml.Node) *yaml.Node {
-	if n.Kind == yaml.DocumentNode && len(n.Content) > 0 {
-		return n.Content[0]
-	}
-	return n
 }

@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
+
+// maxDepth is how deep a document may nest; the API server itself stops at this.
+const maxDepth = 10_000
 
 // jsonReader reads one value, telling keys that stand twice.
 type jsonReader struct {
@@ -41,11 +43,7 @@ func (r *jsonReader) token() (json.Token, error) {
 }
 
 func (r *jsonReader) fail(what, why string) error {
-	path := ""
-	if len(r.path) > 0 {
-		path = r.path.String()
-	}
-	return &SyntaxError{Line: r.first + bytes.Count(r.data[:r.dec.InputOffset()], []byte("\n")), Path: path, What: what, Why: why}
+	return &SyntaxError{Line: r.first + bytes.Count(r.data[:r.dec.InputOffset()], []byte("\n")), Path: pathText(r.path), What: what, Why: why}
 }
 
 func (r *jsonReader) value(tok json.Token, depth int) (any, error) {
@@ -59,12 +57,8 @@ func (r *jsonReader) value(tok json.Token, depth int) (any, error) {
 		}
 		return r.list(depth)
 	case json.Number:
-		f, err := strconv.ParseFloat(string(t), 64)
-		if err != nil {
-			return nil, r.fail("number", "is out of the API's range; quote it if it is a string")
-		}
-		if Rounded(string(t), f) {
-			return nil, r.fail(rounded(r.path, string(t), f))
+		if what, why := rounded(r.path, string(t)); what != "" {
+			return nil, r.fail(what, why)
 		}
 		return t, nil
 	}

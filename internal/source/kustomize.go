@@ -57,9 +57,8 @@ func (b boundedFiles) ReadFile(name string) ([]byte, error) {
 	if err != nil || !slices.Contains(extensions, filepath.Ext(name)) {
 		return data, err
 	}
-	var large *SyntaxError
-	if _, err := Decode(data); errors.As(err, &large) && large.What == tooLarge {
-		return nil, fmt.Errorf("%s: %w", name, large)
+	if _, err := Decode(data); errors.Is(err, errTooLarge) {
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return data, nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
@@ -19,23 +20,19 @@ func (o Object) Packed() Object {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	if err := e.Encode(o.Value); err != nil || Mangled(b.Bytes()) {
+	if err := e.Encode(o.Value); err != nil {
 		return o
 	}
 	o.packed = bytes.Clone(b.Bytes()) // without the room that the buffer has grown
 	meta := map[string]any{}
 	for _, key := range []string{"name", "namespace"} {
-		if v, ok := o.meta()[key]; ok {
-			meta[key] = v
+		if v, ok := o.meta()[key].(string); ok {
+			meta[key] = strings.Clone(v) // without the text of the document, which it is a part of
 		}
 	}
-	o.Value = map[string]any{"apiVersion": o.APIVersion(), "kind": o.Kind(), "metadata": meta}
+	o.Value = map[string]any{"apiVersion": strings.Clone(o.APIVersion()), "kind": strings.Clone(o.Kind()), "metadata": meta}
 	return o
 }
-
-// Mangled: a value that was encoded as JSON held bytes that are not UTF-8 (a !!binary
-// in YAML), and would come back as something else.
-func Mangled(text []byte) bool { return bytes.Contains(text, []byte(`\ufffd`)) }
 
 // Whole is the object as it was before Packed, in the namespace that it has now.
 func (o Object) Whole() (Object, error) {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
 )
 
 // Parse reads the objects of one file's content; name stands in the errors. kind:
@@ -22,7 +24,7 @@ func parse(name string, data []byte, keep keeping) ([]Object, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	p := parser{file: name, keep: keep, extra: maxUnfolded}
+	p := parser{file: name, keep: keep}
 	for _, c := range chunks {
 		if !p.list(c) {
 			p.whole(c)
@@ -35,14 +37,14 @@ func parse(name string, data []byte, keep keeping) ([]Object, error) {
 type parser struct {
 	file    string
 	keep    keeping
-	extra   int // see chunk.documents
+	reader  yamldoc.Reader
 	objects []Object
 	errs    []error
 }
 
 // whole reads a chunk in one piece.
 func (p *parser) whole(c chunk) {
-	docs, err := c.documents(&p.extra)
+	docs, err := c.documents(&p.reader)
 	for _, d := range docs {
 		p.document(d)
 	}
@@ -58,8 +60,8 @@ func (p *parser) list(c chunk) bool {
 	if !ok {
 		return false
 	}
-	extra := p.extra
-	docs, err := frame.documents(&extra)
+	reader := p.reader
+	docs, err := frame.documents(&reader)
 	if err != nil || len(docs) != 1 {
 		return false
 	}
@@ -70,7 +72,7 @@ func (p *parser) list(c chunk) bool {
 	}
 	before := *p
 	for _, item := range items {
-		d, ok := item.entry(&extra)
+		d, ok := item.entry(&reader)
 		if !ok {
 			p.objects, p.errs = before.objects, before.errs
 			return false
@@ -78,7 +80,7 @@ func (p *parser) list(c chunk) bool {
 		d.Value = list.item(d.Value)
 		p.document(d)
 	}
-	p.extra = extra
+	p.reader = reader
 	return true
 }
 

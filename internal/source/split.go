@@ -3,6 +3,8 @@ package source
 import (
 	"bytes"
 	"strings"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
 )
 
 // chunk is a stretch of a file that holds one document, or one entry of a list.
@@ -22,7 +24,7 @@ type chunk struct {
 // split parts a file into its documents, so that one bad document does not hide
 // the errors of the next.
 func split(data []byte) ([]chunk, error) {
-	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
+	data = inUTF8(data)
 	if err := notText(data); err != nil {
 		return nil, err
 	}
@@ -66,20 +68,21 @@ func splitYAML(data []byte) []chunk {
 }
 
 // separator: a line that begins a new document, whatever stands behind the
-// dashes. A block scalar cannot hold such a line, as it is always indented.
+// dashes. A block scalar cannot hold such a line, as it is always indented. It may begin
+// with a byte order mark, where two files were put together.
 func separator(line []byte) bool {
-	rest, ok := bytes.CutPrefix(line, []byte("---"))
+	rest, ok := bytes.CutPrefix(bytes.TrimPrefix(line, []byte("\xef\xbb\xbf")), []byte("---"))
 	return ok && (len(rest) == 0 || strings.IndexByte(" \t\r\n", rest[0]) >= 0)
 }
 
-// blank: nothing but comments, directives, separators and white space.
+// blank: nothing but comments, the directive %YAML 1.1, separators and white space.
 func blank(text []byte) bool {
 	for line := range bytes.Lines(text) {
-		line = bytes.TrimSpace(line)
+		line = bytes.TrimSpace(bytes.TrimPrefix(line, []byte("\xef\xbb\xbf")))
 		if rest, ok := bytes.CutPrefix(line, []byte("---")); ok {
 			line = bytes.TrimSpace(rest)
 		}
-		if len(line) > 0 && line[0] != '#' && line[0] != '%' && !bytes.Equal(line, []byte("...")) {
+		if len(line) > 0 && line[0] != '#' && !bytes.HasPrefix(line, []byte("%YAML 1.1")) && !bytes.Equal(line, []byte("...")) {
 			return false
 		}
 	}
@@ -147,8 +150,8 @@ func blockItems(c chunk) (frame []byte, items []chunk) {
 }
 
 // entry is what an item of a list holds; false where it cannot be read by itself.
-func (c chunk) entry(extra *int) (Document, bool) {
-	docs, err := c.documents(extra)
+func (c chunk) entry(r *yamldoc.Reader) (Document, bool) {
+	docs, err := c.documents(r)
 	if err != nil || len(docs) != 1 {
 		return Document{}, false
 	}

@@ -8,7 +8,7 @@ import (
 // Addition is a new document of a file.
 type Addition struct {
 	After *Document // one of the file's own, which may go itself; nil is the end
-	Text  []byte
+	Text  []byte    // gets the file's line ends
 }
 
 // Assemble gives the file's text with new texts for some of its documents, others
@@ -48,9 +48,19 @@ type assembler struct {
 func (a *assembler) additions(add []Addition, after *Document) {
 	for i := range add {
 		if add[i].After == after {
-			a.document(nil, add[i].Text)
+			a.document(nil, a.file.withItsLineEnds(add[i].Text))
 		}
 	}
+}
+
+// withItsLineEnds is a text with the line ends of the file, where that has any. YAML reads
+// both alike.
+func (f *File) withItsLineEnds(body []byte) []byte {
+	if !strings.Contains(f.src, "\n") {
+		return body
+	}
+	body = bytes.ReplaceAll(body, []byte("\r\n"), []byte("\n"))
+	return bytes.ReplaceAll(body, []byte("\n"), []byte(f.EOL()))
 }
 
 // document writes a document behind its separator. What comes first has the

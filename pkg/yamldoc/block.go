@@ -72,6 +72,9 @@ func (p *parser) content(parent, col int) (*node, error) {
 	if p.dash() {
 		return p.sequence(col)
 	}
+	if p.question() {
+		return p.mapping(col, nil)
+	}
 	start := p.pos
 	pr, err := p.properties()
 	if err != nil {
@@ -102,25 +105,24 @@ func (p *parser) content(parent, col int) (*node, error) {
 
 func (p *parser) dash() bool { return p.peek(0) == '-' && ends(p.peek(1)) }
 
+func (p *parser) question() bool { return p.peek(0) == '?' && ends(p.peek(1)) }
+
 func (p *parser) colon() bool { return p.peek(0) == ':' && ends(p.peek(1)) }
 
-// mapping reads a block mapping at that column; its first key has been read.
+// mapping reads a block mapping at that column; its first key has been read, unless it
+// stands behind a ?.
 func (p *parser) mapping(col int, key *node) (*node, error) {
-	start, bottom := key.start, len(p.stack)
-	e, err := p.keyed(key)
+	start, bottom := p.pos, len(p.stack)
+	if key != nil {
+		start = key.start
+	}
+	e, err := p.opening(col, key)
 	if err != nil {
 		return nil, err
 	}
-	p.free(key)
 	m := p.new(node{kind: mapNode, style: blockStyle, start: start, body: start, indent: col})
 	for {
-		p.blanks()
-		if p.atEnd() {
-			e.value, err = p.below(col, e.mark, nil, true)
-		} else {
-			e.value, err = p.value(col)
-		}
-		if err != nil {
+		if err := p.fieldValue(col, &e); err != nil {
 			return nil, err
 		}
 		p.add(m, e, bottom)
@@ -135,10 +137,72 @@ func (p *parser) mapping(col int, key *node) (*node, error) {
 		if next > col {
 			return nil, p.fail(p.pos, "indented deeper than its neighbours")
 		}
-		if e, err = p.further(col); err != nil {
+		if e, err = p.opening(col, nil); err != nil {
 			return nil, err
 		}
 	}
+}
+
+// opening reads a key, unless that has been done, and what stands between it and its
+// value.
+func (p *parser) opening(col int, key *node) (entry, error) {
+	var err error
+	if key == nil && p.question() {
+		return p.askedKey(col)
+	}
+	if key == nil {
+		if key, err = p.key(col); err != nil {
+			return entry{}, err
+		}
+	}
+	e, err := p.keyed(key)
+	p.free(key)
+	return e, err
+}
+
+// askedKey reads a key that stands behind a ?, and the colon below it. Where there is
+// no colon, e.value says that the value is missing.
+func (p *parser) askedKey(col int) (entry, error) {
+	start := p.pos
+	key, err := p.behind(col)
+	if err != nil {
+		return entry{}, err
+	}
+	e, err := p.named(key)
+	if err != nil {
+		return e, err
+	}
+	e.start, e.asked = start, true
+	next, err := p.next()
+	if err != nil {
+		return e, err
+	}
+	if e.mark = key.end; next != col || !p.colon() {
+		e.value = p.new(node{start: e.mark, body: e.mark, end: e.mark})
+		return e, nil
+	}
+	e.mark = p.pos + 1
+	return e, nil
+}
+
+// fieldValue reads what stands behind a key.
+func (p *parser) fieldValue(col int, e *entry) (err error) {
+	if e.value != nil {
+		return nil
+	}
+	if e.asked && p.colon() {
+		p.pos++
+	}
+	p.blanks()
+	switch {
+	case p.atEnd():
+		e.value, err = p.below(col, e.mark, nil, true)
+	case e.asked:
+		e.value, err = p.content(col, p.column())
+	default:
+		e.value, err = p.value(col)
+	}
+	return err
 }
 
 // add takes an entry in; bottom is where the collection's entries start on the
@@ -148,7 +212,7 @@ func (p *parser) add(n *node, e entry, bottom int) {
 		e.bound = n.end
 	}
 	p.stack = append(p.stack, e)
-	n.refs = n.refs || e.merge || e.value.refs
+	n.refs = n.refs || e.refers()
 	n.end = e.end()
 }
 
@@ -157,17 +221,6 @@ func (p *parser) take(n *node, bottom int) {
 	n.entries = append([]entry(nil), p.stack[bottom:]...)
 	clear(p.stack[bottom:])
 	p.stack = p.stack[:bottom]
-}
-
-// further reads the key and colon of a further entry.
-func (p *parser) further(col int) (entry, error) {
-	key, err := p.key(col)
-	if err != nil {
-		return entry{}, err
-	}
-	e, err := p.keyed(key)
-	p.free(key)
-	return e, err
 }
 
 func (p *parser) key(parent int) (*node, error) {
@@ -189,14 +242,25 @@ func (p *parser) key(parent int) (*node, error) {
 
 // keyed makes the entry for a key, and steps over its colon.
 func (p *parser) keyed(key *node) (entry, error) {
-	if key.kind != scalarNode || key.style == literalStyle || key.style == foldedStyle {
+	if key.style == literalStyle || key.style == foldedStyle {
 		return entry{}, p.fail(key.start, "a key must be a plain or quoted scalar")
 	}
 	if p.pos-key.start > maxKey {
 		return entry{}, p.fail(key.start, "a key may be %d bytes long", maxKey)
 	}
 	p.pos++
-	e := entry{start: key.start, mark: p.pos}
+	e, err := p.named(key)
+	e.mark = p.pos
+	return e, err
+}
+
+// named makes the entry for a key.
+func (p *parser) named(key *node) (entry, error) {
+	is := key.follow()
+	if is.kind != scalarNode {
+		return entry{}, p.fail(key.start, "a key must be a single value")
+	}
+	e := entry{start: key.start, alias: key != is}
 	switch key.style {
 	case singleStyle:
 		e.quote = '\''
@@ -204,7 +268,7 @@ func (p *parser) keyed(key *node) (entry, error) {
 		e.quote = '"'
 	}
 	var err error
-	e.name, e.merge, err = p.keyName(key)
+	e.name, e.merge, err = p.keyName(is)
 	p.refs = p.refs || e.merge
 	return e, err
 }
@@ -215,20 +279,8 @@ func (p *parser) sequence(col int) (*node, error) {
 	bottom := len(p.stack)
 	for {
 		e := entry{start: p.pos, mark: p.pos + 1}
-		p.pos++
-		for p.peek(0) == ' ' {
-			p.pos++
-		}
 		var err error
-		switch {
-		case p.peek(0) == '\t':
-			return nil, p.fail(p.pos, "a tab where only spaces may indent")
-		case p.atEnd():
-			e.value, err = p.item(col, e.mark)
-		default:
-			e.value, err = p.content(col, p.column())
-		}
-		if err != nil {
+		if e.value, err = p.behind(col); err != nil {
 			return nil, err
 		}
 		p.add(s, e, bottom)
@@ -246,8 +298,19 @@ func (p *parser) sequence(col int) (*node, error) {
 	}
 }
 
-// item reads an entry's value from the lines below its dash.
-func (p *parser) item(col, mark int) (*node, error) {
+// behind reads what belongs to a dash or a ? at that column.
+func (p *parser) behind(col int) (*node, error) {
+	p.pos++
+	mark := p.pos
+	for p.peek(0) == ' ' {
+		p.pos++
+	}
+	switch {
+	case p.peek(0) == '\t':
+		return nil, p.fail(p.pos, tabIndents)
+	case !p.atEnd():
+		return p.content(col, p.column())
+	}
 	next, err := p.next()
 	if err != nil {
 		return nil, err

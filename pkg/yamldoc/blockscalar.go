@@ -122,7 +122,7 @@ func (p *parser) blockBlank(s *blockScalar, parent int) (last int, err error) {
 		}
 		widest = max(widest, p.column())
 		if (s.indent == 0 || p.column() < s.indent) && p.peek(0) == '\t' {
-			return 0, p.fail(p.pos, "a tab where only spaces may indent")
+			return 0, p.fail(p.pos, tabIndents)
 		}
 		if !isBreak(p.peek(0)) {
 			break

@@ -7,18 +7,21 @@
 // no, on and off are booleans, 0777 is octal, a later << wins over an earlier
 // key. Numbers keep their digits (json.Number). What is legal YAML but has no
 // place in a manifest is refused with a line number rather than guessed at:
-// duplicate and complex keys, directives other than %YAML, documents that
-// unfold to something enormous.
+// duplicate keys, keys that are no scalars, directives other than %YAML, line breaks
+// that only some readers take for such, documents that unfold to something enormous.
 package yamldoc
 
 import (
 	"fmt"
 	"strings"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
 // File is a text of one or more YAML documents. It is read-only.
 type File struct {
 	src  string
+	line int // of the text's beginning, from 1
 	docs []*Document
 }
 
@@ -37,21 +40,39 @@ type Document struct {
 
 // Error is a text that cannot be read.
 type Error struct {
-	Line    int // from 1
-	Problem string
+	Line    int        // from 1
+	Path    merge.Path // of the value; nil where the text is no YAML at all
+	Problem string     // quotes keys, never values
+	Large   bool       // its aliases spell out to too much
+
+	at int // the offset in the text
 }
 
-// Error says line and problem.
-func (e *Error) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.Problem) }
+// Error is line, path and problem.
+func (e *Error) Error() string {
+	if len(e.Path) == 0 {
+		return fmt.Sprintf("line %d: %s", e.Line, e.Problem)
+	}
+	return fmt.Sprintf("line %d: %s: %s", e.Line, e.Path, e.Problem)
+}
 
 // Parse reads all documents of a text. The error is an *Error. A text without any
 // content has one empty document.
-func Parse(text []byte) (*File, error) {
-	p := &parser{src: string(text), nextPos: -1}
+func Parse(text []byte) (*File, error) { return new(Reader).Parse(text, 1) }
+
+// Reader reads a text part by part, and bounds what the aliases of all parts together
+// unfold to. The zero value is ready for use.
+type Reader struct {
+	unfolded int // what aliases have added so far; see maxUnfolded
+}
+
+// Parse is the function Parse for a part of a text that begins on that line, from 1.
+func (r *Reader) Parse(text []byte, line int) (*File, error) {
+	p := &parser{src: string(text), line: line, nextPos: -1, unfolded: &r.unfolded}
 	if err := p.check(); err != nil {
 		return nil, err
 	}
-	f := &File{src: p.src}
+	f := &File{src: p.src, line: line}
 	for {
 		d, more, err := p.document()
 		if err != nil {
@@ -88,7 +109,52 @@ func (d *Document) Line() int {
 	if d.root != nil {
 		at = d.root.start
 	}
-	return 1 + strings.Count(d.file.src[:at], "\n")
+	return d.file.lineAt(at)
+}
+
+func (f *File) lineAt(at int) int { return f.line + strings.Count(f.src[:at], "\n") }
+
+// EntryLines are the numbers of the lines on which the entries start of the list that
+// the document is or, if it is a mapping, has under that name; nil where there is none.
+func (d *Document) EntryLines(name string) []int {
+	list := d.root
+	if e := list.child(name); e != nil {
+		list = e.value
+	}
+	if list = list.follow(); list == nil || list.kind != seqNode {
+		return nil
+	}
+	lines := make([]int, len(list.entries))
+	line, at := d.file.line, 0
+	for i := range list.entries {
+		start := list.entries[i].value.start
+		line, at = line+strings.Count(d.file.src[at:start], "\n"), start
+		lines[i] = line
+	}
+	return lines
+}
+
+// LineOf is the number of the line on which the value at a path of names and indexes
+// starts, or what is there of the way to it.
+func (d *Document) LineOf(p merge.Path) int {
+	n := d.root
+	if n == nil {
+		return d.Line()
+	}
+	at := n.start
+	for _, step := range p {
+		n = n.follow()
+		switch e := n.child(step.Name); {
+		case step.Kind == merge.IndexStep && n.kind == seqNode && step.Index < len(n.entries):
+			n = n.entries[step.Index].value
+		case step.Kind != merge.IndexStep && e != nil:
+			n = e.value
+		default:
+			return d.file.lineAt(at)
+		}
+		at = n.start
+	}
+	return d.file.lineAt(at)
 }
 
 // EOL is the line end that the file uses: "\r\n" if its first line ends so.

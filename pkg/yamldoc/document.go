@@ -4,7 +4,7 @@ import "strings"
 
 // document reads one document, and whether another one follows it.
 func (p *parser) document() (*Document, bool, error) {
-	d := &Document{sep: p.pos, from: p.pos}
+	d := &Document{sep: p.separatorAt(), from: p.pos}
 	p.anchors, p.open, p.refs = map[string]*node{}, map[string]bool{}, false
 	started, err := p.prologue(d)
 	if err != nil {
@@ -78,6 +78,7 @@ func (p *parser) separator(d *Document) {
 	}
 	if isBreak(p.peek(0)) {
 		p.newline()
+		p.mark()
 	}
 	d.from = p.pos
 }
@@ -92,9 +93,18 @@ func (p *parser) rootBelow() (*node, error) {
 	return p.content(-1, col)
 }
 
+// separatorAt is where the --- line starts that may stand here, its byte order mark
+// included where it was the beginning of a file.
+func (p *parser) separatorAt() int {
+	if p.pos > len(byteOrder) && p.marker() && strings.HasSuffix(p.src[:p.pos], byteOrder) {
+		return p.pos - len(byteOrder)
+	}
+	return p.pos
+}
+
 // epilogue ends the document before the next --- line or behind a ... line.
 func (p *parser) epilogue(d *Document) (more bool, err error) {
-	d.to = p.pos
+	d.to = p.separatorAt()
 	if p.pos >= len(p.src) {
 		return false, nil
 	}

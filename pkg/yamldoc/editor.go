@@ -201,7 +201,11 @@ func (ed *editor) rewriteBlock(s slot, want any, t *merge.Type, all origins) {
 	if note == "" {
 		extra = ed.sourceNote(all)
 	}
-	if ed.inPlace(s) && !isBlock(want, all) {
+	colon := ""
+	if e.asked && ed.src[e.mark-1] != ':' {
+		colon = ed.look.eol + strings.Repeat(" ", pl.col) + ":"
+	}
+	if colon == "" && ed.inPlace(s) && !isBlock(want, all) {
 		if out := inlineText(want, all, t, pl, ed.lookAt(e)); !strings.Contains(out, "\n") {
 			ed.rewriteInPlace(s, out, extra)
 			return
@@ -214,7 +218,7 @@ func (ed *editor) rewriteBlock(s slot, want any, t *merge.Type, all origins) {
 	if a := s.n.anchor(); a != "" {
 		out = ed.withAnchor(a, out, pl, isBlock(want, all))
 	}
-	ed.replace(e.mark, ed.src.end(e), out+ed.leftover(s, want))
+	ed.replace(e.mark, ed.src.end(e), colon+out+ed.leftover(s, want))
 }
 
 // leftover are the comment lines that stay of a collection that becomes an empty one

@@ -14,11 +14,6 @@ func (p *parser) inline(parent, start int, pr *prop) (*node, error) {
 	switch c := p.peek(0); c {
 	case '|', '>':
 		n, err = p.block(parent)
-	case '?':
-		if ends(p.peek(1)) {
-			return nil, p.fail(p.pos, "keys written with ? are not read")
-		}
-		n, err = p.plain(parent+1, false)
 	default:
 		n, err = p.flowValue(parent, false)
 	}
@@ -77,7 +72,7 @@ func (p *parser) properties() (*prop, error) {
 			start := p.pos
 			pr.tag = p.tag()
 			if !tagForm.MatchString(pr.tag) || !ends(p.peek(0)) {
-				return nil, p.fail(start, "a tag may be !name or !!name")
+				return nil, p.fail(start, "a tag may be !name, !!name or !<name>")
 			}
 		case pr == (prop{}):
 			return nil, nil
@@ -103,7 +98,7 @@ func (p *parser) word() (string, error) {
 	return p.src[start+1 : p.pos], nil
 }
 
-var tagForm = regexp.MustCompile(`^!!?[0-9A-Za-z_./-]+$|^!$`)
+var tagForm = regexp.MustCompile(`^!!?[0-9A-Za-z_./-]+$|^!$|^!<[0-9A-Za-z_./:,;%#?@&=+$~*()-]+>$`)
 
 // longTag is the prefix that !! stands for.
 const longTag = "tag:yaml.org,2002:"
@@ -225,60 +220,79 @@ func (p *parser) flowCollection() (*node, error) {
 			return nil, err
 		}
 		n.entries = append(n.entries, e)
-		n.refs = n.refs || e.merge || e.value.refs
+		n.refs = n.refs || e.refers()
 		if err := p.flowSpace(n.start); err != nil {
 			return nil, err
 		}
 		switch c := p.peek(0); {
 		case c == ',':
 			p.pos++
-		case c == ':' && n.kind == seqNode:
-			return nil, p.fail(p.pos, "a key and a value inside [ ] need { } around them")
 		case c != closing:
 			return nil, p.fail(p.pos, "expected a comma or %q", string(closing))
 		}
 	}
 }
 
+// flowEntry reads one entry. A key with its value inside [ ] is a mapping of its own.
 func (p *parser) flowEntry(k kind, open int) (entry, error) {
-	if p.peek(0) == '?' {
-		return entry{}, p.fail(p.pos, "keys written with ? are not read")
-	}
-	line := p.lineStart
-	n, err := p.flowNode(open)
-	if err != nil || k == seqNode {
-		return entry{start: p.startOf(n), mark: p.startOf(n), value: n}, err
+	start, line, asked := p.pos, p.lineStart, p.peek(0) == '?'
+	n, err := p.flowKey(open)
+	if err != nil {
+		return entry{}, err
 	}
 	end := p.pos
 	p.blanks()
+	if colon := p.peek(0) == ':'; k == seqNode && !colon && !asked {
+		p.pos = end
+		return entry{start: n.start, mark: n.start, value: n}, nil
+	} else if colon && !asked && p.lineStart != line {
+		return entry{}, p.fail(n.start, "a key must stand on one line")
+	}
+	e, err := p.flowField(n, end, open)
+	e.start, e.asked = start, asked
+	if err != nil || k == mapNode {
+		return e, err
+	}
+	m := p.new(node{kind: mapNode, style: flowStyle, start: start, body: start, end: e.end(), entries: []entry{e}, refs: e.refers()})
+	return entry{start: start, mark: start, value: m}, nil
+}
+
+// flowKey reads what may be a key inside a flow collection.
+func (p *parser) flowKey(open int) (*node, error) {
+	if p.peek(0) != '?' {
+		return p.flowNode(open)
+	}
+	p.pos++
+	if err := p.flowSpace(open); err != nil {
+		return nil, err
+	}
+	n, err := p.flowNode(open)
+	if err != nil {
+		return nil, err
+	}
+	return n, p.flowSpace(open)
+}
+
+// flowField makes an entry of a key that ends there, and of what follows it.
+func (p *parser) flowField(key *node, end, open int) (entry, error) {
 	if p.peek(0) != ':' {
 		p.pos = end
-		e, err := p.keyed(n)
+		e, err := p.keyed(key)
 		p.pos, e.mark = end, end
 		e.value = p.new(node{start: end, body: end, end: end})
 		return e, err
 	}
-	if p.lineStart != line {
-		return entry{}, p.fail(n.start, "a key must stand on one line")
-	}
-	e, err := p.keyed(n)
+	e, err := p.keyed(key)
 	if err != nil {
 		return e, err
 	}
 	if err := p.flowSpace(open); err != nil {
 		return e, err
 	}
-	if c := p.peek(0); c == ',' || c == '}' {
+	if c := p.peek(0); c == ',' || c == '}' || c == ']' {
 		e.value = p.new(node{start: e.mark, body: e.mark, end: e.mark})
 		return e, nil
 	}
 	e.value, err = p.flowNode(open)
 	return e, err
-}
-
-func (p *parser) startOf(n *node) int {
-	if n == nil {
-		return p.pos
-	}
-	return n.start
 }

@@ -124,7 +124,8 @@ func (o origins) flow(v any, pl place) (string, bool) {
 			continue
 		}
 		s := string(from.s[n.body:n.end])
-		if !n.refs && !strings.ContainsAny(s, "\n&!") && exact(n.value, v) && (!pl.json || isJSON(n)) {
+		bare := n.kind == mapNode && s[0] != '{' // a key and its value inside [ ]
+		if !bare && !n.refs && !strings.ContainsAny(s, "\n&!") && exact(n.value, v) && (!pl.json || isJSON(n)) {
 			return s, true
 		}
 		return "", false

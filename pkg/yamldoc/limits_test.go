@@ -25,10 +25,10 @@ func TestHostile(t *testing.T) {
 		bomb += fmt.Sprintf("%c: &%c [*%c, *%c, *%c, *%c, *%c, *%c, *%c, *%c, *%c, *%c]\n", c, c, c-1, c-1, c-1, c-1, c-1, c-1, c-1, c-1, c-1, c-1)
 	}
 	for _, c := range []struct{ why, text, problem string }{
-		{"a bomb of aliases", bomb, "aliases unfold"},
+		{"a bomb of aliases", bomb, "aliases spell out"},
 		{"a bomb of merge keys", "a: &a {x: 1}\n" + strings.Repeat("b: &a {<<: [*a, *a], y: *a}\n", 1), ""},
-		{"a long text, repeated", "a: &a " + strings.Repeat("x", 1_000_000) + "\nb: [" + strings.Repeat("*a, ", 20_000) + "*a]\n", "aliases unfold"},
-		{"merge keys of a large mapping", "a: &a {" + strings.Repeat("k", 10) + manyEntries(2000) + "}\nb:\n" + strings.Repeat("- {<<: *a, z: 1}\n", 2000), "aliases unfold"},
+		{"a long text, repeated", "a: &a " + strings.Repeat("x", 1_000_000) + "\nb: [" + strings.Repeat("*a, ", 20_000) + "*a]\n", "aliases spell out"},
+		{"merge keys of a large mapping", "a: &a {" + strings.Repeat("k", 10) + manyEntries(2000) + "}\nb:\n" + strings.Repeat("- {<<: *a, z: 1}\n", 2000), "aliases spell out"},
 		{"an endless chain of aliases", "a: &a {b: *a}\n", "contains itself"},
 		{"brackets without end", strings.Repeat("[", 1_000_000), "nested more than"},
 		{"braces without end", strings.Repeat("{a: ", 1_000_000), "nested more than"},

@@ -56,6 +56,8 @@ type entry struct {
 	name  string // the key as JSON has it
 	quote byte   // the key's quote, 0 if it is plain
 	merge bool   // the key is <<
+	asked bool   // the key stands behind a ?
+	alias bool   // the key is an alias
 	value *node
 }
 
@@ -103,6 +105,9 @@ func (n *node) child(name string) *entry {
 
 // end is behind the entry's value, or its colon or dash where that is missing.
 func (e *entry) end() int { return max(e.mark, e.value.end) }
+
+// refers: the entry's meaning hangs on what stands elsewhere.
+func (e *entry) refers() bool { return e.merge || e.alias || e.value.refs }
 
 // follow leads through an alias to what it stands for.
 func (n *node) follow() *node {

@@ -200,10 +200,15 @@ func (p *printer) entry(name string, v any, from origins, t *merge.Type, at entr
 	if at.e != nil {
 		pl.note = at.in.s.note(at.e)
 	}
-	if at.e != nil && (at.e.quote == 0 || !at.in.s.json()) {
-		p.WriteString(string(at.in.s[keyStart(at.in.s, at.e):keyEnd(at.in.s, at.e)]))
+	spelt := key(name, at.quote, false)
+	if at.e != nil && !at.e.asked && !at.e.alias && (at.e.quote == 0 || !at.in.s.json()) {
+		spelt = string(at.in.s[keyStart(at.in.s, at.e):keyEnd(at.in.s, at.e)])
+	}
+	if len(spelt) > maxKey {
+		p.WriteString("? " + spelt)
+		p.line(pl.col)
 	} else {
-		p.WriteString(key(name, at.quote, false))
+		p.WriteString(spelt)
 	}
 	p.WriteByte(':')
 	p.value(v, from, t, pl)

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/kubectl-merge/kubectl-merge/test/texts"
 )
 
 // manifest has most of what people write.
@@ -222,10 +224,10 @@ func attempts(d *Document, want any, source *Document) int {
 // than a scalar.
 func parseable() []string {
 	var out []string
-	for _, c := range texts {
-		f, err := Parse([]byte(c.text))
+	for _, c := range texts.All {
+		f, err := Parse([]byte(c.YAML))
 		if err == nil && f.docs[0].root != nil {
-			out = append(out, c.text)
+			out = append(out, c.YAML)
 		}
 	}
 	return out

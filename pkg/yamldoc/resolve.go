@@ -20,8 +20,6 @@ var words = map[string]any{
 
 var floatForm = regexp.MustCompile(`^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$`)
 
-var jsonNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?$`)
-
 // resolve says what a plain scalar is: nil, bool, json.Number or string. Infinity
 // and not-a-number have no JSON and give math.Inf and math.NaN.
 //
@@ -88,25 +86,28 @@ func number(s string) any {
 	return s
 }
 
-// floatText keeps the digits of a number as they are written, where JSON allows;
-// f is what they come to.
-func floatText(s string, f float64) any {
-	if !jsonNumber.MatchString(s) {
-		s = strings.TrimPrefix(s, "+")
-		if strings.HasPrefix(strings.TrimPrefix(s, "-"), ".") {
-			s = strings.Replace(s, ".", "0.", 1)
-		}
-		s = strings.Replace(strings.Replace(s, ".e", "e", 1), ".E", "E", 1)
-		s = strings.TrimSuffix(s, ".")
+// floatText keeps the digits of a number as they are written, and turns what JSON does
+// not allow (+1.5, .5, 5., 010.5) into a JSON number of the same value. f is what it
+// comes to: a zero has no sign, which kubectl's reader loses too.
+func floatText(s string, f float64) json.Number {
+	s = strings.TrimPrefix(s, "+")
+	digits := strings.TrimPrefix(s, "-")
+	sign := s[:len(s)-len(digits)]
+	if f == 0 {
+		sign = ""
 	}
-	if !jsonNumber.MatchString(s) { // leading zeros, hexadecimal exponents
-		text, err := json.Marshal(f)
-		if err != nil {
-			return f
-		}
-		s = string(text)
+	mantissa, exponent := digits, ""
+	if i := strings.IndexAny(digits, "eE"); i >= 0 {
+		mantissa, exponent = digits[:i], digits[i:]
 	}
-	return json.Number(s)
+	whole, fraction, _ := strings.Cut(mantissa, ".")
+	if whole = strings.TrimLeft(whole, "0"); whole == "" {
+		whole = "0"
+	}
+	if fraction != "" {
+		fraction = "." + fraction
+	}
+	return json.Number(sign + whole + fraction + exponent)
 }
 
 // scalarValue is what a scalar node stands for.
@@ -118,16 +119,16 @@ func (p *parser) scalarValue(n *node) (any, error) {
 	case tag == "!!binary":
 		data, err := base64.StdEncoding.DecodeString(n.text)
 		if err != nil {
-			return nil, p.fail(n.start, "!!binary is not base64")
+			return nil, p.fail(n.start, "!!binary: is not base64")
 		}
 		v = string([]rune(string(data))) // what is no UTF-8 cannot be in JSON, and becomes U+FFFD
 	case tag == "!!int" || tag == "!!float" || tag == "!!bool" || tag == "!!null":
 		if v = resolve(n.text); tagOf(v) != tag && !(tag == "!!float" && tagOf(v) == "!!int") {
-			return nil, p.fail(n.start, "the value is no %s", tag)
+			return nil, p.fail(n.start, "%s: does not fit the value", tag)
 		}
 	}
-	if f, ok := v.(float64); ok {
-		return nil, p.fail(n.start, "%v has no place in JSON; quote it", f)
+	if _, ok := v.(float64); ok {
+		return nil, p.fail(n.start, "is no number: JSON knows neither infinity nor NaN; quote it if it is a string")
 	}
 	return v, nil
 }

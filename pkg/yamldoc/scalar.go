@@ -75,7 +75,7 @@ func (p *parser) plainRest(first string, end *int, indent int, flow bool) (strin
 			break
 		}
 		if tab && !flow {
-			return "", p.fail(p.pos, "a tab where only spaces may indent")
+			return "", p.fail(p.pos, tabIndents)
 		}
 		if b.Len() == 0 {
 			b.WriteString(first)

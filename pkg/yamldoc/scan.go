@@ -6,9 +6,10 @@ import (
 	"unicode/utf8"
 )
 
-// maxDepth bounds nesting; encoding/json and go-yaml stop at 10,000, and no
-// manifest comes near a hundredth of that.
-const maxDepth = 1000
+// maxDepth bounds nesting, where encoding/json, go-yaml and the API server stop too.
+const maxDepth = 10_000
+
+const tabIndents = "a tab indents; YAML is indented by spaces, never by tabs"
 
 // maxKey is go-yaml's bound on a key and its colon.
 const maxKey = 1024
@@ -17,6 +18,7 @@ const maxKey = 1024
 // which kubectl's reader is a translation of.
 type parser struct {
 	src       string
+	line      int // that src starts on
 	pos       int
 	lineStart int // where the line that pos is on starts
 	depth     int
@@ -27,25 +29,25 @@ type parser struct {
 	open      map[string]bool // anchors of values that are still being read
 	serial    int
 	refs      bool
+	unfolded  *int // see Reader
 	slab      []node
 	stack     []entry // of the block collections that are being read
 }
 
 // fail makes the error for an offset.
 func (p *parser) fail(at int, format string, args ...any) error {
-	return &Error{
-		Line:    1 + strings.Count(p.src[:min(at, len(p.src))], "\n"),
-		Problem: fmt.Sprintf(format, args...),
-	}
+	at = min(at, len(p.src))
+	return &Error{Line: p.lineAt(at), Problem: fmt.Sprintf(format, args...), at: at}
 }
+
+func (p *parser) lineAt(at int) int { return p.line + strings.Count(p.src[:at], "\n") }
 
 // check refuses what no YAML may contain, and the line breaks and byte order
 // marks in odd places that readers disagree about.
+//
+// Unlike kubectl: what an editor shows as one line must not be two to the server.
 func (p *parser) check() error {
-	if strings.HasPrefix(p.src, "\ufeff") {
-		p.pos = len("\ufeff")
-		p.lineStart = p.pos
-	}
+	p.mark()
 	for i := p.pos; i < len(p.src); i++ {
 		c := p.src[i]
 		switch {
@@ -74,12 +76,33 @@ func (p *parser) checkRune(i int) (int, error) {
 		return 0, p.fail(i, "the text is not UTF-8")
 	case r == 0x85 || r == 0x2028 || r == 0x2029:
 		return 0, p.fail(i, "line break %U inside the text; write it as an escape in double quotes", r)
-	case r == 0xfeff:
-		return 0, p.fail(i, "a byte order mark inside the text")
+	case r == 0xfeff && !p.mayMark(i):
+		return 0, p.fail(i, "a byte order mark at the beginning of a line; take it out")
 	case r < 0xa0 || r == 0xfffe || r == 0xffff:
 		return 0, p.fail(i, "control character %U; write it as an escape in double quotes", r)
 	}
 	return n, nil
+}
+
+// byteOrder is the byte order mark of UTF-8, which some editors begin files with.
+const byteOrder = "\ufeff"
+
+// mark steps over a byte order mark, which is as if it were not there.
+func (p *parser) mark() {
+	if strings.HasPrefix(p.src[p.pos:], byteOrder) {
+		p.pos += len(byteOrder)
+		p.lineStart = p.pos
+	}
+}
+
+// mayMark tells whether a byte order mark may stand there: inside a line, where it is a
+// character as any other, or as the first thing of a file that this one was put together
+// of: behind a --- line or in front of one.
+func (p *parser) mayMark(at int) bool {
+	line := text(p.src).lineStart(at)
+	rest := p.src[at+len(byteOrder):]
+	return line < at || strings.HasPrefix(rest, "---") ||
+		line > 0 && strings.HasPrefix(p.src[text(p.src).lineStart(line-1):], "---")
 }
 
 func (p *parser) new(n node) *node {
@@ -152,6 +175,9 @@ func (p *parser) next() (int, error) {
 		return p.nextCol, nil
 	}
 	for fresh := p.pos == p.lineStart; ; fresh = true {
+		if fresh && p.peek(0) == byteOrder[0] && p.pos == p.lineStart {
+			p.mark()
+		}
 		for c := p.peek(0); c == ' ' || c == '\t' && !fresh; c = p.peek(0) {
 			p.pos++
 		}
@@ -171,7 +197,7 @@ func (p *parser) next() (int, error) {
 		case p.marker():
 			col = -1
 		case p.peek(0) == '\t':
-			return 0, p.fail(p.pos, "a tab where only spaces may indent")
+			return 0, p.fail(p.pos, tabIndents)
 		}
 		p.nextPos, p.nextCol = p.pos, col
 		return col, nil

@@ -1,11 +1,11 @@
 package yamldoc
 
-import "strings"
+import "github.com/kubectl-merge/kubectl-merge/pkg/merge"
 
-// maxUnfolded bounds what aliases may unfold a document to, beyond twice its own
-// size: room for every template, and no bomb. A value counts one, and more if it is
-// a long text.
-const maxUnfolded = 400_000
+// maxUnfolded bounds what aliases may add to all documents together, beyond twice the
+// size of each: room for every template, and no bomb. A key or a value counts one, and
+// more if it is a long text.
+const maxUnfolded = 1_000_000
 
 // longText is how many bytes of text count as much as one value.
 const longText = 64
@@ -22,17 +22,42 @@ type unfolder struct {
 func (p *parser) valueOf(root *node) (any, error) {
 	u := unfolder{parser: p, sizes: map[*node]int{}}
 	size, err := u.unfold(root)
-	if err != nil {
-		return nil, err
+	if err == nil && size > 2*u.own {
+		if *p.unfolded += size - 2*u.own; *p.unfolded > maxUnfolded {
+			err = p.tooLarge(root)
+		}
 	}
-	if size > maxUnfolded+2*u.own {
-		return nil, p.tooLarge(root)
+	if e, ok := err.(*Error); ok {
+		e.Path = pathTo(root, e.at)
 	}
-	return root.value, nil
+	return root.value, err
+}
+
+// pathTo leads to the smallest value around an offset.
+func pathTo(n *node, at int) merge.Path {
+	path := merge.Path{}
+	for n != nil {
+		var below *node
+		for i := range n.entries {
+			if e := &n.entries[i]; e.start <= at && at <= e.end() {
+				step := merge.Named(e.name)
+				if n.kind == seqNode {
+					step = merge.Step{Kind: merge.IndexStep, Index: i}
+				}
+				path, below = append(path, step), e.value
+				break
+			}
+		}
+		n = below
+	}
+	return path
 }
 
 func (p *parser) tooLarge(n *node) error {
-	return p.fail(n.start, "aliases unfold the document to far more than its text; write the values out")
+	return &Error{
+		Line: p.lineAt(n.start), at: n.start, Large: true,
+		Problem: "is too large: aliases spell out to far more than the text; write the values out",
+	}
 }
 
 // unfold sets n.value and gives the number of values it comes to.
@@ -93,7 +118,8 @@ func (u *unfolder) mapping(n *node) (int, error) {
 		if err != nil {
 			return 0, err
 		}
-		total += size
+		total += size + len(e.name)/longText
+		u.own += len(e.name) / longText
 		if e.merge {
 			merged = true
 			if err := u.merge(m, e.value, 0); err != nil {
@@ -103,7 +129,7 @@ func (u *unfolder) mapping(n *node) (int, error) {
 		}
 		if _, ok := m[e.name]; ok {
 			if first := n.child(e.name); first != nil && first != e || !merged {
-				return 0, u.fail(e.start, "key %q is already there on line %d", e.name, u.line(first.start))
+				return 0, u.fail(e.start, "key %q is given twice: first on line %d; keep one of them", e.name, u.lineAt(first.start))
 			}
 		}
 		if n.names != nil {
@@ -114,8 +140,6 @@ func (u *unfolder) mapping(n *node) (int, error) {
 	return total, nil
 }
 
-func (p *parser) line(at int) int { return 1 + strings.Count(p.src[:at], "\n") }
-
 // merge takes in what << refers to. What is in m already is overwritten, as
 // kubectl's reader does; among several, the first wins.
 func (u *unfolder) merge(m map[string]any, n *node, depth int) error {
@@ -123,7 +147,7 @@ func (u *unfolder) merge(m map[string]any, n *node, depth int) error {
 	switch {
 	case target.kind == mapNode:
 		from := target.value.(map[string]any)
-		if u.taken += len(from); u.taken > maxUnfolded+len(u.src) {
+		if u.taken += len(from); u.taken+*u.unfolded > maxUnfolded+len(u.src) {
 			return u.tooLarge(n)
 		}
 		for k, v := range from {

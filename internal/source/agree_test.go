@@ -1,0 +1,109 @@
+package source
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
+	"github.com/kubectl-merge/kubectl-merge/test/texts"
+)
+
+// reading is what a reader makes of the first document of a text.
+type reading struct {
+	value   any
+	refused error
+}
+
+// readings are what this package, the editor of files and kubectl make of a text. Where
+// the text has several documents only the first is looked at.
+func readings(text string) (here, editor, kubectl reading) {
+	docs, err := Decode([]byte(text))
+	if here.refused = err; len(docs) > 0 && docs[0].Nth == 1 {
+		here.value = plain(docs[0].Value)
+	}
+	f, err := yamldoc.Parse([]byte(text))
+	if editor.refused = err; err == nil {
+		editor.value = plain(f.Documents()[0].Value())
+	}
+	data, err := yaml.YAMLToJSON([]byte(text))
+	if kubectl.refused = err; err == nil {
+		err = json.Unmarshal(data, &kubectl.value)
+		kubectl.refused = err
+	}
+	return here, editor, kubectl
+}
+
+// plain has numbers as float64, which is all that kubectl's reader keeps of them.
+func plain(v any) any {
+	switch v := v.(type) {
+	case json.Number:
+		f, err := v.Float64()
+		if err != nil {
+			return v
+		}
+		return f
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for k, e := range v {
+			out[k] = plain(e)
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, e := range v {
+			out[i] = plain(e)
+		}
+		return out
+	}
+	return v
+}
+
+func (r reading) is(other reading) bool {
+	if r.refused != nil || other.refused != nil {
+		return r.refused != nil && other.refused != nil
+	}
+	return reflect.DeepEqual(r.value, other.value)
+}
+
+// exactly: a refusal of a number that the API would round, which the editor of files and
+// kubectl read.
+func (r reading) exactly() bool {
+	return r.refused != nil && strings.Contains(r.refused.Error(), "the API rounds it")
+}
+
+// TestAgree: what local objects are read with, what files are edited with and what kubectl
+// reads with give one value for each text, or the table names the reason.
+func TestAgree(t *testing.T) {
+	for _, c := range texts.All {
+		here, editor, kubectl := readings(c.YAML)
+		if !here.is(editor) && !here.exactly() {
+			t.Errorf("%s: %q is %v (%v) in a manifest, %v (%v) in a merge of files", c.Why, c.YAML, here.value, here.refused, editor.value, editor.refused)
+		}
+		if differs := !editor.is(kubectl); differs != (c.Differs != "") {
+			t.Errorf("%s: %q is %v (%v), for kubectl %v (%v); the reason: %q", c.Why, c.YAML, editor.value, editor.refused, kubectl.value, kubectl.refused, c.Differs)
+		}
+	}
+}
+
+// FuzzYAMLReaders compares the three readers on any text. That one refuses what another reads is
+// safe, and the table above says where that is so on purpose; that two of them read one
+// text as two values never is, and neither is reading what kubectl refuses.
+func FuzzYAMLReaders(f *testing.F) {
+	for _, c := range texts.All {
+		f.Add(c.YAML)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		here, editor, kubectl := readings(text)
+		if !strings.HasPrefix(strings.TrimSpace(text), "{") && !here.is(editor) && !here.exactly() {
+			t.Fatalf("%q is %v (%v) in a manifest, %v (%v) in a merge of files", text, here.value, here.refused, editor.value, editor.refused)
+		}
+		json := strings.HasPrefix(strings.TrimSpace(text), "{") // which kubectl reads with JSON's escapes
+		if editor.refused == nil && !json && !strings.Contains(text, "\n\ufeff") && !editor.is(kubectl) {
+			t.Fatalf("%q is %v, for kubectl %v (%v)", text, editor.value, kubectl.value, kubectl.refused)
+		}
+	})
+}
