@@ -103,60 +103,6 @@ func (d *Document) Empty() bool { return d.root == nil }
 // Text is the document's own text: what stands between its separators.
 func (d *Document) Text() []byte { return []byte(d.file.src[d.from:d.to]) }
 
-// Line is the number of the line that the document's content starts on.
-func (d *Document) Line() int {
-	at := d.from
-	if d.root != nil {
-		at = d.root.start
-	}
-	return d.file.lineAt(at)
-}
-
-func (f *File) lineAt(at int) int { return f.line + strings.Count(f.src[:at], "\n") }
-
-// EntryLines are the numbers of the lines on which the entries start of the list that
-// the document is or, if it is a mapping, has under that name; nil where there is none.
-func (d *Document) EntryLines(name string) []int {
-	list := d.root
-	if e := list.child(name); e != nil {
-		list = e.value
-	}
-	if list = list.follow(); list == nil || list.kind != seqNode {
-		return nil
-	}
-	lines := make([]int, len(list.entries))
-	line, at := d.file.line, 0
-	for i := range list.entries {
-		start := list.entries[i].value.start
-		line, at = line+strings.Count(d.file.src[at:start], "\n"), start
-		lines[i] = line
-	}
-	return lines
-}
-
-// LineOf is the number of the line on which the value at a path of names and indexes
-// starts, or what is there of the way to it.
-func (d *Document) LineOf(p merge.Path) int {
-	n := d.root
-	if n == nil {
-		return d.Line()
-	}
-	at := n.start
-	for _, step := range p {
-		n = n.follow()
-		switch e := n.child(step.Name); {
-		case step.Kind == merge.IndexStep && n.kind == seqNode && step.Index < len(n.entries):
-			n = n.entries[step.Index].value
-		case step.Kind != merge.IndexStep && e != nil:
-			n = e.value
-		default:
-			return d.file.lineAt(at)
-		}
-		at = n.start
-	}
-	return d.file.lineAt(at)
-}
-
 // EOL is the line end that the file uses: "\r\n" if its first line ends so.
 func (f *File) EOL() string { return eolOf(f.src) }
 

@@ -109,7 +109,7 @@ func find(n *node, s merge.Step, t *merge.Type) (*entry, *merge.Type) {
 	case n.kind == seqNode && (s.Kind == merge.KeyStep || s.Kind == merge.ValueStep):
 		nth := max(s.Nth, 1)
 		for i := range n.entries {
-			if stepFits(s, n.entries[i].value.value, t) {
+			if stepFits(s, n.entries[i].value.value) {
 				if nth--; nth == 0 {
 					return &n.entries[i], t.EntryType()
 				}
@@ -120,7 +120,7 @@ func find(n *node, s merge.Step, t *merge.Type) (*entry, *merge.Type) {
 }
 
 // stepFits tells whether a step leads to an entry of a list.
-func stepFits(s merge.Step, v any, t *merge.Type) bool {
+func stepFits(s merge.Step, v any) bool {
 	if s.Kind == merge.ValueStep {
 		return exact(s.Value, v)
 	}
@@ -130,12 +130,8 @@ func stepFits(s merge.Step, v any, t *merge.Type) bool {
 	}
 	for _, part := range s.Keys {
 		kv := m[part.Name]
-		if kv == nil && t != nil {
-			for _, key := range t.Keys {
-				if key.Name == part.Name {
-					kv = key.Default
-				}
-			}
+		if kv == nil && part.Default {
+			continue
 		}
 		if !same(kv, part.Value) {
 			return false

@@ -1,0 +1,89 @@
+package yamldoc
+
+import (
+	"strings"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
+
+// Line is the number of the line that the document's content starts on.
+func (d *Document) Line() int {
+	at := d.from
+	if d.root != nil {
+		at = d.root.start
+	}
+	return d.file.lineAt(at)
+}
+
+func (f *File) lineAt(at int) int { return f.line + strings.Count(f.src[:at], "\n") }
+
+// EntryLines are the numbers of the lines on which the entries start of the list that
+// the document is or, if it is a mapping, has under that name; nil where there is none.
+func (d *Document) EntryLines(name string) []int {
+	list := d.root
+	if e := list.child(name); e != nil {
+		list = e.value
+	}
+	if list = list.follow(); list == nil || list.kind != seqNode {
+		return nil
+	}
+	lines := make([]int, len(list.entries))
+	line, at := d.file.line, 0
+	for i := range list.entries {
+		start := list.entries[i].value.start
+		line, at = line+strings.Count(d.file.src[at:start], "\n"), start
+		lines[i] = line
+	}
+	return lines
+}
+
+// LineOf is the number of the line that the value at a path stands on, or what there is of
+// the way to it: of a field, its key's.
+func (d *Document) LineOf(p merge.Path) int { return d.lineOf(d.root, p) }
+
+// LineBelow is LineOf for an object that is a part of the document: the outermost mapping
+// that begins on that line. It is 0 where there is none.
+func (d *Document) LineBelow(line int, p merge.Path) int {
+	src, from := text(d.file.src), 0
+	for line -= d.file.line; line > 0 && from < len(src); line-- {
+		from = src.lineNext(from)
+	}
+	if n := beginning(d.root, from, src.lineNext(from)); n != nil {
+		return d.lineOf(n, p)
+	}
+	return 0
+}
+
+func (d *Document) lineOf(n *node, p merge.Path) int {
+	if n == nil {
+		return d.Line()
+	}
+	at := n.start
+	for _, s := range p {
+		e, _ := find(n.follow(), s, nil)
+		if e == nil {
+			break
+		}
+		if n = e.value; s.Kind == merge.FieldStep {
+			at = e.start
+		} else {
+			at = n.start
+		}
+	}
+	return d.file.lineAt(at)
+}
+
+// beginning looks for a mapping that begins in a range of the text.
+func beginning(n *node, from, to int) *node {
+	if n == nil || n.kind == mapNode && from <= n.start && n.start < to {
+		return n
+	}
+	for i := range n.entries {
+		if v := n.entries[i].value; v.start < to && from <= v.end {
+			if found := beginning(v, from, to); found != nil {
+				return found
+			}
+		}
+	}
+	return nil
+}
