@@ -41,6 +41,9 @@ type Type struct {
 	// by them.
 	Unique []Key
 
+	// Defaults are what the server fills in by rules, in the order in which it does.
+	Defaults []Default
+
 	// Same says whether two non-null values are one value to the server though
 	// spelled differently (quantities, times). nil: literal equality, numbers by
 	// value. It is asked only about scalars.
@@ -97,8 +100,12 @@ const (
 type Field struct {
 	Type *Type // nil is Unknown
 
-	// Default is the schema's default, or nil. A missing list-map-key takes it.
+	// Default is what the server fills in where the field is left out, or nil. A missing
+	// list-map-key takes it.
 	Default any
+
+	// Nullable: the server stores null as a value of its own.
+	Nullable bool
 
 	// ZeroIsAbsent: the server stores "", false, 0, [] and {} like the field's
 	// absence (a non-pointer field of a compiled-in Go type).

@@ -164,6 +164,10 @@ func (t *table) object(typ *merge.Type, name string) {
 			typ.OneOf = append(typ.OneOf, readOneOf(group))
 			continue
 		}
+		if rule, ok := strings.CutPrefix(row, "> "); ok {
+			typ.Defaults = append(typ.Defaults, readRule(rule))
+			continue
+		}
 		name, rest, _ := strings.Cut(row, " ")
 		shape, marks, _ := strings.Cut(rest, " ")
 		bare := strings.TrimPrefix(shape, "*")

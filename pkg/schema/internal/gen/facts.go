@@ -15,11 +15,18 @@ import (
 //go:embed facts.yaml
 var factsYAML []byte
 
+// defaultsText is what the API server's defaulting functions fill in; the module
+// test/cluster, which has them, writes it.
+//
+//go:embed defaults.txt
+var defaultsText string
+
 // facts is what no schema says and is therefore kept by hand.
 type facts struct {
 	OneOf     []oneOfFact     `json:"oneOf"`
 	Allocated []allocatedFact `json:"allocated"`
 	Unique    []uniqueFact    `json:"unique"`
+	Defaults  []defaultsFact  `json:"defaults"`
 }
 
 type oneOf struct {
@@ -50,6 +57,13 @@ type uniqueFact struct {
 	Absent any    `json:"absent"`
 }
 
+// defaultsFact are a type's rules for what the server fills in, as the table writes
+// them.
+type defaultsFact struct {
+	Type  string   `json:"type"`
+	Rules []string `json:"rules"`
+}
+
 func readFacts(text []byte) (*facts, error) {
 	f := &facts{}
 	if err := yaml.UnmarshalStrict(text, f); err != nil {
@@ -76,6 +90,12 @@ func (f *facts) addTo(t *table) error {
 	}
 	for _, fact := range f.Unique {
 		err := t.each(fact.Type, func(r *typeRow) error { return r.addUnique(t, fact) })
+		if err != nil {
+			return err
+		}
+	}
+	for _, fact := range f.Defaults {
+		err := t.each(fact.Type, func(r *typeRow) error { return r.addRules(fact.Rules) })
 		if err != nil {
 			return err
 		}
@@ -214,5 +234,33 @@ func (r *typeRow) addUnique(t *table, fact uniqueFact) error {
 		keys += "=" + string(text)
 	}
 	f.shape = keys + "]" + elem
+	return nil
+}
+
+func (r *typeRow) addRules(rules []string) error {
+	for _, rule := range rules {
+		name, _, _ := strings.Cut(rule, " ")
+		if name, _, _ = strings.Cut(name, "/"); r.field(strings.TrimSuffix(name, "?")) == nil {
+			return fmt.Errorf("there is no field %q", name)
+		}
+		r.rules = append(r.rules, rule)
+	}
+	return nil
+}
+
+// addDefaults writes the fixed defaults of the server's functions into the rows. Types
+// that no kind reaches are passed over.
+func (t *table) addDefaults(text string) error {
+	for line := range strings.Lines(text) {
+		words := strings.SplitN(strings.TrimSpace(line), " ", 3)
+		if line[0] == '#' || words[2] == "depends" || t.types[words[0]] == nil {
+			continue
+		}
+		f := t.types[words[0]].field(words[1])
+		if f == nil {
+			return fmt.Errorf("defaults.txt: %s: there is no field %q", words[0], words[1])
+		}
+		f.serverDefault = words[2]
+	}
 	return nil
 }

@@ -52,5 +52,5 @@ func generate() (*table, error) {
 	if err := f.addTo(w.table); err != nil {
 		return nil, fmt.Errorf("facts.yaml: %w", err)
 	}
-	return w.table, nil
+	return w.table, w.table.addDefaults(defaultsText)
 }

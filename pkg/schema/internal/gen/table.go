@@ -26,6 +26,7 @@ type typeRow struct {
 	fields   []fieldCol
 	unions   []smd.Union
 	oneOf    []oneOf
+	rules    []string // what the server fills in that depends on more than the field
 }
 
 type fieldCol struct {
@@ -35,7 +36,9 @@ type fieldCol struct {
 	noSchema     bool
 	allocated    bool
 	defaultValue any
-	tag          reflect.StructTag
+
+	serverDefault string // what the server's own functions fill in, as JSON; "" for nothing
+	tag           reflect.StructTag
 }
 
 const header = `# The built-in types, as far as a merge needs to know them.
@@ -47,6 +50,7 @@ const header = `# The built-in types, as far as a merge needs to know them.
 #	FIELD SHAPE ["="DEFAULT] ["allocated"]
 #	| FIELD FIELD…               of which one may be set
 #	| BY:FALLBACK VALUE=FIELD…   of which the field BY allows one ["displaces"]
+#	> PATH VALUE ["if" CONDITION…] what the server fills in by a rule, see facts.yaml
 #
 # SHAPE: a leaf, a type, "*" before it where the server tells a zero from absence,
 # []x atomic list, [=]x set, [key,key="default"]x keyed list, [key;other]x one in which
@@ -106,10 +110,16 @@ func (r *typeRow) write(b *bytes.Buffer) {
 	for _, o := range r.oneOf {
 		b.WriteString("\t| " + o.text() + "\n")
 	}
+	for _, rule := range r.rules {
+		b.WriteString("\t> " + rule + "\n")
+	}
 }
 
 // defaultText is the default as JSON without blanks, or "".
 func (f fieldCol) defaultText() string {
+	if f.serverDefault != "" {
+		return f.serverDefault
+	}
 	if f.defaultValue == nil || !f.pointer && isNoise(f.defaultValue) {
 		return ""
 	}

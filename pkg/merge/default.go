@@ -1,0 +1,249 @@
+package merge
+
+import (
+	"regexp"
+	"strings"
+)
+
+// Default is one value that the server fills in by a rule of its own, where a fixed
+// default of the field (Field.Default) does not say it: the value depends on other
+// fields, or on what the field stands in.
+//
+// Source: the SetDefaults functions of k8s.io/kubernetes/pkg/apis, and what admission
+// plugins and API strategies add when an object is written.
+type Default struct {
+	// Path leads to the field that is filled in, from a value of the type that has the
+	// rule. "*" stands for every entry of a list; a name that ends in "?" is not made
+	// where it is missing.
+	Path []string
+
+	// Value is filled in where the field is unset, From the value of another field: a
+	// path from what holds the field, or from the value of the type where it begins
+	// with "". From has Value for a text, if Value is one: it is put after it.
+	Value any
+	From  []string
+
+	// Each fills in the keys of From that a map lacks. Lower makes From lower case.
+	// Remove takes the field away. Append puts Value at the end of a list. Always sets
+	// the field whatever it has.
+	Each, Lower, Remove, Append, Always bool
+
+	// If are the conditions that must all hold.
+	If []Condition
+
+	// Admission: not part of the defaulting functions.
+	Admission bool
+}
+
+// ConditionKind says what a Condition asks.
+type ConditionKind uint8
+
+// The kinds of a Condition.
+const (
+	IfIs     ConditionKind = iota + 1 // the field is Text, after what was filled in so far
+	IfSet                             // the field has a value, after what was filled in so far
+	IfUnset                           // the field had no value at first
+	IfLatest                          // the field is the name of an image that means the tag "latest"
+	IfAlone                           // no field but this one is set
+	IfNone                            // no entry of the list tolerates the taint Text
+)
+
+// Condition is one condition of a Default.
+type Condition struct {
+	Kind ConditionKind
+	Path []string // from a value of the type that has the rule
+	Text string
+}
+
+// holds says whether the condition is met by a value of the type: stated is that value
+// before anything was filled in, now is what has become of it.
+func (c Condition) holds(t *Type, stated, now map[string]any) bool {
+	switch c.Kind {
+	case IfIs:
+		return field(now, c.Path) == c.Text
+	case IfSet:
+		return !c.unset(t, now)
+	case IfUnset:
+		return c.unset(t, stated)
+	case IfLatest:
+		name, _ := field(now, c.Path).(string)
+		return meansLatest(name)
+	case IfAlone:
+		for name, v := range now {
+			if name != c.Path[0] && v != nil && !(t.Fields[name].ZeroIsAbsent && isZero(v, t.Fields[name].Type)) {
+				return false
+			}
+		}
+		return true
+	case IfNone:
+		list, _ := field(now, c.Path).([]any)
+		for _, e := range list {
+			if tolerates(e, c.Text) {
+				return false
+			}
+		}
+		return true
+	}
+	return false
+}
+
+// unset: the value of the type has nothing at the condition's path.
+func (c Condition) unset(t *Type, v map[string]any) bool {
+	last := len(c.Path) - 1
+	for _, name := range c.Path[:last] {
+		t = t.Field(name).Type
+	}
+	return t.Field(c.Path[last]).unset(field(v, c.Path))
+}
+
+// field is the value at the path, nil where there is none.
+func field(v any, path []string) any {
+	for _, name := range path {
+		m, ok := v.(map[string]any)
+		if !ok {
+			return nil
+		}
+		v = m[name]
+	}
+	return v
+}
+
+// tolerates: the toleration covers the taint of that key and effect NoExecute
+// (plugin/pkg/admission/defaulttolerationseconds).
+func tolerates(toleration any, taint string) bool {
+	m, _ := toleration.(map[string]any)
+	key, _ := m["key"].(string)
+	effect, _ := m["effect"].(string)
+	return (key == taint || key == "") && (effect == "NoExecute" || effect == "")
+}
+
+// imageName is a reference to an image, as the distribution project defines it.
+var imageName = regexp.MustCompile(`^((?:[a-zA-Z0-9.-]+|\[[a-fA-F0-9:]+\])(?::[0-9]+)?/)?[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*(?:/[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*)*(?::([\w][\w.-]{0,127}))?(@[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,})?$`)
+
+// meansLatest: the image's tag is "latest", or there is neither tag nor digest
+// (k8s.io/kubernetes/pkg/util/parsers). A name that cannot be read means no tag.
+func meansLatest(image string) bool {
+	part := imageName.FindStringSubmatch(image)
+	if part == nil {
+		return false
+	}
+	return part[2] == "latest" || part[2] == "" && part[3] == ""
+}
+
+// put fills the rule's value in and returns what holds it; v itself where nothing is
+// to be done. v is the value at depth steps of the path, t its type.
+func (d *Default) put(root map[string]any, v any, t *Type, path []string) any {
+	if path[0] == "*" {
+		list, _ := v.([]any)
+		out := list
+		for i, e := range list {
+			if n := d.put(root, e, t.EntryType(), path[1:]); !shared(n, e) {
+				if shared(out, list) {
+					out = append([]any(nil), list...)
+				}
+				out[i] = n
+			}
+		}
+		if list == nil {
+			return v
+		}
+		return out
+	}
+	m, isMap := v.(map[string]any)
+	if !isMap && v != nil {
+		return v
+	}
+	name, keep := strings.CutSuffix(path[0], "?")
+	f := t.Field(name)
+	if len(path) == 1 {
+		return d.fill(root, m, name, f)
+	}
+	next := m[name]
+	if keep && next == nil {
+		return v
+	}
+	if next == nil && path[1] != "*" {
+		next = map[string]any{}
+	}
+	n := d.put(root, next, f.Type, path[1:])
+	if n == nil || m[name] != nil && shared(n, m[name]) || m[name] == nil && isZero(n, nil) {
+		return v
+	}
+	return with(m, name, n)
+}
+
+// fill gives m the field that the rule is about.
+func (d *Default) fill(root, m map[string]any, name string, f Field) any {
+	value := d.value(root, m)
+	switch {
+	case d.Remove:
+		if _, ok := m[name]; !ok {
+			return m
+		}
+		out := cloneMap(m)
+		delete(out, name)
+		return out
+	case value == nil:
+		return m
+	case d.Append:
+		list, _ := m[name].([]any)
+		return with(m, name, append(list[:len(list):len(list)], value))
+	case d.Each:
+		return d.each(m, name, value)
+	case !d.Always && !f.unset(m[name]):
+		return m
+	}
+	return with(m, name, value)
+}
+
+// each adds the keys of from that the map m[name] lacks.
+func (d *Default) each(m map[string]any, name string, from any) any {
+	keys, _ := from.(map[string]any)
+	now, _ := m[name].(map[string]any)
+	out := now
+	for k, v := range keys {
+		if now[k] == nil && v != nil {
+			if shared(out, now) {
+				out = cloneMap(now)
+			}
+			out[k] = v
+		}
+	}
+	if len(out) == len(now) {
+		return m
+	}
+	return with(m, name, out)
+}
+
+// value is what the rule fills in; nil for nothing.
+func (d *Default) value(root, m map[string]any) any {
+	if d.From == nil {
+		return d.Value
+	}
+	v := field(m, d.From)
+	if d.From[0] == "" {
+		v = field(root, d.From[1:])
+	}
+	if isZero(v, nil) {
+		return nil
+	}
+	text, isText := v.(string)
+	if isText && d.Lower {
+		return strings.ToLower(text)
+	}
+	if suffix, ok := d.Value.(string); ok && isText {
+		return text + suffix
+	}
+	return v
+}
+
+func with(m map[string]any, name string, v any) map[string]any {
+	out := cloneMap(m)
+	out[name] = v
+	return out
+}
+
+// unset: the server takes the value v of the field for none.
+func (f Field) unset(v any) bool {
+	return v == nil && !f.Nullable || f.ZeroIsAbsent && isZero(v, f.Type)
+}
