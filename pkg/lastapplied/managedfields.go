@@ -158,7 +158,7 @@ func oursOfMap(m map[string]any, typ *merge.Type, sets []owned) (any, bool) {
 			if typ.Fields[name].Allocated {
 				continue
 			}
-			if ByDefault(typ, name, v) {
+			if merge.Refilled(m, merge.Path{merge.Named(name)}, typ) {
 				field = applied(field)
 			}
 		}

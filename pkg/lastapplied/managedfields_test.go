@@ -25,7 +25,7 @@ func TestFromManagedFields(t *testing.T) {
 	}
 	const created = `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"finalizers":["example.com/keep"],"labels":{"app":"web"},"name":"web","namespace":"default"},"spec":{"selector":{"matchLabels":{"app":"web"}},` +
 		`"template":{"metadata":{"labels":{"app":"web"}},"spec":{"containers":[{"env":[{"name":"A","value":"1"}],"image":"web:1","name":"web",` +
-		`"ports":[{"containerPort":53,"protocol":"UDP"},{"containerPort":80,"protocol":"TCP"}]}],"terminationGracePeriodSeconds":60,"volumes":[{"emptyDir":{},"name":"tmp"}]}}}}`
+		`"ports":[{"containerPort":53,"protocol":"UDP"},{"containerPort":80,"protocol":"TCP"}]}],"terminationGracePeriodSeconds":60,"volumes":[{"name":"tmp"}]}}}}`
 	const applied = `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"labels":{"team":"a"},"name":"web","namespace":"default"},"spec":{"template":{"spec":{` +
 		`"containers":[{"env":[{"name":"B","value":"2"}],"name":"web"}],"dnsPolicy":"ClusterFirst"}}}}`
 	for _, c := range []struct {

@@ -20,7 +20,7 @@ type Accounting struct {
 //
 // Rules: docs/semantics.md#who-wins.
 func Account(t Triple, wanted any, a Accounting) Plan {
-	m := newMerger(t, a.Policy, a.Explain)
+	m := newMerger(t, a.Type, a.Policy, a.Explain)
 	root := spot{field: Field{Type: a.Type}}
 	sides := four{o: Some(t.Original), l: presence(t.Local), v: Some(t.Live), want: Some(wanted)}
 	result, changed := m.account(&root, sides, CauseReplaced)
@@ -170,7 +170,7 @@ func (m *merger) accountValue(s *spot, x four) (Opt, bool) {
 		l = x.want // the strategy reads a null as a value
 	}
 	stated := Opt{stripNulls(l.Value, s.field.Type), true}
-	alike := equalOpt(stated, x.v, s.field) || m.serverMade(s, x.o, stated, x.v)
+	alike := equalOpt(stated, x.v, s.field) || m.filled(m.wanted, s, stated, x.v)
 	moved, owner := m.moved(s, x.o, x.v)
 	if !moved && isList(s.field.Type) {
 		moved, owner = m.movedInside(s, x.o, x.v)

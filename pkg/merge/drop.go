@@ -15,6 +15,10 @@ func (m *merger) dropped(s *spot, o, v, raw Opt) (Opt, bool) {
 	if s.isDefaultKey(v) {
 		return raw, false
 	}
+	if !s.entry && m.filled(m.wanted, s, Opt{}, v) {
+		m.because(s, because{v, LiveSide, CauseServer, o, Opt{}, v})
+		return raw, false // the server would put its default back
+	}
 	switch vv := v.Value.(type) {
 	case map[string]any:
 		switch {
@@ -265,9 +269,13 @@ func (m *merger) gone(s *spot, o, l, v, raw Opt) (Opt, bool) {
 		m.because(s, because{Opt{}, LocalSide, CauseNull, o, l, v})
 		return m.absentOr(raw, v)
 	}
-	if d := s.field.Default; d != nil && !m.policy.ClearNulls && Equal(v.Value, d, s.field.Type) {
+	if m.filled(m.wanted, s, Opt{}, v) || m.filled(m.asked, s, Opt{}, v) {
 		m.because(s, because{v, LiveSide, CauseServer, o, l, v})
 		return raw, false // the server would put its default back
+	}
+	if m.completes() && (s.field.Allocated || equalOpt(Opt{}, v, s.field)) {
+		m.because(s, because{v, LiveSide, CauseSame, o, l, v})
+		return raw, false
 	}
 	if vv, ok := v.Value.(map[string]any); ok && s.field.Type != nil && s.field.Type.Kind == Object && !s.field.Type.Atomic {
 		if left := m.ruled(s, vv, Opt{}); left.Set {

@@ -97,7 +97,7 @@ func missing(l, r, live any, f Field) string {
 	switch l := l.(type) {
 	case map[string]any:
 		if f.Type.Atomic {
-			if rm, _ := r.(map[string]any); covers(f.Type, l, Opt{}, rm, true) {
+			if between(f, Some(l), Some(Complete(l, f.Type, true)), Some(r)) {
 				return ""
 			}
 			return show1(l) + " is not " + show1(r)

@@ -1,5 +1,7 @@
 package merge
 
+import "slices"
+
 // oneOf settles the groups of fields that exclude each other, where local states
 // another variant than live has. It reports the fields it has dealt with; put
 // changes the result.
@@ -160,3 +162,34 @@ func states(g OneOf, l map[string]any) bool {
 	}
 	return false
 }
+
+// excluded: live has a variant of a one-of that leaves no room for the field of that name,
+// which local and original have. held: what says so is a discriminator, and live's stays.
+func (m *merger) excluded(s *spot, name string, o, l, v map[string]any) (excluded, held bool) {
+	t := s.field.Type
+	for _, g := range t.OneOf {
+		if !slices.Contains(g.Fields, name) {
+			continue
+		}
+		f := t.Fields[g.Discriminator]
+		text, ok := v[g.Discriminator].(string)
+		if ok && g.Selects[text] != name && !equalOpt(some(l[g.Discriminator]), Some(text), f) {
+			kind := Both
+			if equalOpt(some(o[g.Discriminator]), some(l[g.Discriminator]), f) {
+				kind = Drift
+			}
+			c := m.below(s, hop{name: g.Discriminator}, f, false)
+			moved, _ := m.moved(c, some(o[g.Discriminator]), Some(text))
+			held = (moved || c.livesOn()) && m.choice(c, kind) != TakeLocal
+			m.leave()
+			return true, held && l[g.Discriminator] != nil // which else has been displaced itself
+		}
+		for _, other := range g.Fields {
+			excluded = excluded || other != name && l[other] == nil && !equalOpt(some(v[other]), Opt{}, t.Fields[other])
+		}
+	}
+	return excluded, false
+}
+
+// some is a value that null stands for the absence of.
+func some(v any) Opt { return Opt{Value: v, Set: v != nil} }

@@ -11,14 +11,17 @@ import "sort"
 // wins"; seed 004's merge tables. No input is modified; the order of map keys
 // never shows in the plan.
 func Three(t Triple, typ *Type, policy Policy, explain bool) Plan {
-	m := newMerger(t, policy, explain)
+	m := newMerger(t, typ, policy, explain)
 	root := spot{field: Field{Type: typ}}
 	result, changed := m.value(&root, Some(t.Original), presence(t.Local), Some(t.Live))
 	return m.planned(t.Live, result.Value, changed, typ)
 }
 
-func newMerger(t Triple, policy Policy, explain bool) *merger {
-	m := &merger{owners: t.Owners, blanked: t.Blanked, policy: policy, explain: explain}
+func newMerger(t Triple, typ *Type, policy Policy, explain bool) *merger {
+	m := &merger{triple: t, typ: typ, owners: t.Owners, blanked: t.Blanked, policy: policy, explain: explain}
+	m.wanted = &completed{side: m.localWins}
+	m.asked = &completed{side: func() any { return t.Local }}
+	m.applied = &completed{side: func() any { return t.Original }}
 	m.appliers = make(map[string]bool, len(t.Appliers))
 	for _, a := range t.Appliers {
 		m.appliers[a] = true
@@ -40,12 +43,19 @@ func (m *merger) planned(live, result any, changed bool, typ *Type) Plan {
 func presence(local any) Opt { return Opt{Value: local, Set: local != nil} }
 
 type merger struct {
+	triple   Triple
+	typ      *Type
 	owners   *Owners
 	appliers map[string]bool
 	blanked  bool
 	policy   Policy
 	explain  bool
+	local    bool // local wins always, and nothing is completed
 	plan     Plan
+
+	// What the server makes of local beside what only live has, of local alone, and of
+	// original.
+	wanted, asked, applied *completed
 
 	// Room that is used again and again: the spots from the top down to here, and
 	// the names of the keys of each that are still to be looked at.
@@ -60,8 +70,13 @@ type spot struct {
 	up    *spot
 	here  hop
 	field Field
-	entry bool  // an entry of a map or list: goes whole when dropped
-	rule  *Rule // the user's rule that holds here
+	entry bool // an entry of a map or list: goes whole when dropped
+
+	// Live lacks the value because it has another variant of a one-of; held: that
+	// variant stays.
+	excluded, held bool
+
+	rule *Rule // the user's rule that holds here
 }
 
 // hop is one level down; it becomes a Step only when a path is spelled out.
@@ -191,6 +206,9 @@ func (m *merger) object(s *spot, o, l, v map[string]any) (map[string]any, bool) 
 		vv, vok := v[name]
 		f, entry := childOf(t, name)
 		c := m.below(s, hop{name: name}, f, entry)
+		if ook && lok && !vok && t != nil && len(t.OneOf) > 0 {
+			c.excluded, c.held = m.excluded(s, name, o, l, v)
+		}
 		r, ch := m.value(c, Opt{ov, ook}, Opt{lv, lok}, Opt{vv, vok})
 		if m.leave(); ch {
 			res.put(name, r)
@@ -262,7 +280,6 @@ func childOf(t *Type, name string) (Field, bool) {
 // Unlike kubectl: an atomic map is such a value (it mixes two people's selectors),
 // and a value that the server stores alike is no change.
 func (m *merger) leaf(s *spot, o, l, v Opt) (Opt, bool) {
-	stated := l.Value
 	if !m.policy.Literal {
 		l.Value = stripNulls(l.Value, s.field.Type) // a map against something else is one value too
 	}
@@ -270,7 +287,7 @@ func (m *merger) leaf(s *spot, o, l, v Opt) (Opt, bool) {
 		m.because(s, because{v, LiveSide, CauseSame, o, l, v})
 		return v, false
 	}
-	if !m.policy.Literal && !takesOut(stated, o.Value, v.Value) && m.serverMade(s, o, l, v) {
+	if m.filled(m.wanted, s, l, v) {
 		m.because(s, because{v, LiveSide, CauseServer, o, l, v})
 		return v, false
 	}
@@ -331,18 +348,23 @@ func (m *merger) settleAs(s *spot, d Disagreement, won Opt) (Opt, bool) {
 	return r, d.Winner == LocalSide || d.Winner == OriginalSide
 }
 
-// added merges what local states and live lacks.
+// added merges what local states and live lacks. Where original had it, somebody has
+// deleted it since, which is a disagreement like any other.
+//
+// Unlike kubectl: it puts the value back and says nothing.
 func (m *merger) added(s *spot, o, l, raw Opt) (Opt, bool) {
-	if (s.field.ZeroIsAbsent || s.field.Allocated) && isZero(l.Value, s.field.Type) {
+	clean := Some(stripNulls(l.Value, s.field.Type))
+	if (s.field.ZeroIsAbsent || s.field.Allocated) && isZero(clean.Value, s.field.Type) {
 		m.because(s, because{raw, LiveSide, CauseSame, o, l, Opt{}})
 		return m.absentOr(raw, Opt{})
 	}
-	clean := Some(stripNulls(l.Value, s.field.Type))
-	if !m.deleted(s, o) {
+	switch {
+	case s.held:
+		return m.absentOr(raw, Opt{})
+	case !m.deleted(s, o):
 		m.localOnly(s, o, l, clean)
 		return clean, true
-	}
-	if equalOpt(o, l, s.field) {
+	case m.kind(s, o, l) == Drift:
 		return m.readded(s, Disagreement{Kind: Drift, Original: o, Local: clean}, raw)
 	}
 	if m.splits(s, Drift) {
@@ -354,10 +376,22 @@ func (m *merger) added(s *spot, o, l, raw Opt) (Opt, bool) {
 	return m.readded(s, Disagreement{Kind: Both, Original: o, Local: clean}, raw)
 }
 
-// deleted: live removed what original had. With managedFields the absence of a value
-// is nobody's, and it is put back.
+// deleted: somebody has removed what original had. Nobody has where the server does not
+// store it: a field that its schema does not have, or a value with nothing in it; and the
+// losing variant of a one-of is reported where live's variant is.
 func (m *merger) deleted(s *spot, o Opt) bool {
-	return o.Set && m.owners == nil && !m.unknown(s, o)
+	if !o.Set || s.excluded {
+		return false
+	}
+	if m.policy.Literal || m.policy.ClearNulls {
+		return true
+	}
+	if up := s.up; up != nil && s.here.list == nil && s.entry {
+		if t := up.field.Type; t != nil && t.Kind == Object && !t.Open {
+			return false
+		}
+	}
+	return !equalOpt(Some(stripNulls(o.Value, s.field.Type)), Opt{}, s.field)
 }
 
 // readded settles the disagreement over a value that live has no more.

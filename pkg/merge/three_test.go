@@ -10,12 +10,12 @@ import (
 var (
 	str    = &Type{Kind: Scalar}
 	num    = &Type{Kind: Scalar}
-	atomic = &Type{Kind: List}
+	atomic = &Type{Kind: List, Elem: &Type{Kind: Object, Open: true, Fields: map[string]Field{"a": {Type: str}, "b": {Type: str, Default: "default"}}}}
 	labels = &Type{Kind: Map, Elem: str}
 
 	portType = &Type{Kind: Object, Fields: map[string]Field{
 		"port": {Type: num}, "protocol": {Type: str, ZeroIsAbsent: true, Default: "TCP"},
-		"name": {Type: str, ZeroIsAbsent: true}, "nodePort": {Type: num, ZeroIsAbsent: true},
+		"name": {Type: str, ZeroIsAbsent: true}, "nodePort": {Type: num, ZeroIsAbsent: true, Allocated: true},
 	}}
 	ports = &Type{Kind: Keyed, Elem: portType, Keys: []Key{{Name: "port"}, {Name: "protocol", Default: "TCP"}}}
 
@@ -29,8 +29,8 @@ var (
 
 	probe = &Type{Kind: Object, Fields: map[string]Field{
 		"exec":    {Type: &Type{Kind: Object, Fields: map[string]Field{"command": {Type: atomic}}}},
-		"http":    {Type: &Type{Kind: Object, Fields: map[string]Field{"path": {Type: str}, "scheme": {Type: str}}}},
-		"timeout": {Type: num},
+		"http":    {Type: &Type{Kind: Object, Fields: map[string]Field{"path": {Type: str}, "scheme": {Type: str, Default: "HTTP"}}}},
+		"timeout": {Type: num, Default: json.Number("1")},
 	}, OneOf: []OneOf{{Fields: []string{"exec", "http"}, Displaces: true}}}
 
 	strategyType = &Type{Kind: Object, Fields: map[string]Field{
@@ -99,7 +99,7 @@ func TestThree(t *testing.T) {
 			want: `{}`, told: "removed:replicas"},
 		{reason: "and is told as dropped where live had moved", original: `{"replicas":3}`, local: `{}`, live: `{"replicas":10}`,
 			want: `{}`, told: "dropped:replicas"},
-		{reason: "null clears what somebody else set", local: `{"replicas":null}`, live: `{"replicas":10}`, want: `{}`, told: "removed:replicas"},
+		{reason: "null clears what somebody else set", local: `{"replicas":null}`, live: `{"replicas":10}`, want: `{}`, told: "dropped:replicas"},
 		{reason: "null clears on create too", local: `{"replicas":null,"labels":{"a":null,"b":"1"}}`, live: ``,
 			want: `{"labels":{"b":"1"}}`},
 		{reason: "null for a field at its default: the server would put it back", local: `{"mode":null}`, live: `{"mode":"m"}`, want: `{"mode":"m"}`},
@@ -166,10 +166,24 @@ func TestThree(t *testing.T) {
 			live: `{"strategy":{"type":"Recreate","rolling":{"surge":1}}}`, want: `{"strategy":{"rolling":{"surge":1}}}`, told: "removed:strategy.type"},
 		{reason: "an atomic map is one value", original: `{"selector":{"a":"1"}}`, local: `{"selector":{"a":"2"}}`, live: `{"selector":{"a":"1","b":"x"}}`,
 			want: `{"selector":{"a":"2"}}`, told: "both:selector"},
-		{reason: "what the server added inside an atomic value is no change", original: `{"selector":{"a":"1"}}`, local: `{"selector":{"a":"1"}}`,
-			live: `{"selector":{"a":"1","default":"x"}}`, want: `{"selector":{"a":"1","default":"x"}}`},
+		{reason: "what somebody added inside an atomic value is drift", original: `{"selector":{"a":"1"}}`, local: `{"selector":{"a":"1"}}`,
+			live: `{"selector":{"a":"1","default":"x"}}`, want: `{"selector":{"a":"1"}}`, told: "drift:selector"},
+		{reason: "a default inside an atomic value is no change", original: `{"args":[{"a":"1"}]}`, local: `{"args":[{"a":"1"}]}`,
+			live: `{"args":[{"a":"1","b":"default"}]}`, want: `{"args":[{"a":"1","b":"default"}]}`},
+		{reason: "nor is it where local did not know of it before", local: `{"args":[{"a":"1"}]}`, live: `{"args":[{"a":"1","b":"default"}]}`,
+			want: `{"args":[{"a":"1","b":"default"}]}`},
+		{reason: "anything else there is one", original: `{"args":[{"a":"1"}]}`, local: `{"args":[{"a":"1"}]}`,
+			live: `{"args":[{"a":"1","b":"x"}]}`, want: `{"args":[{"a":"1"}]}`, told: "drift:args"},
+		{reason: "a list that goes on where local's ends is another one", original: `{"args":[{"a":"1"}]}`, local: `{"args":[{"a":"1"}]}`,
+			live: `{"args":[{"a":"1"},{"a":"2"}]}`, want: `{"args":[{"a":"1"}]}`, told: "drift:args"},
 		{reason: "null inside an atomic value, where the server has a default", original: `{"args":[{"a":"1","b":null}]}`, local: `{"args":[{"a":"1","b":null}]}`,
 			live: `{"args":[{"a":"1","b":"default"}]}`, want: `{"args":[{"a":"1","b":"default"}]}`},
+		{reason: "a default that is stated no more stays: it would come back", original: `{"mode":"m"}`, local: `{}`, live: `{"mode":"m"}`, want: `{"mode":"m"}`},
+		{reason: "null in a map that live has not", local: `{"labels":{"a":null}}`, live: `{}`, want: `{}`},
+		{reason: "a deletion by somebody is drift", original: `{"replicas":3}`, local: `{"replicas":3}`, live: `{}`, want: `{"replicas":3}`, told: "drift:replicas"},
+		{reason: "a field that the server does not have was not deleted", original: `{"else":3}`, local: `{"else":3}`, live: `{}`, want: `{"else":3}`},
+		{policy: "live", reason: "what only live has stays with the value that is dropped", original: `{"probe":{}}`, local: `{}`,
+			live: `{"probe":{"timeout":5}}`, want: `{"probe":{"timeout":5}}`, told: "dropped:probe"},
 		{reason: "big integers are exact", original: `{"replicas":9007199254740992}`, local: `{"replicas":9007199254740993}`, live: `{"replicas":9007199254740992}`,
 			want: `{"replicas":9007199254740993}`},
 		{reason: "numbers compare by value", local: `{"replicas":1.0}`, live: `{"replicas":1}`, want: `{"replicas":1}`},

@@ -80,21 +80,10 @@ func isServers(p merge.Path) bool {
 
 // serverMade: an entry that the server itself makes when the object is made.
 func serverMade(in Input, r merge.Removal) bool {
-	if n := len(r.Path); n > 2 && r.Path[n-2].Name == "requests" { // what has a limit only requests as much
-		limits := append(r.Path[:n-2:n-2], merge.Named("limits"), r.Path[n-1])
-		limit, found := merge.Lookup(in.Triple.Live, limits, in.Schema)
-		return found && merge.Equal(limit, r.Value, nil)
+	if len(r.Path) == 3 && r.Path[2].Name == "deprecated.daemonset.template.generation" && in.Kind == "DaemonSet" {
+		return true
 	}
-	if len(r.Path) != 3 || r.Path[0].Name != "metadata" {
-		return false
-	}
-	switch r.Path[2].Name {
-	case "kubernetes.io/metadata.name":
-		return in.Kind == "Namespace"
-	case "deprecated.daemonset.template.generation":
-		return in.Kind == "DaemonSet"
-	}
-	return in.Kind == "ReplicationController" && r.Path[1].Name == "labels" && r.Value == at(in.Triple.Live, "spec", "template", "metadata", "labels", r.Path[2].Name)
+	return merge.Refilled(in.Triple.Live, r.Path, in.Schema)
 }
 
 // entry says whether the path leads to an entry of a map, set or keyed list, and

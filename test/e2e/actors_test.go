@@ -259,7 +259,7 @@ func (c *cast) predicted(q *sequence, preview map[string]any, outcome string, wa
 	}
 	u := c.users[ours]
 	is := configuration(q.live[ours], u.ns)
-	plan := clusterOnly(configuration(planned, u.ns), is)
+	plan := merge.Complete(clusterOnly(configuration(planned, u.ns), is), q.typ, true)
 	typed := func(v any) any { return known(q.typ, v, plan) }
 	var found []string
 	for _, d := range merge.Diff(typed(plan), typed(is), q.typ) {

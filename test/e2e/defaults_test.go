@@ -39,6 +39,7 @@ func TestDefaults(t *testing.T) {
 var notDefaults = map[string]string{
 	"io.k8s.api.core.v1.ServiceSpec.ipFamilyPolicy": "an update that leaves it out keeps what is there",
 	"io.k8s.api.core.v1.NodeSpec.taints":            "an admission plugin adds them when a Node is made, and never again",
+	"io.k8s.api.core.v1.PodSpec.securityContext":    "an empty object: what others set in it are fields of their own, which stay",
 }
 
 // defaults is the run of the test.

@@ -68,76 +68,68 @@ func zero(v any, t *merge.Type) bool {
 // same.
 func nothing(f merge.Field, l map[string]any) bool { return f.ZeroIsAbsent && zero(l, f.Type) }
 
-// madeOf: live's value is what a server may have made of local's. An allocated
-// field stated as empty, "" where the server put its default, or an atomic value
-// in which everything that local states is, lists going on where local's end.
-func madeOf(f merge.Field, q quad) bool {
-	if f.Allocated && zero(q.l.Value, f.Type) {
-		return true
+// refilled: if what local says were sent, beside all else that the result has, the server
+// would store what the result has: live's value, kept as it is.
+func (c *checker) refilled(a *at, q quad) bool {
+	change := merge.Change{Op: merge.OpRemove, Path: a.path(), Old: q.r}
+	if q.l.Value != nil {
+		change = merge.Change{Op: merge.OpSet, Path: a.path(), Old: q.r, New: withoutNulls(a.field.Type, q.l)}
 	}
-	if q.l.Value == "" {
-		return f.ZeroIsAbsent && same(q.l, q.o, f)
+	sent, err := merge.Replay(c.result, []merge.Change{change})
+	if err != nil {
+		return false
 	}
-	return made(f.Type, q.l.Value, q.o, q.v.Value)
+	stored, ok := merge.Lookup(merge.Complete(sent, c.typ, true), a.path(), c.typ)
+	return ok && made(a.field, change.New, merge.Opt{Value: stored, Set: true}, q.r)
 }
 
-func made(t *merge.Type, l any, o merge.Opt, v any) bool {
-	switch l := l.(type) {
+// withoutNulls: in a value of a built-in type null is absence, in others it is data.
+func withoutNulls(t *merge.Type, v merge.Opt) merge.Opt {
+	m, ok := v.Value.(map[string]any)
+	if !ok || t != nil && t.Atomic && t.Source != merge.SourceBuiltin {
+		return v
+	}
+	out := map[string]any{}
+	for k, e := range m {
+		if f, _ := fieldOf(t, k); e != nil {
+			out[k] = withoutNulls(f.Type, merge.Opt{Value: e, Set: true}).Value
+		}
+	}
+	return merge.Opt{Value: out, Set: true}
+}
+
+// made: each part of v is l's, or what the server stores where l has none.
+func made(f merge.Field, l, stored, v merge.Opt) bool {
+	if same(l, v, f) || same(stored, v, f) {
+		return true
+	}
+	switch sv := stored.Value.(type) {
 	case map[string]any:
-		vm, ok := v.(map[string]any)
-		if !ok {
-			return false
-		}
-		om, _ := o.Value.(map[string]any)
-		for name, lv := range l {
-			f, _ := fieldOf(t, name)
-			q := quad{o: some(om[name]), l: some(lv), v: some(vm[name])}
-			if !same(q.l, q.v, f) && !madeField(f, q) {
-				return false
+		vm, ok := v.Value.(map[string]any)
+		lm, _ := l.Value.(map[string]any)
+		for _, m := range []map[string]any{sv, vm} {
+			for k := range m {
+				inner, _ := fieldOf(f.Type, k)
+				ok = ok && made(inner, some(lm[k]), some(sv[k]), some(vm[k]))
 			}
 		}
-		for name := range om {
-			if _, stated := l[name]; !stated && om[name] != nil && vm[name] != nil {
-				return false
-			}
-		}
-		return true
+		return ok
 	case []any:
-		vl, ok := v.([]any)
-		if !ok || len(l) > len(vl) {
+		vl, ok := v.Value.([]any)
+		ll, isList := l.Value.([]any)
+		if !ok || !isList || len(vl) != len(sv) || len(ll) > len(vl) {
 			return false
 		}
-		ol, _ := o.Value.([]any)
-		for i := range l {
-			var had merge.Opt
-			if len(ol) == len(l) {
-				had = some(ol[i])
+		for i := range vl {
+			var e merge.Opt
+			if i < len(ll) {
+				e = some(ll[i])
 			}
-			var elem *merge.Type
-			if t != nil {
-				elem = t.Elem
-			}
-			if !made(elem, l[i], had, vl[i]) {
+			if !made(merge.Field{Type: f.Type.EntryType()}, e, some(sv[i]), some(vl[i])) {
 				return false
 			}
 		}
 		return true
 	}
-	return merge.Equal(l, v, t)
-}
-
-// madeField is made inside an atomic value, where what local leaves empty may be
-// filled in.
-func madeField(f merge.Field, q quad) bool {
-	if !q.l.Set {
-		return !q.o.Set // null, where the server has a default
-	}
-	if f.ZeroIsAbsent && zero(q.l.Value, f.Type) {
-		switch q.l.Value.(type) {
-		case bool, json.Number:
-			return false
-		}
-		return true
-	}
-	return q.v.Set && made(f.Type, q.l.Value, q.o, q.v.Value)
+	return false
 }

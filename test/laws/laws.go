@@ -48,7 +48,7 @@ type Merge struct {
 // Rules: SEMANTICS "Laws" 1 to 3, "Order", "Removing a whole branch", "One-of",
 // "Equality".
 func (m Merge) Breaches() []Breach {
-	c := checker{blanked: m.Triple.Blanked}
+	c := checker{blanked: m.Triple.Blanked, result: m.Result, typ: m.Type}
 	root := at{field: merge.Field{Type: m.Type}}
 	c.value(&root, quad{some(m.Triple.Original), some(m.Triple.Local), some(m.Triple.Live), some(m.Result)})
 	return c.found
@@ -56,6 +56,8 @@ func (m Merge) Breaches() []Breach {
 
 type checker struct {
 	blanked bool // original has keys, and no values
+	result  any  // all of it, and its type
+	typ     *merge.Type
 	found   []Breach
 }
 
@@ -128,10 +130,7 @@ func (c *checker) value(a *at, q quad) {
 // null: local wants it not to be there. The server's default may stay, since it
 // would come back.
 func (c *checker) null(a *at, q quad) {
-	if d := a.field.Default; d != nil && q.v.Set && identical(q.v, q.r) && merge.Equal(q.v.Value, d, a.field.Type) {
-		return
-	}
-	if q.r.Set {
+	if q.r.Set && !(identical(q.v, q.r) && (a.field.Allocated || same(merge.Opt{}, q.r, a.field) || c.refilled(a, q))) {
 		c.breach(Gone, a, "null in local, and in the result", q.r)
 	}
 }
@@ -219,7 +218,7 @@ func (c *checker) leaf(a *at, q quad) {
 		}
 	case same(q.l, q.r, f):
 	case !q.v.Set && !q.r.Set && f.Allocated && zero(q.l.Value, f.Type):
-	case q.v.Set && identical(q.v, q.r) && madeOf(f, q):
+	case q.v.Set && identical(q.v, q.r) && (f.Allocated && zero(q.l.Value, f.Type) || c.refilled(a, q)):
 	default:
 		c.breach(Wanted, a, "local says, the result:", q.l, q.r)
 	}
@@ -229,6 +228,9 @@ func (c *checker) leaf(a *at, q quad) {
 func (c *checker) dropped(a *at, q quad) {
 	if !q.v.Set && q.r.Set {
 		c.breach(Kept, a, "nobody but original has", q.r)
+		return
+	}
+	if q.r.Set && !a.entry && identical(q.v, q.r) && c.refilled(a, q) {
 		return
 	}
 	switch v := q.v.Value.(type) {

@@ -173,7 +173,7 @@ func says(t *merge.Type, l, r any) bool {
 	if l == nil {
 		return r == nil
 	}
-	var c checker
+	c := checker{result: r, typ: t}
 	o := merge.Opt{Value: r, Set: true}
 	c.value(&at{field: merge.Field{Type: t}}, quad{l: merge.Opt{Value: l, Set: true}, v: o, r: o})
 	return len(c.found) == 0
