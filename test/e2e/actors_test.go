@@ -259,10 +259,13 @@ func (c *cast) predicted(q *sequence, preview map[string]any, outcome string, wa
 	}
 	u := c.users[ours]
 	is := configuration(q.live[ours], u.ns)
-	plan := merge.Complete(clusterOnly(configuration(planned, u.ns), is), q.typ, true)
+	plan := clusterOnly(configuration(planned, u.ns), is)
 	typed := func(v any) any { return known(q.typ, v, plan) }
 	var found []string
-	for _, d := range merge.Diff(typed(plan), typed(is), q.typ) {
+	for _, d := range merge.Diff(typed(merge.Complete(plan, q.typ, true)), typed(is), q.typ) {
+		if _, states := merge.Lookup(plan, d.Path, q.typ); !states {
+			continue // a default that this server does not have
+		}
 		if f, _ := schema.FieldAt(q.typ, d.Path); d.Op != merge.OpOrder && !f.Allocated && !comeTo(f, d.Old, d.New) && !has(d.New.Value, d.Old.Value) && !zero(d.Old) {
 			found = append(found, "the dry run says "+d.Path.String()+" "+short(d.Old.Value)+", and it is "+short(d.New.Value))
 		}
