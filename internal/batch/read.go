@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
+	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
@@ -72,7 +73,7 @@ func shelved(items []*Item) []*shelf {
 	}
 	worth := all[:0]
 	for _, s := range all {
-		if len(s.items) >= listFrom && kindOf(s.Resource) != "Secret" {
+		if len(s.items) >= listFrom && !redact.IsSecretKind(s.Group, s.Kind) {
 			worth = append(worth, s)
 		}
 	}

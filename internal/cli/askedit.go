@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 )
 
 // edit asks for a value and puts it into local, so that it counts as applied. An
@@ -45,7 +46,7 @@ func (a *asker) edit(ctx context.Context, q question) (done bool, err error) {
 // secretValue: the conflict is about one value of a Secret.
 func (q question) secretValue() bool {
 	t, p := q.item.Target, q.conflict.Path
-	return t.Group == "" && t.Kind == "Secret" && len(p) == 2 && p[0].Name == "data"
+	return redact.IsSecretKind(t.Group, t.Kind) && len(p) == 2 && p[0].Name == "data"
 }
 
 // parse reads what was typed as YAML. Where both sides have text it is text, so

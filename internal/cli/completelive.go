@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"flag"
 	"io"
 	"slices"
 	"strings"
@@ -11,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
-	"k8s.io/klog/v2"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 )
@@ -55,13 +53,7 @@ func (e *env) briefly(question func(asking) ([]cobra.Completion, error)) cobra.C
 
 // hush ends all logging: what client-go says of a server that is down would stand
 // on the command line.
-func hush() {
-	logging := flag.NewFlagSet("", flag.ContinueOnError)
-	klog.InitFlags(logging)
-	_ = logging.Set("logtostderr", "false")
-	_ = logging.Set("stderrthreshold", "FATAL")
-	klog.SetOutput(io.Discard)
-}
+func hush() { logTo(io.Discard) }
 
 // beginning keeps what begins with the text that is typed.
 func beginning(all []cobra.Completion, typed string) []cobra.Completion {

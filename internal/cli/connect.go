@@ -12,6 +12,9 @@ import (
 // connect reads the kubeconfig; nothing is sent yet.
 func (e *env) connect() (*cluster.Cluster, error) {
 	api, err := cluster.New(e.flags, e.warnings)
+	if err == nil {
+		api.Values = e.secretValues()
+	}
 	if err == nil && e.flags.CacheDir != nil {
 		api.KeepSchemas(*e.flags.CacheDir)
 	}
@@ -36,6 +39,6 @@ func (e *env) coloredErr() bool { return colors(e.ErrOut) }
 // colors: w is a terminal that shows colours, and the user has not said no
 // (https://no-color.org).
 func colors(w any) bool {
-	f, ok := w.(*os.File)
+	f, ok := asFile(w)
 	return ok && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && term.IsTerminal(int(f.Fd()))
 }

@@ -93,6 +93,7 @@ func (v *diffVerb) checked(cmd *cobra.Command, args []string) (differs bool, err
 
 // run prints every object's diff, also where another one is bad.
 func (v *diffVerb) run(ctx context.Context, policyGiven bool, mode dryRun) (differs bool, err error) {
+	v.plan.secret = v.secretValues()
 	planner, err := v.plan.planner(ctx, policyGiven)
 	if err != nil {
 		return false, err

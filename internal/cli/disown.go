@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/sink"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 )
 
 // disownVerb gives fields up.
@@ -268,7 +269,7 @@ func (v *disownVerb) remove(ctx context.Context, s plan.Subject, value any, fiel
 func spelled(value any, p merge.Path) merge.Path {
 	other := map[string]string{"data": "stringData", "stringData": "data"}
 	obj, _ := value.(map[string]any)
-	if obj["kind"] != "Secret" || obj["apiVersion"] != "v1" || len(p) < 2 || other[p[0].Name] == "" {
+	if !redact.IsSecret(obj) || len(p) < 2 || other[p[0].Name] == "" {
 		return p
 	}
 	if _, there := merge.Lookup(value, p, nil); there {

@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
 )
 
@@ -160,7 +161,7 @@ func stated(obj map[string]any, objects []*handover) *handover {
 func holdsSecret(value any) bool {
 	obj, _ := value.(map[string]any)
 	items, _ := obj["items"].([]any)
-	return obj["kind"] == "Secret" || slices.ContainsFunc(items, holdsSecret)
+	return redact.IsSecret(obj) || slices.ContainsFunc(items, holdsSecret)
 }
 
 // writeFile puts the new text in the old one's place, or shows what would come of

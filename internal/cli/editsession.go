@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 
@@ -131,7 +132,7 @@ func (s *editing) open(g *editor.Guard, reason error) error {
 		err error
 	)
 	g.Away(func() {
-		got, err = s.draft.Edit(g, editor.FromEnv(os.Getenv), editor.Streams{In: s.In, Out: s.Out, Err: s.ErrOut}, text)
+		got, err = s.draft.Edit(g, editor.FromEnv(os.Getenv), editor.Streams{In: s.In, Out: s.Out, Err: direct(s.ErrOut).(io.Writer)}, text)
 	})
 	if err != nil {
 		return err
@@ -311,7 +312,7 @@ func editHeader(s *editing, reason error) string {
 	}
 	if reason != nil {
 		b.WriteString("#\n# This could not be saved:\n")
-		for _, line := range lines(reason) {
+		for _, line := range lines(reason, s.secretValues()) {
 			fmt.Fprintf(&b, "# * %s\n", strings.TrimPrefix(line, s.object.String()+": "))
 		}
 		b.WriteString("# Mend it and save, or save it as it is to give up.\n")

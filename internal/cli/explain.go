@@ -127,6 +127,7 @@ func (v *explainVerb) run(ctx context.Context, policyGiven bool, fields []string
 		}
 		form.paths = append(form.paths, asked{Path: path})
 	}
+	v.plan.secret = v.secretValues()
 	planner, err := v.plan.planner(ctx, policyGiven)
 	if err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 	"syscall"
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/klog/v2"
 )
 
 // The exit codes. diff has 1 for differences and failed for errors.
@@ -29,6 +30,10 @@ const (
 func Main(ctx context.Context, args []string, streams genericiooptions.IOStreams) int {
 	ctx, stop := untilSignal(ctx)
 	defer stop()
+	errs := &stderr{to: streams.ErrOut}
+	streams.ErrOut = errs
+	logTo(errs)
+	defer klog.Flush()
 	root := newRoot(streams)
 	root.SetArgs(args)
 	root.SetIn(streams.In)
@@ -36,7 +41,7 @@ func Main(ctx context.Context, args []string, streams genericiooptions.IOStreams
 	root.SetErr(streams.ErrOut)
 	err := root.ExecuteContext(ctx)
 	code := exitCode(err)
-	for _, line := range lines(err) {
+	for _, line := range lines(err, &errs.values) {
 		fmt.Fprintf(streams.ErrOut, "error: %s\n", line)
 	}
 	if ctx.Err() != nil && err != nil { // all that was asked for may be done all the same

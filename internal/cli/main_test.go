@@ -132,7 +132,7 @@ func TestLines(t *testing.T) {
 		{"control characters are spelled out", errors.New("a\x1b[2J\nb"), []string{`a\x1b[2J\nb`}},
 		{"quotes are not", errors.New(`path "C:\x" is odd`), []string{`path "C:\x" is odd`}},
 	} {
-		if d := cmp.Diff(tt.want, lines(tt.err)); d != "" {
+		if d := cmp.Diff(tt.want, lines(tt.err, nil)); d != "" {
 			t.Errorf("%s:\n%s", tt.reason, d)
 		}
 	}

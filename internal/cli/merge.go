@@ -85,6 +85,7 @@ func (v *mergeVerb) run(ctx context.Context, policyGiven bool) error {
 	if err != nil {
 		return err
 	}
+	v.plan.secret = v.secretValues()
 	planner, err := v.plan.planner(ctx, policyGiven)
 	if err != nil {
 		return err

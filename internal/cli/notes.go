@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/spf13/pflag"
+	"k8s.io/klog/v2"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/batch"
 	"github.com/kubectl-merge/kubectl-merge/internal/plan"
@@ -46,6 +47,9 @@ type teller struct {
 func (f *noteFlags) teller(e *env, out outputFlags, mode dryRun) (*teller, error) {
 	if f.notes != "text" && f.notes != "json" {
 		return nil, fmt.Errorf("--notes=%s: must be text or json", f.notes)
+	}
+	if f.notes == "json" && !klog.V(1).Enabled() {
+		hush() // whoever reads the lines reads JSON, and errors are reported as such
 	}
 	return &teller{
 		w: e.ErrOut, quiet: f.quiet, json: f.notes == "json", secrets: out.secrets, preview: mode != dryNone,

@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/sink"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
+	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 )
 
 // form is a way to print what became of objects. close prints what was held back
@@ -200,7 +201,7 @@ func without(m map[string]any, keys ...string) map[string]any {
 
 // disclose says that a Secret's values are printed, since that was asked for.
 func (v view) disclose(item *batch.Item) {
-	if item.Target.Group == "" && item.Target.Kind == "Secret" && !v.secrets {
+	if redact.IsSecretKind(item.Target.Group, item.Target.Kind) && !v.secrets {
 		form, _, _ := strings.Cut(v.output, "=")
 		fmt.Fprintf(v.ErrOut, "note: %s: -o %s prints its values\n", oneLine(item.Target.String()), form)
 	}

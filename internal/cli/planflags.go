@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/plan"
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 	"github.com/kubectl-merge/kubectl-merge/pkg/strategy"
 )
@@ -32,6 +33,7 @@ type planFlags struct {
 	validate  string
 	overwrite bool
 	replace   replaceFlags
+	secret    *redact.Values // is given the values of Secrets in files that the flags name; may be nil
 }
 
 func (f *planFlags) add(flags *pflag.FlagSet) {
@@ -150,7 +152,7 @@ func (f *planFlags) originals(ctx context.Context) (plan.Originals, error) {
 	if f.original == "-" {
 		return plan.Originals{}, errors.New("--original: is read from a file, and not from standard input: name one, or one of auto, annotation, managed-fields and none")
 	}
-	saved, err := source.ReadSaved(ctx, source.Inputs{Files: []string{f.original}, Flag: "--original"})
+	saved, err := source.ReadSaved(ctx, source.Inputs{Files: []string{f.original}, Flag: "--original", Values: f.secret})
 	if err != nil {
 		return plan.Originals{}, fmt.Errorf("--original=%s: is none of auto, annotation, managed-fields and none, and as a file: %w", f.original, err)
 	}

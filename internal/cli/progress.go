@@ -29,7 +29,7 @@ type progress struct {
 
 // progress is for a user who sits at standard error, and did not ask for quiet.
 func (e *env) progress(quiet bool) *progress {
-	f, ok := e.ErrOut.(*os.File)
+	f, ok := asFile(e.ErrOut)
 	if !ok || quiet || os.Getenv("TERM") == "dumb" || !term.IsTerminal(int(f.Fd())) {
 		return nil
 	}

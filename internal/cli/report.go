@@ -9,13 +9,15 @@ import (
 
 	"github.com/kubectl-merge/kubectl-merge/internal/batch"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
+	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 )
 
 // lines are the errors joined in err, each one line: a cause that many objects share
 // is reported for the first, with a count of the others. Those that say no more than
 // that others, or an interrupt, stood in the way are counted at the end.
-func lines(err error) []string {
-	l := lister{at: map[string]int{}, waiting: map[batch.Hindrance]int{}}
+// Values of Secrets are not in them.
+func lines(err error, secret *redact.Values) []string {
+	l := lister{secret: secret, at: map[string]int{}, waiting: map[batch.Hindrance]int{}}
 	for _, one := range leaves(err) {
 		l.add(one)
 	}
@@ -70,6 +72,7 @@ type group struct {
 
 // lister groups errors by their cause.
 type lister struct {
+	secret        *redact.Values
 	groups        []group
 	at            map[string]int // in groups, by cause
 	hindrances    []batch.Hindrance
@@ -104,7 +107,7 @@ func (l *lister) group(cause string, err error) {
 	if !ok {
 		i = len(l.groups)
 		l.at[cause] = i
-		l.groups = append(l.groups, group{text: errorText(err.Error())})
+		l.groups = append(l.groups, group{text: errorText(l.secret.Blank(err.Error()))})
 	}
 	l.groups[i].objects++
 }
@@ -160,7 +163,7 @@ func (f *noteFlags) report(e *env, err error) error {
 	}
 	t := &teller{w: e.ErrOut, json: true}
 	for _, one := range leaves(err) {
-		n := diff.Note{Kind: noteError, Text: errorText(one.Error())}
+		n := diff.Note{Kind: noteError, Text: errorText(e.secretValues().Blank(one.Error()))}
 		var (
 			object  *batch.ObjectError
 			reached *batch.NotReached

@@ -71,6 +71,7 @@ func (e *env) open(ctx context.Context, r request) (_ *session, err error) {
 		return nil, err
 	}
 	inputs.Pack = true
+	inputs.Values = e.secretValues()
 	from := &liveSide{env: e, files: r.live}
 	if r.plan.replace.given() {
 		if inputs.Change, err = r.plan.replace.change(ctx, e, r.inputs, from); err != nil {
@@ -133,7 +134,7 @@ func (l *liveSide) cluster() (_ *cluster.Cluster, err error) {
 
 func (l *liveSide) read(ctx context.Context) (_ *source.Saved, err error) {
 	if l.saved == nil {
-		if l.saved, err = source.ReadSaved(ctx, source.Inputs{Files: l.files, Flag: "--live", Stdin: l.env.stdin(ctx), Pack: true}); err != nil {
+		if l.saved, err = source.ReadSaved(ctx, source.Inputs{Files: l.files, Flag: "--live", Stdin: l.env.stdin(ctx), Pack: true, Values: l.env.secretValues()}); err != nil {
 			return nil, fmt.Errorf("--live: %w", err)
 		}
 	}

@@ -11,10 +11,14 @@ import (
 	"k8s.io/cli-runtime/pkg/printers"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
+	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 )
 
 // templated is the form of kubectl's template languages, printed by kubectl's own
 // printers.
+//
+// Unlike kubectl: which prints what a terminal would obey in a value as it is. Here it is
+// spelled out, whoever reads it; -o json has every byte.
 func templated(v view) (form, error) {
 	name, spec, _ := strings.Cut(v.output, "=")
 	var (
@@ -36,7 +40,7 @@ func templated(v view) (form, error) {
 		}
 		var b bytes.Buffer
 		err = p.PrintObj(u, &b)
-		return b.Bytes(), err
+		return []byte(diff.Visible(b.String())), err
 	}}, nil
 }
 

@@ -27,7 +27,7 @@ type terminal struct {
 // nobody to ask. Where standard input is taken by a file, the terminal that the
 // process belongs to is asked.
 func (e *env) terminal(stdinTaken bool) *terminal {
-	out, ok := e.ErrOut.(*os.File)
+	out, ok := asFile(e.ErrOut)
 	if !ok || !term.IsTerminal(int(out.Fd())) {
 		return nil
 	}
@@ -174,7 +174,7 @@ func width(w any) int {
 	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 {
 		return n
 	}
-	f, ok := w.(*os.File)
+	f, ok := asFile(w)
 	if !ok {
 		return 0
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
+	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 )
 
 // warnings tells what a server warns of, each warning once. It is kubectl's line.
@@ -50,7 +51,7 @@ func (w *warnings) HandleWarningHeader(code int, _ string, text string) {
 	if w.coloredErr() {
 		label = "\x1b[33;1mWarning:\x1b[0m"
 	}
-	fmt.Fprintf(w.line.beside(w.ErrOut), "%s %s\n", label, errorText(text))
+	fmt.Fprintf(w.line.beside(w.ErrOut), "%s %s\n", label, errorText(w.secretValues().Blank(text)))
 }
 
 // HandleWarningHeaderWithContext is the same: a request's context says nothing here.
@@ -77,7 +78,7 @@ func userAgent() string {
 func (e *env) connection() *genericclioptions.ConfigFlags {
 	e.warnings = &warnings{env: e}
 	flags := genericclioptions.NewConfigFlags(true).WithDeprecatedPasswordFlag().WithDiscoveryQPS(50).WithDiscoveryBurst(300).
-		WithWarningPrinter(genericiooptions.IOStreams{ErrOut: spelling{e.ErrOut}}).
+		WithWarningPrinter(genericiooptions.IOStreams{ErrOut: spelling{e.ErrOut, e.secretValues()}}).
 		WithWrapConfigFn(func(c *rest.Config) *rest.Config {
 			c.WarningHandler, c.WarningHandlerWithContext = nil, e.warnings
 			c.UserAgent = userAgent()
@@ -89,12 +90,15 @@ func (e *env) connection() *genericclioptions.ConfigFlags {
 }
 
 // spelling passes lines on with what a terminal would obey spelled out.
-type spelling struct{ to io.Writer }
+type spelling struct {
+	to     io.Writer
+	secret *redact.Values
+}
 
 // Write takes whole lines.
 func (s spelling) Write(b []byte) (int, error) {
 	for line := range strings.Lines(string(b)) {
-		if _, err := fmt.Fprintln(s.to, errorText(strings.TrimSuffix(line, "\n"))); err != nil {
+		if _, err := fmt.Fprintln(s.to, errorText(s.secret.Blank(strings.TrimSuffix(line, "\n")))); err != nil {
 			return 0, err
 		}
 	}

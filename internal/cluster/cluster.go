@@ -18,6 +18,8 @@ import (
 	_ "k8s.io/client-go/plugin/pkg/client/auth" // every way to log in that kubectl has
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 )
 
 // Getter is the part of kubectl's connection flags that a Cluster needs.
@@ -28,6 +30,9 @@ type Getter interface {
 
 // Cluster is one API server. It may be used by several goroutines.
 type Cluster struct {
+	// Values, which may be nil, is given the values of the Secrets that are read.
+	Values *redact.Values
+
 	client    *rest.RESTClient
 	host      string
 	identity  string        // of the server, as far as the configuration gives it; see identity

@@ -13,6 +13,8 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 )
 
 // Refusal is a server's "no", shortened to what a user needs: never the object
@@ -128,7 +130,7 @@ func hostOf(host string) string {
 }
 
 func (r *Refusal) text(s metav1.Status) string {
-	secret := r.Target.Group == "" && r.Target.Kind == "Secret"
+	secret := redact.IsSecretKind(r.Target.Group, r.Target.Kind)
 	switch {
 	case r.Code == http.StatusUnauthorized:
 		return "the server does not know you: log in again, or choose a user with --user or --context"

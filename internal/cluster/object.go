@@ -12,6 +12,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 )
 
 // Write says how a write is to be done.
@@ -133,12 +134,15 @@ func (c *Cluster) object(ctx context.Context, t Target, verb string, req *rest.R
 	if !ok {
 		return nil, c.garbled("is no object")
 	}
+	if redact.IsSecretKind(t.Group, t.Kind) {
+		c.Values.Add(obj)
+	}
 	return obj, nil
 }
 
 // answer sends a request and gives the bytes of the answer.
 func (c *Cluster) answer(ctx context.Context, t Target, verb string, req *rest.Request) ([]byte, error) {
-	if t.Group == "" && t.Kind == "Secret" {
+	if redact.IsSecretKind(t.Group, t.Kind) {
 		ctx = discreet(ctx)
 	}
 	var again later

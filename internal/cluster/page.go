@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 )
 
 // Listing asks for one page of the objects of a resource.
@@ -74,6 +75,9 @@ func (c *Cluster) List(ctx context.Context, r Resource, namespace, selector stri
 			obj, err := o.Object()
 			if err != nil {
 				return err
+			}
+			if redact.IsSecretKind(r.Group, r.Kind) {
+				c.Values.Add(obj)
 			}
 			if !each(obj) {
 				return nil

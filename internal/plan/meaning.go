@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
@@ -31,7 +32,7 @@ func (p *Planner) Meanings(ctx context.Context, a Annotated, local *source.Objec
 	if len(changes) == 0 {
 		return nil, nil
 	}
-	m := meaning{typ: a.Type, live: lastapplied.FoldStringData(a.Live), secret: a.Kind() == "Secret" && a.Group() == ""}
+	m := meaning{typ: a.Type, live: lastapplied.FoldStringData(a.Live), secret: redact.IsSecret(a.Value)}
 	subject := a.Subject
 	if local != nil {
 		subject.Object, m.file = *local, local.Origin.File
@@ -167,7 +168,7 @@ func (m meaning) value(p merge.Path, v any, before string) string {
 	if m.secret && len(p) > 0 && (p[0].Name == "data" || p[0].Name == "stringData") {
 		return ""
 	}
-	_, v = diff.Mask(nil, v)
+	v = diff.MaskAt(p, v)
 	var text string
 	switch v := v.(type) {
 	case string:

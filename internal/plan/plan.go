@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 	"github.com/kubectl-merge/kubectl-merge/pkg/strategy"
 )
@@ -302,7 +303,7 @@ func (p *Planner) mistyped(out *Planned) error {
 			break
 		}
 		text := fmt.Sprintf("%s: must be %s", w.Path, w.Want)
-		if w.Fix != "" && !(out.Kind() == "Secret" && out.Group() == "") {
+		if w.Fix != "" && !redact.IsSecretKind(out.Group(), out.Kind()) {
 			text += ": write " + w.Fix
 		}
 		texts = append(texts, text+out.at(w.Path))

@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 )
 
 // Inputs says where objects are to be read, as kubectl's -f, -R, -k and -l do.
@@ -29,6 +31,9 @@ type Inputs struct {
 	Timeout   time.Duration // of a URL, all tries together; 0: RequestTimeout, less: none
 	Agent     string        // as what the program presents itself to a URL's server
 	Pack      bool          // objects come back Packed, so that many of them take little room
+
+	// Values, which may be nil, is given the values of the Secrets that are read.
+	Values *redact.Values
 
 	// Change, which may be nil, is given all objects before any is left out or
 	// packed. Where one of them cannot be read, none is given back.
@@ -52,7 +57,7 @@ func Read(ctx context.Context, in Inputs) ([]Object, error) {
 	}
 	first := keep
 	if in.Change != nil { // it has to see all of them, as they are
-		first = func(o Object) (Object, bool) { return o, true }
+		first = func(o Object) (Object, bool) { in.Values.Add(o.Value); return o, true }
 	}
 	var (
 		objects []Object
@@ -61,7 +66,9 @@ func Read(ctx context.Context, in Inputs) ([]Object, error) {
 	in.texts(ctx, func(name string, data []byte, err error) {
 		if err == nil {
 			var got []Object
-			got, err = parse(name, data, first)
+			if got, err = parse(name, data, first); err != nil && redact.Mentions(string(data)) {
+				in.Values.AddLines(string(data)) // the error may quote what nobody could read
+			}
 			objects = append(objects, got...)
 		}
 		errs = append(errs, err)
@@ -90,6 +97,7 @@ func (in Inputs) keeping() (keeping, error) {
 		return nil, fmt.Errorf("--selector %q: %w", in.Selector, err)
 	}
 	return func(o Object) (Object, bool) {
+		in.Values.Add(o.Value)
 		if in.Selector != "" && !selector.Matches(labels.Set(o.Labels())) {
 			return o, false
 		}
@@ -137,6 +145,9 @@ func (in Inputs) texts(ctx context.Context, add func(name string, data []byte, e
 	}
 	if in.Kustomize != "" {
 		data, err := in.build(ctx)
+		if err != nil {
+			(&generators{values: in.Values}).read(in.Kustomize)
+		}
 		add(in.Kustomize, data, err)
 	}
 }

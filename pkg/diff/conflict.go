@@ -10,6 +10,7 @@ import (
 // who set live's and when, and the two ways out, three lines in all
 // (Note.String). No conflicts: nil.
 func Conflicts(t Told) []Note {
+	t = t.looked()
 	var out []Note
 	for _, d := range t.Plan.Conflicts {
 		out = append(out, t.conflict(t.applied(d)))
@@ -131,7 +132,7 @@ func word(s string) string {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._-/:", r)
 	}
-	s = visible(s)
+	s = Visible(s)
 	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
 		return s
 	}

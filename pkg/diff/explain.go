@@ -53,6 +53,7 @@ func (r Row) value() map[string]any {
 // at or below one of them are explained, or the one value that holds it; a path may
 // name an entry by some of its keys. Without, what is only the API's own book-keeping and status are left out.
 func Explain(t Told, paths ...merge.Path) Explanation {
+	t = t.looked()
 	settled := map[string]merge.Disagreement{}
 	for _, d := range append(t.Plan.Settled[:len(t.Plan.Settled):len(t.Plan.Settled)], t.Plan.Conflicts...) {
 		settled[d.Path.String()] = d
@@ -96,8 +97,7 @@ func (t Told) row(b merge.Because, d merge.Disagreement, disagree bool) Row {
 
 // blanked: a Secret's original keeps no value that could differ.
 func (t Told) blanked(b merge.Because) bool {
-	_, secret := t.secretAt(b.Path)
-	return secret && b.Original.Value == ""
+	return t.secretDepth(b.Path) >= 0 && b.Original.Value == ""
 }
 
 // like masks the result as the side that it equals is masked.

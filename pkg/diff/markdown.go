@@ -193,7 +193,7 @@ func fence(text string, n int) string {
 
 // code is text that Markdown leaves alone.
 func code(s string) string {
-	s = strings.ReplaceAll(visible(s), "\n", " ")
+	s = strings.ReplaceAll(Visible(s), "\n", " ")
 	f := fence(s, 1)
 	if strings.HasPrefix(s, "`") || strings.HasSuffix(s, "`") {
 		s = " " + s + " "
@@ -203,7 +203,7 @@ func code(s string) string {
 
 // inline is text without a meaning in Markdown or HTML.
 func inline(s string) string {
-	s = html.EscapeString(strings.ReplaceAll(visible(s), "\n", " "))
+	s = html.EscapeString(strings.ReplaceAll(Visible(s), "\n", " "))
 	for _, c := range []string{"\\", "|", "*", "_", "`", "[", "]"} {
 		s = strings.ReplaceAll(s, c, "\\"+c)
 	}

@@ -3,10 +3,10 @@ package diff
 import (
 	"encoding/json"
 	"maps"
-	"slices"
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 )
 
 // What stands in a Secret's place; the words are kubectl diff's
@@ -17,107 +17,219 @@ const (
 	maskedAfter  = "*** (after)"
 )
 
-// lastApplied is the annotation in which a whole Secret may stand once more.
-const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
+// lastApplied is the annotation in which a whole object stands once more.
+const lastApplied = redact.LastApplied
 
-// Mask hides the values of data and stringData of every Secret in two forms of an
-// object, or of a List, so that a value that differs is recognisable as such.
-// Either may be nil. What holds no Secret is returned as it is.
+// Mask hides what pkg/redact names in two forms of an object, or of a List, so that a
+// value that differs is recognizable as such: the values of Secrets, the environment
+// variables whose name asks for it, and the manifests of Secrets in text. Either may be
+// nil. What holds nothing of the kind is returned as it is.
 //
-// Unlike kubectl: stringData, Lists and the last-applied annotation are masked
-// too; kubectl diff prints their values.
+// Unlike kubectl: stringData, Lists, the annotations that copy an object and
+// environment variables are masked too; kubectl diff prints their values.
 func Mask(live, result any) (liveMasked, resultMasked any) {
-	return mask(live, result)
+	return MaskFields(live, result, nil)
 }
 
-// mask walks both forms at once. A Secret is known by its kind wherever it
+// MaskFields is Mask that hides the sensitive fields too; nil: there are none.
+func MaskFields(live, result any, sensitive redact.Fields) (liveMasked, resultMasked any) {
+	return masking{sensitive}.mask(live, result)
+}
+
+// masking walks both forms at once. A Secret is known by its kind wherever it
 // stands, so that Lists and templates need no knowledge of their own.
-func mask(a, b any) (any, any) {
+type masking struct {
+	fields redact.Fields // below the values it is at
+}
+
+func (m masking) mask(a, b any) (any, any) {
 	x, xMap := a.(map[string]any)
 	y, yMap := b.(map[string]any)
 	if xMap || yMap {
-		x, y = maskMaps(x, y)
-		return keep(xMap, x, a), keep(yMap, y, b)
+		x, y = m.maps(x, y)
+		return m.keep(xMap, x, a), m.keep(yMap, y, b)
 	}
-	l, lList := a.([]any)
-	m, mList := b.([]any)
-	if lList || mList {
-		l, m = maskLists(l, m)
-		return keep(lList, l, a), keep(mList, m, b)
+	k, kList := a.([]any)
+	l, lList := b.([]any)
+	if kList || lList {
+		k, l = m.lists(k, l)
+		return m.keepList(kList, k, a), m.keepList(lList, l, b)
 	}
-	return a, b
+	return maskText(a, b, maskedBefore), maskText(b, a, maskedAfter)
 }
 
-// keep gives the masked form, or the value itself where it is of another kind
-// than its counterpart. It is then masked alone.
-func keep[T any](is bool, masked T, v any) any {
-	if is {
-		return masked
-	}
-	switch v.(type) {
-	case map[string]any, []any:
-		alone, _ := mask(v, nil)
-		return alone
+// maskText hides a text that holds the manifest of a Secret.
+func maskText(v, other any, differs string) any {
+	if s, ok := v.(string); ok && redact.HoldsSecret(s) {
+		return veil(v, other, other != nil, differs)
 	}
 	return v
 }
 
-// openFields are those of a Secret that hold no values. What is not one of them, and
-// not data or stringData either, is a mistake (stringdata) that may hold some.
-var openFields = []string{"apiVersion", "kind", "metadata", "type", "immutable"}
+// keep gives the masked form, or the value itself where it is of another kind
+// than its counterpart. It is then masked alone.
+func (m masking) keep(is bool, masked map[string]any, v any) any {
+	if is {
+		return masked
+	}
+	return m.alone(v)
+}
 
-func maskMaps(x, y map[string]any) (map[string]any, map[string]any) {
-	x, y = maskAnnotation(x, y)
-	secret := isSecret(x) || isSecret(y) // what became of a Secret may have its values still
+func (m masking) keepList(is bool, masked []any, v any) any {
+	if is {
+		return masked
+	}
+	return m.alone(v)
+}
+
+func (m masking) alone(v any) any {
+	if v == nil {
+		return nil
+	}
+	out, _ := m.mask(v, nil)
+	return out
+}
+
+func (m masking) maps(x, y map[string]any) (map[string]any, map[string]any) {
+	x, y = m.annotations(x, y)
+	secret := redact.IsSecret(x) || redact.IsSecret(y) // what became of a Secret may have its values still
 	for _, k := range eachKey(x, y) {
-		if secret && !slices.Contains(openFields, k) {
+		whole, below := m.fields.Below(merge.Named(k))
+		if whole || secret && !(redact.Open(k, x[k]) && redact.Open(k, y[k])) || k == "stringData" {
 			x, y = maskField(x, y, k)
 			continue
 		}
+		if redact.Copies(k) {
+			continue // masked above
+		}
 		v, had := x[k]
 		w, has := y[k]
-		mv, mw := mask(v, w)
-		if had && !merge.Identical(v, mv) {
+		if k == "env" {
+			v, w = maskEnv(v, w)
+		}
+		mv, mw := masking{below}.mask(v, w)
+		if had && !merge.Identical(x[k], mv) {
 			x = with(x, k, mv)
 		}
-		if has && !merge.Identical(w, mw) {
+		if has && !merge.Identical(y[k], mw) {
 			y = with(y, k, mw)
 		}
 	}
 	return x, y
 }
 
-// maskLists pairs objects by what they are, anything else by place.
-func maskLists(l, m []any) ([]any, []any) {
+// maskEnv masks the environment variables that hold a secret by their name.
+func maskEnv(a, b any) (any, any) {
+	x, y := envOf(a), envOf(b)
+	if len(x) == 0 && len(y) == 0 {
+		return a, b
+	}
+	return hideEnv(a, y, maskedBefore), hideEnv(b, x, maskedAfter)
+}
+
+// envOf are the values of a container's env that a name calls secret, by name.
+func envOf(v any) map[string]any {
+	found := map[string]any{}
+	list, _ := v.([]any)
+	for _, e := range list {
+		e, _ := e.(map[string]any)
+		name, _ := e["name"].(string)
+		if value, ok := e["value"].(string); ok && value != "" && redact.SensitiveName(name) {
+			found[name] = value
+		}
+	}
+	return found
+}
+
+func hideEnv(v any, others map[string]any, differs string) any {
+	list, _ := v.([]any)
+	var out []any
+	for i, e := range list {
+		m, _ := e.(map[string]any)
+		name, _ := m["name"].(string)
+		if value, ok := m["value"].(string); ok && value != "" && redact.SensitiveName(name) {
+			other, paired := others[name]
+			out = replaced(out, list, i, with(m, "value", veil(value, other, paired, differs)))
+		}
+	}
+	if out == nil {
+		return v
+	}
+	return out
+}
+
+// lists pairs objects by what they are, anything else by place.
+func (m masking) lists(k, l []any) ([]any, []any) {
 	places := map[string]int{}
-	for i, e := range m {
+	for i, e := range l {
 		if id := objectID(e); id != "" {
 			places[id] = i
 		}
 	}
-	var outL, outM []any
-	done := make([]bool, len(m))
-	for i, e := range l {
+	var outK, outL []any
+	done := make([]bool, len(l))
+	for i, e := range k {
 		j, ok := places[objectID(e)]
-		if !ok && objectID(e) == "" && i < len(m) && objectID(m[i]) == "" {
+		if !ok && objectID(e) == "" && i < len(l) && objectID(l[i]) == "" {
 			j, ok = i, true
 		}
 		if !ok || done[j] {
-			v, _ := mask(e, nil)
-			outL = replaced(outL, l, i, v)
+			v, _ := m.entry(e, nil)
+			outK = replaced(outK, k, i, v)
 			continue
 		}
 		done[j] = true
-		v, w := mask(e, m[j])
-		outL, outM = replaced(outL, l, i, v), replaced(outM, m, j, w)
+		v, w := m.entry(e, l[j])
+		outK, outL = replaced(outK, k, i, v), replaced(outL, l, j, w)
 	}
-	for j, e := range m {
+	for j, e := range l {
 		if !done[j] {
-			_, w := mask(nil, e)
-			outM = replaced(outM, m, j, w)
+			_, w := m.entry(nil, e)
+			outL = replaced(outL, l, j, w)
 		}
 	}
-	return pick(outL, l), pick(outM, m)
+	return pick(outK, k), pick(outL, l)
+}
+
+// entry masks an entry of a list, which has no name that a rule could name it by but
+// what it holds.
+func (m masking) entry(a, b any) (any, any) {
+	if m.fields == nil {
+		return m.mask(a, b)
+	}
+	whole, below := m.fields.Below(entryStep(a))
+	wholeB, belowB := m.fields.Below(entryStep(b))
+	if whole || wholeB {
+		return veilOr(a, b, maskedBefore), veilOr(b, a, maskedAfter)
+	}
+	if below == nil {
+		below = belowB
+	}
+	return masking{below}.mask(a, b)
+}
+
+// entryStep is the step to an entry with everything that could be a key of it.
+func entryStep(v any) merge.Step {
+	m, ok := v.(map[string]any)
+	if !ok {
+		return merge.Step{Kind: merge.ValueStep, Value: v}
+	}
+	step := merge.Step{Kind: merge.KeyStep}
+	for k, e := range m {
+		switch e.(type) {
+		case map[string]any, []any:
+		default:
+			step.Keys = append(step.Keys, merge.KeyPart{Name: k, Value: e})
+		}
+	}
+	return step
+}
+
+func veilOr(v, other any, differs string) any {
+	if v == nil {
+		return nil
+	}
+	return veil(v, other, other != nil, differs)
 }
 
 func replaced(out, in []any, i int, v any) []any {
@@ -191,16 +303,31 @@ func veil(v, other any, paired bool, differs string) string {
 	return masked
 }
 
-// maskAnnotation masks the Secret that stands in the last-applied annotation.
-func maskAnnotation(x, y map[string]any) (map[string]any, map[string]any) {
-	a, b := annotation(x), annotation(y)
-	if !strings.Contains(a, "Secret") && !strings.Contains(b, "Secret") && !isSecret(x) && !isSecret(y) {
+// annotations masks the objects that stand in annotations once more.
+func (m masking) annotations(x, y map[string]any) (map[string]any, map[string]any) {
+	notes, others := annotations(x), annotations(y)
+	for _, name := range eachKey(notes, others) {
+		if redact.Copies(name) {
+			a, _ := notes[name].(string)
+			b, _ := others[name].(string)
+			x, y = m.annotation(x, y, copied{name, a, b})
+		}
+	}
+	return x, y
+}
+
+// copied is an annotation that may hold an object, of both forms.
+type copied struct{ name, a, b string }
+
+func (m masking) annotation(x, y map[string]any, c copied) (map[string]any, map[string]any) {
+	secret := redact.IsSecret(x) || redact.IsSecret(y)
+	if !secret && m.fields == nil && !mayHide(c.a) && !mayHide(c.b) {
 		return x, y
 	}
-	v, okA := decoded(a)
-	w, okB := decoded(b)
-	v, w = mask(v, w)
-	return withText(x, a, v, okA, maskedIf(a, b, maskedBefore)), withText(y, b, w, okB, maskedIf(b, a, maskedAfter))
+	v, okA := decoded(c.a)
+	w, okB := decoded(c.b)
+	v, w = m.mask(v, w)
+	return withText(x, c.name, c.a, v, okA, maskedIf(c.a, c.b, maskedBefore)), withText(y, c.name, c.b, w, okB, maskedIf(c.b, c.a, maskedAfter))
 }
 
 func maskedIf(text, other, differs string) string {
@@ -220,9 +347,8 @@ func decoded(text string) (any, bool) {
 	return v, ok
 }
 
-// withText puts the masked configuration back; one that could not be read is
-// hidden whole.
-func withText(obj map[string]any, text string, v any, ok bool, whole string) map[string]any {
+// withText puts the masked object back; one that could not be read is hidden whole.
+func withText(obj map[string]any, name, text string, v any, ok bool, whole string) map[string]any {
 	if text == "" {
 		return obj
 	}
@@ -230,22 +356,18 @@ func withText(obj map[string]any, text string, v any, ok bool, whole string) map
 		whole = string(now) + "\n"
 	}
 	meta, _ := obj["metadata"].(map[string]any)
-	notes, _ := meta["annotations"].(map[string]any)
-	return with(obj, "metadata", with(meta, "annotations", with(notes, lastApplied, whole)))
+	return with(obj, "metadata", with(meta, "annotations", with(annotations(obj), name, whole)))
 }
 
-func annotation(obj map[string]any) string {
+func annotations(obj map[string]any) map[string]any {
 	meta, _ := obj["metadata"].(map[string]any)
 	notes, _ := meta["annotations"].(map[string]any)
-	s, _ := notes[lastApplied].(string)
-	return s
+	return notes
 }
 
-// isSecret: of the core group, whatever its version; a file may leave that out.
-func isSecret(m map[string]any) bool {
-	kind, _ := m["kind"].(string)
-	version, _ := m["apiVersion"].(string)
-	return kind == "Secret" && !strings.Contains(version, "/")
+// mayHide: the text of an object that has something to hide has one of these words.
+func mayHide(text string) bool {
+	return strings.Contains(text, "ecret") || strings.Contains(text, `"env"`) || strings.Contains(text, `"stringData"`)
 }
 
 // with returns m with one entry changed.

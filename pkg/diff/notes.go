@@ -109,6 +109,7 @@ func sideName(s merge.Side) string {
 // Notes reports what a merge overwrote, removed, kept and could not decide, in path
 // order by kind; conflicts are reported by Conflicts. Nothing happened: nil.
 func Notes(t Told) []Note {
+	t = t.looked()
 	var out []Note
 	for _, d := range t.Plan.Settled {
 		if d.Rule != "" && d.Winner == merge.LiveSide && saysNothing(d.Local) {

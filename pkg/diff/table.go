@@ -58,7 +58,7 @@ func (r Row) cells(roomy bool, n int) []string {
 	if from == "" {
 		from = "-"
 	}
-	path := visible(r.Path.String())
+	path := Visible(r.Path.String())
 	if roomy {
 		return []string{path, cell(r.Result, n), from, r.reason()}
 	}

@@ -1,7 +1,10 @@
 package diff
 
 import (
+	"slices"
+
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 )
 
 // Told is one object and what a merge of it came to: what notes, conflicts and
@@ -23,6 +26,9 @@ type Told struct {
 	FromOwners bool
 
 	ShowSecrets bool
+	Sensitive   redact.Fields // of this object, which are masked too; nil: none
+
+	secrets *secrets // nil until somebody has looked
 
 	// Preview: nothing is written, so that notes are in the conditional.
 	Preview bool
@@ -43,50 +49,116 @@ func (t Told) mask(p merge.Path, s sides) sides {
 	if t.ShowSecrets {
 		return s
 	}
-	inside, ok := t.secretAt(p) // if not: a whole Secret may still be inside the value
-	local := wrap(inside, s.local, ok)
-	live, now := Mask(wrap(inside, s.live, ok), local)
-	out := sides{local: unwrap(inside, now, s.local), live: unwrap(inside, live, s.live)}
+	depth := t.secretDepth(p)
+	hide := masking{t.Sensitive}
+	local := wrap(p, s.local, depth)
+	live, now := hide.mask(wrap(p, s.live, depth), local)
+	out := sides{local: unwrap(p, now, s.local), live: unwrap(p, live, s.live)}
 	switch {
 	case alike(s.original, s.local):
 		out.original = out.local
 	case alike(s.original, s.live):
 		out.original = out.live
 	default:
-		original, _ := Mask(wrap(inside, s.original, ok), nil)
-		out.original = unwrap(inside, original, s.original)
+		original, _ := hide.mask(wrap(p, s.original, depth), nil)
+		out.original = unwrap(p, original, s.original)
 	}
 	return out
 }
 
-// secretAt is the rest of the path below the Secret that it leads into.
-func (t Told) secretAt(p merge.Path) (merge.Path, bool) {
-	for i := 0; i <= len(p); i++ {
-		for _, root := range []any{t.Local, t.Live, t.Plan.Result} {
+// MaskAt is Mask of a value alone, by the path that leads to it in its object, which is
+// no Secret: what is hidden depends on the names around it.
+func MaskAt(p merge.Path, v any) any {
+	_, hidden := Mask(nil, wrap(p, merge.Some(v), -1))
+	return unwrap(p, hidden, merge.Some(v)).Value
+}
+
+// secrets is where Secrets are in what is told of.
+type secrets struct {
+	top   bool // it is one
+	below bool // some are parts of it
+}
+
+// looked is t with its Secrets found, which is done once and not for each path.
+func (t Told) looked() Told {
+	if t.secrets != nil {
+		return t
+	}
+	t.secrets = &secrets{}
+	for _, root := range []any{t.Local, t.Live, t.Plan.Result} {
+		m, _ := root.(map[string]any)
+		t.secrets.top = t.secrets.top || redact.IsSecret(m)
+		for _, v := range m {
+			t.secrets.below = t.secrets.below || hasSecret(v)
+		}
+	}
+	return t
+}
+
+func hasSecret(v any) bool {
+	switch v := v.(type) {
+	case map[string]any:
+		if redact.IsSecret(v) {
+			return true
+		}
+		for _, e := range v {
+			if hasSecret(e) {
+				return true
+			}
+		}
+	case []any:
+		return slices.ContainsFunc(v, hasSecret)
+	}
+	return false
+}
+
+// secretDepth is how many steps of the path lead to a Secret; -1 if it leads into
+// none. A whole Secret may still be inside the value there.
+func (t Told) secretDepth(p merge.Path) int {
+	t = t.looked()
+	if t.secrets.top {
+		return 0
+	}
+	if !t.secrets.below {
+		return -1
+	}
+	for _, root := range []any{t.Local, t.Live, t.Plan.Result} {
+		for i := 1; i <= len(p); i++ {
 			v, ok := merge.Lookup(root, p[:i], nil)
-			if m, isMap := v.(map[string]any); ok && isMap && isSecret(m) {
-				return p[i:], true
+			if !ok {
+				break
+			}
+			if m, isMap := v.(map[string]any); isMap && redact.IsSecret(m) {
+				return i
 			}
 		}
 	}
-	return nil, false
+	return -1
 }
 
-// wrap puts a value back where it came from, in a Secret that has nothing else.
-func wrap(p merge.Path, o merge.Opt, secret bool) any {
+// wrap puts a value back where it came from, in an object that has nothing else but
+// what says what it is: the kind of a Secret, and the keys of entries.
+func wrap(p merge.Path, o merge.Opt, secret int) any {
 	if !o.Set {
 		return nil
 	}
 	v := o.Value
 	for i := len(p) - 1; i >= 0; i-- {
-		if p[i].Kind == merge.FieldStep {
-			v = map[string]any{p[i].Name: v}
-		} else {
+		if p[i].Kind != merge.FieldStep {
 			v = []any{v}
+			continue
 		}
-	}
-	if m, ok := v.(map[string]any); ok && secret {
-		return with(m, "kind", "Secret")
+		m := map[string]any{}
+		if i > 0 {
+			for _, k := range p[i-1].Keys {
+				m[k.Name] = k.Value
+			}
+		}
+		if i == secret {
+			m["kind"], m["apiVersion"], m["metadata"] = "Secret", "v1", map[string]any{}
+		}
+		m[p[i].Name] = v
+		v = m
 	}
 	return v
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 )
 
 // Doc is one object in two forms. A nil Live is an object that will be created,
@@ -28,7 +29,8 @@ type Options struct {
 	// uid, creationTimestamp, and a status in which nothing changes.
 	ShowManagedFields bool
 
-	ShowSecrets bool // print a Secret's values
+	ShowSecrets bool          // print a Secret's values
+	Sensitive   redact.Fields // are masked too; nil: none
 
 	// From and To are what the two forms are called above the diff; "" is live and
 	// merged.
@@ -79,7 +81,7 @@ func Unified(w io.Writer, d Doc, o Options) (changed bool, err error) {
 func Texts(d Doc, o Options) (live, result string, err error) {
 	a, b := d.Live, d.Result
 	if !o.ShowSecrets {
-		a, b = Mask(a, b)
+		a, b = MaskFields(a, b, o.Sensitive)
 	}
 	if !o.ShowManagedFields {
 		a, b = quiet(a, b)
@@ -96,7 +98,7 @@ func text(v any) (string, error) {
 		return "", nil
 	}
 	y, err := YAML(v)
-	return visible(string(y)), err
+	return Visible(string(y)), err
 }
 
 // bookkeeping is metadata that changes with every write and says nothing.

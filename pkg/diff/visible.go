@@ -9,10 +9,10 @@ import (
 	"unicode/utf16"
 )
 
-// visible spells out the characters that drive a terminal or change the order in
+// Visible spells out the characters that drive a terminal or change the order in
 // which text is read: control characters other than newline and tab, and
 // Unicode's format characters.
-func visible(s string) string {
+func Visible(s string) string {
 	s = strings.ToValidUTF8(s, "\ufffd")
 	if strings.IndexFunc(s, unseen) < 0 {
 		return s
@@ -33,10 +33,10 @@ func visible(s string) string {
 	return b.String()
 }
 
-// inLine is visible for what stands within a line: a name with a line break in it
+// inLine is Visible for what stands within a line: a name with a line break in it
 // must not pass for a line of its own.
 func inLine(s string) string {
-	return strings.NewReplacer("\n", `\n`, "\t", `\t`).Replace(visible(s))
+	return strings.NewReplacer("\n", `\n`, "\t", `\t`).Replace(Visible(s))
 }
 
 func unseen(r rune) bool {

@@ -3,9 +3,9 @@ package lastapplied
 import (
 	"maps"
 	"reflect"
-	"slices"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 )
 
 // blankTo gives conf as far as level lets it be known, marked.
@@ -23,14 +23,10 @@ func blankTo(conf map[string]any, level Blanking, typ *merge.Type) map[string]an
 	return withAnnotations(conf, set(annotations(conf), Marker, string(level)))
 }
 
-// plainFields of a Secret hold none of its values. Any other does, or is data or
-// stringData misspelt.
-var plainFields = []string{"apiVersion", "kind", "metadata", "type", "immutable"}
-
 // holdsValues: a Secret of nothing but metadata and type needs no blanking.
 func holdsValues(conf map[string]any) bool {
 	for name, v := range conf {
-		if !slices.Contains(plainFields, name) && !allEmpty(v) {
+		if !redact.Open(name, v) && !allEmpty(v) {
 			return true
 		}
 	}
@@ -42,7 +38,7 @@ func holdsValues(conf map[string]any) bool {
 func blankSecret(conf map[string]any) map[string]any {
 	conf = maps.Clone(conf)
 	for name, v := range conf {
-		if v == nil || slices.Contains(plainFields, name) {
+		if v == nil || redact.Open(name, v) {
 			continue
 		}
 		keys := map[string]any{} // also of no map: the server will refuse it, and it may be a value all the same

@@ -8,6 +8,7 @@ import (
 	"maps"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 )
 
 // Limit is how many bytes the keys and values of an object's annotations may
@@ -83,7 +84,7 @@ func levels(conf map[string]any, atLeast Blanking) []Blanking {
 		return all[2:]
 	case atLeast == BlankAll:
 		return all[3:]
-	case atLeast == BlankSecret, isSecret(conf) && holdsValues(conf):
+	case atLeast == BlankSecret, redact.IsSecret(conf) && holdsValues(conf):
 		return all[1:]
 	}
 	return []Blanking{BlankNothing, BlankLeaves, BlankAll}

@@ -3,9 +3,9 @@ package lastapplied
 import (
 	"encoding/base64"
 	"maps"
-	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 )
 
 // With returns obj with text as its last-applied annotation. Metadata and
@@ -103,7 +103,7 @@ func Strip(obj any, status bool) (any, []merge.Path) {
 // is no map) stays where it is. Anything but a Secret is returned as it is.
 func FoldStringData(obj any) any {
 	o, ok := obj.(map[string]any)
-	if !ok || !isSecret(o) {
+	if !ok || !redact.IsSecret(o) {
 		return obj
 	}
 	raw, ok := o["stringData"]
@@ -148,11 +148,6 @@ func folded(data, from map[string]any) (all, left map[string]any) {
 		}
 	}
 	return all, left
-}
-
-// isSecret: of the core group, whatever its version; a file may leave that out.
-func isSecret(o map[string]any) bool {
-	return str(o, "kind") == "Secret" && !strings.Contains(str(o, "apiVersion"), "/")
 }
 
 func meta(obj any) map[string]any {

@@ -92,7 +92,7 @@ func TestScreen(t *testing.T) {
 
 	merge := []string{"-f", name, "--live", "live.json"}
 	var lines [][]string
-	for _, form := range []string{"name", "yaml", "json", "patch", "diff", "explain", "markdown", "custom-columns=N:.metadata.name,D:.data"} {
+	for _, form := range []string{"name", "yaml", "json", "patch", "diff", "explain", "markdown", "custom-columns=N:.metadata.name,D:.data", "jsonpath={.metadata.name} {.data}", "jsonpath-as-json={.data}", "go-template={{.metadata.name}} {{.data}}"} {
 		lines = append(lines, append(merge[:4:4], "-o", form))
 	}
 	for _, more := range [][]string{nil, {"--notes=json"}, {"--policy=strict"}, {"--policy=strict", "--notes=json"}, {"--policy=strict", "-o", "markdown"},

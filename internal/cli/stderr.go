@@ -1,0 +1,64 @@
+package cli
+
+import (
+	"flag"
+	"io"
+	"os"
+	"sync"
+
+	"k8s.io/klog/v2"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
+)
+
+// stderr is standard error: the one place where text leaves that is for people or
+// logs. The values of the run's Secrets are blanked in it, whoever wrote it; what is
+// written at once stays together, so that no line stands within another.
+type stderr struct {
+	mu     sync.Mutex
+	to     io.Writer
+	values redact.Values
+}
+
+// Write writes whole lines.
+func (r *stderr) Write(b []byte) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if _, err := io.WriteString(r.to, r.values.Blank(string(b))); err != nil {
+		return 0, err
+	}
+	return len(b), nil
+}
+
+// secretValues are those that are blanked on standard error; nil where nothing is.
+func (e *env) secretValues() *redact.Values {
+	if r, ok := e.ErrOut.(*stderr); ok {
+		return &r.values
+	}
+	return nil
+}
+
+// direct is a stream as it was given to the process: for who needs to know whether it
+// is a terminal, and for programs that are run.
+func direct(w any) any {
+	if r, ok := w.(*stderr); ok {
+		return r.to
+	}
+	return w
+}
+
+// asFile is the file that a stream is, if it is one.
+func asFile(w any) (*os.File, bool) {
+	f, ok := direct(w).(*os.File)
+	return f, ok
+}
+
+// logTo has everything logged written to w, each entry once; client-go logs by klog.
+func logTo(w io.Writer) {
+	logging := flag.NewFlagSet("", flag.ContinueOnError)
+	klog.InitFlags(logging)
+	for name, value := range map[string]string{"logtostderr": "false", "stderrthreshold": "FATAL", "one_output": "true"} {
+		_ = logging.Set(name, value) // each is there
+	}
+	klog.SetOutput(w)
+}

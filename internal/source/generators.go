@@ -1,0 +1,108 @@
+package source
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
+)
+
+// generators finds the values that a kustomization makes Secrets of, for an error of
+// kustomize's that may quote them: nothing has been generated then that could be asked.
+type generators struct {
+	values *redact.Values
+	seen   map[string]bool // folders
+}
+
+// Bounds of what is looked at for one error.
+const (
+	mostGeneratorFolders = 100
+	mostGeneratorFile    = 1 << 20
+)
+
+// read notes the values of a kustomization's folder and of the local ones that it
+// names. What cannot be read is nothing to note.
+func (g *generators) read(dir string) {
+	dir = filepath.Clean(dir)
+	if g.seen == nil {
+		g.seen = map[string]bool{}
+	}
+	if g.values == nil || g.seen[dir] || len(g.seen) == mostGeneratorFolders {
+		return
+	}
+	g.seen[dir] = true
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		if e.Type().IsRegular() && slices.Contains(append(extensions, ""), filepath.Ext(e.Name())) {
+			g.file(dir, e.Name())
+		}
+	}
+}
+
+func (g *generators) file(dir, name string) {
+	text, ok := g.text(filepath.Join(dir, name))
+	if !ok {
+		return
+	}
+	docs, err := Decode(text)
+	if err != nil && redact.Mentions(string(text)) {
+		g.values.AddLines(string(text))
+	}
+	for _, d := range docs {
+		g.values.Add(d.Value)
+		kustomization, _ := d.Value.(map[string]any)
+		for _, key := range []string{"resources", "bases", "components"} {
+			for _, below := range texts(kustomization[key]) {
+				g.read(filepath.Join(dir, below))
+			}
+		}
+		list, _ := kustomization["secretGenerator"].([]any)
+		for _, e := range list {
+			generator, _ := e.(map[string]any)
+			for _, env := range append(texts(generator["envs"]), texts([]any{generator["env"]})...) {
+				text, _ := g.text(filepath.Join(dir, env))
+				g.values.AddLines(string(text))
+			}
+			for _, file := range texts(generator["files"]) {
+				text, _ := g.text(filepath.Join(dir, afterKey(file)))
+				g.values.AddText(string(text))
+			}
+		}
+	}
+}
+
+// text is a file's, if it is one and no large one.
+func (g *generators) text(name string) ([]byte, bool) {
+	info, err := os.Stat(name)
+	if err != nil || info.Mode().Type()&fs.ModeType != 0 || info.Size() > mostGeneratorFile {
+		return nil, false
+	}
+	text, err := os.ReadFile(name)
+	return text, err == nil
+}
+
+// afterKey is the file's name in KEY=FILE.
+func afterKey(file string) string {
+	for i := range len(file) {
+		if file[i] == '=' {
+			return file[i+1:]
+		}
+	}
+	return file
+}
+
+func texts(v any) []string {
+	list, _ := v.([]any)
+	var all []string
+	for _, e := range list {
+		if text, ok := e.(string); ok {
+			all = append(all, text)
+		}
+	}
+	return all
+}

@@ -1,0 +1,133 @@
+// Package redact says which fields of which objects hide what, and blanks values in
+// text. It refuses to print: whoever shows a part of an object asks here first.
+package redact
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
+
+// LastApplied is the annotation in which kubectl apply keeps the whole object.
+const LastApplied = "kubectl.kubernetes.io/last-applied-configuration"
+
+// copies are the annotations in which tools keep a whole object, or the last one's
+// changes, so that the values of a Secret stand there once more.
+var copies = []string{
+	LastApplied,
+	"kapp.k14s.io/original", // https://carvel.dev/kapp/docs/latest/diff/
+	"kapp.k14s.io/original-diff",
+	"kapp.k14s.io/original-diff-full",
+	"objectset.rio.cattle.io/applied", // https://github.com/rancher/wrangler, compressed
+	"banzaicloud.com/last-applied",    // https://github.com/cisco-open/k8s-objectmatcher, compressed
+}
+
+// Copies reports whether the annotation of this name may hold a whole object.
+func Copies(annotation string) bool { return slices.Contains(copies, annotation) }
+
+// openFields are those of a Secret that hold none of its values. What is not one of
+// them, and not data or stringData either, is a mistake (stringdata) that may hold some.
+var openFields = []string{"apiVersion", "kind", "metadata", "type", "immutable"}
+
+// Open reports whether a field of a Secret holds none of its values, which v, the
+// field's, may show: text in immutable is a value in the wrong place.
+func Open(field string, v any) bool {
+	if _, text := v.(string); text && (field == "immutable" || field == "metadata") {
+		return false
+	}
+	return slices.Contains(openFields, field)
+}
+
+// IsSecret reports whether obj is a Secret of the core group, whatever its version,
+// and however it is spelled: a server takes "/v1", a file may leave apiVersion out, and
+// offline nobody refuses "secret", "Secrets" or "core/v1". A reference to a Secret is none.
+func IsSecret(obj map[string]any) bool {
+	kind, _ := obj["kind"].(string)
+	version, _ := obj["apiVersion"].(string)
+	group, _, grouped := strings.Cut(version, "/")
+	if !grouped {
+		group = ""
+	}
+	return IsSecretKind(group, kind) && !reference(obj)
+}
+
+// reference: it has a name of its own, and nothing that only an object has.
+func reference(obj map[string]any) bool {
+	_, named := obj["name"].(string)
+	return named && obj["metadata"] == nil && obj["data"] == nil && obj["stringData"] == nil
+}
+
+// IsSecretKind is IsSecret of a group and a kind.
+func IsSecretKind(group, kind string) bool {
+	kind = strings.ToLower(kind)
+	return (kind == "secret" || kind == "secrets") && (group == "" || group == "core")
+}
+
+// sensitiveWords mark the name of a setting whose value is secret. They count as
+// words of the name: MONKEY is none.
+var sensitiveWords = []string{"PASSWORD", "PASSWORDS", "PASSWD", "PWD", "PASS", "PASSPHRASE", "TOKEN", "SECRET", "SECRETS", "KEY", "KEYS", "APIKEY",
+	"CREDENTIAL", "CREDENTIALS", "CREDS", "DSN"}
+
+// sensitiveEnds mark it at the end of a word, where words are not told apart: DBPASSWORD.
+var sensitiveEnds = []string{"PASSWORD", "PASSWD", "PASSPHRASE", "TOKEN", "SECRET", "APIKEY", "ACCESSKEY", "SECRETKEY", "PRIVATEKEY", "CREDENTIAL", "CREDENTIALS"}
+
+// SensitiveName reports whether an environment variable of this name holds a secret
+// by its name: DB_PASSWORD, API_KEY, githubToken.
+func SensitiveName(name string) bool {
+	for _, word := range nameWords(name) {
+		if slices.Contains(sensitiveWords, word) || slices.ContainsFunc(sensitiveEnds, func(end string) bool { return strings.HasSuffix(word, end) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// nameWords are the words of a name, in capitals: at signs, and where a capital
+// follows a small letter.
+func nameWords(name string) []string {
+	var words []string
+	var word strings.Builder
+	small := false
+	for _, r := range name + "_" {
+		letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
+		if !letter || small && r >= 'A' && r <= 'Z' {
+			words = append(words, strings.ToUpper(word.String()))
+			word.Reset()
+		}
+		if letter {
+			word.WriteRune(r)
+		}
+		small = r >= 'a' && r <= 'z'
+	}
+	return words
+}
+
+// Fields are sensitive fields, as the user's rules name them: a step below a value
+// leads to what is sensitive as a whole, or on to what holds such fields. nil: nothing is.
+type Fields func(merge.Step) (whole bool, below Fields)
+
+// Below is what a step leads to; a nil Fields leads to nothing.
+func (f Fields) Below(s merge.Step) (whole bool, below Fields) {
+	if f == nil {
+		return false, nil
+	}
+	return f(s)
+}
+
+var (
+	kindSecret = regexp.MustCompile(`(?mi)(?:^[\s"'{,-]*kind|[{,]\s*["']?kind)["']?\s*:\s*["']?secrets?["']?\s*(?:[,}#]|$)`)
+	secretData = regexp.MustCompile(`(?mi)(?:^[\s"'{,-]*|[{,]\s*["']?)(?:string)?data["']?\s*:`)
+)
+
+// HoldsSecret reports whether a text is, or has in it, the manifest of a Secret with
+// values, in YAML or JSON: in a ConfigMap, for one.
+func HoldsSecret(text string) bool {
+	return Mentions(text) && kindSecret.MatchString(text) && secretData.MatchString(text)
+}
+
+// Mentions reports whether a text may be about a Secret at all.
+func Mentions(text string) bool {
+	return strings.Contains(text, "ecret")
+}

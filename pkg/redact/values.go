@@ -1,0 +1,276 @@
+package redact
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
+
+// Blanked stands in a value's place in text that others wrote.
+const Blanked = "***"
+
+const (
+	// shortest is how long a value has to be to be known again in a text, in bytes.
+	shortest = 4
+	// wordy is from where on it is blanked wherever it stands; a shorter one counts as a
+	// word of its own only, so that "data" leaves "stringData" alone.
+	wordy = 8
+	// partly is how much of the beginning of a value is blanked by itself, where whoever
+	// quotes it has cut it off.
+	partly = 16
+)
+
+// common are values that give nothing away, and are words of every message.
+var common = []string{"true", "false", "null", "none", "admin", "root", "default", "localhost", "Opaque"}
+
+// Values are the values of the Secrets of a run, to be blanked in text, whoever
+// wrote it: a server's refusal, kustomize's error. The zero value and nil hold none. It
+// may be used by several goroutines.
+type Values struct {
+	mu    sync.RWMutex
+	known map[string]bool
+	open  map[string]bool             // what stands in the open anyway: names, keys and types of Secrets
+	index map[[shortest]byte][]string // values by how they begin
+}
+
+// Add notes the values of every Secret in v, an object, a List or anything else
+// decoded from YAML or JSON, in its copies in annotations, and of generators of Secrets in a
+// kustomization. v is not modified.
+func (vs *Values) Add(v any) {
+	if vs == nil {
+		return
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		if IsSecret(v) {
+			vs.addSecret(v)
+			return
+		}
+		for name, e := range v {
+			if name == "secretGenerator" {
+				vs.addGenerators(e)
+				continue
+			}
+			vs.Add(e)
+		}
+	case []any:
+		for _, e := range v {
+			vs.Add(e)
+		}
+	}
+}
+
+func (vs *Values) addSecret(obj map[string]any) {
+	meta, _ := obj["metadata"].(map[string]any)
+	notes, _ := meta["annotations"].(map[string]any)
+	for _, open := range []any{obj["type"], meta["name"], meta["namespace"]} {
+		vs.addOpen(open)
+	}
+	for name, text := range notes {
+		text, ok := text.(string)
+		if copied, err := merge.ReadJSON([]byte(text)); ok && Copies(name) && err == nil {
+			vs.Add(copied)
+		}
+	}
+	for name, v := range obj {
+		if !Open(name, v) {
+			vs.addField(name, v)
+		}
+	}
+}
+
+// addField notes a field of a Secret: what is in data is encoded, and known decoded
+// too.
+func (vs *Values) addField(name string, v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		for key, e := range v {
+			vs.addOpen(key)
+			vs.addField(name, e)
+		}
+	case []any:
+		for _, e := range v {
+			vs.addField(name, e)
+		}
+	case string:
+		vs.AddText(v)
+		if plain, err := base64.StdEncoding.DecodeString(v); err == nil && name == "data" {
+			vs.AddText(string(plain))
+		}
+	case json.Number:
+		vs.AddText(v.String())
+	}
+}
+
+// addGenerators notes the literals of a kustomization's secretGenerator; one that is
+// not KEY=VALUE is a value as a whole.
+func (vs *Values) addGenerators(v any) {
+	list, _ := v.([]any)
+	for _, g := range list {
+		g, _ := g.(map[string]any)
+		literals, _ := g["literals"].([]any)
+		for _, l := range literals {
+			text, _ := l.(string)
+			if _, value, ok := strings.Cut(text, "="); ok {
+				text = strings.Trim(value, `"'`)
+			}
+			vs.AddText(text)
+		}
+	}
+}
+
+func (vs *Values) addOpen(v any) {
+	if text, ok := v.(string); ok {
+		vs.mu.Lock()
+		defer vs.mu.Unlock()
+		if vs.open == nil {
+			vs.open = map[string]bool{}
+		}
+		vs.open[text] = true
+	}
+}
+
+// mostLines is how many lines of one value are known by themselves.
+const mostLines = 10000
+
+// AddText notes one value, as it is and as it stands in base64, in JSON and in
+// quotes; of several lines also each line.
+func (vs *Values) AddText(value string) {
+	if vs == nil {
+		return
+	}
+	vs.mu.Lock()
+	defer vs.mu.Unlock()
+	vs.spelled(value)
+	vs.spelled(strings.TrimSpace(value))
+	vs.add(base64.StdEncoding.EncodeToString([]byte(value)))
+	lines := 0
+	for line := range strings.Lines(value) {
+		if line = strings.TrimSpace(line); len(line) >= wordy && len(line) < len(value) && !strings.HasPrefix(line, "-----") && lines < mostLines {
+			vs.spelled(line)
+			lines++
+		}
+	}
+}
+
+// AddLines notes the values of a text that nobody can read as what it is meant to be,
+// such as broken YAML with a Secret in it: what stands behind the first colon or equals
+// sign of each line, word by word too, and lines that have neither.
+func (vs *Values) AddLines(text string) {
+	for line := range strings.Lines(text) {
+		line = strings.TrimLeft(strings.TrimSpace(line), "- ")
+		key, value, ok := strings.Cut(line, ":")
+		if k, v, equals := strings.Cut(line, "="); equals && (!ok || len(k) < len(key)) {
+			key, value, ok = k, v, true
+		}
+		switch key = strings.Trim(key, `"' `); {
+		case !ok:
+			value = line
+		case slices.Contains(openFields, key), key == "name", key == "namespace":
+			continue
+		}
+		for _, text := range append(strings.Fields(value), strings.TrimSpace(value)) {
+			vs.AddText(text)
+			vs.AddText(strings.Trim(text, `"'|>+-, !*&{}[]`))
+		}
+	}
+}
+
+// spelled notes a text as it is and as it is quoted; the lock is held.
+func (vs *Values) spelled(text string) {
+	vs.add(text)
+	for _, quoted := range []string{strconv.Quote(text), strconv.QuoteToGraphic(text)} {
+		vs.add(quoted[1 : len(quoted)-1])
+	}
+	if encoded, err := json.Marshal(text); err == nil {
+		vs.add(string(encoded[1 : len(encoded)-1]))
+	}
+}
+
+func (vs *Values) add(text string) {
+	if len(text) < shortest || vs.known[text] || slices.Contains(common, text) {
+		return
+	}
+	if vs.known == nil {
+		vs.known, vs.index = map[string]bool{}, map[[shortest]byte][]string{}
+	}
+	vs.known[text] = true
+	begin := [shortest]byte([]byte(text[:shortest]))
+	vs.index[begin] = append(vs.index[begin], text)
+}
+
+// Blank gives text with "***" in the place of every value, and of the beginning of a
+// long one. It takes time linear in the text.
+//
+// Values of less than four bytes, a few words that every message has (true, admin,
+// default), and what stands in the open as the name, key or type of a Secret are left; a
+// value of less than eight bytes counts only as a word of its own.
+func (vs *Values) Blank(text string) string {
+	if vs == nil {
+		return text
+	}
+	vs.mu.RLock()
+	defer vs.mu.RUnlock()
+	if len(vs.index) == 0 {
+		return text
+	}
+	var b strings.Builder
+	from := 0
+	for i := 0; i+shortest <= len(text); i++ {
+		n := vs.at(text, i)
+		if n == 0 {
+			continue
+		}
+		b.WriteString(text[from:i])
+		b.WriteString(Blanked)
+		from = i + n
+		i = from - 1
+	}
+	if from == 0 {
+		return text
+	}
+	return b.String() + text[from:]
+}
+
+// at is how much of the text from i on is a value.
+func (vs *Values) at(text string, i int) int {
+	longest := 0
+	for _, value := range vs.index[[shortest]byte([]byte(text[i:i+shortest]))] {
+		n := shared(text[i:], value)
+		whole := n == len(value) && !vs.open[value] && (n >= wordy || alone(text, i, i+n))
+		if (whole || n >= partly || n >= shortest && n < len(value) && cutOff(text[i+n:])) && n > longest {
+			longest = n
+		}
+	}
+	return longest
+}
+
+// cutOff: what was quoted before is shortened here.
+func cutOff(rest string) bool {
+	return strings.HasPrefix(strings.TrimLeft(rest, " "), "…") || strings.HasPrefix(rest, "...")
+}
+
+// shared is how long the two texts begin alike.
+func shared(a, b string) int {
+	n := min(len(a), len(b))
+	for i := range n {
+		if a[i] != b[i] {
+			return i
+		}
+	}
+	return n
+}
+
+// alone: no letter or digit stands beside what is between from and to.
+func alone(text string, from, to int) bool {
+	return (from == 0 || !wordByte(text[from-1])) && (to == len(text) || !wordByte(text[to]))
+}
+
+func wordByte(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c >= 0x80
+}
