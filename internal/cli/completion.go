@@ -47,7 +47,12 @@ func newCompletion(e *env) *cobra.Command {
 			"kubectl\tthe helper kubectl_complete-merge, for \"kubectl merge\"",
 			"bash\tfor kubectl-merge", "zsh\tfor kubectl-merge", "fish\tfor kubectl-merge", "powershell\tfor kubectl-merge",
 		},
-		Args: cobra.ExactArgs(1),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return fmt.Errorf("name one of kubectl, bash, zsh, fish and powershell\nSee '%s --help' for usage", cmd.CommandPath())
+			}
+			return nil
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return e.printCompletion(cmd.Root(), args[0])
 		},

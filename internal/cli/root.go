@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -82,7 +83,18 @@ func flagError(cmd *cobra.Command, err error) error {
 			text += fmt.Sprintf("; did you mean --%s?", near)
 		}
 	}
-	return fmt.Errorf("%s\nSee '%s --help' for usage", text, cmd.CommandPath())
+	return fmt.Errorf("%s\nSee '%s --help' for usage", parsing.ReplaceAllStringFunc(text, wanted), cmd.CommandPath())
+}
+
+// parsing is how package strconv says that a flag's value is not what it takes.
+var parsing = regexp.MustCompile(`strconv\.Parse(Int|Uint|Float|Bool|Atoi): parsing ".*": (invalid syntax|value out of range)`)
+
+// wanted puts it into words.
+func wanted(text string) string {
+	if strings.Contains(text, "ParseBool") {
+		return "must be true or false"
+	}
+	return "must be a whole number"
 }
 
 func nearestFlag(cmd *cobra.Command, name string) string {

@@ -59,6 +59,9 @@ const manyObjects = 2000
 // open reads local and live and merges them. The error is for what ends the run at
 // once; what is wrong with single objects is in the session.
 func (e *env) open(ctx context.Context, r request) (_ *session, err error) {
+	if r.concurrency < 1 {
+		return nil, fmt.Errorf("--concurrency=%d: must be at least 1", r.concurrency)
+	}
 	if err := errors.Join(r.inputs.validate(), r.plan.replace.validate(r.inputs), r.stdin()); err != nil {
 		return nil, err
 	}

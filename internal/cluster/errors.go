@@ -139,7 +139,7 @@ func (r *Refusal) text(s metav1.Status) string {
 	case r.Code == http.StatusNotFound && strings.Contains(s.Message, "could not find the requested resource"):
 		return "the server does not serve this kind"
 	case r.Code == http.StatusUnprocessableEntity && len(r.Causes) > 0:
-		return invalid(r.Causes, secret)
+		return invalid(r.Causes, secret, asItIs)
 	case r.Code == http.StatusBadRequest && strings.Contains(unexpected(s), "HTTP request to an HTTPS server"):
 		return "the server speaks TLS, and was asked without: write https:// in place of http:// into its address in the kubeconfig, or into --server"
 	case r.Code == http.StatusForbidden:
@@ -184,6 +184,21 @@ func way(code int, message string) string {
 	return ""
 }
 
+// asItIs leaves a path as the server wrote it.
+func asItIs(field, _ string) (path, whose string) { return field, "" }
+
+// Within is the refusal in terms of the object that was refused: place gives the path
+// of a server's field in the grammar of all other messages and, where that helps, whose
+// the value is. It returns a new refusal; one without causes is as it was.
+func (r *Refusal) Within(place func(field, kind string) (path, whose string)) *Refusal {
+	if r.Code != http.StatusUnprocessableEntity || len(r.Causes) == 0 {
+		return r
+	}
+	out := *r
+	out.Text = invalid(r.Causes, r.Target.Group == "" && r.Target.Kind == "Secret", place)
+	return &out
+}
+
 // maxText bounds a server's message; maxValue a value in it.
 const (
 	maxText  = 400
@@ -192,16 +207,20 @@ const (
 
 // invalid is one line of all complaints: field, value where it is short and no
 // secret, reason.
-func invalid(causes []metav1.StatusCause, secret bool) string {
+func invalid(causes []metav1.StatusCause, secret bool, place func(field, kind string) (path, whose string)) string {
 	parts := make([]string, 0, len(causes))
 	immutable := false
 	for _, c := range causes {
 		kind, value, why := cutValue(c.Message)
+		field, whose := place(c.Field, kind)
+		if c.Field == "<nil>" || c.Field == "" { // admission and schema rules about all of it
+			field, kind, value, whose = "the object", "", "", ""
+		}
 		if secret {
 			value = ""
 		}
 		immutable = immutable || strings.Contains(c.Message, "immutable") || strings.Contains(c.Message, "may not change") || strings.Contains(c.Message, "may not be changed")
-		text := c.Field
+		text := field
 		if kind != "" {
 			text += ": " + kind
 			if value != "" && len(value) <= maxValue {
@@ -210,6 +229,9 @@ func invalid(causes []metav1.StatusCause, secret bool) string {
 		}
 		if why != "" {
 			text += ": " + why
+		}
+		if whose != "" {
+			text += ": " + whose
 		}
 		parts = append(parts, shorten(text, maxText))
 	}

@@ -59,6 +59,10 @@ func (c *Cluster) unreachable(err error) error {
 		return &Unreachable{Text: fmt.Sprintf("server %s: the proxy on the way to it cannot be reached: %v: check proxy-url in your kubeconfig, HTTPS_PROXY and NO_PROXY", host, proxied(err))}
 	case strings.Contains(err.Error(), "invalid proxy address"):
 		return &Unreachable{Text: fmt.Sprintf("server %s: the proxy on the way to it: HTTPS_PROXY, HTTP_PROXY or ALL_PROXY is no URL: percent-encode what is special in its user and password", host)}
+	case strings.Contains(err.Error(), "getting credentials: "):
+		_, why, _ := strings.Cut(err.Error(), "getting credentials: ")
+		why, _, _ = strings.Cut(why, "\n")
+		return &Unreachable{Text: fmt.Sprintf("server %s: no credentials: %s: install the plugin that your kubeconfig names, or choose a user with --user or --context", host, why)}
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return &Unreachable{Text: fmt.Sprintf("the connection to the server %s was refused - did you specify the right host or port? (--kubeconfig, --context and --server choose it; --live FILE works without one)", host)}
 	case errors.As(err, &dns):
@@ -98,4 +102,3 @@ func torn(err error) bool {
 func (c *Cluster) garbled(what string) error {
 	return &Unreachable{Lost: true, Text: fmt.Sprintf("server %s: its answer %s: try again, and look at what stands between you and the server", hostOf(c.host), what)}
 }
-

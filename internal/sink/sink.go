@@ -69,7 +69,7 @@ func (s *Server) Carry(ctx context.Context, t cluster.Target, p plan.Planned, ag
 			}
 			continue
 		case !overtaken(err, p):
-			return c.out, fmt.Errorf("%s: %w", t, err)
+			return c.out, fmt.Errorf("%s: %w", t, c.refused(ctx, err))
 		}
 		if err := c.retry(ctx, try, err); err != nil {
 			return c.out, err

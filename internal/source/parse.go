@@ -1,9 +1,12 @@
 package source
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
@@ -48,9 +51,21 @@ func (p *parser) whole(c chunk) {
 	for _, d := range docs {
 		p.document(d)
 	}
+	if err != nil && bytes.Contains(c.text, []byte("{{")) {
+		err = fmt.Errorf("%w: {{ }} is a template's, as Helm's charts have them: render it first (helm template CHART | kubectl merge -f -)", err)
+	}
 	if err != nil {
 		p.errs = append(p.errs, fmt.Errorf("%s: %w", p.file, err))
 	}
+}
+
+// kustomization: o says how objects are to be made, by its kind or, where that is left
+// out, by the name of its file.
+func (o Object) kustomization() bool {
+	if o.Group() == "kustomize.config.k8s.io" {
+		return true
+	}
+	return o.Kind() == "" && slices.Contains([]string{"kustomization.yaml", "kustomization.yml", "Kustomization"}, filepath.Base(o.Origin.File))
 }
 
 // list reads a list object item by item. Where that cannot be done it reads nothing,
@@ -102,6 +117,10 @@ func (p *parser) document(d Document) {
 			}
 			p.document(item)
 		}
+		return
+	}
+	if o.kustomization() {
+		p.errs = append(p.errs, fmt.Errorf("%s: is a kustomization, not an object: give its folder with -k", o.Origin))
 		return
 	}
 	if err := o.check(); err != nil {

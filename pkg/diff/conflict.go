@@ -86,7 +86,7 @@ func unknown(o merge.Opt) bool { return o.Set && (o.Value == nil || o.Value == "
 // who names a value's owner and when it was set, with a space before it; "" if nobody
 // knows.
 func who(o *merge.Owner) string {
-	name := strings.TrimSuffix(ownerName(o)+", "+when(o), ", ")
+	name := strings.TrimSuffix(OwnerName(o)+", "+when(o), ", ")
 	if name == "" {
 		return ""
 	}

@@ -79,7 +79,7 @@ func isBookkeeping(p merge.Path) bool {
 func (t Told) row(b merge.Because, d merge.Disagreement, disagree bool) Row {
 	s := t.mask(b.Path, sides{b.Original, b.Local, b.Live})
 	r := Row{
-		Path: b.Path, From: sideName(b.From), Split: b.Split, Why: why(b, d, disagree), Owner: b.Owner,
+		Path: b.Path, From: sideName(b.From), Split: b.Split, Why: t.why(b, d, disagree), Owner: b.Owner,
 		Original: s.original, Local: s.local, Live: s.live,
 		conflict: disagree && d.Winner == merge.Nobody,
 		untold:   !disagree && b.Cause == merge.CauseLive,
@@ -118,7 +118,7 @@ func alike(a, b merge.Opt) bool {
 }
 
 // why puts a cause into words.
-func why(b merge.Because, d merge.Disagreement, disagree bool) string {
+func (t Told) why(b merge.Because, d merge.Disagreement, disagree bool) string {
 	if disagree {
 		text := disagreement(d) + winner(d.Winner)
 		if len(d.By) > 0 {
@@ -145,10 +145,10 @@ func why(b merge.Because, d merge.Disagreement, disagree bool) string {
 		return "the policy:" + winner(b.From)
 	case merge.CauseStrategy:
 		if b.Result.Set {
-			return causeText(b.Cause)
+			return t.causeText(b.Cause)
 		}
 	}
-	return "removed: " + causeText(b.Cause)
+	return "removed: " + t.causeText(b.Cause)
 }
 
 // brief is the cause in a word or two; kind is 0 without a disagreement.

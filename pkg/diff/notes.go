@@ -316,20 +316,17 @@ func (t Told) stillNull(r merge.Removal) string {
 
 // cause says why a value is removed.
 func (t Told) cause(r merge.Removal) string {
-	switch {
-	case len(r.By) > 0:
+	if len(r.By) > 0 {
 		return excluded(r.By)
-	case r.Cause == merge.CauseDropped && t.FromOwners:
-		return "applied last according to managedFields, not in local"
 	}
-	return causeText(r.Cause)
+	return t.causeText(r.Cause)
 }
 
 // excluded is why there is no room for live's variant of a one-of.
 func excluded(by merge.Path) string { return "local has " + by.String() + ", which excludes it" }
 
 // causeText says why a value is removed.
-func causeText(c merge.Cause) string {
+func (t Told) causeText(c merge.Cause) string {
 	switch c {
 	case merge.CauseNull, merge.CauseStillNull:
 		return "local says null"
@@ -341,6 +338,9 @@ func causeText(c merge.Cause) string {
 		return "only live has it, and this strategy replaces what holds it"
 	case merge.CauseStrategy:
 		return "by this strategy's own rules"
+	}
+	if t.FromOwners {
+		return "applied last according to managedFields, not in local"
 	}
 	return "in last-applied, not in local"
 }

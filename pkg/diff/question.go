@@ -11,7 +11,7 @@ import (
 // Sides spells the three values of a conflict, and who set live's, one line each,
 // none longer than width (0: as long as they are).
 func (n Note) Sides(width int) []string {
-	who := strings.TrimSuffix(ownerName(n.Owner)+", "+when(n.Owner), ", ")
+	who := strings.TrimSuffix(OwnerName(n.Owner)+", "+when(n.Owner), ", ")
 	if who != "" {
 		who = "  (" + who + ")"
 	}

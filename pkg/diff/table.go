@@ -107,7 +107,7 @@ func pack(p parts, n int) []string {
 
 // below tells what does not fit into the field's line.
 func (r Row) below(roomy bool) []parts {
-	who := ownerName(r.Owner)
+	who := OwnerName(r.Owner)
 	if who != "" {
 		who = strings.TrimSuffix(who+", "+when(r.Owner), ", ")
 	}

@@ -182,13 +182,15 @@ func unwrap(p merge.Path, v any, was merge.Opt) merge.Opt {
 
 // by names a value's owner, with a space before it; "" if nobody knows.
 func by(o *merge.Owner) string {
-	if name := ownerName(o); name != "" {
+	if name := OwnerName(o); name != "" {
 		return " (" + name + ")"
 	}
 	return ""
 }
 
-func ownerName(o *merge.Owner) string {
+// OwnerName is a field manager as messages name it, with the subresource that it wrote
+// through; "" for nil.
+func OwnerName(o *merge.Owner) string {
 	switch {
 	case o == nil:
 		return ""

@@ -85,7 +85,7 @@ func mistyped(t *merge.Type, v any, at merge.Path, out *[]Mistyped) {
 			return
 		}
 		for i := range list {
-			mistyped(t.Elem, list[i], at.Child(entryStep(t, list, i)), out)
+			mistyped(t.Elem, list[i], at.Child(EntryStep(t, list, i)), out)
 		}
 	case merge.Scalar:
 		if want, fix := scalarAs(t, v); want != "" {

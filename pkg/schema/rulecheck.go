@@ -142,7 +142,7 @@ func found(t *merge.Type, v any, p merge.Path) bool {
 			switch {
 			case t == nil:
 			case t.Kind == merge.Keyed:
-				step = entryStep(t, v, i)
+				step = EntryStep(t, v, i)
 			case t.Kind == merge.Set:
 				step = merge.Step{Kind: merge.ValueStep, Value: e}
 			}

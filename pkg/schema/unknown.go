@@ -80,14 +80,15 @@ func listUnknown(t *merge.Type, v any, at merge.Path, out *[]merge.Path) {
 	case []any:
 		if isList(t) {
 			for i := range v {
-				listUnknown(t.Elem, v[i], at.Child(entryStep(t, v, i)), out)
+				listUnknown(t.Elem, v[i], at.Child(EntryStep(t, v, i)), out)
 			}
 		}
 	}
 }
 
-// entryStep leads to entry i of a list: by its keys where it has any.
-func entryStep(t *merge.Type, list []any, i int) merge.Step {
+// EntryStep leads to entry i of a list of type t, which may be nil: by its keys where it
+// has any, else by its index.
+func EntryStep(t *merge.Type, list []any, i int) merge.Step {
 	keys, ok := keysOf(t, list[i])
 	if !ok {
 		return merge.Step{Kind: merge.IndexStep, Index: i}
@@ -105,7 +106,7 @@ func entryStep(t *merge.Type, list []any, i int) merge.Step {
 // a path could tell apart.
 func keysOf(t *merge.Type, e any) (keys []merge.KeyPart, ok bool) {
 	m, isMap := e.(map[string]any)
-	if t.Kind != merge.Keyed || !isMap {
+	if t == nil || t.Kind != merge.Keyed || !isMap {
 		return nil, false
 	}
 	for _, k := range t.Keys {

@@ -1,0 +1,156 @@
+package sink
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+	"github.com/kubectl-merge/kubectl-merge/internal/plan"
+	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
+)
+
+// refused is a refusal in terms of what was sent: its paths in the grammar of all other
+// messages, and whose the values are that local does not state. Any other error is
+// returned as it is.
+func (c *carrying) refused(ctx context.Context, err error) error {
+	var r *cluster.Refusal
+	if !errors.As(err, &r) || len(r.Causes) == 0 {
+		return err
+	}
+	p := c.out.Planned
+	if p.Sealed != nil && c.again != nil { // what was sent is not kept, and is made anew
+		live, failed := c.API.Get(ctx, c.target)
+		if failed != nil && !cluster.IsNotFound(failed) {
+			return err
+		}
+		if p, failed = c.again(ctx, live); failed != nil {
+			return err
+		}
+	}
+	s := sent{Planned: p, owners: merge.ParseOwners(p.Live["metadata"])}
+	return r.Within(s.place)
+}
+
+// sent is the object that was refused.
+type sent struct {
+	plan.Planned
+	owners *merge.Owners
+}
+
+// place is a path of the server in our grammar, and what of the value there, or of one
+// that is the same beside it, live has and local does not state; "" for nothing.
+func (s sent) place(field, kind string) (path, whose string) {
+	at, ok := s.path(field)
+	if !ok {
+		return field, ""
+	}
+	if kind == "duplicate value" {
+		return at.String(), s.double(at)
+	}
+	return at.String(), s.notLocals(at)
+}
+
+// path reads spec.ports[1].name and spec.limits[cpu] along what was sent.
+func (s sent) path(field string) (merge.Path, bool) {
+	var at merge.Path
+	v, t := any(s.Final), s.Type
+	for rest := field; rest != ""; {
+		var word string
+		if rest[0] == '[' {
+			end := strings.IndexByte(rest, ']')
+			if end < 0 {
+				return nil, false
+			}
+			word, rest = rest[1:end], rest[end+1:]
+		} else {
+			rest = strings.TrimPrefix(rest, ".")
+			end := strings.IndexAny(rest+".", ".[")
+			word, rest = rest[:end], rest[end:]
+		}
+		switch now := v.(type) {
+		case []any:
+			i, err := strconv.Atoi(word)
+			if err != nil || i < 0 || i >= len(now) {
+				return nil, false
+			}
+			at = at.Child(schema.EntryStep(t, now, i))
+			v, t = now[i], t.EntryType()
+		case map[string]any:
+			at = at.Child(merge.Named(word))
+			v, t = now[word], t.Field(word).Type
+		default:
+			if word == "" || v != nil {
+				return nil, false
+			}
+			at = at.Child(merge.Named(word))
+		}
+	}
+	return at, len(at) > 0
+}
+
+// double is where the value at a path is in another entry of the same list, and whose
+// the one is that local does not state.
+func (s sent) double(at merge.Path) string {
+	n := len(at) - 1
+	for n >= 0 && at[n].Kind == merge.FieldStep {
+		n--
+	}
+	if n < 0 {
+		return ""
+	}
+	t := s.Type.At(at[:n])
+	list, _ := merge.Lookup(s.Final, at[:n], s.Type)
+	mine, _ := merge.Lookup(s.Final, at, s.Type)
+	entries, _ := list.([]any)
+	for i := range entries {
+		other := append(at[:n:n], schema.EntryStep(t, entries, i))
+		full := append(other[:len(other):len(other)], at[n+1:]...)
+		v, has := merge.Lookup(s.Final, full, s.Type)
+		if !has || other.String() == at[:n+1].String() || !merge.Equal(v, mine, nil) {
+			continue
+		}
+		if _, stated := merge.Lookup(s.Value, other, s.Type); !stated {
+			return "live has it at " + full.String() + s.by(full)
+		}
+		if _, stated := merge.Lookup(s.Value, at[:n+1], s.Type); !stated {
+			return "that is live's" + s.by(at) + ", and local has it at " + full.String()
+		}
+	}
+	return ""
+}
+
+// notLocals names what of the value at a path is live's.
+func (s sent) notLocals(at merge.Path) string {
+	v, has := merge.Lookup(s.Final, at, s.Type)
+	if !has {
+		return ""
+	}
+	if m, isMap := v.(map[string]any); isMap {
+		for _, c := range merge.Diff(map[string]any{}, m, s.Type.At(at)) {
+			full := append(at[:len(at):len(at)], c.Path...)
+			if _, stated := merge.Lookup(s.Value, full, s.Type); !stated && s.by(full) != "" {
+				return full.String() + " is live's" + s.by(full)
+			}
+		}
+		return ""
+	}
+	if _, stated := merge.Lookup(s.Value, at, s.Type); stated {
+		return ""
+	}
+	if _, inLive := merge.Lookup(s.Live, at, s.Type); !inLive {
+		return ""
+	}
+	return "the value is live's" + s.by(at)
+}
+
+// by names who set live's value, with a space before it; "" if nobody knows.
+func (s sent) by(at merge.Path) string {
+	if owners := s.owners.At(at); len(owners) > 0 {
+		return " (set by " + diff.OwnerName(&owners[0]) + ")"
+	}
+	return ""
+}

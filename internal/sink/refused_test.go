@@ -1,0 +1,37 @@
+package sink
+
+import (
+	"testing"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/plan"
+	"github.com/kubectl-merge/kubectl-merge/internal/source"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
+)
+
+// TestPlaceOfARefusal: a user who has one port named http is told where the other is.
+func TestPlaceOfARefusal(t *testing.T) {
+	service, _ := schema.Builtin("", "v1", "Service")
+	live := value(t, `{kind: Service, metadata: {managedFields: [{manager: ops, operation: Update, fieldsV1: {"f:spec": {"f:ports": {
+		'k:{"port":8080,"protocol":"TCP"}': {"f:name": {}}}, "f:clusterIP": {}}}}]},
+		spec: {clusterIP: 10.0.0.1, ports: [{name: web, port: 80, protocol: TCP}, {name: http, port: 8080, protocol: TCP}]}}`)
+	local := value(t, `{kind: Service, spec: {type: ClusterIP, ports: [{name: http, port: 80, protocol: TCP}]}}`)
+	final := value(t, `{kind: Service, spec: {type: ClusterIP, clusterIP: 10.0.0.1, selector: {a.b/c: x}, ports: [{name: http, port: 80, protocol: TCP}, {name: http, port: 8080, protocol: TCP}]}}`)
+	s := sent{owners: merge.ParseOwners(live["metadata"]), Planned: plan.Planned{
+		Subject: plan.Subject{Object: source.Object{Value: local}}, Live: live, Final: final, Type: service,
+	}}
+	for _, tt := range []struct{ field, kind, path, whose string }{
+		{"spec.ports[1].name", "duplicate value", "spec.ports[port=8080,protocol=TCP].name",
+			"that is live's (set by ops), and local has it at spec.ports[port=80,protocol=TCP].name"},
+		{"spec.ports[0].name", "duplicate value", "spec.ports[port=80,protocol=TCP].name", "live has it at spec.ports[port=8080,protocol=TCP].name (set by ops)"},
+		{"spec.clusterIP", "invalid value", "spec.clusterIP", "the value is live's (set by ops)"},
+		{"spec.type", "invalid value", "spec.type", ""},
+		{"spec.selector[a.b/c]", "invalid value", `spec.selector["a.b/c"]`, ""},
+		{"spec.ports[7].name", "invalid value", "spec.ports[7].name", ""},
+		{"spec.missing.field", "required value", "spec.missing.field", ""},
+	} {
+		if path, whose := s.place(tt.field, tt.kind); path != tt.path || whose != tt.whose {
+			t.Errorf("%s:\ngot  %s: %q\nwant %s: %q", tt.field, path, whose, tt.path, tt.whose)
+		}
+	}
+}
