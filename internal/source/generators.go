@@ -57,18 +57,18 @@ func (g *generators) file(dir, name string) {
 		g.values.Add(d.Value)
 		kustomization, _ := d.Value.(map[string]any)
 		for _, key := range []string{"resources", "bases", "components"} {
-			for _, below := range texts(kustomization[key]) {
+			for _, below := range textsOf(kustomization[key]) {
 				g.read(filepath.Join(dir, below))
 			}
 		}
 		list, _ := kustomization["secretGenerator"].([]any)
 		for _, e := range list {
 			generator, _ := e.(map[string]any)
-			for _, env := range append(texts(generator["envs"]), texts([]any{generator["env"]})...) {
+			for _, env := range append(textsOf(generator["envs"]), textsOf([]any{generator["env"]})...) {
 				text, _ := g.text(filepath.Join(dir, env))
 				g.values.AddLines(string(text))
 			}
-			for _, file := range texts(generator["files"]) {
+			for _, file := range textsOf(generator["files"]) {
 				text, _ := g.text(filepath.Join(dir, afterKey(file)))
 				g.values.AddText(string(text))
 			}
@@ -96,7 +96,7 @@ func afterKey(file string) string {
 	return file
 }
 
-func texts(v any) []string {
+func textsOf(v any) []string {
 	list, _ := v.([]any)
 	var all []string
 	for _, e := range list {
