@@ -2,15 +2,12 @@ package batch
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
-	"github.com/kubectl-merge/kubectl-merge/internal/plan"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/internal/sink"
 )
@@ -102,107 +99,6 @@ func (w *writer) in(s state) []*Item {
 		}
 	}
 	return items
-}
-
-// preflight has the server try the items. What it refuses for good ends the run
-// before anything more is written. What cannot be tried before another is written
-// is not.
-func (w *writer) preflight(ctx context.Context, items []*Item) {
-	pending := slices.DeleteFunc(slices.Clone(w.needed), func(i *Item) bool { return i.state != ready && i.state != deferred })
-	var trials []*Item
-	for _, item := range items {
-		if slices.ContainsFunc(pending, func(other *Item) bool { return other != item && lacks(item, other) }) {
-			item.state = deferred
-		} else {
-			trials = append(trials, item)
-		}
-	}
-	trial := w.server
-	trial.Write.DryRun, trial.Trial = true, true
-	errs := make([]error, len(trials))
-	begun := run.Each(ctx, len(trials), w.Concurrency, func(i int) {
-		item := trials[i]
-		if w.takeFromShelf(ctx, item); item.Err != nil {
-			errs[i] = item.Err
-			return
-		}
-		var out sink.Outcome
-		if out, errs[i] = w.carry(ctx, trial, item); errs[i] == nil {
-			item.Planned = out.Planned
-			errs[i] = w.lighten(item) // it may have been merged anew
-		}
-	}, w.count(Trying, len(trials)))
-	if begun < len(trials) {
-		w.stop = true
-		return
-	}
-	for i, item := range trials {
-		w.judge(ctx, item, errs[i], pending)
-	}
-}
-
-// young is how long what this run has written may take until every part of the server
-// knows: a kind, a policy, a role.
-const young = 10 * time.Second
-
-// carry has a server write, or try, an item. A refusal for something that the run has
-// just put right may mean that the server has not taken that in yet.
-func (w *writer) carry(ctx context.Context, s sink.Server, item *Item) (sink.Outcome, error) {
-	for pause := 100 * time.Millisecond; ; pause *= 2 {
-		out, err := s.Carry(ctx, item.Target, item.Planned, func(ctx context.Context, live map[string]any) (plan.Planned, error) {
-			return w.again(ctx, item, live)
-		})
-		if !w.settling(item, err) {
-			return out, err
-		}
-		select {
-		case <-time.After(pause):
-		case <-ctx.Done():
-			return out, err
-		}
-	}
-}
-
-// settling: this run has just written what the refusal is about.
-func (w *writer) settling(item *Item, err error) bool {
-	var r *cluster.Refusal
-	if !errors.As(err, &r) {
-		return false
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return slices.ContainsFunc(w.needed, func(other *Item) bool {
-		return other != item && time.Since(other.written) < young && explains(item, other, r)
-	})
-}
-
-// judge decides what a trial's outcome means for its item.
-func (w *writer) judge(ctx context.Context, item *Item, err error, pending []*Item) {
-	switch {
-	case err == nil && !item.writable(): // it was merged anew
-		w.stop = w.stop || w.holds(item)
-		w.through(ctx, item, still(item))
-	case err == nil:
-		item.state = ready
-	case refusesDryRun(err):
-		item.state = ready
-		item.Planned.Problems = append(item.Planned.Problems, "was not tried first: "+reasonOf(item, err))
-	case cluster.IsRefusal(err) && slices.ContainsFunc(pending, func(other *Item) bool { return mayExplain(item, other, err) }):
-		item.state, item.refusal = deferred, err
-	default:
-		item.Err, item.state = err, halted
-		w.stop = true
-	}
-}
-
-// refusesDryRun: a webhook or an aggregated server that cannot do dry runs says
-// nothing about the object.
-func refusesDryRun(err error) bool {
-	return cluster.IsRefusal(err) && strings.Contains(strings.ToLower(err.Error()), "dry run") && strings.Contains(err.Error(), "support")
-}
-
-func reasonOf(item *Item, err error) string {
-	return strings.TrimPrefix(err.Error(), item.Target.String()+": ")
 }
 
 // send writes items, all of which may be written now. A failure of what others

@@ -274,6 +274,11 @@ func (f *faulty) all(counts *tally) {
 	}
 }
 
+// reported: an error is on stderr, for people or, with --notes=json, for programs.
+func reported(stderr string) bool {
+	return strings.Contains(stderr, "error:") || strings.Contains(stderr, `"kind":"error"`)
+}
+
 // one plays one fault.
 func (f *faulty) one(i int, request string, h faultyHarm, well said, counts *tally) {
 	f.reset()
@@ -288,7 +293,7 @@ func (f *faulty) one(i int, request string, h faultyHarm, well said, counts *tal
 	wrote := f.version() != f.was
 	where := fmt.Sprintf("%s at %s", h.name, request)
 	switch {
-	case got.code == well.code && (got.code != 1 || f.name == "diff" && !strings.Contains(got.stderr, "error:")):
+	case got.code == well.code && (got.code != 1 || f.name == "diff" && !reported(got.stderr)):
 		counts.add("ended well", 1)
 		f.complete(where, well, got)
 		if f.writes != wrote {
@@ -296,7 +301,7 @@ func (f *faulty) one(i int, request string, h faultyHarm, well said, counts *tal
 		}
 	case wrote && !strings.Contains(got.stderr, "whether it was written cannot be known"):
 		f.t.Errorf("%s: was written, and that is not reported\n%s", where, got)
-	case !strings.Contains(got.stderr, "error:"):
+	case !reported(got.stderr):
 		f.t.Errorf("%s: failed, and nobody says why\n%s", where, got)
 	default:
 		counts.add("ended with an error", 1)
