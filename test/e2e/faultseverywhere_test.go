@@ -266,6 +266,9 @@ func (f *faulty) all(counts *tally) {
 	counts.add("requests of "+f.name, len(requests))
 	for i, request := range requests {
 		for _, h := range faultyHarms() {
+			if h.name == "notfound-after" && class(request) != "WRITE" {
+				continue // an object that is not there: nobody can know better
+			}
 			if *soak == 1 && (h.slow || h.ofWrites && class(request) != "WRITE") {
 				continue
 			}
