@@ -79,7 +79,10 @@ func TestValues(t *testing.T) {
 		"data":       map[string]any{"g": encoded},
 	}}})
 	vs.Add(map[string]any{"secretGenerator": []any{map[string]any{"literals": []any{"TOKEN-alone", "key='value of it'"}}}})
+	vs.Add(map[string]any{"kind": "Secret", "stringData": map[string]any{"user": "shop"}})
+	vs.Add(map[string]any{"kind": "Deployment", "metadata": map[string]any{"name": "shop"}})
 	for text, want := range map[string]string{
+		"deployment.apps/shop is named as a user is": "deployment.apps/shop is named as a user is",
 		"x " + long + " y": "x *** y",
 		`x "correct horse\tbattery \"staple\" <& more>" y`:                  `x "***" y`,
 		`{"a":"correct horse\tbattery \"staple\" \u003c\u0026 more\u003e"}`: `{"a":"***"}`,

@@ -34,19 +34,24 @@ var common = []string{"true", "false", "null", "none", "admin", "root", "default
 type Values struct {
 	mu    sync.RWMutex
 	known map[string]bool
-	open  map[string]bool             // what stands in the open anyway: names, keys and types of Secrets
+	open  map[string]bool             // what stands in the open anyway: names of objects, keys and types of Secrets
 	index map[[shortest]byte][]string // values by how they begin
 }
 
 // Add notes the values of every Secret in v, an object, a List or anything else
 // decoded from YAML or JSON, in its copies in annotations, and of generators of Secrets in a
-// kustomization. v is not modified.
+// kustomization; and the names of objects, which are no secrets even where a value of a
+// Secret, a user's name say, is the same word. v is not modified.
 func (vs *Values) Add(v any) {
 	if vs == nil {
 		return
 	}
 	switch v := v.(type) {
 	case map[string]any:
+		if meta, ok := v["metadata"].(map[string]any); ok {
+			vs.addOpen(meta["name"])
+			vs.addOpen(meta["namespace"])
+		}
 		if IsSecret(v) {
 			vs.addSecret(v)
 			return
@@ -68,9 +73,7 @@ func (vs *Values) Add(v any) {
 func (vs *Values) addSecret(obj map[string]any) {
 	meta, _ := obj["metadata"].(map[string]any)
 	notes, _ := meta["annotations"].(map[string]any)
-	for _, open := range []any{obj["type"], meta["name"], meta["namespace"]} {
-		vs.addOpen(open)
-	}
+	vs.addOpen(obj["type"])
 	for name, text := range notes {
 		text, ok := text.(string)
 		if copied, err := merge.ReadJSON([]byte(text)); ok && Copies(name) && err == nil {
@@ -208,7 +211,7 @@ func (vs *Values) add(text string) {
 // long one. It takes time linear in the text.
 //
 // Values of less than four bytes, a few words that every message has (true, admin,
-// default), and what stands in the open as the name, key or type of a Secret are left; a
+// default), and what stands in the open as the name of an object or the key or type of a Secret are left; a
 // value of less than eight bytes counts only as a word of its own.
 func (vs *Values) Blank(text string) string {
 	if vs == nil {
