@@ -2,6 +2,8 @@ module github.com/kubectl-merge/kubectl-merge
 
 go 1.26.0
 
+toolchain go1.26.8
+
 require (
 	github.com/aymanbagabas/go-udiff v0.4.1
 	github.com/google/go-cmp v0.7.0

@@ -2,6 +2,8 @@ module github.com/kubectl-merge/kubectl-merge/tools
 
 go 1.26.0
 
+toolchain go1.26.8
+
 tool (
 	github.com/rhysd/actionlint/cmd/actionlint
 	golang.org/x/vuln/cmd/govulncheck
