@@ -68,7 +68,7 @@ func TestKustomizationBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := Read(t.Context(), Inputs{Kustomize: dir}); err == nil || !strings.Contains(err.Error(), "is too large: its aliases") {
+	if _, err := Read(t.Context(), Inputs{Kustomize: dir}); err == nil || !strings.Contains(err.Error(), "is too large: aliases") {
 		t.Errorf("aliases of aliases: %v", err)
 	}
 	if _, err := os.Stat("/dev/zero"); err != nil {
