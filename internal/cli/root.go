@@ -44,7 +44,10 @@ func newRoot(streams genericiooptions.IOStreams) *cobra.Command {
 	root.SilenceUsage = true
 	e.flags.AddFlags(root.PersistentFlags())
 	addLogFlags(root.PersistentFlags())
-	root.PersistentPreRun = func(cmd *cobra.Command, _ []string) { quietLogs(cmd.Flags(), e.warnings) }
+	root.PersistentPreRun = func(cmd *cobra.Command, _ []string) {
+		quietLogs(cmd.Flags(), e.warnings)
+		e.showSecrets(cmd.Flags())
+	}
 	root.SetFlagErrorFunc(flagError)
 	root.SetUsageTemplate(usage)
 	root.SuggestionsMinimumDistance = 3

@@ -6,6 +6,7 @@ import (
 	"os"
 	"sync"
 
+	"github.com/spf13/pflag"
 	"k8s.io/klog/v2"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
@@ -18,13 +19,18 @@ type stderr struct {
 	mu     sync.Mutex
 	to     io.Writer
 	values redact.Values
+	shown  bool // the user asked for the values
 }
 
 // Write writes whole lines.
 func (r *stderr) Write(b []byte) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if _, err := io.WriteString(r.to, r.values.Blank(string(b))); err != nil {
+	text := string(b)
+	if !r.shown {
+		text = r.values.Blank(text)
+	}
+	if _, err := io.WriteString(r.to, text); err != nil {
 		return 0, err
 	}
 	return len(b), nil
@@ -32,10 +38,18 @@ func (r *stderr) Write(b []byte) (int, error) {
 
 // secretValues are those that are blanked on standard error; nil where nothing is.
 func (e *env) secretValues() *redact.Values {
-	if r, ok := e.ErrOut.(*stderr); ok {
+	if r, ok := e.ErrOut.(*stderr); ok && !r.shown {
 		return &r.values
 	}
 	return nil
+}
+
+// showSecrets has nothing blanked where --show-secrets is among the flags and set.
+func (e *env) showSecrets(flags *pflag.FlagSet) {
+	r, ok := e.ErrOut.(*stderr)
+	if shown, err := flags.GetBool("show-secrets"); ok && err == nil {
+		r.shown = shown
+	}
 }
 
 // direct is a stream as it was given to the process: for who needs to know whether it

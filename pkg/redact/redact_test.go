@@ -82,8 +82,8 @@ func TestValues(t *testing.T) {
 	vs.Add(map[string]any{"kind": "Secret", "stringData": map[string]any{"user": "shop"}})
 	vs.Add(map[string]any{"kind": "Deployment", "metadata": map[string]any{"name": "shop"}})
 	for text, want := range map[string]string{
-		"deployment.apps/shop is named as a user is": "deployment.apps/shop is named as a user is",
-		"x " + long + " y": "x *** y",
+		"deployment.apps/shop is named as a user is":                        "deployment.apps/shop is named as a user is",
+		"x " + long + " y":                                                  "x *** y",
 		`x "correct horse\tbattery \"staple\" <& more>" y`:                  `x "***" y`,
 		`{"a":"correct horse\tbattery \"staple\" \u003c\u0026 more\u003e"}`: `{"a":"***"}`,
 		"correct horse\tbattery \"st… cut":                                  "***… cut",
