@@ -138,6 +138,7 @@ func tell(p plan.Planned, secrets bool) diff.Told {
 		Plan:        p.Plan,
 		Ignored:     p.Ignored,
 		Uncompared:  p.Uncompared,
+		Defaulted:   p.Defaulted,
 		Adoptable:   p.Adoptable,
 		FromOwners:  p.FromOwners,
 		ShowSecrets: secrets,

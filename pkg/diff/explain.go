@@ -140,7 +140,10 @@ func (t Told) why(b merge.Because, d merge.Disagreement, disagree bool) string {
 		}
 		return "one value to the server, as live spells it"
 	case merge.CauseServer:
-		return "what the server made of ours"
+		if b.Local.Value == nil {
+			return "the server's default, which it would fill in again"
+		}
+		return "local's, with what the server fills in"
 	case merge.CausePolicy:
 		return "the policy:" + winner(b.From)
 	case merge.CauseStrategy:

@@ -19,6 +19,7 @@ const (
 	NoteUndecided   NoteKind = "undecided"   // it stays, since nobody knows whether it was applied
 	NoteIgnored     NoteKind = "ignored"     // local states what is the server's
 	NoteUncompared  NoteKind = "uncompared"  // of an original in another version
+	NoteDefaulted   NoteKind = "defaulted"   // null in local, and the default on the server
 	NoteConflict    NoteKind = "conflict"    // left to the user
 	NoteMore        NoteKind = "more"        // how many were left out
 )
@@ -125,6 +126,10 @@ func Notes(t Told) []Note {
 	out = append(out, t.undecided()...)
 	if len(t.Ignored) > 0 {
 		out = append(out, Note{Object: t.Object, Kind: NoteIgnored, Text: pathList(t.Ignored) + " in local ignored: the server's own"})
+	}
+	if len(t.Defaulted) > 0 {
+		out = append(out, Note{Object: t.Object, Kind: NoteDefaulted, Text: pathList(t.Defaulted) +
+			": null in local, stored as its default: a merge cannot write null where the schema has a default"})
 	}
 	if len(t.Uncompared) > 0 {
 		out = append(out, Note{Object: t.Object, Kind: NoteUncompared, Text: pathList(t.Uncompared) +

@@ -18,6 +18,7 @@ type Told struct {
 
 	Ignored    []merge.Path // server-owned fields in local
 	Uncompared []merge.Path // fields of an original in another apiVersion
+	Defaulted  []merge.Path // fields that are null in local and get their default
 
 	// Adoptable are values that the object's creator set and no file has had since
 	// (strategy.Output). FromOwners: original was worked out from managedFields, so that

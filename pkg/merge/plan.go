@@ -146,7 +146,7 @@ const (
 	CauseDisplaced                  // local states another variant of a one-of
 	CauseInside                     // inside an object or entry that local dropped
 	CauseSame                       // local and live are one value to the server
-	CauseServer                     // the server made it of ours
+	CauseServer                     // the server fills it in where local leaves it out
 	CausePolicy                     // a disagreement, decided by policy or rule
 	CauseStillNull                  // local says null, and so did original
 	CauseReplaced                   // only live has it, and the strategy replaces what holds it

@@ -156,7 +156,7 @@ func (b *builder) field(n *node, compiled *merge.Field) (merge.Field, error) {
 	if err != nil {
 		return f, err
 	}
-	f.Type = t
+	f.Type, f.Nullable = t, n.Nullable
 	if len(n.Default) == 0 {
 		return f, nil
 	}

@@ -20,6 +20,7 @@ type node struct {
 	Items                *node           `json:"items"`
 	AllOf                []node          `json:"allOf"`
 	Default              json.RawMessage `json:"default"`
+	Nullable             bool            `json:"nullable"`
 
 	// What it demands of the fields that are there, beside required.
 	Not           *constraint  `json:"not"`

@@ -51,6 +51,10 @@ type Output struct {
 	// Uncompared are fields of an original in another apiVersion that this version
 	// does not have: whether live still has them cannot be told.
 	Uncompared []merge.Path
+
+	// Defaulted are fields that local sets to null, which the server can store, and for
+	// which it stores a default: no write can say null.
+	Defaulted []merge.Path
 }
 
 // Strategy is one way to merge an object's sides. Only the rows of Strategies are any.
@@ -134,6 +138,7 @@ func Plan(in Input) (Output, error) {
 		out.Undecided = undecided(in, out.Result)
 	}
 	out.Adoptable = adoptable(in, out.Result)
+	out.Defaulted = defaulted(in.Triple.Local, in.Triple.Live, in.Schema, nil)
 	return out, nil
 }
 

@@ -1,0 +1,27 @@
+package strategy
+
+import (
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
+
+// defaulted lists the fields that local sets to null, that may be null, and that have a
+// default: what is written cannot say null (RFC 7386), so that the server fills the
+// default in. Not those that are null in live.
+func defaulted(local, live any, typ *merge.Type, at merge.Path) []merge.Path {
+	m, ok := local.(map[string]any)
+	if !ok || typ == nil || typ.Atomic {
+		return nil
+	}
+	v, _ := live.(map[string]any)
+	var out []merge.Path
+	for name, l := range m {
+		f, p := typ.Field(name), at.Child(merge.Named(name))
+		is, there := v[name]
+		if l == nil && f.Nullable && f.Default != nil && !(there && is == nil) {
+			out = append(out, p)
+		}
+		out = append(out, defaulted(l, is, f.Type, p)...)
+	}
+	merge.SortByPath(out, func(p merge.Path) merge.Path { return p })
+	return out
+}
