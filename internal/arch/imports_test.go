@@ -35,7 +35,7 @@ var arrows = map[string][]string{
 	"pkg/strategy":    {"pkg/lastapplied", "pkg/merge", "pkg/schema"},
 	"pkg/schema":      {"pkg/merge", "pkg/redact"},
 	"pkg/redact":      {"pkg/merge"},
-	"pkg/diff":        {"pkg/merge", "pkg/redact"},
+	"pkg/diff":        {"pkg/merge", "pkg/redact", "pkg/yamldoc"},
 	"pkg/lastapplied": {"pkg/merge", "pkg/redact"},
 	"pkg/yamldoc":     {"pkg/merge"},
 	"pkg/merge":       {},

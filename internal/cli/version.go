@@ -7,7 +7,9 @@ import (
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
-	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
 // Set by the release build with -ldflags -X; a plain go build leaves them, and
@@ -59,13 +61,26 @@ func (e *env) printVersion(output string) error {
 		}
 		return err
 	case "yaml":
-		data, err := yaml.Marshal(v)
+		data, err := yamlOf(v)
 		if err == nil {
 			_, err = e.Out.Write(data)
 		}
 		return err
 	}
 	return fmt.Errorf("--output=%s: there are json and yaml", output)
+}
+
+// yamlOf prints what JSON can hold as YAML.
+func yamlOf(v any) ([]byte, error) {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	value, err := merge.ReadJSON(data)
+	if err != nil {
+		return nil, err
+	}
+	return diff.YAML(value)
 }
 
 func thisVersion() versionInfo {

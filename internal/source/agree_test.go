@@ -9,7 +9,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
-	"github.com/kubectl-merge/kubectl-merge/test/texts"
+	yamltexts "github.com/kubectl-merge/kubectl-merge/test/texts"
 )
 
 // reading is what a reader makes of the first document of a text.
@@ -78,7 +78,7 @@ func (r reading) exactly() bool {
 // TestAgree: what local objects are read with, what files are edited with and what kubectl
 // reads with give one value for each text, or the table names the reason.
 func TestAgree(t *testing.T) {
-	for _, c := range texts.All {
+	for _, c := range yamltexts.All {
 		here, editor, kubectl := readings(c.YAML)
 		if !here.is(editor) && !here.exactly() {
 			t.Errorf("%s: %q is %v (%v) in a manifest, %v (%v) in a merge of files", c.Why, c.YAML, here.value, here.refused, editor.value, editor.refused)
@@ -93,7 +93,7 @@ func TestAgree(t *testing.T) {
 // safe, and the table above says where that is so on purpose; that two of them read one
 // text as two values never is, and neither is reading what kubectl refuses.
 func FuzzYAMLReaders(f *testing.F) {
-	for _, c := range texts.All {
+	for _, c := range yamltexts.All {
 		f.Add(c.YAML)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -3,11 +3,12 @@ package diff
 import (
 	"fmt"
 	"regexp"
-	"strconv"
 	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
 )
 
 // text writes a string in the first style that reads back as it: a block for
@@ -137,48 +138,12 @@ func (p *printer) quoted(s string) {
 	p.out = append(p.out, '"')
 }
 
-// others are the words that YAML 1.1 does not read as text.
-var others = map[string]bool{
-	"": true, "~": true, "null": true, "Null": true, "NULL": true, "<<": true,
-	"y": true, "Y": true, "yes": true, "Yes": true, "YES": true, "n": true, "N": true, "no": true, "No": true, "NO": true,
-	"true": true, "True": true, "TRUE": true, "false": true, "False": true, "FALSE": true,
-	"on": true, "On": true, "ON": true, "off": true, "Off": true, "OFF": true,
-	".nan": true, ".NaN": true, ".NAN": true, ".inf": true, ".Inf": true, ".INF": true,
-	"+.inf": true, "+.Inf": true, "+.INF": true, "-.inf": true, "-.Inf": true, "-.INF": true,
-}
+var base60Text = regexp.MustCompile(`^[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?$`)
 
-var (
-	floatText  = regexp.MustCompile(`^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$`)
-	base60Text = regexp.MustCompile(`^[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?$`)
-)
-
-// isOther says whether a plain s would be read as something else than text: null,
-// a boolean, a number, a time, a merge key.
+// isOther says whether kubectl quotes s since some reader would take it for something else
+// than text: null, a boolean, a number, a time, a merge key.
 func isOther(s string) bool {
-	if others[s] {
-		return true
-	}
-	c := s[0]
-	if c == '.' {
-		_, err := strconv.ParseFloat(s, 64)
-		return err == nil
-	}
-	if c != '+' && c != '-' && (c < '0' || c > '9') {
-		return false
-	}
-	return isNumber(strings.ReplaceAll(s, "_", "")) || isTime(s) || base60Text.MatchString(s)
-}
-
-func isNumber(s string) bool {
-	if floatText.MatchString(s) {
-		_, err := strconv.ParseFloat(s, 64)
-		return err == nil
-	}
-	if _, err := strconv.ParseInt(s, 0, 64); err == nil {
-		return true
-	}
-	_, err := strconv.ParseUint(s, 0, 64)
-	return err == nil
+	return s == "<<" || !yamldoc.IsText(s) || isTime(s) || base60Text.MatchString(s)
 }
 
 // timeForms are the times that kubectl's YAML library reads.

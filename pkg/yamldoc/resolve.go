@@ -52,6 +52,13 @@ func resolve(s string) any {
 	return s
 }
 
+// IsText tells whether a plain scalar is read as text, and not as null, a boolean or a
+// number.
+func IsText(s string) bool {
+	_, ok := resolve(s).(string)
+	return ok
+}
+
 func special(s string) (any, bool) {
 	switch s {
 	case ".nan", ".NaN", ".NAN":

@@ -121,10 +121,7 @@ func plainFits(s string, flow bool) bool {
 	if !printable(s, "") {
 		return false
 	}
-	if _, isText := resolve(s).(string); !isText {
-		return false
-	}
-	return !odd.MatchString(s)
+	return IsText(s) && !odd.MatchString(s)
 }
 
 // printable tells whether a text needs no escapes; also lists characters that may
