@@ -1,6 +1,10 @@
 package merge
 
-import "slices"
+import (
+	"cmp"
+	"math"
+	"slices"
+)
 
 // group is the entries of the three sides that share an identity, by their places.
 type group struct{ o, l, v []int }
@@ -188,8 +192,11 @@ type side struct {
 	at   []int
 }
 
-// match pairs the entries of a with those of b; for each of a the place in b.at,
-// or -1.
+// match pairs the entries of a with those of b, the best pairs first: entries that the
+// server would store alike, then those of which the one that says less is part of the
+// other, then those that share the most fields beyond the keys, then any; among equals in
+// order. It returns for each entry of a the place in b.at, or -1. Above pairLimit only
+// alike and order count.
 func match(t *Type, a, b side) []int {
 	to, used := none(len(a.at)), make([]bool, len(b.at))
 	take := func(i, j int) { to[i], used[j] = j, true }
@@ -198,48 +205,60 @@ func match(t *Type, a, b side) []int {
 		key := alike(t, b.list[at])
 		equal[key] = append(equal[key], j)
 	}
+	same := map[string][]int{}
 	for i, at := range a.at {
 		key := alike(t, a.list[at])
+		same[key] = append(same[key], i)
 		if js := equal[key]; len(js) > 0 {
 			take(i, js[0])
 			equal[key] = js[1:]
 		}
 	}
-	if len(a.at)*len(b.at) <= pairLimit {
-		for i, at := range a.at {
-			for j := 0; j < len(b.at) && to[i] < 0; j++ {
-				if !used[j] && partOf(t.Elem, a.list[at], b.list[b.at[j]]) {
-					take(i, j)
-				}
-			}
-		}
-		for best := bestPair(t, a, b, to, used); best.score > 0; best = bestPair(t, a, b, to, used) {
-			take(best.i, best.j)
+	for _, p := range resembling(t, a, b, to, used) {
+		if to[p.i] < 0 && !used[p.j] {
+			take(p.i, p.j)
 		}
 	}
 	j := 0
 	for i := range a.at {
-		if to[i] >= 0 {
-			continue
-		}
 		for j < len(b.at) && used[j] {
 			j++
 		}
-		if j < len(b.at) {
+		if to[i] < 0 && j < len(b.at) {
 			take(i, j)
 		}
 	}
-	same := map[string][]int{}
-	for i, at := range a.at {
-		if to[i] >= 0 {
-			key := alike(t, a.list[at])
-			same[key] = append(same[key], i)
-		}
-	}
-	for _, is := range same {
-		inOrder(is, to) // which of them goes with which makes no difference but to the order
+	for _, is := range same { // which of them has which partner makes no difference but to the order
+		inOrder(slices.DeleteFunc(is, func(i int) bool { return to[i] < 0 }), to)
 	}
 	return to
+}
+
+type scored struct{ i, j, score int }
+
+// resembling lists the pairs of free entries that have something beyond their keys in
+// common, the best first, and among equals in order; nil above pairLimit.
+func resembling(t *Type, a, b side, to []int, used []bool) []scored {
+	if len(a.at)*len(b.at) > pairLimit {
+		return nil
+	}
+	var pairs []scored
+	for i, at := range a.at {
+		for j, bt := range b.at {
+			if to[i] >= 0 || used[j] {
+				continue
+			}
+			score := sharedFields(t, a.list[at], b.list[bt])
+			if partOf(t.Elem, a.list[at], b.list[bt]) {
+				score = math.MaxInt
+			}
+			if score > 0 {
+				pairs = append(pairs, scored{i, j, score})
+			}
+		}
+	}
+	slices.SortStableFunc(pairs, func(p, q scored) int { return cmp.Compare(q.score, p.score) })
+	return pairs
 }
 
 // partOf: every field of the entry that says less is equal in the other.
@@ -263,28 +282,6 @@ func within(t *Type, a, b any) bool {
 		}
 	}
 	return true
-}
-
-type scored struct{ i, j, score int }
-
-// bestPair is the free pair that shares the most fields beyond the keys, the
-// first of equals; score 0 where none shares any.
-func bestPair(t *Type, a, b side, to []int, used []bool) scored {
-	var best scored
-	for i, at := range a.at {
-		if to[i] >= 0 {
-			continue
-		}
-		for j, bt := range b.at {
-			if used[j] {
-				continue
-			}
-			if n := sharedFields(t, a.list[at], b.list[bt]); n > best.score {
-				best = scored{i, j, n}
-			}
-		}
-	}
-	return best
 }
 
 func sharedFields(t *Type, a, b any) int {
