@@ -171,6 +171,9 @@ func (m *merger) accountValue(s *spot, x four) (Opt, bool) {
 	}
 	stated := Opt{stripNulls(l.Value, s.field.Type), true}
 	alike := equalOpt(stated, x.v, s.field) || m.filled(m.wanted, s, stated, x.v)
+	if s.field.Allocated && isZero(x.want.Value, s.field.Type) {
+		alike = false // what was allocated would be overwritten, though "" asks for no value
+	}
 	moved, owner := m.moved(s, x.o, x.v)
 	if !moved && isList(s.field.Type) {
 		moved, owner = m.movedInside(s, x.o, x.v)

@@ -292,8 +292,8 @@ func untrue(in merge.Triple, p merge.Plan, typ *merge.Type) []laws.Breach {
 func lost(live any, p merge.Plan, typ *merge.Type) []laws.Breach {
 	var found []laws.Breach
 	for _, d := range append(p.Settled[:len(p.Settled):len(p.Settled)], p.Conflicts...) {
-		if ambiguous(d.Path, typ, live, p.Result) {
-			continue
+		if _, ok := merge.Lookup(live, d.Path, typ); !ok || ambiguous(d.Path, typ, live, p.Result) {
+			continue // live lacks it, or has it in an entry under other keys
 		}
 		v, ok := merge.Lookup(p.Result, d.Path, typ)
 		if d.Winner != merge.LocalSide && d.Live.Set && (!ok || !merge.Identical(v, d.Live.Value)) {
