@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"strings"
 
+	filemerge "github.com/kubectl-merge/kubectl-merge/internal/files"
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
@@ -58,6 +58,9 @@ func appendRules(file string, rules []any) error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("the answers cannot be saved: %w", err)
 	}
+	if err == nil && was == nil {
+		was = []byte{} // an empty file is one
+	}
 	if _, err := schema.ParseRules(was); err != nil {
 		return fmt.Errorf("the answers cannot be saved: %s: %w: name a file of rules, or a new one", file, err)
 	}
@@ -65,19 +68,11 @@ func appendRules(file string, rules []any) error {
 	if err != nil {
 		return err
 	}
-	added := string(text)
-	if len(was) > 0 {
-		added = "---\n" + added
-		if !strings.HasSuffix(string(was), "\n") {
-			added = "\n" + added
-		}
+	now := string(was)
+	if now != "" {
+		now = strings.TrimSuffix(now, "\n") + "\n---\n"
 	}
-	f, err := os.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
-	if err != nil {
-		return fmt.Errorf("the answers cannot be saved: %w", err)
-	}
-	_, err = f.WriteString(added)
-	if err := errors.Join(err, f.Close()); err != nil {
+	if err := filemerge.Replace("", file, was, []byte(now+string(text))); err != nil {
 		return fmt.Errorf("the answers cannot be saved: %w", err)
 	}
 	return nil

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	filemerge "github.com/kubectl-merge/kubectl-merge/internal/files"
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
@@ -22,7 +22,7 @@ import (
 // fileEdit is a file as it is to become.
 type fileEdit struct {
 	name     string
-	mode     fs.FileMode
+	folder   string // given with -f, that it was found in; "" where it was named
 	old, now []byte
 	taken    []string // what goes: object and field
 	objects  []*handover
@@ -79,7 +79,10 @@ func (v *disownVerb) rewriteFile(ctx context.Context, name string, objects []*ha
 	if err != nil {
 		return nil, err
 	}
-	f := &fileEdit{name: name, mode: info.Mode().Perm()}
+	f := &fileEdit{name: name, folder: v.folderOf(name)}
+	if err := filemerge.LeadsOut(f.folder, name); err != nil {
+		return nil, err
+	}
 	if f.old, err = source.ReadFile(name); err != nil {
 		return nil, err
 	}
@@ -103,6 +106,21 @@ func (v *disownVerb) rewriteFile(ctx context.Context, name string, objects []*ha
 	}
 	f.now = parsed.Assemble(texts, nil)
 	return f, nil
+}
+
+// folderOf is the folder given with -f that a file was found in; "" where it was named
+// itself.
+func (v *disownVerb) folderOf(name string) string {
+	for _, given := range v.inputs.Files {
+		below, err := filepath.Rel(given, name)
+		if err != nil || !filepath.IsLocal(below) || below == "." {
+			continue
+		}
+		if info, err := os.Stat(given); err == nil && info.IsDir() {
+			return given
+		}
+	}
+	return ""
 }
 
 // listType is how a list of objects is edited: entry by entry, in place.
@@ -180,14 +198,7 @@ func (v *disownVerb) writeFile(f *fileEdit, mode dryRun) error {
 		}
 	}
 	if mode == dryNone {
-		now, err := source.ReadFile(f.name)
-		if err == nil && !bytes.Equal(now, f.old) {
-			err = errors.New("has changed since it was read")
-		}
-		if err == nil {
-			err = replaceFile(f.name, f.now, f.mode)
-		}
-		if err != nil {
+		if err := filemerge.Replace(f.folder, f.name, f.old, f.now); err != nil {
 			return fmt.Errorf("%s: the fields are no longer in last-applied, but still in the file: take them out there, or the next merge takes them back: %w", f.name, err)
 		}
 	}
@@ -204,26 +215,4 @@ func (v *disownVerb) showFile(f *fileEdit) error {
 	}
 	_, err := fmt.Fprint(v.Out, diff.Text(f.name, f.name, string(f.old), string(f.now), 3))
 	return err
-}
-
-// replaceFile writes a file so that it is never half-written: into another one
-// beside it first. A link stays one.
-func replaceFile(name string, text []byte, mode fs.FileMode) error {
-	name, err := filepath.EvalSymlinks(name)
-	if err != nil {
-		return err
-	}
-	tmp, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
-	if err != nil {
-		return err
-	}
-	_, err = tmp.Write(text)
-	err = errors.Join(err, tmp.Chmod(mode), tmp.Close())
-	if err == nil {
-		err = os.Rename(tmp.Name(), name)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(tmp.Name()))
-	}
-	return nil
 }

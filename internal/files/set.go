@@ -26,6 +26,16 @@ type File struct {
 	Path string      // where it is, "" for standard input
 	Mode fs.FileMode // its permissions
 	YAML *yamldoc.File
+
+	raw []byte // what is in it, where nobody has read it as YAML
+}
+
+// text is what was read.
+func (f *File) text() []byte {
+	if f.YAML == nil {
+		return f.raw
+	}
+	return f.YAML.Text()
 }
 
 // Where is the file's name for people.
