@@ -38,8 +38,40 @@ func (m *merger) filled(from *completed, s *spot, a, v Opt) bool {
 	if !m.completes() || !v.Set || !s.fillable(a) {
 		return false
 	}
-	c, found := Lookup(from.value(m.typ), s.path(), m.typ)
+	c, found, unique := s.in(from.value(m.typ))
+	switch {
+	case unique:
+	case a.Set: // which entry it is nobody can tell, so that it is completed by itself
+		c, found = Complete(stripNulls(a.Value, s.field.Type), s.field.Type, true), true
+	default:
+		return false
+	}
 	return found && between(s.field, a, Some(c), v)
+}
+
+// in is what a side has at this place; unique is false where an entry on the way there
+// shares its identity with others.
+func (s *spot) in(side any) (v any, found, unique bool) {
+	if s.up == nil {
+		return side, true, true
+	}
+	above, found, unique := s.up.in(side)
+	if !found || !unique {
+		return nil, false, unique
+	}
+	list, isList := above.([]any)
+	if s.here.list == nil || !isList {
+		m, _ := above.(map[string]any)
+		v, found = m[s.here.name]
+		return v, found, true
+	}
+	id, n := identity(s.here.list, s.here.entry), 0
+	for _, e := range list {
+		if identity(s.here.list, e) == id {
+			v, n = e, n+1
+		}
+	}
+	return v, n > 0, n <= 1
 }
 
 // fillable: something may be filled into a value of this place. It is not into one that

@@ -164,31 +164,33 @@ func states(g OneOf, l map[string]any) bool {
 }
 
 // excluded: live has a variant of a one-of that leaves no room for the field of that name,
-// which local and original have. held: what says so is a discriminator, and live's stays.
+// which local and original have, and that is reported itself. held: it is a discriminator
+// of local's that says so, and live's stays.
 func (m *merger) excluded(s *spot, name string, o, l, v map[string]any) (excluded, held bool) {
 	t := s.field.Type
 	for _, g := range t.OneOf {
 		if !slices.Contains(g.Fields, name) {
 			continue
 		}
-		f := t.Fields[g.Discriminator]
-		text, ok := v[g.Discriminator].(string)
-		if ok && g.Selects[text] != name && !equalOpt(some(l[g.Discriminator]), Some(text), f) {
-			kind := Both
-			if equalOpt(some(o[g.Discriminator]), some(l[g.Discriminator]), f) {
-				kind = Drift
-			}
-			c := m.below(s, hop{name: g.Discriminator}, f, false)
-			moved, _ := m.moved(c, some(o[g.Discriminator]), Some(text))
-			held = (moved || c.livesOn()) && m.choice(c, kind) != TakeLocal
-			m.leave()
-			return true, held && l[g.Discriminator] != nil // which else has been displaced itself
+		if len(displaced(t, g, o, l, v)) > 0 {
+			return true, false
 		}
-		for _, other := range g.Fields {
-			excluded = excluded || other != name && l[other] == nil && !equalOpt(some(v[other]), Opt{}, t.Fields[other])
+		d, f := g.Discriminator, t.Fields[g.Discriminator]
+		text, ok := v[d].(string)
+		if !ok || l[d] == nil || g.Selects[text] == name || equalOpt(some(l[d]), Some(text), f) {
+			continue
 		}
+		kind := Both
+		if equalOpt(some(o[d]), some(l[d]), f) {
+			kind = Drift
+		}
+		c := m.below(s, hop{name: d}, f, false)
+		moved, _ := m.moved(c, some(o[d]), Some(text))
+		held = (moved || c.livesOn()) && m.choice(c, kind) != TakeLocal
+		m.leave()
+		return true, held
 	}
-	return excluded, false
+	return false, false
 }
 
 // some is a value that null stands for the absence of.
