@@ -107,7 +107,7 @@ const (
 	ruleGroup   = "repeated keys: entries that share an identity are paired by what else they have"
 	ruleMade    = "equality: an atomic value that the server made of local's is left alone"
 	ruleAtomic  = "atomic: one value, and local's; the library merges what is inside"
-	ruleDefault = "equality: null where live has the schema's default changes nothing"
+	ruleDefault = "equality: what the server would fill in again stays as live has it"
 	ruleAlloc   = "equality: an allocated field stated as empty is left to the server"
 	ruleEmpty   = "removal: a map or list of which nothing is left goes itself"
 	unexplained = "unexplained"
@@ -134,7 +134,7 @@ func explain(typ *merge.Type, in merge.Triple, theirs any, c merge.Change) strin
 		return ruleSet
 	case inGroup(typ, in, c.Path):
 		return ruleGroup
-	case stated && local == nil && f.Default != nil:
+	case (!stated || local == nil) && c.New.Set && refilled(typ, theirs, c, f):
 		return ruleDefault
 	case c.New.Set && shown(c.New.Value) == shown(live) && (whole(f) || local == ""):
 		return ruleMade
@@ -146,6 +146,13 @@ func explain(typ *merge.Type, in merge.Triple, theirs any, c merge.Change) strin
 		return ruleAlloc
 	}
 	return unexplained
+}
+
+// refilled: of the library's result the server would make what ours is.
+func refilled(typ *merge.Type, theirs any, c merge.Change, f merge.Field) bool {
+	stored, ok := merge.Lookup(merge.Complete(theirs, typ, true), c.Path, typ)
+	ours := merge.Some(merge.Complete(c.New.Value, f.Type, true))
+	return ok && laws.Alike(merge.Some(stored), ours, f) || laws.Alike(merge.Opt{}, c.New, f)
 }
 
 // nullless is a value without its nulls: no Go value of a compiled-in type holds one.
