@@ -34,6 +34,28 @@ func edits(t *merge.Type, q quad, o, l, v listed) []merge.Opt {
 	return out
 }
 
+// Edited reports whether the path is, or leads through, a list in which an entry of one
+// side may be one of another, somebody having changed its key in live.
+func (m Merge) Edited(p merge.Path) bool {
+	for n := range len(p) + 1 {
+		t := m.Type.At(p[:n])
+		if t == nil || t.Kind != merge.Keyed {
+			continue
+		}
+		side := func(in any) listed {
+			v, _ := merge.Lookup(in, p[:n], m.Type)
+			return listOf(t, some(v))
+		}
+		o, l, v := side(m.Triple.Original), side(m.Triple.Local), side(m.Triple.Live)
+		for _, id := range union(o.ids, l.ids, v.ids) {
+			if len(edits(t, quad{o: o.only(id), l: l.only(id), v: v.only(id)}, o, l, v)) > 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // edited checks an entry that may have been edited: it is checked as it stands, and, if
 // that does not hold, as each of the others.
 func (c *checker) edited(a *at, q quad, n int, others []merge.Opt) {

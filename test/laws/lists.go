@@ -99,7 +99,7 @@ func (c *checker) entries(a *at, q quad, l []any) {
 		}
 		q := quad{o.only(id), lx.only(id), v.only(id), r.only(id)}
 		if e := edits(a.field.Type, q, o, lx, v); len(e) > 0 {
-			unique = false
+			unique = unique && !(q.v.Set && !q.r.Set) // live's entry is another one of the result
 			c.edited(a, q, r.count(id), e)
 			continue
 		}
