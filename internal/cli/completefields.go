@@ -19,6 +19,7 @@ func (e *env) argCompletions() map[string]cobra.CompletionFunc {
 		"kubectl-merge":     cobra.NoFileCompletions,
 		"diff":              cobra.NoFileCompletions,
 		"version":           cobra.NoFileCompletions,
+		"options":           cobra.NoFileCompletions,
 		"set-last-applied":  cobra.NoFileCompletions,
 		"view-last-applied": e.unlessFiles(e.briefly(e.typeOrName), nil),
 		"edit-last-applied": e.unlessFiles(e.briefly(e.object), nil),

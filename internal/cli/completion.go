@@ -130,7 +130,7 @@ func words(of ...cobra.Completion) cobra.CompletionFunc {
 var outputs = map[string]map[string]cobra.CompletionFunc{
 	"kubectl-merge":     {"output": mergeOutputs},
 	"explain":           {"output": words("table\tfor a terminal", "json", "yaml")},
-	"files":             {"output": words("yaml\tthe merged text", "diff\twhat the merge changes in DEST"), "original": anyFile},
+	"files":             {"output": words("yaml\tthe merged text", "diff\twhat the merge changes in DEST"), "original": anyFile, "policy": words(policyWords()...)},
 	"replacements":      {"output": words("yaml\tthe text that comes of it", "diff\twhat changes in INPUT")},
 	"version":           {"output": words("json", "yaml")},
 	"view-last-applied": {"output": words("yaml", "json")},
@@ -182,7 +182,7 @@ func (e *env) flagCompletions() map[string]cobra.CompletionFunc {
 
 		"save-rules": manifests,
 
-		"policy":   words(policyWords()...),
+		"policy":   words(append(policyWords(), "ask\tasks on the terminal")...),
 		"strategy": words(strategyWords()...),
 		"original": originals,
 		"dry-run":  words("client\tprint the result, send nothing", "server\thave the server try it, store nothing", "none"),
@@ -198,14 +198,15 @@ func (e *env) flagCompletions() map[string]cobra.CompletionFunc {
 	}
 }
 
-// policyWords come from the table itself, so that none is forgotten.
+// policyWords come from the table itself, so that none is forgotten. ask is not among
+// them: it is for live objects, and not for files.
 func policyWords() []cobra.Completion {
 	said := map[merge.Choice]string{merge.TakeLocal: "local", merge.TakeLive: "live", merge.LeaveConflict: "conflict"}
 	var out []cobra.Completion
 	for _, p := range merge.Policies {
 		out = append(out, cobra.CompletionWithDesc(p.Name, fmt.Sprintf("only live moved: %s; both moved: %s", said[p.Drift], said[p.Both])))
 	}
-	return append(out, "ask\tasks on the terminal")
+	return out
 }
 
 func strategyWords() []cobra.Completion {

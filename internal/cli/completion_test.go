@@ -67,6 +67,7 @@ func TestCompletion(t *testing.T) {
 		{"verbs", []string{"di"}, []string{"diff", "disown"}, noFiles},
 		{"flags", []string{"--strat"}, []string{"--strategy"}, noFiles},
 		{"policies, in the order of the table", []string{"--policy", ""}, []string{"apply", "merge3", "diff3", "strict", "live", "ask"}, ordered},
+		{"files cannot ask", []string{"files", "--policy", ""}, []string{"apply", "merge3", "diff3", "strict", "live"}, ordered},
 		{"values behind =", []string{"--policy=st"}, []string{"strict"}, ordered},
 		{"strategies", []string{"diff", "--strategy", ""}, []string{"auto", "strategic", "json", "associative"}, ordered},
 		{"forms of output are those of the verb", []string{"explain", "-o", ""}, []string{"table", "json", "yaml"}, ordered},

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -39,10 +40,21 @@ func (f *inputFlags) validate() error {
 	return nil
 }
 
+// mostListed is how many names an error lists; the rest is counted.
+const mostListed = 8
+
+// listed is a list of names for an error.
+func listed(names []string) string {
+	if more := len(names) - mostListed; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:mostListed], ", "), more)
+	}
+	return strings.Join(names, ", ")
+}
+
 // none is what to say when the input holds nothing.
 func (f *inputFlags) none() error {
 	if f.Selector != "" {
 		return fmt.Errorf("no objects passed to merge: none of the input matches --selector %q", f.Selector)
 	}
-	return errors.New("no objects passed to merge: the input is empty")
+	return fmt.Errorf("no objects passed to merge: %s: holds no object", listed(f.Names()))
 }

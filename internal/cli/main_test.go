@@ -83,6 +83,7 @@ func TestMainOffline(t *testing.T) {
 		{"both inputs", []string{"-f", "a", "-k", "b"}, 1, "", "only one of -f or -k"},
 		{"a dry run with a space", []string{"-f", local, "--dry-run", "server"}, 1, "", "did you mean `--dry-run=server`?"},
 		{"a flag of kubectl apply's that is refused", []string{"-f", local, "--prune"}, 1, "", "or `kubectl apply --prune`"},
+		{"a verb that is none of its own", []string{"apply", "-f", local}, 1, "", "did you mean `kubectl merge -f FILE`?"},
 		{"a verb that is nearly one", []string{"dif"}, 1, "", `did you mean "diff"?`},
 		{"a flag that is nearly one", []string{"--polcy=x"}, 1, "", "did you mean --policy?"},
 		{"an unknown policy", []string{"-f", local, "--policy=x"}, 1, "", `unknown policy "x"; there are`},
@@ -135,5 +136,29 @@ func TestLines(t *testing.T) {
 		if d := cmp.Diff(tt.want, lines(tt.err, nil)); d != "" {
 			t.Errorf("%s:\n%s", tt.reason, d)
 		}
+	}
+}
+
+// TestMainNamesEmptyInput: who gave several files learns which of them hold nothing.
+func TestMainNamesEmptyInput(t *testing.T) {
+	empty := filepath.Join(t.TempDir(), "empty.yaml")
+	if err := os.WriteFile(empty, []byte("# nothing\n---\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, live := files(t)
+	code, _, errs := offline(t, "-f", empty, "--live", live)
+	if code != failed || !strings.Contains(errs, "no objects passed to merge: "+empty+": holds no object") {
+		t.Errorf("code %d, stderr %s", code, errs)
+	}
+}
+
+// TestMainOptions: what the help refers to is there, and lists kubectl's flags.
+func TestMainOptions(t *testing.T) {
+	code, out, errs := offline(t, "options")
+	if code != done || errs != "" || !strings.Contains(out, "--context string") || strings.Contains(out, "--policy") {
+		t.Errorf("code %d, stderr %s, stdout %s", code, errs, out)
+	}
+	if _, help, _ := offline(t, "--help"); !strings.Contains(help, `"kubectl merge options" lists them`) {
+		t.Errorf("help: %s", help)
 	}
 }

@@ -31,7 +31,14 @@ const mergeLong = `Merge objects from files into what the cluster holds, three w
 What was applied last (original), what the file asks for (local) and what the cluster
 holds (live) are merged field by field: what local states is set, what original had and
 local has no more is removed, and what others have set stays. Nothing that others have
-set is overwritten or removed without a line on stderr.`
+set is overwritten or removed without a line on stderr.
+
+Exit codes:
+
+    0  done, or nothing to do; diff: no differences
+    1  an error; diff: differences
+    2  an error of diff
+    3  conflicts that the policy leaves to you`
 
 const mergeExample = `  # Apply a file, keeping what others have set
   kubectl merge -f web.yaml

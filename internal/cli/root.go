@@ -30,6 +30,7 @@ var verbs = []func(*env) *cobra.Command{
 	newDisown,
 	newFiles,
 	newReplacements,
+	newOptions,
 	newVersion,
 	newCompletion,
 }
@@ -74,7 +75,7 @@ Flags:
 {{.LocalNonPersistentFlags.FlagUsages | trimTrailingWhitespaces}}{{end}}
 
 kubectl's connection flags (-n, --context, --kubeconfig, --as, -v and others) work too:
-"kubectl options" lists them. A request may take 2 minutes, or what --request-timeout says.{{if .HasAvailableSubCommands}} "{{.CommandPath}} COMMAND --help" tells more about a command.{{end}}
+"kubectl merge options" lists them. A request may take 2 minutes, or what --request-timeout says.{{if .HasAvailableSubCommands}} "{{.CommandPath}} COMMAND --help" tells more about a command.{{end}}
 `
 
 // flagError suggests the flag that was probably meant.
@@ -137,6 +138,9 @@ func distance(a, b string) int {
 func unknownVerb(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
+	}
+	if args[0] == "apply" {
+		return fmt.Errorf("leave out %q: %s applies by itself; did you mean `%s -f FILE`?", args[0], cmd.CommandPath(), cmd.CommandPath())
 	}
 	text := fmt.Sprintf("unknown command %q for %q", args[0], cmd.CommandPath())
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {

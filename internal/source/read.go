@@ -89,6 +89,28 @@ func Read(ctx context.Context, in Inputs) ([]Object, error) {
 	return objects, err
 }
 
+// Names are the inputs as errors name them.
+func (in Inputs) Names() []string {
+	var names []string
+	for _, f := range in.Files {
+		switch {
+		case f == "-":
+			f = Stdin
+		case isURL(f):
+			f = nameOf(f)
+		}
+		names = append(names, f)
+	}
+	if in.Kustomize != "" {
+		names = append(names, in.Kustomize)
+	}
+	return names
+}
+
+func isURL(file string) bool {
+	return strings.HasPrefix(file, "http://") || strings.HasPrefix(file, "https://")
+}
+
 // keeping lets the objects through that the selector lets through, packed if they
 // are to be.
 func (in Inputs) keeping() (keeping, error) {
@@ -125,7 +147,7 @@ func (in Inputs) texts(ctx context.Context, add func(name string, data []byte, e
 				err = fmt.Errorf("%s: %w", Stdin, err)
 			}
 			add(Stdin, data, err)
-		case strings.HasPrefix(f, "http://"), strings.HasPrefix(f, "https://"):
+		case isURL(f):
 			name := nameOf(f)
 			data, err := in.get(ctx, f)
 			if err != nil {
