@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"fmt"
 	"os"
+	"slices"
 
 	"golang.org/x/term"
 
@@ -18,14 +20,41 @@ func (e *env) connect() (*cluster.Cluster, error) {
 	if err == nil && e.flags.CacheDir != nil {
 		api.KeepSchemas(*e.flags.CacheDir)
 	}
-	return api, err
+	return api, e.existing(err)
+}
+
+// existing adds to an error about the kubeconfig, where a name that a flag gives is not
+// in it, those that are.
+func (e *env) existing(err error) error {
+	if err == nil {
+		return nil
+	}
+	config, bad := e.flags.ToRawKubeConfigLoader().RawConfig()
+	if bad != nil {
+		return err
+	}
+	for _, f := range []struct {
+		flag  string
+		value *string
+		names []string
+	}{
+		{"context", e.flags.Context, sortedKeys(config.Contexts)},
+		{"cluster", e.flags.ClusterName, sortedKeys(config.Clusters)},
+		{"user", e.flags.AuthInfoName, sortedKeys(config.AuthInfos)},
+	} {
+		if f.value == nil || *f.value == "" || len(f.names) == 0 || slices.Contains(f.names, *f.value) {
+			continue
+		}
+		return fmt.Errorf("%w: --%s must be one of: %s", err, f.flag, listed(f.names))
+	}
+	return err
 }
 
 // namespacing is where objects go that name no namespace, by -n and the
 // kubeconfig's context.
 func (e *env) namespacing() (batch.Namespacing, error) {
 	name, given, err := e.flags.ToRawKubeConfigLoader().Namespace()
-	return batch.Namespacing{Default: name, Enforce: given}, err
+	return batch.Namespacing{Default: name, Enforce: given}, e.existing(err)
 }
 
 // offlineNamespacing is by -n alone: no kubeconfig is read.

@@ -117,11 +117,17 @@ func (r Row) below(roomy bool) []parts {
 	case r.untold || !r.differ:
 		return nil
 	}
-	live := "live " + cell(r.Live, longest)
+	texts := beside(longest, r.Live, r.Local, r.Original)
+	for i, o := range []merge.Opt{r.Live, r.Local, r.Original} {
+		if !o.Set {
+			texts[i] = "-"
+		}
+	}
+	live := "live " + texts[0]
 	if who != "" {
 		live += " (" + who + ")"
 	}
-	sides := parts{[]string{live, "local " + cell(r.Local, longest), "original " + cell(r.Original, longest)}, " · "}
+	sides := parts{[]string{live, "local " + texts[1], "original " + texts[2]}, " · "}
 	if roomy {
 		return []parts{sides}
 	}
