@@ -59,13 +59,13 @@ func (m Merge) Edited(p merge.Path) bool {
 // edited checks an entry that may have been edited: it is checked as it stands, and, if
 // that does not hold, as each of the others.
 func (c *checker) edited(a *at, q quad, n int, others []merge.Opt) {
-	plain := checker{blanked: c.blanked}
+	plain := checker{blanked: c.blanked, result: c.result, typ: c.typ}
 	plain.entry(a, q, n)
 	if len(plain.found) == 0 || q.v.Set && !q.r.Set {
 		return
 	}
 	for _, e := range others {
-		again := checker{blanked: c.blanked}
+		again := checker{blanked: c.blanked, result: c.result, typ: c.typ}
 		as := q
 		if !q.v.Set {
 			as.v = e

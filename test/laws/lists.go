@@ -113,8 +113,8 @@ func (c *checker) entries(a *at, q quad, l []any) {
 
 // entry checks one entry whose identity is its own on every side.
 func (c *checker) entry(a *at, q quad, n int) {
-	first := q.l
-	for _, o := range []merge.Opt{q.v, q.o, q.r} {
+	first := q.r // by whose keys the result is looked into
+	for _, o := range []merge.Opt{q.l, q.v, q.o} {
 		if !first.Set {
 			first = o
 		}
