@@ -142,6 +142,7 @@ func tell(p plan.Planned, secrets bool) diff.Told {
 		Adoptable:   p.Adoptable,
 		FromOwners:  p.FromOwners,
 		ShowSecrets: secrets,
+		Sensitive:   p.Sensitive,
 	}
 	if p.Live != nil {
 		told.Live = p.Live

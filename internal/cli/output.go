@@ -155,7 +155,7 @@ func (f *dryForm) object(item *batch.Item) error {
 	}
 	obj := any(item.Outcome.Object)
 	if !f.secrets {
-		_, obj = diff.Mask(live, obj)
+		_, obj = diff.MaskFields(live, obj, item.Outcome.Planned.Sensitive)
 	}
 	obj = lastapplied.Without(obj)
 	text, err := diff.YAML(f.trimmed(obj))
@@ -251,7 +251,7 @@ func (f diffForm) close(ctx context.Context) error {
 // server has tried it, as the server would store it.
 func (v view) doc(item *batch.Item) diff.Doc {
 	p := item.Outcome.Planned
-	d := diff.Doc{Name: diff.DocName(p.Final), Result: p.Final}
+	d := diff.Doc{Name: diff.DocName(p.Final), Result: p.Final, Sensitive: p.Sensitive}
 	if p.Live != nil {
 		d.Live = p.Live
 	}

@@ -81,6 +81,8 @@ type Planned struct {
 	Final  map[string]any // what is to be written: the result with its annotation
 	Type   *merge.Type    // how it was split, nil if nobody knew
 
+	Sensitive redact.Fields // what the user's rules have hidden; nil: nothing
+
 	// FromOwners: what was applied last was worked out from managedFields; no
 	// last-applied configuration says it.
 	FromOwners bool
@@ -134,6 +136,9 @@ func (p *Planner) Plan(ctx context.Context, s Subject, live map[string]any) (Pla
 		in.Triple.Live = live
 	}
 	p.Rules.look(s, in.Triple, out.Type)
+	if p.Rules != nil {
+		out.Sensitive = p.Rules.Rules.Sensitive(s.ruled(in.Triple))
+	}
 	if out.Output, err = strategy.Plan(in); err != nil {
 		return out, fmt.Errorf("%s: %w", s.Name, err)
 	}

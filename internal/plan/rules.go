@@ -73,7 +73,7 @@ func (r *UserRules) look(s Subject, triple merge.Triple, t *merge.Type) {
 	if r == nil {
 		return
 	}
-	o := schema.Object{Group: s.Group(), Kind: s.Kind(), Namespace: s.Namespace(), Name: s.Object.Name(), Triple: triple}
+	o := s.ruled(triple)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.merged = true
@@ -100,4 +100,9 @@ func (r *UserRules) Unused() []schema.Rule {
 		}
 	}
 	return out
+}
+
+// ruled is the object as rules are asked about it.
+func (s Subject) ruled(triple merge.Triple) schema.Object {
+	return schema.Object{Group: s.Group(), Kind: s.Kind(), Namespace: s.Namespace(), Name: s.Object.Name(), Triple: triple}
 }

@@ -17,6 +17,8 @@ type Doc struct {
 	Name   string // as DocName gives it
 	Live   any
 	Result any
+
+	Sensitive redact.Fields // are masked too; nil: none
 }
 
 // Options of Unified.
@@ -29,8 +31,7 @@ type Options struct {
 	// uid, creationTimestamp, and a status in which nothing changes.
 	ShowManagedFields bool
 
-	ShowSecrets bool          // print a Secret's values
-	Sensitive   redact.Fields // are masked too; nil: none
+	ShowSecrets bool // print a Secret's values
 
 	// From and To are what the two forms are called above the diff; "" is live and
 	// merged.
@@ -81,7 +82,7 @@ func Unified(w io.Writer, d Doc, o Options) (changed bool, err error) {
 func Texts(d Doc, o Options) (live, result string, err error) {
 	a, b := d.Live, d.Result
 	if !o.ShowSecrets {
-		a, b = MaskFields(a, b, o.Sensitive)
+		a, b = MaskFields(a, b, d.Sensitive)
 	}
 	if !o.ShowManagedFields {
 		a, b = quiet(a, b)

@@ -32,6 +32,10 @@ import (
 //	  kind: ClusterRole
 //	  winner: live
 //	  when: {has: aggregationRule}
+//	# a field whose values are as secret as a Secret's
+//	- path: spec.template.data
+//	  kind: ExternalSecret
+//	  sensitive: true
 //	# short for path and winner, on every object
 //	- .spec.template.spec.containers[*].resources: live
 //
@@ -54,6 +58,8 @@ type Rule struct {
 	Winner string // one of winners, or ""
 	List   string // one of splits, or ""
 	Keys   []string
+
+	Sensitive bool // the values are hidden in what is reported, as a Secret's are
 
 	Line int    // where it is written
 	text string // the path as it is written
@@ -126,6 +132,7 @@ var ruleKeys = map[string]func(*ruleParser, *Rule, *yaml.Node){
 	"winner":    func(p *ruleParser, r *Rule, n *yaml.Node) { r.Winner = oneWord(p, n, "winner", winners) },
 	"list":      func(p *ruleParser, r *Rule, n *yaml.Node) { r.List = oneWord(p, n, "list", splits) },
 	"keys":      (*ruleParser).keys,
+	"sensitive": (*ruleParser).sensitive,
 	"when":      (*ruleParser).when,
 }
 
@@ -165,8 +172,10 @@ func (p *ruleParser) check(n *yaml.Node, r Rule) {
 	switch {
 	case r.Path == nil:
 		p.wrong(n, "the rule has no path")
-	case r.Winner == "" && r.List == "":
-		p.wrong(n, "the rule says nothing: it needs winner (%s) or list (%s)", words(winners), words(splits))
+	case r.Sensitive && len(r.Path) == 0:
+		p.wrong(n, "sensitive: true needs the path of a field")
+	case r.Winner == "" && r.List == "" && !r.Sensitive:
+		p.wrong(n, "the rule says nothing: it needs winner (%s), list (%s) or sensitive: true", words(winners), words(splits))
 	case r.List == "keyed" && len(r.Keys) == 0:
 		p.wrong(n, "list: keyed needs keys, such as keys: [name]")
 	case r.List != "keyed" && len(r.Keys) > 0:
@@ -240,6 +249,13 @@ func (p *ruleParser) keys(r *Rule, n *yaml.Node) {
 	}
 }
 
+func (p *ruleParser) sensitive(r *Rule, n *yaml.Node) {
+	if n.Kind != yaml.ScalarNode || n.Value != "true" {
+		p.wrong(n, "sensitive: there is only true; leave the rule out for fields that are not")
+	}
+	r.Sensitive = true
+}
+
 func (p *ruleParser) when(r *Rule, n *yaml.Node) {
 	if n.Kind != yaml.MappingNode {
 		p.wrong(n, "when: expected a condition, such as {has: aggregationRule}")
@@ -270,5 +286,5 @@ func words[V any](m map[string]V) string {
 }
 
 func ruleKeyNames() []string {
-	return []string{"path", "kind", "apiGroup", "name", "namespace", "winner", "list", "keys", "when"}
+	return []string{"path", "kind", "apiGroup", "name", "namespace", "winner", "list", "keys", "sensitive", "when"}
 }

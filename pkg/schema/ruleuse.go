@@ -79,6 +79,9 @@ func (r Rule) String() string {
 	if say == "" {
 		say = r.List
 	}
+	if say == "" {
+		say = "sensitive"
+	}
 	if r.text != "" {
 		return r.text + ": " + say
 	}
