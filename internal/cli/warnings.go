@@ -18,10 +18,12 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 )
 
-// warnings tells what a server warns of, each warning once. It is kubectl's line.
+// warnings prints what a server warns of, each warning once, for the first object that
+// it is about. It is kubectl's line.
 //
-// Unlike kubectl: what a terminal would obey in it is spelled out; a server's words
-// are not to be trusted with the user's screen.
+// Unlike kubectl: the object is named, since a run may have many; and what a terminal
+// would obey is spelled out, as a server's words are not to be trusted with the user's
+// screen.
 type warnings struct {
 	*env
 	mu   sync.Mutex
@@ -37,7 +39,12 @@ func (w *warnings) hush() {
 }
 
 // HandleWarningHeader tells a warning; others than 299 are not for users.
-func (w *warnings) HandleWarningHeader(code int, _ string, text string) {
+func (w *warnings) HandleWarningHeader(code int, agent, text string) {
+	w.HandleWarningHeaderWithContext(context.Background(), code, agent, text)
+}
+
+// HandleWarningHeaderWithContext is the same, with the object that the request is about.
+func (w *warnings) HandleWarningHeaderWithContext(ctx context.Context, code int, _ string, text string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.off || code != 299 || text == "" || w.told[text] {
@@ -51,12 +58,10 @@ func (w *warnings) HandleWarningHeader(code int, _ string, text string) {
 	if w.coloredErr() {
 		label = "\x1b[33;1mWarning:\x1b[0m"
 	}
+	if about, ok := cluster.Subject(ctx); ok {
+		text = about.String() + ": " + text
+	}
 	fmt.Fprintf(w.line.beside(w.ErrOut), "%s %s\n", label, errorText(w.secretValues().Blank(text)))
-}
-
-// HandleWarningHeaderWithContext is the same: a request's context says nothing here.
-func (w *warnings) HandleWarningHeaderWithContext(_ context.Context, code int, agent, text string) {
-	w.HandleWarningHeader(code, agent, text)
 }
 
 // timeout is how long one request may take; 0 is as long as it likes.

@@ -50,14 +50,14 @@ type Cluster struct {
 // New connects nothing yet; it reads the kubeconfig that the flags name. Warnings
 // that the server sends go to warnings. The error names what is wrong with the
 // kubeconfig and, where there is none, how to work without a cluster.
-func New(flags Getter, warnings rest.WarningHandler) (*Cluster, error) {
+func New(flags Getter, warnings rest.WarningHandlerWithContext) (*Cluster, error) {
 	config, err := flags.ToRESTConfig()
 	if err != nil {
 		return nil, configError(err)
 	}
 	config = rest.CopyConfig(config)
 	config.NegotiatedSerializer = statusSerializer()
-	config.WarningHandler, config.WarningHandlerWithContext = warnings, nil
+	config.WarningHandler, config.WarningHandlerWithContext = nil, warnings
 	throttle(config)
 	client, err := rest.UnversionedRESTClientFor(config)
 	if err != nil {

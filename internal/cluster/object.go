@@ -140,12 +140,23 @@ func (c *Cluster) object(ctx context.Context, t Target, verb string, req *rest.R
 	return obj, nil
 }
 
+// subjectKey is under what the context of a request holds the object that it is about.
+type subjectKey struct{}
+
+// Subject is the object that the request of a warning's context is about; false where it
+// is about none.
+func Subject(ctx context.Context) (Target, bool) {
+	t, ok := ctx.Value(subjectKey{}).(Target)
+	return t, ok && t.Name != ""
+}
+
 // answer sends a request and gives the bytes of the answer.
 func (c *Cluster) answer(ctx context.Context, t Target, verb string, req *rest.Request) ([]byte, error) {
 	if redact.IsSecretKind(t.Group, t.Kind) {
 		ctx = discreet(ctx)
 	}
 	var again later
+	ctx = context.WithValue(ctx, subjectKey{}, t)
 	result := req.Do(context.WithValue(ctx, laterKey{}, &again))
 	if err := result.Error(); err != nil { // Raw's own error lacks what the server said
 		err = c.explain(err, t, verb)

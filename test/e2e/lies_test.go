@@ -88,7 +88,7 @@ var falsehoods = []falsehood{
 	{
 		what: "warnings that paint", why: "a warning is a server's words too",
 		fault: fault{hits: of("WRITE"), do: warns},
-		says:  `Warning: mind \\u202ee`, wrote: "abc",
+		says:  `Warning: configmap/.: mind \\u202ee`, wrote: "abc",
 	},
 	{
 		what: "warnings of discovery", why: "also where kubectl's own client asks",
