@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/batch"
+	"github.com/kubectl-merge/kubectl-merge/internal/sink"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 )
@@ -95,7 +96,7 @@ func (l *lister) add(err error) {
 		l.unmerged++
 	case errors.Is(err, batch.ErrInterrupted), errors.Is(err, context.Canceled):
 		l.cut++
-	case errors.As(err, &object):
+	case errors.As(err, &object) && !errors.Is(err, sink.ErrUnknown):
 		l.group(object.Cause(), err)
 	default:
 		l.group("\x00"+strconv.Itoa(len(l.groups)), err) // of its own

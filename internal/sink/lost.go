@@ -10,6 +10,10 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/plan"
 )
 
+// ErrUnknown is what a write ended with of which nobody knows whether it was done. It is
+// reported for each object.
+var ErrUnknown = errors.New("whether it was written cannot be known: merge again to find out")
+
 // lostTries is how often a write is sent whose answer is lost.
 const lostTries = 3
 
@@ -47,7 +51,7 @@ func (c *carrying) settle(ctx context.Context, cause error) error {
 		if errors.Is(cause, context.Canceled) { // there is more to say than that the run was stopped
 			cause = errors.New("interrupted while it was being written")
 		}
-		return fmt.Errorf("%s: %w: whether it was written cannot be known: merge again to find out", c.target, cause)
+		return fmt.Errorf("%s: %w: %w", c.target, cause, ErrUnknown)
 	}
 	switch {
 	case c.out.Planned.Action == plan.Nothing:

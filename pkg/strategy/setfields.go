@@ -14,7 +14,7 @@ func setFields(in Input, result any, told []merge.Removal) []merge.Removal {
 	if conf == nil {
 		return nil
 	}
-	s := set{Input: in, result: result, told: told}
+	s := set{Input: in, result: result, told: told, stored: merge.Complete(in.Triple.Local, in.Schema, true)}
 	s.look(in.Schema, nil, merge.Diff(conf, in.Triple.Local, in.Schema))
 	return s.found
 }
@@ -23,6 +23,7 @@ func setFields(in Input, result any, told []merge.Removal) []merge.Removal {
 type set struct {
 	Input
 	result any
+	stored any // local, with what the server would fill in
 	told   []merge.Removal
 	found  []merge.Removal
 }
@@ -34,7 +35,7 @@ func (s *set) look(typ *merge.Type, base merge.Path, changes []merge.Change) {
 		p := append(base[:len(base):len(base)], c.Path...)
 		isEntry, t := entry(typ, c.Path)
 		switch {
-		case isServers(p) || isKey(p) || merge.Refilled(s.Triple.Live, p, s.Schema):
+		case isServers(p) || isKey(p) || s.filledIn(p, c.Old.Value):
 		case c.Op != merge.OpRemove || isEntry || hasEntries(t):
 		case t != nil && t.Kind == merge.Object && !t.Atomic && s.toldBelow(p):
 			s.look(t, p, merge.Diff(c.Old.Value, map[string]any{}, t))
@@ -42,6 +43,15 @@ func (s *set) look(typ *merge.Type, base merge.Path, changes []merge.Change) {
 			s.add(p, c.Old.Value)
 		}
 	}
+}
+
+// filledIn: the server would store the value anyway, of local alone or once it is taken
+// out of live (a Job's completions are filled in only where parallelism is not there either).
+func (s *set) filledIn(p merge.Path, v any) bool {
+	if own, ok := merge.Lookup(s.stored, p, s.Schema); ok && merge.Equal(own, v, s.Schema.At(p)) {
+		return true
+	}
+	return merge.Refilled(s.Triple.Live, p, s.Schema)
 }
 
 // isKey: the value says which entry of a list it stands in.

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -10,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/test/laws"
@@ -49,6 +52,7 @@ type defaults struct {
 	seen   map[string]bool // type and field
 	fixed  map[string]bool // those of which the server takes no other value
 	all    []*situation
+	made   []*situation
 	kinds  map[string]*sweptKind
 }
 
@@ -280,6 +284,7 @@ func (d *defaults) create() {
 		d.t.Fatal(got)
 	}
 	live := d.liveObjects()
+	d.made = slices.Clone(d.all)
 	d.t.Cleanup(d.remove)
 	d.all = slices.DeleteFunc(d.all, func(s *situation) bool {
 		if outcomes[s.ref()] == "" {
@@ -307,13 +312,18 @@ func (d *defaults) liveObjects() map[string]map[string]any {
 	return all
 }
 
+// remove takes away what has no namespace: an APIService without a server is in the way
+// of everybody's discovery.
 func (d *defaults) remove() {
-	for _, s := range d.all {
-		if !s.kind.namespaced {
-			name, _ := at(s.local, []any{"metadata", "name"}).(string)
-			d.ask(d.t.Context(), "DELETE", s.kind.url(d.ns, name), nil) // what stays is in nobody's way but a second run's
+	each(d.made, func(s *situation) {
+		if s.kind.namespaced {
+			return
 		}
-	}
+		name, _ := at(s.local, []any{"metadata", "name"}).(string)
+		if _, err := d.ask(context.Background(), "DELETE", s.kind.url(d.ns, name), nil); err != nil && !apierrors.IsNotFound(err) {
+			d.t.Errorf("%s: taking it away: %v", s, err)
+		}
+	})
 }
 
 // edit has somebody else set the fields.

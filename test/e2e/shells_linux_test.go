@@ -25,7 +25,7 @@ type completing struct {
 }
 
 // A bash without the package bash-completion gets what the scripts need of it.
-const bashSetUp = `bind 'set enable-bracketed-paste off'; PS1='ready> '
+const bashSetUp = `bind 'set enable-bracketed-paste off'; bind 'set completion-query-items -1'; bind 'set page-completions off'; PS1='ready> '
 if [ -f /usr/share/bash-completion/bash_completion ]; then . /usr/share/bash-completion/bash_completion; else . ./stand-in; fi
 source <(kubectl-merge completion bash); source <($KUBECTL completion bash)
 `
