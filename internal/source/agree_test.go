@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"sigs.k8s.io/yaml"
 
@@ -106,11 +107,14 @@ func FuzzYAMLReaders(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		here, filled, editor, kubectl := readings(text)
 		nothing := here.refused == nil && here.value == nil && filled.refused != nil // comments need not be read
-		if !strings.HasPrefix(strings.TrimSpace(text), "{") && !here.is(filled) && !here.exactly() && !nothing {
+		utf16 := !utf8.ValidString(text)                                             // which is no text to edit
+		start := strings.TrimLeft(text, " \t\r\n\ufeff")
+		stream := strings.HasPrefix(start, "{") || strings.HasPrefix(start, "[") // of JSON documents, one behind the other
+		if !utf16 && !stream && !here.is(filled) && !here.exactly() && !nothing {
 			t.Fatalf("%q is %v (%v) in a manifest, %v (%v) in a merge of files", text, here.value, here.refused, filled.value, filled.refused)
 		}
-		json := strings.HasPrefix(strings.TrimSpace(text), "{") // which kubectl reads with JSON's escapes
-		if editor.refused == nil && !json && !strings.Contains(text, "\n\ufeff") && !editor.is(kubectl) {
+		escapes := strings.HasPrefix(start, "{") // JSON's, which kubectl reads there
+		if editor.refused == nil && !escapes && !strings.Contains(text, "\n\ufeff") && !editor.is(kubectl) {
 			t.Fatalf("%q is %v, for kubectl %v (%v)", text, editor.value, kubectl.value, kubectl.refused)
 		}
 	})

@@ -67,6 +67,8 @@ func TestDecodeRefuses(t *testing.T) {
 		{"the same in JSON", `{"a": 9223372036854775809}`, "a: number 9223372036854775809: would be stored as"},
 		{"a fraction that the API would round", "a: 0.1234567890123456789\n", "would be stored as 0.12345678901234568"},
 		{"one that may be a Secret's is not shown", "data: {pin: 98765432109876543210}\n", "line 1: data.pin: number: the API rounds it"},
+		{"what some readers take for the end of a comment", "# note\u2028a: 1\n", "line 1: line break U+2028"},
+		{"a carriage return alone", "a: 1\n---\n# note\rb: 1\n", "document 2, line 3: a carriage return"},
 		{"infinity", "a: .inf\n", "JSON knows neither infinity nor NaN"},
 		{"a number out of range, in JSON; in YAML it is text", `{"a": 1e999}`, "out of the API's range"},
 		{"an alias inside its own anchor", "a: &a [*a]\n", "line 1: the value of this anchor contains itself"},

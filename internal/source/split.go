@@ -3,6 +3,7 @@ package source
 import (
 	"bytes"
 	"strings"
+	"unicode"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
 )
@@ -75,19 +76,29 @@ func separator(line []byte) bool {
 	return ok && (len(rest) == 0 || strings.IndexByte(" \t\r\n", rest[0]) >= 0)
 }
 
-// blank: nothing but comments, the directive %YAML 1.1, separators and white space.
+// white is what YAML takes for white space.
+const white = " \t\r\n"
+
+// blank: nothing but comments, the directive %YAML 1.1, separators and white space. What
+// only some readers take for the end of a comment is more.
 func blank(text []byte) bool {
 	for line := range bytes.Lines(text) {
-		line = bytes.TrimSpace(bytes.TrimPrefix(line, []byte("\xef\xbb\xbf")))
-		if rest, ok := bytes.CutPrefix(line, []byte("---")); ok {
-			line = bytes.TrimSpace(rest)
+		line = bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\r\n")), []byte("\n"))
+		line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf"))
+		if separator(line) {
+			line = line[len("---"):]
 		}
-		if len(line) > 0 && line[0] != '#' && !bytes.HasPrefix(line, []byte("%YAML 1.1")) && !bytes.Equal(line, []byte("...")) {
+		rest := bytes.Trim(line, " \t")
+		comment := len(rest) == 0 || rest[0] == '#' || bytes.HasPrefix(line, []byte("%YAML 1.1")) || bytes.Equal(line, []byte("..."))
+		if !comment || bytes.ContainsFunc(line, breaking) {
 			return false
 		}
 	}
 	return true
 }
+
+// breaking are control characters, and line breaks that not all readers know.
+func breaking(r rune) bool { return unicode.IsControl(r) && r != '\t' || r == 0x2028 || r == 0x2029 }
 
 // apartMark stands for the items in a list object that is read without them. What is
 // found there shows that it was the object's items that were taken out, and not a
@@ -124,7 +135,7 @@ func blockItems(c chunk) (frame []byte, items []chunk) {
 	for l := range bytes.Lines(c.text) {
 		rest := bytes.TrimLeft(l, " ")
 		in, dash := len(l)-len(rest), isEntry(rest)
-		empty := len(bytes.TrimSpace(rest)) == 0 || rest[0] == '#'
+		empty := len(bytes.Trim(rest, white)) == 0 || rest[0] == '#'
 		if column < 0 && state == within && dash {
 			column = in
 		}

@@ -191,10 +191,13 @@ func (p *parser) fieldValue(col int, e *entry) (err error) {
 		return nil
 	}
 	if e.asked && p.colon() {
-		p.pos++
+		p.indented()
+	} else {
+		p.blanks()
 	}
-	p.blanks()
 	switch {
+	case e.asked && p.peek(0) == '\t':
+		return p.fail(p.pos, tabIndents)
 	case p.atEnd():
 		e.value, err = p.below(col, e.mark, nil, true)
 	case e.asked:
@@ -298,13 +301,17 @@ func (p *parser) sequence(col int) (*node, error) {
 	}
 }
 
+// indented steps over a dash, ? or colon and the spaces behind it, which indent what
+// follows.
+func (p *parser) indented() {
+	for p.pos++; p.peek(0) == ' '; p.pos++ {
+	}
+}
+
 // behind reads what belongs to a dash or a ? at that column.
 func (p *parser) behind(col int) (*node, error) {
-	p.pos++
-	mark := p.pos
-	for p.peek(0) == ' ' {
-		p.pos++
-	}
+	mark := p.pos + 1
+	p.indented()
 	switch {
 	case p.peek(0) == '\t':
 		return nil, p.fail(p.pos, tabIndents)

@@ -98,7 +98,7 @@ func (p *parser) word() (string, error) {
 	return p.src[start+1 : p.pos], nil
 }
 
-var tagForm = regexp.MustCompile(`^!!?[0-9A-Za-z_./-]+$|^!$|^!<[0-9A-Za-z_./:,;%#?@&=+$~*()-]+>$`)
+var tagForm = regexp.MustCompile(`^!!?[0-9A-Za-z_./-]+$|^!$|^!<[0-9A-Za-z_./:,;#?@&=+$~*()-]+>$`)
 
 // longTag is the prefix that !! stands for.
 const longTag = "tag:yaml.org,2002:"
@@ -117,6 +117,9 @@ func (p *parser) tag() string {
 
 // flowValue reads one scalar, alias or flow collection.
 func (p *parser) flowValue(parent int, flow bool) (*node, error) {
+	if !flow {
+		p.around = parent
+	}
 	switch p.peek(0) {
 	case '[', '{':
 		return p.flowCollection()
@@ -127,6 +130,9 @@ func (p *parser) flowValue(parent int, flow bool) (*node, error) {
 	}
 	if flow && p.peek(0) == '-' && ends(p.peek(1)) {
 		return nil, p.fail(p.pos, "a list with dashes cannot stand inside [ ] or { }")
+	}
+	if flow {
+		return p.plain(p.around+1, flow)
 	}
 	return p.plain(parent+1, flow)
 }

@@ -167,7 +167,8 @@ func writtenWhole(s string) bool {
 
 // keyName is the text that a key has in JSON.
 func (p *parser) keyName(key *node) (name string, merge bool, err error) {
-	if key.tag() == "" && key.style == plainStyle && key.text == "<<" || key.tag() == "!!merge" {
+	plain := key.tag() == "" && key.style == plainStyle || key.tag() == "!"
+	if plain && key.text == "<<" || key.tag() == "!!merge" {
 		return "<<", true, nil
 	}
 	v, err := p.scalarValue(key)
@@ -186,7 +187,8 @@ func (p *parser) keyName(key *node) (name string, merge bool, err error) {
 		}
 		if f, err := v.Float64(); err == nil {
 			// Source: sigs.k8s.io/yaml, which prints a key that is a number so.
-			return strconv.FormatFloat(f, 'g', -1, 32), false, nil
+			name := strconv.FormatFloat(f, 'g', -1, 32)
+			return strings.NewReplacer("+Inf", ".inf", "-Inf", "-.inf").Replace(name), false, nil
 		}
 	}
 	return "", false, p.fail(key.start, "a key cannot be null; quote it")

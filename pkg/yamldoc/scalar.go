@@ -66,16 +66,16 @@ func (p *parser) plainRest(first string, end *int, indent int, flow bool) (strin
 	var b strings.Builder
 	for isBreak(p.peek(0)) {
 		pos, line := p.pos, p.lineStart
-		breaks, tab := p.foldBreaks()
+		breaks, tab := p.foldBreaks(indent)
+		if tab {
+			return "", p.fail(p.pos, tabIndents)
+		}
 		c := p.peek(0)
 		goesOn := c != 0 && c != '#' && !p.marker() && (flow || p.column() >= indent) &&
 			!(c == ':' && ends(p.peek(1))) && !(flow && strings.IndexByte(",?[]{}", c) >= 0)
 		if !goesOn {
 			p.pos, p.lineStart = pos, line
 			break
-		}
-		if tab && !flow {
-			return "", p.fail(p.pos, tabIndents)
 		}
 		if b.Len() == 0 {
 			b.WriteString(first)
@@ -92,14 +92,16 @@ func (p *parser) plainRest(first string, end *int, indent int, flow bool) (strin
 }
 
 // foldBreaks steps over line breaks and the white space between them, and says
-// how many there were and whether a tab indents the line it ends on.
-func (p *parser) foldBreaks() (breaks int, tab bool) {
+// how many there were and whether a tab stands before that column on a line.
+func (p *parser) foldBreaks(indent int) (breaks int, tab bool) {
 	for isBreak(p.peek(0)) {
 		p.newline()
 		breaks++
 		p.blanks()
+		i := strings.IndexByte(p.src[p.lineStart:p.pos], '\t')
+		tab = tab || i >= 0 && i < indent
 	}
-	return breaks, strings.IndexByte(p.src[p.lineStart:p.pos], '\t') >= 0
+	return breaks, tab
 }
 
 // writeBreaks folds: one break is a space, more are one less.
@@ -177,7 +179,7 @@ func (p *parser) quotedPart(b *strings.Builder, q byte, start int) (done bool, e
 			b.WriteString(p.src[space:p.pos])
 			return false, nil
 		}
-		breaks, _ := p.foldBreaks()
+		breaks, _ := p.foldBreaks(0)
 		writeBreaks(b, breaks)
 		if p.marker() {
 			return false, p.fail(start, "the quote is not closed before the document ends")
@@ -199,7 +201,7 @@ func (p *parser) escape(b *strings.Builder, start int) error {
 	c := p.peek(1)
 	if isBreak(c) {
 		p.pos++
-		breaks, _ := p.foldBreaks()
+		breaks, _ := p.foldBreaks(0)
 		if breaks > 1 {
 			writeBreaks(b, breaks)
 		}

@@ -22,6 +22,7 @@ type parser struct {
 	pos       int
 	lineStart int // where the line that pos is on starts
 	depth     int
+	around    int // the column of the block around the flow collection that is being read
 	nextPos   int // where next stopped last, and at which column
 	nextCol   int
 	json      bool // the document is a flow mapping: JSON's escapes are read too
@@ -158,13 +159,13 @@ func (p *parser) newline() {
 	p.lineStart = p.pos
 }
 
-// marker tells whether a --- or ... line starts here.
+// marker tells whether a --- or ... line starts here, perhaps behind a byte order mark.
 func (p *parser) marker() bool {
-	if p.pos != p.lineStart || len(p.src)-p.pos < 3 {
+	if p.pos != p.lineStart {
 		return false
 	}
-	m := p.src[p.pos : p.pos+3]
-	return (m == "---" || m == "...") && ends(p.peek(3))
+	rest := strings.TrimPrefix(p.src[p.pos:], byteOrder)
+	return (strings.HasPrefix(rest, "---") || strings.HasPrefix(rest, "...")) && (len(rest) == 3 || ends(rest[3]))
 }
 
 // next moves on to the next content, over white space, comments and line breaks,
