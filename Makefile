@@ -1,7 +1,7 @@
 # make build    bin/kubectl-merge, the plugin
 # make test     all tests; starts a real, throw-away API server by itself
 # make soak     the random and repeated tests SOAK times as long (default 8)
-# make lint     gofmt, vet, staticcheck
+# make lint     gofmt, go mod tidy, vet, staticcheck
 # make bench    Go benchmarks of the merge and what it stands on, beside others' libraries
 # make bench-cluster  kubectl beside us on the throw-away API server; takes an hour and a quarter
 # make fuzz     every fuzz target for FUZZTIME (default 1m)
@@ -69,6 +69,7 @@ vuln:
 .PHONY: lint
 lint:
 	@unformatted=$$(gofmt -l .); if [ -n "$$unformatted" ]; then echo "gofmt -w is needed for:"; echo "$$unformatted"; exit 1; fi
+	go mod tidy -diff
 	go vet ./...
 	go -C test/cluster vet ./...
 	go tool -modfile=tools/go.mod staticcheck ./...
