@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"encoding/json"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -28,14 +27,7 @@ import (
 // An ordinary run plays the same histories each time; with -soak they are random.
 func TestActors(t *testing.T) {
 	s := server.need(t)
-	n := *seedFlag
-	if n == 0 && *soak == 1 {
-		n = 1
-	}
-	if n == 0 {
-		n = uint64(rand.Uint32())
-	}
-	t.Logf("seed %d (play one history again with -seed=%d -sequence=NAME)", n, n)
+	n := sequenceSeed(t)
 	total := &tally{counts: map[string]int{}}
 	var parts []any
 	for _, template := range append(templates(t), templatesIn(t, "testdata/sequences/*.yaml")...) {

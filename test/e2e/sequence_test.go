@@ -30,14 +30,7 @@ var oneSequence = flag.String("sequence", "", "play this one sequence only, as a
 // time, so that what fails fails for everybody; with -soak it is drawn anew.
 func TestSequences(t *testing.T) {
 	s := server.need(t)
-	n := *seedFlag
-	if n == 0 && *soak == 1 {
-		n = 1
-	}
-	if n == 0 {
-		n = uint64(rand.Uint32())
-	}
-	t.Logf("seed %d (play one again with -seed=%d -sequence=NAME)", n, n)
+	n := sequenceSeed(t)
 	total := &tally{counts: map[string]int{}}
 	t.Run("play", func(t *testing.T) {
 		for _, part := range sequenceParts(t, n) {
@@ -48,6 +41,20 @@ func TestSequences(t *testing.T) {
 		}
 	})
 	t.Logf("%s", total)
+}
+
+// sequenceSeed is the same in each ordinary run, and another one with -soak.
+func sequenceSeed(t *testing.T) uint64 {
+	t.Helper()
+	n := *seedFlag
+	if n == 0 && *soak == 1 {
+		n = 1
+	}
+	if n == 0 {
+		n = uint64(rand.Uint32())
+	}
+	t.Logf("seed %d (play one again with -seed=%d -sequence=NAME)", n, n)
+	return n
 }
 
 // sequenceWeights are how many sequences of a kind are played for one of others;
