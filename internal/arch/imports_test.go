@@ -20,16 +20,16 @@ var arrows = map[string][]string{
 	"cmd/kubectl-merge": {"internal/cli"},
 
 	"internal/arch": {},
-	"internal/cli": {"internal/batch", "internal/cluster", "internal/editor", "internal/files", "internal/plan", "internal/replacements",
-		"internal/run", "internal/sink", "internal/source", "pkg"},
-	"internal/batch":        {"internal/cluster", "internal/plan", "internal/run", "internal/sink", "internal/source", "pkg"},
+	"internal/cli": {"internal/run", "internal/cluster", "internal/editor", "internal/files", "internal/plan", "internal/replacements",
+		"internal/parallel", "internal/write", "internal/source", "pkg"},
+	"internal/run":          {"internal/cluster", "internal/plan", "internal/parallel", "internal/write", "internal/source", "pkg"},
 	"internal/files":        {"internal/source", "pkg"},
 	"internal/replacements": {"pkg"},
-	"internal/sink":         {"internal/cluster", "internal/plan", "pkg"},
+	"internal/write":        {"internal/cluster", "internal/plan", "pkg"},
 	"internal/plan":         {"internal/source", "pkg"},
 	"internal/source":       {"pkg"},
 	"internal/cluster":      {"pkg/merge", "pkg/redact", "pkg/schema"},
-	"internal/run":          {},
+	"internal/parallel":     {},
 	"internal/editor":       {},
 
 	"pkg/strategy":    {"pkg/lastapplied", "pkg/merge", "pkg/schema"},
@@ -63,7 +63,7 @@ var outside = []struct {
 		[]string{"cmd/kubectl-merge", "internal/cluster", "internal/cli", "internal/source", "pkg/schema/internal/gen"}},
 	{"github.com/spf13/", "a command line is known to internal/cli alone", []string{"internal/cli"}},
 	{"net/http", "only internal/cluster speaks to a server, and internal/source fetches a URL",
-		[]string{"internal/cluster", "internal/source", "internal/cli", "internal/batch"}}, // batch: the names of status codes
+		[]string{"internal/cluster", "internal/source", "internal/cli", "internal/run"}}, // run: the names of status codes
 }
 
 // forbidden are modules that no part of the program may pull in, by any way.

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/kubectl-merge/kubectl-merge/internal/batch"
 	"github.com/kubectl-merge/kubectl-merge/internal/plan"
+	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
@@ -33,10 +33,10 @@ type asker struct {
 // ask settles the conflicts of the items on the terminal. Without one they stay
 // conflicts, as with --policy=strict. The error ends the run.
 func (e *env) ask(ctx context.Context, s *session, r askRequest) error {
-	if !r.plan.asks() || s.bad != nil || batch.Failed(s.items) != nil {
+	if !r.plan.asks() || s.bad != nil || run.Failed(s.items) != nil {
 		return nil // nothing will be written, whatever the answers
 	}
-	var open []*batch.Item
+	var open []*run.Item
 	for _, item := range s.items {
 		if len(item.Planned.Conflicts) > 0 {
 			open = append(open, item)
@@ -65,7 +65,7 @@ func (e *env) ask(ctx context.Context, s *session, r askRequest) error {
 
 // item asks about one object until it has no conflict, or the user skips it.
 // Answers may open other conflicts: what was one value has then become several.
-func (a *asker) item(ctx context.Context, job *batch.Job, item *batch.Item) error {
+func (a *asker) item(ctx context.Context, job *run.Job, item *run.Item) error {
 	asked := map[string]bool{}
 	for len(item.Planned.Conflicts) > 0 {
 		before := len(asked)
@@ -93,7 +93,7 @@ func (a *asker) item(ctx context.Context, job *batch.Job, item *batch.Item) erro
 
 // question is one conflict.
 type question struct {
-	item     *batch.Item
+	item     *run.Item
 	conflict merge.Disagreement
 	note     diff.Note
 	nth, of  int

@@ -7,10 +7,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/kubectl-merge/kubectl-merge/internal/batch"
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+	"github.com/kubectl-merge/kubectl-merge/internal/parallel"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
-	"github.com/kubectl-merge/kubectl-merge/internal/sink"
+	"github.com/kubectl-merge/kubectl-merge/internal/write"
 )
 
 // diffVerb shows live against the result of the merge.
@@ -72,7 +72,7 @@ func newDiff(e *env) *cobra.Command {
 	flags.BoolVar(&v.out.managedFields, "show-managed-fields", false, "show managedFields and other book-keeping")
 	flags.BoolVar(&v.out.secrets, "show-secrets", false, "show the values of Secrets")
 	flags.StringSliceVar(&v.live, "live", nil, "work offline: live objects come from this FILE or DIR")
-	flags.IntVar(&v.concurrency, "concurrency", run.Limit, "objects under way at once")
+	flags.IntVar(&v.concurrency, "concurrency", parallel.Limit, "objects under way at once")
 	return cmd
 }
 
@@ -103,7 +103,7 @@ func (v *diffVerb) run(ctx context.Context, policyGiven bool, mode dryRun) (diff
 		return false, err
 	}
 	s, err := v.open(ctx, request{
-		inputs: &v.inputs, plan: &v.plan, planner: planner, live: v.live, concurrency: v.concurrency, keep: batch.Changes, shown: true, quiet: v.told.quiet,
+		inputs: &v.inputs, plan: &v.plan, planner: planner, live: v.live, concurrency: v.concurrency, keep: run.Changes, shown: true, quiet: v.told.quiet,
 		write: cluster.Write{FieldManager: v.plan.manager, FieldValidation: fieldValidation[planner.Validate], DryRun: true},
 	})
 	if err == nil {
@@ -114,12 +114,12 @@ func (v *diffVerb) run(ctx context.Context, policyGiven bool, mode dryRun) (diff
 	}
 	d := view{env: v.env, outputFlags: v.out, mode: mode}.differ()
 	var errs []error
-	s.preview(ctx, mode, func(item *batch.Item) {
+	s.preview(ctx, mode, func(item *run.Item) {
 		if item.Err != nil {
 			return
 		}
 		notes.item(item)
-		if item.Outcome.Word == sink.Unchanged {
+		if item.Outcome.Word == write.Unchanged {
 			return
 		}
 		changed, err := d.show(d.doc(item))
@@ -132,7 +132,7 @@ func (v *diffVerb) run(ctx context.Context, policyGiven bool, mode dryRun) (diff
 	if mode == dryClient {
 		notes.missing(s.job.MissingNamespaces(ctx, s.items))
 	}
-	if err := errors.Join(s.bad, batch.Failed(s.items), errors.Join(errs...), err); err != nil || left == 0 {
+	if err := errors.Join(s.bad, run.Failed(s.items), errors.Join(errs...), err); err != nil || left == 0 {
 		return differs || changed, err
 	}
 	return differs || changed, &exit{Code: conflicted}
@@ -140,7 +140,7 @@ func (v *diffVerb) run(ctx context.Context, policyGiven bool, mode dryRun) (diff
 
 // preview gives the items the outcome that writing them would have, by the server's
 // word where mode says so, and tells of each. One that is bad stops no other.
-func (s *session) preview(ctx context.Context, mode dryRun, tell func(*batch.Item)) {
+func (s *session) preview(ctx context.Context, mode dryRun, tell func(*run.Item)) {
 	if mode != dryServer {
 		s.show(ctx, tell)
 		return

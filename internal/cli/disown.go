@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/plan"
-	"github.com/kubectl-merge/kubectl-merge/internal/sink"
+	"github.com/kubectl-merge/kubectl-merge/internal/write"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
@@ -301,7 +301,7 @@ func (v *disownVerb) send(ctx context.Context, h *handover, mode dryRun) error {
 	if h.rewrite == nil {
 		return nil
 	}
-	out := sink.Outcome{Word: sink.Configured, Object: h.plan.Final, Planned: h.plan.Planned}
+	out := write.Outcome{Word: write.Configured, Object: h.plan.Final, Planned: h.plan.Planned}
 	if mode != dryClient {
 		var err error
 		if out, err = v.store(ctx, h.kept, h.plan, h.rewrite, mode == dryServer); err != nil {

@@ -12,8 +12,8 @@ import (
 
 	"github.com/kubectl-merge/kubectl-merge/internal/editor"
 	"github.com/kubectl-merge/kubectl-merge/internal/plan"
-	"github.com/kubectl-merge/kubectl-merge/internal/sink"
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
+	"github.com/kubectl-merge/kubectl-merge/internal/write"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
@@ -262,7 +262,7 @@ func (s *editing) ask(g *editor.Guard) (bool, error) {
 // save writes the annotation, and throws the draft away once that is done.
 func (s *editing) save(g *editor.Guard, next plan.Annotated) error {
 	conf := next.Now
-	out := sink.Outcome{Word: sink.Unchanged, Object: next.Final, Planned: next.Planned}
+	out := write.Outcome{Word: write.Unchanged, Object: next.Final, Planned: next.Planned}
 	if next.Action != plan.Nothing {
 		var err error
 		if out, err = s.store(g, s.object, next, s.rewrite(conf), false); err != nil {

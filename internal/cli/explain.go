@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/kubectl-merge/kubectl-merge/internal/batch"
+	"github.com/kubectl-merge/kubectl-merge/internal/parallel"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
@@ -34,7 +34,7 @@ func newExplainForm(v view, as diff.ExplainFormat) (*explainForm, error) {
 	return &explainForm{view: v, out: out}, err
 }
 
-func (f *explainForm) object(item *batch.Item) error {
+func (f *explainForm) object(item *run.Item) error {
 	told := tell(item.Outcome.Planned, f.secrets)
 	f.shown++
 	if len(f.paths) == 0 {
@@ -106,7 +106,7 @@ Only the right to get the objects is needed.`,
 	flags.StringVarP(&v.out.output, "output", "o", "table", "table, json or yaml")
 	flags.BoolVar(&v.out.secrets, "show-secrets", false, "show the values of Secrets")
 	flags.StringSliceVar(&v.live, "live", nil, "work offline: live objects come from this FILE or DIR")
-	flags.IntVar(&v.concurrency, "concurrency", run.Limit, "objects under way at once")
+	flags.IntVar(&v.concurrency, "concurrency", parallel.Limit, "objects under way at once")
 	return cmd
 }
 
@@ -142,7 +142,7 @@ func (v *explainVerb) run(ctx context.Context, policyGiven bool, fields []string
 		return err
 	}
 	var errs []error
-	s.show(ctx, func(item *batch.Item) {
+	s.show(ctx, func(item *run.Item) {
 		if item.Err != nil {
 			return
 		}
@@ -150,5 +150,5 @@ func (v *explainVerb) run(ctx context.Context, policyGiven bool, fields []string
 		errs = append(errs, form.object(item))
 	})
 	notes.unused(planner.Rules)
-	return errors.Join(form.close(ctx), errors.Join(errs...), form.unknown(), s.bad, batch.Failed(s.items))
+	return errors.Join(form.close(ctx), errors.Join(errs...), form.unknown(), s.bad, run.Failed(s.items))
 }

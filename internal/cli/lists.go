@@ -6,7 +6,7 @@ import (
 	"encoding/json"
 	"io"
 
-	"github.com/kubectl-merge/kubectl-merge/internal/batch"
+	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 )
 
@@ -40,7 +40,7 @@ var jsonList = listStyle{
 	entry:   func(v any) ([]byte, error) { return indentedJSON(v, "        ") },
 }
 
-func (f *streamForm) object(item *batch.Item) error {
+func (f *streamForm) object(item *run.Item) error {
 	obj := f.trimmed(item.Outcome.Object)
 	f.disclose(item)
 	f.shown++
@@ -87,7 +87,7 @@ type listForm struct {
 	objects []any
 }
 
-func (f *listForm) object(item *batch.Item) error {
+func (f *listForm) object(item *run.Item) error {
 	f.objects = append(f.objects, f.trimmed(item.Outcome.Object))
 	f.disclose(item)
 	return nil

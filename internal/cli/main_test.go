@@ -13,8 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
-	"github.com/kubectl-merge/kubectl-merge/internal/batch"
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+	"github.com/kubectl-merge/kubectl-merge/internal/run"
 )
 
 const localConf = `apiVersion: v1
@@ -115,7 +115,7 @@ func TestMainLeavesConflicts(t *testing.T) {
 
 func TestLines(t *testing.T) {
 	waiting := func(name string) error {
-		return &batch.NotReached{Target: cluster.Target{Resource: cluster.Resource{Kind: "Pod"}, Name: name}}
+		return &run.NotReached{Target: cluster.Target{Resource: cluster.Resource{Kind: "Pod"}, Name: name}}
 	}
 	for _, tt := range []struct {
 		reason string
@@ -128,7 +128,7 @@ func TestLines(t *testing.T) {
 		{"an exit without an error says nothing", &exit{Code: 3}, nil},
 		{"an exit with one does", &exit{Code: 2, Err: errors.Join(errors.New("a"), errors.New("b"))}, []string{"a", "b"}},
 		{"who only waited is counted", errors.Join(errors.New("a"), waiting("p"), waiting("q")), []string{"a", "2 objects were not written because of that: fix it, and merge again"}},
-		{"and what it kept from being merged, where nothing is written", fmt.Errorf("pod/p: was not merged: %w", batch.ErrNotMerged), []string{"1 object was not merged: the run was interrupted; run it again"}},
+		{"and what it kept from being merged, where nothing is written", fmt.Errorf("pod/p: was not merged: %w", run.ErrNotMerged), []string{"1 object was not merged: the run was interrupted; run it again"}},
 		{"so is what an interrupt kept from being done", fmt.Errorf("pod/p: %w", context.Canceled), []string{"1 object was not written: the run was interrupted; merge again to finish it"}},
 		{"control characters are spelled out", errors.New("a\x1b[2J\nb"), []string{`a\x1b[2J\nb`}},
 		{"quotes are not", errors.New(`path "C:\x" is odd`), []string{`path "C:\x" is odd`}},

@@ -3,7 +3,7 @@ package cli
 import (
 	"context"
 
-	"github.com/kubectl-merge/kubectl-merge/internal/batch"
+	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 )
 
@@ -17,7 +17,7 @@ func newMarkdownForm(v view) *markdownForm {
 	return &markdownForm{view: v, comment: diff.NewComment(diff.MarkdownOptions{Diff: diff.Options{ShowManagedFields: v.managedFields}})}
 }
 
-func (f *markdownForm) object(item *batch.Item) error {
+func (f *markdownForm) object(item *run.Item) error {
 	told := tell(item.Outcome.Planned, false)
 	told.Preview = f.mode != dryNone
 	return f.comment.Add(diff.Section{

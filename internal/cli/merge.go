@@ -6,10 +6,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/kubectl-merge/kubectl-merge/internal/batch"
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+	"github.com/kubectl-merge/kubectl-merge/internal/parallel"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
-	"github.com/kubectl-merge/kubectl-merge/internal/sink"
+	"github.com/kubectl-merge/kubectl-merge/internal/write"
 )
 
 // mergeVerb is the main verb: local is merged into live and applied.
@@ -80,7 +80,7 @@ func newMerge(e *env) *cobra.Command {
 	v.told.add(flags)
 	addDryRun(flags, &v.dryRun)
 	flags.StringSliceVar(&v.live, "live", nil, "work offline: live objects come from this FILE or DIR (as kubectl get -o yaml gives them); implies --dry-run")
-	flags.IntVar(&v.concurrency, "concurrency", run.Limit, "objects under way at once")
+	flags.IntVar(&v.concurrency, "concurrency", parallel.Limit, "objects under way at once")
 	flags.BoolVar(&v.preflight, "preflight", true, "where several objects are to be written, have the server try all of them before the first is")
 	flags.BoolVar(&v.partial, "partial", false, "write the objects without conflicts though others have some; without it, a conflict in any object keeps all from being written")
 	addRefused(flags)
@@ -158,10 +158,10 @@ func (s *session) finish(ctx context.Context, mode dryRun, t *told) {
 }
 
 // show gives the items the outcome that writing them would have, and tells of each.
-func (s *session) show(ctx context.Context, tell func(*batch.Item)) {
-	s.job.Show(ctx, s.items, func(item *batch.Item) {
+func (s *session) show(ctx context.Context, tell func(*run.Item)) {
+	s.job.Show(ctx, s.items, func(item *run.Item) {
 		if item.Err == nil {
-			item.Outcome = sink.Foreseen(item.Planned)
+			item.Outcome = write.Foreseen(item.Planned)
 		}
 		tell(item)
 	})
@@ -175,14 +175,14 @@ type told struct {
 	errs  []error
 }
 
-func (t *told) item(item *batch.Item) {
+func (t *told) item(item *run.Item) {
 	if item.Err != nil {
 		return // told at the end, in input order
 	}
 	t.notes.item(item)
-	if item.Outcome.Word != sink.Unsettled || t.out.conflicts() {
+	if item.Outcome.Word != write.Unsettled || t.out.conflicts() {
 		if err := t.out.object(item); err != nil {
-			t.errs = append(t.errs, &batch.ObjectError{Target: item.Target, Err: err})
+			t.errs = append(t.errs, &run.ObjectError{Target: item.Target, Err: err})
 		}
 	}
 }
@@ -193,7 +193,7 @@ func (t *told) end(ctx context.Context, s *session) error {
 	t.errs = append(t.errs, t.out.close(ctx))
 	left := t.notes.conflicts(s.items)
 	t.notes.unused(s.job.Planner.Rules)
-	err := errors.Join(s.bad, batch.Failed(s.items), errors.Join(t.errs...))
+	err := errors.Join(s.bad, run.Failed(s.items), errors.Join(t.errs...))
 	if t.mode == dryClient {
 		t.notes.missing(s.job.MissingNamespaces(ctx, s.items))
 	}

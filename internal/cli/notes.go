@@ -9,9 +9,9 @@ import (
 	"github.com/spf13/pflag"
 	"k8s.io/klog/v2"
 
-	"github.com/kubectl-merge/kubectl-merge/internal/batch"
 	"github.com/kubectl-merge/kubectl-merge/internal/plan"
-	"github.com/kubectl-merge/kubectl-merge/internal/sink"
+	"github.com/kubectl-merge/kubectl-merge/internal/run"
+	"github.com/kubectl-merge/kubectl-merge/internal/write"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
@@ -62,7 +62,7 @@ func (f *noteFlags) teller(e *env, out outputFlags, mode dryRun) (*teller, error
 const noteProblem diff.NoteKind = "problem"
 
 // item tells an item's notes.
-func (t *teller) item(item *batch.Item) {
+func (t *teller) item(item *run.Item) {
 	if t.quiet {
 		return
 	}
@@ -70,7 +70,7 @@ func (t *teller) item(item *batch.Item) {
 	t.problems(item)
 	told := tell(p, t.secrets)
 	told.Preview = t.preview
-	if item.Outcome.Word == sink.Unsettled { // nothing of it happens
+	if item.Outcome.Word == write.Unsettled { // nothing of it happens
 		told.Plan, told.Adoptable = merge.Plan{}, nil
 	}
 	if t.files[item.Object.Origin.File] {
@@ -78,7 +78,7 @@ func (t *teller) item(item *batch.Item) {
 	}
 	t.files[item.Object.Origin.File] = t.files[item.Object.Origin.File] || len(told.Ignored) > 0
 	notes := diff.Notes(told)
-	if item.Outcome.Word == sink.Unchanged { // so nothing was lost
+	if item.Outcome.Word == write.Unchanged { // so nothing was lost
 		notes = slices.DeleteFunc(notes, diff.Note.Lost)
 	}
 	t.brief("note", notes)
@@ -95,7 +95,7 @@ func (t *teller) brief(word string, notes []diff.Note) {
 }
 
 // missing reports namespaces for the lack of which a merge would be refused.
-func (t *teller) missing(namespaces []batch.MissingNamespace) {
+func (t *teller) missing(namespaces []run.MissingNamespace) {
 	if t.quiet {
 		return
 	}
@@ -109,7 +109,7 @@ func (t *teller) missing(namespaces []batch.MissingNamespace) {
 }
 
 // problems tells what was found on the way, not what is done.
-func (t *teller) problems(item *batch.Item) {
+func (t *teller) problems(item *run.Item) {
 	if t.quiet {
 		return
 	}
@@ -186,7 +186,7 @@ func (t *teller) note(word string, n diff.Note) {
 }
 
 // conflicts tells what is left to the user, and says how many objects wait for it.
-func (t *teller) conflicts(items []*batch.Item) int {
+func (t *teller) conflicts(items []*run.Item) int {
 	objects := 0
 	for _, item := range items {
 		notes := diff.Conflicts(tell(item.Outcome.Planned, t.secrets))

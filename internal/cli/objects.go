@@ -7,12 +7,12 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/kubectl-merge/kubectl-merge/internal/batch"
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+	"github.com/kubectl-merge/kubectl-merge/internal/parallel"
 	"github.com/kubectl-merge/kubectl-merge/internal/plan"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
-	"github.com/kubectl-merge/kubectl-merge/internal/sink"
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
+	"github.com/kubectl-merge/kubectl-merge/internal/write"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
@@ -98,7 +98,7 @@ func (k *keeper) find(ctx context.Context, args []string) ([]kept, error) {
 }
 
 // filed are the objects that files name.
-func (k *keeper) filed(ctx context.Context, ns batch.Namespacing) ([]kept, error) {
+func (k *keeper) filed(ctx context.Context, ns run.Namespacing) ([]kept, error) {
 	if err := k.inputs.validate(); err != nil {
 		return nil, err
 	}
@@ -113,7 +113,7 @@ func (k *keeper) filed(ctx context.Context, ns batch.Namespacing) ([]kept, error
 		}
 		return nil, bad
 	}
-	job := batch.Job{API: k.api}
+	job := run.Job{API: k.api}
 	items, err := job.Resolve(ctx, local, ns)
 	if err := errors.Join(bad, err); err != nil {
 		return nil, err
@@ -129,7 +129,7 @@ func (k *keeper) filed(ctx context.Context, ns batch.Namespacing) ([]kept, error
 // that cannot be read, by index.
 func (k *keeper) read(ctx context.Context, objects []kept) (errs []error) {
 	errs = make([]error, len(objects))
-	begun := run.Each(ctx, len(objects), run.Limit, func(i int) {
+	begun := parallel.Each(ctx, len(objects), parallel.Limit, func(i int) {
 		if o := &objects[i]; o.live == nil {
 			o.live, errs[i] = k.api.Get(ctx, o.Target)
 			if errs[i] != nil {
@@ -155,8 +155,8 @@ func (o kept) subject() plan.Subject {
 // store writes what was planned; where somebody else was faster, it is planned
 // anew, and the last plan is what is reported. Where a write of which nothing was
 // heard turns out to have been done, there is no more to plan.
-func (k *keeper) store(ctx context.Context, o kept, a plan.Annotated, rewrite plan.Rewrite, dry bool) (sink.Outcome, error) {
-	server := sink.Server{API: k.api, Write: cluster.Write{FieldManager: k.manager, DryRun: dry}}
+func (k *keeper) store(ctx context.Context, o kept, a plan.Annotated, rewrite plan.Rewrite, dry bool) (write.Outcome, error) {
+	server := write.Server{API: k.api, Write: cluster.Write{FieldManager: k.manager, DryRun: dry}}
 	return server.Carry(ctx, o.Target, a.Planned, func(ctx context.Context, live map[string]any) (plan.Planned, error) {
 		if live != nil && lastapplied.Read(live).Text == lastapplied.Read(a.Final).Text {
 			return plan.Planned{Subject: a.Subject, Live: live, Final: live}, nil

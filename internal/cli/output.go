@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/kubectl-merge/kubectl-merge/internal/batch"
 	"github.com/kubectl-merge/kubectl-merge/internal/plan"
-	"github.com/kubectl-merge/kubectl-merge/internal/sink"
+	"github.com/kubectl-merge/kubectl-merge/internal/run"
+	"github.com/kubectl-merge/kubectl-merge/internal/write"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
@@ -21,7 +21,7 @@ import (
 // until all are known. An object with conflicts, which is not written, is shown
 // only by a form that says so.
 type form interface {
-	object(*batch.Item) error
+	object(*run.Item) error
 	close(context.Context) error
 	conflicts() bool
 }
@@ -41,8 +41,8 @@ type formRow struct {
 	// report: it prints what a run would do, and so the run writes nothing. The
 	// others print what was done, as kubectl apply's -o does.
 	report bool
-	needs  batch.Keep // until an object is printed
-	traces bool       // it needs an account of every field
+	needs  run.Keep // until an object is printed
+	traces bool     // it needs an account of every field
 }
 
 // forms by the name that -o gives, without what stands behind =. To add one is to
@@ -52,8 +52,8 @@ var forms = map[string]formRow{
 	"yaml": {open: func(v view) (form, error) { return &streamForm{view: v, style: yamlList}, nil }},
 	"json": {open: func(v view) (form, error) { return &streamForm{view: v, style: jsonList}, nil }},
 
-	"patch":    {report: true, needs: batch.Changes, open: func(v view) (form, error) { return patchForm{v}, nil }},
-	"diff":     {report: true, needs: batch.Changes, open: func(v view) (form, error) { return diffForm{v.differ()}, nil }},
+	"patch":    {report: true, needs: run.Changes, open: func(v view) (form, error) { return patchForm{v}, nil }},
+	"diff":     {report: true, needs: run.Changes, open: func(v view) (form, error) { return diffForm{v.differ()}, nil }},
 	"explain":  {report: true, traces: true, open: func(v view) (form, error) { return newExplainForm(v, diff.ExplainTable) }},
 	"markdown": {report: true, open: func(v view) (form, error) { return newMarkdownForm(v), nil }},
 }
@@ -102,10 +102,10 @@ func (f *outputFlags) mode(asked dryRunFlag) (dryRun, error) {
 }
 
 // keep is what has to be kept of objects until they are printed.
-func (f *outputFlags) keep(mode dryRun) batch.Keep {
+func (f *outputFlags) keep(mode dryRun) run.Keep {
 	switch {
 	case mode == dryNone && f.template == "" && (f.output == "" || f.output == "name"):
-		return batch.Outcomes
+		return run.Outcomes
 	}
 	return forms[f.output].needs
 }
@@ -121,7 +121,7 @@ func (f *outputFlags) oneByOne() bool {
 func (v view) conflicts() bool { return false }
 
 // line is the outcome line of an object.
-func (v view) line(w io.Writer, item *batch.Item) error {
+func (v view) line(w io.Writer, item *run.Item) error {
 	_, err := fmt.Fprintf(w, "%s %s%s\n", oneLine(item.Target.String()), item.Outcome.Word, v.mode.suffix())
 	return err
 }
@@ -129,13 +129,13 @@ func (v view) line(w io.Writer, item *batch.Item) error {
 // lineForm is kubectl apply's: deployment.apps/web configured.
 type lineForm struct{ view }
 
-func (f lineForm) object(item *batch.Item) error { return f.line(f.Out, item) }
-func (f lineForm) close(context.Context) error   { return nil }
+func (f lineForm) object(item *run.Item) error { return f.line(f.Out, item) }
+func (f lineForm) close(context.Context) error { return nil }
 
 // nameForm prints names only.
 type nameForm struct{ view }
 
-func (f nameForm) object(item *batch.Item) error {
+func (f nameForm) object(item *run.Item) error {
 	_, err := fmt.Fprintln(f.Out, oneLine(item.Target.String()))
 	return err
 }
@@ -148,7 +148,7 @@ type dryForm struct {
 	shown int
 }
 
-func (f *dryForm) object(item *batch.Item) error {
+func (f *dryForm) object(item *run.Item) error {
 	var live any
 	if item.Outcome.Planned.Live != nil {
 		live = item.Outcome.Planned.Live
@@ -200,7 +200,7 @@ func without(m map[string]any, keys ...string) map[string]any {
 }
 
 // disclose says that a Secret's values are printed, since that was asked for.
-func (v view) disclose(item *batch.Item) {
+func (v view) disclose(item *run.Item) {
 	if redact.IsSecretKind(item.Target.Group, item.Target.Kind) && !v.secrets {
 		form, _, _ := strings.Cut(v.output, "=")
 		fmt.Fprintf(v.ErrOut, "note: %s: -o %s prints its values\n", oneLine(item.Target.String()), form)
@@ -211,7 +211,7 @@ func (v view) disclose(item *batch.Item) {
 // is to be created is whole, and {} changes nothing.
 type patchForm struct{ view }
 
-func (f patchForm) object(item *batch.Item) error {
+func (f patchForm) object(item *run.Item) error {
 	p := item.Outcome.Planned
 	patch := map[string]any{}
 	switch p.Action {
@@ -234,8 +234,8 @@ func (f patchForm) close(context.Context) error { return nil }
 // diffForm prints live against what was, or would be, written.
 type diffForm struct{ *differ }
 
-func (f diffForm) object(item *batch.Item) error {
-	if item.Outcome.Word == sink.Unchanged {
+func (f diffForm) object(item *run.Item) error {
+	if item.Outcome.Word == write.Unchanged {
 		return nil
 	}
 	_, err := f.show(f.doc(item))
@@ -249,7 +249,7 @@ func (f diffForm) close(ctx context.Context) error {
 
 // doc is an item's live form and the one that was, or would be, written; where the
 // server has tried it, as the server would store it.
-func (v view) doc(item *batch.Item) diff.Doc {
+func (v view) doc(item *run.Item) diff.Doc {
 	p := item.Outcome.Planned
 	d := diff.Doc{Name: diff.DocName(p.Final), Result: p.Final, Sensitive: p.Sensitive}
 	if p.Live != nil {

@@ -3,9 +3,9 @@ package cli
 import (
 	"fmt"
 
-	"github.com/kubectl-merge/kubectl-merge/internal/batch"
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/plan"
+	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
@@ -15,12 +15,12 @@ import (
 type pairing struct {
 	files *source.Saved
 	defs  *plan.Definitions
-	ns    batch.Namespacing
+	ns    run.Namespacing
 }
 
 // pair is the object as an item, in the namespace where its live form is, and that
 // form; nil where there is none. Either may be packed.
-func (p pairing) pair(o source.Object) (*batch.Item, *source.Object, error) {
+func (p pairing) pair(o source.Object) (*run.Item, *source.Object, error) {
 	kind, known := schema.BuiltinKind(o.Group(), o.Version(), o.Kind())
 	if !known {
 		kind, known = p.defs.Kind(o.Group(), o.Version(), o.Kind())
@@ -44,7 +44,7 @@ func (p pairing) pair(o source.Object) (*batch.Item, *source.Object, error) {
 	if known && kind.Namespaced && o.Namespace() == "" {
 		o = o.InNamespace("default")
 	}
-	return &batch.Item{Object: o, Target: cluster.Target{
+	return &run.Item{Object: o, Target: cluster.Target{
 		Resource: cluster.Resource{
 			Group: o.Group(), Version: o.Version(), Kind: o.Kind(), Plural: kind.Resource,
 			Namespaced: o.Namespace() != "", Status: kind.HasStatus,

@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/kubectl-merge/kubectl-merge/internal/batch"
+	"github.com/kubectl-merge/kubectl-merge/internal/run"
 )
 
 // progress says on a terminal how far a run is, in one line that is written over and
@@ -20,7 +20,7 @@ type progress struct {
 	after time.Duration // nothing is said before that
 
 	mu          sync.Mutex
-	phase       batch.Phase
+	phase       run.Phase
 	done, total int
 	shown       bool          // there is a line to take away
 	stop        chan struct{} // closed to end the looking; nil while nobody looks
@@ -37,14 +37,14 @@ func (e *env) progress(quiet bool) *progress {
 }
 
 // report is what a Job is to tell.
-func (p *progress) report() batch.Progress {
+func (p *progress) report() run.Progress {
 	if p == nil {
 		return nil
 	}
 	return p.note
 }
 
-func (p *progress) note(phase batch.Phase, done, total int) {
+func (p *progress) note(phase run.Phase, done, total int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if phase == p.phase && total == p.total {
@@ -74,11 +74,11 @@ func (p *progress) look(stop <-chan struct{}, stopped chan<- struct{}) {
 }
 
 // around keeps the line out of the way of what tell prints.
-func (p *progress) around(tell func(*batch.Item)) func(*batch.Item) {
+func (p *progress) around(tell func(*run.Item)) func(*run.Item) {
 	if p == nil {
 		return tell
 	}
-	return func(item *batch.Item) {
+	return func(item *run.Item) {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		p.clear()

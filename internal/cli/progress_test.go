@@ -10,27 +10,27 @@ import (
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
-	"github.com/kubectl-merge/kubectl-merge/internal/batch"
+	"github.com/kubectl-merge/kubectl-merge/internal/run"
 )
 
 func TestProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
 		p := &progress{w: &out, every: 100 * time.Millisecond, after: time.Second}
-		tell := p.around(func(item *batch.Item) { out.WriteString("told\n") })
+		tell := p.around(func(item *run.Item) { out.WriteString("told\n") })
 
-		p.note(batch.Reading, 0, 5)
+		p.note(run.Reading, 0, 5)
 		time.Sleep(900 * time.Millisecond)
-		p.note(batch.Reading, 3, 5)
+		p.note(run.Reading, 3, 5)
 		if p.end(); out.Len() > 0 {
 			t.Errorf("a run of less than a second says nothing, not %q", out.String())
 		}
 
-		p.note(batch.Writing, 0, 5)
+		p.note(run.Writing, 0, 5)
 		tell(nil)
 		time.Sleep(1050 * time.Millisecond)
-		p.note(batch.Writing, 2, 5)
-		p.note(batch.Writing, 1, 5)
+		p.note(run.Writing, 2, 5)
+		p.note(run.Writing, 1, 5)
 		time.Sleep(100 * time.Millisecond)
 		tell(nil)
 		tell(nil)
@@ -61,7 +61,7 @@ func TestNoProgressOnAPipe(t *testing.T) {
 			t.Errorf("%T is no terminal", out.ErrOut)
 		}
 		called := false
-		p.around(func(*batch.Item) { called = true })(nil)
+		p.around(func(*run.Item) { called = true })(nil)
 		if p.end(); !called {
 			t.Error("what is told is told without a terminal too")
 		}

@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/kubectl-merge/kubectl-merge/internal/batch"
-	"github.com/kubectl-merge/kubectl-merge/internal/sink"
+	"github.com/kubectl-merge/kubectl-merge/internal/run"
+	"github.com/kubectl-merge/kubectl-merge/internal/write"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 )
@@ -18,7 +18,7 @@ import (
 // that others, or an interrupt, stood in the way are counted at the end.
 // Values of Secrets are not in them.
 func lines(err error, secret *redact.Values) []string {
-	l := lister{secret: secret, at: map[string]int{}, waiting: map[batch.Hindrance]int{}}
+	l := lister{secret: secret, at: map[string]int{}, waiting: map[run.Hindrance]int{}}
 	for _, one := range leaves(err) {
 		l.add(one)
 	}
@@ -30,10 +30,10 @@ func lines(err error, secret *redact.Values) []string {
 		out = append(out, h.Summary(l.waiting[h]))
 	}
 	if l.cut > 0 {
-		out = append(out, objects(l.cut)+" not written: "+batch.ErrInterrupted.Error())
+		out = append(out, objects(l.cut)+" not written: "+run.ErrInterrupted.Error())
 	}
 	if l.unmerged > 0 {
-		out = append(out, objects(l.unmerged)+" not merged: "+batch.ErrNotMerged.Error())
+		out = append(out, objects(l.unmerged)+" not merged: "+run.ErrNotMerged.Error())
 	}
 	return out
 }
@@ -76,27 +76,27 @@ type lister struct {
 	secret        *redact.Values
 	groups        []group
 	at            map[string]int // in groups, by cause
-	hindrances    []batch.Hindrance
-	waiting       map[batch.Hindrance]int
+	hindrances    []run.Hindrance
+	waiting       map[run.Hindrance]int
 	cut, unmerged int
 }
 
 // add takes an error that joins no others.
 func (l *lister) add(err error) {
 	var (
-		object  *batch.ObjectError
-		reached *batch.NotReached
+		object  *run.ObjectError
+		reached *run.NotReached
 	)
 	switch {
 	case errors.As(err, &reached):
 		if l.waiting[reached.Hindrance]++; l.waiting[reached.Hindrance] == 1 {
 			l.hindrances = append(l.hindrances, reached.Hindrance)
 		}
-	case errors.Is(err, batch.ErrNotMerged):
+	case errors.Is(err, run.ErrNotMerged):
 		l.unmerged++
-	case errors.Is(err, batch.ErrInterrupted), errors.Is(err, context.Canceled):
+	case errors.Is(err, run.ErrInterrupted), errors.Is(err, context.Canceled):
 		l.cut++
-	case errors.As(err, &object) && !errors.Is(err, sink.ErrUnknown):
+	case errors.As(err, &object) && !errors.Is(err, write.ErrUnknown):
 		l.group(object.Cause(), err)
 	default:
 		l.group("\x00"+strconv.Itoa(len(l.groups)), err) // of its own
@@ -128,11 +128,11 @@ func leaves(err error) []error {
 	case errors.As(err, &end) && err == error(end):
 		return leaves(end.Err)
 	}
-	var object *batch.ObjectError
+	var object *run.ObjectError
 	if errors.As(err, &object) && err == error(object) && joined(object.Err) != nil {
 		var all []error
 		for _, one := range joined(object.Err) {
-			all = append(all, &batch.ObjectError{Target: object.Target, Err: one})
+			all = append(all, &run.ObjectError{Target: object.Target, Err: one})
 		}
 		return all
 	}
@@ -166,8 +166,8 @@ func (f *noteFlags) report(e *env, err error) error {
 	for _, one := range leaves(err) {
 		n := diff.Note{Kind: noteError, Text: errorText(e.secretValues().Blank(one.Error()))}
 		var (
-			object  *batch.ObjectError
-			reached *batch.NotReached
+			object  *run.ObjectError
+			reached *run.NotReached
 		)
 		if errors.As(one, &object) {
 			n.Object = object.Target.String()
@@ -185,7 +185,7 @@ func (f *noteFlags) report(e *env, err error) error {
 // from being written.
 func held(err error) bool {
 	for _, one := range leaves(err) {
-		var reached *batch.NotReached
+		var reached *run.NotReached
 		if !errors.As(one, &reached) || !reached.Conflict {
 			return false
 		}

@@ -7,16 +7,16 @@ import (
 	"runtime/debug"
 	"slices"
 
-	"github.com/kubectl-merge/kubectl-merge/internal/batch"
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/plan"
+	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
 )
 
 // session is a run that has its objects: each with its live form and its plan.
 type session struct {
-	job   *batch.Job // its API is nil offline
-	items []*batch.Item
+	job   *run.Job // its API is nil offline
+	items []*run.Item
 	line  *progress
 
 	// bad is what kept input from becoming items. While there is any, nothing is
@@ -34,7 +34,7 @@ type request struct {
 	concurrency int
 	preflight   bool
 	partial     bool
-	keep        batch.Keep
+	keep        run.Keep
 	shown       bool // each object is printed by itself
 	quiet       bool // no progress is shown
 }
@@ -65,7 +65,7 @@ func (e *env) open(ctx context.Context, r request) (_ *session, err error) {
 	if err := errors.Join(r.inputs.validate(), r.plan.replace.validate(r.inputs), r.stdin()); err != nil {
 		return nil, err
 	}
-	s := &session{job: &batch.Job{Planner: r.planner, Write: r.write, Concurrency: r.concurrency, Preflight: r.preflight, Partial: r.partial, Keep: r.keep, Shown: r.shown}}
+	s := &session{job: &run.Job{Planner: r.planner, Write: r.write, Concurrency: r.concurrency, Preflight: r.preflight, Partial: r.partial, Keep: r.keep, Shown: r.shown}}
 	e.line = e.progress(r.quiet)
 	s.line, s.job.Progress = e.line, e.line.report()
 	defer e.line.end()
@@ -145,7 +145,7 @@ func (l *liveSide) read(ctx context.Context) (_ *source.Saved, err error) {
 }
 
 // asked takes live from the cluster.
-func (e *env) asked(ctx context.Context, job *batch.Job, objects []source.Object, from *liveSide, defs *plan.Definitions) ([]*batch.Item, error) {
+func (e *env) asked(ctx context.Context, job *run.Job, objects []source.Object, from *liveSide, defs *plan.Definitions) ([]*run.Item, error) {
 	api, err := from.cluster()
 	if err != nil {
 		return nil, err
@@ -166,14 +166,14 @@ func (e *env) asked(ctx context.Context, job *batch.Job, objects []source.Object
 }
 
 // saved takes live from files; nobody is contacted.
-func (e *env) saved(ctx context.Context, job *batch.Job, objects []source.Object, from *liveSide, defs *plan.Definitions) ([]*batch.Item, error) {
+func (e *env) saved(ctx context.Context, job *run.Job, objects []source.Object, from *liveSide, defs *plan.Definitions) ([]*run.Item, error) {
 	files, err := from.read(ctx)
 	if err != nil {
 		return nil, err
 	}
 	job.Planner.Schemas, job.Planner.Struct = defs.Around(nil), cluster.Struct
 	var (
-		items []*batch.Item
+		items []*run.Item
 		found []*source.Object
 		errs  []error
 		p     = pairing{files: files, defs: defs, ns: e.offlineNamespacing()}
@@ -196,5 +196,5 @@ func (e *env) saved(ctx context.Context, job *batch.Job, objects []source.Object
 		live, err := found[i].Whole()
 		return live.Value, err
 	})
-	return items, errors.Join(append(errs, batch.Repeated(items))...)
+	return items, errors.Join(append(errs, run.Repeated(items))...)
 }

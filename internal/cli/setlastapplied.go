@@ -7,10 +7,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/kubectl-merge/kubectl-merge/internal/batch"
+	"github.com/kubectl-merge/kubectl-merge/internal/parallel"
 	"github.com/kubectl-merge/kubectl-merge/internal/plan"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
-	"github.com/kubectl-merge/kubectl-merge/internal/sink"
+	"github.com/kubectl-merge/kubectl-merge/internal/write"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 )
 
@@ -107,20 +107,20 @@ func (v *setVerb) rewrite(o kept) plan.Rewrite {
 
 // send writes what was planned, several objects at once, and tells in input order.
 func (v *setVerb) send(ctx context.Context, objects []kept, plans []plan.Annotated, mode dryRun) error {
-	outs := make([]sink.Outcome, len(objects))
+	outs := make([]write.Outcome, len(objects))
 	errs := make([]error, len(objects)+1)
-	begun := run.Each(ctx, len(objects), run.Limit, func(i int) {
-		outs[i] = sink.Outcome{Word: sink.Configured, Object: plans[i].Final, Planned: plans[i].Planned}
+	begun := parallel.Each(ctx, len(objects), parallel.Limit, func(i int) {
+		outs[i] = write.Outcome{Word: write.Configured, Object: plans[i].Final, Planned: plans[i].Planned}
 		switch {
 		case plans[i].Action == plan.Nothing:
-			outs[i].Word = sink.Unchanged
+			outs[i].Word = write.Unchanged
 		case mode != dryClient:
 			outs[i], errs[i] = v.store(ctx, objects[i], plans[i], v.rewrite(objects[i]), mode == dryServer)
 		}
 	}, func(i int) {
 		switch {
 		case errs[i] != nil:
-		case outs[i].Word == sink.Unchanged && (v.out.output == "" || v.out.output == "diff"):
+		case outs[i].Word == write.Unchanged && (v.out.output == "" || v.out.output == "diff"):
 			if v.out.output == "" {
 				_, errs[i] = fmt.Fprintf(v.Out, "set-last-applied %s: no changes required.\n", oneLine(objects[i].Name))
 			}
@@ -129,7 +129,7 @@ func (v *setVerb) send(ctx context.Context, objects []kept, plans []plan.Annotat
 		}
 	})
 	for i := begun; i < len(objects); i++ {
-		errs[i] = fmt.Errorf("%s: was not written: %w", objects[i], batch.ErrInterrupted)
+		errs[i] = fmt.Errorf("%s: was not written: %w", objects[i], run.ErrInterrupted)
 	}
 	errs[len(objects)] = v.out.close(ctx)
 	return errors.Join(errs...)

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kubectl-merge/kubectl-merge/internal/batch"
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/plan"
+	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
@@ -57,18 +57,18 @@ func TestWorkers(t *testing.T) {
 // worked merges the objects in an order, and gives what each comes to.
 func worked(t *testing.T, locals []source.Object, lives []map[string]any, order []int, workers int, shown bool) []string {
 	t.Helper()
-	job := &batch.Job{
+	job := &run.Job{
 		Planner:     &plan.Planner{Policy: merge.Policies[0], Manager: "kubectl-client-side-apply", Validate: plan.Warn},
 		Concurrency: workers,
 		Shown:       shown,
 	}
-	items := make([]*batch.Item, len(order))
+	items := make([]*run.Item, len(order))
 	for at, i := range order {
-		items[at] = &batch.Item{Object: locals[i].Packed(), Target: cluster.Target{Resource: cluster.Resource{Kind: locals[i].Kind()}, Name: locals[i].Name()}}
+		items[at] = &run.Item{Object: locals[i].Packed(), Target: cluster.Target{Resource: cluster.Resource{Kind: locals[i].Kind()}, Name: locals[i].Name()}}
 	}
 	job.MergeWith(t.Context(), items, func(at int) (map[string]any, error) { return lives[order[at]], nil })
 	got, at := make([]string, len(order)), 0
-	job.Show(t.Context(), items, func(item *batch.Item) {
+	job.Show(t.Context(), items, func(item *run.Item) {
 		got[order[at]] = told(t, item)
 		at++
 	})
@@ -76,7 +76,7 @@ func worked(t *testing.T, locals []source.Object, lives []map[string]any, order 
 }
 
 // told is all of what is known of an item.
-func told(t *testing.T, item *batch.Item) string {
+func told(t *testing.T, item *run.Item) string {
 	t.Helper()
 	if item.Err != nil {
 		return "error: " + item.Err.Error()

@@ -1,9 +1,9 @@
-package batch
+package run
 
 import (
 	"context"
 
-	"github.com/kubectl-merge/kubectl-merge/internal/sink"
+	"github.com/kubectl-merge/kubectl-merge/internal/write"
 )
 
 // Preview has the server try every item that Merge has planned, and calls tell for
@@ -23,9 +23,9 @@ func (j *Job) Preview(ctx context.Context, items []*Item, tell func(*Item)) {
 }
 
 // still is the outcome of an item that is not to be written.
-func still(item *Item) sink.Outcome {
+func still(item *Item) write.Outcome {
 	if item.Err != nil {
-		return sink.Outcome{}
+		return write.Outcome{}
 	}
-	return sink.Foreseen(item.Planned)
+	return write.Foreseen(item.Planned)
 }

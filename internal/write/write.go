@@ -1,7 +1,7 @@
-// Package sink carries a plan to an API server and says in one word what became
+// Package write carries a plan to an API server and says in one word what became
 // of it. It refuses to compute a patch, and to write over anything that it was
 // not told of: every write is bound to the state that was merged.
-package sink
+package write
 
 import (
 	"context"

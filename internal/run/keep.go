@@ -1,8 +1,8 @@
-package batch
+package run
 
 import (
 	"github.com/kubectl-merge/kubectl-merge/internal/plan"
-	"github.com/kubectl-merge/kubectl-merge/internal/sink"
+	"github.com/kubectl-merge/kubectl-merge/internal/write"
 )
 
 // Keep says what of the items is to be there until the run ends. An object whose
@@ -27,7 +27,7 @@ func (j *Job) lighten(item *Item) error {
 		item.Object = p.Subject.Object
 		return nil
 	}
-	sealed, err := sink.Seal(p)
+	sealed, err := write.Seal(p)
 	if err != nil {
 		return err
 	}
@@ -52,7 +52,7 @@ func tells(p plan.Planned) bool {
 }
 
 // outcome is what is kept of what became of an item.
-func (j *Job) outcome(out sink.Outcome) sink.Outcome {
+func (j *Job) outcome(out write.Outcome) write.Outcome {
 	if j.Keep == Outcomes {
 		out.Object = nil
 	}

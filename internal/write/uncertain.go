@@ -1,4 +1,4 @@
-package sink
+package write
 
 import (
 	"context"

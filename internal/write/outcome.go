@@ -1,4 +1,4 @@
-package sink
+package write
 
 import "github.com/kubectl-merge/kubectl-merge/internal/plan"
 

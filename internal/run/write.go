@@ -1,4 +1,4 @@
-package batch
+package run
 
 import (
 	"context"
@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
-	"github.com/kubectl-merge/kubectl-merge/internal/run"
-	"github.com/kubectl-merge/kubectl-merge/internal/sink"
+	"github.com/kubectl-merge/kubectl-merge/internal/parallel"
+	"github.com/kubectl-merge/kubectl-merge/internal/write"
 )
 
 // Send writes the items that Merge has planned, and calls tell for each in input
@@ -37,7 +37,7 @@ func (j *Job) Send(ctx context.Context, items []*Item, tell func(*Item)) {
 	w.finish(ctx)
 }
 
-func (i *Item) writable() bool { return i.Err == nil && sink.Writes(i.Planned) }
+func (i *Item) writable() bool { return i.Err == nil && write.Writes(i.Planned) }
 
 // holds says whether the item's conflicts keep all others from being written. A dry
 // run writes none of them, and tries all.
@@ -48,7 +48,7 @@ func (w *writer) holds(item *Item) bool {
 // writer is one Send under way.
 type writer struct {
 	*Job
-	server sink.Server
+	server write.Server
 	items  []*Item
 	needed []*Item // those of them that others may wait for
 	tell   func(*Item)
@@ -61,7 +61,7 @@ type writer struct {
 }
 
 func (j *Job) writer(items []*Item, tell func(*Item)) *writer {
-	w := &writer{Job: j, items: items, tell: tell, server: sink.Server{API: j.API, Write: j.Write}}
+	w := &writer{Job: j, items: items, tell: tell, server: write.Server{API: j.API, Write: j.Write}}
 	for _, item := range items {
 		if item.matters() {
 			w.needed = append(w.needed, item)
@@ -106,11 +106,11 @@ func (w *writer) in(s state) []*Item {
 func (w *writer) send(ctx context.Context, items []*Item, s stage) {
 	long, cancel := outlasting(ctx)
 	defer cancel()
-	begun := run.Each(ctx, len(items), w.Concurrency, func(i int) { w.sendOne(long, items[i]) }, w.count(Writing, len(items)))
+	begun := parallel.Each(ctx, len(items), w.Concurrency, func(i int) { w.sendOne(long, items[i]) }, w.count(Writing, len(items)))
 	kinds := false
 	for _, item := range items[:begun] {
 		kinds = kinds || isCRD(item.Target.Resource)
-		w.stop = w.stop || s < third && (item.Err != nil || item.Outcome.Word == sink.Unsettled && w.holds(item))
+		w.stop = w.stop || s < third && (item.Err != nil || item.Outcome.Word == write.Unsettled && w.holds(item))
 	}
 	w.stop = w.stop || begun < len(items)
 	if !kinds {
@@ -124,12 +124,12 @@ func (w *writer) send(ctx context.Context, items []*Item, s stage) {
 
 func (w *writer) sendOne(ctx context.Context, item *Item) {
 	if w.takeFromShelf(ctx, item); item.Err != nil {
-		w.through(ctx, item, sink.Outcome{})
+		w.through(ctx, item, write.Outcome{})
 		return
 	}
 	out, err := w.carry(ctx, w.server, item)
 	switch {
-	case err == nil && isCRD(item.Target.Resource) && !w.Write.DryRun && out.Word != sink.Unsettled:
+	case err == nil && isCRD(item.Target.Resource) && !w.Write.DryRun && out.Word != write.Unsettled:
 		item.Late = w.API.WaitEstablished(ctx, item.Target, out.Object)
 	case err != nil && w.Write.DryRun && cluster.IsRefusal(err):
 		out, err = w.untried(item, out, err)
@@ -157,7 +157,7 @@ func (w *writer) withhold() {
 }
 
 // untried: in a dry run the server cannot know what the run itself would make.
-func (w *writer) untried(item *Item, out sink.Outcome, err error) (sink.Outcome, error) {
+func (w *writer) untried(item *Item, out write.Outcome, err error) (write.Outcome, error) {
 	i := slices.IndexFunc(w.needed, func(other *Item) bool { return lacks(item, other) })
 	if i < 0 {
 		i = slices.IndexFunc(w.needed, func(other *Item) bool {
@@ -168,17 +168,17 @@ func (w *writer) untried(item *Item, out sink.Outcome, err error) (sink.Outcome,
 		return out, err
 	}
 	notes := out.Notes
-	out = sink.Foreseen(item.Planned)
+	out = write.Foreseen(item.Planned)
 	out.Notes = append(notes, fmt.Sprintf("could not be tried by the server before %s is written: %s", w.needed[i].Target, reasonOf(item, err)))
 	return out, nil
 }
 
 // through marks an item as done and tells what can be told in input order.
-func (w *writer) through(ctx context.Context, item *Item, out sink.Outcome) {
+func (w *writer) through(ctx context.Context, item *Item, out write.Outcome) {
 	w.mu.Lock()
 	item.Outcome = w.outcome(out)
 	item.state = through
-	if !w.Write.DryRun && (out.Word == sink.Created || out.Word == sink.Configured) {
+	if !w.Write.DryRun && (out.Word == write.Created || out.Word == write.Configured) {
 		item.written = time.Now()
 	}
 	w.mu.Unlock()

@@ -1,4 +1,4 @@
-package batch
+package run
 
 import (
 	"context"
@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+	"github.com/kubectl-merge/kubectl-merge/internal/parallel"
 	"github.com/kubectl-merge/kubectl-merge/internal/plan"
-	"github.com/kubectl-merge/kubectl-merge/internal/run"
-	"github.com/kubectl-merge/kubectl-merge/internal/sink"
+	"github.com/kubectl-merge/kubectl-merge/internal/write"
 )
 
 // preflight has the server try the items. What it refuses for good ends the run
@@ -29,13 +29,13 @@ func (w *writer) preflight(ctx context.Context, items []*Item) {
 	trial := w.server
 	trial.Write.DryRun, trial.Trial = true, true
 	errs := make([]error, len(trials))
-	begun := run.Each(ctx, len(trials), w.Concurrency, func(i int) {
+	begun := parallel.Each(ctx, len(trials), w.Concurrency, func(i int) {
 		item := trials[i]
 		if w.takeFromShelf(ctx, item); item.Err != nil {
 			errs[i] = item.Err
 			return
 		}
-		var out sink.Outcome
+		var out write.Outcome
 		if out, errs[i] = w.carry(ctx, trial, item); errs[i] == nil {
 			item.Planned = out.Planned
 			errs[i] = w.lighten(item) // it may have been merged anew
@@ -56,7 +56,7 @@ const young = 10 * time.Second
 
 // carry has a server write, or try, an item. A refusal for something that the run has
 // just put right may mean that the server has not taken that in yet.
-func (w *writer) carry(ctx context.Context, s sink.Server, item *Item) (sink.Outcome, error) {
+func (w *writer) carry(ctx context.Context, s write.Server, item *Item) (write.Outcome, error) {
 	for pause := 100 * time.Millisecond; ; pause *= 2 {
 		out, err := s.Carry(ctx, item.Target, item.Planned, func(ctx context.Context, live map[string]any) (plan.Planned, error) {
 			return w.again(ctx, item, live)

@@ -1,4 +1,4 @@
-package batch
+package run
 
 import (
 	"context"
@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
-	"github.com/kubectl-merge/kubectl-merge/internal/run"
+	"github.com/kubectl-merge/kubectl-merge/internal/parallel"
 	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
@@ -41,7 +41,7 @@ func (j *Job) readLists(ctx context.Context, items []*Item, done func(int)) []*I
 	for _, s := range shelves {
 		s.done = done
 	}
-	run.Each(ctx, len(shelves), j.Concurrency, func(i int) { j.readList(ctx, shelves[i]) }, func(int) {})
+	parallel.Each(ctx, len(shelves), j.Concurrency, func(i int) { j.readList(ctx, shelves[i]) }, func(int) {})
 	through := map[*Item]bool{}
 	for _, s := range shelves {
 		for _, item := range s.items {
@@ -122,7 +122,7 @@ func (j *Job) takePage(ctx context.Context, s *shelf, page cluster.Page) {
 
 // mergeAll merges items of the shelf with what live gives for each.
 func (j *Job) mergeAll(ctx context.Context, s *shelf, items []*Item, live func(i int) (map[string]any, error)) {
-	begun := run.Each(ctx, len(items), j.Concurrency, func(i int) {
+	begun := parallel.Each(ctx, len(items), j.Concurrency, func(i int) {
 		obj, err := live(i)
 		if err != nil {
 			items[i].Err = fmt.Errorf("%s: %w", items[i].Target, err)
