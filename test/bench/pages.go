@@ -16,11 +16,14 @@ const (
 	blockEnd  = "<!-- end of figures -->\n"
 
 	frontHeading = "## How fast\n"
-	frontBefore  = "## Policies\n" // the README's part goes before this where there is none yet
+	frontBefore  = "## Questions\n" // the README's part goes before this where there is none yet
 )
 
-// frontSizes are those that the README shows.
-var frontSizes = []int{1, 1000}
+// frontSize is the number of objects of the rows that the README shows, and
+// inFront says which rows: the short table leaves dry runs out.
+const frontSize = 1000
+
+func inFront(row string) bool { return !strings.Contains(row, "dry-run=") }
 
 // write puts the whole table into docs/performance.md, and a short one into the
 // README, which gets the part if it has none.
@@ -29,7 +32,6 @@ func (r report) write(top string) error {
 	if err := rewrite(filepath.Join(top, page), func(text string) (string, error) { return replaced(text, whole) }); err != nil {
 		return err
 	}
-	short := slices.DeleteFunc(slices.Clone(frontSizes), func(n int) bool { return !slices.Contains(r.sizes(), n) })
 	return rewrite(filepath.Join(top, front), func(text string) (string, error) {
 		if !strings.Contains(text, blockHead) {
 			var err error
@@ -37,8 +39,19 @@ func (r report) write(top string) error {
 				return "", err
 			}
 		}
-		return replaced(text, r.table(short))
+		return replaced(text, r.frontTable())
 	})
+}
+
+// frontTable is the short table of the README.
+func (r report) frontTable() string {
+	var b strings.Builder
+	for line := range strings.Lines(r.table(slices.DeleteFunc(r.sizes(), func(n int) bool { return n != frontSize }))) {
+		if inFront(line) {
+			b.WriteString(line)
+		}
+	}
+	return b.String()
 }
 
 func rewrite(file string, change func(string) (string, error)) error {
@@ -71,7 +84,7 @@ func withPart(text string) (string, error) {
 	}
 	return before + frontHeading + "\n" + blockHead + blockEnd + `
 Each figure is the median of several rounds, taken in turns on one machine against one server by ` + "`make bench-cluster`" + `; two figures in a
-cell are ours and kubectl's. All sizes, and where the time goes: [docs/performance.md](docs/performance.md).
+cell are ` + "`kubectl merge`" + ` and ` + "`kubectl apply`" + `. All sizes, and where the time goes: [docs/performance.md](docs/performance.md).
 
 ` + frontBefore + after, nil
 }
