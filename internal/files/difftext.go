@@ -10,8 +10,8 @@ import (
 )
 
 // Diff is the unified diff of a file that changes, conflict markers left out. The
-// values of Secrets are masked unless secrets is set, and characters that could
-// drive a terminal are spelled out.
+// values of Secrets are masked unless secrets is set, and control
+// characters are escaped.
 func (c Changed) Diff(secrets bool) (string, error) {
 	old, now := "", string(c.Plain)
 	from, to := "/dev/null", "/dev/null"
@@ -30,7 +30,7 @@ func (c Changed) Diff(secrets bool) (string, error) {
 	return diff.Text(visible(from), visible(to), visible(old), visible(now), 3), nil
 }
 
-// masked hides the values of Secrets in two forms of a file.
+// masked hides the values of Secrets in the old and the new text of a file.
 func masked(old, now string) (string, string, error) {
 	a, err := yamldoc.Parse([]byte(old))
 	if err != nil {
@@ -73,7 +73,7 @@ func mask(f *yamldoc.File, hide func(id, any) any) (string, error) {
 	return string(f.Assemble(texts, nil)), nil
 }
 
-// visible spells out what could drive a terminal.
+// visible escapes control characters.
 func visible(s string) string {
 	var b strings.Builder
 	for _, r := range s {

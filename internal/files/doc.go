@@ -1,9 +1,8 @@
 // Package files merges YAML files and folders of them into others, two ways
 // (source into dest) and three ways (what changed between original and updated,
-// into dest), and writes them back all at once or not at all. It refuses to speak
-// to a cluster, to guess what a text means that is not YAML, and to decide who
-// wins: that is the policy's.
+// into dest), and writes them back all at once or not at all. It does not
+// contact a cluster, guess what text means that is not YAML, or decide which side
+// wins: the policy does.
 //
-// In the words of the engine below, updated (the source) is local, and dest is
-// live.
+// In the terms of pkg/merge, updated (the source) is local, and dest is live.
 package files

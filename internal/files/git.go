@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Kubernetes tells whether every document of all sides is a Kubernetes object; a
+// Kubernetes reports whether every document of all sides is a Kubernetes object; a
 // side may be nil or empty. A merge driver hands everything else back to git.
 func Kubernetes(sides ...*Set) bool {
 	for _, s := range sides {
@@ -24,9 +24,8 @@ func Kubernetes(sides ...*Set) bool {
 type Paths struct{ Original, Updated, Dest string }
 
 // TextMerge merges by lines as git does without a merge driver, and writes the
-// result, with markers where both sides changed the same lines, into dest. It says
-// whether there are any. The error is that git cannot do it; dest is then as it
-// was.
+// result, with markers where both sides changed the same lines, into dest. It reports
+// whether there are any. On an error of git, dest is unchanged.
 func TextMerge(ctx context.Context, p Paths) (conflicts bool, err error) {
 	cmd := exec.CommandContext(ctx, "git", "merge-file", "--diff3", "-q",
 		"-L", "dest", "-L", "original", "-L", "updated", "--", p.Dest, p.Original, p.Updated)
@@ -44,7 +43,7 @@ func TextMerge(ctx context.Context, p Paths) (conflicts bool, err error) {
 	return false, fmt.Errorf("git merge-file: %w", err)
 }
 
-// IsFile tells whether there is a file of that name, and no folder.
+// IsFile reports whether name is an existing file, not a folder.
 func IsFile(name string) bool {
 	info, err := os.Stat(name)
 	return err == nil && info.Mode().IsRegular()

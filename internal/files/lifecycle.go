@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
 )
 
-// dropped settles what becomes of a resource that upstream has deleted.
+// dropped decides about a resource that upstream has deleted.
 func (m *merger) dropped(o, d *resource) {
 	if equal(o.value(), d.value()) {
 		m.texts[d.doc] = text{}
@@ -28,11 +28,11 @@ func (m *merger) dropped(o, d *resource) {
 	}
 }
 
-// notInDest settles what becomes of a resource of updated that dest does not have.
+// notInDest decides about a resource of updated that dest does not have.
 func (m *merger) notInDest(u *resource) error {
 	o := m.original.byID[u.id]
 	if o != nil && equal(o.value(), u.value()) {
-		return nil // deleted in dest, and nothing new upstream: stays so
+		return nil // deleted in dest, and unchanged upstream: stays deleted
 	}
 	_, plan := m.three(nil, u, nil)
 	plain, err := u.doc.Edit(yamldoc.Edit{Want: plan.Result, Source: u.doc})
@@ -62,8 +62,8 @@ func (m *merger) notInDest(u *resource) error {
 // equal compares values literally; null is absence.
 func equal(a, b any) bool { return merge.Equal(a, b, nil) }
 
-// add gives a document to the file it has upstream, behind the one it follows
-// there.
+// add puts a document into the file that it has upstream, after the document that
+// it follows there.
 func (m *merger) add(u *resource, t text) {
 	name := u.file.Name
 	if !m.Dest.Folder {
@@ -104,7 +104,7 @@ func (m *merger) sections(ours, base, theirs []byte) []byte {
 	return b.Bytes()
 }
 
-// gather puts the files together of their documents.
+// gather assembles each file from its documents.
 func (m *merger) gather() {
 	seen := map[string]bool{}
 	for _, f := range m.Dest.Files {

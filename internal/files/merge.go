@@ -10,13 +10,13 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
 )
 
-// Job is a merge to be done.
+// Job is what a merge is given.
 type Job struct {
 	Original *Set // nil: a merge of two
 	Updated  *Set // what to take from; the source of a merge of two
 	Dest     *Set
 
-	// Policy says who wins; see TwoWay and merge.PolicyNamed.
+	// Policy decides which side wins; see TwoWay and merge.PolicyNamed.
 	Policy merge.Policy
 	Rules  schema.Rules
 
@@ -29,13 +29,13 @@ type Job struct {
 // TwoWay is the policy of a merge of two: what the source states wins, and dest
 // keeps its order and what the source does not state.
 //
-// Rules: seed "Merge (2-way)".
+// Rules: docs/semantics.md#merges-of-files; kustomize cmd/config/docs/api-conventions/merge2.md.
 var TwoWay = merge.Policy{Name: "merge2", Drift: merge.TakeLive, Both: merge.TakeLocal, Dropped: merge.TakeLocal}
 
-// Outcome is what becomes of dest.
+// Outcome is the merged dest.
 type Outcome struct {
 	Files     []Changed   // the files that change, in the order of dest, new ones last
-	Notes     []diff.Note // what was settled against dest
+	Notes     []diff.Note // what was decided against dest
 	Conflicts []diff.Note // what is left to the user; the files have markers there
 }
 
@@ -43,14 +43,14 @@ type Outcome struct {
 type Changed struct {
 	Name  string // inside dest's folder
 	File  *File  // dest's, nil for a new one
-	Text  []byte // nil: the file goes
+	Text  []byte // nil: the file is removed
 	Plain []byte // Text without conflict markers; what dest has stands in their place
 }
 
 // Merge merges. No input is modified and nothing is written. The error names every
-// document that stands in the way, by file and line.
+// document that prevents it, by file and line.
 //
-// Rules: the seeds' pages on merging two ways and three ways; SEMANTICS "Files".
+// Rules: docs/semantics.md#merges-of-files; kustomize cmd/config/docs/api-conventions/merge2.md and merge3.md.
 func Merge(j Job) (*Outcome, error) {
 	m, err := newMerger(j)
 	if err != nil {
@@ -72,22 +72,22 @@ func Merge(j Job) (*Outcome, error) {
 	return &m.out, nil
 }
 
-// merger works one Job off.
+// merger carries out one Job.
 type merger struct {
 	Job
 	original, updated, dest resources
 	texts                   map[*yamldoc.Document]text // of dest's documents that change
-	added                   map[string][]newcomer      // by the name of the file they go to
+	added                   map[string][]newcomer      // by the name of their file
 	out                     Outcome
 }
 
 // text is what a document becomes: with and without conflict markers; nil if it
-// goes.
+// is removed.
 type text struct {
 	marked, plain []byte
 }
 
-// newcomer is a document that a file gets.
+// newcomer is a document that is added to a file.
 type newcomer struct {
 	text
 	from  *resource         // in updated
@@ -128,8 +128,8 @@ func isList(u, d *resource) bool {
 	return u.id.kind == "List" && u.id.name == "" && d.version == u.version
 }
 
-// put takes a merged document over, in its place or, where upstream has moved it
-// and dest has not, in another file.
+// put records a merged document, in its place or, where only upstream has moved it,
+// in another file.
 func (m *merger) put(o, u, d *resource, t *text) {
 	moved := o != nil && m.Dest.Folder && u.file.Name != o.file.Name && d.file.Name == o.file.Name
 	switch {
@@ -147,7 +147,7 @@ func (m *merger) put(o, u, d *resource, t *text) {
 // merged is the text of a document that both have, nil if it stays as it is.
 func (m *merger) merged(o, u, d *resource) (*text, error) {
 	t, plan := m.three(o, u, d)
-	m.tell(o, d, t, plan)
+	m.report(o, d, t, plan)
 	e := yamldoc.Edit{Want: plan.Result, Type: t, Source: u.doc, Comments: yamldoc.LeafComments}
 	if m.Original == nil {
 		e.Comments = yamldoc.AllComments
@@ -186,7 +186,7 @@ func valueOf(r *resource) any {
 	return r.value()
 }
 
-// typeOf is how a document is split.
+// typeOf is the type that a document is merged by.
 func (m *merger) typeOf(u, d *resource, sides []any) *merge.Type {
 	var t *merge.Type
 	if m.Schema != nil && u.id.kind != "" {

@@ -5,11 +5,10 @@ import (
 	"path/filepath"
 )
 
-// Replace puts text in the place of one file in one step, as Write does: after a crash
-// there is the old file or the new one, a link stays one, and a file that is not any more
-// as it was read is an error. folder is the one that the file was found in, which a link
-// may not lead out of; "" where the file itself was named. was is what was read; nil makes
-// a new file.
+// Replace replaces the content of one file atomically, as Write does: after a crash there
+// is the old file or the new one, a link stays a link, and a file that has changed since it
+// was read is an error. folder is the one in which the file was found, which a link may not
+// lead out of; "" where the file itself was named. was is what was read; nil creates a file.
 func Replace(folder, name string, was, text []byte) error {
 	dest, c := &Set{Name: name}, Changed{Name: filepath.Base(name), Text: text}
 	if folder == "" && was == nil {

@@ -8,11 +8,11 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
 )
 
-// id is what makes two documents one resource. The version is no part of it.
+// id identifies a resource. The version is not part of it.
 type id struct {
 	group, kind, namespace, name string
 
-	// file and nth tell apart what has no name, such as a kustomization: the first
+	// file and nth distinguish what has no name, such as a kustomization: the first
 	// nameless one of its kind in a file, the second, and so on.
 	file string
 	nth  int
@@ -104,7 +104,7 @@ func identify(v any) (i id, version string) {
 	return i, version
 }
 
-// manifest tells whether every document of a set is a Kubernetes object.
+// manifest reports whether every document of a set is a Kubernetes object.
 func (s *Set) manifest() bool {
 	for _, f := range s.Files {
 		for _, d := range f.YAML.Documents() {

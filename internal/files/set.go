@@ -27,7 +27,7 @@ type File struct {
 	Mode fs.FileMode // its permissions
 	YAML *yamldoc.File
 
-	raw []byte // what is in it, where nobody has read it as YAML
+	raw []byte // what is in it, where it was not read as YAML
 }
 
 // text is what was read.
@@ -38,7 +38,7 @@ func (f *File) text() []byte {
 	return f.YAML.Text()
 }
 
-// Where is the file's name for people.
+// Where is the file's name as messages show it.
 func (f *File) Where() string {
 	if f.Path == "" {
 		return "standard input"
@@ -47,8 +47,8 @@ func (f *File) Where() string {
 }
 
 // Read reads a side: a file, every .yaml, .yml and .json of a folder and the
-// folders below it (hidden folders aside), or, for "-", standard input. All files
-// that cannot be read are told at once, each with its name and line.
+// folders below it (hidden folders aside), or, for "-", standard input. The
+// error names all files that cannot be read, with their lines.
 func Read(name string, stdin io.Reader) (*Set, error) {
 	s := &Set{Name: name}
 	if name == "-" {

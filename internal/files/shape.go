@@ -7,8 +7,8 @@ import (
 
 // shape is the type that files are merged by: how t splits the values that the
 // sides have, with keys inferred (if wanted) for what t does not know. Two values
-// are the same only if they say the same: a file may well state a default, and a
-// merge of files has no server whose reading would count.
+// are equal only if they are equal as written: a file may state a default, and a
+// merge of files has no server that would complete it.
 func shape(t *merge.Type, infer bool, sides ...any) *merge.Type {
 	if t == nil || t.Kind == merge.Unknown {
 		if infer {

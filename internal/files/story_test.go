@@ -54,7 +54,7 @@ func TestAppeared(t *testing.T) {
 	}
 	err = files.Write(dest, []files.Changed{{Name: "service.yaml", Text: []byte("ours: 1\n")}})
 	text, readErr := os.ReadFile(name)
-	if readErr != nil || string(text) != "theirs: 1\n" || err == nil || !strings.Contains(err.Error(), "is there already") {
+	if readErr != nil || string(text) != "theirs: 1\n" || err == nil || !strings.Contains(err.Error(), "exists already") {
 		t.Errorf("%v; the file holds %q, %v", err, text, readErr)
 	}
 }

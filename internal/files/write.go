@@ -11,11 +11,11 @@ import (
 	"path/filepath"
 )
 
-// Write puts changed files in the place of dest's: all of them or, if one cannot
-// be written, none. Each is written beside its place and renamed into it, with the
-// permissions it had. Nothing outside dest's folder is touched: a link that leads
-// there is an error. A file that is a link, in a folder or alone, is written where
-// it leads, and stays one. A file that is not any more as it was read is an error.
+// Write replaces dest's files by the changed ones: all of them or, if one cannot be
+// written, none. Each is written to a temporary file and renamed, with its old
+// permissions. Nothing outside dest's folder is touched: a link that leads
+// there is an error. Where a file is a link, its target is written and the link
+// stays. A file that has changed since it was read is an error.
 func Write(dest *Set, changed []Changed) (err error) {
 	if dest.Name == "-" {
 		return errors.New("standard input cannot be written back; leave -w out")
@@ -56,14 +56,14 @@ func Write(dest *Set, changed []Changed) (err error) {
 	return w.commit()
 }
 
-// followed puts in the place of the names that are links what they lead to.
+// followed replaces names that are links by their targets.
 func followed(folder string, changed []Changed, names []string) error {
 	top, err := filepath.EvalSymlinks(folder)
 	if err != nil {
 		return plainError(err)
 	}
 	for i, c := range changed {
-		if c.File == nil || c.Text == nil { // new, or to go: the link itself
+		if c.File == nil || c.Text == nil { // new or removed: the link itself
 			continue
 		}
 		at, err := filepath.EvalSymlinks(filepath.Join(folder, filepath.FromSlash(c.Name)))
@@ -79,10 +79,10 @@ func followed(folder string, changed []Changed, names []string) error {
 	return nil
 }
 
-// errLeadsOut: who merges into a folder does not expect others to change.
+// errLeadsOut: a merge into a folder must not change files outside it.
 var errLeadsOut = errors.New("is a link, or behind one, that leads out of the folder: merge into what it leads to")
 
-// writer keeps what has been done, to undo it.
+// writer records what has been done, to undo it.
 type writer struct {
 	root   *os.Root
 	folder string
@@ -90,10 +90,10 @@ type writer struct {
 	dirs   []string // made on the way
 }
 
-// step is one file on its way into its place.
+// step is the replacement of one file.
 type step struct {
 	name   string
-	temp   string // what is to come, "" if the file goes
+	temp   string // the new content, "" if the file is removed
 	backup string // what was there, "" if nothing was
 	done   bool
 }
@@ -107,13 +107,13 @@ func (w *writer) fail(name string, err error) error {
 	case errors.As(err, &l):
 		err = l.Err
 	}
-	if err.Error() == "path escapes from parent" { // os.Root has no name for it
+	if err.Error() == "path escapes from parent" { // os.Root exports no error for it
 		err = errLeadsOut
 	}
 	return fmt.Errorf("%s: %w; nothing was written", filepath.Join(w.folder, filepath.FromSlash(name)), err)
 }
 
-// stage writes what is to come beside its place, and keeps what is there.
+// stage writes the new content beside the file, and backs the old one up.
 func (w *writer) stage(name string, c Changed) error {
 	s := step{name: name}
 	tag := rand.Text()[:8]
@@ -129,8 +129,8 @@ func (w *writer) stage(name string, c Changed) error {
 			return w.fail(name, errors.New("has changed since it was read; merge again"))
 		}
 		s.backup = hidden("old")
-	} else if _, err := w.root.Lstat(name); !errors.Is(err, fs.ErrNotExist) { // another, on a file system that knows no case
-		return w.fail(name, errors.Join(err, errors.New("is there already, and was not read: take it away, or merge again")))
+	} else if _, err := w.root.Lstat(name); !errors.Is(err, fs.ErrNotExist) { // another file, on a case-insensitive file system
+		return w.fail(name, errors.Join(err, errors.New("exists already, and was not read: remove it, or merge again")))
 	}
 	if c.Text != nil {
 		if err := w.mkdir(path.Dir(name)); err != nil {
@@ -140,7 +140,7 @@ func (w *writer) stage(name string, c Changed) error {
 	}
 	w.steps = append(w.steps, s)
 	if s.backup != "" {
-		if err := w.keep(s); err != nil {
+		if err := w.backUp(s); err != nil {
 			return w.fail(name, err)
 		}
 	}
@@ -153,8 +153,9 @@ func (w *writer) stage(name string, c Changed) error {
 	return nil
 }
 
-// keep gives the old file a second name, or copies it where that cannot be.
-func (w *writer) keep(s step) error {
+// backUp gives the old file a second name, or copies it where hard links are not
+// supported.
+func (w *writer) backUp(s step) error {
 	if w.root.Link(s.name, s.backup) == nil {
 		return nil
 	}
@@ -178,7 +179,7 @@ func (w *writer) write(name string, text []byte, mode fs.FileMode) error {
 	return errors.Join(err, f.Chmod(mode), f.Sync(), f.Close())
 }
 
-// mkdir makes the folders that are not there, and remembers which.
+// mkdir creates missing folders, and records which.
 func (w *writer) mkdir(dir string) error {
 	if dir == "." {
 		return nil
@@ -215,7 +216,7 @@ func (w *writer) commit() error {
 	return nil
 }
 
-// undo brings back what commit has replaced.
+// undo restores what commit has replaced.
 func (w *writer) undo() error {
 	var errs []error
 	for i := range w.steps {
@@ -230,20 +231,19 @@ func (w *writer) undo() error {
 			err = w.root.Remove(s.name)
 		}
 		if err != nil {
-			errs = append(errs, fmt.Errorf("%s could not be brought back: %w; what it was is in %s", s.name, err, s.backup))
+			errs = append(errs, fmt.Errorf("%s could not be restored: %w; its old content is in %s", s.name, err, s.backup))
 			s.backup = ""
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// clean takes away what was written beside the files, and folders made for
-// nothing.
+// clean removes temporary files, and folders that were created in vain.
 func (w *writer) clean() {
 	for _, s := range w.steps {
 		for _, name := range []string{s.temp, s.backup} {
 			if name != "" {
-				_ = w.root.Remove(name) // mostly renamed away by now
+				_ = w.root.Remove(name) // mostly renamed by now
 			}
 		}
 	}

@@ -15,13 +15,13 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
 )
 
-// Selector names the object that a source is taken from. Empty fields fit
+// Selector names the object that a source is taken from. Empty fields match
 // everything.
 type Selector struct {
 	Group, Version, Kind, Namespace, Name string
 }
 
-// String is the selector for people.
+// String is the selector as messages show it.
 func (s Selector) String() string {
 	out := strings.ToLower(s.Kind)
 	if s.Group != "" {
@@ -39,8 +39,8 @@ func (s Selector) String() string {
 	return out
 }
 
-// Find gets the objects that a source selects from somewhere else, such as a
-// cluster; none is no error.
+// Find gets the objects that a source selects elsewhere, such as in a cluster;
+// finding none is not an error.
 type Find func(Selector) ([]any, error)
 
 // Apply makes the replacements, one after the other, in objects in the JSON forms
@@ -49,7 +49,7 @@ type Find func(Selector) ([]any, error)
 // sources that are not among the objects. Errors name the replacement, and never
 // hold a value.
 //
-// Rules: seed "replacements"; kustomize's replacement filter.
+// Rules: https://kubectl.docs.kubernetes.io/references/kustomize/kustomization/replacements/ and kustomize's replacement filter.
 func (r *Rules) Apply(objects []any, find Find) ([]any, error) {
 	var nodes []*kyaml.RNode
 	var at []int // their places in objects
@@ -74,7 +74,7 @@ func (r *Rules) Apply(objects []any, find Find) ([]any, error) {
 	for i, n := range nodes {
 		text, err := n.String()
 		if err != nil {
-			return nil, fmt.Errorf("%s: what the replacements made of it cannot be written as YAML", nameOf(n))
+			return nil, fmt.Errorf("%s: the object with its replacements cannot be written as YAML", nameOf(n))
 		}
 		if text == before[i] {
 			continue
@@ -133,7 +133,7 @@ func (r rule) apply(nodes []*kyaml.RNode, find Find, spent *growth) error {
 		targets = append(targets, got...)
 	}
 	if _, err := (replacement.Filter{Replacements: []types.Replacement{one}}).Filter(all); err != nil {
-		return discreet(err)
+		return withoutValues(err)
 	}
 	for _, n := range targets {
 		settle(n.YNode(), value.YNode())
@@ -168,15 +168,15 @@ func onlySource(r types.Replacement, source *kyaml.RNode) types.Replacement {
 	return r
 }
 
-// quoted is an id as a pattern that fits nothing else: selectors are regular
+// quoted is an id as a pattern that matches nothing else: selectors are regular
 // expressions.
 func quoted(id resid.ResId) resid.ResId {
 	gvk := resid.Gvk{Group: regexp.QuoteMeta(id.Group), Version: regexp.QuoteMeta(id.Version), Kind: regexp.QuoteMeta(id.Kind)}
 	return resid.NewResIdWithNamespace(gvk, regexp.QuoteMeta(id.Name), regexp.QuoteMeta(id.Namespace))
 }
 
-// discreet is an error of the filter without the values that kustomize quotes.
-func discreet(err error) error {
+// withoutValues is an error of the filter without the values that kustomize quotes.
+func withoutValues(err error) error {
 	text, _, _ := strings.Cut(err.Error(), "\n")
 	for _, quoting := range []string{": value:", " for value "} {
 		text, _, _ = strings.Cut(text, quoting)
@@ -184,10 +184,10 @@ func discreet(err error) error {
 	return errors.New(text)
 }
 
-// settle gives fields that the filter has created the type of the source: it makes
-// them plain, so that the text "8080" would be read as a number.
+// settle gives fields that the filter has created the type of the source: the filter
+// leaves them unquoted, so that the text "8080" would be read as a number.
 //
-// Unlike kustomize: which writes it so.
+// Unlike kustomize: which leaves it so.
 func settle(n, value *kyaml.Node) {
 	if n.Kind == kyaml.ScalarNode && n.Tag == "" && value.Kind == kyaml.ScalarNode {
 		n.Tag, n.Style = value.Tag, value.Style

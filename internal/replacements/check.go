@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// The keys that there are.
+// The known keys.
 var (
 	ruleKeys   = []string{"source", "sourceValue", "targets"}
 	idKeys     = []string{"group", "version", "kind", "name", "namespace"}
@@ -17,14 +17,14 @@ var (
 	optionKeys = []string{"delimiter", "index", "create"}
 )
 
-// check tells everything that is wrong with a replacement.
+// check reports everything that is wrong with a replacement.
 func (p *parser) check(m map[string]any, at string) {
 	p.known(m, at, ruleKeys)
 	source, stated := m["source"]
 	_, value := m["sourceValue"]
 	switch {
 	case stated && value:
-		p.wrong(at, "has both source and sourceValue; one of them has to go")
+		p.wrong(at, "has both source and sourceValue; remove one of them")
 	case !stated && !value:
 		p.wrong(at, "has no source")
 	case value:
@@ -92,7 +92,7 @@ func (p *parser) selector(v any, at string, several bool) {
 	p.known(m, at, selectKeys)
 	p.texts(m, at, selectKeys...)
 	if several && (m["labelSelector"] != nil || m["annotationSelector"] != nil) {
-		p.wrong(at, "labelSelector and annotationSelector cannot stand in a list of selects; give it a target of its own")
+		p.wrong(at, "labelSelector and annotationSelector cannot be used in a list of selects; write a target of its own")
 	}
 }
 
@@ -125,7 +125,7 @@ func (p *parser) options(m map[string]any, at string) {
 	}
 }
 
-// known tells keys that there are not, with the one that was probably meant.
+// known reports unknown keys, with the one that was probably meant.
 func (p *parser) known(m map[string]any, at string, keys []string) {
 	names := make([]string, 0, len(m))
 	for k := range m {
@@ -156,7 +156,7 @@ func nearest(k string, keys []string) string {
 	return best
 }
 
-// texts tells values that must be text and are not.
+// texts reports values that must be strings and are not.
 func (p *parser) texts(m map[string]any, at string, keys ...string) {
 	for _, k := range keys {
 		if v, ok := m[k]; ok {

@@ -28,11 +28,11 @@ func (r *Rules) Len() int { return len(r.list) }
 
 // Parse reads replacements from YAML: a kustomization (of which nothing else is
 // looked at) or any mapping with replacements: in it, a list of replacements, or a
-// single one. load reads the files that a path: in it names. All that is wrong is
-// told at once, each with the file and the place in it.
+// single one. load reads the files that a path: in it names. The error
+// names everything that is wrong, each with the file and the place in it.
 //
 // Unlike kustomize: an unknown key is an error, and select may be a list, of which
-// any may match (seed "replacements" shows both).
+// any may match (both are in kustomize's documentation of replacements).
 func Parse(name string, text []byte, load func(path string) ([]byte, error)) (*Rules, error) {
 	f, err := yamldoc.Parse(text)
 	if err != nil {
@@ -118,7 +118,7 @@ func (p *parser) path(v any, m map[string]any, at string) {
 	case !ok || path == "":
 		p.wrong(join(at, "path"), "must be the name of a file")
 	case len(m) > 1:
-		p.wrong(at, "has both path and a replacement of its own; make two of them")
+		p.wrong(at, "has both path and a replacement of its own; write two entries")
 	case p.inner || p.load == nil:
 		p.wrong(join(at, "path"), "cannot be followed here")
 	default:
@@ -143,7 +143,7 @@ func (p *parser) path(v any, m map[string]any, at string) {
 	}
 }
 
-// entriesOf is a list, or the one entry that stands instead of it.
+// entriesOf is a list, or the single entry written in its place.
 func entriesOf(v any) []any {
 	switch v := v.(type) {
 	case nil:

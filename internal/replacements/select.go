@@ -21,7 +21,7 @@ func nameOf(n *kyaml.RNode) string {
 	return Selector{Group: id.Group, Kind: id.Kind, Namespace: id.Namespace, Name: id.Name}.String()
 }
 
-// sourceNode finds the one object that the source selects; extra says that it is
+// sourceNode finds the one object that the source selects; extra: it is
 // none of nodes.
 func (r rule) sourceNode(nodes []*kyaml.RNode, find Find) (source *kyaml.RNode, extra bool, err error) {
 	s := Selector{Group: r.Source.Group, Version: r.Source.Version, Kind: r.Source.Kind, Namespace: r.Source.Namespace, Name: r.Source.Name}
@@ -36,7 +36,7 @@ func (r rule) sourceNode(nodes []*kyaml.RNode, find Find) (source *kyaml.RNode, 
 	case len(found) == 1:
 		return source, false, nil
 	case len(found) > 1:
-		return nil, false, fmt.Errorf("source: %s selects %d objects (%s); say more, so that it is one", s, len(found), few(found))
+		return nil, false, fmt.Errorf("source: %s selects %d objects (%s); add fields until it is one", s, len(found), few(found))
 	case find == nil:
 		return nil, false, fmt.Errorf("source: %s selects nothing", s)
 	}
@@ -45,9 +45,9 @@ func (r rule) sourceNode(nodes []*kyaml.RNode, find Find) (source *kyaml.RNode, 
 	case err != nil:
 		return nil, false, fmt.Errorf("source: %s: %w", s, err)
 	case len(list) == 0:
-		return nil, false, fmt.Errorf("source: %s selects nothing, neither here nor there", s)
+		return nil, false, fmt.Errorf("source: %s selects nothing, neither in the input nor elsewhere", s)
 	case len(list) > 1:
-		return nil, false, fmt.Errorf("source: %s selects %d objects; say more, so that it is one", s, len(list))
+		return nil, false, fmt.Errorf("source: %s selects %d objects; add fields until it is one", s, len(list))
 	}
 	source, _, err = toNode(list[0])
 	return source, true, err
@@ -82,8 +82,8 @@ func (r rule) value(source *kyaml.RNode) (*kyaml.RNode, error) {
 	return n, nil
 }
 
-// target checks one target, and gives the objects that it selects.
-// spent counts what the value comes to in all of their fields.
+// target checks one target, and returns the objects that it selects. spent counts
+// the value in all of their fields.
 func (r rule) target(nodes []*kyaml.RNode, t *types.TargetSelector, value *kyaml.RNode, spent *growth) ([]*kyaml.RNode, error) {
 	by, err := types.NewTargetSelectorRegex(t)
 	if err != nil {
@@ -97,7 +97,7 @@ func (r rule) target(nodes []*kyaml.RNode, t *types.TargetSelector, value *kyaml
 		}
 		labelled, err := labelled(n, t.Select)
 		if err != nil {
-			return nil, fmt.Errorf("targets: %w", discreet(err))
+			return nil, fmt.Errorf("targets: %w", withoutValues(err))
 		}
 		if !labelled {
 			continue
@@ -130,7 +130,7 @@ type growth struct{ values int }
 // that holds its own targets doubles them with every replacement.
 const maxGrowth = 1_000_000
 
-// add counts a value that goes into some fields.
+// add counts a value that is put into some fields.
 func (g *growth) add(fields int, value *kyaml.RNode) error {
 	each := weight(value.YNode())
 	if fields > 0 && each > (maxGrowth-g.values)/fields {
@@ -140,7 +140,7 @@ func (g *growth) add(fields int, value *kyaml.RNode) error {
 	return nil
 }
 
-// weight is how many values a node holds, long text counting for several.
+// weight is the number of values in a node; long text counts as several.
 func weight(n *kyaml.Node) int {
 	w := 1 + len(n.Value)/64
 	for _, c := range n.Content {
@@ -149,8 +149,8 @@ func weight(n *kyaml.Node) int {
 	return w
 }
 
-// fits counts the fields that the value goes into, and reports those that cannot take
-// it.
+// fits counts the fields that the value is put into, and reports those that cannot
+// take it.
 //
 // Unlike kustomize: which writes an empty text into a scalar that is to become a
 // mapping or list.
@@ -173,7 +173,7 @@ func fits(n *kyaml.RNode, t *types.TargetSelector, value *kyaml.RNode) (count in
 			scalar := f.YNode().Kind == kyaml.ScalarNode
 			switch {
 			case scalar && value.YNode().Kind != kyaml.ScalarNode:
-				return 0, fmt.Errorf("target %s: %s is a scalar, and the source's value is %s: it cannot be put there", nameOf(n), path, kindOf(value))
+				return 0, fmt.Errorf("target %s: %s is a scalar, and the source's value is %s", nameOf(n), path, kindOf(value))
 			case !scalar && t.Options != nil && t.Options.Delimiter != "":
 				return 0, fmt.Errorf("target %s: %s is %s: a delimiter cannot split it", nameOf(n), path, kindOf(f))
 			}

@@ -42,7 +42,7 @@ func main() {
 	fmt.Println(said)
 }
 
-// run checks everything and says in one line what was looked at.
+// run checks everything and prints one line on what was checked.
 func (o options) run() (string, error) {
 	config, err := krew.ReadConfig(o.config)
 	if err != nil {
@@ -107,7 +107,7 @@ func (o options) kept(fresh krew.Manifest) error {
 		return err
 	}
 	if !bytes.Equal(a, b) {
-		return fmt.Errorf("%s is not what .goreleaser.yaml says (make krew-manifest writes it anew): it has\n%s\nand should have\n%s", o.manifest, a, b)
+		return fmt.Errorf("%s is not what .goreleaser.yaml says (make krew-manifest regenerates it): it has\n%s\nand should have\n%s", o.manifest, a, b)
 	}
 	return nil
 }

@@ -47,7 +47,7 @@ type Platform struct {
 	Files    []FileOperation `yaml:"files,omitempty"` // none: krew installs all
 }
 
-// Selector says which machines the archive is for.
+// Selector is the machines that the archive is for.
 type Selector struct {
 	MatchLabels map[string]string `yaml:"matchLabels"`
 }
@@ -76,7 +76,7 @@ func Parse(text []byte) (Manifest, error) {
 	return m, nil
 }
 
-// header says where the file comes from.
+// header names the generator of the file.
 const header = "# Written by `make krew-manifest` from .goreleaser.yaml and the archives of this version.\n"
 
 // Text is the manifest as it is kept in a file.

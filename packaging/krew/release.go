@@ -134,7 +134,7 @@ func FromRelease(c Config, r Release) Manifest {
 	return m
 }
 
-// Agree says where two manifests of one release differ: in a text, or in a platform
+// Agree reports where two manifests of one release differ: in a text, or in a platform
 // that both have.
 func Agree(a, b Manifest) error {
 	var errs []error

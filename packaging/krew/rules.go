@@ -16,7 +16,7 @@ var pairs = []string{
 	"darwin/386", "darwin/amd64", "darwin/arm64",
 }
 
-// Known says whether krew installs on such a machine.
+// Known reports whether krew installs on such a machine.
 func Known(os, arch string) bool { return slices.Contains(pairs, os+"/"+arch) }
 
 var (
@@ -36,7 +36,7 @@ const (
 	width      = 80
 )
 
-// Check says what krew, or a reviewer of its index, would complain about; nil:
+// Check reports what krew, or a reviewer of its index, would reject; nil:
 // nothing. The rules are those of krew's validation (internal/index/validation,
 // cmd/validate-krew-manifest) and of its developer guide.
 func Check(m Manifest) error {

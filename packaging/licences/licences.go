@@ -1,4 +1,4 @@
-// Package licences tells by its text which licence a file is, and which of them the
+// Package licences recognises by its text which licence a file is, and which of them the
 // program may be linked with. It refuses to guess: a text that it does not know, or
 // that says more than a licence does, has no name.
 package licences
@@ -43,7 +43,7 @@ var marks = []struct {
 var space = regexp.MustCompile(`[\s*#/]+`)
 
 // Names are the licences that a text holds, by their SPDX names where they have one;
-// none where it is not known. A text may hold several (MIT and Apache-2.0, say).
+// none where it is not known. A text may hold several (for example MIT and Apache-2.0).
 func Names(text string) []string {
 	text = " " + space.ReplaceAllString(strings.ToLower(text), " ") + " "
 	var names []string

@@ -36,7 +36,7 @@ func linked(t *testing.T, goos string) (packages map[string][]string, modules ma
 
 // TestLinked reads the licences of all that is linked into the program: of each
 // module, and those that lie beside its packages. A module without one, a text that
-// is not known, and a licence that is not allowed are told.
+// is not known, and a licence that is not allowed are reported.
 func TestLinked(t *testing.T) {
 	for _, goos := range []string{"linux", "darwin", "windows"} {
 		packages, modules := linked(t, goos)
@@ -96,7 +96,7 @@ func judge(t *testing.T, module, file string) {
 	}
 }
 
-// TestNames holds the recogniser to texts that it has to tell apart.
+// TestNames holds the recogniser to texts that it has to distinguish.
 func TestNames(t *testing.T) {
 	const bsd = "Redistributions of source code must retain the above copyright notice. Redistributions in binary form must reproduce the above."
 	for _, tt := range []struct {

@@ -51,7 +51,7 @@ func run(binary, document, version, date string) error {
 	return os.WriteFile(document, append(text, '\n'), 0o644)
 }
 
-// subject is what the binary does not say of itself.
+// subject is what the binary does not record.
 type subject struct {
 	version, sum string
 	when         time.Time

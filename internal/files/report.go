@@ -5,10 +5,10 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// tell takes down what a merge settled against dest, and its conflicts. That the
-// source wins is what a merge of two is for, and that dest's own changes stay what
-// one of three is for: neither is told.
-func (m *merger) tell(o, d *resource, t *merge.Type, plan merge.Plan) {
+// report records what a merge decided against dest, and its conflicts. That the
+// source wins a two-way merge, and that dest keeps its own changes in a three-way
+// merge, is expected and not reported.
+func (m *merger) report(o, d *resource, t *merge.Type, plan merge.Plan) {
 	i, original := d.id, valueOf(o)
 	told := diff.Told{
 		Object: i.String(), Live: d.value(), Local: plan.Result, Merged: d.file.Where(), Policy: m.Policy.Name,
@@ -35,7 +35,7 @@ func (m *merger) tell(o, d *resource, t *merge.Type, plan merge.Plan) {
 	m.out.Notes = append(m.out.Notes, diff.Notes(told)...)
 }
 
-// note takes down what became of a whole resource.
+// note records the decision about a whole resource.
 func (m *merger) note(kind diff.NoteKind, i id, what string, winner merge.Side) {
 	m.out.Notes = append(m.out.Notes, diff.Note{Object: i.String(), Kind: kind, Text: what, Winner: winner})
 }
@@ -43,6 +43,6 @@ func (m *merger) note(kind diff.NoteKind, i id, what string, winner merge.Side) 
 func (m *merger) conflict(r *resource, what string) {
 	m.out.Conflicts = append(m.out.Conflicts, diff.Note{
 		Object: r.id.String(), Kind: diff.NoteConflict, Text: "conflict: " + what,
-		Ways: []string{"both stand between <<<<<<< and >>>>>>> in dest: leave one of them"},
+		Ways: []string{"both are between <<<<<<< and >>>>>>> in dest: keep one of them"},
 	})
 }
