@@ -119,7 +119,7 @@ func (v *diffVerb) run(ctx context.Context, policyGiven bool, mode dryRun) (diff
 			return
 		}
 		notes.item(item)
-		if item.Outcome.Word == write.Unchanged {
+		if item.Result.Outcome == write.Unchanged {
 			return
 		}
 		changed, err := d.show(d.doc(item))

@@ -35,7 +35,7 @@ func newExplainForm(v view, as diff.ExplainFormat) (*explainForm, error) {
 }
 
 func (f *explainForm) object(item *run.Item) error {
-	told := tell(item.Outcome.Planned, f.secrets)
+	told := tell(item.Result.Planned, f.secrets)
 	f.shown++
 	if len(f.paths) == 0 {
 		return f.out.Write(diff.Explain(told))
@@ -46,7 +46,7 @@ func (f *explainForm) object(item *run.Item) error {
 		if len(diff.Explain(told, field.Path).Fields) > 0 {
 			field.found = true
 			found = append(found, field.Path)
-		} else if s := schema.Suggest(item.Outcome.Planned.Type, field.Path); field.near == "" && s != "" && s != field.Path[len(field.Path)-1].Name {
+		} else if s := schema.Suggest(item.Result.Planned.Type, field.Path); field.near == "" && s != "" && s != field.Path[len(field.Path)-1].Name {
 			field.near = "; did you mean " + s + "?"
 		}
 	}

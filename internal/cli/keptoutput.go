@@ -53,12 +53,12 @@ func (f *keptOutput) open(e *env, mode dryRun) (err error) {
 
 // written tells of one object. A write that was planned anew is told as planned at
 // first: what it does to the configuration is the same.
-func (f *keptOutput) written(o kept, a plan.Annotated, out write.Outcome) error {
+func (f *keptOutput) written(o kept, a plan.Annotated, out write.Result) error {
 	if f.form == nil {
 		return f.diff(a)
 	}
 	object := source.Object{Value: a.Final}
-	return f.form.object(&run.Item{Object: object, Target: o.Target, Planned: out.Planned, Outcome: out})
+	return f.form.object(&run.Item{Object: object, Target: o.Target, Planned: out.Planned, Result: out})
 }
 
 // diff prints the configuration before and after.

@@ -41,7 +41,7 @@ var jsonList = listStyle{
 }
 
 func (f *streamForm) object(item *run.Item) error {
-	obj := f.trimmed(item.Outcome.Object)
+	obj := f.trimmed(item.Result.Object)
 	f.disclose(item)
 	f.shown++
 	switch f.shown {
@@ -88,7 +88,7 @@ type listForm struct {
 }
 
 func (f *listForm) object(item *run.Item) error {
-	f.objects = append(f.objects, f.trimmed(item.Outcome.Object))
+	f.objects = append(f.objects, f.trimmed(item.Result.Object))
 	f.disclose(item)
 	return nil
 }

@@ -18,12 +18,12 @@ func newMarkdownForm(v view) *markdownForm {
 }
 
 func (f *markdownForm) object(item *run.Item) error {
-	told := tell(item.Outcome.Planned, false)
+	told := tell(item.Result.Planned, false)
 	told.Preview = f.mode != dryNone
 	return f.comment.Add(diff.Section{
 		Told: told,
 		Doc:  f.doc(item),
-		Word: string(item.Outcome.Word),
+		Word: string(item.Result.Outcome),
 	})
 }
 

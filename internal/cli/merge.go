@@ -161,7 +161,7 @@ func (s *session) finish(ctx context.Context, mode dryRun, t *told) {
 func (s *session) show(ctx context.Context, tell func(*run.Item)) {
 	s.job.Show(ctx, s.items, func(item *run.Item) {
 		if item.Err == nil {
-			item.Outcome = write.Foreseen(item.Planned)
+			item.Result = write.Foreseen(item.Planned)
 		}
 		tell(item)
 	})
@@ -180,7 +180,7 @@ func (t *told) item(item *run.Item) {
 		return // told at the end, in input order
 	}
 	t.notes.item(item)
-	if item.Outcome.Word != write.Unsettled || t.out.conflicts() {
+	if item.Result.Outcome != write.Unsettled || t.out.conflicts() {
 		if err := t.out.object(item); err != nil {
 			t.errs = append(t.errs, &run.ObjectError{Target: item.Target, Err: err})
 		}

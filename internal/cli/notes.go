@@ -66,11 +66,11 @@ func (t *teller) item(item *run.Item) {
 	if t.quiet {
 		return
 	}
-	p := item.Outcome.Planned
+	p := item.Result.Planned
 	t.problems(item)
 	told := tell(p, t.secrets)
 	told.Preview = t.preview
-	if item.Outcome.Word == write.Unsettled { // nothing of it happens
+	if item.Result.Outcome == write.Unsettled { // nothing of it happens
 		told.Plan, told.Adoptable = merge.Plan{}, nil
 	}
 	if t.files[item.Object.Origin.File] {
@@ -78,7 +78,7 @@ func (t *teller) item(item *run.Item) {
 	}
 	t.files[item.Object.Origin.File] = t.files[item.Object.Origin.File] || len(told.Ignored) > 0
 	notes := diff.Notes(told)
-	if item.Outcome.Word == write.Unchanged { // so nothing was lost
+	if item.Result.Outcome == write.Unchanged { // so nothing was lost
 		notes = slices.DeleteFunc(notes, diff.Note.Lost)
 	}
 	t.brief("note", notes)
@@ -113,8 +113,8 @@ func (t *teller) problems(item *run.Item) {
 	if t.quiet {
 		return
 	}
-	p := item.Outcome.Planned
-	for _, text := range append(p.Problems[:len(p.Problems):len(p.Problems)], item.Outcome.Notes...) {
+	p := item.Result.Planned
+	for _, text := range append(p.Problems[:len(p.Problems):len(p.Problems)], item.Result.Notes...) {
 		t.note("note", diff.Note{Object: item.Target.String(), Kind: noteProblem, Text: oneLine(text)})
 	}
 }
@@ -189,7 +189,7 @@ func (t *teller) note(word string, n diff.Note) {
 func (t *teller) conflicts(items []*run.Item) int {
 	objects := 0
 	for _, item := range items {
-		notes := diff.Conflicts(tell(item.Outcome.Planned, t.secrets))
+		notes := diff.Conflicts(tell(item.Result.Planned, t.secrets))
 		if len(notes) > 0 {
 			objects++
 		}

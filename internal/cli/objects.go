@@ -155,9 +155,9 @@ func (o kept) subject() plan.Subject {
 // store writes what was planned; where somebody else was faster, it is planned
 // anew, and the last plan is what is reported. Where a write of which nothing was
 // heard turns out to have been done, there is no more to plan.
-func (k *keeper) store(ctx context.Context, o kept, a plan.Annotated, rewrite plan.Rewrite, dry bool) (write.Outcome, error) {
+func (k *keeper) store(ctx context.Context, o kept, a plan.Annotated, rewrite plan.Rewrite, dry bool) (write.Result, error) {
 	server := write.Server{API: k.api, Write: cluster.Write{FieldManager: k.manager, DryRun: dry}}
-	return server.Carry(ctx, o.Target, a.Planned, func(ctx context.Context, live map[string]any) (plan.Planned, error) {
+	return server.Apply(ctx, o.Target, a.Planned, func(ctx context.Context, live map[string]any) (plan.Planned, error) {
 		if live != nil && lastapplied.Read(live).Text == lastapplied.Read(a.Final).Text {
 			return plan.Planned{Subject: a.Subject, Live: live, Final: live}, nil
 		}

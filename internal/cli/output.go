@@ -122,7 +122,7 @@ func (v view) conflicts() bool { return false }
 
 // line is the outcome line of an object.
 func (v view) line(w io.Writer, item *run.Item) error {
-	_, err := fmt.Fprintf(w, "%s %s%s\n", oneLine(item.Target.String()), item.Outcome.Word, v.mode.suffix())
+	_, err := fmt.Fprintf(w, "%s %s%s\n", oneLine(item.Target.String()), item.Result.Outcome, v.mode.suffix())
 	return err
 }
 
@@ -150,12 +150,12 @@ type dryForm struct {
 
 func (f *dryForm) object(item *run.Item) error {
 	var live any
-	if item.Outcome.Planned.Live != nil {
-		live = item.Outcome.Planned.Live
+	if item.Result.Planned.Live != nil {
+		live = item.Result.Planned.Live
 	}
-	obj := any(item.Outcome.Object)
+	obj := any(item.Result.Object)
 	if !f.secrets {
-		_, obj = diff.MaskFields(live, obj, item.Outcome.Planned.Sensitive)
+		_, obj = diff.MaskFields(live, obj, item.Result.Planned.Sensitive)
 	}
 	obj = lastapplied.Without(obj)
 	text, err := diff.YAML(f.trimmed(obj))
@@ -212,7 +212,7 @@ func (v view) disclose(item *run.Item) {
 type patchForm struct{ view }
 
 func (f patchForm) object(item *run.Item) error {
-	p := item.Outcome.Planned
+	p := item.Result.Planned
 	patch := map[string]any{}
 	switch p.Action {
 	case plan.Create:
@@ -235,7 +235,7 @@ func (f patchForm) close(context.Context) error { return nil }
 type diffForm struct{ *differ }
 
 func (f diffForm) object(item *run.Item) error {
-	if item.Outcome.Word == write.Unchanged {
+	if item.Result.Outcome == write.Unchanged {
 		return nil
 	}
 	_, err := f.show(f.doc(item))
@@ -250,13 +250,13 @@ func (f diffForm) close(ctx context.Context) error {
 // doc is an item's live form and the one that was, or would be, written; where the
 // server has tried it, as the server would store it.
 func (v view) doc(item *run.Item) diff.Doc {
-	p := item.Outcome.Planned
+	p := item.Result.Planned
 	d := diff.Doc{Name: diff.DocName(p.Final), Result: p.Final, Sensitive: p.Sensitive}
 	if p.Live != nil {
 		d.Live = p.Live
 	}
-	if v.mode == dryServer && item.Outcome.Object != nil {
-		d.Result = item.Outcome.Object
+	if v.mode == dryServer && item.Result.Object != nil {
+		d.Result = item.Result.Object
 	}
 	return d
 }

@@ -107,20 +107,20 @@ func (v *setVerb) rewrite(o kept) plan.Rewrite {
 
 // send writes what was planned, several objects at once, and tells in input order.
 func (v *setVerb) send(ctx context.Context, objects []kept, plans []plan.Annotated, mode dryRun) error {
-	outs := make([]write.Outcome, len(objects))
+	outs := make([]write.Result, len(objects))
 	errs := make([]error, len(objects)+1)
 	begun := parallel.Each(ctx, len(objects), parallel.Limit, func(i int) {
-		outs[i] = write.Outcome{Word: write.Configured, Object: plans[i].Final, Planned: plans[i].Planned}
+		outs[i] = write.Result{Outcome: write.Configured, Object: plans[i].Final, Planned: plans[i].Planned}
 		switch {
 		case plans[i].Action == plan.Nothing:
-			outs[i].Word = write.Unchanged
+			outs[i].Outcome = write.Unchanged
 		case mode != dryClient:
 			outs[i], errs[i] = v.store(ctx, objects[i], plans[i], v.rewrite(objects[i]), mode == dryServer)
 		}
 	}, func(i int) {
 		switch {
 		case errs[i] != nil:
-		case outs[i].Word == write.Unchanged && (v.out.output == "" || v.out.output == "diff"):
+		case outs[i].Outcome == write.Unchanged && (v.out.output == "" || v.out.output == "diff"):
 			if v.out.output == "" {
 				_, errs[i] = fmt.Fprintf(v.Out, "set-last-applied %s: no changes required.\n", oneLine(objects[i].Name))
 			}

@@ -52,7 +52,7 @@ func tells(p plan.Planned) bool {
 }
 
 // outcome is what is kept of what became of an item.
-func (j *Job) outcome(out write.Outcome) write.Outcome {
+func (j *Job) outcome(out write.Result) write.Result {
 	if j.Keep == Outcomes {
 		out.Object = nil
 	}
@@ -62,7 +62,7 @@ func (j *Job) outcome(out write.Outcome) write.Outcome {
 // putAway drops what was needed to tell of an item. A conflict is told of once more
 // at the end.
 func (j *Job) putAway(item *Item) {
-	if j.Keep != Outcomes && item.away == nil || item.consulted() || len(item.Outcome.Planned.Conflicts) > 0 {
+	if j.Keep != Outcomes && item.away == nil || item.consulted() || len(item.Result.Planned.Conflicts) > 0 {
 		return
 	}
 	item.drop()

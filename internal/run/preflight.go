@@ -35,7 +35,7 @@ func (w *writer) preflight(ctx context.Context, items []*Item) {
 			errs[i] = item.Err
 			return
 		}
-		var out write.Outcome
+		var out write.Result
 		if out, errs[i] = w.carry(ctx, trial, item); errs[i] == nil {
 			item.Planned = out.Planned
 			errs[i] = w.lighten(item) // it may have been merged anew
@@ -56,9 +56,9 @@ const young = 10 * time.Second
 
 // carry has a server write, or try, an item. A refusal for something that the run has
 // just put right may mean that the server has not taken that in yet.
-func (w *writer) carry(ctx context.Context, s write.Server, item *Item) (write.Outcome, error) {
+func (w *writer) carry(ctx context.Context, s write.Server, item *Item) (write.Result, error) {
 	for pause := 100 * time.Millisecond; ; pause *= 2 {
-		out, err := s.Carry(ctx, item.Target, item.Planned, func(ctx context.Context, live map[string]any) (plan.Planned, error) {
+		out, err := s.Apply(ctx, item.Target, item.Planned, func(ctx context.Context, live map[string]any) (plan.Planned, error) {
 			return w.again(ctx, item, live)
 		})
 		if !w.settling(item, err) {

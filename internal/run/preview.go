@@ -23,9 +23,9 @@ func (j *Job) Preview(ctx context.Context, items []*Item, tell func(*Item)) {
 }
 
 // still is the outcome of an item that is not to be written.
-func still(item *Item) write.Outcome {
+func still(item *Item) write.Result {
 	if item.Err != nil {
-		return write.Outcome{}
+		return write.Result{}
 	}
 	return write.Foreseen(item.Planned)
 }

@@ -24,10 +24,10 @@ type Item struct {
 	Target  cluster.Target
 	Answers []plan.Answer // what the user said about its conflicts
 	Planned plan.Planned
-	Outcome write.Outcome // its Word is "" until the item is through
-	Err     error         // why it stays as it is
-	Late    error         // what went wrong after it was written
-	Skipped bool          // the user leaves it with its conflicts, which hold nothing then
+	Result  write.Result // its Outcome is "" until the item is through
+	Err     error        // why it stays as it is
+	Late    error        // what went wrong after it was written
+	Skipped bool         // the user leaves it with its conflicts, which hold nothing then
 
 	found   bool // there is a live form
 	changes bool // there is something to write

@@ -46,7 +46,7 @@ func (i *Item) putOnShelf() error {
 func (i *Item) drop() {
 	i.Object = i.Object.Packed()
 	i.Planned = plan.Planned{Subject: plan.Subject{Object: i.Object, Name: i.Planned.Name}, Action: i.Planned.Action}
-	i.Outcome.Planned, i.Outcome.Object = i.Planned, nil
+	i.Result.Planned, i.Result.Object = i.Planned, nil
 }
 
 // takeFromShelf makes the plan of an item again, of what it was made of before.

@@ -110,7 +110,7 @@ func (w *writer) send(ctx context.Context, items []*Item, s stage) {
 	kinds := false
 	for _, item := range items[:begun] {
 		kinds = kinds || isCRD(item.Target.Resource)
-		w.stop = w.stop || s < third && (item.Err != nil || item.Outcome.Word == write.Unsettled && w.holds(item))
+		w.stop = w.stop || s < third && (item.Err != nil || item.Result.Outcome == write.Unsettled && w.holds(item))
 	}
 	w.stop = w.stop || begun < len(items)
 	if !kinds {
@@ -124,12 +124,12 @@ func (w *writer) send(ctx context.Context, items []*Item, s stage) {
 
 func (w *writer) sendOne(ctx context.Context, item *Item) {
 	if w.takeFromShelf(ctx, item); item.Err != nil {
-		w.through(ctx, item, write.Outcome{})
+		w.through(ctx, item, write.Result{})
 		return
 	}
 	out, err := w.carry(ctx, w.server, item)
 	switch {
-	case err == nil && isCRD(item.Target.Resource) && !w.Write.DryRun && out.Word != write.Unsettled:
+	case err == nil && isCRD(item.Target.Resource) && !w.Write.DryRun && out.Outcome != write.Unsettled:
 		item.Late = w.API.WaitEstablished(ctx, item.Target, out.Object)
 	case err != nil && w.Write.DryRun && cluster.IsRefusal(err):
 		out, err = w.untried(item, out, err)
@@ -157,7 +157,7 @@ func (w *writer) withhold() {
 }
 
 // untried: in a dry run the server cannot know what the run itself would make.
-func (w *writer) untried(item *Item, out write.Outcome, err error) (write.Outcome, error) {
+func (w *writer) untried(item *Item, out write.Result, err error) (write.Result, error) {
 	i := slices.IndexFunc(w.needed, func(other *Item) bool { return lacks(item, other) })
 	if i < 0 {
 		i = slices.IndexFunc(w.needed, func(other *Item) bool {
@@ -174,11 +174,11 @@ func (w *writer) untried(item *Item, out write.Outcome, err error) (write.Outcom
 }
 
 // through marks an item as done and tells what can be told in input order.
-func (w *writer) through(ctx context.Context, item *Item, out write.Outcome) {
+func (w *writer) through(ctx context.Context, item *Item, out write.Result) {
 	w.mu.Lock()
-	item.Outcome = w.outcome(out)
+	item.Result = w.outcome(out)
 	item.state = through
-	if !w.Write.DryRun && (out.Word == write.Created || out.Word == write.Configured) {
+	if !w.Write.DryRun && (out.Outcome == write.Created || out.Outcome == write.Configured) {
 		item.written = time.Now()
 	}
 	w.mu.Unlock()
@@ -209,7 +209,7 @@ func (w *writer) next(take bool) *Item {
 func (w *writer) present(ctx context.Context, item *Item) {
 	if item.away != nil && !item.away.whole { // nothing was sent
 		if w.takeFromShelf(ctx, item); item.Err == nil {
-			item.Outcome = w.outcome(still(item))
+			item.Result = w.outcome(still(item))
 		}
 	}
 	w.tell(item)

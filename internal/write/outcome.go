@@ -2,20 +2,20 @@ package write
 
 import "github.com/kubectl-merge/kubectl-merge/internal/plan"
 
-// Word says what became of an object, as kubectl apply says it.
-type Word string
+// Outcome says what became of an object, as kubectl apply prints it.
+type Outcome string
 
-// The words. Unsettled is ours: conflicts are left, and nothing was written.
+// The outcomes. kubectl has no Unsettled: conflicts are left, and nothing was written.
 const (
-	Created    Word = "created"
-	Configured Word = "configured"
-	Unchanged  Word = "unchanged"
-	Unsettled  Word = "not written"
+	Created    Outcome = "created"
+	Configured Outcome = "configured"
+	Unchanged  Outcome = "unchanged"
+	Unsettled  Outcome = "not written"
 )
 
-// Outcome is what became of one object.
-type Outcome struct {
-	Word    Word
+// Result is what became of one object.
+type Result struct {
+	Outcome Outcome
 	Object  map[string]any // as the server has it now; the result for Unsettled
 	Planned plan.Planned   // what was sent in the end
 	Notes   []string       // told: one line each, without the object's name
@@ -27,36 +27,36 @@ func Writes(p plan.Planned) bool {
 	return p.Action != plan.Nothing && len(p.Conflicts) == 0
 }
 
-// Foreseen is the outcome that writing p would have, as far as the plan knows: what a
+// Foreseen is the result that writing p would have, as far as the plan knows: what a
 // run without a server reports, and of an object that is not sent what any run does.
 // Object is nil where p is Sealed.
-func Foreseen(p plan.Planned) Outcome { return Outcome{}.of(p) }
+func Foreseen(p plan.Planned) Result { return Result{}.of(p) }
 
-func (o Outcome) of(p plan.Planned) Outcome {
+func (o Result) of(p plan.Planned) Result {
 	o.Planned, o.Object = p, p.Final
 	switch {
 	case len(p.Conflicts) > 0:
-		o.Word = Unsettled
+		o.Outcome = Unsettled
 	case p.Action == plan.Create:
-		o.Word = Created
+		o.Outcome = Created
 	case p.Action == plan.Change:
-		o.Word = Configured
+		o.Outcome = Configured
 	default:
-		o.Word, o.Object = Unchanged, p.Live
+		o.Outcome, o.Object = Unchanged, p.Live
 	}
 	return o
 }
 
-// stored is the outcome of a write that the server answered with obj. One that came
+// stored is the result of a write that the server answered with obj. One that came
 // back with the version it was sent with changed nothing. A dry run never comes back
 // with another, so there the values have to tell.
-func (o Outcome) stored(obj map[string]any, dry bool) Outcome {
+func (o Result) stored(obj map[string]any, dry bool) Result {
 	p := o.Planned
 	o = o.of(p)
 	o.Object = obj
 	same := !dry && version(obj) == read(p) || dry && p.Sealed == nil && !differ(p.Live, obj)
 	if p.Action == plan.Change && same {
-		o.Word = Unchanged
+		o.Outcome = Unchanged
 	}
 	return o
 }

@@ -22,12 +22,12 @@ func (c *carrying) refused(ctx context.Context, err error) error {
 		return err
 	}
 	p := c.out.Planned
-	if p.Sealed != nil && c.again != nil { // what was sent is not kept, and is made anew
+	if p.Sealed != nil && c.replan != nil { // what was sent is not kept, and is made anew
 		live, failed := c.API.Get(ctx, c.target)
 		if failed != nil && !cluster.IsNotFound(failed) {
 			return err
 		}
-		if p, failed = c.again(ctx, live); failed != nil {
+		if p, failed = c.replan(ctx, live); failed != nil {
 			return err
 		}
 	}

@@ -20,13 +20,13 @@ type Server struct {
 	API   *cluster.Cluster
 	Write cluster.Write
 
-	// Trial: only whether it goes through is of interest. Outcomes have no Object,
-	// and their Word says nothing.
+	// Trial: only whether it goes through is of interest. Results have no Object,
+	// and say nothing of what became of it.
 	Trial bool
 }
 
-// Again merges anew with what live has become.
-type Again func(ctx context.Context, live map[string]any) (plan.Planned, error)
+// Replan merges anew with what live has become.
+type Replan func(ctx context.Context, live map[string]any) (plan.Planned, error)
 
 // How often a write that somebody else overtook is merged anew: first bound to
 // the whole object, then only to the values that it replaces, so that whoever
@@ -40,12 +40,12 @@ const (
 // was read: nobody has overtaken it then.
 const stillTries = 5
 
-// Carry sends what p asks for, and nothing where nothing changes. Where the object
+// Apply sends what p asks for, and nothing where nothing changes. Where the object
 // was changed meanwhile, it is read and merged anew, a bounded number of times.
 // Where the server's answer was lost, it is read to find out what became of it.
 // What was sent is reported, whatever is found then. The error names the object.
-func (s *Server) Carry(ctx context.Context, t cluster.Target, p plan.Planned, again Again) (Outcome, error) {
-	c := carrying{Server: s, target: t, again: again, out: Outcome{Planned: p}}
+func (s *Server) Apply(ctx context.Context, t cluster.Target, p plan.Planned, replan Replan) (Result, error) {
+	c := carrying{Server: s, target: t, replan: replan, out: Result{Planned: p}}
 	for try := 0; ; try++ {
 		p := c.out.Planned
 		switch {
@@ -77,13 +77,13 @@ func (s *Server) Carry(ctx context.Context, t cluster.Target, p plan.Planned, ag
 	}
 }
 
-// carrying is one Carry under way.
+// carrying is one Apply under way.
 type carrying struct {
 	*Server
 	record
 	target cluster.Target
-	again  Again
-	out    Outcome
+	replan Replan
+	out    Result
 	read   string        // version of the object, the last time; "" where there is none
 	lost   int           // answers
 	still  int           // answers that say overtaken where nobody was
@@ -120,7 +120,7 @@ func (c *carrying) written(obj map[string]any) {
 	c.note(c.doubt + "; it was done, and merged again with what others changed since")
 	c.out.Planned = *both(c.done, c.out.Planned)
 	if c.out.Planned.Action == plan.Create {
-		c.out.Word = Created
+		c.out.Outcome = Created
 	}
 }
 
@@ -192,14 +192,14 @@ func (c *carrying) reread(ctx context.Context, try int) error {
 	}
 	c.read = version(live)
 	c.changedBy(c.look(live, c.Write.FieldManager))
-	if c.out.Planned, err = c.again(ctx, live); err != nil {
+	if c.out.Planned, err = c.replan(ctx, live); err != nil {
 		return err
 	}
 	c.out.Retries++
 	return nil
 }
 
-func (s *Server) send(ctx context.Context, t cluster.Target, p plan.Planned, pinned bool, out *Outcome) (map[string]any, error) {
+func (s *Server) send(ctx context.Context, t cluster.Target, p plan.Planned, pinned bool, out *Result) (map[string]any, error) {
 	body, err := request(p, pinned)
 	switch {
 	case err != nil:
