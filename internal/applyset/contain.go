@@ -1,0 +1,127 @@
+package applyset
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Contents are what stands in the Namespaces and is of the kinds of the
+// CustomResourceDefinitions that are to be deleted, by their UIDs.
+type Contents struct {
+	Objects map[string][]Member
+	Unknown map[string]error // why it could not be found out
+}
+
+// Contains says whether it must be known what a member holds before it is deleted: all of
+// that is deleted with it.
+func (m Member) Contains() bool { return m.GroupKind == namespaceKind || m.GroupKind == crdKind }
+
+// IsCRD says whether the member defines a kind.
+func (m Member) IsCRD() bool { return m.GroupKind == crdKind }
+
+// Contain decides about the Namespaces and CustomResourceDefinitions among the decisions:
+// one that holds anything which is not deleted itself is kept. The rest stays as it is.
+func (r Run) Contain(decisions []Decision, in Contents) []Decision {
+	gone := map[string]bool{}
+	if r.Disband {
+		gone[r.Parent.UID] = true
+	}
+	for _, d := range decisions {
+		if !d.Contains() && (d.Action == Delete || d.Action == Terminating) {
+			gone[d.UID] = true
+		}
+	}
+	out := slices.Clone(decisions)
+	for i, d := range out {
+		if d.Action != Delete || !d.Contains() {
+			continue
+		}
+		if err := in.Unknown[d.UID]; err != nil {
+			out[i] = d.kept(fmt.Sprintf("what it holds cannot be known (%s)", err))
+		} else if left := remaining(in.Objects[d.UID], gone); len(left) > 0 {
+			out[i] = d.kept("holds " + list(left) + ", which would be deleted with it")
+		}
+	}
+	return out
+}
+
+func (d Decision) kept(reason string) Decision {
+	d.Action, d.Reason, d.Fix = Keep, reason, "delete what it holds first, or "+d.deletion()
+	return d
+}
+
+// remaining are the objects that are neither deleted themselves, nor follow one that is,
+// nor are in every namespace.
+func remaining(objects []Member, deleted map[string]bool) []Member {
+	gone := map[string]bool{}
+	for uid := range deleted {
+		gone[uid] = true
+	}
+	for grown := true; grown; { // ReplicaSets follow their Deployment, Pods follow those
+		grown = false
+		for _, m := range objects {
+			if !gone[m.UID] && (m.Deleting != "" || m.ownedBy(gone)) {
+				gone[m.UID], grown = true, true
+			}
+		}
+	}
+	services := map[string]bool{}
+	for _, m := range objects {
+		services[m.Name] = services[m.Name] || m.GroupKind == GroupKind{Kind: "Service"} && gone[m.UID]
+	}
+	var left []Member
+	for _, m := range objects {
+		follows := m.GroupKind == GroupKind{Kind: "Endpoints"} && services[m.Name]
+		if !gone[m.UID] && !follows && !m.everywhere() {
+			left = append(left, m)
+		}
+	}
+	return left
+}
+
+// ubiquitous are what controllers create in every namespace; Name is "" for all objects of
+// a kind.
+var ubiquitous = []struct {
+	GroupKind
+	Name string
+}{
+	{GroupKind{Kind: "ConfigMap"}, "kube-root-ca.crt"}, // kube-controller-manager, root-ca-certificate-publisher
+	{GroupKind{Kind: "ServiceAccount"}, "default"},     // kube-controller-manager, serviceaccount
+	{GroupKind{Kind: "Event"}, ""},
+	{GroupKind{Group: "events.k8s.io", Kind: "Event"}, ""},
+	{GroupKind{Group: "coordination.k8s.io", Kind: "Lease"}, ""},
+}
+
+func (m Member) everywhere() bool {
+	for _, u := range ubiquitous {
+		if m.GroupKind == u.GroupKind && (u.Name == "" || u.Name == m.Name) {
+			return true
+		}
+	}
+	return false
+}
+
+// mostNamed is how many objects a reason names; the others are counted.
+const mostNamed = 3
+
+func list(members []Member) string {
+	names := make([]string, 0, mostNamed)
+	sorted := slices.Clone(members)
+	slices.SortFunc(sorted, func(a, b Member) int {
+		return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.String(), b.String()))
+	})
+	for _, m := range sorted[:min(len(sorted), mostNamed)] {
+		name := m.String()
+		if m.Namespace != "" {
+			name += " (namespace " + m.Namespace + ")"
+		}
+		names = append(names, name)
+	}
+	text := strings.Join(names, ", ")
+	if more := len(members) - mostNamed; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}

@@ -1,0 +1,118 @@
+package applyset
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Action is what becomes of a member that is not among the objects of the run.
+type Action uint8
+
+// The actions.
+const (
+	Delete      Action = iota
+	Terminating        // somebody has deleted it, and it is on its way out
+	Keep
+	Left // it is not a member any more: somebody has taken its label
+)
+
+// Decision is what becomes of one member, and why.
+type Decision struct {
+	Member
+	Action Action
+	Reason string // one clause, without the member's name
+	Fix    string // for Keep: what the user can do to have it removed
+}
+
+// Run is what decides about the members of a set: the objects of one run, and what the
+// user allows.
+type Run struct {
+	Parent Parent
+
+	// UIDs of the objects that the run has merged. One object can be reachable as two
+	// kinds, so that its name alone does not tell.
+	UIDs map[string]bool
+	// Objects are the same by name, those among them that the run is going to create.
+	Objects map[Identity]bool
+	// Allowed are kinds that hold data and are pruned only when they are named.
+	Allowed map[GroupKind]bool
+	// Disband: the whole set is deleted, with its parent.
+	Disband bool
+}
+
+// HoldsData are the kinds that are pruned only where Run.Allowed has them: what is in
+// them is lost with them.
+var HoldsData = []GroupKind{{Kind: "PersistentVolumeClaim"}, {Kind: "PersistentVolume"}}
+
+var (
+	namespaceKind = GroupKind{Kind: "Namespace"}
+	crdKind       = GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
+)
+
+// Decide says what becomes of each member that the run has not merged; nothing of those
+// that it has. Namespaces and CustomResourceDefinitions among the deletions are decided by
+// Contain, once it is known what they hold.
+func (r Run) Decide(members []Member) []Decision {
+	var out []Decision
+	seen := map[string]bool{}
+	for _, m := range members {
+		if r.UIDs[m.UID] || r.Objects[m.Identity()] || m.UID == r.Parent.UID || seen[m.UID] {
+			continue
+		}
+		seen[m.UID] = true
+		out = append(out, r.decide(m))
+	}
+	return out
+}
+
+func (r Run) decide(m Member) Decision {
+	keep := func(fix, format string, args ...any) Decision {
+		return Decision{Member: m, Action: Keep, Reason: fmt.Sprintf(format, args...), Fix: fix}
+	}
+	if m.Deleting != "" {
+		return Decision{Member: m, Action: Terminating, Reason: m.terminating()}
+	}
+	if m.Set() != r.Parent.ID() {
+		return Decision{Member: m, Action: Left, Reason: "has left the set meanwhile"}
+	}
+	for _, o := range m.Owners {
+		if o.UID != r.Parent.UID || r.Parent.UID == "" {
+			return keep("delete its owner, or remove its ownerReferences", "is owned by %s", named(o.GroupKind, o.Name))
+		}
+	}
+	if marker := m.kept(); marker != "" {
+		key, _, _ := strings.Cut(marker, ":")
+		return keep("remove the annotation "+key+", or "+m.deletion(), "is marked to be kept (%s)", marker)
+	}
+	for _, gk := range HoldsData {
+		if m.GroupKind == gk && !r.Allowed[gk] {
+			return keep("name its kind with --prune-kinds="+gk.String()+", or "+m.deletion(), "holds data that would be lost with it")
+		}
+	}
+	return Decision{Member: m, Action: Delete, Reason: r.why()}
+}
+
+func (r Run) why() string {
+	if r.Disband {
+		return "is a member of " + r.Parent.Set.String() + ", which is deleted"
+	}
+	return "is a member of " + r.Parent.Set.String() + " and not in the input"
+}
+
+// terminating says since when a member is being deleted, and what it waits for.
+func (m Member) terminating() string {
+	text := "is being deleted since " + m.Deleting
+	if len(m.Finalizers) > 0 {
+		text += ", and waits for " + strings.Join(m.Finalizers, ", ")
+	}
+	return text
+}
+
+// deletion is how kubectl deletes the member.
+func (m Member) deletion() string {
+	text := "delete it: kubectl delete " + strings.ToLower(m.GroupKind.String()) + " " + m.Name
+	if m.Namespace != "" {
+		text += " -n " + m.Namespace
+	}
+	return text
+}

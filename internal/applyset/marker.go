@@ -1,0 +1,56 @@
+package applyset
+
+import (
+	"slices"
+	"strings"
+)
+
+// Marker is an annotation by which a tool's users say that an object is not to be deleted
+// when it leaves what is applied.
+type Marker struct {
+	Key    string
+	Values []string // any of them keeps
+	List   bool     // the annotation is a comma-separated list, one item of which is the value
+	Tool   string
+	Docs   string // where the tool documents it
+}
+
+// Markers are those that keep an object from being pruned. Values are compared without
+// regard to case and surrounding space, as Helm does: what may be meant to be kept is kept.
+var Markers = []Marker{
+	{Key: "client.lifecycle.config.k8s.io/deletion", Values: []string{"detach"}, Tool: "cli-utils",
+		Docs: "https://pkg.go.dev/sigs.k8s.io/cli-utils/pkg/common#LifecycleDeleteAnnotation"},
+	{Key: "cli-utils.sigs.k8s.io/on-remove", Values: []string{"keep"}, Tool: "cli-utils",
+		Docs: "https://pkg.go.dev/sigs.k8s.io/cli-utils/pkg/common#OnRemoveAnnotation"},
+	{Key: "helm.sh/resource-policy", Values: []string{"keep"}, Tool: "Helm",
+		Docs: "https://helm.sh/docs/howto/charts_tips_and_tricks/#tell-helm-not-to-uninstall-a-resource"},
+	{Key: "argocd.argoproj.io/sync-options", Values: []string{"Prune=false", "Prune=confirm", "Delete=false"}, List: true, Tool: "Argo CD",
+		Docs: "https://argo-cd.readthedocs.io/en/stable/user-guide/sync-options/#no-prune-resources"},
+	{Key: "kustomize.toolkit.fluxcd.io/prune", Values: []string{"disabled"}, Tool: "Flux",
+		Docs: "https://fluxcd.io/flux/components/kustomize/kustomizations/#prune"},
+	{Key: "kluctl.io/skip-delete", Values: []string{"true"}, Tool: "kluctl",
+		Docs: "https://kluctl.io/docs/kluctl/deployments/annotations/all-resources/"},
+	{Key: "werf.io/resource-policy", Values: []string{"skip-delete"}, Tool: "werf",
+		Docs: "https://werf.io/docs/v2/reference/deploy_annotations.html"},
+}
+
+// kept is the annotation, key: value, by which a member is to be kept; "" where there
+// is none.
+func (m Member) kept() string {
+	for _, row := range Markers {
+		if value, ok := m.Annotations[row.Key]; ok && row.matches(value) {
+			return row.Key + ": " + value
+		}
+	}
+	return ""
+}
+
+func (r Marker) matches(value string) bool {
+	values := []string{value}
+	if r.List {
+		values = strings.Split(value, ",")
+	}
+	return slices.ContainsFunc(values, func(v string) bool {
+		return slices.ContainsFunc(r.Values, func(want string) bool { return strings.EqualFold(strings.TrimSpace(v), want) })
+	})
+}

@@ -1,0 +1,84 @@
+package applyset
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Order sorts decisions as their objects are to be deleted: the reverse of writing, by
+// stage, which gives the number of the step in which a kind is written;
+// CustomResourceDefinitions after everything else, and Namespaces last. What is of one
+// stage is sorted by kind, namespace and name, so that two runs agree. It returns a new
+// slice.
+func Order(decisions []Decision, stage func(GroupKind) int) []Decision {
+	rank := func(m Member) int {
+		switch m.GroupKind {
+		case namespaceKind:
+			return 2
+		case crdKind:
+			return 1
+		}
+		return 0
+	}
+	out := slices.Clone(decisions)
+	slices.SortStableFunc(out, func(a, b Decision) int {
+		return cmp.Or(
+			cmp.Compare(rank(a.Member), rank(b.Member)),
+			cmp.Compare(stage(b.GroupKind), stage(a.GroupKind)),
+			strings.Compare(a.GroupKind.String(), b.GroupKind.String()),
+			strings.Compare(a.Namespace, b.Namespace),
+			strings.Compare(a.Name, b.Name))
+	})
+	return out
+}
+
+// many is how many objects a run deletes without being asked for.
+const many = 25
+
+// Surprising says why so many deletions are to be confirmed first: more than 25, or more
+// than half of the objects that the set has; "" where they are not.
+func Surprising(deletions, size int) string {
+	switch {
+	case deletions > many:
+		return fmt.Sprintf("%d objects would be deleted, more than %d", deletions, many)
+	case 2*deletions > size:
+		return fmt.Sprintf("%d of the %d objects of the set would be deleted, more than half", deletions, size)
+	}
+	return ""
+}
+
+// Exact is the parent once the run is through: it holds the kinds and namespaces of the
+// objects that were merged, of the members that are kept, and of what could not be listed.
+func (r Run) Exact(decisions []Decision, unlisted []GroupKind) Parent {
+	var (
+		kinds      = slices.Clone(unlisted)
+		namespaces []string
+	)
+	for o := range r.Objects {
+		kinds, namespaces = append(kinds, o.GroupKind), append(namespaces, o.Namespace)
+	}
+	for _, d := range decisions {
+		if d.Action == Keep {
+			kinds, namespaces = append(kinds, d.GroupKind), append(namespaces, d.Namespace)
+		}
+	}
+	if len(unlisted) > 0 { // whose members may be anywhere
+		namespaces = append(namespaces, r.Parent.Namespaces...)
+	}
+	return r.Parent.With(kinds, namespaces)
+}
+
+// Superset is the parent before the first write: whatever happens then, it covers all
+// objects that carry the set's label.
+func (r Run) Superset() Parent {
+	var (
+		kinds      []GroupKind
+		namespaces []string
+	)
+	for o := range r.Objects {
+		kinds, namespaces = append(kinds, o.GroupKind), append(namespaces, o.Namespace)
+	}
+	return r.Parent.Including(kinds, namespaces)
+}

@@ -1,0 +1,159 @@
+package applyset
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Parent is what a set's parent object says. The zero value of all but Set is a set that
+// is not there yet.
+type Parent struct {
+	Set
+	UID     string // "" where there is no parent
+	Tooling string
+
+	// Kinds that members have, sorted. It may be more than there are members of.
+	Kinds []GroupKind
+	// Resources take the place of Kinds in a parent that an old kubectl wrote: group
+	// resources, as in deployments.apps.
+	Resources []string
+	// Namespaces that members are in, sorted; the parent's own is not among them.
+	Namespaces []string
+}
+
+// Exists says whether there is a parent object.
+func (p Parent) Exists() bool { return p.UID != "" }
+
+// Foreign says whether another tool manages the set: it may be read and is never
+// written.
+func (p Parent) Foreign() bool { return p.Exists() && toolName(p.Tooling) != toolName(Tooling) }
+
+// toolName is the tool in the value of ToolingAnnotation: what is before the last slash.
+func toolName(tooling string) string {
+	if i := strings.LastIndexByte(tooling, '/'); i >= 0 {
+		return tooling[:i]
+	}
+	return tooling
+}
+
+// ReadParent reads a parent object; obj is nil where there is none. The errors name what
+// of the specification the object does not keep to, and what to do.
+func ReadParent(set Set, obj map[string]any) (Parent, error) {
+	p := Parent{Set: set}
+	if obj == nil {
+		return p, nil
+	}
+	m := ReadMember(set.GroupKind, obj)
+	p.UID, p.Tooling = m.UID, m.Annotations[ToolingAnnotation]
+	if p.Tooling == "" {
+		return p, p.lacks("annotation", ToolingAnnotation)
+	}
+	switch id := m.Labels[IDLabel]; {
+	case id == "":
+		return p, p.lacks("label", IDLabel)
+	case id != set.ID():
+		return p, fmt.Errorf("%s: ApplySet parent object exists and has incorrect value for label %q (got: %s, want: %s): it was copied or renamed: choose another name for the set", set, IDLabel, id, set.ID())
+	}
+	return p, p.readContents(m.Annotations)
+}
+
+// readContents reads which kinds and namespaces a set has members in.
+func (p *Parent) readContents(annotations map[string]string) error {
+	kinds, stated := annotations[KindsAnnotation]
+	resources := annotations[ResourcesAnnotation]
+	if !stated && resources == "" {
+		return p.lacks("annotation", KindsAnnotation)
+	}
+	if stated {
+		for _, text := range items(kinds) {
+			gk := ParseGroupKind(text)
+			if gk.Kind == "" {
+				return fmt.Errorf("%s: metadata.annotations[%q]: %q is no Kind.group: fix it with kubectl merge applyset verify --fix", p.Set, KindsAnnotation, text)
+			}
+			p.Kinds = append(p.Kinds, gk)
+		}
+		p.Kinds = sortedKinds(p.Kinds)
+	} else {
+		p.Resources = items(resources)
+	}
+	p.Namespaces = p.additional(items(annotations[NamespacesAnnotation]))
+	return nil
+}
+
+func (p Parent) lacks(what, key string) error {
+	return fmt.Errorf("%s: ApplySet parent object already exists and is missing required %s %q: it is not a set's parent: choose another name for the set, or add %q", p.Set, what, key, key)
+}
+
+// items are the parts of a comma-separated text; none of "".
+func items(text string) []string {
+	if text == "" {
+		return nil
+	}
+	return strings.Split(text, ",")
+}
+
+// additional are namespaces sorted, each once, without the parent's own and "".
+func (p Parent) additional(namespaces []string) []string {
+	out := slices.DeleteFunc(slices.Clone(namespaces), func(ns string) bool { return ns == "" || ns == p.Namespace })
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// AllNamespaces are the namespaces that members may be in, the parent's own among them,
+// sorted.
+func (p Parent) AllNamespaces() []string {
+	all := slices.Clone(p.Namespaces)
+	if p.Namespace != "" {
+		all = append(all, p.Namespace)
+	}
+	slices.Sort(all)
+	return all
+}
+
+// With is a parent that holds these kinds and namespaces and no others.
+func (p Parent) With(kinds []GroupKind, namespaces []string) Parent {
+	p.Kinds, p.Resources, p.Namespaces = sortedKinds(kinds), nil, p.additional(namespaces)
+	return p
+}
+
+// Including is a parent that holds these kinds and namespaces beside its own.
+func (p Parent) Including(kinds []GroupKind, namespaces []string) Parent {
+	resources := p.Resources
+	p = p.With(append(slices.Clone(p.Kinds), kinds...), append(slices.Clone(p.Namespaces), namespaces...))
+	p.Resources = resources
+	return p
+}
+
+// Says reports whether p, as it is stored, says all that q would: there is nothing to
+// write.
+func (p Parent) Says(q Parent) bool {
+	return p.Exists() && len(p.Resources) == 0 && slices.Equal(p.Kinds, q.Kinds) && slices.Equal(p.Namespaces, q.Namespaces)
+}
+
+// Manifest is what is applied on the server's side as Manager to store p: kubectl's
+// object, field for field. The tool's version stays as whoever made the set wrote it,
+// so that nothing is written for it alone.
+func (p Parent) Manifest(apiVersion string) map[string]any {
+	tooling := p.Tooling
+	if tooling == "" {
+		tooling = Tooling
+	}
+	kinds := make([]string, len(p.Kinds))
+	for i, gk := range p.Kinds {
+		kinds[i] = gk.String()
+	}
+	meta := map[string]any{
+		"name":   p.Name,
+		"labels": map[string]any{IDLabel: p.ID()},
+		"annotations": map[string]any{
+			ToolingAnnotation:    tooling,
+			KindsAnnotation:      strings.Join(kinds, ","),
+			NamespacesAnnotation: strings.Join(p.Namespaces, ","),
+		},
+	}
+	if p.Namespace != "" {
+		meta["namespace"] = p.Namespace
+	}
+	return map[string]any{"apiVersion": apiVersion, "kind": p.Kind, "metadata": meta}
+}

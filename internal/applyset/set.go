@@ -1,0 +1,98 @@
+// Package applyset knows what a set of applied objects is (KEP-3659, ApplySet): how it is
+// stored, byte for byte as kubectl 1.36 stores it, which of its members a run may delete,
+// in which order, and why the others are kept. It refuses to speak to a server: members
+// and parent come in as values, decisions go out as values.
+//
+// Rules: docs/prune.md.
+package applyset
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Labels and annotations of the specification
+// (https://git.k8s.io/enhancements/keps/sig-cli/3659-kubectl-apply-prune#design-details-applyset-specification).
+const (
+	IDLabel              = "applyset.kubernetes.io/id"             // of a parent: the set's id
+	PartOfLabel          = "applyset.kubernetes.io/part-of"        // of a member: the id of its set
+	ParentTypeLabel      = "applyset.kubernetes.io/is-parent-type" // of a CRD whose resources may be parents
+	ToolingAnnotation    = "applyset.kubernetes.io/tooling"
+	KindsAnnotation      = "applyset.kubernetes.io/contains-group-kinds"
+	ResourcesAnnotation  = "applyset.kubernetes.io/contains-group-resources" // deprecated, read only
+	NamespacesAnnotation = "applyset.kubernetes.io/additional-namespaces"
+)
+
+// Manager is the field manager that owns what a parent says, kubectl's own.
+const Manager = "kubectl-applyset"
+
+// Tooling is what a parent that is made says about who made it. kubectl compares what
+// is before the last slash, so either tool may write the other's sets.
+const Tooling = "kubectl/v1.36.0"
+
+// GroupKind is a kind whatever its version. Group is "" for the core group.
+type GroupKind struct{ Group, Kind string }
+
+// String is the kind as parents list it: Deployment.apps, ConfigMap.
+func (gk GroupKind) String() string {
+	if gk.Group == "" {
+		return gk.Kind
+	}
+	return gk.Kind + "." + gk.Group
+}
+
+// ParseGroupKind reads what String writes.
+func ParseGroupKind(text string) GroupKind {
+	kind, group, _ := strings.Cut(text, ".")
+	return GroupKind{Group: group, Kind: kind}
+}
+
+// Set is which object a set's parent is.
+type Set struct {
+	GroupKind
+	Namespace string // "" for a cluster-scoped parent
+	Name      string
+}
+
+// ID is the value of the labels of the set's parent and members.
+func (s Set) ID() string {
+	sum := sha256.Sum256([]byte(strings.Join([]string{s.Name, s.Namespace, s.Kind, s.Group}, ".")))
+	return "applyset-" + base64.RawURLEncoding.EncodeToString(sum[:]) + "-v1"
+}
+
+// String is the parent as outcome lines and errors name it: secret/shop.
+func (s Set) String() string { return named(s.GroupKind, s.Name) }
+
+func named(gk GroupKind, name string) string { return strings.ToLower(gk.String()) + "/" + name }
+
+// BuiltinParent says whether the set's parent is of a kind that every cluster has. Any other
+// kind's CRD must carry ParentTypeLabel, and its object is never made automatically.
+func (s Set) BuiltinParent() bool {
+	return s.Group == "" && (s.Kind == "Secret" || s.Kind == "ConfigMap")
+}
+
+// DefaultParent is the kind of parent that a name alone means.
+const DefaultParent = "secrets"
+
+// Reference is a set as a command line names it, [KIND[.GROUP]/]NAME: what is before the
+// slash is a kind, a plural or a short name, DefaultParent where there is none.
+func Reference(text string) (kind, name string, err error) {
+	kind, name, typed := strings.Cut(text, "/")
+	if !typed {
+		kind, name = DefaultParent, text
+	}
+	if kind == "" || name == "" || strings.Contains(name, "/") {
+		return "", "", fmt.Errorf("invalid parent reference %q: give [KIND[.GROUP]/]NAME, as in shop or configmaps/shop", text)
+	}
+	return kind, name, nil
+}
+
+// sortedKinds are kinds in the order of their texts, each once.
+func sortedKinds(kinds []GroupKind) []GroupKind {
+	out := slices.Clone(kinds)
+	slices.SortFunc(out, func(a, b GroupKind) int { return strings.Compare(a.String(), b.String()) })
+	return slices.Compact(out)
+}
