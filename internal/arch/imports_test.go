@@ -29,6 +29,7 @@ var arrows = map[string][]string{
 	"internal/plan":         {"internal/source", "pkg"},
 	"internal/source":       {"pkg"},
 	"internal/cluster":      {"pkg/merge", "pkg/redact", "pkg/schema"},
+	"internal/applyset":     {},
 	"internal/parallel":     {},
 	"internal/editor":       {},
 
