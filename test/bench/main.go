@@ -54,7 +54,7 @@ func main() {
 	}
 }
 
-// parse reads the command line; what is wrong with a flag has been told on stderr.
+// parse reads the command line; what is wrong with a flag has been reported on stderr.
 func parse(args []string) (options, error) {
 	o := options{}
 	f := flag.NewFlagSet("bench", flag.ContinueOnError)
@@ -124,7 +124,7 @@ func names(ops []operation) []string {
 	return out
 }
 
-// run measures, and tells: the table on stdout, how it goes on stderr.
+// run measures, and reports: the table on stdout, how it goes on stderr.
 func run(ctx context.Context, o options) (err error) {
 	dir, err := os.MkdirTemp("", "kubectl-merge-bench-*")
 	if err != nil {

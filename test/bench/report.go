@@ -18,7 +18,7 @@ import (
 type report struct {
 	Facts   facts      `json:"facts"`
 	Startup []started  `json:"startup"`
-	Floor   int64      `json:"floorKB"` // no child's peak memory can be told that is less
+	Floor   int64      `json:"floorKB"` // no child's peak memory can be measured that is less
 	Runs    []measured `json:"runs"`
 }
 

@@ -14,7 +14,7 @@ func usage(p *os.ProcessState) (cpu float64, peakKB int64) {
 	return (p.UserTime() + p.SystemTime()).Seconds(), peakKB
 }
 
-// ownPeak is this process's peak memory in KB: no child's can be told that is less.
+// ownPeak is this process's peak memory in KB: no child's can be measured that is less.
 func ownPeak() int64 {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {

@@ -4,7 +4,7 @@ package main
 
 import "os"
 
-// usage is the CPU time in seconds of an ended child; peak memory is told on Linux
+// usage is the CPU time in seconds of an ended child; peak memory is measured on Linux
 // alone.
 func usage(p *os.ProcessState) (cpu float64, peakKB int64) {
 	return (p.UserTime() + p.SystemTime()).Seconds(), 0

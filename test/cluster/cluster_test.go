@@ -95,10 +95,10 @@ func TestServerAnswersAndIsTakenAway(t *testing.T) {
 		t.Errorf("kubectl version lacks %s on one side:\n%s", r.Version, got)
 	}
 	r.kubectl(t, "get", "namespace", "default")
-	// RBAC must be on, or stories about missing rights would prove nothing.
+	// RBAC must be on, or stories about missing permissions would prove nothing.
 	out, err := exec.Command(r.Kubectl, "--kubeconfig", r.Kubeconfig, "get", "pods", "--as=nobody").CombinedOutput()
 	if err == nil || !strings.Contains(string(out), "Forbidden") {
-		t.Errorf("a user without rights may read: %v %s", err, out)
+		t.Errorf("a user without permissions may read: %v %s", err, out)
 	}
 	// ServiceAccount admission is off: a Pod needs no account.
 	r.kubectl(t, "run", "p", "--image=x")

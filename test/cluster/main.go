@@ -70,7 +70,7 @@ func main() {
 	}
 }
 
-// parse reads the command line; what is wrong with it has been told on stderr.
+// parse reads the command line; what is wrong with it has been reported on stderr.
 func parse(args []string, stderr io.Writer) (options, error) {
 	var o options
 	f := flag.NewFlagSet("cluster", flag.ContinueOnError)
@@ -96,7 +96,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	return o, nil
 }
 
-// run builds, starts, says where the server is, and stays until it is told to end.
+// run builds, starts, says where the server is, and stays until it is asked to end.
 func run(o options, stdin io.Reader, stdout io.Writer) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -124,7 +124,7 @@ func run(o options, stdin io.Reader, stdout io.Writer) error {
 	}
 	if err != nil {
 		if ctx.Err() != nil {
-			return nil // told to end while starting
+			return nil // asked to end while starting
 		}
 		return err
 	}

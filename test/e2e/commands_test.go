@@ -160,7 +160,7 @@ func cmdCRDs(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 }
 
-// installCRDs waits until the server tells their schema, which it does a moment
+// installCRDs waits until the server serves their schema, which it does a moment
 // after it calls them established.
 func installCRDs(ts *testscript.TestScript, file, groupVersion string) error {
 	s := storyOf(ts)
@@ -177,7 +177,7 @@ func installCRDs(ts *testscript.TestScript, file, groupVersion string) error {
 		}
 		time.Sleep(100 * time.Millisecond)
 	}
-	return errors.New("the server does not tell the schema of " + groupVersion)
+	return errors.New("the server does not serve the schema of " + groupVersion)
 }
 
 // cmdExpand: expand FILE... puts the values of $NS and ${NS} into files.

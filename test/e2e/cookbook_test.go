@@ -14,18 +14,18 @@ var played = regexp.MustCompile(`(?m)^Played: \[([a-z-]+/[a-z-]+)\]\(\.\./test/e
 // one, each story is a recipe, and the commands of both are the same. So it is for
 // the quick start, which is one story.
 func TestCookbook(t *testing.T) {
-	told := map[string]bool{}
+	reported := map[string]bool{}
 	for _, recipe := range strings.Split(docs(t, "cookbook.md"), "\n## ")[1:] {
-		told[holdToStory(t, recipe)] = true
+		reported[holdToStory(t, recipe)] = true
 	}
-	told[holdToStory(t, docs(t, "quick-start.md"))] = true
+	reported[holdToStory(t, docs(t, "quick-start.md"))] = true
 	for _, group := range []string{"cookbook", "quick-start"} {
 		stories, err := filepath.Glob("testdata/" + group + "/*.txtar")
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, story := range stories {
-			if !told[story] {
+			if !reported[story] {
 				t.Errorf("%s is in no recipe", story)
 			}
 		}

@@ -120,8 +120,8 @@ func TestKilled(t *testing.T) {
 	}
 }
 
-func count(told map[string]string, word string) (n int) {
-	for _, w := range told {
+func count(reported map[string]string, word string) (n int) {
+	for _, w := range reported {
 		if w == word {
 			n++
 		}
@@ -161,7 +161,7 @@ func TestServerKilled(t *testing.T) {
 	}
 }
 
-// order tells the launched server to do something and waits until it has.
+// order has the launched server do something and waits until it has.
 func (s *apiServer) order(t *testing.T, order string) {
 	_, err := io.WriteString(s.stdin, order+"\n")
 	if err == nil {
@@ -187,7 +187,7 @@ func (u *user) patiently(run func() said) said {
 }
 
 // TestStorm has a run meet all sorts of faults at once, at random, and runs again
-// until one ends well: each run tells the truth, no object is ever half of one
+// until one ends well: each run reports the truth, no object is ever half of one
 // version and half of the other, and in the end the work is done.
 func TestStorm(t *testing.T) {
 	s := server.need(t)

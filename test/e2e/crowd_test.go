@@ -150,7 +150,7 @@ func (c *contest) blames(err error) {
 	switch {
 	case err == nil:
 	case apierrors.IsTimeout(err), apierrors.IsServerTimeout(err), apierrors.IsTooManyRequests(err), apierrors.IsConflict(err):
-		c.Logf("not written, and told so: %v", err)
+		c.Logf("not written, and reported so: %v", err)
 	default:
 		c.Error(err)
 	}

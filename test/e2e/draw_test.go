@@ -21,7 +21,7 @@ var soak = flag.Int("soak", 1, "play the random and repeated tests this many tim
 // seedFlag repeats a run.
 var seedFlag = flag.Uint64("seed", 0, "seed of what is drawn at random (0: another one each time, which is logged)")
 
-// seed is the run's, told so that a failure can be played again.
+// seed is the run's, reported so that a failure can be played again.
 func seed(t *testing.T) uint64 {
 	t.Helper()
 	n := *seedFlag
@@ -69,7 +69,7 @@ type draw struct {
 	words *strings.Replacer
 }
 
-// newDraw draws for one object; n tells one draw of it from another.
+// newDraw draws for one object; n numbers its draws.
 func newDraw(t *testing.T, seed uint64, name, ns string, n uint64) *draw {
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%d %s", seed, name)

@@ -154,7 +154,7 @@ func stranger(w http.ResponseWriter, r *http.Request, server http.Handler) {
 	server.ServeHTTP(w, r)
 }
 
-// lie has the server answer, and another answer told.
+// lie has the server answer, and another answer reported.
 func lie(change func([]byte) []byte) harm {
 	return func(w http.ResponseWriter, r *http.Request, server http.Handler) {
 		r.Header.Set("Accept-Encoding", "identity")

@@ -39,7 +39,7 @@ var troubleRefs = map[string]string{"a": "configmap/a", "b": "configmap/b", "c":
 // TestFaults has the server, or what is on the way to it, fail in one way at a
 // time while the second version of three objects is merged. Whatever happens,
 //
-//   - what is told is true of every object;
+//   - what is reported is true of every object;
 //   - nothing of what others set is lost;
 //   - the next run, without the fault, finishes the work, and the one after that
 //     has nothing to do.
@@ -120,15 +120,15 @@ func written(was, is map[string]string) string {
 // it cannot know.
 func truthful(t *testing.T, got said, was, is map[string]string) {
 	t.Helper()
-	told := words(got)
+	reported := words(got)
 	for ref := range is {
 		wrote := was[ref] != is[ref]
 		unknown := regexp.MustCompile(regexp.QuoteMeta(ref) + `: .*whether it was written cannot be known`).MatchString(got.stderr)
-		switch said := told[ref] == "created" || told[ref] == "configured"; {
+		switch said := reported[ref] == "created" || reported[ref] == "configured"; {
 		case said && !wrote:
-			t.Errorf("%s is told as %s, and was not written\n%s", ref, told[ref], got)
+			t.Errorf("%s is reported as %s, and was not written\n%s", ref, reported[ref], got)
 		case !said && wrote && !unknown:
-			t.Errorf("%s was written, and that is not told\n%s", ref, got)
+			t.Errorf("%s was written, and that is not reported\n%s", ref, got)
 		}
 	}
 }
@@ -152,7 +152,7 @@ var troubles = []trouble{
 		wrote: "abc",
 	},
 	{
-		what: "429 for ever", why: "patience ends, and what was not written is told",
+		what: "429 for ever", why: "patience ends, and what was not written is reported",
 		fault: fault{hits: of("WRITE"), do: refuse(429, "TooManyRequests", busy)},
 		code:  1, says: `configmap/a: .*busy.*try again`,
 	},
@@ -192,7 +192,7 @@ var troubles = []trouble{
 		code: 1, says: `configmap/b: .*does not answer`,
 	},
 	{
-		what: "too slow on writing", why: "it is read again, and what is found is told",
+		what: "too slow on writing", why: "it is read again, and what is found is reported",
 		fault: fault{hits: about("WRITE", "/b?"), do: slow(10 * time.Second)}, args: []string{"--request-timeout=1s"},
 		code: 1, says: `configmap/b: .*does not answer.*when it was read again it was not written`, wrote: "ac",
 	},
@@ -242,7 +242,7 @@ var troubles = []trouble{
 		wrote: "abc",
 	},
 	{
-		what: "every write of one cut", why: "patience ends, and what is found is told",
+		what: "every write of one cut", why: "patience ends, and what is found is reported",
 		fault: fault{hits: about("WRITE", "/b?"), do: cutBefore},
 		code:  1, says: `configmap/b: .*when it was read again it was not written`, wrote: "ac",
 	},
@@ -277,7 +277,7 @@ var troubles = []trouble{
 		code:  1, says: `the server does not know you: log in again`,
 	},
 	{
-		what: "token expires in mid-run", why: "what was written is told, and what was not",
+		what: "token expires in mid-run", why: "what was written is reported, and what was not",
 		fault: fault{hits: of("WRITE"), skip: 1, do: stranger}, args: []string{"--concurrency=1"},
 		code: 1, says: `configmap/b: the server does not know you: log in again`, wrote: "a",
 	},

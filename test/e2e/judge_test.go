@@ -141,7 +141,7 @@ func (st *stage) judge(step int, was map[*sequence]state, total *tally) {
 		switch {
 		case q.refused[theirs]:
 			total.add("differs: "+ruleRefused, 1)
-		case spelled(st.told(was[q], ours)) != spelled(st.told(was[q], theirs)):
+		case spelled(st.reported(was[q], ours)) != spelled(st.reported(was[q], theirs)):
 			total.add("not compared: the two were apart already", 1)
 		default:
 			st.compare(q, step, c, was[q], total)
@@ -149,8 +149,8 @@ func (st *stage) judge(step int, was map[*sequence]state, total *tally) {
 	}
 }
 
-// told is what a side had before a step, without what differs by chance.
-func (st *stage) told(s state, side int) any {
+// reported is what a side had before a step, without what differs by chance.
+func (st *stage) reported(s state, side int) any {
 	c := configuration(s.live[side], st.users[side].ns)
 	return []any{c, renamed(lastApplied(s.live[side]), st.users[side].ns, "$NS")}
 }

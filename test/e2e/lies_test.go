@@ -120,7 +120,7 @@ var falsehoods = []falsehood{
 		code:  1, says: `configmap/b: .*another object`,
 	},
 	{
-		what: "another namespace", why: "an object is told by that too",
+		what: "another namespace", why: "an object is identified by that too",
 		fault: fault{hits: about("READ", "/b"), do: lie(func(b []byte) []byte {
 			return regexp.MustCompile(`"namespace":"[^"]*"`).ReplaceAll(b, []byte(`"namespace":"x\u001b[31m"`))
 		})},
@@ -179,7 +179,7 @@ var falsehoods = []falsehood{
 
 // TestLies has the server, or what stands before it, lie. Whatever it says, the run
 // ends soon, takes no more memory than an answer may have, drives no terminal, and
-// what it tells is true.
+// what it reports is true.
 func TestLies(t *testing.T) {
 	s := server.need(t)
 	for _, tt := range falsehoods {

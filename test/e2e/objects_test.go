@@ -87,7 +87,7 @@ func (api *objects) list(t *testing.T, kinds []map[string]any, ns string) map[st
 	return all
 }
 
-// keyOf tells an object from others in a list of all.
+// keyOf identifies an object in a list of all.
 func keyOf(o object) string { return fmt.Sprint(o.value["apiVersion"], " ", o.ref) }
 
 // create makes an object, as somebody else; nil where the server refuses it.

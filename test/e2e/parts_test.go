@@ -8,7 +8,7 @@ import (
 )
 
 // crds puts the shared custom resources into the user's server and waits until
-// their schema is told there.
+// their schema is reported there.
 func (u *user) crds() {
 	u.t.Helper()
 	const file, path = "testdata/shared/gadgets.yaml", "/openapi/v3/apis/stories.example.com/v1"
@@ -24,7 +24,7 @@ func (u *user) crds() {
 		}
 		time.Sleep(100 * time.Millisecond)
 	}
-	u.t.Fatalf("the server does not tell the schema of %s", path)
+	u.t.Fatalf("the server does not serve the schema of %s", path)
 }
 
 const gadgetBefore = `{apiVersion: stories.example.com/v1, kind: Gadget, metadata: {name: g}, spec: {size: "1", backends: [{name: ours, url: a}]}}`
@@ -34,7 +34,7 @@ const (
 	settingsAfter = "---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: settings}, data: {a: \"2\"}}\n"
 )
 
-// TestSchemasDown has the server tell its schemas badly, which only custom
+// TestSchemasDown has the server serve its schemas badly, which only custom
 // resources need: they are not written on a guess, nor is anything else of the same
 // input. Where the server says that it has none, lists are merged whole.
 func TestSchemasDown(t *testing.T) {
@@ -136,7 +136,7 @@ func TestBrokenAggregatedAPI(t *testing.T) {
 	u.file("theirs.yaml", "---\n{apiVersion: broken.example.com/v1, kind: Thing, metadata: {name: x}}\n"+strings.ReplaceAll(settingsAfter, `"2"`, `"3"`))
 	got := u.tries("kubectl-merge", "-f", "theirs.yaml")
 	if got.code != 1 || !strings.Contains(got.stderr, "broken.example.com/v1: cannot be looked up") {
-		t.Errorf("an object of the broken API cannot be merged, and that is told\n%s", got)
+		t.Errorf("an object of the broken API cannot be merged, and that is reported\n%s", got)
 	}
 	u.wantLive("configmap/settings", `{data: {a: "2"}}`)
 }

@@ -36,7 +36,7 @@ type proxy struct {
 	rivalErr error
 	faults   []*fault
 
-	// answered is told of every request and how it ended; nil: nobody is.
+	// answered is called for every request and how it ended; nil: nobody is.
 	answered func(method, contentType string, body []byte, code int)
 	passed   func(*http.Response) error // is given what the server answers; nil: nobody is
 }

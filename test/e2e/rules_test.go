@@ -16,7 +16,7 @@ const ruleRefused = "refused: the server does not take what kubectl makes of it"
 const ruleTogether = "refused: the server does not take local together with what others set, which kubectl takes away"
 
 // sequenceRule is a reason for which the program leaves something else than
-// kubectl apply; docs/unlike-kubectl.md tells them in the users' words.
+// kubectl apply; docs/unlike-kubectl.md describes them in the users' words.
 type sequenceRule struct {
 	says string
 	law  laws.Law // kubectl breaks it there
@@ -36,10 +36,10 @@ type place struct {
 var sequenceRules = []sequenceRule{
 	{says: "one-of: local's variant displaces live's; kubectl leaves both", law: laws.OneOf},
 	{says: "wanted: kubectl leaves out what local states", law: laws.Wanted},
-	{says: "gone: kubectl leaves what local gave up", law: laws.Gone},
-	{says: "kept: kubectl takes away what others set", law: laws.Kept},
+	{says: "gone: kubectl leaves what was removed from local", law: laws.Gone},
+	{says: "kept: kubectl removes what others set", law: laws.Kept},
 	{says: "order: live's own entries stay behind the entry that they followed", law: laws.Order},
-	{says: "identity: kubectl tells entries apart by the first key only", holds: func(at place) bool { return at.throughKeys() }},
+	{says: "identity: kubectl distinguishes entries by the first key only", holds: func(at place) bool { return at.throughKeys() }},
 	{says: "repeated keys: entries that share an identity are paired by what else they have", holds: func(at place) bool { return at.throughGroup() }},
 	{says: "gone: kubectl forgets a field's old name, out of which the server fills it in again", holds: func(at place) bool {
 		p := at.change.Path
@@ -70,7 +70,7 @@ func (at place) beside(p merge.Path) bool {
 	})
 }
 
-// throughKeys: the way to it leads through a list whose entries are told apart by
+// throughKeys: the way to it leads through a list whose entries are distinguished by
 // several keys.
 func (at place) throughKeys() bool {
 	for n := range len(at.change.Path) + 1 {

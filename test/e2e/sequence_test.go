@@ -210,12 +210,12 @@ func (st *stage) apply(step int) (before map[*sequence]state) {
 			cleanUp(st.T, u, all)
 		}
 	}
-	told := [2]said{
+	reported := [2]said{
 		theirs: st.users[theirs].tries("kubectl", append([]string{"apply", "-f", file}, st.part.args...)...),
 		ours:   st.users[ours].tries("kubectl-merge", "-f", file, "--preflight=false"),
 	}
 	for side, u := range st.users {
-		words := words(told[side])
+		words := words(reported[side])
 		live := st.api.list(st.T, st.kinds(), u.ns)
 		for _, q := range st.all {
 			_, said := words[q.local[side].ref]
@@ -227,7 +227,7 @@ func (st *stage) apply(step int) (before map[*sequence]state) {
 		}
 	}
 	for _, q := range st.all {
-		q.why = linesAbout(told[ours].stderr, q.local[ours].ref)
+		q.why = linesAbout(reported[ours].stderr, q.local[ours].ref)
 	}
 	return before
 }
@@ -247,12 +247,12 @@ func linesAbout(text, ref string) string {
 func (st *stage) rests(step int) {
 	u := st.users[ours]
 	got := u.tries("kubectl-merge", "-f", fmt.Sprintf("step-%d.yaml", step), "--preflight=false")
-	told := words(got)
+	reported := words(got)
 	live := st.api.list(st.T, st.kinds(), u.ns)
 	for _, q := range st.all {
 		ref := q.local[ours].ref
-		if !q.refused[ours] && (told[ref] != "unchanged" || version(live[keyOf(q.local[ours])]) != version(q.live[ours])) {
-			st.Errorf("%s, step %d: a second run says %q of %s", q.name, step, told[ref], ref)
+		if !q.refused[ours] && (reported[ref] != "unchanged" || version(live[keyOf(q.local[ours])]) != version(q.live[ours])) {
+			st.Errorf("%s, step %d: a second run says %q of %s", q.name, step, reported[ref], ref)
 		}
 	}
 }

@@ -15,7 +15,7 @@ var builtin = []string{"atomic-map", "conflict", "container-removed", "idempoten
 // TestStoriesWithoutSchemas plays them on a server that publishes no OpenAPI v3, as
 // those before 1.24 do: what it lacks is compiled in, and the outcome is the same.
 // What becomes of custom resources, of which nothing can be known then, and that
-// this is told, is a part of TestSchemasDown.
+// this is reported, is a part of TestSchemasDown.
 func TestStoriesWithoutSchemas(t *testing.T) {
 	s := server.need(t)
 	home := t.TempDir() // without the schemas that others have fetched

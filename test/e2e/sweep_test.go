@@ -62,9 +62,9 @@ func TestSweep(t *testing.T) {
 // sweep is what all rounds share.
 type sweep struct {
 	*user
-	client rest.Interface
-	data   *sweepData
-	told   map[string][]string // what the server refuses, whoever writes it: the edits, by list and reason
+	client   rest.Interface
+	data     *sweepData
+	reported map[string][]string // what the server refuses, whoever writes it: the edits, by list and reason
 }
 
 // newSweep makes a sweep with a connection of its own, on which nobody listens to
@@ -77,13 +77,13 @@ func newSweep(u *user) *sweep {
 	if err != nil {
 		u.t.Fatal(err)
 	}
-	return &sweep{user: u, client: client.Discovery().RESTClient(), data: readSweepData(u.t), told: map[string][]string{}}
+	return &sweep{user: u, client: client.Discovery().RESTClient(), data: readSweepData(u.t), reported: map[string][]string{}}
 }
 
 func (s *sweep) refused(list, edit, when string, err error) {
 	key := fmt.Sprintf("%s: %s (%s)", list, when, reason(err))
-	if !slices.Contains(s.told[key], edit) {
-		s.told[key] = append(s.told[key], edit)
+	if !slices.Contains(s.reported[key], edit) {
+		s.reported[key] = append(s.reported[key], edit)
 	}
 }
 
@@ -120,7 +120,7 @@ func (s *sweep) cleanUp(r *round) {
 	})
 }
 
-// count tells how much was merged, and that it was something in every list.
+// count reports how much was merged, and that it was something in every list.
 func (s *sweep) count(kinds []*sweptKind, together, alone []*sweptObject) {
 	s.t.Helper()
 	seen := map[*sweptList]int{}
@@ -147,7 +147,7 @@ func (s *sweep) count(kinds []*sweptKind, together, alone []*sweptObject) {
 		}
 	}
 	refused := 0
-	for _, edits := range s.told {
+	for _, edits := range s.reported {
 		refused += len(edits)
 	}
 	s.t.Logf("%d kinds, %d merging lists, %d merges in %d objects; %d tried again alone; %d kinds of edits refused, whoever writes them",
@@ -159,8 +159,8 @@ func (s *sweep) compare() {
 	s.t.Helper()
 	const file = "testdata/sweep/refused.golden"
 	var text bytes.Buffer
-	for _, key := range slices.Sorted(maps.Keys(s.told)) {
-		fmt.Fprintf(&text, "%s: %s\n", key, strings.Join(slices.Sorted(slices.Values(s.told[key])), "; "))
+	for _, key := range slices.Sorted(maps.Keys(s.reported)) {
+		fmt.Fprintf(&text, "%s: %s\n", key, strings.Join(slices.Sorted(slices.Values(s.reported[key])), "; "))
 	}
 	if *update {
 		if err := os.WriteFile(file, text.Bytes(), 0o644); err != nil {
@@ -170,6 +170,6 @@ func (s *sweep) compare() {
 	}
 	want, err := os.ReadFile(file)
 	if err != nil || !bytes.Equal(want, text.Bytes()) {
-		s.t.Errorf("%s says otherwise (%v); -update writes it anew:\n%s", file, err, &text)
+		s.t.Errorf("%s says otherwise (%v); -update regenerates it:\n%s", file, err, &text)
 	}
 }

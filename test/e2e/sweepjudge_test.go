@@ -29,7 +29,7 @@ func (r *round) judge() {
 }
 
 // comeTo: the server may have made one value of the other. A list in which entries
-// share an identity is told as a whole.
+// share an identity is reported as a whole.
 func comeTo(f merge.Field, planned, made merge.Opt) bool {
 	p, ok := planned.Value.([]any)
 	l, ok2 := made.Value.([]any)

@@ -127,7 +127,7 @@ func (s *sweep) complete(k *sweptKind, doc *schema.Document) bool {
 	s.t.Helper()
 	served, ok := doc.Type(k.group, k.version, k.kind)
 	if !ok {
-		s.t.Errorf("%s: the server does not tell its schema: %v", k, doc.Err())
+		s.t.Errorf("%s: the server does not serve its schema: %v", k, doc.Err())
 		return false
 	}
 	if s.data.leaves(s.data.leftKinds, k.String()) {

@@ -61,7 +61,7 @@ webhooks:
 	})
 }
 
-// TestWebhooks: what a webhook says of a change is told as its word, at once. It is
+// TestWebhooks: what a webhook says of a change is reported as its own words, at once. It is
 // not somebody else's write, after which the change would be merged again and again.
 func TestWebhooks(t *testing.T) {
 	s := server.need(t)

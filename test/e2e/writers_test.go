@@ -21,7 +21,7 @@ import (
 // and put back, and two who write status without a pause. Each has a counter of its
 // own in the object, and a watch sees every version of it:
 //
-//   - no update is lost: every counter that somebody was told is written has been
+//   - no update is lost: every counter that somebody reported as written has been
 //     there, none ever goes back or vanishes, and each version differs from the one
 //     before in one writer's counter only;
 //   - nobody starves: each run of the program ends, and well, or after some thirty
@@ -29,7 +29,7 @@ import (
 //     and are the fewer;
 //   - nothing is written over that was not read: every write of the program is
 //     bound to a version or to the values that it replaces, and each value of
-//     somebody else's that one of them overwrote is a value that it told.
+//     somebody else's that one of them overwrote is a value that it reported.
 //
 // In "own files" each of the four has manifests of its own and names the one before
 // as its original; in "one file" all four apply the same manifest at the same time.
@@ -56,7 +56,7 @@ type writer struct {
 	name  string
 	hands int // processes; 0 is one
 	pause time.Duration
-	write func(n int) (ok bool) // one write of n, told as done
+	write func(n int) (ok bool) // one write of n, reported as done
 	count func(d *appsv1.Deployment) int
 
 	acked []int // by write, in order
@@ -72,7 +72,7 @@ type contest struct {
 	mu       sync.Mutex
 	seen     map[string]map[int]bool // counters, by writer
 	over     []string                // what the program overwrote of the rival's
-	told     []string                // what it said it did
+	reported []string                // what it said it did
 	versions int
 
 	runs, overtaken, pinned int
@@ -209,7 +209,7 @@ func (c *contest) watch(was *appsv1.Deployment, w watch.Interface, all []*writer
 	for e := range w.ResultChan() {
 		is, ok := e.Object.(*appsv1.Deployment)
 		if !ok || e.Type != watch.Modified {
-			c.Logf("the watch tells %s: %v", e.Type, e.Object)
+			c.Logf("the watch reports %s: %v", e.Type, e.Object)
 			return was
 		}
 		c.mu.Lock()
@@ -255,17 +255,17 @@ func (c *contest) verdict(all []*writer, final *appsv1.Deployment) {
 		}
 		for _, n := range one.acked {
 			if !c.seen[one.name][n] {
-				c.Errorf("%s was told that %d is written, and no version has it", one.name, n)
+				c.Errorf("%s reported that %d is written, and no version has it", one.name, n)
 			}
 		}
 		if n := one.acked[len(one.acked)-1]; one.count(final) < n {
-			c.Errorf("%s is at %d in the end, and was told that %d is written", one.name, one.count(final), n)
+			c.Errorf("%s is at %d in the end, and reported that %d is written", one.name, one.count(final), n)
 		}
 		c.Logf("%-12s %5d writes", one.name, len(one.acked))
 	}
 	for _, value := range c.over {
-		if !slices.Contains(c.told, value) {
-			c.Errorf("the rival's %s was overwritten, and nobody told", value)
+		if !slices.Contains(c.reported, value) {
+			c.Errorf("the rival's %s was overwritten, and nobody reported it", value)
 		}
 	}
 	for _, what := range c.unbound {
@@ -277,7 +277,7 @@ func (c *contest) verdict(all []*writer, final *appsv1.Deployment) {
 	if len(c.over) == 0 || c.overtaken == 0 {
 		c.Errorf("the contest was none: %d values overwritten, %d writes overtaken", len(c.over), c.overtaken)
 	}
-	c.Logf("%d versions, %d writes told; the program: %d runs, of which %d gave up, %d writes overtaken, %d pinned JSON patches, %d values of the rival's overwritten, all told; the slowest run took %s",
+	c.Logf("%d versions, %d writes reported; the program: %d runs, of which %d gave up, %d writes overtaken, %d pinned JSON patches, %d values of the rival's overwritten, all reported; the slowest run took %s",
 		c.versions, writes, c.runs, c.gaveUp, c.overtaken, c.pinned, len(c.over), c.slowest.Round(time.Millisecond))
 }
 
@@ -297,7 +297,7 @@ func (c *contest) merges(args ...string) bool {
 		c.Errorf("a run of the program does not end well: %s", got)
 	}
 	for _, m := range regexp.MustCompile(contested+`: "(\d+)" .*overwritten`).FindAllStringSubmatch(got.stderr, -1) {
-		c.told = append(c.told, m[1])
+		c.reported = append(c.reported, m[1])
 	}
 	return got.code == 0
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // TestRandomTriples holds the laws over random objects of every kind, edited at
-// random. What fails is told as small as it can be made, with the flags that make
+// random. What fails is reported as small as it can be made, with the flags that make
 // it again.
 func TestRandomTriples(t *testing.T) {
 	kinds := append(builtin(t), shapes(t)...)

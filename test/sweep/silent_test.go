@@ -16,7 +16,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/test/sweep/gen"
 )
 
-// forms write what is told of a merge, each in its way.
+// forms write what is reported of a merge, each in its way.
 var forms = map[string]func(w io.Writer, s diff.Section) error{
 	"notes": func(w io.Writer, s diff.Section) error {
 		for _, n := range append(diff.Notes(s.Told), diff.Conflicts(s.Told)...) {
@@ -92,7 +92,7 @@ func secrets(m gen.Maker, typ *merge.Type, k types.Kind) merge.Triple {
 
 func with(m map[string]any, name string, v any) map[string]any { return but(m, name, v, false) }
 
-// planted are as many values as there were, or one; n tells one from another.
+// planted are as many values as there were, or one; n numbers them.
 func planted(was map[string]any, field string, n *int) map[string]any {
 	out := map[string]any{}
 	keys := []string{"password"}
@@ -116,7 +116,7 @@ func planted(was map[string]any, field string, n *int) map[string]any {
 	return out
 }
 
-// leaks says where a planted value shows, in what is told of a merge or in its
+// leaks says where a planted value shows, in what is reported of a merge or in its
 // error; show asks for values, as --show-secrets does.
 func leaks(k kind, in merge.Triple, show bool) []string {
 	var found []string
@@ -137,10 +137,10 @@ func leaks(k kind, in merge.Triple, show bool) []string {
 			search("the error under "+policy.Name, err.Error())
 			continue
 		}
-		told := diff.Told{Object: "secret/made", Local: in.Local, Live: in.Live, Plan: out.Plan, Ignored: out.Ignored, Uncompared: out.Uncompared, ShowSecrets: show}
+		reported := diff.Told{Object: "secret/made", Local: in.Local, Live: in.Live, Plan: out.Plan, Ignored: out.Ignored, Uncompared: out.Uncompared, ShowSecrets: show}
 		for form, write := range forms {
 			var b bytes.Buffer
-			if err := write(&b, diff.Section{Told: told, Doc: diff.Doc{Name: "secret/made", Live: in.Live, Result: out.Result}, Word: "configured"}); err != nil {
+			if err := write(&b, diff.Section{Told: reported, Doc: diff.Doc{Name: "secret/made", Live: in.Live, Result: out.Result}, Word: "configured"}); err != nil {
 				search(form+"'s error under "+policy.Name, err.Error())
 			}
 			search(form+" under "+policy.Name, b.String())
@@ -161,7 +161,7 @@ func secretKind(t testing.TB) kind {
 }
 
 // TestSilentForms looks for planted values of random Secrets in every form in which
-// a merge is told, under every policy.
+// a merge is reported, under every policy.
 func TestSilentForms(t *testing.T) {
 	k := secretKind(t)
 	var bad failures

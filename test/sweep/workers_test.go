@@ -18,7 +18,7 @@ import (
 
 // TestWorkers holds the seventh law, "same": however many objects are under way at
 // once, whichever comes first, put away until they are shown or not, random
-// objects of every kind come to the same bytes, with the same told of them.
+// objects of every kind come to the same bytes, with the same reported of them.
 func TestWorkers(t *testing.T) {
 	kinds := builtin(t)
 	const n = 600 // more than are kept whole
@@ -69,14 +69,14 @@ func worked(t *testing.T, locals []source.Object, lives []map[string]any, order 
 	job.MergeWith(t.Context(), items, func(at int) (map[string]any, error) { return lives[order[at]], nil })
 	got, at := make([]string, len(order)), 0
 	job.Show(t.Context(), items, func(item *run.Item) {
-		got[order[at]] = told(t, item)
+		got[order[at]] = reported(t, item)
 		at++
 	})
 	return got
 }
 
-// told is all of what is known of an item.
-func told(t *testing.T, item *run.Item) string {
+// reported is all of what is known of an item.
+func reported(t *testing.T, item *run.Item) string {
 	t.Helper()
 	if item.Err != nil {
 		return "error: " + item.Err.Error()
