@@ -18,7 +18,7 @@ type Accounting struct {
 // wanted is the merged object, in which local has won everything; t are the sides it
 // was made of. Nothing is modified.
 //
-// Rules: docs/semantics.md#who-wins.
+// Rules: docs/semantics.md#which-side-wins.
 func Account(t Triple, wanted any, a Accounting) Plan {
 	m := newMerger(t, a.Type, a.Policy, a.Explain)
 	root := spot{field: Field{Type: a.Type}}

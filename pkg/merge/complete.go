@@ -6,7 +6,7 @@ package merge
 // functions (Default.Admission). The result shares memory with v, and is v itself
 // where nothing is filled in; a nil typ knows no defaults.
 //
-// Rules: docs/semantics.md#when-two-values-are-one.
+// Rules: docs/semantics.md#when-two-values-are-equal.
 func Complete(v any, typ *Type, admission bool) any {
 	return completer(admission).value(v, typ)
 }
