@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/kubectl-merge/kubectl-merge/internal/plan"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
@@ -170,7 +170,7 @@ func moved(k merge.DisagreementKind) string {
 
 // settle keeps the answer and merges with it.
 func (a *asker) settle(q question, c merge.Choice) {
-	q.item.Answers = append(q.item.Answers, plan.Answer{Path: q.conflict.Path, Choice: c, Live: q.conflict.Live})
+	q.item.Answers = append(q.item.Answers, apply.Answer{Path: q.conflict.Path, Choice: c, Live: q.conflict.Live})
 }
 
 // answers are the keys that the question takes. There may be nothing to go back

@@ -7,8 +7,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
-	"github.com/kubectl-merge/kubectl-merge/internal/plan"
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
@@ -52,7 +52,7 @@ func (e *env) localFields(cmd *cobra.Command, _ []string, typed string) ([]cobra
 	}
 	recursive, _ := cmd.Flags().GetBool("recursive")
 	objects, _ := source.Read(cmd.Context(), source.Inputs{Files: files, Recursive: recursive}) // the good ones are something
-	defs := &plan.Definitions{}
+	defs := &apply.Definitions{}
 	defs.Input(objects)
 	ask := defs.Around(nil)
 	var all []field

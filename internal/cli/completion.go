@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/kubectl-merge/kubectl-merge/internal/plan"
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/strategy"
 )
@@ -220,10 +220,10 @@ func strategyWords() []cobra.Completion {
 // originals completes the words and, where none fits, files.
 func originals(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	all := []cobra.Completion{
-		cobra.CompletionWithDesc(string(plan.Auto), "the annotation, if there is one"),
-		cobra.CompletionWithDesc(string(plan.Annotation), "last-applied"),
-		cobra.CompletionWithDesc(string(plan.ManagedFields), "what managedFields say was applied"),
-		cobra.CompletionWithDesc(string(plan.None), "nothing was applied: nothing is removed"),
+		cobra.CompletionWithDesc(string(apply.Auto), "the annotation, if there is one"),
+		cobra.CompletionWithDesc(string(apply.Annotation), "last-applied"),
+		cobra.CompletionWithDesc(string(apply.ManagedFields), "what managedFields say was applied"),
+		cobra.CompletionWithDesc(string(apply.None), "nothing was applied: nothing is removed"),
 	}
 	if fit := beginning(all, typed); len(fit) > 0 {
 		return fit, cobra.ShellCompDirectiveDefault

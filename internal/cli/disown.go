@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/kubectl-merge/kubectl-merge/internal/plan"
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
@@ -112,9 +112,9 @@ type handover struct {
 	kept
 	has      []merge.Path // of the fields, those that it was applied with
 	filed    []merge.Path // those that its file states
-	plan     plan.Annotated
-	rewrite  plan.Rewrite
-	meanings []plan.Meaning
+	plan     apply.Annotated
+	rewrite  apply.Rewrite
+	meanings []apply.Meaning
 	failed   bool // it could not be written
 }
 
@@ -164,7 +164,7 @@ func (v *disownVerb) plan(ctx context.Context, o kept, only bool) (*handover, er
 	if o.chosen && was.State == lastapplied.None {
 		return h, nil
 	}
-	if err := plan.Usable(was, o.live); err != nil {
+	if err := apply.Usable(was, o.live); err != nil {
 		return nil, fmt.Errorf("%s: %w", o, err)
 	}
 	if err := v.look(ctx, h, was.Value); err != nil {
@@ -219,10 +219,10 @@ func (v *disownVerb) look(ctx context.Context, h *handover, conf any) error {
 }
 
 // giveUp takes fields out of a configuration.
-func (v *disownVerb) giveUp(o kept, fields []merge.Path) plan.Rewrite {
-	return func(ctx context.Context, was lastapplied.Original) (plan.Conf, error) {
-		conf := plan.Conf{Value: was.Value, Blanking: was.Blanking}
-		if err := plan.Usable(was, o.live); err != nil {
+func (v *disownVerb) giveUp(o kept, fields []merge.Path) apply.Rewrite {
+	return func(ctx context.Context, was lastapplied.Original) (apply.Conf, error) {
+		conf := apply.Conf{Value: was.Value, Blanking: was.Blanking}
+		if err := apply.Usable(was, o.live); err != nil {
 			return conf, err
 		}
 		var err error
@@ -234,7 +234,7 @@ func (v *disownVerb) giveUp(o kept, fields []merge.Path) plan.Rewrite {
 // remove takes fields out of a configuration or a file's object. What the kind
 // cannot do without is nobody's to give up: the file could not make the object any
 // more.
-func (v *disownVerb) remove(ctx context.Context, s plan.Subject, value any, fields []merge.Path) (any, error) {
+func (v *disownVerb) remove(ctx context.Context, s apply.Subject, value any, fields []merge.Path) (any, error) {
 	typ, err := v.planner.TypeOf(ctx, s, value)
 	if err != nil {
 		return nil, err

@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/object"
 	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
 )
@@ -133,7 +134,7 @@ func (v *disownVerb) edit(ctx context.Context, value any, objects []*handover) (
 		return e, false, nil
 	}
 	items, ok := obj["items"].([]any)
-	if !ok || !strings.HasSuffix(source.Object{Value: obj}.Kind(), "List") {
+	if !ok || !strings.HasSuffix(object.Object{Value: obj}.Kind(), "List") {
 		h := stated(obj, objects)
 		if h == nil {
 			return e, false, nil
@@ -162,7 +163,7 @@ func (v *disownVerb) edit(ctx context.Context, value any, objects []*handover) (
 // stated is the part of the run that is about an object of a file; nil for one
 // that gives up nothing.
 func stated(obj map[string]any, objects []*handover) *handover {
-	id := source.Object{Value: obj}.ID()
+	id := object.Object{Value: obj}.ID()
 	for _, h := range objects {
 		own := h.local.ID()
 		if id == own {

@@ -11,12 +11,13 @@ import (
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/editor"
-	"github.com/kubectl-merge/kubectl-merge/internal/plan"
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/object"
 )
 
 // editing is one configuration on its way through the editor, as often as it takes.
@@ -35,11 +36,11 @@ type editing struct {
 // before the text goes into a file: they will not be kept anyway.
 func (v *editVerb) begin(ctx context.Context, o kept) (*editing, error) {
 	read := lastapplied.Read(o.live)
-	if err := plan.Usable(read, o.live); err != nil {
+	if err := apply.Usable(read, o.live); err != nil {
 		return nil, err
 	}
-	a, err := v.planner.Annotate(ctx, o.subject(), o.live, func(context.Context, lastapplied.Original) (plan.Conf, error) {
-		return plan.Conf{Value: read.Value, Blanking: read.Blanking}, nil
+	a, err := v.planner.Annotate(ctx, o.subject(), o.live, func(context.Context, lastapplied.Original) (apply.Conf, error) {
+		return apply.Conf{Value: read.Value, Blanking: read.Blanking}, nil
 	})
 	if err != nil {
 		return nil, err
@@ -98,7 +99,7 @@ func (s *editing) loop(g *editor.Guard) (said string, err error) {
 		if reason != nil && (bytes.Equal(before, s.body) || try > blindTries && !isTerminal(s.In)) {
 			return "", fmt.Errorf("%s: %w", editInVain, reason)
 		}
-		var next plan.Annotated
+		var next apply.Annotated
 		if next, reason = s.understand(g); reason != nil {
 			if g.Err() != nil {
 				return "", stopped(g, reason)
@@ -165,27 +166,27 @@ func blankText(text []byte) bool {
 
 // understand reads the text and plans what is to be written. The error is for the
 // user to mend.
-func (s *editing) understand(ctx context.Context) (plan.Annotated, error) {
+func (s *editing) understand(ctx context.Context) (apply.Annotated, error) {
 	objects, err := source.Parse("the text", s.body)
 	if err != nil {
-		return plan.Annotated{}, err
+		return apply.Annotated{}, err
 	}
 	if len(objects) != 1 {
-		return plan.Annotated{}, fmt.Errorf("the text: holds %d objects: it must be one, the configuration of %s", len(objects), s.object)
+		return apply.Annotated{}, fmt.Errorf("the text: holds %d objects: it must be one, the configuration of %s", len(objects), s.object)
 	}
-	conf, err := plan.Given(objects[0].Value, s.object.live)
+	conf, err := apply.Given(objects[0].Value, s.object.live)
 	if err != nil {
-		return plan.Annotated{}, err
+		return apply.Annotated{}, err
 	}
 	if err := s.served(ctx, objects[0]); err != nil {
-		return plan.Annotated{}, err
+		return apply.Annotated{}, err
 	}
 	if conf.Blanking == lastapplied.BlankNothing {
 		conf.Blanking = s.was.Blanking // the marker was taken out; the values are no truer for it
 	}
 	warning, err := s.planner.Check(ctx, s.object.subject(), conf.Value, s.was.Value)
 	if err != nil {
-		return plan.Annotated{}, err
+		return apply.Annotated{}, err
 	}
 	if warning != "" {
 		fmt.Fprintf(s.ErrOut, "note: %s: %s\n", oneLine(s.object.String()), oneLine(warning))
@@ -195,9 +196,9 @@ func (s *editing) understand(ctx context.Context) (plan.Annotated, error) {
 
 // served: the apiVersion is the one that stood there, live's, or another that the
 // server has for this kind.
-func (s *editing) served(ctx context.Context, o source.Object) error {
+func (s *editing) served(ctx context.Context, o object.Object) error {
 	was, _ := s.was.Value.(map[string]any)
-	if v := o.APIVersion(); v == (source.Object{Value: was}).APIVersion() || v == (source.Object{Value: s.object.live}).APIVersion() {
+	if v := o.APIVersion(); v == (object.Object{Value: was}).APIVersion() || v == (object.Object{Value: s.object.live}).APIVersion() {
 		return nil
 	}
 	_, err := s.api.Find(ctx, o.Group(), o.Version(), o.Kind())
@@ -215,10 +216,10 @@ var errOvertaken = errors.New("last-applied: was changed by somebody else while 
 
 // rewrite puts the user's configuration in the place of the one that was edited,
 // and of no other.
-func (s *editing) rewrite(conf plan.Conf) plan.Rewrite {
-	return func(_ context.Context, was lastapplied.Original) (plan.Conf, error) {
+func (s *editing) rewrite(conf apply.Conf) apply.Rewrite {
+	return func(_ context.Context, was lastapplied.Original) (apply.Conf, error) {
 		if was.Text != s.base {
-			return plan.Conf{}, errOvertaken
+			return apply.Conf{}, errOvertaken
 		}
 		return conf, nil
 	}
@@ -227,7 +228,7 @@ func (s *editing) rewrite(conf plan.Conf) plan.Rewrite {
 // meaning shows what each change comes to in the next merge.
 //
 // Unlike kubectl: which saves in silence what will remove fields a week later.
-func (s *editing) meaning(ctx context.Context, next plan.Annotated) error {
+func (s *editing) meaning(ctx context.Context, next apply.Annotated) error {
 	next.Was = s.was
 	all, err := s.planner.Meanings(ctx, next, s.object.local)
 	if err != nil {
@@ -238,7 +239,7 @@ func (s *editing) meaning(ctx context.Context, next plan.Annotated) error {
 }
 
 // tellMeanings writes a line for each field.
-func tellMeanings(e *env, o kept, all []plan.Meaning) {
+func tellMeanings(e *env, o kept, all []apply.Meaning) {
 	for _, m := range all {
 		fmt.Fprintf(e.ErrOut, "note: %s: %s: %s\n", oneLine(o.String()), m.Path, m.Text)
 	}
@@ -260,10 +261,10 @@ func (s *editing) ask(g *editor.Guard) (bool, error) {
 }
 
 // save writes the annotation, and throws the draft away once that is done.
-func (s *editing) save(g *editor.Guard, next plan.Annotated) error {
+func (s *editing) save(g *editor.Guard, next apply.Annotated) error {
 	conf := next.Now
 	out := write.Result{Outcome: write.Unchanged, Object: next.Final, Planned: next.Planned}
-	if next.Action != plan.Nothing {
+	if next.Action != apply.Nothing {
 		var err error
 		if out, err = s.store(g, s.object, next, s.rewrite(conf), false); err != nil {
 			return stopped(g, err)

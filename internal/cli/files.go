@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	filemerge "github.com/kubectl-merge/kubectl-merge/internal/files"
-	"github.com/kubectl-merge/kubectl-merge/internal/plan"
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
@@ -170,7 +170,7 @@ func (v *filesVerb) job(ctx context.Context, policyGiven bool) (filemerge.Job, e
 }
 
 // known is a type for files: what cannot be told is not known.
-func known(ctx context.Context, ask plan.Schemas) func(group, version, kind string) *merge.Type {
+func known(ctx context.Context, ask apply.Schemas) func(group, version, kind string) *merge.Type {
 	return func(group, version, kind string) *merge.Type {
 		t, err := ask(ctx, group, version, kind)
 		if err != nil {

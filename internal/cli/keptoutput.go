@@ -6,11 +6,11 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/kubectl-merge/kubectl-merge/internal/plan"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
-	"github.com/kubectl-merge/kubectl-merge/internal/source"
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
+	"github.com/kubectl-merge/kubectl-merge/pkg/object"
 )
 
 // keptOutput prints what became of a last-applied configuration. The forms are
@@ -53,16 +53,16 @@ func (f *keptOutput) open(e *env, mode dryRun) (err error) {
 
 // written tells of one object. A write that was planned anew is told as planned at
 // first: what it does to the configuration is the same.
-func (f *keptOutput) written(o kept, a plan.Annotated, out write.Result) error {
+func (f *keptOutput) written(o kept, a apply.Annotated, out write.Result) error {
 	if f.form == nil {
 		return f.diff(a)
 	}
-	object := source.Object{Value: a.Final}
+	object := object.Object{Value: a.Final}
 	return f.form.object(&run.Item{Object: object, Target: o.Target, Planned: out.Planned, Result: out})
 }
 
 // diff prints the configuration before and after.
-func (f *keptOutput) diff(a plan.Annotated) error {
+func (f *keptOutput) diff(a apply.Annotated) error {
 	d := diff.Doc{Name: diff.DocName(a.Final), Live: a.Was.Value, Result: a.Now.Value}
 	_, err := diff.Unified(f.view.Out, d, diff.Options{
 		Color: f.view.colored(), ShowManagedFields: true, ShowSecrets: f.secrets, From: "last-applied", To: "new-last-applied",

@@ -9,9 +9,9 @@ import (
 	"github.com/spf13/pflag"
 	"k8s.io/klog/v2"
 
-	"github.com/kubectl-merge/kubectl-merge/internal/plan"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
@@ -120,7 +120,7 @@ func (t *teller) problems(item *run.Item) {
 }
 
 // unused reports the user's rules that had nothing to decide in the run.
-func (t *teller) unused(rules *plan.UserRules) {
+func (t *teller) unused(rules *apply.UserRules) {
 	if t.quiet {
 		return
 	}
@@ -130,7 +130,7 @@ func (t *teller) unused(rules *plan.UserRules) {
 }
 
 // tell is a plan as pkg/diff tells of it.
-func tell(p plan.Planned, secrets bool) diff.Told {
+func tell(p apply.Planned, secrets bool) diff.Told {
 	told := diff.Told{
 		Object:      p.Name,
 		Namespace:   p.Namespace(),

@@ -9,12 +9,13 @@ import (
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/parallel"
-	"github.com/kubectl-merge/kubectl-merge/internal/plan"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/object"
 )
 
 // keeper is what the verbs that look after last-applied have in common: they find
@@ -27,13 +28,13 @@ type keeper struct {
 	manager  string
 
 	api     *cluster.Cluster
-	planner *plan.Planner
+	planner *apply.Planner
 }
 
 // kept is one object whose last-applied configuration is looked after.
 type kept struct {
 	cluster.Target
-	local  *source.Object // what a file says of it; nil where it was named on the command line
+	local  *object.Object // what a file says of it; nil where it was named on the command line
 	live   map[string]any // nil until it is read
 	chosen bool           // by its type or labels, and not by its name
 }
@@ -62,8 +63,8 @@ func (k *keeper) open() error {
 	if k.api, err = k.connect(); err != nil {
 		return err
 	}
-	docs := &plan.Documents{Fetch: k.api.OpenAPI}
-	k.planner = &plan.Planner{Policy: policy, Manager: k.manager, Validate: checked, Schemas: docs.Type, Struct: cluster.Struct}
+	docs := &apply.Documents{Fetch: k.api.OpenAPI}
+	k.planner = &apply.Planner{Policy: policy, Manager: k.manager, Validate: checked, Schemas: docs.Type, Struct: cluster.Struct}
 	return nil
 }
 
@@ -144,8 +145,8 @@ func (k *keeper) read(ctx context.Context, objects []kept) (errs []error) {
 }
 
 // subject is the object as the planner is told of it.
-func (o kept) subject() plan.Subject {
-	s := plan.Subject{Object: source.Object{Value: o.live}, Name: o.String(), HasStatus: o.Status}
+func (o kept) subject() apply.Subject {
+	s := apply.Subject{Object: object.Object{Value: o.live}, Name: o.String(), HasStatus: o.Status}
 	if o.local != nil {
 		s.Object = *o.local
 	}
@@ -155,11 +156,11 @@ func (o kept) subject() plan.Subject {
 // store writes what was planned; where somebody else was faster, it is planned
 // anew, and the last plan is what is reported. Where a write of which nothing was
 // heard turns out to have been done, there is no more to plan.
-func (k *keeper) store(ctx context.Context, o kept, a plan.Annotated, rewrite plan.Rewrite, dry bool) (write.Result, error) {
+func (k *keeper) store(ctx context.Context, o kept, a apply.Annotated, rewrite apply.Rewrite, dry bool) (write.Result, error) {
 	server := write.Server{API: k.api, Write: cluster.Write{FieldManager: k.manager, DryRun: dry}}
-	return server.Apply(ctx, o.Target, a.Planned, func(ctx context.Context, live map[string]any) (plan.Planned, error) {
+	return server.Apply(ctx, o.Target, a.Planned, func(ctx context.Context, live map[string]any) (apply.Planned, error) {
 		if live != nil && lastapplied.Read(live).Text == lastapplied.Read(a.Final).Text {
-			return plan.Planned{Subject: a.Subject, Live: live, Final: live}, nil
+			return apply.Planned{Subject: a.Subject, Live: live, Final: live}, nil
 		}
 		o.live = live
 		s := o.subject()

@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/kubectl-merge/kubectl-merge/internal/plan"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
@@ -215,9 +215,9 @@ func (f patchForm) object(item *run.Item) error {
 	p := item.Result.Planned
 	patch := map[string]any{}
 	switch p.Action {
-	case plan.Create:
+	case apply.Create:
 		patch = p.Final
-	case plan.Change:
+	case apply.Change:
 		patch, _ = diff.MergePatch(p.Live, p.Final)
 	}
 	if patch["data"] != nil {

@@ -4,9 +4,10 @@ import (
 	"fmt"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
-	"github.com/kubectl-merge/kubectl-merge/internal/plan"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
+	"github.com/kubectl-merge/kubectl-merge/pkg/object"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
@@ -14,13 +15,13 @@ import (
 // a kind is like.
 type pairing struct {
 	files *source.Saved
-	defs  *plan.Definitions
+	defs  *apply.Definitions
 	ns    run.Namespacing
 }
 
 // pair is the object as an item, in the namespace where its live form is, and that
 // form; nil where there is none. Either may be packed.
-func (p pairing) pair(o source.Object) (*run.Item, *source.Object, error) {
+func (p pairing) pair(o object.Object) (*run.Item, *object.Object, error) {
 	kind, known := schema.BuiltinKind(o.Group(), o.Version(), o.Kind())
 	if !known {
 		kind, known = p.defs.Kind(o.Group(), o.Version(), o.Kind())
@@ -56,7 +57,7 @@ func (p pairing) pair(o source.Object) (*run.Item, *source.Object, error) {
 
 // noKind is the error of a kind that the built-in apiVersion it is under does not have;
 // nil where the apiVersion is another's, of which nobody here knows the kinds.
-func noKind(o source.Object) error {
+func noKind(o object.Object) error {
 	var kinds []string
 	for _, k := range schema.BuiltinKinds() {
 		if k.Group == o.Group() && k.Version == o.Version() {
@@ -73,7 +74,7 @@ func noKind(o source.Object) error {
 
 // place puts the object into the namespace that the user named. Whether an unknown
 // kind has namespaces only its objects can tell.
-func (p pairing) place(o source.Object, kind schema.Kind, known bool) (source.Object, error) {
+func (p pairing) place(o object.Object, kind schema.Kind, known bool) (object.Object, error) {
 	switch {
 	case known && !kind.Namespaced:
 		return o.InNamespace(""), nil

@@ -3,7 +3,7 @@ package cli
 import (
 	"testing"
 
-	"github.com/kubectl-merge/kubectl-merge/internal/source"
+	"github.com/kubectl-merge/kubectl-merge/pkg/object"
 )
 
 // TestNoKind: offline, only a built-in apiVersion can lack a kind; of all others nobody
@@ -19,7 +19,7 @@ func TestNoKind(t *testing.T) {
 		{"iam.example.com/v1", "Role", false},
 		{"example.com/v1", "Deploymnt", false},
 	} {
-		err := noKind(source.Object{Value: map[string]any{"apiVersion": tt.apiVersion, "kind": tt.kind}})
+		err := noKind(object.Object{Value: map[string]any{"apiVersion": tt.apiVersion, "kind": tt.kind}})
 		if (err != nil) != tt.refused {
 			t.Errorf("%s %s: %v", tt.apiVersion, tt.kind, err)
 		}

@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/kubectl-merge/kubectl-merge/internal/plan"
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
@@ -53,7 +53,7 @@ func (f *planFlags) add(flags *pflag.FlagSet) {
 }
 
 // planner is the Planner that the flags ask for, without schemas: see definitions.
-func (f *planFlags) planner(ctx context.Context, policyGiven bool) (*plan.Planner, error) {
+func (f *planFlags) planner(ctx context.Context, policyGiven bool) (*apply.Planner, error) {
 	name := f.policy
 	if !f.overwrite {
 		if policyGiven && name != "strict" {
@@ -84,9 +84,9 @@ func (f *planFlags) planner(ctx context.Context, policyGiven bool) (*plan.Planne
 	if err != nil {
 		return nil, err
 	}
-	p := &plan.Planner{Policy: policy, Strategy: by, Original: originals, Manager: f.manager, Validate: validation}
+	p := &apply.Planner{Policy: policy, Strategy: by, Original: originals, Manager: f.manager, Validate: validation, Locate: source.At}
 	if rules != nil {
-		p.Rules = &plan.UserRules{File: f.rules, Rules: rules}
+		p.Rules = &apply.UserRules{File: f.rules, Rules: rules}
 	}
 	return p, nil
 }
@@ -115,18 +115,39 @@ func policyNamed(name string) (merge.Policy, error) {
 }
 
 // definitions reads the schema files.
-func (f *planFlags) definitions() (*plan.Definitions, error) {
-	defs := &plan.Definitions{}
+func (f *planFlags) definitions() (*apply.Definitions, error) {
+	defs := &apply.Definitions{}
 	for _, name := range f.schemas {
-		text, err := source.ReadFile(name)
-		if err == nil {
-			err = defs.File(name, text)
-		}
-		if err != nil {
+		if err := addSchemas(defs, name); err != nil {
 			return nil, fmt.Errorf("--schema: %w", err)
 		}
 	}
 	return defs, nil
+}
+
+// maxSchemaFile bounds a schema file: reading one takes forty times its size, and all of
+// Kubernetes comes to 4 MiB.
+const maxSchemaFile = 64 << 20
+
+func addSchemas(defs *apply.Definitions, name string) error {
+	text, err := source.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	if len(text) > maxSchemaFile {
+		return fmt.Errorf("%s: is larger than %d MiB: give the schemas of the kinds that are merged, and no others", name, maxSchemaFile>>20)
+	}
+	docs, err := source.Decode(text)
+	if err == nil && len(docs) == 0 {
+		err = errors.New("is empty")
+	}
+	for i := 0; err == nil && i < len(docs); i++ {
+		err = defs.Add(docs[i].Value)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
 }
 
 func (f *planFlags) readRules() (schema.Rules, error) {
@@ -144,35 +165,35 @@ func (f *planFlags) readRules() (schema.Rules, error) {
 	return rules, nil
 }
 
-func (f *planFlags) originals(ctx context.Context) (plan.Originals, error) {
-	switch from := plan.From(f.original); from {
-	case plan.Auto, plan.Annotation, plan.ManagedFields, plan.None:
-		return plan.Originals{From: from}, nil
+func (f *planFlags) originals(ctx context.Context) (apply.Originals, error) {
+	switch from := apply.From(f.original); from {
+	case apply.Auto, apply.Annotation, apply.ManagedFields, apply.None:
+		return apply.Originals{From: from}, nil
 	}
 	if f.original == "-" {
-		return plan.Originals{}, errors.New("--original: is read from a file, and not from standard input: name one, or one of auto, annotation, managed-fields and none")
+		return apply.Originals{}, errors.New("--original: is read from a file, and not from standard input: name one, or one of auto, annotation, managed-fields and none")
 	}
 	saved, err := source.ReadSaved(ctx, source.Inputs{Files: []string{f.original}, Flag: "--original", Values: f.secret})
 	if err != nil {
-		return plan.Originals{}, fmt.Errorf("--original=%s: is none of auto, annotation, managed-fields and none, and as a file: %w", f.original, err)
+		return apply.Originals{}, fmt.Errorf("--original=%s: is none of auto, annotation, managed-fields and none, and as a file: %w", f.original, err)
 	}
-	return plan.Originals{From: plan.File, Saved: saved}, nil
+	return apply.Originals{From: apply.File, Saved: saved.Find}, nil
 }
 
 // validation reads kubectl's spellings too.
-func validation(text string) (plan.Validation, error) {
+func validation(text string) (apply.Validation, error) {
 	if on, err := strconv.ParseBool(text); err == nil {
 		if on {
-			return plan.Strict, nil
+			return apply.Strict, nil
 		}
-		return plan.Ignore, nil
+		return apply.Ignore, nil
 	}
-	switch v := plan.Validation(text); v {
-	case plan.Strict, plan.Warn, plan.Ignore:
+	switch v := apply.Validation(text); v {
+	case apply.Strict, apply.Warn, apply.Ignore:
 		return v, nil
 	}
 	return "", fmt.Errorf("--validate=%s: must be one of: strict (or true), warn, ignore (or false)", text)
 }
 
 // fieldValidation is how the server spells it.
-var fieldValidation = map[plan.Validation]string{plan.Strict: "Strict", plan.Warn: "Warn", plan.Ignore: "Ignore"}
+var fieldValidation = map[apply.Validation]string{apply.Strict: "Strict", apply.Warn: "Warn", apply.Ignore: "Ignore"}

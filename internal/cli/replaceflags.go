@@ -11,7 +11,7 @@ import (
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/replacements"
-	"github.com/kubectl-merge/kubectl-merge/internal/source"
+	"github.com/kubectl-merge/kubectl-merge/pkg/object"
 )
 
 // replaceFlags have kustomize's replacements made in local before it is merged.
@@ -42,7 +42,7 @@ func (f *replaceFlags) validate(inputs *inputFlags) error {
 
 // change reads the replacements, and gives what makes them. Sources are looked for
 // among all objects of the input first, also those that a selector leaves out.
-func (f *replaceFlags) change(ctx context.Context, e *env, inputs *inputFlags, from *liveSide) (func([]source.Object) ([]source.Object, error), error) {
+func (f *replaceFlags) change(ctx context.Context, e *env, inputs *inputFlags, from *liveSide) (func([]object.Object) ([]object.Object, error), error) {
 	var all []*replacements.Rules
 	for _, name := range f.files {
 		rules, err := readReplacements(name, e.stdin(ctx))
@@ -55,7 +55,7 @@ func (f *replaceFlags) change(ctx context.Context, e *env, inputs *inputFlags, f
 	if f.live {
 		find = from.selected(ctx)
 	}
-	return func(objects []source.Object) ([]source.Object, error) {
+	return func(objects []object.Object) ([]object.Object, error) {
 		values := make([]any, len(objects))
 		for i, o := range objects {
 			values[i] = o.Value
@@ -66,7 +66,7 @@ func (f *replaceFlags) change(ctx context.Context, e *env, inputs *inputFlags, f
 				return nil, err
 			}
 		}
-		out := make([]source.Object, len(objects))
+		out := make([]object.Object, len(objects))
 		var errs []error
 		for i, v := range values {
 			var err error
@@ -96,7 +96,7 @@ func (l *liveSide) selectedSaved(ctx context.Context, s replacements.Selector) (
 	}
 	is := func(want, got string) bool { return want == "" || want == got }
 	var out []any
-	for _, o := range saved.Select(func(o source.Object) bool {
+	for _, o := range saved.Select(func(o object.Object) bool {
 		return is(s.Group, o.Group()) && is(s.Version, o.Version()) && is(s.Kind, o.Kind()) && is(s.Namespace, o.Namespace()) && is(s.Name, o.Name())
 	}) {
 		whole, err := o.Whole()

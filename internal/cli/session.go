@@ -8,9 +8,10 @@ import (
 	"slices"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
-	"github.com/kubectl-merge/kubectl-merge/internal/plan"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
+	"github.com/kubectl-merge/kubectl-merge/pkg/object"
 )
 
 // session is a run that has its objects: each with its live form and its plan.
@@ -28,7 +29,7 @@ type session struct {
 type request struct {
 	inputs      *inputFlags
 	plan        *planFlags
-	planner     *plan.Planner
+	planner     *apply.Planner
 	live        []string // files that hold live objects; none: the cluster is asked
 	write       cluster.Write
 	concurrency int
@@ -145,7 +146,7 @@ func (l *liveSide) read(ctx context.Context) (_ *source.Saved, err error) {
 }
 
 // asked takes live from the cluster.
-func (e *env) asked(ctx context.Context, job *run.Job, objects []source.Object, from *liveSide, defs *plan.Definitions) ([]*run.Item, error) {
+func (e *env) asked(ctx context.Context, job *run.Job, objects []object.Object, from *liveSide, defs *apply.Definitions) ([]*run.Item, error) {
 	api, err := from.cluster()
 	if err != nil {
 		return nil, err
@@ -154,7 +155,7 @@ func (e *env) asked(ctx context.Context, job *run.Job, objects []source.Object, 
 	if err != nil {
 		return nil, err
 	}
-	docs := &plan.Documents{Fetch: api.OpenAPI}
+	docs := &apply.Documents{Fetch: api.OpenAPI}
 	job.API, job.Forget = api, docs.Forget
 	job.Planner.Schemas, job.Planner.Struct = defs.Around(docs.Type), cluster.Struct
 	items, err := job.Resolve(ctx, objects, ns)
@@ -166,7 +167,7 @@ func (e *env) asked(ctx context.Context, job *run.Job, objects []source.Object, 
 }
 
 // saved takes live from files; nobody is contacted.
-func (e *env) saved(ctx context.Context, job *run.Job, objects []source.Object, from *liveSide, defs *plan.Definitions) ([]*run.Item, error) {
+func (e *env) saved(ctx context.Context, job *run.Job, objects []object.Object, from *liveSide, defs *apply.Definitions) ([]*run.Item, error) {
 	files, err := from.read(ctx)
 	if err != nil {
 		return nil, err
@@ -174,7 +175,7 @@ func (e *env) saved(ctx context.Context, job *run.Job, objects []source.Object, 
 	job.Planner.Schemas, job.Planner.Struct = defs.Around(nil), cluster.Struct
 	var (
 		items []*run.Item
-		found []*source.Object
+		found []*object.Object
 		errs  []error
 		p     = pairing{files: files, defs: defs, ns: e.offlineNamespacing()}
 	)

@@ -8,9 +8,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/parallel"
-	"github.com/kubectl-merge/kubectl-merge/internal/plan"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 )
 
@@ -72,7 +72,7 @@ func (v *setVerb) run(ctx context.Context) error {
 		return err
 	}
 	errs := v.read(ctx, objects)
-	plans := make([]plan.Annotated, len(objects))
+	plans := make([]apply.Annotated, len(objects))
 	for i, o := range objects {
 		if errs[i] == nil {
 			plans[i], errs[i] = v.planner.Annotate(ctx, o.subject(), o.live, v.rewrite(o))
@@ -88,12 +88,12 @@ func (v *setVerb) run(ctx context.Context) error {
 //
 // Unlike kubectl: an unknown field is an error. The next merge would look for it in
 // live in vain, and the one that was meant would not be ours.
-func (v *setVerb) rewrite(o kept) plan.Rewrite {
-	return func(ctx context.Context, was lastapplied.Original) (plan.Conf, error) {
+func (v *setVerb) rewrite(o kept) apply.Rewrite {
+	return func(ctx context.Context, was lastapplied.Original) (apply.Conf, error) {
 		if was.State == lastapplied.None && !v.create {
-			return plan.Conf{}, fmt.Errorf("no last-applied-configuration annotation found on resource: %s, to create the annotation, run the command with --create-annotation", o.Name)
+			return apply.Conf{}, fmt.Errorf("no last-applied-configuration annotation found on resource: %s, to create the annotation, run the command with --create-annotation", o.Name)
 		}
-		conf, err := plan.Given(o.local.Value, o.live)
+		conf, err := apply.Given(o.local.Value, o.live)
 		if err != nil {
 			return conf, err
 		}
@@ -106,13 +106,13 @@ func (v *setVerb) rewrite(o kept) plan.Rewrite {
 }
 
 // send writes what was planned, several objects at once, and tells in input order.
-func (v *setVerb) send(ctx context.Context, objects []kept, plans []plan.Annotated, mode dryRun) error {
+func (v *setVerb) send(ctx context.Context, objects []kept, plans []apply.Annotated, mode dryRun) error {
 	outs := make([]write.Result, len(objects))
 	errs := make([]error, len(objects)+1)
 	begun := parallel.Each(ctx, len(objects), parallel.Limit, func(i int) {
 		outs[i] = write.Result{Outcome: write.Configured, Object: plans[i].Final, Planned: plans[i].Planned}
 		switch {
-		case plans[i].Action == plan.Nothing:
+		case plans[i].Action == apply.Nothing:
 			outs[i].Outcome = write.Unchanged
 		case mode != dryClient:
 			outs[i], errs[i] = v.store(ctx, objects[i], plans[i], v.rewrite(objects[i]), mode == dryServer)

@@ -34,7 +34,7 @@ func templated(v view) (form, error) {
 		return nil, err
 	}
 	return &listForm{view: v, print: func(obj any) ([]byte, error) {
-		u, err := object(obj)
+		u, err := printable(obj)
 		if err != nil {
 			return nil, err
 		}
@@ -72,8 +72,8 @@ func templatePrinter(v view) (printers.ResourcePrinter, error) {
 	return p, err
 }
 
-// object is a value in the form that kubectl's printers take.
-func object(v any) (runtime.Object, error) {
+// printable is a value in the form that kubectl's printers take.
+func printable(v any) (runtime.Object, error) {
 	text, err := jsonText(v)
 	if err != nil {
 		return nil, err

@@ -12,12 +12,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
-	"github.com/kubectl-merge/kubectl-merge/internal/source"
+	"github.com/kubectl-merge/kubectl-merge/pkg/object"
 )
 
 func item(group, kind, namespace, name string) *Item {
 	return &Item{
-		Object: source.Object{Value: map[string]any{}},
+		Object: object.Object{Value: map[string]any{}},
 		Target: cluster.Target{
 			Resource:  cluster.Resource{Group: group, Version: "v1", Kind: kind, Namespaced: namespace != ""},
 			Namespace: namespace, Name: name,
@@ -224,8 +224,8 @@ func TestRefusesDryRun(t *testing.T) {
 }
 
 func TestPlace(t *testing.T) {
-	object := func(namespace string) source.Object {
-		return source.Object{Value: map[string]any{"kind": "Pod", "metadata": map[string]any{"name": "p", "namespace": namespace}}}
+	object := func(namespace string) object.Object {
+		return object.Object{Value: map[string]any{"kind": "Pod", "metadata": map[string]any{"name": "p", "namespace": namespace}}}
 	}
 	for _, tt := range []struct {
 		reason     string

@@ -1,8 +1,8 @@
 package run
 
 import (
-	"github.com/kubectl-merge/kubectl-merge/internal/plan"
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 )
 
 // Keep says what of the items is to be there until the run ends. An object whose
@@ -19,7 +19,7 @@ const (
 // lighten puts away what Keep does not ask for.
 func (j *Job) lighten(item *Item) error {
 	p := item.Planned
-	if j.Keep == Everything || j.Keep == Changes && p.Action != plan.Nothing || tells(p) || item.consulted() {
+	if j.Keep == Everything || j.Keep == Changes && p.Action != apply.Nothing || tells(p) || item.consulted() {
 		// Conflicts are asked about, and told of twice.
 		if j.shelf && len(p.Conflicts) == 0 && !item.consulted() {
 			return item.putOnShelf()
@@ -47,7 +47,7 @@ func (i *Item) consulted() bool {
 }
 
 // tells: there is a note on values, or a conflict, for which the sides are needed.
-func tells(p plan.Planned) bool {
+func tells(p apply.Planned) bool {
 	return len(p.Conflicts)+len(p.Settled)+len(p.Removed)+len(p.Undecided) > 0
 }
 

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
-	"github.com/kubectl-merge/kubectl-merge/internal/plan"
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 )
 
 // MissingNamespace is a namespace that is not there, in which objects are to be made.
@@ -46,7 +46,7 @@ func unproven(items []*Item) []MissingNamespace {
 	var out []MissingNamespace
 	for _, item := range items {
 		name := item.Target.Namespace
-		if item.Err != nil || !item.Target.Namespaced || there[name] || item.Planned.Action != plan.Create {
+		if item.Err != nil || !item.Target.Namespaced || there[name] || item.Planned.Action != apply.Create {
 			continue
 		}
 		i := slices.IndexFunc(out, func(n MissingNamespace) bool { return n.Name == name })

@@ -3,14 +3,14 @@ package run
 import (
 	"testing"
 
-	"github.com/kubectl-merge/kubectl-merge/internal/plan"
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 )
 
 // TestUnproven: only namespaces of which nothing in the run shows that they exist are
 // asked for, each once.
 func TestUnproven(t *testing.T) {
 	created := func(i *Item) *Item {
-		i.Planned.Action = plan.Create
+		i.Planned.Action = apply.Create
 		return i
 	}
 	got := unproven([]*Item{

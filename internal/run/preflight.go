@@ -9,8 +9,8 @@ import (
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/parallel"
-	"github.com/kubectl-merge/kubectl-merge/internal/plan"
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 )
 
 // preflight has the server try the items. What it refuses for good ends the run
@@ -58,7 +58,7 @@ const young = 10 * time.Second
 // just put right may mean that the server has not taken that in yet.
 func (w *writer) carry(ctx context.Context, s write.Server, item *Item) (write.Result, error) {
 	for pause := 100 * time.Millisecond; ; pause *= 2 {
-		out, err := s.Apply(ctx, item.Target, item.Planned, func(ctx context.Context, live map[string]any) (plan.Planned, error) {
+		out, err := s.Apply(ctx, item.Target, item.Planned, func(ctx context.Context, live map[string]any) (apply.Planned, error) {
 			return w.again(ctx, item, live)
 		})
 		if !w.settling(item, err) {

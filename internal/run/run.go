@@ -12,18 +12,19 @@ import (
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/parallel"
-	"github.com/kubectl-merge/kubectl-merge/internal/plan"
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
+	"github.com/kubectl-merge/kubectl-merge/pkg/object"
 )
 
 // Item is one object on its way. Its Object may be Packed, and of its plan and
 // outcome there may be no more than Job.Keep says.
 type Item struct {
-	Object  source.Object
+	Object  object.Object
 	Target  cluster.Target
-	Answers []plan.Answer // what the user said about its conflicts
-	Planned plan.Planned
+	Answers []apply.Answer // what the user said about its conflicts
+	Planned apply.Planned
 	Result  write.Result // its Outcome is "" until the item is through
 	Err     error        // why it stays as it is
 	Late    error        // what went wrong after it was written
@@ -51,7 +52,7 @@ const (
 // Job is what is the same for all items of a run.
 type Job struct {
 	API         *cluster.Cluster
-	Planner     *plan.Planner
+	Planner     *apply.Planner
 	Forget      func() // called when the server has got new kinds; may be nil
 	Write       cluster.Write
 	Concurrency int
@@ -73,7 +74,7 @@ type Namespacing struct {
 
 // Resolve finds out how the server calls each object's kind and puts it into its
 // namespace. The error joins what is wrong with any of them.
-func (j *Job) Resolve(ctx context.Context, objects []source.Object, ns Namespacing) ([]*Item, error) {
+func (j *Job) Resolve(ctx context.Context, objects []object.Object, ns Namespacing) ([]*Item, error) {
 	for _, o := range objects {
 		if o.Group() == "apiextensions.k8s.io" && o.Kind() == "CustomResourceDefinition" {
 			for _, r := range cluster.Declared(o.Value) {
@@ -106,14 +107,14 @@ func (j *Job) Resolve(ctx context.Context, objects []source.Object, ns Namespaci
 // Repeated tells of objects that stand among the items more than once, see
 // source.Repeated.
 func Repeated(items []*Item) error {
-	objects := make([]source.Object, len(items))
+	objects := make([]object.Object, len(items))
 	for i, item := range items {
 		objects[i] = item.Object
 	}
 	return source.Repeated(objects)
 }
 
-func (j *Job) resolve(ctx context.Context, o source.Object, ns Namespacing) (*Item, error) {
+func (j *Job) resolve(ctx context.Context, o object.Object, ns Namespacing) (*Item, error) {
 	r, err := j.API.Find(ctx, o.Group(), o.Version(), o.Kind())
 	if err != nil {
 		return nil, fmt.Errorf("%s: %s: %w", o.Origin, o, err)
@@ -126,7 +127,7 @@ func (j *Job) resolve(ctx context.Context, o source.Object, ns Namespacing) (*It
 
 // Place is the object in its namespace: its own, else the default; none where its
 // kind is cluster-scoped.
-func (ns Namespacing) Place(o source.Object, namespaced bool) (source.Object, error) {
+func (ns Namespacing) Place(o object.Object, namespaced bool) (object.Object, error) {
 	own := o.Namespace()
 	switch {
 	case !namespaced:
@@ -188,18 +189,18 @@ func (j *Job) read(ctx context.Context, item *Item) {
 func (j *Job) merge(ctx context.Context, item *Item, live map[string]any) {
 	item.found = live != nil
 	if item.Planned, item.Err = j.again(ctx, item, live); item.Err == nil {
-		item.changes = item.Planned.Action != plan.Nothing
+		item.changes = item.Planned.Action != apply.Nothing
 		item.Err = j.lighten(item)
 	}
 }
 
 // again merges an item with what live is now.
-func (j *Job) again(ctx context.Context, item *Item, live map[string]any) (plan.Planned, error) {
+func (j *Job) again(ctx context.Context, item *Item, live map[string]any) (apply.Planned, error) {
 	whole, err := item.Object.Whole()
 	if err != nil {
-		return plan.Planned{}, err
+		return apply.Planned{}, err
 	}
-	return j.Planner.Plan(ctx, plan.Subject{
+	return j.Planner.Plan(ctx, apply.Subject{
 		Object:    whole,
 		Name:      item.Target.String(),
 		HasStatus: item.Target.Status,
@@ -211,7 +212,7 @@ func (j *Job) again(ctx context.Context, item *Item, live map[string]any) (plan.
 // was decided.
 func (j *Job) Replan(ctx context.Context, item *Item) {
 	item.Planned, item.Err = j.again(ctx, item, item.Planned.Live)
-	item.changes = item.Planned.Action != plan.Nothing
+	item.changes = item.Planned.Action != apply.Nothing
 }
 
 // Failed joins the items' errors, each an *ObjectError; nil where there are none.

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
-	"github.com/kubectl-merge/kubectl-merge/internal/plan"
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
@@ -45,7 +45,7 @@ func (i *Item) putOnShelf() error {
 // drop leaves no more of the item's plan and outcome than what says what became of it.
 func (i *Item) drop() {
 	i.Object = i.Object.Packed()
-	i.Planned = plan.Planned{Subject: plan.Subject{Object: i.Object, Name: i.Planned.Name}, Action: i.Planned.Action}
+	i.Planned = apply.Planned{Subject: apply.Subject{Object: i.Object, Name: i.Planned.Name}, Action: i.Planned.Action}
 	i.Result.Planned, i.Result.Object = i.Planned, nil
 }
 

@@ -7,16 +7,17 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/kubectl-merge/kubectl-merge/internal/plan"
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/object"
 )
 
 // onShelf merges three objects with their live forms: one that a change overwrites,
 // one that is to be made, one that is as it should be.
 func onShelf(t *testing.T, j *Job) []*Item {
 	t.Helper()
-	j.Planner = &plan.Planner{Policy: merge.Policies[0], Manager: "kubectl-client-side-apply"}
+	j.Planner = &apply.Planner{Policy: merge.Policies[0], Manager: "kubectl-client-side-apply"}
 	live := func(n int, value string) map[string]any {
 		return parsed(t, fmt.Sprintf(`{apiVersion: v1, kind: ConfigMap, metadata: {name: c%d, namespace: prod, resourceVersion: "7",
   managedFields: [{manager: other, operation: Update, apiVersion: v1, fieldsType: FieldsV1, fieldsV1: {"f:data": {"f:a": {}}}}],
@@ -26,7 +27,7 @@ func onShelf(t *testing.T, j *Job) []*Item {
 	all := items(3, "", "ConfigMap", "prod")
 	for i, item := range all {
 		item.Target.Name = fmt.Sprint("c", i)
-		item.Object = source.Object{Value: parsed(t, fmt.Sprintf(`{apiVersion: v1, kind: ConfigMap, metadata: {name: c%d, namespace: prod}, data: {a: "1"}}`, i))}.Packed()
+		item.Object = object.Object{Value: parsed(t, fmt.Sprintf(`{apiVersion: v1, kind: ConfigMap, metadata: {name: c%d, namespace: prod}, data: {a: "1"}}`, i))}.Packed()
 	}
 	j.merge(t.Context(), all[0], live(0, "2"))
 	j.merge(t.Context(), all[1], nil)

@@ -4,21 +4,22 @@ import (
 	"fmt"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/object"
 	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
 )
 
-// At is the place of a field of the object, as errors name it: web.yaml: line 7. The
+// At is the place of a field of an object that was read here, as errors name it: web.yaml: line 7. The
 // file is read again for it, so this is for what ends a run; where that cannot be
 // done (standard input, a URL), or the field is not there, it is the object's place.
-func (o Object) At(p merge.Path) string {
+func At(o object.Object, p merge.Path) string {
 	at := o.Origin
-	if line := o.line(p); line > 0 {
+	if line := lineOf(o, p); line > 0 {
 		return fmt.Sprintf("%s: line %d", at.File, line)
 	}
 	return at.String()
 }
 
-func (o Object) line(p merge.Path) int {
+func lineOf(o object.Object, p merge.Path) int {
 	data, err := ReadFile(o.Origin.File)
 	if err != nil {
 		return 0

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/object"
 )
 
 func TestAt(t *testing.T) {
@@ -63,13 +64,13 @@ items:
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := objects[tt.object].At(p); got != file+tt.want {
+		if got := At(objects[tt.object], p); got != file+tt.want {
 			t.Errorf("%s: got %s, want %s", tt.path, strings.TrimPrefix(got, file), tt.want)
 		}
 	}
-	var piped Object
-	piped.Origin = Origin{File: "standard input", Line: 3}
-	if got := piped.At(merge.Path{merge.Named("data")}); got != "standard input: line 3" {
+	var piped object.Object
+	piped.Origin = object.Origin{File: "standard input", Line: 3}
+	if got := At(piped, merge.Path{merge.Named("data")}); got != "standard input: line 3" {
 		t.Errorf("got %s", got)
 	}
 }

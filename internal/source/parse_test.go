@@ -7,15 +7,17 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/object"
 )
 
 // inOnePiece reads a file as parse does, but no list item by item.
-func inOnePiece(name string, data []byte) ([]Object, []error) {
+func inOnePiece(name string, data []byte) ([]object.Object, []error) {
 	chunks, err := split(data)
 	if err != nil {
 		return nil, []error{err}
 	}
-	p := parser{file: name, keep: func(o Object) (Object, bool) { return o, true }}
+	p := parser{file: name, keep: func(o object.Object) (object.Object, bool) { return o, true }}
 	for _, c := range chunks {
 		p.whole(c)
 	}
@@ -62,7 +64,7 @@ func TestLists(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", tt.reason, err)
 		}
-		p := parser{file: "list.yaml", keep: func(o Object) (Object, bool) { return o, true }}
+		p := parser{file: "list.yaml", keep: func(o object.Object) (object.Object, bool) { return o, true }}
 		apart := true
 		for _, c := range chunks {
 			apart = p.list(c) && apart
@@ -78,7 +80,7 @@ func TestLists(t *testing.T) {
 }
 
 // same compares what a file's list items come to by themselves and in one piece.
-func same(t *testing.T, reason, text string) []Object {
+func same(t *testing.T, reason, text string) []object.Object {
 	t.Helper()
 	want, errs := inOnePiece("list.yaml", []byte(text))
 	got, err := Parse("list.yaml", []byte(text))
@@ -92,7 +94,7 @@ func same(t *testing.T, reason, text string) []Object {
 }
 
 // places are objects with where they stand.
-func places(objects []Object) []string {
+func places(objects []object.Object) []string {
 	all := make([]string, len(objects))
 	for i, o := range objects {
 		all[i] = fmt.Sprintf("%s: %v", o.Origin, o.Value)
@@ -125,7 +127,7 @@ func TestListsAreStreamed(t *testing.T) {
 		var most uint64
 		n := 0
 		before := heap()
-		objects, err := parse("list", data, func(o Object) (Object, bool) {
+		objects, err := parse("list", data, func(o object.Object) (object.Object, bool) {
 			if n++; n%500 == 0 {
 				most = max(most, heap()-before)
 			}

@@ -17,6 +17,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/kubectl-merge/kubectl-merge/pkg/object"
 	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 )
 
@@ -37,7 +38,7 @@ type Inputs struct {
 
 	// Change, which may be nil, is given all objects before any is left out or
 	// packed. Where one of them cannot be read, none is given back.
-	Change func([]Object) ([]Object, error)
+	Change func([]object.Object) ([]object.Object, error)
 }
 
 // Stdin is the name of standard input in errors.
@@ -50,22 +51,22 @@ var extensions = []string{".json", ".yaml", ".yml"}
 // Read reads every object of the inputs, in their order; kind: List comes back as
 // its items. The error joins what is wrong with any of the documents, and the
 // good objects come back beside it.
-func Read(ctx context.Context, in Inputs) ([]Object, error) {
+func Read(ctx context.Context, in Inputs) ([]object.Object, error) {
 	keep, err := in.keeping()
 	if err != nil {
 		return nil, err
 	}
 	first := keep
 	if in.Change != nil { // it has to see all of them, as they are
-		first = func(o Object) (Object, bool) { in.Values.Add(o.Value); return o, true }
+		first = func(o object.Object) (object.Object, bool) { in.Values.Add(o.Value); return o, true }
 	}
 	var (
-		objects []Object
+		objects []object.Object
 		errs    []error
 	)
 	in.texts(ctx, func(name string, data []byte, err error) {
 		if err == nil {
-			var got []Object
+			var got []object.Object
 			if got, err = parse(name, data, first); err != nil && redact.Mentions(string(data)) {
 				in.Values.AddLines(string(data)) // the error may quote what nobody could read
 			}
@@ -118,7 +119,7 @@ func (in Inputs) keeping() (keeping, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--selector %q: %w", in.Selector, err)
 	}
-	return func(o Object) (Object, bool) {
+	return func(o object.Object) (object.Object, bool) {
 		in.Values.Add(o.Value)
 		if in.Selector != "" && !selector.Matches(labels.Set(o.Labels())) {
 			return o, false

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/object"
 )
 
 const configMap = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: %s}\n"
@@ -31,7 +33,7 @@ func write(t *testing.T, files map[string]string) string {
 
 func named(name string) string { return fmt.Sprintf(configMap, name) }
 
-func names(objects []Object) []string {
+func names(objects []object.Object) []string {
 	var all []string
 	for _, o := range objects {
 		all = append(all, o.Name())
@@ -152,22 +154,22 @@ func TestSavedFind(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	object := func(apiVersion, kind, namespace, name string) Object {
-		return Object{Value: map[string]any{"apiVersion": apiVersion, "kind": kind, "metadata": map[string]any{"name": name, "namespace": namespace}}}
+	named := func(apiVersion, kind, namespace, name string) object.Object {
+		return object.Object{Value: map[string]any{"apiVersion": apiVersion, "kind": kind, "metadata": map[string]any{"name": name, "namespace": namespace}}}
 	}
 	for _, tt := range []struct {
 		reason string
-		local  Object
+		local  object.Object
 		found  bool
 		err    string
 	}{
-		{"the same namespace", object("apps/v1", "Deployment", "prod", "web"), true, ""},
-		{"the version does not count", object("apps/v1beta2", "Deployment", "prod", "web"), true, ""},
-		{"the group does", object("extensions/v1beta1", "Deployment", "prod", "web"), false, ""},
-		{"another namespace", object("apps/v1", "Deployment", "dev", "web"), false, ""},
-		{"local without a namespace, one saved", object("apps/v1", "Deployment", "", "one"), true, ""},
-		{"local without a namespace, two saved", object("apps/v1", "Deployment", "", "web"), false, "say which with -n"},
-		{"saved without a namespace", object("v1", "ConfigMap", "prod", "bare"), true, ""},
+		{"the same namespace", named("apps/v1", "Deployment", "prod", "web"), true, ""},
+		{"the version does not count", named("apps/v1beta2", "Deployment", "prod", "web"), true, ""},
+		{"the group does", named("extensions/v1beta1", "Deployment", "prod", "web"), false, ""},
+		{"another namespace", named("apps/v1", "Deployment", "dev", "web"), false, ""},
+		{"local without a namespace, one saved", named("apps/v1", "Deployment", "", "one"), true, ""},
+		{"local without a namespace, two saved", named("apps/v1", "Deployment", "", "web"), false, "say which with -n"},
+		{"saved without a namespace", named("v1", "ConfigMap", "prod", "bare"), true, ""},
 	} {
 		got, err := saved.Find(tt.local)
 		if (got != nil) != tt.found || (err == nil) != (tt.err == "") || err != nil && !strings.Contains(err.Error(), tt.err) {

@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/object"
 )
 
 // Saved is a cluster's objects as files hold them, by `kubectl get -o yaml` say.
 type Saved struct {
-	byID   map[Identity]Object
-	byName map[Identity][]string // namespaces in which there is one, under the identity without
+	byID   map[object.Identity]object.Object
+	byName map[object.Identity][]string // namespaces in which there is one, under the identity without
 }
 
 // ReadSaved reads objects that stand for a cluster's live ones from files, folders
@@ -25,7 +27,7 @@ func ReadSaved(ctx context.Context, in Inputs) (*Saved, error) {
 	if err := Repeated(objects); err != nil {
 		return nil, err
 	}
-	s := &Saved{byID: make(map[Identity]Object, len(objects)), byName: map[Identity][]string{}}
+	s := &Saved{byID: make(map[object.Identity]object.Object, len(objects)), byName: map[object.Identity][]string{}}
 	for _, o := range objects {
 		id := o.ID()
 		s.byID[id] = o
@@ -37,14 +39,14 @@ func ReadSaved(ctx context.Context, in Inputs) (*Saved, error) {
 
 // Select gives the saved objects that fit says yes to, those of the same place in
 // the order of their names.
-func (s *Saved) Select(fit func(Object) bool) []Object {
-	var out []Object
+func (s *Saved) Select(fit func(object.Object) bool) []object.Object {
+	var out []object.Object
 	for _, o := range s.byID {
 		if fit(o) {
 			out = append(out, o)
 		}
 	}
-	slices.SortFunc(out, func(a, b Object) int {
+	slices.SortFunc(out, func(a, b object.Object) int {
 		return cmp.Or(strings.Compare(a.Namespace(), b.Namespace()), strings.Compare(a.Name(), b.Name()), strings.Compare(a.String(), b.String()))
 	})
 	return out
@@ -53,7 +55,7 @@ func (s *Saved) Select(fit func(Object) bool) []Object {
 // Find is the saved object that o is about: of the same group, kind, namespace and
 // name. A namespace that is missing on one side matches the other's. nil, without
 // an error, where there is none.
-func (s *Saved) Find(o Object) (*Object, error) {
+func (s *Saved) Find(o object.Object) (*object.Object, error) {
 	id := o.ID()
 	if found, ok := s.byID[id]; ok {
 		return &found, nil
@@ -75,5 +77,5 @@ func (s *Saved) Find(o Object) (*Object, error) {
 		return &found, nil
 	}
 	slices.Sort(namespaces)
-	return nil, fmt.Errorf("%s: is saved in several namespaces (%v): say which with -n", o.place(), namespaces)
+	return nil, fmt.Errorf("%s: is saved in several namespaces (%v): say which with -n", o.Place(), namespaces)
 }

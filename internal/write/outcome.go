@@ -1,6 +1,6 @@
 package write
 
-import "github.com/kubectl-merge/kubectl-merge/internal/plan"
+import "github.com/kubectl-merge/kubectl-merge/pkg/apply"
 
 // Outcome says what became of an object, as kubectl apply prints it.
 type Outcome string
@@ -17,29 +17,29 @@ const (
 type Result struct {
 	Outcome Outcome
 	Object  map[string]any // as the server has it now; the result for Unsettled
-	Planned plan.Planned   // what was sent in the end
+	Planned apply.Planned  // what was sent in the end
 	Notes   []string       // told: one line each, without the object's name
 	Retries int            // how often it had to be read and merged again
 }
 
 // Writes says whether p asks for a write: something changes, and no conflict is left.
-func Writes(p plan.Planned) bool {
-	return p.Action != plan.Nothing && len(p.Conflicts) == 0
+func Writes(p apply.Planned) bool {
+	return p.Action != apply.Nothing && len(p.Conflicts) == 0
 }
 
 // Foreseen is the result that writing p would have, as far as the plan knows: what a
 // run without a server reports, and of an object that is not sent what any run does.
 // Object is nil where p is Sealed.
-func Foreseen(p plan.Planned) Result { return Result{}.of(p) }
+func Foreseen(p apply.Planned) Result { return Result{}.of(p) }
 
-func (o Result) of(p plan.Planned) Result {
+func (o Result) of(p apply.Planned) Result {
 	o.Planned, o.Object = p, p.Final
 	switch {
 	case len(p.Conflicts) > 0:
 		o.Outcome = Unsettled
-	case p.Action == plan.Create:
+	case p.Action == apply.Create:
 		o.Outcome = Created
-	case p.Action == plan.Change:
+	case p.Action == apply.Change:
 		o.Outcome = Configured
 	default:
 		o.Outcome, o.Object = Unchanged, p.Live
@@ -55,7 +55,7 @@ func (o Result) stored(obj map[string]any, dry bool) Result {
 	o = o.of(p)
 	o.Object = obj
 	same := !dry && version(obj) == read(p) || dry && p.Sealed == nil && !differ(p.Live, obj)
-	if p.Action == plan.Change && same {
+	if p.Action == apply.Change && same {
 		o.Outcome = Unchanged
 	}
 	return o

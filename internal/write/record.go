@@ -3,7 +3,7 @@ package write
 import (
 	"slices"
 
-	"github.com/kubectl-merge/kubectl-merge/internal/plan"
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
@@ -12,14 +12,14 @@ import (
 // record is what a run has to report whatever it finds when it reads again: the
 // plans that were sent, and done as far as can be seen.
 type record struct {
-	sent  *plan.Planned // the last one, while it is not certain what became of it
-	doubt string        // why it is not
-	done  *plan.Planned // those before, as one
+	sent  *apply.Planned // the last one, while it is not certain what became of it
+	doubt string         // why it is not
+	done  *apply.Planned // those before, as one
 }
 
 // remember keeps a plan that was sent and may have been done, and why that is not
 // certain.
-func (r *record) remember(sent plan.Planned, doubt string) { r.sent, r.doubt = &sent, doubt }
+func (r *record) remember(sent apply.Planned, doubt string) { r.sent, r.doubt = &sent, doubt }
 
 // look finds out from the object as it is now whether the plan that was sent last was
 // done, so that it is reported beside the next.
@@ -35,14 +35,14 @@ func (r *record) look(live map[string]any, manager string) (others string) {
 
 // landed: the object holds what the plan was sent for. Of a plan that writes another
 // last-applied configuration, that is the mark.
-func landed(p plan.Planned, live map[string]any) bool {
+func landed(p apply.Planned, live map[string]any) bool {
 	if p.Sealed != nil || live == nil || p.Live != nil && version(live) == version(p.Live) {
 		return false
 	}
 	if want := lastapplied.Read(p.Final).Text; want != lastapplied.Read(map[string]any(p.Live)).Text {
 		return want == lastapplied.Read(live).Text
 	}
-	if p.Action == plan.Create {
+	if p.Action == apply.Create {
 		return false // somebody else made it, for all one can see
 	}
 	patch, _ := diff.MergePatch(p.Live, p.Final)
@@ -69,7 +69,7 @@ func holdsAny(patch map[string]any, in any) bool {
 
 // both is a plan as it is reported that was done after another: from where the first
 // began to where the second ends.
-func both(first *plan.Planned, second plan.Planned) *plan.Planned {
+func both(first *apply.Planned, second apply.Planned) *apply.Planned {
 	if first == nil || first.Sealed != nil || second.Sealed != nil {
 		return &second
 	}
@@ -78,8 +78,8 @@ func both(first *plan.Planned, second plan.Planned) *plan.Planned {
 	out.Settled = append(slices.Clone(first.Settled), second.Settled...)
 	out.Removed = append(slices.Clone(first.Removed), second.Removed...)
 	out.Changes = append(slices.Clone(first.Changes), second.Changes...)
-	if first.Action == plan.Create {
-		out.Action = plan.Create
+	if first.Action == apply.Create {
+		out.Action = apply.Create
 	}
 	return &out
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
-	"github.com/kubectl-merge/kubectl-merge/internal/plan"
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
@@ -37,7 +37,7 @@ func (c *carrying) refused(ctx context.Context, err error) error {
 
 // sent is the object that was refused.
 type sent struct {
-	plan.Planned
+	apply.Planned
 	owners *merge.Owners
 }
 

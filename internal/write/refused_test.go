@@ -3,9 +3,9 @@ package write
 import (
 	"testing"
 
-	"github.com/kubectl-merge/kubectl-merge/internal/plan"
-	"github.com/kubectl-merge/kubectl-merge/internal/source"
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/object"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
@@ -17,8 +17,8 @@ func TestPlaceOfARefusal(t *testing.T) {
 		spec: {clusterIP: 10.0.0.1, ports: [{name: web, port: 80, protocol: TCP}, {name: http, port: 8080, protocol: TCP}]}}`)
 	local := value(t, `{kind: Service, spec: {type: ClusterIP, ports: [{name: http, port: 80, protocol: TCP}]}}`)
 	final := value(t, `{kind: Service, spec: {type: ClusterIP, clusterIP: 10.0.0.1, selector: {a.b/c: x}, ports: [{name: http, port: 80, protocol: TCP}, {name: http, port: 8080, protocol: TCP}]}}`)
-	s := sent{owners: merge.ParseOwners(live["metadata"]), Planned: plan.Planned{
-		Subject: plan.Subject{Object: source.Object{Value: local}}, Live: live, Final: final, Type: service,
+	s := sent{owners: merge.ParseOwners(live["metadata"]), Planned: apply.Planned{
+		Subject: apply.Subject{Object: object.Object{Value: local}}, Live: live, Final: final, Type: service,
 	}}
 	for _, tt := range []struct{ field, kind, path, whose string }{
 		{"spec.ports[1].name", "duplicate value", "spec.ports[port=8080,protocol=TCP].name",

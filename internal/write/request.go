@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
-	"github.com/kubectl-merge/kubectl-merge/internal/plan"
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 )
 
@@ -29,11 +29,11 @@ func (b body) any() any {
 // request is what is to be sent for a plan that writes. A pinned one is bound to
 // the values that it replaces, any other to the version of the object that was
 // merged.
-func request(p plan.Planned, pinned bool) (body, error) {
+func request(p apply.Planned, pinned bool) (body, error) {
 	if p.Sealed != nil {
 		return body{text: p.Sealed.Body, JSON: p.Sealed.JSON}, nil
 	}
-	if p.Action == plan.Create {
+	if p.Action == apply.Create {
 		return body{value: p.Final}, nil
 	}
 	_, sayable := diff.Sayable(p.Live, p.Final)
@@ -50,7 +50,7 @@ func request(p plan.Planned, pinned bool) (body, error) {
 
 // bound is the merge patch with the resourceVersion of the object that was merged,
 // so that the server refuses it if anybody has written since.
-func bound(p plan.Planned) (map[string]any, error) {
+func bound(p apply.Planned) (map[string]any, error) {
 	patch, _ := diff.MergePatch(p.Live, p.Final)
 	rv := version(p.Live)
 	if rv == "" {
@@ -72,12 +72,12 @@ func bound(p plan.Planned) (map[string]any, error) {
 // Seal is the plan with the request that it comes to in place of Live, Final and
 // Result, which take far more room. Where it has to be merged anew, that makes a
 // whole plan of it again.
-func Seal(p plan.Planned) (plan.Planned, error) {
+func Seal(p apply.Planned) (apply.Planned, error) {
 	if p.Sealed != nil {
 		return p, nil
 	}
-	sealed := &plan.Sealed{Version: strings.Clone(version(p.Live))} // a part of the server's whole answer, else
-	if p.Action != plan.Nothing {
+	sealed := &apply.Sealed{Version: strings.Clone(version(p.Live))} // a part of the server's whole answer, else
+	if p.Action != apply.Nothing {
 		b, err := request(p, false)
 		if err != nil {
 			return p, fmt.Errorf("%s: %w", p.Name, err)
@@ -94,7 +94,7 @@ func Seal(p plan.Planned) (plan.Planned, error) {
 }
 
 // read is the version of the live object that was merged.
-func read(p plan.Planned) string {
+func read(p apply.Planned) string {
 	if p.Sealed != nil {
 		return p.Sealed.Version
 	}

@@ -3,8 +3,8 @@ package write
 import (
 	"testing"
 
-	"github.com/kubectl-merge/kubectl-merge/internal/plan"
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 	"github.com/kubectl-merge/kubectl-merge/pkg/strategy"
 )
 
@@ -24,22 +24,22 @@ func value(t *testing.T, text string) map[string]any {
 func TestSeal(t *testing.T) {
 	for _, tt := range []struct {
 		reason, live, final string
-		action              plan.Action
+		action              apply.Action
 		body                string
 		json                bool
 	}{
-		{"a new object is sent whole", ``, `{kind: A, spec: {big: 9007199254740993}}`, plan.Create,
+		{"a new object is sent whole", ``, `{kind: A, spec: {big: 9007199254740993}}`, apply.Create,
 			`{"kind":"A","spec":{"big":9007199254740993}}` + "\n", false},
 		{"a change is bound to the version that was merged", `{kind: A, metadata: {name: a, resourceVersion: "7"}, spec: {a: 1, b: 2}}`,
-			`{kind: A, metadata: {name: a, resourceVersion: "7", labels: {x: <y>}}, spec: {a: 3}}`, plan.Change,
+			`{kind: A, metadata: {name: a, resourceVersion: "7", labels: {x: <y>}}, spec: {a: 3}}`, apply.Change,
 			`{"metadata":{"labels":{"x":"<y>"},"resourceVersion":"7"},"spec":{"a":3,"b":null}}` + "\n", false},
 		{"what a merge patch cannot say is a JSON patch", `{kind: A, metadata: {resourceVersion: "7"}, spec: {}}`,
-			`{kind: A, metadata: {resourceVersion: "7"}, spec: {a: {b: null}}}`, plan.Change,
+			`{kind: A, metadata: {resourceVersion: "7"}, spec: {a: {b: null}}}`, apply.Change,
 			`[{"op":"test","path":"/metadata/resourceVersion","value":"7"},{"op":"test","path":"/spec/a","value":null},{"op":"add","path":"/spec/a","value":{"b":null}}]` + "\n", true},
-		{"nothing to send", `{kind: A, metadata: {resourceVersion: "7"}}`, `{kind: A, metadata: {resourceVersion: "7"}}`, plan.Nothing, ``, false},
+		{"nothing to send", `{kind: A, metadata: {resourceVersion: "7"}}`, `{kind: A, metadata: {resourceVersion: "7"}}`, apply.Nothing, ``, false},
 	} {
-		p := plan.Planned{
-			Subject: plan.Subject{Name: "a/a"}, Action: tt.action, Live: value(t, tt.live), Final: value(t, tt.final),
+		p := apply.Planned{
+			Subject: apply.Subject{Name: "a/a"}, Action: tt.action, Live: value(t, tt.live), Final: value(t, tt.final),
 			Output: strategy.Output{}, Problems: []string{"told"},
 		}
 		got, err := Seal(p)
@@ -54,14 +54,14 @@ func TestSeal(t *testing.T) {
 		if got.Live != nil || got.Final != nil || got.Action != tt.action || len(got.Problems) != 1 {
 			t.Errorf("%s: %+v: the objects are to go, the rest is to stay", tt.reason, got)
 		}
-		if tt.action == plan.Nothing {
+		if tt.action == apply.Nothing {
 			continue
 		}
 		if again, err := request(got, false); err != nil || again.JSON != tt.json || string(again.text) != tt.body {
 			t.Errorf("%s: sends %q, %v", tt.reason, again.text, err)
 		}
 	}
-	if _, err := Seal(plan.Planned{Action: plan.Change, Live: map[string]any{}, Final: map[string]any{"a": "b"}}); err == nil {
+	if _, err := Seal(apply.Planned{Action: apply.Change, Live: map[string]any{}, Final: map[string]any{"a": "b"}}); err == nil {
 		t.Error("a change that is bound to no version must not be sent")
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
-	"github.com/kubectl-merge/kubectl-merge/internal/plan"
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 )
 
 // ErrUnknown is what a write ended with of which nobody knows whether it was done. It is
@@ -54,7 +54,7 @@ func (c *carrying) settle(ctx context.Context, cause error) error {
 		return fmt.Errorf("%s: %w: %w", c.target, cause, ErrUnknown)
 	}
 	switch {
-	case c.out.Planned.Action == plan.Nothing:
+	case c.out.Planned.Action == apply.Nothing:
 		return nil
 	case again && c.lost < lostTries:
 		return nil

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
-	"github.com/kubectl-merge/kubectl-merge/internal/plan"
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 )
@@ -26,7 +26,7 @@ type Server struct {
 }
 
 // Replan merges anew with what live has become.
-type Replan func(ctx context.Context, live map[string]any) (plan.Planned, error)
+type Replan func(ctx context.Context, live map[string]any) (apply.Planned, error)
 
 // How often a write that somebody else overtook is merged anew: first bound to
 // the whole object, then only to the values that it replaces, so that whoever
@@ -44,7 +44,7 @@ const stillTries = 5
 // was changed meanwhile, it is read and merged anew, a bounded number of times.
 // Where the server's answer was lost, it is read to find out what became of it.
 // What was sent is reported, whatever is found then. The error names the object.
-func (s *Server) Apply(ctx context.Context, t cluster.Target, p plan.Planned, replan Replan) (Result, error) {
+func (s *Server) Apply(ctx context.Context, t cluster.Target, p apply.Planned, replan Replan) (Result, error) {
 	c := carrying{Server: s, target: t, replan: replan, out: Result{Planned: p}}
 	for try := 0; ; try++ {
 		p := c.out.Planned
@@ -63,7 +63,7 @@ func (s *Server) Apply(ctx context.Context, t cluster.Target, p plan.Planned, re
 		case err == nil:
 			c.written(obj)
 			return c.out, nil
-		case cluster.Uncertain(err), cluster.IsNotFound(err) && p.Action == plan.Create:
+		case cluster.Uncertain(err), cluster.IsNotFound(err) && p.Action == apply.Create:
 			if err := c.settle(ctx, err); err != nil {
 				return c.out, err
 			}
@@ -119,7 +119,7 @@ func (c *carrying) written(obj map[string]any) {
 	}
 	c.note(c.doubt + "; it was done, and merged again with what others changed since")
 	c.out.Planned = *both(c.done, c.out.Planned)
-	if c.out.Planned.Action == plan.Create {
+	if c.out.Planned.Action == apply.Create {
 		c.out.Outcome = Created
 	}
 }
@@ -166,12 +166,12 @@ func (c *carrying) changedBy(name string) {
 }
 
 // overtaken: somebody else wrote between our reading and our writing.
-func overtaken(err error, p plan.Planned) bool {
+func overtaken(err error, p apply.Planned) bool {
 	switch {
 	case cluster.IsConflict(err), cluster.IsAlreadyExists(err):
 		return true
 	case cluster.IsNotFound(err):
-		return p.Action == plan.Change
+		return p.Action == apply.Change
 	case cluster.IsUnsupported(err):
 		return p.Sealed != nil // what is to be put in place of live has to be made first
 	}
@@ -199,12 +199,12 @@ func (c *carrying) reread(ctx context.Context, try int) error {
 	return nil
 }
 
-func (s *Server) send(ctx context.Context, t cluster.Target, p plan.Planned, pinned bool, out *Result) (map[string]any, error) {
+func (s *Server) send(ctx context.Context, t cluster.Target, p apply.Planned, pinned bool, out *Result) (map[string]any, error) {
 	body, err := request(p, pinned)
 	switch {
 	case err != nil:
 		return nil, err
-	case p.Action == plan.Create:
+	case p.Action == apply.Create:
 		return s.API.Create(ctx, t, body.any(), s.Write)
 	}
 	patch := s.API.MergePatch

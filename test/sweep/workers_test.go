@@ -8,11 +8,11 @@ import (
 	"testing"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
-	"github.com/kubectl-merge/kubectl-merge/internal/plan"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
-	"github.com/kubectl-merge/kubectl-merge/internal/source"
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/object"
 	"github.com/kubectl-merge/kubectl-merge/test/sweep/gen"
 )
 
@@ -23,7 +23,7 @@ func TestWorkers(t *testing.T) {
 	kinds := builtin(t)
 	const n = 600 // more than are kept whole
 	t.Logf("seed %d, %d objects of %d kinds", *seed, n, len(kinds))
-	var locals []source.Object
+	var locals []object.Object
 	var lives []map[string]any
 	for i := range n {
 		k := kinds[i%len(kinds)]
@@ -37,7 +37,7 @@ func TestWorkers(t *testing.T) {
 			}
 			live, _ = lastapplied.With(live, text).(map[string]any)
 		}
-		locals = append(locals, source.Object{Value: local, Origin: source.Origin{File: "made.yaml", Document: i + 1, Many: true}})
+		locals = append(locals, object.Object{Value: local, Origin: object.Origin{File: "made.yaml", Document: i + 1, Many: true}})
 		lives = append(lives, live)
 	}
 	want := worked(t, locals, lives, rand.Perm(n), 1, false)
@@ -55,10 +55,10 @@ func TestWorkers(t *testing.T) {
 }
 
 // worked merges the objects in an order, and gives what each comes to.
-func worked(t *testing.T, locals []source.Object, lives []map[string]any, order []int, workers int, shown bool) []string {
+func worked(t *testing.T, locals []object.Object, lives []map[string]any, order []int, workers int, shown bool) []string {
 	t.Helper()
 	job := &run.Job{
-		Planner:     &plan.Planner{Policy: merge.Policies[0], Manager: "kubectl-client-side-apply", Validate: plan.Warn},
+		Planner:     &apply.Planner{Policy: merge.Policies[0], Manager: "kubectl-client-side-apply", Validate: apply.Warn},
 		Concurrency: workers,
 		Shown:       shown,
 	}

@@ -1,7 +1,10 @@
-package source
+// Package object holds one API object as exact JSON values, with what tells it from others and
+// the place where it was read. It refuses to read, to send and to know a kind.
+package object
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 )
 
@@ -97,13 +100,16 @@ func (o Object) InNamespace(namespace string) Object {
 	if o.Namespace() == namespace {
 		return o
 	}
-	meta := clone(o.meta())
+	meta := maps.Clone(o.meta())
+	if meta == nil {
+		meta = map[string]any{}
+	}
 	if namespace == "" {
 		delete(meta, "namespace")
 	} else {
 		meta["namespace"] = namespace
 	}
-	o.Value = clone(o.Value)
+	o.Value = maps.Clone(o.Value)
 	o.Value["metadata"] = meta
 	return o
 }
@@ -116,12 +122,4 @@ func (o Object) meta() map[string]any {
 func text(m map[string]any, key string) string {
 	s, _ := m[key].(string)
 	return s
-}
-
-func clone(m map[string]any) map[string]any {
-	c := make(map[string]any, len(m)+1)
-	for k, v := range m {
-		c[k] = v
-	}
-	return c
 }

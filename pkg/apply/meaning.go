@@ -1,4 +1,4 @@
-package plan
+package apply
 
 import (
 	"cmp"
@@ -8,10 +8,10 @@ import (
 	"strconv"
 	"unicode/utf8"
 
-	"github.com/kubectl-merge/kubectl-merge/internal/source"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/object"
 	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
@@ -26,7 +26,7 @@ type Meaning struct {
 // configuration a.Was was made a.Now. local is what will be merged then; nil where
 // nobody knows, and then it is what was applied last without the fields that were
 // given up. The error is one of the merge, which is gone through for this.
-func (p *Planner) Meanings(ctx context.Context, a Annotated, local *source.Object) ([]Meaning, error) {
+func (p *Planner) Meanings(ctx context.Context, a Annotated, local *object.Object) ([]Meaning, error) {
 	was, now := lastapplied.FoldStringData(bare(a.Was.Value)), lastapplied.FoldStringData(bare(a.Now.Value))
 	changes := merge.Diff(was, now, a.Type)
 	if len(changes) == 0 {
@@ -41,7 +41,7 @@ func (p *Planner) Meanings(ctx context.Context, a Annotated, local *source.Objec
 		if err != nil {
 			return nil, err
 		}
-		subject.Object = source.Object{Value: value}
+		subject.Object = object.Object{Value: value}
 	}
 	next := *p
 	next.Validate, next.Trace, next.Original = Ignore, false, Originals{From: Annotation}
@@ -49,7 +49,7 @@ func (p *Planner) Meanings(ctx context.Context, a Annotated, local *source.Objec
 	if err != nil {
 		return nil, err
 	}
-	m.elsewhere = source.Object{Value: a.Live}.APIVersion() != apiVersion(a.Now.Value)
+	m.elsewhere = object.Object{Value: a.Live}.APIVersion() != apiVersion(a.Now.Value)
 	m.local, m.result = lastapplied.FoldStringData(subject.Value), planned.Result
 	var all []Meaning
 	for _, c := range changes {

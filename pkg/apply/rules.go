@@ -1,4 +1,4 @@
-package plan
+package apply
 
 import (
 	"context"
@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/kubectl-merge/kubectl-merge/internal/source"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/object"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
@@ -26,7 +26,7 @@ type UserRules struct {
 // object does not have, and a kind that is misspelt. served says whether a server has a
 // kind that neither the objects nor the built-in types have; nil where nobody can be
 // asked. The error names file and line.
-func (p *Planner) CheckRules(ctx context.Context, objects []source.Object, served func(ctx context.Context, kind string) (bool, error)) error {
+func (p *Planner) CheckRules(ctx context.Context, objects []object.Object, served func(ctx context.Context, kind string) (bool, error)) error {
 	r := p.Rules
 	if r == nil {
 		return nil

@@ -1,4 +1,4 @@
-package plan
+package apply
 
 import (
 	"context"
@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kubectl-merge/kubectl-merge/internal/source"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/object"
 )
 
 func read(t *testing.T, text string) map[string]any {
@@ -22,7 +22,7 @@ func read(t *testing.T, text string) map[string]any {
 
 func subject(t *testing.T, text string) Subject {
 	t.Helper()
-	o := source.Object{Value: read(t, text)}
+	o := object.Object{Value: read(t, text)}
 	return Subject{Object: o, Name: o.String()}
 }
 
@@ -136,7 +136,7 @@ func TestDefinitions(t *testing.T) {
 		return &merge.Type{Name: "server's"}, nil
 	}
 	var files Definitions
-	if err := files.File("crd.yaml", []byte(widgetCRD)); err != nil {
+	if err := files.Add(read(t, widgetCRD)); err != nil {
 		t.Fatal(err)
 	}
 	got, err := files.Around(server)(t.Context(), "example.com", "v1", "Widget")
@@ -150,11 +150,11 @@ func TestDefinitions(t *testing.T) {
 		t.Errorf("the file tells the scope: %+v", kind)
 	}
 	var input Definitions
-	input.Input([]source.Object{{Value: read(t, widgetCRD)}})
+	input.Input([]object.Object{{Value: read(t, widgetCRD)}})
 	if got, err = input.Around(server)(t.Context(), "example.com", "v1", "Widget"); err != nil || got == nil || got.Name == "server's" {
 		t.Errorf("a definition in the input is what the server will have: %v, %v", got, err)
 	}
-	if err := files.File("x.yaml", []byte("a: b")); err == nil || !strings.Contains(err.Error(), "x.yaml: is neither") {
+	if err := files.Add(map[string]any{"a": "b"}); err == nil || !strings.Contains(err.Error(), "is neither") {
 		t.Errorf("got %v", err)
 	}
 }

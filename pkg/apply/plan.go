@@ -1,8 +1,8 @@
-// Package plan works out, for one local object and its live form, what is to be
+// Package apply works out, for one local object and its live form, what is to be
 // written: it finds the original and the schema, has them merged, and puts the
 // new last-applied annotation on the result. It refuses to read objects and to
 // send anything; schemas come from whoever it is given.
-package plan
+package apply
 
 import (
 	"context"
@@ -11,10 +11,10 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/kubectl-merge/kubectl-merge/internal/source"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/object"
 	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 	"github.com/kubectl-merge/kubectl-merge/pkg/strategy"
@@ -30,6 +30,10 @@ type Planner struct {
 	Manager  string // field manager, whose values count as ours
 	Validate Validation
 	Trace    bool // explain every leaf
+
+	// Locate is the place of a field of an object in its file, as errors name it; nil where
+	// objects are from no file.
+	Locate func(object.Object, merge.Path) string
 
 	// Schemas asks the server, or a file, for the type of a kind; nil where there
 	// is nobody to ask. A nil type without an error means that nobody knows.
@@ -55,7 +59,7 @@ const (
 
 // Subject is the local object and what is known of its kind.
 type Subject struct {
-	source.Object
+	object.Object
 	Name      string // deployment.apps/web
 	HasStatus bool   // status is written through a subresource of its own
 	Answers   []Answer
@@ -278,7 +282,7 @@ func (p *Planner) validate(out *Planned) error {
 	for i, path := range unknown {
 		names[i] = unknownField(out.Type, path)
 	}
-	text := strings.Join(names, ", ") + out.at(unknown[0])
+	text := strings.Join(names, ", ") + p.at(out.Object, unknown[0])
 	if p.Validate == Warn {
 		out.Problems = append(out.Problems, text+": the server will drop it")
 		return nil
@@ -287,11 +291,11 @@ func (p *Planner) validate(out *Planned) error {
 }
 
 // at is the place of a field in its file, in parentheses with a space before them.
-func (out *Planned) at(path merge.Path) string {
-	if out.Origin.File == "" {
+func (p *Planner) at(o object.Object, path merge.Path) string {
+	if p.Locate == nil || o.Origin.File == "" {
 		return ""
 	}
-	return " (" + out.At(path) + ")"
+	return " (" + p.Locate(o, path) + ")"
 }
 
 // mistyped is the error of values that no server takes; a Secret's are not in it.
@@ -311,7 +315,7 @@ func (p *Planner) mistyped(out *Planned) error {
 		if w.Fix != "" && !redact.IsSecretKind(out.Group(), out.Kind()) {
 			text += ": write " + w.Fix
 		}
-		texts = append(texts, text+out.at(w.Path))
+		texts = append(texts, text+p.at(out.Object, w.Path))
 	}
 	return errors.New(strings.Join(texts, "; "))
 }

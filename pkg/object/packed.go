@@ -1,4 +1,4 @@
-package source
+package object
 
 import (
 	"bytes"
@@ -41,11 +41,11 @@ func (o Object) Whole() (Object, error) {
 	}
 	v, err := merge.ReadJSON(o.packed)
 	if err != nil {
-		return o, fmt.Errorf("%s: cannot be read again: %w", o.place(), err)
+		return o, fmt.Errorf("%s: cannot be read again: %w", o.Place(), err)
 	}
 	value, ok := v.(map[string]any)
 	if !ok {
-		return o, fmt.Errorf("%s: is %s, not an object", o.place(), describe(v))
+		return o, fmt.Errorf("%s: is %s, not an object", o.Place(), Describe(v))
 	}
 	namespace := o.Namespace()
 	o.Value, o.packed = value, nil

@@ -1,13 +1,12 @@
-package plan
+package apply
 
 import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 
-	"github.com/kubectl-merge/kubectl-merge/internal/source"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/object"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
@@ -23,7 +22,7 @@ type kind struct{ group, version, kind string }
 
 // Input takes up the CustomResourceDefinitions among the objects. One that cannot
 // be read says nothing here; the server will refuse it.
-func (d *Definitions) Input(objects []source.Object) {
+func (d *Definitions) Input(objects []object.Object) {
 	for _, o := range objects {
 		if o.Group() != "apiextensions.k8s.io" || o.Kind() != "CustomResourceDefinition" {
 			continue
@@ -44,31 +43,9 @@ func added(m map[kind]schema.Definition, defs []schema.Definition) map[kind]sche
 	return m
 }
 
-// maxSchemaFile bounds a schema file: reading one takes forty times its size, and all of
-// Kubernetes comes to 4 MiB.
-const maxSchemaFile = 64 << 20
-
-// File takes up a schema file: CustomResourceDefinitions, or an OpenAPI document.
-func (d *Definitions) File(name string, text []byte) error {
-	if len(text) > maxSchemaFile {
-		return fmt.Errorf("%s: is larger than %d MiB: give the schemas of the kinds that are merged, and no others", name, maxSchemaFile>>20)
-	}
-	docs, err := source.Decode(text)
-	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	if len(docs) == 0 {
-		return fmt.Errorf("%s: is empty", name)
-	}
-	for _, doc := range docs {
-		if err := d.take(doc.Value); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-	}
-	return nil
-}
-
-func (d *Definitions) take(v any) error {
+// Add takes up one document of a schema file, read by merge.ReadJSON or pkg/yamldoc: a
+// CustomResourceDefinition, a list of them, or an OpenAPI document.
+func (d *Definitions) Add(v any) error {
 	m, _ := v.(map[string]any)
 	items, isList := m["items"].([]any)
 	switch {
@@ -81,7 +58,7 @@ func (d *Definitions) take(v any) error {
 		return nil
 	case isList && m["kind"] != nil:
 		for _, item := range items {
-			if err := d.take(item); err != nil {
+			if err := d.Add(item); err != nil {
 				return err
 			}
 		}

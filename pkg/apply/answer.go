@@ -1,4 +1,4 @@
-package plan
+package apply
 
 import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"

@@ -1,4 +1,4 @@
-package plan
+package apply
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package plan
+package apply
 
 import (
 	"context"
@@ -8,9 +8,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/kubectl-merge/kubectl-merge/internal/source"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/object"
 )
 
 const shop = `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"shop","namespace":"n","labels":{"app":"shop"}},
@@ -89,12 +89,12 @@ func TestAnnotateRefuses(t *testing.T) {
 
 func TestMeanings(t *testing.T) {
 	live := applied(t, shop, set(t, "spec.replicas", json.Number("10")), set(t, "metadata.labels.theirs", "x"))
-	local := source.Object{Value: read(t, shop), Origin: source.Origin{File: "shop.yaml"}}
-	bare := source.Object{Value: applied(t, shop, set(t, "spec.replicas", nil)), Origin: source.Origin{File: "shop.yaml"}}
+	local := object.Object{Value: read(t, shop), Origin: object.Origin{File: "shop.yaml"}}
+	bare := object.Object{Value: applied(t, shop, set(t, "spec.replicas", nil)), Origin: object.Origin{File: "shop.yaml"}}
 	for _, tt := range []struct {
 		reason string
 		change merge.Change
-		local  *source.Object
+		local  *object.Object
 		want   string
 	}{
 		{"given up, and nobody knows the file", set(t, "spec.replicas", nil), nil, "spec.replicas: no longer yours; live keeps 10"},

@@ -1,19 +1,21 @@
-package plan
+package apply
 
 import (
 	"fmt"
 	"slices"
 
-	"github.com/kubectl-merge/kubectl-merge/internal/source"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/object"
 	"github.com/kubectl-merge/kubectl-merge/pkg/strategy"
 )
 
 // Originals says where what was applied last is found.
 type Originals struct {
-	From  From
-	Saved *source.Saved // for File
+	From From
+	// Saved finds the last-applied configuration of an object, for File; nil without an
+	// error where there is none.
+	Saved func(object.Object) (*object.Object, error)
 }
 
 // From is a place where an original may be found.
@@ -36,7 +38,7 @@ type original struct {
 	problem    string
 }
 
-func (o Originals) find(local source.Object, live map[string]any) (original, error) {
+func (o Originals) find(local object.Object, live map[string]any) (original, error) {
 	if live == nil {
 		return original{}, nil
 	}
@@ -46,7 +48,7 @@ func (o Originals) find(local source.Object, live map[string]any) (original, err
 	case ManagedFields:
 		return original{fromFields: true}, nil
 	case File:
-		found, err := o.Saved.Find(local)
+		found, err := o.Saved(local)
 		if err != nil || found == nil {
 			return original{}, err
 		}

@@ -1,8 +1,10 @@
-package source
+package object
 
 import (
 	"reflect"
 	"testing"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
 )
 
 func TestPackedAndWhole(t *testing.T) {
@@ -17,11 +19,11 @@ func TestPackedAndWhole(t *testing.T) {
 		{"bytes that are no text have become characters when they were read", `{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {k: !!binary /w==}}`, false},
 		{"a character that looks like them", `{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {k: "\uFFFD"}}`, false},
 	} {
-		docs, err := Decode([]byte(tt.text))
-		if err != nil || len(docs) != 1 {
+		f, err := new(yamldoc.Reader).Parse([]byte(tt.text), 1)
+		if err != nil || len(f.Documents()) != 1 {
 			t.Fatalf("%s: %v", tt.reason, err)
 		}
-		value, _ := docs[0].Value.(map[string]any)
+		value, _ := f.Documents()[0].Value().(map[string]any)
 		o := Object{Value: value, Origin: Origin{File: "a.yaml"}}
 		p := o.Packed()
 		if stays := reflect.DeepEqual(p, o); stays != tt.stays {

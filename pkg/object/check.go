@@ -1,0 +1,100 @@
+package object
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// With is the object with another value, read at the same place. The error says what
+// keeps the value from being an object of the API.
+func (o Object) With(value any) (Object, error) {
+	m, ok := value.(map[string]any)
+	if !ok {
+		return o, fmt.Errorf("%s: is %s, not an object", o.Place(), Describe(value))
+	}
+	o.Value, o.packed = m, nil
+	return o, o.Check()
+}
+
+// Check is what keeps o from being an object of the API; nil: nothing. The error names
+// the place, the object and the field.
+func (o Object) Check() error {
+	fail := func(path, what string) error { return fmt.Errorf("%s: %s: %s", o.Place(), path, what) }
+	for _, key := range []string{"apiVersion", "kind"} {
+		switch v := o.Value[key]; v.(type) {
+		case nil:
+			return fail(key, "is not set; every object begins with apiVersion and kind")
+		case string:
+			if v == "" {
+				return fail(key, "is empty")
+			}
+		default:
+			return fail(key, "is "+Describe(v)+", not a string")
+		}
+	}
+	if strings.Count(o.APIVersion(), "/") > 1 {
+		return fail("apiVersion", fmt.Sprintf("%q is not group/version", o.APIVersion()))
+	}
+	switch v := o.Value["metadata"].(type) {
+	case nil:
+		return fail("metadata.name", "is not set; every object needs a name")
+	case map[string]any:
+		return o.checkMeta(v, fail)
+	default:
+		return fail("metadata", "is "+Describe(v)+", not a mapping")
+	}
+}
+
+func (o Object) checkMeta(meta map[string]any, fail func(path, what string) error) error {
+	for _, key := range []string{"name", "namespace"} {
+		if v := meta[key]; v != nil {
+			if _, ok := v.(string); !ok {
+				return fail("metadata."+key, "is "+Describe(v)+", not a string; quote it")
+			}
+		}
+	}
+	if o.Name() == "" {
+		if text(meta, "generateName") != "" {
+			return fail("metadata.generateName", "cannot use generate name with merge: an object without a name of its own cannot be found again; set metadata.name, or use `kubectl create`")
+		}
+		return fail("metadata.name", "is not set; every object needs a name")
+	}
+	for _, key := range []string{"labels", "annotations"} {
+		m, ok := meta[key].(map[string]any)
+		if !ok && meta[key] != nil {
+			return fail("metadata."+key, "is "+Describe(meta[key])+", not a mapping")
+		}
+		for k, v := range m {
+			if _, ok := v.(string); !ok && v != nil {
+				return fail(fmt.Sprintf("metadata.%s[%q]", key, k), "is "+Describe(v)+", not a string; quote it")
+			}
+		}
+	}
+	return nil
+}
+
+// Place is where the object stands, with its kind and name where it has them.
+func (o Object) Place() string {
+	if o.Kind() == "" || o.Name() == "" {
+		return o.Origin.String()
+	}
+	return fmt.Sprintf("%s: %s", o.Origin, o)
+}
+
+// Describe is what a JSON value is, for an error: "the number 3", "a string". A text itself is not in it.
+func Describe(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "null"
+	case bool:
+		return fmt.Sprintf("the boolean %t", v)
+	case json.Number:
+		return "the number " + v.String()
+	case string:
+		return "a string"
+	case []any:
+		return "a list"
+	}
+	return "a mapping"
+}
