@@ -3,7 +3,7 @@
 // in which order, and why the others are kept. It refuses to speak to a server: members
 // and parent come in as values, decisions go out as values.
 //
-// Rules: docs/prune.md.
+// Rules: KEP-3659, and docs/semantics.md.
 package applyset
 
 import (
@@ -12,13 +12,15 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 )
 
 // Labels and annotations of the specification
 // (https://git.k8s.io/enhancements/keps/sig-cli/3659-kubectl-apply-prune#design-details-applyset-specification).
 const (
 	IDLabel              = "applyset.kubernetes.io/id"             // of a parent: the set's id
-	PartOfLabel          = "applyset.kubernetes.io/part-of"        // of a member: the id of its set
+	PartOfLabel          = lastapplied.PartOf                      // of a member: the id of its set
 	ParentTypeLabel      = "applyset.kubernetes.io/is-parent-type" // of a CRD whose resources may be parents
 	ToolingAnnotation    = "applyset.kubernetes.io/tooling"
 	KindsAnnotation      = "applyset.kubernetes.io/contains-group-kinds"

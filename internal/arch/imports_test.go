@@ -28,7 +28,7 @@ var arrows = map[string][]string{
 	"internal/write":        {"internal/cluster", "pkg"},
 	"internal/source":       {"pkg"},
 	"internal/cluster":      {"pkg/merge", "pkg/redact", "pkg/schema"},
-	"internal/applyset":     {},
+	"internal/applyset":     {"pkg/lastapplied"},
 	"internal/parallel":     {},
 	"internal/editor":       {},
 

@@ -39,6 +39,9 @@ type Planner struct {
 	// is nobody to ask. A nil type without an error means that nobody knows.
 	Schemas Schemas
 
+	// Set is the set that objects become part of; nil for none.
+	Set *Membership
+
 	// Struct gives a value of a kind's compiled-in Go type, for a strategy that
 	// NeedsStruct; may be nil.
 	Struct func(group, version, kind string) any
@@ -112,6 +115,10 @@ func (p *Planner) Plan(ctx context.Context, s Subject, live map[string]any) (Pla
 	if err := gone(live); err != nil {
 		return out, fmt.Errorf("%s: %w", s.Name, err)
 	}
+	local, err := p.Set.join(s.Value, live)
+	if err != nil {
+		return out, fmt.Errorf("%s: %w", s.Name, err)
+	}
 	original, err := p.Original.find(s.Object, live)
 	if err != nil {
 		return out, fmt.Errorf("%s: %w", s.Name, err)
@@ -132,7 +139,7 @@ func (p *Planner) Plan(ctx context.Context, s Subject, live map[string]any) (Pla
 	in.Policy.Rules = s.rules(live, out.Type)
 	in.Triple = merge.Triple{
 		Original: original.value,
-		Local:    s.Value,
+		Local:    local,
 		Appliers: []string{p.Manager},
 		Blanked:  original.blanked,
 	}

@@ -92,8 +92,9 @@ func levels(conf map[string]any, atLeast Blanking) []Blanking {
 
 // normal brings local into the form that kubectl's accessors leave behind: own
 // annotation gone, annotations there, a null annotation "" (they read annotations
-// as strings), namespace filled in.
+// as strings), namespace filled in. The label of a set is no configuration.
 func normal(obj map[string]any, namespace string) map[string]any {
+	obj = WithoutSet(obj).(map[string]any)
 	m := maps.Clone(meta(obj))
 	if m == nil {
 		m = map[string]any{}

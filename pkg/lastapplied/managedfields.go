@@ -43,7 +43,7 @@ func FromManagedFields(live any, of Holders, typ *merge.Type) any {
 	if !ok {
 		return nil
 	}
-	out, _ := Strip(Without(v), false)
+	out, _ := Strip(WithoutSet(Without(v)), false)
 	result := maps.Clone(out.(map[string]any))
 	names := identity(obj)
 	result["apiVersion"], result["kind"] = names["apiVersion"], names["kind"]

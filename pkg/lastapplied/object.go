@@ -96,6 +96,48 @@ func Strip(obj any, status bool) (any, []merge.Path) {
 	return o, told
 }
 
+// PartOf is the label that names the set which an object was applied with (KEP-3659).
+const PartOf = "applyset.kubernetes.io/part-of"
+
+// WithoutSet returns obj without PartOf, and without labels that are empty then. The label
+// says who applied the object, and is no configuration: whoever applies a set puts it there,
+// and a merge that finds it among what was applied last, where kubectl apply --applyset
+// writes it, would take the object out of its set. An obj without the label, or that is no
+// JSON object, is returned as it is.
+//
+// Unlike kubectl: whose next apply without --applyset removes the label, so that the object
+// is never pruned.
+func WithoutSet(obj any) any {
+	o, ok := obj.(map[string]any)
+	labels, _ := meta(obj)["labels"].(map[string]any)
+	if _, there := labels[PartOf]; !ok || !there {
+		return obj
+	}
+	m, rest := maps.Clone(meta(obj)), maps.Clone(labels)
+	delete(rest, PartOf)
+	if m["labels"] = rest; len(rest) == 0 {
+		delete(m, "labels")
+	}
+	return set(o, "metadata", m)
+}
+
+// WithSet returns obj as part of the set of that id. An obj that is no JSON object is
+// returned as it is.
+func WithSet(obj any, id string) any {
+	o, ok := obj.(map[string]any)
+	if !ok {
+		return obj
+	}
+	labels, _ := meta(obj)["labels"].(map[string]any)
+	return set(o, "metadata", set(meta(obj), "labels", set(labels, PartOf, id)))
+}
+
+// SetOf is the id of the set that obj is part of, "" for none.
+func SetOf(obj any) string {
+	labels, _ := meta(obj)["labels"].(map[string]any)
+	return str(labels, PartOf)
+}
+
 // FoldStringData returns a Secret with its stringData read as data: base64
 // encoded, winning over a key of the same name in data, as the API server does
 // it on a write. A null entry becomes a null of data (it clears the key). What

@@ -98,3 +98,26 @@ func TestFoldStringData(t *testing.T) {
 		})
 	}
 }
+
+func TestSet(t *testing.T) {
+	for _, c := range []struct{ reason, in, want, id string }{
+		{"of a set", `{"metadata":{"labels":{"applyset.kubernetes.io/part-of":"x","a":"b"}}}`, `{"metadata":{"labels":{"a":"b"}}}`, "x"},
+		{"no other label", `{"metadata":{"name":"n","labels":{"applyset.kubernetes.io/part-of":"x"}}}`, `{"metadata":{"name":"n"}}`, "x"},
+		{"of no set", `{"metadata":{"labels":{}}}`, `{"metadata":{"labels":{}}}`, ""},
+		{"no object", `[1]`, `[1]`, ""},
+	} {
+		in := read(t, c.in)
+		if d := cmp.Diff(c.want, show(t, lastapplied.WithoutSet(in))); d != "" {
+			t.Errorf("%s: %s", c.reason, d)
+		}
+		if got := lastapplied.SetOf(in); got != c.id {
+			t.Errorf("%s: part of %q, want %q", c.reason, got, c.id)
+		}
+		if _, isObject := in.(map[string]any); isObject && lastapplied.SetOf(lastapplied.WithSet(in, "y")) != "y" {
+			t.Errorf("%s: has not become part of y", c.reason)
+		}
+		if d := cmp.Diff(show(t, read(t, c.in)), show(t, in)); d != "" {
+			t.Errorf("the input was changed: %s", d)
+		}
+	}
+}

@@ -154,13 +154,33 @@ func prepare(in Input) (merge.Triple, []merge.Path) {
 	t.Appliers = append(t.Appliers[:len(t.Appliers):len(t.Appliers)], lastapplied.Annotators(t.Owners)...)
 	var ignored []merge.Path
 	t.Local, ignored = lastapplied.Strip(lastapplied.Without(t.Local), in.HasStatus)
-	t.Local = lastapplied.FoldStringData(t.Local)
+	t.Local = lastapplied.FoldStringData(labelsKept(t.Local, t.Live))
 	t.Live = lastapplied.Without(t.Live)
 	if t.Original != nil {
-		t.Original, _ = lastapplied.Strip(lastapplied.Without(t.Original), in.HasStatus)
+		t.Original, _ = lastapplied.Strip(lastapplied.WithoutSet(lastapplied.Without(t.Original)), in.HasStatus)
 		t.Original = identityOf(lastapplied.FoldStringData(t.Original), t.Local)
 	}
 	return t, ignored
+}
+
+// labelsKept is local where it clears all labels of an object that is part of a set: it
+// clears each of the others, since the set's is not among what it may remove.
+func labelsKept(local, live any) any {
+	l, _ := local.(map[string]any)
+	meta, _ := l["metadata"].(map[string]any)
+	if v, there := meta["labels"]; !there || v != nil || lastapplied.SetOf(live) == "" {
+		return local
+	}
+	had, _ := at(live, "metadata", "labels").(map[string]any)
+	labels := make(map[string]any, len(had))
+	for k := range had {
+		if k != lastapplied.PartOf {
+			labels[k] = nil
+		}
+	}
+	m, o := copied(meta), copied(l)
+	m["labels"], o["metadata"] = labels, m
+	return o
 }
 
 // identityOf gives original the apiVersion, kind, name and namespace of local:

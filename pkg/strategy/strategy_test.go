@@ -52,6 +52,13 @@ func TestPlan(t *testing.T) {
 		ignored, undecided    int
 	}{
 		{
+			reason: "clearing all labels leaves the object in its set", gvk: configMap,
+			original: `{"metadata":{"name":"a","labels":{"applyset.kubernetes.io/part-of":"x","team":"a"}}}`,
+			local:    `{"metadata":{"name":"a","labels":null}}`,
+			live:     `{"metadata":{"name":"a","labels":{"applyset.kubernetes.io/part-of":"x","team":"a"}}}`,
+			want:     `{"metadata":{"labels":{"applyset.kubernetes.io/part-of":"x"},"name":"a"}}`,
+		},
+		{
 			reason: "server-owned metadata in an exported file is no configuration", gvk: configMap,
 			local: `{"metadata":{"name":"a","resourceVersion":"1","uid":"x"},"data":{"a":"2"}}`,
 			live:  `{"metadata":{"name":"a","resourceVersion":"2","uid":"x"},"data":{"a":"1"}}`,

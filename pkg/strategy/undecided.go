@@ -3,6 +3,7 @@ package strategy
 import (
 	"strings"
 
+	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
@@ -67,7 +68,8 @@ func entriesOf(typ *merge.Type, base merge.Path, changes []merge.Change) []merge
 	return out
 }
 
-// isServers: server-owned metadata and status, which are nobody's to remove.
+// isServers: server-owned metadata, the label of a set, and status, which are nobody's to
+// remove.
 func isServers(p merge.Path) bool {
 	if p[0].Name == "status" {
 		return true
@@ -75,7 +77,7 @@ func isServers(p merge.Path) bool {
 	if p[0].Name != "metadata" {
 		return false
 	}
-	return len(p) < 3 || p[1].Name == "managedFields"
+	return len(p) < 3 || p[1].Name == "managedFields" || p[1].Name == "labels" && p[2].Name == lastapplied.PartOf
 }
 
 // serverMade: an entry that the server itself makes when the object is made.

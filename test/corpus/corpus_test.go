@@ -134,7 +134,7 @@ func (c Case) prepared() merge.Triple {
 	t.Local = twoNames(lastapplied.FoldStringData(t.Local))
 	t.Live = lastapplied.Without(t.Live)
 	if t.Original != nil {
-		t.Original, _ = lastapplied.Strip(lastapplied.Without(t.Original), c.Kind.HasStatus)
+		t.Original, _ = lastapplied.Strip(lastapplied.WithoutSet(lastapplied.Without(t.Original)), c.Kind.HasStatus)
 		t.Original = named(twoNames(lastapplied.FoldStringData(t.Original)), t.Local)
 	}
 	return t
