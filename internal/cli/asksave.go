@@ -45,7 +45,7 @@ func (a *asker) save(ctx context.Context, file string) error {
 			return err
 		}
 	}
-	if err := appendRules(file, a.rules); err != nil {
+	if err := appendRules(ctx, file, a.rules); err != nil {
 		return err
 	}
 	a.say(fmt.Sprintf("note: %d of the answers are in %s: merge with --rules=%s, and they are not asked again", len(a.rules), oneLine(file), oneLine(file)))
@@ -53,8 +53,8 @@ func (a *asker) save(ctx context.Context, file string) error {
 }
 
 // appendRules adds a document of rules to a file, which must hold nothing else.
-func appendRules(file string, rules []any) error {
-	was, err := source.ReadFile(file)
+func appendRules(ctx context.Context, file string, rules []any) error {
+	was, err := source.ReadNamed(ctx, file)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("the answers cannot be saved: %w", err)
 	}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -24,12 +25,12 @@ type column struct {
 
 // columnsPrinter reads HEADER:PATH,HEADER:PATH as kubectl get does, or a file with
 // the headers in its first line and the paths in its second.
-func columnsPrinter(name, spec string) (printers.ResourcePrinter, error) {
+func columnsPrinter(ctx context.Context, name, spec string) (printers.ResourcePrinter, error) {
 	if spec == "" {
 		return nil, fmt.Errorf("--output=%s: columns are missing, as in %s=NAME:.metadata.name", name, name)
 	}
 	if name == "custom-columns-file" {
-		data, err := source.ReadFile(spec)
+		data, err := source.ReadNamed(ctx, spec)
 		if err != nil {
 			return nil, fmt.Errorf("--output: %w", err)
 		}

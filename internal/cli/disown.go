@@ -62,7 +62,7 @@ func (v *disownVerb) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := v.out.open(v.env, mode); err != nil {
+	if err := v.out.open(ctx, v.env, mode); err != nil {
 		return err
 	}
 	if err := v.open(); err != nil {

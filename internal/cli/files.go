@@ -154,11 +154,11 @@ func (v *filesVerb) job(ctx context.Context, policyGiven bool) (filemerge.Job, e
 		}
 	}
 	policy.Prepend = v.prepend
-	rules, err := v.plan.readRules()
+	rules, err := v.plan.readRules(ctx)
 	if err != nil {
 		return filemerge.Job{}, err
 	}
-	defs, err := v.plan.definitions()
+	defs, err := v.plan.definitions(ctx)
 	if err != nil {
 		return filemerge.Job{}, err
 	}
@@ -184,10 +184,10 @@ func (v *filesVerb) read(ctx context.Context, job *filemerge.Job, source, dest s
 	var errs [3]error
 	in := v.stdin(ctx)
 	if v.original != "" {
-		job.Original, errs[0] = filemerge.Read(v.original, in)
+		job.Original, errs[0] = filemerge.Read(ctx, v.original, in)
 	}
-	job.Updated, errs[1] = filemerge.Read(source, in)
-	job.Dest, errs[2] = filemerge.Read(dest, in)
+	job.Updated, errs[1] = filemerge.Read(ctx, source, in)
+	job.Dest, errs[2] = filemerge.Read(ctx, dest, in)
 	return errors.Join(errs[:]...)
 }
 

@@ -34,7 +34,7 @@ func (f *keptOutput) reports(flags *pflag.FlagSet) {
 	flags.Lookup("output").Usage += "; with patch and diff nothing is written"
 }
 
-func (f *keptOutput) open(e *env, mode dryRun) (err error) {
+func (f *keptOutput) open(ctx context.Context, e *env, mode dryRun) (err error) {
 	f.view = view{env: e, outputFlags: f.outputFlags, mode: mode}
 	switch f.output {
 	case "":
@@ -47,7 +47,7 @@ func (f *keptOutput) open(e *env, mode dryRun) (err error) {
 	case "explain", "markdown":
 		return fmt.Errorf("--output=%s: is for merges: there are name, yaml, json, patch, diff, jsonpath=…, go-template=…, custom-columns=…", f.output)
 	}
-	f.form, err = f.outputFlags.form(e, mode)
+	f.form, err = f.outputFlags.form(ctx, e, mode)
 	return err
 }
 

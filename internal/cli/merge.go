@@ -98,7 +98,7 @@ func (v *mergeVerb) run(ctx context.Context, policyGiven bool) error {
 		return err
 	}
 	planner.Trace = forms[v.out.output].traces
-	out, err := v.out.form(v.env, mode)
+	out, err := v.out.form(ctx, v.env, mode)
 	if err != nil {
 		return err
 	}

@@ -72,7 +72,7 @@ type view struct {
 	mode dryRun
 }
 
-func (f *outputFlags) form(e *env, mode dryRun) (form, error) {
+func (f *outputFlags) form(ctx context.Context, e *env, mode dryRun) (form, error) {
 	v := view{env: e, outputFlags: *f, mode: mode}
 	if f.output == "" && f.template == "" {
 		if mode == dryNone {
@@ -83,7 +83,7 @@ func (f *outputFlags) form(e *env, mode dryRun) (form, error) {
 	if p, ok := forms[f.output]; ok {
 		return p.open(v)
 	}
-	return templated(v)
+	return templated(ctx, v)
 }
 
 // mode is the dry run that a command line asks for. A report implies one.

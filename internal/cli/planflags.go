@@ -80,7 +80,7 @@ func (f *planFlags) planner(ctx context.Context, policyGiven bool) (*apply.Plann
 	if err != nil {
 		return nil, err
 	}
-	rules, err := f.readRules()
+	rules, err := f.readRules(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -115,10 +115,10 @@ func policyNamed(name string) (merge.Policy, error) {
 }
 
 // definitions reads the schema files.
-func (f *planFlags) definitions() (*apply.Definitions, error) {
+func (f *planFlags) definitions(ctx context.Context) (*apply.Definitions, error) {
 	defs := &apply.Definitions{}
 	for _, name := range f.schemas {
-		if err := addSchemas(defs, name); err != nil {
+		if err := addSchemas(ctx, defs, name); err != nil {
 			return nil, fmt.Errorf("--schema: %w", err)
 		}
 	}
@@ -129,8 +129,8 @@ func (f *planFlags) definitions() (*apply.Definitions, error) {
 // Kubernetes comes to 4 MiB.
 const maxSchemaFile = 64 << 20
 
-func addSchemas(defs *apply.Definitions, name string) error {
-	text, err := source.ReadFile(name)
+func addSchemas(ctx context.Context, defs *apply.Definitions, name string) error {
+	text, err := source.ReadNamed(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -150,11 +150,11 @@ func addSchemas(defs *apply.Definitions, name string) error {
 	return nil
 }
 
-func (f *planFlags) readRules() (schema.Rules, error) {
+func (f *planFlags) readRules(ctx context.Context) (schema.Rules, error) {
 	if f.rules == "" {
 		return nil, nil
 	}
-	text, err := source.ReadFile(f.rules)
+	text, err := source.ReadNamed(ctx, f.rules)
 	if err != nil {
 		return nil, fmt.Errorf("--rules: %w: check the name after --rules", err)
 	}

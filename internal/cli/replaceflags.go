@@ -45,7 +45,7 @@ func (f *replaceFlags) validate(inputs *inputFlags) error {
 func (f *replaceFlags) change(ctx context.Context, e *env, inputs *inputFlags, from *liveSide) (func([]object.Object) ([]object.Object, error), error) {
 	var all []*replacements.Rules
 	for _, name := range f.files {
-		rules, err := readReplacements(name, e.stdin(ctx))
+		rules, err := readReplacements(ctx, name, e.stdin(ctx))
 		if err != nil {
 			return nil, err
 		}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -40,7 +41,7 @@ result is printed, or with -w written back: all files, or none.`,
 			}
 			return fmt.Errorf("expected the file with the replacements, got %d arguments\nSee '%s --help' for usage", len(args), cmd.CommandPath())
 		},
-		RunE: func(cmd *cobra.Command, args []string) error { return v.run(args[0], v.stdin(cmd.Context())) },
+		RunE: func(cmd *cobra.Command, args []string) error { return v.run(cmd.Context(), args[0]) },
 	}
 	flags := cmd.Flags()
 	flags.StringVarP(&v.input, "filename", "f", "", "file or folder with the objects, or - for standard input")
@@ -49,7 +50,8 @@ result is printed, or with -w written back: all files, or none.`,
 	return cmd
 }
 
-func (v *replacementsVerb) run(name string, stdin io.Reader) error {
+func (v *replacementsVerb) run(ctx context.Context, name string) error {
+	stdin := v.stdin(ctx)
 	switch {
 	case v.input == "":
 		return errors.New("must specify -f: the file or folder with the objects")
@@ -61,11 +63,11 @@ func (v *replacementsVerb) run(name string, stdin io.Reader) error {
 	if err := v.fileOutput.check(); err != nil {
 		return err
 	}
-	rules, err := readReplacements(name, stdin)
+	rules, err := readReplacements(ctx, name, stdin)
 	if err != nil {
 		return err
 	}
-	input, err := filemerge.Read(v.input, stdin)
+	input, err := filemerge.Read(ctx, v.input, stdin)
 	if err != nil {
 		return err
 	}
@@ -82,12 +84,12 @@ func (v *replacementsVerb) run(name string, stdin io.Reader) error {
 
 // readReplacements reads a file of replacements, and the files that it names, which
 // are beside it.
-func readReplacements(name string, stdin io.Reader) (*replacements.Rules, error) {
+func readReplacements(ctx context.Context, name string, stdin io.Reader) (*replacements.Rules, error) {
 	text, err := []byte(nil), error(nil)
 	if name == "-" {
 		text, err = source.ReadAll(stdin)
 	} else {
-		text, err = source.ReadFile(name)
+		text, err = source.ReadNamed(ctx, name)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("replacements: %w", err)
@@ -96,6 +98,6 @@ func readReplacements(name string, stdin io.Reader) (*replacements.Rules, error)
 		if !filepath.IsAbs(path) && name != "-" {
 			path = filepath.Join(filepath.Dir(name), path)
 		}
-		return source.ReadFile(path)
+		return source.ReadNamed(ctx, path)
 	})
 }

@@ -92,7 +92,7 @@ func (e *env) open(ctx context.Context, r request) (_ *session, err error) {
 	if len(objects) > manyObjects {
 		debug.SetGCPercent(50)
 	}
-	defs, err := r.plan.definitions()
+	defs, err := r.plan.definitions(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -61,7 +61,7 @@ func (v *setVerb) run(ctx context.Context) error {
 	if err := v.inputs.validate(); err != nil {
 		return err
 	}
-	if err := v.out.open(v.env, mode); err != nil {
+	if err := v.out.open(ctx, v.env, mode); err != nil {
 		return err
 	}
 	if err := v.open(); err != nil {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"strings"
 
@@ -19,16 +20,16 @@ import (
 //
 // Unlike kubectl: which prints what a terminal would obey in a value as it is. Here it is
 // spelled out, whoever reads it; -o json has every byte.
-func templated(v view) (form, error) {
+func templated(ctx context.Context, v view) (form, error) {
 	name, spec, _ := strings.Cut(v.output, "=")
 	var (
 		p   printers.ResourcePrinter
 		err error
 	)
 	if name == "custom-columns" || name == "custom-columns-file" {
-		p, err = columnsPrinter(name, spec)
+		p, err = columnsPrinter(ctx, name, spec)
 	} else {
-		p, err = templatePrinter(v)
+		p, err = templatePrinter(ctx, v)
 	}
 	if err != nil {
 		return nil, err
@@ -47,7 +48,7 @@ func templated(v view) (form, error) {
 // templateFiles are the forms whose template is in a file, and those that take its text.
 var templateFiles = map[string]string{"go-template-file": "go-template", "templatefile": "template", "jsonpath-file": "jsonpath"}
 
-func templatePrinter(v view) (printers.ResourcePrinter, error) {
+func templatePrinter(ctx context.Context, v view) (printers.ResourcePrinter, error) {
 	flags := genericclioptions.NewKubeTemplatePrintFlags()
 	*flags.TemplateArgument = v.template
 	output := v.output
@@ -59,7 +60,7 @@ func templatePrinter(v view) (printers.ResourcePrinter, error) {
 		if v.template != "" {
 			file = v.template
 		}
-		text, err := source.ReadFile(file) // the printers' own reading has no bound
+		text, err := source.ReadNamed(ctx, file) // the printers' own reading has no bound
 		if err != nil {
 			return nil, fmt.Errorf("--output=%s: %w", name, err)
 		}

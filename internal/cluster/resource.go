@@ -86,10 +86,11 @@ func (c *Cluster) undiscovered(ctx context.Context, gv schema.GroupVersion, caus
 	if !IsForbidden(err) {
 		return err
 	}
-	paths := []string{"apis", "apis/" + gv.String()}
+	own := "apis/" + gv.String()
 	if gv.Group == "" {
-		paths = []string{"api", "api/" + gv.Version}
+		own = "api/" + gv.Version
 	}
+	paths := []string{"api", "apis", own} // it asks for all groups, whichever it looks for
 	for _, path := range paths {
 		if _, said := c.answer(ctx, Target{}, "get", c.client.Get().AbsPath(path)); IsForbidden(said) {
 			return said

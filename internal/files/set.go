@@ -1,6 +1,7 @@
 package files
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -47,9 +48,9 @@ func (f *File) Where() string {
 }
 
 // Read reads a side: a file, every .yaml, .yml and .json of a folder and the
-// folders below it (hidden folders aside), or, for "-", standard input. The
-// error names all files that cannot be read, with their lines.
-func Read(name string, stdin io.Reader) (*Set, error) {
+// folders below it (hidden folders aside), or, for "-", standard input. Reading a
+// pipe ends with ctx. The error names all files that cannot be read, with their lines.
+func Read(ctx context.Context, name string, stdin io.Reader) (*Set, error) {
 	s := &Set{Name: name}
 	if name == "-" {
 		text, err := source.ReadAll(stdin)
@@ -63,7 +64,7 @@ func Read(name string, stdin io.Reader) (*Set, error) {
 		return nil, plainError(err)
 	}
 	if !info.IsDir() {
-		return s, s.read(filepath.Base(name), name)
+		return s, s.read(ctx, filepath.Base(name), name)
 	}
 	s.Folder = true
 	var errs []error
@@ -82,7 +83,7 @@ func Read(name string, stdin io.Reader) (*Set, error) {
 			errs = append(errs, fmt.Errorf("%s: %s", path, why))
 			return nil
 		}
-		errs = append(errs, s.read(filepath.ToSlash(below), path))
+		errs = append(errs, s.read(ctx, filepath.ToSlash(below), path))
 		return nil
 	})
 	if err != nil {
@@ -108,8 +109,8 @@ func isYAML(path string) bool {
 	return false
 }
 
-func (s *Set) read(name, path string) error {
-	text, err := source.ReadFile(path)
+func (s *Set) read(ctx context.Context, name, path string) error {
+	text, err := source.ReadNamed(ctx, path)
 	if err != nil {
 		return plainError(err)
 	}

@@ -82,9 +82,9 @@ func awaited(ctx context.Context, do func() ([]byte, error)) ([]byte, error) {
 	}
 }
 
-// readNamed is ReadFile for what need not be a file: a pipe to which nobody writes
-// is waited for until ctx ends.
-func readNamed(ctx context.Context, name string) ([]byte, error) {
+// ReadNamed is ReadFile for a name that need not be a file's: a pipe to which nobody
+// writes is waited for until ctx ends.
+func ReadNamed(ctx context.Context, name string) ([]byte, error) {
 	if Special(name) == "" {
 		return ReadFile(name)
 	}

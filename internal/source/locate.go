@@ -20,6 +20,9 @@ func At(o object.Object, p merge.Path) string {
 }
 
 func lineOf(o object.Object, p merge.Path) int {
+	if Special(o.Origin.File) != "" { // a pipe has given what was in it
+		return 0
+	}
 	data, err := ReadFile(o.Origin.File)
 	if err != nil {
 		return 0

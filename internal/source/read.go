@@ -161,7 +161,7 @@ func (in Inputs) texts(ctx context.Context, add func(name string, data []byte, e
 				add(f, nil, err)
 			}
 			for _, name := range names {
-				data, err := readNamed(ctx, name)
+				data, err := ReadNamed(ctx, name)
 				add(name, data, err)
 			}
 		}

@@ -99,7 +99,7 @@ func TestReadNamed(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if _, err := readNamed(ctx, name); err == nil || !strings.HasSuffix(err.Error(), "reading it was interrupted") {
+	if _, err := ReadNamed(ctx, name); err == nil || !strings.HasSuffix(err.Error(), "reading it was interrupted") {
 		t.Errorf("%v", err)
 	}
 }

@@ -292,6 +292,11 @@ var troubles = []trouble{
 		code:  1, says: `ConfigMap v1: cannot be looked up: .*cannot get path "/api": ask whoever runs the cluster for this permission, which the cluster role system:discovery has`,
 	},
 	{
+		what: "discovery of the other groups forbidden", why: "the path that is refused is named, not the one of the kind",
+		fault: fault{hits: about("DISCOVERY", "/apis"), do: refuse(403, "Forbidden", `forbidden: User "u" cannot get path "/apis"`)},
+		code:  1, says: `ConfigMap v1: cannot be looked up: .*cannot get path "/apis": ask whoever runs the cluster for this permission`,
+	},
+	{
 		what: "lies about the kind", why: "an object of another kind is not what was asked for",
 		fault: fault{hits: about("READ", "/b"), do: lie(replacing(`"kind":"ConfigMap"`, `"kind":"Secret"`))},
 		code:  1, says: `configmap/b: .*(another|Secret)`,

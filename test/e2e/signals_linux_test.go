@@ -43,36 +43,54 @@ func TestSignals(t *testing.T) {
 	}
 }
 
+// waits are command lines that read a pipe, whatever flag names it.
+var waits = []string{"diff -f pipe", "-f v.yaml --live pipe", "-f v.yaml --live v.yaml --rules pipe", "-f v.yaml --live v.yaml --schema pipe", "-f v.yaml --live v.yaml --replacements pipe",
+	"-f v.yaml --live v.yaml --original pipe", "-f v.yaml --live v.yaml -o go-template-file --template pipe", "-f v.yaml --live v.yaml -o custom-columns-file=pipe",
+	"files pipe v.yaml", "files v.yaml pipe", "files --original pipe v.yaml v.yaml", "replacements pipe -f v.yaml", "replacements r.yaml -f pipe"}
+
 // TestSignalledWait: the first signal ends the wait for a pipe to which nobody writes.
 func TestSignalledWait(t *testing.T) {
-	s := server.need(t)
-	u := s.user(t, "signals")
-	name := filepath.Join(u.dir, "pipe")
-	if err := syscall.Mkfifo(name, 0o600); err != nil {
-		t.Fatal(err)
+	for _, line := range waits {
+		t.Run(line, func(t *testing.T) {
+			t.Parallel()
+			u := &user{t: t, server: &server, dir: t.TempDir(), home: t.TempDir()}
+			u.file("v.yaml", many(1, "1"))
+			u.file("r.yaml", "replacements: []\n")
+			if err := syscall.Mkfifo(filepath.Join(u.dir, "pipe"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			u.waits(strings.Fields(line)...)
+		})
 	}
-	cmd := u.command(t.Context(), "kubectl-merge", "diff", "-f", name)
+}
+
+// waits sends a signal to a command that reads a pipe, which has to end it.
+func (u *user) waits(args ...string) {
+	u.t.Helper()
+	cmd := u.command(u.t.Context(), "kubectl-merge", args...)
 	var errs bytes.Buffer
 	cmd.Stderr = &errs
 	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
+		u.t.Fatal(err)
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
-	for signalled := false; ; {
+	for signalled := time.Duration(0); ; {
 		select {
 		case err := <-ended:
-			if !signalled || !strings.Contains(errs.String(), "reading it was interrupted") || fmt.Sprint(err) != "exit status 130" {
-				t.Errorf("%v: %s", err, &errs)
+			if signalled == 0 || !strings.Contains(errs.String(), "reading it was interrupted") || fmt.Sprint(err) != "exit status 130" {
+				u.t.Errorf("%v: %s", err, &errs)
 			}
 			return
 		case <-time.After(time.Second): // until it reads, the signal would end it as any process
-			if signalled {
-				continue
+			if signalled++; signalled == 1 {
+				if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
+					u.t.Fatal(err)
+				}
 			}
-			signalled = true
-			if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
-				t.Fatal(err)
+			if signalled == 30 {
+				u.t.Error("the signal does not end the wait")
+				_ = cmd.Process.Kill()
 			}
 		}
 	}
