@@ -27,7 +27,7 @@ var arrows = map[string][]string{
 	"internal/replacements": {"pkg"},
 	"internal/write":        {"internal/cluster", "pkg"},
 	"internal/source":       {"pkg"},
-	"internal/cluster":      {"pkg/merge", "pkg/redact", "pkg/schema"},
+	"internal/cluster":      {"pkg/merge", "pkg/object", "pkg/redact", "pkg/schema"},
 	"internal/applyset":     {"pkg/lastapplied"},
 	"internal/parallel":     {},
 	"internal/editor":       {},

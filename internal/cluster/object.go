@@ -1,9 +1,7 @@
 package cluster
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -12,6 +10,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/object"
 	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 )
 
@@ -95,7 +94,7 @@ func (c *Cluster) patch(t Target, kind types.PatchType) *rest.Request {
 }
 
 func (c *Cluster) send(ctx context.Context, t Target, verb string, req *rest.Request, body any, w Write) (map[string]any, error) {
-	data, err := Encode(body)
+	data, err := object.Encode(body)
 	if err != nil {
 		return nil, fmt.Errorf("%s: cannot be written as JSON: %w", t, err)
 	}
@@ -171,17 +170,4 @@ func (c *Cluster) answer(ctx context.Context, t Target, verb string, req *rest.R
 		return nil, c.explain(err, t, verb)
 	}
 	return data, nil
-}
-
-// Encode writes a value as it is sent: as compact JSON, numbers digit for digit. What
-// is encoded already (json.RawMessage) stays as it is.
-func Encode(v any) ([]byte, error) {
-	if text, ok := v.(json.RawMessage); ok {
-		return text, nil
-	}
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	err := e.Encode(v)
-	return b.Bytes(), err
 }

@@ -27,13 +27,13 @@ func (j *Job) lighten(item *Item) error {
 		item.Object = p.Subject.Object
 		return nil
 	}
-	sealed, err := write.Seal(p)
+	prepared, err := p.Prepare()
 	if err != nil {
 		return err
 	}
 	item.Object = item.Object.Packed()
-	sealed.Subject.Object = item.Object
-	item.Planned = sealed
+	prepared.Subject.Object = item.Object
+	item.Planned = prepared
 	return nil
 }
 

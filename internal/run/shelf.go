@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/object"
 )
 
 // shelfFrom is from how many items on what is to be shown is put away until its turn
@@ -29,7 +29,7 @@ type away struct {
 func (i *Item) putOnShelf() error {
 	a := &away{}
 	if p := i.Planned; p.Live != nil {
-		text, err := cluster.Encode(p.Live)
+		text, err := object.Encode(p.Live)
 		if err != nil {
 			return fmt.Errorf("%s: cannot be written as JSON: %w", i.Target, err)
 		}

@@ -29,7 +29,7 @@ func Writes(p apply.Planned) bool {
 
 // Foreseen is the result that writing p would have, as far as the plan knows: what a
 // run without a server reports, and of an object that is not sent what any run does.
-// Object is nil where p is Sealed.
+// Object is nil where p is Prepared.
 func Foreseen(p apply.Planned) Result { return Result{}.of(p) }
 
 func (o Result) of(p apply.Planned) Result {
@@ -54,7 +54,7 @@ func (o Result) stored(obj map[string]any, dry bool) Result {
 	p := o.Planned
 	o = o.of(p)
 	o.Object = obj
-	same := !dry && version(obj) == read(p) || dry && p.Sealed == nil && !differ(p.Live, obj)
+	same := !dry && version(obj) == read(p) || dry && p.Prepared == nil && !differ(p.Live, obj)
 	if p.Action == apply.Change && same {
 		o.Outcome = Unchanged
 	}

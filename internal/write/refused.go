@@ -22,7 +22,7 @@ func (c *carrying) refused(ctx context.Context, err error) error {
 		return err
 	}
 	p := c.out.Planned
-	if p.Sealed != nil && c.replan != nil { // what was sent is not kept, and is made anew
+	if p.Prepared != nil && c.replan != nil { // what was sent is not kept, and is made anew
 		live, failed := c.API.Get(ctx, c.target)
 		if failed != nil && !cluster.IsNotFound(failed) {
 			return err

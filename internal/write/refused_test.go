@@ -3,6 +3,7 @@ package write
 import (
 	"testing"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/source"
 	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/object"
@@ -34,4 +35,17 @@ func TestPlaceOfARefusal(t *testing.T) {
 			t.Errorf("%s:\ngot  %s: %q\nwant %s: %q", tt.field, path, whose, tt.path, tt.whose)
 		}
 	}
+}
+
+func value(t *testing.T, text string) map[string]any {
+	t.Helper()
+	docs, err := source.Decode([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(docs) == 0 {
+		return nil
+	}
+	v, _ := docs[0].Value.(map[string]any)
+	return v
 }

@@ -9,10 +9,13 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
+	"github.com/kubectl-merge/kubectl-merge/pkg/object"
 )
 
 // Server writes to an API server.
@@ -134,7 +137,7 @@ func (c *carrying) settled() {
 	}
 	c.note(c.doubt + "; read again, the object is as it should be")
 	if c.sent != nil {
-		if c.sent.Sealed == nil {
+		if c.sent.Prepared == nil {
 			c.changedBy(writers(c.sent.Live, live, c.Write.FieldManager))
 		}
 		c.done = both(c.done, *c.sent)
@@ -173,7 +176,7 @@ func overtaken(err error, p apply.Planned) bool {
 	case cluster.IsNotFound(err):
 		return p.Action == apply.Change
 	case cluster.IsUnsupported(err):
-		return p.Sealed != nil // what is to be put in place of live has to be made first
+		return p.Prepared != nil // what is to be put in place of live has to be made first
 	}
 	return cluster.IsTestFailed(err)
 }
@@ -200,19 +203,19 @@ func (c *carrying) reread(ctx context.Context, try int) error {
 }
 
 func (s *Server) send(ctx context.Context, t cluster.Target, p apply.Planned, pinned bool, out *Result) (map[string]any, error) {
-	body, err := request(p, pinned)
+	r, err := p.Request(pinned)
 	switch {
 	case err != nil:
 		return nil, err
 	case p.Action == apply.Create:
-		return s.API.Create(ctx, t, body.any(), s.Write)
+		return s.API.Create(ctx, t, r.Body, s.Write)
 	}
 	patch := s.API.MergePatch
-	if body.JSON {
+	if r.Type == types.JSONPatchType {
 		patch = s.API.JSONPatch
 	}
-	obj, err := patch(ctx, t, body.any(), s.Write)
-	if !cluster.IsUnsupported(err) || p.Sealed != nil {
+	obj, err := patch(ctx, t, r.Body, s.Write)
+	if !cluster.IsUnsupported(err) || p.Prepared != nil {
 		return obj, err
 	}
 	obj, err = s.API.Update(ctx, t, p.Final, s.Write)
@@ -221,6 +224,16 @@ func (s *Server) send(ctx context.Context, t cluster.Target, p apply.Planned, pi
 	}
 	return obj, err
 }
+
+// read is the version of the live object that was merged.
+func read(p apply.Planned) string {
+	if p.Prepared != nil {
+		return p.Prepared.Version
+	}
+	return version(p.Live)
+}
+
+func version(obj map[string]any) string { return object.Object{Value: obj}.ResourceVersion() }
 
 // differ says whether two states of an object differ in more than the server's
 // book-keeping.

@@ -6,7 +6,6 @@ package apply
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -97,16 +96,9 @@ type Planned struct {
 	// Problems are told: one line each, without the object's name.
 	Problems []string
 
-	// Sealed is what is to be written, where Live and Final are not kept; nil where
-	// they are.
-	Sealed *Sealed
-}
-
-// Sealed is the request that a plan comes to, made ready before it is its turn.
-type Sealed struct {
-	Body    json.RawMessage
-	JSON    bool   // Body is a JSON patch; else a merge patch, or the new object
-	Version string // resourceVersion of the live object; "" where there is none
+	// Prepared is the request that the plan comes to, where Live and Final are not stored;
+	// nil where they are. See Prepare.
+	Prepared *Request
 }
 
 // Plan merges one object. The error names the object.

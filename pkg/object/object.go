@@ -82,6 +82,9 @@ func (o Object) Namespace() string { return text(o.meta(), "namespace") }
 // Name is metadata.name, "" where the object has none.
 func (o Object) Name() string { return text(o.meta(), "name") }
 
+// ResourceVersion is metadata.resourceVersion, "" where the object has none.
+func (o Object) ResourceVersion() string { return text(o.meta(), "resourceVersion") }
+
 // Labels are the object's labels; values that are not strings are left out.
 func (o Object) Labels() map[string]string {
 	m, _ := o.meta()["labels"].(map[string]any)

@@ -2,7 +2,6 @@ package object
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -17,13 +16,11 @@ func (o Object) Packed() Object {
 	if o.packed != nil || o.Kind() == "CustomResourceDefinition" {
 		return o
 	}
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(o.Value); err != nil {
+	text, err := Encode(o.Value)
+	if err != nil {
 		return o
 	}
-	o.packed = bytes.Clone(b.Bytes()) // without the room that the buffer has grown
+	o.packed = bytes.Clone(text) // without the room that the buffer has grown
 	meta := map[string]any{}
 	for _, key := range []string{"name", "namespace"} {
 		if v, ok := o.meta()[key].(string); ok {

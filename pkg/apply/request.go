@@ -1,0 +1,109 @@
+package apply
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
+	"github.com/kubectl-merge/kubectl-merge/pkg/object"
+)
+
+// Request is the write that a plan comes to.
+type Request struct {
+	// Type of Body: a merge patch or a JSON patch. "" where Body is a new object, or where
+	// there is nothing to write.
+	Type types.PatchType
+
+	// Body is compact JSON, numbers digit for digit; nil where there is nothing to write.
+	Body json.RawMessage
+
+	// Version is the resourceVersion of the live object that was merged; "" where there is
+	// none. Unless the request is pinned, the server refuses it with 409 Conflict once the
+	// object has another.
+	Version string
+}
+
+// Request is what is to be sent to write the plan. A pinned one is bound to the values that
+// it replaces, by tests of a JSON patch; any other to the resourceVersion of the object that
+// was merged. A plan whose request is Prepared gives that one.
+//
+// It is an error if live has no resourceVersion to be bound to, as a write could replace
+// somebody else's. The error does not name the object.
+func (p Planned) Request(pinned bool) (Request, error) {
+	if p.Prepared != nil {
+		return *p.Prepared, nil
+	}
+	r := Request{Version: object.Object{Value: p.Live}.ResourceVersion()}
+	var body any
+	switch p.Action {
+	case Nothing:
+		return r, nil
+	case Create:
+		body = p.Final
+	case Change:
+		if !pinned && r.Version == "" {
+			return r, errUnbound
+		}
+		r.Type, body = p.patch(r.Version, pinned)
+	}
+	var err error
+	if r.Body, err = object.Encode(body); err != nil {
+		return r, fmt.Errorf("cannot be written as JSON: %w", err)
+	}
+	return r, nil
+}
+
+var errUnbound = errors.New("metadata.resourceVersion: the server gave none, so that a write could go over somebody else's: nothing was written")
+
+// patch is the patch from Live to Final: a merge patch where it can express the change.
+func (p Planned) patch(version string, pinned bool) (types.PatchType, any) {
+	_, expressible := diff.Sayable(p.Live, p.Final)
+	if expressible && !pinned {
+		patch, _ := diff.MergePatch(p.Live, p.Final)
+		return types.MergePatchType, bound(patch, version)
+	}
+	ops := diff.JSONPatch(p.Live, p.Final, diff.JSONPatchOptions{PinAbsent: true})
+	if !pinned {
+		ops = append([]diff.Op{{Op: "test", Path: "/metadata/resourceVersion", Value: version}}, ops...)
+	}
+	return types.JSONPatchType, ops
+}
+
+// bound is a merge patch with the resourceVersion of the object that was merged, so that
+// the server refuses it if anybody has written since.
+func bound(patch map[string]any, version string) map[string]any {
+	meta := map[string]any{"resourceVersion": version}
+	was, _ := patch["metadata"].(map[string]any)
+	maps.Copy(meta, was)
+	out := maps.Clone(patch)
+	if out == nil {
+		out = map[string]any{}
+	}
+	out["metadata"] = meta
+	return out
+}
+
+// Prepare is the plan with the request that it comes to in place of Live, Final and Result,
+// which take far more room. Merging anew makes a whole plan of it again. The error names
+// the object.
+func (p Planned) Prepare() (Planned, error) {
+	if p.Prepared != nil {
+		return p, nil
+	}
+	r, err := p.Request(false)
+	if err != nil {
+		return p, fmt.Errorf("%s: %w", p.Subject.Name, err)
+	}
+	r.Body = bytes.Clone(r.Body)         // without the room that encoding took
+	r.Version = strings.Clone(r.Version) // a part of the server's whole answer, else
+	p.Prepared = &r
+	p.Live, p.Final, p.Type = nil, nil, nil
+	p.Result, p.Changes, p.Because = nil, nil, nil
+	return p, nil
+}

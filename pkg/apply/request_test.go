@@ -1,0 +1,70 @@
+package apply
+
+import (
+	"testing"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/object"
+	"github.com/kubectl-merge/kubectl-merge/pkg/strategy"
+	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
+)
+
+// value reads YAML; nil where there is none.
+func value(t *testing.T, text string) map[string]any {
+	t.Helper()
+	f, err := new(yamldoc.Reader).Parse([]byte(text), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(f.Documents()) == 0 {
+		return nil
+	}
+	v, _ := f.Documents()[0].Value().(map[string]any)
+	return v
+}
+
+func TestPrepare(t *testing.T) {
+	for _, tt := range []struct {
+		reason, live, final string
+		action              Action
+		body                string
+		json                bool
+	}{
+		{"a new object is sent whole", ``, `{kind: A, spec: {big: 9007199254740993}}`, Create,
+			`{"kind":"A","spec":{"big":9007199254740993}}` + "\n", false},
+		{"a change is bound to the version that was merged", `{kind: A, metadata: {name: a, resourceVersion: "7"}, spec: {a: 1, b: 2}}`,
+			`{kind: A, metadata: {name: a, resourceVersion: "7", labels: {x: <y>}}, spec: {a: 3}}`, Change,
+			`{"metadata":{"labels":{"x":"<y>"},"resourceVersion":"7"},"spec":{"a":3,"b":null}}` + "\n", false},
+		{"what a merge patch cannot say is a JSON patch", `{kind: A, metadata: {resourceVersion: "7"}, spec: {}}`,
+			`{kind: A, metadata: {resourceVersion: "7"}, spec: {a: {b: null}}}`, Change,
+			`[{"op":"test","path":"/metadata/resourceVersion","value":"7"},{"op":"test","path":"/spec/a","value":null},{"op":"add","path":"/spec/a","value":{"b":null}}]` + "\n", true},
+		{"nothing to send", `{kind: A, metadata: {resourceVersion: "7"}}`, `{kind: A, metadata: {resourceVersion: "7"}}`, Nothing, ``, false},
+	} {
+		p := Planned{
+			Subject: Subject{Name: "a/a"}, Action: tt.action, Live: value(t, tt.live), Final: value(t, tt.final),
+			Output: strategy.Output{}, Problems: []string{"told"},
+		}
+		got, err := p.Prepare()
+		if err != nil {
+			t.Errorf("%s: %v", tt.reason, err)
+			continue
+		}
+		s := got.Prepared
+		if string(s.Body) != tt.body || (s.Type == types.JSONPatchType) != tt.json || s.Version != (object.Object{Value: p.Live}).ResourceVersion() {
+			t.Errorf("%s: %q (JSON patch: %t) of version %q, want %q (%t)", tt.reason, s.Body, s.Type == types.JSONPatchType, s.Version, tt.body, tt.json)
+		}
+		if got.Live != nil || got.Final != nil || got.Action != tt.action || len(got.Problems) != 1 {
+			t.Errorf("%s: %+v: the objects are to go, the rest is to stay", tt.reason, got)
+		}
+		if tt.action == Nothing {
+			continue
+		}
+		if again, err := got.Request(false); err != nil || again.Type != s.Type || string(again.Body) != tt.body {
+			t.Errorf("%s: sends %q, %v", tt.reason, again.Body, err)
+		}
+	}
+	if _, err := (Planned{Action: Change, Live: map[string]any{}, Final: map[string]any{"a": "b"}}).Prepare(); err == nil {
+		t.Error("a change that is bound to no version must not be sent")
+	}
+}
