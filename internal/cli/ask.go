@@ -33,11 +33,11 @@ type asker struct {
 // ask settles the conflicts of the items on the terminal. Without one they stay
 // conflicts, as with --policy=strict. The error ends the run.
 func (e *env) ask(ctx context.Context, s *session, r askRequest) error {
-	if !r.plan.asks() || s.bad != nil || run.Failed(s.items) != nil {
+	if !r.plan.asks() || s.Failed() != nil {
 		return nil // nothing will be written, whatever the answers
 	}
 	var open []*run.Item
-	for _, item := range s.items {
+	for _, item := range s.Items {
 		if len(item.Planned.Conflicts) > 0 {
 			open = append(open, item)
 		}
@@ -53,7 +53,7 @@ func (e *env) ask(ctx context.Context, s *session, r askRequest) error {
 	defer t.close()
 	a := &asker{terminal: t, secrets: r.secrets}
 	for _, item := range open {
-		if err := a.item(ctx, s.job, item); err != nil {
+		if err := a.item(ctx, s.Plan, item); err != nil {
 			return err
 		}
 	}
@@ -65,7 +65,7 @@ func (e *env) ask(ctx context.Context, s *session, r askRequest) error {
 
 // item asks about one object until it has no conflict, or the user skips it.
 // Answers may open other conflicts: what was one value has then become several.
-func (a *asker) item(ctx context.Context, job *run.Job, item *run.Item) error {
+func (a *asker) item(ctx context.Context, p *run.Plan, item *run.Item) error {
 	asked := map[string]bool{}
 	for len(item.Planned.Conflicts) > 0 {
 		before := len(asked)
@@ -84,7 +84,7 @@ func (a *asker) item(ctx context.Context, job *run.Job, item *run.Item) error {
 		if len(asked) == before {
 			return nil
 		}
-		if job.Replan(ctx, item); item.Err != nil {
+		if p.Replan(ctx, item); item.Err != nil {
 			return item.Err
 		}
 	}

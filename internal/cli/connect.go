@@ -8,7 +8,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
-	"github.com/kubectl-merge/kubectl-merge/internal/run"
+	"github.com/kubectl-merge/kubectl-merge/internal/live"
 )
 
 // connect reads the kubeconfig; nothing is sent yet.
@@ -52,14 +52,14 @@ func (e *env) existing(err error) error {
 
 // namespacing is where objects go that name no namespace, by -n and the
 // kubeconfig's context.
-func (e *env) namespacing() (run.Namespacing, error) {
+func (e *env) namespacing() (live.Namespacing, error) {
 	name, given, err := e.flags.ToRawKubeConfigLoader().Namespace()
-	return run.Namespacing{Default: name, Enforce: given}, e.existing(err)
+	return live.Namespacing{Default: name, Enforce: given}, e.existing(err)
 }
 
 // offlineNamespacing is by -n alone: no kubeconfig is read.
-func (e *env) offlineNamespacing() run.Namespacing {
-	return run.Namespacing{Default: *e.flags.Namespace, Enforce: *e.flags.Namespace != ""}
+func (e *env) offlineNamespacing() live.Namespacing {
+	return live.Namespacing{Default: *e.flags.Namespace, Enforce: *e.flags.Namespace != ""}
 }
 
 func (e *env) colored() bool    { return colors(e.Out) }

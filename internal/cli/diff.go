@@ -103,7 +103,7 @@ func (v *diffVerb) run(ctx context.Context, policyGiven bool, mode dryRun) (diff
 		return false, err
 	}
 	s, err := v.open(ctx, request{
-		inputs: &v.inputs, plan: &v.plan, planner: planner, live: v.live, concurrency: v.concurrency, keep: run.Changes, shown: true, quiet: v.told.quiet,
+		inputs: &v.inputs, plan: &v.plan, planner: planner, live: v.live, concurrency: v.concurrency, needs: run.Changes, shown: true, quiet: v.told.quiet,
 		write: cluster.Write{FieldManager: v.plan.manager, FieldValidation: fieldValidation[planner.Validate], DryRun: true},
 	})
 	if err == nil {
@@ -115,7 +115,11 @@ func (v *diffVerb) run(ctx context.Context, policyGiven bool, mode dryRun) (diff
 	d := view{env: v.env, outputFlags: v.out, mode: mode}.differ()
 	var errs []error
 	s.preview(ctx, mode, func(item *run.Item) {
-		if item.Err != nil {
+		switch item.Action() {
+		case run.Failed:
+			return
+		case run.Keep:
+			notes.kept(item)
 			return
 		}
 		notes.item(item)
@@ -127,24 +131,24 @@ func (v *diffVerb) run(ctx context.Context, policyGiven bool, mode dryRun) (diff
 		errs = append(errs, err)
 	})
 	changed, err := d.close(ctx)
-	left := notes.conflicts(s.items)
+	left := notes.conflicts(s.Items) + len(s.Kept())
 	notes.unused(planner.Rules)
 	if mode == dryClient {
-		notes.missing(s.job.MissingNamespaces(ctx, s.items))
+		notes.missing(s.MissingNamespaces(ctx))
 	}
-	if err := errors.Join(s.bad, run.Failed(s.items), errors.Join(errs...), err); err != nil || left == 0 {
+	if err := errors.Join(s.Failed(), errors.Join(errs...), err); err != nil || left == 0 {
 		return differs || changed, err
 	}
 	return differs || changed, &exit{Code: conflicted}
 }
 
-// preview gives the items the outcome that writing them would have, by the server's
-// word where mode says so, and tells of each. One that is bad stops no other.
-func (s *session) preview(ctx context.Context, mode dryRun, tell func(*run.Item)) {
+// preview gives the items the result that writing them would have, as the server sees it
+// where mode says so, and reports each. One that is bad stops no other.
+func (s *session) preview(ctx context.Context, mode dryRun, report func(*run.Item)) {
 	if mode != dryServer {
-		s.show(ctx, tell)
+		s.Show(ctx, report)
 		return
 	}
 	defer s.line.end()
-	s.job.Preview(ctx, s.items, s.line.around(tell))
+	s.Preview(ctx, s.line.around(report))
 }

@@ -142,7 +142,7 @@ func (v *explainVerb) run(ctx context.Context, policyGiven bool, fields []string
 		return err
 	}
 	var errs []error
-	s.show(ctx, func(item *run.Item) {
+	s.Show(ctx, func(item *run.Item) {
 		if item.Err != nil {
 			return
 		}
@@ -150,5 +150,5 @@ func (v *explainVerb) run(ctx context.Context, policyGiven bool, fields []string
 		errs = append(errs, form.object(item))
 	})
 	notes.unused(planner.Rules)
-	return errors.Join(form.close(ctx), errors.Join(errs...), form.unknown(), s.bad, run.Failed(s.items))
+	return errors.Join(form.close(ctx), errors.Join(errs...), form.unknown(), s.Failed())
 }

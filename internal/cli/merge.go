@@ -114,7 +114,7 @@ func (v *mergeVerb) run(ctx context.Context, policyGiven bool) error {
 		concurrency: v.concurrency,
 		preflight:   v.preflight,
 		partial:     v.partial,
-		keep:        v.out.keep(mode),
+		needs:       v.out.needs(mode),
 		shown:       v.out.oneByOne(),
 		quiet:       v.told.quiet,
 		write: cluster.Write{
@@ -146,25 +146,14 @@ func (v *mergeVerb) mode() (dryRun, error) {
 	return dryClient, nil
 }
 
-// finish sends the items, or shows what sending them would do, and tells of each.
+// finish sends the items, or shows what sending them would do, and reports each.
 func (s *session) finish(ctx context.Context, mode dryRun, t *told) {
 	if mode == dryClient {
-		s.show(ctx, t.item)
+		s.Show(ctx, t.item)
 		return
 	}
-	s.job.Hold(s.bad)
 	defer s.line.end()
-	s.job.Send(ctx, s.items, s.line.around(t.item))
-}
-
-// show gives the items the outcome that writing them would have, and tells of each.
-func (s *session) show(ctx context.Context, tell func(*run.Item)) {
-	s.job.Show(ctx, s.items, func(item *run.Item) {
-		if item.Err == nil {
-			item.Result = write.Foreseen(item.Planned)
-		}
-		tell(item)
-	})
+	s.Send(ctx, s.line.around(t.item))
 }
 
 // told prints items as they get through.
@@ -176,8 +165,12 @@ type told struct {
 }
 
 func (t *told) item(item *run.Item) {
-	if item.Err != nil {
-		return // told at the end, in input order
+	switch item.Action() {
+	case run.Failed:
+		return // reported at the end, in input order
+	case run.Keep:
+		t.notes.kept(item)
+		return
 	}
 	t.notes.item(item)
 	if item.Result.Outcome != write.Unsettled || t.out.conflicts() {
@@ -187,18 +180,18 @@ func (t *told) item(item *run.Item) {
 	}
 }
 
-// end is the run's error: whatever is wrong with any object, else that conflicts
-// are left.
+// end is the run's error: whatever is wrong with any object, else that conflicts, or
+// objects that no input has, are left to the user.
 func (t *told) end(ctx context.Context, s *session) error {
 	t.errs = append(t.errs, t.out.close(ctx))
-	left := t.notes.conflicts(s.items)
-	t.notes.unused(s.job.Planner.Rules)
-	err := errors.Join(s.bad, run.Failed(s.items), errors.Join(t.errs...))
+	left := t.notes.conflicts(s.Items) + len(s.Kept())
+	t.notes.unused(s.Planner.Rules)
+	err := errors.Join(s.Failed(), errors.Join(t.errs...))
 	if t.mode == dryClient {
-		t.notes.missing(s.job.MissingNamespaces(ctx, s.items))
+		t.notes.missing(s.MissingNamespaces(ctx))
 	}
 	if t.mode != dryNone {
-		err = errors.Join(err, s.job.Held(s.items))
+		err = errors.Join(err, s.Held())
 	}
 	if left > 0 && held(err) {
 		return &exit{Code: conflicted, Err: err}

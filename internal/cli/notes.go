@@ -61,6 +61,10 @@ func (f *noteFlags) teller(e *env, out outputFlags, mode dryRun) (*teller, error
 // that cannot be read, a server that cannot do something.
 const noteProblem diff.NoteKind = "problem"
 
+// noteKept is the kind of a note about an object that is not in the input, and not
+// deleted either.
+const noteKept diff.NoteKind = "kept"
+
 // item tells an item's notes.
 func (t *teller) item(item *run.Item) {
 	if t.quiet {
@@ -106,6 +110,11 @@ func (t *teller) missing(namespaces []run.MissingNamespace) {
 		}
 		t.note("note", diff.Note{Object: n.String(), Kind: noteProblem, Text: "not found: " + many + " would be created in it: create it first, or add it to the input"})
 	}
+}
+
+// kept reports an object that no input has, and that is not deleted.
+func (t *teller) kept(item *run.Item) {
+	t.note("note", diff.Note{Object: item.Target.String(), Kind: noteKept, Text: "kept: " + oneLine(item.Reason())})
 }
 
 // problems tells what was found on the way, not what is done.

@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+	"github.com/kubectl-merge/kubectl-merge/internal/live"
 	"github.com/kubectl-merge/kubectl-merge/internal/parallel"
-	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
 	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
@@ -99,7 +99,7 @@ func (k *keeper) find(ctx context.Context, args []string) ([]kept, error) {
 }
 
 // filed are the objects that files name.
-func (k *keeper) filed(ctx context.Context, ns run.Namespacing) ([]kept, error) {
+func (k *keeper) filed(ctx context.Context, ns live.Namespacing) ([]kept, error) {
 	if err := k.inputs.validate(); err != nil {
 		return nil, err
 	}
@@ -114,14 +114,13 @@ func (k *keeper) filed(ctx context.Context, ns run.Namespacing) ([]kept, error) 
 		}
 		return nil, bad
 	}
-	job := run.Job{API: k.api}
-	items, err := job.Resolve(ctx, local, ns)
+	located, err := (&live.Server{API: k.api, Namespaces: ns}).Resolve(ctx, local)
 	if err := errors.Join(bad, err); err != nil {
 		return nil, err
 	}
-	objects := make([]kept, len(items))
-	for i, item := range items {
-		objects[i] = kept{Target: item.Target, local: &item.Object}
+	objects := make([]kept, len(located))
+	for i, l := range located {
+		objects[i] = kept{Target: l.Target, local: &l.Object}
 	}
 	return objects, nil
 }

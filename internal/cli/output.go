@@ -41,8 +41,8 @@ type formRow struct {
 	// report: it prints what a run would do, and so the run writes nothing. The
 	// others print what was done, as kubectl apply's -o does.
 	report bool
-	needs  run.Keep // until an object is printed
-	traces bool     // it needs an account of every field
+	needs  run.Needs // until an object is printed
+	traces bool      // it needs an account of every field
 }
 
 // forms by the name that -o gives, without what stands behind =. To add one is to
@@ -101,8 +101,8 @@ func (f *outputFlags) mode(asked dryRunFlag) (dryRun, error) {
 	return dryClient, nil
 }
 
-// keep is what has to be kept of objects until they are printed.
-func (f *outputFlags) keep(mode dryRun) run.Keep {
+// needs is what has to be there of objects until they are printed.
+func (f *outputFlags) needs(mode dryRun) run.Needs {
 	switch {
 	case mode == dryNone && f.template == "" && (f.output == "" || f.output == "name"):
 		return run.Outcomes
@@ -251,6 +251,9 @@ func (f diffForm) close(ctx context.Context) error {
 // server has tried it, as the server would store it.
 func (v view) doc(item *run.Item) diff.Doc {
 	p := item.Result.Planned
+	if item.Surplus != nil {
+		return diff.Doc{Name: diff.DocName(p.Live), Live: p.Live, Sensitive: p.Sensitive}
+	}
 	d := diff.Doc{Name: diff.DocName(p.Final), Result: p.Final, Sensitive: p.Sensitive}
 	if p.Live != nil {
 		d.Live = p.Live

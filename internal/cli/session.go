@@ -8,21 +8,18 @@ import (
 	"slices"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+	"github.com/kubectl-merge/kubectl-merge/internal/live"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
 	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 	"github.com/kubectl-merge/kubectl-merge/pkg/object"
 )
 
-// session is a run that has its objects: each with its live form and its plan.
+// session is a run that is planned. Its plan's Err has what kept input from becoming
+// items; while there is any, nothing is to be written.
 type session struct {
-	job   *run.Job // its API is nil offline
-	items []*run.Item
-	line  *progress
-
-	// bad is what kept input from becoming items. While there is any, nothing is
-	// to be written.
-	bad error
+	*run.Plan
+	line *progress
 }
 
 // request is what a session is opened for.
@@ -35,7 +32,7 @@ type request struct {
 	concurrency int
 	preflight   bool
 	partial     bool
-	keep        run.Keep
+	needs       run.Needs
 	shown       bool // each object is printed by itself
 	quiet       bool // no progress is shown
 }
@@ -66,9 +63,9 @@ func (e *env) open(ctx context.Context, r request) (_ *session, err error) {
 	if err := errors.Join(r.inputs.validate(), r.plan.replace.validate(r.inputs), r.stdin()); err != nil {
 		return nil, err
 	}
-	s := &session{job: &run.Job{Planner: r.planner, Write: r.write, Concurrency: r.concurrency, Preflight: r.preflight, Partial: r.partial, Keep: r.keep, Shown: r.shown}}
+	job := &run.Job{Planner: r.planner, Write: r.write, Concurrency: r.concurrency, Preflight: r.preflight, Partial: r.partial, Needs: r.needs, Shown: r.shown}
 	e.line = e.progress(r.quiet)
-	s.line, s.job.Progress = e.line, e.line.report()
+	job.Progress = e.line.report()
 	defer e.line.end()
 	inputs, err := e.local(ctx, r.inputs)
 	if err != nil {
@@ -97,17 +94,41 @@ func (e *env) open(ctx context.Context, r request) (_ *session, err error) {
 		return nil, err
 	}
 	defs.Input(objects)
-	if len(r.live) > 0 {
-		s.items, err = e.saved(ctx, s.job, objects, from, defs)
-	} else {
-		s.items, err = e.asked(ctx, s.job, objects, from, defs)
-	}
+	p, err := merged(ctx, job, from, input{objects, defs, bad})
 	var down *cluster.Unreachable
-	if errors.As(err, &down) {
+	switch {
+	case errors.As(err, &down):
 		return nil, errors.Join(bad, down)
+	case err != nil:
+		p = &run.Plan{Job: job, Err: errors.Join(bad, err)}
 	}
-	s.bad = errors.Join(bad, err)
-	return s, nil
+	return &session{Plan: p, line: e.line}, nil
+}
+
+// input is what was read: objects, what they and the flags define, and what could not
+// be read.
+type input struct {
+	objects []object.Object
+	defs    *apply.Definitions
+	bad     error
+}
+
+// merged is the plan of a run over the input. The error is that there can be none.
+func merged(ctx context.Context, job *run.Job, from *liveSide, in input) (*run.Plan, error) {
+	serves, err := from.open(ctx, job, in.defs)
+	if err != nil {
+		return nil, err
+	}
+	p, err := job.Resolve(ctx, in.objects)
+	if err != nil {
+		return nil, err
+	}
+	if err := job.Planner.CheckRules(ctx, in.objects, serves); err != nil {
+		return nil, errors.Join(p.Err, err)
+	}
+	p.Err = errors.Join(in.bad, p.Err)
+	p.Merge(ctx)
+	return p, nil
 }
 
 // local is what the flags name as inputs, with who is asked for it and for how long.
@@ -145,57 +166,30 @@ func (l *liveSide) read(ctx context.Context) (_ *source.Saved, err error) {
 	return l.saved, nil
 }
 
-// asked takes live from the cluster.
-func (e *env) asked(ctx context.Context, job *run.Job, objects []object.Object, from *liveSide, defs *apply.Definitions) ([]*run.Item, error) {
-	api, err := from.cluster()
+// open gives a job the place where its live objects are, and its planner what is known
+// there about their kinds. serves says whether a kind is known there; nil where nobody
+// can be asked.
+func (l *liveSide) open(ctx context.Context, job *run.Job, defs *apply.Definitions) (serves func(context.Context, string) (bool, error), err error) {
+	job.Planner.Struct = cluster.Struct
+	if len(l.files) > 0 {
+		saved, err := l.read(ctx)
+		if err != nil {
+			return nil, err
+		}
+		job.Planner.Schemas = defs.Around(nil)
+		job.Live = &live.Files{Saved: saved, Namespaces: l.env.offlineNamespacing(), Kind: defs.Kind}
+		return nil, nil
+	}
+	api, err := l.cluster()
 	if err != nil {
 		return nil, err
 	}
-	ns, err := e.namespacing()
+	ns, err := l.env.namespacing()
 	if err != nil {
 		return nil, err
 	}
 	docs := &apply.Documents{Fetch: api.OpenAPI}
-	job.API, job.Forget = api, docs.Forget
-	job.Planner.Schemas, job.Planner.Struct = defs.Around(docs.Type), cluster.Struct
-	items, err := job.Resolve(ctx, objects, ns)
-	if wrong := job.Planner.CheckRules(ctx, objects, api.ServesKind); wrong != nil {
-		return nil, errors.Join(err, wrong)
-	}
-	job.Merge(ctx, items)
-	return items, err
-}
-
-// saved takes live from files; nobody is contacted.
-func (e *env) saved(ctx context.Context, job *run.Job, objects []object.Object, from *liveSide, defs *apply.Definitions) ([]*run.Item, error) {
-	files, err := from.read(ctx)
-	if err != nil {
-		return nil, err
-	}
-	job.Planner.Schemas, job.Planner.Struct = defs.Around(nil), cluster.Struct
-	var (
-		items []*run.Item
-		found []*object.Object
-		errs  []error
-		p     = pairing{files: files, defs: defs, ns: e.offlineNamespacing()}
-	)
-	if err := job.Planner.CheckRules(ctx, objects, nil); err != nil {
-		return nil, err
-	}
-	for _, o := range objects {
-		item, live, err := p.pair(o)
-		if err != nil {
-			errs = append(errs, err)
-			continue
-		}
-		items, found = append(items, item), append(found, live)
-	}
-	job.MergeWith(ctx, items, func(i int) (map[string]any, error) {
-		if found[i] == nil {
-			return nil, nil
-		}
-		live, err := found[i].Whole()
-		return live.Value, err
-	})
-	return items, errors.Join(append(errs, run.Repeated(items))...)
+	job.Planner.Schemas = defs.Around(docs.Type)
+	job.Live, job.API, job.Invalidate = &live.Server{API: api, Namespaces: ns}, api, docs.Forget
+	return api.ServesKind, nil
 }

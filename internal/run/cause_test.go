@@ -222,28 +222,3 @@ func TestRefusesDryRun(t *testing.T) {
 		}
 	}
 }
-
-func TestPlace(t *testing.T) {
-	object := func(namespace string) object.Object {
-		return object.Object{Value: map[string]any{"kind": "Pod", "metadata": map[string]any{"name": "p", "namespace": namespace}}}
-	}
-	for _, tt := range []struct {
-		reason     string
-		ns         Namespacing
-		own        string
-		namespaced bool
-		want       string
-		refused    bool
-	}{
-		{"its own", Namespacing{Default: "default"}, "prod", true, "prod", false},
-		{"the context's", Namespacing{Default: "team"}, "", true, "team", false},
-		{"-n for one that names none", Namespacing{Default: "prod", Enforce: true}, "", true, "prod", false},
-		{"-n against its own", Namespacing{Default: "prod", Enforce: true}, "test", true, "", true},
-		{"a cluster-scoped kind has none", Namespacing{Default: "prod", Enforce: true}, "test", false, "", false},
-	} {
-		got, err := tt.ns.Place(object(tt.own), tt.namespaced)
-		if (err != nil) != tt.refused || err == nil && got.Namespace() != tt.want {
-			t.Errorf("%s: got %q, %v", tt.reason, got.Namespace(), err)
-		}
-	}
-}

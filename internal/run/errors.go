@@ -50,6 +50,7 @@ type Hindrance struct {
 	Way      string // what the user can do; "" with Because
 	Conflict bool   // conflicts are left to the user, and nothing else is wrong
 	DryRun   bool   // nothing was to be written anyway
+	Prune    bool   // they are to be deleted
 }
 
 // Error names the object.
@@ -64,9 +65,13 @@ func (h Hindrance) Summary(n int) string {
 }
 
 func (h Hindrance) rest(did, would string) string {
-	text := did + " not written because "
+	done := "written"
+	if h.Prune {
+		done = "pruned"
+	}
+	text := did + " not " + done + " because "
 	if h.DryRun {
-		text = would + " not be written because "
+		text = would + " not be " + done + " because "
 	}
 	if h.Because == "" {
 		return text + "of that: fix it, and merge again"
@@ -74,17 +79,18 @@ func (h Hindrance) rest(did, would string) string {
 	return text + h.Because + ": " + h.Way
 }
 
-// conflicts: some are left, and the user has not said to leave them.
-func (i *Item) conflicts() bool {
-	return i.Err == nil && !i.Skipped && len(i.Planned.Conflicts) > 0
-}
+// held: conflicts are left.
+func (i *Item) held() bool { return i.Action() == Held }
 
-// conflicting is the hindrance that the conflicts of items are; none where there are
-// none.
-func conflicting(items []*Item) (Hindrance, bool) {
+// conflicts: some are left, and the user has not said to leave them.
+func (i *Item) conflicts() bool { return i.held() && !i.Skipped }
+
+// conflicting is the hindrance that the conflicts of the items are of which holds says
+// so; none where there are none.
+func conflicting(items []*Item, holds func(*Item) bool) (Hindrance, bool) {
 	var names []string
 	for _, item := range items {
-		if item.conflicts() {
+		if holds(item) {
 			names = append(names, item.Target.String())
 		}
 	}
@@ -103,19 +109,31 @@ func conflicting(items []*Item) (Hindrance, bool) {
 	return h, true
 }
 
-// Held are the items that a dry run shows as written, and a run would not write
-// because others have conflicts: a *NotReached for each.
-func (j *Job) Held(items []*Item) error {
-	h, held := conflicting(items)
-	if !held || j.Partial {
-		return nil
+// pruning is the same hindrance of what is to be deleted: no conflict may be left.
+func (h Hindrance) pruning() Hindrance {
+	if h.Prune = true; h.Because != "" {
+		h.Way = "settle them, and merge again"
 	}
-	h.DryRun = true
+	return h
+}
+
+// Held are the items that a dry run shows as written or deleted, and a run would leave
+// as they are because others have conflicts: a *NotReached for each.
+func (p *Plan) Held() error {
 	var errs []error
-	for _, item := range items {
-		if item.Err == nil && item.writable() {
-			errs = append(errs, &NotReached{Target: item.Target, Hindrance: h})
+	wait := func(items []*Item, h Hindrance) {
+		h.DryRun = true
+		for _, item := range items {
+			if item.writes() || item.Action() == Delete {
+				errs = append(errs, &NotReached{Target: item.Target, Hindrance: h})
+			}
 		}
+	}
+	if h, held := conflicting(p.Items, (*Item).conflicts); held && !p.Partial {
+		wait(p.Items, h)
+	}
+	if h, held := conflicting(p.Items, (*Item).held); held {
+		wait(p.Others, h.pruning())
 	}
 	return errors.Join(errs...)
 }

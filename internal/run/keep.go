@@ -5,29 +5,29 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 )
 
-// Keep says what of the items is to be there until the run ends. An object whose
-// merge has something to tell is always kept, with all of its sides.
-type Keep uint8
+// Needs says what of the items has to be there until the run ends. Of an object whose
+// merge has something to report, all sides are.
+type Needs uint8
 
-// What is kept.
+// What is needed.
 const (
-	Everything Keep = iota // local, live and result
-	Changes                // the same, of objects that a merge changes
-	Outcomes               // what becomes of each, and what is to be sent until it is
+	Everything Needs = iota // local, live and result
+	Changes                 // the same, of objects that a merge changes
+	Outcomes                // what becomes of each, and what is to be sent until it is
 )
 
-// lighten puts away what Keep does not ask for.
-func (j *Job) lighten(item *Item) error {
-	p := item.Planned
-	if j.Keep == Everything || j.Keep == Changes && p.Action != apply.Nothing || tells(p) || item.consulted() {
-		// Conflicts are asked about, and told of twice.
-		if j.shelf && len(p.Conflicts) == 0 && !item.consulted() {
+// lighten puts away what Needs does not ask for.
+func (p *Plan) lighten(item *Item) error {
+	planned := item.Planned
+	if p.Needs == Everything || p.Needs == Changes && planned.Action != apply.Nothing || tells(planned) || item.consulted() {
+		// Conflicts are asked about, and reported twice.
+		if p.shelf && len(planned.Conflicts) == 0 && !item.consulted() {
 			return item.putOnShelf()
 		}
-		item.Object = p.Subject.Object
+		item.Object = planned.Subject.Object
 		return nil
 	}
-	prepared, err := p.Prepare()
+	prepared, err := planned.Prepare()
 	if err != nil {
 		return err
 	}
@@ -52,8 +52,8 @@ func tells(p apply.Planned) bool {
 }
 
 // outcome is what is kept of what became of an item.
-func (j *Job) outcome(out write.Result) write.Result {
-	if j.Keep == Outcomes {
+func (p *Plan) outcome(out write.Result) write.Result {
+	if p.Needs == Outcomes {
 		out.Object = nil
 	}
 	return out
@@ -61,8 +61,8 @@ func (j *Job) outcome(out write.Result) write.Result {
 
 // putAway drops what was needed to tell of an item. A conflict is told of once more
 // at the end.
-func (j *Job) putAway(item *Item) {
-	if j.Keep != Outcomes && item.away == nil || item.consulted() || len(item.Result.Planned.Conflicts) > 0 {
+func (p *Plan) putAway(item *Item) {
+	if p.Needs != Outcomes && item.away == nil || item.consulted() || len(item.Result.Planned.Conflicts) > 0 {
 		return
 	}
 	item.drop()

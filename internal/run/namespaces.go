@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
-	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 )
 
 // MissingNamespace is a namespace that is not there, in which objects are to be made.
@@ -17,14 +16,14 @@ type MissingNamespace struct {
 // MissingNamespaces are the namespaces that items would be created in, and that
 // neither the server nor the run has, in the order of the items. Only a dry run that
 // sends nothing needs them: a server refuses what has no namespace. What the user may
-// not find out counts as there. nil without a server.
-func (j *Job) MissingNamespaces(ctx context.Context, items []*Item) []MissingNamespace {
-	if j.API == nil {
+// not find out counts as there, and so does what saved files do not have.
+func (p *Plan) MissingNamespaces(ctx context.Context) []MissingNamespace {
+	if p.API == nil {
 		return nil
 	}
 	var missing []MissingNamespace
-	for _, n := range unproven(items) {
-		if _, err := j.API.Get(ctx, n.Target); cluster.IsNotFound(err) {
+	for _, n := range unproven(p.Items) {
+		if obj, err := p.Live.Get(ctx, n.Target); obj == nil && err == nil {
 			missing = append(missing, n)
 		}
 	}
@@ -46,7 +45,7 @@ func unproven(items []*Item) []MissingNamespace {
 	var out []MissingNamespace
 	for _, item := range items {
 		name := item.Target.Namespace
-		if item.Err != nil || !item.Target.Namespaced || there[name] || item.Planned.Action != apply.Create {
+		if !item.Target.Namespaced || there[name] || item.Action() != Create {
 			continue
 		}
 		i := slices.IndexFunc(out, func(n MissingNamespace) bool { return n.Name == name })

@@ -88,7 +88,7 @@ func (w *writer) settling(item *Item, err error) bool {
 // judge decides what a trial's outcome means for its item.
 func (w *writer) judge(ctx context.Context, item *Item, err error, pending []*Item) {
 	switch {
-	case err == nil && !item.writable(): // it was merged anew
+	case err == nil && !item.writes(): // it was merged anew
 		w.stop = w.stop || w.holds(item)
 		w.through(ctx, item, still(item))
 	case err == nil:

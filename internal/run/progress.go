@@ -11,6 +11,7 @@ const (
 	Reading Phase = "reading"
 	Trying  Phase = "trying"
 	Writing Phase = "writing"
+	Pruning Phase = "pruning"
 )
 
 // Progress is told how many of a phase's objects are through. It may be called by

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+	"github.com/kubectl-merge/kubectl-merge/internal/live"
 	"github.com/kubectl-merge/kubectl-merge/internal/parallel"
 	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
@@ -24,9 +25,10 @@ const (
 	pageBytes = 1 << 20 // what a page is to come to, at most
 )
 
-// shelf is objects of one kind in one namespace.
-type shelf struct {
+// batch is the objects of one kind in one namespace.
+type batch struct {
 	cluster.Resource
+	lister    live.Lister
 	namespace string
 	items     []*Item
 	wanted    map[string]*Item // by name: those that are not merged yet
@@ -36,34 +38,38 @@ type shelf struct {
 // readLists reads and merges the items that stand together in large numbers, by
 // lists. It returns the rest, in order: what no list is worth, what a list does not
 // answer, and what a server does not list. done is called for each that is merged.
-func (j *Job) readLists(ctx context.Context, items []*Item, done func(int)) []*Item {
-	shelves := shelved(items)
-	for _, s := range shelves {
-		s.done = done
+func (p *Plan) readLists(ctx context.Context, items []*Item, done func(int)) []*Item {
+	lister, ok := p.Live.(live.Lister)
+	if !ok {
+		return items
 	}
-	parallel.Each(ctx, len(shelves), j.Concurrency, func(i int) { j.readList(ctx, shelves[i]) }, func(int) {})
+	batches := batched(items)
+	parallel.Each(ctx, len(batches), p.Concurrency, func(i int) {
+		batches[i].lister, batches[i].done = lister, done
+		p.readList(ctx, batches[i])
+	}, func(int) {})
 	through := map[*Item]bool{}
-	for _, s := range shelves {
-		for _, item := range s.items {
-			through[item] = s.wanted[item.Target.Name] != item
+	for _, b := range batches {
+		for _, item := range b.items {
+			through[item] = b.wanted[item.Target.Name] != item
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(items), func(item *Item) bool { return through[item] })
 }
 
-// shelved are the shelves that are worth a list. A list of Secrets would carry
+// batched are the batches that are worth a list. A list of Secrets would carry
 // values that nobody asked for.
-func shelved(items []*Item) []*shelf {
+func batched(items []*Item) []*batch {
 	type place struct {
 		cluster.Resource
 		namespace string
 	}
-	at := map[place]*shelf{}
-	var all []*shelf
+	at := map[place]*batch{}
+	var all []*batch
 	for _, item := range items {
 		p := place{item.Target.Resource, item.Target.Namespace}
 		if at[p] == nil {
-			at[p] = &shelf{Resource: p.Resource, namespace: p.namespace, wanted: map[string]*Item{}}
+			at[p] = &batch{Resource: p.Resource, namespace: p.namespace, wanted: map[string]*Item{}}
 			all = append(all, at[p])
 		}
 		if at[p].wanted[item.Target.Name] == nil { // what is given twice, which is an error, is read by itself
@@ -72,66 +78,66 @@ func shelved(items []*Item) []*shelf {
 		}
 	}
 	worth := all[:0]
-	for _, s := range all {
-		if len(s.items) >= listFrom && !redact.IsSecretKind(s.Group, s.Kind) {
-			worth = append(worth, s)
+	for _, b := range all {
+		if len(b.items) >= listFrom && !redact.IsSecretKind(b.Group, b.Kind) {
+			worth = append(worth, b)
 		}
 	}
 	return worth
 }
 
-// readList merges the shelf's items with what a list says of them, and leaves the
+// readList merges the batch's items with what a list holds of them, and leaves the
 // others wanted. An error is none here: whatever is wrong shows when the object
 // itself is read.
-func (j *Job) readList(ctx context.Context, s *shelf) {
-	l := cluster.Listing{Resource: s.Resource, Namespace: s.namespace, Limit: min(firstPage, len(s.items)+listFree)}
+func (p *Plan) readList(ctx context.Context, b *batch) {
+	l := cluster.Listing{Resource: b.Resource, Namespace: b.namespace, Limit: min(firstPage, len(b.items)+listFree)}
 	var walk cluster.Walk
-	for seen := 0; len(s.wanted) > 0; {
-		page, err := j.API.Page(ctx, l)
+	for seen := 0; len(b.wanted) > 0; {
+		page, err := b.lister.List(ctx, l)
 		if err != nil {
 			return
 		}
-		j.takePage(ctx, s, page)
+		p.takePage(ctx, b, page)
 		seen += len(page.Objects)
 		if page.Next == "" {
 			break
 		}
-		if seen+max(page.Left, 0) > listMost*len(s.items)+listFree || walk.Past(page) != nil {
+		if seen+max(page.Left, 0) > listMost*len(b.items)+listFree || walk.Past(page) != nil {
 			return
 		}
 		l.Continue, l.Limit = page.Next, nextLimit(l.Limit, page)
 	}
-	if complete(s.Resource) {
-		j.mergeAll(ctx, s, slices.Collect(maps.Values(s.wanted)), func(int) (map[string]any, error) { return nil, nil })
+	if complete(b.Resource) {
+		p.mergeAll(ctx, b, slices.Collect(maps.Values(b.wanted)), func(int) (map[string]any, error) { return nil, nil })
 	}
 }
 
-// takePage merges the items of the shelf that are on the page.
-func (j *Job) takePage(ctx context.Context, s *shelf, page cluster.Page) {
+// takePage merges the items of the batch that are on the page.
+func (p *Plan) takePage(ctx context.Context, b *batch, page cluster.Page) {
 	var (
 		items []*Item
-		live  []cluster.Listed
+		found []cluster.Listed
 	)
 	for _, o := range page.Objects {
-		if item := s.wanted[o.Name]; item != nil {
-			items, live = append(items, item), append(live, o)
+		if item := b.wanted[o.Name]; item != nil {
+			items, found = append(items, item), append(found, o)
 		}
 	}
-	j.mergeAll(ctx, s, items, func(i int) (map[string]any, error) { return live[i].Object() })
+	p.mergeAll(ctx, b, items, func(i int) (map[string]any, error) { return found[i].Object() })
 }
 
-// mergeAll merges items of the shelf with what live gives for each.
-func (j *Job) mergeAll(ctx context.Context, s *shelf, items []*Item, live func(i int) (map[string]any, error)) {
-	begun := parallel.Each(ctx, len(items), j.Concurrency, func(i int) {
-		obj, err := live(i)
+// mergeAll merges items of the batch with what object gives for each.
+func (p *Plan) mergeAll(ctx context.Context, b *batch, items []*Item, object func(i int) (map[string]any, error)) {
+	begun := parallel.Each(ctx, len(items), p.Concurrency, func(i int) {
+		obj, err := object(i)
 		if err != nil {
 			items[i].Err = fmt.Errorf("%s: %w", items[i].Target, err)
 			return
 		}
-		j.merge(ctx, items[i], obj)
-	}, s.done)
+		p.merge(ctx, items[i], obj)
+	}, b.done)
 	for _, item := range items[:begun] {
-		delete(s.wanted, item.Target.Name)
+		delete(b.wanted, item.Target.Name)
 	}
 }
 

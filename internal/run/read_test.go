@@ -15,7 +15,7 @@ func items(n int, group, kind, namespace string) []*Item {
 	return all
 }
 
-func TestShelved(t *testing.T) {
+func TestBatched(t *testing.T) {
 	for _, tt := range []struct {
 		reason string
 		items  []*Item
@@ -30,7 +30,7 @@ func TestShelved(t *testing.T) {
 		{"the values of others' Secrets stay where they are", items(listFrom, "", "Secret", "prod"), 0},
 		{"another kind of that name holds no secrets as far as anybody knows", items(listFrom, "example.com", "Secret", "prod"), 1},
 	} {
-		if got := len(shelved(tt.items)); got != tt.want {
+		if got := len(batched(tt.items)); got != tt.want {
 			t.Errorf("%s: %d lists, want %d", tt.reason, got, tt.want)
 		}
 	}

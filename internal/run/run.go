@@ -8,18 +8,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+	"github.com/kubectl-merge/kubectl-merge/internal/live"
 	"github.com/kubectl-merge/kubectl-merge/internal/parallel"
-	"github.com/kubectl-merge/kubectl-merge/internal/source"
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
 	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 	"github.com/kubectl-merge/kubectl-merge/pkg/object"
 )
 
 // Item is one object on its way. Its Object may be Packed, and of its plan and
-// outcome there may be no more than Job.Keep says.
+// result there may be no more than Job.Needs says.
 type Item struct {
 	Object  object.Object
 	Target  cluster.Target
@@ -29,6 +30,8 @@ type Item struct {
 	Err     error        // why it stays as it is
 	Late    error        // what went wrong after it was written
 	Skipped bool         // the user leaves it with its conflicts, which hold nothing then
+	UID     string       // of the live object that it was merged with; "" where there was none
+	Surplus *Surplus     // for an object that no input has; nil for one of the input
 
 	found   bool // there is a live form
 	changes bool // there is something to write
@@ -49,103 +52,55 @@ const (
 	halted                // not to be written any more
 )
 
-// Job is what is the same for all items of a run.
+// Job is what a run is given: what is the same for all of its objects.
 type Job struct {
-	API         *cluster.Cluster
+	Live        live.Reader
+	API         API // takes the writes; nil where there is nobody who could
 	Planner     *apply.Planner
-	Forget      func() // called when the server has got new kinds; may be nil
+	Pruner      Pruner // nil: what no input has is left alone
+	Invalidate  func() // called when the server has got new kinds; may be nil
 	Write       cluster.Write
 	Concurrency int
 	Preflight   bool // have the server try every write first, where there are several
 	Partial     bool // write what has no conflict, though others have
-	Keep        Keep
-	Shown       bool     // what Keep says is needed once only, when the item is told of
+	Needs       Needs
+	Shown       bool     // what Needs says is needed once only, when the item is reported
 	Progress    Progress // may be nil
-
-	held  bool
-	shelf bool // what is shown is put away until then
 }
 
-// Namespacing is where objects go that do not say.
-type Namespacing struct {
-	Default string
-	Enforce bool // the user named it, and objects that name another are refused
+// API is an API server that takes writes.
+type API interface {
+	write.API
+
+	// WaitEstablished waits until the kind of a CustomResourceDefinition that was just
+	// written, and stored as the object given, is served. The error names the definition.
+	WaitEstablished(ctx context.Context, crd cluster.Target, stored map[string]any) error
 }
 
-// Resolve finds out how the server calls each object's kind and puts it into its
-// namespace. The error joins what is wrong with any of them.
-func (j *Job) Resolve(ctx context.Context, objects []object.Object, ns Namespacing) ([]*Item, error) {
-	for _, o := range objects {
-		if o.Group() == "apiextensions.k8s.io" && o.Kind() == "CustomResourceDefinition" {
-			for _, r := range cluster.Declared(o.Value) {
-				j.API.Declare(r)
-			}
-		}
+// Resolve finds out what each object is called where live objects are. What is wrong
+// with any of them is in the plan's Err; the error is that nothing can be resolved, for
+// the server cannot be reached.
+func (j *Job) Resolve(ctx context.Context, objects []object.Object) (*Plan, error) {
+	located, err := j.Live.Resolve(ctx, objects)
+	var down *cluster.Unreachable
+	if errors.As(err, &down) {
+		return nil, down
 	}
-	var (
-		items []*Item
-		errs  []error
-	)
-	for _, o := range objects {
-		item, err := j.resolve(ctx, o, ns)
-		var down *cluster.Unreachable
-		if errors.As(err, &down) {
-			return nil, down
-		}
-		if err != nil {
-			errs = append(errs, err)
-			continue
-		}
-		items = append(items, item)
+	p := &Plan{Job: j, Err: err}
+	for _, l := range located {
+		p.Items = append(p.Items, &Item{Object: l.Object, Target: l.Target})
 	}
-	if len(errs) == 0 {
-		errs = append(errs, Repeated(items))
-	}
-	return items, errors.Join(errs...)
+	return p, nil
 }
 
-// Repeated tells of objects that stand among the items more than once, see
-// source.Repeated.
-func Repeated(items []*Item) error {
-	objects := make([]object.Object, len(items))
-	for i, item := range items {
-		objects[i] = item.Object
-	}
-	return source.Repeated(objects)
-}
-
-func (j *Job) resolve(ctx context.Context, o object.Object, ns Namespacing) (*Item, error) {
-	r, err := j.API.Find(ctx, o.Group(), o.Version(), o.Kind())
-	if err != nil {
-		return nil, fmt.Errorf("%s: %s: %w", o.Origin, o, err)
-	}
-	if o, err = ns.Place(o, r.Namespaced); err != nil {
-		return nil, err
-	}
-	return &Item{Object: o, Target: cluster.Target{Resource: r, Namespace: o.Namespace(), Name: o.Name()}}, nil
-}
-
-// Place is the object in its namespace: its own, else the default; none where its
-// kind is cluster-scoped.
-func (ns Namespacing) Place(o object.Object, namespaced bool) (object.Object, error) {
-	own := o.Namespace()
-	switch {
-	case !namespaced:
-		return o.InNamespace(""), nil
-	case own == "":
-		return o.InNamespace(ns.Default), nil
-	case ns.Enforce && own != ns.Default:
-		return o, fmt.Errorf("%s: %s: the namespace from the provided object %q does not match the namespace %q. You must pass '--namespace=%s' to perform this operation", o.Origin, o, own, ns.Default, own)
-	}
-	return o, nil
-}
-
-// Merge reads and merges every item; what went wrong is in its Err.
-func (j *Job) Merge(ctx context.Context, items []*Item) {
-	j.shelf = j.Shown && len(items) > shelfFrom
-	through := j.count(Reading, len(items))
-	rest := j.readLists(ctx, items, through)
-	j.each(ctx, rest, func(i int) { j.read(ctx, rest[i]) }, through)
+// Merge reads and merges every item; what went wrong is in its Err. Then it is decided
+// what becomes of objects that no input has.
+func (p *Plan) Merge(ctx context.Context) {
+	p.shelf = p.Shown && len(p.Items) > shelfFrom
+	through := p.count(Reading, len(p.Items))
+	rest := p.readLists(ctx, p.Items, through)
+	p.each(ctx, rest, func(i int) { p.read(ctx, rest[i]) }, through)
+	p.decide(ctx)
 }
 
 // each does something with every item, several at once, and calls done for each in
@@ -159,43 +114,40 @@ func (j *Job) each(ctx context.Context, items []*Item, do, done func(i int)) {
 	}
 }
 
-// MergeWith merges every item with the live form that live gives for it, nil where
-// there is none; what went wrong is in its Err. Nobody is asked for anything.
-func (j *Job) MergeWith(ctx context.Context, items []*Item, live func(i int) (map[string]any, error)) {
-	j.shelf = j.Shown && len(items) > shelfFrom
-	j.each(ctx, items, func(i int) {
-		obj, err := live(i)
-		if items[i].Err = err; err == nil {
-			j.merge(ctx, items[i], obj)
-		}
-	}, func(int) {})
-}
-
 // read reads one item by itself, and merges it.
-func (j *Job) read(ctx context.Context, item *Item) {
-	live, err := j.API.Get(ctx, item.Target)
-	switch {
+func (p *Plan) read(ctx context.Context, item *Item) {
+	switch obj, err := p.Live.Get(ctx, item.Target); {
 	case errors.Is(err, context.Canceled):
 		item.Err = notMerged(item)
-		return
-	case err != nil && !cluster.IsNotFound(err):
+	case err != nil:
 		item.Err = fmt.Errorf("%s: %w", item.Target, err)
-		return
+	default:
+		p.merge(ctx, item, obj)
 	}
-	j.merge(ctx, item, live)
 }
 
 // merge merges an item with its live form, nil where there is none.
-func (j *Job) merge(ctx context.Context, item *Item, live map[string]any) {
-	item.found = live != nil
-	if item.Planned, item.Err = j.again(ctx, item, live); item.Err == nil {
+func (p *Plan) merge(ctx context.Context, item *Item, obj map[string]any) {
+	item.found, item.UID = obj != nil, uid(obj)
+	if p.Pruner != nil && item.found {
+		if item.Err = p.Pruner.Admit(item, obj); item.Err != nil {
+			return
+		}
+	}
+	if item.Planned, item.Err = p.again(ctx, item, obj); item.Err == nil {
 		item.changes = item.Planned.Action != apply.Nothing
-		item.Err = j.lighten(item)
+		item.Err = p.lighten(item)
 	}
 }
 
+func uid(obj map[string]any) string {
+	meta, _ := obj["metadata"].(map[string]any)
+	id, _ := meta["uid"].(string)
+	return strings.Clone(id) // a part of the server's whole answer, else
+}
+
 // again merges an item with what live is now.
-func (j *Job) again(ctx context.Context, item *Item, live map[string]any) (apply.Planned, error) {
+func (j *Job) again(ctx context.Context, item *Item, obj map[string]any) (apply.Planned, error) {
 	whole, err := item.Object.Whole()
 	if err != nil {
 		return apply.Planned{}, err
@@ -205,27 +157,14 @@ func (j *Job) again(ctx context.Context, item *Item, live map[string]any) (apply
 		Name:      item.Target.String(),
 		HasStatus: item.Target.Status,
 		Answers:   item.Answers,
-	}, live)
+	}, obj)
 }
 
 // Replan merges an item anew with the live form it has, after something about it
 // was decided.
-func (j *Job) Replan(ctx context.Context, item *Item) {
-	item.Planned, item.Err = j.again(ctx, item, item.Planned.Live)
+func (p *Plan) Replan(ctx context.Context, item *Item) {
+	item.Planned, item.Err = p.again(ctx, item, item.Planned.Live)
 	item.changes = item.Planned.Action != apply.Nothing
-}
-
-// Failed joins the items' errors, each an *ObjectError; nil where there are none.
-func Failed(items []*Item) error {
-	var errs []error
-	for _, item := range items {
-		for _, err := range []error{item.Err, item.Late} {
-			if err != nil {
-				errs = append(errs, &ObjectError{Target: item.Target, Err: err})
-			}
-		}
-	}
-	return errors.Join(errs...)
 }
 
 // grace is how long writes that are under way may take to end once the user has

@@ -50,7 +50,7 @@ func (i *Item) drop() {
 }
 
 // takeFromShelf makes the plan of an item again, of what it was made of before.
-func (j *Job) takeFromShelf(ctx context.Context, item *Item) {
+func (p *Plan) takeFromShelf(ctx context.Context, item *Item) {
 	if item.Err != nil || item.away == nil || item.away.whole {
 		return
 	}
@@ -67,21 +67,27 @@ func (j *Job) takeFromShelf(ctx context.Context, item *Item) {
 		}
 		live, _ = v.(map[string]any)
 	}
-	if item.Planned, item.Err = j.again(ctx, item, live); item.Err == nil {
+	if item.Planned, item.Err = p.again(ctx, item, live); item.Err == nil {
 		item.away.whole, item.away.live = true, nil
 	}
 }
 
-// Show calls show for each item that Merge has planned, in order. What Keep says is
-// there then; afterwards it need not be, where Shown says so. An item that ctx's end
-// keeps from being shown has an error.
-func (j *Job) Show(ctx context.Context, items []*Item, show func(*Item)) {
-	for some := range slices.Chunk(items, shelfWindow) {
-		j.each(ctx, some, func(i int) { j.takeFromShelf(ctx, some[i]) }, func(i int) {
+// Show calls show for each item that Merge has planned, in order, then for Others, with
+// the result that a run would have, as far as that is known without a server. What Needs
+// says is there then; afterwards it need not be, where Shown says so. An item that ctx's
+// end keeps from being shown has an error.
+func (p *Plan) Show(ctx context.Context, show func(*Item)) {
+	for some := range slices.Chunk(p.Items, shelfWindow) {
+		p.each(ctx, some, func(i int) { p.takeFromShelf(ctx, some[i]) }, func(i int) {
+			some[i].Result = still(some[i])
 			show(some[i])
 			if some[i].away != nil {
 				some[i].drop()
 			}
 		})
+	}
+	for _, item := range p.Others {
+		item.Result = still(item)
+		show(item)
 	}
 }

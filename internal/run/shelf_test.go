@@ -15,9 +15,9 @@ import (
 
 // onShelf merges three objects with their live forms: one that a change overwrites,
 // one that is to be made, one that is as it should be.
-func onShelf(t *testing.T, j *Job) []*Item {
+func onShelf(t *testing.T, p *Plan) []*Item {
 	t.Helper()
-	j.Planner = &apply.Planner{Policy: merge.Policies[0], Manager: "kubectl-client-side-apply"}
+	p.Job = &Job{Planner: &apply.Planner{Policy: merge.Policies[0], Manager: "kubectl-client-side-apply"}}
 	live := func(n int, value string) map[string]any {
 		return parsed(t, fmt.Sprintf(`{apiVersion: v1, kind: ConfigMap, metadata: {name: c%d, namespace: prod, resourceVersion: "7",
   managedFields: [{manager: other, operation: Update, apiVersion: v1, fieldsType: FieldsV1, fieldsV1: {"f:data": {"f:a": {}}}}],
@@ -29,9 +29,10 @@ func onShelf(t *testing.T, j *Job) []*Item {
 		item.Target.Name = fmt.Sprint("c", i)
 		item.Object = object.Object{Value: parsed(t, fmt.Sprintf(`{apiVersion: v1, kind: ConfigMap, metadata: {name: c%d, namespace: prod}, data: {a: "1"}}`, i))}.Packed()
 	}
-	j.merge(t.Context(), all[0], live(0, "2"))
-	j.merge(t.Context(), all[1], nil)
-	j.merge(t.Context(), all[2], live(2, "1"))
+	p.merge(t.Context(), all[0], live(0, "2"))
+	p.merge(t.Context(), all[1], nil)
+	p.merge(t.Context(), all[2], live(2, "1"))
+	p.Items = all
 	return all
 }
 
@@ -46,9 +47,9 @@ func parsed(t *testing.T, text string) map[string]any {
 
 // TestShow: what was put away comes back as it was when it is shown, and goes again.
 func TestShow(t *testing.T) {
-	kept := onShelf(t, &Job{})
-	j := &Job{shelf: true}
-	all := onShelf(t, j)
+	kept := onShelf(t, &Plan{})
+	p := &Plan{shelf: true}
+	all := onShelf(t, p)
 	for i, item := range all {
 		if item.Err != nil || kept[i].Err != nil {
 			t.Fatal(item.Err, kept[i].Err)
@@ -58,7 +59,7 @@ func TestShow(t *testing.T) {
 		}
 	}
 	next := 0
-	j.Show(t.Context(), all, func(item *Item) {
+	p.Show(t.Context(), func(item *Item) {
 		if item != all[next] {
 			t.Errorf("shown out of order at %d", next)
 		}
@@ -82,11 +83,11 @@ func TestShow(t *testing.T) {
 
 // TestShowStops: what is not shown any more is not taken for shown.
 func TestShowStops(t *testing.T) {
-	j := &Job{shelf: true}
-	all := onShelf(t, j)
+	p := &Plan{shelf: true}
+	all := onShelf(t, p)
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	j.Show(ctx, all, func(*Item) { t.Error("shown") })
+	p.Show(ctx, func(*Item) { t.Error("shown") })
 	for i, item := range all {
 		if !errors.Is(item.Err, ErrNotMerged) {
 			t.Errorf("item %d: %v", i, item.Err)

@@ -12,22 +12,18 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
 )
 
-// Send writes the items that Merge has planned, and calls tell for each in input
+// Send writes the items that Merge has planned, and calls report for each in input
 // order as soon as it and all before it are through. Where an item has an error, or
-// a conflict while the job is not Partial, nothing is written at all.
+// a conflict while the job is not Partial, nothing is written at all. Others follow the
+// items.
 //
 // Unlike kubectl: which writes the objects one by one, and goes on after an error.
-func (j *Job) Send(ctx context.Context, items []*Item, tell func(*Item)) {
-	w := j.writer(items, tell)
-	w.stop = j.held
-	for _, item := range items {
-		if item.Err != nil {
-			w.stop = true
-		}
-	}
-	for _, item := range items {
+func (p *Plan) Send(ctx context.Context, report func(*Item)) {
+	w := p.writer(report)
+	w.stop = p.Failed() != nil
+	for _, item := range p.Items {
 		w.stop = w.stop || w.holds(item)
-		if item.Err != nil || item.writable() {
+		if item.Err != nil || item.writes() {
 			item.state = ready
 		} else {
 			w.through(ctx, item, still(item))
@@ -37,8 +33,6 @@ func (j *Job) Send(ctx context.Context, items []*Item, tell func(*Item)) {
 	w.finish(ctx)
 }
 
-func (i *Item) writable() bool { return i.Err == nil && write.Writes(i.Planned) }
-
 // holds says whether the item's conflicts keep all others from being written. A dry
 // run writes none of them, and tries all.
 func (w *writer) holds(item *Item) bool {
@@ -47,22 +41,22 @@ func (w *writer) holds(item *Item) bool {
 
 // writer is one Send under way.
 type writer struct {
-	*Job
+	*Plan
 	server write.Server
-	items  []*Item
-	needed []*Item // those of them that others may wait for
-	tell   func(*Item)
+	needed []*Item // items that others may wait for
+	report func(*Item)
 	stop   bool // write nothing more
+	begun  bool // the Pruner is to be called at the end
 
-	telling sync.Mutex // held by who tells
+	reporting sync.Mutex // held by who reports
 
-	mu   sync.Mutex
-	told int // items, in order
+	mu       sync.Mutex
+	reported int // items, in order
 }
 
-func (j *Job) writer(items []*Item, tell func(*Item)) *writer {
-	w := &writer{Job: j, items: items, tell: tell, server: write.Server{API: j.API, Write: j.Write}}
-	for _, item := range items {
+func (p *Plan) writer(report func(*Item)) *writer {
+	w := &writer{Plan: p, report: report, server: write.Server{API: p.API, Write: p.Write}}
+	for _, item := range p.Items {
 		if item.matters() {
 			w.needed = append(w.needed, item)
 		}
@@ -77,6 +71,7 @@ func (w *writer) run(ctx context.Context) {
 	if todo := w.in(ready); w.Preflight && !w.Write.DryRun && len(todo) > 1 {
 		w.preflight(ctx, todo)
 	}
+	w.begin(ctx)
 	for s := first; s < stages && !w.stop; s++ {
 		for !w.stop {
 			now := slices.DeleteFunc(w.in(ready), func(i *Item) bool { return i.stage() > s })
@@ -89,11 +84,12 @@ func (w *writer) run(ctx context.Context) {
 			}
 		}
 	}
+	w.prune(ctx)
 }
 
 func (w *writer) in(s state) []*Item {
 	var items []*Item
-	for _, item := range w.items {
+	for _, item := range w.Items {
 		if item.state == s {
 			items = append(items, item)
 		}
@@ -116,8 +112,8 @@ func (w *writer) send(ctx context.Context, items []*Item, s stage) {
 	if !kinds {
 		return
 	}
-	if w.Forget != nil {
-		w.Forget()
+	if w.Invalidate != nil {
+		w.Invalidate()
 	}
 	w.withhold()
 }
@@ -148,7 +144,7 @@ func (w *writer) withhold() {
 			continue
 		}
 		h := Hindrance{Because: crd.Target.String() + " is not served", Way: "fix that, and merge again"}
-		for _, item := range w.items {
+		for _, item := range w.Items {
 			if (item.state == ready || item.state == deferred) && item.Err == nil && defines(crd, item) {
 				item.Err, item.state = &NotReached{Target: item.Target, Hindrance: h}, halted
 			}
@@ -173,7 +169,7 @@ func (w *writer) untried(item *Item, out write.Result, err error) (write.Result,
 	return out, nil
 }
 
-// through marks an item as done and tells what can be told in input order.
+// through marks an item as done and reports what can be reported in input order.
 func (w *writer) through(ctx context.Context, item *Item, out write.Result) {
 	w.mu.Lock()
 	item.Result = w.outcome(out)
@@ -182,11 +178,11 @@ func (w *writer) through(ctx context.Context, item *Item, out write.Result) {
 		item.written = time.Now()
 	}
 	w.mu.Unlock()
-	for w.next(false) != nil && w.telling.TryLock() { // whoever tells looks again before it leaves
+	for w.next(false) != nil && w.reporting.TryLock() { // whoever reports looks again before it leaves
 		for next := w.next(true); next != nil; next = w.next(true) {
 			w.present(ctx, next)
 		}
-		w.telling.Unlock()
+		w.reporting.Unlock()
 	}
 }
 
@@ -195,31 +191,31 @@ func (w *writer) through(ctx context.Context, item *Item, out write.Result) {
 func (w *writer) next(take bool) *Item {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.told == len(w.items) || w.items[w.told].state != through {
+	if w.reported == len(w.Items) || w.Items[w.reported].state != through {
 		return nil
 	}
-	item := w.items[w.told]
+	item := w.Items[w.reported]
 	if take {
-		w.told++
+		w.reported++
 	}
 	return item
 }
 
-// present tells of an item, all of it, and drops what was there only for that.
+// present reports an item, all of it, and drops what was there only for that.
 func (w *writer) present(ctx context.Context, item *Item) {
 	if item.away != nil && !item.away.whole { // nothing was sent
 		if w.takeFromShelf(ctx, item); item.Err == nil {
 			item.Result = w.outcome(still(item))
 		}
 	}
-	w.tell(item)
+	w.report(item)
 	w.putAway(item)
 }
 
-// finish tells of the rest, which was not written.
+// finish reports the rest, which was not written.
 func (w *writer) finish(ctx context.Context) {
-	hindrance := w.hindrance()
-	for _, item := range w.items {
+	hindrance, others := w.hindrance((*Item).conflicts), w.hindrance((*Item).held).pruning()
+	for _, item := range w.Items {
 		switch {
 		case item.state == through || item.Err != nil:
 		case ctx.Err() != nil:
@@ -230,21 +226,18 @@ func (w *writer) finish(ctx context.Context) {
 			item.Err = &NotReached{Target: item.Target, Hindrance: hindrance}
 		}
 	}
-	for _, item := range w.items[w.told:] {
+	for _, item := range w.Items[w.reported:] {
 		w.present(ctx, item)
 	}
+	w.finishOthers(ctx, others)
 }
 
-// hindrance is what keeps the items from being written that are neither through nor
-// wrong: errors, if there are any, else conflicts.
-func (w *writer) hindrance() Hindrance {
-	if w.held || slices.ContainsFunc(w.items, func(i *Item) bool { return i.Err != nil }) {
+// hindrance is what keeps items from being written, or objects from being deleted, that
+// are neither through nor wrong: errors, if there are any, else conflicts.
+func (w *writer) hindrance(holds func(*Item) bool) Hindrance {
+	if w.Err != nil || slices.ContainsFunc(w.Items, func(i *Item) bool { return i.Err != nil }) {
 		return Hindrance{}
 	}
-	h, _ := conflicting(w.items)
+	h, _ := conflicting(w.Items, holds)
 	return h
 }
-
-// Hold makes Send write nothing: something is wrong with the input that is no
-// item's error.
-func (j *Job) Hold(because error) { j.held = because != nil }

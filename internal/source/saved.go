@@ -4,10 +4,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"github.com/kubectl-merge/kubectl-merge/pkg/object"
 	"slices"
 	"strings"
-
-	"github.com/kubectl-merge/kubectl-merge/pkg/object"
 )
 
 // Saved is a cluster's objects as files hold them, by `kubectl get -o yaml` say.
@@ -54,9 +53,17 @@ func (s *Saved) Select(fit func(object.Object) bool) []object.Object {
 
 // Find is the saved object that o is about: of the same group, kind, namespace and
 // name. A namespace that is missing on one side matches the other's. nil, without
-// an error, where there is none.
+// an error, where there is none. The error is that there are several.
 func (s *Saved) Find(o object.Object) (*object.Object, error) {
-	id := o.ID()
+	found, err := s.At(o.ID())
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", o.Place(), err)
+	}
+	return found, nil
+}
+
+// At is the saved object of an identity, as Find finds it.
+func (s *Saved) At(id object.Identity) (*object.Object, error) {
 	if found, ok := s.byID[id]; ok {
 		return &found, nil
 	}
@@ -77,5 +84,5 @@ func (s *Saved) Find(o object.Object) (*object.Object, error) {
 		return &found, nil
 	}
 	slices.Sort(namespaces)
-	return nil, fmt.Errorf("%s: is saved in several namespaces (%v): say which with -n", o.Place(), namespaces)
+	return nil, fmt.Errorf("is saved in several namespaces (%v): say which with -n", namespaces)
 }

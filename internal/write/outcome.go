@@ -11,13 +11,14 @@ const (
 	Configured Outcome = "configured"
 	Unchanged  Outcome = "unchanged"
 	Unsettled  Outcome = "not written"
+	Pruned     Outcome = "pruned" // deleted, since no input has it any more
 )
 
 // Result is what became of one object.
 type Result struct {
 	Outcome Outcome
 	Object  map[string]any // as the server has it now; the result for Unsettled
-	Planned apply.Planned  // what was sent in the end
+	Planned apply.Planned   // what was sent in the end
 	Notes   []string       // told: one line each, without the object's name
 	Retries int            // how often it had to be read and merged again
 }
@@ -31,6 +32,11 @@ func Writes(p apply.Planned) bool {
 // run without a server reports, and of an object that is not sent what any run does.
 // Object is nil where p is Prepared.
 func Foreseen(p apply.Planned) Result { return Result{}.of(p) }
+
+// Removed is the result of deleting the object that p read.
+func Removed(p apply.Planned) Result {
+	return Result{Outcome: Pruned, Object: p.Live, Planned: p}
+}
 
 func (o Result) of(p apply.Planned) Result {
 	o.Planned, o.Object = p, p.Final

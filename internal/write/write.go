@@ -18,9 +18,21 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/object"
 )
 
+// API is what a Server needs of an API server; *cluster.Cluster has it.
+type API interface {
+	Get(ctx context.Context, t cluster.Target) (map[string]any, error)
+	Create(ctx context.Context, t cluster.Target, obj any, w cluster.Write) (map[string]any, error)
+	MergePatch(ctx context.Context, t cluster.Target, patch any, w cluster.Write) (map[string]any, error)
+	JSONPatch(ctx context.Context, t cluster.Target, patch any, w cluster.Write) (map[string]any, error)
+	Update(ctx context.Context, t cluster.Target, obj any, w cluster.Write) (map[string]any, error)
+
+	// Patience is how long in sum the server may ask to be waited for.
+	Patience() time.Duration
+}
+
 // Server writes to an API server.
 type Server struct {
-	API   *cluster.Cluster
+	API   API
 	Write cluster.Write
 
 	// Trial: only whether it goes through is of interest. Results have no Object,

@@ -1,0 +1,98 @@
+package live
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+	"github.com/kubectl-merge/kubectl-merge/internal/source"
+	"github.com/kubectl-merge/kubectl-merge/pkg/object"
+	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
+)
+
+// Files is a Reader of saved objects; no server is asked anything.
+type Files struct {
+	Saved      *source.Saved
+	Namespaces Namespacing // the zero value leaves objects where their saved form is
+
+	// Kind says what a kind is like that is not built in, and whether that is known.
+	Kind func(group, version, kind string) (schema.Kind, bool)
+}
+
+// Resolve puts each object into the namespace where its saved form is.
+func (f *Files) Resolve(_ context.Context, objects []object.Object) ([]Located, error) {
+	return resolveAll(objects, f.resolve)
+}
+
+func (f *Files) resolve(o object.Object) (Located, error) {
+	kind, known := schema.BuiltinKind(o.Group(), o.Version(), o.Kind())
+	if !known {
+		kind, known = f.Kind(o.Group(), o.Version(), o.Kind())
+	}
+	if !known {
+		if err := noKind(o); err != nil {
+			return Located{}, fmt.Errorf("%s: %s: %w", o.Origin, o, err)
+		}
+	}
+	o, err := f.place(o, kind, known)
+	if err != nil {
+		return Located{}, err
+	}
+	found, err := f.Saved.Find(o)
+	if err != nil {
+		return Located{}, err
+	}
+	if found != nil {
+		o = o.InNamespace(found.Namespace())
+	}
+	if known && kind.Namespaced && o.Namespace() == "" {
+		o = o.InNamespace("default")
+	}
+	return Located{Object: o, Target: cluster.Target{
+		Resource: cluster.Resource{
+			Group: o.Group(), Version: o.Version(), Kind: o.Kind(), Plural: kind.Resource,
+			Namespaced: o.Namespace() != "", Status: kind.HasStatus,
+		},
+		Namespace: o.Namespace(),
+		Name:      o.Name(),
+	}}, nil
+}
+
+// noKind is the error of a kind that the built-in apiVersion it is under does not have;
+// nil where the apiVersion is not built in, so that its kinds are not known.
+func noKind(o object.Object) error {
+	var kinds []string
+	for _, k := range schema.BuiltinKinds() {
+		if k.Group == o.Group() && k.Version == o.Version() {
+			kinds = append(kinds, k.Kind)
+		}
+	}
+	if len(kinds) == 0 {
+		return nil
+	}
+	unknown := &cluster.UnknownKindError{Kind: o.Kind(), APIVersion: o.APIVersion()}
+	unknown.NearVersion, unknown.Near = schema.SuggestKind(unknown.APIVersion, unknown.Kind, kinds, nil, nil)
+	return unknown
+}
+
+// place puts the object into the namespace that the user named. Whether an unknown
+// kind has namespaces only its objects show.
+func (f *Files) place(o object.Object, kind schema.Kind, known bool) (object.Object, error) {
+	switch {
+	case known && !kind.Namespaced:
+		return o.InNamespace(""), nil
+	case f.Namespaces.Default == "" && o.Namespace() == "":
+		return o, nil
+	}
+	return f.Namespaces.Place(o, true)
+}
+
+// Get is the saved object.
+func (f *Files) Get(_ context.Context, t cluster.Target) (map[string]any, error) {
+	found, err := f.Saved.At(object.Identity{Group: t.Group, Kind: t.Kind, Namespace: t.Namespace, Name: t.Name})
+	if err != nil || found == nil {
+		return nil, err
+	}
+	whole, err := found.Whole()
+	return whole.Value, err
+}

@@ -1,0 +1,53 @@
+package live
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+	"github.com/kubectl-merge/kubectl-merge/pkg/object"
+)
+
+// Server is a Reader, and a Lister, of an API server.
+type Server struct {
+	API        *cluster.Cluster
+	Namespaces Namespacing
+}
+
+// Resolve asks the server for the kind of each object. A kind that is defined by a
+// CustomResourceDefinition among the objects need not be served yet.
+func (s *Server) Resolve(ctx context.Context, objects []object.Object) ([]Located, error) {
+	for _, o := range objects {
+		if o.Group() == "apiextensions.k8s.io" && o.Kind() == "CustomResourceDefinition" {
+			for _, r := range cluster.Declared(o.Value) {
+				s.API.Declare(r)
+			}
+		}
+	}
+	return resolveAll(objects, func(o object.Object) (Located, error) { return s.resolve(ctx, o) })
+}
+
+func (s *Server) resolve(ctx context.Context, o object.Object) (Located, error) {
+	r, err := s.API.Find(ctx, o.Group(), o.Version(), o.Kind())
+	if err != nil {
+		return Located{}, fmt.Errorf("%s: %s: %w", o.Origin, o, err)
+	}
+	if o, err = s.Namespaces.Place(o, r.Namespaced); err != nil {
+		return Located{}, err
+	}
+	return Located{Object: o, Target: cluster.Target{Resource: r, Namespace: o.Namespace(), Name: o.Name()}}, nil
+}
+
+// Get reads the object from the server.
+func (s *Server) Get(ctx context.Context, t cluster.Target) (map[string]any, error) {
+	obj, err := s.API.Get(ctx, t)
+	if cluster.IsNotFound(err) {
+		return nil, nil
+	}
+	return obj, err
+}
+
+// List reads one page of a list from the server.
+func (s *Server) List(ctx context.Context, l cluster.Listing) (cluster.Page, error) {
+	return s.API.Page(ctx, l)
+}
