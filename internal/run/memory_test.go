@@ -58,14 +58,14 @@ func (m *memory) Get(_ context.Context, t cluster.Target) (map[string]any, error
 }
 
 func (m *memory) Create(_ context.Context, t cluster.Target, obj any, w cluster.Write) (map[string]any, error) {
-	return m.write("create", t, w, obj.(map[string]any))
+	return m.write("create", t, w, decoded(obj))
 }
 
 func (m *memory) MergePatch(_ context.Context, t cluster.Target, patch any, w cluster.Write) (map[string]any, error) {
 	m.mu.Lock()
 	was := m.objects[t.String()]
 	m.mu.Unlock()
-	return m.write("patch", t, w, patched(was, patch.(map[string]any)))
+	return m.write("patch", t, w, patched(was, decoded(patch)))
 }
 
 func (m *memory) JSONPatch(_ context.Context, t cluster.Target, _ any, _ cluster.Write) (map[string]any, error) {
@@ -73,7 +73,7 @@ func (m *memory) JSONPatch(_ context.Context, t cluster.Target, _ any, _ cluster
 }
 
 func (m *memory) Update(_ context.Context, t cluster.Target, obj any, w cluster.Write) (map[string]any, error) {
-	return m.write("update", t, w, obj.(map[string]any))
+	return m.write("update", t, w, decoded(obj))
 }
 
 func (m *memory) Patience() time.Duration { return time.Second }
@@ -113,6 +113,19 @@ func (m *memory) write(verb string, t cluster.Target, w cluster.Write, obj map[s
 		m.objects[t.String()] = obj
 	}
 	return obj, nil
+}
+
+// decoded is what a request carries, as a value.
+func decoded(body any) map[string]any {
+	text, err := object.Encode(body)
+	if err != nil {
+		panic(err)
+	}
+	v, err := merge.ReadJSON(text)
+	if err != nil {
+		panic(err)
+	}
+	return v.(map[string]any)
 }
 
 // patched is an object after a merge patch.
