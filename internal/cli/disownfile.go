@@ -13,10 +13,8 @@ import (
 
 	filemerge "github.com/kubectl-merge/kubectl-merge/internal/files"
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
-	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/object"
-	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
 )
 
@@ -27,7 +25,6 @@ type fileEdit struct {
 	old, now []byte
 	taken    []string // what goes: object and field
 	objects  []*handover
-	secret   bool // it holds a Secret, whose values no diff may show
 }
 
 // without is the object as its file has it, without the fields.
@@ -93,7 +90,6 @@ func (v *disownVerb) rewriteFile(ctx context.Context, name string, objects []*ha
 	}
 	texts := map[*yamldoc.Document][]byte{}
 	for _, d := range parsed.Documents() {
-		f.secret = f.secret || holdsSecret(d.Value())
 		e, changed, err := v.edit(ctx, d.Value(), objects)
 		if err != nil {
 			return nil, err
@@ -176,13 +172,6 @@ func stated(obj map[string]any, objects []*handover) *handover {
 	return nil
 }
 
-// holdsSecret: a Secret stands in the document, alone or in a list.
-func holdsSecret(value any) bool {
-	obj, _ := value.(map[string]any)
-	items, _ := obj["items"].([]any)
-	return redact.IsSecret(obj) || slices.ContainsFunc(items, holdsSecret)
-}
-
 // writeFile puts the new text in the old one's place, or shows what would come of
 // it.
 //
@@ -207,13 +196,12 @@ func (v *disownVerb) writeFile(f *fileEdit, mode dryRun) error {
 	return nil
 }
 
-// showFile prints the diff of a file. Its lines are the user's own, so that a
-// Secret's values cannot be told from others in it.
+// showFile prints the diff of a file.
 func (v *disownVerb) showFile(f *fileEdit) error {
-	if f.secret && !v.out.secrets {
-		fmt.Fprintf(v.ErrOut, "note: %s: holds a Secret, so its diff is not shown: --show-secrets shows it\n", oneLine(f.name))
-		return nil
+	text, err := filemerge.Diff(filemerge.Texts{From: f.name, To: f.name, Old: string(f.old), Now: string(f.now)}, filemerge.Hiding{ShowSecrets: v.out.secrets})
+	if err != nil {
+		return fmt.Errorf("%s: %w", f.name, err)
 	}
-	_, err := fmt.Fprint(v.Out, diff.Text(f.name, f.name, string(f.old), string(f.now), 3))
+	_, err = fmt.Fprint(v.Out, text)
 	return err
 }

@@ -108,7 +108,7 @@ func (v *filesVerb) run(ctx context.Context, source, dest string, policyGiven bo
 	case err == nil:
 		var out *filemerge.Outcome
 		if out, err = filemerge.Merge(job); err == nil {
-			return v.deliver(notes, job.Dest, out, driver)
+			return v.deliver(notes, job, out, driver)
 		}
 	}
 	if driver && filemerge.IsFile(dest) {
@@ -192,8 +192,8 @@ func (v *filesVerb) read(ctx context.Context, job *filemerge.Job, source, dest s
 }
 
 // deliver writes or prints what came out, and tells what was settled.
-func (v *filesVerb) deliver(notes *teller, dest *filemerge.Set, out *filemerge.Outcome, driver bool) error {
-	if err := v.fileOutput.deliver(v.Out, dest, out.Files, delivery{secrets: v.secrets, quiet: driver}); err != nil {
+func (v *filesVerb) deliver(notes *teller, job filemerge.Job, out *filemerge.Outcome, driver bool) error {
+	if err := v.fileOutput.deliver(v.Out, job.Dest, out.Files, delivery{hides: filemerge.Hiding{ShowSecrets: v.secrets, Rules: job.Rules}, quiet: driver}); err != nil {
 		return err
 	}
 	if !notes.quiet {
@@ -208,14 +208,14 @@ func (v *filesVerb) deliver(notes *teller, dest *filemerge.Set, out *filemerge.O
 
 // delivery are the circumstances of what is printed.
 type delivery struct {
-	secrets bool // a diff shows them
-	quiet   bool // nothing is said of files that are written
+	hides filemerge.Hiding // in a diff
+	quiet bool             // nothing is said of files that are written
 }
 
 func (o *fileOutput) deliver(w io.Writer, dest *filemerge.Set, changed []filemerge.Changed, d delivery) error {
 	if o.output == "diff" {
 		for _, c := range changed {
-			text, err := c.Diff(d.secrets)
+			text, err := c.Diff(d.hides)
 			if err != nil {
 				return err
 			}

@@ -2,36 +2,61 @@ package files
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
+	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
 )
 
-// Diff is the unified diff of a file that changes, conflict markers left out. The
-// values of Secrets are masked unless secrets is set, and control
-// characters are escaped.
-func (c Changed) Diff(secrets bool) (string, error) {
-	old, now := "", string(c.Plain)
-	from, to := "/dev/null", "/dev/null"
-	if c.File != nil {
-		from, old = "a/"+c.Name, string(c.File.YAML.Text())
-	}
-	if c.Text != nil {
-		to = "b/" + c.Name
-	}
-	if !secrets {
-		var err error
-		if old, now, err = masked(old, now); err != nil {
-			return "", fmt.Errorf("%s: %w", c.Name, err)
-		}
-	}
-	return diff.Text(visible(from), visible(to), visible(old), visible(now), 3), nil
+// Hiding is what the diff of a file does not show.
+type Hiding struct {
+	ShowSecrets bool         // hides nothing
+	Rules       schema.Rules // what they call sensitive is hidden too
 }
 
-// masked hides the values of Secrets in the old and the new text of a file.
-func masked(old, now string) (string, string, error) {
+// Diff is the unified diff of a file that changes, conflict markers left out; see Diff.
+func (c Changed) Diff(h Hiding) (string, error) {
+	d := Texts{From: "/dev/null", To: "/dev/null", Now: string(c.Plain)}
+	if c.File != nil {
+		d.From, d.Old = "a/"+c.Name, string(c.File.YAML.Text())
+	}
+	if c.Text != nil {
+		d.To = "b/" + c.Name
+	}
+	text, err := Diff(d, h)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", c.Name, err)
+	}
+	return text, nil
+}
+
+// Texts are two forms of a YAML file, and what a diff calls them.
+type Texts struct {
+	From, To string
+	Old, Now string
+}
+
+// Diff is the unified diff of two forms of a file. The values of Secrets, what else
+// pkg/redact names and the comments of documents that hold a Secret are masked, as
+// h has it, and characters that could drive a terminal are spelled out. The error is a
+// text that is no YAML.
+func Diff(d Texts, h Hiding) (string, error) {
+	if !h.ShowSecrets {
+		var err error
+		if d.Old, d.Now, err = h.masked(d.Old, d.Now); err != nil {
+			return "", err
+		}
+	}
+	return diff.Text(diff.Visible(d.From), diff.Visible(d.To), visible(d.Old), visible(d.Now), 3), nil
+}
+
+// masked hides in two forms of a file what is not to be seen.
+func (h Hiding) masked(old, now string) (string, string, error) {
 	a, err := yamldoc.Parse([]byte(old))
 	if err != nil {
 		return "", "", err
@@ -41,11 +66,15 @@ func masked(old, now string) (string, string, error) {
 		return "", "", err
 	}
 	was, will := byIdentity(a), byIdentity(b)
-	if old, err = mask(a, func(i id, v any) any { m, _ := diff.Mask(v, will[i]); return m }); err != nil {
+	if old, err = mask(a, func(i id, v any) any { m, _ := h.mask(i, v, will[i]); return m }); err != nil {
 		return "", "", err
 	}
-	now, err = mask(b, func(i id, v any) any { _, m := diff.Mask(was[i], v); return m })
+	now, err = mask(b, func(i id, v any) any { _, m := h.mask(i, was[i], v); return m })
 	return old, now, err
+}
+
+func (h Hiding) mask(i id, was, will any) (any, any) {
+	return diff.MaskFields(was, will, h.Rules.Sensitive(i.ruled(merge.Triple{Local: will, Live: was})))
 }
 
 func byIdentity(f *yamldoc.File) map[id]any {
@@ -59,10 +88,12 @@ func byIdentity(f *yamldoc.File) map[id]any {
 
 func mask(f *yamldoc.File, hide func(id, any) any) (string, error) {
 	texts := map[*yamldoc.Document][]byte{}
+	secret := false
 	for _, d := range f.Documents() {
 		if d.Empty() {
 			continue
 		}
+		secret = secret || holdsSecret(d.Value())
 		i, _ := identify(d.Value())
 		text, err := d.Edit(yamldoc.Edit{Want: hide(i, d.Value())})
 		if err != nil {
@@ -70,10 +101,25 @@ func mask(f *yamldoc.File, hide func(id, any) any) (string, error) {
 		}
 		texts[d] = text
 	}
-	return string(f.Assemble(texts, nil)), nil
+	out := f.Assemble(texts, nil)
+	if !secret {
+		return string(out), nil
+	}
+	edited, err := yamldoc.Parse(out)
+	if err != nil {
+		return "", err
+	}
+	return string(edited.HideComments(func(d *yamldoc.Document) bool { return holdsSecret(d.Value()) }, redact.Blanked)), nil
 }
 
-// visible escapes control characters.
+// holdsSecret: a Secret stands in the document, alone or in a list.
+func holdsSecret(value any) bool {
+	obj, _ := value.(map[string]any)
+	items, _ := obj["items"].([]any)
+	return redact.IsSecret(obj) || slices.ContainsFunc(items, holdsSecret)
+}
+
+// visible spells out what could drive a terminal. Line ends stay as they are.
 func visible(s string) string {
 	var b strings.Builder
 	for _, r := range s {

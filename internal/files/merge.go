@@ -206,7 +206,12 @@ func (m *merger) typeOf(u, d *resource, sides []any) *merge.Type {
 }
 
 func (m *merger) rulesFor(u *resource, t merge.Triple) schema.Rules {
-	return m.Rules.For(schema.Object{Group: u.id.group, Kind: u.id.kind, Namespace: u.id.namespace, Name: u.id.name, Triple: t})
+	return m.Rules.For(u.id.ruled(t))
+}
+
+// ruled is the resource as rules see it.
+func (i id) ruled(t merge.Triple) schema.Object {
+	return schema.Object{Group: i.group, Kind: i.kind, Namespace: i.namespace, Name: i.name, Triple: t}
 }
 
 // marked is the text with conflict markers.

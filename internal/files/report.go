@@ -10,9 +10,11 @@ import (
 // merge, is expected and not reported.
 func (m *merger) report(o, d *resource, t *merge.Type, plan merge.Plan) {
 	i, original := d.id, valueOf(o)
+	triple := merge.Triple{Local: plan.Result, Original: original, Live: d.value()}
 	told := diff.Told{
 		Object: i.String(), Live: d.value(), Local: plan.Result, Merged: d.file.Where(), Policy: m.Policy.Name,
-		Plan: merge.Plan{Result: plan.Result, Conflicts: plan.Conflicts},
+		Sensitive: m.Rules.Sensitive(i.ruled(triple)),
+		Plan:      merge.Plan{Result: plan.Result, Conflicts: plan.Conflicts},
 	}
 	m.out.Conflicts = append(m.out.Conflicts, diff.Conflicts(told)...)
 	if m.Original == nil {

@@ -23,6 +23,8 @@ type File struct {
 	src  string
 	line int // of the text's beginning, from 1
 	docs []*Document
+
+	comments []span // in the order of the text
 }
 
 // Document is one document of a File, together with the bytes that belong to it:
@@ -81,6 +83,7 @@ func (r *Reader) Parse(text []byte, line int) (*File, error) {
 		d.file = f
 		f.docs = append(f.docs, d)
 		if !more {
+			f.comments = p.comments
 			return f, nil
 		}
 	}

@@ -33,6 +33,7 @@ type parser struct {
 	unfolded  *int // see Reader
 	slab      []node
 	stack     []entry // of the block collections that are being read
+	comments  []span
 }
 
 // fail makes the error for an offset.
@@ -206,6 +207,7 @@ func (p *parser) next() (int, error) {
 }
 
 func (p *parser) comment() {
+	start := p.pos
 	if i := strings.IndexByte(p.src[p.pos:], '\n'); i >= 0 {
 		p.pos += i
 		if p.src[p.pos-1] == '\r' {
@@ -213,5 +215,8 @@ func (p *parser) comment() {
 		}
 	} else {
 		p.pos = len(p.src)
+	}
+	if n := len(p.comments); n == 0 || p.comments[n-1].from < start { // some text is read twice
+		p.comments = append(p.comments, span{start, p.pos})
 	}
 }
