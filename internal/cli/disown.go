@@ -46,6 +46,7 @@ and its layout stay. Entries of lists are named by their keys, those of maps by 
 	flags := cmd.Flags()
 	v.inputs.add(flags, "give fields up of")
 	flags.StringVar(&v.manager, "field-manager", defaultManager, "name of the manager used to track field ownership")
+	v.addRules(flags)
 	v.out.add(flags)
 	v.out.reports(flags)
 	addDryRun(flags, &v.dryRun)
@@ -65,7 +66,7 @@ func (v *disownVerb) run(ctx context.Context, args []string) error {
 	if err := v.out.open(ctx, v.env, mode); err != nil {
 		return err
 	}
-	if err := v.open(); err != nil {
+	if err := v.open(ctx); err != nil {
 		return err
 	}
 	objects, err := v.find(ctx, names)

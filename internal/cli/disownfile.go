@@ -198,7 +198,7 @@ func (v *disownVerb) writeFile(f *fileEdit, mode dryRun) error {
 
 // showFile prints the diff of a file.
 func (v *disownVerb) showFile(f *fileEdit) error {
-	text, err := filemerge.Diff(filemerge.Texts{From: f.name, To: f.name, Old: string(f.old), Now: string(f.now)}, filemerge.Hiding{ShowSecrets: v.out.secrets})
+	text, err := filemerge.Diff(filemerge.Texts{From: f.name, To: f.name, Old: string(f.old), Now: string(f.now)}, filemerge.Hiding{ShowSecrets: v.out.secrets, Rules: v.planner.Rules.All()})
 	if err != nil {
 		return fmt.Errorf("%s: %w", f.name, err)
 	}

@@ -49,7 +49,7 @@ func (v *editVerb) run(ctx context.Context, args []string) error {
 	if err := v.out.open(ctx, v.env, dryNone); err != nil {
 		return err
 	}
-	if err := v.open(); err != nil {
+	if err := v.open(ctx); err != nil {
 		return err
 	}
 	objects, err := v.find(ctx, args)

@@ -63,7 +63,7 @@ func (f *keptOutput) written(o kept, a apply.Annotated, out write.Result) error 
 
 // diff prints the configuration before and after.
 func (f *keptOutput) diff(a apply.Annotated) error {
-	d := diff.Doc{Name: diff.DocName(a.Final), Live: a.Was.Value, Result: a.Now.Value}
+	d := diff.Doc{Name: diff.DocName(a.Final), Live: a.Was.Value, Result: a.Now.Value, Sensitive: a.Sensitive}
 	_, err := diff.Unified(f.view.Out, d, diff.Options{
 		Color: f.view.colored(), ShowManagedFields: true, ShowSecrets: f.secrets, From: "last-applied", To: "new-last-applied",
 	})

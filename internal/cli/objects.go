@@ -26,6 +26,7 @@ type keeper struct {
 	all      bool
 	validate string
 	manager  string
+	rules    string
 
 	api     *cluster.Cluster
 	planner *apply.Planner
@@ -43,6 +44,13 @@ func (k *keeper) add(flags *pflag.FlagSet, does string) {
 	k.inputs.add(flags, does)
 	flags.StringVar(&k.manager, "field-manager", defaultManager, "name of the manager used to track field ownership")
 	k.addValidate(flags)
+	k.addRules(flags)
+}
+
+// addRules adds --rules, of which these verbs need what is sensitive, and what the next
+// merge will do.
+func (k *keeper) addRules(flags *pflag.FlagSet) {
+	flags.StringVar(&k.rules, "rules", "", "FILE with the rules that the object is merged by: fields that they call sensitive are hidden")
 }
 
 func (k *keeper) addValidate(flags *pflag.FlagSet) {
@@ -51,7 +59,11 @@ func (k *keeper) addValidate(flags *pflag.FlagSet) {
 }
 
 // open makes the connection, and the planner that knows the schemas.
-func (k *keeper) open() error {
+func (k *keeper) open(ctx context.Context) error {
+	rules, err := (&planFlags{rules: k.rules}).readRules(ctx)
+	if err != nil {
+		return err
+	}
 	checked, err := validation(k.validate)
 	if err != nil {
 		return err
@@ -65,6 +77,9 @@ func (k *keeper) open() error {
 	}
 	docs := &apply.Documents{Fetch: k.api.OpenAPI}
 	k.planner = &apply.Planner{Policy: policy, Manager: k.manager, Validate: checked, Schemas: docs.Type, Struct: cluster.Struct}
+	if rules != nil {
+		k.planner.Rules = &apply.UserRules{File: k.rules, Rules: rules, Values: k.secretValues()}
+	}
 	return nil
 }
 

@@ -86,7 +86,7 @@ func (f *planFlags) planner(ctx context.Context, policyGiven bool) (*apply.Plann
 	}
 	p := &apply.Planner{Policy: policy, Strategy: by, Original: originals, Manager: f.manager, Validate: validation, Locate: source.At}
 	if rules != nil {
-		p.Rules = &apply.UserRules{File: f.rules, Rules: rules}
+		p.Rules = &apply.UserRules{File: f.rules, Rules: rules, Values: f.secret}
 	}
 	return p, nil
 }

@@ -72,7 +72,6 @@ func (e *env) open(ctx context.Context, r request) (_ *session, err error) {
 		return nil, err
 	}
 	inputs.Pack = true
-	inputs.Values = e.secretValues()
 	from := &liveSide{env: e, files: r.live}
 	if r.plan.replace.given() {
 		if inputs.Change, err = r.plan.replace.change(ctx, e, r.inputs, from); err != nil {
@@ -134,7 +133,7 @@ func merged(ctx context.Context, job *run.Job, from *liveSide, in input) (*run.P
 // local is what the flags name as inputs, with who is asked for it and for how long.
 func (e *env) local(ctx context.Context, flags *inputFlags) (in source.Inputs, err error) {
 	in = flags.Inputs
-	in.Stdin, in.Agent = e.stdin(ctx), userAgent()
+	in.Stdin, in.Agent, in.Values = e.stdin(ctx), userAgent(), e.secretValues()
 	if in.Timeout, err = e.timeout(); in.Timeout == 0 {
 		in.Timeout = -1 // as --request-timeout=0 has it
 	}

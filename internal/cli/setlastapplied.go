@@ -64,7 +64,7 @@ func (v *setVerb) run(ctx context.Context) error {
 	if err := v.out.open(ctx, v.env, mode); err != nil {
 		return err
 	}
-	if err := v.open(); err != nil {
+	if err := v.open(ctx); err != nil {
 		return err
 	}
 	objects, err := v.find(ctx, nil)

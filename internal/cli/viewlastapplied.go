@@ -40,6 +40,7 @@ its labels or by --all.`,
 	v.inputs.add(flags, "look at")
 	flags.BoolVar(&v.all, "all", false, "select all resources in the namespace of the specified resource types")
 	flags.StringVarP(&v.output, "output", "o", "yaml", "yaml or json")
+	v.addRules(flags)
 	flags.BoolVar(&v.secrets, "show-secrets", false, "show the values of Secrets")
 	return cmd
 }
@@ -48,7 +49,7 @@ func (v *viewVerb) run(ctx context.Context, args []string) error {
 	if v.output != "yaml" && v.output != "json" {
 		return fmt.Errorf("unexpected -o output mode: %s, the flag 'output' must be one of yaml|json", v.output)
 	}
-	if err := v.open(); err != nil {
+	if err := v.open(ctx); err != nil {
 		return err
 	}
 	objects, err := v.find(ctx, args)
@@ -102,11 +103,11 @@ func (v *viewVerb) show(o kept, was lastapplied.Original) error {
 func (v *viewVerb) text(o kept, was lastapplied.Original, conf any) ([]byte, error) {
 	hidden := conf
 	if !v.secrets && was.State != lastapplied.Blanked {
-		_, hidden = diff.Mask(nil, conf)
+		_, hidden = diff.MaskFields(nil, conf, v.planner.Sensitive(o.subject(), merge.Triple{Original: conf, Local: o.subject().Value, Live: o.live}))
 	}
 	masked := !merge.Equal(conf, hidden, nil)
 	if masked {
-		fmt.Fprintf(v.ErrOut, "note: %s: the values of the Secret are hidden: --show-secrets shows them\n", oneLine(o.String()))
+		fmt.Fprintf(v.ErrOut, "note: %s: secret values are hidden: --show-secrets shows them\n", oneLine(o.String()))
 	}
 	v.printed++
 	if v.output == "yaml" {

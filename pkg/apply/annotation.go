@@ -56,6 +56,7 @@ type Annotated struct {
 // local object where there is one, else live. The error names the object.
 func (p *Planner) Annotate(ctx context.Context, s Subject, live map[string]any, rewrite Rewrite) (Annotated, error) {
 	out := Annotated{Planned: Planned{Subject: s, Live: live}, Was: lastapplied.Read(live)}
+	out.Sensitive = p.Sensitive(s, merge.Triple{Original: out.Was.Value, Local: s.Value, Live: live})
 	if live == nil {
 		return out, fmt.Errorf("%s: NotFound: there is no such object: to make it, kubectl merge -f FILE", s.Name)
 	}

@@ -50,6 +50,7 @@ func (p *Planner) Meanings(ctx context.Context, a Annotated, local *object.Objec
 		return nil, err
 	}
 	m.elsewhere = object.Object{Value: a.Live}.APIVersion() != apiVersion(a.Now.Value)
+	m.sensitive = planned.Sensitive
 	m.local, m.result = lastapplied.FoldStringData(subject.Value), planned.Result
 	var all []Meaning
 	for _, c := range changes {
@@ -102,7 +103,8 @@ type meaning struct {
 	local, live, result any
 	file                string // where local is from; "" where it is a guess
 	secret              bool
-	elsewhere           bool // last-applied has another apiVersion than live, and its fields other names perhaps
+	sensitive           redact.Fields // what the user's rules have hidden
+	elsewhere           bool          // last-applied has another apiVersion than live, and its fields other names perhaps
 }
 
 func (m meaning) text(c merge.Change) string {
@@ -165,10 +167,10 @@ const longest = 48
 // value is a value on one line, after what leads to it; "" where it is a Secret's
 // or too long to be of use.
 func (m meaning) value(p merge.Path, v any, before string) string {
-	if m.secret && len(p) > 0 && (p[0].Name == "data" || p[0].Name == "stringData") {
+	if m.secret && len(p) > 0 && (!redact.Open(p[0].Name, nil) || redact.Copies(p[len(p)-1].Name)) {
 		return ""
 	}
-	v = diff.MaskAt(p, v)
+	v = diff.MaskAt(p, v, m.sensitive)
 	var text string
 	switch v := v.(type) {
 	case string:

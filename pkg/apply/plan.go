@@ -139,9 +139,7 @@ func (p *Planner) Plan(ctx context.Context, s Subject, live map[string]any) (Pla
 		in.Triple.Live = live
 	}
 	p.Rules.look(s, in.Triple, out.Type)
-	if p.Rules != nil {
-		out.Sensitive = p.Rules.Rules.Sensitive(s.ruled(in.Triple))
-	}
+	out.Sensitive = p.Sensitive(s, in.Triple)
 	if out.Output, err = strategy.Plan(in); err != nil {
 		return out, fmt.Errorf("%s: %w", s.Name, err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/object"
+	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
@@ -16,6 +17,10 @@ import (
 type UserRules struct {
 	File  string // as the user named it; "" where there is none
 	Rules schema.Rules
+
+	// Values, which may be nil, is given the values of the fields that rules call
+	// sensitive, so that they are blanked in what others write about the objects.
+	Values *redact.Values
 
 	mu     sync.Mutex
 	merged bool // some object was
@@ -83,6 +88,27 @@ func (r *UserRules) look(s Subject, triple merge.Triple, t *merge.Type) {
 		}
 		r.used[i] = true
 	})
+}
+
+// Sensitive are the fields of an object that the rules have hidden; nil: none. triple
+// answers the rules' conditions.
+func (p *Planner) Sensitive(s Subject, triple merge.Triple) redact.Fields {
+	if p.Rules == nil {
+		return nil
+	}
+	fields := p.Rules.Rules.Sensitive(s.ruled(triple))
+	for _, side := range []any{triple.Original, triple.Local, triple.Live} {
+		p.Rules.Values.AddFields(side, fields)
+	}
+	return fields
+}
+
+// All are the rules; nil where there are none.
+func (r *UserRules) All() schema.Rules {
+	if r == nil {
+		return nil
+	}
+	return r.Rules
 }
 
 // Unused are the rules that had nothing to decide in any object merged so far; nil

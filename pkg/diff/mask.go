@@ -197,8 +197,8 @@ func (m masking) entry(a, b any) (any, any) {
 	if m.fields == nil {
 		return m.mask(a, b)
 	}
-	whole, below := m.fields.Below(entryStep(a))
-	wholeB, belowB := m.fields.Below(entryStep(b))
+	whole, below := m.fields.Below(redact.EntryStep(a))
+	wholeB, belowB := m.fields.Below(redact.EntryStep(b))
 	if whole || wholeB {
 		return veilOr(a, b, maskedBefore), veilOr(b, a, maskedAfter)
 	}
@@ -206,23 +206,6 @@ func (m masking) entry(a, b any) (any, any) {
 		below = belowB
 	}
 	return masking{below}.mask(a, b)
-}
-
-// entryStep is the step to an entry with everything that could be a key of it.
-func entryStep(v any) merge.Step {
-	m, ok := v.(map[string]any)
-	if !ok {
-		return merge.Step{Kind: merge.ValueStep, Value: v}
-	}
-	step := merge.Step{Kind: merge.KeyStep}
-	for k, e := range m {
-		switch e.(type) {
-		case map[string]any, []any:
-		default:
-			step.Keys = append(step.Keys, merge.KeyPart{Name: k, Value: e})
-		}
-	}
-	return step
 }
 
 func veilOr(v, other any, differs string) any {

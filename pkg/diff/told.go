@@ -67,10 +67,10 @@ func (t Told) mask(p merge.Path, s sides) sides {
 	return out
 }
 
-// MaskAt is Mask of a value alone, by the path that leads to it in its object, which is
-// no Secret: what is hidden depends on the names around it.
-func MaskAt(p merge.Path, v any) any {
-	_, hidden := Mask(nil, wrap(p, merge.Some(v), -1))
+// MaskAt is MaskFields of a value alone, by the path that leads to it in its object, which
+// is no Secret: what is hidden depends on the names around it.
+func MaskAt(p merge.Path, v any, sensitive redact.Fields) any {
+	_, hidden := MaskFields(nil, wrap(p, merge.Some(v), -1), sensitive)
 	return unwrap(p, hidden, merge.Some(v)).Value
 }
 

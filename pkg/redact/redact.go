@@ -116,6 +116,23 @@ func (f Fields) Below(s merge.Step) (whole bool, below Fields) {
 	return f(s)
 }
 
+// EntryStep is the step to an entry of a list, with everything that could be a key of it.
+func EntryStep(v any) merge.Step {
+	m, ok := v.(map[string]any)
+	if !ok {
+		return merge.Step{Kind: merge.ValueStep, Value: v}
+	}
+	step := merge.Step{Kind: merge.KeyStep}
+	for k, e := range m {
+		switch e.(type) {
+		case map[string]any, []any:
+		default:
+			step.Keys = append(step.Keys, merge.KeyPart{Name: k, Value: e})
+		}
+	}
+	return step
+}
+
 var (
 	kindSecret = regexp.MustCompile(`(?mi)(?:^[\s"'{,-]*kind|[{,]\s*["']?kind)["']?\s*:\s*["']?secrets?["']?\s*(?:[,}#]|$)`)
 	secretData = regexp.MustCompile(`(?mi)(?:^[\s"'{,-]*|[{,]\s*["']?)(?:string)?data["']?\s*:`)

@@ -110,6 +110,33 @@ func (vs *Values) addField(name string, v any) {
 	}
 }
 
+// AddFields notes the values of the sensitive fields of v, an object; nil fields are
+// none. v is not modified.
+func (vs *Values) AddFields(v any, fields Fields) {
+	if vs == nil || fields == nil {
+		return
+	}
+	add := func(e any, whole bool, below Fields) {
+		if whole {
+			vs.addField("", e)
+			return
+		}
+		vs.AddFields(e, below)
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		for name, e := range v {
+			whole, below := fields(merge.Named(name))
+			add(e, whole, below)
+		}
+	case []any:
+		for _, e := range v {
+			whole, below := fields(EntryStep(e))
+			add(e, whole, below)
+		}
+	}
+}
+
 // addGenerators notes the literals of a kustomization's secretGenerator; one that is
 // not KEY=VALUE is a value as a whole.
 func (vs *Values) addGenerators(v any) {
