@@ -27,7 +27,7 @@ func (t Told) conflict(d merge.Disagreement) Note {
 	v := s.shown()
 	switch {
 	case len(d.By) > 0:
-		n.Text, n.Ways = "live has "+content(v.live)+who(d.Owner)+", "+excluded(d.By), t.waysOut(d, v)
+		n.Text, n.Ways = "live has "+content(v.live, mostParts)+who(d.Owner)+", "+excluded(d.By), t.waysOut(d, v)
 	case t.Merged != "":
 		n.Text, n.Ways = t.sidesOfFiles(n), []string{"the values stand between <<<<<<< and >>>>>>> in " + t.Merged + ": leave one of them"}
 	case v.long && v.live.Set:
@@ -69,15 +69,15 @@ func (v shown) conflict(who string, unknown bool) string {
 	stated := v.local.Set && v.local.Value != nil
 	switch {
 	case !stated && known && !alike(v.original, v.live):
-		return "local removed what live" + who + " changed: " + difference(v.original, v.live)
+		return "local removed what live" + who + " changed: " + difference(v.original, v.live, mostParts)
 	case !stated:
-		return "live has " + content(v.live) + who + ", " + v.removed()
+		return "live has " + content(v.live, mostParts) + who + ", " + v.removed()
 	case !known:
-		return "live" + who + " and local differ; local would change: " + difference(v.live, v.local)
+		return "live" + who + " and local differ; local would change: " + difference(v.live, v.local, mostParts)
 	case alike(v.original, v.local):
-		return "live" + who + " changed what was applied last: " + difference(v.original, v.live)
+		return "live" + who + " changed what was applied last: " + difference(v.original, v.live, mostParts)
 	}
-	return "live" + who + " changed " + difference(v.original, v.live) + ", and local changed " + difference(v.original, v.local)
+	return "live" + who + " changed " + difference(v.original, v.live, mostParts) + ", and local changed " + difference(v.original, v.local, mostParts)
 }
 
 // unknown: the value applied last was not kept.
@@ -99,24 +99,47 @@ func (t Told) waysOut(d merge.Disagreement, v shown) []string {
 	if t.Namespace != "" {
 		disown += " -n " + word(t.Namespace)
 	}
-	keep := "to keep live's: write it in the local file"
+	keep := v.keep(d)
 	switch {
-	case !d.Live.Set:
-		keep = "to keep it out: take it out of the local file"
-	case merge.Identical(v.live.Value, d.Live.Value) && isScalar(d.Live.Value) && fits(d.Live, shownAt):
-		keep = "to keep live's: write " + v.texts.live + " in the local file"
-	}
-	stated := d.Local.Set && d.Local.Value != nil
-	switch {
-	case d.Original.Set && d.Live.Set && stated:
+	case d.Original.Set && d.Live.Set && stated(d.Local):
 		keep += ", or take it out of the file and give it up: " + disown
 	case d.Original.Set && d.Live.Set:
 		keep += ", or give it up: " + disown
 	}
-	if stated {
+	if stated(d.Local) {
 		return []string{keep, "to have local's: --policy=apply"}
 	}
 	return []string{keep, "to remove it: --policy=apply"}
+}
+
+// stated: local asks for a value.
+func stated(o merge.Opt) bool { return o.Set && o.Value != nil }
+
+// longestWritten is how long a value may be that the user is to write.
+const longestWritten = 200
+
+// keep is what to do in the local file to keep live's value: where local states most of
+// it, no more than the change that is missing.
+func (v shown) keep(d merge.Disagreement) string {
+	text, _ := d.Live.Value.(string)
+	shown := merge.Identical(v.live.Value, d.Live.Value)
+	switch {
+	case !d.Live.Set:
+		return "to keep it out: take it out of the local file"
+	case len(d.By) > 0:
+		return "to keep live's: write it in the local file in place of " + d.By.String()
+	case shown && isScalar(d.Live.Value) && !manyLines(text) && fits(d.Live, longestWritten):
+		return "to keep live's: write " + short(d.Live.Value, longestWritten) + " in the local file"
+	case !stated(d.Local):
+		return "to keep live's: write it in the local file"
+	case !v.long:
+		return "to keep live's: write live's value in the local file"
+	case !v.original.Set || unknown(v.original):
+		return "to keep live's: undo that change in the local file"
+	case alike(d.Original, d.Local):
+		return "to keep live's: make the same change in the local file"
+	}
+	return "to keep live's: make live's change in the local file in place of local's"
 }
 
 func isScalar(v any) bool {

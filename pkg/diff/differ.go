@@ -10,19 +10,29 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// mostParts is how many differences inside one value a note names; the rest is counted.
-const mostParts = 8
+// How many differences inside one value are named; the rest is counted. What was lost
+// by a write cannot be looked up any more.
+const (
+	mostParts   = 8
+	mostWritten = 500
+)
 
 // difference names what leads from one value to another: the entries of lists, the
-// fields of maps and the lines of texts that differ, removals first, on one line.
-func difference(from, to merge.Opt) string {
+// fields of maps and the lines of texts that differ, removals first, on one line, and no
+// more than most of them.
+func difference(from, to merge.Opt, most int) string {
 	var d differences
 	d.value("", from, to)
 	parts := slices.Concat(d.removed, d.changed, d.added)
-	if n := len(parts); n > mostParts {
-		parts = append(parts[:mostParts], fmt.Sprintf("and %d more", n-mostParts))
+	return strings.Join(atMost(parts, most), "; ")
+}
+
+// atMost are the first parts, and how many more there are.
+func atMost(parts []string, most int) []string {
+	if n := len(parts); n > most {
+		return append(parts[:most:most], fmt.Sprintf("and %d more", n-most))
 	}
-	return strings.Join(parts, "; ")
+	return parts
 }
 
 // differences are collected by what they do.
@@ -90,17 +100,22 @@ func (d *differences) lists(at string, a, b []any) {
 		d.changed = append(d.changed, labelled(at, "the order of the entries changes"))
 		return
 	}
+	var removed []any
 	for _, v := range gone {
 		i := slices.IndexFunc(come, func(w any) bool { return pairs(v, w) })
 		if i < 0 {
-			d.removed = append(d.removed, labelled(at, entryText(v)+" removed"))
+			removed = append(removed, v)
 			continue
 		}
 		d.value(strings.TrimSpace(at+" "+entryName(v)), merge.Some(v), merge.Some(come[i]))
 		come = slices.Delete(come, i, i+1)
 	}
-	for _, w := range come {
-		d.added = append(d.added, labelled(at, entryText(w)+" added"))
+	for i, text := range entryTexts(slices.Concat(removed, come)) {
+		if i < len(removed) {
+			d.removed = append(d.removed, labelled(at, text+" removed"))
+		} else {
+			d.added = append(d.added, labelled(at, text+" added"))
+		}
 	}
 }
 
@@ -152,10 +167,13 @@ func entryName(v any) string {
 	return ""
 }
 
+// longestName is how long a name may be; those of Kubernetes are shorter.
+const longestName = 300
+
 // plain is a scalar as it stands in a name.
 func plain(v any) string {
 	if s, ok := v.(string); ok {
-		return cut(inLine(s), shownAt)
+		return cut(inLine(s), longestName)
 	}
 	return short(v, shownAt)
 }
@@ -166,6 +184,38 @@ func entryText(v any) string {
 		return name
 	}
 	return short(v, 2*shownAt)
+}
+
+// longestText is how long a value may be that cannot be told from others by a part of it.
+const longestText = 4000
+
+// entryTexts are the texts of entries, of which no two that differ read alike.
+func entryTexts(all []any) []string {
+	texts := make([]string, len(all))
+	alike := map[string][]int{}
+	for i, v := range all {
+		texts[i] = entryText(v)
+		alike[texts[i]] = append(alike[texts[i]], i)
+	}
+	for _, group := range alike {
+		switch {
+		case len(group) == 1:
+			continue
+		case len(group) > mostParts:
+			for _, i := range group {
+				texts[i] = short(all[i], longestText)
+			}
+			continue
+		}
+		values := make([]merge.Opt, len(group))
+		for i, at := range group {
+			values[i] = merge.Some(all[at])
+		}
+		for i, text := range beside(2*shownAt, values...) {
+			texts[group[i]] = text
+		}
+	}
+	return texts
 }
 
 // lines names the lines of a text that differ, numbered as in from.

@@ -37,7 +37,7 @@ func TestDifference(t *testing.T) {
 		{"many", `[1,2,3,4,5,6,7,8,9,10]`, `[]`, "1 removed; 2 removed; 3 removed; 4 removed; 5 removed; 6 removed; 7 removed; 8 removed; and 2 more"},
 		{"the same entry twice", `["a","a"]`, `["a"]`, `"a" removed`},
 	} {
-		if got := difference(value(t, tt.from), value(t, tt.to)); got != tt.want {
+		if got := difference(value(t, tt.from), value(t, tt.to), mostParts); got != tt.want {
 			t.Errorf("%s:\ngot  %s\nwant %s", tt.reason, got, tt.want)
 		}
 	}

@@ -8,9 +8,9 @@ func (t Told) sidesOfFiles(n Note) string {
 	v := sides{n.Original, n.Local, n.Live}.shown()
 	if v.long && n.Live.Set && n.Local.Set && n.Local.Value != nil {
 		if !n.Original.Set {
-			return "dest has another value than updated, which would change it: " + difference(n.Live, n.Local)
+			return "dest has another value than updated, which would change it: " + difference(n.Live, n.Local, mostParts)
 		}
-		return "dest changed " + difference(n.Original, n.Live) + ", and updated changed " + difference(n.Original, n.Local)
+		return "dest changed " + difference(n.Original, n.Live, mostParts) + ", and updated changed " + difference(n.Original, n.Local, mostParts)
 	}
 	text := "dest " + state(n.Live, v.texts.live) + ", updated " + state(n.Local, v.texts.local)
 	if n.Original.Set {

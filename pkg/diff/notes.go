@@ -27,7 +27,8 @@ const (
 // Note is one thing that is told beside the outcome. Its values are masked.
 type Note struct {
 	Object string
-	Path   merge.Path // nil where Text names several
+	Path   merge.Path // nil where the note is about several, or about none
+	Paths  []merge.Path
 	Kind   NoteKind
 	Text   string   // one line that begins with the path, without the object
 	Ways   []string // what the user can do, one line each
@@ -59,6 +60,9 @@ func (n Note) MarshalJSON() ([]byte, error) {
 	m := map[string]any{"object": n.Object, "kind": n.Kind, "text": n.Text}
 	if n.Path != nil {
 		m["path"] = n.Path.String()
+	}
+	if len(n.Paths) > 0 {
+		m["paths"] = spelledPaths(n.Paths)
 	}
 	if len(n.Ways) > 0 {
 		m["ways"] = n.Ways
@@ -124,16 +128,18 @@ func Notes(t Told) []Note {
 		out = append(out, n)
 	}
 	out = append(out, t.undecided()...)
-	if len(t.Ignored) > 0 {
-		out = append(out, Note{Object: t.Object, Kind: NoteIgnored, Text: pathList(t.Ignored) + " in local ignored: the server's own"})
-	}
-	if len(t.Defaulted) > 0 {
-		out = append(out, Note{Object: t.Object, Kind: NoteDefaulted, Text: pathList(t.Defaulted) +
-			": null in local, stored as its default: a merge cannot write null where the schema has a default"})
-	}
-	if len(t.Uncompared) > 0 {
-		out = append(out, Note{Object: t.Object, Kind: NoteUncompared, Text: pathList(t.Uncompared) +
-			" not compared: last-applied has another apiVersion, and this one does not have these fields; whether live still has them cannot be told"})
+	for _, several := range []struct {
+		kind  NoteKind
+		paths []merge.Path
+		what  string
+	}{
+		{NoteIgnored, t.Ignored, " in local ignored: the server's own"},
+		{NoteDefaulted, t.Defaulted, ": null in local, stored as its default: a merge cannot write null where the schema has a default"},
+		{NoteUncompared, t.Uncompared, " not compared: last-applied has another apiVersion, and this one does not have these fields; whether live still has them cannot be told"},
+	} {
+		if len(several.paths) > 0 {
+			out = append(out, Note{Object: t.Object, Kind: several.kind, Paths: several.paths, Text: pathList(several.paths) + several.what})
+		}
 	}
 	return out
 }
@@ -155,6 +161,14 @@ func (t Told) verb(participle string) string {
 		return "would be " + participle
 	}
 	return participle
+}
+
+// most is how many differences inside one value are named.
+func (t Told) most() int {
+	if t.Preview {
+		return mostParts
+	}
+	return mostWritten
 }
 
 // Brief is what of one run's notes people get to read. Values that the applier alone
@@ -215,7 +229,7 @@ func (t Told) settled(d merge.Disagreement) Note {
 	case t.Merged != "":
 		n.Text = t.ofFiles(n)
 	case n.Kind == NoteRemoved && len(d.By) > 0:
-		n.Text = content(s.live) + by(d.Owner) + " " + t.verb("removed") + ": " + excluded(d.By)
+		n.Text = content(s.live, t.most()) + by(d.Owner) + " " + t.verb("removed") + ": " + excluded(d.By)
 	case v.long:
 		n.Text = t.settledLong(n, v)
 	default:
@@ -277,13 +291,13 @@ func (t Told) settledLong(n Note, v shown) string {
 	case n.Kind == NoteKept && (!v.local.Set || v.local.Value == nil):
 		return live + " " + t.verb("kept") + "; it is not in local"
 	case n.Kind == NoteKept:
-		return live + " " + t.verb("kept") + "; local would change it: " + difference(v.live, v.local)
+		return live + " " + t.verb("kept") + "; local would change it: " + difference(v.live, v.local, t.most())
 	case n.Kind == NoteReset:
-		return live + " " + t.verb("set back") + " to what was applied last: " + difference(v.live, v.original)
+		return live + " " + t.verb("set back") + " to what was applied last: " + difference(v.live, v.original, t.most())
 	case n.Kind == NoteRemoved:
-		return content(v.live) + by(n.Owner) + " " + t.verb("removed") + ": not in local"
+		return content(v.live, t.most()) + by(n.Owner) + " " + t.verb("removed") + ": not in local"
 	}
-	return live + " " + t.verb("overwritten") + ": " + difference(v.live, v.local)
+	return live + " " + t.verb("overwritten") + ": " + difference(v.live, v.local, t.most())
 }
 
 // localSays: what local has, or how it came to have nothing.
@@ -303,10 +317,10 @@ func (v shown) localSays() string {
 
 func (t Told) removal(r merge.Removal, kind NoteKind, what string) Note {
 	s := t.mask(r.Path, sides{live: merge.Some(r.Value)})
-	text := content(s.live) + by(r.Owner) + what
+	text := content(s.live, t.most()) + by(r.Owner) + what
 	n := Note{Object: t.Object, Path: r.Path, Kind: kind, Live: s.live, Owner: r.Owner, Text: r.Path.String() + ": " + text}
 	if t.Merged != "" {
-		n.Text = r.Path.String() + ": dest has " + content(s.live) + ": removed, as updated says" + t.stillNull(r)
+		n.Text = r.Path.String() + ": dest has " + content(s.live, t.most()) + ": removed, as updated says" + t.stillNull(r)
 	}
 	return n
 }
@@ -350,15 +364,15 @@ func (t Told) causeText(c merge.Cause) string {
 	return "in last-applied, not in local"
 }
 
-func pathList(paths []merge.Path) string {
-	const most = 8
-	names := make([]string, 0, most+1)
+func spelledPaths(paths []merge.Path) []string {
+	names := make([]string, len(paths))
 	for i, p := range paths {
-		if i == most {
-			names = append(names, fmt.Sprintf("and %d more", len(paths)-most))
-			break
-		}
-		names = append(names, p.String())
+		names[i] = p.String()
 	}
-	return strings.Join(names, ", ")
+	return names
+}
+
+// pathList names paths in a line; Note.Paths has all.
+func pathList(paths []merge.Path) string {
+	return strings.Join(atMost(spelledPaths(paths), mostParts), ", ")
 }

@@ -3,39 +3,30 @@ package diff
 import (
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// Sides spells the three values of a conflict, and who set live's, one line each,
-// none longer than width (0: as long as they are).
+// Sides spells the three values of a conflict, and who set live's, in lines that begin
+// with the side's name; one longer than width (0: any is short enough) goes on in the next.
 func (n Note) Sides(width int) []string {
-	who := strings.TrimSuffix(OwnerName(n.Owner)+", "+when(n.Owner), ", ")
-	if who != "" {
-		who = "  (" + who + ")"
-	}
 	const label, endless = len("original  "), 1 << 20
 	room := endless
 	if width > 0 {
-		room = max(width-label-len(who), 2*label)
+		room = max(width-label, 2*label)
 	}
-	v := sides{n.Original, n.Local, n.Live}.shownIn(room)
-	lines := []string{
-		"original  " + orAbsent(n.Original, v.texts.original, "- (not applied before)"),
-		"live      " + orAbsent(n.Live, v.texts.live, "- (removed)") + who,
-		"local     " + orAbsent(n.Local, v.texts.local, "- (taken out)"),
+	texts := sides{n.Original, n.Local, n.Live}.apart(room)
+	texts.original = orAbsent(n.Original, texts.original, "- (not applied before)")
+	texts.live = orAbsent(n.Live, texts.live, "- (removed)")
+	texts.local = orAbsent(n.Local, texts.local, "- (taken out)")
+	if by := who(n.Owner); by != "" {
+		texts.live += " " + by
 	}
-	if v.long && n.Live.Set && n.Local.Set {
-		lines[2] = "local     " + difference(n.Live, n.Local)
-		if lines[1] = "live      " + noun(n.Live.Value) + who; n.Original.Set && !unknown(n.Original) {
-			lines[0], lines[1] = "original  "+noun(n.Original.Value), "live      "+difference(n.Original, n.Live)+who
-			lines[2] = "local     " + difference(n.Original, n.Local)
-		}
-	}
-	if width > 0 {
-		for i, l := range lines {
-			lines[i] = cut(l, width)
+	var lines []string
+	for _, side := range [][2]string{{"original", texts.original}, {"live", texts.live}, {"local", texts.local}} {
+		for _, l := range breakLines(side[1], room) {
+			lines = append(lines, fmt.Sprintf("%-*s%s", label, side[0], l))
+			side[0] = ""
 		}
 	}
 	return lines

@@ -67,23 +67,30 @@ func fits(o merge.Opt, n int) bool {
 }
 
 // beside spells values of one place in about n characters each, so that no two that
-// differ read alike: a long text is cut around the places where they part.
+// differ read alike: a long one is cut around the places where it parts from the others.
 func beside(n int, all ...merge.Opt) []string {
-	var long []string
+	var texts, others []string
 	for _, o := range all {
 		if s, ok := o.Value.(string); ok {
-			long = append(long, s)
+			texts = append(texts, s)
+		} else if o.Set {
+			others = append(others, compact(o.Value))
 		}
 	}
-	parting := partings(long)
+	textsPart, othersPart := partings(texts), partings(others)
 	out := make([]string, len(all))
 	for i, o := range all {
 		s, isText := o.Value.(string)
-		if !o.Set || fits(o, n) || !isText || len(parting) == 0 {
+		switch {
+		case !o.Set || fits(o, n):
 			out[i] = short(o.Value, n)
-			continue
+		case isText && len(textsPart) > 0:
+			out[i] = `"` + windows(s, textsPart, n, escapedText) + `"`
+		case !isText && len(othersPart) > 0:
+			out[i] = windows(compact(o.Value), othersPart, n, inLine)
+		default:
+			out[i] = short(o.Value, n)
 		}
-		out[i] = windows(s, parting, n)
 	}
 	return out
 }
@@ -113,9 +120,15 @@ func common(a, b string) int {
 	return n
 }
 
+// escapedText is a text as it stands between quotes.
+func escapedText(s string) string {
+	q := quoted(s)
+	return q[1 : len(q)-1]
+}
+
 // windows cuts a text to what surrounds the places, half of it before and half
-// behind each.
-func windows(s string, places []int, n int) string {
+// behind each, each part spelled by spell.
+func windows(s string, places []int, n int, spell func(string) string) string {
 	slices.Sort(places)
 	var b strings.Builder
 	end := 0
@@ -125,15 +138,14 @@ func windows(s string, places []int, n int) string {
 			b.WriteString("…")
 		}
 		if to > from {
-			q := quoted(s[from:to])
-			b.WriteString(q[1 : len(q)-1])
+			b.WriteString(spell(s[from:to]))
 		}
 		end = max(end, to)
 	}
 	if end < len(s) {
 		b.WriteString("…")
 	}
-	return `"` + b.String() + `"`
+	return b.String()
 }
 
 // start is where the character at or before byte i begins.
@@ -160,9 +172,9 @@ func noun(v any) string {
 	return short(v, shownAt)
 }
 
-// content is a value that stands alone in a line: a list by its entries' names, where
-// it is too long.
-func content(o merge.Opt) string {
+// content is a value that stands alone in a line: a list by its entries' names, most of
+// them, where it is too long.
+func content(o merge.Opt, most int) string {
 	list, ok := o.Value.([]any)
 	if !ok || fits(o, shownAt) {
 		if text, isText := o.Value.(string); isText && manyLines(text) && !fits(o, shownAt) {
@@ -170,15 +182,7 @@ func content(o merge.Opt) string {
 		}
 		return short(o.Value, 2*shownAt)
 	}
-	var parts []string
-	for i, v := range list {
-		if i == mostParts {
-			parts = append(parts, fmt.Sprintf("and %d more", len(list)-i))
-			break
-		}
-		parts = append(parts, entryText(v))
-	}
-	return "[" + strings.Join(parts, ", ") + "]"
+	return "[" + strings.Join(atMost(entryTexts(list), most), ", ") + "]"
 }
 
 // shown are the values of one place as they read beside each other.

@@ -3,8 +3,6 @@ package diff
 import (
 	"strings"
 	"unicode/utf8"
-
-	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
 // wide is the terminal width from which a field's reason has room in its line.
@@ -14,18 +12,14 @@ const wide = 120
 // not agree, what each of them says below it. In a narrow one the reason is a
 // word, and stands in full below.
 func table(e Explanation, o ExplainOptions) string {
-	roomy := o.Width == 0 || o.Width >= wide
-	rows := e.rows(roomy, longest)
-	for n := longest - 1; !roomy && n >= longestN && lineWidth(columns(rows)) > o.Width; n-- {
-		rows = e.rows(roomy, n)
-	}
+	rows, roomy := e.laidOut(o.Width)
 	widths := fit(columns(rows), o.Width)
 	var b strings.Builder
 	b.WriteString(paint(inLine(e.Object), bold, o.Color) + "\n")
-	b.WriteString(line(rows[0], widths) + "\n")
+	b.WriteString(strings.Join(line(rows[0], widths), "\n") + "\n")
 	for i, r := range e.Fields {
-		lines := []string{line(rows[i+1], widths)}
-		for _, below := range r.below(roomy) {
+		lines := line(rows[i+1], widths)
+		for _, below := range r.below(roomy, o.Width) {
 			for _, l := range pack(below, o.Width-2) {
 				lines = append(lines, "  "+l)
 			}
@@ -37,12 +31,34 @@ func table(e Explanation, o ExplainOptions) string {
 	return b.String()
 }
 
-// How long a value may be in a table, and to what it is cut before field names are,
-// which are worth more of the width.
+// How long a value may be in a table, and to what it is cut where the terminal is
+// narrow.
 const (
 	longest  = 60
 	longestN = 24
 )
+
+// laidOut are the rows with the longest values that leave room for the whole line, with
+// the reason in it (roomy) where the terminal is wide enough for that.
+func (e Explanation) laidOut(width int) (rows [][]string, roomy bool) {
+	for _, roomy := range []bool{true, false} {
+		if roomy && width > 0 && width < wide {
+			continue
+		}
+		for n := longest; n >= longestN; n-- {
+			if rows = e.rows(roomy, n); width == 0 || lineWidth(columns(rows)) <= width {
+				return rows, roomy
+			}
+		}
+	}
+	for n := longestN; n > narrowest; n-- {
+		rows = e.rows(false, n)
+		if widths := columns(rows); lineWidth(widths)-widths[0]+narrowest <= width {
+			break
+		}
+	}
+	return rows, false
+}
 
 // rows are the table's cells, values of at most n characters.
 func (e Explanation) rows(roomy bool, n int) [][]string {
@@ -60,9 +76,9 @@ func (r Row) cells(roomy bool, n int) []string {
 	}
 	path := Visible(r.Path.String())
 	if roomy {
-		return []string{path, cell(r.Result, n), from, r.reason()}
+		return []string{path, r.cell(n), from, r.reason()}
 	}
-	return []string{path, cell(r.Result, n), from, r.brief}
+	return []string{path, r.cell(n), from, r.brief}
 }
 
 // reason is why, and how the list around the field is split.
@@ -73,11 +89,18 @@ func (r Row) reason() string {
 	return r.Why + "; " + r.Split
 }
 
-func cell(o merge.Opt, n int) string {
-	if !o.Set {
-		return "-"
+// cell is the result in n characters: where the sides differ, what differs is in it, or
+// below.
+func (r Row) cell(n int) string {
+	switch {
+	case !r.Result.Set:
+		return absent
+	case r.differ && !isScalar(r.Result.Value):
+		return cut(summary(r.Result, n), n)
+	case r.differ:
+		return cut(beside(n, r.Result, r.Live, r.Local, r.Original)[0], n)
 	}
-	return short(o.Value, n)
+	return short(r.Result.Value, n)
 }
 
 // parts are what a line is broken between, where it is too long.
@@ -87,26 +110,23 @@ type parts struct {
 }
 
 // pack lays parts into as few lines of at most n characters as their order allows,
-// and cuts a part that has no room in a line of its own; n below 1 is no limit.
+// and breaks a part that has no room in a line of its own; n below 1 is no limit.
 func pack(p parts, n int) []string {
 	var lines []string
 	for _, t := range p.texts {
-		if n > 0 {
-			t = cut(t, n)
-		}
 		if last := len(lines) - 1; last >= 0 {
 			if joined := lines[last] + p.glue + t; n < 1 || utf8.RuneCountInString(joined) <= n {
 				lines[last] = joined
 				continue
 			}
 		}
-		lines = append(lines, t)
+		lines = append(lines, breakLines(t, n)...)
 	}
 	return lines
 }
 
-// below tells what does not fit into the field's line.
-func (r Row) below(roomy bool) []parts {
+// below is what has no room in the field's line, for lines of that width.
+func (r Row) below(roomy bool, width int) []parts {
 	who := OwnerName(r.Owner)
 	if who != "" {
 		who = strings.TrimSuffix(who+", "+when(r.Owner), ", ")
@@ -117,17 +137,16 @@ func (r Row) below(roomy bool) []parts {
 	case r.untold || !r.differ:
 		return nil
 	}
-	texts := beside(longest, r.Live, r.Local, r.Original)
-	for i, o := range []merge.Opt{r.Live, r.Local, r.Original} {
-		if !o.Set {
-			texts[i] = "-"
-		}
+	room := longest
+	if width > 0 {
+		room = max(min(room, width-len("  original ")), longestN)
 	}
-	live := "live " + texts[0]
+	texts := sides{r.Original, r.Local, r.Live}.apart(room)
+	live := "live " + texts.live
 	if who != "" {
 		live += " (" + who + ")"
 	}
-	sides := parts{[]string{live, "local " + texts[1], "original " + texts[2]}, " · "}
+	sides := parts{[]string{live, "local " + texts.local, "original " + texts.original}, " · "}
 	if roomy {
 		return []parts{sides}
 	}
@@ -180,51 +199,28 @@ func lineWidth(widths []int) int {
 	return total
 }
 
-// fit takes from the widest column, letter by letter, until the line fits; limit 0
-// takes nothing.
+// fit narrows the column of field names until the line fits; limit 0 narrows nothing.
+// A name that is longer stands in a line of its own: what is cut cannot be copied into
+// the next command.
 func fit(widths []int, limit int) []int {
-	total := lineWidth(widths)
-	for limit > 0 && total > limit {
-		widest := 0
-		for i, w := range widths {
-			if w > widths[widest] {
-				widest = i
-			}
-		}
-		if widths[widest] <= narrowest {
-			break
-		}
-		widths[widest]--
-		total--
+	if over := lineWidth(widths) - limit; limit > 0 && over > 0 {
+		widths[0] = max(widths[0]-over, narrowest)
 	}
 	return widths
 }
 
-func line(row []string, widths []int) string {
+// line lays a row out, in two lines where its field's name is longer than its column.
+func line(row []string, widths []int) []string {
 	var b strings.Builder
+	var lines []string
 	for i, c := range row {
 		if i > 0 {
 			b.WriteString("  ")
 		}
-		if i == 0 {
-			c = cutFront(c, widths[i]) // a path's end says most
+		if i == 0 && utf8.RuneCountInString(c) > widths[0] {
+			lines, c = append(lines, c), ""
 		}
-		c = cut(c, widths[i])
 		b.WriteString(c + strings.Repeat(" ", widths[i]-utf8.RuneCountInString(c)))
 	}
-	return strings.TrimRight(b.String(), " ")
-}
-
-// cutFront shortens a text to n characters, the first of which then says so.
-func cutFront(s string, n int) string {
-	over := utf8.RuneCountInString(s) - n
-	if over <= 0 {
-		return s
-	}
-	for at := range s {
-		if over--; over < -1 {
-			return "…" + s[at:]
-		}
-	}
-	return s
+	return append(lines, strings.TrimRight(b.String(), " "))
 }

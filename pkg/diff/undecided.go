@@ -23,7 +23,7 @@ func (t Told) undecided() []Note {
 			paths[i] = r.Path
 		}
 		out = append(out, Note{
-			Object: t.Object, Kind: NoteUndecided, Owner: t.Adoptable[0].Owner, Ways: t.decisions(t.Adoptable),
+			Object: t.Object, Kind: NoteUndecided, Paths: paths, Owner: t.Adoptable[0].Owner, Ways: t.decisions(t.Adoptable),
 			Text: pathList(paths) + by(t.Adoptable[0].Owner) + ": still undecided: in live, and in no file so far",
 		})
 	}
