@@ -25,6 +25,7 @@ type explainForm struct {
 // asked is a field that the user asked for.
 type asked struct {
 	merge.Path
+	typed string // the path, as the user wrote it
 	found bool   // on any side of any object
 	near  string // a way out, where it was not found
 }
@@ -46,8 +47,8 @@ func (f *explainForm) object(item *run.Item) error {
 		if len(diff.Explain(told, field.Path).Fields) > 0 {
 			field.found = true
 			found = append(found, field.Path)
-		} else if s := schema.Suggest(item.Result.Planned.Type, field.Path); field.near == "" && s != "" && s != field.Path[len(field.Path)-1].Name {
-			field.near = "; did you mean " + s + "?"
+		} else if near := schema.Nearest(item.Result.Planned.Type, field.Path, told.Local, told.Live, told.Plan.Result); field.near == "" && near != nil {
+			field.near = "; did you mean " + near.String() + "?"
 		}
 	}
 	if len(found) == 0 {
@@ -61,7 +62,7 @@ func (f *explainForm) unknown() error {
 	var errs []error
 	for _, field := range f.paths {
 		if !field.found && f.shown > 0 {
-			errs = append(errs, fmt.Errorf("%s: no object has it, neither in original nor in local nor in live%s", field.Path, field.near))
+			errs = append(errs, fmt.Errorf("%s: no object has it, neither in original nor in local nor in live%s", field.typed, field.near))
 		}
 	}
 	return errors.Join(errs...)
@@ -125,7 +126,7 @@ func (v *explainVerb) run(ctx context.Context, policyGiven bool, fields []string
 		if err != nil {
 			return err
 		}
-		form.paths = append(form.paths, asked{Path: path})
+		form.paths = append(form.paths, asked{Path: path, typed: field})
 	}
 	v.plan.secret = v.secretValues()
 	planner, err := v.plan.planner(ctx, policyGiven)

@@ -43,7 +43,7 @@ func impossible(t *merge.Type, p merge.Path) (why string, index bool) {
 			}
 			return fmt.Sprintf("%s is one value, whose entries cannot be named: write a rule for all of it, or make it a list: keyed", p[:i]), true
 		case isList(t) && s.Kind == merge.FieldStep && !wild:
-			return fmt.Sprintf("%s is a list: write %s or [*] before %s", p[:i], keyPattern(t), s.Name), false
+			return fieldOfList(t, p[:i], s.Name), false
 		case isList(t):
 			t = t.Elem
 		case s.Kind != merge.FieldStep:
@@ -80,6 +80,16 @@ func fieldLike(t *merge.Type, at merge.Path, pattern string) (_ *merge.Type, why
 		why += fmt.Sprintf(" (did you mean %s?)", near)
 	}
 	return nil, why
+}
+
+// fieldOfList is why a list of type t has nothing of that name: it is a field of its
+// entries, or the key of one.
+func fieldOfList(t *merge.Type, at merge.Path, name string) string {
+	_, why := fieldLike(t.EntryType(), nil, name)
+	if t.Kind == merge.Keyed && len(t.Keys) == 1 && (t.EntryType() == nil || why != "") {
+		return fmt.Sprintf("%s is a list: did you mean %s[%s=%s]?", at, at, t.Keys[0].Name, name)
+	}
+	return fmt.Sprintf("%s is a list: write %s or [*] before %s", at, keyPattern(t), name)
 }
 
 func entryHint(t *merge.Type) string {
@@ -138,15 +148,7 @@ func found(t *merge.Type, v any, p merge.Path) bool {
 		}
 	case []any:
 		for i, e := range v {
-			step := merge.Step{Kind: merge.IndexStep, Index: i}
-			switch {
-			case t == nil:
-			case t.Kind == merge.Keyed:
-				step = EntryStep(t, v, i)
-			case t.Kind == merge.Set:
-				step = merge.Step{Kind: merge.ValueStep, Value: e}
-			}
-			if stepFits(p[0], step) && found(t.EntryType(), e, p[1:]) {
+			if stepFits(p[0], EntryStep(t, v, i)) && found(t.EntryType(), e, p[1:]) {
 				return true
 			}
 		}

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
@@ -87,8 +86,11 @@ func listUnknown(t *merge.Type, v any, at merge.Path, out *[]merge.Path) {
 }
 
 // EntryStep leads to entry i of a list of type t, which may be nil: by its keys where it
-// has any, else by its index.
+// has any, in a set by its value, else by its index.
 func EntryStep(t *merge.Type, list []any, i int) merge.Step {
+	if t != nil && t.Kind == merge.Set {
+		return merge.Step{Kind: merge.ValueStep, Value: list[i]}
+	}
 	keys, ok := keysOf(t, list[i])
 	if !ok {
 		return merge.Step{Kind: merge.IndexStep, Index: i}
@@ -151,55 +153,4 @@ func FieldAt(t *merge.Type, p merge.Path) (f merge.Field, ok bool) {
 		}
 	}
 	return f, true
-}
-
-// Suggest returns the declared field that was probably meant by the last step of
-// an undeclared path, or "" where none is near.
-func Suggest(t *merge.Type, p merge.Path) string {
-	if len(p) == 0 {
-		return ""
-	}
-	parent, ok := FieldAt(t, p[:len(p)-1])
-	if !ok || parent.Type == nil || parent.Type.Kind != merge.Object {
-		return ""
-	}
-	return nearest(p[len(p)-1].Name, slices.Sorted(maps.Keys(parent.Type.Fields)))
-}
-
-// nearest picks the name with the fewest edits, up to a third of its length; the
-// first of several.
-func nearest(name string, names []string) string {
-	best, fewest := "", 1+(len(name)+2)/3
-	for _, n := range names {
-		if strings.EqualFold(n, name) {
-			return n
-		}
-		if d := edits(strings.ToLower(name), strings.ToLower(n)); d < fewest {
-			best, fewest = n, d
-		}
-	}
-	return best
-}
-
-// edits is the Levenshtein distance, with a swap of neighbours as one edit.
-func edits(a, b string) int {
-	prev2, prev, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range prev {
-		prev[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			cost := 1
-			if a[i-1] == b[j-1] {
-				cost = 0
-			}
-			row[j] = min(prev[j]+1, row[j-1]+1, prev[j-1]+cost)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				row[j] = min(row[j], prev2[j-2]+1)
-			}
-		}
-		prev2, prev, row = prev, row, prev2
-	}
-	return prev[len(b)]
 }

@@ -1,0 +1,151 @@
+package schema
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
+
+// Suggest returns the declared field that was probably meant by the last step of
+// an undeclared path, or "" where none is near.
+func Suggest(t *merge.Type, p merge.Path) string {
+	if len(p) == 0 {
+		return ""
+	}
+	parent, ok := FieldAt(t, p[:len(p)-1])
+	if !ok || parent.Type == nil || parent.Type.Kind != merge.Object {
+		return ""
+	}
+	return nearest(p[len(p)-1].Name, slices.Sorted(maps.Keys(parent.Type.Fields)))
+}
+
+// Nearest returns the path that was probably meant by p, which none of the objects has:
+// a field by what t, their type, declares and what they have, an entry of a list by its
+// keys, so that containers[web] and containers[0] lead to containers[name=web]. It is
+// nil where no path is near; t may be nil.
+func Nearest(t *merge.Type, p merge.Path, objects ...any) merge.Path {
+	var out merge.Path
+	at := objects
+	for _, s := range p {
+		next := reached(t, at, s)
+		counted := s.Kind == merge.IndexStep && t != nil && (t.Kind == merge.Keyed || t.Kind == merge.Set)
+		if counted || len(next) == 0 && !declares(t, s) {
+			near, ok := nearStep(t, at, s)
+			if !ok {
+				return nil
+			}
+			s, next = near, reached(t, at, near)
+		}
+		out, at = append(out, s), next
+		t = t.At(merge.Path{s})
+	}
+	if out.String() == p.String() {
+		return nil
+	}
+	return out
+}
+
+// reached are the values that a step leads to from those of type t.
+func reached(t *merge.Type, values []any, s merge.Step) []any {
+	var out []any
+	for _, v := range values {
+		if e, ok := merge.Lookup(v, merge.Path{s}, t); ok {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+func declares(t *merge.Type, s merge.Step) bool {
+	if t == nil || s.Kind != merge.FieldStep {
+		return false
+	}
+	_, declared := t.Fields[s.Name]
+	return declared
+}
+
+// nearStep is the step from the values of type t that was probably meant by s.
+func nearStep(t *merge.Type, values []any, s merge.Step) (near merge.Step, ok bool) {
+	var names []string
+	if t != nil {
+		names = slices.Collect(maps.Keys(t.Fields))
+	}
+	entries := map[string]merge.Step{}
+	for _, v := range values {
+		switch v := v.(type) {
+		case map[string]any:
+			names = slices.AppendSeq(names, maps.Keys(v))
+		case []any:
+			for i := range v {
+				step := EntryStep(t, v, i)
+				if s.Kind == merge.IndexStep && s.Index == i && step.Kind != merge.IndexStep {
+					return step, true
+				}
+				entries[stepText(step)] = step
+			}
+		}
+	}
+	if len(entries) == 0 {
+		slices.Sort(names)
+		name := nearest(s.Name, names)
+		return merge.Named(name), name != "" && s.Kind == merge.FieldStep
+	}
+	near, ok = entries[nearest(stepText(s), slices.Sorted(maps.Keys(entries)))]
+	return near, ok && near.Kind != merge.IndexStep
+}
+
+// stepText is what a step says of an entry, however it is written: the name, or the
+// values of the keys.
+func stepText(s merge.Step) string {
+	switch s.Kind {
+	case merge.FieldStep:
+		return s.Name
+	case merge.ValueStep:
+		return plain(s.Value)
+	}
+	values := make([]string, len(s.Keys))
+	for i, k := range s.Keys {
+		values[i] = plain(k.Value)
+	}
+	return strings.Join(values, ",")
+}
+
+// nearest picks the name with the fewest edits, up to a third of its length; the
+// first of several.
+func nearest(name string, names []string) string {
+	best, fewest := "", 1+(len(name)+2)/3
+	for _, n := range names {
+		if strings.EqualFold(n, name) {
+			return n
+		}
+		if d := edits(strings.ToLower(name), strings.ToLower(n)); d < fewest {
+			best, fewest = n, d
+		}
+	}
+	return best
+}
+
+// edits is the Levenshtein distance, with a swap of neighbours as one edit.
+func edits(a, b string) int {
+	prev2, prev, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range prev {
+		prev[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			row[j] = min(prev[j]+1, row[j-1]+1, prev[j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], prev2[j-2]+1)
+			}
+		}
+		prev2, prev, row = prev, row, prev2
+	}
+	return prev[len(b)]
+}
