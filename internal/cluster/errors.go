@@ -189,13 +189,14 @@ func asItIs(field, _ string) (path, whose string) { return field, "" }
 
 // Within is the refusal in terms of the object that was refused: place gives the path
 // of a server's field in the grammar of all other messages and, where that helps, whose
-// the value is. It returns a new refusal; one without causes is as it was.
-func (r *Refusal) Within(place func(field, kind string) (path, whose string)) *Refusal {
-	if r.Code != http.StatusUnprocessableEntity || len(r.Causes) == 0 {
-		return r
-	}
+// the value is; respell does the same to the paths in a text that the server, a policy
+// or a webhook wrote. It returns a new refusal.
+func (r *Refusal) Within(place func(field, kind string) (path, whose string), respell func(text string) string) *Refusal {
 	out := *r
-	out.Text = invalid(r.Causes, r.Target.Group == "" && r.Target.Kind == "Secret", place)
+	if r.Code == http.StatusUnprocessableEntity && len(r.Causes) > 0 {
+		out.Text = invalid(r.Causes, redact.IsSecretKind(r.Target.Group, r.Target.Kind), place)
+	}
+	out.Text = respell(out.Text)
 	return &out
 }
 

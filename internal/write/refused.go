@@ -3,6 +3,7 @@ package write
 import (
 	"context"
 	"errors"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -18,7 +19,7 @@ import (
 // returned as it is.
 func (c *carrying) refused(ctx context.Context, err error) error {
 	var r *cluster.Refusal
-	if !errors.As(err, &r) || len(r.Causes) == 0 {
+	if !errors.As(err, &r) || len(r.Causes) == 0 && !indexed.MatchString(r.Text) {
 		return err
 	}
 	p := c.out.Planned
@@ -32,7 +33,7 @@ func (c *carrying) refused(ctx context.Context, err error) error {
 		}
 	}
 	s := sent{Planned: p, owners: merge.ParseOwners(p.Live["metadata"])}
-	return r.Within(s.place)
+	return r.Within(s.place, s.respell)
 }
 
 // sent is the object that was refused.
@@ -90,6 +91,32 @@ func (s sent) path(field string) (merge.Path, bool) {
 		}
 	}
 	return at, len(at) > 0
+}
+
+// indexed is a path of a server, a policy or a webhook that counts entries of lists:
+// spec.containers[0].image, and the JSON pointer /spec/containers/0/image.
+var indexed = regexp.MustCompile(`\.?[A-Za-z][\w-]*(?:\.[A-Za-z][\w-]*|\[[^\[\]\s]+\])*\[\d+\](?:\.[A-Za-z][\w-]*|\[[^\[\]\s]+\])*|(?:/[\w.~-]+)+/\d+(?:/[\w.~-]+)*/?`)
+
+// respell gives the paths in a text the form that all other messages have, where the
+// object that was sent has them.
+func (s sent) respell(text string) string {
+	return indexed.ReplaceAllStringFunc(text, func(found string) string {
+		field := found
+		if strings.HasPrefix(found, "/") {
+			field = dotted(found)
+		}
+		at, ok := s.path(field)
+		if _, has := merge.Lookup(s.Final, at, s.Type); !ok || !has {
+			return found
+		}
+		return at.String()
+	})
+}
+
+// dotted is a JSON pointer as s.path reads it.
+func dotted(pointer string) string {
+	words := strings.Split(strings.Trim(pointer, "/"), "/")
+	return "[" + strings.Join(words, "][") + "]"
 }
 
 // double is where the value at a path is in another entry of the same list, and whose
