@@ -73,7 +73,7 @@ func (t *teller) item(item *run.Item) {
 	p := item.Result.Planned
 	t.problems(item)
 	told := tell(p, t.secrets)
-	told.Preview = t.preview
+	told.Preview, told.Restored = t.preview, item.Result.Restored
 	if item.Result.Outcome == write.Unsettled { // nothing of it happens
 		told.Plan, told.Adoptable = merge.Plan{}, nil
 	}
@@ -82,7 +82,7 @@ func (t *teller) item(item *run.Item) {
 	}
 	t.files[item.Object.Origin.File] = t.files[item.Object.Origin.File] || len(told.Ignored) > 0
 	notes := diff.Notes(told)
-	if item.Result.Outcome == write.Unchanged { // so nothing was lost
+	if p.Action == apply.Nothing && item.Result.Outcome == write.Unchanged { // nothing is sent, so nothing is lost
 		notes = slices.DeleteFunc(notes, diff.Note.Lost)
 	}
 	t.brief("note", notes)

@@ -1,6 +1,9 @@
 package write
 
-import "github.com/kubectl-merge/kubectl-merge/pkg/apply"
+import (
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
 
 // Outcome says what became of an object, as kubectl apply prints it.
 type Outcome string
@@ -21,6 +24,11 @@ type Result struct {
 	Planned apply.Planned   // what was sent in the end
 	Notes   []string       // told: one line each, without the object's name
 	Retries int            // how often it had to be read and merged again
+
+	// Restored are the paths of values that were sent to be replaced or removed, and
+	// that the server's answer has as before: an admission webhook, or the server, put
+	// them back.
+	Restored []merge.Path
 }
 
 // Writes says whether p asks for a write: something changes, and no conflict is left.
@@ -64,5 +72,26 @@ func (o Result) stored(obj map[string]any, dry bool) Result {
 	if p.Action == apply.Change && same {
 		o.Outcome = Unchanged
 	}
+	if p.Action == apply.Change {
+		o.Restored = restored(p, obj)
+	}
 	return o
+}
+
+func restored(p apply.Planned, obj map[string]any) []merge.Path {
+	var paths []merge.Path
+	check := func(at merge.Path, was any) {
+		if v, ok := merge.Lookup(obj, at, p.Type); ok && merge.Identical(v, was) {
+			paths = append(paths, at)
+		}
+	}
+	for _, d := range p.Settled {
+		if d.Winner != merge.LiveSide && d.Live.Set {
+			check(d.Path, d.Live.Value)
+		}
+	}
+	for _, r := range p.Removed {
+		check(r.Path, r.Value)
+	}
+	return paths
 }

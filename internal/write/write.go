@@ -134,7 +134,7 @@ func (c *carrying) written(obj map[string]any) {
 	}
 	c.note(c.doubt + "; it was done, and merged again with what others changed since")
 	c.out.Planned = *both(c.done, c.out.Planned)
-	if c.out.Planned.Action == apply.Create {
+	if c.out.Outcome = Configured; c.out.Planned.Action == apply.Create {
 		c.out.Outcome = Created
 	}
 }

@@ -2,6 +2,7 @@ package diff
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
@@ -41,10 +42,16 @@ type Note struct {
 
 	// Own: the applier alone had set what is removed, and its own file gives it up.
 	Own bool
+
+	// Restored: the server, or a webhook that it asks, has put live's value back.
+	Restored bool
 }
 
 // Lost: the note is about a value that live has no more, or would not have.
 func (n Note) Lost() bool {
+	if n.Restored {
+		return false
+	}
 	return n.Kind == NoteOverwritten || n.Kind == NoteRemoved || n.Kind == NoteReset
 }
 
@@ -72,6 +79,9 @@ func (n Note) MarshalJSON() ([]byte, error) {
 	}
 	if n.Own {
 		m["own"] = true
+	}
+	if n.Restored {
+		m["restored"] = true
 	}
 	if name := sideName(n.Winner); name != "" {
 		m["winner"] = name
@@ -120,12 +130,12 @@ func Notes(t Told) []Note {
 		if d.Rule != "" && d.Winner == merge.LiveSide && saysNothing(d.Local) {
 			continue // rules: [] of a ClusterRole that others are put together to
 		}
-		out = append(out, t.settled(t.applied(d)))
+		out = append(out, t.restored(t.settled(t.applied(d))))
 	}
 	for _, r := range t.Plan.Removed {
 		n := t.removal(r, NoteRemoved, " "+t.verb("removed")+": "+t.cause(r))
 		n.Own = r.Own
-		out = append(out, n)
+		out = append(out, t.restored(n))
 	}
 	out = append(out, t.undecided()...)
 	for _, several := range []struct {
@@ -142,6 +152,16 @@ func Notes(t Told) []Note {
 		}
 	}
 	return out
+}
+
+// restored reports whether what the note is about is back.
+func (t Told) restored(n Note) Note {
+	at := n.Path.String()
+	n.Restored = slices.ContainsFunc(t.Restored, func(p merge.Path) bool { return p.String() == at })
+	if n.Restored {
+		n.Text += "; the server put it back"
+	}
+	return n
 }
 
 // saysNothing: local has nothing that live's value could differ from.
@@ -172,7 +192,8 @@ func (t Told) most() int {
 }
 
 // Brief is what of one run's notes people get to read. Values that the applier alone
-// had set, and that its own file gives up, are left out: they are in diff and explain.
+// had set, and that its own file gives up, are left out: they are in diff and explain. So
+// are those that the server had made, and has put back.
 //
 // In a preview at most n notes of each object are left, and the rest is counted: it
 // can be had again, in full. After a write it cannot, so nothing that is lost is left
@@ -182,7 +203,7 @@ func Brief(notes []Note, n int, preview bool) []Note {
 	seen := 0
 	for i, note := range notes {
 		switch {
-		case note.Own:
+		case note.Own, note.Restored && note.Kind == NoteRemoved && note.Owner == nil:
 		case n < 1 || seen < n || note.Lost() && !preview:
 			seen++
 			out = append(out, note)

@@ -31,6 +31,10 @@ type Told struct {
 
 	secrets *secrets // nil until somebody has looked
 
+	// Restored are the places of values that the server has as before, though a write
+	// replaced or removed them.
+	Restored []merge.Path
+
 	// Preview: nothing is written, so that notes are in the conditional.
 	Preview bool
 
