@@ -109,7 +109,7 @@ func TestCompletion(t *testing.T) {
 // TestCompletionTables: no row for a flag or a verb that is not there any more, and
 // the words of --output are those that the verb takes.
 func TestCompletionTables(t *testing.T) {
-	root := newRoot(genericiooptions.NewTestIOStreamsDiscard())
+	root := newRoot(&env{IOStreams: genericiooptions.NewTestIOStreamsDiscard()})
 	e := &env{}
 	flags, verbs := map[string]bool{}, map[string]bool{}
 	for _, cmd := range append([]*cobra.Command{root}, root.Commands()...) {
@@ -156,7 +156,7 @@ func TestHarmless(t *testing.T) {
 		all = append(all, "a"+string(r)+"b", "kind/"+string(r))
 	}
 	all = append(all, "", "\t$(x)", "-x", "~x", "=x", "a\xff", "help\t\x1b[31m", "twice\tb", "twice\tc", "a\tit's $(fine)", "-", "cm/web-1.example_com:8080@x+y%,~[k=v]")
-	root := newRoot(genericiooptions.NewTestIOStreamsDiscard())
+	root := newRoot(&env{IOStreams: genericiooptions.NewTestIOStreamsDiscard()})
 	e := &env{}
 	got, directive := harmless(cobra.FixedCompletions(all, cobra.ShellCompDirectiveNoFileComp))(root, nil, "")
 	want := []cobra.Completion{"twice\tb", "a\tit's $(fine)", "cm/web-1.example_com:8080@x+y%,~[k=v]"}

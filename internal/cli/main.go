@@ -34,13 +34,15 @@ func Main(ctx context.Context, args []string, streams genericiooptions.IOStreams
 	streams.ErrOut = errs
 	logTo(errs)
 	defer klog.Flush()
-	root := newRoot(streams)
+	e := &env{IOStreams: streams}
+	root := newRoot(e)
 	root.SetArgs(args)
 	root.SetIn(streams.In)
 	root.SetOut(streams.Out)
 	root.SetErr(streams.ErrOut)
 	err := root.ExecuteContext(ctx)
 	code := exitCode(err)
+	e.warnings.print()
 	for _, line := range lines(err, &errs.values) {
 		fmt.Fprintf(streams.ErrOut, "error: %s\n", line)
 	}

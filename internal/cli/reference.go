@@ -36,7 +36,7 @@ type FlagHelp struct {
 // Reference is the main command's page, with its verbs in the order of the help. It
 // does not depend on who asks: the user's home is spelled $HOME.
 func Reference() Page {
-	root := newRoot(genericiooptions.NewTestIOStreamsDiscard())
+	root := newRoot(&env{IOStreams: genericiooptions.NewTestIOStreamsDiscard()})
 	page := pageOf(root)
 	page.Shared = flagsOf(root.PersistentFlags())
 	for _, verb := range root.Commands() {

@@ -152,6 +152,7 @@ func joined(err error) []error {
 // The kinds of notes that errors are with --notes=json.
 const (
 	noteError   diff.NoteKind = "error"
+	noteWarning diff.NoteKind = "warning"
 	noteWaiting diff.NoteKind = "not-written" // because of other errors, or conflicts
 )
 

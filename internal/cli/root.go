@@ -35,8 +35,7 @@ var verbs = []func(*env) *cobra.Command{
 	newCompletion,
 }
 
-func newRoot(streams genericiooptions.IOStreams) *cobra.Command {
-	e := &env{IOStreams: streams}
+func newRoot(e *env) *cobra.Command {
 	e.flags = e.connection()
 	root := newMerge(e)
 	root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl merge"}
@@ -48,6 +47,8 @@ func newRoot(streams genericiooptions.IOStreams) *cobra.Command {
 	root.PersistentPreRun = func(cmd *cobra.Command, _ []string) {
 		quietLogs(cmd.Flags(), e.warnings)
 		e.showSecrets(cmd.Flags())
+		notes := cmd.Flags().Lookup("notes")
+		e.warnings.json = notes != nil && notes.Value.String() == "json"
 	}
 	root.SetFlagErrorFunc(flagError)
 	root.SetUsageTemplate(usage)

@@ -1,9 +1,12 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
+	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -15,53 +18,126 @@ import (
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
+	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 )
 
-// warnings prints what a server warns of, each warning once, for the first object that
-// it is about. It is kubectl's line.
+// warnings are what servers warn of, and the client library. They are printed when the
+// command ends, in the order of the objects' names; kubectl prints each as it comes.
 //
-// Unlike kubectl: the object is named, since a run may have many; and what a terminal
-// would obey is spelled out, as a server's words are not to be trusted with the user's
-// screen.
+// Unlike kubectl: the object is named, since a run may have many. Warnings of several
+// objects that differ in nothing but names and numbers are one line with a count, as
+// errors are; with --notes=json each is a note. And what a terminal would obey is spelled
+// out, as a server's words are not to be trusted with the user's screen.
 type warnings struct {
 	*env
 	mu   sync.Mutex
-	off  bool // nobody is told
-	told map[string]bool
+	off  bool // none is printed
+	json bool // as notes
+	all  []warning
+	seen map[warning]bool
 }
 
-// hush has nobody told.
+// warning is one, and the object that it is about, "" where it is about none.
+type warning struct{ object, text string }
+
+// hush has none printed.
 func (w *warnings) hush() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.off = true
 }
 
-// HandleWarningHeader tells a warning; others than 299 are not for users.
+// HandleWarningHeader takes a warning; others than 299 are not for users.
 func (w *warnings) HandleWarningHeader(code int, agent, text string) {
 	w.HandleWarningHeaderWithContext(context.Background(), code, agent, text)
 }
 
 // HandleWarningHeaderWithContext is the same, with the object that the request is about.
 func (w *warnings) HandleWarningHeaderWithContext(ctx context.Context, code int, _ string, text string) {
+	one := warning{text: text}
+	if about, ok := cluster.Subject(ctx); ok {
+		one.object = about.String()
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.off || code != 299 || text == "" || w.told[text] {
+	if w.off || code != 299 || text == "" || w.seen[one] {
 		return
 	}
-	if w.told == nil {
-		w.told = map[string]bool{}
+	if w.seen == nil {
+		w.seen = map[warning]bool{}
 	}
-	w.told[text] = true
+	w.seen[one] = true
+	w.all = append(w.all, one)
+}
+
+// print prints the warnings of a command that has ended.
+func (w *warnings) print() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	slices.SortStableFunc(w.all, func(a, b warning) int { return cmp.Compare(a.object, b.object) })
+	if w.json {
+		t := &teller{w: w.ErrOut, json: true}
+		for _, one := range w.all {
+			t.note("", diff.Note{Object: one.object, Kind: noteWarning, Text: errorText(w.secretValues().Blank(one.text))})
+		}
+		return
+	}
 	label := "Warning:"
 	if w.coloredErr() {
 		label = "\x1b[33;1mWarning:\x1b[0m"
 	}
-	if about, ok := cluster.Subject(ctx); ok {
-		text = about.String() + ": " + text
+	for _, g := range grouped(w.all) {
+		text := g.first.text
+		if g.first.object != "" {
+			text = g.first.object + ": " + text
+		}
+		fmt.Fprintf(w.ErrOut, "%s %s%s\n", label, errorText(w.secretValues().Blank(text)), g.more())
 	}
-	fmt.Fprintf(w.line.beside(w.ErrOut), "%s %s\n", label, errorText(w.secretValues().Blank(text)))
+}
+
+// alike are warnings of several objects that are one to a reader.
+type alike struct {
+	first  warning
+	others int
+	vary   bool // their texts differ
+}
+
+func (a alike) more() string {
+	text := more(a.others)
+	if a.vary {
+		text = strings.TrimSuffix(text, ")") + ", with names and numbers of their own)"
+	}
+	return text
+}
+
+// particular is what a warning says of one object and not of the next.
+var particular = regexp.MustCompile(`"[^"]*"|'[^']*'|[0-9]+`)
+
+// grouped puts together what differs in nothing but names and numbers; of one object
+// every warning stands by itself.
+func grouped(all []warning) []alike {
+	type key struct {
+		text string
+		nth  int // of its object's
+	}
+	var groups []alike
+	at := map[key]int{}
+	had := map[warning]int{}
+	for _, one := range all {
+		shape := particular.ReplaceAllString(one.text, `""`)
+		had[warning{one.object, shape}]++
+		k := key{shape, had[warning{one.object, shape}]}
+		i, ok := at[k]
+		if !ok {
+			at[k] = len(groups)
+			groups = append(groups, alike{first: one})
+			continue
+		}
+		groups[i].others++
+		groups[i].vary = groups[i].vary || groups[i].first.text != one.text
+	}
+	return groups
 }
 
 // timeout is how long one request may take; 0 is as long as it likes.

@@ -35,6 +35,16 @@ func TestPlaceOfARefusal(t *testing.T) {
 			t.Errorf("%s:\ngot  %s: %q\nwant %s: %q", tt.field, path, whose, tt.path, tt.whose)
 		}
 	}
+	for text, want := range map[string]string{
+		`admission webhook "x" denied the request: spec.ports[1].name: no`:     `admission webhook "x" denied the request: spec.ports[port=8080,protocol=TCP].name: no`,
+		`validation error: rule failed at path /spec/ports/0/name/`:            `validation error: rule failed at path spec.ports[port=80,protocol=TCP].name`,
+		`unknown field ".spec.ports[0].port", and path /api/v1/namespaces/0/x`: `unknown field "spec.ports[port=80,protocol=TCP].port", and path /api/v1/namespaces/0/x`,
+		`spec.ports[7].name and spec.ports[port=80] stay, items[0] too`:        `spec.ports[7].name and spec.ports[port=80] stay, items[0] too`,
+	} {
+		if got := s.respell(text); got != want {
+			t.Errorf("%s:\ngot  %s\nwant %s", text, got, want)
+		}
+	}
 }
 
 func value(t *testing.T, text string) map[string]any {

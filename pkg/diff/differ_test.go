@@ -138,3 +138,65 @@ func TestBriefAfterAWrite(t *testing.T) {
 		t.Errorf("got %v", got)
 	}
 }
+
+// TestNoTwoReadAlike: entries, fields and names that differ at their very end still
+// read differently.
+func TestNoTwoReadAlike(t *testing.T) {
+	flag := `"--a-flag-with-a-name=` + strings.Repeat("0123456789", 12)
+	name := strings.Repeat("n", 60)
+	deep := `{"x":{"y":["` + strings.Repeat("z", 200)
+	for _, tt := range []struct{ reason, from, to string }{
+		{"long plain entries", `["a",` + flag + `1"]`, `["a",` + flag + `2"]`},
+		{"lists in a list", `[["` + name + name + `1"]]`, `[["` + name + name + `2"]]`},
+		{"entries with long names", `[{"name":"` + name + `1","x":` + flag + `"}]`, `[{"name":"` + name + `2","x":` + flag + `"}]`},
+		{"a map and another", deep + `1"]}}`, deep + `2"]}}`},
+	} {
+		parts := strings.FieldsFunc(difference(value(t, tt.from), value(t, tt.to), mostParts), func(r rune) bool { return r == ';' || r == '→' })
+		seen := map[string]bool{}
+		for _, p := range parts {
+			p = strings.TrimSpace(strings.TrimSuffix(strings.TrimSuffix(strings.TrimSpace(p), " removed"), " added"))
+			if seen[p] {
+				t.Errorf("%s: twice %s", tt.reason, p)
+			}
+			seen[p] = true
+		}
+		if len(parts) < 2 {
+			t.Errorf("%s: %q", tt.reason, parts)
+		}
+	}
+	many := value(t, `[`+flag+`1",`+flag+`2",`+flag+`3",`+flag+`4",`+flag+`5",`+flag+`6",`+flag+`7",`+flag+`8",`+flag+`9",`+flag+`10"]`)
+	texts := entryTexts(many.Value.([]any))
+	for i, text := range texts {
+		if i > 0 && text == texts[i-1] {
+			t.Errorf("alike: %s", text)
+		}
+	}
+}
+
+// TestKeepLives: the way out names what the local file lacks, and never what it has.
+func TestKeepLives(t *testing.T) {
+	list := `["serve","` + strings.Repeat("x", 60) + `"`
+	for _, tt := range []struct{ reason, original, local, live, want string }{
+		{"a value", `1`, `1`, `2`, "write 2 in the local file"},
+		{"a long value, whole", `"a"`, `"a"`, `"` + strings.Repeat("x", 100) + `"`, `write "` + strings.Repeat("x", 100) + `" in the local file`},
+		{"a list of which the file has all but the change", list + `]`, list + `]`, list + `,"more"]`, "make the same change in the local file"},
+		{"a list that both changed", list + `]`, list + `,"ours"]`, list + `,"theirs"]`, "make live's change in the local file in place of local's"},
+		{"a list of which nobody knows what was applied", ``, list + `]`, list + `,"more"]`, "undo that change in the local file"},
+		{"a value that the file does not have", `1`, ``, list + `]`, "write it in the local file"},
+		{"a value that somebody removed", `1`, `1`, ``, "take it out of the local file"},
+	} {
+		var d merge.Disagreement
+		for text, o := range map[string]*merge.Opt{tt.original: &d.Original, tt.local: &d.Local, tt.live: &d.Live} {
+			if text != "" {
+				*o = value(t, text)
+			}
+		}
+		if tt.original == tt.local && tt.local != "" {
+			d.Original, d.Local = value(t, tt.original), value(t, tt.local)
+		}
+		v := sides{d.Original, d.Local, d.Live}.shown()
+		if got := v.keep(d); !strings.HasSuffix(got, ": "+tt.want) {
+			t.Errorf("%s: %s, want %s", tt.reason, got, tt.want)
+		}
+	}
+}

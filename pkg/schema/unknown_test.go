@@ -84,3 +84,31 @@ func BenchmarkUnknown(b *testing.B) {
 		Unknown(deployment, v)
 	}
 }
+
+// TestNearest: a path that no object has leads to the one that was meant.
+func TestNearest(t *testing.T) {
+	typ, _ := Builtin("apps", "v1", "Deployment")
+	object := read(t, `{"metadata":{"finalizers":["a.example/x"]},"spec":{"template":{"spec":{"tolerations":[{"key":"a"}],
+		"containers":[{"name":"web","image":"i","env":[{"name":"LOG","value":"1"}]},{"name":"mesh"}]}}}}`)
+	const containers = "spec.template.spec.containers"
+	for _, tt := range []struct{ reason, path, want string }{
+		{"a field", "spec.replica", "spec.replicas"},
+		{"a field that no type declares", "metadata.labls", "metadata.labels"},
+		{"an entry by its name", containers + "[web]", containers + "[name=web]"},
+		{"an entry, and below it", containers + "[web].env[LOG].value", containers + "[name=web].env[name=LOG].value"},
+		{"an entry by its place", containers + "[1]", containers + "[name=mesh]"},
+		{"a typing error in a key", containers + "[name=wb].image", containers + "[name=web].image"},
+		{"a member of a set by its place", "metadata.finalizers[0]", `metadata.finalizers[="a.example/x"]`},
+		{"an entry of one value has no name", "spec.template.spec.tolerations[a]", ""},
+		{"nothing near", containers + "[database]", ""},
+		{"what is there", containers + "[name=web]", ""},
+	} {
+		p, err := merge.ParsePath(tt.path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := Nearest(typ, p, object); len(got) == 0 && tt.want != "" || len(got) > 0 && got.String() != tt.want {
+			t.Errorf("%s: %s: got %q, want %q", tt.reason, tt.path, got, tt.want)
+		}
+	}
+}
