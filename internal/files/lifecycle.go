@@ -34,7 +34,13 @@ func (m *merger) notInDest(u *resource) error {
 	if o != nil && equal(o.value(), u.value()) {
 		return nil // deleted in dest, and unchanged upstream: stays deleted
 	}
-	_, plan := m.three(nil, u, nil)
+	if u.deletes() {
+		return nil
+	}
+	_, plan, err := m.three(nil, u, nil)
+	if err != nil {
+		return err
+	}
 	plain, err := u.doc.Edit(yamldoc.Edit{Want: plan.Result, Source: u.doc})
 	if err != nil {
 		return fmt.Errorf("%s: %s: %w", u.where(), u.id, err)

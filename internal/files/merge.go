@@ -101,6 +101,14 @@ func newMerger(j Job) (*merger, error) {
 	m.original, errs[0] = index(j.Original, one)
 	m.updated, errs[1] = index(j.Updated, one)
 	m.dest, errs[2] = index(j.Dest, one)
+	if err := errors.Join(errs[:]...); err != nil {
+		return nil, err
+	}
+	const why = "which only SOURCE may hold, in a merge without --original"
+	if j.Original != nil {
+		errs[0], errs[1] = j.Original.noDirectives(why), j.Updated.noDirectives(why)
+	}
+	errs[2] = j.Dest.noDirectives(why)
 	return m, errors.Join(errs[:]...)
 }
 
@@ -110,6 +118,8 @@ func (m *merger) inDest(d *resource) error {
 	switch {
 	case u != nil && isList(u, d) && !equal(u.value(), d.value()) && (o == nil || !equal(o.value(), u.value())):
 		return fmt.Errorf("%s: a List cannot be merged item by item; write its items as documents of their own, with --- between", d.where())
+	case u != nil && u.deletes():
+		m.texts[d.doc] = text{}
 	case u != nil:
 		t, err := m.merged(o, u, d)
 		if err != nil {
@@ -146,7 +156,10 @@ func (m *merger) put(o, u, d *resource, t *text) {
 
 // merged is the text of a document that both have, nil if it stays as it is.
 func (m *merger) merged(o, u, d *resource) (*text, error) {
-	t, plan := m.three(o, u, d)
+	t, plan, err := m.three(o, u, d)
+	if err != nil {
+		return nil, err
+	}
 	m.report(o, d, t, plan)
 	e := yamldoc.Edit{Want: plan.Result, Type: t, Source: u.doc, Comments: yamldoc.LeafComments}
 	if m.Original == nil {
@@ -166,17 +179,36 @@ func (m *merger) merged(o, u, d *resource) (*text, error) {
 	return out, err
 }
 
-// three merges the values.
-func (m *merger) three(o, u, d *resource) (*merge.Type, merge.Plan) {
+// three merges the values. The error names directives of a patch that make no sense.
+func (m *merger) three(o, u, d *resource) (*merge.Type, merge.Plan, error) {
 	triple := merge.Triple{Local: u.value(), Original: valueOf(o), Live: valueOf(d)}
+	_, patched := directive(triple.Local, nil)
+	if patched {
+		triple.Local = plain(triple.Local)
+	}
 	t := m.typeOf(u, d, []any{triple.Local, triple.Original, triple.Live})
+	if patched {
+		p := patch{resource: u}
+		s := p.value(u.value(), triple.Live, t, nil)
+		if err := errors.Join(p.errs...); err != nil {
+			return nil, merge.Plan{}, err
+		}
+		triple.Local, triple.Original = s.local, s.original
+	}
 	policy := m.Policy
 	policy.Literal, policy.ByKey = true, true
 	if len(m.Rules) > 0 {
 		rules := m.rulesFor(u, triple)
 		policy.Rules = append(policy.Rules[:len(policy.Rules):len(policy.Rules)], rules.Policy()...)
 	}
-	return t, merge.Three(triple, t, policy, false)
+	plan := merge.Three(triple, t, policy, false)
+	if m.Original == nil {
+		plan.Result = cleared(plan.Result, triple.Local, t)
+	}
+	if patched {
+		plan.Result = ordered(plan.Result, u.value(), triple.Live, t)
+	}
+	return t, plan, nil
 }
 
 func valueOf(r *resource) any {

@@ -1,0 +1,210 @@
+package files
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
+
+// The directives of a strategic merge patch. Each is a key of a mapping; the last two
+// end in the name of a list beside them.
+const (
+	patchKey      = "$patch"
+	retainKey     = "$retainKeys"
+	orderPrefix   = "$setElementOrder/"
+	excludePrefix = "$deleteFromPrimitiveList/"
+)
+
+func isDirective(key string) bool {
+	return key == patchKey || key == retainKey || strings.HasPrefix(key, orderPrefix) || strings.HasPrefix(key, excludePrefix)
+}
+
+// directive finds the first directive in a value, in the order of the keys.
+func directive(v any, at merge.Path) (merge.Path, bool) {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, k := range sortedKeys(v) {
+			below := append(at[:len(at):len(at)], merge.Named(k))
+			if isDirective(k) {
+				return below, true
+			}
+			if found, ok := directive(v[k], below); ok {
+				return found, true
+			}
+		}
+	case []any:
+		for i, e := range v {
+			if found, ok := directive(e, append(at[:len(at):len(at)], merge.Step{Kind: merge.IndexStep, Index: i})); ok {
+				return found, true
+			}
+		}
+	}
+	return nil, false
+}
+
+// noDirectives is an error that names every document of a set with a directive in it,
+// by file and line.
+func (s *Set) noDirectives(why string) error {
+	if s == nil {
+		return nil
+	}
+	var errs []error
+	for _, f := range s.Files {
+		if f.YAML == nil {
+			continue
+		}
+		for _, d := range f.YAML.Documents() {
+			if p, ok := directive(d.Value(), nil); ok {
+				errs = append(errs, fmt.Errorf("%s: line %d: %s is a directive of a strategic merge patch, %s", f.Where(), d.LineOf(p), p, why))
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// plain is a value without its directives, and without list entries that hold nothing
+// else: what the keys of lists are inferred from.
+func plain(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for k, e := range v {
+			if !isDirective(k) {
+				out[k] = plain(e)
+			}
+		}
+		return out
+	case []any:
+		out := make([]any, 0, len(v))
+		for _, e := range v {
+			if m, ok := e.(map[string]any); ok && len(m) == 1 && m[patchKey] != nil {
+				continue
+			}
+			out = append(out, plain(e))
+		}
+		return out
+	}
+	return v
+}
+
+// patch reads a strategic merge patch as two sides of a three-way merge into dest:
+// local, what the patch states, and original, what it removes. An original that is nil
+// removes nothing.
+//
+// Rules: the Kubernetes community's strategic-merge-patch.md; where apimachinery and
+// kustomize differ (a mapping with $patch: delete), kustomize's, as these are files.
+type patch struct {
+	resource *resource
+	errs     []error
+}
+
+func (p *patch) fail(at merge.Path, format string, args ...any) {
+	p.errs = append(p.errs, fmt.Errorf("%s: line %d: %s: %s", p.resource.file.Where(), p.resource.doc.LineOf(at), at, fmt.Sprintf(format, args...)))
+}
+
+// deletes: the document is a patch that removes the whole object.
+func (r *resource) deletes() bool {
+	m, _ := r.value().(map[string]any)
+	return m[patchKey] == "delete"
+}
+
+// sides are one value of the patch, as local and original.
+type sides struct {
+	local    any  // nil clears, as null does
+	stated   bool // false: local does not have the field
+	original any
+}
+
+func (p *patch) value(v, dest any, t *merge.Type, at merge.Path) sides {
+	switch v := v.(type) {
+	case map[string]any:
+		return p.object(v, dest, t, at)
+	case []any:
+		return p.list(list{entries: v, stated: true}, dest, t, at)
+	}
+	return sides{local: v, stated: true}
+}
+
+func (p *patch) object(v map[string]any, dest any, t *merge.Type, at merge.Path) sides {
+	switch v[patchKey] {
+	case nil, "merge":
+		return p.fields(v, dest, t, at)
+	case "delete":
+		return sides{stated: true, original: dest}
+	case "replace":
+		whole := p.fields(v, nil, t, at)
+		return sides{local: whole.local, stated: true, original: dest}
+	}
+	p.fail(append(at[:len(at):len(at)], merge.Named(patchKey)), "there are delete, replace and merge")
+	return sides{}
+}
+
+// fields reads a mapping field by field.
+func (p *patch) fields(v map[string]any, dest any, t *merge.Type, at merge.Path) sides {
+	was, _ := dest.(map[string]any)
+	local, original := map[string]any{}, map[string]any{}
+	put := func(name string, s sides) {
+		if s.stated {
+			local[name] = s.local
+		}
+		if s.original != nil {
+			original[name] = s.original
+		}
+	}
+	lists := map[string]list{}
+	for _, k := range sortedKeys(v) {
+		below := append(at[:len(at):len(at)], merge.Named(k))
+		entries, isList := v[k].([]any)
+		switch exclude := strings.TrimPrefix(k, excludePrefix); {
+		case k == patchKey:
+		case isDirective(k) && !isList:
+			p.fail(below, "must be a list")
+		case k == retainKey:
+			p.retain(entries, v, was, original, below)
+		case strings.HasPrefix(k, orderPrefix): // see ordered
+		case exclude != k:
+			l := lists[exclude]
+			l.exclude = entries
+			lists[exclude] = l
+		case isList:
+			l := lists[k]
+			l.entries, l.stated = entries, true
+			lists[k] = l
+		default:
+			put(k, p.value(v[k], was[k], t.Field(k).Type, below))
+		}
+	}
+	for _, k := range sortedKeys(lists) {
+		put(k, p.list(lists[k], was[k], t.Field(k).Type, append(at[:len(at):len(at)], merge.Named(k))))
+	}
+	if len(original) == 0 {
+		return sides{local: local, stated: true}
+	}
+	return sides{local: local, stated: true, original: original}
+}
+
+// retain puts what dest has and $retainKeys does not name into original.
+func (p *patch) retain(names []any, v, was, original map[string]any, at merge.Path) {
+	for k := range v {
+		if v[k] != nil && !isDirective(k) && !slices.Contains(names, any(k)) {
+			p.fail(at, "does not name %s, which stands beside it", k)
+		}
+	}
+	for k, e := range was {
+		if !slices.Contains(names, any(k)) {
+			original[k] = e
+		}
+	}
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}

@@ -1,0 +1,113 @@
+package files
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
+
+// ordered is the result of a patch with its lists in the order that the patch's
+// $setElementOrder directives give them. Entries that they do not name stay behind what
+// they followed in dest.
+//
+// Rules: the Kubernetes community's strategic-merge-patch.md ("setElementOrder").
+func ordered(result, source, dest any, t *merge.Type) any {
+	switch s := source.(type) {
+	case map[string]any:
+		return orderedFields(result, s, dest, t)
+	case []any:
+		list, _ := result.([]any)
+		was, _ := dest.([]any)
+		if t == nil || t.Kind != merge.Keyed {
+			return result
+		}
+		out := list
+		for _, e := range s {
+			m, _ := e.(map[string]any)
+			for i, r := range list {
+				if len(matching([]any{r}, m, t)) == 0 {
+					continue
+				}
+				var twin any
+				if twins := matching(was, m, t); len(twins) > 0 {
+					twin = twins[0]
+				}
+				if now := ordered(r, e, twin, t.EntryType()); !merge.Identical(now, r) {
+					out = slices.Clone(out)
+					out[i] = now
+				}
+			}
+		}
+		return nonNilAs(result, out)
+	}
+	return result
+}
+
+// nonNilAs is a changed list, or the result itself where nothing has changed in it.
+func nonNilAs(result any, list []any) any {
+	if list == nil {
+		return result
+	}
+	return list
+}
+
+func orderedFields(result any, source map[string]any, dest any, t *merge.Type) any {
+	m, ok := result.(map[string]any)
+	if !ok {
+		return result
+	}
+	was, _ := dest.(map[string]any)
+	out := m
+	put := func(k string, now any) {
+		if merge.Identical(now, m[k]) {
+			return
+		}
+		if merge.Identical(out, m) {
+			out = copied(m)
+		}
+		out[k] = now
+	}
+	for k, v := range source {
+		if !isDirective(k) {
+			put(k, ordered(m[k], v, was[k], t.Field(k).Type))
+		}
+	}
+	for k, v := range source {
+		name, isOrder := strings.CutPrefix(k, orderPrefix)
+		list, _ := out[name].([]any)
+		if order, _ := v.([]any); isOrder && list != nil {
+			before, _ := was[name].([]any)
+			put(name, arranged(list, order, before, t.Field(name).Type))
+		}
+	}
+	return out
+}
+
+// arranged sorts a list. before is what dest had.
+func arranged(list, order, before []any, t *merge.Type) []any {
+	in := func(entries []any, e any) int {
+		return slices.IndexFunc(entries, func(o any) bool { return sameEntry(o, e, t) })
+	}
+	named := slices.DeleteFunc(slices.Clone(list), func(e any) bool { return in(order, e) < 0 })
+	slices.SortStableFunc(named, func(a, b any) int { return in(order, a) - in(order, b) })
+	rest := slices.DeleteFunc(slices.Clone(list), func(e any) bool { return in(order, e) >= 0 })
+	out := make([]any, 0, len(list))
+	for _, e := range named {
+		at := in(before, e)
+		for len(rest) > 0 && at >= 0 && in(before, rest[0]) >= 0 && in(before, rest[0]) < at {
+			out, rest = append(out, rest[0]), rest[1:]
+		}
+		out = append(out, e)
+	}
+	return append(out, rest...)
+}
+
+// sameEntry: a has the keys that b has too, or is the same scalar.
+func sameEntry(a, b any, t *merge.Type) bool {
+	x, ok := a.(map[string]any)
+	if !ok {
+		return equal(a, b)
+	}
+	return len(matching([]any{b}, x, t)) > 0
+}
