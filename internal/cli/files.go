@@ -41,9 +41,11 @@ func newFiles(e *env) *cobra.Command {
 		Short: "Merge YAML files or folders into others, two ways or three",
 		Long: `Merge YAML files or folders into others, with the comments and the layout of DEST kept.
 
-Two ways, what SOURCE states is taken over into DEST; null clears. Three ways, with
---original, SOURCE is the updated form of ORIGINAL, and what changed between the two is
-taken over. The result is printed, or with -w written into DEST: all files, or none.
+Two ways, what SOURCE states is merged into DEST; null clears, and the directives of a
+strategic merge patch ($patch, $retainKeys, $setElementOrder/…, $deleteFromPrimitiveList/…)
+are followed. Three ways, with --original, SOURCE is the updated form of ORIGINAL, and
+what changed between the two is merged into DEST. The result is printed, or with -w
+written into DEST: all files, or none.
 
 Objects are paired by group, kind, namespace and name, wherever they stand; lists by the
 keys that their schema has, else by the first of mountPath, devicePath, ip, type,
@@ -54,6 +56,8 @@ Conflicts that the policy leaves (see --policy) stand in the text between <<<<<<
 driver for git: what is no Kubernetes YAML is merged by lines, as git does.`,
 		Example: `  # what base.yaml states, into mine.yaml
   kubectl merge files base.yaml mine.yaml -w
+  # a patch written for kustomize, or for kubectl patch
+  kubectl merge files patch.yaml deploy.yaml -w
   # what changed between two releases of a folder, into mine
   kubectl merge files --original v1/ v2/ mine/ -o diff
   # as a merge driver, in git's config:
