@@ -191,6 +191,9 @@ func (m *merger) absentOr(raw, v Opt) (Opt, bool) {
 func (m *merger) object(s *spot, o, l, v map[string]any) (map[string]any, bool) {
 	t := s.field.Type
 	res := edited{fields: v}
+	if t != nil && t.Mirrored != nil {
+		o, l = mirrored(t, o, v), mirrored(t, l, v)
+	}
 	var settled map[string]bool
 	if t != nil && len(t.OneOf) > 0 {
 		settled = m.oneOf(s, o, l, v, res.put)

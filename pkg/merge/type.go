@@ -41,6 +41,14 @@ type Type struct {
 	// by them.
 	Unique []Key
 
+	// Mirrored are pairs of fields that the server keeps alike: who states one has stated
+	// both (PodSpec.serviceAccount is the old name of serviceAccountName).
+	Mirrored [][2]string
+
+	// Made are paths, of names from a value of this type, to entries of maps that the
+	// server itself makes.
+	Made [][]string
+
 	// Defaults are what the server fills in by rules, in the order in which it does.
 	Defaults []Default
 

@@ -72,6 +72,29 @@ func BuiltinKinds() []Kind {
 	return kinds
 }
 
+// ControlPlane says whether a field manager of that name is a part of the control plane.
+func ControlPlane(manager string) bool {
+	for _, prefix := range controlPlane() {
+		if strings.HasPrefix(manager, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+var controlPlane = sync.OnceValue(func() []string {
+	var prefixes []string
+	rest := builtinText
+	for {
+		_, after, ok := strings.Cut(rest, "\ncontrol-plane ")
+		if !ok {
+			return prefixes
+		}
+		prefix, _, _ := strings.Cut(after, "\n")
+		prefixes, rest = append(prefixes, prefix), after
+	}
+})
+
 // BuiltinType returns a compiled-in type by its OpenAPI name
 // (io.k8s.api.core.v1.PodSpec), and whether there is one.
 func BuiltinType(name string) (*merge.Type, bool) {

@@ -168,6 +168,15 @@ func (t *table) object(typ *merge.Type, name string) {
 			typ.Defaults = append(typ.Defaults, readRule(rule))
 			continue
 		}
+		if fields, ok := strings.CutPrefix(row, "= "); ok {
+			one, other, _ := strings.Cut(fields, " ")
+			typ.Mirrored = append(typ.Mirrored, [2]string{one, other})
+			continue
+		}
+		if path, ok := strings.CutPrefix(row, "! "); ok {
+			typ.Made = append(typ.Made, strings.Split(path, "/"))
+			continue
+		}
 		name, rest, _ := strings.Cut(row, " ")
 		shape, marks, _ := strings.Cut(rest, " ")
 		bare := strings.TrimPrefix(shape, "*")

@@ -5,6 +5,7 @@ import (
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
 // kubectlApply is the manager as which kubectl apply --server-side enters what it
@@ -18,7 +19,7 @@ const kubectlApply = "kubectl"
 // Rules: docs/semantics.md#where-original-comes-from.
 func Adopted(o *merge.Owners) func(manager, operation string) bool {
 	creator := o.Creator()
-	if controlPlane(creator) {
+	if schema.ControlPlane(creator) {
 		creator = ""
 	}
 	return func(manager, operation string) bool {

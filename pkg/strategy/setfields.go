@@ -5,6 +5,7 @@ import (
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
 // setFields lists the fields (scalars, atomic values, objects) that somebody has set
@@ -90,7 +91,7 @@ func persons(live any) []string {
 	entries, _ := at(live, "metadata", "managedFields").([]any)
 	var names []string
 	for _, e := range entries {
-		if name, _ := at(e, "manager").(string); !controlPlane(name) {
+		if name, _ := at(e, "manager").(string); !schema.ControlPlane(name) {
 			names = append(names, name)
 		}
 	}

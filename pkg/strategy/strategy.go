@@ -239,8 +239,6 @@ func at(v any, names ...string) any {
 }
 
 func auto(in Input) merge.Plan {
-	in.Triple.Local = mirrored(in.Triple.Local, in.Triple.Live, in.Schema)
-	in.Triple.Original = mirrored(in.Triple.Original, in.Triple.Live, in.Schema)
 	return merge.Three(in.Triple, in.Schema, in.Policy, in.Trace)
 }
 

@@ -1,10 +1,11 @@
 package strategy
 
 import (
-	"strings"
+	"slices"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
 // undecided lists what live has, local lacks and somebody else than the server
@@ -82,10 +83,14 @@ func isServers(p merge.Path) bool {
 
 // serverMade: an entry that the server itself makes when the object is made.
 func serverMade(in Input, r merge.Removal) bool {
-	if len(r.Path) == 3 && r.Path[2].Name == "deprecated.daemonset.template.generation" && in.Kind == "DaemonSet" {
-		return true
-	}
-	return merge.Refilled(in.Triple.Live, r.Path, in.Schema)
+	return made(in.Schema, r.Path) || merge.Refilled(in.Triple.Live, r.Path, in.Schema)
+}
+
+// made: a path of the type leads there.
+func made(t *merge.Type, p merge.Path) bool {
+	return t != nil && slices.ContainsFunc(t.Made, func(names []string) bool {
+		return slices.EqualFunc(p, names, func(s merge.Step, name string) bool { return s.Kind == merge.FieldStep && s.Name == name })
+	})
 }
 
 // entry says whether the path leads to an entry of a map, set or keyed list, and
@@ -109,18 +114,9 @@ func entry(t *merge.Type, p merge.Path) (bool, *merge.Type) {
 // person is an owner of the path that is no part of the control plane.
 func person(o *merge.Owners, p merge.Path) (*merge.Owner, bool) {
 	for _, owner := range o.At(p) {
-		if owner.Subresource == "" && !controlPlane(owner.Manager) {
+		if owner.Subresource == "" && !schema.ControlPlane(owner.Manager) {
 			return &owner, true
 		}
 	}
 	return nil, false
-}
-
-func controlPlane(manager string) bool {
-	for _, prefix := range []string{"kube-controller-manager", "kube-scheduler", "kube-apiserver", "kubelet", "cloud-controller-manager"} {
-		if strings.HasPrefix(manager, prefix) {
-			return true
-		}
-	}
-	return false
 }

@@ -25,8 +25,12 @@ var defaultsText string
 type facts struct {
 	OneOf     []oneOfFact     `json:"oneOf"`
 	Allocated []allocatedFact `json:"allocated"`
+	Mirrored  []mirroredFact  `json:"mirrored"`
+	Made      []madeFact      `json:"made"`
 	Unique    []uniqueFact    `json:"unique"`
 	Defaults  []defaultsFact  `json:"defaults"`
+
+	ControlPlane []string `json:"controlPlane"`
 }
 
 type oneOf struct {
@@ -46,6 +50,18 @@ type oneOfFact struct {
 type allocatedFact struct {
 	Type   string   `json:"type"`
 	Fields []string `json:"fields"`
+}
+
+// mirroredFact: the server keeps the two fields alike.
+type mirroredFact struct {
+	Type   string    `json:"type"`
+	Fields [2]string `json:"fields"`
+}
+
+// madeFact: the server makes the entry of a map at the path, names with "/" between them.
+type madeFact struct {
+	Type string `json:"type"`
+	Path string `json:"path"`
 }
 
 // uniqueFact: the API refuses a list in which two entries have the same value of by; one
@@ -94,12 +110,25 @@ func (f *facts) addTo(t *table) error {
 			return err
 		}
 	}
+	for _, fact := range f.Mirrored {
+		err := t.each(fact.Type, func(r *typeRow) error { return r.addMirrored(fact.Fields) })
+		if err != nil {
+			return err
+		}
+	}
+	for _, fact := range f.Made {
+		err := t.each(fact.Type, func(r *typeRow) error { return r.addMade(fact.Path) })
+		if err != nil {
+			return err
+		}
+	}
 	for _, fact := range f.Defaults {
 		err := t.each(fact.Type, func(r *typeRow) error { return r.addRules(fact.Rules) })
 		if err != nil {
 			return err
 		}
 	}
+	t.controlPlane = f.ControlPlane
 	for _, name := range t.names() {
 		if err := t.types[name].addUnions(); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
@@ -234,6 +263,21 @@ func (r *typeRow) addUnique(t *table, fact uniqueFact) error {
 		keys += "=" + string(text)
 	}
 	f.shape = keys + "]" + elem
+	return nil
+}
+
+// addMirrored adds the pair, and that the server fills in each from the other.
+func (r *typeRow) addMirrored(pair [2]string) error {
+	r.mirrored = append(r.mirrored, pair)
+	return r.addRules([]string{pair[0] + " @" + pair[1] + " admission", pair[1] + " @" + pair[0] + " admission"})
+}
+
+func (r *typeRow) addMade(path string) error {
+	name, _, _ := strings.Cut(path, "/")
+	if r.field(name) == nil {
+		return fmt.Errorf("there is no field %q", name)
+	}
+	r.made = append(r.made, path)
 	return nil
 }
 

@@ -16,6 +16,8 @@ import (
 type table struct {
 	kinds []kindRow
 	types map[string]*typeRow
+
+	controlPlane []string // prefixes of its managers' names
 }
 
 type typeRow struct {
@@ -27,6 +29,8 @@ type typeRow struct {
 	unions   []smd.Union
 	oneOf    []oneOf
 	rules    []string // what the server fills in that depends on more than the field
+	mirrored [][2]string
+	made     []string // paths of what the server makes itself
 }
 
 type fieldCol struct {
@@ -46,11 +50,15 @@ const header = `# The built-in types, as far as a merge needs to know them.
 #
 # kind GROUP/VERSION KIND RESOURCE SCOPE STATUS TYPE
 #
+# control-plane PREFIX        managers whose names begin so are the server's
+#
 # type NAME ["atomic"]        io.k8s.api. is left out, and io.k8s.apimachinery.pkg.apis. before meta
 #	FIELD SHAPE ["="DEFAULT] ["allocated"]
 #	| FIELD FIELD…               of which one may be set
 #	| BY:FALLBACK VALUE=FIELD…   of which the field BY allows one ["displaces"]
 #	> PATH VALUE ["if" CONDITION…] what the server fills in by a rule, see facts.yaml
+#	= FIELD FIELD                the server keeps the two alike
+#	! PATH                       an entry of a map that the server itself makes
 #
 # SHAPE: a leaf, a type, "*" before it where the server tells a zero from absence,
 # []x atomic list, [=]x set, [key,key="default"]x keyed list, [key;other]x one in which
@@ -70,6 +78,9 @@ func (t *table) text() []byte {
 			status = "status"
 		}
 		fmt.Fprintf(&b, "kind %s/%s %s %s %s %s %s\n", k.Group, k.Version, k.Kind, k.resource, k.scope, status, modelName(k.root))
+	}
+	for _, prefix := range t.controlPlane {
+		b.WriteString("control-plane " + prefix + "\n")
 	}
 	for _, name := range t.names() {
 		b.WriteByte('\n')
@@ -109,6 +120,12 @@ func (r *typeRow) write(b *bytes.Buffer) {
 	}
 	for _, o := range r.oneOf {
 		b.WriteString("\t| " + o.text() + "\n")
+	}
+	for _, pair := range r.mirrored {
+		b.WriteString("\t= " + pair[0] + " " + pair[1] + "\n")
+	}
+	for _, path := range r.made {
+		b.WriteString("\t! " + path + "\n")
 	}
 	for _, rule := range r.rules {
 		b.WriteString("\t> " + rule + "\n")
