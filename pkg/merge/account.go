@@ -21,6 +21,7 @@ type Accounting struct {
 // Rules: docs/semantics.md#which-side-wins.
 func Account(t Triple, wanted any, a Accounting) Plan {
 	m := newMerger(t, a.Type, a.Policy, a.Explain)
+	m.wanted = &completed{side: func() any { return wanted }}
 	root := spot{field: Field{Type: a.Type}}
 	sides := four{o: Some(t.Original), l: presence(t.Local), v: Some(t.Live), want: Some(wanted)}
 	result, changed := m.account(&root, sides, CauseReplaced)
@@ -87,9 +88,7 @@ func (m *merger) accountMap(s *spot, x four, alone Cause) (Opt, bool) {
 		if settled[name] {
 			continue
 		}
-		f, entry := childOf(s.field.Type, name)
-		c := m.below(s, hop{name: name}, f, entry)
-		r, changed := m.account(c, four{key(o, name), key(l, name), key(v, name), key(want, name)}, alone)
+		r, changed := m.account(m.member(s, name, o, l, v), four{key(o, name), key(l, name), key(v, name), key(want, name)}, alone)
 		if m.leave(); changed {
 			res.put(name, r)
 		}
@@ -208,7 +207,13 @@ func (m *merger) accountAdded(s *spot, x four, raw Opt) (Opt, bool) {
 		m.because(s, because{x.want, LocalSide, CauseStrategy, x.o, x.l, Opt{}})
 		return x.want, true
 	}
-	if !m.deleted(s, x.o) || equalOpt(x.l, Opt{}, s.field) {
+	switch {
+	case s.held:
+		return m.absentOr(raw, Opt{})
+	case !raw.Set && m.completes() && s.field.ZeroIsAbsent && isZero(x.want.Value, s.field.Type):
+		m.because(s, because{raw, LiveSide, CauseSame, x.o, x.l, Opt{}})
+		return m.absentOr(raw, Opt{})
+	case !m.deleted(s, x.o) || equalOpt(x.l, Opt{}, s.field):
 		m.localOnly(s, x.o, x.l, x.want)
 		return x.want, true
 	}
@@ -223,6 +228,10 @@ func (m *merger) accountAdded(s *spot, x four, raw Opt) (Opt, bool) {
 // local has given up the whole are gone through, since their entries may be somebody
 // else's; an entry, a declared object and what local sets to null are one value.
 func (m *merger) accountRemoved(s *spot, x four, alone Cause) (Opt, bool) {
+	if cause := m.comesBack(s, x.l, x.v); cause != 0 {
+		m.because(s, because{x.v, LiveSide, cause, x.o, x.l, x.v})
+		return x.v, false
+	}
 	why := alone
 	switch {
 	case x.l.Set:

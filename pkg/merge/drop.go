@@ -15,9 +15,9 @@ func (m *merger) dropped(s *spot, o, v, raw Opt) (Opt, bool) {
 	if s.isDefaultKey(v) {
 		return raw, false
 	}
-	if !s.entry && m.filled(m.wanted, s, Opt{}, v) {
-		m.because(s, because{v, LiveSide, CauseServer, o, Opt{}, v})
-		return raw, false // the server would put its default back
+	if cause := m.comesBack(s, Opt{}, v); cause != 0 {
+		m.because(s, because{v, LiveSide, cause, o, Opt{}, v})
+		return raw, false
 	}
 	switch vv := v.Value.(type) {
 	case map[string]any:
@@ -269,12 +269,8 @@ func (m *merger) gone(s *spot, o, l, v, raw Opt) (Opt, bool) {
 		m.because(s, because{Opt{}, LocalSide, CauseNull, o, l, v})
 		return m.absentOr(raw, v)
 	}
-	if m.filled(m.wanted, s, Opt{}, v) || m.filled(m.asked, s, Opt{}, v) {
-		m.because(s, because{v, LiveSide, CauseServer, o, l, v})
-		return raw, false // the server would put its default back
-	}
-	if m.completes() && (s.field.Allocated || equalOpt(Opt{}, v, s.field)) {
-		m.because(s, because{v, LiveSide, CauseSame, o, l, v})
+	if cause := m.comesBack(s, l, v); cause != 0 {
+		m.because(s, because{v, LiveSide, cause, o, l, v})
 		return raw, false
 	}
 	if vv, ok := v.Value.(map[string]any); ok && s.field.Type != nil && s.field.Type.Kind == Object && !s.field.Type.Atomic {
@@ -289,6 +285,21 @@ func (m *merger) gone(s *spot, o, l, v, raw Opt) (Opt, bool) {
 	}
 	m.tellRemoved(s, CauseNull, o, v)
 	return Opt{}, true
+}
+
+// comesBack is why removing the value would change nothing: the server would fill the same
+// in again, or stores it as it stores absence. It is 0 where the removal is one. l is what
+// local says: nothing, or null, which asks for the default or for absence.
+func (m *merger) comesBack(s *spot, l, v Opt) Cause {
+	switch null := l.Set && l.Value == nil; {
+	case l.Set != null || s.entry && !null:
+		return 0
+	case m.filled(m.wanted, s, Opt{}, v) || null && m.filled(m.asked, s, Opt{}, v):
+		return CauseServer
+	case m.completes() && (null && s.field.Allocated || equalOpt(Opt{}, v, s.field)):
+		return CauseSame
+	}
+	return 0
 }
 
 // tellRemoved notes that v goes.

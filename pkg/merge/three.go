@@ -207,17 +207,23 @@ func (m *merger) object(s *spot, o, l, v map[string]any) (map[string]any, bool) 
 		lv, lok := l[name]
 		ov, ook := o[name]
 		vv, vok := v[name]
-		f, entry := childOf(t, name)
-		c := m.below(s, hop{name: name}, f, entry)
-		if ook && lok && !vok && t != nil && len(t.OneOf) > 0 {
-			c.excluded, c.held = m.excluded(s, name, o, l, v)
-		}
-		r, ch := m.value(c, Opt{ov, ook}, Opt{lv, lok}, Opt{vv, vok})
+		r, ch := m.value(m.member(s, name, o, l, v), Opt{ov, ook}, Opt{lv, lok}, Opt{vv, vok})
 		if m.leave(); ch {
 			res.put(name, r)
 		}
 	}
 	return res.fields, res.changed
+}
+
+// member steps down to a field or key of an object, until leave is called.
+func (m *merger) member(s *spot, name string, o, l, v map[string]any) *spot {
+	t := s.field.Type
+	f, entry := childOf(t, name)
+	c := m.below(s, hop{name: name}, f, entry)
+	if t != nil && len(t.OneOf) > 0 && o[name] != nil && l[name] != nil && v[name] == nil {
+		c.excluded, c.held = m.excluded(s, name, o, l, v)
+	}
+	return c
 }
 
 // edited is a map that is copied before its first change.

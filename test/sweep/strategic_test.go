@@ -199,7 +199,7 @@ func (p pair) against(by strategy.Strategy, k kind) string {
 		return err.Error()
 	}
 	got := lastapplied.With(out.Result, manifest.GetAnnotations()[lastapplied.Annotation])
-	if d := cmp.Diff(rounded(want), rounded(got)); d != "" && !p.excepted(k) {
+	if d := cmp.Diff(rounded(want), rounded(got)); d != "" && !p.excepted(k) && !p.comesBack(want, got, k.typ) {
 		return "(-kubectl +ours)\n" + d
 	}
 	in := p.Triple
@@ -217,6 +217,30 @@ func (p pair) against(by strategy.Strategy, k kind) string {
 		return ""
 	}
 	return fmt.Sprint(found)
+}
+
+// comesBack: where the two differ, got is as live, and the server would store the one like the
+// other: it fills in again what the library removes, or takes what it adds, or removes, for nothing.
+func (p pair) comesBack(want, got any, typ *merge.Type) bool {
+	live, want, got := exact(p.Live), exact(want), exact(got)
+	return !slices.ContainsFunc(merge.Diff(want, got, typ), func(c merge.Change) bool {
+		if t := typ.At(c.Path); c.Old.Set && c.New.Set { // a list in which keys repeat, for one
+			return !merge.Equal(merge.Complete(c.Old.Value, t, true), merge.Complete(c.New.Value, t, true), t)
+		}
+		is, ok := merge.Lookup(live, c.Path, typ)
+		if c.New.Set != ok || ok && !merge.Identical(is, c.New.Value) {
+			return true
+		}
+		last := len(c.Path) - 1
+		f := typ.At(c.Path[:last]).Field(c.Path[last].Name)
+		holder := &merge.Type{Kind: merge.Object, Fields: map[string]merge.Field{"v": f}}
+		one := map[string]any{"v": c.Old.Value}
+		if c.New.Set {
+			one["v"] = c.New.Value
+		}
+		none := f.Allocated && c.New.Set || merge.Equal(one, map[string]any{}, holder)
+		return !none && !(c.New.Set && merge.Refilled(got, c.Path, typ))
+	})
 }
 
 // ambiguous: an identity on the path repeats on one of the sides, so that the path does not
@@ -246,6 +270,19 @@ func rounded(v any) any {
 	}
 	var out any
 	if err := json.Unmarshal(text, &out); err != nil {
+		return err
+	}
+	return out
+}
+
+// exact is v with the numbers that rounded leaves, as merges have them.
+func exact(v any) any {
+	text, err := json.Marshal(rounded(v))
+	if err != nil {
+		return err
+	}
+	out, err := merge.ReadJSON(text)
+	if err != nil {
 		return err
 	}
 	return out
