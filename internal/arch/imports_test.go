@@ -20,7 +20,7 @@ var arrows = map[string][]string{
 	"cmd/kubectl-merge": {"internal/cli"},
 
 	"internal/arch": {},
-	"internal/cli": {"internal/run", "internal/cluster", "internal/live", "internal/editor", "internal/files", "internal/replacements",
+	"internal/cli": {"internal/applyset", "internal/prune", "internal/run", "internal/cluster", "internal/live", "internal/editor", "internal/files", "internal/replacements",
 		"internal/parallel", "internal/write", "internal/source", "pkg"},
 	"internal/run":          {"internal/cluster", "internal/live", "internal/parallel", "internal/write", "internal/source", "pkg"},
 	"internal/files":        {"internal/source", "pkg"},
@@ -30,6 +30,7 @@ var arrows = map[string][]string{
 	"internal/source":       {"pkg"},
 	"internal/cluster":      {"pkg/merge", "pkg/object", "pkg/redact", "pkg/schema"},
 	"internal/applyset":     {"pkg/lastapplied"},
+	"internal/prune":        {"internal/applyset", "internal/cluster", "internal/parallel", "internal/run", "internal/write", "pkg"},
 	"internal/parallel":     {},
 	"internal/editor":       {},
 

@@ -23,6 +23,7 @@ type diffVerb struct {
 	dryRun      dryRunFlag
 	live        []string
 	concurrency int
+	prune       pruneFlags
 }
 
 const diffLong = `Show what a merge would change in the cluster, as a unified diff of live against the
@@ -73,6 +74,7 @@ func newDiff(e *env) *cobra.Command {
 	flags.BoolVar(&v.out.secrets, "show-secrets", false, "show the values of Secrets")
 	flags.StringSliceVar(&v.live, "live", nil, "work offline: live objects come from this FILE or DIR")
 	flags.IntVar(&v.concurrency, "concurrency", parallel.Limit, "objects under way at once")
+	v.prune.add(flags, false)
 	return cmd
 }
 
@@ -86,6 +88,9 @@ func (v *diffVerb) checked(cmd *cobra.Command, args []string) (differs bool, err
 	}
 	mode, err := showMode(v.dryRun.text, v.live)
 	if err != nil {
+		return false, err
+	}
+	if err := v.prune.validate(&v.inputs, v.live); err != nil {
 		return false, err
 	}
 	return v.run(cmd.Context(), cmd.Flags().Changed("policy"), mode)
@@ -104,10 +109,12 @@ func (v *diffVerb) run(ctx context.Context, policyGiven bool, mode dryRun) (diff
 	}
 	s, err := v.open(ctx, request{
 		inputs: &v.inputs, plan: &v.plan, planner: planner, live: v.live, concurrency: v.concurrency, needs: run.Changes, shown: true, quiet: v.told.quiet,
+		prune: &v.prune, note: notes.set(),
 		write: cluster.Write{FieldManager: v.plan.manager, FieldValidation: fieldValidation[planner.Validate], DryRun: true},
 	})
+	asked := askRequest{&v.inputs, &v.plan, v.out.secrets}
 	if err == nil {
-		err = v.ask(ctx, s, askRequest{&v.inputs, &v.plan, v.out.secrets})
+		err = errors.Join(v.ask(ctx, s, asked), v.confirm(ctx, s, asked, &v.prune, dryClient))
 	}
 	if err != nil {
 		return false, err
@@ -131,7 +138,7 @@ func (v *diffVerb) run(ctx context.Context, policyGiven bool, mode dryRun) (diff
 		errs = append(errs, err)
 	})
 	changed, err := d.close(ctx)
-	left := notes.conflicts(s.Items) + len(s.Kept())
+	left := notes.conflicts(s.Items) + s.left()
 	notes.unused(planner.Rules)
 	if mode == dryClient {
 		notes.missing(s.MissingNamespaces(ctx))

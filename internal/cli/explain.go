@@ -36,6 +36,9 @@ func newExplainForm(v view, as diff.ExplainFormat) (*explainForm, error) {
 }
 
 func (f *explainForm) object(item *run.Item) error {
+	if item.Surplus != nil {
+		return f.surplus(item)
+	}
 	told := tell(item.Result.Planned, f.secrets)
 	f.shown++
 	if len(f.paths) == 0 {
@@ -55,6 +58,18 @@ func (f *explainForm) object(item *run.Item) error {
 		return nil
 	}
 	return f.out.Write(diff.Explain(told, found...))
+}
+
+// surplus says why an object that no input has is deleted, or kept.
+func (f *explainForm) surplus(item *run.Item) error {
+	if len(f.paths) > 0 {
+		return nil
+	}
+	word := "pruned: "
+	if item.Action() == run.Keep {
+		word = "kept: "
+	}
+	return f.out.Write(diff.Explanation{Object: item.Target.String(), Fields: []diff.Row{{Why: word + item.Reason()}}})
 }
 
 // unknown are the fields asked for that no object has on any side.
@@ -81,6 +96,7 @@ type explainVerb struct {
 	out         outputFlags
 	live        []string
 	concurrency int
+	prune       pruneFlags
 }
 
 func newExplain(e *env) *cobra.Command {
@@ -108,10 +124,14 @@ Only the right to get the objects is needed.`,
 	flags.BoolVar(&v.out.secrets, "show-secrets", false, "show the values of Secrets")
 	flags.StringSliceVar(&v.live, "live", nil, "work offline: live objects come from this FILE or DIR")
 	flags.IntVar(&v.concurrency, "concurrency", parallel.Limit, "objects under way at once")
+	v.prune.add(flags, false)
 	return cmd
 }
 
 func (v *explainVerb) run(ctx context.Context, policyGiven bool, fields []string) error {
+	if err := v.prune.validate(&v.inputs, v.live); err != nil {
+		return err
+	}
 	switch diff.ExplainFormat(v.out.output) {
 	case diff.ExplainTable, diff.ExplainJSON, diff.ExplainYAML:
 	default:
@@ -138,7 +158,7 @@ func (v *explainVerb) run(ctx context.Context, policyGiven bool, fields []string
 	if err != nil {
 		return err
 	}
-	s, err := v.open(ctx, request{inputs: &v.inputs, plan: &v.plan, planner: planner, live: v.live, concurrency: v.concurrency, shown: true, quiet: v.told.quiet})
+	s, err := v.open(ctx, request{inputs: &v.inputs, plan: &v.plan, planner: planner, live: v.live, concurrency: v.concurrency, shown: true, quiet: v.told.quiet, prune: &v.prune, note: notes.set()})
 	if err != nil {
 		return err
 	}

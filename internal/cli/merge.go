@@ -24,6 +24,7 @@ type mergeVerb struct {
 	concurrency int
 	preflight   bool
 	partial     bool
+	prune       pruneFlags
 }
 
 const mergeLong = `Merge objects from files into what the cluster holds, three ways, and apply the result.
@@ -38,7 +39,7 @@ Exit codes:
     0  done, or nothing to do; diff: no differences
     1  an error; diff: differences
     2  an error of diff
-    3  conflicts that the policy leaves to you`
+    3  something is left to you: conflicts, or objects that are not pruned for safety`
 
 const mergeExample = `  # Apply a file, keeping what others have set
   kubectl merge -f web.yaml
@@ -64,7 +65,7 @@ func newMerge(e *env) *cobra.Command {
 			if err := unknownVerb(cmd, args); err != nil {
 				return err
 			}
-			if err := checkRefused(cmd.Flags()); err != nil {
+			if err := errors.Join(checkRefused(cmd.Flags()), v.prune.validate(&v.inputs, v.live)); err != nil {
 				return err
 			}
 			if !v.inputs.given() && cmd.Flags().NFlag() == 0 {
@@ -83,6 +84,7 @@ func newMerge(e *env) *cobra.Command {
 	flags.IntVar(&v.concurrency, "concurrency", parallel.Limit, "objects under way at once")
 	flags.BoolVar(&v.preflight, "preflight", true, "where several objects are to be written, have the server try all of them before the first is")
 	flags.BoolVar(&v.partial, "partial", false, "write the objects without conflicts though others have some; without it, a conflict in any object keeps all from being written")
+	v.prune.add(flags, true)
 	addRefused(flags)
 	return cmd
 }
@@ -117,14 +119,20 @@ func (v *mergeVerb) run(ctx context.Context, policyGiven bool) error {
 		needs:       v.out.needs(mode),
 		shown:       v.out.oneByOne(),
 		quiet:       v.told.quiet,
+		prune:       &v.prune,
+		note:        notes.set(),
 		write: cluster.Write{
 			FieldManager:    v.plan.manager,
 			FieldValidation: fieldValidation[planner.Validate],
 			DryRun:          mode == dryServer,
 		},
 	})
+	asked := askRequest{&v.inputs, &v.plan, v.out.secrets}
 	if err == nil {
-		err = v.ask(ctx, s, askRequest{&v.inputs, &v.plan, v.out.secrets})
+		err = v.ask(ctx, s, asked)
+	}
+	if err == nil {
+		err = v.confirm(ctx, s, asked, &v.prune, mode)
 	}
 	if err != nil {
 		return err
@@ -184,7 +192,7 @@ func (t *told) item(item *run.Item) {
 // objects that no input has, are left to the user.
 func (t *told) end(ctx context.Context, s *session) error {
 	t.errs = append(t.errs, t.out.close(ctx))
-	left := t.notes.conflicts(s.Items) + len(s.Kept())
+	left := t.notes.conflicts(s.Items) + s.left()
 	t.notes.unused(s.Planner.Rules)
 	err := errors.Join(s.Failed(), errors.Join(t.errs...))
 	if t.mode == dryClient {

@@ -149,6 +149,9 @@ type dryForm struct {
 }
 
 func (f *dryForm) object(item *run.Item) error {
+	if item.Surplus != nil { // nothing of it is left to show
+		return f.line(f.ErrOut, item)
+	}
 	var live any
 	if item.Result.Planned.Live != nil {
 		live = item.Result.Planned.Live
@@ -212,6 +215,9 @@ func (v view) disclose(item *run.Item) {
 type patchForm struct{ view }
 
 func (f patchForm) object(item *run.Item) error {
+	if item.Surplus != nil { // no patch deletes an object
+		return f.line(f.ErrOut, item)
+	}
 	p := item.Result.Planned
 	patch := map[string]any{}
 	switch p.Action {

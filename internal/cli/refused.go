@@ -14,12 +14,7 @@ import (
 var refused = map[string]string{
 	"server-side":     "fields are merged here, and not by the server: use `kubectl apply --server-side`",
 	"force-conflicts": "is for server-side apply: use `kubectl apply --server-side --force-conflicts`; here, --policy=apply takes local's values",
-	"prune":           "no object is deleted: use `kubectl delete`, or `kubectl apply --prune`, which deletes what it takes for given up",
-	"prune-allowlist": "no object is deleted: use `kubectl delete`, or `kubectl apply --prune`",
-	"applyset":        "no object is deleted: use `kubectl delete`, or `kubectl apply --prune --applyset`",
-	"all":             "is for --prune, and no object is deleted: use `kubectl delete`, or `kubectl apply --prune --all`",
 	"force":           "no object is deleted and made anew: use `kubectl delete`, and merge again, or `kubectl apply --force`",
-	"cascade":         "is for --force, and no object is deleted: use `kubectl delete --cascade`, and merge again",
 	"grace-period":    "is for --force, and no object is deleted: use `kubectl delete --grace-period`, and merge again",
 	"wait":            "nothing is waited for: use `kubectl wait` or `kubectl rollout status` after the merge",
 	"timeout":         "nothing is waited for: use `kubectl wait` or `kubectl rollout status` after the merge; --request-timeout limits each request",

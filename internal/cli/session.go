@@ -35,6 +35,9 @@ type request struct {
 	needs       run.Needs
 	shown       bool // each object is printed by itself
 	quiet       bool // no progress is shown
+
+	prune *pruneFlags // nil: nothing is pruned
+	note  noteFunc    // for what is about no object; nil where there is nothing such
 }
 
 // stdin is what is wrong where live and something else are to be read from standard
@@ -93,6 +96,11 @@ func (e *env) open(ctx context.Context, r request) (_ *session, err error) {
 		return nil, err
 	}
 	defs.Input(objects)
+	if r.prune != nil {
+		if err := r.prune.open(ctx, from, job, r.note); err != nil {
+			return nil, errors.Join(bad, err)
+		}
+	}
 	p, err := merged(ctx, job, from, input{objects, defs, bad})
 	var down *cluster.Unreachable
 	switch {

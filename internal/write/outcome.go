@@ -21,7 +21,7 @@ const (
 type Result struct {
 	Outcome Outcome
 	Object  map[string]any // as the server has it now; the result for Unsettled
-	Planned apply.Planned   // what was sent in the end
+	Planned apply.Planned  // what was sent in the end
 	Notes   []string       // told: one line each, without the object's name
 	Retries int            // how often it had to be read and merged again
 

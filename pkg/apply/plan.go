@@ -107,7 +107,7 @@ func (p *Planner) Plan(ctx context.Context, s Subject, live map[string]any) (Pla
 	if err := gone(live); err != nil {
 		return out, fmt.Errorf("%s: %w", s.Name, err)
 	}
-	local, err := p.Set.join(s.Value, live)
+	local, err := p.Set.join(s.Name, s.Value, live)
 	if err != nil {
 		return out, fmt.Errorf("%s: %w", s.Name, err)
 	}

@@ -16,24 +16,29 @@ type Membership struct {
 // OtherSet is the error of an object that is part of another set. It is never taken over
 // silently: the other set would delete it, or stop deleting it.
 type OtherSet struct {
-	ID   string // of the set that it is part of
-	Name string // the same as messages name it; "" where that is not known
-	Into string // the set of this run
+	Object string // deployment.apps/web
+	ID     string // of the set that it is part of
+	Name   string // the same as messages name it; "" where that is not known
+	From   string // the same as a command line names it; "" for ID
+	Into   string // the set of this run
 }
 
 // Error names both sets, and the way to move the object.
 func (e *OtherSet) Error() string {
 	other, from := "another set ("+e.ID+")", e.ID
 	if e.Name != "" {
-		other, from = e.Name, e.Name
+		other = e.Name
 	}
-	return fmt.Sprintf("metadata.labels[%q]: is part of %s, and would become part of %s: to move it, kubectl merge applyset adopt %s --from=%s", lastapplied.PartOf, other, e.Into, e.Into, from)
+	if e.From != "" {
+		from = e.From
+	}
+	return fmt.Sprintf("metadata.labels[%q]: is part of %s, and would become part of %s: to move it, kubectl merge applyset adopt %s %s --from=%s", lastapplied.PartOf, other, e.Into, e.Into, e.Object, from)
 }
 
-// join is local as it is to be merged: part of the set, if there is one; m may be nil. It
+// join is local, an object of that name, as it is to be merged: part of the set, if there is one; m may be nil. It
 // is an error where local itself says which set it is part of, as it is for kubectl, and
 // where live is part of another one.
-func (m *Membership) join(local, live map[string]any) (any, error) {
+func (m *Membership) join(name string, local, live map[string]any) (any, error) {
 	if lastapplied.SetOf(local) != "" {
 		return nil, fmt.Errorf("ApplySet label %q already set in input data: the label is written by --applyset alone: remove it from the input", lastapplied.PartOf)
 	}
@@ -41,7 +46,7 @@ func (m *Membership) join(local, live map[string]any) (any, error) {
 		return local, nil
 	}
 	if other := lastapplied.SetOf(live); other != "" && other != m.ID {
-		return nil, &OtherSet{ID: other, Into: m.Name}
+		return nil, &OtherSet{Object: name, ID: other, Into: m.Name}
 	}
 	return lastapplied.WithSet(local, m.ID), nil
 }

@@ -21,11 +21,11 @@ func TestJoin(t *testing.T) {
 		"stays in its set":  {local: bare, live: of("y")},
 		"joins":             {set: shop, local: bare, want: "x"},
 		"stays":             {set: shop, local: bare, live: of("x"), want: "x"},
-		"of another":        {set: shop, local: bare, live: of("y"), wrong: "is part of another set (y), and would become part of secret/shop: to move it, kubectl merge applyset adopt secret/shop --from=y"},
+		"of another":        {set: shop, local: bare, live: of("y"), wrong: "is part of another set (y), and would become part of secret/shop: to move it, kubectl merge applyset adopt secret/shop configmap/a --from=y"},
 		"stated in local":   {local: of("x"), wrong: "already set in input data"},
 		"stated, and right": {set: shop, local: of("x"), wrong: "already set in input data"},
 	} {
-		got, err := tt.set.join(tt.local, tt.live)
+		got, err := tt.set.join("configmap/a", tt.local, tt.live)
 		if tt.wrong != "" {
 			if err == nil || !strings.Contains(err.Error(), tt.wrong) {
 				t.Errorf("%s: %v", name, err)
@@ -36,13 +36,13 @@ func TestJoin(t *testing.T) {
 			t.Errorf("%s: %v, %v", name, got, err)
 		}
 	}
-	_, err := shop.join(bare, of("y"))
+	_, err := shop.join("configmap/a", bare, of("y"))
 	var other *OtherSet
 	if !errors.As(err, &other) {
 		t.Fatal(err)
 	}
-	other.Name = "configmap/their"
-	if text := other.Error(); !strings.Contains(text, "part of configmap/their, and") || !strings.Contains(text, "--from=configmap/their") {
+	other.Name, other.From = "configmap/their (namespace x)", "configmap/their"
+	if text := other.Error(); !strings.Contains(text, "part of configmap/their (namespace x), and") || !strings.Contains(text, "--from=configmap/their") {
 		t.Error(text)
 	}
 }

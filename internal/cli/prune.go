@@ -1,0 +1,243 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/spf13/pflag"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/applyset"
+	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+	"github.com/kubectl-merge/kubectl-merge/internal/prune"
+	"github.com/kubectl-merge/kubectl-merge/internal/run"
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
+	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
+)
+
+// setFlags name a set by its parent.
+type setFlags struct {
+	name      string
+	namespace string
+}
+
+func (f *setFlags) add(flags *pflag.FlagSet) {
+	flags.StringVar(&f.name, "applyset", "", "set of the objects, [KIND[.GROUP]/]NAME of its parent: a Secret unless KIND says otherwise")
+	flags.StringVar(&f.namespace, "applyset-namespace", "", "namespace of the set's parent (default: that of -n or the context); members may be in any namespace")
+}
+
+// pruneFlags say what is deleted that the input does not have any more.
+type pruneFlags struct {
+	setFlags
+	on      bool
+	kinds   []string
+	cascade string
+	yes     bool
+
+	all       bool // as kubectl apply takes them, for the answer
+	allowlist []string
+}
+
+// add declares the flags; those that say how are for a verb that writes.
+func (f *pruneFlags) add(flags *pflag.FlagSet, writes bool) {
+	flags.BoolVar(&f.on, "prune", false, "with --applyset: delete the members of the set that the input does not have any more")
+	f.setFlags.add(flags)
+	flags.StringSliceVar(&f.kinds, "prune-kinds", nil, "kinds that hold data and are pruned as well: PersistentVolumeClaim, PersistentVolume")
+	f.cascade = "background"
+	if writes {
+		flags.StringVar(&f.cascade, "cascade", f.cascade, "what becomes of objects owned by one that is pruned: background, foreground or orphan")
+		flags.BoolVar(&f.yes, "yes", false, "prune without asking, also more than 25 objects or more than half of the set")
+	}
+	flags.BoolVar(&f.all, "all", false, "not supported: see --applyset")
+	flags.StringSliceVar(&f.allowlist, "prune-allowlist", nil, "not supported: see --applyset")
+	for _, name := range []string{"all", "prune-allowlist"} {
+		_ = flags.MarkHidden(name)
+	}
+}
+
+// adoptWay is how objects that were pruned by labels come into a set.
+const adoptWay = "make a set of the objects first: kubectl merge applyset adopt NAME -l %s, and then use --prune --applyset=NAME"
+
+// validate says which flags make no sense together.
+//
+// Unlike kubectl: whose --prune without --applyset deletes whatever carries a label.
+func (f *pruneFlags) validate(inputs *inputFlags, live []string) error {
+	selector := inputs.Selector
+	if selector == "" {
+		selector = "SELECTOR"
+	}
+	switch {
+	case f.all:
+		return fmt.Errorf("--all: is not supported: what else is there is not deleted for being in no file: "+adoptWay, selector)
+	case len(f.allowlist) > 0:
+		return fmt.Errorf("--prune-allowlist: is not supported: a set knows the kinds of its members: "+adoptWay, selector)
+	case f.name != "" && !f.on:
+		return errors.New("--applyset requires --prune")
+	case f.on && f.name != "" && inputs.Selector != "":
+		return errors.New("--selector is incompatible with --applyset: objects of the input that it leaves out would be pruned")
+	case f.on && f.name == "" && inputs.Selector != "":
+		return fmt.Errorf("--prune: needs a set, --applyset=NAME: "+adoptWay, selector)
+	case f.on && f.name == "":
+		return errors.New("--prune: needs a set, --applyset=NAME: what is a member of it and not in the input is deleted")
+	case f.on && len(live) > 0:
+		return errors.New("--live: works without a server, and so cannot do --prune")
+	case !f.on && (f.namespace != "" || len(f.kinds) > 0):
+		return errors.New("--applyset-namespace and --prune-kinds require --prune --applyset=NAME")
+	}
+	return nil
+}
+
+// propagations by the names that kubectl delete gives them.
+var propagations = map[string]cluster.Propagation{"background": cluster.Background, "foreground": cluster.Foreground, "orphan": cluster.Orphan}
+
+// allowed are the kinds that --prune-kinds names.
+func (f *pruneFlags) allowed() ([]applyset.GroupKind, error) {
+	var out []applyset.GroupKind
+	for _, name := range f.kinds {
+		i := slices.IndexFunc(applyset.HoldsData, func(gk applyset.GroupKind) bool {
+			plural := strings.ToLower(gk.Kind) + "s"
+			return strings.EqualFold(name, gk.Kind) || strings.EqualFold(name, plural)
+		})
+		if i < 0 {
+			return nil, fmt.Errorf("--prune-kinds=%s: must be PersistentVolumeClaim or PersistentVolume: all other kinds are pruned anyway", name)
+		}
+		out = append(out, applyset.HoldsData[i])
+	}
+	return out, nil
+}
+
+// noteFunc reports what is about no object of the input; about is what it is about. It may
+// be called by several goroutines.
+type noteFunc func(about, text string)
+
+// set is where notes about a set go.
+func (t *teller) set() noteFunc {
+	var mu sync.Mutex
+	return func(about, text string) {
+		if t.quiet {
+			return
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		t.note("note", diff.Note{Object: about, Kind: noteProblem, Text: oneLine(text)})
+	}
+}
+
+// open gives a job a Pruner, if it is to prune. It reads the set's parent.
+func (f *pruneFlags) open(ctx context.Context, from *liveSide, job *run.Job, note noteFunc) error {
+	if !f.on {
+		return nil
+	}
+	propagation, known := propagations[f.cascade]
+	if !known {
+		return fmt.Errorf("--cascade=%s: must be background, foreground or orphan", f.cascade)
+	}
+	allowed, err := f.allowed()
+	if err != nil {
+		return err
+	}
+	api, err := from.cluster()
+	if err != nil {
+		return err
+	}
+	set, err := f.setFlags.read(ctx, from.env, api)
+	if err != nil {
+		return err
+	}
+	set.Note = note
+	job.Planner.Set = &apply.Membership{ID: set.Parent.ID(), Name: set.Target.String()}
+	job.Pruner = &prune.Pruner{Set: set, Allowed: allowed, Propagation: propagation, Whole: job.Needs != run.Outcomes, Limit: job.Concurrency}
+	return set.Writable()
+}
+
+// read reads the set that the flags name.
+func (f *setFlags) read(ctx context.Context, e *env, api *cluster.Cluster) (*prune.Set, error) {
+	parent, err := f.parent(ctx, e, api)
+	if err != nil {
+		return nil, err
+	}
+	return prune.Read(ctx, api, parent)
+}
+
+// parent is the object that the flags name.
+//
+// Unlike kubectl: which wants -n for a parent that has a namespace, and takes none from the
+// context.
+func (f *setFlags) parent(ctx context.Context, e *env, api *cluster.Cluster) (cluster.Target, error) {
+	kind, name, err := applyset.Reference(f.name)
+	if err != nil {
+		return cluster.Target{}, err
+	}
+	ns := f.namespace
+	if ns == "" {
+		in, err := e.namespacing()
+		if err != nil {
+			return cluster.Target{}, err
+		}
+		ns = in.Default
+	}
+	if kind == applyset.DefaultParent {
+		r, err := api.Find(ctx, "", "v1", "Secret")
+		return cluster.Target{Resource: r, Namespace: ns, Name: name}, err
+	}
+	found, err := api.Query(ctx, e.flags, cluster.Query{Args: []string{kind + "/" + name}, Namespace: ns})
+	if err != nil {
+		return cluster.Target{}, fmt.Errorf("invalid parent reference %q: %w", f.name, err)
+	}
+	t := found[0].Target
+	if t.Namespace = ns; !t.Namespaced {
+		t.Namespace = ""
+	}
+	return t, nil
+}
+
+// pruner is the session's Pruner, nil where it prunes nothing.
+func (s *session) pruner() *prune.Pruner {
+	p, _ := s.Pruner.(*prune.Pruner)
+	return p
+}
+
+// left is how much of what is to be pruned is left to the user.
+func (s *session) left() int {
+	n := len(s.Kept())
+	if p := s.pruner(); p != nil && p.Incomplete() {
+		n++
+	}
+	return n
+}
+
+// confirm asks before so much is deleted that it may be a mistake. In a preview it says
+// that a run would ask.
+func (e *env) confirm(ctx context.Context, s *session, r askRequest, f *pruneFlags, mode dryRun) error {
+	p := s.pruner()
+	if p == nil || f.yes || s.Failed() != nil {
+		return nil
+	}
+	why := p.Surprising(s.Plan)
+	if why == "" {
+		return nil
+	}
+	if mode != dryNone {
+		p.Note("", why+": a run asks first, or needs --yes")
+		return nil
+	}
+	t := e.terminal(r.inputs.stdin() || r.plan.replace.stdin())
+	if t == nil {
+		return &exit{Code: conflicted, Err: fmt.Errorf("%s: nothing was written or deleted: look at them with kubectl merge diff --prune, and confirm with --yes", why)}
+	}
+	defer t.close()
+	t.say(why + ":")
+	for _, item := range s.Others {
+		if item.Action() == run.Delete {
+			t.say("  " + oneLine(item.Target.String()))
+		}
+	}
+	answer, err := t.prompt(ctx, "Delete them [y,N]? ")
+	if err == nil && !strings.EqualFold(answer, "y") && !strings.EqualFold(answer, "yes") {
+		err = errQuit
+	}
+	return err
+}

@@ -1,0 +1,188 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
+
+// What asks for objects' metadata alone; a server that cannot leave the rest out sends all
+// of it (https://kubernetes.io/docs/reference/using-api/api-concepts/#metadata-only-fetches).
+const (
+	metadataList = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
+	metadataOne  = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
+)
+
+// ListMetadata gives the objects of a resource, in one namespace or, for "", in all, with
+// nothing but their metadata; selector chooses by labels, "" chooses all. The order is the
+// server's.
+func (c *Cluster) ListMetadata(ctx context.Context, r Resource, namespace, selector string) ([]map[string]any, error) {
+	l := Listing{Resource: r, Namespace: namespace, Selector: selector, Limit: pageSize}
+	var all []map[string]any
+	for walk := (Walk{}); ; {
+		list, err := c.metadataPage(ctx, l)
+		if err != nil {
+			return nil, err
+		}
+		meta, _ := list["metadata"].(map[string]any)
+		items, _ := list["items"].([]any)
+		for _, item := range items {
+			if obj, ok := item.(map[string]any); ok {
+				all = append(all, onlyMetadata(obj))
+			}
+		}
+		next := str(meta, "continue")
+		if err := walk.Past(Page{Objects: make([]Listed, len(items)), Next: next}); err != nil || next == "" {
+			return all, err
+		}
+		l.Continue = next
+	}
+}
+
+func (c *Cluster) metadataPage(ctx context.Context, l Listing) (map[string]any, error) {
+	t := Target{Resource: l.Resource, Namespace: l.Namespace}
+	data, err := again(ctx, func() ([]byte, error) {
+		req := c.request("GET", t).SetHeader("Accept", metadataList).Param("limit", strconv.Itoa(l.Limit))
+		if l.Selector != "" {
+			req.Param("labelSelector", l.Selector)
+		}
+		if l.Continue != "" {
+			req.Param("continue", l.Continue)
+		}
+		return c.answer(ctx, t, "list", req)
+	})
+	if err != nil {
+		return nil, err
+	}
+	var list map[string]any
+	if err := json.Unmarshal(data, &list); err != nil {
+		return nil, fmt.Errorf("the server's list cannot be read: %w", err)
+	}
+	return list, nil
+}
+
+// GetMetadata reads the metadata of one object; an error is IsNotFound where there is
+// none.
+func (c *Cluster) GetMetadata(ctx context.Context, t Target) (map[string]any, error) {
+	data, err := again(ctx, func() ([]byte, error) {
+		return c.answer(ctx, t, "get", c.request("GET", t).Name(t.Name).SetHeader("Accept", metadataOne))
+	})
+	if err != nil {
+		return nil, err
+	}
+	v, err := merge.ReadJSON(data)
+	obj, ok := v.(map[string]any)
+	if err != nil || !ok {
+		return nil, c.garbled("is no object")
+	}
+	meta, _ := obj["metadata"].(map[string]any)
+	if str(meta, "name") != t.Name {
+		return nil, c.garbled("is about another object, " + shorten(str(meta, "name"), maxText))
+	}
+	return onlyMetadata(obj), nil
+}
+
+// onlyMetadata is an object without all else, also where the server has sent it.
+func onlyMetadata(obj map[string]any) map[string]any {
+	return map[string]any{"metadata": obj["metadata"]}
+}
+
+// FindKind gives the resource of a kind in the version that the server prefers among those
+// that have it. The error is an *UnknownKindError where the server has no such kind; any
+// other means that it cannot say, since whatever serves the group does not answer.
+func (c *Cluster) FindKind(ctx context.Context, group, kind string) (Resource, error) {
+	return c.findIn(ctx, group, kind, func(r Resource) bool { return r.Kind == kind })
+}
+
+// FindPlural is FindKind for the name in URLs: deployments.
+func (c *Cluster) FindPlural(ctx context.Context, group, plural string) (Resource, error) {
+	return c.findIn(ctx, group, plural, func(r Resource) bool { return r.Plural == plural })
+}
+
+func (c *Cluster) findIn(ctx context.Context, group, name string, is func(Resource) bool) (Resource, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for {
+		r, err := c.searchGroup(ctx, group, is)
+		if err != nil {
+			return Resource{}, fmt.Errorf("%s: cannot be looked up: %w", schema.GroupKind{Group: group, Kind: name}, c.explain(err, Target{}, "discover"))
+		}
+		if r.Plural != "" {
+			return r, nil
+		}
+		if c.refreshed || c.discovery.FreshWithContext(ctx) {
+			return Resource{}, &UnknownKindError{Kind: name, APIVersion: group}
+		}
+		c.refreshed = true
+		c.forget(ctx)
+	}
+}
+
+func (c *Cluster) searchGroup(ctx context.Context, group string, is func(Resource) bool) (Resource, error) {
+	groups, err := c.discovery.ServerGroupsWithContext(ctx)
+	if err != nil {
+		return Resource{}, err
+	}
+	at := slices.IndexFunc(groups.Groups, func(g metav1.APIGroup) bool { return g.Name == group })
+	if at < 0 {
+		return Resource{}, nil
+	}
+	var failed error
+	for _, v := range c.versions(ctx, group) {
+		gv, err := schema.ParseGroupVersion(v)
+		if err != nil {
+			return Resource{}, err
+		}
+		if _, _, err := c.lookup(ctx, gv.WithKind("")); err != nil {
+			failed = err
+			continue
+		}
+		for _, r := range c.groups[gv.String()] {
+			if is(r) {
+				return r, nil
+			}
+		}
+	}
+	return Resource{}, failed
+}
+
+// Deletable are the namespaced resources that the server deletes together with a
+// namespace: those whose objects can be listed and deleted. The error says that some part
+// of the server does not answer, and so nobody knows all of them.
+func (c *Cluster) Deletable(ctx context.Context) ([]Resource, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_, lists, err := c.discovery.ServerGroupsAndResourcesWithContext(ctx)
+	if err != nil {
+		return nil, c.explain(err, Target{}, "discover")
+	}
+	var (
+		all  []Resource
+		seen = map[schema.GroupKind]bool{}
+	)
+	for _, list := range discovery.FilteredBy(discovery.SupportsAllVerbs{Verbs: []string{"list", "delete"}}, lists) {
+		gv, err := schema.ParseGroupVersion(list.GroupVersion)
+		if err != nil {
+			return nil, errors.New("the server's discovery names no group and version: " + shorten(list.GroupVersion, maxText))
+		}
+		for _, r := range resources(gv, list) {
+			if gk := (schema.GroupKind{Group: r.Group, Kind: r.Kind}); r.Namespaced && !seen[gk] {
+				seen[gk] = true
+				all = append(all, r)
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b Resource) int {
+		return slices.Compare([]string{a.Group, a.Kind}, []string{b.Group, b.Kind})
+	})
+	return all, nil
+}

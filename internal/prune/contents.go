@@ -1,0 +1,66 @@
+package prune
+
+import (
+	"context"
+	"strings"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/applyset"
+	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+	"github.com/kubectl-merge/kubectl-merge/internal/parallel"
+)
+
+// contents finds out what the Namespaces and CustomResourceDefinitions hold that are to be
+// deleted.
+func (s *Set) contents(ctx context.Context, decisions []applyset.Decision, limit int) applyset.Contents {
+	in := applyset.Contents{Objects: map[string][]applyset.Member{}, Unknown: map[string]error{}}
+	for _, d := range decisions {
+		if d.Action != applyset.Delete || !d.Contains() {
+			continue
+		}
+		look := s.inNamespace
+		if d.IsCRD() {
+			look = s.instances
+		}
+		objects, err := look(ctx, d.Name, limit)
+		if err != nil {
+			in.Unknown[d.UID] = err
+		}
+		in.Objects[d.UID] = objects
+	}
+	return in
+}
+
+// inNamespace lists everything in a namespace. What cannot be listed is an error: whatever
+// it is, it is deleted with the namespace.
+func (s *Set) inNamespace(ctx context.Context, namespace string, limit int) ([]applyset.Member, error) {
+	resources, err := s.API.Deletable(ctx)
+	if err != nil {
+		return nil, err
+	}
+	found, errs := make([][]map[string]any, len(resources)), make([]error, len(resources))
+	begun := parallel.Each(ctx, len(resources), limit, func(i int) {
+		found[i], errs[i] = s.API.ListMetadata(ctx, resources[i], namespace, "")
+	}, func(int) {})
+	if begun < len(resources) {
+		return nil, ctx.Err()
+	}
+	var all []applyset.Member
+	for i, r := range resources {
+		if errs[i] != nil && !cluster.IsNotFound(errs[i]) {
+			return nil, errs[i]
+		}
+		all = append(all, plain(members(r, found[i]))...)
+	}
+	return all, nil
+}
+
+// instances lists the objects of a CustomResourceDefinition's kind, in all namespaces.
+func (s *Set) instances(ctx context.Context, crd string, _ int) ([]applyset.Member, error) {
+	plural, group, _ := strings.Cut(crd, ".")
+	r, err := s.API.FindPlural(ctx, group, plural)
+	if err != nil {
+		return nil, err
+	}
+	found, err := s.API.ListMetadata(ctx, r, "", "")
+	return plain(members(r, found)), err
+}

@@ -1,0 +1,148 @@
+package prune
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/applyset"
+	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+	"github.com/kubectl-merge/kubectl-merge/internal/parallel"
+)
+
+// Member is a member of a set, and what the server calls it.
+type Member struct {
+	applyset.Member
+	Target cluster.Target
+}
+
+// Members are what carries a set's label, as far as could be found out.
+type Members struct {
+	All  []Member
+	Down []applyset.GroupKind // whose server does not answer: nobody knows
+	Gone []applyset.GroupKind // that the server does not have any more, and so no members
+}
+
+// Where is where members are looked for.
+type Where struct {
+	Kinds      []applyset.GroupKind
+	Namespaces []string // where the user may not list all
+	Limit      int      // lists under way at once
+}
+
+// Members lists the members of a set by their metadata: one list of each kind across
+// all namespaces, or, where the user may not, one in each namespace.
+//
+// Unlike kubectl: which lists whole objects, one list of each kind in each namespace, and
+// fails for good where a kind is gone.
+func (s *Set) Members(ctx context.Context, in Where) (Members, error) {
+	kinds := slices.Clone(in.Kinds)
+	slices.SortFunc(kinds, func(a, b applyset.GroupKind) int { return strings.Compare(a.String(), b.String()) })
+	kinds = slices.Compact(kinds)
+	var (
+		found = make([][]Member, len(kinds))
+		errs  = make([]error, len(kinds))
+	)
+	begun := parallel.Each(ctx, len(kinds), in.Limit, func(i int) { found[i], errs[i] = s.list(ctx, kinds[i], in.Namespaces) }, func(int) {})
+	if begun < len(kinds) {
+		return Members{}, ctx.Err()
+	}
+	var out Members
+	for i, gk := range kinds {
+		var unknown *cluster.UnknownKindError
+		switch err := errs[i]; {
+		case errors.As(err, &unknown) || cluster.IsNotFound(err):
+			out.Gone = append(out.Gone, gk)
+		case down(err):
+			out.Down = append(out.Down, gk)
+			s.Note("", fmt.Sprintf("%s: cannot be listed, and so nothing of this kind is pruned: %s", gk, err))
+		case err != nil:
+			return Members{}, fmt.Errorf("%s: cannot be listed, so that nobody knows what belongs to the set: %w", gk, err)
+		}
+		out.All = append(out.All, found[i]...)
+	}
+	return out, nil
+}
+
+// unservedError is that a kind cannot be looked up.
+type unservedError struct{ error }
+
+// Unwrap is why.
+func (e *unservedError) Unwrap() error { return e.error }
+
+// down: whatever serves a kind does not answer, while the server itself does.
+func down(err error) bool {
+	var (
+		unreachable *cluster.Unreachable
+		unserved    *unservedError
+	)
+	if errors.As(err, &unreachable) || errors.Is(err, context.Canceled) || cluster.IsForbidden(err) {
+		return false
+	}
+	return errors.As(err, &unserved) || cluster.Code(err) >= 500
+}
+
+// list lists the members of one kind.
+func (s *Set) list(ctx context.Context, gk applyset.GroupKind, namespaces []string) ([]Member, error) {
+	r, err := s.API.FindKind(ctx, gk.Group, gk.Kind)
+	var unknown *cluster.UnknownKindError
+	switch {
+	case errors.As(err, &unknown):
+		return nil, err
+	case err != nil:
+		return nil, &unservedError{err}
+	}
+	selector := applyset.PartOfLabel + "=" + s.Parent.ID()
+	all, err := s.API.ListMetadata(ctx, r, "", selector)
+	if cluster.IsForbidden(err) && r.Namespaced {
+		all = nil
+		for _, ns := range sorted(namespaces) {
+			some, err := s.API.ListMetadata(ctx, r, ns, selector)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, some...)
+		}
+		return members(r, all), nil
+	}
+	return members(r, all), err
+}
+
+func members(r cluster.Resource, objects []map[string]any) []Member {
+	out := make([]Member, len(objects))
+	for i, obj := range objects {
+		m := applyset.ReadMember(kindOf(r), obj)
+		out[i] = Member{Member: m, Target: cluster.Target{Resource: r, Namespace: m.Namespace, Name: m.Name}}
+	}
+	return out
+}
+
+// plain are members without what the server calls them.
+func plain(all []Member) []applyset.Member {
+	out := make([]applyset.Member, len(all))
+	for i, m := range all {
+		out[i] = m.Member
+	}
+	return out
+}
+
+// resolve finds the kinds of the group resources that an old kubectl wrote into the parent.
+// One that the server does not have is reported: it has no members.
+func (s *Set) resolve(ctx context.Context) error {
+	for _, text := range s.Parent.Resources {
+		plural, group, _ := strings.Cut(text, ".")
+		r, err := s.API.FindPlural(ctx, group, plural)
+		var unknown *cluster.UnknownKindError
+		switch {
+		case errors.As(err, &unknown):
+			s.Note("", fmt.Sprintf("%s: the server does not have this resource any more, and so %s has no members of it", text, s.Target))
+		case err != nil:
+			return fmt.Errorf("%s: metadata.annotations[%q]: %w", s.Target, applyset.ResourcesAnnotation, err)
+		default:
+			s.Parent.Kinds = append(s.Parent.Kinds, kindOf(r))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,255 @@
+package prune
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/applyset"
+	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+	"github.com/kubectl-merge/kubectl-merge/internal/parallel"
+	"github.com/kubectl-merge/kubectl-merge/internal/run"
+	"github.com/kubectl-merge/kubectl-merge/internal/write"
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
+	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
+)
+
+// Pruner deletes the members of a set that the input of a run has no more. It is a
+// run.Pruner for one run.
+type Pruner struct {
+	*Set
+	Allowed     []applyset.GroupKind // kinds that hold data and may be pruned nevertheless
+	Propagation cluster.Propagation
+	Whole       bool // objects to be deleted are read whole, since they are shown
+	Limit       int  // requests under way at once
+
+	decider applyset.Run
+	members map[*run.Item]Member // of those that no input has
+	size    int                  // members and objects of the input
+	down    []applyset.GroupKind
+
+	mu     sync.Mutex
+	others map[string]*apply.OtherSet // by their ids, as far as they were looked for
+}
+
+// Admit refuses an item that is part of another set, and names that one.
+func (p *Pruner) Admit(item *run.Item, live map[string]any) error {
+	id := lastapplied.SetOf(live)
+	if id == "" || id == p.Parent.ID() {
+		return nil
+	}
+	other := *p.otherSet(id)
+	other.Object = item.Target.String()
+	return fmt.Errorf("%s: %w", item.Target, &other)
+}
+
+// otherSet is another set, without its name where that cannot be found out.
+func (p *Pruner) otherSet(id string) *apply.OtherSet {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if other, known := p.others[id]; known {
+		return other
+	}
+	other := &apply.OtherSet{ID: id, Into: p.Target.String()}
+	if set, found, _ := ByID(context.Background(), p.API, id); found {
+		other.Name = set.String() + " (namespace " + set.Namespace + ")"
+		if set.Namespace == p.Target.Namespace {
+			other.From = set.String()
+		}
+	}
+	if p.others == nil {
+		p.others = map[string]*apply.OtherSet{}
+	}
+	p.others[id] = other
+	return other
+}
+
+// Decide lists the set's members, and decides about those that the run has not merged.
+func (p *Pruner) Decide(ctx context.Context, plan *run.Plan) ([]*run.Item, error) {
+	p.decider = p.deciding(plan.Items)
+	found, err := p.list(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p.down = found.Down
+	decisions := p.decider.Decide(plain(found.All))
+	decisions = p.decider.Contain(decisions, p.contents(ctx, decisions, p.Limit))
+	targets := map[string]Member{}
+	for _, m := range found.All {
+		targets[m.UID] = m
+	}
+	p.count(found.All)
+	p.members = map[*run.Item]Member{}
+	var items []*run.Item
+	for _, d := range applyset.Order(decisions, func(applyset.GroupKind) int { return 0 }) {
+		if d.Action == applyset.Terminating {
+			p.Note(d.String(), d.Reason)
+			continue
+		}
+		m := targets[d.UID]
+		item := &run.Item{Target: m.Target, UID: m.UID, Surplus: surplus(d)}
+		item.Planned = apply.Planned{Subject: apply.Subject{Name: m.Target.String()}}
+		items, p.members[item] = append(items, item), m
+	}
+	return items, p.read(ctx, items)
+}
+
+func surplus(d applyset.Decision) *run.Surplus {
+	if d.Action == applyset.Delete {
+		return &run.Surplus{Reason: d.Reason}
+	}
+	reason := d.Reason
+	if d.Fix != "" {
+		reason += ": to have it pruned, " + d.Fix
+	}
+	return &run.Surplus{Keep: true, Reason: reason}
+}
+
+// deciding is what decides in a run over items.
+func (p *Pruner) deciding(items []*run.Item) applyset.Run {
+	r := applyset.Run{Parent: p.Parent, UIDs: map[string]bool{}, Objects: map[applyset.Identity]bool{}, Allowed: map[applyset.GroupKind]bool{}}
+	for _, item := range items {
+		if item.UID != "" {
+			r.UIDs[item.UID] = true
+		}
+		r.Objects[applyset.Identity{GroupKind: kindOf(item.Target.Resource), Namespace: item.Target.Namespace, Name: item.Target.Name}] = true
+	}
+	for _, gk := range p.Allowed {
+		r.Allowed[gk] = true
+	}
+	return r
+}
+
+// list lists the members of all kinds that the set has, or the input.
+func (p *Pruner) list(ctx context.Context) (Members, error) {
+	if err := p.resolve(ctx); err != nil {
+		return Members{}, err
+	}
+	p.decider.Parent = p.Parent
+	all := p.decider.Superset()
+	found, err := p.Members(ctx, Where{Kinds: all.Kinds, Namespaces: all.AllNamespaces(), Limit: p.Limit})
+	for _, gk := range found.Gone {
+		if !p.makes(gk) {
+			p.Note("", fmt.Sprintf("%s: the server does not have this kind any more, and so %s has no members of it", gk, p.Target))
+		}
+	}
+	return found, err
+}
+
+// makes: an object of the kind is in the input, and so its definition may be.
+func (p *Pruner) makes(gk applyset.GroupKind) bool {
+	for o := range p.decider.Objects {
+		if o.GroupKind == gk {
+			return true
+		}
+	}
+	return false
+}
+
+// count finds out how many objects the set has.
+func (p *Pruner) count(all []Member) {
+	objects := map[applyset.Identity]bool{}
+	for o := range p.decider.Objects {
+		objects[o] = true
+	}
+	for _, m := range all {
+		objects[m.Identity()] = true
+	}
+	p.size = len(objects)
+}
+
+// read reads the objects that are to be deleted, for those who show them.
+func (p *Pruner) read(ctx context.Context, items []*run.Item) error {
+	errs := make([]error, len(items))
+	parallel.Each(ctx, len(items), p.Limit, func(i int) {
+		item := items[i]
+		item.Planned.Live = map[string]any{"apiVersion": item.Target.GroupVersion(), "kind": item.Target.Kind,
+			"metadata": map[string]any{"name": item.Target.Name}}
+		if item.Target.Namespace != "" {
+			item.Planned.Live["metadata"].(map[string]any)["namespace"] = item.Target.Namespace
+		}
+		if !p.Whole || item.Surplus.Keep {
+			return
+		}
+		obj, err := p.API.Get(ctx, item.Target)
+		switch {
+		case err == nil:
+			item.Planned.Live = obj
+		case !cluster.IsNotFound(err):
+			errs[i] = fmt.Errorf("%s: %w", item.Target, err)
+		}
+	}, func(int) {})
+	return errors.Join(errs...)
+}
+
+// Begin writes the parent, so that it covers all that the run is going to write: whatever
+// happens to the run, the next one finds it.
+func (p *Pruner) Begin(ctx context.Context, _ *run.Plan) error {
+	err := p.Store(ctx, p.decider.Superset())
+	p.decider.Parent = p.Parent
+	return err
+}
+
+// Delete deletes one member, or has the server try it.
+func (p *Pruner) Delete(ctx context.Context, item *run.Item, trial bool) error {
+	p.mu.Lock()
+	member := p.members[item]
+	p.mu.Unlock()
+	d := deletion{Set: p.Set, member: member, again: p.again, how: cluster.Deletion{Propagation: p.Propagation, DryRun: trial}}
+	err := d.do(ctx)
+	p.mu.Lock()
+	p.members[item] = d.member
+	p.mu.Unlock()
+	var kept *errKept
+	switch {
+	case errors.As(err, &kept):
+		item.Surplus = surplus(kept.Decision)
+		return nil
+	case err != nil:
+		return fmt.Errorf("%s: was not pruned: %w", item.Target, err)
+	}
+	return nil
+}
+
+// again decides about a member that was changed since it was listed.
+func (p *Pruner) again(m applyset.Member) applyset.Decision {
+	for _, d := range p.decider.Decide([]applyset.Member{m}) {
+		return d
+	}
+	return applyset.Decision{Member: m, Action: applyset.Left, Reason: "has become an object of the input"}
+}
+
+// End writes what the set holds now, if the run has done all that it was to do. A set of
+// which anything is left to be done stays as Begin has written it.
+func (p *Pruner) End(ctx context.Context, plan *run.Plan) error {
+	if plan.Failed() != nil {
+		return nil
+	}
+	var kept []applyset.Decision
+	for _, item := range plan.Others {
+		switch {
+		case item.Action() == run.Keep:
+			kept = append(kept, applyset.Decision{Member: p.members[item].Member, Action: applyset.Keep})
+		case item.Result.Outcome != write.Pruned:
+			return nil
+		}
+	}
+	return p.Store(ctx, p.decider.Exact(kept, p.down))
+}
+
+// Surprising says why the deletions of a run are to be confirmed first, see
+// applyset.Surprising; "" where they are not.
+func (p *Pruner) Surprising(plan *run.Plan) string {
+	n := 0
+	for _, item := range plan.Others {
+		if item.Action() == run.Delete {
+			n++
+		}
+	}
+	return applyset.Surprising(n, p.size)
+}
+
+// Incomplete says whether a kind could not be looked at: what is to be pruned of it is left
+// for another run.
+func (p *Pruner) Incomplete() bool { return len(p.down) > 0 }

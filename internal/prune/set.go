@@ -1,0 +1,155 @@
+// Package prune keeps sets of applied objects on a server (KEP-3659, ApplySet): it reads
+// a set's parent, lists its members, tries and sends deletions, and writes the parent. It
+// refuses to decide: which member is deleted or kept is a matter of internal/applyset.
+//
+// Rules: docs/prune.md.
+package prune
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/applyset"
+	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+)
+
+// Set is a set as a server holds it.
+type Set struct {
+	API    *cluster.Cluster
+	Target cluster.Target // its parent
+	Parent applyset.Parent
+
+	// Note reports what is neither an error nor about an object of the run; about is what
+	// it is about, "" for the set.
+	Note func(about, text string)
+}
+
+// Read reads the parent of a set, which need not be there yet. The error says which object
+// is no parent, and what to do.
+func Read(ctx context.Context, api *cluster.Cluster, parent cluster.Target) (*Set, error) {
+	s := &Set{API: api, Target: parent, Note: func(string, string) {}}
+	set := applyset.Set{GroupKind: kindOf(parent.Resource), Namespace: parent.Namespace, Name: parent.Name}
+	obj, err := api.GetMetadata(ctx, parent)
+	switch {
+	case cluster.IsNotFound(err):
+		obj = nil
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", parent, err)
+	}
+	if !set.BuiltinParent() {
+		if err := s.permitted(ctx); err != nil {
+			return nil, err
+		}
+		if obj == nil {
+			return nil, fmt.Errorf("%s: custom resource ApplySet parents cannot be created automatically: create it first, with the label %s: %s and the annotations %s: %s and %s: \"\"",
+				parent, applyset.IDLabel, set.ID(), applyset.ToolingAnnotation, applyset.Tooling, applyset.KindsAnnotation)
+		}
+	}
+	s.Parent, err = applyset.ReadParent(set, obj)
+	return s, err
+}
+
+func kindOf(r cluster.Resource) applyset.GroupKind {
+	return applyset.GroupKind{Group: r.Group, Kind: r.Kind}
+}
+
+// permitted is an error where the parent's kind is not one that may be a parent.
+func (s *Set) permitted(ctx context.Context) error {
+	crds, err := s.API.FindKind(ctx, "apiextensions.k8s.io", "CustomResourceDefinition")
+	if err != nil {
+		return err
+	}
+	crd, err := s.API.GetMetadata(ctx, cluster.Target{Resource: crds, Name: s.Target.Plural + "." + s.Target.Group})
+	if err != nil && !cluster.IsNotFound(err) {
+		return fmt.Errorf("%s: identifying allowed custom resource parent types: %w", s.Target, err)
+	}
+	if _, ok := applyset.ReadMember(applyset.GroupKind{}, crd).Labels[applyset.ParentTypeLabel]; !ok {
+		return fmt.Errorf("%s: resource %q is not permitted as an ApplySet parent: use a Secret or a ConfigMap, or label its CustomResourceDefinition %s=true", s.Target, s.Target.Plural+"."+s.Target.Group, applyset.ParentTypeLabel)
+	}
+	return nil
+}
+
+// Writable is an error where another tool manages the set.
+func (s *Set) Writable() error {
+	if s.Parent.Foreign() {
+		return fmt.Errorf("%s: ApplySet parent object already exists and is managed by tooling %q instead of %q: sets of other tools are never written: use that tool, or choose another name for the set", s.Target, s.Parent.Tooling, "kubectl")
+	}
+	return nil
+}
+
+// forcing is how a parent is written whose fields somebody else has taken over.
+const forcing = "somebody else has written what says what the set holds: it is written over"
+
+// storeTries is how often the parent is written whose answer got lost: to write it twice
+// does no harm.
+const storeTries = 3
+
+// Store writes the parent, unless it says all of that already. It returns the set as it is
+// stored then.
+func (s *Set) Store(ctx context.Context, p applyset.Parent) error {
+	if s.Parent.Says(p) {
+		return nil
+	}
+	w := cluster.Write{FieldManager: applyset.Manager}
+	obj, err := s.apply(ctx, p, w, false)
+	if cluster.IsConflict(err) {
+		s.Note(s.Target.String(), forcing+": "+err.Error())
+		obj, err = s.apply(ctx, p, w, true)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: the set's parent was not written: %w", s.Target, err)
+	}
+	s.Parent, err = applyset.ReadParent(p.Set, obj)
+	return err
+}
+
+func (s *Set) apply(ctx context.Context, p applyset.Parent, w cluster.Write, force bool) (obj map[string]any, err error) {
+	for try := range storeTries {
+		obj, err = s.API.Apply(ctx, s.Target, p.Manifest(s.Target.GroupVersion()), w, force)
+		if !cluster.Uncertain(err) || ctx.Err() != nil {
+			break
+		}
+		pause(ctx, try)
+	}
+	return obj, err
+}
+
+// pause is how long to wait before something is tried once more.
+func pause(ctx context.Context, try int) {
+	select {
+	case <-time.After(time.Duration(try+1) * 100 * time.Millisecond):
+	case <-ctx.Done():
+	}
+}
+
+// ByID finds a set by its id, among the parents that are Secrets or ConfigMaps and that
+// the user may list; false where there is none.
+func ByID(ctx context.Context, api *cluster.Cluster, id string) (applyset.Set, bool, error) {
+	var errs []error
+	for _, kind := range []string{"Secret", "ConfigMap"} {
+		r, err := api.Find(ctx, "", "v1", kind)
+		if err != nil {
+			return applyset.Set{}, false, err
+		}
+		found, err := api.ListMetadata(ctx, r, "", applyset.IDLabel+"="+id)
+		errs = append(errs, err)
+		for _, obj := range found {
+			m := applyset.ReadMember(kindOf(r), obj)
+			set := applyset.Set{GroupKind: m.GroupKind, Namespace: m.Namespace, Name: m.Name}
+			if set.ID() == id {
+				return set, true, nil
+			}
+		}
+	}
+	return applyset.Set{}, false, errors.Join(errs...)
+}
+
+// sorted are the namespaces, each once, without "".
+func sorted(namespaces []string) []string {
+	out := slices.DeleteFunc(slices.Clone(namespaces), func(ns string) bool { return ns == "" })
+	slices.Sort(out)
+	return slices.Compact(out)
+}
