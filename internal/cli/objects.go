@@ -172,7 +172,7 @@ func (o kept) subject() apply.Subject {
 // heard turns out to have been done, there is no more to plan.
 func (k *keeper) store(ctx context.Context, o kept, a apply.Annotated, rewrite apply.Rewrite, dry bool) (write.Result, error) {
 	server := write.Server{API: k.api, Write: cluster.Write{FieldManager: k.manager, DryRun: dry}}
-	return server.Apply(ctx, o.Target, a.Planned, func(ctx context.Context, live map[string]any) (apply.Planned, error) {
+	return server.Apply(ctx, write.Task{Target: o.Target, Planned: a.Planned, Replan: func(ctx context.Context, live map[string]any) (apply.Planned, error) {
 		if live != nil && lastapplied.Read(live).Text == lastapplied.Read(a.Final).Text {
 			return apply.Planned{Subject: a.Subject, Live: live, Final: live}, nil
 		}
@@ -183,5 +183,5 @@ func (k *keeper) store(ctx context.Context, o kept, a apply.Annotated, rewrite a
 		}
 		again, err := k.planner.Annotate(ctx, s, live, rewrite)
 		return again.Planned, err
-	})
+	}})
 }

@@ -17,7 +17,7 @@ type Plan struct {
 	Others []*Item // live objects that no input has, see Pruner, in the order of deletion
 	Err    error   // what is wrong with no single item; nothing is written then
 
-	shelf bool // what is shown is put away until then
+	large bool // what is shown waits compressed until then
 }
 
 // Action is what a run does with an object.

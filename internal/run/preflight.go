@@ -31,14 +31,14 @@ func (w *writer) preflight(ctx context.Context, items []*Item) {
 	errs := make([]error, len(trials))
 	begun := parallel.Each(ctx, len(trials), w.Concurrency, func(i int) {
 		item := trials[i]
-		if w.takeFromShelf(ctx, item); item.Err != nil {
+		if w.restore(ctx, item); item.Err != nil {
 			errs[i] = item.Err
 			return
 		}
 		var out write.Result
-		if out, errs[i] = w.carry(ctx, trial, item); errs[i] == nil {
+		if out, errs[i] = w.apply(ctx, trial, item); errs[i] == nil {
 			item.Planned = out.Planned
-			errs[i] = w.lighten(item) // it may have been merged anew
+			errs[i] = w.store(item) // it may have been merged anew
 		}
 	}, w.count(Trying, len(trials)))
 	if begun < len(trials) {
@@ -54,12 +54,13 @@ func (w *writer) preflight(ctx context.Context, items []*Item) {
 // knows: a kind, a policy, a role.
 const young = 10 * time.Second
 
-// carry has a server write, or try, an item. A refusal for something that the run has
+// apply has a server write, or try, an item. A refusal for something that the run has
 // just put right may mean that the server has not taken that in yet.
-func (w *writer) carry(ctx context.Context, s write.Server, item *Item) (write.Result, error) {
+func (w *writer) apply(ctx context.Context, s write.Server, item *Item) (write.Result, error) {
 	for pause := 100 * time.Millisecond; ; pause *= 2 {
-		out, err := s.Apply(ctx, item.Target, item.Planned, func(ctx context.Context, live map[string]any) (apply.Planned, error) {
-			return w.again(ctx, item, live)
+		out, err := s.Apply(ctx, write.Task{
+			Target: item.Target, Planned: item.Planned, Prepared: item.stored.request,
+			Replan: func(ctx context.Context, obj map[string]any) (apply.Planned, error) { return w.plan(ctx, item, obj) },
 		})
 		if !w.settling(item, err) {
 			return out, err

@@ -35,7 +35,7 @@ type Item struct {
 
 	found   bool // there is a live form
 	changes bool // there is something to write
-	away    *away
+	stored  stored
 
 	state   state
 	refusal error // the last one, while deferred
@@ -96,7 +96,7 @@ func (j *Job) Resolve(ctx context.Context, objects []object.Object) (*Plan, erro
 // Merge reads and merges every item; what went wrong is in its Err. Then it is decided
 // what becomes of objects that no input has.
 func (p *Plan) Merge(ctx context.Context) {
-	p.shelf = p.Shown && len(p.Items) > shelfFrom
+	p.large = p.Shown && len(p.Items) > largeFrom
 	through := p.count(Reading, len(p.Items))
 	rest := p.readLists(ctx, p.Items, through)
 	p.each(ctx, rest, func(i int) { p.read(ctx, rest[i]) }, through)
@@ -134,9 +134,9 @@ func (p *Plan) merge(ctx context.Context, item *Item, obj map[string]any) {
 			return
 		}
 	}
-	if item.Planned, item.Err = p.again(ctx, item, obj); item.Err == nil {
+	if item.Planned, item.Err = p.plan(ctx, item, obj); item.Err == nil {
 		item.changes = item.Planned.Action != apply.Nothing
-		item.Err = p.lighten(item)
+		item.Err = p.store(item)
 	}
 }
 
@@ -146,8 +146,8 @@ func uid(obj map[string]any) string {
 	return strings.Clone(id) // a part of the server's whole answer, else
 }
 
-// again merges an item with what live is now.
-func (j *Job) again(ctx context.Context, item *Item, obj map[string]any) (apply.Planned, error) {
+// plan merges an item with a live object.
+func (j *Job) plan(ctx context.Context, item *Item, obj map[string]any) (apply.Planned, error) {
 	whole, err := item.Object.Whole()
 	if err != nil {
 		return apply.Planned{}, err
@@ -163,7 +163,7 @@ func (j *Job) again(ctx context.Context, item *Item, obj map[string]any) (apply.
 // Replan merges an item anew with the live form it has, after something about it
 // was decided.
 func (p *Plan) Replan(ctx context.Context, item *Item) {
-	item.Planned, item.Err = p.again(ctx, item, item.Planned.Live)
+	item.Planned, item.Err = p.plan(ctx, item, item.Planned.Live)
 	item.changes = item.Planned.Action != apply.Nothing
 }
 

@@ -119,11 +119,11 @@ func (w *writer) send(ctx context.Context, items []*Item, s stage) {
 }
 
 func (w *writer) sendOne(ctx context.Context, item *Item) {
-	if w.takeFromShelf(ctx, item); item.Err != nil {
+	if w.restore(ctx, item); item.Err != nil {
 		w.through(ctx, item, write.Result{})
 		return
 	}
-	out, err := w.carry(ctx, w.server, item)
+	out, err := w.apply(ctx, w.server, item)
 	switch {
 	case err == nil && isCRD(item.Target.Resource) && !w.Write.DryRun && out.Outcome != write.Unsettled:
 		item.Late = w.API.WaitEstablished(ctx, item.Target, out.Object)
@@ -172,7 +172,7 @@ func (w *writer) untried(item *Item, out write.Result, err error) (write.Result,
 // through marks an item as done and reports what can be reported in input order.
 func (w *writer) through(ctx context.Context, item *Item, out write.Result) {
 	w.mu.Lock()
-	item.Result = w.outcome(out)
+	item.Result = w.result(out)
 	item.state = through
 	if !w.Write.DryRun && (out.Outcome == write.Created || out.Outcome == write.Configured) {
 		item.written = time.Now()
@@ -203,13 +203,13 @@ func (w *writer) next(take bool) *Item {
 
 // present reports an item, all of it, and drops what was there only for that.
 func (w *writer) present(ctx context.Context, item *Item) {
-	if item.away != nil && !item.away.whole { // nothing was sent
-		if w.takeFromShelf(ctx, item); item.Err == nil {
-			item.Result = w.outcome(still(item))
+	if item.stored.form == compressed { // nothing was sent
+		if w.restore(ctx, item); item.Err == nil {
+			item.Result = w.result(still(item))
 		}
 	}
 	w.report(item)
-	w.putAway(item)
+	w.release(item)
 }
 
 // finish reports the rest, which was not written.

@@ -38,7 +38,7 @@ func Writes(p apply.Planned) bool {
 
 // Foreseen is the result that writing p would have, as far as the plan knows: what a
 // run without a server reports, and of an object that is not sent what any run does.
-// Object is nil where p is Prepared.
+// Object is nil where p is not stored whole.
 func Foreseen(p apply.Planned) Result { return Result{}.of(p) }
 
 // Removed is the result of deleting the object that p read.
@@ -61,14 +61,14 @@ func (o Result) of(p apply.Planned) Result {
 	return o
 }
 
-// stored is the result of a write that the server answered with obj. One that came
-// back with the version it was sent with changed nothing. A dry run never comes back
+// stored is the result of a write that the server answered with obj; was is the version
+// of the live object that was merged. One that came back with that version changed nothing. A dry run never comes back
 // with another, so there the values have to tell.
-func (o Result) stored(obj map[string]any, dry bool) Result {
+func (o Result) stored(obj map[string]any, was string, dry bool) Result {
 	p := o.Planned
 	o = o.of(p)
 	o.Object = obj
-	same := !dry && version(obj) == read(p) || dry && p.Prepared == nil && !differ(p.Live, obj)
+	same := !dry && version(obj) == was || dry && p.Final != nil && !differ(p.Live, obj)
 	if p.Action == apply.Change && same {
 		o.Outcome = Unchanged
 	}

@@ -34,9 +34,10 @@ func (r *record) look(live map[string]any, manager string) (others string) {
 }
 
 // landed: the object holds what the plan was sent for. Of a plan that writes another
-// last-applied configuration, that is the mark.
+// last-applied configuration, that is the mark. Of a plan that is not stored whole it is
+// not known.
 func landed(p apply.Planned, live map[string]any) bool {
-	if p.Prepared != nil || live == nil || p.Live != nil && version(live) == version(p.Live) {
+	if p.Final == nil || live == nil || p.Live != nil && version(live) == version(p.Live) {
 		return false
 	}
 	if want := lastapplied.Read(p.Final).Text; want != lastapplied.Read(map[string]any(p.Live)).Text {
@@ -70,7 +71,7 @@ func holdsAny(patch map[string]any, in any) bool {
 // both is a plan as it is reported that was done after another: from where the first
 // began to where the second ends.
 func both(first *apply.Planned, second apply.Planned) *apply.Planned {
-	if first == nil || first.Prepared != nil || second.Prepared != nil {
+	if first == nil || first.Final == nil || second.Final == nil {
 		return &second
 	}
 	out := second

@@ -17,18 +17,18 @@ import (
 // refused is a refusal in terms of what was sent: its paths in the grammar of all other
 // messages, and whose the values are that local does not state. Any other error is
 // returned as it is.
-func (c *carrying) refused(ctx context.Context, err error) error {
+func (c *applying) refused(ctx context.Context, err error) error {
 	var r *cluster.Refusal
 	if !errors.As(err, &r) || len(r.Causes) == 0 && !indexed.MatchString(r.Text) {
 		return err
 	}
 	p := c.out.Planned
-	if p.Prepared != nil && c.replan != nil { // what was sent is not kept, and is made anew
-		live, failed := c.API.Get(ctx, c.target)
+	if c.Prepared != nil { // what was sent is not stored whole, and is made anew
+		live, failed := c.API.Get(ctx, c.Target)
 		if failed != nil && !cluster.IsNotFound(failed) {
 			return err
 		}
-		if p, failed = c.replan(ctx, live); failed != nil {
+		if p, failed = c.Replan(ctx, live); failed != nil {
 			return err
 		}
 	}

@@ -26,7 +26,7 @@ const lostTries = 3
 //
 // Unlike kubectl: which reports the lost answer, and leaves it to the user to find
 // out whether the object was written.
-func (c *carrying) settle(ctx context.Context, cause error) error {
+func (c *applying) settle(ctx context.Context, cause error) error {
 	pause, asked := cluster.RetryAfter(cause)
 	if asked {
 		if err := c.wait(ctx, pause, cause); err != nil {
@@ -40,7 +40,7 @@ func (c *carrying) settle(ctx context.Context, cause error) error {
 		if (asked || cluster.Unanswered(cause)) && c.lost < lostTries {
 			return nil
 		}
-		return fmt.Errorf("%s: %w", c.target, cause)
+		return fmt.Errorf("%s: %w", c.Target, cause)
 	}
 	doubt := "the server's answer to the write was lost"
 	if cluster.IsRefusal(cause) {
@@ -51,7 +51,7 @@ func (c *carrying) settle(ctx context.Context, cause error) error {
 		if errors.Is(cause, context.Canceled) { // there is more to say than that the run was stopped
 			cause = errors.New("interrupted while it was being written")
 		}
-		return fmt.Errorf("%s: %w: %w", c.target, cause, ErrUnknown)
+		return fmt.Errorf("%s: %w: %w", c.Target, cause, ErrUnknown)
 	}
 	switch {
 	case c.out.Planned.Action == apply.Nothing:
@@ -59,22 +59,22 @@ func (c *carrying) settle(ctx context.Context, cause error) error {
 	case again && c.lost < lostTries:
 		return nil
 	case !cluster.Unanswered(cause):
-		return fmt.Errorf("%s: %w", c.target, cause)
+		return fmt.Errorf("%s: %w", c.Target, cause)
 	}
-	return fmt.Errorf("%s: %w: when it was read again it was not written: merge again", c.target, cause)
+	return fmt.Errorf("%s: %w: when it was read again it was not written: merge again", c.Target, cause)
 }
 
 // wait does as a server asks that answers "try again later", for as long in sum as
 // one request may take. Else cause is the error.
-func (c *carrying) wait(ctx context.Context, pause time.Duration, cause error) error {
+func (c *applying) wait(ctx context.Context, pause time.Duration, cause error) error {
 	c.waited += pause
 	if most := c.API.Patience(); c.waited > most {
-		return fmt.Errorf("%s: %w (it has asked to be waited for more than %s in all)", c.target, cause, most)
+		return fmt.Errorf("%s: %w (it has asked to be waited for more than %s in all)", c.Target, cause, most)
 	}
 	select {
 	case <-time.After(pause):
 		return nil
 	case <-ctx.Done():
-		return fmt.Errorf("%s: %w", c.target, ctx.Err())
+		return fmt.Errorf("%s: %w", c.Target, ctx.Err())
 	}
 }

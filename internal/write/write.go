@@ -40,8 +40,18 @@ type Server struct {
 	Trial bool
 }
 
-// Replan merges anew with what live has become.
-type Replan func(ctx context.Context, live map[string]any) (apply.Planned, error)
+// Task is one plan that is to be written.
+type Task struct {
+	Target  cluster.Target
+	Planned apply.Planned
+
+	// Prepared is the request that the plan comes to, where its Live and Final are not
+	// stored; nil where they are.
+	Prepared *apply.Request
+
+	// Replan merges anew with what live has become, nil where there is none any more.
+	Replan func(ctx context.Context, live map[string]any) (apply.Planned, error)
+}
 
 // How often a write that somebody else overtook is merged anew: first bound to
 // the whole object, then only to the values that it replaces, so that whoever
@@ -55,12 +65,12 @@ const (
 // was read: nobody has overtaken it then.
 const stillTries = 5
 
-// Apply sends what p asks for, and nothing where nothing changes. Where the object
+// Apply sends what a plan asks for, and nothing where nothing changes. Where the object
 // was changed meanwhile, it is read and merged anew, a bounded number of times.
 // Where the server's answer was lost, it is read to find out what became of it.
 // What was sent is reported, whatever is found then. The error names the object.
-func (s *Server) Apply(ctx context.Context, t cluster.Target, p apply.Planned, replan Replan) (Result, error) {
-	c := carrying{Server: s, target: t, replan: replan, out: Result{Planned: p}}
+func (s *Server) Apply(ctx context.Context, t Task) (Result, error) {
+	c := applying{Server: s, Task: t, out: Result{Planned: t.Planned}}
 	for try := 0; ; try++ {
 		p := c.out.Planned
 		switch {
@@ -71,7 +81,7 @@ func (s *Server) Apply(ctx context.Context, t cluster.Target, p apply.Planned, r
 			c.settled()
 			return c.out, nil
 		}
-		obj, err := s.send(ctx, t, p, try >= boundTries, &c.out)
+		obj, err := c.send(ctx, try >= boundTries)
 		switch {
 		case err == nil && s.Trial:
 			return c.out, nil
@@ -83,8 +93,8 @@ func (s *Server) Apply(ctx context.Context, t cluster.Target, p apply.Planned, r
 				return c.out, err
 			}
 			continue
-		case !overtaken(err, p):
-			return c.out, fmt.Errorf("%s: %w", t, c.refused(ctx, err))
+		case !c.overtaken(err):
+			return c.out, fmt.Errorf("%s: %w", c.Target, c.refused(ctx, err))
 		}
 		if err := c.retry(ctx, try, err); err != nil {
 			return c.out, err
@@ -92,13 +102,12 @@ func (s *Server) Apply(ctx context.Context, t cluster.Target, p apply.Planned, r
 	}
 }
 
-// carrying is one Apply under way.
-type carrying struct {
+// applying is one Apply under way.
+type applying struct {
 	*Server
 	record
-	target cluster.Target
-	replan Replan
-	out    Result
+	Task                 // Planned is how it began, Prepared nil once it was merged anew
+	out    Result        // its Planned is what is to be sent now
 	read   string        // version of the object, the last time; "" where there is none
 	lost   int           // answers
 	still  int           // answers that say overtaken where nobody was
@@ -106,29 +115,29 @@ type carrying struct {
 }
 
 // retry merges anew after a write that cause says was overtaken.
-func (c *carrying) retry(ctx context.Context, try int, cause error) error {
+func (c *applying) retry(ctx context.Context, try int, cause error) error {
 	if try >= boundTries+pinnedTries {
-		return fmt.Errorf("%s: was changed by others %d times while it was being merged: find out who writes it all the time (kubectl get -w), and merge again: %w", c.target, try+1, cause)
+		return fmt.Errorf("%s: was changed by others %d times while it was being merged: find out who writes it all the time (kubectl get -w), and merge again: %w", c.Target, try+1, cause)
 	}
-	p := c.out.Planned
+	was := c.version()
 	if !c.Write.DryRun {
-		c.remember(p, "the server refused the write as overtaken ("+cause.Error()+")")
+		c.remember(c.out.Planned, "the server refused the write as overtaken ("+cause.Error()+")")
 	}
 	if err := c.reread(ctx, try); err != nil {
 		return err
 	}
-	if c.read != read(p) || cluster.IsUnsupported(cause) {
+	if c.read != was || cluster.IsUnsupported(cause) {
 		return nil
 	}
 	if c.still++; c.still == stillTries {
-		return fmt.Errorf("%s: %w: the server answered this to %d writes, though the object is as it was read before each: nothing was written: look at what stands between you and the server, and merge again", c.target, cause, stillTries)
+		return fmt.Errorf("%s: %w: the server answered this to %d writes, though the object is as it was read before each: nothing was written: look at what stands between you and the server, and merge again", c.Target, cause, stillTries)
 	}
 	return nil
 }
 
 // written ends with a write that the server has confirmed.
-func (c *carrying) written(obj map[string]any) {
-	c.out = c.out.stored(obj, c.Write.DryRun)
+func (c *applying) written(obj map[string]any) {
+	c.out = c.out.stored(obj, c.version(), c.Write.DryRun)
 	if c.done == nil {
 		return
 	}
@@ -141,7 +150,7 @@ func (c *carrying) written(obj map[string]any) {
 
 // settled ends with a merge that finds nothing to do. After a write of the run's own
 // that may have been done, that write is what made the object so, and is reported.
-func (c *carrying) settled() {
+func (c *applying) settled() {
 	live := c.out.Planned.Live
 	c.out = c.out.of(c.out.Planned)
 	if c.sent == nil && c.done == nil || !mayBeFrom(live, c.Write.FieldManager) {
@@ -149,7 +158,7 @@ func (c *carrying) settled() {
 	}
 	c.note(c.doubt + "; read again, the object is as it should be")
 	if c.sent != nil {
-		if c.sent.Prepared == nil {
+		if c.sent.Final != nil {
 			c.changedBy(writers(c.sent.Live, live, c.Write.FieldManager))
 		}
 		c.done = both(c.done, *c.sent)
@@ -160,7 +169,7 @@ func (c *carrying) settled() {
 
 // unsettled ends with conflicts. What was written before others came is reported all
 // the same.
-func (c *carrying) unsettled() {
+func (c *applying) unsettled() {
 	c.out = c.out.of(c.out.Planned)
 	if c.done == nil {
 		return
@@ -171,78 +180,89 @@ func (c *carrying) unsettled() {
 	}
 }
 
-func (c *carrying) note(text string) { c.out.Notes = append(c.out.Notes, text) }
+func (c *applying) note(text string) { c.out.Notes = append(c.out.Notes, text) }
 
 // changedBy notes that somebody else has written the object since it was read.
-func (c *carrying) changedBy(name string) {
+func (c *applying) changedBy(name string) {
 	if name != "" {
 		c.note("was changed by " + name + " since it was read first")
 	}
 }
 
 // overtaken: somebody else wrote between our reading and our writing.
-func overtaken(err error, p apply.Planned) bool {
+func (c *applying) overtaken(err error) bool {
 	switch {
 	case cluster.IsConflict(err), cluster.IsAlreadyExists(err):
 		return true
 	case cluster.IsNotFound(err):
-		return p.Action == apply.Change
+		return c.out.Planned.Action == apply.Change
 	case cluster.IsUnsupported(err):
-		return p.Prepared != nil // what is to be put in place of live has to be made first
+		return c.Prepared != nil // what is to be put in place of live has to be made first
 	}
 	return cluster.IsTestFailed(err)
 }
 
 // reread merges anew with what live is after a moment. The error names the object.
-func (c *carrying) reread(ctx context.Context, try int) error {
+func (c *applying) reread(ctx context.Context, try int) error {
 	pause := time.Duration(1+rand.IntN(20<<min(try, 4))) * time.Millisecond
 	select {
 	case <-time.After(pause):
 	case <-ctx.Done():
-		return fmt.Errorf("%s: %w", c.target, ctx.Err())
+		return fmt.Errorf("%s: %w", c.Target, ctx.Err())
 	}
-	live, err := c.API.Get(ctx, c.target)
+	live, err := c.API.Get(ctx, c.Target)
 	if err != nil && !cluster.IsNotFound(err) {
-		return fmt.Errorf("%s: %w", c.target, err)
+		return fmt.Errorf("%s: %w", c.Target, err)
 	}
 	c.read = version(live)
 	c.changedBy(c.look(live, c.Write.FieldManager))
-	if c.out.Planned, err = c.replan(ctx, live); err != nil {
+	if c.out.Planned, err = c.Replan(ctx, live); err != nil {
 		return err
 	}
+	c.Prepared = nil
 	c.out.Retries++
 	return nil
 }
 
-func (s *Server) send(ctx context.Context, t cluster.Target, p apply.Planned, pinned bool, out *Result) (map[string]any, error) {
-	r, err := p.Request(pinned)
+// send sends the request that the plan comes to. A pinned one is bound to the values that
+// it replaces.
+func (c *applying) send(ctx context.Context, pinned bool) (map[string]any, error) {
+	p := c.out.Planned
+	r, err := c.request(pinned)
 	switch {
 	case err != nil:
 		return nil, err
 	case p.Action == apply.Create:
-		return s.API.Create(ctx, t, r.Body, s.Write)
+		return c.API.Create(ctx, c.Target, r.Body, c.Write)
 	}
-	patch := s.API.MergePatch
+	patch := c.API.MergePatch
 	if r.Type == types.JSONPatchType {
-		patch = s.API.JSONPatch
+		patch = c.API.JSONPatch
 	}
-	obj, err := patch(ctx, t, r.Body, s.Write)
-	if !cluster.IsUnsupported(err) || p.Prepared != nil {
+	obj, err := patch(ctx, c.Target, r.Body, c.Write)
+	if !cluster.IsUnsupported(err) || c.Prepared != nil {
 		return obj, err
 	}
-	obj, err = s.API.Update(ctx, t, p.Final, s.Write)
+	obj, err = c.API.Update(ctx, c.Target, p.Final, c.Write)
 	if err == nil {
-		out.Notes = append(out.Notes, "was replaced whole, as its server takes no patches (bound to the version that was merged: nothing of others is lost)")
+		c.note("was replaced whole, as its server takes no patches (bound to the version that was merged: nothing of others is lost)")
 	}
 	return obj, err
 }
 
-// read is the version of the live object that was merged.
-func read(p apply.Planned) string {
-	if p.Prepared != nil {
-		return p.Prepared.Version
+func (c *applying) request(pinned bool) (apply.Request, error) {
+	if c.Prepared != nil {
+		return *c.Prepared, nil
 	}
-	return version(p.Live)
+	return c.out.Planned.Request(pinned)
+}
+
+// version of the live object that was merged; "" where there was none.
+func (c *applying) version() string {
+	if c.Prepared != nil {
+		return c.Prepared.Version
+	}
+	return version(c.out.Planned.Live)
 }
 
 func version(obj map[string]any) string { return object.Object{Value: obj}.ResourceVersion() }

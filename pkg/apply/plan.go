@@ -95,10 +95,6 @@ type Planned struct {
 
 	// Problems are told: one line each, without the object's name.
 	Problems []string
-
-	// Prepared is the request that the plan comes to, where Live and Final are not stored;
-	// nil where they are. See Prepare.
-	Prepared *Request
 }
 
 // Plan merges one object. The error names the object.

@@ -1,12 +1,10 @@
 package apply
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -31,14 +29,11 @@ type Request struct {
 
 // Request is what is to be sent to write the plan. A pinned one is bound to the values that
 // it replaces, by tests of a JSON patch; any other to the resourceVersion of the object that
-// was merged. A plan whose request is Prepared gives that one.
+// was merged.
 //
 // It is an error if live has no resourceVersion to be bound to, as a write could replace
 // somebody else's. The error does not name the object.
 func (p Planned) Request(pinned bool) (Request, error) {
-	if p.Prepared != nil {
-		return *p.Prepared, nil
-	}
 	r := Request{Version: object.Object{Value: p.Live}.ResourceVersion()}
 	var body any
 	switch p.Action {
@@ -87,23 +82,4 @@ func bound(patch map[string]any, version string) map[string]any {
 	}
 	out["metadata"] = meta
 	return out
-}
-
-// Prepare is the plan with the request that it comes to in place of Live, Final and Result,
-// which take far more room. Merging anew makes a whole plan of it again. The error names
-// the object.
-func (p Planned) Prepare() (Planned, error) {
-	if p.Prepared != nil {
-		return p, nil
-	}
-	r, err := p.Request(false)
-	if err != nil {
-		return p, fmt.Errorf("%s: %w", p.Subject.Name, err)
-	}
-	r.Body = bytes.Clone(r.Body)         // without the room that encoding took
-	r.Version = strings.Clone(r.Version) // a part of the server's whole answer, else
-	p.Prepared = &r
-	p.Live, p.Final, p.Type = nil, nil, nil
-	p.Result, p.Changes, p.Because = nil, nil, nil
-	return p, nil
 }

@@ -24,7 +24,7 @@ func value(t *testing.T, text string) map[string]any {
 	return v
 }
 
-func TestPrepare(t *testing.T) {
+func TestRequest(t *testing.T) {
 	for _, tt := range []struct {
 		reason, live, final string
 		action              Action
@@ -43,28 +43,18 @@ func TestPrepare(t *testing.T) {
 	} {
 		p := Planned{
 			Subject: Subject{Name: "a/a"}, Action: tt.action, Live: value(t, tt.live), Final: value(t, tt.final),
-			Output: strategy.Output{}, Problems: []string{"told"},
+			Output: strategy.Output{},
 		}
-		got, err := p.Prepare()
+		s, err := p.Request(false)
 		if err != nil {
 			t.Errorf("%s: %v", tt.reason, err)
 			continue
 		}
-		s := got.Prepared
 		if string(s.Body) != tt.body || (s.Type == types.JSONPatchType) != tt.json || s.Version != (object.Object{Value: p.Live}).ResourceVersion() {
 			t.Errorf("%s: %q (JSON patch: %t) of version %q, want %q (%t)", tt.reason, s.Body, s.Type == types.JSONPatchType, s.Version, tt.body, tt.json)
 		}
-		if got.Live != nil || got.Final != nil || got.Action != tt.action || len(got.Problems) != 1 {
-			t.Errorf("%s: %+v: the objects are to go, the rest is to stay", tt.reason, got)
-		}
-		if tt.action == Nothing {
-			continue
-		}
-		if again, err := got.Request(false); err != nil || again.Type != s.Type || string(again.Body) != tt.body {
-			t.Errorf("%s: sends %q, %v", tt.reason, again.Body, err)
-		}
 	}
-	if _, err := (Planned{Action: Change, Live: map[string]any{}, Final: map[string]any{"a": "b"}}).Prepare(); err == nil {
+	if _, err := (Planned{Action: Change, Live: map[string]any{}, Final: map[string]any{"a": "b"}}).Request(false); err == nil {
 		t.Error("a change that is bound to no version must not be sent")
 	}
 }

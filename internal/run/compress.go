@@ -1,0 +1,42 @@
+package run
+
+import (
+	"bytes"
+	"compress/flate"
+	"fmt"
+	"io"
+	"sync"
+)
+
+// compressors are used again and again: one takes far more room than a text.
+var compressors = sync.Pool{New: func() any {
+	w, _ := flate.NewWriter(nil, flate.BestSpeed) // its one error is an unknown level
+	return w
+}}
+
+// compress makes a text small: an object with its managedFields to a third.
+func compress(text []byte) ([]byte, error) {
+	w := compressors.Get().(*flate.Writer)
+	defer compressors.Put(w)
+	b := bytes.NewBuffer(make([]byte, 0, len(text)/2))
+	w.Reset(b)
+	if _, err := w.Write(text); err != nil {
+		return nil, fmt.Errorf("cannot be compressed: %w", err)
+	}
+	if err := w.Close(); err != nil {
+		return nil, fmt.Errorf("cannot be compressed: %w", err)
+	}
+	return bytes.Clone(b.Bytes()), nil // without the room that the buffer has grown
+}
+
+var decompressors = sync.Pool{New: func() any { return flate.NewReader(nil) }}
+
+// decompress is the text that was compressed.
+func decompress(small []byte) ([]byte, error) {
+	r := decompressors.Get().(io.ReadCloser)
+	defer decompressors.Put(r)
+	if err := r.(flate.Resetter).Reset(bytes.NewReader(small), nil); err != nil {
+		return nil, err
+	}
+	return io.ReadAll(r)
+}

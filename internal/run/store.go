@@ -1,0 +1,158 @@
+package run
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/write"
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/object"
+)
+
+// Needs says what of the items has to be there until the run ends. Of an object whose
+// merge has something to report, all sides are.
+type Needs uint8
+
+// What is needed.
+const (
+	Everything Needs = iota // local, live and result
+	Changes                 // the same, of objects that a merge changes
+	Outcomes                // what becomes of each, and what is to be sent until it is
+)
+
+// largeFrom is from how many items on a plan that is to be shown waits compressed for its
+// turn: whole it takes some 70 KB, its two sides as text 5 or less. Fewer stay whole,
+// since to merge them anew takes time.
+const largeFrom = 200
+
+// stored is what is there of an item while it waits for its turn. An item is a recipe,
+// its Object and its Target: whatever is not stored can be made again.
+type stored struct {
+	form
+	live    []byte         // compressed JSON, in the form of that name; nil where there is no live object
+	request *apply.Request // what is to be sent, in the form prepared
+}
+
+// form is what a stored item consists of.
+type form uint8
+
+const (
+	whole      form = iota // its plan
+	prepared               // the request that the plan comes to, and what is to be reported
+	compressed             // its action; the plan is made again of both sides
+	restored               // its plan, which was compressed, until it is reported
+)
+
+// store evicts what nobody needs of an item that was just merged.
+func (p *Plan) store(item *Item) error {
+	planned := item.Planned
+	switch {
+	case planned.Final == nil: // it was, and is not merged anew
+		return nil
+	case p.Needs == Outcomes && !notable(planned) && !item.consulted(),
+		p.Needs == Changes && planned.Action == apply.Nothing && !notable(planned) && !item.consulted():
+		return item.prepare()
+	case p.large && len(planned.Conflicts) == 0 && !item.consulted(): // conflicts are asked about, and reported twice
+		return item.compress()
+	}
+	item.Object, item.stored = planned.Subject.Object, stored{}
+	return nil
+}
+
+// consulted: what it was and what it becomes shows what other objects wait for.
+func (i *Item) consulted() bool {
+	switch kindOf(i.Target.Resource) {
+	case "Namespace", "apiextensions.k8s.io/CustomResourceDefinition", "admissionregistration.k8s.io/ValidatingWebhookConfiguration", "admissionregistration.k8s.io/MutatingWebhookConfiguration":
+		return true
+	}
+	return false
+}
+
+// notable: there is a note on values, or a conflict, for which the sides are needed.
+func notable(p apply.Planned) bool {
+	return len(p.Conflicts)+len(p.Settled)+len(p.Removed)+len(p.Undecided) > 0
+}
+
+// prepare stores the request of an item in place of its sides, which take far more room.
+func (i *Item) prepare() error {
+	p := &i.Planned
+	r, err := p.Request(false)
+	if err != nil {
+		return fmt.Errorf("%s: %w", i.Target, err)
+	}
+	r.Body = bytes.Clone(r.Body)         // without the room that encoding took
+	r.Version = strings.Clone(r.Version) // a part of the server's whole answer, else
+	i.stored = stored{form: prepared, request: &r}
+	i.Object = i.Object.Packed()
+	p.Subject.Object = i.Object
+	p.Live, p.Final, p.Type = nil, nil, nil
+	p.Result, p.Changes, p.Because = nil, nil, nil
+	return nil
+}
+
+// compress stores the live object of an item in place of its plan, all but its action.
+func (i *Item) compress() error {
+	s := stored{form: compressed}
+	if p := i.Planned; p.Live != nil {
+		text, err := object.Encode(p.Live)
+		if err != nil {
+			return fmt.Errorf("%s: cannot be written as JSON: %w", i.Target, err)
+		}
+		if s.live, err = compress(text); err != nil {
+			return fmt.Errorf("%s: %w", i.Target, err)
+		}
+	}
+	i.stored = s
+	i.evict()
+	return nil
+}
+
+// evict leaves no more of the item's plan and result than what became of it.
+func (i *Item) evict() {
+	i.Object = i.Object.Packed()
+	i.Planned = apply.Planned{Subject: apply.Subject{Object: i.Object, Name: i.Planned.Name}, Action: i.Planned.Action}
+	i.Result.Planned, i.Result.Object, i.stored.request = i.Planned, nil, nil
+}
+
+// restore makes the plan of a compressed item again, of what it was made of before.
+func (p *Plan) restore(ctx context.Context, item *Item) {
+	if item.Err != nil || item.stored.form != compressed {
+		return
+	}
+	var obj map[string]any
+	if item.stored.live != nil {
+		text, err := decompress(item.stored.live)
+		var v any
+		if err == nil {
+			v, err = merge.ReadJSON(text)
+		}
+		if err != nil {
+			item.Err = fmt.Errorf("%s: cannot be read again: %w", item.Target, err)
+			return
+		}
+		obj, _ = v.(map[string]any)
+	}
+	if item.Planned, item.Err = p.plan(ctx, item, obj); item.Err == nil {
+		item.stored = stored{form: restored}
+	}
+}
+
+// result is what is needed of an item's result.
+func (p *Plan) result(r write.Result) write.Result {
+	if p.Needs == Outcomes {
+		r.Object = nil
+	}
+	return r
+}
+
+// release evicts what was needed to report an item. A conflict is reported once more at
+// the end.
+func (p *Plan) release(item *Item) {
+	waited := item.stored.form == compressed || item.stored.form == restored
+	if (p.Needs == Outcomes || waited) && !item.consulted() && len(item.Result.Planned.Conflicts) == 0 {
+		item.evict()
+	}
+}
