@@ -47,8 +47,8 @@ func (e *env) ask(ctx context.Context, s *session, r askRequest) error {
 	}
 	t := e.terminal(r.inputs.stdin() || r.plan.replace.stdin())
 	if t == nil {
-		fmt.Fprintln(e.ErrOut, "note: --policy=ask: there is no terminal to ask on; conflicts are left to you, as with --policy=strict")
-		return nil
+		const text = "there is no terminal to ask on; conflicts are left to you, as with --policy=strict"
+		return e.remark(diff.Note{Object: "--policy=ask", Kind: noteProblem, Text: text}, "note: --policy=ask: "+text)
 	}
 	defer t.close()
 	a := &asker{terminal: t, secrets: r.secrets}

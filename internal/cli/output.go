@@ -120,9 +120,14 @@ func (f *outputFlags) oneByOne() bool {
 // conflicts is what most forms say.
 func (v view) conflicts() bool { return false }
 
+// became is what became of an object, in the words of kubectl apply.
+func (v view) became(item *run.Item) string {
+	return fmt.Sprint(item.Result.Outcome) + v.mode.suffix()
+}
+
 // line is the outcome line of an object.
 func (v view) line(w io.Writer, item *run.Item) error {
-	_, err := fmt.Fprintf(w, "%s %s%s\n", oneLine(item.Target.String()), item.Result.Outcome, v.mode.suffix())
+	_, err := fmt.Fprintf(w, "%s %s\n", oneLine(item.Target.String()), v.became(item))
 	return err
 }
 
@@ -174,7 +179,8 @@ func (f *dryForm) object(item *run.Item) error {
 	if _, err := f.Out.Write(text); err != nil {
 		return err
 	}
-	return f.line(f.ErrOut, item)
+	name, became := oneLine(item.Target.String()), f.became(item)
+	return f.remark(diff.Note{Object: name, Kind: noteOutcome, Text: became}, name+" "+became)
 }
 
 func (f *dryForm) close(context.Context) error { return nil }
@@ -206,7 +212,8 @@ func without(m map[string]any, keys ...string) map[string]any {
 func (v view) disclose(item *run.Item) {
 	if redact.IsSecretKind(item.Target.Group, item.Target.Kind) && !v.secrets {
 		form, _, _ := strings.Cut(v.output, "=")
-		fmt.Fprintf(v.ErrOut, "note: %s: -o %s prints its values\n", oneLine(item.Target.String()), form)
+		name, text := oneLine(item.Target.String()), "-o "+form+" prints its values"
+		_ = v.remark(diff.Note{Object: name, Kind: noteShown, Text: text}, "note: "+name+": "+text) // what is on stdout counts
 	}
 }
 

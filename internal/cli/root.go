@@ -18,6 +18,7 @@ type env struct {
 	flags    *genericclioptions.ConfigFlags
 	warnings *warnings
 	line     *progress // nil where nobody is told how far the run is
+	json     bool      // what is on stderr is for programs: --notes=json
 }
 
 // verbs are the sub-commands. To add one is to add a file and a row.
@@ -48,7 +49,7 @@ func newRoot(e *env) *cobra.Command {
 		quietLogs(cmd.Flags(), e.warnings)
 		e.showSecrets(cmd.Flags())
 		notes := cmd.Flags().Lookup("notes")
-		e.warnings.json = notes != nil && notes.Value.String() == "json"
+		e.json = notes != nil && notes.Value.String() == "json"
 	}
 	root.SetFlagErrorFunc(flagError)
 	root.SetUsageTemplate(usage)

@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"encoding/json"
 	"flag"
+	"fmt"
 	"io"
 	"os"
 	"sync"
@@ -9,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 	"k8s.io/klog/v2"
 
+	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 )
 
@@ -50,6 +53,26 @@ func (e *env) showSecrets(flags *pflag.FlagSet) {
 	if shown, err := flags.GetBool("show-secrets"); ok && err == nil {
 		r.shown = shown
 	}
+}
+
+// The kinds of lines on standard error that no report has.
+const (
+	noteOutcome diff.NoteKind = "outcome" // of a dry run, whose result is on standard output
+	noteShown   diff.NoteKind = "shown"   // values of a Secret are printed
+)
+
+// remark prints a line about an object: the words for people that it is given, or, where
+// programs read, JSON of the same.
+func (e *env) remark(n diff.Note, words string) error {
+	if e.json {
+		text, err := json.Marshal(n)
+		if err != nil {
+			return err
+		}
+		words = string(text)
+	}
+	_, err := fmt.Fprintln(e.line.beside(e.ErrOut), words)
+	return err
 }
 
 // direct is a stream as it was given to the process: for who needs to know whether it

@@ -33,7 +33,6 @@ type warnings struct {
 	*env
 	mu   sync.Mutex
 	off  bool // none is printed
-	json bool // as notes
 	all  []warning
 	seen map[warning]bool
 }
