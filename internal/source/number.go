@@ -4,12 +4,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"math/big"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/object"
 	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
 )
 
@@ -75,24 +75,10 @@ func rounded(path merge.Path, text string) (what, why string) {
 	switch {
 	case err != nil:
 		return "number", "is out of the API's range; quote it if it is a string"
-	case !changed(text, f):
+	case !object.Rounded(text, f):
 		return "", ""
 	case slices.ContainsFunc(path, func(s merge.Step) bool { return s.Name == "data" || s.Name == "stringData" }):
 		return "number", out
 	}
 	return "number " + text, fmt.Sprintf("would be stored as %s: %s", strconv.FormatFloat(f, 'g', -1, 64), out)
-}
-
-// changed says whether a number's text stands for another value than f, which is
-// what float64 makes of it.
-func changed(text string, f float64) bool {
-	if _, err := strconv.ParseInt(text, 10, 64); err == nil || len(text) < 16 {
-		return false
-	}
-	was, ok := new(big.Rat).SetString(text)
-	if !ok {
-		return true
-	}
-	is, ok := new(big.Rat).SetString(strconv.FormatFloat(f, 'g', -1, 64))
-	return !ok || was.Cmp(is) != 0
 }

@@ -1,7 +1,3 @@
-// Package apply works out, for one local object and its live form, what is to be
-// written: it finds the original and the schema, has them merged, and puts the
-// new last-applied annotation on the result. It refuses to read objects and to
-// send anything; schemas come from whoever it is given.
 package apply
 
 import (
@@ -76,6 +72,17 @@ const (
 	Create
 	Change
 )
+
+// String is what a plan comes to, in one word.
+func (a Action) String() string {
+	switch a {
+	case Create:
+		return "create"
+	case Change:
+		return "change"
+	}
+	return "nothing"
+}
 
 // Planned is what is to be done with one object.
 type Planned struct {

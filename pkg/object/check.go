@@ -1,6 +1,7 @@
 package object
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -76,10 +77,14 @@ func (o Object) checkMeta(meta map[string]any, fail func(path, what string) erro
 
 // Place is where the object stands, with its kind and name where it has them.
 func (o Object) Place() string {
-	if o.Kind() == "" || o.Name() == "" {
-		return o.Origin.String()
+	switch at := o.Origin.String(); {
+	case o.Kind() == "" || o.Name() == "":
+		return cmp.Or(at, "the object")
+	case at == "":
+		return o.String()
+	default:
+		return at + ": " + o.String()
 	}
-	return fmt.Sprintf("%s: %s", o.Origin, o)
 }
 
 // Describe is what a JSON value is, for an error: "the number 3", "a string". A text itself is not in it.
