@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
+	"github.com/kubectl-merge/kubectl-merge/pkg/patch"
 	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 )
 
@@ -226,17 +227,17 @@ func (f patchForm) object(item *run.Item) error {
 		return f.line(f.ErrOut, item)
 	}
 	p := item.Result.Planned
-	patch := map[string]any{}
+	body := map[string]any{}
 	switch p.Action {
 	case apply.Create:
-		patch = p.Final
+		body = p.Final
 	case apply.Change:
-		patch, _ = diff.MergePatch(p.Live, p.Final)
+		body, _ = patch.Merge(p.Live, p.Final)
 	}
-	if patch["data"] != nil {
+	if body["data"] != nil {
 		f.disclose(item)
 	}
-	text, err := json.Marshal(patch)
+	text, err := json.Marshal(body)
 	if err == nil {
 		_, err = fmt.Fprintf(f.Out, "%s\n", diff.SpellJSON(text))
 	}

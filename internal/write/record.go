@@ -4,9 +4,9 @@ import (
 	"slices"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
-	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/patch"
 )
 
 // record is what a run has to report whatever it finds when it reads again: the
@@ -46,8 +46,8 @@ func landed(p apply.Planned, live map[string]any) bool {
 	if p.Action == apply.Create {
 		return false // somebody else made it, for all one can see
 	}
-	patch, _ := diff.MergePatch(p.Live, p.Final)
-	return holdsAny(patch, live)
+	sent, _ := patch.Merge(p.Live, p.Final)
+	return holdsAny(sent, live)
 }
 
 // holdsAny: one of a merge patch's values is in a value.

@@ -16,6 +16,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/object"
+	"github.com/kubectl-merge/kubectl-merge/pkg/patch"
 )
 
 // API is what a Server needs of an API server; *cluster.Cluster has it.
@@ -272,6 +273,6 @@ func version(obj map[string]any) string { return object.Object{Value: obj}.Resou
 func differ(was, is map[string]any) bool {
 	a, _ := lastapplied.Strip(was, false)
 	b, _ := lastapplied.Strip(is, false)
-	_, changed := diff.MergePatch(a, b)
+	_, changed := patch.Merge(a, b)
 	return changed
 }

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/object"
+	"github.com/kubectl-merge/kubectl-merge/pkg/patch"
 	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 	"github.com/kubectl-merge/kubectl-merge/pkg/strategy"
@@ -218,10 +218,10 @@ func (p *Planned) stamp() error {
 }
 
 func (p *Planned) differs() bool {
-	if _, sayable := diff.Sayable(p.Live, p.Final); !sayable {
+	if _, expressible := patch.Expressible(p.Live, p.Final); !expressible {
 		return true
 	}
-	_, changed := diff.MergePatch(p.Live, p.Final)
+	_, changed := patch.Merge(p.Live, p.Final)
 	return changed
 }
 

@@ -8,8 +8,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/object"
+	"github.com/kubectl-merge/kubectl-merge/pkg/patch"
 )
 
 // Request is the write that a plan comes to.
@@ -58,14 +58,14 @@ var errUnbound = errors.New("metadata.resourceVersion: the server gave none, so 
 
 // patch is the patch from Live to Final: a merge patch where it can express the change.
 func (p Planned) patch(version string, pinned bool) (types.PatchType, any) {
-	_, expressible := diff.Sayable(p.Live, p.Final)
+	_, expressible := patch.Expressible(p.Live, p.Final)
 	if expressible && !pinned {
-		patch, _ := diff.MergePatch(p.Live, p.Final)
-		return types.MergePatchType, bound(patch, version)
+		body, _ := patch.Merge(p.Live, p.Final)
+		return types.MergePatchType, bound(body, version)
 	}
-	ops := diff.JSONPatch(p.Live, p.Final, diff.JSONPatchOptions{PinAbsent: true})
+	ops := patch.JSON(p.Live, p.Final, patch.Options{PinAbsent: true})
 	if !pinned {
-		ops = append([]diff.Op{{Op: "test", Path: "/metadata/resourceVersion", Value: version}}, ops...)
+		ops = append([]patch.Op{{Op: "test", Path: "/metadata/resourceVersion", Value: version}}, ops...)
 	}
 	return types.JSONPatchType, ops
 }

@@ -1,7 +1,6 @@
 package diff_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 
@@ -32,23 +31,4 @@ func ExampleUnified() {
 	// +  password: '*** (after)'
 	//  kind: Secret
 	// true <nil>
-}
-
-// The two ways to say a change to an API server.
-func ExampleJSONPatch() {
-	live := jsonObject(`{"spec":{"replicas":5,"paused":true}}`)
-	result := jsonObject(`{"spec":{"replicas":3}}`)
-	patch, _ := diff.MergePatch(live, result)
-	text, _ := json.Marshal(patch)
-	fmt.Printf("%s\n", text)
-	for _, op := range diff.JSONPatch(live, result, diff.JSONPatchOptions{}) {
-		text, _ := json.Marshal(op)
-		fmt.Printf("%s\n", text)
-	}
-	// Output:
-	// {"spec":{"paused":null,"replicas":3}}
-	// {"op":"test","path":"/spec/paused","value":true}
-	// {"op":"remove","path":"/spec/paused"}
-	// {"op":"test","path":"/spec/replicas","value":5}
-	// {"op":"replace","path":"/spec/replicas","value":3}
 }

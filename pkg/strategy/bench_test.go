@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 	"sigs.k8s.io/kustomize/kyaml/yaml/merge3"
 
-	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/patch"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 	"github.com/kubectl-merge/kubectl-merge/pkg/strategy"
 )
@@ -95,8 +95,8 @@ func ourThreeWay(original, local, live []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	patch, _ := diff.MergePatch(sides[2], out.Result)
-	if _, err := encoded(patch); err != nil {
+	body, _ := patch.Merge(sides[2], out.Result)
+	if _, err := encoded(body); err != nil {
 		return nil, err
 	}
 	return encoded(out.Result)

@@ -4,9 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/patch"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 	"github.com/kubectl-merge/kubectl-merge/pkg/strategy"
 )
@@ -43,8 +43,8 @@ func ExamplePlan() {
 		fmt.Println(err)
 		return
 	}
-	patch, _ := diff.MergePatch(live, out.Result)
-	text, err := json.Marshal(patch)
+	body, _ := patch.Merge(live, out.Result)
+	text, err := json.Marshal(body)
 	fmt.Println(string(text), err)
 	// Output:
 	// {"spec":{"ports":[{"port":53,"protocol":"UDP","targetPort":53},{"port":53,"protocol":"TCP"}]}} <nil>

@@ -12,6 +12,7 @@ import (
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/patch"
 	"github.com/kubectl-merge/kubectl-merge/pkg/strategy"
 )
 
@@ -37,8 +38,8 @@ func (c Case) Outcome() (map[string]string, error) {
 		"changes":     changes(out.Changes),
 		"told":        told(out),
 	}
-	if patch, changed := diff.MergePatch(c.Input.Triple.Live, out.Result); changed && c.Input.Triple.Live != nil {
-		if files["patch.json"], err = indented(patch); err != nil {
+	if p, changed := patch.Merge(c.Input.Triple.Live, out.Result); changed && c.Input.Triple.Live != nil {
+		if files["patch.json"], err = indented(p); err != nil {
 			return nil, err
 		}
 	}

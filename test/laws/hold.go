@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/patch"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
@@ -126,15 +126,15 @@ func Soundness(live any, p merge.Plan) []Breach {
 	if _, isMap := live.(map[string]any); !isMap {
 		return found
 	}
-	if _, sayable := diff.Sayable(live, p.Result); sayable {
+	if _, expressible := patch.Expressible(live, p.Result); expressible {
 		got := live
-		if patch, changed := diff.MergePatch(live, p.Result); changed {
-			got = diff.ApplyMergePatch(live, patch)
+		if m, changed := patch.Merge(live, p.Result); changed {
+			got = patch.ApplyMerge(live, m)
 		}
 		check("the merge patch", got, nil, result)
 	}
-	for _, o := range []diff.JSONPatchOptions{{}, {ByIndex: true, PinAbsent: true}} {
-		got, err := diff.ApplyJSONPatch(live, diff.JSONPatch(live, p.Result, o))
+	for _, o := range []patch.Options{{}, {ByIndex: true, PinAbsent: true}} {
+		got, err := patch.ApplyJSON(live, patch.JSON(live, p.Result, o))
 		check("the JSON patch", got, err, result)
 	}
 	return found

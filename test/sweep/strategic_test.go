@@ -12,9 +12,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/jsonmergepatch"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 
-	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/patch"
 	types "github.com/kubectl-merge/kubectl-merge/pkg/schema"
 	"github.com/kubectl-merge/kubectl-merge/pkg/strategy"
 	"github.com/kubectl-merge/kubectl-merge/test/laws"
@@ -144,22 +144,22 @@ func (p pair) byKubectl(by strategy.Strategy, k kind) (any, error) {
 	}
 	was := []byte(p.read.Text)
 	if !by.NeedsStruct || k.object == nil {
-		patch, err := jsonmergepatch.CreateThreeWayJSONMergePatch(was, p.modified, live)
+		body, err := jsonmergepatch.CreateThreeWayJSONMergePatch(was, p.modified, live)
 		if err != nil {
 			return nil, err
 		}
-		v, err := merge.ReadJSON(patch)
-		return diff.ApplyMergePatch(p.Live, v), err
+		v, err := merge.ReadJSON(body)
+		return patch.ApplyMerge(p.Live, v), err
 	}
 	meta, err := strategicpatch.NewPatchMetaFromStruct(k.object)
 	if err != nil {
 		return nil, err
 	}
-	patch, err := strategicpatch.CreateThreeWayMergePatch(was, p.modified, live, meta, true)
+	body, err := strategicpatch.CreateThreeWayMergePatch(was, p.modified, live, meta, true)
 	if err != nil {
 		return nil, err
 	}
-	result, err := strategicpatch.StrategicMergePatch(live, patch, k.object)
+	result, err := strategicpatch.StrategicMergePatch(live, body, k.object)
 	if err != nil {
 		return nil, err
 	}

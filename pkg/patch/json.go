@@ -1,4 +1,4 @@
-package diff
+package patch
 
 import (
 	"encoding/json"
@@ -29,9 +29,9 @@ func (o Op) MarshalJSON() ([]byte, error) {
 	return json.Marshal(m)
 }
 
-// JSONPatchOptions of JSONPatch. With the zero value lists are replaced whole and
+// Options of JSON. With the zero value lists are replaced whole and
 // the patch is plain RFC 6902.
-type JSONPatchOptions struct {
+type Options struct {
 	// ByIndex replaces single entries where a list keeps its length. Each is pinned
 	// whole, its merge keys included, so that an entry which moved meanwhile is
 	// never taken for another.
@@ -43,18 +43,18 @@ type JSONPatchOptions struct {
 	PinAbsent bool
 }
 
-// JSONPatch gives the operations that turn live into result, in path order, each
+// JSON gives the operations that turn live into result, in path order, each
 // after a test of the value that it replaces or removes: applied to an object
 // in which one of these has changed meanwhile, the patch fails as a whole. No
 // operation means no difference.
-func JSONPatch(live, result any, o JSONPatchOptions) []Op {
-	p := jsonPatcher{JSONPatchOptions: o}
+func JSON(live, result any, o Options) []Op {
+	p := jsonPatcher{Options: o}
 	p.value("", live, result)
 	return p.ops
 }
 
 type jsonPatcher struct {
-	JSONPatchOptions
+	Options
 	ops []Op
 }
 
@@ -154,10 +154,10 @@ func unescapePointer(s string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(s, "~1", "/"), "~0", "~")
 }
 
-// ApplyJSONPatch gives v with the operations applied, or an error naming the
+// ApplyJSON gives v with the operations applied, or an error naming the
 // first that cannot be. A test for null passes where nothing is, as on an API
 // server.
-func ApplyJSONPatch(v any, ops []Op) (any, error) {
+func ApplyJSON(v any, ops []Op) (any, error) {
 	for i, op := range ops {
 		var keys []string
 		if op.Path != "" {

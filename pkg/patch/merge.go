@@ -1,4 +1,4 @@
-package diff
+package patch
 
 import (
 	"maps"
@@ -7,15 +7,15 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// MergePatch gives the smallest JSON merge patch (RFC 7386) that turns live into
+// Merge gives the smallest JSON merge patch (RFC 7386) that turns live into
 // result, both objects, and whether there is anything to patch: without a
 // difference the patch is nil. Lists and everything in them are replaced whole,
 // which is all that RFC 7386 can say. Values are compared literally: who does not
 // want a respelled value written keeps live's spelling in result.
 //
-// Where Sayable is false, no merge patch leads to result; the one returned leaves
+// Where Expressible is false, no merge patch leads to result; the one returned leaves
 // out what cannot be said.
-func MergePatch(live, result any) (patch map[string]any, changed bool) {
+func Merge(live, result any) (patch map[string]any, changed bool) {
 	from, _ := live.(map[string]any)
 	to, _ := result.(map[string]any)
 	if merge.Identical(from, to) {
@@ -41,7 +41,7 @@ func mergePatch(from, to map[string]any) map[string]any {
 		switch {
 		case isMap && wasMap:
 			patch[k] = mergePatch(was, m)
-		case v == nil && !had: // not sayable, and a null would do nothing
+		case v == nil && !had: // not expressible, and a null would do nothing
 		default:
 			patch[k] = v
 		}
@@ -49,13 +49,13 @@ func mergePatch(from, to map[string]any) map[string]any {
 	return patch
 }
 
-// Sayable says whether a merge patch can lead from live to result on an API
+// Expressible says whether a merge patch can lead from live to result on an API
 // server. It cannot set a field or a map's entry to null; the path of the first
 // such null is returned. A null that live has in the same place needs no saying.
 // RFC 7386 lets a list hold objects with nulls, but the API server's library
 // (evanphx/json-patch v4) drops them, so they count too; a null that is itself
 // the entry of a list arrives.
-func Sayable(live, result any) (merge.Path, bool) {
+func Expressible(live, result any) (merge.Path, bool) {
 	to, ok := result.(map[string]any)
 	if !ok {
 		return nil, result != nil || live == nil
@@ -68,7 +68,7 @@ func Sayable(live, result any) (merge.Path, bool) {
 		}
 		p, found := nullIn(to[k])
 		if _, deeper := old.(map[string]any); deeper && found {
-			p, found = sayNot(old, to[k])
+			p, found = inexpressible(old, to[k])
 		}
 		if found {
 			return append(merge.Path{{Kind: merge.FieldStep, Name: k}}, p...), false
@@ -77,9 +77,9 @@ func Sayable(live, result any) (merge.Path, bool) {
 	return nil, true
 }
 
-// sayNot is Sayable turned round, for a value that live has as an object.
-func sayNot(live, result any) (merge.Path, bool) {
-	p, ok := Sayable(live, result)
+// inexpressible is Expressible turned round, for a value that live has as an object.
+func inexpressible(live, result any) (merge.Path, bool) {
+	p, ok := Expressible(live, result)
 	return p, !ok
 }
 
@@ -104,9 +104,9 @@ func nullIn(v any) (merge.Path, bool) {
 	return nil, false
 }
 
-// ApplyMergePatch gives v with an RFC 7386 patch applied. A patch that is no
+// ApplyMerge gives v with an RFC 7386 patch applied. A patch that is no
 // object replaces v.
-func ApplyMergePatch(v, patch any) any {
+func ApplyMerge(v, patch any) any {
 	p, ok := patch.(map[string]any)
 	if !ok {
 		return patch
@@ -121,7 +121,7 @@ func ApplyMergePatch(v, patch any) any {
 			delete(out, k)
 			continue
 		}
-		out[k] = ApplyMergePatch(out[k], e)
+		out[k] = ApplyMerge(out[k], e)
 	}
 	return out
 }

@@ -1,4 +1,4 @@
-package diff_test
+package patch_test
 
 import (
 	"encoding/json"
@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/patch"
 )
 
 func read(t testing.TB, text string) any {
@@ -52,14 +52,14 @@ func TestMergePatch(t *testing.T) {
 	} {
 		t.Run(c.reason, func(t *testing.T) {
 			live, result := read(t, c.live), read(t, c.result)
-			patch, changed := diff.MergePatch(live, result)
-			if d := cmp.Diff(c.want, show(t, patch)); d != "" {
+			body, changed := patch.Merge(live, result)
+			if d := cmp.Diff(c.want, show(t, body)); d != "" {
 				t.Error(d)
 			}
 			if changed != (c.want != "null") {
 				t.Errorf("changed = %v", changed)
 			}
-			p, ok := diff.Sayable(live, result)
+			p, ok := patch.Expressible(live, result)
 			if c.unsayable == "" {
 				c.unsayable = "." // the empty path
 			}
@@ -73,7 +73,7 @@ func TestMergePatch(t *testing.T) {
 func TestJSONPatch(t *testing.T) {
 	for _, c := range []struct {
 		reason, live, result string
-		o                    diff.JSONPatchOptions
+		o                    patch.Options
 		want                 []string
 	}{
 		{reason: "nothing to do", live: `{"a":[1]}`, result: `{"a":[1]}`},
@@ -95,11 +95,11 @@ func TestJSONPatch(t *testing.T) {
 		},
 		{
 			reason: "or by index, the entry pinned with its keys", live: `{"l":[{"n":"a","v":1},2]}`, result: `{"l":[{"n":"a","v":2},2]}`,
-			o:    diff.JSONPatchOptions{ByIndex: true},
+			o:    patch.Options{ByIndex: true},
 			want: []string{`{"op":"test","path":"/l/0","value":{"n":"a","v":1}}`, `{"op":"replace","path":"/l/0","value":{"n":"a","v":2}}`},
 		},
 		{
-			reason: "a list that grows is never touched by index", live: `{"l":[1]}`, result: `{"l":[2,1]}`, o: diff.JSONPatchOptions{ByIndex: true},
+			reason: "a list that grows is never touched by index", live: `{"l":[1]}`, result: `{"l":[2,1]}`, o: patch.Options{ByIndex: true},
 			want: []string{`{"op":"test","path":"/l","value":[1]}`, `{"op":"replace","path":"/l","value":[2,1]}`},
 		},
 		{
@@ -110,13 +110,13 @@ func TestJSONPatch(t *testing.T) {
 			},
 		},
 		{
-			reason: "absence is pinned where asked", live: `{}`, result: `{"a":1}`, o: diff.JSONPatchOptions{PinAbsent: true},
+			reason: "absence is pinned where asked", live: `{}`, result: `{"a":1}`, o: patch.Options{PinAbsent: true},
 			want: []string{`{"op":"test","path":"/a","value":null}`, `{"op":"add","path":"/a","value":1}`},
 		},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
 			var got []string
-			for _, op := range diff.JSONPatch(read(t, c.live), read(t, c.result), c.o) {
+			for _, op := range patch.JSON(read(t, c.live), read(t, c.result), c.o) {
 				got = append(got, show(t, op))
 			}
 			if d := cmp.Diff(c.want, got); d != "" {
@@ -129,18 +129,18 @@ func TestJSONPatch(t *testing.T) {
 func TestApplyJSONPatchFails(t *testing.T) {
 	for _, c := range []struct {
 		reason, on string
-		op         diff.Op
+		op         patch.Op
 	}{
-		{"the value is another one", `{"a":1}`, diff.Op{Op: "test", Path: "/a", Value: json.Number("2")}},
-		{"an absence that is none any more", `{"a":1}`, diff.Op{Op: "test", Path: "/a"}},
-		{"what is not there cannot be removed", `{}`, diff.Op{Op: "remove", Path: "/a"}},
-		{"nor replaced", `{}`, diff.Op{Op: "replace", Path: "/a"}},
-		{"nor tested below", `{}`, diff.Op{Op: "test", Path: "/a/b"}},
-		{"a list has no such index", `{"a":[1]}`, diff.Op{Op: "replace", Path: "/a/1"}},
-		{"a scalar has nothing inside", `{"a":1}`, diff.Op{Op: "add", Path: "/a/b"}},
+		{"the value is another one", `{"a":1}`, patch.Op{Op: "test", Path: "/a", Value: json.Number("2")}},
+		{"an absence that is none any more", `{"a":1}`, patch.Op{Op: "test", Path: "/a"}},
+		{"what is not there cannot be removed", `{}`, patch.Op{Op: "remove", Path: "/a"}},
+		{"nor replaced", `{}`, patch.Op{Op: "replace", Path: "/a"}},
+		{"nor tested below", `{}`, patch.Op{Op: "test", Path: "/a/b"}},
+		{"a list has no such index", `{"a":[1]}`, patch.Op{Op: "replace", Path: "/a/1"}},
+		{"a scalar has nothing inside", `{"a":1}`, patch.Op{Op: "add", Path: "/a/b"}},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
-			if got, err := diff.ApplyJSONPatch(read(t, c.on), []diff.Op{c.op}); err == nil {
+			if got, err := patch.ApplyJSON(read(t, c.on), []patch.Op{c.op}); err == nil {
 				t.Errorf("got %s", show(t, got))
 			}
 		})
@@ -163,19 +163,19 @@ func TestPatchesAreSound(t *testing.T) {
 		fail := func(form string, got any) {
 			t.Fatalf("seed %d: %s: live %s result %s: got %s", seed, form, show(t, live), show(t, result), show(t, got))
 		}
-		patch, changed := diff.MergePatch(live, result)
-		if _, ok := diff.Sayable(live, result); !ok {
+		body, changed := patch.Merge(live, result)
+		if _, ok := patch.Expressible(live, result); !ok {
 			unsayable++
-		} else if got := diff.ApplyMergePatch(live, patchOr(patch, changed)); show(t, got) != show(t, result) {
-			fail("merge patch "+show(t, patch), got)
+		} else if got := patch.ApplyMerge(live, patchOr(body, changed)); show(t, got) != show(t, result) {
+			fail("merge patch "+show(t, body), got)
 		}
-		for _, o := range []diff.JSONPatchOptions{{}, {ByIndex: true}, {PinAbsent: true}} {
-			ops := diff.JSONPatch(live, result, o)
-			got, err := diff.ApplyJSONPatch(live, ops)
+		for _, o := range []patch.Options{{}, {ByIndex: true}, {PinAbsent: true}} {
+			ops := patch.JSON(live, result, o)
+			got, err := patch.ApplyJSON(live, ops)
 			if err != nil || show(t, got) != show(t, result) || changed != (len(ops) > 0) {
 				fail(fmt.Sprintf("json patch %s (%v)", show(t, ops), err), got)
 			}
-			if _, err := diff.ApplyJSONPatch(result, ops); err == nil && changed && !addsOnly(ops) && !strings.Contains(before, "null") {
+			if _, err := patch.ApplyJSON(result, ops); err == nil && changed && !addsOnly(ops) && !strings.Contains(before, "null") {
 				fail("a pinned patch went through on another object: "+show(t, ops), result)
 			}
 		}
@@ -195,7 +195,7 @@ func patchOr(patch map[string]any, changed bool) any {
 	return patch
 }
 
-func addsOnly(ops []diff.Op) bool {
+func addsOnly(ops []patch.Op) bool {
 	for _, op := range ops {
 		if op.Op != "add" {
 			return false
