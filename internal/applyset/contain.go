@@ -23,6 +23,8 @@ func (m Member) IsCRD() bool { return m.GroupKind == crdKind }
 
 // Contain decides about the Namespaces and CustomResourceDefinitions among the decisions:
 // one that holds anything which is not deleted itself is kept. The rest stays as it is.
+//
+// Unlike kubectl: which deletes it, and everybody's objects with it.
 func (r Run) Contain(decisions []Decision, in Contents) []Decision {
 	gone := map[string]bool{}
 	if r.Disband {

@@ -52,6 +52,8 @@ var (
 // Decide says what becomes of each member that the run has not merged; nothing of those
 // that it has. Namespaces and CustomResourceDefinitions among the deletions are decided by
 // Contain, once it is known what they hold.
+//
+// Unlike kubectl: which deletes whatever carries the label.
 func (r Run) Decide(members []Member) []Decision {
 	var out []Decision
 	seen := map[string]bool{}

@@ -221,7 +221,7 @@ func (e *env) confirm(ctx context.Context, s *session, r askRequest, f *pruneFla
 		return nil
 	}
 	if mode != dryNone {
-		p.Note("", why+": a run asks first, or needs --yes")
+		p.Note(p.Target.String(), why+": a run asks first, or needs --yes")
 		return nil
 	}
 	t := e.terminal(r.inputs.stdin() || r.plan.replace.stdin())

@@ -146,6 +146,9 @@ func (c *Cluster) searchGroup(ctx context.Context, group string, is func(Resourc
 			failed = err
 			continue
 		}
+		if len(c.groups[gv.String()]) == 0 { // the group is registered, and whatever serves it is silent
+			failed = fmt.Errorf("%s is registered, and what serves it does not answer", gv)
+		}
 		for _, r := range c.groups[gv.String()] {
 			if is(r) {
 				return r, nil

@@ -36,6 +36,8 @@ func (e *errKept) Error() string { return e.Reason }
 // its state, that the decision was made on: whoever marks it to be kept meanwhile is in
 // time. What is gone, or on its way out, counts as deleted. The error is an *errKept where
 // it is to be kept now.
+//
+// Unlike kubectl: whose deletion is of whatever has that name by then.
 func (d *deletion) do(ctx context.Context) error {
 	for lost, try := 0, 0; ; try++ {
 		d.how.UID, d.how.ResourceVersion = d.member.UID, d.member.ResourceVersion

@@ -57,7 +57,7 @@ func (s *Set) Members(ctx context.Context, in Where) (Members, error) {
 			out.Gone = append(out.Gone, gk)
 		case down(err):
 			out.Down = append(out.Down, gk)
-			s.Note("", fmt.Sprintf("%s: cannot be listed, and so nothing of this kind is pruned: %s", gk, err))
+			s.Note(s.Target.String(), fmt.Sprintf("%s: cannot be listed, and so nothing of this kind is pruned: %s", gk, err))
 		case err != nil:
 			return Members{}, fmt.Errorf("%s: cannot be listed, so that nobody knows what belongs to the set: %w", gk, err)
 		}
@@ -137,7 +137,7 @@ func (s *Set) resolve(ctx context.Context) error {
 		var unknown *cluster.UnknownKindError
 		switch {
 		case errors.As(err, &unknown):
-			s.Note("", fmt.Sprintf("%s: the server does not have this resource any more, and so %s has no members of it", text, s.Target))
+			s.Note(s.Target.String(), fmt.Sprintf("%s: the server does not have this resource any more, and so the set has no members of it", text))
 		case err != nil:
 			return fmt.Errorf("%s: metadata.annotations[%q]: %w", s.Target, applyset.ResourcesAnnotation, err)
 		default:

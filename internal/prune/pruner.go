@@ -131,7 +131,7 @@ func (p *Pruner) list(ctx context.Context) (Members, error) {
 	found, err := p.Members(ctx, Where{Kinds: all.Kinds, Namespaces: all.AllNamespaces(), Limit: p.Limit})
 	for _, gk := range found.Gone {
 		if !p.makes(gk) {
-			p.Note("", fmt.Sprintf("%s: the server does not have this kind any more, and so %s has no members of it", gk, p.Target))
+			p.Note(p.Target.String(), fmt.Sprintf("%s: the server does not have this kind any more, and so the set has no members of it", gk))
 		}
 	}
 	return found, err

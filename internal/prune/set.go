@@ -23,7 +23,7 @@ type Set struct {
 	Parent applyset.Parent
 
 	// Note reports what is neither an error nor about an object of the run; about is what
-	// it is about, "" for the set.
+	// it is about.
 	Note func(about, text string)
 }
 
@@ -87,8 +87,9 @@ const forcing = "somebody else has written what says what the set holds: it is w
 // does no harm.
 const storeTries = 3
 
-// Store writes the parent, unless it says all of that already. It returns the set as it is
-// stored then.
+// Store writes the parent, unless it says all of that already.
+//
+// Unlike kubectl: which writes it twice in every run.
 func (s *Set) Store(ctx context.Context, p applyset.Parent) error {
 	if s.Parent.Says(p) {
 		return nil

@@ -15,6 +15,8 @@ type Membership struct {
 
 // OtherSet is the error of an object that is part of another set. It is never taken over
 // silently: the other set would delete it, or stop deleting it.
+//
+// Unlike kubectl: which writes its own label over the other.
 type OtherSet struct {
 	Object string // deployment.apps/web
 	ID     string // of the set that it is part of
