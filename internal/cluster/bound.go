@@ -57,8 +57,8 @@ func (b *bounded) RoundTrip(req *http.Request) (*http.Response, error) {
 	if s, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil {
 		if time.Duration(s) > maxPause/time.Second {
 			resp.Header.Del("Retry-After")
-		} else if later, ok := req.Context().Value(laterKey{}).(*later); ok {
-			later.asked, later.pause = true, max(time.Duration(s)*time.Second, minPause)
+		} else if pause, ok := req.Context().Value(pauseKey{}).(*time.Duration); ok {
+			*pause = max(time.Duration(s)*time.Second, minPause)
 		}
 	}
 	limit := int64(maxAnswer)
@@ -69,14 +69,10 @@ func (b *bounded) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// later is when a server wants to be asked again, for whoever sent the request: the
-// client itself keeps the answer's header to itself.
-type later struct {
-	asked bool
-	pause time.Duration
-}
-
-type laterKey struct{}
+// pauseKey is under what the context of a request holds a duration, to be set to the time
+// after which the server wants to be asked again: the client does not pass on the
+// answer's header.
+type pauseKey struct{}
 
 // WrappedRoundTripper lets the client find the transport below.
 func (b *bounded) WrappedRoundTripper() http.RoundTripper { return b.next }

@@ -34,8 +34,8 @@ type Refusal struct {
 	// and is not to be printed.
 	Message string
 
-	later  later // when the server wants to be asked again
-	tested bool  // a JSON patch was sent, and one of its tests did not hold
+	Pause      time.Duration // after which the server wants to be asked again; 0: it does not say
+	TestFailed bool          // a JSON patch was sent, and one of its tests did not hold
 }
 
 // ofTest: a JSON patch was refused for one of its tests. The API server then gives no
@@ -64,7 +64,7 @@ func IsUnsupported(err error) bool { return refused(err, http.StatusUnsupportedM
 // it was.
 func IsTestFailed(err error) bool {
 	var r *Refusal
-	return errors.As(err, &r) && r.tested
+	return errors.As(err, &r) && r.TestFailed
 }
 
 // IsInvalid says that the object was looked at and found wrong (422).
@@ -77,10 +77,10 @@ func IsForbidden(err error) bool { return refused(err, http.StatusForbidden) }
 // false where it did not (429 and 5xx with Retry-After).
 func RetryAfter(err error) (time.Duration, bool) {
 	var r *Refusal
-	if !errors.As(err, &r) || !r.later.asked || r.Code != http.StatusTooManyRequests && r.Code < http.StatusInternalServerError {
+	if !errors.As(err, &r) || r.Pause == 0 || r.Code != http.StatusTooManyRequests && r.Code < http.StatusInternalServerError {
 		return 0, false
 	}
-	return r.later.pause, true
+	return r.Pause, true
 }
 
 // IsRefusal says that the server answered, and said no.

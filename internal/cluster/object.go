@@ -69,7 +69,7 @@ func (c *Cluster) JSONPatch(ctx context.Context, t Target, patch any, w Write) (
 	stored, err := c.send(ctx, t, "patch", c.patch(t, types.JSONPatchType), patch, w)
 	var r *Refusal
 	if errors.As(err, &r) {
-		r.tested = r.ofTest()
+		r.TestFailed = r.ofTest()
 	}
 	return stored, err
 }
@@ -154,14 +154,14 @@ func (c *Cluster) answer(ctx context.Context, t Target, verb string, req *rest.R
 	if redact.IsSecretKind(t.Group, t.Kind) {
 		ctx = discreet(ctx)
 	}
-	var again later
+	var pause time.Duration
 	ctx = context.WithValue(ctx, subjectKey{}, t)
-	result := req.Do(context.WithValue(ctx, laterKey{}, &again))
+	result := req.Do(context.WithValue(ctx, pauseKey{}, &pause))
 	if err := result.Error(); err != nil { // Raw's own error lacks what the server said
 		err = c.explain(err, t, verb)
 		var r *Refusal
 		if errors.As(err, &r) {
-			r.later = again
+			r.Pause = pause
 		}
 		return nil, err
 	}

@@ -1,0 +1,183 @@
+package write
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+)
+
+// times is an answer that is given again and again.
+func times(n int, a answer) []answer { return slices.Repeat([]answer{a}, n) }
+
+// TestApply: what is sent, how often, and what is reported of it, whatever comes between.
+func TestApply(t *testing.T) {
+	gone := func(map[string]any) map[string]any { return nil }
+	for _, tt := range []struct {
+		reason   string
+		live     func(*testing.T) map[string]any // nil: not there
+		a        string                          // what local has
+		policy   string
+		prepared bool
+		dry      bool
+		answers  []answer
+		read     error
+		log      string
+		outcome  Outcome
+		notes    []string
+		err      string
+	}{
+		{reason: "a new object", a: "1", log: "create", outcome: Created},
+		{reason: "a change", live: one, a: "2", log: "patch", outcome: Configured},
+		{reason: "nothing to do", live: one, a: "1", log: "", outcome: Unchanged},
+		{reason: "the server changes nothing: its version stays", live: one, a: "2", answers: []answer{{}}, log: "patch", outcome: Unchanged},
+		{reason: "a prepared request is sent as it is", live: one, a: "2", prepared: true, log: "patch", outcome: Configured},
+		{reason: "a conflict is left: nothing is sent", live: contested, a: "2", policy: "strict", log: "", outcome: Unsettled},
+		{reason: "a refusal is final", live: one, a: "2", answers: []answer{{error: forbidden}}, log: "patch", err: "configmap/conf: forbidden"},
+
+		{reason: "others were faster: read and merged again", live: one, a: "2", answers: []answer{{error: conflict, by: with("x", "data", "b")}}, log: "patch get patch", outcome: Configured},
+		{reason: "and so where the request was prepared", live: one, a: "2", prepared: true, answers: []answer{{error: conflict, by: with("x", "data", "b")}}, log: "patch get patch", outcome: Configured},
+		{reason: "others wrote what local has", live: one, a: "2", answers: []answer{{error: conflict, by: func(obj map[string]any) map[string]any {
+			return patched(obj, map[string]any{"data": map[string]any{"a": "2"}})
+		}}}, log: "patch get patch", outcome: Configured},
+		{reason: "somebody created it first", a: "1", answers: []answer{{error: &cluster.Refusal{Code: 409, Reason: metav1.StatusReasonAlreadyExists, Text: "already exists"}, by: with("1", "data", "a")}}, log: "create get patch", outcome: Configured},
+		{reason: "somebody deleted it: it is created again", live: one, a: "2", answers: []answer{{error: missing, by: gone}}, log: "patch get create", outcome: Created},
+		{reason: "whoever writes all the time loses after five tries, by a patch bound to values", live: one, a: "2", answers: times(5, answer{error: conflict, by: counter()}), log: "patch get patch get patch get patch get patch get json patch", outcome: Configured},
+		{reason: "a server that says overtaken where nobody was", live: one, a: "2", answers: times(9, answer{error: conflict}), log: "patch get patch get patch get patch get patch get",
+			err: "configmap/conf: the object has been modified: the server answered this to 5 writes, though the object is as it was read before each: nothing was written: look at what stands between you and the server, and merge again"},
+		{reason: "a conflict that comes up meanwhile is left", live: one, a: "2", policy: "strict", answers: []answer{{error: conflict, by: with("3", "data", "a")}}, log: "patch get", outcome: Unsettled},
+		{reason: "it cannot be read again", live: one, a: "2", answers: []answer{{error: conflict}}, read: forbidden, log: "patch get", err: "configmap/conf: forbidden"},
+
+		{reason: "the answer is lost, the write was done", live: one, a: "2", answers: []answer{{error: lost, done: true}}, log: "patch get", outcome: Configured,
+			notes: []string{"the server's answer to the write was lost; read again, the object is as it should be"}},
+		{reason: "the answer is lost, the object was created", a: "2", answers: []answer{{error: lost, done: true}}, log: "create get", outcome: Created,
+			notes: []string{"the server's answer to the write was lost; read again, the object is as it should be"}},
+		{reason: "the answer is lost, and so was the request", live: one, a: "2", answers: []answer{{error: lost}}, log: "patch get patch", outcome: Configured},
+		{reason: "it was done, and others have written since", live: one, a: "2", answers: []answer{{error: lost, done: true, by: with("3", "data", "a")}}, log: "patch get patch", outcome: Configured,
+			notes: []string{"the server's answer to the write was lost; it was done, and merged again with what others changed since"}},
+		{reason: "it is lost again and again", live: one, a: "2", answers: times(3, answer{error: lost}), log: "patch get patch get patch get",
+			err: "configmap/conf: its answer broke off: when it was read again it was not written: merge again"},
+		{reason: "nobody can know what became of it", live: one, a: "2", answers: []answer{{error: lost}}, read: lost, log: "patch get",
+			err: "configmap/conf: its answer broke off: " + ErrUnknown.Error()},
+		{reason: "trouble behind the server, which the object shows was none", live: one, a: "2", answers: []answer{{error: failing, done: true}}, log: "patch get", outcome: Configured,
+			notes: []string{"the server answered the write with an error (etcd has no leader); read again, the object is as it should be"}},
+		{reason: "trouble behind the server", live: one, a: "2", answers: []answer{{error: failing}}, log: "patch get", err: "configmap/conf: etcd has no leader"},
+		{reason: "a server that asks for patience gets it", live: one, a: "2", answers: times(2, answer{error: busy}), log: "patch get patch get patch", outcome: Configured},
+		{reason: "but not for ever", live: one, a: "2", answers: times(3, answer{error: busy}), log: "patch get patch get patch",
+			err: "configmap/conf: too many requests (it has asked to be waited for more than 5s in all)"},
+
+		{reason: "a server without patches gets the whole object", live: one, a: "2", answers: []answer{{error: noPatches}}, log: "patch update", outcome: Configured,
+			notes: []string{"was replaced whole, as its server takes no patches (bound to the version that was merged: nothing of others is lost)"}},
+		{reason: "which is made again where only the patch is there", live: one, a: "2", prepared: true, answers: times(2, answer{error: noPatches}), log: "patch get patch update", outcome: Configured,
+			notes: []string{"was replaced whole, as its server takes no patches (bound to the version that was merged: nothing of others is lost)"}},
+
+		{reason: "a dry run", live: one, a: "2", dry: true, log: "patch", outcome: Configured},
+		{reason: "a dry run whose answer is lost is tried again", live: one, a: "2", dry: true, answers: times(2, answer{error: lost}), log: "patch patch patch", outcome: Configured},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := &script{answers: slices.Clone(tt.answers), read: tt.read}
+			if tt.live != nil {
+				s.live = tt.live(t)
+			}
+			policy := "apply"
+			if tt.policy != "" {
+				policy = tt.policy
+			}
+			todo := task(t, s, tt.a, policy)
+			if tt.prepared {
+				todo = preparedTask(t, s, tt.a, policy)
+			}
+			server := Server{API: s, Write: cluster.Write{FieldManager: manager, DryRun: tt.dry}}
+			got, err := server.Apply(t.Context(), todo)
+			if log := strings.Join(s.log, " "); log != tt.log {
+				t.Errorf("%s: sent %q, want %q", tt.reason, log, tt.log)
+			}
+			if text := errorText(err); text != tt.err {
+				t.Errorf("%s:\ngot  %s\nwant %s", tt.reason, text, tt.err)
+			}
+			if err == nil && got.Outcome != tt.outcome {
+				t.Errorf("%s: %s, want %s", tt.reason, got.Outcome, tt.outcome)
+			}
+			if !slices.Equal(got.Notes, tt.notes) {
+				t.Errorf("%s: notes %q, want %q", tt.reason, got.Notes, tt.notes)
+			}
+		})
+	}
+}
+
+// one is the live object whose value is 1, as applied.
+func one(t *testing.T) map[string]any { return applied(t, "1") }
+
+// contested is the same, with a value that somebody else has set since.
+func contested(t *testing.T) map[string]any { return set(applied(t, "1"), "3", "data", "a") }
+
+// counter is somebody who writes status all the time.
+func counter() func(map[string]any) map[string]any {
+	n := 0
+	return func(obj map[string]any) map[string]any {
+		n++
+		return set(obj, strings.Repeat("x", n), "status", "count")
+	}
+}
+
+func errorText(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+// TestTrial: of a trial only the error is of interest.
+func TestTrial(t *testing.T) {
+	s := &script{live: one(t)}
+	server := Server{API: s, Write: cluster.Write{DryRun: true}, Trial: true}
+	if got, err := server.Apply(t.Context(), preparedTask(t, s, "2", "apply")); err != nil || got.Outcome != "" || got.Object != nil {
+		t.Errorf("%+v, %v", got, err)
+	}
+	s.answers = []answer{{error: forbidden}}
+	if _, err := server.Apply(t.Context(), preparedTask(t, s, "2", "apply")); errorText(err) != "configmap/conf: forbidden" {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestInterrupted: what became of a write that was cut off is found out, if there is time.
+func TestInterrupted(t *testing.T) {
+	s := &script{live: one(t), answers: []answer{{error: context.Canceled, done: true}}}
+	server := Server{API: s, Write: cluster.Write{FieldManager: manager}}
+	if got, err := server.Apply(t.Context(), task(t, s, "2", "apply")); err != nil || got.Outcome != Configured {
+		t.Errorf("%s, %v", got.Outcome, err)
+	}
+	s = &script{live: one(t), answers: []answer{{error: context.Canceled}}}
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	todo := task(t, s, "2", "apply")
+	if _, err := server.with(s).Apply(ctx, todo); !errors.Is(err, ErrUnknown) || !strings.Contains(err.Error(), "interrupted while it was being written") {
+		t.Errorf("%v", err)
+	}
+}
+
+func (s Server) with(api API) *Server {
+	s.API = api
+	return &s
+}
+
+// TestForeseen: what a run without a server reports is what the plan says.
+func TestForeseen(t *testing.T) {
+	for _, tt := range []struct {
+		live   map[string]any
+		a      string
+		want   Outcome
+		writes bool
+	}{{nil, "1", Created, true}, {one(t), "2", Configured, true}, {one(t), "1", Unchanged, false}, {contested(t), "2", Unsettled, false}} {
+		p := task(t, &script{live: tt.live}, tt.a, "strict").Planned
+		if got := Foreseen(p); got.Outcome != tt.want || Writes(p) != tt.writes || got.Object == nil {
+			t.Errorf("%v: %s, writes: %t; want %s, %t", tt.live, got.Outcome, Writes(p), tt.want, tt.writes)
+		}
+	}
+}
