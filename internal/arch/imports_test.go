@@ -85,13 +85,14 @@ type pkg struct {
 	Standard   bool
 	GoFiles    []string
 	Imports    []string
+	Module     struct{ Path string }
 }
 
 // list gives the packages that patterns match, with all that they depend on if
 // deps says so.
 func list(t *testing.T, deps bool, patterns ...string) []pkg {
 	t.Helper()
-	args := []string{"-C", "../..", "list", "-json=ImportPath,Name,Dir,Standard,GoFiles,Imports"}
+	args := []string{"-C", "../..", "list", "-json=ImportPath,Name,Dir,Standard,GoFiles,Imports,Module"}
 	if deps {
 		args = append(args, "-deps")
 	}
