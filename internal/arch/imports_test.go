@@ -34,7 +34,7 @@ var arrows = map[string][]string{
 	"internal/parallel":     {},
 	"internal/editor":       {},
 
-	"pkg/apply":       {"pkg/diff", "pkg/lastapplied", "pkg/patch", "pkg/merge", "pkg/object", "pkg/redact", "pkg/schema", "pkg/strategy"},
+	"pkg/apply":       {"pkg/lastapplied", "pkg/patch", "pkg/merge", "pkg/object", "pkg/redact", "pkg/schema", "pkg/strategy"},
 	"pkg/strategy":    {"pkg/lastapplied", "pkg/merge", "pkg/schema"},
 	"pkg/schema":      {"pkg/merge", "pkg/redact"},
 	"pkg/redact":      {"pkg/merge"},

@@ -164,7 +164,7 @@ func (f *dryForm) object(item *run.Item) error {
 	}
 	obj := any(item.Result.Object)
 	if !f.secrets {
-		_, obj = diff.MaskFields(live, obj, item.Result.Planned.Sensitive)
+		_, obj = redact.Mask(live, obj, item.Result.Planned.Sensitive)
 	}
 	obj = lastapplied.Without(obj)
 	text, err := diff.YAML(f.trimmed(obj))

@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 )
 
 // viewVerb prints what was applied last.
@@ -103,7 +104,7 @@ func (v *viewVerb) show(o kept, was lastapplied.Original) error {
 func (v *viewVerb) text(o kept, was lastapplied.Original, conf any) ([]byte, error) {
 	hidden := conf
 	if !v.secrets && was.State != lastapplied.Blanked {
-		_, hidden = diff.MaskFields(nil, conf, v.planner.Sensitive(o.subject(), merge.Triple{Original: conf, Local: o.subject().Value, Live: o.live}))
+		_, hidden = redact.Mask(nil, conf, v.planner.Sensitive(o.subject(), merge.Triple{Original: conf, Local: o.subject().Value, Live: o.live}))
 	}
 	masked := !merge.Equal(conf, hidden, nil)
 	if masked {

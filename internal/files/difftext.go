@@ -74,7 +74,7 @@ func (h Hiding) masked(old, now string) (string, string, error) {
 }
 
 func (h Hiding) mask(i id, was, will any) (any, any) {
-	return diff.MaskFields(was, will, h.Rules.Sensitive(i.ruled(merge.Triple{Local: will, Live: was})))
+	return redact.Mask(was, will, h.Rules.Sensitive(i.ruled(merge.Triple{Local: will, Live: was})))
 }
 
 func byIdentity(f *yamldoc.File) map[id]any {

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"unicode/utf8"
 
-	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/object"
@@ -170,7 +169,8 @@ func (m meaning) value(p merge.Path, v any, before string) string {
 	if m.secret && len(p) > 0 && (!redact.Open(p[0].Name, nil) || redact.Copies(p[len(p)-1].Name)) {
 		return ""
 	}
-	v = diff.MaskAt(p, v, m.sensitive)
+	_, hidden := redact.MaskAt(redact.Place{Path: p, Secret: -1}, merge.Opt{}, merge.Some(v), m.sensitive)
+	v = hidden.Value
 	var text string
 	switch v := v.(type) {
 	case string:

@@ -2,6 +2,7 @@ package diff
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -67,7 +68,7 @@ func labelled(at, text string) string {
 }
 
 func (d *differences) maps(at string, a, b map[string]any) {
-	for _, name := range eachKeySorted(a, b) {
+	for _, name := range keysOf(a, b) {
 		v, had := a[name]
 		w, has := b[name]
 		place := at + merge.Path{merge.Named(name)}.String()
@@ -86,10 +87,12 @@ func (d *differences) maps(at string, a, b map[string]any) {
 	}
 }
 
-func eachKeySorted(a, b map[string]any) []string {
-	keys := eachKey(a, b)
-	slices.Sort(keys)
-	return keys
+// keysOf are the keys of either map, in order.
+func keysOf(a, b map[string]any) []string {
+	all := make(map[string]any, len(a)+len(b))
+	maps.Copy(all, a)
+	maps.Copy(all, b)
+	return slices.Sorted(maps.Keys(all))
 }
 
 // lists pairs the entries that are not the same on both sides by what names them, and

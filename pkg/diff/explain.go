@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 )
 
 // Explanation says of every field of an object where its value comes from.
@@ -73,7 +74,7 @@ func isBookkeeping(p merge.Path) bool {
 	if len(p) < 2 || p[0].Name != "metadata" {
 		return len(p) > 0 && p[0].Name == "status"
 	}
-	return slices.Contains(bookkeeping, p[1].Name) || len(p) == 3 && p[2].Name == lastApplied
+	return slices.Contains(bookkeeping, p[1].Name) || len(p) == 3 && p[2].Name == redact.LastApplied
 }
 
 func (t Told) row(b merge.Because, d merge.Disagreement, disagree bool) Row {

@@ -54,28 +54,18 @@ func (t Told) mask(p merge.Path, s sides) sides {
 	if t.ShowSecrets {
 		return s
 	}
-	depth := t.secretDepth(p)
-	hide := masking{t.Sensitive}
-	local := wrap(p, s.local, depth)
-	live, now := hide.mask(wrap(p, s.live, depth), local)
-	out := sides{local: unwrap(p, now, s.local), live: unwrap(p, live, s.live)}
+	at := redact.Place{Path: p, Secret: t.secretDepth(p)}
+	var out sides
+	out.live, out.local = redact.MaskAt(at, s.live, s.local, t.Sensitive)
 	switch {
 	case alike(s.original, s.local):
 		out.original = out.local
 	case alike(s.original, s.live):
 		out.original = out.live
 	default:
-		original, _ := hide.mask(wrap(p, s.original, depth), nil)
-		out.original = unwrap(p, original, s.original)
+		out.original, _ = redact.MaskAt(at, s.original, merge.Opt{}, t.Sensitive)
 	}
 	return out
-}
-
-// MaskAt is MaskFields of a value alone, by the path that leads to it in its object, which
-// is no Secret: what is hidden depends on the names around it.
-func MaskAt(p merge.Path, v any, sensitive redact.Fields) any {
-	_, hidden := MaskFields(nil, wrap(p, merge.Some(v), -1), sensitive)
-	return unwrap(p, hidden, merge.Some(v)).Value
 }
 
 // secrets is where Secrets are in what is told of.
@@ -139,50 +129,6 @@ func (t Told) secretDepth(p merge.Path) int {
 		}
 	}
 	return -1
-}
-
-// wrap puts a value back where it came from, in an object that has nothing else but
-// what says what it is: the kind of a Secret, and the keys of entries.
-func wrap(p merge.Path, o merge.Opt, secret int) any {
-	if !o.Set {
-		return nil
-	}
-	v := o.Value
-	for i := len(p) - 1; i >= 0; i-- {
-		if p[i].Kind != merge.FieldStep {
-			v = []any{v}
-			continue
-		}
-		m := map[string]any{}
-		if i > 0 {
-			for _, k := range p[i-1].Keys {
-				m[k.Name] = k.Value
-			}
-		}
-		if i == secret {
-			m["kind"], m["apiVersion"], m["metadata"] = "Secret", "v1", map[string]any{}
-		}
-		m[p[i].Name] = v
-		v = m
-	}
-	return v
-}
-
-func unwrap(p merge.Path, v any, was merge.Opt) merge.Opt {
-	if !was.Set {
-		return was
-	}
-	for _, s := range p {
-		switch c := v.(type) {
-		case map[string]any:
-			v = c[s.Name]
-		case []any:
-			v = c[0]
-		default:
-			return merge.Some(v) // hidden whole, further up
-		}
-	}
-	return merge.Some(v)
 }
 
 // by names a value's owner, with a space before it; "" if nobody knows.

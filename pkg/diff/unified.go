@@ -82,7 +82,7 @@ func Unified(w io.Writer, d Doc, o Options) (changed bool, err error) {
 func Texts(d Doc, o Options) (live, result string, err error) {
 	a, b := d.Live, d.Result
 	if !o.ShowSecrets {
-		a, b = MaskFields(a, b, d.Sensitive)
+		a, b = redact.Mask(a, b, d.Sensitive)
 	}
 	if !o.ShowManagedFields {
 		a, b = quiet(a, b)
@@ -134,9 +134,9 @@ func hush(v any, status bool) any {
 		delete(meta, name)
 	}
 	if notes, ok := meta["annotations"].(map[string]any); ok {
-		if _, ok := notes[lastApplied]; ok {
+		if _, ok := notes[redact.LastApplied]; ok {
 			notes = maps.Clone(notes)
-			delete(notes, lastApplied)
+			delete(notes, redact.LastApplied)
 			meta["annotations"] = notes
 			if len(notes) == 0 {
 				delete(meta, "annotations")

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
+	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	types "github.com/kubectl-merge/kubectl-merge/pkg/schema"
 	"github.com/kubectl-merge/kubectl-merge/pkg/strategy"
@@ -51,7 +52,7 @@ var forms = map[string]func(w io.Writer, s diff.Section) error{
 		return explains(w, s, diff.ExplainYAML)
 	},
 	"masked": func(w io.Writer, s diff.Section) error {
-		a, b := diff.Mask(s.Live, s.Plan.Result)
+		a, b := redact.Mask(s.Live, s.Plan.Result, nil)
 		return json.NewEncoder(w).Encode([]any{a, b})
 	},
 }

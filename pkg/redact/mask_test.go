@@ -1,11 +1,31 @@
-package diff_test
+package redact_test
 
 import (
+	"encoding/json"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 )
+
+func read(t *testing.T, text string) any {
+	t.Helper()
+	v, err := merge.ReadJSON([]byte(text))
+	if err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	return v
+}
+
+func show(t *testing.T, v any) string {
+	t.Helper()
+	b, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
 
 func TestMask(t *testing.T) {
 	for _, c := range []struct{ reason, live, result, wantLive, wantResult string }{
@@ -50,7 +70,7 @@ func TestMask(t *testing.T) {
 		t.Run(c.reason, func(t *testing.T) {
 			live, result := read(t, c.live), read(t, c.result)
 			before := show(t, live) + show(t, result)
-			a, b := diff.Mask(live, result)
+			a, b := redact.Mask(live, result, nil)
 			if d := cmp.Diff(c.wantLive, show(t, a)); d != "" {
 				t.Errorf("live: %s", d)
 			}

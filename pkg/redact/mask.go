@@ -1,0 +1,172 @@
+package redact
+
+import (
+	"maps"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
+
+// What stands in a Secret's place; the words are kubectl diff's
+// (k8s.io/kubectl/pkg/cmd/diff.Masker).
+const (
+	masked       = "***"
+	maskedBefore = "*** (before)"
+	maskedAfter  = "*** (after)"
+)
+
+// Mask hides what this package names in two forms of an object, or of a List, so that a
+// value that differs is recognizable as such: the values of Secrets, the environment
+// variables whose name asks for it, the manifests of Secrets in text, and the sensitive
+// fields (nil: there are none). Either form may be nil. What holds nothing of the kind is
+// returned as it is.
+//
+// Unlike kubectl: stringData, Lists, the annotations that copy an object and
+// environment variables are masked too; kubectl diff prints their values.
+func Mask(live, result any, sensitive Fields) (liveMasked, resultMasked any) {
+	return masking{sensitive}.mask(live, result)
+}
+
+// masking walks both forms at once. A Secret is known by its kind wherever it
+// stands, so that Lists and templates need no knowledge of their own.
+type masking struct {
+	fields Fields // below the values it is at
+}
+
+func (m masking) mask(a, b any) (any, any) {
+	x, xMap := a.(map[string]any)
+	y, yMap := b.(map[string]any)
+	if xMap || yMap {
+		x, y = m.maps(x, y)
+		return m.keep(xMap, x, a), m.keep(yMap, y, b)
+	}
+	k, kList := a.([]any)
+	l, lList := b.([]any)
+	if kList || lList {
+		k, l = m.lists(k, l)
+		return m.keepList(kList, k, a), m.keepList(lList, l, b)
+	}
+	return maskText(a, b, maskedBefore), maskText(b, a, maskedAfter)
+}
+
+// maskText hides a text that holds the manifest of a Secret.
+func maskText(v, other any, differs string) any {
+	if s, ok := v.(string); ok && HoldsSecret(s) {
+		return veil(v, other, other != nil, differs)
+	}
+	return v
+}
+
+// keep gives the masked form, or the value itself where it is of another kind
+// than its counterpart. It is then masked alone.
+func (m masking) keep(is bool, masked map[string]any, v any) any {
+	if is {
+		return masked
+	}
+	return m.alone(v)
+}
+
+func (m masking) keepList(is bool, masked []any, v any) any {
+	if is {
+		return masked
+	}
+	return m.alone(v)
+}
+
+func (m masking) alone(v any) any {
+	if v == nil {
+		return nil
+	}
+	out, _ := m.mask(v, nil)
+	return out
+}
+
+func (m masking) maps(x, y map[string]any) (map[string]any, map[string]any) {
+	x, y = m.annotations(x, y)
+	secret := IsSecret(x) || IsSecret(y) // what became of a Secret may have its values still
+	for _, k := range eachKey(x, y) {
+		whole, below := m.fields.Below(merge.Named(k))
+		if whole || secret && !(Open(k, x[k]) && Open(k, y[k])) || k == "stringData" {
+			x, y = maskField(x, y, k)
+			continue
+		}
+		if Copies(k) {
+			continue // masked above
+		}
+		v, had := x[k]
+		w, has := y[k]
+		if k == "env" {
+			v, w = maskEnv(v, w)
+		}
+		mv, mw := masking{below}.mask(v, w)
+		if had && !merge.Identical(x[k], mv) {
+			x = with(x, k, mv)
+		}
+		if has && !merge.Identical(y[k], mw) {
+			y = with(y, k, mw)
+		}
+	}
+	return x, y
+}
+
+// maskField masks one map of values.
+func maskField(x, y map[string]any, field string) (map[string]any, map[string]any) {
+	v, had := x[field]
+	w, has := y[field]
+	if had && v != nil {
+		x = with(x, field, maskValues(v, w, has, maskedBefore))
+	}
+	if has && w != nil {
+		y = with(y, field, maskValues(w, v, had, maskedAfter))
+	}
+	return x, y
+}
+
+// maskValues masks v, which stands opposite other. Nulls stay: they say that a
+// key goes, and hold nothing.
+func maskValues(v, other any, paired bool, differs string) any {
+	m, ok := v.(map[string]any)
+	if !ok {
+		return veil(v, other, paired, differs)
+	}
+	o, _ := other.(map[string]any)
+	out := make(map[string]any, len(m))
+	for k, e := range m {
+		if e != nil {
+			w, both := o[k]
+			out[k] = veil(e, w, both, differs)
+			continue
+		}
+		out[k] = nil
+	}
+	return out
+}
+
+func veil(v, other any, paired bool, differs string) string {
+	if paired && !merge.Identical(v, other) {
+		return differs
+	}
+	return masked
+}
+
+// with returns m with one entry changed.
+func with(m map[string]any, k string, v any) map[string]any {
+	m = maps.Clone(m)
+	if m == nil {
+		m = map[string]any{}
+	}
+	m[k] = v
+	return m
+}
+
+func eachKey(x, y map[string]any) []string {
+	keys := make([]string, 0, len(x)+len(y))
+	for k := range x {
+		keys = append(keys, k)
+	}
+	for k := range y {
+		if _, ok := x[k]; !ok {
+			keys = append(keys, k)
+		}
+	}
+	return keys
+}

@@ -1,0 +1,62 @@
+package redact
+
+import (
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
+
+// Place is where in an object a value stands: what is hidden depends on the names around
+// it.
+type Place struct {
+	Path   merge.Path
+	Secret int // how many steps of the path lead to a Secret; below 0: it leads into none
+}
+
+// MaskAt is Mask of two values of one place.
+func MaskAt(p Place, live, result merge.Opt, sensitive Fields) (liveMasked, resultMasked merge.Opt) {
+	a, b := Mask(wrap(p, live), wrap(p, result), sensitive)
+	return unwrap(p.Path, a, live), unwrap(p.Path, b, result)
+}
+
+// wrap puts a value back where it came from, in an object that has nothing else but
+// what says what it is: the kind of a Secret, and the keys of entries.
+func wrap(at Place, o merge.Opt) any {
+	if !o.Set {
+		return nil
+	}
+	v, p := o.Value, at.Path
+	for i := len(p) - 1; i >= 0; i-- {
+		if p[i].Kind != merge.FieldStep {
+			v = []any{v}
+			continue
+		}
+		m := map[string]any{}
+		if i > 0 {
+			for _, k := range p[i-1].Keys {
+				m[k.Name] = k.Value
+			}
+		}
+		if i == at.Secret {
+			m["kind"], m["apiVersion"], m["metadata"] = "Secret", "v1", map[string]any{}
+		}
+		m[p[i].Name] = v
+		v = m
+	}
+	return v
+}
+
+func unwrap(p merge.Path, v any, was merge.Opt) merge.Opt {
+	if !was.Set {
+		return was
+	}
+	for _, s := range p {
+		switch c := v.(type) {
+		case map[string]any:
+			v = c[s.Name]
+		case []any:
+			v = c[0]
+		default:
+			return merge.Some(v) // hidden whole, further up
+		}
+	}
+	return merge.Some(v)
+}

@@ -1,0 +1,75 @@
+package redact
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
+
+// annotations masks the objects that stand in annotations once more.
+func (m masking) annotations(x, y map[string]any) (map[string]any, map[string]any) {
+	notes, others := annotations(x), annotations(y)
+	for _, name := range eachKey(notes, others) {
+		if Copies(name) {
+			a, _ := notes[name].(string)
+			b, _ := others[name].(string)
+			x, y = m.annotation(x, y, copied{name, a, b})
+		}
+	}
+	return x, y
+}
+
+// copied is an annotation that may hold an object, of both forms.
+type copied struct{ name, a, b string }
+
+func (m masking) annotation(x, y map[string]any, c copied) (map[string]any, map[string]any) {
+	secret := IsSecret(x) || IsSecret(y)
+	if !secret && m.fields == nil && !mayHide(c.a) && !mayHide(c.b) {
+		return x, y
+	}
+	v, okA := decoded(c.a)
+	w, okB := decoded(c.b)
+	v, w = m.mask(v, w)
+	return withText(x, c.name, c.a, v, okA, maskedIf(c.a, c.b, maskedBefore)), withText(y, c.name, c.b, w, okB, maskedIf(c.b, c.a, maskedAfter))
+}
+
+func maskedIf(text, other, differs string) string {
+	if other != "" && text != other {
+		return differs
+	}
+	return masked
+}
+
+// decoded reads an annotation; what is no JSON object is not.
+func decoded(text string) (any, bool) {
+	v, err := merge.ReadJSON([]byte(text))
+	if err != nil {
+		return nil, false
+	}
+	_, ok := v.(map[string]any)
+	return v, ok
+}
+
+// withText puts the masked object back; one that could not be read is hidden whole.
+func withText(obj map[string]any, name, text string, v any, ok bool, whole string) map[string]any {
+	if text == "" {
+		return obj
+	}
+	if now, err := json.Marshal(v); ok && err == nil {
+		whole = string(now) + "\n"
+	}
+	meta, _ := obj["metadata"].(map[string]any)
+	return with(obj, "metadata", with(meta, "annotations", with(annotations(obj), name, whole)))
+}
+
+func annotations(obj map[string]any) map[string]any {
+	meta, _ := obj["metadata"].(map[string]any)
+	notes, _ := meta["annotations"].(map[string]any)
+	return notes
+}
+
+// mayHide: the text of an object that has something to hide has one of these words.
+func mayHide(text string) bool {
+	return strings.Contains(text, "ecret") || strings.Contains(text, `"env"`) || strings.Contains(text, `"stringData"`)
+}
