@@ -41,7 +41,8 @@ var arrows = map[string][]string{
 	"pkg/diff":        {"pkg/merge", "pkg/redact", "pkg/yamldoc"},
 	"pkg/patch":       {"pkg/merge"},
 	"pkg/lastapplied": {"pkg/merge", "pkg/redact"},
-	"pkg/yamldoc":     {"pkg/merge"},
+	"pkg/yamldoc":     {"pkg/linemerge", "pkg/merge"},
+	"pkg/linemerge":   {},
 	"pkg/object":      {"pkg/merge"},
 	"pkg/merge":       {},
 

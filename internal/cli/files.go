@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -25,6 +26,7 @@ type filesVerb struct {
 	infer    bool
 	prepend  bool
 	secrets  bool
+	path     string
 	fileOutput
 }
 
@@ -61,7 +63,7 @@ driver for git: what is no Kubernetes YAML is merged by lines, as git does.`,
   # what changed between two releases of a folder, into mine
   kubectl merge files --original v1/ v2/ mine/ -o diff
   # as a merge driver, in git's config:
-  #   driver = kubectl merge files --policy=diff3 -w --original %O %B %A`,
+  #   driver = kubectl merge files --policy=diff3 -w --path %P --original %O %B %A`,
 		Args: twoSides,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return v.run(cmd.Context(), args[0], args[1], cmd.Flags().Changed("policy"))
@@ -74,6 +76,7 @@ driver for git: what is no Kubernetes YAML is merged by lines, as git does.`,
 	flags.StringSliceVar(&v.plan.schemas, "schema", nil, "FILE with CustomResourceDefinitions or an OpenAPI document, for kinds that are not built in")
 	flags.BoolVar(&v.infer, "infer", true, "infer the keys of lists that no schema knows")
 	flags.BoolVar(&v.prepend, "prepend", false, "put new list entries first rather than last")
+	flags.StringVar(&v.path, "path", "", "`NAME` that messages give DEST: %P in a merge driver, where DEST is a temporary file")
 	flags.BoolVar(&v.secrets, "show-secrets", false, "show the values of Secrets in a diff")
 	v.fileOutput.add(cmd, "DEST")
 	v.told.add(flags)
@@ -277,7 +280,13 @@ func (v *filesVerb) asText(ctx context.Context, notes *teller, source, dest stri
 		return errors.Join(why, err)
 	}
 	if !notes.quiet {
-		notes.note("note", diff.Note{Object: dest, Kind: noteProblem, Text: "merged by lines, as git does: " + oneLine(why.Error())})
+		called := strings.NewReplacer()
+		name := dest
+		if v.path != "" {
+			name = v.path
+			called = strings.NewReplacer(dest, name, source, name+" (updated)", v.original, name+" (original)")
+		}
+		notes.note("note", diff.Note{Object: name, Kind: noteProblem, Text: "merged by lines, as git does: " + called.Replace(oneLine(why.Error()))})
 	}
 	if conflicts {
 		return &exit{Code: conflicted}

@@ -27,7 +27,7 @@ type Paths struct{ Original, Updated, Dest string }
 // result, with markers where both sides changed the same lines, into dest. It reports
 // whether there are any. On an error of git, dest is unchanged.
 func TextMerge(ctx context.Context, p Paths) (conflicts bool, err error) {
-	cmd := exec.CommandContext(ctx, "git", "merge-file", "--diff3", "-q",
+	cmd := exec.CommandContext(ctx, "git", "merge-file", "-q",
 		"-L", "dest", "-L", "original", "-L", "updated", "--", p.Dest, p.Original, p.Updated)
 	said, err := cmd.CombinedOutput()
 	var exit *exec.ExitError

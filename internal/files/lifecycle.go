@@ -23,7 +23,7 @@ func (m *merger) dropped(o, d *resource) {
 	case merge.TakeLive, merge.TakeOriginal:
 		m.note(diff.NoteKept, d.id, what+": kept", merge.LiveSide)
 	default:
-		m.texts[d.doc] = text{plain: d.doc.Text(), marked: m.sections(d.doc.Text(), o.doc.Text(), nil)}
+		m.texts[d.doc] = text{plain: d.doc.Text(), marked: m.sections(d.doc.Text(), nil)}
 		m.conflict(d, what)
 	}
 }
@@ -58,7 +58,7 @@ func (m *merger) notInDest(u *resource) error {
 		m.note(diff.NoteOverwritten, u.id, what+": put back", merge.LocalSide)
 		m.add(u, t)
 	default:
-		t = text{plain: []byte{}, marked: m.sections(nil, o.doc.Text(), plain)}
+		t = text{plain: []byte{}, marked: m.sections(nil, plain)}
 		m.add(u, t)
 		m.conflict(u, what)
 	}
@@ -88,8 +88,8 @@ func (m *merger) add(u *resource, t text) {
 	m.added[name] = append(m.added[name], newcomer{text: t, from: u, after: after})
 }
 
-// sections are three texts with conflict markers around them.
-func (m *merger) sections(ours, base, theirs []byte) []byte {
+// sections are two texts with conflict markers around them.
+func (m *merger) sections(ours, theirs []byte) []byte {
 	k := m.marks()
 	var b bytes.Buffer
 	part := func(marker, name string, body []byte) {
@@ -104,7 +104,6 @@ func (m *merger) sections(ours, base, theirs []byte) []byte {
 		}
 	}
 	part("<<<<<<<", k.Ours, ours)
-	part("|||||||", k.BaseName, base)
 	part("=======", "", theirs)
 	part(">>>>>>>", k.Theirs, nil)
 	return b.Bytes()

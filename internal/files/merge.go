@@ -160,7 +160,9 @@ func (m *merger) merged(o, u, d *resource) (*text, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.report(o, d, t, plan)
+	if m.Original != nil {
+		plan = textsByLine(plan)
+	}
 	e := yamldoc.Edit{Want: plan.Result, Type: t, Source: u.doc, Comments: yamldoc.LeafComments}
 	if m.Original == nil {
 		e.Comments = yamldoc.AllComments
@@ -170,12 +172,17 @@ func (m *merger) merged(o, u, d *resource) (*text, error) {
 		return nil, fmt.Errorf("%s: %s: %w", d.where(), d.id, err)
 	}
 	if len(plan.Conflicts) == 0 && string(plain) == string(d.doc.Text()) {
+		m.report(o, d, t, plan)
 		return nil, nil
 	}
 	out := &text{marked: plain, plain: plain}
 	if len(plan.Conflicts) > 0 {
-		out.marked, err = m.marked(plain, plan, t, o, u)
+		out.marked, plan.Conflicts, err = m.marked(plain, plan.Conflicts, t, o, u)
 	}
+	if len(plan.Conflicts) == 0 {
+		out.plain = out.marked
+	}
+	m.report(o, d, t, plan)
 	return out, err
 }
 
@@ -246,24 +253,31 @@ func (i id) ruled(t merge.Triple) schema.Object {
 	return schema.Object{Group: i.group, Kind: i.kind, Namespace: i.namespace, Name: i.name, Triple: t}
 }
 
-// marked is the text with conflict markers.
-func (m *merger) marked(plain []byte, plan merge.Plan, t *merge.Type, o, u *resource) ([]byte, error) {
+// marked is the text with conflict markers, or with what lines merge to; left are the
+// conflicts that have markers.
+func (m *merger) marked(plain []byte, conflicts []merge.Disagreement, t *merge.Type, o, u *resource) (text []byte, left []merge.Disagreement, err error) {
 	f, err := yamldoc.Parse(plain)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	marks := m.marks()
 	marks.Type, marks.TheirSide = t, u.doc
 	if o != nil {
 		marks.Base = o.doc
 	}
-	conflicts := make([]yamldoc.Conflict, len(plan.Conflicts))
-	for i, c := range plan.Conflicts {
-		conflicts[i] = yamldoc.Conflict{Path: c.Path, Base: c.Original, Theirs: c.Local}
+	byPath := map[string]merge.Disagreement{}
+	all := make([]yamldoc.Conflict, len(conflicts))
+	for i, c := range conflicts {
+		all[i] = yamldoc.Conflict{Path: c.Path, Base: c.Original, Theirs: c.Local, ByLines: mayMergeByLines(c)}
+		byPath[c.Path.String()] = c
 	}
-	return f.Documents()[0].Mark(conflicts, marks), nil
+	text, marked := f.Documents()[0].Mark(all, marks)
+	for _, c := range marked {
+		left = append(left, byPath[c.Path.String()])
+	}
+	return text, left, nil
 }
 
 func (m *merger) marks() yamldoc.Marks {
-	return yamldoc.Marks{Ours: "dest", BaseName: "original", Theirs: "updated"}
+	return yamldoc.Marks{Ours: "dest", Theirs: "updated"}
 }

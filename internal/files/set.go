@@ -26,6 +26,10 @@ type File struct {
 	Name string      // inside its folder, with slashes; the base name of a single file
 	Path string      // where it is, "" for standard input
 	Mode fs.FileMode // its permissions
+
+	// Label is what messages call the file, "" for Path: a merge driver is given the
+	// names of temporary files.
+	Label string
 	YAML *yamldoc.File
 
 	raw []byte // what is in it, where it was not read as YAML
@@ -41,10 +45,21 @@ func (f *File) text() []byte {
 
 // Where is the file's name as messages show it.
 func (f *File) Where() string {
-	if f.Path == "" {
+	switch {
+	case f.Label != "":
+		return f.Label
+	case f.Path == "":
 		return "standard input"
 	}
 	return f.Path
+}
+
+// Call has messages call the only file of a Set by another name. A folder keeps its names,
+// and so does everything where name is "".
+func (s *Set) Call(name string) {
+	if s != nil && !s.Folder && len(s.Files) == 1 {
+		s.Files[0].Label = name
+	}
 }
 
 // Read reads a side: a file, every .yaml, .yml and .json of a folder and the

@@ -1,9 +1,11 @@
 package yamldoc
 
 import (
+	"slices"
 	"sort"
 	"strings"
 
+	"github.com/kubectl-merge/kubectl-merge/pkg/linemerge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
@@ -11,6 +13,10 @@ import (
 type Conflict struct {
 	Path         merge.Path
 	Base, Theirs merge.Opt
+
+	// ByLines: both sides have changed the value. Its lines are merged as git does, and
+	// only those that both have changed are marked.
+	ByLines bool
 }
 
 // Marks says how conflicts are shown.
@@ -21,19 +27,20 @@ type Marks struct {
 	// comments and spelling; nil where there is none.
 	Base, TheirSide *Document
 
-	// Ours, BaseName and Theirs stand behind the markers; Size is their length, 7
-	// if it is 0.
+	// Ours, BaseName and Theirs stand behind the markers. The base is left out where
+	// BaseName is "". Size is the markers' length, 7 if it is 0.
 	Ours, BaseName, Theirs string
 	Size                   int
 }
 
 // Mark gives the document's text with conflict markers around the lines of each
 // value in conflict: ours, base, theirs. Where a value does not have lines of its
-// own, the smallest block around it that has is marked. The text is no YAML any
-// more. No conflicts give the same text.
-func (d *Document) Mark(conflicts []Conflict, m Marks) []byte {
+// own, the smallest block around it that has is marked. Conflicts that merging by
+// lines resolves are not marked; left are the others. While there are any, the text is
+// not YAML. No conflicts give the same text.
+func (d *Document) Mark(conflicts []Conflict, m Marks) (marked []byte, left []Conflict) {
 	if len(conflicts) == 0 || d.root == nil {
-		return d.Text()
+		return d.Text(), conflicts
 	}
 	k := marker{Marks: m, ed: &editor{src: text(d.file.src), doc: d, look: d.look(m.TheirSide)}}
 	k.ed.look.careful = true
@@ -42,13 +49,15 @@ func (d *Document) Mark(conflicts []Conflict, m Marks) []byte {
 	}
 	k.join()
 	for _, u := range k.units {
-		k.write(u)
+		if !k.write(u) {
+			left = append(left, u.conflicts...)
+		}
 	}
 	out := k.ed.apply(d.from, d.to, k.ed.edits)
 	if !strings.HasSuffix(out, "\n") {
 		out += k.ed.look.eol
 	}
-	return []byte(out)
+	return []byte(out), left
 }
 
 // unit is what one group of markers stands around: an entry with lines of its own,
@@ -162,40 +171,90 @@ func leads(outer, inner merge.Path) bool {
 	return len(outer) <= len(inner) && outer.String() == inner[:len(outer)].String()
 }
 
-// write puts the markers into the text.
-func (k *marker) write(u unit) {
+// write puts a unit's markers into the text, or what its lines are merged to.
+func (k *marker) write(u unit) (resolved bool) {
 	eol := k.ed.look.eol
-	ours := string(k.ed.src[u.from:u.to])
-	base := k.side(u, k.Base, func(c Conflict) merge.Opt { return c.Base })
-	theirs := k.side(u, k.TheirSide, func(c Conflict) merge.Opt { return c.Theirs })
+	ours := withEnd(string(k.ed.src[u.from:u.to]), eol)
+	base := withEnd(k.side(u, k.Base, func(c Conflict) merge.Opt { return c.Base }), eol)
+	theirs := withEnd(k.side(u, k.TheirSide, func(c Conflict) merge.Opt { return c.Theirs }), eol)
+	chunks := []linemerge.Chunk{{Conflict: true, Base: base, Ours: ours, Theirs: theirs}}
+	if u.byLines() {
+		merged := linemerge.Merge(base, ours, theirs)
+		clean := !slices.ContainsFunc(merged, func(c linemerge.Chunk) bool { return c.Conflict })
+		if resolved = clean && k.holds(u, merged); resolved || !clean {
+			chunks = merged
+		}
+	}
+	k.ed.replace(u.from, u.to, k.fitted(u, k.text(chunks)))
+	return resolved
+}
+
+// byLines: all that is in conflict in the unit may be merged by lines.
+func (u unit) byLines() bool {
+	return u.e != nil && !slices.ContainsFunc(u.conflicts, func(c Conflict) bool { return !c.ByLines })
+}
+
+// text is chunks with markers around those that are in conflict.
+func (k *marker) text(chunks []linemerge.Chunk) string {
 	var b strings.Builder
 	line := func(char, name string) {
 		size := k.Size
 		if size == 0 {
 			size = 7
 		}
-		b.WriteString(strings.TrimRight(strings.Repeat(char, size)+" "+name, " ") + eol)
+		b.WriteString(strings.TrimRight(strings.Repeat(char, size)+" "+name, " ") + k.ed.look.eol)
 	}
-	part := func(s string) {
-		b.WriteString(s)
-		if s != "" && !strings.HasSuffix(s, "\n") {
-			b.WriteString(eol)
+	for _, c := range chunks {
+		if !c.Conflict {
+			b.WriteString(c.Ours)
+			continue
 		}
+		line("<", k.Ours)
+		b.WriteString(c.Ours)
+		if k.BaseName != "" {
+			line("|", k.BaseName)
+			b.WriteString(c.Base)
+		}
+		line("=", "")
+		b.WriteString(c.Theirs)
+		line(">", k.Theirs)
 	}
-	line("<", k.Ours)
-	part(ours)
-	line("|", k.BaseName)
-	part(base)
-	line("=", "")
-	part(theirs)
-	line(">", k.Theirs)
-	out := b.String()
+	return b.String()
+}
+
+// fitted is the text of a unit with the line ends that its place in the document needs.
+func (k *marker) fitted(u unit, out string) string {
+	eol := k.ed.look.eol
 	if u.from == u.to { // behind the end of a line
-		out = eol + strings.TrimSuffix(out, eol)
+		return eol + strings.TrimSuffix(out, eol)
 	} else if u.to < len(k.ed.src) && isBreak(k.ed.src[u.to]) {
-		out = strings.TrimSuffix(out, eol)
+		return strings.TrimSuffix(out, eol)
 	}
-	k.ed.replace(u.from, u.to, out)
+	return out
+}
+
+// holds: the document with the merged lines of a unit is YAML, and differs in nothing
+// but that unit.
+func (k *marker) holds(u unit, merged []linemerge.Chunk) bool {
+	text := k.ed.apply(k.ed.doc.from, k.ed.doc.to, []change{{u.from, u.to, k.fitted(u, k.text(merged))}})
+	f, err := Parse([]byte(text))
+	if err != nil || len(f.Documents()) != 1 {
+		return false
+	}
+	got := f.Documents()[0].Value()
+	now, ok := merge.Lookup(got, u.path, k.Type)
+	if !ok {
+		return false
+	}
+	want, err := merge.Replay(k.ed.doc.value, []merge.Change{{Op: merge.OpSet, Path: u.path, New: merge.Some(now)}})
+	return err == nil && exact(want, got)
+}
+
+func withEnd(s, eol string) string {
+	if s == "" || strings.HasSuffix(s, "\n") {
+		return s
+	}
+	return s + eol
 }
 
 // side is the text of a unit as another side has it, "" if that has none.

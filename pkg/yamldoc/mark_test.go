@@ -55,8 +55,9 @@ func TestMark(t *testing.T) {
 				TheirSide: mustParse(t, []byte("spec:\n  replicas: 4 # theirs\n")),
 			}
 			m.Type.Fields["template"] = merge.Field{Type: m.Type}
-			if got := string(mustParse(t, []byte(c.text)).Mark(c.conflicts, m)); got != c.want {
-				t.Errorf("got:\n%s\nwant:\n%s", got, c.want)
+			got, left := mustParse(t, []byte(c.text)).Mark(c.conflicts, m)
+			if string(got) != c.want || len(left) != len(c.conflicts) {
+				t.Errorf("%d left; got:\n%s\nwant:\n%s", len(left), got, c.want)
 			}
 		})
 	}

@@ -1,0 +1,169 @@
+// Package linemerge merges texts three ways by lines, as git does. It refuses to know
+// what the lines mean.
+package linemerge
+
+import (
+	"slices"
+	"strings"
+
+	udiff "github.com/aymanbagabas/go-udiff"
+)
+
+// Chunk is a run of lines of a merge. In a conflict both sides have changed the same
+// lines of base, or lines that touch, in different ways; otherwise the three texts are
+// one. Line ends belong to the lines.
+type Chunk struct {
+	Conflict           bool
+	Base, Ours, Theirs string
+}
+
+// Merge merges what changed from base to theirs into ours. Put together, the chunks are the merged
+// text; an empty one where all texts are empty.
+//
+// Rules: git's merge of lines, where changes that touch conflict and equal changes are
+// one.
+func Merge(base, ours, theirs string) []Chunk {
+	m := merger{base: lines(base)}
+	a, b := changes(base, ours), changes(base, theirs)
+	for len(a) > 0 || len(b) > 0 {
+		var from, to int
+		if len(b) == 0 || len(a) > 0 && a[0].from <= b[0].from {
+			from, to = a[0].from, a[0].to
+		} else {
+			from, to = b[0].from, b[0].to
+		}
+		i, j := 0, 0
+		for grown := true; grown; {
+			grown = false
+			for i < len(a) && a[i].from <= to {
+				to, grown = max(to, a[i].to), true
+				i++
+			}
+			for j < len(b) && b[j].from <= to {
+				to, grown = max(to, b[j].to), true
+				j++
+			}
+		}
+		m.same(from)
+		m.changed(from, to, a[:i], b[:j])
+		a, b = a[i:], b[j:]
+	}
+	m.same(len(m.base))
+	return m.chunks
+}
+
+// Clean is a merge without conflicts; ok is false if there are any.
+func Clean(base, ours, theirs string) (merged string, ok bool) {
+	var b strings.Builder
+	for _, c := range Merge(base, ours, theirs) {
+		if c.Conflict {
+			return "", false
+		}
+		b.WriteString(c.Ours)
+	}
+	return b.String(), true
+}
+
+// change replaces lines of base, from and to counted from 0, by text.
+type change struct {
+	from, to int
+	text     []string
+}
+
+// changes leads from one text to another, in order.
+func changes(from, to string) []change {
+	var out []change
+	line, at := 0, 0
+	for _, e := range udiff.Lines(from, to) {
+		line += strings.Count(from[at:e.Start], "\n")
+		c := change{from: line, text: lines(e.New)}
+		line += strings.Count(from[e.Start:e.End], "\n")
+		at = e.End
+		c.to = c.from + len(lines(from[e.Start:e.End]))
+		if c.from < c.to || len(c.text) > 0 {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// lines are a text's, with their ends.
+func lines(text string) []string {
+	all := strings.SplitAfter(text, "\n")
+	if all[len(all)-1] == "" {
+		all = all[:len(all)-1]
+	}
+	return all
+}
+
+type merger struct {
+	base   []string
+	at     int // of base's lines are merged
+	chunks []Chunk
+}
+
+func (m *merger) add(c Chunk) {
+	if c.Base != "" || c.Ours != "" || c.Theirs != "" {
+		m.chunks = append(m.chunks, c)
+	}
+}
+
+// same takes base's lines up to one that somebody has changed.
+func (m *merger) same(to int) {
+	text := strings.Join(m.base[m.at:to], "")
+	m.add(Chunk{Base: text, Ours: text, Theirs: text})
+	m.at = to
+}
+
+// changed takes lines of base that one side has changed, or both.
+func (m *merger) changed(from, to int, a, b []change) {
+	base := m.base[from:to]
+	ours, theirs := replaced(base, from, a), replaced(base, from, b)
+	m.at = to
+	switch {
+	case len(b) == 0 || slices.Equal(ours, theirs):
+		m.merged(ours)
+	case len(a) == 0:
+		m.merged(theirs)
+	default:
+		m.conflict(base, ours, theirs)
+	}
+}
+
+func (m *merger) merged(side []string) {
+	text := strings.Join(side, "")
+	m.add(Chunk{Base: text, Ours: text, Theirs: text})
+}
+
+// conflict leaves out what both sides have in common at the beginning and the end.
+func (m *merger) conflict(base, ours, theirs []string) {
+	head := 0
+	for head < min(len(ours), len(theirs)) && ours[head] == theirs[head] {
+		head++
+	}
+	m.merged(ours[:head])
+	ours, theirs = ours[head:], theirs[head:]
+	end := 0
+	for end < min(len(ours), len(theirs)) && ours[len(ours)-1-end] == theirs[len(theirs)-1-end] {
+		end++
+	}
+	m.add(Chunk{
+		Conflict: true,
+		Base:     strings.Join(base, ""),
+		Ours:     strings.Join(ours[:len(ours)-end], ""),
+		Theirs:   strings.Join(theirs[:len(theirs)-end], ""),
+	})
+	m.merged(ours[len(ours)-end:])
+}
+
+// replaced is a run of base's lines, the first of which is number from, with changes made.
+func replaced(base []string, from int, all []change) []string {
+	var out []string
+	at := 0
+	for _, c := range all {
+		out = append(out, base[at:c.from-from]...)
+		out = append(out, c.text...)
+		at = c.to - from
+	}
+	return append(out, base[at:]...)
+}
