@@ -1,13 +1,17 @@
 package sweep
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+	"github.com/kubectl-merge/kubectl-merge/internal/live"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
@@ -58,21 +62,39 @@ func TestWorkers(t *testing.T) {
 func worked(t *testing.T, locals []object.Object, lives []map[string]any, order []int, workers int, shown bool) []string {
 	t.Helper()
 	job := &run.Job{
+		Live:        byNumber(lives),
 		Planner:     &apply.Planner{Policy: merge.Policies[0], Manager: "kubectl-client-side-apply", Validate: apply.Warn},
 		Concurrency: workers,
 		Shown:       shown,
 	}
-	items := make([]*run.Item, len(order))
-	for at, i := range order {
-		items[at] = &run.Item{Object: locals[i].Packed(), Target: cluster.Target{Resource: cluster.Resource{Kind: locals[i].Kind()}, Name: locals[i].Name()}}
+	plan := &run.Plan{Job: job}
+	for _, i := range order {
+		plan.Items = append(plan.Items, &run.Item{Object: locals[i].Packed(), Target: cluster.Target{
+			Resource: cluster.Resource{Kind: locals[i].Kind(), Plural: strconv.Itoa(i)}, Name: locals[i].Name(),
+		}})
 	}
-	job.MergeWith(t.Context(), items, func(at int) (map[string]any, error) { return lives[order[at]], nil })
+	plan.Merge(t.Context())
 	got, at := make([]string, len(order)), 0
-	job.Show(t.Context(), items, func(item *run.Item) {
+	plan.Show(t.Context(), func(item *run.Item) {
 		got[order[at]] = reported(t, item)
 		at++
 	})
 	return got
+}
+
+// byNumber is a live.Reader of objects whose number stands in place of the resource.
+type byNumber []map[string]any
+
+func (n byNumber) Resolve(context.Context, []object.Object) ([]live.Located, error) {
+	return nil, errors.New("the items are resolved")
+}
+
+func (n byNumber) Get(_ context.Context, t cluster.Target) (map[string]any, error) {
+	i, err := strconv.Atoi(t.Plural)
+	if err != nil {
+		return nil, err
+	}
+	return n[i], nil
 }
 
 // reported is all of what is known of an item.
