@@ -30,7 +30,7 @@ type File struct {
 	// Label is what messages call the file, "" for Path: a merge driver is given the
 	// names of temporary files.
 	Label string
-	YAML *yamldoc.File
+	YAML  *yamldoc.File
 
 	raw []byte // what is in it, where it was not read as YAML
 }
