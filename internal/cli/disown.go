@@ -302,14 +302,14 @@ func (v *disownVerb) send(ctx context.Context, h *handover, mode dryRun) error {
 	if h.rewrite == nil {
 		return nil
 	}
-	out := write.Result{Outcome: write.Configured, Object: h.plan.Final, Planned: h.plan.Planned}
+	out := write.Foreseen(h.plan.Planned)
 	if mode != dryClient {
 		var err error
 		if out, err = v.store(ctx, h.kept, h.plan, h.rewrite, mode == dryServer); err != nil {
 			return err
 		}
 	}
-	out.Outcome = "disowned"
+	out.Outcome = write.Disowned
 	tellMeanings(v.env, h.kept, h.meanings)
 	if !v.write && len(h.filed) > 0 {
 		fmt.Fprintf(v.ErrOut, "note: %s: %s: take it out there too, or let -w do it\n", oneLine(h.String()), oneLine(h.local.Origin.File))

@@ -263,13 +263,13 @@ func (s *editing) ask(g *editor.Guard) (bool, error) {
 // save writes the annotation, and throws the draft away once that is done.
 func (s *editing) save(g *editor.Guard, next apply.Annotated) error {
 	conf := next.Now
-	out := write.Result{Outcome: write.Unchanged, Object: next.Final, Planned: next.Planned}
+	out := write.Foreseen(next.Planned)
 	if next.Action != apply.Nothing {
 		var err error
 		if out, err = s.store(g, s.object, next, s.rewrite(conf), false); err != nil {
 			return stopped(g, err)
 		}
-		out.Outcome = "edited"
+		out.Outcome = write.Edited
 	}
 	if err := s.out.written(s.object, next, out); err != nil {
 		return err

@@ -110,11 +110,7 @@ func (v *setVerb) send(ctx context.Context, objects []kept, plans []apply.Annota
 	outs := make([]write.Result, len(objects))
 	errs := make([]error, len(objects)+1)
 	begun := parallel.Each(ctx, len(objects), parallel.Limit, func(i int) {
-		outs[i] = write.Result{Outcome: write.Configured, Object: plans[i].Final, Planned: plans[i].Planned}
-		switch {
-		case plans[i].Action == apply.Nothing:
-			outs[i].Outcome = write.Unchanged
-		case mode != dryClient:
+		if outs[i] = write.Foreseen(plans[i].Planned); write.Writes(plans[i].Planned) && mode != dryClient {
 			outs[i], errs[i] = v.store(ctx, objects[i], plans[i], v.rewrite(objects[i]), mode == dryServer)
 		}
 	}, func(i int) {

@@ -14,7 +14,9 @@ const (
 	Configured Outcome = "configured"
 	Unchanged  Outcome = "unchanged"
 	Unsettled  Outcome = "not written"
-	Pruned     Outcome = "pruned" // deleted, since no input has it any more
+	Pruned     Outcome = "pruned"   // deleted, since no input has it any more
+	Disowned   Outcome = "disowned" // part of its last-applied configuration was given up
+	Edited     Outcome = "edited"   // its last-applied configuration was, by the user
 )
 
 // Result is what became of one object.
