@@ -12,8 +12,9 @@ import (
 // generators finds the values that a kustomization makes Secrets of, for an error of
 // kustomize's that may quote them: nothing has been generated then that could be asked.
 type generators struct {
-	values *redact.Values
-	seen   map[string]bool // folders
+	values    *redact.Values
+	addresses *redact.Values  // is given the credentials in addresses of remote bases
+	seen      map[string]bool // folders
 }
 
 // Bounds of what is looked at for one error.
@@ -29,7 +30,7 @@ func (g *generators) read(dir string) {
 	if g.seen == nil {
 		g.seen = map[string]bool{}
 	}
-	if g.values == nil || g.seen[dir] || len(g.seen) == mostGeneratorFolders {
+	if g.seen[dir] || len(g.seen) == mostGeneratorFolders {
 		return
 	}
 	g.seen[dir] = true
@@ -58,6 +59,7 @@ func (g *generators) file(dir, name string) {
 		kustomization, _ := d.Value.(map[string]any)
 		for _, key := range []string{"resources", "bases", "components"} {
 			for _, below := range textsOf(kustomization[key]) {
+				addCredentials(g.addresses, below)
 				g.read(filepath.Join(dir, below))
 			}
 		}

@@ -10,6 +10,8 @@ import (
 
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 )
 
 // fetches is how many times as long as one request a kustomization may take, which
@@ -22,10 +24,16 @@ func (in Inputs) build(ctx context.Context) ([]byte, error) {
 	limit, ctx, cancel := in.limited(ctx, fetches)
 	defer cancel()
 	data, err := awaited(ctx, func() ([]byte, error) { return kustomize(in.Kustomize) })
-	if errors.Is(err, context.DeadlineExceeded) {
-		err = fmt.Errorf("kustomization %s: is not built after %s: look at what it fetches (kustomize build), or give it longer with --request-timeout", in.Kustomize, limit)
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		err = fmt.Errorf("is not built after %s: look at what it fetches (kustomize build), or give it longer with --request-timeout", limit)
+	case ctx.Err() != nil || err == nil:
+		return data, err
 	}
-	return data, err
+	g := &generators{values: in.Values, addresses: &redact.Values{}}
+	addCredentials(g.addresses, in.Kustomize)
+	g.read(in.Kustomize)
+	return nil, fmt.Errorf("kustomization %s: %s", remoteName(in.Kustomize), g.addresses.Blank(err.Error()))
 }
 
 func kustomize(dir string) ([]byte, error) {
@@ -33,13 +41,9 @@ func kustomize(dir string) ([]byte, error) {
 	options.Reorder = krusty.ReorderOptionLegacy
 	m, err := krusty.MakeKustomizer(options).Run(boundedFiles{filesys.MakeFsOnDisk()}, dir)
 	if err != nil {
-		return nil, fmt.Errorf("kustomization %s: %w", dir, err)
+		return nil, err
 	}
-	data, err := m.AsYaml()
-	if err != nil {
-		return nil, fmt.Errorf("kustomization %s: %w", dir, err)
-	}
-	return data, nil
+	return m.AsYaml()
 }
 
 // boundedFiles are the files of a kustomization, with the bounds that other inputs

@@ -103,7 +103,7 @@ func (in Inputs) Names() []string {
 		names = append(names, f)
 	}
 	if in.Kustomize != "" {
-		names = append(names, in.Kustomize)
+		names = append(names, remoteName(in.Kustomize))
 	}
 	return names
 }
@@ -168,10 +168,7 @@ func (in Inputs) texts(ctx context.Context, add func(name string, data []byte, e
 	}
 	if in.Kustomize != "" {
 		data, err := in.build(ctx)
-		if err != nil {
-			(&generators{values: in.Values}).read(in.Kustomize)
-		}
-		add(in.Kustomize, data, err)
+		add(remoteName(in.Kustomize), data, err)
 	}
 }
 
