@@ -82,6 +82,9 @@ func (r *Rules) Apply(objects []any, find Find) ([]any, error) {
 		if out[at[i]], err = fromText(text); err != nil {
 			return nil, fmt.Errorf("%s: a replacement put a text where only a number or boolean can stand; quote the target", nameOf(n))
 		}
+		if out[at[i]], err = typed(objects[at[i]], out[at[i]], nameOf(n)); err != nil {
+			return nil, err
+		}
 	}
 	return out, nil
 }
@@ -195,7 +198,9 @@ func settle(n, value *kyaml.Node) {
 			n.Tag = kyaml.NodeTagString
 		}
 	}
-	for _, c := range n.Content {
-		settle(c, value)
+	for i, c := range n.Content {
+		if n.Kind != kyaml.MappingNode || i%2 == 1 { // keys stay text
+			settle(c, value)
+		}
 	}
 }
