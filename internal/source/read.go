@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"net/http"
-	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -106,10 +104,6 @@ func (in Inputs) Names() []string {
 		names = append(names, remoteName(in.Kustomize))
 	}
 	return names
-}
-
-func isURL(file string) bool {
-	return strings.HasPrefix(file, "http://") || strings.HasPrefix(file, "https://")
 }
 
 // keeping lets the objects through that the selector lets through, packed if they
@@ -243,83 +237,4 @@ func hint(recursive bool, text string) string {
 		return ""
 	}
 	return text
-}
-
-// get reads a URL, three times at most.
-func (in Inputs) get(ctx context.Context, address string) ([]byte, error) {
-	var err error
-	limit, ctx, cancel := in.limited(ctx, 1)
-	defer cancel()
-	for range 3 {
-		var data []byte
-		var again bool
-		if data, again, err = in.getOnce(ctx, address); err == nil {
-			return data, nil
-		}
-		if !again {
-			break
-		}
-	}
-	if errors.Is(err, context.DeadlineExceeded) {
-		return nil, fmt.Errorf("its server has not answered whole within %s: try again, or give it longer with --request-timeout", limit)
-	}
-	var bare *url.Error // its text holds the address, and what is secret in it
-	if errors.As(err, &bare) {
-		err = bare.Err
-	}
-	return nil, err
-}
-
-// RequestTimeout is how long one request may take, of a URL's server or an API
-// server, unless --request-timeout says otherwise: twice what an API server takes
-// itself until it gives up (60 s), and enough for the largest schema over a slow line.
-//
-// Unlike kubectl: which waits for a server that says nothing until somebody ends it.
-const RequestTimeout = 2 * time.Minute
-
-// limited is a context that ends after so many times what one request may take.
-func (in Inputs) limited(ctx context.Context, times time.Duration) (time.Duration, context.Context, context.CancelFunc) {
-	limit := times * in.Timeout
-	switch {
-	case in.Timeout < 0:
-		return 0, ctx, func() {}
-	case in.Timeout == 0:
-		limit = times * RequestTimeout
-	}
-	ctx, cancel := context.WithTimeout(ctx, limit)
-	return limit, ctx, cancel
-}
-
-// nameOf is a URL as errors and notes may name it: without a user, a password, and
-// what stands behind ?, where tokens are.
-func nameOf(address string) string {
-	u, err := url.Parse(address)
-	if err != nil {
-		return "the URL given with -f"
-	}
-	u.User, u.Fragment = nil, ""
-	if u.RawQuery != "" {
-		u.RawQuery = "…"
-	}
-	return u.String()
-}
-
-func (in Inputs) getOnce(ctx context.Context, address string) (data []byte, again bool, err error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
-	if err != nil {
-		return nil, false, err
-	}
-	if in.Agent != "" {
-		req.Header.Set("User-Agent", in.Agent)
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return nil, false, err
-	}
-	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		return nil, resp.StatusCode >= 500, fmt.Errorf("server answered %s", resp.Status)
-	}
-	data, err = ReadAll(resp.Body)
-	return data, false, err
 }
