@@ -70,10 +70,10 @@ func TestCompletion(t *testing.T) {
 		{"files cannot ask", []string{"files", "--policy", ""}, []string{"apply", "merge3", "diff3", "strict", "live"}, ordered},
 		{"values behind =", []string{"--policy=st"}, []string{"strict"}, ordered},
 		{"strategies", []string{"diff", "--strategy", ""}, []string{"auto", "strategic", "json", "associative"}, ordered},
-		{"forms of output are those of the verb", []string{"explain", "-o", ""}, []string{"table", "json", "yaml"}, ordered},
+		{"printers are those of the verb", []string{"explain", "-o", ""}, []string{"table", "json", "yaml"}, ordered},
 		{"what changes only the annotation has no explanation", []string{"disown", "-o", ""}, []string{"yaml", "json", "name", "diff", "patch", "jsonpath=", "go-template=", "custom-columns="}, ordered},
 		{"an original of files is a file", []string{"files", "--original", ""}, []string{}, ":0"},
-		{"a form with a template wants no space behind it", []string{"-o", "jsonp"}, []string{"jsonpath="}, ":38"},
+		{"a printer with a template wants no space behind it", []string{"-o", "jsonp"}, []string{"jsonpath="}, ":38"},
 		{"dry runs", []string{"--dry-run="}, []string{"client", "server", "none"}, ordered},
 		{"manifests", []string{"-f", ""}, []string{"yaml", "yml", "json"}, extension},
 		{"kustomizations are folders", []string{"-k", ""}, []string{}, dirs},
@@ -135,14 +135,14 @@ func TestCompletionTables(t *testing.T) {
 			t.Errorf("the arguments of %s are not completed", name)
 		}
 	}
-	for _, form := range names(outputWords) {
-		if forms[form].open == nil && !strings.HasSuffix(form, "=") {
-			t.Errorf("-o %s is completed, and is no form of output", form)
+	for _, printer := range names(outputWords) {
+		if printerRows[printer].open == nil && !strings.HasSuffix(printer, "=") {
+			t.Errorf("-o %s is completed, and is no printer", printer)
 		}
 	}
-	for form := range forms {
-		if !strings.Contains(strings.Join(names(outputWords), " "), form) {
-			t.Errorf("-o %s is not completed", form)
+	for printer := range printerRows {
+		if !strings.Contains(strings.Join(names(outputWords), " "), printer) {
+			t.Errorf("-o %s is not completed", printer)
 		}
 	}
 }

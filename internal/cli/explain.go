@@ -14,8 +14,8 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
-// explainForm says of every field who decided it and why.
-type explainForm struct {
+// explainPrinter says of every field who decided it and why.
+type explainPrinter struct {
 	view
 	out   *diff.ExplanationWriter
 	paths []asked // none: all fields
@@ -30,12 +30,12 @@ type asked struct {
 	near  string // a way out, where it was not found
 }
 
-func newExplainForm(v view, as diff.ExplainFormat) (*explainForm, error) {
+func newExplainPrinter(v view, as diff.ExplainFormat) (*explainPrinter, error) {
 	out, err := diff.NewExplanationWriter(v.Out, diff.ExplainOptions{Format: as, Width: width(v.Out), Color: v.colored()})
-	return &explainForm{view: v, out: out}, err
+	return &explainPrinter{view: v, out: out}, err
 }
 
-func (f *explainForm) object(item *run.Item) error {
+func (f *explainPrinter) object(item *run.Item) error {
 	if item.Surplus != nil {
 		return f.surplus(item)
 	}
@@ -61,7 +61,7 @@ func (f *explainForm) object(item *run.Item) error {
 }
 
 // surplus says why an object that no input has is deleted, or kept.
-func (f *explainForm) surplus(item *run.Item) error {
+func (f *explainPrinter) surplus(item *run.Item) error {
 	if len(f.paths) > 0 {
 		return nil
 	}
@@ -73,7 +73,7 @@ func (f *explainForm) surplus(item *run.Item) error {
 }
 
 // unknown are the fields asked for that no object has on any side.
-func (f *explainForm) unknown() error {
+func (f *explainPrinter) unknown() error {
 	var errs []error
 	for _, field := range f.paths {
 		if !field.found && f.shown > 0 {
@@ -83,9 +83,9 @@ func (f *explainForm) unknown() error {
 	return errors.Join(errs...)
 }
 
-func (f *explainForm) close(context.Context) error { return f.out.Close() }
+func (f *explainPrinter) close(context.Context) error { return f.out.Close() }
 
-func (f *explainForm) conflicts() bool { return true }
+func (f *explainPrinter) conflicts() bool { return true }
 
 // explainVerb explains fields, and needs read rights only.
 type explainVerb struct {
@@ -137,7 +137,7 @@ func (v *explainVerb) run(ctx context.Context, policyGiven bool, fields []string
 	default:
 		return fmt.Errorf("--output=%s: there are table, json and yaml", v.out.output)
 	}
-	form, err := newExplainForm(view{env: v.env, outputFlags: v.out}, diff.ExplainFormat(v.out.output))
+	printer, err := newExplainPrinter(view{env: v.env, outputFlags: v.out}, diff.ExplainFormat(v.out.output))
 	if err != nil {
 		return err
 	}
@@ -146,7 +146,7 @@ func (v *explainVerb) run(ctx context.Context, policyGiven bool, fields []string
 		if err != nil {
 			return err
 		}
-		form.paths = append(form.paths, asked{Path: path, typed: field})
+		printer.paths = append(printer.paths, asked{Path: path, typed: field})
 	}
 	v.plan.secret = v.secretValues()
 	planner, err := v.plan.planner(ctx, policyGiven)
@@ -168,8 +168,8 @@ func (v *explainVerb) run(ctx context.Context, policyGiven bool, fields []string
 			return
 		}
 		notes.problems(item)
-		errs = append(errs, form.object(item))
+		errs = append(errs, printer.object(item))
 	})
 	notes.unused(planner.Rules)
-	return errors.Join(form.close(ctx), errors.Join(errs...), form.unknown(), s.Failed())
+	return errors.Join(printer.close(ctx), errors.Join(errs...), printer.unknown(), s.Failed())
 }

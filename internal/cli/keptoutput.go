@@ -13,12 +13,12 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/object"
 )
 
-// keptOutput prints what became of a last-applied configuration. The forms are
+// keptOutput prints what became of a last-applied configuration. The printers are
 // those of a merge; diff is of the configuration, which is all that changes.
 type keptOutput struct {
 	outputFlags
-	form form
-	view view
+	printer printer
+	view    view
 }
 
 func (f *keptOutput) add(flags *pflag.FlagSet) {
@@ -39,7 +39,7 @@ func (f *keptOutput) open(ctx context.Context, e *env, mode dryRun) (err error) 
 	switch f.output {
 	case "":
 		if f.template == "" {
-			f.form = lineForm{f.view}
+			f.printer = linePrinter{f.view}
 			return nil
 		}
 	case "diff":
@@ -47,18 +47,18 @@ func (f *keptOutput) open(ctx context.Context, e *env, mode dryRun) (err error) 
 	case "explain", "markdown":
 		return fmt.Errorf("--output=%s: is for merges: there are name, yaml, json, patch, diff, jsonpath=…, go-template=…, custom-columns=…", f.output)
 	}
-	f.form, err = f.outputFlags.form(ctx, e, mode)
+	f.printer, err = f.outputFlags.printer(ctx, e, mode)
 	return err
 }
 
 // written tells of one object. A write that was planned anew is told as planned at
 // first: what it does to the configuration is the same.
 func (f *keptOutput) written(o kept, a apply.Annotated, out write.Result) error {
-	if f.form == nil {
+	if f.printer == nil {
 		return f.diff(a)
 	}
 	object := object.Object{Value: a.Final}
-	return f.form.object(&run.Item{Object: object, Target: o.Target, Planned: out.Planned, Result: out})
+	return f.printer.object(&run.Item{Object: object, Target: o.Target, Planned: out.Planned, Result: out})
 }
 
 // diff prints the configuration before and after.
@@ -71,8 +71,8 @@ func (f *keptOutput) diff(a apply.Annotated) error {
 }
 
 func (f *keptOutput) close(ctx context.Context) error {
-	if f.form == nil {
+	if f.printer == nil {
 		return nil
 	}
-	return f.form.close(ctx)
+	return f.printer.close(ctx)
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 )
 
-// streamForm prints one object as it is, and several as a List, as kubectl does; each
+// streamPrinter prints one object as it is, and several as a List, as kubectl does; each
 // when its turn comes, so that none is kept but the first, until there is a second.
-type streamForm struct {
+type streamPrinter struct {
 	view
 	style listStyle
 	first any
@@ -40,7 +40,7 @@ var jsonList = listStyle{
 	entry:   func(v any) ([]byte, error) { return indentedJSON(v, "        ") },
 }
 
-func (f *streamForm) object(item *run.Item) error {
+func (f *streamPrinter) object(item *run.Item) error {
 	obj := f.trimmed(item.Result.Object)
 	f.disclose(item)
 	f.shown++
@@ -57,7 +57,7 @@ func (f *streamForm) object(item *run.Item) error {
 	return f.entry(f.style.between, obj)
 }
 
-func (f *streamForm) entry(before string, obj any) error {
+func (f *streamPrinter) entry(before string, obj any) error {
 	text, err := f.style.entry(obj)
 	if err == nil {
 		_, err = io.WriteString(f.Out, before+string(text))
@@ -65,7 +65,7 @@ func (f *streamForm) entry(before string, obj any) error {
 	return err
 }
 
-func (f *streamForm) close(context.Context) error {
+func (f *streamPrinter) close(context.Context) error {
 	switch f.shown {
 	case 0:
 		return nil
@@ -80,20 +80,20 @@ func (f *streamForm) close(context.Context) error {
 	return err
 }
 
-// listForm has all objects printed at once: a template may ask for any of them.
-type listForm struct {
+// listPrinter has all objects printed at once: a template may ask for any of them.
+type listPrinter struct {
 	view
 	print   func(any) ([]byte, error)
 	objects []any
 }
 
-func (f *listForm) object(item *run.Item) error {
+func (f *listPrinter) object(item *run.Item) error {
 	f.objects = append(f.objects, f.trimmed(item.Result.Object))
 	f.disclose(item)
 	return nil
 }
 
-func (f *listForm) close(context.Context) error {
+func (f *listPrinter) close(context.Context) error {
 	if len(f.objects) == 0 {
 		return nil
 	}

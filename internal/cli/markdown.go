@@ -7,17 +7,17 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 )
 
-// markdownForm is a comment for a pull request, on all objects at once.
-type markdownForm struct {
+// markdownPrinter is a comment for a pull request, on all objects at once.
+type markdownPrinter struct {
 	view
 	comment *diff.Comment
 }
 
-func newMarkdownForm(v view) *markdownForm {
-	return &markdownForm{view: v, comment: diff.NewComment(diff.MarkdownOptions{Diff: diff.Options{ShowManagedFields: v.managedFields}})}
+func newMarkdownPrinter(v view) *markdownPrinter {
+	return &markdownPrinter{view: v, comment: diff.NewComment(diff.MarkdownOptions{Diff: diff.Options{ShowManagedFields: v.managedFields}})}
 }
 
-func (f *markdownForm) object(item *run.Item) error {
+func (f *markdownPrinter) object(item *run.Item) error {
 	told := tell(item.Result.Planned, false)
 	told.Preview = f.mode != dryNone
 	return f.comment.Add(diff.Section{
@@ -27,6 +27,6 @@ func (f *markdownForm) object(item *run.Item) error {
 	})
 }
 
-func (f *markdownForm) conflicts() bool { return true }
+func (f *markdownPrinter) conflicts() bool { return true }
 
-func (f *markdownForm) close(context.Context) error { return f.comment.Write(f.Out) }
+func (f *markdownPrinter) close(context.Context) error { return f.comment.Write(f.Out) }

@@ -99,8 +99,8 @@ func (v *mergeVerb) run(ctx context.Context, policyGiven bool) error {
 	if err != nil {
 		return err
 	}
-	planner.Trace = forms[v.out.output].traces
-	out, err := v.out.form(ctx, v.env, mode)
+	planner.Trace = printerRows[v.out.output].traces
+	out, err := v.out.printer(ctx, v.env, mode)
 	if err != nil {
 		return err
 	}
@@ -166,7 +166,7 @@ func (s *session) finish(ctx context.Context, mode dryRun, t *told) {
 
 // told prints items as they get through.
 type told struct {
-	out   form
+	out   printer
 	notes *teller
 	mode  dryRun
 	errs  []error

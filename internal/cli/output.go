@@ -18,16 +18,16 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 )
 
-// form is a way to print what became of objects. close prints what was held back
+// printer prints what became of objects. close prints what was held back
 // until all are known. An object with conflicts, which is not written, is shown
-// only by a form that says so.
-type form interface {
+// only by a printer that says so.
+type printer interface {
 	object(*run.Item) error
 	close(context.Context) error
 	conflicts() bool
 }
 
-// outputFlags choose a form.
+// outputFlags choose a printer.
 type outputFlags struct {
 	output        string
 	template      string
@@ -35,9 +35,9 @@ type outputFlags struct {
 	secrets       bool
 }
 
-// formRow is a row of forms.
-type formRow struct {
-	open func(view) (form, error)
+// printerRow is a row of printerRows.
+type printerRow struct {
+	open func(view) (printer, error)
 
 	// report: it prints what a run would do, and so the run writes nothing. The
 	// others print what was done, as kubectl apply's -o does.
@@ -46,17 +46,17 @@ type formRow struct {
 	traces bool      // it needs an account of every field
 }
 
-// forms by the name that -o gives, without what stands behind =. To add one is to
-// add a row here.
-var forms = map[string]formRow{
-	"name": {open: func(v view) (form, error) { return nameForm{v}, nil }},
-	"yaml": {open: func(v view) (form, error) { return &streamForm{view: v, style: yamlList}, nil }},
-	"json": {open: func(v view) (form, error) { return &streamForm{view: v, style: jsonList}, nil }},
+// printerRows are the printers by the name that -o gives, without what stands behind =.
+// To add one is to add a row here.
+var printerRows = map[string]printerRow{
+	"name": {open: func(v view) (printer, error) { return namePrinter{v}, nil }},
+	"yaml": {open: func(v view) (printer, error) { return &streamPrinter{view: v, style: yamlList}, nil }},
+	"json": {open: func(v view) (printer, error) { return &streamPrinter{view: v, style: jsonList}, nil }},
 
-	"patch":    {report: true, needs: run.Changes, open: func(v view) (form, error) { return patchForm{v}, nil }},
-	"diff":     {report: true, needs: run.Changes, open: func(v view) (form, error) { return diffForm{v.differ()}, nil }},
-	"explain":  {report: true, traces: true, open: func(v view) (form, error) { return newExplainForm(v, diff.ExplainTable) }},
-	"markdown": {report: true, open: func(v view) (form, error) { return newMarkdownForm(v), nil }},
+	"patch":    {report: true, needs: run.Changes, open: func(v view) (printer, error) { return patchPrinter{v}, nil }},
+	"diff":     {report: true, needs: run.Changes, open: func(v view) (printer, error) { return diffPrinter{v.differ()}, nil }},
+	"explain":  {report: true, traces: true, open: func(v view) (printer, error) { return newExplainPrinter(v, diff.ExplainTable) }},
+	"markdown": {report: true, open: func(v view) (printer, error) { return newMarkdownPrinter(v), nil }},
 }
 
 func (f *outputFlags) add(flags *pflag.FlagSet) {
@@ -66,22 +66,22 @@ func (f *outputFlags) add(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.secrets, "show-secrets", false, "print the values of Secrets")
 }
 
-// view is what a form prints to, and how.
+// view is what a printer prints to, and how.
 type view struct {
 	*env
 	outputFlags
 	mode dryRun
 }
 
-func (f *outputFlags) form(ctx context.Context, e *env, mode dryRun) (form, error) {
+func (f *outputFlags) printer(ctx context.Context, e *env, mode dryRun) (printer, error) {
 	v := view{env: e, outputFlags: *f, mode: mode}
 	if f.output == "" && f.template == "" {
 		if mode == dryNone {
-			return lineForm{v}, nil
+			return linePrinter{v}, nil
 		}
-		return &dryForm{view: v}, nil
+		return &dryPrinter{view: v}, nil
 	}
-	if p, ok := forms[f.output]; ok {
+	if p, ok := printerRows[f.output]; ok {
 		return p.open(v)
 	}
 	return templated(ctx, v)
@@ -94,7 +94,7 @@ func (f *outputFlags) form(ctx context.Context, e *env, mode dryRun) (form, erro
 func (f *outputFlags) mode(asked dryRunFlag) (dryRun, error) {
 	mode, err := parseDryRun(asked.text)
 	switch {
-	case err != nil || mode != dryNone || !forms[f.output].report:
+	case err != nil || mode != dryNone || !printerRows[f.output].report:
 		return mode, err
 	case asked.given:
 		return mode, fmt.Errorf("-o %s: is a report, which never writes, and --dry-run=none asks for a write: leave out --dry-run to see the report, as with kubectl merge diff, or -o %s to write", f.output, f.output)
@@ -108,17 +108,17 @@ func (f *outputFlags) needs(mode dryRun) run.Needs {
 	case mode == dryNone && f.template == "" && (f.output == "" || f.output == "name"):
 		return run.Outcomes
 	}
-	return forms[f.output].needs
+	return printerRows[f.output].needs
 }
 
 // oneByOne: each object is printed when its turn comes, and not needed any more. A
 // template may ask for any of them at any time.
 func (f *outputFlags) oneByOne() bool {
-	_, known := forms[f.output]
+	_, known := printerRows[f.output]
 	return f.template == "" && (known || f.output == "")
 }
 
-// conflicts is what most forms say.
+// conflicts is what most printers say.
 func (v view) conflicts() bool { return false }
 
 // became is what became of an object, in the words of kubectl apply.
@@ -132,29 +132,29 @@ func (v view) line(w io.Writer, item *run.Item) error {
 	return err
 }
 
-// lineForm is kubectl apply's: deployment.apps/web configured.
-type lineForm struct{ view }
+// linePrinter is kubectl apply's: deployment.apps/web configured.
+type linePrinter struct{ view }
 
-func (f lineForm) object(item *run.Item) error { return f.line(f.Out, item) }
-func (f lineForm) close(context.Context) error { return nil }
+func (f linePrinter) object(item *run.Item) error { return f.line(f.Out, item) }
+func (f linePrinter) close(context.Context) error { return nil }
 
-// nameForm prints names only.
-type nameForm struct{ view }
+// namePrinter prints names only.
+type namePrinter struct{ view }
 
-func (f nameForm) object(item *run.Item) error {
+func (f namePrinter) object(item *run.Item) error {
 	_, err := fmt.Fprintln(f.Out, oneLine(item.Target.String()))
 	return err
 }
-func (f nameForm) close(context.Context) error { return nil }
+func (f namePrinter) close(context.Context) error { return nil }
 
-// dryForm shows the result of a dry run to a reader: Secrets masked, without
+// dryPrinter shows the result of a dry run to a reader: Secrets masked, without
 // managedFields and the annotation; the outcome goes to stderr.
-type dryForm struct {
+type dryPrinter struct {
 	view
 	shown int
 }
 
-func (f *dryForm) object(item *run.Item) error {
+func (f *dryPrinter) object(item *run.Item) error {
 	if item.Surplus != nil { // nothing of it is left to show
 		return f.line(f.ErrOut, item)
 	}
@@ -184,7 +184,7 @@ func (f *dryForm) object(item *run.Item) error {
 	return f.remark(diff.Note{Object: name, Kind: noteOutcome, Text: became}, name+" "+became)
 }
 
-func (f *dryForm) close(context.Context) error { return nil }
+func (f *dryPrinter) close(context.Context) error { return nil }
 
 // trimmed is obj without managedFields, unless they were asked for.
 func (v view) trimmed(obj any) any {
@@ -212,17 +212,17 @@ func without(m map[string]any, keys ...string) map[string]any {
 // disclose says that a Secret's values are printed, since that was asked for.
 func (v view) disclose(item *run.Item) {
 	if redact.IsSecretKind(item.Target.Group, item.Target.Kind) && !v.secrets {
-		form, _, _ := strings.Cut(v.output, "=")
-		name, text := oneLine(item.Target.String()), "-o "+form+" prints its values"
+		printer, _, _ := strings.Cut(v.output, "=")
+		name, text := oneLine(item.Target.String()), "-o "+printer+" prints its values"
 		_ = v.remark(diff.Note{Object: name, Kind: noteShown, Text: text}, "note: "+name+": "+text) // what is on stdout counts
 	}
 }
 
-// patchForm prints the JSON merge patch of each object on a line of its own; what
+// patchPrinter prints the JSON merge patch of each object on a line of its own; what
 // is to be created is whole, and {} changes nothing.
-type patchForm struct{ view }
+type patchPrinter struct{ view }
 
-func (f patchForm) object(item *run.Item) error {
+func (f patchPrinter) object(item *run.Item) error {
 	if item.Surplus != nil { // no patch deletes an object
 		return f.line(f.ErrOut, item)
 	}
@@ -243,12 +243,12 @@ func (f patchForm) object(item *run.Item) error {
 	}
 	return err
 }
-func (f patchForm) close(context.Context) error { return nil }
+func (f patchPrinter) close(context.Context) error { return nil }
 
-// diffForm prints live against what was, or would be, written.
-type diffForm struct{ *differ }
+// diffPrinter prints live against what was, or would be, written.
+type diffPrinter struct{ *differ }
 
-func (f diffForm) object(item *run.Item) error {
+func (f diffPrinter) object(item *run.Item) error {
 	if item.Result.Outcome == write.Unchanged {
 		return nil
 	}
@@ -256,12 +256,12 @@ func (f diffForm) object(item *run.Item) error {
 	return err
 }
 
-func (f diffForm) close(ctx context.Context) error {
+func (f diffPrinter) close(ctx context.Context) error {
 	_, err := f.differ.close(ctx)
 	return err
 }
 
-// doc is an item's live form and the one that was, or would be, written; where the
+// doc is an item's live object and the one that was, or would be, written; where the
 // server has tried it, as the server would store it.
 func (v view) doc(item *run.Item) diff.Doc {
 	p := item.Result.Planned

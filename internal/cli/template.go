@@ -15,12 +15,12 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 )
 
-// templated is the form of kubectl's template languages, printed by kubectl's own
+// templated is the printer for kubectl's template languages, printed by kubectl's own
 // printers.
 //
 // Unlike kubectl: which prints what a terminal would obey in a value as it is. Here it is
 // spelled out, whoever reads it; -o json has every byte.
-func templated(ctx context.Context, v view) (form, error) {
+func templated(ctx context.Context, v view) (printer, error) {
 	name, spec, _ := strings.Cut(v.output, "=")
 	var (
 		p   printers.ResourcePrinter
@@ -34,7 +34,7 @@ func templated(ctx context.Context, v view) (form, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &listForm{view: v, print: func(obj any) ([]byte, error) {
+	return &listPrinter{view: v, print: func(obj any) ([]byte, error) {
 		u, err := printable(obj)
 		if err != nil {
 			return nil, err
@@ -45,7 +45,7 @@ func templated(ctx context.Context, v view) (form, error) {
 	}}, nil
 }
 
-// templateFiles are the forms whose template is in a file, and those that take its text.
+// templateFiles are the printers whose template is in a file, and those that take its text.
 var templateFiles = map[string]string{"go-template-file": "go-template", "templatefile": "template", "jsonpath-file": "jsonpath"}
 
 func templatePrinter(ctx context.Context, v view) (printers.ResourcePrinter, error) {
