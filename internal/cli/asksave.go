@@ -9,8 +9,8 @@ import (
 
 	filemerge "github.com/kubectl-merge/kubectl-merge/internal/files"
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
-	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
+	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
 )
 
 // remember keeps an answer as a rule. Where a rule asked for the conflict, that
@@ -64,7 +64,7 @@ func appendRules(ctx context.Context, file string, rules []any) error {
 	if _, err := schema.ParseRules(was); err != nil {
 		return fmt.Errorf("the answers cannot be saved: %s: %w: name a file of rules, or a new one", file, err)
 	}
-	text, err := diff.YAML(rules)
+	text, err := yamldoc.Encode(rules)
 	if err != nil {
 		return err
 	}

@@ -14,10 +14,10 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
 	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
-	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/object"
+	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
 )
 
 // editing is one configuration on its way through the editor, as often as it takes.
@@ -74,7 +74,7 @@ func (s *editing) print(text string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return diff.YAML(conf)
+	return yamldoc.Encode(conf)
 }
 
 // blindTries is how often a text may be wrong where nobody looks at it: an editor

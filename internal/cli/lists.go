@@ -7,7 +7,8 @@ import (
 	"io"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
-	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
+	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
+	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
 )
 
 // streamPrinter prints one object as it is, and several as a List, as kubectl does; each
@@ -28,8 +29,8 @@ type listStyle struct {
 var yamlList = listStyle{
 	head:  "apiVersion: v1\nitems:\n",
 	tail:  "kind: List\nmetadata: {}\n",
-	alone: diff.YAML,
-	entry: func(v any) ([]byte, error) { return diff.YAML([]any{v}) },
+	alone: yamldoc.Encode,
+	entry: func(v any) ([]byte, error) { return yamldoc.Encode([]any{v}) },
 }
 
 var jsonList = listStyle{
@@ -120,10 +121,10 @@ func jsonText(v any) ([]byte, error) {
 // indentedJSON is v as kubectl prints it; every line but the first begins with prefix. A
 // value that is nested too deep to be indented comes as one line.
 func indentedJSON(v any, prefix string) ([]byte, error) {
-	if diff.Deep(v) {
-		text, err := diff.YAML(v)
+	if yamldoc.Deep(v) {
+		text, err := yamldoc.Encode(v)
 		return bytes.TrimSuffix(text, []byte("\n")), err
 	}
 	text, err := json.MarshalIndent(v, prefix, "    ")
-	return diff.SpellJSON(text), err
+	return escape.JSON(text), err
 }

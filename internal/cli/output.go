@@ -13,9 +13,11 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
 	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
+	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/patch"
 	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
+	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
 )
 
 // printer prints what became of objects. close prints what was held back
@@ -167,7 +169,7 @@ func (f *dryPrinter) object(item *run.Item) error {
 		_, obj = redact.Mask(live, obj, item.Result.Planned.Sensitive)
 	}
 	obj = lastapplied.Without(obj)
-	text, err := diff.YAML(f.trimmed(obj))
+	text, err := yamldoc.Encode(f.trimmed(obj))
 	if err != nil {
 		return fmt.Errorf("%s: %w", item.Target, err)
 	}
@@ -239,7 +241,7 @@ func (f patchPrinter) object(item *run.Item) error {
 	}
 	text, err := json.Marshal(body)
 	if err == nil {
-		_, err = fmt.Fprintf(f.Out, "%s\n", diff.SpellJSON(text))
+		_, err = fmt.Fprintf(f.Out, "%s\n", escape.JSON(text))
 	}
 	return err
 }

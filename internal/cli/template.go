@@ -12,7 +12,7 @@ import (
 	"k8s.io/cli-runtime/pkg/printers"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
-	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
+	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
 )
 
 // templated is the printer for kubectl's template languages, printed by kubectl's own
@@ -41,7 +41,7 @@ func templated(ctx context.Context, v view) (printer, error) {
 		}
 		var b bytes.Buffer
 		err = p.PrintObj(u, &b)
-		return []byte(diff.Visible(b.String())), err
+		return []byte(escape.Text(b.String())), err
 	}}, nil
 }
 

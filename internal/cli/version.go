@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
 )
 
 // Set by the release build with -ldflags -X; a plain go build leaves them, and
@@ -80,7 +80,7 @@ func yamlOf(v any) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return diff.YAML(value)
+	return yamldoc.Encode(value)
 }
 
 func thisVersion() versionInfo {

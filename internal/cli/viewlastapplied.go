@@ -11,10 +11,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
-	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
+	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
 )
 
 // viewVerb prints what was applied last.
@@ -112,7 +112,7 @@ func (v *viewVerb) text(o kept, was lastapplied.Original, conf any) ([]byte, err
 	}
 	v.printed++
 	if v.output == "yaml" {
-		text, err := diff.YAML(hidden)
+		text, err := yamldoc.Encode(hidden)
 		if v.printed > 1 {
 			text = append([]byte("---\n"), text...)
 		}

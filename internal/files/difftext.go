@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
+	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
@@ -52,7 +53,7 @@ func Diff(d Texts, h Hiding) (string, error) {
 			return "", err
 		}
 	}
-	return diff.Text(diff.Visible(d.From), diff.Visible(d.To), visible(d.Old), visible(d.Now), 3), nil
+	return diff.Text(escape.Text(d.From), escape.Text(d.To), visible(d.Old), visible(d.Now), 3), nil
 }
 
 // masked hides in two forms of a file what is not to be seen.

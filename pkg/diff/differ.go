@@ -8,6 +8,7 @@ import (
 
 	udiff "github.com/aymanbagabas/go-udiff"
 
+	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
@@ -78,11 +79,11 @@ func (d *differences) maps(at string, a, b map[string]any) {
 		switch {
 		case had && has && merge.Identical(v, w):
 		case !has:
-			d.removed = append(d.removed, inLine(place)+": "+short(v, shownAt)+" removed")
+			d.removed = append(d.removed, escape.Line(place)+": "+short(v, shownAt)+" removed")
 		case !had:
-			d.added = append(d.added, inLine(place)+": "+short(w, shownAt)+" added")
+			d.added = append(d.added, escape.Line(place)+": "+short(w, shownAt)+" added")
 		default:
-			d.value(inLine(place), merge.Some(v), merge.Some(w))
+			d.value(escape.Line(place), merge.Some(v), merge.Some(w))
 		}
 	}
 }
@@ -160,10 +161,10 @@ func entryName(v any) string {
 			name = plain(ns) + "/" + name
 		}
 		if effect, ok := m["effect"].(string); ok {
-			name += ":" + inLine(effect)
+			name += ":" + escape.Line(effect)
 		}
 		if kind, ok := m["kind"].(string); ok {
-			return inLine(kind) + " " + name
+			return escape.Line(kind) + " " + name
 		}
 		return field + "=" + name
 	}
@@ -176,7 +177,7 @@ const longestName = 300
 // plain is a scalar as it stands in a name.
 func plain(v any) string {
 	if s, ok := v.(string); ok {
-		return cut(inLine(s), longestName)
+		return cut(escape.Line(s), longestName)
 	}
 	return short(v, shownAt)
 }

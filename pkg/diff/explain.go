@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 )
@@ -126,7 +127,7 @@ func (t Told) why(b merge.Because, d merge.Disagreement, disagree bool) string {
 			text = excluded(d.By) + ":" + winner(d.Winner)
 		}
 		if d.Rule != "" {
-			text += ", by rule " + inLine(d.Rule)
+			text += ", by rule " + escape.Line(d.Rule)
 		}
 		return text
 	}

@@ -5,6 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
+	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
 )
 
 // ExplainFormat is a form of an explanation.
@@ -72,7 +75,7 @@ func (x *ExplanationWriter) text(e Explanation) ([]byte, error) {
 	first := x.written == 0
 	switch x.options.Format {
 	case ExplainYAML:
-		return YAML([]any{e.value()})
+		return yamldoc.Encode([]any{e.value()})
 	case ExplainJSON:
 		text, err := indented(e)
 		if first {
@@ -108,9 +111,9 @@ func indented(e Explanation) ([]byte, error) {
 	enc.SetEscapeHTML(false)
 	enc.SetIndent(jsonIndent, jsonIndent)
 	if err := enc.Encode(e); err != nil {
-		return nil, unprintable()
+		return nil, errNotJSON
 	}
-	return bytes.TrimSuffix(SpellJSON(b.Bytes()), []byte("\n")), nil
+	return bytes.TrimSuffix(escape.JSON(b.Bytes()), []byte("\n")), nil
 }
 
 // value is an explanation as JSON.

@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
@@ -163,7 +164,7 @@ func (s Section) details(o Options) (string, error) {
 	}
 	s.ShowSecrets = false
 	var b strings.Builder
-	fmt.Fprintf(&b, "\n<details><summary>%s %s</summary>\n\n", html.EscapeString(inLine(s.Object)), html.EscapeString(inLine(s.Word)))
+	fmt.Fprintf(&b, "\n<details><summary>%s %s</summary>\n\n", html.EscapeString(escape.Line(s.Object)), html.EscapeString(escape.Line(s.Word)))
 	notes := append(Conflicts(s.Told), Brief(Notes(s.Told), 0, s.Preview)...)
 	for _, n := range notes {
 		b.WriteString("- " + code(n.Text) + "\n")
@@ -193,7 +194,7 @@ func fence(text string, n int) string {
 
 // code is text that Markdown leaves alone.
 func code(s string) string {
-	s = strings.ReplaceAll(Visible(s), "\n", " ")
+	s = strings.ReplaceAll(escape.Text(s), "\n", " ")
 	f := fence(s, 1)
 	if strings.HasPrefix(s, "`") || strings.HasSuffix(s, "`") {
 		s = " " + s + " "
@@ -203,7 +204,7 @@ func code(s string) string {
 
 // inline is text without a meaning in Markdown or HTML.
 func inline(s string) string {
-	s = html.EscapeString(strings.ReplaceAll(Visible(s), "\n", " "))
+	s = html.EscapeString(strings.ReplaceAll(escape.Text(s), "\n", " "))
 	for _, c := range []string{"\\", "|", "*", "_", "`", "[", "]"} {
 		s = strings.ReplaceAll(s, c, "\\"+c)
 	}

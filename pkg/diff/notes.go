@@ -1,10 +1,13 @@
 package diff
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
@@ -58,7 +61,7 @@ func (n Note) Lost() bool {
 // String is the note as it is told: object, path, what happened, and below that,
 // indented, what can be done.
 func (n Note) String() string {
-	return strings.Join(append([]string{inLine(n.Object) + ": " + n.Text}, n.Ways...), "\n  ")
+	return strings.Join(append([]string{escape.Line(n.Object) + ": " + n.Text}, n.Ways...), "\n  ")
 }
 
 // MarshalJSON is the form for programs (--notes=json). An absent value is left
@@ -257,7 +260,7 @@ func (t Told) settled(d merge.Disagreement) Note {
 		n.Text = t.settledShort(d, v)
 	}
 	if d.Rule != "" {
-		n.Text += " (rule " + inLine(d.Rule) + ")"
+		n.Text += " (rule " + escape.Line(d.Rule) + ")"
 	}
 	n.Text = d.Path.String() + ": " + n.Text
 	return n
@@ -396,4 +399,16 @@ func spelledPaths(paths []merge.Path) []string {
 // pathList names paths in a line; Note.Paths has all.
 func pathList(paths []merge.Path) string {
 	return strings.Join(atMost(spelledPaths(paths), mostParts), ", ")
+}
+
+// errNotJSON quotes no value.
+var errNotJSON = errors.New("not a JSON value: it cannot be printed; read it with merge.ReadJSON")
+
+// marshal is json.Marshal whose text is safe on a terminal.
+func marshal(v any) ([]byte, error) {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return nil, errNotJSON
+	}
+	return escape.JSON(data), nil
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
@@ -38,7 +39,7 @@ func compact(v any) string {
 	if err := e.Encode(v); err != nil {
 		return "?"
 	}
-	return inLine(strings.TrimSuffix(b.String(), "\n"))
+	return escape.Line(strings.TrimSuffix(b.String(), "\n"))
 }
 
 // quoted is a text in quotes; what cannot be seen, or looks like a space, is escaped.
@@ -87,7 +88,7 @@ func beside(n int, all ...merge.Opt) []string {
 		case isText && len(textsPart) > 0:
 			out[i] = `"` + windows(s, textsPart, n, escapedText) + `"`
 		case !isText && len(othersPart) > 0:
-			out[i] = windows(compact(o.Value), othersPart, n, inLine)
+			out[i] = windows(compact(o.Value), othersPart, n, escape.Line)
 		default:
 			out[i] = short(o.Value, n)
 		}

@@ -3,6 +3,8 @@ package diff
 import (
 	"strings"
 	"unicode/utf8"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
 )
 
 // wide is the terminal width from which a field's reason has room in its line.
@@ -15,7 +17,7 @@ func table(e Explanation, o ExplainOptions) string {
 	rows, roomy := e.laidOut(o.Width)
 	widths := fit(columns(rows), o.Width)
 	var b strings.Builder
-	b.WriteString(paint(inLine(e.Object), bold, o.Color) + "\n")
+	b.WriteString(paint(escape.Line(e.Object), bold, o.Color) + "\n")
 	b.WriteString(strings.Join(line(rows[0], widths), "\n") + "\n")
 	for i, r := range e.Fields {
 		lines := line(rows[i+1], widths)
@@ -74,7 +76,7 @@ func (r Row) cells(roomy bool, n int) []string {
 	if from == "" {
 		from = "-"
 	}
-	path := Visible(r.Path.String())
+	path := escape.Text(r.Path.String())
 	if roomy {
 		return []string{path, r.cell(n), from, r.reason()}
 	}

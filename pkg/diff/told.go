@@ -3,6 +3,7 @@ package diff
 import (
 	"slices"
 
+	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 )
@@ -146,9 +147,9 @@ func OwnerName(o *merge.Owner) string {
 	case o == nil:
 		return ""
 	case o.Subresource != "":
-		return inLine(o.Manager + "/" + o.Subresource)
+		return escape.Line(o.Manager + "/" + o.Subresource)
 	}
-	return inLine(o.Manager)
+	return escape.Line(o.Manager)
 }
 
 // when is the time of a value's owner to the minute, "" if unknown.

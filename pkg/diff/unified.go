@@ -7,8 +7,10 @@ import (
 	"maps"
 	"strings"
 
+	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
+	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
 )
 
 // Doc is one object in two forms. A nil Live is an object that will be created,
@@ -57,7 +59,7 @@ func DocName(obj any) string {
 func Unified(w io.Writer, d Doc, o Options) (changed bool, err error) {
 	old, now, err := Texts(d, o)
 	if err != nil {
-		return false, fmt.Errorf("%s: %w", inLine(d.Name), err)
+		return false, fmt.Errorf("%s: %w", escape.Line(d.Name), err)
 	}
 	if old == now {
 		return false, nil
@@ -66,7 +68,7 @@ func Unified(w io.Writer, d Doc, o Options) (changed bool, err error) {
 	if o.Context != 0 {
 		lines = max(o.Context, 0)
 	}
-	name := inLine(d.Name)
+	name := escape.Line(d.Name)
 	from, to := cmp.Or(o.From, "live"), cmp.Or(o.To, "merged")
 	text := Text(from+"/"+name, to+"/"+name, old, now, lines)
 	if o.Color {
@@ -98,8 +100,8 @@ func text(v any) (string, error) {
 	if v == nil {
 		return "", nil
 	}
-	y, err := YAML(v)
-	return Visible(string(y)), err
+	y, err := yamldoc.Encode(v)
+	return escape.Text(string(y)), err
 }
 
 // bookkeeping is metadata that changes with every write and says nothing.

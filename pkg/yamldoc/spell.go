@@ -2,6 +2,7 @@ package yamldoc
 
 import (
 	"encoding/json"
+	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
@@ -167,35 +168,40 @@ func foldedFits(s string) bool {
 	return true
 }
 
-// double writes a text in double quotes.
+// double writes a text in double quotes, as YAML and JSON both read it.
 func double(s string) string {
-	var b strings.Builder
-	b.WriteByte('"')
-	for i := 0; i < len(s); {
-		r, n := utf8.DecodeRuneInString(s[i:])
+	return quoted(s, func(r rune) bool { return r != utf8.RuneError && !printable(string(r), "") }, jsonEscapes)
+}
+
+// The short escapes that are written, of those that are read: JSON has the first.
+const (
+	jsonEscapes = `"\tnr`
+	yamlEscapes = jsonEscapes + "0abvfeNLP"
+)
+
+// quoted writes a text in double quotes. escaped says which characters are not written
+// as they are, beside those with one of the short escapes.
+func quoted(s string, escaped func(rune) bool, short string) string {
+	b := make([]byte, 1, len(s)+2)
+	b[0] = '"'
+	for _, r := range s {
+		i := strings.IndexFunc(short, func(name rune) bool { return escapes[byte(name)] == string(r) })
 		switch {
-		case r == '"' || r == '\\':
-			b.WriteByte('\\')
-			b.WriteRune(r)
-		case r == '\n':
-			b.WriteString(`\n`)
-		case r == '\t':
-			b.WriteString(`\t`)
-		case r == '\r':
-			b.WriteString(`\r`)
-		case printable(s[i:i+n], ""):
-			b.WriteString(s[i : i+n])
+		case i >= 0:
+			b = append(b, '\\', short[i])
+		case !escaped(r):
+			b = utf8.AppendRune(b, r)
+		case short == jsonEscapes:
+			b = fmt.Appendf(b, `\u%04x`, r)
+		case r <= 0xff:
+			b = fmt.Appendf(b, `\x%02X`, r)
 		case r <= 0xffff:
-			b.WriteString(`\u`)
-			hex := strconv.FormatInt(int64(r), 16)
-			b.WriteString(strings.Repeat("0", 4-len(hex)) + hex)
+			b = fmt.Appendf(b, `\u%04X`, r)
 		default:
-			b.WriteRune(r)
+			b = fmt.Appendf(b, `\U%08X`, r)
 		}
-		i += n
 	}
-	b.WriteByte('"')
-	return b.String()
+	return string(append(b, '"'))
 }
 
 // key writes the key of an entry; quote is how its neighbours are quoted.

@@ -10,10 +10,10 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
-	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/patch"
 	"github.com/kubectl-merge/kubectl-merge/pkg/strategy"
+	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
 )
 
 // outcomes are the files of a case that are not written by hand, in their order.
@@ -29,7 +29,7 @@ func (c Case) Outcome() (map[string]string, error) {
 	if err != nil {
 		return map[string]string{"error": err.Error() + "\n"}, nil
 	}
-	result, err := diff.YAML(shown(out.Result))
+	result, err := yamldoc.Encode(shown(out.Result))
 	if err != nil {
 		return nil, err
 	}

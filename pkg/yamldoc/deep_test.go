@@ -1,12 +1,12 @@
-package diff_test
+package yamldoc_test
 
 import (
 	"bytes"
 	"strings"
 	"testing"
 
-	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
 )
 
 // TestDeep prints a value of 9,900 levels, which indented would take 98 MB: it comes as
@@ -18,13 +18,13 @@ func TestDeep(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := diff.YAML(v); err != nil || string(got) != text+"\n" {
+	if got, err := yamldoc.Encode(v); err != nil || string(got) != text+"\n" {
 		t.Errorf("%d bytes, %v, want %d", len(got), err, len(text))
 	}
-	if got, err := diff.YAML([]any{v, "x"}); err != nil || string(got) != "- "+text+"\n- \"x\"\n" {
+	if got, err := yamldoc.Encode([]any{v, "x"}); err != nil || string(got) != "- "+text+"\n- \"x\"\n" {
 		t.Errorf("a list: %d bytes, %v", len(got), err)
 	}
-	if got, err := diff.YAML(map[string]any{"a": map[string]any{"b": "c"}}); err != nil || !bytes.Equal(got, []byte("a:\n  b: c\n")) {
+	if got, err := yamldoc.Encode(map[string]any{"a": map[string]any{"b": "c"}}); err != nil || !bytes.Equal(got, []byte("a:\n  b: c\n")) {
 		t.Errorf("a value of few levels: %q, %v", got, err)
 	}
 }

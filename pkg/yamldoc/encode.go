@@ -1,4 +1,4 @@
-package diff
+package yamldoc
 
 import (
 	"cmp"
@@ -11,12 +11,13 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// YAML prints a JSON value as kubectl -o yaml does (sigs.k8s.io/yaml): keys in
+// Encode prints a JSON value as kubectl -o yaml does (sigs.k8s.io/yaml): keys in
 // order, lists not indented, text of several lines as a block. Integers of any
-// size and fractions of any length keep their value. It does not mask: see Mask.
+// size and fractions of any length keep their value. It does not mask.
 // The error is that of a value which is not JSON, and does not quote it.
 //
 // Unlike kubectl: long text is not folded at 80 columns, so that a change in it
@@ -26,14 +27,14 @@ import (
 // A value that is nested too deep to be indented (Deep), of which each level would
 // take a line longer than the one before, is one line of JSON, which is YAML too; a list
 // one for each entry.
-func YAML(v any) ([]byte, error) {
+func Encode(v any) ([]byte, error) {
 	if Deep(v) {
-		return deepYAML(v)
+		return encodeDeep(v)
 	}
-	p := printer{out: make([]byte, 0, 1024)}
+	p := encoder{out: make([]byte, 0, 1024)}
 	p.value(v, 0, false)
 	if p.bad {
-		return nil, unprintable()
+		return nil, errNotJSON
 	}
 	if n := len(p.out); p.out[n-1] != '\n' {
 		p.out = append(p.out, '\n')
@@ -46,22 +47,22 @@ const maxIndented = 500
 
 // Deep says that a value is nested so deep that it is not printed indented: 10,000
 // levels, which the API server takes, would come to hundreds of megabytes.
-func Deep(v any) bool { return deeper(v, maxIndented) }
+func Deep(v any) bool { return nested(v, maxIndented) }
 
-func deeper(v any, levels int) bool {
+func nested(v any, levels int) bool {
 	if levels < 0 {
 		return true
 	}
 	switch v := v.(type) {
 	case map[string]any:
 		for _, e := range v {
-			if deeper(e, levels-1) {
+			if nested(e, levels-1) {
 				return true
 			}
 		}
 	case []any:
 		for _, e := range v {
-			if deeper(e, levels-1) {
+			if nested(e, levels-1) {
 				return true
 			}
 		}
@@ -69,7 +70,7 @@ func deeper(v any, levels int) bool {
 	return false
 }
 
-func deepYAML(v any) ([]byte, error) {
+func encodeDeep(v any) ([]byte, error) {
 	entries, list := v.([]any)
 	if !list {
 		entries = []any{v}
@@ -78,28 +79,27 @@ func deepYAML(v any) ([]byte, error) {
 	for _, e := range entries {
 		text, err := json.Marshal(e)
 		if err != nil {
-			return nil, unprintable()
+			return nil, errNotJSON
 		}
 		if list {
 			out = append(out, "- "...)
 		}
-		out = append(append(out, SpellJSON(text)...), '\n')
+		out = append(append(out, escape.JSON(text)...), '\n')
 	}
 	return out, nil
 }
 
-func unprintable() error {
-	return errors.New("not a JSON value: it cannot be printed; read it with merge.ReadJSON")
-}
+// errNotJSON quotes no value.
+var errNotJSON = errors.New("not a JSON value: it cannot be printed; read it with merge.ReadJSON")
 
-type printer struct {
+type encoder struct {
 	out []byte
 	bad bool
 }
 
 // value writes v. indent is the column of what contains v; after a dash, a
 // collection begins on the same line.
-func (p *printer) value(v any, indent int, dash bool) {
+func (p *encoder) value(v any, indent int, dash bool) {
 	switch v := v.(type) {
 	case map[string]any:
 		p.mapping(v, indent, dash)
@@ -118,7 +118,7 @@ func (p *printer) value(v any, indent int, dash bool) {
 	}
 }
 
-func (p *printer) mapping(m map[string]any, indent int, dash bool) {
+func (p *encoder) mapping(m map[string]any, indent int, dash bool) {
 	if len(m) == 0 {
 		p.out = append(p.out, "{}"...)
 		return
@@ -133,7 +133,7 @@ func (p *printer) mapping(m map[string]any, indent int, dash bool) {
 // longKey is from where on YAML wants a key marked as such.
 const longKey = 128
 
-func (p *printer) entry(k string, v any, indent int) {
+func (p *encoder) entry(k string, v any, indent int) {
 	if len(k) > longKey {
 		p.out = append(p.out, "? "...)
 		p.text(k, indent, true)
@@ -144,7 +144,7 @@ func (p *printer) entry(k string, v any, indent int) {
 	}
 	p.text(k, indent, true)
 	p.out = append(p.out, ':')
-	if isScalar(v) || isEmpty(v) {
+	if !hasEntries(v) {
 		p.out = append(p.out, ' ')
 	}
 	if _, list := v.([]any); list {
@@ -154,7 +154,7 @@ func (p *printer) entry(k string, v any, indent int) {
 	p.value(v, indent+2, false)
 }
 
-func (p *printer) sequence(l []any, indent int, dash bool) {
+func (p *encoder) sequence(l []any, indent int, dash bool) {
 	if len(l) == 0 {
 		p.out = append(p.out, "[]"...)
 		return
@@ -167,7 +167,7 @@ func (p *printer) sequence(l []any, indent int, dash bool) {
 }
 
 // lead begins a line, unless the text is to go on after a dash.
-func (p *printer) lead(indent int, goesOn bool) {
+func (p *encoder) lead(indent int, goesOn bool) {
 	if goesOn {
 		return
 	}
@@ -179,19 +179,19 @@ func (p *printer) lead(indent int, goesOn bool) {
 	}
 }
 
-func isEmpty(v any) bool {
+func hasEntries(v any) bool {
 	switch v := v.(type) {
 	case map[string]any:
-		return len(v) == 0
+		return len(v) > 0
 	case []any:
-		return len(v) == 0
+		return len(v) > 0
 	}
 	return false
 }
 
 // number writes fractions and exponents as kubectl does, through float64, unless
 // that would be another number.
-func (p *printer) number(n json.Number) {
+func (p *encoder) number(n json.Number) {
 	text := string(n)
 	if strings.ContainsAny(text, ".eE") {
 		if f, err := strconv.ParseFloat(text, 64); err == nil {

@@ -1,19 +1,17 @@
-package diff
+package yamldoc
 
 import (
-	"fmt"
 	"regexp"
 	"strings"
 	"time"
 	"unicode"
-	"unicode/utf8"
 
-	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
+	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
 )
 
 // text writes a string in the first style that reads back as it: a block for
 // several lines, plain, single-quoted, double-quoted. A key is never a block.
-func (p *printer) text(s string, indent int, key bool) {
+func (p *encoder) text(s string, indent int, key bool) {
 	s = strings.ToValidUTF8(s, "\ufffd")
 	look := lookAt(s)
 	switch {
@@ -36,32 +34,11 @@ func (p *printer) text(s string, indent int, key bool) {
 	}
 }
 
-// block writes a literal block, with what it takes to keep white space at its
-// beginning and line breaks at its end.
-func (p *printer) block(s string, indent int) {
-	p.out = append(p.out, '|')
-	if s[0] == ' ' || s[0] == '\n' {
-		p.out = append(p.out, '2')
-	}
-	switch {
-	case !strings.HasSuffix(s, "\n"):
-		p.out = append(p.out, '-')
-	case s == "\n" || strings.HasSuffix(s, "\n\n"):
-		p.out = append(p.out, '+')
-	}
-	for line := range strings.Lines(s) {
-		if line == "\n" {
-			p.newline()
-			continue
-		}
-		p.newline()
-		p.lead(indent, false)
-		p.out = append(p.out, strings.TrimSuffix(line, "\n")...)
-	}
-	p.newline()
+// block writes a literal block.
+func (p *encoder) block(s string, indent int) {
+	w := word{style: literalStyle, col: indent - 2, deep: indent, eol: "\n", plus: true}
+	p.out = append(append(p.out, w.block(s, false)...), '\n')
 }
-
-func (p *printer) newline() { p.out = append(p.out, '\n') }
 
 // traits are what decides about a string's style.
 type traits struct {
@@ -109,41 +86,17 @@ func blankAt(s string, i int) bool {
 // library escapes (control characters, the byte order mark, all beyond the basic
 // plane), and what this package never prints raw.
 func escaped(r rune) bool {
-	return r == '\t' || unseen(r) || r >= 0x10000 || r == 0xfffe || r == 0xffff
+	return r == '\t' || escape.Hidden(r) || r >= 0x10000 || r == 0xfffe || r == 0xffff
 }
 
-// escapes are YAML's short names of characters.
-var escapes = map[rune]string{
-	0: "0", '\a': "a", '\b': "b", '\t': "t", '\n': "n", '\v': "v", '\f': "f", '\r': "r", 0x1b: "e", '"': `"`, '\\': `\`,
-	0x85: "N", 0x2028: "L", 0x2029: "P",
-}
-
-func (p *printer) quoted(s string) {
-	p.out = append(p.out, '"')
-	for _, r := range s {
-		name, short := escapes[r]
-		switch {
-		case short:
-			p.out = append(append(p.out, '\\'), name...)
-		case !escaped(r):
-			p.out = utf8.AppendRune(p.out, r)
-		case r <= 0xff:
-			p.out = fmt.Appendf(p.out, `\x%02X`, r)
-		case r <= 0xffff:
-			p.out = fmt.Appendf(p.out, `\u%04X`, r)
-		default:
-			p.out = fmt.Appendf(p.out, `\U%08X`, r)
-		}
-	}
-	p.out = append(p.out, '"')
-}
+func (p *encoder) quoted(s string) { p.out = append(p.out, quoted(s, escaped, yamlEscapes)...) }
 
 var base60Text = regexp.MustCompile(`^[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?$`)
 
 // isOther says whether kubectl quotes s since some reader would take it for something else
 // than text: null, a boolean, a number, a time, a merge key.
 func isOther(s string) bool {
-	return s == "<<" || !yamldoc.IsText(s) || isTime(s) || base60Text.MatchString(s)
+	return s == "<<" || !IsText(s) || isTime(s) || base60Text.MatchString(s)
 }
 
 // timeForms are the times that kubectl's YAML library reads.

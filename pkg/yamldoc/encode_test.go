@@ -1,4 +1,4 @@
-package diff_test
+package yamldoc_test
 
 import (
 	"encoding/json"
@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
 	"sigs.k8s.io/yaml"
 )
 
@@ -30,7 +30,7 @@ func TestYAML(t *testing.T) {
 		{"nothing", `{}`, "{}\n"},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
-			got, err := diff.YAML(read(t, c.in))
+			got, err := yamldoc.Encode(read(t, c.in))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -41,7 +41,7 @@ func TestYAML(t *testing.T) {
 	}
 	t.Run("what is no JSON value is an error that does not quote it", func(t *testing.T) {
 		for _, v := range []any{map[string]any{"a": json.Number("hunter2: x")}, make(chan int)} {
-			if got, err := diff.YAML(v); err == nil || strings.Contains(err.Error(), "hunter2") {
+			if got, err := yamldoc.Encode(v); err == nil || strings.Contains(err.Error(), "hunter2") {
 				t.Errorf("%s, %v", got, err)
 			}
 		}
@@ -99,7 +99,7 @@ func TestYAMLIsKubectls(t *testing.T) {
 	same := 0
 	for range 20000 {
 		v := wordValue(r, 3)
-		ours, err := diff.YAML(v)
+		ours, err := yamldoc.Encode(v)
 		if err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
@@ -141,7 +141,7 @@ func FuzzYAML(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		s = strings.ToValidUTF8(s, "")
 		v := map[string]any{"k": s, "l": []any{s}}
-		text, err := diff.YAML(v)
+		text, err := yamldoc.Encode(v)
 		if err != nil {
 			t.Fatal(err)
 		}
