@@ -8,28 +8,27 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 )
 
-// stage is when a kind is written: what others need comes first.
+// stage is the order in which kinds are written.
 type stage uint8
 
 const (
-	first  stage = iota // namespaces and kinds, which are waited for
-	second              // what the server looks at when it admits others
+	first  stage = iota // namespaces and definitions of kinds, which are waited for
+	second              // what the server consults when it admits other objects
 	third               // everything else
 	stages
 )
 
-// cause is a kind whose lack, or whose present state, may be why the server refuses
+// cause is a kind of which a missing or outdated object may be why the server refuses
 // another object.
 type cause struct {
 	stage stage
-	// explains says whether the refusal of an item may be due to other, of this kind and
-	// not yet written. nil where that is not seen in refusals.
+	// explains reports whether the refusal of item may be due to other, which is of this
+	// kind and not written yet. nil: never.
 	explains func(r *cluster.Refusal, item, other *Item) bool
 }
 
-// causes, by group and kind. A kind that is not here explains no refusal. What a
-// Namespace or a CustomResourceDefinition that is not there explains is found without
-// any, see lacks.
+// causes by group and kind. A kind without a row explains no refusal. Missing Namespaces
+// and CustomResourceDefinitions are recognized without a refusal, see lacks.
 var causes = map[string]cause{
 	"Namespace": {first, hosts},
 	"apiextensions.k8s.io/CustomResourceDefinition": {first, redefined},
@@ -75,14 +74,14 @@ func (i *Item) stage() stage {
 	return third
 }
 
-// matters: others may have to wait for the item.
+// matters reports whether other items may depend on this one.
 func (i *Item) matters() bool {
 	_, ok := causes[kindOf(i.Target.Resource)]
 	return ok
 }
 
-// lacks says whether item cannot be written before other is, whatever the server
-// says: its namespace, or its kind, is made by other.
+// lacks reports whether item cannot be written before other, since other creates its
+// namespace or its kind.
 func lacks(item, other *Item) bool {
 	switch {
 	case other.found:
@@ -93,16 +92,16 @@ func lacks(item, other *Item) bool {
 	return defines(other, item)
 }
 
-// defines: crd is the CustomResourceDefinition of the item's kind.
+// defines reports whether crd is the CustomResourceDefinition of the item's kind.
 func defines(crd, item *Item) bool {
 	return isCRD(crd.Target.Resource) && slices.ContainsFunc(cluster.Declared(crd.Object.Value), func(r cluster.Resource) bool {
 		return r.Group == item.Target.Group && r.Kind == item.Target.Kind
 	})
 }
 
-// mayExplain says whether writing other may be what item's refusal waits for. It is so
-// only where the refusal names other, or is just what other's absence, or its present
-// state, brings about; every other refusal is final.
+// mayExplain reports whether writing other may resolve the refusal of item: the refusal
+// names other, or is what its absence or present state leads to. Any other refusal is
+// final.
 func mayExplain(item, other *Item, refusal error) bool {
 	var r *cluster.Refusal
 	if item == other || !errors.As(refusal, &r) {
@@ -111,7 +110,7 @@ func mayExplain(item, other *Item, refusal error) bool {
 	return lacks(item, other) || explains(item, other, r)
 }
 
-// explains is the same of what the refusal says alone.
+// explains is the same judged by the text of the refusal alone.
 func explains(item, other *Item, r *cluster.Refusal) bool {
 	c, ok := causes[kindOf(other.Target.Resource)]
 	if !ok || c.explains == nil || other.Target.Namespaced && item.Target.Namespaced && !sameNamespace(item, other, r) {
@@ -120,8 +119,8 @@ func explains(item, other *Item, r *cluster.Refusal) bool {
 	return c.explains(r, item, other)
 }
 
-// sameNamespace: what has a namespace is about objects of its own one. Who answers for
-// a webhook may be anywhere.
+// sameNamespace reports whether other can affect item: a namespaced object affects its own
+// namespace, except for the server of a webhook.
 func sameNamespace(item, other *Item, r *cluster.Refusal) bool {
 	return item.Target.Namespace == other.Target.Namespace || called.MatchString(r.Message)
 }

@@ -8,55 +8,55 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 )
 
-// ErrInterrupted is why an item was not written when the user ended the run.
+// ErrInterrupted is the error of an item that was not written before the user stopped the
+// run.
 var ErrInterrupted = errors.New("the run was interrupted; merge again to finish it")
 
-// ErrNotMerged is why an item was not even merged when the user ended the run: a
-// diff ends like that, which writes nothing.
+// ErrNotMerged is the error of an item that was not merged before the user stopped the run.
 var ErrNotMerged = errors.New("the run was interrupted; run it again")
 
 func notMerged(item *Item) error {
 	return fmt.Errorf("%s: was not merged: %w", item.Target, ErrNotMerged)
 }
 
-// ObjectError is what is wrong with one object.
+// ObjectError is an error of one object.
 type ObjectError struct {
 	Target cluster.Target
 	Err    error
 }
 
-// Error is Err's text, which names the object where it is about it.
+// Error is the text of Err, which names the object.
 func (e *ObjectError) Error() string { return e.Err.Error() }
 
 // Unwrap is Err.
 func (e *ObjectError) Unwrap() error { return e.Err }
 
-// Cause is the text without what is the object's own, which many objects may share:
-// the same permission that is missing, the same namespace.
+// Cause is the text without the object's name, so that errors with the same cause, such as
+// a missing permission, can be grouped.
 func (e *ObjectError) Cause() string {
 	text := strings.TrimPrefix(e.Error(), e.Target.String()+": ")
 	return strings.ReplaceAll(text, fmt.Sprintf("%q", e.Target.Name), `""`)
 }
 
-// NotReached says that an item is as it was because of what became of others.
+// NotReached is the error of an item that was not written because of other items.
 type NotReached struct {
 	Target cluster.Target
 	Hindrance
 }
 
-// Hindrance is what keeps items from being written that are in order themselves.
+// Hindrance is why items without an error of their own are not written.
 type Hindrance struct {
-	Because  string // "" where the run's other errors say it
-	Way      string // what the user can do; "" with Because
-	Conflict bool   // conflicts are left to the user, and nothing else is wrong
-	DryRun   bool   // nothing was to be written anyway
-	Prune    bool   // they are to be deleted
+	Because  string // "": the other errors of the run
+	Fix      string // what the user can do; "" with an empty Because
+	Conflict bool   // conflicts are the only reason
+	DryRun   bool   // the run is a dry run
+	Prune    bool   // the items are to be deleted
 }
 
 // Error names the object.
 func (e *NotReached) Error() string { return e.Target.String() + ": " + e.rest("was", "would") }
 
-// Summary is the same of n objects.
+// Summary is the text for n objects.
 func (h Hindrance) Summary(n int) string {
 	if n == 1 {
 		return "1 object " + h.rest("was", "would")
@@ -76,26 +76,26 @@ func (h Hindrance) rest(did, would string) string {
 	if h.Because == "" {
 		return text + "of that: fix it, and merge again"
 	}
-	return text + h.Because + ": " + h.Way
+	return text + h.Because + ": " + h.Fix
 }
 
-// held: conflicts are left.
+// held reports whether the item has conflicts.
 func (i *Item) held() bool { return i.Action() == Held }
 
-// conflicts: some are left, and the user has not said to leave them.
+// conflicts reports whether the item has conflicts that the user has not skipped.
 func (i *Item) conflicts() bool { return i.held() && !i.Skipped }
 
-// conflicting is the hindrance that the conflicts of the items are of which holds says
-// so; none where there are none.
-func conflicting(items []*Item, holds func(*Item) bool) (Hindrance, bool) {
+// conflicting is the hindrance caused by the conflicts of the items for which blocks is
+// true; false if there are none.
+func conflicting(items []*Item, blocks func(*Item) bool) (Hindrance, bool) {
 	var names []string
 	for _, item := range items {
-		if holds(item) {
+		if blocks(item) {
 			names = append(names, item.Target.String())
 		}
 	}
 	const most = 3
-	h := Hindrance{Way: "settle them, or write the others with --partial", Conflict: true}
+	h := Hindrance{Fix: "settle them, or write the others with --partial", Conflict: true}
 	switch n := len(names); {
 	case n == 0:
 		return Hindrance{}, false
@@ -109,16 +109,16 @@ func conflicting(items []*Item, holds func(*Item) bool) (Hindrance, bool) {
 	return h, true
 }
 
-// pruning is the same hindrance of what is to be deleted: no conflict may be left.
+// pruning is the same hindrance for deletions, which --partial does not allow either.
 func (h Hindrance) pruning() Hindrance {
 	if h.Prune = true; h.Because != "" {
-		h.Way = "settle them, and merge again"
+		h.Fix = "settle them, and merge again"
 	}
 	return h
 }
 
-// Held are the items that a dry run shows as written or deleted, and a run would leave
-// as they are because others have conflicts: a *NotReached for each.
+// Held joins a *NotReached for each item that a dry run shows as written or deleted and
+// that a run would not touch because of conflicts.
 func (p *Plan) Held() error {
 	var errs []error
 	wait := func(items []*Item, h Hindrance) {

@@ -7,16 +7,17 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 )
 
-// MissingNamespace is a namespace that is not there, in which objects are to be made.
+// MissingNamespace is a namespace that does not exist and in which objects are to be
+// created.
 type MissingNamespace struct {
 	cluster.Target
 	Objects int
 }
 
-// MissingNamespaces are the namespaces that items would be created in, and that
-// neither the server nor the run has, in the order of the items. Only a dry run that
-// sends nothing needs them: a server refuses what has no namespace. What the user may
-// not find out counts as there, and so does what saved files do not have.
+// MissingNamespaces are the namespaces in which items would be created and that neither
+// exist nor are created by the run, in the order of the items. It is for client-side dry
+// runs; a server reports them itself. Namespaces that the user may not read, and all
+// namespaces offline, are assumed to exist.
 func (p *Plan) MissingNamespaces(ctx context.Context) []MissingNamespace {
 	if p.API == nil {
 		return nil
@@ -30,8 +31,8 @@ func (p *Plan) MissingNamespaces(ctx context.Context) []MissingNamespace {
 	return missing
 }
 
-// unproven are the namespaces of new objects of which the items do not show that they
-// are, or will be, there: no item is, or makes, the namespace, and none was found in it.
+// unproven are the namespaces of new objects that no item shows to exist: the input does
+// not contain them, and no item was found in them.
 func unproven(items []*Item) []MissingNamespace {
 	there := map[string]bool{}
 	for _, item := range items {

@@ -8,16 +8,16 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 )
 
-// Plan is a run as a value: what the run was given, and for every object what the run
-// does with it and why. A diff, a dry run, a report and the writes read it, and merge
-// nothing themselves.
+// Plan is a run as a value: its configuration and, for every object, what the run does
+// with it and why. Diff, dry run, reports and writes read it and merge nothing
+// themselves.
 type Plan struct {
 	*Job
-	Items  []*Item // the objects of the input, in its order
-	Others []*Item // live objects that no input has, see Pruner, in the order of deletion
-	Err    error   // what is wrong with no single item; nothing is written then
+	Items  []*Item // the objects of the input, in input order
+	Others []*Item // live objects that the input does not contain, in deletion order; see Pruner
+	Err    error   // an error not about a single item; nothing is written then
 
-	large bool // what is shown waits compressed until then
+	large bool // plans are stored compressed until they are shown
 }
 
 // Action is what a run does with an object.
@@ -27,14 +27,14 @@ type Action string
 const (
 	Create    Action = "create"
 	Change    Action = "change"
-	Unchanged Action = "unchanged" // it is as it should be
-	Held      Action = "held"      // it has conflicts, which are left to the user
-	Delete    Action = "delete"    // no input has it
-	Keep      Action = "keep"      // no input has it, and it is not to be deleted
+	Unchanged Action = "unchanged" // live is as it should be
+	Held      Action = "held"      // it has conflicts for the user to settle
+	Delete    Action = "delete"    // the input does not contain it
+	Keep      Action = "keep"      // the input does not contain it, and it must not be deleted
 	Failed    Action = "failed"
 )
 
-// Action is what the run does with the item, as far as it is known by now.
+// Action is what the run does with the item, as known so far.
 func (i *Item) Action() Action {
 	switch {
 	case i.Err != nil:
@@ -53,7 +53,7 @@ func (i *Item) Action() Action {
 	return Unchanged
 }
 
-// Reason says why the item's action is what it is; "" where its merge plan does.
+// Reason explains the item's action; "" where its merge plan does.
 func (i *Item) Reason() string {
 	switch i.Action() {
 	case Failed:
@@ -70,14 +70,14 @@ func (i *Item) Reason() string {
 	return ""
 }
 
-// writes: the item is one of the input, and is to be written.
+// writes reports whether the item is to be written.
 func (i *Item) writes() bool {
 	a := i.Action()
 	return a == Create || a == Change
 }
 
-// Failed joins what is wrong with the run and with its items, of those an *ObjectError
-// each; nil where nothing is.
+// Failed joins the errors of the run and, as an *ObjectError each, of its items; nil if
+// there are none.
 func (p *Plan) Failed() error {
 	errs := []error{p.Err}
 	for _, item := range slices.Concat(p.Items, p.Others) {
@@ -90,8 +90,8 @@ func (p *Plan) Failed() error {
 	return errors.Join(errs...)
 }
 
-// Kept are the objects that no input has, and that are not deleted: what is to become
-// of them is left to the user.
+// Kept are the live objects that the input does not contain and the run does not delete.
+// The user has to decide about them.
 func (p *Plan) Kept() []*Item {
 	return slices.DeleteFunc(slices.Clone(p.Others), func(i *Item) bool { return i.Action() != Keep })
 }

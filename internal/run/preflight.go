@@ -13,9 +13,8 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 )
 
-// preflight has the server try the items. What it refuses for good ends the run
-// before anything more is written. What cannot be tried before another is written
-// is not.
+// preflight has the server try the items in a dry run. A final refusal ends the run before
+// anything more is written. Items that depend on another one not yet written are deferred.
 func (w *writer) preflight(ctx context.Context, items []*Item) {
 	pending := slices.DeleteFunc(slices.Clone(w.needed), func(i *Item) bool { return i.state != ready && i.state != deferred })
 	var trials []*Item
@@ -38,7 +37,7 @@ func (w *writer) preflight(ctx context.Context, items []*Item) {
 		var out write.Result
 		if out, errs[i] = w.apply(ctx, trial, item); errs[i] == nil {
 			item.Planned = out.Planned
-			errs[i] = w.store(item) // it may have been merged anew
+			errs[i] = w.store(item) // it may have been merged again
 		}
 	}, w.count(Trying, len(trials)))
 	if begun < len(trials) {
@@ -50,12 +49,12 @@ func (w *writer) preflight(ctx context.Context, items []*Item) {
 	}
 }
 
-// young is how long what this run has written may take until every part of the server
-// knows: a kind, a policy, a role.
-const young = 10 * time.Second
+// propagation is how long a kind, policy or role that was written may take until every
+// part of the server knows it.
+const propagation = 10 * time.Second
 
-// apply has a server write, or try, an item. A refusal for something that the run has
-// just put right may mean that the server has not taken that in yet.
+// apply writes or tries an item. A refusal caused by an object that this run has just
+// written is retried: that object may not have propagated yet.
 func (w *writer) apply(ctx context.Context, s write.Server, item *Item) (write.Result, error) {
 	for pause := 100 * time.Millisecond; ; pause *= 2 {
 		out, err := s.Apply(ctx, write.Task{
@@ -73,7 +72,7 @@ func (w *writer) apply(ctx context.Context, s write.Server, item *Item) (write.R
 	}
 }
 
-// settling: this run has just written what the refusal is about.
+// settling reports whether this run has just written the cause of a refusal.
 func (w *writer) settling(item *Item, err error) bool {
 	var r *cluster.Refusal
 	if !errors.As(err, &r) {
@@ -82,16 +81,16 @@ func (w *writer) settling(item *Item, err error) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.ContainsFunc(w.needed, func(other *Item) bool {
-		return other != item && time.Since(other.written) < young && explains(item, other, r)
+		return other != item && time.Since(other.written) < propagation && explains(item, other, r)
 	})
 }
 
-// judge decides what a trial's outcome means for its item.
+// judge decides what a trial means for its item; err is its error.
 func (w *writer) judge(ctx context.Context, item *Item, err error, pending []*Item) {
 	switch {
-	case err == nil && !item.writes(): // it was merged anew
-		w.stop = w.stop || w.holds(item)
-		w.through(ctx, item, still(item))
+	case err == nil && !item.writes(): // it was merged again
+		w.stop = w.stop || w.blocks(item)
+		w.finished(ctx, item, unsent(item))
 	case err == nil:
 		item.state = ready
 	case refusesDryRun(err):
@@ -105,8 +104,8 @@ func (w *writer) judge(ctx context.Context, item *Item, err error, pending []*It
 	}
 }
 
-// refusesDryRun: a webhook or an aggregated server that cannot do dry runs says
-// nothing about the object.
+// refusesDryRun reports whether a webhook or aggregated server does not support dry run.
+// Such a refusal says nothing about the object.
 func refusesDryRun(err error) bool {
 	return cluster.IsRefusal(err) && strings.Contains(strings.ToLower(err.Error()), "dry run") && strings.Contains(err.Error(), "support")
 }

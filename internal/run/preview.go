@@ -6,16 +6,16 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
 )
 
-// Preview has the server try every item that Merge has planned, and calls report for
-// each in input order, then for Others. Nothing is stored (Write.DryRun is to be set),
-// and so one that is bad stops no other.
+// Preview has the server try every item and calls report for each in input order, then
+// for Others. Write.DryRun must be set. Since nothing is stored, a failure stops no other
+// item.
 func (p *Plan) Preview(ctx context.Context, report func(*Item)) {
 	w := p.writer(report)
 	for _, item := range p.Items {
 		if item.writes() {
 			item.state = ready
 		} else {
-			w.through(ctx, item, still(item))
+			w.finished(ctx, item, unsent(item))
 		}
 	}
 	w.send(ctx, w.in(ready), third)
@@ -24,8 +24,8 @@ func (p *Plan) Preview(ctx context.Context, report func(*Item)) {
 	w.finish(ctx)
 }
 
-// still is the outcome of an item that is not to be written.
-func still(item *Item) write.Result {
+// unsent is the result of an item for which nothing is sent.
+func unsent(item *Item) write.Result {
 	switch item.Action() {
 	case Failed, Keep:
 		return write.Result{}

@@ -2,11 +2,10 @@ package run
 
 import "sync/atomic"
 
-// Phase is what a run is busy with.
+// Phase is what a run is doing.
 type Phase string
 
-// The phases, in order. Trying and Writing come again where some objects have to
-// wait for others.
+// The phases, in order. Trying and Writing repeat if objects have to wait for others.
 const (
 	Reading Phase = "reading"
 	Trying  Phase = "trying"
@@ -14,11 +13,11 @@ const (
 	Pruning Phase = "pruning"
 )
 
-// Progress is told how many of a phase's objects are through. It may be called by
-// several goroutines at once.
+// Progress is called with the number of objects of a phase that are done. It may be called
+// by several goroutines at once.
 type Progress func(phase Phase, done, total int)
 
-// count begins a phase; what it returns is called for each object that is through.
+// count begins a phase and returns the function to call for each object that is done.
 func (j *Job) count(phase Phase, total int) func(int) {
 	if j.Progress == nil {
 		return func(int) {}

@@ -10,42 +10,42 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
 )
 
-// Pruner decides what becomes of live objects that no input has (any more). The run
-// knows the order of things; what belongs together, and how it is found and deleted,
-// only the Pruner does. Its methods are called in the order in which they stand here.
+// Pruner decides about live objects that the input does not contain (any more), and
+// deletes them. The run only knows when; which objects belong to a set, and how they are
+// found and deleted, is the Pruner's business. Its methods are called in this order.
 type Pruner interface {
-	// Admit says why an item must not be merged with the live object given, which is
-	// not to be modified; nil where it may be. It is called by several goroutines.
+	// Admit returns an error if an item must not be merged with the given live object.
+	// The object must not be modified. Admit may be called by several goroutines.
 	Admit(item *Item, live map[string]any) error
 
-	// Decide gives an item for each live object that no input has: with Target, Surplus
-	// and, as Planned.Live, what it is like. It is called once, when all items are
-	// merged, and only if nothing is wrong: what failed could be one of these objects.
+	// Decide returns an item for each live object that the input does not contain, with
+	// Target, Surplus and Planned.Live. It is called once, when all items are merged, and
+	// only if none failed: a failed item could be one of these objects.
 	Decide(ctx context.Context, p *Plan) ([]*Item, error)
 
-	// Begin is called before the first write of a run that is no dry run, after the
-	// server has accepted all of them, and every deletion, in a trial.
+	// Begin is called before the first write, after the server has accepted all writes
+	// and deletions in a trial. It is not called in a dry run.
 	Begin(ctx context.Context, p *Plan) error
 
-	// Delete deletes an item, or, in a trial, has the server try it. It may set
-	// Surplus.Keep, with the reason, where the object has become another meanwhile.
+	// Delete deletes an item or, in a trial, has the server try it. It may set
+	// Surplus.Keep and its Reason if the object has changed meanwhile.
 	Delete(ctx context.Context, item *Item, trial bool) error
 
-	// End is called after Begin, when all items are deleted that are. What became of
-	// each is in it: Result.Outcome is Pruned, or Err says why not.
+	// End is called once after Begin, when the deletions are done or were given up. Each
+	// item of Others then has the Outcome Pruned, or an Err.
 	End(ctx context.Context, p *Plan) error
 }
 
-// Surplus is what becomes of a live object that no input has.
+// Surplus is the decision about a live object that the input does not contain.
 type Surplus struct {
 	Keep   bool
-	Reason string // why it is deleted; or why it is kept, and how it is removed
+	Reason string // why it is deleted, or why it is kept and how to remove it
 }
 
-// ErrNotPruned is that a run which prunes cannot know what is to be pruned.
+// ErrNotPruned reports that the objects to prune cannot be determined.
 var ErrNotPruned = errors.New("nothing is pruned because of that: fix it, and merge again")
 
-// decide has the Pruner decide. The order of deletion is the reverse of writing.
+// decide asks the Pruner. Objects are deleted in the reverse order of writing.
 func (p *Plan) decide(ctx context.Context) {
 	if p.Pruner == nil {
 		return
@@ -63,7 +63,7 @@ func (p *Plan) decide(ctx context.Context) {
 	p.Others = others
 }
 
-// begin has the server try the deletions, and the Pruner begin.
+// begin has the server try the deletions, then calls Pruner.Begin.
 func (w *writer) begin(ctx context.Context) {
 	if w.Pruner == nil || w.Write.DryRun || w.stop {
 		return
@@ -78,7 +78,7 @@ func (w *writer) begin(ctx context.Context) {
 	w.begun = true
 }
 
-// prune deletes, if all else is done: objects of one stage at once, the stages one
+// prune deletes once all else is done: the objects of one stage at once, the stages one
 // after the other.
 func (w *writer) prune(ctx context.Context) {
 	for s := stages; s > first && !w.stop && ctx.Err() == nil && w.complete(); s-- {
@@ -91,15 +91,15 @@ func (w *writer) prune(ctx context.Context) {
 	}
 }
 
-// complete: every item of the input is as it should be. In a dry run those with
-// conflicts stop nothing; Held reports what they would.
+// complete reports whether every item of the input is as it should be. In a dry run
+// conflicts stop nothing; Held reports what they would stop.
 func (w *writer) complete() bool {
 	return !slices.ContainsFunc(w.Items, func(i *Item) bool {
-		return i.state != through || i.Err != nil || i.Late != nil || i.Result.Outcome == write.Unsettled && !w.Write.DryRun
+		return i.state != done || i.Err != nil || i.Late != nil || i.Result.Outcome == write.Unsettled && !w.Write.DryRun
 	})
 }
 
-// delete has the Pruner delete those of the items that are to be, or try it.
+// delete has the Pruner delete the items whose action is Delete, or try it.
 func (w *writer) delete(ctx context.Context, items []*Item, phase Phase) {
 	items = slices.DeleteFunc(slices.Clone(items), func(i *Item) bool { return i.Action() != Delete })
 	long, cancel := outlasting(ctx)
@@ -108,18 +108,18 @@ func (w *writer) delete(ctx context.Context, items []*Item, phase Phase) {
 		item := items[i]
 		item.Err = w.Pruner.Delete(long, item, phase == Trying || w.Write.DryRun)
 		if item.Action() == Delete && phase == Pruning {
-			item.state, item.Result = through, write.Removed(item.Planned)
+			item.state, item.Result = done, write.Removed(item.Planned)
 		}
 	}, w.count(phase, len(items)))
 	w.stop = w.stop || begun < len(items) || slices.ContainsFunc(items[:begun], func(i *Item) bool { return i.Err != nil })
 }
 
-// finishOthers reports what became of the objects that no input has; hindrance is what
-// keeps them from being deleted where they are not.
+// finishOthers reports the objects that the input does not contain; hindrance is the
+// error of those that were to be deleted and were not.
 func (w *writer) finishOthers(ctx context.Context, hindrance Hindrance) {
 	for _, item := range w.Others {
 		switch {
-		case item.state == through || item.Action() != Delete:
+		case item.state == done || item.Action() != Delete:
 		case ctx.Err() != nil:
 			item.Err = fmt.Errorf("%s: was not pruned: %w", item.Target, ErrInterrupted)
 		default:

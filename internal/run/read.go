@@ -13,16 +13,16 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
-// When a list is read instead of single objects. It costs one request and carries
-// objects that nobody asked for, so it has to replace many and carry few.
+// When a list is read instead of single objects. A list costs one request and may contain
+// objects that are not needed, so it must replace many reads and contain few others.
 const (
-	listFrom = 16 // objects of one kind and namespace; fewer are read at once anyway
-	listMost = 3  // for each object asked for, those that a list may carry
-	listFree = 50 // and those that it may carry in any case
+	listFrom = 16 // objects of one kind and namespace; fewer are read concurrently anyway
+	listMost = 3  // objects that a list may contain for each one needed
+	listFree = 50 // and those that it may contain in any case
 
-	firstPage = 100     // objects, as long as nobody knows how large they are
-	fullPage  = 500     // objects, at most
-	pageBytes = 1 << 20 // what a page is to come to, at most
+	firstPage = 100     // objects, while their size is unknown
+	fullPage  = 500     // objects at most
+	pageBytes = 1 << 20 // size of a page at most
 )
 
 // batch is the objects of one kind in one namespace.
@@ -31,13 +31,13 @@ type batch struct {
 	lister    live.Lister
 	namespace string
 	items     []*Item
-	wanted    map[string]*Item // by name: those that are not merged yet
-	done      func(int)        // called for each that is
+	wanted    map[string]*Item // by name, those not merged yet
+	done      func(int)        // called for each that is merged
 }
 
-// readLists reads and merges the items that stand together in large numbers, by
-// lists. It returns the rest, in order: what no list is worth, what a list does not
-// answer, and what a server does not list. done is called for each that is merged.
+// readLists reads and merges items by lists where many are of one kind and namespace. It
+// returns the others in order: those for which a list does not pay, or gave no answer.
+// done is called for each item that is merged.
 func (p *Plan) readLists(ctx context.Context, items []*Item, done func(int)) []*Item {
 	lister, ok := p.Live.(live.Lister)
 	if !ok {
@@ -48,17 +48,17 @@ func (p *Plan) readLists(ctx context.Context, items []*Item, done func(int)) []*
 		batches[i].lister, batches[i].done = lister, done
 		p.readList(ctx, batches[i])
 	}, func(int) {})
-	through := map[*Item]bool{}
+	merged := map[*Item]bool{}
 	for _, b := range batches {
 		for _, item := range b.items {
-			through[item] = b.wanted[item.Target.Name] != item
+			merged[item] = b.wanted[item.Target.Name] != item
 		}
 	}
-	return slices.DeleteFunc(slices.Clone(items), func(item *Item) bool { return through[item] })
+	return slices.DeleteFunc(slices.Clone(items), func(item *Item) bool { return merged[item] })
 }
 
-// batched are the batches that are worth a list. A list of Secrets would carry
-// values that nobody asked for.
+// batched returns the batches for which a list pays. Secrets are never listed: a list
+// would contain values of other Secrets.
 func batched(items []*Item) []*batch {
 	type place struct {
 		cluster.Resource
@@ -72,7 +72,7 @@ func batched(items []*Item) []*batch {
 			at[p] = &batch{Resource: p.Resource, namespace: p.namespace, wanted: map[string]*Item{}}
 			all = append(all, at[p])
 		}
-		if at[p].wanted[item.Target.Name] == nil { // what is given twice, which is an error, is read by itself
+		if at[p].wanted[item.Target.Name] == nil { // a duplicate, which is an error, is read by itself
 			at[p].items = append(at[p].items, item)
 			at[p].wanted[item.Target.Name] = item
 		}
@@ -86,9 +86,8 @@ func batched(items []*Item) []*batch {
 	return worth
 }
 
-// readList merges the batch's items with what a list holds of them, and leaves the
-// others wanted. An error is none here: whatever is wrong shows when the object
-// itself is read.
+// readList merges the batch's items that a list contains and leaves the others wanted.
+// Errors are ignored here: they recur when the object itself is read.
 func (p *Plan) readList(ctx context.Context, b *batch) {
 	l := cluster.Listing{Resource: b.Resource, Namespace: b.namespace, Limit: min(firstPage, len(b.items)+listFree)}
 	var walk cluster.Walk
@@ -112,7 +111,7 @@ func (p *Plan) readList(ctx context.Context, b *batch) {
 	}
 }
 
-// takePage merges the items of the batch that are on the page.
+// takePage merges the items of the batch that a page contains.
 func (p *Plan) takePage(ctx context.Context, b *batch, page cluster.Page) {
 	var (
 		items []*Item
@@ -126,7 +125,7 @@ func (p *Plan) takePage(ctx context.Context, b *batch, page cluster.Page) {
 	p.mergeAll(ctx, b, items, func(i int) (map[string]any, error) { return found[i].Object() })
 }
 
-// mergeAll merges items of the batch with what object gives for each.
+// mergeAll merges items of the batch; object returns the live object of each.
 func (p *Plan) mergeAll(ctx context.Context, b *batch, items []*Item, object func(i int) (map[string]any, error)) {
 	begun := parallel.Each(ctx, len(items), p.Concurrency, func(i int) {
 		obj, err := object(i)
@@ -141,7 +140,7 @@ func (p *Plan) mergeAll(ctx context.Context, b *batch, items []*Item, object fun
 	}
 }
 
-// nextLimit is how many objects like those of a page make a full one.
+// nextLimit is how many objects of that size make a full page.
 func nextLimit(limit int, page cluster.Page) int {
 	if len(page.Objects) == 0 {
 		return limit
@@ -149,9 +148,9 @@ func nextLimit(limit int, page cluster.Page) int {
 	return min(max(pageBytes/(1+page.Size/len(page.Objects)), 1), fullPage)
 }
 
-// complete: what is not in a list of this kind is not there. The API server itself
-// keeps to that; one that is aggregated may leave out what it likes (as one that
-// lists only what its user may see).
+// complete reports whether an object that is missing in a list of this kind does not exist.
+// That holds for the API server's own kinds; an aggregated server may list only what its
+// user may see.
 func complete(r cluster.Resource) bool {
 	_, ok := schema.BuiltinKind(r.Group, r.Version, r.Kind)
 	return ok

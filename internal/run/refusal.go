@@ -10,32 +10,32 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 )
 
-// What the API server's admission plugins and authorizers say is fixed text (of
-// k8s.io/kubernetes/plugin/pkg/admission, k8s.io/apiserver/pkg/admission and
-// plugin/pkg/auth): testdata/refusals holds an answer of each kind as it was sent.
+// The messages of the API server's admission plugins and authorizers are fixed text
+// (k8s.io/kubernetes/plugin/pkg/admission, k8s.io/apiserver/pkg/admission and
+// plugin/pkg/auth); testdata/refusals contains recorded responses.
 const (
 	policyDenies  = `olicy (?:'([^']+)'|"([^"]+)")(?: with binding '[^']+')? denied request: `
 	bindingDenies = `olicy '[^']+' with binding '([^']+)' denied request: `
 )
 
 var (
-	// hooked names the webhook that said no, or that could not be asked.
+	// hooked captures the webhook that denied a request or could not be called.
 	hooked = regexp.MustCompile(`admission webhook "([^"]+)" denied the request|failed calling webhook "([^"]+)"`)
-	// called is that a webhook, of admission or conversion, could not be asked: by the
-	// Service's address.
+	// called captures name and namespace of the Service of a webhook, for admission or
+	// conversion, that could not be called.
 	called = regexp.MustCompile(`(?:failed calling webhook|conversion webhook for) .*https?://([^./:]+)\.([^./:]+)\.svc[.:/]`)
-	// denied is what RBAC forbids: user, verb, resource, group.
+	// denied captures what RBAC forbids: user, verb, resource, group.
 	denied = regexp.MustCompile(`User "([^"]*)" cannot (\S+) resource "([^"]+)" in API group "([^"]*)"`)
-	// escalates is that somebody gives more than they have: user, groups, the rest.
+	// escalates captures who grants more permissions than they have: user, groups, the rest.
 	escalates = regexp.MustCompile(`(?s)user "([^"]*)" \(groups=\[([^\]]*)\]\) is attempting to grant RBAC permissions not currently held:(.*)`)
-	// missingRole is a role that the user's own permissions refer to.
+	// missingRole captures a role that a binding of the user refers to.
 	missingRole = regexp.MustCompile(`RBAC: (cluster)?role\.rbac\.authorization\.k8s\.io "([^"]+)" not found`)
 	quotedWord  = regexp.MustCompile(`"((?:[^"\\]|\\.)*)"`)
 	heldBack    = regexp.MustCompile(`\{APIGroups:\[([^\]]*)\], Resources:\[([^\]]*)\](?:, ResourceNames:\[[^\]]*\])?, Verbs:\[([^\]]*)\]`)
 )
 
-// named is the cause of a refusal whose text names the object by a group of the
-// pattern; an empty group names every object of its kind.
+// named explains refusals in which a group of the pattern is the object's name; an empty
+// group stands for every object of the kind.
 func named(pattern string) func(*cluster.Refusal, *Item, *Item) bool {
 	re := regexp.MustCompile(pattern)
 	return func(r *cluster.Refusal, _, other *Item) bool {
@@ -49,8 +49,8 @@ func named(pattern string) func(*cluster.Refusal, *Item, *Item) bool {
 	}
 }
 
-// hosts: a namespace's labels choose its Pod security, and which webhooks and policies
-// look at its objects. One that is new gets its default service account a moment later.
+// hosts: the labels of a namespace select its Pod security level, webhooks and policies. A
+// new namespace gets its default service account a moment later.
 func hosts(r *cluster.Refusal, item, other *Item) bool {
 	switch {
 	case !item.Target.Namespaced || item.Target.Namespace != other.Target.Name:
@@ -68,8 +68,8 @@ func labels(obj map[string]any) any {
 	return meta["labels"]
 }
 
-// redefined: the schema, the versions or the conversion of the item's kind change.
-// Whether somebody may write it, and what admission says, is not the definition's.
+// redefined: schema, versions or conversion of the item's kind change. Authorization and
+// admission do not depend on the definition.
 func redefined(r *cluster.Refusal, item, other *Item) bool {
 	if !defines(other, item) || r.Kind == "namespaces" || hooked.MatchString(r.Message) || strings.Contains(r.Message, " denied request: ") {
 		return false
@@ -81,7 +81,7 @@ func redefined(r *cluster.Refusal, item, other *Item) bool {
 	return strings.Contains(r.Message, "conversion webhook for ")
 }
 
-// hooks: the refusal is by a webhook that the configuration has, or had.
+// hooks: the refusal is by a webhook that the configuration contains, before or after.
 func hooks(r *cluster.Refusal, _, other *Item) bool {
 	m := hooked.FindStringSubmatch(r.Message)
 	if m == nil {
@@ -93,14 +93,14 @@ func hooks(r *cluster.Refusal, _, other *Item) bool {
 	})
 }
 
-// answersAt: nobody answered for a webhook, and this may be who should.
+// answersAt: the server of a webhook did not answer, and other may run it.
 func answersAt(r *cluster.Refusal, _, other *Item) bool {
 	m := called.FindStringSubmatch(r.Message)
 	return m != nil && other.Target.Namespace == m[2] && (kindOf(other.Target.Resource) != "Service" || other.Target.Name == m[1])
 }
 
-// aggregates: the item's group and version are served by the APIService, which does
-// not answer.
+// aggregates: the item's group and version are served by the APIService, which does not
+// respond.
 func aggregates(r *cluster.Refusal, item, other *Item) bool {
 	spec, _ := other.local()["spec"].(map[string]any)
 	if spec["group"] != item.Target.Group || spec["version"] != item.Target.Version || r.Kind == "namespaces" {
@@ -113,7 +113,7 @@ func aggregates(r *cluster.Refusal, item, other *Item) bool {
 	return false
 }
 
-// grants: the role is missing, or gives just what the user lacks.
+// grants: the role is missing, or grants what the user lacks.
 func grants(r *cluster.Refusal, item, other *Item) bool {
 	ref, _ := item.local()["roleRef"].(map[string]any)
 	bound := ref["kind"] == other.Target.Kind && ref["name"] == other.Target.Name
@@ -137,7 +137,7 @@ func grants(r *cluster.Refusal, item, other *Item) bool {
 	return len(lacking) > 0 && !slices.ContainsFunc(lacking, func(rule []string) bool { return !other.givesAll(rule) })
 }
 
-// binds: the binding gives the user, or a group of the user's, a role.
+// binds: the binding gives a role to the user or to one of the user's groups.
 func binds(r *cluster.Refusal, _, other *Item) bool {
 	var user, groups string
 	if m := denied.FindStringSubmatch(r.Message); m != nil {
@@ -171,14 +171,14 @@ func impliedGroups(user string) []string {
 	return groups
 }
 
-// gives: a rule of the role allows the verb on the resource.
+// gives reports whether a rule of the role allows the verb on the resource.
 func (i *Item) gives(group, resource, verb string) bool {
 	return slices.ContainsFunc(entries(i.local()["rules"]), func(rule map[string]any) bool {
 		return has(rule["apiGroups"], group) && has(rule["resources"], resource) && has(rule["verbs"], verb)
 	})
 }
 
-// givesAll: rules of the role allow all that heldBack has found in one rule.
+// givesAll reports whether the role allows everything in a rule that heldBack captured.
 func (i *Item) givesAll(rule []string) bool {
 	for _, group := range words(rule[1]) {
 		for _, resource := range words(rule[2]) {
@@ -201,7 +201,7 @@ func words(list string) []string {
 	return out
 }
 
-// has: the list names the word, or stands for all.
+// has reports whether the list contains the word or "*".
 func has(list any, word string) bool {
 	all, _ := list.([]any)
 	return slices.ContainsFunc(all, func(e any) bool { return e == "*" || e == word })
@@ -219,7 +219,7 @@ func entries(list any) []map[string]any {
 	return out
 }
 
-// local is the item's object, whole; nil where it cannot be had.
+// local is the item's whole object; nil if it cannot be decoded.
 func (i *Item) local() map[string]any {
 	whole, err := i.Object.Whole()
 	if err != nil {

@@ -1,7 +1,7 @@
-// Package run takes many objects through one run: all are found, read and merged
-// before the first is written, every write has passed the server's dry run, and
-// what others need is written first. It refuses to know how two objects are
-// merged, and to print.
+// Package run plans and executes a whole run over many objects: all are read and merged
+// before the first is written, every write has passed a dry run on the server, and
+// objects that others depend on are written first. It knows nothing about how two objects
+// are merged, and prints nothing.
 package run
 
 import (
@@ -19,21 +19,21 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/object"
 )
 
-// Item is one object on its way. Its Object may be Packed, and of its plan and
-// result there may be no more than Job.Needs says.
+// Item is one object of a run. Its Object may be Packed, and its plan and result may be
+// reduced to what Job.Needs asks for.
 type Item struct {
 	Object  object.Object
 	Target  cluster.Target
-	Answers []apply.Answer // what the user said about its conflicts
+	Answers []apply.Answer // how the user settled its conflicts
 	Planned apply.Planned
-	Result  write.Result // its Outcome is "" until the item is through
-	Err     error        // why it stays as it is
+	Result  write.Result // its Outcome is "" until the item is done
+	Err     error        // why it was not written
 	Late    error        // what went wrong after it was written
-	Skipped bool         // the user leaves it with its conflicts, which hold nothing then
-	UID     string       // of the live object that it was merged with; "" where there was none
-	Surplus *Surplus     // for an object that no input has; nil for one of the input
+	Skipped bool         // the user left its conflicts open; they do not block other objects
+	UID     string       // of the live object; "" if there was none
+	Surplus *Surplus     // set for a live object that the input does not contain
 
-	found   bool // there is a live form
+	found   bool // there is a live object
 	changes bool // there is something to write
 	stored  stored
 
@@ -42,33 +42,33 @@ type Item struct {
 	written time.Time
 }
 
-// state is how far an item has come in Write.
+// state is how far Send has come with an item.
 type state uint8
 
 const (
 	ready    state = iota // may be written
-	deferred              // refused in the dry run, perhaps for lack of an object of this run
-	through               // written, or nothing to write
-	halted                // not to be written any more
+	deferred              // its trial was refused, possibly for lack of another object of this run
+	done                  // written, or nothing to write
+	halted                // will not be written
 )
 
-// Job is what a run is given: what is the same for all of its objects.
+// Job is the configuration of a run, the same for all of its objects.
 type Job struct {
 	Live        live.Reader
-	API         API // takes the writes; nil where there is nobody who could
+	API         API // receives the writes; nil offline
 	Planner     *apply.Planner
-	Pruner      Pruner // nil: what no input has is left alone
-	Invalidate  func() // called when the server has got new kinds; may be nil
+	Pruner      Pruner // nil: nothing is deleted
+	Invalidate  func() // called when the server serves new kinds; may be nil
 	Write       cluster.Write
 	Concurrency int
-	Preflight   bool // have the server try every write first, where there are several
-	Partial     bool // write what has no conflict, though others have
+	Preflight   bool // if several objects are to be written, try all on the server first
+	Partial     bool // write objects without conflicts even if others have some
 	Needs       Needs
-	Shown       bool     // what Needs says is needed once only, when the item is reported
+	Shown       bool     // what Needs keeps is dropped once the item is reported
 	Progress    Progress // may be nil
 }
 
-// API is an API server that takes writes.
+// API is the API server that receives the writes.
 type API interface {
 	write.API
 
@@ -77,9 +77,8 @@ type API interface {
 	WaitEstablished(ctx context.Context, crd cluster.Target, stored map[string]any) error
 }
 
-// Resolve finds out what each object is called where live objects are. What is wrong
-// with any of them is in the plan's Err; the error is that nothing can be resolved, for
-// the server cannot be reached.
+// Resolve finds the resource and the namespace of each object. Errors of single objects
+// are in the plan's Err; the error returned means that the server cannot be reached.
 func (j *Job) Resolve(ctx context.Context, objects []object.Object) (*Plan, error) {
 	located, err := j.Live.Resolve(ctx, objects)
 	var down *cluster.Unreachable
@@ -93,18 +92,18 @@ func (j *Job) Resolve(ctx context.Context, objects []object.Object) (*Plan, erro
 	return p, nil
 }
 
-// Merge reads and merges every item; what went wrong is in its Err. Then it is decided
-// what becomes of objects that no input has.
+// Merge reads and merges every item and sets its Err where that fails. Then the Pruner
+// decides about live objects that the input does not contain.
 func (p *Plan) Merge(ctx context.Context) {
 	p.large = p.Shown && len(p.Items) > largeFrom
-	through := p.count(Reading, len(p.Items))
-	rest := p.readLists(ctx, p.Items, through)
-	p.each(ctx, rest, func(i int) { p.read(ctx, rest[i]) }, through)
+	merged := p.count(Reading, len(p.Items))
+	rest := p.readLists(ctx, p.Items, merged)
+	p.each(ctx, rest, func(i int) { p.read(ctx, rest[i]) }, merged)
 	p.decide(ctx)
 }
 
-// each does something with every item, several at once, and calls done for each in
-// order. What ctx's end keeps from its turn has that as its error.
+// each calls do for every item, several at once, and done for each in order. Items that
+// were not started when ctx ended get an error.
 func (j *Job) each(ctx context.Context, items []*Item, do, done func(i int)) {
 	begun := parallel.Each(ctx, len(items), j.Concurrency, do, done)
 	for _, item := range items[begun:] {
@@ -114,7 +113,7 @@ func (j *Job) each(ctx context.Context, items []*Item, do, done func(i int)) {
 	}
 }
 
-// read reads one item by itself, and merges it.
+// read reads a single item and merges it.
 func (p *Plan) read(ctx context.Context, item *Item) {
 	switch obj, err := p.Live.Get(ctx, item.Target); {
 	case errors.Is(err, context.Canceled):
@@ -126,7 +125,7 @@ func (p *Plan) read(ctx context.Context, item *Item) {
 	}
 }
 
-// merge merges an item with its live form, nil where there is none.
+// merge merges an item with its live object; obj is nil if there is none.
 func (p *Plan) merge(ctx context.Context, item *Item, obj map[string]any) {
 	item.found, item.UID = obj != nil, uid(obj)
 	if p.Pruner != nil && item.found {
@@ -143,10 +142,10 @@ func (p *Plan) merge(ctx context.Context, item *Item, obj map[string]any) {
 func uid(obj map[string]any) string {
 	meta, _ := obj["metadata"].(map[string]any)
 	id, _ := meta["uid"].(string)
-	return strings.Clone(id) // a part of the server's whole answer, else
+	return strings.Clone(id) // a substring would keep the whole response in memory
 }
 
-// plan merges an item with a live object.
+// plan merges an item with a live object, nil for none.
 func (j *Job) plan(ctx context.Context, item *Item, obj map[string]any) (apply.Planned, error) {
 	whole, err := item.Object.Whole()
 	if err != nil {
@@ -160,18 +159,18 @@ func (j *Job) plan(ctx context.Context, item *Item, obj map[string]any) (apply.P
 	}, obj)
 }
 
-// Replan merges an item anew with the live form it has, after something about it
-// was decided.
+// Replan merges an item again with the same live object, after its Object or Answers
+// changed.
 func (p *Plan) Replan(ctx context.Context, item *Item) {
 	item.Planned, item.Err = p.plan(ctx, item, item.Planned.Live)
 	item.changes = item.Planned.Action != apply.Nothing
 }
 
-// grace is how long writes that are under way may take to end once the user has
-// stopped the run: a request cut off is one of which nobody knows what became.
+// grace is how long writes in progress may take after the user has stopped the run: the
+// outcome of a request that is cut off is unknown.
 const grace = 20 * time.Second
 
-// outlasting is a context that ends a while after ctx does.
+// outlasting returns a context that ends grace after ctx does.
 func outlasting(ctx context.Context) (context.Context, context.CancelFunc) {
 	long, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() { time.AfterFunc(grace, cancel) })

@@ -5,17 +5,16 @@ import (
 	"slices"
 )
 
-// showWindow is how many items are whole at once while all are shown.
+// showWindow is how many compressed items are restored at once.
 const showWindow = 64
 
-// Show calls show for each item that Merge has planned, in order, then for Others, with
-// the result that a run would have, as far as that is known without a server. What Needs
-// says is there then; afterwards it need not be, where Shown says so. An item that ctx's
-// end keeps from being shown has an error.
+// Show calls show for each item in order, then for Others, with the result that a run is
+// expected to have; nothing is sent. What Needs asks for is available then, and dropped
+// afterwards if Shown is set. Items not shown when ctx ends get an error.
 func (p *Plan) Show(ctx context.Context, show func(*Item)) {
 	for some := range slices.Chunk(p.Items, showWindow) {
 		p.each(ctx, some, func(i int) { p.restore(ctx, some[i]) }, func(i int) {
-			some[i].Result = still(some[i])
+			some[i].Result = unsent(some[i])
 			show(some[i])
 			if some[i].stored.form == restored {
 				some[i].evict()
@@ -23,7 +22,7 @@ func (p *Plan) Show(ctx context.Context, show func(*Item)) {
 		})
 	}
 	for _, item := range p.Others {
-		item.Result = still(item)
+		item.Result = unsent(item)
 		show(item)
 	}
 }

@@ -12,46 +12,45 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
 )
 
-// Send writes the items that Merge has planned, and calls report for each in input
-// order as soon as it and all before it are through. Where an item has an error, or
-// a conflict while the job is not Partial, nothing is written at all. Others follow the
-// items.
+// Send writes the items and calls report for each in input order, as soon as it and all
+// before it are done; then for Others. If an item has an error, or a conflict and the job
+// is not Partial, nothing is written at all.
 //
 // Unlike kubectl: which writes the objects one by one, and goes on after an error.
 func (p *Plan) Send(ctx context.Context, report func(*Item)) {
 	w := p.writer(report)
 	w.stop = p.Failed() != nil
 	for _, item := range p.Items {
-		w.stop = w.stop || w.holds(item)
+		w.stop = w.stop || w.blocks(item)
 		if item.Err != nil || item.writes() {
 			item.state = ready
 		} else {
-			w.through(ctx, item, still(item))
+			w.finished(ctx, item, unsent(item))
 		}
 	}
 	w.run(ctx)
 	w.finish(ctx)
 }
 
-// holds says whether the item's conflicts keep all others from being written. A dry
-// run writes none of them, and tries all.
-func (w *writer) holds(item *Item) bool {
+// blocks reports whether the item's conflicts keep all others from being written. They
+// never do in a dry run, which tries all.
+func (w *writer) blocks(item *Item) bool {
 	return item.conflicts() && !w.Partial && !w.Write.DryRun
 }
 
-// writer is one Send under way.
+// writer is the state of one Send.
 type writer struct {
 	*Plan
 	server write.Server
-	needed []*Item // items that others may wait for
+	needed []*Item // items that others may depend on
 	report func(*Item)
 	stop   bool // write nothing more
-	begun  bool // the Pruner is to be called at the end
+	begun  bool // Pruner.Begin was called
 
-	reporting sync.Mutex // held by who reports
+	reporting sync.Mutex // held while an item is reported
 
 	mu       sync.Mutex
-	reported int // items, in order
+	reported int // number of items reported, in order
 }
 
 func (p *Plan) writer(report func(*Item)) *writer {
@@ -97,8 +96,7 @@ func (w *writer) in(s state) []*Item {
 	return items
 }
 
-// send writes items, all of which may be written now. A failure of what others
-// need ends the run.
+// send writes items. The failure of one that others may depend on stops the run.
 func (w *writer) send(ctx context.Context, items []*Item, s stage) {
 	long, cancel := outlasting(ctx)
 	defer cancel()
@@ -106,7 +104,7 @@ func (w *writer) send(ctx context.Context, items []*Item, s stage) {
 	kinds := false
 	for _, item := range items[:begun] {
 		kinds = kinds || isCRD(item.Target.Resource)
-		w.stop = w.stop || s < third && (item.Err != nil || item.Result.Outcome == write.Unsettled && w.holds(item))
+		w.stop = w.stop || s < third && (item.Err != nil || item.Result.Outcome == write.Unsettled && w.blocks(item))
 	}
 	w.stop = w.stop || begun < len(items)
 	if !kinds {
@@ -120,7 +118,7 @@ func (w *writer) send(ctx context.Context, items []*Item, s stage) {
 
 func (w *writer) sendOne(ctx context.Context, item *Item) {
 	if w.restore(ctx, item); item.Err != nil {
-		w.through(ctx, item, write.Result{})
+		w.finished(ctx, item, write.Result{})
 		return
 	}
 	out, err := w.apply(ctx, w.server, item)
@@ -133,17 +131,17 @@ func (w *writer) sendOne(ctx context.Context, item *Item) {
 	if err != nil {
 		item.Err = err
 	}
-	w.through(ctx, item, out)
+	w.finished(ctx, item, out)
 }
 
-// withhold takes out what is of a kind that this run has defined and the server does
-// not serve. Everything else goes on: it may be just what puts that right.
+// withhold excludes objects of a kind that this run has defined and the server does not
+// serve. The others are still written: they may be what the kind is waiting for.
 func (w *writer) withhold() {
 	for _, crd := range w.needed {
 		if crd.Late == nil {
 			continue
 		}
-		h := Hindrance{Because: crd.Target.String() + " is not served", Way: "fix that, and merge again"}
+		h := Hindrance{Because: crd.Target.String() + " is not served", Fix: "fix that, and merge again"}
 		for _, item := range w.Items {
 			if (item.state == ready || item.state == deferred) && item.Err == nil && defines(crd, item) {
 				item.Err, item.state = &NotReached{Target: item.Target, Hindrance: h}, halted
@@ -152,7 +150,8 @@ func (w *writer) withhold() {
 	}
 }
 
-// untried: in a dry run the server cannot know what the run itself would make.
+// untried turns a refusal into a note if it is due to an object that a dry run does not
+// create.
 func (w *writer) untried(item *Item, out write.Result, err error) (write.Result, error) {
 	i := slices.IndexFunc(w.needed, func(other *Item) bool { return lacks(item, other) })
 	if i < 0 {
@@ -169,16 +168,16 @@ func (w *writer) untried(item *Item, out write.Result, err error) (write.Result,
 	return out, nil
 }
 
-// through marks an item as done and reports what can be reported in input order.
-func (w *writer) through(ctx context.Context, item *Item, out write.Result) {
+// finished marks an item as done and reports what can be reported in input order.
+func (w *writer) finished(ctx context.Context, item *Item, out write.Result) {
 	w.mu.Lock()
 	item.Result = w.result(out)
-	item.state = through
+	item.state = done
 	if !w.Write.DryRun && (out.Outcome == write.Created || out.Outcome == write.Configured) {
 		item.written = time.Now()
 	}
 	w.mu.Unlock()
-	for w.next(false) != nil && w.reporting.TryLock() { // whoever reports looks again before it leaves
+	for w.next(false) != nil && w.reporting.TryLock() { // the goroutine that reports looks again before it unlocks
 		for next := w.next(true); next != nil; next = w.next(true) {
 			w.present(ctx, next)
 		}
@@ -186,12 +185,11 @@ func (w *writer) through(ctx context.Context, item *Item, out write.Result) {
 	}
 }
 
-// next is the item that is to be told of now, nil where it is not through yet; take
-// says that it will be.
+// next is the item to report next, nil if it is not done yet; take marks it as reported.
 func (w *writer) next(take bool) *Item {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.reported == len(w.Items) || w.Items[w.reported].state != through {
+	if w.reported == len(w.Items) || w.Items[w.reported].state != done {
 		return nil
 	}
 	item := w.Items[w.reported]
@@ -201,23 +199,23 @@ func (w *writer) next(take bool) *Item {
 	return item
 }
 
-// present reports an item, all of it, and drops what was there only for that.
+// present reports an item and drops what was stored only for that.
 func (w *writer) present(ctx context.Context, item *Item) {
 	if item.stored.form == compressed { // nothing was sent
 		if w.restore(ctx, item); item.Err == nil {
-			item.Result = w.result(still(item))
+			item.Result = w.result(unsent(item))
 		}
 	}
 	w.report(item)
 	w.release(item)
 }
 
-// finish reports the rest, which was not written.
+// finish reports the remaining items, which were not written.
 func (w *writer) finish(ctx context.Context) {
 	hindrance, others := w.hindrance((*Item).conflicts), w.hindrance((*Item).held).pruning()
 	for _, item := range w.Items {
 		switch {
-		case item.state == through || item.Err != nil:
+		case item.state == done || item.Err != nil:
 		case ctx.Err() != nil:
 			item.Err = fmt.Errorf("%s: was not written: %w", item.Target, ErrInterrupted)
 		case item.state == deferred && item.refusal != nil && !w.stop:
@@ -232,12 +230,12 @@ func (w *writer) finish(ctx context.Context) {
 	w.finishOthers(ctx, others)
 }
 
-// hindrance is what keeps items from being written, or objects from being deleted, that
-// are neither through nor wrong: errors, if there are any, else conflicts.
-func (w *writer) hindrance(holds func(*Item) bool) Hindrance {
+// hindrance is why items without an error of their own were not written or deleted: errors
+// of others, if there are any, else conflicts.
+func (w *writer) hindrance(blocks func(*Item) bool) Hindrance {
 	if w.Err != nil || slices.ContainsFunc(w.Items, func(i *Item) bool { return i.Err != nil }) {
 		return Hindrance{}
 	}
-	h, _ := conflicting(w.Items, holds)
+	h, _ := conflicting(w.Items, blocks)
 	return h
 }
