@@ -58,18 +58,32 @@ func ReadParent(set Set, obj map[string]any) (Parent, error) {
 	return p, p.readContents(m.Annotations)
 }
 
+// ContentsError is that a parent does not say what its set's members are.
+type ContentsError struct {
+	set  Set
+	text string
+}
+
+// Error names the parent, and the way to write it anew.
+func (e *ContentsError) Error() string {
+	return e.set.String() + ": ApplySet parent object " + e.text + ": write it anew with kubectl merge applyset verify --fix"
+}
+
+// Problem is the error without the parent's name.
+func (e *ContentsError) Problem() string { return e.text }
+
 // readContents reads which kinds and namespaces a set has members in.
 func (p *Parent) readContents(annotations map[string]string) error {
 	kinds, stated := annotations[KindsAnnotation]
 	resources := annotations[ResourcesAnnotation]
 	if !stated && resources == "" {
-		return p.lacks("annotation", KindsAnnotation)
+		return &ContentsError{p.Set, "lacks the annotation " + KindsAnnotation + ", which says what its members are"}
 	}
 	if stated {
 		for _, text := range items(kinds) {
 			gk := ParseGroupKind(text)
 			if gk.Kind == "" {
-				return fmt.Errorf("%s: metadata.annotations[%q]: %q is no Kind.group: fix it with kubectl merge applyset verify --fix", p.Set, KindsAnnotation, text)
+				return &ContentsError{p.Set, fmt.Sprintf("metadata.annotations[%q]: %q is no Kind.group", KindsAnnotation, text)}
 			}
 			p.Kinds = append(p.Kinds, gk)
 		}

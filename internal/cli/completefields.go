@@ -20,6 +20,13 @@ func (e *env) argCompletions() map[string]cobra.CompletionFunc {
 		"diff":              cobra.NoFileCompletions,
 		"version":           cobra.NoFileCompletions,
 		"options":           cobra.NoFileCompletions,
+		"applyset":          cobra.NoFileCompletions,
+		"delete":            cobra.NoFileCompletions,
+		"list":              cobra.NoFileCompletions,
+		"view":              e.firstOnly(e.briefly(e.sets)),
+		"verify":            e.firstOnly(e.briefly(e.sets)),
+		"disband":           e.firstOnly(e.briefly(e.sets)),
+		"adopt":             e.briefly(e.setOrObject),
 		"set-last-applied":  cobra.NoFileCompletions,
 		"view-last-applied": e.unlessFiles(e.briefly(e.typeOrName), nil),
 		"edit-last-applied": e.unlessFiles(e.briefly(e.object), nil),
@@ -27,6 +34,16 @@ func (e *env) argCompletions() map[string]cobra.CompletionFunc {
 		"explain":           e.localFields,
 		"files":             anyFile,
 		"replacements":      anyFile,
+	}
+}
+
+// firstOnly completes the first argument.
+func (e *env) firstOnly(f cobra.CompletionFunc) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return f(cmd, args, typed)
 	}
 }
 

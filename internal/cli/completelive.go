@@ -12,6 +12,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+	"github.com/kubectl-merge/kubectl-merge/internal/prune"
 )
 
 // patience is how long a key press may wait for a server, and most how many names
@@ -175,4 +176,38 @@ func (e *env) resource(ctx context.Context, typ string) (*cluster.Cluster, clust
 	}
 	r, err := api.Find(ctx, kind.Group, kind.Version, kind.Kind)
 	return api, r, err
+}
+
+// sets completes sets by the names of their parents; one that is no Secret is named by its
+// kind, too.
+func (e *env) sets(a asking) ([]cobra.Completion, error) {
+	api, err := e.connect()
+	if err != nil {
+		return nil, err
+	}
+	ns, _, err := e.flags.ToRawKubeConfigLoader().Namespace()
+	if err != nil {
+		return nil, err
+	}
+	if f := a.cmd.Flags().Lookup("applyset-namespace"); f != nil && f.Value.String() != "" {
+		ns = f.Value.String()
+	}
+	found, err := prune.List(a.ctx, api, ns)
+	var names []cobra.Completion
+	for _, l := range found {
+		name := l.Target.Name
+		if l.Target.Kind != "Secret" || l.Target.Group != "" {
+			name = l.Target.String()
+		}
+		names = append(names, name)
+	}
+	return names, err
+}
+
+// setOrObject completes a set and, behind it, objects.
+func (e *env) setOrObject(a asking) ([]cobra.Completion, error) {
+	if len(a.args) == 0 {
+		return e.sets(a)
+	}
+	return e.object(a)
 }

@@ -86,7 +86,7 @@ func (e *env) complete(root *cobra.Command) {
 	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
 	byFlag := e.flagCompletions()
 	byVerb := e.argCompletions()
-	for _, cmd := range append([]*cobra.Command{root}, root.Commands()...) {
+	for _, cmd := range commands(root) {
 		sets := []map[string]cobra.CompletionFunc{outputs[cmd.Name()], byFlag} // the first that is registered counts
 		for _, set := range sets {
 			for name, f := range set {
@@ -137,6 +137,8 @@ var outputs = map[string]map[string]cobra.CompletionFunc{
 	"edit-last-applied": {"output": keptOutputs},
 	"set-last-applied":  {"output": keptOutputs},
 	"disown":            {"output": keptOutputs},
+	"list":              {"output": words("name", "json")},
+	"view":              {"output": words("name", "json")},
 }
 
 var outputWords = []cobra.Completion{
@@ -188,6 +190,12 @@ func (e *env) flagCompletions() map[string]cobra.CompletionFunc {
 		"dry-run":  words("client\tprint the result, send nothing", "server\thave the server try it, store nothing", "none"),
 		"validate": words("strict\tunknown fields are an error", "warn\tthey are told", "ignore"),
 		"notes":    words("text", "json"),
+
+		"applyset":           e.briefly(e.sets),
+		"applyset-namespace": e.briefly(e.namespaces),
+		"from":               e.briefly(e.sets),
+		"cascade":            words("background\tthey are deleted after it", "foreground\tthey are deleted before it", "orphan\tthey stay"),
+		"prune-kinds":        words("PersistentVolumeClaim", "PersistentVolume"),
 
 		"namespace":  e.briefly(e.namespaces),
 		"context":    e.briefly(e.contexts),

@@ -20,7 +20,7 @@ type Page struct {
 	Example string // lines of a shell, indented by two
 	Flags   []FlagHelp
 	Shared  []FlagHelp // of the main command: the flags that all of them take
-	Verbs   []Page     // of the main command
+	Verbs   []Page     // of the main command: all below it
 }
 
 // FlagHelp is what the help says of one flag.
@@ -39,12 +39,21 @@ func Reference() Page {
 	root := newRoot(&env{IOStreams: genericiooptions.NewTestIOStreamsDiscard()})
 	page := pageOf(root)
 	page.Shared = flagsOf(root.PersistentFlags())
-	for _, verb := range root.Commands() {
+	for _, verb := range commands(root)[1:] {
 		if verb.IsAvailableCommand() {
 			page.Verbs = append(page.Verbs, pageOf(verb))
 		}
 	}
 	return page
+}
+
+// commands are a command and all below it, each before its own.
+func commands(cmd *cobra.Command) []*cobra.Command {
+	all := []*cobra.Command{cmd}
+	for _, verb := range cmd.Commands() {
+		all = append(all, commands(verb)...)
+	}
+	return all
 }
 
 func pageOf(cmd *cobra.Command) Page {

@@ -29,6 +29,8 @@ var verbs = []func(*env) *cobra.Command{
 	newEditLastApplied,
 	newSetLastApplied,
 	newDisown,
+	newApplyset,
+	newDelete,
 	newFiles,
 	newReplacements,
 	newOptions,

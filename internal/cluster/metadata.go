@@ -158,8 +158,8 @@ func (c *Cluster) searchGroup(ctx context.Context, group string, is func(Resourc
 	return Resource{}, failed
 }
 
-// Deletable are the namespaced resources that the server deletes together with a
-// namespace: those whose objects can be listed and deleted. The error says that some part
+// Deletable are the resources whose objects can be listed and deleted; the namespaced ones
+// are those that are deleted together with a namespace. The error says that some part
 // of the server does not answer, and so nobody knows all of them.
 func (c *Cluster) Deletable(ctx context.Context) ([]Resource, error) {
 	c.mu.Lock()
@@ -178,7 +178,7 @@ func (c *Cluster) Deletable(ctx context.Context) ([]Resource, error) {
 			return nil, errors.New("the server's discovery names no group and version: " + shorten(list.GroupVersion, maxText))
 		}
 		for _, r := range resources(gv, list) {
-			if gk := (schema.GroupKind{Group: r.Group, Kind: r.Kind}); r.Namespaced && !seen[gk] {
+			if gk := (schema.GroupKind{Group: r.Group, Kind: r.Kind}); !seen[gk] {
 				seen[gk] = true
 				all = append(all, r)
 			}

@@ -2,6 +2,7 @@ package prune
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/applyset"
@@ -37,6 +38,7 @@ func (s *Set) inNamespace(ctx context.Context, namespace string, limit int) ([]a
 	if err != nil {
 		return nil, err
 	}
+	resources = slices.DeleteFunc(resources, func(r cluster.Resource) bool { return !r.Namespaced })
 	found, errs := make([][]map[string]any, len(resources)), make([]error, len(resources))
 	begun := parallel.Each(ctx, len(resources), limit, func(i int) {
 		found[i], errs[i] = s.API.ListMetadata(ctx, resources[i], namespace, "")

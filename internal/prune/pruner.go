@@ -21,6 +21,7 @@ type Pruner struct {
 	*Set
 	Allowed     []applyset.GroupKind // kinds that hold data and may be pruned nevertheless
 	Propagation cluster.Propagation
+	Disband     bool // the whole set is deleted, its parent at the end
 	Whole       bool // objects to be deleted are read whole, since they are shown
 	Limit       int  // requests under way at once
 
@@ -101,14 +102,14 @@ func surplus(d applyset.Decision) *run.Surplus {
 	}
 	reason := d.Reason
 	if d.Fix != "" {
-		reason += ": to have it pruned, " + d.Fix
+		reason += ": to have it removed, " + d.Fix
 	}
 	return &run.Surplus{Keep: true, Reason: reason}
 }
 
 // deciding is what decides in a run over items.
 func (p *Pruner) deciding(items []*run.Item) applyset.Run {
-	r := applyset.Run{Parent: p.Parent, UIDs: map[string]bool{}, Objects: map[applyset.Identity]bool{}, Allowed: map[applyset.GroupKind]bool{}}
+	r := applyset.Run{Parent: p.Parent, Disband: p.Disband, UIDs: map[string]bool{}, Objects: map[applyset.Identity]bool{}, Allowed: map[applyset.GroupKind]bool{}}
 	for _, item := range items {
 		if item.UID != "" {
 			r.UIDs[item.UID] = true
@@ -186,6 +187,9 @@ func (p *Pruner) read(ctx context.Context, items []*run.Item) error {
 // Begin writes the parent, so that it covers all that the run is going to write: whatever
 // happens to the run, the next one finds it.
 func (p *Pruner) Begin(ctx context.Context, _ *run.Plan) error {
+	if p.Disband {
+		return nil
+	}
 	err := p.Store(ctx, p.decider.Superset())
 	p.decider.Parent = p.Parent
 	return err
@@ -234,6 +238,9 @@ func (p *Pruner) End(ctx context.Context, plan *run.Plan) error {
 		case item.Result.Outcome != write.Pruned:
 			return nil
 		}
+	}
+	if p.Disband && len(kept)+len(p.down) == 0 {
+		return p.Remove(ctx, false)
 	}
 	return p.Store(ctx, p.decider.Exact(kept, p.down))
 }

@@ -91,8 +91,10 @@ func TestCommands(t *testing.T) {
 		for _, match := range command.FindAllStringSubmatch(text, -1) {
 			words := strings.Fields(match[1])
 			verb := ""
-			if len(words) > 0 && flags[words[0]] != nil {
-				verb = words[0]
+			for n := min(len(words), 2); n > 0 && verb == ""; n-- { // a verb may be below another
+				if name := strings.Join(words[:n], " "); flags[name] != nil {
+					verb = name
+				}
 			}
 			for _, word := range words {
 				if f := flagged.FindStringSubmatch(word); f != nil && !slices.Contains(flags[verb], f[1]) {

@@ -1,0 +1,349 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/applyset"
+	"github.com/kubectl-merge/kubectl-merge/internal/parallel"
+	"github.com/kubectl-merge/kubectl-merge/internal/prune"
+)
+
+const applysetLong = `List, look at and change sets of applied objects (ApplySets, KEP-3659).
+
+A set is an object, its parent: a Secret, a ConfigMap, or a custom resource whose definition allows
+it. Its members carry the parent's id as a label. "kubectl merge -f … --prune --applyset=NAME" makes
+a set and deletes the members that are not in the input any more; kubectl apply uses the same sets.`
+
+// newApplyset makes the verb and those below it.
+func newApplyset(e *env) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "applyset",
+		Short: "List, look at and change sets of applied objects",
+		Long:  applysetLong,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return unknownVerb(cmd, args)
+			}
+			return cmd.Help()
+		},
+	}
+	for _, verb := range []func(*env) *cobra.Command{newSetList, newSetView, newSetVerify, newSetAdopt, newSetDisband} {
+		cmd.AddCommand(verb(e))
+	}
+	return cmd
+}
+
+// membersVerb is what the verbs about one set have in common.
+type membersVerb struct {
+	*env
+	setFlags
+	concurrency int
+	dryRun      dryRunFlag
+	quiet       bool
+}
+
+func (v *membersVerb) add(flags *pflag.FlagSet) {
+	flags.StringVar(&v.namespace, "applyset-namespace", "", "namespace of the set's parent (default: that of -n or the context)")
+	flags.IntVar(&v.concurrency, "concurrency", parallel.Limit, "requests under way at once")
+	flags.BoolVarP(&v.quiet, "quiet", "q", false, "report errors only, no notes")
+}
+
+// open reads the set that the argument names.
+func (v *membersVerb) open(ctx context.Context, name string) (*prune.Set, error) {
+	api, err := v.connect()
+	if err != nil {
+		return nil, err
+	}
+	v.name = name
+	s, err := v.read(ctx, v.env, api)
+	if s != nil {
+		s.Note = (&teller{w: v.ErrOut, quiet: v.quiet}).set()
+	}
+	return s, err
+}
+
+// existingSet is open for a set that is there.
+func (v *membersVerb) existingSet(ctx context.Context, name string) (*prune.Set, error) {
+	s, err := v.open(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	return s, s.Existing()
+}
+
+// line prints what became of an object.
+func (v *membersVerb) line(object fmt.Stringer, word string, mode dryRun) {
+	fmt.Fprintf(v.Out, "%s %s%s\n", oneLine(object.String()), word, mode.suffix())
+}
+
+// table prints rows with aligned columns.
+func (e *env) table(rows [][]string) error {
+	w := tabwriter.NewWriter(e.Out, 0, 8, 3, ' ', 0)
+	for _, row := range rows {
+		for i, cell := range row {
+			row[i] = oneLine(cell)
+		}
+		fmt.Fprintln(w, strings.Join(row, "\t"))
+	}
+	return w.Flush()
+}
+
+// printJSON prints a value for programs.
+func (e *env) printJSON(v any) error {
+	enc := json.NewEncoder(e.Out)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
+}
+
+// setRow is a set as -o json prints it.
+type setRow struct {
+	Namespace  string   `json:"namespace,omitempty"`
+	Set        string   `json:"set"`
+	ID         string   `json:"id"`
+	Tooling    string   `json:"tooling"`
+	Kinds      []string `json:"kinds"`
+	Namespaces []string `json:"namespaces"`
+	Problem    string   `json:"problem,omitempty"`
+}
+
+func row(l prune.Listed) setRow {
+	out := setRow{Namespace: l.Target.Namespace, Set: l.Target.String(), ID: l.Parent.ID(), Tooling: l.Parent.Tooling, Kinds: []string{}, Namespaces: append([]string{}, l.Parent.AllNamespaces()...)}
+	for _, gk := range l.Parent.Kinds {
+		out.Kinds = append(out.Kinds, gk.String())
+	}
+	out.Kinds = append(out.Kinds, l.Parent.Resources...)
+	if l.Err != nil {
+		out.Problem = strings.TrimPrefix(l.Err.Error(), l.Target.String()+": ")
+	}
+	return out
+}
+
+func newSetList(e *env) *cobra.Command {
+	var (
+		all    bool
+		output string
+	)
+	cmd := &cobra.Command{
+		Use:     "list",
+		Short:   "List the sets of a namespace, or of all",
+		Long:    "List the sets whose parents are in the namespace, or, with -A, in all: which tool manages them, and the\nkinds and namespaces that their members are in.",
+		Example: "  kubectl merge applyset list -A",
+		Args:    cobra.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return e.listSets(cmd.Context(), all, output) },
+	}
+	cmd.Flags().BoolVarP(&all, "all-namespaces", "A", false, "the sets of all namespaces")
+	cmd.Flags().StringVarP(&output, "output", "o", "", "name or json")
+	return cmd
+}
+
+func (e *env) listSets(ctx context.Context, all bool, output string) error {
+	if output != "" && output != "name" && output != "json" {
+		return fmt.Errorf("--output=%s: must be name or json", output)
+	}
+	api, err := e.connect()
+	if err != nil {
+		return err
+	}
+	in, err := e.namespacing()
+	if err != nil {
+		return err
+	}
+	if all {
+		in.Default = ""
+	}
+	found, err := prune.List(ctx, api, in.Default)
+	if err != nil {
+		return err
+	}
+	sets := make([]setRow, len(found))
+	for i, l := range found {
+		sets[i] = row(l)
+	}
+	switch {
+	case output == "json":
+		return e.printJSON(sets)
+	case output == "name":
+		for _, s := range sets {
+			fmt.Fprintln(e.Out, oneLine(s.Set))
+		}
+		return nil
+	case len(sets) == 0:
+		fmt.Fprintln(e.ErrOut, "No sets found.")
+		return nil
+	}
+	rows := [][]string{{"NAMESPACE", "SET", "TOOLING", "KINDS", "NAMESPACES", "PROBLEM"}}
+	for _, s := range sets {
+		rows = append(rows, []string{s.Namespace, s.Set, s.Tooling, strings.Join(s.Kinds, ","), strings.Join(s.Namespaces, ","), s.Problem})
+	}
+	return e.table(rows)
+}
+
+// memberRow is a member as -o json prints it.
+type memberRow struct {
+	Namespace string `json:"namespace,omitempty"`
+	Object    string `json:"object"`
+	Action    string `json:"action"` // what becomes of it if no input has it: prune, keep or terminating
+	Reason    string `json:"reason,omitempty"`
+}
+
+func newSetView(e *env) *cobra.Command {
+	v := &membersVerb{env: e}
+	var output string
+	cmd := &cobra.Command{
+		Use:     "view NAME",
+		Short:   "List the members of a set, and what keeps them from being pruned",
+		Long:    "List the members of a set and, of each, what would become of it if the input did not have it any more:\npruned, or kept, and why. Namespaces and CustomResourceDefinitions are kept too while they hold anything else.",
+		Example: "  kubectl merge applyset view shop",
+		Args:    cobra.ExactArgs(1),
+		RunE:    func(cmd *cobra.Command, args []string) error { return v.view(cmd.Context(), args[0], output) },
+	}
+	v.add(cmd.Flags())
+	cmd.Flags().StringVarP(&output, "output", "o", "", "name or json")
+	return cmd
+}
+
+func (v *membersVerb) view(ctx context.Context, name, output string) error {
+	if output != "" && output != "name" && output != "json" {
+		return fmt.Errorf("--output=%s: must be name or json", output)
+	}
+	s, err := v.existingSet(ctx, name)
+	if err != nil {
+		return err
+	}
+	members, decisions, err := s.View(ctx, v.concurrency)
+	if err != nil {
+		return err
+	}
+	rows := make([]memberRow, len(members))
+	table := [][]string{{"NAMESPACE", "OBJECT", "IF NOT IN THE INPUT"}}
+	for i, m := range members {
+		rows[i] = memberRow{Namespace: m.Namespace, Object: m.String(), Action: "prune"}
+		text := "pruned"
+		switch d := decisions[i]; d.Action {
+		case applyset.Keep:
+			rows[i].Action, rows[i].Reason, text = "keep", d.Reason, "kept: "+d.Reason
+		case applyset.Terminating:
+			rows[i].Action, rows[i].Reason, text = "terminating", d.Reason, d.Reason
+		}
+		table = append(table, []string{m.Namespace, m.String(), text})
+	}
+	switch output {
+	case "json":
+		return v.printJSON(rows)
+	case "name":
+		for _, m := range members {
+			fmt.Fprintln(v.Out, oneLine(m.String()))
+		}
+		return nil
+	}
+	return v.table(table)
+}
+
+func newSetVerify(e *env) *cobra.Command {
+	v := &membersVerb{env: e}
+	var fix bool
+	cmd := &cobra.Command{
+		Use:   "verify NAME",
+		Short: "Compare what a set's parent lists with its members",
+		Long: `Compare the kinds and namespaces that a set's parent lists with the objects that carry its label, in all
+kinds that you may list. A member of a kind that is not listed would never be pruned.
+
+Exit code 0: they agree, or --fix has made them agree; 3: they do not.`,
+		Example: "  kubectl merge applyset verify shop --fix",
+		Args:    cobra.ExactArgs(1),
+		RunE:    func(cmd *cobra.Command, args []string) error { return v.verify(cmd.Context(), args[0], fix) },
+	}
+	v.add(cmd.Flags())
+	cmd.Flags().BoolVar(&fix, "fix", false, "write the parent so that it lists the kinds and namespaces of its members")
+	return cmd
+}
+
+func (v *membersVerb) verify(ctx context.Context, name string, fix bool) error {
+	s, err := v.open(ctx, name)
+	var contents *applyset.ContentsError
+	if err != nil && !errors.As(err, &contents) {
+		return err
+	}
+	if err := errors.Join(s.Existing(), s.Writable()); err != nil {
+		return err
+	}
+	want, problems, failed := s.Verify(ctx, v.concurrency)
+	if failed != nil {
+		return failed
+	}
+	if contents != nil {
+		problems = append([]string{contents.Problem()}, problems...)
+	}
+	for _, p := range problems {
+		fmt.Fprintf(v.Out, "%s: %s\n", oneLine(s.Target.String()), oneLine(p))
+	}
+	switch {
+	case len(problems) == 0:
+		v.line(s.Target, "is as it should be", dryNone)
+		return nil
+	case !fix:
+		return &exit{Code: conflicted}
+	}
+	if err := s.Store(ctx, want); err != nil {
+		return err
+	}
+	v.line(s.Target, "fixed", dryNone)
+	return nil
+}
+
+func newSetDisband(e *env) *cobra.Command {
+	v := &membersVerb{env: e}
+	cmd := &cobra.Command{
+		Use:   "disband NAME",
+		Short: "Give a set up: its objects stay, and belong to no set",
+		Long: `Take all members out of a set and delete its parent. The objects themselves stay as they are. To delete
+them, see "kubectl merge delete --applyset".`,
+		Example: "  kubectl merge applyset disband shop",
+		Args:    cobra.ExactArgs(1),
+		RunE:    func(cmd *cobra.Command, args []string) error { return v.disband(cmd.Context(), args[0]) },
+	}
+	v.add(cmd.Flags())
+	addDryRun(cmd.Flags(), &v.dryRun)
+	return cmd
+}
+
+func (v *membersVerb) disband(ctx context.Context, name string) error {
+	mode, err := parseDryRun(v.dryRun.text)
+	if err != nil {
+		return err
+	}
+	s, err := v.existingSet(ctx, name)
+	if err != nil {
+		return err
+	}
+	if err := s.Writable(); err != nil {
+		return err
+	}
+	members, err := s.Everyone(ctx, v.concurrency)
+	if err != nil {
+		return err
+	}
+	for _, m := range members {
+		if mode != dryClient {
+			if err := s.Leave(ctx, []prune.Member{m}, prune.Labelling{Manager: defaultManager, DryRun: mode == dryServer}); err != nil {
+				return err
+			}
+		}
+		v.line(m.Target, "left", mode)
+	}
+	if mode != dryClient {
+		if err := s.Remove(ctx, mode == dryServer); err != nil {
+			return err
+		}
+	}
+	v.line(s.Target, "disbanded", mode)
+	return nil
+}

@@ -1,0 +1,140 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/applyset"
+	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+	"github.com/kubectl-merge/kubectl-merge/internal/prune"
+	"github.com/kubectl-merge/kubectl-merge/internal/run"
+)
+
+// deleteVerb deletes a set.
+type deleteVerb struct {
+	membersVerb
+	kinds   []string
+	cascade string
+	wait    bool
+	timeout time.Duration
+}
+
+func newDelete(e *env) *cobra.Command {
+	v := &deleteVerb{membersVerb: membersVerb{env: e}}
+	cmd := &cobra.Command{
+		Use:   "delete --applyset=NAME",
+		Short: "Delete the members of a set, and the set",
+		Long: `Delete all members of a set and then its parent, by the rules of --prune: what is marked to be kept, is
+owned, or holds data or anything of others is kept and reported, and the set stays with what is left of it.
+
+Exit code 0: all of it is deleted; 1: an error; 3: something is kept.`,
+		Example: `  # See what would be deleted
+  kubectl merge delete --applyset=shop --dry-run
+
+  kubectl merge delete --applyset=shop --wait`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return v.run(cmd.Context()) },
+	}
+	flags := cmd.Flags()
+	v.add(flags)
+	flags.StringVar(&v.name, "applyset", "", "the set, [KIND[.GROUP]/]NAME of its parent: a Secret unless KIND says otherwise")
+	addDryRun(flags, &v.dryRun)
+	flags.StringSliceVar(&v.kinds, "prune-kinds", nil, "kinds that hold data and are deleted as well: PersistentVolumeClaim, PersistentVolume")
+	flags.StringVar(&v.cascade, "cascade", "background", "what becomes of objects owned by one that is deleted: background, foreground or orphan")
+	flags.BoolVar(&v.wait, "wait", false, "wait until the objects are gone")
+	flags.DurationVar(&v.timeout, "timeout", 5*time.Minute, "with --wait: how long")
+	return cmd
+}
+
+func (v *deleteVerb) run(ctx context.Context) error {
+	mode, err := parseDryRun(v.dryRun.text)
+	if err != nil {
+		return err
+	}
+	if v.name == "" {
+		return errors.New("--applyset=NAME says which set is deleted; single objects: kubectl delete")
+	}
+	s, err := v.existingSet(ctx, v.name)
+	if err != nil {
+		return err
+	}
+	if err := s.Writable(); err != nil {
+		return err
+	}
+	p, err := v.pruner(s)
+	if err != nil {
+		return err
+	}
+	plan := &run.Plan{Job: &run.Job{Pruner: p, Write: cluster.Write{DryRun: mode == dryServer}, Concurrency: v.concurrency, Needs: run.Outcomes}}
+	plan.Merge(ctx)
+	v.send(ctx, plan, mode)
+	if err := plan.Failed(); err != nil {
+		return err
+	}
+	left := len(plan.Kept())
+	if p.Incomplete() {
+		left++
+	}
+	if left == 0 {
+		v.line(s.Target, "deleted", mode)
+	}
+	if v.wait && mode == dryNone {
+		if err := v.await(ctx, s, plan); err != nil {
+			return err
+		}
+	}
+	if left > 0 {
+		return &exit{Code: conflicted}
+	}
+	return nil
+}
+
+func (v *deleteVerb) pruner(s *prune.Set) (*prune.Pruner, error) {
+	f := pruneFlags{kinds: v.kinds, cascade: v.cascade}
+	allowed, err := f.allowed()
+	if err != nil {
+		return nil, err
+	}
+	propagation, known := propagations[v.cascade]
+	if !known {
+		return nil, fmt.Errorf("--cascade=%s: must be background, foreground or orphan", v.cascade)
+	}
+	return &prune.Pruner{Set: s, Allowed: allowed, Propagation: propagation, Limit: v.concurrency, Disband: true}, nil
+}
+
+// send deletes the members, or shows what would be deleted.
+func (v *deleteVerb) send(ctx context.Context, plan *run.Plan, mode dryRun) {
+	notes := &teller{w: v.ErrOut, quiet: v.quiet}
+	report := func(item *run.Item) {
+		switch item.Action() {
+		case run.Delete:
+			v.line(item.Target, "deleted", mode)
+		case run.Keep:
+			notes.kept(item)
+		}
+	}
+	switch {
+	case plan.Err != nil:
+	case mode == dryClient:
+		plan.Show(ctx, report)
+	default:
+		plan.Send(ctx, report)
+	}
+}
+
+// await waits until what was deleted is gone.
+func (v *deleteVerb) await(ctx context.Context, s *prune.Set, plan *run.Plan) error {
+	limited, cancel := context.WithTimeout(ctx, v.timeout)
+	defer cancel()
+	var gone []prune.Member
+	for _, item := range plan.Others {
+		if item.Action() == run.Delete {
+			gone = append(gone, prune.Member{Member: applyset.Member{GroupKind: applyset.GroupKind{Group: item.Target.Group, Kind: item.Target.Kind}, UID: item.UID}, Target: item.Target})
+		}
+	}
+	return s.Await(limited, gone)
+}

@@ -1,0 +1,237 @@
+package prune
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/applyset"
+	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+	"github.com/kubectl-merge/kubectl-merge/internal/parallel"
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
+	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
+)
+
+// ErrNoSet is that there is no parent where one is needed.
+var ErrNoSet = errors.New("NotFound: there is no such set: kubectl merge applyset list lists them")
+
+// Existing is an error where the set is not there.
+func (s *Set) Existing() error {
+	if !s.Parent.Exists() {
+		return fmt.Errorf("%s: %w", s.Target, ErrNoSet)
+	}
+	return nil
+}
+
+// Labelled are objects with these labels.
+type Labelled struct {
+	Selector  string
+	Namespace string // "" for all
+	Limit     int    // lists under way at once
+}
+
+// Applied are the objects with these labels that somebody has applied: they carry the
+// last-applied configuration, and nobody owns them. Others counts those that do not: what
+// controllers make often has the labels of what it was made for.
+func (s *Set) Applied(ctx context.Context, l Labelled) (found []Member, others int, err error) {
+	all, err := s.everywhere(ctx, l)
+	if err != nil {
+		return nil, 0, err
+	}
+	seen := map[string]bool{}
+	for _, m := range all {
+		_, applied := m.Annotations[lastapplied.Annotation]
+		switch {
+		case seen[m.UID] || m.UID == s.Parent.UID:
+		case !applied || len(m.Owners) > 0:
+			others++
+		default:
+			found = append(found, m)
+		}
+		seen[m.UID] = true
+	}
+	return found, others, nil
+}
+
+// everywhere lists objects of every kind that can be listed and deleted. A kind that the
+// user may not list is reported and left out.
+func (s *Set) everywhere(ctx context.Context, l Labelled) ([]Member, error) {
+	resources, err := s.API.Deletable(ctx)
+	if err != nil {
+		return nil, err
+	}
+	found, errs := make([][]map[string]any, len(resources)), make([]error, len(resources))
+	parallel.Each(ctx, len(resources), l.Limit, func(i int) {
+		namespace := l.Namespace
+		if !resources[i].Namespaced {
+			namespace = ""
+		}
+		found[i], errs[i] = s.API.ListMetadata(ctx, resources[i], namespace, l.Selector)
+	}, func(int) {})
+	var all []Member
+	for i, r := range resources {
+		switch err := errs[i]; {
+		case cluster.IsForbidden(err) || down(err):
+			s.Note(kindOf(r).String(), "cannot be listed, and is left out: "+err.Error())
+		case err != nil && !cluster.IsNotFound(err):
+			return nil, fmt.Errorf("%s: %w", kindOf(r), err)
+		}
+		all = append(all, members(r, found[i])...)
+	}
+	return all, ctx.Err()
+}
+
+// Labelling is a change of the set that objects are part of.
+type Labelling struct {
+	From    string // the id of a set that they may be part of now, beside this one
+	Manager string // field manager
+	DryRun  bool   // the server goes through all of it and stores nothing
+	Nothing bool   // nothing is sent
+}
+
+// Join makes objects part of the set: the parent is written first, so that it covers
+// them. An object of another set than From is an error that names both, and nothing is
+// written then. It returns those that were not part of it.
+func (s *Set) Join(ctx context.Context, objects []Member, l Labelling) ([]Member, error) {
+	var (
+		joining    []Member
+		errs       []error
+		kinds      []applyset.GroupKind
+		namespaces []string
+	)
+	for _, m := range objects {
+		kinds, namespaces = append(kinds, m.GroupKind), append(namespaces, m.Namespace)
+		switch id := m.Set(); id {
+		case s.Parent.ID():
+		case "", l.From:
+			joining = append(joining, m)
+		default:
+			errs = append(errs, fmt.Errorf("%s: %w", m.Target, &apply.OtherSet{Object: m.Target.String(), ID: id, Into: s.Target.String()}))
+		}
+	}
+	if err := errors.Join(errs...); err != nil || l.Nothing {
+		return joining, err
+	}
+	if !l.DryRun {
+		if err := s.Store(ctx, s.Parent.Including(kinds, namespaces)); err != nil {
+			return nil, err
+		}
+	}
+	for i, m := range joining {
+		if err := s.relabel(ctx, m, relabelling{Labelling: l, to: s.Parent.ID()}); err != nil {
+			return joining[:i], err
+		}
+	}
+	return joining, nil
+}
+
+// Leave takes objects out of the set.
+func (s *Set) Leave(ctx context.Context, objects []Member, l Labelling) error {
+	l.From = s.Parent.ID()
+	for _, m := range objects {
+		if err := s.relabel(ctx, m, relabelling{Labelling: l}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+type relabelling struct {
+	Labelling
+	to string // "" for no set
+}
+
+// relabel writes the label of one object, bound to the state in which it was part of the
+// set that it leaves. What has changed meanwhile is looked at again.
+func (s *Set) relabel(ctx context.Context, m Member, l relabelling) error {
+	w := cluster.Write{FieldManager: l.Manager, DryRun: l.DryRun}
+	for try := 0; ; try++ {
+		var label any
+		if l.to != "" {
+			label = l.to
+		}
+		_, err := s.API.MergePatch(ctx, m.Target, map[string]any{"metadata": map[string]any{
+			"resourceVersion": m.ResourceVersion,
+			"labels":          map[string]any{applyset.PartOfLabel: label},
+		}}, w)
+		if err == nil || cluster.IsNotFound(err) && l.to == "" {
+			return nil
+		}
+		if try == changedTries || !cluster.IsConflict(err) && !cluster.Uncertain(err) {
+			return fmt.Errorf("%s: %w", m.Target, err)
+		}
+		pause(ctx, min(try, 5))
+		obj, err := s.API.GetMetadata(ctx, m.Target)
+		if err != nil {
+			return fmt.Errorf("%s: %w", m.Target, err)
+		}
+		m.Member = applyset.ReadMember(m.GroupKind, obj)
+		switch id := m.Set(); {
+		case id == l.to:
+			return nil
+		case id != "" && id != l.From:
+			return fmt.Errorf("%s: %w", m.Target, &apply.OtherSet{Object: m.Target.String(), ID: id, Into: s.Target.String()})
+		}
+	}
+}
+
+// Remove deletes the parent. Its members, if there are any left, belong to no set then.
+func (s *Set) Remove(ctx context.Context, dryRun bool) error {
+	d := deletion{Set: s, how: cluster.Deletion{Propagation: cluster.Background, DryRun: dryRun}}
+	obj, err := s.API.GetMetadata(ctx, s.Target)
+	if cluster.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", s.Target, err)
+	}
+	d.member = Member{Member: applyset.ReadMember(s.Parent.GroupKind, obj), Target: s.Target}
+	id := s.Parent.UID
+	d.again = func(m applyset.Member) applyset.Decision {
+		switch {
+		case m.UID != id:
+			return applyset.Decision{Member: m, Action: applyset.Left, Reason: "is another object by now"}
+		case m.Deleting != "":
+			return applyset.Decision{Member: m, Action: applyset.Terminating}
+		}
+		return applyset.Decision{Member: m, Action: applyset.Delete}
+	}
+	if err := d.do(ctx); err != nil {
+		return fmt.Errorf("%s: the set's parent was not deleted: %w", s.Target, err)
+	}
+	return nil
+}
+
+// Await waits until the objects are gone, or others stand in their places.
+func (s *Set) Await(ctx context.Context, objects []Member) error {
+	for _, m := range objects {
+		for {
+			obj, err := s.API.GetMetadata(ctx, m.Target)
+			if cluster.IsNotFound(err) {
+				break
+			}
+			if err != nil && ctx.Err() == nil {
+				return fmt.Errorf("%s: %w", m.Target, err)
+			}
+			now := applyset.ReadMember(m.GroupKind, obj)
+			if err == nil && now.UID != m.UID {
+				break
+			}
+			select {
+			case <-time.After(500 * time.Millisecond):
+			case <-ctx.Done():
+				return fmt.Errorf("%s: timed out waiting for it to be gone%s", m.Target, holding(now))
+			}
+		}
+	}
+	return nil
+}
+
+func holding(m applyset.Member) string {
+	if len(m.Finalizers) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(": it waits for %s", slices.Clone(m.Finalizers))
+}

@@ -1,0 +1,158 @@
+package prune
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/applyset"
+	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+)
+
+// Listed is a set that was found by its parent; Err is what is wrong with that.
+type Listed struct {
+	Target cluster.Target
+	Parent applyset.Parent
+	Err    error
+}
+
+// List finds the sets whose parents are in a namespace or, for "", in all: Secrets,
+// ConfigMaps, and the custom resources whose definitions allow it, as far as the user may
+// list those.
+func List(ctx context.Context, api *cluster.Cluster, namespace string) ([]Listed, error) {
+	kinds, err := parentKinds(ctx, api)
+	if err != nil {
+		return nil, err
+	}
+	var out []Listed
+	for _, r := range kinds {
+		ns := namespace
+		if !r.Namespaced {
+			ns = ""
+		}
+		found, err := api.ListMetadata(ctx, r, ns, applyset.IDLabel)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", r.Plural, err)
+		}
+		for _, obj := range found {
+			m := applyset.ReadMember(kindOf(r), obj)
+			l := Listed{Target: cluster.Target{Resource: r, Namespace: m.Namespace, Name: m.Name}}
+			l.Parent, l.Err = applyset.ReadParent(applyset.Set{GroupKind: m.GroupKind, Namespace: m.Namespace, Name: m.Name}, obj)
+			out = append(out, l)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Listed) int {
+		return slices.Compare([]string{a.Target.Namespace, a.Target.String()}, []string{b.Target.Namespace, b.Target.String()})
+	})
+	return out, nil
+}
+
+// parentKinds are the kinds that parents may have.
+func parentKinds(ctx context.Context, api *cluster.Cluster) ([]cluster.Resource, error) {
+	var out []cluster.Resource
+	for _, kind := range []string{"Secret", "ConfigMap"} {
+		r, err := api.Find(ctx, "", "v1", kind)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, r)
+	}
+	crds, err := api.FindKind(ctx, "apiextensions.k8s.io", "CustomResourceDefinition")
+	if err != nil {
+		return out, nil // a server without any
+	}
+	found, err := api.ListMetadata(ctx, crds, "", applyset.ParentTypeLabel)
+	if cluster.IsForbidden(err) {
+		return out, nil
+	}
+	for _, crd := range found {
+		plural, group, _ := strings.Cut(applyset.ReadMember(applyset.GroupKind{}, crd).Name, ".")
+		r, err := api.FindPlural(ctx, group, plural)
+		var unknown *cluster.UnknownKindError
+		switch {
+		case errors.As(err, &unknown):
+		case err != nil:
+			return nil, err
+		default:
+			out = append(out, r)
+		}
+	}
+	return out, err
+}
+
+// View is a set's members, and what would become of each if no input had it.
+func (s *Set) View(ctx context.Context, limit int) ([]Member, []applyset.Decision, error) {
+	if err := s.resolve(ctx); err != nil {
+		return nil, nil, err
+	}
+	found, err := s.Members(ctx, Where{Kinds: s.Parent.Kinds, Namespaces: s.Parent.AllNamespaces(), Limit: limit})
+	if err != nil {
+		return nil, nil, err
+	}
+	r := applyset.Run{Parent: s.Parent}
+	slices.SortFunc(found.All, func(a, b Member) int {
+		return slices.Compare([]string{a.Namespace, a.String()}, []string{b.Namespace, b.String()})
+	})
+	var (
+		all       []Member
+		decisions []applyset.Decision
+	)
+	for _, m := range found.All {
+		for _, d := range r.Decide([]applyset.Member{m.Member}) {
+			all, decisions = append(all, m), append(decisions, d)
+		}
+	}
+	return all, decisions, nil
+}
+
+// Everyone are all members of a set. It is an error where any kind cannot be looked at.
+func (s *Set) Everyone(ctx context.Context, limit int) ([]Member, error) {
+	if err := s.resolve(ctx); err != nil {
+		return nil, err
+	}
+	found, err := s.Members(ctx, Where{Kinds: s.Parent.Kinds, Namespaces: s.Parent.AllNamespaces(), Limit: limit})
+	if err == nil && len(found.Down) > 0 {
+		err = fmt.Errorf("%s: its members of the kind %s cannot be found: try again when what serves it answers", s.Target, found.Down[0])
+	}
+	return found.All, err
+}
+
+// Verify compares what the parent says with what carries the set's label, in all kinds
+// that the user may list. want is the parent as it should be.
+func (s *Set) Verify(ctx context.Context, limit int) (want applyset.Parent, problems []string, err error) {
+	all, err := s.everywhere(ctx, Labelled{Selector: applyset.PartOfLabel + "=" + s.Parent.ID(), Limit: limit})
+	if err != nil {
+		return want, nil, err
+	}
+	r := applyset.Run{Parent: s.Parent, Objects: map[applyset.Identity]bool{}}
+	for _, m := range all {
+		r.Objects[m.Identity()] = true
+	}
+	want = r.Exact(nil, nil)
+	if len(s.Parent.Resources) > 0 {
+		problems = append(problems, "lists its kinds as group resources, which is deprecated")
+	}
+	for _, gk := range want.Kinds {
+		if !slices.Contains(s.Parent.Kinds, gk) {
+			problems = append(problems, fmt.Sprintf("has members of the kind %s, and does not list it: they would never be pruned", gk))
+		}
+	}
+	for _, gk := range s.Parent.Kinds {
+		if !slices.Contains(want.Kinds, gk) {
+			problems = append(problems, fmt.Sprintf("lists the kind %s, and has no members of it", gk))
+		}
+	}
+	for _, ns := range want.Namespaces {
+		if !slices.Contains(s.Parent.Namespaces, ns) {
+			problems = append(problems, fmt.Sprintf("has members in the namespace %s, and does not list it: kubectl would never prune them", ns))
+		}
+	}
+	for _, ns := range s.Parent.Namespaces {
+		if !slices.Contains(want.Namespaces, ns) {
+			problems = append(problems, fmt.Sprintf("lists the namespace %s, and has no members in it", ns))
+		}
+	}
+	return want, problems, nil
+}
