@@ -10,16 +10,16 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
-// Files is a Reader of saved objects; no server is asked anything.
+// Files reads saved objects; no server is contacted.
 type Files struct {
 	Saved      *source.Saved
-	Namespaces Namespacing // the zero value leaves objects where their saved form is
+	Namespaces Namespacing // the zero value places objects where the saved ones are
 
-	// Kind says what a kind is like that is not built in, and whether that is known.
+	// Kind describes a kind that is not built in; false if it is unknown.
 	Kind func(group, version, kind string) (schema.Kind, bool)
 }
 
-// Resolve puts each object into the namespace where its saved form is.
+// Resolve puts each object into the namespace of the saved object.
 func (f *Files) Resolve(_ context.Context, objects []object.Object) ([]Located, error) {
 	return resolveAll(objects, f.resolve)
 }
@@ -58,8 +58,8 @@ func (f *Files) resolve(o object.Object) (Located, error) {
 	}}, nil
 }
 
-// noKind is the error of a kind that the built-in apiVersion it is under does not have;
-// nil where the apiVersion is not built in, so that its kinds are not known.
+// noKind is the error of a kind that does not exist in its built-in apiVersion; nil if the
+// apiVersion is not built in, since its kinds are unknown.
 func noKind(o object.Object) error {
 	var kinds []string
 	for _, k := range schema.BuiltinKinds() {
@@ -75,8 +75,8 @@ func noKind(o object.Object) error {
 	return unknown
 }
 
-// place puts the object into the namespace that the user named. Whether an unknown
-// kind has namespaces only its objects show.
+// place puts the object into the namespace that the user set. Whether an unknown kind is
+// namespaced is known only from its objects.
 func (f *Files) place(o object.Object, kind schema.Kind, known bool) (object.Object, error) {
 	switch {
 	case known && !kind.Namespaced:
@@ -87,7 +87,7 @@ func (f *Files) place(o object.Object, kind schema.Kind, known bool) (object.Obj
 	return f.Namespaces.Place(o, true)
 }
 
-// Get is the saved object.
+// Get returns the saved object.
 func (f *Files) Get(_ context.Context, t cluster.Target) (map[string]any, error) {
 	found, err := f.Saved.At(object.Identity{Group: t.Group, Kind: t.Kind, Namespace: t.Namespace, Name: t.Name})
 	if err != nil || found == nil {

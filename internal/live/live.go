@@ -1,7 +1,6 @@
-// Package live is where live objects are: an API server, or files that hold what a
-// server had. A Reader says what an object of the input is called there, in which
-// namespace it is, and what it is like. It refuses to write, and to know what the
-// object is read for.
+// Package live reads live objects, from an API server or from files saved from one. A
+// Reader finds the resource and the namespace of an object of the input, and the live
+// object. It writes nothing.
 package live
 
 import (
@@ -14,40 +13,40 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/object"
 )
 
-// Reader finds live objects.
+// Reader reads live objects.
 type Reader interface {
-	// Resolve gives each object the namespace it is in and the name by which it is
-	// read. It leaves out those of which the error, joined, says what is wrong. All
-	// objects are given at once, since some may define the kinds of others. An error
-	// that is a *cluster.Unreachable is about all of them.
+	// Resolve finds the target of each object and puts the object into its namespace. All
+	// objects are passed at once, since some may define the kinds of others. Objects that
+	// cannot be resolved are left out; the error joins the reasons. An error that is a
+	// *cluster.Unreachable concerns all objects, and no object is returned.
 	Resolve(ctx context.Context, objects []object.Object) ([]Located, error)
 
-	// Get is the live object, numbers as json.Number; nil where there is none. It may
-	// be called by several goroutines.
+	// Get returns the live object, with numbers as json.Number; nil if there is none. It
+	// may be called by several goroutines.
 	Get(ctx context.Context, t cluster.Target) (map[string]any, error)
 }
 
-// Lister is a Reader that gives many objects of a kind at the price of one Get. A
-// Reader without it is only ever asked for single objects.
+// Lister is implemented by a Reader for which reading many objects of a kind at once is
+// cheaper than one by one.
 type Lister interface {
-	// List is one page of the objects of a kind.
+	// List returns one page of the objects of a kind.
 	List(ctx context.Context, l cluster.Listing) (cluster.Page, error)
 }
 
-// Located is an object of the input in its namespace, and what it is called.
+// Located is an object of the input in its namespace, and its target.
 type Located struct {
 	Object object.Object
 	Target cluster.Target
 }
 
-// Namespacing is the namespace of objects that name none.
+// Namespacing is where objects without a namespace are placed.
 type Namespacing struct {
 	Default string
-	Enforce bool // the user named it, and objects that name another are refused
+	Enforce bool // the user set it: objects with another namespace are an error
 }
 
-// Place is the object in its namespace: its own, else the default; none where its
-// kind is cluster-scoped.
+// Place puts an object into its namespace: its own, else the default, and none if its kind
+// is cluster-scoped.
 func (ns Namespacing) Place(o object.Object, namespaced bool) (object.Object, error) {
 	own := o.Namespace()
 	switch {
@@ -61,7 +60,7 @@ func (ns Namespacing) Place(o object.Object, namespaced bool) (object.Object, er
 	return o, nil
 }
 
-// resolveAll resolves objects one by one, and finds those that are there twice.
+// resolveAll resolves objects one by one and reports duplicates.
 func resolveAll(objects []object.Object, resolve func(object.Object) (Located, error)) ([]Located, error) {
 	var (
 		all    []Located

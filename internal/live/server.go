@@ -8,13 +8,13 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/object"
 )
 
-// Server is a Reader, and a Lister, of an API server.
+// Server reads from an API server. It is a Lister.
 type Server struct {
 	API        *cluster.Cluster
 	Namespaces Namespacing
 }
 
-// Resolve asks the server for the kind of each object. A kind that is defined by a
+// Resolve looks up the kind of each object by discovery. A kind defined by a
 // CustomResourceDefinition among the objects need not be served yet.
 func (s *Server) Resolve(ctx context.Context, objects []object.Object) ([]Located, error) {
 	for _, o := range objects {

@@ -1,5 +1,5 @@
-// Package parallel does one step on many things, a bounded number at a time, and tells
-// the outcomes in input order. It refuses to know what the step is.
+// Package parallel runs one step for many items, a limited number at a time, and reports
+// completion in input order. It does not know what the step does.
 package parallel
 
 import (
@@ -7,21 +7,21 @@ import (
 	"sync"
 )
 
-// Limit is the number of steps under way at once where nobody asked for another.
+// Limit is the default number of concurrent steps.
 const Limit = 8
 
-// Each calls step for every index below n, at most limit at once (below 1 is
-// Limit), and done for every index in ascending order, as soon as that index and
-// all before it are through; done is never called twice at once. When ctx ends no
-// further step is begun, and done is called only for those that were: Each
-// returns their number, which is n unless ctx ended.
+// Each calls step for every index below n, at most limit at once (Limit if less than 1),
+// and done for every index in ascending order, as soon as it and all before it are
+// finished; done is never called concurrently. When ctx ends, no further step is started,
+// and done is called only for those that were. Each returns their number: n unless ctx
+// ended.
 func Each(ctx context.Context, n, limit int, step, done func(i int)) int {
 	if limit < 1 {
 		limit = Limit
 	}
 	limit = min(limit, n)
 	var (
-		slots   = make([]chan struct{}, n) // closed when the step is through
+		slots   = make([]chan struct{}, n) // closed when the step is finished
 		next    = make(chan int)
 		workers sync.WaitGroup
 		begun   int
@@ -37,11 +37,11 @@ func Each(ctx context.Context, n, limit int, step, done func(i int)) int {
 			}
 		})
 	}
-	told := make(chan struct{})
+	reported := make(chan struct{})
 	count := make(chan int, 1)
 	go func() {
-		defer close(told)
-		tell(slots, count, done)
+		defer close(reported)
+		report(slots, count, done)
 	}()
 	for ; begun < n; begun++ {
 		if ctx.Err() != nil {
@@ -57,13 +57,13 @@ func Each(ctx context.Context, n, limit int, step, done func(i int)) int {
 	close(next)
 	workers.Wait()
 	count <- begun
-	<-told
+	<-reported
 	return begun
 }
 
-// tell waits for the slots in order. The number of them that were begun becomes
-// known only at the end.
-func tell(slots []chan struct{}, count <-chan int, done func(i int)) {
+// report waits for the slots in order and calls done. count gives the number of steps that
+// were started, which is known only at the end.
+func report(slots []chan struct{}, count <-chan int, done func(i int)) {
 	begun := -1
 	for i := range slots {
 		for begun < 0 {

@@ -5,27 +5,27 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// Outcome says what became of an object, as kubectl apply prints it.
+// Outcome is what happened to an object, as kubectl apply prints it.
 type Outcome string
 
-// The outcomes. kubectl has no Unsettled: conflicts are left, and nothing was written.
+// The outcomes. Unsettled is not kubectl's: conflicts are left and nothing was written.
 const (
 	Created    Outcome = "created"
 	Configured Outcome = "configured"
 	Unchanged  Outcome = "unchanged"
 	Unsettled  Outcome = "not written"
-	Pruned     Outcome = "pruned"   // deleted, since no input has it any more
-	Disowned   Outcome = "disowned" // part of its last-applied configuration was given up
-	Edited     Outcome = "edited"   // its last-applied configuration was, by the user
+	Pruned     Outcome = "pruned"   // deleted, since the input does not contain it any more
+	Disowned   Outcome = "disowned" // fields were removed from its last-applied configuration
+	Edited     Outcome = "edited"   // the user edited its last-applied configuration
 )
 
-// Result is what became of one object.
+// Result is what happened to one object.
 type Result struct {
 	Outcome Outcome
-	Object  map[string]any // as the server has it now; the result for Unsettled
+	Object  map[string]any // as stored by the server; the merge result for Unsettled
 	Planned apply.Planned  // what was sent in the end
-	Notes   []string       // told: one line each, without the object's name
-	Retries int            // how often it had to be read and merged again
+	Notes   []string       // one line each, without the object's name
+	Retries int            // how often it was read and merged again
 
 	// Restored are the paths of values that were sent to be replaced or removed, and
 	// that the server's answer has as before: an admission webhook, or the server, put
@@ -33,14 +33,14 @@ type Result struct {
 	Restored []merge.Path
 }
 
-// Writes says whether p asks for a write: something changes, and no conflict is left.
+// Writes reports whether p leads to a write: something changes and no conflict is left.
 func Writes(p apply.Planned) bool {
 	return p.Action != apply.Nothing && len(p.Conflicts) == 0
 }
 
-// Foreseen is the result that writing p would have, as far as the plan knows: what a
-// run without a server reports, and of an object that is not sent what any run does.
-// Object is nil where p is not stored whole.
+// Foreseen is the expected result of writing p. It is what a client-side dry run reports,
+// and what any run reports of an object for which nothing is sent. Object is nil if p is
+// not stored whole.
 func Foreseen(p apply.Planned) Result { return Result{}.of(p) }
 
 // Removed is the result of deleting the object that p read.
@@ -63,9 +63,9 @@ func (o Result) of(p apply.Planned) Result {
 	return o
 }
 
-// stored is the result of a write that the server answered with obj; was is the version
-// of the live object that was merged. One that came back with that version changed nothing. A dry run never comes back
-// with another, so there the values have to tell.
+// stored is the result of a write to which the server responded with obj; was is the version
+// of the live object that was merged. The same version means that nothing changed. A dry
+// run always returns the same version, so the values are compared.
 func (o Result) stored(obj map[string]any, was string, dry bool) Result {
 	p := o.Planned
 	o = o.of(p)

@@ -9,20 +9,20 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/patch"
 )
 
-// record is what a run has to report whatever it finds when it reads again: the
-// plans that were sent, and done as far as can be seen.
+// record holds the plans that were sent and, as far as can be seen, executed. They are
+// reported whatever is found when the object is read again.
 type record struct {
-	sent  *apply.Planned // the last one, while it is not certain what became of it
-	doubt string         // why it is not
-	done  *apply.Planned // those before, as one
+	sent  *apply.Planned // the last one, while its outcome is uncertain
+	doubt string         // why it is uncertain
+	done  *apply.Planned // the ones before, combined
 }
 
-// remember keeps a plan that was sent and may have been done, and why that is not
-// certain.
+// remember stores a plan that was sent and may have been executed, and why that is
+// uncertain.
 func (r *record) remember(sent apply.Planned, doubt string) { r.sent, r.doubt = &sent, doubt }
 
-// look finds out from the object as it is now whether the plan that was sent last was
-// done, so that it is reported beside the next.
+// look determines from the current object whether the last plan sent was executed, so that
+// it is reported together with the next one.
 func (r *record) look(live map[string]any, manager string) (others string) {
 	if r.sent == nil || !landed(*r.sent, live) {
 		return ""
@@ -33,9 +33,9 @@ func (r *record) look(live map[string]any, manager string) (others string) {
 	return others
 }
 
-// landed: the object holds what the plan was sent for. Of a plan that writes another
-// last-applied configuration, that is the mark. Of a plan that is not stored whole it is
-// not known.
+// landed reports whether the live object shows that the plan was executed: by its
+// last-applied configuration if the plan changes that, else by the changed values. It is
+// false for a plan that is not stored whole.
 func landed(p apply.Planned, live map[string]any) bool {
 	if p.Final == nil || live == nil || p.Live != nil && version(live) == version(p.Live) {
 		return false
@@ -44,13 +44,13 @@ func landed(p apply.Planned, live map[string]any) bool {
 		return want == lastapplied.Read(live).Text
 	}
 	if p.Action == apply.Create {
-		return false // somebody else made it, for all one can see
+		return false // created by somebody else, as far as can be seen
 	}
 	sent, _ := patch.Merge(p.Live, p.Final)
 	return holdsAny(sent, live)
 }
 
-// holdsAny: one of a merge patch's values is in a value.
+// holdsAny reports whether a value contains one of the values of a merge patch.
 func holdsAny(patch map[string]any, in any) bool {
 	obj, _ := in.(map[string]any)
 	for key, want := range patch {
@@ -68,8 +68,7 @@ func holdsAny(patch map[string]any, in any) bool {
 	return false
 }
 
-// both is a plan as it is reported that was done after another: from where the first
-// began to where the second ends.
+// both combines two plans that were executed one after the other, for the report.
 func both(first *apply.Planned, second apply.Planned) *apply.Planned {
 	if first == nil || first.Final == nil || second.Final == nil {
 		return &second
@@ -85,15 +84,15 @@ func both(first *apply.Planned, second apply.Planned) *apply.Planned {
 	return &out
 }
 
-// mayBeFrom: nothing shows that the object was never written under the manager's
-// name, which is in managedFields from its first write on.
+// mayBeFrom reports whether the manager may have written the object: managedFields name it,
+// or there are none.
 func mayBeFrom(live map[string]any, manager string) bool {
 	all := entries(live)
 	return len(all) == 0 || slices.ContainsFunc(all, func(e map[string]any) bool { return e["manager"] == manager })
 }
 
-// writers names who else has written an object since another state of it, "" where
-// nobody is known to. Status, which controllers write all the time, does not count.
+// writers names another manager that has written the object between two states of it; ""
+// if none is known. Writes to status, which controllers make all the time, do not count.
 func writers(was, is map[string]any, manager string) string {
 	before := entries(was)
 	for _, e := range entries(is) {
@@ -110,7 +109,7 @@ func writers(was, is map[string]any, manager string) string {
 	return ""
 }
 
-// entries are an object's managedFields.
+// entries are the managedFields of an object.
 func entries(obj map[string]any) (all []map[string]any) {
 	meta, _ := obj["metadata"].(map[string]any)
 	list, _ := meta["managedFields"].([]any)

@@ -14,16 +14,15 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
-// refused is a refusal in terms of what was sent: its paths in the grammar of all other
-// messages, and whose the values are that local does not state. Any other error is
-// returned as it is.
+// refused rewrites a refusal: paths get the syntax of all other messages, and values that
+// local does not set are attributed to their owner. Other errors are returned unchanged.
 func (c *applying) refused(ctx context.Context, err error) error {
 	var r *cluster.Refusal
 	if !errors.As(err, &r) || len(r.Causes) == 0 && !indexed.MatchString(r.Text) {
 		return err
 	}
 	p := c.out.Planned
-	if c.Prepared != nil { // what was sent is not stored whole, and is made anew
+	if c.Prepared != nil { // the plan is not stored whole
 		live, failed := c.API.Get(ctx, c.Target)
 		if failed != nil && !cluster.IsNotFound(failed) {
 			return err
@@ -42,8 +41,8 @@ type sent struct {
 	owners *merge.Owners
 }
 
-// place is a path of the server in our grammar, and what of the value there, or of one
-// that is the same beside it, live has and local does not state; "" for nothing.
+// place translates a path of the server. whose reports which part of the value there, or of
+// a duplicate of it, is from live and not set by local; "" if none.
 func (s sent) place(field, kind string) (path, whose string) {
 	at, ok := s.path(field)
 	if !ok {
@@ -93,12 +92,12 @@ func (s sent) path(field string) (merge.Path, bool) {
 	return at, len(at) > 0
 }
 
-// indexed is a path of a server, a policy or a webhook that counts entries of lists:
+// indexed matches a path of a server, policy or webhook with list indices:
 // spec.containers[0].image, and the JSON pointer /spec/containers/0/image.
 var indexed = regexp.MustCompile(`\.?[A-Za-z][\w-]*(?:\.[A-Za-z][\w-]*|\[[^\[\]\s]+\])*\[\d+\](?:\.[A-Za-z][\w-]*|\[[^\[\]\s]+\])*|(?:/[\w.~-]+)+/\d+(?:/[\w.~-]+)*/?`)
 
-// respell gives the paths in a text the form that all other messages have, where the
-// object that was sent has them.
+// respell rewrites the paths in a text to the syntax of all other messages, if the object
+// that was sent contains them.
 func (s sent) respell(text string) string {
 	return indexed.ReplaceAllStringFunc(text, func(found string) string {
 		field := found
@@ -119,8 +118,8 @@ func dotted(pointer string) string {
 	return "[" + strings.Join(words, "][") + "]"
 }
 
-// double is where the value at a path is in another entry of the same list, and whose
-// the one is that local does not state.
+// double is the other entry of the list that has the value at a path, and who set the one
+// that local does not set.
 func (s sent) double(at merge.Path) string {
 	n := len(at) - 1
 	for n >= 0 && at[n].Kind == merge.FieldStep {
@@ -131,13 +130,13 @@ func (s sent) double(at merge.Path) string {
 	}
 	t := s.Type.At(at[:n])
 	list, _ := merge.Lookup(s.Final, at[:n], s.Type)
-	mine, _ := merge.Lookup(s.Final, at, s.Type)
+	value, _ := merge.Lookup(s.Final, at, s.Type)
 	entries, _ := list.([]any)
 	for i := range entries {
 		other := append(at[:n:n], schema.EntryStep(t, entries, i))
 		full := append(other[:len(other):len(other)], at[n+1:]...)
 		v, has := merge.Lookup(s.Final, full, s.Type)
-		if !has || other.String() == at[:n+1].String() || !merge.Equal(v, mine, nil) {
+		if !has || other.String() == at[:n+1].String() || !merge.Equal(v, value, nil) {
 			continue
 		}
 		if _, stated := merge.Lookup(s.Value, other, s.Type); !stated {
@@ -150,7 +149,7 @@ func (s sent) double(at merge.Path) string {
 	return ""
 }
 
-// notLocals names what of the value at a path is live's.
+// notLocals names the part of the value at a path that is from live.
 func (s sent) notLocals(at merge.Path) string {
 	v, has := merge.Lookup(s.Final, at, s.Type)
 	if !has {
@@ -174,7 +173,7 @@ func (s sent) notLocals(at merge.Path) string {
 	return "the value is live's" + s.by(at)
 }
 
-// by names who set live's value, with a space before it; "" if nobody knows.
+// by names who set live's value, with a leading space; "" if unknown.
 func (s sent) by(at merge.Path) string {
 	if owners := s.owners.At(at); len(owners) > 0 {
 		return " (set by " + diff.OwnerName(&owners[0]) + ")"

@@ -10,19 +10,18 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 )
 
-// ErrUnknown is what a write ended with of which nobody knows whether it was done. It is
-// reported for each object.
+// ErrUnknown reports that it cannot be determined whether a write was executed. It is
+// reported for each object by name.
 var ErrUnknown = errors.New("whether it was written cannot be known: merge again to find out")
 
-// lostTries is how often a write is sent whose answer is lost.
+// lostTries is how often a write is sent if its response is lost.
 const lostTries = 3
 
-// settle finds out what became of a write that ended with cause, which does not
-// say, by reading the object again and merging anew. If that finds nothing to do, what
-// was sent is what is reported. If it does, and nobody refused the write, it may be sent
-// again: as every write it is bound to what was merged, so that one
-// which is still on its way cannot be done on top of it. A server that asks to wait is
-// waited for, within Cluster.Patience in sum. The error names the object.
+// settle handles a write of which cause leaves open whether it was executed: it reads the
+// object and merges again. If nothing is left to do, what was sent is reported. Otherwise
+// the write may be sent again; since every write is bound to the state that was merged, a
+// request still in transit cannot be applied on top of it. A server that asks to wait is
+// obeyed, up to API.Patience in total. The error names the object.
 //
 // Unlike kubectl: which reports the lost answer, and leaves it to the user to find
 // out whether the object was written.
@@ -48,7 +47,7 @@ func (c *applying) settle(ctx context.Context, cause error) error {
 	}
 	c.remember(c.out.Planned, doubt)
 	if err := c.reread(ctx, c.lost); err != nil {
-		if errors.Is(cause, context.Canceled) { // there is more to say than that the run was stopped
+		if errors.Is(cause, context.Canceled) { // the write itself was interrupted, not only the run
 			cause = errors.New("interrupted while it was being written")
 		}
 		return fmt.Errorf("%s: %w: %w", c.Target, cause, ErrUnknown)
@@ -64,8 +63,8 @@ func (c *applying) settle(ctx context.Context, cause error) error {
 	return fmt.Errorf("%s: %w: when it was read again it was not written: merge again", c.Target, cause)
 }
 
-// wait does as a server asks that answers "try again later", for as long in sum as
-// one request may take. Else cause is the error.
+// wait pauses as the server asks, up to API.Patience in total. Beyond that, cause is
+// the error.
 func (c *applying) wait(ctx context.Context, pause time.Duration, cause error) error {
 	c.waited += pause
 	if most := c.API.Patience(); c.waited > most {

@@ -1,6 +1,6 @@
-// Package write carries a plan to an API server and says in one word what became
-// of it. It refuses to compute a patch, and to write over anything that it was
-// not told of: every write is bound to the state that was merged.
+// Package write sends a plan to an API server and reports the outcome. It computes no
+// patch, and never overwrites what the plan does not know: every write is bound to the
+// state that was merged.
 package write
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/patch"
 )
 
-// API is what a Server needs of an API server; *cluster.Cluster has it.
+// API is the part of an API server that a Server needs; *cluster.Cluster implements it.
 type API interface {
 	Get(ctx context.Context, t cluster.Target) (map[string]any, error)
 	Create(ctx context.Context, t cluster.Target, obj any, w cluster.Write) (map[string]any, error)
@@ -27,7 +27,7 @@ type API interface {
 	JSONPatch(ctx context.Context, t cluster.Target, patch any, w cluster.Write) (map[string]any, error)
 	Update(ctx context.Context, t cluster.Target, obj any, w cluster.Write) (map[string]any, error)
 
-	// Patience is how long in sum the server may ask to be waited for.
+	// Patience is how long in total the server may ask the client to wait.
 	Patience() time.Duration
 }
 
@@ -36,40 +36,38 @@ type Server struct {
 	API   API
 	Write cluster.Write
 
-	// Trial: only whether it goes through is of interest. Results have no Object,
-	// and say nothing of what became of it.
+	// Trial: only the error matters. Results have neither Object nor Outcome.
 	Trial bool
 }
 
-// Task is one plan that is to be written.
+// Task is one plan to be written.
 type Task struct {
 	Target  cluster.Target
 	Planned apply.Planned
 
-	// Prepared is the request that the plan comes to, where its Live and Final are not
-	// stored; nil where they are.
+	// Prepared is the request of the plan if its Live and Final are not stored; else nil.
 	Prepared *apply.Request
 
-	// Replan merges anew with what live has become, nil where there is none any more.
+	// Replan merges again with the current live object, nil if it does not exist any more.
 	Replan func(ctx context.Context, live map[string]any) (apply.Planned, error)
 }
 
-// How often a write that somebody else overtook is merged anew: first bound to
-// the whole object, then only to the values that it replaces, so that whoever
-// writes status all the time starves nobody.
+// How often an overtaken write is merged again: first bound to the whole object, then only
+// to the values that it replaces, so that a controller that constantly writes status does
+// not block it.
 const (
 	boundTries  = 5
 	pinnedTries = 20
 )
 
-// stillTries is how often a write is refused as overtaken though the object is as it
-// was read: nobody has overtaken it then.
+// stillTries is how often a server may report a conflict although the object has not
+// changed.
 const stillTries = 5
 
-// Apply sends what a plan asks for, and nothing where nothing changes. Where the object
-// was changed meanwhile, it is read and merged anew, a bounded number of times.
-// Where the server's answer was lost, it is read to find out what became of it.
-// What was sent is reported, whatever is found then. The error names the object.
+// Apply sends the request of a plan, and nothing if nothing changes. If the object was
+// changed meanwhile, it is read and merged again, a limited number of times. If the
+// server's response is lost, the object is read to find out what happened. What was sent
+// is always reported. The error names the object.
 func (s *Server) Apply(ctx context.Context, t Task) (Result, error) {
 	c := applying{Server: s, Task: t, out: Result{Planned: t.Planned}}
 	for try := 0; ; try++ {
@@ -103,19 +101,19 @@ func (s *Server) Apply(ctx context.Context, t Task) (Result, error) {
 	}
 }
 
-// applying is one Apply under way.
+// applying is the state of one Apply.
 type applying struct {
 	*Server
 	record
-	Task                 // Planned is how it began, Prepared nil once it was merged anew
-	out    Result        // its Planned is what is to be sent now
-	read   string        // version of the object, the last time; "" where there is none
-	lost   int           // answers
-	still  int           // answers that say overtaken where nobody was
-	waited time.Duration // because the server asked for it
+	Task                 // Planned is the first plan; Prepared is nil after a Replan
+	out    Result        // its Planned is the current plan
+	read   string        // version of the object when last read; "" if there is none
+	lost   int           // responses lost
+	still  int           // conflicts although the object had not changed
+	waited time.Duration // on request of the server
 }
 
-// retry merges anew after a write that cause says was overtaken.
+// retry merges again after a conflict, cause.
 func (c *applying) retry(ctx context.Context, try int, cause error) error {
 	if try >= boundTries+pinnedTries {
 		return fmt.Errorf("%s: was changed by others %d times while it was being merged: find out who writes it all the time (kubectl get -w), and merge again: %w", c.Target, try+1, cause)
@@ -136,7 +134,7 @@ func (c *applying) retry(ctx context.Context, try int, cause error) error {
 	return nil
 }
 
-// written ends with a write that the server has confirmed.
+// written is the end after a confirmed write.
 func (c *applying) written(obj map[string]any) {
 	c.out = c.out.stored(obj, c.version(), c.Write.DryRun)
 	if c.done == nil {
@@ -149,8 +147,8 @@ func (c *applying) written(obj map[string]any) {
 	}
 }
 
-// settled ends with a merge that finds nothing to do. After a write of the run's own
-// that may have been done, that write is what made the object so, and is reported.
+// settled is the end if nothing is left to do. If an earlier write of this Apply may have
+// been executed, that write is reported as the reason.
 func (c *applying) settled() {
 	live := c.out.Planned.Live
 	c.out = c.out.of(c.out.Planned)
@@ -168,8 +166,7 @@ func (c *applying) settled() {
 	c.out.Object = live
 }
 
-// unsettled ends with conflicts. What was written before others came is reported all
-// the same.
+// unsettled is the end with conflicts. An earlier write of this Apply is reported as well.
 func (c *applying) unsettled() {
 	c.out = c.out.of(c.out.Planned)
 	if c.done == nil {
@@ -183,14 +180,14 @@ func (c *applying) unsettled() {
 
 func (c *applying) note(text string) { c.out.Notes = append(c.out.Notes, text) }
 
-// changedBy notes that somebody else has written the object since it was read.
+// changedBy notes that another manager has written the object since it was read.
 func (c *applying) changedBy(name string) {
 	if name != "" {
 		c.note("was changed by " + name + " since it was read first")
 	}
 }
 
-// overtaken: somebody else wrote between our reading and our writing.
+// overtaken reports whether the object was changed between reading and writing.
 func (c *applying) overtaken(err error) bool {
 	switch {
 	case cluster.IsConflict(err), cluster.IsAlreadyExists(err):
@@ -198,12 +195,12 @@ func (c *applying) overtaken(err error) bool {
 	case cluster.IsNotFound(err):
 		return c.out.Planned.Action == apply.Change
 	case cluster.IsUnsupported(err):
-		return c.Prepared != nil // what is to be put in place of live has to be made first
+		return c.Prepared != nil // Update needs the whole object, so it is merged again
 	}
 	return cluster.IsTestFailed(err)
 }
 
-// reread merges anew with what live is after a moment. The error names the object.
+// reread reads the object after a short pause and merges again. The error names the object.
 func (c *applying) reread(ctx context.Context, try int) error {
 	pause := time.Duration(1+rand.IntN(20<<min(try, 4))) * time.Millisecond
 	select {
@@ -225,8 +222,8 @@ func (c *applying) reread(ctx context.Context, try int) error {
 	return nil
 }
 
-// send sends the request that the plan comes to. A pinned one is bound to the values that
-// it replaces.
+// send sends the request of the current plan. A pinned one is bound to the values that it
+// replaces instead of the resourceVersion.
 func (c *applying) send(ctx context.Context, pinned bool) (map[string]any, error) {
 	p := c.out.Planned
 	r, err := c.request(pinned)
@@ -258,7 +255,7 @@ func (c *applying) request(pinned bool) (apply.Request, error) {
 	return c.out.Planned.Request(pinned)
 }
 
-// version of the live object that was merged; "" where there was none.
+// version of the live object that was merged; "" if there was none.
 func (c *applying) version() string {
 	if c.Prepared != nil {
 		return c.Prepared.Version
@@ -268,8 +265,8 @@ func (c *applying) version() string {
 
 func version(obj map[string]any) string { return object.Object{Value: obj}.ResourceVersion() }
 
-// differ says whether two states of an object differ in more than the server's
-// book-keeping.
+// differ reports whether two states of an object differ in more than metadata maintained by
+// the server.
 func differ(was, is map[string]any) bool {
 	a, _ := lastapplied.Strip(was, false)
 	b, _ := lastapplied.Strip(is, false)
