@@ -36,7 +36,7 @@ var arrows = map[string][]string{
 
 	"pkg/apply":       {"pkg/lastapplied", "pkg/patch", "pkg/merge", "pkg/object", "pkg/redact", "pkg/schema", "pkg/strategy"},
 	"pkg/strategy":    {"pkg/lastapplied", "pkg/merge", "pkg/schema"},
-	"pkg/schema":      {"pkg/merge", "pkg/redact"},
+	"pkg/schema":      {"pkg/merge", "pkg/redact", "pkg/yamldoc"},
 	"pkg/redact":      {"pkg/merge"},
 	"pkg/diff":        {"pkg/escape", "pkg/merge", "pkg/redact", "pkg/yamldoc"},
 	"pkg/patch":       {"pkg/merge"},

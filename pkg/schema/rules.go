@@ -1,16 +1,13 @@
 package schema
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
-
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
 )
 
 // Rules are exceptions as data: who wins at a path, and how a list is split. The
@@ -78,17 +75,13 @@ var (
 // rules. Errors name the line, all of them at once; a text without rules gives
 // none.
 func ParseRules(text []byte) (Rules, error) {
+	file, err := yamldoc.Parse(text)
+	if err != nil {
+		return nil, err
+	}
 	var p ruleParser
-	for d := yaml.NewDecoder(bytes.NewReader(text)); ; {
-		var doc yaml.Node
-		if err := d.Decode(&doc); errors.Is(err, io.EOF) {
-			break
-		} else if err != nil {
-			return nil, fmt.Errorf("%s", strings.TrimPrefix(err.Error(), "yaml: "))
-		}
-		for _, n := range doc.Content {
-			p.document(n)
-		}
+	for _, d := range file.Documents() {
+		p.document(d.Root())
 	}
 	if len(p.errs) > 0 {
 		return nil, errors.Join(p.errs...)
@@ -102,178 +95,165 @@ type ruleParser struct {
 	errs  []error
 }
 
-func (p *ruleParser) wrong(n *yaml.Node, format string, args ...any) {
-	p.errs = append(p.errs, fmt.Errorf("line %d: "+format, append([]any{n.Line}, args...)...))
+func (p *ruleParser) wrong(line int, format string, args ...any) {
+	p.errs = append(p.errs, fmt.Errorf("line %d: "+format, append([]any{line}, args...)...))
 }
 
-func (p *ruleParser) document(n *yaml.Node) {
-	n = resolved(n)
-	if n.Kind == yaml.MappingNode && len(n.Content) == 2 && n.Content[0].Value == "rules" {
-		n = resolved(n.Content[1])
-	}
-	switch {
-	case n.Kind == yaml.SequenceNode:
-		for _, e := range n.Content {
-			p.rule(resolved(e))
+func (p *ruleParser) document(n yamldoc.Node) {
+	line := n.Line()
+	if values, ok := n.Mapping(); ok && len(values) == 1 {
+		if key, _ := values[0].Key(); key == "rules" {
+			n = values[0]
 		}
-	case n.Kind == yaml.ScalarNode && n.Tag == "!!null":
-	default:
-		p.wrong(n, "expected a list of rules, each beginning with \"- path:\"")
+	}
+	entries, ok := n.List()
+	if !ok && !n.IsNull() {
+		p.wrong(line, "expected a list of rules, each beginning with \"- path:\"")
+	}
+	for _, e := range entries {
+		p.rule(e)
 	}
 }
 
 // ruleKeys are the keys of a rule and what reads their values.
-var ruleKeys = map[string]func(*ruleParser, *Rule, *yaml.Node){
-	"path":      func(p *ruleParser, r *Rule, n *yaml.Node) { r.Path, r.text = p.path(n), n.Value },
-	"kind":      func(p *ruleParser, r *Rule, n *yaml.Node) { r.Kind = p.word(n) },
-	"name":      func(p *ruleParser, r *Rule, n *yaml.Node) { r.Name = p.word(n) },
-	"namespace": func(p *ruleParser, r *Rule, n *yaml.Node) { r.Namespace = p.word(n) },
-	"apiGroup":  func(p *ruleParser, r *Rule, n *yaml.Node) { w := p.text(n); r.APIGroup = &w },
-	"winner":    func(p *ruleParser, r *Rule, n *yaml.Node) { r.Winner = oneWord(p, n, "winner", winners) },
-	"list":      func(p *ruleParser, r *Rule, n *yaml.Node) { r.List = oneWord(p, n, "list", splits) },
+var ruleKeys = map[string]func(*ruleParser, *Rule, yamldoc.Node){
+	"path":      func(p *ruleParser, r *Rule, n yamldoc.Node) { r.text = p.word(n); r.Path = p.path(r.text, n.Line()) },
+	"kind":      func(p *ruleParser, r *Rule, n yamldoc.Node) { r.Kind = p.word(n) },
+	"name":      func(p *ruleParser, r *Rule, n yamldoc.Node) { r.Name = p.word(n) },
+	"namespace": func(p *ruleParser, r *Rule, n yamldoc.Node) { r.Namespace = p.word(n) },
+	"apiGroup":  func(p *ruleParser, r *Rule, n yamldoc.Node) { w := p.text(n); r.APIGroup = &w },
+	"winner":    func(p *ruleParser, r *Rule, n yamldoc.Node) { r.Winner = oneWord(p, n, "winner", winners) },
+	"list":      func(p *ruleParser, r *Rule, n yamldoc.Node) { r.List = oneWord(p, n, "list", splits) },
 	"keys":      (*ruleParser).keys,
 	"sensitive": (*ruleParser).sensitive,
 	"when":      (*ruleParser).when,
 }
 
-func (p *ruleParser) rule(n *yaml.Node) {
-	if n.Kind != yaml.MappingNode {
-		p.wrong(n, "expected a rule, such as \"path: spec.replicas\" and \"winner: live\"")
+func (p *ruleParser) rule(n yamldoc.Node) {
+	values, ok := n.Mapping()
+	if !ok {
+		p.wrong(n.Line(), "expected a rule, such as \"path: spec.replicas\" and \"winner: live\"")
 		return
 	}
-	r := Rule{Line: n.Line}
+	r := Rule{Line: n.Line()}
 	before := len(p.errs)
-	p.fields(n, ruleKeyNames(), func(key, value *yaml.Node) bool {
-		if read, ok := ruleKeys[key.Value]; ok {
+	p.fields(values, ruleKeyNames(), func(key string, value yamldoc.Node) bool {
+		if read, ok := ruleKeys[key]; ok {
 			read(p, &r, value)
 			return true
 		}
-		if len(n.Content) != 2 || winnerUnknown(value) {
+		winner, _ := value.Scalar()
+		if _, known := winners[winner]; len(values) != 1 || !known {
 			return false
 		}
-		r.Path, r.text, r.Winner = p.path(key), key.Value, value.Value // the short form
+		_, line := value.Key()
+		r.Path, r.text, r.Winner = p.path(key, line), key, winner // the short form
 		return true
 	})
 	if len(p.errs) == before {
-		p.check(n, r)
+		p.check(r)
 	}
 	if len(p.errs) == before {
 		p.rules = append(p.rules, r)
 	}
 }
 
-func winnerUnknown(n *yaml.Node) bool {
-	_, ok := winners[n.Value]
-	return !ok || n.Kind != yaml.ScalarNode
-}
-
 // check refuses rules that say nothing or contradict themselves.
-func (p *ruleParser) check(n *yaml.Node, r Rule) {
+func (p *ruleParser) check(r Rule) {
 	switch {
 	case r.Path == nil:
-		p.wrong(n, "the rule has no path")
+		p.wrong(r.Line, "the rule has no path")
 	case r.Sensitive && len(r.Path) == 0:
-		p.wrong(n, "sensitive: true needs the path of a field")
+		p.wrong(r.Line, "sensitive: true needs the path of a field")
 	case r.Winner == "" && r.List == "" && !r.Sensitive:
-		p.wrong(n, "the rule says nothing: it needs winner (%s), list (%s) or sensitive: true", words(winners), words(splits))
+		p.wrong(r.Line, "the rule says nothing: it needs winner (%s), list (%s) or sensitive: true", words(winners), words(splits))
 	case r.List == "keyed" && len(r.Keys) == 0:
-		p.wrong(n, "list: keyed needs keys, such as keys: [name]")
+		p.wrong(r.Line, "list: keyed needs keys, such as keys: [name]")
 	case r.List != "keyed" && len(r.Keys) > 0:
-		p.wrong(n, "keys say how entries are told apart: that is list: keyed")
+		p.wrong(r.Line, "keys say how entries are told apart: that is list: keyed")
 	case r.List != "" && len(r.Has) > 0:
-		p.wrong(n, "when decides who wins, not how a list is split")
+		p.wrong(r.Line, "when decides who wins, not how a list is split")
 	case r.List != "" && slices.ContainsFunc(r.Path, func(s merge.Step) bool { return s.Kind != merge.FieldStep }):
-		p.wrong(n, "a list is split alike in every entry: write [*] in the path")
+		p.wrong(r.Line, "a list is split alike in every entry: write [*] in the path")
 	}
 }
 
-// fields walks a mapping's keys, refusing repeated and unknown ones.
-func (p *ruleParser) fields(n *yaml.Node, known []string, read func(key, value *yaml.Node) bool) {
-	seen := map[string]bool{}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		key, value := n.Content[i], resolved(n.Content[i+1])
-		switch {
-		case seen[key.Value]:
-			p.wrong(key, "%q is there twice", key.Value)
-		case !read(key, value):
-			if near := nearest(key.Value, known); near != "" {
-				p.wrong(key, "unknown key %q: did you mean %s?", key.Value, near)
-			} else {
-				p.wrong(key, "unknown key %q: a rule has %s", key.Value, strings.Join(known, ", "))
-			}
+// fields walks the values of a mapping, refusing those with an unknown key.
+func (p *ruleParser) fields(values []yamldoc.Node, known []string, read func(key string, value yamldoc.Node) bool) {
+	for _, v := range values {
+		key, line := v.Key()
+		if read(key, v) {
+			continue
 		}
-		seen[key.Value] = true
+		if near := nearest(key, known); near != "" {
+			p.wrong(line, "unknown key %q: did you mean %s?", key, near)
+		} else {
+			p.wrong(line, "unknown key %q: a rule has %s", key, strings.Join(known, ", "))
+		}
 	}
 }
 
-func (p *ruleParser) path(n *yaml.Node) merge.Path {
-	path, err := merge.ParsePath(p.word(n))
-	if err != nil && n.Kind == yaml.ScalarNode && n.Value != "" {
-		p.wrong(n, "%w", err)
+func (p *ruleParser) path(text string, line int) merge.Path {
+	path, err := merge.ParsePath(text)
+	if err != nil && text != "" {
+		p.wrong(line, "%w", err)
 	}
 	return path
 }
 
-func (p *ruleParser) text(n *yaml.Node) string {
-	if n.Kind != yaml.ScalarNode || n.Tag == "!!null" {
-		p.wrong(n, "expected a word")
-		return ""
+func (p *ruleParser) text(n yamldoc.Node) string {
+	text, ok := n.Scalar()
+	if !ok {
+		p.wrong(n.Line(), "expected a word")
 	}
-	return n.Value
+	return text
 }
 
-func (p *ruleParser) word(n *yaml.Node) string {
+func (p *ruleParser) word(n yamldoc.Node) string {
 	before := len(p.errs)
 	w := p.text(n)
 	if w == "" && len(p.errs) == before {
-		p.wrong(n, "is empty: leave it out, or write *")
+		p.wrong(n.Line(), "is empty: leave it out, or write *")
 	}
 	return w
 }
 
-func oneWord[V any](p *ruleParser, n *yaml.Node, key string, allowed map[string]V) string {
+func oneWord[V any](p *ruleParser, n yamldoc.Node, key string, allowed map[string]V) string {
 	w := p.text(n)
 	if _, ok := allowed[w]; !ok && w != "" {
-		p.wrong(n, "%s: %q is none of %s", key, w, words(allowed))
+		p.wrong(n.Line(), "%s: %q is none of %s", key, w, words(allowed))
 	}
 	return w
 }
 
-func (p *ruleParser) keys(r *Rule, n *yaml.Node) {
-	if n.Kind != yaml.SequenceNode || len(n.Content) == 0 {
-		p.wrong(n, "keys: expected a list of field names, such as [name, port]")
-		return
+func (p *ruleParser) keys(r *Rule, n yamldoc.Node) {
+	entries, _ := n.List()
+	if len(entries) == 0 {
+		p.wrong(n.Line(), "keys: expected a list of field names, such as [name, port]")
 	}
-	for _, e := range n.Content {
-		r.Keys = append(r.Keys, p.word(resolved(e)))
+	for _, e := range entries {
+		r.Keys = append(r.Keys, p.word(e))
 	}
 }
 
-func (p *ruleParser) sensitive(r *Rule, n *yaml.Node) {
-	if n.Kind != yaml.ScalarNode || n.Value != "true" {
-		p.wrong(n, "sensitive: there is only true; leave the rule out for fields that are not")
+func (p *ruleParser) sensitive(r *Rule, n yamldoc.Node) {
+	if text, _ := n.Scalar(); text != "true" {
+		p.wrong(n.Line(), "sensitive: there is only true; leave the rule out for fields that are not")
 	}
 	r.Sensitive = true
 }
 
-func (p *ruleParser) when(r *Rule, n *yaml.Node) {
-	if n.Kind != yaml.MappingNode {
-		p.wrong(n, "when: expected a condition, such as {has: aggregationRule}")
-		return
+func (p *ruleParser) when(r *Rule, n yamldoc.Node) {
+	values, ok := n.Mapping()
+	if !ok {
+		p.wrong(n.Line(), "when: expected a condition, such as {has: aggregationRule}")
 	}
-	p.fields(n, []string{"has"}, func(key, value *yaml.Node) bool {
-		if key.Value == "has" {
-			r.Has = p.path(value)
+	p.fields(values, []string{"has"}, func(key string, value yamldoc.Node) bool {
+		if key == "has" {
+			r.Has = p.path(p.word(value), value.Line())
 		}
-		return key.Value == "has"
+		return key == "has"
 	})
-}
-
-func resolved(n *yaml.Node) *yaml.Node {
-	if n.Kind == yaml.AliasNode {
-		return n.Alias
-	}
-	return n
 }
 
 func words[V any](m map[string]V) string {

@@ -27,7 +27,7 @@ func TestParseRules(t *testing.T) {
 		{reason: "keyed needs keys", text: "- {path: a, list: keyed}", wrong: []string{"keys: [name]"}},
 		{reason: "keys need keyed", text: "- {path: a, list: set, keys: [b]}", wrong: []string{"list: keyed"}},
 		{reason: "a list is split in all entries alike", text: `- {path: "a[name=x].b", list: set}`, wrong: []string{"write [*]"}},
-		{reason: "a key twice is an error, as in every file", text: "- path: a\n  winner: live\n  winner: local", wrong: []string{`line 3: "winner" is there twice`}},
+		{reason: "a key twice is an error, as in every file", text: "- path: a\n  winner: live\n  winner: local", wrong: []string{`line 3: [0].winner: key "winner" is given twice: first on line 2`}},
 		{reason: "a path that is none", text: "- {path: 'a[', winner: live}", wrong: []string{"line 1", "column"}},
 		{reason: "an empty path", text: "- {path: '', winner: live}", wrong: []string{"line 1: is empty"}},
 		{reason: "not a list", text: "spec: 1", wrong: []string{"expected a list of rules"}},

@@ -1,0 +1,67 @@
+package yamldoc
+
+// Node is a value as it stands in a text, for readers whose errors name lines. It is
+// read-only; an alias is the value that it stands for.
+type Node struct {
+	file *File
+	n    *node
+	key  *entry // nil where it is no value of a mapping
+}
+
+// Root is the document's value; it IsNull where the document is empty.
+func (d *Document) Root() Node { return Node{file: d.file, n: d.root} }
+
+// Line is the number of the line that the value starts on.
+func (v Node) Line() int {
+	if v.n == nil {
+		return v.file.line
+	}
+	return v.file.lineAt(v.n.start)
+}
+
+// Key is the key under which the value stands in its mapping, and the line of the key; ""
+// where it stands in none.
+func (v Node) Key() (name string, line int) {
+	if v.key == nil {
+		return "", 0
+	}
+	return v.key.name, v.file.lineAt(v.key.start)
+}
+
+// Scalar is the text of a value that has no parts, as it is written but for quotes; ok is
+// false for lists, mappings and null.
+func (v Node) Scalar() (text string, ok bool) {
+	n := v.n.follow()
+	if n == nil || n.kind != scalarNode || n.value == nil {
+		return "", false
+	}
+	return n.text, true
+}
+
+// IsNull reports whether the value is null, or is not there.
+func (v Node) IsNull() bool {
+	n := v.n.follow()
+	return n == nil || n.kind == scalarNode && n.value == nil
+}
+
+// List are the entries of a list, in order; ok is false where the value is none.
+func (v Node) List() (entries []Node, ok bool) { return v.parts(seqNode) }
+
+// Mapping are the values of a mapping, in the order of the text; ok is false where the
+// value is none.
+func (v Node) Mapping() (values []Node, ok bool) { return v.parts(mapNode) }
+
+func (v Node) parts(of kind) ([]Node, bool) {
+	n := v.n.follow()
+	if n == nil || n.kind != of {
+		return nil, false
+	}
+	parts := make([]Node, len(n.entries))
+	for i := range n.entries {
+		e := &n.entries[i]
+		if parts[i] = (Node{file: v.file, n: e.value}); of == mapNode {
+			parts[i].key = e
+		}
+	}
+	return parts, true
+}
