@@ -191,10 +191,10 @@ func (v *filesVerb) read(ctx context.Context, job *filemerge.Job, source, dest s
 	var errs [3]error
 	in := v.stdin(ctx)
 	if v.original != "" {
-		job.Original, errs[0] = filemerge.Read(ctx, v.original, in)
+		job.Original, errs[0] = filemerge.ReadSide(ctx, v.original, in)
 	}
-	job.Updated, errs[1] = filemerge.Read(ctx, source, in)
-	job.Dest, errs[2] = filemerge.Read(ctx, dest, in)
+	job.Updated, errs[1] = filemerge.ReadSide(ctx, source, in)
+	job.Dest, errs[2] = filemerge.ReadSide(ctx, dest, in)
 	return errors.Join(errs[:]...)
 }
 

@@ -24,10 +24,13 @@ type Hiding struct {
 func (c Changed) Diff(h Hiding) (string, error) {
 	d := Texts{From: "/dev/null", To: "/dev/null", Now: string(c.Plain)}
 	if c.File != nil {
-		d.From, d.Old = "a/"+c.Name, string(c.File.YAML.Text())
+		d.From, d.Old = "a/"+c.Name, string(c.File.text())
 	}
 	if c.Text != nil {
 		d.To = "b/" + c.Name
+	}
+	if c.lines && !h.ShowSecrets {
+		return fmt.Sprintf("--- %s\n+++ %s\n(not YAML, so that what is secret in it is not known: --show-secrets shows its lines)\n", diff.Visible(d.From), diff.Visible(d.To)), nil
 	}
 	text, err := Diff(d, h)
 	if err != nil {

@@ -45,6 +45,7 @@ type Changed struct {
 	File  *File  // dest's, nil for a new one
 	Text  []byte // nil: the file is removed
 	Plain []byte // Text without conflict markers; what dest has stands in their place
+	lines bool   // the file is not YAML
 }
 
 // Merge merges. No input is modified and nothing is written. The error names every
@@ -52,6 +53,7 @@ type Changed struct {
 //
 // Rules: docs/semantics.md#merges-of-files; kustomize cmd/config/docs/api-conventions/merge2.md and merge3.md.
 func Merge(j Job) (*Outcome, error) {
+	j, texts := splitTexts(j)
 	m, err := newMerger(j)
 	if err != nil {
 		return nil, err
@@ -69,6 +71,9 @@ func Merge(j Job) (*Outcome, error) {
 		return nil, err
 	}
 	m.gather()
+	if err := m.lines(texts); err != nil {
+		return nil, err
+	}
 	return &m.out, nil
 }
 
@@ -98,9 +103,10 @@ func newMerger(j Job) (*merger, error) {
 	m := &merger{Job: j, texts: map[*yamldoc.Document]text{}, added: map[string][]newcomer{}}
 	one := !j.Updated.Folder && !j.Dest.Folder && (j.Original == nil || !j.Original.Folder)
 	var errs [3]error
-	m.original, errs[0] = index(j.Original, one)
-	m.updated, errs[1] = index(j.Updated, one)
-	m.dest, errs[2] = index(j.Dest, one)
+	twice := several(j.Original, j.Updated, j.Dest)
+	m.original, errs[0] = index(j.Original, one, twice)
+	m.updated, errs[1] = index(j.Updated, one, twice)
+	m.dest, errs[2] = index(j.Dest, one, twice)
 	if err := errors.Join(errs[:]...); err != nil {
 		return nil, err
 	}

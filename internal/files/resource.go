@@ -12,8 +12,9 @@ import (
 type id struct {
 	group, kind, namespace, name string
 
-	// file and nth distinguish what has no name, such as a kustomization: the first
-	// nameless one of its kind in a file, the second, and so on.
+	// file distinguishes what has no name, such as a kustomization, and what a folder
+	// holds in several files (see several). nth is the first nameless one of its kind in
+	// a file, the second, and so on.
 	file string
 	nth  int
 }
@@ -56,9 +57,33 @@ type resources struct {
 	byID map[id]*resource
 }
 
-// index finds a set's resources. one: the sets are single files, whose names do
-// not matter. Two documents that are one resource are an error.
-func index(s *Set, one bool) (resources, error) {
+// several are the resources that stand in more than one file of a set: bases and the
+// patches to them, variants, bundles beside their parts. Each is paired with the one in
+// the same file of the other sets alone.
+func several(sets ...*Set) map[id]bool {
+	out := map[id]bool{}
+	for _, s := range sets {
+		if s == nil || !s.Folder {
+			continue
+		}
+		in := map[id]string{}
+		for _, f := range s.Files {
+			for _, d := range f.YAML.Documents() {
+				i, _ := identify(d.Value())
+				if file, ok := in[i]; ok && file != f.Name && i.name != "" {
+					out[i] = true
+				}
+				in[i] = f.Name
+			}
+		}
+	}
+	return out
+}
+
+// index finds a set's resources, those that several has by their file. one: the sets are
+// single files, whose names do not matter. Two documents of one file that are one resource
+// are an error.
+func index(s *Set, one bool, several map[id]bool) (resources, error) {
 	rs := resources{byID: map[id]*resource{}}
 	if s == nil {
 		return rs, nil
@@ -78,6 +103,9 @@ func index(s *Set, one bool) (resources, error) {
 				}
 				nameless[r.id]++
 				r.id.nth = nameless[r.id]
+			}
+			if several[r.id] {
+				r.id.file = f.Name
 			}
 			if first := rs.byID[r.id]; first != nil {
 				errs = append(errs, fmt.Errorf("%s: %s is already there: %s; take one of them out", r.where(), r.id, first.where()))

@@ -45,11 +45,13 @@ func (s *Set) Rewrite(values []any) ([]Changed, error) {
 }
 
 // Stream is every file of a set as one YAML stream, with changes made: what is
-// printed where nothing is written.
+// printed where nothing is written. What is not YAML is not in it.
 func (s *Set) Stream(changed []Changed) []byte {
 	by := map[string]Changed{}
 	for _, c := range changed {
-		by[c.Name] = c
+		if !c.lines {
+			by[c.Name] = c
+		}
 	}
 	var out []byte
 	add := func(text []byte) {
@@ -71,7 +73,7 @@ func (s *Set) Stream(changed []Changed) []byte {
 		add(f.YAML.Text())
 	}
 	for _, c := range changed {
-		if c.File == nil {
+		if c.File == nil && !c.lines {
 			add(c.Text)
 		}
 	}

@@ -1,6 +1,7 @@
 package files
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -19,6 +20,9 @@ type Set struct {
 	Name   string  // as the user gave it
 	Folder bool    // it is a folder
 	Files  []*File // by name
+
+	lenient bool    // templates of YAML in a folder are kept
+	texts   []*File // these
 }
 
 // File is one file of a Set.
@@ -33,10 +37,14 @@ type File struct {
 	YAML  *yamldoc.File
 
 	raw []byte // what is in it, where it was not read as YAML
+	err error  // why it is not YAML, nil where it is
 }
 
 // text is what was read.
 func (f *File) text() []byte {
+	if f == nil {
+		return nil
+	}
 	if f.YAML == nil {
 		return f.raw
 	}
@@ -66,20 +74,28 @@ func (s *Set) Call(name string) {
 // folders below it (hidden folders aside), or, for "-", standard input. Reading a
 // pipe ends with ctx. The error names all files that cannot be read, with their lines.
 func Read(ctx context.Context, name string, stdin io.Reader) (*Set, error) {
-	s := &Set{Name: name}
+	s := &Set{}
+	if err := s.readAll(ctx, name, stdin); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *Set) readAll(ctx context.Context, name string, stdin io.Reader) error {
+	s.Name = name
 	if name == "-" {
 		text, err := source.ReadAll(stdin)
 		if err != nil {
-			return nil, fmt.Errorf("standard input: %w", err)
+			return fmt.Errorf("standard input: %w", err)
 		}
-		return s, s.add("-", "", 0o644, text)
+		return s.add("-", "", 0o644, text)
 	}
 	info, err := os.Stat(name)
 	if err != nil {
-		return nil, plainError(err)
+		return plainError(err)
 	}
 	if !info.IsDir() {
-		return s, s.read(ctx, filepath.Base(name), name)
+		return s.read(ctx, filepath.Base(name), name)
 	}
 	s.Folder = true
 	var errs []error
@@ -104,7 +120,7 @@ func Read(ctx context.Context, name string, stdin io.Reader) (*Set, error) {
 	if err != nil {
 		errs = append(errs, plainError(err))
 	}
-	return s, errors.Join(errs...)
+	return errors.Join(errs...)
 }
 
 // plainError is a file system error without the name of the system call.
@@ -140,7 +156,13 @@ func (s *Set) add(name, path string, mode fs.FileMode, text []byte) error {
 	f := &File{Name: name, Path: path, Mode: mode}
 	var err error
 	if f.YAML, err = yamldoc.Parse(text); err != nil {
-		return fmt.Errorf("%s: %w", f.Where(), err)
+		f.err = fmt.Errorf("%s: %w", f.Where(), err)
+		if s.lenient && s.Folder && bytes.Contains(text, []byte("{{")) {
+			f.raw = text
+			s.texts = append(s.texts, f)
+			return nil
+		}
+		return f.err
 	}
 	s.Files = append(s.Files, f)
 	return nil

@@ -1,0 +1,140 @@
+package files
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
+	"github.com/kubectl-merge/kubectl-merge/pkg/linemerge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
+
+// ReadSide reads a side as Read does, and keeps the files of a folder that are templates
+// (of Helm, say) and not YAML, which are merged by lines.
+func ReadSide(ctx context.Context, name string, stdin io.Reader) (*Set, error) {
+	s := &Set{lenient: true}
+	return s, s.readAll(ctx, name, stdin)
+}
+
+// textNames are the files that are not YAML on one side at least, in order. They are
+// taken out of the sets' other files.
+func textNames(sets ...*Set) []string {
+	var names []string
+	for _, s := range sets {
+		if s != nil {
+			for _, f := range s.texts {
+				names = append(names, f.Name)
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// split gives a set without the files that are merged by lines, and those by name.
+func (s *Set) split(names []string) (*Set, map[string]*File) {
+	if s == nil || len(names) == 0 {
+		return s, nil
+	}
+	texts := map[string]*File{}
+	for _, f := range slices.Concat(s.Files, s.texts) {
+		if slices.Contains(names, f.Name) {
+			texts[f.Name] = f
+		}
+	}
+	out := *s
+	out.Files = slices.DeleteFunc(slices.Clone(s.Files), func(f *File) bool { return texts[f.Name] != nil })
+	return &out, texts
+}
+
+// textFiles are the files that are merged by lines, by name.
+type textFiles struct {
+	names                   []string
+	original, updated, dest map[string]*File
+}
+
+// splitTexts takes them out of a job.
+func splitTexts(j Job) (Job, textFiles) {
+	t := textFiles{names: textNames(j.Original, j.Updated, j.Dest)}
+	j.Original, t.original = j.Original.split(t.names)
+	j.Updated, t.updated = j.Updated.split(t.names)
+	j.Dest, t.dest = j.Dest.split(t.names)
+	return j, t
+}
+
+// lines merges the files that are not YAML.
+func (m *merger) lines(t textFiles) error {
+	var errs []error
+	for _, name := range t.names {
+		o, u, d := t.original[name], t.updated[name], t.dest[name]
+		if m.Original == nil && u != nil && d != nil && string(u.text()) != string(d.text()) {
+			errs = append(errs, fmt.Errorf("%w; by lines it is merged three ways only: give --original", errors.Join(u.err, d.err)))
+			continue
+		}
+		m.textFile(name, o, u, d)
+	}
+	return errors.Join(errs...)
+}
+
+func (m *merger) textFile(name string, o, u, d *File) {
+	base, theirs, ours := string(o.text()), string(u.text()), string(d.text())
+	switch {
+	case u == nil && d == nil, theirs == ours && u != nil && d != nil, o != nil && u != nil && base == theirs:
+	case d == nil && o == nil:
+		m.out.Files = append(m.out.Files, Changed{Name: name, Text: []byte(theirs), Plain: []byte(theirs), lines: true})
+	case d == nil:
+		m.textNote(diff.NoteConflict, name, "conflict: deleted in dest, changed in updated")
+	case u == nil && o == nil:
+	case u == nil && base == ours:
+		m.out.Files = append(m.out.Files, Changed{Name: name, File: d, lines: true})
+	case u == nil:
+		m.textNote(diff.NoteConflict, name, "conflict: deleted in updated, changed in dest")
+	default:
+		m.mergeLines(d, base, theirs)
+	}
+}
+
+// mergeLines merges what changed from base to theirs into a file of dest.
+func (m *merger) mergeLines(d *File, base, theirs string) {
+	var marked, plain strings.Builder
+	k, conflicts := m.marks(), 0
+	for _, c := range linemerge.Merge(base, string(d.text()), theirs) {
+		if !c.Conflict {
+			marked.WriteString(c.Ours)
+			plain.WriteString(c.Ours)
+			continue
+		}
+		conflicts++
+		if m.Policy.Both == merge.TakeLocal {
+			marked.WriteString(c.Theirs)
+			plain.WriteString(c.Theirs)
+			continue
+		}
+		fmt.Fprintf(&marked, "<<<<<<< %s\n%s=======\n%s>>>>>>> %s\n", k.Ours, c.Ours, c.Theirs, k.Theirs)
+		plain.WriteString(c.Ours)
+	}
+	if marked.String() != string(d.text()) {
+		m.out.Files = append(m.out.Files, Changed{Name: d.Name, File: d, Text: []byte(marked.String()), Plain: []byte(plain.String()), lines: true})
+	}
+	switch {
+	case conflicts == 0:
+	case m.Policy.Both == merge.TakeLocal:
+		m.textNote(diff.NoteOverwritten, d.Name, fmt.Sprintf("merged by lines: %d places that both sides have changed: updated wins", conflicts))
+	default:
+		m.textNote(diff.NoteConflict, d.Name, fmt.Sprintf("conflict: merged by lines: %d places that both sides have changed", conflicts))
+	}
+}
+
+func (m *merger) textNote(kind diff.NoteKind, name, text string) {
+	n := diff.Note{Object: name, Kind: kind, Text: text, Winner: merge.LocalSide}
+	if kind == diff.NoteConflict {
+		n.Winner = merge.Nobody
+		m.out.Conflicts = append(m.out.Conflicts, n)
+		return
+	}
+	m.out.Notes = append(m.out.Notes, n)
+}
