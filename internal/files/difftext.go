@@ -30,7 +30,7 @@ func (c Changed) Diff(h Hiding) (string, error) {
 		d.To = "b/" + c.Name
 	}
 	if c.lines && !h.ShowSecrets {
-		return fmt.Sprintf("--- %s\n+++ %s\n(not YAML, so that what is secret in it is not known: --show-secrets shows its lines)\n", diff.Visible(d.From), diff.Visible(d.To)), nil
+		return fmt.Sprintf("--- %s\n+++ %s\n(not YAML, so that what is secret in it is not known: --show-secrets shows its lines)\n", escape.Text(d.From), escape.Text(d.To)), nil
 	}
 	text, err := Diff(d, h)
 	if err != nil {
