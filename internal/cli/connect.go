@@ -18,7 +18,7 @@ func (e *env) connect() (*cluster.Cluster, error) {
 		api.Values = e.secretValues()
 	}
 	if err == nil && e.flags.CacheDir != nil {
-		api.KeepSchemas(*e.flags.CacheDir)
+		api.CacheSchemas(*e.flags.CacheDir)
 	}
 	return api, e.existing(err)
 }

@@ -13,37 +13,35 @@ import (
 )
 
 const (
-	// maxAnswer bounds one answer of a server, unpacked: the largest list page or
-	// schema is a tenth of it.
+	// maxAnswer is the maximum size of one response, uncompressed. The largest list page
+	// or schema is a tenth of it.
 	maxAnswer = 256 << 20
-	// maxSchema is the same for one schema, or their index: reading it takes forty times
-	// its size. The largest of Kubernetes itself has 1 MiB.
+	// maxSchema is the same for a schema or the index of schemas: parsing takes forty times
+	// its size. The largest schema of Kubernetes has 1 MiB.
 	maxSchema = 32 << 20
-	// maxPause is the longest that a server may have the client wait before it asks
-	// again. One that says more is told as what it is, out of order.
+	// maxPause is the longest Retry-After that is obeyed; a longer one is ignored.
 	maxPause = time.Minute
-	// minPause is the shortest: a server that says "at once" is not asked in a loop.
+	// minPause is the shortest, so that "Retry-After: 0" leads to no busy loop.
 	minPause = time.Second
-	// maxPatience is how long a server may have the client wait in sum where requests
-	// may take as long as they like.
+	// maxPatience is how long a server may make the client wait in total if requests have
+	// no timeout.
 	maxPatience = 10 * time.Minute
-	// maxPages bounds a list: a million objects, at pageSize each.
+	// maxPages limits a list to a million objects, pageSize per page.
 	maxPages = 2000
-	// maxEmpty is how many pages in a row may hold nothing and yet not be the last.
+	// maxEmpty is how many consecutive pages of a list may be empty.
 	maxEmpty = 100
 )
 
-// Bound keeps every client that is made of the config from what a server could do to
-// it by its answers alone: answers without end, pauses without end, and a way to
-// another host.
+// Bound protects every client made from the config against malicious or broken servers:
+// endless responses, endless pauses, and redirections to another host.
 func Bound(config *rest.Config) {
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return &bounded{next} })
 }
 
 type bounded struct{ next http.RoundTripper }
 
-// RoundTrip bounds the answer's body, takes out a Retry-After that is none, and goes
-// to no other host.
+// RoundTrip limits the size of the response, removes an excessive Retry-After, and follows
+// no redirection to another host.
 //
 // Unlike kubectl: which follows, and shows its credentials to whoever is there.
 func (b *bounded) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -69,29 +67,28 @@ func (b *bounded) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// pauseKey is under what the context of a request holds a duration, to be set to the time
-// after which the server wants to be asked again: the client does not pass on the
-// answer's header.
+// pauseKey is the context key of a *time.Duration that RoundTrip sets to Retry-After: the
+// client does not pass on response headers.
 type pauseKey struct{}
 
-// WrappedRoundTripper lets the client find the transport below.
+// WrappedRoundTripper gives the client access to the wrapped transport.
 func (b *bounded) WrappedRoundTripper() http.RoundTripper { return b.next }
 
-// boundedBody is an error where a body does not end in time.
+// boundedBody fails if a response is too large.
 type boundedBody struct {
 	io.ReadCloser
 	left, limit int64
 }
 
-// endlessError is an answer of a size that no server in order gives.
+// endlessError reports a response larger than any valid one.
 type endlessError struct{ limit int64 }
 
-// Error names the bound.
+// Error names the limit.
 func (e *endlessError) Error() string {
 	return fmt.Sprintf("its answer is larger than %d MiB", e.limit>>20)
 }
 
-// Read reads as much as is left.
+// Read reads up to the limit.
 func (b *boundedBody) Read(p []byte) (int, error) {
 	if b.left <= 0 {
 		return 0, &endlessError{b.limit}
@@ -101,8 +98,8 @@ func (b *boundedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// about is why an answer cannot be the object that was asked for, or written; ""
-// where it can.
+// about returns why a response is not the object that was requested or written; "" if it
+// is.
 func (t Target) about(obj map[string]any) string {
 	meta, _ := obj["metadata"].(map[string]any)
 	name, _ := meta["name"].(string)

@@ -1,6 +1,6 @@
-// Package cluster reads and writes objects, lists what kinds a server has, and
-// fetches their schemas; no other package speaks to an API server. It refuses to
-// know what a merge is, and hands bytes over as exact JSON values.
+// Package cluster talks to an API server; no other package does. It reads and writes
+// objects, discovers kinds and fetches schemas. It does not know what a merge is. Objects
+// are JSON values with exact numbers.
 package cluster
 
 import (
@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/client-go/discovery"
-	_ "k8s.io/client-go/plugin/pkg/client/auth" // every way to log in that kubectl has
+	_ "k8s.io/client-go/plugin/pkg/client/auth" // all auth plugins that kubectl has
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
@@ -30,12 +30,12 @@ type Getter interface {
 
 // Cluster is one API server. It may be used by several goroutines.
 type Cluster struct {
-	// Values, which may be nil, is given the values of the Secrets that are read.
+	// Values collects the values of the Secrets that are read; may be nil.
 	Values *redact.Values
 
 	client    *rest.RESTClient
 	host      string
-	identity  string        // of the server, as far as the configuration gives it; see identity
+	identity  string        // of the server, as far as known from the configuration; see identity
 	timeout   time.Duration // of a request; 0: none
 	discovery discovery.CachedDiscoveryInterfaceWithContext
 
@@ -47,9 +47,9 @@ type Cluster struct {
 	schemas schemas
 }
 
-// New connects nothing yet; it reads the kubeconfig that the flags name. Warnings
-// that the server sends go to warnings. The error names what is wrong with the
-// kubeconfig and, where there is none, how to work without a cluster.
+// New reads the kubeconfig that the flags name; it opens no connection. Warning headers of
+// the server are passed to warnings. The error names what is wrong with the kubeconfig and,
+// if there is none, how to work without a cluster.
 func New(flags Getter, warnings rest.WarningHandlerWithContext) (*Cluster, error) {
 	config, err := flags.ToRESTConfig()
 	if err != nil {
@@ -78,8 +78,8 @@ func New(flags Getter, warnings rest.WarningHandlerWithContext) (*Cluster, error
 	}, nil
 }
 
-// Patience is how long in sum a server may have the client wait that says of a write
-// that it is to be sent later: as long as one request may take.
+// Patience is how long in total a server may make the client wait before a write is sent
+// again: the timeout of one request.
 func (c *Cluster) Patience() time.Duration {
 	if c.timeout == 0 {
 		return maxPatience
@@ -91,14 +91,14 @@ func configError(err error) error {
 	if clientcmd.IsEmptyConfig(err) {
 		return fmt.Errorf("kubeconfig: no cluster is configured: set --kubeconfig, KUBECONFIG or --server, or work offline with --live FILE")
 	}
-	if strings.Contains(err.Error(), "'proxy-url'") { // the error holds the URL, and its password
+	if strings.Contains(err.Error(), "'proxy-url'") { // the error contains the URL with its password
 		return errors.New("kubeconfig: proxy-url: is no URL of a proxy: it must begin with http, https or socks5, and what is special in its user and password must be percent-encoded")
 	}
 	return fmt.Errorf("kubeconfig: %w", err)
 }
 
-// statusSerializer decodes the one thing that the client itself must understand,
-// the Status in which a server says why it refused.
+// statusSerializer decodes metav1.Status, the only type that the client itself has to
+// understand.
 func statusSerializer() runtime.NegotiatedSerializer {
 	scheme := runtime.NewScheme()
 	metav1.AddToGroupVersion(scheme, schema.GroupVersion{Version: "v1"})

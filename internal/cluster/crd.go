@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Declared lists the resources that a CustomResourceDefinition (v1) will make the
-// server have; nothing where crd is not one.
+// Declared lists the resources that a CustomResourceDefinition (v1) defines; none if crd is
+// something else.
 func Declared(crd map[string]any) []Resource {
 	spec, _ := crd["spec"].(map[string]any)
 	names, _ := spec["names"].(map[string]any)
@@ -39,18 +39,17 @@ func str(m map[string]any, key string) string {
 	return s
 }
 
-// establishWait is how long a new kind may take until the server serves it, and
-// staleWait how long a condition that was there before a write may be about the
-// definition as it was then.
+// establishWait is how long the server may take to serve a new kind. For staleWait after a
+// write, a condition may still describe the definition as it was before.
 const (
 	establishWait = 60 * time.Second
 	staleWait     = 3 * time.Second
 )
 
-// WaitEstablished waits until the kind of a CustomResourceDefinition that was just
-// written, and stored as the object given, is served, and forgets what discovery said
-// before. What the server refuses for good is not waited for. The error names the
-// definition, and says that it is written.
+// WaitEstablished waits until the kind of a CustomResourceDefinition that was just written
+// is served, and invalidates discovery; stored is the definition as the server returned it.
+// It returns at once if the server will never serve the kind. The error names the
+// definition and states that it was written.
 func (c *Cluster) WaitEstablished(ctx context.Context, crd Target, stored map[string]any) error {
 	limited, cancel := context.WithTimeout(ctx, establishWait)
 	defer cancel()
@@ -58,7 +57,7 @@ func (c *Cluster) WaitEstablished(ctx context.Context, crd Target, stored map[st
 	var last error
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, time.Second) {
 		obj, err := c.Get(limited, crd)
-		if limited.Err() == nil { // the end of the wait says nothing about the server
+		if limited.Err() == nil { // an error caused by the timeout says nothing about the server
 			last = err
 		}
 		switch why := neverEstablished(obj); {
@@ -73,7 +72,7 @@ func (c *Cluster) WaitEstablished(ctx context.Context, crd Target, stored map[st
 		case <-time.After(pause):
 		case <-limited.Done():
 			switch {
-			case ctx.Err() != nil: // told as such, it would count as not written
+			case ctx.Err() != nil: // the plain error would mean that it was not written
 				return fmt.Errorf("%s: was written, and the run was interrupted before its kind was served: merge again", crd)
 			case last != nil:
 				return fmt.Errorf("%s: is written, and whether its kind is served cannot be known: %w", crd, last)
@@ -83,12 +82,11 @@ func (c *Cluster) WaitEstablished(ctx context.Context, crd Target, stored map[st
 	}
 }
 
-// neverEstablished is the condition for which a CustomResourceDefinition will not be
-// served as it stands; "" where there is none. The API server's controllers set
-// NamesAccepted to False where another definition has a name, and Established to
-// False for good where they cannot serve it; Installing and NotAccepted only say that
-// they are not there yet (k8s.io/apiextensions-apiserver, pkg/controller/status and
-// establish).
+// neverEstablished is the condition because of which a CustomResourceDefinition will not be
+// served as it is; "" if there is none. The API server's controllers set NamesAccepted to
+// False if a name is taken, and Established to False if the definition cannot be served;
+// the reasons Installing and NotAccepted are transient
+// (k8s.io/apiextensions-apiserver, pkg/controller/status and establish).
 func neverEstablished(crd map[string]any) string {
 	for _, name := range []string{"NamesAccepted", "Established"} {
 		c := condition(crd, name)
@@ -104,7 +102,7 @@ func conditionTrue(obj map[string]any, name string) bool {
 	return str(condition(obj, name), "status") == "True"
 }
 
-// condition is the condition of that type, nil where there is none.
+// condition is the condition of a type, nil if there is none.
 func condition(obj map[string]any, name string) map[string]any {
 	status, _ := obj["status"].(map[string]any)
 	list, _ := status["conditions"].([]any)

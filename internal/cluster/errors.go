@@ -17,29 +17,29 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 )
 
-// Refusal is a server's "no", shortened to what a user needs: never the object
-// that was sent, never a Secret's value.
+// Refusal is an error response of a server, reduced to what a user needs: it contains
+// neither the object that was sent nor a Secret's value.
 type Refusal struct {
 	Target Target
 	Verb   string // get, list, create, patch, update
-	Code   int    // of HTTP
+	Code   int    // HTTP status
 	Reason metav1.StatusReason
-	Causes []metav1.StatusCause // field and reason of each complaint, as the server gave them
+	Causes []metav1.StatusCause // fields and reasons, as the server sent them
 	Text   string               // one line, without the object's name
 
-	// Kind and Name are what the server's answer is about, which need not be what was
-	// sent: namespaces "prod" (details of the Status).
+	// Kind and Name are from the details of the Status. They need not be those of the
+	// object that was sent: namespaces "prod".
 	Kind, Name string
-	// Message is what the server said, whole. It may hold the values that were sent,
-	// and is not to be printed.
+	// Message is the complete message of the server. It may contain values that were sent
+	// and must not be printed.
 	Message string
 
-	Pause      time.Duration // after which the server wants to be asked again; 0: it does not say
-	TestFailed bool          // a JSON patch was sent, and one of its tests did not hold
+	Pause      time.Duration // Retry-After of the response; 0: none
+	TestFailed bool          // a test of a JSON patch failed
 }
 
-// ofTest: a JSON patch was refused for one of its tests. The API server then gives no
-// causes, which an object that is wrong has, and names no webhook
+// ofTest reports whether a JSON patch was refused because a test failed. Such a response
+// has no causes, unlike that for an invalid object, and names no webhook
 // (k8s.io/apiserver, endpoints/handlers/patch.go).
 func (r *Refusal) ofTest() bool {
 	return r.Code == http.StatusUnprocessableEntity && len(r.Causes) == 0 && !strings.Contains(r.Text, "admission webhook")
@@ -48,33 +48,32 @@ func (r *Refusal) ofTest() bool {
 // Error is the text; the caller puts the object before it.
 func (e *Refusal) Error() string { return e.Text }
 
-// IsNotFound says that the object, or the path asked for, is not there.
+// IsNotFound reports whether the object, or the requested path, does not exist.
 func IsNotFound(err error) bool { return refused(err, http.StatusNotFound) }
 
-// IsConflict says that the object was changed since it was read.
+// IsConflict reports whether the object was changed since it was read.
 func IsConflict(err error) bool { return reason(err) == metav1.StatusReasonConflict }
 
-// IsAlreadyExists says that the object to be created is there.
+// IsAlreadyExists reports whether the object to be created exists.
 func IsAlreadyExists(err error) bool { return reason(err) == metav1.StatusReasonAlreadyExists }
 
-// IsUnsupported says that the server does not take this kind of patch.
+// IsUnsupported reports whether the server does not support this type of patch.
 func IsUnsupported(err error) bool { return refused(err, http.StatusUnsupportedMediaType) }
 
-// IsTestFailed says that a test in a JSON patch did not hold: a value is not what
-// it was.
+// IsTestFailed reports whether a test of a JSON patch failed: a value has changed.
 func IsTestFailed(err error) bool {
 	var r *Refusal
 	return errors.As(err, &r) && r.TestFailed
 }
 
-// IsInvalid says that the object was looked at and found wrong (422).
+// IsInvalid reports whether validation failed (422).
 func IsInvalid(err error) bool { return refused(err, http.StatusUnprocessableEntity) }
 
-// IsForbidden says that the right is missing, or that an admission rule refused.
+// IsForbidden reports whether a permission is missing or an admission rule refused (403).
 func IsForbidden(err error) bool { return refused(err, http.StatusForbidden) }
 
-// RetryAfter is how long the server asked to wait before the request is sent again;
-// false where it did not (429 and 5xx with Retry-After).
+// RetryAfter is how long the server asked to wait before the request is sent again (429 and
+// 5xx with Retry-After); false if it did not.
 func RetryAfter(err error) (time.Duration, bool) {
 	var r *Refusal
 	if !errors.As(err, &r) || r.Pause == 0 || r.Code != http.StatusTooManyRequests && r.Code < http.StatusInternalServerError {
@@ -83,7 +82,7 @@ func RetryAfter(err error) (time.Duration, bool) {
 	return r.Pause, true
 }
 
-// IsRefusal says that the server answered, and said no.
+// IsRefusal reports whether the server responded with an error.
 func IsRefusal(err error) bool {
 	var r *Refusal
 	return errors.As(err, &r)
@@ -102,8 +101,8 @@ func reason(err error) metav1.StatusReason {
 	return ""
 }
 
-// explain turns what client-go returns into a Refusal, or into one line that says
-// why the server could not be asked.
+// explain turns an error of client-go into a Refusal, or into one line that names why the
+// server could not be reached.
 func (c *Cluster) explain(err error, t Target, verb string) error {
 	if errors.Is(err, context.Canceled) {
 		return context.Canceled
@@ -148,7 +147,7 @@ func (r *Refusal) text(s metav1.Status) string {
 	return shorten(s.Message, maxText) + way(r.Code, s.Message)
 }
 
-// unexpected is what something answered that is no API server.
+// unexpected is the text for a response that is not from an API server.
 func unexpected(s metav1.Status) string {
 	if s.Details == nil {
 		return ""
@@ -175,7 +174,7 @@ func forbidden(message string) string {
 func way(code int, message string) string {
 	switch {
 	case strings.Contains(message, "strict decoding error"):
-		return ": mend the field's name, or see --validate"
+		return ": fix the field's name, or see --validate"
 	case code == http.StatusNotFound && strings.HasPrefix(message, "namespaces "):
 		return ": create it first, or put it into the input"
 	case code == http.StatusTooManyRequests, code >= http.StatusInternalServerError:
@@ -184,7 +183,7 @@ func way(code int, message string) string {
 	return ""
 }
 
-// asItIs leaves a path as the server wrote it.
+// asItIs returns a path unchanged.
 func asItIs(field, _ string) (path, whose string) { return field, "" }
 
 // Within is the refusal in terms of the object that was refused: place gives the path
@@ -200,21 +199,20 @@ func (r *Refusal) Within(place func(field, kind string) (path, whose string), re
 	return &out
 }
 
-// maxText bounds a server's message; maxValue a value in it.
+// maxText limits the length of a server's message, maxValue that of a value in it.
 const (
 	maxText  = 400
 	maxValue = 60
 )
 
-// invalid is one line of all complaints: field, value where it is short and no
-// secret, reason.
+// invalid is one line with all causes: field, value if it is short and not secret, reason.
 func invalid(causes []metav1.StatusCause, secret bool, place func(field, kind string) (path, whose string)) string {
 	parts := make([]string, 0, len(causes))
 	immutable := false
 	for _, c := range causes {
 		kind, value, why := cutValue(c.Message)
 		field, whose := place(c.Field, kind)
-		if c.Field == "<nil>" || c.Field == "" { // admission and schema rules about all of it
+		if c.Field == "<nil>" || c.Field == "" { // rules about the whole object
 			field, kind, value, whose = "the object", "", "", ""
 		}
 		if secret {
@@ -247,7 +245,7 @@ func invalid(causes []metav1.StatusCause, secret bool, place func(field, kind st
 	return text
 }
 
-// cutValue parts a complaint such as `Invalid value: {"a":1}: field is immutable`.
+// cutValue splits a cause such as `Invalid value: {"a":1}: field is immutable`.
 func cutValue(message string) (kind, value, why string) {
 	for _, kind := range []string{"Invalid value", "Duplicate value", "Unsupported value", "Not found"} {
 		rest, ok := strings.CutPrefix(message, kind+": ")
@@ -282,8 +280,7 @@ func valueLength(text string) int {
 	return len(text)
 }
 
-// shorten makes one line of a text, of at most n bytes, with nothing in it that a
-// terminal would obey.
+// shorten makes a text one line of at most n bytes, with control characters escaped.
 func shorten(text string, n int) string {
 	if i := strings.IndexByte(text, '\n'); i >= 0 {
 		text = strings.TrimRight(text[:i], " {[(") + " …"
@@ -296,7 +293,7 @@ func shorten(text string, n int) string {
 	return text
 }
 
-// Code is the HTTP status with which the server refused, 0 where it did not.
+// Code is the HTTP status of a Refusal, 0 for other errors.
 func Code(err error) int {
 	var r *Refusal
 	if errors.As(err, &r) {

@@ -199,7 +199,7 @@ func TestOpenAPI(t *testing.T) {
 	index := reply{body: `{"paths":{"api/v1":{"serverRelativeURL":"/openapi/v3/api/v1?hash=AB"},"apis/apps/v1":{"serverRelativeURL":"/openapi/v3/apis/apps/v1"}}}`}
 	document := reply{body: `{"openapi":"3.0.0","components":{"schemas":{}}}`}
 	c, a := serve(t, map[string][]reply{indexPath: {index}, "/openapi/v3/api/v1": {document}, "/openapi/v3/apis/apps/v1": {{body: "no"}}})
-	c.KeepSchemas(filepath.Join(t.TempDir(), "cache"))
+	c.CacheSchemas(filepath.Join(t.TempDir(), "cache"))
 	for range 2 {
 		if doc, err := c.OpenAPI(t.Context(), "", "v1"); err != nil || doc == nil {
 			t.Errorf("%s, %v", doc, err)

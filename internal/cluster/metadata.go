@@ -123,7 +123,7 @@ func (c *Cluster) findIn(ctx context.Context, group, name string, is func(Resour
 			return Resource{}, &UnknownKindError{Kind: name, APIVersion: group}
 		}
 		c.refreshed = true
-		c.forget(ctx)
+		c.invalidate(ctx)
 	}
 }
 

@@ -8,14 +8,14 @@ import (
 	"strconv"
 )
 
-// namesAccept asks for a table, in which an object is a row of cells; with
-// includeObject=None nothing else of an object is sent
+// namesAccept requests a table with one row of cells per object; with includeObject=None
+// nothing else of an object is sent
 // (https://kubernetes.io/docs/reference/using-api/api-concepts/#receiving-resources-as-tables).
 const namesAccept = "application/json;as=Table;g=meta.k8s.io;v=v1"
 
-// Names are the names of a resource's objects in one namespace or, for "", in all;
-// at most so many. The objects themselves, and the values of Secrets, stay with the
-// server. A server that has no such tables is an error.
+// Names are the names of at most that many objects of a resource, in one namespace or, for
+// "", in all. The objects themselves, such as Secrets, are not transferred. It is an error
+// if the server does not support tables.
 func (c *Cluster) Names(ctx context.Context, r Resource, namespace string, most int) ([]string, error) {
 	t := Target{Resource: r, Namespace: namespace}
 	req := c.request("GET", t).SetHeader("Accept", namesAccept).Param("includeObject", "None").Param("limit", strconv.Itoa(most))

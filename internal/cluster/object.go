@@ -14,15 +14,15 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 )
 
-// Write says how a write is to be done.
+// Write are the options of a write.
 type Write struct {
 	FieldManager    string
 	FieldValidation string // Strict, Warn or Ignore; "" leaves it to the server
-	DryRun          bool   // the server goes through all of it and stores nothing
+	DryRun          bool   // the server processes the request but stores nothing
 }
 
-// Get reads one object; an error is IsNotFound where there is none. The value's
-// numbers are exact. What is answered about another object is an error.
+// Get reads one object, with exact numbers; the error is IsNotFound if there is none. A
+// response about another object is an error.
 func (c *Cluster) Get(ctx context.Context, t Target) (map[string]any, error) {
 	obj, err := again(ctx, func() (map[string]any, error) {
 		return c.object(ctx, t, "get", c.request("GET", t).Name(t.Name))
@@ -36,10 +36,10 @@ func (c *Cluster) Get(ctx context.Context, t Target) (map[string]any, error) {
 	return obj, nil
 }
 
-// readTries is how often something is read whose answer got lost on the way.
+// readTries is how often a read is sent if its response is lost.
 const readTries = 3
 
-// again reads once more where the answer got lost.
+// again repeats a read if the response is lost.
 func again[T any](ctx context.Context, read func() (T, error)) (T, error) {
 	for try := 1; ; try++ {
 		got, err := read()
@@ -54,7 +54,7 @@ func again[T any](ctx context.Context, read func() (T, error)) (T, error) {
 	}
 }
 
-// Create makes an object and returns it as the server stored it.
+// Create creates an object and returns it as stored.
 func (c *Cluster) Create(ctx context.Context, t Target, obj any, w Write) (map[string]any, error) {
 	return c.send(ctx, t, "create", c.request("POST", t).SetHeader("Content-Type", "application/json"), obj, w)
 }
@@ -74,7 +74,7 @@ func (c *Cluster) JSONPatch(ctx context.Context, t Target, patch any, w Write) (
 	return stored, err
 }
 
-// Update replaces an object whole and returns it as stored.
+// Update replaces a whole object and returns it as stored.
 func (c *Cluster) Update(ctx context.Context, t Target, obj any, w Write) (map[string]any, error) {
 	return c.send(ctx, t, "update", c.request("PUT", t).Name(t.Name).SetHeader("Content-Type", "application/json"), obj, w)
 }
@@ -107,8 +107,8 @@ func (c *Cluster) send(ctx context.Context, t Target, verb string, req *rest.Req
 	if w.DryRun {
 		req.Param("dryRun", "All")
 	}
-	// The client would send a write again by itself where the answer says "later", also
-	// one that was done, and its caller would never know.
+	// The client would repeat a write on Retry-After by itself, even one that was executed,
+	// unnoticed by the caller.
 	obj, err := c.object(ctx, t, verb, req.Body(data).MaxRetries(0))
 	if err != nil {
 		return nil, err
@@ -119,7 +119,7 @@ func (c *Cluster) send(ctx context.Context, t Target, verb string, req *rest.Req
 	return obj, nil
 }
 
-// object is the answer to a request as a value.
+// object is the response to a request as a value.
 func (c *Cluster) object(ctx context.Context, t Target, verb string, req *rest.Request) (map[string]any, error) {
 	data, err := c.answer(ctx, t, verb, req)
 	if err != nil {
@@ -139,25 +139,24 @@ func (c *Cluster) object(ctx context.Context, t Target, verb string, req *rest.R
 	return obj, nil
 }
 
-// subjectKey is under what the context of a request holds the object that it is about.
+// subjectKey is the context key of the Target of a request.
 type subjectKey struct{}
 
-// Subject is the object that the request of a warning's context is about; false where it
-// is about none.
+// Subject is the object that a request is about, from its context; false if there is none.
 func Subject(ctx context.Context) (Target, bool) {
 	t, ok := ctx.Value(subjectKey{}).(Target)
 	return t, ok && t.Name != ""
 }
 
-// answer sends a request and gives the bytes of the answer.
+// answer sends a request and returns the body of the response.
 func (c *Cluster) answer(ctx context.Context, t Target, verb string, req *rest.Request) ([]byte, error) {
 	if redact.IsSecretKind(t.Group, t.Kind) {
-		ctx = discreet(ctx)
+		ctx = withoutBodies(ctx)
 	}
 	var pause time.Duration
 	ctx = context.WithValue(ctx, subjectKey{}, t)
 	result := req.Do(context.WithValue(ctx, pauseKey{}, &pause))
-	if err := result.Error(); err != nil { // Raw's own error lacks what the server said
+	if err := result.Error(); err != nil { // the error of Raw lacks the server's message
 		err = c.explain(err, t, verb)
 		var r *Refusal
 		if errors.As(err, &r) {

@@ -14,24 +14,24 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
-// schemas keeps the index for the length of a run, and documents between runs.
+// schemas caches the index during a run, and documents between runs.
 type schemas struct {
 	mu    sync.Mutex
 	asked bool
 	paths map[string]string // URL of the document of "apis/GROUP/VERSION" or "api/VERSION"
 	err   error
 
-	cache *schemaCache // nil keeps nothing
+	cache *schemaCache // nil: no cache
 }
 
-// KeepSchemas has the documents that OpenAPI fetches stored below dir, which is
-// kubectl's cache folder; "" stores nothing. It is to be called before OpenAPI is.
-func (c *Cluster) KeepSchemas(dir string) { c.schemas.cache = newSchemaCache(dir, c.identity) }
+// CacheSchemas has OpenAPI cache documents below dir, which is kubectl's cache directory; ""
+// disables the cache. It must be called before OpenAPI.
+func (c *Cluster) CacheSchemas(dir string) { c.schemas.cache = newSchemaCache(dir, c.identity) }
 
-// OpenAPI gives the OpenAPI v3 document, as JSON, that describes the kinds of a
-// group and version: as much of it as bears on merging. nil without an error means
-// that the server has none: it is older than 1.27 and publishes no OpenAPI v3, or has
-// nothing for this group. The index is fetched once; the caller keeps the documents.
+// OpenAPI returns the OpenAPI v3 document of a group and version as JSON, reduced to what
+// matters for merging. nil without an error means that the server has none: it is older
+// than 1.27 and publishes no OpenAPI v3, or has nothing for this group. The index is
+// fetched once; the caller caches the documents.
 func (c *Cluster) OpenAPI(ctx context.Context, group, version string) ([]byte, error) {
 	paths, err := c.schemaIndex(ctx)
 	if err != nil {
@@ -60,11 +60,11 @@ func (c *Cluster) OpenAPI(ctx context.Context, group, version string) ([]byte, e
 	return doc, nil
 }
 
-// indexPath is where a server says what schemas it has.
+// indexPath is the path of the index of schemas.
 const indexPath = "/openapi/v3"
 
-// document asks for the document at a URL of the index. One below the index's own path
-// is below that of the server's address too; any other is the server's own.
+// document requests the document at a URL of the index. A URL below indexPath is relative
+// to the server's address, which may have a path of its own.
 func (c *Cluster) document(at string) *rest.Request {
 	req := c.client.Get().SetHeader("Accept", "application/json")
 	u, err := url.Parse(at)
@@ -116,9 +116,9 @@ func (c *Cluster) readIndex(ctx context.Context) (map[string]string, error) {
 	return paths, nil
 }
 
-// withoutIndex decides what a 404 means. Every API server since 1.27 publishes its
-// schemas, so that there it comes from something in between, and lists of which
-// nothing is known would be merged whole.
+// withoutIndex decides what a 404 of the index means. Every API server since 1.27 publishes
+// its schemas, so there a proxy must be the cause; without schemas, lists would be merged
+// as single values.
 func (c *Cluster) withoutIndex(ctx context.Context, notFound error) (map[string]string, error) {
 	data, err := c.answer(ctx, Target{}, "get", c.client.Get().AbsPath("version").SetHeader("Accept", "application/json"))
 	if err != nil {
@@ -135,8 +135,8 @@ func (c *Cluster) withoutIndex(ctx context.Context, notFound error) (map[string]
 	return nil, fmt.Errorf("%w, though the server is Kubernetes %s, and every one since 1.27 has it: try again, look at what stands between you and the server, or give the schema with --schema", notFound, shorten(v.GitVersion, maxValue))
 }
 
-// forget makes the next look at the index ask the server anew.
-func (s *schemas) forget() {
+// invalidate makes the next request for a schema fetch the index again.
+func (s *schemas) invalidate() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.asked, s.paths, s.err = false, nil, nil

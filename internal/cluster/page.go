@@ -11,25 +11,25 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 )
 
-// Listing asks for one page of the objects of a resource.
+// Listing is a request for one page of the objects of a resource.
 type Listing struct {
 	Resource
 	Namespace string // "" for a cluster-scoped resource, and for all namespaces
 	Selector  string // labels; "" for any
-	Limit     int    // objects on the page, at most
-	Continue  string // Page.Next of the page before; "" for the first
+	Limit     int    // maximum number of objects
+	Continue  string // Page.Next of the previous page; "" for the first
 }
 
-// Page is a part of a list. All pages of a list show the state that the server had
-// when the first was asked for, which is the most recent one.
+// Page is a part of a list. All pages of a list show the server's most recent state at the
+// time of the first request.
 type Page struct {
 	Objects []Listed
 	Next    string // "" on the last page
-	Left    int    // objects behind this page; -1 where the server does not tell
-	Size    int    // bytes of the answer
+	Left    int    // objects after this page; -1 if unknown
+	Size    int    // of the response in bytes
 }
 
-// Listed is an object of a list as the server sent it, not decoded yet.
+// Listed is an object of a list, not decoded yet.
 type Listed struct {
 	Name string
 
@@ -37,15 +37,15 @@ type Listed struct {
 	target Target
 }
 
-// Walk sees to it that a list which is read page by page comes to an end. The zero
-// value is for the first page.
+// Walk ensures that a list read page by page comes to an end. The zero value is for the
+// first page.
 type Walk struct {
 	pages, empty int
-	last         string // Next of the page before
+	last         string // Next of the previous page
 }
 
-// Past says what is wrong with asking for the page behind p: a server may say
-// without end that there is more. nil where nothing is, and on the last page.
+// Past returns an error if the page after p must not be requested, since the list does not
+// seem to end; nil otherwise, and on the last page.
 func (w *Walk) Past(p Page) error {
 	w.pages++
 	w.empty++
@@ -59,11 +59,11 @@ func (w *Walk) Past(p Page) error {
 	return nil
 }
 
-// pageSize is how many objects one answer to List holds.
+// pageSize is how many objects List requests per page.
 const pageSize = 500
 
-// List reads all objects of a resource, in one namespace or, for "", in all,
-// page by page; each is called for every object until it says false.
+// List reads all objects of a resource page by page, in one namespace or, for "", in all.
+// each is called for every object until it returns false.
 func (c *Cluster) List(ctx context.Context, r Resource, namespace, selector string, each func(map[string]any) bool) error {
 	l := Listing{Resource: r, Namespace: namespace, Selector: selector, Limit: pageSize}
 	for walk := (Walk{}); ; {
@@ -90,8 +90,8 @@ func (c *Cluster) List(ctx context.Context, r Resource, namespace, selector stri
 	}
 }
 
-// Page reads one page of a list. A server that has no such list, or the user no
-// right to it, is a Refusal.
+// Page reads one page of a list. The error is a Refusal if the server does not support the
+// list or the user may not read it.
 func (c *Cluster) Page(ctx context.Context, l Listing) (Page, error) {
 	t := Target{Resource: l.Resource, Namespace: l.Namespace}
 	req := c.request("GET", t).Param("limit", strconv.Itoa(l.Limit))
@@ -136,8 +136,8 @@ func (c *Cluster) Page(ctx context.Context, l Listing) (Page, error) {
 	return p, nil
 }
 
-// Object is the object as Get would give it: a list of one kind leaves kind and
-// apiVersion out in its items.
+// Object decodes the object as Get would return it: items of a list lack kind and
+// apiVersion.
 func (l Listed) Object() (map[string]any, error) {
 	v, err := merge.ReadJSON(l.text)
 	if err != nil {
@@ -154,7 +154,7 @@ func (l Listed) Object() (map[string]any, error) {
 	return obj, nil
 }
 
-// complete fills in what an item of a list may lack.
+// complete sets kind and apiVersion of an item of a list.
 func (r Resource) complete(obj map[string]any) {
 	if obj["kind"] == nil {
 		obj["kind"], obj["apiVersion"] = r.Kind, r.GroupVersion()

@@ -11,29 +11,28 @@ import (
 	"k8s.io/cli-runtime/pkg/resource"
 )
 
-// Query says which objects of a server are meant, in the words of kubectl's
-// command line. The zero value means none, which is an error.
+// Query selects objects in the syntax of kubectl's command line. The zero value selects
+// none, which is an error.
 type Query struct {
 	Args      []string // TYPE, TYPE NAME... or TYPE/NAME...; a TYPE may be a short name or a category
 	Selector  string   // labels; for a TYPE alone
 	All       bool     // all objects of a TYPE alone
 	Namespace string   // where namespaced objects are
 
-	// Bare lets a TYPE alone mean all of its objects, as kubectl does where -n is
-	// given.
+	// Bare: a TYPE alone selects all of its objects, as in kubectl if -n is given.
 	Bare bool
 }
 
-// Found is an object that a Query names. Live is nil where it was named rather than
-// listed: nobody has looked yet whether it is there.
+// Found is an object that a Query selects. Live is nil if it was selected by name: whether
+// it exists is not known yet.
 type Found struct {
 	Target
 	Live map[string]any
 }
 
-// Query finds objects; flags are the same that the Cluster was made of. A name costs
-// no request beyond discovery, a TYPE alone is listed. The errors are kubectl's own
-// where the arguments make no sense.
+// Query finds objects; flags are those that the Cluster was made from. Names cost no request
+// beyond discovery, a TYPE alone is listed. The errors of malformed arguments are
+// kubectl's.
 func (c *Cluster) Query(ctx context.Context, flags resource.RESTClientGetter, q Query) ([]Found, error) {
 	if err := c.reach(ctx); err != nil {
 		return nil, err
@@ -62,8 +61,8 @@ func (c *Cluster) Query(ctx context.Context, flags resource.RESTClientGetter, q 
 	return found, nil
 }
 
-// reach asks the server for something small, so that one that cannot be reached is
-// told in our words: the mapper of cli-runtime logs every try.
+// reach sends a small request first, so that an unreachable server leads to one error: the
+// mapper of cli-runtime logs every attempt.
 func (c *Cluster) reach(ctx context.Context) error {
 	_, err := c.Find(ctx, "", "v1", "Namespace")
 	var (
@@ -79,10 +78,10 @@ func (c *Cluster) reach(ctx context.Context) error {
 	return err
 }
 
-// typesAlone: one argument that names no object.
+// typesAlone reports whether the query is a single argument that names no object.
 func (q Query) typesAlone() bool { return len(q.Args) == 1 && !strings.Contains(q.Args[0], "/") }
 
-// builder resolves names by the server's discovery, and reads no object.
+// builder resolves names by discovery and reads no object.
 func (q Query) builder(flags resource.RESTClientGetter) *resource.Builder {
 	return resource.NewBuilder(flags).Unstructured().NamespaceParam(q.Namespace).DefaultNamespace().RequireObject(false)
 }
@@ -92,9 +91,8 @@ func (c *Cluster) mapped(ctx context.Context, m *meta.RESTMapping) (Resource, er
 	return c.Find(ctx, gvk.Group, gvk.Version, gvk.Kind)
 }
 
-// selected lists the objects of each type. The builder's own lists are decoded with
-// float64 numbers and logged with what is in them, so it is asked for the types
-// alone.
+// selected lists the objects of each type. The builder is used for the types alone, since
+// its lists are decoded with float64 numbers and logged with their content.
 func (c *Cluster) selected(ctx context.Context, flags resource.RESTClientGetter, q Query) ([]Found, error) {
 	if q.All && q.Selector != "" {
 		return nil, fmt.Errorf("setting 'all' parameter but found a non empty selector: give one of --all and -l")
@@ -123,7 +121,7 @@ func (c *Cluster) selected(ctx context.Context, flags resource.RESTClientGetter,
 	return found, nil
 }
 
-// types are the resources that a query's one argument names.
+// types are the resources that the argument of a query names.
 func (c *Cluster) types(ctx context.Context, flags resource.RESTClientGetter, q Query) ([]Resource, error) {
 	var all []Resource
 	for name := range strings.SplitSeq(q.builder(flags).ReplaceAliases(q.Args[0]), ",") {

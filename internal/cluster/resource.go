@@ -16,15 +16,15 @@ import (
 	types "github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
-// Resource is what a server knows about a kind.
+// Resource is a kind as the server serves it.
 type Resource struct {
 	Group, Version, Kind string
 	Plural               string // in URLs
 	Namespaced           bool
-	Status               bool // status is written through a subresource of its own
+	Status               bool // status is a subresource
 }
 
-// Target is one object of a server.
+// Target addresses one object.
 type Target struct {
 	Resource
 	Namespace string // "" for a cluster-scoped resource
@@ -45,9 +45,9 @@ func (r Resource) GroupVersion() string {
 	return schema.GroupVersion{Group: r.Group, Version: r.Version}.String()
 }
 
-// Find tells how the server calls a kind. A kind that is not there is looked for
-// once more past the cache, then among the declared ones. The error is an
-// *UnknownKindError where the server is sure.
+// Find returns the resource of a kind. An unknown kind is looked up among the declared ones,
+// then once more without the cache. The error is an *UnknownKindError if the server does
+// not have the kind.
 func (c *Cluster) Find(ctx context.Context, group, version, kind string) (Resource, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -61,7 +61,7 @@ func (c *Cluster) Find(ctx context.Context, group, version, kind string) (Resour
 	}
 	if err == nil && !c.refreshed && !c.discovery.FreshWithContext(ctx) {
 		c.refreshed = true
-		c.forget(ctx)
+		c.invalidate(ctx)
 		if r, ok, err = c.lookup(ctx, gvk); err == nil && ok {
 			return r, nil
 		}
@@ -79,8 +79,8 @@ func (c *Cluster) Find(ctx context.Context, group, version, kind string) (Resour
 	return Resource{}, unknown
 }
 
-// undiscovered is why discovery failed. Its client keeps the words of a refusal to
-// itself, so the server is asked for them.
+// undiscovered is why discovery failed. Its client drops the server's message, so the
+// request is repeated.
 func (c *Cluster) undiscovered(ctx context.Context, gv schema.GroupVersion, cause error) error {
 	err := c.explain(cause, Target{}, "discover")
 	if !IsForbidden(err) {
@@ -99,8 +99,8 @@ func (c *Cluster) undiscovered(ctx context.Context, gv schema.GroupVersion, caus
 	return err
 }
 
-// ServesKind says whether the server has a kind of that name, in whatever group; case
-// does not count. The error says why it could not be asked.
+// ServesKind reports whether the server has a kind of that name in any group, ignoring case.
+// The error is that of discovery.
 func (c *Cluster) ServesKind(ctx context.Context, kind string) (bool, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -116,8 +116,8 @@ func (c *Cluster) ServesKind(ctx context.Context, kind string) (bool, error) {
 	return false, nil
 }
 
-// versions are those under which the server has a group, its preferred one first; nil
-// where it has no such group, or cannot say.
+// versions are the group/versions of a group, the preferred one first; nil if the group or
+// discovery is not available.
 func (c *Cluster) versions(ctx context.Context, group string) []string {
 	groups, err := c.discovery.ServerGroupsWithContext(ctx)
 	if err != nil {
@@ -138,8 +138,7 @@ func (c *Cluster) versions(ctx context.Context, group string) []string {
 	return out
 }
 
-// lookup reads one group and version; the server's other groups do not matter, and
-// may be broken.
+// lookup reads one group and version, so that other groups may be unavailable.
 func (c *Cluster) lookup(ctx context.Context, gvk schema.GroupVersionKind) (Resource, bool, error) {
 	gv := gvk.GroupVersion().String()
 	kinds, read := c.groups[gv]
@@ -179,35 +178,35 @@ func resources(gv schema.GroupVersion, list *metav1.APIResourceList) map[string]
 	return kinds
 }
 
-// Declare tells of a kind that this run itself is going to make; what the server
-// has under the same name comes first.
+// Declare adds a kind that the run itself is going to define. A kind of the same name on
+// the server takes precedence.
 func (c *Cluster) Declare(r Resource) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.declared[schema.GroupVersionKind{Group: r.Group, Version: r.Version, Kind: r.Kind}] = r
 }
 
-// Refresh makes the next Find ask the server anew.
+// Refresh makes the next Find ask the server again.
 func (c *Cluster) Refresh(ctx context.Context) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.forget(ctx)
+	c.invalidate(ctx)
 }
 
-func (c *Cluster) forget(ctx context.Context) {
+func (c *Cluster) invalidate(ctx context.Context) {
 	c.discovery.InvalidateWithContext(ctx)
 	c.groups = map[string]map[string]Resource{}
-	c.schemas.forget()
+	c.schemas.invalidate()
 }
 
-// UnknownKindError says that the server has no such kind, and which one may have
-// been meant, if any.
+// UnknownKindError reports that the server has no such kind, and which one may have been
+// meant.
 type UnknownKindError struct {
 	Kind, APIVersion  string
 	Near, NearVersion string
 }
 
-// Error tells the kind, the apiVersion and what to do.
+// Error names the kind, the apiVersion and what to do.
 func (e *UnknownKindError) Error() string {
 	meant := ""
 	switch {

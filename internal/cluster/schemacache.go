@@ -15,20 +15,19 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// schemaCache stores schema documents between runs. A document is found by its path
-// and the hash of its content, which the server's index gives, so that what is
-// found is never out of date. What is stored was seen to have that hash: it is the
-// SHA-512 of the document (k8s.io/kube-openapi, handler3), and any server may claim
-// another's. nil stores nothing. Whatever goes wrong with it, a document is only
-// fetched anew.
+// schemaCache stores schema documents between runs. The key is the path of a document and
+// its hash from the server's index, so entries are never outdated. The hash, the SHA-512 of
+// the document (k8s.io/kube-openapi, handler3), is verified before a document is stored,
+// since a server could claim any. A nil cache stores nothing. An error of the cache only
+// means that a document is fetched again.
 type schemaCache struct {
 	dir string
 }
 
-// cacheFormat is the first word of a kept file; it changes with what a file holds.
+// cacheFormat begins every cached file; it changes with the format of the content.
 const cacheFormat = "kubectl-merge-schema-2"
 
-// newSchemaCache stores the documents of one server in a folder of its own below dir.
+// newSchemaCache stores the documents of one server in its own directory below dir.
 func newSchemaCache(dir, server string) *schemaCache {
 	if dir == "" {
 		return nil
@@ -36,10 +35,10 @@ func newSchemaCache(dir, server string) *schemaCache {
 	return &schemaCache{dir: filepath.Join(dir, "kubectl-merge", "openapi", server)}
 }
 
-// identity is a name for the server that a configuration leads to, which every file
-// system takes: its host and port to read, and a sum of all that distinguishes it.
-// Several clusters may be behind one host and port: by the path of the URL, by the
-// name that TLS asks for, by who signs for it, or by the user's certificate.
+// identity is a name for the server of a configuration, valid in every file system: host
+// and port, and a hash of everything that distinguishes it. Several clusters may be behind
+// one host and port, distinguished by URL path, TLS server name, CA, or client
+// certificate.
 func identity(config *rest.Config) string {
 	tls := rest.CopyConfig(config)
 	_ = rest.LoadTLSFiles(tls) // a file that cannot be read ends the first request
@@ -50,7 +49,7 @@ func identity(config *rest.Config) string {
 	return plainName(hostOf(config.Host)) + "-" + hex.EncodeToString(sum.Sum(nil)[:8])
 }
 
-// plainName is a name that every file system takes.
+// plainName replaces the characters that are not valid in every file system.
 func plainName(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -61,8 +60,8 @@ func plainName(s string) string {
 	}, s)
 }
 
-// file is where the document at a URL of the index is kept, and the pattern of the
-// names that its other editions have; ok is false where the URL carries no hash.
+// file is the name of the cached document for a URL of the index, and the pattern of its
+// other versions; ok is false if the URL has no hash.
 func (c *schemaCache) file(indexURL string) (name, others string, ok bool) {
 	u, err := url.Parse(indexURL)
 	if c == nil || err != nil || u.Query().Get("hash") == "" {
@@ -73,8 +72,8 @@ func (c *schemaCache) file(indexURL string) (name, others string, ok bool) {
 	return filepath.Join(c.dir, base+"="+hex.EncodeToString(sum[:16])), filepath.Join(c.dir, base+"=*"), true
 }
 
-// get is the document at a URL of the index, nil where it is not kept or the file
-// is not what was written.
+// get returns the document for a URL of the index, nil if it is not cached or the file is
+// damaged.
 func (c *schemaCache) get(indexURL string) []byte {
 	name, _, ok := c.file(indexURL)
 	if !ok {
@@ -91,22 +90,22 @@ func (c *schemaCache) get(indexURL string) []byte {
 	return doc
 }
 
-// claimed: a document has the hash that a URL of the index gives.
+// claimed reports whether a document has the hash in a URL of the index.
 func claimed(indexURL string, sent []byte) bool {
 	u, err := url.Parse(indexURL)
 	sum := sha512.Sum512(sent)
 	return err == nil && strings.EqualFold(u.Query().Get("hash"), hex.EncodeToString(sum[:]))
 }
 
-// heading is a file's first line: its format, and the sum of what follows.
+// heading is the first line of a file: its format and the checksum of the rest.
 func heading(doc []byte) string {
 	sum := sha256.Sum256(doc)
 	return cacheFormat + " " + hex.EncodeToString(sum[:])
 }
 
-// put stores what is needed of a document in place of its other editions, unless the
-// document, as it was sent, has not the hash that the URL claims. A reader at the same
-// time sees the whole file or none.
+// put stores doc, the part of a document that is needed, in place of its other versions,
+// unless the document as sent does not have the hash in the URL. Concurrent readers see the
+// whole file or none.
 func (c *schemaCache) put(indexURL string, sent, doc []byte) {
 	name, others, ok := c.file(indexURL)
 	if !ok || !claimed(indexURL, sent) || os.MkdirAll(c.dir, 0o750) != nil {
@@ -118,13 +117,13 @@ func (c *schemaCache) put(indexURL string, sent, doc []byte) {
 	}
 	_, err = f.Write(append([]byte(heading(doc)+"\n"), doc...))
 	if f.Close() != nil || err != nil || os.Rename(f.Name(), name) != nil {
-		_ = os.Remove(f.Name()) // there is nothing more to be done about it
+		_ = os.Remove(f.Name()) // best effort
 		return
 	}
 	old, _ := filepath.Glob(others)
 	for _, o := range old {
 		if o != name {
-			_ = os.Remove(o) // somebody else may have been faster
+			_ = os.Remove(o) // another process may have removed it
 		}
 	}
 }

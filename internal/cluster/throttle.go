@@ -9,17 +9,17 @@ import (
 	"k8s.io/client-go/util/flowcontrol"
 )
 
-// The bounds that the client keeps to where the server has none of its own.
+// The client-side rate limit for servers without priority and fairness.
 const (
 	throttleQPS   = 50
 	throttleBurst = 300
 )
 
-// fairHeader is in every answer of a server that does priority and fairness.
+// fairHeader is set in every response of a server with API priority and fairness.
 const fairHeader = "X-Kubernetes-Pf-Flowschema-Uid"
 
-// limiter holds the client back until the server has been seen to share itself
-// out fairly, and not from then on.
+// limiter limits the rate of requests until the server has shown that it has priority and
+// fairness.
 type limiter struct {
 	flowcontrol.RateLimiter
 	fair atomic.Bool
@@ -31,17 +31,17 @@ func throttle(config *rest.Config) {
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return &fairness{next: next, limiter: l} })
 }
 
-// TryAccept says whether a request may go now.
+// TryAccept reports whether a request may be sent now.
 func (l *limiter) TryAccept() bool { return l.fair.Load() || l.RateLimiter.TryAccept() }
 
-// Accept waits until a request may go.
+// Accept waits until a request may be sent.
 func (l *limiter) Accept() {
 	if !l.fair.Load() {
 		l.RateLimiter.Accept()
 	}
 }
 
-// Wait waits until a request may go, or ctx ends.
+// Wait waits until a request may be sent or ctx ends.
 func (l *limiter) Wait(ctx context.Context) error {
 	if l.fair.Load() {
 		return nil
@@ -54,7 +54,7 @@ type fairness struct {
 	limiter *limiter
 }
 
-// RoundTrip looks at the answer's headers and changes nothing.
+// RoundTrip reads the response headers and changes nothing.
 func (f *fairness) RoundTrip(req *http.Request) (*http.Response, error) {
 	resp, err := f.next.RoundTrip(req)
 	if err == nil && resp.Header.Get(fairHeader) != "" {
@@ -63,6 +63,5 @@ func (f *fairness) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// WrappedRoundTripper lets the client find the transport below, to cancel what it
-// has given up.
+// WrappedRoundTripper gives the client access to the wrapped transport.
 func (f *fairness) WrappedRoundTripper() http.RoundTripper { return f.next }

@@ -12,35 +12,34 @@ import (
 	"syscall"
 )
 
-// Unreachable says that the server did not answer, or not in a way that says
-// anything about an object.
+// Unreachable reports that there was no response, or none that concerns an object.
 type Unreachable struct {
 	Text string
 
-	// Lost: the server may have got the request, and done what it asked for.
+	// Lost: the server may have received and executed the request.
 	Lost bool
 
-	slow bool // the time that a request may take is over
+	slow bool // the request timed out
 }
 
-// Error is one line with the server and what to look at.
+// Error is one line with the server and what to check.
 func (e *Unreachable) Error() string { return e.Text }
 
-// Unanswered says that a request went out whose answer never came, or not whole.
+// Unanswered reports whether a request was sent and its response was lost or incomplete.
 func Unanswered(err error) bool {
 	var u *Unreachable
 	return errors.As(err, &u) && u.Lost
 }
 
-// TooSlow says that a request was given up because it took too long.
+// TooSlow reports whether a request was given up because it took too long.
 func TooSlow(err error) bool {
 	var u *Unreachable
 	return errors.As(err, &u) && u.slow
 }
 
-// Uncertain says that a write which ended with err may nevertheless have been done:
-// there was no answer, or one that reports trouble behind the server, or load, which a
-// gateway reports also of what the server has done.
+// Uncertain reports whether a write that ended with err may nevertheless have been executed:
+// there was no response, or one with 5xx or 429, which a gateway may send although the
+// server has executed the request.
 func Uncertain(err error) bool {
 	code := Code(err)
 	return Unanswered(err) || code >= http.StatusInternalServerError || code == http.StatusTooManyRequests || errors.Is(err, context.Canceled)
@@ -77,8 +76,8 @@ func (c *Cluster) unreachable(err error) error {
 	return err
 }
 
-// proxied is why a proxy could not be reached, nil where that is not the error. It
-// holds the proxy's address and never its URL, in which passwords are.
+// proxied is why a proxy could not be reached, nil for other errors. It contains the
+// proxy's address but not its URL, which may contain a password.
 func proxied(err error) error {
 	var op *net.OpError
 	if errors.As(err, &op) && (op.Op == "proxyconnect" || strings.HasPrefix(op.Op, "socks")) {
@@ -87,18 +86,19 @@ func proxied(err error) error {
 	return nil
 }
 
-// timedOut: the time that the request may take is over, wherever it was.
+// timedOut reports whether the request timed out at any stage.
 func timedOut(err error) bool {
 	var timeout interface{ Timeout() bool }
 	return errors.Is(err, context.DeadlineExceeded) || errors.As(err, &timeout) && timeout.Timeout()
 }
 
-// torn: the connection ended within the answer. The client has no type for it.
+// torn reports whether the connection ended within the response. The client has no error
+// type for it.
 func torn(err error) bool {
 	return errors.Is(err, io.ErrUnexpectedEOF) || strings.Contains(err.Error(), "when reading response body")
 }
 
-// garbled is an answer that came, and cannot be what the server sent.
+// garbled is the error of a response that cannot be from the API server.
 func (c *Cluster) garbled(what string) error {
 	return &Unreachable{Lost: true, Text: fmt.Sprintf("server %s: its answer %s: try again, and look at what stands between you and the server", hostOf(c.host), what)}
 }
