@@ -142,8 +142,8 @@ func TestFind(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	all, err := c.Deletable(t.Context())
-	if err != nil || len(all) != 3 || all[0].Kind != "Pod" || all[2].Kind != "Deployment" {
-		t.Errorf("%+v, %v: those that are namespaced, by group and kind", all, err)
+	if err != nil || len(all) != 4 || all[0].Kind != "Namespace" || all[3].Kind != "Deployment" {
+		t.Errorf("%+v, %v: by group and kind", all, err)
 	}
 	c.Refresh(t.Context())
 	if len(c.groups) != 0 {
