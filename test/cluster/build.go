@@ -16,20 +16,29 @@ import (
 
 // Binaries are where the built programs lie.
 type Binaries struct {
-	Version   string `json:"version"` // of Kubernetes
-	Dir       string `json:"dir"`
-	Etcd      string `json:"etcd"`
-	APIServer string `json:"apiserver"`
-	Kubectl   string `json:"kubectl"`
+	Version     string `json:"version"` // of Kubernetes
+	Dir         string `json:"dir"`
+	Etcd        string `json:"etcd"`
+	APIServer   string `json:"apiserver"`
+	Kubectl     string `json:"kubectl"`
+	Controllers string `json:"controllers,omitempty"` // kube-controller-manager, where it was asked for
 }
 
-// programs are the packages to build. Go names a binary after its import path,
-// which calls etcd "server"; hence the names.
-var programs = []struct{ pkg, built, name string }{
-	{"go.etcd.io/etcd/server/v3", "server", "etcd"},
-	{"k8s.io/kubernetes/cmd/kube-apiserver", "kube-apiserver", "kube-apiserver"},
-	{"k8s.io/kubernetes/cmd/kubectl", "kubectl", "kubectl"},
-}
+// binary is a package to build. Go names a binary after its import path, which
+// calls etcd "server"; hence the names.
+type binary struct{ pkg, built, name string }
+
+// Every server needs servers; controllers are built only for those who ask for them.
+var (
+	servers = []binary{
+		{"go.etcd.io/etcd/server/v3", "server", "etcd"},
+		{"k8s.io/kubernetes/cmd/kube-apiserver", "kube-apiserver", "kube-apiserver"},
+		{"k8s.io/kubernetes/cmd/kubectl", "kubectl", "kubectl"},
+	}
+	controllers = []binary{
+		{"k8s.io/kubernetes/cmd/kube-controller-manager", "kube-controller-manager", "kube-controller-manager"},
+	}
+)
 
 // modfile is the go.mod that pins the programs of a minor version of Kubernetes:
 // this module's own for "", else one of the folder skew.
@@ -45,63 +54,78 @@ func modfile(kubernetes string) (string, error) {
 	return file, nil
 }
 
-// build gives the binaries of a minor version of Kubernetes (see modfile), built
-// unless the cache has those of this very modfile, its sums, toolchain and linker
-// flags. An empty cache is the user's cache folder. Two at once do not build twice.
-func build(ctx context.Context, cache, kubernetes string) (Binaries, error) {
-	mod, err := modfile(kubernetes)
+// build gives the binaries that the options ask for, of a minor version of Kubernetes
+// (see modfile), built unless the cache has those of this very modfile, its sums,
+// toolchain and linker flags. An empty cache is the user's cache folder.
+func build(ctx context.Context, o options) (Binaries, error) {
+	mod, err := modfile(o.kubernetes)
 	if err != nil {
 		return Binaries{}, err
 	}
-	if cache == "" {
+	if o.cache == "" {
 		base, err := os.UserCacheDir()
 		if err != nil {
 			return Binaries{}, fmt.Errorf("no folder for the binaries (name one with --cache): %w", err)
 		}
-		cache = filepath.Join(base, "kubectl-merge", "cluster")
+		o.cache = filepath.Join(base, "kubectl-merge", "cluster")
 	}
 	version, err := output(ctx, "go", "list", "-modfile="+mod, "-m", "-f", "{{.Version}}", "k8s.io/kubernetes")
 	if err != nil {
 		return Binaries{}, err
 	}
-	flags := linkerFlags(version)
-	key, err := cacheKey(ctx, mod, flags)
+	c := compiler{mod: mod, flags: linkerFlags(version)}
+	key, err := cacheKey(ctx, mod, c.flags)
 	if err != nil {
 		return Binaries{}, err
 	}
-	if err := os.MkdirAll(cache, 0o755); err != nil {
-		return Binaries{}, err
+	dir := filepath.Join(o.cache, key)
+	at := func(name string) string { return filepath.Join(dir, name+exe()) }
+	bin := Binaries{Version: version, Dir: dir, Etcd: at("etcd"), APIServer: at("kube-apiserver"), Kubectl: at("kubectl")}
+	if err := c.ensure(ctx, dir, servers); err != nil || !o.controllers {
+		return bin, err
 	}
-	bin := binariesIn(filepath.Join(cache, key), version)
-	if bin.complete() {
-		return bin, nil
-	}
-	unlock, err := lock(ctx, filepath.Join(cache, key+".lock"))
-	if err != nil {
-		return Binaries{}, err
-	}
-	defer unlock()
-	if bin.complete() { // another run built them while we waited
-		return bin, nil
-	}
-	return bin, compile(ctx, bin.Dir, mod, flags)
+	bin.Controllers = filepath.Join(dir+"-controllers", "kube-controller-manager"+exe())
+	return bin, c.ensure(ctx, dir+"-controllers", controllers)
 }
 
-// compile builds all programs beside dir and renames the finished folder to it,
-// so that a dir that exists is complete.
-func compile(ctx context.Context, dir, mod, flags string) error {
+// compiler builds the programs of one modfile.
+type compiler struct{ mod, flags string }
+
+// ensure builds programs into dir unless they are there. Two at once do not build twice.
+func (c compiler) ensure(ctx context.Context, dir string, programs []binary) error {
+	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
+		return err
+	}
+	if complete(dir, programs) {
+		return nil
+	}
+	unlock, err := lock(ctx, dir+".lock")
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if complete(dir, programs) { // another run built them while we waited
+		return nil
+	}
+	return c.compile(ctx, dir, programs)
+}
+
+// compile builds programs beside dir and renames the finished folder to it, so that a
+// dir that exists is complete.
+func (c compiler) compile(ctx context.Context, dir string, programs []binary) error {
 	began := time.Now()
-	fmt.Fprintln(os.Stderr, "cluster: building etcd, kube-apiserver and kubectl (once; minutes with an empty Go cache)")
+	var names, packages []string
+	for _, p := range programs {
+		names, packages = append(names, p.name), append(packages, p.pkg)
+	}
+	fmt.Fprintf(os.Stderr, "cluster: building %s (once; minutes with an empty Go cache)\n", strings.Join(names, ", "))
 	tmp, err := os.MkdirTemp(filepath.Dir(dir), "building-*")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(tmp)
-	args := []string{"build", "-modfile=" + mod, "-trimpath", "-buildvcs=false", "-ldflags", flags, "-o", tmp + string(filepath.Separator)}
-	for _, p := range programs {
-		args = append(args, p.pkg)
-	}
-	cmd := exec.CommandContext(ctx, "go", args...)
+	args := []string{"build", "-modfile=" + c.mod, "-trimpath", "-buildvcs=false", "-ldflags", c.flags, "-o", tmp + string(filepath.Separator)}
+	cmd := exec.CommandContext(ctx, "go", append(args, packages...)...)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
 	if err := cmd.Run(); err != nil {
@@ -155,14 +179,9 @@ func cacheKey(ctx context.Context, mod, flags string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil))[:16], nil
 }
 
-func binariesIn(dir, version string) Binaries {
-	at := func(name string) string { return filepath.Join(dir, name+exe()) }
-	return Binaries{Version: version, Dir: dir, Etcd: at("etcd"), APIServer: at("kube-apiserver"), Kubectl: at("kubectl")}
-}
-
-func (b Binaries) complete() bool {
-	for _, f := range []string{b.Etcd, b.APIServer, b.Kubectl} {
-		if fi, err := os.Stat(f); err != nil || !fi.Mode().IsRegular() {
+func complete(dir string, programs []binary) bool {
+	for _, p := range programs {
+		if fi, err := os.Stat(filepath.Join(dir, p.name+exe())); err != nil || !fi.Mode().IsRegular() {
 			return false
 		}
 	}

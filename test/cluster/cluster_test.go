@@ -115,6 +115,25 @@ func TestServerAnswersAndIsTakenAway(t *testing.T) {
 	}
 }
 
+// TestControllers plays one Deployment from its first pod to its end, across a crash of
+// the server.
+func TestControllers(t *testing.T) {
+	r := startProgram(t, "--controllers")
+	r.kubectl(t, "create", "deployment", "web", "--image=web:1", "--replicas=2")
+	r.kubectl(t, "rollout", "status", "deployment/web", "--timeout=60s")
+	if got := r.kubectl(t, "logs", "deployment/web"); !strings.Contains(got, "web: starting") {
+		t.Errorf("no log: %s", got)
+	}
+	r.order(t, "kill")
+	r.order(t, "start")
+	r.kubectl(t, "set", "image", "deployment/web", "web=flaky:2")
+	r.kubectl(t, "rollout", "status", "deployment/web", "--timeout=60s")
+	r.kubectl(t, "delete", "deployment", "web", "--cascade=foreground", "--timeout=60s")
+	if got := r.kubectl(t, "get", "pods", "-o", "name"); strings.TrimSpace(got) != "" {
+		t.Errorf("pods outlive their Deployment: %s", got)
+	}
+}
+
 func TestServiceAccountAdmission(t *testing.T) {
 	r := startProgram(t, "--service-account-admission")
 	cmd := exec.Command(r.Kubectl, "--kubeconfig", r.Kubeconfig, "run", "p", "--image=x")

@@ -1,8 +1,9 @@
 // Command cluster starts a throw-away Kubernetes API server for tests: it builds
 // etcd, kube-apiserver and kubectl from the versions that this module's go.mod
 // pins, runs the first two on loopback and takes them away again when it ends.
-// It refuses to be a cluster to keep: there are no controllers, no nodes, no
-// fsync, and nothing is left behind.
+// It refuses to be a cluster to keep: there are no controllers and no nodes unless
+// somebody asks for them, no container ever runs, there is no fsync, and nothing is
+// left behind.
 //
 //	go -C test/cluster run . [flags]
 //
@@ -46,6 +47,7 @@ type options struct {
 	kubernetes     string
 	buildOnly      bool
 	serviceAccount bool
+	controllers    bool
 	apiserverArgs  []string
 	timeout        time.Duration
 }
@@ -81,6 +83,8 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	f.BoolVar(&o.buildOnly, "build-only", false, "build the binaries, print where they are, start nothing")
 	f.BoolVar(&o.serviceAccount, "service-account-admission", false,
 		"switch ServiceAccount admission on: a Pod's account must exist, and no controller makes it")
+	f.BoolVar(&o.controllers, "controllers", false,
+		"also run kube-controller-manager, and a kubelet that plays what the images of pods are named after (see kubelet.go)")
 	f.DurationVar(&o.timeout, "timeout", time.Minute, "how long the server may take to become ready")
 	f.Func("apiserver-arg", "one more `--flag=value` for kube-apiserver (repeatable, wins over ours)", func(s string) error {
 		o.apiserverArgs = append(o.apiserverArgs, s)
@@ -111,7 +115,7 @@ func run(o options, stdin io.Reader, stdout io.Writer) error {
 		}()
 		go endWithParent(ctx, cancel)
 	}
-	bin, err := build(ctx, o.cache, o.kubernetes)
+	bin, err := build(ctx, o)
 	if err != nil {
 		return err
 	}

@@ -11,15 +11,17 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
 
-// cluster is a running etcd and kube-apiserver.
+// cluster is a running etcd and kube-apiserver, and what else was asked for.
 type cluster struct {
 	info      Info
 	processes []*process
-	died      chan *process // a process that ended though nobody stopped it
+	kubelet   context.CancelFunc // ends it; nil where there is none
+	died      chan *process      // a process that ended though nobody stopped it
 	unlock    func()
 	apiserver func() (*process, error) // starts it, on the address it had before
 	ready     func(context.Context) error
@@ -70,7 +72,7 @@ func start(ctx context.Context, bin Binaries, o options) (*cluster, error) {
 // startOnce starts both on ports that were free just now and waits until the
 // server is ready.
 func (c *cluster) startOnce(ctx context.Context, bin Binaries, creds credentials, o options) error {
-	c.died = make(chan *process, 2) // not that of an attempt before
+	c.died = make(chan *process, 3) // not that of an attempt before
 	ports, err := freePorts(3)
 	if err != nil {
 		return err
@@ -101,20 +103,39 @@ func (c *cluster) startOnce(ctx context.Context, bin Binaries, creds credentials
 	if err := c.ready(ctx); err != nil {
 		return err
 	}
-	return api.ensureNamespace(ctx, "default")
+	if err := api.ensureNamespace(ctx, "default"); err != nil || !o.controllers {
+		return err
+	}
+	return c.control(ctx, bin, creds, api)
 }
 
-// obey kills kube-apiserver as a crash would, or starts it again.
+// control starts the controllers and a kubelet.
+func (c *cluster) control(ctx context.Context, bin Binaries, creds credentials, api client) error {
+	if _, err := c.launch(controllerManager, bin.Controllers, controllerArgs(c.info.Kubeconfig, creds)...); err != nil {
+		return err
+	}
+	k, err := newKubelet(ctx, api, creds)
+	if err != nil {
+		return err
+	}
+	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	c.kubelet = cancel
+	go k.run(running)
+	return nil
+}
+
+// obey kills kube-apiserver as a crash would, or starts it again. Controllers live on,
+// and find the server again by themselves.
 func (c *cluster) obey(ctx context.Context, order string) error {
-	running := len(c.processes) > 1
+	at := slices.IndexFunc(c.processes, func(p *process) bool { return p.cmd.Process.Pid == c.info.APIServerPID })
 	switch {
-	case order == "kill" && running:
-		p := c.processes[1]
+	case order == "kill" && at >= 0:
+		p := c.processes[at]
 		_ = p.cmd.Process.Kill()
 		<-c.died // which is no news here
-		c.processes, c.info.APIServerPID = c.processes[:1], 0
+		c.processes, c.info.APIServerPID = slices.Delete(c.processes, at, at+1), 0
 		return nil
-	case order == "start" && !running:
+	case order == "start" && at < 0:
 		p, err := c.apiserver()
 		if err != nil {
 			return err
@@ -144,6 +165,20 @@ func apiserverArgs(etcd, address string, creds credentials, o options) []string 
 		args = append(args, "--disable-admission-plugins=ServiceAccount")
 	}
 	return append(args, o.apiserverArgs...)
+}
+
+const controllerManager = "kube-controller-manager"
+
+// controllerArgs leave out what would take a node without heartbeats for dead, and what
+// needs metrics.
+func controllerArgs(kubeconfig string, creds credentials) []string {
+	return []string{
+		"--kubeconfig=" + kubeconfig, "--leader-elect=false", "--secure-port=0",
+		"--controllers=*,-node-lifecycle-controller,-node-ipam-controller,-horizontal-pod-autoscaler-controller",
+		"--service-account-private-key-file=" + creds.accountKeyFile, "--root-ca-file=" + creds.certFile,
+		"--kube-api-qps=500", "--kube-api-burst=1000",
+		"--v=0",
+	}
 }
 
 // launch starts a child with its output in a file.
@@ -204,6 +239,10 @@ func (c *cluster) stop() {
 }
 
 func (c *cluster) killAll() {
+	if c.kubelet != nil {
+		c.kubelet()
+		c.kubelet = nil
+	}
 	for i := len(c.processes) - 1; i >= 0; i-- {
 		p := c.processes[i]
 		_ = p.cmd.Process.Kill()
@@ -265,18 +304,26 @@ func newClient(server string, creds credentials) client {
 }
 
 func (c client) do(ctx context.Context, method, path, body string) (int, error) {
-	req, err := http.NewRequestWithContext(ctx, method, c.server+path, strings.NewReader(body))
-	if err != nil {
-		return 0, err
-	}
-	req.Header.Set("Authorization", "Bearer "+c.token)
-	req.Header.Set("Content-Type", "application/json")
-	resp, err := c.http.Do(req)
+	resp, err := c.send(ctx, c.http, method, path, body)
 	if err != nil {
 		return 0, err
 	}
 	resp.Body.Close()
 	return resp.StatusCode, nil
+}
+
+// send gives the answer, whose body is to be closed. A patch is one of RFC 7386.
+func (c client) send(ctx context.Context, by *http.Client, method, path, body string) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, method, c.server+path, strings.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Authorization", "Bearer "+c.token)
+	req.Header.Set("Content-Type", "application/json")
+	if method == http.MethodPatch {
+		req.Header.Set("Content-Type", "application/merge-patch+json")
+	}
+	return by.Do(req)
 }
 
 func (c client) ready(ctx context.Context) error {
