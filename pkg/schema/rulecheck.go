@@ -19,7 +19,11 @@ func (rs Rules) Check(o Object, t *merge.Type) []error {
 			continue
 		}
 		named := r.Kind != "" && !strings.Contains(r.Kind, "*")
-		if why, index := impossible(t, r.Path); why != "" && (named || index) {
+		path := r.Path
+		if r.Ready.Path != nil {
+			path = r.Ready.Path
+		}
+		if why, index := impossible(t, path); why != "" && (named || index) {
 			errs = append(errs, fmt.Errorf("line %d: %s: a %s cannot have it: %s", r.Line, r.spelled(), o.Kind, why))
 		}
 	}
@@ -158,7 +162,12 @@ func found(t *merge.Type, v any, p merge.Path) bool {
 
 // spelled is the rule's path as it is written.
 func (r Rule) spelled() string {
-	if r.text != "" {
+	switch {
+	case r.NoWait:
+		return "wait: false"
+	case r.Ready.Path != nil:
+		return "ready: " + r.Ready.Path.String() + "=" + r.Ready.Value
+	case r.text != "":
 		return r.text
 	}
 	return r.Path.String()

@@ -33,6 +33,12 @@ import (
 //	- path: spec.template.data
 //	  kind: ExternalSecret
 //	  sensitive: true
+//	# when kubectl merge --wait takes an object for ready, and what it does not wait for
+//	- kind: Widget
+//	  ready: .status.phase=Running
+//	- kind: Job
+//	  name: nightly-*
+//	  wait: false
 //	# short for path and winner, on every object
 //	- .spec.template.spec.containers[*].resources: live
 //
@@ -57,6 +63,9 @@ type Rule struct {
 	Keys   []string
 
 	Sensitive bool // the values are hidden in what is reported, as a Secret's are
+
+	NoWait bool   // the object is not waited for
+	Ready  Wanted // the value that makes the object ready
 
 	Line int    // where it is written
 	text string // the path as it is written
@@ -127,6 +136,8 @@ var ruleKeys = map[string]func(*ruleParser, *Rule, yamldoc.Node){
 	"keys":      (*ruleParser).keys,
 	"sensitive": (*ruleParser).sensitive,
 	"when":      (*ruleParser).when,
+	"ready":     (*ruleParser).ready,
+	"wait":      (*ruleParser).wait,
 }
 
 func (p *ruleParser) rule(n yamldoc.Node) {
@@ -161,6 +172,9 @@ func (p *ruleParser) rule(n yamldoc.Node) {
 // check refuses rules that say nothing or contradict themselves.
 func (p *ruleParser) check(r Rule) {
 	switch {
+	case r.waits() && (r.Path != nil || r.Winner != "" || r.List != "" || r.Sensitive || r.NoWait && r.Ready.Path != nil):
+		p.wrong(n, "a rule with ready or wait has only these, one of them, and the objects that it is for: kind, apiGroup, name, namespace")
+	case r.waits():
 	case r.Path == nil:
 		p.wrong(r.Line, "the rule has no path")
 	case r.Sensitive && len(r.Path) == 0:
@@ -266,5 +280,5 @@ func words[V any](m map[string]V) string {
 }
 
 func ruleKeyNames() []string {
-	return []string{"path", "kind", "apiGroup", "name", "namespace", "winner", "list", "keys", "sensitive", "when"}
+	return []string{"path", "kind", "apiGroup", "name", "namespace", "winner", "list", "keys", "sensitive", "when", "ready", "wait"}
 }

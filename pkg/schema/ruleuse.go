@@ -79,7 +79,10 @@ func (r Rule) String() string {
 	if say == "" {
 		say = r.List
 	}
-	if say == "" {
+	switch {
+	case r.waits():
+		return r.spelled()
+	case say == "":
 		say = "sensitive"
 	}
 	if r.text != "" {

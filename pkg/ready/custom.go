@@ -1,0 +1,90 @@
+package ready
+
+import (
+	"slices"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
+
+// The condition types by which a custom resource is judged; of those that say it is
+// ready, the first that is there decides.
+var (
+	readyConditions  = []string{"Ready", "Available", "Succeeded", "Healthy"}
+	failedConditions = []string{"Stalled", "Failed"}
+	movingConditions = []string{"Reconciling"}
+)
+
+// customResource judges an object by the status that its schema declares: one that
+// declares conditions or observedGeneration has a controller that writes them, and as
+// long as nobody has, nothing is known. A schema without either promises nothing, so
+// its objects are ready at once.
+func customResource(s Subject) Verdict {
+	o := s.Object
+	conditions := len(objects(o, "status", "conditions")) > 0
+	generation := at(o, "status", "observedGeneration") != nil
+	if !conditions && !generation {
+		if declares(s.Type, "conditions") || declares(s.Type, "observedGeneration") {
+			return unobserved("its status is not written yet", true)
+		}
+		return ready("")
+	}
+	if generation {
+		if message, never, stale := stale(o); stale {
+			return unobserved(message, never)
+		}
+	}
+	if c := first(o, failedConditions, isTrue); c != nil {
+		return failed(because(c), says(c, text(c, "type")+" is True"))
+	}
+	if c := first(o, movingConditions, isTrue); c != nil {
+		return waiting(because(c), says(c, text(c, "type")+" is True"))
+	}
+	c := first(o, readyConditions, func(map[string]any) bool { return true })
+	switch {
+	case isTrue(c):
+		return ready("")
+	case c != nil:
+		return waiting(because(c), says(c, text(c, "type")+" is "+text(c, "status")))
+	case outdated(o):
+		return unobserved("its conditions are about an older generation", false)
+	}
+	return ready("")
+}
+
+// first is the first condition of the types named that is about the object as it is
+// now, and of which is holds.
+func first(obj map[string]any, types []string, is func(map[string]any) bool) map[string]any {
+	for _, name := range types {
+		if c := condition(obj, name); c != nil && current(obj, c) && is(c) {
+			return c
+		}
+	}
+	return nil
+}
+
+// current: a condition may say which generation it is about (metav1.Condition).
+func current(obj, c map[string]any) bool {
+	wanted := number(obj, 0, "metadata", "generation")
+	return number(c, wanted, "observedGeneration") >= wanted
+}
+
+// outdated: some condition by which the object would be judged is about an older
+// generation.
+func outdated(obj map[string]any) bool {
+	for _, name := range slices.Concat(readyConditions, failedConditions, movingConditions) {
+		if c := condition(obj, name); c != nil && !current(obj, c) {
+			return true
+		}
+	}
+	return false
+}
+
+// declares: the type has that field in its status.
+func declares(t *merge.Type, field string) bool {
+	status := t.Field("status").Type
+	if status == nil || status.Kind != merge.Object {
+		return false
+	}
+	_, ok := status.Fields[field]
+	return ok
+}

@@ -1,0 +1,121 @@
+package ready
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"time"
+)
+
+// at is the value below obj by its field names, nil where there is none.
+func at(obj map[string]any, path ...string) any {
+	var v any = obj
+	for _, name := range path {
+		m, ok := v.(map[string]any)
+		if !ok {
+			return nil
+		}
+		v = m[name]
+	}
+	return v
+}
+
+// text is a string below obj, "" where there is none.
+func text(obj map[string]any, path ...string) string {
+	s, _ := at(obj, path...).(string)
+	return s
+}
+
+func flag(obj map[string]any, path ...string) bool {
+	b, _ := at(obj, path...).(bool)
+	return b
+}
+
+// objects are the objects of a list below obj.
+func objects(obj map[string]any, path ...string) []map[string]any {
+	list, _ := at(obj, path...).([]any)
+	out := make([]map[string]any, 0, len(list))
+	for _, e := range list {
+		if m, ok := e.(map[string]any); ok {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// number is an integer below obj, otherwise where there is none.
+func number(obj map[string]any, otherwise int64, path ...string) int64 {
+	switch v := at(obj, path...).(type) {
+	case json.Number:
+		if n, err := v.Int64(); err == nil {
+			return n
+		}
+	case int64:
+		return v
+	case string: // as annotations and labels have it
+		if n, err := strconv.ParseInt(v, 10, 64); err == nil {
+			return n
+		}
+	}
+	return otherwise
+}
+
+// moment is a time below obj; zero where there is none.
+func moment(obj map[string]any, path ...string) time.Time {
+	t, err := time.Parse(time.RFC3339Nano, text(obj, path...))
+	if err != nil {
+		return time.Time{}
+	}
+	return t
+}
+
+// condition is the object's condition of that type, nil where there is none.
+func condition(obj map[string]any, name string) map[string]any {
+	for _, c := range objects(obj, "status", "conditions") {
+		if c["type"] == name {
+			return c
+		}
+	}
+	return nil
+}
+
+func isTrue(condition map[string]any) bool  { return text(condition, "status") == "True" }
+func isFalse(condition map[string]any) bool { return text(condition, "status") == "False" }
+
+// says is what a condition gives as its cause; otherwise where it gives none.
+func says(c map[string]any, otherwise string) string {
+	if m := text(c, "message"); m != "" {
+		return m
+	}
+	return otherwise
+}
+
+// because is a condition's reason; its type where it has none.
+func because(c map[string]any) string {
+	if r := text(c, "reason"); r != "" {
+		return r
+	}
+	return text(c, "type")
+}
+
+// stale says that the status is about an older form of the object than the one it has
+// now, and how far it is; never: there is no status.observedGeneration at all.
+func stale(obj map[string]any) (message string, never, stale bool) {
+	wanted := number(obj, 0, "metadata", "generation")
+	seen := number(obj, -1, "status", "observedGeneration")
+	switch {
+	case seen < 0:
+		return "its status is not written yet", true, true
+	case seen < wanted:
+		return fmt.Sprintf("its controller has not seen its latest change yet (generation %d of %d)", seen, wanted), false, true
+	}
+	return "", false, false
+}
+
+// plural is a count with its noun.
+func plural(n int64, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return strconv.FormatInt(n, 10) + " " + noun + "s"
+}

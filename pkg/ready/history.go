@@ -1,0 +1,58 @@
+package ready
+
+import (
+	"strings"
+	"time"
+)
+
+// History is what is remembered of an object from verdict to verdict: since when each
+// of its problems lasts. The zero value is for an object that nobody has looked at.
+type History struct {
+	since   map[string]time.Time // by Problem.key
+	unknown time.Time            // since when its status is not written
+}
+
+// Next takes a verdict on the object at a moment and gives what is to be reported: a
+// problem that has lasted for patience without a break is a failure, and a status that
+// nobody has written by then is asked about. The History that it returns is for the
+// verdict after it; h stays as it is.
+func (h History) Next(v Verdict, now time.Time, patience time.Duration) (History, Verdict) {
+	next := History{since: make(map[string]time.Time, len(v.Suspects))}
+	for _, p := range v.Suspects {
+		began, ok := h.since[p.key()]
+		if !ok {
+			began = now
+		}
+		next.since[p.key()] = began
+		if v.State == Waiting && now.Sub(began) >= patience {
+			v.State, v.Problem = Failed, p
+		}
+	}
+	if v.Unobserved {
+		if next.unknown = h.unknown; next.unknown.IsZero() {
+			next.unknown = now
+		}
+		if now.Sub(next.unknown) >= patience {
+			v.Message = "nobody has written its status: is its controller running?"
+		}
+	}
+	return next, v
+}
+
+// key is what makes two problems one that lasts.
+func (p Problem) key() string {
+	class := p.Reason
+	if t, ok := trouble(p.Reason); ok && t.Class != "" {
+		class = t.Class
+	}
+	return strings.Join([]string{class, p.Pod, p.Container}, "\x00")
+}
+
+// Same says whether two verdicts are one to whoever reads them: those of one problem of
+// a pod are, whatever the server's message counts.
+func (v Verdict) Same(other Verdict) bool {
+	if v.State != other.State || v.key() != other.key() {
+		return false
+	}
+	return v.Pod != "" || v.Message == other.Message
+}

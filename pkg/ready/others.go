@@ -1,0 +1,65 @@
+package ready
+
+import (
+	"fmt"
+	"slices"
+)
+
+// claim judges a PersistentVolumeClaim. One whose StorageClass waits for the first pod
+// that uses it cannot be bound before (volumeBindingMode).
+func claim(s Subject) Verdict {
+	switch phase := text(s.Object, "status", "phase"); {
+	case phase == "Bound":
+		return ready("")
+	case phase == "Lost":
+		return failed("Lost", "its volume is gone")
+	case text(s.Class, "volumeBindingMode") == firstConsumer, slices.ContainsFunc(s.Events, func(e map[string]any) bool { return text(e, "reason") == firstConsumer }):
+		return ready("it is bound when the first pod uses it")
+	}
+	return waiting("Pending", "it is not bound to a volume yet")
+}
+
+const firstConsumer = "WaitForFirstConsumer"
+
+// service: only an address of a load balancer is given later.
+func service(s Subject) Verdict {
+	if text(s.Object, "spec", "type") != "LoadBalancer" {
+		return ready("")
+	}
+	for _, i := range objects(s.Object, "status", "loadBalancer", "ingress") {
+		if text(i, "ip") != "" || text(i, "hostname") != "" {
+			return ready("")
+		}
+	}
+	return waiting("Pending", "its load balancer has no address yet")
+}
+
+// definition judges a CustomResourceDefinition. A name that another definition has, and
+// Established given up, do not pass by themselves; Installing and NotAccepted only say
+// that its controllers are not there yet (k8s.io/apiextensions-apiserver,
+// pkg/controller/status and establish).
+func definition(s Subject) Verdict {
+	for _, name := range []string{"NamesAccepted", "Established"} {
+		c := condition(s.Object, name)
+		if r := text(c, "reason"); isFalse(c) && r != "Installing" && r != "NotAccepted" {
+			return failed(because(c), says(c, fmt.Sprintf("%s is False", name)))
+		}
+	}
+	c := condition(s.Object, "Established")
+	if isTrue(c) {
+		return ready("")
+	}
+	return waiting(reasonProgressing, says(c, "its kind is not served yet"))
+}
+
+// apiService judges an APIService by what the aggregator says of the server behind it.
+func apiService(s Subject) Verdict {
+	c := condition(s.Object, "Available")
+	switch {
+	case isTrue(c):
+		return ready("")
+	case c == nil:
+		return unobserved("its status is not written yet", true)
+	}
+	return waiting(because(c), says(c, "it is not available"))
+}

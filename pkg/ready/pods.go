@@ -1,0 +1,263 @@
+package ready
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Trouble is a reason that the API gives for what does not get on.
+type Trouble struct {
+	Reason string
+
+	// Class is under which name its patience is counted: the kubelet goes back and
+	// forth between ErrImagePull and ImagePullBackOff for the same image.
+	Class string
+
+	// Final: it does not pass by itself, so nobody waits for it.
+	Final bool
+}
+
+// Troubles are the reasons of containers, pods and workloads that end a wait. A reason
+// that is not among them is waited for until the timeout.
+func Troubles() []Trouble { return slices.Clone(troubles) }
+
+var troubles = []Trouble{
+	{Reason: "InvalidImageName", Final: true},
+	{Reason: "ErrImageNeverPull", Final: true},
+	{Reason: "ImagePullBackOff", Class: "ImagePullBackOff"},
+	{Reason: "ErrImagePull", Class: "ImagePullBackOff"},
+	{Reason: "CrashLoopBackOff", Class: "CrashLoopBackOff"},
+	{Reason: "CreateContainerConfigError", Class: "CreateContainerConfigError"},
+	{Reason: "Unschedulable", Class: "Unschedulable"},
+	{Reason: "FailedCreate", Class: "FailedCreate"},
+}
+
+func trouble(reason string) (Trouble, bool) {
+	i := slices.IndexFunc(troubles, func(t Trouble) bool { return t.Reason == reason })
+	if i < 0 {
+		return Trouble{}, false
+	}
+	return troubles[i], true
+}
+
+// suspected is the verdict on an object that waits for problems to pass. One that is in
+// no row of Troubles is waited for until the timeout.
+func suspected(problems ...Problem) Verdict {
+	v := Verdict{State: Waiting, Problem: problems[0]}
+	for _, p := range problems {
+		t, known := trouble(p.Reason)
+		switch {
+		case known && t.Final:
+			return Verdict{State: Failed, Problem: p}
+		case known:
+			v.Suspects = append(v.Suspects, p)
+		}
+	}
+	if len(v.Suspects) > 0 {
+		v.Problem = v.Suspects[0]
+	}
+	return v
+}
+
+// Newest are the pods of an object's newest revision that are to stay, by name; nil
+// where the object's kind has none.
+func Newest(s Subject) []map[string]any {
+	s.pods = s.row().newest
+	return s.newest()
+}
+
+func (s Subject) newest() []map[string]any {
+	if s.pods == nil {
+		return nil
+	}
+	pods := slices.DeleteFunc(slices.Clone(s.pods(s)), func(p map[string]any) bool { return text(p, "metadata", "deletionTimestamp") != "" })
+	slices.SortFunc(pods, func(a, b map[string]any) int {
+		return cmp.Compare(text(a, "metadata", "name"), text(b, "metadata", "name"))
+	})
+	return pods
+}
+
+// Unready is the first pod of an object's newest revision that has started and is not
+// ready, with its first container that is not; "" where there is none. It may be what
+// the object waits for.
+func Unready(s Subject) (pod, container string) {
+	for _, p := range Newest(s) {
+		if isTrue(condition(p, "Ready")) || text(p, "status", "phase") == "Succeeded" {
+			continue
+		}
+		for _, c := range containers(p) {
+			if !flag(c, "ready") {
+				return text(p, "metadata", "name"), c.name()
+			}
+		}
+	}
+	return "", ""
+}
+
+// byPods is the verdict on an object that waits for its pods: what is wrong with any
+// of them, else with creating them, else an empty Problem.
+func byPods(s Subject) Verdict {
+	var problems []Problem
+	for _, p := range s.newest() {
+		problems = append(problems, podProblems(p, s.Now)...)
+	}
+	if p, ok := notCreated(s); ok {
+		problems = append(problems, p)
+	}
+	if len(problems) == 0 {
+		return Verdict{State: Waiting}
+	}
+	return suspected(problems...)
+}
+
+// notCreated: a controller has reported that it could not create a pod, and has created
+// none since. A Deployment has a condition for it, other workloads have events alone.
+func notCreated(s Subject) (Problem, bool) {
+	var youngest time.Time
+	for _, p := range s.Pods {
+		if t := moment(p, "metadata", "creationTimestamp"); t.After(youngest) {
+			youngest = t
+		}
+	}
+	for _, e := range s.Events {
+		if text(e, "reason") == "FailedCreate" && EventTime(e).After(youngest) {
+			return Problem{Reason: "FailedCreate", Message: text(e, "message")}, true
+		}
+	}
+	return Problem{}, false
+}
+
+// EventTime is when an event happened last, zero where it does not say; of the two forms of events either may be
+// there (v1 Event, KEP-383).
+func EventTime(e map[string]any) time.Time {
+	for _, path := range [][]string{{"series", "lastObservedTime"}, {"lastTimestamp"}, {"eventTime"}} {
+		if t := moment(e, path...); !t.IsZero() {
+			return t
+		}
+	}
+	return moment(e, "metadata", "creationTimestamp")
+}
+
+// pod judges a Pod that nobody controls.
+func pod(s Subject) Verdict {
+	o := s.Object
+	switch phase := text(o, "status", "phase"); {
+	case phase == "Succeeded":
+		return ready("")
+	case phase == "Failed":
+		p := ended(o)
+		return Verdict{State: Failed, Problem: p}
+	case isTrue(condition(o, "Ready")):
+		return ready("")
+	}
+	if problems := podProblems(o, s.Now); len(problems) > 0 {
+		return suspected(problems...)
+	}
+	if c := condition(o, "Ready"); c != nil {
+		return waiting(because(c), says(c, "it is not ready"))
+	}
+	return waiting(reasonProgressing, "it has not been started yet")
+}
+
+// ended is why a pod has failed for good.
+func ended(pod map[string]any) Problem {
+	p := Problem{Reason: text(pod, "status", "reason"), Message: text(pod, "status", "message"), Pod: text(pod, "metadata", "name")}
+	for _, c := range containers(pod) {
+		if t := c.terminated(); t != nil && number(t, 0, "exitCode") != 0 {
+			p.Container = c.name()
+			if p.Reason == "" {
+				p.Reason, p.Message = cmp.Or(text(t, "reason"), "Error"), exited(t)
+			}
+			break
+		}
+	}
+	if p.Reason == "" {
+		p.Reason, p.Message = "Failed", cmp.Or(p.Message, "it has failed and is not restarted")
+	}
+	return p
+}
+
+// exited puts the end of a container into words.
+func exited(terminated map[string]any) string {
+	out := fmt.Sprintf("exit code %d", number(terminated, 0, "exitCode"))
+	if m := text(terminated, "message"); m != "" {
+		out += ": " + m
+	}
+	return out
+}
+
+// container is a container's status.
+type container map[string]any
+
+// containers are the statuses of a pod's containers, in the order in which they start.
+func containers(pod map[string]any) []container {
+	var out []container
+	for _, list := range []string{"initContainerStatuses", "containerStatuses"} {
+		for _, c := range objects(pod, "status", list) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+func (c container) name() string { return text(c, "name") }
+
+func (c container) terminated() map[string]any {
+	m, _ := at(c, "state", "terminated").(map[string]any)
+	return m
+}
+
+// podProblems are what keeps a pod that has not ended from being ready, if it is a row
+// of Troubles.
+func podProblems(pod map[string]any, now time.Time) []Problem {
+	name := text(pod, "metadata", "name")
+	if phase := text(pod, "status", "phase"); phase == "Succeeded" || phase == "Failed" {
+		return nil
+	}
+	if c := condition(pod, "PodScheduled"); isFalse(c) {
+		if _, known := trouble(text(c, "reason")); known {
+			return []Problem{{Reason: text(c, "reason"), Message: text(c, "message"), Pod: name}}
+		}
+	}
+	var problems []Problem
+	for _, c := range containers(pod) {
+		p := Problem{Pod: name, Container: c.name(), Reason: text(c, "state", "waiting", "reason"), Message: text(c, "state", "waiting", "message")}
+		if _, known := trouble(p.Reason); known {
+			if last, _ := at(c, "lastState", "terminated").(map[string]any); p.Reason == "CrashLoopBackOff" && last != nil {
+				p.Message = exited(last) + ": " + p.Message
+			}
+			problems = append(problems, p)
+		} else if p, ok := c.crashing(pod, now); ok {
+			problems = append(problems, p)
+		}
+	}
+	return problems
+}
+
+// crashing: the container is between two crashes. The kubelet reports CrashLoopBackOff
+// only while it holds the next start back; a start that has not lasted longer than the
+// one before it proves nothing.
+func (c container) crashing(pod map[string]any, now time.Time) (Problem, bool) {
+	last, _ := at(c, "lastState", "terminated").(map[string]any)
+	running, _ := at(c, "state", "running").(map[string]any)
+	switch end := c.terminated(); {
+	case text(pod, "spec", "restartPolicy") == "Never":
+		return Problem{}, false
+	case end != nil:
+		last = end
+	case running == nil || flag(c, "ready"):
+		return Problem{}, false
+	case last != nil && now.Sub(moment(running, "startedAt")) > max(moment(last, "finishedAt").Sub(moment(last, "startedAt")), restarting):
+		return Problem{}, false
+	}
+	if last == nil || number(last, 0, "exitCode") == 0 {
+		return Problem{}, false
+	}
+	return Problem{Reason: "CrashLoopBackOff", Message: exited(last), Pod: text(pod, "metadata", "name"), Container: c.name()}, true
+}
+
+// restarting is how long a start is taken for no more than the next try at least: times
+// in status have whole seconds.
+const restarting = 2 * time.Second

@@ -1,0 +1,46 @@
+package ready
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
+
+// Rule is what a user has said about the readiness of an object. The zero value says
+// nothing.
+type Rule struct {
+	Skip  bool       // it is not waited for
+	Path  merge.Path // the value here decides; nil: the kind's row does
+	Value string     // what it is to be, as it is printed
+}
+
+// judge compares the value. A status that is known to be about an older generation does
+// not count.
+func (r Rule) judge(obj map[string]any) Verdict {
+	if at(obj, "status", "observedGeneration") != nil {
+		if message, never, stale := stale(obj); stale {
+			return unobserved(message, never)
+		}
+	}
+	v, ok := merge.Lookup(obj, r.Path, nil)
+	switch {
+	case ok && plain(v) == r.Value:
+		return ready("")
+	case !ok:
+		return waiting("Rule", fmt.Sprintf("%s is not there, and is to be %s", r.Path, r.Value))
+	}
+	return waiting("Rule", fmt.Sprintf("%s is %s, and is to be %s", r.Path, plain(v), r.Value))
+}
+
+// plain prints a value as kubectl wait --for=jsonpath does.
+func plain(v any) string {
+	if s, ok := v.(string); ok {
+		return s
+	}
+	text, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Sprint(v)
+	}
+	return string(text)
+}

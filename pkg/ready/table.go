@@ -1,0 +1,79 @@
+package ready
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
+)
+
+// Row says when the objects of a kind are ready. To have another kind judged is to add
+// a row, and its line in docs/wait.md.
+type Row struct {
+	Group, Kind string
+	When        string // for people, as docs/wait.md has it
+
+	Custom  bool // judged by its schema, see Subject.Type
+	Instant bool // ready as soon as it is there
+
+	judge  func(Subject) Verdict
+	newest func(Subject) []map[string]any // its pods of the newest revision; nil where it has none
+}
+
+// Rows are the kinds that are judged by more than their existence and their schema.
+func Rows() []Row { return slices.Clone(rows) }
+
+var rows = []Row{
+	{Group: "apps", Kind: "Deployment", judge: deployment, newest: ofDeployment,
+		When: "all replicas are of the newest revision and available, and none of an older one is left; `paused`: not waited for"},
+	{Group: "apps", Kind: "StatefulSet", judge: statefulSet, newest: ofStatefulSet,
+		When: "all replicas (from `partition` on) are of the newest revision, and all are ready; `OnDelete`: all are ready, of whatever revision"},
+	{Group: "apps", Kind: "DaemonSet", judge: daemonSet, newest: ofDaemonSet,
+		When: "every node that should run one has an available pod of the newest revision; `OnDelete`: of whatever revision"},
+	{Group: "batch", Kind: "Job", judge: job, newest: allPods,
+		When: "`Complete`; suspended: not waited for"},
+	{Group: "", Kind: "Pod", judge: pod, newest: itself,
+		When: "`Ready`, or it has succeeded"},
+	{Group: "", Kind: "PersistentVolumeClaim", judge: claim,
+		When: "`Bound`, or pending until the first pod uses it (`WaitForFirstConsumer`)"},
+	{Group: "", Kind: "Service", judge: service,
+		When: "immediately; of type `LoadBalancer`: when it has an address"},
+	{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition", judge: definition,
+		When: "`Established`"},
+	{Group: "apiregistration.k8s.io", Kind: "APIService", judge: apiService,
+		When: "`Available`"},
+}
+
+// others are the kinds without a row.
+var (
+	custom  = Row{Custom: true, judge: customResource}
+	instant = Row{Instant: true, judge: func(Subject) Verdict { return ready("") }}
+)
+
+// Find is the row of a kind: that of Rows, else the one for built-in kinds, which are
+// ready at once, or for custom resources, which are judged by their schema.
+func Find(group, version, kind string) Row {
+	for _, r := range rows {
+		if r.Group == group && r.Kind == kind {
+			return r
+		}
+	}
+	if _, builtin := schema.BuiltinKind(group, version, kind); builtin || group == "" {
+		return instant
+	}
+	return custom
+}
+
+// HasPods says whether why its pods are not ready is why an object is not.
+func (r Row) HasPods() bool { return r.newest != nil }
+
+func allPods(s Subject) []map[string]any { return s.Pods }
+func itself(s Subject) []map[string]any  { return []map[string]any{s.Object} }
+
+func (s Subject) row() Row {
+	group, version, _ := strings.Cut(text(s.Object, "apiVersion"), "/")
+	if version == "" {
+		group, version = "", group
+	}
+	return Find(group, version, text(s.Object, "kind"))
+}

@@ -1,0 +1,239 @@
+package ready
+
+import (
+	"fmt"
+)
+
+// counts are how many pods a workload has, as its status tells.
+type counts struct {
+	wanted    int64 // pods that there should be
+	toUpdate  int64 // how many of them are to be of the newest revision
+	updated   int64 // how many are
+	present   int64 // pods of any revision
+	available int64
+	noun      string // what is counted
+}
+
+// short is why the counts are not what they should be, "" where they are.
+func (c counts) short() string {
+	switch {
+	case c.updated < c.toUpdate:
+		return fmt.Sprintf("%d of %s updated", c.updated, plural(c.toUpdate, c.noun))
+	case c.present > c.wanted:
+		return fmt.Sprintf("%s of an older revision, or too many, still to be removed", plural(c.present-c.wanted, c.noun))
+	case c.available < c.wanted:
+		return fmt.Sprintf("%d of %s available", c.available, plural(c.wanted, c.noun))
+	}
+	return ""
+}
+
+// rollout is the verdict on a workload by its counts and, where they fall short, by the
+// pods of its newest revision; remark is what is to be mentioned of one that is ready.
+func rollout(s Subject, c counts, remark string) Verdict {
+	why := c.short()
+	if why == "" {
+		return ready(remark)
+	}
+	v := byPods(s)
+	if v.State == Waiting && v.Problem == (Problem{}) {
+		v.Problem = Problem{Reason: reasonProgressing, Message: why}
+	}
+	return v
+}
+
+// deployment: as kubectl rollout status, and in addition the pods of the ReplicaSet
+// with the highest revision.
+func deployment(s Subject) Verdict {
+	o := s.Object
+	if message, never, stale := stale(o); stale {
+		return unobserved(message, never)
+	}
+	wanted := number(o, 1, "spec", "replicas")
+	c := counts{
+		wanted: wanted, toUpdate: wanted, noun: "replica",
+		updated:   number(o, 0, "status", "updatedReplicas"),
+		present:   number(o, 0, "status", "replicas"),
+		available: number(o, 0, "status", "availableReplicas"),
+	}
+	progressing := condition(o, "Progressing")
+	switch {
+	case c.short() == "":
+		return ready("")
+	case flag(o, "spec", "paused"):
+		return skipped("Paused", "its rollout is paused: "+c.short())
+	case text(progressing, "reason") == "ProgressDeadlineExceeded":
+		return cause(failed("ProgressDeadlineExceeded", says(progressing, c.short())), s)
+	}
+	if c := condition(o, "ReplicaFailure"); isTrue(c) {
+		return suspected(Problem{Reason: because(c), Message: text(c, "message")})
+	}
+	return rollout(s, c, "")
+}
+
+// cause adds to a verdict the pod, if any, that is the likely reason for it.
+func cause(v Verdict, s Subject) Verdict {
+	if by := byPods(s); by.Pod != "" {
+		v.Pod, v.Container = by.Pod, by.Container
+		v.Message += ": " + by.Reason + ": " + by.Message
+	}
+	return v
+}
+
+// lastWords adds to a verdict how the youngest pod that has failed has ended.
+func lastWords(v Verdict, s Subject) Verdict {
+	var last map[string]any
+	for _, p := range s.newest() {
+		if text(p, "status", "phase") == "Failed" && (last == nil || moment(p, "metadata", "creationTimestamp").After(moment(last, "metadata", "creationTimestamp"))) {
+			last = p
+		}
+	}
+	if last != nil {
+		p := ended(last)
+		v.Pod, v.Container = p.Pod, p.Container
+		v.Message += ": " + p.Message
+	}
+	return v
+}
+
+// newestReplicaSet is the uid of the ReplicaSet of a Deployment's newest revision, ""
+// where it is not there yet. A rollback gives an old ReplicaSet the highest number
+// again (deployment.kubernetes.io/revision).
+func newestReplicaSet(s Subject) string {
+	const revision = "deployment.kubernetes.io/revision"
+	uid, highest := "", int64(-1)
+	for _, rs := range s.ReplicaSets {
+		if n := number(rs, 0, "metadata", "annotations", revision); n > highest {
+			uid, highest = text(rs, "metadata", "uid"), n
+		}
+	}
+	if highest < number(s.Object, 0, "metadata", "annotations", revision) {
+		return "" // nobody has seen it yet
+	}
+	return uid
+}
+
+// ofDeployment are the pods that the newest ReplicaSet controls.
+func ofDeployment(s Subject) []map[string]any {
+	var out []map[string]any
+	uid := newestReplicaSet(s)
+	for _, p := range s.Pods {
+		if uid != "" && Controller(p) == uid {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// Controller is the uid of the owner that controls an object, "" where nobody does.
+func Controller(obj map[string]any) string {
+	for _, o := range objects(obj, "metadata", "ownerReferences") {
+		if flag(o, "controller") {
+			return text(o, "uid")
+		}
+	}
+	return ""
+}
+
+// statefulSet: pods below spec.updateStrategy.rollingUpdate.partition keep their
+// revision, and with OnDelete all do until somebody deletes them.
+func statefulSet(s Subject) Verdict {
+	o := s.Object
+	if message, never, stale := stale(o); stale {
+		return unobserved(message, never)
+	}
+	wanted := number(o, 1, "spec", "replicas")
+	partition := number(o, 0, "spec", "updateStrategy", "rollingUpdate", "partition")
+	c := counts{
+		wanted: wanted, toUpdate: max(0, wanted-partition), noun: "replica",
+		updated:   number(o, 0, "status", "updatedReplicas"),
+		present:   number(o, 0, "status", "replicas"),
+		available: number(o, 0, "status", "readyReplicas"),
+	}
+	if number(o, 0, "spec", "minReadySeconds") > 0 {
+		c.available = number(o, 0, "status", "availableReplicas")
+	}
+	remark := ""
+	switch {
+	case text(o, "spec", "updateStrategy", "type") == "OnDelete":
+		c.toUpdate = 0
+		remark = older(wanted-c.updated, "updateStrategy is OnDelete")
+	case partition > 0:
+		remark = older(wanted-c.updated, fmt.Sprintf("partition is %d", partition))
+	}
+	return rollout(s, c, remark)
+}
+
+func ofStatefulSet(s Subject) []map[string]any {
+	return labelled(s.Pods, "controller-revision-hash", text(s.Object, "status", "updateRevision"))
+}
+
+// older mentions pods that are meant to keep an older revision.
+func older(n int64, why string) string {
+	if n <= 0 {
+		return ""
+	}
+	return plural(n, "replica") + " of an older revision: " + why
+}
+
+// labelled are the pods with that label.
+func labelled(pods []map[string]any, name, value string) []map[string]any {
+	var out []map[string]any
+	for _, p := range pods {
+		if text(p, "metadata", "labels", name) == value {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+func daemonSet(s Subject) Verdict {
+	o := s.Object
+	if message, never, stale := stale(o); stale {
+		return unobserved(message, never)
+	}
+	wanted := number(o, 0, "status", "desiredNumberScheduled")
+	c := counts{
+		wanted: wanted, toUpdate: wanted, present: wanted, noun: "pod",
+		updated:   number(o, 0, "status", "updatedNumberScheduled"),
+		available: number(o, 0, "status", "numberAvailable"),
+	}
+	remark := ""
+	if text(o, "spec", "updateStrategy", "type") == "OnDelete" {
+		c.toUpdate = 0
+		remark = older(wanted-c.updated, "updateStrategy is OnDelete")
+	}
+	return rollout(s, c, remark)
+}
+
+// ofDaemonSet goes by the number that the controller gives to each form of the template.
+func ofDaemonSet(s Subject) []map[string]any {
+	generation := text(s.Object, "metadata", "annotations", "deprecated.daemonset.template.generation")
+	if generation == "" {
+		return s.Pods
+	}
+	return labelled(s.Pods, "pod-template-generation", generation)
+}
+
+// job: its controller replaces failed pods until backoffLimit, so that only conditions
+// say that it has failed, and pods only why it does not get on.
+func job(s Subject) Verdict {
+	o := s.Object
+	if c := condition(o, "Complete"); isTrue(c) {
+		return ready("")
+	}
+	if c := condition(o, "Failed"); isTrue(c) {
+		return lastWords(failed(because(c), says(c, "the job has failed")), s)
+	}
+	if flag(o, "spec", "suspend") {
+		return skipped("Suspended", "it is suspended")
+	}
+	v := byPods(s)
+	switch {
+	case v.State != Waiting || v.Problem != (Problem{}):
+		return v
+	case at(o, "status") == nil || text(o, "status", "startTime") == "":
+		return unobserved("its status is not written yet", true)
+	}
+	v.Problem = Problem{Reason: reasonProgressing, Message: fmt.Sprintf("%d of %s succeeded", number(o, 0, "status", "succeeded"), plural(number(o, 1, "spec", "completions"), "pod"))}
+	return v
+}
