@@ -21,7 +21,7 @@ var arrows = map[string][]string{
 
 	"internal/arch": {},
 	"internal/cli": {"internal/applyset", "internal/prune", "internal/run", "internal/cluster", "internal/live", "internal/editor", "internal/files", "internal/replacements",
-		"internal/parallel", "internal/write", "internal/source", "pkg"},
+		"internal/parallel", "internal/wait", "internal/write", "internal/source", "pkg"},
 	"internal/run":          {"internal/cluster", "internal/live", "internal/parallel", "internal/write", "internal/source", "pkg"},
 	"internal/files":        {"internal/source", "pkg"},
 	"internal/replacements": {"pkg"},
@@ -31,6 +31,7 @@ var arrows = map[string][]string{
 	"internal/cluster":      {"pkg/merge", "pkg/object", "pkg/redact", "pkg/schema"},
 	"internal/applyset":     {"pkg/lastapplied"},
 	"internal/prune":        {"internal/applyset", "internal/cluster", "internal/parallel", "internal/run", "internal/write", "pkg"},
+	"internal/wait":         {"internal/cluster", "pkg"},
 	"internal/parallel":     {},
 	"internal/editor":       {},
 
@@ -45,6 +46,7 @@ var arrows = map[string][]string{
 	"pkg/linemerge":   {},
 	"pkg/escape":      {},
 	"pkg/object":      {"pkg/merge"},
+	"pkg/ready":       {"pkg/merge", "pkg/schema"},
 	"pkg/merge":       {},
 
 	"test/laws":      {"pkg"},

@@ -19,6 +19,7 @@ func (e *env) argCompletions() map[string]cobra.CompletionFunc {
 		"kubectl-merge":     cobra.NoFileCompletions,
 		"diff":              cobra.NoFileCompletions,
 		"version":           cobra.NoFileCompletions,
+		"wait":              cobra.NoFileCompletions,
 		"options":           cobra.NoFileCompletions,
 		"applyset":          cobra.NoFileCompletions,
 		"delete":            cobra.NoFileCompletions,

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/spf13/pflag"
@@ -53,14 +54,13 @@ func parseDryRun(text string) (dryRun, error) {
 	return "", fmt.Errorf(`--dry-run=%s: must be "none", "server", or "client"`, text)
 }
 
-// spaced catches --dry-run client, which pflag reads as --dry-run and an argument.
+// spaced catches --dry-run client, which pflag reads as --dry-run and an argument, and
+// --wait all.
 func spaced(flags *pflag.FlagSet, args []string) error {
-	if !flags.Changed("dry-run") || len(args) == 0 {
-		return nil
-	}
-	switch args[0] {
-	case "none", "client", "server":
-		return fmt.Errorf("unexpected argument %q; did you mean `--dry-run=%s`?", args[0], args[0])
+	for flag, values := range map[string][]string{"dry-run": {"none", "client", "server"}, "wait": {waitNone, waitWritten, waitAll}} {
+		if flags.Changed(flag) && len(args) > 0 && slices.Contains(values, args[0]) {
+			return fmt.Errorf("unexpected argument %q; did you mean `--%s=%s`?", args[0], flag, args[0])
+		}
 	}
 	return nil
 }

@@ -18,6 +18,7 @@ const (
 	failed      = 1
 	diffFailed  = 2
 	conflicted  = 3
+	notReady    = 4
 	hungUp      = 129
 	interrupted = 130
 	terminated  = 143

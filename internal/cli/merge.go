@@ -25,6 +25,7 @@ type mergeVerb struct {
 	preflight   bool
 	partial     bool
 	prune       pruneFlags
+	waits       waitFlags
 }
 
 const mergeLong = `Merge objects from files into what the cluster holds, three ways, and apply the result.
@@ -39,7 +40,8 @@ Exit codes:
     0  done, or nothing to do; diff: no differences
     1  an error; diff: differences
     2  an error of diff
-    3  something is left to you: conflicts, or objects that are not pruned for safety`
+    3  something is left to you: conflicts, or objects that are not pruned for safety
+    4  written, and not ready (--wait)`
 
 const mergeExample = `  # Apply a file, keeping what others have set
   kubectl merge -f web.yaml
@@ -47,6 +49,9 @@ const mergeExample = `  # Apply a file, keeping what others have set
   # See what would come of it; nothing is written
   kubectl merge -f web.yaml --dry-run
   kubectl merge diff -f web.yaml
+
+  # Apply, and wait until what was written runs
+  kubectl merge -f web.yaml --wait --timeout=5m
 
   # Without a cluster: live objects from files
   kubectl merge -f web.yaml --live live.yaml`
@@ -85,12 +90,16 @@ func newMerge(e *env) *cobra.Command {
 	flags.BoolVar(&v.preflight, "preflight", true, "where several objects are to be written, have the server try all of them before the first is")
 	flags.BoolVar(&v.partial, "partial", false, "write the objects without conflicts though others have some; without it, a conflict in any object keeps all from being written")
 	v.prune.add(flags, true)
+	v.waits.addTo(flags)
 	addRefused(flags)
 	return cmd
 }
 
 func (v *mergeVerb) run(ctx context.Context, policyGiven bool) error {
 	mode, err := v.mode()
+	if err == nil {
+		err = v.waits.check(mode)
+	}
 	if err != nil {
 		return err
 	}
@@ -137,6 +146,7 @@ func (v *mergeVerb) run(ctx context.Context, policyGiven bool) error {
 	if err != nil {
 		return err
 	}
+	v.waits.after(v.env, s, notes, v.out.output == "")
 	t := &told{out: out, notes: notes, mode: mode}
 	s.finish(ctx, mode, t)
 	return t.end(ctx, s)

@@ -16,8 +16,6 @@ var refused = map[string]string{
 	"force-conflicts": "is for server-side apply: use `kubectl apply --server-side --force-conflicts`; here, --policy=apply takes local's values",
 	"force":           "no object is deleted and made anew: use `kubectl delete`, and merge again, or `kubectl apply --force`",
 	"grace-period":    "is for --force, and no object is deleted: use `kubectl delete --grace-period`, and merge again",
-	"wait":            "nothing is waited for: use `kubectl wait` or `kubectl rollout status` after the merge",
-	"timeout":         "nothing is waited for: use `kubectl wait` or `kubectl rollout status` after the merge; --request-timeout limits each request",
 	"subresource":     "only the object itself is written: use `kubectl patch --subresource`",
 }
 

@@ -25,6 +25,7 @@ type env struct {
 var verbs = []func(*env) *cobra.Command{
 	newDiff,
 	newExplain,
+	newWait,
 	newViewLastApplied,
 	newEditLastApplied,
 	newSetLastApplied,
@@ -55,7 +56,7 @@ func newRoot(e *env) *cobra.Command {
 	}
 	root.SetFlagErrorFunc(flagError)
 	root.SetUsageTemplate(usage)
-	root.SuggestionsMinimumDistance = 3
+	root.SuggestionsMinimumDistance = 2
 	for _, verb := range verbs {
 		root.AddCommand(verb(e))
 	}

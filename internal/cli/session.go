@@ -20,6 +20,7 @@ import (
 type session struct {
 	*run.Plan
 	line *progress
+	api  *cluster.Cluster // nil offline
 }
 
 // request is what a session is opened for.
@@ -109,7 +110,7 @@ func (e *env) open(ctx context.Context, r request) (_ *session, err error) {
 	case err != nil:
 		p = &run.Plan{Job: job, Err: errors.Join(bad, err)}
 	}
-	return &session{Plan: p, line: e.line}, nil
+	return &session{Plan: p, line: e.line, api: from.api}, nil
 }
 
 // input is what was read: objects, what they and the flags define, and what could not

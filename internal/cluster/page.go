@@ -16,6 +16,7 @@ type Listing struct {
 	Resource
 	Namespace string // "" for a cluster-scoped resource, and for all namespaces
 	Selector  string // labels; "" for any
+	Fields    string // field selector; "" for any
 	Limit     int    // maximum number of objects
 	Continue  string // Page.Next of the previous page; "" for the first
 }
@@ -25,6 +26,7 @@ type Listing struct {
 type Page struct {
 	Objects []Listed
 	Next    string // "" on the last page
+	Version string // resourceVersion of the list, where a Watch continues
 	Left    int    // objects after this page; -1 if unknown
 	Size    int    // of the response in bytes
 }
@@ -98,6 +100,9 @@ func (c *Cluster) Page(ctx context.Context, l Listing) (Page, error) {
 	if l.Selector != "" {
 		req.Param("labelSelector", l.Selector)
 	}
+	if l.Fields != "" {
+		req.Param("fieldSelector", l.Fields)
+	}
 	if l.Continue != "" {
 		req.Param("continue", l.Continue)
 	}
@@ -108,6 +113,7 @@ func (c *Cluster) Page(ctx context.Context, l Listing) (Page, error) {
 	var list struct {
 		Metadata struct {
 			Continue           string `json:"continue"`
+			ResourceVersion    string `json:"resourceVersion"`
 			RemainingItemCount *int   `json:"remainingItemCount"`
 		} `json:"metadata"`
 		Items []json.RawMessage `json:"items"`
@@ -115,7 +121,7 @@ func (c *Cluster) Page(ctx context.Context, l Listing) (Page, error) {
 	if err := json.Unmarshal(data, &list); err != nil {
 		return Page{}, fmt.Errorf("the server's list cannot be read: %w", err)
 	}
-	p := Page{Objects: make([]Listed, len(list.Items)), Next: list.Metadata.Continue, Left: -1, Size: len(data)}
+	p := Page{Objects: make([]Listed, len(list.Items)), Next: list.Metadata.Continue, Version: list.Metadata.ResourceVersion, Left: -1, Size: len(data)}
 	switch {
 	case list.Metadata.RemainingItemCount != nil:
 		p.Left = *list.Metadata.RemainingItemCount

@@ -58,6 +58,7 @@ type Job struct {
 	API         API // receives the writes; nil offline
 	Planner     *apply.Planner
 	Pruner      Pruner // nil: nothing is deleted
+	Wait        Wait   // nil: the run ends with the last write
 	Invalidate  func() // called when the server serves new kinds; may be nil
 	Write       cluster.Write
 	Concurrency int
@@ -67,6 +68,11 @@ type Job struct {
 	Shown       bool     // what Needs keeps is dropped once the item is reported
 	Progress    Progress // may be nil
 }
+
+// Wait waits until the items that were written are ready, where that is asked for. It is
+// called once, when all writes of a run that is no dry run have been done, and before
+// anything is deleted, which an error prevents: what still runs may need it.
+type Wait func(ctx context.Context, items []*Item) error
 
 // API is the API server that receives the writes.
 type API interface {

@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -83,7 +84,18 @@ func (w *writer) run(ctx context.Context) {
 			}
 		}
 	}
+	w.wait(ctx)
 	w.prune(ctx)
+}
+
+// wait waits for what was written, if nothing failed.
+func (w *writer) wait(ctx context.Context) {
+	if w.Wait == nil || w.Write.DryRun || w.stop || len(w.in(deferred)) > 0 || w.Failed() != nil {
+		return
+	}
+	if err := w.Wait(ctx, w.Items); err != nil {
+		w.Err, w.stop = errors.Join(w.Err, err), true
+	}
 }
 
 func (w *writer) in(s state) []*Item {
@@ -130,6 +142,9 @@ func (w *writer) sendOne(ctx context.Context, item *Item) {
 	}
 	if err != nil {
 		item.Err = err
+	}
+	if id := uid(out.Object); id != "" && !w.Write.DryRun {
+		item.UID = id
 	}
 	w.finished(ctx, item, out)
 }

@@ -43,7 +43,7 @@ func TestExamples(t *testing.T) {
 		}
 		stories = append(stories, name)
 	}
-	s := server.need(t)
+	s := staffed.need(t) // something has to become ready
 	testscript.Run(t, testscript.Params{
 		Files:               stories,
 		Setup:               func(e *testscript.Env) error { return s.setUp(e, "examples") },

@@ -4,7 +4,9 @@
 //
 // The server is the throw-away one of ../cluster, started once per run, unless
 // E2E_KUBECONFIG names another one to play on (namespaces are made there and
-// left; E2E_KUBECTL may name its kubectl). E2E_KUBERNETES=1.34 has the throw-away
+// left; E2E_KUBECTL may name its kubectl). Stories about waiting have one with
+// controllers, started when the first of them is played, or that of
+// E2E_CONTROLLERS_KUBECONFIG. E2E_KUBERNETES=1.34 has the throw-away
 // server be of another version than the newest; see ../cluster/skew.
 package e2e
 
@@ -37,7 +39,7 @@ type suite struct{ m *testing.M }
 // Run runs the tests and ends the server that they started.
 func (s suite) Run() int {
 	code := s.m.Run()
-	for _, server := range []*apiServer{&server, &fragile} {
+	for _, server := range []*apiServer{&server, &staffed, &fragile} {
 		if err := server.stop(); err != nil {
 			fmt.Fprintln(os.Stderr, "e2e:", err)
 			code = max(code, 1)
@@ -49,6 +51,9 @@ func (s suite) Run() int {
 // server is the API server that all stories share.
 var server apiServer
 
+// staffed has controllers and a kubelet, for stories about what they do.
+var staffed = apiServer{controllers: true}
+
 // fragile is one to break, always a throw-away one, for tests that run one after
 // the other.
 var fragile = apiServer{own: true}
@@ -58,6 +63,8 @@ type apiServer struct {
 	once sync.Once
 	err  error
 	own  bool // started here, whatever the environment says
+
+	controllers bool // runs kube-controller-manager and the kubelet of ../cluster
 
 	kubectl    string                // the peer's file
 	kubeconfig clientcmdapi.Config   // admin's
@@ -113,7 +120,11 @@ func (s *apiServer) find() (kubeconfig string, err error) {
 	if s.own {
 		return s.launch()
 	}
-	given := os.Getenv("E2E_KUBECONFIG")
+	variable := "E2E_KUBECONFIG"
+	if s.controllers {
+		variable = "E2E_CONTROLLERS_KUBECONFIG"
+	}
+	given := os.Getenv(variable)
 	if s.kubectl = os.Getenv("E2E_KUBECTL"); given != "" && s.kubectl != "" {
 		return given, nil
 	}
@@ -132,7 +143,7 @@ func (s *apiServer) find() (kubeconfig string, err error) {
 
 // launch starts a throw-away server and gives its kubeconfig.
 func (s *apiServer) launch() (kubeconfig string, err error) {
-	s.cmd = exec.Command("go", "-C", "../cluster", "run", ".", "--kubernetes="+os.Getenv("E2E_KUBERNETES"))
+	s.cmd = exec.Command("go", "-C", "../cluster", "run", ".", "--kubernetes="+os.Getenv("E2E_KUBERNETES"), fmt.Sprintf("--controllers=%t", s.controllers))
 	s.cmd.Stderr = os.Stderr
 	if s.stdin, err = s.cmd.StdinPipe(); err != nil {
 		return "", err

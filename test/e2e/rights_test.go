@@ -16,6 +16,7 @@ var rightsPlays = map[string][]string{
 	"kubectl merge diff -f FILE":                  {"diff", "-f", "both.yaml"},
 	"kubectl merge diff -f FILE --dry-run=server": {"diff", "-f", "both.yaml", "--dry-run=server"},
 	"kubectl merge explain -f FILE":               {"explain", "-f", "both.yaml"},
+	"kubectl merge wait -f FILE":                  {"wait", "-f", "old.yaml"},
 	"kubectl merge view-last-applied TYPE/NAME":   {"view-last-applied", "configmap/old"},
 	"kubectl merge view-last-applied TYPE --all":  {"view-last-applied", "configmap", "--all"},
 	"kubectl merge edit-last-applied TYPE/NAME":   {"edit-last-applied", "configmap/old"},

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cli"
+	"github.com/kubectl-merge/kubectl-merge/pkg/ready"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
@@ -110,12 +111,35 @@ func TestRules(t *testing.T) {
 	for file, text := range pages(t) {
 		for _, block := range strings.Split(text, "```yaml\n")[1:] {
 			block, _, _ = strings.Cut(block, "```")
-			if !strings.Contains(block, "- path:") {
+			if !strings.Contains(block, "- path:") && !strings.Contains(block, "  ready: ") {
 				continue
 			}
 			if rules, err := schema.ParseRules([]byte(block)); err != nil || len(rules) == 0 {
 				t.Errorf("%s: %v in\n%s", file, err, block)
 			}
+		}
+	}
+}
+
+// TestWait: docs/wait.md has the table by which objects are judged, and the reasons that
+// end a wait.
+func TestWait(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(top, "docs/wait.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range ready.Rows() {
+		if row := "| " + r.Kind + " | " + r.When + " |\n"; !strings.Contains(string(text), row) {
+			t.Errorf("docs/wait.md lacks %s", row)
+		}
+	}
+	for _, r := range ready.Troubles() {
+		end := "after `--patience`"
+		if r.Final {
+			end = "at once"
+		}
+		if row := regexp.MustCompile("(?m)^\\|[^|]*`" + r.Reason + "`[^|]*\\| " + end + " \\|$"); !row.Match(text) {
+			t.Errorf("docs/wait.md lacks %s", row)
 		}
 	}
 }

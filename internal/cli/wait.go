@@ -1,0 +1,114 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/live"
+	"github.com/kubectl-merge/kubectl-merge/internal/source"
+	"github.com/kubectl-merge/kubectl-merge/internal/wait"
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
+)
+
+// waitVerb waits for the objects that files name.
+type waitVerb struct {
+	*env
+	inputs inputFlags
+	rules  planFlags // --rules and --schema of them
+	limits waitFlags
+	told   noteFlags
+}
+
+const waitLong = `Wait until the objects that files name are ready, as the cluster has them now. Nothing is
+written. What ready means depends on the kind; docs/wait.md has the table.
+
+The wait ends at once when an object has failed for good, and after --patience where one
+has a problem that has not passed by then: an image that cannot be pulled, a container
+that crashes again and again, a pod that no node takes. The error names object, pod,
+container and the server's message, and the latest warnings about them.
+
+Only the rights to list and watch the kinds, and the pods, are needed; where watching is
+forbidden, the objects are read every two seconds.
+
+Exit code 0: all are ready; 1: an error; 4: not ready: one has failed, or the time is over.`
+
+const waitExample = `  # After a merge, until everything runs
+  kubectl merge wait -f web.yaml
+
+  # At most five minutes, with the end of the log of a container that crashes
+  kubectl merge wait -f web.yaml --timeout=5m --logs`
+
+// newWait makes the verb.
+//
+// Unlike kubectl: which waits for a condition that the user has to know.
+func newWait(e *env) *cobra.Command {
+	v := &waitVerb{env: e}
+	cmd := &cobra.Command{
+		Use:     "wait (-f FILE | -k DIRECTORY)",
+		Short:   "Wait until objects are ready, or report why they are not",
+		Long:    waitLong,
+		Example: waitExample,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := spaced(cmd.Flags(), args); err != nil {
+				return err
+			}
+			if len(args) > 0 {
+				return fmt.Errorf("unexpected argument %q; files are given with -f", args[0])
+			}
+			return v.told.report(v.env, v.run(cmd.Context()))
+		},
+	}
+	flags := cmd.Flags()
+	v.inputs.add(flags, "wait for")
+	v.limits.add(flags)
+	flags.StringVar(&v.rules.rules, "rules", "", "FILE with rules; those with ready and wait count here")
+	v.told.add(flags)
+	return cmd
+}
+
+func (v *waitVerb) run(ctx context.Context) error {
+	if err := errors.Join(v.inputs.validate(), v.limits.validate()); err != nil {
+		return err
+	}
+	notes, err := v.told.teller(v.env, outputFlags{}, dryNone)
+	if err != nil {
+		return err
+	}
+	rules, err := v.rules.readRules(ctx)
+	if err != nil {
+		return err
+	}
+	in, err := v.local(ctx, &v.inputs)
+	if err != nil {
+		return err
+	}
+	objects, bad := source.Read(ctx, in)
+	if bad == nil && len(objects) == 0 {
+		bad = v.inputs.none()
+	}
+	if bad != nil {
+		return bad
+	}
+	api, err := v.connect()
+	if err != nil {
+		return err
+	}
+	ns, err := v.namespacing()
+	if err != nil {
+		return err
+	}
+	located, err := (&live.Server{API: api, Namespaces: ns}).Resolve(ctx, objects)
+	if err != nil {
+		return err
+	}
+	var all []wait.Object
+	for _, l := range located {
+		all = append(all, wait.Object{Target: l.Target, Rule: waitRule(rules, l.Target)})
+	}
+	v.line = v.progress(v.told.quiet)
+	docs := &apply.Documents{Fetch: api.OpenAPI}
+	return v.wait(ctx, waiting{waitFlags: &v.limits, api: api, types: docs.Type, notes: notes, stdout: true}, all)
+}

@@ -1,0 +1,179 @@
+package cluster
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
+)
+
+// Watching asks for what becomes of the objects of a resource.
+type Watching struct {
+	Resource
+	Namespace string // "" for a cluster-scoped resource
+	Fields    string // field selector; "" for any
+	Version   string // resourceVersion that is known; changes after it are sent
+}
+
+// Event is one change. Of a Bookmark only the version counts.
+type Event struct {
+	Type    EventType
+	Object  map[string]any
+	Version string // resourceVersion, to go on from
+}
+
+// EventType says what has happened.
+type EventType string
+
+// The types of events.
+const (
+	Added    EventType = "ADDED"
+	Modified EventType = "MODIFIED"
+	Deleted  EventType = "DELETED"
+	Bookmark EventType = "BOOKMARK"
+)
+
+// watchTime is how long one watch lasts at most; the server ends it then. It ends
+// before the time is over that a request may take.
+const watchTime = 4 * time.Minute
+
+// Watch calls each for every change until the server ends the watch, which is no error,
+// or ctx ends. An error is IsGone where Version is too old to go on from, and a Refusal
+// where the server does not let this user watch, or has nothing to be watched.
+func (c *Cluster) Watch(ctx context.Context, w Watching, each func(Event)) error {
+	t := Target{Resource: w.Resource, Namespace: w.Namespace}
+	lasts := watchTime
+	if c.timeout > 0 {
+		lasts = max(time.Second, min(lasts, c.timeout*9/10))
+	}
+	req := c.request(http.MethodGet, t).Param("watch", "true").Param("allowWatchBookmarks", "true").
+		Param("resourceVersion", w.Version).Param("timeoutSeconds", strconv.Itoa(int(lasts.Seconds())))
+	if w.Fields != "" {
+		req.Param("fieldSelector", w.Fields)
+	}
+	if redact.IsSecretKind(w.Group, w.Kind) {
+		ctx = discreet(ctx)
+	}
+	stream, err := req.MaxRetries(0).Stream(ctx)
+	if err != nil {
+		return c.explain(err, t, "watch")
+	}
+	defer stream.Close()
+	for lines := bufio.NewReader(stream); ; {
+		line, err := lines.ReadBytes('\n')
+		if len(line) > 1 {
+			e, bad := c.event(t, line)
+			if bad != nil {
+				return bad
+			}
+			each(e)
+		}
+		switch {
+		case err == nil:
+		case ctx.Err() != nil:
+			return context.Canceled
+		case errors.Is(err, io.EOF), timedOut(err):
+			return nil
+		default:
+			return c.explain(err, t, "watch")
+		}
+	}
+}
+
+// event reads one line of a watch.
+func (c *Cluster) event(t Target, line []byte) (Event, error) {
+	var e struct {
+		Type   EventType
+		Object json.RawMessage
+	}
+	if err := json.Unmarshal(line, &e); err != nil {
+		return Event{}, c.garbled("is no event")
+	}
+	if e.Type == "ERROR" {
+		return Event{}, c.ended(t, e.Object)
+	}
+	v, err := merge.ReadJSON(e.Object)
+	obj, ok := v.(map[string]any)
+	if err != nil || !ok {
+		return Event{}, c.garbled("holds an event without an object")
+	}
+	t.complete(obj)
+	if redact.IsSecretKind(t.Group, t.Kind) {
+		c.Values.Add(obj)
+	}
+	m, _ := obj["metadata"].(map[string]any)
+	return Event{Type: e.Type, Object: obj, Version: str(m, "resourceVersion")}, nil
+}
+
+// ended is the Status with which a server ends a watch before its time.
+func (c *Cluster) ended(t Target, text []byte) error {
+	var s metav1.Status
+	if err := json.Unmarshal(text, &s); err != nil {
+		return c.garbled("ends a watch for no reason")
+	}
+	r := &Refusal{Target: t, Verb: "watch", Code: int(s.Code), Reason: s.Reason}
+	r.Message = s.Message
+	r.Text = r.text(s)
+	return r
+}
+
+// IsGone says that the version a watch or a list was to go on from is too old.
+func IsGone(err error) bool { return refused(err, http.StatusGone) }
+
+// Snapshot is what a list holds, and the version that a Watch goes on from.
+type Snapshot struct {
+	Objects []map[string]any
+	Version string
+}
+
+// Snapshot lists all that w would watch, page by page, as the server has it now. keep
+// reduces an object to what is needed of it; nil drops it.
+func (c *Cluster) Snapshot(ctx context.Context, w Watching, keep func(map[string]any) map[string]any) (Snapshot, error) {
+	var s Snapshot
+	l := Listing{Resource: w.Resource, Namespace: w.Namespace, Fields: w.Fields, Limit: pageSize}
+	for walk := (Walk{}); ; {
+		page, err := c.Page(ctx, l)
+		if err != nil {
+			return s, err
+		}
+		s.Version = page.Version
+		for _, o := range page.Objects {
+			obj, err := o.Object()
+			if err != nil {
+				return s, err
+			}
+			if redact.IsSecretKind(w.Group, w.Kind) {
+				c.Values.Add(obj)
+			}
+			if obj = keep(obj); obj != nil {
+				s.Objects = append(s.Objects, obj)
+			}
+		}
+		if err := walk.Past(page); err != nil || page.Next == "" {
+			return s, err
+		}
+		l.Continue = page.Next
+	}
+}
+
+// Log is the end of what a container has written, of so many lines; previous: of the
+// run before the present one.
+func (c *Cluster) Log(ctx context.Context, pod Target, container string, lines int, previous bool) ([]byte, error) {
+	req := c.request(http.MethodGet, pod).Name(pod.Name).SubResource("log").SetHeader("Accept", "*/*").
+		Param("container", container).Param("tailLines", strconv.Itoa(lines)).Param("limitBytes", strconv.Itoa(maxLog)).
+		Param("previous", fmt.Sprint(previous))
+	return c.answer(ctx, pod, "get", req)
+}
+
+// maxLog bounds what is read of one container's log, in bytes.
+const maxLog = 64 << 10

@@ -1,0 +1,287 @@
+package wait
+
+import (
+	"slices"
+	"time"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/ready"
+)
+
+// board is all that is known of the objects and of what they control.
+type board struct {
+	*Waiter
+	objects []*tracked
+	at      map[place]*tracked
+	uids    map[string]*tracked // those that are known
+
+	children map[string]map[string]child // by uid of who controls them, then by their own
+	owner    map[string]string           // of ReplicaSets: who controls them, by uid
+	events   map[string]map[string]any   // the latest, by uid of what it is about
+	class    map[string]map[string]any   // StorageClasses by name
+	done     int                         // objects that are ready
+}
+
+// place is where a server has an object.
+type place struct {
+	cluster.Resource
+	namespace, name string
+}
+
+// child is something that a workload controls, reduced to what is needed.
+type child struct {
+	kind string
+	obj  map[string]any
+}
+
+// tracked is an object that is waited for.
+type tracked struct {
+	Object
+	row     ready.Row
+	typ     *merge.Type
+	over    *ready.Problem // why nothing can become of it any more
+	history ready.History
+	verdict ready.Verdict
+}
+
+func (w *Waiter) board(objects []Object) *board {
+	b := &board{
+		Waiter: w, at: map[place]*tracked{}, uids: map[string]*tracked{}, children: map[string]map[string]child{},
+		owner: map[string]string{}, events: map[string]map[string]any{}, class: map[string]map[string]any{}, done: -1,
+	}
+	for _, o := range objects {
+		t := &tracked{Object: o, row: ready.Find(o.Group, o.Version, o.Kind)}
+		b.objects = append(b.objects, t)
+		b.at[place{plain(o.Resource), o.Namespace, o.Name}] = t
+		if o.UID != "" {
+			b.uids[o.UID] = t
+		}
+	}
+	return b
+}
+
+// ending says why a wait ends.
+type ending uint8
+
+const (
+	notYet ending = iota
+	allReady
+	oneFailed
+)
+
+func (b *board) end() ending {
+	done := 0
+	for _, t := range b.objects {
+		switch t.verdict.State {
+		case ready.Failed:
+			return oneFailed
+		case ready.Ready, ready.Skipped:
+			done++
+		}
+	}
+	if b.Progress != nil && done != b.done {
+		b.Progress(done, len(b.objects))
+	}
+	b.done = done
+	if done == len(b.objects) {
+		return allReady
+	}
+	return notYet
+}
+
+// judgeAll looks at every object that is not ready yet.
+func (b *board) judgeAll(now time.Time) {
+	for _, t := range b.objects {
+		if t.verdict.State != ready.Ready && t.verdict.State != ready.Skipped {
+			b.judge(t, now)
+		}
+	}
+}
+
+// judge works out an object's verdict anew, and reports it if it has changed.
+func (b *board) judge(t *tracked, now time.Time) {
+	var v ready.Verdict
+	switch {
+	case t.over != nil:
+		v = ready.Verdict{State: ready.Failed, Problem: *t.over}
+	case t.Rule.Skip:
+		v = t.row.Judge(ready.Subject{Rule: t.Rule})
+	case t.Live == nil && t.UID != "" && t.row.Instant && t.Rule.Path == nil:
+		v = ready.Verdict{State: ready.Ready}
+	case t.Live == nil:
+		return // nobody has seen it yet
+	default:
+		v = t.row.Judge(b.subject(t, now))
+	}
+	var reported ready.Verdict
+	t.history, reported = t.history.Next(v, now, b.Patience)
+	changed := !reported.Same(t.verdict)
+	t.verdict = reported
+	if changed && b.Changed != nil {
+		b.Changed(t.Object, reported)
+	}
+}
+
+// subject is an object with what is known to belong to it.
+func (b *board) subject(t *tracked, now time.Time) ready.Subject {
+	s := ready.Subject{Object: t.Live, Type: t.typ, Rule: t.Rule, Now: now, Class: b.class[className(t.Live)]}
+	if e := b.events[t.UID]; e != nil {
+		s.Events = []map[string]any{e}
+	}
+	for uid, c := range b.children[t.UID] {
+		switch c.kind {
+		case kindPod:
+			s.Pods = append(s.Pods, c.obj)
+		case kindReplicaSet:
+			s.ReplicaSets = append(s.ReplicaSets, c.obj)
+			for _, p := range b.children[uid] {
+				s.Pods = append(s.Pods, p.obj)
+			}
+		}
+	}
+	return s
+}
+
+func className(claim map[string]any) string {
+	spec, _ := claim["spec"].(map[string]any)
+	name, _ := spec["storageClassName"].(string)
+	return name
+}
+
+// take notes what a follower has found out, and judges what it is about.
+func (b *board) take(u update, now time.Time) {
+	touched := map[*tracked]bool{}
+	touch := func(t *tracked) {
+		if t != nil {
+			touched[t] = true
+		}
+	}
+	switch {
+	case u.note != "":
+		if b.Noted != nil {
+			b.Noted(u.note)
+		}
+		return
+	case u.denied != nil:
+		b.each(u.source, func(t *tracked) {
+			t.over = &ready.Problem{Reason: "Forbidden", Message: "it cannot be read: " + u.denied.Error()}
+			touch(t)
+		})
+	case u.source.class != "":
+		b.class[u.source.class] = u.objects[0]
+		for _, t := range b.objects {
+			touch(t)
+		}
+	case u.whole:
+		b.prune(u, touch)
+	}
+	for _, obj := range u.objects {
+		b.put(u, obj, touch)
+	}
+	for _, t := range b.objects {
+		if touched[t] {
+			b.judge(t, now)
+		}
+	}
+}
+
+// each calls do for the objects that a source was made for.
+func (b *board) each(s source, do func(*tracked)) {
+	for _, name := range s.names {
+		if t := b.at[place{plain(s.Resource), s.Namespace, name}]; t != nil {
+			do(t)
+		}
+	}
+}
+
+// prune takes out what is not in a list of all that there is.
+func (b *board) prune(u update, touch func(*tracked)) {
+	there := map[string]bool{}
+	for _, obj := range u.objects {
+		there[text(obj, "metadata", "uid")] = true
+		there[text(obj, "metadata", "name")] = true
+	}
+	b.each(u.source, func(t *tracked) {
+		switch {
+		case there[t.Name]:
+		case t.UID == "":
+			t.over = &ready.Problem{Reason: "NotFound", Message: "it does not exist"}
+			touch(t)
+		default:
+			t.over = &deleted
+			touch(t)
+		}
+	})
+	for owner, children := range b.children {
+		for uid, c := range children {
+			if c.kind == u.source.Kind && text(c.obj, "metadata", "namespace") == u.source.Namespace && !there[uid] {
+				delete(children, uid)
+				touch(b.controller(owner))
+			}
+		}
+	}
+}
+
+var deleted = ready.Problem{Reason: "Deleted", Message: "it was deleted while it was waited for"}
+
+// controller is the object waited for that controls, directly or through a ReplicaSet,
+// what the owner with that uid controls; nil where none does.
+func (b *board) controller(owner string) *tracked {
+	if t := b.uids[owner]; t != nil {
+		return t
+	}
+	return b.uids[b.owner[owner]]
+}
+
+// put notes one object as it is now, or that it is gone.
+func (b *board) put(u update, obj map[string]any, touch func(*tracked)) {
+	s := u.source
+	if t := b.at[place{plain(s.Resource), s.Namespace, text(obj, "metadata", "name")}]; t != nil && slices.Contains(s.names, t.Name) {
+		b.see(t, obj, u.gone)
+		touch(t)
+	}
+	switch s.Kind {
+	case kindEvent:
+		if uid := about(obj); uid != "" && !u.gone {
+			b.events[uid] = obj
+			touch(b.uids[uid])
+		}
+	case kindPod, kindReplicaSet:
+		owner, uid := ready.Controller(obj), text(obj, "metadata", "uid")
+		if owner == "" {
+			return
+		}
+		if u.gone {
+			delete(b.children[owner], uid)
+			delete(b.owner, uid)
+		} else {
+			if b.children[owner] == nil {
+				b.children[owner] = map[string]child{}
+			}
+			b.children[owner][uid] = child{s.Kind, reduced(s.Kind, obj)}
+			if s.Kind == kindReplicaSet {
+				b.owner[uid] = owner
+			}
+		}
+		touch(b.controller(owner))
+	}
+}
+
+// see notes the state of an object that is waited for. Another object of its name is
+// not what was waited for.
+func (b *board) see(t *tracked, obj map[string]any, gone bool) {
+	uid := text(obj, "metadata", "uid")
+	if t.UID == "" {
+		t.UID = uid
+		b.uids[uid] = t
+	}
+	switch {
+	case uid == t.UID && gone:
+		t.over = &deleted
+	case uid == t.UID:
+		t.Live = obj
+	case !gone:
+		t.over = &ready.Problem{Reason: "Replaced", Message: "it was deleted while it was waited for, and another object of its name was created"}
+	}
+}

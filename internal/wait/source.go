@@ -1,0 +1,138 @@
+package wait
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+	"github.com/kubectl-merge/kubectl-merge/pkg/ready"
+)
+
+// source is what one watch follows.
+type source struct {
+	cluster.Watching
+	names []string // of the objects that are waited for; nil: what others control, or events
+	class string   // a StorageClass that is read once, and not watched
+}
+
+// The kinds that say why others are not ready.
+const (
+	kindPod        = "Pod"
+	kindReplicaSet = "ReplicaSet"
+	kindEvent      = "Event"
+	kindClass      = "StorageClass"
+)
+
+var (
+	podResource        = cluster.Resource{Version: "v1", Kind: kindPod, Plural: "pods", Namespaced: true}
+	replicaSetResource = cluster.Resource{Group: "apps", Version: "v1", Kind: kindReplicaSet, Plural: "replicasets", Namespaced: true}
+	eventResource      = cluster.Resource{Version: "v1", Kind: kindEvent, Plural: "events", Namespaced: true}
+	classResource      = cluster.Resource{Group: "storage.k8s.io", Version: "v1", Kind: kindClass, Plural: "storageclasses"}
+)
+
+// helpers are the watches that tell why an object of a kind is not ready; those of
+// events carry the reason that they are asked for.
+var helpers = map[string][]cluster.Watching{
+	"Deployment":            {{Resource: replicaSetResource}, {Resource: podResource}},
+	"StatefulSet":           {{Resource: podResource}, {Resource: eventResource, Fields: "reason=FailedCreate"}},
+	"DaemonSet":             {{Resource: podResource}, {Resource: eventResource, Fields: "reason=FailedCreate"}},
+	"Job":                   {{Resource: podResource}, {Resource: eventResource, Fields: "reason=FailedCreate"}},
+	"PersistentVolumeClaim": {{Resource: eventResource, Fields: "reason=WaitForFirstConsumer"}},
+}
+
+// sources are the watches that the objects need: one for each kind and namespace, and
+// those of what tells why they are not ready. Where it is one object alone, the watch
+// is for its name, which a role may be restricted to.
+func (b *board) sources() []source {
+	var all []source
+	at := map[cluster.Watching]int{}
+	add := func(w cluster.Watching, names ...string) {
+		i, ok := at[w]
+		if !ok {
+			i, at[w] = len(all), len(all)
+			all = append(all, source{Watching: w})
+		}
+		all[i].names = append(all[i].names, names...)
+	}
+	for _, t := range b.objects {
+		if t.verdict.State == ready.Ready && !t.row.HasPods() || t.verdict.State == ready.Skipped && t.Rule.Skip {
+			continue // it has been read, and nothing about it can change
+		}
+		add(cluster.Watching{Resource: plain(t.Resource), Namespace: t.Namespace}, t.Name)
+		if t.row.When == "" || t.Rule.Path != nil {
+			continue
+		}
+		for _, h := range helpers[t.Kind] {
+			h.Namespace = t.Namespace
+			add(h)
+		}
+	}
+	for i, s := range all {
+		if len(s.names) == 1 && !b.controls(s.Watching) {
+			all[i].Fields = "metadata.name=" + s.names[0]
+		}
+	}
+	return append(all, b.classes()...)
+}
+
+// plain is a resource without what does not tell it from others.
+func plain(r cluster.Resource) cluster.Resource {
+	r.Status = false
+	return r
+}
+
+// controls: some object that is waited for controls others of that resource and
+// namespace, so that its watch is for all of them.
+func (b *board) controls(w cluster.Watching) bool {
+	return slices.ContainsFunc(b.objects, func(t *tracked) bool {
+		return t.Namespace == w.Namespace && t.row.When != "" && slices.ContainsFunc(helpers[t.Kind], func(h cluster.Watching) bool { return h.Resource == w.Resource })
+	})
+}
+
+// classes are the StorageClasses of the claims.
+func (b *board) classes() []source {
+	var all []source
+	for _, t := range b.objects {
+		if name := className(t.Live); t.Kind == "PersistentVolumeClaim" && name != "" {
+			s := source{Watching: cluster.Watching{Resource: classResource}, class: name}
+			if !slices.ContainsFunc(all, func(o source) bool { return o.class == name }) {
+				all = append(all, s)
+			}
+		}
+	}
+	return all
+}
+
+// text is a string below obj, "" where there is none.
+func text(obj map[string]any, path ...string) string {
+	for _, name := range path[:len(path)-1] {
+		obj, _ = obj[name].(map[string]any)
+	}
+	s, _ := obj[path[len(path)-1]].(string)
+	return s
+}
+
+// reduced is what is needed of an object that nobody waits for by its name.
+func reduced(kind string, obj map[string]any) map[string]any {
+	meta, _ := obj["metadata"].(map[string]any)
+	small := map[string]any{}
+	for _, name := range []string{"name", "namespace", "uid", "labels", "annotations", "ownerReferences", "deletionTimestamp", "creationTimestamp"} {
+		if v, ok := meta[name]; ok {
+			small[name] = v
+		}
+	}
+	out := map[string]any{"apiVersion": obj["apiVersion"], "kind": obj["kind"], "metadata": small, "status": obj["status"]}
+	switch kind {
+	case kindPod:
+		spec, _ := obj["spec"].(map[string]any)
+		out["spec"] = map[string]any{"restartPolicy": spec["restartPolicy"]}
+	case kindEvent:
+		out = obj
+	}
+	return out
+}
+
+// about is the uid of what an event is about.
+func about(event map[string]any) string {
+	return cmp.Or(text(event, "involvedObject", "uid"), text(event, "regarding", "uid"))
+}

@@ -1,0 +1,112 @@
+// Package wait watches objects until all of them are ready, one of them has failed, or
+// the time is over, and finds out why those that are not ready are not. It refuses to
+// judge an object, which pkg/ready does from data, and to print.
+package wait
+
+import (
+	"context"
+	"time"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/ready"
+)
+
+// Object is one to wait for.
+type Object struct {
+	cluster.Target
+	UID  string         // "": whichever object has the name at first
+	Live map[string]any // as the server had it last; nil where nobody has read it
+	Rule ready.Rule
+}
+
+// Waiter waits for objects of one server.
+type Waiter struct {
+	API *cluster.Cluster
+
+	// Type is the schema of a custom resource's kind, nil where there is none; Type
+	// itself may be nil.
+	Type func(ctx context.Context, group, version, kind string) (*merge.Type, error)
+
+	Timeout  time.Duration // how long in all; 0: until the context ends
+	Patience time.Duration // how long a problem may last that can pass by itself
+	Logs     int           // lines of a failed container's log to report; 0: none
+
+	// Changed is called for each change of an object's state, in the order in which they
+	// are seen, and for the first that is known of it. Noted is called with what keeps
+	// the wait from seeing all it could. Neither is called by two goroutines at once;
+	// either may be nil.
+	Changed func(Object, ready.Verdict)
+	Noted   func(text string)
+
+	// Progress is told how many objects are ready, as soon as it changes; may be nil.
+	Progress func(done, total int)
+}
+
+// Wait returns when every object is ready or asks not to be waited for, which is nil, or
+// when one has failed, the time is over or ctx has ended: then the error joins a
+// *NotReady for each object that is not ready. Objects are looked at as they are at the
+// end, all at one time: one that was ready and is no more is waited for again.
+//
+// Unlike kubectl: whose rollout status looks at counts alone.
+func (w *Waiter) Wait(ctx context.Context, objects []Object) error {
+	watching, cancel := context.WithCancel(ctx)
+	defer cancel()
+	b := w.board(objects)
+	updates := make(chan update)
+	if err := w.types(ctx, b); err != nil {
+		return err
+	}
+	b.judgeAll(time.Now())
+	for _, s := range b.sources() {
+		go (&follower{api: w.API, source: s, updates: updates}).run(watching)
+	}
+	var timeout <-chan time.Time
+	if w.Timeout > 0 {
+		timeout = time.After(w.Timeout)
+	}
+	tick := time.NewTicker(lookAgain)
+	defer tick.Stop()
+	for end := b.end(); ; end = b.end() {
+		switch {
+		case end == allReady:
+			return nil
+		case end == oneFailed:
+			return w.report(ctx, b, "")
+		}
+		select {
+		case u := <-updates:
+			b.take(u, time.Now())
+		case now := <-tick.C:
+			b.judgeAll(now)
+		case <-timeout:
+			return w.report(ctx, b, "not ready within "+w.Timeout.String())
+		case <-ctx.Done():
+			return w.report(ctx, b, "the wait was interrupted")
+		}
+	}
+}
+
+// lookAgain is how often time itself is looked at: a problem may have lasted for the
+// patience though nothing has changed.
+const lookAgain = 250 * time.Millisecond
+
+// types finds the schemas of custom resources, once for each kind.
+func (w *Waiter) types(ctx context.Context, b *board) error {
+	known := map[cluster.Resource]*merge.Type{}
+	for _, t := range b.objects {
+		if w.Type == nil || !t.row.Custom {
+			continue
+		}
+		typ, ok := known[t.Resource]
+		if !ok {
+			var err error
+			if typ, err = w.Type(ctx, t.Group, t.Version, t.Kind); err != nil {
+				return err
+			}
+			known[t.Resource] = typ
+		}
+		t.typ = typ
+	}
+	return nil
+}
