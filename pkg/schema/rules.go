@@ -173,7 +173,7 @@ func (p *ruleParser) rule(n yamldoc.Node) {
 func (p *ruleParser) check(r Rule) {
 	switch {
 	case r.waits() && (r.Path != nil || r.Winner != "" || r.List != "" || r.Sensitive || r.NoWait && r.Ready.Path != nil):
-		p.wrong(n, "a rule with ready or wait has only these, one of them, and the objects that it is for: kind, apiGroup, name, namespace")
+		p.wrong(r.Line, "a rule with ready or wait has only these, one of them, and the objects that it is for: kind, apiGroup, name, namespace")
 	case r.waits():
 	case r.Path == nil:
 		p.wrong(r.Line, "the rule has no path")

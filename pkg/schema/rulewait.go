@@ -5,9 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
-
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
 )
 
 // Wanted is the value by which a rule calls an object ready.
@@ -30,9 +29,9 @@ func (rs Rules) Waits(o Object) (skip bool, wanted Wanted) {
 // waits: the rule is about waiting, and about nothing else.
 func (r Rule) waits() bool { return r.NoWait || r.Ready.Path != nil }
 
-func (p *ruleParser) wait(r *Rule, n *yaml.Node) {
-	if n.Kind != yaml.ScalarNode || n.Value != "false" {
-		p.wrong(n, "wait: there is only false; leave the rule out for objects to be waited for")
+func (p *ruleParser) wait(r *Rule, n yamldoc.Node) {
+	if text, _ := n.Scalar(); text != "false" {
+		p.wrong(n.Line(), "wait: there is only false; leave the rule out for objects to be waited for")
 	}
 	r.NoWait = true
 }
@@ -42,11 +41,11 @@ var filter = regexp.MustCompile(`\[\?\(\s*@\.([\w.-]+)\s*==\s*["']([^"']*)["']\s
 
 // ready reads JSONPATH=VALUE as kubectl wait --for=jsonpath takes it, where the path
 // leads to one value; the path may also be written as everywhere else.
-func (p *ruleParser) ready(r *Rule, n *yaml.Node) {
+func (p *ruleParser) ready(r *Rule, n yamldoc.Node) {
 	text := p.text(n)
 	at := equals(text)
 	if at < 0 {
-		p.wrong(n, "ready: expected a JSONPath and the value that is to be there, such as .status.phase=Running")
+		p.wrong(n.Line(), "ready: expected a JSONPath and the value that is to be there, such as .status.phase=Running")
 		return
 	}
 	path := strings.TrimSpace(text[:at])
@@ -55,7 +54,7 @@ func (p *ruleParser) ready(r *Rule, n *yaml.Node) {
 	}
 	found, err := merge.ParsePath(filter.ReplaceAllString(path, `[$1="$2"]`))
 	if err != nil || len(found) == 0 || slices.ContainsFunc(found, func(s merge.Step) bool { return s.Name == "*" }) {
-		p.wrong(n, "ready: %q is no path to one value: fields, [0] and [?(@.type==\"Ready\")] are understood", path)
+		p.wrong(n.Line(), "ready: %q is no path to one value: fields, [0] and [?(@.type==\"Ready\")] are understood", path)
 		return
 	}
 	r.Ready = Wanted{Path: found, Value: strings.Trim(text[at+1:], `"'`)}
