@@ -80,13 +80,13 @@ func annotated(live map[string]any) original {
 // holders are those whose values an original from managedFields consists of: the
 // applier, whoever wrote the annotation, and, where the user asks for managedFields by
 // name, whoever may be adopted. Adopting takes nothing that somebody else holds too.
-func (p *Planner) holders(live map[string]any) lastapplied.Holders {
+func (p *Planner) holders(live map[string]any, typ *merge.Type) lastapplied.Holders {
 	owners := merge.ParseOwners(live["metadata"])
 	names := append([]string{p.Manager}, lastapplied.Annotators(owners)...)
 	if p.Original.From != ManagedFields {
 		return lastapplied.Managers(names...)
 	}
-	adopted := strategy.Adopted(owners)
+	adopted := strategy.Adopted(live, typ, owners)
 	return lastapplied.Holders{Alone: true, Has: func(manager, operation string) bool {
 		return slices.Contains(names, manager) || adopted(manager, operation)
 	}}

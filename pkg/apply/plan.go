@@ -125,7 +125,7 @@ func (p *Planner) Plan(ctx context.Context, s Subject, live map[string]any) (Pla
 		return out, fmt.Errorf("%s: %w", s.Name, err)
 	}
 	if original.fromFields {
-		original.value = lastapplied.FromManagedFields(live, p.holders(live), out.Type)
+		original.value = lastapplied.FromManagedFields(live, p.holders(live, out.Type), out.Type)
 	}
 	if err := p.validate(&out); err != nil {
 		return out, fmt.Errorf("%s: %w", s.Name, err)

@@ -49,6 +49,19 @@ func Without(obj any) any {
 	return withoutAnnotation(o, Annotation)
 }
 
+// WithoutNullAnnotations returns obj without metadata.annotations if they are null: kubectl
+// apply takes that for no annotations (it adds its own), so that templates which leave the
+// key empty leave everybody's annotations alone. An obj that is no object is returned as it is.
+func WithoutNullAnnotations(obj any) any {
+	o, _ := obj.(map[string]any)
+	if v, stated := meta(obj)["annotations"]; !stated || v != nil {
+		return obj
+	}
+	m := maps.Clone(meta(obj))
+	delete(m, "annotations")
+	return set(o, "metadata", m)
+}
+
 // serverOwned are the fields of metadata that the server sets and a client
 // cannot (API conventions, metadata). selfLink is no longer served, but stands
 // in files exported from old servers.

@@ -79,6 +79,25 @@ func (o *Owners) At(p Path) []Owner {
 	return out
 }
 
+// Made lists who made the map, list or object at the path, newest first: whoever holds
+// it itself, besides what is in it. nil if nobody does; a nil *Owners knows nobody.
+func (o *Owners) Made(p Path) []Owner {
+	if o == nil {
+		return nil
+	}
+	var out []Owner
+	for _, e := range o.entries {
+		fields := e.fields
+		for _, s := range p {
+			fields, _ = fields[fieldsKey(s)].(map[string]any)
+		}
+		if _, itself := fields["."]; itself {
+			out = append(out, e.owner)
+		}
+	}
+	return out
+}
+
 func descend(fields map[string]any, p Path) bool {
 	for _, s := range p {
 		next, ok := fields[fieldsKey(s)]

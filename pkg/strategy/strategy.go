@@ -155,6 +155,9 @@ func prepare(in Input) (merge.Triple, []merge.Path) {
 	var ignored []merge.Path
 	t.Local, ignored = lastapplied.Strip(lastapplied.Without(t.Local), in.HasStatus)
 	t.Local = lastapplied.FoldStringData(labelsKept(t.Local, t.Live))
+	if !in.Policy.Literal {
+		t.Local = lastapplied.WithoutNullAnnotations(t.Local)
+	}
 	t.Live = lastapplied.Without(t.Live)
 	if t.Original != nil {
 		t.Original, _ = lastapplied.Strip(lastapplied.WithoutSet(lastapplied.Without(t.Original)), in.HasStatus)
