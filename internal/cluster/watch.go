@@ -62,7 +62,7 @@ func (c *Cluster) Watch(ctx context.Context, w Watching, each func(Event)) error
 		req.Param("fieldSelector", w.Fields)
 	}
 	if redact.IsSecretKind(w.Group, w.Kind) {
-		ctx = discreet(ctx)
+		ctx = withoutBodies(ctx)
 	}
 	stream, err := req.MaxRetries(0).Stream(ctx)
 	if err != nil {
