@@ -234,7 +234,9 @@ func valueOf(r *resource) any {
 // typeOf is the type that a document is merged by.
 func (m *merger) typeOf(u, d *resource, sides []any) *merge.Type {
 	var t *merge.Type
-	if m.Schema != nil && u.id.kind != "" {
+	if u.isKustomization() {
+		t = kustomization()
+	} else if m.Schema != nil && u.id.kind != "" {
 		t = m.Schema(u.id.group, u.version, u.id.kind)
 		if t == nil && d != nil && d.version != u.version {
 			t = m.Schema(d.id.group, d.version, d.id.kind)

@@ -136,7 +136,7 @@ func identify(v any) (i id, version string) {
 func (s *Set) manifest() bool {
 	for _, f := range s.Files {
 		for _, d := range f.YAML.Documents() {
-			if i, version := identify(d.Value()); !d.Empty() && (i.kind == "" || version == "") {
+			if i, version := identify(d.Value()); !d.Empty() && (i.kind == "" || version == "") && !f.isKustomization() {
 				return false
 			}
 		}
