@@ -131,7 +131,7 @@ func (c Case) prepared() merge.Triple {
 	t := c.Input.Triple
 	t.Owners = nil // read from live
 	t.Local, _ = lastapplied.Strip(lastapplied.Without(t.Local), c.Kind.HasStatus)
-	t.Local = twoNames(lastapplied.FoldStringData(t.Local))
+	t.Local = twoNames(lastapplied.WithoutNullAnnotations(lastapplied.FoldStringData(t.Local)))
 	t.Live = lastapplied.Without(t.Live)
 	if t.Original != nil {
 		t.Original, _ = lastapplied.Strip(lastapplied.WithoutSet(lastapplied.Without(t.Original)), c.Kind.HasStatus)
