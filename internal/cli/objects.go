@@ -144,14 +144,14 @@ func (k *keeper) filed(ctx context.Context, ns live.Namespacing) ([]kept, error)
 // that cannot be read, by index.
 func (k *keeper) read(ctx context.Context, objects []kept) (errs []error) {
 	errs = make([]error, len(objects))
-	begun := parallel.Each(ctx, len(objects), parallel.Limit, func(i int) {
+	begun := parallel.Each(ctx, parallel.Steps{N: len(objects)}, func(i int) {
 		if o := &objects[i]; o.live == nil {
 			o.live, errs[i] = k.api.Get(ctx, o.Target)
 			if errs[i] != nil {
 				errs[i] = fmt.Errorf("%s: %w", o.Target, errs[i])
 			}
 		}
-	}, func(int) {})
+	})
 	for i := begun; i < len(objects); i++ {
 		errs[i] = fmt.Errorf("%s: %w", objects[i].Target, context.Cause(ctx))
 	}

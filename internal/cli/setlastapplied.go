@@ -109,11 +109,7 @@ func (v *setVerb) rewrite(o kept) apply.Rewrite {
 func (v *setVerb) send(ctx context.Context, objects []kept, plans []apply.Annotated, mode dryRun) error {
 	outs := make([]write.Result, len(objects))
 	errs := make([]error, len(objects)+1)
-	begun := parallel.Each(ctx, len(objects), parallel.Limit, func(i int) {
-		if outs[i] = write.Foreseen(plans[i].Planned); write.Writes(plans[i].Planned) && mode != dryClient {
-			outs[i], errs[i] = v.store(ctx, objects[i], plans[i], v.rewrite(objects[i]), mode == dryServer)
-		}
-	}, func(i int) {
+	report := func(i int) {
 		switch {
 		case errs[i] != nil:
 		case outs[i].Outcome == write.Unchanged && (v.out.output == "" || v.out.output == "diff"):
@@ -122,6 +118,11 @@ func (v *setVerb) send(ctx context.Context, objects []kept, plans []apply.Annota
 			}
 		default:
 			errs[i] = v.out.written(objects[i], plans[i], outs[i])
+		}
+	}
+	begun := parallel.Each(ctx, parallel.Steps{N: len(objects), Done: report}, func(i int) {
+		if outs[i] = write.Foreseen(plans[i].Planned); write.Writes(plans[i].Planned) && mode != dryClient {
+			outs[i], errs[i] = v.store(ctx, objects[i], plans[i], v.rewrite(objects[i]), mode == dryServer)
 		}
 	})
 	for i := begun; i < len(objects); i++ {

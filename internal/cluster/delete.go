@@ -60,11 +60,11 @@ func (c *Cluster) Delete(ctx context.Context, t Target, d Deletion) (left map[st
 
 // Apply sends a server-side apply (KEP-555) and returns the object as stored. Fields that
 // the manager owned and obj lacks are removed; those that another one owns are an error
-// that is IsConflict, unless force takes them over.
-func (c *Cluster) Apply(ctx context.Context, t Target, obj any, w Write, force bool) (map[string]any, error) {
+// that is IsConflict, unless w.Force is set.
+func (c *Cluster) Apply(ctx context.Context, t Target, obj any, w Write) (map[string]any, error) {
 	req := c.patch(t, types.ApplyYAMLPatchType)
-	if force {
+	if w.Force {
 		req.Param("force", "true")
 	}
-	return c.send(ctx, t, "patch", req, obj, w)
+	return c.send(ctx, call{t, "patch", req}, obj, w)
 }

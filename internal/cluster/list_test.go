@@ -41,7 +41,7 @@ func TestList(t *testing.T) {
 	} {
 		c, a := serve(t, map[string][]reply{podsPath: tt.replies})
 		var got []string
-		err := c.List(t.Context(), pods, "prod", "app=web", func(obj map[string]any) bool {
+		err := c.List(t.Context(), Listing{Resource: pods, Namespace: "prod", Selector: "app=web"}, func(obj map[string]any) bool {
 			if obj["kind"] != "Pod" || obj["apiVersion"] != "v1" {
 				t.Errorf("%s: an item lacks its kind: %v", tt.reason, obj)
 			}

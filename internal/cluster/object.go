@@ -19,6 +19,7 @@ type Write struct {
 	FieldManager    string
 	FieldValidation string // Strict, Warn or Ignore; "" leaves it to the server
 	DryRun          bool   // the server processes the request but stores nothing
+	Force           bool   // a server-side apply takes over the fields of other managers
 }
 
 // Get reads one object, with exact numbers; the error is IsNotFound if there is none. A
@@ -56,17 +57,17 @@ func again[T any](ctx context.Context, read func() (T, error)) (T, error) {
 
 // Create creates an object and returns it as stored.
 func (c *Cluster) Create(ctx context.Context, t Target, obj any, w Write) (map[string]any, error) {
-	return c.send(ctx, t, "create", c.request("POST", t).SetHeader("Content-Type", "application/json"), obj, w)
+	return c.send(ctx, call{t, "create", c.request("POST", t).SetHeader("Content-Type", "application/json")}, obj, w)
 }
 
 // MergePatch sends an RFC 7386 patch and returns the object as stored.
 func (c *Cluster) MergePatch(ctx context.Context, t Target, patch any, w Write) (map[string]any, error) {
-	return c.send(ctx, t, "patch", c.patch(t, types.MergePatchType), patch, w)
+	return c.send(ctx, call{t, "patch", c.patch(t, types.MergePatchType)}, patch, w)
 }
 
 // JSONPatch sends an RFC 6902 patch and returns the object as stored.
 func (c *Cluster) JSONPatch(ctx context.Context, t Target, patch any, w Write) (map[string]any, error) {
-	stored, err := c.send(ctx, t, "patch", c.patch(t, types.JSONPatchType), patch, w)
+	stored, err := c.send(ctx, call{t, "patch", c.patch(t, types.JSONPatchType)}, patch, w)
 	var r *Refusal
 	if errors.As(err, &r) {
 		r.TestFailed = r.ofTest()
@@ -76,7 +77,7 @@ func (c *Cluster) JSONPatch(ctx context.Context, t Target, patch any, w Write) (
 
 // Update replaces a whole object and returns it as stored.
 func (c *Cluster) Update(ctx context.Context, t Target, obj any, w Write) (map[string]any, error) {
-	return c.send(ctx, t, "update", c.request("PUT", t).Name(t.Name).SetHeader("Content-Type", "application/json"), obj, w)
+	return c.send(ctx, call{t, "update", c.request("PUT", t).Name(t.Name).SetHeader("Content-Type", "application/json")}, obj, w)
 }
 
 func (c *Cluster) request(verb string, t Target) *rest.Request {
@@ -93,7 +94,15 @@ func (c *Cluster) patch(t Target, kind types.PatchType) *rest.Request {
 	return c.request("PATCH", t).Name(t.Name).SetHeader("Content-Type", string(kind))
 }
 
-func (c *Cluster) send(ctx context.Context, t Target, verb string, req *rest.Request, body any, w Write) (map[string]any, error) {
+// call is a request, and what it does to which object.
+type call struct {
+	target Target
+	verb   string // as Refusal.Verb
+	req    *rest.Request
+}
+
+func (c *Cluster) send(ctx context.Context, l call, body any, w Write) (map[string]any, error) {
+	t, req := l.target, l.req
 	data, err := object.Encode(body)
 	if err != nil {
 		return nil, fmt.Errorf("%s: cannot be written as JSON: %w", t, err)
@@ -109,7 +118,7 @@ func (c *Cluster) send(ctx context.Context, t Target, verb string, req *rest.Req
 	}
 	// The client would repeat a write on Retry-After by itself, even one that was executed,
 	// unnoticed by the caller.
-	obj, err := c.object(ctx, t, verb, req.Body(data).MaxRetries(0))
+	obj, err := c.object(ctx, t, l.verb, req.Body(data).MaxRetries(0))
 	if err != nil {
 		return nil, err
 	}

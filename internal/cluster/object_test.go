@@ -61,7 +61,7 @@ func TestWrites(t *testing.T) {
 		func() (map[string]any, error) { return c.JSONPatch(t.Context(), pod, []any{}, w) },
 		func() (map[string]any, error) { return c.Update(t.Context(), pod, json.RawMessage(`{"a":1.0}`), w) },
 		func() (map[string]any, error) {
-			return c.Apply(t.Context(), pod, map[string]any{"a": "b"}, Write{FieldManager: "me"}, true)
+			return c.Apply(t.Context(), pod, map[string]any{"a": "b"}, Write{FieldManager: "me", Force: true})
 		},
 	} {
 		if obj, err := write(); err != nil || obj["kind"] != "Pod" {

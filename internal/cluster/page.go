@@ -64,10 +64,10 @@ func (w *Walk) Past(p Page) error {
 // pageSize is how many objects List requests per page.
 const pageSize = 500
 
-// List reads all objects of a resource page by page, in one namespace or, for "", in all.
-// each is called for every object until it returns false.
-func (c *Cluster) List(ctx context.Context, r Resource, namespace, selector string, each func(map[string]any) bool) error {
-	l := Listing{Resource: r, Namespace: namespace, Selector: selector, Limit: pageSize}
+// List reads all objects that a Listing asks for, page by page; each is called for every
+// object until it returns false. The Listing's Limit and Continue are ignored.
+func (c *Cluster) List(ctx context.Context, l Listing, each func(map[string]any) bool) error {
+	l.Limit, l.Continue = pageSize, ""
 	for walk := (Walk{}); ; {
 		page, err := c.Page(ctx, l)
 		if err != nil {
@@ -78,7 +78,7 @@ func (c *Cluster) List(ctx context.Context, r Resource, namespace, selector stri
 			if err != nil {
 				return err
 			}
-			if redact.IsSecretKind(r.Group, r.Kind) {
+			if redact.IsSecretKind(l.Group, l.Kind) {
 				c.Values.Add(obj)
 			}
 			if !each(obj) {

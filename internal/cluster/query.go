@@ -107,7 +107,7 @@ func (c *Cluster) selected(ctx context.Context, flags resource.RESTClientGetter,
 		if !r.Namespaced {
 			namespace = ""
 		}
-		err := c.List(ctx, r, namespace, q.Selector, func(obj map[string]any) bool {
+		err := c.List(ctx, Listing{Resource: r, Namespace: namespace, Selector: q.Selector}, func(obj map[string]any) bool {
 			t := Target{Resource: r}
 			m, _ := obj["metadata"].(map[string]any)
 			t.Name, t.Namespace = str(m, "name"), str(m, "namespace")

@@ -10,14 +10,24 @@ import (
 // Limit is the default number of concurrent steps.
 const Limit = 8
 
-// Each calls step for every index below n, at most limit at once (Limit if less than 1),
-// and done for every index in ascending order, as soon as it and all before it are
-// finished; done is never called concurrently. When ctx ends, no further step is started,
-// and done is called only for those that were. Each returns their number: n unless ctx
-// ended.
-func Each(ctx context.Context, n, limit int, step, done func(i int)) int {
+// Steps are how many steps there are, and how they are run.
+type Steps struct {
+	N     int
+	Limit int         // steps at once; below 1: Limit
+	Done  func(i int) // see Each; may be nil
+}
+
+// Each calls step for every index below N, at most Limit at once, and Done for every index
+// in ascending order, as soon as it and all before it are finished; Done is never called
+// concurrently. When ctx ends, no further step is started, and Done is called only for those
+// that were. Each returns their number: N unless ctx ended.
+func Each(ctx context.Context, s Steps, step func(i int)) int {
+	n, limit, done := s.N, s.Limit, s.Done
 	if limit < 1 {
 		limit = Limit
+	}
+	if done == nil {
+		done = func(int) {}
 	}
 	limit = min(limit, n)
 	var (

@@ -63,13 +63,13 @@ func (s *Set) everywhere(ctx context.Context, l Labelled) ([]Member, error) {
 		return nil, err
 	}
 	found, errs := make([][]map[string]any, len(resources)), make([]error, len(resources))
-	parallel.Each(ctx, len(resources), l.Limit, func(i int) {
+	parallel.Each(ctx, parallel.Steps{N: len(resources), Limit: l.Limit}, func(i int) {
 		namespace := l.Namespace
 		if !resources[i].Namespaced {
 			namespace = ""
 		}
 		found[i], errs[i] = s.API.ListMetadata(ctx, resources[i], namespace, l.Selector)
-	}, func(int) {})
+	})
 	var all []Member
 	for i, r := range resources {
 		switch err := errs[i]; {

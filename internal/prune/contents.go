@@ -40,9 +40,9 @@ func (s *Set) inNamespace(ctx context.Context, namespace string, limit int) ([]a
 	}
 	resources = slices.DeleteFunc(resources, func(r cluster.Resource) bool { return !r.Namespaced })
 	found, errs := make([][]map[string]any, len(resources)), make([]error, len(resources))
-	begun := parallel.Each(ctx, len(resources), limit, func(i int) {
+	begun := parallel.Each(ctx, parallel.Steps{N: len(resources), Limit: limit}, func(i int) {
 		found[i], errs[i] = s.API.ListMetadata(ctx, resources[i], namespace, "")
-	}, func(int) {})
+	})
 	if begun < len(resources) {
 		return nil, ctx.Err()
 	}

@@ -45,7 +45,7 @@ func (s *Set) Members(ctx context.Context, in Where) (Members, error) {
 		found = make([][]Member, len(kinds))
 		errs  = make([]error, len(kinds))
 	)
-	begun := parallel.Each(ctx, len(kinds), in.Limit, func(i int) { found[i], errs[i] = s.list(ctx, kinds[i], in.Namespaces) }, func(int) {})
+	begun := parallel.Each(ctx, parallel.Steps{N: len(kinds), Limit: in.Limit}, func(i int) { found[i], errs[i] = s.list(ctx, kinds[i], in.Namespaces) })
 	if begun < len(kinds) {
 		return Members{}, ctx.Err()
 	}

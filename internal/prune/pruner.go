@@ -163,7 +163,7 @@ func (p *Pruner) count(all []Member) {
 // read reads the objects that are to be deleted, for those who show them.
 func (p *Pruner) read(ctx context.Context, items []*run.Item) error {
 	errs := make([]error, len(items))
-	parallel.Each(ctx, len(items), p.Limit, func(i int) {
+	parallel.Each(ctx, parallel.Steps{N: len(items), Limit: p.Limit}, func(i int) {
 		item := items[i]
 		item.Planned.Live = map[string]any{"apiVersion": item.Target.GroupVersion(), "kind": item.Target.Kind,
 			"metadata": map[string]any{"name": item.Target.Name}}
@@ -180,7 +180,7 @@ func (p *Pruner) read(ctx context.Context, items []*run.Item) error {
 		case !cluster.IsNotFound(err):
 			errs[i] = fmt.Errorf("%s: %w", item.Target, err)
 		}
-	}, func(int) {})
+	})
 	return errors.Join(errs...)
 }
 

@@ -95,10 +95,11 @@ func (s *Set) Store(ctx context.Context, p applyset.Parent) error {
 		return nil
 	}
 	w := cluster.Write{FieldManager: applyset.Manager}
-	obj, err := s.apply(ctx, p, w, false)
+	obj, err := s.apply(ctx, p, w)
 	if cluster.IsConflict(err) {
 		s.Note(s.Target.String(), forcing+": "+err.Error())
-		obj, err = s.apply(ctx, p, w, true)
+		w.Force = true
+		obj, err = s.apply(ctx, p, w)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: the set's parent was not written: %w", s.Target, err)
@@ -107,9 +108,9 @@ func (s *Set) Store(ctx context.Context, p applyset.Parent) error {
 	return err
 }
 
-func (s *Set) apply(ctx context.Context, p applyset.Parent, w cluster.Write, force bool) (obj map[string]any, err error) {
+func (s *Set) apply(ctx context.Context, p applyset.Parent, w cluster.Write) (obj map[string]any, err error) {
 	for try := range storeTries {
-		obj, err = s.API.Apply(ctx, s.Target, p.Manifest(s.Target.GroupVersion()), w, force)
+		obj, err = s.API.Apply(ctx, s.Target, p.Manifest(s.Target.GroupVersion()), w)
 		if !cluster.Uncertain(err) || ctx.Err() != nil {
 			break
 		}

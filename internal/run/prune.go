@@ -104,13 +104,13 @@ func (w *writer) delete(ctx context.Context, items []*Item, phase Phase) {
 	items = slices.DeleteFunc(slices.Clone(items), func(i *Item) bool { return i.Action() != Delete })
 	long, cancel := outlasting(ctx)
 	defer cancel()
-	begun := parallel.Each(ctx, len(items), w.Concurrency, func(i int) {
+	begun := parallel.Each(ctx, parallel.Steps{N: len(items), Limit: w.Concurrency, Done: w.count(phase, len(items))}, func(i int) {
 		item := items[i]
 		item.Err = w.Pruner.Delete(long, item, phase == Trying || w.Write.DryRun)
 		if item.Action() == Delete && phase == Pruning {
 			item.state, item.Result = done, write.Removed(item.Planned)
 		}
-	}, w.count(phase, len(items)))
+	})
 	w.stop = w.stop || begun < len(items) || slices.ContainsFunc(items[:begun], func(i *Item) bool { return i.Err != nil })
 }
 

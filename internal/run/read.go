@@ -44,10 +44,10 @@ func (p *Plan) readLists(ctx context.Context, items []*Item, done func(int)) []*
 		return items
 	}
 	batches := batched(items)
-	parallel.Each(ctx, len(batches), p.Concurrency, func(i int) {
+	parallel.Each(ctx, parallel.Steps{N: len(batches), Limit: p.Concurrency}, func(i int) {
 		batches[i].lister, batches[i].done = lister, done
 		p.readList(ctx, batches[i])
-	}, func(int) {})
+	})
 	merged := map[*Item]bool{}
 	for _, b := range batches {
 		for _, item := range b.items {
@@ -127,14 +127,14 @@ func (p *Plan) takePage(ctx context.Context, b *batch, page cluster.Page) {
 
 // mergeAll merges items of the batch; object returns the live object of each.
 func (p *Plan) mergeAll(ctx context.Context, b *batch, items []*Item, object func(i int) (map[string]any, error)) {
-	begun := parallel.Each(ctx, len(items), p.Concurrency, func(i int) {
+	begun := parallel.Each(ctx, parallel.Steps{N: len(items), Limit: p.Concurrency, Done: b.done}, func(i int) {
 		obj, err := object(i)
 		if err != nil {
 			items[i].Err = fmt.Errorf("%s: %w", items[i].Target, err)
 			return
 		}
 		p.merge(ctx, items[i], obj)
-	}, b.done)
+	})
 	for _, item := range items[:begun] {
 		delete(b.wanted, item.Target.Name)
 	}

@@ -111,7 +111,7 @@ func (p *Plan) Merge(ctx context.Context) {
 // each calls do for every item, several at once, and done for each in order. Items that
 // were not started when ctx ended get an error.
 func (j *Job) each(ctx context.Context, items []*Item, do, done func(i int)) {
-	begun := parallel.Each(ctx, len(items), j.Concurrency, do, done)
+	begun := parallel.Each(ctx, parallel.Steps{N: len(items), Limit: j.Concurrency, Done: done}, do)
 	for _, item := range items[begun:] {
 		if item.Err == nil {
 			item.Err = notMerged(item)

@@ -112,7 +112,7 @@ func (w *writer) in(s state) []*Item {
 func (w *writer) send(ctx context.Context, items []*Item, s stage) {
 	long, cancel := outlasting(ctx)
 	defer cancel()
-	begun := parallel.Each(ctx, len(items), w.Concurrency, func(i int) { w.sendOne(long, items[i]) }, w.count(Writing, len(items)))
+	begun := parallel.Each(ctx, parallel.Steps{N: len(items), Limit: w.Concurrency, Done: w.count(Writing, len(items))}, func(i int) { w.sendOne(long, items[i]) })
 	kinds := false
 	for _, item := range items[:begun] {
 		kinds = kinds || isCRD(item.Target.Resource)
