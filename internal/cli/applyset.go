@@ -22,9 +22,20 @@ A set is an object, its parent: a Secret, a ConfigMap, or a custom resource whos
 it. Its members carry the parent's id as a label. "kubectl merge -f … --prune --applyset=NAME" makes
 a set and deletes the members that are not in the input any more; kubectl apply uses the same sets.`
 
-// newApplyset makes the verb and those below it.
+var _ = registerVerb(verb{open: newApplyset, args: noArgs, below: []verb{
+	{open: newSetList, args: noArgs, flags: map[string]cobra.CompletionFunc{"output": words("name", "json")}},
+	{open: newSetView, args: setArgs, flags: map[string]cobra.CompletionFunc{"output": words("name", "json")}},
+	{open: newSetVerify, args: setArgs},
+	{open: newSetAdopt, args: func(e *env) cobra.CompletionFunc { return e.briefly(e.setOrObject) }},
+	{open: newSetDisband, args: setArgs},
+}})
+
+// setArgs completes the name of a set.
+func setArgs(e *env) cobra.CompletionFunc { return e.firstOnly(e.briefly(e.sets)) }
+
+// newApplyset makes the verb; those below it have rows of their own.
 func newApplyset(e *env) *cobra.Command {
-	cmd := &cobra.Command{
+	return &cobra.Command{
 		Use:   "applyset",
 		Short: "List, look at and change sets of applied objects",
 		Long:  applysetLong,
@@ -35,10 +46,6 @@ func newApplyset(e *env) *cobra.Command {
 			return cmd.Help()
 		},
 	}
-	for _, verb := range []func(*env) *cobra.Command{newSetList, newSetView, newSetVerify, newSetAdopt, newSetDisband} {
-		cmd.AddCommand(verb(e))
-	}
-	return cmd
 }
 
 // membersVerb is what the verbs about one set have in common.

@@ -14,30 +14,6 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
-func (e *env) argCompletions() map[string]cobra.CompletionFunc {
-	return map[string]cobra.CompletionFunc{
-		"kubectl-merge":     cobra.NoFileCompletions,
-		"diff":              cobra.NoFileCompletions,
-		"version":           cobra.NoFileCompletions,
-		"wait":              cobra.NoFileCompletions,
-		"options":           cobra.NoFileCompletions,
-		"applyset":          cobra.NoFileCompletions,
-		"delete":            cobra.NoFileCompletions,
-		"list":              cobra.NoFileCompletions,
-		"view":              e.firstOnly(e.briefly(e.sets)),
-		"verify":            e.firstOnly(e.briefly(e.sets)),
-		"disband":           e.firstOnly(e.briefly(e.sets)),
-		"adopt":             e.briefly(e.setOrObject),
-		"set-last-applied":  cobra.NoFileCompletions,
-		"view-last-applied": e.unlessFiles(e.briefly(e.typeOrName), nil),
-		"edit-last-applied": e.unlessFiles(e.briefly(e.object), nil),
-		"disown":            e.unlessFiles(e.disowned, e.localFields),
-		"explain":           e.localFields,
-		"files":             anyFile,
-		"replacements":      anyFile,
-	}
-}
-
 // firstOnly completes the first argument.
 func (e *env) firstOnly(f cobra.CompletionFunc) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {

@@ -37,6 +37,8 @@ const completionExample = `  # Have "kubectl merge <TAB>" complete, where kubect
   # Have "kubectl-merge <TAB>" complete in this bash
   source <(kubectl merge completion bash)`
 
+var _ = registerVerb(verb{open: newCompletion})
+
 func newCompletion(e *env) *cobra.Command {
 	return &cobra.Command{
 		Use:     "completion (kubectl | bash | zsh | fish | powershell)",
@@ -80,28 +82,32 @@ func (e *env) printCompletion(root *cobra.Command, shell string) error {
 	return fmt.Errorf("%s: no such shell; there are kubectl (for \"kubectl merge\"), bash, zsh, fish and powershell", shell)
 }
 
-// complete tells cobra what flags and arguments can be, by their names; verbs need
-// not know of it. What has no row here completes nothing; every candidate passes harmless.
-func (e *env) complete(root *cobra.Command) {
-	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
-	byFlag := e.flagCompletions()
-	byVerb := e.argCompletions()
-	for _, cmd := range commands(root) {
-		sets := []map[string]cobra.CompletionFunc{outputs[cmd.Name()], byFlag} // the first that is registered counts
-		for _, set := range sets {
-			for name, f := range set {
-				// Not LocalFlags, which sorts all flags again for every name: every command
-				// would pay for it.
-				if cmd.Flags().Lookup(name) != nil || cmd.PersistentFlags().Lookup(name) != nil {
-					_ = cmd.RegisterFlagCompletionFunc(name, harmless(f)) // fails only where it is registered already
-				}
+// complete gives cobra the completion of a command's flags and arguments: by the verb's row,
+// then by the flag's name. What has no row here completes nothing; every candidate passes
+// harmless.
+func (e *env) complete(cmd *cobra.Command, v verb) {
+	if cmd.Parent() == nil {
+		cmd.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
+	}
+	for _, set := range []map[string]cobra.CompletionFunc{v.flags, e.flagCompletions()} { // the first that is registered counts
+		for name, f := range set {
+			// Not LocalFlags, which sorts all flags again for every name: every command
+			// would pay for it.
+			if cmd.Flags().Lookup(name) != nil || cmd.PersistentFlags().Lookup(name) != nil {
+				_ = cmd.RegisterFlagCompletionFunc(name, harmless(f)) // fails only where it is registered already
 			}
 		}
-		if f := byVerb[cmd.Name()]; f != nil && cmd.ValidArgsFunction == nil {
-			cmd.ValidArgsFunction = harmless(f)
-		}
+	}
+	if v.args != nil && cmd.ValidArgsFunction == nil {
+		cmd.ValidArgsFunction = harmless(v.args(e))
 	}
 }
+
+// noArgs completes no arguments, fileArgs any file, fieldArgs the fields of the objects that
+// -f names.
+func noArgs(*env) cobra.CompletionFunc      { return cobra.NoFileCompletions }
+func fileArgs(*env) cobra.CompletionFunc    { return anyFile }
+func fieldArgs(e *env) cobra.CompletionFunc { return e.localFields }
 
 var (
 	manifests = extensions("yaml", "yml", "json")
@@ -125,46 +131,31 @@ func words(of ...cobra.Completion) cobra.CompletionFunc {
 	}
 }
 
-// outputs are the values of --output, and of what else means something of its own to
-// a verb.
-var outputs = map[string]map[string]cobra.CompletionFunc{
-	"kubectl-merge":     {"output": mergeOutputs},
-	"explain":           {"output": words("table\tfor a terminal", "json", "yaml")},
-	"files":             {"output": words("yaml\tthe merged text", "diff\twhat the merge changes in DEST"), "original": anyFile, "policy": words(policyWords()...)},
-	"replacements":      {"output": words("yaml\tthe text that comes of it", "diff\twhat changes in INPUT")},
-	"version":           {"output": words("json", "yaml")},
-	"view-last-applied": {"output": words("yaml", "json")},
-	"edit-last-applied": {"output": keptOutputs},
-	"set-last-applied":  {"output": keptOutputs},
-	"disown":            {"output": keptOutputs},
-	"list":              {"output": words("name", "json")},
-	"view":              {"output": words("name", "json")},
+// outputWords are the values of --output: the printers, and kubectl's template languages.
+func outputWords() []cobra.Completion {
+	var out []cobra.Completion
+	for _, p := range printerRows {
+		out = append(out, cobra.CompletionWithDesc(p.name, p.help))
+	}
+	for _, t := range templates {
+		out = append(out, cobra.CompletionWithDesc(t.name+"=", t.help))
+	}
+	return out
 }
 
-var outputWords = []cobra.Completion{
-	"yaml\tthe result",
-	"json\tthe result",
-	"name\ttype and name of each object",
-	"diff\tlive against the result",
-	"patch\twhat is sent, as JSON merge patches",
-	"explain\twho decided each field, and why",
-	"markdown\ta comment for a pull request",
-	"jsonpath=\tfields by a JSONPath template",
-	"go-template=\tby a Go template",
-	"custom-columns=\ta table of fields",
-}
-
-// keptOutputs are for verbs that change the kept configuration alone.
+// keptOutputs are for verbs that change the last-applied configuration alone.
 func keptOutputs(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	fit, directive := mergeOutputs(cmd, args, typed)
 	return slices.DeleteFunc(fit, func(c string) bool {
-		return strings.HasPrefix(c, "explain\t") || strings.HasPrefix(c, "markdown\t")
+		name, _, _ := strings.Cut(c, "\t")
+		p, _ := printerNamed(name)
+		return p.merges
 	}), directive
 }
 
 // mergeOutputs: behind jsonpath= a template follows, and no space.
 func mergeOutputs(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	fit := beginning(outputWords, typed)
+	fit := beginning(outputWords(), typed)
 	directive := cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 	if len(fit) == 1 && strings.Contains(fit[0], "=\t") {
 		directive |= cobra.ShellCompDirectiveNoSpace

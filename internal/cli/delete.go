@@ -23,6 +23,8 @@ type deleteVerb struct {
 	timeout time.Duration
 }
 
+var _ = registerVerb(verb{open: newDelete, args: noArgs})
+
 func newDelete(e *env) *cobra.Command {
 	v := &deleteVerb{membersVerb: membersVerb{env: e}}
 	cmd := &cobra.Command{

@@ -37,6 +37,8 @@ two folders instead. It is to exit with 0 for none, 1 for some, and above for er
 
 Exit code 0: nothing would change; 1: something would; 2: an error; 3: conflicts are left.`
 
+var _ = registerVerb(verb{open: newDiff, args: noArgs})
+
 // newDiff makes the verb.
 //
 // Unlike kubectl: it merges here rather than in a dry run of the server, so that

@@ -26,6 +26,12 @@ type disownVerb struct {
 	fields []merge.Path
 }
 
+var _ = registerVerb(verb{
+	open:  newDisown,
+	args:  func(e *env) cobra.CompletionFunc { return e.unlessFiles(e.disowned, e.localFields) },
+	flags: map[string]cobra.CompletionFunc{"output": keptOutputs},
+})
+
 func newDisown(e *env) *cobra.Command {
 	v := &disownVerb{keeper: keeper{env: e, validate: "ignore"}}
 	cmd := &cobra.Command{

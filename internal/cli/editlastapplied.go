@@ -20,6 +20,12 @@ type editVerb struct {
 	windows bool // line ends
 }
 
+var _ = registerVerb(verb{
+	open:  newEditLastApplied,
+	args:  func(e *env) cobra.CompletionFunc { return e.unlessFiles(e.briefly(e.object), nil) },
+	flags: map[string]cobra.CompletionFunc{"output": keptOutputs},
+})
+
 func newEditLastApplied(e *env) *cobra.Command {
 	v := &editVerb{keeper: keeper{env: e}}
 	cmd := &cobra.Command{

@@ -14,6 +14,11 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
+var _ = registerPrinter(printerRow{
+	name: "explain", help: "who decided each field, and why", report: true, traces: true, merges: true,
+	open: func(v view) (printer, error) { return newExplainPrinter(v, diff.ExplainTable) },
+})
+
 // explainPrinter says of every field who decided it and why.
 type explainPrinter struct {
 	view
@@ -98,6 +103,8 @@ type explainVerb struct {
 	concurrency int
 	prune       pruneFlags
 }
+
+var _ = registerVerb(verb{open: newExplain, args: fieldArgs, flags: map[string]cobra.CompletionFunc{"output": words("table\tfor a terminal", "json", "yaml")}})
 
 func newExplain(e *env) *cobra.Command {
 	v := &explainVerb{env: e}

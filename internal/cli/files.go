@@ -36,6 +36,12 @@ type fileOutput struct {
 	output string
 }
 
+var _ = registerVerb(verb{open: newFiles, args: fileArgs, flags: map[string]cobra.CompletionFunc{
+	"output":   words("yaml\tthe merged text", "diff\twhat the merge changes in DEST"),
+	"original": anyFile,
+	"policy":   words(policyWords()...),
+}})
+
 func newFiles(e *env) *cobra.Command {
 	v := &filesVerb{env: e}
 	cmd := &cobra.Command{
@@ -71,7 +77,7 @@ driver for git: what is no Kubernetes YAML is merged by lines, as git does.`,
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&v.original, "original", "", "file or folder that SOURCE and DEST both come from: merges three ways")
-	flags.StringVar(&v.plan.policy, "policy", "merge3", "who wins where updated and dest disagree: merge3 (updated), diff3 (a conflict where both changed), strict, apply, live")
+	flags.StringVar(&v.plan.policy, "policy", "merge3", "which side wins where updated and dest disagree: "+policies()+"; merge3 takes updated, diff3 leaves a conflict where both changed")
 	flags.StringVar(&v.plan.rules, "rules", "", "FILE with rules that say who wins, and how lists are split, for single fields")
 	flags.StringSliceVar(&v.plan.schemas, "schema", nil, "FILE with CustomResourceDefinitions or an OpenAPI document, for kinds that are not built in")
 	flags.BoolVar(&v.infer, "infer", true, "infer the keys of lists that no schema knows")

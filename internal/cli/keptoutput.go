@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -22,10 +23,16 @@ type keptOutput struct {
 }
 
 func (f *keptOutput) add(flags *pflag.FlagSet) {
-	flags.StringVarP(&f.output, "output", "o", "", "name, yaml, json, patch, diff (of the configuration), jsonpath=…, go-template=…, custom-columns=…")
+	flags.StringVarP(&f.output, "output", "o", "", keptPrinters(" (of the configuration)"))
 	flags.StringVar(&f.template, "template", "", "template text or file for -o go-template and -o go-template-file")
 	flags.BoolVar(&f.managedFields, "show-managed-fields", false, "keep managedFields when printing objects")
 	flags.BoolVar(&f.secrets, "show-secrets", false, "print the values of Secrets")
+}
+
+// keptPrinters lists the printers of these verbs; ofDiff stands behind diff.
+func keptPrinters(ofDiff string) string {
+	names := printerNames(func(p printerRow) bool { return !p.merges })
+	return strings.Replace(names, "diff", "diff"+ofDiff, 1) + ", " + templateNames()
 }
 
 // reports says in the help that reports write nothing, as they do where a dry run is
@@ -44,8 +51,9 @@ func (f *keptOutput) open(ctx context.Context, e *env, mode dryRun) (err error) 
 		}
 	case "diff":
 		return nil
-	case "explain", "markdown":
-		return fmt.Errorf("--output=%s: is for merges: there are name, yaml, json, patch, diff, jsonpath=…, go-template=…, custom-columns=…", f.output)
+	}
+	if p, _ := printerNamed(f.output); p.merges {
+		return fmt.Errorf("--output=%s: is for merges: there are %s", f.output, keptPrinters(""))
 	}
 	f.printer, err = f.outputFlags.printer(ctx, e, mode)
 	return err

@@ -7,6 +7,11 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 )
 
+var _ = registerPrinter(printerRow{
+	name: "markdown", help: "a comment for a pull request", report: true, merges: true,
+	open: func(v view) (printer, error) { return newMarkdownPrinter(v), nil },
+})
+
 // markdownPrinter is a comment for a pull request, on all objects at once.
 type markdownPrinter struct {
 	view

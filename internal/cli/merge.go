@@ -108,7 +108,8 @@ func (v *mergeVerb) run(ctx context.Context, policyGiven bool) error {
 	if err != nil {
 		return err
 	}
-	planner.Trace = printerRows[v.out.output].traces
+	p, _ := printerNamed(v.out.output)
+	planner.Trace = p.traces
 	out, err := v.out.printer(ctx, v.env, mode)
 	if err != nil {
 		return err

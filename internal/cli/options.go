@@ -6,6 +6,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
+var _ = registerVerb(verb{open: newOptions, args: noArgs})
+
 // newOptions lists the flags that every command takes, as kubectl options does. Like
 // there, the help names it below the commands and not among them.
 func newOptions(e *env) *cobra.Command {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -39,6 +40,8 @@ type outputFlags struct {
 
 // printerRow is a row of printerRows.
 type printerRow struct {
+	name string // that -o gives, without what stands behind =
+	help string // what it prints, in a few words
 	open func(view) (printer, error)
 
 	// report: it prints what a run would do, and so the run writes nothing. The
@@ -46,23 +49,67 @@ type printerRow struct {
 	report bool
 	needs  run.Needs // until an object is printed
 	traces bool      // it needs an account of every field
+	merges bool      // it reports a merge: not for a verb that changes last-applied alone
 }
 
-// printerRows are the printers by the name that -o gives, without what stands behind =.
-// To add one is to add a row here.
-var printerRows = map[string]printerRow{
-	"name": {open: func(v view) (printer, error) { return namePrinter{v}, nil }},
-	"yaml": {open: func(v view) (printer, error) { return &streamPrinter{view: v, style: yamlList}, nil }},
-	"json": {open: func(v view) (printer, error) { return &streamPrinter{view: v, style: jsonList}, nil }},
+// printerRows are the values of -o besides kubectl's templates. To add one is to add a file with
+//
+//	var _ = registerPrinter(printerRow{name: "…", help: "…", open: …})
+//
+// Help, completion, errors and exclusions follow from the row.
+var printerRows = []printerRow{
+	{name: "name", help: "type and name of each object", open: func(v view) (printer, error) { return namePrinter{v}, nil }},
+	{name: "yaml", help: "the result", open: func(v view) (printer, error) { return &streamPrinter{view: v, style: yamlList}, nil }},
+	{name: "json", help: "the result", open: func(v view) (printer, error) { return &streamPrinter{view: v, style: jsonList}, nil }},
+	{name: "patch", help: "what is sent, as JSON merge patches", report: true, needs: run.Changes, open: func(v view) (printer, error) { return patchPrinter{v}, nil }},
+	{name: "diff", help: "live against the result", report: true, needs: run.Changes, open: func(v view) (printer, error) { return diffPrinter{v.differ()}, nil }},
+}
 
-	"patch":    {report: true, needs: run.Changes, open: func(v view) (printer, error) { return patchPrinter{v}, nil }},
-	"diff":     {report: true, needs: run.Changes, open: func(v view) (printer, error) { return diffPrinter{v.differ()}, nil }},
-	"explain":  {report: true, traces: true, open: func(v view) (printer, error) { return newExplainPrinter(v, diff.ExplainTable) }},
-	"markdown": {report: true, open: func(v view) (printer, error) { return newMarkdownPrinter(v), nil }},
+// templates are kubectl's template languages; what they take stands behind =.
+var templates = []struct{ name, help string }{
+	{"jsonpath", "fields by a JSONPath template"},
+	{"go-template", "by a Go template"},
+	{"custom-columns", "a table of fields"},
+}
+
+// registerPrinter adds a row to printerRows, when the program starts.
+func registerPrinter(p printerRow) bool {
+	printerRows = append(printerRows, p)
+	return true
+}
+
+// printerNamed is the row of a name; the zero row where there is none.
+func printerNamed(name string) (printerRow, bool) {
+	i := slices.IndexFunc(printerRows, func(p printerRow) bool { return p.name == name })
+	if i < 0 {
+		return printerRow{}, false
+	}
+	return printerRows[i], true
+}
+
+// printerNames are the names of the printerRows that fit.
+func printerNames(fit func(printerRow) bool) string {
+	var names []string
+	for _, p := range printerRows {
+		if fit(p) {
+			names = append(names, p.name)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// templateNames are the template languages as help texts list them.
+func templateNames() string {
+	var names []string
+	for _, t := range templates {
+		names = append(names, t.name+"=…")
+	}
+	return strings.Join(names, ", ")
 }
 
 func (f *outputFlags) add(flags *pflag.FlagSet) {
-	flags.StringVarP(&f.output, "output", "o", "", "name, yaml, json, jsonpath=…, go-template=…, custom-columns=…: print the objects written; patch, diff, explain, markdown: reports, which write nothing")
+	flags.StringVarP(&f.output, "output", "o", "", fmt.Sprintf("%s, %s: print the objects written; %s: reports, which write nothing",
+		printerNames(func(p printerRow) bool { return !p.report }), templateNames(), printerNames(func(p printerRow) bool { return p.report })))
 	flags.StringVar(&f.template, "template", "", "template text or file for -o go-template and -o go-template-file")
 	flags.BoolVar(&f.managedFields, "show-managed-fields", false, "keep managedFields when printing objects")
 	flags.BoolVar(&f.secrets, "show-secrets", false, "print the values of Secrets")
@@ -83,7 +130,7 @@ func (f *outputFlags) printer(ctx context.Context, e *env, mode dryRun) (printer
 		}
 		return &dryPrinter{view: v}, nil
 	}
-	if p, ok := printerRows[f.output]; ok {
+	if p, ok := printerNamed(f.output); ok {
 		return p.open(v)
 	}
 	return templated(ctx, v)
@@ -95,8 +142,9 @@ func (f *outputFlags) printer(ctx context.Context, e *env, mode dryRun) (printer
 // shows a change in a pull request must not deploy it for want of --dry-run.
 func (f *outputFlags) mode(asked dryRunFlag) (dryRun, error) {
 	mode, err := parseDryRun(asked.text)
+	p, _ := printerNamed(f.output)
 	switch {
-	case err != nil || mode != dryNone || !printerRows[f.output].report:
+	case err != nil || mode != dryNone || !p.report:
 		return mode, err
 	case asked.given:
 		return mode, fmt.Errorf("-o %s: is a report, which never writes, and --dry-run=none asks for a write: leave out --dry-run to see the report, as with kubectl merge diff, or -o %s to write", f.output, f.output)
@@ -110,13 +158,14 @@ func (f *outputFlags) needs(mode dryRun) run.Needs {
 	case mode == dryNone && f.template == "" && (f.output == "" || f.output == "name"):
 		return run.Outcomes
 	}
-	return printerRows[f.output].needs
+	p, _ := printerNamed(f.output)
+	return p.needs
 }
 
 // oneByOne: each object is printed when its turn comes, and not needed any more. A
 // template may ask for any of them at any time.
 func (f *outputFlags) oneByOne() bool {
-	_, known := printerRows[f.output]
+	_, known := printerNamed(f.output)
 	return f.template == "" && (known || f.output == "")
 }
 

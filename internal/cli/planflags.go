@@ -38,7 +38,7 @@ type planFlags struct {
 
 func (f *planFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.original, "original", "auto", "where what was applied last is found: auto, annotation, managed-fields, none, or a FILE")
-	flags.StringVar(&f.policy, "policy", "apply", "who wins where local and live disagree: apply, merge3, diff3, strict, live, ask (on the terminal, one by one)")
+	flags.StringVar(&f.policy, "policy", "apply", "which side wins where local and live disagree: "+policies()+", ask (on the terminal, one by one)")
 	flags.StringVar(&f.rules, "rules", "", "FILE with rules that say who wins, and how lists are split, for single fields")
 	flags.StringVar(&f.saveRules, "save-rules", "", "FILE that the answers to --policy=ask are appended to, as rules; without it you are asked")
 	flags.StringSliceVar(&f.schemas, "schema", nil, "FILE with CustomResourceDefinitions or an OpenAPI document, for kinds that nobody else knows")
@@ -89,6 +89,15 @@ func (f *planFlags) planner(ctx context.Context, policyGiven bool) (*apply.Plann
 		p.Rules = &apply.UserRules{File: f.rules, Rules: rules, Values: f.secret}
 	}
 	return p, nil
+}
+
+// policies lists the policies.
+func policies() string {
+	var names []string
+	for _, p := range merge.Policies {
+		names = append(names, p.Name)
+	}
+	return strings.Join(names, ", ")
 }
 
 // strategies lists the strategies with what each does.

@@ -22,6 +22,8 @@ type replacementsVerb struct {
 	fileOutput
 }
 
+var _ = registerVerb(verb{open: newReplacements, args: fileArgs, flags: map[string]cobra.CompletionFunc{"output": words("yaml\tthe resulting text", "diff\twhat changes in INPUT")}})
+
 func newReplacements(e *env) *cobra.Command {
 	v := &replacementsVerb{env: e}
 	cmd := &cobra.Command{

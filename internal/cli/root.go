@@ -21,22 +21,42 @@ type env struct {
 	json     bool      // what is on stderr is for programs: --notes=json
 }
 
-// verbs are the sub-commands. To add one is to add a file and a row.
-var verbs = []func(*env) *cobra.Command{
-	newDiff,
-	newExplain,
-	newWait,
-	newViewLastApplied,
-	newEditLastApplied,
-	newSetLastApplied,
-	newDisown,
-	newApplyset,
-	newDelete,
-	newFiles,
-	newReplacements,
-	newOptions,
-	newVersion,
-	newCompletion,
+// verb is a row of verbs. The command has the verb's name, help, examples and flags, which
+// the reference and the man pages are written from.
+type verb struct {
+	open func(*env) *cobra.Command
+	args completer // of its arguments
+
+	// flags completes the values of flags that mean something of their own to the verb.
+	flags map[string]cobra.CompletionFunc
+
+	below []verb // verbs of the verb
+}
+
+// add opens a verb, and those below it, as commands of parent.
+func (e *env) add(parent *cobra.Command, v verb) {
+	cmd := v.open(e)
+	parent.AddCommand(cmd)
+	e.complete(cmd, v)
+	for _, below := range v.below {
+		e.add(cmd, below)
+	}
+}
+
+// completer makes the completion of a verb's arguments.
+type completer func(*env) cobra.CompletionFunc
+
+// verbs are the sub-commands. To add one is to add a file with
+//
+//	var _ = registerVerb(verb{open: newVerb, args: …})
+//
+// Help, completion, reference and man page follow from the row.
+var verbs []verb
+
+// registerVerb adds a row to verbs, when the program starts.
+func registerVerb(v verb) bool {
+	verbs = append(verbs, v)
+	return true
 }
 
 func newRoot(e *env) *cobra.Command {
@@ -56,11 +76,11 @@ func newRoot(e *env) *cobra.Command {
 	}
 	root.SetFlagErrorFunc(flagError)
 	root.SetUsageTemplate(usage)
-	root.SuggestionsMinimumDistance = 2
-	for _, verb := range verbs {
-		root.AddCommand(verb(e))
+	root.SuggestionsMinimumDistance = 3
+	e.complete(root, verb{args: noArgs, flags: map[string]cobra.CompletionFunc{"output": mergeOutputs}})
+	for _, v := range verbs {
+		e.add(root, v)
 	}
-	e.complete(root)
 	return root
 }
 

@@ -22,6 +22,8 @@ type setVerb struct {
 	create bool
 }
 
+var _ = registerVerb(verb{open: newSetLastApplied, args: noArgs, flags: map[string]cobra.CompletionFunc{"output": keptOutputs}})
+
 func newSetLastApplied(e *env) *cobra.Command {
 	v := &setVerb{keeper: keeper{env: e}}
 	cmd := &cobra.Command{

@@ -68,7 +68,7 @@ func templatePrinter(ctx context.Context, v view) (printers.ResourcePrinter, err
 	}
 	p, err := flags.ToPrinter(output)
 	if genericclioptions.IsNoCompatiblePrinterError(err) {
-		return nil, fmt.Errorf("--output=%s: there are name, yaml, json, patch, diff, explain, markdown, jsonpath, jsonpath-as-json, jsonpath-file, go-template, go-template-file, custom-columns, custom-columns-file", v.output)
+		return nil, fmt.Errorf("--output=%s: there are %s, jsonpath, jsonpath-as-json, jsonpath-file, go-template, go-template-file, custom-columns, custom-columns-file", v.output, printerNames(func(printerRow) bool { return true }))
 	}
 	return p, err
 }

@@ -29,6 +29,8 @@ type versionInfo struct {
 	Platform  string `json:"platform"`
 }
 
+var _ = registerVerb(verb{open: newVersion, args: noArgs, flags: map[string]cobra.CompletionFunc{"output": words("json", "yaml")}})
+
 func newVersion(e *env) *cobra.Command {
 	var output string
 	cmd := &cobra.Command{

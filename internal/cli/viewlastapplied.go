@@ -25,6 +25,12 @@ type viewVerb struct {
 	printed int
 }
 
+var _ = registerVerb(verb{
+	open:  newViewLastApplied,
+	args:  func(e *env) cobra.CompletionFunc { return e.unlessFiles(e.briefly(e.typeOrName), nil) },
+	flags: map[string]cobra.CompletionFunc{"output": words("yaml", "json")},
+})
+
 func newViewLastApplied(e *env) *cobra.Command {
 	v := &viewVerb{keeper: keeper{env: e, validate: "ignore"}}
 	cmd := &cobra.Command{

@@ -41,6 +41,8 @@ const waitExample = `  # After a merge, until everything runs
   # At most five minutes, with the end of the log of a container that crashes
   kubectl merge wait -f web.yaml --timeout=5m --logs`
 
+var _ = registerVerb(verb{open: newWait, args: noArgs})
+
 // newWait makes the verb.
 //
 // Unlike kubectl: which waits for a condition that the user has to know.

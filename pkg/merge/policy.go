@@ -55,14 +55,27 @@ type Rule struct {
 	Firm bool
 }
 
-// Policies are the built-in policies by name, in the order they are told. ask is
-// none of them: it is strict, with the user's answers as rules.
+// Policies are the built-in policies, the default first. ask is none of them: it is strict,
+// with the user's answers as rules. To add a policy is to add a file with
+//
+//	var _ = register(Policy{Name: "…", …})
+//
+// Help, completion and errors follow from the row.
 var Policies = []Policy{
 	{Name: "apply", Drift: TakeLocal, Both: TakeLocal, Dropped: TakeLocal},
-	{Name: "merge3", Drift: TakeLive, Both: TakeLocal, Dropped: TakeLocal, ClearNulls: true},
-	{Name: "diff3", Drift: TakeLive, Both: LeaveConflict, Dropped: LeaveConflict},
-	{Name: "strict", Drift: LeaveConflict, Both: LeaveConflict, Dropped: LeaveConflict},
-	{Name: "live", Drift: TakeLive, Both: TakeLive, Dropped: TakeLive},
+}
+
+var (
+	_ = register(Policy{Name: "merge3", Drift: TakeLive, Both: TakeLocal, Dropped: TakeLocal, ClearNulls: true})
+	_ = register(Policy{Name: "diff3", Drift: TakeLive, Both: LeaveConflict, Dropped: LeaveConflict})
+	_ = register(Policy{Name: "strict", Drift: LeaveConflict, Both: LeaveConflict, Dropped: LeaveConflict})
+	_ = register(Policy{Name: "live", Drift: TakeLive, Both: TakeLive, Dropped: TakeLive})
+)
+
+// register adds a row to Policies, when the program starts.
+func register(p Policy) bool {
+	Policies = append(Policies, p)
+	return true
 }
 
 // PolicyNamed returns the built-in policy of that name; the error lists the

@@ -11,6 +11,11 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
+var (
+	_ = register(Strategy{Name: "strategic", Help: "the result of kubectl apply", NeedsStruct: true, merged: strategic})
+	_ = register(Strategy{Name: "json", Help: "RFC 7386 three ways, lists whole, as kubectl apply merges custom resources", merged: threeWayJSON})
+)
+
 // threeWayJSON is RFC 7386 three ways, as kubectl apply merges custom resources: maps
 // key by key, everything else whole, and what original had and local has not is removed
 // with all that is in it (k8s.io/apimachinery/pkg/util/jsonmergepatch).

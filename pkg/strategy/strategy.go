@@ -72,12 +72,21 @@ type Strategy struct {
 	merged func(Input) (any, error)
 }
 
-// Strategies are all strategies, the default first. To add one is to add a row.
+// Strategies are all strategies, the default first. To add one is to add a file with
+//
+//	var _ = register(Strategy{Name: "…", Help: "…", merged: …})
+//
+// Help, completion and errors follow from the row.
 var Strategies = []Strategy{
 	{Name: "auto", Help: "by the type of each field", plan: auto},
-	{Name: "strategic", Help: "the result of kubectl apply", NeedsStruct: true, merged: strategic},
-	{Name: "json", Help: "RFC 7386 three ways, lists whole, as kubectl apply merges custom resources", merged: threeWayJSON},
-	{Name: "associative", Help: "kustomize's rules, list keys inferred", plan: associative},
+}
+
+var _ = register(Strategy{Name: "associative", Help: "kustomize's rules, list keys inferred", plan: associative})
+
+// register adds a row to Strategies, when the program starts.
+func register(s Strategy) bool {
+	Strategies = append(Strategies, s)
+	return true
 }
 
 // Named is the strategy of that name, "" being the default; the error lists the names.
