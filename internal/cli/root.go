@@ -76,7 +76,7 @@ func newRoot(e *env) *cobra.Command {
 	}
 	root.SetFlagErrorFunc(flagError)
 	root.SetUsageTemplate(usage)
-	root.SuggestionsMinimumDistance = 3
+	root.SuggestionsMinimumDistance = 2
 	e.complete(root, verb{args: noArgs, flags: map[string]cobra.CompletionFunc{"output": mergeOutputs}})
 	for _, v := range verbs {
 		e.add(root, v)
