@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"os/signal"
 	"syscall"
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/klog/v2"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/source"
 )
 
 // The exit codes. diff has 1 for differences and failed for errors.
@@ -34,6 +37,9 @@ func Main(ctx context.Context, args []string, streams genericiooptions.IOStreams
 	errs := &stderr{to: streams.ErrOut}
 	streams.ErrOut = errs
 	logTo(errs)
+	if _, bounded := http.DefaultTransport.(source.Downloads); !bounded { // kustomize's client has no other
+		http.DefaultTransport = source.Downloads{RoundTripper: http.DefaultTransport}
+	}
 	defer klog.Flush()
 	e := &env{IOStreams: streams}
 	root := newRoot(e)

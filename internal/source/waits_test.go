@@ -3,6 +3,7 @@ package source
 import (
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -101,5 +102,28 @@ func TestReadNamed(t *testing.T) {
 	defer cancel()
 	if _, err := ReadNamed(ctx, name); err == nil || !strings.HasSuffix(err.Error(), "reading it was interrupted") {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestDownloads: an answer without end is read up to the bound, and fails there.
+func TestDownloads(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		block := make([]byte, 1<<20)
+		for r.Context().Err() == nil {
+			if _, err := w.Write(block); err != nil {
+				return
+			}
+		}
+	}))
+	defer s.Close()
+	client := http.Client{Transport: Downloads{http.DefaultTransport}}
+	resp, err := client.Get(s.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	n, err := io.Copy(io.Discard, resp.Body)
+	if n != maxInput+1 || err == nil || !strings.HasSuffix(err.Error(), "is larger than 256 MiB") {
+		t.Errorf("%d bytes, then %v", n, err)
 	}
 }

@@ -1,0 +1,38 @@
+package source
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+)
+
+// Downloads is a RoundTripper whose answers have a largest size, that of all inputs. It is
+// for what reads an answer to its end and cannot be told a bound: kustomize's own client.
+type Downloads struct{ http.RoundTripper }
+
+// RoundTrip sends the request; reading the answer's body fails where it is too large.
+func (d Downloads) RoundTrip(r *http.Request) (*http.Response, error) {
+	resp, err := d.RoundTripper.RoundTrip(r)
+	if err == nil && resp.StatusCode != http.StatusSwitchingProtocols {
+		// One byte more than ReadAll takes, which has words of its own.
+		resp.Body = &download{ReadCloser: resp.Body, left: maxInput + 1, from: r.URL.Host}
+	}
+	return resp, err
+}
+
+// download is the body of an answer.
+type download struct {
+	io.ReadCloser
+	left int64
+	from string
+}
+
+// Read reads on, up to the bound.
+func (d *download) Read(b []byte) (int, error) {
+	if d.left <= 0 {
+		return 0, fmt.Errorf("the answer of %s is larger than %d MiB", d.from, maxInput>>20)
+	}
+	n, err := d.ReadCloser.Read(b[:min(int64(len(b)), d.left)])
+	d.left -= int64(n)
+	return n, err
+}
