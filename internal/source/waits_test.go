@@ -72,6 +72,14 @@ func TestKustomizationBounded(t *testing.T) {
 	if _, err := Read(t.Context(), Inputs{Kustomize: dir}); err == nil || !strings.Contains(err.Error(), "is too large: aliases") {
 		t.Errorf("aliases of aliases: %v", err)
 	}
+	hanging := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
+	defer hanging.CloseClientConnections()
+	if err := os.WriteFile(filepath.Join(dir, "kustomization.yaml"), []byte("resources: ["+hanging.URL+"/x.yaml]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Read(t.Context(), Inputs{Kustomize: dir, Timeout: 50 * time.Millisecond}); err == nil || !strings.Contains(err.Error(), "is not built after 250ms") {
+		t.Errorf("a remote base that hangs: %v", err)
+	}
 	if _, err := os.Stat("/dev/zero"); err != nil {
 		return
 	}

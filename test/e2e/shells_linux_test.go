@@ -39,8 +39,15 @@ var completingShells = []completing{
 	{"bash", []string{"--norc", "--noprofile", "-i"}, bashSetUp},
 	{"zsh", []string{"-f", "-i"}, "PS1='ready> '; unsetopt zle_bracketed_paste 2>/dev/null; autoload -U compinit; compinit -u -D\n" +
 		"source <(kubectl-merge completion zsh); source <($KUBECTL completion zsh)\n"},
-	{"fish", []string{"--no-config", "-i"}, "function fish_prompt; echo 'ready> '; end; kubectl-merge completion fish | source; $KUBECTL completion fish | source\n"},
+	{"fish", []string{"--no-config", "-i"}, fishSetUp + "$KUBECTL completion fish | source\n"},
+	{"fish, quoting", []string{"--no-config", "-i"}, fishSetUp + "$KUBECTL completion fish | " + quotingFish + " | source\n"},
 }
+
+const fishSetUp = "function fish_prompt; echo 'ready> '; end; kubectl-merge completion fish | source; "
+
+// quotingFish has kubectl's own script for fish quote what it evaluates; SECURITY.md
+// has it for users.
+const quotingFish = "string replace 'set -l args (commandline -opc)' 'set -l args (string escape -- (commandline -opc))'"
 
 // What a shell would obey, wherever somebody else may have written it.
 var obeyed = []string{"$(touch pwned-%s)", "`touch pwned-%s`", ";touch pwned-%s;", "|touch pwned-%s|", "(touch pwned-%s)", "&touch pwned-%s&", "x\ntouch pwned-%s\n"}
@@ -114,15 +121,19 @@ func hostileLines() []string {
 // is everywhere; what else is on PATH is played too (.ci/run installs it).
 func TestCompletionObeysNothing(t *testing.T) {
 	s := server.need(t)
+	if !strings.Contains(docs(t, "../SECURITY.md"), quotingFish) {
+		t.Error("SECURITY.md does not have the line for fish that is played here")
+	}
 	for _, shell := range completingShells {
-		path, err := exec.LookPath(shell.name)
+		name, _, _ := strings.Cut(shell.name, ",")
+		path, err := exec.LookPath(name)
 		if err != nil {
 			t.Logf("%s is not installed, and was not played", shell.name)
 			continue
 		}
 		t.Run(shell.name, func(t *testing.T) {
 			t.Parallel()
-			u := s.user(t, "complete-"+shell.name)
+			u := s.user(t, "complete-"+name)
 			u.home = t.TempDir()
 			hostileFiles(t, u)
 			hostileObjects(t, u)
