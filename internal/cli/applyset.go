@@ -72,7 +72,7 @@ func (v *membersVerb) open(ctx context.Context, name string) (*prune.Set, error)
 	v.name = name
 	s, err := v.read(ctx, v.env, api)
 	if s != nil {
-		s.Note = (&teller{w: v.ErrOut, quiet: v.quiet}).set()
+		s.Note = (&reporter{w: v.ErrOut, quiet: v.quiet}).set()
 	}
 	return s, err
 }

@@ -48,7 +48,7 @@ func (e *env) ask(ctx context.Context, s *session, r askRequest) error {
 	t := e.terminal(r.inputs.stdin() || r.plan.replace.stdin())
 	if t == nil {
 		const text = "there is no terminal to ask on; conflicts are left to you, as with --policy=strict"
-		return e.remark(diff.Note{Object: "--policy=ask", Kind: noteProblem, Text: text}, "note: --policy=ask: "+text)
+		return e.remark(diff.Note{Object: "--policy=ask", Kind: noteProblem, Message: text}, "note: --policy=ask: "+text)
 	}
 	defer t.close()
 	a := &asker{terminal: t, secrets: r.secrets}
@@ -69,7 +69,7 @@ func (a *asker) item(ctx context.Context, p *run.Plan, item *run.Item) error {
 	asked := map[string]bool{}
 	for len(item.Planned.Conflicts) > 0 {
 		before := len(asked)
-		notes := diff.Conflicts(tell(item.Planned, a.secrets))
+		notes := diff.Conflicts(reportOf(item.Planned, a.secrets))
 		for i, n := range notes {
 			if asked[n.Path.String()] {
 				continue

@@ -105,7 +105,7 @@ func (v *diffVerb) run(ctx context.Context, policyGiven bool, mode dryRun) (diff
 	if err != nil {
 		return false, err
 	}
-	notes, err := v.told.teller(v.env, v.out, mode)
+	notes, err := v.told.reporter(v.env, v.out, mode)
 	if err != nil {
 		return false, err
 	}

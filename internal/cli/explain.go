@@ -44,25 +44,25 @@ func (f *explainPrinter) object(item *run.Item) error {
 	if item.Surplus != nil {
 		return f.surplus(item)
 	}
-	told := tell(item.Result.Planned, f.secrets)
+	report := reportOf(item.Result.Planned, f.secrets)
 	f.shown++
 	if len(f.paths) == 0 {
-		return f.out.Write(diff.Explain(told))
+		return f.out.Write(diff.Explain(report))
 	}
 	var found []merge.Path
 	for i := range f.paths {
 		field := &f.paths[i]
-		if len(diff.Explain(told, field.Path).Fields) > 0 {
+		if len(diff.Explain(report, field.Path).Fields) > 0 {
 			field.found = true
 			found = append(found, field.Path)
-		} else if near := schema.Nearest(item.Result.Planned.Type, field.Path, told.Local, told.Live, told.Plan.Result); field.near == "" && near != nil {
+		} else if near := schema.Nearest(item.Result.Planned.Type, field.Path, report.Local, report.Live, report.Plan.Result); field.near == "" && near != nil {
 			field.near = "; did you mean " + near.String() + "?"
 		}
 	}
 	if len(found) == 0 {
 		return nil
 	}
-	return f.out.Write(diff.Explain(told, found...))
+	return f.out.Write(diff.Explain(report, found...))
 }
 
 // surplus says why an object that no input has is deleted, or kept.
@@ -161,7 +161,7 @@ func (v *explainVerb) run(ctx context.Context, policyGiven bool, fields []string
 		return err
 	}
 	planner.Trace = true
-	notes, err := v.told.teller(v.env, v.out, dryClient)
+	notes, err := v.told.reporter(v.env, v.out, dryClient)
 	if err != nil {
 		return err
 	}

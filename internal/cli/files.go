@@ -102,7 +102,7 @@ func (o *fileOutput) add(cmd *cobra.Command, what string) {
 }
 
 func (v *filesVerb) run(ctx context.Context, source, dest string, policyGiven bool) error {
-	notes, err := v.told.teller(v.env, outputFlags{secrets: v.secrets}, dryNone)
+	notes, err := v.told.reporter(v.env, outputFlags{secrets: v.secrets}, dryNone)
 	if err != nil {
 		return err
 	}
@@ -205,7 +205,7 @@ func (v *filesVerb) read(ctx context.Context, job *filemerge.Job, source, dest s
 }
 
 // deliver writes or prints what came out, and tells what was settled.
-func (v *filesVerb) deliver(notes *teller, job filemerge.Job, out *filemerge.Outcome, driver bool) error {
+func (v *filesVerb) deliver(notes *reporter, job filemerge.Job, out *filemerge.Outcome, driver bool) error {
 	if err := v.fileOutput.deliver(v.Out, job.Dest, out.Files, delivery{hides: filemerge.Hiding{ShowSecrets: v.secrets, Rules: job.Rules}, quiet: driver}); err != nil {
 		return err
 	}
@@ -280,7 +280,7 @@ func sayWritten(w io.Writer, dest *filemerge.Set, changed []filemerge.Changed) e
 
 // asText is the way out of a merge driver: git would take our side as it is where a
 // driver fails, so what cannot be merged as YAML is merged by lines.
-func (v *filesVerb) asText(ctx context.Context, notes *teller, source, dest string, why error) error {
+func (v *filesVerb) asText(ctx context.Context, notes *reporter, source, dest string, why error) error {
 	conflicts, err := filemerge.TextMerge(ctx, filemerge.Paths{Original: v.original, Updated: source, Dest: dest})
 	if err != nil {
 		return errors.Join(why, err)
@@ -292,7 +292,7 @@ func (v *filesVerb) asText(ctx context.Context, notes *teller, source, dest stri
 			name = v.path
 			called = strings.NewReplacer(dest, name, source, name+" (updated)", v.original, name+" (original)")
 		}
-		notes.note("note", diff.Note{Object: name, Kind: noteProblem, Text: "merged by lines, as git does: " + called.Replace(oneLine(why.Error()))})
+		notes.note("note", diff.Note{Object: name, Kind: noteProblem, Message: "merged by lines, as git does: " + called.Replace(oneLine(why.Error()))})
 	}
 	if conflicts {
 		return &exit{Code: conflicted}

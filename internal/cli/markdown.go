@@ -23,12 +23,12 @@ func newMarkdownPrinter(v view) *markdownPrinter {
 }
 
 func (f *markdownPrinter) object(item *run.Item) error {
-	told := tell(item.Result.Planned, false)
-	told.Preview = f.mode != dryNone
+	report := reportOf(item.Result.Planned, false)
+	report.Preview = f.mode != dryNone
 	return f.comment.Add(diff.Section{
-		Told: told,
-		Doc:  f.doc(item),
-		Word: string(item.Result.Outcome),
+		Report:  report,
+		Doc:     f.doc(item),
+		Outcome: string(item.Result.Outcome),
 	})
 }
 

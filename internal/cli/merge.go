@@ -114,7 +114,7 @@ func (v *mergeVerb) run(ctx context.Context, policyGiven bool) error {
 	if err != nil {
 		return err
 	}
-	notes, err := v.told.teller(v.env, v.out, mode)
+	notes, err := v.told.reporter(v.env, v.out, mode)
 	if err != nil {
 		return err
 	}
@@ -178,7 +178,7 @@ func (s *session) finish(ctx context.Context, mode dryRun, t *told) {
 // told prints items as they get through.
 type told struct {
 	out   printer
-	notes *teller
+	notes *reporter
 	mode  dryRun
 	errs  []error
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// noteFlags say what is told on stderr.
+// noteFlags say what is reported on stderr.
 type noteFlags struct {
 	quiet bool
 	notes string
@@ -30,9 +30,9 @@ func (f *noteFlags) add(flags *pflag.FlagSet) {
 // mostNotes is how many notes one object gets; the rest is counted.
 const mostNotes = 10
 
-// teller reports what happens beside the outcome: what was overwritten, removed,
+// reporter prints what happens beside the outcome: what was overwritten, removed,
 // ignored, and what is left to the user.
-type teller struct {
+type reporter struct {
 	w       io.Writer
 	quiet   bool
 	json    bool
@@ -43,15 +43,15 @@ type teller struct {
 	still   int             // objects of which something is still undecided
 }
 
-// teller is what prints the notes of a run; mode says whether anything is written.
-func (f *noteFlags) teller(e *env, out outputFlags, mode dryRun) (*teller, error) {
+// reporter is what prints the notes of a run; mode says whether anything is written.
+func (f *noteFlags) reporter(e *env, out outputFlags, mode dryRun) (*reporter, error) {
 	if f.notes != "text" && f.notes != "json" {
 		return nil, fmt.Errorf("--notes=%s: must be text or json", f.notes)
 	}
 	if f.notes == "json" && !klog.V(1).Enabled() {
 		hush() // whoever reads the lines reads JSON, and errors are reported as such
 	}
-	return &teller{
+	return &reporter{
 		w: e.ErrOut, quiet: f.quiet, json: f.notes == "json", secrets: out.secrets, preview: mode != dryNone,
 		files: map[string]bool{}, ways: map[string]bool{},
 	}, nil
@@ -65,23 +65,23 @@ const noteProblem diff.NoteKind = "problem"
 // deleted either.
 const noteKept diff.NoteKind = "kept"
 
-// item tells an item's notes.
-func (t *teller) item(item *run.Item) {
+// item reports an item's notes.
+func (t *reporter) item(item *run.Item) {
 	if t.quiet {
 		return
 	}
 	p := item.Result.Planned
 	t.problems(item)
-	told := tell(p, t.secrets)
-	told.Preview, told.Restored = t.preview, item.Result.Restored
+	report := reportOf(p, t.secrets)
+	report.Preview, report.Restored = t.preview, item.Result.Restored
 	if item.Result.Outcome == write.Unsettled { // nothing of it happens
-		told.Plan, told.Adoptable = merge.Plan{}, nil
+		report.Plan, report.Adoptable = merge.Plan{}, nil
 	}
 	if t.files[item.Object.Origin.File] {
-		told.Ignored = nil
+		report.Ignored = nil
 	}
-	t.files[item.Object.Origin.File] = t.files[item.Object.Origin.File] || len(told.Ignored) > 0
-	notes := diff.Notes(told)
+	t.files[item.Object.Origin.File] = t.files[item.Object.Origin.File] || len(report.Ignored) > 0
+	notes := diff.Notes(report)
 	if p.Action == apply.Nothing && item.Result.Outcome == write.Unchanged { // nothing is sent, so nothing is lost
 		notes = slices.DeleteFunc(notes, diff.Note.Lost)
 	}
@@ -89,7 +89,7 @@ func (t *teller) item(item *run.Item) {
 }
 
 // brief prints notes, for people no more than they read.
-func (t *teller) brief(word string, notes []diff.Note) {
+func (t *reporter) brief(word string, notes []diff.Note) {
 	if !t.json {
 		notes = diff.Brief(notes, mostNotes, t.preview)
 	}
@@ -99,7 +99,7 @@ func (t *teller) brief(word string, notes []diff.Note) {
 }
 
 // missing reports namespaces for the lack of which a merge would be refused.
-func (t *teller) missing(namespaces []run.MissingNamespace) {
+func (t *reporter) missing(namespaces []run.MissingNamespace) {
 	if t.quiet {
 		return
 	}
@@ -108,39 +108,39 @@ func (t *teller) missing(namespaces []run.MissingNamespace) {
 		if n.Objects == 1 {
 			many = "1 object"
 		}
-		t.note("note", diff.Note{Object: n.String(), Kind: noteProblem, Text: "not found: " + many + " would be created in it: create it first, or add it to the input"})
+		t.note("note", diff.Note{Object: n.String(), Kind: noteProblem, Message: "not found: " + many + " would be created in it: create it first, or add it to the input"})
 	}
 }
 
 // kept reports an object that no input has, and that is not deleted.
-func (t *teller) kept(item *run.Item) {
-	t.note("note", diff.Note{Object: item.Target.String(), Kind: noteKept, Text: "kept: " + oneLine(item.Reason())})
+func (t *reporter) kept(item *run.Item) {
+	t.note("note", diff.Note{Object: item.Target.String(), Kind: noteKept, Message: "kept: " + oneLine(item.Reason())})
 }
 
-// problems tells what was found on the way, not what is done.
-func (t *teller) problems(item *run.Item) {
+// problems reports what was found on the way, not what is done.
+func (t *reporter) problems(item *run.Item) {
 	if t.quiet {
 		return
 	}
 	p := item.Result.Planned
 	for _, text := range append(p.Problems[:len(p.Problems):len(p.Problems)], item.Result.Notes...) {
-		t.note("note", diff.Note{Object: item.Target.String(), Kind: noteProblem, Text: oneLine(text)})
+		t.note("note", diff.Note{Object: item.Target.String(), Kind: noteProblem, Message: oneLine(text)})
 	}
 }
 
 // unused reports the user's rules that had nothing to decide in the run.
-func (t *teller) unused(rules *apply.UserRules) {
+func (t *reporter) unused(rules *apply.UserRules) {
 	if t.quiet {
 		return
 	}
 	for _, r := range rules.Unused() {
-		t.note("note", diff.Note{Object: "--rules " + rules.File, Kind: noteProblem, Text: oneLine(r.Where()) + ": matched nothing in this run"})
+		t.note("note", diff.Note{Object: "--rules " + rules.File, Kind: noteProblem, Message: oneLine(r.Where()) + ": matched nothing in this run"})
 	}
 }
 
-// tell is a plan as pkg/diff tells of it.
-func tell(p apply.Planned, secrets bool) diff.Told {
-	told := diff.Told{
+// reportOf is a plan as pkg/diff reports it.
+func reportOf(p apply.Planned, secrets bool) diff.Report {
+	report := diff.Report{
 		Object:      p.Name,
 		Namespace:   p.Namespace(),
 		Local:       p.Value,
@@ -149,14 +149,14 @@ func tell(p apply.Planned, secrets bool) diff.Told {
 		Uncompared:  p.Uncompared,
 		Defaulted:   p.Defaulted,
 		Adoptable:   p.Adoptable,
-		FromOwners:  p.FromOwners,
 		ShowSecrets: secrets,
 		Sensitive:   p.Sensitive,
+		Voice:       diff.Voice{FromOwners: p.FromOwners},
 	}
 	if p.Live != nil {
-		told.Live = p.Live
+		report.Live = p.Live
 	}
-	return told
+	return report
 }
 
 // mostStill is of how many objects a run repeats what is still undecided; a preview does
@@ -164,7 +164,7 @@ func tell(p apply.Planned, secrets bool) diff.Told {
 const mostStill = 3
 
 // repeats: enough has been printed of what former runs have printed, too.
-func (t *teller) repeats(n diff.Note) bool {
+func (t *reporter) repeats(n diff.Note) bool {
 	if t.json || t.preview || n.Kind != diff.NoteUndecided || n.Path != nil {
 		return false
 	}
@@ -175,18 +175,19 @@ func (t *teller) repeats(n diff.Note) bool {
 	return t.still > mostStill
 }
 
-func (t *teller) note(word string, n diff.Note) {
+func (t *reporter) note(word string, n diff.Note) {
 	if t.repeats(n) {
 		return
 	}
 	if !t.json {
+		ways := n.Ways()
 		if n.Kind == diff.NoteUndecided || n.Kind == diff.NoteMore { // one way out for all, printed once
-			n.Ways = slices.DeleteFunc(slices.Clone(n.Ways), func(way string) bool { return t.ways[way] })
-			for _, way := range n.Ways {
+			ways = slices.DeleteFunc(ways, func(way string) bool { return t.ways[way] })
+			for _, way := range ways {
 				t.ways[way] = true
 			}
 		}
-		fmt.Fprintf(t.w, "%s: %s\n", word, n)
+		fmt.Fprintf(t.w, "%s: %s\n", word, n.With(ways))
 		return
 	}
 	if text, err := json.Marshal(n); err == nil {
@@ -194,11 +195,11 @@ func (t *teller) note(word string, n diff.Note) {
 	}
 }
 
-// conflicts tells what is left to the user, and says how many objects wait for it.
-func (t *teller) conflicts(items []*run.Item) int {
+// conflicts reports what is left to the user, and counts the objects that wait for it.
+func (t *reporter) conflicts(items []*run.Item) int {
 	objects := 0
 	for _, item := range items {
-		notes := diff.Conflicts(tell(item.Result.Planned, t.secrets))
+		notes := diff.Conflicts(reportOf(item.Result.Planned, t.secrets))
 		if len(notes) > 0 {
 			objects++
 		}

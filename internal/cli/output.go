@@ -232,7 +232,7 @@ func (f *dryPrinter) object(item *run.Item) error {
 		return err
 	}
 	name, became := oneLine(item.Target.String()), f.became(item)
-	return f.remark(diff.Note{Object: name, Kind: noteOutcome, Text: became}, name+" "+became)
+	return f.remark(diff.Note{Object: name, Kind: noteOutcome, Message: became}, name+" "+became)
 }
 
 func (f *dryPrinter) close(context.Context) error { return nil }
@@ -265,7 +265,7 @@ func (v view) disclose(item *run.Item) {
 	if redact.IsSecretKind(item.Target.Group, item.Target.Kind) && !v.secrets {
 		printer, _, _ := strings.Cut(v.output, "=")
 		name, text := oneLine(item.Target.String()), "-o "+printer+" prints its values"
-		_ = v.remark(diff.Note{Object: name, Kind: noteShown, Text: text}, "note: "+name+": "+text) // what is on stdout counts
+		_ = v.remark(diff.Note{Object: name, Kind: noteShown, Message: text}, "note: "+name+": "+text) // what is on stdout counts
 	}
 }
 

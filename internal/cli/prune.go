@@ -114,7 +114,7 @@ func (f *pruneFlags) allowed() ([]applyset.GroupKind, error) {
 type noteFunc func(about, text string)
 
 // set is where notes about a set go.
-func (t *teller) set() noteFunc {
+func (t *reporter) set() noteFunc {
 	var mu sync.Mutex
 	return func(about, text string) {
 		if t.quiet {
@@ -122,7 +122,7 @@ func (t *teller) set() noteFunc {
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		t.note("note", diff.Note{Object: about, Kind: noteProblem, Text: oneLine(text)})
+		t.note("note", diff.Note{Object: about, Kind: noteProblem, Message: oneLine(text)})
 	}
 }
 

@@ -163,9 +163,9 @@ func (f *noteFlags) report(e *env, err error) error {
 	if f.notes != "json" || err == nil {
 		return err
 	}
-	t := &teller{w: e.ErrOut, json: true}
+	t := &reporter{w: e.ErrOut, json: true}
 	for _, one := range leaves(err) {
-		n := diff.Note{Kind: noteError, Text: errorText(e.secretValues().Blank(one.Error()))}
+		n := diff.Note{Kind: noteError}
 		var (
 			object  *run.ObjectError
 			reached *run.NotReached
@@ -176,7 +176,7 @@ func (f *noteFlags) report(e *env, err error) error {
 		if errors.As(one, &reached) {
 			n.Object, n.Kind = reached.Target.String(), noteWaiting
 		}
-		n.Text = strings.TrimPrefix(n.Text, n.Object+": ")
+		n.Message = strings.TrimPrefix(errorText(e.secretValues().Blank(one.Error())), n.Object+": ")
 		t.note("error", n)
 	}
 	return &exit{Code: exitCode(err)}

@@ -75,7 +75,7 @@ func (v *waitVerb) run(ctx context.Context) error {
 	if err := errors.Join(v.inputs.validate(), v.limits.validate()); err != nil {
 		return err
 	}
-	notes, err := v.told.teller(v.env, outputFlags{}, dryNone)
+	notes, err := v.told.reporter(v.env, outputFlags{}, dryNone)
 	if err != nil {
 		return err
 	}

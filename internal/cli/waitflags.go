@@ -74,7 +74,7 @@ func (f *waitFlags) check(mode dryRun) error {
 }
 
 // after has a run wait when all is written.
-func (f *waitFlags) after(e *env, s *session, notes *teller, stdout bool) {
+func (f *waitFlags) after(e *env, s *session, notes *reporter, stdout bool) {
 	if f.what == waitNone {
 		return
 	}
@@ -114,7 +114,7 @@ type waiting struct {
 	*waitFlags
 	api    *cluster.Cluster
 	types  func(ctx context.Context, group, version, kind string) (*merge.Type, error)
-	notes  *teller
+	notes  *reporter
 	stdout bool // objects that are ready get a line there, beside those of outcomes
 }
 
@@ -136,7 +136,7 @@ func (e *env) wait(ctx context.Context, w waiting, objects []wait.Object) error 
 // waitReport prints what becomes of the objects that are waited for.
 type waitReport struct {
 	*env
-	notes  *teller
+	notes  *reporter
 	stdout bool
 }
 

@@ -76,9 +76,9 @@ func (w *warnings) print() {
 	defer w.mu.Unlock()
 	slices.SortStableFunc(w.all, func(a, b warning) int { return cmp.Compare(a.object, b.object) })
 	if w.json {
-		t := &teller{w: w.ErrOut, json: true}
+		t := &reporter{w: w.ErrOut, json: true}
 		for _, one := range w.all {
-			t.note("", diff.Note{Object: one.object, Kind: noteWarning, Text: errorText(w.secretValues().Blank(one.text))})
+			t.note("", diff.Note{Object: one.object, Kind: noteWarning, Message: errorText(w.secretValues().Blank(one.text))})
 		}
 		return
 	}

@@ -11,18 +11,18 @@ import (
 func (m *merger) report(o, d *resource, t *merge.Type, plan merge.Plan) {
 	i, original := d.id, valueOf(o)
 	triple := merge.Triple{Local: plan.Result, Original: original, Live: d.value()}
-	told := diff.Told{
-		Object: i.String(), Live: d.value(), Local: plan.Result, Merged: d.file.Where(), Policy: m.Policy.Name,
+	found := diff.Report{
+		Object: i.String(), Live: d.value(), Local: plan.Result, Voice: diff.Voice{Merged: d.file.Where(), Policy: m.Policy.Name},
 		Sensitive: m.Rules.Sensitive(i.ruled(triple)),
 		Plan:      merge.Plan{Result: plan.Result, Conflicts: plan.Conflicts},
 	}
-	m.out.Conflicts = append(m.out.Conflicts, diff.Conflicts(told)...)
+	m.out.Conflicts = append(m.out.Conflicts, diff.Conflicts(found)...)
 	if m.Original == nil {
 		return
 	}
 	for _, s := range plan.Settled {
 		if s.Kind != merge.Drift {
-			told.Plan.Settled = append(told.Plan.Settled, s)
+			found.Plan.Settled = append(found.Plan.Settled, s)
 		}
 	}
 	for _, r := range plan.Removed {
@@ -31,20 +31,19 @@ func (m *merger) report(o, d *resource, t *merge.Type, plan merge.Plan) {
 			r.Cause = merge.CauseStillNull
 		}
 		if !ok || !equal(was, r.Value) {
-			told.Plan.Removed = append(told.Plan.Removed, r)
+			found.Plan.Removed = append(found.Plan.Removed, r)
 		}
 	}
-	m.out.Notes = append(m.out.Notes, diff.Notes(told)...)
+	m.out.Notes = append(m.out.Notes, diff.Notes(found)...)
 }
 
 // note records the decision about a whole resource.
 func (m *merger) note(kind diff.NoteKind, i id, what string, winner merge.Side) {
-	m.out.Notes = append(m.out.Notes, diff.Note{Object: i.String(), Kind: kind, Text: what, Winner: winner})
+	m.out.Notes = append(m.out.Notes, diff.Note{Object: i.String(), Kind: kind, Message: what, Winner: winner})
 }
 
 func (m *merger) conflict(r *resource, what string) {
 	m.out.Conflicts = append(m.out.Conflicts, diff.Note{
-		Object: r.id.String(), Kind: diff.NoteConflict, Text: "conflict: " + what,
-		Ways: []string{"both are between <<<<<<< and >>>>>>> in dest: keep one of them"},
+		Object: r.id.String(), Kind: diff.NoteConflict, Message: what, Voice: diff.Voice{Merged: "dest"},
 	})
 }

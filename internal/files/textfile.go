@@ -125,12 +125,12 @@ func (m *merger) mergeLines(d *File, base, theirs string) {
 	case m.Policy.Both == merge.TakeLocal:
 		m.textNote(diff.NoteOverwritten, d.Name, fmt.Sprintf("merged by lines: %d places that both sides have changed: updated wins", conflicts))
 	default:
-		m.textNote(diff.NoteConflict, d.Name, fmt.Sprintf("conflict: merged by lines: %d places that both sides have changed", conflicts))
+		m.textNote(diff.NoteConflict, d.Name, fmt.Sprintf("merged by lines: %d places that both sides have changed", conflicts))
 	}
 }
 
 func (m *merger) textNote(kind diff.NoteKind, name, text string) {
-	n := diff.Note{Object: name, Kind: kind, Text: text, Winner: merge.LocalSide}
+	n := diff.Note{Object: name, Kind: kind, Message: text, Winner: merge.LocalSide}
 	if kind == diff.NoteConflict {
 		n.Winner = merge.Nobody
 		m.out.Conflicts = append(m.out.Conflicts, n)

@@ -173,8 +173,8 @@ func (c *applying) unsettled() {
 		return
 	}
 	c.note("was written, before others changed it again: " + c.doubt)
-	for _, n := range diff.Notes(diff.Told{Object: c.done.Name, Namespace: c.done.Namespace(), Local: c.done.Value, Live: c.done.Live, Plan: c.done.Plan}) {
-		c.note("with that write: " + n.Text)
+	for _, n := range diff.Notes(diff.Report{Object: c.done.Name, Namespace: c.done.Namespace(), Local: c.done.Value, Live: c.done.Live, Plan: c.done.Plan}) {
+		c.note("with that write: " + n.Text())
 	}
 }
 

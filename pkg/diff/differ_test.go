@@ -104,20 +104,20 @@ func TestNotesOfLongValues(t *testing.T) {
 		Kind: merge.Both, Path: merge.Path{merge.Named("data"), merge.Named("conf")}, Owner: owner,
 		Original: merge.Some(text(nil)), Local: merge.Some(text(map[int]string{50: "ours"})), Live: merge.Some(text(map[int]string{31: "THEIRS"})),
 	}
-	told := Told{Object: "x/y", Plan: merge.Plan{Settled: []merge.Disagreement{list}, Conflicts: []merge.Disagreement{conf, list}}}
-	if got, want := Notes(told)[0].Text, "subjects: list of 2 entries (kubectl-patch) overwritten: User bob removed"; got != want {
+	report := Report{Object: "x/y", Plan: merge.Plan{Settled: []merge.Disagreement{list}, Conflicts: []merge.Disagreement{conf, list}}}
+	if got, want := Notes(report)[0].Text(), "subjects: list of 2 entries (kubectl-patch) overwritten: User bob removed"; got != want {
 		t.Errorf("got %s", got)
 	}
-	told.Preview = true
-	if got, want := Notes(told)[0].Text, "subjects: list of 2 entries (kubectl-patch) would be overwritten: User bob removed"; got != want {
+	report.Preview = true
+	if got, want := Notes(report)[0].Text(), "subjects: list of 2 entries (kubectl-patch) would be overwritten: User bob removed"; got != want {
 		t.Errorf("got %s", got)
 	}
-	conflicts := Conflicts(told)
+	conflicts := Conflicts(report)
 	for i, want := range []string{
 		`data.conf: conflict: live (kubectl-patch) changed line 31: "line: some configuration = value" → "THEIRS", and local changed line 50: "line: some configuration = value" → "ours"`,
 		`subjects: conflict: live (kubectl-patch) changed what was applied last: User bob added`,
 	} {
-		if got := conflicts[i].Text; got != want {
+		if got := conflicts[i].Text(); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
 	}
@@ -127,14 +127,14 @@ func TestNotesOfLongValues(t *testing.T) {
 func TestBriefAfterAWrite(t *testing.T) {
 	var notes []Note
 	for _, kind := range []NoteKind{NoteOverwritten, NoteRemoved, NoteUndecided, NoteUndecided} {
-		notes = append(notes, Note{Object: "a", Kind: kind, Path: merge.Path{merge.Named(string(kind))}, Text: "x"})
+		notes = append(notes, Note{Object: "a", Kind: kind, Path: merge.Path{merge.Named(string(kind))}, Message: "x"})
 	}
 	notes = append(notes, Note{Object: "a", Kind: NoteRemoved, Own: true})
 	got := Brief(notes, 1, false)
-	if len(got) != 3 || got[2].Kind != NoteMore || got[2].Text != "and 2 more are left as they are: undecided, undecided" {
+	if len(got) != 3 || got[2].Kind != NoteMore || got[2].Text() != "and 2 more are left as they are: undecided, undecided" {
 		t.Errorf("got %v", got)
 	}
-	if got := Brief(notes, 1, true); len(got) != 2 || got[1].Text != "and 3 more: --notes=json prints all" {
+	if got := Brief(notes, 1, true); len(got) != 2 || got[1].Text() != "and 3 more: --notes=json prints all" {
 		t.Errorf("got %v", got)
 	}
 }
@@ -194,8 +194,7 @@ func TestKeepLives(t *testing.T) {
 		if tt.original == tt.local && tt.local != "" {
 			d.Original, d.Local = value(t, tt.original), value(t, tt.local)
 		}
-		v := sides{d.Original, d.Local, d.Live}.shown()
-		if got := v.keep(d); !strings.HasSuffix(got, ": "+tt.want) {
+		if got := (Note{Original: d.Original, Local: d.Local, Live: d.Live}).keep(); !strings.HasSuffix(got, ": "+tt.want) {
 			t.Errorf("%s: %s, want %s", tt.reason, got, tt.want)
 		}
 	}

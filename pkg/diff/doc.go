@@ -1,8 +1,8 @@
-// Package diff says a plan in a form: a merge patch or a JSON patch, a unified
-// diff, notes, conflicts, an explanation, a Markdown comment, YAML. It refuses to
-// compute what should change, to decide anything, and to print a Secret's value
-// in any form that is meant for reading (patches and YAML are data, and say what
-// they are given; Mask comes first where people read them).
+// Package diff reports a plan: first as data (Note, Explanation), then in a form that
+// people or programs read: notes and conflicts in words, an explanation, a unified diff, a
+// Markdown comment. It refuses to compute what should change, to decide anything, and to
+// print a Secret's value in any form.
 //
-// Values are JSON values as merge.ReadJSON gives them; none is ever modified.
+// A note is data until Note.Text words it; nothing edits a finished text. Values are JSON
+// values as merge.ReadJSON gives them; none is ever modified.
 package diff

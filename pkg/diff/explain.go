@@ -54,17 +54,17 @@ func (r Row) value() map[string]any {
 // Explain turns the plan's trace into rows, in its order. With paths, only fields
 // at or below one of them are explained, or the one value that holds it; a path may
 // name an entry by some of its keys. Without, what is only the API's own book-keeping and status are left out.
-func Explain(t Told, paths ...merge.Path) Explanation {
-	t = t.looked()
+func Explain(r Report, paths ...merge.Path) Explanation {
+	r = r.looked()
 	settled := map[string]merge.Disagreement{}
-	for _, d := range append(t.Plan.Settled[:len(t.Plan.Settled):len(t.Plan.Settled)], t.Plan.Conflicts...) {
+	for _, d := range append(r.Plan.Settled[:len(r.Plan.Settled):len(r.Plan.Settled)], r.Plan.Conflicts...) {
 		settled[d.Path.String()] = d
 	}
-	e := Explanation{Object: t.Object, Fields: []Row{}}
-	for _, b := range t.Plan.Because {
+	e := Explanation{Object: r.Object, Fields: []Row{}}
+	for _, b := range r.Plan.Because {
 		if len(paths) == 0 && !isBookkeeping(b.Path) || anyWithin(b, paths) {
 			d, ok := settled[b.Path.String()]
-			e.Fields = append(e.Fields, t.row(b, d, ok))
+			e.Fields = append(e.Fields, r.row(b, d, ok))
 		}
 	}
 	return e
@@ -78,32 +78,32 @@ func isBookkeeping(p merge.Path) bool {
 	return slices.Contains(bookkeeping, p[1].Name) || len(p) == 3 && p[2].Name == redact.LastApplied
 }
 
-func (t Told) row(b merge.Because, d merge.Disagreement, disagree bool) Row {
-	s := t.mask(b.Path, sides{b.Original, b.Local, b.Live})
-	r := Row{
-		Path: b.Path, From: sideName(b.From), Split: b.Split, Why: t.why(b, d, disagree), Owner: b.Owner,
+func (r Report) row(b merge.Because, d merge.Disagreement, disagree bool) Row {
+	s := r.mask(b.Path, sides{b.Original, b.Local, b.Live})
+	row := Row{
+		Path: b.Path, From: sideName(b.From), Split: b.Split, Why: r.why(b, d, disagree), Owner: b.Owner,
 		Original: s.original, Local: s.local, Live: s.live,
 		conflict: disagree && d.Winner == merge.Nobody,
 		untold:   !disagree && b.Cause == merge.CauseLive,
 	}
 	if disagree && d.Owner != nil {
-		r.Owner = d.Owner // whose value it is, not who else holds a part of it
+		row.Owner = d.Owner // whose value it is, not who else holds a part of it
 	}
-	r.brief = brief(b.Cause, d.Kind, r.conflict)
+	row.brief = brief(b.Cause, d.Kind, row.conflict)
 	if b.Result.Set {
-		r.Result = t.like(b, s)
+		row.Result = r.like(b, s)
 	}
-	r.differ = r.conflict || !alike(b.Local, b.Result) || !alike(b.Live, b.Result) || !alike(b.Original, b.Result) && !t.blanked(b)
-	return r
+	row.differ = row.conflict || !alike(b.Local, b.Result) || !alike(b.Live, b.Result) || !alike(b.Original, b.Result) && !r.blanked(b)
+	return row
 }
 
 // blanked: a Secret's original keeps no value that could differ.
-func (t Told) blanked(b merge.Because) bool {
-	return t.secretDepth(b.Path) >= 0 && b.Original.Value == ""
+func (r Report) blanked(b merge.Because) bool {
+	return r.secretDepth(b.Path) >= 0 && b.Original.Value == ""
 }
 
 // like masks the result as the side that it equals is masked.
-func (t Told) like(b merge.Because, s sides) merge.Opt {
+func (r Report) like(b merge.Because, s sides) merge.Opt {
 	switch {
 	case alike(b.Live, b.Result):
 		return s.live
@@ -112,7 +112,7 @@ func (t Told) like(b merge.Because, s sides) merge.Opt {
 	case alike(b.Original, b.Result):
 		return s.original
 	}
-	return t.mask(b.Path, sides{local: b.Result, live: b.Live}).local
+	return r.mask(b.Path, sides{local: b.Result, live: b.Live}).local
 }
 
 func alike(a, b merge.Opt) bool {
@@ -120,7 +120,7 @@ func alike(a, b merge.Opt) bool {
 }
 
 // why puts a cause into words.
-func (t Told) why(b merge.Because, d merge.Disagreement, disagree bool) string {
+func (r Report) why(b merge.Because, d merge.Disagreement, disagree bool) string {
 	if disagree {
 		text := disagreement(d) + winner(d.Winner)
 		if len(d.By) > 0 {
@@ -150,10 +150,10 @@ func (t Told) why(b merge.Because, d merge.Disagreement, disagree bool) string {
 		return "the policy:" + winner(b.From)
 	case merge.CauseStrategy:
 		if b.Result.Set {
-			return t.causeText(b.Cause)
+			return causeText(b.Cause, r.FromOwners)
 		}
 	}
-	return "removed: " + t.causeText(b.Cause)
+	return "removed: " + causeText(b.Cause, r.FromOwners)
 }
 
 // brief is the cause in a word or two; kind is 0 without a disagreement.

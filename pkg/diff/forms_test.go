@@ -40,13 +40,13 @@ const (
 		"spec":{"replicas":5,"paused":false,"containers":[{"name":"web","image":"web:hotfix","args":["-v"]},{"name":"side","image":"side:1"}]}}`
 )
 
-// told merges the three under a policy, explained.
-func told(t testing.TB, policy string) diff.Told {
+// reported merges the three under a policy, explained.
+func reported(t testing.TB, policy string) diff.Report {
 	t.Helper()
-	return toldOf(t, policy, read(t, wasApplied), read(t, isLocal), read(t, isLive))
+	return reportOf(t, policy, read(t, wasApplied), read(t, isLocal), read(t, isLive))
 }
 
-func toldOf(t testing.TB, policy string, original, local, live any) diff.Told {
+func reportOf(t testing.TB, policy string, original, local, live any) diff.Report {
 	t.Helper()
 	p, err := merge.PolicyNamed(policy)
 	if err != nil {
@@ -57,7 +57,7 @@ func toldOf(t testing.TB, policy string, original, local, live any) diff.Told {
 		Original: original, Local: local, Live: live,
 		Owners: merge.ParseOwners(meta), Appliers: []string{"kubectl-client-side-apply"},
 	}, deployment, p, true)
-	return diff.Told{Object: "deployment.apps/web", Namespace: "prod", Local: local, Live: live, Plan: plan}
+	return diff.Report{Object: "deployment.apps/web", Namespace: "prod", Local: local, Live: live, Plan: plan}
 }
 
 func text(notes []diff.Note) string {
@@ -71,14 +71,14 @@ func text(notes []diff.Note) string {
 func TestNotes(t *testing.T) {
 	for _, policy := range []string{"apply", "live", "merge3"} {
 		t.Run(policy, func(t *testing.T) {
-			golden(t, "notes-"+policy+".txt", text(diff.Notes(told(t, policy))))
+			golden(t, "notes-"+policy+".txt", text(diff.Notes(reported(t, policy))))
 		})
 	}
 	t.Run("the form for programs", func(t *testing.T) {
-		golden(t, "notes.json", strings.ReplaceAll(show(t, diff.Notes(told(t, "apply"))), "},{", "},\n{")+"\n")
+		golden(t, "notes.json", strings.ReplaceAll(show(t, diff.Notes(reported(t, "apply"))), "},{", "},\n{")+"\n")
 	})
 	t.Run("what is the server's and what could not be compared", func(t *testing.T) {
-		x := told(t, "apply")
+		x := reported(t, "apply")
 		x.Plan = merge.Plan{Undecided: []merge.Removal{
 			{Path: merge.Path{merge.Named("data"), merge.Named("LEGACY")}, Value: "x", Owner: &merge.Owner{Manager: "kubectl-create"}},
 			{Path: merge.Path{merge.Named("data"), merge.Named("OTHER")}, Value: strings.Repeat("ü", 100)},
@@ -91,7 +91,7 @@ func TestNotes(t *testing.T) {
 		golden(t, "notes-other.txt", text(diff.Notes(x)))
 	})
 	t.Run("nothing happened", func(t *testing.T) {
-		if n := diff.Notes(diff.Told{Object: "x"}); n != nil {
+		if n := diff.Notes(diff.Report{Object: "x"}); n != nil {
 			t.Errorf("got %v", n)
 		}
 	})
@@ -100,7 +100,7 @@ func TestNotes(t *testing.T) {
 func TestBrief(t *testing.T) {
 	var notes []diff.Note
 	for _, object := range []string{"a", "a", "a", "b", "c", "c", "c", "c"} {
-		notes = append(notes, diff.Note{Object: object, Text: "x"})
+		notes = append(notes, diff.Note{Object: object, Message: "x"})
 	}
 	const want = "a: x\na: x\na: and 1 more: --notes=json prints all\nb: x\nc: x\nc: x\nc: and 2 more: --notes=json prints all\n"
 	if got := text(diff.Brief(notes, 2, true)); got != want {
@@ -112,7 +112,7 @@ func TestBrief(t *testing.T) {
 }
 
 func TestConflicts(t *testing.T) {
-	got := diff.Conflicts(told(t, "strict"))
+	got := diff.Conflicts(reported(t, "strict"))
 	golden(t, "conflicts.txt", text(got))
 	for _, n := range got {
 		if lines := strings.Count(n.String(), "\n") + 1; lines > 3 {
@@ -120,7 +120,7 @@ func TestConflicts(t *testing.T) {
 		}
 	}
 	t.Run("a path and a name that a shell would read are quoted", func(t *testing.T) {
-		x := told(t, "strict")
+		x := reported(t, "strict")
 		x.Plan.Conflicts = []merge.Disagreement{{
 			Kind: merge.Dropped, Path: merge.Path{merge.Named("metadata"), merge.Named("labels"), merge.Named("a'b/c")},
 			Original: merge.Some("1"), Live: merge.Some("2"),
@@ -144,7 +144,7 @@ func TestExplain(t *testing.T) {
 	} {
 		t.Run(c.golden, func(t *testing.T) {
 			var b bytes.Buffer
-			if err := diff.WriteExplanations(&b, []diff.Explanation{diff.Explain(told(t, c.policy))}, c.o); err != nil {
+			if err := diff.WriteExplanations(&b, []diff.Explanation{diff.Explain(reported(t, c.policy))}, c.o); err != nil {
 				t.Fatal(err)
 			}
 			golden(t, c.golden, b.String())
@@ -192,7 +192,7 @@ func TestExplainSomeFields(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := diff.Explain(told(t, "apply"), p).Fields; len(got) != c.want {
+			if got := diff.Explain(reported(t, "apply"), p).Fields; len(got) != c.want {
 				t.Errorf("%d rows, want %d: %s", len(got), c.want, show(t, got))
 			}
 		})
@@ -200,13 +200,13 @@ func TestExplainSomeFields(t *testing.T) {
 }
 
 func sections(t testing.TB) []diff.Section {
-	changed, open := told(t, "apply"), told(t, "strict")
+	changed, open := reported(t, "apply"), reported(t, "strict")
 	open.Object = "deployment.apps/careful"
-	made := diff.Told{Object: "configmap/a|b", Plan: merge.Plan{Result: read(t, `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"data":{"readme":"`+"```\\n</details>\\n```"+`"}}`)}}
-	of := func(x diff.Told, word string) diff.Section {
-		return diff.Section{Told: x, Word: word, Doc: diff.Doc{Name: diff.DocName(x.Plan.Result), Live: x.Live, Result: x.Plan.Result}}
+	made := diff.Report{Object: "configmap/a|b", Plan: merge.Plan{Result: read(t, `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"data":{"readme":"`+"```\\n</details>\\n```"+`"}}`)}}
+	of := func(x diff.Report, word string) diff.Section {
+		return diff.Section{Report: x, Outcome: word, Doc: diff.Doc{Name: diff.DocName(x.Plan.Result), Live: x.Live, Result: x.Plan.Result}}
 	}
-	same := of(diff.Told{Object: "service/same", Live: map[string]any{}, Plan: merge.Plan{Result: map[string]any{}}}, "unchanged")
+	same := of(diff.Report{Object: "service/same", Live: map[string]any{}, Plan: merge.Plan{Result: map[string]any{}}}, "unchanged")
 	return []diff.Section{of(changed, "configured"), of(open, "not written"), of(made, "created"), same}
 }
 

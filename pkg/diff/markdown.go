@@ -12,16 +12,16 @@ import (
 
 // Section is one object in a Markdown comment.
 type Section struct {
-	Told
-	Doc  Doc
-	Word string // what became or would become of it: created, configured, unchanged…
+	Report
+	Doc     Doc
+	Outcome string // what became or would become of it: created, configured, unchanged…
 }
 
 // MarkdownOptions of Markdown.
 type MarkdownOptions struct {
 	Title string  // of the comment; "" has none
 	Diff  Options // Color and ShowSecrets are ignored
-	Limit int     // bytes; rows and diffs that do not fit are left out and told. 0 means 60000: GitHub takes 65536
+	Limit int     // bytes; rows and diffs that do not fit are left out and counted. 0 means 60000: GitHub takes 65536
 }
 
 // Markdown writes a comment for a pull request: a table of what is created,
@@ -90,7 +90,7 @@ func (c *Comment) row(s Section) {
 		c.more++
 		return
 	}
-	fmt.Fprintf(&c.rows, "| %s | %s | %s | %s | %s | %s |\n", strings.ReplaceAll(code(s.Object), "|", "\\|"), inline(s.Word),
+	fmt.Fprintf(&c.rows, "| %s | %s | %s | %s | %s | %s |\n", strings.ReplaceAll(code(s.Object), "|", "\\|"), inline(s.Outcome),
 		some(added), some(changed), some(removed), some(len(s.Plan.Conflicts)))
 }
 
@@ -125,7 +125,7 @@ func (c *Comment) Write(w io.Writer) error {
 }
 
 func (s Section) quiet() bool {
-	return s.Doc.Live != nil && s.Doc.Result != nil && len(s.Plan.Changes) == 0 && len(s.Plan.Conflicts) == 0 && len(Brief(Notes(s.Told), 0, s.Preview)) == 0
+	return s.Doc.Live != nil && s.Doc.Result != nil && len(s.Plan.Changes) == 0 && len(s.Plan.Conflicts) == 0 && len(Brief(Notes(s.Report), 0, s.Preview)) == 0
 }
 
 func tally(changes []merge.Change) (added, changed, removed int) {
@@ -164,11 +164,11 @@ func (s Section) details(o Options) (string, error) {
 	}
 	s.ShowSecrets = false
 	var b strings.Builder
-	fmt.Fprintf(&b, "\n<details><summary>%s %s</summary>\n\n", html.EscapeString(escape.Line(s.Object)), html.EscapeString(escape.Line(s.Word)))
-	notes := append(Conflicts(s.Told), Brief(Notes(s.Told), 0, s.Preview)...)
+	fmt.Fprintf(&b, "\n<details><summary>%s %s</summary>\n\n", html.EscapeString(escape.Line(s.Object)), html.EscapeString(escape.Line(s.Outcome)))
+	notes := append(Conflicts(s.Report), Brief(Notes(s.Report), 0, s.Preview)...)
 	for _, n := range notes {
-		b.WriteString("- " + code(n.Text) + "\n")
-		for _, way := range n.Ways {
+		b.WriteString("- " + code(n.Text()) + "\n")
+		for _, way := range n.Ways() {
 			b.WriteString("  - " + code(way) + "\n")
 		}
 	}

@@ -15,7 +15,7 @@ func (n Note) Sides(width int) []string {
 	if width > 0 {
 		room = max(width-label, 2*label)
 	}
-	texts := sides{n.Original, n.Local, n.Live}.apart(room)
+	texts := n.sides().apart(room)
 	texts.original = orAbsent(n.Original, texts.original, "- (not applied before)")
 	texts.live = orAbsent(n.Live, texts.live, "- (removed)")
 	texts.local = orAbsent(n.Local, texts.local, "- (taken out)")

@@ -19,7 +19,7 @@ func TestQuestions(t *testing.T) {
 	} {
 		t.Run(c.file, func(t *testing.T) {
 			var b strings.Builder
-			for _, n := range diff.Conflicts(told(t, "strict")) {
+			for _, n := range diff.Conflicts(reported(t, "strict")) {
 				b.WriteString(n.Path.String() + "\n")
 				for _, l := range n.Sides(c.width) {
 					if c.width > 0 && len([]rune(l)) > c.width {
@@ -52,7 +52,7 @@ func TestOfWhichSide(t *testing.T) {
 			return map[string]any{"apiVersion": "v1", "kind": "Secret", "data": map[string]any{"k": v}}
 		}
 		plan := merge.Three(merge.Triple{Original: secret(c.original), Local: secret(c.local), Live: secret(c.live)}, nil, merge.Policies[0], true)
-		told := diff.Told{Object: "secret/s", Local: secret(c.local), Live: secret(c.live), Plan: plan}
+		told := diff.Report{Object: "secret/s", Local: secret(c.local), Live: secret(c.live), Plan: plan}
 		path := merge.Path{merge.Named("data"), merge.Named("k")}
 		if rows := diff.Explain(told, path).Fields; len(rows) != 1 || rows[0].Original.Value != c.want {
 			t.Errorf("%s: original is shown as %s, want %q", c.why, show(t, rows), c.want)

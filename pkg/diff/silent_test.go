@@ -15,7 +15,7 @@ import (
 )
 
 // forms prints everything that this package makes for people to read.
-func forms(t testing.TB, x diff.Told) string {
+func forms(t testing.TB, x diff.Report) string {
 	t.Helper()
 	var b bytes.Buffer
 	for _, note := range append(diff.Notes(x), diff.Conflicts(x)...) {
@@ -36,7 +36,7 @@ func forms(t testing.TB, x diff.Told) string {
 			t.Fatal(err)
 		}
 	}
-	if err := diff.Markdown(&b, []diff.Section{{Told: x, Doc: doc, Word: "configured"}}, diff.MarkdownOptions{}); err != nil {
+	if err := diff.Markdown(&b, []diff.Section{{Report: x, Doc: doc, Outcome: "configured"}}, diff.MarkdownOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -137,7 +137,7 @@ func TestSilent(t *testing.T) {
 			plan.Removed = append(plan.Removed, merge.Removal{Path: d.Path, Value: d.Live.Value})
 		}
 		plan.Undecided = plan.Removed
-		out := forms(t, diff.Told{Object: "secret/s", Local: local, Live: live, Plan: plan})
+		out := forms(t, diff.Report{Object: "secret/s", Local: local, Live: live, Plan: plan})
 		for _, s := range p.planted {
 			if i := strings.Index(out, s); i >= 0 {
 				t.Fatalf("seed %d: %s shows in\n%s\nlocal %s\nlive %s\noriginal %s", seed, s, out[max(0, i-300):min(len(out), i+80)], show(t, local), show(t, live), show(t, original))
@@ -147,7 +147,7 @@ func TestSilent(t *testing.T) {
 }
 
 func TestShowSecrets(t *testing.T) {
-	x := toldOf(t, "strict", nil, read(t, `{"apiVersion":"v1","kind":"Secret","metadata":{"name":"s"},"data":{"a":"bmV3"}}`),
+	x := reportOf(t, "strict", nil, read(t, `{"apiVersion":"v1","kind":"Secret","metadata":{"name":"s"},"data":{"a":"bmV3"}}`),
 		read(t, `{"apiVersion":"v1","kind":"Secret","metadata":{"name":"s"},"data":{"a":"b2xk"}}`))
 	for _, shown := range []bool{false, true} {
 		x.ShowSecrets = shown
@@ -169,7 +169,7 @@ func TestNothingDrivesTheTerminal(t *testing.T) {
 		return map[string]any{"apiVersion": "v1" + evil, "kind": "X" + evil, "metadata": map[string]any{"name": evil}, evil: v, "l": []any{v}}
 	}
 	for _, policy := range []string{"apply", "strict"} {
-		x := toldOf(t, policy, obj(evil), obj(evil+"1"), obj(evil+"2"))
+		x := reportOf(t, policy, obj(evil), obj(evil+"1"), obj(evil+"2"))
 		x.Object = "x/" + evil
 		owner := &merge.Owner{Manager: evil}
 		for i := range x.Plan.Settled {

@@ -20,7 +20,7 @@ import (
 // forms write what is reported of a merge, each in its way.
 var forms = map[string]func(w io.Writer, s diff.Section) error{
 	"notes": func(w io.Writer, s diff.Section) error {
-		for _, n := range append(diff.Notes(s.Told), diff.Conflicts(s.Told)...) {
+		for _, n := range append(diff.Notes(s.Report), diff.Conflicts(s.Report)...) {
 			text, err := json.Marshal(n)
 			if err != nil {
 				return err
@@ -58,7 +58,7 @@ var forms = map[string]func(w io.Writer, s diff.Section) error{
 }
 
 func explains(w io.Writer, s diff.Section, f diff.ExplainFormat) error {
-	return diff.WriteExplanations(w, []diff.Explanation{diff.Explain(s.Told)}, diff.ExplainOptions{Format: f})
+	return diff.WriteExplanations(w, []diff.Explanation{diff.Explain(s.Report)}, diff.ExplainOptions{Format: f})
 }
 
 // mark stands in every planted value, and nowhere else.
@@ -138,10 +138,10 @@ func leaks(k kind, in merge.Triple, show bool) []string {
 			search("the error under "+policy.Name, err.Error())
 			continue
 		}
-		reported := diff.Told{Object: "secret/made", Local: in.Local, Live: in.Live, Plan: out.Plan, Ignored: out.Ignored, Uncompared: out.Uncompared, ShowSecrets: show}
+		reported := diff.Report{Object: "secret/made", Local: in.Local, Live: in.Live, Plan: out.Plan, Ignored: out.Ignored, Uncompared: out.Uncompared, ShowSecrets: show}
 		for form, write := range forms {
 			var b bytes.Buffer
-			if err := write(&b, diff.Section{Told: reported, Doc: diff.Doc{Name: "secret/made", Live: in.Live, Result: out.Result}, Word: "configured"}); err != nil {
+			if err := write(&b, diff.Section{Report: reported, Doc: diff.Doc{Name: "secret/made", Live: in.Live, Result: out.Result}, Outcome: "configured"}); err != nil {
 				search(form+"'s error under "+policy.Name, err.Error())
 			}
 			search(form+" under "+policy.Name, b.String())

@@ -4,8 +4,8 @@ import "github.com/kubectl-merge/kubectl-merge/pkg/merge"
 
 // sidesOfFiles spells the values of a note under the names that a merge of files has
 // for them.
-func (t Told) sidesOfFiles(n Note) string {
-	v := sides{n.Original, n.Local, n.Live}.shown()
+func (n Note) sidesOfFiles() string {
+	v := n.sides().shown()
 	if v.long && n.Live.Set && n.Local.Set && n.Local.Value != nil {
 		if !n.Original.Set {
 			return "dest has another value than updated, which would change it: " + difference(n.Live, n.Local, mostParts)
@@ -27,8 +27,8 @@ func state(o merge.Opt, text string) string {
 }
 
 // ofFiles says which side of a merge of files won.
-func (t Told) ofFiles(n Note) string {
-	return t.sidesOfFiles(n) + ": " + map[merge.Side]string{
+func (n Note) ofFiles() string {
+	return n.sidesOfFiles() + ": " + map[merge.Side]string{
 		merge.LocalSide: "updated wins", merge.LiveSide: "dest wins", merge.OriginalSide: "original wins",
 	}[n.Winner]
 }

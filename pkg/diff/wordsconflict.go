@@ -7,37 +7,18 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// Conflicts tells what the policy left to the user: for each conflict the values,
-// who set live's and when, and the two ways out, three lines in all
-// (Note.String). No conflicts: nil.
-func Conflicts(t Told) []Note {
-	t = t.looked()
-	var out []Note
-	for _, d := range t.Plan.Conflicts {
-		out = append(out, t.conflict(t.applied(d)))
-	}
-	return out
-}
-
-func (t Told) conflict(d merge.Disagreement) Note {
-	s := t.mask(d.Path, sides{d.Original, d.Local, d.Live})
-	n := Note{
-		Object: t.Object, Path: d.Path, Kind: NoteConflict,
-		Original: s.original, Local: s.local, Live: s.live, Owner: d.Owner, Rule: d.Rule,
-	}
-	v := s.shown()
-	switch {
-	case len(d.By) > 0:
-		n.Text, n.Ways = "live has "+content(v.live, mostParts)+who(d.Owner)+", "+excluded(d.By), t.waysOut(d, v)
-	case t.Merged != "":
-		n.Text, n.Ways = t.sidesOfFiles(n), []string{"the values stand between <<<<<<< and >>>>>>> in " + t.Merged + ": leave one of them"}
+// conflict says what the sides have, and who set live's value and when.
+func (n Note) conflict() string {
+	switch v := n.sides().shown(); {
+	case len(n.By) > 0:
+		return "live has " + content(n.Live, mostParts) + who(n.Owner) + ", " + excluded(n.By)
+	case n.Merged != "":
+		return n.sidesOfFiles()
 	case v.long && v.live.Set:
-		n.Text, n.Ways = v.conflict(who(d.Owner), unknown(d.Original)), t.waysOut(d, v)
+		return v.conflict(who(n.Owner), unknown(n.Original))
 	default:
-		n.Text, n.Ways = v.conflictShort(who(d.Owner)), t.waysOut(d, v)
+		return v.conflictShort(who(n.Owner))
 	}
-	n.Text = d.Path.String() + ": conflict: " + n.Text
-	return n
 }
 
 // conflictShort prints the values.
@@ -95,19 +76,27 @@ func who(o *merge.Owner) string {
 }
 
 // waysOut are what a user can do to keep live's value, and to have local's.
-func (t Told) waysOut(d merge.Disagreement, v shown) []string {
-	disown := "kubectl merge disown " + word(t.Object) + " " + word(d.Path.String())
-	if t.Namespace != "" {
-		disown += " -n " + word(t.Namespace)
-	}
-	keep := v.keep(d)
+func (n Note) waysOut() []string {
 	switch {
-	case d.Original.Set && d.Live.Set && stated(d.Local):
+	case n.Merged == "" && n.Path == nil:
+		return nil
+	case n.Merged != "" && n.Path == nil:
+		return []string{"both are between <<<<<<< and >>>>>>> in " + n.Merged + ": keep one of them"}
+	case n.Merged != "":
+		return []string{"the values stand between <<<<<<< and >>>>>>> in " + n.Merged + ": leave one of them"}
+	}
+	disown := "kubectl merge disown " + word(n.Object) + " " + word(n.Path.String())
+	if n.Namespace != "" {
+		disown += " -n " + word(n.Namespace)
+	}
+	keep := n.keep()
+	switch {
+	case n.Original.Set && n.Live.Set && stated(n.Local):
 		keep += ", or take it out of the file and give it up: " + disown
-	case d.Original.Set && d.Live.Set:
+	case n.Original.Set && n.Live.Set:
 		keep += ", or give it up: " + disown
 	}
-	if stated(d.Local) {
+	if stated(n.Local) {
 		return []string{keep, "to have local's: --policy=apply"}
 	}
 	return []string{keep, "to remove it: --policy=apply"}
@@ -121,23 +110,22 @@ const longestWritten = 200
 
 // keep is what to do in the local file to keep live's value: where local states most of
 // it, no more than the change that is missing.
-func (v shown) keep(d merge.Disagreement) string {
-	text, _ := d.Live.Value.(string)
-	shown := merge.Identical(v.live.Value, d.Live.Value)
+func (n Note) keep() string {
+	text, _ := n.Live.Value.(string)
 	switch {
-	case !d.Live.Set:
+	case !n.Live.Set:
 		return "to keep it out: take it out of the local file"
-	case len(d.By) > 0:
-		return "to keep live's: write it in the local file in place of " + d.By.String()
-	case shown && isScalar(d.Live.Value) && !manyLines(text) && fits(d.Live, longestWritten):
-		return "to keep live's: write " + short(d.Live.Value, longestWritten) + " in the local file"
-	case !stated(d.Local):
+	case len(n.By) > 0:
+		return "to keep live's: write it in the local file in place of " + n.By.String()
+	case !n.Masked && isScalar(n.Live.Value) && !manyLines(text) && fits(n.Live, longestWritten):
+		return "to keep live's: write " + short(n.Live.Value, longestWritten) + " in the local file"
+	case !stated(n.Local):
 		return "to keep live's: write it in the local file"
-	case !v.long:
+	case !n.sides().shown().long:
 		return "to keep live's: write live's value in the local file"
-	case !v.original.Set || unknown(v.original):
+	case !n.Original.Set || unknown(n.Original):
 		return "to keep live's: undo that change in the local file"
-	case alike(d.Original, d.Local):
+	case alike(n.Original, n.Local):
 		return "to keep live's: make the same change in the local file"
 	}
 	return "to keep live's: make live's change in the local file in place of local's"

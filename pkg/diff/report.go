@@ -8,9 +8,9 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 )
 
-// Told is one object and what a merge of it came to: what notes, conflicts and
+// Report is one object and what a merge of it came to: what notes, conflicts and
 // explanations are made of.
-type Told struct {
+type Report struct {
 	Object    string // as outcome lines name it: deployment.apps/web
 	Namespace string // for the commands that are suggested; "" leaves -n out
 	Local     any    // the file's object; tells which values are a Secret's
@@ -22,27 +22,19 @@ type Told struct {
 	Defaulted  []merge.Path // fields that are null in local and get their default
 
 	// Adoptable are values that the object's creator set and no file has had since
-	// (strategy.Output). FromOwners: original was worked out from managedFields, so that
-	// nothing is known to have been applied.
-	Adoptable  []merge.Removal
-	FromOwners bool
+	// (strategy.Output).
+	Adoptable []merge.Removal
+
+	// Restored are the places of values that the server has as before, though a write
+	// replaced or removed them.
+	Restored []merge.Path
 
 	ShowSecrets bool
 	Sensitive   redact.Fields // of this object, which are masked too; nil: none
 
 	secrets *secrets // nil until somebody has looked
 
-	// Restored are the places of values that the server has as before, though a write
-	// replaced or removed them.
-	Restored []merge.Path
-
-	// Preview: nothing is written, so that notes are in the conditional.
-	Preview bool
-
-	// Merged is the place of the merged file, where files are merged: the sides are
-	// called dest, updated and original then. "" for a cluster.
-	Merged string
-	Policy string // by which files are merged
+	Voice
 }
 
 // sides are three values of one place, masked where they are a Secret's.
@@ -51,44 +43,44 @@ type sides struct{ original, local, live merge.Opt }
 // mask hides a Secret's values: live's shows as "*** (before)" and local's as
 // "*** (after)" where they differ, original's as the one it is like, and as "***"
 // where it is like neither, or not known any more.
-func (t Told) mask(p merge.Path, s sides) sides {
-	if t.ShowSecrets {
+func (r Report) mask(p merge.Path, s sides) sides {
+	if r.ShowSecrets {
 		return s
 	}
-	at := redact.Place{Path: p, Secret: t.secretDepth(p)}
+	at := redact.Place{Path: p, Secret: r.secretDepth(p)}
 	var out sides
-	out.live, out.local = redact.MaskAt(at, s.live, s.local, t.Sensitive)
+	out.live, out.local = redact.MaskAt(at, s.live, s.local, r.Sensitive)
 	switch {
 	case alike(s.original, s.local):
 		out.original = out.local
 	case alike(s.original, s.live):
 		out.original = out.live
 	default:
-		out.original, _ = redact.MaskAt(at, s.original, merge.Opt{}, t.Sensitive)
+		out.original, _ = redact.MaskAt(at, s.original, merge.Opt{}, r.Sensitive)
 	}
 	return out
 }
 
-// secrets is where Secrets are in what is told of.
+// secrets is where Secrets are in the object.
 type secrets struct {
 	top   bool // it is one
 	below bool // some are parts of it
 }
 
 // looked is t with its Secrets found, which is done once and not for each path.
-func (t Told) looked() Told {
-	if t.secrets != nil {
-		return t
+func (r Report) looked() Report {
+	if r.secrets != nil {
+		return r
 	}
-	t.secrets = &secrets{}
-	for _, root := range []any{t.Local, t.Live, t.Plan.Result} {
+	r.secrets = &secrets{}
+	for _, root := range []any{r.Local, r.Live, r.Plan.Result} {
 		m, _ := root.(map[string]any)
-		t.secrets.top = t.secrets.top || redact.IsSecret(m)
+		r.secrets.top = r.secrets.top || redact.IsSecret(m)
 		for _, v := range m {
-			t.secrets.below = t.secrets.below || hasSecret(v)
+			r.secrets.below = r.secrets.below || hasSecret(v)
 		}
 	}
-	return t
+	return r
 }
 
 func hasSecret(v any) bool {
@@ -110,15 +102,15 @@ func hasSecret(v any) bool {
 
 // secretDepth is how many steps of the path lead to a Secret; -1 if it leads into
 // none. A whole Secret may still be inside the value there.
-func (t Told) secretDepth(p merge.Path) int {
-	t = t.looked()
-	if t.secrets.top {
+func (r Report) secretDepth(p merge.Path) int {
+	r = r.looked()
+	if r.secrets.top {
 		return 0
 	}
-	if !t.secrets.below {
+	if !r.secrets.below {
 		return -1
 	}
-	for _, root := range []any{t.Local, t.Live, t.Plan.Result} {
+	for _, root := range []any{r.Local, r.Live, r.Plan.Result} {
 		for i := 1; i <= len(p); i++ {
 			v, ok := merge.Lookup(root, p[:i], nil)
 			if !ok {

@@ -1,0 +1,183 @@
+package diff
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
+
+// NoteKind says what a note is about. The words are part of the JSON form.
+type NoteKind string
+
+// The kinds of Note.
+const (
+	NoteOverwritten NoteKind = "overwritten" // live's value is replaced by local's
+	NoteRemoved     NoteKind = "removed"     // live's value is removed
+	NoteKept        NoteKind = "kept"        // live's value stays though local has another
+	NoteReset       NoteKind = "reset"       // the value applied last is back
+	NoteUndecided   NoteKind = "undecided"   // it stays, since nobody knows whether it was applied
+	NoteIgnored     NoteKind = "ignored"     // local states what is the server's
+	NoteUncompared  NoteKind = "uncompared"  // of an original in another version
+	NoteDefaulted   NoteKind = "defaulted"   // null in local, and the default on the server
+	NoteConflict    NoteKind = "conflict"    // left to the user
+	NoteMore        NoteKind = "more"        // how many were left out
+)
+
+// Note is one thing that is reported beside the outcome: data, which Text and Ways put
+// into words. Its values are masked.
+type Note struct {
+	Object    string
+	Namespace string // for the commands that are suggested; "" leaves -n out
+	Kind      NoteKind
+	Path      merge.Path   // nil where the note is about several, or about none
+	Paths     []merge.Path // of a note about several
+
+	// Message is what happened, of a kind that this package does not know or about an
+	// object as a whole; "" where the other fields say it.
+	Message string
+
+	Original, Local, Live merge.Opt
+	Masked                bool // live's value is not what is in Live
+
+	Owner  *merge.Owner // of live's value, nil if unknown
+	Winner merge.Side
+	Rule   string                 // the user's rule that decided, "" if the policy did
+	Moved  merge.DisagreementKind // which sides moved; 0 where the sides do not disagree
+	Cause  merge.Cause            // of a removal
+	By     merge.Path             // what local states of a one-of, which excludes live's value; nil for all else
+
+	// Own: the applier alone had set what is removed, and its own file gives it up.
+	Own bool
+
+	// Restored: the server, or a webhook that it asks, has put live's value back.
+	Restored bool
+
+	Decide Decide // what can be done, for the last note about what is undecided
+	Left   []Note // of NoteMore: those that are left out
+
+	Voice
+}
+
+// Decide says by what means a user can have removed what is undecided.
+type Decide struct {
+	Fields     bool // some are fields, and not entries of lists
+	ByOwners   bool // some were set by the object's creator, or applied on the server
+	ByOriginal bool // some were set by other means
+}
+
+// Voice is how notes are put into words: the same for all notes of a merge.
+type Voice struct {
+	// Preview: nothing is written, so that notes are in the conditional.
+	Preview bool
+
+	// FromOwners: original was worked out from managedFields, so that nothing is known to
+	// have been applied.
+	FromOwners bool
+
+	// Merged is the place of the merged file, where files are merged: the sides are
+	// called dest, updated and original then. "" for a cluster.
+	Merged string
+	Policy string // by which files are merged
+}
+
+// Lost reports whether live does not have the note's value any more, or would not have it.
+func (n Note) Lost() bool {
+	if n.Restored {
+		return false
+	}
+	return n.Kind == NoteOverwritten || n.Kind == NoteRemoved || n.Kind == NoteReset
+}
+
+// String is the note as people read it: object, path, what happened, and below that,
+// indented, what can be done.
+func (n Note) String() string { return n.With(n.Ways()) }
+
+// With is String with other ways than the note's own.
+func (n Note) With(ways []string) string {
+	return strings.Join(append([]string{escape.Line(n.Object) + ": " + n.Text()}, ways...), "\n  ")
+}
+
+// MarshalJSON is the form for programs (--notes=json). An absent value is left
+// out; null is null.
+func (n Note) MarshalJSON() ([]byte, error) {
+	m := map[string]any{"object": n.Object, "kind": n.Kind, "text": n.Text()}
+	if n.Path != nil {
+		m["path"] = n.Path.String()
+	}
+	if len(n.Paths) > 0 {
+		m["paths"] = spelledPaths(n.Paths)
+	}
+	if ways := n.Ways(); len(ways) > 0 {
+		m["ways"] = ways
+	}
+	if n.Rule != "" {
+		m["rule"] = n.Rule
+	}
+	if n.Own {
+		m["own"] = true
+	}
+	if n.Restored {
+		m["restored"] = true
+	}
+	if name := sideName(n.Winner); name != "" {
+		m["winner"] = name
+	}
+	addSides(m, n.sides(), n.Owner)
+	return marshal(m)
+}
+
+func (n Note) sides() sides { return sides{n.Original, n.Local, n.Live} }
+
+func addSides(m map[string]any, s sides, owner *merge.Owner) {
+	for name, o := range map[string]merge.Opt{"original": s.original, "local": s.local, "live": s.live} {
+		if o.Set {
+			m[name] = o.Value
+		}
+	}
+	if owner == nil {
+		return
+	}
+	o := map[string]any{"manager": owner.Manager, "operation": owner.Operation}
+	if owner.Subresource != "" {
+		o["subresource"] = owner.Subresource
+	}
+	if !owner.Time.IsZero() {
+		o["time"] = owner.Time.UTC().Format("2006-01-02T15:04:05Z")
+	}
+	m["owner"] = o
+}
+
+func sideName(s merge.Side) string {
+	switch s {
+	case merge.OriginalSide:
+		return "original"
+	case merge.LocalSide:
+		return "local"
+	case merge.LiveSide:
+		return "live"
+	}
+	return ""
+}
+
+func spelledPaths(paths []merge.Path) []string {
+	names := make([]string, len(paths))
+	for i, p := range paths {
+		names[i] = p.String()
+	}
+	return names
+}
+
+// errNotJSON quotes no value.
+var errNotJSON = errors.New("not a JSON value: it cannot be printed; read it with merge.ReadJSON")
+
+// marshal is json.Marshal whose text is safe on a terminal.
+func marshal(v any) ([]byte, error) {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return nil, errNotJSON
+	}
+	return escape.JSON(data), nil
+}

@@ -1,0 +1,232 @@
+package diff
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
+
+// Text is one line that says what happened, and begins with the path; the object is not
+// in it.
+func (n Note) Text() string {
+	text := n.words()
+	if n.Kind == NoteConflict {
+		text = "conflict: " + text
+	}
+	if n.Rule != "" && n.Kind != NoteConflict {
+		text += " (rule " + escape.Line(n.Rule) + ")"
+	}
+	if n.Path != nil {
+		text = n.Path.String() + ": " + text
+	}
+	if n.Restored {
+		text += "; the server put it back"
+	}
+	return text
+}
+
+// words is the text without the path.
+func (n Note) words() string {
+	switch {
+	case n.Message != "":
+		return n.Message
+	case n.Kind == NoteConflict:
+		return n.conflict()
+	case n.Kind == NoteMore:
+		return n.more()
+	case len(n.Paths) > 0:
+		return n.several()
+	case n.Moved != 0:
+		return n.settled()
+	case n.Merged != "":
+		return "dest has " + content(n.Live, n.most()) + ": removed, as updated says" + n.stillNull()
+	case n.Kind == NoteUndecided:
+		return content(n.Live, n.most()) + by(n.Owner) + " stays: not in local, and nobody knows what was applied before"
+	}
+	return content(n.Live, n.most()) + by(n.Owner) + " " + n.verb("removed") + ": " + n.cause()
+}
+
+// Ways are what the user can do, one line each; nil for nothing.
+func (n Note) Ways() []string {
+	if n.Kind == NoteConflict {
+		return n.waysOut()
+	}
+	var ways []string
+	if n.Decide.Fields {
+		ways = append(ways, "to keep a field write it in the local file, to remove it write it there as null")
+	}
+	if n.Decide.ByOwners {
+		ways = append(ways, "to have removed what its creator or kubectl apply --server-side set: merge once with --original=managed-fields (kubectl merge diff with it shows that first)")
+	}
+	if n.Decide.ByOriginal {
+		ways = append(ways, "to have removed what you applied by other means: kubectl merge set-last-applied --create-annotation -f FILE, with the file as it was applied, and merge again")
+	}
+	return ways
+}
+
+// verb is what became of a value or, in a preview, would become of it.
+func (v Voice) verb(participle string) string {
+	if v.Preview {
+		return "would be " + participle
+	}
+	return participle
+}
+
+// most is how many differences inside one value are named.
+func (v Voice) most() int {
+	if v.Preview {
+		return mostParts
+	}
+	return mostWritten
+}
+
+// several is about several paths.
+func (n Note) several() string {
+	paths := strings.Join(atMost(spelledPaths(n.Paths), mostParts), ", ")
+	switch n.Kind {
+	case NoteIgnored:
+		return paths + " in local ignored: the server's own"
+	case NoteDefaulted:
+		return paths + ": null in local, stored as its default: a merge cannot write null where the schema has a default"
+	case NoteUncompared:
+		return paths + " not compared: last-applied has another apiVersion, and this one does not have these fields; whether live still has them cannot be told"
+	}
+	return paths + by(n.Owner) + ": still undecided: in live, and in no file so far"
+}
+
+// more is about the notes that are left out.
+func (n Note) more() string {
+	if n.Preview {
+		return fmt.Sprintf("and %d more: --notes=json prints all", len(n.Left))
+	}
+	var names []string
+	what := "are left as they are"
+	for _, left := range n.Left {
+		if left.Kind == NoteConflict {
+			what = "conflicts"
+		}
+		if left.Path == nil {
+			names = append(names, left.Text())
+			continue
+		}
+		names = append(names, left.Path.String())
+	}
+	return fmt.Sprintf("and %d more %s: %s", len(n.Left), what, strings.Join(names, ", "))
+}
+
+// settled is about a disagreement that was decided.
+func (n Note) settled() string {
+	switch v := n.sides().shown(); {
+	case n.Merged != "":
+		return n.ofFiles()
+	case n.Kind == NoteRemoved && len(n.By) > 0:
+		return content(n.Live, n.most()) + by(n.Owner) + " " + n.verb("removed") + ": " + excluded(n.By)
+	case v.long:
+		return n.settledLong(v)
+	default:
+		return n.settledShort(v)
+	}
+}
+
+// settledShort is for values that have room in the line.
+func (n Note) settledShort(v shown) string {
+	live := v.texts.live + by(n.Owner)
+	switch {
+	case n.Kind == NoteKept && !v.live.Set:
+		return "removed from live" + by(n.Owner) + ", and stays so: " + v.localHas()
+	case n.Kind == NoteKept:
+		return live + " " + n.verb("kept") + ", " + v.localHas()
+	case n.Kind == NoteReset && !v.live.Set:
+		return "removed from live" + by(n.Owner) + ", " + n.verb("set back") + " to " + v.texts.original + ", as last applied"
+	case n.Kind == NoteReset:
+		return live + " " + n.verb("set back") + " to " + v.texts.original + ", as last applied"
+	case n.Kind == NoteRemoved:
+		return live + " " + n.verb("removed") + ": " + v.localHas()
+	case !v.live.Set:
+		return "removed from live" + by(n.Owner) + ", " + n.verb("put back") + " as local has it: " + v.texts.local
+	}
+	text := live + " " + n.verb("overwritten") + " with " + v.texts.local
+	if n.Moved == merge.Both && v.original.Set {
+		text += ", last applied " + v.texts.original
+	}
+	return text
+}
+
+// settledLong names what differs, where the values have no room in the line.
+func (n Note) settledLong(v shown) string {
+	live := noun(v.live.Value) + by(n.Owner)
+	switch {
+	case !v.live.Set && n.Kind == NoteKept:
+		return "removed from live" + by(n.Owner) + ", and stays so; local has a " + noun(v.local.Value)
+	case !v.live.Set && n.Kind == NoteReset:
+		return "removed from live" + by(n.Owner) + ", " + n.verb("set back") + " to what was applied last: a " + noun(v.original.Value)
+	case !v.live.Set:
+		return "removed from live" + by(n.Owner) + ", " + n.verb("put back") + " as local has it: a " + noun(v.local.Value)
+	case n.Kind == NoteKept && !stated(v.local):
+		return live + " " + n.verb("kept") + "; it is not in local"
+	case n.Kind == NoteKept:
+		return live + " " + n.verb("kept") + "; local would change it: " + difference(v.live, v.local, n.most())
+	case n.Kind == NoteReset:
+		return live + " " + n.verb("set back") + " to what was applied last: " + difference(v.live, v.original, n.most())
+	case n.Kind == NoteRemoved:
+		return content(v.live, n.most()) + by(n.Owner) + " " + n.verb("removed") + ": not in local"
+	}
+	return live + " " + n.verb("overwritten") + ": " + difference(v.live, v.local, n.most())
+}
+
+// localHas: what local has, or how it came to have nothing.
+func (v shown) localHas() string {
+	last := ""
+	if v.original.Set {
+		last = ", last applied " + v.texts.original
+	}
+	switch {
+	case v.local.Set && v.local.Value == nil:
+		return "local says null" + last
+	case v.local.Set:
+		return "local has " + v.texts.local + last
+	}
+	return "not in local" + last
+}
+
+// stillNull adds why a null in which nothing changed removes a value.
+func (n Note) stillNull() string {
+	if n.Cause != merge.CauseStillNull {
+		return ""
+	}
+	return " null and so did original (" + n.Policy + " clears nulls; --policy=diff3 leaves what only dest changed)"
+}
+
+// cause says why a value is removed.
+func (n Note) cause() string {
+	if len(n.By) > 0 {
+		return excluded(n.By)
+	}
+	return causeText(n.Cause, n.FromOwners)
+}
+
+// excluded is why there is no room for live's variant of a one-of.
+func excluded(by merge.Path) string { return "local has " + by.String() + ", which excludes it" }
+
+// causeText says why a value is removed; fromOwners: what was applied is known from
+// managedFields.
+func causeText(c merge.Cause, fromOwners bool) string {
+	switch c {
+	case merge.CauseNull, merge.CauseStillNull:
+		return "local says null"
+	case merge.CauseDisplaced:
+		return "local states another variant"
+	case merge.CauseInside:
+		return "inside what local dropped"
+	case merge.CauseReplaced:
+		return "only live has it, and this strategy replaces what holds it"
+	case merge.CauseStrategy:
+		return "by this strategy's own rules"
+	}
+	if fromOwners {
+		return "applied last according to managedFields, not in local"
+	}
+	return "in last-applied, not in local"
+}
