@@ -281,6 +281,20 @@ func TestParentBeforeAndAfter(t *testing.T) {
 	}
 }
 
+func TestDifferences(t *testing.T) {
+	p := Parent{Set: shop, UID: "p", Resources: []string{"configmaps"}, Kinds: []GroupKind{{"", "ConfigMap"}, {"apps", "Deployment"}}, Namespaces: []string{"a"}}
+	want := Parent{Set: shop, Kinds: []GroupKind{{"", "ConfigMap"}, {"", "Secret"}}, Namespaces: []string{"b"}}
+	got := strings.Join(p.Differences(want), "\n")
+	for _, text := range []string{"deprecated", "has members of the kind Secret", "lists the kind Deployment.apps, and", "has members in the namespace b", "lists the namespace a, and"} {
+		if !strings.Contains(got, text) {
+			t.Errorf("no %q in %s", text, got)
+		}
+	}
+	if more := want.Differences(want); len(more) > 0 {
+		t.Error(more)
+	}
+}
+
 func TestReadMember(t *testing.T) {
 	m := ReadMember(GroupKind{"apps", "Deployment"}, map[string]any{"metadata": map[string]any{
 		"name": "web", "namespace": "ns", "uid": "u", "resourceVersion": "7", "deletionTimestamp": "now",

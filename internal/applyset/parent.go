@@ -145,6 +145,45 @@ func (p Parent) Says(q Parent) bool {
 	return p.Exists() && len(p.Resources) == 0 && slices.Equal(p.Kinds, q.Kinds) && slices.Equal(p.Namespaces, q.Namespaces)
 }
 
+// Differences says what of p is not as in want, which lists the kinds and namespaces that the
+// set has members in: one clause each, without the parent's name.
+func (p Parent) Differences(want Parent) []string {
+	var out []string
+	if len(p.Resources) > 0 {
+		out = append(out, "lists its kinds as group resources, which is deprecated")
+	}
+	more, less := compared(p.Kinds, want.Kinds)
+	for _, gk := range less {
+		out = append(out, fmt.Sprintf("has members of the kind %s, and does not list it: they would never be pruned", gk))
+	}
+	for _, gk := range more {
+		out = append(out, fmt.Sprintf("lists the kind %s, and has no members of it", gk))
+	}
+	extra, missing := compared(p.Namespaces, want.Namespaces)
+	for _, ns := range missing {
+		out = append(out, fmt.Sprintf("has members in the namespace %s, and does not list it: kubectl would never prune them", ns))
+	}
+	for _, ns := range extra {
+		out = append(out, fmt.Sprintf("lists the namespace %s, and has no members in it", ns))
+	}
+	return out
+}
+
+// compared is what only the first list has, and what only the second.
+func compared[T comparable](is, want []T) (more, less []T) {
+	for _, v := range is {
+		if !slices.Contains(want, v) {
+			more = append(more, v)
+		}
+	}
+	for _, v := range want {
+		if !slices.Contains(is, v) {
+			less = append(less, v)
+		}
+	}
+	return more, less
+}
+
 // Manifest is what is applied on the server's side as Manager to store p: kubectl's
 // object, field for field. The tool's version stays as whoever made the set wrote it,
 // so that nothing is written for it alone.

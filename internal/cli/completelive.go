@@ -192,7 +192,7 @@ func (e *env) sets(a asking) ([]cobra.Completion, error) {
 	if f := a.cmd.Flags().Lookup("applyset-namespace"); f != nil && f.Value.String() != "" {
 		ns = f.Value.String()
 	}
-	found, err := prune.List(a.ctx, api, ns)
+	found, _, err := prune.List(a.ctx, api, ns)
 	var names []cobra.Completion
 	for _, l := range found {
 		name := l.Target.Name

@@ -120,11 +120,24 @@ func (c *Cluster) findIn(ctx context.Context, group, name string, is func(Resour
 			return r, nil
 		}
 		if c.refreshed || c.discovery.FreshWithContext(ctx) {
-			return Resource{}, &UnknownKindError{Kind: name, APIVersion: group}
+			return Resource{}, c.unknownIn(ctx, group, name)
 		}
 		c.refreshed = true
 		c.invalidate(ctx)
 	}
+}
+
+// unknownIn is that a group has no such kind, or that nobody knows: to a client, a server
+// that does not show its groups has none.
+func (c *Cluster) unknownIn(ctx context.Context, group, name string) error {
+	path := "apis"
+	if group == "" {
+		path = "api"
+	}
+	if _, err := c.answer(ctx, Target{}, "get", c.client.Get().AbsPath(path)); err != nil {
+		return fmt.Errorf("%s: cannot be looked up: %w", schema.GroupKind{Group: group, Kind: name}, err)
+	}
+	return &UnknownKindError{Kind: name, APIVersion: group}
 }
 
 func (c *Cluster) searchGroup(ctx context.Context, group string, is func(Resource) bool) (Resource, error) {

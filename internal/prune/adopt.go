@@ -70,15 +70,22 @@ func (s *Set) everywhere(ctx context.Context, l Labelled) ([]Member, error) {
 		}
 		found[i], errs[i] = s.API.ListMetadata(ctx, resources[i], namespace, l.Selector)
 	})
-	var all []Member
+	var (
+		all     []Member
+		missing []string
+		why     error
+	)
 	for i, r := range resources {
 		switch err := errs[i]; {
 		case cluster.IsForbidden(err) || down(err):
-			s.Note(kindOf(r).String(), "cannot be listed, and is left out: "+err.Error())
+			missing, why = append(missing, kindOf(r).String()), err
 		case err != nil && !cluster.IsNotFound(err):
 			return nil, fmt.Errorf("%s: %w", kindOf(r), err)
 		}
 		all = append(all, members(r, found[i])...)
+	}
+	if n := len(missing); n > 0 {
+		s.Note(s.Target.String(), fmt.Sprintf("%d kinds cannot be listed, and are left out (%s, for example: %s)", n, missing[n-1], why))
 	}
 	return all, ctx.Err()
 }

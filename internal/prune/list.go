@@ -19,22 +19,24 @@ type Listed struct {
 }
 
 // List finds the sets whose parents are in a namespace or, for "", in all: Secrets,
-// ConfigMaps, and the custom resources whose definitions allow it, as far as the user may
-// list those.
-func List(ctx context.Context, api *cluster.Cluster, namespace string) ([]Listed, error) {
+// ConfigMaps, and the custom resources whose definitions allow it. forbidden are those that
+// the user may not list; the error is of the last, where that are all of them.
+func List(ctx context.Context, api *cluster.Cluster, namespace string) (out []Listed, forbidden []error, err error) {
 	kinds, err := parentKinds(ctx, api)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var out []Listed
 	for _, r := range kinds {
 		ns := namespace
 		if !r.Namespaced {
 			ns = ""
 		}
 		found, err := api.ListMetadata(ctx, r, ns, applyset.IDLabel)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", r.Plural, err)
+		switch {
+		case cluster.IsForbidden(err):
+			forbidden = append(forbidden, err)
+		case err != nil:
+			return nil, nil, fmt.Errorf("%s: %w", r.Plural, err)
 		}
 		for _, obj := range found {
 			m := applyset.ReadMember(kindOf(r), obj)
@@ -46,7 +48,10 @@ func List(ctx context.Context, api *cluster.Cluster, namespace string) ([]Listed
 	slices.SortStableFunc(out, func(a, b Listed) int {
 		return slices.Compare([]string{a.Target.Namespace, a.Target.String()}, []string{b.Target.Namespace, b.Target.String()})
 	})
-	return out, nil
+	if len(forbidden) == len(kinds) {
+		return nil, nil, errors.Join(forbidden...)
+	}
+	return out, forbidden, nil
 }
 
 // parentKinds are the kinds that parents may have.
@@ -119,40 +124,22 @@ func (s *Set) Everyone(ctx context.Context, limit int) ([]Member, error) {
 	return found.All, err
 }
 
-// Verify compares what the parent says with what carries the set's label, in all kinds
-// that the user may list. want is the parent as it should be.
+// Verify compares what the parent says with what carries the set's label: of the kinds
+// that the parent lists, all of which the user must be able to list, and of all others that
+// the user can list. want is the parent as it should be.
 func (s *Set) Verify(ctx context.Context, limit int) (want applyset.Parent, problems []string, err error) {
-	all, err := s.everywhere(ctx, Labelled{Selector: applyset.PartOfLabel + "=" + s.Parent.ID(), Limit: limit})
+	listed, err := s.Everyone(ctx, limit)
+	if err != nil {
+		return want, nil, err
+	}
+	others, err := s.everywhere(ctx, Labelled{Selector: applyset.PartOfLabel + "=" + s.Parent.ID(), Limit: limit})
 	if err != nil {
 		return want, nil, err
 	}
 	r := applyset.Run{Parent: s.Parent, Objects: map[applyset.Identity]bool{}}
-	for _, m := range all {
+	for _, m := range slices.Concat(listed, others) {
 		r.Objects[m.Identity()] = true
 	}
 	want = r.Exact(nil, nil)
-	if len(s.Parent.Resources) > 0 {
-		problems = append(problems, "lists its kinds as group resources, which is deprecated")
-	}
-	for _, gk := range want.Kinds {
-		if !slices.Contains(s.Parent.Kinds, gk) {
-			problems = append(problems, fmt.Sprintf("has members of the kind %s, and does not list it: they would never be pruned", gk))
-		}
-	}
-	for _, gk := range s.Parent.Kinds {
-		if !slices.Contains(want.Kinds, gk) {
-			problems = append(problems, fmt.Sprintf("lists the kind %s, and has no members of it", gk))
-		}
-	}
-	for _, ns := range want.Namespaces {
-		if !slices.Contains(s.Parent.Namespaces, ns) {
-			problems = append(problems, fmt.Sprintf("has members in the namespace %s, and does not list it: kubectl would never prune them", ns))
-		}
-	}
-	for _, ns := range s.Parent.Namespaces {
-		if !slices.Contains(want.Namespaces, ns) {
-			problems = append(problems, fmt.Sprintf("lists the namespace %s, and has no members in it", ns))
-		}
-	}
-	return want, problems, nil
+	return want, s.Parent.Differences(want), nil
 }

@@ -53,7 +53,7 @@ func (s *Set) Members(ctx context.Context, in Where) (Members, error) {
 	for i, gk := range kinds {
 		var unknown *cluster.UnknownKindError
 		switch err := errs[i]; {
-		case errors.As(err, &unknown) || cluster.IsNotFound(err):
+		case errors.As(err, &unknown):
 			out.Gone = append(out.Gone, gk)
 		case down(err):
 			out.Down = append(out.Down, gk)
@@ -84,8 +84,21 @@ func down(err error) bool {
 	return errors.As(err, &unserved) || cluster.Code(err) >= 500
 }
 
-// list lists the members of one kind.
+// list lists the members of one kind. A server that has no such list, though its discovery
+// names the kind, is asked once more past the cache: only then is the kind gone.
 func (s *Set) list(ctx context.Context, gk applyset.GroupKind, namespaces []string) ([]Member, error) {
+	found, err := s.listOnce(ctx, gk, namespaces)
+	if !cluster.IsNotFound(err) {
+		return found, err
+	}
+	s.API.Refresh(ctx)
+	if found, err = s.listOnce(ctx, gk, namespaces); cluster.IsNotFound(err) {
+		return nil, &unservedError{err}
+	}
+	return found, err
+}
+
+func (s *Set) listOnce(ctx context.Context, gk applyset.GroupKind, namespaces []string) ([]Member, error) {
 	r, err := s.API.FindKind(ctx, gk.Group, gk.Kind)
 	var unknown *cluster.UnknownKindError
 	switch {

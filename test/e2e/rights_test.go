@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -22,11 +23,22 @@ var rightsPlays = map[string][]string{
 	"kubectl merge edit-last-applied TYPE/NAME":   {"edit-last-applied", "configmap/old"},
 	"kubectl merge set-last-applied -f FILE":      {"set-last-applied", "-f", "old.yaml"},
 	"kubectl merge disown TYPE/NAME FIELD":        {"disown", "configmap/old", "data.b"},
+
+	"kubectl merge -f FILE --prune --applyset=configmaps/NAME":         {"-f", "both.yaml", "--prune", "--applyset=configmaps/shop"},
+	"kubectl merge diff -f FILE --prune --applyset=configmaps/NAME":    {"diff", "-f", "both.yaml", "--prune", "--applyset=configmaps/shop"},
+	"kubectl merge explain -f FILE --prune --applyset=configmaps/NAME": {"explain", "-f", "both.yaml", "--prune", "--applyset=configmaps/shop"},
+	"kubectl merge delete --applyset=configmaps/NAME":                  {"delete", "--applyset=configmaps/shop"},
+	"kubectl merge applyset list":                                      {"applyset", "list"},
+	"kubectl merge applyset view configmaps/NAME":                      {"applyset", "view", "configmaps/shop"},
+	"kubectl merge applyset verify configmaps/NAME --fix":              {"applyset", "verify", "configmaps/shop", "--fix"},
+	"kubectl merge applyset adopt configmaps/NAME TYPE/NAME":           {"applyset", "adopt", "configmaps/shop", "configmap/loose"},
+	"kubectl merge applyset disband configmaps/NAME":                   {"applyset", "disband", "configmaps/shop"},
 }
 
 const (
 	rightsBefore = "---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: old}, data: {a: \"1\", b: x}}\n"
 	rightsOld    = "---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: old}, data: {a: \"2\", b: x}}\n"
+	rightsGone   = "---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: gone}}\n"
 	rightsNew    = "---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: new}}\n"
 )
 
@@ -60,12 +72,25 @@ func playRights(t *testing.T, s *apiServer, args, verbs []string, missing string
 	u.file("v1.yaml", rightsBefore)
 	u.file("old.yaml", rightsOld)
 	u.file("both.yaml", rightsOld+rightsNew)
+	u.file("all.yaml", rightsBefore+rightsGone)
 	u.merges("-f", "v1.yaml")
+	if command := strings.Join(args, " "); strings.Contains(command, "applyset") {
+		u.merges("-f", "all.yaml", "--prune", "--applyset=configmaps/shop")
+		u.does("kubectl", "create", "configmap", "loose")
+		u.does("kubectl", "annotate", "configmap", "shop", "--overwrite", "applyset.kubernetes.io/contains-group-kinds=ConfigMap,Pod")
+		if strings.Contains(command, "verify") { // which looks at each kind that is listed
+			u.does("kubectl", "create", "role", "pods", "--verb=list", "--resource=pods")
+			u.does("kubectl", "create", "rolebinding", "pods", "--role=pods", "--user=somebody")
+		} else {
+			u.does("kubectl", "annotate", "configmap", "shop", "--overwrite", "applyset.kubernetes.io/contains-group-kinds=ConfigMap")
+		}
+	}
 	if len(verbs) > 0 {
 		u.does("kubectl", "create", "role", "some", "--verb="+strings.Join(verbs, ","), "--resource=configmaps")
 		u.does("kubectl", "create", "rolebinding", "some", "--role=some", "--user=somebody")
 	}
-	was := u.versions("both.yaml")
+	u.file("touched.yaml", rightsOld+rightsNew+rightsGone)
+	was := u.versions("touched.yaml")
 	cmd := u.command(t.Context(), "kubectl-merge", append(args, "--as=somebody")...)
 	cmd.Env = append(cmd.Env, "KUBE_EDITOR=sed -i s/x/y/")
 	got := u.ends(cmd)
@@ -79,10 +104,8 @@ func playRights(t *testing.T, s *apiServer, args, verbs []string, missing string
 	if got.code == 0 || differs || !regexp.MustCompile(`cannot `+missing+` resource "configmaps"`).MatchString(got.stderr) {
 		t.Errorf("without %s: want an error that names it\n%s", missing, got)
 	}
-	for ref, version := range u.versions("both.yaml") {
-		if was[ref] != version {
-			t.Errorf("without %s: %s was written\n%s", missing, ref, got)
-		}
+	if now := u.versions("touched.yaml"); !maps.Equal(now, was) {
+		t.Errorf("without %s: something was written or deleted: %v, was %v\n%s", missing, now, was, got)
 	}
 }
 
