@@ -58,6 +58,9 @@ func Merge(j Job) (*Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := m.checkRules(); err != nil {
+		return nil, err
+	}
 	var errs []error
 	for _, d := range m.dest.list {
 		errs = append(errs, m.inDest(d))
@@ -233,14 +236,9 @@ func valueOf(r *resource) any {
 
 // typeOf is the type that a document is merged by.
 func (m *merger) typeOf(u, d *resource, sides []any) *merge.Type {
-	var t *merge.Type
-	if u.isKustomization() {
-		t = kustomization()
-	} else if m.Schema != nil && u.id.kind != "" {
-		t = m.Schema(u.id.group, u.version, u.id.kind)
-		if t == nil && d != nil && d.version != u.version {
-			t = m.Schema(d.id.group, d.version, d.id.kind)
-		}
+	t := m.known(u)
+	if t == nil && d != nil && d.version != u.version {
+		t = m.known(d)
 	}
 	if t == nil && u.id.kind != "" {
 		t = schema.Resource()

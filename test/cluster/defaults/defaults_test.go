@@ -25,7 +25,11 @@ func TestDefaultsAreFresh(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text() != string(committed) {
+	fresh, err := text()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if fresh != string(committed) {
 		t.Error("defaults.txt is stale: go -C test/cluster run ./defaults -o ../../pkg/schema/internal/gen/defaults.txt && go generate ./pkg/schema")
 	}
 }
@@ -43,7 +47,10 @@ func TestCompleteIsWhatTheServerDoes(t *testing.T) {
 	var in bytes.Buffer
 	for _, k := range kinds() {
 		for i := range *count {
-			before := k.sparse(*seed + uint64(i))
+			before, err := k.sparse(*seed + uint64(i))
+			if err != nil {
+				t.Fatal(err)
+			}
 			before.GetObjectKind().SetGroupVersionKind(k.GroupVersionKind)
 			samples = append(samples, sample{k, before, k.defaulted(before)})
 			line, err := json.Marshal(before)

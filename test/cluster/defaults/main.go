@@ -25,10 +25,18 @@ const rounds = 400
 func main() {
 	out := flag.String("o", "", "the file to write")
 	flag.Parse()
-	if err := os.WriteFile(*out, []byte(text()), 0o644); err != nil {
+	if err := write(*out); err != nil {
 		fmt.Fprintln(os.Stderr, "defaults:", err)
 		os.Exit(1)
 	}
+}
+
+func write(path string) error {
+	all, err := text()
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, []byte(all), 0o644)
 }
 
 const header = `# What the API server's defaulting functions fill in: type, field, value.
@@ -36,20 +44,23 @@ const header = `# What the API server's defaulting functions fill in: type, fiel
 `
 
 // text is the whole file.
-func text() string {
-	seen := observations{}
+func text() (string, error) {
+	seen := observations{fields: map[place]outcomes{}}
 	for _, k := range kinds() {
 		for i := range rounds {
-			before := k.sparse(uint64(i))
+			before, err := k.sparse(uint64(i))
+			if err != nil {
+				return "", err
+			}
 			seen.compare(before, k.defaulted(before))
 		}
 	}
 	var lines []string
-	for at, outcomes := range seen {
+	for at, outcomes := range seen.fields {
 		if value := outcomes.value(); value != "" {
 			lines = append(lines, at.typ+" "+at.field+" "+value)
 		}
 	}
 	slices.Sort(lines)
-	return header + strings.Join(lines, "\n") + "\n"
+	return header + strings.Join(lines, "\n") + "\n", seen.err
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"strings"
 
@@ -19,7 +20,10 @@ type place struct{ typ, field string }
 type outcomes map[string]bool
 
 // observations are the outcomes of every field that was ever left out.
-type observations map[place]outcomes
+type observations struct {
+	fields map[place]outcomes
+	err    error // the first value that could not be written as JSON
+}
 
 // value is what the field always gets, "depends" where that varies, or "" where it
 // never gets any.
@@ -40,11 +44,11 @@ func (o outcomes) value() string {
 const now = "now"
 
 // compare notes what became of the fields that before has not.
-func (o observations) compare(before, after runtime.Object) {
+func (o *observations) compare(before, after runtime.Object) {
 	o.value(reflect.ValueOf(before), reflect.ValueOf(after))
 }
 
-func (o observations) value(before, after reflect.Value) {
+func (o *observations) value(before, after reflect.Value) {
 	if isLeaf(before) {
 		return
 	}
@@ -64,13 +68,13 @@ func (o observations) value(before, after reflect.Value) {
 			}
 		}
 	case reflect.Struct:
-		o.fields(modelName(before.Type()), before, after)
+		o.walk(modelName(before.Type()), before, after)
 	}
 }
 
 // fields looks at the fields of a struct, and of the structs embedded in it, all of
 // which are the type's.
-func (o observations) fields(typ string, before, after reflect.Value) {
+func (o *observations) walk(typ string, before, after reflect.Value) {
 	for i := range before.NumField() {
 		f := before.Type().Field(i)
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
@@ -79,17 +83,25 @@ func (o observations) fields(typ string, before, after reflect.Value) {
 		case !f.IsExported() || name == "-" || name == "metadata":
 			continue
 		case name == "" && (f.Anonymous || strings.Contains(options, "inline")):
-			o.fields(typ, b, a)
+			o.walk(typ, b, a)
 			continue
 		case unset(b) && (b.Kind() != reflect.Struct || isLeaf(b)):
-			at := place{typ, name}
-			if o[at] == nil {
-				o[at] = outcomes{}
-			}
-			o[at][written(a)] = true
+			o.note(place{typ, name}, a)
 		}
 		o.value(b, a)
 	}
+}
+
+// note keeps what became of a field.
+func (o *observations) note(at place, v reflect.Value) {
+	text, err := written(v)
+	if err != nil && o.err == nil {
+		o.err = fmt.Errorf("%s.%s: %w", at.typ, at.field, err)
+	}
+	if o.fields[at] == nil {
+		o.fields[at] = outcomes{}
+	}
+	o.fields[at][text] = true
 }
 
 // isLeaf: a struct that is one value in JSON.
@@ -110,18 +122,15 @@ func unset(v reflect.Value) bool {
 }
 
 // written is a set value as JSON.
-func written(v reflect.Value) string {
+func written(v reflect.Value) (string, error) {
 	if unset(v) {
-		return ""
+		return "", nil
 	}
 	if _, isTime := v.Interface().(*metav1.Time); isTime {
-		return now
+		return now, nil
 	}
 	text, err := json.Marshal(v.Interface())
-	if err != nil {
-		panic(err) // API types are made to be written
-	}
-	return string(text)
+	return string(text), err
 }
 
 // modelName is the type's name in OpenAPI documents, as pkg/schema's table writes it.
