@@ -18,7 +18,7 @@ import (
 // lasted for the patience without a break.
 func TestLawReady(t *testing.T) {
 	const (
-		histories = 1500
+		histories = 600
 		steps     = 25
 		patience  = 30 * time.Second
 	)
