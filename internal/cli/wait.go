@@ -7,7 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/live"
+	"github.com/kubectl-merge/kubectl-merge/internal/parallel"
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
 	"github.com/kubectl-merge/kubectl-merge/internal/wait"
 	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
@@ -17,13 +19,14 @@ import (
 type waitVerb struct {
 	*env
 	inputs inputFlags
+	set    setFlags
 	rules  planFlags // --rules and --schema of them
 	limits waitFlags
 	told   noteFlags
 }
 
-const waitLong = `Wait until the objects that files name are ready, as the cluster has them now. Nothing is
-written. What ready means depends on the kind; docs/wait.md has the table.
+const waitLong = `Wait until the objects that files name, or the members of a set, are ready, as the cluster
+has them now. Nothing is written. What ready means depends on the kind; docs/wait.md has the table.
 
 The wait ends at once when an object has failed for good, and after --patience where one
 has a problem that has not passed by then: an image that cannot be pulled, a container
@@ -49,7 +52,7 @@ var _ = registerVerb(verb{open: newWait, args: noArgs})
 func newWait(e *env) *cobra.Command {
 	v := &waitVerb{env: e}
 	cmd := &cobra.Command{
-		Use:     "wait (-f FILE | -k DIRECTORY)",
+		Use:     "wait (-f FILE | -k DIRECTORY | --applyset=NAME)",
 		Short:   "Wait until objects are ready, or report why they are not",
 		Long:    waitLong,
 		Example: waitExample,
@@ -65,6 +68,7 @@ func newWait(e *env) *cobra.Command {
 	}
 	flags := cmd.Flags()
 	v.inputs.add(flags, "wait for")
+	v.set.add(flags)
 	v.limits.add(flags)
 	flags.StringVar(&v.rules.rules, "rules", "", "FILE with rules; those with ready and wait count here")
 	v.told.add(flags)
@@ -72,7 +76,7 @@ func newWait(e *env) *cobra.Command {
 }
 
 func (v *waitVerb) run(ctx context.Context) error {
-	if err := errors.Join(v.inputs.validate(), v.limits.validate()); err != nil {
+	if err := errors.Join(v.validate(), v.limits.validate()); err != nil {
 		return err
 	}
 	notes, err := v.told.reporter(v.env, outputFlags{}, dryNone)
@@ -83,34 +87,78 @@ func (v *waitVerb) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	in, err := v.local(ctx, &v.inputs)
+	api, err := v.connect()
 	if err != nil {
 		return err
+	}
+	find := v.named
+	if v.set.name != "" {
+		find = v.members
+	}
+	objects, err := find(ctx, api)
+	if err != nil {
+		return err
+	}
+	for i := range objects {
+		objects[i].Rule = waitRule(rules, objects[i].Target)
+	}
+	v.line = v.progress(v.told.quiet)
+	docs := &apply.Documents{Fetch: api.OpenAPI}
+	return v.wait(ctx, waiting{waitFlags: &v.limits, api: api, types: docs.Type, notes: notes, stdout: true}, objects)
+}
+
+func (v *waitVerb) validate() error {
+	switch {
+	case v.set.name == "" && v.set.namespace != "":
+		return errors.New("--applyset-namespace requires --applyset=NAME")
+	case v.set.name == "" && !v.inputs.given():
+		return errors.New("must specify one of -f, -k and --applyset")
+	case v.set.name == "":
+		return v.inputs.validate()
+	case v.inputs.given():
+		return errors.New("--applyset: the set knows its members: leave out -f and -k")
+	}
+	return nil
+}
+
+// named are the objects that the files name.
+func (v *waitVerb) named(ctx context.Context, api *cluster.Cluster) ([]wait.Object, error) {
+	in, err := v.local(ctx, &v.inputs)
+	if err != nil {
+		return nil, err
 	}
 	objects, bad := source.Read(ctx, in)
 	if bad == nil && len(objects) == 0 {
 		bad = v.inputs.none()
 	}
 	if bad != nil {
-		return bad
-	}
-	api, err := v.connect()
-	if err != nil {
-		return err
+		return nil, bad
 	}
 	ns, err := v.namespacing()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	located, err := (&live.Server{API: api, Namespaces: ns}).Resolve(ctx, objects)
-	if err != nil {
-		return err
-	}
 	var all []wait.Object
 	for _, l := range located {
-		all = append(all, wait.Object{Target: l.Target, Rule: waitRule(rules, l.Target)})
+		all = append(all, wait.Object{Target: l.Target})
 	}
-	v.line = v.progress(v.told.quiet)
-	docs := &apply.Documents{Fetch: api.OpenAPI}
-	return v.wait(ctx, waiting{waitFlags: &v.limits, api: api, types: docs.Type, notes: notes, stdout: true}, all)
+	return all, err
+}
+
+// members are the members of the set.
+func (v *waitVerb) members(ctx context.Context, api *cluster.Cluster) ([]wait.Object, error) {
+	set, err := v.set.read(ctx, v.env, api)
+	if err == nil {
+		err = set.Existing()
+	}
+	if err != nil {
+		return nil, err
+	}
+	found, err := set.Everyone(ctx, parallel.Limit)
+	var all []wait.Object
+	for _, m := range found {
+		all = append(all, wait.Object{Target: m.Target, UID: m.UID})
+	}
+	return all, err
 }
