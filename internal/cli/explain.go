@@ -19,7 +19,7 @@ var _ = registerPrinter(printerRow{
 	open: func(v view) (printer, error) { return newExplainPrinter(v, diff.ExplainTable) },
 })
 
-// explainPrinter says of every field who decided it and why.
+// explainPrinter explains who decided every field, and why.
 type explainPrinter struct {
 	view
 	out   *diff.ExplanationWriter
@@ -92,7 +92,7 @@ func (f *explainPrinter) close(context.Context) error { return f.out.Close() }
 
 func (f *explainPrinter) conflicts() bool { return true }
 
-// explainVerb explains fields, and needs read rights only.
+// explainVerb explains fields, and needs only permission to read.
 type explainVerb struct {
 	*env
 	inputs      inputFlags
@@ -110,10 +110,10 @@ func newExplain(e *env) *cobra.Command {
 	v := &explainVerb{env: e}
 	cmd := &cobra.Command{
 		Use:   "explain (-f FILE | -k DIRECTORY) [FIELD...]",
-		Short: "Say of each field what it will be, who decided that, and why",
-		Long: `Say of each field what a merge would make of it: the result, which side it comes from and
+		Short: "Explain the resulting value of each field, its source and the reason",
+		Long: `Explain what a merge would make of each field: the result, which side it comes from and
 by which rule, what original, local and live have, and who set live's value and when.
-Only the right to get the objects is needed.`,
+Needs only permission to get the objects.`,
 		Example: `  # Every field
   kubectl merge explain -f web.yaml
 

@@ -23,7 +23,7 @@ type noteFlags struct {
 }
 
 func (f *noteFlags) add(flags *pflag.FlagSet) {
-	flags.BoolVarP(&f.quiet, "quiet", "q", false, "tell errors and conflicts only, no notes")
+	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print only errors and conflicts, no notes")
 	flags.StringVar(&f.notes, "notes", "text", "how notes on stderr are written: text or json")
 }
 
@@ -43,7 +43,7 @@ type reporter struct {
 	still   int             // objects of which something is still undecided
 }
 
-// reporter is what prints the notes of a run; mode says whether anything is written.
+// reporter is what prints the notes of a run; mode is how much is written.
 func (f *noteFlags) reporter(e *env, out outputFlags, mode dryRun) (*reporter, error) {
 	if f.notes != "text" && f.notes != "json" {
 		return nil, fmt.Errorf("--notes=%s: must be text or json", f.notes)

@@ -182,7 +182,7 @@ func (f *noteFlags) report(e *env, err error) error {
 	return &exit{Code: exitCode(err)}
 }
 
-// held says whether an error is of nothing but conflicts, which keep other objects
+// held reports whether an error is of nothing but conflicts, which keep other objects
 // from being written.
 func held(err error) bool {
 	for _, one := range leaves(err) {

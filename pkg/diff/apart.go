@@ -55,7 +55,7 @@ func (s sides) against(name string, base, o merge.Opt, n int) string {
 }
 
 // breakLines breaks a text into lines of at most n characters, at spaces where there are any;
-// what goes on is indented. n below 1 is no limit.
+// continuation lines are indented. n below 1 is no limit.
 func breakLines(text string, n int) []string {
 	const indent = "  "
 	var lines []string

@@ -99,22 +99,22 @@ func keysOf(a, b map[string]any) []string {
 // lists pairs the entries that are not the same on both sides by what names them, and
 // those without a name by order.
 func (d *differences) lists(at string, a, b []any) {
-	gone, come := onlyIn(a, b), onlyIn(b, a)
-	if len(gone) == 0 && len(come) == 0 {
+	old, added := onlyIn(a, b), onlyIn(b, a)
+	if len(old) == 0 && len(added) == 0 {
 		d.changed = append(d.changed, labelled(at, "the order of the entries changes"))
 		return
 	}
 	var removed []any
-	for _, v := range gone {
-		i := slices.IndexFunc(come, func(w any) bool { return pairs(v, w) })
+	for _, v := range old {
+		i := slices.IndexFunc(added, func(w any) bool { return pairs(v, w) })
 		if i < 0 {
 			removed = append(removed, v)
 			continue
 		}
-		d.value(strings.TrimSpace(at+" "+entryName(v)), merge.Some(v), merge.Some(come[i]))
-		come = slices.Delete(come, i, i+1)
+		d.value(strings.TrimSpace(at+" "+entryName(v)), merge.Some(v), merge.Some(added[i]))
+		added = slices.Delete(added, i, i+1)
 	}
-	for i, text := range entryTexts(slices.Concat(removed, come)) {
+	for i, text := range entryTexts(slices.Concat(removed, added)) {
 		if i < len(removed) {
 			d.removed = append(d.removed, labelled(at, text+" removed"))
 		} else {
@@ -137,7 +137,7 @@ func onlyIn(list, other []any) []any {
 	return out
 }
 
-// pairs says whether two entries are one thing that changed: maps of one name, or
+// pairs reports whether two entries are one thing that changed: maps of one name, or
 // without any.
 func pairs(v, w any) bool {
 	_, a := v.(map[string]any)
@@ -190,7 +190,7 @@ func entryText(v any) string {
 	return short(v, 2*shownAt)
 }
 
-// longestText is how long a value may be that cannot be told from others by a part of it.
+// longestText is how long a value may be that cannot be distinguished from others by a part of it.
 const longestText = 4000
 
 // entryTexts are the texts of entries, of which no two that differ read alike.
@@ -226,17 +226,17 @@ func entryTexts(all []any) []string {
 func (d *differences) lines(at, from, to string) {
 	h := hunks{old: splitLines(from)}
 	for _, c := range h.changes(from, udiff.Lines(from, to)) {
-		for i := range max(c.gone, len(c.come)) {
+		for i := range max(c.removed, len(c.added)) {
 			place := labelled(at, fmt.Sprintf("line %d", c.at+i+1))
 			switch {
-			case i >= len(c.come):
+			case i >= len(c.added):
 				d.removed = append(d.removed, place+": "+lineText(h.old[c.at+i])+" removed")
-			case i >= c.gone:
-				d.added = append(d.added, place+": "+lineText(c.come[i])+" added")
+			case i >= c.removed:
+				d.added = append(d.added, place+": "+lineText(c.added[i])+" added")
 			default:
-				text := beside(shownAt, merge.Some(h.old[c.at+i]), merge.Some(c.come[i]))
-				if strings.HasSuffix(h.old[c.at+i], "\n") == strings.HasSuffix(c.come[i], "\n") {
-					text = beside(shownAt, merge.Some(chomp(h.old[c.at+i])), merge.Some(chomp(c.come[i])))
+				text := beside(shownAt, merge.Some(h.old[c.at+i]), merge.Some(c.added[i]))
+				if strings.HasSuffix(h.old[c.at+i], "\n") == strings.HasSuffix(c.added[i], "\n") {
+					text = beside(shownAt, merge.Some(chomp(h.old[c.at+i])), merge.Some(chomp(c.added[i])))
 				}
 				d.changed = append(d.changed, place+": "+text[0]+" → "+text[1])
 			}

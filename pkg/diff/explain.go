@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 )
 
-// Explanation says of every field of an object where its value comes from.
+// Explanation lists where the value of every field of an object comes from.
 type Explanation struct {
 	Object string `json:"object"`
 	Fields []Row  `json:"fields"`
@@ -30,7 +30,7 @@ type Row struct {
 	brief    string // Why in a word or two
 	conflict bool
 	differ   bool // the sides do not agree
-	untold   bool // only live has it, so that telling the sides would tell nothing
+	liveOnly bool // omit the line with the three sides
 }
 
 // MarshalJSON is the form for programs. An absent value is left out; null is
@@ -84,7 +84,7 @@ func (r Report) row(b merge.Because, d merge.Disagreement, disagree bool) Row {
 		Path: b.Path, From: sideName(b.From), Split: b.Split, Why: r.why(b, d, disagree), Owner: b.Owner,
 		Original: s.original, Local: s.local, Live: s.live,
 		conflict: disagree && d.Winner == merge.Nobody,
-		untold:   !disagree && b.Cause == merge.CauseLive,
+		liveOnly: !disagree && b.Cause == merge.CauseLive,
 	}
 	if disagree && d.Owner != nil {
 		row.Owner = d.Owner // whose value it is, not who else holds a part of it
@@ -219,7 +219,7 @@ func holds(b merge.Because, typed merge.Path) bool {
 	return false
 }
 
-// within says whether p is at or below what a user typed: keys may be left out,
+// within reports whether p is at or below what a user typed: keys may be left out,
 // and of repeated entries the first is as good as any.
 func within(p, typed merge.Path) bool {
 	if len(typed) > len(p) {

@@ -41,11 +41,11 @@ func splitLines(s string) []string {
 
 // change takes lines of the old text out, and puts new ones in their place.
 type change struct {
-	at, gone int // the first line, from 0, and how many
-	come     []string
+	at, removed int // the first line, from 0, and how many
+	added       []string
 }
 
-func (c change) end() int { return c.at + c.gone }
+func (c change) end() int { return c.at + c.removed }
 
 // hunks writes changes, keeping count of how far the new text's lines are from the
 // old one's.
@@ -62,8 +62,8 @@ func (h *hunks) changes(old string, edits []udiff.Edit) []change {
 	line, at := 0, 0
 	for _, e := range edits {
 		line += strings.Count(old[at:e.Start], "\n")
-		c := change{at: line, come: splitLines(e.New)}
-		if c.gone = len(splitLines(old[e.Start:e.End])); c.gone > 0 || len(c.come) > 0 {
+		c := change{at: line, added: splitLines(e.New)}
+		if c.removed = len(splitLines(old[e.Start:e.End])); c.removed > 0 || len(c.added) > 0 {
 			all = append(all, c)
 		}
 		line += strings.Count(old[e.Start:e.End], "\n")
@@ -77,7 +77,7 @@ func (h *hunks) hunk(all []change) {
 	end := min(all[len(all)-1].end()+h.context, len(h.old))
 	grown := 0
 	for _, c := range all {
-		grown += len(c.come) - c.gone
+		grown += len(c.added) - c.removed
 	}
 	fmt.Fprintf(&h.out, "@@ -%s +%s @@\n", span(first, end-first), span(first+h.shift, end-first+grown))
 	h.shift += grown
@@ -85,7 +85,7 @@ func (h *hunks) hunk(all []change) {
 	for _, c := range all {
 		h.lines(' ', h.old[at:c.at])
 		h.lines('-', h.old[c.at:c.end()])
-		h.lines('+', c.come)
+		h.lines('+', c.added)
 		at = c.end()
 	}
 	h.lines(' ', h.old[at:end])

@@ -84,7 +84,7 @@ func (c *Comment) Add(s Section) error {
 func (c *Comment) row(s Section) {
 	added, changed, removed := tally(s.Plan.Changes)
 	if s.Doc.Live == nil || s.Doc.Result == nil {
-		added, changed, removed = 0, 0, 0 // the object as a whole says it
+		added, changed, removed = 0, 0, 0 // the object is created or deleted as a whole
 	}
 	if c.rows.Len() > c.options.Limit*2/3 {
 		c.more++

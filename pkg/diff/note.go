@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// NoteKind says what a note is about. The words are part of the JSON form.
+// NoteKind is what a note is about. The words are part of the JSON form.
 type NoteKind string
 
 // The kinds of Note.
@@ -61,7 +61,7 @@ type Note struct {
 	Voice
 }
 
-// Decide says by what means a user can have removed what is undecided.
+// Decide lists the means by which a user can have undecided values removed.
 type Decide struct {
 	Fields     bool // some are fields, and not entries of lists
 	ByOwners   bool // some were set by the object's creator, or applied on the server

@@ -13,7 +13,7 @@ import (
 type Report struct {
 	Object    string // as outcome lines name it: deployment.apps/web
 	Namespace string // for the commands that are suggested; "" leaves -n out
-	Local     any    // the file's object; tells which values are a Secret's
+	Local     any    // the file's object; shows which values are a Secret's
 	Live      any    // nil where there is none
 	Plan      merge.Plan
 

@@ -11,7 +11,7 @@ import (
 const wide = 120
 
 // table lays an explanation out: a line for each field and, where the sides do
-// not agree, what each of them says below it. In a narrow one the reason is a
+// not agree, what each of them has below it. In a narrow one the reason is a
 // word, and stands in full below.
 func table(e Explanation, o ExplainOptions) string {
 	rows, roomy := e.laidOut(o.Width)
@@ -134,9 +134,9 @@ func (r Row) below(roomy bool, width int) []parts {
 		who = strings.TrimSuffix(who+", "+when(r.Owner), ", ")
 	}
 	switch {
-	case r.untold && who != "":
+	case r.liveOnly && who != "":
 		return []parts{{texts: []string{"set by " + who}}}
-	case r.untold || !r.differ:
+	case r.liveOnly || !r.differ:
 		return nil
 	}
 	room := longest
@@ -155,7 +155,7 @@ func (r Row) below(roomy bool, width int) []parts {
 	return []parts{{strings.Split(r.reason(), "; "), "; "}, sides}
 }
 
-// color is by side; what is open or goes is red.
+// color is by side; an open conflict and what is removed are red.
 func (r Row) color() string {
 	switch {
 	case r.conflict || !r.Result.Set:
@@ -164,7 +164,7 @@ func (r Row) color() string {
 		return green
 	case r.From == "original":
 		return yellow
-	case r.From == "live" && r.differ && !r.untold:
+	case r.From == "live" && r.differ && !r.liveOnly:
 		return cyan
 	}
 	return ""

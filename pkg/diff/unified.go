@@ -52,7 +52,7 @@ func DocName(obj any) string {
 	return strings.Join([]string{strings.Replace(version, "/", ".", 1), kind, ns, name}, ".")
 }
 
-// Unified writes the unified diff of the YAML of both forms, and says whether
+// Unified writes the unified diff of the YAML of both forms, and reports whether
 // there is one; nothing is written where there is none. A Secret's values are
 // masked, book-keeping is left out, and characters that could drive a terminal
 // are spelled out. The error is w's, or that of a value that is not JSON.
@@ -104,10 +104,10 @@ func text(v any) (string, error) {
 	return escape.Text(string(y)), err
 }
 
-// bookkeeping is metadata that changes with every write and says nothing.
+// bookkeeping is metadata that changes with every write.
 var bookkeeping = []string{"managedFields", "generation", "resourceVersion", "uid", "creationTimestamp", "selfLink"}
 
-// quiet leaves book-keeping out. A status goes only if it says nothing new: of a
+// quiet leaves book-keeping out. A status is left out only if nothing changes in it: of a
 // resource without a status subresource it is configuration.
 func quiet(a, b any) (any, any) {
 	x, _ := a.(map[string]any)

@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// Text is one line that says what happened, and begins with the path; the object is not
+// Text is what happened, on one line that begins with the path; the object is not
 // in it.
 func (n Note) Text() string {
 	text := n.words()
@@ -91,7 +91,7 @@ func (n Note) several() string {
 	case NoteDefaulted:
 		return paths + ": null in local, stored as its default: a merge cannot write null where the schema has a default"
 	case NoteUncompared:
-		return paths + " not compared: last-applied has another apiVersion, and this one does not have these fields; whether live still has them cannot be told"
+		return paths + " not compared: last-applied has another apiVersion, and this one does not have these fields; whether live still has them is unknown"
 	}
 	return paths + by(n.Owner) + ": still undecided: in live, and in no file so far"
 }
@@ -199,7 +199,7 @@ func (n Note) stillNull() string {
 	return " null and so did original (" + n.Policy + " clears nulls; --policy=diff3 leaves what only dest changed)"
 }
 
-// cause says why a value is removed.
+// cause is why a value is removed.
 func (n Note) cause() string {
 	if len(n.By) > 0 {
 		return excluded(n.By)
@@ -210,7 +210,7 @@ func (n Note) cause() string {
 // excluded is why there is no room for live's variant of a one-of.
 func excluded(by merge.Path) string { return "local has " + by.String() + ", which excludes it" }
 
-// causeText says why a value is removed; fromOwners: what was applied is known from
+// causeText is why a value is removed; fromOwners: what was applied is known from
 // managedFields.
 func causeText(c merge.Cause, fromOwners bool) string {
 	switch c {

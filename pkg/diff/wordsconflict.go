@@ -7,7 +7,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// conflict says what the sides have, and who set live's value and when.
+// conflict is what the sides have, and who set live's value and when.
 func (n Note) conflict() string {
 	switch v := n.sides().shown(); {
 	case len(n.By) > 0:
@@ -37,7 +37,7 @@ func (v shown) conflictShort(who string) string {
 	return text
 }
 
-// removed says how local comes to have nothing.
+// removed is how local comes to have nothing.
 func (v shown) removed() string {
 	if !v.local.Set && !v.original.Set {
 		return "local has none"

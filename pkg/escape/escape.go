@@ -1,5 +1,5 @@
 // Package escape spells out the characters in the text of others that would drive a
-// terminal, or have a text read as another one. It refuses to know what the text says.
+// terminal, or have a text read as another one. It refuses to interpret the text.
 package escape
 
 import (

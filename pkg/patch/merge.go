@@ -10,7 +10,7 @@ import (
 // Merge gives the smallest JSON merge patch (RFC 7386) that turns live into
 // result, both objects, and whether there is anything to patch: without a
 // difference the patch is nil. Lists and everything in them are replaced whole,
-// which is all that RFC 7386 can say. Values are compared literally: who does not
+// which is all that RFC 7386 can express. Values are compared literally: who does not
 // want a respelled value written keeps live's spelling in result.
 //
 // Where Expressible is false, no merge patch leads to result; the one returned leaves
@@ -49,7 +49,7 @@ func mergePatch(from, to map[string]any) map[string]any {
 	return patch
 }
 
-// Expressible says whether a merge patch can lead from live to result on an API
+// Expressible reports whether a merge patch can lead from live to result on an API
 // server. It cannot set a field or a map's entry to null; the path of the first
 // such null is returned. A null that live has in the same place needs no saying.
 // RFC 7386 lets a list hold objects with nulls, but the API server's library

@@ -31,7 +31,7 @@ func (rs Rules) Check(o Object, t *merge.Type) []error {
 }
 
 // impossible is why no value of type t has a path of that pattern, "" where some may;
-// index: it counts entries where they are told apart by something else.
+// index: it counts entries that are identified by something else.
 func impossible(t *merge.Type, p merge.Path) (why string, index bool) {
 	for i, s := range p {
 		if t == nil || t.Kind == merge.Unknown {
@@ -43,7 +43,7 @@ func impossible(t *merge.Type, p merge.Path) (why string, index bool) {
 			return fmt.Sprintf("%s has no parts", p[:i]), false
 		case isList(t) && s.Kind == merge.IndexStep:
 			if hint := entryHint(t); hint != "" {
-				return fmt.Sprintf("%s is a list whose entries are told apart by %s: write %s or [*]", p[:i], hint, keyPattern(t)), true
+				return fmt.Sprintf("%s is a list whose entries are identified by %s: write %s or [*]", p[:i], hint, keyPattern(t)), true
 			}
 			return fmt.Sprintf("%s is one value, whose entries cannot be named: write a rule for all of it, or make it a list: keyed", p[:i]), true
 		case isList(t) && s.Kind == merge.FieldStep && !wild:

@@ -18,7 +18,7 @@ func TestRulesThatCanMatchNothing(t *testing.T) {
 		{"a letter too few", "{path: spec.replica, kind: Deployment, winner: live}", "spec has no field replica (did you mean replicas?)"},
 		{"no field at the top", "{path: spce.replicas, kind: Deployment, winner: live}", "there is no field spce (did you mean spec?)"},
 		{"an index where names count, also for any kind", "{path: 'spec.template.spec.containers[0].image', winner: live}",
-			"spec.template.spec.containers is a list whose entries are told apart by name: write [name=…] or [*]"},
+			"spec.template.spec.containers is a list whose entries are identified by name: write [name=…] or [*]"},
 		{"a field of a list", "{path: spec.template.spec.containers.image, kind: Deployment, winner: live}", "spec.template.spec.containers is a list: write [name=…] or [*] before image"},
 		{"below a scalar", "{path: spec.replicas.max, kind: Deployment, winner: live}", "spec.replicas has no parts"},
 		{"another kind's field in a rule for any kind", "{path: spec.ports, winner: live}", ""},

@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
 )
 
-// Rules are exceptions as data: who wins at a path, and how a list is split. The
+// Rules are exceptions as data: which side wins at a path, and how a list is split. The
 // user's (--rules) and the built-in ones are written in one language, a YAML list:
 //
 //	# the autoscaler sets replicas
@@ -180,13 +180,13 @@ func (p *ruleParser) check(r Rule) {
 	case r.Sensitive && len(r.Path) == 0:
 		p.wrong(r.Line, "sensitive: true needs the path of a field")
 	case r.Winner == "" && r.List == "" && !r.Sensitive:
-		p.wrong(r.Line, "the rule says nothing: it needs winner (%s), list (%s) or sensitive: true", words(winners), words(splits))
+		p.wrong(r.Line, "the rule has no effect: it needs winner (%s), list (%s) or sensitive: true", words(winners), words(splits))
 	case r.List == "keyed" && len(r.Keys) == 0:
 		p.wrong(r.Line, "list: keyed needs keys, such as keys: [name]")
 	case r.List != "keyed" && len(r.Keys) > 0:
-		p.wrong(r.Line, "keys say how entries are told apart: that is list: keyed")
+		p.wrong(r.Line, "keys are for list: keyed: they identify its entries")
 	case r.List != "" && len(r.Has) > 0:
-		p.wrong(r.Line, "when decides who wins, not how a list is split")
+		p.wrong(r.Line, "when decides which side wins, not how a list is split")
 	case r.List != "" && slices.ContainsFunc(r.Path, func(s merge.Step) bool { return s.Kind != merge.FieldStep }):
 		p.wrong(r.Line, "a list is split alike in every entry: write [*] in the path")
 	}

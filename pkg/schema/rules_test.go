@@ -22,8 +22,8 @@ func TestParseRules(t *testing.T) {
 		{reason: "an anchor used twice", text: "- {path: a, list: keyed, keys: &k [name]}\n- {path: b, list: keyed, keys: *k}", want: []string{"a: keyed", "b: keyed"}},
 		{reason: "a misspelt key is found with its line", text: "- path: a\n  winer: live", wrong: []string{`line 2: unknown key "winer": did you mean winner?`}},
 		{reason: "an unknown value", text: "- path: a\n  winner: theirs", wrong: []string{`line 2: winner: "theirs" is none of conflict, live, local, original`}},
-		{reason: "all that is wrong is told", text: "- path: a\n  list: bag\n- winner: live\n", wrong: []string{"line 2: list:", "line 3: the rule has no path"}},
-		{reason: "no winner and no list", text: "- path: a", wrong: []string{"line 1: the rule says nothing"}},
+		{reason: "all that is wrong is reported", text: "- path: a\n  list: bag\n- winner: live\n", wrong: []string{"line 2: list:", "line 3: the rule has no path"}},
+		{reason: "no winner and no list", text: "- path: a", wrong: []string{"line 1: the rule has no effect"}},
 		{reason: "keyed needs keys", text: "- {path: a, list: keyed}", wrong: []string{"keys: [name]"}},
 		{reason: "keys need keyed", text: "- {path: a, list: set, keys: [b]}", wrong: []string{"list: keyed"}},
 		{reason: "a list is split in all entries alike", text: `- {path: "a[name=x].b", list: set}`, wrong: []string{"write [*]"}},
@@ -34,7 +34,7 @@ func TestParseRules(t *testing.T) {
 		{reason: "not a rule", text: "- spec.replicas", wrong: []string{"expected a rule"}},
 		{reason: "not YAML", text: "- [", wrong: []string{"line"}},
 		{reason: "a condition that is none", text: "- {path: a, winner: live, when: {hass: b}}", wrong: []string{"did you mean has?"}},
-		{reason: "conditions are for winners", text: "- {path: a, list: set, when: {has: b}}", wrong: []string{"decides who wins"}},
+		{reason: "conditions are for winners", text: "- {path: a, list: set, when: {has: b}}", wrong: []string{"decides which side wins"}},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {

@@ -62,7 +62,7 @@ func has(v any, p merge.Path) bool {
 	return ok && e != nil
 }
 
-// Policy is the rules' say on who wins, for merge.Policy.Rules.
+// Policy is what the rules decide about which side wins, for merge.Policy.Rules.
 func (rs Rules) Policy() []merge.Rule {
 	var out []merge.Rule
 	for _, r := range rs {
@@ -73,7 +73,7 @@ func (rs Rules) Policy() []merge.Rule {
 	return out
 }
 
-// String is the rule in short, as notes and explanations tell it.
+// String is the rule in short, as notes and explanations print it.
 func (r Rule) String() string {
 	say := r.Winner
 	if say == "" {
@@ -167,7 +167,7 @@ func glob(pattern, text string) bool {
 	return ok && strings.HasSuffix(text, parts[len(parts)-1])
 }
 
-// Shape lays the rules' say on lists over a type and returns the outcome; t may
+// Shape lays what the rules say about lists over a type and returns the outcome; t may
 // be nil, and is not modified. Where several rules fit a list, the first counts.
 // A rule for a path that t does not have, or where it has no list, does nothing.
 func (rs Rules) Shape(t *merge.Type) *merge.Type {

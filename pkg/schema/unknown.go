@@ -9,7 +9,7 @@ import (
 )
 
 // Unknown lists the fields of v that t does not declare, in path order; nil
-// where t declares all of them, so that a nil answer says that t knows every
+// where t declares all of them, so that nil means that t knows every
 // field in play. Free maps, open objects and values without a type declare
 // everything. A null counts as a field.
 func Unknown(t *merge.Type, v any) []merge.Path {

@@ -14,7 +14,7 @@ type Addition struct {
 // Assemble gives the file's text with new texts for some of its documents, others
 // taken out (a nil text), and new ones put in. Separators and every other byte
 // stay; a comment that stands apart at the top of the file stays too when the
-// document below it goes. Nothing to do gives the same text.
+// document below it is removed. Nothing to do gives the same text.
 func (f *File) Assemble(texts map[*Document][]byte, add []Addition) []byte {
 	first := f.docs[0]
 	a := assembler{file: f}
@@ -42,7 +42,7 @@ type assembler struct {
 	bytes.Buffer
 	file   *File
 	items  int
-	header string // comments that are left of a first document that goes
+	header string // comments that are left of a first document that is removed
 }
 
 func (a *assembler) additions(add []Addition, after *Document) {

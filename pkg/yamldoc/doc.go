@@ -43,7 +43,7 @@ type Document struct {
 // Error is a text that cannot be read.
 type Error struct {
 	Line    int        // from 1
-	Path    merge.Path // of the value; nil where the text is no YAML at all
+	Path    merge.Path // of the value; nil where the text is not YAML at all
 	Problem string     // quotes keys, never values
 	Large   bool       // its aliases spell out to too much
 
@@ -100,7 +100,7 @@ func (f *File) Text() []byte { return []byte(f.src) }
 // an empty document. It must not be modified.
 func (d *Document) Value() any { return d.value }
 
-// Empty tells whether there is nothing but white space and comments.
+// Empty reports whether there is nothing but white space and comments.
 func (d *Document) Empty() bool { return d.root == nil }
 
 // Text is the document's own text: what stands between its separators.

@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// Comments says which comments of the source come along to values that are not new.
+// Comments selects which comments of the source come along to values that are not new.
 type Comments uint8
 
 // The choices for Comments. New fields bring theirs in any case.
@@ -21,12 +21,12 @@ const (
 	AllComments           // and so does every field around it
 )
 
-// Edit says what a document is to hold.
+// Edit is what a document is to hold.
 type Edit struct {
 	// Want is the value wanted, in the JSON forms of package merge.
 	Want any
 
-	// Type tells how the entries of lists are paired; nil pairs them by value.
+	// Type defines how the entries of lists are paired; nil pairs them by value.
 	Type *merge.Type
 
 	// Source is where new values come from: their order, spelling and comments are
@@ -45,7 +45,7 @@ const maxTries = 12
 // says what was wanted; where small edits do not come out so, the smallest block
 // around them is written anew. Where Want is what the document holds already, the
 // text is the same. An empty document gets all of Want. The error is a Want that
-// YAML cannot say, such as one with a NaN.
+// YAML cannot express, such as one with a NaN.
 func (d *Document) Edit(e Edit) ([]byte, error) {
 	src := text(d.file.src)
 	if d.root != nil && exact(d.value, e.Want) {
@@ -91,7 +91,7 @@ func (d *Document) Apply(changes []merge.Change, e Edit) ([]byte, error) {
 	return d.Edit(e)
 }
 
-// exact tells whether two values are equal, numbers by what they come to. Unlike
+// exact reports whether two values are equal, numbers by what they come to. Unlike
 // for a merge, null is not absence.
 func exact(a, b any) bool {
 	switch a := a.(type) {
@@ -121,7 +121,7 @@ func exact(a, b any) bool {
 	return same(a, b)
 }
 
-// same tells at little cost that two values are one: the same memory, or equal
+// same reports cheaply whether two values are one: the same memory, or equal
 // scalars. false says nothing about collections.
 func same(a, b any) bool {
 	switch a := a.(type) {
@@ -308,7 +308,7 @@ func (ed *editor) enclosing(w *wrong) *node {
 	return ed.doc.root
 }
 
-// settled tells whether a node, or one around it, is written anew already.
+// settled reports whether a node, or one around it, is written anew already.
 func (ed *editor) settled(chain []*node) bool {
 	for i, n := range chain {
 		if r := ed.force[n]; r == whole || r == entries && i < len(chain)-1 {

@@ -40,7 +40,7 @@ type relist struct {
 	sources func(int) origin // where the source has its entries
 }
 
-// keptItems edits the entries that are kept, and says which stay in their place.
+// keptItems edits the entries that are kept, and returns which stay in their place.
 func (ed *editor) keptItems(s slot, want []any, t *merge.Type, r relist) []bool {
 	n, pl := s.n, below(s)
 	stay := make([]bool, len(n.entries))

@@ -34,7 +34,7 @@ func (ed *editor) mapping(s slot, want map[string]any, t *merge.Type, from origi
 	ed.arrange(s, stay, ed.newFields(s, want, inherited, t, from))
 }
 
-// keptFields edits the fields that are kept, and says which they are.
+// keptFields edits the fields that are kept, and returns which they are.
 func (ed *editor) keptFields(s slot, want map[string]any, t *merge.Type, from origin) []bool {
 	n, pl := s.n, below(s)
 	stay := make([]bool, len(n.entries))

@@ -183,7 +183,7 @@ func (ed *editor) rewriteFlow(s slot, text string) {
 }
 
 // keptFrom is where the new text of a value starts: behind its anchor, which stays
-// for those who refer to it. A tag goes, with the anchor.
+// for those who refer to it. A tag is removed, with the anchor.
 func (ed *editor) keptFrom(n *node) int {
 	if n.tag() != "" {
 		return n.start

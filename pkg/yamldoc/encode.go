@@ -45,7 +45,7 @@ func Encode(v any) ([]byte, error) {
 // maxIndented is how many levels are indented; no kind of Kubernetes has a tenth.
 const maxIndented = 500
 
-// Deep says that a value is nested so deep that it is not printed indented: 10,000
+// Deep reports whether a value is nested so deep that it is not printed indented: 10,000
 // levels, which the API server takes, would come to hundreds of megabytes.
 func Deep(v any) bool { return nested(v, maxIndented) }
 

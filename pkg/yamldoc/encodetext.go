@@ -42,7 +42,7 @@ func (p *encoder) block(s string, indent int) {
 
 // traits are what decides about a string's style.
 type traits struct {
-	special    bool // has a character that only escapes can say
+	special    bool // has a character that only escapes can express
 	spaceBreak bool // has a space before a line break
 	plain      bool // needs no quotes, as far as its characters go
 }
@@ -93,7 +93,7 @@ func (p *encoder) quoted(s string) { p.out = append(p.out, quoted(s, escaped, ya
 
 var base60Text = regexp.MustCompile(`^[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?$`)
 
-// isOther says whether kubectl quotes s since some reader would take it for something else
+// isOther reports whether kubectl quotes s since some reader would take it for something else
 // than text: null, a boolean, a number, a time, a merge key.
 func isOther(s string) bool {
 	return s == "<<" || !IsText(s) || isTime(s) || base60Text.MatchString(s)

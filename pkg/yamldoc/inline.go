@@ -133,7 +133,7 @@ func (o origins) flow(v any, pl place) (string, bool) {
 	return "", false
 }
 
-// isJSON tells by a flow collection's first entry whether it is written as JSON.
+// isJSON reports by a flow collection's first entry whether it is written as JSON.
 func isJSON(n *node) bool {
 	if n == nil || n.style != flowStyle || len(n.entries) == 0 {
 		return false

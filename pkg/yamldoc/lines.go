@@ -30,13 +30,13 @@ func (s text) lineNext(at int) int {
 	return len(s)
 }
 
-// json tells whether the text is JSON rather than YAML, by its first character.
+// json reports whether the text is JSON rather than YAML, by its first character.
 func (s text) json() bool {
 	head := strings.TrimLeft(string(s[:min(len(s), 64)]), " \t\r\n\ufeff")
 	return strings.HasPrefix(head, "{") || strings.HasPrefix(head, "[")
 }
 
-// blank tells whether there is nothing but white space in a range.
+// blank reports whether there is nothing but white space in a range.
 func (s text) blank(from, to int) bool {
 	return from >= to || strings.TrimLeft(string(s[from:to]), " \t\r\n\ufeff") == ""
 }
@@ -54,7 +54,7 @@ func (s text) indent(at int) int {
 	return -1
 }
 
-// ownLine tells whether what starts at an offset is the first thing on its line.
+// ownLine reports whether what starts at an offset is the first thing on its line.
 func (s text) ownLine(at int) bool { return s.indent(at) >= 0 }
 
 // comment is the comment that stands behind an offset on its line, "" if there is
@@ -89,7 +89,7 @@ func (s text) head(e *entry) int {
 	return first
 }
 
-// emptyAbove tells whether the line above an offset is empty.
+// emptyAbove reports whether the line above an offset is empty.
 func (s text) emptyAbove(at int) bool {
 	line := s.lineStart(at)
 	return line > 0 && s.blank(s.lineStart(line-1), line)

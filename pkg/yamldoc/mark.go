@@ -19,7 +19,7 @@ type Conflict struct {
 	ByLines bool
 }
 
-// Marks says how conflicts are shown.
+// Marks defines how conflicts are shown.
 type Marks struct {
 	Type *merge.Type // pairs the entries of lists
 
@@ -128,7 +128,7 @@ func find(n *node, s merge.Step, t *merge.Type) (*entry, *merge.Type) {
 	return nil, nil
 }
 
-// stepFits tells whether a step leads to an entry of a list.
+// stepFits reports whether a step leads to an entry of a list.
 func stepFits(s merge.Step, v any) bool {
 	if s.Kind == merge.ValueStep {
 		return exact(s.Value, v)
@@ -166,7 +166,7 @@ func (k *marker) join() {
 	k.units = out
 }
 
-// leads tells whether one path is the other, or leads to it.
+// leads reports whether one path is the other, or leads to it.
 func leads(outer, inner merge.Path) bool {
 	return len(outer) <= len(inner) && outer.String() == inner[:len(outer)].String()
 }

@@ -45,7 +45,7 @@ type node struct {
 type prop struct {
 	anchor string
 	tag    string // with its ! or !!
-	serial int    // the how manieth anchor of the document it is
+	serial int    // ordinal of the anchor within the document, from 1
 }
 
 // entry is one entry of a collection.
@@ -75,10 +75,10 @@ func (n *node) tag() string {
 	return n.props.tag
 }
 
-// block tells whether n is a collection over several lines.
+// block reports whether n is a collection over several lines.
 func (n *node) block() bool { return n.style == blockStyle }
 
-// missing tells whether nothing at all is written for n.
+// missing reports whether nothing at all is written for n.
 func (n *node) missing() bool { return n.start == n.end }
 
 // manyNames is where looking through a mapping starts to cost more than an index.

@@ -145,7 +145,7 @@ func alikeKinds(a, b any) bool {
 	return true
 }
 
-// common tells whether two mappings have a text or number in common.
+// common reports whether two mappings have a text or number in common.
 func common(a, b any) bool {
 	am, _ := a.(map[string]any)
 	bm, _ := b.(map[string]any)

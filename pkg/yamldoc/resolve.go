@@ -20,7 +20,7 @@ var words = map[string]any{
 
 var floatForm = regexp.MustCompile(`^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$`)
 
-// resolve says what a plain scalar is: nil, bool, json.Number or string. Infinity
+// resolve returns what a plain scalar is: nil, bool, json.Number or string. Infinity
 // and not-a-number have no JSON and give math.Inf and math.NaN.
 //
 // Source: go-yaml v2's resolve, which is how kubectl reads.
@@ -52,7 +52,7 @@ func resolve(s string) any {
 	return s
 }
 
-// IsText tells whether a plain scalar is read as text, and not as null, a boolean or a
+// IsText reports whether a plain scalar is read as text, and not as null, a boolean or a
 // number.
 func IsText(s string) bool {
 	_, ok := resolve(s).(string)

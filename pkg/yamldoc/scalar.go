@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// plain reads a plain scalar. In block context it goes on over lines that are
+// plain reads a plain scalar. In block context it continues over lines that are
 // indented at least as far as indent.
 func (p *parser) plain(indent int, flow bool) (*node, error) {
 	start := p.pos
@@ -58,7 +58,7 @@ func (p *parser) plainLine(flow bool) int {
 	}
 }
 
-// plainRest folds the lines that a plain scalar goes on over into its text.
+// plainRest folds the lines that a plain scalar continues over into its text.
 func (p *parser) plainRest(first string, end *int, indent int, flow bool) (string, error) {
 	if !isBreak(p.peek(0)) {
 		return first, nil
@@ -91,7 +91,7 @@ func (p *parser) plainRest(first string, end *int, indent int, flow bool) (strin
 	return b.String(), nil
 }
 
-// foldBreaks steps over line breaks and the white space between them, and says
+// foldBreaks steps over line breaks and the white space between them, and returns
 // how many there were and whether a tab stands before that column on a line.
 func (p *parser) foldBreaks(indent int) (breaks int, tab bool) {
 	for isBreak(p.peek(0)) {

@@ -97,7 +97,7 @@ func (p *parser) mark() {
 	}
 }
 
-// mayMark tells whether a byte order mark may stand there: inside a line, where it is a
+// mayMark reports whether a byte order mark may stand there: inside a line, where it is a
 // character as any other, or as the first thing of a file that this one was put together
 // of: behind a --- line or in front of one.
 func (p *parser) mayMark(at int) bool {
@@ -134,7 +134,7 @@ func isBlank(c byte) bool { return c == ' ' || c == '\t' }
 
 func isBreak(c byte) bool { return c == '\n' || c == '\r' }
 
-// ends tells whether c ends a word: white space, a line break or the end.
+// ends reports whether c ends a word: white space, a line break or the end.
 func ends(c byte) bool { return c == 0 || isBlank(c) || isBreak(c) }
 
 func (p *parser) column() int { return p.pos - p.lineStart }
@@ -145,7 +145,7 @@ func (p *parser) blanks() {
 	}
 }
 
-// atEnd tells whether the rest of the line is a comment or nothing.
+// atEnd reports whether the rest of the line is a comment or nothing.
 func (p *parser) atEnd() bool {
 	c := p.peek(0)
 	return c == 0 || c == '#' || isBreak(c)
@@ -160,7 +160,7 @@ func (p *parser) newline() {
 	p.lineStart = p.pos
 }
 
-// marker tells whether a --- or ... line starts here, perhaps behind a byte order mark.
+// marker reports whether a --- or ... line starts here, perhaps behind a byte order mark.
 func (p *parser) marker() bool {
 	if p.pos != p.lineStart {
 		return false

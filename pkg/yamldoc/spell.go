@@ -103,7 +103,7 @@ func (w word) block(s string, folded bool) string {
 // does not: dates, numbers to base 60, octal with 0o, infinity, the = tag.
 var odd = regexp.MustCompile(`^([0-9]{4}-[0-9]|[-+]?[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?$|[-+]?\.(inf|Inf|INF)$|\.(nan|NaN|NAN)$|[-+.]?[0-9][0-9_.]*$|[-+]?0[xob]|=$|<<$)`)
 
-// plainFits tells whether a text can stand without quotes and still be this text
+// plainFits reports whether a text can stand without quotes and still be this text
 // to every reader.
 func plainFits(s string, flow bool) bool {
 	if s == "" || s[0] == ' ' || s[len(s)-1] == ' ' || s[len(s)-1] == ':' {
@@ -125,7 +125,7 @@ func plainFits(s string, flow bool) bool {
 	return IsText(s) && !odd.MatchString(s)
 }
 
-// printable tells whether a text needs no escapes; also lists characters that may
+// printable reports whether a text needs no escapes; also lists characters that may
 // stand in it besides.
 func printable(s, also string) bool {
 	for i, r := range s {
@@ -148,7 +148,7 @@ func printable(s, also string) bool {
 
 func singleFits(s string) bool { return printable(s, "") }
 
-// literalFits tells whether a text can be a literal: with something else than line
+// literalFits reports whether a text can be a literal: with something else than line
 // breaks in it.
 func literalFits(s string) bool {
 	return printable(s, "\n\t") && strings.Trim(s, "\n") != ""

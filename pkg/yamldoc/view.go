@@ -5,7 +5,7 @@ package yamldoc
 type Node struct {
 	file *File
 	n    *node
-	key  *entry // nil where it is no value of a mapping
+	key  *entry // nil where it is not the value of a mapping
 }
 
 // Root is the document's value; it IsNull where the document is empty.
