@@ -288,8 +288,12 @@ func stopped(g *editor.Guard, err error) error {
 // saved tells where the text is, for every failure: an edit is never lost.
 func (s *editing) saved(err error) error {
 	what := strings.TrimPrefix(err.Error(), s.object.String()+": ")
+	path := s.draft.Path()
+	if !s.draft.Written() {
+		return errors.Join(fmt.Errorf("%s: %s: nothing was edited", s.object, what), s.draft.Discard())
+	}
 	told := fmt.Errorf("%s: %s: your text is in %s: to save it after all, mend it if need be, and kubectl merge set-last-applied -f %s",
-		s.object, what, s.draft.Path(), s.draft.Path())
+		s.object, what, path, path)
 	var end *editor.Stopped
 	if errors.As(err, &end) {
 		return &exit{Code: end.Code(), Err: told}

@@ -257,7 +257,7 @@ func (o *fileOutput) deliver(w io.Writer, dest *filemerge.Set, changed []filemer
 // sayWritten says what became of each file, in the words that objects have.
 func sayWritten(w io.Writer, dest *filemerge.Set, changed []filemerge.Changed) error {
 	if len(changed) == 0 {
-		_, err := fmt.Fprintf(w, "%s unchanged\n", dest.Name)
+		_, err := fmt.Fprintf(w, "%s unchanged\n", oneLine(dest.Name))
 		return err
 	}
 	for _, c := range changed {
@@ -271,7 +271,7 @@ func sayWritten(w io.Writer, dest *filemerge.Set, changed []filemerge.Changed) e
 		case c.File == nil:
 			word = "created"
 		}
-		if _, err := fmt.Fprintf(w, "%s %s\n", name, word); err != nil {
+		if _, err := fmt.Fprintf(w, "%s %s\n", oneLine(name), word); err != nil {
 			return err
 		}
 	}

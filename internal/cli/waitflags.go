@@ -185,7 +185,7 @@ const waitNotReady ready.State = "not-ready"
 func (r waitReport) changed(o wait.Object, v ready.Verdict) {
 	switch {
 	case v.State == ready.Ready && r.stdout:
-		fmt.Fprintf(r.line.beside(r.Out), "%s ready%s\n", o.Target, remark(v))
+		fmt.Fprintf(r.line.beside(r.Out), "%s ready%s\n", oneLine(o.Target.String()), remark(v))
 	case v.State == ready.Ready && !r.notes.json && !r.notes.quiet:
 		r.print(fmt.Sprintf("note: %s: ready%s", o.Target, remark(v)))
 	case v.State != ready.Failed && !r.notes.json && !r.notes.quiet:

@@ -30,7 +30,7 @@ const maxText = 16 << 20
 // holds, also where the editor failed. An editor that leaves no file to be read is
 // an error, and text is in the file that Path then names.
 func (d *Draft) Edit(ctx context.Context, e Editor, s Streams, text []byte) ([]byte, error) {
-	if err := os.WriteFile(d.path, text, 0o600); err != nil {
+	if err := d.write(text); err != nil {
 		return nil, err
 	}
 	ran := e.Run(ctx, d.path, s)
@@ -53,6 +53,16 @@ func (d *Draft) Edit(ctx context.Context, e Editor, s Streams, text []byte) ([]b
 	return got, errors.Join(ran, err)
 }
 
+// write puts a text into the file in one step: where there is no space for it, what the
+// user has saved before stays.
+func (d *Draft) write(text []byte) error {
+	next := filepath.Join(d.dir, ".next")
+	if err := os.WriteFile(next, text, 0o600); err != nil {
+		return errors.Join(err, os.Remove(next))
+	}
+	return os.Rename(next, d.path)
+}
+
 // lost keeps the text that the editor was given in another file, where what it left
 // is not in the way.
 func (d *Draft) lost(what string, text []byte, ran error) error {
@@ -69,6 +79,12 @@ func (d *Draft) lost(what string, text []byte, ran error) error {
 
 // Path is where the text is.
 func (d *Draft) Path() string { return d.path }
+
+// Written reports whether there is a text: none could be written to a full disk.
+func (d *Draft) Written() bool {
+	_, err := os.Lstat(d.path)
+	return err == nil
+}
 
 // Discard takes the text away, with all that the editor has left beside it.
 func (d *Draft) Discard() error { return os.RemoveAll(d.dir) }

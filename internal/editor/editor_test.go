@@ -186,3 +186,32 @@ func TestRunEndsTheEditor(t *testing.T) {
 		t.Errorf("got %v after %s", err, time.Since(begun))
 	}
 }
+
+// TestDraftUnwritten: where a text cannot be written, the one before stays, and there is
+// none where there was none.
+func TestDraftUnwritten(t *testing.T) {
+	d, err := NewDraft("a.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = d.Discard() }()
+	blocked := filepath.Join(d.dir, ".next") // as a full disk would
+	if err := os.Mkdir(blocked, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.Edit(t.Context(), Editor{}, Streams{}, []byte("one")); err == nil || d.Written() {
+		t.Errorf("%v, %t", err, d.Written())
+	}
+	if err := os.WriteFile(d.path, []byte("the user's"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(blocked, 0o700); err != nil && !os.IsExist(err) {
+		t.Fatal(err)
+	}
+	if _, err := d.Edit(t.Context(), Editor{}, Streams{}, []byte("two")); err == nil {
+		t.Error("it was written")
+	}
+	if text, err := os.ReadFile(d.Path()); err != nil || string(text) != "the user's" {
+		t.Errorf("%q, %v", text, err)
+	}
+}

@@ -89,6 +89,12 @@ func TestScreen(t *testing.T) {
 	u.file("repl.yaml", `{"replacements":[{"source":{"kind":"ConfigMap","fieldPath":`+jsonOf(t, "data."+evil)+`},"targets":[{"select":{"name":`+jsonOf(t, evil)+`},"fieldPaths":["data.x"]}]}]}`)
 	u.file("updated.json", jsonOf(t, evilObject("4", nil)))
 	u.file("original.json", original)
+	for _, folder := range []string{"more", "folder"} {
+		if err := os.Mkdir(filepath.Join(u.dir, folder), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		u.file(filepath.Join(folder, "g"+strings.ReplaceAll(evil, "/", "")+".json"), jsonOf(t, evilObject(folder, nil)))
+	}
 
 	merge := []string{"-f", name, "--live", "live.json"}
 	var lines [][]string
@@ -112,6 +118,10 @@ func TestScreen(t *testing.T) {
 		[]string{"files", "--original", "original.json", "updated.json", "live.json", "-o", "diff"},
 		[]string{"files", "--original", "original.json", "updated.json", "live.json", "-o", "diff", "--policy=strict"},
 		[]string{"files", name, evil},
+		[]string{"files", "original.json", name, "-w"},
+		[]string{"files", "more", "folder", "-w"},
+		[]string{"files", "more", "folder", "-w"},
+		[]string{"files", "more", "folder", "-o", "diff"},
 		[]string{"replacements", "repl.yaml", "-f", "live.json"},
 		[]string{"replacements", evil, "-f", "live.json"},
 		[]string{"replacements", "unknown.yaml", "-f", "live.json"},
