@@ -1,7 +1,7 @@
 # make build    bin/kubectl-merge, the plugin
 # make test     all tests; starts a real, throw-away API server by itself
 # make soak     the random and repeated tests SOAK times as long (default 8)
-# make lint     gofmt, go mod tidy, vet, staticcheck
+# make lint     gofmt, go mod tidy, vet, staticcheck, deadcode
 # make bench    Go benchmarks of the merge and what it stands on, beside others' libraries
 # make bench-cluster  kubectl beside us on the throw-away API server; takes an hour and a quarter
 # make fuzz     every fuzz target for FUZZTIME (default 1m)
@@ -74,6 +74,7 @@ lint:
 	go -C test/cluster vet ./...
 	go tool -modfile=tools/go.mod staticcheck ./...
 	cd test/cluster && go tool -modfile=../../tools/go.mod staticcheck ./...
+	@dead=$$(go tool -modfile=tools/go.mod deadcode -test ./...) || exit 1; if [ -n "$$dead" ]; then echo "nothing calls:"; echo "$$dead"; exit 1; fi
 	go tool -modfile=tools/go.mod actionlint
 	@echo "make lint: nothing to complain about"
 

@@ -23,9 +23,6 @@ type rule struct {
 	types.Replacement
 }
 
-// Len is the number of replacements.
-func (r *Rules) Len() int { return len(r.list) }
-
 // Parse reads replacements from YAML: a kustomization (of which nothing else is
 // looked at) or any mapping with replacements: in it, a list of replacements, or a
 // single one. load reads the files that a path: in it names. The error

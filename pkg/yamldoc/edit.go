@@ -80,17 +80,6 @@ func (d *Document) Edit(e Edit) ([]byte, error) {
 	}
 }
 
-// Apply gives the document's text with changes made to its value; e.Want is not
-// looked at. The error is a change that does not fit the value.
-func (d *Document) Apply(changes []merge.Change, e Edit) ([]byte, error) {
-	want, err := merge.Replay(d.value, changes)
-	if err != nil {
-		return nil, err
-	}
-	e.Want = want
-	return d.Edit(e)
-}
-
 // exact reports whether two values are equal, numbers by what they come to. Unlike
 // for a merge, null is not absence.
 func exact(a, b any) bool {

@@ -274,8 +274,6 @@ func (c *checker) droppedMap(a *at, q quad, v map[string]any) {
 	}
 }
 
-func (a *at) String() string { return a.path().String() }
-
 func text(o merge.Opt) string {
 	if !o.Set {
 		return "(none)"
