@@ -201,6 +201,11 @@ func (v *filesVerb) read(ctx context.Context, job *filemerge.Job, source, dest s
 	}
 	job.Updated, errs[1] = filemerge.ReadSide(ctx, source, in)
 	job.Dest, errs[2] = filemerge.ReadSide(ctx, dest, in)
+	if v.path != "" {
+		job.Original.Call(v.path + " (original)")
+		job.Updated.Call(v.path + " (updated)")
+		job.Dest.Call(v.path)
+	}
 	return errors.Join(errs[:]...)
 }
 

@@ -163,3 +163,21 @@ func TestMainOptions(t *testing.T) {
 		t.Errorf("help: %s", help)
 	}
 }
+
+// TestPathNamesDest: git gives a merge driver temporary files, and the user's name is in what
+// is reported.
+func TestPathNamesDest(t *testing.T) {
+	dir := t.TempDir()
+	file := func(name, replicas string) string {
+		name = filepath.Join(dir, name)
+		text := "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec:\n  replicas: " + replicas + "\n"
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return name
+	}
+	code, _, errs := offline(t, "files", "--policy=diff3", "--path", "app.yaml", "--original", file(".o", "1"), file(".u", "2"), file(".d", "3"))
+	if code != 3 || !strings.Contains(errs, "app.yaml") || strings.Contains(errs, dir) {
+		t.Errorf("code %d, and app.yaml is named, not a temporary file: %s", code, errs)
+	}
+}
