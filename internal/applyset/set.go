@@ -3,7 +3,7 @@
 // in which order, and why the others are kept. It refuses to speak to a server: members
 // and parent come in as values, decisions go out as values.
 //
-// Rules: KEP-3659, and docs/semantics.md.
+// Rules: docs/prune.md.
 package applyset
 
 import (

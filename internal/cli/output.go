@@ -207,7 +207,7 @@ type dryPrinter struct {
 
 func (f *dryPrinter) object(item *run.Item) error {
 	if item.Surplus != nil { // nothing of it is left to show
-		return f.line(f.ErrOut, item)
+		return f.outcome(item)
 	}
 	var live any
 	if item.Result.Planned.Live != nil {
@@ -231,8 +231,13 @@ func (f *dryPrinter) object(item *run.Item) error {
 	if _, err := f.Out.Write(text); err != nil {
 		return err
 	}
-	name, became := oneLine(item.Target.String()), f.became(item)
-	return f.remark(diff.Note{Object: name, Kind: noteOutcome, Message: became}, name+" "+became)
+	return f.outcome(item)
+}
+
+// outcome prints an object's outcome on stderr, beside what is printed on stdout.
+func (v view) outcome(item *run.Item) error {
+	name, became := oneLine(item.Target.String()), v.became(item)
+	return v.remark(diff.Note{Object: name, Kind: noteOutcome, Message: became}, name+" "+became)
 }
 
 func (f *dryPrinter) close(context.Context) error { return nil }
@@ -275,7 +280,7 @@ type patchPrinter struct{ view }
 
 func (f patchPrinter) object(item *run.Item) error {
 	if item.Surplus != nil { // no patch deletes an object
-		return f.line(f.ErrOut, item)
+		return f.outcome(item)
 	}
 	p := item.Result.Planned
 	body := map[string]any{}
