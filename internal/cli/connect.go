@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/live"
 )
 
-// connect reads the kubeconfig; nothing is sent yet.
+// connect reads the kubeconfig and sends nothing yet.
 func (e *env) connect() (*cluster.Cluster, error) {
 	api, err := cluster.New(e.flags, e.warnings)
 	if err == nil {
@@ -23,8 +23,8 @@ func (e *env) connect() (*cluster.Cluster, error) {
 	return api, e.existing(err)
 }
 
-// existing adds to an error about the kubeconfig, where a name that a flag gives is not
-// in it, those that are.
+// existing adds the valid names to an error about a context, cluster or user that is not in
+// the kubeconfig.
 func (e *env) existing(err error) error {
 	if err == nil {
 		return nil
@@ -50,14 +50,13 @@ func (e *env) existing(err error) error {
 	return err
 }
 
-// namespacing is where objects go that name no namespace, by -n and the
-// kubeconfig's context.
+// namespacing is the namespace for objects without one, from -n or the kubeconfig's context.
 func (e *env) namespacing() (live.Namespacing, error) {
 	name, given, err := e.flags.ToRawKubeConfigLoader().Namespace()
 	return live.Namespacing{Default: name, Enforce: given}, e.existing(err)
 }
 
-// offlineNamespacing is by -n alone: no kubeconfig is read.
+// offlineNamespacing is the same from -n alone: no kubeconfig is read.
 func (e *env) offlineNamespacing() live.Namespacing {
 	return live.Namespacing{Default: *e.flags.Namespace, Enforce: *e.flags.Namespace != ""}
 }
@@ -65,7 +64,7 @@ func (e *env) offlineNamespacing() live.Namespacing {
 func (e *env) colored() bool    { return colors(e.Out) }
 func (e *env) coloredErr() bool { return colors(e.ErrOut) }
 
-// colors: w is a terminal that shows colours, and the user has not said no
+// colors reports whether w is a terminal with colors and NO_COLOR is not set
 // (https://no-color.org).
 func colors(w any) bool {
 	f, ok := asFile(w)

@@ -13,13 +13,13 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
 )
 
-// diffVerb shows live against the result of the merge.
+// diffVerb shows the difference between live and the result of the merge.
 type diffVerb struct {
 	*env
 	inputs      inputFlags
 	plan        planFlags
 	out         outputFlags
-	told        noteFlags
+	notes       noteFlags
 	dryRun      dryRunFlag
 	live        []string
 	concurrency int
@@ -27,10 +27,10 @@ type diffVerb struct {
 }
 
 const diffLong = `Show what a merge would change in the cluster, as a unified diff of live against the
-result. Only the right to get the objects is needed. The values of Secrets are not shown.
+result. Needs only permission to get the objects. The values of Secrets are not shown.
 
 With --dry-run=server the server is asked what it would make of the result, with its
-defaults and webhooks; that needs the right to write, and writes nothing.
+defaults and webhooks; that needs permission to write, and writes nothing.
 
 KUBECTL_EXTERNAL_DIFF names a program, and its arguments, that shows the difference between
 two folders instead. It is to exit with 0 for none, 1 for some, and above for errors.
@@ -39,10 +39,10 @@ Exit code 0: nothing would change; 1: something would; 2: an error; 3: conflicts
 
 var _ = registerVerb(verb{open: newDiff, args: noArgs})
 
-// newDiff makes the verb.
+// newDiff is the diff verb.
 //
 // Unlike kubectl: it merges here rather than in a dry run of the server, so that
-// the right to get the objects is enough.
+// permission to get the objects is enough.
 func newDiff(e *env) *cobra.Command {
 	v := &diffVerb{env: e}
 	cmd := &cobra.Command{
@@ -52,7 +52,7 @@ func newDiff(e *env) *cobra.Command {
 		Example: "  kubectl merge diff -f web.yaml\n  kubectl merge diff -f web.yaml --live live.yaml\n  KUBECTL_EXTERNAL_DIFF=\"colordiff -N -u\" kubectl merge diff -f web.yaml",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			differs, err := v.checked(cmd, args)
-			err = v.told.report(v.env, err)
+			err = v.notes.report(v.env, err)
 			switch {
 			case exitCode(err) > failed:
 				return err
@@ -70,7 +70,7 @@ func newDiff(e *env) *cobra.Command {
 	flags := cmd.Flags()
 	v.inputs.add(flags, "diff")
 	v.plan.add(flags)
-	v.told.add(flags)
+	v.notes.add(flags)
 	addDryRun(flags, &v.dryRun)
 	flags.BoolVar(&v.out.managedFields, "show-managed-fields", false, "show managedFields and other book-keeping")
 	flags.BoolVar(&v.out.secrets, "show-secrets", false, "show the values of Secrets")
@@ -80,7 +80,7 @@ func newDiff(e *env) *cobra.Command {
 	return cmd
 }
 
-// checked runs the verb where its command line makes sense.
+// checked validates the command line and runs the verb.
 func (v *diffVerb) checked(cmd *cobra.Command, args []string) (differs bool, err error) {
 	if err := spaced(cmd.Flags(), args); err != nil {
 		return false, err
@@ -98,19 +98,19 @@ func (v *diffVerb) checked(cmd *cobra.Command, args []string) (differs bool, err
 	return v.run(cmd.Context(), cmd.Flags().Changed("policy"), mode)
 }
 
-// run prints every object's diff, also where another one is bad.
+// run prints the diff of every object, even if others have errors.
 func (v *diffVerb) run(ctx context.Context, policyGiven bool, mode dryRun) (differs bool, err error) {
 	v.plan.secret = v.secretValues()
 	planner, err := v.plan.planner(ctx, policyGiven)
 	if err != nil {
 		return false, err
 	}
-	notes, err := v.told.reporter(v.env, v.out, mode)
+	notes, err := v.notes.reporter(v.env, v.out, mode)
 	if err != nil {
 		return false, err
 	}
 	s, err := v.open(ctx, request{
-		inputs: &v.inputs, plan: &v.plan, planner: planner, live: v.live, concurrency: v.concurrency, needs: run.Changes, shown: true, quiet: v.told.quiet,
+		inputs: &v.inputs, plan: &v.plan, planner: planner, live: v.live, concurrency: v.concurrency, needs: run.Changes, shown: true, quiet: v.notes.quiet,
 		prune: &v.prune, note: notes.set(),
 		write: cluster.Write{FieldManager: v.plan.manager, FieldValidation: fieldValidation[planner.Validate], DryRun: true},
 	})
@@ -151,8 +151,8 @@ func (v *diffVerb) run(ctx context.Context, policyGiven bool, mode dryRun) (diff
 	return differs || changed, &exit{Code: conflicted}
 }
 
-// preview gives the items the result that writing them would have, as the server sees it
-// where mode says so, and reports each. One that is bad stops no other.
+// preview determines the result that writing the items would have, on the server if mode is
+// dryServer, and reports each. An error stops no other item.
 func (s *session) preview(ctx context.Context, mode dryRun, report func(*run.Item)) {
 	if mode != dryServer {
 		s.Show(ctx, report)

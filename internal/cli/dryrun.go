@@ -9,17 +9,17 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// dryRun says how much of a run is for show.
+// dryRun is the mode of --dry-run.
 type dryRun string
 
 // The dry runs, as kubectl names them.
 const (
 	dryNone   dryRun = "none"
 	dryClient dryRun = "client" // nothing is sent
-	dryServer dryRun = "server" // the server goes through all of it and stores nothing
+	dryServer dryRun = "server" // the server processes the requests but stores nothing
 )
 
-// dryRunFlag is --dry-run as it is given.
+// dryRunFlag is the flag --dry-run.
 type dryRunFlag struct {
 	text  string
 	given bool
@@ -28,7 +28,7 @@ type dryRunFlag struct {
 func (f *dryRunFlag) String() string { return f.text }
 func (f *dryRunFlag) Type() string   { return "string" }
 
-// Set takes any text; what it means is found out when the verb runs.
+// Set accepts any text; the verb validates it.
 func (f *dryRunFlag) Set(text string) error {
 	f.text, f.given = text, true
 	return nil
@@ -65,7 +65,7 @@ func spaced(flags *pflag.FlagSet, args []string) error {
 	return nil
 }
 
-// suffix is what kubectl puts behind the outcome word.
+// suffix is what kubectl prints after the outcome.
 func (d dryRun) suffix() string {
 	switch d {
 	case dryClient:
@@ -76,7 +76,7 @@ func (d dryRun) suffix() string {
 	return ""
 }
 
-// showMode is the dry run of a verb that never writes: client, or server.
+// showMode is the mode of a verb that never writes: client or server.
 func showMode(text string, live []string) (dryRun, error) {
 	mode, err := parseDryRun(text)
 	switch {

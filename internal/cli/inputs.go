@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
 )
 
-// inputFlags say where local is read.
+// inputFlags name the files with local objects.
 type inputFlags struct {
 	source.Inputs
 }
@@ -25,7 +25,7 @@ func (f *inputFlags) add(flags *pflag.FlagSet, does string) {
 
 func (f *inputFlags) given() bool { return len(f.Files) > 0 || f.Kustomize != "" }
 
-// stdin: local is read from standard input.
+// stdin reports whether local is read from standard input.
 func (f *inputFlags) stdin() bool { return slices.Contains(f.Files, "-") }
 
 func (f *inputFlags) validate() error {
@@ -40,10 +40,10 @@ func (f *inputFlags) validate() error {
 	return nil
 }
 
-// mostListed is how many names an error lists; the rest is counted.
+// mostListed is how many names an error lists; the others are counted.
 const mostListed = 8
 
-// listed is a list of names for an error.
+// listed is the list of names for an error.
 func listed(names []string) string {
 	if more := len(names) - mostListed; more > 0 {
 		return fmt.Sprintf("%s and %d more", strings.Join(names[:mostListed], ", "), more)
@@ -51,7 +51,7 @@ func listed(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// none is what to say when the input holds nothing.
+// none is the error of an input without objects.
 func (f *inputFlags) none() error {
 	if f.Selector != "" {
 		return fmt.Errorf("no objects passed to merge: none of the input matches --selector %q", f.Selector)

@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
 )
 
-// streamPrinter prints one object as it is, and several as a List, as kubectl does; each
-// when its turn comes, so that none is kept but the first, until there is a second.
+// streamPrinter prints one object as it is and several as a List, as kubectl does. Objects
+// are printed as they come; only the first is stored until there is a second.
 type streamPrinter struct {
 	view
 	style listStyle
@@ -81,7 +81,7 @@ func (f *streamPrinter) close(context.Context) error {
 	return err
 }
 
-// listPrinter has all objects printed at once: a template may ask for any of them.
+// listPrinter prints all objects at once: a template may access any of them.
 type listPrinter struct {
 	view
 	print   func(any) ([]byte, error)
@@ -118,8 +118,8 @@ func jsonText(v any) ([]byte, error) {
 	return append(text, '\n'), err
 }
 
-// indentedJSON is v as kubectl prints it; every line but the first begins with prefix. A
-// value that is nested too deep to be indented comes as one line.
+// indentedJSON is v as kubectl prints it, with prefix before every line but the first. A
+// value nested too deeply for indentation is one line.
 func indentedJSON(v any, prefix string) ([]byte, error) {
 	if yamldoc.Deep(v) {
 		text, err := yamldoc.Encode(v)

@@ -12,7 +12,7 @@ var _ = registerPrinter(printerRow{
 	open: func(v view) (printer, error) { return newMarkdownPrinter(v), nil },
 })
 
-// markdownPrinter is a comment for a pull request, on all objects at once.
+// markdownPrinter prints one comment for a pull request about all objects.
 type markdownPrinter struct {
 	view
 	comment *diff.Comment

@@ -12,13 +12,13 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
 )
 
-// mergeVerb is the main verb: local is merged into live and applied.
+// mergeVerb is the main verb: it merges local into live and applies the result.
 type mergeVerb struct {
 	*env
 	inputs      inputFlags
 	plan        planFlags
 	out         outputFlags
-	told        noteFlags
+	notes       noteFlags
 	dryRun      dryRunFlag
 	live        []string
 	concurrency int
@@ -76,14 +76,14 @@ func newMerge(e *env) *cobra.Command {
 			if !v.inputs.given() && cmd.Flags().NFlag() == 0 {
 				return errors.Join(cmd.Help(), v.inputs.validate())
 			}
-			return v.told.report(v.env, v.run(cmd.Context(), cmd.Flags().Changed("policy")))
+			return v.notes.report(v.env, v.run(cmd.Context(), cmd.Flags().Changed("policy")))
 		},
 	}
 	flags := cmd.Flags()
 	v.inputs.add(flags, "merge")
 	v.plan.add(flags)
 	v.out.add(flags)
-	v.told.add(flags)
+	v.notes.add(flags)
 	addDryRun(flags, &v.dryRun)
 	flags.StringSliceVar(&v.live, "live", nil, "work offline: live objects come from this FILE or DIR (as kubectl get -o yaml gives them); implies --dry-run")
 	flags.IntVar(&v.concurrency, "concurrency", parallel.Limit, "objects under way at once")
@@ -114,7 +114,7 @@ func (v *mergeVerb) run(ctx context.Context, policyGiven bool) error {
 	if err != nil {
 		return err
 	}
-	notes, err := v.told.reporter(v.env, v.out, mode)
+	notes, err := v.notes.reporter(v.env, v.out, mode)
 	if err != nil {
 		return err
 	}
@@ -128,7 +128,7 @@ func (v *mergeVerb) run(ctx context.Context, policyGiven bool) error {
 		partial:     v.partial,
 		needs:       v.out.needs(mode),
 		shown:       v.out.oneByOne(),
-		quiet:       v.told.quiet,
+		quiet:       v.notes.quiet,
 		prune:       &v.prune,
 		note:        notes.set(),
 		write: cluster.Write{
@@ -148,12 +148,12 @@ func (v *mergeVerb) run(ctx context.Context, policyGiven bool) error {
 		return err
 	}
 	v.waits.after(v.env, s, notes, v.out.output == "")
-	t := &told{out: out, notes: notes, mode: mode}
+	t := &results{out: out, notes: notes, mode: mode}
 	s.finish(ctx, mode, t)
 	return t.end(ctx, s)
 }
 
-// mode is how much of the run is for show.
+// mode is the dry run that the flags ask for.
 func (v *mergeVerb) mode() (dryRun, error) {
 	mode, err := v.out.mode(v.dryRun)
 	if err != nil || len(v.live) == 0 {
@@ -165,8 +165,8 @@ func (v *mergeVerb) mode() (dryRun, error) {
 	return dryClient, nil
 }
 
-// finish sends the items, or shows what sending them would do, and reports each.
-func (s *session) finish(ctx context.Context, mode dryRun, t *told) {
+// finish sends the items, or shows what that would do, and reports each.
+func (s *session) finish(ctx context.Context, mode dryRun, t *results) {
 	if mode == dryClient {
 		s.Show(ctx, t.item)
 		return
@@ -175,15 +175,15 @@ func (s *session) finish(ctx context.Context, mode dryRun, t *told) {
 	s.Send(ctx, s.line.around(t.item))
 }
 
-// told prints items as they get through.
-type told struct {
+// results prints items as they are done.
+type results struct {
 	out   printer
 	notes *reporter
 	mode  dryRun
 	errs  []error
 }
 
-func (t *told) item(item *run.Item) {
+func (t *results) item(item *run.Item) {
 	switch item.Action() {
 	case run.Failed:
 		return // reported at the end, in input order
@@ -199,9 +199,9 @@ func (t *told) item(item *run.Item) {
 	}
 }
 
-// end is the run's error: whatever is wrong with any object, else that conflicts, or
-// objects that no input has, are left to the user.
-func (t *told) end(ctx context.Context, s *session) error {
+// end returns the error of the run: errors of objects, else that conflicts, or objects that
+// are not pruned, are left to the user.
+func (t *results) end(ctx context.Context, s *session) error {
 	t.errs = append(t.errs, t.out.close(ctx))
 	left := t.notes.conflicts(s.Items) + s.left()
 	t.notes.unused(s.Planner.Rules)

@@ -21,9 +21,8 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
 )
 
-// printer prints what became of objects. close prints what was held back
-// until all are known. An object with conflicts, which is not written, is shown
-// only by a printer that says so.
+// printer prints the results of objects. close prints what depends on all of them. conflicts
+// reports whether it also prints objects with conflicts, which are not written.
 type printer interface {
 	object(*run.Item) error
 	close(context.Context) error
@@ -38,17 +37,17 @@ type outputFlags struct {
 	secrets       bool
 }
 
-// printerRow is a row of printerRows.
+// printerRow describes a printer.
 type printerRow struct {
 	name string // that -o gives, without what stands behind =
 	help string // what it prints, in a few words
 	open func(view) (printer, error)
 
-	// report: it prints what a run would do, and so the run writes nothing. The
-	// others print what was done, as kubectl apply's -o does.
+	// report: it prints what a run would do, so nothing is written. The other printers
+	// print what was done, as those of kubectl apply do.
 	report bool
-	needs  run.Needs // until an object is printed
-	traces bool      // it needs an account of every field
+	needs  run.Needs // what has to be stored until an object is printed
+	traces bool      // it needs a trace of every field
 	merges bool      // it reports a merge: not for a verb that changes last-applied alone
 }
 
@@ -115,7 +114,7 @@ func (f *outputFlags) add(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.secrets, "show-secrets", false, "print the values of Secrets")
 }
 
-// view is what a printer prints to, and how.
+// view is where and how a printer prints.
 type view struct {
 	*env
 	outputFlags
@@ -136,7 +135,7 @@ func (f *outputFlags) printer(ctx context.Context, e *env, mode dryRun) (printer
 	return templated(ctx, v)
 }
 
-// mode is the dry run that a command line asks for. A report implies one.
+// mode is the dry run of a command line. A report implies one.
 //
 // Unlike kubectl: whose -o prints what was written, whatever its argument. What only
 // shows a change in a pull request must not deploy it for want of --dry-run.
@@ -152,7 +151,7 @@ func (f *outputFlags) mode(asked dryRunFlag) (dryRun, error) {
 	return dryClient, nil
 }
 
-// needs is what has to be there of objects until they are printed.
+// needs is what has to be stored of objects until they are printed.
 func (f *outputFlags) needs(mode dryRun) run.Needs {
 	switch {
 	case mode == dryNone && f.template == "" && (f.output == "" || f.output == "name"):
@@ -162,14 +161,14 @@ func (f *outputFlags) needs(mode dryRun) run.Needs {
 	return p.needs
 }
 
-// oneByOne: each object is printed when its turn comes, and not needed any more. A
-// template may ask for any of them at any time.
+// oneByOne reports whether each object is printed by itself and not needed any more. A
+// template may access any object at any time.
 func (f *outputFlags) oneByOne() bool {
 	_, known := printerNamed(f.output)
 	return f.template == "" && (known || f.output == "")
 }
 
-// conflicts is what most printers say.
+// conflicts is false for most printers.
 func (v view) conflicts() bool { return false }
 
 // became is what became of an object, in the words of kubectl apply.
@@ -183,7 +182,7 @@ func (v view) line(w io.Writer, item *run.Item) error {
 	return err
 }
 
-// linePrinter is kubectl apply's: deployment.apps/web configured.
+// linePrinter prints lines as kubectl apply does: deployment.apps/web configured.
 type linePrinter struct{ view }
 
 func (f linePrinter) object(item *run.Item) error { return f.line(f.Out, item) }
@@ -198,8 +197,8 @@ func (f namePrinter) object(item *run.Item) error {
 }
 func (f namePrinter) close(context.Context) error { return nil }
 
-// dryPrinter shows the result of a dry run to a reader: Secrets masked, without
-// managedFields and the annotation; the outcome goes to stderr.
+// dryPrinter prints the results of a dry run for reading: Secrets masked, without
+// managedFields and the last-applied annotation. The outcome is printed to stderr.
 type dryPrinter struct {
 	view
 	shown int
@@ -242,7 +241,7 @@ func (v view) outcome(item *run.Item) error {
 
 func (f *dryPrinter) close(context.Context) error { return nil }
 
-// trimmed is obj without managedFields, unless they were asked for.
+// trimmed is obj without managedFields, unless --show-managed-fields is set.
 func (v view) trimmed(obj any) any {
 	m, _ := obj.(map[string]any)
 	meta, _ := m["metadata"].(map[string]any)
@@ -265,7 +264,7 @@ func without(m map[string]any, keys ...string) map[string]any {
 	return c
 }
 
-// disclose says that a Secret's values are printed, since that was asked for.
+// disclose notes that the values of a Secret are printed.
 func (v view) disclose(item *run.Item) {
 	if redact.IsSecretKind(item.Target.Group, item.Target.Kind) && !v.secrets {
 		printer, _, _ := strings.Cut(v.output, "=")
@@ -274,8 +273,8 @@ func (v view) disclose(item *run.Item) {
 	}
 }
 
-// patchPrinter prints the JSON merge patch of each object on a line of its own; what
-// is to be created is whole, and {} changes nothing.
+// patchPrinter prints the JSON merge patch of each object on a line of its own: the whole
+// object if it is created, {} if nothing changes.
 type patchPrinter struct{ view }
 
 func (f patchPrinter) object(item *run.Item) error {
@@ -301,7 +300,7 @@ func (f patchPrinter) object(item *run.Item) error {
 }
 func (f patchPrinter) close(context.Context) error { return nil }
 
-// diffPrinter prints live against what was, or would be, written.
+// diffPrinter prints the difference between live and what was, or would be, written.
 type diffPrinter struct{ *differ }
 
 func (f diffPrinter) object(item *run.Item) error {
@@ -317,8 +316,8 @@ func (f diffPrinter) close(ctx context.Context) error {
 	return err
 }
 
-// doc is an item's live object and the one that was, or would be, written; where the
-// server has tried it, as the server would store it.
+// doc is an item's live object and the one that was, or would be, written; in a server dry
+// run, as the server would store it.
 func (v view) doc(item *run.Item) diff.Doc {
 	p := item.Result.Planned
 	if item.Surplus != nil {

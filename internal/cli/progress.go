@@ -12,22 +12,22 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 )
 
-// progress says on a terminal how far a run is, in one line that is written over and
-// leaves nothing behind. nil says nothing.
+// progress shows on a terminal how far a run is, in one line that is overwritten and finally
+// erased. nil shows nothing.
 type progress struct {
 	w     io.Writer
-	every time.Duration // between two looks
-	after time.Duration // nothing is said before that
+	every time.Duration // between two updates
+	after time.Duration // nothing is shown before that
 
 	mu          sync.Mutex
 	phase       run.Phase
 	done, total int
-	shown       bool          // there is a line to take away
-	stop        chan struct{} // closed to end the looking; nil while nobody looks
+	shown       bool          // there is a line to erase
+	stop        chan struct{} // closed to end the updates; nil while there are none
 	stopped     chan struct{} // closed when it has ended
 }
 
-// progress is for a user who sits at standard error, and did not ask for quiet.
+// progress is shown if standard error is a terminal, unless quiet is set.
 func (e *env) progress(quiet bool) *progress {
 	f, ok := asFile(e.ErrOut)
 	if !ok || quiet || os.Getenv("TERM") == "dumb" || !term.IsTerminal(int(f.Fd())) {
@@ -36,7 +36,7 @@ func (e *env) progress(quiet bool) *progress {
 	return &progress{w: f, every: 100 * time.Millisecond, after: time.Second}
 }
 
-// report is what a Job is to tell.
+// report is the Progress of a Job; nil for none.
 func (p *progress) report() run.Progress {
 	if p == nil {
 		return nil
@@ -48,7 +48,7 @@ func (p *progress) note(phase run.Phase, done, total int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if phase == p.phase && total == p.total {
-		done = max(done, p.done) // whoever counts may be overtaken on the way here
+		done = max(done, p.done) // calls may arrive out of order
 	}
 	p.phase, p.done, p.total = phase, done, total
 	if p.stop == nil {
@@ -57,7 +57,7 @@ func (p *progress) note(phase run.Phase, done, total int) {
 	}
 }
 
-// look shows the line again and again until stop is closed.
+// look updates the line until stop is closed.
 func (p *progress) look(stop <-chan struct{}, stopped chan<- struct{}) {
 	defer close(stopped)
 	for pause := p.after; ; pause = p.every {
@@ -73,20 +73,20 @@ func (p *progress) look(stop <-chan struct{}, stopped chan<- struct{}) {
 	}
 }
 
-// around keeps the line out of the way of what tell prints.
-func (p *progress) around(tell func(*run.Item)) func(*run.Item) {
+// around erases the line before report prints.
+func (p *progress) around(report func(*run.Item)) func(*run.Item) {
 	if p == nil {
-		return tell
+		return report
 	}
 	return func(item *run.Item) {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		p.clear()
-		tell(item)
+		report(item)
 	}
 }
 
-// beside is w for whoever writes while the line may be there.
+// beside is w for writing while the line may be shown.
 func (p *progress) beside(w io.Writer) io.Writer {
 	if p == nil {
 		return w
@@ -94,7 +94,7 @@ func (p *progress) beside(w io.Writer) io.Writer {
 	return lineless{p, w}
 }
 
-// lineless takes the line away before it writes.
+// lineless erases the line before it writes.
 type lineless struct {
 	p *progress
 	w io.Writer
@@ -108,7 +108,7 @@ func (l lineless) Write(b []byte) (int, error) {
 	return l.w.Write(b)
 }
 
-// clear takes the line away; the lock is held.
+// clear erases the line. The caller holds the lock.
 func (p *progress) clear() {
 	if p.shown {
 		fmt.Fprint(p.w, "\r\x1b[K")
@@ -116,7 +116,7 @@ func (p *progress) clear() {
 	}
 }
 
-// end takes the line away until there is something to report again.
+// end erases the line until note is called again.
 func (p *progress) end() {
 	if p == nil {
 		return

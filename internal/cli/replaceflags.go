@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/object"
 )
 
-// replaceFlags have kustomize's replacements made in local before it is merged.
+// replaceFlags apply kustomize replacements to local before the merge.
 type replaceFlags struct {
 	files []string
 	live  bool
@@ -27,7 +27,7 @@ func (f *replaceFlags) add(flags *pflag.FlagSet) {
 
 func (f *replaceFlags) given() bool { return len(f.files) > 0 }
 
-// stdin: the replacements are read from standard input.
+// stdin reports whether the replacements are read from standard input.
 func (f *replaceFlags) stdin() bool { return slices.Contains(f.files, "-") }
 
 func (f *replaceFlags) validate(inputs *inputFlags) error {
@@ -40,8 +40,8 @@ func (f *replaceFlags) validate(inputs *inputFlags) error {
 	return nil
 }
 
-// change reads the replacements, and gives what makes them. Sources are looked for
-// among all objects of the input first, also those that a selector leaves out.
+// change reads the replacements and returns the function that applies them. Sources are
+// looked up among all objects of the input first, including those not selected by -l.
 func (f *replaceFlags) change(ctx context.Context, e *env, inputs *inputFlags, from *liveSide) (func([]object.Object) ([]object.Object, error), error) {
 	var all []*replacements.Rules
 	for _, name := range f.files {
@@ -81,7 +81,7 @@ func (f *replaceFlags) change(ctx context.Context, e *env, inputs *inputFlags, f
 	}, nil
 }
 
-// selected looks for the sources of replacements among the live objects.
+// selected looks up the sources of replacements among the live objects.
 func (l *liveSide) selected(ctx context.Context) replacements.Find {
 	if len(l.files) > 0 {
 		return func(s replacements.Selector) ([]any, error) { return l.selectedSaved(ctx, s) }
@@ -108,8 +108,8 @@ func (l *liveSide) selectedSaved(ctx context.Context, s replacements.Selector) (
 	return out, nil
 }
 
-// selectedAsked asks the cluster: by name that is one get, else a list of the
-// namespace that the source names, or of the one that objects without one go to.
+// selectedAsked looks them up in the cluster: by a get if the source has a name, else by a
+// list of its namespace, or of the default namespace.
 func (l *liveSide) selectedAsked(ctx context.Context, s replacements.Selector) ([]any, error) {
 	if s.Kind == "" {
 		return nil, errors.New("to be looked for in the cluster it needs a kind")
@@ -142,8 +142,8 @@ func (l *liveSide) selectedAsked(ctx context.Context, s replacements.Selector) (
 	return out, nil
 }
 
-// query is the selector as kubectl's arguments say it: TYPE.VERSION.GROUP/NAME.
-// Without a version the server's preferred one is meant.
+// query is the selector in the syntax of kubectl's arguments: TYPE.VERSION.GROUP/NAME.
+// No version means the server's preferred one.
 func query(s replacements.Selector, namespace string) cluster.Query {
 	typ := s.Kind
 	switch {

@@ -15,34 +15,34 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/object"
 )
 
-// session is a run that is planned. Its plan's Err has what kept input from becoming
-// items; while there is any, nothing is to be written.
+// session is a planned run. The plan's Err includes errors of the input; nothing is written
+// then.
 type session struct {
 	*run.Plan
 	line *progress
 	api  *cluster.Cluster // nil offline
 }
 
-// request is what a session is opened for.
+// request is the configuration of a session.
 type request struct {
 	inputs      *inputFlags
 	plan        *planFlags
 	planner     *apply.Planner
-	live        []string // files that hold live objects; none: the cluster is asked
+	live        []string // files with live objects; none: the cluster is read
 	write       cluster.Write
 	concurrency int
 	preflight   bool
 	partial     bool
 	needs       run.Needs
-	shown       bool // each object is printed by itself
-	quiet       bool // no progress is shown
+	shown       bool // objects are printed one by one
+	quiet       bool // show no progress
 
 	prune *pruneFlags // nil: nothing is pruned
-	note  noteFunc    // for what is about no object; nil where there is nothing such
+	note  noteFunc    // reports what concerns no single object; nil if nothing does
 }
 
-// stdin is what is wrong where live and something else are to be read from standard
-// input, which can be read once.
+// stdin is the error of reading live and something else from standard input, which can be
+// read only once.
 func (r request) stdin() error {
 	switch {
 	case !slices.Contains(r.live, "-"):
@@ -54,12 +54,12 @@ func (r request) stdin() error {
 	return nil
 }
 
-// manyObjects is from where on memory counts for more than a tenth of the time: the
-// collector then lets half as much pile up as is in use.
+// manyObjects is from how many objects on the garbage collector is set to save memory at the
+// cost of about a tenth more time.
 const manyObjects = 2000
 
-// open reads local and live and merges them. The error is for what ends the run at
-// once; what is wrong with single objects is in the session.
+// open reads local and live objects and merges them. The error ends the run; errors of
+// single objects are in the session.
 func (e *env) open(ctx context.Context, r request) (_ *session, err error) {
 	if r.concurrency < 1 {
 		return nil, fmt.Errorf("--concurrency=%d: must be at least 1", r.concurrency)
@@ -113,15 +113,14 @@ func (e *env) open(ctx context.Context, r request) (_ *session, err error) {
 	return &session{Plan: p, line: e.line, api: from.api}, nil
 }
 
-// input is what was read: objects, what they and the flags define, and what could not
-// be read.
+// input is what was read: objects, definitions of kinds from them and the flags, and errors.
 type input struct {
 	objects []object.Object
 	defs    *apply.Definitions
 	bad     error
 }
 
-// merged is the plan of a run over the input. The error is that there can be none.
+// merged is the plan of a run over the input. The error means that there is no plan.
 func merged(ctx context.Context, job *run.Job, from *liveSide, in input) (*run.Plan, error) {
 	serves, err := from.open(ctx, job, in.defs)
 	if err != nil {
@@ -139,7 +138,7 @@ func merged(ctx context.Context, job *run.Job, from *liveSide, in input) (*run.P
 	return p, nil
 }
 
-// local is what the flags name as inputs, with who is asked for it and for how long.
+// local are the inputs that the flags name, with standard input, user agent and timeout.
 func (e *env) local(ctx context.Context, flags *inputFlags) (in source.Inputs, err error) {
 	in = flags.Inputs
 	in.Stdin, in.Agent, in.Values = e.stdin(ctx), userAgent(), e.secretValues()
@@ -149,8 +148,8 @@ func (e *env) local(ctx context.Context, flags *inputFlags) (in source.Inputs, e
 	return in, err
 }
 
-// liveSide is where live objects are: in a cluster, or in files. Either is opened
-// when it is needed first, and once.
+// liveSide is the cluster or the files that live objects are read from. Either is opened
+// once, when it is first needed.
 type liveSide struct {
 	env   *env
 	files []string // none: the cluster
@@ -174,9 +173,8 @@ func (l *liveSide) read(ctx context.Context) (_ *source.Saved, err error) {
 	return l.saved, nil
 }
 
-// open gives a job the place where its live objects are, and its planner what is known
-// there about their kinds. serves says whether a kind is known there; nil where nobody
-// can be asked.
+// open sets the reader of live objects in the job and the schemas in its planner. serves
+// reports whether the server has a kind; nil offline.
 func (l *liveSide) open(ctx context.Context, job *run.Job, defs *apply.Definitions) (serves func(context.Context, string) (bool, error), err error) {
 	job.Planner.Struct = cluster.Struct
 	if len(l.files) > 0 {

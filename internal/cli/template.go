@@ -45,7 +45,8 @@ func templated(ctx context.Context, v view) (printer, error) {
 	}}, nil
 }
 
-// templateFiles are the printers whose template is in a file, and those that take its text.
+// templateFiles maps the printers that read their template from a file to those that take it
+// as text.
 var templateFiles = map[string]string{"go-template-file": "go-template", "templatefile": "template", "jsonpath-file": "jsonpath"}
 
 func templatePrinter(ctx context.Context, v view) (printers.ResourcePrinter, error) {
