@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/applyset"
 	"github.com/kubectl-merge/kubectl-merge/internal/parallel"
 	"github.com/kubectl-merge/kubectl-merge/internal/prune"
+	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
 )
 
 const applysetLong = `List, look at and change sets of applied objects (ApplySets, KEP-3659).
@@ -104,9 +105,11 @@ func (e *env) table(rows [][]string) error {
 
 // printJSON prints a value for programs.
 func (e *env) printJSON(v any) error {
-	enc := json.NewEncoder(e.Out)
-	enc.SetIndent("", "  ")
-	return enc.Encode(v)
+	text, err := json.MarshalIndent(v, "", "  ")
+	if err == nil {
+		_, err = fmt.Fprintf(e.Out, "%s\n", escape.JSON(text))
+	}
+	return err
 }
 
 // setRow is a set as -o json prints it.

@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/internal/wait"
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
+	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/ready"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
@@ -218,7 +219,7 @@ func (r waitReport) print(line string) { fmt.Fprintln(r.line.beside(r.notes.w), 
 func (r waitReport) event(e waitEvent) {
 	e.Text = oneLine(e.Text)
 	if text, err := json.Marshal(e); err == nil {
-		r.print(string(text))
+		r.print(string(escape.JSON(text)))
 	}
 }
 
@@ -248,9 +249,9 @@ func (r waitReport) end(err error) error {
 }
 
 func (r waitReport) details(e *wait.NotReady) {
-	about := e.Object.Target.String()
+	about := oneLine(e.Object.Target.String())
 	if e.Verdict.Pod != "" {
-		about += ": pod " + e.Verdict.Pod
+		about += ": pod " + oneLine(e.Verdict.Pod)
 	}
 	for _, event := range e.Events {
 		r.print("note: " + about + ": event: " + oneLine(event))

@@ -6,6 +6,7 @@ import (
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/pkg/ready"
+	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 )
 
 // source is what one watch follows.
@@ -58,7 +59,11 @@ func (b *board) sources() []source {
 		if t.verdict.State == ready.Ready && !t.row.HasPods() || t.verdict.State == ready.Skipped && t.Rule.Skip {
 			continue // it has been read, and nothing about it can change
 		}
-		add(cluster.Watching{Resource: plain(t.Resource), Namespace: t.Namespace}, t.Name)
+		own := cluster.Watching{Resource: plain(t.Resource), Namespace: t.Namespace}
+		if redact.IsSecretKind(t.Group, t.Kind) { // a list would carry the values of others
+			own.Fields = "metadata.name=" + t.Name
+		}
+		add(own, t.Name)
 		if t.row.When == "" || t.Rule.Path != nil {
 			continue
 		}
