@@ -19,7 +19,7 @@ type board struct {
 	children map[string]map[string]child // by uid of who controls them, then by their own
 	owner    map[string]string           // of ReplicaSets: who controls them, by uid
 	events   map[string]map[string]any   // the latest, by uid of what it is about
-	class    map[string]map[string]any   // StorageClasses by name
+	class    map[string]map[string]any   // StorageClasses by name; nil: asked for
 	done     int                         // objects that are ready
 }
 

@@ -77,7 +77,7 @@ func (b *board) sources() []source {
 			all[i].Fields = "metadata.name=" + s.names[0]
 		}
 	}
-	return append(all, b.classes()...)
+	return all
 }
 
 // plain is a resource without what does not tell it from others.
@@ -94,15 +94,14 @@ func (b *board) controls(w cluster.Watching) bool {
 	})
 }
 
-// classes are the StorageClasses of the claims.
+// classes are the StorageClasses of claims that nobody has been asked for yet.
 func (b *board) classes() []source {
 	var all []source
 	for _, t := range b.objects {
-		if name := className(t.Live); t.Kind == "PersistentVolumeClaim" && name != "" {
-			s := source{Watching: cluster.Watching{Resource: classResource}, class: name}
-			if !slices.ContainsFunc(all, func(o source) bool { return o.class == name }) {
-				all = append(all, s)
-			}
+		name := className(t.Live)
+		if _, asked := b.class[name]; !asked && name != "" && t.Kind == "PersistentVolumeClaim" && t.verdict.State == ready.Waiting {
+			b.class[name] = nil
+			all = append(all, source{Watching: cluster.Watching{Resource: classResource}, class: name})
 		}
 	}
 	return all

@@ -58,9 +58,12 @@ func (w *Waiter) Wait(ctx context.Context, objects []Object) error {
 		return err
 	}
 	b.judgeAll(time.Now())
-	for _, s := range b.sources() {
-		go (&follower{api: w.API, source: s, updates: updates}).run(watching)
+	follow := func(sources []source) {
+		for _, s := range sources {
+			go (&follower{api: w.API, source: s, updates: updates}).run(watching)
+		}
 	}
+	follow(b.sources())
 	var timeout <-chan time.Time
 	if w.Timeout > 0 {
 		timeout = time.After(w.Timeout)
@@ -77,6 +80,7 @@ func (w *Waiter) Wait(ctx context.Context, objects []Object) error {
 		select {
 		case u := <-updates:
 			b.take(u, time.Now())
+			follow(b.classes())
 		case now := <-tick.C:
 			b.judgeAll(now)
 		case <-timeout:
