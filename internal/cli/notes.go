@@ -49,7 +49,7 @@ func (f *noteFlags) reporter(e *env, out outputFlags, mode dryRun) (*reporter, e
 		return nil, fmt.Errorf("--notes=%s: must be text or json", f.notes)
 	}
 	if f.notes == "json" && !klog.V(1).Enabled() {
-		hush() // whoever reads the lines reads JSON, and errors are reported as such
+		hush() // the reader expects JSON, and errors are notes
 	}
 	return &reporter{
 		w: e.ErrOut, quiet: f.quiet, json: f.notes == "json", secrets: out.secrets, preview: mode != dryNone,

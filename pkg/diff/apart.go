@@ -13,7 +13,7 @@ type sideTexts struct{ original, live, local string }
 
 // apart spells the sides in about n characters each, so that no two that differ read
 // alike. A list, a map or a text of several lines without room is described by how it
-// differs from original, or where nobody knows original, from live.
+// differs from original or, where that is unknown, from live.
 func (s sides) apart(n int) sideTexts {
 	v := s.shownIn(n)
 	switch {

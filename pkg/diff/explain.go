@@ -70,7 +70,7 @@ func Explain(r Report, paths ...merge.Path) Explanation {
 	return e
 }
 
-// isBookkeeping: nobody configures it.
+// isBookkeeping reports whether the API alone maintains the field.
 func isBookkeeping(p merge.Path) bool {
 	if len(p) < 2 || p[0].Name != "metadata" {
 		return len(p) > 0 && p[0].Name == "status"
@@ -180,7 +180,7 @@ func disagreement(d merge.Disagreement) string {
 	case d.Kind == merge.Drift:
 		return "drift (only live moved):"
 	case d.Kind == merge.Both && !d.Original.Set:
-		return "local and live differ:" // who has moved nobody knows
+		return "local and live differ:" // which of them moved is unknown
 	case d.Kind == merge.Both:
 		return "local and live both moved:"
 	case !d.Original.Set && !d.Local.Set:

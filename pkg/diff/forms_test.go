@@ -2,6 +2,7 @@ package diff_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -246,5 +247,33 @@ func TestMarkdown(t *testing.T) {
 				t.Errorf("%d bytes", b.Len())
 			}
 		})
+	}
+}
+
+// TestNotesForProgramsAreComplete: what a line for people counts is whole in JSON.
+func TestNotesForProgramsAreComplete(t *testing.T) {
+	var paths []merge.Path
+	var list []any
+	for i := range 12 {
+		paths = append(paths, merge.Path{merge.Named("metadata"), merge.Named(fmt.Sprint("field", i))})
+		list = append(list, fmt.Sprint("entry-", i))
+	}
+	r := diff.Report{Object: "x", Ignored: paths, Plan: merge.Plan{Removed: []merge.Removal{{Path: paths[0], Value: list}}}}
+	r.Preview = true
+	for _, n := range diff.Notes(r) {
+		if !strings.Contains(n.Text(), "and 4 more") {
+			t.Errorf("%s: not cut for people", n.Text())
+		}
+		text, err := n.MarshalJSON()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var m struct {
+			Paths []string
+			Live  []string
+		}
+		if err := json.Unmarshal(text, &m); err != nil || len(m.Paths)+len(m.Live) != 12 {
+			t.Errorf("%s: %v", text, err)
+		}
 	}
 }

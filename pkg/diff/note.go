@@ -18,7 +18,7 @@ const (
 	NoteRemoved     NoteKind = "removed"     // live's value is removed
 	NoteKept        NoteKind = "kept"        // live's value stays though local has another
 	NoteReset       NoteKind = "reset"       // the value applied last is back
-	NoteUndecided   NoteKind = "undecided"   // it stays, since nobody knows whether it was applied
+	NoteUndecided   NoteKind = "undecided"   // it stays, since whether it was applied is unknown
 	NoteIgnored     NoteKind = "ignored"     // local states what is the server's
 	NoteUncompared  NoteKind = "uncompared"  // of an original in another version
 	NoteDefaulted   NoteKind = "defaulted"   // null in local, and the default on the server

@@ -55,7 +55,7 @@ func (r Report) note(kind NoteKind) Note {
 
 func (r Report) disagreement(d merge.Disagreement) Note {
 	if r.FromOwners && d.Winner != merge.OriginalSide {
-		d.Original = merge.Opt{} // nobody is known to have applied it
+		d.Original = merge.Opt{} // that it was applied is not recorded
 	}
 	s := r.mask(d.Path, sides{d.Original, d.Local, d.Live})
 	n := r.note("")
@@ -102,8 +102,8 @@ func hasNothing(o merge.Opt) bool {
 	return o.Value == nil
 }
 
-// undecided reports what stays though it is not in local, because nobody knows whether
-// it was applied: value by value where there is no original at all; in one note for the
+// undecided reports what stays though it is not in local, because whether it was
+// applied is unknown: value by value where there is no original at all; in one note for the
 // object where there is one by now, that never had them.
 func (r Report) undecided() []Note {
 	var out []Note

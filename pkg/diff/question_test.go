@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// TestQuestions: what somebody sees who is to settle a conflict.
+// TestQuestions: what a user sees who is asked to settle a conflict.
 func TestQuestions(t *testing.T) {
 	for _, c := range []struct {
 		file  string // says the width

@@ -32,7 +32,7 @@ type Report struct {
 	ShowSecrets bool
 	Sensitive   redact.Fields // of this object, which are masked too; nil: none
 
-	secrets *secrets // nil until somebody has looked
+	secrets *secrets // nil until looked has found them
 
 	Voice
 }
@@ -124,7 +124,7 @@ func (r Report) secretDepth(p merge.Path) int {
 	return -1
 }
 
-// by names a value's owner, with a space before it; "" if nobody knows.
+// by names a value's owner, with a space before it; "" if it is unknown.
 func by(o *merge.Owner) string {
 	if name := OwnerName(o); name != "" {
 		return " (" + name + ")"

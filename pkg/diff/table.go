@@ -179,7 +179,7 @@ func paint(s, color string, on bool) string {
 	return color + s + reset
 }
 
-// narrowest is what a column keeps whatever happens.
+// narrowest is the least width of a column.
 const narrowest = 6
 
 // columns gives each column the width of its longest cell.

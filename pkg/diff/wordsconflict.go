@@ -65,8 +65,8 @@ func (v shown) conflict(who string, unknown bool) string {
 // unknown: the value applied last was not kept.
 func unknown(o merge.Opt) bool { return o.Set && (o.Value == nil || o.Value == "") }
 
-// who names a value's owner and when it was set, with a space before it; "" if nobody
-// knows.
+// who names a value's owner and when it was set, with a space before it; "" if it is
+// unknown.
 func who(o *merge.Owner) string {
 	name := strings.TrimSuffix(OwnerName(o)+", "+when(o), ", ")
 	if name == "" {

@@ -9,9 +9,9 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// Check is what is wrong with rules that speak of an object's kind and can never match
-// in it: their path is none that t, the kind's type, has. t may be nil, and then nobody
-// knows. A rule without a kind may be meant for others; of it only indices are checked.
+// Check returns an error for each rule that names an object's kind and can never match in
+// it: t, the kind's type, does not have its path. With a nil t none is found. A rule
+// without a kind may be meant for other kinds; of it only indices are checked.
 func (rs Rules) Check(o Object, t *merge.Type) []error {
 	var errs []error
 	for _, r := range rs {
@@ -64,7 +64,7 @@ func impossible(t *merge.Type, p merge.Path) (why string, index bool) {
 }
 
 // fieldLike is the type of the field that a pattern names; nil where it may be several,
-// or nobody knows.
+// or it is unknown.
 func fieldLike(t *merge.Type, at merge.Path, pattern string) (_ *merge.Type, why string) {
 	names := slices.Sorted(maps.Keys(t.Fields))
 	if i := slices.IndexFunc(names, func(n string) bool { return glob(pattern, n) }); i >= 0 {

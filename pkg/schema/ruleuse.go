@@ -171,7 +171,7 @@ func glob(pattern, text string) bool {
 // be nil, and is not modified. Where several rules fit a list, the first counts.
 // A rule for a path that t does not have, or where it has no list, does nothing.
 func (rs Rules) Shape(t *merge.Type) *merge.Type {
-	// Outer lists first: the entries of a list that nobody has split are no parts,
+	// Outer lists first: the entries of a list that is not split yet are not parts,
 	// and rules for what is in them would find nothing.
 	outerFirst := slices.Clone(rs)
 	slices.SortStableFunc(outerFirst, func(a, b Rule) int { return cmp.Compare(len(a.Path), len(b.Path)) })

@@ -76,7 +76,7 @@ func moves(at []int, stays []bool) bool {
 }
 
 // sourceItems gives the source's entry for each entry wanted. It pairs them only
-// once somebody asks.
+// once it is needed.
 func sourceItems(from origin, want []any, t *merge.Type) func(int) origin {
 	n := from.n.follow()
 	if n == nil || n.kind != seqNode {

@@ -143,8 +143,9 @@ func (ed *editor) rewriteRoot(s slot, want any, t *merge.Type, all origins) {
 	ed.replace(from, to, out)
 }
 
-// lookAt is the layout for what will end where an entry ends now: an empty line
-// below would be the text of a literal that keeps such.
+// lookAt is the layout of a value that is written at an entry: if an empty line follows,
+// a literal block must not keep trailing line breaks, since the line would become part of
+// it.
 func (ed *editor) lookAt(e *entry) look {
 	l := ed.look
 	next := ed.src.lineNext(ed.src.end(e))

@@ -123,7 +123,7 @@ func (p *parser) peek(i int) byte {
 	return 0
 }
 
-// free takes the node made last back, a key's that nobody refers to.
+// free takes the node made last back, a key's to which nothing refers.
 func (p *parser) free(n *node) {
 	if last := len(p.slab) - 1; n.props == nil && last >= 0 && n == &p.slab[last] {
 		p.slab = p.slab[:last]
