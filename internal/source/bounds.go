@@ -11,13 +11,11 @@ import (
 	"unicode/utf8"
 )
 
-// maxInput bounds what one file, one URL or standard input may hold: far more than
-// any cluster takes, and less than what would take the machine's memory (an endless
-// device, a pipe that never closes).
+// maxInput is the maximum size of one file, URL or standard input: far more than any cluster
+// accepts, but not all memory, which an endless device or pipe would take.
 const maxInput = 256 << 20
 
-// ReadFile is os.ReadFile, which gives up on what is too large to be a
-// configuration. The error names the file.
+// ReadFile is os.ReadFile with a limit of the size. The error names the file.
 func ReadFile(name string) ([]byte, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -31,7 +29,7 @@ func ReadFile(name string) ([]byte, error) {
 	return data, nil
 }
 
-// ReadAll is io.ReadAll, which gives up on what is too large to be a configuration.
+// ReadAll is io.ReadAll with a limit of the size.
 func ReadAll(r io.Reader) ([]byte, error) {
 	var b bytes.Buffer
 	if f, ok := r.(*os.File); ok {
@@ -48,8 +46,8 @@ func ReadAll(r io.Reader) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// Special is why a file of a folder is not read: it is none (a pipe, a device), so
-// that reading it might never end. "" where it is one, or cannot be looked at.
+// Special is why a file in a directory is not read: it is a pipe or a device, and reading it
+// might never end. "" for a regular file, or if that cannot be determined.
 func Special(name string) string {
 	info, err := os.Stat(name)
 	if err != nil || info.Mode().IsRegular() {

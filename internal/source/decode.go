@@ -14,17 +14,16 @@ import (
 // Document is one YAML or JSON document of a file.
 type Document struct {
 	Value any
-	Nth   int   // from 1; empty ones do not count
-	Many  bool  // the file holds more than one
+	Nth   int   // from 1, not counting empty ones
+	Many  bool  // the file has more than one
 	Line  int   // from 1, where it begins
 	Items []int // lines of a list's items, where they are known
 }
 
-// Decode reads every document of a file of YAML or JSON, as kubectl understands
-// it (YAML 1.1: yes, on and 0777 are no strings) but strictly: a key that stands
-// twice is an error, and so is a number that the API would round. Numbers come
-// back exact, as json.Number. Empty documents are left out. Every bad document is
-// told, in one joined error; the good ones come back too.
+// Decode reads all documents of a YAML or JSON file as kubectl does (YAML 1.1: yes, on and
+// 0777 are not strings) but strictly: a duplicate key is an error, and so is a number that
+// the API would round. Numbers are returned exactly, as json.Number. Empty documents are
+// left out. The error joins the errors of all documents; valid ones are returned as well.
 //
 // Unlike kubectl: which keeps the last of two equal keys, and reads numbers as
 // float64, so that 9007199254740993 becomes 9007199254740992.
@@ -118,9 +117,9 @@ func pathText(p merge.Path) string {
 	return p.String()
 }
 
-// SyntaxError is a place in a file that cannot be read.
+// SyntaxError is a syntax error at a place in a file.
 type SyntaxError struct {
-	Document int // from 1; 0 where the file holds one only
+	Document int // from 1; 0 if the file has only one
 	Line     int // from 1
 	Path     string
 	What     string
@@ -129,13 +128,13 @@ type SyntaxError struct {
 	large bool // see errTooLarge
 }
 
-// errTooLarge is any SyntaxError of a document whose aliases spell out to too much.
+// errTooLarge is any SyntaxError of a document whose aliases expand to too much.
 var errTooLarge = errors.New("is too large")
 
-// Is tells whether e is errTooLarge.
+// Is reports whether e is errTooLarge.
 func (e *SyntaxError) Is(target error) bool { return target == errTooLarge && e.large }
 
-// Error is document, line, path, what and why, as far as there are any.
+// Error is document, line, path, problem and cause, as far as known.
 func (e *SyntaxError) Error() string {
 	parts := []string{fmt.Sprintf("line %d", e.Line)}
 	if e.Document > 0 {

@@ -1,5 +1,4 @@
-// Package source reads objects from where they are kept: files, folders, URLs,
-// standard input, kustomizations, and saved copies of a cluster. It decides
-// nothing about a field, and refuses input that could be read in two ways: a key
-// that stands twice, a number that would not survive, the same object twice.
+// Package source reads objects from files, directories, URLs, standard input,
+// kustomizations and saved live objects. It decides nothing about a field, and refuses
+// ambiguous input: duplicate keys, numbers that would be rounded, duplicate objects.
 package source

@@ -13,16 +13,16 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
 )
 
-// Parse reads the objects of one file's content; name stands in the errors. kind:
-// List comes back as its items. The good objects come back beside an error.
+// Parse reads the objects of a file with the given content; name is for errors. A List is
+// returned as its items. Valid objects are returned beside an error.
 func Parse(name string, data []byte) ([]object.Object, error) {
 	return parse(name, data, func(o object.Object) (object.Object, bool) { return o, true })
 }
 
-// keeping is what an object is kept as, as soon as it is read; false leaves it out.
+// keeping converts an object for storing as soon as it is read; false drops it.
 type keeping func(object.Object) (object.Object, bool)
 
-// parse holds one document, or one item of a list, at a time besides what is kept.
+// parse has one document, or one item of a list, in memory at a time besides those stored.
 func parse(name string, data []byte, keep keeping) ([]object.Object, error) {
 	chunks, err := split(data)
 	if err != nil {
@@ -46,7 +46,7 @@ type parser struct {
 	errs    []error
 }
 
-// whole reads a chunk in one piece.
+// whole reads a chunk as a whole.
 func (p *parser) whole(c chunk) {
 	docs, err := c.documents(&p.reader)
 	for _, d := range docs {
@@ -60,8 +60,8 @@ func (p *parser) whole(c chunk) {
 	}
 }
 
-// kustomization: o says how objects are to be made, by its kind or, where that is left
-// out, by the name of its file.
+// kustomization reports whether o is a kustomization, by its kind or, if that is missing, by
+// the name of its file.
 func kustomization(o object.Object) bool {
 	if o.Group() == "kustomize.config.k8s.io" {
 		return true
@@ -69,8 +69,8 @@ func kustomization(o object.Object) bool {
 	return o.Kind() == "" && slices.Contains([]string{"kustomization.yaml", "kustomization.yml", "Kustomization"}, filepath.Base(o.Origin.File))
 }
 
-// list reads a list object item by item. Where that cannot be done it reads nothing,
-// and is false.
+// list reads a List item by item. It reads nothing and returns false if that is not
+// possible.
 func (p *parser) list(c chunk) bool {
 	frame, items, ok := c.apart()
 	if !ok {
@@ -100,7 +100,7 @@ func (p *parser) list(c chunk) bool {
 	return true
 }
 
-// document takes the objects of one document: itself, or a list's items.
+// document adds the objects of one document: itself, or the items of a list.
 func (p *parser) document(d Document) {
 	at := object.Origin{File: p.file, Document: d.Nth, Line: d.Line, Many: d.Many}
 	m, ok := d.Value.(map[string]any)
@@ -133,13 +133,13 @@ func (p *parser) document(d Document) {
 	}
 }
 
-// items are the items of a list object; false for any other object.
+// items are the items of a List; false for any other object.
 func listItems(o object.Object) ([]any, bool) {
 	items, ok := o.Value["items"].([]any)
 	return items, ok && strings.HasSuffix(o.Kind(), "List")
 }
 
-// item fills in what a list of one kind (PodList) leaves out in its items.
+// item sets kind and apiVersion, which items of a typed list (PodList) lack.
 func listItem(o object.Object, v any) any {
 	m, ok := v.(map[string]any)
 	kind := strings.TrimSuffix(o.Kind(), "List")
@@ -151,8 +151,8 @@ func listItem(o object.Object, v any) any {
 	return m
 }
 
-// Repeated tells of every object that stands in the input more than once, with
-// both places. Versions do not count. nil: none does.
+// Repeated returns an error for every object that occurs more than once, with both places;
+// apiVersions may differ. nil if there is none.
 func Repeated(objects []object.Object) error {
 	first := make(map[object.Identity]object.Object, len(objects))
 	var errs []error

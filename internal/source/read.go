@@ -19,43 +19,42 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 )
 
-// Inputs says where objects are to be read, as kubectl's -f, -R, -k and -l do.
+// Inputs are the objects to read, as kubectl's -f, -R, -k and -l select them.
 type Inputs struct {
 	Files     []string // files, folders, URLs, patterns, "-"
-	Flag      string   // that Files were given with, for errors; "" is -f
+	Flag      string   // the flag of Files, for errors; "" is -f
 	Recursive bool
-	Kustomize string // a kustomization's folder or URL; "" for none
-	Selector  string // keeps only objects whose labels match; "" keeps all
+	Kustomize string // directory or URL of a kustomization; "" for none
+	Selector  string // label selector; "" selects all
 	Stdin     io.Reader
-	Timeout   time.Duration // of a URL, all tries together; 0: RequestTimeout, less: none
-	Agent     string        // as what the program presents itself to a URL's server
-	Pack      bool          // objects come back Packed, so that many of them take little room
+	Timeout   time.Duration // for a URL, all attempts together; 0: RequestTimeout, negative: none
+	Agent     string        // User-Agent for URLs
+	Pack      bool          // return objects Packed, to save memory
 
-	// Values, which may be nil, is given the values of the Secrets that are read.
+	// Values collects the values of the Secrets that are read; may be nil.
 	Values *redact.Values
 
-	// Change, which may be nil, is given all objects before any is left out or
-	// packed. Where one of them cannot be read, none is given back.
+	// Change, which may be nil, is called with all objects before any is filtered out or
+	// packed. If an object cannot be read, no objects are returned.
 	Change func([]object.Object) ([]object.Object, error)
 }
 
 // Stdin is the name of standard input in errors.
 const Stdin = "standard input"
 
-// extensions are the files of a folder that are read; a file that is named is
-// read whatever it is called.
+// extensions are those of the files that are read from a directory; a file given by name
+// may have any.
 var extensions = []string{".json", ".yaml", ".yml"}
 
-// Read reads every object of the inputs, in their order; kind: List comes back as
-// its items. The error joins what is wrong with any of the documents, and the
-// good objects come back beside it.
+// Read reads all objects of the inputs in order; a List is returned as its items. The error
+// joins the errors of all documents; valid objects are returned beside it.
 func Read(ctx context.Context, in Inputs) ([]object.Object, error) {
 	keep, err := in.keeping()
 	if err != nil {
 		return nil, err
 	}
 	first := keep
-	if in.Change != nil { // it has to see all of them, as they are
+	if in.Change != nil { // Change needs all objects, not packed
 		first = func(o object.Object) (object.Object, bool) { in.Values.Add(o.Value); return o, true }
 	}
 	var (
@@ -66,7 +65,7 @@ func Read(ctx context.Context, in Inputs) ([]object.Object, error) {
 		if err == nil {
 			var got []object.Object
 			if got, err = parse(name, data, first); err != nil && redact.Mentions(string(data)) {
-				in.Values.AddLines(string(data)) // the error may quote what nobody could read
+				in.Values.AddLines(string(data)) // the error may quote the text
 			}
 			objects = append(objects, got...)
 		}
@@ -75,7 +74,7 @@ func Read(ctx context.Context, in Inputs) ([]object.Object, error) {
 	switch err := errors.Join(errs...); {
 	case in.Change == nil:
 		return objects, err
-	case err != nil: // what is not as it is to be is of no use
+	case err != nil: // objects without the change must not be used
 		return nil, err
 	}
 	changed, err := in.Change(objects)
@@ -88,7 +87,7 @@ func Read(ctx context.Context, in Inputs) ([]object.Object, error) {
 	return objects, err
 }
 
-// Names are the inputs as errors name them.
+// Names are the names of the inputs for errors.
 func (in Inputs) Names() []string {
 	var names []string
 	for _, f := range in.Files {
@@ -106,8 +105,7 @@ func (in Inputs) Names() []string {
 	return names
 }
 
-// keeping lets the objects through that the selector lets through, packed if they
-// are to be.
+// keeping filters objects by the selector and packs them if asked to.
 func (in Inputs) keeping() (keeping, error) {
 	selector, err := labels.Parse(in.Selector)
 	if err != nil {
@@ -125,8 +123,8 @@ func (in Inputs) keeping() (keeping, error) {
 	}, nil
 }
 
-// texts reads one file after the other, and holds none: add is given its name and
-// what is in it, or why it cannot be read.
+// texts reads one file after the other and calls add with its name and content, or with why
+// it cannot be read.
 func (in Inputs) texts(ctx context.Context, add func(name string, data []byte, err error)) {
 	stdin := false
 	for _, f := range in.Files {
@@ -166,8 +164,8 @@ func (in Inputs) texts(ctx context.Context, add func(name string, data []byte, e
 	}
 }
 
-// expand lists the files that a path names: itself, a folder's files (with all
-// below it if recursive), or what a pattern matches.
+// expand lists the files of a path: itself, the files of a directory (recursively if asked
+// to), or the matches of a pattern.
 func (in Inputs) expand(path string) ([]string, error) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -195,9 +193,8 @@ func (in Inputs) expand(path string) ([]string, error) {
 	return names, err
 }
 
-// Walk is filepath.WalkDir for a folder that may be a link: WalkDir itself does not
-// follow one, not even where it begins. step is given what stands below the folder, with
-// its path from there, "." for the folder itself.
+// Walk is filepath.WalkDir for a directory that may be a symbolic link, which WalkDir does
+// not follow. step is called with paths relative to the directory, "." for itself.
 func Walk(folder string, step func(below string, d fs.DirEntry, err error) error) error {
 	root, err := filepath.EvalSymlinks(folder)
 	if err != nil {
@@ -209,9 +206,9 @@ func Walk(folder string, step func(below string, d fs.DirEntry, err error) error
 	})
 }
 
-// walk lists the files of a folder. Links below it are not followed; nor are folders
-// like those where the kubelet keeps what it mounts (..2026_11_21), which the files
-// beside them are links into.
+// walk lists the files of a directory. It does not follow links to directories, nor enter
+// directories such as ..2026_11_21, in which the kubelet stores mounted files: the files
+// beside them are links into those.
 func walk(path string, recursive bool) ([]string, error) {
 	var names []string
 	err := Walk(path, func(below string, d fs.DirEntry, err error) error {

@@ -9,14 +9,14 @@ import (
 	"strings"
 )
 
-// Saved is a cluster's objects as files hold them, by `kubectl get -o yaml` say.
+// Saved is a set of live objects saved to files, for example by `kubectl get -o yaml`.
 type Saved struct {
 	byID   map[object.Identity]object.Object
-	byName map[object.Identity][]string // namespaces in which there is one, under the identity without
+	byName map[object.Identity][]string // namespaces by the identity without namespace
 }
 
-// ReadSaved reads objects that stand for a cluster's live ones from files, folders
-// (with all below them) or kind: List. Stdin may be nil.
+// ReadSaved reads saved live objects from files and, recursively, directories; a List
+// counts as its items. in.Stdin may be nil.
 func ReadSaved(ctx context.Context, in Inputs) (*Saved, error) {
 	in.Recursive = true
 	objects, err := Read(ctx, in)
@@ -36,8 +36,7 @@ func ReadSaved(ctx context.Context, in Inputs) (*Saved, error) {
 	return s, nil
 }
 
-// Select gives the saved objects that fit says yes to, those of the same place in
-// the order of their names.
+// Select returns the saved objects for which fit is true, sorted by namespace and name.
 func (s *Saved) Select(fit func(object.Object) bool) []object.Object {
 	var out []object.Object
 	for _, o := range s.byID {
@@ -51,9 +50,9 @@ func (s *Saved) Select(fit func(object.Object) bool) []object.Object {
 	return out
 }
 
-// Find is the saved object that o is about: of the same group, kind, namespace and
-// name. A namespace that is missing on one side matches the other's. nil, without
-// an error, where there is none. The error is that there are several.
+// Find returns the saved object with the group, kind, namespace and name of o. A missing
+// namespace on one side matches any on the other. It is nil if there is none, and an error
+// if there are several.
 func (s *Saved) Find(o object.Object) (*object.Object, error) {
 	found, err := s.At(o.ID())
 	if err != nil {
@@ -62,7 +61,7 @@ func (s *Saved) Find(o object.Object) (*object.Object, error) {
 	return found, nil
 }
 
-// At is the saved object of an identity, as Find finds it.
+// At is Find by identity.
 func (s *Saved) At(id object.Identity) (*object.Object, error) {
 	if found, ok := s.byID[id]; ok {
 		return &found, nil

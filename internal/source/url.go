@@ -14,7 +14,7 @@ func isURL(file string) bool {
 	return strings.HasPrefix(file, "http://") || strings.HasPrefix(file, "https://")
 }
 
-// get reads a URL, three times at most.
+// get reads a URL, with at most three attempts.
 func (in Inputs) get(ctx context.Context, address string) ([]byte, error) {
 	var err error
 	limit, ctx, cancel := in.limited(ctx, 1)
@@ -32,21 +32,21 @@ func (in Inputs) get(ctx context.Context, address string) ([]byte, error) {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return nil, fmt.Errorf("its server has not answered whole within %s: try again, or give it longer with --request-timeout", limit)
 	}
-	var bare *url.Error // its text holds the address, and what is secret in it
+	var bare *url.Error // its text contains the address, with its secrets
 	if errors.As(err, &bare) {
 		err = bare.Err
 	}
 	return nil, err
 }
 
-// RequestTimeout is how long one request may take, of a URL's server or an API
-// server, unless --request-timeout says otherwise: twice what an API server takes
-// itself until it gives up (60 s), and enough for the largest schema over a slow line.
+// RequestTimeout is the default timeout of one request, to a URL or an API server: twice the
+// time after which an API server itself gives up (60 s), and enough for the largest schema
+// over a slow connection.
 //
 // Unlike kubectl: which waits for a server that says nothing until somebody ends it.
 const RequestTimeout = 2 * time.Minute
 
-// limited is a context that ends after so many times what one request may take.
+// limited is a context with a timeout of that many times the one of a request.
 func (in Inputs) limited(ctx context.Context, times time.Duration) (time.Duration, context.Context, context.CancelFunc) {
 	limit := times * in.Timeout
 	switch {
@@ -59,8 +59,8 @@ func (in Inputs) limited(ctx context.Context, times time.Duration) (time.Duratio
 	return limit, ctx, cancel
 }
 
-// nameOf is a URL as errors and notes may name it: without a user, a password, and
-// what stands behind ?, where tokens are.
+// nameOf is a URL for errors and notes: without user, password and query, which may contain
+// tokens.
 func nameOf(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
