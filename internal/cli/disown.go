@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/annotate"
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
 	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
@@ -119,9 +120,9 @@ type handover struct {
 	kept
 	has      []merge.Path // of the fields, those that it was applied with
 	filed    []merge.Path // those that its file states
-	plan     apply.Annotated
-	rewrite  apply.Rewrite
-	meanings []apply.Meaning
+	plan     annotate.Annotated
+	rewrite  annotate.Rewrite
+	meanings []annotate.Meaning
 	failed   bool // it could not be written
 }
 
@@ -171,7 +172,7 @@ func (v *disownVerb) plan(ctx context.Context, o kept, only bool) (*handover, er
 	if o.chosen && was.State == lastapplied.None {
 		return h, nil
 	}
-	if err := apply.Usable(was, o.live); err != nil {
+	if err := annotate.Usable(was, o.live); err != nil {
 		return nil, fmt.Errorf("%s: %w", o, err)
 	}
 	if err := v.look(ctx, h, was.Value); err != nil {
@@ -226,10 +227,10 @@ func (v *disownVerb) look(ctx context.Context, h *handover, conf any) error {
 }
 
 // giveUp takes fields out of a configuration.
-func (v *disownVerb) giveUp(o kept, fields []merge.Path) apply.Rewrite {
+func (v *disownVerb) giveUp(o kept, fields []merge.Path) annotate.Rewrite {
 	return func(ctx context.Context, was lastapplied.Original) (apply.Conf, error) {
 		conf := apply.Conf{Value: was.Value, Blanking: was.Blanking}
-		if err := apply.Usable(was, o.live); err != nil {
+		if err := annotate.Usable(was, o.live); err != nil {
 			return conf, err
 		}
 		var err error

@@ -10,6 +10,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/annotate"
 	"github.com/kubectl-merge/kubectl-merge/internal/editor"
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
@@ -36,7 +37,7 @@ type editing struct {
 // before the text goes into a file: they will not be kept anyway.
 func (v *editVerb) begin(ctx context.Context, o kept) (*editing, error) {
 	read := lastapplied.Read(o.live)
-	if err := apply.Usable(read, o.live); err != nil {
+	if err := annotate.Usable(read, o.live); err != nil {
 		return nil, err
 	}
 	a, err := v.planner.Annotate(ctx, o.subject(), o.live, func(context.Context, lastapplied.Original) (apply.Conf, error) {
@@ -99,7 +100,7 @@ func (s *editing) loop(g *editor.Guard) (said string, err error) {
 		if reason != nil && (bytes.Equal(before, s.body) || try > blindTries && !isTerminal(s.In)) {
 			return "", fmt.Errorf("%s: %w", editInVain, reason)
 		}
-		var next apply.Annotated
+		var next annotate.Annotated
 		if next, reason = s.understand(g); reason != nil {
 			if g.Err() != nil {
 				return "", stopped(g, reason)
@@ -166,27 +167,27 @@ func blankText(text []byte) bool {
 
 // understand reads the text and plans what is to be written. The error is for the
 // user to mend.
-func (s *editing) understand(ctx context.Context) (apply.Annotated, error) {
+func (s *editing) understand(ctx context.Context) (annotate.Annotated, error) {
 	objects, err := source.Parse("the text", s.body)
 	if err != nil {
-		return apply.Annotated{}, err
+		return annotate.Annotated{}, err
 	}
 	if len(objects) != 1 {
-		return apply.Annotated{}, fmt.Errorf("the text: holds %d objects: it must be one, the configuration of %s", len(objects), s.object)
+		return annotate.Annotated{}, fmt.Errorf("the text: holds %d objects: it must be one, the configuration of %s", len(objects), s.object)
 	}
 	conf, err := apply.Given(objects[0].Value, s.object.live)
 	if err != nil {
-		return apply.Annotated{}, err
+		return annotate.Annotated{}, err
 	}
 	if err := s.served(ctx, objects[0]); err != nil {
-		return apply.Annotated{}, err
+		return annotate.Annotated{}, err
 	}
 	if conf.Blanking == lastapplied.BlankNothing {
 		conf.Blanking = s.was.Blanking // the marker was taken out; the values are no truer for it
 	}
 	warning, err := s.planner.Check(ctx, s.object.subject(), conf.Value, s.was.Value)
 	if err != nil {
-		return apply.Annotated{}, err
+		return annotate.Annotated{}, err
 	}
 	if warning != "" {
 		fmt.Fprintf(s.ErrOut, "note: %s: %s\n", oneLine(s.object.String()), oneLine(warning))
@@ -216,7 +217,7 @@ var errOvertaken = errors.New("last-applied: was changed by somebody else while 
 
 // rewrite puts the user's configuration in the place of the one that was edited,
 // and of no other.
-func (s *editing) rewrite(conf apply.Conf) apply.Rewrite {
+func (s *editing) rewrite(conf apply.Conf) annotate.Rewrite {
 	return func(_ context.Context, was lastapplied.Original) (apply.Conf, error) {
 		if was.Text != s.base {
 			return apply.Conf{}, errOvertaken
@@ -228,7 +229,7 @@ func (s *editing) rewrite(conf apply.Conf) apply.Rewrite {
 // meaning shows what each change comes to in the next merge.
 //
 // Unlike kubectl: which saves in silence what will remove fields a week later.
-func (s *editing) meaning(ctx context.Context, next apply.Annotated) error {
+func (s *editing) meaning(ctx context.Context, next annotate.Annotated) error {
 	next.Was = s.was
 	all, err := s.planner.Meanings(ctx, next, s.object.local)
 	if err != nil {
@@ -239,7 +240,7 @@ func (s *editing) meaning(ctx context.Context, next apply.Annotated) error {
 }
 
 // tellMeanings writes a line for each field.
-func tellMeanings(e *env, o kept, all []apply.Meaning) {
+func tellMeanings(e *env, o kept, all []annotate.Meaning) {
 	for _, m := range all {
 		fmt.Fprintf(e.ErrOut, "note: %s: %s: %s\n", oneLine(o.String()), m.Path, m.Text)
 	}
@@ -261,7 +262,7 @@ func (s *editing) ask(g *editor.Guard) (bool, error) {
 }
 
 // save writes the annotation, and throws the draft away once that is done.
-func (s *editing) save(g *editor.Guard, next apply.Annotated) error {
+func (s *editing) save(g *editor.Guard, next annotate.Annotated) error {
 	conf := next.Now
 	out := write.Foreseen(next.Planned)
 	if next.Action != apply.Nothing {

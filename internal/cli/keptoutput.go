@@ -7,9 +7,9 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/annotate"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
-	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/object"
 )
@@ -61,7 +61,7 @@ func (f *keptOutput) open(ctx context.Context, e *env, mode dryRun) (err error) 
 
 // written tells of one object. A write that was planned anew is told as planned at
 // first: what it does to the configuration is the same.
-func (f *keptOutput) written(o kept, a apply.Annotated, out write.Result) error {
+func (f *keptOutput) written(o kept, a annotate.Annotated, out write.Result) error {
 	if f.printer == nil {
 		return f.diff(a)
 	}
@@ -70,7 +70,7 @@ func (f *keptOutput) written(o kept, a apply.Annotated, out write.Result) error 
 }
 
 // diff prints the configuration before and after.
-func (f *keptOutput) diff(a apply.Annotated) error {
+func (f *keptOutput) diff(a annotate.Annotated) error {
 	d := diff.Doc{Name: diff.DocName(a.Final), Live: a.Was.Value, Result: a.Now.Value, Sensitive: a.Sensitive}
 	_, err := diff.Unified(f.view.Out, d, diff.Options{
 		Color: f.view.colored(), ShowManagedFields: true, ShowSecrets: f.secrets, From: "last-applied", To: "new-last-applied",

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/annotate"
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/live"
 	"github.com/kubectl-merge/kubectl-merge/internal/parallel"
@@ -29,7 +30,7 @@ type keeper struct {
 	rules    string
 
 	api     *cluster.Cluster
-	planner *apply.Planner
+	planner annotate.Planner
 }
 
 // kept is one object whose last-applied configuration is looked after.
@@ -76,7 +77,7 @@ func (k *keeper) open(ctx context.Context) error {
 		return err
 	}
 	docs := &apply.Documents{Fetch: k.api.OpenAPI}
-	k.planner = &apply.Planner{Policy: policy, Manager: k.manager, Validate: checked, Schemas: docs.Type, Struct: cluster.Struct}
+	k.planner = annotate.Planner{Planner: &apply.Planner{Policy: policy, Manager: k.manager, Validate: checked, Schemas: docs.Type, Struct: cluster.Struct}}
 	if rules != nil {
 		k.planner.Rules = &apply.UserRules{File: k.rules, Rules: rules, Values: k.secretValues()}
 	}
@@ -170,7 +171,7 @@ func (o kept) subject() apply.Subject {
 // store writes what was planned; where somebody else was faster, it is planned
 // anew, and the last plan is what is reported. Where a write of which nothing was
 // heard turns out to have been done, there is no more to plan.
-func (k *keeper) store(ctx context.Context, o kept, a apply.Annotated, rewrite apply.Rewrite, dry bool) (write.Result, error) {
+func (k *keeper) store(ctx context.Context, o kept, a annotate.Annotated, rewrite annotate.Rewrite, dry bool) (write.Result, error) {
 	server := write.Server{API: k.api, Write: cluster.Write{FieldManager: k.manager, DryRun: dry}}
 	return server.Apply(ctx, write.Task{Target: o.Target, Planned: a.Planned, Replan: func(ctx context.Context, live map[string]any) (apply.Planned, error) {
 		if live != nil && lastapplied.Read(live).Text == lastapplied.Read(a.Final).Text {

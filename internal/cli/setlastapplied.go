@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/annotate"
 	"github.com/kubectl-merge/kubectl-merge/internal/parallel"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
@@ -74,7 +75,7 @@ func (v *setVerb) run(ctx context.Context) error {
 		return err
 	}
 	errs := v.read(ctx, objects)
-	plans := make([]apply.Annotated, len(objects))
+	plans := make([]annotate.Annotated, len(objects))
 	for i, o := range objects {
 		if errs[i] == nil {
 			plans[i], errs[i] = v.planner.Annotate(ctx, o.subject(), o.live, v.rewrite(o))
@@ -90,7 +91,7 @@ func (v *setVerb) run(ctx context.Context) error {
 //
 // Unlike kubectl: an unknown field is an error. The next merge would look for it in
 // live in vain, and the one that was meant would not be ours.
-func (v *setVerb) rewrite(o kept) apply.Rewrite {
+func (v *setVerb) rewrite(o kept) annotate.Rewrite {
 	return func(ctx context.Context, was lastapplied.Original) (apply.Conf, error) {
 		if was.State == lastapplied.None && !v.create {
 			return apply.Conf{}, fmt.Errorf("no last-applied-configuration annotation found on resource: %s, to create the annotation, run the command with --create-annotation", o.Name)
@@ -108,7 +109,7 @@ func (v *setVerb) rewrite(o kept) apply.Rewrite {
 }
 
 // send writes what was planned, several objects at once, and tells in input order.
-func (v *setVerb) send(ctx context.Context, objects []kept, plans []apply.Annotated, mode dryRun) error {
+func (v *setVerb) send(ctx context.Context, objects []kept, plans []annotate.Annotated, mode dryRun) error {
 	outs := make([]write.Result, len(objects))
 	errs := make([]error, len(objects)+1)
 	report := func(i int) {

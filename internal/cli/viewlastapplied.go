@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
+	"github.com/kubectl-merge/kubectl-merge/internal/annotate"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
@@ -85,7 +85,7 @@ func (v *viewVerb) run(ctx context.Context, args []string) error {
 func (v *viewVerb) show(o kept, was lastapplied.Original) error {
 	switch was.State {
 	case lastapplied.None:
-		return fmt.Errorf("%s: no last-applied-configuration annotation found on resource: %s%s: to adopt it, say what was applied: kubectl merge set-last-applied --create-annotation -f FILE", o, o.Name, apply.Makers(o.live))
+		return fmt.Errorf("%s: no last-applied-configuration annotation found on resource: %s%s: to adopt it, say what was applied: kubectl merge set-last-applied --create-annotation -f FILE", o, o.Name, annotate.Makers(o.live))
 	case lastapplied.Garbage:
 		return fmt.Errorf("%s: %s", o, was.Problem)
 	case lastapplied.Foreign:

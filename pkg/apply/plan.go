@@ -107,7 +107,7 @@ type Planned struct {
 // Plan merges one object. The error names the object.
 func (p *Planner) Plan(ctx context.Context, s Subject, live map[string]any) (Planned, error) {
 	out := Planned{Subject: s, Live: live}
-	if err := gone(live); err != nil {
+	if err := Deleting(live); err != nil {
 		return out, fmt.Errorf("%s: %w", s.Name, err)
 	}
 	local, err := p.Set.join(s.Name, s.Value, live)
@@ -179,12 +179,12 @@ func (p *Planner) input(s Subject, typ *merge.Type) strategy.Input {
 	return in
 }
 
-// gone: an object that is being deleted takes no new configuration; what is
+// Deleting is an error where live is being deleted: an object that is being deleted takes no new configuration; what is
 // written to it goes with it.
 //
 // Unlike kubectl: which warns, writes, and reports success for an object that is
 // gone a moment later.
-func gone(live map[string]any) error {
+func Deleting(live map[string]any) error {
 	meta, _ := live["metadata"].(map[string]any)
 	since, _ := meta["deletionTimestamp"].(string)
 	if since == "" {
@@ -280,7 +280,7 @@ func (p *Planner) validate(out *Planned) error {
 	}
 	names := make([]string, len(unknown))
 	for i, path := range unknown {
-		names[i] = unknownField(out.Type, path)
+		names[i] = UnknownField(out.Type, path)
 	}
 	text := strings.Join(names, ", ") + p.at(out.Object, unknown[0])
 	if p.Validate == Warn {

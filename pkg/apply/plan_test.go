@@ -158,3 +158,14 @@ func TestDefinitions(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+func TestOriginalOfAFileMayBeBlanked(t *testing.T) {
+	const viewed = `{"apiVersion":"v1","kind":"Secret","metadata":{"name":"login","annotations":{"merge.kubectl/blanked":"secret"}},"data":{"password":""}}`
+	given, err := Given(read(t, viewed), read(t, `{"apiVersion":"v1","kind":"Secret","metadata":{"name":"login"}}`))
+	if err != nil || given.Blanking != lastapplied.BlankSecret {
+		t.Errorf("got %+v, %v: what view-last-applied prints says that its values are none", given, err)
+	}
+	if _, err := Given(read(t, viewed), read(t, conf)); err == nil {
+		t.Error("a Secret's configuration is no ConfigMap's")
+	}
+}

@@ -1,4 +1,4 @@
-package apply
+package annotate
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/object"
@@ -15,6 +16,27 @@ import (
 
 const shop = `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"shop","namespace":"n","labels":{"app":"shop"}},
 "spec":{"replicas":3,"selector":{"matchLabels":{"app":"shop"}},"template":{"metadata":{"labels":{"app":"shop"}},"spec":{"containers":[{"name":"main","image":"nginx:1"}]}}}}`
+
+const conf = `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c","namespace":"n"},"data":{"a":"1"}}`
+
+func read(t *testing.T, text string) map[string]any {
+	t.Helper()
+	v, err := merge.ReadJSON([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v.(map[string]any)
+}
+
+func subject(t *testing.T, text string) apply.Subject {
+	t.Helper()
+	o := object.Object{Value: read(t, text)}
+	return apply.Subject{Object: o, Name: o.String()}
+}
+
+func planner(*testing.T) Planner {
+	return Planner{&apply.Planner{Policy: merge.Policies[0], Manager: apply.DefaultManager, Validate: apply.Strict}}
+}
 
 // applied is an object as live after it was applied, and changed.
 func applied(t *testing.T, conf string, changes ...merge.Change) map[string]any {
@@ -44,16 +66,16 @@ func set(t *testing.T, path string, value any) merge.Change {
 
 // rewritten makes a Rewrite of changes.
 func rewritten(changes ...merge.Change) Rewrite {
-	return func(_ context.Context, was lastapplied.Original) (Conf, error) {
+	return func(_ context.Context, was lastapplied.Original) (apply.Conf, error) {
 		v, err := merge.Replay(was.Value, changes)
-		return Conf{Value: v, Blanking: was.Blanking}, err
+		return apply.Conf{Value: v, Blanking: was.Blanking}, err
 	}
 }
 
 func TestAnnotateChangesNothingElse(t *testing.T) {
 	live := applied(t, shop, set(t, "spec.replicas", json.Number("10")))
 	a, err := planner(t).Annotate(t.Context(), subject(t, shop), live, rewritten(set(t, "spec.replicas", nil)))
-	if err != nil || a.Action != Change {
+	if err != nil || a.Action != apply.Change {
 		t.Fatalf("action %d, %v", a.Action, err)
 	}
 	if d := cmp.Diff(lastapplied.Without(live), lastapplied.Without(a.Final)); d != "" {
@@ -63,7 +85,7 @@ func TestAnnotateChangesNothingElse(t *testing.T) {
 		t.Error("the field is still there")
 	}
 	again, err := planner(t).Annotate(t.Context(), subject(t, shop), a.Final, rewritten())
-	if err != nil || again.Action != Nothing {
+	if err != nil || again.Action != apply.Nothing {
 		t.Errorf("the same again is nothing to write: action %d, %v", again.Action, err)
 	}
 }
@@ -158,7 +180,7 @@ func TestCheck(t *testing.T) {
 	if _, err := p.Check(t.Context(), s, wrong, wrong); err != nil {
 		t.Errorf("what stood there before is no news: %v", err)
 	}
-	p.Validate = Warn
+	p.Validate = apply.Warn
 	if text, err := p.Check(t.Context(), s, wrong, nil); err != nil || !strings.Contains(text, "dta") {
 		t.Errorf("got %q, %v", text, err)
 	}
@@ -176,16 +198,5 @@ func TestUsable(t *testing.T) {
 	}
 	if err := Usable(lastapplied.Read(applied(t, conf)), nil); err != nil {
 		t.Error(err)
-	}
-}
-
-func TestOriginalOfAFileMayBeBlanked(t *testing.T) {
-	const viewed = `{"apiVersion":"v1","kind":"Secret","metadata":{"name":"login","annotations":{"merge.kubectl/blanked":"secret"}},"data":{"password":""}}`
-	given, err := Given(read(t, viewed), read(t, `{"apiVersion":"v1","kind":"Secret","metadata":{"name":"login"}}`))
-	if err != nil || given.Blanking != lastapplied.BlankSecret {
-		t.Errorf("got %+v, %v: what view-last-applied prints says that its values are none", given, err)
-	}
-	if _, err := Given(read(t, viewed), read(t, conf)); err == nil {
-		t.Error("a Secret's configuration is no ConfigMap's")
 	}
 }

@@ -1,4 +1,4 @@
-package apply
+package annotate
 
 import (
 	"cmp"
@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/object"
@@ -25,7 +26,7 @@ type Meaning struct {
 // configuration a.Was was made a.Now. local is what will be merged then; nil where
 // nobody knows, and then it is what was applied last without the fields that were
 // given up. The error is one of the merge, which is gone through for this.
-func (p *Planner) Meanings(ctx context.Context, a Annotated, local *object.Object) ([]Meaning, error) {
+func (p Planner) Meanings(ctx context.Context, a Annotated, local *object.Object) ([]Meaning, error) {
 	was, now := lastapplied.FoldStringData(bare(a.Was.Value)), lastapplied.FoldStringData(bare(a.Now.Value))
 	changes := merge.Diff(was, now, a.Type)
 	if len(changes) == 0 {
@@ -42,8 +43,8 @@ func (p *Planner) Meanings(ctx context.Context, a Annotated, local *object.Objec
 		}
 		subject.Object = object.Object{Value: value}
 	}
-	next := *p
-	next.Validate, next.Trace, next.Original = Ignore, false, Originals{From: Annotation}
+	next := *p.Planner
+	next.Validate, next.Trace, next.Original = apply.Ignore, false, apply.Originals{From: apply.Annotation}
 	planned, err := next.Plan(ctx, subject, a.Final)
 	if err != nil {
 		return nil, err
