@@ -36,8 +36,9 @@ var arrows = map[string][]string{
 	"internal/parallel":     {},
 	"internal/editor":       {},
 
-	"pkg/apply":       {"pkg/lastapplied", "pkg/patch", "pkg/merge", "pkg/object", "pkg/redact", "pkg/schema", "pkg/strategy"},
-	"pkg/strategy":    {"pkg/lastapplied", "pkg/merge", "pkg/schema"},
+	"pkg/apply":       {"pkg/lastapplied", "pkg/ownership", "pkg/patch", "pkg/merge", "pkg/object", "pkg/redact", "pkg/schema", "pkg/strategy"},
+	"pkg/strategy":    {"pkg/lastapplied", "pkg/merge", "pkg/ownership", "pkg/schema"},
+	"pkg/ownership":   {"pkg/lastapplied", "pkg/merge", "pkg/schema"},
 	"pkg/schema":      {"pkg/merge", "pkg/redact", "pkg/yamldoc"},
 	"pkg/redact":      {"pkg/merge"},
 	"pkg/diff":        {"pkg/escape", "pkg/merge", "pkg/redact", "pkg/yamldoc"},
@@ -52,7 +53,7 @@ var arrows = map[string][]string{
 
 	"test/laws":      {"pkg"},
 	"test/corpus":    {"internal/source", "pkg"},
-	"test/sweep/gen": {"pkg/merge", "pkg/schema"},
+	"test/sweep/gen": {"pkg/merge", "pkg/ownership", "pkg/schema"},
 
 	"internal/docgen":    {"internal/cli"}, // a generator, too
 	"packaging/krew":     {},               // of releases: run by goreleaser and make

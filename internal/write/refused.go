@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/ownership"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
@@ -31,14 +32,14 @@ func (c *applying) refused(ctx context.Context, err error) error {
 			return err
 		}
 	}
-	s := sent{Planned: p, owners: merge.ParseOwners(p.Live["metadata"])}
+	s := sent{Planned: p, owners: ownership.Of(p.Live)}
 	return r.Within(s.place, s.respell)
 }
 
 // sent is the object that was refused.
 type sent struct {
 	apply.Planned
-	owners *merge.Owners
+	owners merge.Owners
 }
 
 // place translates a path of the server. whose reports which part of the value there, or of
@@ -175,7 +176,7 @@ func (s sent) notLocals(at merge.Path) string {
 
 // by names who set live's value, with a leading space; "" if unknown.
 func (s sent) by(at merge.Path) string {
-	if owners := s.owners.At(at); len(owners) > 0 {
+	if owners := ownership.At(s.owners, at); len(owners) > 0 {
 		return " (set by " + diff.OwnerName(&owners[0]) + ")"
 	}
 	return ""

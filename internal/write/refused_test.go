@@ -5,8 +5,8 @@ import (
 
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
 	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
-	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/object"
+	"github.com/kubectl-merge/kubectl-merge/pkg/ownership"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
@@ -18,7 +18,7 @@ func TestPlaceOfARefusal(t *testing.T) {
 		spec: {clusterIP: 10.0.0.1, ports: [{name: web, port: 80, protocol: TCP}, {name: http, port: 8080, protocol: TCP}]}}`)
 	local := value(t, `{kind: Service, spec: {type: ClusterIP, ports: [{name: http, port: 80, protocol: TCP}]}}`)
 	final := value(t, `{kind: Service, spec: {type: ClusterIP, clusterIP: 10.0.0.1, selector: {a.b/c: x}, ports: [{name: http, port: 80, protocol: TCP}, {name: http, port: 8080, protocol: TCP}]}}`)
-	s := sent{owners: merge.ParseOwners(live["metadata"]), Planned: apply.Planned{
+	s := sent{owners: ownership.Of(live), Planned: apply.Planned{
 		Subject: apply.Subject{Object: object.Object{Value: local}}, Live: live, Final: final, Type: service,
 	}}
 	for _, tt := range []struct{ field, kind, path, whose string }{

@@ -7,6 +7,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/object"
+	"github.com/kubectl-merge/kubectl-merge/pkg/ownership"
 	"github.com/kubectl-merge/kubectl-merge/pkg/strategy"
 )
 
@@ -80,14 +81,14 @@ func annotated(live map[string]any) original {
 // holders are those whose values an original from managedFields consists of: the
 // applier, whoever wrote the annotation, and, where the user asks for managedFields by
 // name, whoever may be adopted. Adopting takes nothing that somebody else holds too.
-func (p *Planner) holders(live map[string]any, typ *merge.Type) lastapplied.Holders {
-	owners := merge.ParseOwners(live["metadata"])
-	names := append([]string{p.Manager}, lastapplied.Annotators(owners)...)
+func (p *Planner) holders(live map[string]any, typ *merge.Type) ownership.Holders {
+	owners := ownership.Of(live)
+	names := append([]string{p.Manager}, ownership.Annotators(owners)...)
 	if p.Original.From != ManagedFields {
-		return lastapplied.Managers(names...)
+		return ownership.Managers(names...)
 	}
-	adopted := strategy.Adopted(live, typ, owners)
-	return lastapplied.Holders{Alone: true, Has: func(manager, operation string) bool {
+	adopted := strategy.Adopted(live, typ)
+	return ownership.Holders{Alone: true, Has: func(manager, operation string) bool {
 		return slices.Contains(names, manager) || adopted(manager, operation)
 	}}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/object"
+	"github.com/kubectl-merge/kubectl-merge/pkg/ownership"
 	"github.com/kubectl-merge/kubectl-merge/pkg/patch"
 	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
@@ -125,7 +126,7 @@ func (p *Planner) Plan(ctx context.Context, s Subject, live map[string]any) (Pla
 		return out, fmt.Errorf("%s: %w", s.Name, err)
 	}
 	if original.fromFields {
-		original.value = lastapplied.FromManagedFields(live, p.holders(live, out.Type), out.Type)
+		original.value = ownership.Original(live, p.holders(live, out.Type), out.Type)
 	}
 	if err := p.validate(&out); err != nil {
 		return out, fmt.Errorf("%s: %w", s.Name, err)

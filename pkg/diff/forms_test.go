@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/ownership"
 )
 
 // deployment is a type with what explanations speak of: a keyed list, an atomic
@@ -56,7 +57,7 @@ func reportOf(t testing.TB, policy string, original, local, live any) diff.Repor
 	meta, _ := merge.Lookup(live, merge.Path{merge.Named("metadata")}, nil)
 	plan := merge.Three(merge.Triple{
 		Original: original, Local: local, Live: live,
-		Owners: merge.ParseOwners(meta), Appliers: []string{"kubectl-client-side-apply"},
+		Owners: ownership.Parse(meta), Appliers: []string{"kubectl-client-side-apply"},
 	}, deployment, p, true)
 	return diff.Report{Object: "deployment.apps/web", Namespace: "prod", Local: local, Live: live, Plan: plan}
 }

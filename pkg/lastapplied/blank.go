@@ -16,7 +16,7 @@ func blankTo(conf map[string]any, level Blanking, typ *merge.Type) map[string]an
 	case BlankLeaves:
 		conf = blankLeaves(conf, typ)
 	case BlankAll:
-		conf = identity(conf)
+		conf = Identity(conf)
 	default:
 		return conf
 	}
@@ -57,7 +57,7 @@ func blankSecret(conf map[string]any) map[string]any {
 // blankLeaves keeps what says which fields and entries there were, which is all
 // that removing needs, here and in stock kubectl.
 func blankLeaves(conf map[string]any, typ *merge.Type) map[string]any {
-	m := meta(identity(conf))
+	m := meta(Identity(conf))
 	out := blank(conf, typ).(map[string]any)
 	out["apiVersion"], out["kind"] = conf["apiVersion"], conf["kind"]
 	if blanked := meta(out); blanked != nil {
@@ -104,8 +104,8 @@ func blankKeyed(list []any, typ *merge.Type) []any {
 	return out
 }
 
-// identity is what names the object, and nothing else.
-func identity(conf map[string]any) map[string]any {
+// Identity is what names the object, and nothing else.
+func Identity(conf map[string]any) map[string]any {
 	m := map[string]any{}
 	for _, name := range []string{"name", "generateName", "namespace"} {
 		if v, ok := meta(conf)[name]; ok {

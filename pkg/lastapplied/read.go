@@ -49,7 +49,7 @@ type Original struct {
 	State State
 
 	// Blanking is BlankNothing unless State is Blanked. With BlankAll Value says
-	// nothing about fields: FromManagedFields is to be asked instead.
+	// nothing about fields: managedFields are to be asked instead.
 	Blanking Blanking
 
 	// Problem is, for Garbage and Foreign, one sentence for the user. It never

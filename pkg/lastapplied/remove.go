@@ -73,7 +73,7 @@ func withoutField(v any, at, rest merge.Path, typ *merge.Type) (any, error) {
 
 func withoutEntry(v any, at, rest merge.Path, typ *merge.Type) (any, error) {
 	list, _ := v.([]any)
-	i := place(list, rest[0], typ)
+	i := merge.EntryAt(list, rest[0], typ)
 	if i < 0 {
 		return nil, missing(at, rest[0], suggestEntries(at, list, typ))
 	}

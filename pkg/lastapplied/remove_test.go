@@ -79,3 +79,12 @@ func TestRemoveRefuses(t *testing.T) {
 		})
 	}
 }
+
+func parse(t *testing.T, path string) merge.Path {
+	t.Helper()
+	p, err := merge.ParsePath(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}

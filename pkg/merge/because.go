@@ -20,7 +20,7 @@ func (m *merger) because(s *spot, b because) {
 		Original: b.original, Local: b.local, Live: b.liv,
 	}
 	if b.liv.Set {
-		if owners := m.owners.At(row.Path); len(owners) > 0 {
+		if owners := m.ownersAt(row.Path); len(owners) > 0 {
 			row.Owner = &owners[0]
 		}
 	}

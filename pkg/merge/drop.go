@@ -336,7 +336,7 @@ func stillThere(o, v any) bool {
 // has.
 func (m *merger) removal(p Path, applied bool, r Removal) Removal {
 	r.Path = p
-	if owners := m.owners.At(p); len(owners) > 0 {
+	if owners := m.ownersAt(p); len(owners) > 0 {
 		r.Owner = &owners[0]
 		r.Own = applied && m.foreign(p) == nil
 	}

@@ -39,10 +39,15 @@ func (p *pairing) settled(t *Type, o, l, v []any) bool {
 
 // fits: live's entry has all that local's states: merging them changes nothing.
 func fits(t *Type, e, v any) bool {
-	quiet := merger{policy: Policies[0], owners: &Owners{}} // owned by nobody: nothing passes for the server's doing
+	quiet := merger{policy: Policies[0], owners: nobody{}} // owned by nobody: nothing passes for the server's doing
 	_, changed := quiet.value(&spot{field: Field{Type: t}, entry: true}, Some(e), Some(e), Some(v))
 	return !changed
 }
+
+// nobody owns nothing.
+type nobody struct{}
+
+func (nobody) At(Path) []Owner { return nil }
 
 // pairLimit bounds the comparisons inside one group (entries times entries);
 // above it entries pair by equality and then in order, so that a hostile list

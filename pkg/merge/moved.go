@@ -30,10 +30,18 @@ func blank(v any) bool {
 	return v == ""
 }
 
+// ownersAt lists who owns the value at the path, newest first; nil if nobody is known to.
+func (m *merger) ownersAt(p Path) []Owner {
+	if m.owners == nil {
+		return nil
+	}
+	return m.owners.At(p)
+}
+
 // foreign is the newest manager other than the applier that owns the path, by name:
 // what nobody has recorded may be anybody's, the applier's and the server's too.
 func (m *merger) foreign(p Path) *Owner {
-	for _, o := range m.owners.At(p) {
+	for _, o := range m.ownersAt(p) {
 		if !m.appliers[o.Manager] && o.Manager != Unrecorded {
 			return &o
 		}
@@ -44,7 +52,7 @@ func (m *merger) foreign(p Path) *Owner {
 // unrecorded is the entry for what was there before managers were recorded, if it has
 // the path.
 func (m *merger) unrecorded(p Path) *Owner {
-	for _, o := range m.owners.At(p) {
+	for _, o := range m.ownersAt(p) {
 		if o.Manager == Unrecorded {
 			return &o
 		}
@@ -72,7 +80,7 @@ func (m *merger) moved(s *spot, o, v Opt) (bool, *Owner) {
 	if owner == nil {
 		owner = m.unrecorded(p)
 	}
-	return owner != nil || o.Set && len(m.owners.At(p)) == 0, owner
+	return owner != nil || o.Set && len(m.ownersAt(p)) == 0, owner
 }
 
 // movedInside is moved for a value with parts: any part will do. What only live

@@ -8,40 +8,39 @@ func TestMovedByOwners(t *testing.T) {
 	for _, c := range []struct {
 		reason                string
 		original, local, live string
-		ours, theirs          string // fieldsV1
+		ours, theirs          string // the fields each owns
 		want, told            string
 	}{
 		{reason: "a value that the applier alone owns has not moved", original: `{"host":"a"}`, local: `{"host":"b"}`, live: `{"host":"c"}`,
-			ours: `{"f:host":{}}`, want: `{"host":"b"}`},
+			ours: `{"host":{}}`, want: `{"host":"b"}`},
 		{reason: "a value that somebody else owns has", original: `{"host":"a"}`, local: `{"host":"b"}`, live: `{"host":"c"}`,
-			theirs: `{"f:host":{}}`, want: `{"host":"b"}`, told: "both:host"},
+			theirs: `{"host":{}}`, want: `{"host":"b"}`, told: "both:host"},
 		{reason: "the value that original had has not moved, whoever owns it", original: `{"host":"a"}`, local: `{"host":"b"}`, live: `{"host":"a"}`,
-			theirs: `{"f:host":{}}`, want: `{"host":"b"}`},
+			theirs: `{"host":{}}`, want: `{"host":"b"}`},
 		{reason: "what is absent somebody has deleted", original: `{"host":"a"}`, local: `{"host":"a"}`, live: `{}`,
-			theirs: `{"f:on":{}}`, want: `{"host":"a"}`, told: "drift:host"},
+			theirs: `{"on":{}}`, want: `{"host":"a"}`, told: "drift:host"},
 		{reason: "a value that nobody owns has moved", original: `{"host":"a"}`, local: `{"host":"a"}`, live: `{"host":"b"}`,
-			theirs: `{"f:on":{}}`, want: `{"host":"a"}`, told: "drift:host"},
+			theirs: `{"on":{}}`, want: `{"host":"a"}`, told: "drift:host"},
 		{reason: "a displaced variant of somebody's is a disagreement, though it is empty", local: `{"probe":{"http":{"path":"/"}}}`, live: `{"probe":{"exec":{}}}`,
-			theirs: `{"f:probe":{"f:exec":{}}}`, want: `{"probe":{"http":{"path":"/"}}}`, told: "both:probe.exec"},
+			theirs: `{"probe":{"exec":{}}}`, want: `{"probe":{"http":{"path":"/"}}}`, told: "both:probe.exec"},
 		{reason: "of the applier's it is none", local: `{"probe":{"http":{"path":"/"}}}`, live: `{"probe":{"exec":{}}}`,
-			ours: `{"f:probe":{"f:exec":{}}}`, want: `{"probe":{"http":{"path":"/"}}}`, told: "removed:probe.exec"},
+			ours: `{"probe":{"exec":{}}}`, want: `{"probe":{"http":{"path":"/"}}}`, told: "removed:probe.exec"},
 		{reason: "somebody's value is no default, whoever created the object", local: `{"args":[{"a":"1"}]}`, live: `{"args":[{"a":"1","b":"2"}]}`,
-			theirs: `{"f:args":{}}`, want: `{"args":[{"a":"1"}]}`, told: "both:args"},
+			theirs: `{"args":{}}`, want: `{"args":[{"a":"1"}]}`, told: "both:args"},
 		{reason: "the server's default in somebody's value is one", local: `{"args":[{"a":"1"}]}`, live: `{"args":[{"a":"1","b":"default"}]}`,
-			theirs: `{"f:args":{}}`, want: `{"args":[{"a":"1","b":"default"}]}`},
+			theirs: `{"args":{}}`, want: `{"args":[{"a":"1","b":"default"}]}`},
 		{reason: "of two that wrote in the second of its making nobody is taken for the creator", local: `{"args":[{"a":"1"}]}`, live: `{"host":"h","args":[{"a":"1","b":"2"}]}`,
-			theirs: `{"f:args":{}}`, ours: `{"f:host":{}}`, want: `{"args":[{"a":"1"}],"host":"h"}`, told: "both:args"},
+			theirs: `{"args":{}}`, ours: `{"host":{}}`, want: `{"args":[{"a":"1"}],"host":"h"}`, told: "both:args"},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
-			const made = "2026-01-01T00:00:00Z"
-			var fields []any
+			owners := ownedBy{}
 			for name, f := range map[string]string{"apply": c.ours, "other": c.theirs} {
 				if f != "" {
-					fields = append(fields, map[string]any{"manager": name, "operation": "Update", "time": made, "fieldsV1": read(t, f)})
+					owners[name] = read(t, f)
 				}
 			}
 			in := Triple{Original: read(t, c.original), Local: read(t, c.local), Live: read(t, c.live),
-				Owners: ParseOwners(map[string]any{"managedFields": fields, "creationTimestamp": made}), Appliers: []string{"apply"}}
+				Owners: owners, Appliers: []string{"apply"}}
 			plan := Three(in, thing, named(t, "apply"), false)
 			if got := show(t, plan.Result); got != c.want {
 				t.Errorf("result\n got %s\nwant %s", got, c.want)

@@ -22,8 +22,8 @@ type Triple struct {
 	Local    any
 	Live     any
 
-	// Owners tells who set what in Live; nil where Live has no managedFields.
-	Owners *Owners
+	// Owners answers who set what in Live; nil where Live has no managedFields.
+	Owners Owners
 
 	// Appliers are the field managers whose values count as ours.
 	Appliers []string
@@ -173,3 +173,15 @@ type Owner struct {
 	Subresource string // "" for the object itself
 	Time        time.Time
 }
+
+// Owners answers who owns a value of live: see pkg/ownership.
+type Owners interface {
+	// At lists who owns the value at the path, or a part of it, newest first; nil if nobody
+	// does.
+	At(p Path) []Owner
+}
+
+// Unrecorded is the manager under which the API server enters what was there before it
+// began to record managers, or after somebody had removed the record (KEP-555): it stands
+// for everybody, and so for nobody in particular.
+const Unrecorded = "before-first-apply"

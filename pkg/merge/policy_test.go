@@ -56,7 +56,7 @@ func TestOriginalWins(t *testing.T) {
 		{"it was not applied at all", map[string]any{}, false, `{}`, 0},
 		{"it is not known: nothing is made up for it", map[string]any{"a": ""}, true, `{"a":"live"}`, 1},
 	} {
-		owners := ParseOwners(map[string]any{"managedFields": []any{map[string]any{"manager": "rival", "operation": "Update", "fieldsV1": map[string]any{"f:a": map[string]any{}}}}})
+		owners := ownedBy{"rival": map[string]any{"a": true}}
 		p := Three(Triple{Original: tt.original, Local: map[string]any{"a": "new"}, Live: map[string]any{"a": "live"}, Owners: owners, Blanked: tt.blanked},
 			typ, Policy{Name: "apply", Rules: []Rule{rule}}, false)
 		if got := show(t, p.Result); got != tt.want || len(p.Conflicts) != tt.left {

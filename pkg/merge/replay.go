@@ -242,7 +242,7 @@ func Lookup(v any, p Path, typ *Type) (any, bool) {
 			if !ok {
 				return nil, false
 			}
-			i := find(list, withDefaults(s, typ))
+			i := EntryAt(list, s, typ)
 			if i < 0 {
 				return nil, false
 			}
@@ -251,6 +251,10 @@ func Lookup(v any, p Path, typ *Type) (any, bool) {
 	}
 	return v, true
 }
+
+// EntryAt is the place of the entry of a list that the step leads to, or -1; typ is the
+// list's type, and nil knows no defaults of keys.
+func EntryAt(list []any, s Step, typ *Type) int { return find(list, withDefaults(s, typ)) }
 
 // withDefaults marks the keys of a step that the list's type gives as default, so
 // that a path typed by a user finds an entry that leaves the key out.

@@ -45,7 +45,7 @@ func presence(local any) Opt { return Opt{Value: local, Set: local != nil} }
 type merger struct {
 	triple   Triple
 	typ      *Type
-	owners   *Owners
+	owners   Owners
 	appliers map[string]bool
 	blanked  bool
 	policy   Policy

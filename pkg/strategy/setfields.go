@@ -3,15 +3,15 @@ package strategy
 import (
 	"slices"
 
-	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/ownership"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
 // setFields lists the fields (scalars, atomic values, objects) that somebody has set
 // in live, by managedFields, and that local lacks. Entries are told already.
 func setFields(in Input, result any, told []merge.Removal) []merge.Removal {
-	conf := lastapplied.FromManagedFields(in.Triple.Live, lastapplied.Managers(persons(in.Triple.Live)...), in.Schema)
+	conf := ownership.Original(in.Triple.Live, ownership.Managers(persons(in.Triple.Live)...), in.Schema)
 	if conf == nil {
 		return nil
 	}

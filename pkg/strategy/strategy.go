@@ -6,6 +6,7 @@ import (
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/ownership"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
@@ -158,9 +159,9 @@ func prepare(in Input) (merge.Triple, []merge.Path) {
 		t.Original = nil // what was applied to an object that is gone went with it
 	}
 	if t.Owners == nil {
-		t.Owners = merge.ParseOwners(at(t.Live, "metadata"))
+		t.Owners = ownership.Of(t.Live)
 	}
-	t.Appliers = append(t.Appliers[:len(t.Appliers):len(t.Appliers)], lastapplied.Annotators(t.Owners)...)
+	t.Appliers = append(t.Appliers[:len(t.Appliers):len(t.Appliers)], ownership.Annotators(t.Owners)...)
 	var ignored []merge.Path
 	t.Local, ignored = lastapplied.Strip(lastapplied.Without(t.Local), in.HasStatus)
 	t.Local = lastapplied.FoldStringData(labelsKept(t.Local, t.Live))

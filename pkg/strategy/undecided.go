@@ -5,6 +5,7 @@ import (
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/ownership"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
@@ -112,8 +113,8 @@ func entry(t *merge.Type, p merge.Path) (bool, *merge.Type) {
 }
 
 // person is an owner of the path that is no part of the control plane.
-func person(o *merge.Owners, p merge.Path) (*merge.Owner, bool) {
-	for _, owner := range o.At(p) {
+func person(o merge.Owners, p merge.Path) (*merge.Owner, bool) {
+	for _, owner := range ownership.At(o, p) {
 		if owner.Subresource == "" && !schema.ControlPlane(owner.Manager) {
 			return &owner, true
 		}

@@ -12,8 +12,8 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
-	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/ownership"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 	"github.com/kubectl-merge/kubectl-merge/pkg/strategy"
 )
@@ -173,9 +173,9 @@ func (c *Case) input(h map[string]string) error {
 	t.Appliers = []string{or(h["manager"], "kubectl-client-side-apply")}
 	t.Blanked = h["blanked"] != ""
 	if of, ok := strings.CutPrefix(h["original"], "managed-fields"); ok {
-		holders := lastapplied.Managers(t.Appliers...)
+		holders := ownership.Managers(t.Appliers...)
 		holders.Alone = of == " alone"
-		t.Original = lastapplied.FromManagedFields(t.Live, holders, c.Type)
+		t.Original = ownership.Original(t.Live, holders, c.Type)
 	}
 	c.Input = in
 	return nil

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/ownership"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
@@ -25,7 +26,7 @@ func (m Maker) Triple(k schema.Kind, t *merge.Type) merge.Triple {
 	live := m.Edit(t, m.served(t, m.Edit(t, o)))
 	in.Live = named(o, live)
 	if m.one(4) {
-		in.Owners = merge.ParseOwners(map[string]any{"managedFields": m.owners(t, in.Live)})
+		in.Owners = ownership.Parse(map[string]any{"managedFields": m.owners(t, in.Live)})
 		in.Appliers = []string{applier}
 	}
 	return in

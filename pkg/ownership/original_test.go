@@ -1,19 +1,20 @@
-package lastapplied_test
+package ownership_test
 
 import (
+	"encoding/json"
 	"os"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/ownership"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
 // testdata/owned-deployment.json is what an API server 1.36 made of: kubectl
 // create, kubectl scale --replicas=5, kubectl apply --server-side
 // --field-manager=me of a label, an env var and a dnsPolicy that is the default.
-func TestFromManagedFields(t *testing.T) {
+func TestOriginal(t *testing.T) {
 	text, err := os.ReadFile("testdata/owned-deployment.json")
 	if err != nil {
 		t.Fatal(err)
@@ -39,14 +40,14 @@ func TestFromManagedFields(t *testing.T) {
 		{"a subresource is no configuration", []string{"kubectl"}, `null`},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
-			got := lastapplied.FromManagedFields(live, lastapplied.Managers(c.appliers...), typ)
+			got := ownership.Original(live, ownership.Managers(c.appliers...), typ)
 			if d := cmp.Diff(c.want, show(t, got)); d != "" {
 				t.Error(d)
 			}
 		})
 	}
 	t.Run("two appliers add up", func(t *testing.T) {
-		got := lastapplied.FromManagedFields(live, lastapplied.Managers("me", "kubectl-create"), typ)
+		got := ownership.Original(live, ownership.Managers("me", "kubectl-create"), typ)
 		for _, path := range []string{"metadata.labels.app", "metadata.labels.team", "spec.template.spec.containers[name=web].env[name=A]", "spec.template.spec.containers[name=web].env[name=B]"} {
 			if _, ok := merge.Lookup(got, parse(t, path), typ); !ok {
 				t.Errorf("%s is missing in %s", path, show(t, got))
@@ -60,7 +61,7 @@ func TestFromManagedFields(t *testing.T) {
 	})
 }
 
-func TestFromManagedFieldsOfAService(t *testing.T) {
+func TestOriginalOfAService(t *testing.T) {
 	live := read(t, `{"apiVersion":"v1","kind":"Service","metadata":{"name":"s","managedFields":[{"manager":"kubectl-create","operation":"Update","fieldsV1":{"f:spec":{
 		"f:clusterIP":{},"f:internalTrafficPolicy":{},"f:type":{},"f:sessionAffinity":{},"f:selector":{},
 		"f:ports":{".":{},"k:{\"port\":80,\"protocol\":\"TCP\"}":{".":{},"f:port":{},"f:protocol":{},"f:targetPort":{},"f:nodePort":{}},"k:{\"port\":81,\"protocol\":\"TCP\"}":{}}}}}]},
@@ -68,7 +69,7 @@ func TestFromManagedFieldsOfAService(t *testing.T) {
 	typ, _ := schema.Builtin("", "v1", "Service")
 	// The clusterIP and the nodePort are the server's, and port 81 is gone.
 	const want = `{"apiVersion":"v1","kind":"Service","metadata":{"name":"s"},"spec":{"ports":[{"port":80,"protocol":"TCP","targetPort":8080}],"selector":{"a":"b"},"type":"NodePort"}}`
-	if d := cmp.Diff(want, show(t, lastapplied.FromManagedFields(live, lastapplied.Managers("kubectl-create"), typ))); d != "" {
+	if d := cmp.Diff(want, show(t, ownership.Original(live, ownership.Managers("kubectl-create"), typ))); d != "" {
 		t.Error(d)
 	}
 }
@@ -80,4 +81,22 @@ func parse(t *testing.T, path string) merge.Path {
 		t.Fatal(err)
 	}
 	return p
+}
+
+func read(t *testing.T, text string) any {
+	t.Helper()
+	v, err := merge.ReadJSON([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func show(t *testing.T, v any) string {
+	t.Helper()
+	text, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }

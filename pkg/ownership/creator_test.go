@@ -1,15 +1,16 @@
-package strategy
+package ownership_test
 
 import (
 	"testing"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/ownership"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
-// TestCreatorOf: times are in seconds, so that an entry with the time of the creation may
+// TestCreator: times are in seconds, so that an entry with the time of the creation may
 // be that of somebody who wrote right after it.
-func TestCreatorOf(t *testing.T) {
+func TestCreator(t *testing.T) {
 	const made, later = "2026-01-01T00:00:00Z", "2026-01-01T00:00:07Z"
 	entry := func(manager, operation, at, fields string) string {
 		return `{"manager":"` + manager + `","operation":"` + operation + `","time":"` + at + `","fieldsV1":` + fields + `}`
@@ -40,7 +41,7 @@ func TestCreatorOf(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := creatorOf(live, typ, merge.ParseOwners(at(live, "metadata"))); got != c.want {
+			if got := ownership.Creator(live, typ); got != c.want {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
 		})

@@ -1,10 +1,10 @@
-package lastapplied
+package ownership
 
 import (
 	"maps"
 	"slices"
-	"strings"
 
+	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
@@ -24,7 +24,7 @@ func Managers(names ...string) Holders {
 	return Holders{Has: func(manager, _ string) bool { return slices.Contains(names, manager) }}
 }
 
-// FromManagedFields works out what the holders applied last, where no
+// Original works out what the holders applied last, where no
 // annotation says so: the values of live that metadata.managedFields (KEP-555) says
 // are theirs. Of an Apply entry that is every field. An Update entry (kubectl
 // create, edit, replace) also holds what the server filled in, so of it only
@@ -34,18 +34,18 @@ func Managers(names ...string) Holders {
 //
 // The result names live (apiVersion, kind, name, namespace) and is nil where the
 // holders own nothing.
-func FromManagedFields(live any, of Holders, typ *merge.Type) any {
+func Original(live any, of Holders, typ *merge.Type) any {
 	obj, ok := live.(map[string]any)
 	if !ok {
 		return nil
 	}
-	v, ok := ours(obj, typ, of.entries(obj))
+	v, ok := heldBy(obj, typ, of.entries(obj))
 	if !ok {
 		return nil
 	}
-	out, _ := Strip(WithoutSet(Without(v)), false)
+	out, _ := lastapplied.Strip(lastapplied.WithoutSet(lastapplied.Without(v)), false)
 	result := maps.Clone(out.(map[string]any))
-	names := identity(obj)
+	names := lastapplied.Identity(obj)
 	result["apiVersion"], result["kind"] = names["apiVersion"], names["kind"]
 	m := maps.Clone(meta(result))
 	if m == nil {
@@ -63,8 +63,8 @@ func (h Holders) entries(obj map[string]any) []owned {
 	for _, e := range entries {
 		entry, _ := e.(map[string]any)
 		fields, _ := entry["fieldsV1"].(map[string]any)
-		set := owned{fields: fields, update: str(entry, "operation") != "Apply"}
-		set.other = str(entry, "subresource") != "" || !h.Has(str(entry, "manager"), str(entry, "operation"))
+		set := owned{fields: fields, update: text(entry, "operation") != "Apply"}
+		set.other = text(entry, "subresource") != "" || !h.Has(text(entry, "manager"), text(entry, "operation"))
 		if len(fields) > 0 && (h.Alone || !set.other) {
 			sets = append(sets, set)
 		}
@@ -74,10 +74,10 @@ func (h Holders) entries(obj map[string]any) []owned {
 
 // Annotators are the managers that own the last-applied annotation: what they applied
 // is the applier's. An annotation that was there before managers were recorded has none.
-func Annotators(o *merge.Owners) []string {
-	p := merge.Path{merge.Named("metadata"), merge.Named("annotations"), merge.Named(Annotation)}
+func Annotators(o merge.Owners) []string {
+	p := merge.Path{merge.Named("metadata"), merge.Named("annotations"), merge.Named(lastapplied.Annotation)}
 	var names []string
-	for _, owner := range o.At(p) {
+	for _, owner := range At(o, p) {
 		if owner.Manager != merge.Unrecorded {
 			names = append(names, owner.Manager)
 		}
@@ -103,8 +103,8 @@ func below(sets []owned, key string) []owned {
 	return out
 }
 
-// ours is the part of v that the holders' sets hold; false if that is nothing.
-func ours(v any, typ *merge.Type, sets []owned) (any, bool) {
+// heldBy is the part of v that the holders' sets hold; false if that is nothing.
+func heldBy(v any, typ *merge.Type, sets []owned) (any, bool) {
 	if !slices.ContainsFunc(sets, holder) {
 		return nil, false
 	}
@@ -114,9 +114,9 @@ func ours(v any, typ *merge.Type, sets []owned) (any, bool) {
 	}
 	switch v := v.(type) {
 	case map[string]any:
-		return oursOfMap(v, typ, sets)
+		return heldInMap(v, typ, sets)
 	case []any:
-		return oursOfList(v, typ, sets)
+		return heldInList(v, typ, sets)
 	}
 	return v, alone
 }
@@ -150,7 +150,7 @@ func whole(v any, typ *merge.Type, sets []owned) bool {
 	return true
 }
 
-func oursOfMap(m map[string]any, typ *merge.Type, sets []owned) (any, bool) {
+func heldInMap(m map[string]any, typ *merge.Type, sets []owned) (any, bool) {
 	out := map[string]any{}
 	for name, v := range m {
 		field := below(sets, "f:"+name)
@@ -162,7 +162,7 @@ func oursOfMap(m map[string]any, typ *merge.Type, sets []owned) (any, bool) {
 				field = applied(field)
 			}
 		}
-		if part, ok := ours(v, typ.Field(name).Type, field); ok {
+		if part, ok := heldBy(v, typ.Field(name).Type, field); ok {
 			out[name] = part
 		}
 	}
@@ -190,15 +190,15 @@ func stated(sets []owned) bool {
 	return false
 }
 
-// oursOfList picks the entries that the sets hold, in live's order.
-func oursOfList(list []any, typ *merge.Type, sets []owned) (any, bool) {
+// heldInList picks the entries that the sets hold, in live's order.
+func heldInList(list []any, typ *merge.Type, sets []owned) (any, bool) {
 	parts := map[int]any{}
 	for _, key := range keysOf(sets) {
 		step, ok := stepOf(key)
 		if !ok {
 			continue
 		}
-		i := place(list, step, typ)
+		i := merge.EntryAt(list, step, typ)
 		if i < 0 {
 			continue
 		}
@@ -206,7 +206,7 @@ func oursOfList(list []any, typ *merge.Type, sets []owned) (any, bool) {
 		if shared(hold) || !slices.ContainsFunc(hold, holder) {
 			continue
 		}
-		part, ok := ours(list[i], typ.EntryType(), hold)
+		part, ok := heldBy(list[i], typ.EntryType(), hold)
 		if m, isMap := part.(map[string]any); isMap && ok {
 			part = withKeys(m, list[i], step)
 		} else if !ok {
@@ -246,41 +246,12 @@ func keysOf(sets []owned) []string {
 	return slices.Compact(keys)
 }
 
-// stepOf reads an entry's key of FieldsV1: k:{"name":"web"} or v:"x".
-func stepOf(key string) (merge.Step, bool) {
-	kind, text, ok := strings.Cut(key, ":")
-	if !ok {
-		return merge.Step{}, false
-	}
-	v, err := merge.ReadJSON([]byte(text))
-	if err != nil {
-		return merge.Step{}, false
-	}
-	switch m, isMap := v.(map[string]any); {
-	case kind == "v":
-		return merge.Step{Kind: merge.ValueStep, Value: v}, true
-	case kind == "k" && isMap:
-		s := merge.Step{Kind: merge.KeyStep}
-		for _, name := range slices.Sorted(maps.Keys(m)) {
-			s.Keys = append(s.Keys, merge.KeyPart{Name: name, Value: m[name]})
-		}
-		return s, true
-	}
-	return merge.Step{}, false
+func meta(obj map[string]any) map[string]any {
+	m, _ := obj["metadata"].(map[string]any)
+	return m
 }
 
-// place is the index of the entry that a step leads to, or -1.
-func place(list []any, step merge.Step, typ *merge.Type) int {
-	v, ok := merge.Lookup(list, merge.Path{step}, typ)
-	if !ok {
-		return -1
-	}
-	m, isMap := v.(map[string]any)
-	return slices.IndexFunc(list, func(e any) bool {
-		if isMap {
-			o, ok := e.(map[string]any)
-			return ok && sameMap(m, o)
-		}
-		return merge.Equal(e, v, nil)
-	})
+func text(m map[string]any, name string) string {
+	s, _ := m[name].(string)
+	return s
 }

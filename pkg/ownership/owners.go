@@ -1,0 +1,123 @@
+package ownership
+
+import (
+	"sort"
+	"time"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
+
+// owners answers who owns a value of live. It is read from
+// metadata.managedFields (KEP-555) as it stands, so that making one costs
+// nothing and only disagreements pay for the look-up.
+type owners struct {
+	entries []ownerEntry
+	created time.Time // metadata.creationTimestamp, zero if unknown
+}
+
+type ownerEntry struct {
+	owner  merge.Owner
+	fields map[string]any
+}
+
+// Parse reads managedFields and creationTimestamp of an object's metadata, as
+// the API writes them. It returns nil where there are no managedFields, or where none
+// can be read: nothing is known of owners then.
+func Parse(metadata any) merge.Owners {
+	if o := parse(metadata); o != nil {
+		return o
+	}
+	return nil
+}
+
+func parse(metadata any) *owners {
+	m, _ := metadata.(map[string]any)
+	list, _ := m["managedFields"].([]any)
+	o := &owners{created: readTime(m["creationTimestamp"])}
+	for _, e := range list {
+		m, ok := e.(map[string]any)
+		if !ok {
+			continue
+		}
+		fields, ok := m["fieldsV1"].(map[string]any)
+		if !ok {
+			continue
+		}
+		entry := ownerEntry{fields: fields}
+		entry.owner.Manager, _ = m["manager"].(string)
+		entry.owner.Operation, _ = m["operation"].(string)
+		entry.owner.Subresource, _ = m["subresource"].(string)
+		entry.owner.Time = readTime(m["time"])
+		o.entries = append(o.entries, entry)
+	}
+	if len(o.entries) == 0 {
+		return nil
+	}
+	sort.SliceStable(o.entries, func(i, j int) bool {
+		return o.entries[i].owner.Time.After(o.entries[j].owner.Time)
+	})
+	return o
+}
+
+// Of reads the owners of an object; see Parse.
+func Of(obj any) merge.Owners {
+	m, _ := obj.(map[string]any)
+	return Parse(m["metadata"])
+}
+
+// readTime: an unreadable time is an unknown one, the zero.
+func readTime(v any) time.Time {
+	s, _ := v.(string)
+	t, _ := time.Parse(time.RFC3339, s)
+	return t
+}
+
+// At lists who owns the value at the path, or a part of it, newest first; nil if
+// nobody does. A nil *owners knows nobody.
+func (o *owners) At(p merge.Path) []merge.Owner {
+	if o == nil {
+		return nil
+	}
+	var out []merge.Owner
+	for _, e := range o.entries {
+		if descend(e.fields, p) {
+			out = append(out, e.owner)
+		}
+	}
+	return out
+}
+
+// made lists who made the map, list or object in a field of the object, newest first:
+// whoever holds it itself, besides what is in it.
+func (o *owners) made(field string) []merge.Owner {
+	if o == nil {
+		return nil
+	}
+	var out []merge.Owner
+	for _, e := range o.entries {
+		fields, _ := e.fields[keyOf(merge.Named(field))].(map[string]any)
+		if _, itself := fields["."]; itself {
+			out = append(out, e.owner)
+		}
+	}
+	return out
+}
+
+// At lists who owns the value at the path; nil where owners are not known.
+func At(o merge.Owners, p merge.Path) []merge.Owner {
+	if o == nil {
+		return nil
+	}
+	return o.At(p)
+}
+
+func descend(fields map[string]any, p merge.Path) bool {
+	for _, s := range p {
+		next, ok := fields[keyOf(s)]
+		if !ok {
+			return false
+		}
+		fields, _ = next.(map[string]any)
+	}
+	return true
+}
