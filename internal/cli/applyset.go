@@ -39,6 +39,8 @@ func newApplyset(e *env) *cobra.Command {
 		Use:   "applyset",
 		Short: "List, look at and change sets of applied objects",
 		Long:  applysetLong,
+		Example: `  kubectl merge applyset list -A
+  kubectl merge applyset view shop`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return unknownVerb(cmd, args)

@@ -59,8 +59,16 @@ func (p *Plan) decide(ctx context.Context) {
 		p.Err = err
 		return
 	}
-	slices.SortStableFunc(others, func(a, b *Item) int { return int(b.stage()) - int(a.stage()) })
+	slices.SortStableFunc(others, func(a, b *Item) int { return b.turn() - a.turn() })
 	p.Others = others
+}
+
+// turn orders deletions, the highest first: the reverse of writing, Namespaces last.
+func (i *Item) turn() int {
+	if isNamespace(i.Target.Resource) {
+		return -1
+	}
+	return int(i.stage())
 }
 
 // begin has the server try the deletions, then calls Pruner.Begin.
@@ -81,8 +89,13 @@ func (w *writer) begin(ctx context.Context) {
 // prune deletes once all else is done: the objects of one stage at once, the stages one
 // after the other.
 func (w *writer) prune(ctx context.Context) {
-	for s := stages; s > first && !w.stop && ctx.Err() == nil && w.complete(); s-- {
-		w.delete(ctx, slices.DeleteFunc(slices.Clone(w.Others), func(i *Item) bool { return i.stage() != s-1 }), Pruning)
+	for rest := w.Others; len(rest) > 0 && !w.stop && ctx.Err() == nil && w.complete(); {
+		n := 1
+		for n < len(rest) && rest[n].turn() == rest[0].turn() {
+			n++
+		}
+		w.delete(ctx, rest[:n], Pruning)
+		rest = rest[n:]
 	}
 	if w.begun {
 		long, cancel := outlasting(ctx)

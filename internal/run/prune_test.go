@@ -165,3 +165,21 @@ func TestDecideFails(t *testing.T) {
 		t.Errorf("%v", p.Failed())
 	}
 }
+
+// TestTurn: custom resources are deleted before their definitions, and Namespaces last.
+func TestTurn(t *testing.T) {
+	crd := surplus("CustomResourceDefinition", "crd", "")
+	crd.Target.Group = "apiextensions.k8s.io"
+	for _, tt := range []struct {
+		reason        string
+		before, after *Item
+	}{
+		{"a custom resource and its definition", surplus("Widget", "w", ""), crd},
+		{"a definition and a namespace", crd, surplus("Namespace", "ns", "")},
+		{"any object and a namespace", surplus("ConfigMap", "c", ""), surplus("Namespace", "ns", "")},
+	} {
+		if tt.before.turn() <= tt.after.turn() {
+			t.Errorf("%s: turns %d and %d", tt.reason, tt.before.turn(), tt.after.turn())
+		}
+	}
+}

@@ -34,7 +34,7 @@ func TestExamples(t *testing.T) {
 		}
 		steps, scripts := "", ""
 		for i, command := range commands {
-			steps += fmt.Sprintf("exec bash start.sh\nexec bash example-%d.sh\n", i)
+			steps += fmt.Sprintf("exec bash start.sh example-%d.sh\nexec bash example-%d.sh\n", i, i)
 			scripts += fmt.Sprintf("-- example-%d.sh --\nset -o pipefail\ncd here\n%s\ncode=$?\n[ $code -le %d ] || exit $code\n", i, command, mayEndWith(page))
 		}
 		name := filepath.Join(dir, strings.ReplaceAll(page.Command, " ", "-")+".txtar")
