@@ -1,0 +1,201 @@
+package merge
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+)
+
+// ParsePath reads the grammar that Path.String prints; a leading dot is
+// accepted, and so are single quotes. Errors name the column.
+func ParsePath(text string) (Path, error) {
+	p := pathParser{text: text}
+	path, err := p.parse()
+	if err != nil {
+		return nil, fmt.Errorf("path %s: column %d: %w", strconv.QuoteToGraphic(text), p.at+1, err)
+	}
+	return path, nil
+}
+
+type pathParser struct {
+	text string
+	at   int
+}
+
+func (p *pathParser) parse() (Path, error) {
+	var path Path
+	if p.text == "" {
+		return nil, fmt.Errorf("is empty; a path looks like spec.containers[name=web].image")
+	}
+	if p.text == "." {
+		return Path{}, nil
+	}
+	for p.at < len(p.text) {
+		c := p.text[p.at]
+		switch {
+		case c == '[':
+			s, err := p.bracket()
+			if err != nil {
+				return nil, err
+			}
+			path = append(path, s)
+		case c == '.' && p.at+1 < len(p.text) && p.text[p.at+1] == '[' && len(path) == 0:
+			p.at++
+		case c == '.' || len(path) == 0:
+			if c == '.' {
+				p.at++
+			}
+			name := p.word(false)
+			if name == "" {
+				return nil, fmt.Errorf("a field name is missing")
+			}
+			path = append(path, Step{Kind: FieldStep, Name: name})
+		default:
+			return nil, fmt.Errorf("unexpected %q; a name with such a character is written [\"…\"]", c)
+		}
+	}
+	return path, nil
+}
+
+func (p *pathParser) word(value bool) string {
+	start := p.at
+	for p.at < len(p.text) && plainWord(p.text[p.at:p.at+1], value) || p.wild() {
+		p.at++
+	}
+	return p.text[start:p.at]
+}
+
+// wild: "*" is no name of the API's, but patterns are written in this grammar.
+func (p *pathParser) wild() bool { return p.at < len(p.text) && p.text[p.at] == '*' }
+
+func (p *pathParser) bracket() (Step, error) {
+	p.at++ // [
+	if p.at >= len(p.text) {
+		return Step{}, fmt.Errorf("[ is not closed")
+	}
+	switch c := p.text[p.at]; {
+	case c == '=':
+		p.at++
+		v, err := p.value()
+		if err != nil {
+			return Step{}, err
+		}
+		return p.closed(Step{Kind: ValueStep, Value: v})
+	case c >= '0' && c <= '9':
+		word := p.word(false)
+		if p.at < len(p.text) && p.text[p.at] == '=' {
+			return p.keys(word)
+		}
+		i, err := strconv.Atoi(word)
+		if err != nil {
+			return Step{}, fmt.Errorf("%q is no index", word)
+		}
+		return p.closed(Step{Kind: IndexStep, Index: i})
+	case c == '"' || c == '\'':
+		name, err := p.quoted()
+		if err != nil {
+			return Step{}, err
+		}
+		if p.at < len(p.text) && p.text[p.at] == '=' {
+			return p.keys(name)
+		}
+		return p.closed(Step{Kind: FieldStep, Name: name})
+	}
+	name := p.word(true)
+	if name == "" {
+		return Step{}, fmt.Errorf("expected a key, an index or a quoted name")
+	}
+	if p.at < len(p.text) && p.text[p.at] == '=' {
+		return p.keys(name)
+	}
+	return p.closed(Step{Kind: FieldStep, Name: name})
+}
+
+func (p *pathParser) keys(first string) (Step, error) {
+	s := Step{Kind: KeyStep}
+	for name := first; ; {
+		p.at++ // =
+		v, err := p.value()
+		if err != nil {
+			return Step{}, err
+		}
+		s.Keys = append(s.Keys, KeyPart{Name: name, Value: v})
+		if p.at >= len(p.text) || p.text[p.at] != ',' {
+			return p.closed(s)
+		}
+		p.at++
+		if p.at < len(p.text) && p.text[p.at] == '"' {
+			name, err = p.quoted()
+			if err != nil {
+				return Step{}, err
+			}
+		} else {
+			name = p.word(false)
+		}
+		if name == "" || p.at >= len(p.text) || p.text[p.at] != '=' {
+			return Step{}, fmt.Errorf("expected key=value")
+		}
+	}
+}
+
+// value reads a quoted string, a number, a boolean, a bare word, or nothing (a
+// missing key).
+func (p *pathParser) value() (any, error) {
+	if p.at < len(p.text) && (p.text[p.at] == '"' || p.text[p.at] == '\'') {
+		return p.quoted()
+	}
+	switch w := p.word(true); {
+	case w == "":
+		return nil, nil
+	case w == "true", w == "false":
+		return w == "true", nil
+	case isNumber(w):
+		return json.Number(w), nil
+	default:
+		return w, nil
+	}
+}
+
+func (p *pathParser) quoted() (string, error) {
+	q := p.text[p.at]
+	for i := p.at + 1; i < len(p.text); i++ {
+		switch p.text[i] {
+		case '\\':
+			i++
+		case q:
+			raw := p.text[p.at : i+1]
+			if q == '\'' {
+				p.at = i + 1
+				return raw[1 : len(raw)-1], nil
+			}
+			s, err := strconv.Unquote(raw)
+			if err != nil {
+				return "", fmt.Errorf("%s is not a quoted string", raw)
+			}
+			p.at = i + 1
+			return s, nil
+		}
+	}
+	return "", fmt.Errorf("the quote is not closed")
+}
+
+// closed eats the ] and the ordinal behind it.
+func (p *pathParser) closed(s Step) (Step, error) {
+	if p.at >= len(p.text) || p.text[p.at] != ']' {
+		return Step{}, fmt.Errorf("expected ]")
+	}
+	p.at++
+	if p.at < len(p.text) && p.text[p.at] == '#' && (s.Kind == KeyStep || s.Kind == ValueStep) {
+		p.at++
+		start := p.at
+		for p.at < len(p.text) && p.text[p.at] >= '0' && p.text[p.at] <= '9' {
+			p.at++
+		}
+		n, err := strconv.Atoi(p.text[start:p.at])
+		if err != nil || n < 1 {
+			return Step{}, fmt.Errorf("expected a number from 1 after #")
+		}
+		s.Nth = n
+	}
+	return s, nil
+}

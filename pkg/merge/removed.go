@@ -1,0 +1,81 @@
+package merge
+
+// gone: local says null. The value goes whole, whoever set it.
+func (m *merger) gone(s *spot, o, l, v, raw Opt) (Opt, bool) {
+	if !v.Set {
+		m.because(s, because{Opt{}, LocalSide, CauseNull, o, l, v})
+		return m.absentOr(raw, v)
+	}
+	if cause := m.comesBack(s, l, v); cause != 0 {
+		m.because(s, because{v, LiveSide, cause, o, l, v})
+		return raw, false
+	}
+	if vv, ok := v.Value.(map[string]any); ok && s.field.Type != nil && s.field.Type.Kind == Object && !s.field.Type.Atomic {
+		if left := m.ruled(s, vv, Opt{}); left.Set {
+			return m.droppedParts(s, o, v, left, CauseNull)
+		}
+	}
+	if !m.policy.ClearNulls {
+		if moved, owner := m.movedInside(s, o, v); moved {
+			return m.settle(s, Disagreement{Kind: Dropped, Original: o, Local: l, Live: v, Owner: owner})
+		}
+	}
+	m.tellRemoved(s, CauseNull, o, v)
+	return Opt{}, true
+}
+
+// comesBack is why removing the value would change nothing: the server would fill the same
+// in again, or stores it as it stores absence. It is 0 where the removal is one. l is what
+// local says: nothing, or null, which asks for the default or for absence.
+func (m *merger) comesBack(s *spot, l, v Opt) Cause {
+	switch null := l.Set && l.Value == nil; {
+	case l.Set != null || s.entry && !null:
+		return 0
+	case m.filled(m.wanted, s, Opt{}, v) || null && m.filled(m.asked, s, Opt{}, v):
+		return CauseServer
+	case m.completes() && (null && s.field.Allocated || equalOpt(Opt{}, v, s.field)):
+		return CauseSame
+	}
+	return 0
+}
+
+// tellRemoved notes that v goes.
+func (m *merger) tellRemoved(s *spot, cause Cause, o, v Opt) {
+	m.because(s, because{Opt{}, LocalSide, cause, o, Opt{}, v})
+	m.plan.Removed = append(m.plan.Removed, m.removal(s.path(), m.asApplied(o, v), Removal{Value: v.Value, Cause: cause}))
+}
+
+// asApplied: v is what original has, and perhaps more that was filled in.
+func (m *merger) asApplied(o, v Opt) bool {
+	return o.Set && (m.blanked || stillThere(o.Value, v.Value))
+}
+
+func stillThere(o, v any) bool {
+	switch o := o.(type) {
+	case map[string]any:
+		vm, ok := v.(map[string]any)
+		for name, e := range o {
+			ok = ok && (e == nil || stillThere(e, vm[name]))
+		}
+		return ok
+	case []any:
+		vl, ok := v.([]any)
+		ok = ok && len(o) == len(vl)
+		for i := range o {
+			ok = ok && stillThere(o[i], vl[i])
+		}
+		return ok
+	}
+	return Equal(o, v, nil)
+}
+
+// removal adds the owner to a removal of the value at p; applied: it is what original
+// has.
+func (m *merger) removal(p Path, applied bool, r Removal) Removal {
+	r.Path = p
+	if owners := m.ownersAt(p); len(owners) > 0 {
+		r.Owner = &owners[0]
+		r.Own = applied && m.foreign(p) == nil
+	}
+	return r
+}

@@ -1,0 +1,190 @@
+package merge
+
+// leaf merges what is one value, present in local and live.
+//
+// Unlike kubectl: an atomic map is such a value (it mixes two people's selectors),
+// and a value that the server stores alike is no change.
+func (m *merger) leaf(s *spot, o, l, v Opt) (Opt, bool) {
+	if !m.policy.Literal {
+		l.Value = stripNulls(l.Value, s.field.Type) // a map against something else is one value too
+	}
+	if equalOpt(l, v, s.field) || s.field.Allocated && isZero(l.Value, s.field.Type) {
+		m.because(s, because{v, LiveSide, CauseSame, o, l, v})
+		return v, false
+	}
+	if m.filled(m.wanted, s, l, v) {
+		m.because(s, because{v, LiveSide, CauseServer, o, l, v})
+		return v, false
+	}
+	moved, owner := m.moved(s, o, v)
+	if !moved && !s.livesOn() {
+		m.because(s, because{l, LocalSide, CauseLocal, o, l, v})
+		return l, true
+	}
+	return m.settle(s, Disagreement{Kind: m.kind(s, o, l), Original: o, Local: l, Live: v, Owner: owner})
+}
+
+// kind is that of a disagreement on a value that local states.
+func (m *merger) kind(s *spot, o, l Opt) DisagreementKind {
+	if o.Set && !m.unknown(s, o) && equalOpt(o, l, s.field) {
+		return Drift
+	}
+	return Both
+}
+
+// choice is what rule or policy say about a kind of disagreement.
+func (m *merger) choice(s *spot, k DisagreementKind) Choice {
+	if s.rule != nil {
+		return s.rule.Choice
+	}
+	return m.policy.choice(k)
+}
+
+// settle asks rule and policy about a disagreement on one value.
+func (m *merger) settle(s *spot, d Disagreement) (Opt, bool) {
+	return m.settleAs(s, d, denull(d.Local))
+}
+
+// settleAs is settle where local's value comes to win as won: without its nulls, say.
+func (m *merger) settleAs(s *spot, d Disagreement, won Opt) (Opt, bool) {
+	choice := m.choice(s, d.Kind)
+	if s.rule != nil {
+		d.Rule = s.rule.Name
+	}
+	if choice == TakeOriginal && m.unknown(s, d.Original) {
+		choice = LeaveConflict // "" is no value, but what was kept of one
+	}
+	d.Path = s.path()
+	r := d.Live
+	switch choice {
+	case TakeLocal:
+		d.Winner, r = LocalSide, won
+	case TakeLive:
+		d.Winner = LiveSide
+	case TakeOriginal:
+		d.Winner, r = OriginalSide, d.Original
+	}
+	if d.Winner == Nobody {
+		m.plan.Conflicts = append(m.plan.Conflicts, d)
+	} else {
+		m.plan.Settled = append(m.plan.Settled, d)
+	}
+	m.because(s, because{r, d.Winner, CausePolicy, d.Original, d.Local, d.Live})
+	return r, d.Winner == LocalSide || d.Winner == OriginalSide
+}
+
+// added merges what local states and live lacks. Where original had it, somebody has
+// deleted it since, which is a disagreement like any other.
+//
+// Unlike kubectl: it puts the value back and says nothing.
+func (m *merger) added(s *spot, o, l, raw Opt) (Opt, bool) {
+	clean := Some(stripNulls(l.Value, s.field.Type))
+	if (s.field.ZeroIsAbsent || s.field.Allocated) && isZero(clean.Value, s.field.Type) {
+		m.because(s, because{raw, LiveSide, CauseSame, o, l, Opt{}})
+		return m.absentOr(raw, Opt{})
+	}
+	switch {
+	case s.held:
+		return m.absentOr(raw, Opt{})
+	case !m.deleted(s, o):
+		m.localOnly(s, o, l, clean)
+		return clean, true
+	case m.kind(s, o, l) == Drift:
+		return m.readded(s, Disagreement{Kind: Drift, Original: o, Local: clean}, raw)
+	}
+	if m.splits(s, Drift) {
+		if om, lm, ok := maps(s.field.Type, o, l); ok {
+			r, _ := m.object(s, om, lm, keysOnly(s, lm))
+			return Some(r), true
+		}
+	}
+	return m.readded(s, Disagreement{Kind: Both, Original: o, Local: clean}, raw)
+}
+
+// deleted: somebody has removed what original had. Nobody has where the server does not
+// store it: a field that its schema does not have, or a value with nothing in it; and the
+// losing variant of a one-of is reported where live's variant is.
+func (m *merger) deleted(s *spot, o Opt) bool {
+	if !o.Set || s.excluded {
+		return false
+	}
+	if m.policy.Literal || m.policy.ClearNulls {
+		return true
+	}
+	if up := s.up; up != nil && s.here.list == nil && s.entry {
+		if t := up.field.Type; t != nil && t.Kind == Object && !t.Open {
+			return false
+		}
+	}
+	return !equalOpt(Some(stripNulls(o.Value, s.field.Type)), Opt{}, s.field)
+}
+
+// readded settles the disagreement over a value that live has no more.
+func (m *merger) readded(s *spot, d Disagreement, raw Opt) (Opt, bool) {
+	r, changed := m.settle(s, d)
+	if !changed {
+		return m.absentOr(raw, Opt{})
+	}
+	return r, true
+}
+
+// splits: the policy answers parts of a value that live lacks differently, so
+// that only what changed between original and local is put back (seed 001: "add
+// the delta").
+func (m *merger) splits(s *spot, k DisagreementKind) bool {
+	return s.rule == nil && m.policy.choice(k) == TakeLive && m.policy.choice(Both) == TakeLocal
+}
+
+// keysOnly: a delta that becomes an entry of a keyed list needs its identity.
+func keysOnly(s *spot, l map[string]any) map[string]any {
+	keys := map[string]any{}
+	if s.here.list == nil {
+		return keys
+	}
+	for _, k := range s.here.list.Keys {
+		if v, ok := l[k.Name]; ok {
+			keys[k.Name] = v
+		}
+	}
+	return keys
+}
+
+// localOnly explains what live does not have.
+func (m *merger) localOnly(s *spot, o, l, clean Opt) {
+	if !m.explain {
+		return
+	}
+	t := s.field.Type
+	cm, split := clean.Value.(map[string]any)
+	if !split || len(cm) == 0 || s.here.list != nil || t != nil && t.Atomic {
+		m.because(s, because{clean, LocalSide, CauseLocal, o, l, Opt{}})
+		return
+	}
+	om, _ := o.Value.(map[string]any)
+	lm, _ := l.Value.(map[string]any)
+	for _, name := range sortedKeys(cm) {
+		f, entry := childOf(t, name)
+		c := m.below(s, hop{name: name}, f, entry)
+		ov, had := om[name]
+		m.localOnly(c, Opt{ov, had}, Some(lm[name]), Some(cm[name]))
+		m.leave()
+	}
+}
+
+// liveOnly explains what neither local nor original has.
+func (m *merger) liveOnly(s *spot, v Opt) {
+	if !m.explain || !v.Set {
+		return
+	}
+	t := s.field.Type
+	if mv, ok := v.Value.(map[string]any); ok && len(mv) > 0 && !(t != nil && t.Atomic) {
+		for _, name := range sortedKeys(mv) {
+			f, entry := childOf(t, name)
+			c := m.below(s, hop{name: name}, f, entry)
+			m.liveOnly(c, denull(Some(mv[name])))
+			m.leave()
+		}
+		return
+	}
+	m.because(s, because{v, LiveSide, CauseLive, Opt{}, Opt{}, v})
+}

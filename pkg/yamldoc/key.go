@@ -1,0 +1,103 @@
+package yamldoc
+
+func (p *parser) key(parent int) (*node, error) {
+	start, line := p.pos, p.lineStart
+	pr, err := p.properties()
+	if err != nil {
+		return nil, err
+	}
+	n, err := p.inline(parent, start, pr)
+	if err != nil {
+		return nil, err
+	}
+	p.blanks()
+	if !p.colon() || p.lineStart != line {
+		return nil, p.fail(start, "expected a key and a colon")
+	}
+	return n, nil
+}
+
+// keyed makes the entry for a key, and steps over its colon.
+func (p *parser) keyed(key *node) (entry, error) {
+	if key.style == literalStyle || key.style == foldedStyle {
+		return entry{}, p.fail(key.start, "a key must be a plain or quoted scalar")
+	}
+	if p.pos-key.start > maxKey {
+		return entry{}, p.fail(key.start, "a key may be %d bytes long", maxKey)
+	}
+	p.pos++
+	e, err := p.named(key)
+	e.mark = p.pos
+	return e, err
+}
+
+// named makes the entry for a key.
+func (p *parser) named(key *node) (entry, error) {
+	is := key.follow()
+	if is.kind != scalarNode {
+		return entry{}, p.fail(key.start, "a key must be a single value")
+	}
+	e := entry{start: key.start, alias: key != is}
+	switch key.style {
+	case singleStyle:
+		e.quote = '\''
+	case doubleStyle:
+		e.quote = '"'
+	}
+	var err error
+	e.name, e.merge, err = p.keyName(is)
+	p.refs = p.refs || e.merge
+	return e, err
+}
+
+// sequence reads a block sequence at that column.
+func (p *parser) sequence(col int) (*node, error) {
+	s := p.new(node{kind: seqNode, style: blockStyle, start: p.pos, body: p.pos, indent: col})
+	bottom := len(p.stack)
+	for {
+		e := entry{start: p.pos, mark: p.pos + 1}
+		var err error
+		if e.value, err = p.behind(col); err != nil {
+			return nil, err
+		}
+		p.add(s, e, bottom)
+		next, err := p.next()
+		if err != nil {
+			return nil, err
+		}
+		if next > col {
+			return nil, p.fail(p.pos, "indented deeper than its neighbours")
+		}
+		if next < col || !p.dash() {
+			p.take(s, bottom)
+			return s, nil
+		}
+	}
+}
+
+// indented steps over a dash, ? or colon and the spaces behind it, which indent what
+// follows.
+func (p *parser) indented() {
+	for p.pos++; p.peek(0) == ' '; p.pos++ {
+	}
+}
+
+// behind reads what belongs to a dash or a ? at that column.
+func (p *parser) behind(col int) (*node, error) {
+	mark := p.pos + 1
+	p.indented()
+	switch {
+	case p.peek(0) == '\t':
+		return nil, p.fail(p.pos, tabIndents)
+	case !p.atEnd():
+		return p.content(col, p.column())
+	}
+	next, err := p.next()
+	if err != nil {
+		return nil, err
+	}
+	if next <= col {
+		return p.new(node{start: mark, body: mark, end: mark}), nil
+	}
+	return p.content(col, next)
+}
