@@ -74,7 +74,7 @@ func (p Planner) Annotate(ctx context.Context, s apply.Subject, live map[string]
 	return out, nil
 }
 
-// Check tells of fields in conf that its kind does not have; those that before has
+// Check reports of fields in conf that its kind does not have; those that before has
 // too were accepted once, and count no more. Only the text of a warning comes back
 // where the Planner is to warn.
 func (p Planner) Check(ctx context.Context, s apply.Subject, conf, before any) (warning string, err error) {
@@ -98,7 +98,7 @@ func (p Planner) Check(ctx context.Context, s apply.Subject, conf, before any) (
 	if p.Validate == apply.Warn {
 		return text, nil
 	}
-	return "", fmt.Errorf("%s: mend the name, or have it not looked at (--validate=ignore)", text)
+	return "", fmt.Errorf("%s: fix the name, or skip the check (--validate=ignore)", text)
 }
 
 // Required says whether a configuration of s must have the field at path, as far

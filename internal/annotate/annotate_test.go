@@ -190,7 +190,7 @@ func TestUsable(t *testing.T) {
 	live := read(t, `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c","managedFields":[{"manager":"helm"},{"manager":"kubectl","subresource":"scale"},{"manager":"flux"}]}}`)
 	err := Usable(lastapplied.Read(live), live)
 	if err == nil || !strings.Contains(err.Error(), "(its fields were set by helm, flux)") || !strings.Contains(err.Error(), "--create-annotation") {
-		t.Errorf("got %v: an object without the annotation is told whose it is, and how it is adopted", err)
+		t.Errorf("got %v: an object without the annotation is named with its owner, and how it is adopted", err)
 	}
 	all, _ := lastapplied.With(live, `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c","annotations":{"merge.kubectl/blanked":"all"}}}`).(map[string]any)
 	if err := Usable(lastapplied.Read(all), all); err == nil || !strings.Contains(err.Error(), "too large") {

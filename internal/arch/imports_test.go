@@ -70,7 +70,7 @@ var outside = []struct {
 	prefix, why string
 	allowed     []string
 }{
-	{"k8s.io/client-go", "only what speaks to a cluster, or is told how to, knows the client",
+	{"k8s.io/client-go", "only what speaks to a cluster, or is configured to, knows the client",
 		[]string{"cmd/kubectl-merge", "internal/cluster", "internal/cli", "internal/source", "pkg/schema/internal/gen"}},
 	{"github.com/spf13/", "a command line is known to internal/cli alone", []string{"internal/cli"}},
 	{"net/http", "only internal/cluster speaks to a server, and internal/source fetches a URL",
@@ -83,7 +83,7 @@ var forbidden = map[string]string{
 	"k8s.io/kubernetes": "the server belongs to the module test/cluster",
 }
 
-// pkg is what go list tells of a package.
+// pkg is what go list reports of a package.
 type pkg struct {
 	ImportPath string
 	Name       string

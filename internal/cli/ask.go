@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// askRequest is what a run that asks was told.
+// askRequest is what a run that asks was given.
 type askRequest struct {
 	inputs  *inputFlags
 	plan    *planFlags
@@ -27,7 +27,7 @@ type asker struct {
 	*terminal
 	secrets bool
 	rules   []any    // what was answered, in the language of --rules
-	passing []string // told at the end: what the next merge will not know of
+	passing []string // reported at the end: what the next merge will not know of
 }
 
 // ask settles the conflicts of the items on the terminal. Without one they stay

@@ -181,7 +181,7 @@ func below(v any, typ *merge.Type, at merge.Path) []place {
 	return nil
 }
 
-// entries are those of a list that tells them apart by their keys.
+// entries are those of a list that distinguishes them by their keys.
 func entries(list []any, typ *merge.Type, at merge.Path) []place {
 	if typ == nil || typ.Kind != merge.Keyed {
 		return nil

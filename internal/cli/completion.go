@@ -179,7 +179,7 @@ func (e *env) flagCompletions() map[string]cobra.CompletionFunc {
 		"strategy": words(strategyWords()...),
 		"original": originals,
 		"dry-run":  words("client\tprint the result, send nothing", "server\thave the server try it, store nothing", "none"),
-		"validate": words("strict\tunknown fields are an error", "warn\tthey are told", "ignore"),
+		"validate": words("strict\tunknown fields are an error", "warn\tthey are reported", "ignore"),
 		"notes":    words("text", "json"),
 		"wait":     words("written\tuntil what was written is ready", "all\tuntil all objects are ready", "none"),
 

@@ -19,7 +19,7 @@ import (
 
 // disownVerb gives fields up.
 type disownVerb struct {
-	keeper
+	targetVerb
 	out    keptOutput
 	dryRun dryRunFlag
 	write  bool // the files too
@@ -34,7 +34,7 @@ var _ = registerVerb(verb{
 })
 
 func newDisown(e *env) *cobra.Command {
-	v := &disownVerb{keeper: keeper{env: e, validate: "ignore"}}
+	v := &disownVerb{targetVerb: targetVerb{env: e, validate: "ignore"}}
 	cmd := &cobra.Command{
 		Use:   "disown (TYPE/NAME | -f FILE) FIELD...",
 		Short: "Give fields up, to an autoscaler say: live keeps their values",
@@ -179,7 +179,7 @@ func (v *disownVerb) plan(ctx context.Context, o kept, only bool) (*handover, er
 		return nil, fmt.Errorf("%s: %w", o, err)
 	}
 	wanted := h.has
-	if only { // whatever is not there is told by the one who looks
+	if only { // whatever is not there is reported by the one who looks
 		wanted = slices.DeleteFunc(slices.Clone(v.fields), func(p merge.Path) bool {
 			return v.write && !contains(h.has, p) && contains(h.filed, p)
 		})
@@ -304,7 +304,7 @@ func (v *disownVerb) nowhere(all []*handover) error {
 	return errors.Join(errs...)
 }
 
-// send writes one object's annotation, and tells what that means.
+// send writes one object's annotation, and reports what that means.
 func (v *disownVerb) send(ctx context.Context, h *handover, mode dryRun) error {
 	if h.rewrite == nil {
 		return nil

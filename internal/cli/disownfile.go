@@ -180,7 +180,7 @@ func stated(obj map[string]any, objects []*handover) *handover {
 // their fields back by that merge.
 func (v *disownVerb) writeFile(f *fileEdit, mode dryRun) error {
 	if slices.ContainsFunc(f.objects, func(h *handover) bool { return h.failed }) {
-		return fmt.Errorf("%s: was not written, because of the other errors: mend them, and disown again", f.name)
+		return fmt.Errorf("%s: was not written, because of the other errors: fix them, and disown again", f.name)
 	}
 	if v.out.output == "diff" {
 		if err := v.showFile(f); err != nil {

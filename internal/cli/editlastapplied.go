@@ -15,7 +15,7 @@ import (
 
 // editVerb has the user edit what was applied last.
 type editVerb struct {
-	keeper
+	targetVerb
 	out     keptOutput
 	windows bool // line ends
 }
@@ -27,7 +27,7 @@ var _ = registerVerb(verb{
 })
 
 func newEditLastApplied(e *env) *cobra.Command {
-	v := &editVerb{keeper: keeper{env: e}}
+	v := &editVerb{targetVerb: targetVerb{env: e}}
 	cmd := &cobra.Command{
 		Use:   "edit-last-applied (TYPE/NAME | -f FILE)",
 		Short: "Edit what was applied last, and see what that will mean",
@@ -36,10 +36,10 @@ EDITOR, else vi or notepad). Live values do not change: what you take out is no 
 yours, and what you put in will be removed by the next merge of a file without it.
 What each change means is shown before anything is saved, and a terminal is asked.
 
-What cannot be saved is kept in a file, whose name is told.`,
+What cannot be saved is kept in a file, whose name is printed.`,
 		Example: `  kubectl merge edit-last-applied deployment/web
 
-  # Told against the file that will be merged next
+  # Explained against the file that will be merged next
   kubectl merge edit-last-applied -f web.yaml`,
 		RunE: func(cmd *cobra.Command, args []string) error { return v.run(cmd.Context(), args) },
 	}

@@ -86,7 +86,7 @@ const blindTries = 10
 const editInVain = "Edit cancelled, no valid changes were saved"
 
 // loop edits until there is something to save, or nothing to do; what is then to be
-// told comes back. The error is why the text could not be saved.
+// reported comes back. The error is why the text could not be saved.
 func (s *editing) loop(g *editor.Guard) (said string, err error) {
 	var reason error
 	for try := 1; ; try++ {
@@ -166,7 +166,7 @@ func blankText(text []byte) bool {
 }
 
 // understand reads the text and plans what is to be written. The error is for the
-// user to mend.
+// user to fix.
 func (s *editing) understand(ctx context.Context) (annotate.Annotated, error) {
 	objects, err := source.Parse("the text", s.body)
 	if err != nil {
@@ -228,7 +228,7 @@ func (s *editing) rewrite(conf apply.Conf) annotate.Rewrite {
 
 // meaning shows what each change comes to in the next merge.
 //
-// Unlike kubectl: which saves in silence what will remove fields a week later.
+// Unlike kubectl: which saves silently what will remove fields a week later.
 func (s *editing) meaning(ctx context.Context, next annotate.Annotated) error {
 	next.Was = s.was
 	all, err := s.planner.Meanings(ctx, next, s.object.local)
@@ -286,20 +286,20 @@ func stopped(g *editor.Guard, err error) error {
 	return err
 }
 
-// saved tells where the text is, for every failure: an edit is never lost.
+// saved reports where the text is, for every failure: an edit is never lost.
 func (s *editing) saved(err error) error {
 	what := strings.TrimPrefix(err.Error(), s.object.String()+": ")
 	path := s.draft.Path()
 	if !s.draft.Written() {
 		return errors.Join(fmt.Errorf("%s: %s: nothing was edited", s.object, what), s.draft.Discard())
 	}
-	told := fmt.Errorf("%s: %s: your text is in %s: to save it after all, mend it if need be, and kubectl merge set-last-applied -f %s",
+	reported := fmt.Errorf("%s: %s: your text is in %s: to save it after all, fix it if necessary, and kubectl merge set-last-applied -f %s",
 		s.object, what, path, path)
 	var end *editor.Stopped
 	if errors.As(err, &end) {
-		return &exit{Code: end.Code(), Err: told}
+		return &exit{Code: end.Code(), Err: reported}
 	}
-	return told
+	return reported
 }
 
 // editHeader stands above the text, as comments. JSON has none, and gets it only

@@ -97,7 +97,7 @@ type explainVerb struct {
 	*env
 	inputs      inputFlags
 	plan        planFlags
-	told        noteFlags
+	notes       noteFlags
 	out         outputFlags
 	live        []string
 	concurrency int
@@ -120,13 +120,13 @@ Needs only permission to get the objects.`,
   # One field, and all below it
   kubectl merge explain -f web.yaml spec.replicas 'spec.template.spec.containers[name=web]'`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return v.told.report(v.env, v.run(cmd.Context(), cmd.Flags().Changed("policy"), args))
+			return v.notes.report(v.env, v.run(cmd.Context(), cmd.Flags().Changed("policy"), args))
 		},
 	}
 	flags := cmd.Flags()
 	v.inputs.add(flags, "explain")
 	v.plan.add(flags)
-	v.told.add(flags)
+	v.notes.add(flags)
 	flags.StringVarP(&v.out.output, "output", "o", "table", "table, json or yaml")
 	flags.BoolVar(&v.out.secrets, "show-secrets", false, "show the values of Secrets")
 	flags.StringSliceVar(&v.live, "live", nil, "work offline: live objects come from this FILE or DIR")
@@ -161,11 +161,11 @@ func (v *explainVerb) run(ctx context.Context, policyGiven bool, fields []string
 		return err
 	}
 	planner.Trace = true
-	notes, err := v.told.reporter(v.env, v.out, dryClient)
+	notes, err := v.notes.reporter(v.env, v.out, dryClient)
 	if err != nil {
 		return err
 	}
-	s, err := v.open(ctx, request{inputs: &v.inputs, plan: &v.plan, planner: planner, live: v.live, concurrency: v.concurrency, shown: true, quiet: v.told.quiet, prune: &v.prune, note: notes.set()})
+	s, err := v.open(ctx, request{inputs: &v.inputs, plan: &v.plan, planner: planner, live: v.live, concurrency: v.concurrency, shown: true, quiet: v.notes.quiet, prune: &v.prune, note: notes.set()})
 	if err != nil {
 		return err
 	}

@@ -20,7 +20,7 @@ import (
 // filesVerb merges files into files.
 type filesVerb struct {
 	*env
-	told     noteFlags
+	notes    noteFlags
 	original string
 	plan     planFlags // policy, rules and schema of it
 	infer    bool
@@ -85,7 +85,7 @@ driver for git: what is no Kubernetes YAML is merged by lines, as git does.`,
 	flags.StringVar(&v.path, "path", "", "`NAME` that messages give DEST: %P in a merge driver, where DEST is a temporary file")
 	flags.BoolVar(&v.secrets, "show-secrets", false, "show the values of Secrets in a diff")
 	v.fileOutput.add(cmd, "DEST")
-	v.told.add(flags)
+	v.notes.add(flags)
 	return cmd
 }
 
@@ -102,7 +102,7 @@ func (o *fileOutput) add(cmd *cobra.Command, what string) {
 }
 
 func (v *filesVerb) run(ctx context.Context, source, dest string, policyGiven bool) error {
-	notes, err := v.told.reporter(v.env, outputFlags{secrets: v.secrets}, dryNone)
+	notes, err := v.notes.reporter(v.env, outputFlags{secrets: v.secrets}, dryNone)
 	if err != nil {
 		return err
 	}
@@ -130,7 +130,7 @@ func (v *filesVerb) run(ctx context.Context, source, dest string, policyGiven bo
 	return err
 }
 
-// check tells combinations that make no sense before anything is read.
+// check reports combinations that make no sense before anything is read.
 func (v *filesVerb) check(source, dest string) error {
 	stdin := 0
 	for _, name := range []string{source, dest, v.original} {
@@ -182,7 +182,7 @@ func (v *filesVerb) job(ctx context.Context, policyGiven bool) (filemerge.Job, e
 	return filemerge.Job{Policy: policy, Rules: rules, Infer: v.infer, Schema: known(ctx, types)}, nil
 }
 
-// known is a type for files: what cannot be told is not known.
+// known is a type for files: what cannot be found is not known.
 func known(ctx context.Context, ask apply.Schemas) func(group, version, kind string) *merge.Type {
 	return func(group, version, kind string) *merge.Type {
 		t, err := ask(ctx, group, version, kind)
@@ -209,7 +209,7 @@ func (v *filesVerb) read(ctx context.Context, job *filemerge.Job, source, dest s
 	return errors.Join(errs[:]...)
 }
 
-// deliver writes or prints what came out, and tells what was settled.
+// deliver writes or prints what came out, and reports what was settled.
 func (v *filesVerb) deliver(notes *reporter, job filemerge.Job, out *filemerge.Outcome, driver bool) error {
 	if err := v.fileOutput.deliver(v.Out, job.Dest, out.Files, delivery{hides: filemerge.Hiding{ShowSecrets: v.secrets, Rules: job.Rules}, quiet: driver}); err != nil {
 		return err

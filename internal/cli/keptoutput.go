@@ -59,7 +59,7 @@ func (f *keptOutput) open(ctx context.Context, e *env, mode dryRun) (err error) 
 	return err
 }
 
-// written tells of one object. A write that was planned anew is told as planned at
+// written reports of one object. A write that was planned anew is reported as planned at
 // first: what it does to the configuration is the same.
 func (f *keptOutput) written(o kept, a annotate.Annotated, out write.Result) error {
 	if f.printer == nil {

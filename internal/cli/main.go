@@ -96,7 +96,7 @@ func untilSignal(ctx context.Context) (context.Context, func()) {
 }
 
 // exit is an error that says with which code to end; Err may be nil, if all has
-// been told.
+// been reported.
 type exit struct {
 	Code int
 	Err  error

@@ -66,7 +66,7 @@ func TestMainOffline(t *testing.T) {
 		err    string // part
 	}{
 		{"the result as YAML, the outcome on stderr", []string{"-f", local, "--live", live}, 0, result, "configmap/conf configured (dry run)\n"},
-		{"removals are told", []string{"-f", local, "--live", live}, 0, result, `note: configmap/conf: data.gone: "x"`},
+		{"removals are reported", []string{"-f", local, "--live", live}, 0, result, `note: configmap/conf: data.gone: "x"`},
 		{"standard input", []string{"-f", "-", "--live", live}, 0, result, ""},
 		{"-o name", []string{"-f", local, "--live", live, "-o", "name"}, 0, "configmap/conf\n", ""},
 		{"-o jsonpath", []string{"-f", local, "--live", live, "-o", "jsonpath={.data.a}"}, 0, "2", ""},

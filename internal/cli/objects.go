@@ -19,9 +19,9 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/object"
 )
 
-// keeper is what the verbs that look after last-applied have in common: they find
+// targetVerb is what the verbs that look after last-applied have in common: they find
 // objects, read them, and write one annotation.
-type keeper struct {
+type targetVerb struct {
 	*env
 	inputs   inputFlags
 	all      bool
@@ -41,7 +41,7 @@ type kept struct {
 	chosen bool           // by its type or labels, and not by its name
 }
 
-func (k *keeper) add(flags *pflag.FlagSet, does string) {
+func (k *targetVerb) add(flags *pflag.FlagSet, does string) {
 	k.inputs.add(flags, does)
 	flags.StringVar(&k.manager, "field-manager", defaultManager, "name of the manager used to track field ownership")
 	k.addValidate(flags)
@@ -50,17 +50,17 @@ func (k *keeper) add(flags *pflag.FlagSet, does string) {
 
 // addRules adds --rules, of which these verbs need what is sensitive, and what the next
 // merge will do.
-func (k *keeper) addRules(flags *pflag.FlagSet) {
+func (k *targetVerb) addRules(flags *pflag.FlagSet) {
 	flags.StringVar(&k.rules, "rules", "", "FILE with the rules that the object is merged by: fields that they call sensitive are hidden")
 }
 
-func (k *keeper) addValidate(flags *pflag.FlagSet) {
+func (k *targetVerb) addValidate(flags *pflag.FlagSet) {
 	flags.StringVar(&k.validate, "validate", "strict", "what unknown fields are: strict (or true: an error), warn, ignore (or false)")
 	flags.Lookup("validate").NoOptDefVal = "strict"
 }
 
 // open makes the connection, and the planner that knows the schemas.
-func (k *keeper) open(ctx context.Context) error {
+func (k *targetVerb) open(ctx context.Context) error {
 	rules, err := (&planFlags{rules: k.rules}).readRules(ctx)
 	if err != nil {
 		return err
@@ -85,7 +85,7 @@ func (k *keeper) open(ctx context.Context) error {
 }
 
 // find lists the objects that -f, or the arguments, name.
-func (k *keeper) find(ctx context.Context, args []string) ([]kept, error) {
+func (k *targetVerb) find(ctx context.Context, args []string) ([]kept, error) {
 	ns, err := k.namespacing()
 	if err != nil {
 		return nil, err
@@ -115,7 +115,7 @@ func (k *keeper) find(ctx context.Context, args []string) ([]kept, error) {
 }
 
 // filed are the objects that files name.
-func (k *keeper) filed(ctx context.Context, ns live.Namespacing) ([]kept, error) {
+func (k *targetVerb) filed(ctx context.Context, ns live.Namespacing) ([]kept, error) {
 	if err := k.inputs.validate(); err != nil {
 		return nil, err
 	}
@@ -143,7 +143,7 @@ func (k *keeper) filed(ctx context.Context, ns live.Namespacing) ([]kept, error)
 
 // read gets every object that was not listed already. errs has the error of each
 // that cannot be read, by index.
-func (k *keeper) read(ctx context.Context, objects []kept) (errs []error) {
+func (k *targetVerb) read(ctx context.Context, objects []kept) (errs []error) {
 	errs = make([]error, len(objects))
 	begun := parallel.Each(ctx, parallel.Steps{N: len(objects)}, func(i int) {
 		if o := &objects[i]; o.live == nil {
@@ -159,7 +159,7 @@ func (k *keeper) read(ctx context.Context, objects []kept) (errs []error) {
 	return errs
 }
 
-// subject is the object as the planner is told of it.
+// subject is the object as the planner sees it.
 func (o kept) subject() apply.Subject {
 	s := apply.Subject{Object: object.Object{Value: o.live}, Name: o.String(), HasStatus: o.Status}
 	if o.local != nil {
@@ -171,7 +171,7 @@ func (o kept) subject() apply.Subject {
 // store writes what was planned; where somebody else was faster, it is planned
 // anew, and the last plan is what is reported. Where a write of which nothing was
 // heard turns out to have been done, there is no more to plan.
-func (k *keeper) store(ctx context.Context, o kept, a annotate.Annotated, rewrite annotate.Rewrite, dry bool) (write.Result, error) {
+func (k *targetVerb) store(ctx context.Context, o kept, a annotate.Annotated, rewrite annotate.Rewrite, dry bool) (write.Result, error) {
 	server := write.Server{API: k.api, Write: cluster.Write{FieldManager: k.manager, DryRun: dry}}
 	return server.Apply(ctx, write.Task{Target: o.Target, Planned: a.Planned, Replan: func(ctx context.Context, live map[string]any) (apply.Planned, error) {
 		if live != nil && lastapplied.Read(live).Text == lastapplied.Read(a.Final).Text {

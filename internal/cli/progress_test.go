@@ -17,7 +17,7 @@ func TestProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
 		p := &progress{w: &out, every: 100 * time.Millisecond, after: time.Second}
-		tell := p.around(func(item *run.Item) { out.WriteString("told\n") })
+		tell := p.around(func(item *run.Item) { out.WriteString("reported\n") })
 
 		p.note(run.Reading, 0, 5)
 		time.Sleep(900 * time.Millisecond)
@@ -38,9 +38,9 @@ func TestProgress(t *testing.T) {
 		p.end()
 		p.end()
 		const erase = "\r\x1b[K"
-		want := "told\n" + erase + "writing 0/5" + erase + "writing 2/5" + erase + "told\ntold\n"
+		want := "reported\n" + erase + "writing 0/5" + erase + "writing 2/5" + erase + "reported\nreported\n"
 		if got := strings.TrimSuffix(out.String(), erase); got != want && got != want+erase+"writing 2/5" {
-			t.Errorf("%q, want %q: the line gives way to what is told, never goes back, and is gone at the end", out.String(), want)
+			t.Errorf("%q, want %q: the line gives way to what is reported, never goes back, and is gone at the end", out.String(), want)
 		}
 	})
 }
@@ -63,7 +63,7 @@ func TestNoProgressOnAPipe(t *testing.T) {
 		called := false
 		p.around(func(*run.Item) { called = true })(nil)
 		if p.end(); !called {
-			t.Error("what is told is told without a terminal too")
+			t.Error("what is reported is reported without a terminal too")
 		}
 	}
 }

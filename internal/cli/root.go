@@ -17,7 +17,7 @@ type env struct {
 	genericiooptions.IOStreams
 	flags    *genericclioptions.ConfigFlags
 	warnings *warnings
-	line     *progress // nil where nobody is told how far the run is
+	line     *progress // nil where nobody sees how far the run is
 	json     bool      // what is on stderr is for programs: --notes=json
 }
 
@@ -100,7 +100,7 @@ Flags:
 {{.LocalNonPersistentFlags.FlagUsages | trimTrailingWhitespaces}}{{end}}
 
 kubectl's connection flags (-n, --context, --kubeconfig, --as, -v and others) work too:
-"kubectl merge options" lists them. A request may take 2 minutes, or what --request-timeout says.{{if .HasAvailableSubCommands}} "{{.CommandPath}} COMMAND --help" tells more about a command.{{end}}
+"kubectl merge options" lists them. A request may take 2 minutes, or what --request-timeout says.{{if .HasAvailableSubCommands}} "{{.CommandPath}} COMMAND --help" prints more about a command.{{end}}
 `
 
 // flagError suggests the flag that was probably meant.

@@ -17,7 +17,7 @@ import (
 
 // setVerb says what was applied last.
 type setVerb struct {
-	keeper
+	targetVerb
 	out    keptOutput
 	dryRun dryRunFlag
 	create bool
@@ -26,7 +26,7 @@ type setVerb struct {
 var _ = registerVerb(verb{open: newSetLastApplied, args: noArgs, flags: map[string]cobra.CompletionFunc{"output": keptOutputs}})
 
 func newSetLastApplied(e *env) *cobra.Command {
-	v := &setVerb{keeper: keeper{env: e}}
+	v := &setVerb{targetVerb: targetVerb{env: e}}
 	cmd := &cobra.Command{
 		Use:   "set-last-applied -f FILE",
 		Short: "Set what was applied last to what a file says; nothing else of the object changes",
@@ -108,7 +108,7 @@ func (v *setVerb) rewrite(o kept) annotate.Rewrite {
 	}
 }
 
-// send writes what was planned, several objects at once, and tells in input order.
+// send writes what was planned, several objects at once, and reports in input order.
 func (v *setVerb) send(ctx context.Context, objects []kept, plans []annotate.Annotated, mode dryRun) error {
 	outs := make([]write.Result, len(objects))
 	errs := make([]error, len(objects)+1)

@@ -24,7 +24,7 @@ func plainly(text string) string {
 	return strings.NewReplacer(`\"`, `"`, `\\`, `\`).Replace(quoted[1 : len(quoted)-1])
 }
 
-// longest is how much of an error is told: beyond that it is somebody's input.
+// longest is how much of an error is reported: beyond that it is somebody's input.
 const longest = 4000
 
 // errorText is an error's text for people.

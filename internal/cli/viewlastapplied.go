@@ -19,7 +19,7 @@ import (
 
 // viewVerb prints what was applied last.
 type viewVerb struct {
-	keeper
+	targetVerb
 	output  string
 	secrets bool
 	printed int
@@ -32,7 +32,7 @@ var _ = registerVerb(verb{
 })
 
 func newViewLastApplied(e *env) *cobra.Command {
-	v := &viewVerb{keeper: keeper{env: e, validate: "ignore"}}
+	v := &viewVerb{targetVerb: targetVerb{env: e, validate: "ignore"}}
 	cmd := &cobra.Command{
 		Use:   "view-last-applied (TYPE [NAME | -l SELECTOR | --all] | TYPE/NAME | -f FILE)",
 		Short: "Show what was applied last: the last-applied-configuration annotation",
@@ -139,7 +139,7 @@ func (v *viewVerb) text(o kept, was lastapplied.Original, conf any) ([]byte, err
 	return b.Bytes(), nil
 }
 
-// left tells of chosen objects that were never applied: among all of a type there
+// left reports of chosen objects that were never applied: among all of a type there
 // are always some. If there is nothing else, it is an error.
 func (v *viewVerb) left(bare []string) error {
 	const most = 5

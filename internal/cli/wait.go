@@ -22,7 +22,7 @@ type waitVerb struct {
 	set    setFlags
 	rules  planFlags // --rules and --schema of them
 	limits waitFlags
-	told   noteFlags
+	notes  noteFlags
 }
 
 const waitLong = `Wait until the objects that files name, or the members of a set, are ready, as the cluster
@@ -63,7 +63,7 @@ func newWait(e *env) *cobra.Command {
 			if len(args) > 0 {
 				return fmt.Errorf("unexpected argument %q; files are given with -f", args[0])
 			}
-			return v.told.report(v.env, v.run(cmd.Context()))
+			return v.notes.report(v.env, v.run(cmd.Context()))
 		},
 	}
 	flags := cmd.Flags()
@@ -71,7 +71,7 @@ func newWait(e *env) *cobra.Command {
 	v.set.add(flags)
 	v.limits.add(flags)
 	flags.StringVar(&v.rules.rules, "rules", "", "FILE with rules; those with ready and wait count here")
-	v.told.add(flags)
+	v.notes.add(flags)
 	return cmd
 }
 
@@ -79,7 +79,7 @@ func (v *waitVerb) run(ctx context.Context) error {
 	if err := errors.Join(v.validate(), v.limits.validate()); err != nil {
 		return err
 	}
-	notes, err := v.told.reporter(v.env, outputFlags{}, dryNone)
+	notes, err := v.notes.reporter(v.env, outputFlags{}, dryNone)
 	if err != nil {
 		return err
 	}
@@ -102,7 +102,7 @@ func (v *waitVerb) run(ctx context.Context) error {
 	for i := range objects {
 		objects[i].Rule = waitRule(rules, objects[i].Target)
 	}
-	v.line = v.progress(v.told.quiet)
+	v.line = v.progress(v.notes.quiet)
 	docs := &apply.Documents{Fetch: api.OpenAPI}
 	return v.wait(ctx, waiting{waitFlags: &v.limits, api: api, types: docs.Type, notes: notes, stdout: true}, objects)
 }

@@ -96,7 +96,7 @@ func TestDraftMisused(t *testing.T) {
 		{"a folder", `rm "$1"; mkdir "$1"`, "no regular file; nothing was saved", "old"},
 		{"a pipe, which would never end", `rm "$1"; mkfifo "$1"`, "no regular file; nothing was saved", "old"},
 		{"a link to what is not ours", `ln -sf ` + elsewhere + ` "$1"`, "no regular file; nothing was saved", "old"},
-		{"gone, and failed: the failure is told", `rm "$1"; exit 1`, "there was a problem with the editor", "old"},
+		{"gone, and failed: the failure is reported", `rm "$1"; exit 1`, "there was a problem with the editor", "old"},
 		{"100 MB", `head -c 100000000 /dev/zero >"$1"`, "larger than 16 MiB", ""},
 		{"killed", `printf more >>"$1"; kill -9 $$`, "there was a problem with the editor", "oldmore"},
 	} {

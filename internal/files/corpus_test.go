@@ -23,7 +23,7 @@ const corpus = "../../test/corpus/files"
 
 // filesCase is one archive of test/corpus/files: a head of "title:", "why:" and
 // options (crlf: the one side that has such line ends, or true for all), the sides (original, updated, dest; as one section or as a folder of
-// them), the result and what is told.
+// them), the result and what is reported.
 type filesCase struct {
 	head    map[string]string
 	sides   map[string]map[string][]byte

@@ -7,7 +7,7 @@ import (
 )
 
 // Downloads is a RoundTripper whose answers have a largest size, that of all inputs. It is
-// for what reads an answer to its end and cannot be told a bound: kustomize's own client.
+// for what reads an answer to its end and cannot be reported a bound: kustomize's own client.
 type Downloads struct{ http.RoundTripper }
 
 // RoundTrip sends the request; reading the answer's body fails where it is too large.

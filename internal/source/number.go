@@ -64,7 +64,7 @@ func unfit(v any, path merge.Path) (at merge.Path, what, why string) {
 	return nil, "", ""
 }
 
-// rounded tells of a number that would not survive; what is "" for one that does. Below
+// rounded reports of a number that would not survive; what is "" for one that does. Below
 // data it may be a Secret's, and is not shown.
 func rounded(path merge.Path, text string) (what, why string) {
 	if len(text) < 16 && !strings.ContainsAny(text, "eE") { // float64 keeps any 15 digits

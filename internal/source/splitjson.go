@@ -22,7 +22,7 @@ func splitJSON(data []byte) ([]chunk, error) {
 		}
 		c, err := w.document(at)
 		if err != nil {
-			return nil, w.told(err)
+			return nil, w.reported(err)
 		}
 		chunks = append(chunks, c)
 	}
@@ -46,8 +46,8 @@ func (w *jsonWalk) next(between string) int {
 	return at
 }
 
-// told is what an error means for the file: nil for what may be YAML.
-func (w *jsonWalk) told(err error) error {
+// reported is what an error means for the file: nil for what may be YAML.
+func (w *jsonWalk) reported(err error) error {
 	if strings.Contains(err.Error(), "exceeded max depth") {
 		return &SyntaxError{Line: w.line, What: "is nested too deep", Why: fmt.Sprintf("more than %d levels", maxDepth)}
 	}

@@ -39,7 +39,7 @@ type Waiter struct {
 	Changed func(Object, ready.Verdict)
 	Noted   func(text string)
 
-	// Progress is told how many objects are ready, as soon as it changes; may be nil.
+	// Progress is reported how many objects are ready, as soon as it changes; may be nil.
 	Progress func(done, total int)
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
-// TestPlaceOfARefusal: a user who has one port named http is told where the other is.
+// TestPlaceOfARefusal: a user who has one port named http is reported where the other is.
 func TestPlaceOfARefusal(t *testing.T) {
 	service, _ := schema.Builtin("", "v1", "Service")
 	live := value(t, `{kind: Service, metadata: {managedFields: [{manager: ops, operation: Update, fieldsV1: {"f:spec": {"f:ports": {

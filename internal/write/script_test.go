@@ -16,7 +16,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/object"
 )
 
-// script is an API server that answers as it is told to, and records what it is asked. It
+// script is an API server that answers as it is reported to, and records what it is asked. It
 // is there for the logic of a write alone: what a server does is tested on a real one.
 type script struct {
 	live    map[string]any // nil: not there

@@ -52,7 +52,7 @@ type Validation string
 // The validations, as kubectl names them.
 const (
 	Strict Validation = "strict" // an error
-	Warn   Validation = "warn"   // told
+	Warn   Validation = "warn"   // reported
 	Ignore Validation = "ignore"
 )
 
@@ -101,7 +101,7 @@ type Planned struct {
 	// last-applied configuration says it.
 	FromOwners bool
 
-	// Problems are told: one line each, without the object's name.
+	// Problems are reported: one line each, without the object's name.
 	Problems []string
 }
 

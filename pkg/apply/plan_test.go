@@ -88,7 +88,7 @@ func TestPlanTellsABadAnnotation(t *testing.T) {
 	live := read(t, strings.Replace(conf, `"name":"c"`, `"name":"c","annotations":{"`+lastapplied.Annotation+`":"{no"}`, 1))
 	got, err := planner(t).Plan(t.Context(), subject(t, conf), live)
 	if err != nil || len(got.Problems) != 1 || !strings.Contains(got.Problems[0], "last-applied") || got.Action != Change {
-		t.Errorf("got %q, action %d, %v: it is told, treated as none, and a fresh one written", got.Problems, got.Action, err)
+		t.Errorf("got %q, action %d, %v: it is reported, treated as none, and a fresh one written", got.Problems, got.Action, err)
 	}
 }
 
@@ -147,7 +147,7 @@ func TestDefinitions(t *testing.T) {
 		t.Errorf("without a server the file tells: %v, %v", got, err)
 	}
 	if kind, ok := files.Kind("example.com", "v1", "Widget"); !ok || !kind.Namespaced {
-		t.Errorf("the file tells the scope: %+v", kind)
+		t.Errorf("the file reports the scope: %+v", kind)
 	}
 	var input Definitions
 	input.Input([]object.Object{{Value: read(t, widgetCRD)}})

@@ -52,9 +52,9 @@ func TestOfWhichSide(t *testing.T) {
 			return map[string]any{"apiVersion": "v1", "kind": "Secret", "data": map[string]any{"k": v}}
 		}
 		plan := merge.Three(merge.Triple{Original: secret(c.original), Local: secret(c.local), Live: secret(c.live)}, nil, merge.Policies[0], true)
-		told := diff.Report{Object: "secret/s", Local: secret(c.local), Live: secret(c.live), Plan: plan}
+		reported := diff.Report{Object: "secret/s", Local: secret(c.local), Live: secret(c.live), Plan: plan}
 		path := merge.Path{merge.Named("data"), merge.Named("k")}
-		if rows := diff.Explain(told, path).Fields; len(rows) != 1 || rows[0].Original.Value != c.want {
+		if rows := diff.Explain(reported, path).Fields; len(rows) != 1 || rows[0].Original.Value != c.want {
 			t.Errorf("%s: original is shown as %s, want %q", c.why, show(t, rows), c.want)
 		}
 	}

@@ -43,7 +43,7 @@ type Options struct {
 // next merge would otherwise see a change that nobody made; a Secret's values
 // are blanked, since annotations are read by many who may not read Secrets; and
 // a configuration over Limit is shortened, since the object itself is legal.
-// What was blanked is told by Marker.
+// What was blanked is reported by Marker.
 //
 // It is an error if local is no object, if local carries Marker (a blanked
 // configuration given for a manifest would empty the object), or if the other

@@ -80,7 +80,7 @@ func Strip(obj any, status bool) (any, []merge.Path) {
 	if !ok {
 		return obj, nil
 	}
-	var told []merge.Path
+	var reported []merge.Path
 	m := meta(o)
 	kept := m
 	for _, name := range serverOwned {
@@ -93,7 +93,7 @@ func Strip(obj any, status bool) (any, []merge.Path) {
 		}
 		delete(kept, name)
 		if !empty(v) {
-			told = append(told, merge.Path{field("metadata"), field(name)})
+			reported = append(reported, merge.Path{field("metadata"), field(name)})
 		}
 	}
 	if len(kept) != len(m) {
@@ -103,10 +103,10 @@ func Strip(obj any, status bool) (any, []merge.Path) {
 		o = maps.Clone(o)
 		delete(o, "status")
 		if !allEmpty(v) {
-			told = append(told, merge.Path{field("status")})
+			reported = append(reported, merge.Path{field("status")})
 		}
 	}
-	return o, told
+	return o, reported
 }
 
 // PartOf is the label that names the set which an object was applied with (KEP-3659).

@@ -41,31 +41,31 @@ func TestWithAndWithout(t *testing.T) {
 
 func TestStrip(t *testing.T) {
 	for _, c := range []struct {
-		reason, in, want, told string
-		status                 bool
+		reason, in, want, reported string
+		status                     bool
 	}{
-		{reason: "nothing of the server's", in: `{"metadata":{"name":"a"},"status":{"x":1}}`, want: `{"metadata":{"name":"a"},"status":{"x":1}}`, told: "[]"},
+		{reason: "nothing of the server's", in: `{"metadata":{"name":"a"},"status":{"x":1}}`, want: `{"metadata":{"name":"a"},"status":{"x":1}}`, reported: "[]"},
 		{
-			reason: "an exported file", status: true, told: "[metadata.generation metadata.resourceVersion metadata.uid status]",
+			reason: "an exported file", status: true, reported: "[metadata.generation metadata.resourceVersion metadata.uid status]",
 			in:   `{"metadata":{"name":"a","uid":"u","resourceVersion":"1","generation":2,"creationTimestamp":null,"labels":{"l":"v"}},"status":{"x":1}}`,
 			want: `{"metadata":{"labels":{"l":"v"},"name":"a"}}`,
 		},
-		{reason: "an empty status is not worth telling", status: true, in: `{"status":{},"metadata":{}}`, want: `{"metadata":{}}`, told: "[]"},
+		{reason: "an empty status is not worth telling", status: true, in: `{"status":{},"metadata":{}}`, want: `{"metadata":{}}`, reported: "[]"},
 		{
-			reason: "the metadata of a template is configuration", told: "[]", status: true,
+			reason: "the metadata of a template is configuration", reported: "[]", status: true,
 			in:   `{"spec":{"template":{"metadata":{"uid":"u"},"status":1}}}`,
 			want: `{"spec":{"template":{"metadata":{"uid":"u"},"status":1}}}`,
 		},
-		{reason: "no object", in: `[1]`, want: `[1]`, told: "[]"},
+		{reason: "no object", in: `[1]`, want: `[1]`, reported: "[]"},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
 			in := read(t, c.in)
-			got, told := lastapplied.Strip(in, c.status)
+			got, reported := lastapplied.Strip(in, c.status)
 			if d := cmp.Diff(c.want, show(t, got)); d != "" {
 				t.Error(d)
 			}
-			if s := fmt.Sprint(told); s != c.told {
-				t.Errorf("told %s, want %s", s, c.told)
+			if s := fmt.Sprint(reported); s != c.reported {
+				t.Errorf("reported %s, want %s", s, c.reported)
 			}
 			if d := cmp.Diff(show(t, read(t, c.in)), show(t, in)); d != "" {
 				t.Errorf("the input was changed: %s", d)

@@ -18,7 +18,7 @@ const Annotation = "kubectl.kubernetes.io/last-applied-configuration"
 const Marker = "merge.kubectl/blanked"
 
 // Blanking says what of a kept configuration is not the truth. It is the value
-// of Marker, so a reader tells the kinds apart by that word alone.
+// of Marker, so a reader reports the kinds apart by that word alone.
 type Blanking string
 
 // The kinds of blanking, from the least to the most.
@@ -103,7 +103,7 @@ func garbage(text, cause string) Original {
 		" does not hold a configuration: " + cause + after}
 }
 
-// where tells how far decoding came. The decoder's own message quotes the text
+// where reports how far decoding came. The decoder's own message quotes the text
 // it stumbled over, so it is not passed on.
 func where(err error, size int) string {
 	var syntax *json.SyntaxError

@@ -82,7 +82,7 @@ func withoutEntry(v any, at, rest merge.Path, typ *merge.Type) (any, error) {
 		out = slices.Delete(out, i, i+1)
 	} else {
 		if typ != nil && slices.ContainsFunc(typ.Keys, func(k merge.Key) bool { return len(rest) == 2 && k.Name == rest[1].Name }) {
-			return nil, fmt.Errorf("%s: it tells the entries of the list apart: give up the whole entry: %s",
+			return nil, fmt.Errorf("%s: it identifies the entries of the list: give up the whole entry: %s",
 				at.Child(rest[0]).Child(rest[1]), at.Child(rest[0]))
 		}
 		now, err := without(list[i], at.Child(rest[0]), rest[1:], typ.EntryType())
@@ -132,7 +132,7 @@ func suggestFields(at merge.Path, m map[string]any, name string) []string {
 }
 
 // suggestEntries lists entries by their keys. Members of a set are values, so of
-// lists without keys nothing is told.
+// lists without keys nothing is reported.
 func suggestEntries(at merge.Path, list []any, typ *merge.Type) []string {
 	var out []string
 	for _, e := range list {

@@ -59,7 +59,7 @@ func TestRemoveRefuses(t *testing.T) {
 		{"another case", "spec.template.spec.containers[name=web].Args", "did you mean spec.template.spec.containers[name=web].args?"},
 		{"nothing like it: what is there", "spec.paused", "did you mean one of spec.replicas, spec.selector, spec.strategy, spec.template?"},
 		{"another entry", "spec.template.spec.containers[name=wob].args", "did you mean one of spec.template.spec.containers[name=web], spec.template.spec.containers[name=side]?"},
-		{"members of a set are values and not told", `metadata.finalizers[="x/q"]`, "see kubectl merge view-last-applied"},
+		{"members of a set are values and not named", `metadata.finalizers[="x/q"]`, "see kubectl merge view-last-applied"},
 		{"inside nothing", "spec.replicas.x", "spec.replicas.x: not in last-applied"},
 		{"into an atomic list", "spec.template.spec.containers[name=web].args[0]", "give it up as a whole: spec.template.spec.containers[name=web].args"},
 		{"into an atomic object", "spec.selector.matchLabels.app", "give it up as a whole: spec.selector"},

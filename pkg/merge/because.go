@@ -73,7 +73,7 @@ func (t *Type) describe() string {
 	return ""
 }
 
-// sortTold puts everything told into path order: maps have none.
+// sortTold puts everything reported into path order: maps have none.
 func (m *merger) sortTold() {
 	SortByPath(m.plan.Conflicts, func(d Disagreement) Path { return d.Path })
 	SortByPath(m.plan.Settled, func(d Disagreement) Path { return d.Path })

@@ -37,7 +37,7 @@ func BenchmarkThree(b *testing.B) {
 }
 
 // TestThreeAllocatesLittle holds what the merge of a long list costs: a copy of an
-// entry and the change that is told of it; nothing for one that stays.
+// entry and the change that sees it; nothing for one that stays.
 func TestThreeAllocatesLittle(t *testing.T) {
 	const n = 1000
 	o, l := containers(n, "a"), containers(n, "b")

@@ -102,7 +102,7 @@ func (m *merger) ruled(s *spot, v map[string]any, left Opt) Opt {
 // livesOn: a rule of the user gives the value to live, whatever local says.
 func (s *spot) livesOn() bool { return s.rule != nil && s.rule.Firm && s.rule.Choice == TakeLive }
 
-// droppedParts removes all of v but what is left of it, each part told by itself.
+// droppedParts removes all of v but what is left of it, each part reported by itself.
 // Where somebody else has moved a part, and the policy does not give it to local,
 // all of v stays.
 func (m *merger) droppedParts(s *spot, o, v, left Opt, why Cause) (Opt, bool) {
@@ -140,7 +140,7 @@ func (m *merger) droppedParts(s *spot, o, v, left Opt, why Cause) (Opt, bool) {
 	return left, true
 }
 
-// entryByEntry tells of lists in which keys repeat, which a diff gives whole, what goes
+// entryByEntry reports of lists in which keys repeat, which a diff gives whole, what goes
 // of them.
 func entryByEntry(parts []Change, t *Type) []Change {
 	var out []Change
@@ -160,7 +160,7 @@ func entryByEntry(parts []Change, t *Type) []Change {
 	return out
 }
 
-// droppedEntries removes the keys that original had, each told by itself.
+// droppedEntries removes the keys that original had, each reported by itself.
 func (m *merger) droppedEntries(s *spot, o, v map[string]any) (Opt, bool) {
 	out, changed := v, false
 	names := m.names(nil, o, v)

@@ -189,7 +189,7 @@ func allButOneKey(t *Type, a, b any) bool {
 	return other == 1 && common
 }
 
-// keyed is an entry with the keys that go without saying, so that it can be told which
+// keyed is an entry with the keys that go without saying, so that it can be reported which
 // of them differs.
 func keyed(t *Type, e Opt) Opt {
 	m, ok := e.Value.(map[string]any)

@@ -97,7 +97,7 @@ func (p *pairing) group(t *Type, g group, o, l, v []any) {
 func (p *pairing) pair(i, j int) { p.live[i], p.taken[j] = j, true }
 
 // straighten exchanges partners for their twins in live where local's order asks
-// for it: entries of live that are the same to the letter are told apart by
+// for it: entries of live that are the same to the letter are distinguished by
 // nothing but their place.
 func (p *pairing) straighten(t *Type, v []any) {
 	if p.v.more == nil {

@@ -36,7 +36,7 @@ func keyValue(t *Type, k Key, m map[string]any) any {
 	return v
 }
 
-// keyText tells a missing key, text, numbers and the rest apart by the first
+// keyText reports a missing key, text, numbers and the rest apart by the first
 // byte. Text, the usual case, costs nothing where it cannot be mistaken.
 func keyText(v any) string {
 	switch v := v.(type) {

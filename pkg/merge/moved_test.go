@@ -9,28 +9,28 @@ func TestMovedByOwners(t *testing.T) {
 		reason                string
 		original, local, live string
 		ours, theirs          string // the fields each owns
-		want, told            string
+		want, reported        string
 	}{
 		{reason: "a value that the applier alone owns has not moved", original: `{"host":"a"}`, local: `{"host":"b"}`, live: `{"host":"c"}`,
 			ours: `{"host":{}}`, want: `{"host":"b"}`},
 		{reason: "a value that somebody else owns has", original: `{"host":"a"}`, local: `{"host":"b"}`, live: `{"host":"c"}`,
-			theirs: `{"host":{}}`, want: `{"host":"b"}`, told: "both:host"},
+			theirs: `{"host":{}}`, want: `{"host":"b"}`, reported: "both:host"},
 		{reason: "the value that original had has not moved, whoever owns it", original: `{"host":"a"}`, local: `{"host":"b"}`, live: `{"host":"a"}`,
 			theirs: `{"host":{}}`, want: `{"host":"b"}`},
 		{reason: "what is absent somebody has deleted", original: `{"host":"a"}`, local: `{"host":"a"}`, live: `{}`,
-			theirs: `{"on":{}}`, want: `{"host":"a"}`, told: "drift:host"},
+			theirs: `{"on":{}}`, want: `{"host":"a"}`, reported: "drift:host"},
 		{reason: "a value that nobody owns has moved", original: `{"host":"a"}`, local: `{"host":"a"}`, live: `{"host":"b"}`,
-			theirs: `{"on":{}}`, want: `{"host":"a"}`, told: "drift:host"},
+			theirs: `{"on":{}}`, want: `{"host":"a"}`, reported: "drift:host"},
 		{reason: "a displaced variant of somebody's is a disagreement, though it is empty", local: `{"probe":{"http":{"path":"/"}}}`, live: `{"probe":{"exec":{}}}`,
-			theirs: `{"probe":{"exec":{}}}`, want: `{"probe":{"http":{"path":"/"}}}`, told: "both:probe.exec"},
+			theirs: `{"probe":{"exec":{}}}`, want: `{"probe":{"http":{"path":"/"}}}`, reported: "both:probe.exec"},
 		{reason: "of the applier's it is none", local: `{"probe":{"http":{"path":"/"}}}`, live: `{"probe":{"exec":{}}}`,
-			ours: `{"probe":{"exec":{}}}`, want: `{"probe":{"http":{"path":"/"}}}`, told: "removed:probe.exec"},
+			ours: `{"probe":{"exec":{}}}`, want: `{"probe":{"http":{"path":"/"}}}`, reported: "removed:probe.exec"},
 		{reason: "somebody's value is no default, whoever created the object", local: `{"args":[{"a":"1"}]}`, live: `{"args":[{"a":"1","b":"2"}]}`,
-			theirs: `{"args":{}}`, want: `{"args":[{"a":"1"}]}`, told: "both:args"},
+			theirs: `{"args":{}}`, want: `{"args":[{"a":"1"}]}`, reported: "both:args"},
 		{reason: "the server's default in somebody's value is one", local: `{"args":[{"a":"1"}]}`, live: `{"args":[{"a":"1","b":"default"}]}`,
 			theirs: `{"args":{}}`, want: `{"args":[{"a":"1","b":"default"}]}`},
 		{reason: "of two that wrote in the second of its making nobody is taken for the creator", local: `{"args":[{"a":"1"}]}`, live: `{"host":"h","args":[{"a":"1","b":"2"}]}`,
-			theirs: `{"args":{}}`, ours: `{"host":{}}`, want: `{"args":[{"a":"1"}],"host":"h"}`, told: "both:args"},
+			theirs: `{"args":{}}`, ours: `{"host":{}}`, want: `{"args":[{"a":"1"}],"host":"h"}`, reported: "both:args"},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
 			owners := ownedBy{}
@@ -45,8 +45,8 @@ func TestMovedByOwners(t *testing.T) {
 			if got := show(t, plan.Result); got != c.want {
 				t.Errorf("result\n got %s\nwant %s", got, c.want)
 			}
-			if got := told(plan); got != c.told {
-				t.Errorf("told\n got %q\nwant %q", got, c.told)
+			if got := reported(plan); got != c.reported {
+				t.Errorf("reported\n got %q\nwant %q", got, c.reported)
 			}
 		})
 	}

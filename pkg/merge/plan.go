@@ -137,7 +137,7 @@ type Removal struct {
 // Cause says why a value has the state it has in the result.
 type Cause uint8
 
-// The causes, as told in notes and explanations.
+// The causes, as reported in notes and explanations.
 const (
 	CauseLocal     Cause = iota + 1 // local states it
 	CauseLive                       // neither local nor original has it

@@ -46,7 +46,7 @@ type Policy struct {
 
 // Rule overrides the policy at the paths that Match accepts.
 type Rule struct {
-	Name   string // as told to the user
+	Name   string // as reported to the user
 	Match  func(Path) bool
 	Choice Choice
 

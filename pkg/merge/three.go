@@ -65,7 +65,7 @@ type merger struct {
 }
 
 // spot is where the merge stands: how it got there, what is known of the value,
-// and which rule holds. Paths are spelled out only when something is told.
+// and which rule holds. Paths are spelled out only when something is reported.
 type spot struct {
 	up    *spot
 	here  hop

@@ -12,11 +12,11 @@ const (
 	Object       // declared fields, see Type.Fields
 	Map          // free keys, each with a value of Type.Elem
 	List         // an atomic list: one value; Type.Elem serves equality only
-	Keyed        // a list whose entries are told apart by Type.Keys
-	Set          // a list whose entries are told apart by their value
+	Keyed        // a list whose entries are distinguished by Type.Keys
+	Set          // a list whose entries are distinguished by their value
 )
 
-// Type tells the merge how one value is split, and when two spellings of it are
+// Type reports the merge how one value is split, and when two spellings of it are
 // the same to the server. A Type is read-only once it is handed to Three; types
 // may refer to themselves (JSONSchemaProps does).
 //
@@ -57,7 +57,7 @@ type Type struct {
 	// value. It is asked only about scalars.
 	Same func(a, b any) bool
 
-	// Source names who told this: see the Source constants. "" inherits.
+	// Source names who reported this: see the Source constants. "" inherits.
 	Source string
 }
 
@@ -95,7 +95,7 @@ func (t *Type) At(p Path) *Type {
 	return t
 }
 
-// Who told how a field is split; Type.Source and the explanation carry these words.
+// Who reported how a field is split; Type.Source and the explanation carry these words.
 const (
 	SourceRules    = "rules"
 	SourceBuiltin  = "built-in types"

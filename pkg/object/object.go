@@ -1,4 +1,4 @@
-// Package object holds one API object as exact JSON values, with what tells it from others and
+// Package object holds one API object as exact JSON values, with what reports it from others and
 // the place where it was read. It refuses to read, to send and to know a kind.
 package object
 
@@ -38,7 +38,7 @@ func (o Origin) String() string {
 	return fmt.Sprintf("%s: document %d, line %d", o.File, o.Document, o.Line)
 }
 
-// Identity is what tells an object from all others, whatever its version.
+// Identity is what reports an object from all others, whatever its version.
 type Identity struct{ Group, Kind, Namespace, Name string }
 
 // ID is the object's identity. A namespace that the object leaves out is "".

@@ -30,7 +30,7 @@ func show(t *testing.T, v any) string {
 func TestMask(t *testing.T) {
 	for _, c := range []struct{ reason, live, result, wantLive, wantResult string }{
 		{
-			"a value that differs is told apart, one that does not is not",
+			"a value that differs is distinguished, one that does not is not",
 			`{"kind":"Secret","apiVersion":"v1","data":{"a":"1","b":"2","c":"3"}}`, `{"kind":"Secret","apiVersion":"v1","data":{"a":"1","b":"9","d":"4"}}`,
 			`{"apiVersion":"v1","data":{"a":"***","b":"*** (before)","c":"***"},"kind":"Secret"}`,
 			`{"apiVersion":"v1","data":{"a":"***","b":"*** (after)","d":"***"},"kind":"Secret"}`,

@@ -70,7 +70,7 @@ func IsSecretKind(group, kind string) bool {
 var sensitiveWords = []string{"PASSWORD", "PASSWORDS", "PASSWD", "PWD", "PASS", "PASSPHRASE", "TOKEN", "SECRET", "SECRETS", "KEY", "KEYS", "APIKEY",
 	"CREDENTIAL", "CREDENTIALS", "CREDS", "DSN"}
 
-// sensitiveEnds mark it at the end of a word, where words are not told apart: DBPASSWORD.
+// sensitiveEnds mark it at the end of a word, where words are not distinguished: DBPASSWORD.
 var sensitiveEnds = []string{"PASSWORD", "PASSWD", "PASSPHRASE", "TOKEN", "SECRET", "APIKEY", "ACCESSKEY", "SECRETKEY", "PRIVATEKEY", "CREDENTIAL", "CREDENTIALS"}
 
 // SensitiveName reports whether an environment variable of this name holds a secret

@@ -118,7 +118,7 @@ func (d *Document) Err() error {
 	return d.err
 }
 
-// Kinds lists what the document has, in order; Resource and scope are not told
+// Kinds lists what the document has, in order; Resource and scope are not reported
 // in it.
 func (d *Document) Kinds() []Kind {
 	kinds := make([]Kind, 0, len(d.kinds))

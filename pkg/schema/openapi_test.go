@@ -179,7 +179,7 @@ func TestFromOpenAPI(t *testing.T) {
 		{"patch strategy stands in for a missing list-type", meta.Fields["finalizers"].Type.Kind == merge.Set},
 		{"with its merge key", describe(meta.Fields["ownerReferences"].Type) == "keyed by uid"},
 		{"times are compared by meaning", meta.Fields["creationTimestamp"].Type.Same != nil},
-		{"types say who told", meta.Source == merge.SourceServer},
+		{"types name their source", meta.Source == merge.SourceServer},
 	}
 	tree, ok := d.Type("g", "v1", "Tree")
 	if !ok {
@@ -273,6 +273,6 @@ func TestRequired(t *testing.T) {
 	}
 	spec := defs[0].Type.Fields["spec"].Type
 	if !spec.Fields["size"].Required || spec.Fields["color"].Required {
-		t.Errorf("got size %+v, color %+v: what the schema requires is told, and nothing else", spec.Fields["size"], spec.Fields["color"])
+		t.Errorf("got size %+v, color %+v: what the schema requires is reported, and nothing else", spec.Fields["size"], spec.Fields["color"])
 	}
 }

@@ -42,7 +42,7 @@ func adoptable(in Input, result any) []merge.Removal {
 	}
 	changes := merge.Diff(conf, t.Local, in.Schema)
 	out := entriesOf(in.Schema, nil, changes)
-	s := set{Input: in, result: result, told: out}
+	s := set{Input: in, result: result, reported: out}
 	s.look(in.Schema, nil, changes)
 	out = slices.DeleteFunc(append(out, s.found...), func(r merge.Removal) bool {
 		_, had := merge.Lookup(t.Original, r.Path, in.Schema)

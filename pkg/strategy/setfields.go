@@ -9,13 +9,13 @@ import (
 )
 
 // setFields lists the fields (scalars, atomic values, objects) that somebody has set
-// in live, by managedFields, and that local lacks. Entries are told already.
-func setFields(in Input, result any, told []merge.Removal) []merge.Removal {
+// in live, by managedFields, and that local lacks. Entries are reported already.
+func setFields(in Input, result any, reported []merge.Removal) []merge.Removal {
 	conf := ownership.Original(in.Triple.Live, ownership.Managers(persons(in.Triple.Live)...), in.Schema)
 	if conf == nil {
 		return nil
 	}
-	s := set{Input: in, result: result, told: told, stored: merge.Complete(in.Triple.Local, in.Schema, true)}
+	s := set{Input: in, result: result, reported: reported, stored: merge.Complete(in.Triple.Local, in.Schema, true)}
 	s.look(in.Schema, nil, merge.Diff(conf, in.Triple.Local, in.Schema))
 	return s.found
 }
@@ -23,10 +23,10 @@ func setFields(in Input, result any, told []merge.Removal) []merge.Removal {
 // set is one search for fields that were set.
 type set struct {
 	Input
-	result any
-	stored any // local, with what the server would fill in
-	told   []merge.Removal
-	found  []merge.Removal
+	result   any
+	stored   any // local, with what the server would fill in
+	reported []merge.Removal
+	found    []merge.Removal
 }
 
 // look goes through what differs between what was set and local. typ is the type of
@@ -69,7 +69,7 @@ func hasEntries(t *merge.Type) bool {
 
 func (s *set) toldBelow(p merge.Path) bool {
 	at := p.String()
-	for _, r := range s.told {
+	for _, r := range s.reported {
 		if len(r.Path) > len(p) && r.Path[:len(p)].String() == at {
 			return true
 		}

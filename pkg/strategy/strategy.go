@@ -50,7 +50,7 @@ type Output struct {
 	Adoptable []merge.Removal
 
 	// Uncompared are fields of an original in another apiVersion that this version
-	// does not have: whether live still has them cannot be told.
+	// does not have: whether live still has them cannot be reported.
 	Uncompared []merge.Path
 
 	// Defaulted are fields that local sets to null, which the server can store, and for

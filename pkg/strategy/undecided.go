@@ -39,7 +39,7 @@ func entriesOf(typ *merge.Type, base merge.Path, changes []merge.Change) []merge
 	for _, c := range changes {
 		p := append(base[:len(base):len(base)], c.Path...)
 		isEntry, t := entry(typ, c.Path)
-		if c.Op == merge.OpSet { // a list in which keys repeat is told whole
+		if c.Op == merge.OpSet { // a list in which keys repeat is reported whole
 			was, _ := c.Old.Value.([]any)
 			is, ok := c.New.Value.([]any)
 			if ok && t != nil && (t.Kind == merge.Keyed || t.Kind == merge.Set) {

@@ -203,7 +203,7 @@ func checkEdit(t *testing.T, d *Document, out []byte, want any) {
 	}
 }
 
-// attempts tells whether the first attempt did not come out.
+// attempts reports whether the first attempt did not come out.
 func attempts(d *Document, want any, source *Document) int {
 	if d.root == nil || exact(d.value, want) {
 		return 0

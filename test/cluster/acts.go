@@ -148,12 +148,12 @@ func (s *player) schedule(ctx context.Context) bool {
 
 // mount waits until the ConfigMaps and Secrets that volumes and variables name are there.
 func (s *player) mount(ctx context.Context, parts []*part) bool {
-	for told := false; ; told = true {
+	for reported := false; ; reported = true {
 		missing := ""
 		for _, v := range s.pod.Spec.Volumes {
 			missing += s.missing(ctx, "configmap", v.ConfigMap) + s.missing(ctx, "secret", nameRef{v.Secret.SecretName, v.Secret.Optional})
 		}
-		if missing != "" && !told {
+		if missing != "" && !reported {
 			s.report(ctx, s.pod, "FailedMount", "MountVolume.SetUp failed: "+missing)
 		}
 		wrong := false
@@ -164,7 +164,7 @@ func (s *player) mount(ctx context.Context, parts []*part) bool {
 		if missing == "" && !wrong {
 			return true
 		}
-		if !told {
+		if !reported {
 			s.write(ctx, parts)
 		}
 		if !s.sleep(2 * moment) {

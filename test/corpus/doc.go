@@ -13,7 +13,7 @@
 //	-- live.yaml --
 //	-- result.yaml --
 //	-- changes --
-//	-- told --
+//	-- reported --
 //	-- patch.json --
 //
 // Further lines before the first file: policy, strategy, manager (the field

@@ -17,7 +17,7 @@ import (
 )
 
 // outcomes are the files of a case that are not written by hand, in their order.
-var outcomes = []string{"result.yaml", "changes", "told", "patch.json", "error"}
+var outcomes = []string{"result.yaml", "changes", "reported", "patch.json", "error"}
 
 // Merge has the case merged.
 func (c Case) Merge() (strategy.Output, error) { return strategy.Plan(c.Input) }
@@ -36,7 +36,7 @@ func (c Case) Outcome() (map[string]string, error) {
 	files := map[string]string{
 		"result.yaml": string(result),
 		"changes":     changes(out.Changes),
-		"told":        told(out),
+		"reported":    reported(out),
 	}
 	if p, changed := patch.Merge(c.Input.Triple.Live, out.Result); changed && c.Input.Triple.Live != nil {
 		if files["patch.json"], err = indented(p); err != nil {
@@ -130,7 +130,7 @@ var (
 	}
 )
 
-func told(out strategy.Output) string {
+func reported(out strategy.Output) string {
 	var b strings.Builder
 	for _, d := range out.Conflicts {
 		b.WriteString("conflict: " + disagreement(d))

@@ -163,7 +163,7 @@ func (s *sweep) complete(k *sweptKind, doc *schema.Document) bool {
 	return true
 }
 
-// identity says what tells a list's entries apart.
+// identity says what reports a list's entries apart.
 func identity(p gen.Place) string {
 	text := fmt.Sprint(p.Field.Type.Kind)
 	for _, k := range p.Field.Type.Keys {

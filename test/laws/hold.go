@@ -143,10 +143,10 @@ func Soundness(live any, p merge.Plan) []Breach {
 // Silence lists what a plan removes from live, or overwrites though original had
 // another value, without telling.
 func Silence(t merge.Triple, p merge.Plan, typ *merge.Type) []Breach {
-	told := map[string]bool{}
+	reported := map[string]bool{}
 	say := func(path merge.Path) {
 		for i := range path {
-			told[path[:i+1].String()] = true // a part is told: so is that there was one
+			reported[path[:i+1].String()] = true // a part is reported: so is that there was one
 		}
 	}
 	for _, d := range p.Settled {
@@ -166,16 +166,16 @@ func Silence(t merge.Triple, p merge.Plan, typ *merge.Type) []Breach {
 		default:
 			continue
 		}
-		if !toldAbove(told, p, c.Path) && !rekeyed(p, c, typ) {
-			found = append(found, Breach{Told, c.Path, "goes in silence: " + text(c.Old)})
+		if !toldAbove(reported, p, c.Path) && !rekeyed(p, c, typ) {
+			found = append(found, Breach{Told, c.Path, "goes silently: " + text(c.Old)})
 		}
 	}
 	return found
 }
 
-// toldAbove: the path, a part of it, or something that it is a part of, is told.
-func toldAbove(told map[string]bool, p merge.Plan, path merge.Path) bool {
-	if told[path.String()] {
+// toldAbove: the path, a part of it, or something that it is a part of, is reported.
+func toldAbove(reported map[string]bool, p merge.Plan, path merge.Path) bool {
+	if reported[path.String()] {
 		return true
 	}
 	for _, r := range p.Removed {
@@ -199,7 +199,7 @@ func overwrites(t merge.Triple, c merge.Change, typ *merge.Type) bool {
 	}
 	switch c.Old.Value.(type) {
 	case map[string]any, []any:
-		return false // told part by part, if at all
+		return false // reported part by part, if at all
 	case nil:
 		return false
 	}
@@ -208,7 +208,7 @@ func overwrites(t merge.Triple, c merge.Change, typ *merge.Type) bool {
 	return !same(merge.Opt{Value: was, Set: ok}, c.Old, f) && !same(c.New, c.Old, f)
 }
 
-// repeated: a list that is told as a whole, since its entries share identities.
+// repeated: a list that is reported as a whole, since its entries share identities.
 func repeated(v any) bool { _, isList := v.([]any); return isList }
 
 func empty(v any) bool {

@@ -12,16 +12,16 @@ type Law string
 
 // The laws.
 const (
-	Wanted  Law = "wanted"  // what local states is in the result
-	Gone    Law = "gone"    // what original had and local has not, or has null, is not
-	Kept    Law = "kept"    // what only live has is there, to the letter
-	OneOf   Law = "one-of"  // the variants that local's excludes are gone
-	Order   Law = "order"   // local's order, and live's own entries behind whom they followed
-	Settled Law = "settled" // merging again changes nothing
-	Sound   Law = "sound"   // changes and patches lead to the result, and back
-	Gentle  Law = "gentle"  // the sides are as they were
-	Same    Law = "same"    // again gives the same
-	Told    Law = "told"    // nothing is removed or overwritten in silence
+	Wanted  Law = "wanted"   // what local states is in the result
+	Gone    Law = "gone"     // what original had and local has not, or has null, is not
+	Kept    Law = "kept"     // what only live has is there, to the letter
+	OneOf   Law = "one-of"   // the variants that local's excludes are gone
+	Order   Law = "order"    // local's order, and live's own entries behind whom they followed
+	Settled Law = "settled"  // merging again changes nothing
+	Sound   Law = "sound"    // changes and patches lead to the result, and back
+	Gentle  Law = "gentle"   // the sides are as they were
+	Same    Law = "same"     // again gives the same
+	Told    Law = "reported" // nothing is removed or overwritten silently
 )
 
 // Breach is one law that one value breaks.

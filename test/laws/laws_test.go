@@ -134,8 +134,8 @@ func TestHoldFinds(t *testing.T) {
 			calls++
 			p.Removed = append(p.Removed, make([]merge.Removal, calls)...)
 		}},
-		{"a removal is not told", Told, func(_ merge.Triple, _ string, p *merge.Plan) { p.Removed = nil }},
-		{"an overwritten value is not told", Told, func(_ merge.Triple, _ string, p *merge.Plan) { p.Settled = nil }},
+		{"a removal is not reported", Told, func(_ merge.Triple, _ string, p *merge.Plan) { p.Removed = nil }},
+		{"an overwritten value is not reported", Told, func(_ merge.Triple, _ string, p *merge.Plan) { p.Settled = nil }},
 	} {
 		spoilt := func(in merge.Triple, policy string) (merge.Plan, error) {
 			p, err := Three(typ)(in, policy)

@@ -37,7 +37,7 @@ func (x listed) only(id string) merge.Opt {
 
 func (x listed) count(id string) int { return len(x.at[id]) }
 
-// identity spells what tells an entry from others: all keys, a missing one by its
+// identity spells what reports an entry from others: all keys, a missing one by its
 // default, or the value itself.
 func identity(t *merge.Type, e any) string {
 	m, ok := e.(map[string]any)
@@ -134,7 +134,7 @@ func (c *checker) entry(a *at, q quad, n int) {
 // counts are how many entries of one identity each side has.
 type counts struct{ o, l, v, r int }
 
-// group checks entries that share an identity. Which is which cannot be told from
+// group checks entries that share an identity. Which is which cannot be reported from
 // outside, but how many there are can: no entry of local is missing, none of live
 // goes that does not stand for one that local gave up, and no more are there than
 // local has and live brought.

@@ -32,7 +32,7 @@ var probes = []struct {
 	{"YQ==", "Y\nQ==", bytes},
 }
 
-// shared are the scalars of the built-in types that no comparison tells apart.
+// shared are the scalars of the built-in types that no comparison distinguishes.
 var shared = sync.OnceValue(func() map[*merge.Type]form {
 	found := map[*merge.Type]form{}
 	t, ok := schema.BuiltinType("io.k8s.api.apps.v1.DeploymentSpec")

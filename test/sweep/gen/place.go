@@ -83,7 +83,7 @@ func wrap(t *merge.Type, names []string, v merge.Opt) any {
 }
 
 // identified gives an entry the nth set of keys: the first key without a default
-// tells it from others.
+// reports it from others.
 func identified(t *merge.Type, e map[string]any, n int) map[string]any {
 	out := make(map[string]any, len(e)+len(t.Keys))
 	for k, v := range e {

@@ -209,7 +209,7 @@ func (w *walker) list(t reflect.Type, of shapeOf) (string, error) {
 	return "[" + strings.Join(keys, ",") + "]" + text, nil
 }
 
-// listRule says how a list's entries are told apart: by keys, by value (set), or
+// listRule says how a list's entries are distinguished: by keys, by value (set), or
 // not at all. What the server's schema says holds; a list that it does not have
 // goes by the patch tags, as in strategic merge patch.
 func listRule(atom *smd.List, tag reflect.StructTag) (keys []string, set bool) {
