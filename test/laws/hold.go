@@ -143,6 +143,7 @@ func Soundness(live any, p merge.Plan) []Breach {
 // Silence lists what a plan removes from live, or overwrites though original had
 // another value, without telling.
 func Silence(t merge.Triple, p merge.Plan, typ *merge.Type) []Breach {
+	t = withTwins(t, typ)
 	reported := map[string]bool{}
 	say := func(path merge.Path) {
 		for i := range path {
