@@ -48,10 +48,10 @@ type Merge struct {
 // Rules: SEMANTICS "Laws" 1 to 3, "Order", "Removing a whole branch", "One-of",
 // "Equality".
 func (m Merge) Breaches() []Breach {
-	m.Triple = withTwins(m.Triple, m.Type)
-	c := checker{blanked: m.Triple.Blanked, result: m.Result, typ: m.Type}
+	t := withTwins(m.Triple, m.Type)
+	c := checker{blanked: t.Blanked, result: m.Result, typ: m.Type}
 	root := at{field: merge.Field{Type: m.Type}}
-	c.value(&root, quad{some(m.Triple.Original), some(m.Triple.Local), some(m.Triple.Live), some(m.Result)})
+	c.value(&root, quad{some(t.Original), some(t.Local), some(t.Live), some(m.Result)})
 	return c.found
 }
 
