@@ -58,7 +58,7 @@ const pairLimit = 1 << 16
 // original and original with live, and local with live through original; what is
 // left of local and live is paired directly. In each step those pair first of
 // which the one that says less is part of the other, then those that share the
-// most fields, then in order (SEMANTICS: keys that do not identify).
+// most fields, then in order (docs/semantics.md#how-an-object-is-split, "Keys that repeat").
 func (p *pairing) group(t *Type, g group, o, l, v []any) {
 	lo := match(t, side{l, g.l}, side{o, g.o})
 	ov := match(t, side{o, g.o}, side{v, g.v})

@@ -13,7 +13,7 @@ var (
 	lawCount = flag.Int("laws.n", 3000, "number of random triples")
 )
 
-// TestLaws holds the laws of SEMANTICS over random triples: an original, local
+// TestLaws holds the rules of docs/semantics.md over random triples: an original, local
 // as somebody edited it, live as others and the server did.
 func TestLaws(t *testing.T) {
 	t.Logf("seed %d, %d triples", *lawSeed, *lawCount)

@@ -97,7 +97,7 @@ type Change struct {
 // DisagreementKind says which sides moved.
 type DisagreementKind uint8
 
-// The kinds of disagreement (SEMANTICS: who wins).
+// The kinds of disagreement (docs/semantics.md#which-side-wins).
 const (
 	Drift   DisagreementKind = iota + 1 // only live moved
 	Both                                // local and live moved, differently

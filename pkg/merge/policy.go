@@ -17,7 +17,7 @@ const (
 	TakeOriginal // only in a Rule: the answer "o" of the ask policy
 )
 
-// Policy says who wins (SEMANTICS: who wins).
+// Policy decides which side wins (docs/semantics.md#which-side-wins).
 type Policy struct {
 	Name                 string
 	Drift, Both, Dropped Choice

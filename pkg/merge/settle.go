@@ -129,8 +129,8 @@ func (m *merger) readded(s *spot, d Disagreement, raw Opt) (Opt, bool) {
 }
 
 // splits: the policy answers parts of a value that live lacks differently, so
-// that only what changed between original and local is put back (seed 001: "add
-// the delta").
+// that only what changed between original and local is put back (kustomize merge3:
+// "add the delta").
 func (m *merger) splits(s *spot, k DisagreementKind) bool {
 	return s.rule == nil && m.policy.choice(k) == TakeLive && m.policy.choice(Both) == TakeLocal
 }

@@ -7,8 +7,8 @@ import "sort"
 // the policy decides. typ says how values are split; nil is RFC 7386 applied
 // three ways. With explain set, Plan.Because is filled.
 //
-// Rules: SEMANTICS "The rules", "Removing a whole branch", "One-of" and "Who
-// wins"; seed 004's merge tables. No input is modified; the order of map keys
+// Rules: docs/semantics.md#the-rules and #which-side-wins; the Kubectl Book's page on
+// field merge semantics. No input is modified; the order of map keys
 // never shows in the plan.
 func Three(t Triple, typ *Type, policy Policy, explain bool) Plan {
 	m := newMerger(t, typ, policy, explain)

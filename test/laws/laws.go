@@ -45,8 +45,8 @@ type Merge struct {
 // Breaches lists where Result breaks wanted, gone, kept, one-of and order; nil
 // where it keeps them all.
 //
-// Rules: SEMANTICS "Laws" 1 to 3, "Order", "Removing a whole branch", "One-of",
-// "Equality".
+// Rules: docs/semantics.md#the-rules, #how-an-object-is-split and
+// #when-two-values-are-equal.
 func (m Merge) Breaches() []Breach {
 	t := withTwins(m.Triple, m.Type)
 	c := checker{blanked: t.Blanked, result: m.Result, typ: m.Type}

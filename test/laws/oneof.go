@@ -9,7 +9,7 @@ import (
 // losersOf lists the fields that local's variant of the group excludes and that
 // local does not state itself; nil where local asks for no variant.
 //
-// Rules: SEMANTICS "One-of"; KEP-1027 for the discriminator.
+// Rules: docs/semantics.md#the-rules ("Fields that exclude each other"); KEP-1027 for the discriminator.
 func losersOf(t *merge.Type, g merge.OneOf, o, l, v map[string]any) []string {
 	allowed, asked := variant(t, g, o, l)
 	if !asked {
