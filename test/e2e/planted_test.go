@@ -470,13 +470,26 @@ func (g *garden) written(t *testing.T) {
 	}
 }
 
+// tracer is strace, where it is there and may trace: containers may forbid it.
+func tracer(t *testing.T) (program string, ok bool) {
+	t.Helper()
+	program, err := exec.LookPath("strace")
+	if err == nil && runtime.GOOS == "linux" {
+		err = exec.Command(program, "-f", "-qq", "-o", filepath.Join(t.TempDir(), "probe"), "true").Run()
+	}
+	if err != nil || runtime.GOOS != "linux" {
+		t.Logf("nothing can be traced here: %v", err)
+		return "", false
+	}
+	return program, true
+}
+
 // traced runs a command under strace, and searches all that it and its children write to
 // files, and the arguments that they are started with.
 func (g *garden) traced(t *testing.T, args ...string) {
 	t.Helper()
-	tracer, err := exec.LookPath("strace")
-	if err != nil || runtime.GOOS != "linux" {
-		t.Logf("no strace here: %s was not traced", args)
+	tracer, ok := tracer(t)
+	if !ok {
 		return
 	}
 	program, err := exec.LookPath("kubectl-merge")

@@ -23,9 +23,8 @@ var (
 // caches and what every program opens, and speaks to the server that the kubeconfig names
 // and to the URLs that it is given, and to nobody else.
 func TestReadsWhatIsNamed(t *testing.T) {
-	tracer, err := exec.LookPath("strace")
-	if err != nil {
-		t.Log("there is no strace here, so nothing was traced")
+	tracer, ok := tracer(t)
+	if !ok {
 		return
 	}
 	s := server.need(t)
