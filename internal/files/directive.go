@@ -3,6 +3,7 @@ package files
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -26,7 +27,7 @@ func isDirective(key string) bool {
 func directive(v any, at merge.Path) (merge.Path, bool) {
 	switch v := v.(type) {
 	case map[string]any:
-		for _, k := range sortedKeys(v) {
+		for _, k := range slices.Sorted(maps.Keys(v)) {
 			below := append(at[:len(at):len(at)], merge.Named(k))
 			if isDirective(k) {
 				return below, true
@@ -155,7 +156,7 @@ func (p *patch) fields(v map[string]any, dest any, t *merge.Type, at merge.Path)
 		}
 	}
 	lists := map[string]list{}
-	for _, k := range sortedKeys(v) {
+	for _, k := range slices.Sorted(maps.Keys(v)) {
 		below := append(at[:len(at):len(at)], merge.Named(k))
 		entries, isList := v[k].([]any)
 		switch exclude := strings.TrimPrefix(k, excludePrefix); {
@@ -177,7 +178,7 @@ func (p *patch) fields(v map[string]any, dest any, t *merge.Type, at merge.Path)
 			put(k, p.value(v[k], was[k], t.Field(k).Type, below))
 		}
 	}
-	for _, k := range sortedKeys(lists) {
+	for _, k := range slices.Sorted(maps.Keys(lists)) {
 		put(k, p.list(lists[k], was[k], t.Field(k).Type, append(at[:len(at):len(at)], merge.Named(k))))
 	}
 	if len(original) == 0 {
@@ -198,13 +199,4 @@ func (p *patch) retain(names []any, v, was, original map[string]any, at merge.Pa
 			original[k] = e
 		}
 	}
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }

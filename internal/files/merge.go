@@ -198,7 +198,10 @@ func (m *merger) merged(o, u, d *resource) (*text, error) {
 // three merges the values. The error names directives of a patch that make no sense.
 func (m *merger) three(o, u, d *resource) (*merge.Type, merge.Plan, error) {
 	triple := merge.Triple{Local: u.value(), Original: valueOf(o), Live: valueOf(d)}
-	_, patched := directive(triple.Local, nil)
+	patched := false
+	if m.Original == nil { // in a merge of three there are none
+		_, patched = directive(triple.Local, nil)
+	}
 	if patched {
 		triple.Local = plain(triple.Local)
 	}

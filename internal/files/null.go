@@ -1,6 +1,10 @@
 package files
 
-import "github.com/kubectl-merge/kubectl-merge/pkg/merge"
+import (
+	"maps"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
 
 // cleared is the result of a merge of two without the nulls that dest has where the
 // source has null, too: null in the source clears the field, and for the engine a field
@@ -25,7 +29,7 @@ func cleared(result, source any, t *merge.Type) any {
 				continue
 			}
 			if out == nil {
-				out = copied(m)
+				out = maps.Clone(m)
 			}
 			if out[k] = now; now == nil {
 				delete(out, k)
@@ -65,12 +69,4 @@ func clearedEntries(result any, source []any, t *merge.Type) any {
 		return out
 	}
 	return result
-}
-
-func copied(m map[string]any) map[string]any {
-	out := make(map[string]any, len(m))
-	for k, v := range m {
-		out[k] = v
-	}
-	return out
 }

@@ -1,6 +1,7 @@
 package files
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -64,7 +65,7 @@ func orderedFields(result any, source map[string]any, dest any, t *merge.Type) a
 			return
 		}
 		if merge.Identical(out, m) {
-			out = copied(m)
+			out = maps.Clone(m)
 		}
 		out[k] = now
 	}

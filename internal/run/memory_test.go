@@ -21,6 +21,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/object"
+	"github.com/kubectl-merge/kubectl-merge/pkg/patch"
 )
 
 // memory holds live objects and records what it is asked for. It is there for the
@@ -58,14 +59,22 @@ func (m *memory) Get(_ context.Context, t cluster.Target) (map[string]any, error
 }
 
 func (m *memory) Create(_ context.Context, t cluster.Target, obj any, w cluster.Write) (map[string]any, error) {
-	return m.write("create", t, w, decoded(obj))
+	change, err := decoded(obj)
+	if err != nil {
+		return nil, err
+	}
+	return m.write("create", t, w, change)
 }
 
 func (m *memory) MergePatch(_ context.Context, t cluster.Target, patch any, w cluster.Write) (map[string]any, error) {
 	m.mu.Lock()
 	was := m.objects[t.String()]
 	m.mu.Unlock()
-	return m.write("patch", t, w, patched(was, decoded(patch)))
+	change, err := decoded(patch)
+	if err != nil {
+		return nil, err
+	}
+	return m.write("patch", t, w, patched(was, change))
 }
 
 func (m *memory) JSONPatch(_ context.Context, t cluster.Target, _ any, _ cluster.Write) (map[string]any, error) {
@@ -73,7 +82,11 @@ func (m *memory) JSONPatch(_ context.Context, t cluster.Target, _ any, _ cluster
 }
 
 func (m *memory) Update(_ context.Context, t cluster.Target, obj any, w cluster.Write) (map[string]any, error) {
-	return m.write("update", t, w, decoded(obj))
+	change, err := decoded(obj)
+	if err != nil {
+		return nil, err
+	}
+	return m.write("update", t, w, change)
 }
 
 func (m *memory) Patience() time.Duration { return time.Second }
@@ -116,37 +129,25 @@ func (m *memory) write(verb string, t cluster.Target, w cluster.Write, obj map[s
 }
 
 // decoded is what a request carries, as a value.
-func decoded(body any) map[string]any {
+func decoded(body any) (map[string]any, error) {
 	text, err := object.Encode(body)
 	if err != nil {
-		panic(err)
+		return nil, err
 	}
 	v, err := merge.ReadJSON(text)
 	if err != nil {
-		panic(err)
+		return nil, err
 	}
-	return v.(map[string]any)
+	m, ok := v.(map[string]any)
+	if !ok {
+		return nil, errors.New("a body that is no object")
+	}
+	return m, nil
 }
 
 // patched is an object after a merge patch.
-func patched(obj, patch map[string]any) map[string]any {
-	out := maps.Clone(obj)
-	if out == nil {
-		out = map[string]any{}
-	}
-	for k, v := range patch {
-		inner, deep := v.(map[string]any)
-		was, _ := out[k].(map[string]any)
-		switch {
-		case v == nil:
-			delete(out, k)
-		case deep:
-			out[k] = patched(was, inner)
-		default:
-			out[k] = v
-		}
-	}
-	return out
+func patched(obj, change map[string]any) map[string]any {
+	return patch.ApplyMerge(obj, change).(map[string]any)
 }
 
 // writes is what the log has besides reads, in its order.

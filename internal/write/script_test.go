@@ -2,6 +2,7 @@ package write
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"testing"
@@ -14,6 +15,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/object"
+	"github.com/kubectl-merge/kubectl-merge/pkg/patch"
 )
 
 // script is an API server that answers as it is reported to, and records what it is asked. It
@@ -79,11 +81,19 @@ func (s *script) store(obj map[string]any) {
 }
 
 func (s *script) Create(_ context.Context, _ cluster.Target, body any, w cluster.Write) (map[string]any, error) {
-	return s.write("create", w, decoded(body).(map[string]any))
+	change, err := decoded(body)
+	if err != nil {
+		return nil, err
+	}
+	return s.write("create", w, change)
 }
 
 func (s *script) MergePatch(_ context.Context, _ cluster.Target, patch any, w cluster.Write) (map[string]any, error) {
-	return s.write("patch", w, patched(s.live, decoded(patch).(map[string]any)))
+	change, err := decoded(patch)
+	if err != nil {
+		return nil, err
+	}
+	return s.write("patch", w, patched(s.live, change))
 }
 
 func (s *script) JSONPatch(_ context.Context, _ cluster.Target, _ any, w cluster.Write) (map[string]any, error) {
@@ -91,42 +101,34 @@ func (s *script) JSONPatch(_ context.Context, _ cluster.Target, _ any, w cluster
 }
 
 func (s *script) Update(_ context.Context, _ cluster.Target, obj any, w cluster.Write) (map[string]any, error) {
-	return s.write("update", w, decoded(obj).(map[string]any))
+	change, err := decoded(obj)
+	if err != nil {
+		return nil, err
+	}
+	return s.write("update", w, change)
 }
 
 func (s *script) Patience() time.Duration { return 5 * time.Second }
 
-func decoded(body any) any {
+func decoded(body any) (map[string]any, error) {
 	text, err := object.Encode(body)
 	if err != nil {
-		panic(err)
+		return nil, err
 	}
 	v, err := merge.ReadJSON(text)
 	if err != nil {
-		panic(err)
+		return nil, err
 	}
-	return v
+	m, ok := v.(map[string]any)
+	if !ok {
+		return nil, errors.New("a body that is no object")
+	}
+	return m, nil
 }
 
 // patched is an object after a merge patch.
-func patched(obj, patch map[string]any) map[string]any {
-	out := map[string]any{}
-	for k, v := range obj {
-		out[k] = v
-	}
-	for k, v := range patch {
-		inner, deep := v.(map[string]any)
-		was, _ := out[k].(map[string]any)
-		switch {
-		case v == nil:
-			delete(out, k)
-		case deep:
-			out[k] = patched(was, inner)
-		default:
-			out[k] = v
-		}
-	}
-	return out
+func patched(obj, change map[string]any) map[string]any {
+	return patch.ApplyMerge(obj, change).(map[string]any)
 }
 
 // set is an object with another value somewhere.
