@@ -253,10 +253,16 @@ func TestOrder(t *testing.T) {
 func TestSurprising(t *testing.T) {
 	for _, tt := range []struct {
 		deletions, size int
-		asks            bool
-	}{{0, 0, false}, {1, 2, false}, {2, 3, true}, {1, 1, true}, {25, 100, false}, {26, 1000, true}} {
-		if got := Surprising(tt.deletions, tt.size); (got != "") != tt.asks {
-			t.Errorf("%d of %d: %q", tt.deletions, tt.size, got)
+		asks, disbanded bool // of a run that prunes, and of one that deletes the set
+	}{{0, 0, false, false}, {1, 2, false, false}, {2, 3, true, false}, {1, 1, true, false}, {25, 25, true, false}, {25, 100, false, false}, {26, 1000, true, true}} {
+		for _, r := range []Run{{}, {Disband: true}} {
+			want := tt.asks
+			if r.Disband {
+				want = tt.disbanded
+			}
+			if got := r.Surprising(tt.deletions, tt.size); (got != "") != want {
+				t.Errorf("%d of %d, the whole set: %t: %q", tt.deletions, tt.size, r.Disband, got)
+			}
 		}
 	}
 }

@@ -37,13 +37,14 @@ func Order(decisions []Decision, stage func(GroupKind) int) []Decision {
 // many is how many objects a run deletes without being asked for.
 const many = 25
 
-// Surprising says why so many deletions are to be confirmed first: more than 25, or more
-// than half of the objects that the set has; "" where they are not.
-func Surprising(deletions, size int) string {
+// Surprising is why so many deletions are to be confirmed first: more than 25, or, unless
+// the whole set is deleted anyway, more than half of the objects that it has; "" where they
+// are not.
+func (r Run) Surprising(deletions, size int) string {
 	switch {
 	case deletions > many:
 		return fmt.Sprintf("%d objects would be deleted, more than %d", deletions, many)
-	case 2*deletions > size:
+	case !r.Disband && 2*deletions > size:
 		return fmt.Sprintf("%d of the %d objects of the set would be deleted, more than half", deletions, size)
 	}
 	return ""

@@ -19,6 +19,7 @@ type deleteVerb struct {
 	membersVerb
 	kinds   []string
 	cascade string
+	yes     bool
 	wait    bool
 	timeout time.Duration
 }
@@ -32,6 +33,7 @@ func newDelete(e *env) *cobra.Command {
 		Short: "Delete the members of a set, and the set",
 		Long: `Delete all members of a set and then its parent, by the rules of --prune: what is marked to be kept, is
 owned, or holds data or anything of others is kept and reported, and the set stays with what is left of it.
+More than 25 objects are deleted only when that is confirmed, on the terminal or with --yes.
 
 Exit code 0: all of it is deleted; 1: an error; 3: something is kept.`,
 		Example: `  # See what would be deleted
@@ -47,6 +49,7 @@ Exit code 0: all of it is deleted; 1: an error; 3: something is kept.`,
 	addDryRun(flags, &v.dryRun)
 	flags.StringSliceVar(&v.kinds, "prune-kinds", nil, "kinds that hold data and are deleted as well: PersistentVolumeClaim, PersistentVolume")
 	flags.StringVar(&v.cascade, "cascade", "background", "what becomes of objects owned by one that is deleted: background, foreground or orphan")
+	flags.BoolVar(&v.yes, "yes", false, "delete without asking, also more than 25 objects")
 	flags.BoolVar(&v.wait, "wait", false, "wait until the objects are gone")
 	flags.DurationVar(&v.timeout, "timeout", 5*time.Minute, "with --wait: how long")
 	return cmd
@@ -73,15 +76,14 @@ func (v *deleteVerb) run(ctx context.Context) error {
 	}
 	plan := &run.Plan{Job: &run.Job{Pruner: p, Write: cluster.Write{DryRun: mode == dryServer}, Concurrency: v.concurrency, Needs: run.Outcomes}}
 	plan.Merge(ctx)
+	if err := v.confirm(ctx, confirmation{plan: plan, look: "--dry-run", given: v.yes, dryRun: mode}); err != nil {
+		return err
+	}
 	v.send(ctx, plan, mode)
 	if err := plan.Failed(); err != nil {
 		return err
 	}
-	left := len(plan.Kept())
-	if p.Incomplete() {
-		left++
-	}
-	if left == 0 {
+	if unpruned(plan) == 0 {
 		v.line(s.Target, "deleted", mode)
 	}
 	if v.wait && mode == dryNone {
@@ -89,7 +91,7 @@ func (v *deleteVerb) run(ctx context.Context) error {
 			return err
 		}
 	}
-	if left > 0 {
+	if unpruned(plan) > 0 {
 		return &exit{Code: conflicted}
 	}
 	return nil

@@ -116,7 +116,7 @@ func (v *diffVerb) run(ctx context.Context, policyGiven bool, mode dryRun) (diff
 	})
 	asked := askRequest{&v.inputs, &v.plan, v.out.secrets}
 	if err == nil {
-		err = errors.Join(v.ask(ctx, s, asked), v.confirm(ctx, s, asked, &v.prune, dryClient))
+		err = errors.Join(v.ask(ctx, s, asked), v.confirm(ctx, asked.confirmation(s.Plan, &v.prune, dryClient)))
 	}
 	if err != nil {
 		return false, err
@@ -140,7 +140,7 @@ func (v *diffVerb) run(ctx context.Context, policyGiven bool, mode dryRun) (diff
 		errs = append(errs, err)
 	})
 	changed, err := d.close(ctx)
-	left := notes.conflicts(s.Items) + s.left()
+	left := notes.conflicts(s.Items) + unpruned(s.Plan)
 	notes.unused(planner.Rules)
 	if mode == dryClient {
 		notes.missing(s.MissingNamespaces(ctx))

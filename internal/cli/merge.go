@@ -142,7 +142,7 @@ func (v *mergeVerb) run(ctx context.Context, policyGiven bool) error {
 		err = v.ask(ctx, s, asked)
 	}
 	if err == nil {
-		err = v.confirm(ctx, s, asked, &v.prune, mode)
+		err = v.confirm(ctx, asked.confirmation(s.Plan, &v.prune, mode))
 	}
 	if err != nil {
 		return err
@@ -203,7 +203,7 @@ func (t *results) item(item *run.Item) {
 // are not pruned, are left to the user.
 func (t *results) end(ctx context.Context, s *session) error {
 	t.errs = append(t.errs, t.out.close(ctx))
-	left := t.notes.conflicts(s.Items) + s.left()
+	left := t.notes.conflicts(s.Items) + unpruned(s.Plan)
 	t.notes.unused(s.Planner.Rules)
 	err := errors.Join(s.Failed(), errors.Join(t.errs...))
 	if t.mode == dryClient {

@@ -194,50 +194,17 @@ func (f *setFlags) parent(ctx context.Context, e *env, api *cluster.Cluster) (cl
 	return t, nil
 }
 
-// pruner is the session's Pruner, nil where it prunes nothing.
-func (s *session) pruner() *prune.Pruner {
-	p, _ := s.Pruner.(*prune.Pruner)
+// prunerOf is the plan's Pruner, nil where it prunes nothing.
+func prunerOf(plan *run.Plan) *prune.Pruner {
+	p, _ := plan.Pruner.(*prune.Pruner)
 	return p
 }
 
-// left is how much of what is to be pruned is left to the user.
-func (s *session) left() int {
-	n := len(s.Kept())
-	if p := s.pruner(); p != nil && p.Incomplete() {
+// unpruned is how much of what is to be pruned is left to the user.
+func unpruned(plan *run.Plan) int {
+	n := len(plan.Kept())
+	if p := prunerOf(plan); p != nil && p.Incomplete() {
 		n++
 	}
 	return n
-}
-
-// confirm asks before so much is deleted that it may be a mistake. In a preview it says
-// that a run would ask.
-func (e *env) confirm(ctx context.Context, s *session, r askRequest, f *pruneFlags, mode dryRun) error {
-	p := s.pruner()
-	if p == nil || f.yes || s.Failed() != nil {
-		return nil
-	}
-	why := p.Surprising(s.Plan)
-	if why == "" {
-		return nil
-	}
-	if mode != dryNone {
-		p.Note(p.Target.String(), why+": a run asks first, or needs --yes")
-		return nil
-	}
-	t := e.terminal(r.inputs.stdin() || r.plan.replace.stdin())
-	if t == nil {
-		return &exit{Code: conflicted, Err: fmt.Errorf("%s: nothing was written or deleted: look at them with kubectl merge diff --prune, and confirm with --yes", why)}
-	}
-	defer t.close()
-	t.say(why + ":")
-	for _, item := range s.Others {
-		if item.Action() == run.Delete {
-			t.say("  " + oneLine(item.Target.String()))
-		}
-	}
-	answer, err := t.prompt(ctx, "Delete them [y,N]? ")
-	if err == nil && !strings.EqualFold(answer, "y") && !strings.EqualFold(answer, "yes") {
-		err = errQuit
-	}
-	return err
 }

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
@@ -24,7 +25,8 @@ const (
 
 // ListMetadata gives the objects of a resource, in one namespace or, for "", in all, with
 // nothing but their metadata; selector chooses by labels, "" chooses all. The order is the
-// server's.
+// server's. What the server warns of in lists is dropped: that a kind is deprecated is no
+// news to somebody who did not name it.
 func (c *Cluster) ListMetadata(ctx context.Context, r Resource, namespace, selector string) ([]map[string]any, error) {
 	l := Listing{Resource: r, Namespace: namespace, Selector: selector, Limit: pageSize}
 	var all []map[string]any
@@ -51,7 +53,7 @@ func (c *Cluster) ListMetadata(ctx context.Context, r Resource, namespace, selec
 func (c *Cluster) metadataPage(ctx context.Context, l Listing) (map[string]any, error) {
 	t := Target{Resource: l.Resource, Namespace: l.Namespace}
 	data, err := again(ctx, func() ([]byte, error) {
-		req := c.request("GET", t).SetHeader("Accept", metadataList).Param("limit", strconv.Itoa(l.Limit))
+		req := c.request("GET", t).SetHeader("Accept", metadataList).Param("limit", strconv.Itoa(l.Limit)).WarningHandlerWithContext(rest.NoWarnings{})
 		if l.Selector != "" {
 			req.Param("labelSelector", l.Selector)
 		}

@@ -245,8 +245,8 @@ func (p *Pruner) End(ctx context.Context, plan *run.Plan) error {
 	return p.Store(ctx, p.decider.Exact(kept, p.down))
 }
 
-// Surprising says why the deletions of a run are to be confirmed first, see
-// applyset.Surprising; "" where they are not.
+// Surprising is why the deletions of a run are to be confirmed first, see
+// applyset.Run.Surprising; "" where they are not.
 func (p *Pruner) Surprising(plan *run.Plan) string {
 	n := 0
 	for _, item := range plan.Others {
@@ -254,7 +254,7 @@ func (p *Pruner) Surprising(plan *run.Plan) string {
 			n++
 		}
 	}
-	return applyset.Surprising(n, p.size)
+	return p.decider.Surprising(n, p.size)
 }
 
 // Incomplete says whether a kind could not be looked at: what is to be pruned of it is left

@@ -17,7 +17,8 @@ type Plan struct {
 	Others []*Item // live objects that the input does not contain, in deletion order; see Pruner
 	Err    error   // an error not about a single item; nothing is written then
 
-	large bool // plans are stored compressed until they are shown
+	large     bool // plans are stored compressed until they are shown
+	undecided bool // the Pruner was not asked, because of errors
 }
 
 // Action is what a run does with an object.
@@ -86,6 +87,9 @@ func (p *Plan) Failed() error {
 				errs = append(errs, &ObjectError{Target: item.Target, Err: err})
 			}
 		}
+	}
+	if p.undecided {
+		errs = append(errs, ErrNotPruned)
 	}
 	return errors.Join(errs...)
 }

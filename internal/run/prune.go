@@ -42,7 +42,8 @@ type Surplus struct {
 	Reason string // why it is deleted, or why it is kept and how to remove it
 }
 
-// ErrNotPruned reports that the objects to prune cannot be determined.
+// ErrNotPruned reports that the objects to prune were not determined, because of the
+// errors before it.
 var ErrNotPruned = errors.New("nothing is pruned because of that: fix it, and merge again")
 
 // decide asks the Pruner. Objects are deleted in the reverse order of writing.
@@ -50,8 +51,7 @@ func (p *Plan) decide(ctx context.Context) {
 	if p.Pruner == nil {
 		return
 	}
-	if err := p.Failed(); err != nil {
-		p.Err = errors.Join(p.Err, ErrNotPruned)
+	if p.undecided = p.Failed() != nil; p.undecided {
 		return
 	}
 	others, err := p.Pruner.Decide(ctx, p)

@@ -83,7 +83,7 @@ func TestPrune(t *testing.T) {
 			append([]string{"decide"}, begun...), []string{"new failed", "old failed", "former failed", "spared "},
 			"no luck\nconfigmap/new: was not written because of that: fix it, and merge again\nconfigmap/old: was not pruned because of that: fix it, and merge again\nnamespace/former: was not pruned because of that: fix it, and merge again"},
 		{"what failed may be what would be deleted", conf("new", "1") + conf("same", "1"), nil, "admit same",
-			nil, []string{"new failed", "same failed"}, "nothing is pruned because of that: fix it, and merge again\nconfigmap/new: was not written because of that: fix it, and merge again\nno luck"},
+			nil, []string{"new failed", "same failed"}, "configmap/new: was not written because of that: fix it, and merge again\nno luck\nnothing is pruned because of that: fix it, and merge again"},
 		{"a conflict leaves all of them", conf("contested", "2") + conf("new", "1"), nil, "",
 			[]string{"decide"}, []string{"contested not written", "new failed", "old failed", "former failed", "spared "},
 			"configmap/new: was not written because configmap/contested has conflicts: settle them, or write the others with --partial\nconfigmap/old: was not pruned because configmap/contested has conflicts: settle them, and merge again\nnamespace/former: was not pruned because configmap/contested has conflicts: settle them, and merge again"},
