@@ -21,7 +21,9 @@ var arrows = map[string][]string{
 
 	"internal/arch": {},
 	"internal/cli": {"internal/annotate", "internal/applyset", "internal/prune", "internal/run", "internal/cluster", "internal/live", "internal/editor", "internal/files", "internal/replacements",
-		"internal/parallel", "internal/wait", "internal/write", "internal/source", "pkg"},
+		"internal/parallel", "internal/wait", "internal/write", "internal/source", "internal/term", "internal/complete", "pkg"},
+	"internal/complete":     {"internal/cluster", "internal/prune", "internal/source", "pkg"},
+	"internal/term":         {"pkg/redact"},
 	"internal/run":          {"internal/cluster", "internal/live", "internal/parallel", "internal/write", "internal/source", "pkg"},
 	"internal/files":        {"internal/source", "pkg"},
 	"internal/replacements": {"pkg"},
@@ -72,7 +74,8 @@ var outside = []struct {
 }{
 	{"k8s.io/client-go", "only what speaks to a cluster, or is configured to, knows the client",
 		[]string{"cmd/kubectl-merge", "internal/cluster", "internal/cli", "internal/source", "pkg/schema/internal/gen"}},
-	{"github.com/spf13/", "a command line is known to internal/cli alone", []string{"internal/cli"}},
+	{"github.com/spf13/", "a command line is known to internal/cli, and what completes it", []string{"internal/cli", "internal/complete"}},
+	{"golang.org/x/term", "a terminal is known to internal/term alone", []string{"internal/term"}},
 	{"net/http", "only internal/cluster speaks to a server, and internal/source fetches a URL",
 		[]string{"internal/cluster", "internal/source", "internal/cli", "internal/run"}}, // run: the names of status codes
 }

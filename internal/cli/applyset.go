@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/applyset"
+	"github.com/kubectl-merge/kubectl-merge/internal/complete"
 	"github.com/kubectl-merge/kubectl-merge/internal/parallel"
 	"github.com/kubectl-merge/kubectl-merge/internal/prune"
 	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
@@ -23,15 +24,15 @@ it. Its members carry the parent's id as a label. "kubectl merge -f … --prune 
 a set and deletes the members that are not in the input any more; kubectl apply uses the same sets.`
 
 var _ = registerVerb(verb{open: newApplyset, args: noArgs, below: []verb{
-	{open: newSetList, args: noArgs, flags: map[string]cobra.CompletionFunc{"output": words("name", "json")}},
-	{open: newSetView, args: setArgs, flags: map[string]cobra.CompletionFunc{"output": words("name", "json")}},
+	{open: newSetList, args: noArgs, flags: map[string]cobra.CompletionFunc{"output": complete.Words("name", "json")}},
+	{open: newSetView, args: setArgs, flags: map[string]cobra.CompletionFunc{"output": complete.Words("name", "json")}},
 	{open: newSetVerify, args: setArgs},
-	{open: newSetAdopt, args: func(e *env) cobra.CompletionFunc { return e.briefly(e.setOrObject) }},
+	{open: newSetAdopt, args: func(e *env) cobra.CompletionFunc { return e.server().SetOrObject() }},
 	{open: newSetDisband, args: setArgs},
 }})
 
 // setArgs completes the name of a set.
-func setArgs(e *env) cobra.CompletionFunc { return e.firstOnly(e.briefly(e.sets)) }
+func setArgs(e *env) cobra.CompletionFunc { return complete.FirstOnly(e.server().Sets()) }
 
 // newApplyset makes the verb; those below it have rows of their own.
 func newApplyset(e *env) *cobra.Command {

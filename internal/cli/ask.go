@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
+	"github.com/kubectl-merge/kubectl-merge/internal/term"
 	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
@@ -24,7 +25,7 @@ var errQuit = errors.New("quit: nothing was written")
 
 // asker has the user settle conflicts, one after the other.
 type asker struct {
-	*terminal
+	*term.Terminal
 	secrets bool
 	rules   []any    // what was answered, in the language of --rules
 	passing []string // reported at the end: what the next merge will not know of
@@ -45,20 +46,20 @@ func (e *env) ask(ctx context.Context, s *session, r askRequest) error {
 	if len(open) == 0 {
 		return nil
 	}
-	t := e.terminal(r.inputs.stdin() || r.plan.replace.stdin())
+	t := term.Open(e.In, e.ErrOut, r.inputs.stdin() || r.plan.replace.stdin())
 	if t == nil {
 		const text = "there is no terminal to ask on; conflicts are left to you, as with --policy=strict"
 		return e.remark(diff.Note{Object: "--policy=ask", Kind: noteProblem, Message: text}, "note: --policy=ask: "+text)
 	}
-	defer t.close()
-	a := &asker{terminal: t, secrets: r.secrets}
+	defer t.Close()
+	a := &asker{Terminal: t, secrets: r.secrets}
 	for _, item := range open {
 		if err := a.item(ctx, s.Plan, item); err != nil {
 			return err
 		}
 	}
 	for _, note := range a.passing {
-		a.say("note: " + note)
+		a.Print("note: " + note)
 	}
 	return a.save(ctx, r.plan.saveRules)
 }
@@ -112,7 +113,7 @@ var choices = map[string]struct {
 func (a *asker) question(ctx context.Context, q question) (skip bool, err error) {
 	a.show(q)
 	for {
-		answer, err := a.prompt(ctx, fmt.Sprintf("(%d/%d) Take which [%s]? ", q.nth, q.of, strings.Join(q.answers(), ",")))
+		answer, err := a.Prompt(ctx, fmt.Sprintf("(%d/%d) Take which [%s]? ", q.nth, q.of, strings.Join(q.answers(), ",")))
 		if err != nil {
 			return false, err
 		}
@@ -120,7 +121,7 @@ func (a *asker) question(ctx context.Context, q question) (skip bool, err error)
 		c, side := choices[answer]
 		switch {
 		case !q.takes(answer):
-			a.say(q.help())
+			a.Print(q.help())
 		case side:
 			a.settle(q, c.choice)
 			a.remember(q, c.winner)
@@ -136,7 +137,7 @@ func (a *asker) question(ctx context.Context, q question) (skip bool, err error)
 				return false, err
 			}
 		case answer == "d":
-			if err := q.note.Compare(a.out, a.color); err != nil {
+			if err := q.note.Compare(a.Out, a.Color); err != nil {
 				return false, err
 			}
 		case answer == "s":
@@ -144,17 +145,17 @@ func (a *asker) question(ctx context.Context, q question) (skip bool, err error)
 		case answer == "q":
 			return false, &exit{Code: conflicted, Err: errQuit}
 		default:
-			a.say(q.help())
+			a.Print(q.help())
 		}
 	}
 }
 
 // show prints the values, and whose they are.
 func (a *asker) show(q question) {
-	a.say("")
-	a.say(a.bold(oneLine(q.item.Target.String()) + ": " + q.note.Path.String() + ": " + moved(q.conflict.Kind)))
-	for _, l := range q.note.Sides(a.width - 2) {
-		a.say("  " + l)
+	a.Print("")
+	a.Print(a.Bold(oneLine(q.item.Target.String()) + ": " + q.note.Path.String() + ": " + moved(q.conflict.Kind)))
+	for _, l := range q.note.Sides(a.Width - 2) {
+		a.Print("  " + l)
 	}
 }
 

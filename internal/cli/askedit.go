@@ -18,9 +18,9 @@ func (a *asker) edit(ctx context.Context, q question) (done bool, err error) {
 	var text string
 	if secret {
 		path = merge.Path{merge.Named("stringData"), path[1]} // it wins over data, and needs no base64
-		text, err = a.hidden(ctx, "Value (as text, not shown; empty: back): ")
+		text, err = a.Hidden(ctx, "Value (as text, not shown; empty: back): ")
 	} else {
-		text, err = a.prompt(ctx, "Value (YAML on one line; empty: back): ")
+		text, err = a.Prompt(ctx, "Value (YAML on one line; empty: back): ")
 	}
 	if err != nil || text == "" {
 		return false, err
@@ -28,13 +28,13 @@ func (a *asker) edit(ctx context.Context, q question) (done bool, err error) {
 	var value any = text
 	if !secret {
 		if value, err = q.parse(text); err != nil {
-			a.say("error: " + oneLine(err.Error()))
+			a.Print("error: " + oneLine(err.Error()))
 			return false, nil
 		}
 	}
 	local, err := put(q.item.Object.Value, path, value)
 	if err != nil {
-		a.say("error: " + oneLine(err.Error()))
+		a.Print("error: " + oneLine(err.Error()))
 		return false, nil
 	}
 	q.item.Object.Value = local

@@ -40,15 +40,15 @@ func (a *asker) save(ctx context.Context, file string) error {
 	}
 	if file == "" {
 		var err error
-		a.say("")
-		if file, err = a.prompt(ctx, "Save the answers as rules for --rules? FILE (empty: no): "); err != nil || file == "" {
+		a.Print("")
+		if file, err = a.Prompt(ctx, "Save the answers as rules for --rules? FILE (empty: no): "); err != nil || file == "" {
 			return err
 		}
 	}
 	if err := appendRules(ctx, file, a.rules); err != nil {
 		return err
 	}
-	a.say(fmt.Sprintf("note: %d of the answers are in %s: merge with --rules=%s, and they are not asked again", len(a.rules), oneLine(file), oneLine(file)))
+	a.Print(fmt.Sprintf("note: %d of the answers are in %s: merge with --rules=%s, and they are not asked again", len(a.rules), oneLine(file), oneLine(file)))
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
+	"github.com/kubectl-merge/kubectl-merge/internal/term"
 )
 
 // confirmation is a question before much is deleted.
@@ -37,18 +38,18 @@ func (e *env) confirm(ctx context.Context, c confirmation) error {
 		p.Note(p.Target.String(), why+": a run asks first, or needs --yes")
 		return nil
 	}
-	t := e.terminal(c.piped)
+	t := term.Open(e.In, e.ErrOut, c.piped)
 	if t == nil {
 		return &exit{Code: conflicted, Err: fmt.Errorf("%s: nothing was written or deleted: look at them with %s, and confirm with --yes", why, c.look)}
 	}
-	defer t.close()
-	t.say(why + ":")
+	defer t.Close()
+	t.Print(why + ":")
 	for _, item := range c.plan.Others {
 		if item.Action() == run.Delete {
-			t.say("  " + oneLine(item.Target.String()))
+			t.Print("  " + oneLine(item.Target.String()))
 		}
 	}
-	answer, err := t.prompt(ctx, "Delete them [y,N]? ")
+	answer, err := t.Prompt(ctx, "Delete them [y,N]? ")
 	if err == nil && !strings.EqualFold(answer, "y") && !strings.EqualFold(answer, "yes") {
 		err = &exit{Code: conflicted, Err: errQuit}
 	}

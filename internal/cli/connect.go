@@ -2,13 +2,12 @@ package cli
 
 import (
 	"fmt"
-	"os"
+	"maps"
 	"slices"
-
-	"golang.org/x/term"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/live"
+	"github.com/kubectl-merge/kubectl-merge/internal/term"
 )
 
 // connect reads the kubeconfig and sends nothing yet.
@@ -38,9 +37,9 @@ func (e *env) existing(err error) error {
 		value *string
 		names []string
 	}{
-		{"context", e.flags.Context, sortedKeys(config.Contexts)},
-		{"cluster", e.flags.ClusterName, sortedKeys(config.Clusters)},
-		{"user", e.flags.AuthInfoName, sortedKeys(config.AuthInfos)},
+		{"context", e.flags.Context, slices.Sorted(maps.Keys(config.Contexts))},
+		{"cluster", e.flags.ClusterName, slices.Sorted(maps.Keys(config.Clusters))},
+		{"user", e.flags.AuthInfoName, slices.Sorted(maps.Keys(config.AuthInfos))},
 	} {
 		if f.value == nil || *f.value == "" || len(f.names) == 0 || slices.Contains(f.names, *f.value) {
 			continue
@@ -61,12 +60,13 @@ func (e *env) offlineNamespacing() live.Namespacing {
 	return live.Namespacing{Default: *e.flags.Namespace, Enforce: *e.flags.Namespace != ""}
 }
 
-func (e *env) colored() bool    { return colors(e.Out) }
-func (e *env) coloredErr() bool { return colors(e.ErrOut) }
+func (e *env) colored() bool    { return term.Colors(e.Out) }
+func (e *env) coloredErr() bool { return term.Colors(e.ErrOut) }
 
-// colors reports whether w is a terminal with colors and NO_COLOR is not set
-// (https://no-color.org).
-func colors(w any) bool {
-	f, ok := asFile(w)
-	return ok && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && term.IsTerminal(int(f.Fd()))
+// progress is the line that shows how far a run is; nil where nobody is to see it.
+func (e *env) progress(quiet bool) *term.Progress {
+	if quiet {
+		return nil
+	}
+	return term.NewProgress(e.ErrOut)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/parallel"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
+	"github.com/kubectl-merge/kubectl-merge/internal/term"
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
 )
 
@@ -158,6 +159,6 @@ func (s *session) preview(ctx context.Context, mode dryRun, report func(*run.Ite
 		s.Show(ctx, report)
 		return
 	}
-	defer s.line.end()
-	s.Preview(ctx, s.line.around(report))
+	defer s.line.End()
+	s.Preview(ctx, term.Around(s.line, report))
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/annotate"
+	"github.com/kubectl-merge/kubectl-merge/internal/complete"
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
 	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
@@ -28,8 +29,10 @@ type disownVerb struct {
 }
 
 var _ = registerVerb(verb{
-	open:  newDisown,
-	args:  func(e *env) cobra.CompletionFunc { return e.unlessFiles(e.disowned, e.localFields) },
+	open: newDisown,
+	args: func(e *env) cobra.CompletionFunc {
+		return complete.UnlessFiles(e.server().Disowned, complete.LocalFields)
+	},
 	flags: map[string]cobra.CompletionFunc{"output": keptOutputs},
 })
 

@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"runtime"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/complete"
 	"github.com/kubectl-merge/kubectl-merge/internal/editor"
+	"github.com/kubectl-merge/kubectl-merge/internal/term"
 )
 
 // editVerb has the user edit what was applied last.
@@ -22,7 +22,7 @@ type editVerb struct {
 
 var _ = registerVerb(verb{
 	open:  newEditLastApplied,
-	args:  func(e *env) cobra.CompletionFunc { return e.unlessFiles(e.briefly(e.object), nil) },
+	args:  func(e *env) cobra.CompletionFunc { return complete.UnlessFiles(e.server().Objects(), nil) },
 	flags: map[string]cobra.CompletionFunc{"output": keptOutputs},
 })
 
@@ -79,7 +79,7 @@ func (v *editVerb) edit(ctx context.Context, o kept) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", o, err)
 	}
-	guard := editor.NewGuard(ctx, isTerminal(v.In))
+	guard := editor.NewGuard(ctx, term.IsTerminal(v.In))
 	defer guard.Release()
 	said, err := s.loop(guard)
 	if err != nil {
@@ -89,10 +89,4 @@ func (v *editVerb) edit(ctx context.Context, o kept) error {
 		fmt.Fprintln(v.ErrOut, said)
 	}
 	return nil
-}
-
-// isTerminal: somebody sits there who can be asked.
-func isTerminal(r any) bool {
-	f, ok := r.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
 }

@@ -6,13 +6,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/annotate"
 	"github.com/kubectl-merge/kubectl-merge/internal/editor"
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
+	"github.com/kubectl-merge/kubectl-merge/internal/term"
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
 	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
@@ -97,7 +97,7 @@ func (s *editing) loop(g *editor.Guard) (said string, err error) {
 		if blankText(s.body) {
 			return "Edit cancelled, saved file was empty.", s.draft.Discard()
 		}
-		if reason != nil && (bytes.Equal(before, s.body) || try > blindTries && !isTerminal(s.In)) {
+		if reason != nil && (bytes.Equal(before, s.body) || try > blindTries && !term.IsTerminal(s.In)) {
 			return "", fmt.Errorf("%s: %w", editInVain, reason)
 		}
 		var next annotate.Annotated
@@ -134,7 +134,7 @@ func (s *editing) open(g *editor.Guard, reason error) error {
 		err error
 	)
 	g.Away(func() {
-		got, err = s.draft.Edit(g, editor.FromEnv(os.Getenv), editor.Streams{In: s.In, Out: s.Out, Err: direct(s.ErrOut).(io.Writer)}, text)
+		got, err = s.draft.Edit(g, editor.FromEnv(os.Getenv), editor.Streams{In: s.In, Out: s.Out, Err: term.Direct(s.ErrOut)}, text)
 	})
 	if err != nil {
 		return err
@@ -248,12 +248,12 @@ func tellMeanings(e *env, o kept, all []annotate.Meaning) {
 
 // ask asks on a terminal whether to save; without one there is nobody to say no.
 func (s *editing) ask(g *editor.Guard) (bool, error) {
-	t := s.terminal(false)
+	t := term.Open(s.In, s.ErrOut, false)
 	if t == nil {
 		return true, nil
 	}
-	defer t.close()
-	answer, err := t.prompt(g, fmt.Sprintf("Save this as what was applied last to %s? [y/n] ", oneLine(s.object.String())))
+	defer t.Close()
+	answer, err := t.Prompt(g, fmt.Sprintf("Save this as what was applied last to %s? [y/n] ", oneLine(s.object.String())))
 	if g.Err() != nil {
 		return false, context.Cause(g)
 	}

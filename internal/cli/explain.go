@@ -7,8 +7,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/complete"
 	"github.com/kubectl-merge/kubectl-merge/internal/parallel"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
+	"github.com/kubectl-merge/kubectl-merge/internal/term"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
@@ -36,7 +38,7 @@ type asked struct {
 }
 
 func newExplainPrinter(v view, as diff.ExplainFormat) (*explainPrinter, error) {
-	out, err := diff.NewExplanationWriter(v.Out, diff.ExplainOptions{Format: as, Width: width(v.Out), Color: v.colored()})
+	out, err := diff.NewExplanationWriter(v.Out, diff.ExplainOptions{Format: as, Width: term.Width(v.Out), Color: v.colored()})
 	return &explainPrinter{view: v, out: out}, err
 }
 
@@ -104,7 +106,7 @@ type explainVerb struct {
 	prune       pruneFlags
 }
 
-var _ = registerVerb(verb{open: newExplain, args: fieldArgs, flags: map[string]cobra.CompletionFunc{"output": words("table\tfor a terminal", "json", "yaml")}})
+var _ = registerVerb(verb{open: newExplain, args: fieldArgs, flags: map[string]cobra.CompletionFunc{"output": complete.Words("table\tfor a terminal", "json", "yaml")}})
 
 func newExplain(e *env) *cobra.Command {
 	v := &explainVerb{env: e}

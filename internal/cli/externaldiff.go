@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/term"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 )
 
@@ -81,7 +82,7 @@ const diffPatience = 2 * time.Second
 // program has standard input, so that it may be one that is used by hand.
 func (d *differ) run(ctx context.Context, live, merged string) (bool, error) {
 	cmd := exec.CommandContext(ctx, d.program[0], append([]string{live, merged}, d.program[1:]...)...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = fileOnly(d.In), d.Out, direct(d.ErrOut).(io.Writer)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = fileOnly(d.In), d.Out, term.Direct(d.ErrOut)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = diffPatience
 	err := cmd.Run()

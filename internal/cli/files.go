@@ -10,7 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/complete"
 	filemerge "github.com/kubectl-merge/kubectl-merge/internal/files"
+	"github.com/kubectl-merge/kubectl-merge/internal/term"
 	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
@@ -37,9 +39,9 @@ type fileOutput struct {
 }
 
 var _ = registerVerb(verb{open: newFiles, args: fileArgs, flags: map[string]cobra.CompletionFunc{
-	"output":   words("yaml\tthe merged text", "diff\twhat the merge changes in DEST"),
-	"original": anyFile,
-	"policy":   words(policyWords()...),
+	"output":   complete.Words("yaml\tthe merged text", "diff\twhat the merge changes in DEST"),
+	"original": complete.Files,
+	"policy":   complete.Words(complete.Policies()...),
 }})
 
 func newFiles(e *env) *cobra.Command {
@@ -195,7 +197,7 @@ func known(ctx context.Context, ask apply.Schemas) func(group, version, kind str
 
 func (v *filesVerb) read(ctx context.Context, job *filemerge.Job, source, dest string) error {
 	var errs [3]error
-	in := v.stdin(ctx)
+	in := term.Stdin(ctx, v.In)
 	if v.original != "" {
 		job.Original, errs[0] = filemerge.ReadSide(ctx, v.original, in)
 	}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"flag"
+	"io"
 
 	"github.com/spf13/pflag"
 	"k8s.io/klog/v2"
@@ -50,3 +51,7 @@ func (l logged) WithValues(...any) klog.LogSink { return l }
 
 // WithName changes nothing.
 func (l logged) WithName(string) klog.LogSink { return l }
+
+// hush ends all logging: what client-go reports of a server that is down would stand
+// on the command line that is completed, or among JSON.
+func hush() { logTo(io.Discard) }

@@ -13,6 +13,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
+	"github.com/kubectl-merge/kubectl-merge/internal/term"
 )
 
 // The exit codes. diff has 1 for differences and failed for errors.
@@ -34,7 +35,7 @@ const (
 func Main(ctx context.Context, args []string, streams genericiooptions.IOStreams) int {
 	ctx, stop := untilSignal(ctx)
 	defer stop()
-	errs := &stderr{to: streams.ErrOut}
+	errs := &term.Stderr{To: streams.ErrOut}
 	streams.ErrOut = errs
 	logTo(errs)
 	if _, bounded := http.DefaultTransport.(source.Downloads); !bounded { // kustomize's client has no other
@@ -50,7 +51,7 @@ func Main(ctx context.Context, args []string, streams genericiooptions.IOStreams
 	err := root.ExecuteContext(ctx)
 	code := exitCode(err)
 	e.warnings.print()
-	for _, line := range lines(err, &errs.values) {
+	for _, line := range lines(err, &errs.Values) {
 		fmt.Fprintf(streams.ErrOut, "error: %s\n", line)
 	}
 	if ctx.Err() != nil && err != nil { // all that was asked for may be done all the same
@@ -120,6 +121,10 @@ func exitCode(err error) int {
 		return done
 	case errors.As(err, &e):
 		return e.Code
+	case errors.Is(err, term.ErrNoAnswer):
+		return conflicted
+	case errors.Is(err, term.ErrInterrupted):
+		return interrupted
 	}
 	return failed
 }

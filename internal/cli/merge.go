@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/parallel"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
+	"github.com/kubectl-merge/kubectl-merge/internal/term"
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
 )
 
@@ -171,8 +172,8 @@ func (s *session) finish(ctx context.Context, mode dryRun, t *results) {
 		s.Show(ctx, t.item)
 		return
 	}
-	defer s.line.end()
-	s.Send(ctx, s.line.around(t.item))
+	defer s.line.End()
+	s.Send(ctx, term.Around(s.line, t.item))
 }
 
 // results prints items as they are done.

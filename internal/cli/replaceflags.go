@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/replacements"
+	"github.com/kubectl-merge/kubectl-merge/internal/term"
 	"github.com/kubectl-merge/kubectl-merge/pkg/object"
 )
 
@@ -45,7 +46,7 @@ func (f *replaceFlags) validate(inputs *inputFlags) error {
 func (f *replaceFlags) change(ctx context.Context, e *env, inputs *inputFlags, from *liveSide) (func([]object.Object) ([]object.Object, error), error) {
 	var all []*replacements.Rules
 	for _, name := range f.files {
-		rules, err := readReplacements(ctx, name, e.stdin(ctx))
+		rules, err := readReplacements(ctx, name, term.Stdin(ctx, e.In))
 		if err != nil {
 			return nil, err
 		}

@@ -9,9 +9,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/complete"
 	filemerge "github.com/kubectl-merge/kubectl-merge/internal/files"
 	"github.com/kubectl-merge/kubectl-merge/internal/replacements"
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
+	"github.com/kubectl-merge/kubectl-merge/internal/term"
 )
 
 // replacementsVerb makes kustomize's replacements in files.
@@ -22,7 +24,7 @@ type replacementsVerb struct {
 	fileOutput
 }
 
-var _ = registerVerb(verb{open: newReplacements, args: fileArgs, flags: map[string]cobra.CompletionFunc{"output": words("yaml\tthe resulting text", "diff\twhat changes in INPUT")}})
+var _ = registerVerb(verb{open: newReplacements, args: fileArgs, flags: map[string]cobra.CompletionFunc{"output": complete.Words("yaml\tthe resulting text", "diff\twhat changes in INPUT")}})
 
 func newReplacements(e *env) *cobra.Command {
 	v := &replacementsVerb{env: e}
@@ -53,7 +55,7 @@ result is printed, or with -w written back: all files, or none.`,
 }
 
 func (v *replacementsVerb) run(ctx context.Context, name string) error {
-	stdin := v.stdin(ctx)
+	stdin := term.Stdin(ctx, v.In)
 	switch {
 	case v.input == "":
 		return errors.New("must specify -f: the file or folder with the objects")

@@ -10,6 +10,8 @@ import (
 	"github.com/spf13/pflag"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/term"
 )
 
 // env is what every verb works in.
@@ -17,8 +19,8 @@ type env struct {
 	genericiooptions.IOStreams
 	flags    *genericclioptions.ConfigFlags
 	warnings *warnings
-	line     *progress // nil where nobody sees how far the run is
-	json     bool      // what is on stderr is for programs: --notes=json
+	line     *term.Progress // nil where nobody sees how far the run is
+	json     bool           // what is on stderr is for programs: --notes=json
 }
 
 // verb is a row of verbs. The command has the verb's name, help, examples and flags, which

@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/live"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
+	"github.com/kubectl-merge/kubectl-merge/internal/term"
 	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 	"github.com/kubectl-merge/kubectl-merge/pkg/object"
 )
@@ -19,7 +20,7 @@ import (
 // then.
 type session struct {
 	*run.Plan
-	line *progress
+	line *term.Progress
 	api  *cluster.Cluster // nil offline
 }
 
@@ -69,8 +70,10 @@ func (e *env) open(ctx context.Context, r request) (_ *session, err error) {
 	}
 	job := &run.Job{Planner: r.planner, Write: r.write, Concurrency: r.concurrency, Preflight: r.preflight, Partial: r.partial, Needs: r.needs, Shown: r.shown}
 	e.line = e.progress(r.quiet)
-	job.Progress = e.line.report()
-	defer e.line.end()
+	if e.line != nil {
+		job.Progress = func(phase run.Phase, done, total int) { e.line.Note(string(phase), done, total) }
+	}
+	defer e.line.End()
 	inputs, err := e.local(ctx, r.inputs)
 	if err != nil {
 		return nil, err
@@ -141,7 +144,7 @@ func merged(ctx context.Context, job *run.Job, from *liveSide, in input) (*run.P
 // local are the inputs that the flags name, with standard input, user agent and timeout.
 func (e *env) local(ctx context.Context, flags *inputFlags) (in source.Inputs, err error) {
 	in = flags.Inputs
-	in.Stdin, in.Agent, in.Values = e.stdin(ctx), userAgent(), e.secretValues()
+	in.Stdin, in.Agent, in.Values = term.Stdin(ctx, e.In), userAgent(), e.secretValues()
 	if in.Timeout, err = e.timeout(); in.Timeout == 0 {
 		in.Timeout = -1 // as --request-timeout=0 has it
 	}
@@ -166,7 +169,7 @@ func (l *liveSide) cluster() (_ *cluster.Cluster, err error) {
 
 func (l *liveSide) read(ctx context.Context) (_ *source.Saved, err error) {
 	if l.saved == nil {
-		if l.saved, err = source.ReadSaved(ctx, source.Inputs{Files: l.files, Flag: "--live", Stdin: l.env.stdin(ctx), Pack: true, Values: l.env.secretValues()}); err != nil {
+		if l.saved, err = source.ReadSaved(ctx, source.Inputs{Files: l.files, Flag: "--live", Stdin: term.Stdin(ctx, l.env.In), Pack: true, Values: l.env.secretValues()}); err != nil {
 			return nil, fmt.Errorf("--live: %w", err)
 		}
 	}

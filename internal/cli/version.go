@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/complete"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
 )
@@ -29,7 +30,7 @@ type versionInfo struct {
 	Platform  string `json:"platform"`
 }
 
-var _ = registerVerb(verb{open: newVersion, args: noArgs, flags: map[string]cobra.CompletionFunc{"output": words("json", "yaml")}})
+var _ = registerVerb(verb{open: newVersion, args: noArgs, flags: map[string]cobra.CompletionFunc{"output": complete.Words("json", "yaml")}})
 
 func newVersion(e *env) *cobra.Command {
 	var output string

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/annotate"
+	"github.com/kubectl-merge/kubectl-merge/internal/complete"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
@@ -27,8 +28,8 @@ type viewVerb struct {
 
 var _ = registerVerb(verb{
 	open:  newViewLastApplied,
-	args:  func(e *env) cobra.CompletionFunc { return e.unlessFiles(e.briefly(e.typeOrName), nil) },
-	flags: map[string]cobra.CompletionFunc{"output": words("yaml", "json")},
+	args:  func(e *env) cobra.CompletionFunc { return complete.UnlessFiles(e.server().TypeOrName(), nil) },
+	flags: map[string]cobra.CompletionFunc{"output": complete.Words("yaml", "json")},
 })
 
 func newViewLastApplied(e *env) *cobra.Command {

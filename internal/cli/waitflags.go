@@ -128,9 +128,9 @@ func (e *env) wait(ctx context.Context, w waiting, objects []wait.Object) error 
 		Changed: r.changed, Noted: r.noted,
 	}
 	if e.line != nil {
-		waiter.Progress = func(done, total int) { e.line.note(waitPhase, done, total) }
+		waiter.Progress = func(done, total int) { e.line.Note(string(waitPhase), done, total) }
 	}
-	defer e.line.end()
+	defer e.line.End()
 	return r.end(waiter.Wait(ctx, objects))
 }
 
@@ -186,7 +186,7 @@ const waitNotReady ready.State = "not-ready"
 func (r waitReport) changed(o wait.Object, v ready.Verdict) {
 	switch {
 	case v.State == ready.Ready && r.stdout:
-		fmt.Fprintf(r.line.beside(r.Out), "%s ready%s\n", oneLine(o.Target.String()), remark(v))
+		fmt.Fprintf(r.line.Beside(r.Out), "%s ready%s\n", oneLine(o.Target.String()), remark(v))
 	case v.State == ready.Ready && !r.notes.json && !r.notes.quiet:
 		r.print(fmt.Sprintf("note: %s: ready%s", o.Target, remark(v)))
 	case v.State != ready.Failed && !r.notes.json && !r.notes.quiet:
@@ -214,7 +214,7 @@ func (r waitReport) noted(text string) {
 	}
 }
 
-func (r waitReport) print(line string) { fmt.Fprintln(r.line.beside(r.notes.w), line) }
+func (r waitReport) print(line string) { fmt.Fprintln(r.line.Beside(r.notes.w), line) }
 
 func (r waitReport) event(e waitEvent) {
 	e.Text = oneLine(e.Text)

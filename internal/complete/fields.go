@@ -1,21 +1,20 @@
-package cli
+package complete
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
 	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
-	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
-// firstOnly completes the first argument.
-func (e *env) firstOnly(f cobra.CompletionFunc) cobra.CompletionFunc {
+// FirstOnly completes the first argument.
+func FirstOnly(f cobra.CompletionFunc) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if len(args) > 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
@@ -24,8 +23,8 @@ func (e *env) firstOnly(f cobra.CompletionFunc) cobra.CompletionFunc {
 	}
 }
 
-// unlessFiles asks for the objects where -f does not give them.
-func (e *env) unlessFiles(objects, fields cobra.CompletionFunc) cobra.CompletionFunc {
+// UnlessFiles asks for the objects where -f does not give them.
+func UnlessFiles(objects, fields cobra.CompletionFunc) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		switch {
 		case !cmd.Flags().Changed("filename"):
@@ -37,9 +36,9 @@ func (e *env) unlessFiles(objects, fields cobra.CompletionFunc) cobra.Completion
 	}
 }
 
-// localFields completes the fields of the objects that -f names; no server is
+// LocalFields completes the fields of the objects that -f names; no server is
 // asked.
-func (e *env) localFields(cmd *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+func LocalFields(cmd *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	files, err := cmd.Flags().GetStringSlice("filename")
 	if err != nil || len(files) == 0 || slices.Contains(files, "-") {
 		return nil, cobra.ShellCompDirectiveNoFileComp
@@ -60,40 +59,6 @@ func (e *env) localFields(cmd *cobra.Command, _ []string, typed string) ([]cobra
 	return offered(all, typed)
 }
 
-// disowned completes TYPE/NAME and, behind it, the fields that were applied last.
-func (e *env) disowned(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	if len(args) == 0 {
-		return e.briefly(e.object)(cmd, args, typed)
-	}
-	var all []field
-	found, directive := e.briefly(func(a asking) ([]cobra.Completion, error) {
-		typ, name, _ := strings.Cut(args[0], "/")
-		api, r, err := e.resource(a.ctx, typ)
-		if err != nil {
-			return nil, err
-		}
-		ns, _, err := e.flags.ToRawKubeConfigLoader().Namespace()
-		if err != nil {
-			return nil, err
-		}
-		target := cluster.Target{Resource: r, Name: name}
-		if r.Namespaced {
-			target.Namespace = ns
-		}
-		live, err := api.Get(a.ctx, target)
-		if err != nil {
-			return nil, err
-		}
-		t, _ := schema.Builtin(r.Group, r.Version, r.Kind)
-		all = fieldsAt(lastapplied.Read(live).Value, t, typed)
-		return nil, nil
-	})(cmd, args, typed)
-	if len(all) == 0 {
-		return found, directive
-	}
-	return offered(all, typed)
-}
-
 // field is a place that can be completed to.
 type field struct {
 	path   string
@@ -104,7 +69,7 @@ type field struct {
 // being typed; where only one fits, what lies below it comes too, so that a single
 // way is not asked for step by step.
 func fieldsAt(v any, typ *merge.Type, typed string) []field {
-	at, ok := complete(typed)
+	at, ok := finished(typed)
 	if !ok {
 		return nil
 	}
@@ -123,9 +88,9 @@ func fieldsAt(v any, typ *merge.Type, typed string) []field {
 	}
 }
 
-// complete is the part of a path that is being typed which stands for sure: what
+// finished is the part of a path that is being typed which stands for sure: what
 // is in front of the last dot or bracket outside quotes.
-func complete(typed string) (merge.Path, bool) {
+func finished(typed string) (merge.Path, bool) {
 	cut, quoted := 0, byte(0)
 	for i := 0; i < len(typed); i++ {
 		switch c := typed[i]; {
@@ -171,7 +136,7 @@ func below(v any, typ *merge.Type, at merge.Path) []place {
 			return nil
 		}
 		var out []place
-		for _, name := range sortedKeys(inner) {
+		for _, name := range slices.Sorted(maps.Keys(inner)) {
 			out = append(out, place{at.Child(merge.Named(name)), holds(inner[name])})
 		}
 		return out

@@ -1,13 +1,13 @@
-package cli
+package term
 
 import (
 	"context"
 	"io"
 )
 
-// stdin is standard input as a text that may take for ever to come: an interrupt
+// Stdin is standard input as a text that may take for ever to come: the end of ctx
 // ends the wait.
-func (e *env) stdin(ctx context.Context) io.Reader { return &patient{ctx: ctx, from: e.In} }
+func Stdin(ctx context.Context, in io.Reader) io.Reader { return &patient{ctx: ctx, from: in} }
 
 // patient reads in a goroutine of its own, as nothing else cuts a read short.
 type patient struct {
@@ -32,7 +32,7 @@ func (p *patient) Read(b []byte) (int, error) {
 	if len(p.left) == 0 {
 		select {
 		case <-p.ctx.Done():
-			return 0, errInterrupted.Err
+			return 0, ErrInterrupted
 		case c := <-p.got:
 			if c.err != nil {
 				return 0, c.err

@@ -1,20 +1,37 @@
-package cli
+// Package complete finds what the shell completes a command line with: names on the server,
+// fields of objects, values of flags; and the scripts that have it do so. It refuses to know the
+// verbs, and offers nothing that a shell would obey.
+package complete
 
 import (
 	"bytes"
 	"fmt"
 	"io"
+	"runtime"
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
 )
 
-// harmless is a completion whose candidates no shell obeys: every one leaves
+// The helper that kubectl (1.26 and later) runs to complete `kubectl merge`; the
+// release carries the same text as a file.
+const (
+	helper = `#!/bin/sh
+# kubectl runs this to complete "kubectl merge": it has to be on PATH, by this name.
+exec kubectl-merge __complete "$@"
+`
+	helperWindows = "@rem kubectl runs this to complete \"kubectl merge\": it has to be on PATH, by this name.\r\n" +
+		"@kubectl-merge.exe __complete %*\r\n"
+)
+
+// Safe is a completion whose candidates no shell obeys: every one leaves
 // through here. cobra's script for bash inserts what several candidates have in
 // common as it is and hands the line to eval on the next key press
 // (https://github.com/spf13/cobra/issues/2334), and names come from whoever may write an
 // object, a file or a kubeconfig. What a shell would have to quote is not offered.
-func harmless(complete cobra.CompletionFunc) cobra.CompletionFunc {
+func Safe(complete cobra.CompletionFunc) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		found, directive := complete(cmd, args, typed)
 		var out []cobra.Completion
@@ -23,7 +40,7 @@ func harmless(complete cobra.CompletionFunc) cobra.CompletionFunc {
 			// Two of one name would have the shell insert the beginning of their
 			// descriptions too.
 			name, help, _ := strings.Cut(c, "\t")
-			if plainForShells(name) && plainly(help) == help && !seen[name] {
+			if plainForShells(name) && escape.Line(help) == help && !seen[name] {
 				out = append(out, c)
 			}
 			seen[name] = true
@@ -47,6 +64,29 @@ func plainForShells(word string) bool {
 		}
 	}
 	return true
+}
+
+// Script prints the script by which a shell completes the commands of root, or the helper that
+// kubectl runs.
+func Script(root *cobra.Command, shell string, out io.Writer) error {
+	switch shell {
+	case "bash":
+		return root.GenBashCompletionV2(out, true)
+	case "zsh":
+		return root.GenZshCompletion(out)
+	case "fish":
+		return fishCompletion(root, out)
+	case "powershell":
+		return root.GenPowerShellCompletionWithDesc(out)
+	case "kubectl":
+		text := helper
+		if runtime.GOOS == "windows" {
+			text = helperWindows
+		}
+		_, err := fmt.Fprint(out, text)
+		return err
+	}
+	return fmt.Errorf("%s: no such shell; there are kubectl (for \"kubectl merge\"), bash, zsh, fish and powershell", shell)
 }
 
 // fishCompletion prints cobra's script for fish, which puts the words of the line

@@ -1,42 +1,39 @@
-package cli
+package term
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"k8s.io/cli-runtime/pkg/genericiooptions"
-
-	"github.com/kubectl-merge/kubectl-merge/internal/run"
 )
 
 func TestProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
-		p := &progress{w: &out, every: 100 * time.Millisecond, after: time.Second}
-		tell := p.around(func(item *run.Item) { out.WriteString("reported\n") })
+		p := &Progress{w: &out, every: 100 * time.Millisecond, after: time.Second}
+		report := Around(p, func(int) { out.WriteString("reported\n") })
 
-		p.note(run.Reading, 0, 5)
+		p.Note("reading", 0, 5)
 		time.Sleep(900 * time.Millisecond)
-		p.note(run.Reading, 3, 5)
-		if p.end(); out.Len() > 0 {
+		p.Note("reading", 3, 5)
+		if p.End(); out.Len() > 0 {
 			t.Errorf("a run of less than a second says nothing, not %q", out.String())
 		}
 
-		p.note(run.Writing, 0, 5)
-		tell(nil)
+		p.Note("writing", 0, 5)
+		report(0)
 		time.Sleep(1050 * time.Millisecond)
-		p.note(run.Writing, 2, 5)
-		p.note(run.Writing, 1, 5)
+		p.Note("writing", 2, 5)
+		p.Note("writing", 1, 5)
 		time.Sleep(100 * time.Millisecond)
-		tell(nil)
-		tell(nil)
+		report(0)
+		report(0)
 		time.Sleep(50 * time.Millisecond)
-		p.end()
-		p.end()
+		p.End()
+		p.End()
 		const erase = "\r\x1b[K"
 		want := "reported\n" + erase + "writing 0/5" + erase + "writing 2/5" + erase + "reported\nreported\n"
 		if got := strings.TrimSuffix(out.String(), erase); got != want && got != want+erase+"writing 2/5" {
@@ -52,17 +49,15 @@ func TestNoProgressOnAPipe(t *testing.T) {
 	}
 	defer r.Close()
 	defer w.Close()
-	for _, out := range []*env{
-		{IOStreams: genericiooptions.IOStreams{ErrOut: w}},
-		{IOStreams: genericiooptions.IOStreams{ErrOut: &bytes.Buffer{}}},
-	} {
-		p := out.progress(false)
-		if p != nil || p.report() != nil {
-			t.Errorf("%T is no terminal", out.ErrOut)
+	for _, out := range []io.Writer{w, &bytes.Buffer{}} {
+		p := NewProgress(out)
+		if p != nil {
+			t.Errorf("%T is no terminal", out)
 		}
+		p.Note("reading", 0, 1)
 		called := false
-		p.around(func(*run.Item) { called = true })(nil)
-		if p.end(); !called {
+		Around(p, func(int) { called = true })(0)
+		if p.End(); !called {
 			t.Error("what is reported is reported without a terminal too")
 		}
 	}

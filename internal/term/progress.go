@@ -1,4 +1,4 @@
-package cli
+package term
 
 import (
 	"fmt"
@@ -6,45 +6,37 @@ import (
 	"os"
 	"sync"
 	"time"
-
-	"golang.org/x/term"
-
-	"github.com/kubectl-merge/kubectl-merge/internal/run"
 )
 
-// progress shows on a terminal how far a run is, in one line that is overwritten and finally
+// Progress shows on a terminal how far a run is, in one line that is overwritten and finally
 // erased. nil shows nothing.
-type progress struct {
+type Progress struct {
 	w     io.Writer
 	every time.Duration // between two updates
 	after time.Duration // nothing is shown before that
 
 	mu          sync.Mutex
-	phase       run.Phase
+	phase       string
 	done, total int
 	shown       bool          // there is a line to erase
 	stop        chan struct{} // closed to end the updates; nil while there are none
 	stopped     chan struct{} // closed when it has ended
 }
 
-// progress is shown if standard error is a terminal, unless quiet is set.
-func (e *env) progress(quiet bool) *progress {
-	f, ok := asFile(e.ErrOut)
-	if !ok || quiet || os.Getenv("TERM") == "dumb" || !term.IsTerminal(int(f.Fd())) {
+// NewProgress shows progress on w; nil if w is no terminal.
+func NewProgress(w io.Writer) *Progress {
+	f, ok := asTerminal(w)
+	if !ok || os.Getenv("TERM") == "dumb" {
 		return nil
 	}
-	return &progress{w: f, every: 100 * time.Millisecond, after: time.Second}
+	return &Progress{w: f, every: 100 * time.Millisecond, after: time.Second}
 }
 
-// report is the Progress of a Job; nil for none.
-func (p *progress) report() run.Progress {
+// Note shows how far a phase is. Several goroutines may call it at once.
+func (p *Progress) Note(phase string, done, total int) {
 	if p == nil {
-		return nil
+		return
 	}
-	return p.note
-}
-
-func (p *progress) note(phase run.Phase, done, total int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if phase == p.phase && total == p.total {
@@ -58,7 +50,7 @@ func (p *progress) note(phase run.Phase, done, total int) {
 }
 
 // look updates the line until stop is closed.
-func (p *progress) look(stop <-chan struct{}, stopped chan<- struct{}) {
+func (p *Progress) look(stop <-chan struct{}, stopped chan<- struct{}) {
 	defer close(stopped)
 	for pause := p.after; ; pause = p.every {
 		select {
@@ -73,12 +65,12 @@ func (p *progress) look(stop <-chan struct{}, stopped chan<- struct{}) {
 	}
 }
 
-// around erases the line before report prints.
-func (p *progress) around(report func(*run.Item)) func(*run.Item) {
+// Around erases the line before report prints.
+func Around[T any](p *Progress, report func(T)) func(T) {
 	if p == nil {
 		return report
 	}
-	return func(item *run.Item) {
+	return func(item T) {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		p.clear()
@@ -86,8 +78,8 @@ func (p *progress) around(report func(*run.Item)) func(*run.Item) {
 	}
 }
 
-// beside is w for writing while the line may be shown.
-func (p *progress) beside(w io.Writer) io.Writer {
+// Beside is w for writing while the line may be shown.
+func (p *Progress) Beside(w io.Writer) io.Writer {
 	if p == nil {
 		return w
 	}
@@ -96,7 +88,7 @@ func (p *progress) beside(w io.Writer) io.Writer {
 
 // lineless erases the line before it writes.
 type lineless struct {
-	p *progress
+	p *Progress
 	w io.Writer
 }
 
@@ -109,15 +101,15 @@ func (l lineless) Write(b []byte) (int, error) {
 }
 
 // clear erases the line. The caller holds the lock.
-func (p *progress) clear() {
+func (p *Progress) clear() {
 	if p.shown {
 		fmt.Fprint(p.w, "\r\x1b[K")
 		p.shown = false
 	}
 }
 
-// end erases the line until note is called again.
-func (p *progress) end() {
+// End erases the line until Note is called again.
+func (p *Progress) End() {
 	if p == nil {
 		return
 	}

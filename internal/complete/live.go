@@ -1,0 +1,257 @@
+package complete
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+	"github.com/kubectl-merge/kubectl-merge/internal/prune"
+	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
+	builtin "github.com/kubectl-merge/kubectl-merge/pkg/schema"
+)
+
+// patience is how long a key press may wait for a server, and most how many names
+// it is asked for.
+const (
+	patience = 3 * time.Second
+	most     = 500
+)
+
+// Server completes names on the server, and those of the kubeconfig.
+type Server struct {
+	Flags   *genericclioptions.ConfigFlags
+	Connect func() (*cluster.Cluster, error)
+	Quiet   func() // ends all that is logged and warned of, which would stand on the command line
+}
+
+// Contexts completes the contexts of the kubeconfig.
+func (s *Server) Contexts() cobra.CompletionFunc { return s.briefly(s.contexts) }
+
+// Clusters completes the clusters of the kubeconfig.
+func (s *Server) Clusters() cobra.CompletionFunc { return s.briefly(s.clusters) }
+
+// Users completes the users of the kubeconfig.
+func (s *Server) Users() cobra.CompletionFunc { return s.briefly(s.users) }
+
+// Namespaces completes namespaces.
+func (s *Server) Namespaces() cobra.CompletionFunc { return s.briefly(s.namespaces) }
+
+// Sets completes sets by the names of their parents; one that is no Secret is named by its
+// kind, too.
+func (s *Server) Sets() cobra.CompletionFunc { return s.briefly(s.sets) }
+
+// Objects completes TYPE/NAME.
+func (s *Server) Objects() cobra.CompletionFunc { return s.briefly(s.object) }
+
+// TypeOrName completes TYPE, TYPE/NAME and, behind TYPE, NAME.
+func (s *Server) TypeOrName() cobra.CompletionFunc { return s.briefly(s.typeOrName) }
+
+// SetOrObject completes a set and, behind it, objects.
+func (s *Server) SetOrObject() cobra.CompletionFunc { return s.briefly(s.setOrObject) }
+
+// asking is one completion that needs the kubeconfig, or the server.
+type asking struct {
+	ctx   context.Context
+	args  []string
+	typed string
+	cmd   *cobra.Command
+}
+
+// briefly makes a completion of a question; where it has no answer in time, or the
+// cluster none, nothing is completed and nothing is said.
+func (s *Server) briefly(question func(asking) ([]cobra.Completion, error)) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		s.Quiet()
+		ctx, cancel := context.WithTimeout(cmd.Context(), patience)
+		defer cancel()
+		found, err := question(asking{ctx: ctx, args: args, typed: typed, cmd: cmd})
+		if err != nil {
+			cobra.CompDebugln(err.Error(), false)
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		found = Beginning(found, typed)
+		directive := cobra.ShellCompDirectiveNoFileComp
+		if slices.ContainsFunc(found, func(c string) bool { return strings.HasSuffix(c, "/") }) {
+			directive |= cobra.ShellCompDirectiveNoSpace
+		}
+		return found, directive
+	}
+}
+
+func (s *Server) contexts(asking) ([]cobra.Completion, error) {
+	config, err := s.Flags.ToRawKubeConfigLoader().RawConfig()
+	return slices.Sorted(maps.Keys(config.Contexts)), err
+}
+
+func (s *Server) clusters(asking) ([]cobra.Completion, error) {
+	config, err := s.Flags.ToRawKubeConfigLoader().RawConfig()
+	return slices.Sorted(maps.Keys(config.Clusters)), err
+}
+
+func (s *Server) users(asking) ([]cobra.Completion, error) {
+	config, err := s.Flags.ToRawKubeConfigLoader().RawConfig()
+	return slices.Sorted(maps.Keys(config.AuthInfos)), err
+}
+
+func (s *Server) namespaces(a asking) ([]cobra.Completion, error) {
+	return s.names(a.ctx, "namespaces", "")
+}
+
+func (s *Server) typeOrName(a asking) ([]cobra.Completion, error) {
+	if len(a.args) > 0 && !strings.Contains(a.args[0], "/") {
+		return s.names(a.ctx, a.args[0], "")
+	}
+	if typ, _, ok := strings.Cut(a.typed, "/"); ok {
+		return s.names(a.ctx, typ, typ+"/")
+	}
+	return s.types("")
+}
+
+func (s *Server) object(a asking) ([]cobra.Completion, error) {
+	if typ, _, ok := strings.Cut(a.typed, "/"); ok {
+		return s.names(a.ctx, typ, typ+"/")
+	}
+	return s.types("/")
+}
+
+// types are the kinds that the server keeps objects of, as kubectl names them.
+func (s *Server) types(suffix string) ([]cobra.Completion, error) {
+	client, err := s.Flags.ToDiscoveryClient()
+	if err != nil {
+		return nil, err
+	}
+	lists, err := client.ServerPreferredResources()
+	var all []cobra.Completion
+	for _, list := range lists {
+		gv, bad := schema.ParseGroupVersion(list.GroupVersion)
+		if bad != nil {
+			continue
+		}
+		for _, r := range list.APIResources {
+			if !strings.Contains(r.Name, "/") && slices.Contains(r.Verbs, "patch") {
+				all = append(all, schema.GroupResource{Group: gv.Group, Resource: r.Name}.String()+suffix)
+			}
+		}
+	}
+	if len(all) > 0 { // some group of the server's may be broken
+		err = nil
+	}
+	slices.Sort(all)
+	return all, err
+}
+
+// names are those of a type's objects, in the namespace that the flags say.
+func (s *Server) names(ctx context.Context, typ, prefix string) ([]cobra.Completion, error) {
+	api, r, err := s.resource(ctx, typ)
+	if err != nil {
+		return nil, err
+	}
+	ns := ""
+	if r.Namespaced {
+		if ns, _, err = s.Flags.ToRawKubeConfigLoader().Namespace(); err != nil {
+			return nil, err
+		}
+	}
+	names, err := api.Names(ctx, r, ns, most)
+	for i := range names {
+		names[i] = prefix + names[i]
+	}
+	return names, err
+}
+
+// resource is what the server calls by a word such as deploy or deployments.apps.
+func (s *Server) resource(ctx context.Context, typ string) (*cluster.Cluster, cluster.Resource, error) {
+	mapper, err := s.Flags.ToRESTMapper()
+	if err != nil {
+		return nil, cluster.Resource{}, err
+	}
+	full, group := schema.ParseResourceArg(strings.ToLower(typ))
+	var kind schema.GroupVersionKind
+	if full != nil {
+		kind, err = mapper.KindFor(*full)
+	}
+	if kind.Empty() {
+		kind, err = mapper.KindFor(group.WithVersion(""))
+	}
+	if err != nil {
+		return nil, cluster.Resource{}, err
+	}
+	api, err := s.Connect()
+	if err != nil {
+		return nil, cluster.Resource{}, err
+	}
+	r, err := api.Find(ctx, kind.Group, kind.Version, kind.Kind)
+	return api, r, err
+}
+
+func (s *Server) sets(a asking) ([]cobra.Completion, error) {
+	api, err := s.Connect()
+	if err != nil {
+		return nil, err
+	}
+	ns, _, err := s.Flags.ToRawKubeConfigLoader().Namespace()
+	if err != nil {
+		return nil, err
+	}
+	if f := a.cmd.Flags().Lookup("applyset-namespace"); f != nil && f.Value.String() != "" {
+		ns = f.Value.String()
+	}
+	found, _, err := prune.List(a.ctx, api, ns)
+	var names []cobra.Completion
+	for _, l := range found {
+		name := l.Target.Name
+		if l.Target.Kind != "Secret" || l.Target.Group != "" {
+			name = l.Target.String()
+		}
+		names = append(names, name)
+	}
+	return names, err
+}
+
+func (s *Server) setOrObject(a asking) ([]cobra.Completion, error) {
+	if len(a.args) == 0 {
+		return s.sets(a)
+	}
+	return s.object(a)
+}
+
+// Disowned completes TYPE/NAME and, behind it, the fields that were applied last.
+func (s *Server) Disowned(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	if len(args) == 0 {
+		return s.briefly(s.object)(cmd, args, typed)
+	}
+	var all []field
+	found, directive := s.briefly(func(a asking) ([]cobra.Completion, error) {
+		typ, name, _ := strings.Cut(args[0], "/")
+		api, r, err := s.resource(a.ctx, typ)
+		if err != nil {
+			return nil, err
+		}
+		ns, _, err := s.Flags.ToRawKubeConfigLoader().Namespace()
+		if err != nil {
+			return nil, err
+		}
+		target := cluster.Target{Resource: r, Name: name}
+		if r.Namespaced {
+			target.Namespace = ns
+		}
+		live, err := api.Get(a.ctx, target)
+		if err != nil {
+			return nil, err
+		}
+		t, _ := builtin.Builtin(r.Group, r.Version, r.Kind)
+		all = fieldsAt(lastapplied.Read(live).Value, t, typed)
+		return nil, nil
+	})(cmd, args, typed)
+	if len(all) == 0 {
+		return found, directive
+	}
+	return offered(all, typed)
+}

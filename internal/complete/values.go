@@ -1,0 +1,70 @@
+package complete
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/strategy"
+)
+
+// Beginning are the candidates that begin with the text that is typed.
+func Beginning(all []cobra.Completion, typed string) []cobra.Completion {
+	return slices.DeleteFunc(slices.Clone(all), func(c string) bool { return !strings.HasPrefix(c, typed) })
+}
+
+// Manifests completes files with manifests, and folders on the way.
+func Manifests(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return []cobra.Completion{"yaml", "yml", "json"}, cobra.ShellCompDirectiveFilterFileExt
+}
+
+// Folders completes folders.
+func Folders(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return nil, cobra.ShellCompDirectiveFilterDirs
+}
+
+// Files completes any file.
+func Files(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return nil, cobra.ShellCompDirectiveDefault
+}
+
+// Words completes one of few.
+func Words(of ...cobra.Completion) cobra.CompletionFunc {
+	return func(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		return Beginning(of, typed), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+	}
+}
+
+// Policies are those of merge.Policies. ask is not among them: it is for live objects, and
+// not for files.
+func Policies() []cobra.Completion {
+	named := map[merge.Choice]string{merge.TakeLocal: "local", merge.TakeLive: "live", merge.LeaveConflict: "conflict"}
+	var out []cobra.Completion
+	for _, p := range merge.Policies {
+		out = append(out, cobra.CompletionWithDesc(p.Name, fmt.Sprintf("only live moved: %s; both moved: %s", named[p.Drift], named[p.Both])))
+	}
+	return out
+}
+
+// Strategies are those of strategy.Strategies.
+func Strategies() []cobra.Completion {
+	var out []cobra.Completion
+	for _, s := range strategy.Strategies {
+		out = append(out, cobra.CompletionWithDesc(s.Name, s.Help))
+	}
+	return out
+}
+
+// Originals completes the places that an original may be read from and, where none fits, files.
+func Originals(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return Beginning([]cobra.Completion{
+		cobra.CompletionWithDesc(string(apply.Auto), "the annotation, if there is one"),
+		cobra.CompletionWithDesc(string(apply.Annotation), "last-applied"),
+		cobra.CompletionWithDesc(string(apply.ManagedFields), "what managedFields say was applied"),
+		cobra.CompletionWithDesc(string(apply.None), "nothing was applied: nothing is removed"),
+	}, typed), cobra.ShellCompDirectiveDefault
+}

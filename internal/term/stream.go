@@ -1,0 +1,92 @@
+package term
+
+import (
+	"io"
+	"os"
+	"strconv"
+	"sync"
+
+	xterm "golang.org/x/term"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
+)
+
+// Stderr is standard error: the one place where text leaves that is for people or
+// logs. The values of the run's Secrets are blanked in it, whoever wrote it; what is
+// written at once stays together, so that no line stands within another.
+type Stderr struct {
+	To     io.Writer
+	Values redact.Values
+	Shown  bool // the user asked for the values
+
+	mu sync.Mutex
+}
+
+// Write writes whole lines.
+func (r *Stderr) Write(b []byte) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	text := string(b)
+	if !r.Shown {
+		text = r.Values.Blank(text)
+	}
+	if _, err := io.WriteString(r.To, text); err != nil {
+		return 0, err
+	}
+	return len(b), nil
+}
+
+// Secrets are the values that are blanked in what is written to w; nil where none are.
+func Secrets(w io.Writer) *redact.Values {
+	if r, ok := w.(*Stderr); ok && !r.Shown {
+		return &r.Values
+	}
+	return nil
+}
+
+// Direct is a stream as it was given to the process: for who needs to know whether it
+// is a terminal, and for programs that are run.
+func Direct(w io.Writer) io.Writer {
+	if r, ok := w.(*Stderr); ok {
+		return r.To
+	}
+	return w
+}
+
+// IsTerminal reports whether a stream, to read or to write, is a terminal.
+func IsTerminal(stream any) bool {
+	_, ok := asTerminal(stream)
+	return ok
+}
+
+// asTerminal is the file that a stream is, if it is a terminal.
+func asTerminal(stream any) (*os.File, bool) {
+	if w, ok := stream.(io.Writer); ok {
+		stream = Direct(w)
+	}
+	f, ok := stream.(*os.File)
+	return f, ok && xterm.IsTerminal(int(f.Fd()))
+}
+
+// Colors reports whether w is a terminal with colors and NO_COLOR is not set
+// (https://no-color.org).
+func Colors(w io.Writer) bool {
+	return IsTerminal(w) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+}
+
+// Width is the number of columns that w has: what COLUMNS says, else the
+// terminal's; 0 where w is no terminal.
+func Width(w io.Writer) int {
+	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 {
+		return n
+	}
+	f, ok := asTerminal(w)
+	if !ok {
+		return 0
+	}
+	n, _, err := xterm.GetSize(int(f.Fd()))
+	if err != nil {
+		return 0
+	}
+	return n
+}

@@ -1,0 +1,173 @@
+// Package term is what the program knows of a terminal: colors, width, a line that shows how far
+// a run is, questions, and the streams of the process. It refuses to know what is printed.
+package term
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"unicode/utf8"
+
+	xterm "golang.org/x/term"
+)
+
+// Terminal is where a user can be asked something.
+type Terminal struct {
+	Out   io.Writer
+	Color bool
+	Width int // 0 if unknown
+
+	in  *os.File
+	own bool // in was opened for this
+}
+
+// Open is the terminal of standard input and standard error, if both are one; nil if
+// there is nobody to ask. Where standard input is read for something else, the terminal that
+// the process belongs to is asked.
+func Open(stdin io.Reader, stderr io.Writer, stdinTaken bool) *Terminal {
+	out, ok := asTerminal(stderr)
+	if !ok {
+		return nil
+	}
+	t := &Terminal{Out: out, Color: Colors(out), Width: Width(out)}
+	if !stdinTaken {
+		if t.in, ok = asTerminal(stdin); !ok {
+			return nil
+		}
+		return t
+	}
+	in, err := os.Open("/dev/tty")
+	if err != nil {
+		return nil
+	}
+	t.in, t.own = in, true
+	return t
+}
+
+// Close ends the questions.
+func (t *Terminal) Close() {
+	if t.own {
+		_ = t.in.Close() // it was only read
+	}
+}
+
+// Print prints a line.
+func (t *Terminal) Print(line string) { fmt.Fprintln(t.Out, line) }
+
+// Bold is text in bold type, where the terminal has any.
+func (t *Terminal) Bold(s string) string {
+	if !t.Color {
+		return s
+	}
+	return "\x1b[1m" + s + "\x1b[0m"
+}
+
+// ErrNoAnswer: the terminal is gone, or the user typed the end of input.
+var ErrNoAnswer = errors.New("no answer: nothing was written")
+
+// Prompt asks for one line, without its white space at the ends. It is cut short
+// when ctx ends.
+func (t *Terminal) Prompt(ctx context.Context, text string) (string, error) {
+	fmt.Fprint(t.Out, text)
+	return t.await(ctx, t.line)
+}
+
+// Hidden is Prompt for what is not to be seen. The terminal stops showing what is
+// typed before it is asked for, so that nobody is too quick for it.
+func (t *Terminal) Hidden(ctx context.Context, text string) (string, error) {
+	before, err := xterm.MakeRaw(int(t.in.Fd()))
+	if err != nil {
+		return "", fmt.Errorf("terminal: %w", err)
+	}
+	defer fmt.Fprintln(t.Out)
+	defer func() { _ = xterm.Restore(int(t.in.Fd()), before) }() // it shows what is typed again, also after an interrupt
+	fmt.Fprint(t.Out, text)
+	return t.await(ctx, t.rawLine)
+}
+
+// The keys that a terminal in raw mode leaves to its reader.
+const (
+	keyInterrupt = 3
+	keyEnd       = 4
+	keyBack      = 8
+	keyKill      = 21
+	keyDelete    = 127
+)
+
+// ErrInterrupted: the user interrupted the program while it waited for input.
+var ErrInterrupted = errors.New("interrupted: nothing was written")
+
+func (t *Terminal) rawLine() (string, error) {
+	var line []rune
+	for in := bufio.NewReaderSize(oneByOne{t.in}, utf8.UTFMax); ; {
+		r, _, err := in.ReadRune()
+		switch {
+		case err != nil:
+			return "", err
+		case r == '\r' || r == '\n':
+			return string(line), nil
+		case r == keyInterrupt:
+			return "", ErrInterrupted
+		case r == keyEnd && len(line) == 0:
+			return "", io.EOF
+		case r == keyKill:
+			line = nil
+		case r == keyBack || r == keyDelete:
+			line = line[:max(len(line)-1, 0)]
+		default:
+			line = append(line, r)
+		}
+	}
+}
+
+// oneByOne keeps a buffer from taking what is meant for the next question.
+type oneByOne struct{ io.Reader }
+
+// Read reads one byte.
+func (o oneByOne) Read(p []byte) (int, error) { return o.Reader.Read(p[:min(len(p), 1)]) }
+
+// await reads in a goroutine of its own, as nothing else cuts a read short.
+func (t *Terminal) await(ctx context.Context, read func() (string, error)) (string, error) {
+	type answer struct {
+		line string
+		err  error
+	}
+	answers := make(chan answer, 1)
+	go func() {
+		line, err := read()
+		answers <- answer{line, err}
+	}()
+	select {
+	case <-ctx.Done():
+		fmt.Fprintln(t.Out)
+		return "", context.Cause(ctx)
+	case a := <-answers:
+		if errors.Is(a.err, io.EOF) {
+			fmt.Fprintln(t.Out)
+			return "", ErrNoAnswer
+		}
+		return a.line, a.err
+	}
+}
+
+// line reads byte by byte: what was typed ahead may be meant for a hidden prompt.
+func (t *Terminal) line() (string, error) {
+	var line []byte
+	for b := make([]byte, 1); ; {
+		n, err := t.in.Read(b)
+		if n == 1 && b[0] == '\n' {
+			return strings.TrimSpace(string(line)), nil
+		}
+		if n == 1 {
+			line = append(line, b[0])
+			continue
+		}
+		if err != nil {
+			return "", err
+		}
+	}
+}
