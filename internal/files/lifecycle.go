@@ -110,7 +110,7 @@ func (m *merger) sections(ours, theirs []byte) []byte {
 }
 
 // gather assembles each file from its documents.
-func (m *merger) gather() {
+func (m *merger) gather() error {
 	seen := map[string]bool{}
 	for _, f := range m.Dest.Files {
 		seen[f.Name] = true
@@ -121,9 +121,14 @@ func (m *merger) gather() {
 	for _, u := range m.Updated.Files {
 		if len(m.added[u.Name]) > 0 && !seen[u.Name] && m.Dest.Folder {
 			seen[u.Name] = true
-			m.out.Files = append(m.out.Files, m.newFile(u))
+			c, err := m.newFile(u)
+			if err != nil {
+				return fmt.Errorf("%s: %w", u.Where(), err)
+			}
+			m.out.Files = append(m.out.Files, c)
 		}
 	}
+	return nil
 }
 
 // file is a file of dest as it will be; ok is false if it does not change.
@@ -158,20 +163,29 @@ func (m *merger) file(f *File) (c Changed, ok bool) {
 
 // newFile is a file that only upstream has: upstream's, without what dest has
 // elsewhere or does not want.
-func (m *merger) newFile(u *File) Changed {
+func (m *merger) newFile(u *File) (Changed, error) {
 	c := Changed{Name: u.Name}
 	marked, plain := map[*yamldoc.Document][]byte{}, map[*yamldoc.Document][]byte{}
 	for _, d := range u.YAML.Documents() {
-		if !d.Empty() {
-			marked[d], plain[d] = nil, nil
+		if d.Empty() {
+			continue
+		}
+		marked[d], plain[d] = nil, nil
+		if t, ok, err := m.newList(d, m.added[u.Name]); err != nil {
+			return c, err
+		} else if ok {
+			marked[d], plain[d] = t.marked, t.plain
 		}
 	}
 	for _, n := range m.added[u.Name] {
+		if n.from.in != nil {
+			continue
+		}
 		marked[n.from.doc] = n.marked
 		if len(n.plain) > 0 {
 			plain[n.from.doc] = n.plain
 		}
 	}
 	c.Text, c.Plain = u.YAML.Assemble(marked, nil), u.YAML.Assemble(plain, nil)
-	return c
+	return c, nil
 }

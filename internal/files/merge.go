@@ -73,7 +73,12 @@ func Merge(j Job) (*Outcome, error) {
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
-	m.gather()
+	if err := m.lists(); err != nil {
+		return nil, err
+	}
+	if err := m.gather(); err != nil {
+		return nil, err
+	}
 	if err := m.lines(texts); err != nil {
 		return nil, err
 	}
@@ -125,8 +130,6 @@ func newMerger(j Job) (*merger, error) {
 func (m *merger) inDest(d *resource) error {
 	o, u := m.original.byID[d.id], m.updated.byID[d.id]
 	switch {
-	case u != nil && isList(u, d) && !equal(u.value(), d.value()) && (o == nil || !equal(o.value(), u.value())):
-		return fmt.Errorf("%s: a List cannot be merged item by item; write its items as documents of their own, with --- between", d.where())
 	case u != nil && u.deletes():
 		m.texts[d.doc] = text{}
 	case u != nil:
@@ -139,12 +142,6 @@ func (m *merger) inDest(d *resource) error {
 		m.dropped(o, d)
 	}
 	return nil
-}
-
-// isList: the documents hold many objects, which as one list would displace each
-// other.
-func isList(u, d *resource) bool {
-	return u.id.kind == "List" && u.id.name == "" && d.version == u.version
 }
 
 // put records a merged document, in its place or, where only upstream has moved it,

@@ -39,12 +39,13 @@ func (i id) String() string {
 	return s
 }
 
-// resource is one document of a set.
+// resource is one document of a set, or one item of a List.
 type resource struct {
 	id      id
 	version string
 	file    *File
 	doc     *yamldoc.Document
+	in      *entry // nil where it is no item of a List
 }
 
 func (r *resource) value() any { return r.doc.Value() }
@@ -53,8 +54,9 @@ func (r *resource) where() string { return fmt.Sprintf("%s: line %d", r.file.Whe
 
 // resources are a set's, with a way to find them.
 type resources struct {
-	list []*resource
-	byID map[id]*resource
+	list   []*resource
+	byID   map[id]*resource
+	isList map[*yamldoc.Document]bool
 }
 
 // several are the resources that stand in more than one file of a set: bases and the
@@ -69,11 +71,13 @@ func several(sets ...*Set) map[id]bool {
 		in := map[id]string{}
 		for _, f := range s.Files {
 			for _, d := range f.YAML.Documents() {
-				i, _ := identify(d.Value())
-				if file, ok := in[i]; ok && file != f.Name && i.name != "" {
-					out[i] = true
+				all, _ := f.documents(d) // index reports the error
+				for _, r := range all {
+					if file, ok := in[r.id]; ok && file != f.Name && r.id.name != "" {
+						out[r.id] = true
+					}
+					in[r.id] = f.Name
 				}
-				in[i] = f.Name
 			}
 		}
 	}
@@ -84,7 +88,7 @@ func several(sets ...*Set) map[id]bool {
 // single files, whose names do not matter. Two documents of one file that are one resource
 // are an error.
 func index(s *Set, one bool, several map[id]bool) (resources, error) {
-	rs := resources{byID: map[id]*resource{}}
+	rs := resources{byID: map[id]*resource{}, isList: map[*yamldoc.Document]bool{}}
 	if s == nil {
 		return rs, nil
 	}
@@ -95,24 +99,29 @@ func index(s *Set, one bool, several map[id]bool) (resources, error) {
 			if d.Empty() {
 				continue
 			}
-			r := &resource{file: f, doc: d}
-			r.id, r.version = identify(d.Value())
-			if r.id.name == "" {
-				if !one {
+			all, err := f.documents(d)
+			if err != nil {
+				errs = append(errs, fmt.Errorf("%s: %w", f.Where(), err))
+			}
+			rs.isList[d] = len(all) != 1 || all[0].in != nil
+			for _, r := range all {
+				if r.id.name == "" {
+					if !one {
+						r.id.file = f.Name
+					}
+					nameless[r.id]++
+					r.id.nth = nameless[r.id]
+				}
+				if several[r.id] {
 					r.id.file = f.Name
 				}
-				nameless[r.id]++
-				r.id.nth = nameless[r.id]
+				if first := rs.byID[r.id]; first != nil {
+					errs = append(errs, fmt.Errorf("%s: %s is already there: %s; take one of them out", r.where(), r.id, first.where()))
+					continue
+				}
+				rs.byID[r.id] = r
+				rs.list = append(rs.list, r)
 			}
-			if several[r.id] {
-				r.id.file = f.Name
-			}
-			if first := rs.byID[r.id]; first != nil {
-				errs = append(errs, fmt.Errorf("%s: %s is already there: %s; take one of them out", r.where(), r.id, first.where()))
-				continue
-			}
-			rs.byID[r.id] = r
-			rs.list = append(rs.list, r)
 		}
 	}
 	return rs, errors.Join(errs...)

@@ -1,0 +1,156 @@
+package files
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
+)
+
+// entry is the place of a resource that is an item of a List.
+type entry struct {
+	list *yamldoc.Document
+	nth  int // from 0
+}
+
+// itemsField is where a List has its items.
+const itemsField = "items"
+
+// documents are the resources of a file's document: itself or, of a List, as kubectl get
+// prints it, its items. The error is an item that cannot be read without its List.
+func (f *File) documents(d *yamldoc.Document) ([]*resource, error) {
+	id, version := identify(d.Value())
+	kind, isList := strings.CutSuffix(id.kind, "List")
+	if !isList || id.name != "" || d.Value().(map[string]any)[itemsField] == nil {
+		return []*resource{{id: id, version: version, file: f, doc: d}}, nil
+	}
+	items, err := d.Items(itemsField)
+	if err != nil {
+		return nil, err
+	}
+	rs := make([]*resource, len(items))
+	for i, item := range items {
+		rs[i] = &resource{file: f, doc: item, in: &entry{list: d, nth: i}}
+		rs[i].id, rs[i].version = identify(item.Value())
+		if rs[i].id.kind == "" { // the items of a PodList do not say that they are Pods
+			rs[i].id.kind, rs[i].id.group, rs[i].version = kind, id.group, version
+		}
+	}
+	return rs, nil
+}
+
+// commentsAbove are those above an item in its List.
+func (r *resource) commentsAbove() []byte {
+	if r.in == nil {
+		return nil
+	}
+	return r.in.list.ItemComments(itemsField, r.in.nth)
+}
+
+// items have what becomes of the items of a List: all that it had, and new ones.
+type items struct {
+	list    *yamldoc.Document
+	had     []*resource
+	changed map[*yamldoc.Document]text
+	added   []newcomer
+}
+
+// text is the List's text; ok is false where nothing changes.
+func (l items) text() (t text, ok bool, err error) {
+	var all []yamldoc.Item
+	put := func(was int, t text, comments []byte) {
+		item := yamldoc.Item{Was: was, Doc: t.plain, Above: comments}
+		if string(t.marked) != string(t.plain) {
+			item.Mark = t.marked
+		}
+		all = append(all, item)
+	}
+	after := func(d *yamldoc.Document) {
+		for _, n := range l.added {
+			if n.after == d {
+				put(-1, n.text, n.from.commentsAbove())
+			}
+		}
+	}
+	for i, r := range l.had {
+		t, changed := l.changed[r.doc]
+		switch {
+		case !changed:
+			all = append(all, yamldoc.Item{Was: i})
+		case t.marked != nil:
+			put(i, t, nil)
+		}
+		ok = ok || changed
+		after(r.doc)
+	}
+	after(nil)
+	if ok = ok || len(l.added) > 0; !ok {
+		return text{}, false, nil
+	}
+	t.marked, t.plain, err = l.list.WithItems(itemsField, all)
+	return t, true, err
+}
+
+// lists puts the items of dest's Lists together, so that a List is a document like others.
+func (m *merger) lists() error {
+	for _, f := range m.Dest.Files {
+		for _, d := range f.YAML.Documents() {
+			had := m.dest.itemsOf(d)
+			l := items{list: d, had: had, changed: m.texts}
+			l.added, m.added[f.Name] = m.toList(d, had, f, m.added[f.Name])
+			if len(had)+len(l.added) == 0 {
+				continue
+			}
+			t, ok, err := l.text()
+			if err != nil {
+				return err
+			}
+			if ok {
+				m.texts[d] = t
+			}
+		}
+	}
+	return nil
+}
+
+// toList divides what is added to a file into what goes into one of its Lists, behind one
+// of the List's items or, where the file has nothing but the List, to its end, and the
+// rest.
+func (m *merger) toList(d *yamldoc.Document, had []*resource, f *File, added []newcomer) (in, out []newcomer) {
+	only := len(f.YAML.Documents()) == 1 && m.dest.isList[d]
+	for _, n := range added {
+		behind := slices.ContainsFunc(had, func(r *resource) bool { return r.doc == n.after })
+		if behind || n.after == nil && only {
+			in = append(in, n)
+		} else {
+			out = append(out, n)
+		}
+	}
+	return in, out
+}
+
+// itemsOf are the items of a List, in order.
+func (rs resources) itemsOf(d *yamldoc.Document) []*resource {
+	if !rs.isList[d] {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(rs.list), func(r *resource) bool { return r.in == nil || r.in.list != d })
+}
+
+// newList is a List of updated as a new file has it: without the items that dest has
+// elsewhere or does not want.
+func (m *merger) newList(d *yamldoc.Document, added []newcomer) (t text, ok bool, err error) {
+	var all []yamldoc.Item
+	for _, r := range m.updated.itemsOf(d) {
+		for _, n := range added {
+			if n.from == r {
+				all = append(all, yamldoc.Item{Was: r.in.nth, Doc: n.plain, Mark: n.marked})
+			}
+		}
+	}
+	if len(all) == 0 {
+		return text{}, false, nil
+	}
+	t.marked, t.plain, err = d.WithItems(itemsField, all)
+	return t, true, err
+}

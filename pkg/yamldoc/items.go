@@ -1,0 +1,237 @@
+package yamldoc
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Items are the entries of the list in a field of the document's mapping, each as a
+// document of its own, without the indentation of the list; nil where the field is no
+// list. Their lines are those of the text they stand in. The error is an *Error about an
+// entry that cannot be read alone, because of an alias to what stands outside it, say.
+func (d *Document) Items(field string) ([]*Document, error) {
+	list := d.list(field)
+	if list == nil {
+		return nil, nil
+	}
+	src := text(d.file.src)
+	items := make([]*Document, len(list.entries))
+	for i := range list.entries {
+		e := &list.entries[i]
+		body := undented(string(src[e.value.start:src.itemEnd(list, e)]), src.inset(e.value))
+		line := d.file.lineAt(e.value.start)
+		f, err := new(Reader).Parse([]byte(body), line)
+		if err == nil && (len(f.docs) != 1 || !exact(f.docs[0].value, e.value.value)) {
+			err = &Error{Line: line, Problem: fmt.Sprintf("entry %d of %s cannot be read without what stands around it", i+1, field), at: e.value.start}
+		}
+		if err != nil {
+			return nil, err
+		}
+		items[i] = f.docs[0]
+	}
+	return items, nil
+}
+
+// ItemComments are the lines of comments directly above an entry of the list in a field,
+// without the indentation of the list.
+func (d *Document) ItemComments(field string, nth int) []byte {
+	src, list := text(d.file.src), d.list(field)
+	e := &list.entries[nth]
+	from, to := src.head(e), src.lineStart(e.start)
+	if !list.block() || from >= to {
+		return nil
+	}
+	var out strings.Builder
+	for _, line := range strings.SplitAfter(string(src[from:to]), "\n") {
+		out.WriteString(strings.TrimLeft(line, " "))
+	}
+	return []byte(out.String())
+}
+
+// list is the list in a field, nil where there is none.
+func (d *Document) list(field string) *node {
+	e := d.root.follow().child(field)
+	if e == nil {
+		return nil
+	}
+	if n := e.value.follow(); n != nil && n.kind == seqNode {
+		return n
+	}
+	return nil
+}
+
+// Item is an entry that a list is to have.
+type Item struct {
+	Was   int    // the entry that it takes the place of, -1 for a new one
+	Doc   []byte // its text, as of a document of its own
+	Mark  []byte // its text with conflict markers; nil where it has none
+	Above []byte // of a new one: the comments above it
+}
+
+// WithItems gives the document's text with other entries in a field that is a list: plain
+// is its text with Doc of each item, marked with Mark where there is one. Items that are
+// not new keep their order. The error is a Doc that is not YAML, or a list that the text
+// cannot hold.
+func (d *Document) WithItems(field string, items []Item) (marked, plain []byte, err error) {
+	if plain, err = d.withItems(field, items, false); err != nil {
+		return nil, nil, err
+	}
+	marked, err = d.withItems(field, items, true)
+	return marked, plain, err
+}
+
+func (d *Document) withItems(field string, items []Item, marked bool) ([]byte, error) {
+	if !marked { // what exists only between markers
+		items = slices.DeleteFunc(slices.Clone(items), func(i Item) bool { return i.Mark != nil && len(i.Doc) == 0 })
+	}
+	listed, err := d.withEntries(field, items)
+	if err != nil {
+		return nil, err
+	}
+	n := listed.list(field)
+	if n == nil && len(items) > 0 {
+		return nil, fmt.Errorf("the list %s cannot be found again", field)
+	}
+	src := text(listed.file.src)
+	var out strings.Builder
+	at := listed.from
+	for i, item := range items {
+		e := &n.entries[i]
+		body, from := item.Doc, e.value.start
+		if marked && item.Mark != nil {
+			body = item.Mark
+		}
+		if body == nil {
+			continue
+		}
+		in := inset{by: src.inset(e.value)}
+		if in.dash = string(src[src.lineStart(e.start):e.value.start]); n.block() && isMarker(string(body)) {
+			from = src.lineStart(e.start)
+		}
+		out.WriteString(in.below(string(src[at:from]), string(listed.file.withItsLineEnds(item.Above))))
+		out.WriteString(in.dented(string(listed.file.withItsLineEnds(body))))
+		at = src.itemEnd(n, e)
+	}
+	out.WriteString(string(src[at:listed.to]))
+	return []byte(out.String()), nil
+}
+
+// withEntries is the document with the values of the items: what is removed is gone, and
+// what is new has its place.
+func (d *Document) withEntries(field string, items []Item) (*Document, error) {
+	n := d.list(field)
+	old, _ := n.value.([]any)
+	list, same := make([]any, len(items)), len(old) == len(items)
+	for i, item := range items {
+		if same = same && item.Was == i; item.Was >= 0 {
+			list[i] = old[item.Was]
+			continue
+		}
+		text := item.Doc
+		if len(text) == 0 {
+			text = []byte("null")
+		}
+		f, err := Parse(text)
+		if err != nil {
+			return nil, err
+		}
+		list[i] = f.docs[0].value
+	}
+	if same {
+		return d, nil
+	}
+	want := map[string]any{}
+	for k, v := range d.value.(map[string]any) {
+		want[k] = v
+	}
+	want[field] = list
+	edited, err := d.Edit(Edit{Want: want})
+	if err != nil {
+		return nil, err
+	}
+	f, err := Parse(edited)
+	if err != nil {
+		return nil, err
+	}
+	return f.docs[0], nil
+}
+
+// inset is how far the lines of a value are indented that are not its first: a block's to
+// where it starts, a flow collection's as the line that it starts on.
+func (s text) inset(n *node) int {
+	if n.style == flowStyle {
+		at := s.lineStart(n.start)
+		return len(s[at:]) - len(strings.TrimLeft(string(s[at:]), " "))
+	}
+	return n.start - s.lineStart(n.start)
+}
+
+// itemEnd is behind an entry of a list, and behind the comments that belong to it.
+func (s text) itemEnd(list *node, e *entry) int {
+	if list.block() {
+		return s.end(e)
+	}
+	return e.value.end
+}
+
+// undented is a text whose lines, but for the first, have so many blanks less.
+func undented(body string, by int) string {
+	lines := strings.SplitAfter(body, "\n")
+	for i, line := range lines[1:] {
+		blanks := len(line) - len(strings.TrimLeft(line, " "))
+		lines[i+1] = line[min(by, blanks):]
+	}
+	return strings.Join(lines, "") + "\n"
+}
+
+// inset is where a text is put.
+type inset struct {
+	by   int    // of its lines, but for the first
+	dash string // of the line that it starts on
+}
+
+// below is the text before an entry, with comments in lines of their own.
+func (in inset) below(before, comments string) string {
+	head, isBlock := strings.CutSuffix(before, in.dash)
+	if comments == "" || !isBlock {
+		return before
+	}
+	indent := in.dash[:len(in.dash)-len(strings.TrimLeft(in.dash, " "))]
+	for line := range strings.Lines(comments) {
+		head += indent + line
+	}
+	return head + in.dash
+}
+
+// dented is the text as it stands in a list. Conflict markers start their lines. Where the
+// text begins with one, every side of that conflict begins with the dash.
+func (in inset) dented(body string) string {
+	lines := strings.SplitAfter(strings.TrimRight(body, "\r\n"), "\n")
+	first, begun := true, isMarker(body)
+	for i, line := range lines {
+		switch {
+		case isMarker(line):
+			if first = begun; strings.HasPrefix(line, ">>>>>>>") {
+				first, begun = false, false
+			}
+			continue
+		case first && begun:
+			lines[i] = in.dash + line
+		case !first && strings.TrimRight(line, "\r\n") != "":
+			lines[i] = strings.Repeat(" ", in.by) + line
+		}
+		first = false
+	}
+	return strings.Join(lines, "")
+}
+
+// isMarker: a text begins with a conflict marker.
+func isMarker(body string) bool {
+	for _, m := range []string{"<<<<<<<", "|||||||", "=======", ">>>>>>>"} {
+		if strings.HasPrefix(body, m) {
+			return true
+		}
+	}
+	return false
+}
