@@ -19,9 +19,9 @@ func (m *merger) dropped(o, d *resource) {
 	switch m.Policy.Dropped {
 	case merge.TakeLocal:
 		m.texts[d.doc] = text{}
-		m.note(diff.NoteRemoved, d.id, what+": deleted", merge.LocalSide)
+		m.note(diff.NoteRemoved, d, what+": deleted", merge.LocalSide)
 	case merge.TakeLive, merge.TakeOriginal:
-		m.note(diff.NoteKept, d.id, what+": kept", merge.LiveSide)
+		m.note(diff.NoteKept, d, what+": kept", merge.LiveSide)
 	default:
 		m.texts[d.doc] = text{plain: d.doc.Text(), marked: m.sections(d.doc.Text(), nil)}
 		m.conflict(d, what)
@@ -53,9 +53,9 @@ func (m *merger) notInDest(u *resource) error {
 	const what = "deleted in dest, changed in updated"
 	switch {
 	case m.Policy.Both == merge.TakeLive:
-		m.note(diff.NoteKept, u.id, what+": stays deleted", merge.LiveSide)
+		m.note(diff.NoteKept, u, what+": stays deleted", merge.LiveSide)
 	case m.Policy.Drift == merge.TakeLocal: // local wins in any case
-		m.note(diff.NoteOverwritten, u.id, what+": put back", merge.LocalSide)
+		m.note(diff.NoteOverwritten, u, what+": put back", merge.LocalSide)
 		m.add(u, t)
 	default:
 		t = text{plain: []byte{}, marked: m.sections(nil, plain)}

@@ -22,7 +22,7 @@ func (f *File) documents(d *yamldoc.Document) ([]*resource, error) {
 	id, version := identify(d.Value())
 	kind, isList := strings.CutSuffix(id.kind, "List")
 	if !isList || id.name != "" || d.Value().(map[string]any)[itemsField] == nil {
-		return []*resource{{id: id, version: version, file: f, doc: d}}, nil
+		return []*resource{f.resource(d, id, version)}, nil
 	}
 	items, err := d.Items(itemsField)
 	if err != nil {
@@ -30,11 +30,12 @@ func (f *File) documents(d *yamldoc.Document) ([]*resource, error) {
 	}
 	rs := make([]*resource, len(items))
 	for i, item := range items {
-		rs[i] = &resource{file: f, doc: item, in: &entry{list: d, nth: i}}
-		rs[i].id, rs[i].version = identify(item.Value())
-		if rs[i].id.kind == "" { // the items of a PodList do not say that they are Pods
-			rs[i].id.kind, rs[i].id.group, rs[i].version = kind, id.group, version
+		own, ownVersion := identify(item.Value())
+		if own.kind == "" { // the items of a PodList do not say that they are Pods
+			own.kind, own.group, ownVersion = kind, id.group, version
 		}
+		rs[i] = f.resource(item, own, ownVersion)
+		rs[i].in = &entry{list: d, nth: i}
 	}
 	return rs, nil
 }

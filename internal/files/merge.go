@@ -202,7 +202,7 @@ func (m *merger) three(o, u, d *resource) (*merge.Type, merge.Plan, error) {
 	if patched {
 		triple.Local = plain(triple.Local)
 	}
-	t := m.typeOf(u, d, []any{triple.Local, triple.Original, triple.Live})
+	t := m.typeOf(u, d, o, triple)
 	if patched {
 		p := patch{resource: u}
 		s := p.value(u.value(), triple.Live, t, nil)
@@ -235,7 +235,7 @@ func valueOf(r *resource) any {
 }
 
 // typeOf is the type that a document is merged by.
-func (m *merger) typeOf(u, d *resource, sides []any) *merge.Type {
+func (m *merger) typeOf(u, d, o *resource, sides merge.Triple) *merge.Type {
 	t := m.known(u)
 	if t == nil && d != nil && d.version != u.version {
 		t = m.known(d)
@@ -243,7 +243,7 @@ func (m *merger) typeOf(u, d *resource, sides []any) *merge.Type {
 	if t == nil && u.id.kind != "" {
 		t = schema.Resource()
 	}
-	t = shape(t, m.Infer, sides...)
+	t = shape(inComments(d, u, o).on(t), m.Infer, sides.Local, sides.Original, sides.Live)
 	if len(m.Rules) > 0 {
 		t = m.rulesFor(u, merge.Triple{Local: u.value(), Live: valueOf(d)}).Shape(t)
 	}
@@ -251,7 +251,7 @@ func (m *merger) typeOf(u, d *resource, sides []any) *merge.Type {
 }
 
 func (m *merger) rulesFor(u *resource, t merge.Triple) schema.Rules {
-	return m.Rules.For(u.id.ruled(t))
+	return m.Rules.For(u.named.ruled(t))
 }
 
 // ruled is the resource as rules see it.

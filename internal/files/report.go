@@ -9,11 +9,11 @@ import (
 // source wins a two-way merge, and that dest keeps its own changes in a three-way
 // merge, is expected and not reported.
 func (m *merger) report(o, d *resource, t *merge.Type, plan merge.Plan) {
-	i, original := d.id, valueOf(o)
+	original := valueOf(o)
 	triple := merge.Triple{Local: plan.Result, Original: original, Live: d.value()}
 	found := diff.Report{
-		Object: i.String(), Live: d.value(), Local: plan.Result, Voice: diff.Voice{Merged: d.file.Where(), Policy: m.Policy.Name},
-		Sensitive: m.Rules.Sensitive(i.ruled(triple)),
+		Object: d.called(), Live: d.value(), Local: plan.Result, Voice: diff.Voice{Merged: d.file.Where(), Policy: m.Policy.Name},
+		Sensitive: m.Rules.Sensitive(d.named.ruled(triple)),
 		Plan:      merge.Plan{Result: plan.Result, Conflicts: plan.Conflicts},
 	}
 	m.out.Conflicts = append(m.out.Conflicts, diff.Conflicts(found)...)
@@ -38,12 +38,12 @@ func (m *merger) report(o, d *resource, t *merge.Type, plan merge.Plan) {
 }
 
 // note records the decision about a whole resource.
-func (m *merger) note(kind diff.NoteKind, i id, what string, winner merge.Side) {
-	m.out.Notes = append(m.out.Notes, diff.Note{Object: i.String(), Kind: kind, Message: what, Winner: winner})
+func (m *merger) note(kind diff.NoteKind, r *resource, what string, winner merge.Side) {
+	m.out.Notes = append(m.out.Notes, diff.Note{Object: r.called(), Kind: kind, Message: what, Winner: winner})
 }
 
 func (m *merger) conflict(r *resource, what string) {
 	m.out.Conflicts = append(m.out.Conflicts, diff.Note{
-		Object: r.id.String(), Kind: diff.NoteConflict, Message: what, Voice: diff.Voice{Merged: "dest"},
+		Object: r.called(), Kind: diff.NoteConflict, Message: what, Voice: diff.Voice{Merged: "dest"},
 	})
 }

@@ -41,16 +41,35 @@ func (i id) String() string {
 
 // resource is one document of a set, or one item of a List.
 type resource struct {
-	id      id
+	id      id // what it is paired by
+	named   id // by its own kind and name
 	version string
 	file    *File
 	doc     *yamldoc.Document
 	in      *entry // nil where it is no item of a List
 }
 
+// resource is an object in a document of the file.
+func (f *File) resource(d *yamldoc.Document, named id, version string) *resource {
+	r := &resource{id: named, named: named, version: version, file: f, doc: d}
+	if namespace, name, ok := upstream(d); ok {
+		r.id.namespace, r.id.name = namespace, name
+	}
+	return r
+}
+
 func (r *resource) value() any { return r.doc.Value() }
 
 func (r *resource) where() string { return fmt.Sprintf("%s: line %d", r.file.Where(), r.doc.Line()) }
+
+// called is the resource as messages name it: what has neither kind nor name, such as the
+// values of a chart, by its file.
+func (r *resource) called() string {
+	if name := r.named.String(); name != "" {
+		return name
+	}
+	return r.file.Where()
+}
 
 // resources are a set's, with a way to find them.
 type resources struct {
@@ -115,8 +134,11 @@ func index(s *Set, one bool, several map[id]bool) (resources, error) {
 				if several[r.id] {
 					r.id.file = f.Name
 				}
+				if r.id.file != "" {
+					r.named.file = r.id.file
+				}
 				if first := rs.byID[r.id]; first != nil {
-					errs = append(errs, fmt.Errorf("%s: %s is already there: %s; take one of them out", r.where(), r.id, first.where()))
+					errs = append(errs, fmt.Errorf("%s: %s is already there: %s; take one of them out", r.where(), r.named, first.where()))
 					continue
 				}
 				rs.byID[r.id] = r

@@ -102,6 +102,7 @@ const (
 	SourceServer   = "server's schema"
 	SourceFile     = "schema file"
 	SourceInferred = "inferred"
+	SourceComment  = "comment"
 )
 
 // Field is one declared field of an Object.

@@ -1,11 +1,17 @@
 package yamldoc
 
+import (
+	"cmp"
+	"strings"
+)
+
 // Node is a value as it stands in a text, for readers whose errors name lines. It is
 // read-only; an alias is the value that it stands for.
 type Node struct {
 	file *File
 	n    *node
 	key  *entry // nil where it is not the value of a mapping
+	item *entry // nil where it is not the entry of a list
 }
 
 // Root is the document's value; it IsNull where the document is empty.
@@ -26,6 +32,21 @@ func (v Node) Key() (name string, line int) {
 		return "", 0
 	}
 	return v.key.name, v.file.lineAt(v.key.start)
+}
+
+// Comments are the comment behind the value, or behind its key where the value stands
+// below, and the one in the line above, without their # and blanks; "" where there is none.
+func (v Node) Comments() (behind, above string) {
+	e := cmp.Or(v.key, v.item)
+	if e == nil {
+		return "", ""
+	}
+	src := text(v.file.src)
+	behind = src.note(e)
+	if lines := strings.TrimSpace(string(src[src.head(e):e.start])); lines != "" {
+		above = strings.TrimSpace(lines[strings.LastIndexByte(lines, '\n')+1:])
+	}
+	return strings.TrimLeft(behind, "# "), strings.TrimLeft(above, "# ")
 }
 
 // Scalar is the text of a value that has no parts, as it is written but for quotes; ok is
@@ -61,6 +82,8 @@ func (v Node) parts(of kind) ([]Node, bool) {
 		e := &n.entries[i]
 		if parts[i] = (Node{file: v.file, n: e.value}); of == mapNode {
 			parts[i].key = e
+		} else {
+			parts[i].item = e
 		}
 	}
 	return parts, true

@@ -1,0 +1,137 @@
+package files
+
+import (
+	"bytes"
+	"maps"
+	"strings"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
+	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
+)
+
+// commented are the types that comments in a document state, by the fields that lead to
+// them.
+//
+// Rules: kustomize's kyaml/fieldmeta, and kyaml/yaml/walk for which side's is taken.
+type commented struct {
+	own    *merge.Type // nil: no comment says anything of the value itself
+	fields map[string]*commented
+	elem   *commented // what any entry of the list says
+}
+
+// inComments is what the comments of several documents state; the first that states a type
+// wins. It is nil where none does.
+func inComments(rs ...*resource) *commented {
+	var out *commented
+	for _, r := range rs {
+		if r != nil && bytes.Contains(r.doc.Text(), []byte("{\"")) {
+			out = out.with(commentsOf(r.doc.Root()))
+		}
+	}
+	return out
+}
+
+func commentsOf(n yamldoc.Node) *commented {
+	c := &commented{fields: map[string]*commented{}}
+	behind, above := n.Comments()
+	for _, text := range []string{behind, above} {
+		if t, ok := schema.FromComment(text); ok && c.own == nil {
+			c.own = t
+		}
+	}
+	values, _ := n.Mapping()
+	for _, v := range values {
+		name, _ := v.Key()
+		if inner := commentsOf(v); inner != nil {
+			c.fields[name] = inner
+		}
+	}
+	entries, _ := n.List()
+	for _, e := range entries {
+		c.elem = c.elem.with(commentsOf(e))
+	}
+	if c.own == nil && len(c.fields) == 0 && c.elem == nil {
+		return nil
+	}
+	return c
+}
+
+// with is c, and what o says where c says nothing.
+func (c *commented) with(o *commented) *commented {
+	switch {
+	case c == nil:
+		return o
+	case o == nil:
+		return c
+	}
+	out := &commented{own: c.own, fields: maps.Clone(c.fields), elem: c.elem.with(o.elem)}
+	if out.own == nil {
+		out.own = o.own
+	}
+	for name, inner := range o.fields {
+		out.fields[name] = out.fields[name].with(inner)
+	}
+	return out
+}
+
+// on lays what comments say over a type; t may be nil.
+func (c *commented) on(t *merge.Type) *merge.Type {
+	if c == nil {
+		return t
+	}
+	if c.own != nil {
+		own := *c.own
+		if own.Elem == nil {
+			own.Elem = t.EntryType()
+		}
+		t = &own
+	}
+	if len(c.fields) == 0 && c.elem == nil || t != nil && t.Atomic {
+		return t
+	}
+	out := &merge.Type{Kind: merge.Object, Open: true}
+	if c.elem != nil {
+		out = &merge.Type{Kind: merge.List}
+	}
+	if t != nil && t.Kind != merge.Unknown {
+		*out = *t
+	}
+	switch {
+	case out.Kind == merge.Object:
+		out.Fields = maps.Clone(out.Fields)
+		for name, inner := range c.fields {
+			if out.Fields == nil {
+				out.Fields = map[string]merge.Field{}
+			}
+			f := out.Fields[name]
+			f.Type = inner.on(f.Type)
+			out.Fields[name] = f
+		}
+	case c.elem != nil:
+		out.Elem = c.elem.on(out.Elem)
+	}
+	return out
+}
+
+// mergeComment is how kpt writes down under which name upstream knows an object.
+const mergeComment = "kpt-merge:"
+
+// upstream is the namespace and name of the object upstream, as a comment of kpt has them
+// behind metadata; ok is false where there is none.
+//
+// Rules: kpt's guide to updating packages ("kpt-merge: namespace/name").
+func upstream(d *yamldoc.Document) (namespace, name string, ok bool) {
+	values, _ := d.Root().Mapping()
+	for _, v := range values {
+		if key, _ := v.Key(); key != "metadata" {
+			continue
+		}
+		behind, _ := v.Comments()
+		if rest, found := strings.CutPrefix(behind, mergeComment); found {
+			namespace, name, ok = strings.Cut(strings.TrimSpace(rest), "/")
+			return namespace, name, ok && name != ""
+		}
+	}
+	return "", "", false
+}
