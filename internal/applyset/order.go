@@ -71,6 +71,12 @@ func (r Run) Exact(decisions []Decision, unlisted []GroupKind) Parent {
 	return r.Parent.With(kinds, namespaces)
 }
 
+// In is r with the parent as it is now.
+func (r Run) In(parent Parent) Run {
+	r.Parent = parent
+	return r
+}
+
 // Superset is the parent before the first write: whatever happens then, it covers all
 // objects that carry the set's label.
 func (r Run) Superset() Parent {

@@ -10,8 +10,9 @@ import (
 // is not there yet.
 type Parent struct {
 	Set
-	UID     string // "" where there is no parent
-	Tooling string
+	UID             string // "" where there is no parent
+	ResourceVersion string
+	Tooling         string
 
 	// Kinds that members have, sorted. It may be more than there are members of.
 	Kinds []GroupKind
@@ -40,12 +41,16 @@ func toolName(tooling string) string {
 // ReadParent reads a parent object; obj is nil where there is none. The errors name what
 // of the specification the object does not keep to, and what to do.
 func ReadParent(set Set, obj map[string]any) (Parent, error) {
-	p := Parent{Set: set}
 	if obj == nil {
-		return p, nil
+		return Parent{Set: set}, nil
 	}
-	m := ReadMember(set.GroupKind, obj)
-	p.UID, p.Tooling = m.UID, m.Annotations[ToolingAnnotation]
+	return ParentFrom(set, ReadMember(set.GroupKind, obj))
+}
+
+// ParentFrom is ReadParent for an object whose metadata have been read.
+func ParentFrom(set Set, m Member) (Parent, error) {
+	p := Parent{Set: set}
+	p.UID, p.ResourceVersion, p.Tooling = m.UID, m.ResourceVersion, m.Annotations[ToolingAnnotation]
 	if p.Tooling == "" {
 		return p, p.lacks("annotation", ToolingAnnotation)
 	}
@@ -141,9 +146,15 @@ func (p Parent) Including(kinds []GroupKind, namespaces []string) Parent {
 
 // Says reports whether p, as it is stored, says all that q would: there is nothing to
 // write.
-func (p Parent) Says(q Parent) bool {
-	return p.Exists() && len(p.Resources) == 0 && slices.Equal(p.Kinds, q.Kinds) && slices.Equal(p.Namespaces, q.Namespaces)
+func (p Parent) Says(q Parent) bool { return p.Exists() && len(p.Resources) == 0 && p.Equals(q) }
+
+// Equals reports whether p and q have members in the same kinds and namespaces.
+func (p Parent) Equals(q Parent) bool {
+	return slices.Equal(sortedKinds(p.Kinds), sortedKinds(q.Kinds)) && slices.Equal(p.Namespaces, q.Namespaces)
 }
+
+// Covers is p, and what q holds beside it.
+func (p Parent) Covers(q Parent) Parent { return p.Including(q.Kinds, q.Namespaces) }
 
 // Differences says what of p is not as in want, which lists the kinds and namespaces that the
 // set has members in: one clause each, without the parent's name.
@@ -185,8 +196,8 @@ func compared[T comparable](is, want []T) (more, less []T) {
 }
 
 // Manifest is what is applied on the server's side as Manager to store p: kubectl's
-// object, field for field. The tool's version stays as whoever made the set wrote it,
-// so that nothing is written for it alone.
+// object, field for field, bound to the state in which it was read. The tool's version stays
+// as whoever made the set wrote it, so that nothing is written for it alone.
 func (p Parent) Manifest(apiVersion string) map[string]any {
 	tooling := p.Tooling
 	if tooling == "" {
@@ -207,6 +218,9 @@ func (p Parent) Manifest(apiVersion string) map[string]any {
 	}
 	if p.Namespace != "" {
 		meta["namespace"] = p.Namespace
+	}
+	if p.ResourceVersion != "" {
+		meta["resourceVersion"] = p.ResourceVersion
 	}
 	return map[string]any{"apiVersion": apiVersion, "kind": p.Kind, "metadata": meta}
 }

@@ -56,7 +56,7 @@ func (v *membersVerb) verify(ctx context.Context, name string, fix bool) error {
 	case !fix:
 		return &exit{Code: conflicted}
 	}
-	if err := s.Store(ctx, want); err != nil {
+	if err := s.Store(ctx, func(applyset.Parent) applyset.Parent { return want }); err != nil {
 		return err
 	}
 	v.line(s.Target, "fixed", dryNone)

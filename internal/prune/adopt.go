@@ -122,7 +122,7 @@ func (s *Set) Join(ctx context.Context, objects []Member, l Labelling) ([]Member
 		return joining, err
 	}
 	if !l.DryRun {
-		if err := s.Store(ctx, s.Parent.Including(kinds, namespaces)); err != nil {
+		if err := s.Store(ctx, func(now applyset.Parent) applyset.Parent { return now.Including(kinds, namespaces) }); err != nil {
 			return nil, err
 		}
 	}
@@ -195,20 +195,32 @@ func (s *Set) Remove(ctx context.Context, dryRun bool) error {
 		return fmt.Errorf("%s: %w", s.Target, err)
 	}
 	d.member = Member{Member: applyset.ReadMember(s.Parent.GroupKind, obj), Target: s.Target}
-	id := s.Parent.UID
-	d.again = func(m applyset.Member) applyset.Decision {
-		switch {
-		case m.UID != id:
-			return applyset.Decision{Member: m, Action: applyset.Left, Reason: "is another object by now"}
-		case m.Deleting != "":
-			return applyset.Decision{Member: m, Action: applyset.Terminating}
-		}
-		return applyset.Decision{Member: m, Action: applyset.Delete}
+	d.again = s.removable
+	switch decision := s.removable(d.member.Member); decision.Action {
+	case applyset.Terminating:
+		return nil
+	case applyset.Left:
+		return fmt.Errorf("%s: the set's parent was not deleted: %s", s.Target, decision.Reason)
 	}
 	if err := d.do(ctx); err != nil {
 		return fmt.Errorf("%s: the set's parent was not deleted: %w", s.Target, err)
 	}
 	return nil
+}
+
+// removable decides about the parent as it has become: that it says what the members were
+// found by is what allows it to be deleted.
+func (s *Set) removable(m applyset.Member) applyset.Decision {
+	now, err := applyset.ParentFrom(s.Parent.Set, m)
+	switch {
+	case m.UID != s.Parent.UID:
+		return applyset.Decision{Member: m, Action: applyset.Left, Reason: "is another object by now"}
+	case m.Deleting != "":
+		return applyset.Decision{Member: m, Action: applyset.Terminating}
+	case err == nil && !now.Equals(s.Parent) && len(now.Resources) == 0:
+		return applyset.Decision{Member: m, Action: applyset.Left, Reason: "another run has added members meanwhile: run this again"}
+	}
+	return applyset.Decision{Member: m, Action: applyset.Delete}
 }
 
 // Await waits until the objects are gone, or others stand in their places.

@@ -59,8 +59,12 @@ func (d *deletion) do(ctx context.Context) error {
 		default:
 			lost++
 		}
+		was := d.member.Member
 		if gone, err := d.reread(ctx); gone || err != nil {
 			return err
+		}
+		if cluster.IsConflict(err) && d.member.UID == was.UID && d.member.ResourceVersion == was.ResourceVersion {
+			return err // nobody has changed it: that is a refusal of somebody else's
 		}
 		pause(ctx, min(try, 5))
 	}

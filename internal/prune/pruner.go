@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/applyset"
@@ -190,8 +191,9 @@ func (p *Pruner) Begin(ctx context.Context, _ *run.Plan) error {
 	if p.Disband {
 		return nil
 	}
-	err := p.Store(ctx, p.decider.Superset())
-	p.decider.Parent = p.Parent
+	p.decider.Parent = p.decider.Superset()
+	err := p.Store(ctx, func(now applyset.Parent) applyset.Parent { return p.decider.In(now).Superset() })
+	p.decider.Parent.UID = p.Parent.UID
 	return err
 }
 
@@ -227,22 +229,54 @@ func (p *Pruner) again(m applyset.Member) applyset.Decision {
 // End writes what the set holds now, if the run has done all that it was to do. A set of
 // which anything is left to be done stays as Begin has written it.
 func (p *Pruner) End(ctx context.Context, plan *run.Plan) error {
-	if plan.Failed() != nil {
-		return nil
+	kept, complete := p.outcome(plan)
+	switch {
+	case complete && p.Disband && len(kept)+len(p.down) == 0:
+		return p.Remove(ctx, false)
+	case complete:
+		return p.settle(ctx, plan, func(r applyset.Run) applyset.Parent { return r.Exact(kept, p.down) })
+	case !p.Disband:
+		_ = p.settle(ctx, plan, applyset.Run.Superset) // the run has failed already, and the next one does this again
 	}
-	var kept []applyset.Decision
+	return nil
+}
+
+// outcome is what a run has kept, and whether it has done all that it was to do.
+func (p *Pruner) outcome(plan *run.Plan) (kept []applyset.Decision, complete bool) {
 	for _, item := range plan.Others {
 		switch {
 		case item.Action() == run.Keep:
 			kept = append(kept, applyset.Decision{Member: p.members[item].Member, Action: applyset.Keep})
 		case item.Result.Outcome != write.Pruned:
-			return nil
+			return nil, false
 		}
 	}
-	if p.Disband && len(kept)+len(p.down) == 0 {
-		return p.Remove(ctx, false)
+	return kept, plan.Failed() == nil
+}
+
+// settle writes the parent as the run leaves the set. Where another run has written it
+// since the members were listed, which may be under way, nothing is taken from it.
+func (p *Pruner) settle(ctx context.Context, plan *run.Plan, want func(applyset.Run) applyset.Parent) error {
+	begun := p.decider.Parent
+	if labels(plan) && p.Parent.Says(want(p.decider.In(p.Parent))) { // unless another run has left less
+		if _, err := p.reread(ctx); err != nil {
+			return err
+		}
 	}
-	return p.Store(ctx, p.decider.Exact(kept, p.down))
+	return p.Store(ctx, func(now applyset.Parent) applyset.Parent {
+		wanted := want(p.decider.In(now))
+		if !now.Equals(begun) {
+			return now.Covers(wanted)
+		}
+		return wanted
+	})
+}
+
+// labels reports whether a run has written objects, which may have become members.
+func labels(plan *run.Plan) bool {
+	return slices.ContainsFunc(plan.Items, func(i *run.Item) bool {
+		return i.Result.Outcome == write.Created || i.Result.Outcome == write.Configured
+	})
 }
 
 // Surprising is why the deletions of a run are to be confirmed first, see

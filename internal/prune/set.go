@@ -87,25 +87,53 @@ const forcing = "somebody else has written what says what the set holds: it is w
 // does no harm.
 const storeTries = 3
 
-// Store writes the parent, unless it says all of that already.
+// Store writes the parent as want makes it from what it says, unless it says all of that
+// already. The write is bound to the parent as it was read: where another run has written
+// it meanwhile, want is asked again, so that neither run forgets what the other adds.
 //
-// Unlike kubectl: which writes it twice in every run.
-func (s *Set) Store(ctx context.Context, p applyset.Parent) error {
-	if s.Parent.Says(p) {
-		return nil
-	}
+// Unlike kubectl: which writes it twice in every run, whatever it says by then.
+func (s *Set) Store(ctx context.Context, want func(applyset.Parent) applyset.Parent) error {
 	w := cluster.Write{FieldManager: applyset.Manager}
-	obj, err := s.apply(ctx, p, w)
-	if cluster.IsConflict(err) {
-		s.Note(s.Target.String(), forcing+": "+err.Error())
-		w.Force = true
-		obj, err = s.apply(ctx, p, w)
+	for try := 0; ; try++ {
+		p := want(s.Parent)
+		if s.Parent.Says(p) {
+			return nil
+		}
+		obj, err := s.apply(ctx, p, w)
+		if err == nil {
+			s.Parent, err = applyset.ReadParent(p.Set, obj)
+			return err
+		}
+		if !cluster.IsConflict(err) || try >= changedTries {
+			return fmt.Errorf("%s: the set's parent was not written: %w", s.Target, err)
+		}
+		changed, rereadErr := s.reread(ctx)
+		if rereadErr != nil {
+			return rereadErr
+		}
+		if !changed && !w.Force { // the conflict is about fields
+			s.Note(s.Target.String(), forcing+": "+err.Error())
+			w.Force = true
+		}
 	}
-	if err != nil {
-		return fmt.Errorf("%s: the set's parent was not written: %w", s.Target, err)
+}
+
+// reread reads the parent anew; changed is whether somebody has written it since.
+func (s *Set) reread(ctx context.Context) (changed bool, err error) {
+	obj, err := s.API.GetMetadata(ctx, s.Target)
+	switch {
+	case cluster.IsNotFound(err):
+		obj = nil
+	case err != nil:
+		return false, fmt.Errorf("%s: %w", s.Target, err)
 	}
-	s.Parent, err = applyset.ReadParent(p.Set, obj)
-	return err
+	if applyset.ReadMember(s.Parent.GroupKind, obj).ResourceVersion == s.Parent.ResourceVersion {
+		return false, nil
+	}
+	if s.Parent, err = applyset.ReadParent(s.Parent.Set, obj); err != nil {
+		return true, err
+	}
+	return true, errors.Join(s.Writable(), s.resolve(ctx))
 }
 
 func (s *Set) apply(ctx context.Context, p applyset.Parent, w cluster.Write) (obj map[string]any, err error) {

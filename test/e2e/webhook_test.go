@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -12,24 +13,32 @@ import (
 	"time"
 )
 
-// webhook lets a server of the test's own decide on writes of ConfigMaps in the user's
-// namespace: verdict is what it answers.
-func (u *user) webhook(verdict map[string]any) {
+// admission is a webhook for one operation on ConfigMaps.
+type admission struct {
+	operation string // UPDATE, DELETE
+	lenient   bool   // it allows every dry run
+	verdict   map[string]any
+}
+
+// webhook lets a server of the test's own decide on writes in the user's namespace.
+func (u *user) webhook(a admission) {
 	u.t.Helper()
 	hook := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var review struct {
 			Request struct {
-				UID string `json:"uid"`
+				UID    string `json:"uid"`
+				DryRun bool   `json:"dryRun"`
 			} `json:"request"`
 		}
 		if err := json.NewDecoder(r.Body).Decode(&review); err != nil {
 			http.Error(w, err.Error(), http.StatusBadRequest)
 			return
 		}
-		answer := map[string]any{"uid": review.Request.UID}
-		for k, v := range verdict {
-			answer[k] = v
+		answer := maps.Clone(a.verdict)
+		if a.lenient && review.Request.DryRun {
+			answer = map[string]any{"allowed": true}
 		}
+		answer["uid"] = review.Request.UID
 		w.Header().Set("Content-Type", "application/json")
 		if err := json.NewEncoder(w).Encode(map[string]any{"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "response": answer}); err != nil {
 			u.t.Error(err)
@@ -47,18 +56,28 @@ metadata: {name: %q}
 webhooks:
 - name: verdict.example.com
   admissionReviewVersions: [v1]
-  sideEffects: None
+  sideEffects: NoneOnDryRun
   clientConfig: {url: %q, caBundle: %s}
   namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: %q}}
-  rules: [{apiGroups: [""], apiVersions: [v1], operations: [UPDATE], resources: [configmaps]}]
-`, u.ns, hook.URL, authority, u.ns))
+  rules: [{apiGroups: [""], apiVersions: [v1], operations: [%s], resources: [configmaps]}]
+`, u.ns, hook.URL, authority, u.ns, a.operation))
 	u.does("kubectl", "create", "-f", "webhook.yaml")
-	a := u.admin()
+	admin := u.admin()
 	u.t.Cleanup(func() {
-		if out, err := a.command(context.Background(), "kubectl", "delete", "-f", "webhook.yaml").CombinedOutput(); err != nil {
+		if out, err := admin.command(context.Background(), "kubectl", "delete", "-f", "webhook.yaml").CombinedOutput(); err != nil {
 			u.t.Errorf("taking away: %v\n%s", err, out)
 		}
 	})
+}
+
+// awaits gives the server, which takes a moment to know a webhook, time for it.
+func (u *user) awaits(known func() bool) {
+	for range 100 {
+		if known() {
+			return
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
 }
 
 // TestWebhooks: what a webhook says of a change is reported as its own words, at once. It is
@@ -89,17 +108,11 @@ func TestWebhooks(t *testing.T) {
 			u.file("v1.yaml", objects("1"))
 			u.file("v2.yaml", objects("2"))
 			u.merges("-f", "v1.yaml")
-			u.webhook(tt.verdict)
+			u.webhook(admission{operation: "UPDATE", verdict: tt.verdict})
 			was := u.versions("v2.yaml")
-			ready := func() bool {
+			u.awaits(func() bool {
 				return u.tries("kubectl", "patch", "configmap/a", "-p", `{"data":{"probe":"x"}}`, "--dry-run=server").code != 0
-			}
-			for range 100 { // the server takes a moment to know the webhook
-				if ready() {
-					break
-				}
-				time.Sleep(100 * time.Millisecond)
-			}
+			})
 			got := u.tries("kubectl-merge", "-f", "v2.yaml")
 			if got.code != tt.code || !strings.Contains(got.stderr, tt.says) || strings.Contains(got.stderr, "changed by others") {
 				t.Errorf("want exit %d and %q on stderr, and nobody else blamed\n%s", tt.code, tt.says, got)
