@@ -21,9 +21,10 @@ var arrows = map[string][]string{
 
 	"internal/arch": {},
 	"internal/cli": {"internal/annotate", "internal/applyset", "internal/prune", "internal/run", "internal/cluster", "internal/live", "internal/editor", "internal/files", "internal/replacements",
-		"internal/parallel", "internal/wait", "internal/write", "internal/source", "internal/term", "internal/complete", "pkg"},
+		"internal/parallel", "internal/wait", "internal/write", "internal/source", "internal/target", "internal/term", "internal/complete", "pkg"},
 	"internal/complete":     {"internal/cluster", "internal/prune", "internal/source", "pkg"},
 	"internal/term":         {"pkg/redact"},
+	"internal/target":       {"internal/annotate", "internal/cluster", "internal/files", "internal/live", "internal/parallel", "internal/source", "internal/write", "pkg"},
 	"internal/run":          {"internal/cluster", "internal/live", "internal/parallel", "internal/write", "internal/source", "pkg"},
 	"internal/files":        {"internal/source", "pkg"},
 	"internal/replacements": {"pkg"},

@@ -86,8 +86,8 @@ func outputWords() []cobra.Completion {
 	return out
 }
 
-// keptOutputs are for verbs that change the last-applied configuration alone.
-func keptOutputs(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+// targetOutputs are for verbs that change the last-applied configuration alone.
+func targetOutputs(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	fit, directive := mergeOutputs(cmd, args, typed)
 	return slices.DeleteFunc(fit, func(c string) bool {
 		name, _, _ := strings.Cut(c, "\t")

@@ -10,20 +10,21 @@ import (
 
 	"github.com/kubectl-merge/kubectl-merge/internal/complete"
 	"github.com/kubectl-merge/kubectl-merge/internal/editor"
+	"github.com/kubectl-merge/kubectl-merge/internal/target"
 	"github.com/kubectl-merge/kubectl-merge/internal/term"
 )
 
 // editVerb has the user edit what was applied last.
 type editVerb struct {
 	targetVerb
-	out     keptOutput
+	out     targetOutput
 	windows bool // line ends
 }
 
 var _ = registerVerb(verb{
 	open:  newEditLastApplied,
 	args:  func(e *env) cobra.CompletionFunc { return complete.UnlessFiles(e.server().Objects(), nil) },
-	flags: map[string]cobra.CompletionFunc{"output": keptOutputs},
+	flags: map[string]cobra.CompletionFunc{"output": targetOutputs},
 })
 
 func newEditLastApplied(e *env) *cobra.Command {
@@ -62,7 +63,7 @@ func (v *editVerb) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(v.read(ctx, objects)...); err != nil {
+	if err := errors.Join(v.Read(ctx, objects)...); err != nil {
 		return err
 	}
 	for _, o := range objects {
@@ -74,7 +75,7 @@ func (v *editVerb) run(ctx context.Context, args []string) error {
 }
 
 // edit takes one object through the editor. Whatever goes wrong, the text is kept.
-func (v *editVerb) edit(ctx context.Context, o kept) error {
+func (v *editVerb) edit(ctx context.Context, o target.Target) error {
 	s, err := v.begin(ctx, o)
 	if err != nil {
 		return fmt.Errorf("%s: %w", o, err)

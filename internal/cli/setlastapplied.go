@@ -7,23 +7,21 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/kubectl-merge/kubectl-merge/internal/annotate"
 	"github.com/kubectl-merge/kubectl-merge/internal/parallel"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
+	"github.com/kubectl-merge/kubectl-merge/internal/target"
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
-	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
-	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 )
 
 // setVerb says what was applied last.
 type setVerb struct {
 	targetVerb
-	out    keptOutput
+	out    targetOutput
 	dryRun dryRunFlag
 	create bool
 }
 
-var _ = registerVerb(verb{open: newSetLastApplied, args: noArgs, flags: map[string]cobra.CompletionFunc{"output": keptOutputs}})
+var _ = registerVerb(verb{open: newSetLastApplied, args: noArgs, flags: map[string]cobra.CompletionFunc{"output": targetOutputs}})
 
 func newSetLastApplied(e *env) *cobra.Command {
 	v := &setVerb{targetVerb: targetVerb{env: e}}
@@ -74,11 +72,11 @@ func (v *setVerb) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	errs := v.read(ctx, objects)
-	plans := make([]annotate.Annotated, len(objects))
+	errs := v.Read(ctx, objects)
+	plans := make([]target.Change, len(objects))
 	for i, o := range objects {
 		if errs[i] == nil {
-			plans[i], errs[i] = v.planner.Annotate(ctx, o.subject(), o.live, v.rewrite(o))
+			plans[i], errs[i] = v.Plan(ctx, o, v.Set(o, v.create, func(text string) { v.note(o, text) }))
 		}
 	}
 	if err := errors.Join(errs...); err != nil {
@@ -87,29 +85,8 @@ func (v *setVerb) run(ctx context.Context) error {
 	return v.send(ctx, objects, plans, mode)
 }
 
-// rewrite takes the configuration from the file.
-//
-// Unlike kubectl: an unknown field is an error. The next merge would look for it in
-// live in vain, and the one that was meant would not be ours.
-func (v *setVerb) rewrite(o kept) annotate.Rewrite {
-	return func(ctx context.Context, was lastapplied.Original) (apply.Conf, error) {
-		if was.State == lastapplied.None && !v.create {
-			return apply.Conf{}, fmt.Errorf("no last-applied-configuration annotation found on resource: %s, to create the annotation, run the command with --create-annotation", o.Name)
-		}
-		conf, err := apply.Given(o.local.Value, o.live)
-		if err != nil {
-			return conf, err
-		}
-		warning, err := v.planner.Check(ctx, o.subject(), conf.Value, nil)
-		if warning != "" {
-			fmt.Fprintf(v.ErrOut, "note: %s: %s\n", oneLine(o.String()), oneLine(warning))
-		}
-		return conf, err
-	}
-}
-
 // send writes what was planned, several objects at once, and reports in input order.
-func (v *setVerb) send(ctx context.Context, objects []kept, plans []annotate.Annotated, mode dryRun) error {
+func (v *setVerb) send(ctx context.Context, objects []target.Target, plans []target.Change, mode dryRun) error {
 	outs := make([]write.Result, len(objects))
 	errs := make([]error, len(objects)+1)
 	report := func(i int) {
@@ -120,12 +97,12 @@ func (v *setVerb) send(ctx context.Context, objects []kept, plans []annotate.Ann
 				_, errs[i] = fmt.Fprintf(v.Out, "set-last-applied %s: no changes required.\n", oneLine(objects[i].Name))
 			}
 		default:
-			errs[i] = v.out.written(objects[i], plans[i], outs[i])
+			errs[i] = v.out.written(objects[i], plans[i].Annotated, outs[i])
 		}
 	}
 	begun := parallel.Each(ctx, parallel.Steps{N: len(objects), Done: report}, func(i int) {
 		if outs[i] = write.Foreseen(plans[i].Planned); write.Writes(plans[i].Planned) && mode != dryClient {
-			outs[i], errs[i] = v.store(ctx, objects[i], plans[i], v.rewrite(objects[i]), mode == dryServer)
+			outs[i], errs[i] = v.Write(ctx, objects[i], plans[i], mode == dryServer)
 		}
 	})
 	for i := begun; i < len(objects); i++ {

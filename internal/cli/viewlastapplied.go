@@ -12,6 +12,7 @@ import (
 
 	"github.com/kubectl-merge/kubectl-merge/internal/annotate"
 	"github.com/kubectl-merge/kubectl-merge/internal/complete"
+	"github.com/kubectl-merge/kubectl-merge/internal/target"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
@@ -64,13 +65,13 @@ func (v *viewVerb) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	errs := v.read(ctx, objects)
+	errs := v.Read(ctx, objects)
 	var bare []string
 	for i, o := range objects {
-		was := lastapplied.Read(o.live)
+		was := lastapplied.Read(o.Live)
 		switch {
 		case errs[i] != nil:
-		case was.State == lastapplied.None && o.chosen:
+		case was.State == lastapplied.None && o.Chosen:
 			bare = append(bare, o.String())
 		default:
 			errs[i] = v.show(o, was)
@@ -83,10 +84,10 @@ func (v *viewVerb) run(ctx context.Context, args []string) error {
 //
 // Unlike kubectl: an object without one is an error. Nothing at all, and success,
 // would read as an empty configuration.
-func (v *viewVerb) show(o kept, was lastapplied.Original) error {
+func (v *viewVerb) show(o target.Target, was lastapplied.Original) error {
 	switch was.State {
 	case lastapplied.None:
-		return fmt.Errorf("%s: no last-applied-configuration annotation found on resource: %s%s: to adopt it, say what was applied: kubectl merge set-last-applied --create-annotation -f FILE", o, o.Name, annotate.Makers(o.live))
+		return fmt.Errorf("%s: no last-applied-configuration annotation found on resource: %s%s: to adopt it, say what was applied: kubectl merge set-last-applied --create-annotation -f FILE", o, o.Name, annotate.Makers(o.Live))
 	case lastapplied.Garbage:
 		return fmt.Errorf("%s: %s", o, was.Problem)
 	case lastapplied.Foreign:
@@ -108,10 +109,10 @@ func (v *viewVerb) show(o kept, was lastapplied.Original) error {
 //
 // Unlike kubectl: which prints them; nobody should meet a password who only wants
 // to know which fields are theirs.
-func (v *viewVerb) text(o kept, was lastapplied.Original, conf any) ([]byte, error) {
+func (v *viewVerb) text(o target.Target, was lastapplied.Original, conf any) ([]byte, error) {
 	hidden := conf
 	if !v.secrets && was.State != lastapplied.Blanked {
-		_, hidden = redact.Mask(nil, conf, v.planner.Sensitive(o.subject(), merge.Triple{Original: conf, Local: o.subject().Value, Live: o.live}))
+		_, hidden = redact.Mask(nil, conf, v.Sensitive(o, conf))
 	}
 	masked := !merge.Equal(conf, hidden, nil)
 	if masked {

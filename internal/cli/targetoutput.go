@@ -9,39 +9,40 @@ import (
 
 	"github.com/kubectl-merge/kubectl-merge/internal/annotate"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
+	"github.com/kubectl-merge/kubectl-merge/internal/target"
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/object"
 )
 
-// keptOutput prints what became of a last-applied configuration. The printers are
+// targetOutput prints what became of a last-applied configuration. The printers are
 // those of a merge; diff is of the configuration, which is all that changes.
-type keptOutput struct {
+type targetOutput struct {
 	outputFlags
 	printer printer
 	view    view
 }
 
-func (f *keptOutput) add(flags *pflag.FlagSet) {
-	flags.StringVarP(&f.output, "output", "o", "", keptPrinters(" (of the configuration)"))
+func (f *targetOutput) add(flags *pflag.FlagSet) {
+	flags.StringVarP(&f.output, "output", "o", "", targetPrinters(" (of the configuration)"))
 	flags.StringVar(&f.template, "template", "", "template text or file for -o go-template and -o go-template-file")
 	flags.BoolVar(&f.managedFields, "show-managed-fields", false, "keep managedFields when printing objects")
 	flags.BoolVar(&f.secrets, "show-secrets", false, "print the values of Secrets")
 }
 
-// keptPrinters lists the printers of these verbs; ofDiff stands behind diff.
-func keptPrinters(ofDiff string) string {
+// targetPrinters lists the printers of these verbs; ofDiff stands behind diff.
+func targetPrinters(ofDiff string) string {
 	names := printerNames(func(p printerRow) bool { return !p.merges })
 	return strings.Replace(names, "diff", "diff"+ofDiff, 1) + ", " + templateNames()
 }
 
 // reports says in the help that reports write nothing, as they do where a dry run is
 // possible; see outputFlags.mode.
-func (f *keptOutput) reports(flags *pflag.FlagSet) {
+func (f *targetOutput) reports(flags *pflag.FlagSet) {
 	flags.Lookup("output").Usage += "; with patch and diff nothing is written"
 }
 
-func (f *keptOutput) open(ctx context.Context, e *env, mode dryRun) (err error) {
+func (f *targetOutput) open(ctx context.Context, e *env, mode dryRun) (err error) {
 	f.view = view{env: e, outputFlags: f.outputFlags, mode: mode}
 	switch f.output {
 	case "":
@@ -53,7 +54,7 @@ func (f *keptOutput) open(ctx context.Context, e *env, mode dryRun) (err error) 
 		return nil
 	}
 	if p, _ := printerNamed(f.output); p.merges {
-		return fmt.Errorf("--output=%s: is for merges: there are %s", f.output, keptPrinters(""))
+		return fmt.Errorf("--output=%s: is for merges: there are %s", f.output, targetPrinters(""))
 	}
 	f.printer, err = f.outputFlags.printer(ctx, e, mode)
 	return err
@@ -61,7 +62,7 @@ func (f *keptOutput) open(ctx context.Context, e *env, mode dryRun) (err error) 
 
 // written reports of one object. A write that was planned anew is reported as planned at
 // first: what it does to the configuration is the same.
-func (f *keptOutput) written(o kept, a annotate.Annotated, out write.Result) error {
+func (f *targetOutput) written(o target.Target, a annotate.Annotated, out write.Result) error {
 	if f.printer == nil {
 		return f.diff(a)
 	}
@@ -70,7 +71,7 @@ func (f *keptOutput) written(o kept, a annotate.Annotated, out write.Result) err
 }
 
 // diff prints the configuration before and after.
-func (f *keptOutput) diff(a annotate.Annotated) error {
+func (f *targetOutput) diff(a annotate.Annotated) error {
 	d := diff.Doc{Name: diff.DocName(a.Final), Live: a.Was.Value, Result: a.Now.Value, Sensitive: a.Sensitive}
 	_, err := diff.Unified(f.view.Out, d, diff.Options{
 		Color: f.view.colored(), ShowManagedFields: true, ShowSecrets: f.secrets, From: "last-applied", To: "new-last-applied",
@@ -78,7 +79,7 @@ func (f *keptOutput) diff(a annotate.Annotated) error {
 	return err
 }
 
-func (f *keptOutput) close(ctx context.Context) error {
+func (f *targetOutput) close(ctx context.Context) error {
 	if f.printer == nil {
 		return nil
 	}

@@ -1,0 +1,137 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/pflag"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/annotate"
+	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+	"github.com/kubectl-merge/kubectl-merge/internal/live"
+	"github.com/kubectl-merge/kubectl-merge/internal/source"
+	"github.com/kubectl-merge/kubectl-merge/internal/target"
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
+
+// targetVerb is what the verbs that look after last-applied have in common: they find
+// objects, read them, and write one annotation.
+type targetVerb struct {
+	*env
+	inputs   inputFlags
+	all      bool
+	validate string
+	manager  string
+	rules    string
+
+	target.Access
+	cluster *cluster.Cluster
+}
+
+func (k *targetVerb) add(flags *pflag.FlagSet, does string) {
+	k.inputs.add(flags, does)
+	flags.StringVar(&k.manager, "field-manager", defaultManager, "name of the manager used to track field ownership")
+	k.addValidate(flags)
+	k.addRules(flags)
+}
+
+// addRules adds --rules, of which these verbs need what is sensitive, and what the next
+// merge will do.
+func (k *targetVerb) addRules(flags *pflag.FlagSet) {
+	flags.StringVar(&k.rules, "rules", "", "FILE with the rules that the object is merged by: fields that they call sensitive are hidden")
+}
+
+func (k *targetVerb) addValidate(flags *pflag.FlagSet) {
+	flags.StringVar(&k.validate, "validate", "strict", "what unknown fields are: strict (or true: an error), warn, ignore (or false)")
+	flags.Lookup("validate").NoOptDefVal = "strict"
+}
+
+// open makes the connection, and the planner that knows the schemas.
+func (k *targetVerb) open(ctx context.Context) error {
+	rules, err := (&planFlags{rules: k.rules}).readRules(ctx)
+	if err != nil {
+		return err
+	}
+	checked, err := validation(k.validate)
+	if err != nil {
+		return err
+	}
+	policy, err := merge.PolicyNamed("apply")
+	if err != nil {
+		return err
+	}
+	if k.cluster, err = k.connect(); err != nil {
+		return err
+	}
+	ns, err := k.namespacing()
+	if err != nil {
+		return err
+	}
+	docs := &apply.Documents{Fetch: k.cluster.OpenAPI}
+	k.API, k.Live = k.cluster, &live.Server{API: k.cluster, Namespaces: ns}
+	k.Planner = annotate.Planner{Planner: &apply.Planner{Policy: policy, Manager: k.manager, Validate: checked, Schemas: docs.Type, Struct: cluster.Struct}}
+	if rules != nil {
+		k.Planner.Rules = &apply.UserRules{File: k.rules, Rules: rules, Values: k.secretValues()}
+	}
+	return nil
+}
+
+// find lists the objects that -f, or the arguments, name.
+func (k *targetVerb) find(ctx context.Context, args []string) ([]target.Target, error) {
+	ns, err := k.namespacing()
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case k.inputs.given() && len(args) > 0:
+		return nil, errors.New("when files are given, no object may be named as well: give one of -f and TYPE/NAME")
+	case k.inputs.given():
+		return k.filed(ctx)
+	case len(args) == 0:
+		return nil, errors.New("you must provide one or more resources by argument or filename: TYPE/NAME, or -f FILE")
+	}
+	found, err := k.cluster.Query(ctx, k.flags, cluster.Query{
+		Args: args, Selector: k.inputs.Selector, All: k.all, Namespace: ns.Default, Bare: ns.Enforce,
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(found) == 0 {
+		fmt.Fprintln(k.ErrOut, "No resources found")
+	}
+	return target.Found(found), nil
+}
+
+// filed are the objects that files name.
+func (k *targetVerb) filed(ctx context.Context) ([]target.Target, error) {
+	if err := k.inputs.validate(); err != nil {
+		return nil, err
+	}
+	inputs, err := k.local(ctx, &k.inputs)
+	if err != nil {
+		return nil, err
+	}
+	local, bad := source.Read(ctx, inputs)
+	if len(local) == 0 {
+		if bad == nil {
+			bad = k.inputs.none()
+		}
+		return nil, bad
+	}
+	targets, err := k.Filed(ctx, local)
+	return targets, errors.Join(bad, err)
+}
+
+// note prints a line about a target.
+func (k *targetVerb) note(t target.Target, text string) {
+	fmt.Fprintf(k.ErrOut, "note: %s: %s\n", oneLine(t.String()), oneLine(text))
+}
+
+// meanings prints what a change means for the next merge, a line for each field.
+func (k *targetVerb) meanings(t target.Target, all []annotate.Meaning) {
+	for _, m := range all {
+		fmt.Fprintf(k.ErrOut, "note: %s: %s: %s\n", oneLine(t.String()), m.Path, m.Text)
+	}
+}

@@ -1,0 +1,192 @@
+package target
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/annotate"
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
+	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
+)
+
+// Disowning takes fields out of what was applied last, so that live keeps them.
+type Disowning struct {
+	*Access
+	Fields []merge.Path
+	Files  bool // the fields are taken out of the targets' files, too
+}
+
+// Plan plans the change of every target, and writes nothing. The error joins all that is wrong.
+func (d *Disowning) Plan(ctx context.Context, targets []Target) ([]*Disowned, error) {
+	var (
+		all  []*Disowned
+		errs []error
+	)
+	for _, t := range targets {
+		one, err := d.plan(ctx, t, len(targets) == 1)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		all = append(all, one)
+	}
+	if len(errs) == 0 {
+		errs = append(errs, d.nowhere(all))
+	}
+	return all, errors.Join(errs...)
+}
+
+// Disowned is what becomes of one target.
+type Disowned struct {
+	Target
+	Change   *Change            // nil where it was applied with none of the fields
+	Filed    []merge.Path       // the fields that its file states
+	Meanings []annotate.Meaning // of Change, for the next merge
+	Failed   bool               // set by the caller: Change could not be written
+
+	has []merge.Path // the fields that it was applied with
+}
+
+// plan works out what one object gives up. only: there is no other object that
+// could be meant.
+func (d *Disowning) plan(ctx context.Context, t Target, only bool) (*Disowned, error) {
+	h := &Disowned{Target: t}
+	was := lastapplied.Read(t.Live)
+	if t.Chosen && was.State == lastapplied.None {
+		return h, nil
+	}
+	if err := annotate.Usable(was, t.Live); err != nil {
+		return nil, fmt.Errorf("%s: %w", t, err)
+	}
+	if err := d.look(ctx, h, was.Value); err != nil {
+		return nil, fmt.Errorf("%s: %w", t, err)
+	}
+	wanted := h.has
+	if only { // whatever is not there is reported by the one who looks
+		wanted = slices.DeleteFunc(slices.Clone(d.Fields), func(p merge.Path) bool {
+			return d.Files && !contains(h.has, p) && contains(h.Filed, p)
+		})
+	}
+	if len(wanted) == 0 {
+		return h, nil
+	}
+	change, err := d.Access.Plan(ctx, t, d.giveUp(t, wanted))
+	if err != nil {
+		return nil, err
+	}
+	h.Change = &change
+	local := t.Local
+	if local != nil && d.Files {
+		value, err := d.remove(ctx, h.subject(), local.Value, h.Filed)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", t, err)
+		}
+		edited := *local
+		edited.Value, _ = value.(map[string]any)
+		local = &edited
+	}
+	h.Meanings, err = d.Planner.Meanings(ctx, change.Annotated, local)
+	return h, err
+}
+
+// look finds out where the fields are.
+func (d *Disowning) look(ctx context.Context, h *Disowned, conf any) error {
+	typ, err := d.Planner.TypeOf(ctx, h.subject(), conf)
+	if err != nil {
+		return err
+	}
+	for _, p := range d.Fields {
+		if _, ok := merge.Lookup(conf, spelled(conf, p), typ); ok {
+			h.has = append(h.has, p)
+		}
+		if h.Local == nil {
+			continue
+		}
+		if _, ok := merge.Lookup(h.Local.Value, spelled(h.Local.Value, p), typ); ok {
+			h.Filed = append(h.Filed, p)
+		}
+	}
+	return nil
+}
+
+// giveUp takes fields out of a configuration.
+func (d *Disowning) giveUp(t Target, fields []merge.Path) annotate.Rewrite {
+	return func(ctx context.Context, was lastapplied.Original) (apply.Conf, error) {
+		conf := apply.Conf{Value: was.Value, Blanking: was.Blanking}
+		if err := annotate.Usable(was, t.Live); err != nil {
+			return conf, err
+		}
+		var err error
+		conf.Value, err = d.remove(ctx, t.subject(), was.Value, fields)
+		return conf, err
+	}
+}
+
+// remove takes fields out of a configuration or a file's object. What the kind
+// cannot do without is nobody's to give up: the file could not make the object any
+// more.
+func (d *Disowning) remove(ctx context.Context, s apply.Subject, value any, fields []merge.Path) (any, error) {
+	typ, err := d.Planner.TypeOf(ctx, s, value)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range fields {
+		p = spelled(value, p)
+		now, err := lastapplied.Remove(value, p, typ)
+		if err != nil {
+			return nil, err
+		}
+		gone := p
+		for len(gone) > 1 {
+			if _, there := merge.Lookup(now, gone[:len(gone)-1], typ); there {
+				break
+			}
+			gone = gone[:len(gone)-1]
+		}
+		needed, err := d.Planner.Required(ctx, s, gone)
+		if err != nil {
+			return nil, err
+		}
+		if needed {
+			return nil, fmt.Errorf("%s: is required by the schema of %s, so that a file without it could not make the object: it cannot be given up", gone, s.Kind())
+		}
+		value = now
+	}
+	return value, nil
+}
+
+// spelled is a field of a Secret where the value has it: in data or in stringData,
+// which are one thing to the server.
+func spelled(value any, p merge.Path) merge.Path {
+	other := map[string]string{"data": "stringData", "stringData": "data"}
+	obj, _ := value.(map[string]any)
+	if !redact.IsSecret(obj) || len(p) < 2 || other[p[0].Name] == "" {
+		return p
+	}
+	if _, there := merge.Lookup(value, p, nil); there {
+		return p
+	}
+	return append(merge.Path{merge.Named(other[p[0].Name])}, p[1:]...)
+}
+
+func contains(paths []merge.Path, p merge.Path) bool {
+	return slices.ContainsFunc(paths, func(q merge.Path) bool { return q.String() == p.String() })
+}
+
+// nowhere is the error of fields that no object has, where there are several.
+func (d *Disowning) nowhere(all []*Disowned) error {
+	var errs []error
+	for _, p := range d.Fields {
+		found := slices.ContainsFunc(all, func(h *Disowned) bool {
+			return contains(h.has, p) || d.Files && contains(h.Filed, p)
+		})
+		if !found && len(all) != 1 {
+			errs = append(errs, fmt.Errorf("%s: is in the last-applied configuration of none of %d objects, so it is nobody's to give up: see kubectl merge view-last-applied", p, len(all)))
+		}
+	}
+	return errors.Join(errs...)
+}

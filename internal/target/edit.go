@@ -1,0 +1,197 @@
+package target
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/annotate"
+	"github.com/kubectl-merge/kubectl-merge/internal/source"
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
+	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/object"
+	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
+)
+
+// Edit is one configuration that a user edits as text, as often as it takes.
+type Edit struct {
+	Target
+	Body []byte // the text, without a header
+
+	access *Access
+	json   bool
+	was    lastapplied.Original // a Secret's values blanked
+	same   string               // the annotation that no change comes to
+	base   string               // the annotation that the edit began with
+}
+
+// Edit starts with last-applied as it is now, as JSON or YAML. The values of a Secret are taken
+// out before the text is put into a file: they are not recorded anyway.
+func (a *Access) Edit(ctx context.Context, t Target, asJSON bool) (*Edit, error) {
+	read := lastapplied.Read(t.Live)
+	if err := annotate.Usable(read, t.Live); err != nil {
+		return nil, err
+	}
+	c, err := a.Plan(ctx, t, func(context.Context, lastapplied.Original) (apply.Conf, error) {
+		return apply.Conf{Value: read.Value, Blanking: read.Blanking}, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	s := &Edit{Target: t, access: a, json: asJSON, was: read, base: read.Text}
+	recorded := lastapplied.Read(c.Final)
+	if s.same = recorded.Text; recorded.Blanking == lastapplied.BlankSecret {
+		s.was = recorded
+	}
+	s.Body, err = s.print(s.was.Text)
+	return s, err
+}
+
+// print is a configuration as it is edited.
+func (s *Edit) print(text string) ([]byte, error) {
+	if s.json {
+		var b bytes.Buffer
+		err := json.Indent(&b, []byte(strings.TrimSpace(text)), "", "  ")
+		b.WriteByte('\n')
+		return b.Bytes(), err
+	}
+	conf, err := merge.ReadJSON([]byte(text))
+	if err != nil {
+		return nil, err
+	}
+	return yamldoc.Encode(conf)
+}
+
+// Behind is a text without the header that was put before it. Where the user has
+// changed the header, the comments at the top count as such.
+func Behind(header string, text []byte) []byte {
+	if rest, ok := bytes.CutPrefix(text, []byte(header)); ok {
+		return rest
+	}
+	for len(text) > 0 && text[0] == '#' {
+		_, text, _ = bytes.Cut(text, []byte("\n"))
+	}
+	return text
+}
+
+// Blank: nothing but comments and white space is left.
+func (s *Edit) Blank() bool {
+	for line := range bytes.Lines(s.Body) {
+		if line = bytes.TrimSpace(line); len(line) > 0 && line[0] != '#' {
+			return false
+		}
+	}
+	return true
+}
+
+// Plan reads the text and plans what is to be written. warn is called with what a lenient planner
+// reports of fields that the kind does not have; the error is for the user to fix.
+func (s *Edit) Plan(ctx context.Context, warn func(string)) (Change, error) {
+	objects, err := source.Parse("the text", s.Body)
+	if err != nil {
+		return Change{}, err
+	}
+	if len(objects) != 1 {
+		return Change{}, fmt.Errorf("the text: holds %d objects: it must be one, the configuration of %s", len(objects), s.Target)
+	}
+	conf, err := apply.Given(objects[0].Value, s.Live)
+	if err != nil {
+		return Change{}, err
+	}
+	if err := s.served(ctx, objects[0]); err != nil {
+		return Change{}, err
+	}
+	if conf.Blanking == lastapplied.BlankNothing {
+		conf.Blanking = s.was.Blanking // the marker was taken out; the values are no truer for it
+	}
+	warning, err := s.access.Planner.Check(ctx, s.subject(), conf.Value, s.was.Value)
+	if err != nil {
+		return Change{}, err
+	}
+	if warning != "" {
+		warn(warning)
+	}
+	c, err := s.access.Plan(ctx, s.Target, s.rewrite(conf))
+	c.Rewrite = s.rewrite(c.Now) // as it is recorded, with the values of Secrets blanked
+	return c, err
+}
+
+// served: the apiVersion is the one that stood there, live's, or another that the
+// server has for this kind.
+func (s *Edit) served(ctx context.Context, o object.Object) error {
+	was, _ := s.was.Value.(map[string]any)
+	if v := o.APIVersion(); v == (object.Object{Value: was}).APIVersion() || v == (object.Object{Value: s.Live}).APIVersion() {
+		return nil
+	}
+	_, err := s.access.API.Find(ctx, o.Group(), o.Version(), o.Kind())
+	if err == nil && o.Group() != s.Group {
+		err = fmt.Errorf("%s is another kind of object", o)
+	}
+	if err != nil {
+		return fmt.Errorf("apiVersion: %w", err)
+	}
+	return nil
+}
+
+// errOvertaken: an edit is of a text, and that text is there no more.
+var errOvertaken = errors.New("last-applied: was changed by somebody else while you edited it: nothing was saved: look at it (kubectl merge view-last-applied), and edit again")
+
+// rewrite puts the user's configuration in the place of the one that was edited,
+// and of no other.
+func (s *Edit) rewrite(conf apply.Conf) annotate.Rewrite {
+	return func(_ context.Context, was lastapplied.Original) (apply.Conf, error) {
+		if was.Text != s.base {
+			return apply.Conf{}, errOvertaken
+		}
+		return conf, nil
+	}
+}
+
+// Same reports whether a change comes to what stood there.
+func (s *Edit) Same(c Change) bool { return lastapplied.Read(c.Final).Text == s.same }
+
+// Meanings are what the change means for the next merge, field by field.
+//
+// Unlike kubectl: which saves silently what will remove fields a week later.
+func (s *Edit) Meanings(ctx context.Context, c Change) ([]annotate.Meaning, error) {
+	next := c.Annotated
+	next.Was = s.was
+	return s.access.Planner.Meanings(ctx, next, s.Local)
+}
+
+// Header stands above the text, as comments, with the lines that report why the text could not be
+// saved. JSON has no comments, and gets a header only where there are such lines.
+func (s *Edit) Header(wrong []string) string {
+	if s.json && len(wrong) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, editText, s.Target)
+	switch s.was.Blanking {
+	case lastapplied.BlankSecret:
+		b.WriteString("#\n# The values of a Secret are never kept here: they are empty, and stay so.\n")
+	case lastapplied.BlankLeaves:
+		b.WriteString("#\n# The configuration was too large to be kept whole: its values are empty, and stay so.\n")
+	}
+	if len(wrong) > 0 {
+		b.WriteString("#\n# This could not be saved:\n")
+		for _, line := range wrong {
+			fmt.Fprintf(&b, "# * %s\n", strings.TrimPrefix(line, s.String()+": "))
+		}
+		b.WriteString("# Fix it and save, or save it as it is to give up.\n")
+	}
+	b.WriteString("#\n")
+	return b.String()
+}
+
+const editText = `# Please edit the last-applied configuration of %s below.
+# These lines are ignored, and an empty file ends the edit.
+#
+# Nothing of the live object changes when you save. It says what was applied last:
+# what you take out is no longer yours, and live keeps it; what you put in is yours,
+# and the next merge of a file without it removes it from live.
+`

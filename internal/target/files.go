@@ -1,0 +1,184 @@
+package target
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	filemerge "github.com/kubectl-merge/kubectl-merge/internal/files"
+	"github.com/kubectl-merge/kubectl-merge/internal/source"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/object"
+	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
+)
+
+// FileEdit is a file as it is to become.
+type FileEdit struct {
+	Name     string
+	Old, Now []byte
+	Taken    []string // what is removed: field and object
+
+	folder  string // that was given, and that it was found in; "" where it was named
+	objects []*Disowned
+}
+
+// Edits works out the new text of every file that states one of the fields; given are the files
+// and folders that were named.
+func (d *Disowning) Edits(ctx context.Context, all []*Disowned, given []string) ([]*FileEdit, error) {
+	byName := map[string][]*Disowned{}
+	var names []string
+	for _, h := range all {
+		if len(h.Filed) == 0 {
+			continue
+		}
+		name := h.Local.Origin.File
+		if byName[name] == nil {
+			names = append(names, name)
+		}
+		byName[name] = append(byName[name], h)
+	}
+	var files []*FileEdit
+	for _, name := range names {
+		f := &FileEdit{Name: name, folder: folderOf(name, given), objects: byName[name]}
+		if err := d.rewriteFile(ctx, f); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		for _, h := range f.objects {
+			for _, p := range h.Filed {
+				f.Taken = append(f.Taken, fmt.Sprintf("%s of %s", p, h))
+			}
+		}
+		files = append(files, f)
+	}
+	return files, nil
+}
+
+// rewriteFile sets the text of a file with the fields, and without.
+func (d *Disowning) rewriteFile(ctx context.Context, f *FileEdit) error {
+	info, err := os.Stat(f.Name)
+	if err == nil && !info.Mode().IsRegular() || errors.Is(err, fs.ErrNotExist) {
+		return errors.New("is no file that -w could write: give files with -f")
+	}
+	if err != nil {
+		return err
+	}
+	if err := filemerge.LeadsOut(f.folder, f.Name); err != nil {
+		return err
+	}
+	if f.Old, err = source.ReadFile(f.Name); err != nil {
+		return err
+	}
+	parsed, err := yamldoc.Parse(f.Old)
+	if err != nil {
+		return err
+	}
+	texts := map[*yamldoc.Document][]byte{}
+	for _, doc := range parsed.Documents() {
+		e, changed, err := d.edit(ctx, doc.Value(), f.objects)
+		if err != nil {
+			return err
+		}
+		if !changed {
+			continue
+		}
+		if texts[doc], err = doc.Edit(e); err != nil {
+			return err
+		}
+	}
+	f.Now = parsed.Assemble(texts, nil)
+	return nil
+}
+
+// folderOf is the folder, of those given, that a file was found in; "" where it was named
+// itself.
+func folderOf(name string, given []string) string {
+	for _, at := range given {
+		below, err := filepath.Rel(at, name)
+		if err != nil || !filepath.IsLocal(below) || below == "." {
+			continue
+		}
+		if info, err := os.Stat(at); err == nil && info.IsDir() {
+			return at
+		}
+	}
+	return ""
+}
+
+// listType is how a list of objects is edited: entry by entry, in place.
+var listType = &merge.Type{Kind: merge.Object, Open: true, Fields: map[string]merge.Field{"items": {Type: &merge.Type{Kind: merge.List}}}}
+
+// edit is what is to become of a document: an object, or a list of objects.
+func (d *Disowning) edit(ctx context.Context, value any, objects []*Disowned) (e yamldoc.Edit, changed bool, err error) {
+	obj, ok := value.(map[string]any)
+	if !ok {
+		return e, false, nil
+	}
+	items, ok := obj["items"].([]any)
+	if !ok || !strings.HasSuffix(object.Object{Value: obj}.Kind(), "List") {
+		h := stated(obj, objects)
+		if h == nil {
+			return e, false, nil
+		}
+		if e.Want, err = d.remove(ctx, h.subject(), obj, h.Filed); err != nil {
+			return e, false, err
+		}
+		e.Type, err = d.Planner.TypeOf(ctx, h.subject(), obj)
+		return e, true, err
+	}
+	items = slices.Clone(items)
+	for i, item := range items {
+		one, edited, err := d.edit(ctx, item, objects)
+		if err != nil {
+			return e, false, err
+		}
+		if edited {
+			items[i], changed = one.Want, true
+		}
+	}
+	list := maps.Clone(obj)
+	list["items"] = items
+	return yamldoc.Edit{Want: list, Type: listType}, changed, nil
+}
+
+// stated is the part of the run that is about an object of a file; nil for one
+// that gives up nothing.
+func stated(obj map[string]any, objects []*Disowned) *Disowned {
+	id := object.Object{Value: obj}.ID()
+	for _, h := range objects {
+		own := h.Local.ID()
+		if id == own {
+			return h
+		}
+		if own.Namespace = ""; id == own {
+			return h
+		}
+	}
+	return nil
+}
+
+// ErrOthersFailed: a file stays where its object could not be written. Without a field that is
+// still owned by the applier, the next merge would remove it from live. The fields of its other
+// objects, which were written, are taken back by that merge.
+var ErrOthersFailed = errors.New("was not written, because of the other errors: fix them, and disown again")
+
+// Writable is ErrOthersFailed where the file must stay as it is.
+func (f *FileEdit) Writable() error {
+	if slices.ContainsFunc(f.objects, func(h *Disowned) bool { return h.Failed }) {
+		return fmt.Errorf("%s: %w", f.Name, ErrOthersFailed)
+	}
+	return nil
+}
+
+// Write puts the new text in the old one's place.
+func (f *FileEdit) Write() error {
+	if err := filemerge.Replace(f.folder, f.Name, f.Old, f.Now); err != nil {
+		return fmt.Errorf("%s: the fields are no longer in last-applied, but still in the file: take them out there, or the next merge takes them back: %w", f.Name, err)
+	}
+	return nil
+}

@@ -1,0 +1,149 @@
+// Package target finds the objects whose last-applied configuration is looked after, reads them
+// and writes that annotation: what stands behind view-last-applied, set-last-applied,
+// edit-last-applied and disown. It refuses to know flags, to ask and to print.
+package target
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/annotate"
+	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+	"github.com/kubectl-merge/kubectl-merge/internal/live"
+	"github.com/kubectl-merge/kubectl-merge/internal/parallel"
+	"github.com/kubectl-merge/kubectl-merge/internal/write"
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
+	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/object"
+	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
+)
+
+// Target is one object whose last-applied configuration is looked after.
+type Target struct {
+	cluster.Target
+	Local  *object.Object // as a file has it; nil where it was named on the command line
+	Live   map[string]any // nil until it is read, and where there is none
+	Chosen bool           // by its type or labels, and not by its name
+}
+
+// subject is the object as the planner sees it: local or, where there is none, live.
+func (t Target) subject() apply.Subject {
+	s := apply.Subject{Object: object.Object{Value: t.Live}, Name: t.String(), HasStatus: t.Status}
+	if t.Local != nil {
+		s.Object = *t.Local
+	}
+	return s
+}
+
+// API is what is asked of the API server.
+type API interface {
+	write.API
+	Find(ctx context.Context, group, version, kind string) (cluster.Resource, error)
+}
+
+// Access reads targets, and writes them.
+type Access struct {
+	API     API
+	Live    live.Reader // of which Resolve is used: a target that is not found is an error of API.Get
+	Planner annotate.Planner
+}
+
+// Filed are the targets of local objects. The error joins those of all that have none.
+func (a *Access) Filed(ctx context.Context, local []object.Object) ([]Target, error) {
+	located, err := a.Live.Resolve(ctx, local)
+	if err != nil {
+		return nil, err
+	}
+	targets := make([]Target, len(located))
+	for i, l := range located {
+		targets[i] = Target{Target: l.Target, Local: &l.Object}
+	}
+	return targets, nil
+}
+
+// Found are the targets that a query has found: with Live where it listed them, and chosen.
+func Found(found []cluster.Found) []Target {
+	targets := make([]Target, len(found))
+	for i, f := range found {
+		targets[i] = Target{Target: f.Target, Live: f.Live, Chosen: f.Live != nil}
+	}
+	return targets
+}
+
+// Read sets Live of every target that does not have it. errs has the error of each that
+// cannot be read, by index.
+func (a *Access) Read(ctx context.Context, targets []Target) (errs []error) {
+	errs = make([]error, len(targets))
+	begun := parallel.Each(ctx, parallel.Steps{N: len(targets)}, func(i int) {
+		if t := &targets[i]; t.Live == nil {
+			t.Live, errs[i] = a.API.Get(ctx, t.Target)
+			if errs[i] != nil {
+				errs[i] = fmt.Errorf("%s: %w", t.Target, errs[i])
+			}
+		}
+	})
+	for i := begun; i < len(targets); i++ {
+		errs[i] = fmt.Errorf("%s: %w", targets[i].Target, context.Cause(ctx))
+	}
+	return errs
+}
+
+// Sensitive are the fields of a target and of its configuration that are secret.
+func (a *Access) Sensitive(t Target, conf any) redact.Fields {
+	return a.Planner.Sensitive(t.subject(), merge.Triple{Original: conf, Local: t.subject().Value, Live: t.Live})
+}
+
+// Change is a planned change of a target's annotation, and how to plan it again.
+type Change struct {
+	annotate.Annotated
+	Rewrite annotate.Rewrite
+}
+
+// Plan plans a change of the annotation. The error names the object.
+func (a *Access) Plan(ctx context.Context, t Target, rewrite annotate.Rewrite) (Change, error) {
+	plan, err := a.Planner.Annotate(ctx, t.subject(), t.Live, rewrite)
+	return Change{plan, rewrite}, err
+}
+
+// Write writes what was planned, or has the server try it; where somebody else was faster, it
+// is planned again, and the last plan is the one in the result. Where a write whose answer was
+// lost turns out to have been done, there is no more to plan.
+func (a *Access) Write(ctx context.Context, t Target, c Change, dry bool) (write.Result, error) {
+	server := write.Server{API: a.API, Write: cluster.Write{FieldManager: a.Planner.Manager, DryRun: dry}}
+	return server.Apply(ctx, write.Task{Target: t.Target, Planned: c.Planned, Replan: func(ctx context.Context, live map[string]any) (apply.Planned, error) {
+		if live != nil && lastapplied.Read(live).Text == lastapplied.Read(c.Final).Text {
+			return apply.Planned{Subject: c.Subject, Live: live, Final: live}, nil
+		}
+		t.Live = live
+		s := t.subject()
+		if t.Local == nil && live == nil {
+			s.Object = c.Object
+		}
+		again, err := a.Planner.Annotate(ctx, s, live, c.Rewrite)
+		return again.Planned, err
+	}})
+}
+
+// Set puts the target's Local, which must be there, in the annotation. Without create, an object
+// that has no annotation is an error. warn is called with what a lenient planner reports of
+// fields that the kind does not have.
+//
+// Unlike kubectl: an unknown field is an error. The next merge would look for it in
+// live in vain, and the one that was meant would not be owned by the applier.
+func (a *Access) Set(t Target, create bool, warn func(string)) annotate.Rewrite {
+	return func(ctx context.Context, was lastapplied.Original) (apply.Conf, error) {
+		if was.State == lastapplied.None && !create {
+			return apply.Conf{}, fmt.Errorf("no last-applied-configuration annotation found on resource: %s, to create the annotation, run the command with --create-annotation", t.Name)
+		}
+		conf, err := apply.Given(t.Local.Value, t.Live)
+		if err != nil {
+			return conf, err
+		}
+		warning, err := a.Planner.Check(ctx, t.subject(), conf.Value, nil)
+		if warning != "" {
+			warn(warning)
+		}
+		return conf, err
+	}
+}
