@@ -52,6 +52,7 @@ var arrows = map[string][]string{
 	"pkg/escape":      {},
 	"pkg/object":      {"pkg/merge"},
 	"pkg/ready":       {"pkg/merge", "pkg/schema"},
+	"pkg/references":  {"pkg/merge"},
 	"pkg/merge":       {},
 
 	"test/laws":      {"pkg"},

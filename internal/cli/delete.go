@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/prune"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 )
 
 // deleteVerb deletes a set.
@@ -75,6 +76,12 @@ func (v *deleteVerb) run(ctx context.Context) error {
 		return err
 	}
 	plan := &run.Plan{Job: &run.Job{Pruner: p, Write: cluster.Write{DryRun: mode == dryServer}, Concurrency: v.concurrency, Needs: run.Outcomes}}
+	h := holding{api: s.API, types: (&apply.Documents{Fetch: s.API.OpenAPI}).Type, note: s.Note, orphans: v.cascade == "orphan"}
+	if v.wait {
+		until := time.Now().Add(v.timeout)
+		h.until = func() time.Time { return until }
+	}
+	plan.Hold = h.hold
 	plan.Merge(ctx)
 	if err := v.confirm(ctx, confirmation{plan: plan, look: "--dry-run", given: v.yes, dryRun: mode}); err != nil {
 		return err

@@ -149,6 +149,7 @@ func (v *mergeVerb) run(ctx context.Context, policyGiven bool) error {
 		return err
 	}
 	v.waits.after(v.env, s, notes, v.out.output == "")
+	v.waits.hold(s, &v.prune, notes.set())
 	t := &results{out: out, notes: notes, mode: mode}
 	s.finish(ctx, mode, t)
 	return t.end(ctx, s)

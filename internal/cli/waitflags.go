@@ -24,6 +24,7 @@ type waitFlags struct {
 	what     string // of a merge: see waitNone
 	flags    *pflag.FlagSet
 	timeout  time.Duration
+	until    time.Time // when it is over, see deadline
 	patience time.Duration
 	logs     int
 }
@@ -84,6 +85,7 @@ func (f *waitFlags) after(e *env, s *session, notes *reporter, stdout bool) {
 		rules = s.Planner.Rules.Rules
 	}
 	s.Wait = func(ctx context.Context, items []*run.Item) error {
+		f.deadline()
 		var objects []wait.Object
 		for _, item := range items {
 			written := item.Result.Outcome == write.Created || item.Result.Outcome == write.Configured

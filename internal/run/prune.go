@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-merge/kubectl-merge/internal/parallel"
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
+	"github.com/kubectl-merge/kubectl-merge/pkg/references"
 )
 
 // Pruner decides about live objects that the input does not contain (any more), and
@@ -63,12 +64,17 @@ func (p *Plan) decide(ctx context.Context) {
 	p.Others = others
 }
 
-// turn orders deletions, the highest first: the reverse of writing, Namespaces last.
+// turn orders deletions, the highest first: the reverse of writing, what pods name after
+// what starts pods, and Namespaces last.
 func (i *Item) turn() int {
-	if isNamespace(i.Target.Resource) {
+	turn := 2 * int(i.stage())
+	switch {
+	case isNamespace(i.Target.Resource):
 		return -1
+	case !references.Named(i.Target.Group, i.Target.Kind):
+		turn++
 	}
-	return int(i.stage())
+	return turn
 }
 
 // begin has the server try the deletions, then calls Pruner.Begin.
@@ -94,7 +100,9 @@ func (w *writer) prune(ctx context.Context) {
 		for n < len(rest) && rest[n].turn() == rest[0].turn() {
 			n++
 		}
-		w.delete(ctx, rest[:n], Pruning)
+		if w.hold(ctx, rest[:n]); !w.stop {
+			w.delete(ctx, rest[:n], Pruning)
+		}
 		rest = rest[n:]
 	}
 	if w.begun {
@@ -102,6 +110,18 @@ func (w *writer) prune(ctx context.Context) {
 		defer cancel()
 		w.Err = errors.Join(w.Err, w.Pruner.End(long, w.Plan))
 	}
+}
+
+// hold keeps what is still used.
+func (w *writer) hold(ctx context.Context, items []*Item) {
+	items = slices.DeleteFunc(slices.Clone(items), func(i *Item) bool { return i.Action() != Delete })
+	if w.Hold == nil || w.Write.DryRun || len(items) == 0 {
+		return
+	}
+	if err := w.Hold(ctx, w.Plan, items); err != nil && ctx.Err() == nil {
+		w.Err, w.stop = errors.Join(w.Err, err), true
+	}
+	w.stop = w.stop || ctx.Err() != nil
 }
 
 // complete reports whether every item of the input is as it should be. In a dry run

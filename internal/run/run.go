@@ -59,6 +59,7 @@ type Job struct {
 	Planner     *apply.Planner
 	Pruner      Pruner // nil: nothing is deleted
 	Wait        Wait   // nil: the run ends with the last write
+	Hold        Hold   // nil: nothing is looked for that still uses what is deleted
 	Invalidate  func() // called when the server serves new kinds; may be nil
 	Write       cluster.Write
 	Concurrency int
@@ -73,6 +74,11 @@ type Job struct {
 // called once, when all writes of a run that is no dry run have been done, and before
 // anything is deleted, which an error prevents: what still runs may need it.
 type Wait func(ctx context.Context, items []*Item) error
+
+// Hold is called right before objects are deleted, unless it is a dry run. It sets
+// Surplus.Keep and its Reason for those that something still uses. It may wait until nothing
+// does; an error stops the run.
+type Hold func(ctx context.Context, p *Plan, items []*Item) error
 
 // API is the API server that receives the writes.
 type API interface {

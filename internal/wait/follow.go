@@ -28,6 +28,7 @@ type follower struct {
 	api     *cluster.Cluster
 	source  source
 	updates chan<- update
+	reduce  func(map[string]any) map[string]any // nil: as a board needs it
 	noted   bool
 }
 
@@ -54,7 +55,7 @@ func (f *follower) run(ctx context.Context) {
 			pause = minPause
 			err = f.watch(ctx, version)
 		case refused(err) && f.source.names == nil:
-			f.note(ctx, "the wait cannot report why pods are not ready: "+err.Error())
+			f.send(ctx, update{note: "the wait cannot report why pods are not ready: " + err.Error(), denied: err})
 			return
 		case refused(err):
 			err = f.readEach(ctx)
@@ -108,6 +109,8 @@ func (f *follower) note(ctx context.Context, text string) {
 // know.
 func (f *follower) keep(obj map[string]any) map[string]any {
 	switch {
+	case f.reduce != nil:
+		return f.reduce(obj)
 	case slices.Contains(f.source.names, text(obj, "metadata", "name")):
 		return obj
 	case helps(f.source.Kind):

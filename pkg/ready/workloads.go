@@ -214,6 +214,12 @@ func ofDaemonSet(s Subject) []map[string]any {
 	return labelled(s.Pods, "pod-template-generation", generation)
 }
 
+// Ended says whether a Job has ended, well or not: none of its pods runs any more, and none
+// is created.
+func Ended(job map[string]any) bool {
+	return isTrue(condition(job, "Complete")) || isTrue(condition(job, "Failed"))
+}
+
 // job: its controller replaces failed pods until backoffLimit, so that only conditions
 // say that it has failed, and pods only why it does not get on.
 func job(s Subject) Verdict {

@@ -1,5 +1,5 @@
-// Command gen writes pkg/schema's table of the built-in types from what
-// Kubernetes' own Go modules know about them. It refuses to write a table whose
+// Command gen writes pkg/schema's table of the built-in types, and pkg/references' of
+// what a PodSpec names, from what Kubernetes' own Go modules know about them. It refuses to write a table whose
 // hand-kept facts name a type or field that does not exist.
 //
 // Run it with go generate ./pkg/schema after a change of the Kubernetes modules
@@ -7,15 +7,17 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"os"
 )
 
 func main() {
-	out := flag.String("o", "builtin.table", "the file to write")
+	out := flag.String("o", "builtin.table", "the file for the types")
+	named := flag.String("references", "../references/paths.table", "the file for what a PodSpec names")
 	flag.Parse()
-	if err := run(*out); err != nil {
+	if err := errors.Join(run(*out), runReferences(*named)); err != nil {
 		fmt.Fprintln(os.Stderr, "gen:", err)
 		os.Exit(1)
 	}
@@ -27,6 +29,14 @@ func run(path string) error {
 		return err
 	}
 	return os.WriteFile(path, t.text(), 0o644)
+}
+
+func runReferences(path string) error {
+	text, err := references()
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, text, 0o644)
 }
 
 // generate builds the table from the modules that this program is linked with.

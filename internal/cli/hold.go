@@ -1,0 +1,105 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+	"github.com/kubectl-merge/kubectl-merge/internal/run"
+	"github.com/kubectl-merge/kubectl-merge/internal/wait"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/references"
+)
+
+// holding keeps objects from being deleted that pods still name.
+//
+// Unlike kubectl: which deletes a ConfigMap while pods of the older revision run, so that
+// none of them can start again.
+type holding struct {
+	api     *cluster.Cluster
+	types   func(ctx context.Context, group, version, kind string) (*merge.Type, error)
+	note    noteFunc
+	orphans bool             // what a deleted object owns stays
+	until   func() time.Time // how long is waited for nobody to name them; nil: not at all
+}
+
+// hold is the run.Hold.
+func (h holding) hold(ctx context.Context, p *run.Plan, items []*run.Item) error {
+	var (
+		named   []*run.Item
+		targets []cluster.Target
+	)
+	for _, item := range items {
+		if references.Named(item.Target.Group, item.Target.Kind) {
+			named, targets = append(named, item), append(targets, item.Target)
+		}
+	}
+	if len(named) == 0 {
+		return nil
+	}
+	uses, err := h.find(ctx, p, targets)
+	if err != nil {
+		return err
+	}
+	for i, item := range named {
+		if !uses[i].Free() {
+			keepNamed(p, item, uses[i])
+		}
+	}
+	return nil
+}
+
+func (h holding) find(ctx context.Context, p *run.Plan, targets []cluster.Target) ([]wait.Use, error) {
+	users := &wait.Users{API: h.api, Type: h.types, Leaving: map[string]bool{}, Noted: func(text string) { h.note("", text) }}
+	for _, item := range p.Items {
+		users.Kinds = append(users.Kinds, item.Target.Resource)
+	}
+	for _, item := range p.Others {
+		users.Kinds = append(users.Kinds, item.Target.Resource)
+		if !h.orphans && item.Action() == run.Delete {
+			users.Leaving[item.UID] = true
+		}
+	}
+	if h.until == nil {
+		return users.Find(ctx, targets)
+	}
+	return users.Await(ctx, targets, h.until(), func(t cluster.Target, use wait.Use) {
+		h.note(t.String(), "is still named by "+use.By+": it is deleted when nothing names it any more")
+	})
+}
+
+// keepNamed keeps an item, and with it the Namespace that would take it along.
+func keepNamed(p *run.Plan, item *run.Item, use wait.Use) {
+	reason := "is still named by " + use.By + ": to have it removed, merge again when nothing names it any more; --wait waits for that"
+	if use.By == "" {
+		reason = fmt.Sprintf("whether pods name it cannot be known (%s): to have it removed, merge again with that permission", use.Unknown)
+	}
+	item.Surplus = &run.Surplus{Keep: true, Reason: reason}
+	for _, ns := range p.Others {
+		if ns.Target.Group == "" && ns.Target.Kind == "Namespace" && ns.Target.Name == item.Target.Namespace && ns.Action() == run.Delete {
+			ns.Surplus = &run.Surplus{Keep: true, Reason: "holds " + item.Target.String() + ", which is kept: to have it removed, merge again when that is gone"}
+		}
+	}
+}
+
+// deadline is when the flags' timeout is over, counted from the first time that it is asked
+// for; the zero time for none.
+func (f *waitFlags) deadline() time.Time {
+	if f.timeout > 0 && f.until.IsZero() {
+		f.until = time.Now().Add(f.timeout)
+	}
+	return f.until
+}
+
+// hold has a run that prunes keep what is still named, after waiting for it with --wait.
+func (f *waitFlags) hold(s *session, prune *pruneFlags, note noteFunc) {
+	if s.pruner() == nil {
+		return
+	}
+	h := holding{api: s.api, types: s.Planner.Schemas, note: note, orphans: prune.cascade == "orphan"}
+	if f.what != waitNone {
+		h.until = f.deadline
+	}
+	s.Hold = h.hold
+}

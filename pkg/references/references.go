@@ -1,0 +1,160 @@
+// Package references finds the ConfigMaps, Secrets, ServiceAccounts and
+// PersistentVolumeClaims that a pod, or a pod template anywhere in an object, names. It
+// refuses to read objects from anywhere, and to decide what follows from a reference.
+package references
+
+import (
+	_ "embed"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
+
+// Reference is the name of another object, of the same namespace.
+type Reference struct{ Kind, Name string }
+
+//go:embed paths.table
+var pathsText string
+
+// row is one path below a PodSpec.
+type row struct {
+	kind  string // "" where it is stated beside the name
+	steps []string
+}
+
+var rows = sync.OnceValue(func() []row {
+	var all []row
+	for line := range strings.Lines(pathsText) {
+		kind, path, ok := strings.Cut(strings.TrimSpace(line), " ")
+		if ok && kind != "#" {
+			all = append(all, row{strings.TrimPrefix(kind, "-"), strings.Split(path, ".")})
+		}
+	}
+	return all
+})
+
+// kinds are those that a PodSpec can name, all of the core group.
+var kinds = []string{"ConfigMap", "PersistentVolumeClaim", "Secret", "ServiceAccount"}
+
+// Named says whether pods name objects of a kind, and so may need them as long as they are
+// there.
+func Named(group, kind string) bool { return group == "" && slices.Contains(kinds, kind) }
+
+// Of are the references of all pod specs in an object, in no particular order and each once;
+// nil where it has none. t is the schema of the object's kind: a pod spec is recognized by
+// its name there, or by what it looks like; where the schema does not say (t may be nil), by
+// its value.
+//
+// Rules: the fields of k8s.io/api's PodSpec; pod templates of custom resources repeat them.
+func Of(obj map[string]any, t *merge.Type) []Reference {
+	found := map[Reference]bool{}
+	search(obj, t, found)
+	var out []Reference
+	for r := range found {
+		out = append(out, r)
+	}
+	return out
+}
+
+func search(v any, t *merge.Type, found map[Reference]bool) {
+	switch v := v.(type) {
+	case map[string]any:
+		if isSpec(t) || unknown(t) && looksLikeSpec(v) {
+			for _, r := range rows() {
+				r.collect(v, r.steps, found)
+			}
+			return
+		}
+		for name, e := range v {
+			search(e, t.Field(name).Type, found)
+		}
+	case []any:
+		for _, e := range v {
+			search(e, t.EntryType(), found)
+		}
+	}
+}
+
+// collect adds what the steps lead to from a value.
+func (r row) collect(v map[string]any, steps []string, found map[Reference]bool) {
+	name, list := strings.CutSuffix(steps[0], "[]")
+	next := v[name]
+	switch {
+	case len(steps) == 1:
+		kind := r.kind
+		if kind == "" {
+			kind, _ = v["kind"].(string)
+		}
+		if text, _ := next.(string); text != "" && slices.Contains(kinds, kind) && v["namespace"] == nil {
+			found[Reference{kind, text}] = true
+		}
+	case list:
+		entries, _ := next.([]any)
+		for _, e := range entries {
+			if below, ok := e.(map[string]any); ok {
+				r.collect(below, steps[1:], found)
+			}
+		}
+	default:
+		if below, ok := next.(map[string]any); ok {
+			r.collect(below, steps[1:], found)
+		}
+	}
+}
+
+const podSpec = "io.k8s.api.core.v1.PodSpec"
+
+func unknown(t *merge.Type) bool { return t == nil || t.Kind == merge.Unknown || t.Open }
+
+// isSpec: a type is a PodSpec by its name, or by its containers, which have a name and an
+// image. CustomResourceDefinitions repeat the fields without the name of the type.
+func isSpec(t *merge.Type) bool {
+	if t == nil || t.Kind != merge.Object {
+		return false
+	}
+	if t.Name != "" && strings.HasPrefix(t.Name, "io.k8s.") {
+		return t.Name == podSpec
+	}
+	entry := t.Fields["containers"].Type.EntryType()
+	if entry == nil || entry.Kind != merge.Object {
+		return false
+	}
+	_, named := entry.Fields["name"]
+	_, image := entry.Fields["image"]
+	return named && image
+}
+
+// looksLikeSpec is the same of a value, where no schema says what it is.
+func looksLikeSpec(v map[string]any) bool {
+	containers, _ := v["containers"].([]any)
+	for _, c := range containers {
+		entry, _ := c.(map[string]any)
+		_, named := entry["name"].(string)
+		_, image := entry["image"].(string)
+		if named && image {
+			return true
+		}
+	}
+	return false
+}
+
+// Embeds says whether objects of a type may hold pod specs: its schema has one somewhere.
+func Embeds(t *merge.Type) bool { return embeds(t, map[*merge.Type]bool{}) }
+
+func embeds(t *merge.Type, seen map[*merge.Type]bool) bool {
+	if t == nil || seen[t] {
+		return false
+	}
+	seen[t] = true
+	if isSpec(t) || embeds(t.Elem, seen) {
+		return true
+	}
+	for _, f := range t.Fields {
+		if embeds(f.Type, seen) {
+			return true
+		}
+	}
+	return false
+}
