@@ -94,7 +94,7 @@ func (f *waitFlags) deadline() time.Time {
 
 // hold has a run that prunes keep what is still named, after waiting for it with --wait.
 func (f *waitFlags) hold(s *session, prune *pruneFlags, note noteFunc) {
-	if s.pruner() == nil {
+	if s.Pruner == nil {
 		return
 	}
 	h := holding{api: s.api, types: s.Planner.Schemas, note: note, orphans: prune.cascade == "orphan"}
