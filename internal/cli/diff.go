@@ -133,6 +133,7 @@ func (v *diffVerb) run(ctx context.Context, policyGiven bool, mode dryRun) (diff
 			return
 		}
 		notes.item(item)
+		notes.impact(item, "")
 		if item.Result.Outcome == write.Unchanged {
 			return
 		}
@@ -143,6 +144,7 @@ func (v *diffVerb) run(ctx context.Context, policyGiven bool, mode dryRun) (diff
 	changed, err := d.close(ctx)
 	left := notes.conflicts(s.Items) + unpruned(s.Plan)
 	notes.unused(planner.Rules)
+	notes.stale(s.Plan)
 	if mode == dryClient {
 		notes.missing(s.MissingNamespaces(ctx))
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 var _ = registerPrinter(printerRow{
-	name: "markdown", help: "a comment for a pull request", report: true, merges: true,
+	name: "markdown", help: "a comment for a pull request", report: true, merges: true, impact: true,
 	open: func(v view) (printer, error) { return newMarkdownPrinter(v), nil },
 })
 
@@ -29,6 +29,7 @@ func (f *markdownPrinter) object(item *run.Item) error {
 		Report:  report,
 		Doc:     f.doc(item),
 		Outcome: string(item.Result.Outcome),
+		Impact:  item.Impact().String(),
 	})
 }
 

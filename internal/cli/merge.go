@@ -150,7 +150,7 @@ func (v *mergeVerb) run(ctx context.Context, policyGiven bool) error {
 	}
 	v.waits.after(v.env, s, notes, v.out.output == "")
 	v.waits.hold(s, &v.prune, notes.set())
-	t := &results{out: out, notes: notes, mode: mode}
+	t := &results{out: out, notes: notes, mode: mode, output: v.out.output}
 	s.finish(ctx, mode, t)
 	return t.end(ctx, s)
 }
@@ -183,6 +183,19 @@ type results struct {
 	notes *reporter
 	mode  dryRun
 	errs  []error
+
+	output string // the value of -o
+}
+
+// impact reports the impact of an item where neither the printer nor the outcome line does.
+func (t *results) impact(item *run.Item) {
+	shown := ""
+	if t.output == "" {
+		shown = string(item.Result.Outcome)
+	}
+	if p, _ := printerNamed(t.output); !p.impact {
+		t.notes.impact(item, shown)
+	}
 }
 
 func (t *results) item(item *run.Item) {
@@ -194,6 +207,7 @@ func (t *results) item(item *run.Item) {
 		return
 	}
 	t.notes.item(item)
+	t.impact(item)
 	if item.Result.Outcome != write.Unsettled || t.out.conflicts() {
 		if err := t.out.object(item); err != nil {
 			t.errs = append(t.errs, &run.ObjectError{Target: item.Target, Err: err})
@@ -207,6 +221,7 @@ func (t *results) end(ctx context.Context, s *session) error {
 	t.errs = append(t.errs, t.out.close(ctx))
 	left := t.notes.conflicts(s.Items) + unpruned(s.Plan)
 	t.notes.unused(s.Planner.Rules)
+	t.notes.stale(s.Plan)
 	err := errors.Join(s.Failed(), errors.Join(t.errs...))
 	if t.mode == dryClient {
 		t.notes.missing(s.MissingNamespaces(ctx))

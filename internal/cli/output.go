@@ -49,6 +49,7 @@ type printerRow struct {
 	needs  run.Needs // what has to be stored until an object is printed
 	traces bool      // it needs a trace of every field
 	merges bool      // it reports a merge: not for a verb that changes last-applied alone
+	impact bool      // it prints the impact of each object; in a preview with another printer, a note does
 }
 
 // printerRows are the values of -o besides kubectl's templates. To add one is to add a file with

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+	"github.com/kubectl-merge/kubectl-merge/internal/impact"
 	"github.com/kubectl-merge/kubectl-merge/internal/live"
 	"github.com/kubectl-merge/kubectl-merge/internal/parallel"
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
@@ -31,6 +32,7 @@ type Item struct {
 	Late    error        // what went wrong after it was written
 	Skipped bool         // the user left its conflicts open; they do not block other objects
 	UID     string       // of the live object; "" if there was none
+	Facts   impact.Facts // what the merge means for pods
 	Surplus *Surplus     // set for a live object that the input does not contain
 
 	found   bool // there is a live object
@@ -146,7 +148,7 @@ func (p *Plan) merge(ctx context.Context, item *Item, obj map[string]any) {
 		}
 	}
 	if item.Planned, item.Err = p.plan(ctx, item, obj); item.Err == nil {
-		item.changes = item.Planned.Action != apply.Nothing
+		item.look()
 		item.Err = p.store(item)
 	}
 }
@@ -175,7 +177,13 @@ func (j *Job) plan(ctx context.Context, item *Item, obj map[string]any) (apply.P
 // changed.
 func (p *Plan) Replan(ctx context.Context, item *Item) {
 	item.Planned, item.Err = p.plan(ctx, item, item.Planned.Live)
-	item.changes = item.Planned.Action != apply.Nothing
+	item.look()
+}
+
+// look keeps what has to be known of a plan that may not be stored whole.
+func (i *Item) look() {
+	i.changes = i.Planned.Action != apply.Nothing
+	i.Facts = impact.Look(i.Planned, i.Target.Namespace)
 }
 
 // grace is how long writes in progress may take after the user has stopped the run: the

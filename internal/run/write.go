@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+	"github.com/kubectl-merge/kubectl-merge/internal/impact"
 	"github.com/kubectl-merge/kubectl-merge/internal/parallel"
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
 )
@@ -186,6 +187,9 @@ func (w *writer) untried(item *Item, out write.Result, err error) (write.Result,
 // finished marks an item as done and reports what can be reported in input order.
 func (w *writer) finished(ctx context.Context, item *Item, out write.Result) {
 	w.mu.Lock()
+	if out.Planned.Final != nil { // it may have been merged again
+		item.Facts = impact.Look(out.Planned, item.Target.Namespace)
+	}
 	item.Result = w.result(out)
 	item.state = done
 	if !w.Write.DryRun && (out.Outcome == write.Created || out.Outcome == write.Configured) {

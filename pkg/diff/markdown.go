@@ -15,6 +15,7 @@ type Section struct {
 	Report
 	Doc     Doc
 	Outcome string // what became or would become of it: created, configured, unchanged…
+	Impact  string // what that does to what runs: rolls out 3 pods…; "" if nothing is written
 }
 
 // MarkdownOptions of Markdown.
@@ -90,7 +91,7 @@ func (c *Comment) row(s Section) {
 		c.more++
 		return
 	}
-	fmt.Fprintf(&c.rows, "| %s | %s | %s | %s | %s | %s |\n", strings.ReplaceAll(code(s.Object), "|", "\\|"), inline(s.Outcome),
+	fmt.Fprintf(&c.rows, "| %s | %s | %s | %s | %s | %s | %s |\n", strings.ReplaceAll(code(s.Object), "|", "\\|"), inline(s.Outcome), inline(s.Impact),
 		some(added), some(changed), some(removed), some(len(s.Plan.Conflicts)))
 }
 
@@ -101,7 +102,7 @@ func (c *Comment) Write(w io.Writer) error {
 		fmt.Fprintf(&b, "### %s\n\n", inline(c.options.Title))
 	}
 	if c.rows.Len() > 0 {
-		b.WriteString("| Object | Outcome | Fields created | changed | removed | Conflicts |\n|---|---|--:|--:|--:|--:|\n" + c.rows.String())
+		b.WriteString("| Object | Outcome | Impact | Fields created | changed | removed | Conflicts |\n|---|---|---|--:|--:|--:|--:|\n" + c.rows.String())
 	}
 	if c.more > 0 {
 		fmt.Fprintf(&b, "\nAnd %s: the table would be too long.\n", count(c.more, "object more", "objects more"))

@@ -1,0 +1,160 @@
+// Package impact says what writing an object does to what runs: whether pods are replaced,
+// and how many; and whose pods keep old values of a ConfigMap or Secret. It is a pure
+// function of plans; what it knows of kinds are rows of data (kinds.go).
+package impact
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
+
+// Word is what happens to one object, and to its pods. The words are part of the JSON of
+// reports.
+type Word string
+
+// The words.
+const (
+	None      Word = "" // nothing is written
+	Created   Word = "created"
+	InPlace   Word = "updated in place" // nothing that runs is replaced
+	RollsOut  Word = "rolls out"        // its pods are replaced
+	Recreated Word = "recreated"        // it is deleted and created again
+	Pruned    Word = "pruned"
+	Refused   Word = "refused" // the server does not accept it
+)
+
+// Impact is what writing one object does.
+type Impact struct {
+	Word   Word     `json:"word"`
+	Pods   int64    `json:"pods,omitempty"`   // that RollsOut replaces; Unknown if nobody knows
+	Fields []string `json:"fields,omitempty"` // because of which it is Recreated or Refused
+	Remark string   `json:"remark,omitempty"` // what else is to be known, in a few words; "" if nothing is
+}
+
+// Unknown is a number of pods that nobody knows: offline, where live has no status.
+const Unknown = -1
+
+// String is the impact as previews print it: "rolls out 3 pods (all at once: …)".
+func (i Impact) String() string {
+	text := string(i.Word)
+	switch {
+	case i.Word == RollsOut && i.Pods == Unknown:
+		text += " its pods"
+	case i.Word == RollsOut:
+		text += " " + pods(i.Pods)
+	case len(i.Fields) > 0:
+		text += ": " + strings.Join(i.Fields, ", ")
+	}
+	if i.Remark != "" {
+		text += " (" + i.Remark + ")"
+	}
+	return text
+}
+
+func pods(n int64) string {
+	if n == 1 {
+		return "1 pod"
+	}
+	return fmt.Sprintf("%d pods", n)
+}
+
+// Of is the impact of carrying out a plan; None if nothing is written. The plan must be
+// whole, with both sides.
+func Of(p apply.Planned) Impact {
+	switch {
+	case p.Action == apply.Nothing || len(p.Conflicts) > 0:
+		return Impact{}
+	case p.Action == apply.Create:
+		return Impact{Word: Created}
+	}
+	w, ok := workloadOf(p.Group(), p.Kind())
+	if !ok {
+		return Impact{Word: InPlace}
+	}
+	c := change{live: p.Live, final: p.Final}
+	if merge.Identical(at(p.Live, w.template...), at(p.Final, w.template...)) {
+		return Impact{Word: InPlace, Remark: c.scaled(w)}
+	}
+	if w.rolls == nil {
+		return Impact{Word: InPlace, Remark: w.keeps}
+	}
+	i := w.rolls(c)
+	i.Remark = strings.Join(slices.DeleteFunc([]string{i.Remark, c.scaled(w)}, func(s string) bool { return s == "" }), "; ")
+	return i
+}
+
+// change is a workload before and after.
+type change struct{ live, final map[string]any }
+
+// scaled is how many pods are started or stopped by a change of spec.replicas.
+func (c change) scaled(w workload) string {
+	if !w.replicas {
+		return ""
+	}
+	was, is := number(c.live, 1, "spec", "replicas"), number(c.final, 1, "spec", "replicas")
+	switch {
+	case is > was:
+		return "starts " + pods(is-was)
+	case is < was:
+		return "stops " + pods(was-is)
+	}
+	return ""
+}
+
+// rollsOut is InPlace if there is no pod to replace.
+func rollsOut(n int64, remark string) Impact {
+	if n == 0 {
+		return Impact{Word: InPlace, Remark: remark}
+	}
+	return Impact{Word: RollsOut, Pods: n, Remark: remark}
+}
+
+// deployment: the controller compares templates, and replaces all pods
+// (https://kubernetes.io/docs/concepts/workloads/controllers/deployment/).
+func deployment(c change) Impact {
+	switch {
+	case at(c.final, "spec", "paused") == true:
+		return Impact{Word: InPlace, Remark: "its rollout is paused"}
+	case at(c.final, "spec", "strategy", "type") == "Recreate":
+		return rollsOut(min(replicas(c.live), replicas(c.final)), "all at once: strategy is Recreate")
+	}
+	return rollsOut(min(replicas(c.live), replicas(c.final)), "")
+}
+
+// statefulSet: pods below partition keep their revision, and with OnDelete all do until
+// somebody deletes them
+// (https://kubernetes.io/docs/concepts/workloads/controllers/statefulset/#update-strategies).
+func statefulSet(c change) Impact {
+	if onDelete(c.final) {
+		return Impact{Word: InPlace, Remark: keptOnDelete}
+	}
+	partition := number(c.final, 0, "spec", "updateStrategy", "rollingUpdate", "partition")
+	first := number(c.final, 0, "spec", "ordinals", "start")
+	n := min(replicas(c.live), replicas(c.final)) - max(0, partition-first)
+	remark := ""
+	if partition > first {
+		remark = fmt.Sprintf("partition is %d", partition)
+	}
+	return rollsOut(max(0, n), remark)
+}
+
+// daemonSet: how many pods there are is known to its controller alone
+// (https://kubernetes.io/docs/tasks/manage-daemon/update-daemon-set/).
+func daemonSet(c change) Impact {
+	if onDelete(c.final) {
+		return Impact{Word: InPlace, Remark: keptOnDelete}
+	}
+	return rollsOut(number(c.live, Unknown, "status", "desiredNumberScheduled"), "")
+}
+
+const keptOnDelete = "its pods stay until somebody deletes them: updateStrategy is OnDelete"
+
+func onDelete(obj map[string]any) bool {
+	return at(obj, "spec", "updateStrategy", "type") == "OnDelete"
+}
+
+func replicas(obj map[string]any) int64 { return number(obj, 1, "spec", "replicas") }

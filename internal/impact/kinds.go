@@ -1,0 +1,121 @@
+package impact
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+)
+
+// workload is a kind that runs pods.
+type workload struct {
+	group, kind string
+	template    []string // where its pods' template is
+	replicas    bool     // spec.replicas says how many pods it has
+
+	// rolls is the impact of a changed template; nil if its pods stay as they are, and
+	// keeps says so.
+	rolls func(change) Impact
+	keeps string
+
+	// restart is how its pods are made to read a ConfigMap or Secret again; "" if nothing
+	// of it keeps running.
+	restart string
+}
+
+const (
+	restartRollout = "kubectl rollout restart"
+	restartDelete  = "delete its pods"
+)
+
+// workloads are the built-in kinds that run pods.
+var workloads = []workload{
+	{group: "apps", kind: "Deployment", template: []string{"spec", "template"}, replicas: true, rolls: deployment, restart: restartRollout},
+	{group: "apps", kind: "StatefulSet", template: []string{"spec", "template"}, replicas: true, rolls: statefulSet, restart: restartRollout},
+	{group: "apps", kind: "DaemonSet", template: []string{"spec", "template"}, rolls: daemonSet, restart: restartRollout},
+	{group: "apps", kind: "ReplicaSet", template: []string{"spec", "template"}, replicas: true, keeps: "its pods stay as they are", restart: restartDelete},
+	{group: "", kind: "ReplicationController", template: []string{"spec", "template"}, replicas: true, keeps: "its pods stay as they are", restart: restartDelete},
+	{group: "batch", kind: "CronJob", template: []string{"spec", "jobTemplate", "spec", "template"}, keeps: "from its next job on"},
+	{group: "batch", kind: "Job", template: []string{"spec", "template"}, keeps: "its pods stay as they are"},
+	{group: "", kind: "Pod", template: []string{}, keeps: "", restart: "delete it, and merge again"},
+}
+
+func workloadOf(group, kind string) (workload, bool) {
+	i := slices.IndexFunc(workloads, func(w workload) bool { return w.group == group && w.kind == kind })
+	if i < 0 {
+		return workload{}, false
+	}
+	return workloads[i], true
+}
+
+// source is a field of a pod's spec that names a ConfigMap or Secret, from which the pod
+// reads values.
+type source struct {
+	kind string
+	path string // * stands for each entry of a list
+
+	// env: read when a container starts. The files of a volume follow the object, except
+	// those mounted by subPath
+	// (https://kubernetes.io/docs/concepts/configuration/configmap/#mounted-configmaps-are-updated-automatically).
+	env bool
+}
+
+// sources of every field of core/v1 PodSpec that reads values of the two kinds.
+var sources = slices.Concat(
+	inContainers("ConfigMap", "envFrom.*.configMapRef.name", "env.*.valueFrom.configMapKeyRef.name"),
+	inContainers("Secret", "envFrom.*.secretRef.name", "env.*.valueFrom.secretKeyRef.name"),
+	[]source{
+		{kind: "ConfigMap", path: "volumes.*.configMap.name"},
+		{kind: "ConfigMap", path: "volumes.*.projected.sources.*.configMap.name"},
+		{kind: "Secret", path: "volumes.*.secret.secretName"},
+		{kind: "Secret", path: "volumes.*.projected.sources.*.secret.name"},
+	},
+)
+
+func inContainers(kind string, paths ...string) []source {
+	var out []source
+	for _, list := range []string{"initContainers", "containers"} {
+		for _, path := range paths {
+			out = append(out, source{kind: kind, path: list + ".*." + path, env: true})
+		}
+	}
+	return out
+}
+
+// names are the strings at a path below v.
+func names(v any, path []string) []string {
+	if len(path) == 0 {
+		if s, ok := v.(string); ok && s != "" {
+			return []string{strings.Clone(s)} // a substring would keep the whole response in memory
+		}
+		return nil
+	}
+	if path[0] != "*" {
+		m, _ := v.(map[string]any)
+		return names(m[path[0]], path[1:])
+	}
+	var out []string
+	list, _ := v.([]any)
+	for _, e := range list {
+		out = append(out, names(e, path[1:])...)
+	}
+	return out
+}
+
+// at is the value below obj by its field names; nil if there is none.
+func at(obj map[string]any, path ...string) any {
+	var v any = obj
+	for _, name := range path {
+		m, _ := v.(map[string]any)
+		v = m[name]
+	}
+	return v
+}
+
+// number is an integer below obj; otherwise if there is none.
+func number(obj map[string]any, otherwise int64, path ...string) int64 {
+	n, _ := at(obj, path...).(json.Number)
+	if i, err := n.Int64(); err == nil {
+		return i
+	}
+	return otherwise
+}

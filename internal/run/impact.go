@@ -1,0 +1,38 @@
+package run
+
+import (
+	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+	"github.com/kubectl-merge/kubectl-merge/internal/impact"
+	"github.com/kubectl-merge/kubectl-merge/internal/write"
+)
+
+// Impact is what the run does, or has done, to the item and what runs of it.
+func (i *Item) Impact() impact.Impact {
+	switch i.Action() {
+	case Failed:
+		if cluster.IsRefusal(i.Err) {
+			return impact.Impact{Word: impact.Refused}
+		}
+		return impact.Impact{}
+	case Delete:
+		return impact.Impact{Word: impact.Pruned}
+	case Keep, Held:
+		return impact.Impact{}
+	}
+	if i.Result.Outcome == write.Unchanged {
+		return impact.Impact{}
+	}
+	return i.Facts.Impact
+}
+
+// Stale lists the objects of the input whose running pods keep old values of a ConfigMap
+// or Secret that the run changes.
+func (p *Plan) Stale() []impact.Stale {
+	var all []impact.Facts
+	for _, item := range p.Items {
+		if item.Err == nil {
+			all = append(all, item.Facts)
+		}
+	}
+	return impact.StaleIn(all)
+}
