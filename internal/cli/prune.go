@@ -36,6 +36,7 @@ type pruneFlags struct {
 	kinds   []string
 	cascade string
 	yes     bool
+	reads   bool // the set is only read, and may be another tool's
 
 	all       bool // as kubectl apply takes them, for the answer
 	allowlist []string
@@ -150,6 +151,9 @@ func (f *pruneFlags) open(ctx context.Context, from *liveSide, job *run.Job, not
 	set.Note = note
 	job.Planner.Set = &apply.Membership{ID: set.Parent.ID(), Name: set.Target.String()}
 	job.Pruner = &prune.Pruner{Set: set, Allowed: allowed, Propagation: propagation, Whole: job.Needs != run.Outcomes, Limit: job.Concurrency}
+	if f.reads {
+		return set.Existing()
+	}
 	return set.Writable()
 }
 

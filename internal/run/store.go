@@ -73,7 +73,7 @@ func (i *Item) consulted() bool {
 
 // notable: there is a note on values, or a conflict, for which the sides are needed.
 func notable(p apply.Planned) bool {
-	return len(p.Conflicts)+len(p.Settled)+len(p.Removed)+len(p.Undecided) > 0
+	return len(p.Conflicts)+len(p.Settled)+len(p.Removed)+len(p.Undecided)+len(p.Extras) > 0
 }
 
 // prepare stores the request of an item in place of its sides, which take far more room.

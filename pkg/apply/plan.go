@@ -27,6 +27,11 @@ type Planner struct {
 	Validate Validation
 	Trace    bool // explain every leaf
 
+	// Compare asks what local and live differ in, for a caller that writes nothing: what
+	// others have added is in Output.Extras, and an object that is being deleted is merged
+	// like any other.
+	Compare bool
+
 	// Locate is the place of a field of an object in its file, as errors name it; nil where
 	// objects are from no file.
 	Locate func(object.Object, merge.Path) string
@@ -108,7 +113,7 @@ type Planned struct {
 // Plan merges one object. The error names the object.
 func (p *Planner) Plan(ctx context.Context, s Subject, live map[string]any) (Planned, error) {
 	out := Planned{Subject: s, Live: live}
-	if err := Deleting(live); err != nil {
+	if err := Deleting(live); err != nil && !p.Compare {
 		return out, fmt.Errorf("%s: %w", s.Name, err)
 	}
 	local, err := p.Set.join(s.Name, s.Value, live)
@@ -170,6 +175,7 @@ func (p *Planner) input(s Subject, typ *merge.Type) strategy.Input {
 		Policy:    p.Policy,
 		Strategy:  p.Strategy,
 		Trace:     p.Trace,
+		Compare:   p.Compare,
 	}
 	if p.Rules != nil {
 		in.Rules = p.Rules.Rules

@@ -29,6 +29,14 @@ import (
 //	  kind: ClusterRole
 //	  winner: live
 //	  when: {has: aggregationRule}
+//	# only where a certain field manager has written the value that live has
+//	- path: spec.replicas
+//	  manager: kube-controller-manager
+//	  winner: live
+//	# nobody's business: live's value stays, and is no drift
+//	- path: metadata.annotations.*
+//	  manager: my-operator
+//	  ignore: true
 //	# a field whose values are as secret as a Secret's
 //	- path: spec.template.data
 //	  kind: ExternalSecret
@@ -45,8 +53,10 @@ import (
 // winner is local, live, original or conflict; list is set, keyed or atomic. A
 // path is written as everywhere, with * for any run of characters in a name or
 // value and [*] for any entry. A rule holds for its path and all below it; of
-// several, the outermost counts, then the first. kind, apiGroup, name and
-// namespace take * too, and what is left out fits every object.
+// several, the outermost counts, then the first. kind, apiGroup, name, namespace
+// and manager take * too, and what is left out fits every object. A rule with a
+// manager holds for the values of live of which nobody else owns any part, by
+// managedFields.
 type Rules []Rule
 
 // Rule is one of them.
@@ -62,6 +72,9 @@ type Rule struct {
 	List   string // one of splits, or ""
 	Keys   []string
 
+	Ignore  bool   // live's value stays as with winner: live, and is not compared
+	Manager string // pattern; not "": only values that field managers of that name own, and nobody else
+
 	Sensitive bool // the values are hidden in what is reported, as a Secret's are
 
 	NoWait bool   // the object is not waited for
@@ -69,6 +82,8 @@ type Rule struct {
 
 	Line int    // where it is written
 	text string // the path as it is written
+
+	triple merge.Triple // of the object that the rule holds for; set by For, where there is a Manager
 }
 
 // winners and splits are the words of the language.
@@ -134,7 +149,9 @@ var ruleKeys = map[string]func(*ruleParser, *Rule, yamldoc.Node){
 	"winner":    func(p *ruleParser, r *Rule, n yamldoc.Node) { r.Winner = oneWord(p, n, "winner", winners) },
 	"list":      func(p *ruleParser, r *Rule, n yamldoc.Node) { r.List = oneWord(p, n, "list", splits) },
 	"keys":      (*ruleParser).keys,
-	"sensitive": (*ruleParser).sensitive,
+	"ignore":    func(p *ruleParser, r *Rule, n yamldoc.Node) { r.Ignore = p.alwaysTrue(n, "ignore") },
+	"manager":   func(p *ruleParser, r *Rule, n yamldoc.Node) { r.Manager = p.word(n) },
+	"sensitive": func(p *ruleParser, r *Rule, n yamldoc.Node) { r.Sensitive = p.alwaysTrue(n, "sensitive") },
 	"when":      (*ruleParser).when,
 	"ready":     (*ruleParser).ready,
 	"wait":      (*ruleParser).wait,
@@ -172,15 +189,19 @@ func (p *ruleParser) rule(n yamldoc.Node) {
 // check refuses rules that say nothing or contradict themselves.
 func (p *ruleParser) check(r Rule) {
 	switch {
-	case r.waits() && (r.Path != nil || r.Winner != "" || r.List != "" || r.Sensitive || r.NoWait && r.Ready.Path != nil):
+	case r.waits() && (r.Path != nil || r.Winner != "" || r.List != "" || r.Sensitive || r.Ignore || r.Manager != "" || r.NoWait && r.Ready.Path != nil):
 		p.wrong(r.Line, "a rule with ready or wait has only these, one of them, and the objects that it is for: kind, apiGroup, name, namespace")
 	case r.waits():
 	case r.Path == nil:
 		p.wrong(r.Line, "the rule has no path")
 	case r.Sensitive && len(r.Path) == 0:
 		p.wrong(r.Line, "sensitive: true needs the path of a field")
-	case r.Winner == "" && r.List == "" && !r.Sensitive:
-		p.wrong(r.Line, "the rule has no effect: it needs winner (%s), list (%s) or sensitive: true", words(winners), words(splits))
+	case r.Winner == "" && r.List == "" && !r.Sensitive && !r.Ignore:
+		p.wrong(r.Line, "the rule has no effect: it needs winner (%s), list (%s), ignore: true or sensitive: true", words(winners), words(splits))
+	case r.Ignore && r.Winner != "" && r.Winner != "live":
+		p.wrong(r.Line, "ignore: true leaves live as it is, and winner: %s does not: write one of them", r.Winner)
+	case r.Manager != "" && (r.List != "" || r.Sensitive):
+		p.wrong(r.Line, "manager is for winner and ignore: how a list is split, and what is hidden, is the same whoever wrote it")
 	case r.List == "keyed" && len(r.Keys) == 0:
 		p.wrong(r.Line, "list: keyed needs keys, such as keys: [name]")
 	case r.List != "keyed" && len(r.Keys) > 0:
@@ -250,11 +271,12 @@ func (p *ruleParser) keys(r *Rule, n yamldoc.Node) {
 	}
 }
 
-func (p *ruleParser) sensitive(r *Rule, n yamldoc.Node) {
+// alwaysTrue reads the value of a key that only true makes sense for.
+func (p *ruleParser) alwaysTrue(n yamldoc.Node, key string) bool {
 	if text, _ := n.Scalar(); text != "true" {
-		p.wrong(n.Line(), "sensitive: there is only true; leave the rule out for fields that are not")
+		p.wrong(n.Line(), "%s: there is only true; leave the key out otherwise", key)
 	}
-	r.Sensitive = true
+	return true
 }
 
 func (p *ruleParser) when(r *Rule, n yamldoc.Node) {
@@ -280,5 +302,5 @@ func words[V any](m map[string]V) string {
 }
 
 func ruleKeyNames() []string {
-	return []string{"path", "kind", "apiGroup", "name", "namespace", "winner", "list", "keys", "sensitive", "when", "ready", "wait"}
+	return []string{"path", "kind", "apiGroup", "name", "namespace", "winner", "list", "keys", "ignore", "manager", "sensitive", "when", "ready", "wait"}
 }

@@ -40,6 +40,9 @@ func (rs Rules) For(o Object) Rules {
 	var out Rules
 	for _, r := range rs {
 		if r.holds(o) {
+			if r.Manager != "" {
+				r.triple = o.Triple
+			}
 			out = append(out, r)
 		}
 	}
@@ -66,7 +69,10 @@ func has(v any, p merge.Path) bool {
 func (rs Rules) Policy() []merge.Rule {
 	var out []merge.Rule
 	for _, r := range rs {
-		if r.Winner != "" {
+		switch {
+		case r.Ignore:
+			out = append(out, merge.Rule{Name: r.String(), Match: r.matches, Choice: merge.TakeLive, Firm: true})
+		case r.Winner != "":
 			out = append(out, merge.Rule{Name: r.String(), Match: r.matches, Choice: winners[r.Winner], Firm: true})
 		}
 	}
@@ -76,7 +82,10 @@ func (rs Rules) Policy() []merge.Rule {
 // String is the rule in short, as notes and explanations print it.
 func (r Rule) String() string {
 	say := r.Winner
-	if say == "" {
+	switch {
+	case r.Ignore:
+		say = "ignore"
+	case say == "":
 		say = r.List
 	}
 	switch {
@@ -85,6 +94,9 @@ func (r Rule) String() string {
 	case say == "":
 		say = "sensitive"
 	}
+	if r.Manager != "" {
+		say += ", if by " + r.Manager
+	}
 	if r.text != "" {
 		return r.text + ": " + say
 	}
@@ -92,12 +104,46 @@ func (r Rule) String() string {
 }
 
 // matches compares a path with the rule's, step by step. The path "." fits every
-// path.
+// path. A rule with a manager fits what is below its path, too: a part of it may be that
+// manager's alone where the whole is not.
 func (r Rule) matches(p merge.Path) bool {
-	if len(r.Path) == 0 {
+	switch {
+	case r.Manager != "":
+		return len(p) >= len(r.Path) && slices.EqualFunc(r.Path, p[:len(r.Path)], stepFits) && r.owned(p)
+	case len(r.Path) == 0:
 		return true
 	}
 	return len(p) == len(r.Path) && slices.EqualFunc(r.Path, p, stepFits)
+}
+
+// owned reports whether live's value at the path is owned by managers of the rule's name,
+// no part of it by anybody else, and local has nothing to add to it.
+func (r Rule) owned(p merge.Path) bool {
+	if r.triple.Owners == nil {
+		return false
+	}
+	owners := r.triple.Owners.At(p)
+	if len(owners) == 0 || slices.ContainsFunc(owners, func(o merge.Owner) bool { return !glob(r.Manager, o.Manager) }) {
+		return false
+	}
+	local, _ := merge.Lookup(r.triple.Local, p, nil)
+	live, _ := merge.Lookup(r.triple.Live, p, nil)
+	return !adds(local, live)
+}
+
+// adds reports whether a map, or one in it, has a key that live's does not have.
+func adds(local, live any) bool {
+	l, ok := local.(map[string]any)
+	v, also := live.(map[string]any)
+	if !ok || !also {
+		return false
+	}
+	for name, e := range l {
+		if there, has := v[name]; !has || adds(e, there) {
+			return true
+		}
+	}
+	return false
 }
 
 // stepFits: pattern is a step of a rule. Of an entry's keys it may leave some out.

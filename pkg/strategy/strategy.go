@@ -30,6 +30,7 @@ type Input struct {
 	Rules    schema.Rules // the user's; the built-in ones come after them
 	Strategy Strategy     // the zero value is auto
 	Trace    bool         // fill Plan.Because
+	Compare  bool         // fill Output.Extras
 
 	// Struct is a value of the compiled-in Go type, for a strategy that NeedsStruct;
 	// nil for custom resources.
@@ -48,6 +49,11 @@ type Output struct {
 	// that stay: nobody has ever decided about them. An original from managedFields
 	// has them.
 	Adoptable []merge.Removal
+
+	// Extras are values that others than the applier and the control plane have added to
+	// live, that local does not have and that stay. They are looked for only where
+	// Input.Compare asks for them.
+	Extras []merge.Removal
 
 	// Uncompared are fields of an original in another apiVersion that this version
 	// does not have: whether live still has them cannot be reported.
@@ -148,6 +154,9 @@ func Plan(in Input) (Output, error) {
 		out.Undecided = undecided(in, out.Result)
 	}
 	out.Adoptable = adoptable(in, out.Result)
+	if in.Compare && in.Triple.Live != nil {
+		out.Extras = extras(in, out.Result)
+	}
 	out.Defaulted = defaulted(in.Triple.Local, in.Triple.Live, in.Schema, nil)
 	return out, nil
 }

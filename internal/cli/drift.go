@@ -1,0 +1,189 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/complete"
+	"github.com/kubectl-merge/kubectl-merge/internal/drift"
+	"github.com/kubectl-merge/kubectl-merge/internal/parallel"
+	"github.com/kubectl-merge/kubectl-merge/internal/run"
+	"github.com/kubectl-merge/kubectl-merge/internal/term"
+	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/strategy"
+)
+
+// driftVerb reports in what live objects differ from their files.
+type driftVerb struct {
+	*env
+	inputs      inputFlags
+	plan        planFlags
+	set         setFlags
+	notes       noteFlags
+	output      string
+	live        []string
+	concurrency int
+}
+
+const driftLong = `Report in what live objects differ from the files that describe them, who changed them, and
+when. Nothing is written, and only permission to get the objects is needed. Secret values
+are never shown.
+
+    changed   live has another value than the file
+    removed   live does not have what the file states
+    added     live has a field or an entry that is not in the file, and that somebody else
+              than you, the server and the control plane has set
+    missing   there is no such object, or it is being deleted
+    orphaned  a member of the set (--applyset) that is in no file
+
+What the server fills in is no drift, and neither is what the rules (--rules) give to live
+or ignore. docs/drift.md has more.
+
+Exit code 0: no drift; 1: drift; 2: an error.`
+
+const driftExample = `  # What differs from the files, who changed it and when
+  kubectl merge drift -f deploy/
+
+  # With the members of a set that are in no file any more, for programs
+  kubectl merge drift -f deploy/ --applyset=shop -o json
+
+  # Without a cluster: live objects from files
+  kubectl merge drift -f web.yaml --live live.yaml`
+
+var _ = registerVerb(verb{open: newDrift, args: noArgs, flags: map[string]cobra.CompletionFunc{"output": driftOutputs()}})
+
+// driftOutputs completes the formats of a report.
+func driftOutputs() cobra.CompletionFunc {
+	var names []string
+	for _, f := range drift.Formats {
+		names = append(names, f.Name+"\t"+f.Help)
+	}
+	return complete.Words(names...)
+}
+
+func newDrift(e *env) *cobra.Command {
+	v := &driftVerb{env: e, plan: planFlags{original: "auto", policy: merge.Policies[0].Name, strategy: strategy.Strategies[0].Name, overwrite: true}}
+	cmd := &cobra.Command{
+		Use:     "drift (-f FILE | -k DIRECTORY)",
+		Short:   "Report what differs from the files, who changed it and when",
+		Long:    driftLong,
+		Example: driftExample,
+		RunE:    v.exits,
+	}
+	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return &exit{Code: diffFailed, Err: flagError(cmd, err)}
+	})
+	flags := cmd.Flags()
+	v.inputs.add(flags, "compare")
+	flags.StringVar(&v.plan.rules, "rules", "", "FILE with rules: what they give to live or ignore is no drift")
+	flags.StringSliceVar(&v.plan.schemas, "schema", nil, "FILE with CustomResourceDefinitions or an OpenAPI document, for kinds that nobody else knows")
+	flags.StringVar(&v.plan.manager, "field-manager", defaultManager, "field manager that the files are applied with")
+	flags.StringVar(&v.plan.validate, "validate", "strict", "what unknown fields are: strict (or true: an error), warn, ignore (or false)")
+	flags.Lookup("validate").NoOptDefVal = "strict"
+	v.plan.replace.add(flags)
+	v.set.add(flags)
+	v.notes.add(flags)
+	flags.StringVarP(&v.output, "output", "o", drift.Formats[0].Name, "table, json (one line), markdown or prometheus (a text file of metrics)")
+	flags.StringSliceVar(&v.live, "live", nil, "work offline: live objects come from this FILE or DIR (kubectl get -o yaml --show-managed-fields)")
+	flags.IntVar(&v.concurrency, "concurrency", parallel.Limit, "objects under way at once")
+	return cmd
+}
+
+// exits runs the verb and gives its error the exit code of one.
+func (v *driftVerb) exits(cmd *cobra.Command, args []string) error {
+	report, err := v.checked(cmd, args)
+	switch err = v.notes.report(v.env, err); {
+	case err != nil:
+		return &exit{Code: diffFailed, Err: err}
+	case report.Drifted > 0:
+		return &exit{Code: failed}
+	}
+	return nil
+}
+
+func (v *driftVerb) checked(cmd *cobra.Command, args []string) (*drift.Report, error) {
+	if len(args) > 0 {
+		return nil, fmt.Errorf("unexpected argument %q; files are given with -f", args[0])
+	}
+	format, err := drift.FormatNamed(v.output)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("--output=%s: %w", v.output, err)
+	case v.set.name == "" && v.set.namespace != "":
+		return nil, errors.New("--applyset-namespace requires --applyset=NAME")
+	case v.set.name != "" && len(v.live) > 0:
+		return nil, errors.New("--live: works without a server, and so cannot find the members of --applyset")
+	case v.set.name != "" && v.inputs.Selector != "":
+		return nil, errors.New("--selector is incompatible with --applyset: objects of the input that it leaves out would be orphaned")
+	}
+	return v.run(cmd.Context(), format)
+}
+
+// run compares all objects and prints the report, even if some have errors.
+func (v *driftVerb) run(ctx context.Context, format drift.Format) (*drift.Report, error) {
+	v.plan.secret = v.secretValues()
+	planner, err := v.plan.planner(ctx, false)
+	if err != nil {
+		return nil, err
+	}
+	planner.Compare = true
+	notes, err := v.notes.reporter(v.env, outputFlags{}, dryClient)
+	if err != nil {
+		return nil, err
+	}
+	s, err := v.open(ctx, request{
+		inputs: &v.inputs, plan: &v.plan, planner: planner, live: v.live, concurrency: v.concurrency, needs: run.Changes, shown: true, quiet: v.notes.quiet,
+		prune: v.orphans(), note: notes.set(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	report := &drift.Report{}
+	s.Show(ctx, func(item *run.Item) {
+		if item.Err == nil {
+			report.Add(item, planner.Manager)
+			notes.problems(item)
+		}
+	})
+	notes.unused(planner.Rules)
+	failures := compared(s.Failed())
+	report.Errors = lines(failures, v.secretValues())
+	printed := format.Write(v.Out, report, drift.Options{Width: term.Width(v.Out), Now: time.Now()})
+	if failures == nil && printed == nil && !v.notes.quiet && v.output == drift.Formats[0].Name {
+		printed = v.remark(noteOf(report), report.Summary())
+	}
+	return report, errors.Join(failures, printed)
+}
+
+// orphans are the flags by which members of the set are found that the input does not
+// contain; nil without a set.
+func (v *driftVerb) orphans() *pruneFlags {
+	if v.set.name == "" {
+		return nil
+	}
+	return &pruneFlags{setFlags: v.set, on: true, reads: true, cascade: "background"}
+}
+
+// compared are the errors of a comparison, in which nothing would have been pruned.
+func compared(err error) error {
+	var errs []error
+	for _, one := range leaves(err) {
+		if errors.Is(one, run.ErrNotPruned) {
+			one = errors.New("orphaned members were not looked for because of that: fix it, and run it again")
+		}
+		errs = append(errs, one)
+	}
+	return errors.Join(errs...)
+}
+
+// noteDrift is the kind of the note that sums a report up.
+const noteDrift diff.NoteKind = "drift"
+
+func noteOf(r *drift.Report) diff.Note {
+	return diff.Note{Object: "drift", Kind: noteDrift, Message: r.Summary()}
+}

@@ -1,0 +1,207 @@
+// Package drift finds out in what live objects differ from the files that describe them:
+// what was changed, removed and added by others, and which objects are missing or in no
+// file any more. It reads a run's plan and prints reports. It refuses to merge, to read
+// objects and to write any.
+package drift
+
+import (
+	"slices"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/run"
+	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/ownership"
+)
+
+// Kind is what a Row reports. The words are part of the JSON report.
+type Kind string
+
+// The kinds, in the order in which summaries list them.
+const (
+	Changed  Kind = "changed"  // live has another value than local
+	Removed  Kind = "removed"  // live does not have what local states
+	Added    Kind = "added"    // live has what local does not state, and somebody else has set, or local has given up
+	Missing  Kind = "missing"  // there is no such object, or it is being deleted
+	Orphaned Kind = "orphaned" // a member of the set that the input does not contain
+)
+
+// Kinds are all kinds, in order.
+var Kinds = []Kind{Changed, Removed, Added, Missing, Orphaned}
+
+// Object names an object in a report.
+type Object struct {
+	Group, Version, Kind string
+	Namespace, Name      string
+	Title                string // as outcome lines name it: deployment.apps/web
+}
+
+// Row is one difference between local and live.
+type Row struct {
+	Object
+	Drift Kind
+	Path  merge.Path // nil for an object as a whole
+
+	// Wanted is local's value and Live live's, both masked where they are secret.
+	Wanted, Live merge.Opt
+
+	// Owner is the manager that has written live's value, and when; nil where
+	// managedFields do not record it: they keep no record of what was removed.
+	Owner *merge.Owner
+
+	Reason string // what is known of an object as a whole
+}
+
+// Of lists in what the object of an item differs from local, in path order. The item has
+// been merged with the policy apply and Planner.Compare, by that Planner, and is not an
+// item with an error. nil: it does not differ.
+func Of(item *run.Item, manager string) []Row {
+	o := objectOf(item)
+	p := item.Planned
+	switch {
+	case item.Surplus != nil:
+		return []Row{{Object: o, Drift: Orphaned, Reason: item.Reason()}}
+	case p.Live == nil && item.Action() == run.Create:
+		return []Row{{Object: o, Drift: Missing}}
+	}
+	if since := deleted(p.Live); since != "" {
+		return []Row{{Object: o, Drift: Missing, Reason: "is being deleted since " + since}}
+	}
+	c := comparison{
+		Object: o,
+		typ:    p.Type,
+		report: diff.Report{Object: o.Title, Local: p.Value, Live: p.Live, Plan: p.Plan, Sensitive: p.Sensitive},
+		owners: ownership.Of(p.Live),
+	}
+	c.appliers = append([]string{manager}, ownership.Annotators(c.owners)...)
+	for _, change := range p.Changes {
+		c.change(change)
+	}
+	for _, d := range p.Conflicts {
+		c.add(d.Path, d.Local, d.Live)
+	}
+	for _, e := range p.Extras {
+		c.add(e.Path, merge.Opt{}, merge.Some(e.Value))
+	}
+	merge.SortByPath(c.rows, func(r Row) merge.Path { return r.Path })
+	return c.rows
+}
+
+func objectOf(item *run.Item) Object {
+	t := item.Target
+	return Object{Group: t.Group, Version: t.Version, Kind: t.Kind, Namespace: t.Namespace, Name: t.Name, Title: t.String()}
+}
+
+// deleted is since when an object is being deleted; "" where it is not.
+func deleted(live map[string]any) string {
+	meta, _ := live["metadata"].(map[string]any)
+	since, _ := meta["deletionTimestamp"].(string)
+	return since
+}
+
+// comparison gathers the rows of an object.
+type comparison struct {
+	Object
+	typ      *merge.Type
+	report   diff.Report
+	owners   merge.Owners
+	appliers []string
+	rows     []Row
+}
+
+// change reports what a merge would change back.
+func (c *comparison) change(ch merge.Change) {
+	if ch.Op != merge.OpOrder {
+		c.add(ch.Path, ch.New, ch.Old)
+		return
+	}
+	wanted, live := common(ch.NewOrder, ch.OldOrder), common(ch.OldOrder, ch.NewOrder)
+	if !slices.Equal(wanted, live) { // otherwise entries are in another place only because others are not there
+		c.rows = append(c.rows, Row{Object: c.Object, Drift: Changed, Path: ch.Path, Wanted: order(wanted), Live: order(live), Owner: c.owner(ch.Path)})
+	}
+}
+
+// add reports values that differ; maps and lists that only one side has, entry by entry.
+func (c *comparison) add(p merge.Path, wanted, live merge.Opt) {
+	if wanted.Set != live.Set {
+		if changes := entries(c.typ.At(p), wanted, live); len(changes) > 0 {
+			for _, ch := range changes {
+				c.row(append(p[:len(p):len(p)], ch.Path...), ch.New, ch.Old)
+			}
+			return
+		}
+	}
+	c.row(p, wanted, live)
+}
+
+// entries are the changes that make wanted of live, one of which is absent, entry by
+// entry; nil where there are no entries, or what they are is unknown.
+func entries(t *merge.Type, wanted, live merge.Opt) []merge.Change {
+	if t == nil || t.Atomic || t.Kind != merge.Map && t.Kind != merge.Keyed && t.Kind != merge.Set {
+		return nil
+	}
+	for _, o := range []*merge.Opt{&wanted, &live} {
+		switch {
+		case o.Set:
+		case t.Kind == merge.Map:
+			o.Value = map[string]any{}
+		default:
+			o.Value = []any{}
+		}
+	}
+	return merge.Diff(live.Value, wanted.Value, t)
+}
+
+func (c *comparison) row(p merge.Path, wanted, live merge.Opt) {
+	r := Row{Object: c.Object, Path: p, Drift: Changed}
+	switch {
+	case !live.Set:
+		r.Drift = Removed
+	case !wanted.Set || wanted.Value == nil:
+		r.Drift = Added
+	}
+	if live.Set {
+		r.Owner = c.owner(p)
+	}
+	// Each by itself: what is hidden reads alike, and the row reports that it differs.
+	r.Wanted, _ = c.report.Masked(p, wanted, merge.Opt{})
+	_, r.Live = c.report.Masked(p, merge.Opt{}, live)
+	c.rows = append(c.rows, r)
+}
+
+// owner is the newest manager of a value other than the applier, or else the applier.
+func (c *comparison) owner(p merge.Path) *merge.Owner {
+	owners := ownership.At(c.owners, p)
+	for _, o := range owners {
+		if !slices.Contains(c.appliers, o.Manager) && o.Manager != merge.Unrecorded {
+			return &o
+		}
+	}
+	if len(owners) == 0 {
+		return nil
+	}
+	return &owners[0]
+}
+
+// common are the steps of a that b has, too, as they are spelled.
+func common(a, b []merge.Step) []string {
+	in := map[string]bool{}
+	for _, s := range b {
+		in[s.String()] = true
+	}
+	var out []string
+	for _, s := range a {
+		if in[s.String()] {
+			out = append(out, s.String())
+		}
+	}
+	return out
+}
+
+// order is the order of entries as a value.
+func order(steps []string) merge.Opt {
+	list := make([]any, len(steps))
+	for i, s := range steps {
+		list[i] = s
+	}
+	return merge.Some(list)
+}

@@ -1,0 +1,186 @@
+package drift
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
+	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
+
+// Format prints reports.
+type Format struct {
+	Name  string
+	Help  string // in a few words
+	write func(io.Writer, *Report, Options) error
+}
+
+// Options of Write.
+type Options struct {
+	Width int       // of the terminal; 0: none, nothing is cut
+	Now   time.Time // when the objects were compared
+}
+
+// Formats are all formats, the default first.
+var Formats = []Format{
+	{"table", "for people", writeTable},
+	{"json", "one line for programs", writeJSON},
+	{"markdown", "a comment for a pull request", writeMarkdown},
+	{"prometheus", "metrics for node_exporter's textfile collector", writeMetrics},
+}
+
+// FormatNamed is the format of a name; the error lists the names.
+func FormatNamed(name string) (Format, error) {
+	var names []string
+	for _, f := range Formats {
+		if f.Name == name {
+			return f, nil
+		}
+		names = append(names, f.Name)
+	}
+	return Format{}, fmt.Errorf("there are %s", strings.Join(names, ", "))
+}
+
+// Write prints a report. The error is w's, or that of a value that is not JSON.
+func (f Format) Write(w io.Writer, r *Report, o Options) error { return f.write(w, r, o) }
+
+// How long values in a table may be, and to what they are cut on a narrow terminal.
+const (
+	longest  = 60
+	shortest = 12
+)
+
+func writeTable(w io.Writer, r *Report, o Options) error {
+	if len(r.Rows) == 0 {
+		return nil
+	}
+	var rows [][]string
+	for n := longest; n >= shortest; n-- {
+		rows = [][]string{{"NAMESPACE", "OBJECT", "DRIFT", "FIELD", "WANTED", "LIVE", "BY", "SINCE"}}
+		for _, row := range r.Rows {
+			rows = append(rows, row.cells(n))
+		}
+		if widest := total(widths(rows)); o.Width == 0 || widest <= o.Width {
+			break
+		}
+	}
+	wide := widths(rows)
+	var b strings.Builder
+	for _, row := range rows {
+		line := ""
+		for i, cell := range row {
+			line += cell + strings.Repeat(" ", wide[i]-utf8.RuneCountInString(cell)+3)
+		}
+		b.WriteString(strings.TrimRight(line, " ") + "\n")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func widths(rows [][]string) []int {
+	wide := make([]int, len(rows[0]))
+	for _, row := range rows {
+		for i, cell := range row {
+			wide[i] = max(wide[i], utf8.RuneCountInString(cell))
+		}
+	}
+	return wide
+}
+
+func total(wide []int) int {
+	n := 3 * (len(wide) - 1)
+	for _, w := range wide {
+		n += w
+	}
+	return n
+}
+
+// cells are a row of the table, with values of at most n characters.
+func (r Row) cells(n int) []string {
+	values := diff.Beside(n, r.Wanted, r.Live)
+	by, since := diff.OwnerName(r.Owner), ""
+	if r.Owner != nil && !r.Owner.Time.IsZero() {
+		since = r.Owner.Time.UTC().Format("2006-01-02 15:04Z")
+	}
+	field := ""
+	if r.Path != nil {
+		field = escape.Text(r.Path.String())
+	} else if r.Reason != "" {
+		values[1] = escape.Line(r.Reason)
+	}
+	cells := []string{escape.Line(r.Namespace), escape.Line(r.Title), string(r.Drift), field, values[0], values[1], by, since}
+	for i, c := range cells {
+		if c == "" {
+			cells[i] = "-"
+		}
+	}
+	return cells
+}
+
+// value is a row as JSON.
+func (r Row) value() map[string]any {
+	m := map[string]any{"object": r.Title, "kind": r.Kind, "apiVersion": strings.TrimPrefix(r.Group+"/"+r.Version, "/"), "name": r.Name, "drift": r.Drift}
+	for name, s := range map[string]string{"namespace": r.Namespace, "reason": r.Reason} {
+		if s != "" {
+			m[name] = s
+		}
+	}
+	if r.Path != nil {
+		m["path"] = r.Path.String()
+	}
+	for name, o := range map[string]merge.Opt{"wanted": r.Wanted, "live": r.Live} {
+		if o.Set {
+			m[name] = o.Value
+		}
+	}
+	if r.Owner == nil {
+		return m
+	}
+	for name, s := range map[string]string{"manager": r.Owner.Manager, "operation": r.Owner.Operation, "subresource": r.Owner.Subresource} {
+		if s != "" {
+			m[name] = s
+		}
+	}
+	if !r.Owner.Time.IsZero() {
+		m["time"] = r.Owner.Time.UTC().Format(time.RFC3339)
+	}
+	return m
+}
+
+// errNotJSON quotes no value.
+var errNotJSON = errors.New("a value is not JSON, and cannot be printed")
+
+func writeJSON(w io.Writer, r *Report, o Options) error {
+	rows := make([]any, len(r.Rows))
+	for i, row := range r.Rows {
+		rows[i] = row.value()
+	}
+	n := map[string]any{}
+	for k, count := range r.counts() {
+		n[string(k)] = count
+	}
+	doc := map[string]any{
+		"kind": "DriftReport", "time": o.Now.UTC().Format(time.RFC3339),
+		"checked": r.Checked, "drifted": r.Drifted, "counts": n, "rows": rows,
+	}
+	if len(r.Errors) > 0 {
+		doc["errors"] = r.Errors
+	}
+	return writeLine(w, doc)
+}
+
+// writeLine prints a value as JSON on one line.
+func writeLine(w io.Writer, v any) error {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return errNotJSON
+	}
+	_, err = fmt.Fprintf(w, "%s\n", escape.JSON(text))
+	return err
+}

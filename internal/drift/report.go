@@ -1,0 +1,94 @@
+package drift
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/run"
+)
+
+// Report is what a comparison of many objects has found.
+type Report struct {
+	Checked int   // objects compared
+	Drifted int   // those that differ
+	Rows    []Row // in the order of the input, orphaned members last
+	Errors  []string
+
+	groups map[group]*tally
+}
+
+// group is what a metric counts together.
+type group struct{ namespace, apiGroup, kind string }
+
+// tally counts the objects of a group, and its rows by kind.
+type tally struct {
+	checked, drifted int
+	rows             map[Kind]int
+}
+
+// Add adds an item that was compared, see Of, and returns its rows.
+func (r *Report) Add(item *run.Item, manager string) []Row {
+	rows := Of(item, manager)
+	o := objectOf(item)
+	g := group{o.Namespace, o.Group, o.Kind}
+	if r.groups == nil {
+		r.groups = map[group]*tally{}
+	}
+	if r.groups[g] == nil {
+		r.groups[g] = &tally{rows: map[Kind]int{}}
+	}
+	t := r.groups[g]
+	r.Checked++
+	t.checked++
+	for _, row := range rows {
+		t.rows[row.Drift]++
+	}
+	if len(rows) > 0 {
+		r.Drifted++
+		t.drifted++
+	}
+	r.Rows = append(r.Rows, rows...)
+	return rows
+}
+
+// counts are how many rows there are of each kind.
+func (r *Report) counts() map[Kind]int {
+	n := map[Kind]int{}
+	for _, row := range r.Rows {
+		n[row.Drift]++
+	}
+	return n
+}
+
+// Summary is the report in one line.
+func (r *Report) Summary() string {
+	objects := fmt.Sprintf("%d objects", r.Checked)
+	if r.Checked == 1 {
+		objects = "1 object"
+	}
+	if r.Drifted == 0 {
+		return objects + " compared: no drift"
+	}
+	n := r.counts()
+	var parts []string
+	for _, k := range Kinds {
+		if n[k] > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n[k], k))
+		}
+	}
+	return fmt.Sprintf("%s compared, %d drifted: %s", objects, r.Drifted, strings.Join(parts, ", "))
+}
+
+// sorted are the groups in the order of namespace, group and kind.
+func (r *Report) sorted() []group {
+	all := make([]group, 0, len(r.groups))
+	for g := range r.groups {
+		all = append(all, g)
+	}
+	slices.SortFunc(all, func(a, b group) int {
+		return cmp.Or(strings.Compare(a.namespace, b.namespace), strings.Compare(a.apiGroup, b.apiGroup), strings.Compare(a.kind, b.kind))
+	})
+	return all
+}

@@ -1,0 +1,95 @@
+package strategy
+
+import (
+	"slices"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/ownership"
+	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
+)
+
+// extras lists what others than the applier, the control plane and the server have added
+// to live: values that local lacks and that stay. Entries of maps, sets and keyed lists
+// are nobody's default; of other fields managedFields have to say that somebody set them.
+// Without managedFields, an entry counts that original does not have either. What the
+// rules give to live is nobody's addition.
+//
+// in.Policy.Rules are complete; result is the merge's.
+func extras(in Input, result any) []merge.Removal {
+	t := in.Triple
+	foreign := func(manager string) bool {
+		return !schema.ControlPlane(manager) && !slices.Contains(t.Appliers, manager)
+	}
+	var out []merge.Removal
+	for _, r := range entriesOf(in.Schema, nil, merge.Diff(result, t.Local, in.Schema)) {
+		if isServers(r.Path) || serverMade(in, r) {
+			continue
+		}
+		owner := addedBy(t.Owners, r.Path, foreign)
+		if t.Owners != nil && owner == nil {
+			continue
+		}
+		r.Owner = owner
+		out = append(out, r)
+	}
+	out = append(out, in.foreignFields(result, out, foreign)...)
+	out = slices.DeleteFunc(out, func(r merge.Removal) bool { return in.givenToLive(r.Path) })
+	merge.SortByPath(out, func(r merge.Removal) merge.Path { return r.Path })
+	return out
+}
+
+// foreignFields are the fields that foreign managers have set and local lacks, other than
+// the entries reported already. What is in an object that the server fills in anyway is
+// named field by field.
+func (in Input) foreignFields(result any, reported []merge.Removal, foreign func(string) bool) []merge.Removal {
+	conf := ownership.Original(in.Triple.Live, ownership.Holders{Has: func(manager, _ string) bool { return foreign(manager) }}, in.Schema)
+	if conf == nil {
+		return nil
+	}
+	s := set{Input: in, result: result, reported: reported, stored: merge.Complete(in.Triple.Local, in.Schema, true)}
+	s.look(in.Schema, nil, merge.Diff(conf, in.Triple.Local, in.Schema))
+	var out []merge.Removal
+	for _, r := range s.found {
+		for _, part := range s.apart(r.Path, r.Value) {
+			part.Owner = addedBy(in.Triple.Owners, part.Path, foreign)
+			out = append(out, part)
+		}
+	}
+	return out
+}
+
+// apart takes an object apart that local, completed by the server, has too.
+func (s *set) apart(p merge.Path, v any) []merge.Removal {
+	t := s.Schema.At(p)
+	m, isMap := v.(map[string]any)
+	if there, _ := merge.Lookup(s.stored, p, s.Schema); !isMap || there == nil || t == nil || t.Kind != merge.Object || t.Atomic {
+		return []merge.Removal{{Path: p, Value: v, Cause: merge.CauseLive}}
+	}
+	var out []merge.Removal
+	for name, e := range m {
+		out = append(out, s.apart(p.Child(merge.Named(name)), e)...)
+	}
+	return out
+}
+
+// addedBy is the newest foreign owner of the path; nil where there is none.
+func addedBy(o merge.Owners, p merge.Path, foreign func(manager string) bool) *merge.Owner {
+	for _, owner := range ownership.At(o, p) {
+		if owner.Subresource == "" && foreign(owner.Manager) {
+			return &owner
+		}
+	}
+	return nil
+}
+
+// givenToLive: a rule gives the value, or what it is a part of, to live.
+func (in Input) givenToLive(p merge.Path) bool {
+	for i := range p {
+		for _, r := range in.Policy.Rules {
+			if r.Match(p[:i+1]) {
+				return r.Choice == merge.TakeLive
+			}
+		}
+	}
+	return false
+}
