@@ -170,10 +170,24 @@ func unknownVerb(cmd *cobra.Command, args []string) error {
 		return fmt.Errorf("leave out %q: %s applies by itself; did you mean `%s -f FILE`?", args[0], cmd.CommandPath(), cmd.CommandPath())
 	}
 	text := fmt.Sprintf("unknown command %q for %q", args[0], cmd.CommandPath())
-	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-		text += fmt.Sprintf("; did you mean %q?", strings.Join(near, `" or "`))
+	if near := nearestOf(cmd.SuggestionsFor(args[0]), args[0]); len(near) > 0 {
+		text += `; did you mean "` + strings.Join(near, `" or "`) + `"?`
 	} else {
 		text += "; files are given with -f"
 	}
 	return fmt.Errorf("%s\nSee '%s --help' for usage", text, cmd.CommandPath())
+}
+
+// nearestOf are those of the names that differ least from what was typed.
+func nearestOf(names []string, typed string) []string {
+	var near []string
+	for _, n := range names {
+		switch d := distance(n, typed); {
+		case len(near) == 0 || d < distance(near[0], typed):
+			near = []string{n}
+		case d == distance(near[0], typed):
+			near = append(near, n)
+		}
+	}
+	return near
 }
