@@ -101,7 +101,12 @@ func (p *Parent) readContents(annotations map[string]string) error {
 }
 
 func (p Parent) lacks(what, key string) error {
-	return fmt.Errorf("%s: ApplySet parent object already exists and is missing required %s %q: it is not a set's parent: choose another name for the set, or add %q", p.Set, what, key, key)
+	return fmt.Errorf("%s: ApplySet parent object already exists and is missing required %s %q: it is not a set's parent: choose another name for the set, or give it %s", p.Set, what, key, p.Marks())
+}
+
+// Marks are, in words, what makes an object the parent of a set without members.
+func (s Set) Marks() string {
+	return fmt.Sprintf("the label %s: %s and the annotations %s: %s and %s: \"\"", IDLabel, s.ID(), ToolingAnnotation, Tooling, KindsAnnotation)
 }
 
 // items are the parts of a comma-separated text; none of "".

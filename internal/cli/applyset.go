@@ -171,11 +171,11 @@ func (e *env) listSets(ctx context.Context, all bool, output string) error {
 	if all {
 		in.Default = ""
 	}
-	found, forbidden, err := prune.List(ctx, api, in.Default)
+	found, missing, err := prune.List(ctx, api, in.Default)
 	if err != nil {
 		return err
 	}
-	for _, err := range forbidden {
+	for _, err := range missing {
 		fmt.Fprintf(e.ErrOut, "note: %s\n", oneLine(err.Error()))
 	}
 	sets := make([]setRow, len(found))

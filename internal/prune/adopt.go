@@ -121,6 +121,9 @@ func (s *Set) Join(ctx context.Context, objects []Member, l Labelling) ([]Member
 	if err := errors.Join(errs...); err != nil || l.Nothing {
 		return joining, err
 	}
+	if err := s.resolve(ctx); err != nil {
+		return nil, err
+	}
 	if !l.DryRun {
 		if err := s.Store(ctx, func(now applyset.Parent) applyset.Parent { return now.Including(kinds, namespaces) }); err != nil {
 			return nil, err

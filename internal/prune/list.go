@@ -19,13 +19,14 @@ type Listed struct {
 }
 
 // List finds the sets whose parents are in a namespace or, for "", in all: Secrets,
-// ConfigMaps, and the custom resources whose definitions allow it. forbidden are those that
-// the user may not list; the error is of the last, where that are all of them.
-func List(ctx context.Context, api *cluster.Cluster, namespace string) (out []Listed, forbidden []error, err error) {
-	kinds, err := parentKinds(ctx, api)
+// ConfigMaps, and the custom resources whose definitions allow it. missing is why some of
+// these kinds could not be listed; it is the error where that are all of them.
+func List(ctx context.Context, api *cluster.Cluster, namespace string) (out []Listed, missing []error, err error) {
+	kinds, missing, err := parentKinds(ctx, api)
 	if err != nil {
 		return nil, nil, err
 	}
+	failed := 0
 	for _, r := range kinds {
 		ns := namespace
 		if !r.Namespaced {
@@ -33,10 +34,12 @@ func List(ctx context.Context, api *cluster.Cluster, namespace string) (out []Li
 		}
 		found, err := api.ListMetadata(ctx, r, ns, applyset.IDLabel)
 		switch {
-		case cluster.IsForbidden(err):
-			forbidden = append(forbidden, err)
+		case cluster.IsNotFound(err): // its definition has just been deleted
+		case cluster.IsForbidden(err) || down(err):
+			missing = append(missing, fmt.Errorf("%s: sets with this kind of parent are not listed: %w", kindOf(r), err))
+			failed++
 		case err != nil:
-			return nil, nil, fmt.Errorf("%s: %w", r.Plural, err)
+			return nil, nil, fmt.Errorf("%s: %w", kindOf(r), err)
 		}
 		for _, obj := range found {
 			m := applyset.ReadMember(kindOf(r), obj)
@@ -48,44 +51,46 @@ func List(ctx context.Context, api *cluster.Cluster, namespace string) (out []Li
 	slices.SortStableFunc(out, func(a, b Listed) int {
 		return slices.Compare([]string{a.Target.Namespace, a.Target.String()}, []string{b.Target.Namespace, b.Target.String()})
 	})
-	if len(forbidden) == len(kinds) {
-		return nil, nil, errors.Join(forbidden...)
+	if failed == len(kinds) {
+		return nil, nil, errors.Join(missing...)
 	}
-	return out, forbidden, nil
+	return out, missing, nil
 }
 
-// parentKinds are the kinds that parents may have.
-func parentKinds(ctx context.Context, api *cluster.Cluster) ([]cluster.Resource, error) {
-	var out []cluster.Resource
+// parentKinds are the kinds that parents may have; missing is why some are not known.
+func parentKinds(ctx context.Context, api *cluster.Cluster) (out []cluster.Resource, missing []error, err error) {
 	for _, kind := range []string{"Secret", "ConfigMap"} {
 		r, err := api.Find(ctx, "", "v1", kind)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		out = append(out, r)
 	}
-	crds, err := api.FindKind(ctx, "apiextensions.k8s.io", "CustomResourceDefinition")
+	crds, err := api.FindKind(ctx, crdKind.Group, crdKind.Kind)
 	if err != nil {
-		return out, nil // a server without any
+		return out, nil, nil // a server without any
 	}
 	found, err := api.ListMetadata(ctx, crds, "", applyset.ParentTypeLabel)
 	if cluster.IsForbidden(err) {
-		return out, nil
+		return out, []error{fmt.Errorf("sets whose parents are custom resources are not listed: %w", err)}, nil
 	}
 	for _, crd := range found {
-		plural, group, _ := strings.Cut(applyset.ReadMember(applyset.GroupKind{}, crd).Name, ".")
+		plural, group, _ := strings.Cut(applyset.ReadMember(crdKind, crd).Name, ".")
 		r, err := api.FindPlural(ctx, group, plural)
 		var unknown *cluster.UnknownKindError
 		switch {
 		case errors.As(err, &unknown):
 		case err != nil:
-			return nil, err
+			missing = append(missing, err)
 		default:
 			out = append(out, r)
 		}
 	}
-	return out, err
+	return out, missing, err
 }
+
+// crdKind is the kind that defines others.
+var crdKind = applyset.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
 
 // View is a set's members, and what would become of each if no input had it.
 func (s *Set) View(ctx context.Context, limit int) ([]Member, []applyset.Decision, error) {

@@ -142,8 +142,12 @@ func plain(all []Member) []applyset.Member {
 }
 
 // resolve finds the kinds of the group resources that an old kubectl wrote into the parent.
-// One that the server does not have is reported: it has no members.
+// One that the server does not have is reported: it has no members. What has been found is
+// not looked for again.
 func (s *Set) resolve(ctx context.Context) error {
+	if len(s.Parent.Kinds) > 0 {
+		return nil
+	}
 	for _, text := range s.Parent.Resources {
 		plural, group, _ := strings.Cut(text, ".")
 		r, err := s.API.FindPlural(ctx, group, plural)

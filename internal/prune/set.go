@@ -44,8 +44,7 @@ func Read(ctx context.Context, api *cluster.Cluster, parent cluster.Target) (*Se
 			return nil, err
 		}
 		if obj == nil {
-			return nil, fmt.Errorf("%s: custom resource ApplySet parents cannot be created automatically: create it first, with the label %s: %s and the annotations %s: %s and %s: \"\"",
-				parent, applyset.IDLabel, set.ID(), applyset.ToolingAnnotation, applyset.Tooling, applyset.KindsAnnotation)
+			return nil, fmt.Errorf("%s: custom resource ApplySet parents cannot be created automatically: create it first, with %s", parent, set.Marks())
 		}
 	}
 	s.Parent, err = applyset.ReadParent(set, obj)
@@ -58,7 +57,7 @@ func kindOf(r cluster.Resource) applyset.GroupKind {
 
 // permitted is an error where the parent's kind is not one that may be a parent.
 func (s *Set) permitted(ctx context.Context) error {
-	crds, err := s.API.FindKind(ctx, "apiextensions.k8s.io", "CustomResourceDefinition")
+	crds, err := s.API.FindKind(ctx, crdKind.Group, crdKind.Kind)
 	if err != nil {
 		return err
 	}
