@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/object"
+	"github.com/kubectl-merge/kubectl-merge/test/values"
 )
 
 const shop = `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"shop","namespace":"n","labels":{"app":"shop"}},
@@ -19,14 +20,7 @@ const shop = `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"sh
 
 const conf = `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c","namespace":"n"},"data":{"a":"1"}}`
 
-func read(t *testing.T, text string) map[string]any {
-	t.Helper()
-	v, err := merge.ReadJSON([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return v.(map[string]any)
-}
+var read = values.Object
 
 func subject(t *testing.T, text string) apply.Subject {
 	t.Helper()

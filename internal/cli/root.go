@@ -12,6 +12,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/term"
+	"github.com/kubectl-merge/kubectl-merge/pkg/suggest"
 )
 
 // env is what every verb works in.
@@ -134,31 +135,11 @@ func nearestFlag(cmd *cobra.Command, name string) string {
 		if f.Hidden {
 			return
 		}
-		if d := distance(name, f.Name); d < at || d == at && best == "" && d <= 2 {
+		if d := suggest.Edits(name, f.Name); d < at {
 			best, at = f.Name, d
 		}
 	})
 	return best
-}
-
-// distance is Levenshtein's.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range a {
-		prev := row[0]
-		row[0] = i + 1
-		for j := range b {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			prev, row[j+1] = row[j+1], min(prev+cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }
 
 // unknownVerb answers arguments where flags were expected.

@@ -21,7 +21,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/object"
-	"github.com/kubectl-merge/kubectl-merge/pkg/patch"
+	"github.com/kubectl-merge/kubectl-merge/test/values"
 )
 
 // memory holds live objects and records what it is asked for. It is there for the
@@ -128,28 +128,9 @@ func (m *memory) write(verb string, t cluster.Target, w cluster.Write, obj map[s
 	return obj, nil
 }
 
-// decoded is what a request carries, as a value.
-func decoded(body any) (map[string]any, error) {
-	text, err := object.Encode(body)
-	if err != nil {
-		return nil, err
-	}
-	v, err := merge.ReadJSON(text)
-	if err != nil {
-		return nil, err
-	}
-	m, ok := v.(map[string]any)
-	if !ok {
-		return nil, errors.New("a body that is no object")
-	}
-	return m, nil
-}
+var decoded, patched = values.Sent, values.Patched
 
 // patched is an object after a merge patch.
-func patched(obj, change map[string]any) map[string]any {
-	return patch.ApplyMerge(obj, change).(map[string]any)
-}
-
 // writes is what the log has besides reads, in its order.
 func (m *memory) writes() []string {
 	return slices.DeleteFunc(slices.Clone(m.log), func(s string) bool { return strings.HasPrefix(s, "get ") })

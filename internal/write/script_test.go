@@ -2,7 +2,6 @@ package write
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"testing"
@@ -15,7 +14,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/object"
-	"github.com/kubectl-merge/kubectl-merge/pkg/patch"
+	"github.com/kubectl-merge/kubectl-merge/test/values"
 )
 
 // script is an API server that answers as it is reported to, and records what it is asked. It
@@ -110,27 +109,9 @@ func (s *script) Update(_ context.Context, _ cluster.Target, obj any, w cluster.
 
 func (s *script) Patience() time.Duration { return 5 * time.Second }
 
-func decoded(body any) (map[string]any, error) {
-	text, err := object.Encode(body)
-	if err != nil {
-		return nil, err
-	}
-	v, err := merge.ReadJSON(text)
-	if err != nil {
-		return nil, err
-	}
-	m, ok := v.(map[string]any)
-	if !ok {
-		return nil, errors.New("a body that is no object")
-	}
-	return m, nil
-}
+var decoded, patched = values.Sent, values.Patched
 
 // patched is an object after a merge patch.
-func patched(obj, change map[string]any) map[string]any {
-	return patch.ApplyMerge(obj, change).(map[string]any)
-}
-
 // set is an object with another value somewhere.
 func set(obj map[string]any, v any, path ...string) map[string]any {
 	for i := len(path) - 1; i >= 0; i-- {

@@ -9,16 +9,10 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/object"
+	"github.com/kubectl-merge/kubectl-merge/test/values"
 )
 
-func read(t *testing.T, text string) map[string]any {
-	t.Helper()
-	v, err := merge.ReadJSON([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return v.(map[string]any)
-}
+var read = values.Object
 
 func subject(t *testing.T, text string) Subject {
 	t.Helper()

@@ -11,25 +11,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/test/values"
 )
 
-func read(t *testing.T, text string) any {
-	t.Helper()
-	v, err := merge.ReadJSON([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return v
-}
-
-func show(t *testing.T, v any) string {
-	t.Helper()
-	b, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(b)
-}
+var read, show = values.Read, values.Show
 
 // kubectls is what kubectl apply writes: its own steps (SetNamespace of
 // cli-runtime, GetModifiedConfiguration of k8s.io/kubectl/pkg/util/apply.go) on

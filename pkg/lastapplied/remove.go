@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/suggest"
 )
 
 // Remove gives original without the value at p: the field is not ours any more,
@@ -120,7 +121,7 @@ const suggestions = 5
 // there.
 func suggestFields(at merge.Path, m map[string]any, name string) []string {
 	all := slices.Sorted(maps.Keys(m))
-	near := slices.DeleteFunc(slices.Clone(all), func(k string) bool { return distance(k, name) > max(1, len(name)/3) })
+	near := slices.DeleteFunc(slices.Clone(all), func(k string) bool { return suggest.Edits(k, name) > max(1, len(name)/3) })
 	if len(near) > 0 {
 		all = near
 	}
@@ -151,27 +152,4 @@ func suggestEntries(at merge.Path, list []any, typ *merge.Type) []string {
 		}
 	}
 	return out
-}
-
-// distance is how many letters differ, are missing or too many (Levenshtein),
-// case aside.
-func distance(a, b string) int {
-	a, b = strings.ToLower(a), strings.ToLower(b)
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		corner := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := corner
-			if a[i] != b[j] {
-				cost++
-			}
-			corner = row[j+1]
-			row[j+1] = min(cost, row[j]+1, corner+1)
-		}
-	}
-	return row[len(b)]
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
+	"github.com/kubectl-merge/kubectl-merge/test/values"
 )
 
 const kept = `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"annotations":{},"labels":{"a.b/c":"d"},"finalizers":["x/y","x/z"],"name":"web"},` +
@@ -80,11 +81,4 @@ func TestRemoveRefuses(t *testing.T) {
 	}
 }
 
-func parse(t *testing.T, path string) merge.Path {
-	t.Helper()
-	p, err := merge.ParsePath(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
-}
+var parse = values.Path

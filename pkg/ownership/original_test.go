@@ -1,7 +1,6 @@
 package ownership_test
 
 import (
-	"encoding/json"
 	"os"
 	"testing"
 
@@ -9,6 +8,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/ownership"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
+	"github.com/kubectl-merge/kubectl-merge/test/values"
 )
 
 // testdata/owned-deployment.json is what an API server 1.36 made of: kubectl
@@ -74,29 +74,4 @@ func TestOriginalOfAService(t *testing.T) {
 	}
 }
 
-func parse(t *testing.T, path string) merge.Path {
-	t.Helper()
-	p, err := merge.ParsePath(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
-}
-
-func read(t *testing.T, text string) any {
-	t.Helper()
-	v, err := merge.ReadJSON([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return v
-}
-
-func show(t *testing.T, v any) string {
-	t.Helper()
-	text, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
-}
+var read, show, parse = values.Read, values.Show, values.Path

@@ -1,31 +1,14 @@
 package redact_test
 
 import (
-	"encoding/json"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
+	"github.com/kubectl-merge/kubectl-merge/test/values"
 )
 
-func read(t *testing.T, text string) any {
-	t.Helper()
-	v, err := merge.ReadJSON([]byte(text))
-	if err != nil {
-		t.Fatalf("%s: %v", text, err)
-	}
-	return v
-}
-
-func show(t *testing.T, v any) string {
-	t.Helper()
-	b, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(b)
-}
+var read, show = values.Read, values.Show
 
 func TestMask(t *testing.T) {
 	for _, c := range []struct{ reason, live, result, wantLive, wantResult string }{

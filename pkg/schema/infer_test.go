@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/test/values"
 )
 
 func TestInfer(t *testing.T) {
@@ -68,15 +69,4 @@ func BenchmarkInfer(b *testing.B) {
 	}
 }
 
-// read decodes JSON; "" is nothing.
-func read(t testing.TB, text string) any {
-	t.Helper()
-	if text == "" {
-		return nil
-	}
-	v, err := merge.ReadJSON([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return v
-}
+var read = values.Read

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/suggest"
 )
 
 // Check returns an error for each rule that names an object's kind and can never match in
@@ -80,7 +81,7 @@ func fieldLike(t *merge.Type, at merge.Path, pattern string) (_ *merge.Type, why
 	if len(at) == 0 {
 		why = "there is no field " + pattern
 	}
-	if near := nearest(pattern, names); near != "" {
+	if near := suggest.Name(pattern, names); near != "" {
 		why += fmt.Sprintf(" (did you mean %s?)", near)
 	}
 	return nil, why
@@ -186,7 +187,7 @@ func (r Rule) NearKind(others []string) (near string, known bool) {
 	if slices.ContainsFunc(kinds, func(k string) bool { return strings.EqualFold(k, r.Kind) }) {
 		return "", true
 	}
-	return nearest(r.Kind, kinds), false
+	return suggest.Name(r.Kind, kinds), false
 }
 
 // Where names the rule for messages: its line, path and kind.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/suggest"
 	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
 )
 
@@ -220,7 +221,7 @@ func (p *ruleParser) fields(values []yamldoc.Node, known []string, read func(key
 		if read(key, v) {
 			continue
 		}
-		if near := nearest(key, known); near != "" {
+		if near := suggest.Name(key, known); near != "" {
 			p.wrong(line, "unknown key %q: did you mean %s?", key, near)
 		} else {
 			p.wrong(line, "unknown key %q: a rule has %s", key, strings.Join(known, ", "))

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/suggest"
 )
 
 // Suggest returns the declared field that was probably meant by the last step of
@@ -18,7 +19,7 @@ func Suggest(t *merge.Type, p merge.Path) string {
 	if !ok || parent.Type == nil || parent.Type.Kind != merge.Object {
 		return ""
 	}
-	return nearest(p[len(p)-1].Name, slices.Sorted(maps.Keys(parent.Type.Fields)))
+	return suggest.Name(p[len(p)-1].Name, slices.Sorted(maps.Keys(parent.Type.Fields)))
 }
 
 // Nearest returns the path that was probably meant by p, which none of the objects has:
@@ -89,10 +90,10 @@ func nearStep(t *merge.Type, values []any, s merge.Step) (near merge.Step, ok bo
 	}
 	if len(entries) == 0 {
 		slices.Sort(names)
-		name := nearest(s.Name, names)
+		name := suggest.Name(s.Name, names)
 		return merge.Named(name), name != "" && s.Kind == merge.FieldStep
 	}
-	near, ok = entries[nearest(stepText(s), slices.Sorted(maps.Keys(entries)))]
+	near, ok = entries[suggest.Name(stepText(s), slices.Sorted(maps.Keys(entries)))]
 	return near, ok && near.Kind != merge.IndexStep
 }
 
@@ -110,42 +111,4 @@ func stepText(s merge.Step) string {
 		values[i] = plain(k.Value)
 	}
 	return strings.Join(values, ",")
-}
-
-// nearest picks the name with the fewest edits, up to a third of its length; the
-// first of several.
-func nearest(name string, names []string) string {
-	best, fewest := "", 1+(len(name)+2)/3
-	for _, n := range names {
-		if strings.EqualFold(n, name) {
-			return n
-		}
-		if d := edits(strings.ToLower(name), strings.ToLower(n)); d < fewest {
-			best, fewest = n, d
-		}
-	}
-	return best
-}
-
-// edits is the Levenshtein distance, with a swap of neighbours as one edit.
-func edits(a, b string) int {
-	prev2, prev, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range prev {
-		prev[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			cost := 1
-			if a[i-1] == b[j-1] {
-				cost = 0
-			}
-			row[j] = min(prev[j]+1, row[j-1]+1, prev[j-1]+cost)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				row[j] = min(row[j], prev2[j-2]+1)
-			}
-		}
-		prev2, prev, row = prev, row, prev2
-	}
-	return prev[len(b)]
 }

@@ -3,6 +3,8 @@ package schema
 import (
 	"slices"
 	"strings"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/suggest"
 )
 
 // SuggestKind returns the kind that was probably meant by one that is not there:
@@ -11,7 +13,7 @@ import (
 // whether the server has a kind; nil where nobody can be asked. Both results are ""
 // where none is near.
 func SuggestKind(apiVersion, kind string, served, more []string, serves func(apiVersion, kind string) bool) (nearVersion, near string) {
-	if near := nearest(kind, served); near != "" {
+	if near := suggest.Name(kind, served); near != "" {
 		return apiVersion, near
 	}
 	versions := slices.DeleteFunc(slices.Clone(more), func(v string) bool { return serves == nil || !serves(v, kind) })

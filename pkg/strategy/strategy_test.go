@@ -6,19 +6,10 @@ import (
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
+	"github.com/kubectl-merge/kubectl-merge/test/values"
 )
 
-func read(t *testing.T, text string) any {
-	t.Helper()
-	if text == "" {
-		return nil
-	}
-	v, err := merge.ReadJSON([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return v
-}
+var read = values.Read
 
 func planned(t *testing.T, gvk [3]string, original, local, live string) Output {
 	t.Helper()

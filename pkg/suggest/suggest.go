@@ -1,0 +1,46 @@
+// Package suggest finds the name that was probably meant by a misspelled one. It refuses to know
+// what the names stand for.
+package suggest
+
+import "strings"
+
+// Name is the one of names with the fewest edits from name, up to a third of its length; the
+// first of several, and "" where none is near.
+func Name(name string, names []string) string {
+	best, fewest := "", 1+(len(name)+2)/3
+	for _, n := range names {
+		if strings.EqualFold(n, name) {
+			return n
+		}
+		if d := Edits(name, n); d < fewest {
+			best, fewest = n, d
+		}
+	}
+	return best
+}
+
+// Edits is the Levenshtein distance of two texts, case aside, with a swap of neighbors as one
+// edit (https://en.wikipedia.org/wiki/Damerau%E2%80%93Levenshtein_distance, optimal string
+// alignment).
+func Edits(a, b string) int {
+	a, b = strings.ToLower(a), strings.ToLower(b)
+	prev2, prev, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range prev {
+		prev[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			row[j] = min(prev[j]+1, row[j-1]+1, prev[j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], prev2[j-2]+1)
+			}
+		}
+		prev2, prev, row = prev, row, prev2
+	}
+	return prev[len(b)]
+}
