@@ -163,10 +163,10 @@ func unknownVerb(cmd *cobra.Command, args []string) error {
 func nearestOf(names []string, typed string) []string {
 	var near []string
 	for _, n := range names {
-		switch d := distance(n, typed); {
-		case len(near) == 0 || d < distance(near[0], typed):
+		switch d := suggest.Edits(n, typed); {
+		case len(near) == 0 || d < suggest.Edits(near[0], typed):
 			near = []string{n}
-		case d == distance(near[0], typed):
+		case d == suggest.Edits(near[0], typed):
 			near = append(near, n)
 		}
 	}
