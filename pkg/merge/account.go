@@ -21,7 +21,7 @@ type Accounting struct {
 // Rules: docs/semantics.md#which-side-wins.
 func Account(t Triple, wanted any, a Accounting) Plan {
 	m := newMerger(t, a.Type, a.Policy, a.Explain)
-	m.wanted = &completed{side: func() any { return wanted }}
+	m.sides[ofWanted] = root(func() any { return wanted })
 	root := spot{field: Field{Type: a.Type}}
 	sides := four{o: Some(t.Original), l: presence(t.Local), v: Some(t.Live), want: Some(wanted)}
 	result, changed := m.account(&root, sides, CauseReplaced)
@@ -122,7 +122,11 @@ func (m *merger) accountList(s *spot, x four, alone Cause) (Opt, bool) {
 	p, stated := pairUp(t, o, want, v), pairUp(t, nil, want, l)
 	changed := false
 	account := func(here hop, e four) Opt {
-		r, ch := m.account(m.below(s, here, Field{Type: t.Elem}, true), e, alone)
+		c := m.below(s, here, Field{Type: t.Elem}, true)
+		if p.repeats(identity(t, here.entry)) {
+			c.twin = twin(e.o, e.l, func() Opt { return e.want })
+		}
+		r, ch := m.account(c, e, alone)
 		m.leave()
 		changed = changed || ch
 		return r
@@ -169,7 +173,7 @@ func (m *merger) accountValue(s *spot, x four) (Opt, bool) {
 		l = x.want // the strategy reads a null as a value
 	}
 	stated := Opt{stripNulls(l.Value, s.field.Type), true}
-	alike := equalOpt(stated, x.v, s.field) || m.filled(m.wanted, s, stated, x.v)
+	alike := equalOpt(stated, x.v, s.field) || m.filled(ofWanted, s, stated, x.v)
 	if s.field.Allocated && isZero(x.want.Value, s.field.Type) {
 		alike = false // what was allocated would be overwritten, though "" asks for no value
 	}

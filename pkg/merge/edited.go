@@ -14,11 +14,11 @@ import "slices"
 //
 // Unlike kubectl: it takes the two for different entries, so that a port whose protocol
 // somebody changed makes every later apply fail.
-func (p *pairing) edited(t *Type, o, l, v []any, oi index) {
+func (p *pairing) edited(t *Type, o, l, v []any) {
 	if len(t.Keys) < 2 && len(t.Unique) == 0 {
 		return
 	}
-	e := editing{pairing: p, t: t, o: o, l: l, v: v, oi: oi}
+	e := editing{pairing: p, t: t, o: o, l: l, v: v}
 	e.free = e.liveOnly()
 	if len(e.free) == 0 {
 		return
@@ -36,8 +36,8 @@ func (p *pairing) edited(t *Type, o, l, v []any, oi index) {
 		e.changed[j] = true
 	}
 	var given []int // entries of original that neither local nor live has
-	for k, id := range oi.ids {
-		if oi.more[id] == nil && complete(t, o[k]) && !has(p.l.first, id) && !has(p.v.first, id) && !slices.Contains(e.original, k) {
+	for k, id := range p.o.ids {
+		if p.o.more[id] == nil && complete(t, o[k]) && !has(p.l.first, id) && !has(p.v.first, id) && !slices.Contains(e.original, k) {
 			given = append(given, k)
 		}
 	}
@@ -51,14 +51,13 @@ type editing struct {
 	*pairing
 	t       *Type
 	o, l, v []any
-	oi      index
 	free    []int // entries of live that nobody else has
 }
 
 func (e *editing) liveOnly() []int {
 	var free []int
 	for j, id := range e.pairing.v.ids {
-		if complete(e.t, e.v[j]) && !e.taken[j] && e.dropped[j] < 0 && e.pairing.v.more[id] == nil && !has(e.pairing.l.first, id) && !has(e.oi.first, id) {
+		if complete(e.t, e.v[j]) && !e.taken[j] && e.dropped[j] < 0 && e.pairing.v.more[id] == nil && !has(e.pairing.l.first, id) && !has(e.pairing.o.first, id) {
 			free = append(free, j)
 		}
 	}
@@ -101,7 +100,7 @@ func most(those []int, like func(int) likeness) int {
 // one with the same unique value, if local has given that key up.
 func (e *editing) inOriginal(i int) int {
 	at := e.original[i]
-	for k, id := range e.oi.ids {
+	for k, id := range e.pairing.o.ids {
 		if at < 0 && !has(e.pairing.l.first, id) && !has(e.pairing.v.first, id) && sharesUnique(e.t, e.l[i], e.o[k]) {
 			at = k
 		}

@@ -1,17 +1,51 @@
 package merge
 
+// made says of what the server would make a value.
+type made uint8
+
+const (
+	ofWanted   made = iota // local beside what only live has
+	ofLocal                // local alone
+	ofOriginal             // original
+)
+
 // completed is a side as the server completes it, worked out when it is first asked for.
 type completed struct {
-	side func() any
+	side func() Opt
 	done bool
-	v    any
+	v    Opt
 }
 
-func (c *completed) value(t *Type) any {
+func (c *completed) value(t *Type) Opt {
 	if !c.done {
-		c.v, c.done = Complete(c.side(), t, true), true
+		c.v, c.done = c.side(), true
+		if c.v.Set {
+			c.v.Value = Complete(c.v.Value, t, true)
+		}
 	}
 	return c.v
+}
+
+// root is a whole object, which may be nil.
+func root(of func() any) completed {
+	return completed{side: func() Opt { return Some(of()) }}
+}
+
+// localWinsIn is localWins for one entry of a list, of type t.
+func (m *merger) localWinsIn(t *Type, o, l, v Opt) Opt {
+	plain := &merger{triple: m.triple, typ: m.typ, blanked: m.blanked, policy: Policies[0], local: true}
+	result, _ := plain.value(&spot{field: Field{Type: t}, entry: true}, o, l, v)
+	return result
+}
+
+// twin is an entry that shares its identity with others. No step leads to what a side has
+// of it, so that it is completed by itself.
+func twin(o, l Opt, wanted func() Opt) *[3]completed {
+	return &[3]completed{
+		ofWanted:   {side: wanted},
+		ofLocal:    {side: func() Opt { return l }},
+		ofOriginal: {side: func() Opt { return o }},
+	}
 }
 
 // completes: a server has filled live in, and what it fills in is known.
@@ -34,44 +68,35 @@ func (m *merger) localWins() any {
 // is the server's: not who owns the value, nor that live says more, nor any time.
 //
 // Unlike kubectl: it sends such a value anew on every run and says "configured".
-func (m *merger) filled(from *completed, s *spot, a, v Opt) bool {
+func (m *merger) filled(from made, s *spot, a, v Opt) bool {
 	if !m.completes() || !v.Set || !s.fillable(a) {
 		return false
 	}
-	c, found, unique := s.in(from.value(m.typ))
-	switch {
-	case unique:
-	case a.Set: // which entry it is nobody can tell, so that it is completed by itself
-		c, found = Complete(stripNulls(a.Value, s.field.Type), s.field.Type, true), true
-	default:
-		return false
-	}
-	return found && between(s.field, a, Some(c), v)
+	c := m.made(from, s)
+	return c.Set && between(s.field, a, c, v)
 }
 
-// in is what a side has at this place; unique is false where an entry on the way there
-// shares its identity with others.
-func (s *spot) in(side any) (v any, found, unique bool) {
-	if s.up == nil {
-		return side, true, true
+// made is what the server makes of a side at this place.
+func (m *merger) made(from made, s *spot) Opt {
+	switch {
+	case s.up == nil:
+		return m.sides[from].value(m.typ)
+	case s.twin != nil:
+		return s.twin[from].value(s.field.Type)
 	}
-	above, found, unique := s.up.in(side)
-	if !found || !unique {
-		return nil, false, unique
-	}
+	above := m.made(from, s.up).Value
 	list, isList := above.([]any)
 	if s.here.list == nil || !isList {
-		m, _ := above.(map[string]any)
-		v, found = m[s.here.name]
-		return v, found, true
+		fields, _ := above.(map[string]any)
+		return key(fields, s.here.name)
 	}
-	id, n := identity(s.here.list, s.here.entry), 0
+	id := identity(s.here.list, s.here.entry)
 	for _, e := range list {
 		if identity(s.here.list, e) == id {
-			v, n = e, n+1
+			return Some(e)
 		}
 	}
-	return v, n > 0, n <= 1
+	return Opt{}
 }
 
 // fillable: something may be filled into a value of this place. It is not into one that

@@ -18,7 +18,11 @@ func (m *merger) list(s *spot, o, l, v []any, vOpt Opt) (Opt, bool) {
 			at, lv, ov = hop{list: t, entry: v[j]}, keyed(t, lv), keyed(t, ov)
 		}
 		var ch bool
-		merged[i], ch = m.entry(m.below(s, at, Field{Type: t.Elem}, true), ov, lv, vv)
+		c := m.below(s, at, Field{Type: t.Elem}, true)
+		if p.repeats(p.l.ids[i]) {
+			c.twin = twin(ov, lv, func() Opt { return m.localWinsIn(t.Elem, ov, lv, vv) })
+		}
+		merged[i], ch = m.entry(c, ov, lv, vv)
 		m.leave()
 		changed = changed || ch
 	}
@@ -41,6 +45,9 @@ func (m *merger) list(s *spot, o, l, v []any, vOpt Opt) (Opt, bool) {
 			continue
 		}
 		c := m.below(s, hop{list: t, entry: v[j], nth: p.v.nth(j)}, Field{Type: t.Elem}, true)
+		if p.repeats(p.v.ids[j]) {
+			c.twin = twin(ov, Opt{}, func() Opt { return Opt{} })
+		}
 		var ch bool
 		stays[j], ch = m.value(c, ov, Opt{}, Some(v[j]))
 		m.leave()
@@ -90,7 +97,7 @@ func pick(list []any, i int) Opt {
 
 // pairing says which entries of the three sides are one.
 type pairing struct {
-	l, v     index
+	o, l, v  index
 	original []int  // for each entry of local, its partner in original, or -1
 	live     []int  // for each entry of local, its partner in live, or -1
 	taken    []bool // for each entry of live: local has it
@@ -100,21 +107,20 @@ type pairing struct {
 }
 
 func pairUp(t *Type, o, l, v []any) *pairing {
-	p := &pairing{l: indexOf(t, l), v: indexOf(t, v)}
-	oi := indexOf(t, o)
+	p := &pairing{o: indexOf(t, o), l: indexOf(t, l), v: indexOf(t, v)}
 	p.original, p.live = none(len(l)), none(len(l))
 	p.taken, p.dropped = make([]bool, len(v)), none(len(v))
 	if (p.l.more != nil || p.v.more != nil) && p.settled(t, o, l, v) {
 		return p
 	}
 	for i, id := range p.l.ids {
-		if p.l.more[id] != nil || p.v.more[id] != nil || oi.more[id] != nil {
+		if p.repeats(id) {
 			if p.l.first[id] == i {
-				p.group(t, group{o: oi.all(id), l: p.l.all(id), v: p.v.all(id)}, o, l, v)
+				p.group(t, group{o: p.o.all(id), l: p.l.all(id), v: p.v.all(id)}, o, l, v)
 			}
 			continue
 		}
-		if j, ok := oi.first[id]; ok {
+		if j, ok := p.o.first[id]; ok {
 			p.original[i] = j
 		}
 		if j, ok := p.v.first[id]; ok {
@@ -125,19 +131,24 @@ func pairUp(t *Type, o, l, v []any) *pairing {
 		if p.taken[j] || p.l.first != nil && has(p.l.first, id) {
 			continue
 		}
-		if p.v.more[id] != nil || oi.more[id] != nil {
+		if p.repeats(id) {
 			if p.v.first[id] == j {
-				p.group(t, group{o: oi.all(id), v: p.v.all(id)}, o, l, v)
+				p.group(t, group{o: p.o.all(id), v: p.v.all(id)}, o, l, v)
 			}
 			continue
 		}
-		if i, ok := oi.first[id]; ok {
+		if i, ok := p.o.first[id]; ok {
 			p.dropped[j] = i
 		}
 	}
-	p.edited(t, o, l, v, oi)
+	p.edited(t, o, l, v)
 	p.straighten(t, v)
 	return p
+}
+
+// repeats: several entries of a side have that identity.
+func (p *pairing) repeats(id string) bool {
+	return p.l.more[id] != nil || p.v.more[id] != nil || p.o.more[id] != nil
 }
 
 func has(m map[string]int, k string) bool { _, ok := m[k]; return ok }

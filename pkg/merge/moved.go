@@ -30,6 +30,11 @@ func blank(v any) bool {
 	return v == ""
 }
 
+// nobodyKnows: neither the value that was applied nor who wrote live's is recorded.
+func (m *merger) nobodyKnows(s *spot, o Opt) bool {
+	return m.unknown(s, o) && (m.owners == nil || len(m.ownersAt(s.path())) == 0)
+}
+
 // ownersAt lists who owns the value at the path, newest first; nil if nobody is known to.
 func (m *merger) ownersAt(p Path) []Owner {
 	if m.owners == nil {
@@ -69,7 +74,7 @@ func (m *merger) moved(s *spot, o, v Opt) (bool, *Owner) {
 		owner := m.foreign(s.path())
 		return owner != nil, owner
 	}
-	if equalOpt(o, v, s.field) || o.Set && m.filled(m.applied, s, o, v) {
+	if equalOpt(o, v, s.field) || o.Set && m.filled(ofOriginal, s, o, v) {
 		return false, nil
 	}
 	if m.owners == nil {
@@ -122,7 +127,7 @@ func (m *merger) movedInside(s *spot, o, v Opt) (bool, *Owner) {
 	case o.Set:
 		return m.moved(s, o, v)
 	case m.owners == nil:
-		return !m.filled(m.applied, s, o, v), nil
+		return !m.filled(ofOriginal, s, o, v), nil
 	}
 	owner := m.foreign(s.path())
 	return owner != nil, owner
@@ -135,13 +140,18 @@ func (m *merger) movedEntries(s *spot, o, v []any) (bool, *Owner) {
 		id := identity(t, e)
 		had[id] = append(had[id], e)
 	}
-	for _, e := range v {
-		id := identity(t, e)
+	is := indexOf(t, v)
+	for i, e := range v {
+		id := is.ids[i]
 		var ov Opt
+		repeats := is.more[id] != nil || len(had[id]) > 1
 		if h := had[id]; len(h) > 0 {
 			ov, had[id] = Some(h[0]), h[1:]
 		}
 		c := spot{up: s, here: hop{list: t, entry: e}, field: Field{Type: t.Elem}, entry: true}
+		if repeats {
+			c.twin = twin(ov, Opt{}, func() Opt { return Opt{} })
+		}
 		if moved, owner := m.movedInside(&c, ov, Some(e)); moved {
 			return true, owner
 		}

@@ -31,7 +31,7 @@ func (m *merger) comesBack(s *spot, l, v Opt) Cause {
 	switch null := l.Set && l.Value == nil; {
 	case l.Set != null || s.entry && !null:
 		return 0
-	case m.filled(m.wanted, s, Opt{}, v) || null && m.filled(m.asked, s, Opt{}, v):
+	case m.filled(ofWanted, s, Opt{}, v) || null && m.filled(ofLocal, s, Opt{}, v):
 		return CauseServer
 	case m.completes() && (null && s.field.Allocated || equalOpt(Opt{}, v, s.field)):
 		return CauseSame

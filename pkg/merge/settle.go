@@ -12,12 +12,12 @@ func (m *merger) leaf(s *spot, o, l, v Opt) (Opt, bool) {
 		m.because(s, because{v, LiveSide, CauseSame, o, l, v})
 		return v, false
 	}
-	if m.filled(m.wanted, s, l, v) {
+	if m.filled(ofWanted, s, l, v) {
 		m.because(s, because{v, LiveSide, CauseServer, o, l, v})
 		return v, false
 	}
 	moved, owner := m.moved(s, o, v)
-	if !moved && !s.livesOn() {
+	if !moved && !s.livesOn() && !m.nobodyKnows(s, o) {
 		m.because(s, because{l, LocalSide, CauseLocal, o, l, v})
 		return l, true
 	}

@@ -19,9 +19,11 @@ func Three(t Triple, typ *Type, policy Policy, explain bool) Plan {
 
 func newMerger(t Triple, typ *Type, policy Policy, explain bool) *merger {
 	m := &merger{triple: t, typ: typ, owners: t.Owners, blanked: t.Blanked, policy: policy, explain: explain}
-	m.wanted = &completed{side: m.localWins}
-	m.asked = &completed{side: func() any { return t.Local }}
-	m.applied = &completed{side: func() any { return t.Original }}
+	m.sides = [3]completed{
+		ofWanted:   root(m.localWins),
+		ofLocal:    root(func() any { return t.Local }),
+		ofOriginal: root(func() any { return t.Original }),
+	}
 	m.appliers = make(map[string]bool, len(t.Appliers))
 	for _, a := range t.Appliers {
 		m.appliers[a] = true
@@ -53,9 +55,7 @@ type merger struct {
 	local    bool // local wins always, and nothing is completed
 	plan     Plan
 
-	// What the server makes of local beside what only live has, of local alone, and of
-	// original.
-	wanted, asked, applied *completed
+	sides [3]completed // what the server makes of each: see made
 
 	// Room that is used again and again: the spots from the top down to here, and
 	// the names of the keys of each that are still to be looked at.
@@ -77,6 +77,8 @@ type spot struct {
 	excluded, held bool
 
 	rule *Rule // the user's rule that holds here
+
+	twin *[3]completed // an entry that shares its identity with others
 }
 
 // hop is one level down; it becomes a Step only when a path is spelled out.

@@ -8,7 +8,9 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/ownership"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 	"github.com/kubectl-merge/kubectl-merge/test/laws"
 )
@@ -164,7 +166,7 @@ func (c *cast) merge(step int) {
 		}
 		c.total.add("merges", 1)
 		ct := c.contrast(q, [2]any{ours: was[q]}, [2]any{ours: original[q]})
-		for _, what := range slices.Concat(c.lawful(ct), c.asServed(ct), c.predicted(q, preview, outcomes[ref], was[q]), c.reported(q, ct, notes[ref])) {
+		for _, what := range slices.Concat(c.lawful(ct), c.asServed(ct), c.predicted(q, preview, outcomes[ref], was[q]), c.reported(ct, was[q], notes[ref])) {
 			c.fails(q, step, ct, what)
 		}
 	}
@@ -269,8 +271,10 @@ func (c *cast) predicted(q *sequence, preview map[string]any, outcome string, wa
 func zero(o merge.Opt) bool { return o.Value == "" || o.Value == json.Number("0") || o.Value == false }
 
 // reported lists the values of others that were removed or overwritten, and that no
-// note names: those that neither were in original nor come out of local.
-func (c *cast) reported(q *sequence, ct *contrast, notes []note) (found []string) {
+// note names: those that neither were in original nor come out of local, and of which the
+// applier is not recorded as the only owner.
+func (c *cast) reported(ct *contrast, was any, notes []note) (found []string) {
+	managers := ownership.Of(was)
 	for _, d := range merge.Diff(ct.before, ct.after[ours], ct.typ) {
 		f, _ := schema.FieldAt(ct.typ, d.Path)
 		if d.Op == merge.OpOrder || !d.Old.Set || d.Old.Value == nil || f.Allocated {
@@ -281,6 +285,9 @@ func (c *cast) reported(q *sequence, ct *contrast, notes []note) (found []string
 		}
 		if laws.Alike(ct.lookup(ct.served(dropField(ct.before, d.Path)), d.Path), d.Old, f) {
 			continue // the server's default, which nobody set
+		}
+		if owners := ownership.At(managers, d.Path); len(owners) > 0 && !slices.ContainsFunc(owners, func(o merge.Owner) bool { return o.Manager != apply.DefaultManager }) {
+			continue // written by kubectl apply or by the program, whatever became of the annotation
 		}
 		p := strings.ReplaceAll(d.Path.String(), "$NS", c.users[ours].ns)
 		if !slices.ContainsFunc(notes, func(n note) bool {
