@@ -22,7 +22,8 @@ var arrows = map[string][]string{
 	"internal/arch": {},
 	"internal/cli": {"internal/annotate", "internal/applyset", "internal/impact", "internal/prune", "internal/run", "internal/cluster", "internal/live", "internal/editor", "internal/files", "internal/replacements",
 		"internal/parallel", "internal/wait", "internal/write", "internal/source", "internal/target", "internal/term", "internal/complete", "pkg",
-		"internal/drift"},
+		"internal/drift",
+		"internal/plandoc"},
 	"internal/complete":     {"internal/cluster", "internal/prune", "internal/source", "pkg"},
 	"internal/term":         {"pkg/redact"},
 	"internal/target":       {"internal/annotate", "internal/cluster", "internal/files", "internal/live", "internal/parallel", "internal/source", "internal/write", "pkg"},
@@ -39,6 +40,7 @@ var arrows = map[string][]string{
 	"internal/applyset":     {"pkg/lastapplied"},
 	"internal/prune":        {"internal/applyset", "internal/cluster", "internal/parallel", "internal/run", "internal/write", "pkg"},
 	"internal/wait":         {"internal/cluster", "pkg"},
+	"internal/plandoc":      {"pkg"},
 	"internal/parallel":     {},
 	"internal/editor":       {},
 

@@ -33,12 +33,15 @@ result. Needs only permission to get the objects. The values of Secrets are not 
 With --dry-run=server the server is asked what it would make of the result, with its
 defaults and webhooks; that needs permission to write, and writes nothing.
 
+-o prints another report in place of the diff; -o plan one that a run can be bound to, with
+--plan.
+
 KUBECTL_EXTERNAL_DIFF names a program, and its arguments, that shows the difference between
 two folders instead. It is to exit with 0 for none, 1 for some, and above for errors.
 
 Exit code 0: nothing would change; 1: something would; 2: an error; 3: conflicts are left.`
 
-var _ = registerVerb(verb{open: newDiff, args: noArgs})
+var _ = registerVerb(verb{open: newDiff, args: noArgs, flags: map[string]cobra.CompletionFunc{"output": reportOutputs}})
 
 // newDiff is the diff verb.
 //
@@ -50,7 +53,7 @@ func newDiff(e *env) *cobra.Command {
 		Use:     "diff (-f FILE | -k DIRECTORY)",
 		Short:   "Show what a merge would change in the cluster",
 		Long:    diffLong,
-		Example: "  kubectl merge diff -f web.yaml\n  kubectl merge diff -f web.yaml --live live.yaml\n  KUBECTL_EXTERNAL_DIFF=\"colordiff -N -u\" kubectl merge diff -f web.yaml",
+		Example: "  kubectl merge diff -f web.yaml\n  kubectl merge diff -f web.yaml -o plan > plan.yaml\n  kubectl merge diff -f web.yaml --live live.yaml\n  KUBECTL_EXTERNAL_DIFF=\"colordiff -N -u\" kubectl merge diff -f web.yaml",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			differs, err := v.checked(cmd, args)
 			err = v.notes.report(v.env, err)
@@ -73,6 +76,7 @@ func newDiff(e *env) *cobra.Command {
 	v.plan.add(flags)
 	v.notes.add(flags)
 	addDryRun(flags, &v.dryRun)
+	flags.StringVarP(&v.out.output, "output", "o", "diff", "what is printed: "+printerNames(isReport))
 	flags.BoolVar(&v.out.managedFields, "show-managed-fields", false, "show managedFields and other book-keeping")
 	flags.BoolVar(&v.out.secrets, "show-secrets", false, "show the values of Secrets")
 	flags.StringSliceVar(&v.live, "live", nil, "work offline: live objects come from this FILE or DIR")
@@ -93,7 +97,7 @@ func (v *diffVerb) checked(cmd *cobra.Command, args []string) (differs bool, err
 	if err != nil {
 		return false, err
 	}
-	if err := v.prune.validate(&v.inputs, v.live); err != nil {
+	if err := errors.Join(v.prune.validate(&v.inputs, v.live), v.checkOutput()); err != nil {
 		return false, err
 	}
 	return v.run(cmd.Context(), cmd.Flags().Changed("policy"), mode)
@@ -106,12 +110,14 @@ func (v *diffVerb) run(ctx context.Context, policyGiven bool, mode dryRun) (diff
 	if err != nil {
 		return false, err
 	}
+	p, _ := printerNamed(v.out.output)
+	planner.Trace = p.traces
 	notes, err := v.notes.reporter(v.env, v.out, mode)
 	if err != nil {
 		return false, err
 	}
 	s, err := v.open(ctx, request{
-		inputs: &v.inputs, plan: &v.plan, planner: planner, live: v.live, concurrency: v.concurrency, needs: run.Changes, shown: true, quiet: v.notes.quiet,
+		inputs: &v.inputs, plan: &v.plan, planner: planner, live: v.live, concurrency: v.concurrency, needs: p.needs, shown: true, quiet: v.notes.quiet,
 		prune: &v.prune, note: notes.set(),
 		write: cluster.Write{FieldManager: v.plan.manager, FieldValidation: fieldValidation[planner.Validate], DryRun: true},
 	})
@@ -121,6 +127,9 @@ func (v *diffVerb) run(ctx context.Context, policyGiven bool, mode dryRun) (diff
 	}
 	if err != nil {
 		return false, err
+	}
+	if v.out.output != "diff" {
+		return v.report(ctx, s, notes, mode)
 	}
 	d := view{env: v.env, outputFlags: v.out, mode: mode}.differ()
 	var errs []error

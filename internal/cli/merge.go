@@ -148,6 +148,9 @@ func (v *mergeVerb) run(ctx context.Context, policyGiven bool) error {
 	if err != nil {
 		return err
 	}
+	if err := begin(ctx, out, s); err != nil {
+		return err
+	}
 	v.waits.after(v.env, s, notes, v.out.output == "")
 	v.waits.hold(s, &v.prune, notes.set())
 	t := &results{out: out, notes: notes, mode: mode, output: v.out.output}
@@ -204,10 +207,13 @@ func (t *results) item(item *run.Item) {
 		return // reported at the end, in input order
 	case run.Keep:
 		t.notes.kept(item)
-		return
+		if _, all := t.out.(ofRun); !all {
+			return
+		}
+	default:
+		t.notes.item(item)
+		t.impact(item)
 	}
-	t.notes.item(item)
-	t.impact(item)
 	if item.Result.Outcome != write.Unsettled || t.out.conflicts() {
 		if err := t.out.object(item); err != nil {
 			t.errs = append(t.errs, &run.ObjectError{Target: item.Target, Err: err})

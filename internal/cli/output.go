@@ -87,6 +87,8 @@ func printerNamed(name string) (printerRow, bool) {
 	return printerRows[i], true
 }
 
+func isReport(p printerRow) bool { return p.report }
+
 // printerNames are the names of the printerRows that fit.
 func printerNames(fit func(printerRow) bool) string {
 	var names []string
@@ -109,7 +111,7 @@ func templateNames() string {
 
 func (f *outputFlags) add(flags *pflag.FlagSet) {
 	flags.StringVarP(&f.output, "output", "o", "", fmt.Sprintf("%s, %s: print the objects written; %s: reports, which write nothing",
-		printerNames(func(p printerRow) bool { return !p.report }), templateNames(), printerNames(func(p printerRow) bool { return p.report })))
+		printerNames(func(p printerRow) bool { return !p.report }), templateNames(), printerNames(isReport)))
 	flags.StringVar(&f.template, "template", "", "template text or file for -o go-template and -o go-template-file")
 	flags.BoolVar(&f.managedFields, "show-managed-fields", false, "keep managedFields when printing objects")
 	flags.BoolVar(&f.secrets, "show-secrets", false, "print the values of Secrets")

@@ -33,11 +33,12 @@ type Cluster struct {
 	// Values collects the values of the Secrets that are read; may be nil.
 	Values *redact.Values
 
-	client    *rest.RESTClient
-	host      string
-	identity  string        // of the server, as far as known from the configuration; see identity
-	timeout   time.Duration // of a request; 0: none
-	discovery discovery.CachedDiscoveryInterfaceWithContext
+	client      *rest.RESTClient
+	host        string
+	identity    string        // of the server, as far as known from the configuration; see identity
+	timeout     time.Duration // of a request; 0: none
+	fingerprint string
+	discovery   discovery.CachedDiscoveryInterfaceWithContext
 
 	mu        sync.Mutex
 	groups    map[string]map[string]Resource // by group/version, then kind
@@ -68,13 +69,14 @@ func New(flags Getter, warnings rest.WarningHandlerWithContext) (*Cluster, error
 		return nil, fmt.Errorf("kubeconfig: %w", err)
 	}
 	return &Cluster{
-		client:    client,
-		host:      config.Host,
-		identity:  identity(config),
-		timeout:   config.Timeout,
-		discovery: discovery.ToCachedDiscoveryInterfaceWithContext(found),
-		groups:    map[string]map[string]Resource{},
-		declared:  map[schema.GroupVersionKind]Resource{},
+		client:      client,
+		host:        config.Host,
+		identity:    identity(config),
+		timeout:     config.Timeout,
+		fingerprint: fingerprint(config),
+		discovery:   discovery.ToCachedDiscoveryInterfaceWithContext(found),
+		groups:      map[string]map[string]Resource{},
+		declared:    map[schema.GroupVersionKind]Resource{},
 	}, nil
 }
 

@@ -36,7 +36,10 @@ const (
 )
 
 // Action is what the run does with the item, as known so far.
-func (i *Item) Action() Action {
+func (i *Item) Action() Action { return i.ActionOf(i.Planned) }
+
+// ActionOf is what the run does with the item by a merge plan of it.
+func (i *Item) ActionOf(p apply.Planned) Action {
 	switch {
 	case i.Err != nil:
 		return Failed
@@ -44,11 +47,11 @@ func (i *Item) Action() Action {
 		return Keep
 	case i.Surplus != nil:
 		return Delete
-	case len(i.Planned.Conflicts) > 0:
+	case len(p.Conflicts) > 0:
 		return Held
-	case i.Planned.Action == apply.Create:
+	case p.Action == apply.Create:
 		return Create
-	case i.Planned.Action == apply.Change:
+	case p.Action == apply.Change:
 		return Change
 	}
 	return Unchanged

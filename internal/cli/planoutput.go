@@ -1,0 +1,110 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"crypto/rand"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/plandoc"
+	"github.com/kubectl-merge/kubectl-merge/internal/run"
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
+)
+
+var _ = registerPrinter(printerRow{
+	name: "plan", help: "a document to review, which --plan binds a run to", report: true, needs: run.Changes, merges: true,
+	open: func(v view) (printer, error) { return &planPrinter{view: v}, nil },
+})
+
+// ofRun is a printer that prints something of the run as a whole, and objects that are kept.
+type ofRun interface {
+	begin(context.Context, *session) error
+}
+
+// begin gives a printer the run, if it prints something of it.
+func begin(ctx context.Context, p printer, s *session) error {
+	if p, ok := p.(ofRun); ok {
+		return p.begin(ctx, s)
+	}
+	return nil
+}
+
+// planPrinter prints the run as a document, object by object.
+type planPrinter struct {
+	view
+	session *session
+	spell   plandoc.Spelling
+	to      *bufio.Writer
+	out     *plandoc.Writer
+}
+
+func (f *planPrinter) begin(ctx context.Context, s *session) error {
+	f.session, f.to = s, bufio.NewWriter(f.Out)
+	f.spell = plandoc.Spelling{Salt: salt(), ShowSecrets: f.secrets}
+	h, err := s.header(ctx, f.spell)
+	if err == nil {
+		f.out, err = plandoc.NewWriter(f.to, h)
+	}
+	return err
+}
+
+// salt is for the hashes of one document.
+func salt() []byte {
+	b := make([]byte, 16)
+	_, _ = rand.Read(b) // it does not fail
+	return b
+}
+
+// header is what identifies the run: its cluster and set.
+func (s *session) header(ctx context.Context, spell plandoc.Spelling) (plandoc.Header, error) {
+	h := plandoc.Header{Spelling: spell}
+	if set := prunerOf(s.Plan); set != nil {
+		h.Set = &plandoc.Set{ID: set.Parent.ID(), Parent: set.Target.String(), Namespace: set.Target.Namespace}
+	}
+	var err error
+	h.Cluster, err = s.cluster(ctx)
+	return h, err
+}
+
+// cluster identifies the cluster that the run reads.
+func (s *session) cluster(ctx context.Context) (plandoc.Cluster, error) {
+	if s.api == nil {
+		return plandoc.Cluster{Offline: true}, nil
+	}
+	uid, err := s.api.UID(ctx)
+	if err != nil || uid != "" {
+		return plandoc.Cluster{UID: uid}, err
+	}
+	return plandoc.Cluster{Server: s.api.Fingerprint()}, nil
+}
+
+// subject is an item as documents take it, with a plan that was made of it.
+func (s *session) subject(item *run.Item, p apply.Planned) plandoc.Subject {
+	sub := plandoc.Subject{Action: plandoc.Action(item.ActionOf(p)), Identity: identityOf(item), Planned: p}
+	if item.Surplus != nil {
+		sub.Reason = item.Reason()
+		sub.Planned.HasStatus = item.Target.Status
+	}
+	return sub
+}
+
+func identityOf(item *run.Item) plandoc.Identity {
+	t := item.Target
+	return plandoc.Identity{APIVersion: t.GroupVersion(), Kind: t.Kind, Namespace: t.Namespace, Name: t.Name}
+}
+
+func (f *planPrinter) object(item *run.Item) error {
+	if item.Action() == run.Unchanged {
+		f.out.Unchanged()
+		return nil
+	}
+	return f.out.Item(f.spell.Item(f.session.subject(item, item.Result.Planned)))
+}
+
+func (f *planPrinter) conflicts() bool { return true }
+
+func (f *planPrinter) close(context.Context) error {
+	if err := f.out.Close(); err != nil {
+		return err
+	}
+	return f.to.Flush()
+}

@@ -1,0 +1,40 @@
+package cluster
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+
+	"k8s.io/client-go/rest"
+)
+
+// UID is the UID of the namespace kube-system, by which a cluster is known whatever its
+// address: it is made with the cluster and stays as long. "" where it may not be read, or is
+// not there.
+func (c *Cluster) UID(ctx context.Context) (string, error) {
+	system := Target{Resource: Resource{Version: "v1", Kind: "Namespace", Plural: "namespaces"}, Name: "kube-system"}
+	obj, err := c.Get(ctx, system)
+	switch {
+	case IsForbidden(err), IsNotFound(err):
+		return "", nil
+	case err != nil:
+		return "", fmt.Errorf("%s: %w", system, err)
+	}
+	meta, _ := obj["metadata"].(map[string]any)
+	return str(meta, "uid"), nil
+}
+
+// Fingerprint is a hash of the server's address and of the certificates that it is known by.
+// It is the same for all users of the server, and not for another address of it.
+func (c *Cluster) Fingerprint() string { return c.fingerprint }
+
+func fingerprint(config *rest.Config) string {
+	tls := rest.CopyConfig(config)
+	_ = rest.LoadTLSFiles(tls) // a file that cannot be read ends the first request
+	sum := sha256.New()
+	for _, part := range [][]byte{[]byte(tls.Host), []byte(tls.APIPath), []byte(tls.ServerName), tls.CAData} {
+		fmt.Fprintf(sum, "%d:%s", len(part), part)
+	}
+	return "sha256:" + hex.EncodeToString(sum.Sum(nil))
+}

@@ -1,0 +1,273 @@
+package plandoc
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/object"
+	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
+)
+
+// Bound is a document that a run is bound to.
+type Bound struct {
+	*Document
+	items map[Identity]*Item // by identity without the version
+}
+
+// Bind prepares a document for comparisons. It is an error if an object is in it twice.
+func Bind(d *Document) (*Bound, error) {
+	b := &Bound{Document: d, items: make(map[Identity]*Item, len(d.Items))}
+	for i := range d.Items {
+		item := &d.Items[i]
+		if id := item.key(); b.items[id] == nil {
+			b.items[id] = item
+		} else {
+			return nil, fmt.Errorf("line %d: %s is in the plan twice", item.Line, item.Name)
+		}
+	}
+	return b, nil
+}
+
+// key is an identity by which an object is known in all versions of its kind.
+func (i Identity) key() Identity {
+	i.APIVersion = object.Object{Value: map[string]any{"apiVersion": i.APIVersion}}.Group()
+	return i
+}
+
+// Has is what a plan does with an object; "" for nothing.
+func (b *Bound) Has(id Identity) Action {
+	if item := b.items[id.key()]; item != nil {
+		return item.Action
+	}
+	return ""
+}
+
+// Surplus is what a run would do with an object beyond the plan, a line each; nil for nothing. A
+// change is in the plan if it leads from the same value to the same one: what others have
+// changed since would be overwritten unreviewed. typ is the type of the object; nil: unknown.
+func (b *Bound) Surplus(i Item, typ *merge.Type) []string {
+	planned := b.items[i.key()]
+	switch {
+	case planned == nil && (i.Action == Keep || i.Action == Held || i.Action == ""):
+		return nil
+	case planned == nil:
+		return []string{"is not in the plan, and would be " + done[i.Action]}
+	case planned.UID != "" && i.UID != "" && planned.UID != i.UID:
+		return []string{"has another UID than in the plan: it was deleted and made again since"}
+	case i.Action == Keep || i.Action == Held || i.Action == "":
+		return nil
+	case planned.Action != i.Action:
+		return []string{fmt.Sprintf("would be %s, and the plan has %s", done[i.Action], planned.Action)}
+	case i.Action == Delete:
+		return nil
+	}
+	return surplus(*planned, i, typ)
+}
+
+// done is what would be done with an object.
+var done = map[Action]string{Create: "created", Change: "changed", Delete: "deleted"}
+
+func surplus(planned, now Item, typ *merge.Type) []string {
+	had, order := leavesOf(planned, typ)
+	is, reordered := leavesOf(now, typ)
+	var out []string
+	for _, l := range is.list {
+		p, ok := had.at[l.path]
+		switch {
+		case !ok:
+			out = append(out, fmt.Sprintf("%s: %s is not in the plan", l.path, l.sides))
+		case !same(p.Before, l.Before) || !same(p.After, l.After):
+			out = append(out, fmt.Sprintf("%s: %s, and the plan has %s", l.path, l.sides, p))
+		}
+	}
+	for path, o := range reordered {
+		if p, ok := order[path]; !ok || !sameOrder(p.After, o.After) {
+			out = append(out, path+": another order is not in the plan")
+		}
+	}
+	slices.Sort(out)
+	if l := now.LastApplied; l != nil && (planned.LastApplied == nil || !same(planned.LastApplied.After, l.After)) {
+		out = append(out, "last-applied configuration: what would be recorded is not what the plan has: make the plan again from this input")
+	}
+	return out
+}
+
+// sides of a value, as a message shows them.
+type sides struct{ Sides }
+
+// String is the change on one line.
+func (s sides) String() string {
+	switch {
+	case !s.Before.Set:
+		return "adding " + short(s.After.Value)
+	case !s.After.Set:
+		return "removing " + short(s.Before.Value)
+	}
+	return short(s.Before.Value) + " → " + short(s.After.Value)
+}
+
+func short(v any) string {
+	if Hashes(v) {
+		return "(a hidden value)"
+	}
+	text, err := object.Encode(v)
+	if err != nil {
+		return "?"
+	}
+	const most = 60
+	line := []rune(escape.Line(string(text)))
+	if len(line) > most {
+		line = append(line[:most-1], '…')
+	}
+	return string(line)
+}
+
+func same(a, b merge.Opt) bool {
+	return a.Set == b.Set && (!a.Set || merge.Equal(a.Value, b.Value, nil))
+}
+
+// sameOrder: what both have stands in the same order.
+func sameOrder(a, b []string) bool {
+	return slices.Equal(common(a, b), common(b, a))
+}
+
+func common(list, with []string) []string {
+	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return !slices.Contains(with, s) })
+}
+
+// leaf is the change of a value that is compared as a whole.
+type leaf struct {
+	path string
+	sides
+}
+
+// leaves are the changes of an object, down to single values.
+type leaves struct {
+	list []leaf
+	at   map[string]sides
+}
+
+// leavesOf takes changes apart: whoever adds a label to an object without labels adds all of
+// them, and somebody else may have added another one meanwhile.
+func leavesOf(i Item, typ *merge.Type) (*leaves, map[string]Order) {
+	out, orders := &leaves{at: map[string]sides{}}, map[string]Order{}
+	for _, c := range i.Changes {
+		p, err := c.ParsedPath()
+		switch {
+		case err != nil: // refused when it was decoded
+		case c.Order != nil:
+			orders[c.Path] = *c.Order
+		default:
+			out.add(p, c.Sides, typ.At(p))
+		}
+	}
+	return out, orders
+}
+
+func (l *leaves) add(p merge.Path, s Sides, t *merge.Type) {
+	before, after := s.Before, s.After
+	if same(before, after) {
+		return
+	}
+	if mappings(before, after) && !(t != nil && t.Atomic) {
+		b, _ := before.Value.(map[string]any)
+		a, _ := after.Value.(map[string]any)
+		for _, k := range keys(b, a) {
+			l.add(p.Child(merge.Named(k)), Sides{lookup(b, k), lookup(a, k)}, t.Field(k).Type)
+		}
+		return
+	}
+	if b, a, ok := lists(before, after, t); ok {
+		for _, step := range stepsOf(b, a) {
+			l.add(p.Child(step.Step), Sides{step.before, step.after}, t.EntryType())
+		}
+		return
+	}
+	one := leaf{p.String(), sides{s}}
+	l.list, l.at[one.path] = append(l.list, one), one.sides
+}
+
+// mappings: both sides are maps with entries, or absent; one at least is there.
+func mappings(a, b merge.Opt) bool {
+	full := func(o merge.Opt) bool {
+		m, ok := o.Value.(map[string]any)
+		return !o.Set || ok && len(m) > 0 && !IsHash(o.Value)
+	}
+	return full(a) && full(b)
+}
+
+func lookup(m map[string]any, k string) merge.Opt {
+	v, ok := m[k]
+	return merge.Opt{Value: v, Set: ok}
+}
+
+func keys(a, b map[string]any) []string {
+	var out []string
+	for k := range a {
+		out = append(out, k)
+	}
+	for k := range b {
+		if _, both := a[k]; !both {
+			out = append(out, k)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// lists are both sides by the steps to their entries; false where they are compared whole.
+func lists(before, after merge.Opt, t *merge.Type) (b, a map[string]entry, ok bool) {
+	if t == nil || t.Kind != merge.Keyed && t.Kind != merge.Set {
+		return nil, nil, false
+	}
+	b, okB := entries(before, t)
+	a, okA := entries(after, t)
+	return b, a, okA && okB && len(a)+len(b) > 0
+}
+
+type entry struct {
+	merge.Step
+	value any
+}
+
+func entries(o merge.Opt, t *merge.Type) (map[string]entry, bool) {
+	list, ok := o.Value.([]any)
+	if !o.Set {
+		return nil, true
+	}
+	out := make(map[string]entry, len(list))
+	for i, e := range list {
+		step := schema.EntryStep(t, list, i)
+		if Hashes(step.Value) || step.Kind == merge.IndexStep || step.Nth > 1 {
+			return nil, false
+		}
+		out[step.String()] = entry{step, e}
+	}
+	return out, ok && len(list) > 0
+}
+
+type stepAt struct {
+	merge.Step
+	before, after merge.Opt
+}
+
+func stepsOf(b, a map[string]entry) []stepAt {
+	var out []stepAt
+	for k, e := range b {
+		s := stepAt{Step: e.Step, before: merge.Some(e.value)}
+		if now, ok := a[k]; ok {
+			s.after = merge.Some(now.value)
+		}
+		out = append(out, s)
+	}
+	for k, e := range a {
+		if _, both := b[k]; !both {
+			out = append(out, stepAt{Step: e.Step, after: merge.Some(e.value)})
+		}
+	}
+	slices.SortFunc(out, func(x, y stepAt) int { return strings.Compare(x.String(), y.String()) })
+	return out
+}

@@ -1,0 +1,189 @@
+package plandoc
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
+)
+
+// Most is how large a document may be.
+const Most = 512 << 20
+
+// Parse reads a document strictly: an unknown field, a wrong type or a missing one is an
+// error that begins with name and line. Errors quote no value.
+//
+// The last object of a record that was not finished may be cut off in the middle: its write
+// was not begun, and it is left out.
+func Parse(name string, text []byte) (*Document, error) {
+	if len(text) > Most {
+		return nil, fmt.Errorf("%s: is larger than %d MiB", name, Most>>20)
+	}
+	d := &decoder{name: name}
+	doc, err := d.document(text)
+	if err != nil {
+		return nil, err
+	}
+	return doc, nil
+}
+
+// decoder reads one document.
+type decoder struct {
+	name   string
+	reader yamldoc.Reader
+}
+
+// document reads a text in parts, if it is laid out as Writer writes it: the tree of a whole
+// document takes many times its size. Any other is read at once.
+func (d *decoder) document(text []byte) (*Document, error) {
+	head, items, tail := split(text)
+	if items == nil {
+		return d.whole(text)
+	}
+	top, err := d.fields(around(head, items, tail), 1)
+	if err != nil {
+		return nil, err
+	}
+	doc, err := d.top(top)
+	if err != nil {
+		return nil, err
+	}
+	line := 1 + bytes.Count(head, newline) + 1
+	for i, part := range items {
+		last := i == len(items)-1 && doc.Summary == nil && doc.Record
+		item, err := d.part(part, line)
+		switch {
+		case err != nil && last: // was being written when the run was killed
+		case err != nil:
+			return nil, err
+		default:
+			doc.Items = append(doc.Items, item)
+		}
+		line += bytes.Count(part, newline)
+	}
+	return doc, nil
+}
+
+var newline = []byte("\n")
+
+// split cuts a text at its list of objects, and the list into its entries. items is nil where
+// the text is not laid out so.
+func split(text []byte) (head []byte, items [][]byte, tail []byte) {
+	at := bytes.Index(text, []byte("\n"+objectsLine))
+	if at < 0 {
+		return nil, nil, nil
+	}
+	head, rest := text[:at+1], text[at+1+len(objectsLine):]
+	begin := 0
+	for from := 0; from < len(rest); {
+		end := from + bytes.IndexByte(rest[from:], '\n') + 1
+		if end == from {
+			end = len(rest)
+		}
+		switch first := rest[from]; {
+		case first == '-' && end-from > 1 && rest[from+1] == ' ':
+			if from > begin {
+				items = append(items, rest[begin:from])
+			}
+			begin = from
+		case first != ' ' && first != '\n' && first != '\r':
+			if from > begin {
+				items = append(items, rest[begin:from])
+			}
+			if len(items) == 0 {
+				return nil, nil, nil
+			}
+			return head, items, rest[from:]
+		}
+		from = end
+	}
+	if begin < len(rest) {
+		items = append(items, rest[begin:])
+	}
+	if items == nil {
+		items = [][]byte{}
+	}
+	return head, items, nil
+}
+
+// around is the text with blank lines in place of its objects.
+func around(head []byte, items [][]byte, tail []byte) []byte {
+	out := append(slices.Clone(head), '\n')
+	for _, part := range items {
+		out = append(out, bytes.Repeat(newline, bytes.Count(part, newline))...)
+	}
+	return append(out, tail...)
+}
+
+// whole reads a document that is laid out in another way.
+func (d *decoder) whole(text []byte) (*Document, error) {
+	top, err := d.fields(text, 1)
+	if err != nil {
+		return nil, err
+	}
+	list, given := top.take("objects")
+	doc, err := d.top(top)
+	if err != nil {
+		return nil, err
+	}
+	entries, isList := list.([]any)
+	if !given || list != nil && !isList {
+		return nil, top.bad("objects", "must be a list")
+	}
+	for i, e := range entries {
+		step := merge.Step{Kind: merge.IndexStep, Index: i}
+		item, err := d.item(fieldsAt{d, top.doc, merge.Path{merge.Named("objects"), step}, nil}, e)
+		if err != nil {
+			return nil, err
+		}
+		doc.Items = append(doc.Items, item)
+	}
+	return doc, nil
+}
+
+// part reads one entry of the list, which begins on that line.
+func (d *decoder) part(text []byte, line int) (Item, error) {
+	doc, err := d.parse(text, line)
+	if err != nil {
+		return Item{}, err
+	}
+	list, ok := doc.Value().([]any)
+	if !ok || len(list) != 1 {
+		return Item{}, fmt.Errorf("%s: line %d: objects: must be a list of objects", d.name, line)
+	}
+	return d.item(fieldsAt{d, doc, merge.Path{{Kind: merge.IndexStep}}, nil}, list[0])
+}
+
+func (d *decoder) parse(text []byte, line int) (*yamldoc.Document, error) {
+	f, err := d.reader.Parse(text, line)
+	var bad *yamldoc.Error
+	switch {
+	case errors.As(err, &bad):
+		return nil, fmt.Errorf("%s: line %d: %s: it is no complete plan: make it again with kubectl merge diff -o plan", d.name, bad.Line, bad.Problem)
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", d.name, err)
+	case len(f.Documents()) > 1:
+		return nil, fmt.Errorf("%s: line %d: has more than one document: a plan is one", d.name, f.Documents()[1].Line())
+	}
+	return f.Documents()[0], nil
+}
+
+// fields are those of the document itself.
+func (d *decoder) fields(text []byte, line int) (fieldsAt, error) {
+	doc, err := d.parse(text, line)
+	if err != nil {
+		return fieldsAt{}, err
+	}
+	m, ok := doc.Value().(map[string]any)
+	if !ok || m["kind"] != Kind {
+		return fieldsAt{}, fmt.Errorf("%s: is no plan: it must have kind: %s, as kubectl merge diff -o plan writes it", d.name, Kind)
+	}
+	if m["apiVersion"] != APIVersion {
+		return fieldsAt{}, fmt.Errorf("%s: line %d: apiVersion: must be %s: make the plan again with this version of kubectl merge", d.name, doc.LineOf(merge.Path{merge.Named("apiVersion")}), APIVersion)
+	}
+	f := fieldsAt{d, doc, nil, nil}
+	return f.of(m)
+}

@@ -1,0 +1,131 @@
+// Package plandoc is the document form of a run: kind Plan, as people review it, as a run is
+// bound to it, and as a record of what was done. It encodes, decodes and compares. It refuses
+// to read and write files, and to contact a server.
+//
+// The format: docs/plan.md, docs/plan.schema.json.
+package plandoc
+
+import (
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
+
+// What a document says of itself.
+const (
+	APIVersion = "kubectl-merge.dev/v1alpha1"
+	Kind       = "Plan"
+)
+
+// Document is a whole document.
+type Document struct {
+	Header
+	Items   []Item
+	Summary *Summary // nil in the record of a run that was killed
+}
+
+// Header is what a document says before its objects.
+type Header struct {
+	Cluster Cluster
+	Set     *Set // nil: none
+	Spelling
+}
+
+// Cluster identifies the cluster that was read. One of the fields is set.
+type Cluster struct {
+	UID     string // of the namespace kube-system
+	Server  string // a hash of address and certificates, where that namespace cannot be read
+	Offline bool   // live objects were read from files
+}
+
+// Set is the set that the objects become part of (KEP-3659).
+type Set struct {
+	ID        string
+	Parent    string // as messages name it: secret/shop
+	Namespace string // of the parent; "" if it has none
+}
+
+// Spelling is how values are written.
+type Spelling struct {
+	Salt        []byte // of the hashes that stand for secret values
+	ShowSecrets bool   // secret values are written as they are
+	Record      bool   // with all that is needed to undo the run
+}
+
+// Action is what is done with an object; the words are those of run.Action.
+type Action string
+
+// The actions.
+const (
+	Create Action = "create"
+	Change Action = "change"
+	Held   Action = "held"
+	Delete Action = "delete"
+	Keep   Action = "keep"
+)
+
+// actions in the order of the summary.
+var actions = []Action{Create, Change, Delete, Keep, Held}
+
+// Identity is which object it is.
+type Identity struct {
+	APIVersion, Kind, Namespace, Name string
+}
+
+// Item is one object.
+type Item struct {
+	Action Action
+	Identity
+	UID             string // of the live object; "" if there was none
+	ResourceVersion string
+	Reason          string // why it is deleted, or kept; "" where the changes have reasons
+
+	Changes     []ChangeOf
+	Conflicts   []ConflictAt
+	LastApplied *Sides // of the last-applied annotation; nil: it does not change
+
+	Outcome Outcome // of a record; "" in a plan
+	Written Written // what the server stored; of a record
+	Line    int     // of the document, from 1; 0 if it was not decoded
+}
+
+// Outcome is how far a record knows a write to have come.
+type Outcome string
+
+// The outcomes.
+const (
+	Begun Outcome = "begun" // the write may or may not have been executed
+	Done  Outcome = "done"
+	// Refused: the server has answered that it did not execute it.
+	Refused Outcome = "refused"
+)
+
+// Written identifies what a write has stored.
+type Written struct {
+	UID, ResourceVersion string
+}
+
+// ChangeOf is one value of an object before and after. A secret value is a Hash.
+type ChangeOf struct {
+	Path   string // "." for the whole object
+	Sides         // both absent where only the order of a list changes
+	Order  *Order
+	Reason string
+}
+
+// Sides are a value before and after; either may be absent.
+type Sides struct{ Before, After merge.Opt }
+
+// Order is the order of a list's entries before and after, as steps of a path. In a record
+// After is nil where entries are only removed.
+type Order struct{ Before, After []string }
+
+// ConflictAt is a value that is left to the user.
+type ConflictAt struct {
+	Path   string
+	Reason string
+}
+
+// Summary counts objects by action.
+type Summary struct {
+	Counts    map[Action]int
+	Unchanged int
+}

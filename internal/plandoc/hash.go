@@ -1,0 +1,112 @@
+package plandoc
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"maps"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/object"
+)
+
+// hashKey marks a map that stands for a secret value. No value of an object is spelled so:
+// one that looks like it is hashed itself.
+const hashKey = "$sha256"
+
+// IsHash reports whether a value of a document stands for a secret one.
+func IsHash(v any) bool {
+	m, ok := v.(map[string]any)
+	_, marked := m[hashKey]
+	return ok && marked && len(m) == 1
+}
+
+// Hashes reports whether a value of a document is, or contains, a hash.
+func Hashes(v any) bool {
+	switch v := v.(type) {
+	case map[string]any:
+		if IsHash(v) {
+			return true
+		}
+		for _, e := range v {
+			if Hashes(e) {
+				return true
+			}
+		}
+	case []any:
+		for _, e := range v {
+			if Hashes(e) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Hash stands for a secret value of an object: a salted SHA-256 of the object's identity, the
+// names of the fields that lead to the value, and the value. Equal values of two objects have
+// different hashes. A value that can be guessed can be found by trying.
+func (s Spelling) Hash(id Identity, fields string, v any) any {
+	text, err := object.Encode(v)
+	if err != nil {
+		text = nil // no JSON, and so in no object
+	}
+	sum := hmac.New(sha256.New, s.Salt)
+	for _, part := range []string{id.Kind, id.Namespace, id.Name, fields, string(text)} {
+		sum.Write([]byte(part))
+		sum.Write([]byte{0})
+	}
+	return map[string]any{hashKey: hex.EncodeToString(sum.Sum(nil)[:16])}
+}
+
+// hider replaces what is secret in the values of one object.
+type hider struct {
+	Spelling
+	id Identity
+}
+
+// hide is v with hashes in place of everything in which its masked form differs.
+func (h hider) hide(fields string, v, masked any) any {
+	if _, isMap := v.(map[string]any); !isMap && merge.Identical(v, masked) {
+		return v
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		if m, ok := masked.(map[string]any); ok && !IsHash(v) {
+			return h.hideMap(fields, v, m)
+		}
+	case []any:
+		if m, ok := masked.([]any); ok && len(m) == len(v) {
+			out := make([]any, len(v))
+			for i := range v {
+				out[i] = h.hide(fields, v[i], m[i])
+			}
+			return out
+		}
+	}
+	return h.Hash(h.id, fields, v)
+}
+
+func (h hider) hideMap(fields string, v, masked map[string]any) any {
+	out := maps.Clone(v)
+	for k, e := range v {
+		if m, ok := masked[k]; ok {
+			out[k] = h.hide(fields+"/"+k, e, m)
+		} else {
+			out[k] = h.Hash(h.id, fields+"/"+k, e)
+		}
+	}
+	return out
+}
+
+// fieldsOf are the names of the fields on a path, without the entries of lists, whose keys
+// and places may change.
+func fieldsOf(p merge.Path) string {
+	text := ""
+	for _, s := range p {
+		if s.Kind == merge.FieldStep {
+			text += "/" + s.Name
+		}
+	}
+	return text
+}

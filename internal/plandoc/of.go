@@ -1,0 +1,205 @@
+package plandoc
+
+import (
+	"strings"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
+	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
+	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/object"
+	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
+)
+
+// Subject is an object of a run, with its plan stored whole.
+type Subject struct {
+	Action   Action
+	Identity // with the namespace that the object is written to
+	Reason   string
+	Planned  apply.Planned
+
+	// Stored is what the server has made of it; nil: what is to be sent counts.
+	Stored map[string]any
+}
+
+// Item is the document form of an object. Its changes lead from the live object to the
+// planned one (or to Stored), without what the server itself keeps in metadata and status.
+// The last-applied annotation, which repeats the object, is apart from them.
+func (s Spelling) Item(sub Subject) Item {
+	p := sub.Planned
+	live := object.Object{Value: p.Live}
+	item := Item{Action: sub.Action, Identity: sub.Identity, Reason: sub.Reason, UID: uid(p.Live), ResourceVersion: live.ResourceVersion()}
+	switch sub.Action {
+	case Keep:
+		return item
+	case Held:
+		for _, n := range diff.Conflicts(s.report(p)) {
+			item.Conflicts = append(item.Conflicts, ConflictAt{n.Path.String(), text(n)})
+		}
+		return item
+	}
+	after := p.Final
+	if sub.Stored != nil {
+		after = sub.Stored
+	}
+	if sub.Action == Delete {
+		after = nil
+	}
+	c := changing{hider: hider{s, sub.Identity}, typ: p.Type, sensitive: p.Sensitive, reasons: s.reasons(p)}
+	c.before, c.after = configuration(p.Live, p.HasStatus), configuration(after, p.HasStatus)
+	c.maskedBefore, c.maskedAfter = c.before, c.after
+	if !s.ShowSecrets {
+		c.maskedBefore, c.maskedAfter = redact.Mask(c.before, c.after, p.Sensitive)
+	}
+	item.Changes = c.changes()
+	item.LastApplied = c.lastApplied(p.Live, after, sub.Action)
+	return item
+}
+
+// configuration is obj without the last-applied annotation and what is the server's; nil for
+// none.
+func configuration(obj map[string]any, status bool) any {
+	if obj == nil {
+		return nil
+	}
+	v, _ := lastapplied.Strip(lastapplied.Without(obj), status)
+	return v
+}
+
+func uid(obj map[string]any) string {
+	meta, _ := obj["metadata"].(map[string]any)
+	id, _ := meta["uid"].(string)
+	return id
+}
+
+// changing is an object before and after, also masked.
+type changing struct {
+	hider
+	typ                       *merge.Type
+	sensitive                 redact.Fields
+	before, after             any
+	maskedBefore, maskedAfter any
+	reasons                   map[string]string
+}
+
+// changes are the changes in path order.
+func (c changing) changes() []ChangeOf {
+	if c.before == nil || c.after == nil { // the whole object
+		whole := ChangeOf{Path: merge.Path{}.String()}
+		whole.Before, whole.After = c.whole(c.before, c.maskedBefore), c.whole(c.after, c.maskedAfter)
+		return []ChangeOf{whole}
+	}
+	var out []ChangeOf
+	ordered := map[string]bool{} // lists whose order is in the record
+	for _, change := range merge.Diff(c.before, c.after, c.typ) {
+		if change.Op == merge.OpOrder {
+			out = append(out, ChangeOf{Path: change.Path.String(), Order: &Order{steps(change.OldOrder), steps(change.NewOrder)}, Reason: "local states this order"})
+			continue
+		}
+		one := ChangeOf{Path: change.Path.String(), Reason: c.reason(change)}
+		one.Before, one.After = c.side(change.Path, change.Old, c.maskedBefore), c.side(change.Path, change.New, c.maskedAfter)
+		out = append(out, one)
+		if list := change.Path[:max(len(change.Path)-1, 0)]; c.Record && change.OldOrder != nil && !ordered[list.String()] {
+			ordered[list.String()] = true
+			out = append(out, ChangeOf{Path: list.String(), Order: &Order{Before: steps(change.OldOrder)}})
+		}
+	}
+	return out
+}
+
+func (c changing) whole(v, masked any) merge.Opt {
+	if v == nil {
+		return merge.Opt{}
+	}
+	if c.ShowSecrets {
+		return merge.Some(v)
+	}
+	return merge.Some(c.hide("", v, masked))
+}
+
+// side is a value of one side, as it may be shown.
+func (c changing) side(p merge.Path, v merge.Opt, masked any) merge.Opt {
+	if !v.Set || c.ShowSecrets {
+		return v
+	}
+	m, found := merge.Lookup(masked, p, c.typ)
+	if !found {
+		return merge.Some(c.Hash(c.id, fieldsOf(p), v.Value))
+	}
+	return merge.Some(c.hide(fieldsOf(p), v.Value, m))
+}
+
+// lastApplied is the annotation before and after: in a plan the hash of what is written, by
+// which a run that would record something else is recognized; in a record both texts.
+func (c changing) lastApplied(live, after map[string]any, a Action) *Sides {
+	was, is := lastapplied.Read(live), lastapplied.Read(after)
+	if was.Text == is.Text || a == Delete {
+		return nil
+	}
+	s := &Sides{After: c.annotation(is)}
+	if c.Record {
+		s.Before = c.annotation(was)
+	}
+	return s
+}
+
+func (c changing) annotation(o lastapplied.Original) merge.Opt {
+	const fields = "/metadata/annotations/" + lastapplied.Annotation
+	switch {
+	case o.Text == "":
+		return merge.Opt{}
+	case c.Record && (c.ShowSecrets || !c.secretive(o.Value)):
+		return merge.Some(o.Text)
+	}
+	return merge.Some(c.Hash(c.id, fields, o.Text))
+}
+
+// secretive: something of the configuration is secret, or it cannot be read.
+func (c changing) secretive(configuration any) bool {
+	masked, _ := redact.Mask(configuration, nil, c.sensitive)
+	return configuration == nil || !merge.Identical(configuration, masked)
+}
+
+func steps(order []merge.Step) []string {
+	out := make([]string, len(order))
+	for i, s := range order {
+		out[i] = s.String()
+	}
+	return out
+}
+
+// text is a note without its path.
+func text(n diff.Note) string { return strings.TrimPrefix(n.Text(), n.Path.String()+": ") }
+
+// reasons are the notes of a merge by path: what is overwritten, removed or put back.
+func (s Spelling) reasons(p apply.Planned) map[string]string {
+	found := map[string]string{}
+	for _, n := range diff.Notes(s.report(p)) {
+		if n.Path != nil && n.Lost() {
+			found[n.Path.String()] = text(n)
+		}
+	}
+	return found
+}
+
+func (s Spelling) report(p apply.Planned) diff.Report {
+	r := diff.Report{Object: p.Name, Local: p.Value, Plan: p.Plan, ShowSecrets: s.ShowSecrets, Sensitive: p.Sensitive, Voice: diff.Voice{Preview: !s.Record, FromOwners: p.FromOwners}}
+	if p.Live != nil {
+		r.Live = p.Live
+	}
+	return r
+}
+
+// reason is why a value changes: what the merge has noted about it or what holds it, else
+// what local has.
+func (c changing) reason(change merge.Change) string {
+	for n := len(change.Path); n > 0; n-- {
+		if text, ok := c.reasons[change.Path[:n].String()]; ok {
+			return text
+		}
+	}
+	if change.New.Set {
+		return "local states it"
+	}
+	return "not in local any more"
+}
