@@ -27,6 +27,7 @@ type mergeVerb struct {
 	partial     bool
 	prune       pruneFlags
 	waits       waitFlags
+	bind        bindFlags
 }
 
 const mergeLong = `Merge objects from files into what the cluster holds, three ways, and apply the result.
@@ -92,6 +93,7 @@ func newMerge(e *env) *cobra.Command {
 	flags.BoolVar(&v.partial, "partial", false, "write the objects without conflicts though others have some; without it, a conflict in any object keeps all from being written")
 	v.prune.add(flags, true)
 	v.waits.addTo(flags)
+	v.bind.add(flags)
 	addRefused(flags)
 	return cmd
 }
@@ -99,7 +101,7 @@ func newMerge(e *env) *cobra.Command {
 func (v *mergeVerb) run(ctx context.Context, policyGiven bool) error {
 	mode, err := v.mode()
 	if err == nil {
-		err = v.waits.check(mode)
+		err = errors.Join(v.waits.check(mode), v.bind.read(ctx))
 	}
 	if err != nil {
 		return err
@@ -127,7 +129,8 @@ func (v *mergeVerb) run(ctx context.Context, policyGiven bool) error {
 		concurrency: v.concurrency,
 		preflight:   v.preflight,
 		partial:     v.partial,
-		needs:       v.out.needs(mode),
+		needs:       v.needs(mode),
+		bind:        v.bind.bind(),
 		shown:       v.out.oneByOne(),
 		quiet:       v.notes.quiet,
 		prune:       &v.prune,
@@ -138,6 +141,9 @@ func (v *mergeVerb) run(ctx context.Context, policyGiven bool) error {
 			DryRun:          mode == dryServer,
 		},
 	})
+	if err == nil {
+		err = v.bind.check(ctx, s)
+	}
 	asked := askRequest{&v.inputs, &v.plan, v.out.secrets}
 	if err == nil {
 		err = v.ask(ctx, s, asked)
@@ -155,7 +161,15 @@ func (v *mergeVerb) run(ctx context.Context, policyGiven bool) error {
 	v.waits.hold(s, &v.prune, notes.set())
 	t := &results{out: out, notes: notes, mode: mode, output: v.out.output}
 	s.finish(ctx, mode, t)
-	return t.end(ctx, s)
+	return v.bind.ended(t.end(ctx, s))
+}
+
+// needs is what has to be stored of objects until they are written and printed.
+func (v *mergeVerb) needs(mode dryRun) run.Needs {
+	if needs := v.out.needs(mode); needs != run.Outcomes || v.bind.bound == nil {
+		return needs
+	}
+	return run.Changes // bound, they are compared whole
 }
 
 // mode is the dry run that the flags ask for.

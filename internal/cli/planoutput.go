@@ -31,14 +31,13 @@ func begin(ctx context.Context, p printer, s *session) error {
 // planPrinter prints the run as a document, object by object.
 type planPrinter struct {
 	view
-	session *session
-	spell   plandoc.Spelling
-	to      *bufio.Writer
-	out     *plandoc.Writer
+	spell plandoc.Spelling
+	to    *bufio.Writer
+	out   *plandoc.Writer
 }
 
 func (f *planPrinter) begin(ctx context.Context, s *session) error {
-	f.session, f.to = s, bufio.NewWriter(f.Out)
+	f.to = bufio.NewWriter(f.Out)
 	f.spell = plandoc.Spelling{Salt: salt(), ShowSecrets: f.secrets}
 	h, err := s.header(ctx, f.spell)
 	if err == nil {
@@ -56,29 +55,37 @@ func salt() []byte {
 
 // header is what identifies the run: its cluster and set.
 func (s *session) header(ctx context.Context, spell plandoc.Spelling) (plandoc.Header, error) {
-	h := plandoc.Header{Spelling: spell}
-	if set := prunerOf(s.Plan); set != nil {
-		h.Set = &plandoc.Set{ID: set.Parent.ID(), Parent: set.Target.String(), Namespace: set.Target.Namespace}
+	c, err := s.cluster(ctx, plandoc.Cluster{UID: "?"})
+	if err == nil && c == (plandoc.Cluster{}) {
+		c, err = s.cluster(ctx, plandoc.Cluster{Server: "?"})
 	}
-	var err error
-	h.Cluster, err = s.cluster(ctx)
-	return h, err
+	return plandoc.Header{Cluster: c, Set: s.set(), Spelling: spell}, err
 }
 
-// cluster identifies the cluster that the run reads.
-func (s *session) cluster(ctx context.Context) (plandoc.Cluster, error) {
-	if s.api == nil {
+// set is the set that the objects become part of; nil for none.
+func (s *session) set() *plandoc.Set {
+	set := prunerOf(s.Plan)
+	if set == nil {
+		return nil
+	}
+	return &plandoc.Set{ID: set.Parent.ID(), Parent: set.Target.String(), Namespace: set.Target.Namespace}
+}
+
+// cluster identifies the cluster that the run reads in the way that like does. It is the
+// zero value if the user may not read what that takes.
+func (s *session) cluster(ctx context.Context, like plandoc.Cluster) (plandoc.Cluster, error) {
+	switch {
+	case s.api == nil:
 		return plandoc.Cluster{Offline: true}, nil
+	case like.UID == "":
+		return plandoc.Cluster{Server: s.api.Fingerprint()}, nil
 	}
 	uid, err := s.api.UID(ctx)
-	if err != nil || uid != "" {
-		return plandoc.Cluster{UID: uid}, err
-	}
-	return plandoc.Cluster{Server: s.api.Fingerprint()}, nil
+	return plandoc.Cluster{UID: uid}, err
 }
 
-// subject is an item as documents take it, with a plan that was made of it.
-func (s *session) subject(item *run.Item, p apply.Planned) plandoc.Subject {
+// subject is an item as documents take it, with a merge plan of it.
+func subject(item *run.Item, p apply.Planned) plandoc.Subject {
 	sub := plandoc.Subject{Action: plandoc.Action(item.ActionOf(p)), Identity: identityOf(item), Planned: p}
 	if item.Surplus != nil {
 		sub.Reason = item.Reason()
@@ -97,7 +104,7 @@ func (f *planPrinter) object(item *run.Item) error {
 		f.out.Unchanged()
 		return nil
 	}
-	return f.out.Item(f.spell.Item(f.session.subject(item, item.Result.Planned)))
+	return f.out.Item(f.spell.Item(subject(item, item.Result.Planned)))
 }
 
 func (f *planPrinter) conflicts() bool { return true }

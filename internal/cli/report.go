@@ -86,6 +86,7 @@ func (l *lister) add(err error) {
 	var (
 		object  *run.ObjectError
 		reached *run.NotReached
+		surplus *surplusError
 	)
 	switch {
 	case errors.As(err, &reached):
@@ -96,7 +97,7 @@ func (l *lister) add(err error) {
 		l.unmerged++
 	case errors.Is(err, run.ErrInterrupted), errors.Is(err, context.Canceled):
 		l.cut++
-	case errors.As(err, &object) && !errors.Is(err, write.ErrUnknown):
+	case errors.As(err, &object) && !errors.Is(err, write.ErrUnknown) && !errors.As(err, &surplus):
 		l.group(object.Cause(), err)
 	default:
 		l.group("\x00"+strconv.Itoa(len(l.groups)), err) // of its own

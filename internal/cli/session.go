@@ -38,8 +38,9 @@ type request struct {
 	shown       bool // objects are printed one by one
 	quiet       bool // show no progress
 
-	prune *pruneFlags // nil: nothing is pruned
-	note  noteFunc    // reports what concerns no single object; nil if nothing does
+	bind  func(*run.Item, apply.Planned) error // what every merge plan has to pass; may be nil
+	prune *pruneFlags                          // nil: nothing is pruned
+	note  noteFunc                             // reports what concerns no single object; nil if nothing does
 }
 
 // stdin is the error of reading live and something else from standard input, which can be
@@ -68,7 +69,7 @@ func (e *env) open(ctx context.Context, r request) (_ *session, err error) {
 	if err := errors.Join(r.inputs.validate(), r.plan.replace.validate(r.inputs), r.stdin()); err != nil {
 		return nil, err
 	}
-	job := &run.Job{Planner: r.planner, Write: r.write, Concurrency: r.concurrency, Preflight: r.preflight, Partial: r.partial, Needs: r.needs, Shown: r.shown}
+	job := &run.Job{Planner: r.planner, Write: r.write, Concurrency: r.concurrency, Preflight: r.preflight, Partial: r.partial, Needs: r.needs, Shown: r.shown, Bind: r.bind}
 	e.line = e.progress(r.quiet)
 	if e.line != nil {
 		job.Progress = func(phase run.Phase, done, total int) { e.line.Note(string(phase), done, total) }

@@ -79,7 +79,10 @@ func surplus(planned, now Item, typ *merge.Type) []string {
 		switch {
 		case !ok:
 			out = append(out, fmt.Sprintf("%s: %s is not in the plan", l.path, l.sides))
-		case !same(p.Before, l.Before) || !same(p.After, l.After):
+		case same(p.Before, l.Before) && same(p.After, l.After):
+		case Hashes(l.Before.Value) || Hashes(l.After.Value):
+			out = append(out, l.path+": the hidden values are not those of the plan")
+		default:
 			out = append(out, fmt.Sprintf("%s: %s, and the plan has %s", l.path, l.sides, p))
 		}
 	}
@@ -118,7 +121,7 @@ func short(v any) string {
 		return "?"
 	}
 	const most = 60
-	line := []rune(escape.Line(string(text)))
+	line := []rune(escape.Line(strings.TrimSpace(string(text))))
 	if len(line) > most {
 		line = append(line[:most-1], '…')
 	}

@@ -53,10 +53,12 @@ func (d *decoder) document(text []byte) (*Document, error) {
 	}
 	line := 1 + bytes.Count(head, newline) + 1
 	for i, part := range items {
-		last := i == len(items)-1 && doc.Summary == nil && doc.Record
+		last := i == len(items)-1 && doc.Summary == nil
 		item, err := d.part(part, line)
 		switch {
-		case err != nil && last: // was being written when the run was killed
+		case err != nil && last && doc.Record: // was being written when the run was killed
+		case err != nil && last:
+			return nil, fmt.Errorf("%s: line %d: is cut off in the middle of this object: make it again with kubectl merge diff -o plan", d.name, line)
 		case err != nil:
 			return nil, err
 		default:

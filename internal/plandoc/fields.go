@@ -41,7 +41,14 @@ func (f fieldsAt) entry(i int) fieldsAt {
 
 // fail is an error at a path: name, line, path, problem.
 func (f fieldsAt) fail(p merge.Path, problem string) error {
-	return fmt.Errorf("%s: line %d: %s: %s", f.name, f.doc.LineOf(p), p, problem)
+	line := f.doc.LineOf(p)
+	if len(p) > 0 && p[0].Kind == merge.IndexStep { // of an entry that was read by itself
+		p = p[1:]
+	}
+	if len(p) == 0 {
+		return fmt.Errorf("%s: line %d: %s", f.name, line, problem)
+	}
+	return fmt.Errorf("%s: line %d: %s: %s", f.name, line, p, problem)
 }
 
 func (f fieldsAt) bad(name, problem string) error {

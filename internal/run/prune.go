@@ -62,6 +62,11 @@ func (p *Plan) decide(ctx context.Context) {
 	}
 	slices.SortStableFunc(others, func(a, b *Item) int { return b.turn() - a.turn() })
 	p.Others = others
+	for _, item := range others {
+		if p.Bind != nil && item.Action() == Delete {
+			item.Err = p.Bind(item, item.Planned)
+		}
+	}
 }
 
 // turn orders deletions, the highest first: the reverse of writing, what pods name after

@@ -60,6 +60,7 @@ type Job struct {
 	API         API // receives the writes; nil offline
 	Planner     *apply.Planner
 	Pruner      Pruner // nil: nothing is deleted
+	Bind        Bind   // nil: the run is bound to nothing
 	Wait        Wait   // nil: the run ends with the last write
 	Hold        Hold   // nil: nothing is looked for that still uses what is deleted
 	Invalidate  func() // called when the server serves new kinds; may be nil
@@ -71,6 +72,11 @@ type Job struct {
 	Shown       bool     // what Needs keeps is dropped once the item is reported
 	Progress    Progress // may be nil
 }
+
+// Bind is an error if an item must not be written by a merge plan of it. It is asked about
+// every plan that is made of any item, again after a conflict, and about every item that is to
+// be deleted; it may be called by several goroutines. The error names the object.
+type Bind func(item *Item, p apply.Planned) error
 
 // Wait waits until the items that were written are ready, where that is asked for. It is
 // called once, when all writes of a run that is no dry run have been done, and before
@@ -165,12 +171,16 @@ func (j *Job) plan(ctx context.Context, item *Item, obj map[string]any) (apply.P
 	if err != nil {
 		return apply.Planned{}, err
 	}
-	return j.Planner.Plan(ctx, apply.Subject{
+	planned, err := j.Planner.Plan(ctx, apply.Subject{
 		Object:    whole,
 		Name:      item.Target.String(),
 		HasStatus: item.Target.Status,
 		Answers:   item.Answers,
 	}, obj)
+	if err == nil && j.Bind != nil {
+		err = j.Bind(item, planned)
+	}
+	return planned, err
 }
 
 // Replan merges an item again with the same live object, after its Object or Answers

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cli"
+	"github.com/kubectl-merge/kubectl-merge/internal/plandoc"
 	"github.com/kubectl-merge/kubectl-merge/pkg/ready"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
@@ -106,11 +107,17 @@ func TestCommands(t *testing.T) {
 	}
 }
 
-// TestRules: the rules that the pages show are rules.
+// TestRules: the rules that the pages show are rules, and the plans are plans.
 func TestRules(t *testing.T) {
 	for file, text := range pages(t) {
 		for _, block := range strings.Split(text, "```yaml\n")[1:] {
 			block, _, _ = strings.Cut(block, "```")
+			if strings.Contains(block, "kind: Plan\n") {
+				if _, err := plandoc.Parse(file, []byte(block)); err != nil {
+					t.Error(err)
+				}
+				continue
+			}
 			if !strings.Contains(block, "- path:") && !strings.Contains(block, "  ready: ") {
 				continue
 			}

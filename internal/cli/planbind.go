@@ -1,0 +1,145 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/pflag"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/plandoc"
+	"github.com/kubectl-merge/kubectl-merge/internal/run"
+	"github.com/kubectl-merge/kubectl-merge/internal/source"
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
+)
+
+// bindFlags bind a run to a plan.
+type bindFlags struct {
+	file  string
+	bound *plandoc.Bound // nil: the run is bound to none
+}
+
+func (f *bindFlags) add(flags *pflag.FlagSet) {
+	flags.StringVar(&f.file, "plan", "", "FILE with a plan (diff -o plan): write only if every change is in it or in place already, else nothing")
+}
+
+// read reads the plan. It is done before anything is read from the cluster.
+func (f *bindFlags) read(ctx context.Context) error {
+	if f.file == "" {
+		return nil
+	}
+	doc, err := readPlan(ctx, f.file)
+	if err != nil {
+		return fmt.Errorf("--plan: %w", err)
+	}
+	switch {
+	case doc.Record:
+		return fmt.Errorf("--plan: %s: is a record of a run: a plan is made by kubectl merge diff -o plan", f.file)
+	case doc.Summary == nil:
+		return fmt.Errorf("--plan: %s: is cut off, its summary is missing: make it again with kubectl merge diff -o plan", f.file)
+	}
+	if f.bound, err = plandoc.Bind(doc); err != nil {
+		return fmt.Errorf("--plan: %s: %w", f.file, err)
+	}
+	return nil
+}
+
+func readPlan(ctx context.Context, name string) (*plandoc.Document, error) {
+	if name == "-" {
+		return nil, errors.New("is read from a file, and not from standard input")
+	}
+	text, err := source.ReadNamed(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	return plandoc.Parse(name, text)
+}
+
+// bind is the check that every merge plan of a job has to pass; nil where there is none.
+func (f *bindFlags) bind() func(*run.Item, apply.Planned) error {
+	if f.bound == nil {
+		return nil
+	}
+	return func(item *run.Item, p apply.Planned) error {
+		if item.ActionOf(p) == run.Unchanged {
+			return f.surplus(item, plandoc.Item{Identity: identityOf(item), UID: item.UID}, p)
+		}
+		return f.surplus(item, f.bound.Item(subject(item, p)), p)
+	}
+}
+
+func (f *bindFlags) surplus(item *run.Item, now plandoc.Item, p apply.Planned) error {
+	var errs []error
+	for _, line := range f.bound.Surplus(now, p.Type) {
+		errs = append(errs, &surplusError{item.Target.String() + ": " + line})
+	}
+	return errors.Join(errs...)
+}
+
+// surplusError is something that a run would do beyond the plan that it is bound to.
+type surplusError struct{ text string }
+
+// Error names the object.
+func (e *surplusError) Error() string { return e.text }
+
+// check is an error if the run is not the plan's: on another cluster, or with another set.
+func (f *bindFlags) check(ctx context.Context, s *session) error {
+	if f.bound == nil {
+		return nil
+	}
+	want := f.bound.Cluster
+	is, err := s.cluster(ctx, want)
+	switch {
+	case err != nil:
+		return err
+	case want.Offline:
+		err = errors.New("was made from saved objects, and so is bound to no cluster: make it with kubectl merge diff -o plan, without --live")
+	case is == plandoc.Cluster{}:
+		err = errors.New("is bound to the UID of a cluster, and you cannot read this one's: ask for permission to get the namespace kube-system")
+	case is != want:
+		err = errors.New("was made for another cluster: choose that one with --context or --kubeconfig, or make a plan for this one")
+	default:
+		err = f.checkSet(s)
+	}
+	if err != nil {
+		return &exit{Code: conflicted, Err: fmt.Errorf("--plan: %s: %w: nothing was written", f.file, err)}
+	}
+	return nil
+}
+
+func (f *bindFlags) checkSet(s *session) error {
+	set := s.set()
+	switch want := f.bound.Set; {
+	case want == nil && set == nil || want != nil && set != nil && *want == *set:
+		return nil
+	case want == nil:
+		return fmt.Errorf("was made without a set, and this run is one of %s", set.Parent)
+	case set == nil:
+		return fmt.Errorf("was made for the set %s: give --prune --applyset=%s, too", want.Parent, want.Parent)
+	default:
+		return fmt.Errorf("was made for the set %s, and this run is one of %s", want.Parent, set.Parent)
+	}
+}
+
+// ended is the error that a run ends with: exit code 3 where it is about nothing but what
+// is not in the plan.
+func (f *bindFlags) ended(err error) error {
+	found := false
+	for _, one := range leaves(err) {
+		var (
+			surplus *surplusError
+			reached *run.NotReached
+		)
+		switch {
+		case errors.As(one, &surplus):
+			found = true
+		case errors.As(one, &reached), errors.Is(one, run.ErrNotPruned):
+		default:
+			return err
+		}
+	}
+	if !found {
+		return err
+	}
+	return &exit{Code: conflicted, Err: errors.Join(err, fmt.Errorf("--plan: %s does not have what is listed: review it with kubectl merge diff -o plan, and merge with that plan", f.file))}
+}
