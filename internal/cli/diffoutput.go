@@ -28,7 +28,7 @@ func (v *diffVerb) report(ctx context.Context, s *session, notes *reporter, mode
 	if err != nil {
 		return false, err
 	}
-	t := &results{out: out, notes: notes, mode: mode}
+	t := &results{out: out, notes: notes, mode: mode, output: v.out.output}
 	s.preview(ctx, mode, func(item *run.Item) {
 		a := item.Action()
 		differs = differs || a == run.Create || a == run.Change || a == run.Delete

@@ -104,7 +104,9 @@ func (f *planPrinter) object(item *run.Item) error {
 		f.out.Unchanged()
 		return nil
 	}
-	return f.out.Item(f.spell.Item(subject(item, item.Result.Planned)))
+	doc := f.spell.Item(subject(item, item.Result.Planned))
+	doc.Impact = item.Impact().String()
+	return f.out.Item(doc)
 }
 
 func (f *planPrinter) conflicts() bool { return true }

@@ -111,6 +111,7 @@ func (i Item) Encode() ([]byte, error) {
 	b.text("  ", "name", i.Name)
 	b.text("  ", "uid", i.UID)
 	b.text("  ", "resourceVersion", i.ResourceVersion)
+	b.text("  ", "impact", i.Impact)
 	b.text("  ", "reason", i.Reason)
 	b.text("  ", "outcome", string(i.Outcome))
 	if i.Written != (Written{}) {

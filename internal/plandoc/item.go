@@ -84,7 +84,7 @@ func (d *decoder) item(f fieldsAt, v any) (Item, error) {
 	var action, outcome string
 	err = f.texts(map[string]*string{
 		"action": &action, "apiVersion": &i.APIVersion, "kind": &i.Kind, "namespace": &i.Namespace, "name": &i.Name,
-		"uid": &i.UID, "resourceVersion": &i.ResourceVersion, "reason": &i.Reason, "outcome": &outcome,
+		"uid": &i.UID, "resourceVersion": &i.ResourceVersion, "impact": &i.Impact, "reason": &i.Reason, "outcome": &outcome,
 	})
 	if err != nil {
 		return Item{}, err
