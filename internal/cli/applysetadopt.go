@@ -77,12 +77,7 @@ func (v *adoptVerb) run(ctx context.Context, name string, objects []string) erro
 	if len(found) == 0 {
 		return errors.New("no objects found to adopt")
 	}
-	return v.adopt(ctx, s, found, prune.Labelling{From: from, Manager: defaultManager, DryRun: mode == dryServer, Nothing: mode == dryClient}, mode)
-}
-
-// adopt takes the objects into the set, and prints what became of each.
-func (v *adoptVerb) adopt(ctx context.Context, s *prune.Set, found []prune.Member, l prune.Labelling, mode dryRun) error {
-	joined, err := s.Join(ctx, found, l)
+	joined, err := s.Join(ctx, found, prune.Labelling{From: from, Manager: defaultManager, DryRun: mode == dryServer, Nothing: mode == dryClient})
 	for _, m := range joined {
 		v.line(m.Target, "adopted", mode)
 	}

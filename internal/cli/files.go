@@ -127,7 +127,7 @@ func (v *filesVerb) run(ctx context.Context, source, dest string, policyGiven bo
 		}
 	}
 	if driver && filemerge.IsFile(dest) {
-		return v.asText(ctx, notes, source, dest, err)
+		return v.asText(ctx, notes, filemerge.Paths{Original: v.original, Updated: source, Dest: dest}, err)
 	}
 	return err
 }
@@ -285,19 +285,19 @@ func sayWritten(w io.Writer, dest *filemerge.Set, changed []filemerge.Changed) e
 	return nil
 }
 
-// asText is the way out of a merge driver: git would take our side as it is where a
+// asText is the way out of a merge driver: git would take the current side as it is where a
 // driver fails, so what cannot be merged as YAML is merged by lines.
-func (v *filesVerb) asText(ctx context.Context, notes *reporter, source, dest string, why error) error {
-	conflicts, err := filemerge.TextMerge(ctx, filemerge.Paths{Original: v.original, Updated: source, Dest: dest})
+func (v *filesVerb) asText(ctx context.Context, notes *reporter, p filemerge.Paths, why error) error {
+	conflicts, err := filemerge.TextMerge(ctx, p)
 	if err != nil {
 		return errors.Join(why, err)
 	}
 	if !notes.quiet {
 		called := strings.NewReplacer()
-		name := dest
+		name := p.Dest
 		if v.path != "" {
 			name = v.path
-			called = strings.NewReplacer(dest, name, source, name+" (updated)", v.original, name+" (original)")
+			called = strings.NewReplacer(p.Dest, name, p.Updated, name+" (updated)", p.Original, name+" (original)")
 		}
 		notes.note("note", diff.Note{Object: name, Kind: noteProblem, Message: "merged by lines, as git does: " + called.Replace(oneLine(why.Error()))})
 	}

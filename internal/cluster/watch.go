@@ -166,12 +166,18 @@ func (c *Cluster) Snapshot(ctx context.Context, w Watching, keep func(map[string
 	}
 }
 
-// Log is the end of what a container has written, of so many lines; previous: of the
-// run before the present one.
-func (c *Cluster) Log(ctx context.Context, pod Target, container string, lines int, previous bool) ([]byte, error) {
+// LogOf is what is read of a container's log: its last lines.
+type LogOf struct {
+	Container string
+	Lines     int
+	Previous  bool // of the run before the present one
+}
+
+// Log is the end of what a container has written.
+func (c *Cluster) Log(ctx context.Context, pod Target, of LogOf) ([]byte, error) {
 	req := c.request(http.MethodGet, pod).Name(pod.Name).SubResource("log").SetHeader("Accept", "*/*").
-		Param("container", container).Param("tailLines", strconv.Itoa(lines)).Param("limitBytes", strconv.Itoa(maxLog)).
-		Param("previous", fmt.Sprint(previous))
+		Param("container", of.Container).Param("tailLines", strconv.Itoa(of.Lines)).Param("limitBytes", strconv.Itoa(maxLog)).
+		Param("previous", fmt.Sprint(of.Previous))
 	return c.answer(ctx, pod, "get", req)
 }
 

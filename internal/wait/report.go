@@ -89,7 +89,7 @@ func (w *Waiter) detail(ctx context.Context, e *NotReady) {
 	}
 	pod := cluster.Target{Resource: podResource, Namespace: e.Object.Namespace, Name: e.Verdict.Pod}
 	for _, previous := range []bool{true, false} {
-		text, err := w.API.Log(ctx, pod, e.Verdict.Container, w.Logs, previous)
+		text, err := w.API.Log(ctx, pod, cluster.LogOf{Container: e.Verdict.Container, Lines: w.Logs, Previous: previous})
 		if lines := strings.Split(strings.TrimRight(string(text), "\n"), "\n"); err == nil && lines[0] != "" {
 			e.Logs = append(e.Logs, Log{Pod: e.Verdict.Pod, Container: e.Verdict.Container, Previous: previous, Lines: lines})
 		}

@@ -1,0 +1,184 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/run"
+	"github.com/kubectl-merge/kubectl-merge/internal/write"
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
+	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
+	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
+	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
+	"github.com/kubectl-merge/kubectl-merge/pkg/patch"
+	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
+	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
+)
+
+// conflicts is false for most printers.
+func (v view) conflicts() bool { return false }
+
+// became is what became of an object, in the words of kubectl apply.
+func (v view) became(item *run.Item) string {
+	return fmt.Sprint(item.Result.Outcome) + v.mode.suffix()
+}
+
+// line is the outcome line of an object.
+func (v view) line(w io.Writer, item *run.Item) error {
+	_, err := fmt.Fprintf(w, "%s %s\n", oneLine(item.Target.String()), v.became(item))
+	return err
+}
+
+// linePrinter prints lines as kubectl apply does: deployment.apps/web configured.
+type linePrinter struct{ view }
+
+func (f linePrinter) object(item *run.Item) error { return f.line(f.Out, item) }
+func (f linePrinter) close(context.Context) error { return nil }
+
+// namePrinter prints names only.
+type namePrinter struct{ view }
+
+func (f namePrinter) object(item *run.Item) error {
+	_, err := fmt.Fprintln(f.Out, oneLine(item.Target.String()))
+	return err
+}
+func (f namePrinter) close(context.Context) error { return nil }
+
+// dryPrinter prints the results of a dry run for reading: Secrets masked, without
+// managedFields and the last-applied annotation. The outcome is printed to stderr.
+type dryPrinter struct {
+	view
+	shown int
+}
+
+func (f *dryPrinter) object(item *run.Item) error {
+	if item.Surplus != nil { // nothing of it is left to show
+		return f.outcome(item)
+	}
+	var live any
+	if item.Result.Planned.Live != nil {
+		live = item.Result.Planned.Live
+	}
+	obj := any(item.Result.Object)
+	if !f.secrets {
+		_, obj = redact.Mask(live, obj, item.Result.Planned.Sensitive)
+	}
+	obj = lastapplied.Without(obj)
+	text, err := yamldoc.Encode(f.trimmed(obj))
+	if err != nil {
+		return fmt.Errorf("%s: %w", item.Target, err)
+	}
+	if f.shown > 0 {
+		if _, err := io.WriteString(f.Out, "---\n"); err != nil {
+			return err
+		}
+	}
+	f.shown++
+	if _, err := f.Out.Write(text); err != nil {
+		return err
+	}
+	return f.outcome(item)
+}
+
+// outcome prints an object's outcome on stderr, beside what is printed on stdout.
+func (v view) outcome(item *run.Item) error {
+	name, became := oneLine(item.Target.String()), v.became(item)
+	return v.remark(diff.Note{Object: name, Kind: noteOutcome, Message: became}, name+" "+became)
+}
+
+func (f *dryPrinter) close(context.Context) error { return nil }
+
+// trimmed is obj without managedFields, unless --show-managed-fields is set.
+func (v view) trimmed(obj any) any {
+	m, _ := obj.(map[string]any)
+	meta, _ := m["metadata"].(map[string]any)
+	if v.managedFields || meta["managedFields"] == nil {
+		return obj
+	}
+	out, inner := without(m), without(meta, "managedFields")
+	out["metadata"] = inner
+	return out
+}
+
+func without(m map[string]any, keys ...string) map[string]any {
+	c := make(map[string]any, len(m))
+	for k, v := range m {
+		c[k] = v
+	}
+	for _, k := range keys {
+		delete(c, k)
+	}
+	return c
+}
+
+// disclose notes that the values of a Secret are printed.
+func (v view) disclose(item *run.Item) {
+	if redact.IsSecretKind(item.Target.Group, item.Target.Kind) && !v.secrets {
+		printer, _, _ := strings.Cut(v.output, "=")
+		name, text := oneLine(item.Target.String()), "-o "+printer+" prints its values"
+		_ = v.remark(diff.Note{Object: name, Kind: noteShown, Message: text}, "note: "+name+": "+text) // what is on stdout counts
+	}
+}
+
+// patchPrinter prints the JSON merge patch of each object on a line of its own: the whole
+// object if it is created, {} if nothing changes.
+type patchPrinter struct{ view }
+
+func (f patchPrinter) object(item *run.Item) error {
+	if item.Surplus != nil { // no patch deletes an object
+		return f.outcome(item)
+	}
+	p := item.Result.Planned
+	body := map[string]any{}
+	switch p.Action {
+	case apply.Create:
+		body = p.Final
+	case apply.Change:
+		body, _ = patch.Merge(p.Live, p.Final)
+	}
+	if body["data"] != nil {
+		f.disclose(item)
+	}
+	text, err := json.Marshal(body)
+	if err == nil {
+		_, err = fmt.Fprintf(f.Out, "%s\n", escape.JSON(text))
+	}
+	return err
+}
+func (f patchPrinter) close(context.Context) error { return nil }
+
+// diffPrinter prints the difference between live and what was, or would be, written.
+type diffPrinter struct{ *differ }
+
+func (f diffPrinter) object(item *run.Item) error {
+	if item.Result.Outcome == write.Unchanged {
+		return nil
+	}
+	_, err := f.show(f.doc(item))
+	return err
+}
+
+func (f diffPrinter) close(ctx context.Context) error {
+	_, err := f.differ.close(ctx)
+	return err
+}
+
+// doc is an item's live object and the one that was, or would be, written; in a server dry
+// run, as the server would store it.
+func (v view) doc(item *run.Item) diff.Doc {
+	p := item.Result.Planned
+	if item.Surplus != nil {
+		return diff.Doc{Name: diff.DocName(p.Live), Live: p.Live, Sensitive: p.Sensitive}
+	}
+	d := diff.Doc{Name: diff.DocName(p.Final), Result: p.Final, Sensitive: p.Sensitive}
+	if p.Live != nil {
+		d.Live = p.Live
+	}
+	if v.mode == dryServer && item.Result.Object != nil {
+		d.Result = item.Result.Object
+	}
+	return d
+}

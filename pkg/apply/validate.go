@@ -1,0 +1,70 @@
+package apply
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/object"
+	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
+	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
+)
+
+// validate reports fields in local that the kind does not have, and values that are
+// not of their field's type.
+//
+// Unlike kubectl: which leaves this to the server, and so finds it out only at
+// the object whose turn it is.
+func (p *Planner) validate(out *Planned) error {
+	if p.Validate == Ignore || out.Type == nil {
+		return nil
+	}
+	if err := p.mistyped(out); err != nil {
+		return err
+	}
+	unknown := schema.Unknown(out.Type, out.Value)
+	if len(unknown) == 0 {
+		return nil
+	}
+	names := make([]string, len(unknown))
+	for i, path := range unknown {
+		names[i] = UnknownField(out.Type, path)
+	}
+	text := strings.Join(names, ", ") + p.at(out.Object, unknown[0])
+	if p.Validate == Warn {
+		out.Problems = append(out.Problems, text+": the server will drop it")
+		return nil
+	}
+	return fmt.Errorf("%s: fix the name, or merge without it (--validate=ignore)", text)
+}
+
+// at is the place of a field in its file, in parentheses with a space before them.
+func (p *Planner) at(o object.Object, path merge.Path) string {
+	if p.Locate == nil || o.Origin.File == "" {
+		return ""
+	}
+	return " (" + p.Locate(o, path) + ")"
+}
+
+// mistyped is the error of values that no server takes; a Secret's are not in it.
+func (p *Planner) mistyped(out *Planned) error {
+	wrong := schema.MistypedIn(out.Type, out.Value)
+	if len(wrong) == 0 || p.Validate == Warn {
+		return nil
+	}
+	const most = 5
+	texts := make([]string, 0, most+1)
+	for i, w := range wrong {
+		if i == most {
+			texts = append(texts, fmt.Sprintf("and %d more", len(wrong)-most))
+			break
+		}
+		text := fmt.Sprintf("%s: must be %s", w.Path, w.Want)
+		if w.Fix != "" && !redact.IsSecretKind(out.Group(), out.Kind()) {
+			text += ": write " + w.Fix
+		}
+		texts = append(texts, text+p.at(out.Object, w.Path))
+	}
+	return errors.New(strings.Join(texts, "; "))
+}
