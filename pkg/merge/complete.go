@@ -106,8 +106,9 @@ func (d *Default) met(t *Type, stated, now map[string]any) bool {
 	return true
 }
 
-// Refilled says whether the server fills in the value that v has at the path where it is
-// taken out; false too where v has none there. typ is the type of v.
+// Refilled says whether the server fills in the value that v has at the path, or leaves
+// it as it was, where an update takes it out; false too where v has none there. typ is the
+// type of v.
 func Refilled(v any, p Path, typ *Type) bool {
 	is, ok := Lookup(v, p, typ)
 	if !ok || len(p) == 0 {
@@ -117,7 +118,11 @@ func Refilled(v any, p Path, typ *Type) bool {
 	if err != nil {
 		return false
 	}
-	again, found := Lookup(Complete(without, typ, true), p, typ)
+	without = Complete(without, typ, true)
+	if stays(without, v, p, typ) {
+		return true
+	}
+	again, found := Lookup(without, p, typ)
 	last := len(p) - 1
 	f := Field{Type: typ.At(p)}
 	if p[last].Kind == FieldStep {

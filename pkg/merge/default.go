@@ -25,8 +25,9 @@ type Default struct {
 
 	// Each fills in the keys of From that a map lacks. Lower makes From lower case.
 	// Remove takes the field away. Append puts Value at the end of a list. Always sets
-	// the field whatever it has.
-	Each, Lower, Remove, Append, Always bool
+	// the field whatever it has. Stays: nothing is filled in, but an update that leaves the
+	// field out leaves it as it was; see Refilled.
+	Each, Lower, Remove, Append, Always, Stays bool
 
 	// If are the conditions that must all hold.
 	If []Condition
@@ -60,7 +61,8 @@ type Condition struct {
 func (c Condition) holds(t *Type, stated, now map[string]any) bool {
 	switch c.Kind {
 	case IfIs:
-		return field(now, c.Path) == c.Text
+		is := field(now, c.Path)
+		return is == c.Text || is == true && c.Text == "true"
 	case IfSet:
 		return !c.unset(t, now)
 	case IfUnset:

@@ -25,8 +25,7 @@ func readRule(text string) merge.Default {
 }
 
 func readValue(d *merge.Default, text string) {
-	if text == "-" {
-		d.Remove = true
+	if d.Remove, d.Stays = text == "-", text == "~"; d.Remove || d.Stays {
 		return
 	}
 	text, d.Always = strings.CutPrefix(text, "=")
