@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
@@ -22,27 +23,28 @@ type holding struct {
 	note    noteFunc
 	orphans bool             // what a deleted object owns stays
 	until   func() time.Time // how long is waited for nobody to name them; nil: not at all
+
+	known *wait.Users // see users
 }
 
 // hold is the run.Hold.
-func (h holding) hold(ctx context.Context, p *run.Plan, items []*run.Item) error {
-	var (
-		named   []*run.Item
-		targets []cluster.Target
-	)
-	for _, item := range items {
-		if references.Named(item.Target.Group, item.Target.Kind) {
-			named, targets = append(named, item), append(targets, item.Target)
-		}
+func (h *holding) hold(ctx context.Context, p *run.Plan, items []*run.Item) error {
+	if named := namedOf(items); len(named) > 0 {
+		return h.decide(ctx, p, named)
 	}
-	if len(named) == 0 {
-		return nil
+	if later := namedOf(p.Others); len(later) > 0 && h.until == nil {
+		return h.users(p).Remember(ctx, targetsOf(later))
 	}
-	uses, err := h.find(ctx, p, targets)
+	return nil
+}
+
+// decide keeps those of the items that something names.
+func (h *holding) decide(ctx context.Context, p *run.Plan, items []*run.Item) error {
+	uses, err := h.find(ctx, p, targetsOf(items))
 	if err != nil {
 		return err
 	}
-	for i, item := range named {
+	for i, item := range items {
 		if !uses[i].Free() {
 			keepNamed(p, item, uses[i])
 		}
@@ -50,23 +52,44 @@ func (h holding) hold(ctx context.Context, p *run.Plan, items []*run.Item) error
 	return nil
 }
 
-func (h holding) find(ctx context.Context, p *run.Plan, targets []cluster.Target) ([]wait.Use, error) {
-	users := &wait.Users{API: h.api, Type: h.types, Leaving: map[string]bool{}, Noted: func(text string) { h.note("", text) }}
-	for _, item := range p.Items {
-		users.Kinds = append(users.Kinds, item.Target.Resource)
+// namedOf are the items to be deleted that pods can name.
+func namedOf(items []*run.Item) []*run.Item {
+	return slices.DeleteFunc(slices.Clone(items), func(i *run.Item) bool {
+		return i.Action() != run.Delete || !references.Named(i.Target.Group, i.Target.Kind)
+	})
+}
+
+func targetsOf(items []*run.Item) []cluster.Target {
+	out := make([]cluster.Target, len(items))
+	for i, item := range items {
+		out[i] = item.Target
 	}
-	for _, item := range p.Others {
-		users.Kinds = append(users.Kinds, item.Target.Resource)
-		if !h.orphans && item.Action() == run.Delete {
-			users.Leaving[item.UID] = true
-		}
-	}
+	return out
+}
+
+func (h *holding) find(ctx context.Context, p *run.Plan, targets []cluster.Target) ([]wait.Use, error) {
+	users := h.users(p)
 	if h.until == nil {
 		return users.Find(ctx, targets)
 	}
 	return users.Await(ctx, targets, h.until(), func(t cluster.Target, use wait.Use) {
 		h.note(t.String(), "is still named by "+use.By+": it is deleted when nothing names it any more")
 	})
+}
+
+// users look at the kinds of the run; what it deletes is leaving, as far as known now.
+func (h *holding) users(p *run.Plan) *wait.Users {
+	if h.known == nil {
+		h.known = &wait.Users{API: h.api, Type: h.types, Noted: func(text string) { h.note("", text) }}
+		for _, item := range slices.Concat(p.Items, p.Others) {
+			h.known.Kinds = append(h.known.Kinds, item.Target.Resource)
+		}
+	}
+	h.known.Leaving = map[string]bool{}
+	for _, item := range p.Others {
+		h.known.Leaving[item.UID] = !h.orphans && item.Action() == run.Delete
+	}
+	return h.known
 }
 
 // keepNamed keeps an item, and with it the Namespace that would take it along.
@@ -97,7 +120,7 @@ func (f *waitFlags) hold(s *session, prune *pruneFlags, note noteFunc) {
 	if s.Pruner == nil {
 		return
 	}
-	h := holding{api: s.api, types: s.Planner.Schemas, note: note, orphans: prune.cascade == "orphan"}
+	h := &holding{api: s.api, types: s.Planner.Schemas, note: note, orphans: prune.cascade == "orphan"}
 	if f.what != waitNone {
 		h.until = f.deadline
 	}

@@ -24,11 +24,13 @@ type Users struct {
 	// Kinds are looked at besides Pods and ReplicaSets, if their objects hold pod templates.
 	Kinds []cluster.Resource
 
-	// Leaving are the UIDs of objects that were deleted, with all that they own. It does
-	// not count what is on its way out unless that is waited for.
+	// Leaving are the UIDs of objects that were deleted: neither they nor what they control
+	// counts, unless it is waited for.
 	Leaving map[string]bool
 
 	Noted func(text string) // as Waiter.Noted
+
+	owners map[string]string // what controls a user, by uid, also of those that are gone
 }
 
 // Use is who names an object. The zero value: nobody.
@@ -47,6 +49,26 @@ func (u *Users) Find(ctx context.Context, targets []cluster.Target) ([]Use, erro
 	if err != nil {
 		return nil, err
 	}
+	s, err := u.look(ctx, sources)
+	if err != nil {
+		return nil, err
+	}
+	return s.who(targets, u.leaves), nil
+}
+
+// Remember finds out what controls the users of the targets. Called before anything is
+// deleted, it has Find know later to whom a pod belongs whose ReplicaSet is gone already.
+func (u *Users) Remember(ctx context.Context, targets []cluster.Target) error {
+	sources, err := u.sources(ctx, targets)
+	if err == nil {
+		_, err = u.look(ctx, sources)
+	}
+	return err
+}
+
+// look lists what may name an object, pods after all that starts them: what a list of pods
+// lacks is then not started any more, unless something is scaled up again.
+func (u *Users) look(ctx context.Context, sources []usersSource) (*use, error) {
 	s := newUse()
 	for _, from := range sources {
 		list, err := u.API.Snapshot(ctx, from.Watching, from.keep)
@@ -60,7 +82,14 @@ func (u *Users) Find(ctx context.Context, targets []cluster.Target) ([]Use, erro
 		}
 		s.take(update{source: from.source, whole: true, objects: list.Objects})
 	}
-	return s.who(targets, u.leaves), nil
+	if u.owners == nil {
+		u.owners = map[string]string{}
+	}
+	for uid, one := range s.users {
+		u.owners[uid] = one.owner
+	}
+	s.owners = u.owners
+	return s, nil
 }
 
 // Await returns the same as soon as nobody names any of the targets, and at the latest at
@@ -77,7 +106,7 @@ func (u *Users) Await(ctx context.Context, targets []cluster.Target, until time.
 	for _, from := range sources {
 		go (&follower{api: u.API, source: from.source, updates: updates, reduce: from.keep}).run(watching)
 	}
-	var timeout <-chan time.Time
+	var timeout, again <-chan time.Time
 	if !until.IsZero() {
 		timeout = time.After(time.Until(until))
 	}
@@ -89,8 +118,9 @@ func (u *Users) Await(ctx context.Context, targets []cluster.Target, until time.
 				u.Noted(one.note)
 			}
 			s.take(one)
+		case <-again:
 		case <-timeout:
-			return last, nil
+			return u.overdue(ctx, sources, targets), nil
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
@@ -103,10 +133,28 @@ func (u *Users) Await(ctx context.Context, targets []cluster.Target, until time.
 				changed(targets[i], use)
 			}
 		}
-		if last = now; s.free(targets) {
+		if last = now; !s.free(targets) {
+			continue
+		}
+		// Watches are behind each other by moments.
+		if sure, err := u.look(ctx, sources); err == nil && sure.free(targets) {
 			return now, nil
 		}
+		again = time.After(minPause)
 	}
+}
+
+// overdue looks once more when the time is over, which it may have been before the first look.
+func (u *Users) overdue(ctx context.Context, sources []usersSource, targets []cluster.Target) []Use {
+	s, err := u.look(ctx, sources)
+	if err == nil {
+		return s.who(targets, nobody)
+	}
+	all := make([]Use, len(targets))
+	for i := range all {
+		all[i].Unknown = err
+	}
+	return all
 }
 
 // usersSource is what one list or watch asks for, and what is needed of each object.
@@ -127,7 +175,7 @@ func (u *Users) sources(ctx context.Context, targets []cluster.Target) ([]usersS
 			}
 		}
 	}
-	for _, r := range slices.Concat([]cluster.Resource{podResource, replicaSetResource}, u.Kinds) {
+	for i, r := range slices.Concat([]cluster.Resource{replicaSetResource}, u.Kinds, []cluster.Resource{podResource}) {
 		if r.Group == "batch" && r.Kind == "CronJob" { // whose pods are those of its Jobs
 			add(jobResource, nil)
 		}
@@ -135,7 +183,7 @@ func (u *Users) sources(ctx context.Context, targets []cluster.Target) ([]usersS
 		if err != nil {
 			return nil, err
 		}
-		if r.Namespaced && references.Embeds(typ) {
+		if r.Namespaced && references.Embeds(typ) && (plain(r) != podResource || i > len(u.Kinds)) {
 			add(plain(r), typ)
 		}
 	}
@@ -151,8 +199,8 @@ func (u *Users) typeOf(ctx context.Context, r cluster.Resource) (*merge.Type, er
 	return u.Type(ctx, r.Group, r.Version, r.Kind)
 }
 
-// leaves: what was deleted by this run, or is being deleted by anybody, is leaving.
-func (u *Users) leaves(one user) bool { return one.deleting || u.Leaving[one.uid] }
+// leaves: what was deleted by this run is leaving.
+func (u *Users) leaves(one user) bool { return u.Leaving[one.uid] }
 
 // keepUser reduces an object to who it is and what it names; to nothing of the latter if it
 // starts no pod any more.
@@ -190,7 +238,6 @@ func zero(n any) bool { return n != nil && fmt.Sprint(n) == "0" }
 type user struct {
 	cluster.Target
 	uid, owner string
-	deleting   bool
 	names      []references.Reference
 }
 
@@ -199,6 +246,7 @@ type use struct {
 	users   map[string]user // by uid
 	seen    map[cluster.Watching]bool
 	unknown map[string]error // by namespace: why not all users can be known
+	owners  map[string]string
 }
 
 func newUse() *use {
@@ -235,7 +283,6 @@ func (s *use) take(u update) {
 		s.users[uid] = user{
 			Target: cluster.Target{Resource: u.source.Resource, Namespace: u.source.Namespace, Name: text(obj, "metadata", "name")},
 			uid:    uid, owner: ready.Controller(obj), names: names,
-			deleting: text(obj, "metadata", "deletionTimestamp") != "",
 		}
 	}
 }
@@ -271,8 +318,7 @@ func (s *use) who(targets []cluster.Target, leaves func(user) bool) []Use {
 // mostUsers is how many users a reason names; the others are counted.
 const mostUsers = 2
 
-// leaving: the user itself, or what controls it directly or through others. An owner that
-// nobody lists is known by its UID alone.
+// leaving: the user itself, or what controls it directly or through others.
 func (s *use) leaving(one user, leaves func(user) bool) bool {
 	for range maxOwners {
 		if leaves(one) {
@@ -283,7 +329,7 @@ func (s *use) leaving(one user, leaves func(user) bool) bool {
 		}
 		owner, listed := s.users[one.owner]
 		if !listed {
-			owner = user{uid: one.owner}
+			owner = user{uid: one.owner, owner: s.owners[one.owner]}
 		}
 		one = owner
 	}
