@@ -143,6 +143,9 @@ func TestTargets(t *testing.T) {
 	for i := range r.Runs {
 		if r.Runs[i].Program == "m" {
 			r.Runs[i].Wall, r.Runs[i].CPU, r.Runs[i].PeakKB = 32, 32, 1<<30
+			if r.Runs[i].Operation == inSet {
+				r.Runs[i].Requests = 100
+			}
 		}
 	}
 	for _, tt := range r.targets() {

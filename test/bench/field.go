@@ -23,7 +23,20 @@ type lane struct {
 	program
 	n             int
 	base, changed string // files
+	set           string // the same number of objects, of ten kinds
+	name          string // of the set's parent, too
 	home          string
+}
+
+// objects is the file that the operation reads.
+func (l lane) objects(op operation) string {
+	switch {
+	case op.ofSet():
+		return l.set
+	case op == create, op == unchanged:
+		return l.base
+	}
+	return l.changed
 }
 
 // warm has every program fetch what it keeps between runs (discovery, schemas), as
@@ -65,9 +78,20 @@ func (f field) round(ctx context.Context, n, round int, p *proxy) error {
 	return nil
 }
 
-// needed: create makes what the others work on.
+// needed: create makes what the others work on, and makeSet what the other two do.
 func (f field) needed(op operation) bool {
+	if op == makeSet && (slices.Contains(f.operations, plainSet) || slices.Contains(f.operations, inSet)) {
+		return true
+	}
 	return op == create || slices.Contains(f.operations, op)
+}
+
+// inSet are the arguments that name the set.
+func (l lane) inSet(op operation) []string {
+	if op != makeSet && op != inSet {
+		return nil
+	}
+	return []string{"--prune", "--applyset=bundles.bench.example.com/" + l.name}
 }
 
 // lanes writes the files and makes the namespaces of one round.
@@ -83,7 +107,8 @@ func (f field) lanes(ctx context.Context, n, round int, counted bool) ([]lane, e
 			name += "c"
 		}
 		dir := filepath.Join(f.dir, name)
-		l := lane{program: p, n: n, base: filepath.Join(dir, "base.yaml"), changed: filepath.Join(dir, "changed.yaml"), home: filepath.Join(f.dir, "home-"+p.key)}
+		l := lane{program: p, n: n, base: filepath.Join(dir, "base.yaml"), changed: filepath.Join(dir, "changed.yaml"),
+			set: filepath.Join(dir, "set.yaml"), name: name, home: filepath.Join(f.dir, "home-"+p.key)}
 		if counted {
 			l.home += "-counted" // the proxy is another server to what is kept between runs
 		}
@@ -98,8 +123,14 @@ func (f field) lanes(ctx context.Context, n, round int, counted bool) ([]lane, e
 		if err := writeObjects(l.changed, name, n, true); err != nil {
 			return nil, err
 		}
+		if err := writeSet(l.set, name, n); err != nil {
+			return nil, err
+		}
 		lanes = append(lanes, l)
 		namespaces = append(namespaces, namespacesOf(name, n)...)
+		if err := f.server.makeParent(ctx, name); err != nil {
+			return nil, err
+		}
 	}
 	return lanes, f.server.makeNamespaces(ctx, namespaces)
 }
@@ -117,17 +148,13 @@ func (f field) measure(ctx context.Context, l lane, op operation, p *proxy) (mea
 		return m, err
 	}
 	defer out.Close()
-	file := l.changed
-	if op == create || op == unchanged {
-		file = l.base
-	}
 	config := f.server.Kubeconfig
 	if p != nil {
 		config = p.kubeconfig
 		p.reset()
 	}
-	cmd := exec.CommandContext(ctx, l.file, l.arguments(op, file)...)
-	cmd.Env = []string{"HOME=" + l.home, "KUBECONFIG=" + config, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + os.TempDir()}
+	cmd := exec.CommandContext(ctx, l.file, slices.Concat(l.arguments(op, l.objects(op)), l.inSet(op))...)
+	cmd.Env = []string{"KUBECTL_APPLYSET=true", "HOME=" + l.home, "KUBECONFIG=" + config, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + os.TempDir()}
 	cmd.Stdout, cmd.Stderr = out, out
 	begun := time.Now()
 	err = cmd.Run()

@@ -30,6 +30,7 @@ type options struct {
 	count      bool   // requests are counted
 	countTo    int    // sizes beyond are not counted for kubectl
 	ssaTo      int    // sizes beyond are not measured for kubectl apply --server-side
+	setsTo     int    // sizes beyond are not measured in sets
 	kubectl    bool   // kubectl is measured too
 	kubectlTo  int    // sizes beyond are measured for ours alone
 	startup    bool   // only the start-up is measured
@@ -64,6 +65,7 @@ func parse(args []string) (options, error) {
 	f.BoolVar(&o.count, "count", true, "count requests too, in a round of its own for each size")
 	f.IntVar(&o.countTo, "count-to", 1000, "the largest size at which kubectl's requests are counted")
 	f.IntVar(&o.ssaTo, "server-side-to", 1000, "the largest size at which kubectl apply --server-side is measured too")
+	f.IntVar(&o.setsTo, "sets-to", 1000, "the largest size at which a set of objects is measured too, beyond 1")
 	f.BoolVar(&o.kubectl, "kubectl", true, "measure kubectl too")
 	f.IntVar(&o.kubectlTo, "kubectl-to", 5000, "the largest size at which kubectl is measured too")
 	f.BoolVar(&o.startup, "startup", false, "measure nothing but how long the program takes to start")

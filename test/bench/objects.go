@@ -158,8 +158,17 @@ spec:
 `, i, ns, tag)
 }
 
-// definition is the custom resource.
+// definition are the custom resource, and the kind of the parents of sets.
 const definition = `apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: bundles.bench.example.com, labels: {applyset.kubernetes.io/is-parent-type: "true"}}
+spec:
+  group: bench.example.com
+  scope: Cluster
+  names: {plural: bundles, singular: bundle, kind: Bundle}
+  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]
+---
+apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
 metadata: {name: shops.bench.example.com}
 spec:

@@ -20,9 +20,16 @@ const (
 	dryClient operation = "dry-run=client"
 	dryServer operation = "dry-run=server"
 	change    operation = "changed"
+
+	makeSet  operation = "create a set" // of other objects, of ten kinds
+	plainSet operation = "unchanged without a set"
+	inSet    operation = "unchanged in a set" // with --prune
 )
 
-var all = []operation{create, unchanged, diff, dryClient, dryServer, change}
+var all = []operation{create, unchanged, diff, dryClient, dryServer, change, makeSet, plainSet, inSet}
+
+// ofSet says whether the operation is about the objects that are in a set.
+func (op operation) ofSet() bool { return op == makeSet || op == plainSet || op == inSet }
 
 // program is one column of the table.
 type program struct {
@@ -36,6 +43,9 @@ type program struct {
 
 // does says whether the program is measured at this.
 func (p program) does(op operation, n int, o options) bool {
+	if op.ofSet() && (n == 1 || n > o.setsTo || p.key == "s") || op == plainSet && p.peer { // kubectl would take the objects out of the set
+		return false
+	}
 	return (len(p.only) == 0 || slices.Contains(p.only, op)) && (p.key != "s" || n <= o.ssaTo)
 }
 
@@ -127,9 +137,9 @@ func (p program) check(op operation, n, code int, s said) error {
 		want[" (server dry run)"] = n
 	case p.key == "s":
 		want[" serverside-applied"] = n
-	case op == create:
+	case op == create, op == makeSet:
 		want[" created"] = n
-	case op == unchanged:
+	case op == unchanged, op.ofSet():
 		want[" unchanged"] = n
 	case op == change:
 		want[" configured"], want[" unchanged"] = changes, n-changes

@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -76,6 +78,22 @@ func (s *server) makeNamespaces(ctx context.Context, names []string) error {
 		fmt.Fprintf(&text, "---\n{apiVersion: v1, kind: Namespace, metadata: {name: %s}}\n", name)
 	}
 	_, err := s.kubectl(ctx, text.String(), "create", "-f", "-")
+	return err
+}
+
+// makeParent makes the parent of a set without members. It has no namespace: a parent that
+// has one holds, for kubectl, the members of that namespace alone.
+func (s *server) makeParent(ctx context.Context, name string) error {
+	id := sha256.Sum256([]byte(name + "..Bundle.bench.example.com"))
+	_, err := s.kubectl(ctx, fmt.Sprintf(`apiVersion: bench.example.com/v1
+kind: Bundle
+metadata:
+  name: %s
+  labels: {applyset.kubernetes.io/id: applyset-%s-v1}
+  annotations:
+    applyset.kubernetes.io/tooling: kubectl/v1.36.0
+    applyset.kubernetes.io/contains-group-kinds: ""
+`, name, base64.RawURLEncoding.EncodeToString(id[:])), "create", "-f", "-")
 	return err
 }
 

@@ -50,12 +50,17 @@ func (r report) targets() []target {
 			switch {
 			case n == 1:
 				add(target{at + "time, kubectl's is 1", m.wall / k.wall, 0.5, false}, m, k)
-			case n < 1000:
+			case n < 1000 || op == makeSet || op == plainSet:
 			case op == unchanged:
 				add(times(100), m, k)
 				add(target{at + "CPU per object in ms", 1000 * m.cpu / float64(n), 1, false}, m)
 			case op == diff:
 				add(times(60), m, k)
+			case op == inSet:
+				add(times(60), m, k)
+				if without := r.cell(n, plainSet, "m"); m.requests >= 0 && without.requests >= 0 {
+					add(target{at + "requests more than without the set", float64(m.requests - without.requests), 11, false}, m, without)
+				}
 			case op == change:
 				add(times(12), m, k)
 				add(target{at + "the same with --preflight=false", k.wall / p.wall, 20, true}, k, p)
