@@ -1,7 +1,7 @@
 # make build    bin/kubectl-merge, the plugin
 # make test     all tests; starts a real, throw-away API server by itself
 # make soak     the random and repeated tests SOAK times as long (default 8)
-# make lint     gofmt, go mod tidy, vet, staticcheck, deadcode
+# make lint     gofmt, go mod tidy, vet (also for Windows and macOS), staticcheck, deadcode
 # make bench    Go benchmarks of the merge and what it stands on, beside others' libraries
 # make bench-cluster  kubectl beside us on the throw-away API server; takes an hour and a quarter
 # make fuzz     every fuzz target for FUZZTIME (default 1m)
@@ -72,6 +72,7 @@ lint:
 	go mod tidy -diff
 	go vet ./...
 	go -C test/cluster vet ./...
+	@for os in windows darwin; do echo "GOOS=$$os go vet ./cmd/... ./test/e2e ./test/bench"; GOOS=$$os go vet ./cmd/... ./test/e2e ./test/bench || exit 1; done
 	go tool -modfile=tools/go.mod staticcheck ./...
 	cd test/cluster && go tool -modfile=../../tools/go.mod staticcheck ./...
 	@dead=$$(go tool -modfile=tools/go.mod deadcode -test ./...) || exit 1; if [ -n "$$dead" ]; then echo "nothing calls:"; echo "$$dead"; exit 1; fi

@@ -13,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
@@ -236,17 +235,6 @@ func (k *keyboard) offers(typed, want string) {
 	k.types(typed)
 	k.shows(want)
 	k.settles()
-}
-
-// rewrite changes the user's kubeconfig.
-func (u *user) rewrite(change func(*clientcmdapi.Config)) {
-	u.t.Helper()
-	config := u.server.kubeconfig.DeepCopy()
-	config.Contexts[config.CurrentContext].Namespace = u.ns
-	change(config)
-	if err := clientcmd.WriteToFile(*config, u.kubeconfig); err != nil {
-		u.t.Fatal(err)
-	}
 }
 
 // helper is a folder with the peer and what it runs to complete the plugin.

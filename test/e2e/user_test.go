@@ -17,6 +17,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
@@ -206,4 +207,15 @@ func words(s said) map[string]string {
 		}
 	}
 	return got
+}
+
+// rewrite changes the user's kubeconfig.
+func (u *user) rewrite(change func(*clientcmdapi.Config)) {
+	u.t.Helper()
+	config := u.server.kubeconfig.DeepCopy()
+	config.Contexts[config.CurrentContext].Namespace = u.ns
+	change(config)
+	if err := clientcmd.WriteToFile(*config, u.kubeconfig); err != nil {
+		u.t.Fatal(err)
+	}
 }
