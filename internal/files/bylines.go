@@ -71,14 +71,6 @@ func byLines(d merge.Disagreement) (merged string, clean, ok bool) {
 	if !bothChanged(d) || !isText || !isOurs || !isTheirs || !strings.Contains(base+ours+theirs, "\n") {
 		return "", false, false
 	}
-	clean = true
-	var b strings.Builder
-	for _, c := range linemerge.Merge(base, ours, theirs) {
-		if clean = clean && !c.Conflict; c.Conflict {
-			b.WriteString(c.Theirs)
-		} else {
-			b.WriteString(c.Ours)
-		}
-	}
-	return b.String(), clean, true
+	merged, _, clean = linemerge.Sides(base, ours, theirs)
+	return merged, clean, true
 }

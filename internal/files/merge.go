@@ -216,6 +216,7 @@ func (m *merger) three(o, u, d *resource) (*merge.Type, merge.Plan, error) {
 	if len(m.Rules) > 0 {
 		rules := m.rulesFor(u, triple)
 		policy.Rules = append(policy.Rules[:len(policy.Rules):len(policy.Rules)], rules.Policy()...)
+		policy.Texts = rules.Texts()
 	}
 	plan := merge.Three(triple, t, policy, false)
 	if m.Original == nil {

@@ -146,6 +146,8 @@ func (r Report) why(b merge.Because, d merge.Disagreement, disagree bool) string
 			return "the server's default, which it would fill in again"
 		}
 		return "local's, with what the server fills in"
+	case merge.CauseLines:
+		return "merged by lines: local and live have changed different ones"
 	case merge.CausePolicy:
 		return "the policy:" + winner(b.From)
 	case merge.CauseStrategy:
@@ -171,7 +173,7 @@ func brief(c merge.Cause, kind merge.DisagreementKind, conflict bool) string {
 	return map[merge.Cause]string{
 		merge.CauseLocal: "stated", merge.CauseLive: "only live", merge.CauseDropped: "dropped", merge.CauseNull: "null",
 		merge.CauseDisplaced: "one-of", merge.CauseInside: "inside", merge.CauseSame: "same", merge.CauseServer: "server's",
-		merge.CausePolicy: "policy", merge.CauseReplaced: "replaced", merge.CauseStrategy: "strategy",
+		merge.CausePolicy: "policy", merge.CauseReplaced: "replaced", merge.CauseStrategy: "strategy", merge.CauseLines: "by lines",
 	}[c]
 }
 

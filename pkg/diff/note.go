@@ -49,6 +49,10 @@ type Note struct {
 	Cause  merge.Cause            // of a removal
 	By     merge.Path             // what local states of a one-of, which excludes live's value; nil for all else
 
+	// ByLines: the value is a text that was merged by its lines. Local and Live differ in
+	// those that both sides have changed, and in no others.
+	ByLines bool
+
 	// Own: the applier alone had set what is removed, and its own file gives it up.
 	Own bool
 

@@ -61,6 +61,7 @@ func (r Report) disagreement(d merge.Disagreement) Note {
 	n := r.note("")
 	n.Path, n.Owner, n.Winner, n.Rule, n.Moved, n.By = d.Path, d.Owner, d.Winner, d.Rule, d.Kind, d.By
 	n.Original, n.Local, n.Live, n.Masked = s.original, s.local, s.live, !alike(s.live, d.Live)
+	n.ByLines = d.Text != "" && !n.Masked
 	n.Restored = r.isRestored(d.Path)
 	return n
 }

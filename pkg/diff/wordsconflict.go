@@ -1,9 +1,11 @@
 package diff
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
+	"github.com/kubectl-merge/kubectl-merge/pkg/linemerge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
@@ -14,6 +16,8 @@ func (n Note) conflict() string {
 		return "live has " + content(n.Live, mostParts) + who(n.Owner) + ", " + excluded(n.By)
 	case n.Merged != "":
 		return n.sidesOfFiles()
+	case n.ByLines:
+		return "live" + who(n.Owner) + " and local changed the same lines:"
 	case v.long && v.live.Set:
 		return v.conflict(who(n.Owner), unknown(n.Original))
 	default:
@@ -89,6 +93,7 @@ func (n Note) waysOut() []string {
 	if n.Namespace != "" {
 		disown += " -n " + word(n.Namespace)
 	}
+	ways := n.marked()
 	keep := n.keep()
 	switch {
 	case n.Original.Set && n.Live.Set && stated(n.Local):
@@ -97,9 +102,46 @@ func (n Note) waysOut() []string {
 		keep += ", or give it up: " + disown
 	}
 	if stated(n.Local) {
-		return []string{keep, "to have local's: --policy=apply"}
+		return append(ways, keep, "to have local's: --policy=apply")
 	}
-	return []string{keep, "to remove it: --policy=apply"}
+	return append(ways, keep, "to remove it: --policy=apply")
+}
+
+// mostMarked is how many lines of a conflict are printed.
+const mostMarked = 40
+
+// marked are the lines that both sides have changed, between conflict markers; nil where
+// the value was not merged by lines.
+func (n Note) marked() []string {
+	if !n.ByLines {
+		return nil
+	}
+	base, _ := n.Original.Value.(string)
+	live, _ := n.Live.Value.(string)
+	local, _ := n.Local.Value.(string)
+	var out []string
+	put := func(text string) {
+		for line := range strings.Lines(text) {
+			out = append(out, escape.Line(strings.TrimRight(line, "\r\n")))
+		}
+	}
+	for _, c := range linemerge.Merge(base, live, local) {
+		if c.Conflict {
+			put("<<<<<<< live\n" + endLine(c.Ours) + "=======\n" + endLine(c.Theirs) + ">>>>>>> local\n")
+		}
+	}
+	if more := len(out) - mostMarked; more > 0 {
+		out = append(out[:mostMarked], fmt.Sprintf("… and %d lines more", more))
+	}
+	return out
+}
+
+// endLine is a text that ends its last line.
+func endLine(text string) string {
+	if text == "" || strings.HasSuffix(text, "\n") {
+		return text
+	}
+	return text + "\n"
 }
 
 // stated: local asks for a value.

@@ -52,6 +52,22 @@ func Merge(base, ours, theirs string) []Chunk {
 	return m.chunks
 }
 
+// Sides are the merged text with theirs and with ours of the lines in conflict; clean: there
+// are none, and both are one.
+func Sides(base, ours, theirs string) (theirsWin, oursWin string, clean bool) {
+	var a, b strings.Builder
+	clean = true
+	for _, c := range Merge(base, ours, theirs) {
+		clean = clean && !c.Conflict
+		if b.WriteString(c.Ours); c.Conflict {
+			a.WriteString(c.Theirs)
+		} else {
+			a.WriteString(c.Ours)
+		}
+	}
+	return a.String(), b.String(), clean
+}
+
 // Clean is a merge without conflicts; ok is false if there are any.
 func Clean(base, ours, theirs string) (merged string, ok bool) {
 	var b strings.Builder

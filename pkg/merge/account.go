@@ -177,6 +177,9 @@ func (m *merger) accountValue(s *spot, x four) (Opt, bool) {
 	if s.field.Allocated && isZero(x.want.Value, s.field.Type) {
 		alike = false // what was allocated would be overwritten, though "" asks for no value
 	}
+	if r, changed, ok := m.text(s, x.o, x.l, x.v); ok && !alike {
+		return r, changed
+	}
 	moved, owner := m.moved(s, x.o, x.v)
 	if !moved && isList(s.field.Type) {
 		moved, owner = m.movedInside(s, x.o, x.v)

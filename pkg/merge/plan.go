@@ -115,6 +115,11 @@ type Disagreement struct {
 	Winner   Side   // Nobody while unsettled
 	Rule     string // which user rule decided, "" if the policy did
 
+	// Text is the rule by which a text was merged by its lines, "" for any other value.
+	// Local and Live are the text with local's and with live's form of the lines that
+	// both have changed; they differ in nothing else.
+	Text string
+
 	// By is what local states of a one-of, where that excludes live's value; nil for
 	// any other disagreement.
 	By Path
@@ -151,6 +156,7 @@ const (
 	CauseStillNull                  // local says null, and so did original
 	CauseReplaced                   // only live has it, and the strategy replaces what holds it
 	CauseStrategy                   // none of the above: the strategy's own rules
+	CauseLines                      // a text that local and live have changed in different lines
 )
 
 // Because explains one leaf of Result, or one leaf that is gone.

@@ -26,6 +26,10 @@ type Policy struct {
 	// for it and for all below it.
 	Rules []Rule
 
+	// Texts says where texts are merged line by line instead of as one value. The first
+	// that matches a path counts.
+	Texts []TextRule
+
 	// ClearNulls: a null in live goes where nobody states a value (kustomize's
 	// file merges); otherwise it stays as the server gave it.
 	ClearNulls bool
@@ -53,6 +57,16 @@ type Rule struct {
 	// Firm: also where there is no disagreement, since live has not moved. What is
 	// given to live then stays as it is there, whatever local says.
 	Firm bool
+}
+
+// TextRule has a text merged by its lines.
+type TextRule struct {
+	Name  string // as reported to the user
+	Match func(Path) bool
+
+	// Merge merges what changed from base to local into live. Of the lines that both have
+	// changed, localWins has local's and liveWins live's; clean: there are none.
+	Merge func(base, local, live string) (localWins, liveWins string, clean bool)
 }
 
 // Policies are the built-in policies, the default first. ask is none of them: it is strict,

@@ -16,6 +16,9 @@ func (m *merger) leaf(s *spot, o, l, v Opt) (Opt, bool) {
 		m.because(s, because{v, LiveSide, CauseServer, o, l, v})
 		return v, false
 	}
+	if r, changed, ok := m.text(s, o, l, v); ok {
+		return r, changed
+	}
 	moved, owner := m.moved(s, o, v)
 	if !moved && !s.livesOn() && !m.nobodyKnows(s, o) {
 		m.because(s, because{l, LocalSide, CauseLocal, o, l, v})

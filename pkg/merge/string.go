@@ -36,7 +36,7 @@ func (c Cause) String() string {
 	return enumName([]string{
 		CauseLocal: "local", CauseLive: "live", CauseDropped: "dropped", CauseNull: "null", CauseDisplaced: "displaced",
 		CauseInside: "inside", CauseSame: "same", CauseServer: "server", CausePolicy: "policy", CauseStillNull: "still-null",
-		CauseReplaced: "replaced", CauseStrategy: "strategy",
+		CauseReplaced: "replaced", CauseStrategy: "strategy", CauseLines: "lines",
 	}, uint8(c))
 }
 

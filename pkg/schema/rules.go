@@ -38,6 +38,10 @@ import (
 //	- path: metadata.annotations.*
 //	  manager: my-operator
 //	  ignore: true
+//	# a configuration file inside a value, which several people edit
+//	- path: data["app.conf"]
+//	  kind: ConfigMap
+//	  text: lines
 //	# a field whose values are as secret as a Secret's
 //	- path: spec.template.data
 //	  kind: ExternalSecret
@@ -51,7 +55,8 @@ import (
 //	# short for path and winner, on every object
 //	- .spec.template.spec.containers[*].resources: live
 //
-// winner is local, live, original or conflict; list is set, keyed or atomic. A
+// winner is local, live, original or conflict; list is set, keyed or atomic;
+// text is lines: what changed in different lines is no disagreement. A
 // path is written as everywhere, with * for any run of characters in a name or
 // value and [*] for any entry. A rule holds for its path and all below it; of
 // several, the outermost counts, then the first. kind, apiGroup, name, namespace
@@ -75,6 +80,7 @@ type Rule struct {
 
 	Ignore  bool   // live's value stays as with winner: live, and is not compared
 	Manager string // pattern; not "": only values that field managers of that name own, and nobody else
+	Text    string // "lines", or "" for one value
 
 	Sensitive bool // the values are hidden in what is reported, as a Secret's are
 
@@ -93,6 +99,7 @@ var (
 		"local": merge.TakeLocal, "live": merge.TakeLive,
 		"original": merge.TakeOriginal, "conflict": merge.LeaveConflict,
 	}
+	texts  = map[string]func(base, local, live string) (localWins, liveWins string, clean bool){"lines": byLines}
 	splits = map[string]merge.Kind{"set": merge.Set, "keyed": merge.Keyed, "atomic": merge.List}
 )
 
@@ -153,6 +160,7 @@ var ruleKeys = map[string]func(*ruleParser, *Rule, yamldoc.Node){
 	"ignore":    func(p *ruleParser, r *Rule, n yamldoc.Node) { r.Ignore = p.alwaysTrue(n, "ignore") },
 	"manager":   func(p *ruleParser, r *Rule, n yamldoc.Node) { r.Manager = p.word(n) },
 	"sensitive": func(p *ruleParser, r *Rule, n yamldoc.Node) { r.Sensitive = p.alwaysTrue(n, "sensitive") },
+	"text":      func(p *ruleParser, r *Rule, n yamldoc.Node) { r.Text = oneWord(p, n, "text", texts) },
 	"when":      (*ruleParser).when,
 	"ready":     (*ruleParser).ready,
 	"wait":      (*ruleParser).wait,
@@ -190,19 +198,21 @@ func (p *ruleParser) rule(n yamldoc.Node) {
 // check refuses rules that say nothing or contradict themselves.
 func (p *ruleParser) check(r Rule) {
 	switch {
-	case r.waits() && (r.Path != nil || r.Winner != "" || r.List != "" || r.Sensitive || r.Ignore || r.Manager != "" || r.NoWait && r.Ready.Path != nil):
+	case r.waits() && (r.Path != nil || r.Winner != "" || r.List != "" || r.Text != "" || r.Sensitive || r.Ignore || r.Manager != "" || r.NoWait && r.Ready.Path != nil):
 		p.wrong(r.Line, "a rule with ready or wait has only these, one of them, and the objects that it is for: kind, apiGroup, name, namespace")
 	case r.waits():
 	case r.Path == nil:
 		p.wrong(r.Line, "the rule has no path")
 	case r.Sensitive && len(r.Path) == 0:
 		p.wrong(r.Line, "sensitive: true needs the path of a field")
-	case r.Winner == "" && r.List == "" && !r.Sensitive && !r.Ignore:
-		p.wrong(r.Line, "the rule has no effect: it needs winner (%s), list (%s), ignore: true or sensitive: true", words(winners), words(splits))
+	case r.Text != "" && len(r.Has) > 0:
+		p.wrong(r.Line, "when decides which side wins, not how a text is merged")
+	case r.Winner == "" && r.List == "" && r.Text == "" && !r.Sensitive && !r.Ignore:
+		p.wrong(r.Line, "the rule has no effect: it needs winner (%s), list (%s), text: lines, ignore: true or sensitive: true", words(winners), words(splits))
 	case r.Ignore && r.Winner != "" && r.Winner != "live":
 		p.wrong(r.Line, "ignore: true leaves live as it is, and winner: %s does not: write one of them", r.Winner)
-	case r.Manager != "" && (r.List != "" || r.Sensitive):
-		p.wrong(r.Line, "manager is for winner and ignore: how a list is split, and what is hidden, is the same whoever wrote it")
+	case r.Manager != "" && (r.List != "" || r.Text != "" || r.Sensitive):
+		p.wrong(r.Line, "manager is for winner and ignore: how a list is split, a text is merged, and what is hidden, is the same whoever wrote it")
 	case r.List == "keyed" && len(r.Keys) == 0:
 		p.wrong(r.Line, "list: keyed needs keys, such as keys: [name]")
 	case r.List != "keyed" && len(r.Keys) > 0:
@@ -303,5 +313,5 @@ func words[V any](m map[string]V) string {
 }
 
 func ruleKeyNames() []string {
-	return []string{"path", "kind", "apiGroup", "name", "namespace", "winner", "list", "keys", "ignore", "manager", "sensitive", "when", "ready", "wait"}
+	return []string{"path", "kind", "apiGroup", "name", "namespace", "winner", "list", "keys", "text", "ignore", "manager", "sensitive", "when", "ready", "wait"}
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/kubectl-merge/kubectl-merge/pkg/linemerge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
@@ -79,6 +80,21 @@ func (rs Rules) Policy() []merge.Rule {
 	return out
 }
 
+// Texts are the rules for texts that are merged by lines, for merge.Policy.Texts.
+func (rs Rules) Texts() []merge.TextRule {
+	var out []merge.TextRule
+	for _, r := range rs {
+		if r.Text != "" {
+			out = append(out, merge.TextRule{Name: r.String(), Match: r.matches, Merge: texts[r.Text]})
+		}
+	}
+	return out
+}
+
+func byLines(base, local, live string) (localWins, liveWins string, clean bool) {
+	return linemerge.Sides(base, live, local)
+}
+
 // String is the rule in short, as notes and explanations print it.
 func (r Rule) String() string {
 	say := r.Winner
@@ -86,7 +102,7 @@ func (r Rule) String() string {
 	case r.Ignore:
 		say = "ignore"
 	case say == "":
-		say = r.List
+		say = cmp.Or(r.List, r.Text)
 	}
 	switch {
 	case r.waits():

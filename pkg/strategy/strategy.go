@@ -147,6 +147,7 @@ func Plan(in Input) (Output, error) {
 	}
 	in.Schema = rules.Shape(in.Schema)
 	in.Policy.Rules = append(in.Policy.Rules[:len(in.Policy.Rules):len(in.Policy.Rules)], rules.Policy()...)
+	in.Policy.Texts = rules.Texts()
 	if out.Plan, err = in.Strategy.merge(in); err != nil {
 		return Output{}, err
 	}
