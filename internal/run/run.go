@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+	"github.com/kubectl-merge/kubectl-merge/internal/guard"
 	"github.com/kubectl-merge/kubectl-merge/internal/impact"
 	"github.com/kubectl-merge/kubectl-merge/internal/live"
 	"github.com/kubectl-merge/kubectl-merge/internal/parallel"
@@ -27,14 +28,16 @@ type Item struct {
 	Target  cluster.Target
 	Answers []apply.Answer // how the user settled its conflicts
 	Planned apply.Planned
-	Result  write.Result // its Outcome is "" until the item is done
-	Err     error        // why it was not written
-	Late    error        // what went wrong after it was written
-	Skipped bool         // the user left its conflicts open; they do not block other objects
-	UID     string       // of the live object; "" if there was none
-	Facts   impact.Facts // what the merge means for pods
-	Surplus *Surplus     // set for a live object that the input does not contain
+	Result  write.Result    // its Outcome is "" until the item is done
+	Err     error           // why it was not written
+	Late    error           // what went wrong after it was written
+	Skipped bool            // the user left its conflicts open; they do not block other objects
+	UID     string          // of the live object; "" if there was none
+	Facts   impact.Facts    // what the merge means for pods
+	Guards  []guard.Finding // who else manages the object or its fields, where the merge changes it
+	Surplus *Surplus        // set for a live object that the input does not contain
 
+	stated  guard.Stated
 	found   bool // there is a live object
 	changes bool // there is something to write
 	stored  stored
@@ -154,7 +157,7 @@ func (p *Plan) merge(ctx context.Context, item *Item, obj map[string]any) {
 		}
 	}
 	if item.Planned, item.Err = p.plan(ctx, item, obj); item.Err == nil {
-		item.look()
+		p.look(item)
 		item.Err = p.store(item)
 	}
 }
@@ -187,13 +190,14 @@ func (j *Job) plan(ctx context.Context, item *Item, obj map[string]any) (apply.P
 // changed.
 func (p *Plan) Replan(ctx context.Context, item *Item) {
 	item.Planned, item.Err = p.plan(ctx, item, item.Planned.Live)
-	item.look()
+	p.look(item)
 }
 
 // look keeps what has to be known of a plan that may not be stored whole.
-func (i *Item) look() {
+func (j *Job) look(i *Item) {
 	i.changes = i.Planned.Action != apply.Nothing
 	i.Facts = impact.Look(i.Planned, i.Target.Namespace)
+	j.guard(i)
 }
 
 // grace is how long writes in progress may take after the user has stopped the run: the

@@ -1,0 +1,176 @@
+// Package guard finds who else manages an object that is about to be written, and so may
+// undo the write: deployment tools by the markers that they leave on objects, controllers
+// by owner references, autoscalers by the field that they set, and managers that have
+// written a field again after it was applied. It reads objects, and refuses to fetch any.
+//
+// Rules: docs/guard.md.
+package guard
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
+	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/ownership"
+)
+
+// Finding is one manager of an object or a field.
+type Finding struct {
+	Tool string     // in one word or two: Flux, HorizontalPodAutoscaler
+	Path merge.Path // nil: it manages the object
+	Text string     // who that is, what will happen, and what can be done instead
+}
+
+// Object lists who else manages the object of a merge that changes live, in the order of
+// the table of markers, the object before its fields; at most one finding for the object
+// and one for each field. nil for an object that is created or does not change. manager is
+// the applier. What the local object states itself marks nothing: it is the file's own.
+func Object(p apply.Planned, manager string) []Finding {
+	if p.Action != apply.Change {
+		return nil
+	}
+	var out []Finding
+	o := marked{local: metaOf(p.Value), live: metaOf(p.Live), kind: p.Kind(), name: p.Object.Name()}
+	for _, find := range []func() (Finding, bool){o.tool, o.controller, func() (Finding, bool) { return otherSet(p, manager) }} {
+		if f, found := find(); found {
+			out = append(out, f)
+			break
+		}
+	}
+	return append(out, rewritten(p, manager)...)
+}
+
+// marked is an object that may carry markers.
+type marked struct {
+	local, live map[string]any // metadata
+	kind, name  string
+}
+
+func metaOf(obj map[string]any) map[string]any {
+	meta, _ := obj["metadata"].(map[string]any)
+	return meta
+}
+
+// text is an entry of labels or annotations.
+func text(meta map[string]any, field, key string) string {
+	m, _ := meta[field].(map[string]any)
+	s, _ := m[key].(string)
+	return s
+}
+
+// tool is the first tool of the table whose marker is on the object.
+func (o marked) tool() (Finding, bool) {
+	for _, m := range markers {
+		if args, ok := m.on(o); ok {
+			return Finding{Tool: m.tool, Text: fmt.Sprintf(m.text, args...)}, true
+		}
+	}
+	return Finding{}, false
+}
+
+// on are the values of a marker's keys, if it is on the object.
+func (m marker) on(o marked) ([]any, bool) {
+	for key, values := range m.unless {
+		is := text(o.live, "annotations", key)
+		for _, v := range values {
+			if is == v {
+				return nil, false
+			}
+		}
+	}
+	var args []any
+	for _, k := range m.keys {
+		v := text(o.live, k.field, k.name)
+		if v == "" || k.value != "" && v != k.value || v == text(o.local, k.field, k.name) && k.value == "" {
+			return nil, false
+		}
+		if k.read != nil {
+			if v = k.read(v, o.kind, o.name); v == "" {
+				return nil, false
+			}
+		}
+		if k.value == "" {
+			args = append(args, v)
+		}
+	}
+	return args, true
+}
+
+// controller is the owner that controls the object (metadata.ownerReferences).
+//
+// See https://kubernetes.io/docs/concepts/overview/working-with-objects/owners-dependents/.
+func (o marked) controller() (Finding, bool) {
+	stated := map[any]bool{}
+	for _, r := range references(o.local) {
+		stated[r["uid"]] = true
+	}
+	for _, r := range references(o.live) {
+		if controls, _ := r["controller"].(bool); controls && !stated[r["uid"]] {
+			kind, _ := r["kind"].(string)
+			name, _ := r["name"].(string)
+			return Finding{Tool: "controller", Text: fmt.Sprintf("is controlled by %s %s, whose controller may write it again or delete it: change that object instead", kind, name)}, true
+		}
+	}
+	return Finding{}, false
+}
+
+func references(meta map[string]any) []map[string]any {
+	list, _ := meta["ownerReferences"].([]any)
+	var out []map[string]any
+	for _, e := range list {
+		if m, ok := e.(map[string]any); ok {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// otherSet is a set that somebody else has made the object a member of. Members of sets
+// that kubectl or the applier itself has labelled are the user's own.
+func otherSet(p apply.Planned, manager string) (Finding, bool) {
+	id := lastapplied.SetOf(p.Live)
+	if id == "" || text(metaOf(p.Final), "labels", lastapplied.PartOf) != id {
+		return Finding{}, false
+	}
+	label := merge.Path{merge.Named("metadata"), merge.Named("labels"), merge.Named(lastapplied.PartOf)}
+	owners := ownership.At(ownership.Of(p.Live), label)
+	for _, o := range owners {
+		if o.Manager == manager || person(o.Manager) {
+			return Finding{}, false
+		}
+	}
+	if len(owners) == 0 {
+		return Finding{}, false
+	}
+	return Finding{Tool: "ApplySet", Text: fmt.Sprintf("is a member of the ApplySet %s, which %s applies: its next apply may revert this", id, owners[0].Manager)}, true
+}
+
+// rewritten are the fields that a program other than a person's tool has written after
+// they were applied, and that are now overwritten: it wrote them once, and may again.
+func rewritten(p apply.Planned, manager string) []Finding {
+	applied := lastWrite(p.Live, manager)
+	var out []Finding
+	for _, d := range p.Settled {
+		switch {
+		case d.Winner != merge.LocalSide || d.Owner == nil || d.Owner.Manager == manager || person(d.Owner.Manager):
+		case !d.Original.Set || !d.Local.Set || applied.IsZero() || d.Owner.Time.Before(applied):
+		default:
+			out = append(out, Finding{Tool: d.Owner.Manager, Path: d.Path,
+				Text: fmt.Sprintf("%s wrote it after it was applied, and may do so again: leave the field to it with kubectl merge disown, or with a rule", d.Owner.Manager)})
+		}
+	}
+	return out
+}
+
+// person reports whether a field manager is a tool by which people write: it writes once,
+// and does not come back by itself.
+func person(manager string) bool {
+	for _, prefix := range people {
+		if strings.HasPrefix(manager, prefix) {
+			return true
+		}
+	}
+	return false
+}

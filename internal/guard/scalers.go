@@ -1,0 +1,141 @@
+package guard
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
+
+// Scaler is a kind for whose objects a controller sets a field of other objects.
+type Scaler struct {
+	Group, Kind string
+
+	link   string
+	Field  Field    // what it sets
+	target []string // where the object that is scaled is named
+	kind   string   // of the target, where the reference has none
+	off    []string // where the object states that its controller leaves the field alone
+	values []string // and by which values
+	text   string   // with the scaler's name
+}
+
+// Field is what scalers set.
+type Field uint8
+
+// The fields; a set of them is their sum.
+const (
+	Replicas  Field = 1 << iota // spec.replicas
+	Resources                   // the resources of a pod template's containers
+)
+
+// Scalers by kind. Of several that set a field of an object the first counts. To add a kind
+// is to add a row here, and one to docs/guard.md.
+var Scalers = []Scaler{
+	{
+		Group: "keda.sh", Kind: "ScaledObject", link: "https://keda.sh/docs/latest/reference/scaledobject-spec/",
+		Field: Replicas, target: []string{"spec", "scaleTargetRef"}, kind: "Deployment",
+		text: "is set by KEDA, for ScaledObject %s",
+	},
+	{
+		Group: "autoscaling", Kind: "HorizontalPodAutoscaler", link: "https://kubernetes.io/docs/tasks/run-application/horizontal-pod-autoscale/",
+		Field: Replicas, target: []string{"spec", "scaleTargetRef"},
+		text: "is set by HorizontalPodAutoscaler %s",
+	},
+	{
+		Group: "argoproj.io", Kind: "Rollout", link: "https://argo-rollouts.readthedocs.io/en/stable/migrating/",
+		Field: Replicas, target: []string{"spec", "workloadRef"}, off: []string{"spec", "workloadRef", "scaleDown"}, values: []string{"", "never"},
+		text: "is set to 0 by Argo Rollouts, for Rollout %s, which runs the pods instead",
+	},
+	{
+		Group: "autoscaling.k8s.io", Kind: "VerticalPodAutoscaler", link: "https://github.com/kubernetes/autoscaler/tree/master/vertical-pod-autoscaler",
+		Field: Resources, target: []string{"spec", "targetRef"}, off: []string{"spec", "updatePolicy", "updateMode"}, values: []string{"Off"},
+		text: "is set in the pods by VerticalPodAutoscaler %s",
+	},
+}
+
+// Sets reports whether the kind's controllers set one of the fields.
+func (s Scaler) Sets(fields Field) bool { return s.Field&fields != 0 }
+
+// Stated is what the local object of a merge that writes has of the fields that scalers
+// set.
+type Stated struct {
+	Group, Kind, Name string
+	Fields            Field // 0: none
+
+	resources merge.Path
+}
+
+// States finds what local states; given reports whether a field is given to live, so that
+// nothing is stated for it.
+func States(p apply.Planned, given func(merge.Path) bool) Stated {
+	s := Stated{Group: p.Group(), Kind: p.Kind(), Name: p.Object.Name()}
+	if p.Action == apply.Nothing {
+		return s
+	}
+	if v, ok := merge.Lookup(p.Value, replicas, nil); ok && v != nil && !given(replicas) {
+		s.Fields |= Replicas
+	}
+	if s.resources = resourcesOf(p.Value); s.resources != nil && !given(s.resources) {
+		s.Fields |= Resources
+	}
+	return s
+}
+
+var replicas = merge.Path{merge.Named("spec"), merge.Named("replicas")}
+
+// resourcesOf is the path of the first container's resources that are stated; nil where
+// none are.
+func resourcesOf(obj map[string]any) merge.Path {
+	at := merge.Path{merge.Named("spec"), merge.Named("template"), merge.Named("spec"), merge.Named("containers")}
+	list, _ := merge.Lookup(obj, at, nil)
+	containers, _ := list.([]any)
+	for _, c := range containers {
+		m, _ := c.(map[string]any)
+		if r, _ := m["resources"].(map[string]any); len(r) > 0 {
+			entry := merge.Step{Kind: merge.KeyStep, Keys: []merge.KeyPart{{Name: "name", Value: m["name"]}}}
+			return at.Child(entry).Child(merge.Named("resources"))
+		}
+	}
+	return nil
+}
+
+// Scaled is what a scaler of the row's kind, in the same namespace, sets of what is stated;
+// false where that is nothing.
+func (s Scaler) Scaled(scaler map[string]any, o Stated) (Finding, bool) {
+	ref := at(scaler, s.target...)
+	kind, _ := at(ref, "kind").(string)
+	if kind == "" {
+		kind = s.kind
+	}
+	off, _ := at(scaler, s.off...).(string)
+	switch {
+	case !s.Sets(o.Fields) || kind != o.Kind || at(ref, "name") != o.Name || !group(ref, o.Group):
+		return Finding{}, false
+	case s.off != nil && slices.Contains(s.values, off):
+		return Finding{}, false
+	}
+	f := Finding{Tool: s.Kind, Path: replicas}
+	if s.Field == Resources {
+		f.Path = o.resources
+	}
+	name, _ := at(scaler, "metadata", "name").(string)
+	f.Text = fmt.Sprintf(s.text, name) + ": leave it out of the file (kubectl merge disown -w gives it up without changing live), or give it to live by a rule"
+	return f, true
+}
+
+// group: a reference without apiVersion may name any group.
+func group(ref any, group string) bool {
+	version, _ := at(ref, "apiVersion").(string)
+	return version == "" || len(version) > len(group) && version[:len(group)] == group && (group == "" || version[len(group)] == '/')
+}
+
+// at follows field names; nil where one is missing.
+func at(v any, names ...string) any {
+	for _, n := range names {
+		m, _ := v.(map[string]any)
+		v = m[n]
+	}
+	return v
+}

@@ -1,0 +1,103 @@
+package run
+
+import (
+	"context"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+	"github.com/kubectl-merge/kubectl-merge/internal/guard"
+	"github.com/kubectl-merge/kubectl-merge/internal/parallel"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/ownership"
+	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
+)
+
+// guard looks at who else manages what a merge changes, as far as the object tells.
+func (j *Job) guard(item *Item) {
+	item.Guards = guard.Object(item.Planned, j.Planner.Manager)
+	item.stated = guard.States(item.Planned, func(p merge.Path) bool { return j.toLive(item, p) })
+}
+
+// toLive reports whether the user's rules give a field, or what it is in, to live.
+func (j *Job) toLive(item *Item, p merge.Path) bool {
+	planned := item.Planned
+	triple := merge.Triple{Local: planned.Value, Owners: ownership.Of(planned.Live)}
+	if planned.Live != nil {
+		triple.Live = planned.Live
+	}
+	rules := j.Planner.Rules.All().For(schema.Object{
+		Group: item.Target.Group, Kind: item.Target.Kind, Namespace: item.Target.Namespace, Name: item.Target.Name, Triple: triple,
+	}).Policy()
+	for i := range p {
+		for _, r := range rules {
+			if r.Match(p[:i+1]) {
+				return r.Choice == merge.TakeLive
+			}
+		}
+	}
+	return false
+}
+
+// Scalers is where objects that scale others are found.
+type Scalers interface {
+	// Known is the resource of a kind; false if the server is not known to have it.
+	Known(ctx context.Context, group, kind string) (cluster.Resource, bool)
+
+	// List calls each for every object that a Listing asks for.
+	List(ctx context.Context, l cluster.Listing, each func(map[string]any) bool) error
+}
+
+// Guard adds the scalers of fields that items state, to those that are to be written: one
+// list for each kind of scaler and namespace in which an item states such a field. Kinds that are not
+// served, and lists that the server refuses, are passed over: that somebody else sets the
+// field cannot be known then.
+func (p *Plan) Guard(ctx context.Context, api Scalers) {
+	type search struct {
+		scaler    guard.Scaler
+		namespace string
+		found     []map[string]any
+	}
+	var searches []*search
+	at := map[string][]*Item{}
+	for _, item := range p.Items {
+		if ns := item.Target.Namespace; item.stated.Fields != 0 && ns != "" {
+			at[ns] = append(at[ns], item)
+		}
+	}
+	for ns, items := range at {
+		for _, s := range guard.Scalers {
+			for _, item := range items {
+				if s.Sets(item.stated.Fields) {
+					searches = append(searches, &search{scaler: s, namespace: ns})
+					break
+				}
+			}
+		}
+	}
+	parallel.Each(ctx, parallel.Steps{N: len(searches), Limit: p.Concurrency}, func(i int) {
+		s := searches[i]
+		r, ok := api.Known(ctx, s.scaler.Group, s.scaler.Kind)
+		if !ok {
+			return
+		}
+		_ = api.List(ctx, cluster.Listing{Resource: r, Namespace: s.namespace}, func(obj map[string]any) bool { // what cannot be read is not known
+			s.found = append(s.found, obj)
+			return true
+		})
+	})
+	for _, s := range searches {
+		for _, item := range at[s.namespace] {
+			item.scaled(s.scaler, s.found)
+		}
+	}
+}
+
+// scaled adds a finding for a scaler of the item, unless another has the same field.
+func (i *Item) scaled(s guard.Scaler, all []map[string]any) {
+	for _, obj := range all {
+		if f, ok := s.Scaled(obj, i.stated); ok {
+			i.Guards = append(i.Guards, f)
+			i.stated.Fields &^= s.Field
+			return
+		}
+	}
+}
