@@ -56,7 +56,7 @@ func newDiff(e *env) *cobra.Command {
 		Example: "  kubectl merge diff -f web.yaml\n  kubectl merge diff -f web.yaml -o plan > plan.yaml\n  kubectl merge diff -f web.yaml --live live.yaml\n  KUBECTL_EXTERNAL_DIFF=\"colordiff -N -u\" kubectl merge diff -f web.yaml",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			differs, err := v.checked(cmd, args)
-			err = v.notes.report(v.env, err)
+			err = v.notes.report(v.env, v.plan.guard.ended(err))
 			switch {
 			case exitCode(err) > failed:
 				return err
@@ -123,7 +123,7 @@ func (v *diffVerb) run(ctx context.Context, policyGiven bool, mode dryRun) (diff
 	})
 	asked := askRequest{&v.inputs, &v.plan, v.out.secrets}
 	if err == nil {
-		err = errors.Join(v.ask(ctx, s, asked), v.confirm(ctx, asked.confirmation(s.Plan, &v.prune, dryClient)))
+		err = errors.Join(v.plan.guard.check(ctx, s, notes, dryClient), v.ask(ctx, s, asked), v.confirm(ctx, asked.confirmation(s.Plan, &v.prune, dryClient)))
 	}
 	if err != nil {
 		return false, err

@@ -67,7 +67,7 @@ func driftOutputs() cobra.CompletionFunc {
 }
 
 func newDrift(e *env) *cobra.Command {
-	v := &driftVerb{env: e, plan: planFlags{original: "auto", policy: merge.Policies[0].Name, strategy: strategy.Strategies[0].Name, overwrite: true}}
+	v := &driftVerb{env: e, plan: planFlags{original: "auto", policy: merge.Policies[0].Name, strategy: strategy.Strategies[0].Name, overwrite: true, guard: guardFlag{mode: "off"}}}
 	cmd := &cobra.Command{
 		Use:     "drift (-f FILE | -k DIRECTORY)",
 		Short:   "Report what differs from the files, who changed it and when",

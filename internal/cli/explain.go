@@ -122,7 +122,7 @@ Needs only permission to get the objects.`,
   # One field, and all below it
   kubectl merge explain -f web.yaml spec.replicas 'spec.template.spec.containers[name=web]'`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return v.notes.report(v.env, v.run(cmd.Context(), cmd.Flags().Changed("policy"), args))
+			return v.notes.report(v.env, v.plan.guard.ended(v.run(cmd.Context(), cmd.Flags().Changed("policy"), args)))
 		},
 	}
 	flags := cmd.Flags()
@@ -171,7 +171,7 @@ func (v *explainVerb) run(ctx context.Context, policyGiven bool, fields []string
 	if err != nil {
 		return err
 	}
-	var errs []error
+	errs := []error{v.plan.guard.check(ctx, s, notes, dryClient)}
 	s.Show(ctx, func(item *run.Item) {
 		if item.Err != nil {
 			return

@@ -25,6 +25,7 @@ func newMarkdownPrinter(v view) *markdownPrinter {
 func (f *markdownPrinter) object(item *run.Item) error {
 	report := reportOf(item.Result.Planned, false)
 	report.Preview = f.mode != dryNone
+	report.Guards = guardNotes(item)
 	return f.comment.Add(diff.Section{
 		Report:  report,
 		Doc:     f.doc(item),

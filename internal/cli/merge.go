@@ -146,6 +146,9 @@ func (v *mergeVerb) run(ctx context.Context, policyGiven bool) error {
 	}
 	asked := askRequest{&v.inputs, &v.plan, v.out.secrets}
 	if err == nil {
+		err = v.plan.guard.check(ctx, s, notes, mode)
+	}
+	if err == nil {
 		err = v.ask(ctx, s, asked)
 	}
 	if err == nil {
@@ -161,7 +164,7 @@ func (v *mergeVerb) run(ctx context.Context, policyGiven bool) error {
 	v.waits.hold(s, &v.prune, notes.set())
 	t := &results{out: out, notes: notes, mode: mode, output: v.out.output}
 	s.finish(ctx, mode, t)
-	return v.bind.ended(t.end(ctx, s))
+	return v.plan.guard.ended(v.bind.ended(t.end(ctx, s)))
 }
 
 // needs is what has to be stored of objects until they are written and printed.

@@ -33,6 +33,7 @@ type planFlags struct {
 	validate  string
 	overwrite bool
 	replace   replaceFlags
+	guard     guardFlag
 	secret    *redact.Values // is given the values of Secrets in files that the flags name; may be nil
 }
 
@@ -47,6 +48,7 @@ func (f *planFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.validate, "validate", "strict", "what unknown fields are: strict (or true: an error), warn, ignore (or false)")
 	flags.Lookup("validate").NoOptDefVal = "strict"
 	flags.BoolVar(&f.overwrite, "overwrite", true, "--overwrite=false means --policy=strict")
+	f.guard.add(flags)
 	f.replace.add(flags)
 	flags.Bool("openapi-patch", true, "accepted, and has no effect")
 	_ = flags.MarkHidden("openapi-patch")
@@ -73,7 +75,7 @@ func (f *planFlags) planner(ctx context.Context, policyGiven bool) (*apply.Plann
 		return nil, fmt.Errorf("--strategy=%s: %w", f.strategy, err)
 	}
 	validation, err := validation(f.validate)
-	if err != nil {
+	if err := errors.Join(err, f.guard.validate()); err != nil {
 		return nil, err
 	}
 	originals, err := f.originals(ctx)

@@ -166,7 +166,7 @@ func (s Section) details(o Options) (string, error) {
 	s.ShowSecrets = false
 	var b strings.Builder
 	fmt.Fprintf(&b, "\n<details><summary>%s %s</summary>\n\n", html.EscapeString(escape.Line(s.Object)), html.EscapeString(escape.Line(s.Outcome)))
-	notes := append(Conflicts(s.Report), Brief(Notes(s.Report), 0, s.Preview)...)
+	notes := append(append(Conflicts(s.Report), s.Guards...), Brief(Notes(s.Report), 0, s.Preview)...)
 	for _, n := range notes {
 		b.WriteString("- " + code(n.Text()) + "\n")
 		for _, way := range n.Ways() {

@@ -29,6 +29,9 @@ type Report struct {
 	// replaced or removed them.
 	Restored []merge.Path
 
+	// Guards are notes on who else manages the object or its fields, for a comment.
+	Guards []Note
+
 	ShowSecrets bool
 	Sensitive   redact.Fields // of this object, which are masked too; nil: none
 
