@@ -1,6 +1,9 @@
 package merge
 
-import "sort"
+import (
+	"maps"
+	"slices"
+)
 
 // Three merges three ways: what local states wins, what original had and local
 // has no more goes, what only live has stays, and where local and live disagree
@@ -286,7 +289,7 @@ func childOf(t *Type, name string) (Field, bool) {
 	return Field{Type: t.Elem}, true
 }
 
-func maps(t *Type, o, l Opt) (om, lm map[string]any, ok bool) {
+func bothMaps(t *Type, o, l Opt) (om, lm map[string]any, ok bool) {
 	if t != nil && (t.Atomic || t.Kind != Object && t.Kind != Map && t.Kind != Unknown) {
 		return nil, nil, false
 	}
@@ -298,11 +301,4 @@ func maps(t *Type, o, l Opt) (om, lm map[string]any, ok bool) {
 	return om, lm, ok
 }
 
-func sortedKeys(m map[string]any) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	sort.Strings(keys)
-	return keys
-}
+func sortedKeys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }
