@@ -28,6 +28,7 @@ type mergeVerb struct {
 	prune       pruneFlags
 	waits       waitFlags
 	bind        bindFlags
+	record      recordFlags
 }
 
 const mergeLong = `Merge objects from files into what the cluster holds, three ways, and apply the result.
@@ -94,6 +95,7 @@ func newMerge(e *env) *cobra.Command {
 	v.prune.add(flags, true)
 	v.waits.addTo(flags)
 	v.bind.add(flags)
+	v.record.add(flags)
 	addRefused(flags)
 	return cmd
 }
@@ -101,7 +103,7 @@ func newMerge(e *env) *cobra.Command {
 func (v *mergeVerb) run(ctx context.Context, policyGiven bool) error {
 	mode, err := v.mode()
 	if err == nil {
-		err = errors.Join(v.waits.check(mode), v.bind.read(ctx))
+		err = errors.Join(v.waits.check(mode), v.record.check(mode), v.bind.read(ctx))
 	}
 	if err != nil {
 		return err
@@ -162,17 +164,20 @@ func (v *mergeVerb) run(ctx context.Context, policyGiven bool) error {
 	}
 	v.waits.after(v.env, s, notes, v.out.output == "")
 	v.waits.hold(s, &v.prune, notes.set())
+	if err := v.record.open(ctx, s, v.out.secrets); err != nil {
+		return err
+	}
 	t := &results{out: out, notes: notes, mode: mode, output: v.out.output}
 	s.finish(ctx, mode, t)
-	return v.plan.guard.ended(v.bind.ended(t.end(ctx, s)))
+	return v.record.end(ctx, v.env, s, v.plan.guard.ended(v.bind.ended(t.end(ctx, s))))
 }
 
 // needs is what has to be stored of objects until they are written and printed.
 func (v *mergeVerb) needs(mode dryRun) run.Needs {
-	if needs := v.out.needs(mode); needs != run.Outcomes || v.bind.bound == nil {
+	if needs := v.out.needs(mode); needs != run.Outcomes || v.bind.bound == nil && !v.record.given() {
 		return needs
 	}
-	return run.Changes // bound, they are compared whole
+	return run.Changes // they are compared, or recorded, whole
 }
 
 // mode is the dry run that the flags ask for.

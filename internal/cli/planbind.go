@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/plandoc"
+	"github.com/kubectl-merge/kubectl-merge/internal/record"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
 	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
@@ -62,9 +63,9 @@ func (f *bindFlags) bind() func(*run.Item, apply.Planned) error {
 	}
 	return func(item *run.Item, p apply.Planned) error {
 		if item.ActionOf(p) == run.Unchanged {
-			return f.surplus(item, plandoc.Item{Identity: identityOf(item), UID: item.UID}, p)
+			return f.surplus(item, plandoc.Item{Identity: record.Identity(item), UID: item.UID}, p)
 		}
-		return f.surplus(item, f.bound.Item(subject(item, p)), p)
+		return f.surplus(item, f.bound.Item(record.Subject(item, p)), p)
 	}
 }
 
@@ -87,22 +88,28 @@ func (f *bindFlags) check(ctx context.Context, s *session) error {
 	if f.bound == nil {
 		return nil
 	}
-	want := f.bound.Cluster
+	err := s.checkCluster(ctx, f.bound.Cluster)
+	if err == nil {
+		err = f.checkSet(s)
+	}
+	if err != nil {
+		return &exit{Code: conflicted, Err: fmt.Errorf("--plan: %s: %w: nothing was written", f.file, err)}
+	}
+	return nil
+}
+
+// checkCluster is an error if a document is not about the cluster of the session.
+func (s *session) checkCluster(ctx context.Context, want plandoc.Cluster) error {
 	is, err := s.cluster(ctx, want)
 	switch {
 	case err != nil:
 		return err
 	case want.Offline:
-		err = errors.New("was made from saved objects, and so is bound to no cluster: make it with kubectl merge diff -o plan, without --live")
+		return errors.New("was made from saved objects, and so is bound to no cluster: make it with kubectl merge diff -o plan, without --live")
 	case is == plandoc.Cluster{}:
-		err = errors.New("is bound to the UID of a cluster, and you cannot read this one's: ask for permission to get the namespace kube-system")
+		return errors.New("is bound to the UID of a cluster, and you cannot read this one's: ask for permission to get the namespace kube-system")
 	case is != want:
-		err = errors.New("was made for another cluster: choose that one with --context or --kubeconfig, or make a plan for this one")
-	default:
-		err = f.checkSet(s)
-	}
-	if err != nil {
-		return &exit{Code: conflicted, Err: fmt.Errorf("--plan: %s: %w: nothing was written", f.file, err)}
+		return errors.New("was made for another cluster: choose that one with --context or --kubeconfig")
 	}
 	return nil
 }

@@ -6,8 +6,8 @@ import (
 	"crypto/rand"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/plandoc"
+	"github.com/kubectl-merge/kubectl-merge/internal/record"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
-	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 )
 
 var _ = registerPrinter(printerRow{
@@ -84,27 +84,12 @@ func (s *session) cluster(ctx context.Context, like plandoc.Cluster) (plandoc.Cl
 	return plandoc.Cluster{UID: uid}, err
 }
 
-// subject is an item as documents take it, with a merge plan of it.
-func subject(item *run.Item, p apply.Planned) plandoc.Subject {
-	sub := plandoc.Subject{Action: plandoc.Action(item.ActionOf(p)), Identity: identityOf(item), Planned: p}
-	if item.Surplus != nil {
-		sub.Reason = item.Reason()
-		sub.Planned.HasStatus = item.Target.Status
-	}
-	return sub
-}
-
-func identityOf(item *run.Item) plandoc.Identity {
-	t := item.Target
-	return plandoc.Identity{APIVersion: t.GroupVersion(), Kind: t.Kind, Namespace: t.Namespace, Name: t.Name}
-}
-
 func (f *planPrinter) object(item *run.Item) error {
 	if item.Action() == run.Unchanged {
 		f.out.Unchanged()
 		return nil
 	}
-	doc := f.spell.Item(subject(item, item.Result.Planned))
+	doc := f.spell.Item(record.Subject(item, item.Result.Planned))
 	doc.Impact = item.Impact().String()
 	return f.out.Item(doc)
 }

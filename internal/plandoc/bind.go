@@ -116,6 +116,11 @@ func short(v any) string {
 	if Hashes(v) {
 		return "(a hidden value)"
 	}
+	return Inline(v)
+}
+
+// Inline is a value on one line, cut if it is long.
+func Inline(v any) string {
 	text, err := object.Encode(v)
 	if err != nil {
 		return "?"

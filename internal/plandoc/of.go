@@ -28,7 +28,7 @@ type Subject struct {
 func (s Spelling) Item(sub Subject) Item {
 	p := sub.Planned
 	live := object.Object{Value: p.Live}
-	item := Item{Action: sub.Action, Identity: sub.Identity, Reason: sub.Reason, UID: uid(p.Live), ResourceVersion: live.ResourceVersion()}
+	item := Item{Action: sub.Action, Identity: sub.Identity, Reason: sub.Reason, UID: live.UID(), ResourceVersion: live.ResourceVersion()}
 	switch sub.Action {
 	case Keep:
 		return item
@@ -64,12 +64,6 @@ func configuration(obj map[string]any, status bool) any {
 	}
 	v, _ := lastapplied.Strip(lastapplied.Without(obj), status)
 	return v
-}
-
-func uid(obj map[string]any) string {
-	meta, _ := obj["metadata"].(map[string]any)
-	id, _ := meta["uid"].(string)
-	return id
 }
 
 // changing is an object before and after, also masked.
@@ -133,7 +127,7 @@ func (c changing) side(p merge.Path, v merge.Opt, masked any) merge.Opt {
 // which a run that would record something else is recognized; in a record both texts.
 func (c changing) lastApplied(live, after map[string]any, a Action) *Sides {
 	was, is := lastapplied.Read(live), lastapplied.Read(after)
-	if was.Text == is.Text || a == Delete {
+	if was.Text == is.Text || a == Delete && !c.Record {
 		return nil
 	}
 	s := &Sides{After: c.annotation(is)}

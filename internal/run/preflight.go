@@ -56,11 +56,15 @@ const propagation = 10 * time.Second
 // apply writes or tries an item. A refusal caused by an object that this run has just
 // written is retried: that object may not have propagated yet.
 func (w *writer) apply(ctx context.Context, s write.Server, item *Item) (write.Result, error) {
+	t := write.Task{
+		Target: item.Target, Planned: item.Planned, Prepared: item.stored.request,
+		Replan: func(ctx context.Context, obj map[string]any) (apply.Planned, error) { return w.plan(ctx, item, obj) },
+	}
+	if w.Journal != nil {
+		t.Begin = func(p apply.Planned) (func(map[string]any, error), error) { return w.Journal.Begin(item, p) }
+	}
 	for pause := 100 * time.Millisecond; ; pause *= 2 {
-		out, err := s.Apply(ctx, write.Task{
-			Target: item.Target, Planned: item.Planned, Prepared: item.stored.request,
-			Replan: func(ctx context.Context, obj map[string]any) (apply.Planned, error) { return w.plan(ctx, item, obj) },
-		})
+		out, err := s.Apply(ctx, t)
 		if !w.settling(item, err) {
 			return out, err
 		}

@@ -144,12 +144,38 @@ func (w *writer) delete(ctx context.Context, items []*Item, phase Phase) {
 	defer cancel()
 	begun := parallel.Each(ctx, parallel.Steps{N: len(items), Limit: w.Concurrency, Done: w.count(phase, len(items))}, func(i int) {
 		item := items[i]
-		item.Err = w.Pruner.Delete(long, item, phase == Trying || w.Write.DryRun)
+		item.Err = w.deleteOne(long, item, phase == Trying || w.Write.DryRun)
 		if item.Action() == Delete && phase == Pruning {
 			item.state, item.Result = done, write.Removed(item.Planned)
 		}
 	})
 	w.stop = w.stop || begun < len(items) || slices.ContainsFunc(items[:begun], func(i *Item) bool { return i.Err != nil })
+}
+
+// deleteOne has the Pruner delete an item, which is recorded as it is read just before.
+func (w *writer) deleteOne(ctx context.Context, item *Item, trial bool) error {
+	if w.Journal == nil || trial {
+		return w.Pruner.Delete(ctx, item, trial)
+	}
+	switch obj, err := w.Live.Get(ctx, item.Target); {
+	case err != nil:
+		return fmt.Errorf("%s: was not pruned: %w", item.Target, err)
+	case obj != nil:
+		item.Planned.Live = obj
+	}
+	end, err := w.Journal.Begin(item, item.Planned)
+	if err != nil {
+		return fmt.Errorf("%s: was not pruned: %w", item.Target, err)
+	}
+	err = w.Pruner.Delete(ctx, item, false)
+	if err == nil && item.Action() == Keep {
+		err = errors.New(item.Reason())
+	}
+	end(nil, err)
+	if item.Action() == Keep {
+		return nil
+	}
+	return err
 }
 
 // finishOthers reports the objects that the input does not contain; hindrance is the

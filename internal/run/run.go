@@ -62,11 +62,13 @@ type Job struct {
 	Live        live.Reader
 	API         API // receives the writes; nil offline
 	Planner     *apply.Planner
-	Pruner      Pruner // nil: nothing is deleted
-	Bind        Bind   // nil: the run is bound to nothing
-	Wait        Wait   // nil: the run ends with the last write
-	Hold        Hold   // nil: nothing is looked for that still uses what is deleted
-	Invalidate  func() // called when the server serves new kinds; may be nil
+	Pruner      Pruner  // nil: nothing is deleted
+	Bind        Bind    // nil: the run is bound to nothing
+	Journal     Journal // nil: nothing is recorded
+	Plans       Plans   // nil: Planner merges the items
+	Wait        Wait    // nil: the run ends with the last write
+	Hold        Hold    // nil: nothing is looked for that still uses what is deleted
+	Invalidate  func()  // called when the server serves new kinds; may be nil
 	Write       cluster.Write
 	Concurrency int
 	Preflight   bool // if several objects are to be written, try all on the server first
@@ -80,6 +82,18 @@ type Job struct {
 // every plan that is made of any item, again after a conflict, and about every item that is to
 // be deleted; it may be called by several goroutines. The error names the object.
 type Bind func(item *Item, p apply.Planned) error
+
+// Journal records the writes of a run. It may be called by several goroutines.
+type Journal interface {
+	// Begin is called before a write, or a deletion, is sent, with the plan that it writes
+	// stored whole. If it fails, nothing is sent. end is called with what the server has
+	// stored, nil for a deletion, or with the error.
+	Begin(item *Item, p apply.Planned) (end func(stored map[string]any, err error), err error)
+}
+
+// Plans makes the plan of an item and its live object, nil for none, in place of a merge of
+// the item with what was applied last. It may be called by several goroutines.
+type Plans func(ctx context.Context, item *Item, live map[string]any) (apply.Planned, error)
 
 // Wait waits until the items that were written are ready, where that is asked for. It is
 // called once, when all writes of a run that is no dry run have been done, and before
@@ -170,6 +184,9 @@ func uid(obj map[string]any) string {
 
 // plan merges an item with a live object, nil for none.
 func (j *Job) plan(ctx context.Context, item *Item, obj map[string]any) (apply.Planned, error) {
+	if j.Plans != nil {
+		return j.Plans(ctx, item, obj)
+	}
 	whole, err := item.Object.Whole()
 	if err != nil {
 		return apply.Planned{}, err

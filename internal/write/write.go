@@ -50,6 +50,10 @@ type Task struct {
 
 	// Replan merges again with the current live object, nil if it does not exist any more.
 	Replan func(ctx context.Context, live map[string]any) (apply.Planned, error)
+
+	// Begin is called before each request that is no dry run, with the plan that it writes,
+	// and what it returns with the outcome. Nothing is sent if it fails. May be nil.
+	Begin func(p apply.Planned) (end func(stored map[string]any, err error), err error)
 }
 
 // How often an overtaken write is merged again: first bound to the whole object, then only
@@ -222,11 +226,25 @@ func (c *applying) reread(ctx context.Context, try int) error {
 	return nil
 }
 
-// send sends the request of the current plan. A pinned one is bound to the values that it
-// replaces instead of the resourceVersion.
+// send sends the request of the current plan, and has it recorded before and afterwards.
 func (c *applying) send(ctx context.Context, pinned bool) (map[string]any, error) {
+	if c.Begin == nil || c.Write.DryRun {
+		return c.request(ctx, pinned)
+	}
+	end, err := c.Begin(c.out.Planned)
+	if err != nil {
+		return nil, err
+	}
+	obj, err := c.request(ctx, pinned)
+	end(obj, err)
+	return obj, err
+}
+
+// request sends the request of the current plan. A pinned one is bound to the values that it
+// replaces instead of the resourceVersion.
+func (c *applying) request(ctx context.Context, pinned bool) (map[string]any, error) {
 	p := c.out.Planned
-	r, err := c.request(pinned)
+	r, err := c.prepared(pinned)
 	switch {
 	case err != nil:
 		return nil, err
@@ -248,7 +266,7 @@ func (c *applying) send(ctx context.Context, pinned bool) (map[string]any, error
 	return obj, err
 }
 
-func (c *applying) request(pinned bool) (apply.Request, error) {
+func (c *applying) prepared(pinned bool) (apply.Request, error) {
 	if c.Prepared != nil {
 		return *c.Prepared, nil
 	}

@@ -85,6 +85,9 @@ func (o Object) Name() string { return text(o.meta(), "name") }
 // ResourceVersion is metadata.resourceVersion, "" where the object has none.
 func (o Object) ResourceVersion() string { return text(o.meta(), "resourceVersion") }
 
+// UID is metadata.uid, "" where the object has none.
+func (o Object) UID() string { return text(o.meta(), "uid") }
+
 // Labels are the object's labels; values that are not strings are left out.
 func (o Object) Labels() map[string]string {
 	m, _ := o.meta()["labels"].(map[string]any)

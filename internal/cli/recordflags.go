@@ -1,0 +1,131 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/pflag"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/plandoc"
+	"github.com/kubectl-merge/kubectl-merge/internal/record"
+	"github.com/kubectl-merge/kubectl-merge/internal/run"
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
+)
+
+// recordFlags have a run recorded, and taken back if it fails.
+type recordFlags struct {
+	file     string
+	rollback bool
+
+	journals []*record.Journal
+	memory   *record.Memory // what --rollback-on-failure takes back
+}
+
+func (f *recordFlags) add(flags *pflag.FlagSet) {
+	flags.StringVar(&f.file, "record", "", "FILE to record in what was written, for kubectl merge undo; it must not exist")
+	flags.BoolVar(&f.rollback, "rollback-on-failure", false, "if the run fails, or with --wait does not become ready, take back what it has written")
+}
+
+func (f *recordFlags) given() bool { return f.file != "" || f.rollback }
+
+// check is what is wrong with the flags of a run that writes as mode says.
+func (f *recordFlags) check(mode dryRun) error {
+	switch {
+	case !f.given():
+		return nil
+	case mode != dryNone:
+		return errors.New("--record and --rollback-on-failure: nothing is written, so that there is nothing to record: leave them out, or what makes it a preview")
+	case f.file == "":
+		return nil
+	}
+	if _, err := os.Lstat(f.file); err == nil {
+		return fmt.Errorf("--record: %s: is there already, and no record is written over: choose another name, or remove it", f.file)
+	}
+	return nil
+}
+
+// open has the run of a session recorded.
+func (f *recordFlags) open(ctx context.Context, s *session, secrets bool) error {
+	if !f.given() {
+		return nil
+	}
+	h, err := s.header(ctx, plandoc.Spelling{Salt: salt(), ShowSecrets: secrets, Record: true})
+	if err != nil {
+		return err
+	}
+	if f.file != "" {
+		store, err := record.Create(f.file)
+		if err == nil {
+			err = f.begin(store, h)
+		}
+		if err != nil {
+			return fmt.Errorf("--record: %w", err)
+		}
+	}
+	if f.rollback {
+		h.ShowSecrets, f.memory = true, &record.Memory{}
+		if err := f.begin(f.memory, h); err != nil {
+			return err
+		}
+	}
+	s.Journal = f
+	return nil
+}
+
+func (f *recordFlags) begin(store record.Store, h plandoc.Header) error {
+	j, err := record.Open(store, h)
+	f.journals = append(f.journals, j)
+	return err
+}
+
+// Begin is the run.Journal of all journals.
+func (f *recordFlags) Begin(item *run.Item, p apply.Planned) (func(map[string]any, error), error) {
+	var ends []func(map[string]any, error)
+	for _, j := range f.journals {
+		end, err := j.Begin(item, p)
+		if err != nil {
+			return nil, err
+		}
+		ends = append(ends, end)
+	}
+	return func(stored map[string]any, err error) {
+		for _, end := range ends {
+			end(stored, err)
+		}
+	}, nil
+}
+
+// close completes the record of a run that has ended with err.
+func (f *recordFlags) close(s *session, err error) error {
+	errs := []error{err}
+	for _, j := range f.journals {
+		if bad := j.Close(s.Plan, err != nil); bad != nil && !errors.Is(err, record.ErrNotRecorded) {
+			errs = append(errs, bad)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// end completes the record and, if the run has failed, takes it back where that is asked for.
+// The error is the run's, with its exit code.
+func (f *recordFlags) end(ctx context.Context, e *env, s *session, err error) error {
+	code := exitCode(err)
+	if closed := f.close(s, err); closed != nil {
+		err = &exit{Code: max(code, failed), Err: closed}
+	}
+	if f.memory == nil || code == done || !f.journals[len(f.journals)-1].Begun() {
+		return err
+	}
+	doc, bad := plandoc.Parse("the record of this run", f.memory.Text())
+	if bad == nil {
+		u := undoing{env: e, doc: doc, policy: "live", manager: s.Write.FieldManager, concurrency: s.Concurrency, rollback: true}
+		u.notes.notes, u.dryRun.text = "text", string(dryNone)
+		bad = u.run(context.WithoutCancel(ctx)) // an interrupted run is taken back, too
+	}
+	if bad != nil {
+		return &exit{Code: exitCode(err), Err: errors.Join(err, fmt.Errorf("not all of it was rolled back: %w", bad))}
+	}
+	return err
+}

@@ -1,0 +1,270 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/applyset"
+	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+	"github.com/kubectl-merge/kubectl-merge/internal/live"
+	"github.com/kubectl-merge/kubectl-merge/internal/parallel"
+	"github.com/kubectl-merge/kubectl-merge/internal/plandoc"
+	"github.com/kubectl-merge/kubectl-merge/internal/prune"
+	"github.com/kubectl-merge/kubectl-merge/internal/run"
+	"github.com/kubectl-merge/kubectl-merge/internal/term"
+	"github.com/kubectl-merge/kubectl-merge/internal/undo"
+	"github.com/kubectl-merge/kubectl-merge/internal/write"
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
+	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
+
+var _ = registerVerb(verb{open: newUndo, args: fileArgs, flags: map[string]cobra.CompletionFunc{"output": mergeOutputs}})
+
+const undoLong = `Take back what a run has written, from its record (kubectl merge --record FILE).
+
+It is a three-way merge: original is what the run wrote, local what was there before, and
+live what is there now. What others have done since stays. Values that they have changed,
+too, are conflicts, which --policy decides: strict (the default) writes nothing then, live
+leaves theirs, apply puts back what was there before.
+
+Objects that the run has created are deleted if nobody else has changed them; those that it
+has deleted are made again as they were configured. The last-applied configuration is
+restored as well.
+
+Exit code 0: all of it is taken back; 1: an error; 3: something is left to you.`
+
+func newUndo(e *env) *cobra.Command {
+	u := &undoing{env: e}
+	cmd := &cobra.Command{
+		Use:   "undo FILE",
+		Short: "Take back what a recorded run has written",
+		Long:  undoLong,
+		Example: `  kubectl merge -f web.yaml --record run.yaml
+
+  # See what would be taken back, and take it back
+  kubectl merge undo run.yaml --dry-run
+  kubectl merge undo run.yaml`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := spaced(cmd.Flags(), args); err != nil {
+				return err
+			}
+			if len(args) != 1 {
+				return fmt.Errorf("name one record: %s", cmd.UseLine())
+			}
+			return u.notes.report(e, u.file(cmd.Context(), args[0]))
+		},
+	}
+	flags := cmd.Flags()
+	addDryRun(flags, &u.dryRun)
+	flags.StringVar(&u.policy, "policy", "strict", "what is done about values that others have changed since: strict (nothing is written), live (they stay), apply (what was there before is put back)")
+	u.out.add(flags)
+	u.notes.add(flags)
+	flags.StringVar(&u.manager, "field-manager", defaultManager, "name of the manager used to track field ownership")
+	flags.IntVar(&u.concurrency, "concurrency", parallel.Limit, "objects under way at once")
+	return cmd
+}
+
+// undoing takes back one record.
+type undoing struct {
+	*env
+	doc         *plandoc.Document
+	dryRun      dryRunFlag
+	policy      string
+	manager     string
+	concurrency int
+	out         outputFlags
+	notes       noteFlags
+	rollback    bool // of the run that has just failed
+}
+
+func (u *undoing) file(ctx context.Context, name string) (err error) {
+	if u.doc, err = readPlan(ctx, name); err != nil {
+		return err
+	}
+	if !u.doc.Record {
+		return fmt.Errorf("%s: is a plan and no record: a record is made by kubectl merge --record FILE", name)
+	}
+	if u.concurrency < 1 {
+		return fmt.Errorf("--concurrency=%d: must be at least 1", u.concurrency)
+	}
+	if err := u.run(ctx); err != nil {
+		return err
+	}
+	return nil
+}
+
+func (u *undoing) run(ctx context.Context) error {
+	mode, err := u.out.mode(u.dryRun)
+	if err != nil {
+		return err
+	}
+	out, err := u.out.printer(ctx, u.env, mode)
+	if err != nil {
+		return err
+	}
+	notes, err := u.notes.reporter(u.env, u.out, mode)
+	if err != nil {
+		return err
+	}
+	s, plan, err := u.open(ctx, mode)
+	if err != nil {
+		return err
+	}
+	s.Merge(ctx)
+	known := plan.Left()
+	left := u.left(notes, known)
+	if left > 0 && u.policy == "strict" && s.Failed() == nil {
+		u.conflicts(notes, s.Items)
+		return &exit{Code: conflicted, Err: errors.New("nothing was written: take back the rest with --policy=live, which leaves what others have done, or --policy=apply")}
+	}
+	if err := begin(ctx, out, s); err != nil {
+		return err
+	}
+	t := &results{out: out, notes: notes, mode: mode, output: u.out.output}
+	report := func(item *run.Item) { u.item(t, item) }
+	if mode == dryClient {
+		s.Show(ctx, report)
+	} else {
+		s.Send(ctx, term.Around(s.line, report))
+		s.line.End()
+	}
+	t.errs = append(t.errs, out.close(ctx))
+	left += u.conflicts(notes, s.Items) + u.left(notes, plan.Left()[len(known):])
+	if err := errors.Join(s.Failed(), errors.Join(t.errs...)); err != nil && !(left > 0 && held(err)) || left == 0 {
+		return err
+	}
+	return &exit{Code: conflicted, Err: s.Failed()}
+}
+
+// open is the run that takes the record back, before it is merged.
+func (u *undoing) open(ctx context.Context, mode dryRun) (*session, *undo.Undo, error) {
+	policy, err := merge.PolicyNamed(u.policy)
+	if err != nil {
+		return nil, nil, fmt.Errorf("--policy: %w", err)
+	}
+	api, err := u.connect()
+	if err != nil {
+		return nil, nil, err
+	}
+	docs := &apply.Documents{Fetch: api.OpenAPI}
+	plan := &undo.Undo{
+		Record: u.doc, API: api, Live: &live.Server{API: api},
+		Planner: &apply.Planner{Policy: policy, Manager: u.manager, Schemas: docs.Type},
+		Holds: func(ctx context.Context, t cluster.Target, uid string, gone []string) (string, error) {
+			return holds(ctx, api, u.concurrency, t, uid, gone)
+		},
+	}
+	job := &run.Job{
+		Live: plan.Live, API: api, Planner: plan.Planner, Invalidate: docs.Forget, Concurrency: u.concurrency, Preflight: true, Needs: run.Changes, Shown: true,
+		Write: cluster.Write{FieldManager: u.manager, FieldValidation: fieldValidation[apply.Strict], DryRun: mode == dryServer},
+	}
+	s := &session{api: api, line: u.progress(u.notes.quiet), Plan: &run.Plan{Job: job}}
+	if s.line != nil {
+		job.Progress = func(phase run.Phase, done, total int) { s.line.Note(string(phase), done, total) }
+	}
+	if err := s.checkCluster(ctx, u.doc.Cluster); err != nil {
+		return nil, nil, &exit{Code: conflicted, Err: fmt.Errorf("the record %w: nothing was written", err)}
+	}
+	s.Plan, err = plan.Plan(ctx, job)
+	return s, plan, err
+}
+
+// holds is why a Namespace or a CustomResourceDefinition is not deleted; "" if nothing of
+// others is in it.
+func holds(ctx context.Context, api *cluster.Cluster, limit int, t cluster.Target, uid string, gone []string) (string, error) {
+	member := func(uid string) applyset.Decision {
+		return applyset.Decision{Member: applyset.Member{UID: uid}, Action: applyset.Delete}
+	}
+	all := []applyset.Decision{{Member: applyset.Member{GroupKind: applyset.GroupKind{Group: t.Group, Kind: t.Kind}, Name: t.Name, UID: uid}, Action: applyset.Delete}}
+	in := prune.Contents(ctx, api, all, limit)
+	for _, other := range gone {
+		if other != uid {
+			all = append(all, member(other))
+		}
+	}
+	if d := (applyset.Run{}).Contain(all, in)[0]; d.Action != applyset.Delete {
+		return d.Reason, nil
+	}
+	return "", nil
+}
+
+// item prints what was done with an item.
+func (u *undoing) item(t *results, item *run.Item) {
+	if item.Result.Outcome == write.Pruned {
+		item.Result.Outcome = "deleted"
+	}
+	switch a := item.Action(); {
+	case a == run.Failed, a == run.Keep, item.Result.Outcome == write.Unsettled && !t.out.conflicts(), item.Result.Outcome == write.Unchanged && u.out.output == "":
+		return
+	case u.rollback:
+		fmt.Fprintf(u.ErrOut, "note: %s: rolled back: %s\n", oneLine(item.Target.String()), item.Result.Outcome)
+	}
+	t.notes.problems(item)
+	report := reportOf(item.Result.Planned, u.out.secrets)
+	for _, n := range diff.Notes(report) {
+		if n.Moved == 0 || u.notes.quiet {
+			continue
+		}
+		word := "stays, as others have set it since"
+		if n.Winner != merge.LiveSide {
+			word = "is overwritten with what was there before"
+		}
+		t.notes.note("note", diff.Note{Object: n.Object, Kind: n.Kind, Message: n.Path.String() + ": " + value(n.Live) + " " + word})
+	}
+	if u.rollback {
+		return
+	}
+	if err := t.out.object(item); err != nil {
+		t.errs = append(t.errs, &run.ObjectError{Target: item.Target, Err: err})
+	}
+}
+
+func value(o merge.Opt) string {
+	if !o.Set {
+		return "nothing"
+	}
+	return plandoc.Inline(o.Value)
+}
+
+// left reports what is not taken back, and counts what the policy leaves to the user.
+func (u *undoing) left(notes *reporter, all []undo.Left) int {
+	n := 0
+	for _, l := range all {
+		word := "note"
+		if l.Lost || u.policy == "strict" {
+			word = "error"
+			n++
+		}
+		notes.note(word, diff.Note{Object: l.Target.String(), Kind: noteKept, Message: "is left as it is: " + oneLine(l.Reason)})
+	}
+	return n
+}
+
+// conflicts reports the values that others have changed since, and counts the objects.
+func (u *undoing) conflicts(notes *reporter, items []*run.Item) int {
+	objects := 0
+	for _, item := range items {
+		p := item.Planned
+		if len(item.Result.Planned.Conflicts) > 0 {
+			p = item.Result.Planned
+		}
+		all := diff.Conflicts(reportOf(p, u.out.secrets))
+		if len(all) > 0 {
+			objects++
+		}
+		for _, n := range all {
+			by := ""
+			if name := diff.OwnerName(n.Owner); name != "" {
+				by = " (" + name + ")"
+			}
+			text := fmt.Sprintf("%s: live has %s%s, the run wrote %s, and there was %s before", n.Path, value(n.Live), by, value(n.Original), value(n.Local))
+			notes.note("error", diff.Note{Object: n.Object, Kind: diff.NoteConflict, Message: strings.TrimSpace(text)})
+		}
+	}
+	return objects
+}

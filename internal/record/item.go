@@ -1,0 +1,27 @@
+// Package record writes down what a run does while it does it, as a document that undo
+// takes. It refuses to decide what is written to the cluster.
+//
+// Rules: docs/plan.md#records.
+package record
+
+import (
+	"github.com/kubectl-merge/kubectl-merge/internal/plandoc"
+	"github.com/kubectl-merge/kubectl-merge/internal/run"
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
+)
+
+// Subject is an item of a run as documents take it, with a merge plan of it.
+func Subject(item *run.Item, p apply.Planned) plandoc.Subject {
+	sub := plandoc.Subject{Action: plandoc.Action(item.ActionOf(p)), Identity: Identity(item), Planned: p}
+	if item.Surplus != nil {
+		sub.Reason = item.Reason()
+		sub.Planned.HasStatus = item.Target.Status
+	}
+	return sub
+}
+
+// Identity is the item's object as documents name it.
+func Identity(item *run.Item) plandoc.Identity {
+	t := item.Target
+	return plandoc.Identity{APIVersion: t.GroupVersion(), Kind: t.Kind, Namespace: t.Namespace, Name: t.Name}
+}

@@ -1,0 +1,169 @@
+package record
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+	"github.com/kubectl-merge/kubectl-merge/internal/plandoc"
+	"github.com/kubectl-merge/kubectl-merge/internal/run"
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
+	"github.com/kubectl-merge/kubectl-merge/pkg/object"
+)
+
+// ErrNotRecorded is the error of a write that was not begun, since it could not be recorded.
+var ErrNotRecorded = errors.New("the record cannot be written")
+
+// Store is where a journal is written. What Append has returned for is there even if the
+// process is killed at once.
+type Store interface {
+	io.ReaderAt
+	Append(text []byte) error
+	// Replace puts a whole text, which write writes, in the place of what was appended.
+	Replace(write func(io.Writer) error) error
+	// Remove removes all of it.
+	Remove() error
+}
+
+// Journal is a run.Journal. Every write is entered before it is sent, and again when its
+// outcome is known, which takes the place of the first entry. When the run ends, only what
+// was, or may have been, written is left.
+type Journal struct {
+	store  Store
+	header plandoc.Header
+
+	mu      sync.Mutex
+	end     int64
+	entries map[*run.Item][]entry // more than one where it is unknown whether an earlier write was executed
+	err     error                 // of the store: nothing is written after it
+	begun   bool
+}
+
+// entry is one write.
+type entry struct {
+	at, size int64
+	action   plandoc.Action
+	written  bool // it is, or may be, executed
+}
+
+// Open begins a journal.
+func Open(store Store, h plandoc.Header) (*Journal, error) {
+	h.Record = true
+	text, err := h.Encode()
+	if err != nil {
+		return nil, err
+	}
+	j := &Journal{store: store, header: h, entries: map[*run.Item][]entry{}}
+	return j, j.append(append(text, "objects:\n"...))
+}
+
+func (j *Journal) append(text []byte) error {
+	if j.err == nil {
+		j.err = j.store.Append(text)
+		j.end += int64(len(text))
+	}
+	if j.err != nil {
+		return fmt.Errorf("%w: %w", ErrNotRecorded, j.err)
+	}
+	return nil
+}
+
+// Begin enters a write that is about to be sent. If that fails, it must not be sent. The
+// function that is returned enters its outcome: what the server has stored, nil for
+// nothing, or why it did not.
+func (j *Journal) Begin(item *run.Item, p apply.Planned) (func(stored map[string]any, err error), error) {
+	sub := Subject(item, p)
+	doc := j.header.Item(sub)
+	doc.Outcome = plandoc.Begun
+	n, err := j.enter(item, doc, -1)
+	if err != nil {
+		return nil, err
+	}
+	return func(stored map[string]any, err error) {
+		switch {
+		case err != nil && cluster.Uncertain(err):
+			return // what was entered before is true
+		case err != nil:
+			doc.Outcome = plandoc.Refused
+		default:
+			if sub.Stored = stored; sub.Action != plandoc.Delete {
+				doc = j.header.Item(sub)
+				doc.Written = plandoc.Written{UID: object.Object{Value: stored}.UID(), ResourceVersion: object.Object{Value: stored}.ResourceVersion()}
+			}
+			doc.Outcome = plandoc.Done
+		}
+		_, _ = j.enter(item, doc, n) // it fails the next write, and Close
+	}, nil
+}
+
+// enter adds an entry, or one in the place of the nth about the item, from 0.
+func (j *Journal) enter(item *run.Item, doc plandoc.Item, n int) (int, error) {
+	text, err := doc.Encode()
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if err != nil {
+		j.err = errors.Join(j.err, err)
+	}
+	e := entry{at: j.end, size: int64(len(text)), action: doc.Action, written: doc.Outcome != plandoc.Refused}
+	if err := j.append(text); err != nil {
+		return n, err
+	}
+	j.begun = true
+	if n < 0 {
+		n = len(j.entries[item])
+		j.entries[item] = append(j.entries[item], e)
+	}
+	j.entries[item][n] = e
+	return n, nil
+}
+
+// Begun reports whether a write was begun.
+func (j *Journal) Begun() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.begun
+}
+
+// Close leaves one entry for each object that was, or may have been, written, in the order
+// of the run. A record of a run that has failed before its first write is removed.
+func (j *Journal) Close(p *run.Plan, failed bool) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.err != nil {
+		return fmt.Errorf("%w: %w", ErrNotRecorded, j.err)
+	}
+	if failed && !j.begun {
+		return j.store.Remove()
+	}
+	err := j.store.Replace(func(w io.Writer) error { return j.compact(w, p) })
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrNotRecorded, err)
+	}
+	return nil
+}
+
+func (j *Journal) compact(w io.Writer, p *run.Plan) error {
+	out, err := plandoc.NewWriter(w, j.header)
+	for _, item := range slices.Concat(p.Items, p.Others) {
+		for _, e := range j.entries[item] {
+			if err != nil || !e.written {
+				continue
+			}
+			text := make([]byte, e.size)
+			if _, err = j.store.ReadAt(text, e.at); err == nil {
+				out.Count(e.action)
+				err = out.Raw(text)
+			}
+		}
+		if j.entries[item] == nil && item.Action() == run.Unchanged && out != nil {
+			out.Unchanged()
+		}
+	}
+	if err == nil {
+		err = out.Close()
+	}
+	return err
+}

@@ -1,0 +1,186 @@
+package undo
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/applyset"
+	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+	"github.com/kubectl-merge/kubectl-merge/internal/plandoc"
+	"github.com/kubectl-merge/kubectl-merge/internal/run"
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
+	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/object"
+	"github.com/kubectl-merge/kubectl-merge/pkg/ownership"
+)
+
+// deletions is the run.Pruner that deletes what the recorded run has created.
+type deletions struct{ *Undo }
+
+// Admit admits all.
+func (d *deletions) Admit(*run.Item, map[string]any) error { return nil }
+
+// Decide finds the objects that the run has created, and that nobody else has changed.
+func (d *deletions) Decide(ctx context.Context, _ *run.Plan) ([]*run.Item, error) {
+	var items []*run.Item
+	for item, e := range d.entries {
+		if e.Action == plandoc.Create {
+			items = append(items, item)
+		}
+	}
+	slices.SortFunc(items, func(a, b *run.Item) int { return d.entries[a].Line - d.entries[b].Line })
+	var out []*run.Item
+	for _, item := range items {
+		obj, err := d.Live.Get(ctx, item.Target)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", item.Target, err)
+		}
+		reason, err := d.keep(ctx, item, obj)
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("%s: %w", item.Target, err)
+		case obj == nil || apply.Deleting(obj) != nil:
+		case reason != "":
+			d.leave(Left{Target: item.Target, Reason: reason})
+		default:
+			item.UID, item.Surplus = object.Object{Value: obj}.UID(), &run.Surplus{Reason: "was created by the run"}
+			item.Planned = apply.Planned{Subject: apply.Subject{Object: item.Object, Name: item.Target.String(), HasStatus: item.Target.Status}, Live: obj}
+			out = append(out, item)
+		}
+	}
+	return out, d.contain(ctx, &out)
+}
+
+// keep is why an object stays; "" if it is to be deleted.
+func (d *deletions) keep(ctx context.Context, item *run.Item, obj map[string]any) (string, error) {
+	e := d.entries[item]
+	if obj == nil {
+		return "", nil
+	}
+	o := object.Object{Value: obj}
+	switch {
+	case e.Written.UID != "" && e.Written.UID != o.UID():
+		return "was deleted, and another one of that name was made since", nil
+	case e.Written.UID == "" && !d.marked(e, obj):
+		return "may have been made by somebody else: whether the run created it is not in the record", nil
+	case d.overrides():
+		return "", nil
+	case slices.Contains(applyset.HoldsData, applyset.GroupKind{Group: item.Target.Group, Kind: item.Target.Kind}):
+		return "was created by the run, and may hold data by now: delete it with kubectl, or undo with --policy=apply", nil
+	case e.Written.ResourceVersion != "" && e.Written.ResourceVersion == o.ResourceVersion():
+		return "", nil
+	}
+	typ, err := d.Planner.TypeOf(ctx, apply.Subject{Object: item.Object, Name: item.Target.String(), HasStatus: item.Target.Status}, obj)
+	if err != nil {
+		return "", err
+	}
+	if changed := d.changed(e, obj, typ, item.Target.Status); len(changed) > 0 {
+		const most = 5
+		more := ""
+		if len(changed) > most {
+			more = fmt.Sprintf(" and %d more", len(changed)-most)
+		}
+		return "was created by the run, and changed by others since: " + strings.Join(changed[:min(len(changed), most)], ", ") + more + ": --policy=apply deletes it all the same", nil
+	}
+	return "", nil
+}
+
+// marked: the object has the last-applied configuration that the run was to write, so that a
+// write whose outcome is not recorded has been executed.
+func (d *deletions) marked(e *entry, obj map[string]any) bool {
+	text := lastapplied.Read(obj).Text
+	if e.LastApplied == nil || !e.LastApplied.After.Set || text == "" {
+		return false
+	}
+	at := merge.Path{merge.Named("metadata"), merge.Named("annotations"), merge.Named(lastapplied.Annotation)}
+	v, ok := d.Record.Reveal(e.Identity, at, e.LastApplied.After.Value, merge.Some(text))
+	return ok && v == text
+}
+
+// changed are the paths of values that are not as the run has written them. What was written
+// through status, as controllers do, does not count, nor what the server fills in where the
+// record has no more than what was sent.
+func (d *deletions) changed(e *entry, obj map[string]any, typ *merge.Type, status bool) []string {
+	var wrote any
+	for _, c := range e.Changes {
+		if c.Path == "." && c.After.Set {
+			wrote = c.After.Value
+		}
+	}
+	is, _ := lastapplied.Strip(lastapplied.Without(obj), status)
+	wrote, known := d.Record.Reveal(e.Identity, nil, wrote, merge.Some(is))
+	if !known {
+		return []string{"a hidden value"}
+	}
+	owners := ownership.Of(obj)
+	var out []string
+	for _, c := range merge.Diff(wrote, is, typ) {
+		by := ownership.At(owners, c.Path)
+		through := len(by) > 0 && !slices.ContainsFunc(by, func(o merge.Owner) bool { return o.Subresource != "status" })
+		served := e.Outcome == plandoc.Begun && c.Op == merge.OpSet && !c.Old.Set && (len(by) == 0 || by[0].Manager == d.Planner.Manager)
+		if !through && !served {
+			out = append(out, c.Path.String())
+		}
+	}
+	return out
+}
+
+// contain keeps Namespaces and CustomResourceDefinitions that hold anything of others.
+func (d *deletions) contain(ctx context.Context, items *[]*run.Item) error {
+	var gone []string
+	for _, item := range *items {
+		gone = append(gone, item.UID)
+	}
+	var err error
+	*items = slices.DeleteFunc(*items, func(item *run.Item) bool {
+		gk := applyset.GroupKind{Group: item.Target.Group, Kind: item.Target.Kind}
+		if err != nil || !(applyset.Member{GroupKind: gk}).Contains() {
+			return false
+		}
+		var reason string
+		if reason, err = d.Holds(ctx, item.Target, item.UID, gone); reason != "" {
+			d.leave(Left{Target: item.Target, Reason: "was created by the run, and stays: " + reason})
+		}
+		return reason != ""
+	})
+	return err
+}
+
+// Begin has nothing to write.
+func (d *deletions) Begin(context.Context, *run.Plan) error { return nil }
+
+// End has nothing to write.
+func (d *deletions) End(context.Context, *run.Plan) error { return nil }
+
+// Delete deletes an item as it was decided about, or has the server try it. If it was changed
+// since, it is decided about again.
+func (d *deletions) Delete(ctx context.Context, item *run.Item, trial bool) error {
+	const tries = 10
+	for try := 0; ; try++ {
+		_, err := d.API.Delete(ctx, item.Target, cluster.Deletion{
+			UID: item.UID, ResourceVersion: object.Object{Value: item.Planned.Live}.ResourceVersion(), Propagation: cluster.Background, DryRun: trial,
+		})
+		switch {
+		case err == nil, cluster.IsNotFound(err):
+			return nil
+		case !cluster.IsConflict(err) && !cluster.Uncertain(err), try == tries:
+			return fmt.Errorf("%s: was not deleted: %w", item.Target, err)
+		}
+		obj, err := d.Live.Get(ctx, item.Target)
+		if err != nil {
+			return fmt.Errorf("%s: was not deleted: %w", item.Target, err)
+		}
+		if obj == nil || apply.Deleting(obj) != nil {
+			return nil
+		}
+		if reason, err := d.keep(ctx, item, obj); err != nil || reason != "" {
+			d.leave(Left{Target: item.Target, Reason: reason})
+			item.Surplus = &run.Surplus{Keep: true, Reason: reason}
+			return err
+		}
+		item.Planned.Live = obj
+	}
+}

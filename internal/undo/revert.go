@@ -1,0 +1,223 @@
+package undo
+
+import (
+	"maps"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+	"github.com/kubectl-merge/kubectl-merge/internal/plandoc"
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
+	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/object"
+	"github.com/kubectl-merge/kubectl-merge/pkg/ownership"
+	"github.com/kubectl-merge/kubectl-merge/pkg/patch"
+	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
+)
+
+// reverting takes back the changes of one object.
+type reverting struct {
+	*Undo
+	*entry
+	target cluster.Target
+	live   map[string]any
+	typ    *merge.Type
+}
+
+// plan merges: the original is live with the values that the run wrote, local is live with
+// those that were there before. Nothing else differs, and so nothing else changes.
+func (r reverting) plan(out apply.Planned) (apply.Planned, error) {
+	t := merge.Triple{Original: r.live, Local: r.live, Live: r.live, Owners: ownership.Of(r.live), Appliers: []string{r.Planner.Manager}}
+	for _, c := range r.Changes {
+		if p, err := c.ParsedPath(); err == nil && c.Order == nil {
+			t.Original, t.Local = r.sides(t, p, c)
+		}
+	}
+	for _, c := range r.Changes {
+		if p, err := c.ParsedPath(); err == nil && c.Order != nil {
+			t.Original, t.Local = ordered(t.Original, p, c.Order.After), ordered(t.Local, p, c.Order.Before)
+		}
+	}
+	out.Plan = merge.Three(t, r.typ, r.Planner.Policy, false)
+	out.Type = r.typ
+	result, _ := out.Result.(map[string]any)
+	out.Final = r.lastApplied(result)
+	if _, expressible := patch.Expressible(r.live, out.Final); !expressible {
+		out.Action = apply.Change
+	} else if _, changed := patch.Merge(r.live, out.Final); changed {
+		out.Action = apply.Change
+	}
+	return out, nil
+}
+
+// sides are original and local with the values of a change.
+func (r reverting) sides(t merge.Triple, p merge.Path, c plandoc.ChangeOf) (original, local any) {
+	is, has := merge.Lookup(r.live, p, r.typ)
+	now := merge.Opt{Value: is, Set: has}
+	leave := func(reason string, lost bool) (any, any) {
+		r.leave(Left{r.target, c.Path + ": " + reason, lost})
+		return t.Original, t.Local
+	}
+	before, known := r.reveal(p, c.Before, now)
+	if !known {
+		return leave("what was there before is hidden in the record: only a record of a run with --show-secrets has it", true)
+	}
+	after, unchanged := r.reveal(p, c.After, now)
+	switch {
+	case same(before, now):
+		return t.Original, t.Local // it is back already
+	case !unchanged:
+		return leave("was changed by others since", false)
+	}
+	if _, declared := schema.FieldAt(r.typ, p); !declared && before.Set {
+		return leave("the kind does not have this field any more", true)
+	}
+	original, okO := put(t.Original, p, after, r.typ)
+	local, okL := put(t.Local, p, before, r.typ)
+	switch {
+	case okO && okL:
+		return original, local
+	case !before.Set: // it has gone with what held it
+		return t.Original, t.Local
+	}
+	return leave("what held it was removed by others since", false)
+}
+
+// reveal is a side of a change with its hidden values; false if they are not known.
+func (r reverting) reveal(p merge.Path, side, now merge.Opt) (merge.Opt, bool) {
+	if !side.Set {
+		return side, true
+	}
+	v, ok := r.Record.Reveal(r.Identity, p, side.Value, now)
+	return merge.Opt{Value: v, Set: true}, ok
+}
+
+func same(a, b merge.Opt) bool {
+	return a.Set == b.Set && (!a.Set || merge.Equal(a.Value, b.Value, nil))
+}
+
+// put returns v with another value at a path, or without it. It is false if there is nothing
+// to hold it: an entry of a list that is on the way is gone.
+func put(v any, p merge.Path, o merge.Opt, typ *merge.Type) (any, bool) {
+	if len(p) == 0 {
+		return o.Value, true
+	}
+	if s := p[0]; s.Kind != merge.FieldStep {
+		return putEntry(v, p, o, typ)
+	}
+	m, ok := v.(map[string]any)
+	if v != nil && !ok {
+		return v, false
+	}
+	if v == nil && !o.Set {
+		return v, true
+	}
+	name := p[0].Name
+	out := maps.Clone(m)
+	if out == nil {
+		out = map[string]any{}
+	}
+	if len(p) == 1 && !o.Set {
+		delete(out, name)
+		return out, true
+	}
+	inner, ok := put(m[name], p[1:], o, typ.Field(name).Type)
+	if inner != nil || len(p) == 1 {
+		out[name] = inner
+	}
+	return out, ok
+}
+
+func putEntry(v any, p merge.Path, o merge.Opt, typ *merge.Type) (any, bool) {
+	list, ok := v.([]any)
+	if v != nil && !ok {
+		return v, false
+	}
+	i := merge.EntryAt(list, p[0], typ)
+	out := append([]any(nil), list...)
+	switch {
+	case i < 0 && len(p) > 1:
+		return v, !o.Set
+	case i < 0 && !o.Set:
+		return v, true
+	case i < 0:
+		return append(out, o.Value), true
+	case len(p) == 1 && !o.Set:
+		return append(out[:i], out[i+1:]...), true
+	}
+	out[i], ok = put(list[i], p[1:], o, typ.EntryType())
+	return out, ok
+}
+
+// ordered is v with the entries of a list in an order; nil leaves it.
+func ordered(v any, p merge.Path, steps []string) any {
+	if steps == nil {
+		return v
+	}
+	c := merge.Change{Op: merge.OpOrder, Path: p}
+	for _, text := range steps {
+		if s, err := merge.ParsePath(text); err == nil && len(s) == 1 {
+			c.NewOrder = append(c.NewOrder, s[0])
+		}
+	}
+	if out, err := merge.Replay(v, []merge.Change{c}); err == nil {
+		return out
+	}
+	return v // the list is gone
+}
+
+// lastApplied is the result with the annotation as it was before the run; what others have
+// applied since stays in it.
+func (r reverting) lastApplied(result map[string]any) map[string]any {
+	l := r.LastApplied
+	if l == nil {
+		return result
+	}
+	now := merge.Opt{}
+	if text := lastapplied.Read(r.live).Text; text != "" {
+		now = merge.Some(text)
+	}
+	at := merge.Path{merge.Named("metadata"), merge.Named("annotations"), merge.Named(lastapplied.Annotation)}
+	before, known := r.reveal(at, l.Before, now)
+	after, unchanged := r.reveal(at, l.After, now)
+	switch {
+	case known && same(before, now):
+		return result
+	case !known:
+		r.leave(Left{r.target, "the last-applied configuration is hidden in the record, and stays as it is: only a record of a run with --show-secrets has it", true})
+		return result
+	case !unchanged || !same(after, now):
+		return r.merged(result, before, after, now)
+	case !before.Set:
+		out, _ := lastapplied.Without(result).(map[string]any)
+		return out
+	}
+	return annotated(result, before.Value.(string))
+}
+
+// merged is the result with a last-applied configuration in which what the run had recorded
+// is taken back, and what others have recorded since stays.
+func (r reverting) merged(result map[string]any, before, after, now merge.Opt) map[string]any {
+	read := func(o merge.Opt) any {
+		text, _ := o.Value.(string)
+		v, err := merge.ReadJSON([]byte(text))
+		if err != nil {
+			return nil
+		}
+		return v
+	}
+	t := merge.Triple{Original: read(after), Local: read(before), Live: read(now)}
+	live, err := merge.PolicyNamed("live")
+	if err != nil || t.Original == nil || t.Local == nil || t.Live == nil {
+		return result
+	}
+	text, err := object.Encode(merge.Three(t, r.typ, live, false).Result)
+	if err != nil {
+		return result
+	}
+	return annotated(result, string(text))
+}
+
+func annotated(obj map[string]any, text string) map[string]any {
+	out, _ := lastapplied.With(obj, text).(map[string]any)
+	return out
+}

@@ -1,0 +1,177 @@
+// Package undo plans to take back what a recorded run has done: three-way merges in which
+// the original is what the run wrote, local what was there before, and live what is there
+// now. What others have done since stays. It refuses to send anything but deletions, of
+// objects that the run has made.
+//
+// Rules: docs/plan.md#undo.
+package undo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+	"github.com/kubectl-merge/kubectl-merge/internal/live"
+	"github.com/kubectl-merge/kubectl-merge/internal/plandoc"
+	"github.com/kubectl-merge/kubectl-merge/internal/run"
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/object"
+)
+
+// API is the part of an API server that is needed.
+type API interface {
+	run.API
+	Find(ctx context.Context, group, version, kind string) (cluster.Resource, error)
+	FindKind(ctx context.Context, group, kind string) (cluster.Resource, error)
+	Delete(ctx context.Context, t cluster.Target, d cluster.Deletion) (map[string]any, error)
+}
+
+// Undo takes back one record.
+type Undo struct {
+	Record  *plandoc.Document
+	API     API
+	Live    live.Reader
+	Planner *apply.Planner // its policy, manager and schemas count
+
+	// Holds finds out what keeps a Namespace or a CustomResourceDefinition from being
+	// deleted, "" for nothing. gone are the UIDs of the objects that are deleted, too.
+	Holds func(ctx context.Context, t cluster.Target, uid string, gone []string) (string, error)
+
+	entries map[*run.Item]*entry
+
+	mu   sync.Mutex
+	left []Left
+}
+
+// entry is one object of the record.
+type entry struct{ plandoc.Item }
+
+// Left is what is not taken back.
+type Left struct {
+	Target cluster.Target
+	Reason string
+	Lost   bool // it cannot be, whatever the policy
+}
+
+// Plan is the run that takes the record back, before it is merged: job gets what that takes.
+// The error means that the server cannot be reached.
+func (u *Undo) Plan(ctx context.Context, job *run.Job) (*run.Plan, error) {
+	job.Plans, job.Pruner = u.plan, &deletions{u}
+	u.entries = map[*run.Item]*entry{}
+	p := &run.Plan{Job: job}
+	for _, item := range u.Record.Executed() {
+		t, err := u.target(ctx, item)
+		var down *cluster.Unreachable
+		switch {
+		case errors.As(err, &down):
+			return nil, err
+		case err != nil:
+			u.leave(Left{t, err.Error(), true})
+			continue
+		}
+		one := &run.Item{Target: t, Object: object.Object{Value: map[string]any{
+			"apiVersion": t.GroupVersion(), "kind": t.Kind, "metadata": map[string]any{"name": t.Name, "namespace": t.Namespace},
+		}}}
+		u.entries[one] = &entry{Item: item}
+		if item.Action != plandoc.Create {
+			p.Items = append(p.Items, one)
+		}
+	}
+	return p, nil
+}
+
+// target is where an object of the record is now: in another version, if the recorded one is
+// not served any more.
+func (u *Undo) target(ctx context.Context, i plandoc.Item) (cluster.Target, error) {
+	o := object.Object{Value: map[string]any{"apiVersion": i.APIVersion}}
+	t := cluster.Target{Resource: cluster.Resource{Group: o.Group(), Version: o.Version(), Kind: i.Kind}, Namespace: i.Namespace, Name: i.Name}
+	r, err := u.API.Find(ctx, t.Group, t.Version, t.Kind)
+	var unknown *cluster.UnknownKindError
+	if errors.As(err, &unknown) {
+		r, err = u.API.FindKind(ctx, t.Group, t.Kind)
+	}
+	if err == nil {
+		t.Resource = r
+	}
+	return t, err
+}
+
+func (u *Undo) leave(l Left) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if !slices.Contains(u.left, l) { // an object may be merged more than once
+		u.left = append(u.left, l)
+	}
+}
+
+// Left lists what is not taken back, as known once the run is merged.
+func (u *Undo) Left() []Left {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return slices.Clone(u.left)
+}
+
+// plan is the run.Plans: what takes back what was done to an item.
+func (u *Undo) plan(ctx context.Context, item *run.Item, obj map[string]any) (apply.Planned, error) {
+	e := u.entries[item]
+	out := apply.Planned{Subject: apply.Subject{Object: item.Object, Name: item.Target.String(), HasStatus: item.Target.Status}, Live: obj}
+	is := object.Object{Value: obj}.UID()
+	leave := func(reason string, lost bool) (apply.Planned, error) {
+		u.leave(Left{item.Target, reason, lost})
+		return out, nil
+	}
+	switch {
+	case obj != nil && apply.Deleting(obj) != nil:
+		return leave("is being deleted: undo again when it is gone", false)
+	case e.Action == plandoc.Delete && obj == nil:
+		return u.recreate(e, out)
+	case e.Action == plandoc.Delete && is != e.UID:
+		return leave("was deleted by the run, and another one of that name was made since", false)
+	case e.Action == plandoc.Delete: // it was not deleted
+		return out, nil
+	case obj == nil:
+		return leave("was deleted since", false)
+	case is != e.UID:
+		return leave("was deleted, and another one of that name was made since", false)
+	}
+	typ, err := u.Planner.TypeOf(ctx, out.Subject, obj)
+	if err != nil {
+		return out, fmt.Errorf("%s: %w", item.Target, err)
+	}
+	r := reverting{Undo: u, entry: e, target: item.Target, live: obj, typ: typ}
+	return r.plan(out)
+}
+
+// recreate is a deleted object as it was configured.
+func (u *Undo) recreate(e *entry, out apply.Planned) (apply.Planned, error) {
+	before, hidden := configured(e.Item)
+	if before == nil || hidden {
+		u.leave(Left{cluster.Target{Resource: cluster.Resource{Group: out.Group(), Kind: out.Kind()}, Namespace: e.Namespace, Name: e.Name}, "was deleted, and has values that are hidden in the record: only a record of a run with --show-secrets has them", true})
+		return out, nil
+	}
+	if l := e.LastApplied; l != nil && l.Before.Set {
+		if text, ok := l.Before.Value.(string); ok {
+			before = annotated(before, text)
+		}
+	}
+	out.Action, out.Final, out.Result = apply.Create, before, before
+	out.Problems = []string{"is made again as it was configured; what it held besides is not restored"}
+	return out, nil
+}
+
+// configured is the whole object that was deleted; hidden: with hashes in it.
+func configured(i plandoc.Item) (obj map[string]any, hidden bool) {
+	for _, c := range i.Changes {
+		if m, ok := c.Before.Value.(map[string]any); ok && c.Path == "." {
+			return m, plandoc.Hashes(m)
+		}
+	}
+	return nil, false
+}
+
+// overrides is whether a disagreement is decided in favor of what was there before.
+func (u *Undo) overrides() bool { return u.Planner.Policy.Name == merge.Policies[0].Name }
