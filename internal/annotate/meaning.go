@@ -3,12 +3,10 @@ package annotate
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"maps"
-	"strconv"
-	"unicode/utf8"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
+	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/object"
@@ -126,6 +124,8 @@ func (m meaning) text(c merge.Change) string {
 		return "yours; the next merge sets what the file says; live does not have it"
 	case inLocal && inLive && merge.Equal(live, result, m.typeAt(c.Path)):
 		return "yours; live has what " + m.file + " says already" + m.value(c.Path, live, ": ")
+	case inLocal && inLive && m.difference(c.Path, live, result) != "":
+		return "yours; the next merge changes it, as " + m.file + " says: " + m.difference(c.Path, live, result)
 	case inLocal && inLive:
 		return "yours; the next merge sets it" + m.value(c.Path, result, " to ") + ", as " + m.file + " says; live has" + cmp.Or(m.value(c.Path, live, " "), " another value")
 	case inLocal:
@@ -161,30 +161,31 @@ func (m meaning) typeAt(p merge.Path) *merge.Type {
 
 func (m meaning) at(v any, p merge.Path) (any, bool) { return merge.Lookup(v, p, m.typ) }
 
-// longest is how much of a value is shown.
-const longest = 48
-
-// value is a value on one line, after what leads to it; "" where it is a Secret's
-// or too long to be of use.
+// value is a value on one line, as notes show it, after what leads to it; "" where it is a
+// Secret's.
 func (m meaning) value(p merge.Path, v any, before string) string {
-	if m.secret && len(p) > 0 && (!redact.Open(p[0].Name, nil) || redact.Copies(p[len(p)-1].Name)) {
+	if m.hides(p) {
 		return ""
 	}
-	_, hidden := redact.MaskAt(redact.Place{Path: p, Secret: -1}, merge.Opt{}, merge.Some(v), m.sensitive)
-	v = hidden.Value
-	var text string
-	switch v := v.(type) {
-	case string:
-		text = strconv.QuoteToGraphic(v)
-	default:
-		b, err := json.Marshal(v)
-		if err != nil {
-			return ""
-		}
-		text = string(b)
-	}
-	if utf8.RuneCountInString(text) > longest {
+	_, hidden := m.masked(p, merge.Opt{}, merge.Some(v))
+	return before + diff.Value(hidden.Value)
+}
+
+// difference is what differs between two values that are too long to be shown; "" where
+// there is room for both, or they are a Secret's.
+func (m meaning) difference(p merge.Path, live, result any) string {
+	if m.hides(p) {
 		return ""
 	}
-	return before + text
+	was, is := m.masked(p, merge.Some(live), merge.Some(result))
+	return diff.Difference(was.Value, is.Value)
+}
+
+func (m meaning) hides(p merge.Path) bool {
+	return m.secret && len(p) > 0 && (!redact.Open(p[0].Name, nil) || redact.Copies(p[len(p)-1].Name))
+}
+
+// masked are two values of a place without what rules or their names have hidden.
+func (m meaning) masked(p merge.Path, live, result merge.Opt) (merge.Opt, merge.Opt) {
+	return redact.MaskAt(redact.Place{Path: p, Secret: -1}, live, result, m.sensitive)
 }

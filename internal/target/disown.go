@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
+	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
 // Disowning takes fields out of what was applied last, so that live keeps them.
@@ -136,6 +137,11 @@ func (d *Disowning) remove(ctx context.Context, s apply.Subject, value any, fiel
 	}
 	for _, p := range fields {
 		p = spelled(value, p)
+		if near := schema.Nearest(typ, p, value); near != nil {
+			if _, there := merge.Lookup(value, near, typ); there {
+				return nil, fmt.Errorf("%s: not in last-applied, so it is not yours to give up: did you mean %s?", p, near)
+			}
+		}
 		now, err := lastapplied.Remove(value, p, typ)
 		if err != nil {
 			return nil, err

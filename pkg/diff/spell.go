@@ -209,3 +209,18 @@ func (s sides) shownIn(n int) shown {
 	}
 	return v
 }
+
+// Value spells a value on one line, as notes do: whole where there is room, of a list
+// the names of its entries, of a text how many lines it has.
+func Value(v any) string { return content(merge.Some(v), mostParts) }
+
+// Difference names what differs between two values, as notes do: the entries, fields or
+// lines of long ones. It is "" where both have room in a line, so that they are best shown
+// whole. It masks nothing.
+func Difference(from, to any) string {
+	s := sides{live: merge.Some(from), local: merge.Some(to)}
+	if v := s.shown(); !v.long {
+		return ""
+	}
+	return difference(s.live, s.local, mostParts)
+}

@@ -36,7 +36,9 @@ var errEmpty = errors.New("nothing left")
 
 // without removes rest from v, which stands at path at.
 func without(v any, at, rest merge.Path, typ *merge.Type) (any, error) {
-	if typ != nil && len(at) > 0 && (typ.Atomic || typ.Kind == merge.List) || rest[0].Kind == merge.IndexStep {
+	known := typ != nil && len(at) > 0
+	byKeys := known && (typ.Kind == merge.Keyed || typ.Kind == merge.Set)
+	if known && (typ.Atomic || typ.Kind == merge.List) || rest[0].Kind == merge.IndexStep && !byKeys {
 		return nil, fmt.Errorf("%s: %s is one value: give it up as a whole: %s", at.Child(rest[0]), at, at)
 	}
 	if rest[0].Kind == merge.FieldStep {
@@ -75,7 +77,7 @@ func withoutField(v any, at, rest merge.Path, typ *merge.Type) (any, error) {
 func withoutEntry(v any, at, rest merge.Path, typ *merge.Type) (any, error) {
 	list, _ := v.([]any)
 	i := merge.EntryAt(list, rest[0], typ)
-	if i < 0 {
+	if i < 0 || rest[0].Kind == merge.IndexStep {
 		return nil, missing(at, rest[0], suggestEntries(at, list, typ))
 	}
 	out := slices.Clone(list)

@@ -61,6 +61,7 @@ func TestRemoveRefuses(t *testing.T) {
 		{"nothing like it: what is there", "spec.paused", "did you mean one of spec.replicas, spec.selector, spec.strategy, spec.template?"},
 		{"another entry", "spec.template.spec.containers[name=wob].args", "did you mean one of spec.template.spec.containers[name=web], spec.template.spec.containers[name=side]?"},
 		{"members of a set are values and not named", `metadata.finalizers[="x/q"]`, "see kubectl merge view-last-applied"},
+		{"an entry by its place in a list that has keys", "spec.template.spec.containers[0].args", "spec.template.spec.containers[0]: not in last-applied, so it is not yours to give up: did you mean one of spec.template.spec.containers[name=web], spec.template.spec.containers[name=side]?"},
 		{"inside nothing", "spec.replicas.x", "spec.replicas.x: not in last-applied"},
 		{"into an atomic list", "spec.template.spec.containers[name=web].args[0]", "give it up as a whole: spec.template.spec.containers[name=web].args"},
 		{"into an atomic object", "spec.selector.matchLabels.app", "give it up as a whole: spec.selector"},
