@@ -145,6 +145,7 @@ func reportOf(p apply.Planned, secrets bool) diff.Report {
 		Namespace:   p.Namespace(),
 		Local:       p.Value,
 		Plan:        p.Plan,
+		Type:        p.Type,
 		Ignored:     p.Ignored,
 		Uncompared:  p.Uncompared,
 		Defaulted:   p.Defaulted,

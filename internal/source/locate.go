@@ -1,6 +1,7 @@
 package source
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
@@ -17,6 +18,22 @@ func At(o object.Object, p merge.Path) string {
 		return fmt.Sprintf("%s: line %d", at.File, line)
 	}
 	return at.String()
+}
+
+// onItsLine has the error of a field name the line of the field instead of the object's.
+func onItsLine(err error) error {
+	var field *object.FieldError
+	if !errors.As(err, &field) {
+		return err
+	}
+	p, bad := merge.ParsePath(field.Path)
+	if bad != nil {
+		return err
+	}
+	if line := lineOf(field.Object, p); line > 0 {
+		field.Object.Origin.Line = line
+	}
+	return field
 }
 
 func lineOf(o object.Object, p merge.Path) int {

@@ -125,7 +125,7 @@ func (p *parser) document(d Document) {
 		return
 	}
 	if err := o.Check(); err != nil {
-		p.errs = append(p.errs, err)
+		p.errs = append(p.errs, onItsLine(err))
 		return
 	}
 	if o, ok := p.keep(o); ok {

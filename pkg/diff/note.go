@@ -40,7 +40,8 @@ type Note struct {
 	Message string
 
 	Original, Local, Live merge.Opt
-	Masked                bool // live's value is not what is in Live
+	Masked                bool   // live's value is not what is in Live
+	stored                *sides // the three with what the server fills in; nil: unknown
 
 	Owner  *merge.Owner // of live's value, nil if unknown
 	Winner merge.Side
@@ -134,6 +135,16 @@ func (n Note) MarshalJSON() ([]byte, error) {
 }
 
 func (n Note) sides() sides { return sides{n.Original, n.Local, n.Live} }
+
+// shown are the note's values; where there is no room for them, and what differs is named
+// instead, as the server stores them.
+func (n Note) shown() shown {
+	v := n.sides().shown()
+	if v.long && v.live.Set && n.stored != nil {
+		v.sides = *n.stored
+	}
+	return v
+}
 
 func addSides(m map[string]any, s sides, owner *merge.Owner) {
 	for name, o := range map[string]merge.Opt{"original": s.original, "local": s.local, "live": s.live} {

@@ -63,6 +63,8 @@ func (r Report) disagreement(d merge.Disagreement) Note {
 	n.Original, n.Local, n.Live, n.Masked = s.original, s.local, s.live, !alike(s.live, d.Live)
 	n.ByLines = d.Text != "" && !n.Masked
 	n.Restored = r.isRestored(d.Path)
+	stored := r.stored(d.Path, sides{d.Original, d.Local, d.Live})
+	n.stored = &stored
 	return n
 }
 

@@ -16,6 +16,7 @@ type Report struct {
 	Local     any    // the file's object; shows which values are a Secret's
 	Live      any    // nil where there is none
 	Plan      merge.Plan
+	Type      *merge.Type // the object's; nil: what the server fills in is unknown
 
 	Ignored    []merge.Path // server-owned fields in local
 	Uncompared []merge.Path // fields of an original in another apiVersion
@@ -38,6 +39,18 @@ type Report struct {
 	secrets *secrets // nil until looked has found them
 
 	Voice
+}
+
+// stored are the sides with what the server fills into those that are written for it, so
+// that a default which only live spells out is no difference.
+func (r Report) stored(p merge.Path, s sides) sides {
+	t := r.Type.At(p)
+	for _, o := range []*merge.Opt{&s.original, &s.local} {
+		if o.Value != nil {
+			o.Value = merge.Complete(o.Value, t, true)
+		}
+	}
+	return r.mask(p, s)
 }
 
 // sides are three values of one place, masked where they are a Secret's.

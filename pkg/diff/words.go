@@ -118,7 +118,7 @@ func (n Note) more() string {
 
 // settled is about a disagreement that was decided.
 func (n Note) settled() string {
-	switch v := n.sides().shown(); {
+	switch v := n.shown(); {
 	case n.Merged != "":
 		return n.ofFiles()
 	case n.Kind == NoteRemoved && len(n.By) > 0:
@@ -171,9 +171,24 @@ func (n Note) settledLong(v shown) string {
 	case n.Kind == NoteReset:
 		return live + " " + n.verb("set back") + " to what was applied last: " + difference(v.live, v.original, n.most())
 	case n.Kind == NoteRemoved:
-		return content(v.live, n.most()) + by(n.Owner) + " " + n.verb("removed") + ": not in local"
+		return n.removedLong(v)
 	}
 	return live + " " + n.verb("overwritten") + ": " + difference(v.live, v.local, n.most())
+}
+
+// removedLong is about a long value that is removed. Of one that was applied, what
+// somebody has changed of it since is what nobody else has.
+func (n Note) removedLong(v shown) string {
+	why := "not in local"
+	if v.local.Set {
+		why = "local says null"
+	}
+	removed := by(n.Owner) + " " + n.verb("removed") + ": " + why
+	_, isList := v.live.Value.([]any)
+	if isList || !v.original.Set || unknown(v.original) || alike(v.original, v.live) {
+		return content(v.live, n.most()) + removed
+	}
+	return noun(v.live.Value) + removed + "; changed since it was applied: " + difference(v.original, v.live, n.most())
 }
 
 // localHas: what local has, or how it came to have nothing.

@@ -11,7 +11,7 @@ import (
 
 // conflict is what the sides have, and who set live's value and when.
 func (n Note) conflict() string {
-	switch v := n.sides().shown(); {
+	switch v := n.shown(); {
 	case len(n.By) > 0:
 		return "live has " + content(n.Live, mostParts) + who(n.Owner) + ", " + excluded(n.By)
 	case n.Merged != "":

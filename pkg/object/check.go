@@ -18,10 +18,22 @@ func (o Object) With(value any) (Object, error) {
 	return o, o.Check()
 }
 
-// Check is what keeps o from being an object of the API; nil: nothing. The error names
-// the place, the object and the field.
+// FieldError is what is wrong with one field of an object, so that it cannot be one of the API.
+type FieldError struct {
+	Object Object
+	Path   string // as merge.ParsePath reads it
+	What   string // with what the user can do, and without any value
+}
+
+// Error names the object's place, the object and the field.
+func (e *FieldError) Error() string {
+	return fmt.Sprintf("%s: %s: %s", e.Object.Place(), e.Path, e.What)
+}
+
+// Check is what keeps o from being an object of the API; nil: nothing. The error is a
+// *FieldError.
 func (o Object) Check() error {
-	fail := func(path, what string) error { return fmt.Errorf("%s: %s: %s", o.Place(), path, what) }
+	fail := func(path, what string) error { return &FieldError{Object: o, Path: path, What: what} }
 	for _, key := range []string{"apiVersion", "kind"} {
 		switch v := o.Value[key]; v.(type) {
 		case nil:
