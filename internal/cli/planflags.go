@@ -32,6 +32,7 @@ type planFlags struct {
 	manager   string
 	validate  string
 	overwrite bool
+	server    serverSideFlags
 	replace   replaceFlags
 	guard     guardFlag
 	secret    *redact.Values // is given the values of Secrets in files that the flags name; may be nil
@@ -49,6 +50,7 @@ func (f *planFlags) add(flags *pflag.FlagSet) {
 	flags.Lookup("validate").NoOptDefVal = "strict"
 	flags.BoolVar(&f.overwrite, "overwrite", true, "--overwrite=false means --policy=strict")
 	f.guard.add(flags)
+	f.server.add(flags)
 	f.replace.add(flags)
 	flags.Bool("openapi-patch", true, "accepted, and has no effect")
 	_ = flags.MarkHidden("openapi-patch")
@@ -56,7 +58,10 @@ func (f *planFlags) add(flags *pflag.FlagSet) {
 
 // planner is the Planner that the flags ask for, without schemas: see definitions.
 func (f *planFlags) planner(ctx context.Context, policyGiven bool) (*apply.Planner, error) {
-	name := f.policy
+	name, err := f.server.policy(f, policyGiven)
+	if err != nil {
+		return nil, err
+	}
 	if !f.overwrite {
 		if policyGiven && name != "strict" {
 			return nil, fmt.Errorf("--overwrite=false means --policy=strict, and --policy=%s says otherwise: give one of them", name)
@@ -86,7 +91,8 @@ func (f *planFlags) planner(ctx context.Context, policyGiven bool) (*apply.Plann
 	if err != nil {
 		return nil, err
 	}
-	p := &apply.Planner{Policy: policy, Strategy: by, Original: originals, Manager: f.manager, Validate: validation, Locate: source.At}
+	f.manager = f.server.manager(f.manager)
+	p := &apply.Planner{Policy: policy, Strategy: by, Original: originals, Manager: f.manager, Validate: validation, Locate: source.At, Writing: f.server.writing()}
 	if rules != nil {
 		p.Rules = &apply.UserRules{File: f.rules, Rules: rules, Values: f.secret}
 	}

@@ -23,7 +23,7 @@ func (v view) conflicts() bool { return false }
 
 // became is what became of an object, in the words of kubectl apply.
 func (v view) became(item *run.Item) string {
-	return fmt.Sprint(item.Result.Outcome) + v.mode.suffix()
+	return item.Result.Word() + v.mode.suffix()
 }
 
 // line is the outcome line of an object.

@@ -12,11 +12,9 @@ import (
 // merge can keep the promise of, each with what to do instead; naming one is an error
 // that says so.
 var refused = map[string]string{
-	"server-side":     "fields are merged here, and not by the server: use `kubectl apply --server-side`",
-	"force-conflicts": "is for server-side apply: use `kubectl apply --server-side --force-conflicts`; here, --policy=apply takes local's values",
-	"force":           "no object is deleted and made anew: use `kubectl delete`, and merge again, or `kubectl apply --force`",
-	"grace-period":    "is for --force, and no object is deleted: use `kubectl delete --grace-period`, and merge again",
-	"subresource":     "only the object itself is written: use `kubectl patch --subresource`",
+	"force":        "no object is deleted and made anew: use `kubectl delete`, and merge again, or `kubectl apply --force`",
+	"grace-period": "is for --force, and no object is deleted: use `kubectl delete --grace-period`, and merge again",
+	"subresource":  "only the object itself is written: use `kubectl patch --subresource`",
 }
 
 func addRefused(flags *pflag.FlagSet) {

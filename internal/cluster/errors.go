@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -53,6 +54,25 @@ func IsNotFound(err error) bool { return refused(err, http.StatusNotFound) }
 
 // IsConflict reports whether the object was changed since it was read.
 func IsConflict(err error) bool { return reason(err) == metav1.StatusReasonConflict }
+
+// IsOwned reports whether a server-side apply would change fields that other managers own.
+func IsOwned(err error) bool {
+	var r *Refusal
+	return errors.As(err, &r) && ownershipConflict(r.Causes)
+}
+
+func ownershipConflict(causes []metav1.StatusCause) bool {
+	return slices.ContainsFunc(causes, func(c metav1.StatusCause) bool { return c.Type == metav1.CauseTypeFieldManagerConflict })
+}
+
+// owned is one line with the fields and managers of a conflict of a server-side apply.
+func owned(causes []metav1.StatusCause) string {
+	var parts []string
+	for _, c := range causes {
+		parts = append(parts, strings.TrimPrefix(c.Field, ".")+": "+c.Message)
+	}
+	return shorten(strings.Join(parts, "; "), maxText)
+}
 
 // IsAlreadyExists reports whether the object to be created exists.
 func IsAlreadyExists(err error) bool { return reason(err) == metav1.StatusReasonAlreadyExists }
@@ -143,6 +163,8 @@ func (r *Refusal) text(s metav1.Status) string {
 		return "the server speaks TLS, and was asked without: write https:// in place of http:// into its address in the kubeconfig, or into --server"
 	case r.Code == http.StatusForbidden:
 		return forbidden(s.Message)
+	case ownershipConflict(r.Causes):
+		return owned(r.Causes)
 	}
 	return shorten(s.Message, maxText) + way(r.Code, s.Message)
 }

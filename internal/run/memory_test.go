@@ -89,6 +89,14 @@ func (m *memory) Update(_ context.Context, t cluster.Target, obj any, w cluster.
 	return m.write("update", t, w, change)
 }
 
+func (m *memory) Apply(_ context.Context, t cluster.Target, obj any, w cluster.Write) (map[string]any, error) {
+	change, err := decoded(obj)
+	if err != nil {
+		return nil, err
+	}
+	return m.write("apply", t, w, change)
+}
+
 func (m *memory) Patience() time.Duration { return time.Second }
 
 func (m *memory) WaitEstablished(_ context.Context, crd cluster.Target, _ map[string]any) error {

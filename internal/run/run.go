@@ -132,7 +132,7 @@ func (j *Job) Resolve(ctx context.Context, objects []object.Object) (*Plan, erro
 // Merge reads and merges every item and sets its Err where that fails. Then the Pruner
 // decides about live objects that the input does not contain.
 func (p *Plan) Merge(ctx context.Context) {
-	p.large = p.Shown && len(p.Items) > largeFrom
+	p.large = (p.Shown || p.compares()) && len(p.Items) > largeFrom
 	merged := p.count(Reading, len(p.Items))
 	rest := p.readLists(ctx, p.Items, merged)
 	p.each(ctx, rest, func(i int) { p.read(ctx, rest[i]) }, merged)
@@ -174,6 +174,15 @@ func (p *Plan) merge(ctx context.Context, item *Item, obj map[string]any) {
 		p.look(item)
 		item.Err = p.store(item)
 	}
+}
+
+// compares: what the server makes of each object is compared with its plan.
+func (j *Job) compares() bool {
+	if j.Planner == nil {
+		return false
+	}
+	_, server := j.Planner.Writing.(apply.ServerSide)
+	return server
 }
 
 func uid(obj map[string]any) string {

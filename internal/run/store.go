@@ -52,7 +52,7 @@ func (p *Plan) store(item *Item) error {
 	switch {
 	case planned.Final == nil: // it was, and is not merged anew
 		return nil
-	case p.Needs == Outcomes && !notable(planned) && !item.consulted(),
+	case p.Needs == Outcomes && !compared(planned) && !notable(planned) && !item.consulted(),
 		p.Needs == Changes && planned.Action == apply.Nothing && !notable(planned) && !item.consulted():
 		return item.prepare()
 	case p.large && len(planned.Conflicts) == 0 && !item.consulted(): // conflicts are asked about, and reported twice
@@ -75,6 +75,9 @@ func (i *Item) consulted() bool {
 func notable(p apply.Planned) bool {
 	return len(p.Conflicts)+len(p.Settled)+len(p.Removed)+len(p.Undecided)+len(p.Extras) > 0
 }
+
+// compared: what the server makes of it is compared with the plan.
+func compared(p apply.Planned) bool { return p.Applying != nil && p.Action != apply.Nothing }
 
 // prepare stores the request of an item in place of its sides, which take far more room.
 func (i *Item) prepare() error {

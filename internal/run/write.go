@@ -69,7 +69,7 @@ func (w *writer) run(ctx context.Context) {
 	if w.stop {
 		return
 	}
-	if todo := w.in(ready); w.Preflight && !w.Write.DryRun && len(todo) > 1 {
+	if todo := w.in(ready); w.Preflight && !w.Write.DryRun && (len(todo) > 1 || w.compares()) {
 		w.preflight(ctx, todo)
 	}
 	w.begin(ctx)

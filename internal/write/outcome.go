@@ -19,6 +19,17 @@ const (
 	Edited     Outcome = "edited"   // the user edited its last-applied configuration
 )
 
+// Word is the outcome as kubectl apply prints it: one word for all that server-side apply
+// has written.
+//
+// Unlike kubectl: which prints it where nothing was to be written, too.
+func (o Result) Word() string {
+	if o.Planned.Applying != nil && (o.Outcome == Created || o.Outcome == Configured) {
+		return "serverside-applied"
+	}
+	return string(o.Outcome)
+}
+
 // Result is what happened to one object.
 type Result struct {
 	Outcome Outcome

@@ -107,6 +107,14 @@ func (s *script) Update(_ context.Context, _ cluster.Target, obj any, w cluster.
 	return s.write("update", w, change)
 }
 
+func (s *script) Apply(_ context.Context, _ cluster.Target, obj any, w cluster.Write) (map[string]any, error) {
+	change, err := decoded(obj)
+	if err != nil {
+		return nil, err
+	}
+	return s.write("apply", w, patched(s.live, change))
+}
+
 func (s *script) Patience() time.Duration { return 5 * time.Second }
 
 var decoded, patched = values.Sent, values.Patched

@@ -26,6 +26,7 @@ type API interface {
 	MergePatch(ctx context.Context, t cluster.Target, patch any, w cluster.Write) (map[string]any, error)
 	JSONPatch(ctx context.Context, t cluster.Target, patch any, w cluster.Write) (map[string]any, error)
 	Update(ctx context.Context, t cluster.Target, obj any, w cluster.Write) (map[string]any, error)
+	Apply(ctx context.Context, t cluster.Target, obj any, w cluster.Write) (map[string]any, error)
 
 	// Patience is how long in total the server may ask the client to wait.
 	Patience() time.Duration
@@ -36,7 +37,8 @@ type Server struct {
 	API   API
 	Write cluster.Write
 
-	// Trial: only the error matters. Results have neither Object nor Outcome.
+	// Trial: only the error matters. Results have neither Object nor Outcome. A server-side
+	// apply of which the server makes something else than planned is a *Different.
 	Trial bool
 }
 
@@ -83,11 +85,16 @@ func (s *Server) Apply(ctx context.Context, t Task) (Result, error) {
 		case !Writes(p):
 			c.settled()
 			return c.out, nil
+		case c.prepares():
+			if err := c.handOver(ctx, try); err != nil {
+				return c.out, err
+			}
+			continue
 		}
 		obj, err := c.send(ctx, try >= boundTries)
 		switch {
 		case err == nil && s.Trial:
-			return c.out, nil
+			return c.out, c.verified(obj)
 		case err == nil:
 			c.written(obj)
 			return c.out, nil
@@ -109,12 +116,13 @@ func (s *Server) Apply(ctx context.Context, t Task) (Result, error) {
 type applying struct {
 	*Server
 	record
-	Task                 // Planned is the first plan; Prepared is nil after a Replan
-	out    Result        // its Planned is the current plan
-	read   string        // version of the object when last read; "" if there is none
-	lost   int           // responses lost
-	still  int           // conflicts although the object had not changed
-	waited time.Duration // on request of the server
+	Task                  // Planned is the first plan; Prepared is nil after a Replan
+	out    Result         // its Planned is the current plan
+	read   string         // version of the object when last read; "" if there is none
+	lost   int            // responses lost
+	still  int            // conflicts although the object had not changed
+	first  *apply.Planned // the plan before its owners were written; nil if they were not
+	waited time.Duration  // on request of the server
 }
 
 // retry merges again after a conflict, cause.
@@ -132,6 +140,9 @@ func (c *applying) retry(ctx context.Context, try int, cause error) error {
 	if c.read != was || cluster.IsUnsupported(cause) {
 		return nil
 	}
+	if cluster.IsOwned(cause) {
+		return fmt.Errorf("%s: %w: the server sees a conflict that the merge does not: nothing was written: look at the values with kubectl merge diff --server-side, or take them over with --force-conflicts", c.Target, cause)
+	}
 	if c.still++; c.still == stillTries {
 		return fmt.Errorf("%s: %w: the server answered this to %d writes, though the object is as it was read before each: nothing was written: look at what stands between you and the server, and merge again", c.Target, cause, stillTries)
 	}
@@ -141,6 +152,7 @@ func (c *applying) retry(ctx context.Context, try int, cause error) error {
 // written is the end after a confirmed write.
 func (c *applying) written(obj map[string]any) {
 	c.out = c.out.stored(obj, c.version(), c.Write.DryRun)
+	c.reportFirst()
 	if c.done == nil {
 		return
 	}
@@ -156,6 +168,10 @@ func (c *applying) written(obj map[string]any) {
 func (c *applying) settled() {
 	live := c.out.Planned.Live
 	c.out = c.out.of(c.out.Planned)
+	if c.first != nil { // its owners were all that there was to write
+		c.out.Planned, c.out.Outcome = *c.first, Configured
+		return
+	}
 	if c.sent == nil && c.done == nil || !mayBeFrom(live, c.Write.FieldManager) {
 		return
 	}
@@ -248,6 +264,8 @@ func (c *applying) request(ctx context.Context, pinned bool) (map[string]any, er
 	switch {
 	case err != nil:
 		return nil, err
+	case r.Type == types.ApplyYAMLPatchType:
+		return c.apply(ctx, r)
 	case p.Action == apply.Create:
 		return c.API.Create(ctx, c.Target, r.Body, c.Write)
 	}

@@ -2,13 +2,10 @@ package apply
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
-	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/object"
-	"github.com/kubectl-merge/kubectl-merge/pkg/ownership"
 	"github.com/kubectl-merge/kubectl-merge/pkg/patch"
 	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
@@ -22,7 +19,7 @@ type Planner struct {
 	Rules    *UserRules        // nil: none
 	Strategy strategy.Strategy // the zero value is auto
 	Original Originals
-	Manager  string // field manager, whose values count as ours
+	Manager  string // field manager, whose values count as the applier's
 	Validate Validation
 	Trace    bool // explain every leaf
 
@@ -41,6 +38,9 @@ type Planner struct {
 
 	// Set is the set that objects become part of; nil for none.
 	Set *Membership
+
+	// Writing is how the objects are written; nil is ClientSide.
+	Writing Writing
 
 	// Struct gives a value of a kind's compiled-in Go type, for a strategy that
 	// NeedsStruct; may be nil.
@@ -105,6 +105,9 @@ type Planned struct {
 	// last-applied configuration says it.
 	FromOwners bool
 
+	// Applying is what is to be applied, for a plan that ServerSide has made; else nil.
+	Applying *Applying
+
 	// Problems are reported: one line each, without the object's name.
 	Problems []string
 }
@@ -119,46 +122,34 @@ func (p *Planner) Plan(ctx context.Context, s Subject, live map[string]any) (Pla
 	if err != nil {
 		return out, fmt.Errorf("%s: %w", s.Name, err)
 	}
-	original, err := p.Original.find(s.Object, live)
+	w := p.writing()
+	known, err := w.sides(ctx, merging{p, s, local, live})
 	if err != nil {
 		return out, fmt.Errorf("%s: %w", s.Name, err)
 	}
-	if original.problem != "" {
-		out.Problems = append(out.Problems, original.problem)
+	if known.problem != "" {
+		out.Problems = append(out.Problems, known.problem)
 	}
-	if out.Type, err = p.schema(ctx, s, original.value, live); err != nil {
-		return out, fmt.Errorf("%s: %w", s.Name, err)
-	}
-	if original.fromFields {
-		original.value = ownership.Original(live, p.holders(live, out.Type), out.Type)
-	}
+	out.Type = known.typ
 	if err := p.validate(&out); err != nil {
 		return out, fmt.Errorf("%s: %w", s.Name, err)
 	}
 	in := p.input(s, out.Type)
 	in.Policy.Rules = s.rules(live, out.Type)
-	in.Triple = merge.Triple{
-		Original: original.value,
-		Local:    local,
-		Appliers: []string{p.Manager},
-		Blanked:  original.blanked,
-	}
-	if live != nil {
-		in.Triple.Live = live
-	}
+	in.Triple = known.Triple
 	p.Rules.look(s, in.Triple, out.Type)
 	out.Sensitive = p.Sensitive(s, in.Triple)
 	if out.Output, err = strategy.Plan(in); err != nil {
 		return out, fmt.Errorf("%s: %w", s.Name, err)
 	}
-	out.FromOwners = original.fromFields
+	out.FromOwners = known.fromOwners
 	switch p.Original.From {
 	case None: // the user asked for nothing to be known
 		out.Undecided, out.Adoptable = nil, nil
 	case File, ManagedFields: // and has said what is known
 		out.Adoptable = nil
 	}
-	if err := out.stamp(); err != nil {
+	if err := w.stamp(&out, known); err != nil {
 		return out, fmt.Errorf("%s: %w", s.Name, err)
 	}
 	return out, nil
@@ -197,30 +188,6 @@ func Deleting(live map[string]any) error {
 		return nil
 	}
 	return fmt.Errorf("metadata.deletionTimestamp: is being deleted since %s: wait until it is gone, and merge again to have it made anew", since)
-}
-
-// stamp puts the annotation on the result and says what is to be done.
-func (p *Planned) stamp() error {
-	text, err := lastapplied.Encode(p.Value, lastapplied.Options{
-		Namespace: p.Namespace(),
-		Type:      p.Type,
-		On:        p.Result,
-	})
-	if err != nil {
-		return err
-	}
-	final, ok := lastapplied.With(p.Result, text).(map[string]any)
-	if !ok {
-		return errors.New("is no object after the merge: look at the strategy and the rules given")
-	}
-	p.Final = final
-	switch {
-	case p.Live == nil:
-		p.Action = Create
-	case p.differs():
-		p.Action = Change
-	}
-	return nil
 }
 
 func (p *Planned) differs() bool {

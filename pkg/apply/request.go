@@ -14,9 +14,12 @@ import (
 
 // Request is the write that a plan comes to.
 type Request struct {
-	// Type of Body: a merge patch or a JSON patch. "" where Body is a new object, or where
-	// there is nothing to write.
+	// Type of Body: a merge patch, a JSON patch or a server-side apply. "" where Body is a new
+	// object, or where there is nothing to write.
 	Type types.PatchType
+
+	// Force: a server-side apply takes fields over from others, as the plan says.
+	Force bool
 
 	// Body is compact JSON, numbers digit for digit; nil where there is nothing to write.
 	Body json.RawMessage
@@ -36,15 +39,16 @@ type Request struct {
 func (p Planned) Request(pinned bool) (Request, error) {
 	r := Request{Version: object.Object{Value: p.Live}.ResourceVersion()}
 	var body any
-	switch p.Action {
-	case Nothing:
+	switch {
+	case p.Action == Nothing:
 		return r, nil
-	case Create:
+	case p.Action == Change && !pinned && r.Version == "":
+		return r, errUnbound
+	case p.Applying != nil && p.Applying.Owners == nil:
+		r.Type, r.Force, body = types.ApplyYAMLPatchType, p.Applying.Force, p.Applying.body(r.Version, pinned)
+	case p.Action == Create:
 		body = p.Final
-	case Change:
-		if !pinned && r.Version == "" {
-			return r, errUnbound
-		}
+	default:
 		r.Type, body = p.patch(r.Version, pinned)
 	}
 	var err error

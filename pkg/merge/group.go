@@ -56,7 +56,9 @@ const pairLimit = 1 << 16
 
 // group pairs entries whose keys do not tell them apart: first local with
 // original and original with live, and local with live through original; what is
-// left of local and live is paired directly. match has the objective of each step.
+// left of local and live is paired directly. In each step those pair first of
+// which the one that says less is part of the other, then those that share the
+// most fields, then in order (docs/semantics.md#how-an-object-is-split, "Keys that repeat").
 func (p *pairing) group(t *Type, g group, o, l, v []any) {
 	lo := match(t, side{l, g.l}, side{o, g.o})
 	ov := match(t, side{o, g.o}, side{v, g.v})
@@ -195,20 +197,11 @@ type side struct {
 	at   []int
 }
 
-// match pairs the entries of a with those of b. Its objective is lexicographic: each line decides
-// only between pairings that are equal by the lines above it.
-//
-//  1. As many pairs as possible that the server would store alike: nothing changes in them.
-//  2. Pairs of which the entry that says less is part of the other: nothing that both state changes.
-//  3. Pairs with the most fields beyond the keys in common: the fewest fields change.
-//  4. Pairs in the order of both lists, and no entry without a partner while there is one.
-//
-// 1 and 4 are reached exactly. 2 and 3 take the best free pair first, the earlier of equals: the best
-// assignment over all pairs would take cubic time, and would pair an entry with one that is less
-// like it for the sake of others, which nobody expects who reads the list. Above pairLimit only 1
-// and 4 count, in linear time. The result is the same for the same lists, whatever the
-// order of maps; it has for each entry of a the place in b.at, or -1.
-// The rule for users: docs/semantics.md#how-an-object-is-split, "Keys that repeat".
+// match pairs the entries of a with those of b, the best pairs first: entries that the
+// server would store alike, then those of which the one that says less is part of the
+// other, then those that share the most fields beyond the keys, then any; among equals in
+// order. It returns for each entry of a the place in b.at, or -1. Above pairLimit only
+// alike and order count.
 func match(t *Type, a, b side) []int {
 	to, used := none(len(a.at)), make([]bool, len(b.at))
 	take := func(i, j int) { to[i], used[j] = j, true }

@@ -47,11 +47,16 @@ func (m *merger) ownersAt(p Path) []Owner {
 // what nobody has recorded may be anybody's, the applier's and the server's too.
 func (m *merger) foreign(p Path) *Owner {
 	for _, o := range m.ownersAt(p) {
-		if !m.appliers[o.Manager] && o.Manager != Unrecorded {
+		if !m.appliersOwn(o) && o.Manager != Unrecorded {
 			return &o
 		}
 	}
 	return nil
+}
+
+// appliersOwn: the hold is the applier's.
+func (m *merger) appliersOwn(o Owner) bool {
+	return m.appliers[o.Manager] && (!m.triple.Applied || o.Operation == "Apply" && o.Subresource == "")
 }
 
 // unrecorded is the entry for what was there before managers were recorded, if it has

@@ -25,8 +25,12 @@ type Triple struct {
 	// Owners answers who set what in Live; nil where Live has no managedFields.
 	Owners Owners
 
-	// Appliers are the field managers whose values count as ours.
+	// Appliers are the field managers whose values count as the applier's.
 	Appliers []string
+
+	// Applied: of what the Appliers own, only what they own by server-side apply counts,
+	// and nothing that they wrote by an update or through a subresource (KEP-555).
+	Applied bool
 
 	// Blanked: Original has keys but no values (a Secret's, or a shortened
 	// annotation's): a leaf null or "" in it is an unknown value, not a removal.

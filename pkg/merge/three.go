@@ -1,9 +1,6 @@
 package merge
 
-import (
-	"maps"
-	"slices"
-)
+import "sort"
 
 // Three merges three ways: what local states wins, what original had and local
 // has no more goes, what only live has stays, and where local and live disagree
@@ -289,7 +286,7 @@ func childOf(t *Type, name string) (Field, bool) {
 	return Field{Type: t.Elem}, true
 }
 
-func bothMaps(t *Type, o, l Opt) (om, lm map[string]any, ok bool) {
+func maps(t *Type, o, l Opt) (om, lm map[string]any, ok bool) {
 	if t != nil && (t.Atomic || t.Kind != Object && t.Kind != Map && t.Kind != Unknown) {
 		return nil, nil, false
 	}
@@ -301,4 +298,11 @@ func bothMaps(t *Type, o, l Opt) (om, lm map[string]any, ok bool) {
 	return om, lm, ok
 }
 
-func sortedKeys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }
+func sortedKeys(m map[string]any) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	sort.Strings(keys)
+	return keys
+}

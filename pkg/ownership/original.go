@@ -43,17 +43,7 @@ func Original(live any, of Holders, typ *merge.Type) any {
 	if !ok {
 		return nil
 	}
-	out, _ := lastapplied.Strip(lastapplied.WithoutSet(lastapplied.Without(v)), false)
-	result := maps.Clone(out.(map[string]any))
-	names := lastapplied.Identity(obj)
-	result["apiVersion"], result["kind"] = names["apiVersion"], names["kind"]
-	m := maps.Clone(meta(result))
-	if m == nil {
-		m = map[string]any{}
-	}
-	maps.Copy(m, meta(names))
-	result["metadata"] = m
-	return result
+	return identified(v, obj)
 }
 
 // entries are the entries of managedFields that bear on what the holders hold.

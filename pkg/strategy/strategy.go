@@ -59,6 +59,10 @@ type Output struct {
 	// does not have: whether live still has them cannot be reported.
 	Uncompared []merge.Path
 
+	// Rules decided before the policy did: the user's answers and rules, then the built-in
+	// ones.
+	Rules []merge.Rule
+
 	// Defaulted are fields that local sets to null, which the server can store, and for
 	// which it stores a default: no write can say null.
 	Defaulted []merge.Path
@@ -158,6 +162,7 @@ func Plan(in Input) (Output, error) {
 	if in.Compare && in.Triple.Live != nil {
 		out.Extras = extras(in, out.Result)
 	}
+	out.Rules = in.Policy.Rules
 	out.Defaulted = defaulted(in.Triple.Local, in.Triple.Live, in.Schema, nil)
 	return out, nil
 }

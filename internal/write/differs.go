@@ -1,0 +1,65 @@
+package write
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
+	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
+	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
+
+// Different is the error of a plan of which the server makes something else.
+type Different struct {
+	Differences []string // a path and both values each, masked
+}
+
+// Error lists the differences.
+func (e *Different) Error() string {
+	const most = 5
+	rows := e.Differences
+	if n := len(rows); n > most {
+		rows = append(rows[:most:most], fmt.Sprintf("and %d more", n-most))
+	}
+	return "the server's result is not the planned one: " + strings.Join(rows, "; ") +
+		": nothing was written: look for an admission webhook or another owner of the field, or write without this check (--preflight=false)"
+}
+
+// verify is a *Different where obj, what the server has made of a plan in a dry run, loses or
+// changes a value of live that the plan keeps, or keeps one that the plan removes. What the
+// server adds, and values that it sets back to live's, are as in any write. nil: neither.
+func verify(p apply.Planned, obj map[string]any) error {
+	if p.Live == nil || p.Final == nil {
+		return nil
+	}
+	want, is := bare(p, p.Final), bare(p, obj)
+	var changes []merge.Change
+	for _, c := range merge.Three(merge.Triple{Local: want, Live: is}, p.Type, merge.Policies[0], false).Changes {
+		was, had := merge.Lookup(p.Live, c.Path, p.Type)
+		restored := had == c.Old.Set && (!had || merge.Equal(was, c.Old.Value, p.Type.At(c.Path)))
+		if c.Op != merge.OpOrder && !restored {
+			changes = append(changes, c)
+		}
+	}
+	for _, c := range p.Changes {
+		if v, there := merge.Lookup(is, c.Path, p.Type); c.Op == merge.OpRemove && there && merge.Equal(v, c.Old.Value, p.Type.At(c.Path)) {
+			changes = append(changes, merge.Change{Path: c.Path, Old: merge.Some(v)})
+		}
+	}
+	if len(changes) == 0 {
+		return nil
+	}
+	r := diff.Report{Object: p.Subject.Name, Local: p.Value, Live: p.Live, Plan: p.Plan, Sensitive: p.Sensitive}
+	e := &Different{}
+	for _, c := range changes {
+		e.Differences = append(e.Differences, r.Stored(c))
+	}
+	return e
+}
+
+// bare is an object without what the server maintains.
+func bare(p apply.Planned, obj map[string]any) any {
+	v, _ := lastapplied.Strip(lastapplied.Without(obj), p.HasStatus)
+	return v
+}

@@ -1,0 +1,322 @@
+package apply
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
+)
+
+// configuration is what is to be applied: what local states, with the values of the result.
+// A value that the plan leaves to live is in it only where nobody else owns it: the server
+// would remove what the applier owned alone and gives up.
+func (p *Planned) configuration(k *serverSides) map[string]any {
+	c := configuring{Planned: p, serverSides: k}
+	stated := c.withKept(k.stated, k.shares.Applied, nil, p.Type)
+	v, _ := c.value(stated, p.Result, spot{typ: p.Type})
+	conf, _ := v.(map[string]any)
+	if id := lastapplied.SetOf(p.Result); id != "" && (lastapplied.SetOf(conf) != "" || k.Alone(partOfPath)) {
+		conf, _ = lastapplied.WithSet(conf, id).(map[string]any)
+	}
+	return conf
+}
+
+// partOfPath is that of the label that says which set an object is part of.
+var partOfPath = merge.Path{merge.Named("metadata"), merge.Named("labels"), merge.Named(lastapplied.PartOf)}
+
+// configuring works out a configuration.
+type configuring struct {
+	*Planned
+	*serverSides
+}
+
+// spot is a place in the object.
+type spot struct {
+	path merge.Path
+	typ  *merge.Type
+	kept bool // the plan leaves it to live
+}
+
+func (c configuring) below(s spot, step merge.Step) spot {
+	b := spot{path: s.path.Child(step), typ: s.typ.EntryType()}
+	if step.Kind == merge.FieldStep {
+		b.typ = s.typ.Field(step.Name).Type
+	}
+	b.kept = s.kept || c.livesAt(b.path)
+	return b
+}
+
+// livesAt: policy, rule or user have given the value there, whole, to live.
+func (c configuring) livesAt(path merge.Path) bool {
+	for _, d := range c.Settled {
+		if d.Winner == merge.LiveSide && d.Path.String() == path.String() {
+			return true
+		}
+	}
+	for i := range path {
+		for _, r := range c.Rules {
+			if r.Match(path[:i+1]) {
+				return r.Firm && r.Choice == merge.TakeLive
+			}
+		}
+	}
+	return false
+}
+
+// value is what is applied of a value that is stated; false for nothing.
+func (c configuring) value(stated, result any, s spot) (any, bool) {
+	switch v := stated.(type) {
+	case map[string]any:
+		if r, ok := result.(map[string]any); ok && granular(s.typ) {
+			fields := c.fields(v, r, s)
+			return fields, len(fields) > 0 || len(v) == 0
+		}
+	case []any:
+		if r, ok := result.([]any); ok && listed(s.typ) {
+			return c.entries(v, r, s), true
+		}
+	}
+	switch others := c.Others(s.path); {
+	case s.kept && others:
+		return nil, false
+	case s.kept || others || holdsNull(stated):
+		return result, true // live's spelling of the same value is no change of what others own
+	}
+	return stated, true
+}
+
+func holdsNull(v any) bool {
+	switch v := v.(type) {
+	case nil:
+		return true
+	case map[string]any:
+		for _, e := range v {
+			if holdsNull(e) {
+				return true
+			}
+		}
+	case []any:
+		return slices.ContainsFunc(v, holdsNull)
+	}
+	return false
+}
+
+// granular: the fields or keys of a map are owned one by one.
+func granular(t *merge.Type) bool {
+	return t == nil || !t.Atomic && (t.Kind == merge.Object || t.Kind == merge.Map || t.Kind == merge.Unknown)
+}
+
+// listed: the entries of a list are owned one by one.
+func listed(t *merge.Type) bool {
+	return t != nil && (t.Kind == merge.Keyed || t.Kind == merge.Set)
+}
+
+func (c configuring) fields(stated, result map[string]any, s spot) map[string]any {
+	out := make(map[string]any, len(stated))
+	for name, v := range stated {
+		b := c.below(s, merge.Named(name))
+		r, there := result[name]
+		switch {
+		case v == nil:
+			if c.saysNull(b, s.typ, name, there) {
+				out[name] = nil
+			}
+		case !there:
+			if zero(v) && !b.kept && s.typ.Field(name).ZeroIsAbsent && !c.Others(b.path) {
+				out[name] = v // kubectl would own it, too
+			}
+		default:
+			if applied, ok := c.value(v, r, b); ok {
+				out[name] = applied
+			}
+		}
+	}
+	return out
+}
+
+// saysNull: a null is applied as it is, where the server takes it for absence: of a scalar,
+// and of what is not there, and not of a key of a map, which would become "".
+func (c configuring) saysNull(s spot, parent *merge.Type, name string, there bool) bool {
+	if parent == nil || parent.Kind != merge.Object || s.kept || c.Others(s.path) {
+		return false
+	}
+	_, declared := parent.Fields[name]
+	return declared && (!there || s.typ != nil && s.typ.Kind == merge.Scalar)
+}
+
+func zero(v any) bool {
+	switch v := v.(type) {
+	case string:
+		return v == ""
+	case bool:
+		return !v
+	case json.Number:
+		return v == "0"
+	case map[string]any:
+		return len(v) == 0
+	case []any:
+		return len(v) == 0
+	}
+	return v == nil
+}
+
+func (c configuring) entries(stated, result []any, s spot) []any {
+	out := make([]any, 0, len(stated))
+	for i, v := range stated {
+		step := schema.EntryStep(s.typ, stated, i)
+		at := merge.EntryAt(result, step, s.typ)
+		b := c.below(s, step)
+		if at < 0 {
+			continue
+		}
+		applied, ok := c.value(v, result[at], b)
+		if !ok {
+			continue
+		}
+		if m, isMap := applied.(map[string]any); isMap {
+			applied = withKeysOf(m, v, s.typ)
+		}
+		out = append(out, applied)
+	}
+	return out
+}
+
+// withKeysOf puts the keys of an entry back that are among what is left to live.
+func withKeysOf(m map[string]any, entry any, typ *merge.Type) map[string]any {
+	from, _ := entry.(map[string]any)
+	for _, k := range typ.Keys {
+		if v, there := from[k.Name]; there && m[k.Name] == nil {
+			m[k.Name] = v
+		}
+	}
+	return m
+}
+
+// withKept is what is stated, and what of the fields applied before, and stated no more, the
+// plan leaves to live.
+func (c configuring) withKept(stated, applied any, at merge.Path, typ *merge.Type) any {
+	switch v := stated.(type) {
+	case map[string]any:
+		was, _ := applied.(map[string]any)
+		out := make(map[string]any, len(v))
+		for name, e := range v {
+			out[name] = c.withKept(e, was[name], at.Child(merge.Named(name)), typ.Field(name).Type)
+		}
+		for name, e := range was {
+			if _, there := v[name]; there {
+				continue
+			}
+			if kept, ok := c.kept(e, at.Child(merge.Named(name)), typ.Field(name).Type); ok {
+				out[name] = kept
+			}
+		}
+		return out
+	case []any:
+		was, _ := applied.([]any)
+		if listed(typ) {
+			return c.entriesWithKept(v, was, at, typ)
+		}
+	}
+	return stated
+}
+
+func (c configuring) entriesWithKept(stated, applied []any, at merge.Path, typ *merge.Type) []any {
+	out := make([]any, len(stated))
+	for i, e := range stated {
+		step := schema.EntryStep(typ, stated, i)
+		var was any
+		if n := merge.EntryAt(applied, step, typ); n >= 0 {
+			was = applied[n]
+		}
+		out[i] = c.withKept(e, was, at.Child(step), typ.Elem)
+	}
+	for i, e := range applied {
+		step := schema.EntryStep(typ, applied, i)
+		if merge.EntryAt(stated, step, typ) >= 0 {
+			continue
+		}
+		if kept, ok := c.kept(e, at.Child(step), typ.Elem); ok {
+			out = append(out, kept)
+		}
+	}
+	return out
+}
+
+// kept is the part of a value that the plan leaves to live.
+func (c configuring) kept(v any, at merge.Path, typ *merge.Type) (any, bool) {
+	if c.livesAt(at) {
+		return v, true
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		out := map[string]any{}
+		for name, e := range v {
+			if part, ok := c.kept(e, at.Child(merge.Named(name)), typ.Field(name).Type); ok && granular(typ) {
+				out[name] = part
+			}
+		}
+		return out, len(out) > 0
+	case []any:
+		var out []any
+		for i, e := range v {
+			if !listed(typ) {
+				break
+			}
+			if part, ok := c.kept(e, at.Child(schema.EntryStep(typ, v, i)), typ.Elem); ok {
+				if m, isMap := part.(map[string]any); isMap {
+					part = withKeysOf(m, e, typ)
+				}
+				out = append(out, part)
+			}
+		}
+		return out, len(out) > 0
+	}
+	return nil, false
+}
+
+// ambiguous lists the entries of lists that server-side apply cannot tell apart.
+func ambiguous(v any, at merge.Path, typ *merge.Type) []string {
+	var out []string
+	switch v := v.(type) {
+	case map[string]any:
+		if granular(typ) {
+			for _, name := range slices.Sorted(maps.Keys(v)) {
+				out = append(out, ambiguous(v[name], at.Child(merge.Named(name)), typ.Field(name).Type)...)
+			}
+		}
+	case []any:
+		for i := range v {
+			if !listed(typ) {
+				break
+			}
+			step := schema.EntryStep(typ, v, i)
+			if typ.Kind == merge.Set {
+				step.Nth = merge.EntryAt(v[:i], step, typ) + 2
+			}
+			p := at.Child(step)
+			switch {
+			case step.Nth > 1:
+				out = append(out, fmt.Sprintf("%s: is in the list twice, and server-side apply takes each key once", p))
+			case step.Kind == merge.IndexStep || step.Kind == merge.KeyStep && keyless(step):
+				out = append(out, fmt.Sprintf("%s: has no %s, by which server-side apply knows the entries", p, typ.Keys[0].Name))
+			default:
+				out = append(out, ambiguous(v[i], p, typ.Elem)...)
+			}
+		}
+	}
+	return out
+}
+
+// keyless: an entry has none of its list's keys.
+func keyless(s merge.Step) bool {
+	for _, k := range s.Keys {
+		if k.Value != nil {
+			return false
+		}
+	}
+	return true
+}

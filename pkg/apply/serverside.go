@@ -1,0 +1,187 @@
+package apply
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/ownership"
+	"github.com/kubectl-merge/kubectl-merge/pkg/strategy"
+)
+
+// ServerManager is the field manager of kubectl apply --server-side.
+const ServerManager = "kubectl"
+
+// ServerSide writes by server-side apply (KEP-555): what was applied last is what
+// managedFields list as applied by the manager, and the server keeps it there. What the
+// plan leaves to live is not applied, so that whoever else owns it keeps it alone.
+//
+// Where live was applied from the client's side, by whatever manager, that manager's
+// fields are given to the applier first, as kubectl apply --server-side does
+// (k8s.io/client-go/util/csaupgrade).
+//
+// Unlike kubectl: a disagreement with another owner is decided field by field, by policy,
+// rule or user, and a removal that the server would not do by itself, of a default that
+// nobody owns or of what the user has decided to remove, is made to be one.
+//
+// Rules: docs/server-side.md.
+type ServerSide struct{}
+
+// Applying is what a server-side apply sends.
+type Applying struct {
+	// Config is the configuration: identity, and the fields that the applier is to own.
+	Config map[string]any
+
+	// Force: the plan takes over fields that others own.
+	Force bool
+
+	// Owners are the managedFields that the object is given first, in a write of its own
+	// that changes no value, so that the server removes what the plan removes; nil: as they
+	// are. A plan with Owners is merged again with the object as it is then stored.
+	Owners []any
+}
+
+// body is the configuration, bound to the version that was merged. A pinned one that takes
+// nothing over needs no binding: the server itself refuses to change what others own.
+func (a *Applying) body(version string, pinned bool) map[string]any {
+	if version == "" || pinned && !a.Force {
+		return a.Config
+	}
+	return bound(a.Config, version)
+}
+
+// serverSides is what ServerSide knows of an object beside the sides.
+type serverSides struct {
+	*ownership.Rewrite
+	shares ownership.Shares
+	stated any            // local, as it is applied
+	live   map[string]any // with rewritten managedFields; nil: there is none
+	from   []string       // managers whose fields are given to the applier
+}
+
+func (ServerSide) sides(ctx context.Context, m merging) (out sides, err error) {
+	known := &serverSides{Rewrite: ownership.RewriteOf(m.live, m.Manager)}
+	if out.typ, err = m.schema(ctx, m.Subject, nil, m.live); err != nil {
+		return out, err
+	}
+	local, _ := lastapplied.Strip(lastapplied.Without(m.local), m.HasStatus)
+	known.stated = lastapplied.FoldStringData(local)
+	if err := m.unambiguous(known.stated, out.typ); err != nil {
+		return out, err
+	}
+	out.Triple, out.fromOwners, out.server = m.triple(), true, known
+	out.Triple.Applied = true
+	if m.live == nil {
+		return out, nil
+	}
+	if err := known.migrate(m, out.typ); err != nil {
+		return out, err
+	}
+	out.problem = known.problem(m.Manager)
+	known.shares = ownership.SharesOf(known.live, m.Manager, out.typ)
+	out.Triple.Original, out.Triple.Live = known.shares.Applied, known.live
+	out.Triple.Local = known.shares.WithOthers(m.local, known.live, out.typ)
+	return out, nil
+}
+
+// migrate gives the applier what was applied from the client's side or, where the user asks
+// for managedFields by name, what may be adopted.
+func (k *serverSides) migrate(m merging, typ *merge.Type) error {
+	k.from = ownership.ClientSide(m.live)
+	if m.Original.From == ManagedFields {
+		adopted := strategy.Adopted(m.live, typ)
+		for _, name := range ownership.Updaters(m.live) {
+			if (name == m.Manager || adopted(name, "Update")) && !slices.Contains(k.from, name) {
+				k.from = append(k.from, name)
+			}
+		}
+	}
+	if err := k.Unite(k.from); err != nil {
+		return err
+	}
+	if m.Manager == ServerManager && lastapplied.Read(m.live).State != lastapplied.None && len(k.from) > 0 {
+		if err := k.Keep(); err != nil {
+			return err
+		}
+	}
+	k.live = owned(m.live, k.Entries())
+	return nil
+}
+
+// owned is live with other managedFields; nil leaves them.
+func owned(live map[string]any, entries []any) map[string]any {
+	if entries == nil {
+		return live
+	}
+	meta, _ := live["metadata"].(map[string]any)
+	out, m := maps.Clone(live), maps.Clone(meta)
+	m["managedFields"], out["metadata"] = entries, m
+	return out
+}
+
+func (k *serverSides) problem(manager string) string {
+	if len(k.from) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("migrated from client-side apply (%s) to server-side apply as %s: the fields that were set so are owned so from now on", strings.Join(k.from, ", "), manager)
+}
+
+// unambiguous is the error of lists that server-side apply refuses, all in one: two entries
+// with one key, and an entry without any.
+func (m merging) unambiguous(v any, typ *merge.Type) error {
+	problems := ambiguous(v, nil, typ)
+	if len(problems) == 0 {
+		return nil
+	}
+	const most = 5
+	if n := len(problems); n > most {
+		problems = append(problems[:most:most], fmt.Sprintf("and %d more", n-most))
+	}
+	return errors.New(strings.Join(problems, "; ") + ": fix the file, or merge without --server-side")
+}
+
+// stamp works out what is to be applied, and what the server has to be told of owners for
+// that to come to the result.
+func (ServerSide) stamp(p *Planned, known sides) error {
+	k := known.server
+	final := p.Result
+	if text := lastapplied.Read(k.live).Text; text != "" && !k.Alone(annotationPath) {
+		final = lastapplied.With(final, text)
+	}
+	if err := p.finish(final); err != nil {
+		return err
+	}
+	p.Applying = &Applying{Config: p.configuration(k)}
+	for _, d := range p.Settled {
+		p.Applying.Force = p.Applying.Force || d.Winner != merge.LiveSide && k.Others(d.Path)
+	}
+	if p.Live == nil {
+		p.Action = Create
+		return nil
+	}
+	for _, c := range p.Changes {
+		if c.Op == merge.OpRemove && !k.Alone(c.Path) {
+			if err := k.Take(c.Path, c.Old.Value, p.Type); err != nil {
+				return err
+			}
+		}
+	}
+	p.Applying.Owners = k.Entries()
+	p.Final = owned(p.Final, p.Applying.Owners)
+	same, err := ownership.SameFields(ownership.Fields(p.Applying.Config, p.Type), ownership.Applied(k.live, k.Manager()))
+	if err != nil {
+		return err
+	}
+	if !same || p.differs() {
+		p.Action = Change
+	}
+	return nil
+}
+
+// annotationPath is that of the last-applied annotation.
+var annotationPath = merge.Path{merge.Named("metadata"), merge.Named("annotations"), merge.Named(lastapplied.Annotation)}

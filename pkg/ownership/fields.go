@@ -1,0 +1,73 @@
+package ownership
+
+import (
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
+)
+
+// Fields is what whoever applies obj comes to own, as FieldsV1 spells it: the set that the
+// server works out (ToFieldSet of structured-merge-diff/v6/typed), without what identifies
+// the object. typ is the type of obj; nil knows no lists.
+func Fields(obj map[string]any, typ *merge.Type) map[string]any {
+	fields, _ := fieldsOf(obj, typ)
+	delete(fields, "f:apiVersion")
+	delete(fields, "f:kind")
+	if m, _ := fields["f:metadata"].(map[string]any); m != nil {
+		delete(m, "f:name")
+		delete(m, "f:namespace")
+		if delete(m, "."); len(m) == 0 {
+			delete(fields, "f:metadata")
+		}
+	}
+	return fields
+}
+
+// fieldsOf is what of v is owned by itself, and whether v itself is: one value, or an empty
+// map.
+func fieldsOf(v any, typ *merge.Type) (below map[string]any, itself bool) {
+	below = map[string]any{}
+	switch v := v.(type) {
+	case map[string]any:
+		if typ != nil && (typ.Atomic || typ.Kind == merge.Scalar || typ.Kind == merge.List) {
+			return below, true
+		}
+		for name, e := range v {
+			_, declared := declares(typ, name)
+			own(below, "f:"+name, e, typ.Field(name).Type, !declared)
+		}
+		return below, len(v) == 0
+	case []any:
+		if typ == nil || typ.Kind != merge.Keyed && typ.Kind != merge.Set {
+			return below, true
+		}
+		for i, e := range v {
+			step := schema.EntryStep(typ, v, i)
+			step.Nth = 0
+			own(below, keyOf(step), e, typ.Elem, true)
+		}
+		return below, false
+	}
+	return below, true
+}
+
+// own adds a value to the set of what it is in. An entry of a map or list is owned itself,
+// a declared field that has parts by its parts alone.
+func own(in map[string]any, key string, v any, typ *merge.Type, entry bool) {
+	below, itself := fieldsOf(v, typ)
+	switch itself = itself || entry; {
+	case len(below) == 0 && !itself: // a list without entries
+		return
+	case len(below) > 0 && itself:
+		below["."] = map[string]any{}
+	}
+	in[key] = below
+}
+
+// declares: the name is that of a declared field, and not the key of a map's entry.
+func declares(typ *merge.Type, name string) (merge.Field, bool) {
+	if typ == nil || typ.Kind != merge.Object {
+		return merge.Field{}, false
+	}
+	f, ok := typ.Fields[name]
+	return f, ok
+}

@@ -1,0 +1,310 @@
+package ownership
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
+
+// Keeper is the manager as which kubectl apply --server-side keeps the last-applied
+// annotation, so that it outlives the change to server-side apply.
+const Keeper = "kubectl-last-applied"
+
+// annotationPath is the last-applied annotation in a set of fields.
+var annotationPath = fieldpath.MakePathOrDie("metadata", "annotations", lastapplied.Annotation)
+
+// Applied is what the manager has applied to live by server-side apply, as FieldsV1 spells
+// it; nil where it has applied nothing.
+func Applied(live map[string]any, manager string) map[string]any {
+	for _, e := range list(live) {
+		if isApplier(e, manager) {
+			fields, _ := e["fieldsV1"].(map[string]any)
+			return fields
+		}
+	}
+	return nil
+}
+
+func isApplier(e map[string]any, manager string) bool {
+	return text(e, "manager") == manager && text(e, "operation") == "Apply" && text(e, "subresource") == ""
+}
+
+func isUpdater(e map[string]any, manager string) bool {
+	return text(e, "manager") == manager && text(e, "operation") == "Update" && text(e, "subresource") == ""
+}
+
+// list is the entries of managedFields.
+func list(live map[string]any) []map[string]any {
+	var out []map[string]any
+	all, _ := meta(live)["managedFields"].([]any)
+	for _, e := range all {
+		if m, ok := e.(map[string]any); ok {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// SameFields: two sets of fields are one, however they are spelled.
+func SameFields(a, b map[string]any) (bool, error) {
+	x, err := setOf(a)
+	if err != nil {
+		return false, err
+	}
+	y, err := setOf(b)
+	if err != nil {
+		return false, err
+	}
+	return x.Equals(y), nil
+}
+
+func setOf(fields map[string]any) (*fieldpath.Set, error) {
+	text, err := json.Marshal(fields)
+	if err != nil {
+		return nil, fmt.Errorf("managedFields: %w", err)
+	}
+	s := &fieldpath.Set{}
+	if err := s.FromJSON(bytes.NewReader(text)); err != nil {
+		return nil, fmt.Errorf("managedFields: %w", err)
+	}
+	return s, nil
+}
+
+// withSet is e with another set of fields; e is not modified.
+func withSet(e map[string]any, s *fieldpath.Set) (map[string]any, error) {
+	text, err := s.ToJSON()
+	if err != nil {
+		return nil, fmt.Errorf("managedFields: %w", err)
+	}
+	v, err := merge.ReadJSON(text)
+	if err != nil {
+		return nil, fmt.Errorf("managedFields: %w", err)
+	}
+	out := maps.Clone(e)
+	out["fieldsV1"], out["fieldsType"] = v, "FieldsV1"
+	return out, nil
+}
+
+// ClientSide are the managers that have applied live from the client's side: those of an
+// update that owns the last-applied annotation (k8s.io/client-go/util/csaupgrade).
+func ClientSide(live map[string]any) []string {
+	var names []string
+	for _, e := range list(live) {
+		fields, _ := e["fieldsV1"].(map[string]any)
+		if s, err := setOf(fields); err == nil && text(e, "operation") == "Update" && s.Has(annotationPath) && !slices.Contains(names, text(e, "manager")) {
+			names = append(names, text(e, "manager"))
+		}
+	}
+	return names
+}
+
+// Rewrite is managedFields that are being rewritten; see RewriteOf.
+type Rewrite struct {
+	entries []map[string]any
+	manager string // the applier
+	version string // apiVersion of live
+	changed bool
+}
+
+// RewriteOf begins to rewrite live's managedFields for an applier. live is not modified.
+func RewriteOf(live map[string]any, manager string) *Rewrite {
+	return &Rewrite{entries: list(live), manager: manager, version: text(live, "apiVersion")}
+}
+
+// Entries are the managedFields, nil where nothing has changed.
+func (r *Rewrite) Entries() []any {
+	if !r.changed {
+		return nil
+	}
+	out := make([]any, len(r.entries))
+	for i, e := range r.entries {
+		out[i] = e
+	}
+	return out
+}
+
+// Keep gives the last-applied annotation to Keeper, unless Keeper has it already.
+//
+// Rules: saveLastApplyAnnotationIfNecessary of k8s.io/kubectl/pkg/cmd/apply.
+func (r *Rewrite) Keep() error {
+	if slices.ContainsFunc(r.entries, func(e map[string]any) bool { return isApplier(e, Keeper) }) {
+		return nil
+	}
+	for _, e := range r.entries {
+		if !isApplier(e, r.manager) {
+			continue
+		}
+		kept, err := withSet(e, fieldpath.NewSet(annotationPath))
+		if err != nil {
+			return err
+		}
+		kept["manager"] = Keeper
+		r.entries, r.changed = append(r.entries[:len(r.entries):len(r.entries)], kept), true
+	}
+	return nil
+}
+
+// Alone: the applier holds the value at the path, or parts of it, and nobody else does, so
+// that the server removes it once it is applied no more.
+func (r *Rewrite) Alone(p merge.Path) bool {
+	mine := false
+	for _, e := range r.entries {
+		fields, _ := e["fieldsV1"].(map[string]any)
+		switch holds := descend(fields, p); {
+		case holds && !isApplier(e, r.manager):
+			return false
+		case holds:
+			mine = true
+		}
+	}
+	return mine
+}
+
+// Others: somebody besides the applier holds the value at the path, or parts of it.
+func (r *Rewrite) Others(p merge.Path) bool {
+	return slices.ContainsFunc(r.entries, func(e map[string]any) bool {
+		fields, _ := e["fieldsV1"].(map[string]any)
+		return !isApplier(e, r.manager) && descend(fields, p)
+	})
+}
+
+// Take gives the value v at the path to the applier alone, whoever holds parts of it.
+func (r *Rewrite) Take(p merge.Path, v any, typ *merge.Type) error {
+	taken, _ := fieldsOf(v, typ.At(p))
+	if len(taken) > 0 {
+		taken["."] = map[string]any{}
+	}
+	gone := map[string]any{}
+	for i := len(p) - 1; i >= 0; i-- {
+		taken, gone = map[string]any{keyOf(p[i]): taken}, map[string]any{keyOf(p[i]): gone}
+	}
+	mine, err := setOf(taken)
+	if err != nil {
+		return err
+	}
+	theirs, err := setOf(gone)
+	if err != nil {
+		return err
+	}
+	return r.transfer(mine, theirs)
+}
+
+// transfer adds a set to the applier's entry and removes another, with all below, from all
+// other entries.
+func (r *Rewrite) transfer(mine, theirs *fieldpath.Set) error {
+	var out []map[string]any
+	found := false
+	for _, e := range r.entries {
+		s, err := entrySet(e)
+		if err != nil {
+			return err
+		}
+		if isApplier(e, r.manager) {
+			found, s = true, s.Union(mine)
+		} else {
+			s = s.RecursiveDifference(theirs)
+		}
+		if s.Empty() {
+			continue
+		}
+		if e, err = withSet(e, s); err != nil {
+			return err
+		}
+		out = append(out, e)
+	}
+	if !found {
+		e, err := withSet(map[string]any{"manager": r.manager, "operation": "Apply", "apiVersion": r.version}, mine)
+		if err != nil {
+			return err
+		}
+		out = append(out, e)
+	}
+	r.entries, r.changed = out, true
+	return nil
+}
+
+// Unite gives what the named managers own by updates to the applier, as
+// k8s.io/client-go/util/csaupgrade does. Entries of subresources are left alone. Fields
+// that they own in another version than the applier does go to nobody.
+func (r *Rewrite) Unite(names []string) error {
+	for _, name := range names {
+		at := slices.IndexFunc(r.entries, func(e map[string]any) bool { return isApplier(e, r.manager) })
+		if at < 0 {
+			if at = slices.IndexFunc(r.entries, func(e map[string]any) bool { return isUpdater(e, name) }); at < 0 {
+				continue
+			}
+			first := maps.Clone(r.entries[at])
+			first["manager"], first["operation"] = r.manager, "Apply"
+			r.entries, r.changed = slices.Concat(r.entries[:at], []map[string]any{first}, r.entries[at+1:]), true
+		}
+		if err := r.take(at, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// take unites the updates of a manager with the applier's entry.
+func (r *Rewrite) take(at int, name string) error {
+	var rest []map[string]any
+	into := r.entries[at]
+	for i, e := range r.entries {
+		switch {
+		case i == at || !isUpdater(e, name):
+			rest = append(rest, e)
+			continue
+		case text(e, "apiVersion") == text(into, "apiVersion"):
+			united, err := unite(into, e)
+			if err != nil {
+				return err
+			}
+			into = united
+		}
+		r.changed = true
+	}
+	for i, e := range rest {
+		if isApplier(e, r.manager) {
+			rest[i] = into
+		}
+	}
+	r.entries = rest
+	return nil
+}
+
+func unite(into, from map[string]any) (map[string]any, error) {
+	a, err := entrySet(into)
+	if err != nil {
+		return nil, err
+	}
+	b, err := entrySet(from)
+	if err != nil {
+		return nil, err
+	}
+	return withSet(into, a.Union(b))
+}
+
+func entrySet(e map[string]any) (*fieldpath.Set, error) {
+	fields, _ := e["fieldsV1"].(map[string]any)
+	return setOf(fields)
+}
+
+// Updaters are the managers that own something by updates of the object itself.
+func Updaters(live map[string]any) []string {
+	var names []string
+	for _, e := range list(live) {
+		if name := text(e, "manager"); isUpdater(e, name) && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// Manager is the applier.
+func (r *Rewrite) Manager() string { return r.manager }

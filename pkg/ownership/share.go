@@ -1,0 +1,148 @@
+package ownership
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
+
+// Shares are the parts of live that a server-side applier and all others hold, with live's
+// values.
+type Shares struct {
+	// Applied is what the applier holds alone, with the keys of the entries around it: what
+	// the server removes once it is applied no more. nil: nothing.
+	Applied any
+
+	// Others is what somebody else holds: another manager, or the same one by updates or
+	// through a subresource. An entry of a map or list is held by those who hold the entry
+	// itself, not just something in it. nil: nothing.
+	Others any
+}
+
+// SharesOf reads from managedFields what the manager has applied to live, in whatever
+// version, and what others hold. What the server allocates is nobody's. typ is the type of
+// live; nil knows no lists.
+//
+// Rules: KEP-555, and the pruning of structured-merge-diff/v6/merge.
+func SharesOf(live any, manager string, typ *merge.Type) Shares {
+	obj, ok := live.(map[string]any)
+	if !ok {
+		return Shares{}
+	}
+	h := Holders{Alone: true, Has: func(m, operation string) bool { return m == manager && operation == "Apply" }}
+	applied, others := split(obj, typ, h.entries(obj))
+	s := Shares{Others: others.Value}
+	if applied.Set {
+		s.Applied = identified(applied.Value, obj)
+	}
+	return s
+}
+
+// identified is the configuration in v, which is a part of obj, with obj's identity.
+func identified(v any, obj map[string]any) map[string]any {
+	out, _ := lastapplied.Strip(lastapplied.WithoutSet(lastapplied.Without(v)), false)
+	result := maps.Clone(out.(map[string]any))
+	names := lastapplied.Identity(obj)
+	result["apiVersion"], result["kind"] = names["apiVersion"], names["kind"]
+	m := maps.Clone(meta(result))
+	if m == nil {
+		m = map[string]any{}
+	}
+	maps.Copy(m, meta(names))
+	result["metadata"] = m
+	return result
+}
+
+// split gives the parts of v that the applier holds alone, and those that others hold.
+func split(v any, typ *merge.Type, sets []owned) (applied, others merge.Opt) {
+	switch {
+	case len(sets) == 0:
+		return merge.Opt{}, merge.Opt{}
+	case whole(v, typ, sets):
+		if slices.ContainsFunc(sets, stranger) {
+			return merge.Opt{}, merge.Some(v)
+		}
+		return merge.Some(v), merge.Opt{}
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		return splitMap(v, typ, sets)
+	case []any:
+		return splitList(v, typ, sets)
+	}
+	if slices.ContainsFunc(sets, stranger) {
+		return merge.Opt{}, merge.Some(v)
+	}
+	return merge.Some(v), merge.Opt{}
+}
+
+func splitMap(m map[string]any, typ *merge.Type, sets []owned) (applied, others merge.Opt) {
+	mine, theirs := map[string]any{}, map[string]any{}
+	for name, v := range m {
+		hold := below(sets, "f:"+name)
+		declared := false
+		if typ != nil && typ.Kind == merge.Object {
+			var f merge.Field
+			if f, declared = typ.Fields[name]; f.Allocated {
+				continue
+			}
+		}
+		a, o := split(v, typ.Field(name).Type, hold)
+		if a.Set {
+			mine[name] = a.Value
+		}
+		if o.Set && (declared || shared(hold)) {
+			theirs[name] = o.Value
+		}
+	}
+	applied = merge.Opt{Value: mine, Set: len(mine) > 0 || slices.ContainsFunc(sets, func(s owned) bool { return !s.other && s.itself() })}
+	others = merge.Opt{Value: theirs, Set: len(theirs) > 0 || slices.ContainsFunc(sets, func(s owned) bool { return s.other && s.itself() })}
+	return applied, others
+}
+
+// itself: the value is held as such, besides what is in it.
+func (s owned) itself() bool { return len(s.fields) == 0 || s.fields["."] != nil }
+
+// splitList gives entries with their keys, in live's order.
+func splitList(list []any, typ *merge.Type, sets []owned) (applied, others merge.Opt) {
+	mine, theirs := map[int]any{}, map[int]any{}
+	for _, key := range keysOf(sets) {
+		step, ok := stepOf(key)
+		i := -1
+		if ok {
+			i = merge.EntryAt(list, step, typ)
+		}
+		if i < 0 {
+			continue
+		}
+		hold := below(sets, key)
+		a, o := split(list[i], typ.EntryType(), hold)
+		if slices.ContainsFunc(hold, holder) {
+			mine[i] = keyed(a, list[i], step)
+		}
+		if shared(hold) {
+			theirs[i] = keyed(o, list[i], step)
+		}
+	}
+	return inOrder(mine), inOrder(theirs)
+}
+
+// keyed is the part of an entry that is held, with the entry's keys; the entry itself if it
+// is the member of a set.
+func keyed(part merge.Opt, entry any, step merge.Step) any {
+	if step.Kind != merge.KeyStep {
+		return entry
+	}
+	m, _ := part.Value.(map[string]any)
+	return withKeys(m, entry, step)
+}
+
+func inOrder(entries map[int]any) merge.Opt {
+	out := make([]any, 0, len(entries))
+	for _, i := range slices.Sorted(maps.Keys(entries)) {
+		out = append(out, entries[i])
+	}
+	return merge.Opt{Value: out, Set: len(out) > 0}
+}

@@ -1,0 +1,97 @@
+package ownership
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
+)
+
+// WithOthers is local with what stays though local does not state it any more: what others
+// hold in the fields and entries that the applier alone had applied. To the server, who
+// applies a field no more gives it up, and whoever holds it too keeps it. A null in local
+// gives nothing up: it asks for the removal. local is not modified.
+//
+// typ is the type of the object; live orders what is added to lists.
+func (s Shares) WithOthers(local any, live any, typ *merge.Type) any {
+	if s.Applied == nil || s.Others == nil {
+		return local
+	}
+	return withOthers(local, place{s.Applied, s.Others, live}, typ)
+}
+
+// place is one place of the object, as the applier and others hold it, and as live has it.
+type place struct{ applied, others, live any }
+
+func withOthers(local any, at place, typ *merge.Type) any {
+	if typ != nil && typ.Atomic {
+		return local
+	}
+	switch v := local.(type) {
+	case map[string]any:
+		return fieldsStay(v, at, typ)
+	case []any:
+		if typ != nil && (typ.Kind == merge.Keyed || typ.Kind == merge.Set) {
+			return entriesStay(v, at, typ)
+		}
+	}
+	return local
+}
+
+func fieldsStay(local map[string]any, at place, typ *merge.Type) map[string]any {
+	applied, _ := at.applied.(map[string]any)
+	others, _ := at.others.(map[string]any)
+	live, _ := at.live.(map[string]any)
+	out := maps.Clone(local)
+	for name, a := range applied {
+		o, held := others[name]
+		if !held {
+			continue
+		}
+		v, stated := local[name]
+		if stated {
+			v = withOthers(v, place{a, o, live[name]}, typ.Field(name).Type)
+		} else {
+			v = o
+		}
+		out[name] = v
+	}
+	return out
+}
+
+// entriesStay puts an entry that stays behind the one that it follows in live.
+func entriesStay(local []any, at place, typ *merge.Type) []any {
+	applied, _ := at.applied.([]any)
+	others, _ := at.others.([]any)
+	live, _ := at.live.([]any)
+	out := slices.Clone(local)
+	for i, a := range applied {
+		step := schema.EntryStep(typ, applied, i)
+		held := merge.EntryAt(others, step, typ)
+		if held < 0 {
+			continue
+		}
+		was := merge.EntryAt(live, step, typ)
+		var v any
+		if was >= 0 {
+			v = live[was]
+		}
+		if is := merge.EntryAt(out, step, typ); is >= 0 {
+			out[is] = withOthers(out[is], place{a, others[held], v}, typ.Elem)
+		} else {
+			out = slices.Insert(out, behind(out, live[:max(was, 0)], typ), others[held])
+		}
+	}
+	return out
+}
+
+// behind is the place in a list behind the last of the entries that it has.
+func behind(list, entries []any, typ *merge.Type) int {
+	for i := len(entries) - 1; i >= 0; i-- {
+		if at := merge.EntryAt(list, schema.EntryStep(typ, entries, i), typ); at >= 0 {
+			return at + 1
+		}
+	}
+	return 0
+}
