@@ -92,7 +92,7 @@ func withPart(text string) (string, error) {
 	}
 	return before + frontHeading + "\n" + blockHead + blockEnd + `
 Each figure is the median of several rounds, taken in turns on one machine against one server by ` + "`make bench-cluster`" + `; two figures in a
-cell are ` + "`kubectl merge`" + ` and ` + "`kubectl apply`" + `. All sizes, and where the time goes: [docs/performance.md](docs/performance.md).
+cell are ` + "`kubectl merge`" + ` and ` + "`kubectl apply`" + `. All sizes, and where the time is spent: [docs/performance.md](docs/performance.md).
 
 ` + frontBefore + after, nil
 }
