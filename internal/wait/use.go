@@ -1,0 +1,156 @@
+package wait
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/ready"
+	"github.com/kubectl-merge/kubectl-merge/pkg/references"
+)
+
+// keepUser reduces an object to who it is and what it names; to nothing of the latter if it
+// starts no pod any more.
+func keepUser(typ *merge.Type) func(map[string]any) map[string]any {
+	return func(obj map[string]any) map[string]any {
+		small := reduced("", obj)
+		delete(small, "status")
+		if !idle(obj) {
+			small[namesField] = references.Of(obj, typ)
+		}
+		return small
+	}
+}
+
+// namesField is where keepUser puts the references.
+const namesField = "references"
+
+// idle: a pod has ended, a Job too, or a workload is to have no pods and has none.
+func idle(obj map[string]any) bool {
+	phase := text(obj, "status", "phase")
+	spec, _ := obj["spec"].(map[string]any)
+	status, _ := obj["status"].(map[string]any)
+	switch {
+	case obj["kind"] == kindPod:
+		return phase == "Succeeded" || phase == "Failed"
+	case obj["kind"] == "Job":
+		return ready.Ended(obj)
+	}
+	return zero(spec["replicas"]) && (status["replicas"] == nil || zero(status["replicas"]))
+}
+
+func zero(n any) bool { return n != nil && fmt.Sprint(n) == "0" }
+
+// user is an object that may name others.
+type user struct {
+	cluster.Target
+	uid, owner string
+	names      []references.Reference
+}
+
+// use is what is known of users.
+type use struct {
+	users   map[string]user // by uid
+	seen    map[cluster.Watching]bool
+	unknown map[string]error // by namespace: why not all users can be known
+	owners  map[string]string
+}
+
+func newUse() *use {
+	return &use{users: map[string]user{}, seen: map[cluster.Watching]bool{}, unknown: map[string]error{}}
+}
+
+// take notes what one source has found out.
+func (s *use) take(u update) {
+	switch {
+	case cluster.IsNotFound(u.denied): // the server has no such kind any more
+		s.seen[u.source.Watching] = true
+		return
+	case u.denied != nil:
+		s.unknown[u.source.Namespace] = u.denied
+		s.seen[u.source.Watching] = true
+		return
+	case u.note != "":
+		return
+	case u.whole:
+		s.seen[u.source.Watching] = true
+		for uid, one := range s.users {
+			if one.Resource == u.source.Resource && one.Namespace == u.source.Namespace {
+				delete(s.users, uid)
+			}
+		}
+	}
+	for _, obj := range u.objects {
+		uid := text(obj, "metadata", "uid")
+		if u.gone {
+			delete(s.users, uid)
+			continue
+		}
+		names, _ := obj[namesField].([]references.Reference)
+		s.users[uid] = user{
+			Target: cluster.Target{Resource: u.source.Resource, Namespace: u.source.Namespace, Name: text(obj, "metadata", "name")},
+			uid:    uid, owner: ready.Controller(obj), names: names,
+		}
+	}
+}
+
+// by are the users of a target, but for those that leave, or that something controls which
+// does.
+func (s *use) by(t cluster.Target, leaves func(user) bool) []string {
+	var by []string
+	for _, one := range s.users {
+		if one.Namespace == t.Namespace && slices.Contains(one.names, references.Reference{Kind: t.Kind, Name: t.Name}) && !s.leaving(one, leaves) {
+			by = append(by, one.String())
+		}
+	}
+	slices.Sort(by)
+	return by
+}
+
+// who is the same for each target in words.
+func (s *use) who(targets []cluster.Target, leaves func(user) bool) []Use {
+	out := make([]Use, len(targets))
+	for i, t := range targets {
+		by := s.by(t, leaves)
+		out[i].Unknown = s.unknown[t.Namespace]
+		if more := len(by) - mostUsers; more > 0 {
+			out[i].By = fmt.Sprintf("%s and %d more", strings.Join(by[:mostUsers], ", "), more)
+		} else {
+			out[i].By = strings.Join(by, ", ")
+		}
+	}
+	return out
+}
+
+// mostUsers is how many users a reason names; the others are counted.
+const mostUsers = 2
+
+// leaving: the user itself, or what controls it directly or through others.
+func (s *use) leaving(one user, leaves func(user) bool) bool {
+	for range maxOwners {
+		if leaves(one) {
+			return true
+		}
+		if one.owner == "" {
+			return false
+		}
+		owner, listed := s.users[one.owner]
+		if !listed {
+			owner = user{uid: one.owner, owner: s.owners[one.owner]}
+		}
+		one = owner
+	}
+	return false
+}
+
+// maxOwners ends a chain of owners that goes around.
+const maxOwners = 8
+
+// free: nobody names any of the targets, as far as that can be known.
+func (s *use) free(targets []cluster.Target) bool {
+	return !slices.ContainsFunc(targets, func(t cluster.Target) bool { return len(s.by(t, nobody)) > 0 })
+}
+
+func nobody(user) bool { return false }
