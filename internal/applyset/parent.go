@@ -161,6 +161,13 @@ func (p Parent) Equals(q Parent) bool {
 // Covers is p, and what q holds beside it.
 func (p Parent) Covers(q Parent) Parent { return p.Including(q.Kinds, q.Namespaces) }
 
+// Beyond are the kinds and namespaces of p that q does not have.
+func (p Parent) Beyond(q Parent) (kinds []GroupKind, namespaces []string) {
+	kinds, _ = compared(p.Kinds, q.Kinds)
+	namespaces, _ = compared(p.Namespaces, q.Namespaces)
+	return kinds, namespaces
+}
+
 // Differences says what of p is not as in want, which lists the kinds and namespaces that the
 // set has members in: one clause each, without the parent's name.
 func (p Parent) Differences(want Parent) []string {

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/applyset"
+	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/complete"
 	"github.com/kubectl-merge/kubectl-merge/internal/parallel"
 	"github.com/kubectl-merge/kubectl-merge/internal/prune"
@@ -58,6 +59,8 @@ type membersVerb struct {
 	concurrency int
 	dryRun      dryRunFlag
 	quiet       bool
+
+	api *cluster.Cluster // once the set is open
 }
 
 func (v *membersVerb) add(flags *pflag.FlagSet) {
@@ -72,7 +75,7 @@ func (v *membersVerb) open(ctx context.Context, name string) (*prune.Set, error)
 	if err != nil {
 		return nil, err
 	}
-	v.name = name
+	v.name, v.api = name, api
 	s, err := v.read(ctx, v.env, api)
 	if s != nil {
 		s.Note = (&reporter{w: v.ErrOut, quiet: v.quiet}).set()

@@ -96,7 +96,7 @@ func (v *adoptVerb) former(ctx context.Context, s *prune.Set) (id string, other 
 		return v.from, nil, nil
 	}
 	f := setFlags{name: v.from, namespace: s.Target.Namespace}
-	if other, err = f.read(ctx, v.env, s.API); err != nil {
+	if other, err = f.read(ctx, v.env, v.api); err != nil {
 		return "", nil, fmt.Errorf("--from: %w", err)
 	}
 	other.Note = s.Note
@@ -111,7 +111,7 @@ func (v *adoptVerb) find(ctx context.Context, s, other *prune.Set, names []strin
 	}
 	switch {
 	case len(names) > 0:
-		return v.named(ctx, s, cluster.Query{Args: names, Namespace: in.Default})
+		return v.named(ctx, cluster.Query{Args: names, Namespace: in.Default})
 	case v.selector != "":
 		l := prune.Labelled{Selector: v.selector, Namespace: in.Default, Limit: v.concurrency}
 		if v.all {
@@ -128,8 +128,8 @@ func (v *adoptVerb) find(ctx context.Context, s, other *prune.Set, names []strin
 	return other.Everyone(ctx, v.concurrency)
 }
 
-func (v *adoptVerb) named(ctx context.Context, s *prune.Set, q cluster.Query) ([]prune.Member, error) {
-	found, err := s.API.Query(ctx, v.flags, q)
+func (v *adoptVerb) named(ctx context.Context, q cluster.Query) ([]prune.Member, error) {
+	found, err := v.api.Query(ctx, v.flags, q)
 	if err != nil {
 		return nil, err
 	}
@@ -138,7 +138,7 @@ func (v *adoptVerb) named(ctx context.Context, s *prune.Set, q cluster.Query) ([
 		errs []error
 	)
 	for _, f := range found {
-		obj, err := s.API.GetMetadata(ctx, f.Target)
+		obj, err := v.api.GetMetadata(ctx, f.Target)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", f.Target, err))
 			continue

@@ -76,7 +76,7 @@ func (v *deleteVerb) run(ctx context.Context) error {
 		return err
 	}
 	plan := &run.Plan{Job: &run.Job{Pruner: p, Write: cluster.Write{DryRun: mode == dryServer}, Concurrency: v.concurrency, Needs: run.Outcomes}}
-	h := &holding{api: s.API, types: (&apply.Documents{Fetch: s.API.OpenAPI}).Type, note: s.Note, orphans: v.cascade == "orphan"}
+	h := &holding{api: v.api, types: (&apply.Documents{Fetch: v.api.OpenAPI}).Type, note: s.Note, orphans: v.cascade == "orphan"}
 	if v.wait {
 		until := time.Now().Add(v.timeout)
 		h.until = func() time.Time { return until }

@@ -183,15 +183,20 @@ func (f *setFlags) parent(ctx context.Context, e *env, api *cluster.Cluster) (cl
 		}
 		ns = in.Default
 	}
-	if kind == applyset.DefaultParent {
-		r, err := api.Find(ctx, "", "v1", "Secret")
-		return cluster.Target{Resource: r, Namespace: ns, Name: name}, err
+	t := cluster.Target{Name: name}
+	var unknown *cluster.UnknownKindError
+	if plural, group, _ := strings.Cut(kind, "."); kind == applyset.DefaultParent || group != "" {
+		if t.Resource, err = api.FindNamed(ctx, group, plural); err != nil && !errors.As(err, &unknown) {
+			return cluster.Target{}, err
+		}
 	}
-	found, err := api.Query(ctx, e.flags, cluster.Query{Args: []string{kind + "/" + name}, Namespace: ns})
-	if err != nil {
-		return cluster.Target{}, fmt.Errorf("invalid parent reference %q: %w", f.name, err)
+	if t.Plural == "" { // a short name, or one with a version
+		found, err := api.Query(ctx, e.flags, cluster.Query{Args: []string{kind + "/" + name}, Namespace: ns})
+		if err != nil {
+			return cluster.Target{}, fmt.Errorf("invalid parent reference %q: %w", f.name, err)
+		}
+		t = found[0].Target
 	}
-	t := found[0].Target
 	if t.Namespace = ns; !t.Namespaced {
 		t.Namespace = ""
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -108,6 +109,11 @@ func (c *Cluster) FindKind(ctx context.Context, group, kind string) (Resource, e
 // FindPlural is FindKind for the name in URLs: deployments.
 func (c *Cluster) FindPlural(ctx context.Context, group, plural string) (Resource, error) {
 	return c.findIn(ctx, group, plural, func(r Resource) bool { return r.Plural == plural })
+}
+
+// FindNamed is FindKind for either name, the kind's in any case.
+func (c *Cluster) FindNamed(ctx context.Context, group, name string) (Resource, error) {
+	return c.findIn(ctx, group, name, func(r Resource) bool { return r.Plural == name || strings.EqualFold(r.Kind, name) })
 }
 
 func (c *Cluster) findIn(ctx context.Context, group, name string, is func(Resource) bool) (Resource, error) {

@@ -211,6 +211,9 @@ func (s *Set) Remove(ctx context.Context, dryRun bool) error {
 	return nil
 }
 
+// addedMeanwhile is why a set is not deleted.
+const addedMeanwhile = "another run has added members meanwhile: run this again"
+
 // removable decides about the parent as it has become: that it says what the members were
 // found by is what allows it to be deleted.
 func (s *Set) removable(m applyset.Member) applyset.Decision {
@@ -221,7 +224,7 @@ func (s *Set) removable(m applyset.Member) applyset.Decision {
 	case m.Deleting != "":
 		return applyset.Decision{Member: m, Action: applyset.Terminating}
 	case err == nil && !now.Equals(s.Parent) && len(now.Resources) == 0:
-		return applyset.Decision{Member: m, Action: applyset.Left, Reason: "another run has added members meanwhile: run this again"}
+		return applyset.Decision{Member: m, Action: applyset.Left, Reason: addedMeanwhile}
 	}
 	return applyset.Decision{Member: m, Action: applyset.Delete}
 }

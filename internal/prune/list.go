@@ -21,7 +21,7 @@ type Listed struct {
 // List finds the sets whose parents are in a namespace or, for "", in all: Secrets,
 // ConfigMaps, and the custom resources whose definitions allow it. missing is why some of
 // these kinds could not be listed; it is the error where that are all of them.
-func List(ctx context.Context, api *cluster.Cluster, namespace string) (out []Listed, missing []error, err error) {
+func List(ctx context.Context, api API, namespace string) (out []Listed, missing []error, err error) {
 	kinds, missing, err := parentKinds(ctx, api)
 	if err != nil {
 		return nil, nil, err
@@ -58,7 +58,7 @@ func List(ctx context.Context, api *cluster.Cluster, namespace string) (out []Li
 }
 
 // parentKinds are the kinds that parents may have; missing is why some are not known.
-func parentKinds(ctx context.Context, api *cluster.Cluster) (out []cluster.Resource, missing []error, err error) {
+func parentKinds(ctx context.Context, api API) (out []cluster.Resource, missing []error, err error) {
 	for _, kind := range []string{"Secret", "ConfigMap"} {
 		r, err := api.Find(ctx, "", "v1", kind)
 		if err != nil {

@@ -4,14 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/applyset"
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/parallel"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
-	"github.com/kubectl-merge/kubectl-merge/internal/write"
 	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 )
@@ -185,18 +183,6 @@ func (p *Pruner) read(ctx context.Context, items []*run.Item) error {
 	return errors.Join(errs...)
 }
 
-// Begin writes the parent, so that it covers all that the run is going to write: whatever
-// happens to the run, the next one finds it.
-func (p *Pruner) Begin(ctx context.Context, _ *run.Plan) error {
-	if p.Disband {
-		return nil
-	}
-	p.decider.Parent = p.decider.Superset()
-	err := p.Store(ctx, func(now applyset.Parent) applyset.Parent { return p.decider.In(now).Superset() })
-	p.decider.Parent.UID = p.Parent.UID
-	return err
-}
-
 // Delete deletes one member, or has the server try it.
 func (p *Pruner) Delete(ctx context.Context, item *run.Item, trial bool) error {
 	p.mu.Lock()
@@ -224,59 +210,6 @@ func (p *Pruner) again(m applyset.Member) applyset.Decision {
 		return d
 	}
 	return applyset.Decision{Member: m, Action: applyset.Left, Reason: "has become an object of the input"}
-}
-
-// End writes what the set holds now, if the run has done all that it was to do. A set of
-// which anything is left to be done stays as Begin has written it.
-func (p *Pruner) End(ctx context.Context, plan *run.Plan) error {
-	kept, complete := p.outcome(plan)
-	switch {
-	case complete && p.Disband && len(kept)+len(p.down) == 0:
-		return p.Remove(ctx, false)
-	case complete:
-		return p.settle(ctx, plan, func(r applyset.Run) applyset.Parent { return r.Exact(kept, p.down) })
-	case !p.Disband:
-		_ = p.settle(ctx, plan, applyset.Run.Superset) // the run has failed already, and the next one does this again
-	}
-	return nil
-}
-
-// outcome is what a run has kept, and whether it has done all that it was to do.
-func (p *Pruner) outcome(plan *run.Plan) (kept []applyset.Decision, complete bool) {
-	for _, item := range plan.Others {
-		switch {
-		case item.Action() == run.Keep:
-			kept = append(kept, applyset.Decision{Member: p.members[item].Member, Action: applyset.Keep})
-		case item.Result.Outcome != write.Pruned:
-			return nil, false
-		}
-	}
-	return kept, plan.Failed() == nil
-}
-
-// settle writes the parent as the run leaves the set. Where another run has written it
-// since the members were listed, which may be under way, nothing is taken from it.
-func (p *Pruner) settle(ctx context.Context, plan *run.Plan, want func(applyset.Run) applyset.Parent) error {
-	begun := p.decider.Parent
-	if labels(plan) && p.Parent.Says(want(p.decider.In(p.Parent))) { // unless another run has left less
-		if _, err := p.reread(ctx); err != nil {
-			return err
-		}
-	}
-	return p.Store(ctx, func(now applyset.Parent) applyset.Parent {
-		wanted := want(p.decider.In(now))
-		if !now.Equals(begun) {
-			return now.Covers(wanted)
-		}
-		return wanted
-	})
-}
-
-// labels reports whether a run has written objects, which may have become members.
-func labels(plan *run.Plan) bool {
-	return slices.ContainsFunc(plan.Items, func(i *run.Item) bool {
-		return i.Result.Outcome == write.Created || i.Result.Outcome == write.Configured
-	})
 }
 
 // Surprising is why the deletions of a run are to be confirmed first, see

@@ -18,7 +18,7 @@ import (
 
 // Set is a set as a server holds it.
 type Set struct {
-	API    *cluster.Cluster
+	API    API
 	Target cluster.Target // its parent
 	Parent applyset.Parent
 
@@ -29,7 +29,7 @@ type Set struct {
 
 // Read reads the parent of a set, which need not be there yet. The error says which object
 // is no parent, and what to do.
-func Read(ctx context.Context, api *cluster.Cluster, parent cluster.Target) (*Set, error) {
+func Read(ctx context.Context, api API, parent cluster.Target) (*Set, error) {
 	s := &Set{API: api, Target: parent, Note: func(string, string) {}}
 	set := applyset.Set{GroupKind: kindOf(parent.Resource), Namespace: parent.Namespace, Name: parent.Name}
 	obj, err := api.GetMetadata(ctx, parent)
@@ -156,7 +156,7 @@ func pause(ctx context.Context, try int) {
 
 // ByID finds a set by its id, among the parents that are Secrets or ConfigMaps and that
 // the user may list; false where there is none.
-func ByID(ctx context.Context, api *cluster.Cluster, id string) (applyset.Set, bool, error) {
+func ByID(ctx context.Context, api API, id string) (applyset.Set, bool, error) {
 	var errs []error
 	for _, kind := range []string{"Secret", "ConfigMap"} {
 		r, err := api.Find(ctx, "", "v1", kind)

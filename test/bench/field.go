@@ -91,7 +91,10 @@ func (l lane) inSet(op operation) []string {
 	if op != makeSet && op != inSet {
 		return nil
 	}
-	return []string{"--prune", "--applyset=bundles.bench.example.com/" + l.name}
+	if l.peer { // a parent that has a namespace holds, for kubectl, the members of that one alone
+		return []string{"--prune", "--applyset=bundles.bench.example.com/" + l.name}
+	}
+	return []string{"--prune", "--applyset=configmaps/set", "--applyset-namespace=" + namespacesOf(l.name, l.n)[0]}
 }
 
 // lanes writes the files and makes the namespaces of one round.

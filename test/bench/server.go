@@ -81,8 +81,8 @@ func (s *server) makeNamespaces(ctx context.Context, names []string) error {
 	return err
 }
 
-// makeParent makes the parent of a set without members. It has no namespace: a parent that
-// has one holds, for kubectl, the members of that namespace alone.
+// makeParent makes the parent of a set without members, which kubectl makes only where it
+// has a namespace.
 func (s *server) makeParent(ctx context.Context, name string) error {
 	id := sha256.Sum256([]byte(name + "..Bundle.bench.example.com"))
 	_, err := s.kubectl(ctx, fmt.Sprintf(`apiVersion: bench.example.com/v1

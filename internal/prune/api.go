@@ -1,0 +1,34 @@
+package prune
+
+import (
+	"context"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+)
+
+// API is what a set needs of a server; see cluster.Cluster for each. An absent object is an
+// error that is cluster.IsNotFound.
+type API interface {
+	// Find, FindKind and FindPlural give the resource of a kind, or of a name in URLs.
+	Find(ctx context.Context, group, version, kind string) (cluster.Resource, error)
+	FindKind(ctx context.Context, group, kind string) (cluster.Resource, error)
+	FindPlural(ctx context.Context, group, plural string) (cluster.Resource, error)
+
+	// Deletable are the resources whose objects can be listed and deleted.
+	Deletable(ctx context.Context) ([]cluster.Resource, error)
+
+	// Refresh forgets what is cached of the kinds that the server has.
+	Refresh(ctx context.Context)
+
+	// Get reads an object, GetMetadata its metadata, ListMetadata those of many.
+	Get(ctx context.Context, t cluster.Target) (map[string]any, error)
+	GetMetadata(ctx context.Context, t cluster.Target) (map[string]any, error)
+	ListMetadata(ctx context.Context, r cluster.Resource, namespace, selector string) ([]map[string]any, error)
+
+	// MergePatch and Apply write an object and return it as stored.
+	MergePatch(ctx context.Context, t cluster.Target, patch any, w cluster.Write) (map[string]any, error)
+	Apply(ctx context.Context, t cluster.Target, obj any, w cluster.Write) (map[string]any, error)
+
+	// Delete deletes an object. What is left of it has finalizers; nil where it is gone.
+	Delete(ctx context.Context, t cluster.Target, d cluster.Deletion) (left map[string]any, err error)
+}

@@ -1,0 +1,121 @@
+package prune
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/applyset"
+	"github.com/kubectl-merge/kubectl-merge/internal/run"
+	"github.com/kubectl-merge/kubectl-merge/internal/write"
+)
+
+// Begin writes the parent, so that it covers all that the run is going to write: whatever
+// happens to the run, the next one finds it.
+func (p *Pruner) Begin(ctx context.Context, _ *run.Plan) error {
+	if p.Disband {
+		return nil
+	}
+	p.decider.Parent = p.decider.Superset()
+	err := p.Store(ctx, func(now applyset.Parent) applyset.Parent { return p.decider.In(now).Superset() })
+	p.decider.Parent.UID = p.Parent.UID
+	return err
+}
+
+// End writes what the set holds now, if the run has done all that it was to do. A set of
+// which anything is left to be done stays as Begin has written it.
+func (p *Pruner) End(ctx context.Context, plan *run.Plan) error {
+	kept, complete := p.outcome(plan)
+	switch {
+	case complete && p.Disband && len(kept)+len(p.down) == 0:
+		return p.disband(ctx)
+	case complete:
+		return p.settle(ctx, plan, func(r applyset.Run) applyset.Parent { return r.Exact(kept, p.down) })
+	case !p.Disband:
+		_ = p.settle(ctx, plan, applyset.Run.Superset) // the run has failed already, and the next one does this again
+	}
+	return nil
+}
+
+// disband deletes the parent of a set without members. Where another run has made some
+// since, the parent is made again.
+func (p *Pruner) disband(ctx context.Context) error {
+	if err := p.Remove(ctx, false); err != nil {
+		return err
+	}
+	was := p.Parent
+	p.Parent = applyset.Parent{Set: was.Set}
+	if err := p.recheck(ctx, was); err != nil {
+		return err
+	}
+	if p.Parent.Exists() {
+		return fmt.Errorf("%s: %s", p.Target, addedMeanwhile)
+	}
+	return nil
+}
+
+// outcome is what a run has kept, and whether it has done all that it was to do.
+func (p *Pruner) outcome(plan *run.Plan) (kept []applyset.Decision, complete bool) {
+	for _, item := range plan.Others {
+		switch {
+		case item.Action() == run.Keep:
+			kept = append(kept, applyset.Decision{Member: p.members[item].Member, Action: applyset.Keep})
+		case item.Result.Outcome != write.Pruned:
+			return nil, false
+		}
+	}
+	return kept, plan.Failed() == nil
+}
+
+// settle writes the parent as the run leaves the set. Where another run has written it
+// since the members were listed, which may be under way, nothing is taken from it.
+func (p *Pruner) settle(ctx context.Context, plan *run.Plan, want func(applyset.Run) applyset.Parent) error {
+	begun := p.decider.Parent
+	if labels(plan) && p.Parent.Says(want(p.decider.In(p.Parent))) { // unless another run has left less
+		if _, err := p.reread(ctx); err != nil {
+			return err
+		}
+	}
+	was := p.Parent
+	if err := p.Store(ctx, func(now applyset.Parent) applyset.Parent {
+		wanted := want(p.decider.In(now))
+		if !now.Equals(begun) {
+			return now.Covers(wanted)
+		}
+		return wanted
+	}); err != nil {
+		return err
+	}
+	return p.recheck(ctx, was)
+}
+
+// recheck lists the members again that the parent does not cover any more: another run may
+// have created some since. This run looks for them after it has written the parent, that
+// one reads the parent after it has created them; so one of both sees what the other did.
+func (p *Pruner) recheck(ctx context.Context, was applyset.Parent) error {
+	kinds, namespaces := was.Beyond(p.Parent)
+	if len(namespaces) > 0 {
+		kinds = was.Covers(p.Parent).Kinds
+	}
+	found, err := p.Members(ctx, Where{Kinds: kinds, Namespaces: was.AllNamespaces(), Limit: p.Limit})
+	if err != nil {
+		return err
+	}
+	kinds, namespaces = nil, nil
+	for _, m := range found.All {
+		if m.Deleting == "" {
+			kinds, namespaces = append(kinds, m.GroupKind), append(namespaces, m.Namespace)
+		}
+	}
+	if len(kinds) == 0 {
+		return nil
+	}
+	return p.Store(ctx, func(now applyset.Parent) applyset.Parent { return now.Including(kinds, namespaces) })
+}
+
+// labels reports whether a run has written objects, which may have become members.
+func labels(plan *run.Plan) bool {
+	return slices.ContainsFunc(plan.Items, func(i *run.Item) bool {
+		return i.Result.Outcome == write.Created || i.Result.Outcome == write.Configured
+	})
+}
