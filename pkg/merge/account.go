@@ -80,7 +80,11 @@ func (m *merger) accountMap(s *spot, x four, alone Cause) (Opt, bool) {
 	res := edited{fields: v}
 	var settled map[string]bool
 	if t := s.field.Type; t != nil && len(t.OneOf) > 0 {
-		settled = m.oneOf(s, o, l, without(v, want), res.put)
+		excluded := without(v, want)
+		if m.policy.choice(Both) != TakeLocal {
+			excluded = v // a variant that the strategy leaves beside local's may be live's to keep
+		}
+		settled = m.oneOf(s, o, l, excluded, res.put)
 	}
 	names := m.names(v, want, l)
 	defer m.forget(names)
