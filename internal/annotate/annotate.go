@@ -102,7 +102,7 @@ func (p Planner) Check(ctx context.Context, s apply.Subject, conf, before any) (
 }
 
 // Required says whether a configuration of s must have the field at path, as far
-// as the schema that the server, or a file, tells says so: the compiled-in types do
+// as the schema of the server, or of a file, declares it: the compiled-in types do
 // not.
 func (p Planner) Required(ctx context.Context, s apply.Subject, path merge.Path) (bool, error) {
 	if p.Schemas == nil {
@@ -116,7 +116,7 @@ func (p Planner) Required(ctx context.Context, s apply.Subject, path merge.Path)
 	return ok && f.Required, nil
 }
 
-// Usable tells why a configuration cannot be changed field by field; nil if it can.
+// Usable reports why a configuration cannot be changed field by field; nil if it can.
 func Usable(was lastapplied.Original, live map[string]any) error {
 	switch {
 	case was.State == lastapplied.None:
@@ -124,7 +124,7 @@ func Usable(was lastapplied.Original, live map[string]any) error {
 	case was.Problem != "":
 		return errors.New(was.Problem)
 	case was.Blanking == lastapplied.BlankAll:
-		return errors.New("last-applied: the configuration was too large to be kept, so that only the object's name stands there, and metadata.managedFields tell what was applied: there is no field in it to change; shorten the other annotations, and merge again")
+		return errors.New("last-applied: the configuration was too large to be kept, so that only the object's name stands there, and metadata.managedFields have what was applied: there is no field in it to change; shorten the other annotations, and merge again")
 	}
 	return nil
 }

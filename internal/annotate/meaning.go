@@ -20,7 +20,7 @@ type Meaning struct {
 	Text string // one line, without path and object; a Secret's values are not in it
 }
 
-// Meanings tells, field by field, what the next merge will do since the
+// Meanings reports, field by field, what the next merge will do since the
 // configuration a.Was was made a.Now. local is what will be merged then; nil where
 // nobody knows, and then it is what was applied last without the fields that were
 // given up. The error is one of the merge, which is gone through for this.

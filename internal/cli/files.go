@@ -80,7 +80,7 @@ driver for git: what is no Kubernetes YAML is merged by lines, as git does.`,
 	flags := cmd.Flags()
 	flags.StringVar(&v.original, "original", "", "file or folder that SOURCE and DEST both come from: merges three ways")
 	flags.StringVar(&v.plan.policy, "policy", "merge3", "which side wins where updated and dest disagree: "+policies()+"; merge3 takes updated, diff3 leaves a conflict where both changed")
-	flags.StringVar(&v.plan.rules, "rules", "", "FILE with rules that say who wins, and how lists are split, for single fields")
+	flags.StringVar(&v.plan.rules, "rules", "", "FILE with rules that decide which side wins, and how lists are split, for single fields")
 	flags.StringSliceVar(&v.plan.schemas, "schema", nil, "FILE with CustomResourceDefinitions or an OpenAPI document, for kinds that are not built in")
 	flags.BoolVar(&v.infer, "infer", true, "infer the keys of lists that no schema knows")
 	flags.BoolVar(&v.prepend, "prepend", false, "put new list entries first rather than last")

@@ -41,7 +41,7 @@ type planFlags struct {
 func (f *planFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.original, "original", "auto", "where what was applied last is found: auto, annotation, managed-fields, none, or a FILE")
 	flags.StringVar(&f.policy, "policy", "apply", "which side wins where local and live disagree: "+policies()+", ask (on the terminal, one by one)")
-	flags.StringVar(&f.rules, "rules", "", "FILE with rules that say who wins, and how lists are split, for single fields")
+	flags.StringVar(&f.rules, "rules", "", "FILE with rules that decide which side wins, and how lists are split, for single fields")
 	flags.StringVar(&f.saveRules, "save-rules", "", "FILE that the answers to --policy=ask are appended to, as rules; without it you are asked")
 	flags.StringSliceVar(&f.schemas, "schema", nil, "FILE with CustomResourceDefinitions or an OpenAPI document, for kinds that nobody else knows")
 	flags.StringVar(&f.strategy, "strategy", strategy.Strategies[0].Name, "how objects are merged: "+strategies())

@@ -95,7 +95,7 @@ func TestDraftMisused(t *testing.T) {
 		{"the file is gone", `rm "$1"`, "has taken the file away; nothing was saved", "old"},
 		{"a folder", `rm "$1"; mkdir "$1"`, "no regular file; nothing was saved", "old"},
 		{"a pipe, which would never end", `rm "$1"; mkfifo "$1"`, "no regular file; nothing was saved", "old"},
-		{"a link to what is not ours", `ln -sf ` + elsewhere + ` "$1"`, "no regular file; nothing was saved", "old"},
+		{"a link to another file", `ln -sf ` + elsewhere + ` "$1"`, "no regular file; nothing was saved", "old"},
 		{"gone, and failed: the failure is reported", `rm "$1"; exit 1`, "there was a problem with the editor", "old"},
 		{"100 MB", `head -c 100000000 /dev/zero >"$1"`, "larger than 16 MiB", ""},
 		{"killed", `printf more >>"$1"; kill -9 $$`, "there was a problem with the editor", "oldmore"},

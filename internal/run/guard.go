@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
-// guard looks at who else manages what a merge changes, as far as the object tells.
+// guard looks at who else manages what a merge changes, as far as the object shows.
 func (j *Job) guard(item *Item) {
 	item.Guards = guard.Object(item.Planned, j.Planner.Manager)
 	item.stated = guard.States(item.Planned, func(p merge.Path) bool { return j.toLive(item, p) })

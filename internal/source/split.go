@@ -107,7 +107,7 @@ const apartMark = "read apart"
 
 // apart parts a list object into itself without items, and each of its items, so
 // that no more than one needs to be held. ok is false for what is no such list, or is
-// written in a way that only reading it whole can tell; and what comes of the parts
+// written in a way that shows only when it is read whole; and what comes of the parts
 // counts only if each of them can be read.
 func (c chunk) apart() (frame chunk, items []chunk, ok bool) {
 	frame = c

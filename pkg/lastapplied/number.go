@@ -46,7 +46,7 @@ func canonical(v any) any {
 }
 
 // changed says whether canonical gave a new value for an old one. It copies maps
-// and lists only where something inside is new, so identity tells.
+// and lists only where something inside is new, so identity shows it.
 func changed(old, now any) bool {
 	switch old := old.(type) {
 	case json.Number:

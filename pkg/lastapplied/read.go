@@ -41,7 +41,7 @@ const (
 	Foreign              // of an object of another kind, name or namespace
 )
 
-// Original is what the annotation tells about the last apply.
+// Original is what the annotation has of the last apply.
 type Original struct {
 	// Value is the configuration without Marker, nil unless State is OK or
 	// Blanked.

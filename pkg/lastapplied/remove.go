@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/suggest"
 )
 
-// Remove gives original without the value at p: the field is not ours any more,
+// Remove gives original without the value at p: the field is no longer owned by the applier,
 // and live keeps what it has. Entries of keyed lists and sets are found by their
 // keys, typ being the type of original; objects, maps and lists that are empty
 // afterwards go as well, since their absence from local would otherwise remove

@@ -4,7 +4,7 @@ import "sort"
 
 // Diff lists the changes that lead from one value to another, in path order;
 // nil where there are none. Keyed lists and sets are compared entry by entry as
-// typ tells; every other list, and one in which entries share an identity, is one
+// typ shows; every other list, and one in which entries share an identity, is one
 // value. Values are compared literally: another spelling is a change.
 func Diff(from, to any, typ *Type) []Change {
 	var d differ

@@ -54,7 +54,7 @@ func (nobody) At(Path) []Owner { return nil }
 // costs linear time.
 const pairLimit = 1 << 16
 
-// group pairs entries whose keys do not tell them apart: first local with
+// group pairs entries whose keys do not distinguish them: first local with
 // original and original with live, and local with live through original; what is
 // left of local and live is paired directly. In each step those pair first of
 // which the one that says less is part of the other, then those that share the

@@ -83,7 +83,7 @@ func inOrderOf(order []place, merged, stays []Opt) []any {
 // entry merges one entry. An entry that is no map, or null, is one value.
 func (m *merger) entry(c *spot, o, l, v Opt) (Opt, bool) {
 	if l.Value == nil {
-		return l, !v.Set // null as an entry is data: nothing tells entries that are null apart
+		return l, !v.Set // null as an entry is data: nothing distinguishes entries that are null
 	}
 	return m.value(c, o, l, v)
 }

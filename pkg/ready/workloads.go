@@ -4,7 +4,7 @@ import (
 	"fmt"
 )
 
-// counts are how many pods a workload has, as its status tells.
+// counts are how many pods a workload has, as its status reports them.
 type counts struct {
 	wanted    int64 // pods that there should be
 	toUpdate  int64 // how many of them are to be of the newest revision

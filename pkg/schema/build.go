@@ -145,7 +145,7 @@ func (b *builder) object(t *merge.Type, n *node, compiled *merge.Type) error {
 }
 
 // field adds to a property what only the compiled-in type knows of it: whether
-// the server tells zero from absence. compiled is nil where there is none.
+// the server distinguishes zero from absence. compiled is nil where there is none.
 func (b *builder) field(n *node, compiled *merge.Field) (merge.Field, error) {
 	var f merge.Field
 	var under *merge.Type

@@ -57,7 +57,7 @@ type union struct {
 	Fields map[string]string `json:"fields-to-discriminateBy"`
 }
 
-// jsonType is a type's name; OpenAPI 3.1 may list several, of which none tells
+// jsonType is a type's name; OpenAPI 3.1 may list several, of which none shows
 // anything then.
 type jsonType string
 

@@ -77,7 +77,7 @@ type Strategy struct {
 	NeedsStruct bool
 
 	// plan merges prepared sides by the rules of pkg/merge. merged only works out a
-	// result, in which local wins everything: who wins, and the reasons, are then found
+	// result, in which local wins everything: which side wins, and the reasons, are then found
 	// by merge.Account. A strategy has one of the two.
 	plan   func(Input) merge.Plan
 	merged func(Input) (any, error)

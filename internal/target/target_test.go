@@ -1,0 +1,363 @@
+package target
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/annotate"
+	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+	"github.com/kubectl-merge/kubectl-merge/internal/live"
+	"github.com/kubectl-merge/kubectl-merge/internal/source"
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
+	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/object"
+	"github.com/kubectl-merge/kubectl-merge/test/values"
+)
+
+// record holds live objects by name and what it was asked for. It is there for the logic of this
+// package alone: what a server does is tested on a real one.
+type record struct {
+	objects map[string]map[string]any
+	log     []string
+	before  func() // somebody else's write, before the next one
+}
+
+func (r *record) Get(_ context.Context, t cluster.Target) (map[string]any, error) {
+	r.log = append(r.log, "get "+t.String())
+	if obj := r.objects[t.String()]; obj != nil {
+		return obj, nil
+	}
+	return nil, &cluster.Refusal{Code: http.StatusNotFound, Reason: metav1.StatusReasonNotFound, Text: t.String() + " not found"}
+}
+
+func (r *record) MergePatch(_ context.Context, t cluster.Target, patch any, w cluster.Write) (map[string]any, error) {
+	if before := r.before; before != nil {
+		r.before = nil
+		before()
+	}
+	r.log = append(r.log, "patch "+t.String()+" as "+w.FieldManager)
+	change, err := values.Sent(patch)
+	if err != nil {
+		return nil, err
+	}
+	now := r.objects[t.String()]
+	version := func(o map[string]any) any { m, _ := o["metadata"].(map[string]any); return m["resourceVersion"] }
+	if v := version(change); v != nil && v != version(now) {
+		return nil, &cluster.Refusal{Code: http.StatusConflict, Reason: metav1.StatusReasonConflict, Text: "the object has been modified"}
+	}
+	obj := values.Patched(now, change)
+	if !w.DryRun {
+		r.objects[t.String()] = obj
+	}
+	return obj, nil
+}
+
+var errUnused = errors.New("is not asked for")
+
+func (r *record) Create(context.Context, cluster.Target, any, cluster.Write) (map[string]any, error) {
+	return nil, errUnused
+}
+
+func (r *record) JSONPatch(context.Context, cluster.Target, any, cluster.Write) (map[string]any, error) {
+	return nil, errUnused
+}
+
+func (r *record) Update(context.Context, cluster.Target, any, cluster.Write) (map[string]any, error) {
+	return nil, errUnused
+}
+
+func (r *record) Apply(context.Context, cluster.Target, any, cluster.Write) (map[string]any, error) {
+	return nil, errUnused
+}
+
+func (r *record) Patience() time.Duration { return time.Second }
+
+func (r *record) Find(_ context.Context, group, version, kind string) (cluster.Resource, error) {
+	if version != "v1" && version != "v2" {
+		return cluster.Resource{}, errors.New("no such version")
+	}
+	return cluster.Resource{Group: group, Version: version, Kind: kind, Namespaced: true}, nil
+}
+
+func (r *record) Resolve(_ context.Context, objects []object.Object) ([]live.Located, error) {
+	var all []live.Located
+	for _, o := range objects {
+		all = append(all, live.Located{Object: o, Target: targetOf(o)})
+	}
+	return all, nil
+}
+
+func targetOf(o object.Object) cluster.Target {
+	return cluster.Target{Resource: cluster.Resource{Group: o.Group(), Version: o.Version(), Kind: o.Kind(), Namespaced: true}, Namespace: "n", Name: o.Name()}
+}
+
+const deployment = `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"web","namespace":"n"},"spec":{"replicas":3,"paused":false}}`
+
+// room is an Access to objects that were applied as the texts have them; live has a version.
+func room(t *testing.T, texts ...string) (*Access, *record, []Target) {
+	t.Helper()
+	r := &record{objects: map[string]map[string]any{}}
+	var targets []Target
+	for _, text := range texts {
+		o := object.Object{Value: values.Object(t, text)}
+		applied, err := lastapplied.Encode(o.Value, lastapplied.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		obj := lastapplied.With(o.Value, applied).(map[string]any)
+		obj = values.Patched(obj, map[string]any{"metadata": map[string]any{"resourceVersion": "7"}})
+		at := Target{Target: targetOf(o)}
+		r.objects[at.String()] = obj
+		targets = append(targets, at)
+	}
+	planner := &apply.Planner{Policy: merge.Policies[0], Manager: "me", Validate: apply.Strict}
+	return &Access{API: r, Live: r, Planner: annotate.Planner{Planner: planner}}, r, targets
+}
+
+func read(t *testing.T, a *Access, targets []Target) {
+	t.Helper()
+	if err := errors.Join(a.Read(t.Context(), targets)...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func applied(r *record, name string) string { return lastapplied.Read(r.objects[name]).Text }
+
+func TestRead(t *testing.T) {
+	a, r, targets := room(t, deployment)
+	missing := targets[0]
+	missing.Name = "nope"
+	targets = append(targets, missing, Found([]cluster.Found{{Target: targets[0].Target, Live: map[string]any{}}})[0])
+	errs := a.Read(t.Context(), targets)
+	if errs[0] != nil || errs[1] == nil || !strings.HasPrefix(errs[1].Error(), "deployment.apps/nope: ") || errs[2] != nil || !targets[2].Chosen || len(r.log) != 2 {
+		t.Errorf("%v, %q: each is read once, what a query listed is not, and what is missing is named", errs, r.log)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if errs := a.Read(ctx, []Target{missing}); errs[0] == nil || !errors.Is(errs[0], context.Canceled) {
+		t.Errorf("%v: an interrupted read is an error of each", errs)
+	}
+}
+
+func TestSet(t *testing.T) {
+	a, r, targets := room(t, deployment)
+	local, err := a.Filed(t.Context(), []object.Object{{Value: values.Object(t, strings.Replace(deployment, "3", "5", 1))}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	read(t, a, local)
+	c, err := a.Plan(t.Context(), local[0], a.Set(local[0], false, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.Write(t.Context(), local[0], c, true); err != nil || strings.Contains(applied(r, local[0].String()), `"replicas":5`) {
+		t.Errorf("%v: a dry run wrote", err)
+	}
+	out, err := a.Write(t.Context(), local[0], c, false)
+	if err != nil || out.Outcome == "" || !strings.Contains(applied(r, local[0].String()), `"replicas":5`) || !strings.HasSuffix(r.log[len(r.log)-1], "as me") {
+		t.Errorf("%v, %v, %q: %s", out.Outcome, err, r.log, applied(r, local[0].String()))
+	}
+	bare := local[0]
+	bare.Live = lastapplied.Without(targetLive(r, targets[0])).(map[string]any)
+	if _, err := a.Plan(t.Context(), bare, a.Set(bare, false, nil)); err == nil || !strings.Contains(err.Error(), "--create-annotation") {
+		t.Errorf("%v: an object without the annotation", err)
+	}
+	if _, err := a.Plan(t.Context(), bare, a.Set(bare, true, nil)); err != nil {
+		t.Errorf("%v: the annotation may be created", err)
+	}
+	wrong := bare
+	wrong.Local = &object.Object{Value: values.Object(t, strings.Replace(deployment, "paused", "pausd", 1))}
+	if _, err := a.Plan(t.Context(), wrong, a.Set(wrong, true, nil)); err == nil || !strings.Contains(err.Error(), "pausd") {
+		t.Errorf("%v: an unknown field", err)
+	}
+	a.Planner.Validate = apply.Warn
+	warned := ""
+	if _, err := a.Plan(t.Context(), wrong, a.Set(wrong, true, func(text string) { warned = text })); err != nil || !strings.Contains(warned, "pausd") {
+		t.Errorf("%v, %q: an unknown field, leniently", err, warned)
+	}
+	if fields := a.Sensitive(wrong, nil); fields != nil {
+		t.Error("no rule calls a field sensitive")
+	}
+}
+
+func targetLive(r *record, t Target) map[string]any { return r.objects[t.String()] }
+
+// TestWriteAgain: somebody else writes first; the plan is made again from what they left.
+func TestWriteAgain(t *testing.T) {
+	a, r, targets := room(t, deployment)
+	read(t, a, targets)
+	d := &Disowning{Access: a, Fields: []merge.Path{values.Path(t, "spec.replicas")}}
+	all, err := d.Plan(t.Context(), targets)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := targets[0].String()
+	r.before = func() {
+		r.objects[name] = values.Patched(r.objects[name], values.Object(t, `{"metadata":{"resourceVersion":"8","labels":{"by":"others"}}}`))
+	}
+	if _, err := a.Write(t.Context(), targets[0], *all[0].Change, false); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(applied(r, name), "replicas") || !merge.Equal(values.Read(t, `"others"`), r.objects[name]["metadata"].(map[string]any)["labels"].(map[string]any)["by"], nil) {
+		t.Errorf("%v: their change stays, the field is given up", r.objects[name])
+	}
+}
+
+func TestDisown(t *testing.T) {
+	const conf = `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c","namespace":"n"},"data":{"a":"1","b":"2"}}`
+	const login = `{"apiVersion":"v1","kind":"Secret","metadata":{"name":"login","namespace":"n"},"stringData":{"user":"x","pass":"y"}}`
+	for _, tt := range []struct {
+		reason  string
+		objects []string
+		field   string
+		changed []bool
+		err     string
+	}{
+		{"a field", []string{deployment}, "spec.replicas", []bool{true}, ""},
+		{"a field of one of two", []string{deployment, conf}, "data.a", []bool{false, true}, ""},
+		{"a Secret's field by its other spelling", []string{login}, "stringData.user", []bool{true}, ""},
+		{"a field that is not there", []string{deployment}, "spec.replcas", nil, "did you mean spec.replicas?"},
+		{"a field that none of several has", []string{deployment, conf}, "spec.strategy", nil, "none of 2 objects"},
+		{"the name", []string{deployment}, "metadata.name", nil, "cannot be given up"},
+	} {
+		a, _, targets := room(t, tt.objects...)
+		read(t, a, targets)
+		all, err := (&Disowning{Access: a, Fields: []merge.Path{values.Path(t, tt.field)}}).Plan(t.Context(), targets)
+		if tt.err != "" {
+			if err == nil || !strings.Contains(err.Error(), tt.err) {
+				t.Errorf("%s: %v, want %q in it", tt.reason, err, tt.err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: %v", tt.reason, err)
+			continue
+		}
+		for i, one := range all {
+			if got := one.Change != nil; got != tt.changed[i] || got && len(one.Meanings) == 0 {
+				t.Errorf("%s: %s: changed: %t, meanings %v", tt.reason, one, got, one.Meanings)
+			}
+		}
+	}
+}
+
+// TestDisownInFiles: the field is taken out of the file too, and every other byte stays.
+func TestDisownInFiles(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "web.yaml")
+	text := "# ours\napiVersion: v1\nkind: List\nitems:\n- apiVersion: apps/v1\n  kind: Deployment\n  metadata: {name: web, namespace: \"n\"}\n  spec:\n    replicas: 3 # three\n    paused: false # not now\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: other}\n"
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	local, err := source.Read(t.Context(), source.Inputs{Files: []string{file}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, _, _ := room(t, deployment)
+	targets, err := a.Filed(t.Context(), local[:1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	read(t, a, targets)
+	d := &Disowning{Access: a, Fields: []merge.Path{values.Path(t, "spec.replicas")}, Files: true}
+	all, err := d.Plan(t.Context(), targets)
+	if err != nil {
+		t.Fatal(err)
+	}
+	edits, err := d.Edits(t.Context(), all, []string{dir})
+	if err != nil || len(edits) != 1 || len(edits[0].Taken) != 1 {
+		t.Fatalf("%v, %v", edits, err)
+	}
+	all[0].Failed = true
+	if err := edits[0].Writable(); !errors.Is(err, ErrOthersFailed) {
+		t.Errorf("%v: the file of an object that was not written", err)
+	}
+	all[0].Failed = false
+	if err := errors.Join(edits[0].Writable(), edits[0].Write()); err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile(file)
+	if want := strings.Replace(text, "    replicas: 3 # three\n", "", 1); err != nil || string(got) != want {
+		t.Errorf("%v:\n%s", err, got)
+	}
+	if err := edits[0].Write(); err == nil || !strings.Contains(err.Error(), "take them out there") {
+		t.Errorf("%v: the file has changed since", err)
+	}
+	all[0].Local.Origin.File = filepath.Join(dir, "none.yaml")
+	if _, err := d.Edits(t.Context(), all, []string{dir}); err == nil || !strings.Contains(err.Error(), "-f") {
+		t.Errorf("%v: no file to write", err)
+	}
+}
+
+func TestEdit(t *testing.T) {
+	a, r, targets := room(t, deployment)
+	read(t, a, targets)
+	e, err := a.Edit(t.Context(), targets[0], false)
+	if err != nil || !strings.Contains(string(e.Body), "replicas: 3\n") || e.Blank() {
+		t.Fatalf("%v:\n%s", err, e.Body)
+	}
+	if head := e.Header([]string{"deployment.apps/web: kind: is wrong"}); !strings.Contains(head, "# * kind: is wrong\n") || string(Behind(head, append([]byte(head), e.Body...))) != string(e.Body) {
+		t.Errorf("%s", head)
+	}
+	same, err := e.Plan(t.Context(), nil)
+	if err != nil || !e.Same(same) {
+		t.Errorf("%v: the same text is no change", err)
+	}
+	for text, want := range map[string]string{
+		"x: [\n":                      "the text",
+		"a: 1\n---\nb: 2\n":           "",
+		"kind: Deployment\n":          "apiVersion",
+		string(e.Body) + "extra: 1\n": "extra",
+		strings.Replace(string(e.Body), "apps/v1", "apps/v9", 1):            "no such version",
+		string(e.Body) + "---\n" + string(e.Body):                           "",
+		strings.Replace(string(e.Body), "name: web", "name: other", 1):      "cannot be changed",
+		strings.Replace(string(e.Body), "kind: Deployment", "kind: Job", 1): "",
+	} {
+		wrong := *e
+		wrong.Body = []byte(text)
+		if _, err := wrong.Plan(t.Context(), func(string) {}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q in it", text, err, want)
+		}
+	}
+	e.Body = []byte(strings.Replace(string(e.Body), "  replicas: 3\n", "", 1))
+	c, err := e.Plan(t.Context(), nil)
+	if err != nil || e.Same(c) {
+		t.Fatal(err)
+	}
+	all, err := e.Meanings(t.Context(), c)
+	if err != nil || len(all) != 1 || !strings.HasPrefix(all[0].Text, "no longer yours") {
+		t.Errorf("%v, %v", all, err)
+	}
+	r.before = func() {
+		name := targets[0].String()
+		r.objects[name] = lastapplied.With(values.Patched(r.objects[name], values.Object(t, `{"metadata":{"resourceVersion":"8"}}`)), `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"web","namespace":"n"}}`).(map[string]any)
+	}
+	if _, err := a.Write(t.Context(), targets[0], c, false); !errors.Is(err, errOvertaken) {
+		t.Errorf("%v: what was edited is there no more", err)
+	}
+	blank := Edit{Body: []byte("# only\n\n# comments\n")}
+	if !blank.Blank() {
+		t.Error("comments are no text")
+	}
+}
+
+func TestEditSecretAsJSON(t *testing.T) {
+	a, _, targets := room(t, `{"apiVersion":"v1","kind":"Secret","metadata":{"name":"login","namespace":"n"},"data":{"password":"aHVudGVyMg=="}}`)
+	read(t, a, targets)
+	e, err := a.Edit(t.Context(), targets[0], true)
+	if err != nil || strings.Contains(string(e.Body), "aHVudGVyMg") || !strings.HasPrefix(string(e.Body), "{\n") {
+		t.Fatalf("%v:\n%s", err, e.Body)
+	}
+	if e.Header(nil) != "" || !strings.Contains(e.Header([]string{"wrong"}), "never kept here") {
+		t.Error("JSON has a header only where something is wrong")
+	}
+}
