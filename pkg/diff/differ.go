@@ -6,9 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	udiff "github.com/aymanbagabas/go-udiff"
-
 	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
+	"github.com/kubectl-merge/kubectl-merge/pkg/linediff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
@@ -224,19 +223,19 @@ func entryTexts(all []any) []string {
 
 // lines names the lines of a text that differ, numbered as in from.
 func (d *differences) lines(at, from, to string) {
-	h := hunks{old: splitLines(from)}
-	for _, c := range h.changes(from, udiff.Lines(from, to)) {
+	old := linediff.Lines(from)
+	for _, c := range changes(old, linediff.Lines(to)) {
 		for i := range max(c.removed, len(c.added)) {
 			place := labelled(at, fmt.Sprintf("line %d", c.at+i+1))
 			switch {
 			case i >= len(c.added):
-				d.removed = append(d.removed, place+": "+lineText(h.old[c.at+i])+" removed")
+				d.removed = append(d.removed, place+": "+lineText(old[c.at+i])+" removed")
 			case i >= c.removed:
 				d.added = append(d.added, place+": "+lineText(c.added[i])+" added")
 			default:
-				text := beside(shownAt, merge.Some(h.old[c.at+i]), merge.Some(c.added[i]))
-				if strings.HasSuffix(h.old[c.at+i], "\n") == strings.HasSuffix(c.added[i], "\n") {
-					text = beside(shownAt, merge.Some(chomp(h.old[c.at+i])), merge.Some(chomp(c.added[i])))
+				text := beside(shownAt, merge.Some(old[c.at+i]), merge.Some(c.added[i]))
+				if strings.HasSuffix(old[c.at+i], "\n") == strings.HasSuffix(c.added[i], "\n") {
+					text = beside(shownAt, merge.Some(chomp(old[c.at+i])), merge.Some(chomp(c.added[i])))
 				}
 				d.changed = append(d.changed, place+": "+text[0]+" → "+text[1])
 			}

@@ -4,21 +4,18 @@ import (
 	"fmt"
 	"strings"
 
-	udiff "github.com/aymanbagabas/go-udiff"
+	"github.com/kubectl-merge/kubectl-merge/pkg/linediff"
 )
 
 // Text is the unified diff of two texts, with so many lines of context around each
 // change, as diff -u prints it; "" where they are equal. It masks nothing.
-//
-// The library finds what differs; its own hunks count their lines wrong where one
-// holds more than one change, and cannot be fed to patch.
 func Text(from, to, old, now string, context int) string {
 	if old == now {
 		return ""
 	}
-	h := hunks{old: splitLines(old), context: context}
+	h := hunks{old: linediff.Lines(old), context: context}
 	h.out.WriteString("--- " + from + "\n+++ " + to + "\n")
-	all := h.changes(old, udiff.Lines(old, now))
+	all := changes(h.old, linediff.Lines(now))
 	for i := 0; i < len(all); {
 		j := i + 1
 		for j < len(all) && all[j].at-all[j-1].end() <= 2*context {
@@ -28,15 +25,6 @@ func Text(from, to, old, now string, context int) string {
 		i = j
 	}
 	return h.out.String()
-}
-
-// splitLines keeps the line ends.
-func splitLines(s string) []string {
-	lines := strings.SplitAfter(s, "\n")
-	if lines[len(lines)-1] == "" {
-		lines = lines[:len(lines)-1]
-	}
-	return lines
 }
 
 // change takes lines of the old text out, and puts new ones in their place.
@@ -56,18 +44,11 @@ type hunks struct {
 	out     strings.Builder
 }
 
-// changes turns edits, which the library makes at the ends of lines, into lines.
-func (h *hunks) changes(old string, edits []udiff.Edit) []change {
-	all := make([]change, 0, len(edits))
-	line, at := 0, 0
-	for _, e := range edits {
-		line += strings.Count(old[at:e.Start], "\n")
-		c := change{at: line, added: splitLines(e.New)}
-		if c.removed = len(splitLines(old[e.Start:e.End])); c.removed > 0 || len(c.added) > 0 {
-			all = append(all, c)
-		}
-		line += strings.Count(old[e.Start:e.End], "\n")
-		at = e.End
+// changes leads from one text to another.
+func changes(old, now []string) []change {
+	var all []change
+	for _, c := range linediff.Between(old, now) {
+		all = append(all, change{at: c.Old, removed: c.OldEnd - c.Old, added: now[c.New:c.NewEnd]})
 	}
 	return all
 }

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
+	"github.com/kubectl-merge/kubectl-merge/pkg/linediff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
@@ -166,7 +167,7 @@ func noun(v any) string {
 	case []any:
 		return "list of " + count(len(v), "entry", "entries")
 	case string:
-		if n := len(splitLines(v)); n > 1 {
+		if n := len(linediff.Lines(v)); n > 1 {
 			return fmt.Sprintf("text of %d lines", n)
 		}
 	}

@@ -5,13 +5,15 @@ package linemerge
 import (
 	"slices"
 	"strings"
+	"unicode"
 
-	udiff "github.com/aymanbagabas/go-udiff"
+	"github.com/kubectl-merge/kubectl-merge/pkg/linediff"
 )
 
 // Chunk is a run of lines of a merge. In a conflict both sides have changed the same
 // lines of base, or lines that touch, in different ways; otherwise the three texts are
-// one. Line ends belong to the lines.
+// one. Line ends belong to the lines. Of conflicts that share lines of base, the first has
+// them.
 type Chunk struct {
 	Conflict           bool
 	Base, Ours, Theirs string
@@ -23,8 +25,8 @@ type Chunk struct {
 // Rules: git's merge of lines, where changes that touch conflict and equal changes are
 // one.
 func Merge(base, ours, theirs string) []Chunk {
-	m := merger{base: lines(base)}
-	a, b := changes(base, ours), changes(base, theirs)
+	m := merger{base: linediff.Lines(base)}
+	a, b := changes(m.base, linediff.Lines(ours)), changes(m.base, linediff.Lines(theirs))
 	for len(a) > 0 || len(b) > 0 {
 		var from, to int
 		if len(b) == 0 || len(a) > 0 && a[0].from <= b[0].from {
@@ -87,29 +89,12 @@ type change struct {
 }
 
 // changes leads from one text to another, in order.
-func changes(from, to string) []change {
+func changes(from, to []string) []change {
 	var out []change
-	line, at := 0, 0
-	for _, e := range udiff.Lines(from, to) {
-		line += strings.Count(from[at:e.Start], "\n")
-		c := change{from: line, text: lines(e.New)}
-		line += strings.Count(from[e.Start:e.End], "\n")
-		at = e.End
-		c.to = c.from + len(lines(from[e.Start:e.End]))
-		if c.from < c.to || len(c.text) > 0 {
-			out = append(out, c)
-		}
+	for _, c := range linediff.Between(from, to) {
+		out = append(out, change{from: c.Old, to: c.OldEnd, text: to[c.New:c.NewEnd]})
 	}
 	return out
-}
-
-// lines are a text's, with their ends.
-func lines(text string) []string {
-	all := strings.SplitAfter(text, "\n")
-	if all[len(all)-1] == "" {
-		all = all[:len(all)-1]
-	}
-	return all
 }
 
 type merger struct {
@@ -151,25 +136,42 @@ func (m *merger) merged(side []string) {
 	m.add(Chunk{Base: text, Ours: text, Theirs: text})
 }
 
-// conflict leaves out what both sides have in common at the beginning and the end.
+// conflict leaves out what both sides have in common: changes that are one.
 func (m *merger) conflict(base, ours, theirs []string) {
-	head := 0
-	for head < min(len(ours), len(theirs)) && ours[head] == theirs[head] {
-		head++
+	at := 0
+	for _, c := range together(ours, linediff.Between(ours, theirs)) {
+		m.merged(ours[at:c.Old])
+		m.add(Chunk{
+			Conflict: true,
+			Base:     strings.Join(base, ""),
+			Ours:     strings.Join(ours[c.Old:c.OldEnd], ""),
+			Theirs:   strings.Join(theirs[c.New:c.NewEnd], ""),
+		})
+		base, at = nil, c.OldEnd
 	}
-	m.merged(ours[:head])
-	ours, theirs = ours[head:], theirs[head:]
-	end := 0
-	for end < min(len(ours), len(theirs)) && ours[len(ours)-1-end] == theirs[len(theirs)-1-end] {
-		end++
+	m.merged(ours[at:])
+}
+
+// mostBetween is how many lines without a word may stand between two conflicts that are
+// shown as one.
+const mostBetween = 3
+
+// together makes one of changes between which nothing but brackets or empty lines stands.
+func together(lines []string, all []linediff.Change) []linediff.Change {
+	var out []linediff.Change
+	for _, c := range all {
+		if n := len(out); n > 0 && c.Old-out[n-1].OldEnd <= mostBetween && wordless(lines[out[n-1].OldEnd:c.Old]) {
+			out[n-1].OldEnd, out[n-1].NewEnd = c.OldEnd, c.NewEnd
+			continue
+		}
+		out = append(out, c)
 	}
-	m.add(Chunk{
-		Conflict: true,
-		Base:     strings.Join(base, ""),
-		Ours:     strings.Join(ours[:len(ours)-end], ""),
-		Theirs:   strings.Join(theirs[:len(theirs)-end], ""),
-	})
-	m.merged(ours[len(ours)-end:])
+	return out
+}
+
+func wordless(lines []string) bool {
+	word := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+	return !slices.ContainsFunc(lines, func(l string) bool { return strings.ContainsFunc(l, word) })
 }
 
 // replaced is a run of base's lines, the first of which is number from, with changes made.

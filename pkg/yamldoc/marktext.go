@@ -136,6 +136,9 @@ func (k *marker) print(u unit, d *Document, v any) string {
 		p.value(v, originsOf(origin{s: k.ed.src, n: k.ed.doc.root}, there), t, place{col: -1})
 		return strings.TrimPrefix(p.String(), " ")
 	}
+	if raw, ok := k.asWritten(u, there, v); ok {
+		return raw
+	}
 	own := origin{s: k.ed.src}
 	if u.e != nil {
 		own.n, own.e = u.e.value, u.e
@@ -153,6 +156,37 @@ func (k *marker) print(u unit, d *Document, v any) string {
 		p.entry(u.path[len(u.path)-1].Name, v, all, t, at, pl)
 	}
 	return p.String()
+}
+
+// asWritten is a unit as another side has it, line by line, where its value is v there; ok is
+// false where it has to be written anew. What nobody has changed must not differ in its
+// line breaks.
+func (k *marker) asWritten(u unit, there origin, v any) (raw string, ok bool) {
+	e := there.e
+	if u.e == nil || e == nil || e.refers() || !there.s.ownLine(e.start) || !exact(e.value.value, v) {
+		return "", false
+	}
+	from := there.s.lineStart(e.start)
+	raw = string(there.s[from:there.s.end(e)])
+	shift := u.parent.indent - (e.start - from)
+	if shift == 0 {
+		return raw, true
+	}
+	var b strings.Builder
+	for line := range strings.Lines(raw) {
+		blank := strings.TrimSpace(line) == ""
+		switch {
+		case blank:
+		case shift > 0:
+			b.WriteString(strings.Repeat(" ", shift))
+		case strings.HasPrefix(line, strings.Repeat(" ", -shift)):
+			line = line[-shift:]
+		default:
+			return "", false
+		}
+		b.WriteString(line)
+	}
+	return b.String(), true
 }
 
 // locate finds where a document has a value.

@@ -1,0 +1,190 @@
+// Package linediff finds what differs between two texts, line by line: the least that
+// can be removed and added, as git and diff do. It refuses to know what the lines mean.
+package linediff
+
+import "strings"
+
+// Change replaces the lines Old to OldEnd of one text, counted from 0 and without the last,
+// by the lines New to NewEnd of another.
+type Change struct{ Old, OldEnd, New, NewEnd int }
+
+// Lines are a text's, with their ends; nil for an empty text.
+func Lines(text string) []string {
+	if text == "" {
+		return nil
+	}
+	all := strings.SplitAfter(text, "\n")
+	if all[len(all)-1] == "" {
+		all = all[:len(all)-1]
+	}
+	return all
+}
+
+// Between lists the changes that lead from old to now, in order; there are lines that stay
+// between any two. nil where nothing differs. As few lines as possible change, unless the
+// texts differ in thousands.
+//
+// Rules: E. W. Myers, "An O(ND) Difference Algorithm and Its Variations" (1986), in its
+// linear space, which git uses too.
+func Between(old, now []string) []Change {
+	d := &differ{}
+	d.old, d.now = numbered(old, now)
+	d.between(span{0, len(d.old), 0, len(d.now)})
+	return d.changes
+}
+
+// numbered stands for equal lines by equal numbers, which are quick to compare.
+func numbered(old, now []string) (a, b []int) {
+	ids := make(map[string]int, len(old))
+	number := func(lines []string) []int {
+		out := make([]int, len(lines))
+		for i, l := range lines {
+			id, ok := ids[l]
+			if !ok {
+				id = len(ids)
+				ids[l] = id
+			}
+			out[i] = id
+		}
+		return out
+	}
+	return number(old), number(now)
+}
+
+// differ collects the changes between two texts.
+type differ struct {
+	old, now          []int
+	changes           []Change
+	forward, backward []int // how far paths have come, by diagonal; see middle
+}
+
+// span is a part of both texts: lines from a to aEnd of the old one, and from b to bEnd
+// of the new one.
+type span struct{ a, aEnd, b, bEnd int }
+
+// between finds the changes in a part of the texts.
+func (d *differ) between(s span) {
+	for s.a < s.aEnd && s.b < s.bEnd && d.old[s.a] == d.now[s.b] {
+		s.a, s.b = s.a+1, s.b+1
+	}
+	for s.a < s.aEnd && s.b < s.bEnd && d.old[s.aEnd-1] == d.now[s.bEnd-1] {
+		s.aEnd, s.bEnd = s.aEnd-1, s.bEnd-1
+	}
+	switch {
+	case s.a == s.aEnd && s.b == s.bEnd:
+	case s.a == s.aEnd || s.b == s.bEnd:
+		d.changed(s)
+	default:
+		x, y := d.middle(s)
+		d.between(span{s.a, x, s.b, y})
+		d.between(span{x, s.aEnd, y, s.bEnd})
+	}
+}
+
+// changed adds a change, to the last one where it begins at its end.
+func (d *differ) changed(s span) {
+	if n := len(d.changes); n > 0 && d.changes[n-1].OldEnd == s.a && d.changes[n-1].NewEnd == s.b {
+		d.changes[n-1].OldEnd, d.changes[n-1].NewEnd = s.aEnd, s.bEnd
+		return
+	}
+	d.changes = append(d.changes, Change{s.a, s.aEnd, s.b, s.bEnd})
+}
+
+// mostEdits bounds the search for a shortest path, whose time grows with its square.
+const mostEdits = 2000
+
+// middle is a place in the middle of a shortest path through a part, at which both halves
+// can be looked at by themselves; neither is the whole. A path goes through the lines of
+// both texts: a step forward in one is a line removed or added, in both a line that stays.
+// The search goes from both ends at once, until the paths meet.
+func (d *differ) middle(s span) (x, y int) {
+	n, m := s.aEnd-s.a, s.bEnd-s.b
+	size := 2*min((n+m+1)/2, mostEdits) + 4
+	if len(d.forward) < size {
+		d.forward, d.backward = make([]int, size), make([]int, size)
+	}
+	fore := paths{reach: d.forward[:size], n: n, m: m, same: func(x, y int) bool { return d.old[s.a+x] == d.now[s.b+y] }}
+	back := paths{reach: d.backward[:size], n: n, m: m, same: func(x, y int) bool { return d.old[s.aEnd-1-x] == d.now[s.bEnd-1-y] }}
+	for edits := 0; edits <= mostEdits; edits++ {
+		if x, ok := fore.lengthen(edits, &back, edits-1); ok {
+			return s.a + x[0], s.b + x[1]
+		}
+		if x, ok := back.lengthen(edits, &fore, edits); ok {
+			return s.aEnd - x[0], s.bEnd - x[1]
+		}
+	}
+	x, y = fore.farthest(mostEdits)
+	return s.a + x, s.b + y
+}
+
+// paths are the longest from one end, one on each diagonal x - y.
+type paths struct {
+	reach []int // x by diagonal
+	n, m  int
+	same  func(x, y int) bool
+}
+
+func (p *paths) at(diagonal int) *int {
+	i := diagonal % len(p.reach)
+	if i < 0 {
+		i += len(p.reach)
+	}
+	return &p.reach[i]
+}
+
+// none marks a diagonal on which no path stays inside the part.
+const none = -1
+
+// bounds are the diagonals on which paths with so many edits can be.
+func (p *paths) bounds(edits int) (low, high int) {
+	return -(edits - 2*max(0, edits-p.m)), edits - 2*max(0, edits-p.n)
+}
+
+// lengthen makes every path one edit longer. It returns where one meets a path from the
+// other end, of which those with so many edits are complete.
+func (p *paths) lengthen(edits int, other *paths, complete int) (meets [2]int, ok bool) {
+	delta := p.n - p.m
+	low, high := p.bounds(edits)
+	otherLow, otherHigh := other.bounds(complete)
+	for k := low; k <= high; k += 2 {
+		x := p.longer(k, edits)
+		for x >= 0 && x < p.n && x-k < p.m && p.same(x, x-k) {
+			x++
+		}
+		*p.at(k) = x
+		back := delta - k
+		if x == none || complete < 0 || back < otherLow || back > otherHigh || (back-otherLow)%2 != 0 {
+			continue
+		}
+		if from := *other.at(back); from != none && x+from >= p.n {
+			return [2]int{x, x - k}, true
+		}
+	}
+	return meets, false
+}
+
+// longer is how far a path on a diagonal comes by one more edit.
+func (p *paths) longer(k, edits int) int {
+	if edits == 0 {
+		return 0
+	}
+	x := none
+	if right := *p.at(k + 1); k+1 <= edits-1 && right != none && right-k <= p.m {
+		x = right
+	}
+	if left := *p.at(k - 1); k-1 >= 1-edits && left != none && left < p.n && left+1 > x {
+		x = left + 1
+	}
+	return x
+}
+
+// farthest is the end of the path that has come farthest.
+func (p *paths) farthest(edits int) (x, y int) {
+	low, high := p.bounds(edits)
+	for k := low; k <= high; k += 2 {
+		if at := *p.at(k); at != none && at+at-k > x+y {
+			x, y = at, at-k
+		}
+	}
+	return x, y
+}
