@@ -249,7 +249,7 @@ func entries(o merge.Opt, t *merge.Type) (map[string]entry, bool) {
 	out := make(map[string]entry, len(list))
 	for i, e := range list {
 		step := schema.EntryStep(t, list, i)
-		if Hashes(step.Value) || step.Kind == merge.IndexStep || step.Nth > 1 {
+		if _, twice := out[step.String()]; twice || Hashes(step.Value) || step.Kind == merge.IndexStep || step.Nth > 1 {
 			return nil, false
 		}
 		out[step.String()] = entry{step, e}

@@ -23,6 +23,15 @@ type reverting struct {
 	typ    *merge.Type
 }
 
+// Revert is what takes back a recorded change of one object, live as it is now, and what of it
+// is not taken back. Nothing is read.
+func (u *Undo) Revert(i plandoc.Item, live map[string]any, typ *merge.Type) (apply.Planned, []Left, error) {
+	one := &Undo{Record: u.Record, Planner: u.Planner}
+	r := reverting{Undo: one, entry: &entry{i}, live: live, typ: typ}
+	out, err := r.plan(apply.Planned{Subject: apply.Subject{Name: i.Name}, Live: live})
+	return out, one.left, err
+}
+
 // plan merges: the original is live with the values that the run wrote, local is live with
 // those that were there before. Nothing else differs, and so nothing else changes.
 func (r reverting) plan(out apply.Planned) (apply.Planned, error) {

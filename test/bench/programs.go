@@ -17,6 +17,7 @@ const (
 	create    operation = "create"
 	unchanged operation = "unchanged"
 	diff      operation = "diff"
+	planned   operation = "diff -o plan"
 	dryClient operation = "dry-run=client"
 	dryServer operation = "dry-run=server"
 	change    operation = "changed"
@@ -26,7 +27,7 @@ const (
 	inSet    operation = "unchanged in a set" // with --prune
 )
 
-var all = []operation{create, unchanged, diff, dryClient, dryServer, change, makeSet, plainSet, inSet}
+var all = []operation{create, unchanged, diff, planned, dryClient, dryServer, change, makeSet, plainSet, inSet}
 
 // ofSet says whether the operation is about the objects that are in a set.
 func (op operation) ofSet() bool { return op == makeSet || op == plainSet || op == inSet }
@@ -43,7 +44,7 @@ type program struct {
 
 // does says whether the program is measured at this.
 func (p program) does(op operation, n int, o options) bool {
-	if op.ofSet() && (n == 1 || n > o.setsTo || p.key == "s") || op == plainSet && p.peer { // kubectl would take the objects out of the set
+	if op.ofSet() && (n == 1 || n > o.setsTo || p.key == "s") || (op == plainSet || op == planned) && p.peer { // kubectl would take the objects out of the set
 		return false
 	}
 	return (len(p.only) == 0 || slices.Contains(p.only, op)) && (p.key != "s" || n <= o.ssaTo)
@@ -56,6 +57,8 @@ func programs(merge, kubectl string) []program {
 			switch op {
 			case diff:
 				return []string{"diff", "-f", file}
+			case planned:
+				return []string{"diff", "-f", file, "-o", "plan"}
 			case dryClient, dryServer:
 				return []string{"-f", file, "--" + string(op)}
 			}
@@ -84,7 +87,7 @@ func programs(merge, kubectl string) []program {
 // said is what a run printed, as far as it bears on whether it did its work.
 type said struct {
 	words map[string]int // outcome lines by their last words
-	diffs int            // objects shown by a diff
+	diffs int            // objects shown by a diff, or in a plan
 	tail  string         // the last lines, for errors
 }
 
@@ -110,7 +113,7 @@ func read(file string) (said, error) {
 				s.words[word]++
 			}
 		}
-		if strings.HasPrefix(line, "+++ ") {
+		if strings.HasPrefix(line, "+++ ") || strings.HasPrefix(line, "- action: ") {
 			s.diffs++
 		}
 		if last = append(last, line); len(last) > 10 {
@@ -126,7 +129,7 @@ func (p program) check(op operation, n, code int, s said) error {
 	changes := changesOf(n)
 	want := map[string]int{}
 	switch {
-	case op == diff:
+	case op == diff, op == planned:
 		if code != 1 || s.diffs != changes {
 			return fmt.Errorf("exit code %d and %d differences, want 1 and %d", code, s.diffs, changes)
 		}

@@ -56,6 +56,10 @@ func (r report) targets() []target {
 				add(target{at + "CPU per object in ms", 1000 * m.cpu / float64(n), 1, false}, m)
 			case op == diff:
 				add(times(60), m, k)
+			case op == planned:
+				d := r.cell(n, diff, "m")
+				add(target{at + "time, a diff's is 1", m.wall / d.wall, 1.3, false}, m, d)
+				add(target{at + "peak memory, a diff's is 1", m.peakKB / d.peakKB, 1.1, false}, m, d)
 			case op == inSet:
 				add(times(60), m, k)
 				if without := r.cell(n, plainSet, "m"); m.requests >= 0 && without.requests >= 0 {

@@ -205,7 +205,7 @@ func (g *garden) cluster(t *testing.T) {
 
 // reports prints in every form what a merge would do.
 func (g *garden) reports(t *testing.T) {
-	forms := []string{"--dry-run", "-o diff", "-o explain", "-o markdown", "--dry-run -o name", "--dry-run -o custom-columns=N:.metadata.name",
+	forms := []string{"--dry-run", "-o plan", "diff -o plan", "-o diff", "-o explain", "-o markdown", "--dry-run -o name", "--dry-run -o custom-columns=N:.metadata.name",
 		"--dry-run -o jsonpath={.metadata.name}", "--dry-run -o go-template={{.metadata.name}}", "--dry-run=server", "--dry-run=server -o diff", "--policy=ask --dry-run",
 		"diff", "diff --show-managed-fields", "explain", "explain -o json", "explain -o yaml"}
 	for _, what := range []string{"secret", "other"} {
@@ -442,6 +442,7 @@ func (g *garden) written(t *testing.T) {
 	g.traced(t, "-f", "secret-v2.yaml", "-o", "name")
 	g.traced(t, "diff", "-f", "secret-v1.yaml")
 	g.traced(t, "edit-last-applied", "secret/two", "-o", "name")
+	g.recorded(t)
 	err := filepath.WalkDir(g.user.home, func(path string, e fs.DirEntry, err error) error {
 		if err != nil || !e.Type().IsRegular() {
 			return err
@@ -466,6 +467,18 @@ func (g *garden) written(t *testing.T) {
 		given := []string{"secret", "other", "rules", "replace", "plugin", "token", "kubeconfig", ".kubeconfig"}
 		if !slices.ContainsFunc(given, func(name string) bool { return strings.HasPrefix(e.Name(), name) }) {
 			t.Errorf("%s is left in the folder", e.Name())
+		}
+	}
+}
+
+// recorded writes plans and records, and takes the records back.
+func (g *garden) recorded(t *testing.T) {
+	for _, what := range []string{"secret", "other"} {
+		g.user.file(what+"-plan.yaml", g.run(t, false, "diff", "-f", what+"-v2.yaml", "--rules=rules.yaml", "-o", "plan").stdout)
+		g.run(t, false, "-f", what+"-v1.yaml", "--rules=rules.yaml", "--plan", what+"-plan.yaml")
+		g.run(t, false, "-f", what+"-v2.yaml", "--rules=rules.yaml", "--record", what+"-record.yaml")
+		for _, how := range []string{"--dry-run", "--policy=live", "-o=diff", "--policy=apply", "-o=plan"} {
+			g.run(t, false, "undo", what+"-record.yaml", how)
 		}
 	}
 }
