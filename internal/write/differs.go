@@ -8,6 +8,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/ownership"
 )
 
 // Different is the error of a plan of which the server makes something else.
@@ -34,11 +35,14 @@ func verify(p apply.Planned, obj map[string]any) error {
 		return nil
 	}
 	want, is := bare(p, p.Final), bare(p, obj)
+	owners := ownership.Of(p.Live)
 	var changes []merge.Change
 	for _, c := range merge.Three(merge.Triple{Local: want, Live: is}, p.Type, merge.Policies[0], false).Changes {
 		was, had := merge.Lookup(p.Live, c.Path, p.Type)
 		restored := had == c.Old.Set && (!had || merge.Equal(was, c.Old.Value, p.Type.At(c.Path)))
-		if c.Op != merge.OpOrder && !restored {
+		_, stated := merge.Lookup(p.Value, c.Path, p.Type)
+		servers := !stated && owners != nil && len(owners.At(c.Path)) == 0 // nobody's: allocated with a type that changes, say
+		if c.Op != merge.OpOrder && !restored && !servers {
 			changes = append(changes, c)
 		}
 	}

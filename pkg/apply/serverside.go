@@ -173,7 +173,7 @@ func (ServerSide) stamp(p *Planned, known sides) error {
 	}
 	p.Applying.Owners = k.Entries()
 	p.Final = owned(p.Final, p.Applying.Owners)
-	same, err := ownership.SameFields(ownership.Fields(p.Applying.Config, p.Type), ownership.Applied(k.live, k.Manager()))
+	same, err := ownership.SameFields(ownership.Fields(p.Applying.Config, p.Type), ownership.Applied(k.live, k.Manager()), ownership.Nulls(k.stated, p.Type))
 	if err != nil {
 		return err
 	}

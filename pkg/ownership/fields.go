@@ -71,3 +71,40 @@ func declares(typ *merge.Type, name string) (merge.Field, bool) {
 	f, ok := typ.Fields[name]
 	return f, ok
 }
+
+// Nulls are the fields that v states as null, or as a map of nothing but nulls, as FieldsV1
+// spells them: who owns them means nothing. typ is the type of v.
+func Nulls(v any, typ *merge.Type) map[string]any {
+	out := map[string]any{}
+	switch v := v.(type) {
+	case map[string]any:
+		for name, e := range v {
+			if nothing(e) {
+				out["f:"+name] = map[string]any{}
+			} else if below := Nulls(e, typ.Field(name).Type); len(below) > 0 {
+				out["f:"+name] = below
+			}
+		}
+	case []any:
+		for i, e := range v {
+			if typ == nil || typ.Kind != merge.Keyed {
+				break
+			}
+			if below := Nulls(e, typ.Elem); len(below) > 0 {
+				out[keyOf(schema.EntryStep(typ, v, i))] = below
+			}
+		}
+	}
+	return out
+}
+
+// nothing: null, or a map of nothing else.
+func nothing(v any) bool {
+	m, isMap := v.(map[string]any)
+	for _, e := range m {
+		if !nothing(e) {
+			return false
+		}
+	}
+	return v == nil || isMap && len(m) > 0
+}

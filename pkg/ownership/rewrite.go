@@ -52,17 +52,18 @@ func list(live map[string]any) []map[string]any {
 	return out
 }
 
-// SameFields: two sets of fields are one, however they are spelled.
-func SameFields(a, b map[string]any) (bool, error) {
-	x, err := setOf(a)
-	if err != nil {
-		return false, err
+// SameFields: two sets of fields are one, however they are spelled, save for what is below
+// the fields of a third.
+func SameFields(a, b, save map[string]any) (bool, error) {
+	var sets [3]*fieldpath.Set
+	for i, fields := range []map[string]any{a, b, save} {
+		s, err := setOf(fields)
+		if err != nil {
+			return false, err
+		}
+		sets[i] = s
 	}
-	y, err := setOf(b)
-	if err != nil {
-		return false, err
-	}
-	return x.Equals(y), nil
+	return sets[0].RecursiveDifference(sets[2]).Equals(sets[1].RecursiveDifference(sets[2])), nil
 }
 
 func setOf(fields map[string]any) (*fieldpath.Set, error) {
