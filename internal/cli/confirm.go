@@ -25,6 +25,8 @@ func (r askRequest) confirmation(plan *run.Plan, f *pruneFlags, mode dryRun) con
 
 // confirm asks before so much is deleted that it may be a mistake. In a preview it reports
 // that a run would ask. The error ends the run.
+//
+// Unlike kubectl: which deletes without a question.
 func (e *env) confirm(ctx context.Context, c confirmation) error {
 	p := prunerOf(c.plan)
 	if p == nil || c.given || c.plan.Failed() != nil {

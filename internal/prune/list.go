@@ -142,8 +142,14 @@ func (s *Set) Verify(ctx context.Context, limit int) (want applyset.Parent, prob
 		return want, nil, err
 	}
 	r := applyset.Run{Parent: s.Parent, Objects: map[applyset.Identity]bool{}}
-	for _, m := range slices.Concat(listed, others) {
-		r.Objects[m.Identity()] = true
+	seen := map[string]bool{} // by UID: an Event is one of two kinds
+	for _, m := range listed {
+		r.Objects[m.Identity()], seen[m.UID] = true, true
+	}
+	for _, m := range others {
+		if !seen[m.UID] {
+			r.Objects[m.Identity()], seen[m.UID] = true, true
+		}
 	}
 	want = r.Exact(nil, nil)
 	return want, s.Parent.Differences(want), nil

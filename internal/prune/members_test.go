@@ -189,11 +189,13 @@ func TestVerifyViewList(t *testing.T) {
 	m.parent("ConfigMap,Secret", nil)
 	m.member(target(configMaps, "a"), nil)
 	m.member(target(things, "x"), func(meta map[string]any) { meta["annotations"] = map[string]any{"helm.sh/resource-policy": "keep"} })
+	m.member(target(crds, "alias"), func(meta map[string]any) { meta["uid"] = "uid-configmap/a" }) // the same object as another kind
 	s, _ := shop(t, m)
 	want, problems, err := s.Verify(t.Context(), 1)
 	fails(t, "verified", err, "")
 	equal(t, "problems", problems, []string{"has members of the kind Thing.example.com, and does not list it: they would never be pruned", "lists the kind Secret, and has no members of it"})
 	fails(t, "fixed", s.Store(t.Context(), func(applyset.Parent) applyset.Parent { return want }), "")
+	delete(m.objects, key(target(crds, "alias")))
 	members, decisions, err := s.View(t.Context(), 1)
 	if err != nil || len(members) != 2 || decisions[0].Action != applyset.Delete || decisions[1].Action != applyset.Keep {
 		t.Errorf("%v, %v, %v", members, decisions, err)
