@@ -12,6 +12,9 @@ import (
 
 // connect reads the kubeconfig and sends nothing yet.
 func (e *env) connect() (*cluster.Cluster, error) {
+	if _, err := e.timeout(); err != nil {
+		return nil, err
+	}
 	api, err := cluster.New(e.flags, e.warnings)
 	if err == nil {
 		api.Values = e.secretValues()

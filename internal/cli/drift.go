@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -28,6 +29,7 @@ type driftVerb struct {
 	output      string
 	live        []string
 	concurrency int
+	shard       string
 }
 
 const driftLong = `Report in what live objects differ from the files that describe them, who changed them, and
@@ -47,10 +49,10 @@ or ignore. docs/drift.md has more.
 Exit code 0: no drift; 1: drift; 2: an error.`
 
 const driftExample = `  # What differs from the files, who changed it and when
-  kubectl merge drift -f deploy/
+  kubectl merge drift -f web.yaml
 
   # With the members of a set that are in no file any more, for programs
-  kubectl merge drift -f deploy/ --applyset=shop -o json
+  kubectl merge drift -f sets/shop.yaml --applyset=shop -o json
 
   # Without a cluster: live objects from files
   kubectl merge drift -f web.yaml --live live.yaml`
@@ -91,6 +93,7 @@ func newDrift(e *env) *cobra.Command {
 	flags.StringVarP(&v.output, "output", "o", drift.Formats[0].Name, "table, json (one line), markdown or prometheus (a text file of metrics)")
 	flags.StringSliceVar(&v.live, "live", nil, "work offline: live objects come from this FILE or DIR (kubectl get -o yaml --show-managed-fields)")
 	flags.IntVar(&v.concurrency, "concurrency", parallel.Limit, "objects under way at once")
+	flags.StringVar(&v.shard, "shard", "", "I/N: compare only part I (from 0) of N parts of the input, which is split by namespace; N alone: part JOB_COMPLETION_INDEX, for an Indexed Job")
 	return cmd
 }
 
@@ -118,6 +121,8 @@ func (v *driftVerb) checked(cmd *cobra.Command, args []string) (*drift.Report, e
 		return nil, errors.New("--applyset-namespace requires --applyset=NAME")
 	case v.set.name != "" && len(v.live) > 0:
 		return nil, errors.New("--live: works without a server, and so cannot find the members of --applyset")
+	case v.set.name != "" && v.shard != "":
+		return nil, errors.New("--shard is incompatible with --applyset: objects of the other parts would be orphaned")
 	case v.set.name != "" && v.inputs.Selector != "":
 		return nil, errors.New("--selector is incompatible with --applyset: objects of the input that it leaves out would be orphaned")
 	}
@@ -126,6 +131,10 @@ func (v *driftVerb) checked(cmd *cobra.Command, args []string) (*drift.Report, e
 
 // run compares all objects and prints the report, even if some have errors.
 func (v *driftVerb) run(ctx context.Context, format drift.Format) (*drift.Report, error) {
+	shard, err := drift.ParseShard(v.shard, os.Getenv("JOB_COMPLETION_INDEX"))
+	if err != nil {
+		return nil, err
+	}
 	v.plan.secret = v.secretValues()
 	planner, err := v.plan.planner(ctx, false)
 	if err != nil {
@@ -138,7 +147,7 @@ func (v *driftVerb) run(ctx context.Context, format drift.Format) (*drift.Report
 	}
 	s, err := v.open(ctx, request{
 		inputs: &v.inputs, plan: &v.plan, planner: planner, live: v.live, concurrency: v.concurrency, needs: run.Changes, shown: true, quiet: v.notes.quiet,
-		prune: v.orphans(), note: notes.set(),
+		prune: v.orphans(), note: notes.set(), shard: shard,
 	})
 	if err != nil {
 		return nil, err

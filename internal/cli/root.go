@@ -21,6 +21,7 @@ type env struct {
 	flags    *genericclioptions.ConfigFlags
 	warnings *warnings
 	line     *term.Progress // nil where nobody sees how far the run is
+	limit    string         // --request-timeout
 	json     bool           // what is on stderr is for programs: --notes=json
 }
 
@@ -74,6 +75,7 @@ func newRoot(e *env) *cobra.Command {
 	root.PersistentPreRun = func(cmd *cobra.Command, _ []string) {
 		quietLogs(cmd.Flags(), e.warnings)
 		e.showSecrets(cmd.Flags())
+		e.takeTimeout()
 		notes := cmd.Flags().Lookup("notes")
 		e.json = notes != nil && notes.Value.String() == "json"
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+	"github.com/kubectl-merge/kubectl-merge/internal/drift"
 	"github.com/kubectl-merge/kubectl-merge/internal/live"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
@@ -37,6 +38,7 @@ type request struct {
 	needs       run.Needs
 	shown       bool // objects are printed one by one
 	quiet       bool // show no progress
+	shard       drift.Shard
 
 	bind  func(*run.Item, apply.Planned) error // what every merge plan has to pass; may be nil
 	prune *pruneFlags                          // nil: nothing is pruned
@@ -106,7 +108,7 @@ func (e *env) open(ctx context.Context, r request) (_ *session, err error) {
 			return nil, errors.Join(bad, err)
 		}
 	}
-	p, err := merged(ctx, job, from, input{objects, defs, bad})
+	p, err := merged(ctx, job, from, input{objects, defs, bad, r.shard})
 	var down *cluster.Unreachable
 	switch {
 	case errors.As(err, &down):
@@ -122,6 +124,7 @@ type input struct {
 	objects []object.Object
 	defs    *apply.Definitions
 	bad     error
+	shard   drift.Shard
 }
 
 // merged is the plan of a run over the input. The error means that there is no plan.
@@ -138,6 +141,7 @@ func merged(ctx context.Context, job *run.Job, from *liveSide, in input) (*run.P
 		return nil, errors.Join(p.Err, err)
 	}
 	p.Err = errors.Join(in.bad, p.Err)
+	p.Items = slices.DeleteFunc(p.Items, func(i *run.Item) bool { return !in.shard.Has(i.Target.Namespace) })
 	p.Merge(ctx)
 	return p, nil
 }

@@ -141,11 +141,21 @@ func grouped(all []warning) []alike {
 
 // timeout is how long one request may take; 0 is as long as it likes.
 func (e *env) timeout() (time.Duration, error) {
-	d, err := clientcmd.ParseTimeout(*e.flags.Timeout)
+	text := e.limit
+	if e.flags.Timeout != nil {
+		text = *e.flags.Timeout
+	}
+	d, err := clientcmd.ParseTimeout(text)
 	if err != nil {
-		return 0, fmt.Errorf("--request-timeout=%s: %w", *e.flags.Timeout, err)
+		return 0, fmt.Errorf("--request-timeout=%s: %w", text, err)
 	}
 	return d, nil
+}
+
+// takeTimeout takes the timeout out of the connection's flags, whose loader would take it for
+// a configuration: a pod without a kubeconfig would not be connected to its own cluster.
+func (e *env) takeTimeout() {
+	e.limit, e.flags.Timeout = *e.flags.Timeout, nil
 }
 
 // userAgent is by what servers know the program, in audit logs and priority levels.
@@ -162,6 +172,9 @@ func (e *env) connection() *genericclioptions.ConfigFlags {
 		WithWrapConfigFn(func(c *rest.Config) *rest.Config {
 			c.WarningHandler, c.WarningHandlerWithContext = nil, e.warnings
 			c.UserAgent = userAgent()
+			if d, err := e.timeout(); err == nil {
+				c.Timeout = d
+			}
 			cluster.Bound(c)
 			return c
 		})

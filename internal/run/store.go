@@ -71,9 +71,10 @@ func (i *Item) consulted() bool {
 	return false
 }
 
-// notable: there is a note on values, or a conflict, for which the sides are needed.
+// notable: there is a note on values, a conflict, or an object that is being deleted, for
+// which the sides are needed.
 func notable(p apply.Planned) bool {
-	return len(p.Conflicts)+len(p.Settled)+len(p.Removed)+len(p.Undecided)+len(p.Extras) > 0
+	return apply.Deleting(p.Live) != nil || len(p.Conflicts)+len(p.Settled)+len(p.Removed)+len(p.Undecided)+len(p.Extras) > 0
 }
 
 // compared: what the server makes of it is compared with the plan.

@@ -66,7 +66,7 @@ func examples(text string) []string {
 
 // mayEndWith is the highest exit code that is no error.
 func mayEndWith(page cli.Page) int {
-	if strings.HasSuffix(page.Command, " diff") {
+	if strings.HasSuffix(page.Command, " diff") || strings.HasSuffix(page.Command, " drift") {
 		return 1
 	}
 	return 0
