@@ -20,7 +20,7 @@ var arrows = map[string][]string{
 	"cmd/kubectl-merge": {"internal/cli"},
 
 	"internal/arch": {},
-	"internal/cli": {"internal/annotate", "internal/applyset", "internal/impact", "internal/prune", "internal/run", "internal/cluster", "internal/live", "internal/editor", "internal/files", "internal/replacements",
+	"internal/cli": {"internal/annotate", "internal/applyset", "internal/impact", "internal/outcome", "internal/prune", "internal/run", "internal/cluster", "internal/live", "internal/editor", "internal/files", "internal/replacements",
 		"internal/parallel", "internal/wait", "internal/write", "internal/source", "internal/target", "internal/term", "internal/complete", "pkg",
 		"internal/drift", "internal/guard",
 		"internal/plandoc", "internal/record", "internal/undo"},
@@ -33,6 +33,7 @@ var arrows = map[string][]string{
 	"internal/drift":        {"internal/run", "pkg"},
 	"internal/guard":        {"pkg"},
 	"internal/run":          {"internal/cluster", "internal/guard", "internal/impact", "internal/live", "internal/parallel", "internal/write", "internal/source", "pkg"},
+	"internal/outcome":      {"internal/impact", "internal/run", "internal/write", "pkg"},
 	"internal/files":        {"internal/source", "pkg"},
 	"internal/replacements": {"pkg"},
 	"internal/write":        {"internal/cluster", "pkg"},

@@ -25,6 +25,7 @@ type diffVerb struct {
 	live        []string
 	concurrency int
 	prune       pruneFlags
+	recreate    recreateFlag
 }
 
 const diffLong = `Show what a merge would change in the cluster, as a unified diff of live against the
@@ -81,6 +82,7 @@ func newDiff(e *env) *cobra.Command {
 	flags.BoolVar(&v.out.secrets, "show-secrets", false, "show the values of Secrets")
 	flags.StringSliceVar(&v.live, "live", nil, "work offline: live objects come from this FILE or DIR")
 	flags.IntVar(&v.concurrency, "concurrency", parallel.Limit, "objects under way at once")
+	v.recreate.add(flags)
 	v.prune.add(flags, false)
 	return cmd
 }
@@ -112,13 +114,17 @@ func (v *diffVerb) run(ctx context.Context, policyGiven bool, mode dryRun) (diff
 	}
 	p, _ := printerNamed(v.out.output)
 	planner.Trace = p.traces
+	recreation, err := v.recreate.recreation(&v.prune)
+	if err != nil {
+		return false, err
+	}
 	notes, err := v.notes.reporter(v.env, v.out, mode)
 	if err != nil {
 		return false, err
 	}
 	s, err := v.open(ctx, request{
 		inputs: &v.inputs, plan: &v.plan, planner: planner, live: v.live, concurrency: v.concurrency, needs: p.needs, shown: true, quiet: v.notes.quiet,
-		prune: &v.prune, note: notes.set(),
+		prune: &v.prune, recreation: recreation, note: notes.set(),
 		write: cluster.Write{FieldManager: v.plan.manager, FieldValidation: fieldValidation[planner.Validate], DryRun: true},
 	})
 	asked := askRequest{&v.inputs, &v.plan, v.out.secrets}

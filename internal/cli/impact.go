@@ -13,10 +13,10 @@ const (
 )
 
 // impact reports what a preview would do to an object, unless that is what its outcome
-// line says: outcome.
+// line says: outcome. That an object was deleted and created again is reported by a run, too.
 func (t *reporter) impact(item *run.Item, outcome string) {
 	i := item.Impact()
-	if t.quiet || !t.preview || i.Word == impact.None || i.String() == outcome {
+	if t.quiet || !t.preview && i.Word != impact.Recreated || i.Word == impact.None || i.String() == outcome {
 		return
 	}
 	t.note("note", diff.Note{Object: item.Target.String(), Namespace: item.Target.Namespace, Kind: noteImpact, Message: oneLine(i.String())})

@@ -3,10 +3,12 @@ package cli
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+	"github.com/kubectl-merge/kubectl-merge/internal/outcome"
 	"github.com/kubectl-merge/kubectl-merge/internal/parallel"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/internal/term"
@@ -26,6 +28,7 @@ type mergeVerb struct {
 	preflight   bool
 	partial     bool
 	prune       pruneFlags
+	recreate    recreateFlag
 	waits       waitFlags
 	bind        bindFlags
 	record      recordFlags
@@ -92,6 +95,7 @@ func newMerge(e *env) *cobra.Command {
 	flags.IntVar(&v.concurrency, "concurrency", parallel.Limit, "objects under way at once")
 	flags.BoolVar(&v.preflight, "preflight", true, "where several objects are to be written, have the server try all of them before the first is")
 	flags.BoolVar(&v.partial, "partial", false, "write the objects without conflicts though others have some; without it, a conflict in any object keeps all from being written")
+	v.recreate.add(flags)
 	v.prune.add(flags, true)
 	v.waits.addTo(flags)
 	v.bind.add(flags)
@@ -101,6 +105,7 @@ func newMerge(e *env) *cobra.Command {
 }
 
 func (v *mergeVerb) run(ctx context.Context, policyGiven bool) error {
+	start := time.Now()
 	mode, err := v.mode()
 	if err == nil {
 		err = errors.Join(v.waits.check(mode), v.record.check(mode), v.bind.read(ctx))
@@ -110,6 +115,10 @@ func (v *mergeVerb) run(ctx context.Context, policyGiven bool) error {
 	}
 	v.plan.secret = v.secretValues()
 	planner, err := v.plan.planner(ctx, policyGiven)
+	if err != nil {
+		return err
+	}
+	recreation, err := v.recreate.recreation(&v.prune)
 	if err != nil {
 		return err
 	}
@@ -136,6 +145,7 @@ func (v *mergeVerb) run(ctx context.Context, policyGiven bool) error {
 		shown:       v.out.oneByOne(),
 		quiet:       v.notes.quiet,
 		prune:       &v.prune,
+		recreation:  recreation,
 		note:        notes.set(),
 		write: cluster.Write{
 			FieldManager:    v.plan.manager,
@@ -167,8 +177,9 @@ func (v *mergeVerb) run(ctx context.Context, policyGiven bool) error {
 	if err := v.record.open(ctx, s, v.out.secrets); err != nil {
 		return err
 	}
-	t := &results{out: out, notes: notes, mode: mode, output: v.out.output}
+	t := &results{out: out, notes: notes, mode: mode, env: v.env, output: v.out.output, start: start}
 	s.finish(ctx, mode, t)
+	v.recreate.unused(s.Plan, notes.set())
 	return v.record.end(ctx, v.env, s, v.plan.guard.ended(v.bind.ended(t.end(ctx, s))))
 }
 
@@ -209,7 +220,9 @@ type results struct {
 	mode  dryRun
 	errs  []error
 
+	*env
 	output string // the value of -o
+	start  time.Time
 }
 
 // impact reports the impact of an item where neither the printer nor the outcome line does.
@@ -246,6 +259,11 @@ func (t *results) item(item *run.Item) {
 // end returns the error of the run: errors of objects, else that conflicts, or objects that
 // are not pruned, are left to the user.
 func (t *results) end(ctx context.Context, s *session) error {
+	sum := outcome.Summarize(s.Plan, time.Since(t.start), t.env.target(s))
+	sum.DryRun = t.mode != dryNone
+	if whole, ok := t.out.(runPrinter); ok {
+		t.errs = append(t.errs, whole.run(s.Plan, sum))
+	}
 	t.errs = append(t.errs, t.out.close(ctx))
 	left := t.notes.conflicts(s.Items) + unpruned(s.Plan)
 	t.notes.unused(s.Planner.Rules)
@@ -257,6 +275,7 @@ func (t *results) end(ctx context.Context, s *session) error {
 	if t.mode != dryNone {
 		err = errors.Join(err, s.Held())
 	}
+	t.notes.summary(sum)
 	if left > 0 && held(err) {
 		return &exit{Code: conflicted, Err: err}
 	}

@@ -70,8 +70,13 @@ func (t *reporter) item(item *run.Item) {
 	if t.quiet {
 		return
 	}
-	p := item.Result.Planned
 	t.problems(item)
+	t.brief("note", t.of(item))
+}
+
+// of are the notes on the values of an item.
+func (t *reporter) of(item *run.Item) []diff.Note {
+	p := item.Result.Planned
 	report := reportOf(p, t.secrets)
 	report.Preview, report.Restored = t.preview, item.Result.Restored
 	if item.Result.Outcome == write.Unsettled { // nothing of it happens
@@ -85,7 +90,7 @@ func (t *reporter) item(item *run.Item) {
 	if p.Action == apply.Nothing && item.Result.Outcome == write.Unchanged { // nothing is sent, so nothing is lost
 		notes = slices.DeleteFunc(notes, diff.Note.Lost)
 	}
-	t.brief("note", notes)
+	return notes
 }
 
 // brief prints notes, for people no more than they read.
@@ -122,10 +127,19 @@ func (t *reporter) problems(item *run.Item) {
 	if t.quiet {
 		return
 	}
+	for _, n := range t.problemsOf(item) {
+		t.note("note", n)
+	}
+}
+
+// problemsOf are the notes on what was found on the way.
+func (t *reporter) problemsOf(item *run.Item) []diff.Note {
+	var out []diff.Note
 	p := item.Result.Planned
 	for _, text := range append(p.Problems[:len(p.Problems):len(p.Problems)], item.Result.Notes...) {
-		t.note("note", diff.Note{Object: item.Target.String(), Kind: noteProblem, Message: oneLine(text)})
+		out = append(out, diff.Note{Object: item.Target.String(), Kind: noteProblem, Message: oneLine(text)})
 	}
+	return out
 }
 
 // unused reports the user's rules that had nothing to decide in the run.

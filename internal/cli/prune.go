@@ -49,7 +49,7 @@ func (f *pruneFlags) add(flags *pflag.FlagSet, writes bool) {
 	flags.StringSliceVar(&f.kinds, "prune-kinds", nil, "kinds that hold data and are pruned as well: PersistentVolumeClaim, PersistentVolume")
 	f.cascade = "background"
 	if writes {
-		flags.StringVar(&f.cascade, "cascade", f.cascade, "what becomes of objects owned by one that is pruned: background, foreground or orphan")
+		flags.StringVar(&f.cascade, "cascade", f.cascade, "what becomes of objects owned by one that is pruned or recreated: background, foreground or orphan")
 		flags.BoolVar(&f.yes, "yes", false, "prune without asking, also more than 25 objects or more than half of the set")
 	}
 	flags.BoolVar(&f.all, "all", false, "not supported: see --applyset")

@@ -12,7 +12,7 @@ import (
 // merge can keep the promise of, each with what to do instead; naming one is an error
 // that says so.
 var refused = map[string]string{
-	"force":        "no object is deleted and made anew: use `kubectl delete`, and merge again, or `kubectl apply --force`",
+	"force":        "no object is deleted that can be changed: use `--recreate=KIND`, for objects of which a field can be set only once",
 	"grace-period": "is for --force, and no object is deleted: use `kubectl delete --grace-period`, and merge again",
 	"subresource":  "only the object itself is written: use `kubectl patch --subresource`",
 }

@@ -40,6 +40,8 @@ type request struct {
 	quiet       bool // show no progress
 	shard       drift.Shard
 
+	recreation run.Recreation
+
 	bind  func(*run.Item, apply.Planned) error // what every merge plan has to pass; may be nil
 	prune *pruneFlags                          // nil: nothing is pruned
 	note  noteFunc                             // reports what concerns no single object; nil if nothing does
@@ -71,7 +73,7 @@ func (e *env) open(ctx context.Context, r request) (_ *session, err error) {
 	if err := errors.Join(r.inputs.validate(), r.plan.replace.validate(r.inputs), r.stdin()); err != nil {
 		return nil, err
 	}
-	job := &run.Job{Planner: r.planner, Write: r.write, Concurrency: r.concurrency, Preflight: r.preflight, Partial: r.partial, Needs: r.needs, Shown: r.shown, Bind: r.bind}
+	job := &run.Job{Planner: r.planner, Write: r.write, Concurrency: r.concurrency, Preflight: r.preflight, Recreate: r.recreation, Partial: r.partial, Needs: r.needs, Shown: r.shown, Bind: r.bind}
 	e.line = e.progress(r.quiet)
 	if e.line != nil {
 		job.Progress = func(phase run.Phase, done, total int) { e.line.Note(string(phase), done, total) }

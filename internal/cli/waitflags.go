@@ -88,8 +88,7 @@ func (f *waitFlags) after(e *env, s *session, notes *reporter, stdout bool) {
 		f.deadline()
 		var objects []wait.Object
 		for _, item := range items {
-			written := item.Result.Outcome == write.Created || item.Result.Outcome == write.Configured
-			if written || f.what == waitAll && item.Result.Outcome == write.Unchanged {
+			if item.Result.Outcome.Written() || f.what == waitAll && item.Result.Outcome == write.Unchanged {
 				objects = append(objects, wait.Object{Target: item.Target, UID: item.UID, Rule: waitRule(rules, item.Target)})
 			}
 		}

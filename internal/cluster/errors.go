@@ -35,6 +35,10 @@ type Refusal struct {
 	// and must not be printed.
 	Message string
 
+	// Immutable are the fields that can be set only once and that the write would change, as
+	// messages name them; nil where that was not looked for.
+	Immutable []string
+
 	Pause      time.Duration // Retry-After of the response; 0: none
 	TestFailed bool          // a test of a JSON patch failed
 }
@@ -158,7 +162,7 @@ func (r *Refusal) text(s metav1.Status) string {
 	case r.Code == http.StatusNotFound && strings.Contains(s.Message, "could not find the requested resource"):
 		return "the server does not serve this kind"
 	case r.Code == http.StatusUnprocessableEntity && len(r.Causes) > 0:
-		return invalid(r.Causes, secret, asItIs)
+		return invalid(r.Causes, secret, asItIs) + r.wayOut()
 	case r.Code == http.StatusBadRequest && strings.Contains(unexpected(s), "HTTP request to an HTTPS server"):
 		return "the server speaks TLS, and was asked without: write https:// in place of http:// into its address in the kubeconfig, or into --server"
 	case r.Code == http.StatusForbidden:
@@ -215,7 +219,7 @@ func asItIs(field, _ string) (path, whose string) { return field, "" }
 func (r *Refusal) Within(place func(field, kind string) (path, whose string), respell func(text string) string) *Refusal {
 	out := *r
 	if r.Code == http.StatusUnprocessableEntity && len(r.Causes) > 0 {
-		out.Text = invalid(r.Causes, redact.IsSecretKind(r.Target.Group, r.Target.Kind), place)
+		out.Text = invalid(r.Causes, redact.IsSecretKind(r.Target.Group, r.Target.Kind), place) + r.wayOut()
 	}
 	out.Text = respell(out.Text)
 	return &out
@@ -230,7 +234,6 @@ const (
 // invalid is one line with all causes: field, value if it is short and not secret, reason.
 func invalid(causes []metav1.StatusCause, secret bool, place func(field, kind string) (path, whose string)) string {
 	parts := make([]string, 0, len(causes))
-	immutable := false
 	for _, c := range causes {
 		kind, value, why := cutValue(c.Message)
 		field, whose := place(c.Field, kind)
@@ -240,7 +243,6 @@ func invalid(causes []metav1.StatusCause, secret bool, place func(field, kind st
 		if secret {
 			value = ""
 		}
-		immutable = immutable || strings.Contains(c.Message, "immutable") || strings.Contains(c.Message, "may not change") || strings.Contains(c.Message, "may not be changed")
 		text := field
 		if kind != "" {
 			text += ": " + kind
@@ -260,11 +262,7 @@ func invalid(causes []metav1.StatusCause, secret bool, place func(field, kind st
 	if n := len(parts); n > most {
 		parts = append(parts[:most], fmt.Sprintf("and %d more", n-most))
 	}
-	text := strings.Join(parts, "; ")
-	if immutable {
-		text += ": set it back to what the cluster has, or delete the object and merge again"
-	}
-	return text
+	return strings.Join(parts, "; ")
 }
 
 // cutValue splits a cause such as `Invalid value: {"a":1}: field is immutable`.

@@ -34,7 +34,7 @@ func TestExplain(t *testing.T) {
 	}{
 		{"an immutable field is named, with a way out, without the object",
 			invalid(metav1.StatusCause{Field: "spec.selector", Message: "Invalid value: " + long + ": field is immutable"}), deployment,
-			"spec.selector: invalid value: field is immutable: set it back to what the cluster has, or delete the object and merge again"},
+			"spec.selector: invalid value: field is immutable: set it back to what the cluster has, or have the object deleted and created again: --recreate=Deployment"},
 		{"a short value is shown",
 			invalid(metav1.StatusCause{Field: "spec.replicas", Message: "Invalid value: -1: must be greater than or equal to 0"}), deployment,
 			"spec.replicas: invalid value -1: must be greater than or equal to 0"},

@@ -163,6 +163,7 @@ func (c *Cluster) answer(ctx context.Context, t Target, verb string, req *rest.R
 		ctx = withoutBodies(ctx)
 	}
 	var pause time.Duration
+	defer metered(ctx)()
 	ctx = context.WithValue(ctx, subjectKey{}, t)
 	result := req.Do(context.WithValue(ctx, pauseKey{}, &pause))
 	if err := result.Error(); err != nil { // the error of Raw lacks the server's message

@@ -116,6 +116,6 @@ func (p *Pruner) recheck(ctx context.Context, was applyset.Parent) error {
 // labels reports whether a run has written objects, which may have become members.
 func labels(plan *run.Plan) bool {
 	return slices.ContainsFunc(plan.Items, func(i *run.Item) bool {
-		return i.Result.Outcome == write.Created || i.Result.Outcome == write.Configured
+		return i.Result.Outcome.Written()
 	})
 }

@@ -11,13 +11,18 @@ func (i *Item) Impact() impact.Impact {
 	switch i.Action() {
 	case Failed:
 		if cluster.IsRefusal(i.Err) {
-			return impact.Impact{Word: impact.Refused}
+			return impact.Impact{Word: impact.Refused, Fields: i.Fixed()}
 		}
 		return impact.Impact{}
 	case Delete:
 		return impact.Impact{Word: impact.Pruned}
 	case Keep, Held:
 		return impact.Impact{}
+	case Recreate:
+		return impact.Impact{Word: impact.Recreated, Fields: i.fixed}
+	}
+	if len(i.fixed) > 0 {
+		return i.refused()
 	}
 	if i.Result.Outcome == write.Unchanged {
 		return impact.Impact{}
@@ -35,4 +40,13 @@ func (p *Plan) Stale() []impact.Stale {
 		}
 	}
 	return impact.StaleIn(all)
+}
+
+// refused is the impact of an item that the server is expected to refuse.
+func (i *Item) refused() impact.Impact {
+	r := impact.Impact{Word: impact.Refused, Fields: i.fixed, Remark: "can be set only once"}
+	if i.Target.Recreatable() {
+		r.Remark += ": --recreate=" + i.Target.Kind + " deletes the object and creates it again"
+	}
+	return r
 }

@@ -97,6 +97,18 @@ func (m *memory) Apply(_ context.Context, t cluster.Target, obj any, w cluster.W
 	return m.write("apply", t, w, change)
 }
 
+func (m *memory) Delete(_ context.Context, t cluster.Target, d cluster.Deletion) (map[string]any, error) {
+	if err := m.note("delete", t, cluster.Write{DryRun: d.DryRun}); err != nil {
+		return nil, err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !d.DryRun {
+		delete(m.objects, t.String())
+	}
+	return nil, nil
+}
+
 func (m *memory) Patience() time.Duration { return time.Second }
 
 func (m *memory) WaitEstablished(_ context.Context, crd cluster.Target, _ map[string]any) error {

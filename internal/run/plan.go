@@ -28,6 +28,7 @@ type Action string
 const (
 	Create    Action = "create"
 	Change    Action = "change"
+	Recreate  Action = "recreate"  // it is deleted and created again, since a field of it can be set only once
 	Unchanged Action = "unchanged" // live is as it should be
 	Held      Action = "held"      // it has conflicts for the user to settle
 	Delete    Action = "delete"    // the input does not contain it
@@ -51,6 +52,8 @@ func (i *Item) ActionOf(p apply.Planned) Action {
 		return Held
 	case p.Action == apply.Create:
 		return Create
+	case p.Action == apply.Change && i.recreate:
+		return Recreate
 	case p.Action == apply.Change:
 		return Change
 	}
@@ -64,6 +67,8 @@ func (i *Item) Reason() string {
 		return i.Err.Error()
 	case Keep, Delete:
 		return i.Surplus.Reason
+	case Recreate:
+		return "can be set only once: " + strings.Join(i.fixed, ", ")
 	case Held:
 		paths := make([]string, len(i.Planned.Conflicts))
 		for n, c := range i.Planned.Conflicts {
@@ -77,7 +82,7 @@ func (i *Item) Reason() string {
 // writes reports whether the item is to be written.
 func (i *Item) writes() bool {
 	a := i.Action()
-	return a == Create || a == Change
+	return a == Create || a == Change || a == Recreate
 }
 
 // Failed joins the errors of the run and, as an *ObjectError each, of its items; nil if

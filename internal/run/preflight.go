@@ -35,7 +35,11 @@ func (w *writer) preflight(ctx context.Context, items []*Item) {
 			return
 		}
 		var out write.Result
-		if out, errs[i] = w.apply(ctx, trial, item); errs[i] == nil {
+		item.asked()
+		if out, errs[i] = w.apply(ctx, trial, item); errs[i] != nil {
+			out, errs[i] = w.instead(ctx, item, out.Planned, errs[i])
+		}
+		if item.tried = errs[i] == nil; item.tried {
 			item.Planned = out.Planned
 			errs[i] = w.store(item) // it may have been merged again
 		}
@@ -64,7 +68,7 @@ func (w *writer) apply(ctx context.Context, s write.Server, item *Item) (write.R
 		t.Begin = func(p apply.Planned) (func(map[string]any, error), error) { return w.Journal.Begin(item, p) }
 	}
 	for pause := 100 * time.Millisecond; ; pause *= 2 {
-		out, err := s.Apply(ctx, t)
+		out, err := s.Apply(item.Meter.In(ctx), t)
 		if !w.settling(item, err) {
 			return out, err
 		}

@@ -31,6 +31,8 @@ func unsent(item *Item) write.Result {
 		return write.Result{}
 	case Delete:
 		return write.Removed(item.Planned)
+	case Recreate:
+		return write.Again(item.Planned)
 	default:
 		return write.Foreseen(item.Planned)
 	}

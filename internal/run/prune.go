@@ -144,7 +144,7 @@ func (w *writer) delete(ctx context.Context, items []*Item, phase Phase) {
 	defer cancel()
 	begun := parallel.Each(ctx, parallel.Steps{N: len(items), Limit: w.Concurrency, Done: w.count(phase, len(items))}, func(i int) {
 		item := items[i]
-		item.Err = w.deleteOne(long, item, phase == Trying || w.Write.DryRun)
+		item.Err = w.deleteOne(item.Meter.In(long), item, phase == Trying || w.Write.DryRun)
 		if item.Action() == Delete && phase == Pruning {
 			item.state, item.Result = done, write.Removed(item.Planned)
 		}

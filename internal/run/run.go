@@ -35,12 +35,17 @@ type Item struct {
 	UID     string          // of the live object; "" if there was none
 	Facts   impact.Facts    // what the merge means for pods
 	Guards  []guard.Finding // who else manages the object or its fields, where the merge changes it
+	Meter   cluster.Meter   // of the requests about it alone; lists are not counted
 	Surplus *Surplus        // set for a live object that the input does not contain
 
 	stated  guard.Stated
 	found   bool // there is a live object
 	changes bool // there is something to write
-	stored  stored
+
+	tried    bool     // the server has accepted what is to be done
+	recreate bool     // it is deleted and created again
+	fixed    []string // because of these fields, or the server is expected to refuse it
+	stored   stored
 
 	state   state
 	refusal error // the last one, while deferred
@@ -72,6 +77,7 @@ type Job struct {
 	Write       cluster.Write
 	Concurrency int
 	Preflight   bool // if several objects are to be written, try all on the server first
+	Recreate    Recreation
 	Partial     bool // write objects without conflicts even if others have some
 	Needs       Needs
 	Shown       bool     // what Needs keeps is dropped once the item is reported
@@ -152,7 +158,7 @@ func (j *Job) each(ctx context.Context, items []*Item, do, done func(i int)) {
 
 // read reads a single item and merges it.
 func (p *Plan) read(ctx context.Context, item *Item) {
-	switch obj, err := p.Live.Get(ctx, item.Target); {
+	switch obj, err := p.Live.Get(item.Meter.In(ctx), item.Target); {
 	case errors.Is(err, context.Canceled):
 		item.Err = notMerged(item)
 	case err != nil:
@@ -172,6 +178,7 @@ func (p *Plan) merge(ctx context.Context, item *Item, obj map[string]any) {
 	}
 	if item.Planned, item.Err = p.plan(ctx, item, obj); item.Err == nil {
 		p.look(item)
+		p.expect(item)
 		item.Err = p.store(item)
 	}
 }
@@ -217,6 +224,7 @@ func (j *Job) plan(ctx context.Context, item *Item, obj map[string]any) (apply.P
 func (p *Plan) Replan(ctx context.Context, item *Item) {
 	item.Planned, item.Err = p.plan(ctx, item, item.Planned.Live)
 	p.look(item)
+	p.expect(item)
 }
 
 // look keeps what has to be known of a plan that may not be stored whole.

@@ -52,6 +52,7 @@ func (p *Plan) store(item *Item) error {
 	switch {
 	case planned.Final == nil: // it was, and is not merged anew
 		return nil
+	case p.Recreate.allows(item.Target.Resource) && planned.Action == apply.Change: // what is created again is made of both sides
 	case p.Needs == Outcomes && !compared(planned) && !notable(planned) && !item.consulted(),
 		p.Needs == Changes && planned.Action == apply.Nothing && !notable(planned) && !item.consulted():
 		return item.prepare()

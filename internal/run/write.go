@@ -69,7 +69,7 @@ func (w *writer) run(ctx context.Context) {
 	if w.stop {
 		return
 	}
-	if todo := w.in(ready); w.Preflight && !w.Write.DryRun && (len(todo) > 1 || w.compares()) {
+	if todo := w.trials(); !w.Write.DryRun && len(todo) > 0 {
 		w.preflight(ctx, todo)
 	}
 	w.begin(ctx)
@@ -134,7 +134,7 @@ func (w *writer) sendOne(ctx context.Context, item *Item) {
 		w.finished(ctx, item, write.Result{})
 		return
 	}
-	out, err := w.apply(ctx, w.server, item)
+	out, err := w.write(ctx, item)
 	switch {
 	case err == nil && isCRD(item.Target.Resource) && !w.Write.DryRun && out.Outcome != write.Unsettled:
 		item.Late = w.API.WaitEstablished(ctx, item.Target, out.Object)
@@ -148,6 +148,23 @@ func (w *writer) sendOne(ctx context.Context, item *Item) {
 		item.UID = id
 	}
 	w.finished(ctx, item, out)
+}
+
+// write writes an item, or deletes it and creates it again. What the server was not asked
+// before, it is asked now.
+func (w *writer) write(ctx context.Context, item *Item) (write.Result, error) {
+	if item.tried && item.recreate {
+		return w.server.Recreate(item.Meter.In(ctx), w.recreation(item))
+	}
+	item.asked()
+	out, err := w.apply(ctx, w.server, item)
+	if err == nil || !w.Write.DryRun {
+		return out, err
+	}
+	if again, err := w.instead(ctx, item, out.Planned, err); err == nil {
+		return again, nil
+	}
+	return out, err
 }
 
 // withhold excludes objects of a kind that this run has defined and the server does not
@@ -192,7 +209,7 @@ func (w *writer) finished(ctx context.Context, item *Item, out write.Result) {
 	}
 	item.Result = w.result(out)
 	item.state = done
-	if !w.Write.DryRun && (out.Outcome == write.Created || out.Outcome == write.Configured) {
+	if !w.Write.DryRun && out.Outcome.Written() {
 		item.written = time.Now()
 	}
 	w.mu.Unlock()

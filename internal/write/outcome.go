@@ -14,9 +14,10 @@ const (
 	Configured Outcome = "configured"
 	Unchanged  Outcome = "unchanged"
 	Unsettled  Outcome = "not written"
-	Pruned     Outcome = "pruned"   // deleted, since the input does not contain it any more
-	Disowned   Outcome = "disowned" // fields were removed from its last-applied configuration
-	Edited     Outcome = "edited"   // the user edited its last-applied configuration
+	Recreated  Outcome = "recreated" // deleted and created again, since a field of it is immutable
+	Pruned     Outcome = "pruned"    // deleted, since the input does not contain it any more
+	Disowned   Outcome = "disowned"  // fields were removed from its last-applied configuration
+	Edited     Outcome = "edited"    // the user edited its last-applied configuration
 )
 
 // Word is the outcome as kubectl apply prints it: one word for all that server-side apply
@@ -29,6 +30,9 @@ func (o Result) Word() string {
 	}
 	return string(o.Outcome)
 }
+
+// Written reports whether the object that the outcome is of was written, and is there.
+func (o Outcome) Written() bool { return o == Created || o == Configured || o == Recreated }
 
 // Result is what happened to one object.
 type Result struct {
@@ -57,6 +61,15 @@ func Foreseen(p apply.Planned) Result { return Result{}.of(p) }
 // Removed is the result of deleting the object that p read.
 func Removed(p apply.Planned) Result {
 	return Result{Outcome: Pruned, Object: p.Live, Planned: p}
+}
+
+// Again is the expected result of deleting the object that p read and creating it again.
+func Again(p apply.Planned) Result {
+	o := Result{Outcome: Recreated, Object: p.Final, Planned: p}
+	if obj, err := p.Recreation(); err == nil {
+		o.Object = obj
+	}
+	return o
 }
 
 func (o Result) of(p apply.Planned) Result {

@@ -33,7 +33,12 @@ func (c *applying) refused(ctx context.Context, err error) error {
 		}
 	}
 	s := sent{Planned: p, owners: ownership.Of(p.Live)}
-	return r.Within(s.place, s.respell)
+	out := r.Within(s.place, s.respell)
+	out.Immutable = s.immutable(r.Unchangeable())
+	if !strings.Contains(out.Text, strings.Join(out.Immutable, ", ")) { // the server has named what may be changed instead
+		out.Text = strings.Join(out.Immutable, ", ") + ": " + out.Text
+	}
+	return out
 }
 
 // sent is the object that was refused.

@@ -115,6 +115,15 @@ func (s *script) Apply(_ context.Context, _ cluster.Target, obj any, w cluster.W
 	return s.write("apply", w, patched(s.live, change))
 }
 
+// Delete deletes the object unless the answer scripted for it is an error.
+func (s *script) Delete(_ context.Context, _ cluster.Target, d cluster.Deletion) (map[string]any, error) {
+	_, err := s.write("delete", cluster.Write{DryRun: true}, s.live)
+	if err == nil && !d.DryRun {
+		s.live = nil
+	}
+	return nil, err
+}
+
 func (s *script) Patience() time.Duration { return 5 * time.Second }
 
 var decoded, patched = values.Sent, values.Patched

@@ -27,6 +27,7 @@ type API interface {
 	JSONPatch(ctx context.Context, t cluster.Target, patch any, w cluster.Write) (map[string]any, error)
 	Update(ctx context.Context, t cluster.Target, obj any, w cluster.Write) (map[string]any, error)
 	Apply(ctx context.Context, t cluster.Target, obj any, w cluster.Write) (map[string]any, error)
+	Delete(ctx context.Context, t cluster.Target, d cluster.Deletion) (left map[string]any, err error)
 
 	// Patience is how long in total the server may ask the client to wait.
 	Patience() time.Duration

@@ -1,0 +1,80 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/outcome"
+	"github.com/kubectl-merge/kubectl-merge/internal/run"
+	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
+	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
+)
+
+var _ = registerPrinter(printerRow{
+	name: "outcome", help: "what became of each object, as JSON: outcome, impact, changes, notes, error, requests, seconds", merges: true, impact: true, needs: run.Changes,
+	open: func(v view) (printer, error) { return newOutcomePrinter(v), nil },
+})
+
+// runPrinter is a printer that prints a run as a whole, objects with errors included. It is
+// called when all objects are done, before close.
+type runPrinter interface {
+	run(*run.Plan, outcome.Summary) error
+}
+
+// outcomePrinter prints one JSON document about the whole run.
+type outcomePrinter struct {
+	view
+	report outcome.Report
+	notes  *reporter
+}
+
+func newOutcomePrinter(v view) *outcomePrinter {
+	notes := &reporter{json: true, secrets: v.secrets, preview: v.mode != dryNone, files: map[string]bool{}}
+	return &outcomePrinter{view: v, report: outcome.Report{ShowSecrets: v.secrets}, notes: notes}
+}
+
+func (f *outcomePrinter) object(item *run.Item) error {
+	notes := append(f.notes.problemsOf(item), f.notes.of(item)...)
+	f.report.Add(item, append(notes, diff.Conflicts(reportOf(item.Result.Planned, f.secrets))...))
+	return nil
+}
+
+func (f *outcomePrinter) conflicts() bool { return true }
+
+func (f *outcomePrinter) run(p *run.Plan, s outcome.Summary) error {
+	return f.report.Write(f.Out, p, s, f.secretValues())
+}
+
+func (f *outcomePrinter) close(context.Context) error { return nil }
+
+// target is where the run writes, or reads.
+func (e *env) target(s *session) outcome.Target {
+	t := outcome.Target{Namespaces: outcome.Namespaces(s.Items)}
+	if s.api == nil {
+		return t
+	}
+	t.Server = s.api.Host()
+	if config, err := e.flags.ToRawKubeConfigLoader().RawConfig(); err == nil {
+		t.Context = config.CurrentContext
+		if e.flags.Context != nil && *e.flags.Context != "" {
+			t.Context = *e.flags.Context
+		}
+	}
+	return t
+}
+
+// summary prints one line about the run as a whole, unless the line of its one object says
+// the same.
+func (t *reporter) summary(s outcome.Summary) {
+	if t.quiet || len(s.Counts) == 0 || s.Objects == 1 && s.Total() == 1 {
+		return
+	}
+	if !t.json {
+		fmt.Fprintln(t.w, s)
+		return
+	}
+	if text, err := json.Marshal(s); err == nil {
+		fmt.Fprintf(t.w, "%s\n", escape.JSON(text))
+	}
+}

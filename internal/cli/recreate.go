@@ -1,0 +1,41 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/spf13/pflag"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+	"github.com/kubectl-merge/kubectl-merge/internal/run"
+)
+
+// recreateFlag names the kinds of which objects may be deleted and created again.
+type recreateFlag struct{ kinds []string }
+
+func (f *recreateFlag) add(flags *pflag.FlagSet) {
+	flags.StringSliceVar(&f.kinds, "recreate", nil, "kinds of which an object is deleted and created again if the server refuses to change a field of it that can be set only once; never PersistentVolumeClaim, PersistentVolume, Namespace or CustomResourceDefinition")
+}
+
+// recreation is what a run is allowed. The error names a kind that is never deleted.
+func (f *recreateFlag) recreation(p *pruneFlags) (run.Recreation, error) {
+	for _, name := range f.kinds {
+		if slices.ContainsFunc(cluster.Holding, func(r cluster.Resource) bool { return run.IsKind(r, name) }) {
+			return run.Recreation{}, fmt.Errorf("--recreate=%s: objects of this kind are never deleted to be created again: what they hold would be lost: set the field back to what the cluster has", name)
+		}
+	}
+	propagation, known := propagations[p.cascade]
+	if !known && len(f.kinds) > 0 {
+		return run.Recreation{}, fmt.Errorf("--cascade=%s: must be background, foreground or orphan", p.cascade)
+	}
+	return run.Recreation{Kinds: f.kinds, Propagation: propagation}, nil
+}
+
+// unused notes the kinds of which the input has no object.
+func (f *recreateFlag) unused(p *run.Plan, note noteFunc) {
+	for _, name := range f.kinds {
+		if !slices.ContainsFunc(p.Items, func(i *run.Item) bool { return run.IsKind(i.Target.Resource, name) }) {
+			note("--recreate="+name, "no object of the input is of this kind")
+		}
+	}
+}

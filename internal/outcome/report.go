@@ -1,0 +1,153 @@
+package outcome
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/impact"
+	"github.com/kubectl-merge/kubectl-merge/internal/run"
+	"github.com/kubectl-merge/kubectl-merge/internal/write"
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
+	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
+	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
+	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
+)
+
+// APIVersion and Kind of a report. A later version of the program may add fields.
+const (
+	APIVersion = "kubectl-merge.dev/v1alpha1"
+	Kind       = "Outcome"
+)
+
+// Object is what has become of one object, as a report has it.
+type Object struct {
+	APIVersion string         `json:"apiVersion"`
+	Kind       string         `json:"kind"`
+	Namespace  string         `json:"namespace,omitempty"`
+	Name       string         `json:"name"`
+	Outcome    Word           `json:"outcome"`
+	Impact     *impact.Impact `json:"impact,omitempty"`
+	Changes    []Change       `json:"changes,omitempty"` // of an object that was there
+	Notes      []diff.Note    `json:"notes,omitempty"`
+	Error      string         `json:"error,omitempty"`
+	Reason     string         `json:"reason,omitempty"` // why it was kept, or not written
+	Requests   int            `json:"requests"`
+	Seconds    float64        `json:"seconds"` // that these requests took
+}
+
+// Change is one step from live to what was, or would be, written. Values are masked.
+type Change struct {
+	Path   string `json:"path"`
+	Op     string `json:"op"` // add, replace, remove or order
+	Before any    `json:"before,omitempty"`
+	After  any    `json:"after,omitempty"`
+}
+
+// Report gathers what has become of the objects of a run, one by one, since the run may
+// drop what an object was reported with.
+type Report struct {
+	ShowSecrets bool
+	seen        map[*run.Item]Object
+}
+
+// Add takes an item that is done, and what was noted about it.
+func (r *Report) Add(item *run.Item, notes []diff.Note) {
+	if r.seen == nil {
+		r.seen = map[*run.Item]Object{}
+	}
+	r.seen[item] = Object{Changes: r.changes(item), Notes: notes}
+}
+
+// changes are those of an object that was there before and is there after.
+func (r *Report) changes(item *run.Item) []Change {
+	p := item.Result.Planned
+	if p.Action != apply.Change || p.Live == nil || p.Final == nil || item.Result.Outcome == write.Unchanged {
+		return nil
+	}
+	live, final := any(p.Live), any(p.Final)
+	if !r.ShowSecrets {
+		live, final = redact.Mask(live, final, p.Sensitive)
+	}
+	var out []Change
+	for _, c := range merge.Diff(lastapplied.Without(live), lastapplied.Without(final), p.Type) {
+		out = append(out, newChange(c))
+	}
+	return out
+}
+
+func newChange(c merge.Change) Change {
+	out := Change{Path: c.Path.String(), Op: "replace", Before: c.Old.Value, After: c.New.Value}
+	switch {
+	case c.Op == merge.OpOrder:
+		out.Op, out.Before, out.After = "order", steps(c.OldOrder), steps(c.NewOrder)
+	case c.Op == merge.OpRemove:
+		out.Op = "remove"
+	case !c.Old.Set:
+		out.Op = "add"
+	}
+	return out
+}
+
+func steps(order []merge.Step) []string {
+	out := make([]string, len(order))
+	for i, s := range order {
+		out[i] = s.String()
+	}
+	return out
+}
+
+// document is the report as it is written.
+type document struct {
+	APIVersion string   `json:"apiVersion"`
+	Kind       string   `json:"kind"`
+	DryRun     bool     `json:"dryRun"`
+	Target     Target   `json:"target"`
+	Seconds    float64  `json:"seconds"`
+	Summary    any      `json:"summary"` // objects, and how many of each outcome
+	Objects    []Object `json:"objects"`
+	Error      string   `json:"error,omitempty"` // about no single object
+}
+
+// Write writes the report of a run that has ended as indented JSON. Values of Secrets are
+// blanked in errors.
+func (r *Report) Write(w io.Writer, p *run.Plan, s Summary, secrets *redact.Values) error {
+	d := document{APIVersion: APIVersion, Kind: Kind, DryRun: s.DryRun, Target: s.Target, Seconds: round(s.Time.Seconds()), Summary: s.counts(), Objects: []Object{}}
+	for _, item := range slices.Concat(p.Items, p.Others) {
+		d.Objects = append(d.Objects, r.object(item, secrets))
+	}
+	if p.Err != nil {
+		d.Error = secrets.Blank(p.Err.Error())
+	}
+	text, err := json.MarshalIndent(d, "", "  ")
+	if err == nil {
+		_, err = fmt.Fprintf(w, "%s\n", escape.JSON(text))
+	}
+	return err
+}
+
+func (r *Report) object(item *run.Item, secrets *redact.Values) Object {
+	o := r.seen[item]
+	t := item.Target
+	o.APIVersion, o.Kind, o.Namespace, o.Name = t.GroupVersion(), t.Kind, t.Namespace, t.Name
+	o.Outcome, o.Requests, o.Seconds = Of(item), item.Meter.Requests(), round(item.Meter.Time().Seconds())
+	if i := item.Impact(); i.Word != impact.None {
+		o.Impact = &i
+	}
+	for _, err := range []error{item.Err, item.Late} {
+		if err != nil {
+			o.Error = strings.TrimPrefix(secrets.Blank(err.Error()), t.String()+": ")
+		}
+	}
+	if o.Error == "" {
+		o.Reason = item.Reason()
+	}
+	return o
+}
+
+// round is a time in seconds to the millisecond.
+func round(seconds float64) float64 { return float64(int64(seconds*1000+0.5)) / 1000 }

@@ -1,0 +1,157 @@
+// Package outcome puts together what has become of a whole run: in one line for people, and
+// object by object for programs. It reads the run's value and prints nothing.
+package outcome
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/run"
+	"github.com/kubectl-merge/kubectl-merge/internal/write"
+	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
+)
+
+// Word is what has become of one object of a run.
+type Word string
+
+// The words beside those of write.Outcome.
+const (
+	Failed     Word = "failed"
+	NotWritten Word = Word(write.Unsettled) // because of conflicts, its own or others', or of others' errors
+	NotPruned  Word = "not pruned"          // because of others' errors or conflicts
+	Kept       Word = "kept"                // the input does not have it any more, and it must not be deleted
+)
+
+// order of the words in a summary.
+var order = []Word{Word(write.Created), Word(write.Configured), Word(write.Recreated), Word(write.Unchanged), NotWritten, Failed, Word(write.Pruned), Kept, NotPruned}
+
+// Of is what has become of an item whose run has ended.
+func Of(item *run.Item) Word {
+	var others *run.NotReached
+	unreached := errors.As(item.Err, &others) || errors.Is(item.Err, run.ErrInterrupted)
+	switch {
+	case unreached && item.Surplus != nil:
+		return NotPruned
+	case unreached:
+		return NotWritten
+	case item.Err != nil, item.Late != nil:
+		return Failed
+	case item.Action() == run.Keep:
+		return Kept
+	}
+	return Word(item.Result.Outcome)
+}
+
+// Target is where a run writes.
+type Target struct {
+	Context    string   `json:"context,omitempty"`    // of the kubeconfig; "" if none was used
+	Server     string   `json:"server,omitempty"`     // the API server's address; "" offline
+	Namespaces []string `json:"namespaces,omitempty"` // of the objects, in order of the input; none if all are cluster-scoped
+}
+
+// String names the target in a few words: "context prod, namespace shop".
+func (t Target) String() string {
+	const most = 3
+	where := "offline"
+	switch {
+	case t.Context != "":
+		where = "context " + escape.Line(t.Context)
+	case t.Server != "":
+		where = "server " + escape.Line(t.Server)
+	}
+	switch n := len(t.Namespaces); {
+	case n == 0:
+		return where
+	case n == 1:
+		return where + ", namespace " + t.Namespaces[0]
+	case n > most:
+		return fmt.Sprintf("%s, namespaces %s and %d more", where, strings.Join(t.Namespaces[:most], ", "), n-most)
+	default:
+		return where + ", namespaces " + strings.Join(t.Namespaces, ", ")
+	}
+}
+
+// Namespaces are those of the items, each once, in order.
+func Namespaces(items []*run.Item) []string {
+	var out []string
+	seen := map[string]bool{"": true}
+	for _, item := range items {
+		if n := item.Target.Namespace; !seen[n] {
+			seen[n] = true
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// Summary is what has become of all objects of a run.
+type Summary struct {
+	Objects int          // of the input
+	Counts  map[Word]int // of those, and of objects that the input does not have any more
+	DryRun  bool
+	Time    time.Duration
+	Target  Target
+}
+
+// Summarize counts what has become of the objects of a run that has ended.
+func Summarize(p *run.Plan, took time.Duration, t Target) Summary {
+	s := Summary{Objects: len(p.Items), Counts: map[Word]int{}, Time: took, Target: t}
+	for _, item := range slices.Concat(p.Items, p.Others) {
+		s.Counts[Of(item)]++
+	}
+	return s
+}
+
+// Total is the number of objects, those that the input does not have any more among them.
+func (s Summary) Total() int {
+	n := 0
+	for _, some := range s.Counts {
+		n += some
+	}
+	return n
+}
+
+// counts are the numbers for programs.
+func (s Summary) counts() map[string]int {
+	out := map[string]int{"objects": s.Objects}
+	for word, n := range s.Counts {
+		out[string(word)] = n
+	}
+	return out
+}
+
+// MarshalJSON is the form for programs: a line of --notes=json.
+func (s Summary) MarshalJSON() ([]byte, error) {
+	return json.Marshal(map[string]any{
+		"kind": "summary", "text": s.String(), "summary": s.counts(), "seconds": round(s.Time.Seconds()), "target": s.Target, "dryRun": s.DryRun,
+	})
+}
+
+// Count lists the counts: "1 created, 3 configured".
+func (s Summary) Count() string {
+	var parts []string
+	for _, w := range order {
+		if n := s.Counts[w]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, w))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// String is the summary in one line: "12 objects: 1 created, 3 configured, 8 unchanged in
+// 1.2s (context prod, namespace shop)".
+func (s Summary) String() string {
+	objects := fmt.Sprintf("%d objects", s.Objects)
+	if s.Objects == 1 {
+		objects = "1 object"
+	}
+	dry := ""
+	if s.DryRun {
+		dry = "dry run; "
+	}
+	return fmt.Sprintf("%s: %s in %.1fs (%s%s)", objects, s.Count(), s.Time.Seconds(), dry, s.Target)
+}

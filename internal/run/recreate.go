@@ -1,0 +1,93 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+	"github.com/kubectl-merge/kubectl-merge/internal/impact"
+	"github.com/kubectl-merge/kubectl-merge/internal/write"
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
+)
+
+// Recreation says which objects may be deleted and created again if the server refuses to
+// change a field of them that can be set only once. The zero value allows none.
+type Recreation struct {
+	Kinds       []string            // a kind or its plural, with .GROUP or without
+	Propagation cluster.Propagation // what becomes of the objects that they own
+}
+
+// allows reports whether a kind is among those, and may be deleted at all.
+func (r Recreation) allows(kind cluster.Resource) bool {
+	return kind.Recreatable() && slices.ContainsFunc(r.Kinds, func(name string) bool { return IsKind(kind, name) })
+}
+
+// IsKind reports whether a name is that of the kind: Deployment, deployments or
+// deployment.apps.
+func IsKind(r cluster.Resource, name string) bool {
+	short, group, qualified := strings.Cut(name, ".")
+	return (strings.EqualFold(short, r.Kind) || strings.EqualFold(short, r.Plural)) && (!qualified || strings.EqualFold(group, r.Group))
+}
+
+// Fixed are the fields of the item because of which it is deleted and created again, or is
+// or would be refused: each can be set only once. nil: none.
+func (i *Item) Fixed() []string {
+	var r *cluster.Refusal
+	if errors.As(i.Err, &r) {
+		return r.Immutable
+	}
+	return i.fixed
+}
+
+// expect predicts what the server will refuse to change: a preview that asks no server
+// shows it.
+func (p *Plan) expect(item *Item) {
+	item.recreate, item.fixed = false, nil
+	if item.Planned.Action == apply.Change && len(item.Planned.Conflicts) == 0 {
+		item.fixed = impact.Fixed(item.Planned)
+		item.recreate = len(item.fixed) > 0 && p.Recreate.allows(item.Target.Resource)
+	}
+}
+
+// asked forgets the prediction: the server decides.
+func (i *Item) asked() { i.recreate, i.fixed = false, nil }
+
+// trials are the ready items that are tried before the first is written: all of several, or
+// those that may have to be deleted.
+func (w *writer) trials() []*Item {
+	todo := w.in(ready)
+	if w.Preflight && (len(todo) > 1 || w.compares()) {
+		return todo
+	}
+	return slices.DeleteFunc(todo, func(i *Item) bool { return !i.found || !w.Recreate.allows(i.Target.Resource) })
+}
+
+// instead decides what a refusal of an item means: if a field of it can be set only once,
+// and its kind is among those that may be recreated, the server tries that. Otherwise, or
+// if it refuses that as well, the error is why the item cannot be written.
+func (w *writer) instead(ctx context.Context, item *Item, planned apply.Planned, refusal error) (write.Result, error) {
+	var r *cluster.Refusal
+	if !errors.As(refusal, &r) || len(r.Immutable) == 0 || !w.Recreate.allows(item.Target.Resource) {
+		return write.Result{}, refusal
+	}
+	if planned.Final != nil { // it may have been merged again
+		item.Planned = planned
+	}
+	trial := w.server
+	trial.Write.DryRun = true
+	out, err := trial.Recreate(item.Meter.In(ctx), w.recreation(item))
+	if err != nil {
+		return write.Result{}, err
+	}
+	item.recreate, item.fixed = true, r.Immutable
+	return out, nil
+}
+
+func (w *writer) recreation(item *Item) write.Recreation {
+	return write.Recreation{
+		Target: item.Target, Planned: item.Planned, Propagation: w.Recreate.Propagation,
+		Replan: func(ctx context.Context, obj map[string]any) (apply.Planned, error) { return w.plan(ctx, item, obj) },
+	}
+}

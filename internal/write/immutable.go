@@ -1,0 +1,70 @@
+package write
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
+
+var (
+	// exempt captures the fields that may be changed, where the server names those in place
+	// of the ones that may not (StatefulSet, Pod, PersistentVolumeClaim).
+	exempt = regexp.MustCompile(`(?s)(?:other than|except) (.*)`)
+	named  = regexp.MustCompile("[`'][^`']+[`']")
+)
+
+// immutable are the fields that the causes of a refusal are about, and that the write
+// changes.
+func (s sent) immutable(causes []metav1.StatusCause) []string {
+	var out []string
+	for _, c := range causes {
+		at, ok := s.path(c.Field)
+		if !ok {
+			at = nil
+		}
+		fields := s.changedIn(at, c.Message)
+		if len(fields) == 0 && c.Field != "" && c.Field != "<nil>" {
+			fields = []string{c.Field}
+			if ok {
+				fields = []string{at.String()}
+			}
+		}
+		for _, f := range fields {
+			if !slices.Contains(out, f) {
+				out = append(out, f)
+			}
+		}
+	}
+	return out
+}
+
+// changedIn are the fields below a path that the write changes and that the message does
+// not exempt; none if the message is about the path itself.
+func (s sent) changedIn(at merge.Path, message string) []string {
+	m := exempt.FindStringSubmatch(message)
+	if m == nil {
+		return nil
+	}
+	var may []string
+	for _, word := range named.FindAllString(m[1], -1) {
+		word = strings.TrimPrefix(word[1:len(word)-1], at.String()+".")
+		name, _, deeper := strings.Cut(strings.ReplaceAll(word, "[", "."), ".")
+		if !deeper {
+			may = append(may, name)
+		}
+	}
+	var out []string
+	for _, c := range s.Changes {
+		if len(c.Path) <= len(at) || c.Path[:len(at)].String() != at.String() || slices.Contains(may, c.Path[len(at)].Name) {
+			continue
+		}
+		if field := c.Path[:len(at)+1].String(); !slices.Contains(out, field) {
+			out = append(out, field)
+		}
+	}
+	return out
+}

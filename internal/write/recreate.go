@@ -1,0 +1,210 @@
+package write
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
+	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
+
+// Recreation is an object that is deleted and created again, since a field of it can be set
+// only once.
+type Recreation struct {
+	Target      cluster.Target
+	Planned     apply.Planned // merged with the object that is deleted
+	Propagation cluster.Propagation
+
+	// Replan merges again with the current live object.
+	Replan func(ctx context.Context, live map[string]any) (apply.Planned, error)
+}
+
+// How long an object that was deleted may still be there, and how often its deletion is
+// decided anew since it was changed, and its creation tried.
+const (
+	goneWithin  = 2 * time.Minute
+	deleteTries = 5
+	createTries = 8
+)
+
+// Recreate deletes the very object that was merged, waits until it is gone, and creates it
+// again. In a dry run, the server tries both. If the object is gone and could not be
+// created, the error says so, and the next merge creates it. The error names the object.
+func (s *Server) Recreate(ctx context.Context, r Recreation) (Result, error) {
+	c := recreating{Server: s, Recreation: r}
+	if err := c.body(); err != nil {
+		return c.out, err
+	}
+	if s.Write.DryRun {
+		return c.try(ctx)
+	}
+	if err := c.remove(ctx); err != nil {
+		return c.out, err
+	}
+	if err := c.gone(ctx); err != nil {
+		return c.out, err
+	}
+	return c.create(ctx)
+}
+
+// recreating is the state of one Recreate.
+type recreating struct {
+	*Server
+	Recreation
+	out     Result
+	final   map[string]any // what is created
+	retries int
+}
+
+// body is made of the current plan.
+func (c *recreating) body() (err error) {
+	if c.final, err = c.Planned.Recreation(); err != nil {
+		return fmt.Errorf("%s: cannot be created again: %w", c.Target, err)
+	}
+	c.out = Result{Outcome: Recreated, Object: c.final, Planned: c.Planned, Retries: c.retries}
+	return nil
+}
+
+// try has the server try both. That the object is still there is what a valid one is
+// refused for.
+func (c *recreating) try(ctx context.Context) (Result, error) {
+	if _, err := c.API.Delete(ctx, c.Target, c.deletion(false)); err != nil {
+		return c.out, fmt.Errorf("%s: cannot be deleted to be created again: %w", c.Target, err)
+	}
+	_, err := c.API.Create(ctx, c.Target, c.final, c.Write)
+	if err != nil && !cluster.IsAlreadyExists(err) {
+		return c.out, fmt.Errorf("%s: cannot be created again, and so was not deleted: %w", c.Target, err)
+	}
+	return c.out, nil
+}
+
+// deletion is bound to the object that was merged and, unless others write it all the time,
+// to its state.
+func (c *recreating) deletion(bound bool) cluster.Deletion {
+	meta, _ := c.Planned.Live["metadata"].(map[string]any)
+	uid, _ := meta["uid"].(string)
+	d := cluster.Deletion{UID: uid, Propagation: c.Propagation, DryRun: c.Write.DryRun}
+	if bound {
+		d.ResourceVersion = version(c.Planned.Live)
+	}
+	return d
+}
+
+// remove deletes the object. If it was changed meanwhile, it is merged again.
+func (c *recreating) remove(ctx context.Context) error {
+	for try := 0; ; try++ {
+		d := c.deletion(try < deleteTries)
+		_, err := c.API.Delete(ctx, c.Target, d)
+		switch {
+		case err == nil, cluster.IsNotFound(err):
+			return nil
+		case try >= 2*deleteTries || !cluster.IsConflict(err) && !cluster.Uncertain(err):
+			return fmt.Errorf("%s: was not deleted, to be created again: %w", c.Target, err)
+		}
+		live, err := c.API.Get(ctx, c.Target)
+		switch {
+		case cluster.IsNotFound(err):
+			return nil
+		case err != nil:
+			return fmt.Errorf("%s: whether it was deleted is not known: %w: merge again", c.Target, err)
+		case uidOf(live) != d.UID:
+			return fmt.Errorf("%s: was replaced by another object meanwhile: merge again", c.Target)
+		case deleting(live):
+			return nil
+		}
+		if c.Planned, err = c.Replan(ctx, live); err != nil {
+			return err
+		}
+		if len(c.Planned.Conflicts) > 0 {
+			return fmt.Errorf("%s: was changed by others meanwhile, and now has conflicts: nothing was deleted: merge again", c.Target)
+		}
+		c.retries++
+		if err := c.body(); err != nil {
+			return err
+		}
+	}
+}
+
+// gone waits until the object is not there any more.
+func (c *recreating) gone(ctx context.Context) error {
+	waited, cancel := context.WithTimeout(ctx, goneWithin)
+	defer cancel()
+	for pause := 50 * time.Millisecond; ; pause = min(2*pause, 2*time.Second) {
+		live, err := c.API.Get(waited, c.Target)
+		switch {
+		case cluster.IsNotFound(err), err == nil && live == nil:
+			return nil
+		case err == nil && uidOf(live) != c.deletion(false).UID:
+			return fmt.Errorf("%s: was deleted, and somebody else has created it since: merge again", c.Target)
+		}
+		select {
+		case <-time.After(pause):
+		case <-waited.Done():
+			why := "has not gone yet"
+			if held := finalizers(live); held != "" {
+				why = "waits for its finalizers " + held
+			}
+			return fmt.Errorf("%s: was deleted and %s, so that it was not created again: merge again once it is gone, which creates it: %w", c.Target, why, waited.Err())
+		}
+	}
+}
+
+// create creates the object, and tries again as long as that may help: it is not there.
+func (c *recreating) create(ctx context.Context) (Result, error) {
+	for try := 1; ; try++ {
+		obj, err := c.API.Create(ctx, c.Target, c.final, c.Write)
+		if cluster.IsAlreadyExists(err) && try > 1 { // an answer may have been lost
+			live, failed := c.API.Get(ctx, c.Target)
+			if failed == nil && lastapplied.Read(live).Text == lastapplied.Read(c.final).Text {
+				obj, err = live, nil
+			}
+		}
+		if err == nil {
+			c.out.Object = obj
+			return c.out, nil
+		}
+		var down *cluster.Unreachable
+		again := cluster.Uncertain(err) || cluster.Code(err) >= 429 || errors.As(err, &down)
+		if !again || try == createTries {
+			return c.out, c.lost(err)
+		}
+		select {
+		case <-time.After(time.Duration(try) * 250 * time.Millisecond):
+		case <-ctx.Done():
+			return c.out, c.lost(err)
+		}
+	}
+}
+
+// lost is the error of an object that is gone and could not be created.
+func (c *recreating) lost(err error) error {
+	return fmt.Errorf("%s: WAS DELETED AND IS NOT CREATED YET: %w: merge again, which creates it", c.Target, err)
+}
+
+func uidOf(obj map[string]any) string {
+	id, _ := merge.Lookup(obj, merge.Path{merge.Named("metadata"), merge.Named("uid")}, nil)
+	text, _ := id.(string)
+	return text
+}
+
+func deleting(obj map[string]any) bool { return apply.Deleting(obj) != nil }
+
+// finalizers lists those of an object.
+func finalizers(obj map[string]any) string {
+	meta, _ := obj["metadata"].(map[string]any)
+	list, _ := meta["finalizers"].([]any)
+	var names []string
+	for _, f := range list {
+		if name, ok := f.(string); ok {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return strings.Join(names, ", ")
+}

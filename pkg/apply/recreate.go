@@ -1,0 +1,61 @@
+package apply
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/ownership"
+	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
+)
+
+// Recreation is the object to create after the live one, with which the plan was merged, has
+// been deleted: what local states, and what others have configured in live, by managedFields
+// (docs/outcomes.md#recreate). What the server has allocated, filled in or written (uid,
+// clusterIP, defaults, status), and what the control plane has, is left out: the new object
+// gets its own. It carries the plan's last-applied annotation.
+//
+// It is an error if nothing was merged with a live object. The error does not name the object.
+func (p Planned) Recreation() (map[string]any, error) {
+	if p.Live == nil || p.Final == nil {
+		return nil, errors.New("there is no live object that could be replaced")
+	}
+	local, _ := lastapplied.Strip(lastapplied.Without(p.Value), p.HasStatus)
+	local = lastapplied.WithoutNullAnnotations(lastapplied.FoldStringData(local))
+	var held any
+	if others := p.others(); others != nil {
+		held = ownership.Original(p.Live, ownership.Holders{Has: others}, p.Type)
+	}
+	stated := merge.Three(merge.Triple{Local: local, Live: held}, p.Type, merge.Policies[0], false).Result
+	final := lastapplied.Without(p.Final)
+	changes := slices.DeleteFunc(merge.Diff(stated, final, p.Type), func(c merge.Change) bool {
+		return c.Op == merge.OpSet && !c.Old.Set // nobody has stated it
+	})
+	body, err := merge.Replay(stated, changes)
+	if err != nil {
+		return nil, err
+	}
+	body, _ = lastapplied.Strip(body, p.HasStatus)
+	if id := lastapplied.SetOf(final); id != "" {
+		body = lastapplied.WithSet(body, id)
+	}
+	out, ok := lastapplied.With(body, lastapplied.Read(p.Final).Text).(map[string]any)
+	if !ok {
+		return nil, errors.New("is no object after the merge")
+	}
+	return out, nil
+}
+
+// others says who has configured live besides the appliers, whose configuration local is;
+// nil if managedFields name nobody.
+func (p Planned) others() func(manager, operation string) bool {
+	owners := ownership.Of(p.Live)
+	if owners == nil {
+		return nil
+	}
+	appliers := append(ownership.Annotators(owners), DefaultManager)
+	return func(manager, _ string) bool {
+		return !slices.Contains(appliers, manager) && !schema.ControlPlane(manager) && manager != merge.Unrecorded
+	}
+}
