@@ -82,7 +82,7 @@ func TestMainOffline(t *testing.T) {
 		{"no input", []string{"--dry-run"}, 1, "", "must specify one of -f and -k"},
 		{"both inputs", []string{"-f", "a", "-k", "b"}, 1, "", "only one of -f or -k"},
 		{"a dry run with a space", []string{"-f", local, "--dry-run", "server"}, 1, "", "did you mean `--dry-run=server`?"},
-		{"a flag of kubectl apply's that is refused", []string{"-f", local, "--force"}, 1, "", "or `kubectl apply --force`"},
+		{"a flag of kubectl apply's that is refused", []string{"-f", local, "--force"}, 1, "", "--recreate=KIND"},
 		{"pruning by labels", []string{"-f", local, "--prune", "-l", "app=shop"}, 1, "", "kubectl merge applyset adopt NAME -l app=shop"},
 		{"a verb that is none of its own", []string{"apply", "-f", local}, 1, "", "did you mean `kubectl merge -f FILE`?"},
 		{"a verb that is nearly one", []string{"dif"}, 1, "", `did you mean "diff"?`},

@@ -59,6 +59,7 @@ func (b *Bound) Surplus(i Item, typ *merge.Type) []string {
 		return []string{"has another UID than in the plan: it was deleted and made again since"}
 	case i.Action == Keep || i.Action == Held || i.Action == "":
 		return nil
+	case planned.Action == Recreate && i.Action == Change: // less than was reviewed
 	case planned.Action != i.Action:
 		return []string{fmt.Sprintf("would be %s, and the plan has %s", done[i.Action], planned.Action)}
 	case i.Action == Delete:
@@ -68,7 +69,7 @@ func (b *Bound) Surplus(i Item, typ *merge.Type) []string {
 }
 
 // done is what would be done with an object.
-var done = map[Action]string{Create: "created", Change: "changed", Delete: "deleted"}
+var done = map[Action]string{Create: "created", Change: "changed", Recreate: "deleted and created again", Delete: "deleted"}
 
 func surplus(planned, now Item, typ *merge.Type) []string {
 	had, order := leavesOf(planned, typ)

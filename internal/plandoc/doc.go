@@ -55,15 +55,16 @@ type Action string
 
 // The actions.
 const (
-	Create Action = "create"
-	Change Action = "change"
-	Held   Action = "held"
-	Delete Action = "delete"
-	Keep   Action = "keep"
+	Create   Action = "create"
+	Change   Action = "change"
+	Recreate Action = "recreate"
+	Held     Action = "held"
+	Delete   Action = "delete"
+	Keep     Action = "keep"
 )
 
 // actions in the order of the summary.
-var actions = []Action{Create, Change, Delete, Keep, Held}
+var actions = []Action{Create, Change, Recreate, Delete, Keep, Held}
 
 // Identity is which object it is.
 type Identity struct {

@@ -82,6 +82,12 @@ func (w *writer) instead(ctx context.Context, item *Item, planned apply.Planned,
 		return write.Result{}, err
 	}
 	item.recreate, item.fixed = true, r.Immutable
+	if w.Bind != nil {
+		if err := w.Bind(item, item.Planned); err != nil {
+			item.asked()
+			return write.Result{}, err
+		}
+	}
 	return out, nil
 }
 

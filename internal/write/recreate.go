@@ -36,6 +36,9 @@ const (
 // Recreate deletes the very object that was merged, waits until it is gone, and creates it
 // again. In a dry run, the server tries both. If the object is gone and could not be
 // created, the error says so, and the next merge creates it. The error names the object.
+//
+// Unlike kubectl: whose apply --force deletes the object after any refusal, and finds out
+// afterwards whether the new one is accepted.
 func (s *Server) Recreate(ctx context.Context, r Recreation) (Result, error) {
 	c := recreating{Server: s, Recreation: r}
 	if err := c.body(); err != nil {
