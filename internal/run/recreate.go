@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -69,7 +70,7 @@ func (w *writer) trials() []*Item {
 // if it refuses that as well, the error is why the item cannot be written.
 func (w *writer) instead(ctx context.Context, item *Item, planned apply.Planned, refusal error) (write.Result, error) {
 	var r *cluster.Refusal
-	if !errors.As(refusal, &r) || len(r.Immutable) == 0 || !w.Recreate.allows(item.Target.Resource) {
+	if !errors.As(refusal, &r) || len(r.Immutable) == 0 || planned.Applying != nil || !w.Recreate.allows(item.Target.Resource) {
 		return write.Result{}, refusal
 	}
 	if planned.Final != nil { // it may have been merged again
@@ -89,6 +90,20 @@ func (w *writer) instead(ctx context.Context, item *Item, planned apply.Planned,
 		}
 	}
 	return out, nil
+}
+
+// recreated deletes an item and creates it again, and has that recorded.
+func (w *writer) recreated(ctx context.Context, item *Item) (write.Result, error) {
+	if w.Journal == nil {
+		return w.server.Recreate(ctx, w.recreation(item))
+	}
+	end, err := w.Journal.Begin(item, item.Planned)
+	if err != nil {
+		return write.Result{}, fmt.Errorf("%s: was not written: %w", item.Target, err)
+	}
+	out, err := w.server.Recreate(ctx, w.recreation(item))
+	end(out.Object, err)
+	return out, err
 }
 
 func (w *writer) recreation(item *Item) write.Recreation {

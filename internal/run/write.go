@@ -154,7 +154,7 @@ func (w *writer) sendOne(ctx context.Context, item *Item) {
 // before, it is asked now.
 func (w *writer) write(ctx context.Context, item *Item) (write.Result, error) {
 	if item.tried && item.recreate {
-		return w.server.Recreate(item.Meter.In(ctx), w.recreation(item))
+		return w.recreated(item.Meter.In(ctx), item)
 	}
 	item.asked()
 	out, err := w.apply(ctx, w.server, item)
