@@ -79,6 +79,10 @@ func (r *record) Apply(context.Context, cluster.Target, any, cluster.Write) (map
 	return nil, errUnused
 }
 
+func (r *record) Delete(context.Context, cluster.Target, cluster.Deletion) (map[string]any, error) {
+	return nil, errUnused
+}
+
 func (r *record) Patience() time.Duration { return time.Second }
 
 func (r *record) Find(_ context.Context, group, version, kind string) (cluster.Resource, error) {
