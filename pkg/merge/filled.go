@@ -127,6 +127,9 @@ func between(f Field, a, completed, v Opt) bool {
 	case map[string]any:
 		am, aok := a.Value.(map[string]any)
 		cm, cok := completed.Value.(map[string]any)
+		if len(vv) == 0 && len(cm) > 0 && !aok {
+			return false // a server that knows no default makes nothing, and not an empty object
+		}
 		return cok && (aok || !denull(a).Set) && betweenMaps(f.Type, am, cm, vv)
 	case []any:
 		al, aok := a.Value.([]any)
