@@ -10,7 +10,7 @@ import (
 
 // once is a kind of which fields can be set only once: the server refuses every change of
 // them, whatever else the object has. A story changes each of them on a real server
-// (test/e2e, TestFixedFields).
+// (test/e2e/testdata/recreate/set-only-once.txtar).
 type once struct {
 	group, kind string
 	fields      [][]string

@@ -37,14 +37,6 @@ func (i Identity) key() Identity {
 	return i
 }
 
-// Has is what a plan does with an object; "" for nothing.
-func (b *Bound) Has(id Identity) Action {
-	if item := b.items[id.key()]; item != nil {
-		return item.Action
-	}
-	return ""
-}
-
 // Surplus is what a run would do with an object beyond the plan, a line each; nil for nothing. A
 // change is in the plan if it leads from the same value to the same one: what others have
 // changed since would be overwritten unreviewed. typ is the type of the object; nil: unknown.

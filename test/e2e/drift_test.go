@@ -241,14 +241,12 @@ func other(v any) (any, bool) {
 		n, err := v.Int64()
 		return json.Number(fmt.Sprint(n + 1)), err == nil
 	case []any:
-		for _, i := range []int{len(v) - 1} {
-			if i < 0 {
-				return v, false
-			}
-			e, ok := other(v[i])
-			v[i] = e
-			return v, ok
+		if len(v) == 0 {
+			return v, false
 		}
+		last, ok := other(v[len(v)-1])
+		v[len(v)-1] = last
+		return v, ok
 	case map[string]any:
 		for _, name := range slices.Sorted(maps.Keys(v)) {
 			if e, ok := other(v[name]); ok && name != "name" {
