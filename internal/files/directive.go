@@ -8,20 +8,8 @@ import (
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
-
-// The directives of a strategic merge patch. Each is a key of a mapping; the last two
-// end in the name of a list beside them.
-const (
-	patchKey      = "$patch"
-	retainKey     = "$retainKeys"
-	orderPrefix   = "$setElementOrder/"
-	excludePrefix = "$deleteFromPrimitiveList/"
-)
-
-func isDirective(key string) bool {
-	return key == patchKey || key == retainKey || strings.HasPrefix(key, orderPrefix) || strings.HasPrefix(key, excludePrefix)
-}
 
 // directive finds the first directive in a value, in the order of the keys.
 func directive(v any, at merge.Path) (merge.Path, bool) {
@@ -29,7 +17,7 @@ func directive(v any, at merge.Path) (merge.Path, bool) {
 	case map[string]any:
 		for _, k := range slices.Sorted(maps.Keys(v)) {
 			below := append(at[:len(at):len(at)], merge.Named(k))
-			if isDirective(k) {
+			if schema.IsDirective(k) {
 				return below, true
 			}
 			if found, ok := directive(v[k], below); ok {
@@ -73,7 +61,7 @@ func plain(v any) any {
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for k, e := range v {
-			if !isDirective(k) {
+			if !schema.IsDirective(k) {
 				out[k] = plain(e)
 			}
 		}
@@ -81,7 +69,7 @@ func plain(v any) any {
 	case []any:
 		out := make([]any, 0, len(v))
 		for _, e := range v {
-			if m, ok := e.(map[string]any); ok && len(m) == 1 && m[patchKey] != nil {
+			if m, ok := e.(map[string]any); ok && len(m) == 1 && m[schema.PatchDirective] != nil {
 				continue
 			}
 			out = append(out, plain(e))
@@ -109,7 +97,7 @@ func (p *patch) fail(at merge.Path, format string, args ...any) {
 // deletes: the document is a patch that removes the whole object.
 func (r *resource) deletes() bool {
 	m, _ := r.value().(map[string]any)
-	return m[patchKey] == "delete"
+	return m[schema.PatchDirective] == "delete"
 }
 
 // sides are one value of the patch, as local and original.
@@ -130,7 +118,7 @@ func (p *patch) value(v, dest any, t *merge.Type, at merge.Path) sides {
 }
 
 func (p *patch) object(v map[string]any, dest any, t *merge.Type, at merge.Path) sides {
-	switch v[patchKey] {
+	switch v[schema.PatchDirective] {
 	case nil, "merge":
 		return p.fields(v, dest, t, at)
 	case "delete":
@@ -139,7 +127,7 @@ func (p *patch) object(v map[string]any, dest any, t *merge.Type, at merge.Path)
 		whole := p.fields(v, nil, t, at)
 		return sides{local: whole.local, stated: true, original: dest}
 	}
-	p.fail(append(at[:len(at):len(at)], merge.Named(patchKey)), "there are delete, replace and merge")
+	p.fail(append(at[:len(at):len(at)], merge.Named(schema.PatchDirective)), "there are delete, replace and merge")
 	return sides{}
 }
 
@@ -159,13 +147,13 @@ func (p *patch) fields(v map[string]any, dest any, t *merge.Type, at merge.Path)
 	for _, k := range slices.Sorted(maps.Keys(v)) {
 		below := append(at[:len(at):len(at)], merge.Named(k))
 		entries, isList := v[k].([]any)
-		switch exclude := strings.TrimPrefix(k, excludePrefix); {
-		case k == patchKey:
-		case isDirective(k) && !isList:
+		switch exclude := strings.TrimPrefix(k, schema.ExcludeDirective); {
+		case k == schema.PatchDirective:
+		case schema.IsDirective(k) && !isList:
 			p.fail(below, "must be a list")
-		case k == retainKey:
+		case k == schema.RetainDirective:
 			p.retain(entries, v, was, original, below)
-		case strings.HasPrefix(k, orderPrefix): // see ordered
+		case strings.HasPrefix(k, schema.OrderDirective): // see ordered
 		case exclude != k:
 			l := lists[exclude]
 			l.exclude = entries
@@ -190,7 +178,7 @@ func (p *patch) fields(v map[string]any, dest any, t *merge.Type, at merge.Path)
 // retain puts what dest has and $retainKeys does not name into original.
 func (p *patch) retain(names []any, v, was, original map[string]any, at merge.Path) {
 	for k := range v {
-		if v[k] != nil && !isDirective(k) && !slices.Contains(names, any(k)) {
+		if v[k] != nil && !schema.IsDirective(k) && !slices.Contains(names, any(k)) {
 			p.fail(at, "does not name %s, which stands beside it", k)
 		}
 	}

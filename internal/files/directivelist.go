@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
 // list is what a patch states about one list.
@@ -34,13 +35,13 @@ func (p *patch) list(l list, dest any, t *merge.Type, at merge.Path) sides {
 func (p *patch) wholeList(entries []any, at merge.Path) (directive any, rest []any) {
 	for i, e := range entries {
 		m, ok := e.(map[string]any)
-		if !ok || len(m) != 1 || m[patchKey] == nil {
+		if !ok || len(m) != 1 || m[schema.PatchDirective] == nil {
 			rest = append(rest, e)
 			continue
 		}
-		directive = m[patchKey]
+		directive = m[schema.PatchDirective]
 		if directive != "delete" && directive != "replace" && directive != "merge" {
-			p.fail(append(at[:len(at):len(at)], merge.Step{Kind: merge.IndexStep, Index: i}, merge.Named(patchKey)), "there are delete, replace and merge")
+			p.fail(append(at[:len(at):len(at)], merge.Step{Kind: merge.IndexStep, Index: i}, merge.Named(schema.PatchDirective)), "there are delete, replace and merge")
 		}
 	}
 	return directive, rest
@@ -64,7 +65,7 @@ func (p *patch) without(l list, was []any, at merge.Path) sides {
 	local := slices.DeleteFunc(slices.Clone(was), func(v any) bool { return has(l.exclude, v) })
 	for _, v := range l.entries {
 		if _, ok := v.(map[string]any); ok {
-			p.fail(at, "%s is for lists of scalars", excludePrefix)
+			p.fail(at, "%s is for lists of scalars", schema.ExcludeDirective)
 			return sides{}
 		}
 		if !has(local, v) {
@@ -91,12 +92,12 @@ func (p *patch) entries(l list, was []any, t *merge.Type, at merge.Path) sides {
 		if found, ok := directive(m, here); ok && !keyed {
 			p.fail(found, "the keys of this list are not known: give a schema that has them (--schema), or rules (--rules)")
 			continue
-		} else if ok && m[patchKey] == "delete" && len(stated(m, t)) == 0 {
+		} else if ok && m[schema.PatchDirective] == "delete" && len(stated(m, t)) == 0 {
 			p.fail(found, "the entry states none of its keys")
 			continue
 		}
 		twins := matching(was, m, t)
-		if m[patchKey] == "delete" {
+		if m[schema.PatchDirective] == "delete" {
 			original = append(original, twins...)
 			continue
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
 // ordered is the result of a patch with its lists in the order that the patch's
@@ -70,12 +71,12 @@ func orderedFields(result any, source map[string]any, dest any, t *merge.Type) a
 		out[k] = now
 	}
 	for k, v := range source {
-		if !isDirective(k) {
+		if !schema.IsDirective(k) {
 			put(k, ordered(m[k], v, was[k], t.Field(k).Type))
 		}
 	}
 	for k, v := range source {
-		name, isOrder := strings.CutPrefix(k, orderPrefix)
+		name, isOrder := strings.CutPrefix(k, schema.OrderDirective)
 		list, _ := out[name].([]any)
 		if order, _ := v.([]any); isOrder && list != nil {
 			before, _ := was[name].([]any)

@@ -17,13 +17,21 @@ import (
 // Unlike kubectl: which leaves this to the server, and so finds it out only at
 // the object whose turn it is.
 func (p *Planner) validate(out *Planned) error {
-	if p.Validate == Ignore || out.Type == nil {
+	if out.Type == nil {
+		return nil
+	}
+	unknown := schema.Unknown(out.Type, out.Value)
+	for _, path := range unknown {
+		if schema.IsDirective(path[len(path)-1].Name) {
+			return fmt.Errorf("%s is a directive of a strategic merge patch%s: merge the patch into a file (kubectl merge files PATCH FILE -w), and apply that", path, p.at(out.Object, path))
+		}
+	}
+	if p.Validate == Ignore {
 		return nil
 	}
 	if err := p.mistyped(out); err != nil {
 		return err
 	}
-	unknown := schema.Unknown(out.Type, out.Value)
 	if len(unknown) == 0 {
 		return nil
 	}

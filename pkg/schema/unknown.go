@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
@@ -19,6 +20,22 @@ func Unknown(t *merge.Type, v any) []merge.Path {
 	var out []merge.Path
 	listUnknown(t, v, nil, &out)
 	return out
+}
+
+// The directives of a strategic merge patch, each a key of a mapping; the last two end in
+// the name of a list beside them.
+//
+// Rules: the Kubernetes community's strategic-merge-patch.md.
+const (
+	PatchDirective   = "$patch"
+	RetainDirective  = "$retainKeys"
+	OrderDirective   = "$setElementOrder/"
+	ExcludeDirective = "$deleteFromPrimitiveList/"
+)
+
+// IsDirective reports whether a key is one of them.
+func IsDirective(key string) bool {
+	return key == PatchDirective || key == RetainDirective || strings.HasPrefix(key, OrderDirective) || strings.HasPrefix(key, ExcludeDirective)
 }
 
 // known is asked about every object of a run, and allocates nothing.
