@@ -21,7 +21,7 @@ SHELL       := bash
 
 # Stories wait for processes and a server more than they compute.
 PARALLEL ?= 4
-TIMEOUT  ?= 20m
+TIMEOUT  ?= 30m
 BENCH    ?= .
 FUZZTIME ?= 1m
 SOAK     ?= 8
