@@ -1,4 +1,4 @@
-package files_test
+package files
 
 import (
 	"encoding/json"
@@ -188,7 +188,7 @@ func (r *replay) count(to *tally, tree, name, truth string, overlap bool) (clean
 		to.lines += lines
 		return false
 	}
-	if got, want := valueOf(r.t, text), valueOf(r.t, truth); !overlap && got != want {
+	if got, want := unorderedOf(r.t, text), unorderedOf(r.t, truth); !overlap && got != want {
 		to.wrong++
 		if to.name == "the driver" {
 			r.t.Errorf("%s after %d commits:\n%s\nthe true merge:\n%s", name, r.commits, text, truth)
@@ -213,34 +213,14 @@ func marked(text string) int {
 	return n
 }
 
-// valueOf is the value of a text whatever the order of entries in its lists.
-func valueOf(t *testing.T, text string) string {
+// unorderedOf is the value of a text whatever the order of entries in its lists.
+func unorderedOf(t *testing.T, text string) string {
 	t.Helper()
 	f, err := yamldoc.Parse([]byte(text))
 	if err != nil {
 		return err.Error()
 	}
-	return unordered(f.Documents()[0].Value())
-}
-
-func unordered(v any) string {
-	switch v := v.(type) {
-	case map[string]any:
-		var parts []string
-		for k, e := range v {
-			parts = append(parts, k+"="+unordered(e))
-		}
-		slices.Sort(parts)
-		return "{" + strings.Join(parts, ";") + "}"
-	case []any:
-		var parts []string
-		for _, e := range v {
-			parts = append(parts, unordered(e))
-		}
-		slices.Sort(parts)
-		return "[" + strings.Join(parts, ";") + "]"
-	}
-	return fmt.Sprintf("%q", v)
+	return sorted(f.Documents()[0].Value())
 }
 
 // edit is a change of one value in a file. Edits with different slots commute.

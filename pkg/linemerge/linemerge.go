@@ -70,18 +70,6 @@ func Sides(base, ours, theirs string) (theirsWin, oursWin string, clean bool) {
 	return a.String(), b.String(), clean
 }
 
-// Clean is a merge without conflicts; ok is false if there are any.
-func Clean(base, ours, theirs string) (merged string, ok bool) {
-	var b strings.Builder
-	for _, c := range Merge(base, ours, theirs) {
-		if c.Conflict {
-			return "", false
-		}
-		b.WriteString(c.Ours)
-	}
-	return b.String(), true
-}
-
 // change replaces lines of base, from and to counted from 0, by text.
 type change struct {
 	from, to int

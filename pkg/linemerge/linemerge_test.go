@@ -50,7 +50,7 @@ func TestAsGit(t *testing.T) {
 		base := text(r)
 		ours, theirs := edited(r, base), edited(r, base)
 		want, ok := byGit(t, dir, base, ours, theirs)
-		got, isClean := Clean(strings.Join(base, ""), strings.Join(ours, ""), strings.Join(theirs, ""))
+		got, _, isClean := Sides(strings.Join(base, ""), strings.Join(ours, ""), strings.Join(theirs, ""))
 		switch {
 		case ok && isClean && got != want:
 			t.Fatalf("round %d: %q, %q, %q come to %q, with git to %q", round, base, ours, theirs, got, want)

@@ -50,6 +50,14 @@ func (m *merger) settle(s *spot, d Disagreement) (Opt, bool) {
 
 // settleAs is settle where local's value comes to win as won: without its nulls, say.
 func (m *merger) settleAs(s *spot, d Disagreement, won Opt) (Opt, bool) {
+	r, winner := m.decide(s, d, won)
+	m.because(s, because{r, winner, CausePolicy, d.Original, d.Local, d.Live})
+	return r, winner == LocalSide || winner == OriginalSide
+}
+
+// decide has rule and policy choose a side, and records what they chose. Live's value
+// stands where nobody wins.
+func (m *merger) decide(s *spot, d Disagreement, won Opt) (r Opt, winner Side) {
 	choice := m.choice(s, d.Kind)
 	if s.rule != nil {
 		d.Rule = s.rule.Name
@@ -58,7 +66,7 @@ func (m *merger) settleAs(s *spot, d Disagreement, won Opt) (Opt, bool) {
 		choice = LeaveConflict // "" is no value, but what was kept of one
 	}
 	d.Path = s.path()
-	r := d.Live
+	r = d.Live
 	switch choice {
 	case TakeLocal:
 		d.Winner, r = LocalSide, won
@@ -72,8 +80,7 @@ func (m *merger) settleAs(s *spot, d Disagreement, won Opt) (Opt, bool) {
 	} else {
 		m.plan.Settled = append(m.plan.Settled, d)
 	}
-	m.because(s, because{r, d.Winner, CausePolicy, d.Original, d.Local, d.Live})
-	return r, d.Winner == LocalSide || d.Winner == OriginalSide
+	return r, d.Winner
 }
 
 // added merges what local states and live lacks. Where original had it, somebody has

@@ -29,16 +29,11 @@ func (m *merger) text(s *spot, o, l, v Opt) (r Opt, changed, ok bool) {
 	}
 	d := Disagreement{Kind: Both, Original: o, Local: Some(localWins), Live: Some(liveWins), Text: rule.Name}
 	_, d.Owner = m.moved(s, o, v)
-	conflicts, explain := len(m.plan.Conflicts), m.explain
-	m.explain = false // the row has the sides as they are
-	r, _ = m.settle(s, d)
-	m.explain = explain
-	if len(m.plan.Conflicts) > conflicts {
-		m.because(s, because{v, Nobody, CausePolicy, o, l, v})
-		return v, false, true
+	r, winner := m.decide(s, d, d.Local)
+	if winner == Nobody {
+		r = v
 	}
-	settled := m.plan.Settled[len(m.plan.Settled)-1]
-	m.because(s, because{r, settled.Winner, CausePolicy, o, l, v})
+	m.because(s, because{r, winner, CausePolicy, o, l, v})
 	return r, r.Value != live, true
 }
 

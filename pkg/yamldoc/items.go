@@ -77,6 +77,9 @@ func (d *Document) WithItems(field string, items []Item) (marked, plain []byte, 
 	if plain, err = d.withItems(field, items, false); err != nil {
 		return nil, nil, err
 	}
+	if !slices.ContainsFunc(items, func(i Item) bool { return i.Mark != nil }) {
+		return plain, plain, nil
+	}
 	marked, err = d.withItems(field, items, true)
 	return marked, plain, err
 }
