@@ -163,20 +163,20 @@ func (b *board) take(u update, now time.Time) {
 			b.Noted(u.note)
 		}
 		return
-	case u.denied != nil:
+	case u.Denied != nil:
 		b.each(u.source, func(t *tracked) {
-			t.over = &ready.Problem{Reason: "Forbidden", Message: "it cannot be read: " + u.denied.Error()}
+			t.over = &ready.Problem{Reason: "Forbidden", Message: "it cannot be read: " + u.Denied.Error()}
 			touch(t)
 		})
 	case u.source.class != "":
-		b.class[u.source.class] = u.objects[0]
+		b.class[u.source.class] = u.Objects[0]
 		for _, t := range b.objects {
 			touch(t)
 		}
-	case u.whole:
+	case u.Whole:
 		b.prune(u, touch)
 	}
-	for _, obj := range u.objects {
+	for _, obj := range u.Objects {
 		b.put(u, obj, touch)
 	}
 	for _, t := range b.objects {
@@ -188,7 +188,7 @@ func (b *board) take(u update, now time.Time) {
 
 // each calls do for the objects that a source was made for.
 func (b *board) each(s source, do func(*tracked)) {
-	for _, name := range s.names {
+	for _, name := range s.Names {
 		if t := b.at[place{plain(s.Resource), s.Namespace, name}]; t != nil {
 			do(t)
 		}
@@ -198,7 +198,7 @@ func (b *board) each(s source, do func(*tracked)) {
 // prune takes out what is not in a list of all that there is.
 func (b *board) prune(u update, touch func(*tracked)) {
 	there := map[string]bool{}
-	for _, obj := range u.objects {
+	for _, obj := range u.Objects {
 		there[text(obj, "metadata", "uid")] = true
 		there[text(obj, "metadata", "name")] = true
 	}
@@ -237,13 +237,13 @@ func (b *board) controller(owner string) *tracked {
 // put notes one object as it is now, or that it is gone.
 func (b *board) put(u update, obj map[string]any, touch func(*tracked)) {
 	s := u.source
-	if t := b.at[place{plain(s.Resource), s.Namespace, text(obj, "metadata", "name")}]; t != nil && slices.Contains(s.names, t.Name) {
-		b.see(t, obj, u.gone)
+	if t := b.at[place{plain(s.Resource), s.Namespace, text(obj, "metadata", "name")}]; t != nil && slices.Contains(s.Names, t.Name) {
+		b.see(t, obj, u.Gone)
 		touch(t)
 	}
 	switch s.Kind {
 	case kindEvent:
-		if uid := about(obj); uid != "" && !u.gone {
+		if uid := about(obj); uid != "" && !u.Gone {
 			b.events[uid] = obj
 			touch(b.uids[uid])
 		}
@@ -252,7 +252,7 @@ func (b *board) put(u update, obj map[string]any, touch func(*tracked)) {
 		if owner == "" {
 			return
 		}
-		if u.gone {
+		if u.Gone {
 			delete(b.children[owner], uid)
 			delete(b.owner, uid)
 		} else {

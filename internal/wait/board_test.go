@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+	"github.com/kubectl-merge/kubectl-merge/internal/follow"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/ready"
 )
@@ -89,36 +90,36 @@ func TestPodsBelongToTheirDeployment(t *testing.T) {
 	set := read(t, `{"kind":"ReplicaSet","metadata":{"name":"web-1","namespace":"ns","uid":"r","annotations":{"deployment.kubernetes.io/revision":"1"},"ownerReferences":[{"controller":true,"uid":"d"}]}}`)
 
 	// What controls a pod may become known after it.
-	p.takes(kindPod, update{whole: true, objects: []map[string]any{pod("p", "r", "ErrImagePull"), pod("other", "x", "InvalidImageName")}}, 0)
+	p.takes(kindPod, update{Update: follow.Update{Whole: true, Objects: []map[string]any{pod("p", "r", "ErrImagePull"), pod("other", "x", "InvalidImageName")}}}, 0)
 	p.want(notYet)
-	p.takes("Deployment", update{whole: true, objects: []map[string]any{liveDeployment(t, "web", "d", 0)}}, 0)
+	p.takes("Deployment", update{Update: follow.Update{Whole: true, Objects: []map[string]any{liveDeployment(t, "web", "d", 0)}}}, 0)
 	p.want(notYet, "web waiting 0 of 1 replica available")
-	p.takes(kindReplicaSet, update{whole: true, objects: []map[string]any{set}}, 0)
+	p.takes(kindReplicaSet, update{Update: follow.Update{Whole: true, Objects: []map[string]any{set}}}, 0)
 	p.want(notYet, "web waiting ErrImagePull: pod p, container app")
 
 	// The same trouble under its other name is no news; a list without the pod is.
-	p.takes(kindPod, update{objects: []map[string]any{pod("p", "r", "ImagePullBackOff")}}, 20*time.Second)
+	p.takes(kindPod, update{Update: follow.Update{Objects: []map[string]any{pod("p", "r", "ImagePullBackOff")}}}, 20*time.Second)
 	p.want(notYet)
-	p.takes(kindPod, update{whole: true}, time.Second)
+	p.takes(kindPod, update{Update: follow.Update{Whole: true}}, time.Second)
 	p.want(notYet, "web waiting 0 of 1 replica available")
-	p.takes(kindPod, update{objects: []map[string]any{pod("q", "r", "ImagePullBackOff")}}, time.Second)
-	p.takes(kindPod, update{gone: true, objects: []map[string]any{pod("q", "r", "ImagePullBackOff")}}, time.Second)
+	p.takes(kindPod, update{Update: follow.Update{Objects: []map[string]any{pod("q", "r", "ImagePullBackOff")}}}, time.Second)
+	p.takes(kindPod, update{Update: follow.Update{Gone: true, Objects: []map[string]any{pod("q", "r", "ImagePullBackOff")}}}, time.Second)
 	p.want(notYet, "web waiting ImagePullBackOff: pod q, container app", "web waiting 0 of 1 replica available")
 
 	// Time alone makes a failure of it.
-	p.takes(kindPod, update{objects: []map[string]any{pod("s", "r", "CrashLoopBackOff")}}, time.Second)
+	p.takes(kindPod, update{Update: follow.Update{Objects: []map[string]any{pod("s", "r", "CrashLoopBackOff")}}}, time.Second)
 	p.judgeAll(p.now.Add(30 * time.Second))
 	p.want(oneFailed, "web waiting CrashLoopBackOff: pod s, container app", "web failed CrashLoopBackOff: pod s, container app")
 }
 
 func TestReadyIsLookedAtAgain(t *testing.T) {
 	p := play(t, deployment("a", "1"), deployment("b", ""))
-	p.takes("Deployment", update{whole: true, objects: []map[string]any{liveDeployment(t, "a", "1", 1), liveDeployment(t, "b", "2", 0)}}, 0)
+	p.takes("Deployment", update{Update: follow.Update{Whole: true, Objects: []map[string]any{liveDeployment(t, "a", "1", 1), liveDeployment(t, "b", "2", 0)}}}, 0)
 	p.want(notYet, "a ready", "b waiting 0 of 1 replica available")
-	p.takes("Deployment", update{objects: []map[string]any{liveDeployment(t, "a", "1", 0)}}, 0)
-	p.takes("Deployment", update{objects: []map[string]any{liveDeployment(t, "b", "2", 1)}}, 0)
+	p.takes("Deployment", update{Update: follow.Update{Objects: []map[string]any{liveDeployment(t, "a", "1", 0)}}}, 0)
+	p.takes("Deployment", update{Update: follow.Update{Objects: []map[string]any{liveDeployment(t, "b", "2", 1)}}}, 0)
 	p.want(notYet, "a waiting 0 of 1 replica available", "b ready")
-	p.takes("Deployment", update{objects: []map[string]any{liveDeployment(t, "a", "1", 1)}}, 0)
+	p.takes("Deployment", update{Update: follow.Update{Objects: []map[string]any{liveDeployment(t, "a", "1", 1)}}}, 0)
 	p.want(allReady, "a ready")
 }
 
@@ -129,18 +130,18 @@ func TestGoneAndReplaced(t *testing.T) {
 		u    update
 		want string
 	}{
-		{"deleted", "1", update{gone: true, objects: []map[string]any{liveDeployment(t, "a", "1", 1)}}, "a failed Deleted: it was deleted while it was waited for"},
-		{"in no list any more", "1", update{whole: true}, "a failed Deleted: it was deleted while it was waited for"},
-		{"in no list ever", "", update{whole: true}, "a failed NotFound: it does not exist"},
-		{"replaced", "1", update{objects: []map[string]any{liveDeployment(t, "a", "2", 1)}}, "a failed Replaced: it was deleted while it was waited for, and another object of its name was created"},
-		{"unreadable", "1", update{denied: errors.New("no")}, "a failed Forbidden: it cannot be read: no"},
+		{"deleted", "1", update{Update: follow.Update{Gone: true, Objects: []map[string]any{liveDeployment(t, "a", "1", 1)}}}, "a failed Deleted: it was deleted while it was waited for"},
+		{"in no list any more", "1", update{Update: follow.Update{Whole: true}}, "a failed Deleted: it was deleted while it was waited for"},
+		{"in no list ever", "", update{Update: follow.Update{Whole: true}}, "a failed NotFound: it does not exist"},
+		{"replaced", "1", update{Update: follow.Update{Objects: []map[string]any{liveDeployment(t, "a", "2", 1)}}}, "a failed Replaced: it was deleted while it was waited for, and another object of its name was created"},
+		{"unreadable", "1", update{Update: follow.Update{Denied: errors.New("no")}}, "a failed Forbidden: it cannot be read: no"},
 	} {
 		p := play(t, deployment("a", tt.uid))
 		p.takes("Deployment", tt.u, 0)
 		p.want(oneFailed, tt.want)
 	}
 	p := play(t, deployment("a", "2"))
-	p.takes("Deployment", update{gone: true, objects: []map[string]any{liveDeployment(t, "a", "1", 1)}}, 0)
+	p.takes("Deployment", update{Update: follow.Update{Gone: true, Objects: []map[string]any{liveDeployment(t, "a", "1", 1)}}}, 0)
 	p.want(notYet) // that was the one before it
 	p.takes("Deployment", update{note: "trouble"}, 0)
 	p.want(notYet, "note trouble")
@@ -179,12 +180,12 @@ func TestClassIsReadOnce(t *testing.T) {
 	claims := cluster.Resource{Version: "v1", Kind: "PersistentVolumeClaim", Plural: "persistentvolumeclaims", Namespaced: true}
 	p := play(t, Object{Target: cluster.Target{Resource: claims, Namespace: "ns", Name: "c"}})
 	claim := read(t, `{"apiVersion":"v1","kind":"PersistentVolumeClaim","metadata":{"name":"c","uid":"1"},"spec":{"storageClassName":"lazy"},"status":{"phase":"Pending"}}`)
-	p.takes("PersistentVolumeClaim", update{objects: []map[string]any{claim}}, 0)
+	p.takes("PersistentVolumeClaim", update{Update: follow.Update{Objects: []map[string]any{claim}}}, 0)
 	p.want(notYet, "c waiting Pending: it is not bound to a volume yet")
 	all := p.classes()
 	if len(all) != 1 || all[0].class != "lazy" || len(p.classes()) != 0 {
 		t.Fatalf("want the class once: %v", all)
 	}
-	p.take(update{source: all[0], objects: []map[string]any{read(t, `{"volumeBindingMode":"WaitForFirstConsumer"}`)}}, p.now)
+	p.take(update{source: all[0], Update: follow.Update{Objects: []map[string]any{read(t, `{"volumeBindingMode":"WaitForFirstConsumer"}`)}}}, p.now)
 	p.want(allReady, "c ready it is bound when the first pod uses it")
 }

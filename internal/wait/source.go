@@ -5,15 +5,15 @@ import (
 	"slices"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+	"github.com/kubectl-merge/kubectl-merge/internal/follow"
 	"github.com/kubectl-merge/kubectl-merge/pkg/ready"
 	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 )
 
 // source is what one watch follows.
 type source struct {
-	cluster.Watching
-	names []string // of the objects that are waited for; nil: what others control, or events
-	class string   // a StorageClass that is read once, and not watched
+	follow.Source        // names are of the objects that are waited for; none: what others control, or events
+	class         string // a StorageClass that is read once, and not watched
 }
 
 // The kinds that say why others are not ready.
@@ -51,9 +51,9 @@ func (b *board) sources() []source {
 		i, ok := at[w]
 		if !ok {
 			i, at[w] = len(all), len(all)
-			all = append(all, source{Watching: w})
+			all = append(all, source{Source: follow.Source{Watching: w}})
 		}
-		all[i].names = append(all[i].names, names...)
+		all[i].Names = append(all[i].Names, names...)
 	}
 	for _, t := range b.objects {
 		if t.verdict.State == ready.Ready && !t.row.HasPods() || t.verdict.State == ready.Skipped && t.Rule.Skip {
@@ -73,8 +73,8 @@ func (b *board) sources() []source {
 		}
 	}
 	for i, s := range all {
-		if len(s.names) == 1 && !b.controls(s.Watching) {
-			all[i].Fields = "metadata.name=" + s.names[0]
+		if len(s.Names) == 1 && !b.controls(s.Watching) {
+			all[i].Fields = "metadata.name=" + s.Names[0]
 		}
 	}
 	return all
@@ -101,7 +101,7 @@ func (b *board) classes() []source {
 		name := className(t.Live)
 		if _, asked := b.class[name]; !asked && name != "" && t.Kind == "PersistentVolumeClaim" && t.verdict.State == ready.Waiting {
 			b.class[name] = nil
-			all = append(all, source{Watching: cluster.Watching{Resource: classResource}, class: name})
+			all = append(all, source{Source: follow.Source{Watching: cluster.Watching{Resource: classResource}}, class: name})
 		}
 	}
 	return all

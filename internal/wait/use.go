@@ -65,16 +65,16 @@ func newUse() *use {
 // take notes what one source has found out.
 func (s *use) take(u update) {
 	switch {
-	case cluster.IsNotFound(u.denied): // the server has no such kind any more
+	case cluster.IsNotFound(u.Denied): // the server has no such kind any more
 		s.seen[u.source.Watching] = true
 		return
-	case u.denied != nil:
-		s.unknown[u.source.Namespace] = u.denied
+	case u.Denied != nil:
+		s.unknown[u.source.Namespace] = u.Denied
 		s.seen[u.source.Watching] = true
 		return
 	case u.note != "":
 		return
-	case u.whole:
+	case u.Whole:
 		s.seen[u.source.Watching] = true
 		for uid, one := range s.users {
 			if one.Resource == u.source.Resource && one.Namespace == u.source.Namespace {
@@ -82,9 +82,9 @@ func (s *use) take(u update) {
 			}
 		}
 	}
-	for _, obj := range u.objects {
+	for _, obj := range u.Objects {
 		uid := text(obj, "metadata", "uid")
-		if u.gone {
+		if u.Gone {
 			delete(s.users, uid)
 			continue
 		}

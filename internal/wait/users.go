@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+	"github.com/kubectl-merge/kubectl-merge/internal/follow"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/references"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
@@ -68,16 +69,16 @@ func (u *Users) Remember(ctx context.Context, targets []cluster.Target) error {
 func (u *Users) look(ctx context.Context, sources []usersSource) (*use, error) {
 	s := newUse()
 	for _, from := range sources {
-		list, err := u.API.Snapshot(ctx, from.Watching, from.keep)
+		list, err := u.API.Snapshot(ctx, from.Watching, from.reduce)
 		switch {
 		case cluster.IsNotFound(err): // the server has no such kind any more
-		case refused(err) && s.unknown[from.Namespace] == nil:
+		case follow.Refused(err) && s.unknown[from.Namespace] == nil:
 			s.unknown[from.Namespace] = err
-		case refused(err):
+		case follow.Refused(err):
 		case err != nil:
 			return nil, err
 		}
-		s.take(update{source: from.source, whole: true, objects: list.Objects})
+		s.take(update{source: from.source, Update: follow.Update{Whole: true, Objects: list.Objects}})
 	}
 	if u.owners == nil {
 		u.owners = map[string]string{}
@@ -101,7 +102,7 @@ func (u *Users) Await(ctx context.Context, targets []cluster.Target, until time.
 	defer cancel()
 	updates := make(chan update)
 	for _, from := range sources {
-		go (&follower{api: u.API, source: from.source, updates: updates, reduce: from.keep}).run(watching)
+		go from.run(watching, u.API, from.reduce, updates)
 	}
 	var timeout, again <-chan time.Time
 	if !until.IsZero() {
@@ -111,7 +112,7 @@ func (u *Users) Await(ctx context.Context, targets []cluster.Target, until time.
 	for {
 		select {
 		case one := <-updates:
-			if one.note != "" && one.denied == nil && u.Noted != nil {
+			if one.note != "" && one.Denied == nil && u.Noted != nil {
 				u.Noted(one.note)
 			}
 			s.take(one)
@@ -137,7 +138,7 @@ func (u *Users) Await(ctx context.Context, targets []cluster.Target, until time.
 		if sure, err := u.look(ctx, sources); err == nil && sure.free(targets) {
 			return now, nil
 		}
-		again = time.After(minPause)
+		again = time.After(follow.Pause)
 	}
 }
 
@@ -157,7 +158,7 @@ func (u *Users) overdue(ctx context.Context, sources []usersSource, targets []cl
 // usersSource is what one list or watch asks for, and what is needed of each object.
 type usersSource struct {
 	source
-	keep func(map[string]any) map[string]any
+	reduce func(map[string]any) map[string]any
 }
 
 // sources are the kinds to be looked at, in each namespace of the targets.
@@ -168,7 +169,7 @@ func (u *Users) sources(ctx context.Context, targets []cluster.Target) ([]usersS
 		for _, t := range targets {
 			if w := (cluster.Watching{Resource: r, Namespace: t.Namespace}); !added[w] {
 				added[w] = true
-				all = append(all, usersSource{source{Watching: w}, keepUser(typ)})
+				all = append(all, usersSource{source{Source: follow.Source{Watching: w}}, keepUser(typ)})
 			}
 		}
 	}

@@ -60,7 +60,7 @@ func (w *Waiter) Wait(ctx context.Context, objects []Object) error {
 	b.judgeAll(time.Now())
 	follow := func(sources []source) {
 		for _, s := range sources {
-			go (&follower{api: w.API, source: s, updates: updates}).run(watching)
+			go s.run(watching, w.API, s.keep, updates)
 		}
 	}
 	follow(b.sources())
