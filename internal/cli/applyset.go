@@ -94,7 +94,7 @@ func (v *membersVerb) existingSet(ctx context.Context, name string) (*prune.Set,
 
 // line prints what became of an object.
 func (v *membersVerb) line(object fmt.Stringer, word string, mode dryRun) {
-	fmt.Fprintf(v.Out, "%s %s%s\n", oneLine(object.String()), word, mode.suffix())
+	fmt.Fprintf(v.Out, "%s %s%s\n", escape.Line(object.String()), word, mode.suffix())
 }
 
 // table prints rows with aligned columns.
@@ -102,7 +102,7 @@ func (e *env) table(rows [][]string) error {
 	w := tabwriter.NewWriter(e.Out, 0, 8, 3, ' ', 0)
 	for _, row := range rows {
 		for i, cell := range row {
-			row[i] = oneLine(cell)
+			row[i] = escape.Line(cell)
 		}
 		fmt.Fprintln(w, strings.Join(row, "\t"))
 	}
@@ -190,7 +190,7 @@ func (e *env) listSets(ctx context.Context, all bool, output string) error {
 		return e.printJSON(sets)
 	case output == "name":
 		for _, s := range sets {
-			fmt.Fprintln(e.Out, oneLine(s.Set))
+			fmt.Fprintln(e.Out, escape.Line(s.Set))
 		}
 		return nil
 	case len(sets) == 0:
@@ -258,7 +258,7 @@ func (v *membersVerb) view(ctx context.Context, name, output string) error {
 		return v.printJSON(rows)
 	case "name":
 		for _, m := range members {
-			fmt.Fprintln(v.Out, oneLine(m.String()))
+			fmt.Fprintln(v.Out, escape.Line(m.String()))
 		}
 		return nil
 	}

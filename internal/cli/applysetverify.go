@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-merge/kubectl-merge/internal/applyset"
 	"github.com/kubectl-merge/kubectl-merge/internal/prune"
+	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
 )
 
 func newSetVerify(e *env) *cobra.Command {
@@ -47,7 +48,7 @@ func (v *membersVerb) verify(ctx context.Context, name string, fix bool) error {
 		problems = append([]string{contents.Problem()}, problems...)
 	}
 	for _, p := range problems {
-		fmt.Fprintf(v.Out, "%s: %s\n", oneLine(s.Target.String()), oneLine(p))
+		fmt.Fprintf(v.Out, "%s: %s\n", escape.Line(s.Target.String()), escape.Line(p))
 	}
 	switch {
 	case len(problems) == 0:

@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/util/jsonpath"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
+	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
 )
 
 // column is one column of -o custom-columns.
@@ -122,5 +123,5 @@ func (c column) cell(obj any) string {
 		}
 		fmt.Fprint(&b, r.Interface())
 	}
-	return plainly(b.String())
+	return escape.Line(b.String())
 }

@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/ask"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/internal/term"
+	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
 )
 
 // confirmation is a question before much is deleted.
@@ -48,12 +50,12 @@ func (e *env) confirm(ctx context.Context, c confirmation) error {
 	t.Print(why + ":")
 	for _, item := range c.plan.Others {
 		if item.Action() == run.Delete {
-			t.Print("  " + oneLine(item.Target.String()))
+			t.Print("  " + escape.Line(item.Target.String()))
 		}
 	}
 	answer, err := t.Prompt(ctx, "Delete them [y,N]? ")
 	if err == nil && !strings.EqualFold(answer, "y") && !strings.EqualFold(answer, "yes") {
-		err = &exit{Code: conflicted, Err: errQuit}
+		err = quit(ask.ErrQuit)
 	}
 	return err
 }

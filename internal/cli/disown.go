@@ -13,6 +13,7 @@ import (
 	filemerge "github.com/kubectl-merge/kubectl-merge/internal/files"
 	"github.com/kubectl-merge/kubectl-merge/internal/target"
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
+	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
@@ -159,7 +160,7 @@ func (v *disownVerb) send(ctx context.Context, d *target.Disowned, mode dryRun) 
 	out.Outcome = write.Disowned
 	v.meanings(d.Target, d.Meanings)
 	if !v.write && len(d.Filed) > 0 {
-		fmt.Fprintf(v.ErrOut, "note: %s: %s: take it out there too, or let -w do it\n", oneLine(d.String()), oneLine(d.Local.Origin.File))
+		fmt.Fprintf(v.ErrOut, "note: %s: %s: take it out there too, or let -w do it\n", escape.Line(d.String()), escape.Line(d.Local.Origin.File))
 	}
 	return v.out.written(d.Target, d.Change.Annotated, out)
 }
@@ -179,7 +180,7 @@ func (v *disownVerb) writeFile(f *target.FileEdit, mode dryRun) error {
 			return err
 		}
 	}
-	fmt.Fprintf(v.ErrOut, "note: %s: %s taken out%s\n", oneLine(f.Name), oneLine(strings.Join(f.Taken, ", ")), mode.suffix())
+	fmt.Fprintf(v.ErrOut, "note: %s: %s taken out%s\n", escape.Line(f.Name), escape.Line(strings.Join(f.Taken, ", ")), mode.suffix())
 	return nil
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/term"
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
 	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
+	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
 )
 
 // editing is a configuration on its way through the editor.
@@ -63,7 +64,7 @@ func (s *editing) loop(g *editor.Guard) (said string, err error) {
 			if g.Err() != nil {
 				return "", stopped(g, reason)
 			}
-			fmt.Fprintf(s.ErrOut, "%s: %s\n", oneLine(s.Target.String()), oneLine(reason.Error()))
+			fmt.Fprintf(s.ErrOut, "%s: %s\n", escape.Line(s.Target.String()), oneLine(reason.Error()))
 			continue
 		}
 		if s.Same(next) {
@@ -110,7 +111,7 @@ func (s *editing) ask(g *editor.Guard) (bool, error) {
 		return true, nil
 	}
 	defer t.Close()
-	answer, err := t.Prompt(g, fmt.Sprintf("Save this as what was applied last to %s? [y/n] ", oneLine(s.Target.String())))
+	answer, err := t.Prompt(g, fmt.Sprintf("Save this as what was applied last to %s? [y/n] ", escape.Line(s.Target.String())))
 	if g.Err() != nil {
 		return false, context.Cause(g)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/term"
 	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
+	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
@@ -264,7 +265,7 @@ func (o *fileOutput) deliver(w io.Writer, dest *filemerge.Set, changed []filemer
 // sayWritten says what became of each file, in the words that objects have.
 func sayWritten(w io.Writer, dest *filemerge.Set, changed []filemerge.Changed) error {
 	if len(changed) == 0 {
-		_, err := fmt.Fprintf(w, "%s unchanged\n", oneLine(dest.Name))
+		_, err := fmt.Fprintf(w, "%s unchanged\n", escape.Line(dest.Name))
 		return err
 	}
 	for _, c := range changed {
@@ -278,7 +279,7 @@ func sayWritten(w io.Writer, dest *filemerge.Set, changed []filemerge.Changed) e
 		case c.File == nil:
 			word = "created"
 		}
-		if _, err := fmt.Fprintf(w, "%s %s\n", oneLine(name), word); err != nil {
+		if _, err := fmt.Fprintf(w, "%s %s\n", escape.Line(name), word); err != nil {
 			return err
 		}
 	}

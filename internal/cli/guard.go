@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
+	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
 )
 
 // guardFlag is what is done about others who manage the objects, too.
@@ -86,7 +87,7 @@ func (t *reporter) guards(item *run.Item) {
 func guardNotes(item *run.Item) []diff.Note {
 	var notes []diff.Note
 	for _, f := range item.Guards {
-		notes = append(notes, diff.Note{Object: item.Target.String(), Namespace: item.Target.Namespace, Kind: noteGuard, Path: f.Path, Message: oneLine(f.Text)})
+		notes = append(notes, diff.Note{Object: item.Target.String(), Namespace: item.Target.Namespace, Kind: noteGuard, Path: f.Path, Message: escape.Line(f.Text)})
 	}
 	return notes
 }

@@ -4,6 +4,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/impact"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
+	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
 )
 
 // The kinds of notes about what a run does to what runs in the cluster.
@@ -19,7 +20,7 @@ func (t *reporter) impact(item *run.Item, outcome string) {
 	if t.quiet || !t.preview && i.Word != impact.Recreated || i.Word == impact.None || i.String() == outcome {
 		return
 	}
-	t.note("note", diff.Note{Object: item.Target.String(), Namespace: item.Target.Namespace, Kind: noteImpact, Message: oneLine(i.String())})
+	t.note("note", diff.Note{Object: item.Target.String(), Namespace: item.Target.Namespace, Kind: noteImpact, Message: escape.Line(i.String())})
 }
 
 // stale reports pods that keep old values of what the run changes.
@@ -28,6 +29,6 @@ func (t *reporter) stale(p *run.Plan) {
 		return
 	}
 	for _, s := range p.Stale() {
-		t.note("note", diff.Note{Object: s.Object, Namespace: s.Namespace, Kind: noteStale, Message: oneLine(s.String())})
+		t.note("note", diff.Note{Object: s.Object, Namespace: s.Namespace, Kind: noteStale, Message: escape.Line(s.String())})
 	}
 }

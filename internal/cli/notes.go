@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
 	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
+	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
@@ -137,7 +138,7 @@ func (t *reporter) problemsOf(item *run.Item) []diff.Note {
 	var out []diff.Note
 	p := item.Result.Planned
 	for _, text := range append(p.Problems[:len(p.Problems):len(p.Problems)], item.Result.Notes...) {
-		out = append(out, diff.Note{Object: item.Target.String(), Kind: noteProblem, Message: oneLine(text)})
+		out = append(out, diff.Note{Object: item.Target.String(), Kind: noteProblem, Message: escape.Line(text)})
 	}
 	return out
 }
@@ -148,7 +149,7 @@ func (t *reporter) unused(rules *apply.UserRules) {
 		return
 	}
 	for _, r := range rules.Unused() {
-		t.note("note", diff.Note{Object: "--rules " + rules.File, Kind: noteProblem, Message: oneLine(r.Where()) + ": matched nothing in this run"})
+		t.note("note", diff.Note{Object: "--rules " + rules.File, Kind: noteProblem, Message: escape.Line(r.Where()) + ": matched nothing in this run"})
 	}
 }
 

@@ -28,7 +28,7 @@ func (v view) became(item *run.Item) string {
 
 // line is the outcome line of an object.
 func (v view) line(w io.Writer, item *run.Item) error {
-	_, err := fmt.Fprintf(w, "%s %s\n", oneLine(item.Target.String()), v.became(item))
+	_, err := fmt.Fprintf(w, "%s %s\n", escape.Line(item.Target.String()), v.became(item))
 	return err
 }
 
@@ -42,7 +42,7 @@ func (f linePrinter) close(context.Context) error { return nil }
 type namePrinter struct{ view }
 
 func (f namePrinter) object(item *run.Item) error {
-	_, err := fmt.Fprintln(f.Out, oneLine(item.Target.String()))
+	_, err := fmt.Fprintln(f.Out, escape.Line(item.Target.String()))
 	return err
 }
 func (f namePrinter) close(context.Context) error { return nil }
@@ -85,7 +85,7 @@ func (f *dryPrinter) object(item *run.Item) error {
 
 // outcome prints an object's outcome on stderr, beside what is printed on stdout.
 func (v view) outcome(item *run.Item) error {
-	name, became := oneLine(item.Target.String()), v.became(item)
+	name, became := escape.Line(item.Target.String()), v.became(item)
 	return v.remark(diff.Note{Object: name, Kind: noteOutcome, Message: became}, name+" "+became)
 }
 
@@ -118,7 +118,7 @@ func without(m map[string]any, keys ...string) map[string]any {
 func (v view) disclose(item *run.Item) {
 	if redact.IsSecretKind(item.Target.Group, item.Target.Kind) && !v.secrets {
 		printer, _, _ := strings.Cut(v.output, "=")
-		name, text := oneLine(item.Target.String()), "-o "+printer+" prints its values"
+		name, text := escape.Line(item.Target.String()), "-o "+printer+" prints its values"
 		_ = v.remark(diff.Note{Object: name, Kind: noteShown, Message: text}, "note: "+name+": "+text) // what is on stdout counts
 	}
 }

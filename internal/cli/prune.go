@@ -16,6 +16,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
+	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
 )
 
 // setFlags name a set by its parent.
@@ -123,7 +124,7 @@ func (t *reporter) set() noteFunc {
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		t.note("note", diff.Note{Object: about, Kind: noteProblem, Message: oneLine(text)})
+		t.note("note", diff.Note{Object: about, Kind: noteProblem, Message: escape.Line(text)})
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/internal/target"
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
+	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
 )
 
 // setVerb says what was applied last.
@@ -94,7 +95,7 @@ func (v *setVerb) send(ctx context.Context, objects []target.Target, plans []tar
 		case errs[i] != nil:
 		case outs[i].Outcome == write.Unchanged && (v.out.output == "" || v.out.output == "diff"):
 			if v.out.output == "" {
-				_, errs[i] = fmt.Fprintf(v.Out, "set-last-applied %s: no changes required.\n", oneLine(objects[i].Name))
+				_, errs[i] = fmt.Fprintf(v.Out, "set-last-applied %s: no changes required.\n", escape.Line(objects[i].Name))
 			}
 		default:
 			errs[i] = v.out.written(objects[i], plans[i].Annotated, outs[i])

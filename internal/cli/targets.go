@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
 	"github.com/kubectl-merge/kubectl-merge/internal/target"
 	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
+	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
@@ -126,12 +127,12 @@ func (k *targetVerb) filed(ctx context.Context) ([]target.Target, error) {
 
 // note prints a line about a target.
 func (k *targetVerb) note(t target.Target, text string) {
-	fmt.Fprintf(k.ErrOut, "note: %s: %s\n", oneLine(t.String()), oneLine(text))
+	fmt.Fprintf(k.ErrOut, "note: %s: %s\n", escape.Line(t.String()), escape.Line(text))
 }
 
 // meanings prints what a change means for the next merge, a line for each field.
 func (k *targetVerb) meanings(t target.Target, all []annotate.Meaning) {
 	for _, m := range all {
-		fmt.Fprintf(k.ErrOut, "note: %s: %s: %s\n", oneLine(t.String()), m.Path, m.Text)
+		fmt.Fprintf(k.ErrOut, "note: %s: %s: %s\n", escape.Line(t.String()), m.Path, m.Text)
 	}
 }

@@ -1,27 +1,22 @@
 package cli
 
 import (
-	"strconv"
 	"strings"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
 )
 
 // helpAt begins the one line break that an error has: the pointer to the help that
 // ends those about the command line.
 const helpAt = "\nSee '"
 
-// oneLine spells out whatever a terminal would obey, and keeps line breaks only
-// before a pointer to the help.
+// oneLine is escape.Line for an error's text: it keeps the line break before a pointer to
+// the help.
 func oneLine(text string) string {
 	if at := strings.LastIndex(text, helpAt); at >= 0 && !strings.Contains(text[at+1:], "\n") {
-		return plainly(text[:at]) + "\n" + plainly(text[at+1:])
+		return escape.Line(text[:at]) + "\n" + escape.Line(text[at+1:])
 	}
-	return plainly(text)
-}
-
-// plainly is text as Go quotes it, without the quotes.
-func plainly(text string) string {
-	quoted := strconv.QuoteToGraphic(text)
-	return strings.NewReplacer(`\"`, `"`, `\\`, `\`).Replace(quoted[1 : len(quoted)-1])
+	return escape.Line(text)
 }
 
 // longest is how much of an error is reported: beyond that it is somebody's input.

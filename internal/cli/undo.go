@@ -20,6 +20,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
 	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
+	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
@@ -202,7 +203,7 @@ func (u *undoing) item(t *results, item *run.Item) {
 	case a == run.Failed, a == run.Keep, item.Result.Outcome == write.Unsettled && !t.out.conflicts(), item.Result.Outcome == write.Unchanged && u.out.output == "":
 		return
 	case u.rollback:
-		fmt.Fprintf(u.ErrOut, "note: %s: rolled back: %s\n", oneLine(item.Target.String()), item.Result.Outcome)
+		fmt.Fprintf(u.ErrOut, "note: %s: rolled back: %s\n", escape.Line(item.Target.String()), item.Result.Outcome)
 	}
 	t.notes.problems(item)
 	report := reportOf(item.Result.Planned, u.out.secrets)
@@ -240,7 +241,7 @@ func (u *undoing) left(notes *reporter, all []undo.Left) int {
 			word = "error"
 			n++
 		}
-		notes.note(word, diff.Note{Object: l.Target.String(), Kind: noteKept, Message: "is left as it is: " + oneLine(l.Reason)})
+		notes.note(word, diff.Note{Object: l.Target.String(), Kind: noteKept, Message: "is left as it is: " + escape.Line(l.Reason)})
 	}
 	return n
 }

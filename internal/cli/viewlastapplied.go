@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/annotate"
 	"github.com/kubectl-merge/kubectl-merge/internal/complete"
 	"github.com/kubectl-merge/kubectl-merge/internal/target"
+	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
@@ -91,7 +92,7 @@ func (v *viewVerb) show(o target.Target, was lastapplied.Original) error {
 	case lastapplied.Garbage:
 		return fmt.Errorf("%s: %s", o, was.Problem)
 	case lastapplied.Foreign:
-		fmt.Fprintf(v.ErrOut, "note: %s: %s\n", oneLine(o.String()), oneLine(was.Problem))
+		fmt.Fprintf(v.ErrOut, "note: %s: %s\n", escape.Line(o.String()), escape.Line(was.Problem))
 	}
 	conf, err := merge.ReadJSON([]byte(was.Text))
 	if err != nil {
@@ -116,7 +117,7 @@ func (v *viewVerb) text(o target.Target, was lastapplied.Original, conf any) ([]
 	}
 	masked := !merge.Equal(conf, hidden, nil)
 	if masked {
-		fmt.Fprintf(v.ErrOut, "note: %s: secret values are hidden: --show-secrets shows them\n", oneLine(o.String()))
+		fmt.Fprintf(v.ErrOut, "note: %s: secret values are hidden: --show-secrets shows them\n", escape.Line(o.String()))
 	}
 	v.printed++
 	if v.output == "yaml" {
@@ -145,7 +146,7 @@ func (v *viewVerb) text(o target.Target, was lastapplied.Original, conf any) ([]
 // are always some. If there is nothing else, it is an error.
 func (v *viewVerb) left(bare []string) error {
 	const most = 5
-	switch names := oneLine(strings.Join(bare[:min(len(bare), most)], ", ")); {
+	switch names := escape.Line(strings.Join(bare[:min(len(bare), most)], ", ")); {
 	case len(bare) == 0:
 		return nil
 	case v.printed == 0:

@@ -187,11 +187,11 @@ const waitNotReady ready.State = "not-ready"
 func (r waitReport) changed(o wait.Object, v ready.Verdict) {
 	switch {
 	case v.State == ready.Ready && r.stdout:
-		fmt.Fprintf(r.line.Beside(r.Out), "%s ready%s\n", oneLine(o.Target.String()), remark(v))
+		fmt.Fprintf(r.line.Beside(r.Out), "%s ready%s\n", escape.Line(o.Target.String()), remark(v))
 	case v.State == ready.Ready && !r.notes.json && !r.notes.quiet:
 		r.print(fmt.Sprintf("note: %s: ready%s", o.Target, remark(v)))
 	case v.State != ready.Failed && !r.notes.json && !r.notes.quiet:
-		r.print(fmt.Sprintf("note: %s: %s: %s", o.Target, v.State, oneLine(v.Problem.String())))
+		r.print(fmt.Sprintf("note: %s: %s: %s", o.Target, v.State, escape.Line(v.Problem.String())))
 	}
 	if r.notes.json && !r.notes.quiet && v.State != ready.Failed {
 		r.event(newWaitEvent(o, v))
@@ -202,23 +202,23 @@ func remark(v ready.Verdict) string {
 	if v.Message == "" {
 		return ""
 	}
-	return " (" + oneLine(v.Message) + ")"
+	return " (" + escape.Line(v.Message) + ")"
 }
 
 func (r waitReport) noted(text string) {
 	switch {
 	case r.notes.quiet:
 	case r.notes.json:
-		r.event(waitEvent{Kind: "problem", Text: oneLine(text)})
+		r.event(waitEvent{Kind: "problem", Text: escape.Line(text)})
 	default:
-		r.print("note: " + oneLine(text))
+		r.print("note: " + escape.Line(text))
 	}
 }
 
 func (r waitReport) print(line string) { fmt.Fprintln(r.line.Beside(r.notes.w), line) }
 
 func (r waitReport) event(e waitEvent) {
-	e.Text = oneLine(e.Text)
+	e.Text = escape.Line(e.Text)
 	if text, err := json.Marshal(e); err == nil {
 		r.print(string(escape.JSON(text)))
 	}
@@ -250,12 +250,12 @@ func (r waitReport) end(err error) error {
 }
 
 func (r waitReport) details(e *wait.NotReady) {
-	about := oneLine(e.Object.Target.String())
+	about := escape.Line(e.Object.Target.String())
 	if e.Verdict.Pod != "" {
-		about += ": pod " + oneLine(e.Verdict.Pod)
+		about += ": pod " + escape.Line(e.Verdict.Pod)
 	}
 	for _, event := range e.Events {
-		r.print("note: " + about + ": event: " + oneLine(event))
+		r.print("note: " + about + ": event: " + escape.Line(event))
 	}
 	for _, log := range e.Logs {
 		which := "log"
@@ -264,7 +264,7 @@ func (r waitReport) details(e *wait.NotReady) {
 		}
 		r.print(fmt.Sprintf("note: %s, container %s: %s:", about, log.Container, which))
 		for _, line := range log.Lines {
-			r.print("  " + oneLine(line))
+			r.print("  " + escape.Line(line))
 		}
 	}
 }

@@ -58,14 +58,6 @@ func (t *Terminal) Close() {
 // Print prints a line.
 func (t *Terminal) Print(line string) { fmt.Fprintln(t.Out, line) }
 
-// Bold is text in bold type, where the terminal has any.
-func (t *Terminal) Bold(s string) string {
-	if !t.Color {
-		return s
-	}
-	return "\x1b[1m" + s + "\x1b[0m"
-}
-
 // ErrNoAnswer: the terminal is gone, or the user typed the end of input.
 var ErrNoAnswer = errors.New("no answer: nothing was written")
 

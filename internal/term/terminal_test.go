@@ -97,15 +97,6 @@ func TestHiddenNeedsATerminal(t *testing.T) {
 	}
 }
 
-func TestBold(t *testing.T) {
-	if got := (&Terminal{}).Bold("x"); got != "x" {
-		t.Errorf("%q without colors", got)
-	}
-	if got := (&Terminal{Color: true}).Bold("x"); got != "\x1b[1mx\x1b[0m" {
-		t.Errorf("%q with colors", got)
-	}
-}
-
 // TestNoTerminal: pipes and buffers are none, so nobody is asked, nothing is colored.
 func TestNoTerminal(t *testing.T) {
 	in, out, err := os.Pipe()

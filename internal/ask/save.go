@@ -1,4 +1,4 @@
-package cli
+package ask
 
 import (
 	"context"
@@ -9,13 +9,14 @@ import (
 
 	filemerge "github.com/kubectl-merge/kubectl-merge/internal/files"
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
+	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
 )
 
 // remember keeps an answer as a rule. Where a rule asked for the conflict, that
 // rule stands: asking is what its author wants.
-func (a *asker) remember(q question, winner string) {
+func (a *Asker) remember(q question, winner string) {
 	if q.conflict.Rule != "" {
 		return
 	}
@@ -34,21 +35,21 @@ func (a *asker) remember(q question, winner string) {
 
 // save appends the answers to a file of rules: the one named, or one that is
 // asked for.
-func (a *asker) save(ctx context.Context, file string) error {
+func (a *Asker) save(ctx context.Context, file string) error {
 	if len(a.rules) == 0 {
 		return nil
 	}
 	if file == "" {
 		var err error
-		a.Print("")
-		if file, err = a.Prompt(ctx, "Save the answers as rules for --rules? FILE (empty: no): "); err != nil || file == "" {
+		a.print("")
+		if file, err = a.Terminal.Prompt(ctx, "Save the answers as rules for --rules? FILE (empty: no): "); err != nil || file == "" {
 			return err
 		}
 	}
 	if err := appendRules(ctx, file, a.rules); err != nil {
 		return err
 	}
-	a.Print(fmt.Sprintf("note: %d of the answers are in %s: merge with --rules=%s, and they are not asked again", len(a.rules), oneLine(file), oneLine(file)))
+	a.print(fmt.Sprintf("note: %d of the answers are in %s: merge with --rules=%s, and they are not asked again", len(a.rules), escape.Line(file), escape.Line(file)))
 	return nil
 }
 

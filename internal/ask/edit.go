@@ -1,4 +1,4 @@
-package cli
+package ask
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
+	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 )
@@ -13,14 +14,14 @@ import (
 // edit asks for a value and puts it into local, so that it counts as applied. An
 // empty line is no value, and goes back to the question. A Secret's value is
 // typed unseen, and nothing is written to a file.
-func (a *asker) edit(ctx context.Context, q question) (done bool, err error) {
+func (a *Asker) edit(ctx context.Context, q question) (done bool, err error) {
 	path, secret := q.conflict.Path, q.secretValue()
 	var text string
 	if secret {
 		path = merge.Path{merge.Named("stringData"), path[1]} // it wins over data, and needs no base64
-		text, err = a.Hidden(ctx, "Value (as text, not shown; empty: back): ")
+		text, err = a.Terminal.Hidden(ctx, "Value (as text, not shown; empty: back): ")
 	} else {
-		text, err = a.Prompt(ctx, "Value (YAML on one line; empty: back): ")
+		text, err = a.Terminal.Prompt(ctx, "Value (YAML on one line; empty: back): ")
 	}
 	if err != nil || text == "" {
 		return false, err
@@ -28,13 +29,13 @@ func (a *asker) edit(ctx context.Context, q question) (done bool, err error) {
 	var value any = text
 	if !secret {
 		if value, err = q.parse(text); err != nil {
-			a.Print("error: " + oneLine(err.Error()))
+			a.print("error: " + escape.Line(err.Error()))
 			return false, nil
 		}
 	}
 	local, err := put(q.item.Object.Value, path, value)
 	if err != nil {
-		a.Print("error: " + oneLine(err.Error()))
+		a.print("error: " + escape.Line(err.Error()))
 		return false, nil
 	}
 	q.item.Object.Value = local

@@ -1,0 +1,242 @@
+// Package ask has the user settle conflicts on a terminal, one after the other: it asks,
+// puts each answer into the plan of the object, and saves answers as rules. It refuses to
+// decide a conflict, and to write objects.
+package ask
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/run"
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
+	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
+	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
+
+// ErrQuit is the error of a user who wants nothing to be done.
+var ErrQuit = errors.New("quit: nothing was written")
+
+// Terminal is where the user answers. Each method asks for one line; the error is that of a
+// terminal that is gone, or of a user who has interrupted the program.
+type Terminal interface {
+	Prompt(ctx context.Context, text string) (string, error)
+	Hidden(ctx context.Context, text string) (string, error) // the answer is not shown
+}
+
+// Asker asks about the conflicts of a run.
+type Asker struct {
+	Terminal Terminal
+	Out      io.Writer // where questions are shown
+	Color    bool
+	Width    int // 0 if unknown
+
+	// Report is what may be shown of an object's plan: with its secrets masked, or not.
+	Report func(apply.Planned) diff.Report
+
+	rules   []any    // the answers, in the language of --rules
+	passing []string // printed at the end: what the next merge will not know of
+}
+
+// Needed reports whether an item of the run has a conflict.
+func Needed(p *run.Plan) bool { return slices.ContainsFunc(p.Items, conflicts) }
+
+func conflicts(i *run.Item) bool { return len(i.Planned.Conflicts) > 0 }
+
+// Settle asks about every conflict of the run and merges the objects again with the
+// answers, which it appends to the file of rules; "" asks for the file's name. An object
+// that the user skips keeps its conflicts. The error ends the run: ErrQuit, the terminal's,
+// or that of a merge.
+func (a *Asker) Settle(ctx context.Context, p *run.Plan, file string) error {
+	for _, item := range p.Items {
+		if err := a.item(ctx, p, item); err != nil {
+			return err
+		}
+	}
+	for _, note := range a.passing {
+		a.print("note: " + note)
+	}
+	return a.save(ctx, file)
+}
+
+func (a *Asker) print(line string) { fmt.Fprintln(a.Out, line) }
+
+// bold is text in bold type, where the terminal has any.
+func (a *Asker) bold(text string) string {
+	if !a.Color {
+		return text
+	}
+	return "\x1b[1m" + text + "\x1b[0m"
+}
+
+// item asks about one object until it has no conflict, or the user skips it.
+// Answers may open other conflicts: what was one value has then become several.
+func (a *Asker) item(ctx context.Context, p *run.Plan, item *run.Item) error {
+	asked := map[string]bool{}
+	for conflicts(item) {
+		before := len(asked)
+		notes := diff.Conflicts(a.Report(item.Planned))
+		for i, n := range notes {
+			if asked[n.Path.String()] {
+				continue
+			}
+			asked[n.Path.String()] = true
+			q := question{item: item, conflict: item.Planned.Conflicts[i], note: n, nth: i + 1, of: len(notes)}
+			skip, err := a.question(ctx, q)
+			if item.Skipped = skip; skip || err != nil {
+				return err
+			}
+		}
+		if len(asked) == before {
+			return nil
+		}
+		if p.Replan(ctx, item); item.Err != nil {
+			return item.Err
+		}
+	}
+	return nil
+}
+
+// question is one conflict.
+type question struct {
+	item     *run.Item
+	conflict merge.Disagreement
+	note     diff.Note
+	nth, of  int
+}
+
+// choices are the answers that can be kept as rules. Going back to what was applied
+// last cannot: the next merge has another original.
+var choices = map[string]struct {
+	choice merge.Choice
+	winner string // in the language of --rules
+}{
+	"l": {merge.TakeLocal, "local"},
+	"v": {merge.TakeLive, "live"},
+}
+
+func (a *Asker) question(ctx context.Context, q question) (skip bool, err error) {
+	a.show(q)
+	for {
+		answer, err := a.Terminal.Prompt(ctx, fmt.Sprintf("(%d/%d) Take which [%s]? ", q.nth, q.of, strings.Join(q.answers(), ",")))
+		if err != nil {
+			return false, err
+		}
+		answer = strings.ToLower(answer)
+		c, side := choices[answer]
+		switch {
+		case !q.takes(answer):
+			a.print(q.help())
+		case side:
+			a.settle(q, c.choice)
+			a.remember(q, c.winner)
+			return false, nil
+		case answer == "o":
+			a.settle(q, merge.TakeOriginal)
+			if q.conflict.Local.Set {
+				a.pass(q, "what was applied last")
+			}
+			return false, nil
+		case answer == "e":
+			if done, err := a.edit(ctx, q); done || err != nil {
+				return false, err
+			}
+		case answer == "d":
+			if err := q.note.Compare(a.Out, a.Color); err != nil {
+				return false, err
+			}
+		case answer == "s":
+			return true, nil
+		case answer == "q":
+			return false, ErrQuit
+		default:
+			a.print(q.help())
+		}
+	}
+}
+
+// show prints the values, and whose they are.
+func (a *Asker) show(q question) {
+	a.print("")
+	a.print(a.bold(escape.Line(q.item.Target.String()) + ": " + q.note.Path.String() + ": " + moved(q.conflict.Kind)))
+	for _, l := range q.note.Sides(a.Width - 2) {
+		a.print("  " + l)
+	}
+}
+
+func moved(k merge.DisagreementKind) string {
+	switch k {
+	case merge.Drift:
+		return "only live moved"
+	case merge.Both:
+		return "local and live both moved"
+	}
+	return "local removed what live changed"
+}
+
+// settle keeps the answer and merges with it.
+func (a *Asker) settle(q question, c merge.Choice) {
+	q.item.Answers = append(q.item.Answers, apply.Answer{Path: q.conflict.Path, Choice: c, Live: q.conflict.Live})
+}
+
+// answers are the keys that the question takes. There may be nothing to go back
+// to, or just what local has; and a variant that local does not speak of is no
+// value to edit.
+func (q question) answers() []string {
+	keys := []string{"l", "v"}
+	if q.conflict.Original.Set && q.conflict.Kind != merge.Drift && !q.blanked() {
+		keys = append(keys, "o")
+	}
+	if q.conflict.Local.Set || q.conflict.Kind == merge.Dropped {
+		keys = append(keys, "e")
+	}
+	return append(keys, "d", "s", "q", "?")
+}
+
+// blanked: the value applied last was not kept, as no Secret's is.
+func (q question) blanked() bool { return q.conflict.Original.Value == "" }
+
+// pass notes a value that the file does not have.
+func (a *Asker) pass(q question, what string) {
+	a.passing = append(a.passing, fmt.Sprintf("%s: %s: %s is not in %s: write it there, or the next merge takes the file's",
+		escape.Line(q.item.Target.String()), q.conflict.Path, what, escape.Line(q.item.Object.Origin.File)))
+}
+
+func (q question) takes(answer string) bool {
+	for _, k := range q.answers() {
+		if k == answer {
+			return true
+		}
+	}
+	return false
+}
+
+// help explains the keys that the question takes.
+func (q question) help() string {
+	local, live := "take local's value", "keep live's value"
+	if !q.conflict.Local.Set || q.conflict.Local.Value == nil {
+		local = "remove it, as local does"
+	}
+	if !q.conflict.Live.Set {
+		live = "leave it out, as live does"
+	}
+	help := map[string]string{
+		"l": "local: " + local,
+		"v": "live: " + live,
+		"o": "original: go back to what was applied last",
+		"e": "edit: type another value",
+		"d": "diff: show the whole of live's value against local's",
+		"s": "skip: leave this object as it is in the cluster, with all of its conflicts",
+		"q": "quit: write nothing at all",
+		"?": "help: show this",
+	}
+	lines := make([]string, 0, len(help))
+	for _, k := range q.answers() {
+		lines = append(lines, k+" - "+help[k])
+	}
+	return strings.Join(lines, "\n")
+}
