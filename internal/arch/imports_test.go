@@ -45,7 +45,7 @@ var arrows = map[string][]string{
 	"internal/applyset":     {"pkg/lastapplied"},
 	"internal/prune":        {"internal/applyset", "internal/cluster", "internal/parallel", "internal/run", "internal/write", "pkg"},
 	"internal/wait":         {"internal/cluster", "internal/follow", "pkg"},
-	"internal/follow":       {"internal/cluster"},
+	"internal/follow":       {"internal/cluster", "pkg"},
 	"internal/plandoc":      {"pkg"},
 	"internal/parallel":     {},
 	"internal/editor":       {},

@@ -26,7 +26,7 @@ func (s *script) Snapshot(_ context.Context, _ cluster.Watching, keep func(map[s
 	}
 	var out cluster.Snapshot
 	for _, name := range []string{"a", "b"} {
-		if obj := keep(named(name)); obj != nil {
+		if obj := keep(object(name)); obj != nil {
 			out.Objects = append(out.Objects, obj)
 		}
 	}
@@ -52,7 +52,7 @@ func (s *script) Get(_ context.Context, t cluster.Target) (map[string]any, error
 	if err := s.gets[t.Name]; err != nil {
 		return nil, err
 	}
-	return named(t.Name), nil
+	return object(t.Name), nil
 }
 
 func next(answers *[]func() error) error {
@@ -64,7 +64,7 @@ func next(answers *[]func() error) error {
 	return one()
 }
 
-func named(name string) map[string]any {
+func object(name string) map[string]any {
 	return map[string]any{"metadata": map[string]any{"name": name}}
 }
 
@@ -88,10 +88,10 @@ func TestFollower(t *testing.T) {
 			what:  "events, and a watch that the server ends",
 			names: []string{"a", "b"},
 			s: script{watches: []func() error{none}, events: []cluster.Event{
-				{Type: cluster.Modified, Object: named("a"), Version: "8"},
-				{Type: cluster.Modified, Object: named("other"), Version: "9"},
-				{Type: cluster.Deleted, Object: named("b"), Version: "10"},
-				{Type: cluster.Bookmark, Object: named(""), Version: "20"},
+				{Type: cluster.Modified, Object: object("a"), Version: "8"},
+				{Type: cluster.Modified, Object: object("other"), Version: "9"},
+				{Type: cluster.Deleted, Object: object("b"), Version: "10"},
+				{Type: cluster.Bookmark, Object: object(""), Version: "20"},
 			}},
 			asked: []string{"list", "watch from 7", "watch from 20"},
 			sent:  []string{"all a b", "a", "gone b"},
@@ -182,4 +182,22 @@ func words(u Update) string {
 		text += fmt.Sprint(o["metadata"].(map[string]any)["name"])
 	}
 	return text
+}
+
+func TestSources(t *testing.T) {
+	at := func(kind, namespace, name string) cluster.Target {
+		return cluster.Target{Resource: cluster.Resource{Version: "v1", Kind: kind, Status: name == "a"}, Namespace: namespace, Name: name}
+	}
+	got := Sources([]cluster.Target{at("Pod", "n", "a"), at("Secret", "n", "s"), at("Pod", "n", "b"), at("Pod", "m", "a"), at("Secret", "n", "t")})
+	want := "Pod n  [a b], Secret n metadata.name=s [s], Pod m metadata.name=a [a], Secret n metadata.name=t [t]"
+	text := ""
+	for i, s := range got {
+		if i > 0 {
+			text += ", "
+		}
+		text += fmt.Sprintf("%s %s %s %v", s.Kind, s.Namespace, s.Fields, s.Names)
+	}
+	if text != want {
+		t.Errorf("%s, want %s", text, want)
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+	"github.com/kubectl-merge/kubectl-merge/internal/follow"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/ready"
 )
@@ -53,7 +54,7 @@ func (w *Waiter) board(objects []Object) *board {
 	for _, o := range objects {
 		t := &tracked{Object: o, row: ready.Find(o.Group, o.Version, o.Kind)}
 		b.objects = append(b.objects, t)
-		b.at[place{plain(o.Resource), o.Namespace, o.Name}] = t
+		b.at[place{follow.Plain(o.Resource), o.Namespace, o.Name}] = t
 		if o.UID != "" {
 			b.uids[o.UID] = t
 		}
@@ -189,7 +190,7 @@ func (b *board) take(u update, now time.Time) {
 // each calls do for the objects that a source was made for.
 func (b *board) each(s source, do func(*tracked)) {
 	for _, name := range s.Names {
-		if t := b.at[place{plain(s.Resource), s.Namespace, name}]; t != nil {
+		if t := b.at[place{follow.Plain(s.Resource), s.Namespace, name}]; t != nil {
 			do(t)
 		}
 	}
@@ -237,7 +238,7 @@ func (b *board) controller(owner string) *tracked {
 // put notes one object as it is now, or that it is gone.
 func (b *board) put(u update, obj map[string]any, touch func(*tracked)) {
 	s := u.source
-	if t := b.at[place{plain(s.Resource), s.Namespace, text(obj, "metadata", "name")}]; t != nil && slices.Contains(s.Names, t.Name) {
+	if t := b.at[place{follow.Plain(s.Resource), s.Namespace, text(obj, "metadata", "name")}]; t != nil && slices.Contains(s.Names, t.Name) {
 		b.see(t, obj, u.Gone)
 		touch(t)
 	}

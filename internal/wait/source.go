@@ -2,12 +2,10 @@ package wait
 
 import (
 	"cmp"
-	"slices"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/follow"
 	"github.com/kubectl-merge/kubectl-merge/pkg/ready"
-	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 )
 
 // source is what one watch follows.
@@ -41,57 +39,42 @@ var helpers = map[string][]cluster.Watching{
 	"PersistentVolumeClaim": {{Resource: eventResource, Fields: "reason=WaitForFirstConsumer"}},
 }
 
-// sources are the watches that the objects need: one for each kind and namespace, and
-// those of what tells why they are not ready. Where it is one object alone, the watch
-// is for its name, which a role may be restricted to.
+// sources are the watches that the objects need: their own, and those of what tells why they
+// are not ready, which are for all objects of a namespace.
 func (b *board) sources() []source {
-	var all []source
-	at := map[cluster.Watching]int{}
-	add := func(w cluster.Watching, names ...string) {
-		i, ok := at[w]
-		if !ok {
-			i, at[w] = len(all), len(all)
-			all = append(all, source{Source: follow.Source{Watching: w}})
-		}
-		all[i].Names = append(all[i].Names, names...)
-	}
+	var (
+		targets []cluster.Target
+		others  []cluster.Watching
+	)
 	for _, t := range b.objects {
 		if t.verdict.State == ready.Ready && !t.row.HasPods() || t.verdict.State == ready.Skipped && t.Rule.Skip {
 			continue // it has been read, and nothing about it can change
 		}
-		own := cluster.Watching{Resource: plain(t.Resource), Namespace: t.Namespace}
-		if redact.IsSecretKind(t.Group, t.Kind) { // a list would carry the values of others
-			own.Fields = "metadata.name=" + t.Name
-		}
-		add(own, t.Name)
+		targets = append(targets, t.Target)
 		if t.row.When == "" || t.Rule.Path != nil {
 			continue
 		}
 		for _, h := range helpers[t.Kind] {
 			h.Namespace = t.Namespace
-			add(h)
+			others = append(others, h)
 		}
 	}
-	for i, s := range all {
-		if len(s.Names) == 1 && !b.controls(s.Watching) {
-			all[i].Fields = "metadata.name=" + s.Names[0]
+	var all []source
+	at := map[cluster.Watching]int{}
+	for i, s := range follow.Sources(targets) {
+		all = append(all, source{Source: s})
+		s.Fields = ""
+		at[s.Watching] = i
+	}
+	for _, w := range others {
+		i, ok := at[w]
+		if !ok {
+			i, at[w] = len(all), len(all)
+			all = append(all, source{Source: follow.Source{Watching: w}})
 		}
+		all[i].Fields = w.Fields
 	}
 	return all
-}
-
-// plain is a resource without what does not tell it from others.
-func plain(r cluster.Resource) cluster.Resource {
-	r.Status = false
-	return r
-}
-
-// controls: some object that is waited for controls others of that resource and
-// namespace, so that its watch is for all of them.
-func (b *board) controls(w cluster.Watching) bool {
-	return slices.ContainsFunc(b.objects, func(t *tracked) bool {
-		return t.Namespace == w.Namespace && t.row.When != "" && slices.ContainsFunc(helpers[t.Kind], func(h cluster.Watching) bool { return h.Resource == w.Resource })
-	})
 }
 
 // classes are the StorageClasses of claims that nobody has been asked for yet.

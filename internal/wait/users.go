@@ -181,8 +181,8 @@ func (u *Users) sources(ctx context.Context, targets []cluster.Target) ([]usersS
 		if err != nil {
 			return nil, err
 		}
-		if r.Namespaced && references.Embeds(typ) && (plain(r) != podResource || i > len(u.Kinds)) {
-			add(plain(r), typ)
+		if r.Namespaced && references.Embeds(typ) && (follow.Plain(r) != podResource || i > len(u.Kinds)) {
+			add(follow.Plain(r), typ)
 		}
 	}
 	return all, nil
