@@ -161,7 +161,7 @@ func TestSources(t *testing.T) {
 	}{
 		{"one object by its name", []Object{deployment("a", "")}, "deployments(metadata.name=a) replicasets() pods()"},
 		{"one watch for many", []Object{deployment("a", ""), deployment("b", "")}, "deployments() replicasets() pods()"},
-		{"a pod among those of a Deployment", []Object{deployment("a", ""), at(pods, "p", "")}, "deployments(metadata.name=a) replicasets() pods()"},
+		{"a pod among those of a Deployment", []Object{deployment("a", ""), at(pods, "p", "")}, "deployments(metadata.name=a) pods() replicasets()"},
 		{"a claim", []Object{at(claims, "c", "")}, "persistentvolumeclaims(metadata.name=c) events(reason=WaitForFirstConsumer)"},
 		{"what was written, and is ready with that", []Object{at(maps, "m", "1")}, ""},
 		{"what nobody has seen", []Object{at(maps, "m", "")}, "configmaps(metadata.name=m)"},
