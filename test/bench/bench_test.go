@@ -65,7 +65,8 @@ func documents(t *testing.T, file string) []string {
 
 // TestCheck: a run that failed, or did less than it was to do, is no figure.
 func TestCheck(t *testing.T) {
-	ours, theirs := programs("m", "k")[0], programs("m", "k")[3]
+	all := programs("m", "k", "f")
+	ours, loops, theirs := all[0], all[2], all[4]
 	for _, tt := range []struct {
 		reason string
 		by     program
@@ -87,6 +88,9 @@ func TestCheck(t *testing.T) {
 		{"a dry run is marked as one", ours, dryClient, 0, "kind: ConfigMap\nconfigmap/a configured (dry run)\nconfigmap/b unchanged (dry run)\n", true},
 		{"it was written", ours, dryClient, 0, "configmap/a configured\nconfigmap/b configured\n", false},
 		{"the server's dry run is another", ours, dryServer, 0, "configmap/a configured (dry run)\nconfigmap/b configured (dry run)\n", false},
+		{"drift counts objects", ours, drifting, 1, "b  configmap/a  changed  data.x\nb  configmap/a  changed  data.y\nb  configmap/b  changed  data.x\n", true},
+		{"one has not drifted", ours, drifting, 1, "b  configmap/a  changed  data.x\nb  configmap/a  changed  data.y\n", false},
+		{"the loop sends patches alone", loops, change, 0, "configmaps/a configured\nconfigmaps/b configured\n", true},
 		{"server-side apply has one word", theirs, change, 0, "configmap/a serverside-applied\nconfigmap/b serverside-applied\n", true},
 	} {
 		file := filepath.Join(t.TempDir(), "output")
@@ -108,7 +112,10 @@ func figures() report {
 	var r report
 	for _, n := range []int{1, 1000} {
 		for _, op := range all {
-			for program, wall := range map[string]float64{"m": 0.3, "k": 33} {
+			for program, wall := range map[string]float64{ours: 0.3, kubectl: 33, loop: 0.2} {
+				if op == gets && program != loop || program == kubectl && (op == planned || op == drifting || op == bound || op == plainSet) {
+					continue
+				}
 				r.Runs = append(r.Runs,
 					measured{Size: n, Operation: op, Program: program, Wall: wall, CPU: wall / 2, PeakKB: 1024 * int64(100*wall)},
 					measured{Size: n, Operation: op, Program: program, Wall: 99, Counted: true, Requests: 7})
@@ -119,10 +126,12 @@ func figures() report {
 }
 
 func TestTable(t *testing.T) {
-	got := figures().table([]int{1000})
+	got := figures().tables([]int{1000})
 	for _, want := range []string{
-		"| 1000 | unchanged | 300 ms | – | 33 s | – | 110 | 150 ms / 16 s | 30 MB / 3300 MB | 7 / 7 |\n",
-		"| 1000 | 750 of 1000 changed | 300 ms | – | 33 s | – | 110 | 150 ms / 16 s | 30 MB / 3300 MB | 7 / 7 |\n",
+		"| 1000 | unchanged | 300 ms | – | 33 s | – | 200 ms | 110 | 1.5 |\n",
+		"| 1000 | drift | 300 ms | – | 33 s | – | 200 ms | 110 | 1.5 |\n",
+		"| 1000 | one GET each | – | – | – | – | 200 ms | – | – |\n",
+		"| 1000 | 750 of 1000 changed | 150 ms / 16 s / 100 ms | 30 MB / 3300 MB / 20 MB | 7 / 7 / 7 | 0 ms / 0 ms / 0 ms | 0 / 0 / 0 | 0 / 0 / 0 |\n",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no row %s in\n%s", want, got)
@@ -141,10 +150,10 @@ func TestTargets(t *testing.T) {
 		}
 	}
 	for i := range r.Runs {
-		if r.Runs[i].Program == "m" {
+		if r.Runs[i].Program == ours {
 			r.Runs[i].Wall, r.Runs[i].CPU, r.Runs[i].PeakKB = 32, 32, 1<<30
 			switch r.Runs[i].Operation {
-			case inSet:
+			case inSet, unchanged:
 				r.Runs[i].Requests = 100
 			case planned: // is measured by the program's own diff
 				r.Runs[i].Wall, r.Runs[i].PeakKB = 64, 1<<31
@@ -177,7 +186,7 @@ func TestWrite(t *testing.T) {
 	}
 	whole, _ := os.ReadFile(filepath.Join(top, page))
 	short, _ := os.ReadFile(filepath.Join(top, front))
-	if s := string(whole); strings.Contains(s, "old") || !strings.HasSuffix(s, "after\n") || strings.Count(s, "| 1 | create |") != 1 {
+	if s := string(whole); strings.Contains(s, "old") || !strings.HasSuffix(s, "after\n") || strings.Count(s, "| 1 | create |") != 2 {
 		t.Errorf("the page is\n%s", s)
 	}
 	s := string(short)

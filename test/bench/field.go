@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -33,21 +34,27 @@ func (l lane) objects(op operation) string {
 	switch {
 	case op.ofSet():
 		return l.set
-	case op == create, op == unchanged:
+	case op == create, op == unchanged, op == gets, op == bound:
 		return l.base
 	}
 	return l.changed
 }
 
+// plan is the file of the document that bound is bound to.
+func (l lane) plan() string { return filepath.Join(filepath.Dir(l.base), "plan.yaml") }
+
 // warm has every program fetch what it keeps between runs (discovery, schemas), as
 // it has for whoever uses it twice. The runs are not counted.
 func (f field) warm(ctx context.Context, p *proxy) error {
-	f.operations, f.report = all, &report{}
-	return f.round(ctx, warmSize, 0, p)
+	f.operations, f.report, f.peerRounds = all, &report{}, warmRound
+	return f.round(ctx, warmSize, warmRound, p)
 }
 
 // warmSize is large enough to hold every kind.
-const warmSize = 20
+const (
+	warmSize  = 20
+	warmRound = 1000 // no other has its number
+)
 
 // round takes every program through every operation, in turns. Through a proxy,
 // where there is one, requests are counted and nothing else is.
@@ -86,56 +93,70 @@ func (f field) needed(op operation) bool {
 	return op == create || slices.Contains(f.operations, op)
 }
 
-// inSet are the arguments that name the set.
-func (l lane) inSet(op operation) []string {
-	if op != makeSet && op != inSet {
-		return nil
-	}
-	if l.peer { // a parent that has a namespace holds, for kubectl, the members of that one alone
-		return []string{"--prune", "--applyset=bundles.bench.example.com/" + l.name}
-	}
-	return []string{"--prune", "--applyset=configmaps/set", "--applyset-namespace=" + namespacesOf(l.name, l.n)[0]}
-}
-
 // lanes writes the files and makes the namespaces of one round.
 func (f field) lanes(ctx context.Context, n, round int, counted bool) ([]lane, error) {
 	var lanes []lane
 	var namespaces []string
-	for _, p := range programs(f.merge, f.server.Kubectl) {
-		if p.peer && (!f.kubectl || n > f.kubectlTo) || counted && p.peer && (n > f.countTo || p.key == "s") {
+	for _, p := range programs(f.merge, f.server.Kubectl, f.floor) {
+		if !f.takesPart(p, n, round, counted) {
 			continue
 		}
-		name := fmt.Sprintf("b%d-%d%s", n, round, p.key)
-		if counted {
-			name += "c"
-		}
-		dir := filepath.Join(f.dir, name)
-		l := lane{program: p, n: n, base: filepath.Join(dir, "base.yaml"), changed: filepath.Join(dir, "changed.yaml"),
-			set: filepath.Join(dir, "set.yaml"), name: name, home: filepath.Join(f.dir, "home-"+p.key)}
-		if counted {
-			l.home += "-counted" // the proxy is another server to what is kept between runs
-		}
-		for _, d := range []string{dir, l.home} {
-			if err := os.MkdirAll(d, 0o755); err != nil {
-				return nil, err
-			}
-		}
-		if err := writeObjects(l.base, name, n, false); err != nil {
-			return nil, err
-		}
-		if err := writeObjects(l.changed, name, n, true); err != nil {
-			return nil, err
-		}
-		if err := writeSet(l.set, name, n); err != nil {
+		l, err := f.lane(ctx, p, n, round, counted)
+		if err != nil {
 			return nil, err
 		}
 		lanes = append(lanes, l)
-		namespaces = append(namespaces, namespacesOf(name, n)...)
-		if err := f.server.makeParent(ctx, name); err != nil {
-			return nil, err
-		}
+		namespaces = append(namespaces, namespacesOf(l.name, n)...)
 	}
 	return lanes, f.server.makeNamespaces(ctx, namespaces)
+}
+
+// takesPart says whether the program is measured at that size, in that round.
+func (f field) takesPart(p program, n, round int, counted bool) bool {
+	switch {
+	case p.peer && (!f.kubectl || p.key == kubectl && n > f.kubectlTo || round > f.peerRounds):
+		return false
+	case counted && p.peer:
+		return n <= f.countTo
+	case p.key == oursServer || p.key == oursDirect || p.key == kubectlSSA:
+		return n <= f.ssaTo
+	}
+	return true
+}
+
+// lane makes the files of a program.
+func (f field) lane(ctx context.Context, p program, n, round int, counted bool) (lane, error) {
+	name := fmt.Sprintf("b%d-%d%s", n, round, p.key)
+	if counted {
+		name += "c"
+	}
+	dir := filepath.Join(f.dir, name)
+	l := lane{program: p, n: n, base: filepath.Join(dir, "base.yaml"), changed: filepath.Join(dir, "changed.yaml"),
+		set: filepath.Join(dir, "set.yaml"), name: name, home: filepath.Join(f.dir, "home-"+p.key)}
+	if counted {
+		l.home += "-counted" // the proxy is another server to what is kept between runs
+	}
+	for _, d := range []string{dir, l.home} {
+		if err := os.MkdirAll(d, 0o755); err != nil {
+			return l, err
+		}
+	}
+	err := errors.Join(writeObjects(l.base, name, n, false), writeObjects(l.changed, name, n, true), writeSet(l.set, name, n))
+	if err == nil && p.key == loop {
+		err = output(ctx, p.file, "prepare", l.base, l.changed, l.set)
+	}
+	if err != nil {
+		return l, err
+	}
+	return l, f.server.makeParent(ctx, name)
+}
+
+// output runs a program that is not measured.
+func output(ctx context.Context, args ...string) error {
+	if out, err := exec.CommandContext(ctx, args[0], args[1:]...).CombinedOutput(); err != nil {
+		return fmt.Errorf("%v: %w: %s", args, err, out)
+	}
+	return nil
 }
 
 // timeout is how long one run may take.
@@ -146,35 +167,84 @@ func (f field) measure(ctx context.Context, l lane, op operation, p *proxy) (mea
 	m := measured{Size: l.n, Operation: op, Program: l.key}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	out, err := os.Create(filepath.Join(f.dir, "output"))
-	if err != nil {
-		return m, err
-	}
-	defer out.Close()
 	config := f.server.Kubeconfig
 	if p != nil {
 		config = p.kubeconfig
+	}
+	if op == bound && l.key == ours {
+		if err := f.writePlan(ctx, l, config); err != nil {
+			return m, err
+		}
+	}
+	before, err := f.server.meter.look(ctx)
+	if err != nil {
+		return m, err
+	}
+	if p != nil {
 		p.reset()
 	}
-	cmd := exec.CommandContext(ctx, l.file, slices.Concat(l.arguments(op, l.objects(op)), l.inSet(op))...)
+	out, errs := filepath.Join(f.dir, "output"), filepath.Join(f.dir, "errors")
+	state, err := f.run(ctx, &m, f.command(ctx, l, config, l.arguments(op, l)...), out, errs)
+	if err != nil {
+		return m, err
+	}
+	if p != nil {
+		m.Counted, m.Requests = true, p.count()
+	}
+	if m.Server, err = f.server.meter.since(ctx, before); err != nil {
+		return m, err
+	}
+	said, err := read(out, errs)
+	if err == nil {
+		err = l.check(op, l.n, state.ExitCode(), said)
+	}
+	if err != nil {
+		err = fmt.Errorf("%v: %w\n%s", l.arguments(op, l), err, said.tail)
+	}
+	return m, err
+}
+
+// command is the program with what it needs to know, and nothing of the caller's.
+func (f field) command(ctx context.Context, l lane, config string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, l.file, args...)
 	cmd.Env = []string{"KUBECTL_APPLYSET=true", "HOME=" + l.home, "KUBECONFIG=" + config, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + os.TempDir()}
-	cmd.Stdout, cmd.Stderr = out, out
+	return cmd
+}
+
+// run runs the command with its output in files, and fills in what it cost.
+func (f field) run(ctx context.Context, m *measured, cmd *exec.Cmd, out, errs string) (*os.ProcessState, error) {
+	stdout, err := os.Create(out)
+	if err != nil {
+		return nil, err
+	}
+	defer stdout.Close()
+	stderr, err := os.Create(errs) // in one file, a note could stand in the middle of a line
+	if err != nil {
+		return nil, err
+	}
+	defer stderr.Close()
+	cmd.Stdout, cmd.Stderr = stdout, stderr
 	begun := time.Now()
 	err = cmd.Run()
 	m.Wall = time.Since(begun).Seconds()
 	if cmd.ProcessState == nil || ctx.Err() != nil {
-		return m, fmt.Errorf("%v: %w", cmd.Args, err)
+		return nil, fmt.Errorf("%v: %w", cmd.Args, err)
 	}
 	m.CPU, m.PeakKB = usage(cmd.ProcessState)
-	if p != nil {
-		m.Counted, m.Requests = true, p.count()
-	}
-	said, err := read(out.Name())
-	if err == nil {
-		err = l.check(op, l.n, cmd.ProcessState.ExitCode(), said)
-	}
+	return cmd.ProcessState, nil
+}
+
+// writePlan writes the document of what is to be done.
+func (f field) writePlan(ctx context.Context, l lane, config string) error {
+	file, err := os.Create(l.plan())
 	if err != nil {
-		err = fmt.Errorf("%v: %w\n%s", cmd.Args, err, said.tail)
+		return err
 	}
-	return m, err
+	defer file.Close()
+	cmd := f.command(ctx, l, config, "diff", "-f", l.objects(bound), "-o", "plan")
+	cmd.Stdout = file
+	if err := cmd.Run(); cmd.ProcessState == nil || cmd.ProcessState.ExitCode() != 1 {
+		return fmt.Errorf("%v: %w", cmd.Args, err)
+	}
+	return nil
 }

@@ -33,8 +33,10 @@ type options struct {
 	setsTo     int    // sizes beyond are not measured in sets
 	kubectl    bool   // kubectl is measured too
 	kubectlTo  int    // sizes beyond are measured for ours alone
+	peerRounds int    // rounds beyond are not measured for kubectl
 	startup    bool   // only the start-up is measured
 	merge      string // our program; "" builds it
+	floor      string // the bare loop
 	json       string // file for the raw figures
 	write      bool   // into README.md and docs/performance.md
 }
@@ -68,6 +70,7 @@ func parse(args []string) (options, error) {
 	f.IntVar(&o.setsTo, "sets-to", 1000, "the largest size at which a set of objects is measured too, beyond 1")
 	f.BoolVar(&o.kubectl, "kubectl", true, "measure kubectl too")
 	f.IntVar(&o.kubectlTo, "kubectl-to", 5000, "the largest size at which kubectl is measured too")
+	f.IntVar(&o.peerRounds, "kubectl-rounds", 3, "rounds that kubectl is measured in, of those that there are")
 	f.BoolVar(&o.startup, "startup", false, "measure nothing but how long the program takes to start")
 	f.StringVar(&o.merge, "merge", "", "a kubectl-merge that is built already")
 	f.StringVar(&o.json, "o", "", "`file` for the raw figures, as JSON")
@@ -137,6 +140,9 @@ func run(ctx context.Context, o options) (err error) {
 		if o.merge, err = build(ctx, dir, "./cmd/kubectl-merge"); err != nil {
 			return err
 		}
+	}
+	if o.floor, err = build(ctx, dir, "./test/bench/floor"); err != nil {
+		return err
 	}
 	r := report{Facts: factsOf(ctx)}
 	if r.Startup, err = startup(ctx, dir, o.merge); err != nil {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 )
 
@@ -19,24 +18,13 @@ const (
 	frontBefore  = "## Questions\n" // the README's part goes before this where there is none yet
 )
 
-// frontSize is the number of objects of the rows that the README shows, and
-// inFront says which rows: the short table leaves dry runs out, and of sets all but the
-// run that prunes.
+// frontSize is the number of objects of the rows that the README shows.
 const frontSize = 1000
-
-func inFront(row string) bool {
-	for _, op := range []operation{dryClient, dryServer, makeSet, plainSet} {
-		if strings.Contains(row, "| "+string(op)+" |") {
-			return false
-		}
-	}
-	return true
-}
 
 // write puts the whole table into docs/performance.md, and a short one into the
 // README, which gets the part if it has none.
 func (r report) write(top string) error {
-	whole := fmt.Sprintf("Measured on %s.\n\n%s\nStart-up (medians of %d):\n\n%s", r.Facts, r.table(r.sizes()), starts, bullets(r.starts()))
+	whole := fmt.Sprintf("Measured on %s.\n\n%s\nStart-up (medians of %d):\n\n%s", r.Facts, r.tables(r.sizes()), starts, bullets(r.starts()))
 	if err := rewrite(filepath.Join(top, page), func(text string) (string, error) { return replaced(text, whole) }); err != nil {
 		return err
 	}
@@ -47,19 +35,8 @@ func (r report) write(top string) error {
 				return "", err
 			}
 		}
-		return replaced(text, r.frontTable())
+		return replaced(text, r.front())
 	})
-}
-
-// frontTable is the short table of the README.
-func (r report) frontTable() string {
-	var b strings.Builder
-	for line := range strings.Lines(r.table(slices.DeleteFunc(r.sizes(), func(n int) bool { return n != frontSize }))) {
-		if inFront(line) {
-			b.WriteString(line)
-		}
-	}
-	return b.String()
 }
 
 func rewrite(file string, change func(string) (string, error)) error {

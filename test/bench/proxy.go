@@ -4,16 +4,13 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
-	"encoding/json"
 	"encoding/pem"
-	"fmt"
 	"io"
 	"log"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
-	"os"
 	"path/filepath"
 	"sync/atomic"
 )
@@ -25,35 +22,10 @@ type proxy struct {
 	requests   atomic.Int64
 }
 
-// kubeconfig is as much of one as is needed.
-type kubeconfig struct {
-	APIVersion string         `json:"apiVersion"`
-	Kind       string         `json:"kind"`
-	Current    string         `json:"current-context"`
-	Clusters   []namedCluster `json:"clusters"`
-	Contexts   any            `json:"contexts"`
-	Users      any            `json:"users"`
-}
-
-type namedCluster struct {
-	Name    string `json:"name"`
-	Cluster struct {
-		Server    string `json:"server"`
-		Authority []byte `json:"certificate-authority-data"`
-	} `json:"cluster"`
-}
-
 func newProxy(s *server) (*proxy, error) {
-	text, err := s.kubectl(context.Background(), "", "config", "view", "--raw", "--minify", "-o", "json")
+	config, err := s.config(context.Background())
 	if err != nil {
 		return nil, err
-	}
-	var config kubeconfig
-	if err := json.Unmarshal(text, &config); err != nil {
-		return nil, err
-	}
-	if len(config.Clusters) != 1 {
-		return nil, fmt.Errorf("the kubeconfig has %d clusters, want 1", len(config.Clusters))
 	}
 	c := &config.Clusters[0].Cluster
 	target, err := url.Parse(c.Server)
@@ -78,13 +50,11 @@ func newProxy(s *server) (*proxy, error) {
 	p.http.StartTLS()
 	c.Server = p.http.URL
 	c.Authority = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: p.http.Certificate().Raw})
-	if text, err = json.Marshal(config); err == nil {
-		err = os.WriteFile(p.kubeconfig, text, 0o600)
-	}
-	if err != nil {
+	if err := config.write(p.kubeconfig); err != nil {
 		p.close()
+		return nil, err
 	}
-	return p, err
+	return p, nil
 }
 
 func (p *proxy) reset()     { p.requests.Store(0) }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -38,12 +37,13 @@ type measured struct {
 	Size      int       `json:"size"`
 	Round     int       `json:"round"`
 	Operation operation `json:"operation"`
-	Program   string    `json:"program"` // m, p: ours, with and without preflight; k, s: kubectl, client- and server-side
+	Program   string    `json:"program"` // see programs
 	Wall      float64   `json:"wallSeconds"`
 	CPU       float64   `json:"cpuSeconds"`
 	PeakKB    int64     `json:"peakKB"`
 	Counted   bool      `json:"counted,omitempty"` // through the proxy: only Requests are of use
 	Requests  int       `json:"requests,omitempty"`
+	Server    served    `json:"server"` // what it cost the API server
 }
 
 func (m measured) counted() string {
@@ -91,21 +91,24 @@ type cell struct {
 	wall, cpu float64
 	peakKB    float64
 	requests  int
+	server    served
 }
 
-func (r report) cell(n int, op operation, program string) cell {
-	var wall, cpu, peak []float64
+func (r report) cell(n int, at place) cell {
+	var wall, cpu, peak, serverCPU, reads, writes []float64
 	c := cell{requests: -1}
 	for _, m := range r.Runs {
 		switch {
-		case m.Size != n || m.Operation != op || m.Program != program:
+		case m.Size != n || m.Operation != at.op || m.Program != at.program:
 		case m.Counted:
 			c.requests = m.Requests
 		default:
 			wall, cpu, peak = append(wall, m.Wall), append(cpu, m.CPU), append(peak, float64(m.PeakKB))
+			serverCPU, reads, writes = append(serverCPU, m.Server.CPU), append(reads, m.Server.Reads), append(writes, m.Server.Writes)
 		}
 	}
 	c.rounds, c.wall, c.cpu, c.peakKB = len(wall), median(wall), median(cpu), median(peak)
+	c.server = served{CPU: median(serverCPU), Reads: median(reads), Writes: median(writes)}
 	return c
 }
 
@@ -126,31 +129,6 @@ func (r report) sizes() []int {
 	return slices.Compact(out)
 }
 
-const heading = "| objects | operation | `kubectl merge` | `--preflight=false` | `kubectl apply` | `--server-side` | times faster | CPU | peak memory | requests |\n" +
-	"|---:|---|---:|---:|---:|---:|---:|---:|---:|---:|\n"
-
-// table is the markdown table of the given sizes, with one row for each operation.
-func (r report) table(sizes []int) string {
-	var b bytes.Buffer
-	b.WriteString(heading)
-	for _, n := range sizes {
-		for _, op := range all {
-			m, k, p, s := r.cell(n, op, "m"), r.cell(n, op, "k"), r.cell(n, op, "p"), r.cell(n, op, "s")
-			if m.rounds == 0 {
-				continue
-			}
-			name := string(op)
-			if op == change && n > 1 {
-				name = fmt.Sprintf("%d of %d changed", changesOf(n), n)
-			}
-			fmt.Fprintf(&b, "| %d | %s | %s | %s | %s | %s | %s | %s / %s | %s / %s | %s / %s |\n", n, name,
-				m.time(), p.time(), k.time(), s.time(), faster(k, m, p),
-				m.cpuTime(), k.cpuTime(), m.peak(), k.peak(), m.sent(), k.sent())
-		}
-	}
-	return b.String()
-}
-
 func (c cell) time() string    { return c.show(seconds(c.wall)) }
 func (c cell) cpuTime() string { return c.show(seconds(c.cpu)) }
 
@@ -160,6 +138,11 @@ func (c cell) peak() string {
 	}
 	return c.show(fmt.Sprintf("%.0f MB", c.peakKB/1024))
 }
+
+// What a run costs the server is shown where it is more than the server's own work.
+func (c cell) serverCPU() string { return c.show(seconds(c.server.CPU)) }
+func (c cell) reads() string     { return c.show(fmt.Sprint(int(c.server.Reads))) }
+func (c cell) writes() string    { return c.show(fmt.Sprint(int(c.server.Writes))) }
 
 func (c cell) sent() string {
 	if c.requests < 0 {
@@ -185,19 +168,6 @@ func seconds(s float64) string {
 	return fmt.Sprintf("%.0f s", s)
 }
 
-// faster is how many times ours is faster than kubectl apply, with preflight and
-// without.
-func faster(k, m, p cell) string {
-	if k.rounds == 0 {
-		return "–"
-	}
-	text := ratio(k.wall / m.wall)
-	if p.rounds > 0 {
-		text += " (" + ratio(k.wall/p.wall) + ")"
-	}
-	return text
-}
-
 func ratio(x float64) string {
 	if x < 10 {
 		return fmt.Sprintf("%.1f", x)
@@ -207,7 +177,7 @@ func ratio(x float64) string {
 
 // print writes what there is to read: facts, table, start-up, targets.
 func (r report) print(w io.Writer) error {
-	_, err := fmt.Fprintf(w, "%s\n\n%s\n%s\n", r.Facts, r.table(r.sizes()), r.starts())
+	_, err := fmt.Fprintf(w, "%s\n\n%s\n%s\n", r.Facts, r.tables(r.sizes()), r.starts())
 	for _, t := range r.targets() {
 		if err == nil {
 			_, err = fmt.Fprintln(w, t)

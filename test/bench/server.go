@@ -19,6 +19,7 @@ import (
 type server struct {
 	Kubeconfig, Kubectl, Version string
 
+	meter *meter
 	dir   string
 	cmd   *exec.Cmd
 	stdin io.Closer // keeps it up
@@ -45,6 +46,14 @@ func startServer(ctx context.Context, dir string) (*server, error) {
 		return nil, fmt.Errorf("go -C test/cluster run . did not come up: %w", err)
 	}
 	if err := s.define(ctx); err != nil {
+		s.stop()
+		return nil, err
+	}
+	config, err := s.config(ctx)
+	if err == nil {
+		s.meter, err = newMeter(ctx, config)
+	}
+	if err != nil {
 		s.stop()
 		return nil, err
 	}

@@ -1,0 +1,159 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// place is where a figure stands: a program at an operation.
+type place struct {
+	program string
+	op      operation
+}
+
+// row is one line of a table: places of one operation, or of others that are what it is
+// to be compared with.
+type row struct {
+	name  string // "" is the operation's
+	op    operation
+	ours  place
+	bare  place // without preflight
+	peer  place
+	ssa   place // the peer, --server-side
+	floor place
+}
+
+// rows are the lines of a size.
+func rows() []row {
+	var out []row
+	for _, op := range all {
+		r := row{op: op, ours: place{ours, op}, bare: place{oursBare, op}, peer: place{kubectl, op}, ssa: place{kubectlSSA, op}, floor: place{loop, floorOf(op)}}
+		if op == drifting {
+			r.peer.op = diff
+		}
+		out = append(out, r)
+	}
+	for _, op := range []operation{create, unchanged, change} {
+		out = append(out, row{op: op, name: "--server-side: ", ours: place{oursServer, op}, bare: place{oursDirect, op}, peer: place{kubectlSSA, op}, floor: place{loop, op}})
+	}
+	return out
+}
+
+// floorOf is what the bare loop does to come to the same: where nothing is written, lists.
+func floorOf(op operation) operation {
+	switch op {
+	case diff, planned, drifting, dryClient:
+		return unchanged
+	case inSet:
+		return plainSet
+	}
+	return op
+}
+
+// title is what the line is about.
+func (w row) title(n int) string {
+	if w.op == change && n > 1 {
+		return fmt.Sprintf("%s%d of %d changed", w.name, changesOf(n), n)
+	}
+	return w.name + string(w.op)
+}
+
+// cells are the figures of a row.
+type cells struct{ ours, bare, peer, ssa, floor cell }
+
+func (r report) at(n int, w row) cells {
+	return cells{r.cell(n, w.ours), r.cell(n, w.bare), r.cell(n, w.peer), r.cell(n, w.ssa), r.cell(n, w.floor)}
+}
+
+// measured says whether there is anything to print; what only others were measured at is
+// printed where it is the loop's own.
+func (c cells) measured(w row) bool {
+	return c.ours.rounds > 0 || w.op == gets && c.floor.rounds > 0
+}
+
+const (
+	timeHeading = "| objects | operation | `kubectl merge` | `--preflight=false` | `kubectl apply` | `--server-side` | bare loop | times faster | × bare loop |\n" +
+		"|---:|---|---:|---:|---:|---:|---:|---:|---:|\n"
+	costHeading = "| objects | operation | CPU | peak memory | requests | API server CPU | etcd reads | etcd writes |\n" +
+		"|---:|---|---:|---:|---:|---:|---:|---:|\n"
+)
+
+// tables are what there is to print: time, and cost.
+func (r report) tables(sizes []int) string {
+	return r.times(sizes) + "\nWhat it costs, `kubectl merge` / kubectl / bare loop:\n\n" + r.costs(sizes)
+}
+
+// times is the table of wall times of the given sizes.
+func (r report) times(sizes []int) string {
+	return r.table(timeHeading, sizes, func(c cells) []string {
+		return []string{c.ours.time(), c.bare.time(), c.peer.time(), c.ssa.time(), c.floor.time(), c.timesFaster(), c.timesFloor()}
+	})
+}
+
+// costs is the table of all else. CPU and reads of a single object are lost in what the
+// server does for itself.
+func (r report) costs(sizes []int) string {
+	return r.table(costHeading, sizes, func(c cells) []string {
+		three := func(show func(cell) string) string {
+			return show(c.ours) + " / " + show(c.peer) + " / " + show(c.floor)
+		}
+		return []string{three(cell.cpuTime), three(cell.peak), three(cell.sent), three(cell.serverCPU), three(cell.reads), three(cell.writes)}
+	})
+}
+
+func (r report) table(heading string, sizes []int, columns func(cells) []string) string {
+	var b strings.Builder
+	b.WriteString(heading)
+	for _, n := range sizes {
+		for _, w := range rows() {
+			if c := r.at(n, w); c.measured(w) {
+				fmt.Fprintf(&b, "| %d | %s | %s |\n", n, w.title(n), strings.Join(columns(c), " | "))
+			}
+		}
+	}
+	return b.String()
+}
+
+// timesFaster is how many times as long as ours the peer takes, and in brackets, as ours
+// without preflight.
+func (c cells) timesFaster() string {
+	return quotient(c.peer, c.ours) + inBrackets(c.bare, quotient(c.peer, c.bare))
+}
+
+// timesFloor is how many times as long as the bare loop ours takes, and in brackets, ours
+// without preflight.
+func (c cells) timesFloor() string {
+	return quotient(c.ours, c.floor) + inBrackets(c.bare, quotient(c.bare, c.floor))
+}
+
+func quotient(a, b cell) string {
+	if a.rounds == 0 || b.rounds == 0 {
+		return "–"
+	}
+	return ratio(a.wall / b.wall)
+}
+
+func inBrackets(c cell, text string) string {
+	if c.rounds == 0 || text == "–" {
+		return ""
+	}
+	return " (" + text + ")"
+}
+
+// frontRows are the operations that the README shows.
+var frontRows = []operation{create, unchanged, diff, change}
+
+// front is the short table of the README.
+func (r report) front() string {
+	var b strings.Builder
+	lines := slices.Collect(strings.Lines(r.times([]int{frontSize})))
+	for i, line := range lines {
+		if i < 2 || slices.ContainsFunc(frontRows, func(op operation) bool {
+			return strings.Contains(line, " | "+row{op: op}.title(frontSize)+" |")
+		}) {
+			b.WriteString(line)
+		}
+	}
+	return b.String()
+}
