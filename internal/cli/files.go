@@ -60,7 +60,8 @@ written into DEST: all files, or none.
 
 Objects are paired by group, kind, namespace and name, wherever they stand; lists by the
 keys that their schema has, else by the first of mountPath, devicePath, ip, type,
-topologyKey, name and containerPort that every entry has.
+topologyKey, name and containerPort that every entry has. Of a folder, three ways, all
+other files are merged too, by lines as git does; two ways they are left alone.
 
 Conflicts that the policy leaves (see --policy) stand in the text between <<<<<<< and
 >>>>>>>, and the exit code is 3. With --policy=diff3, --original and -w it is a merge
@@ -116,10 +117,10 @@ func (v *filesVerb) run(ctx context.Context, source, dest string, policyGiven bo
 	if err != nil {
 		return err
 	}
-	driver := v.write && v.original != "" && job.Policy.Name == "diff3"
+	driver := v.write && v.original != "" && job.Policy.Name == "diff3" && filemerge.IsFile(dest) // git has no folders to merge
 	err = v.read(ctx, &job, source, dest)
 	switch {
-	case driver && err == nil && !job.Dest.Folder && !filemerge.Kubernetes(job.Original, job.Updated, job.Dest):
+	case driver && err == nil && !filemerge.Kubernetes(job.Original, job.Updated, job.Dest):
 		err = errors.New("is not all Kubernetes YAML")
 	case err == nil:
 		var out *filemerge.Outcome
@@ -127,7 +128,7 @@ func (v *filesVerb) run(ctx context.Context, source, dest string, policyGiven bo
 			return v.deliver(notes, job, out, driver)
 		}
 	}
-	if driver && filemerge.IsFile(dest) {
+	if driver {
 		return v.asText(ctx, notes, filemerge.Paths{Original: v.original, Updated: source, Dest: dest}, err)
 	}
 	return err
@@ -199,11 +200,13 @@ func known(ctx context.Context, ask apply.Schemas) func(group, version, kind str
 func (v *filesVerb) read(ctx context.Context, job *filemerge.Job, source, dest string) error {
 	var errs [3]error
 	in := term.Stdin(ctx, v.In)
+	read := filemerge.ReadSide
 	if v.original != "" {
-		job.Original, errs[0] = filemerge.ReadSide(ctx, v.original, in)
+		read = filemerge.ReadTree
+		job.Original, errs[0] = read(ctx, v.original, in)
 	}
-	job.Updated, errs[1] = filemerge.ReadSide(ctx, source, in)
-	job.Dest, errs[2] = filemerge.ReadSide(ctx, dest, in)
+	job.Updated, errs[1] = read(ctx, source, in)
+	job.Dest, errs[2] = read(ctx, dest, in)
 	if v.path != "" {
 		job.Original.Call(v.path + " (original)")
 		job.Updated.Call(v.path + " (updated)")

@@ -3,6 +3,7 @@ package files
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
@@ -41,11 +42,12 @@ type Outcome struct {
 
 // Changed is a file that is to change.
 type Changed struct {
-	Name  string // inside dest's folder
-	File  *File  // dest's, nil for a new one
-	Text  []byte // nil: the file is removed
-	Plain []byte // Text without conflict markers; what dest has stands in their place
-	lines bool   // the file is not YAML
+	Name  string      // inside dest's folder
+	File  *File       // dest's, nil for a new one
+	Text  []byte      // nil: the file is removed
+	Plain []byte      // Text without conflict markers; what dest has stands in their place
+	mode  fs.FileMode // of a new file, 0 for what new files have
+	lines bool        // the file is not YAML
 }
 
 // Merge merges. No input is modified and nothing is written. The error names every

@@ -21,9 +21,18 @@ type Set struct {
 	Folder bool    // it is a folder
 	Files  []*File // by name
 
-	lenient bool    // templates of YAML in a folder are kept
-	texts   []*File // these
+	keeps keeping // which files of a folder are kept that are not YAML
+	texts []*File // these
 }
+
+// keeping is what of a folder is kept beside its YAML files, to be merged by lines.
+type keeping int
+
+const (
+	nothingElse keeping = iota
+	templates           // what is named as YAML and is a template of it
+	everything          // and every other regular file
+)
 
 // File is one file of a Set.
 type File struct {
@@ -37,7 +46,7 @@ type File struct {
 	YAML  *yamldoc.File
 
 	raw []byte // what is in it, where it was not read as YAML
-	err error  // why it is not YAML, nil where it is
+	err error  // why it is not YAML, nil where it is or was never to be
 }
 
 // text is what was read.
@@ -107,20 +116,44 @@ func (s *Set) readAll(ctx context.Context, name string, stdin io.Reader) error {
 			return nil
 		case d.IsDir() && below != "." && strings.HasPrefix(d.Name(), "."):
 			return fs.SkipDir
-		case d.IsDir() || !isYAML(path):
+		case d.IsDir():
 			return nil
 		}
-		if why := source.Special(path); why != "" {
-			errs = append(errs, fmt.Errorf("%s: %s", path, why))
-			return nil
-		}
-		errs = append(errs, s.read(ctx, filepath.ToSlash(below), path))
+		errs = append(errs, s.readBelow(ctx, filepath.ToSlash(below), path))
 		return nil
 	})
 	if err != nil {
 		errs = append(errs, plainError(err))
 	}
 	return errors.Join(errs...)
+}
+
+// readBelow reads one file of a folder, or passes it over.
+func (s *Set) readBelow(ctx context.Context, name, path string) error {
+	why := source.Special(path)
+	switch {
+	case isYAML(path) && why != "":
+		return fmt.Errorf("%s: %s", path, why)
+	case isYAML(path):
+		return s.read(ctx, name, path)
+	case s.keeps == everything && why == "":
+		return s.readOther(name, path)
+	}
+	return nil
+}
+
+// readOther reads a file that is not YAML, as it is.
+func (s *Set) readOther(name, path string) error {
+	text, err := source.ReadFile(path)
+	if err != nil {
+		return plainError(err)
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return plainError(err)
+	}
+	s.texts = append(s.texts, &File{Name: name, Path: path, Mode: info.Mode().Perm(), raw: text})
+	return nil
 }
 
 // plainError is a file system error without the name of the system call.
@@ -157,7 +190,7 @@ func (s *Set) add(name, path string, mode fs.FileMode, text []byte) error {
 	var err error
 	if f.YAML, err = yamldoc.Parse(text); err != nil {
 		f.err = fmt.Errorf("%s: %w", f.Where(), err)
-		if s.lenient && s.Folder && bytes.Contains(text, []byte("{{")) {
+		if s.keeps >= templates && s.Folder && bytes.Contains(text, []byte("{{")) {
 			f.raw = text
 			s.texts = append(s.texts, f)
 			return nil

@@ -36,7 +36,7 @@ func TestStories(t *testing.T) {
 			}
 			return nil
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"mode": mode},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"mode": mode, "zero": zero},
 	})
 }
 
@@ -66,4 +66,9 @@ func mode(ts *testscript.TestScript, neg bool, args []string) {
 	if got := info.Mode().Perm().String(); (got == args[1]) == neg {
 		ts.Fatalf("%s has %s", args[0], got)
 	}
+}
+
+// zero FILE TEXT writes a file with a zero byte before the text, which no archive can hold.
+func zero(ts *testscript.TestScript, _ bool, args []string) {
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte("\x00"+args[1]), 0o644))
 }

@@ -1,6 +1,7 @@
 package files
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -13,10 +14,18 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// ReadSide reads a side as Read does, and keeps the files of a folder that are templates
-// (of Helm, say) and not YAML, which are merged by lines.
+// ReadSide reads a side of a merge of two as Read does, and keeps the files of a folder that
+// are templates (of Helm, say) and not YAML.
 func ReadSide(ctx context.Context, name string, stdin io.Reader) (*Set, error) {
-	s := &Set{lenient: true}
+	s := &Set{keeps: templates}
+	return s, s.readAll(ctx, name, stdin)
+}
+
+// ReadTree reads a side of a merge of three as ReadSide does, and keeps the other regular
+// files of a folder too (scripts, notes, configuration of other programs), which are merged
+// as git merges them.
+func ReadTree(ctx context.Context, name string, stdin io.Reader) (*Set, error) {
+	s := &Set{keeps: everything}
 	return s, s.readAll(ctx, name, stdin)
 }
 
@@ -81,22 +90,71 @@ func (m *merger) lines(t textFiles) error {
 }
 
 func (m *merger) textFile(name string, o, u, d *File) {
-	base, theirs, ours := string(o.text()), string(u.text()), string(d.text())
+	base, theirs, ours := o.likewise(d), u.likewise(d), string(d.text())
 	switch {
 	case u == nil && d == nil, theirs == ours && u != nil && d != nil, o != nil && u != nil && base == theirs:
 	case d == nil && o == nil:
-		m.out.Files = append(m.out.Files, Changed{Name: name, Text: []byte(theirs), Plain: []byte(theirs), lines: true})
-	case d == nil:
-		m.textNote(diff.NoteConflict, name, "conflict: deleted in dest, changed in updated")
+		m.out.Files = append(m.out.Files, Changed{Name: name, Text: []byte(theirs), Plain: []byte(theirs), mode: u.Mode, lines: true})
+	case d == nil && isYAML(name):
+		m.textNote(diff.NoteConflict, name, "deleted in dest, changed in updated")
+	case d == nil: // many keep only the manifests of what they follow
+		m.textNote(diff.NoteKept, name, "changed in updated, deleted in dest: stays deleted")
 	case u == nil && o == nil:
 	case u == nil && base == ours:
 		m.out.Files = append(m.out.Files, Changed{Name: name, File: d, lines: true})
 	case u == nil:
-		m.textNote(diff.NoteConflict, name, "conflict: deleted in updated, changed in dest")
+		m.textNote(diff.NoteConflict, name, "deleted in updated, changed in dest")
+	case base != ours && (o.binary() || u.binary() || d.binary()):
+		m.binaryFile(d, theirs)
 	default:
 		m.mergeLines(d, base, theirs)
 	}
 }
+
+// binaryFile: both sides have changed a file that has no lines.
+func (m *merger) binaryFile(d *File, theirs string) {
+	if m.Policy.Both != merge.TakeLocal {
+		m.textNote(diff.NoteConflict, d.Name, "a binary file that both sides have changed; dest's is kept")
+		return
+	}
+	m.out.Files = append(m.out.Files, Changed{Name: d.Name, File: d, Text: []byte(theirs), Plain: []byte(theirs), lines: true})
+	m.textNote(diff.NoteOverwritten, d.Name, "a binary file that both sides have changed: updated wins")
+}
+
+// binary: the file is not text, by git's rule.
+func (f *File) binary() bool {
+	text := f.text()
+	return bytes.IndexByte(text[:min(len(text), gitLooksAt)], 0) >= 0
+}
+
+// gitLooksAt is how much of a file git searches for a zero byte (buffer_is_binary in its
+// xdiff-interface.c).
+const gitLooksAt = 8000
+
+// likewise is the file's text with dest's line endings and byte order mark, so that a
+// checkout with other ones is no change.
+func (f *File) likewise(dest *File) string {
+	text, like := string(f.text()), string(dest.text())
+	if f == nil || dest == nil || f.binary() || dest.binary() {
+		return text
+	}
+	if bare := strings.TrimPrefix(text, mark); strings.HasPrefix(like, mark) {
+		text = mark + bare
+	} else {
+		text = bare
+	}
+	switch {
+	case !strings.Contains(like, "\n"):
+	case !strings.Contains(like, "\r\n"):
+		return strings.ReplaceAll(text, "\r\n", "\n")
+	case !strings.Contains(text, "\r\n"):
+		return strings.ReplaceAll(text, "\n", "\r\n")
+	}
+	return text
+}
+
+// mark is the byte order mark that some editors put in front of UTF-8.
+const mark = "\ufeff"
 
 // mergeLines merges what changed from base to theirs into a file of dest.
 func (m *merger) mergeLines(d *File, base, theirs string) {

@@ -2,6 +2,7 @@ package files
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -118,7 +119,7 @@ func (w *writer) stage(name string, c Changed) error {
 	s := step{name: name}
 	tag := rand.Text()[:8]
 	hidden := func(what string) string { return path.Join(path.Dir(name), "."+path.Base(name)+"."+what+tag) }
-	mode := fs.FileMode(0o644)
+	mode := cmp.Or(c.mode, 0o644)
 	if c.File != nil {
 		mode = c.File.Mode
 		now, err := w.root.ReadFile(name)
