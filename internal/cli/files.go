@@ -303,7 +303,7 @@ func (v *filesVerb) asText(ctx context.Context, notes *reporter, p filemerge.Pat
 			name = v.path
 			called = strings.NewReplacer(p.Dest, name, p.Updated, name+" (updated)", p.Original, name+" (original)")
 		}
-		notes.note("note", diff.Note{Object: name, Kind: noteProblem, Message: "merged by lines, as git does: " + called.Replace(oneLine(why.Error()))})
+		notes.note("note", diff.Note{Object: name, Kind: noteProblem, Message: "merged by lines, as git does: " + called.Replace(oneLine(strings.ReplaceAll(why.Error(), "\n", "; ")))})
 	}
 	if conflicts {
 		return &exit{Code: conflicted}

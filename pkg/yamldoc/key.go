@@ -12,9 +12,17 @@ func (p *parser) key(parent int) (*node, error) {
 	}
 	p.blanks()
 	if !p.colon() || p.lineStart != line {
-		return nil, p.fail(start, "expected a key and a colon")
+		return nil, p.fail(start, "%s", noKey(p.src[start:], start == line))
 	}
 	return n, nil
+}
+
+// noKey is what is wrong with a text that is no entry of a mapping.
+func noKey(text string, startsLine bool) string {
+	if startsLine && isMarker(text) {
+		return "a conflict marker, as git leaves them: settle the conflict first"
+	}
+	return "expected a key and a colon"
 }
 
 // keyed makes the entry for a key, and steps over its colon.

@@ -41,6 +41,7 @@ func TestHostile(t *testing.T) {
 		{"UTF-16", "\xff\xfea\x00:\x00", "UTF-8"},
 		{"terminal escapes", "a: \x1b[2J\n", "control character"},
 		{"tabs", "a:\n\tb: 1\n", "tab"},
+		{"a conflict that git has left", "a:\n<<<<<<< HEAD\n  b: 1\n=======\n  b: 2\n>>>>>>> other\n", "line 2: a conflict marker"},
 	} {
 		soon(t, c.why, func() {
 			_, err := Parse([]byte(c.text))
