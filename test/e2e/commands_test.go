@@ -17,9 +17,13 @@ import (
 // README.md has the list for those who write stories.
 var storyCommands = map[string]func(ts *testscript.TestScript, neg bool, args []string){
 	"absent":   cmdAbsent,
+	"action":   cmdAction,
 	"crds":     cmdCRDs,
 	"exits":    cmdExits,
 	"expand":   cmdExpand,
+	"gitlab":   cmdGitlab,
+	"hook":     cmdHook,
+	"k9s":      cmdK9s,
 	"pad":      cmdPad,
 	"race":     cmdRace,
 	"raced":    cmdRaced,
