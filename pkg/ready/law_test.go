@@ -81,6 +81,7 @@ func randomSubject(r *rand.Rand, kind string) ready.Subject {
 	case "StatefulSet":
 		spec["replicas"], status["updateRevision"] = num(r.IntN(3)), "r2"
 		status["replicas"], status["updatedReplicas"], status["readyReplicas"] = num(r.IntN(3)), num(r.IntN(3)), num(r.IntN(3))
+		spec["podManagementPolicy"] = pick(r, "Parallel", "OrderedReady")
 		spec["updateStrategy"] = m{"type": pick(r, "RollingUpdate", "OnDelete"), "rollingUpdate": m{"partition": num(r.IntN(2))}}
 	case "DaemonSet":
 		meta["annotations"] = m{"deprecated.daemonset.template.generation": "2"}
@@ -170,12 +171,8 @@ func satisfied(o map[string]any, kind string) bool {
 	return seen && !has(o, "Stalled", "True") && !has(o, "Ready", "False") && !has(o, "Ready", "Unknown") && !has(o, "Available", "False") && !has(o, "Available", "Unknown")
 }
 
-// trouble is the reason of the pod whose trouble is the object's.
-func troubleOf(s ready.Subject, kind string) string {
-	pod := s.Object
-	if kind != "Pod" {
-		pod = s.Pods[0]
-	}
+// troubleOf is the reason of a pod that is not to end, "" where there is none.
+func troubleOf(pod m) string {
 	if phase := get(pod, "status", "phase"); phase == "Succeeded" || phase == "Failed" {
 		return ""
 	}
@@ -187,25 +184,52 @@ func troubleOf(s ready.Subject, kind string) string {
 	return reason
 }
 
+// newTrouble is that of the pod of the newest revision.
+func newTrouble(s ready.Subject, kind string) string {
+	if kind == "Pod" {
+		return troubleOf(s.Object)
+	}
+	return troubleOf(s.Pods[0])
+}
+
+// oldTrouble is that of the pod of the older revision, where no pod is replaced before it
+// is ready.
+func oldTrouble(s ready.Subject, kind string) string {
+	if kind != "StatefulSet" || get(s.Object, "spec", "podManagementPolicy") != "OrderedReady" || has(s.Pods[1], "Ready", "True") {
+		return ""
+	}
+	return troubleOf(s.Pods[1])
+}
+
 // lasting notes since when the problems that can pass are there, and gives the longest.
 func lasting(s ready.Subject, kind string, since map[string]time.Time, now time.Time) time.Duration {
-	reason := ""
+	there := map[string]bool{}
 	if !over(s, kind) {
-		reason = troubleOf(s, kind)
-	}
-	for other := range since {
-		if other != reason {
-			delete(since, other)
+		passes := []string{"ImagePullBackOff", "CrashLoopBackOff", "CreateContainerConfigError"}
+		if reason := newTrouble(s, kind); slices.Contains(passes, reason) {
+			there["new "+reason] = true
+		}
+		// Whoever deletes the older pod ends any trouble of it.
+		if reason := oldTrouble(s, kind); slices.Contains(append(passes, finals...), reason) {
+			there["old "+reason] = true
 		}
 	}
-	if !slices.Contains([]string{"ImagePullBackOff", "CrashLoopBackOff", "CreateContainerConfigError"}, reason) {
-		return -1
+	longest := time.Duration(-1)
+	for key := range since {
+		if !there[key] {
+			delete(since, key)
+		}
 	}
-	if _, ok := since[reason]; !ok {
-		since[reason] = now
+	for key := range there {
+		if _, ok := since[key]; !ok {
+			since[key] = now
+		}
+		longest = max(longest, now.Sub(since[key]))
 	}
-	return now.Sub(since[reason])
+	return longest
 }
+
+var finals = []string{"InvalidImageName", "ErrImageNeverPull"}
 
 // over: nobody looks at the object's pods.
 func over(s ready.Subject, kind string) bool {
@@ -230,7 +254,7 @@ func dead(o map[string]any, kind string) bool {
 
 // breaks says which part of the law a verdict breaks, "" for none.
 func breaks(s ready.Subject, kind string, v ready.Verdict, lasts, patience time.Duration) string {
-	final := !over(s, kind) && slices.Contains([]string{"InvalidImageName", "ErrImageNeverPull"}, troubleOf(s, kind))
+	final := !over(s, kind) && slices.Contains(finals, newTrouble(s, kind))
 	mustFail := dead(s.Object, kind) || final || lasts >= patience
 	if kind == "Widget" {
 		mustFail = false

@@ -72,7 +72,12 @@ func (s Subject) newest() []map[string]any {
 	if s.pods == nil {
 		return nil
 	}
-	pods := slices.DeleteFunc(slices.Clone(s.pods(s)), func(p map[string]any) bool { return text(p, "metadata", "deletionTimestamp") != "" })
+	return staying(s.pods(s))
+}
+
+// staying are the pods that nobody deletes, by name.
+func staying(pods []map[string]any) []map[string]any {
+	pods = slices.DeleteFunc(slices.Clone(pods), func(p map[string]any) bool { return text(p, "metadata", "deletionTimestamp") != "" })
 	slices.SortFunc(pods, func(a, b map[string]any) int {
 		return cmp.Compare(text(a, "metadata", "name"), text(b, "metadata", "name"))
 	})
@@ -84,16 +89,25 @@ func (s Subject) newest() []map[string]any {
 // the object waits for.
 func Unready(s Subject) (pod, container string) {
 	for _, p := range Newest(s) {
-		if isTrue(condition(p, "Ready")) || text(p, "status", "phase") == "Succeeded" {
-			continue
-		}
-		for _, c := range containers(p) {
-			if !flag(c, "ready") {
-				return text(p, "metadata", "name"), c.name()
-			}
+		if pod, container = unready(p); container != "" {
+			return pod, container
 		}
 	}
 	return "", ""
+}
+
+// unready is the name of a pod that is not ready and has not succeeded, "" for any other,
+// and its first container that is not ready, "" where none has been started.
+func unready(p map[string]any) (pod, container string) {
+	if isTrue(condition(p, "Ready")) || text(p, "status", "phase") == "Succeeded" {
+		return "", ""
+	}
+	for _, c := range containers(p) {
+		if !flag(c, "ready") {
+			return text(p, "metadata", "name"), c.name()
+		}
+	}
+	return text(p, "metadata", "name"), ""
 }
 
 // byPods is the verdict on an object that waits for its pods: what is wrong with any

@@ -160,7 +160,45 @@ func statefulSet(s Subject) Verdict {
 	case partition > 0:
 		remark = older(wanted-c.updated, fmt.Sprintf("partition is %d", partition))
 	}
-	return rollout(s, c, remark)
+	return held(rollout(s, c, remark), s)
+}
+
+// held adds to the verdict on a StatefulSet the pod of an older revision that holds up its
+// rollout. With OrderedReady, the default, its controller neither creates nor replaces a
+// pod while another one is not ready, be it one that never will be
+// (kubernetes/kubernetes#67250). Whoever deletes that pod gets one of the newest revision,
+// so that none of its problems is final.
+func held(v Verdict, s Subject) Verdict {
+	newest := text(s.Object, "status", "updateRevision")
+	if v.State != Waiting || newest == "" || text(s.Object, "spec", "podManagementPolicy") == "Parallel" {
+		return v
+	}
+	for _, p := range staying(s.Pods) {
+		if text(p, "metadata", "labels", "controller-revision-hash") == newest {
+			continue
+		}
+		name, c := unready(p)
+		if name == "" || text(p, "status", "phase") == "Failed" { // which is replaced
+			continue
+		}
+		help := fmt.Sprintf("OrderedReady replaces no pod before this one, of an older revision, is ready; if it never will be: kubectl delete pod %s", name)
+		if ns := text(p, "metadata", "namespace"); ns != "" {
+			help += " -n " + ns
+		}
+		problems := podProblems(p, s.Now)
+		for i := range problems {
+			problems[i].Message += ": " + help
+		}
+		v.Suspects = append(v.Suspects, problems...)
+		switch {
+		case len(v.Suspects) == 0:
+			v.Problem = Problem{Reason: reasonProgressing, Message: "it is not ready: " + help, Pod: name, Container: c}
+		case len(v.Suspects) == len(problems):
+			v.Problem = problems[0]
+		}
+		return v
+	}
+	return v
 }
 
 func ofStatefulSet(s Subject) []map[string]any {
