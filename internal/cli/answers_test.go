@@ -78,7 +78,7 @@ func (a *answers) answer(r *http.Request, body []byte) string {
 				a.by[key] = replies[1:]
 			}
 			if r.Method == http.MethodPatch && strings.HasPrefix(key, "GET") {
-				return strings.Replace(replies[0], `"resourceVersion":"7"`, `"resourceVersion":"8"`, 1)
+				return strings.Replace(replies[0], `"resourceVersion":"`, `"resourceVersion":"1`, 1)
 			}
 			return replies[0]
 		}
