@@ -269,4 +269,3 @@ func TestEnd(t *testing.T) {
 		}
 	}
 }
-
