@@ -33,7 +33,8 @@ type Page struct {
 
 // Listed is an object of a list, not decoded yet.
 type Listed struct {
-	Name string
+	Namespace string // "" for a cluster-scoped resource
+	Name      string
 
 	text   []byte
 	target Target
@@ -131,15 +132,24 @@ func (c *Cluster) Page(ctx context.Context, l Listing) (Page, error) {
 	for i, text := range list.Items {
 		var named struct {
 			Metadata struct {
-				Name string `json:"name"`
+				Name      string `json:"name"`
+				Namespace string `json:"namespace"`
 			} `json:"metadata"`
 		}
 		if err := json.Unmarshal(text, &named); err != nil {
 			return Page{}, fmt.Errorf("the server's list holds something that is no object: %w", err)
 		}
-		p.Objects[i] = Listed{Name: named.Metadata.Name, text: text, target: Target{Resource: l.Resource, Namespace: l.Namespace, Name: named.Metadata.Name}}
+		p.Objects[i] = l.listed(named.Metadata.Namespace, named.Metadata.Name, text)
 	}
 	return p, nil
+}
+
+// listed is an item of the list. Where the namespace was asked for, the object has to be of it.
+func (l Listing) listed(namespace, name string, text []byte) Listed {
+	if l.Namespace != "" || !l.Namespaced {
+		namespace = l.Namespace
+	}
+	return Listed{Namespace: namespace, Name: name, text: text, target: Target{Resource: l.Resource, Namespace: namespace, Name: name}}
 }
 
 // Object decodes the object as Get would return it: items of a list lack kind and

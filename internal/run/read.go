@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/live"
@@ -14,101 +15,186 @@ import (
 )
 
 // When a list is read instead of single objects. A list costs one request and may contain
-// objects that are not needed, so it must replace many reads and contain few others.
+// objects that are not needed, so it must replace several reads and contain few others.
 const (
-	listFrom = 16 // objects of one kind and namespace; fewer are read concurrently anyway
-	listMost = 3  // objects that a list may contain for each one needed
-	listFree = 50 // and those that it may contain in any case
+	listFrom  = 4  // objects of one kind and namespace
+	listMany  = 16 // objects of one kind that are many
+	listMost  = 3  // objects that a list may contain for each one needed
+	listFree  = 50 // and those that it may contain in any case, where many are needed
+	wideSpans = 4  // namespaces, in none of which many are, that one list of all takes the place of
 
 	firstPage = 100     // objects, while their size is unknown
 	fullPage  = 500     // objects at most
 	pageBytes = 1 << 20 // size of a page at most
 )
 
-// batch is the objects of one kind in one namespace.
+// batch is the objects of one kind in one namespace, or in several.
 type batch struct {
 	cluster.Resource
 	lister    live.Lister
-	namespace string
+	namespace string // "" for all, and for a cluster-scoped kind
 	items     []*Item
-	wanted    map[string]*Item // by name, those not merged yet
-	done      func(int)        // called for each that is merged
+	wanted    map[place]*Item // those not merged yet
+	done      func(int)       // called for each that is merged
 }
 
-// readLists reads and merges items by lists where many are of one kind and namespace. It
-// returns the others in order: those for which a list does not pay, or gave no answer.
-// done is called for each item that is merged.
+// place is where an object of a kind is.
+type place struct{ namespace, name string }
+
+func placeOf(t cluster.Target) place { return place{t.Namespace, t.Name} }
+
+// readLists reads and merges items by lists where that takes fewer requests. It returns the
+// others in order: those for which a list does not pay, or gave no answer. done is called
+// for each item that is merged.
 func (p *Plan) readLists(ctx context.Context, items []*Item, done func(int)) []*Item {
 	lister, ok := p.Live.(live.Lister)
 	if !ok {
 		return items
 	}
-	batches := batched(items)
-	parallel.Each(ctx, parallel.Steps{N: len(batches), Limit: p.Concurrency}, func(i int) {
-		batches[i].lister, batches[i].done = lister, done
-		p.readList(ctx, batches[i])
+	all := &lists{Plan: p, lister: lister, done: done}
+	wide, rest := spread(batched(items))
+	left := all.read(ctx, append(wide, rest...), items)
+	if len(wide) > 0 { // the user may list in each namespace only, or others have much more in them all
+		left = all.read(ctx, batched(left), left)
+	}
+	return left
+}
+
+// lists reads batches. It remembers the kinds that the user may not list in some namespace,
+// and does not ask in others.
+type lists struct {
+	*Plan
+	lister  live.Lister
+	done    func(int)
+	refused sync.Map // cluster.Resource
+}
+
+// read reads the batches for which a list pays and returns the items that are not merged.
+func (l *lists) read(ctx context.Context, batches []*batch, items []*Item) []*Item {
+	batches = slices.DeleteFunc(batches, func(b *batch) bool { return !b.pays() })
+	parallel.Each(ctx, parallel.Steps{N: len(batches), Limit: l.Concurrency}, func(i int) {
+		b := batches[i]
+		b.lister, b.done = l.lister, l.done
+		if _, no := l.refused.Load(b.Resource); no && len(b.items) < listMany {
+			return
+		}
+		if err := l.readList(ctx, b); b.namespace != "" && cluster.IsForbidden(err) {
+			l.refused.Store(b.Resource, true)
+		}
 	})
 	merged := map[*Item]bool{}
 	for _, b := range batches {
 		for _, item := range b.items {
-			merged[item] = b.wanted[item.Target.Name] != item
+			merged[item] = b.wanted[placeOf(item.Target)] != item
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(items), func(item *Item) bool { return merged[item] })
 }
 
-// batched returns the batches for which a list pays. Secrets are never listed: a list
-// would contain values of other Secrets.
+// batched returns the items by kind and namespace. Secrets are never listed: a list would
+// contain values of other Secrets.
 func batched(items []*Item) []*batch {
-	type place struct {
+	type kindIn struct {
 		cluster.Resource
 		namespace string
 	}
-	at := map[place]*batch{}
+	at := map[kindIn]*batch{}
 	var all []*batch
 	for _, item := range items {
-		p := place{item.Target.Resource, item.Target.Namespace}
-		if at[p] == nil {
-			at[p] = &batch{Resource: p.Resource, namespace: p.namespace, wanted: map[string]*Item{}}
-			all = append(all, at[p])
+		k := kindIn{item.Target.Resource, item.Target.Namespace}
+		if redact.IsSecretKind(k.Group, k.Kind) {
+			continue
 		}
-		if at[p].wanted[item.Target.Name] == nil { // a duplicate, which is an error, is read by itself
-			at[p].items = append(at[p].items, item)
-			at[p].wanted[item.Target.Name] = item
+		if at[k] == nil {
+			at[k] = &batch{Resource: k.Resource, namespace: k.namespace, wanted: map[place]*Item{}}
+			all = append(all, at[k])
+		}
+		at[k].add(item)
+	}
+	return all
+}
+
+// add adds an item. A duplicate, which is an error, is read by itself.
+func (b *batch) add(item *Item) {
+	if at := placeOf(item.Target); b.wanted[at] == nil {
+		b.items = append(b.items, item)
+		b.wanted[at] = item
+	}
+}
+
+// spread makes one batch of those of a kind that are small and in several namespaces. It
+// returns them, and the others.
+func spread(batches []*batch) (wide, rest []*batch) {
+	small := map[cluster.Resource][]*batch{}
+	var kinds []cluster.Resource
+	for _, b := range batches {
+		switch {
+		case !b.Namespaced || len(b.items) >= listMany:
+			rest = append(rest, b)
+			continue
+		case small[b.Resource] == nil:
+			kinds = append(kinds, b.Resource)
+		}
+		small[b.Resource] = append(small[b.Resource], b)
+	}
+	for _, r := range kinds {
+		if whole := joined(r, small[r]); len(small[r]) >= wideSpans && len(whole.items) >= listMany {
+			wide = append(wide, whole)
+		} else {
+			rest = append(rest, small[r]...)
 		}
 	}
-	worth := all[:0]
-	for _, b := range all {
-		if len(b.items) >= listFrom && !redact.IsSecretKind(b.Group, b.Kind) {
-			worth = append(worth, b)
+	return wide, rest
+}
+
+func joined(r cluster.Resource, parts []*batch) *batch {
+	whole := &batch{Resource: r, wanted: map[place]*Item{}}
+	for _, b := range parts {
+		for _, item := range b.items {
+			whole.add(item)
 		}
 	}
-	return worth
+	return whole
+}
+
+// pays reports whether a list is worth its request. Of a cluster-scoped kind there are many
+// others.
+func (b *batch) pays() bool {
+	return len(b.items) >= listMany || b.Namespaced && len(b.items) >= listFrom
+}
+
+// most is how many objects the list may contain.
+func (b *batch) most() int {
+	if wide := b.Namespaced && b.namespace == ""; wide || len(b.items) < listMany {
+		return listMost * len(b.items)
+	}
+	return listMost*len(b.items) + listFree
 }
 
 // readList merges the batch's items that a list contains and leaves the others wanted.
-// Errors are ignored here: they recur when the object itself is read.
-func (p *Plan) readList(ctx context.Context, b *batch) {
-	l := cluster.Listing{Resource: b.Resource, Namespace: b.namespace, Limit: min(firstPage, len(b.items)+listFree)}
+// The error is for information: it recurs when the object itself is read.
+func (p *Plan) readList(ctx context.Context, b *batch) error {
+	l := cluster.Listing{Resource: b.Resource, Namespace: b.namespace, Limit: min(firstPage, len(b.items)+listFree, b.most())}
 	var walk cluster.Walk
 	for seen := 0; len(b.wanted) > 0; {
 		page, err := b.lister.List(ctx, l)
 		if err != nil {
-			return
+			return err
 		}
 		p.takePage(ctx, b, page)
 		seen += len(page.Objects)
 		if page.Next == "" {
 			break
 		}
-		if seen+max(page.Left, 0) > listMost*len(b.items)+listFree || walk.Past(page) != nil {
-			return
+		if err := walk.Past(page); err != nil || seen+max(page.Left, 0) > b.most() {
+			return err
 		}
 		l.Continue, l.Limit = page.Next, nextLimit(l.Limit, page)
 	}
 	if complete(b.Resource) {
 		p.mergeAll(ctx, b, slices.Collect(maps.Values(b.wanted)), func(int) (map[string]any, error) { return nil, nil })
 	}
+	return nil
 }
 
 // takePage merges the items of the batch that a page contains.
@@ -118,7 +204,7 @@ func (p *Plan) takePage(ctx context.Context, b *batch, page cluster.Page) {
 		found []cluster.Listed
 	)
 	for _, o := range page.Objects {
-		if item := b.wanted[o.Name]; item != nil {
+		if item := b.wanted[place{o.Namespace, o.Name}]; item != nil {
 			items, found = append(items, item), append(found, o)
 		}
 	}
@@ -136,7 +222,7 @@ func (p *Plan) mergeAll(ctx context.Context, b *batch, items []*Item, object fun
 		p.merge(ctx, items[i], obj)
 	})
 	for _, item := range items[:begun] {
-		delete(b.wanted, item.Target.Name)
+		delete(b.wanted, placeOf(item.Target))
 	}
 }
 
