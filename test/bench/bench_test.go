@@ -1,10 +1,14 @@
 package main
 
 import (
+	"bytes"
+	"io"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestMedian(t *testing.T) {
@@ -215,6 +219,52 @@ func TestPages(t *testing.T) {
 		}
 		if _, err := replaced(after, "figures"); err != nil {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestLine: what is sent arrives whole, after a round trip, and no faster than the line is.
+func TestLine(t *testing.T) {
+	echo, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer echo.Close()
+	go func() {
+		if c, err := echo.Accept(); err == nil {
+			_, _ = io.Copy(c, c)
+			_ = c.Close()
+		}
+	}()
+	n, err := networkOf("20ms,8") // a megabyte in a second
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &line{network: n, target: echo.Addr().String()}
+	if l.listener, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
+		t.Fatal(err)
+	}
+	defer l.close()
+	go l.accept()
+	c, err := net.Dial("tcp", l.listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	begun, sent := time.Now(), bytes.Repeat([]byte("kubectl "), 25_000)
+	go func() {
+		_, _ = c.Write(sent)
+		_ = c.(*net.TCPConn).CloseWrite()
+	}()
+	got, err := io.ReadAll(c)
+	if err != nil || !bytes.Equal(got, sent) {
+		t.Errorf("%d of %d bytes came back, %v", len(got), len(sent), err)
+	}
+	if took := time.Since(begun); took < 200*time.Millisecond {
+		t.Errorf("%d bytes took %v", len(sent), took)
+	}
+	for _, wrong := range []string{"50ms", "10", "50ms,0", "-1ms,10", "fast"} {
+		if _, err := networkOf(wrong); err == nil {
+			t.Errorf("%s is a network", wrong)
 		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 type field struct {
 	options
 	server *server
+	config string // kubeconfig
 	dir    string
 	report *report
 }
@@ -167,7 +168,7 @@ func (f field) measure(ctx context.Context, l lane, op operation, p *proxy) (mea
 	m := measured{Size: l.n, Operation: op, Program: l.key}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	config := f.server.Kubeconfig
+	config := f.config
 	if p != nil {
 		config = p.kubeconfig
 	}

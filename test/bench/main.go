@@ -27,14 +27,15 @@ type options struct {
 	sizes      []int
 	operations []operation
 	rounds     map[int]int
-	count      bool   // requests are counted
-	countTo    int    // sizes beyond are not counted for kubectl
-	ssaTo      int    // sizes beyond are not measured for kubectl apply --server-side
-	setsTo     int    // sizes beyond are not measured in sets
-	kubectl    bool   // kubectl is measured too
-	kubectlTo  int    // sizes beyond are measured for ours alone
-	peerRounds int    // rounds beyond are not measured for kubectl
-	startup    bool   // only the start-up is measured
+	count      bool // requests are counted
+	countTo    int  // sizes beyond are not counted for kubectl
+	ssaTo      int  // sizes beyond are not measured for kubectl apply --server-side
+	setsTo     int  // sizes beyond are not measured in sets
+	kubectl    bool // kubectl is measured too
+	kubectlTo  int  // sizes beyond are measured for ours alone
+	peerRounds int  // rounds beyond are not measured for kubectl
+	startup    bool // only the start-up is measured
+	network    network
 	merge      string // our program; "" builds it
 	floor      string // the bare loop
 	json       string // file for the raw figures
@@ -71,6 +72,7 @@ func parse(args []string) (options, error) {
 	f.BoolVar(&o.kubectl, "kubectl", true, "measure kubectl too")
 	f.IntVar(&o.kubectlTo, "kubectl-to", 5000, "the largest size at which kubectl is measured too")
 	f.IntVar(&o.peerRounds, "kubectl-rounds", 3, "rounds that kubectl is measured in, of those that there are")
+	slow := f.String("network", "", "put a slow line before the server: `TIME,MBIT` of a round trip and in a second (50ms,10)")
 	f.BoolVar(&o.startup, "startup", false, "measure nothing but how long the program takes to start")
 	f.StringVar(&o.merge, "merge", "", "a kubectl-merge that is built already")
 	f.StringVar(&o.json, "o", "", "`file` for the raw figures, as JSON")
@@ -81,6 +83,9 @@ func parse(args []string) (options, error) {
 	var err error
 	if o.sizes, err = numbers(*sizes); err != nil {
 		return o, fmt.Errorf("-sizes: %w", err)
+	}
+	if o.network, err = networkOf(*slow); err != nil {
+		return o, fmt.Errorf("-network: %w", err)
 	}
 	if o.rounds, err = roundsOf(*rounds); err != nil {
 		return o, fmt.Errorf("-rounds: %w", err)
@@ -176,7 +181,15 @@ func measureAll(ctx context.Context, o options, dir string, r *report) error {
 	}
 	defer s.stop()
 	r.Facts.Server = s.Version
-	f := field{options: o, server: s, dir: dir, report: r}
+	f := field{options: o, server: s, dir: dir, report: r, config: s.Kubeconfig}
+	if r.Facts.Network = o.network.String(); o.network.rate > 0 {
+		l, err := newLine(ctx, s, o.network)
+		if err != nil {
+			return err
+		}
+		defer l.close()
+		f.config = l.kubeconfig
+	}
 	if err := f.warm(ctx, nil); err != nil {
 		return err
 	}

@@ -30,6 +30,8 @@ type facts struct {
 	OS     string `json:"os"`
 	Commit string `json:"commit"`
 	Server string `json:"server"` // and kubectl, which is of the same version
+
+	Network string `json:"network"`
 }
 
 // measured is one run.
@@ -73,7 +75,7 @@ func (f facts) String() string {
 	if cpu != "" {
 		cpu = " (" + cpu + ")"
 	}
-	return fmt.Sprintf("%s, %d cores%s, %s, kube-apiserver and kubectl %s on loopback, commit %s, %s", f.OS, f.Cores, cpu, f.Go, f.Server, f.Commit, f.Date)
+	return fmt.Sprintf("%s, %d cores%s, %s, kube-apiserver and kubectl %s %s, commit %s, %s", f.OS, f.Cores, cpu, f.Go, f.Server, f.Network, f.Commit, f.Date)
 }
 
 func (r report) save(file string) error {
