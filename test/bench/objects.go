@@ -39,6 +39,11 @@ func changed(i int) bool { return i%4 != 3 }
 // writeObjects writes n objects into a file, as they are to be before or after the
 // change.
 func writeObjects(file, prefix string, n int, after bool) error {
+	return writeSome(file, prefix, n, func(i int) bool { return after && changed(i) })
+}
+
+// writeSome writes n objects into a file, of which some are as they are after the change.
+func writeSome(file, prefix string, n int, differs func(i int) bool) error {
 	f, err := os.Create(file)
 	if err != nil {
 		return err
@@ -47,7 +52,7 @@ func writeObjects(file, prefix string, n int, after bool) error {
 	namespaces := namespacesOf(prefix, n)
 	for i := range n {
 		tag := "1"
-		if after && changed(i) {
+		if differs(i) {
 			tag = "2"
 		}
 		fmt.Fprintf(w, "---\n%s", mix[i%len(mix)](namespaces[i*len(namespaces)/n], i, tag))

@@ -142,7 +142,7 @@ type said struct {
 
 // outcomes are how outcome lines end. What stands last here is looked for first:
 // it ends like those before it.
-var outcomes = []string{" created", " configured", " unchanged", " serverside-applied",
+var outcomes = []string{" created", " configured", " unchanged", " serverside-applied", " ready", " successfully rolled out",
 	" (dry run)", " (server dry run)"}
 
 // drifted is a row of drift: namespace and object.

@@ -26,8 +26,8 @@ type server struct {
 }
 
 // startServer starts the server and puts the custom resource's kind into it.
-func startServer(ctx context.Context, dir string) (*server, error) {
-	s := &server{dir: dir, cmd: exec.Command("go", "-C", "test/cluster", "run", ".")}
+func startServer(ctx context.Context, dir string, args ...string) (*server, error) {
+	s := &server{dir: dir, cmd: exec.Command("go", append([]string{"-C", "test/cluster", "run", "."}, args...)...)}
 	s.cmd.Stderr = os.Stderr
 	stdin, err := s.cmd.StdinPipe()
 	if err != nil {

@@ -56,11 +56,14 @@ func read(file string) ([]unstructured.Unstructured, error) {
 		} else if err != nil {
 			return nil, err
 		}
+		o := unstructured.Unstructured{Object: obj}
+		if err := unstructured.SetNestedMap(obj, map[string]any{}, "metadata", "annotations"); err != nil { // as kubectl apply has it
+			return nil, err
+		}
 		text, err := json.Marshal(obj)
 		if err != nil {
 			return nil, err
 		}
-		o := unstructured.Unstructured{Object: obj}
 		o.SetAnnotations(map[string]string{"kubectl.kubernetes.io/last-applied-configuration": string(text) + "\n"})
 		all = append(all, o)
 	}
