@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -97,5 +98,46 @@ func TestSame(t *testing.T) {
 	}
 	if err := (options{dist: dist, again: first}).same(); err == nil || err.Error() != "b: two builds of one commit differ" {
 		t.Errorf("same: %v", err)
+	}
+}
+
+// TestIndexes: an address or a sum that is not the archive's is found, and a program that
+// is not installed.
+func TestIndexes(t *testing.T) {
+	dist := t.TempDir()
+	write := func(name, text string) {
+		name = filepath.Join(dist, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b := &built{release: krew.Release{Version: "1.0.0", Artifacts: []krew.Artifact{
+		{Name: "p_darwin.tar.gz", OS: "darwin", Arch: "arm64", Type: "Archive"},
+		{Name: "p_s390x.tar.gz", OS: "linux", Arch: "s390x", Type: "Archive"}, // Homebrew has no such machine
+		{Name: "p_windows.zip", OS: "windows", Arch: "amd64", Type: "Archive"},
+	}}}
+	write("checksums.txt", "aaa  p_darwin.tar.gz\nsss  p_s390x.tar.gz\nwww  p_windows.zip\n")
+	goodCask := `version "1.0.0"
+sha256 "aaa"
+url "https://example.com/v#{version}/p_darwin.tar.gz"
+binary "kubectl-merge"
+binary "kubectl_complete-merge"
+manpage "man/kubectl-merge.1"
+`
+	goodScoop := `{"architecture": {"64bit": {"url": "https://example.com/v1.0.0/p_windows.zip", "hash": "www", "bin": ["kubectl-merge.exe"]}}}`
+	for _, tt := range []struct{ reason, cask, scoop, want string }{
+		{"as it should be", goodCask, goodScoop, ""},
+		{"another sum", strings.Replace(goodCask, "aaa", "bbb", 1), goodScoop, "p_darwin.tar.gz with the sum aaa"},
+		{"another version", strings.Replace(goodCask, "v#{version}", "v0.9.0", 1), goodScoop, "p_darwin.tar.gz with the sum aaa"},
+		{"no completion", strings.Replace(goodCask, "kubectl_complete-merge", "other", 1), goodScoop, `should have binary "kubectl_complete-merge"`},
+		{"another sum", goodCask, strings.Replace(goodScoop, "www", "vvv", 1), "p_windows.zip with www"},
+		{"no program", goodCask, strings.Replace(goodScoop, "kubectl-merge.exe", "a.exe", 1), "the programs [a.exe]"},
+	} {
+		write(cask.dist, tt.cask)
+		write(scoop.dist, tt.scoop)
+		err := b.indexes(dist, "https://example.com/v1.0.0/")
+		if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
+			t.Errorf("%s: %v, want %q in it", tt.reason, err, tt.want)
+		}
 	}
 }

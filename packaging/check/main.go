@@ -1,5 +1,5 @@
 // Command check looks at what goreleaser built, as a user and krew will find it, and
-// writes krew-manifest.yaml from it. It refuses to build, and to believe goreleaser's
+// writes krew-manifest.yaml from it, and the files that Homebrew and Scoop install by. It refuses to build, and to believe goreleaser's
 // own word where the files can be asked.
 package main
 
@@ -53,7 +53,7 @@ func (o options) run() (string, error) {
 		return "", err
 	}
 	b := &built{top: ".", release: release, targets: config.Targets()}
-	errs := []error{b.checksums(filepath.Join(o.dist, "checksums.txt")), b.archives(), b.packages(), b.lists()}
+	errs := []error{b.checksums(filepath.Join(o.dist, "checksums.txt")), b.archives(), b.packages(), b.lists(), b.indexes(o.dist, config.Archives(release.Version))}
 	fresh := krew.FromRelease(config, release)
 	if err := krew.Check(fresh); err != nil {
 		errs = append(errs, fmt.Errorf("krew: %w", err))
@@ -85,7 +85,8 @@ func (o options) kept(fresh krew.Manifest) error {
 			return err
 		}
 		index := filepath.Join(filepath.Dir(o.manifest), "plugins", fresh.Metadata.Name+".yaml") // the repository is an index, too
-		return errors.Join(os.WriteFile(o.manifest, text, 0o644), os.MkdirAll(filepath.Dir(index), 0o755), os.WriteFile(index, text, 0o644))
+		return errors.Join(os.WriteFile(o.manifest, text, 0o644), os.MkdirAll(filepath.Dir(index), 0o755), os.WriteFile(index, text, 0o644),
+			cask.keep(o.dist), scoop.keep(o.dist))
 	}
 	text, err := os.ReadFile(o.manifest)
 	if err != nil {

@@ -57,6 +57,11 @@ func (c Config) Targets() []string {
 	return out
 }
 
+// Archives is where the archives of a version will be, without their names.
+func (c Config) Archives(version string) string {
+	return strings.NewReplacer("{{ .Version }}", version, "{{ .ArtifactName }}", "").Replace(c.Krews[0].URLTemplate)
+}
+
 // Release is what goreleaser left in its folder dist.
 type Release struct {
 	Version   string
@@ -123,7 +128,7 @@ func FromRelease(c Config, r Release) Manifest {
 		}
 		m.Spec.Platforms = append(m.Spec.Platforms, Platform{
 			Selector: Selector{map[string]string{"os": a.OS, "arch": a.Arch}},
-			URI:      strings.NewReplacer("{{ .Version }}", r.Version, "{{ .ArtifactName }}", a.Name).Replace(plugin.URLTemplate),
+			URI:      c.Archives(r.Version) + a.Name,
 			SHA256:   strings.TrimPrefix(a.Extra.Checksum, "sha256:"),
 			Bin:      strings.Join(a.Extra.Binaries, " "),
 		})
