@@ -43,7 +43,7 @@ func (r reverting) plan(out apply.Planned) (apply.Planned, error) {
 	}
 	for _, c := range r.Changes {
 		if p, err := c.ParsedPath(); err == nil && c.Order != nil {
-			t.Original, t.Local = ordered(t.Original, p, c.Order.After), ordered(t.Local, p, c.Order.Before)
+			t.Original, t.Local = ordered(t.Original, p, c.Order.After, r.typ), ordered(t.Local, p, c.Order.Before, r.typ)
 		}
 	}
 	out.Plan = merge.Three(t, r.typ, r.Planner.Policy, false)
@@ -157,21 +157,33 @@ func putEntry(v any, p merge.Path, o merge.Opt, typ *merge.Type) (any, bool) {
 	return out, ok
 }
 
-// ordered is v with the entries of a list in an order; nil leaves it.
-func ordered(v any, p merge.Path, steps []string) any {
-	if steps == nil {
-		return v
+// ordered is v with the entries of a list in an order, and those that it does not name behind
+// them; nil leaves it. An entry that leaves out a key is known by the key's default.
+func ordered(v any, p merge.Path, steps []string, typ *merge.Type) any {
+	found, _ := merge.Lookup(v, p, typ)
+	list, ok := found.([]any)
+	if !ok || steps == nil {
+		return v // the list is gone, or nothing is known of its order
 	}
-	c := merge.Change{Op: merge.OpOrder, Path: p}
+	out, used := make([]any, 0, len(list)), make([]bool, len(list))
 	for _, text := range steps {
-		if s, err := merge.ParsePath(text); err == nil && len(s) == 1 {
-			c.NewOrder = append(c.NewOrder, s[0])
+		s, err := merge.ParsePath(text)
+		if err != nil || len(s) != 1 {
+			continue
+		}
+		if i := merge.EntryAt(list, s[0], typ.At(p)); i >= 0 && !used[i] {
+			out, used[i] = append(out, list[i]), true
 		}
 	}
-	if out, err := merge.Replay(v, []merge.Change{c}); err == nil {
-		return out
+	for i, e := range list {
+		if !used[i] {
+			out = append(out, e)
+		}
 	}
-	return v // the list is gone
+	if held, ok := put(v, p, merge.Some(out), typ); ok {
+		return held
+	}
+	return v
 }
 
 // lastApplied is the result with the annotation as it was before the run; what others have

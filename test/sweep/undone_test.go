@@ -1,0 +1,284 @@
+package sweep
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/plandoc"
+	"github.com/kubectl-merge/kubectl-merge/internal/undo"
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
+	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
+	"github.com/kubectl-merge/kubectl-merge/test/sweep/gen"
+)
+
+// TestUndone holds the laws of plans and records over random objects of every kind, edited at
+// random by a run and by others: a run that is bound to a plan writes nothing that is not in
+// it, and what takes back a record leads to the first state with the others' edits, where
+// they are not of the same values.
+func TestUndone(t *testing.T) {
+	kinds := append(builtin(t), shapes(t)...)
+	n := *count / 10 // each is written, read, taken back and compared several times
+	t.Logf("seed %d, %d records of %d kinds", *seed, n, len(kinds))
+	live, err := merge.PolicyNamed("live")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var bad failures
+	each(n, func(i int) {
+		k := kinds[i%len(kinds)]
+		m := gen.New(*seed, uint64(i))
+		r := recorded{typ: k.typ, before: served(m.Object(k.Kind, k.typ), nil), policy: live}
+		r.after = served(m.Edit(k.typ, r.before), r.before)
+		r.now, r.then = served(m.Edit(k.typ, r.after), r.before), served(m.Edit(k.typ, r.before), r.before)
+		if problem := r.broken(); problem != "" {
+			bad.add("%s: record %d of -sweep.seed=%d: %s\nbefore %v\nafter  %v\nnow    %v\nthen   %v", k, i, *seed, problem, r.before, r.after, r.now, r.then)
+		}
+	})
+	bad.report(t)
+}
+
+// served is v as a server lets it be: the same object as like, without what is the server's.
+func served(v any, like map[string]any) map[string]any {
+	obj, _ := v.(map[string]any)
+	out := map[string]any{}
+	maps.Copy(out, obj)
+	meta, _ := obj["metadata"].(map[string]any)
+	own := map[string]any{}
+	maps.Copy(own, meta)
+	was, _ := like["metadata"].(map[string]any)
+	for _, name := range []string{"name", "namespace"} {
+		if delete(own, name); was[name] != nil {
+			own[name] = was[name]
+		} else if like == nil && meta[name] != nil {
+			own[name] = meta[name]
+		}
+	}
+	out["metadata"] = own
+	if like != nil {
+		out["apiVersion"], out["kind"] = like["apiVersion"], like["kind"]
+	}
+	stripped, _ := lastapplied.Strip(out, false)
+	out, _ = stripped.(map[string]any)
+	return out
+}
+
+// differ: the server would not store both as the same.
+func (r recorded) differ(got, want map[string]any) string {
+	for _, c := range merge.Diff(got, want, r.typ) {
+		set := c.Op == merge.OpOrder && r.typ.At(c.Path).Kind == merge.Set
+		if !set && (c.Op == merge.OpOrder || !r.alike(c.Path, c.Old, c.New)) {
+			return fmt.Sprintf("%s: %v, and not %v\n       %v", c.Path, c.Old, c.New, got)
+		}
+	}
+	return ""
+}
+
+// alike: the server stores both as the same.
+func (r recorded) alike(p merge.Path, a, b merge.Opt) bool {
+	t := r.typ.At(p)
+	if a.Set && b.Set && merge.Equal(unordered(a.Value, t), unordered(b.Value, t), t) {
+		return true
+	}
+	return nothing(a.Value) && nothing(b.Value) || r.filled(p, a, b) || r.filled(p, b, a)
+}
+
+// unordered is a set in an order of its own.
+func unordered(v any, t *merge.Type) any {
+	list, ok := v.([]any)
+	if !ok || t == nil || t.Kind != merge.Set {
+		return v
+	}
+	return slices.SortedFunc(slices.Values(list), func(a, b any) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
+}
+
+// filled: the server fills in b where nothing is.
+func (r recorded) filled(p merge.Path, a, b merge.Opt) bool {
+	if len(p) == 0 || !nothing(a.Value) {
+		return false
+	}
+	f := r.typ.At(p[:len(p)-1]).Field(p[len(p)-1].Name)
+	return f.Allocated || !a.Set && f.Default != nil && merge.Equal(f.Default, b.Value, f.Type)
+}
+
+// nothing: the value says no more than if it were absent.
+func nothing(v any) bool {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, e := range v {
+			if !nothing(e) {
+				return false
+			}
+		}
+		return true
+	case []any:
+		return len(v) == 0
+	case string:
+		return v == ""
+	case bool:
+		return !v
+	case json.Number:
+		return v == "0"
+	}
+	return v == nil
+}
+
+// part: b has all that a has.
+func (r recorded) part(p merge.Path, a, b merge.Opt) bool {
+	if r.alike(p, a, b) || nothing(a.Value) {
+		return true
+	}
+	t := r.typ.At(p)
+	switch x := a.Value.(type) {
+	case map[string]any:
+		y, ok := b.Value.(map[string]any)
+		for k, v := range x {
+			w, has := y[k]
+			ok = ok && r.part(p.Child(merge.Named(k)), merge.Some(v), merge.Opt{Value: w, Set: has})
+		}
+		return ok
+	case []any:
+		y, ok := b.Value.([]any)
+		for i, v := range x {
+			step := schema.EntryStep(t, x, i)
+			ok = ok && slices.ContainsFunc(y, func(w any) bool { return r.part(p.Child(step), merge.Some(v), merge.Some(w)) })
+		}
+		return ok
+	}
+	return false
+}
+
+// recorded is an object that a run has changed, and others.
+type recorded struct {
+	typ           *merge.Type
+	before, after map[string]any // what the run did
+	now           map[string]any // after, edited by others
+	then          map[string]any // before, edited by others
+	policy        merge.Policy
+}
+
+func (r recorded) broken() string {
+	doc, err := r.document(true)
+	if err != nil {
+		return err.Error()
+	}
+	if len(doc.Items) == 0 {
+		return ""
+	}
+	u := &undo.Undo{Record: doc, Planner: &apply.Planner{Policy: r.policy}}
+	back, left, err := u.Revert(doc.Items[0], r.after, r.typ)
+	switch {
+	case err != nil:
+		return err.Error()
+	case len(left) > 0:
+		return fmt.Sprintf("nobody has changed anything, and is left: %v", left)
+	}
+	if problem := r.differ(back.Final, r.before); problem != "" {
+		return "is not as it was before: " + problem
+	}
+	if back, _, err = u.Revert(doc.Items[0], r.now, r.typ); err != nil {
+		return err.Error()
+	}
+	displaced := slices.ContainsFunc(back.Settled, func(d merge.Disagreement) bool { return d.By != nil }) ||
+		slices.ContainsFunc(back.Removed, func(d merge.Removal) bool { return d.By != nil })
+	if problem := r.kept(back.Final); problem != "" && !displaced { // of a one-of, others have chosen another variant
+		return problem
+	}
+	return r.bound()
+}
+
+// kept: what others have done elsewhere stays, and what they left alone is as before.
+func (r recorded) kept(got map[string]any) string {
+	ours, theirs := merge.Diff(r.before, r.after, r.typ), merge.Diff(r.after, r.now, r.typ)
+	for _, c := range theirs {
+		if c.Op == merge.OpOrder || touches(c.Path, ours) {
+			continue
+		}
+		v, ok := merge.Lookup(got, c.Path, r.typ)
+		if !r.alike(c.Path, merge.Opt{Value: v, Set: ok}, c.New) {
+			return fmt.Sprintf("%s: others made it %v, and it is %v\n       %v", c.Path, c.New, v, got)
+		}
+	}
+	for _, c := range ours {
+		if c.Op == merge.OpOrder || touches(c.Path, theirs) {
+			continue
+		}
+		v, ok := merge.Lookup(got, c.Path, r.typ)
+		if !r.alike(c.Path, merge.Opt{Value: v, Set: ok}, c.Old) {
+			return fmt.Sprintf("%s: was %v before the run, nobody has changed it since, and it is %v\n       %v", c.Path, c.Old, v, got)
+		}
+	}
+	return ""
+}
+
+// touches: a change is of the value at the path, of a part of it, or of what holds it.
+func touches(p merge.Path, changes []merge.Change) bool {
+	at := p.String()
+	for _, c := range changes {
+		other := c.Path.String()
+		if strings.HasPrefix(at, other) || strings.HasPrefix(other, at) {
+			return true
+		}
+	}
+	return false
+}
+
+// bound: whatever a run may write that is bound to the plan is in it.
+func (r recorded) bound() string {
+	doc, err := r.document(false)
+	if err != nil {
+		return err.Error()
+	}
+	plan, err := plandoc.Bind(doc)
+	if err != nil {
+		return err.Error()
+	}
+	merged := merge.Three(merge.Triple{Original: r.before, Local: r.after, Live: r.then}, r.typ, merge.Policies[0], false)
+	final, _ := merged.Result.(map[string]any)
+	if len(plan.Surplus(r.item(doc.Spelling, r.then, final), r.typ)) > 0 {
+		return ""
+	}
+	for _, c := range merge.Diff(r.then, final, r.typ) {
+		if c.Op == merge.OpOrder {
+			continue
+		}
+		was, had := merge.Lookup(r.before, c.Path, r.typ)
+		is, has := merge.Lookup(r.after, c.Path, r.typ)
+		if !r.part(c.Path, c.Old, merge.Opt{Value: was, Set: had}) || !r.part(c.Path, c.New, merge.Opt{Value: is, Set: has}) {
+			return fmt.Sprintf("%s: %v becomes %v, which is not in the plan", c.Path, c.Old, c.New)
+		}
+	}
+	return ""
+}
+
+func (r recorded) item(s plandoc.Spelling, was, is map[string]any) plandoc.Item {
+	return s.Item(plandoc.Subject{Action: plandoc.Change, Identity: plandoc.Identity{APIVersion: "v1", Kind: "X", Name: "x"},
+		Planned: apply.Planned{Live: was, Final: is, Type: r.typ, Action: apply.Change}})
+}
+
+// document is the record, or the plan, of what the run did, as read from its text.
+func (r recorded) document(record bool) (*plandoc.Document, error) {
+	h := plandoc.Header{Cluster: plandoc.Cluster{UID: "u"}, Spelling: plandoc.Spelling{Salt: []byte("salt-of-a-test"), ShowSecrets: true, Record: record}}
+	var b bytes.Buffer
+	w, err := plandoc.NewWriter(&b, h)
+	if err != nil {
+		return nil, err
+	}
+	item := r.item(h.Spelling, r.before, r.after)
+	if item.UID = "1"; len(item.Changes) > 0 {
+		err = w.Item(item)
+	}
+	if err == nil {
+		err = w.Close()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return plandoc.Parse("record", b.Bytes())
+}
