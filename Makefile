@@ -45,10 +45,11 @@ cluster-binaries:
 
 # Each run draws anew and says its seed: random sequences beside kubectl apply,
 # sixteen writers at one object (a minute each way with the default), kills, faults,
-# planted secrets, and a million random triples.
+# planted secrets, a million random triples, and a hundred thousand records that are taken back.
 .PHONY: soak
 soak: cluster-binaries
 	go test -timeout 12h -run 'TestRandomTriples' ./test/sweep -args -sweep.n=$$((125000 * $(SOAK))) -sweep.seed=$$RANDOM
+	go test -timeout 12h -v -run 'TestUndone' ./test/sweep -args -sweep.n=$$((250000 * $(SOAK))) -sweep.seed=$$RANDOM
 	go test -timeout 12h -v -run 'TestSequences|TestWriters|TestInterop|TestKilled|TestServerKilled|TestStorm|TestSilent|TestFaultsEverywhere|TestRollout|TestLawReadyServer' ./test/e2e -args -soak=$(SOAK)
 	@echo "make soak: nothing was found"
 

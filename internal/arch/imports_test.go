@@ -20,7 +20,7 @@ var arrows = map[string][]string{
 	"cmd/kubectl-merge": {"internal/cli"},
 
 	"internal/arch": {},
-	"internal/ask":  {"internal/files", "internal/run", "internal/source", "pkg"},
+	"internal/ask":  {"internal/files", "internal/plandoc", "internal/record", "internal/run", "internal/source", "pkg"},
 	"internal/cli": {"internal/annotate", "internal/ask", "internal/applyset", "internal/impact", "internal/outcome", "internal/prune", "internal/run", "internal/cluster", "internal/live", "internal/editor", "internal/files", "internal/replacements",
 		"internal/parallel", "internal/wait", "internal/write", "internal/source", "internal/target", "internal/term", "internal/complete", "pkg",
 		"internal/drift", "internal/guard",

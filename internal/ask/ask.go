@@ -1,6 +1,6 @@
-// Package ask has the user settle conflicts on a terminal, one after the other: it asks,
-// puts each answer into the plan of the object, and saves answers as rules. It refuses to
-// decide a conflict, and to write objects.
+// Package ask has the user settle conflicts on a terminal, one after the other, and confirm a
+// run: it asks, puts each answer into the plan of the object, and saves answers as rules. It
+// refuses to decide a conflict, and to write objects.
 package ask
 
 import (

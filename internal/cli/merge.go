@@ -32,6 +32,7 @@ type mergeVerb struct {
 	waits       waitFlags
 	bind        bindFlags
 	record      recordFlags
+	interactive interactiveFlag
 }
 
 const mergeLong = `Merge objects from files into what the cluster holds, three ways, and apply the result.
@@ -100,6 +101,7 @@ func newMerge(e *env) *cobra.Command {
 	v.waits.addTo(flags)
 	v.bind.add(flags)
 	v.record.add(flags)
+	v.interactive.add(flags, &v.prune.yes)
 	addRefused(flags)
 	return cmd
 }
@@ -108,7 +110,7 @@ func (v *mergeVerb) run(ctx context.Context, policyGiven bool) error {
 	start := time.Now()
 	mode, err := v.mode()
 	if err == nil {
-		err = errors.Join(v.waits.check(mode), v.record.check(mode), v.bind.read(ctx))
+		err = errors.Join(v.waits.check(mode), v.record.check(mode), v.interactive.open(v.env, mode, v.piped()), v.bind.read(ctx))
 	}
 	if err != nil {
 		return err
@@ -143,6 +145,7 @@ func (v *mergeVerb) run(ctx context.Context, policyGiven bool) error {
 		needs:       v.needs(mode),
 		bind:        v.bind.bind(),
 		shown:       v.out.oneByOne(),
+		asked:       v.interactive.on,
 		quiet:       v.notes.quiet,
 		prune:       &v.prune,
 		recreation:  recreation,
@@ -164,7 +167,7 @@ func (v *mergeVerb) run(ctx context.Context, policyGiven bool) error {
 		err = v.ask(ctx, s, asked)
 	}
 	if err == nil {
-		err = v.confirm(ctx, asked.confirmation(s.Plan, &v.prune, mode))
+		err = v.confirmed(ctx, s, asked, mode)
 	}
 	if err != nil {
 		return err
@@ -183,9 +186,24 @@ func (v *mergeVerb) run(ctx context.Context, policyGiven bool) error {
 	return v.record.end(ctx, v.env, s, v.plan.guard.ended(v.bind.ended(t.end(ctx, s))))
 }
 
+// piped: standard input is read as a file.
+func (v *mergeVerb) piped() bool { return v.inputs.stdin() || v.plan.replace.stdin() }
+
+// confirmed asks what there is to ask before anything is written.
+func (v *mergeVerb) confirmed(ctx context.Context, s *session, asked askRequest, mode dryRun) error {
+	if !v.interactive.on {
+		return v.confirm(ctx, asked.confirmation(s.Plan, &v.prune, mode))
+	}
+	err := v.interactive.confirm(ctx, v.env, s, review{v.out, v.notes})
+	if err == nil {
+		err = v.bind.confirmed(s)
+	}
+	return err
+}
+
 // needs is what has to be stored of objects until they are written and printed.
 func (v *mergeVerb) needs(mode dryRun) run.Needs {
-	if needs := v.out.needs(mode); needs != run.Outcomes || v.bind.bound == nil && !v.record.given() {
+	if needs := v.out.needs(mode); needs != run.Outcomes || v.bind.bound == nil && !v.record.given() && !v.interactive.on {
 		return needs
 	}
 	return run.Changes // they are compared, or recorded, whole
@@ -259,10 +277,9 @@ func (t *results) item(item *run.Item) {
 // end returns the error of the run: errors of objects, else that conflicts, or objects that
 // are not pruned, are left to the user.
 func (t *results) end(ctx context.Context, s *session) error {
-	sum := outcome.Summarize(s.Plan, time.Since(t.start), t.env.target(s))
-	sum.DryRun = t.mode != dryNone
+	ended := outcome.Ended{Plan: s.Plan, DryRun: t.mode != dryNone, Took: time.Since(t.start), Target: t.env.target(s)}
 	if whole, ok := t.out.(runPrinter); ok {
-		t.errs = append(t.errs, whole.run(s.Plan, sum))
+		t.errs = append(t.errs, whole.run(ended))
 	}
 	t.errs = append(t.errs, t.out.close(ctx))
 	left := t.notes.conflicts(s.Items) + unpruned(s.Plan)
@@ -275,7 +292,7 @@ func (t *results) end(ctx context.Context, s *session) error {
 	if t.mode != dryNone {
 		err = errors.Join(err, s.Held())
 	}
-	t.notes.summary(sum)
+	t.notes.summary(outcome.Summarize(ended))
 	if left > 0 && held(err) {
 		return &exit{Code: conflicted, Err: err}
 	}

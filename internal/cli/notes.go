@@ -211,10 +211,15 @@ func (t *reporter) note(word string, n diff.Note) {
 	}
 }
 
-// conflicts reports what is left to the user, and counts the objects that wait for it.
+// conflicts reports what is left to the user, and counts the objects that wait for it: those
+// with conflicts, and those that the user has skipped.
 func (t *reporter) conflicts(items []*run.Item) int {
 	objects := 0
 	for _, item := range items {
+		if item.Skipped && len(item.Result.Planned.Conflicts) == 0 {
+			objects++
+			t.note("note", diff.Note{Object: item.Target.String(), Namespace: item.Target.Namespace, Kind: noteKept, Message: item.Reason()})
+		}
 		notes := diff.Conflicts(reportOf(item.Result.Planned, t.secrets))
 		if len(notes) > 0 {
 			objects++

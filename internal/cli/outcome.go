@@ -19,7 +19,7 @@ var _ = registerPrinter(printerRow{
 // runPrinter is a printer that prints a run as a whole, objects with errors included. It is
 // called when all objects are done, before close.
 type runPrinter interface {
-	run(*run.Plan, outcome.Summary) error
+	run(outcome.Ended) error
 }
 
 // outcomePrinter prints one JSON document about the whole run.
@@ -42,8 +42,8 @@ func (f *outcomePrinter) object(item *run.Item) error {
 
 func (f *outcomePrinter) conflicts() bool { return true }
 
-func (f *outcomePrinter) run(p *run.Plan, s outcome.Summary) error {
-	return f.report.Write(f.Out, p, s, f.secretValues())
+func (f *outcomePrinter) run(e outcome.Ended) error {
+	return f.report.Write(f.Out, e, f.secretValues())
 }
 
 func (f *outcomePrinter) close(context.Context) error { return nil }

@@ -18,6 +18,7 @@ import (
 type bindFlags struct {
 	file  string
 	bound *plandoc.Bound // nil: the run is bound to none
+	shown bool           // it is bound to what the user has confirmed
 }
 
 func (f *bindFlags) add(flags *pflag.FlagSet) {
@@ -83,6 +84,16 @@ type surplusError struct{ text string }
 // Error names the object.
 func (e *surplusError) Error() string { return e.text }
 
+// confirmed binds a run to what the user has confirmed: what others do meanwhile may change
+// what is to be written.
+func (f *bindFlags) confirmed(s *session) (err error) {
+	if f.bound, err = shown(s.Plan); err != nil {
+		return err
+	}
+	f.shown, s.Bind = true, f.bind()
+	return nil
+}
+
 // check is an error if the run is not the plan's: on another cluster, or with another set.
 func (f *bindFlags) check(ctx context.Context, s *session) error {
 	if f.bound == nil {
@@ -147,6 +158,9 @@ func (f *bindFlags) ended(err error) error {
 	}
 	if !found {
 		return err
+	}
+	if f.shown {
+		return &exit{Code: conflicted, Err: errors.Join(err, errors.New("-i: what is listed is not what you have confirmed: others have changed it meanwhile: merge again"))}
 	}
 	return &exit{Code: conflicted, Err: errors.Join(err, fmt.Errorf("--plan: %s does not have what is listed: review it with kubectl merge diff -o plan, and merge with that plan", f.file))}
 }

@@ -51,7 +51,7 @@ func (f *pruneFlags) add(flags *pflag.FlagSet, writes bool) {
 	f.cascade = "background"
 	if writes {
 		flags.StringVar(&f.cascade, "cascade", f.cascade, "what becomes of objects owned by one that is pruned or recreated: background, foreground or orphan")
-		flags.BoolVar(&f.yes, "yes", false, "prune without asking, also more than 25 objects or more than half of the set")
+		flags.BoolVar(&f.yes, "yes", false, "answer yes to what would be asked: to -i, and to pruning more than 25 objects or more than half of the set")
 	}
 	flags.BoolVar(&f.all, "all", false, "not supported: see --applyset")
 	flags.StringSliceVar(&f.allowlist, "prune-allowlist", nil, "not supported: see --applyset")

@@ -37,6 +37,7 @@ type request struct {
 	partial     bool
 	needs       run.Needs
 	shown       bool // objects are printed one by one
+	asked       bool // they are shown, and asked about, before the first is written
 	quiet       bool // show no progress
 	shard       drift.Shard
 
@@ -73,7 +74,7 @@ func (e *env) open(ctx context.Context, r request) (_ *session, err error) {
 	if err := errors.Join(r.inputs.validate(), r.plan.replace.validate(r.inputs), r.stdin()); err != nil {
 		return nil, err
 	}
-	job := &run.Job{Planner: r.planner, Write: r.write, Concurrency: r.concurrency, Preflight: r.preflight, Recreate: r.recreation, Partial: r.partial, Needs: r.needs, Shown: r.shown, Bind: r.bind}
+	job := &run.Job{Planner: r.planner, Write: r.write, Concurrency: r.concurrency, Preflight: r.preflight, Recreate: r.recreation, Partial: r.partial, Needs: r.needs, Shown: r.shown, Asked: r.asked, Bind: r.bind}
 	e.line = e.progress(r.quiet)
 	if e.line != nil {
 		job.Progress = func(phase run.Phase, done, total int) { e.line.Note(string(phase), done, total) }

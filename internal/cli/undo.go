@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -67,6 +68,8 @@ func newUndo(e *env) *cobra.Command {
 	u.notes.add(flags)
 	flags.StringVar(&u.manager, "field-manager", defaultManager, "name of the manager used to track field ownership")
 	flags.IntVar(&u.concurrency, "concurrency", parallel.Limit, "objects under way at once")
+	u.interactive.add(flags, &u.yes)
+	flags.BoolVar(&u.yes, "yes", false, "answer yes to what -i would ask")
 	return cmd
 }
 
@@ -81,6 +84,8 @@ type undoing struct {
 	out         outputFlags
 	notes       noteFlags
 	rollback    bool // of the run that has just failed
+	interactive interactiveFlag
+	yes         bool
 }
 
 func (u *undoing) file(ctx context.Context, name string) (err error) {
@@ -101,6 +106,9 @@ func (u *undoing) file(ctx context.Context, name string) (err error) {
 
 func (u *undoing) run(ctx context.Context) error {
 	mode, err := u.out.mode(u.dryRun)
+	if err == nil {
+		err = u.interactive.open(u.env, mode, false)
+	}
 	if err != nil {
 		return err
 	}
@@ -123,6 +131,9 @@ func (u *undoing) run(ctx context.Context) error {
 		u.conflicts(notes, s.Items)
 		return &exit{Code: conflicted, Err: errors.New("nothing was written: take back the rest with --policy=live, which leaves what others have done, or --policy=apply")}
 	}
+	if err := u.interactive.confirm(ctx, u.env, s, review{u.out, u.notes}); err != nil {
+		return err
+	}
 	if err := begin(ctx, out, s); err != nil {
 		return err
 	}
@@ -135,7 +146,7 @@ func (u *undoing) run(ctx context.Context) error {
 		s.line.End()
 	}
 	t.errs = append(t.errs, out.close(ctx))
-	left += u.conflicts(notes, s.Items) + u.left(notes, plan.Left()[len(known):])
+	left += u.conflicts(notes, s.Items) + u.skipped(notes, s.Plan) + u.left(notes, plan.Left()[len(known):])
 	if err := errors.Join(s.Failed(), errors.Join(t.errs...)); err != nil && !(left > 0 && held(err)) || left == 0 {
 		return err
 	}
@@ -161,7 +172,7 @@ func (u *undoing) open(ctx context.Context, mode dryRun) (*session, *undo.Undo, 
 		},
 	}
 	job := &run.Job{
-		Live: plan.Live, API: api, Planner: plan.Planner, Invalidate: docs.Forget, Concurrency: u.concurrency, Preflight: true, Needs: run.Changes, Shown: true,
+		Live: plan.Live, API: api, Planner: plan.Planner, Invalidate: docs.Forget, Concurrency: u.concurrency, Preflight: true, Needs: run.Changes, Shown: true, Asked: u.interactive.on,
 		Write: cluster.Write{FieldManager: u.manager, FieldValidation: fieldValidation[apply.Strict], DryRun: mode == dryServer},
 	}
 	s := &session{api: api, line: u.progress(u.notes.quiet), Plan: &run.Plan{Job: job}}
@@ -242,6 +253,18 @@ func (u *undoing) left(notes *reporter, all []undo.Left) int {
 			n++
 		}
 		notes.note(word, diff.Note{Object: l.Target.String(), Kind: noteKept, Message: "is left as it is: " + escape.Line(l.Reason)})
+	}
+	return n
+}
+
+// skipped reports what the user left as it is, and counts it.
+func (u *undoing) skipped(notes *reporter, p *run.Plan) int {
+	n := 0
+	for _, item := range slices.Concat(p.Items, p.Others) {
+		if item.Skipped {
+			n++
+			notes.note("note", diff.Note{Object: item.Target.String(), Kind: noteKept, Message: item.Reason()})
+		}
 	}
 	return n
 }

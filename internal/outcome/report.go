@@ -113,12 +113,14 @@ type document struct {
 	Error      string   `json:"error,omitempty"` // about no single object
 }
 
-// Write writes the report of a run that has ended as indented JSON. Values of Secrets are
-// blanked in errors.
-func (r *Report) Write(w io.Writer, p *run.Plan, s Summary, secrets *redact.Values) error {
+// Write writes the report of a run as indented JSON. Values of Secrets are blanked in errors.
+func (r *Report) Write(w io.Writer, e Ended, secrets *redact.Values) error {
+	p, s, became := e.Plan, Summarize(e), e.became()
 	d := document{APIVersion: APIVersion, Kind: Kind, DryRun: s.DryRun, Target: s.Target, Seconds: round(s.Time.Seconds()), Summary: s.counts(), Objects: []Object{}}
 	for _, item := range slices.Concat(p.Items, p.Others) {
-		d.Objects = append(d.Objects, r.object(item, secrets))
+		o := r.object(item, secrets)
+		o.Outcome = became(item)
+		d.Objects = append(d.Objects, o)
 	}
 	if p.Err != nil {
 		d.Error = secrets.Blank(p.Err.Error())
@@ -134,7 +136,7 @@ func (r *Report) object(item *run.Item, secrets *redact.Values) Object {
 	o := r.seen[item]
 	t := item.Target
 	o.APIVersion, o.Kind, o.Namespace, o.Name = t.GroupVersion(), t.Kind, t.Namespace, t.Name
-	o.Outcome, o.Requests, o.Seconds = Of(item), item.Meter.Requests(), round(item.Meter.Time().Seconds())
+	o.Requests, o.Seconds = item.Meter.Requests(), round(item.Meter.Time().Seconds())
 	if i := item.Impact(); i.Word != impact.None {
 		o.Impact = &i
 	}

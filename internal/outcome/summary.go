@@ -97,13 +97,39 @@ type Summary struct {
 	Target  Target
 }
 
-// Summarize counts what has become of the objects of a run that has ended.
-func Summarize(p *run.Plan, took time.Duration, t Target) Summary {
-	s := Summary{Objects: len(p.Items), Counts: map[Word]int{}, Time: took, Target: t}
-	for _, item := range slices.Concat(p.Items, p.Others) {
-		s.Counts[Of(item)]++
+// Ended is a run that has ended, or a preview of one.
+type Ended struct {
+	Plan   *run.Plan
+	DryRun bool
+	Took   time.Duration
+	Target Target
+}
+
+// Summarize counts what has become, or would become, of the objects of a run.
+func Summarize(e Ended) Summary {
+	s := Summary{Objects: len(e.Plan.Items), Counts: map[Word]int{}, DryRun: e.DryRun, Time: e.Took, Target: e.Target}
+	became := e.became()
+	for _, item := range slices.Concat(e.Plan.Items, e.Plan.Others) {
+		s.Counts[became(item)]++
 	}
 	return s
+}
+
+// became is Of, and in a dry run what conflicts of others would keep from being written.
+func (e Ended) became() func(*run.Item) Word {
+	var waiting map[*run.Item]bool
+	if e.DryRun {
+		waiting = e.Plan.Waiting()
+	}
+	return func(item *run.Item) Word {
+		switch {
+		case waiting[item] && item.Surplus != nil:
+			return NotPruned
+		case waiting[item]:
+			return NotWritten
+		}
+		return Of(item)
+	}
 }
 
 // Total is the number of objects, those that the input does not have any more among them.
@@ -131,6 +157,14 @@ func (s Summary) MarshalJSON() ([]byte, error) {
 	})
 }
 
+// Size is the number of objects of the input: "12 objects".
+func (s Summary) Size() string {
+	if s.Objects == 1 {
+		return "1 object"
+	}
+	return fmt.Sprintf("%d objects", s.Objects)
+}
+
 // Count lists the counts: "1 created, 3 configured".
 func (s Summary) Count() string {
 	var parts []string
@@ -145,13 +179,9 @@ func (s Summary) Count() string {
 // String is the summary in one line: "12 objects: 1 created, 3 configured, 8 unchanged in
 // 1.2s (context prod, namespace shop)".
 func (s Summary) String() string {
-	objects := fmt.Sprintf("%d objects", s.Objects)
-	if s.Objects == 1 {
-		objects = "1 object"
-	}
 	dry := ""
 	if s.DryRun {
 		dry = "dry run; "
 	}
-	return fmt.Sprintf("%s: %s in %.1fs (%s%s)", objects, s.Count(), s.Time.Seconds(), dry, s.Target)
+	return fmt.Sprintf("%s: %s in %.1fs (%s%s)", s.Size(), s.Count(), s.Time.Seconds(), dry, s.Target)
 }

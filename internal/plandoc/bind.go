@@ -71,12 +71,12 @@ func surplus(planned, now Item, typ *merge.Type) []string {
 		p, ok := had.at[l.path]
 		switch {
 		case !ok:
-			out = append(out, fmt.Sprintf("%s: %s is not in the plan", l.path, l.sides))
+			out = append(out, fmt.Sprintf("%s: %s is not in the plan", l.path, l.Sides))
 		case same(p.Before, l.Before) && same(p.After, l.After):
 		case Hashes(l.Before.Value) || Hashes(l.After.Value):
 			out = append(out, l.path+": the hidden values are not those of the plan")
 		default:
-			out = append(out, fmt.Sprintf("%s: %s, and the plan has %s", l.path, l.sides, p))
+			out = append(out, fmt.Sprintf("%s: %s, and the plan has %s", l.path, l.Sides, p))
 		}
 	}
 	for path, o := range reordered {
@@ -91,11 +91,8 @@ func surplus(planned, now Item, typ *merge.Type) []string {
 	return out
 }
 
-// sides of a value, as a message shows them.
-type sides struct{ Sides }
-
-// String is the change on one line.
-func (s sides) String() string {
+// String is the change on one line, as messages show it.
+func (s Sides) String() string {
 	switch {
 	case !s.Before.Set:
 		return "adding " + short(s.After.Value)
@@ -142,19 +139,19 @@ func common(list, with []string) []string {
 // leaf is the change of a value that is compared as a whole.
 type leaf struct {
 	path string
-	sides
+	Sides
 }
 
 // leaves are the changes of an object, down to single values.
 type leaves struct {
 	list []leaf
-	at   map[string]sides
+	at   map[string]Sides
 }
 
 // leavesOf takes changes apart: whoever adds a label to an object without labels adds all of
 // them, and somebody else may have added another one meanwhile.
 func leavesOf(i Item, typ *merge.Type) (*leaves, map[string]Order) {
-	out, orders := &leaves{at: map[string]sides{}}, map[string]Order{}
+	out, orders := &leaves{at: map[string]Sides{}}, map[string]Order{}
 	for _, c := range i.Changes {
 		p, err := c.ParsedPath()
 		switch {
@@ -187,8 +184,8 @@ func (l *leaves) add(p merge.Path, s Sides, t *merge.Type) {
 		}
 		return
 	}
-	one := leaf{p.String(), sides{s}}
-	l.list, l.at[one.path] = append(l.list, one), one.sides
+	one := leaf{p.String(), s}
+	l.list, l.at[one.path] = append(l.list, one), one.Sides
 }
 
 // mappings: both sides are maps with entries, or absent; one at least is there.

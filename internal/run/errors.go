@@ -79,7 +79,7 @@ func (h Hindrance) rest(did, would string) string {
 	return text + h.Because + ": " + h.Fix
 }
 
-// held reports whether the item has conflicts.
+// held reports whether the item has conflicts, or was skipped.
 func (i *Item) held() bool { return i.Action() == Held }
 
 // conflicts reports whether the item has conflicts that the user has not skipped.
@@ -89,22 +89,33 @@ func (i *Item) conflicts() bool { return i.held() && !i.Skipped }
 // true; false if there are none.
 func conflicting(items []*Item, blocks func(*Item) bool) (Hindrance, bool) {
 	var names []string
+	skipped := 0
 	for _, item := range items {
 		if blocks(item) {
 			names = append(names, item.Target.String())
+			if len(item.Planned.Conflicts) == 0 {
+				skipped++
+			}
 		}
 	}
 	const most = 3
+	has, have := " has conflicts", " have conflicts"
+	switch {
+	case skipped == len(names):
+		has, have = " was skipped", " were skipped"
+	case skipped > 0:
+		have = " were skipped or have conflicts"
+	}
 	h := Hindrance{Fix: "settle them, or write the others with --partial", Conflict: true}
 	switch n := len(names); {
 	case n == 0:
 		return Hindrance{}, false
 	case n == 1:
-		h.Because = names[0] + " has conflicts"
+		h.Because = names[0] + has
 	case n <= most:
-		h.Because = strings.Join(names[:n-1], ", ") + " and " + names[n-1] + " have conflicts"
+		h.Because = strings.Join(names[:n-1], ", ") + " and " + names[n-1] + have
 	default:
-		h.Because = fmt.Sprintf("%s and %d more objects have conflicts", strings.Join(names[:most], ", "), n-most)
+		h.Because = fmt.Sprintf("%s and %d more objects%s", strings.Join(names[:most], ", "), n-most, have)
 	}
 	return h, true
 }
@@ -121,11 +132,26 @@ func (h Hindrance) pruning() Hindrance {
 // that a run would not touch because of conflicts.
 func (p *Plan) Held() error {
 	var errs []error
-	wait := func(items []*Item, h Hindrance) {
+	p.waiting(func(item *Item, h Hindrance) {
 		h.DryRun = true
+		errs = append(errs, &NotReached{Target: item.Target, Hindrance: h})
+	})
+	return errors.Join(errs...)
+}
+
+// Waiting are the items of which Held has an error.
+func (p *Plan) Waiting() map[*Item]bool {
+	found := map[*Item]bool{}
+	p.waiting(func(item *Item, _ Hindrance) { found[item] = true })
+	return found
+}
+
+// waiting calls each for every item that would be written or deleted, were there no conflicts.
+func (p *Plan) waiting(each func(*Item, Hindrance)) {
+	wait := func(items []*Item, h Hindrance) {
 		for _, item := range items {
 			if item.writes() || item.Action() == Delete {
-				errs = append(errs, &NotReached{Target: item.Target, Hindrance: h})
+				each(item, h)
 			}
 		}
 	}
@@ -135,5 +161,4 @@ func (p *Plan) Held() error {
 	if h, held := conflicting(p.Items, (*Item).held); held {
 		wait(p.Others, h.pruning())
 	}
-	return errors.Join(errs...)
 }

@@ -30,7 +30,7 @@ const (
 	Change    Action = "change"
 	Recreate  Action = "recreate"  // it is deleted and created again, since a field of it can be set only once
 	Unchanged Action = "unchanged" // live is as it should be
-	Held      Action = "held"      // it has conflicts for the user to settle
+	Held      Action = "held"      // it has conflicts for the user to settle, or was skipped
 	Delete    Action = "delete"    // the input does not contain it
 	Keep      Action = "keep"      // the input does not contain it, and it must not be deleted
 	Failed    Action = "failed"
@@ -48,7 +48,7 @@ func (i *Item) ActionOf(p apply.Planned) Action {
 		return Keep
 	case i.Surplus != nil:
 		return Delete
-	case len(p.Conflicts) > 0:
+	case len(p.Conflicts) > 0 || i.Skipped:
 		return Held
 	case p.Action == apply.Create:
 		return Create
@@ -70,6 +70,9 @@ func (i *Item) Reason() string {
 	case Recreate:
 		return "can be set only once: " + strings.Join(i.fixed, ", ")
 	case Held:
+		if len(i.Planned.Conflicts) == 0 {
+			return "skipped: you left it as it is"
+		}
 		paths := make([]string, len(i.Planned.Conflicts))
 		for n, c := range i.Planned.Conflicts {
 			paths[n] = c.Path.String()

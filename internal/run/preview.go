@@ -33,6 +33,8 @@ func unsent(item *Item) write.Result {
 		return write.Removed(item.Planned)
 	case Recreate:
 		return write.Again(item.Planned)
+	case Held:
+		return write.Left(item.Planned)
 	default:
 		return write.Foreseen(item.Planned)
 	}

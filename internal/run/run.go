@@ -26,12 +26,12 @@ import (
 type Item struct {
 	Object  object.Object
 	Target  cluster.Target
-	Answers []apply.Answer // how the user settled its conflicts
+	Answers []apply.Answer // how the user settled its conflicts, and which changes are not wanted
 	Planned apply.Planned
 	Result  write.Result    // its Outcome is "" until the item is done
 	Err     error           // why it was not written
 	Late    error           // what went wrong after it was written
-	Skipped bool            // the user left its conflicts open; they do not block other objects
+	Skipped bool            // the user leaves it as it is, conflicts and all; that blocks no other object
 	UID     string          // of the live object; "" if there was none
 	Facts   impact.Facts    // what the merge means for pods
 	Guards  []guard.Finding // who else manages the object or its fields, where the merge changes it
@@ -81,6 +81,7 @@ type Job struct {
 	Partial     bool // write objects without conflicts even if others have some
 	Needs       Needs
 	Shown       bool     // what Needs keeps is dropped once the item is reported
+	Asked       bool     // the items are shown and asked about before they are sent: their plans stay whole
 	Progress    Progress // may be nil
 }
 
@@ -138,7 +139,7 @@ func (j *Job) Resolve(ctx context.Context, objects []object.Object) (*Plan, erro
 // Merge reads and merges every item and sets its Err where that fails. Then the Pruner
 // decides about live objects that the input does not contain.
 func (p *Plan) Merge(ctx context.Context) {
-	p.large = (p.Shown || p.compares()) && len(p.Items) > largeFrom
+	p.large = (p.Shown || p.compares()) && !p.Asked && len(p.Items) > largeFrom
 	merged := p.count(Reading, len(p.Items))
 	rest := p.readLists(ctx, p.Items, merged)
 	p.each(ctx, rest, func(i int) { p.read(ctx, rest[i]) }, merged)

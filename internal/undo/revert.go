@@ -46,7 +46,9 @@ func (r reverting) plan(out apply.Planned) (apply.Planned, error) {
 			t.Original, t.Local = ordered(t.Original, p, c.Order.After, r.typ), ordered(t.Local, p, c.Order.Before, r.typ)
 		}
 	}
-	out.Plan = merge.Three(t, r.typ, r.Planner.Policy, false)
+	policy := r.Planner.Policy
+	policy.Rules = out.Answered(r.live, r.typ)
+	out.Plan = merge.Three(t, r.typ, policy, false)
 	out.Type = r.typ
 	result, _ := out.Result.(map[string]any)
 	out.Final = r.lastApplied(result)

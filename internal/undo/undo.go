@@ -118,7 +118,7 @@ func (u *Undo) Left() []Left {
 // plan is the run.Plans: what takes back what was done to an item.
 func (u *Undo) plan(ctx context.Context, item *run.Item, obj map[string]any) (apply.Planned, error) {
 	e := u.entries[item]
-	out := apply.Planned{Subject: apply.Subject{Object: item.Object, Name: item.Target.String(), HasStatus: item.Target.Status}, Live: obj}
+	out := apply.Planned{Subject: apply.Subject{Object: item.Object, Name: item.Target.String(), HasStatus: item.Target.Status, Answers: item.Answers}, Live: obj}
 	is := object.Object{Value: obj}.UID()
 	leave := func(reason string, lost bool) (apply.Planned, error) {
 		u.leave(Left{item.Target, reason, lost})

@@ -58,6 +58,11 @@ func Writes(p apply.Planned) bool {
 // not stored whole.
 func Foreseen(p apply.Planned) Result { return Result{}.of(p) }
 
+// Left is the result of writing nothing of p, which is left to the user.
+func Left(p apply.Planned) Result {
+	return Result{Outcome: Unsettled, Object: p.Final, Planned: p}
+}
+
 // Removed is the result of deleting the object that p read.
 func Removed(p apply.Planned) Result {
 	return Result{Outcome: Pruned, Object: p.Live, Planned: p}

@@ -4,7 +4,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// Answer is what the user said about one disagreement.
+// Answer is what the user said about one value.
 type Answer struct {
 	Path   merge.Path
 	Choice merge.Choice
@@ -12,10 +12,14 @@ type Answer struct {
 	// Live is what the user saw there. An answer about one value says nothing about
 	// the next: where live has another by now, the disagreement is open again.
 	Live merge.Opt
+
+	// Firm: the answer is not about a disagreement but about what is to be written, and
+	// holds whatever live has by now.
+	Firm bool
 }
 
-// rules are the answers that still hold, as the policy's.
-func (s Subject) rules(live map[string]any, typ *merge.Type) []merge.Rule {
+// Answered are the answers that still hold for a live object, as a policy has them.
+func (s Subject) Answered(live map[string]any, typ *merge.Type) []merge.Rule {
 	var rules []merge.Rule
 	for _, a := range s.Answers {
 		if !a.holds(live, typ) {
@@ -25,12 +29,16 @@ func (s Subject) rules(live map[string]any, typ *merge.Type) []merge.Rule {
 		rules = append(rules, merge.Rule{
 			Match:  func(p merge.Path) bool { return len(p) == len(a.Path) && p.String() == at },
 			Choice: a.Choice,
+			Firm:   a.Firm,
 		})
 	}
 	return rules
 }
 
 func (a Answer) holds(live map[string]any, typ *merge.Type) bool {
+	if a.Firm {
+		return true
+	}
 	v, found := merge.Lookup(live, a.Path, typ)
 	found = found && v != nil
 	return found == a.Live.Set && (!found || merge.Equal(v, a.Live.Value, nil))

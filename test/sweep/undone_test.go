@@ -24,7 +24,7 @@ import (
 // they are not of the same values.
 func TestUndone(t *testing.T) {
 	kinds := append(builtin(t), shapes(t)...)
-	n := *count / 10 // each is written, read, taken back and compared several times
+	n := *count / 20 // each is written, read, taken back and compared several times
 	t.Logf("seed %d, %d records of %d kinds", *seed, n, len(kinds))
 	live, err := merge.PolicyNamed("live")
 	if err != nil {
@@ -34,9 +34,10 @@ func TestUndone(t *testing.T) {
 	each(n, func(i int) {
 		k := kinds[i%len(kinds)]
 		m := gen.New(*seed, uint64(i))
-		r := recorded{typ: k.typ, before: served(m.Object(k.Kind, k.typ), nil), policy: live}
-		r.after = served(m.Edit(k.typ, r.before), r.before)
-		r.now, r.then = served(m.Edit(k.typ, r.after), r.before), served(m.Edit(k.typ, r.before), r.before)
+		r := recorded{typ: k.typ, policy: live}
+		r.before = r.served(m.Object(k.Kind, k.typ))
+		r.after = r.served(m.Edit(k.typ, r.before))
+		r.now, r.then = r.served(m.Edit(k.typ, r.after)), r.served(m.Edit(k.typ, r.before))
 		if problem := r.broken(); problem != "" {
 			bad.add("%s: record %d of -sweep.seed=%d: %s\nbefore %v\nafter  %v\nnow    %v\nthen   %v", k, i, *seed, problem, r.before, r.after, r.now, r.then)
 		}
@@ -44,34 +45,32 @@ func TestUndone(t *testing.T) {
 	bad.report(t)
 }
 
-// served is v as a server lets it be: the same object as like, without what is the server's.
-func served(v any, like map[string]any) map[string]any {
+// served is v as a server stores it: completed, without what is the server's own, and still the
+// object that was there before.
+func (r recorded) served(v any) map[string]any {
 	obj, _ := v.(map[string]any)
 	out := map[string]any{}
 	maps.Copy(out, obj)
 	meta, _ := obj["metadata"].(map[string]any)
 	own := map[string]any{}
 	maps.Copy(own, meta)
-	was, _ := like["metadata"].(map[string]any)
-	for _, name := range []string{"name", "namespace"} {
-		if delete(own, name); was[name] != nil {
-			own[name] = was[name]
-		} else if like == nil && meta[name] != nil {
-			own[name] = meta[name]
+	if out["metadata"] = own; r.before != nil {
+		was, _ := r.before["metadata"].(map[string]any)
+		for _, name := range []string{"name", "namespace"} {
+			if delete(own, name); was[name] != nil {
+				own[name] = was[name]
+			}
 		}
-	}
-	out["metadata"] = own
-	if like != nil {
-		out["apiVersion"], out["kind"] = like["apiVersion"], like["kind"]
+		out["apiVersion"], out["kind"] = r.before["apiVersion"], r.before["kind"]
 	}
 	stripped, _ := lastapplied.Strip(out, false)
-	out, _ = stripped.(map[string]any)
+	out, _ = merge.Complete(stripped, r.typ, true).(map[string]any)
 	return out
 }
 
 // differ: the server would not store both as the same.
 func (r recorded) differ(got, want map[string]any) string {
-	for _, c := range merge.Diff(got, want, r.typ) {
+	for _, c := range merge.Diff(r.served(got), want, r.typ) {
 		set := c.Op == merge.OpOrder && r.typ.At(c.Path).Kind == merge.Set
 		if !set && (c.Op == merge.OpOrder || !r.alike(c.Path, c.Old, c.New)) {
 			return fmt.Sprintf("%s: %v, and not %v\n       %v", c.Path, c.Old, c.New, got)
@@ -83,19 +82,35 @@ func (r recorded) differ(got, want map[string]any) string {
 // alike: the server stores both as the same.
 func (r recorded) alike(p merge.Path, a, b merge.Opt) bool {
 	t := r.typ.At(p)
-	if a.Set && b.Set && merge.Equal(unordered(a.Value, t), unordered(b.Value, t), t) {
+	if a.Set && b.Set && merge.Equal(bare(a.Value, t), bare(b.Value, t), t) {
 		return true
 	}
 	return nothing(a.Value) && nothing(b.Value) || r.filled(p, a, b) || r.filled(p, b, a)
 }
 
-// unordered is a set in an order of its own.
-func unordered(v any, t *merge.Type) any {
-	list, ok := v.([]any)
-	if !ok || t == nil || t.Kind != merge.Set {
-		return v
+// bare is v without what says no more than if it were absent, and its sets in an order of
+// their own.
+func bare(v any, t *merge.Type) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := map[string]any{}
+		for k, e := range v {
+			if f := t.Field(k); !nothing(e) && (f.Default == nil || !merge.Equal(e, f.Default, f.Type)) {
+				out[k] = bare(e, f.Type)
+			}
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, e := range v {
+			out[i] = bare(e, t.EntryType())
+		}
+		if t != nil && t.Kind == merge.Set {
+			slices.SortFunc(out, func(a, b any) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
+		}
+		return out
 	}
-	return slices.SortedFunc(slices.Values(list), func(a, b any) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
+	return v
 }
 
 // filled: the server fills in b where nothing is.
