@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/record"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/internal/term"
+	"github.com/kubectl-merge/kubectl-merge/internal/write"
 	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
 )
 
@@ -52,6 +53,7 @@ func (f *interactiveFlag) open(e *env, mode dryRun, piped bool) error {
 type review struct {
 	out   outputFlags
 	notes noteFlags
+	undo  bool // what is deleted is not pruned from a set
 }
 
 // confirm shows a run that is merged, and asks. The error ends it.
@@ -85,7 +87,11 @@ func (f *interactiveFlag) show(ctx context.Context, e *env, s *session, r review
 			_, err := d.show(d.doc(item))
 			errs = append(errs, err)
 			notes.item(item)
-			notes.impact(item, "")
+			if r.undo && item.Action() == run.Delete {
+				item.Result.Outcome = write.Outcome(outcome.Deleted)
+			} else {
+				notes.impact(item, "")
+			}
 		}
 	})
 	_, err = d.close(ctx)

@@ -194,7 +194,7 @@ func (v *mergeVerb) confirmed(ctx context.Context, s *session, asked askRequest,
 	if !v.interactive.on {
 		return v.confirm(ctx, asked.confirmation(s.Plan, &v.prune, mode))
 	}
-	err := v.interactive.confirm(ctx, v.env, s, review{v.out, v.notes})
+	err := v.interactive.confirm(ctx, v.env, s, review{v.out, v.notes, false})
 	if err == nil {
 		err = v.bind.confirmed(s)
 	}

@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/applyset"
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/live"
+	"github.com/kubectl-merge/kubectl-merge/internal/outcome"
 	"github.com/kubectl-merge/kubectl-merge/internal/parallel"
 	"github.com/kubectl-merge/kubectl-merge/internal/plandoc"
 	"github.com/kubectl-merge/kubectl-merge/internal/prune"
@@ -105,6 +107,7 @@ func (u *undoing) file(ctx context.Context, name string) (err error) {
 }
 
 func (u *undoing) run(ctx context.Context) error {
+	start := time.Now()
 	mode, err := u.out.mode(u.dryRun)
 	if err == nil {
 		err = u.interactive.open(u.env, mode, false)
@@ -131,7 +134,7 @@ func (u *undoing) run(ctx context.Context) error {
 		u.conflicts(notes, s.Items)
 		return &exit{Code: conflicted, Err: errors.New("nothing was written: take back the rest with --policy=live, which leaves what others have done, or --policy=apply")}
 	}
-	if err := u.interactive.confirm(ctx, u.env, s, review{u.out, u.notes}); err != nil {
+	if err := u.interactive.confirm(ctx, u.env, s, review{u.out, u.notes, true}); err != nil {
 		return err
 	}
 	if err := begin(ctx, out, s); err != nil {
@@ -147,6 +150,9 @@ func (u *undoing) run(ctx context.Context) error {
 	}
 	t.errs = append(t.errs, out.close(ctx))
 	left += u.conflicts(notes, s.Items) + u.skipped(notes, s.Plan) + u.left(notes, plan.Left()[len(known):])
+	if !u.rollback {
+		notes.summary(outcome.Summarize(outcome.Ended{Plan: s.Plan, DryRun: mode != dryNone, Took: time.Since(start), Target: u.target(s)}))
+	}
 	if err := errors.Join(s.Failed(), errors.Join(t.errs...)); err != nil && !(left > 0 && held(err)) || left == 0 {
 		return err
 	}
@@ -208,7 +214,7 @@ func holds(ctx context.Context, api *cluster.Cluster, limit int, t cluster.Targe
 // item prints what was done with an item.
 func (u *undoing) item(t *results, item *run.Item) {
 	if item.Result.Outcome == write.Pruned {
-		item.Result.Outcome = "deleted"
+		item.Result.Outcome = write.Outcome(outcome.Deleted)
 	}
 	switch a := item.Action(); {
 	case a == run.Failed, a == run.Keep, item.Result.Outcome == write.Unsettled && !t.out.conflicts(), item.Result.Outcome == write.Unchanged && u.out.output == "":

@@ -23,11 +23,12 @@ const (
 	Failed     Word = "failed"
 	NotWritten Word = Word(write.Unsettled) // because of conflicts, its own or others', or of others' errors
 	NotPruned  Word = "not pruned"          // because of others' errors or conflicts
+	Deleted    Word = "deleted"             // what takes back a run has deleted what that has created
 	Kept       Word = "kept"                // the input does not have it any more, and it must not be deleted
 )
 
 // order of the words in a summary.
-var order = []Word{Word(write.Created), Word(write.Configured), Word(write.Recreated), Word(write.Unchanged), NotWritten, Failed, Word(write.Pruned), Kept, NotPruned}
+var order = []Word{Word(write.Created), Word(write.Configured), Word(write.Recreated), Word(write.Unchanged), NotWritten, Failed, Word(write.Pruned), Deleted, Kept, NotPruned}
 
 // Of is what has become of an item whose run has ended.
 func Of(item *run.Item) Word {
