@@ -74,6 +74,11 @@ type pauseKey struct{}
 // WrappedRoundTripper gives the client access to the wrapped transport.
 func (b *bounded) WrappedRoundTripper() http.RoundTripper { return b.next }
 
+// CancelRequest is called when the client's timeout is over: net/http does that for every
+// transport but its own, and the cache of discovery logs an error where the method is
+// missing. The request's context has ended by then, which ends the request.
+func (*bounded) CancelRequest(*http.Request) {}
+
 // boundedBody fails if a response is too large.
 type boundedBody struct {
 	io.ReadCloser

@@ -65,3 +65,6 @@ func (f *fairness) RoundTrip(req *http.Request) (*http.Response, error) {
 
 // WrappedRoundTripper gives the client access to the wrapped transport.
 func (f *fairness) WrappedRoundTripper() http.RoundTripper { return f.next }
+
+// CancelRequest has nothing to do, see bounded.
+func (*fairness) CancelRequest(*http.Request) {}
