@@ -6,6 +6,7 @@
 # make bench-cluster  kubectl beside us on the throw-away API server; takes an hour and a quarter
 # make fuzz     every fuzz target for FUZZTIME (default 1m)
 # make skew     the stories on API servers of other versions (SKEW, default 1.34 1.35)
+# make waiters  kubectl, Helm and Flux beside us, waiting for the same objects; some minutes
 # make vuln     known vulnerabilities in what is linked in; asks vuln.go.dev
 # make docs     docs/cli.md and the man pages, from the commands' own help
 # make release-check  a release of every platform, built and looked at; goes to dist
@@ -26,6 +27,9 @@ BENCH    ?= .
 FUZZTIME ?= 1m
 SOAK     ?= 8
 
+# Modules of their own, so that what they are made of is in no list of the program's.
+MODULES  := test/cluster test/kstatus test/waiters
+
 .PHONY: build
 build:
 	go build -o bin/ ./cmd/kubectl-merge
@@ -37,6 +41,7 @@ test: cluster-binaries
 	go test -timeout $(TIMEOUT) -parallel $(PARALLEL) ./...
 	go -C test/cluster test -timeout $(TIMEOUT) ./...
 	go -C test/kstatus test -timeout $(TIMEOUT) ./...
+	go -C test/waiters test -run TestDocumented ./...
 	@echo "make test: all tests passed"
 
 .PHONY: cluster-binaries
@@ -64,6 +69,12 @@ skew:
 		E2E_KUBERNETES=$$version go test -count=1 -timeout $(TIMEOUT) -parallel $(PARALLEL) -run '^TestStories' ./test/e2e; \
 	done
 
+# kubectl, Helm, Flux and this program wait for the same objects at the same time;
+# WRITE=1 puts the seconds of this run into docs/wait.md.
+.PHONY: waiters
+waiters: cluster-binaries
+	go -C test/waiters test -count=1 -v -timeout $(TIMEOUT) -parallel $(PARALLEL) -run TestSideBySide $(if $(WRITE),-args -write)
+
 .PHONY: vuln
 vuln:
 	go tool -modfile=tools/go.mod govulncheck ./cmd/kubectl-merge
@@ -72,12 +83,14 @@ vuln:
 lint:
 	@unformatted=$$(gofmt -l .); if [ -n "$$unformatted" ]; then echo "gofmt -w is needed for:"; echo "$$unformatted"; exit 1; fi
 	go mod tidy -diff
+	go -C tools mod tidy -diff
 	go vet ./...
-	go -C test/cluster vet ./...
-	go -C test/kstatus vet ./...
 	@for os in windows darwin; do echo "GOOS=$$os go vet ./cmd/... ./test/e2e ./test/bench"; GOOS=$$os go vet ./cmd/... ./test/e2e ./test/bench || exit 1; done
 	go tool -modfile=tools/go.mod staticcheck ./...
-	cd test/cluster && go tool -modfile=../../tools/go.mod staticcheck ./...
+	@for module in $(MODULES); do \
+		echo "$$module: go mod tidy, go vet, staticcheck"; \
+		(cd $$module && go mod tidy -diff && go vet ./... && go tool -modfile=$(CURDIR)/tools/go.mod staticcheck ./...) || exit 1; \
+	done
 	@dead=$$(go tool -modfile=tools/go.mod deadcode -test ./...) || exit 1; if [ -n "$$dead" ]; then echo "nothing calls:"; echo "$$dead"; exit 1; fi
 	go tool -modfile=tools/go.mod actionlint
 	@echo "make lint: nothing to complain about"

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -55,16 +56,48 @@ func TestWorkflows(t *testing.T) {
 	}
 }
 
-// TestToolchain: a release is built by a Go with its fixes, and not by the first one
-// of its minor version.
-func TestToolchain(t *testing.T) {
-	for _, file := range []string{"go.mod", "test/cluster/go.mod", "tools/go.mod"} {
-		text, err := os.ReadFile(filepath.Join("../..", file))
+// TestModules: every module is built by a Go with its fixes, and not by the first one of
+// its minor version; its dependencies are updated and cached as those of the others; and
+// make lint and make test know it.
+func TestModules(t *testing.T) {
+	const root = "../.."
+	read := func(file string) string {
+		text, err := os.ReadFile(filepath.Join(root, file))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !regexp.MustCompile(`(?m)^toolchain go1\.\d+\.[1-9]\d*$`).Match(text) {
-			t.Errorf("%s names no patched toolchain", file)
+		return string(text)
+	}
+	patched := regexp.MustCompile(`(?m)^toolchain go1\.\d+\.[1-9]\d*$`)
+	updated := strings.FieldsFunc(regexp.MustCompile(`directories: \[(.*)\]`).FindStringSubmatch(read(".github/dependabot.yml"))[1], func(r rune) bool { return r == ',' || r == ' ' })
+	cached, makefile := strings.Fields(read(".github/workflows/test.yml")), read("Makefile")
+	checked := strings.Fields(regexp.MustCompile(`(?m)^MODULES +:=(.*)$`).FindStringSubmatch(makefile)[1])
+	found := 0
+	err := filepath.WalkDir(root, func(path string, _ os.DirEntry, err error) error {
+		if err != nil || filepath.Base(path) != "go.mod" || strings.Contains(path, "testdata") {
+			return err
 		}
+		module, err := filepath.Rel(root, filepath.Dir(path))
+		if err != nil {
+			return err
+		}
+		module = filepath.ToSlash(module)
+		found++
+		if !patched.MatchString(read(filepath.Join(module, "go.mod"))) {
+			t.Errorf("%s names no patched toolchain", path)
+		}
+		if !slices.Contains(updated, "/"+strings.TrimPrefix(module, ".")) {
+			t.Errorf("dependabot does not update %s: %q", module, updated)
+		}
+		if !slices.Contains(cached, strings.TrimPrefix(module+"/go.sum", "./")) {
+			t.Errorf("the workflow caches nothing of %s", module)
+		}
+		if strings.HasPrefix(module, "test/") && (!slices.Contains(checked, module) || !strings.Contains(makefile, "go -C "+module+" test ")) {
+			t.Errorf("make lint or make test does not know %s", module)
+		}
+		return nil
+	})
+	if err != nil || found != len(checked)+2 {
+		t.Errorf("%d modules, want the root, tools and %q: %v", found, checked, err)
 	}
 }
