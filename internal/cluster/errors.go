@@ -203,6 +203,8 @@ func way(code int, message string) string {
 		return ": fix the field's name, or see --validate"
 	case code == http.StatusNotFound && strings.HasPrefix(message, "namespaces "):
 		return ": create it first, or put it into the input"
+	case strings.HasPrefix(message, "request to convert CR "), strings.Contains(message, "failed to convert merged object"):
+		return ": its managedFields name a version of the kind, or fields of one, that there are no more: kubectl merge migrate --to=server-side rewrites them"
 	case code == http.StatusTooManyRequests, code >= http.StatusInternalServerError:
 		return ": try again"
 	}

@@ -25,6 +25,8 @@ var rightsPlays = map[string][]string{
 	"kubectl merge set-last-applied -f FILE":      {"set-last-applied", "-f", "old.yaml"},
 	"kubectl merge disown TYPE/NAME FIELD":        {"disown", "configmap/old", "data.b"},
 
+	"kubectl merge migrate -f FILE --to=server-side": {"migrate", "-f", "old.yaml", "--to=server-side"},
+
 	"kubectl merge -f FILE --prune --applyset=configmaps/NAME":         {"-f", "both.yaml", "--prune", "--applyset=configmaps/shop"},
 	"kubectl merge diff -f FILE --prune --applyset=configmaps/NAME":    {"diff", "-f", "both.yaml", "--prune", "--applyset=configmaps/shop"},
 	"kubectl merge explain -f FILE --prune --applyset=configmaps/NAME": {"explain", "-f", "both.yaml", "--prune", "--applyset=configmaps/shop"},

@@ -1,0 +1,222 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/complete"
+	"github.com/kubectl-merge/kubectl-merge/internal/live"
+	"github.com/kubectl-merge/kubectl-merge/internal/migrate"
+	"github.com/kubectl-merge/kubectl-merge/internal/parallel"
+	"github.com/kubectl-merge/kubectl-merge/internal/source"
+	"github.com/kubectl-merge/kubectl-merge/internal/write"
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
+)
+
+// migrateVerb moves ownership to server-side apply and back.
+type migrateVerb struct {
+	*env
+	inputs      inputFlags
+	to          string
+	from        []string
+	manager     string
+	output      string
+	dryRun      dryRunFlag
+	concurrency int
+	quiet       bool
+}
+
+const migrateLong = `Move the ownership of objects' fields to server-side apply, or back to client-side apply. No
+value changes: only managedFields do, and the last-applied annotation.
+
+    --to=server-side   what was applied last (the annotation, or without one what the managers
+                       of --from hold) is owned by --field-manager as applied; what those
+                       managers hold besides is owned by nobody, and stays
+    --to=client-side   what --field-manager has applied becomes the last-applied configuration
+
+The server tries all of it first, and an apply of what is moved: if that is a conflict, or
+would change a value, nothing is written. A dry run prints what becomes of each field:
+
+    moves       it is owned so from now on
+    unstated    a manager that is migrated held it, and nobody has applied it
+    elsewhere   it was applied, and others have changed it since: it is left to them
+    conflict    the file states another value: applying it will be a conflict
+    removed     the file does not state it: applying it will remove it
+    shared      others own it, too, which client-side apply does not look at`
+
+const migrateExample = `  # See what would be moved, and move it
+  kubectl merge migrate -f deploy/ --to=server-side --dry-run
+  kubectl merge migrate -f deploy/ --to=server-side
+
+  # What helm or kubectl edit have set, too
+  kubectl merge migrate -f deploy/ --to=server-side --from=helm,kubectl-edit
+
+  # And back
+  kubectl merge migrate -f deploy/ --to=client-side`
+
+var _ = registerVerb(verb{open: newMigrate, args: noArgs, flags: map[string]cobra.CompletionFunc{
+	"output": complete.Words(migrate.Formats...), "to": complete.Words(string(migrate.ToServerSide), string(migrate.ToClientSide)),
+}})
+
+func newMigrate(e *env) *cobra.Command {
+	v := &migrateVerb{env: e}
+	cmd := &cobra.Command{
+		Use:     "migrate (-f FILE | -k DIRECTORY) --to=(server-side|client-side)",
+		Short:   "Move ownership to server-side apply, or back, without changing a value",
+		Long:    migrateLong,
+		Example: migrateExample,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := spaced(cmd.Flags(), args); err != nil {
+				return err
+			}
+			if len(args) > 0 {
+				return fmt.Errorf("unexpected argument %q: objects are given with -f", args[0])
+			}
+			return v.run(cmd.Context())
+		},
+	}
+	flags := cmd.Flags()
+	v.inputs.add(flags, "migrate")
+	flags.StringVar(&v.to, "to", "", "server-side or client-side")
+	flags.StringSliceVar(&v.from, "from", nil, "with --to=server-side, managers whose fields are moved besides those of client-side apply, as kubectl get --show-managed-fields names them")
+	flags.StringVar(&v.manager, "field-manager", apply.ServerManager, "the field manager of server-side apply")
+	flags.StringVarP(&v.output, "output", "o", "", "table or json (one line): print what becomes of each field; a dry run prints the table")
+	addDryRun(flags, &v.dryRun)
+	flags.IntVar(&v.concurrency, "concurrency", parallel.Limit, "objects under way at once")
+	flags.BoolVarP(&v.quiet, "quiet", "q", false, "print no notes")
+	return cmd
+}
+
+// check is the mode of the run that the flags ask for.
+func (v *migrateVerb) check() (dryRun, error) {
+	mode, err := parseDryRun(v.dryRun.text)
+	switch to := migrate.Direction(v.to); {
+	case err != nil:
+		return mode, err
+	case v.to == "":
+		return mode, errors.New("--to: say where to: --to=server-side or --to=client-side")
+	case to != migrate.ToServerSide && to != migrate.ToClientSide:
+		return mode, fmt.Errorf("--to=%s: must be server-side or client-side", v.to)
+	case to == migrate.ToClientSide && len(v.from) > 0:
+		return mode, errors.New("--from: names managers that are moved to server-side apply: with --to=client-side, --field-manager names the one that is moved")
+	case v.output != "" && !slices.Contains(migrate.Formats, v.output):
+		return mode, fmt.Errorf("--output=%s: there are %s", v.output, strings.Join(migrate.Formats, ", "))
+	case v.concurrency < 1:
+		return mode, fmt.Errorf("--concurrency=%d: must be at least 1", v.concurrency)
+	}
+	if v.output == "" && mode != dryNone {
+		v.output = migrate.Formats[0]
+	}
+	return mode, v.inputs.validate()
+}
+
+func (v *migrateVerb) run(ctx context.Context) error {
+	mode, err := v.check()
+	if err != nil {
+		return err
+	}
+	m, err := v.mover()
+	if err != nil {
+		return err
+	}
+	inputs, err := v.local(ctx, &v.inputs)
+	if err != nil {
+		return err
+	}
+	objects, bad := source.Read(ctx, inputs)
+	if len(objects) == 0 && bad == nil {
+		bad = v.inputs.none()
+	}
+	if bad != nil {
+		return bad
+	}
+	items, err := m.Plan(ctx, objects)
+	if err == nil {
+		err = migrate.Failed(items)
+	}
+	if err == nil && mode != dryClient {
+		err = m.Try(ctx, items)
+	}
+	if err != nil {
+		return err // nothing is written if anything is wrong
+	}
+	return v.finish(ctx, m, items, mode)
+}
+
+// mover reads and writes on the cluster that the flags name.
+func (v *migrateVerb) mover() (*migrate.Mover, error) {
+	api, err := v.connect()
+	if err != nil {
+		return nil, err
+	}
+	ns, err := v.namespacing()
+	if err != nil {
+		return nil, err
+	}
+	docs := &apply.Documents{Fetch: api.OpenAPI}
+	return &migrate.Mover{
+		API: api, Live: &live.Server{API: api, Namespaces: ns}, Limit: v.concurrency,
+		Planner: migrate.Planner{Schemas: docs.Type, To: migrate.Direction(v.to), Manager: v.manager, From: v.from},
+	}, nil
+}
+
+// finish prints the report, and writes what is to be written.
+func (v *migrateVerb) finish(ctx context.Context, m *migrate.Mover, items []*migrate.Item, mode dryRun) error {
+	var err error
+	switch v.output {
+	case "table":
+		err = migrate.WriteTable(v.Out, items)
+	case "json":
+		err = migrate.WriteJSON(v.Out, m.Planner, items)
+	}
+	if err != nil {
+		return err
+	}
+	done := func(i *migrate.Item) { v.done(i, mode) }
+	if mode == dryNone {
+		m.Write(ctx, items, done)
+		return migrate.Failed(items)
+	}
+	for _, i := range items {
+		i.Result = write.Foreseen(i.Move.Planned)
+		done(i)
+	}
+	return nil
+}
+
+// done prints the outcome of an object, and what is left to the user.
+func (v *migrateVerb) done(i *migrate.Item, mode dryRun) {
+	if i.Err != nil {
+		return
+	}
+	out, word := v.Out, string(i.Result.Outcome)
+	if i.Result.Outcome == write.Configured {
+		word = "migrated"
+	}
+	if v.output != "" {
+		out = v.ErrOut
+	}
+	fmt.Fprintf(out, "%s %s%s\n", oneLine(i.String()), word, mode.suffix())
+	for _, text := range i.Result.Notes {
+		v.note(i, text)
+	}
+	for _, r := range i.Move.Rows {
+		switch text := oneLine(r.Path.String()); r.What {
+		case migrate.Conflict:
+			v.note(i, fmt.Sprintf("%s: the file states another value than live, which %s owns: applying it will be a conflict", text, strings.Join(r.By, ", ")))
+		case migrate.Removed:
+			v.note(i, text+": the file does not state it: applying it will remove it")
+		}
+	}
+}
+
+func (v *migrateVerb) note(i *migrate.Item, text string) {
+	if !v.quiet {
+		fmt.Fprintf(v.ErrOut, "note: %s: %s\n", oneLine(i.String()), oneLine(text))
+	}
+}

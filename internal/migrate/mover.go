@@ -1,0 +1,190 @@
+package migrate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+	"github.com/kubectl-merge/kubectl-merge/internal/live"
+	"github.com/kubectl-merge/kubectl-merge/internal/parallel"
+	"github.com/kubectl-merge/kubectl-merge/internal/write"
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
+	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/object"
+	"github.com/kubectl-merge/kubectl-merge/pkg/ownership"
+	"github.com/kubectl-merge/kubectl-merge/pkg/patch"
+)
+
+// Mover migrates objects on a server.
+type Mover struct {
+	API     write.API
+	Live    live.Reader
+	Planner Planner
+	Limit   int // objects under way at once; 0: a default
+}
+
+// Item is one object that is migrated.
+type Item struct {
+	cluster.Target
+	Move   Move
+	Result write.Result // of Write
+	Err    error        // names the object
+
+	local object.Object
+}
+
+// Plan reads the objects and plans their migrations; nothing is written. The errors of single
+// objects are in the items.
+func (m *Mover) Plan(ctx context.Context, local []object.Object) ([]*Item, error) {
+	located, err := m.Live.Resolve(ctx, local)
+	if err != nil {
+		return nil, err
+	}
+	items := make([]*Item, len(located))
+	for i, l := range located {
+		items[i] = &Item{Target: l.Target, local: l.Object}
+	}
+	m.each(ctx, items, func(i *Item) {
+		obj, err := m.read(ctx, i)
+		if err != nil {
+			i.Err = err
+			return
+		}
+		i.Move, i.Err = m.Planner.Plan(ctx, m.subject(ctx, i), obj)
+	}, nil)
+	return items, nil
+}
+
+// read reads an object in the version in which it was applied last, if that is still served.
+func (m *Mover) read(ctx context.Context, i *Item) (map[string]any, error) {
+	obj, err := m.API.Get(ctx, i.Target)
+	if cluster.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", i.Target, err)
+	}
+	was := object.Object{Value: usable(obj)}
+	if was.Value == nil || was.APIVersion() == apiVersion(obj) || was.Group() != i.Group || len(ownership.ClientSide(obj)) == 0 {
+		return obj, nil
+	}
+	t := i.Target
+	t.Version = was.Version()
+	if in, err := m.API.Get(ctx, t); err == nil { // else what its managers hold says what was applied
+		i.Target, obj = t, in
+	}
+	return obj, nil
+}
+
+func (m *Mover) subject(ctx context.Context, i *Item) Subject {
+	s := Subject{Subject: apply.Subject{Object: i.local, Name: i.Target.String(), HasStatus: i.Status}}
+	s.Served = func(version string) bool { // discovery may be cached, and the object is there
+		of := object.Object{Value: map[string]any{"apiVersion": version}}
+		t := i.Target
+		t.Group, t.Version = of.Group(), of.Version()
+		_, err := m.API.Get(ctx, t)
+		return !cluster.IsNotFound(err)
+	}
+	return s
+}
+
+// Try has the server try every migration, and what the applier applies afterwards. It returns
+// the errors of those that it refuses, or whose values it would change.
+func (m *Mover) Try(ctx context.Context, items []*Item) error {
+	m.each(ctx, items, func(i *Item) {
+		if i.Err == nil && i.Move.Action != apply.Nothing {
+			i.Err = m.try(ctx, i)
+		}
+	}, nil)
+	return Failed(items)
+}
+
+func (m *Mover) try(ctx context.Context, i *Item) error {
+	if _, err := m.write(ctx, i, true); err != nil || i.Move.Late {
+		return err
+	}
+	return m.apply(ctx, i)
+}
+
+// apply has the server try what the applier applies after the migration.
+func (m *Mover) apply(ctx context.Context, i *Item) error {
+	if i.Move.Trial == nil {
+		return nil
+	}
+	obj, err := m.API.Apply(ctx, i.Target, i.Move.Trial, cluster.Write{FieldManager: m.Planner.Manager, DryRun: true})
+	if err != nil {
+		return fmt.Errorf("%s: applying what the migration moves was refused: %w", i.Target, err)
+	}
+	if changed := i.Move.changed(obj); len(changed) > 0 {
+		return fmt.Errorf("%s: %s: applying what the migration moves would change it, though it has live's value: look for an admission webhook", i.Target, changed[0])
+	}
+	return nil
+}
+
+// changed are the places of values in which obj differs from live.
+func (m Move) changed(obj map[string]any) []merge.Path {
+	a, _ := lastapplied.Strip(lastapplied.Without(m.Live), m.HasStatus)
+	b, _ := lastapplied.Strip(lastapplied.Without(obj), m.HasStatus)
+	if _, differs := patch.Merge(a, b); !differs {
+		return nil
+	}
+	paths := []merge.Path{nil}
+	for _, c := range merge.Diff(a, b, m.Type) {
+		paths = append(paths, c.Path)
+	}
+	return paths[min(1, len(paths)-1):]
+}
+
+// Write writes every migration, and calls done for each object, in order, with its Result.
+func (m *Mover) Write(ctx context.Context, items []*Item, done func(*Item)) {
+	m.each(ctx, items, func(i *Item) {
+		if i.Result = write.Foreseen(i.Move.Planned); i.Err == nil && i.Move.Action != apply.Nothing {
+			i.Result, i.Err = m.write(ctx, i, false)
+			if i.Err == nil && i.Move.Late {
+				i.Err = m.apply(ctx, i)
+			}
+		}
+	}, done)
+}
+
+// write writes one migration. Where somebody else was faster, it is planned again, and a plan
+// that the server has not tried is tried first.
+func (m *Mover) write(ctx context.Context, i *Item, dry bool) (write.Result, error) {
+	manager := m.Planner.Manager
+	if m.Planner.To == ToClientSide {
+		manager = apply.DefaultManager
+	}
+	server := write.Server{API: m.API, Write: cluster.Write{FieldManager: manager, DryRun: dry}}
+	return server.Apply(ctx, write.Task{Target: i.Target, Planned: i.Move.Planned, Replan: func(ctx context.Context, obj map[string]any) (apply.Planned, error) {
+		again, err := m.Planner.Plan(ctx, m.subject(ctx, i), obj)
+		if err != nil {
+			return apply.Planned{}, err
+		}
+		i.Move = again
+		if !dry && again.Action != apply.Nothing {
+			return again.Planned, m.try(ctx, i)
+		}
+		return again.Planned, nil
+	}})
+}
+
+func (m *Mover) each(ctx context.Context, items []*Item, do, done func(*Item)) {
+	steps := parallel.Steps{N: len(items), Limit: m.Limit}
+	if done != nil {
+		steps.Done = func(n int) { done(items[n]) }
+	}
+	for _, i := range items[parallel.Each(ctx, steps, func(n int) { do(items[n]) }):] {
+		i.Err = fmt.Errorf("%s: was not migrated: %w", i.Target, context.Cause(ctx))
+	}
+}
+
+// Failed joins the errors of items; nil if there are none.
+func Failed(items []*Item) error {
+	var errs []error
+	for _, i := range items {
+		errs = append(errs, i.Err)
+	}
+	return errors.Join(errs...)
+}

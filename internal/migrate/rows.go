@@ -1,0 +1,127 @@
+package migrate
+
+import (
+	"context"
+	"slices"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/ownership"
+)
+
+// What becomes of the ownership of a field.
+type What string
+
+// What becomes of fields.
+const (
+	Moves     What = "moves"     // the applier owns it from now on
+	Unstated  What = "unstated"  // a migrated manager held it, and nobody has applied it: it stays in live, owned by those who hold it besides
+	Elsewhere What = "elsewhere" // applied last, and changed by others since: it is left to them
+	Conflict  What = "conflict"  // the file states another value than live, which others own: applying the file will be a conflict
+	Removed   What = "removed"   // the file does not state it: applying the file will remove it
+	Shared    What = "shared"    // others own it, too, which client-side apply does not look at
+)
+
+// Row is what becomes of one field.
+type Row struct {
+	Path merge.Path
+	What What
+	By   []string // who holds it before the migration, or owns live's value where that is a conflict; by name
+}
+
+// serverRows reports a migration to server-side apply, and what applying the file will do
+// then.
+func (c *change) serverRows(ctx context.Context, m moving) error {
+	after := ownership.Applied(c.Final, c.Manager)
+	held, _ := ownership.Original(c.Live, ownership.Managers(m.from...), c.typ).(map[string]any)
+	for _, of := range []struct {
+		what        What
+		fields, but map[string]any
+	}{
+		{Moves, after, m.before},
+		{Unstated, ownership.Fields(held, c.typ), after},
+		{Elsewhere, m.intent, after},
+	} {
+		left, err := ownership.Minus(of.fields, of.but)
+		if err != nil {
+			return err
+		}
+		c.add(of.what, ownership.Leaves(left))
+	}
+	return c.fileRows(ctx)
+}
+
+// fileRows reports what server-side apply of the file will come to after the migration. What
+// was applied in another version than the file's cannot be compared with it.
+func (c *change) fileRows(ctx context.Context) error {
+	if c.APIVersion() != apiVersion(c.Live) {
+		c.sort()
+		return nil
+	}
+	plan, err := c.merger("strict").Plan(ctx, c.Subject.Subject, c.Final)
+	if err != nil {
+		return unnamed(err)
+	}
+	for _, d := range plan.Conflicts {
+		c.Rows = append(c.Rows, Row{Path: d.Path, What: Conflict, By: c.others(c.Final, d.Path)})
+	}
+	for _, r := range plan.Removed {
+		c.Rows = append(c.Rows, Row{Path: r.Path, What: Removed, By: nil})
+	}
+	c.sort()
+	return nil
+}
+
+// clientRows reports a migration to client-side apply. before is what the applier had applied,
+// conf what the last-applied configuration says then.
+func (c *change) clientRows(before map[string]any, conf any) error {
+	for _, p := range ownership.Leaves(before) {
+		row := Row{Path: p, What: Moves, By: []string{c.Manager}}
+		if others := c.others(c.Live, p); len(others) > 0 {
+			row.What, row.By = Shared, others
+		}
+		c.Rows = append(c.Rows, row)
+	}
+	for _, d := range merge.Diff(c.plain(conf), c.plain(c.Subject.Value), c.typ) {
+		if d.Op == merge.OpRemove {
+			c.Rows = append(c.Rows, Row{Path: d.Path, What: Removed})
+		}
+	}
+	c.sort()
+	return nil
+}
+
+// sort puts the rows in path order, one for each field and what becomes of it. What is a
+// conflict with the file is not reported as left to others as well.
+func (c *change) sort() {
+	conflicts := map[string]bool{}
+	for _, r := range c.Rows {
+		conflicts[r.Path.String()] = conflicts[r.Path.String()] || r.What == Conflict
+	}
+	c.Rows = slices.DeleteFunc(c.Rows, func(r Row) bool { return r.What == Elsewhere && conflicts[r.Path.String()] })
+	merge.SortByPath(c.Rows, func(r Row) merge.Path { return r.Path })
+}
+
+func (c *change) add(what What, paths []merge.Path) {
+	for _, p := range paths {
+		row := Row{Path: p, What: what}
+		for _, o := range ownership.At(ownership.Of(c.Live), p) {
+			if !slices.Contains(row.By, o.Manager) {
+				row.By = append(row.By, o.Manager)
+			}
+		}
+		c.Rows = append(c.Rows, row)
+	}
+}
+
+// others are the managers besides the applier that own a value of obj.
+func (c *change) others(obj map[string]any, p merge.Path) []string {
+	var names []string
+	for _, o := range ownership.At(ownership.Of(obj), p) {
+		ours := o.Operation == "Apply" && (o.Manager == c.Manager || o.Manager == ownership.Keeper) || c.To == ToClientSide && o.Manager == apply.DefaultManager
+		if !ours && !slices.Contains(names, o.Manager) {
+			names = append(names, o.Manager)
+		}
+	}
+	return names
+}

@@ -1,0 +1,161 @@
+package ownership
+
+import (
+	"maps"
+	"slices"
+
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
+
+// Adopt gives the applier the fields, as FieldsV1 spells them, besides those that it or the
+// named managers have applied, and ends what those managers hold, in whatever version: what
+// they hold by updates, and is not among the fields, is held by nobody then, unless others hold
+// it, too. Entries of subresources stay.
+//
+// Unlike kubectl: which gives the applier all that those managers hold, the server's defaults
+// and the leftovers of old files too, and drops what they hold in other versions
+// (k8s.io/client-go/util/csaupgrade).
+func (r *Rewrite) Adopt(fields map[string]any, names []string) error {
+	all, err := setOf(fields)
+	if err != nil {
+		return err
+	}
+	rest, err := r.without(func(e map[string]any) bool {
+		return isApplier(e, r.manager) || slices.ContainsFunc(names, func(name string) bool { return isApplier(e, name) })
+	}, all)
+	if err != nil {
+		return err
+	}
+	rest = slices.DeleteFunc(rest, func(e map[string]any) bool {
+		return slices.ContainsFunc(names, func(name string) bool { return isUpdater(e, name) })
+	})
+	return r.put(rest, all, map[string]any{"manager": r.manager, "operation": "Apply"})
+}
+
+// Release is the way back: what the applier has applied is held by updates of the named
+// manager, with the last-applied annotation, and Keeper holds nothing.
+func (r *Rewrite) Release(to string) error {
+	all := fieldpath.NewSet(annotationPath)
+	rest, err := r.without(func(e map[string]any) bool {
+		return isApplier(e, r.manager) || isApplier(e, Keeper) || isUpdater(e, to) && text(e, "apiVersion") == r.version
+	}, all)
+	if err != nil {
+		return err
+	}
+	return r.put(rest, all, map[string]any{"manager": to, "operation": "Update"})
+}
+
+// without are the entries but those that match, whose sets are inserted into a set.
+func (r *Rewrite) without(match func(e map[string]any) bool, into *fieldpath.Set) ([]map[string]any, error) {
+	var rest []map[string]any
+	for _, e := range r.entries {
+		if !match(e) {
+			rest = append(rest, e)
+			continue
+		}
+		s, err := entrySet(e)
+		if err != nil {
+			return nil, err
+		}
+		*into = *into.Union(s)
+	}
+	return rest, nil
+}
+
+// put makes the entries be rest and, where the set is not empty, another one with it, in
+// live's version.
+func (r *Rewrite) put(rest []map[string]any, s *fieldpath.Set, entry map[string]any) error {
+	if s.Empty() {
+		r.changed = r.changed || len(rest) != len(r.entries)
+		r.entries = rest
+		return nil
+	}
+	entry["apiVersion"] = r.version
+	entry, err := withSet(entry, s)
+	if err != nil {
+		return err
+	}
+	after := append(rest, entry)
+	r.changed = r.changed || !sameEntries(r.entries, after)
+	r.entries = after
+	return nil
+}
+
+// sameEntries: each entry of a is in b, whenever it was written.
+func sameEntries(a, b []map[string]any) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for _, x := range a {
+		if !slices.ContainsFunc(b, func(y map[string]any) bool { return merge.Identical(timeless(x), timeless(y)) }) {
+			return false
+		}
+	}
+	return true
+}
+
+func timeless(e map[string]any) map[string]any {
+	out := maps.Clone(e)
+	delete(out, "time")
+	return out
+}
+
+// Forget ends whoever holds the last-applied annotation, which is removed from the object.
+func (r *Rewrite) Forget() error {
+	var out []map[string]any
+	for _, e := range r.entries {
+		s, err := entrySet(e)
+		if err != nil {
+			return err
+		}
+		if s.Has(annotationPath) {
+			if s = s.Difference(fieldpath.NewSet(annotationPath)); s.Empty() {
+				r.changed = true
+				continue
+			}
+			if e, err = withSet(e, s); err != nil {
+				return err
+			}
+			r.changed = true
+		}
+		out = append(out, e)
+	}
+	r.entries = out
+	return nil
+}
+
+// Disown ends all that the named managers hold, by updates or applied, and all that the
+// applier has applied. Entries of subresources stay.
+func (r *Rewrite) Disown(names []string) {
+	rest := slices.DeleteFunc(slices.Clone(r.entries), func(e map[string]any) bool {
+		name := text(e, "manager")
+		return isApplier(e, r.manager) || slices.Contains(names, name) && (isUpdater(e, name) || isApplier(e, name))
+	})
+	r.changed = r.changed || len(rest) != len(r.entries)
+	r.entries = rest
+}
+
+// Convert rewrites the entries in versions that the server does not have any more, and what
+// the applier has applied in any other version, to live's version, with the fields that live
+// has in it: the server refuses every apply because of such an entry, or drops it with the next
+// write. Entries of subresources stay. It lists the managers whose entries it has rewritten.
+func (r *Rewrite) Convert(live map[string]any, typ *merge.Type, served func(apiVersion string) bool) []string {
+	var names []string
+	out := slices.Clone(r.entries)
+	for i, e := range out {
+		version := text(e, "apiVersion")
+		if version == r.version || text(e, "subresource") != "" || !isApplier(e, r.manager) && served(version) {
+			continue
+		}
+		fields, _ := e["fieldsV1"].(map[string]any)
+		out[i] = maps.Clone(e)
+		out[i]["apiVersion"], out[i]["fieldsV1"] = r.version, Present(fields, live, typ)
+		names = append(names, text(e, "manager"))
+	}
+	if len(names) > 0 {
+		r.entries, r.changed = out, true
+	}
+	return names
+}

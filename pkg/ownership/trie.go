@@ -1,0 +1,98 @@
+package ownership
+
+import (
+	"strings"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
+
+// Present are the fields, as FieldsV1 spells them, that v has. typ is the type of v; nil
+// knows no lists. fields is not modified.
+func Present(fields map[string]any, v any, typ *merge.Type) map[string]any {
+	out := map[string]any{}
+	for key, sub := range fields {
+		if key == "." {
+			out[key] = sub
+			continue
+		}
+		e, of, there := child(key, v, typ)
+		below, _ := sub.(map[string]any)
+		if !there {
+			continue
+		}
+		kept := Present(below, e, of)
+		if len(kept) > 0 || len(below) == 0 {
+			out[key] = kept
+		}
+	}
+	return out
+}
+
+// child is what a key of FieldsV1 leads to in v, with its type.
+func child(key string, v any, typ *merge.Type) (any, *merge.Type, bool) {
+	step, ok := pathStep(key)
+	if !ok {
+		return nil, nil, false
+	}
+	if m, isMap := v.(map[string]any); isMap && step.Kind == merge.FieldStep {
+		e, there := m[step.Name]
+		return e, typ.Field(step.Name).Type, there
+	}
+	if list, isList := v.([]any); isList {
+		if i := merge.EntryAt(list, step, typ); i >= 0 {
+			return list[i], typ.EntryType(), true
+		}
+	}
+	return nil, nil, false
+}
+
+// Leaves are the paths of the fields that have no others below them, sorted.
+func Leaves(fields map[string]any) []merge.Path {
+	var out []merge.Path
+	leaves(fields, nil, &out)
+	merge.SortByPath(out, func(p merge.Path) merge.Path { return p })
+	return out
+}
+
+func leaves(fields map[string]any, at merge.Path, out *[]merge.Path) {
+	below := 0
+	for key, sub := range fields {
+		step, ok := pathStep(key)
+		if !ok {
+			continue
+		}
+		below++
+		m, _ := sub.(map[string]any)
+		leaves(m, at.Child(step), out)
+	}
+	if below == 0 && len(at) > 0 {
+		*out = append(*out, at)
+	}
+}
+
+// pathStep reads a key of FieldsV1; false for ".".
+func pathStep(key string) (merge.Step, bool) {
+	if name, ok := strings.CutPrefix(key, "f:"); ok {
+		return merge.Named(name), true
+	}
+	return stepOf(key)
+}
+
+// Minus are the fields without those of another set, and all below them; both as FieldsV1
+// spells them.
+func Minus(fields, other map[string]any) (map[string]any, error) {
+	a, err := setOf(fields)
+	if err != nil {
+		return nil, err
+	}
+	b, err := setOf(other)
+	if err != nil {
+		return nil, err
+	}
+	e, err := withSet(map[string]any{}, a.RecursiveDifference(b))
+	if err != nil {
+		return nil, err
+	}
+	left, _ := e["fieldsV1"].(map[string]any)
+	return left, nil
+}
