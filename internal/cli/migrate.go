@@ -50,14 +50,14 @@ would change a value, nothing is written. A dry run prints what becomes of each 
     shared      others own it, too, which client-side apply does not look at`
 
 const migrateExample = `  # See what would be moved, and move it
-  kubectl merge migrate -f deploy/ --to=server-side --dry-run
-  kubectl merge migrate -f deploy/ --to=server-side
+  kubectl merge migrate -f web.yaml --to=server-side --dry-run
+  kubectl merge migrate -f web.yaml --to=server-side
 
   # What helm or kubectl edit have set, too
-  kubectl merge migrate -f deploy/ --to=server-side --from=helm,kubectl-edit
+  kubectl merge migrate -f web.yaml --to=server-side --from=helm,kubectl-edit
 
   # And back
-  kubectl merge migrate -f deploy/ --to=client-side`
+  kubectl merge migrate -f web.yaml --to=client-side`
 
 var _ = registerVerb(verb{open: newMigrate, args: noArgs, flags: map[string]cobra.CompletionFunc{
 	"output": complete.Words(migrate.Formats...), "to": complete.Words(string(migrate.ToServerSide), string(migrate.ToClientSide)),
