@@ -85,6 +85,7 @@ func newDrift(e *env) *cobra.Command {
 	flags.StringVar(&v.plan.rules, "rules", "", "FILE with rules: what they give to live or ignore is no drift")
 	flags.StringSliceVar(&v.plan.schemas, "schema", nil, "FILE with CustomResourceDefinitions or an OpenAPI document, for kinds that nobody else knows")
 	flags.StringVar(&v.plan.manager, "field-manager", defaultManager, "field manager that the files are applied with")
+	v.plan.server.addReading(flags)
 	flags.StringVar(&v.plan.validate, "validate", "strict", "what unknown fields are: strict (or true: an error), warn, ignore (or false)")
 	flags.Lookup("validate").NoOptDefVal = "strict"
 	v.plan.replace.add(flags)
@@ -136,7 +137,7 @@ func (v *driftVerb) run(ctx context.Context, format drift.Format) (*drift.Report
 		return nil, err
 	}
 	v.plan.secret = v.secretValues()
-	planner, err := v.plan.planner(ctx, false)
+	planner, err := v.plan.planner(ctx, true) // by the policy apply, on the server's side, too: what others own is drift
 	if err != nil {
 		return nil, err
 	}

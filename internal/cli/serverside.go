@@ -22,6 +22,12 @@ func (f *serverSideFlags) add(flags *pflag.FlagSet) {
 	f.given = flags.Changed
 }
 
+// addReading is add for a verb that writes nothing.
+func (f *serverSideFlags) addReading(flags *pflag.FlagSet) {
+	flags.BoolVar(&f.on, "server-side", false, "the files are applied by server-side apply: what was applied last is what managedFields list for --field-manager (default kubectl)")
+	f.given = flags.Changed
+}
+
 // policy is the name of the policy that the flags ask for.
 func (f *serverSideFlags) policy(p *planFlags, given bool) (string, error) {
 	switch {
