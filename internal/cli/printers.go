@@ -173,7 +173,7 @@ func (v view) doc(item *run.Item) diff.Doc {
 	if item.Surplus != nil {
 		return diff.Doc{Name: diff.DocName(p.Live), Live: p.Live, Sensitive: p.Sensitive}
 	}
-	d := diff.Doc{Name: diff.DocName(p.Final), Result: p.Final, Sensitive: p.Sensitive}
+	d := diff.Doc{Name: diff.DocName(p.Final), Result: diff.Expected(p.Final, p.Changes, p.Type), Sensitive: p.Sensitive}
 	if p.Live != nil {
 		d.Live = p.Live
 	}

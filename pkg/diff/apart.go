@@ -13,9 +13,13 @@ type sideTexts struct{ original, live, local string }
 
 // apart spells the sides in about n characters each, so that no two that differ read
 // alike. A list, a map or a text of several lines without room is described by how it
-// differs from original or, where that is unknown, from live.
-func (s sides) apart(n int) sideTexts {
+// differs from original or, where that is unknown, from live; what the server fills in,
+// which stored has (nil: unknown), is no difference.
+func (s sides) apart(n int, stored *sides) sideTexts {
 	v := s.shownIn(n)
+	if v.long && stored != nil {
+		s = *stored
+	}
 	switch {
 	case !v.long:
 		return sideTexts{orAbsent(s.original, v.texts.original, absent), orAbsent(s.live, v.texts.live, absent), orAbsent(s.local, v.texts.local, absent)}

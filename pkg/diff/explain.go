@@ -27,6 +27,7 @@ type Row struct {
 
 	Owner *merge.Owner // of live's value, nil if unknown
 
+	stored   sides  // the three with what the server fills in
 	brief    string // Why in a word or two
 	conflict bool
 	differ   bool // the sides do not agree
@@ -82,7 +83,7 @@ func (r Report) row(b merge.Because, d merge.Disagreement, disagree bool) Row {
 	s := r.mask(b.Path, sides{b.Original, b.Local, b.Live})
 	row := Row{
 		Path: b.Path, From: sideName(b.From), Split: b.Split, Why: r.why(b, d, disagree), Owner: b.Owner,
-		Original: s.original, Local: s.local, Live: s.live,
+		Original: s.original, Local: s.local, Live: s.live, stored: r.stored(b.Path, sides{b.Original, b.Local, b.Live}),
 		conflict: disagree && d.Winner == merge.Nobody,
 		liveOnly: !disagree && b.Cause == merge.CauseLive,
 	}
@@ -93,8 +94,14 @@ func (r Report) row(b merge.Because, d merge.Disagreement, disagree bool) Row {
 	if b.Result.Set {
 		row.Result = r.like(b, s)
 	}
-	row.differ = row.conflict || !alike(b.Local, b.Result) || !alike(b.Live, b.Result) || !alike(b.Original, b.Result) && !r.blanked(b)
+	row.differ = row.conflict || r.differ(b)
 	return row
+}
+
+// differ: the sides are not one value to the server.
+func (r Report) differ(b merge.Because) bool {
+	result := r.filled(b.Path, b.Result)
+	return !alike(r.filled(b.Path, b.Local), result) || !alike(b.Live, result) || !alike(r.filled(b.Path, b.Original), result) && !r.blanked(b)
 }
 
 // blanked: a Secret's original keeps no value that could differ.

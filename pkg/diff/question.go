@@ -15,7 +15,7 @@ func (n Note) Sides(width int) []string {
 	if width > 0 {
 		room = max(width-label, 2*label)
 	}
-	texts := n.sides().apart(room)
+	texts := n.sides().apart(room, n.stored)
 	texts.original = orAbsent(n.Original, texts.original, "- (not applied before)")
 	texts.live = orAbsent(n.Live, texts.live, "- (removed)")
 	texts.local = orAbsent(n.Local, texts.local, "- (taken out)")
@@ -39,11 +39,15 @@ func orAbsent(o merge.Opt, text, absent string) string {
 	return text
 }
 
-// Compare writes live's value against local's, as a unified diff of their YAML.
+// Compare writes live's value against what the server makes of local's, as a unified diff of their YAML.
 // The error is w's, or that of a value that is not JSON.
 func (n Note) Compare(w io.Writer, color bool) error {
+	now := n.sides()
+	if n.stored != nil {
+		now = *n.stored
+	}
 	sides := [2]string{}
-	for i, o := range []merge.Opt{n.Live, n.Local} {
+	for i, o := range []merge.Opt{now.live, now.local} {
 		if !o.Set {
 			continue
 		}

@@ -44,13 +44,16 @@ type Report struct {
 // stored are the sides with what the server fills into those that are written for it, so
 // that a default which only live spells out is no difference.
 func (r Report) stored(p merge.Path, s sides) sides {
-	t := r.Type.At(p)
-	for _, o := range []*merge.Opt{&s.original, &s.local} {
-		if o.Value != nil {
-			o.Value = merge.Complete(o.Value, t, true)
-		}
-	}
+	s.original, s.local = r.filled(p, s.original), r.filled(p, s.local)
 	return r.mask(p, s)
+}
+
+// filled is what the server makes of a value at that place of the result.
+func (r Report) filled(p merge.Path, o merge.Opt) merge.Opt {
+	if isScalar(o.Value) {
+		return o
+	}
+	return merge.Some(merge.CompleteAt(r.Plan.Result, p, o.Value, r.Type))
 }
 
 // sides are three values of one place, masked where they are a Secret's.

@@ -2,6 +2,26 @@ package diff
 
 import "github.com/kubectl-merge/kubectl-merge/pkg/merge"
 
+// Expected is what the server is expected to make of a result that a merge's changes lead
+// to: a value that is merged as one and that live had as well is given what the server
+// fills into it, since a default that live spells out is no difference. Elsewhere the
+// result is as it is sent. typ is the object's type; nil knows no defaults.
+func Expected(result any, changes []merge.Change, typ *merge.Type) any {
+	for _, c := range changes {
+		if c.Op != merge.OpSet || isScalar(c.Old.Value) || isScalar(c.New.Value) {
+			continue
+		}
+		made := merge.CompleteAt(result, c.Path, c.New.Value, typ)
+		if merge.Identical(made, c.New.Value) {
+			continue
+		}
+		if next, err := merge.Replay(result, []merge.Change{{Op: merge.OpSet, Path: c.Path, Old: c.New, New: merge.Some(made)}}); err == nil {
+			result = next
+		}
+	}
+	return result
+}
+
 // Stored is a change from what a server has made of an object to what was planned, on one
 // line, masked as in notes.
 func (r Report) Stored(c merge.Change) string {

@@ -143,7 +143,7 @@ func (r Row) below(roomy bool, width int) []parts {
 	if width > 0 {
 		room = max(min(room, width-len("  original ")), longestN)
 	}
-	texts := sides{r.Original, r.Local, r.Live}.apart(room)
+	texts := sides{r.Original, r.Local, r.Live}.apart(room, &r.stored)
 	live := "live " + texts.live
 	if who != "" {
 		live += " (" + who + ")"

@@ -11,6 +11,20 @@ func Complete(v any, typ *Type, admission bool) any {
 	return completer(admission).value(v, typ)
 }
 
+// CompleteAt is what the server makes of v at the path p of the object root, which is of
+// type typ: what it fills in by rules of the types around v, too. Where v has no place in
+// root, it is completed by itself. The admission rules are used.
+func CompleteAt(root any, p Path, v any, typ *Type) any {
+	was, there := Lookup(root, p, typ)
+	with, err := Replay(root, []Change{{Op: OpSet, Path: p, Old: Opt{was, there}, New: Some(v)}})
+	if err == nil {
+		if made, found := Lookup(Complete(with, typ, true), p, typ); found {
+			return made
+		}
+	}
+	return Complete(v, typ.At(p), true)
+}
+
 type completer bool
 
 func (c completer) value(v any, t *Type) any {

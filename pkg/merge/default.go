@@ -26,8 +26,9 @@ type Default struct {
 	// Each fills in the keys of From that a map lacks. Lower makes From lower case.
 	// Remove takes the field away. Append puts Value at the end of a list. Always sets
 	// the field whatever it has. Stays: nothing is filled in, but an update that leaves the
-	// field out leaves it as it was; see Refilled.
-	Each, Lower, Remove, Append, Always, Stays bool
+	// field out leaves it as it was; see Refilled. Moot: nothing is filled in, but an
+	// update after which the conditions hold has no use for the field.
+	Each, Lower, Remove, Append, Always, Stays, Moot bool
 
 	// If are the conditions that must all hold.
 	If []Condition

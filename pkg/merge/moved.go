@@ -90,7 +90,19 @@ func (m *merger) moved(s *spot, o, v Opt) (bool, *Owner) {
 	if owner == nil {
 		owner = m.unrecorded(p)
 	}
-	return owner != nil || o.Set && len(m.ownersAt(p)) == 0, owner
+	return owner != nil || m.unclaimed(s, o, v), owner
+}
+
+// unclaimed: nobody is recorded to have set the value, though managers are recorded, and
+// the server neither fills it in nor allocates it: the record of whoever set it was removed.
+func (m *merger) unclaimed(s *spot, o, v Opt) bool {
+	if len(m.ownersAt(s.path())) > 0 {
+		return false
+	}
+	if r, ok := m.owners.(Partial); ok && r.Partial() {
+		return o.Set
+	}
+	return o.Set || !s.field.Allocated && !m.filled(ofOriginal, s, o, v)
 }
 
 // movedInside is moved for a value with parts: any part will do. What only live
@@ -135,7 +147,7 @@ func (m *merger) movedInside(s *spot, o, v Opt) (bool, *Owner) {
 		return !m.filled(ofOriginal, s, o, v), nil
 	}
 	owner := m.foreign(s.path())
-	return owner != nil, owner
+	return owner != nil || m.unclaimed(s, o, v), owner
 }
 
 func (m *merger) movedEntries(s *spot, o, v []any) (bool, *Owner) {

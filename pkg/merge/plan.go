@@ -191,6 +191,14 @@ type Owners interface {
 	At(p Path) []Owner
 }
 
+// Partial is implemented by Owners that do not know the owners of everything, so that
+// a value without an owner is anybody's.
+type Partial interface {
+	// Partial reports whether some of the record is about other fields than live has: about
+	// those of another version.
+	Partial() bool
+}
+
 // Unrecorded is the manager under which the API server enters what was there before it
 // began to record managers, or after somebody had removed the record (KEP-555): it stands
 // for everybody, and so for nobody in particular.

@@ -214,6 +214,7 @@ func (m *merger) object(s *spot, o, l, v map[string]any) (map[string]any, bool) 
 			res.put(name, r)
 		}
 	}
+	m.moot(s, l, v, &res)
 	return res.fields, res.changed
 }
 

@@ -12,6 +12,8 @@ import (
 // nothing and only disagreements pay for the look-up.
 type owners struct {
 	entries []ownerEntry
+	version any       // the API version that an entry is about
+	partial bool      // some are about different ones, or about another one than the object's
 	created time.Time // metadata.creationTimestamp, zero if unknown
 }
 
@@ -44,6 +46,8 @@ func parse(metadata any) *owners {
 			continue
 		}
 		entry := ownerEntry{fields: fields}
+		o.partial = o.partial || o.version != nil && m["apiVersion"] != o.version
+		o.version = m["apiVersion"]
 		entry.owner.Manager, _ = m["manager"].(string)
 		entry.owner.Operation, _ = m["operation"].(string)
 		entry.owner.Subresource, _ = m["subresource"].(string)
@@ -62,8 +66,16 @@ func parse(metadata any) *owners {
 // Of reads the owners of an object; see Parse.
 func Of(obj any) merge.Owners {
 	m, _ := obj.(map[string]any)
-	return Parse(m["metadata"])
+	o := parse(m["metadata"])
+	if o == nil {
+		return nil
+	}
+	o.partial = o.partial || o.version != nil && o.version != m["apiVersion"]
+	return o
 }
+
+// Partial implements merge.Partial: each entry is about the fields of its own version.
+func (o *owners) Partial() bool { return o.partial }
 
 // readTime: an unreadable time is an unknown one, the zero.
 func readTime(v any) time.Time {

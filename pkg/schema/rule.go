@@ -25,7 +25,7 @@ func readRule(text string) merge.Default {
 }
 
 func readValue(d *merge.Default, text string) {
-	if d.Remove, d.Stays = text == "-", text == "~"; d.Remove || d.Stays {
+	if d.Remove, d.Stays, d.Moot = text == "-", text == "~", text == "x"; d.Remove || d.Stays || d.Moot {
 		return
 	}
 	text, d.Always = strings.CutPrefix(text, "=")

@@ -138,7 +138,7 @@ func (c *checker) null(a *at, q quad) {
 
 // untouched: only live has it, or nobody.
 func (c *checker) untouched(a *at, q quad) {
-	if !identical(q.v, q.r) {
+	if !identical(q.v, q.r) && (q.r.Set || !c.moot(a)) {
 		c.breach(Kept, a, "only live has", q.v, q.r)
 	}
 }

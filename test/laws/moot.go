@@ -1,0 +1,51 @@
+package laws
+
+import "github.com/kubectl-merge/kubectl-merge/pkg/merge"
+
+// moot: a rule of a type around the value says that the field has no meaning beside the
+// rest of the result, as the node ports of a Service without a type that has some.
+//
+// Rule: docs/semantics.md#the-rules ("Fields that have no use any more").
+func (c *checker) moot(a *at) bool {
+	p := a.path()
+	for n := len(p) - 1; n >= 0; n-- {
+		t := c.typ.At(p[:n])
+		if t == nil {
+			continue
+		}
+		is, _ := merge.Lookup(c.result, p[:n], c.typ)
+		result, ok := merge.Complete(is, t, true).(map[string]any)
+		for _, d := range t.Defaults {
+			if ok && d.Moot && leads(d.Path, p[n:]) && holds(d.If, result) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// leads: the way of a rule is the path.
+func leads(way []string, p merge.Path) bool {
+	if len(way) != len(p) {
+		return false
+	}
+	for i, s := range p {
+		if way[i] != "*" && (s.Kind != merge.FieldStep || s.Name != way[i]) || way[i] == "*" && s.Kind == merge.FieldStep {
+			return false
+		}
+	}
+	return true
+}
+
+// holds: the fields have the texts that a rule asks for, or nothing where it asks for that.
+func holds(conditions []merge.Condition, v map[string]any) bool {
+	for _, c := range conditions {
+		switch is := v[c.Path[0]]; {
+		case len(c.Path) != 1:
+			return false
+		case c.Kind == merge.IfIs && is != c.Text, c.Kind == merge.IfUnset && is != nil:
+			return false
+		}
+	}
+	return true
+}
