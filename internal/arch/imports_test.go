@@ -32,7 +32,7 @@ var arrows = map[string][]string{
 	"internal/target":       {"internal/annotate", "internal/cluster", "internal/files", "internal/live", "internal/parallel", "internal/source", "internal/write", "pkg"},
 	"internal/migrate":      {"internal/cluster", "internal/live", "internal/parallel", "internal/write", "pkg"},
 	"internal/impact":       {"pkg"},
-	"internal/drift":        {"internal/run", "pkg"},
+	"internal/drift":        {"internal/cluster", "internal/follow", "internal/run", "pkg"},
 	"internal/guard":        {"pkg"},
 	"internal/run":          {"internal/cluster", "internal/guard", "internal/impact", "internal/live", "internal/parallel", "internal/write", "internal/source", "pkg"},
 	"internal/outcome":      {"internal/impact", "internal/run", "internal/write", "pkg"},

@@ -30,6 +30,9 @@ type driftVerb struct {
 	live        []string
 	concurrency int
 	shard       string
+	watch       bool
+	timeout     time.Duration
+	watched     bool // all was compared, and then watched
 }
 
 const driftLong = `Report in what live objects differ from the files that describe them, who changed them, and
@@ -46,6 +49,9 @@ are never shown.
 What the server fills in is no drift, and neither is what the rules (--rules) give to live
 or ignore. docs/drift.md has more.
 
+With --watch, drift is reported as it begins and ends, until --timeout, or Ctrl-C: then
+with the exit code of what differs at that time.
+
 Exit code 0: no drift; 1: drift; 2: an error.`
 
 const driftExample = `  # What differs from the files, who changed it and when
@@ -53,6 +59,9 @@ const driftExample = `  # What differs from the files, who changed it and when
 
   # With the members of a set that are in no file any more, for programs
   kubectl merge drift -f sets/shop.yaml --applyset=shop -o json
+
+  # Drift as it begins and ends, a line of JSON each
+  kubectl merge drift -f web.yaml --watch -o json
 
   # Without a cluster: live objects from files
   kubectl merge drift -f web.yaml --live live.yaml`
@@ -95,6 +104,8 @@ func newDrift(e *env) *cobra.Command {
 	flags.StringSliceVar(&v.live, "live", nil, "work offline: live objects come from this FILE or DIR (kubectl get -o yaml --show-managed-fields)")
 	flags.IntVar(&v.concurrency, "concurrency", parallel.Limit, "objects under way at once")
 	flags.StringVar(&v.shard, "shard", "", "I/N: compare only part I (from 0) of N parts of the input, which is split by namespace; N alone: part JOB_COMPLETION_INDEX, for an Indexed Job")
+	flags.BoolVarP(&v.watch, "watch", "w", false, "go on, and report drift as it begins and ends; needs permission to list and watch the objects, and reads them every ten seconds without")
+	flags.DurationVar(&v.timeout, "timeout", 0, "how long to watch; 0: until interrupted")
 	return cmd
 }
 
@@ -103,9 +114,9 @@ func (v *driftVerb) exits(cmd *cobra.Command, args []string) error {
 	report, err := v.checked(cmd, args)
 	switch err = v.notes.report(v.env, err); {
 	case err != nil:
-		return &exit{Code: diffFailed, Err: err}
+		return &exit{Code: diffFailed, Err: err, Ended: v.watched}
 	case report.Drifted > 0:
-		return &exit{Code: failed}
+		return &exit{Code: failed, Ended: v.watched}
 	}
 	return nil
 }
@@ -126,6 +137,12 @@ func (v *driftVerb) checked(cmd *cobra.Command, args []string) (*drift.Report, e
 		return nil, errors.New("--shard is incompatible with --applyset: objects of the other parts would be orphaned")
 	case v.set.name != "" && v.inputs.Selector != "":
 		return nil, errors.New("--selector is incompatible with --applyset: objects of the input that it leaves out would be orphaned")
+	case v.timeout != 0 && !v.watch:
+		return nil, errors.New("--timeout requires --watch")
+	case v.timeout < 0:
+		return nil, fmt.Errorf("--timeout=%s: must not be negative", v.timeout)
+	case v.watch && len(v.live) > 0:
+		return nil, errors.New("--live: saved objects do not change, so there is nothing to --watch")
 	}
 	return v.run(cmd.Context(), format)
 }
@@ -153,19 +170,45 @@ func (v *driftVerb) run(ctx context.Context, format drift.Format) (*drift.Report
 	if err != nil {
 		return nil, err
 	}
+	c := &comparison{driftVerb: v, session: s, notes: notes, format: format, options: drift.Options{Width: term.Width(v.Out), Now: time.Now()}}
+	if v.watch {
+		return c.watch(ctx)
+	}
 	report := &drift.Report{}
-	s.Show(ctx, func(item *run.Item) {
+	c.each(ctx, func(item *run.Item) {
 		if item.Err == nil {
 			report.Add(item, planner.Manager)
-			notes.problems(item)
 		}
 	})
-	notes.unused(planner.Rules)
-	failures := compared(s.Failed())
-	report.Errors = lines(failures, v.secretValues())
-	printed := format.Write(v.Out, report, drift.Options{Width: term.Width(v.Out), Now: time.Now()})
-	if failures == nil && printed == nil && !v.notes.quiet && v.output == drift.Formats[0].Name {
-		printed = v.remark(noteOf(report), report.Summary())
+	return c.end(report, s.Failed(), func(r *drift.Report) error { return format.Write(v.Out, r, c.options) })
+}
+
+// comparison is a run whose objects are compared.
+type comparison struct {
+	*driftVerb
+	*session
+	notes   *reporter
+	format  drift.Format
+	options drift.Options
+}
+
+// each calls do for every item, and prints what was found on the way.
+func (c *comparison) each(ctx context.Context, do func(*run.Item)) {
+	c.Show(ctx, func(item *run.Item) {
+		if do(item); item.Err == nil {
+			c.notes.problems(item)
+		}
+	})
+	c.notes.unused(c.Planner.Rules)
+}
+
+// end prints a report, with the errors of what could not be compared, and its summary.
+func (c *comparison) end(report *drift.Report, failed error, write func(*drift.Report) error) (*drift.Report, error) {
+	failures := compared(failed)
+	report.Errors = lines(failures, c.secretValues())
+	printed := write(report)
+	if failures == nil && printed == nil && !c.driftVerb.notes.quiet && c.output == drift.Formats[0].Name {
+		printed = c.remark(noteOf(report), report.Summary())
 	}
 	return report, errors.Join(failures, printed)
 }

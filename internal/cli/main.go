@@ -54,7 +54,8 @@ func Main(ctx context.Context, args []string, streams genericiooptions.IOStreams
 	for _, line := range lines(err, &errs.Values) {
 		fmt.Fprintf(streams.ErrOut, "error: %s\n", line)
 	}
-	if ctx.Err() != nil && err != nil { // all that was asked for may be done all the same
+	var end *exit
+	if ctx.Err() != nil && err != nil && !(errors.As(err, &end) && end.Ended) { // all that was asked for may be done all the same
 		var by *signalled
 		if errors.As(context.Cause(ctx), &by) && endings[by.signal] != 0 {
 			return endings[by.signal]
@@ -99,8 +100,9 @@ func untilSignal(ctx context.Context) (context.Context, func()) {
 // exit is an error that says with which code to end; Err may be nil, if all has
 // been reported.
 type exit struct {
-	Code int
-	Err  error
+	Code  int
+	Err   error
+	Ended bool // by the user, as asked: the code is Code though a signal has come
 }
 
 // Error is the text of Err.

@@ -54,6 +54,8 @@ type Row struct {
 // Of lists in what the object of an item differs from local, in path order. The item has
 // been merged with the policy apply and Planner.Compare, by that Planner, and is not an
 // item with an error. nil: it does not differ.
+//
+// Unlike kubectl: whose diff needs permission to write, and shows nothing that others add.
 func Of(item *run.Item, manager string) []Row {
 	o := objectOf(item)
 	p := item.Planned

@@ -19,6 +19,9 @@ type Format struct {
 	Name  string
 	Help  string // in a few words
 	write func(io.Writer, *Report, Options) error
+
+	// stream prints a watch; nil where the format has no events.
+	stream func(io.Writer, Options) Stream
 }
 
 // Options of Write.
@@ -29,10 +32,10 @@ type Options struct {
 
 // Formats are all formats, the default first.
 var Formats = []Format{
-	{"table", "for people", writeTable},
-	{"json", "one line for programs", writeJSON},
-	{"markdown", "a comment for a pull request", writeMarkdown},
-	{"prometheus", "metrics for node_exporter's textfile collector", writeMetrics},
+	{"table", "for people", writeTable, streamTable},
+	{"json", "one line for programs", writeJSON, streamJSON},
+	{"markdown", "a comment for a pull request", writeMarkdown, nil},
+	{"prometheus", "metrics for node_exporter's textfile collector", writeMetrics, nil},
 }
 
 // FormatNamed is the format of a name; the error lists the names.
@@ -56,26 +59,38 @@ const (
 	shortest = 12
 )
 
+var heads = []string{"NAMESPACE", "OBJECT", "DRIFT", "FIELD", "WANTED", "LIVE", "BY", "SINCE"}
+
 func writeTable(w io.Writer, r *Report, o Options) error {
 	if len(r.Rows) == 0 {
 		return nil
 	}
-	var rows [][]string
-	for n := longest; n >= shortest; n-- {
-		rows = [][]string{{"NAMESPACE", "OBJECT", "DRIFT", "FIELD", "WANTED", "LIVE", "BY", "SINCE"}}
+	rows := fit(o.Width, func(n int) [][]string {
+		rows := [][]string{heads}
 		for _, row := range r.Rows {
 			rows = append(rows, row.cells(n))
 		}
-		if widest := total(widths(rows)); o.Width == 0 || widest <= o.Width {
-			break
-		}
+		return rows
+	})
+	return writeLines(w, rows, widths(rows))
+}
+
+// fit are rows with values as long as a line of that width has room for.
+func fit(width int, rows func(n int) [][]string) [][]string {
+	n := longest
+	for n > shortest && width > 0 && total(widths(rows(n))) > width {
+		n--
 	}
-	wide := widths(rows)
+	return rows(n)
+}
+
+// writeLines prints rows in columns that are at least as wide as given.
+func writeLines(w io.Writer, rows [][]string, wide []int) error {
 	var b strings.Builder
 	for _, row := range rows {
 		line := ""
 		for i, cell := range row {
-			line += cell + strings.Repeat(" ", wide[i]-utf8.RuneCountInString(cell)+3)
+			line += cell + strings.Repeat(" ", max(wide[i]-utf8.RuneCountInString(cell), 0)+3)
 		}
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
 	}

@@ -31,7 +31,12 @@ type tally struct {
 // Add adds an item that was compared, see Of, and returns its rows.
 func (r *Report) Add(item *run.Item, manager string) []Row {
 	rows := Of(item, manager)
-	o := objectOf(item)
+	r.add(objectOf(item), rows)
+	return rows
+}
+
+// add adds an object with its rows.
+func (r *Report) add(o Object, rows []Row) {
 	g := group{o.Namespace, o.Group, o.Kind}
 	if r.groups == nil {
 		r.groups = map[group]*tally{}
@@ -50,7 +55,6 @@ func (r *Report) Add(item *run.Item, manager string) []Row {
 		t.drifted++
 	}
 	r.Rows = append(r.Rows, rows...)
-	return rows
 }
 
 // counts are how many rows there are of each kind.

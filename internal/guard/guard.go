@@ -27,6 +27,8 @@ type Finding struct {
 // the table of markers, the object before its fields; at most one finding for the object
 // and one for each field. nil for an object that is created or does not change. manager is
 // the applier. What the local object states itself marks nothing: it is the file's own.
+//
+// Unlike kubectl: which writes whoever else manages the object.
 func Object(p apply.Planned, manager string) []Finding {
 	if p.Action != apply.Change {
 		return nil

@@ -1,0 +1,70 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/drift"
+	"github.com/kubectl-merge/kubectl-merge/internal/prune"
+	"github.com/kubectl-merge/kubectl-merge/internal/run"
+)
+
+// driftEvery is how often members of a set are looked for that are in no file, and objects
+// read that may not be watched.
+const driftEvery = 10 * time.Second
+
+// watch reports what differs, and then each change of that, until the time is over or the
+// user ends it. The report is that of the end.
+func (c *comparison) watch(ctx context.Context) (*drift.Report, error) {
+	stream, err := c.format.Stream(c.Out, c.options)
+	if err != nil {
+		return nil, fmt.Errorf("--watch: --output=%s: %w", c.output, err)
+	}
+	w := &drift.Watcher{API: c.api, Manager: c.Planner.Manager, Compare: c.Compare, Every: driftEvery, Event: stream.Event, Noted: c.noted}
+	if c.driftVerb.set.name != "" {
+		w.Orphans = c.members
+	}
+	report := &drift.Report{}
+	c.each(ctx, func(item *run.Item) {
+		if item.Err == nil {
+			w.Add(item, report.Add(item, w.Manager))
+		} else {
+			w.Add(item, nil)
+		}
+	})
+	report.Errors = lines(compared(c.Failed()), c.secretValues())
+	for _, line := range report.Errors {
+		c.noted(line)
+	}
+	if err := stream.Begin(report); err != nil || ctx.Err() != nil {
+		return nil, errors.Join(err, ctx.Err())
+	}
+	if w.Orphans == nil {
+		c.Items = nil // what the watch needs of them, it has
+	}
+	c.watched = true
+	if c.timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, c.timeout)
+		defer cancel()
+	}
+	bad := w.Watch(ctx)
+	return c.end(w.Report(), errors.Join(c.Plan.Err, w.Failed(), bad), stream.End)
+}
+
+// noted prints what is about the watch as a whole.
+func (c *comparison) noted(text string) { c.notes.set()("drift", c.secretValues().Blank(text)) }
+
+// members finds the members of the set that are in no file, as the set is now.
+func (c *comparison) members(ctx context.Context) ([]*run.Item, error) {
+	set, err := c.driftVerb.set.read(ctx, c.env, c.api)
+	if err == nil {
+		err = set.Existing()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return (&prune.Pruner{Set: set, Limit: c.concurrency}).Decide(ctx, c.Plan)
+}

@@ -1,0 +1,78 @@
+package drift
+
+import (
+	"reflect"
+	"time"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/ownership"
+)
+
+// EventKind is what becomes of a difference. The words are part of the JSON report.
+type EventKind string
+
+// The kinds of events.
+const (
+	Began   EventKind = "began"
+	Updated EventKind = "updated" // it is there still, with another value, or by somebody else
+	Ended   EventKind = "ended"   // its Owner is who has set the value that local states
+)
+
+// found is the word for rows that are there when a watch begins.
+const found EventKind = "found"
+
+// Event is a change of what live differs in.
+type Event struct {
+	Event EventKind
+	Seen  time.Time
+	Row
+}
+
+// changes are the events that lead from rows to others, those that end first. owners are of
+// the live object, where there is one.
+func changes(was, is []Row, owners merge.Owners, seen time.Time) []Event {
+	old := map[rowKey]Row{}
+	for _, r := range was {
+		old[r.key()] = r
+	}
+	var ended, events []Event
+	for _, r := range is {
+		before, there := old[r.key()]
+		delete(old, r.key())
+		switch {
+		case !there:
+			events = append(events, Event{Began, seen, r})
+		case !before.same(r):
+			events = append(events, Event{Updated, seen, r})
+		}
+	}
+	for _, r := range was {
+		if _, over := old[r.key()]; over {
+			r.Live, r.Owner, r.Reason = merge.Opt{}, nil, ""
+			if by := ownership.At(owners, r.Path); r.Path != nil && len(by) > 0 {
+				r.Owner = &by[0]
+			}
+			ended = append(ended, Event{Ended, seen, r})
+		}
+	}
+	return append(ended, events...)
+}
+
+// rowKey tells rows from each other.
+type rowKey struct {
+	Object
+	path string
+}
+
+func (r Row) key() rowKey { return rowKey{r.Object, r.Path.String()} }
+
+// same: nothing but the time differs, which is that of any write by its owner.
+func (r Row) same(o Row) bool {
+	by := func(r Row) string {
+		if r.Owner == nil {
+			return ""
+		}
+		return r.Owner.Manager + " " + r.Owner.Subresource
+	}
+	return r.Drift == o.Drift && r.Reason == o.Reason && by(r) == by(o) && reflect.DeepEqual(r.Live, o.Live)
+}

@@ -1,0 +1,86 @@
+package drift
+
+import (
+	"fmt"
+	"io"
+	"time"
+)
+
+// Stream prints a watch. An error is that of the writer, or of a value that is not JSON.
+type Stream interface {
+	Begin(*Report) error // with what is found when it begins
+	Event(Event) error
+	End(*Report) error // with what is there at its end
+}
+
+// Stream prints a watch to w. The error names the formats that can.
+func (f Format) Stream(w io.Writer, o Options) (Stream, error) {
+	if f.stream == nil {
+		return nil, fmt.Errorf("has no events: use %s or %s", Formats[0].Name, Formats[1].Name)
+	}
+	return f.stream(w, o), nil
+}
+
+// tableStream prints a line for each row that is found, and one for each event.
+type tableStream struct {
+	io.Writer
+	width int
+	wide  []int
+}
+
+func streamTable(w io.Writer, o Options) Stream { return &tableStream{Writer: w, width: o.Width} }
+
+// Begin prints the heads and what is found.
+func (s *tableStream) Begin(r *Report) error {
+	now := time.Now()
+	rows := fit(s.width, func(n int) [][]string {
+		rows := [][]string{append([]string{"SEEN", "EVENT"}, heads...)}
+		for _, row := range r.Rows {
+			rows = append(rows, Event{found, now, row}.cells(n))
+		}
+		return rows
+	})
+	s.wide = widths(rows)
+	if wide := widths(append(rows, usual)); s.width == 0 || total(wide) <= s.width {
+		s.wide = wide
+	}
+	return writeLines(s, rows, s.wide)
+}
+
+// usual is as wide as most events are.
+var usual = []string{"15:04:05Z", string(Updated), "production", "deployment.apps/checkout", string(Orphaned), "spec.template.spec.containers", "12345678", "12345678", "kubectl-client-side-apply", "2006-01-02 15:04Z"}
+
+// Event prints a line, in the columns of those before it where it fits.
+func (s *tableStream) Event(e Event) error {
+	rows := fit(s.width, func(n int) [][]string { return [][]string{e.cells(n)} })
+	for i, n := range widths(rows) {
+		if s.width == 0 || total(s.wide)+n-s.wide[i] <= s.width {
+			s.wide[i] = max(s.wide[i], n)
+		}
+	}
+	return writeLines(s, rows, s.wide)
+}
+
+// End prints nothing: a summary is for whoever knows where it goes.
+func (s *tableStream) End(*Report) error { return nil }
+
+func (e Event) cells(n int) []string {
+	return append([]string{e.Seen.UTC().Format("15:04:05Z"), string(e.Event)}, e.Row.cells(n)...)
+}
+
+// jsonStream prints the report at the beginning and at the end, and each event, on a line
+// of its own.
+type jsonStream struct{ io.Writer }
+
+func streamJSON(w io.Writer, _ Options) Stream { return jsonStream{w} }
+
+// Begin prints the report.
+func (s jsonStream) Begin(r *Report) error { return writeJSON(s, r, Options{Now: time.Now()}) }
+
+// Event prints a line of kind DriftEvent.
+func (s jsonStream) Event(e Event) error {
+	return writeLine(s, map[string]any{"kind": "DriftEvent", "event": e.Event, "seen": e.Seen.UTC().Format(time.RFC3339Nano), "row": e.Row.value()})
+}
+
+// End prints the report as it is then.
+func (s jsonStream) End(r *Report) error { return s.Begin(r) }

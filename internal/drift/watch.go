@@ -1,0 +1,297 @@
+package drift
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+	"github.com/kubectl-merge/kubectl-merge/internal/follow"
+	"github.com/kubectl-merge/kubectl-merge/internal/run"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/ownership"
+)
+
+// Watcher keeps a report of objects up to date, and reports how it changes. Of each object
+// only its rows, and its part of the input, stay in memory.
+type Watcher struct {
+	API     follow.API
+	Manager string // as of Of
+
+	// Compare merges an item with a live object; see run.Plan.Compare.
+	Compare func(ctx context.Context, item *run.Item, live map[string]any) *run.Item
+
+	// Orphans finds the members of a set that the input does not contain; nil without a set.
+	Orphans func(ctx context.Context) ([]*run.Item, error)
+
+	// Every is how often orphans are looked for, and objects read that may not be watched.
+	Every time.Duration
+
+	// Event is called for each event, in the order in which they are seen; an error ends the
+	// watch. Noted is called with what keeps the watch from seeing all it could. Neither is
+	// called by two goroutines at once.
+	Event func(Event) error
+	Noted func(text string)
+
+	mu      sync.Mutex
+	objects []*watched
+	at      map[cluster.Target]*watched
+	orphans watched // all of them
+	trouble map[cluster.Watching]bool
+	failed  error // of Event
+	end     context.CancelFunc
+}
+
+// watched is what is known of an object.
+type watched struct {
+	item    *run.Item // what it is compared by
+	version string    // resourceVersion of the live object that was compared last
+	rows    []Row
+	err     error // why it cannot be compared
+}
+
+// Add adds an item that was compared, with its rows, or has an error.
+func (w *Watcher) Add(item *run.Item, rows []Row) {
+	if item.Surplus != nil {
+		w.orphans.rows = append(w.orphans.rows, rows...)
+		return
+	}
+	o := &watched{item: &run.Item{Object: item.Object.Packed(), Target: item.Target}, rows: rows, err: item.Err}
+	if w.at == nil {
+		w.at, w.trouble = map[cluster.Target]*watched{}, map[cluster.Watching]bool{}
+	}
+	w.objects = append(w.objects, o)
+	w.at[key(item.Target.Resource, item.Target.Namespace, item.Target.Name)] = o
+}
+
+func key(r cluster.Resource, namespace, name string) cluster.Target {
+	return cluster.Target{Resource: follow.Plain(r), Namespace: namespace, Name: name}
+}
+
+// Watch reports events until ctx ends, which is no error. The error is that of Event.
+//
+// Unlike kubectl: whose get --watch shows an object whenever anything in it changes.
+func (w *Watcher) Watch(ctx context.Context) error {
+	ctx, w.end = context.WithCancel(ctx)
+	defer w.end()
+	var targets []cluster.Target
+	for _, o := range w.objects {
+		targets = append(targets, o.item.Target)
+	}
+	var group sync.WaitGroup
+	for _, s := range follow.Sources(targets) {
+		group.Go(func() { w.follower(ctx, s).Run(ctx) })
+	}
+	if w.Orphans != nil {
+		group.Go(func() { w.adopt(ctx) })
+	}
+	group.Wait()
+	return w.failed
+}
+
+func (w *Watcher) follower(ctx context.Context, s follow.Source) *follow.Follower {
+	return &follow.Follower{
+		API: w.API, Source: s, Every: w.Every,
+		Keep: func(obj map[string]any) map[string]any { return w.look(ctx, s, obj) },
+		Send: func(ctx context.Context, u follow.Update) { w.take(ctx, s, u) },
+	}
+}
+
+// state is what an object has become.
+type state struct {
+	version string
+	rows    []Row
+	err     error
+	owners  merge.Owners // where a row may have ended
+}
+
+// stateField is where look puts the state; nothing else of an object is kept.
+const stateField = "state"
+
+// look compares an object, unless that version of it was compared before; nil if it is not
+// one of those that are watched. What is known of an object changes in the goroutine of its
+// source alone.
+func (w *Watcher) look(ctx context.Context, s follow.Source, obj map[string]any) map[string]any {
+	name, version := strings.Clone(text(obj, "name")), strings.Clone(text(obj, "resourceVersion"))
+	o := w.at[key(s.Resource, s.Namespace, name)]
+	if o == nil {
+		return nil
+	}
+	small := map[string]any{"metadata": map[string]any{"name": name}}
+	if o.version != version || version == "" || o.err != nil {
+		small[stateField] = w.compare(ctx, o, obj)
+	}
+	return small
+}
+
+// text is a string in an object's metadata.
+func text(obj map[string]any, field string) string {
+	meta, _ := obj["metadata"].(map[string]any)
+	s, _ := meta[field].(string)
+	return s
+}
+
+func (w *Watcher) compare(ctx context.Context, o *watched, obj map[string]any) state {
+	item := w.Compare(ctx, o.item, obj)
+	if item.Err != nil {
+		return state{err: item.Err}
+	}
+	s := state{version: strings.Clone(text(obj, "resourceVersion")), rows: Of(item, w.Manager)}
+	if len(o.rows) > 0 && obj != nil {
+		s.owners = ownership.Of(obj)
+	}
+	return s
+}
+
+// take notes what a follower has found out.
+func (w *Watcher) take(ctx context.Context, s follow.Source, u follow.Update) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case ctx.Err() != nil:
+		return
+	case u.Trouble != nil:
+		w.troubled(s.Watching, u.Trouble)
+		return
+	case u.Denied != nil:
+		w.denied(s, u.Denied)
+		return
+	}
+	w.fine(s.Watching)
+	there := map[string]bool{}
+	for _, obj := range u.Objects {
+		name := text(obj, "name")
+		there[name] = true
+		o := w.at[key(s.Resource, s.Namespace, name)]
+		if u.Gone {
+			w.become(ctx, o, w.compare(ctx, o, nil))
+		} else if now, changed := obj[stateField].(state); changed {
+			w.become(ctx, o, now)
+		}
+	}
+	for _, name := range s.Names {
+		if o := w.at[key(s.Resource, s.Namespace, name)]; u.Whole && !there[name] {
+			w.become(ctx, o, w.compare(ctx, o, nil))
+		}
+	}
+}
+
+// become notes what an object has become.
+func (w *Watcher) become(ctx context.Context, o *watched, now state) {
+	if ctx.Err() != nil { // and so nothing was compared
+		return
+	}
+	if now.err != nil {
+		if o.err == nil {
+			w.Noted("cannot be compared any more: " + now.err.Error())
+		}
+		o.err = now.err
+		return
+	}
+	events := changes(o.rows, now.rows, now.owners, time.Now())
+	o.version, o.rows, o.err = now.version, now.rows, nil
+	w.report(events)
+}
+
+func (w *Watcher) report(events []Event) {
+	for _, e := range events {
+		if w.failed != nil {
+			return
+		}
+		if w.failed = w.Event(e); w.failed != nil {
+			w.end()
+		}
+	}
+}
+
+// denied: the objects of a source may not be read any more.
+func (w *Watcher) denied(s follow.Source, err error) {
+	w.fine(s.Watching)
+	before := false
+	for _, name := range s.Names {
+		o := w.at[key(s.Resource, s.Namespace, name)]
+		before = before || o.err != nil
+		o.err = fmt.Errorf("%s: %w", o.item.Target, err)
+	}
+	if !before {
+		w.Noted(fmt.Sprintf("%s cannot be read any more: %v", s.Plural, err))
+	}
+}
+
+// troubled reports trouble of all sources once, until it is over for all.
+func (w *Watcher) troubled(source cluster.Watching, err error) {
+	if len(w.trouble) == 0 {
+		w.Noted(err.Error() + ": trying again")
+	}
+	w.trouble[source] = true
+}
+
+func (w *Watcher) fine(source cluster.Watching) {
+	if !w.trouble[source] {
+		return
+	}
+	if delete(w.trouble, source); len(w.trouble) == 0 {
+		w.Noted("the server answers again: what has changed meanwhile is reported as it is now")
+	}
+}
+
+// adopt looks for orphans again and again.
+func (w *Watcher) adopt(ctx context.Context) {
+	for ctx.Err() == nil {
+		select {
+		case <-time.After(w.Every):
+		case <-ctx.Done():
+			return
+		}
+		items, err := w.Orphans(ctx)
+		now := state{err: err}
+		for _, item := range items {
+			now.rows = append(now.rows, Of(item, w.Manager)...)
+		}
+		w.mu.Lock()
+		if err != nil && w.orphans.err == nil && ctx.Err() == nil {
+			w.Noted("members of the set that are in no file cannot be looked for: " + err.Error())
+		}
+		if ctx.Err() == nil {
+			w.orphans.err = err
+		}
+		if ctx.Err() == nil && err == nil {
+			events := changes(w.orphans.rows, now.rows, nil, time.Now())
+			w.orphans.rows = now.rows
+			w.report(events)
+		}
+		w.mu.Unlock()
+	}
+}
+
+// Report is what is known now.
+func (w *Watcher) Report() *Report {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	r := &Report{}
+	for _, o := range w.objects {
+		if o.err == nil {
+			r.add(objectOf(o.item), o.rows)
+		}
+	}
+	for _, row := range w.orphans.rows {
+		r.add(row.Object, []Row{row})
+	}
+	return r
+}
+
+// Failed joins why objects cannot be compared now, as a *run.ObjectError each.
+func (w *Watcher) Failed() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	errs := []error{w.orphans.err}
+	for _, o := range w.objects {
+		if o.err != nil {
+			errs = append(errs, &run.ObjectError{Target: o.item.Target, Err: o.err})
+		}
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,17 @@
+package run
+
+import "context"
+
+// Compare returns an item of the same object that is merged with another live object, nil
+// for none. The item itself stays as it is, and nothing is stored: Compare may be called by
+// several goroutines, at any time after Merge.
+func (p *Plan) Compare(ctx context.Context, item *Item, obj map[string]any) *Item {
+	again := &Item{Object: item.Object, Target: item.Target, found: obj != nil, UID: uid(obj)}
+	if p.Pruner != nil && again.found {
+		if again.Err = p.Pruner.Admit(again, obj); again.Err != nil {
+			return again
+		}
+	}
+	again.Planned, again.Err = p.plan(ctx, again, obj)
+	return again
+}
