@@ -34,6 +34,9 @@ func Declared(crd map[string]any) []Resource {
 	return all
 }
 
+// Established reports whether the kind of a CustomResourceDefinition is served.
+func Established(crd map[string]any) bool { return conditionTrue(crd, "Established") }
+
 func str(m map[string]any, key string) string {
 	s, _ := m[key].(string)
 	return s
@@ -62,7 +65,7 @@ func (c *Cluster) WaitEstablished(ctx context.Context, crd Target, stored map[st
 		}
 		switch why := neverEstablished(obj); {
 		case err != nil:
-		case conditionTrue(obj, "Established"):
+		case Established(obj):
 			c.Refresh(ctx)
 			return nil
 		case why != "" && (why != before || time.Since(begun) > staleWait):

@@ -30,6 +30,7 @@ type memory struct {
 	mu      sync.Mutex
 	objects map[string]map[string]any // by name
 	log     []string                  // "try create configmap/a", "create configmap/a", …
+	waited  []string                  // definitions that were waited for
 
 	// refuse is asked before anything is done; it may do something itself.
 	refuse func(verb string, t cluster.Target, trial bool) error
@@ -112,6 +113,9 @@ func (m *memory) Delete(_ context.Context, t cluster.Target, d cluster.Deletion)
 func (m *memory) Patience() time.Duration { return time.Second }
 
 func (m *memory) WaitEstablished(_ context.Context, crd cluster.Target, _ map[string]any) error {
+	m.mu.Lock()
+	m.waited = append(m.waited, crd.Name)
+	m.mu.Unlock()
 	if m.gone[crd.String()] {
 		return fmt.Errorf("%s: is written, but its kind is not served", crd)
 	}

@@ -43,9 +43,9 @@ type place struct{ namespace, name string }
 
 func placeOf(t cluster.Target) place { return place{t.Namespace, t.Name} }
 
-// readLists reads and merges items by lists where that takes fewer requests. It returns the
-// others in order: those for which a list does not pay, or gave no answer. done is called
-// for each item that is merged.
+// readLists reads and merges items by lists where that takes fewer requests, and at the same
+// time those by themselves for which no list pays. It returns the others in order: those of
+// which a list gave no answer. done is called for each item that is merged.
 func (p *Plan) readLists(ctx context.Context, items []*Item, done func(int)) []*Item {
 	lister, ok := p.Live.(live.Lister)
 	if !ok {
@@ -54,7 +54,7 @@ func (p *Plan) readLists(ctx context.Context, items []*Item, done func(int)) []*
 	all := &lists{Plan: p, lister: lister, done: done}
 	wide, rest := spread(batched(items))
 	left := all.read(ctx, append(wide, rest...), items)
-	if len(wide) > 0 { // the user may list in each namespace only, or others have much more in them all
+	if len(wide) > 0 && len(left) > 0 { // the user may list in each namespace only, or others have much more in them all
 		left = all.read(ctx, batched(left), left)
 	}
 	return left
@@ -69,26 +69,43 @@ type lists struct {
 	refused sync.Map // cluster.Resource
 }
 
-// read reads the batches for which a list pays and returns the items that are not merged.
+// read reads the batches for which a list pays, and the items in no such batch. It returns
+// the items that are not merged.
 func (l *lists) read(ctx context.Context, batches []*batch, items []*Item) []*Item {
 	batches = slices.DeleteFunc(batches, func(b *batch) bool { return !b.pays() })
-	parallel.Each(ctx, parallel.Steps{N: len(batches), Limit: l.Concurrency}, func(i int) {
-		b := batches[i]
-		b.lister, b.done = l.lister, l.done
-		if _, no := l.refused.Load(b.Resource); no && len(b.items) < listMany {
-			return
-		}
-		if err := l.readList(ctx, b); b.namespace != "" && cluster.IsForbidden(err) {
-			l.refused.Store(b.Resource, true)
-		}
-	})
-	merged := map[*Item]bool{}
+	listed := map[*Item]*batch{}
 	for _, b := range batches {
 		for _, item := range b.items {
-			merged[item] = b.wanted[placeOf(item.Target)] != item
+			listed[item] = b
 		}
 	}
+	single := slices.DeleteFunc(slices.Clone(items), func(item *Item) bool { return listed[item] != nil })
+	begun := parallel.Each(ctx, parallel.Steps{N: len(batches) + len(single), Limit: l.Concurrency}, func(i int) {
+		if i < len(batches) {
+			l.readBatch(ctx, batches[i])
+			return
+		}
+		l.Plan.read(ctx, single[i-len(batches)])
+		l.done(0)
+	})
+	merged := map[*Item]bool{}
+	for i, item := range single {
+		merged[item] = len(batches)+i < begun
+	}
+	for item, b := range listed {
+		merged[item] = b.wanted[placeOf(item.Target)] != item
+	}
 	return slices.DeleteFunc(slices.Clone(items), func(item *Item) bool { return merged[item] })
+}
+
+func (l *lists) readBatch(ctx context.Context, b *batch) {
+	b.lister, b.done = l.lister, l.done
+	if _, no := l.refused.Load(b.Resource); no && len(b.items) < listMany {
+		return
+	}
+	if err := l.readList(ctx, b); b.namespace != "" && cluster.IsForbidden(err) {
+		l.refused.Store(b.Resource, true)
+	}
 }
 
 // batched returns the items by kind and namespace. Secrets are never listed: a list would

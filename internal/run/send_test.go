@@ -3,11 +3,13 @@ package run
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
 // sent is a run over manifests: what it asked the server for besides reads, what it
@@ -192,6 +194,34 @@ func TestNotServed(t *testing.T) {
 	if !invalidated {
 		t.Error("schemas from before the definition was written are still in use")
 	}
+}
+
+// TestServedAsBefore: a definition is waited for only if it is new, or defines something else
+// than before.
+func TestServedAsBefore(t *testing.T) {
+	crd := func(name, more, spec string) string {
+		return manifest("apiextensions.k8s.io/CustomResourceDefinition", name, more+"}\nspec: {group: example.com, scope: Namespaced, names: {kind: Widget, plural: widgets}, "+spec+"}")
+	}
+	const (
+		one, two    = "versions: [{name: v1, served: true, storage: true}]", "versions: [{name: v1, served: true, storage: true}, {name: v2, served: true}]"
+		established = "\nstatus: {conditions: [{type: Established, status: 'True'}]}"
+		another     = ", labels: {release: b}"
+	)
+	there := func(name, state string) string {
+		return strings.TrimSuffix(crd(name, ", uid: u, resourceVersion: '1'", one), "\n---\n") + state + "\n---\n"
+	}
+	p, m := setup(t, crd("new", "", one)+crd("same", another, one)+crd("more", another, two)+crd("late", another, one),
+		there("same", established)+there("more", established)+there("late", ""))
+	policy, err := merge.PolicyNamed("apply")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Planner.Policy = policy
+	if got := send(t.Context(), p, m); got.err != "" {
+		t.Fatal(got.err)
+	}
+	slices.Sort(m.waited)
+	equal(t, "waited for", m.waited, []string{"late", "more", "new"})
 }
 
 // TestPreview: in a dry run of the server one refusal stops no other, and what the run

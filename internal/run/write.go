@@ -136,7 +136,7 @@ func (w *writer) sendOne(ctx context.Context, item *Item) {
 	}
 	out, err := w.write(ctx, item)
 	switch {
-	case err == nil && isCRD(item.Target.Resource) && !w.Write.DryRun && out.Outcome != write.Unsettled:
+	case err == nil && isCRD(item.Target.Resource) && !w.Write.DryRun && out.Outcome != write.Unsettled && !servedAsBefore(out):
 		item.Late = w.API.WaitEstablished(ctx, item.Target, out.Object)
 	case err != nil && w.Write.DryRun && cluster.IsRefusal(err):
 		out, err = w.untried(item, out, err)
@@ -148,6 +148,14 @@ func (w *writer) sendOne(ctx context.Context, item *Item) {
 		item.UID = id
 	}
 	w.finished(ctx, item, out)
+}
+
+// servedAsBefore reports whether a CustomResourceDefinition that was just written had been
+// served, and all that it defines had: there is nothing to wait for then, and what is known
+// by discovery stays true.
+func servedAsBefore(out write.Result) bool {
+	before := out.Planned.Live
+	return cluster.Established(before) && slices.Equal(cluster.Declared(before), cluster.Declared(out.Object))
 }
 
 // write writes an item, or deletes it and creates it again. What the server was not asked
