@@ -33,9 +33,16 @@ const (
 // or the end of the terminal lets what is under way end, and begins nothing more; a
 // second one ends the process at once.
 func Main(ctx context.Context, args []string, streams genericiooptions.IOStreams) int {
+	return MainAs(ctx, own.file, args, streams)
+}
+
+// MainAs is Main for a program whose executable may have been renamed: the commands that
+// help and messages name are those that work.
+func MainAs(ctx context.Context, executable string, args []string, streams genericiooptions.IOStreams) int {
+	called := programOf(executable)
 	ctx, stop := untilSignal(ctx)
 	defer stop()
-	errs := &term.Stderr{To: streams.ErrOut}
+	errs := &term.Stderr{To: streams.ErrOut, Rename: called.rename()}
 	streams.ErrOut = errs
 	logTo(errs)
 	if _, bounded := http.DefaultTransport.(source.Downloads); !bounded { // kustomize's client has no other
@@ -44,6 +51,7 @@ func Main(ctx context.Context, args []string, streams genericiooptions.IOStreams
 	defer klog.Flush()
 	e := &env{IOStreams: streams}
 	root := newRoot(e)
+	renamed(root, called)
 	root.SetArgs(args)
 	root.SetIn(streams.In)
 	root.SetOut(streams.Out)

@@ -83,7 +83,7 @@ func Script(root *cobra.Command, shell string, out io.Writer) error {
 		if runtime.GOOS == "windows" {
 			text = helperWindows
 		}
-		_, err := fmt.Fprint(out, text)
+		_, err := strings.NewReplacer("kubectl merge", root.CommandPath(), "kubectl-merge", root.Name()).WriteString(out, text)
 		return err
 	}
 	return fmt.Errorf("%s: no such shell; there are kubectl (for \"kubectl merge\"), bash, zsh, fish and powershell", shell)

@@ -17,7 +17,8 @@ import (
 type Stderr struct {
 	To     io.Writer
 	Values redact.Values
-	Shown  bool // the user asked for the values
+	Shown  bool                // the user asked for the values
+	Rename func(string) string // puts the program's name as it was called into messages; nil does nothing
 
 	mu sync.Mutex
 }
@@ -29,6 +30,9 @@ func (r *Stderr) Write(b []byte) (int, error) {
 	text := string(b)
 	if !r.Shown {
 		text = r.Values.Blank(text)
+	}
+	if r.Rename != nil {
+		text = r.Rename(text)
 	}
 	if _, err := io.WriteString(r.To, text); err != nil {
 		return 0, err

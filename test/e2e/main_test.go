@@ -30,7 +30,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(suite{m}, map[string]func(){"kubectl-merge": program, "tty": tty})
+	testscript.Main(suite{m}, map[string]func(){"kubectl-merge": program, "kubectl-three_way": program, "tty": tty})
 }
 
 // suite is the run of all tests, with what it leaves taken away.

@@ -13,5 +13,5 @@ import (
 // program is cmd/kubectl-merge's main: testscript runs it in a process of its own
 // whenever a story says kubectl-merge, or kubectl says it for `kubectl merge`.
 func program() {
-	os.Exit(cli.Main(context.Background(), os.Args[1:], genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr}))
+	os.Exit(cli.MainAs(context.Background(), os.Args[0], os.Args[1:], genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr}))
 }
