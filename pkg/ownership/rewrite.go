@@ -13,9 +13,9 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// Keeper is the manager as which kubectl apply --server-side keeps the last-applied
-// annotation, so that it outlives the change to server-side apply.
-const Keeper = "kubectl-last-applied"
+// annotationManager is the manager that kubectl apply --server-side gives the last-applied
+// annotation to, so that the annotation outlives the change to server-side apply.
+const annotationManager = "kubectl-last-applied"
 
 // annotationPath is the last-applied annotation in a set of fields.
 var annotationPath = fieldpath.MakePathOrDie("metadata", "annotations", lastapplied.Annotation)
@@ -131,11 +131,12 @@ func (r *Rewrite) Entries() []any {
 	return out
 }
 
-// Keep gives the last-applied annotation to Keeper, unless Keeper has it already.
+// Keep gives the last-applied annotation to a manager of its own, as kubectl does, unless that
+// has it already.
 //
 // Rules: saveLastApplyAnnotationIfNecessary of k8s.io/kubectl/pkg/cmd/apply.
 func (r *Rewrite) Keep() error {
-	if slices.ContainsFunc(r.entries, func(e map[string]any) bool { return isApplier(e, Keeper) }) {
+	if slices.ContainsFunc(r.entries, func(e map[string]any) bool { return isApplier(e, annotationManager) }) {
 		return nil
 	}
 	for _, e := range r.entries {
@@ -146,7 +147,7 @@ func (r *Rewrite) Keep() error {
 		if err != nil {
 			return err
 		}
-		kept["manager"] = Keeper
+		kept["manager"] = annotationManager
 		r.entries, r.changed = append(r.entries[:len(r.entries):len(r.entries)], kept), true
 	}
 	return nil
