@@ -105,32 +105,38 @@ func (v *diffVerb) checked(cmd *cobra.Command, args []string) (differs bool, err
 	return v.run(cmd.Context(), cmd.Flags().Changed("policy"), mode)
 }
 
-// run prints the diff of every object, even if others have errors.
-func (v *diffVerb) run(ctx context.Context, policyGiven bool, mode dryRun) (differs bool, err error) {
+// planned is the run whose diff is printed, with the conflicts that the user has settled.
+func (v *diffVerb) planned(ctx context.Context, policyGiven bool, notes *reporter) (*session, error) {
 	v.plan.secret = v.secretValues()
 	planner, err := v.plan.planner(ctx, policyGiven)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
 	p, _ := printerNamed(v.out.output)
 	planner.Trace = p.traces
 	recreation, err := v.recreate.recreation(&v.prune)
 	if err != nil {
-		return false, err
-	}
-	notes, err := v.notes.reporter(v.env, v.out, mode)
-	if err != nil {
-		return false, err
+		return nil, err
 	}
 	s, err := v.open(ctx, request{
 		inputs: &v.inputs, plan: &v.plan, planner: planner, live: v.live, concurrency: v.concurrency, needs: p.needs, shown: true, quiet: v.notes.quiet,
 		prune: &v.prune, recreation: recreation, note: notes.set(),
 		write: cluster.Write{FieldManager: v.plan.manager, FieldValidation: fieldValidation[planner.Validate], DryRun: true},
 	})
-	asked := askRequest{&v.inputs, &v.plan, v.out.secrets}
-	if err == nil {
-		err = errors.Join(v.plan.guard.check(ctx, s, notes, dryClient), v.ask(ctx, s, asked), v.confirm(ctx, asked.confirmation(s.Plan, &v.prune, dryClient)))
+	if err != nil {
+		return nil, err
 	}
+	asked := askRequest{&v.inputs, &v.plan, v.out.secrets}
+	return s, errors.Join(v.plan.guard.check(ctx, s, notes, dryClient), v.ask(ctx, s, asked), v.confirm(ctx, asked.confirmation(s.Plan, &v.prune, dryClient)))
+}
+
+// run prints the diff of every object, even if others have errors.
+func (v *diffVerb) run(ctx context.Context, policyGiven bool, mode dryRun) (differs bool, err error) {
+	notes, err := v.notes.reporter(v.env, v.out, mode)
+	if err != nil {
+		return false, err
+	}
+	s, err := v.planned(ctx, policyGiven, notes)
 	if err != nil {
 		return false, err
 	}
@@ -158,7 +164,7 @@ func (v *diffVerb) run(ctx context.Context, policyGiven bool, mode dryRun) (diff
 	})
 	changed, err := d.close(ctx)
 	left := notes.conflicts(s.Items) + unpruned(s.Plan)
-	notes.unused(planner.Rules)
+	notes.unused(s.Planner.Rules)
 	notes.stale(s.Plan)
 	if mode == dryClient {
 		notes.missing(s.MissingNamespaces(ctx))

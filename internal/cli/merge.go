@@ -108,25 +108,7 @@ func newMerge(e *env) *cobra.Command {
 
 func (v *mergeVerb) run(ctx context.Context, policyGiven bool) error {
 	start := time.Now()
-	mode, err := v.mode()
-	if err == nil {
-		err = errors.Join(v.waits.check(mode), v.record.check(mode), v.interactive.open(v.env, mode, v.piped()), v.bind.read(ctx))
-	}
-	if err != nil {
-		return err
-	}
-	v.plan.secret = v.secretValues()
-	planner, err := v.plan.planner(ctx, policyGiven)
-	if err != nil {
-		return err
-	}
-	recreation, err := v.recreate.recreation(&v.prune)
-	if err != nil {
-		return err
-	}
-	p, _ := printerNamed(v.out.output)
-	planner.Trace = p.traces
-	out, err := v.out.printer(ctx, v.env, mode)
+	mode, err := v.checked(ctx)
 	if err != nil {
 		return err
 	}
@@ -134,7 +116,56 @@ func (v *mergeVerb) run(ctx context.Context, policyGiven bool) error {
 	if err != nil {
 		return err
 	}
-	s, err := v.open(ctx, request{
+	r, err := v.request(ctx, policyGiven, mode)
+	if err != nil {
+		return err
+	}
+	out, err := v.out.printer(ctx, v.env, mode)
+	if err != nil {
+		return err
+	}
+	r.note = notes.set()
+	s, err := v.open(ctx, r)
+	if err == nil {
+		err = v.agreed(ctx, s, notes, mode)
+	}
+	if err == nil {
+		err = begin(ctx, out, s)
+	}
+	if err != nil {
+		return err
+	}
+	v.waits.after(v.env, s, notes, v.out.output == "")
+	v.waits.hold(s, &v.prune, notes.set())
+	if err := v.record.open(ctx, s, v.out.secrets); err != nil {
+		return err
+	}
+	t := &results{out: out, notes: notes, mode: mode, env: v.env, output: v.out.output, start: start}
+	s.finish(ctx, mode, t)
+	v.recreate.unused(s.Plan, notes.set())
+	return v.record.end(ctx, v.env, s, v.plan.guard.ended(v.bind.ended(t.end(ctx, s))))
+}
+
+// checked is how much is written, by flags that agree with it.
+func (v *mergeVerb) checked(ctx context.Context) (dryRun, error) {
+	mode, err := v.mode()
+	if err == nil {
+		err = errors.Join(v.waits.check(mode), v.record.check(mode), v.interactive.open(v.env, mode, v.piped()), v.bind.read(ctx))
+	}
+	return mode, err
+}
+
+// request is the run that the flags ask for, without where its notes go.
+func (v *mergeVerb) request(ctx context.Context, policyGiven bool, mode dryRun) (request, error) {
+	v.plan.secret = v.secretValues()
+	planner, err := v.plan.planner(ctx, policyGiven)
+	if err != nil {
+		return request{}, err
+	}
+	p, _ := printerNamed(v.out.output)
+	planner.Trace = p.traces
+	recreation, err := v.recreate.recreation(&v.prune)
+	return request{
 		inputs:      &v.inputs,
 		plan:        &v.plan,
 		planner:     planner,
@@ -149,41 +180,29 @@ func (v *mergeVerb) run(ctx context.Context, policyGiven bool) error {
 		quiet:       v.notes.quiet,
 		prune:       &v.prune,
 		recreation:  recreation,
-		note:        notes.set(),
 		write: cluster.Write{
 			FieldManager:    v.plan.manager,
 			FieldValidation: fieldValidation[planner.Validate],
 			DryRun:          mode == dryServer,
 		},
-	})
-	if err == nil {
-		err = v.bind.check(ctx, s)
-	}
+	}, err
+}
+
+// agreed is an error unless all agree to the run before anything is written: the plan that it
+// is bound to, the guard, and the user about conflicts and deletions.
+func (v *mergeVerb) agreed(ctx context.Context, s *session, notes *reporter, mode dryRun) error {
 	asked := askRequest{&v.inputs, &v.plan, v.out.secrets}
-	if err == nil {
-		err = v.plan.guard.check(ctx, s, notes, mode)
+	for _, agree := range []func() error{
+		func() error { return v.bind.check(ctx, s) },
+		func() error { return v.plan.guard.check(ctx, s, notes, mode) },
+		func() error { return v.ask(ctx, s, asked) },
+		func() error { return v.confirmed(ctx, s, asked, mode) },
+	} {
+		if err := agree(); err != nil {
+			return err
+		}
 	}
-	if err == nil {
-		err = v.ask(ctx, s, asked)
-	}
-	if err == nil {
-		err = v.confirmed(ctx, s, asked, mode)
-	}
-	if err != nil {
-		return err
-	}
-	if err := begin(ctx, out, s); err != nil {
-		return err
-	}
-	v.waits.after(v.env, s, notes, v.out.output == "")
-	v.waits.hold(s, &v.prune, notes.set())
-	if err := v.record.open(ctx, s, v.out.secrets); err != nil {
-		return err
-	}
-	t := &results{out: out, notes: notes, mode: mode, env: v.env, output: v.out.output, start: start}
-	s.finish(ctx, mode, t)
-	v.recreate.unused(s.Plan, notes.set())
-	return v.record.end(ctx, v.env, s, v.plan.guard.ended(v.bind.ended(t.end(ctx, s))))
+	return nil
 }
 
 // piped: standard input is read as a file.

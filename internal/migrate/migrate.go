@@ -206,7 +206,7 @@ func apiVersion(obj map[string]any) string { return object.Object{Value: obj}.AP
 // A value that others have changed since is left to them.
 func (c *change) applied(ctx context.Context, intent map[string]any, names []string) (map[string]any, error) {
 	alone := ownership.RewriteOf(c.Live, c.Manager)
-	alone.Disown(append([]string{ownership.Keeper}, names...))
+	alone.Disown(append([]string{ownership.AnnotationManager}, names...))
 	s := c.Subject.Subject
 	s.Value = intent
 	plan, err := c.merger("live").Plan(ctx, s, owned(lastapplied.Without(c.Live).(map[string]any), alone.Entries()))

@@ -118,7 +118,7 @@ func (c *change) add(what What, paths []merge.Path) {
 func (c *change) others(obj map[string]any, p merge.Path) []string {
 	var names []string
 	for _, o := range ownership.At(ownership.Of(obj), p) {
-		ours := o.Operation == "Apply" && (o.Manager == c.Manager || o.Manager == ownership.Keeper) || c.To == ToClientSide && o.Manager == apply.DefaultManager
+		ours := o.Operation == "Apply" && (o.Manager == c.Manager || o.Manager == ownership.AnnotationManager) || c.To == ToClientSide && o.Manager == apply.DefaultManager
 		if !ours && !slices.Contains(names, o.Manager) {
 			names = append(names, o.Manager)
 		}

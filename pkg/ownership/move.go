@@ -35,11 +35,11 @@ func (r *Rewrite) Adopt(fields map[string]any, names []string) error {
 }
 
 // Release is the way back: what the applier has applied is held by updates of the named
-// manager, with the last-applied annotation, and annotationManager holds nothing.
+// manager, with the last-applied annotation, and AnnotationManager holds nothing.
 func (r *Rewrite) Release(to string) error {
 	all := fieldpath.NewSet(annotationPath)
 	rest, err := r.without(func(e map[string]any) bool {
-		return isApplier(e, r.manager) || isApplier(e, annotationManager) || isUpdater(e, to) && text(e, "apiVersion") == r.version
+		return isApplier(e, r.manager) || isApplier(e, AnnotationManager) || isUpdater(e, to) && text(e, "apiVersion") == r.version
 	}, all)
 	if err != nil {
 		return err

@@ -13,9 +13,9 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// annotationManager is the manager that kubectl apply --server-side gives the last-applied
+// AnnotationManager is the manager that kubectl apply --server-side gives the last-applied
 // annotation to, so that the annotation outlives the change to server-side apply.
-const annotationManager = "kubectl-last-applied"
+const AnnotationManager = "kubectl-last-applied"
 
 // annotationPath is the last-applied annotation in a set of fields.
 var annotationPath = fieldpath.MakePathOrDie("metadata", "annotations", lastapplied.Annotation)
@@ -136,7 +136,7 @@ func (r *Rewrite) Entries() []any {
 //
 // Rules: saveLastApplyAnnotationIfNecessary of k8s.io/kubectl/pkg/cmd/apply.
 func (r *Rewrite) Keep() error {
-	if slices.ContainsFunc(r.entries, func(e map[string]any) bool { return isApplier(e, annotationManager) }) {
+	if slices.ContainsFunc(r.entries, func(e map[string]any) bool { return isApplier(e, AnnotationManager) }) {
 		return nil
 	}
 	for _, e := range r.entries {
@@ -147,7 +147,7 @@ func (r *Rewrite) Keep() error {
 		if err != nil {
 			return err
 		}
-		kept["manager"] = annotationManager
+		kept["manager"] = AnnotationManager
 		r.entries, r.changed = append(r.entries[:len(r.entries):len(r.entries)], kept), true
 	}
 	return nil
