@@ -217,10 +217,19 @@ func (b *board) prune(u update, touch func(*tracked)) {
 	for owner, children := range b.children {
 		for uid, c := range children {
 			if c.kind == u.source.Kind && text(c.obj, "metadata", "namespace") == u.source.Namespace && !there[uid] {
-				delete(children, uid)
+				b.drop(owner, uid)
 				touch(b.controller(owner))
 			}
 		}
+	}
+}
+
+// drop takes out what an owner controls no more; of owners without children nothing is held.
+func (b *board) drop(owner, uid string) {
+	delete(b.children[owner], uid)
+	delete(b.owner, uid)
+	if len(b.children[owner]) == 0 {
+		delete(b.children, owner)
 	}
 }
 
@@ -244,7 +253,7 @@ func (b *board) put(u update, obj map[string]any, touch func(*tracked)) {
 	}
 	switch s.Kind {
 	case kindEvent:
-		if uid := about(obj); uid != "" && !u.Gone {
+		if uid := about(obj); uid != "" && !u.Gone && b.waitsFor(obj) {
 			b.events[uid] = obj
 			touch(b.uids[uid])
 		}
@@ -254,8 +263,7 @@ func (b *board) put(u update, obj map[string]any, touch func(*tracked)) {
 			return
 		}
 		if u.Gone {
-			delete(b.children[owner], uid)
-			delete(b.owner, uid)
+			b.drop(owner, uid)
 		} else {
 			if b.children[owner] == nil {
 				b.children[owner] = map[string]child{}
@@ -267,6 +275,14 @@ func (b *board) put(u update, obj map[string]any, touch func(*tracked)) {
 		}
 		touch(b.controller(owner))
 	}
+}
+
+// waitsFor: an event is about an object that is waited for, whose uid may not be known yet.
+func (b *board) waitsFor(event map[string]any) bool {
+	name, kind := text(event, "involvedObject", "name"), text(event, "involvedObject", "kind")
+	return slices.ContainsFunc(b.objects, func(t *tracked) bool {
+		return t.Name == name && t.Kind == kind && t.Namespace == text(event, "metadata", "namespace")
+	})
 }
 
 // see notes the state of an object that is waited for. Another object of its name is

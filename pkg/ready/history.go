@@ -48,11 +48,13 @@ func (p Problem) key() string {
 	return strings.Join([]string{class, p.Pod, p.Container}, "\x00")
 }
 
-// Same says whether two verdicts are one to whoever reads them: those of one problem of
-// a pod are, whatever the server's message counts.
+// Same says whether two verdicts are one to whoever reads them: those of one problem of a
+// pod are, and those of one row of Troubles, whatever the server's message counts or which
+// of many pods that could not be created it names.
 func (v Verdict) Same(other Verdict) bool {
 	if v.State != other.State || v.key() != other.key() {
 		return false
 	}
-	return v.Pod != "" || v.Message == other.Message
+	_, known := trouble(v.Reason)
+	return known || v.Pod != "" || v.Message == other.Message
 }

@@ -370,6 +370,9 @@ func TestSame(t *testing.T) {
 	if v(ready.Waiting, ready.Problem{Message: "1 of 2"}).Same(v(ready.Waiting, ready.Problem{Message: "2 of 2"})) {
 		t.Error("counts that have changed are a change")
 	}
+	if !v(ready.Waiting, ready.Problem{Reason: "FailedCreate", Message: "pod a-1 exceeds the quota"}).Same(v(ready.Waiting, ready.Problem{Reason: "FailedCreate", Message: "pod a-2 exceeds the quota"})) {
+		t.Error("the next pod that cannot be created is no change")
+	}
 }
 
 func TestRowsAreJudgedAndOthersFound(t *testing.T) {

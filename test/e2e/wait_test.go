@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -88,5 +89,33 @@ func TestWaitServerKilled(t *testing.T) {
 	u.addressed()
 	if got := <-ended; got.code != 0 || got.stdout != "service/public ready\n" || !strings.Contains(got.stderr, "trying again") {
 		t.Errorf("want a Service that is ready, and a note of the trouble on the way\n%s", got)
+	}
+}
+
+// TestWaitRequests: how much a wait asks for depends on kinds and namespaces, and not on how
+// many objects there are.
+func TestWaitRequests(t *testing.T) {
+	s := staffed.need(t)
+	for _, n := range []int{2, 60} {
+		u := s.user(t, "wait")
+		var all strings.Builder
+		for i := range n {
+			name := fmt.Sprintf("web-%d", i)
+			fmt.Fprintf(&all, "---\n{apiVersion: apps/v1, kind: Deployment, metadata: {name: %s}, spec: {replicas: 0, selector: {matchLabels: {app: %s}}, template: {metadata: {labels: {app: %s}}, spec: {containers: [{name: app, image: 'web:1'}]}}}}\n", name, name, name)
+		}
+		u.merges("-f", u.file("all.yaml", all.String()))
+		p, err := newProxy(s.config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer p.http.Close()
+		got := u.proxied(p).does("kubectl-merge", "wait", "-f", "all.yaml", "--timeout=2m")
+		p.mu.Lock()
+		reads := p.counts()["READ"]
+		p.mu.Unlock()
+		if ready := strings.Count(got.stdout, " ready\n"); ready != n || reads > 6 {
+			t.Errorf("%d of %d Deployments ready after %d reads, want 6 at most: a list and a watch each of Deployments, ReplicaSets and pods", ready, n, reads)
+		}
+		t.Logf("%d Deployments: %d reads", n, reads)
 	}
 }
