@@ -78,6 +78,7 @@ var arrows = map[string][]string{
 	"packaging/sbom":     {},
 	"packaging/licences": {}, // a test of what is linked in
 	"packaging/check":    {"packaging/krew"},
+	"packaging/nix":      {},
 
 	"pkg/schema/internal/gen": {"pkg/merge", "pkg/schema"}, // a generator: run by hand, in no binary
 }
