@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/complete"
+	"github.com/kubectl-merge/kubectl-merge/internal/outcome"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 )
 
@@ -31,9 +32,12 @@ func (v *diffVerb) report(ctx context.Context, s *session, notes *reporter, mode
 	t := &results{out: out, notes: notes, mode: mode, output: v.out.output}
 	s.preview(ctx, mode, func(item *run.Item) {
 		a := item.Action()
-		differs = differs || a == run.Create || a == run.Change || a == run.Delete
+		differs = differs || a == run.Create || a == run.Change || a == run.Recreate || a == run.Delete
 		t.item(item)
 	})
+	if whole, ok := out.(runPrinter); ok {
+		t.errs = append(t.errs, whole.run(outcome.Ended{Plan: s.Plan, DryRun: true}))
+	}
 	t.errs = append(t.errs, out.close(ctx))
 	left := notes.conflicts(s.Items) + unpruned(s.Plan)
 	notes.unused(s.Planner.Rules)

@@ -1,8 +1,12 @@
 package cli
 
 import (
+	"cmp"
 	"context"
+	"slices"
+	"strings"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/outcome"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 )
@@ -37,3 +41,21 @@ func (f *markdownPrinter) object(item *run.Item) error {
 func (f *markdownPrinter) conflicts() bool { return true }
 
 func (f *markdownPrinter) close(context.Context) error { return f.comment.Write(f.Out) }
+
+// run adds the objects that have errors, which are reported one by one to no printer.
+func (f *markdownPrinter) run(e outcome.Ended) error {
+	for _, item := range slices.Concat(e.Plan.Items, e.Plan.Others) {
+		err := cmp.Or(item.Err, item.Late)
+		if err == nil {
+			continue
+		}
+		name := item.Target.String()
+		text := strings.TrimPrefix(errorText(f.secretValues().Blank(err.Error())), name+": ")
+		failed := diff.Section{Report: diff.Report{Object: name, Guards: []diff.Note{{Object: name, Kind: noteError, Message: text}}}}
+		failed.Outcome, failed.Impact = string(outcome.Of(item)), item.Impact().String()
+		if err := f.comment.Add(failed); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"crypto/rand"
+	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/plandoc"
 	"github.com/kubectl-merge/kubectl-merge/internal/record"
@@ -91,6 +92,9 @@ func (f *planPrinter) object(item *run.Item) error {
 	}
 	doc := f.spell.Item(record.Subject(item, item.Result.Planned))
 	doc.Impact = item.Impact().String()
+	for _, n := range guardNotes(item) {
+		doc.Notes = append(doc.Notes, strings.TrimPrefix(n.Text(), n.Object+": "))
+	}
 	return f.out.Item(doc)
 }
 

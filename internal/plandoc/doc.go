@@ -77,8 +77,9 @@ type Item struct {
 	Identity
 	UID             string // of the live object; "" if there was none
 	ResourceVersion string
-	Impact          string // what it means for what runs; "" where nothing is reported
-	Reason          string // why it is deleted, or kept; "" where the changes have reasons
+	Impact          string   // what it means for what runs; "" where nothing is reported
+	Reason          string   // why it is deleted, or kept; "" where the changes have reasons
+	Notes           []string // who else manages the object or its fields; of a plan
 
 	Changes     []ChangeOf
 	Conflicts   []ConflictAt

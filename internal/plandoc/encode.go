@@ -113,6 +113,9 @@ func (i Item) Encode() ([]byte, error) {
 	b.text("  ", "resourceVersion", i.ResourceVersion)
 	b.text("  ", "impact", i.Impact)
 	b.text("  ", "reason", i.Reason)
+	if len(i.Notes) > 0 {
+		b.field("  ", "notes", texts(i.Notes))
+	}
 	b.text("  ", "outcome", string(i.Outcome))
 	if i.Written != (Written{}) {
 		b.line("  written:")
@@ -211,9 +214,13 @@ func (b *builder) steps(key string, steps []string) {
 	if steps == nil {
 		return
 	}
-	list := make([]any, len(steps))
-	for i, s := range steps {
+	b.field("      ", key, texts(steps))
+}
+
+func texts(all []string) []any {
+	list := make([]any, len(all))
+	for i, s := range all {
 		list[i] = s
 	}
-	b.field("      ", key, list)
+	return list
 }

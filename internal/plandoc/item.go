@@ -106,6 +106,9 @@ func (d *decoder) item(f fieldsAt, v any) (Item, error) {
 	}); err != nil {
 		return Item{}, err
 	}
+	if i.Notes, err = f.strings("notes"); err != nil {
+		return Item{}, err
+	}
 	if err := f.each("changes", i.readChange); err != nil {
 		return Item{}, err
 	}

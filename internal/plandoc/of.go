@@ -46,6 +46,7 @@ func (s Spelling) Item(sub Subject) Item {
 		after = nil
 	}
 	c := changing{hider: hider{s, sub.Identity}, typ: p.Type, sensitive: p.Sensitive, reasons: s.reasons(p)}
+	c.recreated = s.Record && sub.Action == Recreate
 	c.before, c.after = configuration(p.Live, p.HasStatus), configuration(after, p.HasStatus)
 	c.maskedBefore, c.maskedAfter = c.before, c.after
 	if !s.ShowSecrets {
@@ -74,11 +75,12 @@ type changing struct {
 	before, after             any
 	maskedBefore, maskedAfter any
 	reasons                   map[string]string
+	recreated                 bool // by a run that is recorded
 }
 
 // changes are the changes in path order.
 func (c changing) changes() []ChangeOf {
-	if c.before == nil || c.after == nil { // the whole object
+	if c.before == nil || c.after == nil || c.recreated { // a run may be killed after it has deleted the object
 		whole := ChangeOf{Path: merge.Path{}.String()}
 		whole.Before, whole.After = c.whole(c.before, c.maskedBefore), c.whole(c.after, c.maskedAfter)
 		return []ChangeOf{whole}

@@ -57,7 +57,7 @@ func items(t *testing.T) []Item {
 		spelling.Item(Subject{Action: Change, Identity: Identity{"v1", "Secret", "n", "s"}, Planned: planned(value(t, secretLive), secret)}),
 		spelling.Item(Subject{Action: Create, Identity: Identity{"v1", "ConfigMap", "n", "c"}, Planned: planned(nil, value(t, "{data: {text: \"a\\n\\n b\\n\", \"on\": \"1\", $sha256: x}}"))}),
 		spelling.Item(Subject{Action: Delete, Reason: "not in the input", Identity: Identity{"v1", "ConfigMap", "n", "d"}, Planned: planned(value(t, "{metadata: {uid: x}, data: {}}"), nil)}),
-		{Action: Keep, Identity: Identity{"v1", "ConfigMap", "n", "e"}, Reason: "marked"},
+		{Action: Keep, Identity: Identity{"v1", "ConfigMap", "n", "e"}, Reason: "marked", Notes: []string{"is installed by Helm"}},
 		{Action: Held, Identity: Identity{"v1", "ConfigMap", "n", "f"}, Conflicts: []ConflictAt{{"data.a", "live has x"}}},
 		{Action: Change, Identity: Identity{"v1", "Service", "n", "g"}, UID: "1", LastApplied: &Sides{Before: merge.Some("{}\n"), After: merge.Some("{}")},
 			Changes: []ChangeOf{{Path: "spec.ports", Order: &Order{[]string{"[port=1]", "[port=2]"}, []string{"[port=2]", "[port=1]"}}}, {Path: "spec.x", Sides: Sides{Before: merge.Some(nil)}}}},

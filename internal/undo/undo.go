@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
@@ -77,6 +78,10 @@ func (u *Undo) Plan(ctx context.Context, job *run.Job) (*run.Plan, error) {
 			"apiVersion": t.GroupVersion(), "kind": t.Kind, "metadata": map[string]any{"name": t.Name, "namespace": t.Namespace},
 		}}}
 		u.entries[one] = &entry{Item: item}
+		if item.Action == plandoc.Recreate { // what can be set only once is taken back in the same way
+			job.Recreate.Propagation = cluster.Background
+			job.Recreate.Kinds = append(job.Recreate.Kinds, strings.TrimSuffix(t.Kind+"."+t.Group, "."))
+		}
 		if item.Action != plandoc.Create {
 			p.Items = append(p.Items, one)
 		}
@@ -127,23 +132,37 @@ func (u *Undo) plan(ctx context.Context, item *run.Item, obj map[string]any) (ap
 	switch {
 	case obj != nil && apply.Deleting(obj) != nil:
 		return leave("is being deleted: undo again when it is gone", false)
-	case e.Action == plandoc.Delete && obj == nil:
+	case e.Action == plandoc.Delete && obj == nil, e.Action == plandoc.Recreate && e.Outcome == plandoc.Begun && obj == nil:
 		return u.recreate(e, out)
 	case e.Action == plandoc.Delete && is != e.UID:
 		return leave("was deleted by the run, and another one of that name was made since", false)
-	case e.Action == plandoc.Delete: // it was not deleted
+	case e.Action == plandoc.Delete, e.Action == plandoc.Recreate && is == e.UID: // it was not deleted
 		return out, nil
 	case obj == nil:
 		return leave("was deleted since", false)
-	case is != e.UID:
+	case is != e.UID && !u.isNew(e, obj):
 		return leave("was deleted, and another one of that name was made since", false)
 	}
 	typ, err := u.Planner.TypeOf(ctx, out.Subject, obj)
 	if err != nil {
 		return out, fmt.Errorf("%s: %w", item.Target, err)
 	}
+	if before, hidden := configured(e.Item); e.Action == plandoc.Recreate && !hidden {
+		out.Object.Value = before // where it has to be recreated once more
+	}
 	r := reverting{Undo: u, entry: e, target: item.Target, live: obj, typ: typ}
 	return r.plan(out)
+}
+
+// isNew: the object is the one that the run has created in place of another.
+func (u *Undo) isNew(e *entry, obj map[string]any) bool {
+	switch is := (object.Object{Value: obj}).UID(); {
+	case e.Action != plandoc.Recreate:
+		return false
+	case e.Written.UID != "":
+		return is == e.Written.UID
+	}
+	return (&deletions{u}).marked(e, obj)
 }
 
 // recreate is a deleted object as it was configured.

@@ -31,6 +31,8 @@ var storyCommands = map[string]func(ts *testscript.TestScript, neg bool, args []
 	"rv":       cmdRV,
 	"samerv":   cmdSameRV,
 	"wantlive": cmdWantLive,
+
+	"validplan": cmdValidPlan,
 }
 
 // story is what the commands of one story know of it.

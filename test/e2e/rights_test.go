@@ -16,6 +16,10 @@ var rightsPlays = map[string][]string{
 	"kubectl merge -f FILE --dry-run":             {"-f", "both.yaml", "--dry-run"},
 	"kubectl merge diff -f FILE":                  {"diff", "-f", "both.yaml"},
 	"kubectl merge diff -f FILE --dry-run=server": {"diff", "-f", "both.yaml", "--dry-run=server"},
+	"kubectl merge diff -f FILE -o plan":          {"diff", "-f", "both.yaml", "-o", "plan"},
+	"kubectl merge -f FILE --plan PLAN":           {"-f", "both.yaml", "--plan", "plan.yaml"},
+	"kubectl merge -f FILE --record RECORD":       {"-f", "both.yaml", "--record", "new.yaml"},
+	"kubectl merge undo RECORD":                   {"undo", "run.yaml"},
 	"kubectl merge explain -f FILE":               {"explain", "-f", "both.yaml"},
 	"kubectl merge drift -f FILE":                 {"drift", "-f", "both.yaml"},
 	"kubectl merge wait -f FILE":                  {"wait", "-f", "old.yaml"},
@@ -90,6 +94,7 @@ func playRights(t *testing.T, s *apiServer, args, verbs []string, missing string
 			u.does("kubectl", "annotate", "configmap", "shop", "--overwrite", "applyset.kubernetes.io/contains-group-kinds=ConfigMap")
 		}
 	}
+	playPlans(u, args)
 	if len(verbs) > 0 {
 		u.does("kubectl", "create", "role", "some", "--verb="+strings.Join(verbs, ","), "--resource=configmaps")
 		u.does("kubectl", "create", "rolebinding", "some", "--role=some", "--user=somebody")
@@ -111,6 +116,22 @@ func playRights(t *testing.T, s *apiServer, args, verbs []string, missing string
 	}
 	if now := u.versions("touched.yaml"); !maps.Equal(now, was) {
 		t.Errorf("without %s: something was written or deleted: %v, was %v\n%s", missing, now, was, got)
+	}
+}
+
+// playPlans makes what the arguments name: a plan, or a record, of somebody who may not read
+// the namespace kube-system either.
+func playPlans(u *user, args []string) {
+	uses := func(name string) bool { return slices.Contains(args, name) }
+	if !uses("plan.yaml") && !uses("run.yaml") {
+		return
+	}
+	u.does("kubectl", "create", "role", "maker", "--verb=get,create,patch", "--resource=configmaps")
+	u.does("kubectl", "create", "rolebinding", "maker", "--role=maker", "--user=maker")
+	if uses("run.yaml") {
+		u.merges("-f", "both.yaml", "--record", "run.yaml", "--as=maker")
+	} else {
+		u.file("plan.yaml", u.tries("kubectl-merge", "diff", "-f", "both.yaml", "-o", "plan", "--as=maker").stdout)
 	}
 }
 

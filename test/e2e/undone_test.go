@@ -50,6 +50,44 @@ func TestUndoneKilled(t *testing.T) {
 	}
 }
 
+// TestUndoneRecreated kills a recorded run between every two requests while it deletes an object
+// and creates it again, and takes back the record: the object is there as it was, with what
+// others have configured, which the input does not have.
+func TestUndoneRecreated(t *testing.T) {
+	counts := &tally{counts: map[string]int{}}
+	t.Cleanup(func() { t.Logf("%s", counts) })
+	p := newPruned(t, server.need(t), counts)
+	for n := 1; n <= 2; n++ {
+		text := fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: fixed}\nimmutable: true\ndata: {n: \"%d\"}\n", n)
+		p.must(os.WriteFile(filepath.Join(p.dir, fmt.Sprintf("fixed%d.yaml", n)), []byte(text), 0o600))
+	}
+	for n, more := 0, true; more; n++ {
+		for _, after := range []bool{false, true} {
+			where := fmt.Sprintf("killed at request %d (after it: %t)", n, after)
+			p.does("kubectl", "delete", "configmap", "fixed", "--ignore-not-found")
+			p.does("kubectl-merge", "-f", "fixed1.yaml")
+			p.does("kubectl", "label", "configmap", "fixed", "team=payments", "--field-manager=ops")
+			before := p.contents()
+			record := fmt.Sprintf("recreated-%d-%t.yaml", n, after)
+			if more = p.killedAt(n, after, "-f", "fixed2.yaml", "--recreate=ConfigMap", "--record", record); more {
+				counts.add("kills", 1)
+			}
+			if _, err := os.Stat(filepath.Join(p.dir, record)); err == nil {
+				counts.add("records", 1)
+				if got := p.tries("kubectl-merge", "undo", record); got.code != 0 {
+					t.Fatalf("%s: %s", where, got)
+				}
+			}
+			if now := p.contents(); !maps.Equal(before, now) {
+				t.Fatalf("%s: %s", where, differences(before, now))
+			}
+		}
+	}
+	if counts.counts["records"] < 4 {
+		t.Errorf("only %d records were taken back", counts.counts["records"])
+	}
+}
+
 // contents are all objects of the kinds that the test uses, without what the server keeps.
 func (p *pruned) contents() map[string]string {
 	p.t.Helper()
