@@ -75,9 +75,8 @@ func (o marked) tool() (Finding, bool) {
 // on are the values of a marker's keys, if it is on the object.
 func (m marker) on(o marked) ([]any, bool) {
 	for key, values := range m.unless {
-		is := text(o.live, "annotations", key)
 		for _, v := range values {
-			if is == v {
+			if strings.EqualFold(text(o.live, "annotations", key), v) || strings.EqualFold(text(o.live, "labels", key), v) {
 				return nil, false
 			}
 		}

@@ -44,6 +44,9 @@ func TestObject(t *testing.T) {
 		return fmt.Sprintf(`{"manager":%q,"operation":"Update","apiVersion":"v1","time":%q,"fieldsType":"FieldsV1","fieldsV1":{%s}}`, manager, time, fields)
 	}
 	part := `,"labels":{"applyset.kubernetes.io/part-of":"applyset-x-v1"},"managedFields":[`
+	flux := func(more string) string { // a label works as an annotation does: AnyInMetadata of github.com/fluxcd/pkg/ssa/utils
+		return `,"labels":{"kustomize.toolkit.fluxcd.io/name":"apps","kustomize.toolkit.fluxcd.io/namespace":"flux-system"` + more + `}`
+	}
 	label := `"f:metadata":{"f:labels":{"f:applyset.kubernetes.io/part-of":{}}}`
 	applied := `,"annotations":{"kubectl.kubernetes.io/last-applied-configuration":"{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"c\"},\"data\":{\"a\":\"1\"}}"},"managedFields":[`
 	own := entry(apply.DefaultManager, `"f:data":{},"f:metadata":{"f:annotations":{"f:kubectl.kubernetes.io/last-applied-configuration":{}}}`, "2026-01-01T00:00:00Z")
@@ -52,6 +55,8 @@ func TestObject(t *testing.T) {
 		{"nobody", live(""), ""},
 		{"an owner that does not control it", live(`,"ownerReferences":[{"kind":"X","name":"x","uid":"u"}]`), ""},
 		{"a controller", live(`,"ownerReferences":[{"kind":"X","name":"x","uid":"u","controller":true}]`), "controller"},
+		{"Flux", live(flux("")), "Flux"},
+		{"Flux, which is to leave it alone", live(flux(`,"kustomize.toolkit.fluxcd.io/ssa":"ignore"`)), ""},
 		{"a set that somebody else applies", live(part + entry("their-tool", label, "2026-01-01T00:00:00Z") + "]"), "ApplySet"},
 		{"a set of the user's own", live(part + entry("kubectl", label, "2026-01-01T00:00:00Z") + "]"), ""},
 		{"a program that wrote what was applied", live(applied + own + "," + entry("operator", `"f:data":{"f:a":{}}`, "2026-01-02T00:00:00Z") + "]"), "operator data.a"},
@@ -74,6 +79,7 @@ func TestScaled(t *testing.T) {
 	for _, tt := range []struct{ kind, scaler, want string }{
 		{"ScaledObject", `{"metadata":{"name":"s"},"spec":{"scaleTargetRef":{"name":"shop"}}}`, "spec.replicas"},
 		{"ScaledObject", `{"metadata":{"name":"s"},"spec":{"scaleTargetRef":{"name":"shop","kind":"StatefulSet"}}}`, ""},
+		{"ScaledObject", `{"metadata":{"name":"s","annotations":{"autoscaling.keda.sh/paused":"true"}},"spec":{"scaleTargetRef":{"name":"shop"}}}`, ""},
 		{"HorizontalPodAutoscaler", `{"metadata":{"name":"s"},"spec":{"scaleTargetRef":{"apiVersion":"apps/v1","kind":"Deployment","name":"shop"}}}`, "spec.replicas"},
 		{"HorizontalPodAutoscaler", `{"metadata":{"name":"s"},"spec":{"scaleTargetRef":{"apiVersion":"apps/v1","kind":"Deployment","name":"other"}}}`, ""},
 		{"HorizontalPodAutoscaler", `{"metadata":{"name":"s"},"spec":{"scaleTargetRef":{"apiVersion":"example.com/v1","kind":"Deployment","name":"shop"}}}`, ""},

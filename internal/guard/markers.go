@@ -13,7 +13,7 @@ type marker struct {
 	tool   string
 	link   string              // where the tool's documentation or code has it
 	keys   []key               // all of them are there
-	unless map[string][]string // annotations whose values keep the tool from writing
+	unless map[string][]string // annotations or labels whose values, in any case of letters, keep the tool from writing
 	text   string              // with the values of keys that have none of their own, in order
 }
 
@@ -31,6 +31,7 @@ type key struct {
 // markers by tool. To add a tool is to add a row here, and one to docs/guard.md.
 var markers = []marker{
 	{
+		// unless: AnyInMetadata, https://github.com/fluxcd/pkg/blob/main/ssa/utils/meta.go
 		tool: "Flux", link: "https://fluxcd.io/flux/components/kustomize/kustomizations/",
 		keys:   []key{{field: "labels", name: "kustomize.toolkit.fluxcd.io/namespace"}, {field: "labels", name: "kustomize.toolkit.fluxcd.io/name"}},
 		unless: map[string][]string{"kustomize.toolkit.fluxcd.io/reconcile": {"disabled"}, "kustomize.toolkit.fluxcd.io/ssa": {"IfNotPresent", "Ignore"}},

@@ -36,6 +36,7 @@ var Scalers = []Scaler{
 	{
 		Group: "keda.sh", Kind: "ScaledObject", link: "https://keda.sh/docs/latest/reference/scaledobject-spec/",
 		Field: Replicas, target: []string{"spec", "scaleTargetRef"}, kind: "Deployment",
+		off: []string{"metadata", "annotations", "autoscaling.keda.sh/paused"}, values: []string{"true"},
 		text: "is set by KEDA, for ScaledObject %s",
 	},
 	{

@@ -48,6 +48,7 @@ type foreignEdit struct {
 	before any          // live
 	after  any          // nil: deleted
 	differ []merge.Path // in what live has changed
+	typ    *merge.Type
 }
 
 // driftRow is a row of the report.
@@ -113,8 +114,8 @@ func (d *drifting) edit(o object, was any) *foreignEdit {
 			e.after = after
 			group, kind := kindOf(o.value)
 			version := strings.TrimPrefix(fmt.Sprint(o.value["apiVersion"]), group+"/")
-			typ, _ := schema.Builtin(group, version, kind)
-			for _, c := range merge.Diff(bare(was), bare(after), typ) {
+			e.typ, _ = schema.Builtin(group, version, kind)
+			for _, c := range merge.Diff(bare(was), bare(after), e.typ) {
 				e.differ = append(e.differ, c.Path)
 			}
 			d.counts[e.what]++
@@ -277,6 +278,10 @@ func (d *drifting) judge(e *foreignEdit, rows []driftRow) {
 	edit := e.path.String()
 	for _, p := range e.differ {
 		path := p.String()
+		if _, stated := merge.Lookup(e.value, p, e.typ); !stated && allocated(e.typ, p) {
+			d.counts["allocated"]++ // which is no drift, whichever value it is (docs/drift.md)
+			continue
+		}
 		if related(path, edit) && !slices.ContainsFunc(rows, func(r driftRow) bool { return related(r.Path, path) }) {
 			d.t.Errorf("%s: %s: was %s, and is in no row: %+v", e.ref, path, e.what, rows)
 		}
@@ -289,6 +294,12 @@ func (d *drifting) judge(e *foreignEdit, rows []driftRow) {
 			d.t.Errorf("%s: %+v: was rival's doing", e.ref, r)
 		}
 	}
+}
+
+// allocated: the server fills the field in with a value that it chooses.
+func allocated(t *merge.Type, p merge.Path) bool {
+	in := t.At(p[:len(p)-1])
+	return in != nil && in.Fields[p[len(p)-1].Name].Allocated
 }
 
 // related: one path leads to the other, or to what it is in.
