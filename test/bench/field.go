@@ -60,7 +60,7 @@ const (
 // round takes every program through every operation, in turns. Through a proxy,
 // where there is one, requests are counted and nothing else is.
 func (f field) round(ctx context.Context, n, round int, p *proxy) error {
-	lanes, err := f.lanes(ctx, n, round, p != nil)
+	lanes, err := f.lanes(ctx, turn{n, round, p != nil})
 	if err != nil {
 		return err
 	}
@@ -95,46 +95,52 @@ func (f field) needed(op operation) bool {
 }
 
 // lanes writes the files and makes the namespaces of one round.
-func (f field) lanes(ctx context.Context, n, round int, counted bool) ([]lane, error) {
+func (f field) lanes(ctx context.Context, t turn) ([]lane, error) {
 	var lanes []lane
 	var namespaces []string
 	for _, p := range programs(f.merge, f.server.Kubectl, f.floor) {
-		if !f.takesPart(p, n, round, counted) {
+		if !f.takesPart(p, t) {
 			continue
 		}
-		l, err := f.lane(ctx, p, n, round, counted)
+		l, err := f.lane(ctx, p, t)
 		if err != nil {
 			return nil, err
 		}
 		lanes = append(lanes, l)
-		namespaces = append(namespaces, namespacesOf(l.name, n)...)
+		namespaces = append(namespaces, namespacesOf(l.name, t.n)...)
 	}
 	return lanes, f.server.makeNamespaces(ctx, namespaces)
 }
 
-// takesPart says whether the program is measured at that size, in that round.
-func (f field) takesPart(p program, n, round int, counted bool) bool {
+// turn is a round of a size.
+type turn struct {
+	n, round int
+	counted  bool // through the proxy
+}
+
+// takesPart says whether the program is measured in that turn.
+func (f field) takesPart(p program, t turn) bool {
 	switch {
-	case p.peer && (!f.kubectl || p.key == kubectl && n > f.kubectlTo || round > f.peerRounds):
+	case p.peer && (!f.kubectl || p.key == kubectl && t.n > f.kubectlTo || t.round > f.peerRounds):
 		return false
-	case counted && p.peer:
-		return n <= f.countTo
+	case t.counted && p.peer:
+		return t.n <= f.countTo
 	case p.key == oursServer || p.key == oursDirect || p.key == kubectlSSA:
-		return n <= f.ssaTo
+		return t.n <= f.ssaTo
 	}
 	return true
 }
 
 // lane makes the files of a program.
-func (f field) lane(ctx context.Context, p program, n, round int, counted bool) (lane, error) {
-	name := fmt.Sprintf("b%d-%d%s", n, round, p.key)
-	if counted {
+func (f field) lane(ctx context.Context, p program, t turn) (lane, error) {
+	name := fmt.Sprintf("b%d-%d%s", t.n, t.round, p.key)
+	if t.counted {
 		name += "c"
 	}
 	dir := filepath.Join(f.dir, name)
-	l := lane{program: p, n: n, base: filepath.Join(dir, "base.yaml"), changed: filepath.Join(dir, "changed.yaml"),
+	l := lane{program: p, n: t.n, base: filepath.Join(dir, "base.yaml"), changed: filepath.Join(dir, "changed.yaml"),
 		set: filepath.Join(dir, "set.yaml"), name: name, home: filepath.Join(f.dir, "home-"+p.key)}
-	if counted {
+	if t.counted {
 		l.home += "-counted" // the proxy is another server to what is kept between runs
 	}
 	for _, d := range []string{dir, l.home} {
@@ -142,7 +148,7 @@ func (f field) lane(ctx context.Context, p program, n, round int, counted bool) 
 			return l, err
 		}
 	}
-	err := errors.Join(writeObjects(l.base, name, n, false), writeObjects(l.changed, name, n, true), writeSet(l.set, name, n))
+	err := errors.Join(writeObjects(l.base, name, t.n, false), writeObjects(l.changed, name, t.n, true), writeSet(l.set, name, t.n))
 	if err == nil && p.key == loop {
 		err = output(ctx, p.file, "prepare", l.base, l.changed, l.set)
 	}
@@ -184,8 +190,7 @@ func (f field) measure(ctx context.Context, l lane, op operation, p *proxy) (mea
 	if p != nil {
 		p.reset()
 	}
-	out, errs := filepath.Join(f.dir, "output"), filepath.Join(f.dir, "errors")
-	state, err := f.run(ctx, &m, f.command(ctx, l, config, l.arguments(op, l)...), out, errs)
+	state, err := f.run(ctx, &m, f.command(ctx, l, config, l.arguments(op, l)...))
 	if err != nil {
 		return m, err
 	}
@@ -195,7 +200,7 @@ func (f field) measure(ctx context.Context, l lane, op operation, p *proxy) (mea
 	if m.Server, err = f.server.meter.since(ctx, before); err != nil {
 		return m, err
 	}
-	said, err := read(out, errs)
+	said, err := f.said()
 	if err == nil {
 		err = l.check(op, l.n, state.ExitCode(), said)
 	}
@@ -212,14 +217,24 @@ func (f field) command(ctx context.Context, l lane, config string, args ...strin
 	return cmd
 }
 
+// said is what the last run has printed.
+func (f field) said() (said, error) { return read(f.printed()) }
+
+// printed are the files with what the last run has printed on stdout and stderr. In one
+// file, a note could stand in the middle of a line.
+func (f field) printed() (stdout, stderr string) {
+	return filepath.Join(f.dir, "output"), filepath.Join(f.dir, "errors")
+}
+
 // run runs the command with its output in files, and fills in what it cost.
-func (f field) run(ctx context.Context, m *measured, cmd *exec.Cmd, out, errs string) (*os.ProcessState, error) {
+func (f field) run(ctx context.Context, m *measured, cmd *exec.Cmd) (*os.ProcessState, error) {
+	out, errs := f.printed()
 	stdout, err := os.Create(out)
 	if err != nil {
 		return nil, err
 	}
 	defer stdout.Close()
-	stderr, err := os.Create(errs) // in one file, a note could stand in the middle of a line
+	stderr, err := os.Create(errs)
 	if err != nil {
 		return nil, err
 	}

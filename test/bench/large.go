@@ -12,7 +12,7 @@ const shards = 4
 // large measures n objects once: made by the bare loop, unchanged, with one in a hundred
 // changed, and compared in parts.
 func (s *single) large(ctx context.Context) error {
-	base, some, set := filepath.Join(s.dir, "base.yaml"), filepath.Join(s.dir, "some.yaml"), filepath.Join(s.dir, "set.yaml")
+	base, some, few := s.files()
 	one := func(i int) bool { return i%100 == 0 }
 	changes := 0
 	for i := range s.n {
@@ -20,10 +20,10 @@ func (s *single) large(ctx context.Context) error {
 			changes++
 		}
 	}
-	if err := s.prepare(ctx, base, some, set, one); err != nil {
+	if err := s.prepare(ctx, one); err != nil {
 		return err
 	}
-	warm := try{"", s.merge, []string{"diff", "-f", set}, 1, nil, warmSize} // discovery and schemas
+	warm := try{"", s.merge, []string{"diff", "-f", few}, 1, nil, warmSize} // discovery and schemas
 	tries := []try{
 		warm,
 		{"created by the bare loop", s.floor, []string{"create", base}, 0, map[string]int{" created": s.n}, 0},
@@ -40,18 +40,24 @@ func (s *single) large(ctx context.Context) error {
 	return s.do(ctx, tries...)
 }
 
+// files hold all objects, all with some changed, and a few of which none is there.
+func (s *single) files() (base, some, few string) {
+	return filepath.Join(s.dir, "base.yaml"), filepath.Join(s.dir, "some.yaml"), filepath.Join(s.dir, "few.yaml")
+}
+
 // prepare writes the files and makes the namespaces.
-func (s *single) prepare(ctx context.Context, base, some, set string, differs func(int) bool) error {
+func (s *single) prepare(ctx context.Context, differs func(int) bool) error {
+	base, some, few := s.files()
 	if err := writeSome(base, "large", s.n, func(int) bool { return false }); err != nil {
 		return err
 	}
 	if err := writeSome(some, "large", s.n, differs); err != nil {
 		return err
 	}
-	if err := writeObjects(set, "large", warmSize, false); err != nil {
+	if err := writeObjects(few, "large", warmSize, false); err != nil {
 		return err
 	}
-	if err := output(ctx, s.floor, "prepare", base, some, set); err != nil {
+	if err := output(ctx, s.floor, "prepare", base, some, few); err != nil {
 		return err
 	}
 	return s.server.makeNamespaces(ctx, namespacesOf("large", s.n))

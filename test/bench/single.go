@@ -35,14 +35,14 @@ func (s *single) do(ctx context.Context, tries ...try) error {
 			return err
 		}
 		m := measured{Size: s.n, Operation: operation(t.label)}
-		state, err := s.run(ctx, &m, s.command(ctx, s.lane, s.config, t.args...), s.dir+"/output", s.dir+"/errors")
+		state, err := s.run(ctx, &m, s.command(ctx, s.lane, s.config, t.args...))
 		if err != nil {
 			return err
 		}
 		if m.Server, err = s.server.meter.since(ctx, before); err != nil {
 			return err
 		}
-		said, err := read(s.dir+"/output", s.dir+"/errors")
+		said, err := s.said()
 		if err == nil {
 			err = t.check(said, state.ExitCode())
 		}
