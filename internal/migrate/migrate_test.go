@@ -1,0 +1,86 @@
+package migrate
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/object"
+)
+
+// applied is an object that was applied from the client's side with a, b and d; bob has changed d since, and e is
+// left over from before.
+const applied = `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c","namespace":"n","resourceVersion":"7",
+ "annotations":{"kubectl.kubernetes.io/last-applied-configuration":"{\"apiVersion\":\"v1\",\"data\":{\"a\":\"1\",\"b\":\"2\",\"d\":\"4\"},\"kind\":\"ConfigMap\",\"metadata\":{\"annotations\":{},\"name\":\"c\",\"namespace\":\"n\"}}\n"},
+ "managedFields":[
+  {"manager":"kubectl-client-side-apply","operation":"Update","apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":{"f:data":{".":{},"f:a":{},"f:b":{},"f:e":{}},"f:metadata":{"f:annotations":{".":{},"f:kubectl.kubernetes.io/last-applied-configuration":{}}}}},
+  {"manager":"bob","operation":"Update","apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":{"f:data":{"f:d":{}}}}]},
+ "data":{"a":"1","b":"2","d":"9","e":"5"}}`
+
+func plan(t *testing.T, p Planner, file string, obj map[string]any) (Move, error) {
+	t.Helper()
+	s := Subject{Subject: apply.Subject{Object: object.Object{Value: read(t, file)}, Name: "configmap/c"}, Served: func(string) bool { return true }}
+	return p.Plan(context.Background(), s, obj)
+}
+
+func read(t *testing.T, text string) map[string]any {
+	t.Helper()
+	v, err := merge.ReadJSON([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v.(map[string]any)
+}
+
+func rows(m Move) []string {
+	var out []string
+	for _, r := range m.Rows {
+		out = append(out, string(r.What)+" "+r.Path.String()+" "+strings.Join(r.By, ","))
+	}
+	return out
+}
+
+func TestThereAndBack(t *testing.T) {
+	const file = `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c","namespace":"n"},"data":{"a":"1","d":"4"}}`
+	to := Planner{To: ToServerSide, Manager: "kubectl"}
+	m, err := plan(t, to, file, read(t, applied))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"moves data.a kubectl-client-side-apply", "moves data.b kubectl-client-side-apply", "removed data.b ", "conflict data.d bob", "unstated data.e kubectl-client-side-apply"}
+	if d := cmp.Diff(want, rows(m)); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff(map[string]any{"a": "1", "b": "2"}, m.Trial["data"]); d != "" {
+		t.Error(d)
+	}
+	if changed := m.changed(m.Final); len(changed) > 0 {
+		t.Errorf("values change: %v", changed)
+	}
+	again, err := plan(t, to, file, m.Final)
+	if err != nil || again.Action != apply.Nothing {
+		t.Errorf("again: %v, %v", again.Action, err)
+	}
+	back, err := plan(t, Planner{To: ToClientSide, Manager: "kubectl"}, file, m.Final)
+	if err != nil || back.Action != apply.Change {
+		t.Fatalf("back: %v, %v", back.Action, err)
+	}
+	if d := cmp.Diff(m.Final["data"], back.Final["data"]); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestNobodyKnown(t *testing.T) {
+	_, err := plan(t, Planner{To: ToServerSide, Manager: "kubectl"}, applied, read(t, `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c",
+ "managedFields":[{"manager":"helm","operation":"Update","apiVersion":"v1","fieldsV1":{"f:data":{"f:a":{}}}}]},"data":{"a":"1"}}`))
+	if err == nil || !strings.Contains(err.Error(), "set by helm): name the managers") {
+		t.Errorf("got %v", err)
+	}
+	if _, err = plan(t, Planner{To: ToServerSide}, applied, nil); err == nil {
+		t.Error("no object is no error")
+	}
+}
