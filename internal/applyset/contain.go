@@ -14,11 +14,11 @@ type Contents struct {
 	Unknown map[string]error // why it could not be found out
 }
 
-// Contains says whether it must be known what a member holds before it is deleted: all of
+// Contains reports whether it must be known what a member holds before it is deleted: all of
 // that is deleted with it.
 func (m Member) Contains() bool { return m.GroupKind == namespaceKind || m.GroupKind == crdKind }
 
-// IsCRD says whether the member defines a kind.
+// IsCRD reports whether the member defines a kind.
 func (m Member) IsCRD() bool { return m.GroupKind == crdKind }
 
 // Contain decides about the Namespaces and CustomResourceDefinitions among the decisions:

@@ -30,7 +30,7 @@ type Run struct {
 	Parent Parent
 
 	// UIDs of the objects that the run has merged. One object can be reachable as two
-	// kinds, so that its name alone does not tell.
+	// kinds, so that its name alone does not identify it.
 	UIDs map[string]bool
 	// Objects are the same by name, those among them that the run is going to create.
 	Objects map[Identity]bool
@@ -49,7 +49,7 @@ var (
 	crdKind       = GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
 )
 
-// Decide says what becomes of each member that the run has not merged; nothing of those
+// Decide decides what becomes of each member that the run has not merged; nothing of those
 // that it has. Namespaces and CustomResourceDefinitions among the deletions are decided by
 // Contain, once it is known what they hold.
 //
@@ -101,7 +101,7 @@ func (r Run) why() string {
 	return "is a member of " + r.Parent.Set.String() + " and not in the input"
 }
 
-// terminating says since when a member is being deleted, and what it waits for.
+// terminating describes since when a member is being deleted, and what it waits for.
 func (m Member) terminating() string {
 	text := "is being deleted since " + m.Deleting
 	if len(m.Finalizers) > 0 {

@@ -2,7 +2,7 @@ package applyset
 
 import "slices"
 
-// Member is an object as far as its metadata says: of a set, or of what stands in a
+// Member is an object as its metadata describe it: of a set, or of what stands in a
 // namespace.
 type Member struct {
 	GroupKind
@@ -39,7 +39,7 @@ type Identity struct {
 func (m Member) Identity() Identity { return Identity{m.GroupKind, m.Namespace, m.Name} }
 
 // ReadMember reads an object's metadata. What is not of its type is left out; gk is the
-// object's kind, which metadata alone do not say.
+// object's kind, which is not in the metadata.
 func ReadMember(gk GroupKind, obj map[string]any) Member {
 	meta, _ := obj["metadata"].(map[string]any)
 	m := Member{
@@ -66,7 +66,7 @@ func ReadMember(gk GroupKind, obj map[string]any) Member {
 	return m
 }
 
-// ownedBy says whether one of the owners has a UID that is in uids.
+// ownedBy reports whether one of the owners has a UID that is in uids.
 func (m Member) ownedBy(uids map[string]bool) bool {
 	return slices.ContainsFunc(m.Owners, func(o Owner) bool { return uids[o.UID] })
 }

@@ -65,7 +65,7 @@ func (r Run) Exact(decisions []Decision, unlisted []GroupKind) Parent {
 			kinds, namespaces = append(kinds, d.GroupKind), append(namespaces, d.Namespace)
 		}
 	}
-	if len(unlisted) > 0 { // whose members may be anywhere
+	if len(unlisted) > 0 { // their members may be anywhere
 		namespaces = append(namespaces, r.Parent.Namespaces...)
 	}
 	return r.Parent.With(kinds, namespaces)

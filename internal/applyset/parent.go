@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Parent is what a set's parent object says. The zero value of all but Set is a set that
+// Parent is what a set's parent object states. The zero value of all but Set is a set that
 // is not there yet.
 type Parent struct {
 	Set
@@ -23,10 +23,10 @@ type Parent struct {
 	Namespaces []string
 }
 
-// Exists says whether there is a parent object.
+// Exists reports whether there is a parent object.
 func (p Parent) Exists() bool { return p.UID != "" }
 
-// Foreign says whether another tool manages the set: it may be read and is never
+// Foreign reports whether another tool manages the set: it may be read and is never
 // written.
 func (p Parent) Foreign() bool { return p.Exists() && toolName(p.Tooling) != toolName(Tooling) }
 
@@ -63,7 +63,7 @@ func ParentFrom(set Set, m Member) (Parent, error) {
 	return p, p.readContents(m.Annotations)
 }
 
-// ContentsError is that a parent does not say what its set's members are.
+// ContentsError is that a parent does not state what its set's members are.
 type ContentsError struct {
 	set  Set
 	text string
@@ -149,7 +149,7 @@ func (p Parent) Including(kinds []GroupKind, namespaces []string) Parent {
 	return p
 }
 
-// Says reports whether p, as it is stored, says all that q would: there is nothing to
+// Says reports whether p, as it is stored, states all that q would: there is nothing to
 // write.
 func (p Parent) Says(q Parent) bool { return p.Exists() && len(p.Resources) == 0 && p.Equals(q) }
 
@@ -168,7 +168,7 @@ func (p Parent) Beyond(q Parent) (kinds []GroupKind, namespaces []string) {
 	return kinds, namespaces
 }
 
-// Differences says what of p is not as in want, which lists the kinds and namespaces that the
+// Differences lists what of p is not as in want, which lists the kinds and namespaces that the
 // set has members in: one clause each, without the parent's name.
 func (p Parent) Differences(want Parent) []string {
 	var out []string

@@ -28,7 +28,7 @@ const (
 	NamespacesAnnotation = "applyset.kubernetes.io/additional-namespaces"
 )
 
-// Manager is the field manager that owns what a parent says, kubectl's own.
+// Manager is the field manager that owns what a parent states, kubectl's own.
 const Manager = "kubectl-applyset"
 
 // Tooling is what a parent that is made says about who made it. kubectl compares what
@@ -70,7 +70,7 @@ func (s Set) String() string { return named(s.GroupKind, s.Name) }
 
 func named(gk GroupKind, name string) string { return strings.ToLower(gk.String()) + "/" + name }
 
-// BuiltinParent says whether the set's parent is of a kind that every cluster has. Any other
+// BuiltinParent reports whether the set's parent is of a kind that every cluster has. Any other
 // kind's CRD must carry ParentTypeLabel, and its object is never made automatically.
 func (s Set) BuiltinParent() bool {
 	return s.Group == "" && (s.Kind == "Secret" || s.Kind == "ConfigMap")

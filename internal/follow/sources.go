@@ -33,7 +33,7 @@ func Sources(targets []cluster.Target) []Source {
 
 func named(name string) string { return "metadata.name=" + name }
 
-// Plain is a resource without what does not tell it from others.
+// Plain is a resource reduced to what distinguishes it from others.
 func Plain(r cluster.Resource) cluster.Resource {
 	r.Status = false
 	return r

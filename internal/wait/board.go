@@ -62,7 +62,7 @@ func (w *Waiter) board(objects []Object) *board {
 	return b
 }
 
-// ending says why a wait ends.
+// ending is why a wait ends.
 type ending uint8
 
 const (

@@ -14,7 +14,7 @@ type source struct {
 	class         string // a StorageClass that is read once, and not watched
 }
 
-// The kinds that say why others are not ready.
+// The kinds whose objects show why others are not ready.
 const (
 	kindPod        = "Pod"
 	kindReplicaSet = "ReplicaSet"
@@ -29,7 +29,7 @@ var (
 	classResource      = cluster.Resource{Group: "storage.k8s.io", Version: "v1", Kind: kindClass, Plural: "storageclasses"}
 )
 
-// helpers are the watches that tell why an object of a kind is not ready; those of
+// helpers are the watches that show why an object of a kind is not ready; those of
 // events carry the reason that they are asked for.
 var helpers = map[string][]cluster.Watching{
 	"Deployment":            {{Resource: replicaSetResource}, {Resource: podResource}},
@@ -39,7 +39,7 @@ var helpers = map[string][]cluster.Watching{
 	"PersistentVolumeClaim": {{Resource: eventResource, Fields: "reason=WaitForFirstConsumer"}},
 }
 
-// sources are the watches that the objects need: their own, and those of what tells why they
+// sources are the watches that the objects need: their own, and those of what shows why they
 // are not ready, which are for all objects of a namespace.
 func (b *board) sources() []source {
 	var (

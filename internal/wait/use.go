@@ -145,7 +145,7 @@ func (s *use) leaving(one user, leaves func(user) bool) bool {
 	return false
 }
 
-// maxOwners ends a chain of owners that goes around.
+// maxOwners ends a cyclic chain of owners.
 const maxOwners = 8
 
 // free: nobody names any of the targets, as far as that can be known.

@@ -37,7 +37,7 @@ type Use struct {
 	Unknown error  // why there may be others
 }
 
-// Free says whether nobody names the object.
+// Free reports whether nobody names the object.
 func (u Use) Free() bool { return u == Use{} }
 
 // Find returns for each target who names it. The error means that the server could not be
@@ -174,7 +174,7 @@ func (u *Users) sources(ctx context.Context, targets []cluster.Target) ([]usersS
 		}
 	}
 	for i, r := range slices.Concat([]cluster.Resource{replicaSetResource}, u.Kinds, []cluster.Resource{podResource}) {
-		if r.Group == "batch" && r.Kind == "CronJob" { // whose pods are those of its Jobs
+		if r.Group == "batch" && r.Kind == "CronJob" { // its pods belong to its Jobs
 			add(jobResource, nil)
 		}
 		typ, err := u.typeOf(ctx, r)

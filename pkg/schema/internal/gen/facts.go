@@ -21,7 +21,7 @@ var factsYAML []byte
 //go:embed defaults.txt
 var defaultsText string
 
-// facts is what no schema says and is therefore kept by hand.
+// facts is what no schema states, and is therefore maintained by hand.
 type facts struct {
 	OneOf     []oneOfFact     `json:"oneOf"`
 	Allocated []allocatedFact `json:"allocated"`
@@ -90,7 +90,7 @@ func readFacts(text []byte) (*facts, error) {
 
 // addTo writes the facts into the rows that they are about. A fact that is about
 // nothing is an error (the type was renamed, or never was), and so is a union of
-// the server's schema whose values nobody has written down.
+// the server's schema that have no values in facts.yaml.
 func (f *facts) addTo(t *table) error {
 	for _, fact := range f.OneOf {
 		err := t.each(fact.Type, func(r *typeRow) error { return r.addOneOf(fact) })
@@ -240,8 +240,8 @@ func (r *typeRow) markAllocated(names []string) error {
 	return nil
 }
 
-// addUnique writes into the shape of a keyed list which other field tells its entries
-// apart.
+// addUnique writes into the shape of a keyed list which other field distinguishes its
+// entries.
 func (r *typeRow) addUnique(t *table, fact uniqueFact) error {
 	f := r.field(fact.List)
 	if f == nil {

@@ -99,7 +99,7 @@ var notNames = map[string]bool{
 }
 
 // namedKind is the kind of what a string names, "" where it is no name of one of the four
-// kinds, and "-" where a field beside it says which.
+// kinds, and "-" where a field beside it names it.
 func namedKind(owner reflect.Type, path []string) (string, error) {
 	field := path[len(path)-1]
 	around := ""

@@ -210,8 +210,8 @@ func (w *walker) list(t reflect.Type, of shapeOf) (string, error) {
 }
 
 // listRule says how a list's entries are distinguished: by keys, by value (set), or
-// not at all. What the server's schema says holds; a list that it does not have
-// goes by the patch tags, as in strategic merge patch.
+// not at all. The server's schema decides; a list that it does not have
+// is distinguished by the patch tags, as in strategic merge patch.
 func listRule(atom *smd.List, tag reflect.StructTag) (keys []string, set bool) {
 	if atom != nil {
 		if atom.ElementRelationship != smd.Associative {
@@ -246,7 +246,7 @@ func (w *walker) keyDefault(elem *smd.TypeRef, key string) (string, error) {
 }
 
 // isNoise: the schema states "", 0, false and {} as the default of every
-// required Go field that is no pointer; that a zero is absent says as much.
+// required Go field that is no pointer; that a zero is absent implies the same.
 func isNoise(v any) bool {
 	return v == nil || reflect.ValueOf(v).IsZero() ||
 		reflect.ValueOf(v).Kind() == reflect.Map && reflect.ValueOf(v).Len() == 0
