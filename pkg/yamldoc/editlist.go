@@ -124,7 +124,7 @@ func (ed *editor) newItem(s slot, v any, t *merge.Type, from origin, behind int)
 	}
 	all := originsOf(from)
 	if pl.flow {
-		return inlineText(v, all, t, pl, ed.look)
+		return model{all, t}.inline(v, pl, ed.look)
 	}
 	p := printer{look: ed.lookBehind(s.n, behind)}
 	if from.e != nil {
@@ -133,6 +133,6 @@ func (ed *editor) newItem(s slot, v any, t *merge.Type, from origin, behind int)
 	if p.Len() > 0 {
 		p.line(pl.col)
 	}
-	p.item(v, all, t, entryAt{in: from, e: from.e}, pl)
+	p.item(v, model{all, t}, entryAt{in: from, e: from.e}, pl)
 	return strings.TrimLeft(p.String(), " \r\n")
 }

@@ -140,7 +140,7 @@ func (ed *editor) newField(s slot, name string, v any, t *merge.Type, from origi
 	all := originsOf(from)
 	if pl.flow {
 		pl.quote = s.n.entries[0].quote
-		return flowField(name, v, all, t, pl, ed.look)
+		return model{all, t}.flowField(name, v, pl, ed.look)
 	}
 	p := printer{look: ed.lookBehind(s.n, behind)}
 	if from.e != nil {
@@ -149,7 +149,7 @@ func (ed *editor) newField(s slot, name string, v any, t *merge.Type, from origi
 	if p.Len() > 0 {
 		p.line(pl.col)
 	}
-	p.entry(name, v, all, t, entryAt{in: from, e: from.e, quote: s.n.entries[0].quote}, pl)
+	p.entry(v, model{all, t}, entryAt{name: name, in: from, e: from.e, quote: s.n.entries[0].quote}, pl)
 	return strings.TrimLeft(p.String(), " \r\n")
 }
 

@@ -113,7 +113,7 @@ func (ed *editor) rewrite(s slot, want any, t *merge.Type, from origin) {
 	case s.e == nil:
 		ed.rewriteRoot(s, want, t, all)
 	case s.place.flow:
-		ed.rewriteFlow(s, inlineText(want, all, t, s.place, ed.look))
+		ed.rewriteFlow(s, model{all, t}.inline(want, s.place, ed.look))
 	default:
 		ed.rewriteBlock(s, want, t, all)
 	}
@@ -207,7 +207,7 @@ func (ed *editor) rewriteBlock(s slot, want any, t *merge.Type, all origins) {
 		colon = ed.look.eol + strings.Repeat(" ", pl.col) + ":"
 	}
 	if colon == "" && ed.inPlace(s) && !isBlock(want, all) {
-		if out := inlineText(want, all, t, pl, ed.lookAt(e)); !strings.Contains(out, "\n") {
+		if out := (model{all, t}).inline(want, pl, ed.lookAt(e)); !strings.Contains(out, "\n") {
 			ed.rewriteInPlace(s, out, extra)
 			return
 		}

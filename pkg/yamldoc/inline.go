@@ -1,32 +1,28 @@
 package yamldoc
 
-import (
-	"strings"
+import "strings"
 
-	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
-)
-
-// inlineText writes a scalar or a flow collection as it stands behind a colon or
+// inline writes a scalar or a flow collection as it stands behind a colon or
 // dash, without the white space before it. An origin's own spelling is taken where
 // it says the same.
-func inlineText(v any, from origins, t *merge.Type, pl place, l look) string {
+func (m model) inline(v any, pl place, l look) string {
 	switch v := v.(type) {
 	case map[string]any:
 		if len(v) == 0 {
 			return "{}"
 		}
-		return flowMapping(v, from, t, pl, l)
+		return m.flowMapping(v, pl, l)
 	case []any:
 		if len(v) == 0 {
 			return "[]"
 		}
-		return flowList(v, from, t, pl, l)
+		return m.flowList(v, pl, l)
 	}
 	style, settled := pl.style, false
 	if isText(v) && style >= literalStyle {
 		style = plainStyle
 	}
-	for _, o := range from {
+	for _, o := range m.from {
 		n := o.n.follow()
 		if n == nil || n.kind != scalarNode {
 			continue
@@ -141,46 +137,46 @@ func isJSON(n *node) bool {
 	return n.kind == mapNode && n.entries[0].quote == '"'
 }
 
-func flowMapping(m map[string]any, from origins, t *merge.Type, pl place, l look) string {
-	if s, ok := from.flow(m, pl); ok {
+func (m model) flowMapping(fields map[string]any, pl place, l look) string {
+	if s, ok := m.from.flow(fields, pl); ok {
 		return s
 	}
-	_, n := from.node(mapNode)
+	_, n := m.from.node(mapNode)
 	pl.json = pl.json || isJSON(n)
 	if n != nil {
 		pl.quote = n.entries[0].quote
 	}
-	parts := make([]string, 0, len(m))
-	for _, name := range orderOf(m, from) {
-		below, _, _ := from.child(name)
-		parts = append(parts, flowField(name, m[name], below, t.Field(name).Type, pl, l))
+	parts := make([]string, 0, len(fields))
+	for _, name := range orderOf(fields, m.from) {
+		below, _, _ := m.from.child(name)
+		parts = append(parts, model{below, m.t.Field(name).Type}.flowField(name, fields[name], pl, l))
 	}
 	return "{" + strings.Join(parts, ", ") + "}"
 }
 
 // flowField writes one entry of a flow mapping.
-func flowField(name string, v any, from origins, t *merge.Type, pl place, l look) string {
+func (m model) flowField(name string, v any, pl place, l look) string {
 	quote := pl.quote
 	if pl.json {
 		quote = '"'
 	}
 	pl.flow, pl.style, pl.quote = true, plainStyle, 0
-	return key(name, quote, true) + ": " + inlineText(v, from, t, pl, l)
+	return key(name, quote, true) + ": " + m.inline(v, pl, l)
 }
 
-func flowList(list []any, from origins, t *merge.Type, pl place, l look) string {
-	if s, ok := from.flow(list, pl); ok {
+func (m model) flowList(list []any, pl place, l look) string {
+	if s, ok := m.from.flow(list, pl); ok {
 		return s
 	}
-	pairs := from.items(list, t)
+	pairs := m.from.items(list, m.t)
 	pl.flow, pl.style = true, plainStyle
-	if _, n := from.node(seqNode); n != nil {
+	if _, n := m.from.node(seqNode); n != nil {
 		pl.style = n.entries[0].value.style
 	}
 	parts := make([]string, 0, len(list))
 	for i, v := range list {
 		below, _, _ := pairs(i)
-		parts = append(parts, inlineText(v, below, t.EntryType(), pl, l))
+		parts = append(parts, model{below, m.t.EntryType()}.inline(v, pl, l))
 	}
 	return "[" + strings.Join(parts, ", ") + "]"
 }

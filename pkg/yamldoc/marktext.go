@@ -151,9 +151,10 @@ func (k *marker) print(u unit, d *Document, v any) string {
 	pl := place{col: u.parent.indent, list: u.parent.kind == seqNode}
 	p.WriteString(strings.Repeat(" ", u.parent.indent))
 	if pl.list {
-		p.item(v, all, t, at, pl)
+		p.item(v, model{all, t}, at, pl)
 	} else {
-		p.entry(u.path[len(u.path)-1].Name, v, all, t, at, pl)
+		at.name = u.path[len(u.path)-1].Name
+		p.entry(v, model{all, t}, at, pl)
 	}
 	return p.String()
 }

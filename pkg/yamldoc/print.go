@@ -66,6 +66,12 @@ type origin struct {
 // origins come in the order of their authority.
 type origins []origin
 
+// model is what a value is written after: its origins, and its type.
+type model struct {
+	from origins
+	t    *merge.Type
+}
+
 // child are the origins of a field, and the first that has it.
 func (o origins) child(name string) (origins, origin, *entry) {
 	var below origins
@@ -122,7 +128,7 @@ func (p *printer) value(v any, from origins, t *merge.Type, pl place) {
 			return
 		}
 	}
-	p.note(" "+inlineText(v, from, t, pl, p.look), pl.note)
+	p.note(" "+model{from, t}.inline(v, pl, p.look), pl.note)
 }
 
 // place is where a value is written.
@@ -184,23 +190,24 @@ func (p *printer) mapping(m map[string]any, from origins, t *merge.Type, pl plac
 			p.lead(in, e, i, col)
 		}
 		p.start(i, col, pl)
-		p.entry(name, m[name], below, t.Field(name).Type, entryAt{in, e, quote}, place{col: col})
+		p.entry(m[name], model{below, t.Field(name).Type}, entryAt{name, in, e, quote}, place{col: col})
 	}
 }
 
 // entryAt is the entry of an origin that a new one is written after.
 type entryAt struct {
+	name  string // of an entry of a mapping
 	in    origin
 	e     *entry
 	quote byte
 }
 
 // entry writes one entry of a mapping from its key on.
-func (p *printer) entry(name string, v any, from origins, t *merge.Type, at entryAt, pl place) {
+func (p *printer) entry(v any, m model, at entryAt, pl place) {
 	if at.e != nil {
 		pl.note = at.in.s.note(at.e)
 	}
-	spelt := key(name, at.quote, false)
+	spelt := key(at.name, at.quote, false)
 	if at.e != nil && !at.e.asked && !at.e.alias && (at.e.quote == 0 || !at.in.s.json()) {
 		spelt = string(at.in.s[keyStart(at.in.s, at.e):keyEnd(at.in.s, at.e)])
 	}
@@ -211,7 +218,7 @@ func (p *printer) entry(name string, v any, from origins, t *merge.Type, at entr
 		p.WriteString(spelt)
 	}
 	p.WriteByte(':')
-	p.value(v, from, t, pl)
+	p.value(v, m.from, m.t, pl)
 }
 
 // keyStart steps over the anchor or tag of a key.
@@ -272,7 +279,7 @@ func (p *printer) list(l []any, from origins, t *merge.Type, pl place) {
 			p.lead(in, e, i, col)
 		}
 		p.start(i, col, pl)
-		p.item(v, below, t.EntryType(), entryAt{in: in, e: e}, place{col: col, list: true, style: style})
+		p.item(v, model{below, t.EntryType()}, entryAt{in: in, e: e}, place{col: col, list: true, style: style})
 		if len(below) > 0 {
 			style = below[0].n.style
 		}
@@ -280,10 +287,10 @@ func (p *printer) list(l []any, from origins, t *merge.Type, pl place) {
 }
 
 // item writes one entry of a list from its dash on.
-func (p *printer) item(v any, from origins, t *merge.Type, at entryAt, pl place) {
+func (p *printer) item(v any, m model, at entryAt, pl place) {
 	p.WriteByte('-')
 	if at.e != nil {
 		pl.note = at.in.s.note(at.e)
 	}
-	p.value(v, from, t, pl)
+	p.value(v, m.from, m.t, pl)
 }
