@@ -19,14 +19,14 @@ import (
 )
 
 // TestDefaults plays every field that the API server fills in, in every built-in
-// kind: stated by us, left out, or null; then set by somebody else to another value,
+// kind: stated by us, left out, or null; then set by somebody else to more, to less or to something else,
 // or stated by us as another value and set back to the default; with managedFields
 // and without; in the second in which the object was made, and later. A difference is
 // found exactly where live is not what the server makes of local. See
 // testdata/defaults/README.md.
 func TestDefaults(t *testing.T) {
 	s := newSweep(fragile.need(t).user(t, "defaults"))
-	d := &defaults{sweep: s, others: readOthers(t), seen: map[string]bool{}, fixed: map[string]bool{}}
+	d := &defaults{sweep: s, others: readOthers(t), seen: map[string]bool{}, fixed: map[string]bool{}, variety: map[string]int{}}
 	d.collect()
 	d.create()
 	d.edit()
@@ -34,7 +34,7 @@ func TestDefaults(t *testing.T) {
 	d.strip()
 	d.judge()
 	d.compareFixed()
-	t.Logf("%d fields with a default of %d types, %d situations; of %d fields the server takes no other value", len(d.seen), d.types(), len(d.all), len(d.fixed))
+	t.Logf("%d fields with a default of %d types, %d situations; of %d fields the server takes no other value; set to: %v", len(d.seen), d.types(), len(d.all), len(d.fixed), d.variety)
 }
 
 // notDefaults are fields that the server fills in, and not as a default, each with
@@ -54,6 +54,8 @@ type defaults struct {
 	all    []*situation
 	made   []*situation
 	kinds  map[string]*sweptKind
+
+	variety map[string]int // how often somebody sets a field to more, less or something else
 }
 
 // situation is one object, and what becomes of one of its fields.
@@ -230,44 +232,88 @@ func (d *defaults) situations(k *sweptKind, m map[string]any, f filled) {
 	add("stated", f.value, nil, false, false)
 	add("left out", none{}, nil, false, false)
 	add("null", nil, nil, false, false)
-	other, ok := d.another(k, m, f)
-	if !ok {
+	others := d.variants(k, m, f)
+	if len(others) == 0 {
 		d.fixed[f.id] = true
-		return
 	}
-	for _, late := range []bool{false, true} {
-		for _, strip := range []bool{false, true} {
-			if late != strip && !f.inside && *soak == 1 {
-				continue
+	for _, to := range slices.Sorted(maps.Keys(others)) {
+		other := others[to]
+		for _, late := range []bool{false, true} {
+			for _, strip := range []bool{false, true} {
+				if late != strip && !f.inside && *soak == 1 {
+					continue
+				}
+				d.variety[to]++
+				add("stated, somebody changed it to "+to, f.value, other, late, strip)
+				add("left out, somebody set it to "+to, none{}, other, late, strip)
+				add("null, somebody set it to "+to, nil, other, late, strip)
+				add("stated as "+to+", somebody set it back", other, f.value, late, strip)
 			}
-			add("stated, somebody changed it", f.value, other, late, strip)
-			add("left out, somebody set it", none{}, other, late, strip)
-			add("null, somebody set it", nil, other, late, strip)
-			add("stated otherwise, somebody set it back", other, f.value, late, strip)
 		}
 	}
 }
 
-// another is another value that the server takes for a field, in a new object and in
-// one that is there.
-func (d *defaults) another(k *sweptKind, m map[string]any, f filled) (any, bool) {
-	var candidates []any
+// variants are other values that the server takes for a field: more than the default,
+// less than it, and something else. Of those that are alike only one is there.
+func (d *defaults) variants(k *sweptKind, m map[string]any, f filled) map[string]any {
+	candidates := map[string][]any{}
+	given, _ := d.others[f.name].([]any)
 	switch v := f.value.(type) {
 	case bool:
-		candidates = []any{!v}
+		candidates["something else"] = []any{!v}
 	case json.Number:
 		n, _ := v.Int64()
-		candidates = []any{json.Number(fmt.Sprint(n + 1)), json.Number(fmt.Sprint(n*2 + 7)), json.Number(fmt.Sprint(max(n-1, 0)))}
+		candidates["more"] = []any{json.Number(fmt.Sprint(n + 1)), json.Number(fmt.Sprint(n*2 + 7))}
+		if n > 0 {
+			candidates["less"] = []any{json.Number(fmt.Sprint(n - 1)), json.Number(fmt.Sprint(n / 2))}
+		}
+	case map[string]any, []any:
+		candidates["less"] = lesser(v)
+		for _, c := range given {
+			to := "something else"
+			if has(c, v) {
+				to = "more"
+			}
+			candidates[to] = append(candidates[to], c)
+		}
 	default:
-		candidates, _ = d.others[f.name].([]any)
+		candidates["something else"] = given
 	}
+	out := map[string]any{}
 	o := d.named(m, "other", 1<<15)
-	for _, c := range candidates {
-		if _, err := d.serverDry(k, setAt(o, f.path, c).(map[string]any)); err == nil && !merge.Equal(c, f.value, f.field.Type) {
-			return c, true
+	for to, all := range candidates {
+		for _, c := range all {
+			if _, err := d.serverDry(k, setAt(o, f.path, c).(map[string]any)); err == nil && !merge.Equal(c, f.value, f.field.Type) {
+				out[to] = c
+				break
+			}
 		}
 	}
-	return nil, false
+	return out
+}
+
+// lesser are the value without each of its entries, or fields, and without a field of each
+// of these.
+func lesser(v any) []any {
+	var out []any
+	switch v := v.(type) {
+	case []any:
+		for i, e := range v {
+			out = append(out, slices.Delete(slices.Clone(v), i, i+1))
+			for _, l := range lesser(e) {
+				with := slices.Clone(v)
+				with[i] = l
+				out = append(out, with)
+			}
+		}
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			with := maps.Clone(v)
+			delete(with, name)
+			out = append(out, with)
+		}
+	}
+	return out
 }
 
 // create has the program make all objects, in one second or a few.
