@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"maps"
+	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
@@ -18,6 +19,14 @@ import (
 type Meaning struct {
 	Path merge.Path
 	Text string // one line, without path and object; a Secret's values are not in it
+}
+
+// Conditional is the text of a change that is only planned.
+func (m Meaning) Conditional() string {
+	if rest, given := strings.CutPrefix(m.Text, "no longer yours"); given {
+		return "would no longer be yours" + rest
+	}
+	return "would be " + m.Text
 }
 
 // Meanings reports, field by field, what the next merge will do since the

@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-merge/kubectl-merge/internal/complete"
 	filemerge "github.com/kubectl-merge/kubectl-merge/internal/files"
+	"github.com/kubectl-merge/kubectl-merge/internal/outcome"
 	"github.com/kubectl-merge/kubectl-merge/internal/target"
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
 	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
@@ -132,37 +133,41 @@ func (v *disownVerb) disown(ctx context.Context, targets []target.Target, mode d
 		}
 	}
 	var errs []error
+	counts := map[outcome.Word]int{}
 	for _, one := range all {
-		if err := v.send(ctx, one, mode); err != nil {
+		became, err := v.send(ctx, one, mode)
+		if err != nil {
 			one.Failed = true
 			errs = append(errs, err)
 		}
+		counts[outcome.Word(became)]++
 	}
 	errs = append(errs, v.out.close(ctx))
+	v.summary(&v.out, targets, counts)
 	for _, f := range files {
 		errs = append(errs, v.writeFile(f, mode))
 	}
 	return errors.Join(errs...)
 }
 
-// send writes one object's annotation, and reports what that means.
-func (v *disownVerb) send(ctx context.Context, d *target.Disowned, mode dryRun) error {
+// send writes one object's annotation, and reports what that means and what became of it.
+func (v *disownVerb) send(ctx context.Context, d *target.Disowned, mode dryRun) (write.Outcome, error) {
 	if d.Change == nil {
-		return nil
+		return write.Unchanged, nil
 	}
 	out := write.Foreseen(d.Change.Planned)
 	if mode != dryClient {
 		var err error
 		if out, err = v.Write(ctx, d.Target, *d.Change, mode == dryServer); err != nil {
-			return err
+			return write.Outcome(outcome.Failed), err
 		}
 	}
 	out.Outcome = write.Disowned
-	v.meanings(d.Target, d.Meanings)
+	v.meanings(d.Target, d.Meanings, mode == dryNone)
 	if !v.write && len(d.Filed) > 0 {
 		fmt.Fprintf(v.ErrOut, "note: %s: %s: take it out there too, or let -w do it\n", escape.Line(d.String()), escape.Line(d.Local.Origin.File))
 	}
-	return v.out.written(d.Target, d.Change.Annotated, out)
+	return out.Outcome, v.out.written(d.Target, d.Change.Annotated, out)
 }
 
 // writeFile puts the new text in the old one's place, or shows what would come of it.
@@ -180,7 +185,11 @@ func (v *disownVerb) writeFile(f *target.FileEdit, mode dryRun) error {
 			return err
 		}
 	}
-	fmt.Fprintf(v.ErrOut, "note: %s: %s taken out%s\n", escape.Line(f.Name), escape.Line(strings.Join(f.Taken, ", ")), mode.suffix())
+	taken := "taken out"
+	if mode != dryNone {
+		taken = "would be taken out"
+	}
+	fmt.Fprintf(v.ErrOut, "note: %s: %s %s\n", escape.Line(f.Name), escape.Line(strings.Join(f.Taken, ", ")), taken)
 	return nil
 }
 

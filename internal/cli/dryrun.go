@@ -36,7 +36,7 @@ func (f *dryRunFlag) Set(text string) error {
 
 func addDryRun(flags *pflag.FlagSet, value *dryRunFlag) {
 	value.text = string(dryNone)
-	flags.Var(value, "dry-run", `"none", "client" (print the result, send nothing) or "server" (have the server try it, store nothing); bare: client`)
+	flags.Var(value, "dry-run", `"none", "client" (print what would be created or changed, send nothing) or "server" (have the server try it, store nothing); bare: client`)
 	flags.Lookup("dry-run").NoOptDefVal = string(dryClient)
 }
 

@@ -74,7 +74,7 @@ func (s *editing) loop(g *editor.Guard) (said string, err error) {
 		if err != nil {
 			return "", err
 		}
-		s.meanings(s.Target, all)
+		s.meanings(s.Target, all, true)
 		yes, err := s.ask(g)
 		if err != nil || !yes {
 			return "Edit cancelled, not saved: your text is in " + s.draft.Path(), err

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/outcome"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
@@ -50,11 +51,16 @@ func (f *outcomePrinter) close(context.Context) error { return nil }
 
 // target is where the run writes, or reads.
 func (e *env) target(s *session) outcome.Target {
-	t := outcome.Target{Namespaces: outcome.Namespaces(s.Items)}
-	if s.api == nil {
+	return e.aim(s.api, outcome.Namespaces(s.Items))
+}
+
+// aim is a server, nil for none, and namespaces on it as summaries name them.
+func (e *env) aim(api *cluster.Cluster, namespaces []string) outcome.Target {
+	t := outcome.Target{Namespaces: namespaces}
+	if api == nil {
 		return t
 	}
-	t.Server = s.api.Host()
+	t.Server = api.Host()
 	if config, err := e.flags.ToRawKubeConfigLoader().RawConfig(); err == nil {
 		t.Context = config.CurrentContext
 		if e.flags.Context != nil && *e.flags.Context != "" {

@@ -149,7 +149,7 @@ const maxSchemaFile = 64 << 20
 func addSchemas(ctx context.Context, defs *apply.Definitions, name string) error {
 	text, err := source.ReadNamed(ctx, name)
 	if err != nil {
-		return err
+		return fmt.Errorf("%w: check the name after --schema", err)
 	}
 	if len(text) > maxSchemaFile {
 		return fmt.Errorf("%s: is larger than %d MiB: give the schemas of the kinds that are merged, and no others", name, maxSchemaFile>>20)

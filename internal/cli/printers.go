@@ -47,15 +47,19 @@ func (f namePrinter) object(item *run.Item) error {
 }
 func (f namePrinter) close(context.Context) error { return nil }
 
-// dryPrinter prints the results of a dry run for reading: Secrets masked, without
-// managedFields and the last-applied annotation. The outcome is printed to stderr.
+// dryPrinter prints the results of a dry run for reading: what would be created or changed,
+// Secrets masked, without managedFields and the last-applied annotation. The outcome of each
+// object is printed to stderr.
+//
+// Unlike kubectl: whose --dry-run prints outcome lines alone, in which nobody sees what would be
+// written.
 type dryPrinter struct {
 	view
 	shown int
 }
 
 func (f *dryPrinter) object(item *run.Item) error {
-	if item.Surplus != nil { // nothing of it is left to show
+	if item.Surplus != nil || item.Result.Outcome == write.Unchanged { // nothing of it is left, or new
 		return f.outcome(item)
 	}
 	var live any

@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
+	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
 	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 )
 
@@ -98,18 +99,19 @@ func (l *lister) add(err error) {
 	case errors.Is(err, run.ErrInterrupted), errors.Is(err, context.Canceled):
 		l.cut++
 	case errors.As(err, &object) && !errors.Is(err, write.ErrUnknown) && !errors.As(err, &surplus):
-		l.group(object.Cause(), err)
+		l.group(object.Cause(), err, object)
 	default:
-		l.group("\x00"+strconv.Itoa(len(l.groups)), err) // of its own
+		l.group("\x00"+strconv.Itoa(len(l.groups)), err, object) // of its own
 	}
 }
 
-func (l *lister) group(cause string, err error) {
+// group counts an error; object is nil where it is of no object.
+func (l *lister) group(cause string, err error, object *run.ObjectError) {
 	i, ok := l.at[cause]
 	if !ok {
 		i = len(l.groups)
 		l.at[cause] = i
-		l.groups = append(l.groups, group{text: errorText(l.secret.Blank(err.Error()))})
+		l.groups = append(l.groups, group{text: errorText(l.secret.Blank(err.Error())) + escape.Line(object.Place())})
 	}
 	l.groups[i].objects++
 }
@@ -133,7 +135,7 @@ func leaves(err error) []error {
 	if errors.As(err, &object) && err == error(object) && joined(object.Err) != nil {
 		var all []error
 		for _, one := range joined(object.Err) {
-			all = append(all, &run.ObjectError{Target: object.Target, Err: one})
+			all = append(all, object.Of(one))
 		}
 		return all
 	}
@@ -177,7 +179,7 @@ func (f *noteFlags) report(e *env, err error) error {
 		if errors.As(one, &reached) {
 			n.Object, n.Kind = reached.Target.String(), noteWaiting
 		}
-		n.Message = strings.TrimPrefix(errorText(e.secretValues().Blank(one.Error())), n.Object+": ")
+		n.Message = strings.TrimPrefix(errorText(e.secretValues().Blank(one.Error())), n.Object+": ") + escape.Line(object.Place())
 		t.note("error", n)
 	}
 	return &exit{Code: exitCode(err)}

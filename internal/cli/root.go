@@ -117,11 +117,14 @@ func flagError(cmd *cobra.Command, err error) error {
 			text += fmt.Sprintf("; did you mean --%s?", near)
 		}
 	}
-	return fmt.Errorf("%s\nSee '%s --help' for usage", parsing.ReplaceAllStringFunc(text, wanted), cmd.CommandPath())
+	return fmt.Errorf("%s\nSee '%s --help' for usage", unitless.ReplaceAllString(parsing.ReplaceAllStringFunc(text, wanted), "must have a unit: 30s, 5m or 1h"), cmd.CommandPath())
 }
 
 // parsing is how package strconv says that a flag's value is not what it takes.
 var parsing = regexp.MustCompile(`strconv\.Parse(Int|Uint|Float|Bool|Atoi): parsing ".*": (invalid syntax|value out of range)`)
+
+// unitless is how package time says that a duration is none.
+var unitless = regexp.MustCompile(`time: (missing unit in|invalid|unknown unit ".*" in) duration ".*"`)
 
 // wanted puts it into words.
 func wanted(text string) string {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/outcome"
 	"github.com/kubectl-merge/kubectl-merge/internal/parallel"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/internal/target"
@@ -90,12 +91,18 @@ func (v *setVerb) run(ctx context.Context) error {
 func (v *setVerb) send(ctx context.Context, objects []target.Target, plans []target.Change, mode dryRun) error {
 	outs := make([]write.Result, len(objects))
 	errs := make([]error, len(objects)+1)
+	counts := map[outcome.Word]int{}
 	report := func(i int) {
+		counts[outcome.Word(outs[i].Outcome)]++
 		switch {
 		case errs[i] != nil:
 		case outs[i].Outcome == write.Unchanged && (v.out.output == "" || v.out.output == "diff"):
 			if v.out.output == "" {
-				_, errs[i] = fmt.Fprintf(v.Out, "set-last-applied %s: no changes required.\n", escape.Line(objects[i].Name))
+				to := v.Out
+				if mode != dryNone {
+					to = v.ErrOut
+				}
+				_, errs[i] = fmt.Fprintf(to, "set-last-applied %s: no changes required.\n", escape.Line(objects[i].Name))
 			}
 		default:
 			errs[i] = v.out.written(objects[i], plans[i].Annotated, outs[i])
@@ -110,5 +117,6 @@ func (v *setVerb) send(ctx context.Context, objects []target.Target, plans []tar
 		errs[i] = fmt.Errorf("%s: was not written: %w", objects[i], run.ErrInterrupted)
 	}
 	errs[len(objects)] = v.out.close(ctx)
+	v.summary(&v.out, objects, counts)
 	return errors.Join(errs...)
 }

@@ -3,11 +3,14 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/pflag"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/annotate"
+	"github.com/kubectl-merge/kubectl-merge/internal/outcome"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/internal/target"
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
@@ -21,6 +24,7 @@ type targetOutput struct {
 	outputFlags
 	printer printer
 	view    view
+	start   time.Time
 }
 
 func (f *targetOutput) add(flags *pflag.FlagSet) {
@@ -43,11 +47,15 @@ func (f *targetOutput) reports(flags *pflag.FlagSet) {
 }
 
 func (f *targetOutput) open(ctx context.Context, e *env, mode dryRun) (err error) {
+	f.start = time.Now()
 	f.view = view{env: e, outputFlags: f.outputFlags, mode: mode}
 	switch f.output {
 	case "":
 		if f.template == "" {
 			f.printer = linePrinter{f.view}
+			if mode != dryNone {
+				f.printer = &dryPrinter{view: f.view}
+			}
 			return nil
 		}
 	case "diff":
@@ -66,8 +74,26 @@ func (f *targetOutput) written(o target.Target, a annotate.Annotated, out write.
 	if f.printer == nil {
 		return f.diff(a)
 	}
-	object := object.Object{Value: a.Final}
-	return f.printer.object(&run.Item{Object: object, Target: o.Target, Planned: out.Planned, Result: out})
+	item := &run.Item{Object: object.Object{Value: a.Final}, Target: o.Target, Planned: out.Planned, Result: out}
+	if _, preview := f.printer.(*dryPrinter); preview { // of the object, nothing else would change
+		item.Result.Object, _ = a.Now.Value.(map[string]any)
+		item.Result.Planned.Sensitive = a.Sensitive
+	}
+	return f.printer.object(item)
+}
+
+// summary counts on stderr what would become of the objects in a dry run.
+func (k *targetVerb) summary(f *targetOutput, targets []target.Target, counts map[outcome.Word]int) {
+	if _, preview := f.printer.(*dryPrinter); !preview || len(targets) < 2 {
+		return
+	}
+	var namespaces []string
+	for _, t := range targets {
+		if !slices.Contains(namespaces, t.Namespace) && t.Namespace != "" {
+			namespaces = append(namespaces, t.Namespace)
+		}
+	}
+	fmt.Fprintln(k.ErrOut, outcome.Summary{Objects: len(targets), Counts: counts, DryRun: true, Time: time.Since(f.start), Target: k.aim(k.cluster, namespaces)})
 }
 
 // diff prints the configuration before and after.

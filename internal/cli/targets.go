@@ -130,9 +130,14 @@ func (k *targetVerb) note(t target.Target, text string) {
 	fmt.Fprintf(k.ErrOut, "note: %s: %s\n", escape.Line(t.String()), escape.Line(text))
 }
 
-// meanings prints what a change means for the next merge, a line for each field.
-func (k *targetVerb) meanings(t target.Target, all []annotate.Meaning) {
+// meanings prints what a change means for the next merge, a line for each field; what is
+// not written yet, in the conditional.
+func (k *targetVerb) meanings(t target.Target, all []annotate.Meaning, written bool) {
 	for _, m := range all {
-		fmt.Fprintf(k.ErrOut, "note: %s: %s: %s\n", escape.Line(t.String()), m.Path, m.Text)
+		text := m.Conditional()
+		if written {
+			text = m.Text
+		}
+		fmt.Fprintf(k.ErrOut, "note: %s: %s: %s\n", escape.Line(t.String()), m.Path, text)
 	}
 }

@@ -6,6 +6,7 @@ package cluster
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 	"sync"
 	"time"
@@ -95,6 +96,9 @@ func configError(err error) error {
 	}
 	if strings.Contains(err.Error(), "'proxy-url'") { // the error contains the URL with its password
 		return errors.New("kubeconfig: proxy-url: is no URL of a proxy: it must begin with http, https or socks5, and what is special in its user and password must be percent-encoded")
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("kubeconfig: %w: check the name after --kubeconfig, or in KUBECONFIG", err)
 	}
 	return fmt.Errorf("kubeconfig: %w", err)
 }

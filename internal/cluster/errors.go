@@ -39,6 +39,10 @@ type Refusal struct {
 	// messages name them; nil where that was not looked for.
 	Immutable []string
 
+	// Field is the first field that is named as invalid, as messages name it; "" if there is
+	// none, or the refusal is not yet in terms of the object (Within).
+	Field string
+
 	Pause      time.Duration // Retry-After of the response; 0: none
 	TestFailed bool          // a test of a JSON patch failed
 }
@@ -222,6 +226,7 @@ func (r *Refusal) Within(place func(field, kind string) (path, whose string), re
 	out := *r
 	if r.Code == http.StatusUnprocessableEntity && len(r.Causes) > 0 {
 		out.Text = invalid(r.Causes, redact.IsSecretKind(r.Target.Group, r.Target.Kind), place) + r.wayOut()
+		out.Field, _ = place(r.Causes[0].Field, "")
 	}
 	out.Text = respell(out.Text)
 	return &out

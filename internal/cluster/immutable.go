@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"regexp"
 	"slices"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -36,9 +37,12 @@ func (r *Refusal) Unchangeable() []metav1.StatusCause {
 	return slices.DeleteFunc(slices.Clone(r.Causes), func(c metav1.StatusCause) bool { return !unchangeable.MatchString(c.Message) })
 }
 
-// wayOut is what can be done about fields that can be set only once.
+// wayOut is what can be done about fields that can be set only once, and about a template
+// that was sent as it is.
 func (r *Refusal) wayOut() string {
 	switch {
+	case slices.ContainsFunc(r.Causes, func(c metav1.StatusCause) bool { return strings.Contains(c.Message, "{{") }):
+		return ": {{ }} is a template's, as Helm's charts have them: render it first (helm template CHART | kubectl merge -f -)"
 	case len(r.Unchangeable()) == 0:
 		return ""
 	case !r.Target.Recreatable():

@@ -45,6 +45,10 @@ func (f *Files) resolve(o object.Object) (Located, error) {
 	if found != nil {
 		o = o.InNamespace(found.Namespace())
 	}
+	if now, removed := cluster.Removed(o.Group(), o.Version(), o.Kind()); removed && (found == nil || found.APIVersion() != o.APIVersion()) {
+		err := &cluster.UnknownKindError{Kind: o.Kind(), APIVersion: o.APIVersion(), Near: o.Kind(), NearVersion: now}
+		return Located{}, fmt.Errorf("%s: %s: %w", o.Origin, o, err)
+	}
 	if known && kind.Namespaced && o.Namespace() == "" {
 		o = o.InNamespace("default")
 	}

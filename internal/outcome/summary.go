@@ -28,7 +28,7 @@ const (
 )
 
 // order of the words in a summary.
-var order = []Word{Word(write.Created), Word(write.Configured), Word(write.Recreated), Word(write.Unchanged), NotWritten, Failed, Word(write.Pruned), Deleted, Kept, NotPruned}
+var order = []Word{Word(write.Created), Word(write.Configured), Word(write.Disowned), Word(write.Recreated), Word(write.Unchanged), NotWritten, Failed, Word(write.Pruned), Deleted, Kept, NotPruned}
 
 // Of is what has become of an item whose run has ended.
 func Of(item *run.Item) Word {

@@ -6,6 +6,9 @@ import (
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+	"github.com/kubectl-merge/kubectl-merge/internal/source"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/object"
 )
 
 // ErrInterrupted is the error of an item that was not written before the user stopped the
@@ -23,6 +26,8 @@ func notMerged(item *Item) error {
 type ObjectError struct {
 	Target cluster.Target
 	Err    error
+
+	object object.Object // the local one; the zero value where there is none
 }
 
 // Error is the text of Err, which names the object.
@@ -30,6 +35,26 @@ func (e *ObjectError) Error() string { return e.Err.Error() }
 
 // Unwrap is Err.
 func (e *ObjectError) Unwrap() error { return e.Err }
+
+// Of is an error of the same object.
+func (e *ObjectError) Of(err error) *ObjectError {
+	return &ObjectError{Target: e.Target, Err: err, object: e.object}
+}
+
+// Place is where the field that a server has refused is in its file, in parentheses with a
+// space before them; "" where the refusal names no field, or the object is from no file. The
+// file is read again for it.
+func (e *ObjectError) Place() string {
+	var r *cluster.Refusal
+	if e == nil || !errors.As(e.Err, &r) || r.Field == "" || e.object.Origin.File == "" {
+		return ""
+	}
+	path, err := merge.ParsePath(r.Field)
+	if err != nil {
+		return ""
+	}
+	return " (" + source.At(e.object, path) + ")"
+}
 
 // Cause is the text without the object's name, so that errors with the same cause, such as
 // a missing permission, can be grouped.

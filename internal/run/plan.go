@@ -95,7 +95,7 @@ func (p *Plan) Failed() error {
 	for _, item := range slices.Concat(p.Items, p.Others) {
 		for _, err := range []error{item.Err, item.Late} {
 			if err != nil {
-				errs = append(errs, &ObjectError{Target: item.Target, Err: err})
+				errs = append(errs, &ObjectError{Target: item.Target, Err: err, object: item.Object})
 			}
 		}
 	}

@@ -12,7 +12,7 @@ func (p *parser) value(parent int) (*node, error) {
 		return p.below(parent, start, pr, true)
 	}
 	if p.dash() {
-		return nil, p.fail(p.pos, "a list cannot start on its key's line")
+		return nil, p.fail(p.pos, "a list cannot start on its key's line: begin it on the next one, or quote a text that begins with a dash")
 	}
 	n, err := p.inline(parent, start, pr)
 	if err != nil {

@@ -194,7 +194,7 @@ func (p *parser) flowSpace(open int) error {
 		case isBreak(c):
 			p.newline()
 		case p.pos >= len(p.src) || p.marker():
-			return p.fail(open, "a [ or { is not closed")
+			return p.fail(open, "a [ or { is not closed; quote a text that begins with one")
 		default:
 			return nil
 		}

@@ -195,7 +195,7 @@ func (p *parser) next() (int, error) {
 		case p.pos >= len(p.src):
 			col = -1
 		case !fresh:
-			return 0, p.fail(p.pos, "unexpected text behind a value")
+			return 0, p.fail(p.pos, "unexpected text behind a value%s", p.quoting(p.pos))
 		case p.marker():
 			col = -1
 		case p.peek(0) == '\t':
@@ -219,4 +219,19 @@ func (p *parser) comment() {
 	if n := len(p.comments); n == 0 || p.comments[n-1].from < start { // some text is read twice
 		p.comments = append(p.comments, span{start, p.pos})
 	}
+}
+
+// quoting is what to do about text at a place behind a value that has ended; "" for what is
+// in no need of quotes.
+func (p *parser) quoting(at int) string {
+	before := strings.TrimRight(p.src[:at], " \t")
+	switch {
+	case strings.HasSuffix(before, "]"), strings.HasSuffix(before, "}"):
+		return "; quote a text that begins with [ or {"
+	case strings.HasSuffix(before, "'"):
+		return "; a quote inside '…' is written twice"
+	case strings.HasSuffix(before, `"`):
+		return `; a quote inside "…" is written \"`
+	}
+	return ""
 }
