@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/ask"
-	"github.com/kubectl-merge/kubectl-merge/internal/term"
 	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 )
@@ -23,7 +22,7 @@ func (e *env) ask(ctx context.Context, s *session, r askRequest) error {
 	if !r.plan.asks() || s.Failed() != nil || !ask.Needed(s.Plan) {
 		return nil // nothing will be written, whatever the answers; or there is no question
 	}
-	t := term.Open(e.In, e.ErrOut, r.inputs.stdin() || r.plan.replace.stdin())
+	t := e.terminal(r.inputs.stdin() || r.plan.replace.stdin())
 	if t == nil {
 		const text = "there is no terminal to ask on; conflicts are left to you, as with --policy=strict"
 		return e.remark(diff.Note{Object: "--policy=ask", Kind: noteProblem, Message: text}, "note: --policy=ask: "+text)

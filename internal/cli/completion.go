@@ -68,11 +68,12 @@ func (e *env) complete(cmd *cobra.Command, v verb) {
 	}
 }
 
-// noArgs completes no arguments, fileArgs any file, fieldArgs the fields of the objects that
-// -f names.
-func noArgs(*env) cobra.CompletionFunc    { return cobra.NoFileCompletions }
-func fileArgs(*env) cobra.CompletionFunc  { return complete.Files }
-func fieldArgs(*env) cobra.CompletionFunc { return complete.LocalFields }
+// noArgs completes no arguments, fileArgs any file.
+func noArgs(*env) cobra.CompletionFunc   { return cobra.NoFileCompletions }
+func fileArgs(*env) cobra.CompletionFunc { return complete.Files }
+
+// explainedArgs completes objects and fields, those that only live has among them.
+func explainedArgs(e *env) cobra.CompletionFunc { return e.server().Explained }
 
 // outputWords are the values of --output: the printers, and kubectl's template languages.
 func outputWords() []cobra.Completion {
@@ -130,7 +131,7 @@ func (e *env) flagCompletions() map[string]cobra.CompletionFunc {
 		"policy":   complete.Words(append(complete.Policies(), "ask\tasks on the terminal")...),
 		"strategy": complete.Words(complete.Strategies()...),
 		"original": complete.Originals,
-		"dry-run":  complete.Words("client\tprint the result, send nothing", "server\thave the server try it, store nothing", "none"),
+		"dry-run":  complete.Words("client\tprint what would be created or changed, send nothing", "server\thave the server try it, store nothing", "none"),
 		"validate": complete.Words("strict\tunknown fields are an error", "warn\tthey are reported", "ignore"),
 		"notes":    complete.Words("text", "json"),
 		"wait":     complete.Words("written\tuntil what was written is ready", "all\tuntil all objects are ready", "none"),

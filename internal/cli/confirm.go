@@ -7,7 +7,6 @@ import (
 
 	"github.com/kubectl-merge/kubectl-merge/internal/ask"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
-	"github.com/kubectl-merge/kubectl-merge/internal/term"
 	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
 )
 
@@ -42,7 +41,7 @@ func (e *env) confirm(ctx context.Context, c confirmation) error {
 		p.Note(p.Target.String(), why+": a run asks first, or needs --yes")
 		return nil
 	}
-	t := term.Open(e.In, e.ErrOut, c.piped)
+	t := e.terminal(c.piped)
 	if t == nil {
 		return &exit{Code: conflicted, Err: fmt.Errorf("%s: nothing was written or deleted: look at them with %s, and confirm with --yes", why, c.look)}
 	}

@@ -63,8 +63,8 @@ func (e *env) offlineNamespacing() live.Namespacing {
 	return live.Namespacing{Default: *e.flags.Namespace, Enforce: *e.flags.Namespace != ""}
 }
 
-func (e *env) colored() bool    { return term.Colors(e.Out) }
-func (e *env) coloredErr() bool { return term.Colors(e.ErrOut) }
+func (e *env) colored() bool    { return e.color.on(e.Out) }
+func (e *env) coloredErr() bool { return e.color.on(e.ErrOut) }
 
 // progress is the line that shows how far a run is; nil where nobody is to see it.
 func (e *env) progress(quiet bool) *term.Progress {

@@ -56,7 +56,7 @@ func newDiff(e *env) *cobra.Command {
 		Long:    diffLong,
 		Example: "  kubectl merge diff -f web.yaml\n  kubectl merge diff -f web.yaml -o plan > plan.yaml\n  kubectl merge diff -f web.yaml --live live.yaml\n  KUBECTL_EXTERNAL_DIFF=\"colordiff -N -u\" kubectl merge diff -f web.yaml",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			differs, err := v.checked(cmd, args)
+			differs, err := v.paged(cmd, args)
 			err = v.notes.report(v.env, v.plan.guard.ended(err))
 			switch {
 			case exitCode(err) > failed:
@@ -85,6 +85,16 @@ func newDiff(e *env) *cobra.Command {
 	v.recreate.add(flags)
 	v.prune.add(flags, false)
 	return cmd
+}
+
+// paged runs the verb; on a terminal, what it prints is shown page by page.
+func (v *diffVerb) paged(cmd *cobra.Command, args []string) (differs bool, err error) {
+	if v.plan.asks() {
+		return v.checked(cmd, args)
+	}
+	done := v.page()
+	differs, err = v.checked(cmd, args)
+	return differs, errors.Join(err, done())
 }
 
 // checked validates the command line and runs the verb.

@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/outcome"
 	"github.com/kubectl-merge/kubectl-merge/internal/target"
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
+	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
@@ -198,6 +199,9 @@ func (v *disownVerb) showFile(f *target.FileEdit) error {
 	text, err := filemerge.Diff(filemerge.Texts{From: f.Name, To: f.Name, Old: string(f.Old), Now: string(f.Now)}, filemerge.Hiding{ShowSecrets: v.out.secrets, Rules: v.Planner.Rules.All()})
 	if err != nil {
 		return fmt.Errorf("%s: %w", f.Name, err)
+	}
+	if v.colored() {
+		text = diff.Colored(text)
 	}
 	_, err = fmt.Fprint(v.Out, text)
 	return err

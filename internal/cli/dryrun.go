@@ -90,4 +90,4 @@ func showMode(text string, live []string) (dryRun, error) {
 	return mode, nil
 }
 
-var errNoServer = errors.New("--live: works without a server, and so cannot do --dry-run=server")
+var errNoServer = errors.New("--live: works without a server, and so cannot do --dry-run=server: leave out one of them")

@@ -27,6 +27,16 @@ type explainPrinter struct {
 	out   *diff.ExplanationWriter
 	paths []asked // none: all fields
 	shown int     // objects
+
+	changed bool // only fields that change
+}
+
+// write prints what is asked for of an explanation.
+func (f *explainPrinter) write(e diff.Explanation) error {
+	if f.changed {
+		e = e.Changed()
+	}
+	return f.out.Write(e)
 }
 
 // asked is a field that the user asked for.
@@ -35,6 +45,18 @@ type asked struct {
 	typed string // the path, as the user wrote it
 	found bool   // on any side of any object
 	near  string // a way out, where it was not found
+}
+
+func askedFields(fields []string) ([]asked, error) {
+	var all []asked
+	for _, field := range fields {
+		path, err := merge.ParsePath(field)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, asked{Path: path, typed: field})
+	}
+	return all, nil
 }
 
 func newExplainPrinter(v view, as diff.ExplainFormat) (*explainPrinter, error) {
@@ -49,7 +71,7 @@ func (f *explainPrinter) object(item *run.Item) error {
 	report := reportOf(item.Result.Planned, f.secrets)
 	f.shown++
 	if len(f.paths) == 0 {
-		return f.out.Write(diff.Explain(report))
+		return f.write(diff.Explain(report))
 	}
 	var found []merge.Path
 	for i := range f.paths {
@@ -64,7 +86,7 @@ func (f *explainPrinter) object(item *run.Item) error {
 	if len(found) == 0 {
 		return nil
 	}
-	return f.out.Write(diff.Explain(report, found...))
+	return f.write(diff.Explain(report, found...))
 }
 
 // surplus says why an object that no input has is deleted, or kept.
@@ -104,20 +126,27 @@ type explainVerb struct {
 	live        []string
 	concurrency int
 	prune       pruneFlags
+	changed     bool
 }
 
-var _ = registerVerb(verb{open: newExplain, args: fieldArgs, flags: map[string]cobra.CompletionFunc{"output": complete.Words("table\tfor a terminal", "json", "yaml")}})
+var _ = registerVerb(verb{open: newExplain, args: explainedArgs, flags: map[string]cobra.CompletionFunc{"output": complete.Words("table\tfor a terminal", "json", "yaml")}})
 
 func newExplain(e *env) *cobra.Command {
 	v := &explainVerb{env: e}
 	cmd := &cobra.Command{
-		Use:   "explain (-f FILE | -k DIRECTORY) [FIELD...]",
+		Use:   "explain (-f FILE | -k DIRECTORY | TYPE/NAME) [FIELD...]",
 		Short: "Explain the resulting value of each field, its source and the reason",
 		Long: `Explain what a merge would make of each field: the result, which side it comes from and
 by which rule, what original, local and live have, and who set live's value and when.
-Needs only permission to get the objects.`,
+Without a file, what was applied last stands for it. Needs only permission to get the objects.`,
 		Example: `  # Every field
   kubectl merge explain -f web.yaml
+
+  # The fields that it would change, and those about which file and cluster disagree
+  kubectl merge explain -f web.yaml --changed
+
+  # An object as it was applied last: which fields others have set or changed since
+  kubectl merge explain deployment/web
 
   # One field, and all below it
   kubectl merge explain -f web.yaml spec.replicas 'spec.template.spec.containers[name=web]'`,
@@ -133,11 +162,17 @@ Needs only permission to get the objects.`,
 	flags.BoolVar(&v.out.secrets, "show-secrets", false, "show the values of Secrets")
 	flags.StringSliceVar(&v.live, "live", nil, "work offline: live objects come from this FILE or DIR")
 	flags.IntVar(&v.concurrency, "concurrency", parallel.Limit, "objects under way at once")
+	flags.BoolVar(&v.changed, "changed", false, "only fields that the merge would change, and those about which local and live disagree")
 	v.prune.add(flags, false)
 	return cmd
 }
 
-func (v *explainVerb) run(ctx context.Context, policyGiven bool, fields []string) error {
+func (v *explainVerb) run(ctx context.Context, policyGiven bool, args []string) (err error) {
+	names, fields := namesAndFields(args)
+	if !v.plan.asks() {
+		done := v.page()
+		defer func() { err = errors.Join(err, done()) }()
+	}
 	if err := v.prune.validate(&v.inputs, v.live); err != nil {
 		return err
 	}
@@ -150,12 +185,9 @@ func (v *explainVerb) run(ctx context.Context, policyGiven bool, fields []string
 	if err != nil {
 		return err
 	}
-	for _, field := range fields {
-		path, err := merge.ParsePath(field)
-		if err != nil {
-			return err
-		}
-		printer.paths = append(printer.paths, asked{Path: path, typed: field})
+	printer.changed = v.changed
+	if printer.paths, err = askedFields(fields); err != nil {
+		return err
 	}
 	v.plan.secret = v.secretValues()
 	planner, err := v.plan.planner(ctx, policyGiven)
@@ -167,7 +199,11 @@ func (v *explainVerb) run(ctx context.Context, policyGiven bool, fields []string
 	if err != nil {
 		return err
 	}
-	s, err := v.open(ctx, request{inputs: &v.inputs, plan: &v.plan, planner: planner, live: v.live, concurrency: v.concurrency, shown: true, quiet: v.notes.quiet, prune: &v.prune, note: notes.set()})
+	objects, err := v.lastApplied(ctx, names)
+	if err != nil {
+		return err
+	}
+	s, err := v.open(ctx, request{inputs: &v.inputs, objects: objects, plan: &v.plan, planner: planner, live: v.live, concurrency: v.concurrency, shown: true, quiet: v.notes.quiet, prune: &v.prune, note: notes.set()})
 	if err != nil {
 		return err
 	}

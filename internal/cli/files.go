@@ -217,7 +217,7 @@ func (v *filesVerb) read(ctx context.Context, job *filemerge.Job, source, dest s
 
 // deliver writes or prints what came out, and reports what was settled.
 func (v *filesVerb) deliver(notes *reporter, job filemerge.Job, out *filemerge.Outcome, driver bool) error {
-	if err := v.fileOutput.deliver(v.Out, job.Dest, out.Files, delivery{hides: filemerge.Hiding{ShowSecrets: v.secrets, Rules: job.Rules}, quiet: driver}); err != nil {
+	if err := v.fileOutput.deliver(v.Out, job.Dest, out.Files, delivery{hides: filemerge.Hiding{ShowSecrets: v.secrets, Rules: job.Rules}, quiet: driver, color: v.colored()}); err != nil {
 		return err
 	}
 	if !notes.quiet {
@@ -234,6 +234,7 @@ func (v *filesVerb) deliver(notes *reporter, job filemerge.Job, out *filemerge.O
 type delivery struct {
 	hides filemerge.Hiding // in a diff
 	quiet bool             // nothing is said of files that are written
+	color bool             // of a diff
 }
 
 func (o *fileOutput) deliver(w io.Writer, dest *filemerge.Set, changed []filemerge.Changed, d delivery) error {
@@ -242,6 +243,9 @@ func (o *fileOutput) deliver(w io.Writer, dest *filemerge.Set, changed []filemer
 			text, err := c.Diff(d.hides)
 			if err != nil {
 				return err
+			}
+			if d.color {
+				text = diff.Colored(text)
 			}
 			if _, err := io.WriteString(w, text); err != nil {
 				return err

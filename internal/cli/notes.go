@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/spf13/pflag"
 	"k8s.io/klog/v2"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
+	"github.com/kubectl-merge/kubectl-merge/internal/term"
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
 	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
@@ -39,8 +41,9 @@ type reporter struct {
 	json    bool
 	secrets bool            // show the values of Secrets
 	preview bool            // nothing is written
+	grouped bool            // notes on one object are printed below its name
 	files   map[string]bool // whose ignored fields have been reported
-	ways    map[string]bool // what can be done about notes, and has been printed
+	printed map[string]bool // what can be done about notes, and has been printed
 	still   int             // objects of which something is still undecided
 }
 
@@ -54,7 +57,7 @@ func (f *noteFlags) reporter(e *env, out outputFlags, mode dryRun) (*reporter, e
 	}
 	return &reporter{
 		w: e.ErrOut, quiet: f.quiet, json: f.notes == "json", secrets: out.secrets, preview: mode != dryNone,
-		files: map[string]bool{}, ways: map[string]bool{},
+		files: map[string]bool{}, printed: map[string]bool{}, grouped: f.notes != "json" && term.IsTerminal(e.ErrOut),
 	}, nil
 }
 
@@ -99,9 +102,38 @@ func (t *reporter) brief(word string, notes []diff.Note) {
 	if !t.json {
 		notes = diff.Brief(notes, mostNotes, t.preview)
 	}
+	t.print(word, notes)
+}
+
+// manyNotes is from how many notes on the name of their object is printed once, above them.
+const manyNotes = 3
+
+// print prints the notes on one object: on a terminal, many of them below its name.
+func (t *reporter) print(word string, notes []diff.Note) {
+	if t.grouped && len(notes) >= manyNotes && !slices.ContainsFunc(notes, repeated) {
+		text := word + ": " + escape.Line(notes[0].Object) + ":"
+		for _, n := range notes {
+			lines := slices.Concat([]string{n.Text()}, n.Hunks(), t.ways(n))
+			text += "\n  " + strings.Join(lines, "\n    ")
+		}
+		fmt.Fprintln(t.w, text)
+		return
+	}
 	for _, n := range notes {
 		t.note(word, n)
 	}
+}
+
+// ways are what can be done about a note, where that has not been printed before.
+func (t *reporter) ways(n diff.Note) []string {
+	ways := n.Ways()
+	if n.Kind == diff.NoteUndecided || n.Kind == diff.NoteMore { // one way out for all, printed once
+		ways = slices.DeleteFunc(ways, func(way string) bool { return t.printed[way] })
+		for _, way := range ways {
+			t.printed[way] = true
+		}
+	}
+	return ways
 }
 
 // missing reports namespaces for the lack of which a merge would be refused.
@@ -179,9 +211,12 @@ func reportOf(p apply.Planned, secrets bool) diff.Report {
 // of all.
 const mostStill = 3
 
+// repeated: a note of which later runs print the same.
+func repeated(n diff.Note) bool { return n.Kind == diff.NoteUndecided && n.Path == nil }
+
 // repeats: enough has been printed of what former runs have printed, too.
 func (t *reporter) repeats(n diff.Note) bool {
-	if t.json || t.preview || n.Kind != diff.NoteUndecided || n.Path != nil {
+	if t.json || t.preview || !repeated(n) {
 		return false
 	}
 	t.still++
@@ -196,14 +231,7 @@ func (t *reporter) note(word string, n diff.Note) {
 		return
 	}
 	if !t.json {
-		ways := n.Ways()
-		if n.Kind == diff.NoteUndecided || n.Kind == diff.NoteMore { // one way out for all, printed once
-			ways = slices.DeleteFunc(ways, func(way string) bool { return t.ways[way] })
-			for _, way := range ways {
-				t.ways[way] = true
-			}
-		}
-		fmt.Fprintf(t.w, "%s: %s\n", word, n.With(ways))
+		fmt.Fprintf(t.w, "%s: %s\n", word, n.With(t.ways(n)))
 		return
 	}
 	if text, err := json.Marshal(n); err == nil {
@@ -224,9 +252,7 @@ func (t *reporter) conflicts(items []*run.Item) int {
 		if len(notes) > 0 {
 			objects++
 		}
-		for _, n := range notes { // each of them keeps the object from being written
-			t.note("error", n)
-		}
+		t.print("error", notes) // each of them keeps the object from being written
 	}
 	return objects
 }

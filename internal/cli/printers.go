@@ -165,6 +165,9 @@ func (f diffPrinter) object(item *run.Item) error {
 	return err
 }
 
+// conflicts is true: what either side asks for is marked.
+func (f diffPrinter) conflicts() bool { return true }
+
 func (f diffPrinter) close(ctx context.Context) error {
 	_, err := f.differ.close(ctx)
 	return err
@@ -177,7 +180,8 @@ func (v view) doc(item *run.Item) diff.Doc {
 	if item.Surplus != nil {
 		return diff.Doc{Name: diff.DocName(p.Live), Live: p.Live, Sensitive: p.Sensitive}
 	}
-	d := diff.Doc{Name: diff.DocName(p.Final), Result: diff.Expected(p.Final, p.Changes, p.Type), Sensitive: p.Sensitive}
+	result := diff.Expected(p.Final, p.Changes, p.Type)
+	d := diff.Doc{Name: diff.DocName(p.Final), Result: result, Contested: diff.Contested(result, p.Conflicts, p.Value), Sensitive: p.Sensitive}
 	if p.Live != nil {
 		d.Live = p.Live
 	}

@@ -83,7 +83,7 @@ func (v *replacementsVerb) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	return v.fileOutput.deliver(v.Out, input, changed, delivery{hides: filemerge.Hiding{ShowSecrets: v.secrets}})
+	return v.fileOutput.deliver(v.Out, input, changed, delivery{hides: filemerge.Hiding{ShowSecrets: v.secrets}, color: v.colored()})
 }
 
 // readReplacements reads a file of replacements, and the files that it names, which

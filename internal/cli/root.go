@@ -23,6 +23,7 @@ type env struct {
 	line     *term.Progress // nil where nobody sees how far the run is
 	limit    string         // --request-timeout
 	json     bool           // what is on stderr is for programs: --notes=json
+	color    color          // --color
 }
 
 // verb is a row of verbs. The command has the verb's name, help, examples and flags, which
@@ -72,12 +73,15 @@ func newRoot(e *env) *cobra.Command {
 	root.SilenceUsage = true
 	e.flags.AddFlags(root.PersistentFlags())
 	addLogFlags(root.PersistentFlags())
+	e.color.add(root.PersistentFlags())
+	e.style() // of errors in the flags
 	root.PersistentPreRun = func(cmd *cobra.Command, _ []string) {
 		quietLogs(cmd.Flags(), e.warnings)
 		e.showSecrets(cmd.Flags())
 		e.takeTimeout()
 		notes := cmd.Flags().Lookup("notes")
 		e.json = notes != nil && notes.Value.String() == "json"
+		e.style()
 	}
 	root.SetFlagErrorFunc(flagError)
 	root.SetUsageTemplate(usage)
@@ -153,7 +157,7 @@ func unknownVerb(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	if args[0] == "apply" {
-		return fmt.Errorf("leave out %q: %s applies by itself; did you mean `%s -f FILE`?", args[0], cmd.CommandPath(), cmd.CommandPath())
+		return fmt.Errorf("leave out %q, since %s applies by itself; did you mean `%s -f FILE`?", args[0], cmd.CommandPath(), cmd.CommandPath())
 	}
 	text := fmt.Sprintf("unknown command %q for %q", args[0], cmd.CommandPath())
 	if near := nearestOf(cmd.SuggestionsFor(args[0]), args[0]); len(near) > 0 {

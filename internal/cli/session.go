@@ -28,6 +28,7 @@ type session struct {
 // request is the configuration of a session.
 type request struct {
 	inputs      *inputFlags
+	objects     []object.Object // in place of those that the flags name; nil: none
 	plan        *planFlags
 	planner     *apply.Planner
 	live        []string // files with live objects; none: the cluster is read
@@ -71,7 +72,11 @@ func (e *env) open(ctx context.Context, r request) (_ *session, err error) {
 	if r.concurrency < 1 {
 		return nil, fmt.Errorf("--concurrency=%d: must be at least 1", r.concurrency)
 	}
-	if err := errors.Join(r.inputs.validate(), r.plan.replace.validate(r.inputs), r.stdin()); err != nil {
+	var missing error
+	if r.objects == nil {
+		missing = r.inputs.validate()
+	}
+	if err := errors.Join(missing, r.plan.replace.validate(r.inputs), r.stdin()); err != nil {
 		return nil, err
 	}
 	job := &run.Job{Planner: r.planner, Write: r.write, Concurrency: r.concurrency, Preflight: r.preflight, Recreate: r.recreation, Partial: r.partial, Needs: r.needs, Shown: r.shown, Asked: r.asked, Bind: r.bind}
@@ -91,7 +96,10 @@ func (e *env) open(ctx context.Context, r request) (_ *session, err error) {
 			return nil, err
 		}
 	}
-	objects, bad := source.Read(ctx, inputs)
+	objects, bad := r.objects, error(nil)
+	if objects == nil {
+		objects, bad = source.Read(ctx, inputs)
+	}
 	if len(objects) == 0 {
 		if bad == nil {
 			bad = r.inputs.none()

@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
 	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/object"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
@@ -39,12 +40,32 @@ func UnlessFiles(objects, fields cobra.CompletionFunc) cobra.CompletionFunc {
 // LocalFields completes the fields of the objects that -f names; no server is
 // asked.
 func LocalFields(cmd *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	typed = asItReads(typed)
+	return offered(fieldsOf(cmd, localObjects(cmd), typed), typed)
+}
+
+// asItReads is a word that is being typed without the quote that it begins with, and without
+// backslashes: fish passes words as they stand on its line.
+func asItReads(typed string) string {
+	if typed != "" && (typed[0] == '\'' || typed[0] == '"') {
+		return typed[1:]
+	}
+	return strings.ReplaceAll(typed, `\`, "")
+}
+
+// localObjects are those that -f names, unless they are on standard input.
+func localObjects(cmd *cobra.Command) []object.Object {
 	files, err := cmd.Flags().GetStringSlice("filename")
 	if err != nil || len(files) == 0 || slices.Contains(files, "-") {
-		return nil, cobra.ShellCompDirectiveNoFileComp
+		return nil
 	}
 	recursive, _ := cmd.Flags().GetBool("recursive")
 	objects, _ := source.Read(cmd.Context(), source.Inputs{Files: files, Recursive: recursive}) // the good ones are something
+	return objects
+}
+
+// fieldsOf are the fields of objects that a typed path may become.
+func fieldsOf(cmd *cobra.Command, objects []object.Object, typed string) []field {
 	defs := &apply.Definitions{}
 	defs.Input(objects)
 	ask := defs.Around(nil)
@@ -56,7 +77,7 @@ func LocalFields(cmd *cobra.Command, _ []string, typed string) ([]cobra.Completi
 		}
 		all = append(all, fieldsAt(o.Value, typ, typed)...)
 	}
-	return offered(all, typed)
+	return all
 }
 
 // field is a place that can be completed to.

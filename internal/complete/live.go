@@ -227,6 +227,7 @@ func (s *Server) Disowned(cmd *cobra.Command, args []string, typed string) ([]co
 	if len(args) == 0 {
 		return s.briefly(s.object)(cmd, args, typed)
 	}
+	typed = asItReads(typed)
 	var all []field
 	found, directive := s.briefly(func(a asking) ([]cobra.Completion, error) {
 		typ, name, _ := strings.Cut(args[0], "/")

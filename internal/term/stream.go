@@ -20,6 +20,9 @@ type Stderr struct {
 	Shown  bool                // the user asked for the values
 	Rename func(string) string // puts the program's name as it was called into messages; nil does nothing
 
+	Style Style     // of what is written
+	Pager io.Writer // gets it in place of To; nil where nothing does
+
 	mu sync.Mutex
 }
 
@@ -34,7 +37,11 @@ func (r *Stderr) Write(b []byte) (int, error) {
 	if r.Rename != nil {
 		text = r.Rename(text)
 	}
-	if _, err := io.WriteString(r.To, text); err != nil {
+	to := r.To
+	if r.Pager != nil {
+		to = r.Pager
+	}
+	if _, err := io.WriteString(to, r.Style.Apply(text)); err != nil {
 		return 0, err
 	}
 	return len(b), nil
@@ -51,8 +58,11 @@ func Secrets(w io.Writer) *redact.Values {
 // Direct is a stream as it was given to the process: for who needs to know whether it
 // is a terminal, and for programs that are run.
 func Direct(w io.Writer) io.Writer {
-	if r, ok := w.(*Stderr); ok {
-		return r.To
+	switch w := w.(type) {
+	case *Stderr:
+		return w.To
+	case *Pager:
+		return w.to
 	}
 	return w
 }

@@ -179,10 +179,10 @@ func TestKeepLives(t *testing.T) {
 	for _, tt := range []struct{ reason, original, local, live, want string }{
 		{"a value", `1`, `1`, `2`, "write 2 in the local file"},
 		{"a long value, whole", `"a"`, `"a"`, `"` + strings.Repeat("x", 100) + `"`, `write "` + strings.Repeat("x", 100) + `" in the local file`},
-		{"a list of which the file has all but the change", list + `]`, list + `]`, list + `,"more"]`, "make the same change in the local file"},
-		{"a list that both changed", list + `]`, list + `,"ours"]`, list + `,"theirs"]`, "make live's change in the local file in place of local's"},
-		{"a list of which nobody knows what was applied", ``, list + `]`, list + `,"more"]`, "undo that change in the local file"},
-		{"a value that the file does not have", `1`, ``, list + `]`, "write it in the local file"},
+		{"a list of which the file has all but the change", list + `]`, list + `]`, list + `,"more"]`, "make the same change of . in the local file"},
+		{"a list that both changed", list + `]`, list + `,"ours"]`, list + `,"theirs"]`, "make live's change of . in the local file in place of local's"},
+		{"a list of which nobody knows what was applied", ``, list + `]`, list + `,"more"]`, "undo that change of . in the local file"},
+		{"a value that the file does not have", `1`, ``, list + `]`, "write . in the local file as live has it"},
 		{"a value that somebody removed", `1`, `1`, ``, "take it out of the local file"},
 	} {
 		var d merge.Disagreement

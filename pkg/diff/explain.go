@@ -32,6 +32,19 @@ type Row struct {
 	conflict bool
 	differ   bool // the sides do not agree
 	liveOnly bool // omit the line with the three sides
+	changed  bool // live would change, or the sides disagree about it
+}
+
+// Changed is the explanation of those fields alone that the merge would change in live, or
+// about which local and live disagree.
+func (e Explanation) Changed() Explanation {
+	rows := []Row{}
+	for _, r := range e.Fields {
+		if r.changed {
+			rows = append(rows, r)
+		}
+	}
+	return Explanation{Object: e.Object, Fields: rows}
 }
 
 // MarshalJSON is the form for programs. An absent value is left out; null is
@@ -95,6 +108,7 @@ func (r Report) row(b merge.Because, d merge.Disagreement, disagree bool) Row {
 		row.Result = r.like(b, s)
 	}
 	row.differ = row.conflict || r.differ(b)
+	row.changed = disagree || row.differ && !alike(b.Live, b.Result)
 	return row
 }
 

@@ -102,7 +102,8 @@ func (n Note) String() string { return n.With(n.Ways()) }
 
 // With is String with other ways than the note's own.
 func (n Note) With(ways []string) string {
-	return strings.Join(append([]string{escape.Line(n.Object) + ": " + n.Text()}, ways...), "\n  ")
+	lines := append([]string{escape.Line(n.Object) + ": " + n.Text()}, n.Hunks()...)
+	return strings.Join(append(lines, ways...), "\n  ")
 }
 
 // MarshalJSON is the form for programs (--notes=json). An absent value is left
@@ -117,6 +118,9 @@ func (n Note) MarshalJSON() ([]byte, error) {
 	}
 	if ways := n.Ways(); len(ways) > 0 {
 		m["ways"] = ways
+	}
+	if hunks := n.Hunks(); len(hunks) > 0 {
+		m["hunks"] = hunks
 	}
 	if n.Rule != "" {
 		m["rule"] = n.Rule

@@ -29,6 +29,9 @@ func (n Note) Sides(width int) []string {
 			side[0] = ""
 		}
 	}
+	for _, l := range n.Hunks() {
+		lines = append(lines, "  "+l)
+	}
 	return lines
 }
 
@@ -59,7 +62,7 @@ func (n Note) Compare(w io.Writer, color bool) error {
 	}
 	d := Text("live", "local", sides[0], sides[1], 3)
 	if color {
-		d = colored(d)
+		d = Colored(d)
 	}
 	_, err := io.WriteString(w, d)
 	return err

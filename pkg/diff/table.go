@@ -18,7 +18,12 @@ func table(e Explanation, o ExplainOptions) string {
 	widths := fit(columns(rows), o.Width)
 	var b strings.Builder
 	b.WriteString(paint(escape.Line(e.Object), bold, o.Color) + "\n")
-	b.WriteString(strings.Join(line(rows[0], widths), "\n") + "\n")
+	if len(e.Fields) > 0 {
+		b.WriteString(strings.Join(line(rows[0], widths), "\n") + "\n")
+	}
+	if len(e.Fields) == 0 {
+		b.WriteString("  no field changes\n")
+	}
 	for i, r := range e.Fields {
 		lines := line(rows[i+1], widths)
 		for _, below := range r.below(roomy, o.Width) {
@@ -148,11 +153,23 @@ func (r Row) below(roomy bool, width int) []parts {
 	if who != "" {
 		live += " (" + who + ")"
 	}
-	sides := parts{[]string{live, "local " + texts.local, "original " + texts.original}, " · "}
-	if roomy {
-		return []parts{sides}
+	out := []parts{{[]string{live, "local " + texts.local, "original " + texts.original}, " · "}}
+	if !roomy {
+		out = append([]parts{{strings.Split(r.reason(), "; "), "; "}}, out...)
 	}
-	return []parts{{strings.Split(r.reason(), "; "), "; "}, sides}
+	for _, line := range r.hunks() {
+		out = append(out, parts{texts: []string{line}})
+	}
+	return out
+}
+
+// hunks are the lines in which a long text of live differs from the result, or from local's
+// where that is in conflict.
+func (r Row) hunks() []string {
+	if r.conflict {
+		return textHunks([2]string{"live", "local"}, r.Live, r.Local)
+	}
+	return textHunks([2]string{"live", "result"}, r.Live, r.Result)
 }
 
 // color is by side; an open conflict and what is removed are red.

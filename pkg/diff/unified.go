@@ -20,6 +20,10 @@ type Doc struct {
 	Live   any
 	Result any
 
+	// Contested is Result as it would be had local won the conflicts (see Contested), which
+	// are marked in the diff then; nil where there are none.
+	Contested any
+
 	Sensitive redact.Fields // are masked too; nil: none
 }
 
@@ -72,14 +76,15 @@ func Unified(w io.Writer, d Doc, o Options) (changed bool, err error) {
 	from, to := cmp.Or(o.From, "live"), cmp.Or(o.To, "merged")
 	text := Text(from+"/"+name, to+"/"+name, old, now, lines)
 	if o.Color {
-		text = colored(text)
+		text = Colored(text)
 	}
 	_, err = io.WriteString(w, text)
 	return true, err
 }
 
 // Texts gives what Unified compares: the YAML of both forms, masked, without
-// book-keeping, "" for a form that is not there. An external diff program gets
+// book-keeping, "" for a form that is not there. In a result with conflicts, what live and
+// local ask for is between markers. An external diff program gets
 // these as its files.
 func Texts(d Doc, o Options) (live, result string, err error) {
 	a, b := d.Live, d.Result
@@ -92,8 +97,12 @@ func Texts(d Doc, o Options) (live, result string, err error) {
 	if live, err = text(a); err != nil {
 		return "", "", err
 	}
-	result, err = text(b)
-	return live, result, err
+	if result, err = text(b); err != nil || d.Contested == nil {
+		return live, result, err
+	}
+	d.Result, d.Contested = d.Contested, nil
+	_, local, err := Texts(d, o)
+	return live, marked(result, local), err
 }
 
 func text(v any) (string, error) {
@@ -158,27 +167,36 @@ const (
 	reset = "\x1b[0m"
 )
 
-func colored(text string) string {
+// Colored is the text of unified diffs, of any number of files, in the colors of git diff.
+func Colored(text string) string {
 	var b strings.Builder
-	n := 0
-	for line := range strings.Lines(text) {
+	lines := strings.SplitAfter(text, "\n")
+	names := 0 // how many of the next lines name the two forms
+	for i, line := range lines {
 		body := strings.TrimSuffix(line, "\n")
 		color := ""
-		n++
+		if begins(lines[i:]) {
+			names = 2
+		}
+		names--
 		switch {
-		case n <= 2: // the names
+		case names >= 0:
 			color = bold
 		case strings.HasPrefix(body, "@@"):
 			color = cyan
 		case strings.HasPrefix(body, "-"):
 			color = red
+		case strings.HasPrefix(body, "+<<<<<<< "), body == "+=======", strings.HasPrefix(body, "+>>>>>>> "):
+			color = yellow
 		case strings.HasPrefix(body, "+"):
 			color = green
 		}
-		if color != "" {
-			body = color + body + reset
-		}
-		b.WriteString(body + line[len(strings.TrimSuffix(line, "\n")):])
+		b.WriteString(paint(body, color, body != "") + line[len(body):])
 	}
 	return b.String()
+}
+
+// begins reports whether a diff begins with these lines.
+func begins(lines []string) bool {
+	return len(lines) > 2 && strings.HasPrefix(lines[0], "--- ") && strings.HasPrefix(lines[1], "+++ ") && !strings.HasPrefix(lines[2], "+")
 }

@@ -93,7 +93,7 @@ func (n Note) waysOut() []string {
 	if n.Namespace != "" {
 		disown += " -n " + word(n.Namespace)
 	}
-	ways := n.marked()
+	var ways []string
 	keep := n.keep()
 	switch {
 	case n.Original.Set && n.Live.Set && stated(n.Local):
@@ -130,10 +130,50 @@ func (n Note) marked() []string {
 			put("<<<<<<< live\n" + endLine(c.Ours) + "=======\n" + endLine(c.Theirs) + ">>>>>>> local\n")
 		}
 	}
-	if more := len(out) - mostMarked; more > 0 {
-		out = append(out[:mostMarked], fmt.Sprintf("… and %d lines more", more))
+	return few(out)
+}
+
+// few are the first lines, and how many are left out.
+func few(lines []string) []string {
+	if more := len(lines) - mostMarked; more > 0 {
+		lines = append(lines[:mostMarked], fmt.Sprintf("… and %d lines more", more))
 	}
-	return out
+	return lines
+}
+
+// Hunks are the lines in which live and local differ, of a text of several lines that is in
+// conflict, or was overwritten: as a unified diff, or between conflict markers where the
+// value was merged by lines. Other notes have none: their values are in Text, and those of a
+// preview are in the diff.
+func (n Note) Hunks() []string {
+	switch {
+	case n.Merged != "":
+		return nil
+	case n.Kind == NoteConflict && n.ByLines:
+		return n.marked()
+	case n.Kind == NoteConflict, !n.Preview && (n.Kind == NoteOverwritten || n.Kind == NoteReset || n.Kind == NoteKept):
+		other, name := n.Local, "local"
+		if n.Kind == NoteReset {
+			other, name = n.Original, "original"
+		}
+		return textHunks([2]string{"live", name}, n.Live, other)
+	}
+	return nil
+}
+
+// textHunks is the unified diff of two texts of several lines, without a line that could
+// drive a terminal; nil for other values, and short ones.
+func textHunks(names [2]string, from, to merge.Opt) []string {
+	old, isText := from.Value.(string)
+	now, too := to.Value.(string)
+	if !isText || !too || !manyLines(old) && !manyLines(now) || fits(from, shownAt) && fits(to, shownAt) {
+		return nil
+	}
+	var out []string
+	for line := range strings.Lines(Text(names[0], names[1], old, now, 1)) {
+		out = append(out, escape.Line(strings.TrimRight(line, "\r\n")))
+	}
+	return few(out)
 }
 
 // endLine is a text that ends its last line.
@@ -154,6 +194,7 @@ const longestWritten = 200
 // it, no more than the change that is missing.
 func (n Note) keep() string {
 	text, _ := n.Live.Value.(string)
+	field := n.Path.String()
 	switch {
 	case !n.Live.Set:
 		return "to keep it out: take it out of the local file"
@@ -162,15 +203,15 @@ func (n Note) keep() string {
 	case !n.Masked && isScalar(n.Live.Value) && !manyLines(text) && fits(n.Live, longestWritten):
 		return "to keep live's: write " + short(n.Live.Value, longestWritten) + " in the local file"
 	case !stated(n.Local):
-		return "to keep live's: write it in the local file"
+		return "to keep live's: write " + field + " in the local file as live has it"
 	case !n.sides().shown().long:
-		return "to keep live's: write live's value in the local file"
+		return "to keep live's: write live's value of " + field + " in the local file"
 	case !n.Original.Set || unknown(n.Original):
-		return "to keep live's: undo that change in the local file"
+		return "to keep live's: undo that change of " + field + " in the local file"
 	case alike(n.Original, n.Local):
-		return "to keep live's: make the same change in the local file"
+		return "to keep live's: make the same change of " + field + " in the local file"
 	}
-	return "to keep live's: make live's change in the local file in place of local's"
+	return "to keep live's: make live's change of " + field + " in the local file in place of local's"
 }
 
 func isScalar(v any) bool {

@@ -135,7 +135,7 @@ func (p *parser) mapping(col int, key *node) (*node, error) {
 			return m, nil
 		}
 		if next > col {
-			return nil, p.fail(p.pos, "indented deeper than its neighbours")
+			return nil, p.fail(p.pos, "indented deeper than its neighbours: begin it in the same column")
 		}
 		if e, err = p.opening(col, nil); err != nil {
 			return nil, err

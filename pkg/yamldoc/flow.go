@@ -234,7 +234,7 @@ func (p *parser) flowCollection() (*node, error) {
 		case c == ',':
 			p.pos++
 		case c != closing:
-			return nil, p.fail(p.pos, "expected a comma or %q", string(closing))
+			return nil, p.fail(p.pos, "expected a comma or %q, which closes what is open", string(closing))
 		}
 	}
 }

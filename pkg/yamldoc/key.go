@@ -74,7 +74,7 @@ func (p *parser) sequence(col int) (*node, error) {
 			return nil, err
 		}
 		if next > col {
-			return nil, p.fail(p.pos, "indented deeper than its neighbours")
+			return nil, p.fail(p.pos, "indented deeper than its neighbours: begin it in the same column")
 		}
 		if next < col || !p.dash() {
 			p.take(s, bottom)

@@ -95,6 +95,7 @@ func (s *apiServer) setUp(e *testscript.Env, group string) error {
 		return err
 	}
 	e.Setenv("NS", ns)
+	e.Setenv("PAGER", "cat") // nobody is there to turn a page
 	e.Setenv("KUBECONFIG", file)
 	e.Setenv("HOME", s.home)
 	e.Setenv("SHARED", shared)

@@ -1,0 +1,125 @@
+package term
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// Style is how lines for people look on a terminal. Its zero value leaves them as they are.
+type Style struct {
+	Color bool
+	Width int // of the terminal, at which lines are broken between words; 0: nowhere
+}
+
+// The colors of git, for the word that a line begins with, and for lines of a diff.
+var (
+	wordColors = map[string]string{"error: ": "\x1b[1;31m", "Warning: ": "\x1b[33m", "note: ": "\x1b[36m"}
+	diffColors = map[byte]string{'+': "\x1b[32m", '-': "\x1b[31m", '@': "\x1b[36m", '<': "\x1b[33m", '=': "\x1b[33m", '>': "\x1b[33m"}
+)
+
+const (
+	boldOn   = "\x1b[1m"
+	colorOff = "\x1b[0m"
+)
+
+// Apply gives notes, errors, warnings and the lines below them, which are indented, their
+// color and width. Other lines stay as they are.
+func (s Style) Apply(text string) string {
+	if !s.Color && s.Width == 0 {
+		return text
+	}
+	var b strings.Builder
+	below := false // a note or an error
+	for line := range strings.Lines(text) {
+		body := strings.TrimSuffix(line, "\n")
+		word := leading(body)
+		below = word != "" || below && strings.HasPrefix(body, "  ")
+		if below {
+			body = s.line(body, word)
+		}
+		b.WriteString(body + line[len(strings.TrimSuffix(line, "\n")):])
+	}
+	return b.String()
+}
+
+// leading is the word that a line begins with; "" if it is none of a note, an error or a
+// warning.
+func leading(line string) string {
+	for word := range wordColors {
+		if strings.HasPrefix(line, word) {
+			return word
+		}
+	}
+	return ""
+}
+
+func (s Style) line(line, word string) string {
+	bare := strings.TrimLeft(line, " ")
+	indent := line[:len(line)-len(bare)]
+	switch {
+	case word != "" || bare == "":
+	case strings.HasPrefix(bare, "--- "), strings.HasPrefix(bare, "+++ "): // lines of a diff are never broken
+		return indent + s.paint(bare, boldOn)
+	case diffColors[bare[0]] != "":
+		return indent + s.paint(bare, diffColors[bare[0]])
+	case len(indent)%2 == 1: // its context
+		return line
+	}
+	text := strings.Join(Wrap(bare, s.Width-len(indent)), "\n"+indent)
+	if word != "" {
+		text = s.paint(strings.TrimSuffix(word, " "), wordColors[word]) + " " + s.object(strings.TrimPrefix(text, word))
+	}
+	return indent + text
+}
+
+// object has the object that stands first in bold type: deployment.apps/web.
+func (s Style) object(text string) string {
+	name, rest, ok := strings.Cut(text, ":")
+	if !ok || !strings.Contains(name, "/") || strings.ContainsAny(name, " \n") {
+		return text
+	}
+	return s.paint(name, boldOn) + ":" + rest
+}
+
+func (s Style) paint(text, color string) string {
+	if !s.Color || text == "" {
+		return text
+	}
+	return color + text + colorOff
+}
+
+// Wrap breaks a text between words into lines of at most width characters; those behind the
+// first are indented. A word without room, and a command at the end, stay whole, so that they
+// can be copied. A width below 1 breaks nothing.
+func Wrap(text string, width int) []string {
+	const indent = "  "
+	if width < 1 || utf8.RuneCountInString(text) <= width {
+		return []string{text}
+	}
+	command := ""
+	if at := strings.LastIndex(text, ": kubectl merge "); at >= 0 {
+		text, command = text[:at+1], text[at+2:]
+	}
+	var lines []string
+	line := ""
+	for i, word := range strings.Split(strings.ReplaceAll(text, "kubectl merge", "kubectl\x00merge"), " ") {
+		word = strings.ReplaceAll(word, "\x00", " ")
+		switch {
+		case i == 0:
+			line = word
+		case utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width:
+			lines, line = append(lines, line), indent+word
+		default:
+			line += " " + word
+		}
+	}
+	lines = append(lines, line)
+	if command == "" {
+		return lines
+	}
+	if utf8.RuneCountInString(line)+1+utf8.RuneCountInString(command) <= width {
+		lines[len(lines)-1] += " " + command
+		return lines
+	}
+	return append(lines, indent+command)
+}

@@ -1,0 +1,58 @@
+package diff
+
+import (
+	"strings"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/linediff"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
+
+// Contested is a merge's result as it would be had local won every conflict, for
+// Doc.Contested: nil where there are none. local is the file's object. A conflict in a place
+// that the result does not have is left out.
+func Contested(result any, conflicts []merge.Disagreement, local any) any {
+	if len(conflicts) == 0 {
+		return nil
+	}
+	out := result
+	set := func(p merge.Path, was, now merge.Opt) {
+		c := merge.Change{Op: merge.OpSet, Path: p, Old: was, New: now}
+		if !stated(now) {
+			c.Op, c.New = merge.OpRemove, merge.Opt{}
+		}
+		if v, err := merge.Replay(out, []merge.Change{c}); err == nil {
+			out = v
+		}
+	}
+	for _, d := range conflicts {
+		set(d.Path, d.Live, d.Local)
+		if v, ok := merge.Lookup(local, d.By, nil); ok && len(d.By) > 0 {
+			set(d.By, merge.Opt{}, merge.Some(v))
+		}
+	}
+	return out
+}
+
+// marked is a text with the lines that another one has in their place, each between the
+// markers that git uses, so that a diff shows what either side asks for.
+func marked(live, local string) string {
+	old, now := linediff.Lines(live), linediff.Lines(local)
+	var b strings.Builder
+	at := 0
+	put := func(lines []string) {
+		for _, l := range lines {
+			b.WriteString(endLine(l))
+		}
+	}
+	for _, c := range linediff.Between(old, now) {
+		put(old[at:c.Old])
+		b.WriteString("<<<<<<< live\n")
+		put(old[c.Old:c.OldEnd])
+		b.WriteString("=======\n")
+		put(now[c.New:c.NewEnd])
+		b.WriteString(">>>>>>> local\n")
+		at = c.OldEnd
+	}
+	put(old[at:])
+	return b.String()
+}
