@@ -51,7 +51,7 @@ func TestSetLastApplied(t *testing.T) {
 	}
 
 	dry := &answers{by: a.by}
-	against(t, dry, "set-last-applied", "-f", local, "--dry-run").exactly(t, "shown", ended{0, "configmap/conf configured (dry run)\n", ""})
+	against(t, dry, "set-last-applied", "-f", local, "--dry-run").is(t, "shown", 0, "data:\n  a: \"2\"\n", "configmap/conf configured (dry run)\n")
 	against(t, dry, "set-last-applied", "-f", local, "-o", "diff").is(t, "as a diff", 0, "-  gone: x\n", "")
 	if w := dry.writes(); len(w) > 0 {
 		t.Errorf("a preview sent %q", w)
@@ -90,7 +90,7 @@ func TestDisown(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := &answers{by: map[string][]string{"GET " + confPath: {servedConf()}}}
-	against(t, b, "disown", "-f", file, "-w", "data.a", "-o", "diff").is(t, "a preview of both", 0, "-  a: \"1\" # one\n", "note: "+file+": data.a of configmap/conf taken out (dry run)\n")
+	against(t, b, "disown", "-f", file, "-w", "data.a", "-o", "diff").is(t, "a preview of both", 0, "-  a: \"1\" # one\n", "note: "+file+": data.a of configmap/conf would be taken out\n")
 	if now, err := os.ReadFile(file); err != nil || string(now) != text || len(b.writes()) > 0 {
 		t.Errorf("a preview wrote: %s, %v, %q", now, err, b.writes())
 	}

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
 // immutable is what a server says of a changed selector.
@@ -43,7 +44,8 @@ func TestRecreate(t *testing.T) {
 			slices.Concat(tried, []string{"delete " + name, "create " + name}), "WAS DELETED AND IS NOT CREATED YET: exceeded quota: merge again, which creates it", true},
 	} {
 		p, m := setup(t, isWeb, wasWeb)
-		p.Planner.Policy.Name, p.Recreate = "apply", Recreation{Kinds: tt.kinds}
+		p.Planner.Policy, _ = merge.PolicyNamed("apply")
+		p.Recreate = Recreation{Kinds: tt.kinds}
 		m.refuse = func(verb string, _ cluster.Target, trial bool) error {
 			switch {
 			case verb == "patch":
@@ -76,6 +78,7 @@ func TestRecreate(t *testing.T) {
 func TestExpected(t *testing.T) {
 	for kind, want := range map[string]string{"Deployment": "recreated: spec.selector", "Job": "refused: spec.selector (can be set only once: --recreate=Deployment deletes the object and creates it again)"} {
 		p, m := setup(t, isWeb, wasWeb)
+		p.Planner.Policy, _ = merge.PolicyNamed("apply")
 		p.Recreate = Recreation{Kinds: []string{kind}}
 		p.Merge(t.Context())
 		p.Show(t.Context(), func(i *Item) {

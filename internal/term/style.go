@@ -67,7 +67,12 @@ func (s Style) line(line, word string) string {
 	}
 	text := strings.Join(Wrap(bare, s.Width-len(indent)), "\n"+indent)
 	if word != "" {
-		text = s.paint(strings.TrimSuffix(word, " "), wordColors[word]) + " " + s.object(strings.TrimPrefix(text, word))
+		head := strings.TrimSuffix(word, " ")
+		rest := strings.TrimPrefix(text, head) // goes on in the same line, or in the next
+		if same, ok := strings.CutPrefix(rest, " "); ok {
+			rest = " " + s.object(same)
+		}
+		text = s.paint(head, wordColors[word]) + rest
 	}
 	return indent + text
 }
