@@ -10,6 +10,7 @@
 # make vuln     known vulnerabilities in what is linked in; asks vuln.go.dev
 # make docs     docs/cli.md and the man pages, from the commands' own help
 # make release-check  a release of every platform, built and looked at; goes to dist
+# make pictures  draws the pictures of the documentation from real runs
 # make demo     plays a story on the throw-away API server, to be watched
 # make cluster  starts that server to play with; ends with Ctrl-D
 #
@@ -157,6 +158,10 @@ VERSION ?= v0.1.0
 krew-manifest: $(GORELEASER)
 	GORELEASER_CURRENT_TAG=$(VERSION) $(GORELEASER) release --clean --skip=publish,announce,validate
 	go run ./packaging/check -write dist
+
+.PHONY: pictures
+pictures: cluster-binaries
+	go test ./test/e2e -run TestPictures -args -update
 
 .PHONY: demo
 demo: build cluster-binaries
