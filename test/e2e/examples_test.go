@@ -37,6 +37,7 @@ func TestExamples(t *testing.T) {
 			steps += fmt.Sprintf("exec bash start.sh example-%d.sh\nexec bash example-%d.sh\n", i, i)
 			scripts += fmt.Sprintf("-- example-%d.sh --\nset -o pipefail\ncd here\n%s\ncode=$?\n[ $code -le %d ] || exit $code\n", i, command, mayEndWith(page))
 		}
+		scripts = strings.ReplaceAll(scripts, " --watch ", " --watch --timeout=2s ") // it would not end
 		name := filepath.Join(dir, strings.ReplaceAll(page.Command, " ", "-")+".txtar")
 		if err := os.WriteFile(name, []byte(script+"\n"+steps+"\n-- "+files+scripts), 0o600); err != nil {
 			t.Fatal(err)
