@@ -6,6 +6,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	authorizationv1 "k8s.io/api/authorization/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // rightsPlays plays the commands of docs/permissions.md, by how they stand there.
@@ -98,6 +101,7 @@ func playRights(t *testing.T, s *apiServer, args, verbs []string, missing string
 	if len(verbs) > 0 {
 		u.does("kubectl", "create", "role", "some", "--verb="+strings.Join(verbs, ","), "--resource=configmaps")
 		u.does("kubectl", "create", "rolebinding", "some", "--role=some", "--user=somebody")
+		u.allowed("somebody", verbs...)
 	}
 	u.file("touched.yaml", rightsOld+rightsNew+rightsGone)
 	was := u.versions("touched.yaml")
@@ -128,10 +132,30 @@ func playPlans(u *user, args []string) {
 	}
 	u.does("kubectl", "create", "role", "maker", "--verb=get,create,patch", "--resource=configmaps")
 	u.does("kubectl", "create", "rolebinding", "maker", "--role=maker", "--user=maker")
+	u.allowed("maker", "get", "create", "patch")
 	if uses("run.yaml") {
 		u.merges("-f", "both.yaml", "--record", "run.yaml", "--as=maker")
 	} else {
 		u.file("plan.yaml", u.tries("kubectl-merge", "diff", "-f", "both.yaml", "-o", "plan", "--as=maker").stdout)
+	}
+}
+
+// allowed waits until the server, which takes a moment to know a binding, lets somebody do
+// these things to ConfigMaps.
+func (u *user) allowed(who string, verbs ...string) {
+	u.t.Helper()
+	for _, verb := range verbs {
+		u.awaits(func() bool {
+			asked := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
+				User:               who,
+				ResourceAttributes: &authorizationv1.ResourceAttributes{Namespace: u.ns, Verb: verb, Resource: "configmaps"},
+			}}
+			got, err := u.server.client.AuthorizationV1().SubjectAccessReviews().Create(u.t.Context(), asked, metav1.CreateOptions{})
+			if err != nil {
+				u.t.Fatal(err)
+			}
+			return got.Status.Allowed
+		})
 	}
 }
 
