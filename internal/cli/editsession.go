@@ -150,7 +150,7 @@ func (s *editing) saved(err error) error {
 	if !s.draft.Written() {
 		return errors.Join(fmt.Errorf("%s: %s: nothing was edited", s.Target, what), s.draft.Discard())
 	}
-	reported := fmt.Errorf("%s: %s: your text is in %s: to save it after all, fix it if necessary, and kubectl merge set-last-applied -f %s",
+	reported := fmt.Errorf("%s: %s: your text is in %s: to save it after all, fix it if necessary: kubectl merge set-last-applied -f %s",
 		s.Target, what, path, path)
 	var end *editor.Stopped
 	if errors.As(err, &end) {
