@@ -23,7 +23,7 @@ SHELL       := bash
 
 # Stories wait for processes and a server more than they compute.
 PARALLEL ?= 4
-TIMEOUT  ?= 30m
+TIMEOUT  ?= 45m
 BENCH    ?= .
 FUZZTIME ?= 1m
 SOAK     ?= 8
