@@ -43,7 +43,7 @@ func (f *interactiveFlag) open(e *env, mode dryRun, piped bool) error {
 	case piped:
 		return errors.New("-i: standard input is read as a file (-), so that nobody can answer there: name a file, or confirm with --yes")
 	}
-	if f.terminal = term.Open(e.In, e.ErrOut, false); f.terminal == nil {
+	if f.terminal = e.terminal(false); f.terminal == nil {
 		return errors.New("-i: there is no terminal to ask on: standard input and standard error must be one: confirm with --yes, or see what would be written with kubectl merge diff")
 	}
 	return nil

@@ -16,6 +16,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
 	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
+	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
 )
 
 // migrateVerb moves ownership to server-side apply and back.
@@ -201,12 +202,12 @@ func (v *migrateVerb) done(i *migrate.Item, mode dryRun) {
 	if v.output != "" {
 		out = v.ErrOut
 	}
-	fmt.Fprintf(out, "%s %s%s\n", oneLine(i.String()), word, mode.suffix())
+	fmt.Fprintf(out, "%s %s%s\n", escape.Line(i.String()), word, mode.suffix())
 	for _, text := range i.Result.Notes {
 		v.note(i, text)
 	}
 	for _, r := range i.Move.Rows {
-		switch text := oneLine(r.Path.String()); r.What {
+		switch text := escape.Line(r.Path.String()); r.What {
 		case migrate.Conflict:
 			v.note(i, fmt.Sprintf("%s: the file states another value than live, which %s owns: applying it will be a conflict", text, strings.Join(r.By, ", ")))
 		case migrate.Removed:
@@ -217,6 +218,6 @@ func (v *migrateVerb) done(i *migrate.Item, mode dryRun) {
 
 func (v *migrateVerb) note(i *migrate.Item, text string) {
 	if !v.quiet {
-		fmt.Fprintf(v.ErrOut, "note: %s: %s\n", oneLine(i.String()), oneLine(text))
+		fmt.Fprintf(v.ErrOut, "note: %s: %s\n", escape.Line(i.String()), escape.Line(text))
 	}
 }

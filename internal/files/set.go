@@ -137,23 +137,31 @@ func (s *Set) readBelow(ctx context.Context, name, path string) error {
 	case isYAML(path):
 		return s.read(ctx, name, path)
 	case s.keeps == everything && why == "":
-		return s.readOther(name, path)
+		return s.readOther(ctx, name, path)
 	}
 	return nil
 }
 
 // readOther reads a file that is not YAML, as it is.
-func (s *Set) readOther(name, path string) error {
-	text, err := source.ReadFile(path)
+func (s *Set) readOther(ctx context.Context, name, path string) error {
+	text, mode, err := load(ctx, path)
+	if err == nil {
+		s.texts = append(s.texts, &File{Name: name, Path: path, Mode: mode, raw: text})
+	}
+	return err
+}
+
+// load reads a file and its permissions.
+func load(ctx context.Context, path string) ([]byte, fs.FileMode, error) {
+	text, err := source.ReadNamed(ctx, path)
 	if err != nil {
-		return plainError(err)
+		return nil, 0, plainError(err)
 	}
 	info, err := os.Stat(path)
 	if err != nil {
-		return plainError(err)
+		return nil, 0, plainError(err)
 	}
-	s.texts = append(s.texts, &File{Name: name, Path: path, Mode: info.Mode().Perm(), raw: text})
-	return nil
+	return text, info.Mode().Perm(), nil
 }
 
 // plainError is a file system error without the name of the system call.
@@ -174,15 +182,11 @@ func isYAML(path string) bool {
 }
 
 func (s *Set) read(ctx context.Context, name, path string) error {
-	text, err := source.ReadNamed(ctx, path)
+	text, mode, err := load(ctx, path)
 	if err != nil {
-		return plainError(err)
+		return err
 	}
-	info, err := os.Stat(path)
-	if err != nil {
-		return plainError(err)
-	}
-	return s.add(name, path, info.Mode().Perm(), text)
+	return s.add(name, path, mode, text)
 }
 
 func (s *Set) add(name, path string, mode fs.FileMode, text []byte) error {

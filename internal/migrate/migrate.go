@@ -127,7 +127,7 @@ func (c *change) toServerSide(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c.Final = owned(final, c.rewrite.Entries())
+	c.Final = ownership.WithEntries(final, c.rewrite.Entries())
 	c.Trial = c.trial()
 	return c.serverRows(ctx, m)
 }
@@ -209,7 +209,7 @@ func (c *change) applied(ctx context.Context, intent map[string]any, names []str
 	alone.Disown(append([]string{ownership.AnnotationManager}, names...))
 	s := c.Subject.Subject
 	s.Value = intent
-	plan, err := c.merger("live").Plan(ctx, s, owned(lastapplied.Without(c.Live).(map[string]any), alone.Entries()))
+	plan, err := c.merger("live").Plan(ctx, s, ownership.WithEntries(lastapplied.Without(c.Live).(map[string]any), alone.Entries()))
 	if err != nil {
 		return nil, unnamed(err)
 	}
@@ -268,7 +268,7 @@ func (c *change) toClientSide(ctx context.Context) error {
 	}
 	c.rewrite.Convert(c.Live, c.typ, c.Served)
 	final, _ := lastapplied.With(c.Live, text).(map[string]any)
-	c.Final = owned(final, c.rewrite.Entries())
+	c.Final = ownership.WithEntries(final, c.rewrite.Entries())
 	return c.clientRows(before, conf)
 }
 
@@ -322,17 +322,6 @@ func withoutNulls(v any) any {
 		return out
 	}
 	return v
-}
-
-// owned is an object with other managedFields; nil leaves them.
-func owned(obj map[string]any, entries []any) map[string]any {
-	if entries == nil {
-		return obj
-	}
-	meta, _ := obj["metadata"].(map[string]any)
-	out, m := maps.Clone(obj), maps.Clone(meta)
-	m["managedFields"], out["metadata"] = entries, m
-	return out
 }
 
 // unnamed is an error without the object's name, which is put before it once.

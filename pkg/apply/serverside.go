@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -109,19 +108,8 @@ func (k *serverSides) migrate(m merging, typ *merge.Type) error {
 			return err
 		}
 	}
-	k.live = owned(m.live, k.Entries())
+	k.live = ownership.WithEntries(m.live, k.Entries())
 	return nil
-}
-
-// owned is live with other managedFields; nil leaves them.
-func owned(live map[string]any, entries []any) map[string]any {
-	if entries == nil {
-		return live
-	}
-	meta, _ := live["metadata"].(map[string]any)
-	out, m := maps.Clone(live), maps.Clone(meta)
-	m["managedFields"], out["metadata"] = entries, m
-	return out
 }
 
 func (k *serverSides) problem(manager string) string {
@@ -172,7 +160,7 @@ func (ServerSide) stamp(p *Planned, known sides) error {
 		}
 	}
 	p.Applying.Owners = k.Entries()
-	p.Final = owned(p.Final, p.Applying.Owners)
+	p.Final = ownership.WithEntries(p.Final, p.Applying.Owners)
 	same, err := ownership.SameFields(ownership.Fields(p.Applying.Config, p.Type), ownership.Applied(k.live, k.Manager()), ownership.Nulls(k.stated, p.Type))
 	if err != nil {
 		return err

@@ -131,6 +131,18 @@ func (r *Rewrite) Entries() []any {
 	return out
 }
 
+// WithEntries is an object with other managedFields, a new one; nil entries, as Entries has them
+// where nothing has changed, give the object itself.
+func WithEntries(obj map[string]any, entries []any) map[string]any {
+	if entries == nil {
+		return obj
+	}
+	meta, _ := obj["metadata"].(map[string]any)
+	out, m := maps.Clone(obj), maps.Clone(meta)
+	m["managedFields"], out["metadata"] = entries, m
+	return out
+}
+
 // Keep gives the last-applied annotation to a manager of its own, as kubectl does, unless that
 // has it already.
 //
