@@ -12,13 +12,13 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// isKustomization: a document is a Kustomization or a Component, by its kind or, where it
-// has none, by the file's name.
+// isKustomization: a document is a Kustomization or a Component, by its kind, whose apiVersion
+// kustomize does not want stated, or, where it has none, by the file's name.
 //
 // Rules: https://kubectl.docs.kubernetes.io/references/kustomize/kustomization/
 func (r *resource) isKustomization() bool {
 	if r.id.kind != "" {
-		return r.id.group == "kustomize.config.k8s.io" && (r.id.kind == types.KustomizationKind || r.id.kind == types.ComponentKind)
+		return (r.id.group == "kustomize.config.k8s.io" || r.id.group == "") && (r.id.kind == types.KustomizationKind || r.id.kind == types.ComponentKind)
 	}
 	return r.file.isKustomization()
 }
