@@ -72,6 +72,7 @@ func (r *Rules) Apply(objects []any, find Find) ([]any, error) {
 	}
 	out := append([]any(nil), objects...)
 	for i, n := range nodes {
+		quoteKeys(n.YNode())
 		text, err := n.String()
 		if err != nil {
 			return nil, fmt.Errorf("%s: the object with its replacements cannot be written as YAML", nameOf(n))
@@ -100,6 +101,17 @@ func toNode(v any) (*kyaml.RNode, string, error) {
 	}
 	s, err := n.String()
 	return n, s, err
+}
+
+// quoteKeys quotes the keys that kustomize has created, as all others are: a plain n or yes
+// is no text in YAML 1.1.
+func quoteKeys(n *kyaml.Node) {
+	for i, c := range n.Content {
+		if n.Kind == kyaml.MappingNode && i%2 == 0 {
+			c.Style = kyaml.DoubleQuotedStyle
+		}
+		quoteKeys(c)
+	}
 }
 
 func fromText(text string) (any, error) {
