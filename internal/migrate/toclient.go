@@ -1,0 +1,89 @@
+package migrate
+
+import (
+	"context"
+	"fmt"
+	"maps"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
+	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/object"
+	"github.com/kubectl-merge/kubectl-merge/pkg/ownership"
+)
+
+// toClientSide makes what the applier has applied the last-applied configuration, held by
+// updates of kubectl apply's manager.
+func (c *change) toClientSide(ctx context.Context) error {
+	if ownership.Applied(c.Live, c.Manager) == nil {
+		if len(ownership.ClientSide(c.Live)) > 0 {
+			return nil
+		}
+		return fmt.Errorf("%s has applied nothing of it by server-side apply%s: name the manager that has with --field-manager", c.Manager, makers(c.Live))
+	}
+	conf, _ := ownership.Original(c.Live, appliesOf(c.Manager), c.typ).(map[string]any)
+	text, err := c.configuration(conf)
+	if err != nil {
+		return err
+	}
+	before := ownership.Applied(c.Live, c.Manager)
+	if err := c.rewrite.Release(apply.DefaultManager); err != nil {
+		return err
+	}
+	c.rewrite.Convert(c.Live, c.typ, c.Served)
+	final, _ := lastapplied.With(c.Live, text).(map[string]any)
+	c.Final = ownership.WithEntries(final, c.rewrite.Entries())
+	return c.clientRows(before, conf)
+}
+
+// configuration is the text of the annotation: conf, or the file, or what the server has kept
+// there, where that says the same in kubectl's own spelling.
+func (c *change) configuration(conf any) (string, error) {
+	o := lastapplied.Options{Namespace: object.Object{Value: c.Live}.Namespace(), Type: c.typ, On: c.Live}
+	if c.alike(c.Subject.Value, conf) {
+		return lastapplied.Encode(c.Subject.Value, o)
+	}
+	if was := lastapplied.Read(c.Live); was.Problem == "" && was.State != lastapplied.None && c.alike(was.Value, conf) {
+		return was.Text, nil
+	}
+	return lastapplied.Encode(conf, o)
+}
+
+// alike: two configurations come to the same object.
+func (c *change) alike(a, b any) bool {
+	return len(merge.Diff(c.plain(a), c.plain(b), c.typ)) == 0
+}
+
+// plain is a configuration without what is no configuration and without nulls, completed with
+// the server's defaults: the key of an entry may be one.
+func (c *change) plain(v any) any {
+	v, _ = lastapplied.Strip(lastapplied.WithoutSet(lastapplied.Without(v)), c.HasStatus)
+	obj, _ := withoutAnnotations(lastapplied.FoldStringData(v)).(map[string]any)
+	out := maps.Clone(obj)
+	meta, _ := out["metadata"].(map[string]any)
+	if meta = maps.Clone(meta); meta != nil {
+		delete(meta, "namespace")
+		out["metadata"] = meta
+	}
+	return merge.Complete(withoutNulls(out), c.typ, true)
+}
+
+func withoutNulls(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for k, e := range v {
+			if e != nil {
+				out[k] = withoutNulls(e)
+			}
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, e := range v {
+			out[i] = withoutNulls(e)
+		}
+		return out
+	}
+	return v
+}

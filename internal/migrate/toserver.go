@@ -1,0 +1,124 @@
+package migrate
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
+	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/ownership"
+)
+
+// toServerSide gives the applier what was applied from the client's side, as far as nobody
+// else has changed it since.
+func (c *change) toServerSide(ctx context.Context) error {
+	m := moving{from: c.moved(), before: ownership.Applied(c.Live, c.Manager)}
+	c.Late = len(c.rewrite.Convert(c.Live, c.typ, c.Served)) > 0
+	switch {
+	case len(m.from) > 0 || m.before == nil:
+		if err := c.adopt(ctx, &m); err != nil {
+			return err
+		}
+	case !c.Late:
+		return nil
+	}
+	final, err := c.annotated()
+	if err != nil {
+		return err
+	}
+	c.Final = ownership.WithEntries(final, c.rewrite.Entries())
+	c.Trial = c.trial()
+	return c.serverRows(ctx, m)
+}
+
+// adopt gives the applier what was applied.
+func (c *change) adopt(ctx context.Context, m *moving) error {
+	intent := c.intent(m.from)
+	if intent == nil {
+		return fmt.Errorf("was applied by nobody that is known%s: name the managers whose fields are to be moved with --from", makers(c.Live))
+	}
+	m.intent = ownership.Present(ownership.Fields(intent, c.typ), c.Live, c.typ)
+	fields, err := c.applied(ctx, intent, m.from)
+	if err != nil {
+		return err
+	}
+	return c.rewrite.Adopt(fields, m.from)
+}
+
+// moving is what a migration to server-side apply starts from.
+type moving struct {
+	from   []string       // managers whose fields are moved
+	before map[string]any // what the applier had applied, as FieldsV1 spells it
+	intent map[string]any // what was applied last
+}
+
+// moved are the managers whose fields are moved.
+func (c *change) moved() []string {
+	names := ownership.ClientSide(c.Live)
+	wanted := append([]string{apply.DefaultManager}, c.From...)
+	for _, o := range ownership.At(ownership.Of(c.Live), nil) {
+		applier := o.Operation == "Apply" && o.Manager == c.Manager
+		if o.Subresource == "" && !applier && slices.Contains(wanted, o.Manager) && !slices.Contains(names, o.Manager) {
+			names = append(names, o.Manager)
+		}
+	}
+	return names
+}
+
+// intent is what was applied last: the configuration in the annotation, else what the
+// managers hold.
+func (c *change) intent(names []string) map[string]any {
+	if conf := usable(c.Live); conf != nil && apiVersion(conf) == apiVersion(c.Live) {
+		return conf
+	}
+	held, _ := ownership.Original(c.Live, ownership.Managers(names...), c.typ).(map[string]any)
+	return held
+}
+
+// applied are the fields that the applier gets: those of what was applied last that live has.
+// A value that others have changed since is left to them.
+func (c *change) applied(ctx context.Context, intent map[string]any, names []string) (map[string]any, error) {
+	alone := ownership.RewriteOf(c.Live, c.Manager)
+	alone.Disown(append([]string{ownership.AnnotationManager}, names...))
+	s := c.Subject.Subject
+	s.Value = intent
+	plan, err := c.merger("live").Plan(ctx, s, ownership.WithEntries(lastapplied.Without(c.Live).(map[string]any), alone.Entries()))
+	if err != nil {
+		return nil, unnamed(err)
+	}
+	return ownership.Present(ownership.Fields(plan.Applying.Config, c.typ), c.Live, c.typ), nil
+}
+
+// annotated is live with the annotation as it is to be: the server keeps it up to date for
+// kubectl's own manager, and nobody does for any other.
+func (c *change) annotated() (map[string]any, error) {
+	if lastapplied.Read(c.Live).State == lastapplied.None {
+		return c.Live, nil
+	}
+	if c.Manager == apply.ServerManager {
+		return c.Live, c.rewrite.Keep()
+	}
+	if err := c.rewrite.Forget(); err != nil {
+		return nil, err
+	}
+	final, _ := lastapplied.Without(c.Live).(map[string]any)
+	return final, nil
+}
+
+// trial is what the applier has applied by Final, with the values there.
+func (c *change) trial() map[string]any {
+	conf, _ := ownership.Original(c.Final, appliesOf(c.Manager), c.typ).(map[string]any)
+	if id := lastapplied.SetOf(c.Final); conf != nil && id != "" && c.rewrite.Alone(partOf) {
+		conf, _ = lastapplied.WithSet(conf, id).(map[string]any)
+	}
+	return conf
+}
+
+var partOf = merge.Path{merge.Named("metadata"), merge.Named("labels"), merge.Named(lastapplied.PartOf)}
+
+// appliesOf is a manager by what it applies on the server's side.
+func appliesOf(name string) ownership.Holders {
+	return ownership.Holders{Has: func(manager, operation string) bool { return manager == name && operation == "Apply" }}
+}
