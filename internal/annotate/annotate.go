@@ -101,7 +101,7 @@ func (p Planner) Check(ctx context.Context, s apply.Subject, conf, before any) (
 	return "", fmt.Errorf("%s: fix the name, or skip the check (--validate=ignore)", text)
 }
 
-// Required says whether a configuration of s must have the field at path, as far
+// Required reports whether a configuration of s must have the field at path, as far
 // as the schema of the server, or of a file, declares it: the compiled-in types do
 // not.
 func (p Planner) Required(ctx context.Context, s apply.Subject, path merge.Path) (bool, error) {
@@ -129,7 +129,7 @@ func Usable(was lastapplied.Original, live map[string]any) error {
 	return nil
 }
 
-// Makers says who set the fields of an object that was never applied, in
+// Makers names who set the fields of an object that was never applied, in
 // parentheses with a space before them; "" where nobody is known.
 func Makers(live map[string]any) string {
 	m, _ := live["metadata"].(map[string]any)

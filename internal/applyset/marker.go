@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Marker is an annotation by which a tool's users say that an object is not to be deleted
+// Marker is an annotation by which a tool's users state that an object is not to be deleted
 // when it leaves what is applied.
 type Marker struct {
 	Key    string

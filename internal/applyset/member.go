@@ -29,7 +29,7 @@ func (m Member) String() string { return named(m.GroupKind, m.Name) }
 // Set is the id of the set that the member is part of, "" for none.
 func (m Member) Set() string { return m.Labels[PartOfLabel] }
 
-// Identity is what reports an object from all others, whatever its version.
+// Identity is what distinguishes an object from all others, whatever its version.
 type Identity struct {
 	GroupKind
 	Namespace, Name string

@@ -1,6 +1,6 @@
 // Package applyset knows what a set of applied objects is (KEP-3659, ApplySet): how it is
 // stored, byte for byte as kubectl 1.36 stores it, which of its members a run may delete,
-// in which order, and why the others are kept. It refuses to speak to a server: members
+// in which order, and why the others are kept. It refuses to contact a server: members
 // and parent come in as values, decisions go out as values.
 //
 // Rules: docs/prune.md.
@@ -31,7 +31,7 @@ const (
 // Manager is the field manager that owns what a parent states, kubectl's own.
 const Manager = "kubectl-applyset"
 
-// Tooling is what a parent that is made says about who made it. kubectl compares what
+// Tooling is what a parent that is made states about who made it. kubectl compares what
 // is before the last slash, so either tool may write the other's sets.
 const Tooling = "kubectl/v1.36.0"
 

@@ -49,7 +49,7 @@ func (c color) on(w io.Writer) bool {
 	return term.Colors(w)
 }
 
-// style has standard error colored as the flag says, and broken between words where it is a
+// style has standard error colored as the flag asks, and broken between words where it is a
 // terminal.
 func (e *env) style() {
 	r, ok := e.ErrOut.(*term.Stderr)

@@ -52,7 +52,7 @@ What cannot be saved is kept in a file, whose name is printed.`,
 }
 
 func (v *editVerb) run(ctx context.Context, args []string) error {
-	// As in kubectl, -o yaml and json say how the text is edited, too.
+	// As in kubectl, -o yaml and json state how the text is edited, too.
 	if err := v.out.open(ctx, v.env, dryNone); err != nil {
 		return err
 	}

@@ -89,7 +89,7 @@ func (f *explainPrinter) object(item *run.Item) error {
 	return f.write(diff.Explain(report, found...))
 }
 
-// surplus says why an object that no input has is deleted, or kept.
+// surplus reports why an object that no input has is deleted, or kept.
 func (f *explainPrinter) surplus(item *run.Item) error {
 	if len(f.paths) > 0 {
 		return nil

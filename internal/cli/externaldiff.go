@@ -30,7 +30,7 @@ func (v view) differ() *differ {
 	return &differ{view: v, program: strings.Fields(os.Getenv("KUBECTL_EXTERNAL_DIFF"))}
 }
 
-// show prints an object's diff and says whether there is one. With a program it is
+// show prints an object's diff and reports whether there is one. With a program it is
 // the program that says so, in close.
 func (d *differ) show(doc diff.Doc) (differs bool, err error) {
 	o := diff.Options{Color: d.colored(), ShowManagedFields: d.managedFields, ShowSecrets: d.secrets}

@@ -33,7 +33,7 @@ type filesVerb struct {
 	fileOutput
 }
 
-// fileOutput says where changed files go.
+// fileOutput is where changed files are written.
 type fileOutput struct {
 	write  bool
 	output string
@@ -233,7 +233,7 @@ func (v *filesVerb) deliver(notes *reporter, job filemerge.Job, out *filemerge.O
 // delivery are the circumstances of what is printed.
 type delivery struct {
 	hides filemerge.Hiding // in a diff
-	quiet bool             // nothing is said of files that are written
+	quiet bool             // nothing is reported of files that are written
 	color bool             // of a diff
 }
 
@@ -269,7 +269,7 @@ func (o *fileOutput) deliver(w io.Writer, dest *filemerge.Set, changed []filemer
 	return sayWritten(w, dest, changed)
 }
 
-// sayWritten says what became of each file, in the words that objects have.
+// sayWritten reports what became of each file, in the words used for objects.
 func sayWritten(w io.Writer, dest *filemerge.Set, changed []filemerge.Changed) error {
 	if len(changed) == 0 {
 		_, err := fmt.Fprintf(w, "%s unchanged\n", escape.Line(dest.Name))

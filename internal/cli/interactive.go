@@ -31,7 +31,7 @@ func (f *interactiveFlag) add(flags *pflag.FlagSet, yes *bool) {
 	f.yes = yes
 }
 
-// open finds the terminal to ask on. The error says why nobody can be asked.
+// open finds the terminal to ask on. The error reports why nobody can be asked.
 func (f *interactiveFlag) open(e *env, mode dryRun, piped bool) error {
 	switch {
 	case !f.on:

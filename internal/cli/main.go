@@ -105,7 +105,7 @@ func untilSignal(ctx context.Context) (context.Context, func()) {
 	return ctx, func() { cancel(nil) }
 }
 
-// exit is an error that says with which code to end; Err may be nil, if all has
+// exit is an error that has the code to end with; Err may be nil, if all has
 // been reported.
 type exit struct {
 	Code  int

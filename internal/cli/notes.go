@@ -19,7 +19,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// noteFlags say what is reported on stderr.
+// noteFlags determine what is reported on stderr.
 type noteFlags struct {
 	quiet bool
 	notes string

@@ -21,7 +21,7 @@ import (
 // applied counts as applied by both.
 const defaultManager = "kubectl-client-side-apply"
 
-// planFlags say how objects are merged.
+// planFlags determine how objects are merged.
 type planFlags struct {
 	original  string
 	policy    string

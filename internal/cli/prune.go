@@ -30,7 +30,7 @@ func (f *setFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.namespace, "applyset-namespace", "", "namespace of the set's parent (default: that of -n or the context); members may be in any namespace")
 }
 
-// pruneFlags say what is deleted that the input does not have any more.
+// pruneFlags determine what is deleted that the input no longer has.
 type pruneFlags struct {
 	setFlags
 	on      bool
@@ -43,7 +43,7 @@ type pruneFlags struct {
 	allowlist []string
 }
 
-// add declares the flags; those that say how are for a verb that writes.
+// add declares the flags; those about the manner are for a verb that writes.
 func (f *pruneFlags) add(flags *pflag.FlagSet, writes bool) {
 	flags.BoolVar(&f.on, "prune", false, "with --applyset: delete the members of the set that the input does not have any more")
 	f.setFlags.add(flags)
@@ -63,7 +63,7 @@ func (f *pruneFlags) add(flags *pflag.FlagSet, writes bool) {
 // adoptWay is how objects that were pruned by labels come into a set.
 const adoptWay = "make a set of the objects first: kubectl merge applyset adopt NAME -l %s, and then use --prune --applyset=NAME"
 
-// validate says which flags make no sense together.
+// validate reports which flags contradict each other.
 //
 // Unlike kubectl: whose --prune without --applyset deletes whatever carries a label.
 func (f *pruneFlags) validate(inputs *inputFlags, live []string) error {

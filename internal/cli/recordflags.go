@@ -30,7 +30,7 @@ func (f *recordFlags) add(flags *pflag.FlagSet) {
 
 func (f *recordFlags) given() bool { return f.file != "" || f.rollback }
 
-// check is what is wrong with the flags of a run that writes as mode says.
+// check is what is wrong with the flags of a run that writes as mode asks.
 func (f *recordFlags) check(mode dryRun) error {
 	switch {
 	case !f.given():

@@ -11,19 +11,19 @@ import (
 	"k8s.io/client-go/util/homedir"
 )
 
-// Page is what the help of one command says, for the reference and the man pages.
+// Page is the help of one command, for the reference and the man pages.
 type Page struct {
 	Command string // kubectl merge diff
 	Usage   string
 	Short   string // one line
-	Long    string // paragraphs of plain text; "" where Short says all
+	Long    string // paragraphs of plain text; "" where Short is enough
 	Example string // lines of a shell, indented by two
 	Flags   []FlagHelp
 	Shared  []FlagHelp // of the main command: the flags that all of them take
 	Verbs   []Page     // of the main command: all below it
 }
 
-// FlagHelp is what the help says of one flag.
+// FlagHelp is the help of one flag.
 type FlagHelp struct {
 	Name    string
 	Short   string // one letter, or ""

@@ -116,7 +116,7 @@ func (l *lister) group(cause string, err error, object *run.ObjectError) {
 	l.groups[i].objects++
 }
 
-// leaves are the errors joined in err, and in those that say with which code to end.
+// leaves are the errors joined in err, and in those that have the code to end with.
 func leaves(err error) []error {
 	var end *exit
 	switch {

@@ -68,7 +68,7 @@ func newRoot(e *env) *cobra.Command {
 	e.flags = e.connection()
 	root := newMerge(e)
 	root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl merge"}
-	root.Args = cobra.ArbitraryArgs // unknownVerb says more than cobra does
+	root.Args = cobra.ArbitraryArgs // unknownVerb reports more than cobra does
 	root.SilenceErrors = true
 	root.SilenceUsage = true
 	e.flags.AddFlags(root.PersistentFlags())
@@ -124,10 +124,10 @@ func flagError(cmd *cobra.Command, err error) error {
 	return fmt.Errorf("%s\nSee '%s --help' for usage", unitless.ReplaceAllString(parsing.ReplaceAllStringFunc(text, wanted), "must have a unit: 30s, 5m or 1h"), cmd.CommandPath())
 }
 
-// parsing is how package strconv says that a flag's value is not what it takes.
+// parsing is how package strconv reports that a flag's value is not what it takes.
 var parsing = regexp.MustCompile(`strconv\.Parse(Int|Uint|Float|Bool|Atoi): parsing ".*": (invalid syntax|value out of range)`)
 
-// unitless is how package time says that a duration is none.
+// unitless is how package time reports that a duration is none.
 var unitless = regexp.MustCompile(`time: (missing unit in|invalid|unknown unit ".*" in) duration ".*"`)
 
 // wanted puts it into words.

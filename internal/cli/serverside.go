@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/strategy"
 )
 
-// serverSideFlags say whether objects are written by server-side apply.
+// serverSideFlags determine whether objects are written by server-side apply.
 type serverSideFlags struct {
 	on, force bool
 	given     func(flag string) bool

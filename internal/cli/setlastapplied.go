@@ -15,7 +15,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
 )
 
-// setVerb says what was applied last.
+// setVerb is kubectl merge set-last-applied.
 type setVerb struct {
 	targetVerb
 	out    targetOutput

@@ -40,7 +40,7 @@ func targetPrinters(ofDiff string) string {
 	return strings.Replace(names, "diff", "diff"+ofDiff, 1) + ", " + templateNames()
 }
 
-// reports says in the help that reports write nothing, as they do where a dry run is
+// reports adds to the help that reports write nothing, as they do where a dry run is
 // possible; see outputFlags.mode.
 func (f *targetOutput) reports(flags *pflag.FlagSet) {
 	flags.Lookup("output").Usage += "; with patch and diff nothing is written"

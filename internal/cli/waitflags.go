@@ -19,7 +19,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
-// waitFlags say how long objects are waited for.
+// waitFlags determine how long objects are waited for.
 type waitFlags struct {
 	what     string // of a merge: see waitNone
 	flags    *pflag.FlagSet
@@ -53,7 +53,7 @@ func (f *waitFlags) addTo(flags *pflag.FlagSet) {
 	f.add(flags)
 }
 
-// check is what is wrong with the flags of a command that writes as mode says.
+// check is what is wrong with the flags of a command that writes as mode asks.
 func (f *waitFlags) check(mode dryRun) error {
 	switch f.what {
 	case waitNone, "false":
@@ -269,7 +269,7 @@ func (r waitReport) details(e *wait.NotReady) {
 	}
 }
 
-// waitRule is what the rules say about waiting for an object.
+// waitRule is what the rules state about waiting for an object.
 func waitRule(rules schema.Rules, t cluster.Target) ready.Rule {
 	skip, wanted := rules.Waits(schema.Object{Group: t.Group, Kind: t.Kind, Namespace: t.Namespace, Name: t.Name})
 	return ready.Rule{Skip: skip, Path: wanted.Path, Value: wanted.Value}

@@ -110,7 +110,7 @@ func (a alike) more() string {
 	return text
 }
 
-// particular is what a warning says of one object and not of the next.
+// particular is what a warning states about one object and not about the next.
 var particular = regexp.MustCompile(`"[^"]*"|'[^']*'|[0-9]+`)
 
 // grouped puts together what differs in nothing but names and numbers; of one object

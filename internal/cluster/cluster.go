@@ -1,4 +1,4 @@
-// Package cluster talks to an API server; no other package does. It reads and writes
+// Package cluster contacts an API server; no other package does. It reads and writes
 // objects, discovers kinds and fetches schemas. It does not know what a merge is. Objects
 // are JSON values with exact numbers.
 package cluster

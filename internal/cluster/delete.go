@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/object"
 )
 
-// Propagation says what becomes of the objects that are owned by one that is deleted.
+// Propagation is what happens to the objects that are owned by one that is deleted.
 type Propagation string
 
 // The propagations, as the API spells them.
@@ -18,7 +18,7 @@ const (
 	Orphan     Propagation = "Orphan"     // they stay
 )
 
-// Deletion says how an object is to be deleted.
+// Deletion is how an object is to be deleted.
 type Deletion struct {
 	UID             string // the object must still be this one
 	ResourceVersion string // and, unless "", as it was in this version
@@ -28,7 +28,7 @@ type Deletion struct {
 
 // Delete deletes one object. What is left of it is the object as it is being deleted, its
 // finalizers among its metadata; nil where it is gone. The error is IsConflict where the
-// object is not as the Deletion says, and IsNotFound where there is none.
+// object is not as the Deletion requires, and IsNotFound where there is none.
 func (c *Cluster) Delete(ctx context.Context, t Target, d Deletion) (left map[string]any, err error) {
 	preconditions := map[string]any{"uid": d.UID}
 	if d.ResourceVersion != "" {

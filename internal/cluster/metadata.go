@@ -180,7 +180,7 @@ func (c *Cluster) searchGroup(ctx context.Context, group string, is func(Resourc
 }
 
 // Deletable are the resources whose objects can be listed and deleted; the namespaced ones
-// are those that are deleted together with a namespace. The error says that some part
+// are those that are deleted together with a namespace. The error reports that some part
 // of the server does not answer, and so nobody knows all of them.
 func (c *Cluster) Deletable(ctx context.Context) ([]Resource, error) {
 	c.mu.Lock()

@@ -32,7 +32,7 @@ type Event struct {
 	Version string // resourceVersion, to go on from
 }
 
-// EventType says what has happened.
+// EventType is what has happened.
 type EventType string
 
 // The types of events.
@@ -127,7 +127,7 @@ func (c *Cluster) ended(t Target, text []byte) error {
 	return r
 }
 
-// IsGone says that the version a watch or a list was to go on from is too old.
+// IsGone reports that the version a watch or a list was to go on from is too old.
 func IsGone(err error) bool { return refused(err, http.StatusGone) }
 
 // Snapshot is what a list holds, and the version that a Watch goes on from.

@@ -65,7 +65,7 @@ type asking struct {
 }
 
 // briefly makes a completion of a question; where it has no answer in time, or the
-// cluster none, nothing is completed and nothing is said.
+// cluster none, nothing is completed and nothing is printed.
 func (s *Server) briefly(question func(asking) ([]cobra.Completion, error)) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		s.Quiet()
@@ -147,7 +147,7 @@ func (s *Server) types(suffix string) ([]cobra.Completion, error) {
 	return all, err
 }
 
-// names are those of a type's objects, in the namespace that the flags say.
+// names are those of a type's objects, in the namespace that the flags give.
 func (s *Server) names(ctx context.Context, typ, prefix string) ([]cobra.Completion, error) {
 	api, r, err := s.resource(ctx, typ)
 	if err != nil {

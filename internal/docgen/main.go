@@ -1,5 +1,5 @@
 // Command docgen writes the reference of the command line, docs/cli.md, and the man
-// pages, docs/man, from what the help says. It refuses to say anything that the help
+// pages, docs/man, from the help texts. It refuses to print anything that the help
 // does not.
 package main
 

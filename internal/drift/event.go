@@ -58,7 +58,7 @@ func changes(was, is []Row, owners merge.Owners, seen time.Time) []Event {
 	return append(ended, events...)
 }
 
-// rowKey tells rows from each other.
+// rowKey identifies a row.
 type rowKey struct {
 	Object
 	path string

@@ -1,6 +1,6 @@
 // Package editor has the user edit a text in the editor of the environment, and
 // never loses it: it stands in a file that nobody else can read until it is thrown
-// away on purpose. It refuses to know what the text says.
+// away on purpose. It refuses to know what the text means.
 package editor
 
 import (
@@ -67,7 +67,7 @@ type Streams struct {
 const grace = 2 * time.Second
 
 // Run has the user edit a file, and comes back when the editor has ended. When ctx
-// ends before, the editor is asked to end too. The error says what became of the
+// ends before, the editor is asked to end too. The error reports what became of the
 // editor, not of the file.
 func (e Editor) Run(ctx context.Context, path string, s Streams) error {
 	args := append(append([]string{}, e.args...), path)

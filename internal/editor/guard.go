@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// Stopped says that the process was asked to end.
+// Stopped reports that the process was asked to end.
 type Stopped struct{ Signal os.Signal }
 
 // Error names the signal.

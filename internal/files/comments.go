@@ -57,7 +57,7 @@ func commentsOf(n yamldoc.Node) *commented {
 	return c
 }
 
-// with is c, and what o says where c says nothing.
+// with is c, and what o states where c says nothing.
 func (c *commented) with(o *commented) *commented {
 	switch {
 	case c == nil:

@@ -72,7 +72,7 @@ type Stale struct {
 	restart           string
 }
 
-// String says what happens to the pods, and how they read the new values.
+// String describes what happens to the pods, and how they read the new values.
 func (s Stale) String() string {
 	how := "mounts it, and its pods are not replaced: programs that read the files only at start, and files mounted by subPath, keep the old values until the pods are restarted"
 	if s.Env {

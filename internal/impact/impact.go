@@ -1,4 +1,4 @@
-// Package impact says what writing an object does to what runs: whether pods are replaced,
+// Package impact works out what writing an object does to what runs: whether pods are replaced,
 // and how many; and whose pods keep old values of a ConfigMap or Secret. It is a pure
 // function of plans; what it knows of kinds are rows of data (kinds.go).
 package impact

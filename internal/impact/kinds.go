@@ -10,7 +10,7 @@ import (
 type workload struct {
 	group, kind string
 	template    []string // where its pods' template is
-	replicas    bool     // spec.replicas says how many pods it has
+	replicas    bool     // spec.replicas states how many pods it has
 
 	// rolls is the impact of a changed template; nil if its pods stay as they are, and
 	// keeps says so.

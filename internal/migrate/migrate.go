@@ -144,7 +144,7 @@ func unnamed(err error) error {
 	return err
 }
 
-// makers says who has set the fields of an object, in parentheses with a space before them.
+// makers names who has set the fields of an object, in parentheses with a space before them.
 func makers(live map[string]any) string {
 	var names []string
 	for _, o := range ownership.At(ownership.Of(live), nil) {

@@ -72,7 +72,7 @@ func (m *Mover) read(ctx context.Context, i *Item) (map[string]any, error) {
 	}
 	t := i.Target
 	t.Version = was.Version()
-	if in, err := m.API.Get(ctx, t); err == nil { // else what its managers hold says what was applied
+	if in, err := m.API.Get(ctx, t); err == nil { // else what its managers hold is taken for what was applied
 		i.Target, obj = t, in
 	}
 	return obj, nil

@@ -73,7 +73,7 @@ func (c *change) fileRows(ctx context.Context) error {
 }
 
 // clientRows reports a migration to client-side apply. before is what the applier had applied,
-// conf what the last-applied configuration says then.
+// conf the last-applied configuration then.
 func (c *change) clientRows(before map[string]any, conf any) error {
 	for _, p := range ownership.Leaves(before) {
 		row := Row{Path: p, What: Moves, By: []string{c.Manager}}

@@ -37,7 +37,7 @@ func (c *change) toClientSide(ctx context.Context) error {
 }
 
 // configuration is the text of the annotation: conf, or the file, or what the server has kept
-// there, where that says the same in kubectl's own spelling.
+// there, where that means the same in kubectl's own spelling.
 func (c *change) configuration(conf any) (string, error) {
 	o := lastapplied.Options{Namespace: object.Object{Value: c.Live}.Namespace(), Type: c.typ, On: c.Live}
 	if c.alike(c.Subject.Value, conf) {

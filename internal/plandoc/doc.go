@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// What a document says of itself.
+// What a document states about itself.
 const (
 	APIVersion = "kubectl-merge.dev/v1alpha1"
 	Kind       = "Plan"

@@ -127,7 +127,7 @@ func stated(o merge.Opt) merge.Opt {
 	return o
 }
 
-// check says what is missing or impossible.
+// check reports what is missing or impossible.
 func (i *Item) check(f fieldsAt) error {
 	switch {
 	case !slices.Contains(actions, i.Action):

@@ -214,7 +214,7 @@ func (s *Set) Remove(ctx context.Context, dryRun bool) error {
 // addedMeanwhile is why a set is not deleted.
 const addedMeanwhile = "another run has added members meanwhile: run this again"
 
-// removable decides about the parent as it has become: that it says what the members were
+// removable decides about the parent as it has become: that it states what the members were
 // found by is what allows it to be deleted.
 func (s *Set) removable(m applyset.Member) applyset.Decision {
 	now, err := applyset.ParentFrom(s.Parent.Set, m)

@@ -129,7 +129,7 @@ func (s *Set) Everyone(ctx context.Context, limit int) ([]Member, error) {
 	return found.All, err
 }
 
-// Verify compares what the parent says with what carries the set's label: of the kinds
+// Verify compares what the parent states with what carries the set's label: of the kinds
 // that the parent lists, all of which the user must be able to list, and of all others that
 // the user can list. want is the parent as it should be.
 func (s *Set) Verify(ctx context.Context, limit int) (want applyset.Parent, problems []string, err error) {

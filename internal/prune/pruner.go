@@ -224,6 +224,6 @@ func (p *Pruner) Surprising(plan *run.Plan) string {
 	return p.decider.Surprising(n, p.size)
 }
 
-// Incomplete says whether a kind could not be looked at: what is to be pruned of it is left
+// Incomplete reports whether a kind could not be looked at: what is to be pruned of it is left
 // for another run.
 func (p *Pruner) Incomplete() bool { return len(p.down) > 0 }

@@ -27,7 +27,7 @@ type Set struct {
 	Note func(about, text string)
 }
 
-// Read reads the parent of a set, which need not be there yet. The error says which object
+// Read reads the parent of a set, which need not be there yet. The error reports which object
 // is no parent, and what to do.
 func Read(ctx context.Context, api API, parent cluster.Target) (*Set, error) {
 	s := &Set{API: api, Target: parent, Note: func(string, string) {}}
@@ -86,11 +86,11 @@ const forcing = "somebody else has written what says what the set holds: it is w
 // does no harm.
 const storeTries = 3
 
-// Store writes the parent as want makes it from what it says, unless it says all of that
+// Store writes the parent as want makes it from what it states, unless it states all of that
 // already. The write is bound to the parent as it was read: where another run has written
 // it meanwhile, want is asked again, so that neither run forgets what the other adds.
 //
-// Unlike kubectl: which writes it twice in every run, whatever it says by then.
+// Unlike kubectl: which writes it twice in every run, whatever it states by then.
 func (s *Set) Store(ctx context.Context, want func(applyset.Parent) applyset.Parent) error {
 	w := cluster.Write{FieldManager: applyset.Manager}
 	for try := 0; ; try++ {

@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 )
 
-// Recreation says which objects may be deleted and created again if the server refuses to
+// Recreation is which objects may be deleted and created again if the server refuses to
 // change a field of them that can be set only once. The zero value allows none.
 type Recreation struct {
 	Kinds       []string            // a kind or its plural, with .GROUP or without

@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/object"
 )
 
-// Needs says what of the items has to be there until the run ends. Of an object whose
+// Needs is what of the items has to be there until the run ends. Of an object whose
 // merge has something to report, all sides are.
 type Needs uint8
 

@@ -41,7 +41,7 @@ func fits(v any) bool {
 	return true
 }
 
-// unfit leads to the first number in v that does not survive, and says why; what is ""
+// unfit leads to the first number in v that does not survive, and reports why; what is ""
 // where there is none. path leads to v.
 func unfit(v any, path merge.Path) (at merge.Path, what, why string) {
 	switch v := v.(type) {

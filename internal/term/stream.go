@@ -88,7 +88,7 @@ func Colors(w io.Writer) bool {
 	return IsTerminal(w) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 }
 
-// Width is the number of columns that w has: what COLUMNS says, else the
+// Width is the number of columns that w has: the value of COLUMNS, else the
 // terminal's; 0 where w is no terminal.
 func Width(w io.Writer) int {
 	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 {

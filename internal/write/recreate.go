@@ -35,7 +35,7 @@ const (
 
 // Recreate deletes the very object that was merged, waits until it is gone, and creates it
 // again. In a dry run, the server tries both. If the object is gone and could not be
-// created, the error says so, and the next merge creates it. The error names the object.
+// created, the error reports that, and the next merge creates it. The error names the object.
 //
 // Unlike kubectl: whose apply --force deletes the object after any refusal, and finds out
 // afterwards whether the new one is accepted.

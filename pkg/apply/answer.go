@@ -4,12 +4,12 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// Answer is what the user said about one value.
+// Answer is what the user answered about one value.
 type Answer struct {
 	Path   merge.Path
 	Choice merge.Choice
 
-	// Live is what the user saw there. An answer about one value says nothing about
+	// Live is what the user saw there. An answer about one value decides nothing about
 	// the next: where live has another by now, the disagreement is open again.
 	Live merge.Opt
 

@@ -26,7 +26,7 @@ import (
 // program applied counts as applied by both.
 const DefaultManager = "kubectl-client-side-apply"
 
-// Option changes how Plan merges. The error says what cannot be asked for.
+// Option changes how Plan merges. The error reports what cannot be asked for.
 type Option func(*options) error
 
 type options struct {
@@ -79,7 +79,7 @@ func WithSchemas(ask Schemas) Option {
 	}
 }
 
-// WithValidation says what happens to fields that the kind does not have. Without it, Strict.
+// WithValidation determines what happens to fields that the kind does not have. Without it, Strict.
 func WithValidation(v Validation) Option {
 	return func(o *options) error {
 		o.Validate = v
@@ -87,7 +87,7 @@ func WithValidation(v Validation) Option {
 	}
 }
 
-// WithStatus says whether the kind has a status subresource, so that status is no
+// WithStatus states whether the kind has a status subresource, so that status is no
 // configuration. Without it, what is compiled in about the kind decides, and a custom resource
 // has none.
 func WithStatus(has bool) Option {

@@ -25,7 +25,7 @@ func (p *Planned) configuration(k *serverSides) map[string]any {
 	return conf
 }
 
-// partOfPath is that of the label that says which set an object is part of.
+// partOfPath is that of the label that states which set an object is part of.
 var partOfPath = merge.Path{merge.Named("metadata"), merge.Named("labels"), merge.Named(lastapplied.PartOf)}
 
 // configuring works out a configuration.
@@ -278,7 +278,7 @@ func (c configuring) kept(v any, at merge.Path, typ *merge.Type) (any, bool) {
 	return nil, false
 }
 
-// ambiguous lists the entries of lists that server-side apply cannot tell apart.
+// ambiguous lists the entries of lists that server-side apply cannot distinguish.
 func ambiguous(v any, at merge.Path, typ *merge.Type) []string {
 	var out []string
 	switch v := v.(type) {

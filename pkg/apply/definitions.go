@@ -13,7 +13,7 @@ import (
 // Definitions are kinds known from files: from the CustomResourceDefinitions that
 // are themselves in the input, and from schema files.
 type Definitions struct {
-	input map[kind]schema.Definition // says what the server will have
+	input map[kind]schema.Definition // states what the server will have
 	files map[kind]schema.Definition
 	docs  []*schema.Document
 }
@@ -78,7 +78,7 @@ func (d *Definitions) Add(v any) error {
 	return errors.New("is neither a CustomResourceDefinition nor an OpenAPI document")
 }
 
-// Kind is what the files say about a kind, and whether they know it.
+// Kind is what the files state about a kind, and whether they know it.
 func (d *Definitions) Kind(group, version, name string) (schema.Kind, bool) {
 	k := kind{group, version, name}
 	if def, ok := d.input[k]; ok {

@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/strategy"
 )
 
-// Originals says where what was applied last is found.
+// Originals is where what was applied last is found.
 type Originals struct {
 	From From
 	// Saved finds the last-applied configuration of an object, for File; nil without an

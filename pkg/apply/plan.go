@@ -50,7 +50,7 @@ type Planner struct {
 // Schemas gives the type of a kind.
 type Schemas func(ctx context.Context, group, version, kind string) (*merge.Type, error)
 
-// Validation says what becomes of fields that a kind does not have.
+// Validation is what happens to fields that a kind does not have.
 type Validation string
 
 // The validations, as kubectl names them.
@@ -146,7 +146,7 @@ func (p *Planner) Plan(ctx context.Context, s Subject, live map[string]any) (Pla
 	switch p.Original.From {
 	case None: // the user asked for nothing to be known
 		out.Undecided, out.Adoptable = nil, nil
-	case File, ManagedFields: // and has said what is known
+	case File, ManagedFields: // and has reported what is known
 		out.Adoptable = nil
 	}
 	if err := w.stamp(&out, known); err != nil {

@@ -47,7 +47,7 @@ func (p Planned) Recreation() (map[string]any, error) {
 	return out, nil
 }
 
-// others says who has configured live besides the appliers, whose configuration local is;
+// others states who has configured live besides the appliers, whose configuration local is;
 // nil if managedFields name nobody.
 func (p Planned) others() func(manager, operation string) bool {
 	owners := ownership.Of(p.Live)

@@ -18,7 +18,7 @@ type Request struct {
 	// object, or where there is nothing to write.
 	Type types.PatchType
 
-	// Force: a server-side apply takes fields over from others, as the plan says.
+	// Force: a server-side apply takes fields over from others, as the plan has it.
 	Force bool
 
 	// Body is compact JSON, numbers digit for digit; nil where there is nothing to write.

@@ -28,7 +28,7 @@ type UserRules struct {
 }
 
 // CheckRules is what is wrong with rules that can match nothing: a path that the kind of an
-// object does not have, and a kind that is misspelt. served says whether a server has a
+// object does not have, and a kind that is misspelt. served reports whether a server has a
 // kind that neither the objects nor the built-in types have; nil where nobody can be
 // asked. The error names file and line.
 func (p *Planner) CheckRules(ctx context.Context, objects []object.Object, served func(ctx context.Context, kind string) (bool, error)) error {

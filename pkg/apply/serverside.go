@@ -133,7 +133,7 @@ func (m merging) unambiguous(v any, typ *merge.Type) error {
 	return errors.New(strings.Join(problems, "; ") + ": fix the file, or merge without --server-side")
 }
 
-// stamp works out what is to be applied, and what the server has to be told of owners for
+// stamp works out what is to be applied, and what has to be sent to the server about owners for
 // that to come to the result.
 func (ServerSide) stamp(p *Planned, known sides) error {
 	k := known.server

@@ -38,7 +38,7 @@ func (e *OtherSet) Error() string {
 }
 
 // join is local, an object of that name, as it is to be merged: part of the set, if there is one; m may be nil. It
-// is an error where local itself says which set it is part of, as it is for kubectl, and
+// is an error where local itself states which set it is part of, as it is for kubectl, and
 // where live is part of another one.
 func (m *Membership) join(name string, local, live map[string]any) (any, error) {
 	if lastapplied.SetOf(local) != "" {

@@ -74,7 +74,7 @@ func (ClientSide) sides(ctx context.Context, m merging) (out sides, err error) {
 	return out, nil
 }
 
-// stamp puts the annotation on the result and says what is to be done.
+// stamp puts the annotation on the result and determines what is to be done.
 func (ClientSide) stamp(p *Planned, _ sides) error {
 	text, err := lastapplied.Encode(p.Value, lastapplied.Options{
 		Namespace: p.Namespace(),

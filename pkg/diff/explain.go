@@ -21,7 +21,7 @@ type Row struct {
 	Result merge.Opt // unset: the field is gone
 	From   string    // original, local or live; "" while a conflict is open
 	Why    string    // the cause, in words
-	Split  string    // how the list or map around it is split, and who said so; "" for plain fields
+	Split  string    // how the list or map around it is split, and who decided that; "" for plain fields
 
 	Original, Local, Live merge.Opt
 

@@ -28,7 +28,7 @@ type MarkdownOptions struct {
 // Markdown writes a comment for a pull request: a table of what is created,
 // changed, removed and in conflict, and each object's diff, conflicts and notes,
 // collapsed. Objects in which nothing changes are only counted. Secrets are
-// masked whatever the options say: a comment has more readers than a terminal.
+// masked whatever the options are: a comment has more readers than a terminal.
 // The error is w's, or that of a value that is not JSON.
 func Markdown(w io.Writer, sections []Section, o MarkdownOptions) error {
 	c := NewComment(o)

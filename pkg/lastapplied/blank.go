@@ -54,7 +54,7 @@ func blankSecret(conf map[string]any) map[string]any {
 	return conf
 }
 
-// blankLeaves keeps what says which fields and entries there were, which is all
+// blankLeaves keeps what states which fields and entries there were, which is all
 // that removing needs, here and in stock kubectl.
 func blankLeaves(conf map[string]any, typ *merge.Type) map[string]any {
 	m := meta(Identity(conf))

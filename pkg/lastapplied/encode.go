@@ -21,7 +21,7 @@ type Options struct {
 	// Namespace is filled in where local states none; "" fills in nothing.
 	Namespace string
 
-	// Type of local, which says what of a list has to survive when the
+	// Type of local, which states what of a list has to survive when the
 	// configuration must be shortened; nil blanks lists whole.
 	Type *merge.Type
 
@@ -29,7 +29,7 @@ type Options struct {
 	// share Limit with ours. nil means local.
 	On any
 
-	// Blanked says that local is itself a blanked configuration, as Read gave it
+	// Blanked reports that local is itself a blanked configuration, as Read gave it
 	// and somebody edited it: it is marked again.
 	Blanked Blanking
 }

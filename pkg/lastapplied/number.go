@@ -45,7 +45,7 @@ func canonical(v any) any {
 	return v
 }
 
-// changed says whether canonical gave a new value for an old one. It copies maps
+// changed reports whether canonical gave a new value for an old one. It copies maps
 // and lists only where something inside is new, so identity shows it.
 func changed(old, now any) bool {
 	switch old := old.(type) {

@@ -113,7 +113,7 @@ func Strip(obj any, status bool) (any, []merge.Path) {
 const PartOf = "applyset.kubernetes.io/part-of"
 
 // WithoutSet returns obj without PartOf, and without labels that are empty then. The label
-// says who applied the object, and is no configuration: whoever applies a set puts it there,
+// states who applied the object, and is no configuration: whoever applies a set puts it there,
 // and a merge that finds it among what was applied last, where kubectl apply --applyset
 // writes it, would take the object out of its set. An obj without the label, or that is no
 // JSON object, is returned as it is.
@@ -249,7 +249,7 @@ func withoutAnnotation(obj map[string]any, key string) map[string]any {
 	return set(obj, "metadata", m)
 }
 
-// allEmpty: v has nothing in it that says anything, as the status that generators of
+// allEmpty: v has nothing in it that states anything, as the status that generators of
 // CustomResourceDefinitions write (acceptedNames: {kind: "", plural: ""}, conditions: []).
 func allEmpty(v any) bool {
 	m, ok := v.(map[string]any)

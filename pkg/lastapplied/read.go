@@ -17,7 +17,7 @@ const Annotation = "kubectl.kubernetes.io/last-applied-configuration"
 // blanked; its value is the Blanking.
 const Marker = "merge.kubectl/blanked"
 
-// Blanking says what of a kept configuration is not the truth. It is the value
+// Blanking is what of a kept configuration is not the truth. It is the value
 // of Marker, so a reader reports the kinds apart by that word alone.
 type Blanking string
 
@@ -29,7 +29,7 @@ const (
 	BlankAll     Blanking = "all"    // only apiVersion, kind, name and namespace are left
 )
 
-// State says what Read found.
+// State is what Read found.
 type State uint8
 
 // The states of an annotation.
@@ -48,7 +48,7 @@ type Original struct {
 	Value any
 	State State
 
-	// Blanking is BlankNothing unless State is Blanked. With BlankAll Value says
+	// Blanking is BlankNothing unless State is Blanked. With BlankAll Value states
 	// nothing about fields: managedFields are to be asked instead.
 	Blanking Blanking
 
@@ -134,7 +134,7 @@ func differs(kept map[string]any, live any) string {
 	return ""
 }
 
-// marked takes Marker out of a configuration and says what it meant.
+// marked takes Marker out of a configuration and returns what it meant.
 func marked(obj map[string]any, text string) Original {
 	raw, ok := annotations(obj)[Marker]
 	if !ok {

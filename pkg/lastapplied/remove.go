@@ -104,7 +104,7 @@ func withoutEntry(v any, at, rest merge.Path, typ *merge.Type) (any, error) {
 	return out, nil
 }
 
-// missing says what is not there, and what may be meant instead.
+// missing reports what is not there, and what may be meant instead.
 func missing(at merge.Path, step merge.Step, near []string) error {
 	const what = "%s: not in last-applied, so it is not yours to give up"
 	switch {

@@ -1,6 +1,6 @@
 package merge
 
-// Accounting says how Account takes a result apart, and which side wins where local and
+// Accounting is how Account takes a result apart, and which side wins where local and
 // live disagree.
 type Accounting struct {
 	Type    *Type // nil is Unknown
@@ -269,7 +269,7 @@ func (m *merger) accountRemoved(s *spot, x four, alone Cause) (Opt, bool) {
 }
 
 // accountUnit removes a value as one. What only live has is somebody's if it is an entry;
-// of a field managedFields have to say so, since it may be a default.
+// of a field managedFields have to show so, since it may be a default.
 func (m *merger) accountUnit(s *spot, x four, why Cause) (Opt, bool) {
 	if t := s.field.Type; t != nil && t.Kind == Object && !t.Atomic {
 		if v, ok := x.v.Value.(map[string]any); ok {

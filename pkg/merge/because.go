@@ -27,7 +27,7 @@ func (m *merger) because(s *spot, b because) {
 	m.plan.Because = append(m.plan.Because, row)
 }
 
-// split says how the nearest list or atomic value is identified, and who said so.
+// split is how the nearest list or atomic value is identified, and who decided that.
 func (s *spot) split() string {
 	for a := s; a != nil; a = a.up {
 		t := a.field.Type

@@ -120,7 +120,7 @@ func (d *Default) met(t *Type, stated, now map[string]any) bool {
 	return true
 }
 
-// Refilled says whether the server fills in the value that v has at the path, or leaves
+// Refilled reports whether the server fills in the value that v has at the path, or leaves
 // it as it was, where an update takes it out; false too where v has none there. typ is the
 // type of v.
 func Refilled(v any, p Path, typ *Type) bool {

@@ -37,7 +37,7 @@ type Default struct {
 	Admission bool
 }
 
-// ConditionKind says what a Condition asks.
+// ConditionKind is what a Condition asks.
 type ConditionKind uint8
 
 // The kinds of a Condition.
@@ -57,7 +57,7 @@ type Condition struct {
 	Text string
 }
 
-// holds says whether the condition is met by a value of the type: stated is that value
+// holds reports whether the condition is met by a value of the type: stated is that value
 // before anything was filled in, now is what has become of it.
 func (c Condition) holds(t *Type, stated, now map[string]any) bool {
 	switch c.Kind {

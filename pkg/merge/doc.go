@@ -1,5 +1,5 @@
 // Package merge works out what should change: from the original, the local and
-// the live form of an object, and the type that says how it is split, it makes a
+// the live form of an object, and the type that states how it is split, it makes a
 // Plan. It refuses to read, send or print anything, to know a Kubernetes kind,
 // and to import anything but the standard library.
 //

@@ -99,7 +99,7 @@ func (m *merger) ruled(s *spot, v map[string]any, left Opt) Opt {
 	return Opt{Value: kept, Set: len(kept) > 0}
 }
 
-// livesOn: a rule of the user gives the value to live, whatever local says.
+// livesOn: a rule of the user gives the value to live, whatever local states.
 func (s *spot) livesOn() bool { return s.rule != nil && s.rule.Firm && s.rule.Choice == TakeLive }
 
 // droppedParts removes all of v but what is left of it, each part reported by itself.
@@ -247,7 +247,7 @@ func leftOf(t *Type, o, v any) Opt {
 	return Opt{}
 }
 
-// disputed: local says null, original had no value either, and the policy does not let
+// disputed: local states null, original had no value either, and the policy does not let
 // local win then. Only in files: in a cluster null always asks for the default.
 //
 // Rules: docs/semantics.md#files.

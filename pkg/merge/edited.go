@@ -158,7 +158,7 @@ func sharesUnique(t *Type, a, b any) bool {
 }
 
 // allButOneKey: b has all that a states, but for one of several keys, and more in common
-// with it than what goes without saying.
+// with it than what is implied.
 func allButOneKey(t *Type, a, b any) bool {
 	am, isA := a.(map[string]any)
 	bm, isB := b.(map[string]any)
@@ -188,7 +188,7 @@ func allButOneKey(t *Type, a, b any) bool {
 	return other == 1 && common
 }
 
-// keyed is an entry with the keys that go without saying, so that it can be reported which
+// keyed is an entry with the keys that are implied, so that it can be reported which
 // of them differs.
 func keyed(t *Type, e Opt) Opt {
 	m, ok := e.Value.(map[string]any)

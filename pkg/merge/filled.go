@@ -65,7 +65,7 @@ func (m *merger) localWins() any {
 
 // filled: live's value is what the server makes of a, the value at this place of the side
 // that was completed. It is computed, and nothing else is an argument that a difference
-// is the server's: not who owns the value, nor that live says more, nor any time.
+// is the server's: not who owns the value, nor that live states more, nor any time.
 //
 // Unlike kubectl: it sends such a value anew on every run and says "configured".
 func (m *merger) filled(from made, s *spot, a, v Opt) bool {

@@ -57,7 +57,7 @@ const pairLimit = 1 << 16
 // group pairs entries whose keys do not distinguish them: first local with
 // original and original with live, and local with live through original; what is
 // left of local and live is paired directly. In each step those pair first of
-// which the one that says less is part of the other, then those that share the
+// which the one that states less is part of the other, then those that share the
 // most fields, then in order (docs/semantics.md#how-an-object-is-split, "Keys that repeat").
 func (p *pairing) group(t *Type, g group, o, l, v []any) {
 	lo := match(t, side{l, g.l}, side{o, g.o})
@@ -198,7 +198,7 @@ type side struct {
 }
 
 // match pairs the entries of a with those of b, the best pairs first: entries that the
-// server would store alike, then those of which the one that says less is part of the
+// server would store alike, then those of which the one that states less is part of the
 // other, then those that share the most fields beyond the keys, then any; among equals in
 // order. It returns for each entry of a the place in b.at, or -1. Above pairLimit only
 // alike and order count.
@@ -266,10 +266,10 @@ func resembling(t *Type, a, b side, to []int, used []bool) []scored {
 	return pairs
 }
 
-// partOf: every field of the entry that says less is equal in the other.
+// partOf: every field of the entry that states less is equal in the other.
 func partOf(t *Type, a, b any) bool { return within(t, a, b) || within(t, b, a) }
 
-// within: everything that a says, b says too.
+// within: everything that a states, b states too.
 func within(t *Type, a, b any) bool {
 	am, ok := a.(map[string]any)
 	if !ok {

@@ -95,7 +95,7 @@ func pick(list []any, i int) Opt {
 	return Some(list[i])
 }
 
-// pairing says which entries of the three sides are one.
+// pairing is which entries of the three sides are one.
 type pairing struct {
 	o, l, v  index
 	original []int  // for each entry of local, its partner in original, or -1

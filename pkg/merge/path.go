@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// StepKind says how a Step leads one level down.
+// StepKind is how a Step leads one level down.
 type StepKind uint8
 
 // The kinds of a Step.

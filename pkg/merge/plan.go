@@ -46,7 +46,7 @@ type Opt struct {
 // Some makes a present value.
 func Some(v any) Opt { return Opt{Value: v, Set: true} }
 
-// Plan is what a merge comes to, before anybody decides how to say or send it.
+// Plan is what a merge comes to, before anybody decides how to report or send it.
 type Plan struct {
 	// Result is the merged object. It shares memory with the sides: do not
 	// modify it.
@@ -98,7 +98,7 @@ type Change struct {
 	OldOrder, NewOrder []Step
 }
 
-// DisagreementKind says which sides moved.
+// DisagreementKind is which sides moved.
 type DisagreementKind uint8
 
 // The kinds of disagreement (docs/semantics.md#which-side-wins).
@@ -143,7 +143,7 @@ type Removal struct {
 	Own bool
 }
 
-// Cause says why a value has the state it has in the result.
+// Cause is why a value has the state it has in the result.
 type Cause uint8
 
 // The causes, as reported in notes and explanations.
@@ -151,13 +151,13 @@ const (
 	CauseLocal     Cause = iota + 1 // local states it
 	CauseLive                       // neither local nor original has it
 	CauseDropped                    // in original, not in local
-	CauseNull                       // local says null
+	CauseNull                       // local states null
 	CauseDisplaced                  // local states another variant of a one-of
 	CauseInside                     // inside an object or entry that local dropped
 	CauseSame                       // local and live are one value to the server
 	CauseServer                     // the server fills it in where local leaves it out
 	CausePolicy                     // a disagreement, decided by policy or rule
-	CauseStillNull                  // local says null, and so did original
+	CauseStillNull                  // local states null, and so did original
 	CauseReplaced                   // only live has it, and the strategy replaces what holds it
 	CauseStrategy                   // none of the above: the strategy's own rules
 	CauseLines                      // a text that local and live have changed in different lines
@@ -169,7 +169,7 @@ type Because struct {
 	Result   Opt
 	From     Side
 	Cause    Cause
-	Split    string // how the list or map around it is split and who said so; "" for plain fields
+	Split    string // how the list or map around it is split and who decided that; "" for plain fields
 	Original Opt
 	Local    Opt
 	Live     Opt

@@ -26,7 +26,7 @@ type Policy struct {
 	// for it and for all below it.
 	Rules []Rule
 
-	// Texts says where texts are merged line by line instead of as one value. The first
+	// Texts lists where texts are merged line by line instead of as one value. The first
 	// that matches a path counts.
 	Texts []TextRule
 
@@ -55,7 +55,7 @@ type Rule struct {
 	Choice Choice
 
 	// Firm: also where there is no disagreement, since live has not moved. What is
-	// given to live then stays as it is there, whatever local says.
+	// given to live then stays as it is there, whatever local states.
 	Firm bool
 }
 

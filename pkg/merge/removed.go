@@ -1,6 +1,6 @@
 package merge
 
-// gone: local says null. The value goes whole, whoever set it.
+// gone: local states null. The value goes whole, whoever set it.
 func (m *merger) gone(s *spot, o, l, v, raw Opt) (Opt, bool) {
 	if !v.Set {
 		m.because(s, because{Opt{}, LocalSide, CauseNull, o, l, v})

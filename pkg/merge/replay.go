@@ -178,7 +178,7 @@ func find(list []any, s Step) int {
 	return -1
 }
 
-// matching says how much a step's keys and an entry's may differ. What differs
+// matching is how much a step's keys and an entry's may differ. What differs
 // less is the entry that is meant.
 type matching uint8
 

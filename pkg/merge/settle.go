@@ -35,7 +35,7 @@ func (m *merger) kind(s *spot, o, l Opt) DisagreementKind {
 	return Both
 }
 
-// choice is what rule or policy say about a kind of disagreement.
+// choice is what rule or policy decide about a kind of disagreement.
 func (m *merger) choice(s *spot, k DisagreementKind) Choice {
 	if s.rule != nil {
 		return s.rule.Choice

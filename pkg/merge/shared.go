@@ -16,7 +16,7 @@ func shared(a, b any) bool {
 	return isScalar(b) && a == b
 }
 
-// Identical says whether a and b are the same JSON value to the letter: absence and
+// Identical reports whether a and b are the same JSON value to the letter: absence and
 // null apart, numbers by their text. Memory that both share costs one comparison of
 // pointers.
 func Identical(a, b any) bool {

@@ -4,7 +4,7 @@ import "sort"
 
 // Three merges three ways: what local states wins, what original had and local
 // has no more goes, what only live has stays, and where local and live disagree
-// the policy decides. typ says how values are split; nil is RFC 7386 applied
+// the policy decides. typ is how values are split; nil is RFC 7386 applied
 // three ways. With explain set, Plan.Because is filled.
 //
 // Rules: docs/semantics.md#the-rules and #which-side-wins; the Kubectl Book's page on
@@ -31,7 +31,7 @@ func newMerger(t Triple, typ *Type, policy Policy, explain bool) *merger {
 	return m
 }
 
-// planned is the plan of the result; changed says whether it may differ from live.
+// planned is the plan of the result; changed reports whether it may differ from live.
 func (m *merger) planned(live, result any, changed bool, typ *Type) Plan {
 	m.plan.Result = result
 	if changed {
@@ -177,7 +177,7 @@ func (m *merger) value(s *spot, o, l, v Opt) (Opt, bool) {
 // isList: a list that is merged entry by entry.
 func isList(t *Type) bool { return t != nil && (t.Kind == Keyed || t.Kind == Set) }
 
-// absentOr is live where nobody else says anything. A null stays as the server
+// absentOr is live where nobody else states anything. A null stays as the server
 // gave it, unless nulls are to be cleared.
 func (m *merger) absentOr(raw, v Opt) (Opt, bool) {
 	if v.Set || !raw.Set {

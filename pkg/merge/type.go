@@ -1,6 +1,6 @@
 package merge
 
-// Kind says how a value is split into parts that are merged on their own.
+// Kind is how a value is split into parts that are merged on their own.
 type Kind uint8
 
 // The kinds of a Type. Unknown is what a nil *Type means too: the value itself
@@ -27,7 +27,7 @@ type Type struct {
 	Kind Kind
 
 	// Atomic makes an Object or Map one value (x-kubernetes-map-type: atomic).
-	// A List or Scalar always is one, whatever Atomic says.
+	// A List or Scalar always is one, whatever Atomic is.
 	Atomic bool
 
 	Fields map[string]Field // Object: the declared fields
@@ -52,7 +52,7 @@ type Type struct {
 	// Defaults are what the server fills in by rules, in the order in which it does.
 	Defaults []Default
 
-	// Same says whether two non-null values are one value to the server though
+	// Same reports whether two non-null values are one value to the server though
 	// spelled differently (quantities, times). nil: literal equality, numbers by
 	// value. It is asked only about scalars.
 	Same func(a, b any) bool
@@ -141,7 +141,7 @@ type OneOf struct {
 	// Fields exclude each other.
 	Fields []string
 
-	// Discriminator names the field that says which of Fields is meant; "" where
+	// Discriminator names the field that states which of Fields is meant; "" where
 	// there is none. Selects maps its values to the field each allows (a value
 	// that is missing allows none of Fields); Fallback is the value the
 	// server puts in when the discriminator is left out.

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Equal says whether the server would store a and b alike, as far as typ knows;
+// Equal reports whether the server would store a and b alike, as far as typ knows;
 // a nil typ compares literally (numbers by value). The order of list entries
 // counts.
 func Equal(a, b any, typ *Type) bool {

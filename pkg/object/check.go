@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// With is the object with another value, read at the same place. The error says what
+// With is the object with another value, read at the same place. The error reports what
 // keeps the value from being an object of the API.
 func (o Object) With(value any) (Object, error) {
 	m, ok := value.(map[string]any)

@@ -1,4 +1,4 @@
-// Package object holds one API object as exact JSON values, with what reports it from others and
+// Package object holds one API object as exact JSON values, with what distinguishes it from others and
 // the place where it was read. It refuses to read, to send and to know a kind.
 package object
 
@@ -16,7 +16,7 @@ type Object struct {
 	packed []byte // the whole object, where Value is not; see Packed
 }
 
-// Origin says where an object was read.
+// Origin is where an object was read.
 type Origin struct {
 	File     string // as the user named it; "standard input" for "-"
 	Document int    // from 1
@@ -38,7 +38,7 @@ func (o Origin) String() string {
 	return fmt.Sprintf("%s: document %d, line %d", o.File, o.Document, o.Line)
 }
 
-// Identity is what reports an object from all others, whatever its version.
+// Identity is what distinguishes an object from all others, whatever its version.
 type Identity struct{ Group, Kind, Namespace, Name string }
 
 // ID is the object's identity. A namespace that the object leaves out is "".

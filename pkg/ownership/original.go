@@ -10,7 +10,7 @@ import (
 
 // Holders are the managers whose values are asked for.
 type Holders struct {
-	// Has says whether an entry of managedFields is one of theirs; subresources are
+	// Has reports whether an entry of managedFields is one of theirs; subresources are
 	// not asked about.
 	Has func(manager, operation string) bool
 
@@ -211,7 +211,7 @@ func heldInList(list []any, typ *merge.Type, sets []owned) (any, bool) {
 	return out, len(out) > 0 || stated(sets)
 }
 
-// withKeys puts an entry's merge keys back: default or not, they say which entry
+// withKeys puts an entry's merge keys back: default or not, they state which entry
 // it is.
 func withKeys(part map[string]any, entry any, step merge.Step) any {
 	from, _ := entry.(map[string]any)

@@ -14,7 +14,7 @@ import (
 // want a respelled value written keeps live's spelling in result.
 //
 // Where Expressible is false, no merge patch leads to result; the one returned leaves
-// out what cannot be said.
+// out what cannot be expressed.
 func Merge(live, result any) (patch map[string]any, changed bool) {
 	from, _ := live.(map[string]any)
 	to, _ := result.(map[string]any)
@@ -51,7 +51,7 @@ func mergePatch(from, to map[string]any) map[string]any {
 
 // Expressible reports whether a merge patch can lead from live to result on an API
 // server. It cannot set a field or a map's entry to null; the path of the first
-// such null is returned. A null that live has in the same place needs no saying.
+// such null is returned. A null that live has in the same place does not have to be expressed.
 // RFC 7386 lets a list hold objects with nulls, but the API server's library
 // (evanphx/json-patch v4) drops them, so they count too; a null that is itself
 // the entry of a list arrives.

@@ -62,7 +62,7 @@ func first(obj map[string]any, types []string, is func(map[string]any) bool) map
 	return nil
 }
 
-// current: a condition may say which generation it is about (metav1.Condition).
+// current: a condition may state which generation it is about (metav1.Condition).
 func current(obj, c map[string]any) bool {
 	wanted := number(obj, 0, "metadata", "generation")
 	return number(c, wanted, "observedGeneration") >= wanted

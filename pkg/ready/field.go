@@ -98,7 +98,7 @@ func because(c map[string]any) string {
 	return text(c, "type")
 }
 
-// stale says that the status is about an older form of the object than the one it has
+// stale reports that the status is about an older form of the object than the one it has
 // now, and how far it is; never: there is no status.observedGeneration at all.
 func stale(obj map[string]any) (message string, never, stale bool) {
 	wanted := number(obj, 0, "metadata", "generation")

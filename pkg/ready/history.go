@@ -48,7 +48,7 @@ func (p Problem) key() string {
 	return strings.Join([]string{class, p.Pod, p.Container}, "\x00")
 }
 
-// Same says whether two verdicts are one to whoever reads them: those of one problem of a
+// Same reports whether two verdicts are one to whoever reads them: those of one problem of a
 // pod are, and those of one row of Troubles, whatever the server's message counts or which
 // of many pods that could not be created it names.
 func (v Verdict) Same(other Verdict) bool {

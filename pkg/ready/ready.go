@@ -53,7 +53,7 @@ func (p Problem) String() string {
 	return strings.Join(parts, ": ")
 }
 
-// Verdict is what can be said of an object at one moment.
+// Verdict is what is known about an object at one moment.
 type Verdict struct {
 	State State
 
@@ -70,7 +70,7 @@ type Verdict struct {
 }
 
 // Subject is an object with what belongs to it. Only Object is needed; the less else
-// there is, the less can be said about why it is not ready.
+// there is, the less is known about why it is not ready.
 type Subject struct {
 	Object      map[string]any
 	Type        *merge.Type      // schema of a custom resource; nil where nobody knows it
@@ -84,10 +84,10 @@ type Subject struct {
 	pods func(Subject) []map[string]any // those of the newest revision, by the kind's row
 }
 
-// Judge says how far an object is, by the row of its kind, see Row.Judge.
+// Judge reports how far an object is, by the row of its kind, see Row.Judge.
 func Judge(s Subject) Verdict { return s.row().Judge(s) }
 
-// Judge says how far an object of the row's kind is, by its rule, else by the row. One
+// Judge reports how far an object of the row's kind is, by its rule, else by the row. One
 // that is being deleted has failed, whatever its kind: it is going away.
 func (r Row) Judge(s Subject) Verdict {
 	switch {

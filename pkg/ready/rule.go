@@ -7,7 +7,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// Rule is what a user has said about the readiness of an object. The zero value says
+// Rule is what a user has stated about the readiness of an object. The zero value states
 // nothing.
 type Rule struct {
 	Skip  bool       // it is not waited for

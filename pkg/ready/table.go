@@ -7,7 +7,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
-// Row says when the objects of a kind are ready. To have another kind judged is to add
+// Row is when the objects of a kind are ready. To have another kind judged is to add
 // a row, and its line in docs/wait.md.
 type Row struct {
 	Group, Kind string
@@ -64,7 +64,7 @@ func Find(group, version, kind string) Row {
 	return custom
 }
 
-// HasPods says whether why its pods are not ready is why an object is not.
+// HasPods reports whether why its pods are not ready is why an object is not.
 func (r Row) HasPods() bool { return r.newest != nil }
 
 func allPods(s Subject) []map[string]any { return s.Pods }

@@ -252,7 +252,7 @@ func ofDaemonSet(s Subject) []map[string]any {
 	return labelled(s.Pods, "pod-template-generation", generation)
 }
 
-// Ended says whether a Job has ended, well or not: none of its pods runs any more, and none
+// Ended reports whether a Job has ended, well or not: none of its pods runs any more, and none
 // is created.
 func Ended(job map[string]any) bool {
 	return isTrue(condition(job, "Complete")) || isTrue(condition(job, "Failed"))

@@ -18,7 +18,7 @@ func MaskAt(p Place, live, result merge.Opt, sensitive Fields) (liveMasked, resu
 }
 
 // wrap puts a value back where it came from, in an object that has nothing else but
-// what says what it is: the kind of a Secret, and the keys of entries.
+// what states what it is: the kind of a Secret, and the keys of entries.
 func wrap(at Place, o merge.Opt) any {
 	if !o.Set {
 		return nil

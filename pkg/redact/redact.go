@@ -1,5 +1,5 @@
-// Package redact says which fields of which objects hide what, and blanks values in
-// text. It refuses to print: whoever shows a part of an object asks here first.
+// Package redact lists which fields of which objects hide what, and blanks values in
+// text. It refuses to print: whoever shows a part of an object calls this package first.
 package redact
 
 import (

@@ -38,13 +38,13 @@ var rows = sync.OnceValue(func() []row {
 // kinds are those that a PodSpec can name, all of the core group.
 var kinds = []string{"ConfigMap", "PersistentVolumeClaim", "Secret", "ServiceAccount"}
 
-// Named says whether pods name objects of a kind, and so may need them as long as they are
+// Named reports whether pods name objects of a kind, and so may need them as long as they are
 // there.
 func Named(group, kind string) bool { return group == "" && slices.Contains(kinds, kind) }
 
 // Of are the references of all pod specs in an object, in no particular order and each once;
 // nil where it has none. t is the schema of the object's kind: a pod spec is recognized by
-// its name there, or by what it looks like; where the schema does not say (t may be nil), by
+// its name there, or by what it looks like; where the schema does not state it (t may be nil), by
 // its value.
 //
 // Rules: the fields of k8s.io/api's PodSpec; pod templates of custom resources repeat them.
@@ -126,7 +126,7 @@ func isSpec(t *merge.Type) bool {
 	return named && image
 }
 
-// looksLikeSpec is the same of a value, where no schema says what it is.
+// looksLikeSpec is the same of a value, where no schema describes it.
 func looksLikeSpec(v map[string]any) bool {
 	containers, _ := v["containers"].([]any)
 	for _, c := range containers {
@@ -140,7 +140,7 @@ func looksLikeSpec(v map[string]any) bool {
 	return false
 }
 
-// Embeds says whether objects of a type may hold pod specs: its schema has one somewhere.
+// Embeds reports whether objects of a type may hold pod specs: its schema has one somewhere.
 func Embeds(t *merge.Type) bool { return embeds(t, map[*merge.Type]bool{}) }
 
 func embeds(t *merge.Type, seen map[*merge.Type]bool) bool {

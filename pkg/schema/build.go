@@ -83,7 +83,7 @@ func (b *builder) build(n *node, compiled *merge.Type) (*merge.Type, error) {
 	return t, nil
 }
 
-// fill makes t what the schema says.
+// fill makes t what the schema describes.
 func (b *builder) fill(t *merge.Type, n *node, compiled *merge.Type) error {
 	switch {
 	case n.IntOrString:
@@ -183,7 +183,7 @@ func isZeroDefault(v any) bool {
 	return v == nil || v == "" || v == false
 }
 
-// allOf puts together what several schemas say of one object.
+// allOf puts together what several schemas state about one object.
 func (b *builder) allOf(t *merge.Type, n *node, compiled *merge.Type) error {
 	t.Kind, t.Atomic, t.Fields = merge.Object, n.MapType == "atomic", map[string]merge.Field{}
 	for i := range n.AllOf {

@@ -42,7 +42,7 @@ func Builtin(group, version, kind string) (*merge.Type, bool) {
 	return builtins.kind(group, version, kind)
 }
 
-// BuiltinScope says whether objects of a built-in kind live in a namespace, and
+// BuiltinScope reports whether objects of a built-in kind live in a namespace, and
 // whether the compiled-in table knows.
 func BuiltinScope(group, version, kind string) (namespaced, known bool) {
 	k, ok := BuiltinKind(group, version, kind)
@@ -72,7 +72,7 @@ func BuiltinKinds() []Kind {
 	return kinds
 }
 
-// ControlPlane says whether a field manager of that name is a part of the control plane.
+// ControlPlane reports whether a field manager of that name is a part of the control plane.
 func ControlPlane(manager string) bool {
 	for _, prefix := range controlPlane() {
 		if strings.HasPrefix(manager, prefix) {

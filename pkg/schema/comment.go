@@ -13,7 +13,7 @@ import (
 //	containers: # {"x-kubernetes-list-map-keys": ["name"]}
 //	spec: # {"$ref": "#/definitions/io.k8s.api.core.v1.PodSpec"}
 //
-// text is without the #. ok is false where the text is something else, or does not say
+// text is without the #. ok is false where the text is something else, or does not state
 // how a value is split: a reference to a setter, say.
 //
 // Rules: kustomize's kyaml/fieldmeta; KEP-555 for the extensions.

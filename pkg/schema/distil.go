@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// Distil takes everything out of an OpenAPI document that says nothing about
+// Distil takes everything out of an OpenAPI document that does not concern
 // merging: paths, descriptions, patterns, examples. What is left is an OpenAPI
 // document of which FromOpenAPI makes the same types, at a fraction of the size. It
 // is an error if doc has no schemas, or one that is not JSON.

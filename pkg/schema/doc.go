@@ -1,4 +1,4 @@
-// Package schema says how the values of an object are split into parts that are
+// Package schema describes how the values of an object are split into parts that are
 // merged on their own: which fields a type has, which of its lists are keyed,
 // sets or atomic, when two spellings are one value to the server. It refuses to
 // fetch anything: schemas come in as bytes and values, or are compiled in.

@@ -55,7 +55,7 @@ type verdict struct{ yes, no bool }
 
 func (v verdict) and(w verdict) verdict { return verdict{v.yes && w.yes, v.no || w.no} }
 
-// judge says what may become of an object that has these fields.
+// judge works out what may become of an object that has these fields.
 func (c *constraint) judge(has map[string]bool) verdict {
 	v := verdict{yes: true, no: c.vague}
 	for _, name := range c.required {
@@ -140,7 +140,7 @@ func (c *constraint) exclusive(declared map[string]merge.Field) []merge.OneOf {
 	return pairs
 }
 
-// tryOut says of each two fields whether a valid object may have both.
+// tryOut reports for each two fields whether a valid object may have both.
 func (c *constraint) tryOut(names []string) map[string]map[string]bool {
 	together := map[string]map[string]bool{}
 	for _, a := range names {

@@ -46,7 +46,7 @@ func Infer(sides ...any) *merge.Type {
 	return nil
 }
 
-// inferMap keeps the fields for which there is something to say; an object that
+// inferMap keeps the fields for which there is something to state; an object that
 // is open all the same merges key by key.
 func inferMap(sides []map[string]any) *merge.Type {
 	names := map[string]bool{}
@@ -84,7 +84,7 @@ func inferList(sides [][]any) *merge.Type {
 }
 
 // identifies: every element of every side has the key, as a scalar, and no two
-// elements of one side have it alike. Lists without any element say nothing.
+// elements of one side have it alike. Lists without any element decide nothing.
 func identifies(key string, sides [][]any) bool {
 	found := false
 	for _, list := range sides {

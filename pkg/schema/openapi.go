@@ -89,7 +89,7 @@ func findSchemas(doc []byte) ([]member, error) {
 }
 
 // Type returns the type of a kind; ok is false where the document does not have
-// it, or where it cannot be read, and Err says why.
+// it, or where it cannot be read, and Err is the reason.
 func (d *Document) Type(group, version, kind string) (t *merge.Type, ok bool) {
 	name, ok := d.kinds[groupVersionKind{group, version, kind}]
 	if !ok {

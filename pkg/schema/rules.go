@@ -195,7 +195,7 @@ func (p *ruleParser) rule(n yamldoc.Node) {
 	}
 }
 
-// check refuses rules that say nothing or contradict themselves.
+// check refuses rules that have no effect or contradict themselves.
 func (p *ruleParser) check(r Rule) {
 	switch {
 	case r.waits() && (r.Path != nil || r.Winner != "" || r.List != "" || r.Text != "" || r.Sensitive || r.Ignore || r.Manager != "" || r.NoWait && r.Ready.Path != nil):

@@ -229,7 +229,7 @@ func glob(pattern, text string) bool {
 	return ok && strings.HasSuffix(text, parts[len(parts)-1])
 }
 
-// Shape lays what the rules say about lists over a type and returns the outcome; t may
+// Shape lays what the rules state about lists over a type and returns the outcome; t may
 // be nil, and is not modified. Where several rules fit a list, the first counts.
 // A rule for a path that t does not have, or where it has no list, does nothing.
 func (rs Rules) Shape(t *merge.Type) *merge.Type {

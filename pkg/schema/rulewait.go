@@ -15,7 +15,7 @@ type Wanted struct {
 	Value string     // as it is printed
 }
 
-// Waits is what the rules say about waiting for an object: whether it is not waited for,
+// Waits is what the rules state about waiting for an object: whether it is not waited for,
 // and the value that makes it ready. Of several, the first counts.
 func (rs Rules) Waits(o Object) (skip bool, wanted Wanted) {
 	for _, r := range rs {

@@ -97,7 +97,7 @@ func nearStep(t *merge.Type, values []any, s merge.Step) (near merge.Step, ok bo
 	return near, ok && near.Kind != merge.IndexStep
 }
 
-// stepText is what a step says of an entry, however it is written: the name, or the
+// stepText is what a step states about an entry, however it is written: the name, or the
 // values of the keys.
 func stepText(s merge.Step) string {
 	switch s.Kind {

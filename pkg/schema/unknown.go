@@ -122,7 +122,7 @@ func EntryStep(t *merge.Type, list []any, i int) merge.Step {
 }
 
 // keysOf reads an entry's keys; ok is false where there are none, or none that
-// a path could tell apart.
+// a path could distinguish.
 func keysOf(t *merge.Type, e any) (keys []merge.KeyPart, ok bool) {
 	m, isMap := e.(map[string]any)
 	if t == nil || t.Kind != merge.Keyed || !isMap {
@@ -143,7 +143,7 @@ func keysOf(t *merge.Type, e any) (keys []merge.KeyPart, ok bool) {
 	return keys, true
 }
 
-// FieldAt returns what t says about the value at a path; ok is false where t
+// FieldAt returns what t states about the value at a path; ok is false where t
 // does not declare it. The empty path is the object itself.
 func FieldAt(t *merge.Type, p merge.Path) (f merge.Field, ok bool) {
 	f = merge.Field{Type: t}

@@ -10,7 +10,7 @@ import (
 
 // extras lists what others than the applier, the control plane and the server have added
 // to live: values that local lacks and that stay. Entries of maps, sets and keyed lists
-// are nobody's default; of other fields managedFields have to say that somebody set them.
+// are nobody's default; of other fields managedFields have to show that somebody set them.
 // Without managedFields, an entry counts that original does not have either. What the
 // rules give to live is nobody's addition.
 //

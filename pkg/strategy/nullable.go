@@ -5,7 +5,7 @@ import (
 )
 
 // defaulted lists the fields that local sets to null, that may be null, and that have a
-// default: what is written cannot say null (RFC 7386), so that the server fills the
+// default: what is written cannot express null (RFC 7386), so that the server fills the
 // default in. Not those that are null in live.
 func defaulted(local, live any, typ *merge.Type, at merge.Path) []merge.Path {
 	m, ok := local.(map[string]any)

@@ -55,7 +55,7 @@ func (s *set) filledIn(p merge.Path, v any) bool {
 	return merge.Refilled(s.Triple.Live, p, s.Schema)
 }
 
-// isKey: the value says which entry of a list it stands in.
+// isKey: the value states which entry of a list it stands in.
 func isKey(p merge.Path) bool {
 	if len(p) < 2 || p[len(p)-2].Kind != merge.KeyStep {
 		return false

@@ -64,7 +64,7 @@ type Output struct {
 	Rules []merge.Rule
 
 	// Defaulted are fields that local sets to null, which the server can store, and for
-	// which it stores a default: no write can say null.
+	// which it stores a default: no write can express null.
 	Defaulted []merge.Path
 }
 
@@ -130,7 +130,7 @@ func (s Strategy) merge(in Input) (merge.Plan, error) {
 	return auto(in), nil
 }
 
-// Plan merges one object. Errors say what the strategy cannot do; the plan's Result
+// Plan merges one object. Errors report what the strategy cannot do; the plan's Result
 // carries live's server-owned fields, and no last-applied annotation. The policy, the
 // rules, and what is reported hold for every strategy alike.
 //

@@ -10,9 +10,9 @@ import (
 )
 
 // undecided lists what live has, local lacks and somebody else than the server
-// put there: without an original nobody can say whether it was meant to go. Entries
+// put there: without an original nobody can report whether it was meant to go. Entries
 // of maps, sets and keyed lists are nobody's default; of other fields managedFields
-// have to say that somebody set them.
+// have to show that somebody set them.
 func undecided(in Input, result any) []merge.Removal {
 	t := in.Triple
 	var out []merge.Removal
@@ -94,7 +94,7 @@ func made(t *merge.Type, p merge.Path) bool {
 	})
 }
 
-// entry says whether the path leads to an entry of a map, set or keyed list, and
+// entry reports whether the path leads to an entry of a map, set or keyed list, and
 // what type the value there has.
 func entry(t *merge.Type, p merge.Path) (bool, *merge.Type) {
 	isEntry := false

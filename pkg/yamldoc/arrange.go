@@ -72,7 +72,7 @@ func (ed *editor) airy(n *node) bool {
 }
 
 // remove takes an entry out with its comments and its lines. Comments below a null
-// are not its own: they say what could stand there, and stay.
+// are not its own: they state what could stand there, and stay.
 func (ed *editor) remove(n *node, i int, stay []bool) {
 	e := &n.entries[i]
 	from, to := ed.head(n, i), ed.src.end(e)

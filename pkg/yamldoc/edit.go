@@ -42,7 +42,7 @@ const maxTries = 12
 
 // Edit gives the document's text with its value made e.Want, and every byte that
 // does not have to change kept. The text it gives back has been read again and
-// says what was wanted; where small edits do not come out so, the smallest block
+// reads as what was wanted; where small edits do not come out so, the smallest block
 // around them is written anew. Where Want is what the document holds already, the
 // text is the same. An empty document gets all of Want. The error is a Want that
 // YAML cannot express, such as one with a NaN.
@@ -195,7 +195,7 @@ func (w *wrong) Error() string { return w.why.Error() }
 
 var errOther = errors.New("the text would read as another value")
 
-// failure reads the new text and compares; nil if it says what was wanted.
+// failure reads the new text and compares; nil if it reads as what was wanted.
 func (ed *editor) failure(out string, want any) *wrong {
 	f, err := Parse([]byte(out))
 	if err != nil {

@@ -4,7 +4,7 @@ import "strings"
 
 // inline writes a scalar or a flow collection as it stands behind a colon or
 // dash, without the white space before it. An origin's own spelling is taken where
-// it says the same.
+// it reads as the same value.
 func (m model) inline(v any, pl place, l look) string {
 	switch v := v.(type) {
 	case map[string]any:
@@ -54,7 +54,7 @@ func isText(v any) bool {
 	return ok
 }
 
-// verbatim is the scalar as the origin spells it, if that says v and can stand
+// verbatim is the scalar as the origin spells it, if that reads as v and can stand
 // where it is to go.
 func (o origin) verbatim(n *node, v any, pl place, l look) (string, bool) {
 	if n.tag() != "" || n.missing() || !same(n.value, v) {
@@ -111,7 +111,7 @@ func (o origin) blockText(n *node, pl place, l look) (string, bool) {
 	return b.String(), own > 0
 }
 
-// flow is the origin's own text for a flow collection on one line that says v and
+// flow is the origin's own text for a flow collection on one line that reads as v and
 // has nothing in it that means something else elsewhere.
 func (o origins) flow(v any, pl place) (string, bool) {
 	for _, from := range o {

@@ -179,7 +179,7 @@ const (
 	yamlEscapes = jsonEscapes + "0abvfeNLP"
 )
 
-// quoted writes a text in double quotes. escaped says which characters are not written
+// quoted writes a text in double quotes. escaped states which characters are not written
 // as they are, beside those with one of the short escapes.
 func quoted(s string, escaped func(rune) bool, short string) string {
 	b := make([]byte, 1, len(s)+2)

@@ -209,7 +209,7 @@ func (w *walker) list(t reflect.Type, of shapeOf) (string, error) {
 	return "[" + strings.Join(keys, ",") + "]" + text, nil
 }
 
-// listRule says how a list's entries are distinguished: by keys, by value (set), or
+// listRule is how a list's entries are distinguished: by keys, by value (set), or
 // not at all. The server's schema decides; a list that it does not have
 // is distinguished by the patch tags, as in strategic merge patch.
 func listRule(atom *smd.List, tag reflect.StructTag) (keys []string, set bool) {
