@@ -1,4 +1,4 @@
-// Package arch holds the project's own rules by machine: which package may import
-// which, and that what others can see is documented. It refuses to be imported;
-// all there is are tests.
+// Package arch checks the project's own rules: which package may import
+// which, and that every exported name is documented. It has only tests, and refuses to
+// be imported.
 package arch

@@ -12,7 +12,7 @@ import (
 )
 
 // edit asks for a value and puts it into local, so that it counts as applied. An
-// empty line is no value, and goes back to the question. A Secret's value is
+// empty line is no value, and leads back to the question. A Secret's value is
 // typed unseen, and nothing is written to a file.
 func (a *Asker) edit(ctx context.Context, q question) (done bool, err error) {
 	path, secret := q.conflict.Path, q.secretValue()

@@ -18,11 +18,11 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
 )
 
-const applysetLong = `List, look at and change sets of applied objects (ApplySets, KEP-3659).
+const applysetLong = `List, view and change sets of applied objects (ApplySets, KEP-3659).
 
 A set is an object, its parent: a Secret, a ConfigMap, or a custom resource whose definition allows
 it. Its members carry the parent's id as a label. "kubectl merge -f … --prune --applyset=NAME" makes
-a set and deletes the members that are not in the input any more; kubectl apply uses the same sets.`
+a set and deletes the members that are no longer in the input; kubectl apply uses the same sets.`
 
 var _ = registerVerb(verb{open: newApplyset, args: noArgs, below: []verb{
 	{open: newSetList, args: noArgs, flags: map[string]cobra.CompletionFunc{"output": complete.Words("name", "json")}},
@@ -39,7 +39,7 @@ func setArgs(e *env) cobra.CompletionFunc { return complete.FirstOnly(e.server()
 func newApplyset(e *env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "applyset",
-		Short: "List, look at and change sets of applied objects",
+		Short: "List, view and change sets of applied objects",
 		Long:  applysetLong,
 		Example: `  kubectl merge applyset list -A
   kubectl merge applyset view shop`,
@@ -148,8 +148,8 @@ func newSetList(e *env) *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:     "list",
-		Short:   "List the sets of a namespace, or of all",
-		Long:    "List the sets whose parents are in the namespace, or, with -A, in all: which tool manages them, and the\nkinds and namespaces that their members are in.",
+		Short:   "List the sets of a namespace, or of all namespaces",
+		Long:    "List the sets whose parents are in the namespace, or, with -A, in all: which tool manages them, and the\nkinds and namespaces of their members.",
 		Example: "  kubectl merge applyset list -A",
 		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return e.listSets(cmd.Context(), all, output) },
@@ -218,7 +218,7 @@ func newSetView(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "view NAME",
 		Short:   "List the members of a set, and what keeps them from being pruned",
-		Long:    "List the members of a set and, of each, what would become of it if the input did not have it any more:\npruned, or kept, and why. Namespaces and CustomResourceDefinitions are kept too while they hold anything else.",
+		Long:    "List the members of a set and what would happen to each if it were no longer in the input: pruned, or\nkept, and why. Namespaces and CustomResourceDefinitions are kept, too, while they contain anything else.",
 		Example: "  kubectl merge applyset view shop",
 		Args:    cobra.ExactArgs(1),
 		RunE:    func(cmd *cobra.Command, args []string) error { return v.view(cmd.Context(), args[0], output) },

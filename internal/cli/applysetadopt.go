@@ -26,12 +26,12 @@ func newSetAdopt(e *env) *cobra.Command {
 	v := &adoptVerb{membersVerb: membersVerb{env: e}}
 	cmd := &cobra.Command{
 		Use:   "adopt NAME (TYPE/NAME... | -l SELECTOR | --from=SET)",
-		Short: "Take objects into a set, so that it prunes them",
-		Long: `Take objects into a set, which is made if it is not there. They are named, or chosen by their labels:
-with -l, objects of all kinds in the namespace, or with -A in all, that somebody has applied and nobody
-owns; what kubectl apply --prune -l has looked after is brought into a set so.
+		Short: "Add objects to a set, so that it prunes them",
+		Long: `Add objects to a set, which is created if it does not exist. They are named, or selected by their labels:
+with -l, objects of all kinds in the namespace, or with -A in all, that somebody has applied and that have
+no owner; in this way, what kubectl apply --prune -l has managed is added to a set.
 
-An object that is part of another set is an error, unless --from names that set. With --from alone, all
+An object that belongs to another set is an error, unless --from names that set. With --from alone, all
 members of that set move.`,
 		Example: `  # Move over from kubectl apply --prune -l app=shop
   kubectl merge applyset adopt shop -l app=shop
@@ -46,7 +46,7 @@ members of that set move.`,
 	addDryRun(flags, &v.dryRun)
 	flags.StringVarP(&v.selector, "selector", "l", "", "objects of all kinds whose labels match")
 	flags.BoolVarP(&v.all, "all-namespaces", "A", false, "with -l: the objects of all namespaces")
-	flags.StringVar(&v.from, "from", "", "the set that the objects are part of now: [KIND[.GROUP]/]NAME, or an id")
+	flags.StringVar(&v.from, "from", "", "the set that the objects belong to now: [KIND[.GROUP]/]NAME, or an id")
 	return cmd
 }
 

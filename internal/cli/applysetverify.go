@@ -68,7 +68,7 @@ func newSetDisband(e *env) *cobra.Command {
 	v := &membersVerb{env: e}
 	cmd := &cobra.Command{
 		Use:   "disband NAME",
-		Short: "Give a set up: its objects stay, and belong to no set",
+		Short: "Dissolve a set: its objects stay, and belong to no set",
 		Long: `Take all members out of a set and delete its parent. The objects themselves stay as they are. To delete
 them, see "kubectl merge delete --applyset".`,
 		Example: "  kubectl merge applyset disband shop",

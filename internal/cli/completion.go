@@ -10,17 +10,17 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/complete"
 )
 
-const completionLong = `Print what makes a shell complete this program.
+const completionLong = `Generate the completion script for a shell.
 
 "kubectl merge <TAB>" is completed by kubectl's own completion, which asks an executable
 on PATH named kubectl_complete-merge; "completion kubectl" prints it. Packages install it,
-krew does not. The other scripts are for the command kubectl-merge, called by that name.`
+krew does not. The other scripts complete the command kubectl-merge, called by that name.`
 
-const completionExample = `  # Have "kubectl merge <TAB>" complete, where kubectl's completion is set up
+const completionExample = `  # Complete "kubectl merge <TAB>", where kubectl's completion is set up
   kubectl merge completion kubectl > ~/.local/bin/kubectl_complete-merge
   chmod +x ~/.local/bin/kubectl_complete-merge
 
-  # Have "kubectl-merge <TAB>" complete in this bash
+  # Complete "kubectl-merge <TAB>" in this bash
   source <(kubectl merge completion bash)`
 
 var _ = registerVerb(verb{open: newCompletion})
@@ -28,7 +28,7 @@ var _ = registerVerb(verb{open: newCompletion})
 func newCompletion(e *env) *cobra.Command {
 	return &cobra.Command{
 		Use:     "completion (kubectl | bash | zsh | fish | powershell)",
-		Short:   "Print what makes a shell complete this program",
+		Short:   "Generate the completion script for a shell",
 		Long:    completionLong,
 		Example: completionExample,
 		ValidArgs: []cobra.Completion{

@@ -33,8 +33,8 @@ func newDelete(e *env) *cobra.Command {
 		Use:   "delete --applyset=NAME",
 		Short: "Delete the members of a set, and the set",
 		Long: `Delete all members of a set and then its parent, by the rules of --prune: what is marked to be kept, is
-owned, or holds data or anything of others is kept and reported, and the set stays with what is left of it.
-More than 25 objects are deleted only when that is confirmed, on the terminal or with --yes.
+owned, or holds data or anything of others is kept and reported, and the set stays with the remaining members.
+More than 25 objects are deleted only if that is confirmed, on the terminal or with --yes.
 
 Exit code 0: all of it is deleted; 1: an error; 3: something is kept.`,
 		Example: `  # See what would be deleted
@@ -46,10 +46,10 @@ Exit code 0: all of it is deleted; 1: an error; 3: something is kept.`,
 	}
 	flags := cmd.Flags()
 	v.add(flags)
-	flags.StringVar(&v.name, "applyset", "", "the set, [KIND[.GROUP]/]NAME of its parent: a Secret unless KIND says otherwise")
+	flags.StringVar(&v.name, "applyset", "", "the set, [KIND[.GROUP]/]NAME of its parent: a Secret unless KIND is given")
 	addDryRun(flags, &v.dryRun)
 	flags.StringSliceVar(&v.kinds, "prune-kinds", nil, "kinds that hold data and are deleted as well: PersistentVolumeClaim, PersistentVolume")
-	flags.StringVar(&v.cascade, "cascade", "background", "what becomes of objects owned by one that is deleted: background, foreground or orphan")
+	flags.StringVar(&v.cascade, "cascade", "background", "what happens to objects owned by one that is deleted: background, foreground or orphan")
 	flags.BoolVar(&v.yes, "yes", false, "delete without asking, also more than 25 objects")
 	flags.BoolVar(&v.wait, "wait", false, "wait until the objects are gone")
 	flags.DurationVar(&v.timeout, "timeout", 5*time.Minute, "with --wait: how long")

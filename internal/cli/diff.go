@@ -34,11 +34,11 @@ result. Needs only permission to get the objects. The values of Secrets are not 
 With --dry-run=server the server is asked what it would make of the result, with its
 defaults and webhooks; that needs permission to write, and writes nothing.
 
--o prints another report in place of the diff; -o plan one that a run can be bound to, with
---plan.
+-o prints another report instead of the diff; -o plan prints one that a run can be bound to
+with --plan.
 
-KUBECTL_EXTERNAL_DIFF names a program, and its arguments, that shows the difference between
-two folders instead. It is to exit with 0 for none, 1 for some, and above for errors.
+KUBECTL_EXTERNAL_DIFF names a program, and its arguments, that shows the differences between
+two folders instead. It has to exit with 0 for none, 1 for some, and more for errors.
 
 Exit code 0: nothing would change; 1: something would; 2: an error; 3: conflicts are left.`
 

@@ -41,14 +41,14 @@ func newDisown(e *env) *cobra.Command {
 	v := &disownVerb{targetVerb: targetVerb{env: e, validate: "ignore"}}
 	cmd := &cobra.Command{
 		Use:   "disown (TYPE/NAME | -f FILE) FIELD...",
-		Short: "Give fields up, to an autoscaler say: live keeps their values",
+		Short: "Give fields up, for example to an autoscaler: live keeps their values",
 		Long: `Take fields out of what was applied last, so that the next merge of a file without them
-leaves live's values alone. With -w they are taken out of the file too; its comments
-and its layout stay. Entries of lists are named by their keys, those of maps by theirs.`,
-		Example: `  # Hand the replicas over to an autoscaler
+leaves live's values alone. With -w they are removed from the file, too; its comments
+and its layout stay. Entries of lists and maps are named by their keys.`,
+		Example: `  # Leave the replicas to an autoscaler
   kubectl merge disown deployment/web spec.replicas
 
-  # In the file too
+  # In the file, too
   kubectl merge disown -f web.yaml -w spec.replicas
 
   kubectl merge disown deployment/web 'spec.template.spec.containers[name=proxy]' 'metadata.labels["example.com/team"]'`,
@@ -61,7 +61,7 @@ and its layout stay. Entries of lists are named by their keys, those of maps by 
 	v.out.add(flags)
 	v.out.reports(flags)
 	addDryRun(flags, &v.dryRun)
-	flags.BoolVarP(&v.write, "write", "w", false, "take the fields out of the files given with -f too")
+	flags.BoolVarP(&v.write, "write", "w", false, "remove the fields from the files given with -f, too")
 	return cmd
 }
 

@@ -35,13 +35,13 @@ type driftVerb struct {
 	watched     bool // all was compared, and then watched
 }
 
-const driftLong = `Report in what live objects differ from the files that describe them, who changed them, and
+const driftLong = `Report how live objects differ from the files that describe them, who changed them, and
 when. Nothing is written, and only permission to get the objects is needed. Secret values
 are never shown.
 
     changed   live has another value than the file
     removed   live does not have what the file states
-    added     live has a field or an entry that is not in the file, and that somebody else
+    added     live has a field or an entry that is not in the file, and that somebody other
               than you, the server and the control plane has set
     missing   there is no such object, or it is being deleted
     orphaned  a member of the set (--applyset) that is in no file
@@ -49,8 +49,8 @@ are never shown.
 What the server fills in is no drift, and neither is what the rules (--rules) give to live
 or ignore. docs/drift.md has more.
 
-With --watch, drift is reported as it begins and ends, until --timeout, or Ctrl-C: then
-with the exit code of what differs at that time.
+With --watch, drift is reported as it begins and ends, until --timeout or Ctrl-C; the exit
+code is that for what differs then.
 
 Exit code 0: no drift; 1: drift; 2: an error.`
 
@@ -92,10 +92,10 @@ func newDrift(e *env) *cobra.Command {
 	flags := cmd.Flags()
 	v.inputs.add(flags, "compare")
 	flags.StringVar(&v.plan.rules, "rules", "", "FILE with rules: what they give to live or ignore is no drift")
-	flags.StringSliceVar(&v.plan.schemas, "schema", nil, "FILE with CustomResourceDefinitions or an OpenAPI document, for kinds that nobody else knows")
+	flags.StringSliceVar(&v.plan.schemas, "schema", nil, "FILE with CustomResourceDefinitions or an OpenAPI document, for kinds that neither the program nor the server knows")
 	flags.StringVar(&v.plan.manager, "field-manager", defaultManager, "field manager that the files are applied with")
 	v.plan.server.addReading(flags)
-	flags.StringVar(&v.plan.validate, "validate", "strict", "what unknown fields are: strict (or true: an error), warn, ignore (or false)")
+	flags.StringVar(&v.plan.validate, "validate", "strict", "how unknown fields are treated: strict (or true: an error), warn, ignore (or false)")
 	flags.Lookup("validate").NoOptDefVal = "strict"
 	v.plan.replace.add(flags)
 	v.set.add(flags)
@@ -104,7 +104,7 @@ func newDrift(e *env) *cobra.Command {
 	flags.StringSliceVar(&v.live, "live", nil, "work offline: live objects come from this FILE or DIR (kubectl get -o yaml --show-managed-fields)")
 	flags.IntVar(&v.concurrency, "concurrency", parallel.Limit, "objects under way at once")
 	flags.StringVar(&v.shard, "shard", "", "I/N: compare only part I (from 0) of N parts of the input, which is split by namespace; N alone: part JOB_COMPLETION_INDEX, for an Indexed Job")
-	flags.BoolVarP(&v.watch, "watch", "w", false, "go on, and report drift as it begins and ends; needs permission to list and watch the objects, and reads them every ten seconds without")
+	flags.BoolVarP(&v.watch, "watch", "w", false, "continue, and report drift as it begins and ends; needs permission to list and watch the objects, and reads them every ten seconds without it")
 	flags.DurationVar(&v.timeout, "timeout", 0, "how long to watch; 0: until interrupted")
 	return cmd
 }

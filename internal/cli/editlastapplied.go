@@ -31,13 +31,13 @@ func newEditLastApplied(e *env) *cobra.Command {
 	v := &editVerb{targetVerb: targetVerb{env: e}}
 	cmd := &cobra.Command{
 		Use:   "edit-last-applied (TYPE/NAME | -f FILE)",
-		Short: "Edit what was applied last, and see what that will mean",
+		Short: "Edit what was applied last, and see what the edit means",
 		Long: `Edit the last-applied-configuration annotation of objects in your editor (KUBE_EDITOR,
-EDITOR, else vi or notepad). Live values do not change: what you take out is no longer
-yours, and what you put in will be removed by the next merge of a file without it.
-What each change means is shown before anything is saved, and a terminal is asked.
+EDITOR, else vi or notepad). Live values do not change: what you remove no longer counts
+as yours, and what you add will be removed by the next merge of a file without it.
+The meaning of each change is shown before anything is saved; on a terminal you are asked.
 
-What cannot be saved is kept in a file, whose name is printed.`,
+What cannot be saved is kept in a file whose name is printed.`,
 		Example: `  kubectl merge edit-last-applied deployment/web
 
   # Explained against the file that will be merged next

@@ -136,13 +136,13 @@ func newExplain(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "explain (-f FILE | -k DIRECTORY | TYPE/NAME) [FIELD...]",
 		Short: "Explain the resulting value of each field, its source and the reason",
-		Long: `Explain what a merge would make of each field: the result, which side it comes from and
+		Long: `Explain what a merge would do to each field: the result, which side it comes from and
 by which rule, what original, local and live have, and who set live's value and when.
-Without a file, what was applied last stands for it. Needs only permission to get the objects.`,
+Without a file, what was applied last is used as local. Needs only permission to get the objects.`,
 		Example: `  # Every field
   kubectl merge explain -f web.yaml
 
-  # The fields that it would change, and those about which file and cluster disagree
+  # The fields that it would change, and those on which file and cluster disagree
   kubectl merge explain -f web.yaml --changed
 
   # An object as it was applied last: which fields others have set or changed since
@@ -162,7 +162,7 @@ Without a file, what was applied last stands for it. Needs only permission to ge
 	flags.BoolVar(&v.out.secrets, "show-secrets", false, "show the values of Secrets")
 	flags.StringSliceVar(&v.live, "live", nil, "work offline: live objects come from this FILE or DIR")
 	flags.IntVar(&v.concurrency, "concurrency", parallel.Limit, "objects under way at once")
-	flags.BoolVar(&v.changed, "changed", false, "only fields that the merge would change, and those about which local and live disagree")
+	flags.BoolVar(&v.changed, "changed", false, "only fields that the merge would change, and those on which local and live disagree")
 	v.prune.add(flags, false)
 	return cmd
 }

@@ -49,23 +49,23 @@ func newFiles(e *env) *cobra.Command {
 	v := &filesVerb{env: e}
 	cmd := &cobra.Command{
 		Use:   "files SOURCE DEST",
-		Short: "Merge YAML files or folders into others, two ways or three",
+		Short: "Merge YAML files or folders into others, two-way or three-way",
 		Long: `Merge YAML files or folders into others, with the comments and the layout of DEST kept.
 
-Two ways, what SOURCE states is merged into DEST; null clears, and the directives of a
+In a two-way merge, what SOURCE states is merged into DEST; null clears, and the directives of a
 strategic merge patch ($patch, $retainKeys, $setElementOrder/…, $deleteFromPrimitiveList/…)
-are followed. Three ways, with --original, SOURCE is the updated form of ORIGINAL, and
+are followed. In a three-way merge, with --original, SOURCE is the updated ORIGINAL, and
 what changed between the two is merged into DEST. The result is printed, or with -w
 written into DEST: all files, or none.
 
-Objects are paired by group, kind, namespace and name, wherever they stand; lists by the
-keys that their schema has, else by the first of mountPath, devicePath, ip, type,
-topologyKey, name and containerPort that every entry has. Of a folder, three ways, all
-other files are merged too, by lines as git does; two ways they are left alone.
+Objects are paired by group, kind, namespace and name, wherever they are; entries of lists
+by the keys of their schema, else by the first of mountPath, devicePath, ip, type,
+topologyKey, name and containerPort that every entry has. In a three-way merge, all other
+files of a folder are merged too, by lines as git does; in a two-way merge they are left alone.
 
-Conflicts that the policy leaves (see --policy) stand in the text between <<<<<<< and
+Conflicts that the policy leaves (see --policy) are put into the text between <<<<<<< and
 >>>>>>>, and the exit code is 3. With --policy=diff3, --original and -w it is a merge
-driver for git: what is no Kubernetes YAML is merged by lines, as git does.`,
+driver for git: what is not Kubernetes YAML is merged by lines, as git does.`,
 		Example: `  # what base.yaml states, into mine.yaml
   kubectl merge files base.yaml mine.yaml -w
   # a patch written for kustomize, or for kubectl patch
@@ -80,13 +80,13 @@ driver for git: what is no Kubernetes YAML is merged by lines, as git does.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&v.original, "original", "", "file or folder that SOURCE and DEST both come from: merges three ways")
+	flags.StringVar(&v.original, "original", "", "file or folder that SOURCE and DEST are both derived from: makes the merge three-way")
 	flags.StringVar(&v.plan.policy, "policy", "merge3", "which side wins where updated and dest disagree: "+policies()+"; merge3 takes updated, diff3 leaves a conflict where both changed")
 	flags.StringVar(&v.plan.rules, "rules", "", "FILE with rules that decide which side wins, and how lists are split, for single fields")
 	flags.StringSliceVar(&v.plan.schemas, "schema", nil, "FILE with CustomResourceDefinitions or an OpenAPI document, for kinds that are not built in")
 	flags.BoolVar(&v.infer, "infer", true, "infer the keys of lists that no schema knows")
 	flags.BoolVar(&v.prepend, "prepend", false, "put new list entries first rather than last")
-	flags.StringVar(&v.path, "path", "", "`NAME` that messages give DEST: %P in a merge driver, where DEST is a temporary file")
+	flags.StringVar(&v.path, "path", "", "`NAME` of DEST in messages: %P in a merge driver, where DEST is a temporary file")
 	flags.BoolVar(&v.secrets, "show-secrets", false, "show the values of Secrets in a diff")
 	v.fileOutput.add(cmd, "DEST")
 	v.notes.add(flags)

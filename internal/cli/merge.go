@@ -38,8 +38,8 @@ type mergeVerb struct {
 const mergeLong = `Merge objects from files into what the cluster holds, three ways, and apply the result.
 
 What was applied last (original), what the file asks for (local) and what the cluster
-holds (live) are merged field by field: what local states is set, what original had and
-local has no more is removed, and what others have set stays. Nothing that others have
+holds (live) are merged field by field: what local states is set, what original has and
+local does not is removed, and what others have set stays. Nothing that others have
 set is overwritten or removed without a line on stderr.
 
 Exit codes:
@@ -53,11 +53,11 @@ Exit codes:
 const mergeExample = `  # Apply a file, keeping what others have set
   kubectl merge -f web.yaml
 
-  # See what would come of it; nothing is written
+  # Preview the result; nothing is written
   kubectl merge -f web.yaml --dry-run
   kubectl merge diff -f web.yaml
 
-  # Apply, and wait until what was written runs
+  # Apply, and wait until what was written is ready
   kubectl merge -f web.yaml --wait --timeout=5m
 
   # Without a cluster: live objects from files
@@ -92,10 +92,10 @@ func newMerge(e *env) *cobra.Command {
 	v.out.add(flags)
 	v.notes.add(flags)
 	addDryRun(flags, &v.dryRun)
-	flags.StringSliceVar(&v.live, "live", nil, "work offline: live objects come from this FILE or DIR (as kubectl get -o yaml gives them); implies --dry-run")
+	flags.StringSliceVar(&v.live, "live", nil, "work offline: live objects come from this FILE or DIR (output of kubectl get -o yaml); implies --dry-run")
 	flags.IntVar(&v.concurrency, "concurrency", parallel.Limit, "objects under way at once")
 	flags.BoolVar(&v.preflight, "preflight", true, "where several objects are to be written, have the server try all of them before the first is")
-	flags.BoolVar(&v.partial, "partial", false, "write the objects without conflicts though others have some; without it, a conflict in any object keeps all from being written")
+	flags.BoolVar(&v.partial, "partial", false, "write the objects without conflicts even if others have some; otherwise a conflict in any object keeps all from being written")
 	v.recreate.add(flags)
 	v.prune.add(flags, true)
 	v.waits.addTo(flags)

@@ -36,25 +36,25 @@ const migrateLong = `Move the ownership of objects' fields to server-side apply,
 value changes: only managedFields do, and the last-applied annotation.
 
     --to=server-side   what was applied last (the annotation, or without one what the managers
-                       of --from hold) is owned by --field-manager as applied; what those
-                       managers hold besides is owned by nobody, and stays
+                       of --from own) is then applied by --field-manager; what else those
+                       managers own stays, without an owner
     --to=client-side   what --field-manager has applied becomes the last-applied configuration
 
 The server tries all of it first, and an apply of what is moved: if that is a conflict, or
-would change a value, nothing is written. A dry run prints what becomes of each field:
+would change a value, nothing is written. A dry run prints what happens to each field:
 
-    moves       it is owned so from now on
-    unstated    a manager that is migrated held it, and nobody has applied it
+    moves       the applier owns it from now on
+    unstated    a manager that is migrated owned it, but nobody has applied it
     elsewhere   it was applied, and others have changed it since: it is left to them
     conflict    the file states another value: applying it will be a conflict
     removed     the file does not state it: applying it will remove it
-    shared      others own it, too, which client-side apply does not look at`
+    shared      others own it, too, which client-side apply ignores`
 
 const migrateExample = `  # See what would be moved, and move it
   kubectl merge migrate -f web.yaml --to=server-side --dry-run
   kubectl merge migrate -f web.yaml --to=server-side
 
-  # What helm or kubectl edit have set, too
+  # Include what helm or kubectl edit have set
   kubectl merge migrate -f web.yaml --to=server-side --from=helm,kubectl-edit
 
   # And back
@@ -86,7 +86,7 @@ func newMigrate(e *env) *cobra.Command {
 	flags.StringVar(&v.to, "to", "", "server-side or client-side")
 	flags.StringSliceVar(&v.from, "from", nil, "with --to=server-side, managers whose fields are moved besides those of client-side apply, as kubectl get --show-managed-fields names them")
 	flags.StringVar(&v.manager, "field-manager", apply.ServerManager, "the field manager of server-side apply")
-	flags.StringVarP(&v.output, "output", "o", "", "table or json (one line): print what becomes of each field; a dry run prints the table")
+	flags.StringVarP(&v.output, "output", "o", "", "table or json (one line): print what happens to each field; a dry run prints the table")
 	addDryRun(flags, &v.dryRun)
 	flags.IntVar(&v.concurrency, "concurrency", parallel.Limit, "objects under way at once")
 	flags.BoolVarP(&v.quiet, "quiet", "q", false, "print no notes")

@@ -27,7 +27,7 @@ type noteFlags struct {
 
 func (f *noteFlags) add(flags *pflag.FlagSet) {
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print only errors and conflicts, no notes")
-	flags.StringVar(&f.notes, "notes", "text", "how notes on stderr are written: text or json")
+	flags.StringVar(&f.notes, "notes", "text", "format of notes on stderr: text or json")
 }
 
 // mostNotes is how many notes one object gets; the rest is counted.

@@ -26,7 +26,7 @@ type setFlags struct {
 }
 
 func (f *setFlags) add(flags *pflag.FlagSet) {
-	flags.StringVar(&f.name, "applyset", "", "set of the objects, [KIND[.GROUP]/]NAME of its parent: a Secret unless KIND says otherwise")
+	flags.StringVar(&f.name, "applyset", "", "set of the objects, [KIND[.GROUP]/]NAME of its parent: a Secret unless KIND is given")
 	flags.StringVar(&f.namespace, "applyset-namespace", "", "namespace of the set's parent (default: that of -n or the context); members may be in any namespace")
 }
 
@@ -45,12 +45,12 @@ type pruneFlags struct {
 
 // add declares the flags; those about the manner are for a verb that writes.
 func (f *pruneFlags) add(flags *pflag.FlagSet, writes bool) {
-	flags.BoolVar(&f.on, "prune", false, "with --applyset: delete the members of the set that the input does not have any more")
+	flags.BoolVar(&f.on, "prune", false, "with --applyset: delete the members of the set that are no longer in the input")
 	f.setFlags.add(flags)
 	flags.StringSliceVar(&f.kinds, "prune-kinds", nil, "kinds that hold data and are pruned as well: PersistentVolumeClaim, PersistentVolume")
 	f.cascade = "background"
 	if writes {
-		flags.StringVar(&f.cascade, "cascade", f.cascade, "what becomes of objects owned by one that is pruned or recreated: background, foreground or orphan")
+		flags.StringVar(&f.cascade, "cascade", f.cascade, "what happens to objects owned by one that is pruned or recreated: background, foreground or orphan")
 		flags.BoolVar(&f.yes, "yes", false, "answer yes to what would be asked: to -i, and to pruning more than 25 objects or more than half of the set")
 	}
 	flags.BoolVar(&f.all, "all", false, "not supported: see --applyset")

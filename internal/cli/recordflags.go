@@ -25,7 +25,7 @@ type recordFlags struct {
 
 func (f *recordFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.file, "record", "", "FILE to record in what was written, for kubectl merge undo; it must not exist")
-	flags.BoolVar(&f.rollback, "rollback-on-failure", false, "if the run fails, or with --wait does not become ready, take back what it has written")
+	flags.BoolVar(&f.rollback, "rollback-on-failure", false, "if the run fails, or with --wait does not become ready, undo what it has written")
 }
 
 func (f *recordFlags) given() bool { return f.file != "" || f.rollback }

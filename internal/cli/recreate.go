@@ -14,7 +14,7 @@ import (
 type recreateFlag struct{ kinds []string }
 
 func (f *recreateFlag) add(flags *pflag.FlagSet) {
-	flags.StringSliceVar(&f.kinds, "recreate", nil, "kinds of which an object is deleted and created again if the server refuses to change a field of it that can be set only once; never PersistentVolumeClaim, PersistentVolume, Namespace or CustomResourceDefinition")
+	flags.StringSliceVar(&f.kinds, "recreate", nil, "kinds whose objects are deleted and created again if the server refuses to change a field that can be set only once; never PersistentVolumeClaim, PersistentVolume, Namespace or CustomResourceDefinition")
 }
 
 // recreation is what a run is allowed. The error names a kind that is never deleted.

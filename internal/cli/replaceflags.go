@@ -22,7 +22,7 @@ type replaceFlags struct {
 }
 
 func (f *replaceFlags) add(flags *pflag.FlagSet) {
-	flags.StringSliceVar(&f.files, "replacements", nil, "FILE with kustomize replacements (or a kustomization that has some) to make in the objects before they are merged")
+	flags.StringSliceVar(&f.files, "replacements", nil, "FILE with kustomize replacements (or a kustomization that has some) to apply to the objects before they are merged")
 	flags.BoolVar(&f.live, "replacements-from-live", false, "a replacement's source that is not among the objects is taken from live")
 }
 

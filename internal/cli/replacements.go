@@ -31,10 +31,10 @@ func newReplacements(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "replacements REPLACEMENTS -f INPUT",
 		Short: "Copy fields between the objects of files, as kustomize's replacements do",
-		Long: `Copy fields from one object into others, as kustomize's replacements do, with the comments
-and the layout of the files kept.
+		Long: `Copy fields from one object into others, as kustomize's replacements do; the comments and
+the layout of the files are kept.
 
-REPLACEMENTS is a kustomization (of which nothing else is looked at), a list of
+REPLACEMENTS is a kustomization (nothing else in it is used), a list of
 replacements, or a single one. INPUT is a file, a folder, or - for standard input. The
 result is printed, or with -w written back: all files, or none.`,
 		Example: `  kubectl merge replacements kustomization.yaml -f resources.yaml

@@ -29,13 +29,13 @@ func newSetLastApplied(e *env) *cobra.Command {
 	v := &setVerb{targetVerb: targetVerb{env: e}}
 	cmd := &cobra.Command{
 		Use:   "set-last-applied -f FILE",
-		Short: "Set what was applied last to what a file says; nothing else of the object changes",
+		Short: "Set what was applied last to what a file states; nothing else of the object changes",
 		Long: `Set the last-applied-configuration annotation of objects to the contents of a file, as if
-'kubectl merge -f FILE' had been run, without any other change to them. What stands
-there and not in the next file that is merged is removed then.`,
+'kubectl merge -f FILE' had been run, without any other change to them. What it
+contains and the next file that is merged does not is removed by that merge.`,
 		Example: `  kubectl merge set-last-applied -f web.yaml
 
-  # Adopt what was made with kubectl create, helm or somebody else's tool
+  # Adopt what was created with kubectl create, helm or another tool
   kubectl merge set-last-applied --create-annotation -f web.yaml`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := spaced(cmd.Flags(), args); err != nil {

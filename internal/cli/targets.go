@@ -45,7 +45,7 @@ func (k *targetVerb) addRules(flags *pflag.FlagSet) {
 }
 
 func (k *targetVerb) addValidate(flags *pflag.FlagSet) {
-	flags.StringVar(&k.validate, "validate", "strict", "what unknown fields are: strict (or true: an error), warn, ignore (or false)")
+	flags.StringVar(&k.validate, "validate", "strict", "how unknown fields are treated: strict (or true: an error), warn, ignore (or false)")
 	flags.Lookup("validate").NoOptDefVal = "strict"
 }
 

@@ -18,8 +18,8 @@ import (
 // templated is the printer for kubectl's template languages, printed by kubectl's own
 // printers.
 //
-// Unlike kubectl: which prints what a terminal would obey in a value as it is. Here it is
-// spelled out, whoever reads it; -o json has every byte.
+// Unlike kubectl: which prints control characters in a value as they are. Here they
+// are escaped, whoever reads the output; -o json has every byte.
 func templated(ctx context.Context, v view) (printer, error) {
 	name, spec, _ := strings.Cut(v.output, "=")
 	var (

@@ -29,28 +29,28 @@ import (
 
 var _ = registerVerb(verb{open: newUndo, args: fileArgs, flags: map[string]cobra.CompletionFunc{"output": mergeOutputs}})
 
-const undoLong = `Take back what a run has written, from its record (kubectl merge --record FILE).
+const undoLong = `Undo what a run has written, from its record (kubectl merge --record FILE).
 
 It is a three-way merge: original is what the run wrote, local what was there before, and
 live what is there now. What others have done since stays. Values that they have changed,
 too, are conflicts, which --policy decides: strict (the default) writes nothing then, live
-leaves theirs, apply puts back what was there before.
+keeps theirs, apply restores what was there before.
 
 Objects that the run has created are deleted if nobody else has changed them; those that it
-has deleted are made again as they were configured. The last-applied configuration is
+has deleted are created again as they were configured. The last-applied configuration is
 restored as well.
 
-Exit code 0: all of it is taken back; 1: an error; 3: something is left to you.`
+Exit code 0: all of it is undone; 1: an error; 3: something is left to you.`
 
 func newUndo(e *env) *cobra.Command {
 	u := &undoing{env: e}
 	cmd := &cobra.Command{
 		Use:   "undo FILE",
-		Short: "Take back what a recorded run has written",
+		Short: "Undo what a recorded run has written",
 		Long:  undoLong,
 		Example: `  kubectl merge -f web.yaml --record run.yaml
 
-  # See what would be taken back, and take it back
+  # See what would be undone, and undo it
   kubectl merge undo run.yaml --dry-run
   kubectl merge undo run.yaml`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -65,7 +65,7 @@ func newUndo(e *env) *cobra.Command {
 	}
 	flags := cmd.Flags()
 	addDryRun(flags, &u.dryRun)
-	flags.StringVar(&u.policy, "policy", "strict", "what is done about values that others have changed since: strict (nothing is written), live (they stay), apply (what was there before is put back)")
+	flags.StringVar(&u.policy, "policy", "strict", "what is done about values that others have changed since: strict (nothing is written), live (they stay), apply (what was there before is restored)")
 	u.out.add(flags)
 	u.notes.add(flags)
 	flags.StringVar(&u.manager, "field-manager", defaultManager, "name of the manager used to track field ownership")

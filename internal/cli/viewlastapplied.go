@@ -40,7 +40,7 @@ func newViewLastApplied(e *env) *cobra.Command {
 		Use:   "view-last-applied (TYPE [NAME | -l SELECTOR | --all] | TYPE/NAME | -f FILE)",
 		Short: "Show what was applied last: the last-applied-configuration annotation",
 		Long: `Show the last-applied-configuration annotation of objects: what kubectl apply, or merge,
-was given the last time. An object without one is an error, unless it was chosen by
+was given the last time. An object without one is an error, unless it was selected by
 its labels or by --all.`,
 		Example: `  kubectl merge view-last-applied deployment/web
   kubectl merge view-last-applied -f web.yaml -o json`,

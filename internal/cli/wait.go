@@ -29,16 +29,16 @@ const waitLong = `Wait until the objects that files name, or the members of a se
 has them now. Nothing is written. What ready means depends on the kind; docs/wait.md has the table.
 
 The wait ends at once when an object has failed for good, and after --patience where one
-has a problem that has not passed by then: an image that cannot be pulled, a container
-that crashes again and again, a pod that no node takes. The error names object, pod,
+has a problem that lasts longer: an image that cannot be pulled, a container that crashes
+repeatedly, a pod that fits on no node. The error names object, pod,
 container and the server's message, and the latest warnings about them.
 
-Only the rights to list and watch the kinds, and the pods, are needed; where watching is
+Only permission to list and watch the kinds, and the pods, is needed; where watching is
 forbidden, the objects are read every two seconds.
 
 Exit code 0: all are ready; 1: an error; 4: not ready: one has failed, or the time is over.`
 
-const waitExample = `  # After a merge, until everything runs
+const waitExample = `  # After a merge, until everything is ready
   kubectl merge wait -f web.yaml
 
   # At most five minutes, with the end of the log of a container that crashes
@@ -70,7 +70,7 @@ func newWait(e *env) *cobra.Command {
 	v.inputs.add(flags, "wait for")
 	v.set.add(flags)
 	v.limits.add(flags)
-	flags.StringVar(&v.rules.rules, "rules", "", "FILE with rules; those with ready and wait count here")
+	flags.StringVar(&v.rules.rules, "rules", "", "FILE with rules; those with ready and wait are used")
 	v.notes.add(flags)
 	return cmd
 }

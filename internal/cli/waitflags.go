@@ -30,9 +30,9 @@ type waitFlags struct {
 }
 
 func (f *waitFlags) add(flags *pflag.FlagSet) {
-	flags.DurationVar(&f.timeout, "timeout", 10*time.Minute, "how long to wait for all objects to be ready; 0: without end")
-	flags.DurationVar(&f.patience, "patience", 30*time.Second, "how long a problem that can pass by itself (ImagePullBackOff, CrashLoopBackOff, Unschedulable) may last before it is a failure")
-	flags.IntVar(&f.logs, "logs", 0, "lines to show of the log of a container because of which an object is not ready; --logs alone: 20")
+	flags.DurationVar(&f.timeout, "timeout", 10*time.Minute, "how long to wait for all objects to be ready; 0: no limit")
+	flags.DurationVar(&f.patience, "patience", 30*time.Second, "how long a problem that may resolve itself (ImagePullBackOff, CrashLoopBackOff, Unschedulable) may last before it is a failure")
+	flags.IntVar(&f.logs, "logs", 0, "lines to show of the log of a container that keeps an object from being ready; --logs alone: 20")
 	flags.Lookup("logs").NoOptDefVal = "20"
 }
 

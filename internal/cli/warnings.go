@@ -27,7 +27,7 @@ import (
 //
 // Unlike kubectl: the object is named, since a run may have many. Warnings of several
 // objects that differ in nothing but names and numbers are one line with a count, as
-// errors are; with --notes=json each is a note. And what a terminal would obey is spelled
+// errors are; with --notes=json each is a note. And control characters are spelled
 // out, as a server's words are not to be trusted with the user's screen.
 type warnings struct {
 	*env
@@ -164,7 +164,7 @@ func userAgent() string {
 	return "kubectl-merge/" + v.Version + " (" + v.Platform + ")"
 }
 
-// connection are kubectl's flags, whose clients warn as ours does, and are bounded.
+// connection are kubectl's flags, whose clients warn as this program's does, and are bounded.
 func (e *env) connection() *genericclioptions.ConfigFlags {
 	e.warnings = &warnings{env: e}
 	flags := genericclioptions.NewConfigFlags(true).WithDeprecatedPasswordFlag().WithDiscoveryQPS(50).WithDiscoveryBurst(300).
@@ -182,7 +182,7 @@ func (e *env) connection() *genericclioptions.ConfigFlags {
 	return flags
 }
 
-// spelling passes lines on with what a terminal would obey spelled out.
+// spelling passes lines on with control characters escaped.
 type spelling struct {
 	to     io.Writer
 	secret *redact.Values

@@ -23,7 +23,7 @@ type Deletion struct {
 	UID             string // the object must still be this one
 	ResourceVersion string // and, unless "", as it was in this version
 	Propagation     Propagation
-	DryRun          bool // the server goes through all of it and deletes nothing
+	DryRun          bool // the server checks all of it and deletes nothing
 }
 
 // Delete deletes one object. What is left of it is the object as it is being deleted, its

@@ -127,10 +127,10 @@ func (c *Cluster) ended(t Target, text []byte) error {
 	return r
 }
 
-// IsGone reports that the version a watch or a list was to go on from is too old.
+// IsGone reports that the version a watch or a list was to continue from is too old.
 func IsGone(err error) bool { return refused(err, http.StatusGone) }
 
-// Snapshot is what a list holds, and the version that a Watch goes on from.
+// Snapshot is what a list holds, and the version that a Watch continues from.
 type Snapshot struct {
 	Objects []map[string]any
 	Version string

@@ -1,6 +1,6 @@
 // Package complete finds what the shell completes a command line with: names on the server,
 // fields of objects, values of flags; and the scripts that have it do so. It refuses to know the
-// verbs, and offers nothing that a shell would obey.
+// verbs, and offers nothing that a shell would execute.
 package complete
 
 import (

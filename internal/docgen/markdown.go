@@ -18,7 +18,7 @@ func markdown(p cli.Page) string {
 	for _, one := range append([]cli.Page{p}, p.Verbs...) {
 		markdownPage(&b, one)
 	}
-	b.WriteString("\n## Connection and logging\n\nEvery command takes these flags of kubectl's.\n\n")
+	b.WriteString("\n## Connection and logging\n\nEvery command takes these flags of kubectl.\n\n")
 	flagTable(&b, p.Shared)
 	return b.String()
 }

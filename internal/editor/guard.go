@@ -34,7 +34,7 @@ type Guard struct {
 }
 
 // NewGuard watches for SIGINT, SIGTERM and SIGHUP until Release. The end of ctx
-// itself does not count: whoever made it may hear of signals too. keyboard says
+// itself does not count: whoever made it may receive signals too. keyboard states
 // that an interrupt may come from the keyboard of the terminal that the editor has:
 // there it is the editor's, and not the end.
 func NewGuard(ctx context.Context, keyboard bool) *Guard {

@@ -58,7 +58,7 @@ type Texts struct {
 
 // Diff is the unified diff of two forms of a file. The values of Secrets, what else
 // pkg/redact names and the comments of documents that hold a Secret are masked, as
-// h has it, and characters that could drive a terminal are spelled out. The error is a
+// h has it, and control characters are escaped. The error is a
 // text that is no YAML.
 func Diff(d Texts, h Hiding) (string, error) {
 	if !h.ShowSecrets {
@@ -134,7 +134,7 @@ func holdsSecret(value any) bool {
 	return redact.IsSecret(obj) || slices.ContainsFunc(items, holdsSecret)
 }
 
-// visible spells out what could drive a terminal. Line ends stay as they are.
+// visible escapes control characters. Line ends stay as they are.
 func visible(s string) string {
 	var b strings.Builder
 	for _, r := range s {

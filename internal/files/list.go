@@ -114,7 +114,7 @@ func (m *merger) lists() error {
 	return nil
 }
 
-// toList divides what is added to a file into what goes into one of its Lists, behind one
+// toList divides what is added to a file into what is added to one of its Lists, behind one
 // of the List's items or, where the file has nothing but the List, to its end, and the
 // rest.
 func (m *merger) toList(d *yamldoc.Document, had []*resource, f *File, added []newcomer) (in, out []newcomer) {

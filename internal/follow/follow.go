@@ -1,4 +1,4 @@
-// Package follow keeps up with objects on a server: it lists and watches them, and goes on
+// Package follow follows objects on a server: it lists and watches them, and continues
 // after watches that end, versions that are too old, restarts of the server, and where
 // watching or listing is forbidden. It refuses to judge what it sees.
 package follow
@@ -72,8 +72,8 @@ const Pause = 200 * time.Millisecond
 
 const longestPause = 5 * time.Second
 
-// Run lists and watches until ctx ends. A version that is too old to go on from, and a
-// server that comes back, begin with a list again; who may not watch lists again and
+// Run lists and watches until ctx ends. A version that is too old to continue from, and a
+// server that comes back, lead to a new list; who may not watch lists again and
 // again, and who may not list reads the objects one by one. It returns early where all
 // objects of a kind are followed, and this user may not list them.
 //
@@ -138,7 +138,7 @@ func (f *Follower) list(ctx context.Context) (version string, err error) {
 	return s.Version, nil
 }
 
-// watch goes on from a version, and again each time that the server ends a watch, until
+// watch continues from a version, and again each time that the server ends a watch, until
 // there is an error.
 func (f *Follower) watch(ctx context.Context, version string) error {
 	w := f.Watching
@@ -167,7 +167,7 @@ func (f *Follower) watch(ctx context.Context, version string) error {
 	return ctx.Err()
 }
 
-// readEach reads the objects one by one, as only the right to get them is there.
+// readEach reads the objects one by one, as get is the only permission.
 func (f *Follower) readEach(ctx context.Context) error {
 	var all []map[string]any
 	for _, name := range f.Names {

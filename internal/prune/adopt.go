@@ -94,7 +94,7 @@ func (s *Set) everywhere(ctx context.Context, l Labelled) ([]Member, error) {
 type Labelling struct {
 	From    string // the id of a set that they may be part of now, beside this one
 	Manager string // field manager
-	DryRun  bool   // the server goes through all of it and stores nothing
+	DryRun  bool   // the server checks all of it and stores nothing
 	Nothing bool   // nothing is sent
 }
 

@@ -18,7 +18,7 @@ import (
 // before it are done; then for Others. If an item has an error, or a conflict and the job
 // is not Partial, nothing is written at all.
 //
-// Unlike kubectl: which writes the objects one by one, and goes on after an error.
+// Unlike kubectl: which writes the objects one by one, and continues after an error.
 func (p *Plan) Send(ctx context.Context, report func(*Item)) {
 	w := p.writer(report)
 	w.stop = p.Failed() != nil

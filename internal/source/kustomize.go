@@ -19,7 +19,7 @@ import (
 const fetches = 5
 
 // build makes a kustomization. kustomize cannot be stopped: when ctx ends, or it has
-// taken too long, it is left behind, and goes with the process.
+// taken too long, it is abandoned, and ends with the process.
 func (in Inputs) build(ctx context.Context) ([]byte, error) {
 	limit, ctx, cancel := in.limited(ctx, fetches)
 	defer cancel()

@@ -1,5 +1,5 @@
-// Package target finds the objects whose last-applied configuration is looked after, reads them
-// and writes that annotation: what stands behind view-last-applied, set-last-applied,
+// Package target finds the objects whose last-applied configuration a verb shows or changes, reads them
+// and writes that annotation: the logic of view-last-applied, set-last-applied,
 // edit-last-applied and disown. It refuses to know flags, to ask and to print.
 package target
 
@@ -19,7 +19,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 )
 
-// Target is one object whose last-applied configuration is looked after.
+// Target is one object whose last-applied configuration is shown or changed.
 type Target struct {
 	cluster.Target
 	Local  *object.Object // as a file has it; nil where it was named on the command line

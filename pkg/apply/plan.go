@@ -177,7 +177,7 @@ func (p *Planner) input(s Subject, typ *merge.Type) strategy.Input {
 }
 
 // Deleting is an error where live is being deleted: an object that is being deleted takes no new configuration; what is
-// written to it goes with it.
+// written to it is deleted with it.
 //
 // Unlike kubectl: which warns, writes, and reports success for an object that is
 // gone a moment later.

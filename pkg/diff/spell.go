@@ -17,7 +17,7 @@ import (
 const shownAt = 48
 
 // short spells a value on one line of at most n characters, nothing in it able to
-// drive a terminal. Text is quoted, so that "5" and 5 read differently.
+// control a terminal. Text is quoted, so that "5" and 5 read differently.
 func short(v any, n int) string {
 	if s, ok := v.(string); ok {
 		if len(s) > 4*n {

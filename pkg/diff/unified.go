@@ -58,7 +58,7 @@ func DocName(obj any) string {
 
 // Unified writes the unified diff of the YAML of both forms, and reports whether
 // there is one; nothing is written where there is none. A Secret's values are
-// masked, book-keeping is left out, and characters that could drive a terminal
+// masked, book-keeping is left out, and characters that could control a terminal
 // are spelled out. The error is w's, or that of a value that is not JSON.
 func Unified(w io.Writer, d Doc, o Options) (changed bool, err error) {
 	old, now, err := Texts(d, o)

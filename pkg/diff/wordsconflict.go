@@ -162,7 +162,7 @@ func (n Note) Hunks() []string {
 }
 
 // textHunks is the unified diff of two texts of several lines, without a line that could
-// drive a terminal; nil for other values, and short ones.
+// control a terminal; nil for other values, and short ones.
 func textHunks(names [2]string, from, to merge.Opt) []string {
 	old, isText := from.Value.(string)
 	now, too := to.Value.(string)

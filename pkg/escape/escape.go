@@ -1,5 +1,5 @@
-// Package escape spells out the characters in the text of others that would drive a
-// terminal, or have a text read as another one. It refuses to interpret the text.
+// Package escape escapes control characters in text of others, and characters that have a
+// text read as another one. It refuses to interpret the text.
 package escape
 
 import (
@@ -10,7 +10,7 @@ import (
 	"unicode/utf16"
 )
 
-// Text spells out the characters that drive a terminal or change the order in
+// Text escapes the characters that control a terminal or change the order in
 // which text is read: control characters other than newline and tab, and
 // Unicode's format characters.
 func Text(s string) string {
@@ -40,14 +40,14 @@ func Line(s string) string {
 	return strings.NewReplacer("\n", `\n`, "\t", `\t`).Replace(Text(s))
 }
 
-// Hidden reports whether a character drives a terminal, or changes the order in which
+// Hidden reports whether a character controls a terminal, or changes the order in which
 // text is read; a newline and a tab do not count.
 func Hidden(r rune) bool {
 	return r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == '\u2028' || r == '\u2029')
 }
 
 // JSON escapes in a JSON text what JSON does not ask to be escaped and a
-// terminal would obey, or show as another text. It means the same: outside of
+// terminal would execute, or show as another text. It means the same: outside of
 // strings JSON has no such characters.
 func JSON(data []byte) []byte {
 	if bytes.IndexFunc(data, Hidden) < 0 {

@@ -33,7 +33,7 @@ func holdsValues(conf map[string]any) bool {
 	return false
 }
 
-// blankSecret keeps the keys of data and stringData. An entry that is null goes:
+// blankSecret keeps the keys of data and stringData. An entry that is null is removed:
 // null in an original counts as absent, and a blanked value would not.
 func blankSecret(conf map[string]any) map[string]any {
 	conf = maps.Clone(conf)

@@ -26,7 +26,7 @@ type Options struct {
 	Type *merge.Type
 
 	// On is the object that the annotation will stand on: its other annotations
-	// share Limit with ours. nil means local.
+	// share Limit with it. nil means local.
 	On any
 
 	// Blanked reports that local is itself a blanked configuration, as Read gave it
@@ -115,7 +115,7 @@ func normal(obj map[string]any, namespace string) map[string]any {
 	return set(obj, "metadata", m)
 }
 
-// others counts the bytes of all annotations but ours, as the API does.
+// others counts the bytes of all other annotations, as the API does.
 func others(obj any) int {
 	n := 0
 	for k, v := range annotations(obj) {

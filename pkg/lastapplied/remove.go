@@ -31,7 +31,7 @@ func Remove(original any, p merge.Path, typ *merge.Type) (any, error) {
 	return v, nil
 }
 
-// errEmpty: nothing is left, so the value goes from its parent too.
+// errEmpty: nothing is left, so the value is removed from its parent too.
 var errEmpty = errors.New("nothing left")
 
 // without removes rest from v, which stands at path at.

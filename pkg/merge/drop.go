@@ -5,7 +5,7 @@ package merge
 // A scalar, an atomic value and an entry of a map or list go whole. Of a map, set
 // or keyed list the entries that original had go, and those that only live has
 // stay. Of a declared object the same holds for the maps and lists inside it;
-// everything else in it goes, server defaults too.
+// everything else in it is removed, server defaults too.
 //
 // Where the policy drops by key, every object is as a map.
 //
@@ -140,7 +140,7 @@ func (m *merger) droppedParts(s *spot, o, v, left Opt, why Cause) (Opt, bool) {
 	return left, true
 }
 
-// entryByEntry reports of lists in which keys repeat, which a diff gives whole, what goes
+// entryByEntry reports of lists in which keys repeat, which a diff gives whole, what is removed
 // of them.
 func entryByEntry(parts []Change, t *Type) []Change {
 	var out []Change
@@ -186,7 +186,7 @@ func (m *merger) droppedEntries(s *spot, o, v map[string]any) (Opt, bool) {
 	return emptied(Some(out), changed || len(v) == 0)
 }
 
-// emptied: a map or list of which nothing is left goes itself.
+// emptied: a map or list of which nothing is left is removed itself.
 func emptied(r Opt, changed bool) (Opt, bool) {
 	switch v := r.Value.(type) {
 	case map[string]any:

@@ -129,7 +129,7 @@ type Disagreement struct {
 	By Path
 }
 
-// Removal is one value of live that goes.
+// Removal is one value of live that is removed.
 type Removal struct {
 	Path  Path
 	Value any

@@ -30,7 +30,7 @@ type Policy struct {
 	// that matches a path counts.
 	Texts []TextRule
 
-	// ClearNulls: a null in live goes where nobody states a value (kustomize's
+	// ClearNulls: a null in live is removed where nobody states a value (kustomize's
 	// file merges); otherwise it stays as the server gave it.
 	ClearNulls bool
 
@@ -39,7 +39,7 @@ type Policy struct {
 	// included, also where live has all of it and more.
 	Literal bool
 
-	// ByKey: an object or map that local drops goes key by key, and what only live has
+	// ByKey: an object or map that local drops is removed key by key, and what only live has
 	// in it stays (kustomize's file merges); otherwise only what is declared a map does.
 	ByKey bool
 

@@ -1,6 +1,6 @@
 package merge
 
-// gone: local states null. The value goes whole, whoever set it.
+// gone: local states null. The whole value is removed, whoever set it.
 func (m *merger) gone(s *spot, o, l, v, raw Opt) (Opt, bool) {
 	if !v.Set {
 		m.because(s, because{Opt{}, LocalSide, CauseNull, o, l, v})
@@ -41,7 +41,7 @@ func (m *merger) comesBack(s *spot, l, v Opt) Cause {
 	return 0
 }
 
-// tellRemoved notes that v goes.
+// tellRemoved notes that v is removed.
 func (m *merger) tellRemoved(s *spot, cause Cause, o, v Opt) {
 	m.because(s, because{Opt{}, LocalSide, cause, o, Opt{}, v})
 	m.plan.Removed = append(m.plan.Removed, m.removal(s.path(), m.asApplied(o, v), Removal{Value: v.Value, Cause: cause}))

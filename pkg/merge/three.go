@@ -3,7 +3,7 @@ package merge
 import "sort"
 
 // Three merges three ways: what local states wins, what original had and local
-// has no more goes, what only live has stays, and where local and live disagree
+// has no more is removed, what only live has stays, and where local and live disagree
 // the policy decides. typ is how values are split; nil is RFC 7386 applied
 // three ways. With explain set, Plan.Because is filled.
 //
@@ -70,7 +70,7 @@ type spot struct {
 	up    *spot
 	here  hop
 	field Field
-	entry bool // an entry of a map or list: goes whole when dropped
+	entry bool // an entry of a map or list: removed as a whole when dropped
 
 	// Live lacks the value because it has another variant of a one-of; held: that
 	// variant stays.
@@ -138,7 +138,7 @@ func (m *merger) value(s *spot, o, l, v Opt) (Opt, bool) {
 	raw, was := v, o
 	o, v = denull(o), denull(v)
 	if s.field.Allocated && !m.blanked && isZero(o.Value, s.field.Type) {
-		o = Opt{} // it was left to the server then, and never ours
+		o = Opt{} // it was left to the server then, and never the applier's
 	}
 	switch {
 	case l.Set && l.Value == nil && v.Set && m.disputed(s, was):

@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// Packed is the object put away small, until its turn comes: of its Value only
+// Packed is the object stored compactly until its turn comes: of its Value only
 // apiVersion, kind, name and namespace are left at hand. Whole brings back the
 // rest. A CustomResourceDefinition stays as it is, since other objects may be of
 // its kind, and so does what JSON cannot hold.

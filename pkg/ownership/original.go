@@ -46,7 +46,7 @@ func Original(live any, of Holders, typ *merge.Type) any {
 	return identified(v, obj)
 }
 
-// entries are the entries of managedFields that bear on what the holders hold.
+// entries are the entries of managedFields that concern what the holders own.
 func (h Holders) entries(obj map[string]any) []owned {
 	var sets []owned
 	entries, _ := meta(obj)["managedFields"].([]any)

@@ -29,7 +29,7 @@ const (
 // Problem is what keeps an object from being ready.
 type Problem struct {
 	Reason    string // one word as the API has it: ImagePullBackOff, Progressing; may be ""
-	Message   string // the server's, or ours where it has none
+	Message   string // the server's, or the program's own where it has none
 	Pod       string // the pod that it is about; "" where it is none
 	Container string // the container in that pod; "" where it is none
 }
@@ -88,7 +88,7 @@ type Subject struct {
 func Judge(s Subject) Verdict { return s.row().Judge(s) }
 
 // Judge reports how far an object of the row's kind is, by its rule, else by the row. One
-// that is being deleted has failed, whatever its kind: it is going away.
+// that is being deleted has failed, whatever its kind: it is about to disappear.
 func (r Row) Judge(s Subject) Verdict {
 	switch {
 	case s.Rule.Skip:

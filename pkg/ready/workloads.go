@@ -243,7 +243,7 @@ func daemonSet(s Subject) Verdict {
 	return rollout(s, c, remark)
 }
 
-// ofDaemonSet goes by the number that the controller gives to each form of the template.
+// ofDaemonSet judges by the number that the controller gives to each form of the template.
 func ofDaemonSet(s Subject) []map[string]any {
 	generation := text(s.Object, "metadata", "annotations", "deprecated.daemonset.template.generation")
 	if generation == "" {

@@ -122,7 +122,7 @@ func maskField(x, y map[string]any, field string) (map[string]any, map[string]an
 }
 
 // maskValues masks v, which stands opposite other. Nulls stay: they say that a
-// key goes, and hold nothing.
+// key is removed, and hide nothing.
 func maskValues(v, other any, paired bool, differs string) any {
 	m, ok := v.(map[string]any)
 	if !ok {

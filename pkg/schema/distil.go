@@ -75,7 +75,7 @@ func all(schemas []any) []any {
 	return out
 }
 
-// keywords are those that bear on merging: a node's, and the one that names a
+// keywords are those that matter for merging: a node's, and the one that names a
 // kind.
 var keywords = sync.OnceValue(func() map[string]bool {
 	words := map[string]bool{strings.Trim(string(kindMark), `"`): true}

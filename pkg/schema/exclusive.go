@@ -93,7 +93,7 @@ func count(branches []constraint, has map[string]bool) (least, most int) {
 	return least, most
 }
 
-// fields adds the names that the constraint speaks of.
+// fields adds the names that the constraint mentions.
 func (c *constraint) fields(to map[string]bool) {
 	for _, name := range c.required {
 		to[name] = true
@@ -113,7 +113,7 @@ const mostFields = 10
 
 // exclusive lists the groups of declared fields of which the schema allows one only,
 // whatever else there is: those two of which no valid object has both, though either
-// may be there. Where all that it speaks of exclude each other they are one group.
+// may be there. Where all that it mentions exclude each other they are one group.
 func (c *constraint) exclusive(declared map[string]merge.Field) []merge.OneOf {
 	spoken := map[string]bool{}
 	c.fields(spoken)

@@ -9,7 +9,7 @@ import (
 )
 
 // node is a JSON schema as OpenAPI documents and CRDs have it: as much of it as
-// bears on merging.
+// matters for merging.
 type node struct {
 	Ref                  string          `json:"$ref"`
 	Type                 jsonType        `json:"type"`

@@ -100,7 +100,7 @@ func (d *Document) Type(group, version, kind string) (t *merge.Type, ok bool) {
 	t, err := d.builder.component(name)
 	switch {
 	case err != nil:
-		// What was half built is thrown away, so that no other kind gets to see it.
+		// What was half built is discarded, so that no other kind gets to see it.
 		d.builder.types = map[string]*merge.Type{}
 		d.err = fmt.Errorf("OpenAPI document: %w", err)
 		return nil, false

@@ -279,7 +279,7 @@ func (r Rule) shape(t *merge.Type, rest merge.Path) *merge.Type {
 	return &out
 }
 
-// shapeUnknown makes up the object that the path speaks of. Where the path has a
+// shapeUnknown makes up the object that the path leads through. Where the path has a
 // *, there may be anything.
 func (r Rule) shapeUnknown(t *merge.Type, rest merge.Path) *merge.Type {
 	name := rest[0].Name

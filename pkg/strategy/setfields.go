@@ -80,7 +80,7 @@ func (s *set) toldBelow(p merge.Path) bool {
 // add reports a value that stays.
 func (s *set) add(p merge.Path, v any) {
 	if now, ok := merge.Lookup(s.result, p, s.Schema); !ok || now == nil {
-		return // it goes: another variant displaces it
+		return // it is removed: another variant displaces it
 	}
 	owner, _ := person(s.Triple.Owners, p)
 	s.found = append(s.found, merge.Removal{Path: p, Value: v, Cause: merge.CauseLive, Owner: owner})

@@ -10,7 +10,7 @@ import (
 )
 
 // undecided lists what live has, local lacks and somebody else than the server
-// put there: without an original nobody can report whether it was meant to go. Entries
+// put there: without an original nobody can report whether it was meant to be removed. Entries
 // of maps, sets and keyed lists are nobody's default; of other fields managedFields
 // have to show that somebody set them.
 func undecided(in Input, result any) []merge.Removal {
@@ -33,7 +33,7 @@ func undecided(in Input, result any) []merge.Removal {
 }
 
 // entriesOf lists the entries that the changes remove, also those inside a map or
-// list that goes whole. typ is the type of the value at base.
+// list that is removed as a whole. typ is the type of the value at base.
 func entriesOf(typ *merge.Type, base merge.Path, changes []merge.Change) []merge.Removal {
 	var out []merge.Removal
 	for _, c := range changes {

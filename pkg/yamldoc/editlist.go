@@ -11,7 +11,7 @@ func (ed *editor) list(s slot, want []any, t *merge.Type, from origin) {
 	n := s.n
 	old, _ := n.value.([]any)
 	at := pairs(old, want, t)
-	where := make([]int, len(old)) // the place in want of each old entry, -1 if it goes
+	where := make([]int, len(old)) // the place in want of each old entry, -1 if it is removed
 	for i := range where {
 		where[i] = -1
 	}
@@ -34,7 +34,7 @@ func (ed *editor) list(s slot, want []any, t *merge.Type, from origin) {
 
 // relist is how a list becomes another.
 type relist struct {
-	where   []int            // the place in the new list of each old entry, -1 if it goes
+	where   []int            // the place in the new list of each old entry, -1 if it is removed
 	stays   []bool           // the entries of the new list that are where they were
 	chunks  map[int]string   // its entries that move, as they will read
 	sources func(int) origin // where the source has its entries

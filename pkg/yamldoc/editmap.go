@@ -67,7 +67,7 @@ func below(s slot) place {
 	}
 }
 
-// added is a new entry, and the entry of the old that it goes behind; -1 is the
+// added is a new entry, and the old entry that it is put behind; -1 is the
 // front.
 type added struct {
 	behind int

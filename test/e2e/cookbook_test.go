@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-var played = regexp.MustCompile(`(?m)^Played: \[([a-z-]+/[a-z-]+)\]\(\.\./test/e2e/testdata/([a-z-]+/[a-z-]+)\.txtar\)$`)
+var played = regexp.MustCompile(`(?m)^Tested by: \[([a-z-]+/[a-z-]+)\]\(\.\./test/e2e/testdata/([a-z-]+/[a-z-]+)\.txtar\)$`)
 
 // TestCookbook holds docs/cookbook.md to the stories that it names: each recipe has
 // one, each story is a recipe, and the commands of both are the same. So it is for
@@ -48,7 +48,7 @@ func holdToStory(t *testing.T, recipe string) string {
 	title, _, _ := strings.Cut(recipe, "\n")
 	link := played.FindStringSubmatch(recipe)
 	if link == nil || link[1] != link[2] {
-		t.Errorf("%s: does not say which story plays it (Played: [cookbook/…](…))", title)
+		t.Errorf("%s: does not name the story that tests it (Tested by: [cookbook/…](…))", title)
 		return ""
 	}
 	file := filepath.FromSlash("testdata/" + link[1] + ".txtar")
