@@ -84,7 +84,7 @@ func (m *merger) accountMap(s *spot, x four, alone Cause) (Opt, bool) {
 		if m.policy.choice(Both) != TakeLocal {
 			excluded = v // a variant that the strategy leaves beside local's may be live's to keep
 		}
-		settled = m.oneOf(s, o, l, excluded, res.put)
+		settled = m.oneOf(s, objects{o, l, excluded}, res.put)
 	}
 	names := m.names(v, want, l)
 	defer m.forget(names)
@@ -92,7 +92,7 @@ func (m *merger) accountMap(s *spot, x four, alone Cause) (Opt, bool) {
 		if settled[name] {
 			continue
 		}
-		r, changed := m.account(m.member(s, name, o, l, v), four{key(o, name), key(l, name), key(v, name), key(want, name)}, alone)
+		r, changed := m.account(m.member(s, name, objects{o, l, v}), four{key(o, name), key(l, name), key(v, name), key(want, name)}, alone)
 		if m.leave(); changed {
 			res.put(name, r)
 		}
@@ -170,7 +170,7 @@ func (m *merger) accountValue(s *spot, x four) (Opt, bool) {
 		return x.v, false
 	}
 	if !x.l.Set {
-		return m.droppedParts(s, x.o, x.v, x.want, CauseStrategy)
+		return m.droppedParts(s, because{x.want, LocalSide, CauseStrategy, x.o, Opt{}, x.v})
 	}
 	l := x.l
 	if l.Value == nil {
@@ -274,7 +274,7 @@ func (m *merger) accountUnit(s *spot, x four, why Cause) (Opt, bool) {
 	if t := s.field.Type; t != nil && t.Kind == Object && !t.Atomic {
 		if v, ok := x.v.Value.(map[string]any); ok {
 			if left := m.ruled(s, v, Opt{}); left.Set {
-				return m.droppedParts(s, x.o, x.v, left, why)
+				return m.droppedParts(s, because{left, LocalSide, why, x.o, Opt{}, x.v})
 			}
 		}
 	}

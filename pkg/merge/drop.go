@@ -35,7 +35,7 @@ func (m *merger) dropped(s *spot, o, v, raw Opt) (Opt, bool) {
 	case []any:
 		if !s.entry && isList(t) {
 			ol, _ := o.Value.([]any)
-			r, changed := m.list(s, ol, nil, vv, v)
+			r, changed := m.list(s, ol, nil, v)
 			return emptied(r, changed || len(vv) == 0)
 		}
 	}
@@ -59,7 +59,7 @@ func (s *spot) isDefaultKey(v Opt) bool {
 // droppedUnit removes v as one value, save what is left of it.
 func (m *merger) droppedUnit(s *spot, o, v, left Opt) (Opt, bool) {
 	if left.Set {
-		return m.droppedParts(s, o, v, left, CauseDropped)
+		return m.droppedParts(s, because{left, LocalSide, CauseDropped, o, Opt{}, v})
 	}
 	if s.livesOn() {
 		return m.settle(s, Disagreement{Kind: Dropped, Original: o, Live: v, Owner: m.foreign(s.path())})
@@ -102,11 +102,12 @@ func (m *merger) ruled(s *spot, v map[string]any, left Opt) Opt {
 // livesOn: a rule of the user gives the value to live, whatever local states.
 func (s *spot) livesOn() bool { return s.rule != nil && s.rule.Firm && s.rule.Choice == TakeLive }
 
-// droppedParts removes all of v but what is left of it, each part reported by itself.
+// droppedParts removes all of live's value but what is left of it, the result, each part reported by itself.
 // Where somebody else has moved a part, and the policy does not give it to local,
-// all of v stays.
-func (m *merger) droppedParts(s *spot, o, v, left Opt, why Cause) (Opt, bool) {
-	parts := entryByEntry(Diff(v.Value, left.Value, s.field.Type), s.field.Type)
+// all of it stays.
+func (m *merger) droppedParts(s *spot, b because) (Opt, bool) {
+	o, v := b.original, b.liv
+	parts := entryByEntry(Diff(v.Value, b.result.Value, s.field.Type), s.field.Type)
 	var moved []Disagreement
 	var quiet []Removal
 	base := s.path()
@@ -115,8 +116,8 @@ func (m *merger) droppedParts(s *spot, o, v, left Opt, why Cause) (Opt, bool) {
 		owner := m.foreign(full)
 		was, had := Lookup(o.Value, c.Path, s.field.Type)
 		if had && Identical(was, c.Old.Value) || m.owners != nil && owner == nil || m.owners == nil && !had {
-			cause := why
-			if !had && why == CauseDropped {
+			cause := b.cause
+			if !had && cause == CauseDropped {
 				cause = CauseInside
 			}
 			quiet = append(quiet, m.removal(full, had && Identical(was, c.Old.Value), Removal{Value: c.Old.Value, Cause: cause}))
@@ -136,8 +137,8 @@ func (m *merger) droppedParts(s *spot, o, v, left Opt, why Cause) (Opt, bool) {
 		m.plan.Settled = append(m.plan.Settled, d)
 	}
 	m.plan.Removed = append(m.plan.Removed, quiet...)
-	m.because(s, because{left, LocalSide, why, o, Opt{}, v})
-	return left, true
+	m.because(s, b)
+	return b.result, true
 }
 
 // entryByEntry reports of lists in which keys repeat, which a diff gives whole, what is removed

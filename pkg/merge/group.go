@@ -7,7 +7,7 @@ import (
 )
 
 // group is the entries of the three sides that share an identity, by their places.
-type group struct{ o, l, v []int }
+type group struct{ o, l, v side }
 
 // settled pairs local's entries with live's in order where local is what original
 // was and live has it all: nothing is to be done then, whatever other pairing there
@@ -59,35 +59,35 @@ const pairLimit = 1 << 16
 // left of local and live is paired directly. In each step those pair first of
 // which the one that states less is part of the other, then those that share the
 // most fields, then in order (docs/semantics.md#how-an-object-is-split, "Keys that repeat").
-func (p *pairing) group(t *Type, g group, o, l, v []any) {
-	lo := match(t, side{l, g.l}, side{o, g.o})
-	ov := match(t, side{o, g.o}, side{v, g.v})
+func (p *pairing) group(t *Type, g group) {
+	lo := match(t, g.l, g.o)
+	ov := match(t, g.o, g.v)
 	for a, b := range lo {
 		if b < 0 {
 			continue
 		}
-		p.original[g.l[a]] = g.o[b]
+		p.original[g.l.at[a]] = g.o.at[b]
 		if c := ov[b]; c >= 0 {
-			p.pair(g.l[a], g.v[c])
+			p.pair(g.l.at[a], g.v.at[c])
 		}
 	}
 	for b, c := range ov {
-		if c >= 0 && !p.taken[g.v[c]] {
-			p.dropped[g.v[c]] = g.o[b]
+		if c >= 0 && !p.taken[g.v.at[c]] {
+			p.dropped[g.v.at[c]] = g.o.at[b]
 		}
 	}
 	var restL, restV []int
-	for _, i := range g.l {
+	for _, i := range g.l.at {
 		if p.live[i] < 0 && p.original[i] < 0 {
 			restL = append(restL, i)
 		}
 	}
-	for _, j := range g.v {
+	for _, j := range g.v.at {
 		if !p.taken[j] && p.dropped[j] < 0 {
 			restV = append(restV, j)
 		}
 	}
-	for a, c := range match(t, side{l, restL}, side{v, restV}) {
+	for a, c := range match(t, side{g.l.list, restL}, side{g.v.list, restV}) {
 		if c >= 0 {
 			p.pair(restL[a], restV[c])
 		}
@@ -219,7 +219,7 @@ func match(t *Type, a, b side) []int {
 			equal[key] = js[1:]
 		}
 	}
-	for _, p := range resembling(t, a, b, to, used) {
+	for _, p := range resembling(t, a, b, func(i, j int) bool { return to[i] < 0 && !used[j] }) {
 		if to[p.i] < 0 && !used[p.j] {
 			take(p.i, p.j)
 		}
@@ -243,14 +243,14 @@ type scored struct{ i, j, score int }
 
 // resembling lists the pairs of free entries that have something beyond their keys in
 // common, the best first, and among equals in order; nil above pairLimit.
-func resembling(t *Type, a, b side, to []int, used []bool) []scored {
+func resembling(t *Type, a, b side, free func(i, j int) bool) []scored {
 	if len(a.at)*len(b.at) > pairLimit {
 		return nil
 	}
 	var pairs []scored
 	for i, at := range a.at {
 		for j, bt := range b.at {
-			if to[i] >= 0 || used[j] {
+			if !free(i, j) {
 				continue
 			}
 			score := sharedFields(t, a.list[at], b.list[bt])

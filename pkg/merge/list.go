@@ -1,13 +1,14 @@
 package merge
 
 // list merges a keyed list or set entry by entry. l nil means that the whole list
-// was dropped. vOpt is v as it was found, given back where nothing changes.
+// was dropped. live holds a list, and is returned where nothing changes.
 //
 // Unlike kubectl: entries are identified by all of the list's keys, defaults
 // included, and entries that share an identity are a group in which nothing is
 // lost.
-func (m *merger) list(s *spot, o, l, v []any, vOpt Opt) (Opt, bool) {
+func (m *merger) list(s *spot, o, l []any, live Opt) (Opt, bool) {
 	t := s.field.Type
+	v, _ := live.Value.([]any)
 	p := pairUp(t, o, l, v)
 	changed := false
 	merged := make([]Opt, len(l))
@@ -55,7 +56,7 @@ func (m *merger) list(s *spot, o, l, v []any, vOpt Opt) (Opt, bool) {
 	}
 	order := m.order(p, merged, stays)
 	if !changed && (t.Kind == Set || p.follows(order)) {
-		return vOpt, false
+		return live, false
 	}
 	return Some(inOrderOf(order, merged, stays)), true
 }
@@ -116,7 +117,7 @@ func pairUp(t *Type, o, l, v []any) *pairing {
 	for i, id := range p.l.ids {
 		if p.repeats(id) {
 			if p.l.first[id] == i {
-				p.group(t, group{o: p.o.all(id), l: p.l.all(id), v: p.v.all(id)}, o, l, v)
+				p.group(t, group{side{o, p.o.all(id)}, side{l, p.l.all(id)}, side{v, p.v.all(id)}})
 			}
 			continue
 		}
@@ -133,7 +134,7 @@ func pairUp(t *Type, o, l, v []any) *pairing {
 		}
 		if p.repeats(id) {
 			if p.v.first[id] == j {
-				p.group(t, group{o: p.o.all(id), v: p.v.all(id)}, o, l, v)
+				p.group(t, group{side{o, p.o.all(id)}, side{l, nil}, side{v, p.v.all(id)}})
 			}
 			continue
 		}

@@ -8,25 +8,25 @@ import "slices"
 //
 // Unlike kubectl: it knows such groups only where the Go type carries retainKeys,
 // and sends two variants of the others, which the server refuses.
-func (m *merger) oneOf(s *spot, o, l, v map[string]any, put func(string, Opt)) map[string]bool {
+func (m *merger) oneOf(s *spot, x objects, put func(string, Opt)) map[string]bool {
 	var done map[string]bool
 	for _, g := range s.field.Type.OneOf {
-		out := displaced(s.field.Type, g, o, l, v)
+		out := displaced(s.field.Type, g, x)
 		if len(out) == 0 {
 			continue
 		}
 		if done == nil {
 			done = map[string]bool{}
 		}
-		held, by := false, s.excluder(g, l)
+		held, by := false, s.excluder(g, x.l)
 		for _, name := range out {
 			f, entry := childOf(s.field.Type, name)
 			c := m.below(s, hop{name: name}, f, entry)
 			kind := Both
-			if unchanged(s.field.Type, g, o, l) {
+			if unchanged(s.field.Type, g, x.o, x.l) {
 				kind = Drift
 			}
-			r, goes := m.displace(c, Disagreement{Kind: kind, Original: Opt{o[name], o[name] != nil}, Live: Some(v[name]), By: by})
+			r, goes := m.displace(c, Disagreement{Kind: kind, Original: some(x.o[name]), Live: Some(x.v[name]), By: by})
 			if m.leave(); goes {
 				put(name, r)
 			} else {
@@ -86,11 +86,12 @@ func unchanged(t *Type, g OneOf, o, l map[string]any) bool {
 
 // displaced lists the fields of the group that live has and that local's variant
 // excludes, in the group's order.
-func displaced(t *Type, g OneOf, o, l, v map[string]any) []string {
+func displaced(t *Type, g OneOf, x objects) []string {
+	l, v := x.l, x.v
 	if !others(g, l, v) {
 		return nil
 	}
-	keep, decided := chosen(t, g, o, l, v)
+	keep, decided := chosen(t, g, x.o, l)
 	if !decided {
 		return nil
 	}
@@ -121,7 +122,7 @@ func others(g OneOf, l, v map[string]any) bool {
 
 // chosen is the variant local asks for: what its discriminator selects, else the
 // fields of the group that it states. decided is false where local asks for none.
-func chosen(t *Type, g OneOf, o, l, v map[string]any) (keep map[string]bool, decided bool) {
+func chosen(t *Type, g OneOf, o, l map[string]any) (keep map[string]bool, decided bool) {
 	keep = map[string]bool{}
 	if d := g.Discriminator; d != "" {
 		value, ok := l[d].(string)
@@ -166,26 +167,26 @@ func states(g OneOf, l map[string]any) bool {
 // excluded: live has a variant of a one-of that leaves no room for the field of that name,
 // which local and original have, and that is reported itself. held: it is a discriminator
 // of local's that says so, and live's stays.
-func (m *merger) excluded(s *spot, name string, o, l, v map[string]any) (excluded, held bool) {
+func (m *merger) excluded(s *spot, name string, x objects) (excluded, held bool) {
 	t := s.field.Type
 	for _, g := range t.OneOf {
 		if !slices.Contains(g.Fields, name) {
 			continue
 		}
-		if len(displaced(t, g, o, l, v)) > 0 {
+		if len(displaced(t, g, x)) > 0 {
 			return true, false
 		}
 		d, f := g.Discriminator, t.Fields[g.Discriminator]
-		text, ok := v[d].(string)
-		if !ok || l[d] == nil || g.Selects[text] == name || equalOpt(some(l[d]), Some(text), f) {
+		text, ok := x.v[d].(string)
+		if !ok || x.l[d] == nil || g.Selects[text] == name || equalOpt(some(x.l[d]), Some(text), f) {
 			continue
 		}
 		kind := Both
-		if equalOpt(some(o[d]), some(l[d]), f) {
+		if equalOpt(some(x.o[d]), some(x.l[d]), f) {
 			kind = Drift
 		}
 		c := m.below(s, hop{name: d}, f, false)
-		moved, _ := m.moved(c, some(o[d]), Some(text))
+		moved, _ := m.moved(c, some(x.o[d]), Some(text))
 		held = (moved || c.livesOn()) && m.choice(c, kind) != TakeLocal
 		m.leave()
 		return true, held

@@ -1,7 +1,8 @@
 package merge
 
 // gone: local states null. The whole value is removed, whoever set it.
-func (m *merger) gone(s *spot, o, l, v, raw Opt) (Opt, bool) {
+func (m *merger) gone(s *spot, o, l, raw Opt) (Opt, bool) {
+	v := denull(raw)
 	if !v.Set {
 		m.because(s, because{Opt{}, LocalSide, CauseNull, o, l, v})
 		return m.absentOr(raw, v)
@@ -12,7 +13,7 @@ func (m *merger) gone(s *spot, o, l, v, raw Opt) (Opt, bool) {
 	}
 	if vv, ok := v.Value.(map[string]any); ok && s.field.Type != nil && s.field.Type.Kind == Object && !s.field.Type.Atomic {
 		if left := m.ruled(s, vv, Opt{}); left.Set {
-			return m.droppedParts(s, o, v, left, CauseNull)
+			return m.droppedParts(s, because{left, LocalSide, CauseNull, o, Opt{}, v})
 		}
 	}
 	if !m.policy.ClearNulls {

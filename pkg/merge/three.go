@@ -144,7 +144,7 @@ func (m *merger) value(s *spot, o, l, v Opt) (Opt, bool) {
 	case l.Set && l.Value == nil && v.Set && m.disputed(s, was):
 		return m.settle(s, Disagreement{Kind: nullKind(was), Original: was, Local: l, Live: v})
 	case l.Set && l.Value == nil:
-		return m.gone(s, o, l, v, raw)
+		return m.gone(s, o, l, raw)
 	case !l.Set && !o.Set:
 		m.liveOnly(s, v)
 		return m.absentOr(raw, v)
@@ -165,9 +165,9 @@ func (m *merger) value(s *spot, o, l, v Opt) (Opt, bool) {
 				return Some(r), changed
 			}
 		case []any:
-			if vv, ok := v.Value.([]any); ok && isList(t) {
+			if _, ok := v.Value.([]any); ok && isList(t) {
 				ol, _ := o.Value.([]any)
-				return m.list(s, ol, lv, vv, v)
+				return m.list(s, ol, lv, v)
 			}
 		}
 	}
@@ -198,7 +198,7 @@ func (m *merger) object(s *spot, o, l, v map[string]any) (map[string]any, bool) 
 	}
 	var settled map[string]bool
 	if t != nil && len(t.OneOf) > 0 {
-		settled = m.oneOf(s, o, l, v, res.put)
+		settled = m.oneOf(s, objects{o, l, v}, res.put)
 	}
 	names := m.names(o, l, v)
 	defer m.forget(names)
@@ -209,7 +209,7 @@ func (m *merger) object(s *spot, o, l, v map[string]any) (map[string]any, bool) 
 		lv, lok := l[name]
 		ov, ook := o[name]
 		vv, vok := v[name]
-		r, ch := m.value(m.member(s, name, o, l, v), Opt{ov, ook}, Opt{lv, lok}, Opt{vv, vok})
+		r, ch := m.value(m.member(s, name, objects{o, l, v}), Opt{ov, ook}, Opt{lv, lok}, Opt{vv, vok})
 		if m.leave(); ch {
 			res.put(name, r)
 		}
@@ -219,15 +219,18 @@ func (m *merger) object(s *spot, o, l, v map[string]any) (map[string]any, bool) 
 }
 
 // member steps down to a field or key of an object, until leave is called.
-func (m *merger) member(s *spot, name string, o, l, v map[string]any) *spot {
+func (m *merger) member(s *spot, name string, x objects) *spot {
 	t := s.field.Type
 	f, entry := childOf(t, name)
 	c := m.below(s, hop{name: name}, f, entry)
-	if t != nil && len(t.OneOf) > 0 && o[name] != nil && l[name] != nil && v[name] == nil {
-		c.excluded, c.held = m.excluded(s, name, o, l, v)
+	if t != nil && len(t.OneOf) > 0 && x.o[name] != nil && x.l[name] != nil && x.v[name] == nil {
+		c.excluded, c.held = m.excluded(s, name, x)
 	}
 	return c
 }
+
+// objects are an object's or a map's original, local and live form.
+type objects struct{ o, l, v map[string]any }
 
 // edited is a map that is copied before its first change.
 type edited struct {
