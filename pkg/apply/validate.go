@@ -69,8 +69,13 @@ func (p *Planner) mistyped(out *Planned) error {
 			break
 		}
 		text := fmt.Sprintf("%s: must be %s", w.Path, w.Want)
-		if w.Fix != "" && !redact.IsSecretKind(out.Group(), out.Kind()) {
-			text += ": write " + w.Fix
+		if !redact.IsSecretKind(out.Group(), out.Kind()) {
+			if w.Is != "" {
+				text += ", and is " + w.Is
+			}
+			if w.Fix != "" {
+				text += ": " + w.Fix
+			}
 		}
 		texts = append(texts, text+p.at(out.Object, w.Path))
 	}

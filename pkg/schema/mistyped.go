@@ -2,6 +2,7 @@ package schema
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -13,7 +14,8 @@ import (
 type Mistyped struct {
 	Path merge.Path
 	Want string // a string, a number, true or false, a list, a mapping
-	Fix  string // how the value can be written instead, "" where that cannot be known
+	Is   string // the number 8, the boolean true; only where a string is wanted, else ""
+	Fix  string // what to do about it (write 3, quote it), "" where that cannot be known
 }
 
 // MistypedIn lists the values in v that are not of the type that t declares, in path
@@ -89,12 +91,12 @@ func mistyped(t *merge.Type, v any, at merge.Path, out *[]Mistyped) {
 		}
 	case merge.Scalar:
 		if want, fix := scalarAs(t, v); want != "" {
-			*out = append(*out, Mistyped{Path: at, Want: want, Fix: fix})
+			*out = append(*out, Mistyped{Path: at, Want: want, Is: unquoted(t, v), Fix: fix})
 		}
 	}
 }
 
-// scalarAs is what v should be, "" where it is; fix is v as that.
+// scalarAs is what v should be, "" where it is; fix is how to get there.
 func scalarAs(t *merge.Type, v any) (want, fix string) {
 	switch t {
 	case leaves["string"], leaves["bytes"], leaves["time"], leaves["microtime"], leaves["duration"]:
@@ -113,19 +115,30 @@ func scalarAs(t *merge.Type, v any) (want, fix string) {
 	return "", ""
 }
 
+// asString advises no text to write: what a file has (010, yes, 1e3) cannot be known from
+// the value that YAML has read (8, true, 1000).
 func asString(t *merge.Type, v any) (want, fix string) {
-	switch v := v.(type) {
-	case string:
+	if _, ok := v.(string); ok {
 		return "", ""
-	case bool:
-		fix = strconv.Quote(strconv.FormatBool(v))
-	case json.Number:
-		fix = strconv.Quote(v.String())
 	}
-	if t != leaves["string"] {
-		fix = ""
+	if unquoted(t, v) != "" {
+		fix = "quote it"
 	}
 	return "a string", fix
+}
+
+// unquoted is what v is where t is a string, "" where v is no boolean and no number.
+func unquoted(t *merge.Type, v any) string {
+	if t != leaves["string"] {
+		return ""
+	}
+	switch v := v.(type) {
+	case bool:
+		return fmt.Sprintf("the boolean %t", v)
+	case json.Number:
+		return "the number " + v.String()
+	}
+	return ""
 }
 
 func asNumber(v any) (want, fix string) {
@@ -134,7 +147,7 @@ func asNumber(v any) (want, fix string) {
 		return "", ""
 	case string:
 		if _, err := strconv.ParseInt(v, 10, 64); err == nil {
-			fix = v
+			fix = "write " + v
 		}
 	}
 	return "a number", fix
@@ -146,7 +159,7 @@ func asBoolean(v any) (want, fix string) {
 		return "", ""
 	case string:
 		if b, err := strconv.ParseBool(v); err == nil {
-			fix = strconv.FormatBool(b)
+			fix = "write " + strconv.FormatBool(b)
 		}
 	}
 	return "true or false", fix
