@@ -124,7 +124,7 @@ func (m meaning) text(c merge.Change) string {
 	case m.elsewhere && !inLive:
 		return "yours"
 	case c.Op == merge.OpRemove:
-		return m.givenUp(c.Path, local, live, inLocal, inLive && inResult)
+		return m.givenUp(c.Path, merge.Opt{Value: local, Set: inLocal}, live, inLive && inResult)
 	}
 	switch {
 	case inLocal && m.file == "" && inLive:
@@ -150,10 +150,10 @@ func (m meaning) text(c merge.Change) string {
 }
 
 // givenUp is for a field that last-applied has no more.
-func (m meaning) givenUp(p merge.Path, local, live any, inLocal, kept bool) string {
+func (m meaning) givenUp(p merge.Path, local merge.Opt, live any, kept bool) string {
 	switch {
-	case inLocal:
-		return "no longer yours until the next merge, which takes it back: " + m.file + " still has it" + m.value(p, local, ": ")
+	case local.Set:
+		return "no longer yours until the next merge, which takes it back: " + m.file + " still has it" + m.value(p, local.Value, ": ")
 	case kept:
 		return "no longer yours; live keeps" + cmp.Or(m.value(p, live, " "), " its value")
 	case live != nil:

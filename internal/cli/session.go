@@ -85,29 +85,10 @@ func (e *env) open(ctx context.Context, r request) (_ *session, err error) {
 		job.Progress = func(phase run.Phase, done, total int) { e.line.Note(string(phase), done, total) }
 	}
 	defer e.line.End()
-	inputs, err := e.local(ctx, r.inputs)
+	from := &liveSide{env: e, files: r.live}
+	objects, bad, err := e.objects(ctx, r, from)
 	if err != nil {
 		return nil, err
-	}
-	inputs.Pack = true
-	from := &liveSide{env: e, files: r.live}
-	if r.plan.replace.given() {
-		if inputs.Change, err = r.plan.replace.change(ctx, e, r.inputs, from); err != nil {
-			return nil, err
-		}
-	}
-	objects, bad := r.objects, error(nil)
-	if objects == nil {
-		objects, bad = source.Read(ctx, inputs)
-	}
-	if len(objects) == 0 {
-		if bad == nil {
-			bad = r.inputs.none()
-		}
-		return nil, bad
-	}
-	if len(objects) > manyObjects {
-		debug.SetGCPercent(50)
 	}
 	defs, err := r.plan.definitions(ctx)
 	if err != nil {
@@ -128,6 +109,34 @@ func (e *env) open(ctx context.Context, r request) (_ *session, err error) {
 		p = &run.Plan{Job: job, Err: errors.Join(bad, err)}
 	}
 	return &session{Plan: p, line: e.line, api: from.api}, nil
+}
+
+// objects reads the objects of a run. bad are the errors of some of them; err is returned where
+// there are none.
+func (e *env) objects(ctx context.Context, r request, from *liveSide) (objects []object.Object, bad, err error) {
+	inputs, err := e.local(ctx, r.inputs)
+	if err != nil {
+		return nil, nil, err
+	}
+	inputs.Pack = true
+	if r.plan.replace.given() {
+		if inputs.Change, err = r.plan.replace.change(ctx, e, r.inputs, from); err != nil {
+			return nil, nil, err
+		}
+	}
+	if objects = r.objects; objects == nil {
+		objects, bad = source.Read(ctx, inputs)
+	}
+	if len(objects) == 0 {
+		if bad == nil {
+			bad = r.inputs.none()
+		}
+		return nil, nil, bad
+	}
+	if len(objects) > manyObjects {
+		debug.SetGCPercent(50)
+	}
+	return objects, bad, nil
 }
 
 // input is what was read: objects, definitions of kinds from them and the flags, and errors.

@@ -173,9 +173,7 @@ func (u *undoing) open(ctx context.Context, mode dryRun) (*session, *undo.Undo, 
 	plan := &undo.Undo{
 		Record: u.doc, API: api, Live: &live.Server{API: api},
 		Planner: &apply.Planner{Policy: policy, Manager: u.manager, Schemas: docs.Type},
-		Holds: func(ctx context.Context, t cluster.Target, uid string, gone []string) (string, error) {
-			return holds(ctx, api, u.concurrency, t, uid, gone)
-		},
+		Holds:   contents{api, u.concurrency}.holds,
 	}
 	job := &run.Job{
 		Live: plan.Live, API: api, Planner: plan.Planner, Invalidate: docs.Forget, Concurrency: u.concurrency, Preflight: true, Needs: run.Changes, Shown: true, Asked: u.interactive.on,
@@ -193,14 +191,20 @@ func (u *undoing) open(ctx context.Context, mode dryRun) (*session, *undo.Undo, 
 	return s, plan, err
 }
 
+// contents looks into Namespaces and CustomResourceDefinitions, with at most limit requests at once.
+type contents struct {
+	api   *cluster.Cluster
+	limit int
+}
+
 // holds is why a Namespace or a CustomResourceDefinition is not deleted; "" if nothing of
 // others is in it.
-func holds(ctx context.Context, api *cluster.Cluster, limit int, t cluster.Target, uid string, gone []string) (string, error) {
+func (c contents) holds(ctx context.Context, t cluster.Target, uid string, gone []string) (string, error) {
 	member := func(uid string) applyset.Decision {
 		return applyset.Decision{Member: applyset.Member{UID: uid}, Action: applyset.Delete}
 	}
 	all := []applyset.Decision{{Member: applyset.Member{GroupKind: applyset.GroupKind{Group: t.Group, Kind: t.Kind}, Name: t.Name, UID: uid}, Action: applyset.Delete}}
-	in := prune.Contents(ctx, api, all, limit)
+	in := prune.Contents(ctx, c.api, all, c.limit)
 	for _, other := range gone {
 		if other != uid {
 			all = append(all, member(other))

@@ -71,11 +71,11 @@ func (c *Cluster) Find(ctx context.Context, group, version, kind string) (Resour
 	}
 	unknown := &UnknownKindError{Kind: kind, APIVersion: gvk.GroupVersion().String()}
 	served := slices.Sorted(maps.Keys(c.groups[unknown.APIVersion]))
-	unknown.NearVersion, unknown.Near = types.SuggestKind(unknown.APIVersion, kind, served, c.versions(ctx, group), func(apiVersion, kind string) bool {
+	unknown.NearVersion, unknown.Near = types.SuggestKind(unknown.APIVersion, kind, types.Served{Kinds: served, Versions: c.versions(ctx, group), Has: func(apiVersion, kind string) bool {
 		gv, err := schema.ParseGroupVersion(apiVersion)
 		_, ok, failed := c.lookup(ctx, gv.WithKind(kind))
 		return err == nil && failed == nil && ok
-	})
+	}})
 	return Resource{}, unknown
 }
 

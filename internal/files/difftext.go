@@ -47,13 +47,15 @@ func (c Changed) linesDiff(d Texts) string {
 	if c.File.binary() || (&File{raw: c.Text}).binary() {
 		return fmt.Sprintf("Binary files %s and %s differ\n", escape.Text(d.From), escape.Text(d.To))
 	}
-	return diff.Text(escape.Text(d.From), escape.Text(d.To), visible(d.Old), visible(d.Now), 3)
+	return unified(d)
 }
 
 // Texts are two forms of a YAML file, and what a diff calls them.
-type Texts struct {
-	From, To string
-	Old, Now string
+type Texts = diff.Pair
+
+// unified is the unified diff of two texts, control characters escaped.
+func unified(d Texts) string {
+	return diff.Text(Texts{From: escape.Text(d.From), To: escape.Text(d.To), Old: visible(d.Old), Now: visible(d.Now)}, 3)
 }
 
 // Diff is the unified diff of two forms of a file. The values of Secrets, what else
@@ -67,7 +69,7 @@ func Diff(d Texts, h Hiding) (string, error) {
 			return "", err
 		}
 	}
-	return diff.Text(escape.Text(d.From), escape.Text(d.To), visible(d.Old), visible(d.Now), 3), nil
+	return unified(d), nil
 }
 
 // masked hides in two forms of a file what is not to be seen.

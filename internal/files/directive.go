@@ -152,7 +152,7 @@ func (p *patch) fields(v map[string]any, dest any, t *merge.Type, at merge.Path)
 		case schema.IsDirective(k) && !isList:
 			p.fail(below, "must be a list")
 		case k == schema.RetainDirective:
-			p.retain(entries, v, was, original, below)
+			maps.Copy(original, p.retained(entries, v, was, below))
 		case strings.HasPrefix(k, schema.OrderDirective): // see ordered
 		case exclude != k:
 			l := lists[exclude]
@@ -175,16 +175,18 @@ func (p *patch) fields(v map[string]any, dest any, t *merge.Type, at merge.Path)
 	return sides{local: local, stated: true, original: original}
 }
 
-// retain puts what dest has and $retainKeys does not name into original.
-func (p *patch) retain(names []any, v, was, original map[string]any, at merge.Path) {
+// retained is what dest has and $retainKeys does not name: original has to have it, so that it is removed.
+func (p *patch) retained(names []any, v, was map[string]any, at merge.Path) map[string]any {
 	for k := range v {
 		if v[k] != nil && !schema.IsDirective(k) && !slices.Contains(names, any(k)) {
 			p.fail(at, "does not name %s, which stands beside it", k)
 		}
 	}
+	original := map[string]any{}
 	for k, e := range was {
 		if !slices.Contains(names, any(k)) {
 			original[k] = e
 		}
 	}
+	return original
 }

@@ -185,7 +185,7 @@ func (m *merger) merged(o, u, d *resource) (*text, error) {
 	}
 	out := &text{marked: plain, plain: plain}
 	if len(plan.Conflicts) > 0 {
-		out.marked, plan.Conflicts, err = m.marked(plain, plan.Conflicts, t, o, u)
+		out.marked, plan.Conflicts, err = withMarks(plain, plan.Conflicts, m.marksOf(t, o, u))
 	}
 	if len(plan.Conflicts) == 0 {
 		out.plain = out.marked
@@ -262,17 +262,12 @@ func (i id) ruled(t merge.Triple) schema.Object {
 	return schema.Object{Group: i.group, Kind: i.kind, Namespace: i.namespace, Name: i.name, Triple: t}
 }
 
-// marked is the text with conflict markers, or with what lines merge to; left are the
+// withMarks is the text with conflict markers, or with what lines merge to; left are the
 // conflicts that have markers.
-func (m *merger) marked(plain []byte, conflicts []merge.Disagreement, t *merge.Type, o, u *resource) (text []byte, left []merge.Disagreement, err error) {
+func withMarks(plain []byte, conflicts []merge.Disagreement, marks yamldoc.Marks) (text []byte, left []merge.Disagreement, err error) {
 	f, err := yamldoc.Parse(plain)
 	if err != nil {
 		return nil, nil, err
-	}
-	marks := m.marks()
-	marks.Type, marks.TheirSide = t, u.doc
-	if o != nil {
-		marks.Base = o.doc
 	}
 	byPath := map[string]merge.Disagreement{}
 	all := make([]yamldoc.Conflict, len(conflicts))
@@ -285,6 +280,16 @@ func (m *merger) marked(plain []byte, conflicts []merge.Disagreement, t *merge.T
 		left = append(left, byPath[c.Path.String()])
 	}
 	return text, left, nil
+}
+
+// marksOf are the marks around values of a resource, which has the type t.
+func (m *merger) marksOf(t *merge.Type, o, u *resource) yamldoc.Marks {
+	marks := m.marks()
+	marks.Type, marks.TheirSide = t, u.doc
+	if o != nil {
+		marks.Base = o.doc
+	}
+	return marks
 }
 
 func (m *merger) marks() yamldoc.Marks {

@@ -75,7 +75,7 @@ func noKind(o object.Object) error {
 		return nil
 	}
 	unknown := &cluster.UnknownKindError{Kind: o.Kind(), APIVersion: o.APIVersion()}
-	unknown.NearVersion, unknown.Near = schema.SuggestKind(unknown.APIVersion, unknown.Kind, kinds, nil, nil)
+	unknown.NearVersion, unknown.Near = schema.SuggestKind(unknown.APIVersion, unknown.Kind, schema.Served{Kinds: kinds})
 	return unknown
 }
 

@@ -7,15 +7,21 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/linediff"
 )
 
+// Pair is two forms of a text, and what the head of a diff calls them.
+type Pair struct {
+	From, To string
+	Old, Now string
+}
+
 // Text is the unified diff of two texts, with so many lines of context around each
 // change, as diff -u prints it; "" where they are equal. It masks nothing.
-func Text(from, to, old, now string, context int) string {
-	if old == now {
+func Text(t Pair, context int) string {
+	if t.Old == t.Now {
 		return ""
 	}
-	h := hunks{old: linediff.Lines(old), context: context}
-	h.out.WriteString("--- " + from + "\n+++ " + to + "\n")
-	all := changes(h.old, linediff.Lines(now))
+	h := hunks{old: linediff.Lines(t.Old), context: context}
+	h.out.WriteString("--- " + t.From + "\n+++ " + t.To + "\n")
+	all := changes(h.old, linediff.Lines(t.Now))
 	for i := 0; i < len(all); {
 		j := i + 1
 		for j < len(all) && all[j].at-all[j-1].end() <= 2*context {

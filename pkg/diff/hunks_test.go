@@ -28,7 +28,7 @@ func TestText(t *testing.T) {
 		{"no context", "1\n2\n", "1\n1a\n2\n", 0, "--- a\n+++ b\n@@ -1,0 +2 @@\n+1a\n"},
 		{"no newline at the end", "1\n2", "1\n2\n", 3, "--- a\n+++ b\n@@ -1,2 +1,2 @@\n 1\n-2\n\\ No newline at end of file\n+2\n"},
 	} {
-		if got := diff.Text("a", "b", c.old, c.now, c.context); got != c.want {
+		if got := diff.Text(diff.Pair{From: "a", To: "b", Old: c.old, Now: c.now}, c.context); got != c.want {
 			t.Errorf("%s: got\n%swant\n%s", c.why, got, c.want)
 		}
 	}
@@ -41,7 +41,7 @@ func TestTextApplies(t *testing.T) {
 	for range 2000 {
 		old := randomLines(r)
 		now := edited(r, old)
-		text := diff.Text("a", "b", strings.Join(old, ""), strings.Join(now, ""), r.IntN(4))
+		text := diff.Text(diff.Pair{From: "a", To: "b", Old: strings.Join(old, ""), Now: strings.Join(now, "")}, r.IntN(4))
 		got, err := applied(old, text)
 		if err != nil || got != strings.Join(now, "") {
 			t.Fatalf("%v\nold %q\nnew %q\n%s", err, old, now, text)
@@ -139,7 +139,7 @@ func TestTextAsDiff(t *testing.T) {
 	if err != nil && !errors.As(err, &differs) {
 		return // there is no diff on this machine
 	}
-	if got := diff.Text("a", "b", old, now, 3); got != string(out) {
+	if got := diff.Text(diff.Pair{From: "a", To: "b", Old: old, Now: now}, 3); got != string(out) {
 		t.Errorf("got\n%s\ndiff -u says\n%s", got, out)
 	}
 }

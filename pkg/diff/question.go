@@ -60,7 +60,7 @@ func (n Note) Compare(w io.Writer, color bool) error {
 		}
 		sides[i] = t
 	}
-	d := Text("live", "local", sides[0], sides[1], 3)
+	d := Text(Pair{From: "live", To: "local", Old: sides[0], Now: sides[1]}, 3)
 	if color {
 		d = Colored(d)
 	}

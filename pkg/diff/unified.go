@@ -74,7 +74,7 @@ func Unified(w io.Writer, d Doc, o Options) (changed bool, err error) {
 	}
 	name := escape.Line(d.Name)
 	from, to := cmp.Or(o.From, "live"), cmp.Or(o.To, "merged")
-	text := Text(from+"/"+name, to+"/"+name, old, now, lines)
+	text := Text(Pair{From: from + "/" + name, To: to + "/" + name, Old: old, Now: now}, lines)
 	if o.Color {
 		text = Colored(text)
 	}

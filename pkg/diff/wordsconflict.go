@@ -170,7 +170,7 @@ func textHunks(names [2]string, from, to merge.Opt) []string {
 		return nil
 	}
 	var out []string
-	for line := range strings.Lines(Text(names[0], names[1], old, now, 1)) {
+	for line := range strings.Lines(Text(Pair{From: names[0], To: names[1], Old: old, Now: now}, 1)) {
 		out = append(out, escape.Line(strings.TrimRight(line, "\r\n")))
 	}
 	return few(out)

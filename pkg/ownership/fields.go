@@ -33,7 +33,9 @@ func fieldsOf(v any, typ *merge.Type) (below map[string]any, itself bool) {
 		}
 		for name, e := range v {
 			_, declared := declares(typ, name)
-			own(below, "f:"+name, e, typ.Field(name).Type, !declared)
+			if f := ownedOf(e, typ.Field(name).Type, !declared); f != nil {
+				below["f:"+name] = f
+			}
 		}
 		return below, len(v) == 0
 	case []any:
@@ -43,24 +45,24 @@ func fieldsOf(v any, typ *merge.Type) (below map[string]any, itself bool) {
 		for i, e := range v {
 			step := schema.EntryStep(typ, v, i)
 			step.Nth = 0
-			own(below, keyOf(step), e, typ.Elem, true)
+			below[keyOf(step)] = ownedOf(e, typ.Elem, true)
 		}
 		return below, false
 	}
 	return below, true
 }
 
-// own adds a value to the set of what it is in. An entry of a map or list is owned itself,
-// a declared field that has parts by its parts alone.
-func own(in map[string]any, key string, v any, typ *merge.Type, entry bool) {
+// ownedOf is the set of a value in the set of what it is in; nil for a list without entries. An
+// entry of a map or list is owned itself, a declared field that has parts by its parts alone.
+func ownedOf(v any, typ *merge.Type, entry bool) map[string]any {
 	below, itself := fieldsOf(v, typ)
 	switch itself = itself || entry; {
-	case len(below) == 0 && !itself: // a list without entries
-		return
+	case len(below) == 0 && !itself:
+		return nil
 	case len(below) > 0 && itself:
 		below["."] = map[string]any{}
 	}
-	in[key] = below
+	return below
 }
 
 // declares: the name is that of a declared field, and not the key of a map's entry.

@@ -31,7 +31,7 @@ func (m masking) annotation(x, y map[string]any, c copied) (map[string]any, map[
 	v, okA := decoded(c.a)
 	w, okB := decoded(c.b)
 	v, w = m.mask(v, w)
-	return withText(x, c.name, c.a, v, okA, maskedIf(c.a, c.b, maskedBefore)), withText(y, c.name, c.b, w, okB, maskedIf(c.b, c.a, maskedAfter))
+	return withText(x, c.name, textOf(v, okA, maskedIf(c.a, c.b, maskedBefore))), withText(y, c.name, textOf(w, okB, maskedIf(c.b, c.a, maskedAfter)))
 }
 
 func maskedIf(text, other, differs string) string {
@@ -51,16 +51,21 @@ func decoded(text string) (any, bool) {
 	return v, ok
 }
 
-// withText puts the masked object back; one that could not be read is hidden whole.
-func withText(obj map[string]any, name, text string, v any, ok bool, whole string) map[string]any {
-	if text == "" {
+// textOf is the text of a masked object; one that could not be read is hidden whole.
+func textOf(v any, ok bool, whole string) string {
+	if now, err := json.Marshal(v); ok && err == nil {
+		return string(now) + "\n"
+	}
+	return whole
+}
+
+// withText puts a text into the annotation, where obj has it.
+func withText(obj map[string]any, name, text string) map[string]any {
+	if was, _ := annotations(obj)[name].(string); was == "" {
 		return obj
 	}
-	if now, err := json.Marshal(v); ok && err == nil {
-		whole = string(now) + "\n"
-	}
 	meta, _ := obj["metadata"].(map[string]any)
-	return with(obj, "metadata", with(meta, "annotations", with(annotations(obj), name, whole)))
+	return with(obj, "metadata", with(meta, "annotations", with(annotations(obj), name, text)))
 }
 
 func annotations(obj map[string]any) map[string]any {

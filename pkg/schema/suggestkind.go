@@ -7,22 +7,30 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/suggest"
 )
 
-// SuggestKind returns the kind that was probably meant by one that is not there:
+// Served is what a server has.
+type Served struct {
+	Kinds    []string // of the apiVersion in question
+	Versions []string // other apiVersions that may have the kind
+
+	// Has reports whether the server has a kind; nil where nobody can be asked.
+	Has func(apiVersion, kind string) bool
+}
+
+// SuggestKind returns the kind that was probably meant by one that does not exist:
 // one of those that the server has under the same apiVersion, else the one of the same
-// name under another apiVersion: one of more, or one of the built-in types'. serves says
-// whether the server has a kind; nil where nobody can be asked. Both results are ""
-// where none is near.
-func SuggestKind(apiVersion, kind string, served, more []string, serves func(apiVersion, kind string) bool) (nearVersion, near string) {
-	if near := suggest.Name(kind, served); near != "" {
+// name under another apiVersion: one of Versions, or one of the built-in types'. Both
+// results are "" where none is near.
+func SuggestKind(apiVersion, kind string, s Served) (nearVersion, near string) {
+	if near := suggest.Name(kind, s.Kinds); near != "" {
 		return apiVersion, near
 	}
-	versions := slices.DeleteFunc(slices.Clone(more), func(v string) bool { return serves == nil || !serves(v, kind) })
+	versions := slices.DeleteFunc(slices.Clone(s.Versions), func(v string) bool { return s.Has == nil || !s.Has(v, kind) })
 	if len(versions) > 0 {
 		near = kind
 	}
 	for _, k := range BuiltinKinds() {
 		v := strings.TrimPrefix(k.Group+"/"+k.Version, "/")
-		if strings.EqualFold(k.Kind, kind) && k.Resource != "" && v != apiVersion && (serves == nil || serves(v, k.Kind)) {
+		if strings.EqualFold(k.Kind, kind) && k.Resource != "" && v != apiVersion && (s.Has == nil || s.Has(v, k.Kind)) {
 			near = k.Kind
 			versions = append(versions, v)
 		}

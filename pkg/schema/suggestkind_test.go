@@ -17,7 +17,7 @@ func TestSuggestKind(t *testing.T) {
 		{"a group that has moved", "extensions/v1beta1", "Ingress", nil, "networking.k8s.io/v1", "Ingress"},
 		{"a kind that nobody knows", "example.com/v1", "Widget", nil, "", ""},
 	} {
-		version, kind := SuggestKind(tt.apiVersion, tt.kind, tt.served, nil, nil)
+		version, kind := SuggestKind(tt.apiVersion, tt.kind, Served{Kinds: tt.served})
 		if version != tt.version || kind != tt.want {
 			t.Errorf("%s: %s %s, want %s %s", tt.reason, version, kind, tt.version, tt.want)
 		}
@@ -36,7 +36,7 @@ func TestSuggestServedKind(t *testing.T) {
 		{"a custom resource in its other version", "example.com/v1", "Widget", []string{"example.com/v2"}, "example.com/v2", "Widget"},
 		{"nothing served is near", "batch/v1beta1", "CronJob", nil, "", ""},
 	} {
-		if version, near := SuggestKind(tt.apiVersion, tt.kind, nil, tt.more, serves); version != tt.version || near != tt.near {
+		if version, near := SuggestKind(tt.apiVersion, tt.kind, Served{Versions: tt.more, Has: serves}); version != tt.version || near != tt.near {
 			t.Errorf("%s: got %s %s", tt.reason, version, near)
 		}
 	}

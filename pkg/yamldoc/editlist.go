@@ -27,13 +27,15 @@ func (ed *editor) list(s slot, want []any, t *merge.Type, from origin) {
 		ed.rewrite(s, want, t, from)
 		return
 	}
-	r := relist{where: where, stays: stays, sources: sourceItems(from, want, t), chunks: map[int]string{}}
-	stay := ed.keptItems(s, want, t, r)
-	ed.arrange(s, stay, ed.newItems(s, want, at, t, r))
+	r := relist{want: want, at: at, where: where, stays: stays, sources: sourceItems(from, want, t), chunks: map[int]string{}}
+	stay := ed.keptItems(s, t, r)
+	ed.arrange(s, stay, ed.newItems(s, t, r))
 }
 
 // relist is how a list becomes another.
 type relist struct {
+	want    []any            // the new list
+	at      []int            // the place in the old list of each entry of the new one, -1 if it has none
 	where   []int            // the place in the new list of each old entry, -1 if it is removed
 	stays   []bool           // the entries of the new list that are where they were
 	chunks  map[int]string   // its entries that move, as they will read
@@ -41,7 +43,7 @@ type relist struct {
 }
 
 // keptItems edits the entries that are kept, and returns which stay in their place.
-func (ed *editor) keptItems(s slot, want []any, t *merge.Type, r relist) []bool {
+func (ed *editor) keptItems(s slot, t *merge.Type, r relist) []bool {
 	n, pl := s.n, below(s)
 	stay := make([]bool, len(n.entries))
 	for j := range n.entries {
@@ -52,7 +54,7 @@ func (ed *editor) keptItems(s slot, want []any, t *merge.Type, r relist) []bool 
 		e := &n.entries[j]
 		before := len(ed.edits)
 		below := r.sources(i)
-		ed.value(slot{n: e.value, e: e, place: pl, anew: ed.force[n] == entries}, want[i], t.EntryType(), below)
+		ed.value(slot{n: e.value, e: e, place: pl, anew: ed.force[n] == entries}, r.want[i], t.EntryType(), below)
 		if stay[j] = r.stays[i]; stay[j] {
 			if len(ed.edits) > before {
 				ed.noteAround(e, below, pl)
@@ -97,17 +99,17 @@ func sourceItems(from origin, want []any, t *merge.Type) func(int) origin {
 }
 
 // newItems writes the entries that the list does not have, or has elsewhere.
-func (ed *editor) newItems(s slot, want []any, at []int, t *merge.Type, r relist) []added {
+func (ed *editor) newItems(s slot, t *merge.Type, r relist) []added {
 	var out []added
 	behind := -1
-	for i, v := range want {
+	for i, v := range r.want {
 		if r.stays[i] {
-			behind = at[i]
+			behind = r.at[i]
 			continue
 		}
 		text, moved := r.chunks[i]
 		if !moved {
-			text = ed.newItem(s, v, t.EntryType(), r.sources(i), behind)
+			text = ed.newItem(s, fresh{value: v, typ: t.EntryType(), from: r.sources(i), behind: behind})
 		}
 		out = append(out, added{behind, text})
 	}
@@ -116,23 +118,23 @@ func (ed *editor) newItems(s slot, want []any, at []int, t *merge.Type, r relist
 
 // newItem writes one new entry of a list, with the comments above it in the
 // source.
-func (ed *editor) newItem(s slot, v any, t *merge.Type, from origin, behind int) string {
-	pl := below(s)
-	pl.style = s.n.entries[max(behind, 0)].value.style
+func (ed *editor) newItem(s slot, f fresh) string {
+	pl, from := below(s), f.from
+	pl.style = s.n.entries[max(f.behind, 0)].value.style
 	if pl.style >= literalStyle {
 		pl.style = plainStyle
 	}
 	all := originsOf(from)
 	if pl.flow {
-		return model{all, t}.inline(v, pl, ed.look)
+		return model{all, f.typ}.inline(f.value, pl, ed.look)
 	}
-	p := printer{look: ed.lookBehind(s.n, behind)}
+	p := printer{look: ed.lookBehind(s.n, f.behind)}
 	if from.e != nil {
 		p.lead(origin{s: from.s, n: blockNode}, from.e, 0, pl.col)
 	}
 	if p.Len() > 0 {
 		p.line(pl.col)
 	}
-	p.item(v, model{all, t}, entryAt{in: from, e: from.e}, pl)
+	p.item(f.value, model{all, f.typ}, entryAt{in: from, e: from.e}, pl)
 	return strings.TrimLeft(p.String(), " \r\n")
 }

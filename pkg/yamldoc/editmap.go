@@ -15,6 +15,9 @@ func (o origin) child(name string) origin {
 	return origin{s: o.s}
 }
 
+// wanted are the fields that a mapping is to have, and those of them that come through <<.
+type wanted struct{ fields, inherited map[string]any }
+
 // mapping edits a mapping that has entries and keeps some.
 func (ed *editor) mapping(s slot, want map[string]any, t *merge.Type, from origin) {
 	n := s.n
@@ -31,7 +34,7 @@ func (ed *editor) mapping(s slot, want map[string]any, t *merge.Type, from origi
 		return
 	}
 	stay := ed.keptFields(s, want, t, from)
-	ed.arrange(s, stay, ed.newFields(s, want, inherited, t, from))
+	ed.arrange(s, stay, ed.newFields(s, wanted{want, inherited}, t, from))
 }
 
 // keptFields edits the fields that are kept, and returns which they are.
@@ -74,10 +77,19 @@ type added struct {
 	text   string
 }
 
-// newFields writes the fields that the mapping does not have yet.
-func (ed *editor) newFields(s slot, want, inherited map[string]any, t *merge.Type, from origin) []added {
+// fresh is a field or an entry that is written anew, and the old one that it is put behind.
+type fresh struct {
+	name   string // of a field
+	value  any
+	typ    *merge.Type
+	from   origin
+	behind int
+}
+
+// newFields writes the fields that the mapping neither has yet nor inherits.
+func (ed *editor) newFields(s slot, want wanted, t *merge.Type, from origin) []added {
 	n := s.n
-	if len(want) == ed.countOwn(n, want)+len(inherited) {
+	if len(want.fields) == ed.countOwn(n, want.fields)+len(want.inherited) {
 		return nil
 	}
 	index := make(map[string]int, len(n.entries))
@@ -88,25 +100,25 @@ func (ed *editor) newFields(s slot, want, inherited map[string]any, t *merge.Typ
 	}
 	last := -1
 	for i := range n.entries {
-		if _, ok := want[n.entries[i].name]; ok || n.entries[i].merge {
+		if _, ok := want.fields[n.entries[i].name]; ok || n.entries[i].merge {
 			last = i
 		}
 	}
 	var out []added
 	behind := -1
-	for _, name := range orderOf(want, originsOf(origin{s: ed.src, n: n}, from)) {
+	for _, name := range orderOf(want.fields, originsOf(origin{s: ed.src, n: n}, from)) {
 		if i, ok := index[name]; ok {
 			behind = i
 			continue
 		}
-		if _, ok := inherited[name]; ok {
+		if _, ok := want.inherited[name]; ok {
 			continue
 		}
 		at := behind
 		if len(n.entries) > 0 && n.entries[0].merge && behind < 0 || ed.mergesBehind(n, behind) {
 			at = last // a key before << would be overwritten by it
 		}
-		out = append(out, added{at, ed.newField(s, name, want[name], t.Field(name).Type, from.child(name), at)})
+		out = append(out, added{at, ed.newField(s, fresh{name, want.fields[name], t.Field(name).Type, from.child(name), at})})
 	}
 	return out
 }
@@ -135,21 +147,21 @@ func (ed *editor) mergesBehind(n *node, i int) bool {
 }
 
 // newField writes one new field, with the comments above it in the source.
-func (ed *editor) newField(s slot, name string, v any, t *merge.Type, from origin, behind int) string {
-	pl := below(s)
+func (ed *editor) newField(s slot, f fresh) string {
+	pl, from := below(s), f.from
 	all := originsOf(from)
 	if pl.flow {
 		pl.quote = s.n.entries[0].quote
-		return model{all, t}.flowField(name, v, pl, ed.look)
+		return model{all, f.typ}.flowField(f.name, f.value, pl, ed.look)
 	}
-	p := printer{look: ed.lookBehind(s.n, behind)}
+	p := printer{look: ed.lookBehind(s.n, f.behind)}
 	if from.e != nil {
 		p.lead(origin{s: from.s, n: blockNode}, from.e, 0, pl.col)
 	}
 	if p.Len() > 0 {
 		p.line(pl.col)
 	}
-	p.entry(v, model{all, t}, entryAt{name: name, in: from, e: from.e, quote: s.n.entries[0].quote}, pl)
+	p.entry(f.value, model{all, f.typ}, entryAt{name: f.name, in: from, e: from.e, quote: s.n.entries[0].quote}, pl)
 	return strings.TrimLeft(p.String(), " \r\n")
 }
 
