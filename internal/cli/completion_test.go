@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/complete"
@@ -128,7 +127,7 @@ func TestCompletionTables(t *testing.T) {
 		}
 	}
 	for _, v := range verbs {
-		cmd := v.open(&env{IOStreams: genericiooptions.NewTestIOStreamsDiscard(), flags: genericclioptions.NewConfigFlags(false)})
+		cmd := v.open(&env{IOStreams: genericiooptions.NewTestIOStreamsDiscard(), flags: newConnection()})
 		for name := range v.flags {
 			if cmd.Flags().Lookup(name) == nil {
 				t.Errorf("%s has no flag --%s", cmd.Name(), name)

@@ -61,12 +61,7 @@ func (e *env) aim(api *cluster.Cluster, namespaces []string) outcome.Target {
 		return t
 	}
 	t.Server = api.Host()
-	if config, err := e.flags.ToRawKubeConfigLoader().RawConfig(); err == nil {
-		t.Context = config.CurrentContext
-		if e.flags.Context != nil && *e.flags.Context != "" {
-			t.Context = *e.flags.Context
-		}
-	}
+	t.Context = e.flags.current()
 	return t
 }
 

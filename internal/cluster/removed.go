@@ -1,6 +1,13 @@
 package cluster
 
-import "k8s.io/apimachinery/pkg/runtime/schema"
+import (
+	_ "embed"
+	"strconv"
+	"strings"
+)
+
+//go:embed removed.table
+var removedText string
 
 // oldest is the minor version of the oldest Kubernetes 1 that is supported
 // (docs/versioning.md).
@@ -10,17 +17,11 @@ const oldest = 34
 // the apiVersion that has taken its place, "" for none
 // (https://kubernetes.io/docs/reference/using-api/deprecation-guide/).
 func Removed(group, version, kind string) (replacement string, removed bool) {
-	past, ok := Struct(group, version, kind).(interface{ APILifecycleRemoved() (major, minor int) })
-	if !ok {
+	_, row, found := strings.Cut(removedText, "\n"+group+"/"+version+" "+kind+" ")
+	row, _, _ = strings.Cut(row, "\n")
+	release, replacement, _ := strings.Cut(row, " ")
+	if minor, err := strconv.Atoi(release); !found || err != nil || minor > oldest {
 		return "", false
 	}
-	if major, minor := past.APILifecycleRemoved(); major != 1 || minor > oldest {
-		return "", false
-	}
-	if next, ok := past.(interface {
-		APILifecycleReplacement() schema.GroupVersionKind
-	}); ok {
-		replacement = next.APILifecycleReplacement().GroupVersion().String()
-	}
-	return replacement, true
+	return strings.TrimPrefix(replacement, "-"), true
 }

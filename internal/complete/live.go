@@ -2,14 +2,11 @@ package complete
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/cli-runtime/pkg/genericclioptions"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/prune"
@@ -24,9 +21,20 @@ const (
 	most     = 500
 )
 
+// Kubeconfig is what completion needs of the connection flags and the kubeconfig. Names are
+// sorted.
+type Kubeconfig interface {
+	Contexts() ([]string, error)
+	Clusters() ([]string, error)
+	Users() ([]string, error)
+
+	// Namespace is that of -n, else of the context, and whether it was given.
+	Namespace() (name string, given bool, err error)
+}
+
 // Server completes names on the server, and those of the kubeconfig.
 type Server struct {
-	Flags   *genericclioptions.ConfigFlags
+	Config  Kubeconfig
 	Connect func() (*cluster.Cluster, error)
 	Quiet   func() // ends all that is logged and warned of, which would stand on the command line
 }
@@ -86,18 +94,15 @@ func (s *Server) briefly(question func(asking) ([]cobra.Completion, error)) cobr
 }
 
 func (s *Server) contexts(asking) ([]cobra.Completion, error) {
-	config, err := s.Flags.ToRawKubeConfigLoader().RawConfig()
-	return slices.Sorted(maps.Keys(config.Contexts)), err
+	return s.Config.Contexts()
 }
 
 func (s *Server) clusters(asking) ([]cobra.Completion, error) {
-	config, err := s.Flags.ToRawKubeConfigLoader().RawConfig()
-	return slices.Sorted(maps.Keys(config.Clusters)), err
+	return s.Config.Clusters()
 }
 
 func (s *Server) users(asking) ([]cobra.Completion, error) {
-	config, err := s.Flags.ToRawKubeConfigLoader().RawConfig()
-	return slices.Sorted(maps.Keys(config.AuthInfos)), err
+	return s.Config.Users()
 }
 
 func (s *Server) namespaces(a asking) ([]cobra.Completion, error) {
@@ -111,39 +116,26 @@ func (s *Server) typeOrName(a asking) ([]cobra.Completion, error) {
 	if typ, _, ok := strings.Cut(a.typed, "/"); ok {
 		return s.names(a.ctx, typ, typ+"/")
 	}
-	return s.types("")
+	return s.types(a, "")
 }
 
 func (s *Server) object(a asking) ([]cobra.Completion, error) {
 	if typ, _, ok := strings.Cut(a.typed, "/"); ok {
 		return s.names(a.ctx, typ, typ+"/")
 	}
-	return s.types("/")
+	return s.types(a, "/")
 }
 
 // types are the kinds that the server keeps objects of, as kubectl names them.
-func (s *Server) types(suffix string) ([]cobra.Completion, error) {
-	client, err := s.Flags.ToDiscoveryClient()
+func (s *Server) types(a asking, suffix string) ([]cobra.Completion, error) {
+	api, err := s.Connect()
 	if err != nil {
 		return nil, err
 	}
-	lists, err := client.ServerPreferredResources()
-	var all []cobra.Completion
-	for _, list := range lists {
-		gv, bad := schema.ParseGroupVersion(list.GroupVersion)
-		if bad != nil {
-			continue
-		}
-		for _, r := range list.APIResources {
-			if !strings.Contains(r.Name, "/") && slices.Contains(r.Verbs, "patch") {
-				all = append(all, schema.GroupResource{Group: gv.Group, Resource: r.Name}.String()+suffix)
-			}
-		}
+	all, err := api.Patchable(a.ctx)
+	for i := range all {
+		all[i] += suffix
 	}
-	if len(all) > 0 { // some group of the server's may be broken
-		err = nil
-	}
-	slices.Sort(all)
 	return all, err
 }
 
@@ -155,7 +147,7 @@ func (s *Server) names(ctx context.Context, typ, prefix string) ([]cobra.Complet
 	}
 	ns := ""
 	if r.Namespaced {
-		if ns, _, err = s.Flags.ToRawKubeConfigLoader().Namespace(); err != nil {
+		if ns, _, err = s.Config.Namespace(); err != nil {
 			return nil, err
 		}
 	}
@@ -168,26 +160,11 @@ func (s *Server) names(ctx context.Context, typ, prefix string) ([]cobra.Complet
 
 // resource is what the server calls by a word such as deploy or deployments.apps.
 func (s *Server) resource(ctx context.Context, typ string) (*cluster.Cluster, cluster.Resource, error) {
-	mapper, err := s.Flags.ToRESTMapper()
-	if err != nil {
-		return nil, cluster.Resource{}, err
-	}
-	full, group := schema.ParseResourceArg(strings.ToLower(typ))
-	var kind schema.GroupVersionKind
-	if full != nil {
-		kind, err = mapper.KindFor(*full)
-	}
-	if kind.Empty() {
-		kind, err = mapper.KindFor(group.WithVersion(""))
-	}
-	if err != nil {
-		return nil, cluster.Resource{}, err
-	}
 	api, err := s.Connect()
 	if err != nil {
 		return nil, cluster.Resource{}, err
 	}
-	r, err := api.Find(ctx, kind.Group, kind.Version, kind.Kind)
+	r, err := api.Named(ctx, strings.ToLower(typ))
 	return api, r, err
 }
 
@@ -196,7 +173,7 @@ func (s *Server) sets(a asking) ([]cobra.Completion, error) {
 	if err != nil {
 		return nil, err
 	}
-	ns, _, err := s.Flags.ToRawKubeConfigLoader().Namespace()
+	ns, _, err := s.Config.Namespace()
 	if err != nil {
 		return nil, err
 	}
@@ -235,7 +212,7 @@ func (s *Server) Disowned(cmd *cobra.Command, args []string, typed string) ([]co
 		if err != nil {
 			return nil, err
 		}
-		ns, _, err := s.Flags.ToRawKubeConfigLoader().Namespace()
+		ns, _, err := s.Config.Namespace()
 		if err != nil {
 			return nil, err
 		}
