@@ -235,17 +235,14 @@ func TestContainDisband(t *testing.T) {
 	}
 }
 
-func TestOrder(t *testing.T) {
-	stages := func(gk GroupKind) int {
-		return map[string]int{"Namespace": 0, "CustomResourceDefinition": 0, "Role": 1}[gk.Kind] + map[string]int{"ConfigMap": 2, "Widget": 2, "Deployment": 2}[gk.Kind]
-	}
+func TestSorted(t *testing.T) {
 	decisions := run().Decide([]Member{member("Namespace", "", "n"), member("Role.rbac.authorization.k8s.io", "a", "r"), member("CustomResourceDefinition.apiextensions.k8s.io", "", "c"),
 		member("Widget.example.com", "a", "w"), member("ConfigMap", "b", "x"), member("ConfigMap", "a", "z"), member("ConfigMap", "a", "y"), member("Deployment.apps", "a", "d")})
 	var names []string
-	for _, d := range Order(decisions, stages) {
+	for _, d := range Sorted(decisions) {
 		names = append(names, d.Name)
 	}
-	if got := strings.Join(names, ""); got != "yzxdwrcn" {
+	if got := strings.Join(names, ""); got != "yzxcdnrw" {
 		t.Error(got)
 	}
 }

@@ -7,26 +7,12 @@ import (
 	"strings"
 )
 
-// Order sorts decisions as their objects are to be deleted: the reverse of writing, by
-// stage, which gives the number of the step in which a kind is written;
-// CustomResourceDefinitions after everything else, and Namespaces last. What is of one
-// stage is sorted by kind, namespace and name, so that two runs agree. It returns a new
-// slice.
-func Order(decisions []Decision, stage func(GroupKind) int) []Decision {
-	rank := func(m Member) int {
-		switch m.GroupKind {
-		case namespaceKind:
-			return 2
-		case crdKind:
-			return 1
-		}
-		return 0
-	}
+// Sorted returns the decisions by kind, namespace and name, so that two runs agree. In which
+// order objects are deleted is decided by whoever deletes them.
+func Sorted(decisions []Decision) []Decision {
 	out := slices.Clone(decisions)
 	slices.SortStableFunc(out, func(a, b Decision) int {
 		return cmp.Or(
-			cmp.Compare(rank(a.Member), rank(b.Member)),
-			cmp.Compare(stage(b.GroupKind), stage(a.GroupKind)),
 			strings.Compare(a.GroupKind.String(), b.GroupKind.String()),
 			strings.Compare(a.Namespace, b.Namespace),
 			strings.Compare(a.Name, b.Name))

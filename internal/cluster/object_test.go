@@ -91,7 +91,7 @@ func TestRefusedWrites(t *testing.T) {
 		{"created by somebody else", status(409, "AlreadyExists", "exists"), IsAlreadyExists},
 		{"gone", status(404, "NotFound", "gone"), IsNotFound},
 		{"no patches", status(415, "UnsupportedMediaType", "no"), IsUnsupported},
-		{"invalid", status(422, "Invalid", "spec.x: Invalid value"), func(err error) bool { return IsInvalid(err) && IsTestFailed(err) }},
+		{"invalid", status(422, "Invalid", "spec.x: Invalid value"), IsTestFailed},
 		{"forbidden", status(403, "Forbidden", "no"), IsForbidden},
 		{"an answer that breaks off", reply{body: "{", torn: true}, func(err error) bool { return Unanswered(err) && Uncertain(err) && !TooSlow(err) }},
 		{"an answer about another object", reply{body: podJSON("other", "")}, Uncertain},

@@ -113,11 +113,11 @@ func TestDecisions(t *testing.T) {
 	why := "is a member of secret/shop and not in the input"
 	equal(t, "decisions", got, []string{
 		"delete configmap/old: " + why,
-		"keep persistentvolumeclaim/disk: holds data that would be lost with it",
-		"delete thing.example.com/mine: " + why,
 		"keep customresourcedefinition.apiextensions.k8s.io/things.example.com: holds thing.example.com/theirs (namespace ns), which would be deleted with it",
 		"keep namespace/crew: holds configmap/inside (namespace crew), which would be deleted with it",
 		"delete namespace/team: " + why,
+		"keep persistentvolumeclaim/disk: holds data that would be lost with it",
+		"delete thing.example.com/mine: " + why,
 	})
 	equal(t, "notes", *notes, []string{"configmap/leaving: is being deleted since 2026-01-01T00:00:00Z"})
 	if live := items[0].Planned.Live; live["metadata"].(map[string]any)["uid"] == nil {

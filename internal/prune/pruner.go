@@ -82,7 +82,7 @@ func (p *Pruner) Decide(ctx context.Context, plan *run.Plan) ([]*run.Item, error
 	p.count(found.All)
 	p.members = map[*run.Item]Member{}
 	var items []*run.Item
-	for _, d := range applyset.Order(decisions, func(applyset.GroupKind) int { return 0 }) {
+	for _, d := range applyset.Sorted(decisions) {
 		if d.Action == applyset.Terminating {
 			p.Note(d.String(), d.Reason)
 			continue

@@ -8,13 +8,14 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 )
 
-// stage is the order in which kinds are written.
+// stage is the order in which kinds are written; they are deleted in the reverse order.
 type stage uint8
 
 const (
-	first  stage = iota // namespaces and definitions of kinds, which are waited for
-	second              // what the server consults when it admits other objects
-	third               // everything else
+	spaces      stage = iota // namespaces, written together with definitions and deleted after everything else
+	definitions              // definitions of kinds, which are waited for
+	consulted                // what the server consults when it admits other objects
+	remaining                // everything else
 	stages
 )
 
@@ -30,33 +31,33 @@ type cause struct {
 // causes by group and kind. A kind without a row explains no refusal. Missing Namespaces
 // and CustomResourceDefinitions are recognized without a refusal, see lacks.
 var causes = map[string]cause{
-	"Namespace": {first, hosts},
-	"apiextensions.k8s.io/CustomResourceDefinition": {first, redefined},
+	"Namespace": {spaces, hosts},
+	"apiextensions.k8s.io/CustomResourceDefinition": {definitions, redefined},
 
-	"ServiceAccount":                               {second, named(`serviceaccount "([^"]+)" not found`)},
-	"ResourceQuota":                                {second, named(`(?:exceeded|failed) quota: ([^,: ]+)[,:]|insufficient quota to ()`)},
-	"LimitRange":                                   {second, named(`^\S+ "[^"]*" is forbidden: (?:\[?(?:minimum|maximum) .+ usage per |.+ max limit to request ratio per )()|failed quota: [^:]+: must specify ()`)},
-	"scheduling.k8s.io/PriorityClass":              {second, named(`no PriorityClass with name (\S+) was found`)},
-	"node.k8s.io/RuntimeClass":                     {second, named(`RuntimeClass "([^"]+)" not found`)},
-	"storage.k8s.io/StorageClass":                  {second, named(`the storageclass that provisions the pvc must support resize()`)},
-	"rbac.authorization.k8s.io/Role":               {second, grants},
-	"rbac.authorization.k8s.io/ClusterRole":        {second, grants},
-	"rbac.authorization.k8s.io/RoleBinding":        {second, binds},
-	"rbac.authorization.k8s.io/ClusterRoleBinding": {second, binds},
+	"ServiceAccount":                               {consulted, named(`serviceaccount "([^"]+)" not found`)},
+	"ResourceQuota":                                {consulted, named(`(?:exceeded|failed) quota: ([^,: ]+)[,:]|insufficient quota to ()`)},
+	"LimitRange":                                   {consulted, named(`^\S+ "[^"]*" is forbidden: (?:\[?(?:minimum|maximum) .+ usage per |.+ max limit to request ratio per )()|failed quota: [^:]+: must specify ()`)},
+	"scheduling.k8s.io/PriorityClass":              {consulted, named(`no PriorityClass with name (\S+) was found`)},
+	"node.k8s.io/RuntimeClass":                     {consulted, named(`RuntimeClass "([^"]+)" not found`)},
+	"storage.k8s.io/StorageClass":                  {consulted, named(`the storageclass that provisions the pvc must support resize()`)},
+	"rbac.authorization.k8s.io/Role":               {consulted, grants},
+	"rbac.authorization.k8s.io/ClusterRole":        {consulted, grants},
+	"rbac.authorization.k8s.io/RoleBinding":        {consulted, binds},
+	"rbac.authorization.k8s.io/ClusterRoleBinding": {consulted, binds},
 
-	"admissionregistration.k8s.io/ValidatingAdmissionPolicy":        {third, named(policyDenies)},
-	"admissionregistration.k8s.io/ValidatingAdmissionPolicyBinding": {third, named(bindingDenies)},
-	"admissionregistration.k8s.io/MutatingAdmissionPolicy":          {third, named(policyDenies)},
-	"admissionregistration.k8s.io/MutatingAdmissionPolicyBinding":   {third, named(bindingDenies)},
-	"admissionregistration.k8s.io/ValidatingWebhookConfiguration":   {third, hooks},
-	"admissionregistration.k8s.io/MutatingWebhookConfiguration":     {third, hooks},
-	"apiregistration.k8s.io/APIService":                             {third, aggregates},
+	"admissionregistration.k8s.io/ValidatingAdmissionPolicy":        {remaining, named(policyDenies)},
+	"admissionregistration.k8s.io/ValidatingAdmissionPolicyBinding": {remaining, named(bindingDenies)},
+	"admissionregistration.k8s.io/MutatingAdmissionPolicy":          {remaining, named(policyDenies)},
+	"admissionregistration.k8s.io/MutatingAdmissionPolicyBinding":   {remaining, named(bindingDenies)},
+	"admissionregistration.k8s.io/ValidatingWebhookConfiguration":   {remaining, hooks},
+	"admissionregistration.k8s.io/MutatingWebhookConfiguration":     {remaining, hooks},
+	"apiregistration.k8s.io/APIService":                             {remaining, aggregates},
 
-	"Service":          {third, answersAt},
-	"Pod":              {third, answersAt},
-	"apps/Deployment":  {third, answersAt},
-	"apps/DaemonSet":   {third, answersAt},
-	"apps/StatefulSet": {third, answersAt},
+	"Service":          {remaining, answersAt},
+	"Pod":              {remaining, answersAt},
+	"apps/Deployment":  {remaining, answersAt},
+	"apps/DaemonSet":   {remaining, answersAt},
+	"apps/StatefulSet": {remaining, answersAt},
 }
 
 func kindOf(r cluster.Resource) string { return strings.TrimPrefix(r.Group+"/"+r.Kind, "/") }
@@ -71,7 +72,7 @@ func (i *Item) stage() stage {
 	if c, ok := causes[kindOf(i.Target.Resource)]; ok {
 		return c.stage
 	}
-	return third
+	return remaining
 }
 
 // matters reports whether other items may depend on this one.

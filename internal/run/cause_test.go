@@ -198,16 +198,27 @@ func TestStages(t *testing.T) {
 		want   stage
 		reason string
 	}{
-		{item("", "Namespace", "", "n"), first, "everything in it needs it"},
-		{crdItem("Widget"), first, "its objects need it"},
-		{item("", "ServiceAccount", "n", "s"), second, "pods need it"},
-		{item("rbac.authorization.k8s.io", "Role", "n", "r"), second, "rights come before what uses them"},
-		{item("admissionregistration.k8s.io", "ValidatingWebhookConfiguration", "", "w"), third, "a webhook written before its own server is up would refuse the server"},
-		{item("apps", "Deployment", "n", "d"), third, "everything else"},
-		{item("example.com", "Namespace", "", "n"), third, "a custom kind of that name is no namespace"},
+		{item("", "Namespace", "", "n"), spaces, "everything in it needs it"},
+		{crdItem("Widget"), definitions, "its objects need it"},
+		{item("", "ServiceAccount", "n", "s"), consulted, "pods need it"},
+		{item("rbac.authorization.k8s.io", "Role", "n", "r"), consulted, "permissions come before what uses them"},
+		{item("admissionregistration.k8s.io", "ValidatingWebhookConfiguration", "", "w"), remaining, "a webhook written before its own server is up would refuse the server"},
+		{item("apps", "Deployment", "n", "d"), remaining, "everything else"},
+		{item("example.com", "Namespace", "", "n"), remaining, "a custom kind of that name is no namespace"},
 	} {
 		if got := tt.item.stage(); got != tt.want {
 			t.Errorf("%s: %d, want %d: %s", tt.item.Target, got, tt.want, tt.reason)
+		}
+	}
+}
+
+// TestTurns: objects are deleted in the reverse order of writing, and what pods name after
+// the pods.
+func TestTurns(t *testing.T) {
+	items := []*Item{item("", "Namespace", "", "n"), crdItem("Widget"), item("", "ServiceAccount", "n", "s"), item("rbac.authorization.k8s.io", "Role", "n", "r"), item("", "ConfigMap", "n", "c"), item("apps", "Deployment", "n", "d")}
+	for i := range items[1:] {
+		if before, after := items[i+1], items[i]; before.turn() <= after.turn() {
+			t.Errorf("%s has to be deleted before %s", before.Target, after.Target)
 		}
 	}
 }

@@ -27,14 +27,8 @@ func (j *Job) toLive(item *Item, p merge.Path) bool {
 	rules := j.Planner.Rules.All().For(schema.Object{
 		Group: item.Target.Group, Kind: item.Target.Kind, Namespace: item.Target.Namespace, Name: item.Target.Name, Triple: triple,
 	}).Policy()
-	for i := range p {
-		for _, r := range rules {
-			if r.Match(p[:i+1]) {
-				return r.Choice == merge.TakeLive
-			}
-		}
-	}
-	return false
+	r, ok := merge.RuleAt(rules, p)
+	return ok && r.Choice == merge.TakeLive
 }
 
 // Scalers is where objects that scale others are found.

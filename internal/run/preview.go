@@ -18,7 +18,7 @@ func (p *Plan) Preview(ctx context.Context, report func(*Item)) {
 			w.finished(ctx, item, unsent(item))
 		}
 	}
-	w.send(ctx, w.in(ready), third)
+	w.send(ctx, w.in(ready), remaining)
 	w.stop = false
 	w.prune(ctx)
 	w.finish(ctx)

@@ -69,14 +69,11 @@ func (p *Plan) decide(ctx context.Context) {
 	}
 }
 
-// turn orders deletions, the highest first: the reverse of writing, what pods name after
-// what starts pods, and Namespaces last.
+// turn orders deletions, the highest first: the reverse of writing, and what pods name after
+// what starts pods.
 func (i *Item) turn() int {
 	turn := 2 * int(i.stage())
-	switch {
-	case isNamespace(i.Target.Resource):
-		return -1
-	case !references.Named(i.Target.Group, i.Target.Kind):
+	if !references.Named(i.Target.Group, i.Target.Kind) {
 		turn++
 	}
 	return turn

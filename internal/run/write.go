@@ -73,7 +73,7 @@ func (w *writer) run(ctx context.Context) {
 		w.preflight(ctx, todo)
 	}
 	w.begin(ctx)
-	for s := first; s < stages && !w.stop; s++ {
+	for s := definitions; s < stages && !w.stop; s++ {
 		for !w.stop {
 			now := slices.DeleteFunc(w.in(ready), func(i *Item) bool { return i.stage() > s })
 			if len(now) == 0 {
@@ -117,7 +117,7 @@ func (w *writer) send(ctx context.Context, items []*Item, s stage) {
 	kinds := false
 	for _, item := range items[:begun] {
 		kinds = kinds || isCRD(item.Target.Resource)
-		w.stop = w.stop || s < third && (item.Err != nil || item.Result.Outcome == write.Unsettled && w.blocks(item))
+		w.stop = w.stop || s < remaining && (item.Err != nil || item.Result.Outcome == write.Unsettled && w.blocks(item))
 	}
 	w.stop = w.stop || begun < len(items)
 	if !kinds {

@@ -2,8 +2,6 @@ package apply
 
 import (
 	"encoding/json"
-	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
@@ -57,14 +55,8 @@ func (c configuring) livesAt(path merge.Path) bool {
 			return true
 		}
 	}
-	for i := range path {
-		for _, r := range c.Rules {
-			if r.Match(path[:i+1]) {
-				return r.Firm && r.Choice == merge.TakeLive
-			}
-		}
-	}
-	return false
+	r, ok := merge.RuleAt(c.Rules, path)
+	return ok && r.Firm && r.Choice == merge.TakeLive
 }
 
 // value is what is applied of a value that is stated; false for nothing.
@@ -276,47 +268,4 @@ func (c configuring) kept(v any, at merge.Path, typ *merge.Type) (any, bool) {
 		return out, len(out) > 0
 	}
 	return nil, false
-}
-
-// ambiguous lists the entries of lists that server-side apply cannot distinguish.
-func ambiguous(v any, at merge.Path, typ *merge.Type) []string {
-	var out []string
-	switch v := v.(type) {
-	case map[string]any:
-		if granular(typ) {
-			for _, name := range slices.Sorted(maps.Keys(v)) {
-				out = append(out, ambiguous(v[name], at.Child(merge.Named(name)), typ.Field(name).Type)...)
-			}
-		}
-	case []any:
-		for i := range v {
-			if !listed(typ) {
-				break
-			}
-			step := schema.EntryStep(typ, v, i)
-			if typ.Kind == merge.Set {
-				step.Nth = merge.EntryAt(v[:i], step, typ) + 2
-			}
-			p := at.Child(step)
-			switch {
-			case step.Nth > 1:
-				out = append(out, fmt.Sprintf("%s: is in the list twice, and server-side apply takes each key once", p))
-			case step.Kind == merge.IndexStep || step.Kind == merge.KeyStep && keyless(step):
-				out = append(out, fmt.Sprintf("%s: has no %s, by which server-side apply knows the entries", p, typ.Keys[0].Name))
-			default:
-				out = append(out, ambiguous(v[i], p, typ.Elem)...)
-			}
-		}
-	}
-	return out
-}
-
-// keyless: an entry has none of its list's keys.
-func keyless(s merge.Step) bool {
-	for _, k := range s.Keys {
-		if k.Value != nil {
-			return false
-		}
-	}
-	return true
 }

@@ -59,6 +59,19 @@ type Rule struct {
 	Firm bool
 }
 
+// RuleAt is the rule that decides at a path: the first one that matches the path or, of what it
+// is in, the outermost; false where none does.
+func RuleAt(rules []Rule, p Path) (Rule, bool) {
+	for i := range p {
+		for _, r := range rules {
+			if r.Match(p[:i+1]) {
+				return r, true
+			}
+		}
+	}
+	return Rule{}, false
+}
+
 // TextRule has a text merged by its lines.
 type TextRule struct {
 	Name  string // as reported to the user

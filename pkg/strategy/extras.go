@@ -84,12 +84,6 @@ func addedBy(o merge.Owners, p merge.Path, foreign func(manager string) bool) *m
 
 // givenToLive: a rule gives the value, or what it is a part of, to live.
 func (in Input) givenToLive(p merge.Path) bool {
-	for i := range p {
-		for _, r := range in.Policy.Rules {
-			if r.Match(p[:i+1]) {
-				return r.Choice == merge.TakeLive
-			}
-		}
-	}
-	return false
+	r, ok := merge.RuleAt(in.Policy.Rules, p)
+	return ok && r.Choice == merge.TakeLive
 }

@@ -1,0 +1,118 @@
+package ownership
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
+
+// Applied is what the manager has applied to live by server-side apply, as FieldsV1 spells
+// it; nil where it has applied nothing.
+func Applied(live map[string]any, manager string) map[string]any {
+	for _, e := range list(live) {
+		if isApplier(e, manager) {
+			fields, _ := e["fieldsV1"].(map[string]any)
+			return fields
+		}
+	}
+	return nil
+}
+
+func isApplier(e map[string]any, manager string) bool {
+	return text(e, "manager") == manager && text(e, "operation") == "Apply" && text(e, "subresource") == ""
+}
+
+func isUpdater(e map[string]any, manager string) bool {
+	return text(e, "manager") == manager && text(e, "operation") == "Update" && text(e, "subresource") == ""
+}
+
+// list is the entries of managedFields.
+func list(live map[string]any) []map[string]any {
+	var out []map[string]any
+	all, _ := meta(live)["managedFields"].([]any)
+	for _, e := range all {
+		if m, ok := e.(map[string]any); ok {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// SameFields: two sets of fields are one, however they are spelled, save for what is below
+// the fields of a third.
+func SameFields(a, b, save map[string]any) (bool, error) {
+	if merge.Equal(a, b, nil) { // as nearly always: sets are much slower to build
+		return true, nil
+	}
+	var sets [3]*fieldpath.Set
+	for i, fields := range []map[string]any{a, b, save} {
+		s, err := setOf(fields)
+		if err != nil {
+			return false, err
+		}
+		sets[i] = s
+	}
+	return sets[0].RecursiveDifference(sets[2]).Equals(sets[1].RecursiveDifference(sets[2])), nil
+}
+
+func setOf(fields map[string]any) (*fieldpath.Set, error) {
+	text, err := json.Marshal(fields)
+	if err != nil {
+		return nil, fmt.Errorf("managedFields: %w", err)
+	}
+	s := &fieldpath.Set{}
+	if err := s.FromJSON(bytes.NewReader(text)); err != nil {
+		return nil, fmt.Errorf("managedFields: %w", err)
+	}
+	return s, nil
+}
+
+// withSet is e with another set of fields; e is not modified.
+func withSet(e map[string]any, s *fieldpath.Set) (map[string]any, error) {
+	text, err := s.ToJSON()
+	if err != nil {
+		return nil, fmt.Errorf("managedFields: %w", err)
+	}
+	v, err := merge.ReadJSON(text)
+	if err != nil {
+		return nil, fmt.Errorf("managedFields: %w", err)
+	}
+	out := maps.Clone(e)
+	out["fieldsV1"], out["fieldsType"] = v, "FieldsV1"
+	return out, nil
+}
+
+// ClientSide are the managers that have applied live from the client's side: those of an
+// update that owns the last-applied annotation (k8s.io/client-go/util/csaupgrade).
+func ClientSide(live map[string]any) []string {
+	var names []string
+	for _, e := range list(live) {
+		fields, _ := e["fieldsV1"].(map[string]any)
+		if s, err := setOf(fields); err == nil && text(e, "operation") == "Update" && s.Has(annotationPath) && !slices.Contains(names, text(e, "manager")) {
+			names = append(names, text(e, "manager"))
+		}
+	}
+	return names
+}
+
+func entrySet(e map[string]any) (*fieldpath.Set, error) {
+	fields, _ := e["fieldsV1"].(map[string]any)
+	return setOf(fields)
+}
+
+// Updaters are the managers that own something by updates of the object itself.
+func Updaters(live map[string]any) []string {
+	var names []string
+	for _, e := range list(live) {
+		if name := text(e, "manager"); isUpdater(e, name) && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
