@@ -33,7 +33,7 @@ MODULES  := test/cluster test/kstatus test/waiters
 
 .PHONY: build
 build:
-	CGO_ENABLED=0 go build -o bin/ ./cmd/kubectl-merge
+	go build -o bin/ ./cmd/kubectl-merge
 
 # The server's binaries are built first, once, so that no test's time runs out
 # while a compiler works.

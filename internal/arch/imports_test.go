@@ -103,38 +103,6 @@ var forbidden = map[string]string{
 	"k8s.io/kubernetes": "the server belongs to the module test/cluster",
 }
 
-// unlinked are packages that the program must not come to link: before main they do more
-// than all of the program's own packages together (docs/performance.md#starting).
-var unlinked = map[string]string{
-	"k8s.io/api":                               "its types are described by pkg/schema's table",
-	"k8s.io/apiextensions-apiserver":           "its types are described by pkg/schema's table",
-	"k8s.io/kube-aggregator":                   "its types are described by pkg/schema's table",
-	"k8s.io/client-go/kubernetes":              "it registers every built-in type",
-	"k8s.io/client-go/applyconfigurations":     "it has every built-in type once more",
-	"k8s.io/client-go/discovery":               "it registers every built-in type: see internal/cluster's catalog",
-	"k8s.io/client-go/restmapper":              "it links discovery: see internal/cluster's typeNames",
-	"k8s.io/cli-runtime/pkg/genericclioptions": "it links discovery: see internal/cli's connection",
-	"k8s.io/cli-runtime/pkg/resource":          "it links discovery: see internal/cluster's Query",
-}
-
-func TestUnlinked(t *testing.T) {
-	linked := 0
-	for _, p := range list(t, true, "./cmd/kubectl-merge") {
-		if !p.Standard {
-			linked++
-		}
-		for prefix, why := range unlinked {
-			if below(p.ImportPath, prefix) {
-				t.Errorf("%s is linked: %s", p.ImportPath, why)
-			}
-		}
-	}
-	const most = 320
-	if linked > most {
-		t.Errorf("%d packages outside the standard library are linked, more than %d: each is read and initialized at every start", linked, most)
-	}
-}
-
 // pkg is what go list reports of a package.
 type pkg struct {
 	ImportPath string

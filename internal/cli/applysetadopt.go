@@ -130,7 +130,7 @@ func (v *adoptVerb) find(ctx context.Context, s, other *prune.Set, names []strin
 }
 
 func (v *adoptVerb) named(ctx context.Context, q cluster.Query) ([]prune.Member, error) {
-	found, err := v.api.Query(ctx, q)
+	found, err := v.api.Query(ctx, v.flags, q)
 	if err != nil {
 		return nil, err
 	}

@@ -109,7 +109,7 @@ func mergeOutputs(_ *cobra.Command, _ []string, typed string) ([]cobra.Completio
 
 // server completes names on the server.
 func (e *env) server() *complete.Server {
-	return &complete.Server{Config: e.flags, Connect: e.connect, Quiet: func() {
+	return &complete.Server{Flags: e.flags, Connect: e.connect, Quiet: func() {
 		hush()
 		e.warnings.hush()
 	}}

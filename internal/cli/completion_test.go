@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/complete"
@@ -127,7 +128,7 @@ func TestCompletionTables(t *testing.T) {
 		}
 	}
 	for _, v := range verbs {
-		cmd := v.open(&env{IOStreams: genericiooptions.NewTestIOStreamsDiscard(), flags: newConnection()})
+		cmd := v.open(&env{IOStreams: genericiooptions.NewTestIOStreamsDiscard(), flags: genericclioptions.NewConfigFlags(false)})
 		for name := range v.flags {
 			if cmd.Flags().Lookup(name) == nil {
 				t.Errorf("%s has no flag --%s", cmd.Name(), name)

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
@@ -17,8 +18,9 @@ func (e *env) connect() (*cluster.Cluster, error) {
 	api, err := cluster.New(e.flags, e.warnings)
 	if err == nil {
 		api.Values = e.secretValues()
-		api.Warn = e.warnOf
-		api.CacheSchemas(e.flags.CacheDir())
+	}
+	if err == nil && e.flags.CacheDir != nil {
+		api.CacheSchemas(*e.flags.CacheDir)
 	}
 	return api, e.existing(err)
 }
@@ -29,34 +31,36 @@ func (e *env) existing(err error) error {
 	if err == nil {
 		return nil
 	}
-	o := e.flags.overrides
+	config, bad := e.flags.ToRawKubeConfigLoader().RawConfig()
+	if bad != nil {
+		return err
+	}
 	for _, f := range []struct {
-		flag, value string
-		names       func() ([]string, error)
+		flag  string
+		value *string
+		names []string
 	}{
-		{"context", o.CurrentContext, e.flags.Contexts},
-		{"cluster", o.Context.Cluster, e.flags.Clusters},
-		{"user", o.Context.AuthInfo, e.flags.Users},
+		{"context", e.flags.Context, slices.Sorted(maps.Keys(config.Contexts))},
+		{"cluster", e.flags.ClusterName, slices.Sorted(maps.Keys(config.Clusters))},
+		{"user", e.flags.AuthInfoName, slices.Sorted(maps.Keys(config.AuthInfos))},
 	} {
-		names, bad := f.names()
-		if bad != nil || f.value == "" || len(names) == 0 || slices.Contains(names, f.value) {
+		if f.value == nil || *f.value == "" || len(f.names) == 0 || slices.Contains(f.names, *f.value) {
 			continue
 		}
-		return fmt.Errorf("%w: --%s must be one of: %s", err, f.flag, listed(names))
+		return fmt.Errorf("%w: --%s must be one of: %s", err, f.flag, listed(f.names))
 	}
 	return err
 }
 
 // namespacing is the namespace for objects without one, from -n or the kubeconfig's context.
 func (e *env) namespacing() (live.Namespacing, error) {
-	name, given, err := e.flags.Namespace()
+	name, given, err := e.flags.ToRawKubeConfigLoader().Namespace()
 	return live.Namespacing{Default: name, Enforce: given}, e.existing(err)
 }
 
 // offlineNamespacing is the same from -n alone: no kubeconfig is read.
 func (e *env) offlineNamespacing() live.Namespacing {
-	name := e.flags.overrides.Context.Namespace
-	return live.Namespacing{Default: name, Enforce: name != ""}
+	return live.Namespacing{Default: *e.flags.Namespace, Enforce: *e.flags.Namespace != ""}
 }
 
 func (e *env) colored() bool    { return e.color.on(e.Out) }

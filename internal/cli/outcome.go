@@ -61,7 +61,12 @@ func (e *env) aim(api *cluster.Cluster, namespaces []string) outcome.Target {
 		return t
 	}
 	t.Server = api.Host()
-	t.Context = e.flags.current()
+	if config, err := e.flags.ToRawKubeConfigLoader().RawConfig(); err == nil {
+		t.Context = config.CurrentContext
+		if e.flags.Context != nil && *e.flags.Context != "" {
+			t.Context = *e.flags.Context
+		}
+	}
 	return t
 }
 

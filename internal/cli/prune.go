@@ -192,7 +192,7 @@ func (f *setFlags) parent(ctx context.Context, e *env, api *cluster.Cluster) (cl
 		}
 	}
 	if t.Plural == "" { // a short name, or one with a version
-		found, err := api.Query(ctx, cluster.Query{Args: []string{kind + "/" + name}, Namespace: ns})
+		found, err := api.Query(ctx, e.flags, cluster.Query{Args: []string{kind + "/" + name}, Namespace: ns})
 		if err != nil {
 			return cluster.Target{}, fmt.Errorf("invalid parent reference %q: %w", f.name, err)
 		}

@@ -123,7 +123,7 @@ func (l *liveSide) selectedAsked(ctx context.Context, s replacements.Selector) (
 	if err != nil {
 		return nil, err
 	}
-	found, err := api.Query(ctx, query(s, ns.Default))
+	found, err := api.Query(ctx, l.env.flags, query(s, ns.Default))
 	if err != nil {
 		return nil, err
 	}

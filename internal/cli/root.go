@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/term"
@@ -17,9 +18,10 @@ import (
 // env is what every verb works in.
 type env struct {
 	genericiooptions.IOStreams
-	flags    *connection
+	flags    *genericclioptions.ConfigFlags
 	warnings *warnings
 	line     *term.Progress // nil where nobody sees how far the run is
+	limit    string         // --request-timeout
 	json     bool           // what is on stderr is for programs: --notes=json
 	color    color          // --color
 }
@@ -69,13 +71,14 @@ func newRoot(e *env) *cobra.Command {
 	root.Args = cobra.ArbitraryArgs // unknownVerb reports more than cobra does
 	root.SilenceErrors = true
 	root.SilenceUsage = true
-	e.flags.add(root.PersistentFlags())
+	e.flags.AddFlags(root.PersistentFlags())
 	addLogFlags(root.PersistentFlags())
 	e.color.add(root.PersistentFlags())
 	e.style() // of errors in the flags
 	root.PersistentPreRun = func(cmd *cobra.Command, _ []string) {
 		quietLogs(cmd.Flags(), e.warnings)
 		e.showSecrets(cmd.Flags())
+		e.takeTimeout()
 		notes := cmd.Flags().Lookup("notes")
 		e.json = notes != nil && notes.Value.String() == "json"
 		e.style()

@@ -204,6 +204,7 @@ func (l *liveSide) read(ctx context.Context) (_ *source.Saved, err error) {
 // open sets the reader of live objects in the job and the schemas in its planner. serves
 // reports whether the server has a kind; nil offline.
 func (l *liveSide) open(ctx context.Context, job *run.Job, defs *apply.Definitions) (serves func(context.Context, string) (bool, error), err error) {
+	job.Planner.Struct = cluster.Struct
 	if len(l.files) > 0 {
 		saved, err := l.read(ctx)
 		if err != nil {

@@ -72,7 +72,7 @@ func (k *targetVerb) open(ctx context.Context) error {
 	}
 	docs := &apply.Documents{Fetch: k.cluster.OpenAPI}
 	k.API, k.Live = k.cluster, &live.Server{API: k.cluster, Namespaces: ns}
-	k.Planner = annotate.Planner{Planner: &apply.Planner{Policy: policy, Manager: k.manager, Validate: checked, Schemas: docs.Type}}
+	k.Planner = annotate.Planner{Planner: &apply.Planner{Policy: policy, Manager: k.manager, Validate: checked, Schemas: docs.Type, Struct: cluster.Struct}}
 	if rules != nil {
 		k.Planner.Rules = &apply.UserRules{File: k.rules, Rules: rules, Values: k.secretValues()}
 	}
@@ -93,7 +93,7 @@ func (k *targetVerb) find(ctx context.Context, args []string) ([]target.Target, 
 	case len(args) == 0:
 		return nil, errors.New("you must provide one or more resources by argument or filename: TYPE/NAME, or -f FILE")
 	}
-	found, err := k.cluster.Query(ctx, cluster.Query{
+	found, err := k.cluster.Query(ctx, k.flags, cluster.Query{
 		Args: args, Selector: k.inputs.Selector, All: k.all, Namespace: ns.Default, Bare: ns.Enforce,
 	})
 	if err != nil {

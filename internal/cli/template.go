@@ -2,14 +2,13 @@ package cli
 
 import (
 	"bytes"
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/printers"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
@@ -51,56 +50,28 @@ func templated(ctx context.Context, v view) (printer, error) {
 var templateFiles = map[string]string{"go-template-file": "go-template", "templatefile": "template", "jsonpath-file": "jsonpath"}
 
 func templatePrinter(ctx context.Context, v view) (printers.ResourcePrinter, error) {
-	name, text, stated := strings.Cut(cmp.Or(v.output, "go-template"), "=")
-	inline, inFile := templateFiles[name]
-	switch {
-	case v.template != "" && stated && !inFile: // two templates
-		name = ""
-	case v.template != "":
-		text = v.template
+	flags := genericclioptions.NewKubeTemplatePrintFlags()
+	*flags.TemplateArgument = v.template
+	output := v.output
+	if output == "" {
+		output = "go-template"
 	}
-	if inFile {
-		read, err := source.ReadNamed(ctx, text) // the printers' own reading has no bound
+	name, file, _ := strings.Cut(output, "=")
+	if inline, ok := templateFiles[name]; ok {
+		if v.template != "" {
+			file = v.template
+		}
+		text, err := source.ReadNamed(ctx, file) // the printers' own reading has no bound
 		if err != nil {
 			return nil, fmt.Errorf("--output=%s: %w", name, err)
 		}
-		name, text = inline, string(read)
+		output, *flags.TemplateArgument = inline, string(text)
 	}
-	switch name {
-	case "jsonpath", "jsonpath-as-json":
-		return jsonPathPrinter(text, name == "jsonpath-as-json")
-	case "template", "go-template":
-		return goTemplatePrinter(text)
+	p, err := flags.ToPrinter(output)
+	if genericclioptions.IsNoCompatiblePrinterError(err) {
+		return nil, fmt.Errorf("--output=%s: there are %s, jsonpath, jsonpath-as-json, jsonpath-file, go-template, go-template-file, custom-columns, custom-columns-file", v.output, printerNames(func(printerRow) bool { return true }))
 	}
-	return nil, fmt.Errorf("--output=%s: there are %s, jsonpath, jsonpath-as-json, jsonpath-file, go-template, go-template-file, custom-columns, custom-columns-file", v.output, printerNames(func(printerRow) bool { return true }))
-}
-
-// errNoTemplate has kubectl's words.
-var errNoTemplate = errors.New("template format specified but no template given")
-
-func jsonPathPrinter(text string, asJSON bool) (printers.ResourcePrinter, error) {
-	if text == "" {
-		return nil, errNoTemplate
-	}
-	p, err := printers.NewJSONPathPrinter(text)
-	if err != nil {
-		return nil, fmt.Errorf("error parsing jsonpath %s, %w", text, err)
-	}
-	p.AllowMissingKeys(true)
-	p.EnableJSONOutput(asJSON)
-	return p, nil
-}
-
-func goTemplatePrinter(text string) (printers.ResourcePrinter, error) {
-	if text == "" {
-		return nil, errNoTemplate
-	}
-	p, err := printers.NewGoTemplatePrinter([]byte(text))
-	if err != nil {
-		return nil, fmt.Errorf("error parsing template %s, %w", text, err)
-	}
-	p.AllowMissingKeys(true)
-	return p, nil
+	return p, err
 }
 
 // printable is a value in the form that kubectl's printers take.

@@ -186,7 +186,7 @@ func (u *undoing) open(ctx context.Context, mode dryRun) (*session, *undo.Undo, 
 	if err := s.checkCluster(ctx, u.doc.Cluster); err != nil {
 		return nil, nil, &exit{Code: conflicted, Err: fmt.Errorf("the record %w: nothing was written", err)}
 	}
-	api.Refresh() // by what was served before, an object of an upgraded kind seems to be gone
+	api.Refresh(ctx) // by what was served before, an object of an upgraded kind seems to be gone
 	s.Plan, err = plan.Plan(ctx, job)
 	return s, plan, err
 }

@@ -4,18 +4,22 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
+	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 )
 
 // warnings are what servers warn of, and the client library. They are printed when the
@@ -137,12 +141,21 @@ func grouped(all []warning) []alike {
 
 // timeout is how long one request may take; 0 is as long as it likes.
 func (e *env) timeout() (time.Duration, error) {
-	text := e.flags.timeout
+	text := e.limit
+	if e.flags.Timeout != nil {
+		text = *e.flags.Timeout
+	}
 	d, err := clientcmd.ParseTimeout(text)
 	if err != nil {
 		return 0, fmt.Errorf("--request-timeout=%s: %w", text, err)
 	}
 	return d, nil
+}
+
+// takeTimeout takes the timeout out of the connection's flags, whose loader would take it for
+// a configuration: a pod without a kubeconfig would not be connected to its own cluster.
+func (e *env) takeTimeout() {
+	e.limit, e.flags.Timeout = *e.flags.Timeout, nil
 }
 
 // userAgent is by what servers know the program, in audit logs and priority levels.
@@ -152,22 +165,35 @@ func userAgent() string {
 }
 
 // connection are kubectl's flags, whose clients warn as this program's does, and are bounded.
-func (e *env) connection() *connection {
+func (e *env) connection() *genericclioptions.ConfigFlags {
 	e.warnings = &warnings{env: e}
-	flags := newConnection()
-	flags.timeout = strings.TrimSuffix(source.RequestTimeout.String(), "0s")
-	flags.wrap = func(c *rest.Config) {
-		c.WarningHandler, c.WarningHandlerWithContext = nil, e.warnings
-		c.UserAgent = userAgent()
-		if d, err := e.timeout(); err == nil { // in the configuration it would keep a pod without a kubeconfig from its own cluster
-			c.Timeout = d
-		}
-		cluster.Bound(c)
-	}
+	flags := genericclioptions.NewConfigFlags(true).WithDeprecatedPasswordFlag().WithDiscoveryQPS(50).WithDiscoveryBurst(300).
+		WithWarningPrinter(genericiooptions.IOStreams{ErrOut: spelling{e.ErrOut, e.secretValues()}}).
+		WithWrapConfigFn(func(c *rest.Config) *rest.Config {
+			c.WarningHandler, c.WarningHandlerWithContext = nil, e.warnings
+			c.UserAgent = userAgent()
+			if d, err := e.timeout(); err == nil {
+				c.Timeout = d
+			}
+			cluster.Bound(c)
+			return c
+		})
+	*flags.Timeout = strings.TrimSuffix(source.RequestTimeout.String(), "0s")
 	return flags
 }
 
-// warnOf prints a warning that is about no object, at once.
-func (e *env) warnOf(text string) {
-	fmt.Fprintf(e.ErrOut, "Warning: %s\n", errorText(e.secretValues().Blank(text)))
+// spelling passes lines on with control characters escaped.
+type spelling struct {
+	to     io.Writer
+	secret *redact.Values
+}
+
+// Write takes whole lines.
+func (s spelling) Write(b []byte) (int, error) {
+	for line := range strings.Lines(string(b)) {
+		if _, err := fmt.Fprintln(s.to, errorText(s.secret.Blank(strings.TrimSuffix(line, "\n")))); err != nil {
+			return 0, err
+		}
+	}
+	return len(b), nil
 }

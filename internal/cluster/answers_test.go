@@ -9,6 +9,9 @@ import (
 	"sync"
 	"testing"
 
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/discovery/cached/memory"
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
@@ -21,7 +24,6 @@ type answers struct {
 	mu       sync.Mutex
 	requests []string // verb, path and query, content type, body
 	byPath   map[string][]reply
-	cache    string // kubectl's cache folder; "" is none
 }
 
 // reply is one answer. The last one for a path is given again and again.
@@ -104,14 +106,29 @@ func (a *answers) seen() []string {
 	return out
 }
 
-// ToRESTConfig and CacheDir are what New needs.
+// ToRESTConfig and ToDiscoveryClient are what New needs.
 func (a *answers) ToRESTConfig() (*rest.Config, error) {
 	config := &rest.Config{Host: a.URL}
 	Bound(config)
 	return config, nil
 }
 
-func (a *answers) CacheDir() string { return a.cache }
+func (a *answers) ToDiscoveryClient() (discovery.CachedDiscoveryInterface, error) {
+	config, _ := a.ToRESTConfig()
+	client, err := discovery.NewDiscoveryClientForConfig(config)
+	if err != nil {
+		return nil, err
+	}
+	client.UseLegacyDiscovery = true
+	return memory.NewMemCacheClient(client), nil
+}
+
+// flags are the same for cli-runtime.
+func (a *answers) flags() *genericclioptions.ConfigFlags {
+	flags := genericclioptions.NewConfigFlags(false)
+	flags.APIServer = &a.URL
+	return flags
+}
 
 // status is how a server refuses.
 func status(code int, reason, message string) reply {

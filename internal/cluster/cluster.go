@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/client-go/discovery"
 	_ "k8s.io/client-go/plugin/pkg/client/auth" // all auth plugins that kubectl has
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -25,9 +26,7 @@ import (
 // Getter is the part of kubectl's connection flags that a Cluster needs.
 type Getter interface {
 	ToRESTConfig() (*rest.Config, error)
-
-	// CacheDir is kubectl's cache folder; "" disables the cache of what the server serves.
-	CacheDir() string
+	ToDiscoveryClient() (discovery.CachedDiscoveryInterface, error)
 }
 
 // Cluster is one API server. It may be used by several goroutines.
@@ -35,22 +34,17 @@ type Cluster struct {
 	// Values collects the values of the Secrets that are read; may be nil.
 	Values *redact.Values
 
-	// Warn is called with what was found out while a command line was read: a short name
-	// that stands for several resources. May be nil.
-	Warn func(string)
-
 	client      *rest.RESTClient
 	host        string
 	identity    string        // of the server, as far as known from the configuration; see identity
 	timeout     time.Duration // of a request; 0: none
 	fingerprint string
-	catalog     *catalog
+	discovery   discovery.CachedDiscoveryInterfaceWithContext
 
 	mu        sync.Mutex
 	groups    map[string]map[string]Resource // by group/version, then kind
 	declared  map[schema.GroupVersionKind]Resource
 	refreshed bool
-	words     *typeNames // nil: not asked for since the last refresh
 
 	schemas schemas
 }
@@ -71,13 +65,17 @@ func New(flags Getter, warnings rest.WarningHandlerWithContext) (*Cluster, error
 	if err != nil {
 		return nil, fmt.Errorf("kubeconfig: %w", err)
 	}
+	found, err := flags.ToDiscoveryClient()
+	if err != nil {
+		return nil, fmt.Errorf("kubeconfig: %w", err)
+	}
 	return &Cluster{
 		client:      client,
 		host:        config.Host,
 		identity:    identity(config),
 		timeout:     config.Timeout,
 		fingerprint: fingerprint(config),
-		catalog:     &catalog{client: client, cache: newCatalogCache(flags.CacheDir(), config.Host)},
+		discovery:   discovery.ToCachedDiscoveryInterfaceWithContext(found),
 		groups:      map[string]map[string]Resource{},
 		declared:    map[schema.GroupVersionKind]Resource{},
 	}, nil

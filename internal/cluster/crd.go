@@ -66,7 +66,7 @@ func (c *Cluster) WaitEstablished(ctx context.Context, crd Target, stored map[st
 		switch why := neverEstablished(obj); {
 		case err != nil:
 		case Established(obj):
-			c.Refresh()
+			c.Refresh(ctx)
 			return nil
 		case why != "" && (why != before || time.Since(begun) > staleWait):
 			return fmt.Errorf("%s: is written, but its kind is not served: %s: fix that, and merge again", crd, why)

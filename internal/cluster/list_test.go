@@ -145,7 +145,7 @@ func TestFind(t *testing.T) {
 	if err != nil || len(all) != 4 || all[0].Kind != "Namespace" || all[3].Kind != "Deployment" {
 		t.Errorf("%+v, %v: by group and kind", all, err)
 	}
-	c.Refresh()
+	c.Refresh(t.Context())
 	if len(c.groups) != 0 {
 		t.Error("what discovery said before is still in use")
 	}
@@ -177,8 +177,8 @@ func TestQuery(t *testing.T) {
 		{"no such type by name", Query{Args: []string{"gadgets/a"}}, "", `the server doesn't have a resource type "gadgets"`},
 		{"a list that is refused", Query{Args: []string{"deployments"}, All: true, Namespace: "prod"}, "", "deployments: "},
 	} {
-		c, _ := serve(t, map[string][]reply{podsPath: {list("", "a", "b")}})
-		found, err := c.Query(t.Context(), tt.query)
+		c, a := serve(t, map[string][]reply{podsPath: {list("", "a", "b")}})
+		found, err := c.Query(t.Context(), a.flags(), tt.query)
 		var got []string
 		for _, f := range found {
 			listed := ""

@@ -11,6 +11,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
@@ -126,11 +127,11 @@ func (c *Cluster) findIn(ctx context.Context, group, name string, is func(Resour
 		if r.Plural != "" {
 			return r, nil
 		}
-		if c.refreshed || c.catalog.fresh() {
+		if c.refreshed || c.discovery.FreshWithContext(ctx) {
 			return Resource{}, c.unknownIn(ctx, group, name)
 		}
 		c.refreshed = true
-		c.invalidate()
+		c.invalidate(ctx)
 	}
 }
 
@@ -148,7 +149,7 @@ func (c *Cluster) unknownIn(ctx context.Context, group, name string) error {
 }
 
 func (c *Cluster) searchGroup(ctx context.Context, group string, is func(Resource) bool) (Resource, error) {
-	groups, err := c.catalog.groups(ctx)
+	groups, err := c.discovery.ServerGroupsWithContext(ctx)
 	if err != nil {
 		return Resource{}, err
 	}
@@ -178,26 +179,13 @@ func (c *Cluster) searchGroup(ctx context.Context, group string, is func(Resourc
 	return Resource{}, failed
 }
 
-// withVerbs leaves the resources that have all of the verbs.
-func withVerbs(lists []*metav1.APIResourceList, verbs ...string) []*metav1.APIResourceList {
-	var out []*metav1.APIResourceList
-	for _, list := range lists {
-		some := *list
-		some.APIResources = slices.DeleteFunc(slices.Clone(list.APIResources), func(r metav1.APIResource) bool {
-			return slices.ContainsFunc(verbs, func(verb string) bool { return !slices.Contains(r.Verbs, verb) })
-		})
-		out = append(out, &some)
-	}
-	return out
-}
-
 // Deletable are the resources whose objects can be listed and deleted; the namespaced ones
 // are those that are deleted together with a namespace. The error reports that some part
 // of the server does not answer, and so nobody knows all of them.
 func (c *Cluster) Deletable(ctx context.Context) ([]Resource, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	_, lists, err := c.catalog.all(ctx)
+	_, lists, err := c.discovery.ServerGroupsAndResourcesWithContext(ctx)
 	if err != nil {
 		return nil, c.explain(err, Target{}, "discover")
 	}
@@ -205,7 +193,7 @@ func (c *Cluster) Deletable(ctx context.Context) ([]Resource, error) {
 		all  []Resource
 		seen = map[schema.GroupKind]bool{}
 	)
-	for _, list := range withVerbs(lists, "list", "delete") {
+	for _, list := range discovery.FilteredBy(discovery.SupportsAllVerbs{Verbs: []string{"list", "delete"}}, lists) {
 		gv, err := schema.ParseGroupVersion(list.GroupVersion)
 		if err != nil {
 			return nil, errors.New("the server's discovery names no group and version: " + shorten(list.GroupVersion, maxText))

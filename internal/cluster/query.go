@@ -4,10 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/cli-runtime/pkg/resource"
 )
 
 // Query selects objects in the syntax of kubectl's command line. The zero value selects
@@ -29,93 +30,74 @@ type Found struct {
 	Live map[string]any
 }
 
-// Query finds objects. Names cost no request beyond discovery, a TYPE alone is listed. The
-// errors of malformed arguments are kubectl's.
-func (c *Cluster) Query(ctx context.Context, q Query) ([]Found, error) {
+// Query finds objects; flags are those that the Cluster was made from. Names cost no request
+// beyond discovery, a TYPE alone is listed. The errors of malformed arguments are
+// kubectl's.
+func (c *Cluster) Query(ctx context.Context, flags resource.RESTClientGetter, q Query) ([]Found, error) {
+	if err := c.reach(ctx); err != nil {
+		return nil, err
+	}
 	switch {
 	case q.typesAlone() && (q.Selector != "" || q.All || q.Bare):
-		return c.selected(ctx, q)
+		return c.selected(ctx, flags, q)
 	case q.typesAlone():
-		if _, err := c.types(ctx, q.Args[0]); err != nil {
+		if _, err := c.types(ctx, flags, q); err != nil {
 			return nil, err
 		}
 		return nil, errors.New("resource(s) were provided, but no name was specified: give a name, -l SELECTOR or --all")
-	case q.Selector != "" || q.All:
-		return nil, errors.New("selectors and the all flag cannot be used when passing resource/name arguments")
 	}
-	named, err := q.named()
+	infos, err := q.builder(flags).LabelSelectorParam(q.Selector).SelectAllParam(q.All).ResourceTypeOrNameArgs(false, q.Args...).Do().Infos()
 	if err != nil {
-		return nil, err
+		return nil, c.explain(err, Target{}, "find")
 	}
-	var (
-		found []Found
-		known = map[string]Resource{}
-	)
-	for _, n := range named {
-		r, ok := known[n.typ]
-		if !ok {
-			if r, err = c.Named(ctx, n.typ); err != nil {
-				return nil, err
-			}
-			known[n.typ] = r
+	found := make([]Found, 0, len(infos))
+	for _, info := range infos {
+		r, err := c.mapped(ctx, info.Mapping)
+		if err != nil {
+			return nil, err
 		}
-		t := Target{Resource: r, Name: n.name}
-		if r.Namespaced {
-			if t.Namespace = q.Namespace; t.Namespace == "" {
-				return nil, errors.New("namespace may not be empty when retrieving a resource by name")
-			}
-		}
-		found = append(found, Found{Target: t})
+		found = append(found, Found{Target: Target{Resource: r, Namespace: info.Namespace, Name: info.Name}})
 	}
 	return found, nil
+}
+
+// reach sends a small request first, so that an unreachable server leads to one error: the
+// mapper of cli-runtime logs every attempt.
+func (c *Cluster) reach(ctx context.Context) error {
+	_, err := c.Find(ctx, "", "v1", "Namespace")
+	var (
+		unknown *UnknownKindError
+		down    *Unreachable
+	)
+	switch {
+	case errors.As(err, &unknown):
+		return nil
+	case errors.As(err, &down):
+		return down
+	}
+	return err
 }
 
 // typesAlone reports whether the query is a single argument that names no object.
 func (q Query) typesAlone() bool { return len(q.Args) == 1 && !strings.Contains(q.Args[0], "/") }
 
-// typeAndName is one object as an argument names it.
-type typeAndName struct{ typ, name string }
-
-// named are the objects that the arguments name, as TYPE NAME... or TYPE/NAME...
-func (q Query) named() ([]typeAndName, error) {
-	slashes := 0
-	for _, arg := range q.Args {
-		if strings.Contains(arg, "/") {
-			slashes++
-		}
-	}
-	var out []typeAndName
-	switch {
-	case slashes > 0 && slashes < len(q.Args):
-		cmd := filepath.Base(os.Args[0])
-		return nil, fmt.Errorf("there is no need to specify a resource type as a separate argument when passing arguments in resource/name form (e.g. '%s get resource/<resource_name>' instead of '%s get resource resource/<resource_name>'", cmd, cmd)
-	case slashes > 0:
-		for _, arg := range q.Args {
-			typ, name, _ := strings.Cut(arg, "/")
-			switch {
-			case strings.Contains(name, "/"):
-				return nil, errors.New("arguments in resource/name form may not have more than one slash")
-			case typ == "" || name == "" || strings.Contains(typ, ","):
-				return nil, errors.New("arguments in resource/name form must have a single resource and name")
-			}
-			out = append(out, typeAndName{typ, name})
-		}
-	case len(q.Args) > 1:
-		for _, typ := range strings.Split(q.Args[0], ",") {
-			for _, name := range q.Args[1:] {
-				out = append(out, typeAndName{typ, name})
-			}
-		}
-	}
-	return out, nil
+// builder resolves names by discovery and reads no object.
+func (q Query) builder(flags resource.RESTClientGetter) *resource.Builder {
+	return resource.NewBuilder(flags).Unstructured().NamespaceParam(q.Namespace).DefaultNamespace().RequireObject(false)
 }
 
-// selected lists the objects of each type.
-func (c *Cluster) selected(ctx context.Context, q Query) ([]Found, error) {
+func (c *Cluster) mapped(ctx context.Context, m *meta.RESTMapping) (Resource, error) {
+	gvk := m.GroupVersionKind
+	return c.Find(ctx, gvk.Group, gvk.Version, gvk.Kind)
+}
+
+// selected lists the objects of each type. The builder is used for the types alone, since
+// its lists are decoded with float64 numbers and logged with their content.
+func (c *Cluster) selected(ctx context.Context, flags resource.RESTClientGetter, q Query) ([]Found, error) {
 	if q.All && q.Selector != "" {
 		return nil, fmt.Errorf("setting 'all' parameter but found a non empty selector: give one of --all and -l")
 	}
-	resources, err := c.types(ctx, q.Args[0])
+	resources, err := c.types(ctx, flags, q)
 	if err != nil {
 		return nil, err
 	}
@@ -139,16 +121,16 @@ func (c *Cluster) selected(ctx context.Context, q Query) ([]Found, error) {
 	return found, nil
 }
 
-// types are the resources that an argument names: types and categories with commas.
-func (c *Cluster) types(ctx context.Context, arg string) ([]Resource, error) {
-	names, err := c.names(ctx)
-	if err != nil {
-		return nil, err
-	}
+// types are the resources that the argument of a query names.
+func (c *Cluster) types(ctx context.Context, flags resource.RESTClientGetter, q Query) ([]Resource, error) {
 	var all []Resource
-	for word := range strings.SplitSeq(arg, ",") {
-		for _, typ := range names.category(word) {
-			r, err := c.Named(ctx, typ)
+	for name := range strings.SplitSeq(q.builder(flags).ReplaceAliases(q.Args[0]), ",") {
+		infos, err := q.builder(flags).ResourceTypeOrNameArgs(false, name+"/any").Do().Infos()
+		if err != nil {
+			return nil, c.explain(err, Target{}, "find")
+		}
+		for _, info := range infos {
+			r, err := c.mapped(ctx, info.Mapping)
 			if err != nil {
 				return nil, err
 			}

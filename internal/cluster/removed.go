@@ -1,13 +1,6 @@
 package cluster
 
-import (
-	_ "embed"
-	"strconv"
-	"strings"
-)
-
-//go:embed removed.table
-var removedText string
+import "k8s.io/apimachinery/pkg/runtime/schema"
 
 // oldest is the minor version of the oldest Kubernetes 1 that is supported
 // (docs/versioning.md).
@@ -17,11 +10,17 @@ const oldest = 34
 // the apiVersion that has taken its place, "" for none
 // (https://kubernetes.io/docs/reference/using-api/deprecation-guide/).
 func Removed(group, version, kind string) (replacement string, removed bool) {
-	_, row, found := strings.Cut(removedText, "\n"+group+"/"+version+" "+kind+" ")
-	row, _, _ = strings.Cut(row, "\n")
-	release, replacement, _ := strings.Cut(row, " ")
-	if minor, err := strconv.Atoi(release); !found || err != nil || minor > oldest {
+	past, ok := Struct(group, version, kind).(interface{ APILifecycleRemoved() (major, minor int) })
+	if !ok {
 		return "", false
 	}
-	return strings.TrimPrefix(replacement, "-"), true
+	if major, minor := past.APILifecycleRemoved(); major != 1 || minor > oldest {
+		return "", false
+	}
+	if next, ok := past.(interface {
+		APILifecycleReplacement() schema.GroupVersionKind
+	}); ok {
+		replacement = next.APILifecycleReplacement().GroupVersion().String()
+	}
+	return replacement, true
 }

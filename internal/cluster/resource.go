@@ -11,6 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery/cached/memory"
 
 	types "github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
@@ -58,15 +59,15 @@ func (c *Cluster) Find(ctx context.Context, group, version, kind string) (Resour
 	if declared, ok := c.declared[gvk]; ok {
 		return declared, nil
 	}
-	if err == nil && !c.refreshed && !c.catalog.fresh() {
+	if err == nil && !c.refreshed && !c.discovery.FreshWithContext(ctx) {
 		c.refreshed = true
-		c.invalidate()
+		c.invalidate(ctx)
 		if r, ok, err = c.lookup(ctx, gvk); err == nil && ok {
 			return r, nil
 		}
 	}
 	if err != nil {
-		return Resource{}, fmt.Errorf("%s %s: cannot be looked up: %w", kind, gvk.GroupVersion(), c.explain(err, Target{}, "discover"))
+		return Resource{}, fmt.Errorf("%s %s: cannot be looked up: %w", kind, gvk.GroupVersion(), c.undiscovered(ctx, gvk.GroupVersion(), err))
 	}
 	unknown := &UnknownKindError{Kind: kind, APIVersion: gvk.GroupVersion().String()}
 	served := slices.Sorted(maps.Keys(c.groups[unknown.APIVersion]))
@@ -78,12 +79,32 @@ func (c *Cluster) Find(ctx context.Context, group, version, kind string) (Resour
 	return Resource{}, unknown
 }
 
+// undiscovered is why discovery failed. Its client drops the server's message, so the
+// request is repeated.
+func (c *Cluster) undiscovered(ctx context.Context, gv schema.GroupVersion, cause error) error {
+	err := c.explain(cause, Target{}, "discover")
+	if !IsForbidden(err) {
+		return err
+	}
+	own := "apis/" + gv.String()
+	if gv.Group == "" {
+		own = "api/" + gv.Version
+	}
+	paths := []string{"api", "apis", own} // it asks for all groups, whichever it looks for
+	for _, path := range paths {
+		if _, said := c.answer(ctx, Target{}, "get", c.client.Get().AbsPath(path)); IsForbidden(said) {
+			return said
+		}
+	}
+	return err
+}
+
 // ServesKind reports whether the server has a kind of that name in any group, ignoring case.
 // The error is that of discovery.
 func (c *Cluster) ServesKind(ctx context.Context, kind string) (bool, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	_, lists, err := c.catalog.all(ctx)
+	_, lists, err := c.discovery.ServerGroupsAndResourcesWithContext(ctx)
 	for _, list := range lists {
 		if slices.ContainsFunc(list.APIResources, func(r metav1.APIResource) bool { return strings.EqualFold(r.Kind, kind) }) {
 			return true, nil
@@ -98,7 +119,7 @@ func (c *Cluster) ServesKind(ctx context.Context, kind string) (bool, error) {
 // versions are the group/versions of a group, the preferred one first; nil if the group or
 // discovery is not available.
 func (c *Cluster) versions(ctx context.Context, group string) []string {
-	groups, err := c.catalog.groups(ctx)
+	groups, err := c.discovery.ServerGroupsWithContext(ctx)
 	if err != nil {
 		return nil
 	}
@@ -122,8 +143,8 @@ func (c *Cluster) lookup(ctx context.Context, gvk schema.GroupVersionKind) (Reso
 	gv := gvk.GroupVersion().String()
 	kinds, read := c.groups[gv]
 	if !read {
-		list, err := c.catalog.resources(ctx, gv)
-		if err != nil && !apierrors.IsNotFound(err) && !errors.Is(err, errNotServed) {
+		list, err := c.discovery.ServerResourcesForGroupVersionWithContext(ctx, gv)
+		if err != nil && !apierrors.IsNotFound(err) && !errors.Is(err, memory.ErrCacheNotFound) {
 			return Resource{}, false, err
 		}
 		kinds = resources(gvk.GroupVersion(), list)
@@ -166,15 +187,14 @@ func (c *Cluster) Declare(r Resource) {
 }
 
 // Refresh makes the next Find ask the server again.
-func (c *Cluster) Refresh() {
+func (c *Cluster) Refresh(ctx context.Context) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.invalidate()
+	c.invalidate(ctx)
 }
 
-func (c *Cluster) invalidate() {
-	c.catalog.invalidate()
-	c.words = nil
+func (c *Cluster) invalidate(ctx context.Context) {
+	c.discovery.InvalidateWithContext(ctx)
 	c.groups = map[string]map[string]Resource{}
 	c.schemas.invalidate()
 }

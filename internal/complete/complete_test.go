@@ -3,7 +3,6 @@ package complete
 import (
 	"bytes"
 	"errors"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
-	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/klog/v2"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
@@ -144,30 +143,6 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// kubeconfig is a file.
-type kubeconfig string
-
-func (k kubeconfig) loader() clientcmd.ClientConfig {
-	return clientcmd.NewNonInteractiveDeferredLoadingClientConfig(&clientcmd.ClientConfigLoadingRules{ExplicitPath: string(k)}, nil)
-}
-
-func (k kubeconfig) Contexts() ([]string, error) {
-	config, err := k.loader().RawConfig()
-	return slices.Sorted(maps.Keys(config.Contexts)), err
-}
-
-func (k kubeconfig) Clusters() ([]string, error) {
-	config, err := k.loader().RawConfig()
-	return slices.Sorted(maps.Keys(config.Clusters)), err
-}
-
-func (k kubeconfig) Users() ([]string, error) {
-	config, err := k.loader().RawConfig()
-	return slices.Sorted(maps.Keys(config.AuthInfos)), err
-}
-
-func (k kubeconfig) Namespace() (string, bool, error) { return k.loader().Namespace() }
-
 // TestKubeconfig: the names in it are completed without a server; one that is not there
 // completes nothing and prints nothing.
 func TestKubeconfig(t *testing.T) {
@@ -179,9 +154,11 @@ users: [{name: me, user: {}}]}`
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	flags := genericclioptions.NewConfigFlags(true)
+	flags.KubeConfig = &config
 	quiet := 0
 	none := errors.New("no connection")
-	s := &Server{Config: kubeconfig(config), Quiet: func() { quiet++; klog.SetLogger(klog.Logger{}) }, Connect: func() (*cluster.Cluster, error) { return nil, none }}
+	s := &Server{Flags: flags, Quiet: func() { quiet++; klog.SetLogger(klog.Logger{}) }, Connect: func() (*cluster.Cluster, error) { return nil, none }}
 	for _, tt := range []struct {
 		name  string
 		f     cobra.CompletionFunc

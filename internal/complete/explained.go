@@ -57,7 +57,7 @@ func (s *Server) live(a asking, local []object.Object, named []string) ([]object
 	if err != nil {
 		return nil, err
 	}
-	ns, _, err := s.Config.Namespace()
+	ns, _, err := s.Flags.ToRawKubeConfigLoader().Namespace()
 	if err != nil {
 		return nil, err
 	}

@@ -2,11 +2,14 @@ package complete
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/prune"
@@ -21,20 +24,9 @@ const (
 	most     = 500
 )
 
-// Kubeconfig is what completion needs of the connection flags and the kubeconfig. Names are
-// sorted.
-type Kubeconfig interface {
-	Contexts() ([]string, error)
-	Clusters() ([]string, error)
-	Users() ([]string, error)
-
-	// Namespace is that of -n, else of the context, and whether it was given.
-	Namespace() (name string, given bool, err error)
-}
-
 // Server completes names on the server, and those of the kubeconfig.
 type Server struct {
-	Config  Kubeconfig
+	Flags   *genericclioptions.ConfigFlags
 	Connect func() (*cluster.Cluster, error)
 	Quiet   func() // ends all that is logged and warned of, which would stand on the command line
 }
@@ -94,15 +86,18 @@ func (s *Server) briefly(question func(asking) ([]cobra.Completion, error)) cobr
 }
 
 func (s *Server) contexts(asking) ([]cobra.Completion, error) {
-	return s.Config.Contexts()
+	config, err := s.Flags.ToRawKubeConfigLoader().RawConfig()
+	return slices.Sorted(maps.Keys(config.Contexts)), err
 }
 
 func (s *Server) clusters(asking) ([]cobra.Completion, error) {
-	return s.Config.Clusters()
+	config, err := s.Flags.ToRawKubeConfigLoader().RawConfig()
+	return slices.Sorted(maps.Keys(config.Clusters)), err
 }
 
 func (s *Server) users(asking) ([]cobra.Completion, error) {
-	return s.Config.Users()
+	config, err := s.Flags.ToRawKubeConfigLoader().RawConfig()
+	return slices.Sorted(maps.Keys(config.AuthInfos)), err
 }
 
 func (s *Server) namespaces(a asking) ([]cobra.Completion, error) {
@@ -116,26 +111,39 @@ func (s *Server) typeOrName(a asking) ([]cobra.Completion, error) {
 	if typ, _, ok := strings.Cut(a.typed, "/"); ok {
 		return s.names(a.ctx, typ, typ+"/")
 	}
-	return s.types(a, "")
+	return s.types("")
 }
 
 func (s *Server) object(a asking) ([]cobra.Completion, error) {
 	if typ, _, ok := strings.Cut(a.typed, "/"); ok {
 		return s.names(a.ctx, typ, typ+"/")
 	}
-	return s.types(a, "/")
+	return s.types("/")
 }
 
 // types are the kinds that the server keeps objects of, as kubectl names them.
-func (s *Server) types(a asking, suffix string) ([]cobra.Completion, error) {
-	api, err := s.Connect()
+func (s *Server) types(suffix string) ([]cobra.Completion, error) {
+	client, err := s.Flags.ToDiscoveryClient()
 	if err != nil {
 		return nil, err
 	}
-	all, err := api.Patchable(a.ctx)
-	for i := range all {
-		all[i] += suffix
+	lists, err := client.ServerPreferredResources()
+	var all []cobra.Completion
+	for _, list := range lists {
+		gv, bad := schema.ParseGroupVersion(list.GroupVersion)
+		if bad != nil {
+			continue
+		}
+		for _, r := range list.APIResources {
+			if !strings.Contains(r.Name, "/") && slices.Contains(r.Verbs, "patch") {
+				all = append(all, schema.GroupResource{Group: gv.Group, Resource: r.Name}.String()+suffix)
+			}
+		}
 	}
+	if len(all) > 0 { // some group of the server's may be broken
+		err = nil
+	}
+	slices.Sort(all)
 	return all, err
 }
 
@@ -147,7 +155,7 @@ func (s *Server) names(ctx context.Context, typ, prefix string) ([]cobra.Complet
 	}
 	ns := ""
 	if r.Namespaced {
-		if ns, _, err = s.Config.Namespace(); err != nil {
+		if ns, _, err = s.Flags.ToRawKubeConfigLoader().Namespace(); err != nil {
 			return nil, err
 		}
 	}
@@ -160,11 +168,26 @@ func (s *Server) names(ctx context.Context, typ, prefix string) ([]cobra.Complet
 
 // resource is what the server calls by a word such as deploy or deployments.apps.
 func (s *Server) resource(ctx context.Context, typ string) (*cluster.Cluster, cluster.Resource, error) {
+	mapper, err := s.Flags.ToRESTMapper()
+	if err != nil {
+		return nil, cluster.Resource{}, err
+	}
+	full, group := schema.ParseResourceArg(strings.ToLower(typ))
+	var kind schema.GroupVersionKind
+	if full != nil {
+		kind, err = mapper.KindFor(*full)
+	}
+	if kind.Empty() {
+		kind, err = mapper.KindFor(group.WithVersion(""))
+	}
+	if err != nil {
+		return nil, cluster.Resource{}, err
+	}
 	api, err := s.Connect()
 	if err != nil {
 		return nil, cluster.Resource{}, err
 	}
-	r, err := api.Named(ctx, strings.ToLower(typ))
+	r, err := api.Find(ctx, kind.Group, kind.Version, kind.Kind)
 	return api, r, err
 }
 
@@ -173,7 +196,7 @@ func (s *Server) sets(a asking) ([]cobra.Completion, error) {
 	if err != nil {
 		return nil, err
 	}
-	ns, _, err := s.Config.Namespace()
+	ns, _, err := s.Flags.ToRawKubeConfigLoader().Namespace()
 	if err != nil {
 		return nil, err
 	}
@@ -212,7 +235,7 @@ func (s *Server) Disowned(cmd *cobra.Command, args []string, typed string) ([]co
 		if err != nil {
 			return nil, err
 		}
-		ns, _, err := s.Config.Namespace()
+		ns, _, err := s.Flags.ToRawKubeConfigLoader().Namespace()
 		if err != nil {
 			return nil, err
 		}

@@ -18,7 +18,7 @@ type API interface {
 	Deletable(ctx context.Context) ([]cluster.Resource, error)
 
 	// Refresh forgets what is cached of the kinds that the server has.
-	Refresh()
+	Refresh(ctx context.Context)
 
 	// Get reads an object, GetMetadata its metadata, ListMetadata those of many.
 	Get(ctx context.Context, t cluster.Target) (map[string]any, error)

@@ -91,7 +91,7 @@ func (s *Set) list(ctx context.Context, gk applyset.GroupKind, namespaces []stri
 	if !cluster.IsNotFound(err) {
 		return found, err
 	}
-	s.API.Refresh()
+	s.API.Refresh(ctx)
 	if found, err = s.listOnce(ctx, gk, namespaces); cluster.IsNotFound(err) {
 		return nil, &unservedError{err}
 	}

@@ -118,7 +118,7 @@ func (m *memory) Deletable(context.Context) ([]cluster.Resource, error) {
 	return m.kinds, m.ask("discover")
 }
 
-func (m *memory) Refresh() {
+func (m *memory) Refresh(context.Context) {
 	if m.refresh != nil {
 		m.refresh()
 	}

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"k8s.io/client-go/rest"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
@@ -88,17 +88,14 @@ func (a *answers) count(what string) int {
 	return n
 }
 
-// at is the address of a server without a kubeconfig.
-type at string
-
-func (a at) ToRESTConfig() (*rest.Config, error) { return &rest.Config{Host: string(a)}, nil }
-func (a at) CacheDir() string                    { return "" }
-
 func (a *answers) serve(t *testing.T) *cluster.Cluster {
 	t.Helper()
 	server := httptest.NewServer(a)
 	t.Cleanup(server.Close)
-	c, err := cluster.New(at(server.URL), nil)
+	flags, none := genericclioptions.NewConfigFlags(false), ""
+	cache := t.TempDir()
+	flags.APIServer, flags.KubeConfig, flags.CacheDir = &server.URL, &none, &cache
+	c, err := cluster.New(flags, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -41,6 +41,10 @@ type Planner struct {
 
 	// Writing is how the objects are written; nil is ClientSide.
 	Writing Writing
+
+	// Struct gives a value of a kind's compiled-in Go type, for a strategy that
+	// NeedsStruct; may be nil.
+	Struct func(group, version, kind string) any
 }
 
 // Schemas gives the type of a kind.
@@ -165,6 +169,9 @@ func (p *Planner) input(s Subject, typ *merge.Type) strategy.Input {
 	}
 	if p.Rules != nil {
 		in.Rules = p.Rules.Rules
+	}
+	if p.Struct != nil && p.Strategy.NeedsStruct {
+		in.Struct = p.Struct(in.Group, in.Version, in.Kind)
 	}
 	return in
 }

@@ -3,7 +3,6 @@ package merge
 import (
 	"regexp"
 	"strings"
-	"sync"
 )
 
 // Default is one value that the server fills in by a rule of its own, where a fixed
@@ -121,16 +120,13 @@ func tolerates(toleration any, taint string) bool {
 	return (key == taint || key == "") && (effect == "NoExecute" || effect == "")
 }
 
-// imageName is a reference to an image, as the distribution project defines it. It is
-// compiled once it is needed: that takes as long as all else that the package does to start.
-var imageName = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^((?:[a-zA-Z0-9.-]+|\[[a-fA-F0-9:]+\])(?::[0-9]+)?/)?[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*(?:/[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*)*(?::([\w][\w.-]{0,127}))?(@[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,})?$`)
-})
+// imageName is a reference to an image, as the distribution project defines it.
+var imageName = regexp.MustCompile(`^((?:[a-zA-Z0-9.-]+|\[[a-fA-F0-9:]+\])(?::[0-9]+)?/)?[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*(?:/[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*)*(?::([\w][\w.-]{0,127}))?(@[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,})?$`)
 
 // meansLatest: the image's tag is "latest", or there is neither tag nor digest
 // (k8s.io/kubernetes/pkg/util/parsers). A name that cannot be read means no tag.
 func meansLatest(image string) bool {
-	part := imageName().FindStringSubmatch(image)
+	part := imageName.FindStringSubmatch(image)
 	if part == nil {
 		return false
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 var (
-	_ = register(Strategy{Name: "strategic", Help: "the result of kubectl apply", merged: strategic})
+	_ = register(Strategy{Name: "strategic", Help: "the result of kubectl apply", NeedsStruct: true, merged: strategic})
 	_ = register(Strategy{Name: "json", Help: "RFC 7386 three ways, lists whole, as kubectl apply merges custom resources", merged: threeWayJSON})
 )
 
@@ -115,14 +115,14 @@ func nothing(o merge.Opt, l map[string]any) bool {
 // back to a JSON merge, and so does this.
 func strategic(in Input) (any, error) {
 	t := in.Triple
-	meta, ok := patchMetaOf(in.Group, in.Version, in.Kind)
-	if !ok || t.Live == nil {
+	if in.Struct == nil || t.Live == nil {
 		return threeWayJSON(in)
 	}
-	var (
-		sides [3][]byte
-		err   error
-	)
+	meta, err := strategicpatch.NewPatchMetaFromStruct(in.Struct)
+	if err != nil {
+		return nil, fmt.Errorf("strategic merge: %w", err)
+	}
+	var sides [3][]byte
 	for i, side := range []any{t.Original, lastapplied.Modified(t.Local), t.Live} {
 		if side == nil {
 			continue

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	appsv1 "k8s.io/api/apps/v1"
+
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
@@ -24,7 +26,7 @@ func sides(t *testing.T, name, original, local, live string) Input {
 	if !ok {
 		t.Fatal("no Deployment")
 	}
-	in := Input{Group: "apps", Version: "v1", Kind: "Deployment", Schema: typ, HasStatus: true, Policy: policy, Strategy: by}
+	in := Input{Group: "apps", Version: "v1", Kind: "Deployment", Schema: typ, Struct: appsv1.Deployment{}, HasStatus: true, Policy: policy, Strategy: by}
 	in.Triple = merge.Triple{Local: read(t, local), Live: read(t, live), Appliers: []string{"kubectl-client-side-apply"}}
 	if original != "" {
 		in.Triple.Original = read(t, original)
@@ -63,7 +65,7 @@ func TestKubectlStrategies(t *testing.T) {
 		t.Error("an entry without its key was merged")
 	}
 	untyped := sides(t, "strategic", "", with(`{"name":"b"}`), with(`{"name":"a"}`))
-	untyped.Group = "example.com"
+	untyped.Struct = nil
 	if out, err := Plan(untyped); err != nil || !merge.Equal(out.Result, read(t, with(`{"name":"b"}`)), nil) {
 		t.Errorf("a kind that nobody compiled in: %v, %v", out.Result, err)
 	}

@@ -31,6 +31,10 @@ type Input struct {
 	Strategy Strategy     // the zero value is auto
 	Trace    bool         // fill Plan.Because
 	Compare  bool         // fill Output.Extras
+
+	// Struct is a value of the compiled-in Go type, for a strategy that NeedsStruct;
+	// nil for custom resources.
+	Struct any
 }
 
 // Output is the plan and what was learned on the way.
@@ -68,6 +72,9 @@ type Output struct {
 type Strategy struct {
 	Name string
 	Help string // what it does, in half a line
+
+	// NeedsStruct: it merges by the tags of the compiled-in Go type (Input.Struct).
+	NeedsStruct bool
 
 	// plan merges prepared sides by the rules of pkg/merge. merged only works out a
 	// result, in which local wins everything: which side wins, and the reasons, are then found

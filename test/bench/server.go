@@ -124,7 +124,6 @@ func (s *server) kubectl(ctx context.Context, stdin string, args ...string) ([]b
 func build(ctx context.Context, dir, pkg string) (string, error) {
 	file := filepath.Join(dir, filepath.Base(pkg))
 	cmd := exec.CommandContext(ctx, "go", "build", "-o", file, pkg)
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0") // as what is released, and make build
 	cmd.Stderr = os.Stderr
 	if err := cmd.Run(); err != nil {
 		return "", fmt.Errorf("go build %s: %w", pkg, err)

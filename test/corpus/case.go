@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/rogpeppe/go-internal/txtar"
+	kschema "k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes/scheme"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
@@ -152,6 +154,9 @@ func (c *Case) input(h map[string]string) error {
 	var err error
 	if in.Strategy, err = strategy.Named(h["strategy"]); err != nil {
 		return err
+	}
+	if obj, err := scheme.Scheme.New(kschema.GroupVersionKind{Group: in.Group, Version: in.Version, Kind: in.Kind}); err == nil {
+		in.Struct = obj
 	}
 	if in.Policy, err = merge.PolicyNamed(or(h["policy"], "apply")); err != nil {
 		return err

@@ -143,7 +143,7 @@ func (p pair) byKubectl(by strategy.Strategy, k kind) (any, error) {
 		return nil, err
 	}
 	was := []byte(p.read.Text)
-	if by.Name != "strategic" || k.object == nil {
+	if !by.NeedsStruct || k.object == nil {
 		body, err := jsonmergepatch.CreateThreeWayJSONMergePatch(was, p.modified, live)
 		if err != nil {
 			return nil, err
@@ -180,7 +180,7 @@ func (p pair) merge(by strategy.Strategy, k kind, policy string) (strategy.Outpu
 	in.Original = p.read.Value
 	return strategy.Plan(strategy.Input{
 		Triple: in, Group: k.Group, Version: k.Version, Kind: k.Kind.Kind, Schema: k.typ, HasStatus: true,
-		Policy: named, Strategy: by, Trace: true,
+		Policy: named, Strategy: by, Struct: k.object, Trace: true,
 	})
 }
 

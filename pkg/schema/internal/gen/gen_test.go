@@ -36,30 +36,6 @@ func TestReferencesAreFresh(t *testing.T) {
 	}
 }
 
-func TestRemovedIsFresh(t *testing.T) {
-	got, err := os.ReadFile("../../../../internal/cluster/removed.table")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(got, removed()) {
-		t.Error("internal/cluster/removed.table is stale: go generate ./pkg/schema")
-	}
-}
-
-func TestTagsAreFresh(t *testing.T) {
-	want, err := generate()
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := os.ReadFile("../../../strategy/tags.table")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(got, want.tags()) {
-		t.Error("pkg/strategy/tags.table is stale: go generate ./pkg/schema")
-	}
-}
-
 // TestPatchTags holds the list rules of server-side apply against the patch tags
 // of the Go types, which kubectl apply merges by. The four lists whose tag is
 // narrower and that are no status are where kubectl loses entries; everywhere else

@@ -1,5 +1,5 @@
-// Command gen writes pkg/schema's table of the built-in types, pkg/references' of what a
-// PodSpec names, pkg/strategy's of patch tags and internal/cluster's of removed versions, from what Kubernetes' own Go modules know. It refuses to write a table whose
+// Command gen writes pkg/schema's table of the built-in types, and pkg/references' of
+// what a PodSpec names, from what Kubernetes' own Go modules know about them. It refuses to write a table whose
 // hand-kept facts name a type or field that does not exist.
 //
 // Run it with go generate ./pkg/schema after a change of the Kubernetes modules
@@ -16,10 +16,8 @@ import (
 func main() {
 	out := flag.String("o", "builtin.table", "the file for the types")
 	named := flag.String("references", "../references/paths.table", "the file for what a PodSpec names")
-	tags := flag.String("tags", "../strategy/tags.table", "the file for the patch tags")
-	gone := flag.String("removed", "../../internal/cluster/removed.table", "the file for the versions that are no more")
 	flag.Parse()
-	if err := errors.Join(run(*out), runReferences(*named), runTags(*tags), os.WriteFile(*gone, removed(), 0o644)); err != nil {
+	if err := errors.Join(run(*out), runReferences(*named)); err != nil {
 		fmt.Fprintln(os.Stderr, "gen:", err)
 		os.Exit(1)
 	}
@@ -39,14 +37,6 @@ func runReferences(path string) error {
 		return err
 	}
 	return os.WriteFile(path, text, 0o644)
-}
-
-func runTags(path string) error {
-	t, err := generate()
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(path, t.tags(), 0o644)
 }
 
 // generate builds the table from the modules that this program is linked with.
