@@ -1,0 +1,272 @@
+package migrate
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+	"github.com/kubectl-merge/kubectl-merge/internal/live"
+	"github.com/kubectl-merge/kubectl-merge/internal/write"
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
+	"github.com/kubectl-merge/kubectl-merge/pkg/object"
+	"github.com/kubectl-merge/kubectl-merge/test/values"
+)
+
+const config = `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c","namespace":"n"},"data":{"a":"1","d":"4"}}`
+
+// recorder holds one object and records what it is asked for. It is there for the logic of a
+// migration alone: what a server does is tested on a real one.
+type recorder struct {
+	write.API // what is not below is not called
+	object    map[string]any
+	log       []string
+	refuse    map[string]error                    // by what is asked, once each
+	stores    func(map[string]any) map[string]any // what an apply makes of the object; nil: nothing
+	meanwhile map[string]func(*recorder)          // what others do before a request
+}
+
+func (r *recorder) Resolve(_ context.Context, objects []object.Object) ([]live.Located, error) {
+	var all []live.Located
+	for _, o := range objects {
+		all = append(all, live.Located{Object: o, Target: cluster.Target{
+			Resource: cluster.Resource{Version: o.Version(), Kind: o.Kind(), Namespaced: true}, Namespace: o.Namespace(), Name: o.Name(),
+		}})
+	}
+	return all, nil
+}
+
+func (r *recorder) asked(what string, w cluster.Write) error {
+	if w.DryRun {
+		what = "try " + what
+	}
+	r.log = append(r.log, what)
+	if do := r.meanwhile[what]; do != nil {
+		delete(r.meanwhile, what)
+		do(r)
+	}
+	err := r.refuse[what]
+	delete(r.refuse, what)
+	return err
+}
+
+func (r *recorder) Get(context.Context, cluster.Target) (map[string]any, error) {
+	if err := r.asked("get", cluster.Write{}); err != nil {
+		return nil, err
+	}
+	if r.object == nil {
+		return nil, &cluster.Refusal{Code: http.StatusNotFound, Text: "not found"}
+	}
+	return r.object, nil
+}
+
+func (r *recorder) MergePatch(_ context.Context, _ cluster.Target, patch any, w cluster.Write) (map[string]any, error) {
+	if err := r.asked("patch as "+w.FieldManager, w); err != nil {
+		return nil, err
+	}
+	change, err := values.Sent(patch)
+	if err != nil {
+		return nil, err
+	}
+	obj := values.Patched(r.object, change)
+	if !w.DryRun {
+		obj = values.Patched(obj, map[string]any{"metadata": map[string]any{"resourceVersion": fmt.Sprint(100 + len(r.log))}})
+		r.object = obj
+	}
+	return obj, nil
+}
+
+func (r *recorder) Apply(_ context.Context, _ cluster.Target, _ any, w cluster.Write) (map[string]any, error) {
+	if err := r.asked("apply as "+w.FieldManager, w); err != nil {
+		return nil, err
+	}
+	if r.stores != nil {
+		return r.stores(r.object), nil
+	}
+	return r.object, nil
+}
+
+// change is the object with another value.
+func (r *recorder) change(key, value string) {
+	r.object = values.Patched(r.object, map[string]any{"metadata": map[string]any{"resourceVersion": "8"}, "data": map[string]any{key: value}})
+}
+
+// moved plans, tries and writes the migration of the object, and returns its item.
+func moved(t *testing.T, r *recorder, p Planner) (*Item, error) {
+	t.Helper()
+	m := &Mover{API: r, Live: r, Planner: p}
+	items, err := m.Plan(t.Context(), []object.Object{{Value: read(t, config)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := Failed(items); err != nil {
+		return items[0], err
+	}
+	if err := m.Try(t.Context(), items); err != nil {
+		return items[0], err
+	}
+	done := 0
+	m.Write(t.Context(), items, func(*Item) { done++ })
+	if done != 1 {
+		t.Errorf("%d objects reported", done)
+	}
+	return items[0], Failed(items)
+}
+
+func server(t *testing.T) *recorder { return &recorder{object: read(t, applied)} }
+
+var toServer = Planner{To: ToServerSide, Manager: "kubectl"}
+
+func TestMover(t *testing.T) {
+	r := server(t)
+	i, err := moved(t, r, toServer)
+	if err != nil || i.Result.Outcome != write.Configured {
+		t.Fatal(i.Result.Outcome, err)
+	}
+	if d := cmp.Diff([]string{"get", "try patch as kubectl", "try apply as kubectl", "patch as kubectl"}, r.log); d != "" {
+		t.Error(d)
+	}
+	r.log = nil
+	if i, err = moved(t, r, toServer); err != nil || i.Result.Outcome != write.Unchanged || len(r.log) != 1 {
+		t.Errorf("again: %s, %v, %q", i.Result.Outcome, err, r.log)
+	}
+	r.log = nil
+	if i, err = moved(t, r, Planner{To: ToClientSide, Manager: "kubectl"}); err != nil || i.Result.Outcome != write.Configured {
+		t.Errorf("back: %s, %v", i.Result.Outcome, err)
+	}
+	if last := r.log[len(r.log)-1]; last != "patch as "+apply.DefaultManager {
+		t.Errorf("back by %q", last)
+	}
+}
+
+// TestRefused: what the server refuses, or would change, is not written.
+func TestRefused(t *testing.T) {
+	for _, tt := range []struct {
+		what string
+		do   func(*recorder)
+		want string
+	}{
+		{"the object cannot be read", func(r *recorder) {
+			r.refuse = map[string]error{"get": &cluster.Refusal{Code: http.StatusForbidden, Text: "forbidden"}}
+		}, "configmap/c: forbidden"},
+		{"there is none", func(r *recorder) { r.object = nil }, "NotFound"},
+		{"it is being deleted", func(r *recorder) {
+			r.object = values.Patched(r.object, map[string]any{"metadata": map[string]any{"deletionTimestamp": "2026-01-01T00:00:00Z"}})
+		}, "deleted"},
+		{"the move is refused", func(r *recorder) {
+			r.refuse = map[string]error{"try patch as kubectl": &cluster.Refusal{Code: http.StatusForbidden, Text: "no patch"}}
+		}, "no patch"},
+		{"the apply is refused", func(r *recorder) {
+			r.refuse = map[string]error{"try apply as kubectl": &cluster.Refusal{Code: http.StatusConflict, Text: "owned by bob"}}
+		}, "applying what the migration moves was refused: owned by bob"},
+		{"a webhook changes a value", func(r *recorder) {
+			r.stores = func(obj map[string]any) map[string]any {
+				return values.Patched(obj, map[string]any{"data": map[string]any{"a": "mutated"}})
+			}
+		}, "data.a: applying what the migration moves would change it"},
+	} {
+		r := server(t)
+		tt.do(r)
+		if _, err := moved(t, r, toServer); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v", tt.what, err)
+		}
+		for _, asked := range r.log {
+			if strings.HasPrefix(asked, "patch") {
+				t.Errorf("%s: written: %q", tt.what, r.log)
+			}
+		}
+	}
+}
+
+// TestOvertaken: where somebody else writes in between, the migration is planned and tried
+// again, and what they wrote stays.
+func TestOvertaken(t *testing.T) {
+	r := server(t)
+	r.meanwhile = map[string]func(*recorder){"patch as kubectl": func(r *recorder) {
+		r.change("e", "6")
+		r.refuse = map[string]error{"patch as kubectl": &cluster.Refusal{Code: http.StatusConflict, Reason: metav1.StatusReasonConflict, Text: "modified"}}
+	}}
+	if _, err := moved(t, r, toServer); err != nil {
+		t.Fatal(err)
+	}
+	data, _ := r.object["data"].(map[string]any)
+	if data["e"] != "6" {
+		t.Errorf("%v", data)
+	}
+	again := strings.Join(r.log, ", ")
+	if !strings.HasSuffix(again, "try patch as kubectl, try apply as kubectl, patch as kubectl") {
+		t.Error(again)
+	}
+}
+
+func TestInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	r := server(t)
+	m := &Mover{API: r, Live: r, Planner: toServer}
+	items, err := m.Plan(ctx, []object.Object{{Value: read(t, config)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stopped := errors.New("interrupted")
+	cancel(stopped)
+	m.Write(ctx, items, func(*Item) {})
+	if err := Failed(items); !errors.Is(err, stopped) || !strings.Contains(err.Error(), "configmap/c: was not migrated") {
+		t.Error(err)
+	}
+}
+
+// TestReport: the same rows as a table and as JSON.
+func TestReport(t *testing.T) {
+	r := server(t)
+	m := &Mover{API: r, Live: r, Planner: toServer}
+	items, err := m.Plan(t.Context(), []object.Object{{Value: read(t, config)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var table, line bytes.Buffer
+	if err := errors.Join(WriteTable(&table, items), WriteJSON(&line, toServer, items)); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"NAMESPACE OBJECT WHAT FIELD BY", "n configmap/c moves data.a kubectl-client-side-apply", "n configmap/c moves data.b kubectl-client-side-apply",
+		"n configmap/c removed data.b -", "n configmap/c conflict data.d bob", "n configmap/c unstated data.e kubectl-client-side-apply"}
+	for i, l := range strings.Split(strings.TrimSpace(table.String()), "\n") {
+		if got := strings.Join(strings.Fields(l), " "); i >= len(want) || got != want[i] {
+			t.Errorf("line %d: %q", i, got)
+		}
+	}
+	report := read(t, line.String())
+	rows, _ := report["rows"].([]any)
+	if report["kind"] != "MigrationReport" || report["to"] != "server-side" || len(rows) != len(want)-1 {
+		t.Error(line.String())
+	}
+	table.Reset()
+	if err := WriteTable(&table, nil); err != nil || table.Len() > 0 {
+		t.Errorf("nothing is %q, %v", table.String(), err)
+	}
+}
+
+// TestFrom: without an annotation, what is applied is what the managers hold that the user
+// names.
+func TestFrom(t *testing.T) {
+	const installed = `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c","namespace":"n","resourceVersion":"7",
+ "managedFields":[{"manager":"helm","operation":"Update","apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":{"f:data":{".":{},"f:a":{},"f:x":{}}}}]},"data":{"a":"1","x":"2"}}`
+	p := toServer
+	p.From = []string{"helm"}
+	m, err := plan(t, p, config, read(t, installed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(map[string]any{"a": "1", "x": "2"}, m.Trial["data"]); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff([]string{"moves data.a helm", "moves data.x helm", "removed data.x "}, rows(m)); d != "" {
+		t.Error(d)
+	}
+}
