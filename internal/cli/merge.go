@@ -165,6 +165,9 @@ func (v *mergeVerb) request(ctx context.Context, policyGiven bool, mode dryRun) 
 	p, _ := printerNamed(v.out.output)
 	planner.Trace = p.traces
 	recreation, err := v.recreate.recreation(&v.prune)
+	if v.waits.what != waitNone {
+		recreation.Within = v.waits.timeout
+	}
 	return request{
 		inputs:      &v.inputs,
 		plan:        &v.plan,

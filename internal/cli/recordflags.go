@@ -24,8 +24,13 @@ type recordFlags struct {
 }
 
 func (f *recordFlags) add(flags *pflag.FlagSet) {
-	flags.StringVar(&f.file, "record", "", "FILE to record in what was written, for kubectl merge undo; it must not exist")
+	f.addFile(flags)
 	flags.BoolVar(&f.rollback, "rollback-on-failure", false, "if the run fails, or with --wait does not become ready, undo what it has written")
+}
+
+// addFile adds the flag that names a file.
+func (f *recordFlags) addFile(flags *pflag.FlagSet) {
+	flags.StringVar(&f.file, "record", "", "FILE to record in what was written, for kubectl merge undo; it must not exist")
 }
 
 func (f *recordFlags) given() bool { return f.file != "" || f.rollback }
@@ -120,9 +125,13 @@ func (f *recordFlags) end(ctx context.Context, e *env, s *session, err error) er
 	}
 	doc, bad := plandoc.Parse("the record of this run", f.memory.Text())
 	if bad == nil {
-		u := undoing{env: e, doc: doc, policy: "live", manager: s.Write.FieldManager, concurrency: s.Concurrency, rollback: true}
+		u := undoing{env: e, doc: doc, policy: "live", manager: s.Write.FieldManager, concurrency: s.Concurrency, rollback: true, partial: true}
 		u.notes.notes, u.dryRun.text = "text", string(dryNone)
 		bad = u.run(context.WithoutCancel(ctx)) // an interrupted run is taken back, too
+	}
+	var left *exit
+	if errors.As(bad, &left) && left.Err == nil {
+		bad = errors.New("what is left as it is is listed above")
 	}
 	if bad != nil {
 		return &exit{Code: exitCode(err), Err: errors.Join(err, fmt.Errorf("not all of it was rolled back: %w", bad))}

@@ -71,6 +71,8 @@ func newUndo(e *env) *cobra.Command {
 	flags.StringVar(&u.manager, "field-manager", defaultManager, "name of the manager used to track field ownership")
 	flags.IntVar(&u.concurrency, "concurrency", parallel.Limit, "objects under way at once")
 	u.interactive.add(flags, &u.yes)
+	flags.BoolVar(&u.partial, "partial", false, "undo the objects that can be undone though others have conflicts, or are left, or the server refuses them; without it, nothing is written then")
+	u.record.addFile(flags)
 	flags.BoolVar(&u.yes, "yes", false, "answer yes to what -i would ask")
 	return cmd
 }
@@ -88,6 +90,9 @@ type undoing struct {
 	rollback    bool // of the run that has just failed
 	interactive interactiveFlag
 	yes         bool
+	partial     bool
+	omitted     []string // objects that are left as they are, by --partial
+	record      recordFlags
 }
 
 func (u *undoing) file(ctx context.Context, name string) (err error) {
@@ -110,7 +115,7 @@ func (u *undoing) run(ctx context.Context) error {
 	start := time.Now()
 	mode, err := u.out.mode(u.dryRun)
 	if err == nil {
-		err = u.interactive.open(u.env, mode, false)
+		err = errors.Join(u.interactive.open(u.env, mode, false), u.record.check(mode))
 	}
 	if err != nil {
 		return err
@@ -123,6 +128,11 @@ func (u *undoing) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if u.partial {
+		if err := u.except(ctx, notes, mode); err != nil {
+			return err
+		}
+	}
 	s, plan, err := u.open(ctx, mode)
 	if err != nil {
 		return err
@@ -132,12 +142,15 @@ func (u *undoing) run(ctx context.Context) error {
 	left := u.left(notes, known)
 	if left > 0 && u.policy == "strict" && s.Failed() == nil {
 		u.conflicts(notes, s.Items)
-		return &exit{Code: conflicted, Err: errors.New("nothing was written: take back the rest with --policy=live, which leaves what others have done, or --policy=apply")}
+		return &exit{Code: conflicted, Err: errors.New("nothing was written: undo the rest with --policy=live, which leaves what others have done, or --policy=apply, or the other objects with --partial")}
 	}
 	if err := u.interactive.confirm(ctx, u.env, s, review{u.out, u.notes, true}); err != nil {
 		return err
 	}
 	if err := begin(ctx, out, s); err != nil {
+		return err
+	}
+	if err := u.record.open(ctx, s, u.out.secrets); err != nil {
 		return err
 	}
 	t := &results{out: out, notes: notes, mode: mode, output: u.out.output}
@@ -149,14 +162,15 @@ func (u *undoing) run(ctx context.Context) error {
 		s.line.End()
 	}
 	t.errs = append(t.errs, out.close(ctx))
-	left += u.conflicts(notes, s.Items) + u.skipped(notes, s.Plan) + u.left(notes, plan.Left()[len(known):])
+	left += len(u.omitted) + u.conflicts(notes, s.Items) + u.skipped(notes, s.Plan) + u.left(notes, plan.Left()[len(known):])
 	if !u.rollback {
 		notes.summary(outcome.Summarize(outcome.Ended{Plan: s.Plan, DryRun: mode != dryNone, Took: time.Since(start), Target: u.target(s)}))
 	}
-	if err := errors.Join(s.Failed(), errors.Join(t.errs...)); err != nil && !(left > 0 && held(err)) || left == 0 {
-		return err
+	err = errors.Join(s.Failed(), errors.Join(t.errs...))
+	if left > 0 && (err == nil || held(err)) {
+		err = &exit{Code: conflicted, Err: s.Failed()}
 	}
-	return &exit{Code: conflicted, Err: s.Failed()}
+	return u.record.end(ctx, u.env, s, err)
 }
 
 // open is the run that takes the record back, before it is merged.
@@ -171,7 +185,7 @@ func (u *undoing) open(ctx context.Context, mode dryRun) (*session, *undo.Undo, 
 	}
 	docs := &apply.Documents{Fetch: api.OpenAPI}
 	plan := &undo.Undo{
-		Record: u.doc, API: api, Live: &live.Server{API: api},
+		Record: u.doc, Except: u.omits, API: api, Live: &live.Server{API: api},
 		Planner: &apply.Planner{Policy: policy, Manager: u.manager, Schemas: docs.Type},
 		Holds:   contents{api, u.concurrency}.holds,
 	}

@@ -3,9 +3,9 @@ package run
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/impact"
@@ -18,6 +18,7 @@ import (
 type Recreation struct {
 	Kinds       []string            // a kind or its plural, with .GROUP or without
 	Propagation cluster.Propagation // what becomes of the objects that they own
+	Within      time.Duration       // how long a deleted object may still be there; 0: two minutes
 }
 
 // allows reports whether a kind is among those, and may be deleted at all.
@@ -92,23 +93,13 @@ func (w *writer) instead(ctx context.Context, item *Item, planned apply.Planned,
 	return out, nil
 }
 
-// recreated deletes an item and creates it again, and has that recorded.
-func (w *writer) recreated(ctx context.Context, item *Item) (write.Result, error) {
-	if w.Journal == nil {
-		return w.server.Recreate(ctx, w.recreation(item))
-	}
-	end, err := w.Journal.Begin(item, item.Planned)
-	if err != nil {
-		return write.Result{}, fmt.Errorf("%s: was not written: %w", item.Target, err)
-	}
-	out, err := w.server.Recreate(ctx, w.recreation(item))
-	end(out.Object, err)
-	return out, err
-}
-
 func (w *writer) recreation(item *Item) write.Recreation {
-	return write.Recreation{
-		Target: item.Target, Planned: item.Planned, Propagation: w.Recreate.Propagation,
+	r := write.Recreation{
+		Target: item.Target, Planned: item.Planned, Propagation: w.Recreate.Propagation, Within: w.Recreate.Within,
 		Replan: func(ctx context.Context, obj map[string]any) (apply.Planned, error) { return w.plan(ctx, item, obj) },
 	}
+	if w.Journal != nil {
+		r.Begin = func(p apply.Planned) (func(map[string]any, error), error) { return w.Journal.Begin(item, p) }
+	}
+	return r
 }

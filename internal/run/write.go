@@ -162,7 +162,7 @@ func servedAsBefore(out write.Result) bool {
 // before, it is asked now.
 func (w *writer) write(ctx context.Context, item *Item) (write.Result, error) {
 	if item.tried && item.recreate {
-		return w.recreated(item.Meter.In(ctx), item)
+		return w.server.Recreate(item.Meter.In(ctx), w.recreation(item))
 	}
 	item.asked()
 	out, err := w.apply(ctx, w.server, item)

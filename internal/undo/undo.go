@@ -21,6 +21,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/object"
+	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
 // API is the part of an API server that is needed.
@@ -41,6 +42,9 @@ type Undo struct {
 	// Holds finds out what keeps a Namespace or a CustomResourceDefinition from being
 	// deleted, "" for nothing. gone are the UIDs of the objects that are deleted, too.
 	Holds func(ctx context.Context, t cluster.Target, uid string, gone []string) (string, error)
+
+	// Except reports whether an object is left as it is, and not reported. May be nil.
+	Except func(t cluster.Target) bool
 
 	entries map[*run.Item]*entry
 
@@ -70,6 +74,8 @@ func (u *Undo) Plan(ctx context.Context, job *run.Job) (*run.Plan, error) {
 		switch {
 		case errors.As(err, &down):
 			return nil, err
+		case u.Except != nil && u.Except(t):
+			continue
 		case err != nil:
 			u.leave(Left{t, err.Error(), true})
 			continue
@@ -131,24 +137,28 @@ func (u *Undo) plan(ctx context.Context, item *run.Item, obj map[string]any) (ap
 	}
 	switch {
 	case obj != nil && apply.Deleting(obj) != nil:
-		return leave("is being deleted: undo again when it is gone", false)
+		return leave("is being deleted: undo again when it is gone", e.Action == plandoc.Delete || e.Action == plandoc.Recreate)
 	case e.Action == plandoc.Delete && obj == nil, e.Action == plandoc.Recreate && e.Outcome == plandoc.Begun && obj == nil:
 		return u.recreate(e, out)
-	case e.Action == plandoc.Delete && is != e.UID:
-		return leave("was deleted by the run, and another one of that name was made since", false)
-	case e.Action == plandoc.Delete, e.Action == plandoc.Recreate && is == e.UID: // it was not deleted
+	case (e.Action == plandoc.Delete || e.Action == plandoc.Recreate) && is == e.UID: // it was not deleted
 		return out, nil
 	case obj == nil:
 		return leave("was deleted since", false)
-	case is != e.UID && !u.isNew(e, obj):
-		return leave("was deleted, and another one of that name was made since", false)
 	}
 	typ, err := u.Planner.TypeOf(ctx, out.Subject, obj)
 	if err != nil {
 		return out, fmt.Errorf("%s: %w", item.Target, err)
 	}
+	switch replaced := is != e.UID && !u.isNew(e, obj); {
+	case replaced && u.isBack(e, obj, typ):
+		return out, nil
+	case replaced && e.Action == plandoc.Delete:
+		return leave("was deleted by the run, and another one of that name was made since", false)
+	case replaced:
+		return leave("was deleted, and another one of that name was made since", false)
+	}
 	if before, hidden := configured(e.Item); e.Action == plandoc.Recreate && !hidden {
-		out.Object.Value = before // where it has to be recreated once more
+		out.Object.Value = anew(before) // where it has to be recreated once more
 	}
 	r := reverting{Undo: u, entry: e, target: item.Target, live: obj, typ: typ}
 	return r.plan(out)
@@ -165,6 +175,21 @@ func (u *Undo) isNew(e *entry, obj map[string]any) bool {
 	return (&deletions{u}).marked(e, obj)
 }
 
+// isBack: the object that the run has deleted has been made again, by an undo before this one
+// or by somebody else, and has all that it was configured with. What others have added since
+// is theirs.
+func (u *Undo) isBack(e *entry, obj map[string]any, typ *merge.Type) bool {
+	before, _ := configured(e.Item)
+	if before == nil {
+		return false
+	}
+	was, known := u.Record.Reveal(e.Identity, nil, anew(before), merge.Some(obj))
+	return known && !slices.ContainsFunc(merge.Diff(was, obj, typ), func(c merge.Change) bool {
+		f, _ := schema.FieldAt(typ, c.Path)
+		return c.Op != merge.OpOrder && c.Old.Set && !f.Allocated
+	})
+}
+
 // recreate is a deleted object as it was configured.
 func (u *Undo) recreate(e *entry, out apply.Planned) (apply.Planned, error) {
 	before, hidden := configured(e.Item)
@@ -172,6 +197,7 @@ func (u *Undo) recreate(e *entry, out apply.Planned) (apply.Planned, error) {
 		u.leave(Left{cluster.Target{Resource: cluster.Resource{Group: out.Group(), Kind: out.Kind()}, Namespace: e.Namespace, Name: e.Name}, "was deleted, and has values that are hidden in the record: only a record of a run with --show-secrets has them", true})
 		return out, nil
 	}
+	before = anew(before)
 	if l := e.LastApplied; l != nil && l.Before.Set {
 		if text, ok := l.Before.Value.(string); ok {
 			before = annotated(before, text)

@@ -1,6 +1,7 @@
 package write
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,9 +21,15 @@ type Recreation struct {
 	Target      cluster.Target
 	Planned     apply.Planned // merged with the object that is deleted
 	Propagation cluster.Propagation
+	Within      time.Duration // how long the deleted object may still be there; 0: two minutes
 
 	// Replan merges again with the current live object.
 	Replan func(ctx context.Context, live map[string]any) (apply.Planned, error)
+
+	// Begin is called before each deletion that is no dry run, as Task.Begin is. If the object
+	// is deleted, the outcome is given to what it returns only when it is created again: until
+	// then the write is begun.
+	Begin func(p apply.Planned) (end func(stored map[string]any, err error), err error)
 }
 
 // How long an object that was deleted may still be there, and how often its deletion is
@@ -34,8 +41,9 @@ const (
 )
 
 // Recreate deletes the very object that was merged, waits until it is gone, and creates it
-// again. In a dry run, the server tries both. If the object is gone and could not be
-// created, the error reports that, and the next merge creates it. The error names the object.
+// again. In a dry run, the server tries both. If the new object is refused, the old one is
+// created again as it was configured; if that fails, too, or the server cannot be reached, the
+// error reports that, and the next merge creates the object. The error names the object.
 //
 // Unlike kubectl: whose apply --force deletes the object after any refusal, and finds out
 // afterwards whether the new one is accepted.
@@ -63,6 +71,18 @@ type recreating struct {
 	out     Result
 	final   map[string]any // what is created
 	retries int
+	end     func(stored map[string]any, err error) // of the deletion that was executed
+}
+
+// begin has a deletion recorded.
+func (c *recreating) begin() (err error) {
+	if c.end = func(map[string]any, error) {}; c.Begin == nil {
+		return nil
+	}
+	if c.end, err = c.Begin(c.Planned); err != nil {
+		return fmt.Errorf("%s: was not written: %w", c.Target, err)
+	}
+	return nil
 }
 
 // body is made of the current plan.
@@ -102,11 +122,18 @@ func (c *recreating) deletion(bound bool) cluster.Deletion {
 // remove deletes the object. If it was changed meanwhile, it is merged again.
 func (c *recreating) remove(ctx context.Context) error {
 	for try := 0; ; try++ {
+		if err := c.begin(); err != nil {
+			return err
+		}
 		d := c.deletion(try < deleteTries)
 		_, err := c.API.Delete(ctx, c.Target, d)
-		switch {
-		case err == nil, cluster.IsNotFound(err):
+		if err == nil || cluster.IsNotFound(err) {
 			return nil
+		}
+		if !cluster.Uncertain(err) {
+			c.end(nil, err)
+		}
+		switch {
 		case try >= 2*deleteTries || !cluster.IsConflict(err) && !cluster.Uncertain(err):
 			return fmt.Errorf("%s: was not deleted, to be created again: %w", c.Target, err)
 		}
@@ -136,7 +163,8 @@ func (c *recreating) remove(ctx context.Context) error {
 
 // gone waits until the object is not there any more.
 func (c *recreating) gone(ctx context.Context) error {
-	waited, cancel := context.WithTimeout(ctx, goneWithin)
+	within := cmp.Or(c.Within, goneWithin)
+	waited, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, 2*time.Second) {
 		live, err := c.API.Get(waited, c.Target)
@@ -149,11 +177,14 @@ func (c *recreating) gone(ctx context.Context) error {
 		select {
 		case <-time.After(pause):
 		case <-waited.Done():
-			why := "has not gone yet"
+			why := "has not gone"
 			if held := finalizers(live); held != "" {
 				why = "waits for its finalizers " + held
 			}
-			return fmt.Errorf("%s: was deleted and %s, so that it was not created again: merge again once it is gone, which creates it: %w", c.Target, why, waited.Err())
+			if ctx.Err() == nil {
+				why += " after " + within.String()
+			}
+			return fmt.Errorf("%s: was deleted and %s, so that it was not created again: merge again once it is gone, which creates it%s", c.Target, why, c.orUndo())
 		}
 	}
 }
@@ -170,11 +201,15 @@ func (c *recreating) create(ctx context.Context) (Result, error) {
 		}
 		if err == nil {
 			c.out.Object = obj
+			c.end(obj, nil)
 			return c.out, nil
 		}
 		var down *cluster.Unreachable
 		again := cluster.Uncertain(err) || cluster.Code(err) >= 429 || errors.As(err, &down)
-		if !again || try == createTries {
+		if !again {
+			return c.out, c.restored(ctx, err)
+		}
+		if try == createTries {
 			return c.out, c.lost(err)
 		}
 		select {
@@ -187,7 +222,28 @@ func (c *recreating) create(ctx context.Context) (Result, error) {
 
 // lost is the error of an object that is gone and could not be created.
 func (c *recreating) lost(err error) error {
-	return fmt.Errorf("%s: WAS DELETED AND IS NOT CREATED YET: %w: merge again, which creates it", c.Target, err)
+	return fmt.Errorf("%s: WAS DELETED AND IS NOT CREATED YET: %w: merge again, which creates it%s", c.Target, err, c.orUndo())
+}
+
+// orUndo is the other way out for an object that is gone, if there is a record of it.
+func (c *recreating) orUndo() string {
+	if c.Begin == nil {
+		return ""
+	}
+	return ", or undo the record of this run, which creates the old one"
+}
+
+// restored is the error of an object that is gone, and refused: the old one is created again,
+// if the server takes that.
+func (c *recreating) restored(ctx context.Context, refusal error) error {
+	former, err := c.Planned.Former()
+	if err == nil {
+		_, err = c.API.Create(ctx, c.Target, former, c.Write)
+	}
+	if err != nil {
+		return c.lost(refusal)
+	}
+	return fmt.Errorf("%s: was deleted, and is there again as it was configured, since the new one is refused: %w", c.Target, refusal)
 }
 
 func uidOf(obj map[string]any) string {

@@ -39,7 +39,8 @@ func TestRecreate(t *testing.T) {
 		{reason: "replaced meanwhile", answers: []answer{{error: conflict, by: with("two", "metadata", "uid")}}, log: "delete get", err: "configmap/conf: was replaced by another object meanwhile: merge again"},
 		{reason: "somebody else is deleting it", answers: []answer{{error: conflict, by: func(map[string]any) map[string]any { return nil }}}, log: "delete get get create"},
 		{reason: "changed all the time", answers: times(11, answer{error: conflict, by: counter()}), log: strings.TrimSuffix(strings.Repeat("delete get ", 10), " ") + " delete", err: "configmap/conf: was not deleted, to be created again: the object has been modified"},
-		{reason: "refused after the deletion", answers: []answer{{}, {error: forbidden}}, log: "delete get create", err: "configmap/conf: WAS DELETED AND IS NOT CREATED YET: forbidden: merge again, which creates it", gone: true},
+		{reason: "refused after the deletion: the old one is there again", answers: []answer{{}, {error: forbidden}}, log: "delete get create create", err: "configmap/conf: was deleted, and is there again as it was configured, since the new one is refused: forbidden"},
+		{reason: "both are refused after the deletion", answers: []answer{{}, {error: forbidden}, {error: forbidden}}, log: "delete get create create", err: "configmap/conf: WAS DELETED AND IS NOT CREATED YET: forbidden: merge again, which creates it", gone: true},
 		{reason: "the server is busy: tried again", answers: []answer{{}, {error: busy}}, log: "delete get create create"},
 		{reason: "the answer is lost, it was created", answers: []answer{{}, {error: lost, done: true}, {error: there}}, log: "delete get create create get"},
 		{reason: "the server stays broken", answers: append([]answer{{}}, times(createTries, answer{error: failing})...), log: "delete get" + strings.Repeat(" create", createTries), err: "configmap/conf: WAS DELETED AND IS NOT CREATED YET: etcd has no leader: merge again, which creates it", gone: true},
@@ -79,8 +80,8 @@ func TestRecreateWaits(t *testing.T) {
 		k := task(t, s, "2", "apply")
 		server := &Server{API: held{s}}
 		_, err := server.Recreate(t.Context(), Recreation{Target: conf, Planned: k.Planned, Replan: k.Replan})
-		const want = "configmap/conf: was deleted and waits for its finalizers example.com/a, example.com/b, so that it was not created again: merge again once it is gone, which creates it: "
-		if err == nil || !strings.HasPrefix(err.Error(), want) || slices.Contains(s.log, "create") {
+		const want = "configmap/conf: was deleted and waits for its finalizers example.com/a, example.com/b after 2m0s, so that it was not created again: merge again once it is gone, which creates it"
+		if err == nil || err.Error() != want || slices.Contains(s.log, "create") {
 			t.Errorf("%v, sent %q", err, s.log)
 		}
 	})

@@ -36,11 +36,37 @@ func (p Planned) Recreation() (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	body, _ = lastapplied.Strip(body, p.HasStatus)
-	if id := lastapplied.SetOf(final); id != "" {
+	return carried(body, p.Final, p.HasStatus)
+}
+
+// Former is the body with which the live object is created again as it was configured, after it
+// has been deleted: what anybody but the control plane has set, by managedFields, with the
+// last-applied annotation that it had; all but status where managedFields name nobody. The error
+// does not name the object.
+func (p Planned) Former() (map[string]any, error) {
+	owners := ownership.Of(p.Live)
+	if owners == nil {
+		return carried(p.Live, p.Live, p.HasStatus)
+	}
+	held := ownership.Original(p.Live, ownership.Holders{Has: func(manager, _ string) bool {
+		return !schema.ControlPlane(manager) && manager != merge.Unrecorded
+	}}, p.Type)
+	meta, _ := p.Live["metadata"].(map[string]any)
+	identity := map[string]any{"apiVersion": p.Live["apiVersion"], "kind": p.Live["kind"], "metadata": map[string]any{"name": meta["name"], "namespace": meta["namespace"]}}
+	body := merge.Three(merge.Triple{Local: identity, Live: held}, p.Type, merge.Policies[0], false).Result
+	return carried(body, p.Live, p.HasStatus)
+}
+
+// carried is a body with the set and the last-applied annotation of an object.
+func carried(body any, from map[string]any, status bool) (map[string]any, error) {
+	body, _ = lastapplied.Strip(lastapplied.Without(body), status)
+	if id := lastapplied.SetOf(from); id != "" {
 		body = lastapplied.WithSet(body, id)
 	}
-	out, ok := lastapplied.With(body, lastapplied.Read(p.Final).Text).(map[string]any)
+	if text := lastapplied.Read(from).Text; text != "" {
+		body = lastapplied.With(body, text)
+	}
+	out, ok := body.(map[string]any)
 	if !ok {
 		return nil, errors.New("is no object after the merge")
 	}
