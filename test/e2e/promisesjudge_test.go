@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
@@ -235,7 +236,7 @@ func (p *promises) restored(o *promised) string {
 	found, written, edited, is := o.configured(o.live[asFound]), o.configured(o.live[asWritten]), o.configured(o.live[asEdited]), o.configured(o.live[asTakenBack])
 	ours, theirs := merge.Diff(found, written, o.kind.typ), merge.Diff(written, edited, o.kind.typ)
 	for _, c := range ours {
-		if now := o.at(c.Path, is); c.Op != merge.OpOrder && !reaches(c.Path, theirs) && !o.alike(c.Path, c.Old, now) {
+		if now := o.at(c.Path, is); c.Op != merge.OpOrder && !reaches(o.chosen(c.Path), theirs) && !o.alike(c.Path, c.Old, now) {
 			return fmt.Sprintf("%s: was %s, the run has made it %s, nobody else has changed it, and it is %s", c.Path, opt(c.Old), opt(c.New), opt(now))
 		}
 	}
@@ -251,6 +252,17 @@ func (p *promises) restored(o *promised) string {
 	}
 	p.counts.add("objects taken back", 1)
 	return ""
+}
+
+// chosen is what a value is chosen in, where it excludes others: an object of which fields are a
+// one-of; else the value itself.
+func (o *promised) chosen(p merge.Path) merge.Path {
+	for n := range p {
+		if typ := o.kind.typ.At(p[:n]); typ != nil && slices.ContainsFunc(typ.OneOf, func(g merge.OneOf) bool { return slices.Contains(g.Fields, p[n].Name) }) {
+			return p[:n]
+		}
+	}
+	return p
 }
 
 // reaches: a change is of the value at the path, of a part of it, or of what holds it.
