@@ -95,12 +95,26 @@ func toNode(v any) (*kyaml.RNode, string, error) {
 	if err != nil {
 		return nil, "", fmt.Errorf("replacements: an object is not JSON: %w", err)
 	}
-	n, err := kyaml.Parse(string(text))
+	n, err := kyaml.Parse(escaped(string(text)))
 	if err != nil {
 		return nil, "", errors.New("replacements: kustomize cannot read an object")
 	}
 	s, err := n.String()
 	return n, s, err
+}
+
+// escaped is JSON with those characters as escapes that it may hold as they are and YAML
+// may not, or takes for line breaks.
+func escaped(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		if r >= 0x7f && r < 0xa0 || r == 0x2028 || r == 0x2029 || r == 0xfeff || r == 0xfffe || r == 0xffff {
+			fmt.Fprintf(&b, `\u%04x`, r)
+			continue
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
 }
 
 // quoteKeys quotes the keys that kustomize has created, as all others are: a plain n or yes

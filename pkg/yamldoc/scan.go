@@ -1,6 +1,7 @@
 package yamldoc
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -44,12 +45,24 @@ func (p *parser) fail(at int, format string, args ...any) error {
 
 func (p *parser) lineAt(at int) int { return p.line + strings.Count(p.src[:at], "\n") }
 
-// check refuses what no YAML may contain, and the line breaks and byte order
+// check refuses what no YAML may contain. A file that is JSON as a whole may contain what
+// JSON may: kubectl reads it as that (YAMLOrJSONDecoder of k8s.io/apimachinery), and no
+// reader takes a character inside a string for a line break there.
+func (p *parser) check() error {
+	p.mark()
+	err := p.checkAll()
+	whole := p.src[p.pos:]
+	if err != nil && strings.HasPrefix(strings.TrimLeft(whole, " \t\r\n"), "{") && utf8.ValidString(whole) && json.Valid([]byte(whole)) {
+		return nil
+	}
+	return err
+}
+
+// checkAll refuses what no YAML may contain, and the line breaks and byte order
 // marks in odd places that readers disagree about.
 //
 // Unlike kubectl: what an editor shows as one line must not be two to the server.
-func (p *parser) check() error {
-	p.mark()
+func (p *parser) checkAll() error {
 	for i := p.pos; i < len(p.src); i++ {
 		c := p.src[i]
 		switch {
