@@ -123,6 +123,8 @@ func TestMeanings(t *testing.T) {
 		{"another value, as live has the file's", set(t, `spec.template.spec.containers[name=main].image`, "nginx:2"), &local,
 			`spec.template.spec.containers[name=main].image: yours; live has what shop.yaml says already: "nginx:1"`},
 		{"another value, and nobody knows the file", set(t, "spec.replicas", json.Number("5")), nil, "spec.replicas: yours; the next merge sets what the file says; live has 10"},
+		{"null, which is as if it were not there", merge.Change{Op: merge.OpSet, Path: merge.Path{merge.Named("spec"), merge.Named("replicas")}, New: merge.Some(nil)}, nil,
+			"spec.replicas: no longer yours; live keeps 10"},
 		{"nothing", merge.Change{Op: merge.OpSet, Path: merge.Path{merge.Named("kind")}, New: merge.Some("Deployment")}, nil, ""},
 	} {
 		p := planner(t)

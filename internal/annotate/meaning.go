@@ -34,7 +34,7 @@ func (m Meaning) Conditional() string {
 // nobody knows, and then it is what was applied last without the fields that were
 // given up. The error is one of the merge, which is gone through for this.
 func (p Planner) Meanings(ctx context.Context, a Annotated, local *object.Object) ([]Meaning, error) {
-	was, now := lastapplied.FoldStringData(bare(a.Was.Value)), lastapplied.FoldStringData(bare(a.Now.Value))
+	was, now := asApplied(a.Was.Value), asApplied(a.Now.Value)
 	changes := merge.Diff(was, now, a.Type)
 	if len(changes) == 0 {
 		return nil, nil
@@ -73,6 +73,26 @@ func apiVersion(conf any) string {
 	obj, _ := conf.(map[string]any)
 	v, _ := obj["apiVersion"].(string)
 	return v
+}
+
+// asApplied is what a configuration says was applied: without what it has only for being
+// kept, and without nulls, which a merge takes for absent.
+func asApplied(conf any) any {
+	return withoutNulls(lastapplied.FoldStringData(bare(conf)))
+}
+
+func withoutNulls(v any) any {
+	m, isMap := v.(map[string]any)
+	if !isMap {
+		return v
+	}
+	out := make(map[string]any, len(m))
+	for k, e := range m {
+		if e != nil {
+			out[k] = withoutNulls(e)
+		}
+	}
+	return out
 }
 
 // bare is a configuration without the empty annotations that it has only for

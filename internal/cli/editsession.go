@@ -20,7 +20,9 @@ import (
 type editing struct {
 	*editVerb
 	*target.Edit
-	draft *editor.Draft
+	draft    *editor.Draft
+	first    []byte // the text as it was when the edit began
+	unedited bool   // the editor failed, and nobody has changed the text
 }
 
 // begin starts with last-applied as it is now. As in kubectl, -o json has the text edited as JSON.
@@ -34,7 +36,7 @@ func (v *editVerb) begin(ctx context.Context, t target.Target) (*editing, error)
 		return nil, err
 	}
 	draft, err := editor.NewDraft(fileName(strings.ReplaceAll(t.String(), "/", "-"), map[string]bool{}) + ext)
-	return &editing{editVerb: v, Edit: edit, draft: draft}, err
+	return &editing{editVerb: v, Edit: edit, draft: draft, first: edit.Body}, err
 }
 
 // blindTries is how often a text may be wrong where nobody looks at it: an editor
@@ -98,6 +100,7 @@ func (s *editing) open(g *editor.Guard, reason error) error {
 		got, err = s.draft.Edit(g, editor.FromEnv(os.Getenv), editor.Streams{In: s.In, Out: s.Out, Err: term.Direct(s.ErrOut)}, text)
 	})
 	if err != nil {
+		s.unedited = bytes.Equal(got, text) && bytes.Equal(s.Body, s.first)
 		return err
 	}
 	s.Body = target.Behind(header, bytes.ReplaceAll(got, []byte("\r\n"), []byte("\n")))
@@ -147,7 +150,7 @@ func stopped(g *editor.Guard, err error) error {
 func (s *editing) saved(err error) error {
 	what := strings.TrimPrefix(err.Error(), s.Target.String()+": ")
 	path := s.draft.Path()
-	if !s.draft.Written() {
+	if s.unedited || !s.draft.Written() {
 		return errors.Join(fmt.Errorf("%s: %s: nothing was edited", s.Target, what), s.draft.Discard())
 	}
 	reported := fmt.Errorf("%s: %s: your text is in %s: to save it after all, fix it if necessary: kubectl merge set-last-applied -f %s",

@@ -70,6 +70,8 @@ func TestMainOffline(t *testing.T) {
 		{"standard input", []string{"-f", "-", "--live", live}, 0, result, ""},
 		{"-o name", []string{"-f", local, "--live", live, "-o", "name"}, 0, "configmap/conf\n", ""},
 		{"-o jsonpath", []string{"-f", local, "--live", live, "-o", "jsonpath={.data.a}"}, 0, "2", ""},
+		{"a jsonpath that does not fit", []string{"-f", local, "--live", live, "-o", "jsonpath={.metadata.name[0]}"}, failed, "", "string is not array or slice: compare the template with what -o json prints\n"},
+		{"a template that does not fit", []string{"-f", local, "--live", live, "-o", "go-template={{.metadata.name.x}}"}, failed, "", "field x in type interface {}: compare the template with what -o json prints\n"},
 		{"-o go-template", []string{"-f", local, "--live", live, "-o", "go-template={{.data.others}}"}, 0, "stays", ""},
 		{"-o custom-columns", []string{"-f", local, "--live", live, "-o", "custom-columns=NAME:.metadata.name,X:data.nope"}, 0, "NAME   X\nconf   <none>\n", ""},
 		{"an unknown form", []string{"-f", local, "--live", live, "-o", "xml"}, 1, "", "--output=xml: there are name"},

@@ -40,9 +40,18 @@ func templated(ctx context.Context, v view) (printer, error) {
 			return nil, err
 		}
 		var b bytes.Buffer
-		err = p.PrintObj(u, &b)
-		return []byte(escape.Text(b.String())), err
+		if err := p.PrintObj(u, &b); err != nil {
+			return nil, withoutDump(name, err)
+		}
+		return []byte(escape.Text(b.String())), nil
 	}}, nil
+}
+
+// withoutDump is a template's error without the object that kubectl's printers put behind it.
+func withoutDump(output string, err error) error {
+	text, _, _ := strings.Cut(err.Error(), ". Printing more information")
+	text = strings.TrimSuffix(strings.Replace(text, "Error executing template: ", "", 1), "\n")
+	return fmt.Errorf("--output=%s: %s: compare the template with what -o json prints", output, text)
 }
 
 // templateFiles maps the printers that read their template from a file to those that take it

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
+	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
@@ -70,6 +71,8 @@ func Of(p apply.Planned) Impact {
 		return Impact{}
 	case p.Action == apply.Create:
 		return Impact{Word: Created}
+	case merge.Identical(lastapplied.Without(p.Live), lastapplied.Without(p.Final)):
+		return Impact{Word: InPlace, Remark: "its last-applied annotation alone"}
 	}
 	w, ok := workloadOf(p.Group(), p.Kind())
 	if !ok {

@@ -56,6 +56,7 @@ func TestOf(t *testing.T) {
 		"scaled up":                  {deployment + `spec: {` + old + `}}`, deployment + `spec: {replicas: 4, ` + old + `}}`, "updated in place (starts 3 pods)"},
 		"scaled down":                {set + `spec: {replicas: 2, ` + old + `}}`, set + `spec: {replicas: 1, ` + old + `}}`, "updated in place (stops 1 pod)"},
 		"metadata alone":             {deployment + `spec: {replicas: 3, ` + old + `}}`, `{apiVersion: apps/v1, kind: Deployment, metadata: {name: web, labels: {a: b}}, spec: {replicas: 3, ` + old + `}}`, "updated in place"},
+		"last applied alone":         {deployment + `spec: {replicas: 3, ` + old + `}}`, `{apiVersion: apps/v1, kind: Deployment, metadata: {name: web, annotations: {kubectl.kubernetes.io/last-applied-configuration: "{}"}}, spec: {replicas: 3, ` + old + `}}`, "updated in place (its last-applied annotation alone)"},
 		"stateful set":               {set + `spec: {replicas: 3, ` + old + `}}`, set + `spec: {replicas: 3, ` + fresh + `}}`, "rolls out 3 pods"},
 		"partition":                  {set + `spec: {replicas: 3, ` + old + `}}`, set + `spec: {replicas: 3, updateStrategy: {rollingUpdate: {partition: 2}}, ` + fresh + `}}`, "rolls out 1 pod (partition is 2)"},
 		"partition counts ordinals":  {set + `spec: {replicas: 3, ` + old + `}}`, set + `spec: {replicas: 3, ordinals: {start: 1}, updateStrategy: {rollingUpdate: {partition: 2}}, ` + fresh + `}}`, "rolls out 2 pods (partition is 2)"},

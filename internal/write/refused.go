@@ -67,11 +67,10 @@ func (s sent) path(field string) (merge.Path, bool) {
 	for rest := field; rest != ""; {
 		var word string
 		if rest[0] == '[' {
-			end := strings.IndexByte(rest, ']')
-			if end < 0 {
+			var ok bool
+			if word, rest, ok = bracketed(rest, v); !ok {
 				return nil, false
 			}
-			word, rest = rest[1:end], rest[end+1:]
 		} else {
 			rest = strings.TrimPrefix(rest, ".")
 			end := strings.IndexAny(rest+".", ".[")
@@ -96,6 +95,26 @@ func (s sent) path(field string) (merge.Path, bool) {
 		}
 	}
 	return at, len(at) > 0
+}
+
+// bracketed is the word in the brackets that a path begins with, and the rest of the path.
+// The server quotes nothing: data[[a]] is the key [a], if the mapping there has it.
+func bracketed(path string, v any) (word, rest string, ok bool) {
+	m, _ := v.(map[string]any)
+	end := strings.IndexByte(path, ']')
+	for at := range path {
+		if path[at] != ']' {
+			continue
+		}
+		word, rest = path[1:at], path[at+1:]
+		if _, has := m[word]; has && (rest == "" || rest[0] == '.' || rest[0] == '[') {
+			return word, rest, true
+		}
+	}
+	if end < 0 {
+		return "", "", false
+	}
+	return path[1:end], path[end+1:], true
 }
 
 // indexed matches a path of a server, policy or webhook with list indices:

@@ -17,7 +17,7 @@ func TestPlaceOfARefusal(t *testing.T) {
 		'k:{"port":8080,"protocol":"TCP"}': {"f:name": {}}}, "f:clusterIP": {}}}}]},
 		spec: {clusterIP: 10.0.0.1, ports: [{name: web, port: 80, protocol: TCP}, {name: http, port: 8080, protocol: TCP}]}}`)
 	local := value(t, `{kind: Service, spec: {type: ClusterIP, ports: [{name: http, port: 80, protocol: TCP}]}}`)
-	final := value(t, `{kind: Service, spec: {type: ClusterIP, clusterIP: 10.0.0.1, selector: {a.b/c: x}, ports: [{name: http, port: 80, protocol: TCP}, {name: http, port: 8080, protocol: TCP}]}}`)
+	final := value(t, `{kind: Service, spec: {type: ClusterIP, clusterIP: 10.0.0.1, selector: {a.b/c: x, "[a]": y, "b[c].d": z}, ports: [{name: http, port: 80, protocol: TCP}, {name: http, port: 8080, protocol: TCP}]}}`)
 	s := sent{owners: ownership.Of(live), Planned: apply.Planned{
 		Subject: apply.Subject{Object: object.Object{Value: local}}, Live: live, Final: final, Type: service,
 	}}
@@ -28,6 +28,8 @@ func TestPlaceOfARefusal(t *testing.T) {
 		{"spec.clusterIP", "invalid value", "spec.clusterIP", "the value is live's (set by ops)"},
 		{"spec.type", "invalid value", "spec.type", ""},
 		{"spec.selector[a.b/c]", "invalid value", `spec.selector["a.b/c"]`, ""},
+		{"spec.selector[[a]]", "invalid value", `spec.selector["[a]"]`, ""},
+		{"spec.selector[b[c].d]", "invalid value", `spec.selector["b[c].d"]`, ""},
 		{"spec.ports[7].name", "invalid value", "spec.ports[7].name", ""},
 		{"spec.missing.field", "required value", "spec.missing.field", ""},
 	} {

@@ -145,7 +145,7 @@ func (r Report) why(b merge.Because, d merge.Disagreement, disagree bool) string
 	if disagree {
 		text := disagreement(d) + winner(d.Winner)
 		if len(d.By) > 0 {
-			text = excluded(d.By) + ":" + winner(d.Winner)
+			text = excluded(r.excluding(d.By)) + ":" + winner(d.Winner)
 		}
 		if d.Rule != "" {
 			text += ", by rule " + escape.Line(d.Rule)
@@ -174,6 +174,10 @@ func (r Report) why(b merge.Because, d merge.Disagreement, disagree bool) string
 	case merge.CauseStrategy:
 		if b.Result.Set {
 			return causeText(b.Cause, r.FromOwners)
+		}
+	case merge.CauseDisplaced:
+		if at := slices.IndexFunc(r.Plan.Removed, func(gone merge.Removal) bool { return slices.EqualFunc(gone.Path, b.Path, sameStep) }); at >= 0 && len(r.Plan.Removed[at].By) > 0 {
+			return "removed: " + excluded(r.excluding(r.Plan.Removed[at].By))
 		}
 	}
 	return "removed: " + causeText(b.Cause, r.FromOwners)

@@ -49,6 +49,7 @@ type Note struct {
 	Moved  merge.DisagreementKind // which sides moved; 0 where the sides do not disagree
 	Cause  merge.Cause            // of a removal
 	By     merge.Path             // what local states of a one-of, which excludes live's value; nil for all else
+	by     string                 // By in words
 
 	// ByLines: the value is a text that was merged by its lines. Local and Live differ in
 	// those that both sides have changed, and in no others.

@@ -60,6 +60,7 @@ func (r Report) disagreement(d merge.Disagreement) Note {
 	s := r.mask(d.Path, sides{d.Original, d.Local, d.Live})
 	n := r.note("")
 	n.Path, n.Owner, n.Winner, n.Rule, n.Moved, n.By = d.Path, d.Owner, d.Winner, d.Rule, d.Kind, d.By
+	n.by = r.excluding(d.By)
 	n.Original, n.Local, n.Live, n.Masked = s.original, s.local, s.live, !alike(s.live, d.Live)
 	n.ByLines = d.Text != "" && !n.Masked
 	n.Restored = r.isRestored(d.Path)
@@ -72,6 +73,7 @@ func (r Report) removal(removed merge.Removal, kind NoteKind) Note {
 	s := r.mask(removed.Path, sides{live: merge.Some(removed.Value)})
 	n := r.note(kind)
 	n.Path, n.Owner, n.Cause, n.By, n.Own, n.Live = removed.Path, removed.Owner, removed.Cause, removed.By, removed.Own, s.live
+	n.by = r.excluding(removed.By)
 	n.Restored = r.isRestored(removed.Path)
 	return n
 }

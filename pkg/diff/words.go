@@ -122,7 +122,7 @@ func (n Note) settled() string {
 	case n.Merged != "":
 		return n.ofFiles()
 	case n.Kind == NoteRemoved && len(n.By) > 0:
-		return content(n.Live, n.most()) + by(n.Owner) + " " + n.verb("removed") + ": " + excluded(n.By)
+		return content(n.Live, n.most()) + by(n.Owner) + " " + n.verb("removed") + ": " + excluded(n.by)
 	case v.long:
 		return n.settledLong(v)
 	default:
@@ -217,13 +217,26 @@ func (n Note) stillNull() string {
 // cause is why a value is removed.
 func (n Note) cause() string {
 	if len(n.By) > 0 {
-		return excluded(n.By)
+		return excluded(n.by)
 	}
 	return causeText(n.Cause, n.FromOwners)
 }
 
-// excluded is why there is no room for live's variant of a one-of.
-func excluded(by merge.Path) string { return "local has " + by.String() + ", which excludes it" }
+// excluded is why there is no room for live's variant of a one-of; see Report.excluding.
+func excluded(by string) string { return "local has " + by + ", which excludes it" }
+
+// excluding names what local states of a one-of: the field and, where live has another
+// value there (the type of a Service), the value, since it is that which excludes the rest.
+func (r Report) excluding(by merge.Path) string {
+	is, _ := merge.Lookup(r.Plan.Result, by, r.Type)
+	was, there := merge.Lookup(r.Live, by, r.Type)
+	text, isText := is.(string)
+	if !there || !isText || merge.Equal(was, is, nil) || len(by) == 0 {
+		return by.String()
+	}
+	shown := r.mask(by, sides{local: merge.Some(text)}).local
+	return by.String() + ": " + Value(shown.Value)
+}
 
 // causeText is why a value is removed; fromOwners: what was applied is known from
 // managedFields.

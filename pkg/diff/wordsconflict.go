@@ -13,7 +13,7 @@ import (
 func (n Note) conflict() string {
 	switch v := n.shown(); {
 	case len(n.By) > 0:
-		return "live has " + content(n.Live, mostParts) + who(n.Owner) + ", " + excluded(n.By)
+		return "live has " + content(n.Live, mostParts) + who(n.Owner) + ", " + excluded(n.by)
 	case n.Merged != "":
 		return n.sidesOfFiles()
 	case n.ByLines:
