@@ -32,13 +32,12 @@ func typed(before, after any, name string) (any, error) {
 		if was[m.Path.String()] {
 			continue
 		}
-		fixed, err := merge.ReadJSON([]byte(m.Fix))
-		if m.Fix == "" || err != nil {
+		if m.As == nil {
 			there, _ := merge.Lookup(after, m.Path, t)
 			errs = append(errs, fmt.Errorf("%s: %s takes %s, and the replacement put %s there", name, m.Path, m.Want, typeName(there)))
 			continue
 		}
-		changes = append(changes, merge.Change{Op: merge.OpSet, Path: m.Path, New: merge.Some(fixed)})
+		changes = append(changes, merge.Change{Op: merge.OpSet, Path: m.Path, New: merge.Some(m.As)})
 	}
 	if err := errors.Join(errs...); err != nil || len(changes) == 0 {
 		return after, err

@@ -16,6 +16,7 @@ type Mistyped struct {
 	Want string // a string, a number, true or false, a list, a mapping
 	Is   string // the number 8, the boolean true; only where a string is wanted, else ""
 	Fix  string // what to do about it (write 3, quote it), "" where that cannot be known
+	As   any    // the value as one of the wanted type, nil where there is none
 }
 
 // MistypedIn lists the values in v that are not of the type that t declares, in path
@@ -91,9 +92,36 @@ func mistyped(t *merge.Type, v any, at merge.Path, out *[]Mistyped) {
 		}
 	case merge.Scalar:
 		if want, fix := scalarAs(t, v); want != "" {
-			*out = append(*out, Mistyped{Path: at, Want: want, Is: unquoted(t, v), Fix: fix})
+			*out = append(*out, Mistyped{Path: at, Want: want, Is: unquoted(t, v), Fix: fix, As: fitting(t, v)})
 		}
 	}
+}
+
+// fitting is v as a value of type t: text for a number or a boolean, and what a text spells.
+func fitting(t *merge.Type, v any) any {
+	switch text, isText := v.(string); {
+	case t == leaves["string"]:
+		return spelled(v)
+	case t == leaves["number"] && isText:
+		if _, err := strconv.ParseInt(text, 10, 64); err == nil && json.Valid([]byte(text)) {
+			return json.Number(text)
+		}
+	case t == leaves["boolean"] && isText:
+		if b, err := strconv.ParseBool(text); err == nil {
+			return b
+		}
+	}
+	return nil
+}
+
+func spelled(v any) any {
+	switch v := v.(type) {
+	case bool:
+		return strconv.FormatBool(v)
+	case json.Number:
+		return v.String()
+	}
+	return nil
 }
 
 // scalarAs is what v should be, "" where it is; fix is how to get there.
