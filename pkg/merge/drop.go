@@ -231,15 +231,10 @@ func leftOf(t *Type, o, v any) Opt {
 			return Opt{}
 		}
 		ol, _ := o.([]any)
-		had := map[string]int{}
-		for _, e := range ol {
-			had[identity(t, e)]++
-		}
+		p := pairUp(t, ol, nil, v)
 		var out []any
-		for _, e := range v {
-			if id := identity(t, e); had[id] > 0 {
-				had[id]--
-			} else {
+		for j, e := range v {
+			if p.dropped[j] < 0 {
 				out = append(out, e)
 			}
 		}

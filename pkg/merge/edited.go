@@ -26,7 +26,7 @@ func (p *pairing) edited(t *Type, o, l, v []any) {
 	p.changed = map[int]bool{}
 	var lost []int // entries of local that live lacks
 	for i, id := range p.l.ids {
-		if p.live[i] < 0 && p.l.more[id] == nil && complete(t, l[i]) {
+		if p.live[i] < 0 && !p.repeats(id) && complete(t, l[i]) {
 			lost = append(lost, i)
 		}
 	}
@@ -37,7 +37,7 @@ func (p *pairing) edited(t *Type, o, l, v []any) {
 	}
 	var given []int // entries of original that neither local nor live has
 	for k, id := range p.o.ids {
-		if p.o.more[id] == nil && complete(t, o[k]) && !has(p.l.first, id) && !has(p.v.first, id) && !slices.Contains(e.original, k) {
+		if !p.repeats(id) && complete(t, o[k]) && !has(p.l.first, id) && !has(p.v.first, id) && !slices.Contains(e.original, k) {
 			given = append(given, k)
 		}
 	}

@@ -137,22 +137,20 @@ func between(f Field, a, completed, v Opt) bool {
 		if !cok || !aok || len(cl) != len(vv) || len(al) > len(vv) {
 			return false
 		}
-		for i := range vv {
-			if !between(Field{Type: f.Type.EntryType()}, pick(al, until(i, len(al))), Some(cl[i]), Some(vv[i])) {
+		entry := Field{Type: f.Type.EntryType()}
+		for i := range al {
+			if !between(entry, Some(al[i]), Some(cl[i]), Some(vv[i])) {
+				return false
+			}
+		}
+		for i := len(al); i < len(vv); i++ { // made by the server alone, and so as it makes it
+			if !equalOpt(Some(cl[i]), Some(vv[i]), entry) {
 				return false
 			}
 		}
 		return true
 	}
 	return false
-}
-
-// until is i, or -1 where there are not so many.
-func until(i, n int) int {
-	if i < n {
-		return i
-	}
-	return -1
 }
 
 func betweenMaps(t *Type, a, c, v map[string]any) bool {

@@ -120,12 +120,9 @@ func made(f merge.Field, l, stored, v merge.Opt) bool {
 		if !ok || !isList || len(vl) != len(sv) || len(ll) > len(vl) {
 			return false
 		}
+		entry := merge.Field{Type: f.Type.EntryType()}
 		for i := range vl {
-			var e merge.Opt
-			if i < len(ll) {
-				e = some(ll[i])
-			}
-			if !made(merge.Field{Type: f.Type.EntryType()}, e, some(sv[i]), some(vl[i])) {
+			if i < len(ll) && !made(entry, some(ll[i]), some(sv[i]), some(vl[i])) || i >= len(ll) && !same(some(sv[i]), some(vl[i]), entry) {
 				return false
 			}
 		}

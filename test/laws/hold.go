@@ -167,7 +167,7 @@ func Silence(t merge.Triple, p merge.Plan, typ *merge.Type) []Breach {
 		default:
 			continue
 		}
-		if !toldAbove(reported, p, c.Path) && !rekeyed(p, c, typ) {
+		if !toldAbove(reported, p, c.Path) && !(Merge{t, typ, p.Result}).comesBack(c.Path) {
 			found = append(found, Breach{Told, c.Path, "goes silently: " + text(c.Old)})
 		}
 	}

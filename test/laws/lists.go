@@ -90,6 +90,7 @@ func (c *checker) entries(a *at, q quad, l []any) {
 		return
 	}
 	o, lx, v, r := listOf(t, q.o), listOf(t, q.l), listOf(t, q.v), listOf(t, q.r)
+	o, v = sameKeys(t, o, lx, v)
 	unique := true
 	for _, id := range union(o.ids, lx.ids, v.ids, r.ids) {
 		if max(o.count(id), lx.count(id), v.count(id)) > 1 {
@@ -97,13 +98,7 @@ func (c *checker) entries(a *at, q quad, l []any) {
 			c.group(a, id, counts{o.count(id), lx.count(id), v.count(id), r.count(id)})
 			continue
 		}
-		q := quad{o.only(id), lx.only(id), v.only(id), r.only(id)}
-		if e := edits(a.field.Type, q, o, lx, v); len(e) > 0 {
-			unique = unique && !(q.v.Set && !q.r.Set) // live's entry is another one of the result
-			c.edited(a, q, r.count(id), e)
-			continue
-		}
-		c.entry(a, q, r.count(id))
+		c.entry(a, quad{o.only(id), lx.only(id), v.only(id), r.only(id)}, r.count(id))
 	}
 	c.inOrder(a, lx, r)
 	if unique {
@@ -229,10 +224,8 @@ func (c *checker) droppedList(a *at, q quad, v []any) {
 		return
 	}
 	o, vx, r := listOf(t, q.o), listOf(t, q.v), listOf(t, q.r)
+	o, vx = sameKeys(t, o, listed{}, vx)
 	for _, id := range union(vx.ids, r.ids) {
-		if len(edits(t, quad{v: vx.only(id)}, o, listed{}, vx)) > 0 && r.count(id) == 0 {
-			continue
-		}
 		want := max(0, vx.count(id)-o.count(id))
 		switch {
 		case r.count(id) > want:

@@ -105,7 +105,6 @@ const (
 	ruleOrder   = "order: live's own entries stay behind the entry that they followed"
 	ruleSet     = "order: a set has none"
 	ruleGroup   = "repeated keys: entries that share an identity are paired by what else they have"
-	ruleEdited  = "edited keys: an entry whose key somebody may have changed is one entry, or stands by itself; the library knows the first key only"
 	ruleMade    = "equality: an atomic value that the server made of local's is left alone"
 	ruleAtomic  = "atomic: one value, and local's; the library merges what is inside"
 	ruleDefault = "equality: what the server would fill in again stays as live has it"
@@ -135,8 +134,6 @@ func explain(typ *merge.Type, in merge.Triple, theirs any, c merge.Change) strin
 		return ruleSet
 	case inGroup(typ, in, c.Path):
 		return ruleGroup
-	case edited(typ, in, c):
-		return ruleEdited
 	case (!stated || local == nil) && c.New.Set && refilled(typ, theirs, c, f):
 		return ruleDefault
 	case c.New.Set && shown(c.New.Value) == shown(live) && (whole(f) || local == ""):
@@ -149,29 +146,6 @@ func explain(typ *merge.Type, in merge.Triple, theirs any, c merge.Change) strin
 		return ruleAlloc
 	}
 	return unexplained
-}
-
-// edited: the path leads through a list in which somebody may have changed an entry's
-// key, or what differs has such a list in it.
-func edited(typ *merge.Type, in merge.Triple, c merge.Change) bool {
-	m := laws.Merge{Triple: in, Type: typ}
-	if m.Edited(c.Path) {
-		return true
-	}
-	for _, inner := range merge.Diff(emptied(c.Old), emptied(c.New), typ.At(c.Path)) {
-		if m.Edited(append(c.Path[:len(c.Path):len(c.Path)], inner.Path...)) {
-			return true
-		}
-	}
-	return false
-}
-
-// emptied is a value, or an empty object in the place of none.
-func emptied(o merge.Opt) any {
-	if !o.Set {
-		return map[string]any{}
-	}
-	return o.Value
 }
 
 // refilled: of the library's result the server would make what ours is.
