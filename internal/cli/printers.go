@@ -181,7 +181,7 @@ func (v view) doc(item *run.Item) diff.Doc {
 		return diff.Doc{Name: diff.DocName(p.Live), Live: p.Live, Sensitive: p.Sensitive}
 	}
 	result := diff.Expected(p.Final, p.Changes, p.Type)
-	d := diff.Doc{Name: diff.DocName(p.Final), Result: result, Contested: diff.Contested(result, p.Conflicts, p.Value), Sensitive: p.Sensitive}
+	d := diff.Doc{Name: diff.DocName(p.Final), Result: result, Contested: diff.Contested(result, p.Conflicts, p.Value, p.Type), Sensitive: p.Sensitive}
 	if p.Live != nil {
 		d.Live = p.Live
 	}

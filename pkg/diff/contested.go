@@ -8,20 +8,22 @@ import (
 )
 
 // Contested is a merge's result as it would be had local won every conflict, for
-// Doc.Contested: nil where there are none. local is the file's object. A conflict in a place
-// that the result does not have is left out.
-func Contested(result any, conflicts []merge.Disagreement, local any) any {
+// Doc.Contested, with what the server fills in (see Expected): nil where there are none.
+// local is the file's object, typ its type; nil knows no defaults. A conflict in a place that
+// the result does not have is left out.
+func Contested(result any, conflicts []merge.Disagreement, local any, typ *merge.Type) any {
 	if len(conflicts) == 0 {
 		return nil
 	}
 	out := result
+	var changes []merge.Change
 	set := func(p merge.Path, was, now merge.Opt) {
 		c := merge.Change{Op: merge.OpSet, Path: p, Old: was, New: now}
 		if !stated(now) {
 			c.Op, c.New = merge.OpRemove, merge.Opt{}
 		}
 		if v, err := merge.Replay(out, []merge.Change{c}); err == nil {
-			out = v
+			out, changes = v, append(changes, c)
 		}
 	}
 	for _, d := range conflicts {
@@ -30,7 +32,7 @@ func Contested(result any, conflicts []merge.Disagreement, local any) any {
 			set(d.By, merge.Opt{}, merge.Some(v))
 		}
 	}
-	return out
+	return Expected(out, changes, typ)
 }
 
 // marked is a text with the lines that another one has in their place, each between the

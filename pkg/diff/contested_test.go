@@ -28,7 +28,7 @@ func TestContested(t *testing.T) {
 			t.Fatal(err)
 		}
 		plan := merge.Three(triple, nil, policy, false)
-		doc := diff.Doc{Name: "x", Live: triple.Live, Result: plan.Result, Contested: diff.Contested(plan.Result, plan.Conflicts, triple.Local)}
+		doc := diff.Doc{Name: "x", Live: triple.Live, Result: plan.Result, Contested: diff.Contested(plan.Result, plan.Conflicts, triple.Local, nil)}
 		var b strings.Builder
 		if _, err := diff.Unified(&b, doc, diff.Options{}); err != nil {
 			t.Fatal(err)

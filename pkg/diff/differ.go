@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
 	"github.com/kubectl-merge/kubectl-merge/pkg/linediff"
@@ -165,9 +167,40 @@ func entryName(v any) string {
 		if kind, ok := m["kind"].(string); ok {
 			return escape.Line(kind) + " " + name
 		}
+		if more := variantNames(m, field); len(more) > 0 {
+			return "[" + strings.Join(append([]string{field + "=" + name}, more...), ",") + "]"
+		}
 		return field + "=" + name
 	}
 	return ""
+}
+
+// variantNames are the names in the field that the type of an entry selects, since many
+// entries have one type: those of the metric "type: Resource" are in its field resource.
+func variantNames(entry map[string]any, field string) []string {
+	variant, _ := entry["type"].(string)
+	if field != "type" || variant == "" {
+		return nil
+	}
+	first, size := utf8.DecodeRuneInString(variant)
+	at := string(unicode.ToLower(first)) + variant[size:]
+	return namesIn(entry[at], escape.Line(at), 1)
+}
+
+// namesIn are the names in a value, and in what is in it, to that depth.
+func namesIn(v any, at string, depth int) []string {
+	m, _ := v.(map[string]any)
+	var out []string
+	for _, field := range slices.Sorted(maps.Keys(m)) {
+		place := at + "." + escape.Line(field)
+		switch e := m[field]; {
+		case isScalar(e) && (field == "name" || field == "container"):
+			out = append(out, place+"="+plain(e))
+		case depth > 0:
+			out = append(out, namesIn(e, place, depth-1)...)
+		}
+	}
+	return out
 }
 
 // longestName is how long a name may be; those of Kubernetes are shorter.
