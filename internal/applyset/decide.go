@@ -82,9 +82,8 @@ func (r Run) decide(m Member) Decision {
 			return keep("delete its owner, or remove its ownerReferences", "is owned by %s", named(o.GroupKind, o.Name))
 		}
 	}
-	if marker := m.kept(); marker != "" {
-		key, _, _ := strings.Cut(marker, ":")
-		return keep("remove the annotation "+key+", or "+m.deletion(), "is marked to be kept (%s)", marker)
+	if marker, removal := m.kept(); marker != "" {
+		return keep(removal+", or "+m.deletion(), "is marked to be kept (%s)", marker)
 	}
 	for _, gk := range HoldsData {
 		if m.GroupKind == gk && !r.Allowed[gk] {

@@ -11,6 +11,7 @@ type Marker struct {
 	Key    string
 	Values []string // any of them keeps
 	List   bool     // the annotation is a comma-separated list, one item of which is the value
+	Label  bool     // a label of that key is one, too
 	Tool   string
 	Docs   string // where the tool documents it
 }
@@ -24,25 +25,30 @@ var Markers = []Marker{
 		Docs: "https://pkg.go.dev/sigs.k8s.io/cli-utils/pkg/common#OnRemoveAnnotation"},
 	{Key: "helm.sh/resource-policy", Values: []string{"keep"}, Tool: "Helm",
 		Docs: "https://helm.sh/docs/howto/charts_tips_and_tricks/#tell-helm-not-to-uninstall-a-resource"},
-	{Key: "argocd.argoproj.io/sync-options", Values: []string{"Prune=false", "Prune=confirm", "Delete=false"}, List: true, Tool: "Argo CD",
+	{Key: "argocd.argoproj.io/sync-options", Values: []string{"Prune=false", "Prune=confirm", "Delete=false", "Delete=confirm"}, List: true, Tool: "Argo CD",
 		Docs: "https://argo-cd.readthedocs.io/en/stable/user-guide/sync-options/#no-prune-resources"},
-	{Key: "kustomize.toolkit.fluxcd.io/prune", Values: []string{"disabled"}, Tool: "Flux",
+	{Key: "kustomize.toolkit.fluxcd.io/prune", Values: []string{"disabled"}, Label: true, Tool: "Flux",
 		Docs: "https://fluxcd.io/flux/components/kustomize/kustomizations/#prune"},
+	{Key: "kapp.k14s.io/delete-strategy", Values: []string{"orphan"}, Tool: "kapp",
+		Docs: "https://carvel.dev/kapp/docs/latest/apply/#kappk14siodelete-strategy"},
 	{Key: "kluctl.io/skip-delete", Values: []string{"true"}, Tool: "kluctl",
 		Docs: "https://kluctl.io/docs/kluctl/deployments/annotations/all-resources/"},
 	{Key: "werf.io/resource-policy", Values: []string{"skip-delete"}, Tool: "werf",
 		Docs: "https://werf.io/docs/v2/reference/deploy_annotations.html"},
 }
 
-// kept is the annotation, key: value, by which a member is to be kept; "" where there
-// is none.
-func (m Member) kept() string {
+// kept is what marks a member to be kept, key: value, and how that is removed; "" where
+// nothing does.
+func (m Member) kept() (marker, removal string) {
 	for _, row := range Markers {
 		if value, ok := m.Annotations[row.Key]; ok && row.matches(value) {
-			return row.Key + ": " + value
+			return row.Key + ": " + value, "remove the annotation " + row.Key
+		}
+		if value, ok := m.Labels[row.Key]; ok && row.Label && row.matches(value) {
+			return row.Key + ": " + value, "remove the label " + row.Key
 		}
 	}
-	return ""
+	return "", ""
 }
 
 func (r Marker) matches(value string) bool {

@@ -94,7 +94,7 @@ func (v *deleteVerb) run(ctx context.Context) error {
 		v.line(s.Target, "deleted", mode)
 	}
 	if v.wait && mode == dryNone {
-		if err := v.await(ctx, s, plan); err != nil {
+		if err := v.await(ctx, p, plan); err != nil {
 			return err
 		}
 	}
@@ -137,15 +137,15 @@ func (v *deleteVerb) send(ctx context.Context, plan *run.Plan, mode dryRun) {
 	}
 }
 
-// await waits until what was deleted is gone.
-func (v *deleteVerb) await(ctx context.Context, s *prune.Set, plan *run.Plan) error {
+// await waits until what was deleted, now or before, is gone.
+func (v *deleteVerb) await(ctx context.Context, p *prune.Pruner, plan *run.Plan) error {
 	limited, cancel := context.WithTimeout(ctx, v.timeout)
 	defer cancel()
-	var gone []prune.Member
+	leaving := p.Leaving()
 	for _, item := range plan.Others {
 		if item.Action() == run.Delete {
-			gone = append(gone, prune.Member{Member: applyset.Member{GroupKind: applyset.GroupKind{Group: item.Target.Group, Kind: item.Target.Kind}, UID: item.UID}, Target: item.Target})
+			leaving = append(leaving, prune.Member{Member: applyset.Member{GroupKind: applyset.GroupKind{Group: item.Target.Group, Kind: item.Target.Kind}, UID: item.UID}, Target: item.Target})
 		}
 	}
-	return s.Await(limited, gone)
+	return p.Await(limited, leaving)
 }

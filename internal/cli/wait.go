@@ -158,7 +158,11 @@ func (v *waitVerb) members(ctx context.Context, api *cluster.Cluster) ([]wait.Ob
 	found, err := set.Everyone(ctx, parallel.Limit)
 	var all []wait.Object
 	for _, m := range found {
-		all = append(all, wait.Object{Target: m.Target, UID: m.UID})
+		o := wait.Object{Target: m.Target}
+		if m.Deleting == "" { // otherwise it is read again, whatever its kind: it is not ready
+			o.UID = m.UID
+		}
+		all = append(all, o)
 	}
 	return all, err
 }

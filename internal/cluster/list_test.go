@@ -151,6 +151,27 @@ func TestFind(t *testing.T) {
 	}
 }
 
+// TestDeletable: a group that does not answer leaves the others, with an error; one that is
+// not there any more has no objects.
+func TestDeletable(t *testing.T) {
+	for _, tt := range []struct {
+		answer reply
+		err    string
+	}{
+		{status(503, "ServiceUnavailable", "the server is currently unable to handle the request"), "example.com/v1: "},
+		{status(404, "NotFound", "not found"), ""},
+	} {
+		c, _ := serve(t, map[string][]reply{
+			"/apis":                {{body: `{"kind":"APIGroupList","groups":[{"name":"example.com","versions":[{"groupVersion":"example.com/v1","version":"v1"}],"preferredVersion":{"groupVersion":"example.com/v1","version":"v1"}}]}`}},
+			"/apis/example.com/v1": {tt.answer},
+		})
+		all, err := c.Deletable(t.Context())
+		if len(all) != 3 || (err == nil) != (tt.err == "") || err != nil && !strings.HasPrefix(err.Error(), tt.err) {
+			t.Errorf("%+v, %v", all, err)
+		}
+	}
+}
+
 // TestForbiddenDiscovery: the words of the refusal are the server's, not the client's.
 func TestForbiddenDiscovery(t *testing.T) {
 	no := []reply{status(403, "Forbidden", `forbidden: User "u" cannot get path "/apis/apps/v1"`)}

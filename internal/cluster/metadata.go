@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
@@ -168,7 +170,7 @@ func (c *Cluster) searchGroup(ctx context.Context, group string, is func(Resourc
 			continue
 		}
 		if len(c.groups[gv.String()]) == 0 { // the group is registered, and whatever serves it is silent
-			failed = fmt.Errorf("%s is registered, and what serves it does not answer", gv)
+			failed = fmt.Errorf("%s: %w", gv, errUnanswered)
 		}
 		for _, r := range c.groups[gv.String()] {
 			if is(r) {
@@ -180,15 +182,59 @@ func (c *Cluster) searchGroup(ctx context.Context, group string, is func(Resourc
 }
 
 // Deletable are the resources whose objects can be listed and deleted; the namespaced ones
-// are those that are deleted together with a namespace. The error reports that some part
-// of the server does not answer, and so nobody knows all of them.
+// are those that are deleted together with a namespace. They are not taken from a cache.
+// With an error they are those of the part of the server that answers: nobody knows the rest.
 func (c *Cluster) Deletable(ctx context.Context) ([]Resource, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	_, lists, err := c.discovery.ServerGroupsAndResourcesWithContext(ctx)
-	if err != nil {
+	groups, lists, err := c.discovery.ServerGroupsAndResourcesWithContext(ctx)
+	if !c.discovery.FreshWithContext(ctx) { // a kind may have been defined since it was cached
+		c.invalidate(ctx)
+		groups, lists, err = c.discovery.ServerGroupsAndResourcesWithContext(ctx)
+	}
+	if _, some := discovery.GroupDiscoveryFailedErrorGroups(err); err != nil && !some {
 		return nil, c.explain(err, Target{}, "discover")
 	}
+	all, bad := deletable(lists)
+	if bad != nil {
+		return nil, bad
+	}
+	failed := silent(groups, lists, err)
+	for _, gv := range slices.Sorted(maps.Keys(failed)) {
+		if err := failed[gv]; !apierrors.IsNotFound(err) { // which was deleted at this moment, with all of its objects
+			return all, fmt.Errorf("%s: %w", gv, c.explain(err, Target{}, "discover"))
+		}
+	}
+	return all, nil
+}
+
+// silent are the groups, or versions of them, of which nobody knows the resources, with the reason.
+func silent(groups []*metav1.APIGroup, lists []*metav1.APIResourceList, err error) map[string]error {
+	out := map[string]error{}
+	for _, g := range groups {
+		if len(g.Versions) == 0 { // aggregated discovery leaves out those that do not answer
+			out[g.Name] = errUnanswered
+		}
+		for _, v := range g.Versions {
+			out[v.GroupVersion] = errUnanswered
+		}
+	}
+	for _, l := range lists {
+		delete(out, l.GroupVersion)
+	}
+	failed, _ := discovery.GroupDiscoveryFailedErrorGroups(err)
+	for gv, err := range failed {
+		out[gv.String()] = err
+	}
+	return out
+}
+
+// errUnanswered is that a group is registered, as an APIService, and that nobody serves it at
+// the moment.
+var errUnanswered = errors.New("is registered, and what serves it does not answer")
+
+// deletable are the resources of lists, by group and kind, each in its preferred version.
+func deletable(lists []*metav1.APIResourceList) ([]Resource, error) {
 	var (
 		all  []Resource
 		seen = map[schema.GroupKind]bool{}

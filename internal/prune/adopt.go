@@ -56,11 +56,14 @@ func (s *Set) Applied(ctx context.Context, l Labelled) (found []Member, others i
 }
 
 // everywhere lists objects of every kind that can be listed and deleted. A kind that the
-// user may not list is reported and left out.
+// user may not list, or whose server does not answer, is reported and left out.
 func (s *Set) everywhere(ctx context.Context, l Labelled) ([]Member, error) {
 	resources, err := s.API.Deletable(ctx)
-	if err != nil {
+	switch {
+	case len(resources) == 0 && err != nil:
 		return nil, err
+	case err != nil:
+		s.Note(s.Target.String(), "kinds whose server does not answer are left out: "+err.Error())
 	}
 	found, errs := make([][]map[string]any, len(resources)), make([]error, len(resources))
 	parallel.Each(ctx, parallel.Steps{N: len(resources), Limit: l.Limit}, func(i int) {
@@ -107,6 +110,7 @@ func (s *Set) Join(ctx context.Context, objects []Member, l Labelling) ([]Member
 		errs       []error
 		kinds      []applyset.GroupKind
 		namespaces []string
+		others     = map[string]apply.OtherSet{}
 	)
 	for _, m := range objects {
 		kinds, namespaces = append(kinds, m.GroupKind), append(namespaces, m.Namespace)
@@ -115,7 +119,13 @@ func (s *Set) Join(ctx context.Context, objects []Member, l Labelling) ([]Member
 		case "", l.From:
 			joining = append(joining, m)
 		default:
-			errs = append(errs, fmt.Errorf("%s: %w", m.Target, &apply.OtherSet{Object: m.Target.String(), ID: id, Into: s.Target.String()}))
+			other, known := others[id]
+			if !known {
+				other = s.another(ctx, id)
+				others[id] = other
+			}
+			other.Object = m.Target.String()
+			errs = append(errs, fmt.Errorf("%s: %w", m.Target, &other))
 		}
 	}
 	if err := errors.Join(errs...); err != nil || l.Nothing {
@@ -182,7 +192,9 @@ func (s *Set) relabel(ctx context.Context, m Member, l relabelling) error {
 		case id == l.to:
 			return nil
 		case id != "" && id != l.From:
-			return fmt.Errorf("%s: %w", m.Target, &apply.OtherSet{Object: m.Target.String(), ID: id, Into: s.Target.String()})
+			other := s.another(ctx, id)
+			other.Object = m.Target.String()
+			return fmt.Errorf("%s: %w", m.Target, &other)
 		}
 	}
 }

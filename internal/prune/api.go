@@ -14,7 +14,8 @@ type API interface {
 	FindKind(ctx context.Context, group, kind string) (cluster.Resource, error)
 	FindPlural(ctx context.Context, group, plural string) (cluster.Resource, error)
 
-	// Deletable are the resources whose objects can be listed and deleted.
+	// Deletable are the resources whose objects can be listed and deleted; with an error,
+	// those that are known.
 	Deletable(ctx context.Context) ([]cluster.Resource, error)
 
 	// Refresh forgets what is cached of the kinds that the server has.

@@ -28,6 +28,7 @@ type Pruner struct {
 	members map[*run.Item]Member // of those that no input has
 	size    int                  // members and objects of the input
 	down    []applyset.GroupKind
+	leaving []Member // that somebody has deleted, and that are not gone yet
 
 	mu     sync.Mutex
 	others map[string]*apply.OtherSet // by their ids, as far as they were looked for
@@ -51,18 +52,12 @@ func (p *Pruner) otherSet(id string) *apply.OtherSet {
 	if other, known := p.others[id]; known {
 		return other
 	}
-	other := &apply.OtherSet{ID: id, Into: p.Target.String()}
-	if set, found, _ := ByID(context.Background(), p.API, id); found {
-		other.Name = set.String() + " (namespace " + set.Namespace + ")"
-		if set.Namespace == p.Target.Namespace {
-			other.From = set.String()
-		}
-	}
+	other := p.another(context.Background(), id)
 	if p.others == nil {
 		p.others = map[string]*apply.OtherSet{}
 	}
-	p.others[id] = other
-	return other
+	p.others[id] = &other
+	return &other
 }
 
 // Decide lists the set's members, and decides about those that the run has not merged.
@@ -79,12 +74,14 @@ func (p *Pruner) Decide(ctx context.Context, plan *run.Plan) ([]*run.Item, error
 	for _, m := range found.All {
 		targets[m.UID] = m
 	}
+	p.leaving = nil
 	p.count(found.All)
 	p.members = map[*run.Item]Member{}
 	var items []*run.Item
 	for _, d := range applyset.Sorted(decisions) {
 		if d.Action == applyset.Terminating {
 			p.Note(d.String(), d.Reason)
+			p.leaving = append(p.leaving, targets[d.UID])
 			continue
 		}
 		m := targets[d.UID]
@@ -158,6 +155,9 @@ func (p *Pruner) count(all []Member) {
 	}
 	p.size = len(objects)
 }
+
+// Leaving are the members that were being deleted already when Decide has found them.
+func (p *Pruner) Leaving() []Member { return p.leaving }
 
 // read reads the objects that are to be deleted, for those who show them.
 func (p *Pruner) read(ctx context.Context, items []*run.Item) error {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/kubectl-merge/kubectl-merge/internal/applyset"
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 )
 
 // Set is a set as a server holds it.
@@ -174,6 +175,19 @@ func ByID(ctx context.Context, api API, id string) (applyset.Set, bool, error) {
 		}
 	}
 	return applyset.Set{}, false, errors.Join(errs...)
+}
+
+// another is the error of an object of the set with that id, without the set's name where
+// that cannot be found out; its Object is to be filled in.
+func (s *Set) another(ctx context.Context, id string) apply.OtherSet {
+	other := apply.OtherSet{ID: id, Into: s.Target.String()}
+	if set, found, _ := ByID(ctx, s.API, id); found {
+		other.Name = set.String() + " (namespace " + set.Namespace + ")"
+		if set.Namespace == s.Target.Namespace {
+			other.From = set.String()
+		}
+	}
+	return other
 }
 
 // sorted are the namespaces, each once, without "".

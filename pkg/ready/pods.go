@@ -20,7 +20,9 @@ type Trouble struct {
 }
 
 // Troubles are the reasons of containers, pods and workloads that end a wait. A reason
-// that is not among them is waited for until the timeout.
+// that is not among them is waited for until the timeout. Those of containers are the
+// kubelet's (pkg/kubelet/images/types.go, pkg/kubelet/container/sync_result.go and
+// pkg/kubelet/kuberuntime/kuberuntime_container.go).
 func Troubles() []Trouble { return slices.Clone(troubles) }
 
 var troubles = []Trouble{
@@ -28,8 +30,13 @@ var troubles = []Trouble{
 	{Reason: "ErrImageNeverPull", Final: true},
 	{Reason: "ImagePullBackOff", Class: "ImagePullBackOff"},
 	{Reason: "ErrImagePull", Class: "ImagePullBackOff"},
+	{Reason: "RegistryUnavailable", Class: "ImagePullBackOff"},
+	{Reason: "SignatureValidationFailed", Class: "ImagePullBackOff"},
 	{Reason: "CrashLoopBackOff", Class: "CrashLoopBackOff"},
+	{Reason: "RunContainerError", Class: "CrashLoopBackOff"},
+	{Reason: "PostStartHookError", Class: "CrashLoopBackOff"},
 	{Reason: "CreateContainerConfigError", Class: "CreateContainerConfigError"},
+	{Reason: "CreateContainerError", Class: "CreateContainerError"},
 	{Reason: "Unschedulable", Class: "Unschedulable"},
 	{Reason: "FailedCreate", Class: "FailedCreate"},
 }

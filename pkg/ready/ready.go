@@ -94,12 +94,27 @@ func (r Row) Judge(s Subject) Verdict {
 	case s.Rule.Skip:
 		return Verdict{State: Skipped, Problem: Problem{Message: "excluded by a rule"}}
 	case text(s.Object, "metadata", "deletionTimestamp") != "":
-		return failed("Deleted", "is being deleted")
+		return failed("Deleted", leaving(s.Object))
 	case s.Rule.Path != nil:
 		return s.Rule.judge(s.Object)
 	}
 	s.pods = r.newest
 	return r.judge(s)
+}
+
+// leaving describes an object that is being deleted, and what it waits for.
+func leaving(obj map[string]any) string {
+	var finalizers []string
+	list, _ := at(obj, "metadata", "finalizers").([]any)
+	for _, f := range list {
+		if name, ok := f.(string); ok {
+			finalizers = append(finalizers, name)
+		}
+	}
+	if len(finalizers) == 0 {
+		return "is being deleted"
+	}
+	return "is being deleted, and waits for " + strings.Join(finalizers, ", ")
 }
 
 // ready is the verdict on an object that is; remark may be "".

@@ -175,6 +175,7 @@ func TestTable(t *testing.T) {
 		{"just created", "apiservice", "spec: {}", ready.Subject{}, "waiting: NotObserved: its status is not written yet (unobserved)"},
 
 		{"at once", "configmap", "data: {}", ready.Subject{}, "ready"},
+		{"being deleted, and held", "configmap", "metadata: {name: a, deletionTimestamp: '2026-01-02T11:00:00Z', finalizers: [example.com/a, example.com/b]}", ready.Subject{}, "failed: Deleted: is being deleted, and waits for example.com/a, example.com/b"},
 		{"being deleted", "configmap", "metadata: {name: a, deletionTimestamp: '2026-01-02T11:00:00Z'}", ready.Subject{}, "failed: Deleted: is being deleted"},
 		{"excluded", "deployment", "spec: {}", ready.Subject{Rule: ready.Rule{Skip: true}}, "not waited for: excluded by a rule"},
 	} {
@@ -337,6 +338,16 @@ func TestPatience(t *testing.T) {
 		}
 		if v.State == ready.Failed && v.Problem != backoff {
 			t.Errorf("what has lasted is the failure: %v", v.Problem)
+		}
+	}
+	for _, names := range [][]string{{"ErrImagePull", "ImagePullBackOff", "RegistryUnavailable", "SignatureValidationFailed"}, {"CrashLoopBackOff", "RunContainerError", "PostStartHookError"}, {"CreateContainerError"}} {
+		var v ready.Verdict
+		h = ready.History{}
+		for i := range 7 { // the kubelet goes back and forth between them
+			h, v = h.Next(ready.Judge(ready.Subject{Object: of(t, "pod", "status: {phase: Pending, containerStatuses: [{name: app, state: {waiting: {reason: "+names[i%len(names)]+"}}}]}"), Now: at(5 * i)}), at(5*i), patience)
+		}
+		if v.State != ready.Failed {
+			t.Errorf("%v: are one problem that has lasted: %v", names, v)
 		}
 	}
 	lost := ready.Verdict{State: ready.Waiting, Unobserved: true, Problem: ready.Problem{Message: "not yet"}}
