@@ -51,11 +51,13 @@ cluster-binaries:
 
 # Each run draws anew and says its seed: random sequences beside kubectl apply,
 # sixteen writers at one object (a minute each way with the default), kills, faults,
-# planted secrets, a million random triples, and a hundred thousand records that are taken back.
+# planted secrets, a million random triples, a hundred thousand records that are taken back, and
+# a hundred thousand server-side applies beside the API server's own field manager.
 .PHONY: soak
 soak: cluster-binaries
 	go test -timeout 12h -run 'TestRandomTriples' ./test/sweep -args -sweep.n=$$((125000 * $(SOAK))) -sweep.seed=$$RANDOM
 	go test -timeout 12h -v -run 'TestUndone' ./test/sweep -args -sweep.n=$$((250000 * $(SOAK))) -sweep.seed=$$RANDOM
+	go test -timeout 12h -v -run 'TestSameOwner' ./test/sweep -args -sweep.n=$$((625000 * $(SOAK))) -sweep.seed=$$RANDOM
 	go test -timeout 12h -v -run 'TestSequences|TestWriters|TestInterop|TestKilled|TestServerKilled|TestStorm|TestSilent|TestFaultsEverywhere|TestRollout|TestLawReadyServer|TestDriftIsExact|TestDriftWatched|TestGuardIsSilent|TestLawBoundUndone' ./test/e2e -args -soak=$(SOAK)
 	@echo "make soak: nothing was found"
 

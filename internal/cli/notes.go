@@ -199,7 +199,7 @@ func reportOf(p apply.Planned, secrets bool) diff.Report {
 		Adoptable:   p.Adoptable,
 		ShowSecrets: secrets,
 		Sensitive:   p.Sensitive,
-		Voice:       diff.Voice{FromOwners: p.FromOwners},
+		Voice:       diff.Voice{FromOwners: p.FromOwners, ServerSide: p.Applying != nil},
 	}
 	if p.Live != nil {
 		report.Live = p.Live

@@ -19,7 +19,9 @@ func (c *change) toClientSide(ctx context.Context) error {
 		if len(ownership.ClientSide(c.Live)) > 0 {
 			return nil
 		}
-		return fmt.Errorf("%s has applied nothing of it by server-side apply%s: name the manager that has with --field-manager", c.Manager, makers(c.Live))
+		if bare, err := ownership.SameFields(ownership.Fields(c.Subject.Value, c.typ), nil, ownership.Nulls(c.Subject.Value, c.typ)); err != nil || !bare {
+			return fmt.Errorf("%s has applied nothing of it by server-side apply%s: name the manager that has with --field-manager", c.Manager, makers(c.Live))
+		} // else there is nothing to own, and no manager has an entry for it
 	}
 	conf, _ := ownership.Original(c.Live, appliesOf(c.Manager), c.typ).(map[string]any)
 	text, err := c.configuration(conf)

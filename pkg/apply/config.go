@@ -131,12 +131,16 @@ func (c configuring) fields(stated, result map[string]any, s spot) map[string]an
 }
 
 // saysNull: a null is applied as it is, where the server takes it for absence: of a scalar,
-// and of what is not there, and not of a key of a map, which would become "".
+// and of what has not been there, and not of a key of a map, which would become "". What the
+// applier states, be it as null, is not removed.
 func (c configuring) saysNull(s spot, parent *merge.Type, name string, there bool) bool {
 	if parent == nil || parent.Kind != merge.Object || s.kept || c.Others(s.path) {
 		return false
 	}
 	_, declared := parent.Fields[name]
+	if _, was := merge.Lookup(c.live, s.path, c.Type); was && !there {
+		return false
+	}
 	return declared && (!there || s.typ != nil && s.typ.Kind == merge.Scalar)
 }
 

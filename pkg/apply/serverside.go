@@ -68,6 +68,7 @@ func (ServerSide) sides(ctx context.Context, m merging) (out sides, err error) {
 	if out.typ, err = m.schema(ctx, m.Subject, nil, m.live); err != nil {
 		return out, err
 	}
+	m.local = withoutEmptyKeys(m.local, out.typ)
 	local, _ := lastapplied.Strip(lastapplied.Without(m.local), m.HasStatus)
 	known.stated = lastapplied.FoldStringData(local)
 	if err := m.unambiguous(known.stated, out.typ); err != nil {
@@ -83,7 +84,7 @@ func (ServerSide) sides(ctx context.Context, m merging) (out sides, err error) {
 	}
 	out.problem = known.problem(m.Manager)
 	known.shares = ownership.SharesOf(known.live, m.Manager, out.typ)
-	out.Triple.Original, out.Triple.Live = known.shares.Applied, known.live
+	out.Triple.Original, out.Triple.Live = ownership.WithRepeated(known.shares.Applied, m.local, known.live, out.typ), known.live
 	out.Triple.Local = known.shares.WithOthers(m.local, known.live, out.typ)
 	return out, nil
 }
@@ -145,15 +146,13 @@ func (ServerSide) stamp(p *Planned, known sides) error {
 		return err
 	}
 	p.Applying = &Applying{Config: p.configuration(k)}
-	for _, d := range p.Settled {
-		p.Applying.Force = p.Applying.Force || d.Winner != merge.LiveSide && k.Others(d.Path)
-	}
+	p.Applying.Force = p.forces(k)
 	if p.Live == nil {
 		p.Action = Create
 		return nil
 	}
 	for _, c := range p.Changes {
-		if c.Op == merge.OpRemove && !k.Alone(c.Path) {
+		if c.Op == merge.OpRemove && !repeated(c.Path) && !k.Alone(c.Path) {
 			if err := k.Take(c.Path, c.Old.Value, p.Type); err != nil {
 				return err
 			}
@@ -170,6 +169,19 @@ func (ServerSide) stamp(p *Planned, known sides) error {
 	}
 	return nil
 }
+
+// forces: the plan takes over what others hold. That need be no disagreement: what is stored as
+// null, or as the zero of its type, is absent to the merge, and a value to the server.
+func (p *Planned) forces(k *serverSides) bool {
+	return slices.ContainsFunc(p.Settled, func(d merge.Disagreement) bool { return d.Winner != merge.LiveSide && k.Others(d.Path) }) ||
+		slices.ContainsFunc(p.Changes, func(c merge.Change) bool {
+			return (c.Op == merge.OpSet || repeated(c.Path)) && k.Others(c.Path)
+		})
+}
+
+// repeated: the path ends at an entry whose key is in the list before it. The server makes one
+// entry of those that are applied as one.
+func repeated(p merge.Path) bool { return len(p) > 0 && p[len(p)-1].Nth > 1 }
 
 // annotationPath is that of the last-applied annotation.
 var annotationPath = merge.Path{merge.Named("metadata"), merge.Named("annotations"), merge.Named(lastapplied.Annotation)}

@@ -83,6 +83,10 @@ type Voice struct {
 	// have been applied.
 	FromOwners bool
 
+	// ServerSide: the merge is written by server-side apply, which knows no last-applied
+	// configuration.
+	ServerSide bool
+
 	// Merged is the place of the merged file, where files are merged: the sides are
 	// called dest, updated and original then. "" for a cluster.
 	Merged string

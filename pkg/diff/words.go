@@ -60,7 +60,10 @@ func (n Note) Ways() []string {
 	if n.Decide.ByOwners {
 		ways = append(ways, "to have removed what its creator or kubectl apply --server-side set: merge once with --original=managed-fields (kubectl merge diff with it shows that first)")
 	}
-	if n.Decide.ByOriginal {
+	switch {
+	case n.Decide.ByOriginal && n.ServerSide:
+		ways = append(ways, "to have removed what a manager set by other means: kubectl merge migrate -f FILE --to=server-side --from=MANAGER, and merge again (--dry-run shows what would be removed)")
+	case n.Decide.ByOriginal:
 		ways = append(ways, "to have removed what you applied by other means: kubectl merge set-last-applied --create-annotation -f FILE, with the file as it was applied, and merge again")
 	}
 	return ways

@@ -97,7 +97,7 @@ func splitMap(m map[string]any, typ *merge.Type, sets []owned) (applied, others 
 			theirs[name] = o.Value
 		}
 	}
-	applied = merge.Opt{Value: mine, Set: len(mine) > 0 || slices.ContainsFunc(sets, func(s owned) bool { return !s.other && s.itself() })}
+	applied = merge.Opt{Value: mine, Set: len(mine) > 0 || slices.ContainsFunc(sets, func(s owned) bool { return !s.other && (s.itself() || len(m) == 0) })}
 	others = merge.Opt{Value: theirs, Set: len(theirs) > 0 || slices.ContainsFunc(sets, func(s owned) bool { return s.other && s.itself() })}
 	return applied, others
 }
@@ -118,6 +118,12 @@ func splitList(list []any, typ *merge.Type, sets []owned) (applied, others merge
 			continue
 		}
 		hold := below(sets, key)
+		if all := repeats(list, step, typ); len(all) > 1 && !shared(hold) {
+			for _, i := range all {
+				mine[i] = list[i]
+			}
+			continue
+		}
 		a, o := split(list[i], typ.EntryType(), hold)
 		if slices.ContainsFunc(hold, holder) {
 			mine[i] = keyed(a, list[i], step)
@@ -127,6 +133,16 @@ func splitList(list []any, typ *merge.Type, sets []owned) (applied, others merge
 		}
 	}
 	return inOrder(mine), inOrder(theirs)
+}
+
+// repeats are the places of all entries that a step leads to.
+func repeats(list []any, step merge.Step, typ *merge.Type) []int {
+	var all []int
+	for i := merge.EntryAt(list, step, typ); i >= 0; i = merge.EntryAt(list, step, typ) {
+		all = append(all, i)
+		step.Nth = len(all) + 1
+	}
+	return all
 }
 
 // keyed is the part of an entry that is held, with the entry's keys; the entry itself if it

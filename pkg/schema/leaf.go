@@ -12,9 +12,9 @@ import (
 )
 
 // leaves are the scalars of the built-in types. "any" is JSON of any form, as
-// RawExtension and a CRD's default hold it.
+// RawExtension and a CRD's default hold it: one value, as the API server has it.
 var leaves = map[string]*merge.Type{
-	"any":           {Kind: merge.Unknown},
+	"any":           {Kind: merge.Unknown, Atomic: true},
 	"string":        {Kind: merge.Scalar},
 	"number":        {Kind: merge.Scalar},
 	"boolean":       {Kind: merge.Scalar},

@@ -90,6 +90,7 @@ type failures struct {
 	mu    sync.Mutex
 	n     int
 	first []string
+	ways  map[string]int
 }
 
 func (f *failures) add(format string, args ...any) {
@@ -98,6 +99,17 @@ func (f *failures) add(format string, args ...any) {
 	if f.n++; f.n <= 8 {
 		f.first = append(f.first, fmt.Sprintf(format, args...))
 	}
+}
+
+// more: few enough have failed in that way for another one to be looked into.
+func (f *failures) more(way string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.ways == nil {
+		f.ways = map[string]int{}
+	}
+	f.ways[way]++
+	return f.ways[way] <= 3
 }
 
 func (f *failures) report(t *testing.T) {

@@ -1,0 +1,479 @@
+package sweep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/migrate"
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
+	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/object"
+	"github.com/kubectl-merge/kubectl-merge/pkg/ownership"
+	types "github.com/kubectl-merge/kubectl-merge/pkg/schema"
+	"github.com/kubectl-merge/kubectl-merge/test/sweep/gen"
+)
+
+// TestSameOwner holds the law "same owner" with the API server's own field manager as the
+// oracle. Somebody applies an object, from either side, others change it, and it is applied
+// again by a plan of server-side apply, migrated to client-side apply and back:
+//
+//   - the plan leads to the planned values, and the applier owns what was planned;
+//   - another manager loses only what the plan has changed;
+//   - the same plan again changes nothing, and neither does kubectl apply --server-side;
+//   - a migration changes no value, and nobody else's entry.
+//
+// What server-side apply refuses is counted, and where the outcomes differ from those of
+// kubectl, the difference has to have a rule.
+func TestSameOwner(t *testing.T) {
+	m := fieldManagers(t)
+	kinds := append(builtin(t), shapes(t)...)
+	n := *count / 50 // each is applied, edited and migrated many times
+	var bad failures
+	tally := ownerTally{rules: map[string]int{}}
+	each(n, func(i int) {
+		k := kinds[i%len(kinds)]
+		in := gen.New(*seed, uint64(i)).Triple(k.Kind, k.typ)
+		p := played{managers: m, k: k, start: starts[(i/len(kinds))%len(starts)]}
+		if p.play(in); p.wrong != "" && bad.more(p.law) {
+			again := func(in merge.Triple) bool {
+				q := p
+				q.wrong, q.rules, q.refused = "", nil, nil
+				q.play(in)
+				return q.law == p.law && q.wrong != ""
+			}
+			in = shrink(in, again)
+			p.wrong = ""
+			p.play(in)
+			bad.add("%s: triple %d of -sweep.seed=%d, %s: %s: %s\n%s", k, i, *seed, p.start, p.law, p.wrong, spell(in))
+		}
+		tally.add(p)
+	})
+	bad.report(t)
+	t.Logf("seed %d: %d triples of %d kinds: %s", *seed, n, len(kinds), tally.String())
+}
+
+// ownerTally counts.
+type ownerTally struct {
+	mu                      sync.Mutex
+	held, refused, migrated int
+	rules                   map[string]int
+}
+
+func (o *ownerTally) add(p played) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	switch {
+	case p.refused != nil:
+		o.refused++
+	case p.wrong == "":
+		o.held++
+	}
+	if p.migrated {
+		o.migrated++
+	}
+	for _, r := range p.rules {
+		o.rules[r]++
+	}
+}
+
+func (o *ownerTally) String() string {
+	s := fmt.Sprintf("%d hold, %d of them migrated there and back; %d are nothing that server-side apply takes", o.held, o.migrated, o.refused)
+	for _, rule := range slices.Sorted(maps.Keys(o.rules)) {
+		s += fmt.Sprintf("\n%8d  %s", o.rules[rule], rule)
+	}
+	return s
+}
+
+// start is how an object was applied first, and how others changed it then.
+type start string
+
+const (
+	serverThenUpdate start = "applied on the server's side, updated by others"
+	clientThenUpdate start = "applied from the client's side, updated by others"
+	serverThenApply  start = "applied on the server's side, applied by others"
+)
+
+var starts = []start{serverThenUpdate, clientThenUpdate, serverThenApply}
+
+// played is one triple that is played.
+type played struct {
+	managers
+	k     kind
+	start start
+
+	f          *field
+	local      map[string]any
+	law        string // that is broken
+	zero       bool   // what differs is the zero of a Go type
+	wrong      string // what is wrong; "" for nothing
+	conflicted string // the conflict of kubectl apply --server-side with what was there before
+	refused    error  // what server-side apply refuses
+	rules      []string
+	migrated   bool
+}
+
+func (p *played) play(in merge.Triple) {
+	var err error
+	if p.f, err = p.of(p.k); err != nil {
+		p.fail("harness", "%v", err)
+		return
+	}
+	p.local = p.f.stated(in.Local)
+	for _, side := range []any{in.Original, in.Local, in.Live} {
+		if p.f.overflows(p.f.stated(side)) {
+			p.refused = errors.New("a number is too large for its field")
+			return
+		}
+	}
+	if p.refused = p.begin(in); p.refused != nil {
+		return
+	}
+	before, err := p.f.value()
+	if err != nil {
+		p.fail("harness", "%v", err)
+		return
+	}
+	if _, err := p.tried(p.local, false); err != nil {
+		p.conflicted = err.Error()
+	}
+	for _, step := range []func(){p.applied, p.byKubectl, p.thereAndBack} {
+		if step(); p.refused != nil || p.wrong != "" {
+			p.ruled(before)
+			return
+		}
+	}
+}
+
+func (p *played) fail(law, format string, args ...any) {
+	if p.wrong == "" {
+		p.law, p.wrong = law, fmt.Sprintf(format, args...)
+	}
+}
+
+// begin makes the object as others left it.
+func (p *played) begin(in merge.Triple) error {
+	if in.Original != nil {
+		was := p.f.stated(in.Original)
+		if p.start == clientThenUpdate {
+			text, err := lastapplied.Encode(was, lastapplied.Options{Type: p.k.typ})
+			if err != nil {
+				return err
+			}
+			if err := p.f.update(lastapplied.With(was, text), apply.DefaultManager); err != nil {
+				return err
+			}
+		} else if err := p.f.apply(was, apply.ServerManager, true); err != nil {
+			return err
+		}
+	}
+	if in.Live == nil {
+		return nil
+	}
+	live := p.f.stated(in.Live)
+	if p.start == serverThenApply {
+		return p.f.apply(live, "bob", true)
+	}
+	if is, err := p.f.value(); err == nil && is != nil {
+		if text := lastapplied.Read(is).Text; text != "" {
+			live, _ = lastapplied.With(live, text).(map[string]any)
+		}
+	}
+	return p.f.update(live, "bob")
+}
+
+func (p *played) subject() apply.Subject {
+	return apply.Subject{Object: object.Object{Value: p.local}, Name: p.k.String(), HasStatus: p.k.HasStatus}
+}
+
+// plan is that of the program, for what is there now.
+func (p *played) plan() (apply.Planned, map[string]any) {
+	planner := apply.Planner{Policy: merge.Policies[0], Manager: apply.ServerManager, Validate: apply.Ignore, Writing: apply.ServerSide{}, Schemas: p.schemas}
+	live, err := p.f.value()
+	if err != nil {
+		p.fail("harness", "%v", err)
+		return apply.Planned{}, nil
+	}
+	plan, err := planner.Plan(context.Background(), p.subject(), live)
+	if err != nil {
+		p.refused = err
+	}
+	return plan, live
+}
+
+func (p *played) schemas(context.Context, string, string, string) (*merge.Type, error) {
+	return p.k.typ, nil
+}
+
+// applied carries out the plan, and holds it to what it says.
+func (p *played) applied() {
+	first, before := p.plan()
+	plan := first
+	for range 2 { // once more where owners are written first
+		if p.refused != nil || p.wrong != "" || plan.Applying.Owners == nil {
+			break
+		}
+		if err := p.f.update(ownership.WithEntries(before, plan.Applying.Owners), "kubectl"); err != nil {
+			p.fail("handed over", "%v", err)
+			return
+		}
+		plan, _ = p.plan()
+	}
+	if p.refused != nil || p.wrong != "" {
+		return
+	}
+	if plan.Action != apply.Nothing {
+		if err := p.f.apply(plan.Applying.Config, apply.ServerManager, plan.Applying.Force); err != nil {
+			if _, always := p.tried(p.local, true); always != nil {
+				p.refused = err // whoever applies it
+				return
+			}
+			p.fail("accepted", "the plan is refused: %v\n%v", err, shown(plan.Applying.Config))
+			return
+		}
+	}
+	after, err := p.f.value()
+	if err != nil {
+		p.fail("harness", "%v", err)
+		return
+	}
+	planned := ownership.Fields(plan.Applying.Config, p.k.typ)
+	same, err := ownership.SameFields(planned, ownership.Applied(after, apply.ServerManager), ownership.Nulls(p.local, p.k.typ))
+	if err != nil || !same {
+		p.fail("owned", "planned owners\n%s, are\n%s (%v)", shown(planned), shown(ownership.Applied(after, apply.ServerManager)), err)
+	}
+	if d := p.differ(first.Final, after); d != "" {
+		p.fail("sound", "%s", d)
+	}
+	p.others(first, before, after)
+	if again, live := p.plan(); again.Action != apply.Nothing && (p.differ(live, again.Final) != "" || again.Applying.Owners != nil) {
+		p.fail("settled", "a second plan is to %v: %v", again.Action, again.Changes)
+	}
+}
+
+// differ is the first place in which two objects differ for a server.
+func (p *played) differ(a, b any) string {
+	a, b = p.f.stored(a), p.f.stored(b)
+	for _, c := range merge.Diff(a, b, p.k.typ) {
+		if c.Op != merge.OpOrder && (!hollow(c.Old.Value) || !hollow(c.New.Value)) {
+			p.zero = nothing(c.Old.Value) && nothing(c.New.Value)
+			return fmt.Sprintf("%s: planned %v, is %v", c.Path, c.Old, c.New)
+		}
+	}
+	return ""
+}
+
+// hollow: the value has no scalar in it.
+func hollow(v any) bool {
+	m, isMap := v.(map[string]any)
+	for _, e := range m {
+		if !hollow(e) {
+			return false
+		}
+	}
+	return v == nil || isMap || empty(v)
+}
+
+// entriesOf are the entries of managedFields, without times, by manager, operation and version.
+func entriesOf(obj map[string]any) map[string]map[string]any {
+	meta, _ := obj["metadata"].(map[string]any)
+	list, _ := meta["managedFields"].([]any)
+	out := map[string]map[string]any{}
+	for _, e := range list {
+		m := e.(map[string]any)
+		fields, _ := m["fieldsV1"].(map[string]any)
+		out[fmt.Sprintf("%v/%v/%v", m["manager"], m["operation"], m["apiVersion"])] = fields
+	}
+	return out
+}
+
+// others: another manager loses what the plan has changed, and nothing else.
+func (p *played) others(plan apply.Planned, before, after map[string]any) {
+	is := entriesOf(after)
+	for who, had := range entriesOf(before) {
+		if strings.HasPrefix(who, "kubectl") {
+			continue
+		}
+		lost, err := ownership.Minus(had, is[who])
+		if err != nil {
+			p.fail("harness", "%v", err)
+			return
+		}
+		for _, path := range ownership.Leaves(lost) {
+			if !slices.ContainsFunc(plan.Changes, func(c merge.Change) bool { return within(c.Path, path) || within(path, c.Path) }) {
+				p.fail("kept", "%s has lost %s, in which nothing has changed", who, path)
+			}
+		}
+		gained, err := ownership.Minus(is[who], had)
+		if err != nil || len(ownership.Leaves(gained)) > 0 {
+			p.fail("kept", "%s has got %v (%v)", who, ownership.Leaves(gained), err)
+		}
+	}
+}
+
+// tried is what an apply of v leads to; the object stays as it is.
+func (p *played) tried(v map[string]any, force bool) (map[string]any, error) {
+	was := p.f.live
+	defer func() { p.f.live = was }()
+	if err := p.f.apply(v, apply.ServerManager, force); err != nil {
+		return nil, err
+	}
+	return p.f.value()
+}
+
+// The rules by which an outcome is another one than that of server-side apply alone.
+const (
+	ruleRepeated = "repeated keys: others have a key twice in a list, and server-side apply makes one entry of them"
+	ruleSpelling = "spelling: others own the same value in another spelling, which is left to them, and is a conflict to the server"
+	ruleLives    = "live's: rules of a ClusterRole that is aggregated are left to live"
+	ruleNull     = "null: of a key of a map it is a removal, and to server-side apply an empty value"
+	ruleZero     = "zero values: a Go type has one where nothing is stated"
+	ruleNotes    = "annotations: an empty map is not applied where the last-applied annotation is"
+)
+
+// ruled: what is wrong has a rule, which is counted.
+func (p *played) ruled(before map[string]any) {
+	rule := ""
+	switch {
+	case p.wrong == "":
+	case repeating(before, p.k.typ):
+		rule = ruleRepeated
+	case p.k.Kind.Kind == "ClusterRole" && p.local["aggregationRule"] != nil:
+		rule = ruleLives
+	case p.law == "kubectl" && p.conflictedBefore():
+		rule = ruleSpelling
+	case p.law == "kubectl" && strings.Contains(shown(p.local), "null"):
+		rule = ruleNull
+	case p.law == "settled" && p.k.Version != "v1", p.law == "sound" && p.zero:
+		rule = ruleZero
+	case p.law == "kubectl" && p.start == clientThenUpdate && strings.Contains(shown(p.local), `"annotations":{}`):
+		rule = ruleNotes
+	}
+	if rule != "" {
+		p.wrong, p.rules, p.refused = "", append(p.rules, rule), nil
+	}
+}
+
+// conflictedBefore: every field of a conflict was one before.
+func (p *played) conflictedBefore() bool {
+	for _, word := range strings.Fields(p.wrong) {
+		if strings.HasPrefix(word, ".") && !strings.Contains(p.conflicted, word) {
+			return false
+		}
+	}
+	return p.conflicted != ""
+}
+
+// repeating: a list has a key twice.
+func repeating(v any, typ *merge.Type) bool {
+	switch v := v.(type) {
+	case map[string]any:
+		for name, e := range v {
+			if repeating(e, typ.Field(name).Type) {
+				return true
+			}
+		}
+	case []any:
+		if typ == nil || typ.Kind != merge.Keyed && typ.Kind != merge.Set {
+			return false
+		}
+		for i, e := range v {
+			step := types.EntryStep(typ, v, i)
+			if step.Nth > 1 || typ.Kind == merge.Set && merge.EntryAt(v[:i], step, typ) >= 0 || repeating(e, typ.Elem) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// byKubectl: kubectl apply --server-side of the same file finds no conflict, and nothing to do.
+func (p *played) byKubectl() {
+	is, err := p.f.value()
+	if err != nil {
+		p.fail("harness", "%v", err)
+		return
+	}
+	got, err := p.tried(p.local, false)
+	if err != nil {
+		p.fail("kubectl", "finds a conflict: %v", err)
+		return
+	}
+	if d := p.differ(is, got); d != "" {
+		p.fail("kubectl", "changes %s", d)
+	}
+	same, err := ownership.SameFields(ownership.Applied(is, apply.ServerManager), ownership.Applied(got, apply.ServerManager), ownership.Nulls(p.local, p.k.typ))
+	if err != nil || !same {
+		p.fail("kubectl", "owns\n%s, and before that\n%s (%v)", shown(ownership.Applied(got, apply.ServerManager)), shown(ownership.Applied(is, apply.ServerManager)), err)
+	}
+}
+
+// thereAndBack migrates to client-side apply and to server-side apply again.
+func (p *played) thereAndBack() {
+	for _, to := range []migrate.Direction{migrate.ToClientSide, migrate.ToServerSide} {
+		before, err := p.f.value()
+		if err != nil {
+			p.fail("harness", "%v", err)
+			return
+		}
+		planner := migrate.Planner{To: to, Manager: apply.ServerManager, Schemas: p.schemas}
+		move, err := planner.Plan(context.Background(), migrate.Subject{Subject: p.subject(), Served: func(string) bool { return true }}, before)
+		if err != nil {
+			p.fail("migrated to "+string(to), "%v", err)
+			return
+		}
+		manager := apply.ServerManager
+		if to == migrate.ToClientSide {
+			manager = apply.DefaultManager
+		}
+		if err := p.f.update(move.Final, manager); err != nil {
+			p.fail("migrated to "+string(to), "%v", err)
+			return
+		}
+		p.moved(to, move, before)
+		if p.wrong != "" {
+			return
+		}
+	}
+	p.migrated = true
+}
+
+// emptyAnnotations are what others hold of annotations that are empty, until the last-applied
+// one is among them.
+var emptyAnnotations = map[string]any{"f:metadata": map[string]any{"f:annotations": map[string]any{}}}
+
+// moved: a migration has changed no value, and nobody else's entry.
+func (p *played) moved(to migrate.Direction, move migrate.Move, before map[string]any) {
+	law := "migrated to " + string(to)
+	after, err := p.f.value()
+	if err != nil {
+		p.fail("harness", "%v", err)
+		return
+	}
+	if d := p.differ(before, after); d != "" {
+		p.fail(law, "%s", d)
+	}
+	was, is := entriesOf(before), entriesOf(after)
+	for _, who := range slices.Sorted(maps.Keys(was)) {
+		if strings.HasPrefix(who, "kubectl") {
+			continue
+		}
+		if same, err := ownership.SameFields(was[who], is[who], emptyAnnotations); err != nil || !same {
+			p.fail(law, "%s holds something else (%v)", who, err)
+		}
+	}
+	if to == migrate.ToServerSide && move.Trial != nil {
+		got, err := p.tried(move.Trial, false)
+		if err != nil {
+			p.fail(law, "applying what was moved is a conflict: %v", err)
+		} else if d := p.differ(after, got); d != "" {
+			p.fail(law, "applying what was moved changes %s", d)
+		}
+	}
+}
