@@ -138,10 +138,16 @@ func (c configuring) saysNull(s spot, parent *merge.Type, name string, there boo
 		return false
 	}
 	_, declared := parent.Fields[name]
-	if _, was := merge.Lookup(c.live, s.path, c.Type); was && !there {
+	if v, was := merge.Lookup(c.live, s.path, c.Type); was && !there && !emptyList(v) {
 		return false
 	}
 	return declared && (!there || s.typ != nil && s.typ.Kind == merge.Scalar)
+}
+
+// emptyList: nobody owns a list of which nothing can be owned, so that only a null removes it.
+func emptyList(v any) bool {
+	list, isList := v.([]any)
+	return isList && len(list) == 0
 }
 
 func zero(v any) bool {

@@ -111,6 +111,7 @@ type played struct {
 	f          *field
 	local      map[string]any
 	law        string // that is broken
+	hollow     bool   // what is to be removed has no scalar in it
 	zero       bool   // what differs is the zero of a Go type
 	wrong      string // what is wrong; "" for nothing
 	conflicted string // the conflict of kubectl apply --server-side with what was there before
@@ -253,6 +254,7 @@ func (p *played) applied() {
 	}
 	p.others(first, before, after)
 	if again, live := p.plan(); again.Action != apply.Nothing && (p.differ(live, again.Final) != "" || again.Applying.Owners != nil) {
+		p.hollow = !slices.ContainsFunc(again.Changes, func(c merge.Change) bool { return c.Op != merge.OpRemove || !hollow(c.Old.Value) })
 		p.fail("settled", "a second plan is to %v: %v", again.Action, again.Changes)
 	}
 }
@@ -333,6 +335,7 @@ const (
 	ruleSpelling = "spelling: others own the same value in another spelling, which is left to them, and is a conflict to the server"
 	ruleLives    = "live's: rules of a ClusterRole that is aggregated are left to live"
 	ruleNull     = "null: of a key of a map it is a removal, and to server-side apply an empty value"
+	ruleHollow   = "empty lists: they are nobody's, and stay in what is removed"
 	ruleZero     = "zero values: a Go type has one where nothing is stated"
 	ruleNotes    = "annotations: an empty map is not applied where the last-applied annotation is"
 )
@@ -350,6 +353,8 @@ func (p *played) ruled(before map[string]any) {
 		rule = ruleSpelling
 	case p.law == "kubectl" && strings.Contains(shown(p.local), "null"):
 		rule = ruleNull
+	case p.law == "settled" && p.hollow:
+		rule = ruleHollow
 	case p.law == "settled" && p.k.Version != "v1", p.law == "sound" && p.zero:
 		rule = ruleZero
 	case p.law == "kubectl" && p.start == clientThenUpdate && strings.Contains(shown(p.local), `"annotations":{}`):
