@@ -58,7 +58,7 @@ soak: cluster-binaries
 	go test -timeout 12h -run 'TestRandomTriples' ./test/sweep -args -sweep.n=$$((125000 * $(SOAK))) -sweep.seed=$$RANDOM
 	go test -timeout 12h -v -run 'TestUndone' ./test/sweep -args -sweep.n=$$((250000 * $(SOAK))) -sweep.seed=$$RANDOM
 	go test -timeout 12h -v -run 'TestSameOwner' ./test/sweep -args -sweep.n=$$((625000 * $(SOAK))) -sweep.seed=$$RANDOM
-	go test -timeout 12h -v -run 'TestSequences|TestWriters|TestInterop|TestKilled|TestServerKilled|TestStorm|TestSilent|TestFaultsEverywhere|TestRollout|TestLawReadyServer|TestDriftIsExact|TestDriftWatched|TestGuardIsSilent|TestLawBoundUndone' ./test/e2e -args -soak=$(SOAK)
+	go test -timeout 12h -v -run 'TestSequences|TestBeside|TestActors|TestDefaults|TestWriters|TestInterop|TestKilled|TestServerKilled|TestStorm|TestSilent|TestFaultsEverywhere|TestRollout|TestLawReadyServer|TestDriftIsExact|TestDriftWatched|TestGuardIsSilent|TestLawBoundUndone' ./test/e2e -args -soak=$(SOAK)
 	@echo "make soak: nothing was found"
 
 # The server of each version is built once, from the modules that

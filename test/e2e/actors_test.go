@@ -51,7 +51,7 @@ func TestActors(t *testing.T) {
 // lists several actors write in practice.
 var actorKinds = map[string]bool{
 	"ConfigMap": true, "CronJob": true, "DaemonSet": true, "Deployment": true, "Gadget": true, "HorizontalPodAutoscaler": true, "Ingress": true,
-	"NetworkPolicy": true, "PodDisruptionBudget": true, "Role": true, "RoleBinding": true, "Secret": true, "Service": true, "StatefulSet": true,
+	"NetworkPolicy": true, "PodDisruptionBudget": true, "Role": true, "RoleBinding": true, "Secret": true, "Service": true, "Shape": true, "StatefulSet": true,
 }
 
 func kindName(template any) string {
@@ -90,7 +90,7 @@ func (c *cast) act(step int) {
 				c.api.put(c.T, edit(r, live, other.value), editors[r.IntN(len(editors))])
 			}
 			if r.IntN(3) == 0 {
-				c.strip(q)
+				c.api.stripped(c.T, q.local[ours].value)
 			}
 		}
 	}
@@ -127,14 +127,6 @@ func (c *cast) serverSide(q *sequence, v map[string]any) {
 	name, _ := at(v, []any{"metadata", "name"}).(string)
 	c.api.rest.Patch(types.ApplyPatchType).AbsPath(c.api.path(v, c.users[ours].ns), name).
 		Param("fieldManager", "gitops").Param("force", "true").Body(body).Do(c.Context()) // refused: nothing was written
-}
-
-// strip removes managedFields, as backup tools do.
-func (c *cast) strip(q *sequence) {
-	v := q.local[ours].value
-	name, _ := at(v, []any{"metadata", "name"}).(string)
-	c.api.rest.Patch(types.MergePatchType).AbsPath(c.api.path(v, c.users[ours].ns), name).
-		Body([]byte(`{"metadata":{"managedFields":[{}]}}`)).Do(c.Context())
 }
 
 // merge has the program apply the step's file, and judges the outcome.

@@ -22,21 +22,23 @@ func typeOf(t *testing.T, template map[string]any) *merge.Type {
 	if typ, ok := schema.Builtin(group, version, kind); ok {
 		return typ
 	}
-	text, err := os.ReadFile("testdata/shared/gadgets.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	crd, err := decode(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defs, err := schema.FromCRD(crd, merge.SourceFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, d := range defs {
-		if d.Group == group && d.Version == version && d.Kind.Kind == kind {
-			return d.Type
+	for _, file := range definitions {
+		text, err := os.ReadFile(file.name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		crd, err := decode(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defs, err := schema.FromCRD(crd, merge.SourceFile)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range defs {
+			if d.Group == group && d.Version == version && d.Kind.Kind == kind {
+				return d.Type
+			}
 		}
 	}
 	t.Fatalf("no type of %s %s", apiVersion, kind)
@@ -74,8 +76,10 @@ func configuration(v any, ns string) any {
 			data = map[string]any{}
 		}
 		for k, v := range plain {
-			s, _ := v.(string)
-			data[k] = base64.StdEncoding.EncodeToString([]byte(s))
+			if s, isText := v.(string); isText {
+				v = base64.StdEncoding.EncodeToString([]byte(s))
+			}
+			data[k] = v
 		}
 		o["data"] = data
 		delete(o, "stringData")
@@ -177,8 +181,8 @@ func marked(v any, f merge.Field, mark func(any) any) any {
 			case t != nil:
 				field.Type = t.Elem
 			}
-			if e = marked(e, field, mark); e != nil {
-				out[name] = e
+			if is := marked(e, field, mark); is != nil || e == nil {
+				out[name] = is
 			}
 		}
 		return out

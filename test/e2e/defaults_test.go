@@ -26,7 +26,7 @@ import (
 // testdata/defaults/README.md.
 func TestDefaults(t *testing.T) {
 	s := newSweep(fragile.need(t).user(t, "defaults"))
-	d := &defaults{sweep: s, others: readOthers(t), seen: map[string]bool{}, fixed: map[string]bool{}, variety: map[string]int{}}
+	d := &defaults{sweep: s, others: readOthers(t), seen: map[string]bool{}, fixed: map[string]bool{}, variety: map[string]int{}, seconds: map[bool]int{}}
 	d.collect()
 	d.create()
 	d.edit()
@@ -34,7 +34,7 @@ func TestDefaults(t *testing.T) {
 	d.strip()
 	d.judge()
 	d.compareFixed()
-	t.Logf("%d fields with a default of %d types, %d situations; of %d fields the server takes no other value; set to: %v", len(d.seen), d.types(), len(d.all), len(d.fixed), d.variety)
+	t.Logf("%d fields with a default of %d types, %d situations; of %d fields the server takes no other value; set to: %v; %d with managedFields of one second, %d of several", len(d.seen), d.types(), len(d.all), len(d.fixed), d.variety, d.seconds[false], d.seconds[true])
 }
 
 // notDefaults are fields that the server fills in, and not as a default, each with
@@ -56,6 +56,7 @@ type defaults struct {
 	kinds  map[string]*sweptKind
 
 	variety map[string]int // how often somebody sets a field to more, less or something else
+	seconds map[bool]int   // how often in another second than the object was made, and how often in that
 }
 
 // situation is one object, and what becomes of one of its fields.
@@ -387,18 +388,59 @@ func (d *defaults) strip() {
 		if s.other != nil && s.late {
 			d.set(s)
 		}
-		if s.strip && s.live != nil {
-			name, _ := at(s.local, []any{"metadata", "name"}).(string)
-			text, err := d.ask(d.t.Context(), "PATCH", s.kind.url(d.ns, name), map[string]any{"metadata": map[string]any{"managedFields": []any{map[string]any{}}}})
-			if err != nil {
-				d.t.Errorf("%s: removing managedFields: %v", s, err)
-				return
-			}
-			v, _ := decodeJSON(text)
-			s.live, _ = v.(map[string]any)
+		switch {
+		case s.live == nil:
+		case s.strip:
+			d.manage(s, []any{map[string]any{}})
+		case s.other != nil && !s.late:
+			all := inOneSecond(s.live)
+			d.manage(s, []any{map[string]any{}}) // the server ignores an update of nothing but times
+			d.manage(s, all)
 		}
 	})
 	d.all = slices.DeleteFunc(d.all, func(s *situation) bool { return s.live == nil })
+	for _, s := range d.all {
+		switch {
+		case s.other == nil || s.strip:
+		case s.late == (len(times(s.live)) > 1):
+			d.seconds[s.late]++
+		case !s.late:
+			d.t.Errorf("%s: written at %v", s, times(s.live))
+		}
+	}
+}
+
+// manage gives an object other managedFields.
+func (d *defaults) manage(s *situation, fields []any) {
+	name, _ := at(s.local, []any{"metadata", "name"}).(string)
+	text, err := d.ask(d.t.Context(), "PATCH", s.kind.url(d.ns, name), map[string]any{"metadata": map[string]any{"managedFields": fields}})
+	if err != nil {
+		d.t.Errorf("%s: changing managedFields: %v", s, err)
+		return
+	}
+	v, _ := decodeJSON(text)
+	s.live, _ = v.(map[string]any)
+}
+
+// inOneSecond are an object's managedFields as they are if all was written in the second in
+// which it was made.
+func inOneSecond(live map[string]any) []any {
+	all, _ := at(live, []any{"metadata", "managedFields"}).([]any)
+	all = deepCopy(all)
+	for _, e := range all {
+		e.(map[string]any)["time"] = at(live, []any{"metadata", "creationTimestamp"})
+	}
+	return all
+}
+
+// times are the seconds in which an object was made and written.
+func times(live map[string]any) map[any]bool {
+	seen := map[any]bool{at(live, []any{"metadata", "creationTimestamp"}): true}
+	all, _ := at(live, []any{"metadata", "managedFields"}).([]any)
+	for _, e := range all {
+		seen[at(e, []any{"time"})] = true
+	}
+	return seen
 }
 
 // set puts the object with the field as somebody else wants it. What nobody may

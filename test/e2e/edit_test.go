@@ -16,7 +16,7 @@ import (
 func edit(r *rand.Rand, live, other map[string]any) map[string]any {
 	var out any = deepCopy(live)
 	for range 1 + r.IntN(2) {
-		switch r.IntN(7) {
+		switch r.IntN(8) {
 		case 0:
 			word := []string{"labels", "annotations"}[r.IntN(2)]
 			out = setAt(out, []any{"metadata", word, "theirs"}, []string{"kept", "other"}[r.IntN(2)])
@@ -40,6 +40,11 @@ func edit(r *rand.Rand, live, other map[string]any) map[string]any {
 				list := at(out, p).([]any)
 				out = setAt(out, p, append(slices.Clone(list[1:]), list[0]))
 			}
+		case 7:
+			if paths := places(out, nil, hasKey); len(paths) > 0 {
+				p := paths[r.IntN(len(paths))]
+				out = setAt(out, p, rekeyed(r, at(out, p).(map[string]any)))
+			}
 		}
 	}
 	return out.(map[string]any)
@@ -48,6 +53,53 @@ func edit(r *rand.Rand, live, other map[string]any) map[string]any {
 func anything(any) bool { return true }
 
 func isList(v any) bool { list, ok := v.([]any); return ok && len(list) > 0 }
+
+// rekeys are other values of fields by which entries of lists are identified.
+var rekeys = map[string]func(any) any{
+	"protocol":          either("TCP", "UDP"),
+	"whenUnsatisfiable": either("DoNotSchedule", "ScheduleAnyway"),
+	"port":              another,
+	"containerPort":     another,
+}
+
+// either is the one of two values that another one is not.
+func either(a, b string) func(any) any {
+	return func(v any) any {
+		if v == a {
+			return b
+		}
+		return a
+	}
+}
+
+func another(v any) any {
+	n, err := strconv.Atoi(fmt.Sprint(v))
+	if err != nil {
+		return v
+	}
+	return json.Number(strconv.Itoa(n + 100))
+}
+
+func hasKey(v any) bool { return len(keysIn(v)) > 0 }
+
+func keysIn(v any) (names []string) {
+	m, _ := v.(map[string]any)
+	for _, name := range slices.Sorted(maps.Keys(m)) {
+		if rekeys[name] != nil {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// rekeyed is an entry with another value of one of its keys.
+func rekeyed(r *rand.Rand, e map[string]any) map[string]any {
+	names := keysIn(e)
+	name := names[r.IntN(len(names))]
+	e = maps.Clone(e)
+	e[name] = rekeys[name](e[name])
+	return e
+}
 
 // kept are fields at the top of an object, and of its metadata, that no edit
 // touches.

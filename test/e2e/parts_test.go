@@ -7,16 +7,29 @@ import (
 	"time"
 )
 
+// definitions are the shared custom resources, and where their schemas are reported.
+var definitions = []struct{ name, schema string }{
+	{"testdata/shared/gadgets.yaml", "/openapi/v3/apis/stories.example.com/v1"},
+	{"testdata/shared/shapes.yaml", "/openapi/v3/apis/shapes.example.com/v1"},
+}
+
 // crds puts the shared custom resources into the user's server and waits until
-// their schema is reported there.
+// their schemas are reported there.
 func (u *user) crds() {
 	u.t.Helper()
-	const file, path = "testdata/shared/gadgets.yaml", "/openapi/v3/apis/stories.example.com/v1"
-	cmd := u.command(u.t.Context(), "kubectl", "apply", "--server-side", "--force-conflicts", "-f", file)
-	cmd.Dir = "."
-	if got := u.ends(cmd); got.code != 0 {
-		u.t.Fatal(got)
+	for _, d := range definitions {
+		cmd := u.command(u.t.Context(), "kubectl", "apply", "--server-side", "--force-conflicts", "-f", d.name)
+		cmd.Dir = "."
+		if got := u.ends(cmd); got.code != 0 {
+			u.t.Fatal(got)
+		}
+		u.schemaAt(d.schema)
 	}
+}
+
+// schemaAt waits until the server reports a schema.
+func (u *user) schemaAt(path string) {
+	u.t.Helper()
 	rest := u.server.client.Discovery().RESTClient()
 	for range 300 {
 		if _, err := rest.Get().AbsPath(path).DoRaw(u.t.Context()); err == nil {

@@ -60,7 +60,7 @@ func sequenceSeed(t *testing.T) uint64 {
 // sequenceWeights are how many sequences of a kind are played for one of others;
 // none of those that make the server work on something else for every object.
 var sequenceWeights = map[string]int{
-	"Deployment": 6, "Gadget": 5, "Service": 3, "CronJob": 3, "Ingress": 3, "ConfigMap": 3, "StatefulSet": 3, "DaemonSet": 3,
+	"Deployment": 6, "Gadget": 5, "Shape": 6, "Service": 3, "CronJob": 3, "Ingress": 3, "ConfigMap": 3, "StatefulSet": 3, "DaemonSet": 3,
 	"HorizontalPodAutoscaler": 2, "Pod": 2, "NetworkPolicy": 2,
 	"CustomResourceDefinition": 0, "APIService": 0, "FlowSchema": 0, "Namespace": 0, // the server's own controllers write them too
 }
@@ -77,9 +77,7 @@ type sequencePart struct {
 // of its own types, which is quick, or out of the server's OpenAPI, its default,
 // which takes it thirty times as long: some sequences are played that way too.
 func sequenceParts(t *testing.T, seed uint64) []sequencePart {
-	all := slices.DeleteFunc(append(templates(t), templatesIn(t, "testdata/sequences/*.yaml")...), func(template any) bool {
-		return weightOf(template) == 0
-	})
+	all := sequenceTemplates(t)
 	const parts = 4
 	var out []sequencePart
 	for i := range parts {
@@ -92,6 +90,13 @@ func sequenceParts(t *testing.T, seed uint64) []sequencePart {
 		out = append(out, p)
 	}
 	return append(out, sequencePart{name: "openapi", each: *soak, parts: all})
+}
+
+// sequenceTemplates are those of the kinds that are played.
+func sequenceTemplates(t *testing.T) []any {
+	return slices.DeleteFunc(append(templates(t), templatesIn(t, "testdata/sequences/*.yaml")...), func(template any) bool {
+		return weightOf(template) == 0
+	})
 }
 
 func weightOf(template any) int {
@@ -216,6 +221,9 @@ func (st *stage) apply(step int) (before map[*sequence]state) {
 	}
 	for side, u := range st.users {
 		words := words(reported[side])
+		if len(words) < len(st.all)/2 {
+			st.Fatal(reported[side]) // the rest would be about objects that nobody wrote
+		}
 		live := st.api.list(st.T, st.kinds(), u.ns)
 		for _, q := range st.all {
 			_, said := words[q.local[side].ref]
