@@ -33,6 +33,7 @@ type mergeVerb struct {
 	bind        bindFlags
 	record      recordFlags
 	interactive interactiveFlag
+	given       func(flag string) bool
 }
 
 const mergeLong = `Merge objects from files into what the cluster holds, three ways, and apply the result.
@@ -87,13 +88,14 @@ func newMerge(e *env) *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
+	v.given = flags.Changed
 	v.inputs.add(flags, "merge")
 	v.plan.add(flags)
 	v.out.add(flags)
 	v.notes.add(flags)
 	addDryRun(flags, &v.dryRun)
 	flags.StringSliceVar(&v.live, "live", nil, "work offline: live objects come from this FILE or DIR (output of kubectl get -o yaml); implies --dry-run")
-	flags.IntVar(&v.concurrency, "concurrency", parallel.Limit, "objects under way at once")
+	flags.IntVar(&v.concurrency, "concurrency", parallel.Limit, "objects under way at once; unless given, up to 32 where the server is far")
 	flags.BoolVar(&v.preflight, "preflight", true, "where several objects are to be written, have the server try all of them before the first is")
 	flags.BoolVar(&v.partial, "partial", false, "write the objects without conflicts even if others have some; otherwise a conflict in any object keeps all from being written")
 	v.recreate.add(flags)
@@ -174,6 +176,7 @@ func (v *mergeVerb) request(ctx context.Context, policyGiven bool, mode dryRun) 
 		planner:     planner,
 		live:        v.live,
 		concurrency: v.concurrency,
+		adapt:       !v.given("concurrency"),
 		preflight:   v.preflight,
 		partial:     v.partial,
 		needs:       v.needs(mode),

@@ -34,6 +34,7 @@ type request struct {
 	live        []string // files with live objects; none: the cluster is read
 	write       cluster.Write
 	concurrency int
+	adapt       bool // concurrency is that of a server that is near
 	preflight   bool
 	partial     bool
 	needs       run.Needs
@@ -86,6 +87,9 @@ func (e *env) open(ctx context.Context, r request) (_ *session, err error) {
 	}
 	defer e.line.End()
 	from := &liveSide{env: e, files: r.live}
+	if r.adapt {
+		job.Adapt = from.atOnce
+	}
 	objects, bad, err := e.objects(ctx, r, from)
 	if err != nil {
 		return nil, err
@@ -183,6 +187,14 @@ type liveSide struct {
 	files []string // none: the cluster
 	api   *cluster.Cluster
 	saved *source.Saved
+}
+
+// atOnce is how many requests are sent at once where limit are sent to a server that is near.
+func (l *liveSide) atOnce(limit int) int {
+	if l.api == nil {
+		return limit
+	}
+	return l.api.AtOnce(limit)
 }
 
 func (l *liveSide) cluster() (_ *cluster.Cluster, err error) {

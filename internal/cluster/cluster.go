@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/http"
 	"strings"
 	"sync"
 	"time"
@@ -40,6 +41,9 @@ type Cluster struct {
 	timeout     time.Duration // of a request; 0: none
 	fingerprint string
 	discovery   discovery.CachedDiscoveryInterfaceWithContext
+	limiter     *limiter
+	lanes       *lanes
+	polls       chan struct{} // the reads under way of what is waited for
 
 	mu        sync.Mutex
 	groups    map[string]map[string]Resource // by group/version, then kind
@@ -60,7 +64,11 @@ func New(flags Getter, warnings rest.WarningHandlerWithContext) (*Cluster, error
 	config = rest.CopyConfig(config)
 	config.NegotiatedSerializer = statusSerializer()
 	config.WarningHandler, config.WarningHandlerWithContext = nil, warnings
-	throttle(config)
+	limits, way := throttle(config), &lanes{}
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
+		way.next = next
+		return way
+	})
 	client, err := rest.UnversionedRESTClientFor(config)
 	if err != nil {
 		return nil, fmt.Errorf("kubeconfig: %w", err)
@@ -76,6 +84,9 @@ func New(flags Getter, warnings rest.WarningHandlerWithContext) (*Cluster, error
 		timeout:     config.Timeout,
 		fingerprint: fingerprint(config),
 		discovery:   discovery.ToCachedDiscoveryInterfaceWithContext(found),
+		limiter:     limits,
+		lanes:       way,
+		polls:       make(chan struct{}, mostPolls),
 		groups:      map[string]map[string]Resource{},
 		declared:    map[schema.GroupVersionKind]Resource{},
 	}, nil

@@ -46,6 +46,7 @@ func str(m map[string]any, key string) string {
 // write, a condition may still describe the definition as it was before.
 const (
 	establishWait = 60 * time.Second
+	mostPolls     = 8 // reads at once of all that is waited for
 	staleWait     = 3 * time.Second
 )
 
@@ -59,7 +60,7 @@ func (c *Cluster) WaitEstablished(ctx context.Context, crd Target, stored map[st
 	begun, before := time.Now(), neverEstablished(stored)
 	var last error
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, time.Second) {
-		obj, err := c.Get(limited, crd)
+		obj, err := c.polled(limited, crd)
 		if limited.Err() == nil { // an error caused by the timeout says nothing about the server
 			last = err
 		}
@@ -83,6 +84,17 @@ func (c *Cluster) WaitEstablished(ctx context.Context, crd Target, stored map[st
 			return fmt.Errorf("%s: is written, but its kind is not served %s after that: look at its status.conditions, and merge again", crd, establishWait)
 		}
 	}
+}
+
+// polled reads a definition that is waited for; many are, at the same time.
+func (c *Cluster) polled(ctx context.Context, crd Target) (map[string]any, error) {
+	select {
+	case c.polls <- struct{}{}:
+		defer func() { <-c.polls }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	return c.Get(ctx, crd)
 }
 
 // neverEstablished is the condition because of which a CustomResourceDefinition will not be

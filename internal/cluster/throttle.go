@@ -25,10 +25,11 @@ type limiter struct {
 	fair atomic.Bool
 }
 
-func throttle(config *rest.Config) {
+func throttle(config *rest.Config) *limiter {
 	l := &limiter{RateLimiter: flowcontrol.NewTokenBucketRateLimiter(throttleQPS, throttleBurst)}
 	config.RateLimiter = l
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return &fairness{next: next, limiter: l} })
+	return l
 }
 
 // TryAccept reports whether a request may be sent now.

@@ -15,6 +15,10 @@ type Steps struct {
 	N     int
 	Limit int         // steps at once; below 1: Limit
 	Done  func(i int) // see Each; may be nil
+
+	// Adapt is how many steps run at once from now on, given Limit; it is asked before each
+	// step begins. nil: Limit.
+	Adapt func(limit int) int
 }
 
 // Each calls step for every index below N, at most Limit at once, and Done for every index
@@ -29,23 +33,14 @@ func Each(ctx context.Context, s Steps, step func(i int)) int {
 	if done == nil {
 		done = func(int) {}
 	}
-	limit = min(limit, n)
 	var (
 		slots   = make([]chan struct{}, n) // closed when the step is finished
 		next    = make(chan int)
-		workers sync.WaitGroup
+		workers crew
 		begun   int
 	)
 	for i := range slots {
 		slots[i] = make(chan struct{})
-	}
-	for range limit {
-		workers.Go(func() {
-			for i := range next {
-				step(i)
-				close(slots[i])
-			}
-		})
 	}
 	reported := make(chan struct{})
 	count := make(chan int, 1)
@@ -57,6 +52,14 @@ func Each(ctx context.Context, s Steps, step func(i int)) int {
 		if ctx.Err() != nil {
 			break
 		}
+		now := limit
+		if s.Adapt != nil {
+			now = s.Adapt(limit)
+		}
+		workers.become(min(max(now, 1), n), next, func(i int) {
+			step(i)
+			close(slots[i])
+		})
 		select {
 		case next <- begun:
 			continue
@@ -69,6 +72,41 @@ func Each(ctx context.Context, s Steps, step func(i int)) int {
 	count <- begun
 	<-reported
 	return begun
+}
+
+// crew is the goroutines that run the steps.
+type crew struct {
+	sync.WaitGroup
+	mu           sync.Mutex
+	size, wanted int
+}
+
+// become makes the crew as large as wanted: at once where it grows, and as each finishes its
+// step where it shrinks.
+func (c *crew) become(wanted int, next <-chan int, do func(i int)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for c.wanted = wanted; c.size < wanted; c.size++ {
+		c.Go(func() {
+			for i := range next {
+				do(i)
+				if c.leave() {
+					return
+				}
+			}
+		})
+	}
+}
+
+// leave reports whether the caller is one too many, and counts it out.
+func (c *crew) leave() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.size <= c.wanted {
+		return false
+	}
+	c.size--
+	return true
 }
 
 // report waits for the slots in order and calls done. count gives the number of steps that

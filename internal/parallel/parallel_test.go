@@ -37,6 +37,39 @@ func TestEachReportsInOrder(t *testing.T) {
 	}
 }
 
+// TestEachAdapts: as many steps at once as is said before each begins.
+func TestEachAdapts(t *testing.T) {
+	const n = 400
+	var now, most, asked atomic.Int32
+	grown, shrunk := int32(0), int32(0)
+	Each(t.Context(), Steps{N: n, Limit: 4, Adapt: func(limit int) int {
+		switch i := asked.Add(1); {
+		case i == n/4:
+			most.Store(0)
+		case i == n/2:
+			grown = most.Load()
+		case i == n*3/4:
+			most.Store(0)
+		}
+		if i := asked.Load(); i >= n/4 && i < n/2 {
+			return 4 * limit
+		}
+		return limit
+	}, Done: nil}, func(int) {
+		now.Add(1)
+		for m := most.Load(); now.Load() > m && !most.CompareAndSwap(m, now.Load()); m = most.Load() {
+		}
+		time.Sleep(time.Millisecond)
+		now.Add(-1)
+	})
+	if shrunk = most.Load(); grown <= 4 || grown > 16 || shrunk > 4 {
+		t.Errorf("%d at once where 16 may be, %d where 4 may be again", grown, shrunk)
+	}
+	if asked.Load() != n {
+		t.Errorf("asked %d times, want once for each of %d steps", asked.Load(), n)
+	}
+}
+
 func TestEachStopsWhenTheContextEnds(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	var reported []int

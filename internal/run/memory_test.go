@@ -35,6 +35,7 @@ type memory struct {
 	// refuse is asked before anything is done; it may do something itself.
 	refuse func(verb string, t cluster.Target, trial bool) error
 	gone   map[string]bool // kinds that are not served after all
+	serve  func()          // called while a kind is waited for; may be nil
 }
 
 func (m *memory) Resolve(_ context.Context, objects []object.Object) ([]live.Located, error) {
@@ -116,6 +117,9 @@ func (m *memory) WaitEstablished(_ context.Context, crd cluster.Target, _ map[st
 	m.mu.Lock()
 	m.waited = append(m.waited, crd.Name)
 	m.mu.Unlock()
+	if m.serve != nil {
+		m.serve()
+	}
 	if m.gone[crd.String()] {
 		return fmt.Errorf("%s: is written, but its kind is not served", crd)
 	}

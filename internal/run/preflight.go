@@ -28,7 +28,7 @@ func (w *writer) preflight(ctx context.Context, items []*Item) {
 	trial := w.server
 	trial.Write.DryRun, trial.Trial = true, true
 	errs := make([]error, len(trials))
-	begun := parallel.Each(ctx, parallel.Steps{N: len(trials), Limit: w.Concurrency, Done: w.count(Trying, len(trials))}, func(i int) {
+	begun := parallel.Each(ctx, parallel.Steps{N: len(trials), Limit: w.Concurrency, Adapt: w.Adapt, Done: w.count(Trying, len(trials))}, func(i int) {
 		item := trials[i]
 		if w.restore(ctx, item); item.Err != nil {
 			errs[i] = item.Err

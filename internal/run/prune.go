@@ -139,7 +139,7 @@ func (w *writer) delete(ctx context.Context, items []*Item, phase Phase) {
 	items = slices.DeleteFunc(slices.Clone(items), func(i *Item) bool { return i.Action() != Delete })
 	long, cancel := outlasting(ctx)
 	defer cancel()
-	begun := parallel.Each(ctx, parallel.Steps{N: len(items), Limit: w.Concurrency, Done: w.count(phase, len(items))}, func(i int) {
+	begun := parallel.Each(ctx, parallel.Steps{N: len(items), Limit: w.Concurrency, Adapt: w.Adapt, Done: w.count(phase, len(items))}, func(i int) {
 		item := items[i]
 		item.Err = w.deleteOne(item.Meter.In(long), item, phase == Trying || w.Write.DryRun)
 		if item.Action() == Delete && phase == Pruning {

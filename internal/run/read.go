@@ -80,7 +80,7 @@ func (l *lists) read(ctx context.Context, batches []*batch, items []*Item) []*It
 		}
 	}
 	single := slices.DeleteFunc(slices.Clone(items), func(item *Item) bool { return listed[item] != nil })
-	begun := parallel.Each(ctx, parallel.Steps{N: len(batches) + len(single), Limit: l.Concurrency}, func(i int) {
+	begun := parallel.Each(ctx, parallel.Steps{N: len(batches) + len(single), Limit: l.Concurrency, Adapt: l.adaptFrom(len(batches))}, func(i int) {
 		if i < len(batches) {
 			l.readBatch(ctx, batches[i])
 			return
@@ -96,6 +96,21 @@ func (l *lists) read(ctx context.Context, batches []*batch, items []*Item) []*It
 		merged[item] = b.wanted[placeOf(item.Target)] != item
 	}
 	return slices.DeleteFunc(slices.Clone(items), func(item *Item) bool { return merged[item] })
+}
+
+// adaptFrom adapts from the nth step on: the first are lists, each of which takes a server as
+// much as many other requests.
+func (j *Job) adaptFrom(n int) func(limit int) int {
+	if j.Adapt == nil {
+		return nil
+	}
+	begun := 0
+	return func(limit int) int {
+		if begun++; begun <= n {
+			return limit
+		}
+		return j.Adapt(limit)
+	}
 }
 
 func (l *lists) readBatch(ctx context.Context, b *batch) {

@@ -76,7 +76,8 @@ type Job struct {
 	Invalidate  func()  // called when the server serves new kinds; may be nil
 	Write       cluster.Write
 	Concurrency int
-	Preflight   bool // if several objects are to be written, try all on the server first
+	Adapt       func(limit int) int // how many requests about single objects are sent at once, given Concurrency; nil: as many
+	Preflight   bool                // if several objects are to be written, try all on the server first
 	Recreate    Recreation
 	Partial     bool // write objects without conflicts even if others have some
 	Needs       Needs
@@ -149,7 +150,7 @@ func (p *Plan) Merge(ctx context.Context) {
 // each calls do for every item, several at once, and done for each in order. Items that
 // were not started when ctx ended get an error.
 func (j *Job) each(ctx context.Context, items []*Item, do, done func(i int)) {
-	begun := parallel.Each(ctx, parallel.Steps{N: len(items), Limit: j.Concurrency, Done: done}, do)
+	begun := parallel.Each(ctx, parallel.Steps{N: len(items), Limit: j.Concurrency, Adapt: j.Adapt, Done: done}, do)
 	for _, item := range items[begun:] {
 		if item.Err == nil {
 			item.Err = notMerged(item)

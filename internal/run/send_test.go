@@ -3,10 +3,12 @@ package run
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
@@ -222,6 +224,38 @@ func TestServedAsBefore(t *testing.T) {
 	}
 	slices.Sort(m.waited)
 	equal(t, "waited for", m.waited, []string{"late", "more", "new"})
+}
+
+// TestKindsTogether: all definitions are written before the first of them has to be served,
+// however few requests are sent at once, and nothing else is written before all are.
+func TestKindsTogether(t *testing.T) {
+	const n = 20
+	var local strings.Builder
+	for i := range n {
+		plural := fmt.Sprint("widgets", i)
+		local.WriteString(manifest("apiextensions.k8s.io/CustomResourceDefinition", plural+".example.com", fmt.Sprintf("}\nspec: {group: example.com, scope: Namespaced, names: {kind: Widget%d, plural: %s}, versions: [{name: v1, served: true, storage: true}]}", i, plural)))
+	}
+	local.WriteString(manifest("example.com/Widget3", "w", ", namespace: prod}"))
+	p, m := setup(t, local.String(), "")
+	p.Preflight = false
+	written := func() int {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		return len(m.writes())
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	m.serve = func() {
+		for written() < n && ctx.Err() == nil {
+			time.Sleep(time.Millisecond)
+		}
+		if got := written(); got != n {
+			t.Errorf("%d objects were written when a kind was served, want the %d definitions", got, n)
+		}
+	}
+	if got := send(ctx, p, m); got.err != "" || len(m.waited) != n || m.writes()[n] != "create widget3.example.com/w" {
+		t.Errorf("%v: %d were waited for, then %q", got.err, len(m.waited), m.writes()[n:])
+	}
 }
 
 // TestPreview: in a dry run of the server one refusal stops no other, and what the run

@@ -49,6 +49,8 @@ type writer struct {
 	stop   bool // write nothing more
 	begun  bool // Pruner.Begin was called
 
+	serving sync.WaitGroup // kinds that were written and are waited for
+
 	reporting sync.Mutex // held while an item is reported
 
 	mu       sync.Mutex
@@ -113,7 +115,8 @@ func (w *writer) in(s state) []*Item {
 func (w *writer) send(ctx context.Context, items []*Item, s stage) {
 	long, cancel := outlasting(ctx)
 	defer cancel()
-	begun := parallel.Each(ctx, parallel.Steps{N: len(items), Limit: w.Concurrency, Done: w.count(Writing, len(items))}, func(i int) { w.sendOne(long, items[i]) })
+	begun := parallel.Each(ctx, parallel.Steps{N: len(items), Limit: w.Concurrency, Adapt: w.Adapt, Done: w.count(Writing, len(items))}, func(i int) { w.sendOne(long, items[i]) })
+	w.serving.Wait()
 	kinds := false
 	for _, item := range items[:begun] {
 		kinds = kinds || isCRD(item.Target.Resource)
@@ -137,17 +140,27 @@ func (w *writer) sendOne(ctx context.Context, item *Item) {
 	out, err := w.write(ctx, item)
 	switch {
 	case err == nil && isCRD(item.Target.Resource) && !w.Write.DryRun && out.Outcome != write.Unsettled && !servedAsBefore(out):
-		item.Late = w.API.WaitEstablished(ctx, item.Target, out.Object)
+		w.sent(item, out)
+		w.serving.Go(func() { // beside the writes of others
+			item.Late = w.API.WaitEstablished(ctx, item.Target, out.Object)
+			w.finished(ctx, item, out)
+		})
+		return
 	case err != nil && w.Write.DryRun && cluster.IsRefusal(err):
 		out, err = w.untried(item, out, err)
 	}
 	if err != nil {
 		item.Err = err
 	}
+	w.sent(item, out)
+	w.finished(ctx, item, out)
+}
+
+// sent stores the UID of what was written.
+func (w *writer) sent(item *Item, out write.Result) {
 	if id := uid(out.Object); id != "" && !w.Write.DryRun {
 		item.UID = id
 	}
-	w.finished(ctx, item, out)
 }
 
 // servedAsBefore reports whether a CustomResourceDefinition that was just written had been

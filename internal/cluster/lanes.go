@@ -1,0 +1,79 @@
+package cluster
+
+import (
+	"crypto/tls"
+	"net/http"
+	"net/http/httptrace"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	// serving is about how long a server takes for a write. Where a round trip takes as
+	// long, twice as many requests have to be under way to keep it as busy.
+	serving = 10 * time.Millisecond
+	// mostAtOnce leaves other users of the same priority level their share: the level
+	// global-default has 49 of the 600 seats of one server, catch-all 13, and what exceeds
+	// the user's queues is answered with 429
+	// (https://kubernetes.io/docs/concepts/cluster-administration/flow-control/).
+	mostAtOnce = 32
+	// near is up to which round trip a server is taken to be in the same network, where a
+	// megabyte is sent in less time than it takes to compress.
+	near = 5 * time.Millisecond
+)
+
+// lanes adapts to the way to the server: how many requests are sent at once, and whether
+// answers are compressed.
+type lanes struct {
+	next http.RoundTripper
+
+	trip atomic.Int64 // nanoseconds of a round trip; 0: not known
+	full atomic.Bool  // the server has refused a request because there were too many
+}
+
+// RoundTrip measures the first TLS handshake, which is one round trip and waits for nothing
+// else, and asks a server that is near not to compress its answers.
+func (l *lanes) RoundTrip(req *http.Request) (*http.Response, error) {
+	switch trip := time.Duration(l.trip.Load()); {
+	case trip == 0:
+		req = req.WithContext(httptrace.WithClientTrace(req.Context(), l.trace()))
+	case trip < near && req.Method == http.MethodGet && req.Header.Get("Accept-Encoding") == "":
+		req = req.Clone(req.Context())
+		req.Header.Set("Accept-Encoding", "identity")
+	}
+	resp, err := l.next.RoundTrip(req)
+	if err == nil && resp.StatusCode == http.StatusTooManyRequests {
+		l.full.Store(true)
+	}
+	return resp, err
+}
+
+func (l *lanes) trace() *httptrace.ClientTrace {
+	var begun time.Time
+	return &httptrace.ClientTrace{
+		TLSHandshakeStart: func() { begun = time.Now() },
+		TLSHandshakeDone: func(_ tls.ConnectionState, err error) {
+			if err == nil && !begun.IsZero() {
+				l.trip.CompareAndSwap(0, int64(max(time.Since(begun), 1)))
+			}
+		},
+	}
+}
+
+// WrappedRoundTripper gives the client access to the wrapped transport.
+func (l *lanes) WrappedRoundTripper() http.RoundTripper { return l.next }
+
+// CancelRequest has nothing to do, see bounded.
+func (*lanes) CancelRequest(*http.Request) {}
+
+// AtOnce is how many requests about single objects are sent at once, where least are sent to
+// a server that is near: as many more as keep one that is far as busy, up to a share that is
+// fair to its other users. It is least until the way is known, where the server has no
+// priority and fairness, and once it has answered that there are too many.
+func (c *Cluster) AtOnce(least int) int {
+	if c.lanes.full.Load() || !c.limiter.fair.Load() {
+		return least
+	}
+	more := least * int(time.Duration(c.lanes.trip.Load())/time.Millisecond) / int(serving/time.Millisecond)
+	return max(least, min(least+more, mostAtOnce))
+}
