@@ -112,7 +112,7 @@ func newDrift(e *env) *cobra.Command {
 // exits runs the verb and gives its error the exit code of one.
 func (v *driftVerb) exits(cmd *cobra.Command, args []string) error {
 	report, err := v.checked(cmd, args)
-	switch err = v.notes.report(v.env, err); {
+	switch {
 	case err != nil:
 		return &exit{Code: diffFailed, Err: err, Ended: v.watched}
 	case report.Drifted > 0:
@@ -159,10 +159,7 @@ func (v *driftVerb) run(ctx context.Context, format drift.Format) (*drift.Report
 		return nil, err
 	}
 	planner.Compare = true
-	notes, err := v.notes.reporter(v.env, outputFlags{}, dryClient)
-	if err != nil {
-		return nil, err
-	}
+	notes := v.notes.reporter(v.env, outputFlags{}, dryClient)
 	s, err := v.open(ctx, request{
 		inputs: &v.inputs, plan: &v.plan, planner: planner, live: v.live, concurrency: v.concurrency, needs: run.Changes, shown: true, quiet: v.notes.quiet,
 		prune: v.orphans(), note: notes.set(), shard: shard,
@@ -170,7 +167,7 @@ func (v *driftVerb) run(ctx context.Context, format drift.Format) (*drift.Report
 	if err != nil {
 		return nil, err
 	}
-	c := &comparison{driftVerb: v, session: s, notes: notes, format: format, options: drift.Options{Width: term.Width(v.Out), Now: time.Now()}}
+	c := &comparison{driftVerb: v, session: s, notes: notes, format: format, options: drift.Options{Width: term.Width(v.Out), Color: v.colored(), Now: time.Now()}}
 	if v.watch {
 		return c.watch(ctx)
 	}

@@ -26,7 +26,8 @@ type Format struct {
 
 // Options of Write.
 type Options struct {
-	Width int       // of the terminal; 0: none, nothing is cut
+	Width int // of the terminal; 0: none, nothing is cut
+	Color bool
 	Now   time.Time // when the objects were compared
 }
 
@@ -72,7 +73,10 @@ func writeTable(w io.Writer, r *Report, o Options) error {
 		}
 		return rows
 	})
-	return writeLines(w, rows, widths(rows))
+	if o.Width > 0 && total(widths(rows)) > o.Width {
+		return writeBlocks(w, r, o)
+	}
+	return writeLines(w, rows, widths(rows), append([]string{""}, r.colors(o)...))
 }
 
 // fit are rows with values as long as a line of that width has room for.
@@ -84,15 +88,15 @@ func fit(width int, rows func(n int) [][]string) [][]string {
 	return rows(n)
 }
 
-// writeLines prints rows in columns that are at least as wide as given.
-func writeLines(w io.Writer, rows [][]string, wide []int) error {
+// writeLines prints rows in columns that are at least as wide as given, each in its color.
+func writeLines(w io.Writer, rows [][]string, wide []int, colors []string) error {
 	var b strings.Builder
-	for _, row := range rows {
+	for i, row := range rows {
 		line := ""
-		for i, cell := range row {
-			line += cell + strings.Repeat(" ", max(wide[i]-utf8.RuneCountInString(cell), 0)+3)
+		for j, cell := range row {
+			line += cell + strings.Repeat(" ", max(wide[j]-utf8.RuneCountInString(cell), 0)+3)
 		}
-		b.WriteString(strings.TrimRight(line, " ") + "\n")
+		b.WriteString(paint(strings.TrimRight(line, " "), colors[i]) + "\n")
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

@@ -24,16 +24,16 @@ func (f Format) Stream(w io.Writer, o Options) (Stream, error) {
 // tableStream prints a line for each row that is found, and one for each event.
 type tableStream struct {
 	io.Writer
-	width int
-	wide  []int
+	options Options
+	wide    []int
 }
 
-func streamTable(w io.Writer, o Options) Stream { return &tableStream{Writer: w, width: o.Width} }
+func streamTable(w io.Writer, o Options) Stream { return &tableStream{Writer: w, options: o} }
 
 // Begin prints the heads and what is found.
 func (s *tableStream) Begin(r *Report) error {
 	now := time.Now()
-	rows := fit(s.width, func(n int) [][]string {
+	rows := fit(s.options.Width, func(n int) [][]string {
 		rows := [][]string{append([]string{"SEEN", "EVENT"}, heads...)}
 		for _, row := range r.Rows {
 			rows = append(rows, Event{found, now, row}.cells(n))
@@ -41,10 +41,10 @@ func (s *tableStream) Begin(r *Report) error {
 		return rows
 	})
 	s.wide = widths(rows)
-	if wide := widths(append(rows, usual)); s.width == 0 || total(wide) <= s.width {
+	if wide := widths(append(rows, usual)); s.options.Width == 0 || total(wide) <= s.options.Width {
 		s.wide = wide
 	}
-	return writeLines(s, rows, s.wide)
+	return writeLines(s, rows, s.wide, append([]string{""}, r.colors(s.options)...))
 }
 
 // usual is as wide as most events are.
@@ -52,13 +52,13 @@ var usual = []string{"15:04:05Z", string(Updated), "production", "deployment.app
 
 // Event prints a line, in the columns of those before it where it fits.
 func (s *tableStream) Event(e Event) error {
-	rows := fit(s.width, func(n int) [][]string { return [][]string{e.cells(n)} })
+	rows := fit(s.options.Width, func(n int) [][]string { return [][]string{e.cells(n)} })
 	for i, n := range widths(rows) {
-		if s.width == 0 || total(s.wide)+n-s.wide[i] <= s.width {
+		if s.options.Width == 0 || total(s.wide)+n-s.wide[i] <= s.options.Width {
 			s.wide[i] = max(s.wide[i], n)
 		}
 	}
-	return writeLines(s, rows, s.wide)
+	return writeLines(s, rows, s.wide, []string{s.options.color(e.Row)})
 }
 
 // End prints nothing: a summary is for whoever knows where it goes.
