@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/complete"
 	"github.com/kubectl-merge/kubectl-merge/internal/parallel"
 	"github.com/kubectl-merge/kubectl-merge/internal/prune"
+	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
 )
 
@@ -78,7 +79,7 @@ func (v *membersVerb) open(ctx context.Context, name string) (*prune.Set, error)
 	v.name, v.api = name, api
 	s, err := v.read(ctx, v.env, api)
 	if s != nil {
-		s.Note = (&reporter{w: v.ErrOut, quiet: v.quiet}).set()
+		s.Note = (&reporter{w: v.ErrOut, quiet: v.quiet, json: v.json}).set()
 	}
 	return s, err
 }
@@ -179,7 +180,7 @@ func (e *env) listSets(ctx context.Context, all bool, output string) error {
 		return err
 	}
 	for _, err := range missing {
-		fmt.Fprintf(e.ErrOut, "note: %s\n", oneLine(err.Error()))
+		e.note("", oneLine(err.Error()))
 	}
 	sets := make([]setRow, len(found))
 	for i, l := range found {
@@ -194,8 +195,7 @@ func (e *env) listSets(ctx context.Context, all bool, output string) error {
 		}
 		return nil
 	case len(sets) == 0:
-		fmt.Fprintln(e.ErrOut, "No sets found.")
-		return nil
+		return e.remark(diff.Note{Kind: noteProblem, Message: "no sets found"}, "No sets found.")
 	}
 	rows := [][]string{{"NAMESPACE", "SET", "TOOLING", "KINDS", "NAMESPACES", "PROBLEM"}}
 	for _, s := range sets {

@@ -11,7 +11,6 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/applyset"
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/prune"
-	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
 )
 
 // adoptVerb takes objects into a set.
@@ -83,7 +82,7 @@ func (v *adoptVerb) run(ctx context.Context, name string, objects []string) erro
 		v.line(m.Target, "adopted", mode)
 	}
 	if err == nil && len(joined) < len(found) {
-		fmt.Fprintf(v.ErrOut, "note: %s: %d of the objects are part of the set already\n", escape.Line(s.Target.String()), len(found)-len(joined))
+		v.note(s.Target.String(), fmt.Sprintf("%d of the objects are part of the set already", len(found)-len(joined)))
 	}
 	return err
 }

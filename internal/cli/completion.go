@@ -10,18 +10,23 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/complete"
 )
 
-const completionLong = `Generate the completion script for a shell.
+const completionLong = `Print what makes a shell complete this program.
 
-"kubectl merge <TAB>" is completed by kubectl's own completion, which asks an executable
-on PATH named kubectl_complete-merge; "completion kubectl" prints it. Packages install it,
-krew does not. The other scripts complete the command kubectl-merge, called by that name.`
+The scripts for bash, zsh and fish complete "kubectl merge <TAB>" and "kubectl-merge <TAB>".
+Load them after kubectl's own.
 
-const completionExample = `  # Complete "kubectl merge <TAB>", where kubectl's completion is set up
+Without them, kubectl's own script completes "kubectl merge <TAB>" with the help of an
+executable on PATH named kubectl_complete-merge, which "completion kubectl" prints. In bash
+and zsh that script completes no path in an open quote, and in bash inserts some paths with
+brackets twice.`
+
+const completionExample = `  # In ~/.bashrc, behind kubectl's own completion (zsh: the same in ~/.zshrc)
+  source <(kubectl completion bash)
+  source <(kubectl merge completion bash)
+
+  # Where only kubectl's own completion is set up
   kubectl merge completion kubectl > ~/.local/bin/kubectl_complete-merge
-  chmod +x ~/.local/bin/kubectl_complete-merge
-
-  # Complete "kubectl-merge <TAB>" in this bash
-  source <(kubectl merge completion bash)`
+  chmod +x ~/.local/bin/kubectl_complete-merge`
 
 var _ = registerVerb(verb{open: newCompletion})
 
@@ -33,7 +38,7 @@ func newCompletion(e *env) *cobra.Command {
 		Example: completionExample,
 		ValidArgs: []cobra.Completion{
 			"kubectl\tthe helper kubectl_complete-merge, for \"kubectl merge\"",
-			"bash\tfor kubectl-merge", "zsh\tfor kubectl-merge", "fish\tfor kubectl-merge", "powershell\tfor kubectl-merge",
+			"bash\tfor \"kubectl merge\" and kubectl-merge", "zsh\tfor \"kubectl merge\" and kubectl-merge", "fish\tfor \"kubectl merge\" and kubectl-merge", "powershell\tfor kubectl-merge",
 		},
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
@@ -133,7 +138,11 @@ func (e *env) flagCompletions() map[string]cobra.CompletionFunc {
 		"original": complete.Originals,
 		"dry-run":  complete.Words("client\tprint what would be created or changed, send nothing", "server\thave the server try it, store nothing", "none"),
 		"validate": complete.Words("strict\tunknown fields are an error", "warn\tthey are reported", "ignore"),
+		"guard":    complete.Words("warn", "refuse\texit 3, nothing is written", "off"),
+		"color":    complete.Words("auto\ton a terminal", "always", "never"),
 		"notes":    complete.Words("text", "json"),
+		"plan":     complete.Manifests,
+		"record":   complete.Manifests,
 		"wait":     complete.Words("written\tuntil what was written is ready", "all\tuntil all objects are ready", "none"),
 
 		"applyset":           server.Sets(),

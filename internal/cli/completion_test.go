@@ -97,7 +97,7 @@ func TestCompletion(t *testing.T) {
 		{"an atomic list is one value", []string{"explain", "-f", pod, container + ".args["}, []string{}, noFiles},
 		{"a leaf ends the word", []string{"explain", "-f", pod, container + ".im"}, []string{container + ".image"}, noFiles},
 		{"keys with dots stand bare in brackets, as a shell would take quotes off", []string{"explain", "-f", pod, "metadata.labels[example.com/te"}, []string{"metadata.labels[example.com/team.name]"}, noFiles},
-		{"what a shell would have to quote is not offered", []string{"explain", "-f", pod, `metadata.labels["`}, []string{}, noFiles},
+		{"a quote that has been typed stays", []string{"explain", "-f", pod, `metadata.labels["`}, []string{`metadata.labels["example.com/team.name"]`}, noFiles},
 		{"nonsense completes nothing", []string{"explain", "-f", pod, "spec..["}, []string{}, noFiles},
 		{"an unreadable file completes nothing", []string{"explain", "-f", pod + "x", "s"}, []string{}, noFiles},
 	} {
@@ -148,6 +148,33 @@ func TestOwnWordsAreSafe(t *testing.T) {
 		if got, _ := complete.Safe(f)(root, nil, ""); len(got) != len(own) {
 			t.Errorf("--%s: %q became %q", name, own, got)
 		}
+	}
+}
+
+// TestOfferedIsAccepted: no verb refuses a value that is offered for one of its flags.
+func TestOfferedIsAccepted(t *testing.T) {
+	values := 0
+	for _, cmd := range commands(newRoot(&env{IOStreams: genericiooptions.NewTestIOStreamsDiscard()})) {
+		path := strings.Fields(cmd.CommandPath())[2:]
+		for _, name := range []string{"output", "policy", "strategy", "original", "dry-run", "validate", "notes", "wait", "guard", "cascade", "prune-kinds", "color", "to"} {
+			if cmd.Flags().Lookup(name) == nil && cmd.Root().PersistentFlags().Lookup(name) == nil {
+				continue
+			}
+			all, _ := completed(t, append(path, "--"+name+"=")...)
+			for _, value := range names(all) {
+				values++
+				if strings.HasSuffix(value, "=") {
+					value += map[bool]string{true: "NAME:.metadata.name", false: "{.kind}"}[strings.Contains(value, "columns")]
+				}
+				_, _, errs := offline(t, append(path, "--"+name+"="+value)...)
+				if strings.Contains(errs, "--"+name) && !strings.Contains(errs, "require") {
+					t.Errorf("%s offers --%s=%s, and then: %s", cmd.CommandPath(), name, value, errs)
+				}
+			}
+		}
+	}
+	if values < 200 {
+		t.Errorf("only %d values are offered", values)
 	}
 }
 

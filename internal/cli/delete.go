@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/applyset"
+	"github.com/kubectl-merge/kubectl-merge/internal/complete"
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/prune"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
@@ -25,7 +26,7 @@ type deleteVerb struct {
 	timeout time.Duration
 }
 
-var _ = registerVerb(verb{open: newDelete, args: noArgs})
+var _ = registerVerb(verb{open: newDelete, args: noArgs, flags: map[string]cobra.CompletionFunc{"wait": complete.Words("true", "false")}})
 
 func newDelete(e *env) *cobra.Command {
 	v := &deleteVerb{membersVerb: membersVerb{env: e}}
@@ -119,7 +120,7 @@ func (v *deleteVerb) pruner(s *prune.Set) (*prune.Pruner, error) {
 
 // send deletes the members, or shows what would be deleted.
 func (v *deleteVerb) send(ctx context.Context, plan *run.Plan, mode dryRun) {
-	notes := &reporter{w: v.ErrOut, quiet: v.quiet}
+	notes := &reporter{w: v.ErrOut, quiet: v.quiet, json: v.json}
 	report := func(item *run.Item) {
 		switch item.Action() {
 		case run.Delete:

@@ -57,7 +57,7 @@ func newDiff(e *env) *cobra.Command {
 		Example: "  kubectl merge diff -f web.yaml\n  kubectl merge diff -f web.yaml -o plan > plan.yaml\n  kubectl merge diff -f web.yaml --live live.yaml\n  KUBECTL_EXTERNAL_DIFF=\"colordiff -N -u\" kubectl merge diff -f web.yaml",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			differs, err := v.paged(cmd, args)
-			err = v.notes.report(v.env, v.plan.guard.ended(err))
+			err = v.plan.guard.ended(err)
 			switch {
 			case exitCode(err) > failed:
 				return err
@@ -142,10 +142,7 @@ func (v *diffVerb) planned(ctx context.Context, policyGiven bool, notes *reporte
 
 // run prints the diff of every object, even if others have errors.
 func (v *diffVerb) run(ctx context.Context, policyGiven bool, mode dryRun) (differs bool, err error) {
-	notes, err := v.notes.reporter(v.env, v.out, mode)
-	if err != nil {
-		return false, err
-	}
+	notes := v.notes.reporter(v.env, v.out, mode)
 	s, err := v.planned(ctx, policyGiven, notes)
 	if err != nil {
 		return false, err

@@ -15,7 +15,6 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/target"
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
-	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
@@ -166,7 +165,7 @@ func (v *disownVerb) send(ctx context.Context, d *target.Disowned, mode dryRun) 
 	out.Outcome = write.Disowned
 	v.meanings(d.Target, d.Meanings, mode == dryNone)
 	if !v.write && len(d.Filed) > 0 {
-		fmt.Fprintf(v.ErrOut, "note: %s: %s: take it out there too, or let -w do it\n", escape.Line(d.String()), escape.Line(d.Local.Origin.File))
+		v.note(d.String(), d.Local.Origin.File+": take it out there too, or let -w do it")
 	}
 	return out.Outcome, v.out.written(d.Target, d.Change.Annotated, out)
 }
@@ -190,7 +189,7 @@ func (v *disownVerb) writeFile(f *target.FileEdit, mode dryRun) error {
 	if mode != dryNone {
 		taken = "would be taken out"
 	}
-	fmt.Fprintf(v.ErrOut, "note: %s: %s %s\n", escape.Line(f.Name), escape.Line(strings.Join(f.Taken, ", ")), taken)
+	v.note(f.Name, strings.Join(f.Taken, ", ")+" "+taken)
 	return nil
 }
 

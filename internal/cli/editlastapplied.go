@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/editor"
 	"github.com/kubectl-merge/kubectl-merge/internal/target"
 	"github.com/kubectl-merge/kubectl-merge/internal/term"
+	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 )
 
 // editVerb has the user edit what was applied last.
@@ -87,7 +88,7 @@ func (v *editVerb) edit(ctx context.Context, o target.Target) error {
 		return s.saved(err)
 	}
 	if said != "" {
-		fmt.Fprintln(v.ErrOut, said)
+		return v.remark(diff.Note{Object: o.String(), Kind: noteOutcome, Message: said}, said)
 	}
 	return nil
 }

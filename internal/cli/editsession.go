@@ -62,7 +62,7 @@ func (s *editing) loop(g *editor.Guard) (said string, err error) {
 			return "", fmt.Errorf("%s: %w", editInVain, reason)
 		}
 		var next target.Change
-		if next, reason = s.Edit.Plan(g, func(text string) { s.note(s.Target, text) }); reason != nil {
+		if next, reason = s.Edit.Plan(g, func(text string) { s.note(s.Target.String(), text) }); reason != nil {
 			if g.Err() != nil {
 				return "", stopped(g, reason)
 			}

@@ -151,7 +151,7 @@ Without a file, what was applied last is used as local. Needs only permission to
   # One field, and all below it
   kubectl merge explain -f web.yaml spec.replicas 'spec.template.spec.containers[name=web]'`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return v.notes.report(v.env, v.plan.guard.ended(v.run(cmd.Context(), cmd.Flags().Changed("policy"), args)))
+			return v.plan.guard.ended(v.run(cmd.Context(), cmd.Flags().Changed("policy"), args))
 		},
 	}
 	flags := cmd.Flags()
@@ -195,10 +195,7 @@ func (v *explainVerb) run(ctx context.Context, policyGiven bool, args []string) 
 		return err
 	}
 	planner.Trace = true
-	notes, err := v.notes.reporter(v.env, v.out, dryClient)
-	if err != nil {
-		return err
-	}
+	notes := v.notes.reporter(v.env, v.out, dryClient)
 	objects, err := v.lastApplied(ctx, names)
 	if err != nil {
 		return err

@@ -75,10 +75,7 @@ func (f *interactiveFlag) confirm(ctx context.Context, e *env, s *session, r rev
 // show prints the diff with its notes, then where the run writes, and how much.
 func (f *interactiveFlag) show(ctx context.Context, e *env, s *session, r review) error {
 	out := outputFlags{output: "diff", managedFields: r.out.managedFields, secrets: r.out.secrets}
-	notes, err := r.notes.reporter(e, out, dryClient)
-	if err != nil {
-		return err
-	}
+	notes := r.notes.reporter(e, out, dryClient)
 	d := view{env: e, outputFlags: out, mode: dryClient}.differ()
 	var errs []error
 	s.Show(ctx, func(item *run.Item) {
@@ -94,7 +91,7 @@ func (f *interactiveFlag) show(ctx context.Context, e *env, s *session, r review
 			}
 		}
 	})
-	_, err = d.close(ctx)
+	_, err := d.close(ctx)
 	printTarget(e.Out, s, outcome.Summarize(outcome.Ended{Plan: s.Plan, DryRun: true, Target: e.target(s)}))
 	return errors.Join(append(errs, err)...)
 }

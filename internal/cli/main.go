@@ -49,7 +49,7 @@ func MainAs(ctx context.Context, executable string, args []string, streams gener
 		http.DefaultTransport = source.Downloads{RoundTripper: http.DefaultTransport}
 	}
 	defer klog.Flush()
-	e := &env{IOStreams: streams}
+	e := &env{IOStreams: streams, json: asksJSON(args)}
 	root := newRoot(e)
 	renamed(root, called)
 	root.SetArgs(args)
@@ -59,9 +59,7 @@ func MainAs(ctx context.Context, executable string, args []string, streams gener
 	err := root.ExecuteContext(ctx)
 	code := exitCode(err)
 	e.warnings.print()
-	for _, line := range lines(err, &errs.Values) {
-		fmt.Fprintf(streams.ErrOut, "error: %s\n", line)
-	}
+	e.report(err)
 	var end *exit
 	if ctx.Err() != nil && err != nil && !(errors.As(err, &end) && end.Ended) { // all that was asked for may be done all the same
 		var by *signalled

@@ -45,11 +45,13 @@ set is overwritten or removed without a line on stderr.
 
 Exit codes:
 
-    0  done, or nothing to do; diff: no differences
-    1  an error; diff: differences
-    2  an error of diff
+    0  done, or nothing to do; diff, drift: no differences
+    1  an error; diff, drift: differences
+    2  an error of diff or drift
     3  something is left to you: conflicts, or objects that are not pruned for safety
-    4  written, and not ready (--wait)`
+    4  written, and not ready (--wait)
+
+With --notes=json, of any command, notes, errors and outcomes on stderr are JSON.`
 
 const mergeExample = `  # Apply a file, keeping what others have set
   kubectl merge -f web.yaml
@@ -84,7 +86,7 @@ func newMerge(e *env) *cobra.Command {
 			if !v.inputs.given() && cmd.Flags().NFlag() == 0 {
 				return errors.Join(cmd.Help(), v.inputs.validate())
 			}
-			return v.notes.report(v.env, v.run(cmd.Context(), cmd.Flags().Changed("policy")))
+			return v.run(cmd.Context(), cmd.Flags().Changed("policy"))
 		},
 	}
 	flags := cmd.Flags()
@@ -114,10 +116,7 @@ func (v *mergeVerb) run(ctx context.Context, policyGiven bool) error {
 	if err != nil {
 		return err
 	}
-	notes, err := v.notes.reporter(v.env, v.out, mode)
-	if err != nil {
-		return err
-	}
+	notes := v.notes.reporter(v.env, v.out, mode)
 	r, err := v.request(ctx, policyGiven, mode)
 	if err != nil {
 		return err

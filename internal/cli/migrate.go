@@ -16,6 +16,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
 	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
+	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
 )
 
@@ -195,29 +196,31 @@ func (v *migrateVerb) done(i *migrate.Item, mode dryRun) {
 	if i.Err != nil {
 		return
 	}
-	out, word := v.Out, string(i.Result.Outcome)
+	word := string(i.Result.Outcome)
 	if i.Result.Outcome == write.Configured {
 		word = "migrated"
 	}
+	word += mode.suffix()
 	if v.output != "" {
-		out = v.ErrOut
+		_ = v.remark(diff.Note{Object: i.String(), Kind: noteOutcome, Message: word}, escape.Line(i.String())+" "+word) // what is on stdout counts
+	} else {
+		fmt.Fprintf(v.Out, "%s %s\n", escape.Line(i.String()), word)
 	}
-	fmt.Fprintf(out, "%s %s%s\n", escape.Line(i.String()), word, mode.suffix())
 	for _, text := range i.Result.Notes {
-		v.note(i, text)
+		v.remind(i, text)
 	}
 	for _, r := range i.Move.Rows {
 		switch text := escape.Line(r.Path.String()); r.What {
 		case migrate.Conflict:
-			v.note(i, fmt.Sprintf("%s: the file states another value than live, which %s owns: applying it will be a conflict", text, strings.Join(r.By, ", ")))
+			v.remind(i, fmt.Sprintf("%s: the file states another value than live, which %s owns: applying it will be a conflict", text, strings.Join(r.By, ", ")))
 		case migrate.Removed:
-			v.note(i, text+": the file does not state it: applying it will remove it")
+			v.remind(i, text+": the file does not state it: applying it will remove it")
 		}
 	}
 }
 
-func (v *migrateVerb) note(i *migrate.Item, text string) {
+func (v *migrateVerb) remind(i *migrate.Item, text string) {
 	if !v.quiet {
-		fmt.Fprintf(v.ErrOut, "note: %s: %s\n", escape.Line(i.String()), escape.Line(text))
+		v.note(i.String(), text)
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
-	"k8s.io/klog/v2"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/internal/term"
@@ -20,14 +19,10 @@ import (
 )
 
 // noteFlags determine what is reported on stderr.
-type noteFlags struct {
-	quiet bool
-	notes string
-}
+type noteFlags struct{ quiet bool }
 
 func (f *noteFlags) add(flags *pflag.FlagSet) {
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print only errors and conflicts, no notes")
-	flags.StringVar(&f.notes, "notes", "text", "format of notes on stderr: text or json")
 }
 
 // mostNotes is how many notes one object gets; the rest is counted.
@@ -48,17 +43,11 @@ type reporter struct {
 }
 
 // reporter is what prints the notes of a run; mode is how much is written.
-func (f *noteFlags) reporter(e *env, out outputFlags, mode dryRun) (*reporter, error) {
-	if f.notes != "text" && f.notes != "json" {
-		return nil, fmt.Errorf("--notes=%s: must be text or json", f.notes)
-	}
-	if f.notes == "json" && !klog.V(1).Enabled() {
-		hush() // the reader expects JSON, and errors are notes
-	}
+func (f *noteFlags) reporter(e *env, out outputFlags, mode dryRun) *reporter {
 	return &reporter{
-		w: e.ErrOut, quiet: f.quiet, json: f.notes == "json", secrets: out.secrets, preview: mode != dryNone,
-		files: map[string]bool{}, printed: map[string]bool{}, grouped: f.notes != "json" && term.IsTerminal(e.ErrOut),
-	}, nil
+		w: e.ErrOut, quiet: f.quiet, json: e.json, secrets: out.secrets, preview: mode != dryNone,
+		files: map[string]bool{}, printed: map[string]bool{}, grouped: !e.json && term.IsTerminal(e.ErrOut),
+	}
 }
 
 // noteProblem is the kind of a note about what was found on the way: an annotation

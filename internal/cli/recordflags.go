@@ -126,7 +126,7 @@ func (f *recordFlags) end(ctx context.Context, e *env, s *session, err error) er
 	doc, bad := plandoc.Parse("the record of this run", f.memory.Text())
 	if bad == nil {
 		u := undoing{env: e, doc: doc, policy: "live", manager: s.Write.FieldManager, concurrency: s.Concurrency, rollback: true, partial: true}
-		u.notes.notes, u.dryRun.text = "text", string(dryNone)
+		u.dryRun.text = string(dryNone)
 		bad = u.run(context.WithoutCancel(ctx)) // an interrupted run is taken back, too
 	}
 	var left *exit

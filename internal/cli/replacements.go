@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -19,7 +20,8 @@ import (
 // replacementsVerb makes kustomize's replacements in files.
 type replacementsVerb struct {
 	*env
-	input   string
+	inputs  []string
+	input   string // the only one
 	secrets bool
 	fileOutput
 }
@@ -48,7 +50,7 @@ result is printed, or with -w written back: all files, or none.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return v.run(cmd.Context(), args[0]) },
 	}
 	flags := cmd.Flags()
-	flags.StringVarP(&v.input, "filename", "f", "", "file or folder with the objects, or - for standard input")
+	flags.StringSliceVarP(&v.inputs, "filename", "f", nil, "file or folder with the objects, or - for standard input")
 	flags.BoolVar(&v.secrets, "show-secrets", false, "show the values of Secrets in a diff")
 	v.fileOutput.add(cmd, "INPUT")
 	return cmd
@@ -57,8 +59,13 @@ result is printed, or with -w written back: all files, or none.`,
 func (v *replacementsVerb) run(ctx context.Context, name string) error {
 	stdin := term.Stdin(ctx, v.In)
 	switch {
-	case v.input == "":
+	case len(v.inputs) > 1:
+		return fmt.Errorf("-f: takes one file or folder, got %s: give the folder that holds them, or all of them on standard input: -f -", strings.Join(v.inputs, " and "))
+	case len(v.inputs) == 0 || v.inputs[0] == "":
 		return errors.New("must specify -f: the file or folder with the objects")
+	}
+	v.input = v.inputs[0]
+	switch {
 	case v.input == "-" && v.write:
 		return errors.New("-w: INPUT is standard input, and cannot be written; leave -w out")
 	case v.input == "-" && name == "-":

@@ -159,12 +159,14 @@ const (
 	noteWaiting diff.NoteKind = "not-written" // because of other errors, or conflicts
 )
 
-// report prints what a verb ends with where notes are for programs: every error of
-// every object, since a program can group them itself. The error that is left has the
-// exit code and no text.
-func (f *noteFlags) report(e *env, err error) error {
-	if f.notes != "json" || err == nil {
-		return err
+// report prints the errors that a command ends with, for people with one line for each cause;
+// for programs, which can group them themselves, every error of every object.
+func (e *env) report(err error) {
+	if !e.json {
+		for _, line := range lines(err, e.secretValues()) {
+			fmt.Fprintf(e.ErrOut, "error: %s\n", line)
+		}
+		return
 	}
 	t := &reporter{w: e.ErrOut, json: true}
 	for _, one := range leaves(err) {
@@ -179,10 +181,10 @@ func (f *noteFlags) report(e *env, err error) error {
 		if errors.As(one, &reached) {
 			n.Object, n.Kind = reached.Target.String(), noteWaiting
 		}
-		n.Message = strings.TrimPrefix(errorText(e.secretValues().Blank(one.Error())), n.Object+": ") + escape.Line(object.Place())
+		text := strings.TrimPrefix(errorText(e.secretValues().Blank(one.Error())), n.Object+": ") + escape.Line(object.Place())
+		n.Message = strings.ReplaceAll(text, "\n", " ")
 		t.note("error", n)
 	}
-	return &exit{Code: exitCode(err)}
 }
 
 // held reports whether an error is of nothing but conflicts, which keep other objects

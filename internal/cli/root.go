@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/klog/v2"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/term"
 	"github.com/kubectl-merge/kubectl-merge/pkg/suggest"
@@ -74,13 +75,15 @@ func newRoot(e *env) *cobra.Command {
 	e.flags.AddFlags(root.PersistentFlags())
 	addLogFlags(root.PersistentFlags())
 	e.color.add(root.PersistentFlags())
+	notesFormat{&e.json}.add(root.PersistentFlags())
 	e.style() // of errors in the flags
 	root.PersistentPreRun = func(cmd *cobra.Command, _ []string) {
 		quietLogs(cmd.Flags(), e.warnings)
 		e.showSecrets(cmd.Flags())
 		e.takeTimeout()
-		notes := cmd.Flags().Lookup("notes")
-		e.json = notes != nil && notes.Value.String() == "json"
+		if e.json && !klog.V(1).Enabled() {
+			hush() // the reader expects JSON, and errors are notes
+		}
 		e.style()
 	}
 	root.SetFlagErrorFunc(flagError)

@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/internal/target"
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
+	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
 )
 
@@ -78,7 +79,7 @@ func (v *setVerb) run(ctx context.Context) error {
 	plans := make([]target.Change, len(objects))
 	for i, o := range objects {
 		if errs[i] == nil {
-			plans[i], errs[i] = v.Plan(ctx, o, v.Set(o, v.create, func(text string) { v.note(o, text) }))
+			plans[i], errs[i] = v.Plan(ctx, o, v.Set(o, v.create, func(text string) { v.note(o.String(), text) }))
 		}
 	}
 	if err := errors.Join(errs...); err != nil {
@@ -98,11 +99,12 @@ func (v *setVerb) send(ctx context.Context, objects []target.Target, plans []tar
 		case errs[i] != nil:
 		case outs[i].Outcome == write.Unchanged && (v.out.output == "" || v.out.output == "diff"):
 			if v.out.output == "" {
-				to := v.Out
-				if mode != dryNone {
-					to = v.ErrOut
+				text := fmt.Sprintf("set-last-applied %s: no changes required.", escape.Line(objects[i].Name))
+				if mode == dryNone {
+					_, errs[i] = fmt.Fprintln(v.Out, text)
+				} else {
+					errs[i] = v.remark(diff.Note{Object: objects[i].String(), Kind: noteOutcome, Message: "unchanged" + mode.suffix()}, text)
 				}
-				_, errs[i] = fmt.Fprintf(to, "set-last-applied %s: no changes required.\n", escape.Line(objects[i].Name))
 			}
 		default:
 			errs[i] = v.out.written(objects[i], plans[i].Annotated, outs[i])

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/spf13/pflag"
 
@@ -13,7 +12,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
 	"github.com/kubectl-merge/kubectl-merge/internal/target"
 	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
-	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
+	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
@@ -100,9 +99,9 @@ func (k *targetVerb) find(ctx context.Context, args []string) ([]target.Target, 
 		return nil, err
 	}
 	if len(found) == 0 {
-		fmt.Fprintln(k.ErrOut, "No resources found")
+		err = k.remark(diff.Note{Kind: noteProblem, Message: "no resources found"}, "No resources found")
 	}
-	return target.Found(found), nil
+	return target.Found(found), err
 }
 
 // filed are the objects that files name.
@@ -125,11 +124,6 @@ func (k *targetVerb) filed(ctx context.Context) ([]target.Target, error) {
 	return targets, errors.Join(bad, err)
 }
 
-// note prints a line about a target.
-func (k *targetVerb) note(t target.Target, text string) {
-	fmt.Fprintf(k.ErrOut, "note: %s: %s\n", escape.Line(t.String()), escape.Line(text))
-}
-
 // meanings prints what a change means for the next merge, a line for each field; what is
 // not written yet, in the conditional.
 func (k *targetVerb) meanings(t target.Target, all []annotate.Meaning, written bool) {
@@ -138,6 +132,6 @@ func (k *targetVerb) meanings(t target.Target, all []annotate.Meaning, written b
 		if written {
 			text = m.Text
 		}
-		fmt.Fprintf(k.ErrOut, "note: %s: %s: %s\n", escape.Line(t.String()), m.Path, text)
+		k.note(t.String(), m.Path.String()+": "+text)
 	}
 }

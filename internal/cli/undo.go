@@ -60,7 +60,7 @@ func newUndo(e *env) *cobra.Command {
 			if len(args) != 1 {
 				return fmt.Errorf("name one record: %s", cmd.UseLine())
 			}
-			return u.notes.report(e, u.file(cmd.Context(), args[0]))
+			return u.file(cmd.Context(), args[0])
 		},
 	}
 	flags := cmd.Flags()
@@ -124,10 +124,7 @@ func (u *undoing) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	notes, err := u.notes.reporter(u.env, u.out, mode)
-	if err != nil {
-		return err
-	}
+	notes := u.notes.reporter(u.env, u.out, mode)
 	if u.partial {
 		if err := u.except(ctx, notes, mode); err != nil {
 			return err
@@ -239,7 +236,7 @@ func (u *undoing) item(t *results, item *run.Item) {
 	case a == run.Failed, a == run.Keep, item.Result.Outcome == write.Unsettled && !t.out.conflicts(), item.Result.Outcome == write.Unchanged && u.out.output == "":
 		return
 	case u.rollback:
-		fmt.Fprintf(u.ErrOut, "note: %s: rolled back: %s\n", escape.Line(item.Target.String()), item.Result.Outcome)
+		u.env.note(item.Target.String(), "rolled back: "+string(item.Result.Outcome))
 	}
 	t.notes.problems(item)
 	report := reportOf(item.Result.Planned, u.out.secrets)

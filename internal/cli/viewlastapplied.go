@@ -92,7 +92,7 @@ func (v *viewVerb) show(o target.Target, was lastapplied.Original) error {
 	case lastapplied.Garbage:
 		return fmt.Errorf("%s: %s", o, was.Problem)
 	case lastapplied.Foreign:
-		fmt.Fprintf(v.ErrOut, "note: %s: %s\n", escape.Line(o.String()), escape.Line(was.Problem))
+		v.note(o.String(), was.Problem)
 	}
 	conf, err := merge.ReadJSON([]byte(was.Text))
 	if err != nil {
@@ -117,7 +117,7 @@ func (v *viewVerb) text(o target.Target, was lastapplied.Original, conf any) ([]
 	}
 	masked := !merge.Equal(conf, hidden, nil)
 	if masked {
-		fmt.Fprintf(v.ErrOut, "note: %s: secret values are hidden: --show-secrets shows them\n", escape.Line(o.String()))
+		v.note(o.String(), "secret values are hidden: --show-secrets shows them")
 	}
 	v.printed++
 	if v.output == "yaml" {
@@ -152,9 +152,9 @@ func (v *viewVerb) left(bare []string) error {
 	case v.printed == 0:
 		return fmt.Errorf("no last-applied-configuration annotation found on any of %d resources (%s …): to adopt them, say what was applied: kubectl merge set-last-applied --create-annotation -f FILE", len(bare), names)
 	case len(bare) > most:
-		fmt.Fprintf(v.ErrOut, "note: %s and %d more have no last-applied-configuration annotation\n", names, len(bare)-most)
+		v.note("", fmt.Sprintf("%s and %d more have no last-applied-configuration annotation", names, len(bare)-most))
 	default:
-		fmt.Fprintf(v.ErrOut, "note: no last-applied-configuration annotation on %s\n", names)
+		v.note("", "no last-applied-configuration annotation on "+names)
 	}
 	return nil
 }

@@ -63,7 +63,7 @@ func newWait(e *env) *cobra.Command {
 			if len(args) > 0 {
 				return fmt.Errorf("unexpected argument %q; files are given with -f", args[0])
 			}
-			return v.notes.report(v.env, v.run(cmd.Context()))
+			return v.run(cmd.Context())
 		},
 	}
 	flags := cmd.Flags()
@@ -79,10 +79,7 @@ func (v *waitVerb) run(ctx context.Context) error {
 	if err := errors.Join(v.validate(), v.limits.validate()); err != nil {
 		return err
 	}
-	notes, err := v.notes.reporter(v.env, outputFlags{}, dryNone)
-	if err != nil {
-		return err
-	}
+	notes := v.notes.reporter(v.env, outputFlags{}, dryNone)
 	rules, err := v.rules.readRules(ctx)
 	if err != nil {
 		return err

@@ -37,6 +37,7 @@ func TestFieldsAt(t *testing.T) {
 		{"two keys, one of them a default", main + ".ports[", []string{main + ".ports[containerPort=53,protocol=TCP]", main + ".ports[containerPort=53,protocol=UDP]"}},
 		{"an atomic list is one value", main + ".args[", nil},
 		{"a key with dots stands bare in brackets", "metadata.labels[example.com/te", []string{"metadata.labels[example.com/team.name]"}},
+		{"a quote that is typed stays", `metadata.labels["ex`, []string{`metadata.labels["example.com/team.name"]`}},
 		{"a leaf", main + ".im", []string{main + ".image"}},
 		{"a dot within brackets is part of a value", "metadata.labels[example.", []string{"metadata.labels[example.com/team.name]"}},
 		{"a bracket within quotes is part of a name", `metadata.labels["a[`, nil},

@@ -94,18 +94,22 @@ func fieldsAt(v any, typ *merge.Type, typed string) []field {
 	if !ok {
 		return nil
 	}
+	spelled := unquoted
+	if strings.Contains(typed, `"`) {
+		spelled = merge.Path.String
+	}
 	for {
 		found := below(v, typ, at)
-		found = slices.DeleteFunc(found, func(f place) bool { return !strings.HasPrefix(unquoted(f.path), typed) })
+		found = slices.DeleteFunc(found, func(f place) bool { return !strings.HasPrefix(spelled(f.path), typed) })
 		if len(found) != 1 || !found[0].holder {
-			return fields(found)
+			return fields(found, spelled)
 		}
 		next := below(v, typ, found[0].path)
 		if len(next) != 1 {
-			return fields(append(found, next...))
+			return fields(append(found, next...), spelled)
 		}
 		at = found[0].path
-		typed = unquoted(at)
+		typed = spelled(at)
 	}
 }
 
@@ -201,10 +205,10 @@ func holds(v any) bool {
 	return false
 }
 
-func fields(places []place) []field {
+func fields(places []place, spelled func(merge.Path) string) []field {
 	out := make([]field, len(places))
 	for i, p := range places {
-		out[i] = field{unquoted(p.path), p.holder}
+		out[i] = field{spelled(p.path), p.holder}
 	}
 	return out
 }

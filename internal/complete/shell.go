@@ -4,7 +4,6 @@
 package complete
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"runtime"
@@ -40,7 +39,7 @@ func Safe(complete cobra.CompletionFunc) cobra.CompletionFunc {
 			// Two of one name would have the shell insert the beginning of their
 			// descriptions too.
 			name, help, _ := strings.Cut(c, "\t")
-			if plainForShells(name) && escape.Line(help) == help && !seen[name] {
+			if plainForShells(name, strings.Contains(typed, `"`)) && escape.Line(help) == help && !seen[name] {
 				out = append(out, c)
 			}
 			seen[name] = true
@@ -49,17 +48,18 @@ func Safe(complete cobra.CompletionFunc) cobra.CompletionFunc {
 	}
 }
 
-// plainForShells: a word of letters, digits and signs that mean nothing to a shell.
+// plainForShells: a word of letters, digits and signs that mean nothing to a shell; with quotes,
+// " is one of them: who has typed it has kept it from the shell.
 // Letters are ASCII's, as in some encodings a part of another one is a sign; a word
 // does not begin like an option, a home folder or zsh's path of a command.
-func plainForShells(word string) bool {
+func plainForShells(word string, quotes bool) bool {
 	if word == "" || strings.ContainsAny(word[:1], "-~=") {
 		return false
 	}
 	for i := range len(word) {
 		c := word[i]
 		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
-		if !letter && !strings.ContainsRune("._/:=@%+,~-[]", rune(c)) {
+		if !letter && !strings.ContainsRune("._/:=@%+,~-[]", rune(c)) && (c != '"' || !quotes) {
 			return false
 		}
 	}
@@ -87,77 +87,4 @@ func Script(root *cobra.Command, shell string, out io.Writer) error {
 		return err
 	}
 	return fmt.Errorf("%s: no such shell; there are kubectl (for \"kubectl merge\"), bash, zsh, fish and powershell", shell)
-}
-
-// edit is a place in one of cobra's scripts, and the text that takes it.
-type edit struct{ from, to string }
-
-// edited prints a script of cobra's with some places changed. The error is that one of them is
-// not there once: the script is not the one that is known.
-func edited(shell string, out io.Writer, print func(io.Writer) error, edits ...edit) error {
-	var script bytes.Buffer
-	if err := print(&script); err != nil {
-		return err
-	}
-	text := script.String()
-	for _, e := range edits {
-		if strings.Count(text, e.from) != 1 {
-			return fmt.Errorf("completion for %s: the script is not the one that is known to be safe", shell)
-		}
-		text = strings.Replace(text, e.from, e.to, 1)
-	}
-	_, err := io.WriteString(out, text)
-	return err
-}
-
-// fishCompletion prints cobra's script for fish, which puts the words of the line
-// into a text for eval after fish has taken their quotes off: a file's name would
-// run. They are quoted again.
-func fishCompletion(root *cobra.Command, out io.Writer) error {
-	return edited("fish", out, func(w io.Writer) error { return root.GenFishCompletion(w, true) },
-		edit{"set -l args (commandline -opc)", "set -l args (string escape -- (commandline -opc))"})
-}
-
-// bashCompletion prints cobra's script for bash, which completes no word in an open quote, as
-// eval takes none, nor one with a backslash; and it inserts a whole path behind the last =, at
-// which bash divides words. What is typed is asked for as it reads, and of what is offered the
-// part that bash is to insert is left.
-func bashCompletion(root *cobra.Command, out io.Writer) error {
-	name := root.Name()
-	return edited("bash", out, func(w io.Writer) error { return root.GenBashCompletionV2(w, true) },
-		edit{"    __" + name + "_get_completion_results\n", `    local opened="" typed="${cur}"
-    if [[ "${cur}" == [\'\"]* && ( ${#cur} -eq 1 || "${cur: -1}" != "${cur:0:1}" ) ]]; then
-        opened="${cur:0:1}"
-        cur="${cur:1}"
-    fi
-    [[ -z "${opened}" && "${cur}" != [\'\"]* ]] && cur="${cur//\\/}"
-    if [[ "${cur}" != "${typed}" ]]; then
-        words[cword]=""
-        [[ -n "${cur}" ]] && printf -v "words[cword]" %q "${cur}"
-    fi
-    __` + name + `_get_completion_results
-`},
-		edit{"    __" + name + "_process_completion_results\n}\n", `    __` + name + `_process_completion_results
-    local i rest="${typed}"
-    if [[ -n "${opened}" ]]; then
-        for i in "${!COMPREPLY[@]}"; do COMPREPLY[i]="${COMPREPLY[i]//\\/}"; done
-    elif [[ "${cur}" != -* && "${typed}" != -* && "${COMP_WORDBREAKS}" == *=* ]]; then
-        while [[ "${rest}" == *=* ]]; do
-            rest="${rest#*=}"
-            for i in "${!COMPREPLY[@]}"; do COMPREPLY[i]="${COMPREPLY[i]#*=}"; done
-        done
-    fi
-}
-`})
-}
-
-// zshCompletion prints cobra's script for zsh, which completes no word in an open quote, as eval
-// takes none: what is typed is asked for as it reads.
-func zshCompletion(root *cobra.Command, out io.Writer) error {
-	const request = "    requestComp=\"${words[1]} __complete ${words[2,-1]}\"\n"
-	return edited("zsh", out, root.GenZshCompletion, edit{request, `    if [[ "${lastParam[1]}" == [\'\"] && ( ${#lastParam} -eq 1 || "${lastParam[-1]}" != "${lastParam[1]}" ) ]]; then
-        words[-1]=${(q)lastParam[2,-1]}
-        [[ -n "${words[-1]}" ]] || words[-1]="''"
-    fi
-` + request})
 }

@@ -23,6 +23,10 @@ func TestSafe(t *testing.T) {
 	if d := cmp.Diff(want, got); d != "" || directive != cobra.ShellCompDirectiveNoFileComp {
 		t.Errorf("directive %d\n%s", directive, d)
 	}
+	got, _ = Safe(cobra.FixedCompletions([]cobra.Completion{`a["b"]`, `a["$b"]`, `a["b';"]`}, 0))(nil, nil, `a["`)
+	if d := cmp.Diff([]cobra.Completion{`a["b"]`}, got); d != "" {
+		t.Errorf("a double quote is offered to who has typed one:\n%s", d)
+	}
 }
 
 // TestCompletionHelper: the helper that is printed is the one that is released.

@@ -26,7 +26,6 @@ type completing struct {
 // A bash without the package bash-completion gets what the scripts need of it.
 const bashSetUp = `bind 'set enable-bracketed-paste off'; bind 'set completion-query-items -1'; bind 'set page-completions off'; PS1='ready> '
 if [ -f /usr/share/bash-completion/bash_completion ]; then . /usr/share/bash-completion/bash_completion; else . ./stand-in; fi
-source <(kubectl-merge completion bash); source <($KUBECTL completion bash)
 `
 
 const bashStandIn = `_get_comp_words_by_ref() { read -ra words <<<"${COMP_LINE:0:COMP_POINT}"
@@ -34,15 +33,31 @@ const bashStandIn = `_get_comp_words_by_ref() { read -ra words <<<"${COMP_LINE:0
 _filedir() { compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- "$cur"); }
 `
 
+const (
+	zshSetUp  = "PS1='ready> '; unsetopt zle_bracketed_paste 2>/dev/null; autoload -U compinit; compinit -u -D\n"
+	fishSetUp = "function fish_prompt; echo 'ready> '; end\n"
+
+	bashScripts = "source <($KUBECTL completion bash); source <(kubectl-merge completion bash)\n"
+	zshScripts  = "source <($KUBECTL completion zsh); source <(kubectl-merge completion zsh)\n"
+	fishScripts = "$KUBECTL completion fish | source; kubectl-merge completion fish | source\n"
+)
+
+// completingShells complete as docs/install.md sets it up, and, behind the comma, by nothing but
+// kubectl's own scripts and the helper.
 var completingShells = []completing{
-	{"bash", []string{"--norc", "--noprofile", "-i"}, bashSetUp},
-	{"zsh", []string{"-f", "-i"}, "PS1='ready> '; unsetopt zle_bracketed_paste 2>/dev/null; autoload -U compinit; compinit -u -D\n" +
-		"source <(kubectl-merge completion zsh); source <($KUBECTL completion zsh)\n"},
-	{"fish", []string{"--no-config", "-i"}, fishSetUp + "$KUBECTL completion fish | source\n"},
-	{"fish, quoting", []string{"--no-config", "-i"}, fishSetUp + "$KUBECTL completion fish | " + quotingFish + " | source\n"},
+	{"bash", []string{"--norc", "--noprofile", "-i"}, bashSetUp + bashScripts},
+	{"zsh", []string{"-f", "-i"}, zshSetUp + zshScripts},
+	{"fish", []string{"--no-config", "-i"}, fishSetUp + fishScripts},
+	{"bash, helper", []string{"--norc", "--noprofile", "-i"}, bashSetUp + inOrder(bashScripts, "; ")},
+	{"zsh, helper", []string{"-f", "-i"}, zshSetUp + inOrder(zshScripts, "; ")},
+	{"fish, quoting", []string{"--no-config", "-i"}, fishSetUp + "kubectl-merge completion fish | source; $KUBECTL completion fish | " + quotingFish + " | source\n"},
 }
 
-const fishSetUp = "function fish_prompt; echo 'ready> '; end; kubectl-merge completion fish | source; "
+// inOrder has kubectl's own script loaded last, which takes `kubectl merge` over.
+func inOrder(scripts, between string) string {
+	first, second, _ := strings.Cut(strings.TrimSuffix(scripts, "\n"), between)
+	return second + between + first + "\n"
+}
 
 // quotingFish has kubectl's own script for fish quote what it evaluates; SECURITY.md
 // has it for users.
@@ -142,9 +157,11 @@ func TestCompletionObeysNothing(t *testing.T) {
 	}
 }
 
-func (c completing) plays(t *testing.T, u *user, path string) {
+// begins starts the shell at a terminal of its own, and sets it up; it ends with the test.
+func (c completing) begins(t *testing.T, u *user, path string) *keyboard {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
-	defer cancel()
+	t.Cleanup(cancel)
 	cmd := u.command(ctx, path, c.args...)
 	cmd.Env = append(cmd.Env, "TERM=xterm", "KUBECTL="+u.server.kubectl, "PATH="+u.helper()+":"+os.Getenv("PATH"))
 	master, slave, err := openTTY(200)
@@ -156,7 +173,7 @@ func (c completing) plays(t *testing.T, u *user, path string) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }()
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
 	_ = slave.Close()
 	k := &keyboard{t: t, tty: master, screen: &screen{grown: make(chan struct{}, 1)}}
 	go func() { _, _ = io.Copy(k.screen, master) }()
@@ -164,6 +181,11 @@ func (c completing) plays(t *testing.T, u *user, path string) {
 		k.types(line)
 	}
 	k.settles()
+	return k
+}
+
+func (c completing) plays(t *testing.T, u *user, path string) {
+	k := c.begins(t, u, path)
 	k.offers("kubectl-merge diso\t", "disown")
 	k.offers("kubectl merge diso\t", "disown")
 	k.offers("kubectl-merge explain -f good.yaml metad\t", "metadata")
