@@ -42,13 +42,6 @@ func Builtin(group, version, kind string) (*merge.Type, bool) {
 	return builtins.kind(group, version, kind)
 }
 
-// BuiltinScope reports whether objects of a built-in kind live in a namespace, and
-// whether the compiled-in table knows.
-func BuiltinScope(group, version, kind string) (namespaced, known bool) {
-	k, ok := BuiltinKind(group, version, kind)
-	return k.Namespaced, ok && k.Resource != ""
-}
-
 // BuiltinKind returns what the compiled-in table knows about a kind as a whole.
 func BuiltinKind(group, version, kind string) (Kind, bool) {
 	prefix := "\nkind " + group + "/" + version + " " + kind + " "

@@ -149,13 +149,12 @@ func TestKindsAgreeWithDiscovery(t *testing.T) {
 		if k.Resource == "" || newer[k.Kind] {
 			continue
 		}
-		namespaced, known := BuiltinScope(group, version, w[1])
-		if k.Resource != w[2] || !known || namespaced != (w[3] == "namespaced") || k.HasStatus != (w[4] == "status") {
+		if k.Resource != w[2] || k.Namespaced != (w[3] == "namespaced") || k.HasStatus != (w[4] == "status") {
 			t.Errorf("%s: the table has %+v", line, k)
 		}
 	}
-	if _, known := BuiltinScope("example.com", "v1", "Deployment"); known {
-		t.Error("the scope of a custom resource is not known")
+	if _, known := BuiltinKind("example.com", "v1", "Deployment"); known {
+		t.Error("the table knows no custom resource")
 	}
 }
 
