@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 
 	"github.com/spf13/pflag"
 
@@ -51,7 +52,10 @@ func readPlan(ctx context.Context, name string) (*plandoc.Document, error) {
 		return nil, errors.New("is read from a file, and not from standard input")
 	}
 	text, err := source.ReadNamed(ctx, name)
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("the file %q does not exist; check its name", name)
+	case err != nil:
 		return nil, err
 	}
 	return plandoc.Parse(name, text)
