@@ -50,7 +50,8 @@ func plainly(files []Changed) []Changed {
 	return out
 }
 
-// canBeListed: every side is one file of named objects.
+// canBeListed: every side is one file of named objects. The line separators that a JSON
+// file may hold are refused in YAML.
 func canBeListed(sets ...*Set) bool {
 	for _, s := range sets {
 		if s == nil {
@@ -60,7 +61,7 @@ func canBeListed(sets ...*Set) bool {
 			return false
 		}
 		for _, d := range s.Files[0].YAML.Documents() {
-			if i, _ := identify(d.Value()); i.name == "" || strings.ContainsAny(string(d.Text()), "\r&%") {
+			if i, _ := identify(d.Value()); i.name == "" || strings.ContainsAny(string(d.Text()), "\r&%\u0085\u2028\u2029") {
 				return false
 			}
 		}
