@@ -1,0 +1,90 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/outcome"
+	"github.com/kubectl-merge/kubectl-merge/internal/run"
+	"github.com/kubectl-merge/kubectl-merge/internal/term"
+	"github.com/kubectl-merge/kubectl-merge/internal/write"
+)
+
+// finish sends the items, or shows what that would do, and reports each.
+func (s *session) finish(ctx context.Context, mode dryRun, t *results) {
+	if mode == dryClient {
+		s.Show(ctx, t.item)
+		return
+	}
+	defer s.line.End()
+	s.Send(ctx, term.Around(s.line, t.item))
+}
+
+// results prints items as they are done.
+type results struct {
+	out   printer
+	notes *reporter
+	mode  dryRun
+	errs  []error
+
+	*env
+	output string // the value of -o
+	start  time.Time
+}
+
+// impact reports the impact of an item where neither the printer nor the outcome line does.
+func (t *results) impact(item *run.Item) {
+	shown := ""
+	if t.output == "" {
+		shown = string(item.Result.Outcome)
+	}
+	if p, _ := printerNamed(t.output); !p.impact {
+		t.notes.impact(item, shown)
+	}
+}
+
+func (t *results) item(item *run.Item) {
+	switch item.Action() {
+	case run.Failed:
+		return // reported at the end, in input order
+	case run.Keep:
+		t.notes.kept(item)
+		if _, all := t.out.(ofRun); !all {
+			return
+		}
+	default:
+		t.notes.item(item)
+		t.impact(item)
+	}
+	if item.Result.Outcome != write.Unsettled || t.out.conflicts() {
+		if err := t.out.object(item); err != nil {
+			t.errs = append(t.errs, &run.ObjectError{Target: item.Target, Err: err})
+		}
+	}
+}
+
+// end returns the error of the run: errors of objects, else that conflicts, or objects that
+// are not pruned, are left to the user.
+func (t *results) end(ctx context.Context, s *session) error {
+	ended := outcome.Ended{Plan: s.Plan, DryRun: t.mode != dryNone, Took: time.Since(t.start), Target: t.env.target(s)}
+	if whole, ok := t.out.(runPrinter); ok {
+		t.errs = append(t.errs, whole.run(ended))
+	}
+	t.errs = append(t.errs, t.out.close(ctx))
+	left := t.notes.conflicts(s.Items) + unpruned(s.Plan)
+	t.notes.unused(s.Planner.Rules)
+	t.notes.stale(s.Plan)
+	err := errors.Join(s.Failed(), errors.Join(t.errs...))
+	if t.mode == dryClient {
+		t.notes.missing(s.MissingNamespaces(ctx))
+	}
+	if t.mode != dryNone {
+		err = errors.Join(err, s.Held())
+	}
+	t.notes.summary(outcome.Summarize(ended))
+	if left > 0 && held(err) {
+		return &exit{Code: conflicted, Err: err}
+	}
+	return err
+}
