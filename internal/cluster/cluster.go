@@ -49,6 +49,7 @@ type Cluster struct {
 	groups    map[string]map[string]Resource // by group/version, then kind
 	declared  map[schema.GroupVersionKind]Resource
 	refreshed bool
+	silences  int // how often a silent group was asked for again
 
 	schemas schemas
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -123,17 +124,37 @@ func (c *Cluster) findIn(ctx context.Context, group, name string, is func(Resour
 	defer c.mu.Unlock()
 	for {
 		r, err := c.searchGroup(ctx, group, is)
-		if err != nil {
-			return Resource{}, fmt.Errorf("%s: cannot be looked up: %w", schema.GroupKind{Group: group, Kind: name}, c.explain(err, Target{}, "discover"))
-		}
-		if r.Plural != "" {
+		switch {
+		case err == nil && r.Plural != "":
 			return r, nil
-		}
-		if c.refreshed || c.discovery.FreshWithContext(ctx) {
+		case !c.refreshed && !c.discovery.FreshWithContext(ctx):
+			c.refreshed = true
+			c.invalidate(ctx)
+		case errors.Is(err, errUnanswered) && c.awaitAnswer(ctx):
+			c.invalidate(ctx)
+		case err != nil:
+			return Resource{}, fmt.Errorf("%s: cannot be looked up: %w", schema.GroupKind{Group: group, Kind: name}, c.explain(err, Target{}, "discover"))
+		default:
 			return Resource{}, c.unknownIn(ctx, group, name)
 		}
-		c.refreshed = true
-		c.invalidate(ctx)
+	}
+}
+
+// mostSilences is how often a run asks again for what a silent group serves.
+const mostSilences = 4
+
+// awaitAnswer pauses before a silent group is asked for again, and reports whether it is: a
+// group whose last CustomResourceDefinition was just deleted is listed for a moment more.
+func (c *Cluster) awaitAnswer(ctx context.Context) bool {
+	if c.silences == mostSilences {
+		return false
+	}
+	c.silences++
+	select {
+	case <-time.After(250 * time.Millisecond):
+		return true
+	case <-ctx.Done():
+		return false
 	}
 }
 

@@ -19,8 +19,13 @@ func newPromises(t *testing.T, s *apiServer, counts *tally, r *rand.Rand) *promi
 	u.crds()
 	p := &promises{sweep: newSweep(u), Rand: r, counts: counts}
 	kinds := p.sweptKinds()
-	gadget := &sweptKind{group: "stories.example.com", version: "v1", kind: "Gadget", resource: "gadgets", namespaced: true}
-	byName := map[string]*sweptKind{gadget.String(): gadget}
+	byName := map[string]*sweptKind{}
+	for _, k := range []*sweptKind{
+		{group: "stories.example.com", version: "v1", kind: "Gadget", resource: "gadgets", namespaced: true},
+		{group: "shapes.example.com", version: "v1", kind: "Shape", resource: "shapes", namespaced: true},
+	} {
+		byName[k.String()] = k
+	}
 	for _, k := range kinds {
 		byName[k.String()] = k
 		for range 2 {
