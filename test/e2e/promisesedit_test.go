@@ -1,11 +1,15 @@
 package e2e
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"net/url"
 	"slices"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
@@ -58,12 +62,29 @@ func (p *promises) edit(o *promised, was map[string]any) (added bool) {
 	case o.kind.kind != "Namespace":
 		err = p.remove(ctx, &sweptObject{kind: o.kind, name: o.name})
 		p.edited("delete", err)
+		if err == nil {
+			p.cleaned(ctx, o)
+		}
 		if err == nil && p.IntN(3) > 0 {
 			_, err = p.ask(ctx, "POST", o.kind.url(p.ns, ""), from, "fieldManager", "kubectl-create")
 			p.edited("create anew", err)
 		}
 	}
 	return added
+}
+
+// cleaned waits until the server has finished what it does itself before a definition that
+// was deleted is gone.
+func (p *promises) cleaned(ctx context.Context, o *promised) {
+	if o.kind.kind != "CustomResourceDefinition" {
+		return
+	}
+	for range 100 {
+		if _, err := p.ask(ctx, "GET", o.kind.url(p.ns, o.name), nil); apierrors.IsNotFound(err) {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
 }
 
 func (p *promises) edited(how string, err error) {
