@@ -203,6 +203,8 @@ func way(code int, message string) string {
 		return ": create it first, or put it into the input"
 	case strings.HasPrefix(message, "request to convert CR "), strings.Contains(message, "failed to convert merged object"):
 		return ": its managedFields name a version of the kind, or fields of one, that there are no more: kubectl merge migrate --to=server-side rewrites them"
+	case strings.Contains(message, "unable to load root certificates"):
+		return ": the caBundle in that webhook's configuration is not a certificate: fix it there, or have its injector do so"
 	case code == http.StatusTooManyRequests, code >= http.StatusInternalServerError:
 		return ": try again"
 	}

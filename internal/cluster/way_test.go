@@ -1,0 +1,20 @@
+package cluster
+
+import "testing"
+
+// TestWay: what is advised would help.
+func TestWay(t *testing.T) {
+	for _, tt := range []struct {
+		code          int
+		message, want string
+	}{
+		{500, `Internal error occurred: failed calling webhook "a.example.com": could not get REST client: unable to load root certificates: unable to parse bytes as PEM block`,
+			": the caBundle in that webhook's configuration is not a certificate: fix it there, or have its injector do so"},
+		{500, "Internal error occurred: etcdserver: leader changed", ": try again"},
+		{422, "spec.replicas: invalid value", ""},
+	} {
+		if got := way(tt.code, tt.message); got != tt.want {
+			t.Errorf("%d %s: %q, want %q", tt.code, tt.message, got, tt.want)
+		}
+	}
+}
