@@ -32,12 +32,13 @@ func typed(before, after any, name string) (any, error) {
 		if was[m.Path.String()] {
 			continue
 		}
-		if m.As == nil {
+		fixed, err := merge.ReadJSON([]byte(m.Fix))
+		if m.Fix == "" || err != nil {
 			there, _ := merge.Lookup(after, m.Path, t)
 			errs = append(errs, fmt.Errorf("%s: %s takes %s, and the replacement put %s there", name, m.Path, m.Want, typeName(there)))
 			continue
 		}
-		changes = append(changes, merge.Change{Op: merge.OpSet, Path: m.Path, New: merge.Some(m.As)})
+		changes = append(changes, merge.Change{Op: merge.OpSet, Path: m.Path, New: merge.Some(fixed)})
 	}
 	if err := errors.Join(errs...); err != nil || len(changes) == 0 {
 		return after, err

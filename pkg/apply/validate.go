@@ -70,14 +70,22 @@ func (p *Planner) mistyped(out *Planned) error {
 		}
 		text := fmt.Sprintf("%s: must be %s", w.Path, w.Want)
 		if !redact.IsSecretKind(out.Group(), out.Kind()) {
-			if w.Is != "" {
-				text += ", and is " + w.Is
-			}
-			if w.Fix != "" {
-				text += ": " + w.Fix
-			}
+			v, _ := merge.Lookup(out.Value, w.Path, out.Type)
+			text += advice(w, v)
 		}
 		texts = append(texts, text+p.at(out.Object, w.Path))
 	}
 	return errors.New(strings.Join(texts, "; "))
+}
+
+// advice is what to do about v, a value of the wrong type. Of a text the file may have another
+// spelling (010, yes, 1e3) than the value that YAML has read (8, true, 1000).
+func advice(w schema.Mistyped, v any) string {
+	switch {
+	case w.Fix == "":
+		return ""
+	case strings.HasPrefix(w.Fix, `"`):
+		return ", and is " + object.Describe(v) + ": quote it"
+	}
+	return ": write " + w.Fix
 }

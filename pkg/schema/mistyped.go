@@ -2,7 +2,6 @@ package schema
 
 import (
 	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -14,9 +13,7 @@ import (
 type Mistyped struct {
 	Path merge.Path
 	Want string // a string, a number, true or false, a list, a mapping
-	Is   string // the number 8, the boolean true; only where a string is wanted, else ""
-	Fix  string // what to do about it (write 3, quote it), "" where that cannot be known
-	As   any    // the value as one of the wanted type, nil where there is none
+	Fix  string // how the value can be written instead, "" where that cannot be known
 }
 
 // MistypedIn lists the values in v that are not of the type that t declares, in path
@@ -92,39 +89,12 @@ func mistyped(t *merge.Type, v any, at merge.Path, out *[]Mistyped) {
 		}
 	case merge.Scalar:
 		if want, fix := scalarAs(t, v); want != "" {
-			*out = append(*out, Mistyped{Path: at, Want: want, Is: unquoted(t, v), Fix: fix, As: fitting(t, v)})
+			*out = append(*out, Mistyped{Path: at, Want: want, Fix: fix})
 		}
 	}
 }
 
-// fitting is v as a value of type t: text for a number or a boolean, and what a text spells.
-func fitting(t *merge.Type, v any) any {
-	switch text, isText := v.(string); {
-	case t == leaves["string"]:
-		return spelled(v)
-	case t == leaves["number"] && isText:
-		if _, err := strconv.ParseInt(text, 10, 64); err == nil && json.Valid([]byte(text)) {
-			return json.Number(text)
-		}
-	case t == leaves["boolean"] && isText:
-		if b, err := strconv.ParseBool(text); err == nil {
-			return b
-		}
-	}
-	return nil
-}
-
-func spelled(v any) any {
-	switch v := v.(type) {
-	case bool:
-		return strconv.FormatBool(v)
-	case json.Number:
-		return v.String()
-	}
-	return nil
-}
-
-// scalarAs is what v should be, "" where it is; fix is how to get there.
+// scalarAs is what v should be, "" where it is; fix is v as that.
 func scalarAs(t *merge.Type, v any) (want, fix string) {
 	switch t {
 	case leaves["string"], leaves["bytes"], leaves["time"], leaves["microtime"], leaves["duration"]:
@@ -143,30 +113,19 @@ func scalarAs(t *merge.Type, v any) (want, fix string) {
 	return "", ""
 }
 
-// asString advises no text to write: what a file has (010, yes, 1e3) cannot be known from
-// the value that YAML has read (8, true, 1000).
 func asString(t *merge.Type, v any) (want, fix string) {
-	if _, ok := v.(string); ok {
+	switch v := v.(type) {
+	case string:
 		return "", ""
+	case bool:
+		fix = strconv.Quote(strconv.FormatBool(v))
+	case json.Number:
+		fix = strconv.Quote(v.String())
 	}
-	if unquoted(t, v) != "" {
-		fix = "quote it"
+	if t != leaves["string"] {
+		fix = ""
 	}
 	return "a string", fix
-}
-
-// unquoted is what v is where t is a string, "" where v is no boolean and no number.
-func unquoted(t *merge.Type, v any) string {
-	if t != leaves["string"] {
-		return ""
-	}
-	switch v := v.(type) {
-	case bool:
-		return fmt.Sprintf("the boolean %t", v)
-	case json.Number:
-		return "the number " + v.String()
-	}
-	return ""
 }
 
 func asNumber(v any) (want, fix string) {
@@ -175,7 +134,7 @@ func asNumber(v any) (want, fix string) {
 		return "", ""
 	case string:
 		if _, err := strconv.ParseInt(v, 10, 64); err == nil {
-			fix = "write " + v
+			fix = v
 		}
 	}
 	return "a number", fix
@@ -187,7 +146,7 @@ func asBoolean(v any) (want, fix string) {
 		return "", ""
 	case string:
 		if b, err := strconv.ParseBool(v); err == nil {
-			fix = "write " + strconv.FormatBool(b)
+			fix = strconv.FormatBool(b)
 		}
 	}
 	return "true or false", fix
