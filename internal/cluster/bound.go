@@ -35,10 +35,21 @@ const (
 // Bound protects every client made from the config against malicious or broken servers:
 // endless responses, endless pauses, and redirections to another host.
 func Bound(config *rest.Config) {
-	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return &bounded{next} })
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return &bounded{wrapped{next}} })
 }
 
-type bounded struct{ next http.RoundTripper }
+// wrapped is what a transport that stands before another one has in common with all others.
+type wrapped struct{ next http.RoundTripper }
+
+// WrappedRoundTripper gives the client access to the wrapped transport.
+func (w wrapped) WrappedRoundTripper() http.RoundTripper { return w.next }
+
+// CancelRequest is called when the client's timeout is over: net/http does that for every
+// transport but its own, and the cache of discovery logs an error where the method is
+// missing. The request's context has ended by then, which ends the request.
+func (wrapped) CancelRequest(*http.Request) {}
+
+type bounded struct{ wrapped }
 
 // RoundTrip limits the size of the response, removes an excessive Retry-After, and follows
 // no redirection to another host.
@@ -70,14 +81,6 @@ func (b *bounded) RoundTrip(req *http.Request) (*http.Response, error) {
 // pauseKey is the context key of a *time.Duration that RoundTrip sets to Retry-After: the
 // client does not pass on response headers.
 type pauseKey struct{}
-
-// WrappedRoundTripper gives the client access to the wrapped transport.
-func (b *bounded) WrappedRoundTripper() http.RoundTripper { return b.next }
-
-// CancelRequest is called when the client's timeout is over: net/http does that for every
-// transport but its own, and the cache of discovery logs an error where the method is
-// missing. The request's context has ended by then, which ends the request.
-func (*bounded) CancelRequest(*http.Request) {}
 
 // boundedBody fails if a response is too large.
 type boundedBody struct {

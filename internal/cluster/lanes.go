@@ -25,7 +25,7 @@ const (
 // lanes adapts to the way to the server: how many requests are sent at once, and whether
 // answers are compressed.
 type lanes struct {
-	next http.RoundTripper
+	wrapped
 
 	trip atomic.Int64 // nanoseconds of a round trip; 0: not known
 	full atomic.Bool  // the server has refused a request because there were too many
@@ -59,12 +59,6 @@ func (l *lanes) trace() *httptrace.ClientTrace {
 		},
 	}
 }
-
-// WrappedRoundTripper gives the client access to the wrapped transport.
-func (l *lanes) WrappedRoundTripper() http.RoundTripper { return l.next }
-
-// CancelRequest has nothing to do, see bounded.
-func (*lanes) CancelRequest(*http.Request) {}
 
 // AtOnce is how many requests about single objects are sent at once, where least are sent to
 // a server that is near: as many more as keep one that is far as busy, up to a share that is

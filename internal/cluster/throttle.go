@@ -28,7 +28,7 @@ type limiter struct {
 func throttle(config *rest.Config) *limiter {
 	l := &limiter{RateLimiter: flowcontrol.NewTokenBucketRateLimiter(throttleQPS, throttleBurst)}
 	config.RateLimiter = l
-	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return &fairness{next: next, limiter: l} })
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return &fairness{wrapped{next}, l} })
 	return l
 }
 
@@ -51,7 +51,7 @@ func (l *limiter) Wait(ctx context.Context) error {
 }
 
 type fairness struct {
-	next    http.RoundTripper
+	wrapped
 	limiter *limiter
 }
 
@@ -63,9 +63,3 @@ func (f *fairness) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	return resp, err
 }
-
-// WrappedRoundTripper gives the client access to the wrapped transport.
-func (f *fairness) WrappedRoundTripper() http.RoundTripper { return f.next }
-
-// CancelRequest has nothing to do, see bounded.
-func (*fairness) CancelRequest(*http.Request) {}
