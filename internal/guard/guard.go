@@ -135,8 +135,7 @@ func otherSet(p apply.Planned, manager string) (Finding, bool) {
 	if id == "" || text(metaOf(p.Final), "labels", lastapplied.PartOf) != id {
 		return Finding{}, false
 	}
-	label := merge.Path{merge.Named("metadata"), merge.Named("labels"), merge.Named(lastapplied.PartOf)}
-	owners := ownership.At(ownership.Of(p.Live), label)
+	owners := ownership.At(ownership.Of(p.Live), lastapplied.PartOfPath)
 	for _, o := range owners {
 		if o.Manager == manager || person(o.Manager) {
 			return Finding{}, false

@@ -7,7 +7,6 @@ import (
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
-	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/ownership"
 )
 
@@ -110,13 +109,11 @@ func (c *change) annotated() (map[string]any, error) {
 // trial is what the applier has applied by Final, with the values there.
 func (c *change) trial() map[string]any {
 	conf, _ := ownership.Original(c.Final, appliesOf(c.Manager), c.typ).(map[string]any)
-	if id := lastapplied.SetOf(c.Final); conf != nil && id != "" && c.rewrite.Alone(partOf) {
+	if id := lastapplied.SetOf(c.Final); conf != nil && id != "" && c.rewrite.Alone(lastapplied.PartOfPath) {
 		conf, _ = lastapplied.WithSet(conf, id).(map[string]any)
 	}
 	return conf
 }
-
-var partOf = merge.Path{merge.Named("metadata"), merge.Named("labels"), merge.Named(lastapplied.PartOf)}
 
 // appliesOf is a manager by what it applies on the server's side.
 func appliesOf(name string) ownership.Holders {

@@ -95,8 +95,7 @@ func (d *deletions) marked(e *entry, obj map[string]any) bool {
 	if e.LastApplied == nil || !e.LastApplied.After.Set || text == "" {
 		return false
 	}
-	at := merge.Path{merge.Named("metadata"), merge.Named("annotations"), merge.Named(lastapplied.Annotation)}
-	v, ok := d.Record.Reveal(e.Identity, at, e.LastApplied.After.Value, merge.Some(text))
+	v, ok := d.Record.Reveal(e.Identity, lastapplied.AnnotationPath, e.LastApplied.After.Value, merge.Some(text))
 	return ok && v == text
 }
 

@@ -199,7 +199,7 @@ func (r reverting) lastApplied(result map[string]any) map[string]any {
 	if text := lastapplied.Read(r.live).Text; text != "" {
 		now = merge.Some(text)
 	}
-	at := merge.Path{merge.Named("metadata"), merge.Named("annotations"), merge.Named(lastapplied.Annotation)}
+	at := lastapplied.AnnotationPath
 	before, known := r.reveal(at, l.Before, now)
 	after, unchanged := r.reveal(at, l.After, now)
 	switch {

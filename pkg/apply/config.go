@@ -17,14 +17,11 @@ func (p *Planned) configuration(k *serverSides) map[string]any {
 	stated := c.withKept(k.stated, k.shares.Applied, nil, p.Type)
 	v, _ := c.value(stated, p.Result, spot{typ: p.Type})
 	conf, _ := v.(map[string]any)
-	if id := lastapplied.SetOf(p.Result); id != "" && (lastapplied.SetOf(conf) != "" || k.Alone(partOfPath)) {
+	if id := lastapplied.SetOf(p.Result); id != "" && (lastapplied.SetOf(conf) != "" || k.Alone(lastapplied.PartOfPath)) {
 		conf, _ = lastapplied.WithSet(conf, id).(map[string]any)
 	}
 	return conf
 }
-
-// partOfPath is that of the label that states which set an object is part of.
-var partOfPath = merge.Path{merge.Named("metadata"), merge.Named("labels"), merge.Named(lastapplied.PartOf)}
 
 // configuring works out a configuration.
 type configuring struct {

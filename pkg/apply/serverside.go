@@ -139,7 +139,7 @@ func (m merging) unambiguous(v any, typ *merge.Type) error {
 func (ServerSide) stamp(p *Planned, known sides) error {
 	k := known.server
 	final := p.Result
-	if text := lastapplied.Read(k.live).Text; text != "" && !k.Alone(annotationPath) {
+	if text := lastapplied.Read(k.live).Text; text != "" && !k.Alone(lastapplied.AnnotationPath) {
 		final = lastapplied.With(final, text)
 	}
 	if err := p.finish(final); err != nil {
@@ -182,6 +182,3 @@ func (p *Planned) forces(k *serverSides) bool {
 // repeated: the path ends at an entry whose key is in the list before it. The server makes one
 // entry of those that are applied as one.
 func repeated(p merge.Path) bool { return len(p) > 0 && p[len(p)-1].Nth > 1 }
-
-// annotationPath is that of the last-applied annotation.
-var annotationPath = merge.Path{merge.Named("metadata"), merge.Named("annotations"), merge.Named(lastapplied.Annotation)}

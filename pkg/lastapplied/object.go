@@ -112,6 +112,9 @@ func Strip(obj any, status bool) (any, []merge.Path) {
 // PartOf is the label that names the set which an object was applied with (KEP-3659).
 const PartOf = "applyset.kubernetes.io/part-of"
 
+// PartOfPath is the path of PartOf in an object. It must not be modified.
+var PartOfPath = merge.Path{merge.Named("metadata"), merge.Named("labels"), merge.Named(PartOf)}
+
 // WithoutSet returns obj without PartOf, and without labels that are empty then. The label
 // states who applied the object, and is no configuration: whoever applies a set puts it there,
 // and a merge that finds it among what was applied last, where kubectl apply --applyset

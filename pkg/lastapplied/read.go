@@ -13,12 +13,15 @@ import (
 // last (k8s.io/api/core/v1.LastAppliedConfigAnnotation).
 const Annotation = "kubectl.kubernetes.io/last-applied-configuration"
 
+// AnnotationPath is the path of Annotation in an object. It must not be modified.
+var AnnotationPath = merge.Path{merge.Named("metadata"), merge.Named("annotations"), merge.Named(Annotation)}
+
 // Marker is the annotation inside the kept configuration that says it was
 // blanked; its value is the Blanking.
 const Marker = "merge.kubectl/blanked"
 
 // Blanking is what of a kept configuration is not the truth. It is the value
-// of Marker, so a reader reports the kinds apart by that word alone.
+// of Marker, so that word alone distinguishes the kinds.
 type Blanking string
 
 // The kinds of blanking, from the least to the most.

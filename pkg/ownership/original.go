@@ -65,9 +65,8 @@ func (h Holders) entries(obj map[string]any) []owned {
 // Annotators are the managers that own the last-applied annotation: what they applied
 // is the applier's. An annotation that was there before managers were recorded has none.
 func Annotators(o merge.Owners) []string {
-	p := merge.Path{merge.Named("metadata"), merge.Named("annotations"), merge.Named(lastapplied.Annotation)}
 	var names []string
-	for _, owner := range At(o, p) {
+	for _, owner := range At(o, lastapplied.AnnotationPath) {
 		if owner.Manager != merge.Unrecorded {
 			names = append(names, owner.Manager)
 		}
