@@ -10,7 +10,6 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/applyset"
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/parallel"
-	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 )
 
@@ -110,7 +109,6 @@ func (s *Set) Join(ctx context.Context, objects []Member, l Labelling) ([]Member
 		errs       []error
 		kinds      []applyset.GroupKind
 		namespaces []string
-		others     = map[string]apply.OtherSet{}
 	)
 	for _, m := range objects {
 		kinds, namespaces = append(kinds, m.GroupKind), append(namespaces, m.Namespace)
@@ -119,13 +117,7 @@ func (s *Set) Join(ctx context.Context, objects []Member, l Labelling) ([]Member
 		case "", l.From:
 			joining = append(joining, m)
 		default:
-			other, known := others[id]
-			if !known {
-				other = s.another(ctx, id)
-				others[id] = other
-			}
-			other.Object = m.Target.String()
-			errs = append(errs, fmt.Errorf("%s: %w", m.Target, &other))
+			errs = append(errs, s.ofAnother(ctx, m.Target, id))
 		}
 	}
 	if err := errors.Join(errs...); err != nil || l.Nothing {
@@ -192,9 +184,7 @@ func (s *Set) relabel(ctx context.Context, m Member, l relabelling) error {
 		case id == l.to:
 			return nil
 		case id != "" && id != l.From:
-			other := s.another(ctx, id)
-			other.Object = m.Target.String()
-			return fmt.Errorf("%s: %w", m.Target, &other)
+			return s.ofAnother(ctx, m.Target, id)
 		}
 	}
 }

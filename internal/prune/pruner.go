@@ -30,8 +30,7 @@ type Pruner struct {
 	down    []applyset.GroupKind
 	leaving []Member // that somebody has deleted, and that are not gone yet
 
-	mu     sync.Mutex
-	others map[string]*apply.OtherSet // by their ids, as far as they were looked for
+	mu sync.Mutex // of members, while they are deleted
 }
 
 // Admit refuses an item that is part of another set, and names that one.
@@ -40,24 +39,7 @@ func (p *Pruner) Admit(item *run.Item, live map[string]any) error {
 	if id == "" || id == p.Parent.ID() {
 		return nil
 	}
-	other := *p.otherSet(id)
-	other.Object = item.Target.String()
-	return fmt.Errorf("%s: %w", item.Target, &other)
-}
-
-// otherSet is another set, without its name where that cannot be found out.
-func (p *Pruner) otherSet(id string) *apply.OtherSet {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if other, known := p.others[id]; known {
-		return other
-	}
-	other := p.another(context.Background(), id)
-	if p.others == nil {
-		p.others = map[string]*apply.OtherSet{}
-	}
-	p.others[id] = &other
-	return &other
+	return p.ofAnother(context.Background(), item.Target, id)
 }
 
 // Decide lists the set's members, and decides about those that the run has not merged.

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/applyset"
@@ -26,6 +27,9 @@ type Set struct {
 	// Note reports what is neither an error nor about an object of the run; about is what
 	// it is about.
 	Note func(about, text string)
+
+	mu     sync.Mutex
+	others map[string]apply.OtherSet // by their ids, as far as they were looked for
 }
 
 // Read reads the parent of a set, which need not be there yet. The error reports which object
@@ -177,8 +181,24 @@ func ByID(ctx context.Context, api API, id string) (applyset.Set, bool, error) {
 	return applyset.Set{}, false, errors.Join(errs...)
 }
 
-// another is the error of an object of the set with that id, without the set's name where
-// that cannot be found out; its Object is to be filled in.
+// ofAnother is the error of an object of the set with that id, without the set's name where
+// that cannot be found out.
+func (s *Set) ofAnother(ctx context.Context, t cluster.Target, id string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	other, known := s.others[id]
+	if !known {
+		other = s.another(ctx, id)
+		if s.others == nil {
+			s.others = map[string]apply.OtherSet{}
+		}
+		s.others[id] = other
+	}
+	other.Object = t.String()
+	return fmt.Errorf("%s: %w", t, &other)
+}
+
+// another looks for the set with that id.
 func (s *Set) another(ctx context.Context, id string) apply.OtherSet {
 	other := apply.OtherSet{ID: id, Into: s.Target.String()}
 	if set, found, _ := ByID(ctx, s.API, id); found {
