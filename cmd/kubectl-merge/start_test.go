@@ -18,10 +18,10 @@ var initLine = regexp.MustCompile(`^init (\S+) @.* clock, (\d+) bytes, (\d+) all
 // TestStart: what packages do before main, counted, since completion and every run of one
 // object wait for it.
 func TestStart(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("the executable would need its suffix")
-	}
 	program := filepath.Join(t.TempDir(), "kubectl-merge")
+	if runtime.GOOS == "windows" {
+		program += ".exe"
+	}
 	build := exec.Command("go", "build", "-o", program, ".")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
