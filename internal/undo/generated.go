@@ -10,12 +10,22 @@ import (
 // paths.
 var generated = []struct {
 	group, kind string
-	unless      string
-	paths       []string
+	unless      merge.Path
+	paths       []merge.Path
 }{
-	{"batch", "Job", "spec.manualSelector", []string{
-		"spec.selector", `spec.template.metadata.labels["controller-uid"]`, `spec.template.metadata.labels["batch.kubernetes.io/controller-uid"]`,
+	{"batch", "Job", fields("spec", "manualSelector"), []merge.Path{
+		fields("spec", "selector"),
+		fields("spec", "template", "metadata", "labels", "controller-uid"),
+		fields("spec", "template", "metadata", "labels", "batch.kubernetes.io/controller-uid"),
 	}},
+}
+
+func fields(names ...string) merge.Path {
+	p := make(merge.Path, len(names))
+	for i, name := range names {
+		p[i] = merge.Named(name)
+	}
+	return p
 }
 
 // anew is an object as it can be created again: without what the server had generated for it.
@@ -24,24 +34,14 @@ func anew(obj map[string]any) map[string]any {
 	o := object.Object{Value: obj}
 	var out any = obj
 	for _, row := range generated {
-		if row.group != o.Group() || row.kind != o.Kind() || lookup(obj, row.unless) == true {
+		stated, _ := merge.Lookup(obj, row.unless, nil)
+		if row.group != o.Group() || row.kind != o.Kind() || stated == true {
 			continue
 		}
-		for _, path := range row.paths {
-			if p, err := merge.ParsePath(path); err == nil {
-				out, _ = put(out, p, merge.Opt{}, nil)
-			}
+		for _, p := range row.paths {
+			out, _ = put(out, p, merge.Opt{}, nil)
 		}
 	}
 	made, _ := out.(map[string]any)
 	return made
-}
-
-func lookup(obj map[string]any, path string) any {
-	p, err := merge.ParsePath(path)
-	if err != nil {
-		return nil
-	}
-	v, _ := merge.Lookup(obj, p, nil)
-	return v
 }
