@@ -66,12 +66,7 @@ func (a *Asker) Settle(ctx context.Context, p *run.Plan, file string) error {
 func (a *Asker) print(line string) { fmt.Fprintln(a.Out, line) }
 
 // bold is text in bold type, where the terminal has any.
-func (a *Asker) bold(text string) string {
-	if !a.Color {
-		return text
-	}
-	return "\x1b[1m" + text + "\x1b[0m"
-}
+func (a *Asker) bold(text string) string { return diff.Paint(text, diff.Bold, a.Color) }
 
 // item asks about one object until it has no conflict, or the user skips it.
 // Answers may open other conflicts: what was one value has then become several.

@@ -9,33 +9,14 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
 )
 
-const (
-	bold     = "\x1b[1m"
-	colorOff = "\x1b[0m"
-)
-
 // kindColors are those of a diff from the files to live; what is on both sides is yellow.
-var kindColors = map[Kind]string{Changed: "\x1b[33m", Added: "\x1b[32m", Removed: "\x1b[31m", Missing: "\x1b[31m", Orphaned: "\x1b[32m"}
+var kindColors = map[Kind]string{Changed: diff.Yellow, Added: diff.Green, Removed: diff.Red, Missing: diff.Red, Orphaned: diff.Green}
 
-func paint(text, color string) string {
-	if color == "" || text == "" {
-		return text
-	}
-	return color + text + colorOff
-}
-
-func (o Options) color(r Row) string {
-	if !o.Color {
-		return ""
-	}
-	return kindColors[r.Drift]
-}
-
-// colors are those of the rows.
-func (r *Report) colors(o Options) []string {
-	out := make([]string, len(r.Rows))
-	for i, row := range r.Rows {
-		out[i] = o.color(row)
+// colors are those of the lines of a table: of the heads, which have none, and the rows.
+func (r *Report) colors() []string {
+	out := []string{""}
+	for _, row := range r.Rows {
+		out = append(out, kindColors[row.Drift])
 	}
 	return out
 }
@@ -52,14 +33,10 @@ func writeBlocks(w io.Writer, r *Report, o Options) error {
 		}
 		if name != object {
 			object = name
-			head := ""
-			if o.Color {
-				head = bold
-			}
-			b.WriteString(paint(name, head) + "\n")
+			b.WriteString(diff.Paint(name, diff.Bold, o.Color) + "\n")
 		}
 		for _, line := range row.block(o.Width) {
-			b.WriteString("  " + paint(line, o.color(row)) + "\n")
+			b.WriteString("  " + diff.Paint(line, kindColors[row.Drift], o.Color) + "\n")
 		}
 	}
 	_, err := io.WriteString(w, b.String())

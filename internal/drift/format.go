@@ -76,7 +76,7 @@ func writeTable(w io.Writer, r *Report, o Options) error {
 	if o.Width > 0 && total(widths(rows)) > o.Width {
 		return writeBlocks(w, r, o)
 	}
-	return writeLines(w, rows, widths(rows), append([]string{""}, r.colors(o)...))
+	return o.writeLines(w, rows, widths(rows), r.colors())
 }
 
 // fit are rows with values as long as a line of that width has room for.
@@ -89,14 +89,14 @@ func fit(width int, rows func(n int) [][]string) [][]string {
 }
 
 // writeLines prints rows in columns that are at least as wide as given, each in its color.
-func writeLines(w io.Writer, rows [][]string, wide []int, colors []string) error {
+func (o Options) writeLines(w io.Writer, rows [][]string, wide []int, colors []string) error {
 	var b strings.Builder
 	for i, row := range rows {
 		line := ""
 		for j, cell := range row {
 			line += cell + strings.Repeat(" ", max(wide[j]-utf8.RuneCountInString(cell), 0)+3)
 		}
-		b.WriteString(paint(strings.TrimRight(line, " "), colors[i]) + "\n")
+		b.WriteString(diff.Paint(strings.TrimRight(line, " "), colors[i], o.Color) + "\n")
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

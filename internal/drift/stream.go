@@ -44,7 +44,7 @@ func (s *tableStream) Begin(r *Report) error {
 	if wide := widths(append(rows, usual)); s.options.Width == 0 || total(wide) <= s.options.Width {
 		s.wide = wide
 	}
-	return writeLines(s, rows, s.wide, append([]string{""}, r.colors(s.options)...))
+	return s.options.writeLines(s, rows, s.wide, r.colors())
 }
 
 // usual is as wide as most events are.
@@ -58,7 +58,7 @@ func (s *tableStream) Event(e Event) error {
 			s.wide[i] = max(s.wide[i], n)
 		}
 	}
-	return writeLines(s, rows, s.wide, []string{s.options.color(e.Row)})
+	return s.options.writeLines(s, rows, s.wide, []string{kindColors[e.Row.Drift]})
 }
 
 // End prints nothing: a summary is for whoever knows where it goes.

@@ -17,7 +17,7 @@ func table(e Explanation, o ExplainOptions) string {
 	rows, roomy := e.laidOut(o.Width)
 	widths := fit(columns(rows), o.Width)
 	var b strings.Builder
-	b.WriteString(paint(escape.Line(e.Object), bold, o.Color) + "\n")
+	b.WriteString(Paint(escape.Line(e.Object), Bold, o.Color) + "\n")
 	if len(e.Fields) > 0 {
 		b.WriteString(strings.Join(line(rows[0], widths), "\n") + "\n")
 	}
@@ -32,7 +32,7 @@ func table(e Explanation, o ExplainOptions) string {
 			}
 		}
 		for _, l := range lines {
-			b.WriteString(paint(l, r.color(), o.Color) + "\n")
+			b.WriteString(Paint(l, r.color(), o.Color) + "\n")
 		}
 	}
 	return b.String()
@@ -176,24 +176,15 @@ func (r Row) hunks() []string {
 func (r Row) color() string {
 	switch {
 	case r.conflict || !r.Result.Set:
-		return red
+		return Red
 	case r.From == "local":
-		return green
+		return Green
 	case r.From == "original":
-		return yellow
+		return Yellow
 	case r.From == "live" && r.differ && !r.liveOnly:
-		return cyan
+		return Cyan
 	}
 	return ""
-}
-
-const yellow = "\x1b[33m"
-
-func paint(s, color string, on bool) string {
-	if !on || color == "" {
-		return s
-	}
-	return color + s + reset
 }
 
 // narrowest is the least width of a column.

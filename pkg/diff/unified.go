@@ -158,15 +158,6 @@ func hush(v any, status bool) any {
 	return obj
 }
 
-// The colours of git diff.
-const (
-	bold  = "\x1b[1m"
-	red   = "\x1b[31m"
-	green = "\x1b[32m"
-	cyan  = "\x1b[36m"
-	reset = "\x1b[0m"
-)
-
 // Colored is the text of unified diffs, of any number of files, in the colors of git diff.
 func Colored(text string) string {
 	var b strings.Builder
@@ -181,17 +172,17 @@ func Colored(text string) string {
 		names--
 		switch {
 		case names >= 0:
-			color = bold
+			color = Bold
 		case strings.HasPrefix(body, "@@"):
-			color = cyan
+			color = Cyan
 		case strings.HasPrefix(body, "-"):
-			color = red
+			color = Red
 		case strings.HasPrefix(body, "+<<<<<<< "), body == "+=======", strings.HasPrefix(body, "+>>>>>>> "):
-			color = yellow
+			color = Yellow
 		case strings.HasPrefix(body, "+"):
-			color = green
+			color = Green
 		}
-		b.WriteString(paint(body, color, body != "") + line[len(body):])
+		b.WriteString(Paint(body, color, true) + line[len(body):])
 	}
 	return b.String()
 }
