@@ -79,7 +79,7 @@ func (v *membersVerb) open(ctx context.Context, name string) (*prune.Set, error)
 	v.name, v.api = name, api
 	s, err := v.read(ctx, v.env, api)
 	if s != nil {
-		s.Note = (&reporter{w: v.ErrOut, quiet: v.quiet, json: v.json}).set()
+		s.Note = v.reporter(v.quiet).set()
 	}
 	return s, err
 }

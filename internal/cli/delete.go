@@ -120,7 +120,7 @@ func (v *deleteVerb) pruner(s *prune.Set) (*prune.Pruner, error) {
 
 // send deletes the members, or shows what would be deleted.
 func (v *deleteVerb) send(ctx context.Context, plan *run.Plan, mode dryRun) {
-	notes := &reporter{w: v.ErrOut, quiet: v.quiet, json: v.json}
+	notes := v.reporter(v.quiet)
 	report := func(item *run.Item) {
 		switch item.Action() {
 		case run.Delete:

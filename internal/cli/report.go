@@ -168,7 +168,7 @@ func (e *env) report(err error) {
 		}
 		return
 	}
-	t := &reporter{w: e.ErrOut, json: true}
+	t := e.reporter(false)
 	for _, one := range leaves(err) {
 		n := diff.Note{Kind: noteError}
 		var (

@@ -93,7 +93,7 @@ func (k *targetVerb) summary(f *targetOutput, targets []target.Target, counts ma
 			namespaces = append(namespaces, t.Namespace)
 		}
 	}
-	(&reporter{w: k.ErrOut, json: k.json}).summary(outcome.Summary{Objects: len(targets), Counts: counts, DryRun: true, Time: time.Since(f.start), Target: k.aim(k.cluster, namespaces)})
+	k.reporter(false).summary(outcome.Summary{Objects: len(targets), Counts: counts, DryRun: true, Time: time.Since(f.start), Target: k.aim(k.cluster, namespaces)})
 }
 
 // diff prints the configuration before and after.

@@ -76,7 +76,7 @@ func (w *warnings) print() {
 	defer w.mu.Unlock()
 	slices.SortStableFunc(w.all, func(a, b warning) int { return cmp.Compare(a.object, b.object) })
 	if w.json {
-		t := &reporter{w: w.ErrOut, json: true}
+		t := w.reporter(false)
 		for _, one := range w.all {
 			t.note("", diff.Note{Object: one.object, Kind: noteWarning, Message: errorText(w.secretValues().Blank(one.text))})
 		}
