@@ -104,7 +104,8 @@ func toNode(v any) (*kyaml.RNode, string, error) {
 }
 
 // escaped is JSON with those characters as escapes that it may hold as they are and YAML
-// may not, or takes for line breaks.
+// may not, or takes for line breaks. Not escape.JSON, which writes pairs of surrogates: YAML
+// knows none.
 func escaped(text string) string {
 	var b strings.Builder
 	for _, r := range text {

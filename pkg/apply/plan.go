@@ -146,7 +146,7 @@ func (p *Planner) Plan(ctx context.Context, s Subject, live map[string]any) (Pla
 	switch p.Original.From {
 	case None: // the user asked for nothing to be known
 		out.Undecided, out.Adoptable = nil, nil
-	case File, ManagedFields: // and has reported what is known
+	case File, ManagedFields: // and has stated what is known
 		out.Adoptable = nil
 	}
 	if err := w.stamp(&out, known); err != nil {

@@ -29,7 +29,7 @@ type Options struct {
 	// share Limit with it. nil means local.
 	On any
 
-	// Blanked reports that local is itself a blanked configuration, as Read gave it
+	// Blanked: local is itself a blanked configuration, as Read gave it
 	// and somebody edited it: it is marked again.
 	Blanked Blanking
 }

@@ -3,6 +3,7 @@ package patch_test
 import (
 	"encoding/json"
 	"fmt"
+	"log"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/patch"
@@ -11,7 +12,7 @@ import (
 func jsonObject(text string) any {
 	v, err := merge.ReadJSON([]byte(text))
 	if err != nil {
-		panic(err)
+		log.Fatal(err)
 	}
 	return v
 }

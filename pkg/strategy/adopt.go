@@ -11,7 +11,7 @@ import (
 // applies: the same user's, by another way.
 const kubectlApply = "kubectl"
 
-// Adopted reports of which entries of managedFields a local file may take the place: those
+// Adopted determines which entries of managedFields a local file may take the place of: those
 // of the object's creator, unless that is part of the control plane, and of kubectl
 // apply --server-side. Nobody else's are ever taken for the user's own.
 //

@@ -10,7 +10,7 @@ import (
 )
 
 // undecided lists what live has, local lacks and somebody else than the server
-// put there: without an original nobody can report whether it was meant to be removed. Entries
+// put there: without an original nobody knows whether it was meant to be removed. Entries
 // of maps, sets and keyed lists are nobody's default; of other fields managedFields
 // have to show that somebody set them.
 func undecided(in Input, result any) []merge.Removal {
