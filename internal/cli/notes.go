@@ -51,7 +51,9 @@ func (f *noteFlags) reporter(e *env, out outputFlags, mode dryRun) *reporter {
 }
 
 // reporter is what prints notes that belong to no run of a merge.
-func (e *env) reporter(quiet bool) *reporter { return &reporter{w: e.ErrOut, quiet: quiet, json: e.json} }
+func (e *env) reporter(quiet bool) *reporter {
+	return &reporter{w: e.ErrOut, quiet: quiet, json: e.json}
+}
 
 // noteProblem is the kind of a note about what was found on the way: an annotation
 // that cannot be read, a server that cannot do something.

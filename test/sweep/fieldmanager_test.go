@@ -61,17 +61,23 @@ func (m managers) of(k kind) (*field, error) {
 	return f, err
 }
 
+// current is the live object, an empty one where there is none.
+func (f *field) current() (runtime.Object, error) {
+	if f.live != nil {
+		return f.live, nil
+	}
+	return f.empty()
+}
+
 // apply is a server-side apply.
 func (f *field) apply(v any, manager string, force bool) error {
 	u, err := f.unstructured(v)
 	if err != nil {
 		return err
 	}
-	live := f.live
-	if live == nil {
-		if live, err = f.empty(); err != nil {
-			return err
-		}
+	live, err := f.current()
+	if err != nil {
+		return err
 	}
 	out, err := f.manager.Apply(live, u, manager, force)
 	if err != nil {
@@ -98,11 +104,9 @@ func (f *field) update(v any, manager string) error {
 	if err != nil {
 		return err
 	}
-	live := f.live
-	if live == nil {
-		if live, err = f.empty(); err != nil {
-			return err
-		}
+	live, err := f.current()
+	if err != nil {
+		return err
 	}
 	out, err := f.manager.Update(live, obj, manager)
 	if err != nil {
