@@ -74,9 +74,9 @@ func (p Planner) Annotate(ctx context.Context, s apply.Subject, live map[string]
 	return out, nil
 }
 
-// Check reports of fields in conf that its kind does not have; those that before has
-// too were accepted once, and count no more. Only the text of a warning comes back
-// where the Planner is to warn.
+// Check reports of fields in conf that its kind does not have; those that before has too were
+// accepted once, and count no more. Only the text of a warning comes back where the Planner is
+// to warn. Otherwise they are an error that names them, as is a schema that cannot be read.
 func (p Planner) Check(ctx context.Context, s apply.Subject, conf, before any) (warning string, err error) {
 	if p.Validate == apply.Ignore {
 		return "", nil
@@ -101,9 +101,9 @@ func (p Planner) Check(ctx context.Context, s apply.Subject, conf, before any) (
 	return "", fmt.Errorf("%s: fix the name, or skip the check (--validate=ignore)", text)
 }
 
-// Required reports whether a configuration of s must have the field at path, as far
-// as the schema of the server, or of a file, declares it: the compiled-in types do
-// not.
+// Required reports whether a configuration of s must have the field at path, as far as the
+// schema of the server, or of a file, declares it: the compiled-in types do not. The error is
+// that of a schema that cannot be read.
 func (p Planner) Required(ctx context.Context, s apply.Subject, path merge.Path) (bool, error) {
 	if p.Schemas == nil {
 		return false, nil

@@ -93,8 +93,8 @@ func TestAnnotateRefuses(t *testing.T) {
 	}{
 		{"an object that is not there", nil, nil, "there is no such object"},
 		{"one that goes", applied(t, shop, set(t, "metadata.deletionTimestamp", "2024-01-02T03:04:05Z")), nil, "is being deleted"},
-		{"another's name", applied(t, shop), []merge.Change{set(t, "metadata.name", "other")}, "they say whose configuration it is"},
-		{"another kind", applied(t, shop), []merge.Change{set(t, "kind", "StatefulSet")}, "they say whose configuration it is"},
+		{"another's name", applied(t, shop), []merge.Change{set(t, "metadata.name", "other")}, "they state whose configuration it is"},
+		{"another kind", applied(t, shop), []merge.Change{set(t, "kind", "StatefulSet")}, "they state whose configuration it is"},
 	} {
 		_, err := planner(t).Annotate(t.Context(), subject(t, shop), tt.live, rewritten(tt.changes...))
 		if err == nil || !strings.HasPrefix(err.Error(), "deployment.apps/shop: ") || !strings.Contains(err.Error(), tt.want) {

@@ -75,7 +75,7 @@ func apiVersion(conf any) string {
 	return v
 }
 
-// asApplied is what a configuration says was applied: without what it has only for being
+// asApplied is what a configuration records as applied: without what it has only for being
 // kept, and without nulls, which a merge takes for absent.
 func asApplied(conf any) any {
 	return withoutNulls(lastapplied.FoldStringData(bare(conf)))

@@ -35,7 +35,7 @@ type Identity struct {
 	Namespace, Name string
 }
 
-// Identity is the member's.
+// Identity is what the member is known by among all objects of a cluster.
 func (m Member) Identity() Identity { return Identity{m.GroupKind, m.Namespace, m.Name} }
 
 // ReadMember reads an object's metadata. What is not of its type is left out; gk is the

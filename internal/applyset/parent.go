@@ -47,7 +47,8 @@ func ReadParent(set Set, obj map[string]any) (Parent, error) {
 	return ParentFrom(set, ReadMember(set.GroupKind, obj))
 }
 
-// ParentFrom is ReadParent for an object whose metadata have been read.
+// ParentFrom is ReadParent for an object whose metadata have been read. Errors are
+// ReadParent's.
 func ParentFrom(set Set, m Member) (Parent, error) {
 	p := Parent{Set: set}
 	p.UID, p.ResourceVersion, p.Tooling = m.UID, m.ResourceVersion, m.Annotations[ToolingAnnotation]
@@ -82,7 +83,7 @@ func (p *Parent) readContents(annotations map[string]string) error {
 	kinds, stated := annotations[KindsAnnotation]
 	resources := annotations[ResourcesAnnotation]
 	if !stated && resources == "" {
-		return &ContentsError{p.Set, "lacks the annotation " + KindsAnnotation + ", which says what its members are"}
+		return &ContentsError{p.Set, "lacks the annotation " + KindsAnnotation + ", which states what its members are"}
 	}
 	if stated {
 		for _, text := range items(kinds) {
@@ -161,7 +162,7 @@ func (p Parent) Equals(q Parent) bool {
 // Covers is p, and what q holds beside it.
 func (p Parent) Covers(q Parent) Parent { return p.Including(q.Kinds, q.Namespaces) }
 
-// Beyond are the kinds and namespaces of p that q does not have.
+// Beyond are the kinds and namespaces of p that q does not have. nil where there are none.
 func (p Parent) Beyond(q Parent) (kinds []GroupKind, namespaces []string) {
 	kinds, _ = compared(p.Kinds, q.Kinds)
 	namespaces, _ = compared(p.Namespaces, q.Namespaces)

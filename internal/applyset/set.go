@@ -79,8 +79,9 @@ func (s Set) BuiltinParent() bool {
 // DefaultParent is the kind of parent that a name alone means.
 const DefaultParent = "secrets"
 
-// Reference is a set as a command line names it, [KIND[.GROUP]/]NAME: what is before the
-// slash is a kind, a plural or a short name, DefaultParent where there is none.
+// Reference is a set as a command line names it, [KIND[.GROUP]/]NAME: what is before the slash
+// is a kind, a plural or a short name, DefaultParent where there is none. It is an error if
+// either half is missing, or there are more.
 func Reference(text string) (kind, name string, err error) {
 	kind, name, typed := strings.Cut(text, "/")
 	if !typed {

@@ -123,7 +123,7 @@ func (v *adoptVerb) find(ctx context.Context, s, other *prune.Set, names []strin
 		}
 		return found, err
 	case other == nil:
-		return nil, errors.New("--from: an id alone does not say where the set's members are: name the objects, or the set")
+		return nil, errors.New("--from: an id alone does not locate the set's members: name the objects, or the set")
 	}
 	return other.Everyone(ctx, v.concurrency)
 }

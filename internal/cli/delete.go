@@ -63,7 +63,7 @@ func (v *deleteVerb) run(ctx context.Context) error {
 		return err
 	}
 	if v.name == "" {
-		return errors.New("--applyset=NAME says which set is deleted; single objects: kubectl delete")
+		return errors.New("--applyset=NAME names the set to delete; single objects: kubectl delete")
 	}
 	s, err := v.existingSet(ctx, v.name)
 	if err != nil {

@@ -31,7 +31,7 @@ func (v view) differ() *differ {
 }
 
 // show prints an object's diff and reports whether there is one. With a program it is
-// the program that says so, in close.
+// the program that reports it, in close.
 func (d *differ) show(doc diff.Doc) (differs bool, err error) {
 	o := diff.Options{Color: d.colored(), ShowManagedFields: d.managedFields, ShowSecrets: d.secrets}
 	if len(d.program) == 0 {

@@ -14,7 +14,7 @@ const (
 )
 
 // impact reports what a preview would do to an object, unless that is what its outcome
-// line says: outcome. That an object was deleted and created again is reported by a run, too.
+// line has already: outcome. That an object was deleted and created again is reported by a run, too.
 func (t *reporter) impact(item *run.Item, outcome string) {
 	i := item.Impact()
 	if t.quiet || !t.preview && i.Word != impact.Recreated || i.Word == impact.None || i.String() == outcome {

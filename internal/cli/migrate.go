@@ -101,7 +101,7 @@ func (v *migrateVerb) check() (dryRun, error) {
 	case err != nil:
 		return mode, err
 	case v.to == "":
-		return mode, errors.New("--to: say where to: --to=server-side or --to=client-side")
+		return mode, errors.New("--to: name the way: --to=server-side or --to=client-side")
 	case to != migrate.ToServerSide && to != migrate.ToClientSide:
 		return mode, fmt.Errorf("--to=%s: must be server-side or client-side", v.to)
 	case to == migrate.ToClientSide && len(v.from) > 0:

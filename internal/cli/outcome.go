@@ -70,7 +70,7 @@ func (e *env) aim(api *cluster.Cluster, namespaces []string) outcome.Target {
 	return t
 }
 
-// summary prints one line about the run as a whole, unless the line of its one object says
+// summary prints one line about the run as a whole, unless the line of its one object reports
 // the same.
 func (t *reporter) summary(s outcome.Summary) {
 	if t.quiet || len(s.Counts) == 0 || s.Objects == 1 && s.Total() == 1 {

@@ -64,7 +64,7 @@ func (f *planFlags) planner(ctx context.Context, policyGiven bool) (*apply.Plann
 	}
 	if !f.overwrite {
 		if policyGiven && name != "strict" {
-			return nil, fmt.Errorf("--overwrite=false means --policy=strict, and --policy=%s says otherwise: give one of them", name)
+			return nil, fmt.Errorf("--overwrite=false means --policy=strict, and --policy=%s asks for something else: give one of them", name)
 		}
 		name = "strict"
 	}

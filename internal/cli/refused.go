@@ -10,7 +10,7 @@ import (
 
 // refused are kubectl apply's flags that do something else than merge, or that no
 // merge can keep the promise of, each with what to do instead; naming one is an error
-// that says so.
+// with that advice.
 var refused = map[string]string{
 	"force":        "no object is deleted that can be changed: use `--recreate=KIND`, for objects of which a field can be set only once",
 	"grace-period": "is for --force, and no object is deleted: use `kubectl delete --grace-period`, and merge again",

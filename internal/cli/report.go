@@ -15,7 +15,7 @@ import (
 )
 
 // lines are the errors joined in err, each one line: a cause that many objects share
-// is reported for the first, with a count of the others. Those that say no more than
+// is reported for the first, with a count of the others. Those that report no more than
 // that others, or an interrupt, stood in the way are counted at the end.
 // Values of Secrets are not in them.
 func lines(err error, secret *redact.Values) []string {

@@ -112,7 +112,7 @@ Flags:
 {{.LocalNonPersistentFlags.FlagUsages | trimTrailingWhitespaces}}{{end}}
 
 kubectl's connection flags (-n, --context, --kubeconfig, --as, -v and others) work too:
-"kubectl merge options" lists them. A request may take 2 minutes, or what --request-timeout says.{{if .HasAvailableSubCommands}} "{{.CommandPath}} COMMAND --help" prints more about a command.{{end}}
+"kubectl merge options" lists them. A request may take 2 minutes, or what --request-timeout sets.{{if .HasAvailableSubCommands}} "{{.CommandPath}} COMMAND --help" prints more about a command.{{end}}
 `
 
 // flagError suggests the flag that was probably meant.

@@ -38,7 +38,7 @@ func (f *serverSideFlags) policy(p *planFlags, given bool) (string, error) {
 	case p.strategy != "" && p.strategy != strategy.Strategies[0].Name:
 		return "", fmt.Errorf("--strategy=%s: with --server-side the server merges, by the type of each field: leave one of them out", p.strategy)
 	case f.force && given && p.policy != "apply":
-		return "", fmt.Errorf("--force-conflicts means --policy=apply, and --policy=%s says otherwise: give one of them", p.policy)
+		return "", fmt.Errorf("--force-conflicts means --policy=apply, and --policy=%s asks for something else: give one of them", p.policy)
 	case f.force && !p.overwrite:
 		return "", errors.New("--force-conflicts means --policy=apply, and --overwrite=false --policy=strict: give one of them")
 	}

@@ -115,7 +115,7 @@ func TestSetAdopts(t *testing.T) {
 	against(t, other(), "applyset", "adopt", "shop", "cm/conf").is(t, "of another set", failed, "", "--from")
 	against(t, other(), "applyset", "adopt", "shop", "cm/conf", "--from=old").is(t, "from the other set", 0, "configmap/conf adopted\n", "")
 	against(t, other(), "applyset", "adopt", "shop", "cm/conf", "--from="+setID("old")).is(t, "from an id", 0, "configmap/conf adopted\n", "")
-	against(t, other(), "applyset", "adopt", "shop", "--from="+setID("old")).is(t, "all of an id", failed, "", "an id alone does not say where the set's members are")
+	against(t, other(), "applyset", "adopt", "shop", "--from="+setID("old")).is(t, "all of an id", failed, "", "an id alone does not locate the set's members")
 	against(t, other(), "applyset", "adopt", "shop", "cm/old").is(t, "not there", failed, "", "configmap/old")
 	mine := shop()
 	mine.by["GET "+confPath] = []string{member("shop", "conf", "")}
@@ -193,7 +193,7 @@ func TestDelete(t *testing.T) {
 	} {
 		against(t, one(), "delete", "--applyset=shop", tt.arg).is(t, tt.arg, failed, "", tt.err)
 	}
-	against(t, one(), "delete").is(t, "no set", failed, "", "--applyset=NAME says which set is deleted")
+	against(t, one(), "delete").is(t, "no set", failed, "", "--applyset=NAME names the set to delete")
 }
 
 // TestPrune: a merge with a set deletes what the input does not have, after what it writes.

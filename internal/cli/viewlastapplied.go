@@ -88,7 +88,7 @@ func (v *viewVerb) run(ctx context.Context, args []string) error {
 func (v *viewVerb) show(o target.Target, was lastapplied.Original) error {
 	switch was.State {
 	case lastapplied.None:
-		return fmt.Errorf("%s: no last-applied-configuration annotation found on resource: %s%s: to adopt it, say what was applied: kubectl merge set-last-applied --create-annotation -f FILE", o, o.Name, annotate.Makers(o.Live))
+		return fmt.Errorf("%s: no last-applied-configuration annotation found on resource: %s%s: to adopt it, record what was applied: kubectl merge set-last-applied --create-annotation -f FILE", o, o.Name, annotate.Makers(o.Live))
 	case lastapplied.Garbage:
 		return fmt.Errorf("%s: %s", o, was.Problem)
 	case lastapplied.Foreign:
@@ -150,7 +150,7 @@ func (v *viewVerb) left(bare []string) error {
 	case len(bare) == 0:
 		return nil
 	case v.printed == 0:
-		return fmt.Errorf("no last-applied-configuration annotation found on any of %d resources (%s …): to adopt them, say what was applied: kubectl merge set-last-applied --create-annotation -f FILE", len(bare), names)
+		return fmt.Errorf("no last-applied-configuration annotation found on any of %d resources (%s …): to adopt them, record what was applied: kubectl merge set-last-applied --create-annotation -f FILE", len(bare), names)
 	case len(bare) > most:
 		v.note("", fmt.Sprintf("%s and %d more have no last-applied-configuration annotation", names, len(bare)-most))
 	default:

@@ -61,7 +61,7 @@ func (c *Cluster) WaitEstablished(ctx context.Context, crd Target, stored map[st
 	var last error
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, time.Second) {
 		obj, err := c.polled(limited, crd)
-		if limited.Err() == nil { // an error caused by the timeout says nothing about the server
+		if limited.Err() == nil { // an error caused by the timeout is not the server's
 			last = err
 		}
 		switch why := neverEstablished(obj); {

@@ -11,7 +11,7 @@ import (
 
 // UID is the UID of the namespace kube-system, by which a cluster is known whatever its
 // address: it is made with the cluster and stays as long. "" where it may not be read, or is
-// not there.
+// not there. Any other failure of the request is the error.
 func (c *Cluster) UID(ctx context.Context) (string, error) {
 	system := Target{Resource: Resource{Version: "v1", Kind: "Namespace", Plural: "namespaces"}, Name: "kube-system"}
 	obj, err := c.Get(ctx, system)

@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// unchangeable matches what the API server says of a field that can be set only once
+// unchangeable matches what the API server reports of a field that can be set only once
 // (k8s.io/kubernetes/pkg/apis/*/validation, k8s.io/apimachinery/pkg/api/validate and
 // CEL transition rules of CustomResourceDefinitions without a message).
 var unchangeable = regexp.MustCompile(`immutable|may not (?:be )?changed?\b|cannot (?:be )?changed?\b|cannot be (?:modified|updated)\b|updates to .+ are forbidden|\boldSelf\b`)

@@ -29,8 +29,9 @@ const (
 
 // ListMetadata gives the objects of a resource, in one namespace or, for "", in all, with
 // nothing but their metadata; selector chooses by labels, "" chooses all. The order is the
-// server's. What the server warns of in lists is dropped: that a kind is deprecated is no
-// news to somebody who did not name it.
+// server's. What the server warns of in lists is dropped: that a kind is deprecated is no news
+// to somebody who did not name it. The error is that of a request; nothing is returned with
+// it, unless the list does not end.
 func (c *Cluster) ListMetadata(ctx context.Context, r Resource, namespace, selector string) ([]map[string]any, error) {
 	l := Listing{Resource: r, Namespace: namespace, Selector: selector, Limit: pageSize}
 	var all []map[string]any
@@ -104,17 +105,17 @@ func onlyMetadata(obj map[string]any) map[string]any {
 
 // FindKind gives the resource of a kind in the version that the server prefers among those
 // that have it. The error is an *UnknownKindError where the server has no such kind; any
-// other means that it cannot say, since whatever serves the group does not answer.
+// other means that it is not known, since whatever serves the group does not answer.
 func (c *Cluster) FindKind(ctx context.Context, group, kind string) (Resource, error) {
 	return c.findIn(ctx, group, kind, func(r Resource) bool { return r.Kind == kind })
 }
 
-// FindPlural is FindKind for the name in URLs: deployments.
+// FindPlural is FindKind for the name in URLs: deployments. Errors are FindKind's.
 func (c *Cluster) FindPlural(ctx context.Context, group, plural string) (Resource, error) {
 	return c.findIn(ctx, group, plural, func(r Resource) bool { return r.Plural == plural })
 }
 
-// FindNamed is FindKind for either name, the kind's in any case.
+// FindNamed is FindKind for either name, the kind's in any case. Errors are FindKind's.
 func (c *Cluster) FindNamed(ctx context.Context, group, name string) (Resource, error) {
 	return c.findIn(ctx, group, name, func(r Resource) bool { return r.Plural == name || strings.EqualFold(r.Kind, name) })
 }
@@ -202,9 +203,10 @@ func (c *Cluster) searchGroup(ctx context.Context, group string, is func(Resourc
 	return Resource{}, failed
 }
 
-// Deletable are the resources whose objects can be listed and deleted; the namespaced ones
-// are those that are deleted together with a namespace. They are not taken from a cache.
-// With an error they are those of the part of the server that answers: nobody knows the rest.
+// Deletable are the resources whose objects can be listed and deleted; the namespaced ones are
+// those that are deleted together with a namespace. They are not taken from a cache. With an
+// error they are those of the part of the server that answers: nobody knows the rest. nil
+// where nothing answers.
 func (c *Cluster) Deletable(ctx context.Context) ([]Resource, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -55,17 +55,21 @@ func again[T any](ctx context.Context, read func() (T, error)) (T, error) {
 	}
 }
 
-// Create creates an object and returns it as stored.
+// Create creates an object and returns it as stored. The error is a *Refusal where the server
+// refuses, and else that of the connection; see IsConflict, IsForbidden and the others for
+// its kinds.
 func (c *Cluster) Create(ctx context.Context, t Target, obj any, w Write) (map[string]any, error) {
 	return c.send(ctx, call{t, "create", c.request("POST", t).SetHeader("Content-Type", "application/json")}, obj, w)
 }
 
-// MergePatch sends an RFC 7386 patch and returns the object as stored.
+// MergePatch sends an RFC 7386 patch and returns the object as stored. Errors are as for
+// Create.
 func (c *Cluster) MergePatch(ctx context.Context, t Target, patch any, w Write) (map[string]any, error) {
 	return c.send(ctx, call{t, "patch", c.patch(t, types.MergePatchType)}, patch, w)
 }
 
-// JSONPatch sends an RFC 6902 patch and returns the object as stored.
+// JSONPatch sends an RFC 6902 patch and returns the object as stored. Errors are as for
+// Create; Refusal.TestFailed is set where a test operation did not hold.
 func (c *Cluster) JSONPatch(ctx context.Context, t Target, patch any, w Write) (map[string]any, error) {
 	stored, err := c.send(ctx, call{t, "patch", c.patch(t, types.JSONPatchType)}, patch, w)
 	var r *Refusal
@@ -75,7 +79,8 @@ func (c *Cluster) JSONPatch(ctx context.Context, t Target, patch any, w Write) (
 	return stored, err
 }
 
-// Update replaces a whole object and returns it as stored.
+// Update replaces a whole object and returns it as stored. Errors are as for Create;
+// IsConflict where obj has a resourceVersion that live has no more.
 func (c *Cluster) Update(ctx context.Context, t Target, obj any, w Write) (map[string]any, error) {
 	return c.send(ctx, call{t, "update", c.request("PUT", t).Name(t.Name).SetHeader("Content-Type", "application/json")}, obj, w)
 }

@@ -66,7 +66,8 @@ func (w *Walk) Past(p Page) error {
 const pageSize = 500
 
 // List reads all objects that a Listing asks for, page by page; each is called for every
-// object until it returns false. The Listing's Limit and Continue are ignored.
+// object until it returns false. The Listing's Limit and Continue are ignored. The error is
+// that of a request, or of an answer that is no list, or does not end.
 func (c *Cluster) List(ctx context.Context, l Listing, each func(map[string]any) bool) error {
 	l.Limit, l.Continue = pageSize, ""
 	for walk := (Walk{}); ; {
@@ -152,8 +153,8 @@ func (l Listing) listed(namespace, name string, text []byte) Listed {
 	return Listed{Namespace: namespace, Name: name, text: text, target: Target{Resource: l.Resource, Namespace: namespace, Name: name}}
 }
 
-// Object decodes the object as Get would return it: items of a list lack kind and
-// apiVersion.
+// Object decodes the object as Get would return it: items of a list lack kind and apiVersion.
+// It is an error if the item is no object, or another one than the list is of.
 func (l Listed) Object() (map[string]any, error) {
 	v, err := merge.ReadJSON(l.text)
 	if err != nil {

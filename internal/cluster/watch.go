@@ -136,8 +136,8 @@ type Snapshot struct {
 	Version string
 }
 
-// Snapshot lists all that w would watch, page by page, as the server has it now. keep
-// reduces an object to what is needed of it; nil drops it.
+// Snapshot lists all that w would watch, page by page, as the server has it now. keep reduces
+// an object to what is needed of it; nil drops it. Errors are List's.
 func (c *Cluster) Snapshot(ctx context.Context, w Watching, keep func(map[string]any) map[string]any) (Snapshot, error) {
 	var s Snapshot
 	l := Listing{Resource: w.Resource, Namespace: w.Namespace, Fields: w.Fields, Limit: pageSize}
@@ -173,7 +173,8 @@ type LogOf struct {
 	Previous  bool // of the run before the present one
 }
 
-// Log is the end of what a container has written.
+// Log is the end of what a container has written. At most maxLog bytes are returned; the error
+// is that of the request.
 func (c *Cluster) Log(ctx context.Context, pod Target, of LogOf) ([]byte, error) {
 	req := c.request(http.MethodGet, pod).Name(pod.Name).SubResource("log").SetHeader("Accept", "*/*").
 		Param("container", of.Container).Param("tailLines", strconv.Itoa(of.Lines)).Param("limitBytes", strconv.Itoa(maxLog)).

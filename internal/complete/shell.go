@@ -67,7 +67,7 @@ func plainForShells(word string, quotes bool) bool {
 }
 
 // Script prints the script by which a shell completes the commands of root, or the helper that
-// kubectl runs.
+// kubectl runs. The error names a shell that is none of these, or is out's.
 func Script(root *cobra.Command, shell string, out io.Writer) error {
 	switch shell {
 	case "bash":

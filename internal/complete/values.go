@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/strategy"
 )
 
-// Beginning are the candidates that begin with the text that is typed.
+// Beginning are the candidates that begin with the text that is typed. all is not modified.
 func Beginning(all []cobra.Completion, typed string) []cobra.Completion {
 	return slices.DeleteFunc(slices.Clone(all), func(c string) bool { return !strings.HasPrefix(c, typed) })
 }
@@ -64,7 +64,7 @@ func Originals(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, 
 	return Beginning([]cobra.Completion{
 		cobra.CompletionWithDesc(string(apply.Auto), "the annotation, if there is one"),
 		cobra.CompletionWithDesc(string(apply.Annotation), "last-applied"),
-		cobra.CompletionWithDesc(string(apply.ManagedFields), "what managedFields say was applied"),
+		cobra.CompletionWithDesc(string(apply.ManagedFields), "what managedFields record as applied"),
 		cobra.CompletionWithDesc(string(apply.None), "nothing was applied: nothing is removed"),
 	}, typed), cobra.ShellCompDirectiveDefault
 }

@@ -28,7 +28,8 @@ type tally struct {
 	rows             map[Kind]int
 }
 
-// Add adds an item that was compared, see Of, and returns its rows.
+// Add adds an item that was compared, see Of, and returns its rows. nil where the item has not
+// drifted.
 func (r *Report) Add(item *run.Item, manager string) []Row {
 	rows := Of(item, manager)
 	r.add(objectOf(item), rows)

@@ -13,8 +13,8 @@ import (
 // may look into, where backups and swap files of the editor lie, too.
 type Draft struct{ dir, path string }
 
-// NewDraft makes the file; name is what the user sees of it, deployment-web.yaml
-// say.
+// NewDraft makes the file; name is what the user sees of it, for example deployment-web.yaml.
+// The error is that of the folder for it, which cannot be made.
 func NewDraft(name string) (*Draft, error) {
 	dir, err := os.MkdirTemp("", "kubectl-merge-edit-*")
 	if err != nil {
@@ -86,5 +86,6 @@ func (d *Draft) Written() bool {
 	return err == nil
 }
 
-// Discard takes the text away, with all that the editor has left beside it.
+// Discard takes the text away, with all that the editor has left beside it. The error is that
+// of the file system.
 func (d *Draft) Discard() error { return os.RemoveAll(d.dir) }

@@ -15,9 +15,9 @@ import (
 //
 // Rules: kustomize's kyaml/fieldmeta, and kyaml/yaml/walk for which side's is taken.
 type commented struct {
-	own    *merge.Type // nil: no comment says anything of the value itself
+	own    *merge.Type // nil: no comment is about the value itself
 	fields map[string]*commented
-	elem   *commented // what any entry of the list says
+	elem   *commented // what any entry of the list states
 }
 
 // inComments is what the comments of several documents state; the first that states a type
@@ -57,7 +57,7 @@ func commentsOf(n yamldoc.Node) *commented {
 	return c
 }
 
-// with is c, and what o states where c says nothing.
+// with is c, and what o states where c states nothing.
 func (c *commented) with(o *commented) *commented {
 	switch {
 	case c == nil:
@@ -75,7 +75,7 @@ func (c *commented) with(o *commented) *commented {
 	return out
 }
 
-// on lays what comments say over a type; t may be nil.
+// on lays what comments state over a type; t may be nil.
 func (c *commented) on(t *merge.Type) *merge.Type {
 	if c == nil {
 		return t

@@ -20,7 +20,8 @@ type Hiding struct {
 	Rules       schema.Rules // what they call sensitive is hidden too
 }
 
-// Diff is the unified diff of a file that changes, conflict markers left out; see Diff.
+// Diff is the unified diff of a file that changes, conflict markers left out; see
+// Diff. The error is that of a text that is not YAML; it names the file.
 func (c Changed) Diff(h Hiding) (string, error) {
 	d := Texts{From: "/dev/null", To: "/dev/null", Now: string(c.Plain)}
 	if c.File != nil {

@@ -31,7 +31,7 @@ func (f *File) documents(d *yamldoc.Document) ([]*resource, error) {
 	rs := make([]*resource, len(items))
 	for i, item := range items {
 		own, ownVersion := identify(item.Value())
-		if own.kind == "" { // the items of a PodList do not say that they are Pods
+		if own.kind == "" { // the items of a PodList do not state that they are Pods
 			own.kind, own.group, ownVersion = kind, id.group, version
 		}
 		rs[i] = f.resource(item, own, ownVersion)

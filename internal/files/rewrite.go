@@ -19,8 +19,10 @@ func (s *Set) Values() []any {
 	return out
 }
 
-// Rewrite gives the files in which a document is to hold something else: values
-// are those of Values, each as it is or changed.
+// Rewrite gives the files in which a document is to hold something else: values are those of
+// Values, each as it is or changed. A file in which nothing changes is not returned. Errors
+// name file and line of a document that cannot be edited; the other files are returned beside
+// them.
 func (s *Set) Rewrite(values []any) ([]Changed, error) {
 	var out []Changed
 	var errs []error

@@ -205,7 +205,8 @@ func (s *Set) add(name, path string, mode fs.FileMode, text []byte) error {
 	return nil
 }
 
-// Parse makes a Set of one text, as if it had been read from a file of that name.
+// Parse makes a Set of one text, as if it had been read from a file of that name. Errors name
+// the place, as those of Read do.
 func Parse(name string, text []byte) (*Set, error) {
 	s := &Set{Name: name}
 	return s, s.add(name, name, 0o644, text)

@@ -88,8 +88,9 @@ func (s Stale) String() string {
 	return s.Reader + " " + how + ": " + way
 }
 
-// StaleIn lists, in order of the objects that change, whose pods keep old values. If
-// several facts are of pods that read one object in both ways, environment variables count.
+// StaleIn lists, in order of the objects that change, whose pods keep old values. If several
+// facts are of pods that read one object in both ways, environment variables count. nil where
+// there are none.
 func StaleIn(all []Facts) []Stale {
 	readers := map[name][]Stale{}
 	for _, f := range all {

@@ -12,8 +12,8 @@ type workload struct {
 	template    []string // where its pods' template is
 	replicas    bool     // spec.replicas states how many pods it has
 
-	// rolls is the impact of a changed template; nil if its pods stay as they are, and
-	// keeps says so.
+	// rolls is the impact of a changed template; nil if its pods stay as they are, which
+	// keeps puts into words.
 	rolls func(change) Impact
 	keeps string
 

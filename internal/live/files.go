@@ -19,7 +19,8 @@ type Files struct {
 	Kind func(group, version, kind string) (schema.Kind, bool)
 }
 
-// Resolve puts each object into the namespace of the saved object.
+// Resolve puts each object into the namespace of the saved object. Errors of single objects
+// are joined; the objects without one are returned beside them.
 func (f *Files) Resolve(_ context.Context, objects []object.Object) ([]Located, error) {
 	return resolveAll(objects, f.resolve)
 }
@@ -91,7 +92,8 @@ func (f *Files) place(o object.Object, kind schema.Kind, known bool) (object.Obj
 	return f.Namespaces.Place(o, true)
 }
 
-// Get returns the saved object.
+// Get returns the saved object. nil where none is saved. It is an error if it is saved in
+// several namespaces and the target names none.
 func (f *Files) Get(_ context.Context, t cluster.Target) (map[string]any, error) {
 	found, err := f.Saved.At(object.Identity{Group: t.Group, Kind: t.Kind, Namespace: t.Namespace, Name: t.Name})
 	if err != nil || found == nil {

@@ -45,8 +45,8 @@ type Namespacing struct {
 	Enforce bool // the user set it: objects with another namespace are an error
 }
 
-// Place puts an object into its namespace: its own, else the default, and none if its kind
-// is cluster-scoped.
+// Place puts an object into its namespace: its own, else the default, and none if its kind is
+// cluster-scoped. It is an error, in kubectl's words, if another namespace is enforced.
 func (ns Namespacing) Place(o object.Object, namespaced bool) (object.Object, error) {
 	own := o.Namespace()
 	switch {

@@ -63,7 +63,7 @@ func TestFiles(t *testing.T) {
 		{"in its own namespace", `{apiVersion: v1, kind: ConfigMap, metadata: {name: one, namespace: shop}}`, Namespacing{}, "shop", true, ""},
 		{"in the one where its saved form is", `{apiVersion: v1, kind: ConfigMap, metadata: {name: one}}`, Namespacing{}, "shop", true, ""},
 		{"in the one that the user names", `{apiVersion: v1, kind: ConfigMap, metadata: {name: many}}`, Namespacing{"test", true}, "test", true, ""},
-		{"which is to be named where it is saved in several", `{apiVersion: v1, kind: ConfigMap, metadata: {name: many}}`, Namespacing{}, "", false, "is saved in several namespaces ([shop test]): say which with -n"},
+		{"which is to be named where it is saved in several", `{apiVersion: v1, kind: ConfigMap, metadata: {name: many}}`, Namespacing{}, "", false, "is saved in several namespaces ([shop test]): name one with -n"},
 		{"nothing is saved", `{apiVersion: v1, kind: ConfigMap, metadata: {name: new}}`, Namespacing{}, "default", false, ""},
 		{"saved without a namespace", `{apiVersion: v1, kind: ConfigMap, metadata: {name: nowhere}}`, Namespacing{}, "default", true, ""},
 		{"of a cluster-scoped kind", `{apiVersion: v1, kind: Node, metadata: {name: node1, namespace: shop}}`, Namespacing{"test", true}, "", true, ""},

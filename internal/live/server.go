@@ -15,7 +15,8 @@ type Server struct {
 }
 
 // Resolve looks up the kind of each object by discovery. A kind defined by a
-// CustomResourceDefinition among the objects need not be served yet.
+// CustomResourceDefinition among the objects need not be served yet. Errors of single objects
+// are joined; the objects without one are returned beside them.
 func (s *Server) Resolve(ctx context.Context, objects []object.Object) ([]Located, error) {
 	for _, o := range objects {
 		if o.Group() == "apiextensions.k8s.io" && o.Kind() == "CustomResourceDefinition" {
@@ -38,7 +39,8 @@ func (s *Server) resolve(ctx context.Context, o object.Object) (Located, error) 
 	return Located{Object: o, Target: cluster.Target{Resource: r, Namespace: o.Namespace(), Name: o.Name()}}, nil
 }
 
-// Get reads the object from the server.
+// Get reads the object from the server. nil where there is none. Any other failure of the
+// request is the error.
 func (s *Server) Get(ctx context.Context, t cluster.Target) (map[string]any, error) {
 	obj, err := s.API.Get(ctx, t)
 	if cluster.IsNotFound(err) {
@@ -47,7 +49,7 @@ func (s *Server) Get(ctx context.Context, t cluster.Target) (map[string]any, err
 	return obj, err
 }
 
-// List reads one page of a list from the server.
+// List reads one page of a list from the server. The error is that of the request.
 func (s *Server) List(ctx context.Context, l cluster.Listing) (cluster.Page, error) {
 	return s.API.Page(ctx, l)
 }

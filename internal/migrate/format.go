@@ -13,7 +13,8 @@ import (
 // Formats are the formats of a report, the default first.
 var Formats = []string{"table", "json"}
 
-// WriteTable prints what becomes of each field, a line each; nothing where there is none.
+// WriteTable prints what becomes of each field, a line each; nothing where there is none. The
+// error is w's.
 func WriteTable(w io.Writer, items []*Item) error {
 	var b strings.Builder
 	t := tabwriter.NewWriter(&b, 0, 0, 3, ' ', 0)
@@ -40,7 +41,7 @@ func dash(s string) string {
 	return escape.Line(s)
 }
 
-// WriteJSON prints the same for programs, on one line.
+// WriteJSON prints the same for programs, on one line. The error is w's.
 func WriteJSON(w io.Writer, p Planner, items []*Item) error {
 	rows := []any{}
 	for _, i := range items {

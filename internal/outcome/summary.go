@@ -151,7 +151,8 @@ func (s Summary) counts() map[string]int {
 	return out
 }
 
-// MarshalJSON is the form for programs: a line of --notes=json.
+// MarshalJSON is the form for programs: a line of --notes=json. There is no error in practice:
+// a summary holds nothing that JSON cannot.
 func (s Summary) MarshalJSON() ([]byte, error) {
 	return json.Marshal(map[string]any{
 		"kind": "summary", "text": s.String(), "summary": s.counts(), "seconds": round(s.Time.Seconds()), "target": s.Target, "dryRun": s.DryRun,

@@ -22,7 +22,7 @@ type Document struct {
 	Summary *Summary // nil in the record of a run that was killed
 }
 
-// Header is what a document says before its objects.
+// Header is what a document states before its objects.
 type Header struct {
 	Cluster Cluster
 	Set     *Set // nil: none

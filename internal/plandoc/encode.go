@@ -21,7 +21,7 @@ type Writer struct {
 	summary Summary
 }
 
-// NewWriter writes the header.
+// NewWriter writes the header. The error is w's, or that of a value that cannot be encoded.
 func NewWriter(w io.Writer, h Header) (*Writer, error) {
 	text, err := h.Encode()
 	if err != nil {
@@ -31,7 +31,8 @@ func NewWriter(w io.Writer, h Header) (*Writer, error) {
 	return &Writer{w: w, summary: Summary{Counts: map[Action]int{}}}, err
 }
 
-// Item writes an object.
+// Item writes an object. The error is that of the writer below, or names an object that cannot
+// be encoded.
 func (d *Writer) Item(i Item) error {
 	text, err := i.Encode()
 	if err != nil {
@@ -41,7 +42,8 @@ func (d *Writer) Item(i Item) error {
 	return d.Raw(text)
 }
 
-// Raw writes an object as Item.Encode has it, without counting it.
+// Raw writes an object as Item.Encode has it, without counting it. The error is that of the
+// writer below.
 func (d *Writer) Raw(text []byte) error {
 	if !d.begun {
 		text = append([]byte(objectsLine), text...)
@@ -57,7 +59,8 @@ func (d *Writer) Count(a Action) { d.summary.Counts[a]++ }
 // Unchanged counts an object that is left out, since nothing is done with it.
 func (d *Writer) Unchanged() { d.summary.Unchanged++ }
 
-// Close writes the summary, by which a whole document is recognized.
+// Close writes the summary, by which a whole document is recognized. The error is that of the
+// writer below.
 func (d *Writer) Close() error {
 	var b builder
 	if !d.begun {
@@ -76,7 +79,8 @@ const objectsLine = "objects:\n"
 
 func number(n int) json.Number { return json.Number(strconv.Itoa(n)) }
 
-// Encode is the header as it stands in a document.
+// Encode is the header as it stands in a document. The error is that of a text that cannot be
+// encoded.
 func (h Header) Encode() ([]byte, error) {
 	var b builder
 	b.field("", "apiVersion", APIVersion)

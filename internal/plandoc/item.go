@@ -171,7 +171,8 @@ func (i *Item) readChange(f fieldsAt) error {
 	return nil
 }
 
-// ParsedPath is the path of a change; empty for the whole object.
+// ParsedPath is the path of a change; empty for the whole object. The error is
+// merge.ParsePath's.
 func (c ChangeOf) ParsedPath() (merge.Path, error) {
 	if c.Path == "." {
 		return merge.Path{}, nil

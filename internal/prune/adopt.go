@@ -33,7 +33,8 @@ type Labelled struct {
 
 // Applied are the objects with these labels that somebody has applied: they carry the
 // last-applied configuration, and nobody owns them. Others counts those that do not: what
-// controllers make often has the labels of what it was made for.
+// controllers make often has the labels of what it was made for. The error is that of a list;
+// nothing is returned with it.
 func (s *Set) Applied(ctx context.Context, l Labelled) (found []Member, others int, err error) {
 	all, err := s.everywhere(ctx, l)
 	if err != nil {
@@ -100,9 +101,9 @@ type Labelling struct {
 	Nothing bool   // nothing is sent
 }
 
-// Join makes objects part of the set: the parent is written first, so that it covers
-// them. An object of another set than From is an error that names both, and nothing is
-// written then. It returns those that were not part of it.
+// Join makes objects part of the set: the parent is written first, so that it covers them. An
+// object of another set than From is an error that names both, and nothing is written then. It
+// returns those that were not part of it. nil where all were.
 func (s *Set) Join(ctx context.Context, objects []Member, l Labelling) ([]Member, error) {
 	var (
 		joining    []Member
@@ -139,7 +140,8 @@ func (s *Set) Join(ctx context.Context, objects []Member, l Labelling) ([]Member
 	return joining, nil
 }
 
-// Leave takes objects out of the set.
+// Leave takes objects out of the set. It ends at the first error, which names the object;
+// those before it have left.
 func (s *Set) Leave(ctx context.Context, objects []Member, l Labelling) error {
 	l.From = s.Parent.ID()
 	for _, m := range objects {
@@ -189,7 +191,8 @@ func (s *Set) relabel(ctx context.Context, m Member, l relabelling) error {
 	}
 }
 
-// Remove deletes the parent. Its members, if there are any left, belong to no set then.
+// Remove deletes the parent. Its members, if there are any left, belong to no set then. No
+// parent is no error; one that is protected, or was changed meanwhile, is one with the reason.
 func (s *Set) Remove(ctx context.Context, dryRun bool) error {
 	d := deletion{Set: s, how: cluster.Deletion{Propagation: cluster.Background, DryRun: dryRun}}
 	obj, err := s.API.GetMetadata(ctx, s.Target)
@@ -231,7 +234,9 @@ func (s *Set) removable(m applyset.Member) applyset.Decision {
 	return applyset.Decision{Member: m, Action: applyset.Delete}
 }
 
-// Await waits until the objects are gone, or others stand in their places.
+// Await waits until the objects are gone, or others stand in their places. The error names the
+// first that is still there when ctx ends, with the finalizers that hold it, or cannot be
+// read.
 func (s *Set) Await(ctx context.Context, objects []Member) error {
 	for _, m := range objects {
 		for {

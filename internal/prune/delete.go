@@ -100,7 +100,7 @@ func (d *deletion) report(left map[string]any) {
 	}
 }
 
-// refusesDryRun: a webhook that cannot do dry runs says nothing about the object.
+// refusesDryRun: the refusal of a webhook that cannot do dry runs is not about the object.
 func refusesDryRun(err error) bool {
 	return cluster.IsRefusal(err) && strings.Contains(strings.ToLower(err.Error()), "dry run") && strings.Contains(err.Error(), "support")
 }

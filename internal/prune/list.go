@@ -92,7 +92,8 @@ func parentKinds(ctx context.Context, api API) (out []cluster.Resource, missing 
 // crdKind is the kind that defines others.
 var crdKind = applyset.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
 
-// View is a set's members, and what would become of each if no input had it.
+// View is a set's members, and what would become of each if no input had it. The error is that
+// of a kind that is not served, or of a list.
 func (s *Set) View(ctx context.Context, limit int) ([]Member, []applyset.Decision, error) {
 	if err := s.resolve(ctx); err != nil {
 		return nil, nil, err
@@ -129,9 +130,10 @@ func (s *Set) Everyone(ctx context.Context, limit int) ([]Member, error) {
 	return found.All, err
 }
 
-// Verify compares what the parent states with what carries the set's label: of the kinds
-// that the parent lists, all of which the user must be able to list, and of all others that
-// the user can list. want is the parent as it should be.
+// Verify compares what the parent states with what carries the set's label: of the kinds that
+// the parent lists, all of which the user must be able to list, and of all others that the
+// user can list. want is the parent as it should be. problems are the differences in words,
+// none where there are none; the error is that of a list.
 func (s *Set) Verify(ctx context.Context, limit int) (want applyset.Parent, problems []string, err error) {
 	listed, err := s.Everyone(ctx, limit)
 	if err != nil {

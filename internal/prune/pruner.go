@@ -42,7 +42,9 @@ func (p *Pruner) Admit(item *run.Item, live map[string]any) error {
 	return p.ofAnother(context.Background(), item.Target, id)
 }
 
-// Decide lists the set's members, and decides about those that the run has not merged.
+// Decide lists the set's members, and decides about those that the run has not merged. The
+// items are in the order of applyset.Sorted, none where nothing is left over; the error is
+// that of a list or of reading a member.
 func (p *Pruner) Decide(ctx context.Context, plan *run.Plan) ([]*run.Item, error) {
 	p.decider = p.deciding(plan.Items)
 	found, err := p.list(ctx)
@@ -138,7 +140,8 @@ func (p *Pruner) count(all []Member) {
 	p.size = len(objects)
 }
 
-// Leaving are the members that were being deleted already when Decide has found them.
+// Leaving are the members that were being deleted already when Decide has found them. nil
+// where there are none.
 func (p *Pruner) Leaving() []Member { return p.leaving }
 
 // read reads the objects that are to be deleted, for those who show them.
@@ -165,7 +168,8 @@ func (p *Pruner) read(ctx context.Context, items []*run.Item) error {
 	return errors.Join(errs...)
 }
 
-// Delete deletes one member, or has the server try it.
+// Delete deletes one member, or has the server try it. A member that turns out to be one to
+// keep is none: its item has the reason then. The error names the member.
 func (p *Pruner) Delete(ctx context.Context, item *run.Item, trial bool) error {
 	p.mu.Lock()
 	member := p.members[item]

@@ -92,8 +92,9 @@ const forcing = "somebody else has written what says what the set holds: it is w
 const storeTries = 3
 
 // Store writes the parent as want makes it from what it states, unless it states all of that
-// already. The write is bound to the parent as it was read: where another run has written
-// it meanwhile, want is asked again, so that neither run forgets what the other adds.
+// already. The write is bound to the parent as it was read: where another run has written it
+// meanwhile, want is asked again, so that neither run forgets what the other adds. The error
+// is that of the write, and names the parent.
 //
 // Unlike kubectl: which writes it twice in every run, whatever it states by then.
 func (s *Set) Store(ctx context.Context, want func(applyset.Parent) applyset.Parent) error {
@@ -159,8 +160,9 @@ func pause(ctx context.Context, try int) {
 	}
 }
 
-// ByID finds a set by its id, among the parents that are Secrets or ConfigMaps and that
-// the user may list; false where there is none.
+// ByID finds a set by its id, among the parents that are Secrets or ConfigMaps and that the
+// user may list; false where there is none. The error is that of a list, unless the other kind
+// has the set.
 func ByID(ctx context.Context, api API, id string) (applyset.Set, bool, error) {
 	var errs []error
 	for _, kind := range []string{"Secret", "ConfigMap"} {

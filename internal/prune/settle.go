@@ -11,7 +11,7 @@ import (
 )
 
 // Begin writes the parent, so that it covers all that the run is going to write: whatever
-// happens to the run, the next one finds it.
+// happens to the run, the next one finds it. Errors are Store's; the run must not write then.
 func (p *Pruner) Begin(ctx context.Context, _ *run.Plan) error {
 	if p.Disband {
 		return nil
@@ -22,8 +22,9 @@ func (p *Pruner) Begin(ctx context.Context, _ *run.Plan) error {
 	return err
 }
 
-// End writes what the set holds now, if the run has done all that it was to do. A set of
-// which anything is left to be done stays as Begin has written it.
+// End writes what the set holds now, if the run has done all that it was to do. A set of which
+// anything is left to be done stays as Begin has written it. Errors are Store's. After a run
+// that has failed there are none: the next run does the same again.
 func (p *Pruner) End(ctx context.Context, plan *run.Plan) error {
 	kept, complete := p.outcome(plan)
 	switch {

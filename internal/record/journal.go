@@ -49,7 +49,8 @@ type entry struct {
 	written  bool // it is, or may be, executed
 }
 
-// Open begins a journal.
+// Open begins a journal. The header is stored before it returns. The error is the store's, or
+// that of a header that cannot be encoded.
 func Open(store Store, h plandoc.Header) (*Journal, error) {
 	h.Record = true
 	text, err := h.Encode()

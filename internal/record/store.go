@@ -28,7 +28,7 @@ func Create(name string) (*File, error) {
 	return &File{f, name}, nil
 }
 
-// Append writes text, and has it stored.
+// Append writes text, and has it stored. The error is that of the file.
 func (f *File) Append(text []byte) error {
 	if _, err := f.Write(text); err != nil {
 		return err
@@ -36,7 +36,8 @@ func (f *File) Append(text []byte) error {
 	return f.Sync()
 }
 
-// Replace writes another file, and gives it the name of this one.
+// Replace writes another file, and gives it the name of this one. The error is write's or that
+// of the file, which is as before then, unless only its renaming failed.
 func (f *File) Replace(write func(io.Writer) error) error {
 	tmp, err := os.CreateTemp(filepath.Dir(f.name), ".record-*")
 	if err != nil {
@@ -63,7 +64,7 @@ func (f *File) Replace(write func(io.Writer) error) error {
 	return os.Rename(tmp.Name(), f.name)
 }
 
-// Remove removes the file.
+// Remove removes the file. The error is that of the file.
 func (f *File) Remove() error {
 	if err := f.Close(); err != nil {
 		return err
@@ -74,18 +75,18 @@ func (f *File) Remove() error {
 // Memory is a Store in memory.
 type Memory struct{ text []byte }
 
-// Append adds text.
+// Append adds text. It never fails.
 func (m *Memory) Append(text []byte) error {
 	m.text = append(m.text, text...)
 	return nil
 }
 
-// ReadAt reads what was appended.
+// ReadAt reads what was appended. The error is io.EOF behind the end.
 func (m *Memory) ReadAt(p []byte, at int64) (int, error) {
 	return bytes.NewReader(m.text).ReadAt(p, at)
 }
 
-// Replace is File's.
+// Replace is File's. The error is write's, and the text as before then.
 func (m *Memory) Replace(write func(io.Writer) error) error {
 	var b bytes.Buffer
 	if err := write(&b); err != nil {
@@ -95,7 +96,7 @@ func (m *Memory) Replace(write func(io.Writer) error) error {
 	return nil
 }
 
-// Remove removes all.
+// Remove removes all. It never fails.
 func (m *Memory) Remove() error {
 	m.text = nil
 	return nil

@@ -153,8 +153,8 @@ func (h Hindrance) pruning() Hindrance {
 	return h
 }
 
-// Held joins a *NotReached for each item that a dry run shows as written or deleted and
-// that a run would not touch because of conflicts.
+// Held joins a *NotReached for each item that a dry run shows as written or deleted and that a
+// run would not touch because of conflicts. nil where there are none.
 func (p *Plan) Held() error {
 	var errs []error
 	p.waiting(func(item *Item, h Hindrance) {

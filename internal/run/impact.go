@@ -30,8 +30,8 @@ func (i *Item) Impact() impact.Impact {
 	return i.Facts.Impact
 }
 
-// Stale lists the objects of the input whose running pods keep old values of a ConfigMap
-// or Secret that the run changes.
+// Stale lists the objects of the input whose running pods keep old values of a ConfigMap or
+// Secret that the run changes. nil where there are none.
 func (p *Plan) Stale() []impact.Stale {
 	var all []impact.Facts
 	for _, item := range p.Items {

@@ -105,8 +105,8 @@ func (p *Plan) Failed() error {
 	return errors.Join(errs...)
 }
 
-// Kept are the live objects that the input does not contain and the run does not delete.
-// The user has to decide about them.
+// Kept are the live objects that the input does not contain and the run does not delete. The
+// user has to decide about them. Empty where there are none.
 func (p *Plan) Kept() []*Item {
 	return slices.DeleteFunc(slices.Clone(p.Others), func(i *Item) bool { return i.Action() != Keep })
 }

@@ -113,7 +113,7 @@ func (w *writer) judge(ctx context.Context, item *Item, err error, pending []*It
 }
 
 // refusesDryRun reports whether a webhook or aggregated server does not support dry run.
-// Such a refusal says nothing about the object.
+// Such a refusal is not about the object.
 func refusesDryRun(err error) bool {
 	return cluster.IsRefusal(err) && strings.Contains(strings.ToLower(err.Error()), "dry run") && strings.Contains(err.Error(), "support")
 }

@@ -29,7 +29,7 @@ func ReadFile(name string) ([]byte, error) {
 	return data, nil
 }
 
-// ReadAll is io.ReadAll with a limit of the size.
+// ReadAll is io.ReadAll with a limit of the size. A text beyond it is an error.
 func ReadAll(r io.Reader) ([]byte, error) {
 	var b bytes.Buffer
 	if f, ok := r.(*os.File); ok {

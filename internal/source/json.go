@@ -12,7 +12,7 @@ import (
 // maxDepth is how deep a document may nest; the API server itself stops at this.
 const maxDepth = 10_000
 
-// jsonReader reads one value, telling keys that stand twice.
+// jsonReader reads one value, reporting keys that stand twice.
 type jsonReader struct {
 	data  []byte
 	first int // line of the file at which data begins

@@ -86,8 +86,8 @@ func awaited(ctx context.Context, do func() ([]byte, error)) ([]byte, error) {
 	}
 }
 
-// ReadNamed is ReadFile for a name that need not be a file's: a pipe to which nobody
-// writes is waited for until ctx ends.
+// ReadNamed is ReadFile for a name that need not be a file's: a pipe to which nobody writes is
+// waited for until ctx ends. Errors are ReadFile's.
 func ReadNamed(ctx context.Context, name string) ([]byte, error) {
 	if Special(name) == "" {
 		return ReadFile(name)

@@ -87,7 +87,7 @@ func Read(ctx context.Context, in Inputs) ([]object.Object, error) {
 	return objects, err
 }
 
-// Names are the names of the inputs for errors.
+// Names are the names of the inputs for errors. nil where nothing is named.
 func (in Inputs) Names() []string {
 	var names []string
 	for _, f := range in.Files {
@@ -193,8 +193,9 @@ func (in Inputs) expand(path string) ([]string, error) {
 	return names, err
 }
 
-// Walk is filepath.WalkDir for a directory that may be a symbolic link, which WalkDir does
-// not follow. step is called with paths relative to the directory, "." for itself.
+// Walk is filepath.WalkDir for a directory that may be a symbolic link, which WalkDir does not
+// follow. step is called with paths relative to the directory, "." for itself. The error is
+// step's, or that of a folder that is not there.
 func Walk(folder string, step func(below string, d fs.DirEntry, err error) error) error {
 	root, err := filepath.EvalSymlinks(folder)
 	if err != nil {

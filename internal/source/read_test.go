@@ -168,7 +168,7 @@ func TestSavedFind(t *testing.T) {
 		{"the group does", named("extensions/v1beta1", "Deployment", "prod", "web"), false, ""},
 		{"another namespace", named("apps/v1", "Deployment", "dev", "web"), false, ""},
 		{"local without a namespace, one saved", named("apps/v1", "Deployment", "", "one"), true, ""},
-		{"local without a namespace, two saved", named("apps/v1", "Deployment", "", "web"), false, "say which with -n"},
+		{"local without a namespace, two saved", named("apps/v1", "Deployment", "", "web"), false, "name one with -n"},
 		{"saved without a namespace", named("v1", "ConfigMap", "prod", "bare"), true, ""},
 	} {
 		got, err := saved.Find(tt.local)

@@ -15,8 +15,8 @@ type Saved struct {
 	byName map[object.Identity][]string // namespaces by the identity without namespace
 }
 
-// ReadSaved reads saved live objects from files and, recursively, directories; a List
-// counts as its items. in.Stdin may be nil.
+// ReadSaved reads saved live objects from files and, recursively, directories; a List counts
+// as its items. in.Stdin may be nil. Errors are Read's, or name an object that is saved twice.
 func ReadSaved(ctx context.Context, in Inputs) (*Saved, error) {
 	in.Recursive = true
 	objects, err := Read(ctx, in)
@@ -36,7 +36,8 @@ func ReadSaved(ctx context.Context, in Inputs) (*Saved, error) {
 	return s, nil
 }
 
-// Select returns the saved objects for which fit is true, sorted by namespace and name.
+// Select returns the saved objects for which fit is true, sorted by namespace and name. nil
+// where there are none.
 func (s *Saved) Select(fit func(object.Object) bool) []object.Object {
 	var out []object.Object
 	for _, o := range s.byID {
@@ -61,7 +62,8 @@ func (s *Saved) Find(o object.Object) (*object.Object, error) {
 	return found, nil
 }
 
-// At is Find by identity.
+// At is Find by identity. nil where there is none; it is an error if the identity has no
+// namespace and there are several.
 func (s *Saved) At(id object.Identity) (*object.Object, error) {
 	if found, ok := s.byID[id]; ok {
 		return &found, nil
@@ -83,5 +85,5 @@ func (s *Saved) At(id object.Identity) (*object.Object, error) {
 		return &found, nil
 	}
 	slices.Sort(namespaces)
-	return nil, fmt.Errorf("is saved in several namespaces (%v): say which with -n", namespaces)
+	return nil, fmt.Errorf("is saved in several namespaces (%v): name one with -n", namespaces)
 }

@@ -43,7 +43,7 @@ func (in Inputs) get(ctx context.Context, address string) ([]byte, error) {
 // time after which an API server itself gives up (60 s), and enough for the largest schema
 // over a slow connection.
 //
-// Unlike kubectl: which waits for a server that says nothing until somebody ends it.
+// Unlike kubectl: which waits for a server that does not answer until somebody ends it.
 const RequestTimeout = 2 * time.Minute
 
 // limited is a context with a timeout of that many times the one of a request.

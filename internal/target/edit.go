@@ -29,8 +29,10 @@ type Edit struct {
 	base   string               // the annotation that the edit began with
 }
 
-// Edit starts with last-applied as it is now, as JSON or YAML. The values of a Secret are taken
-// out before the text is put into a file: they are not recorded anyway.
+// Edit starts with last-applied as it is now, as JSON or YAML. The values of a Secret are
+// taken out before the text is put into a file: they are not recorded anyway. It is an error
+// if there is no annotation, or none that can be edited (annotate.Usable), or the schema
+// cannot be read.
 func (a *Access) Edit(ctx context.Context, t Target, asJSON bool) (*Edit, error) {
 	read := lastapplied.Read(t.Live)
 	if err := annotate.Usable(read, t.Live); err != nil {
@@ -154,7 +156,8 @@ func (s *Edit) rewrite(conf apply.Conf) annotate.Rewrite {
 // Same reports whether a change comes to what stood there.
 func (s *Edit) Same(c Change) bool { return lastapplied.Read(c.Final).Text == s.same }
 
-// Meanings are what the change means for the next merge, field by field.
+// Meanings are what the change means for the next merge, field by field. They are in path
+// order, none where nothing changes. The error is that of the schema, or of the merge.
 //
 // Unlike kubectl: which saves silently what will remove fields a week later.
 func (s *Edit) Meanings(ctx context.Context, c Change) ([]annotate.Meaning, error) {
@@ -191,7 +194,7 @@ func (s *Edit) Header(wrong []string) string {
 const editText = `# Please edit the last-applied configuration of %s below.
 # These lines are ignored, and an empty file ends the edit.
 #
-# Nothing of the live object changes when you save. It says what was applied last:
+# Nothing of the live object changes when you save. It records what was applied last:
 # what you take out is no longer yours, and live keeps it; what you put in is yours,
 # and the next merge of a file without it removes it from live.
 `

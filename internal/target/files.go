@@ -28,8 +28,9 @@ type FileEdit struct {
 	objects []*Disowned
 }
 
-// Edits works out the new text of every file that states one of the fields; given are the files
-// and folders that were named.
+// Edits works out the new text of every file that states one of the fields; given are the
+// files and folders that were named. Files that state none of them are not returned. The error
+// names the first file that cannot be edited.
 func (d *Disowning) Edits(ctx context.Context, all []*Disowned, given []string) ([]*FileEdit, error) {
 	byName := map[string][]*Disowned{}
 	var names []string
@@ -175,7 +176,8 @@ func (f *FileEdit) Writable() error {
 	return nil
 }
 
-// Write puts the new text in the old one's place.
+// Write puts the new text in the old one's place. It is an error, with the way out, if
+// somebody has changed the file since, or it cannot be written.
 func (f *FileEdit) Write() error {
 	if err := filemerge.Replace(f.folder, f.Name, f.Old, f.Now); err != nil {
 		return fmt.Errorf("%s: the fields are no longer in last-applied, but still in the file: take them out there, or the next merge takes them back: %w", f.Name, err)

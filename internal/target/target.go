@@ -108,7 +108,8 @@ func (a *Access) Plan(ctx context.Context, t Target, rewrite annotate.Rewrite) (
 
 // Write writes what was planned, or has the server try it; where somebody else was faster, it
 // is planned again, and the last plan is the one in the result. Where a write whose answer was
-// lost turns out to have been done, there is no more to plan.
+// lost turns out to have been done, there is no more to plan. The error is that of the write;
+// see write.Server.Apply.
 func (a *Access) Write(ctx context.Context, t Target, c Change, dry bool) (write.Result, error) {
 	server := write.Server{API: a.API, Write: cluster.Write{FieldManager: a.Planner.Manager, DryRun: dry}}
 	return server.Apply(ctx, write.Task{Target: t.Target, Planned: c.Planned, Replan: func(ctx context.Context, live map[string]any) (apply.Planned, error) {

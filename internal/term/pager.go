@@ -60,7 +60,8 @@ func pagerCommand(variables []string) string {
 	return "less"
 }
 
-// Write takes a text for the terminal.
+// Write takes a text for the terminal. The error is that of the terminal; what waits for the
+// pager has none.
 func (p *Pager) Write(b []byte) (int, error) { return p.Stream(p.to).Write(b) }
 
 // Stream takes what is for another stream, if it is a terminal, too; else it is the stream.

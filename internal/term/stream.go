@@ -26,7 +26,8 @@ type Stderr struct {
 	mu sync.Mutex
 }
 
-// Write writes whole lines.
+// Write writes whole lines. The values of Secrets are blanked in them, unless Shown. The error
+// is that of the stream below.
 func (r *Stderr) Write(b []byte) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -61,15 +61,17 @@ func (t *Terminal) Print(line string) { fmt.Fprintln(t.Out, line) }
 // ErrNoAnswer: the terminal is gone, or the user typed the end of input.
 var ErrNoAnswer = errors.New("no answer: nothing was written")
 
-// Prompt asks for one line, without its white space at the ends. It is cut short
-// when ctx ends.
+// Prompt asks for one line, without its white space at the ends. It is cut short when ctx
+// ends. The error is ErrNoAnswer at the end of the
+// input, or ctx's cause.
 func (t *Terminal) Prompt(ctx context.Context, text string) (string, error) {
 	fmt.Fprint(t.Out, text)
 	return t.await(ctx, t.line)
 }
 
-// Hidden is Prompt for what is not to be seen. The terminal stops showing what is
-// typed before it is asked for, so that nobody is too quick for it.
+// Hidden is Prompt for what is not to be seen. The terminal stops showing what is typed before
+// it is asked for, so that nobody is too quick for it. Errors are Prompt's, or that of a
+// terminal which cannot be switched.
 func (t *Terminal) Hidden(ctx context.Context, text string) (string, error) {
 	before, err := xterm.MakeRaw(int(t.in.Fd()))
 	if err != nil {

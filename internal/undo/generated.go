@@ -6,7 +6,7 @@ import (
 )
 
 // generated are values that the server makes for one object alone, from its UID, and refuses in
-// another one. Each row is a kind, the field that says that they were stated instead, and their
+// another one. Each row is a kind, the field by which they were stated instead, and their
 // paths.
 var generated = []struct {
 	group, kind string

@@ -24,17 +24,17 @@ type reverting struct {
 }
 
 // Revert is what takes back a recorded change of one object, live as it is now, and what of it
-// is not taken back. Nothing is read.
-func (u *Undo) Revert(i plandoc.Item, live map[string]any, typ *merge.Type) (apply.Planned, []Left, error) {
+// is not taken back. Nothing is read. typ is the object's type; nil: unknown.
+func (u *Undo) Revert(i plandoc.Item, live map[string]any, typ *merge.Type) (apply.Planned, []Left) {
 	one := &Undo{Record: u.Record, Planner: u.Planner}
 	r := reverting{Undo: one, entry: &entry{i}, live: live, typ: typ}
-	out, err := r.plan(apply.Planned{Subject: apply.Subject{Name: i.Name}, Live: live})
-	return out, one.left, err
+	out := r.plan(apply.Planned{Subject: apply.Subject{Name: i.Name}, Live: live})
+	return out, one.left
 }
 
 // plan merges: the original is live with the values that the run wrote, local is live with
 // those that were there before. Nothing else differs, and so nothing else changes.
-func (r reverting) plan(out apply.Planned) (apply.Planned, error) {
+func (r reverting) plan(out apply.Planned) apply.Planned {
 	t := merge.Triple{Original: r.live, Local: r.live, Live: r.live, Owners: ownership.Of(r.live), Appliers: []string{r.Planner.Manager}}
 	for _, c := range r.Changes {
 		if p, err := c.ParsedPath(); err == nil && c.Order == nil {
@@ -57,7 +57,7 @@ func (r reverting) plan(out apply.Planned) (apply.Planned, error) {
 	} else if _, changed := patch.Merge(r.live, out.Final); changed {
 		out.Action = apply.Change
 	}
-	return out, nil
+	return out
 }
 
 // sides are original and local with the values of a change.

@@ -119,7 +119,8 @@ func (u *Undo) leave(l Left) {
 	}
 }
 
-// Left lists what is not taken back, as known once the run is merged.
+// Left lists what is not taken back, as known once the run is merged. Empty where all is taken
+// back.
 func (u *Undo) Left() []Left {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -161,7 +162,7 @@ func (u *Undo) plan(ctx context.Context, item *run.Item, obj map[string]any) (ap
 		out.Object.Value = anew(before) // where it has to be recreated once more
 	}
 	r := reverting{Undo: u, entry: e, target: item.Target, live: obj, typ: typ}
-	return r.plan(out)
+	return r.plan(out), nil
 }
 
 // isNew: the object is the one that the run has created in place of another.

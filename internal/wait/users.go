@@ -55,7 +55,8 @@ func (u *Users) Find(ctx context.Context, targets []cluster.Target) ([]Use, erro
 }
 
 // Remember finds out what controls the users of the targets. Called before anything is
-// deleted, it has Find know later to whom a pod belongs whose ReplicaSet is gone already.
+// deleted, it has Find know later to whom a pod belongs whose ReplicaSet is gone already. The
+// error is that of a list.
 func (u *Users) Remember(ctx context.Context, targets []cluster.Target) error {
 	sources, err := u.sources(ctx, targets)
 	if err == nil {
@@ -90,9 +91,10 @@ func (u *Users) look(ctx context.Context, sources []usersSource) (*use, error) {
 	return s, nil
 }
 
-// Await returns the same as soon as nobody names any of the targets, and at the latest at
-// the time given (the zero time: never), when those on their way out count, too. changed is
-// called with who names a target whenever that changes; it may be nil.
+// Await returns the same as soon as nobody names any of the targets, and at the latest at the
+// time given (the zero time: never), when those on their way out count, too. changed is called
+// with who names a target whenever that changes; it may be nil. The error is ctx's, or that of
+// finding out what to look at.
 func (u *Users) Await(ctx context.Context, targets []cluster.Target, until time.Time, changed func(cluster.Target, Use)) ([]Use, error) {
 	sources, err := u.sources(ctx, targets)
 	if err != nil {

@@ -41,7 +41,7 @@ func verify(p apply.Planned, obj map[string]any) error {
 		was, had := merge.Lookup(p.Live, c.Path, p.Type)
 		restored := had == c.Old.Set && (!had || merge.Equal(was, c.Old.Value, p.Type.At(c.Path)))
 		_, stated := merge.Lookup(p.Value, c.Path, p.Type)
-		servers := !stated && owners != nil && len(owners.At(c.Path)) == 0 // nobody's: allocated with a type that changes, say
+		servers := !stated && owners != nil && len(owners.At(c.Path)) == 0 // nobody's, for example allocated with a type that changes
 		if c.Op != merge.OpOrder && !restored && !servers {
 			changes = append(changes, c)
 		}

@@ -18,7 +18,8 @@ type Answer struct {
 	Firm bool
 }
 
-// Answered are the answers that still hold for a live object, as a policy has them.
+// Answered are the answers that still hold for a live object, as a policy has them. nil where
+// none holds.
 func (s Subject) Answered(live map[string]any, typ *merge.Type) []merge.Rule {
 	var rules []merge.Rule
 	for _, a := range s.Answers {

@@ -36,10 +36,10 @@ func Given(value, live any) (Conf, error) {
 }
 
 // ErrForeign is the error of a configuration of another object.
-var ErrForeign = errors.New("kind, name or namespace: they say whose configuration it is, and cannot be changed: put them back")
+var ErrForeign = errors.New("kind, name or namespace: they state whose configuration it is, and cannot be changed: put them back")
 
-// TypeOf is how a configuration of s is split: by its own apiVersion, or by s's
-// where that is not served any more. nil: nobody knows.
+// TypeOf is how a configuration of s is split: by its own apiVersion, or by s's where that is
+// not served any more. nil: nobody knows. The error is that of the schema's source.
 func (p *Planner) TypeOf(ctx context.Context, s Subject, conf any) (*merge.Type, error) {
 	obj, ok := conf.(map[string]any)
 	if !ok {

@@ -21,7 +21,7 @@ type Definitions struct {
 type kind struct{ group, version, kind string }
 
 // Input takes up the CustomResourceDefinitions among the objects. One that cannot
-// be read says nothing here; the server will refuse it.
+// be read is passed over here; the server will refuse it.
 func (d *Definitions) Input(objects []object.Object) {
 	for _, o := range objects {
 		if o.Group() != "apiextensions.k8s.io" || o.Kind() != "CustomResourceDefinition" {
@@ -44,7 +44,8 @@ func added(m map[kind]schema.Definition, defs []schema.Definition) map[kind]sche
 }
 
 // Add takes up one document of a schema file, read by merge.ReadJSON or pkg/yamldoc: a
-// CustomResourceDefinition, a list of them, or an OpenAPI document.
+// CustomResourceDefinition, a list of them, or an OpenAPI document. It is an error if v is
+// none of these, or cannot be read; what a list has before the entry at fault stays added.
 func (d *Definitions) Add(v any) error {
 	m, _ := v.(map[string]any)
 	items, isList := m["items"].([]any)

@@ -102,7 +102,7 @@ type Planned struct {
 	Sensitive redact.Fields // what the user's rules have hidden; nil: nothing
 
 	// FromOwners: what was applied last was worked out from managedFields; no
-	// last-applied configuration says it.
+	// last-applied configuration has it.
 	FromOwners bool
 
 	// Applying is what is to be applied, for a plan that ServerSide has made; else nil.

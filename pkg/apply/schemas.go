@@ -26,8 +26,8 @@ type document struct {
 	err  error
 }
 
-// Type is the type of a kind, nil where the document does not have it or there is
-// no document.
+// Type is the type of a kind, nil where the document does not have it or there is no document.
+// The error is Fetch's, or why the document cannot be read; it names group and version.
 func (d *Documents) Type(ctx context.Context, group, version, kind string) (*merge.Type, error) {
 	entry := d.entry(group + "/" + version)
 	entry.once.Do(func() {

@@ -47,8 +47,8 @@ func (e Explanation) Changed() Explanation {
 	return Explanation{Object: e.Object, Fields: rows}
 }
 
-// MarshalJSON is the form for programs. An absent value is left out; null is
-// null.
+// MarshalJSON is the form for programs. An absent value is left out; null is null. The error
+// is that of a value that is not JSON.
 func (r Row) MarshalJSON() ([]byte, error) { return marshal(r.value()) }
 
 func (r Row) value() map[string]any {

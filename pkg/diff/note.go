@@ -111,8 +111,8 @@ func (n Note) With(ways []string) string {
 	return strings.Join(append(lines, ways...), "\n  ")
 }
 
-// MarshalJSON is the form for programs (--notes=json). An absent value is left
-// out; null is null.
+// MarshalJSON is the form for programs (--notes=json). An absent value is left out; null is
+// null. The error is that of a value that is not JSON.
 func (n Note) MarshalJSON() ([]byte, error) {
 	m := map[string]any{"object": n.Object, "kind": n.Kind, "text": n.Text()}
 	if n.Path != nil {

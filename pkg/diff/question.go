@@ -7,8 +7,9 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// Sides spells the three values of a conflict, and who set live's, in lines that begin
-// with the side's name; one longer than width (0: any is short enough) goes on in the next.
+// Sides spells the three values of a conflict, and who set live's, in lines that begin with
+// the side's name; one longer than width (0: any is short enough) goes on in the next. There
+// are always three sides, an absent one as "-".
 func (n Note) Sides(width int) []string {
 	const label, endless = len("original  "), 1 << 20
 	room := endless

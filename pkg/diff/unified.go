@@ -82,10 +82,10 @@ func Unified(w io.Writer, d Doc, o Options) (changed bool, err error) {
 	return true, err
 }
 
-// Texts gives what Unified compares: the YAML of both forms, masked, without
-// book-keeping, "" for a form that is not there. In a result with conflicts, what live and
-// local ask for is between markers. An external diff program gets
-// these as its files.
+// Texts gives what Unified compares: the YAML of both forms, masked, without book-keeping, ""
+// for a form that is not there. In a result with conflicts, what live and local ask for is
+// between markers. An external diff program gets these as its files. The error is that of a
+// value that is not JSON.
 func Texts(d Doc, o Options) (live, result string, err error) {
 	a, b := d.Live, d.Result
 	if !o.ShowSecrets {

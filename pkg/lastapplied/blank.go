@@ -104,7 +104,8 @@ func blankKeyed(list []any, typ *merge.Type) []any {
 	return out
 }
 
-// Identity is what names the object, and nothing else.
+// Identity is what names the object, and nothing else: apiVersion, kind, and of metadata name,
+// generateName and namespace, as far as conf has them. conf is not modified.
 func Identity(conf map[string]any) map[string]any {
 	m := map[string]any{}
 	for _, name := range []string{"name", "generateName", "namespace"} {

@@ -37,7 +37,7 @@ func Modified(local any) any {
 }
 
 // Without returns obj without its last-applied annotation. Annotations that are
-// empty afterwards go too, so that Without undoes With.
+// empty afterwards are removed, too, so that Without undoes With.
 func Without(obj any) any {
 	o, ok := obj.(map[string]any)
 	if !ok {
@@ -72,9 +72,9 @@ var serverOwned = []string{
 
 // Strip returns obj without the metadata that belongs to the server, and without
 // status if status is true (the resource has a status subresource). It also
-// returns the paths of what it took away, for telling; empty values (the
+// returns the paths of what it took away, to be reported; empty values (the
 // creationTimestamp: null of generated files, a status of nothing but empty values) are
-// not worth it.
+// not reported.
 func Strip(obj any, status bool) (any, []merge.Path) {
 	o, ok := obj.(map[string]any)
 	if !ok {

@@ -16,7 +16,7 @@ const Annotation = "kubectl.kubernetes.io/last-applied-configuration"
 // AnnotationPath is the path of Annotation in an object. It must not be modified.
 var AnnotationPath = merge.Path{merge.Named("metadata"), merge.Named("annotations"), merge.Named(Annotation)}
 
-// Marker is the annotation inside the kept configuration that says it was
+// Marker is the annotation inside the kept configuration of one that was
 // blanked; its value is the Blanking.
 const Marker = "merge.kubectl/blanked"
 

@@ -14,7 +14,7 @@ import (
 // Remove gives original without the value at p: the field is no longer owned by the applier,
 // and live keeps what it has. Entries of keyed lists and sets are found by their
 // keys, typ being the type of original; objects, maps and lists that are empty
-// afterwards go as well, since their absence from local would otherwise remove
+// afterwards are removed, too, since their absence from local would otherwise remove
 // what others put there.
 //
 // It is an error if nothing is there (the message suggests what is), if p leads

@@ -6,7 +6,7 @@ import (
 )
 
 // Default is one value that the server fills in by a rule of its own, where a fixed
-// default of the field (Field.Default) does not say it: the value depends on other
+// default of the field (Field.Default) cannot state it: the value depends on other
 // fields, or on what the field stands in.
 //
 // Source: the SetDefaults functions of k8s.io/kubernetes/pkg/apis, and what admission

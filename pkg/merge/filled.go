@@ -67,7 +67,7 @@ func (m *merger) localWins() any {
 // that was completed. It is computed, and nothing else is an argument that a difference
 // is the server's: not who owns the value, nor that live states more, nor any time.
 //
-// Unlike kubectl: it sends such a value anew on every run and says "configured".
+// Unlike kubectl: it sends such a value anew on every run and reports "configured".
 func (m *merger) filled(from made, s *spot, a, v Opt) bool {
 	if !m.completes() || !v.Set || !s.fillable(a) {
 		return false

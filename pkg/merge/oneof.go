@@ -165,8 +165,8 @@ func states(g OneOf, l map[string]any) bool {
 }
 
 // excluded: live has a variant of a one-of that leaves no room for the field of that name,
-// which local and original have, and that is reported itself. held: it is a discriminator
-// of local's that says so, and live's stays.
+// which local and original have, and that is reported itself. held: it is excluded by a
+// discriminator of local's, and live's stays.
 func (m *merger) excluded(s *spot, name string, x objects) (excluded, held bool) {
 	t := s.field.Type
 	for _, g := range t.OneOf {

@@ -35,7 +35,7 @@ type Policy struct {
 	ClearNulls bool
 
 	// Literal: no server has filled live in (live is a file). What is not split, a
-	// list without keys say, is then taken from one side as it stands there, nulls
+	// list without keys for example, is then taken from one side as it stands there, nulls
 	// included, also where live has all of it and more.
 	Literal bool
 

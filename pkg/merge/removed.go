@@ -27,7 +27,7 @@ func (m *merger) gone(s *spot, o, l, raw Opt) (Opt, bool) {
 
 // comesBack is why removing the value would change nothing: the server would fill the same
 // in again, or stores it as it stores absence. It is 0 where the removal is one. l is what
-// local says: nothing, or null, which asks for the default or for absence.
+// local states: nothing, or null, which asks for the default or for absence.
 func (m *merger) comesBack(s *spot, l, v Opt) Cause {
 	switch null := l.Set && l.Value == nil; {
 	case l.Set != null || s.entry && !null:

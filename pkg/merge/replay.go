@@ -17,7 +17,7 @@ func Replay(v any, changes []Change) (any, error) {
 	return v, nil
 }
 
-// Reverse turns changes around: replaying them on the result gives live.
+// Reverse turns changes around: replaying them on the result gives live. Never nil.
 func Reverse(changes []Change) []Change {
 	out := make([]Change, 0, len(changes))
 	var orders []Change // lists that get entries back, put right at the end

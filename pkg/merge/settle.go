@@ -48,7 +48,7 @@ func (m *merger) settle(s *spot, d Disagreement) (Opt, bool) {
 	return m.settleAs(s, d, denull(d.Local))
 }
 
-// settleAs is settle where local's value comes to win as won: without its nulls, say.
+// settleAs is settle where local's value comes to win as won, for example without its nulls.
 func (m *merger) settleAs(s *spot, d Disagreement, won Opt) (Opt, bool) {
 	r, winner := m.decide(s, d, won)
 	m.because(s, because{r, winner, CausePolicy, d.Original, d.Local, d.Live})
@@ -86,7 +86,7 @@ func (m *merger) decide(s *spot, d Disagreement, won Opt) (r Opt, winner Side) {
 // added merges what local states and live lacks. Where original had it, somebody has
 // deleted it since, which is a disagreement like any other.
 //
-// Unlike kubectl: it puts the value back and says nothing.
+// Unlike kubectl: it puts the value back and reports nothing.
 func (m *merger) added(s *spot, o, l, raw Opt) (Opt, bool) {
 	clean := Some(stripNulls(l.Value, s.field.Type))
 	if (s.field.ZeroIsAbsent || s.field.Allocated) && isZero(clean.Value, s.field.Type) {

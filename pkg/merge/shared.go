@@ -2,8 +2,8 @@ package merge
 
 import "reflect"
 
-// shared says, at the cost of a pointer comparison, that a and b are one piece of
-// memory (or one scalar). false says nothing.
+// shared reports, at the cost of a pointer comparison, that a and b are one piece of
+// memory (or one scalar). false leaves open whether they are equal.
 func shared(a, b any) bool {
 	switch a := a.(type) {
 	case map[string]any:

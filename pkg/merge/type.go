@@ -16,7 +16,7 @@ const (
 	Set          // a list whose entries are distinguished by their value
 )
 
-// Type reports the merge how one value is split, and when two spellings of it are
+// Type states for the merge how one value is split, and when two spellings of it are
 // the same to the server. A Type is read-only once it is handed to Three; types
 // may refer to themselves (JSONSchemaProps does).
 //
@@ -57,7 +57,7 @@ type Type struct {
 	// value. It is asked only about scalars.
 	Same func(a, b any) bool
 
-	// Source names who reported this: see the Source constants. "" inherits.
+	// Source names who stated this: see the Source constants. "" inherits.
 	Source string
 }
 
@@ -95,7 +95,7 @@ func (t *Type) At(p Path) *Type {
 	return t
 }
 
-// Who reported how a field is split; Type.Source and the explanation carry these words.
+// Who stated how a field is split; Type.Source and the explanation carry these words.
 const (
 	SourceRules    = "rules"
 	SourceBuiltin  = "built-in types"
@@ -125,7 +125,7 @@ type Field struct {
 	Allocated bool
 
 	// Required: an object without the field is refused. Only schemas that were read
-	// tell; the compiled-in types do not.
+	// have it; the compiled-in types do not.
 	Required bool
 }
 
@@ -149,7 +149,7 @@ type OneOf struct {
 	Selects       map[string]string
 	Fallback      string
 
-	// WithRest: a field of the group that local states displaces the others (true
+	// Displaces: a field of the group that local states displaces the others (true
 	// of every group without a discriminator).
 	Displaces bool
 }

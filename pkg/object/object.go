@@ -88,7 +88,7 @@ func (o Object) ResourceVersion() string { return text(o.meta(), "resourceVersio
 // UID is metadata.uid, "" where the object has none.
 func (o Object) UID() string { return text(o.meta(), "uid") }
 
-// Labels are the object's labels; values that are not strings are left out.
+// Labels are the object's labels; values that are not strings are left out. Never nil.
 func (o Object) Labels() map[string]string {
 	m, _ := o.meta()["labels"].(map[string]any)
 	labels := make(map[string]string, len(m))

@@ -31,7 +31,9 @@ func (o Object) Packed() Object {
 	return o
 }
 
-// Whole is the object as it was before Packed, in the namespace that it has now.
+// Whole is the object as it was before Packed, in the namespace that it has now. An object
+// that is not packed is returned as it is. It is an error if what was packed cannot be read
+// again.
 func (o Object) Whole() (Object, error) {
 	if o.packed == nil {
 		return o, nil

@@ -44,8 +44,8 @@ func list(live map[string]any) []map[string]any {
 	return out
 }
 
-// SameFields: two sets of fields are one, however they are spelled, save for what is below
-// the fields of a third.
+// SameFields: two sets of fields are one, however they are spelled, save for what is below the
+// fields of a third. All are as FieldsV1 spells them; it is an error if one of them is not.
 func SameFields(a, b, save map[string]any) (bool, error) {
 	if merge.Equal(a, b, nil) { // as nearly always: sets are much slower to build
 		return true, nil
@@ -89,7 +89,8 @@ func withSet(e map[string]any, s *fieldpath.Set) (map[string]any, error) {
 }
 
 // ClientSide are the managers that have applied live from the client's side: those of an
-// update that owns the last-applied annotation (k8s.io/client-go/util/csaupgrade).
+// update that owns the last-applied annotation (k8s.io/client-go/util/csaupgrade). nil where
+// there are none.
 func ClientSide(live map[string]any) []string {
 	var names []string
 	for _, e := range list(live) {
@@ -106,7 +107,8 @@ func entrySet(e map[string]any) (*fieldpath.Set, error) {
 	return setOf(fields)
 }
 
-// Updaters are the managers that own something by updates of the object itself.
+// Updaters are the managers that own something by updates of the object itself. nil where
+// there are none.
 func Updaters(live map[string]any) []string {
 	var names []string
 	for _, e := range list(live) {

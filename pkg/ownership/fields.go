@@ -75,7 +75,7 @@ func declares(typ *merge.Type, name string) (merge.Field, bool) {
 }
 
 // Nulls are the fields that v states as null, or as a map of nothing but nulls, as FieldsV1
-// spells them: who owns them means nothing. typ is the type of v.
+// spells them: who owns them means nothing. typ is the type of v. Never nil.
 func Nulls(v any, typ *merge.Type) map[string]any {
 	out := map[string]any{}
 	switch v := v.(type) {

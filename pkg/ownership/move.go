@@ -11,8 +11,9 @@ import (
 
 // Adopt gives the applier the fields, as FieldsV1 spells them, besides those that it or the
 // named managers have applied, and ends what those managers hold, in whatever version: what
-// they hold by updates, and is not among the fields, is held by nobody then, unless others hold
-// it, too. Entries of subresources stay.
+// they hold by updates, and is not among the fields, is held by nobody then, unless others
+// hold it, too. Entries of subresources stay. It is an error, here and in all methods that
+// change a Rewrite, if fields or an entry are not as FieldsV1 spells them.
 //
 // Unlike kubectl: which gives the applier all that those managers hold, the server's defaults
 // and the leftovers of old files too, and drops what they hold in other versions
@@ -35,7 +36,8 @@ func (r *Rewrite) Adopt(fields map[string]any, names []string) error {
 }
 
 // Release is the way back: what the applier has applied is held by updates of the named
-// manager, with the last-applied annotation, and AnnotationManager holds nothing.
+// manager, with the last-applied annotation, and AnnotationManager holds nothing. The error is
+// that of an entry that cannot be read.
 func (r *Rewrite) Release(to string) error {
 	all := fieldpath.NewSet(annotationPath)
 	rest, err := r.without(func(e map[string]any) bool {
@@ -102,7 +104,8 @@ func timeless(e map[string]any) map[string]any {
 	return out
 }
 
-// Forget ends whoever holds the last-applied annotation, which is removed from the object.
+// Forget ends whoever holds the last-applied annotation, which is removed from the object. The
+// error is that of an entry that cannot be read.
 func (r *Rewrite) Forget() error {
 	var out []map[string]any
 	for _, e := range r.entries {

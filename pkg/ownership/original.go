@@ -25,8 +25,8 @@ func Managers(names ...string) Holders {
 }
 
 // Original works out what the holders applied last, where no
-// annotation says so: the values of live that metadata.managedFields (KEP-555) says
-// are theirs. Of an Apply entry that is every field. An Update entry (kubectl
+// annotation has it: the values of live that are theirs by metadata.managedFields
+// (KEP-555). Of an Apply entry that is every field. An Update entry (kubectl
 // create, edit, replace) also holds what the server filled in, so of it only
 // entries of maps, sets and keyed lists count, and fields whose value is not the
 // default; what the server allocates never does. Entries of subresources are not

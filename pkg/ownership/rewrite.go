@@ -55,7 +55,7 @@ func WithEntries(obj map[string]any, entries []any) map[string]any {
 }
 
 // Keep gives the last-applied annotation to a manager of its own, as kubectl does, unless that
-// has it already.
+// has it already. The error is that of an entry that cannot be read.
 //
 // Rules: saveLastApplyAnnotationIfNecessary of k8s.io/kubectl/pkg/cmd/apply.
 func (r *Rewrite) Keep() error {
@@ -100,7 +100,8 @@ func (r *Rewrite) Others(p merge.Path) bool {
 	})
 }
 
-// Take gives the value v at the path to the applier alone, whoever holds parts of it.
+// Take gives the value v at the path to the applier alone, whoever holds parts of it. typ is
+// the object's type; nil: nobody knows. The error is that of an entry that cannot be read.
 func (r *Rewrite) Take(p merge.Path, v any, typ *merge.Type) error {
 	taken, _ := fieldsOf(v, typ.At(p))
 	if len(taken) > 0 {
@@ -156,8 +157,9 @@ func (r *Rewrite) transfer(mine, theirs *fieldpath.Set) error {
 }
 
 // Unite gives what the named managers own by updates to the applier, as
-// k8s.io/client-go/util/csaupgrade does. Entries of subresources are left alone. Fields
-// that they own in another version than the applier does go to nobody.
+// k8s.io/client-go/util/csaupgrade does. Entries of subresources are left alone. Fields that
+// they own in another version than the applier does go to nobody. The error is that of an
+// entry that cannot be read.
 func (r *Rewrite) Unite(names []string) error {
 	for _, name := range names {
 		at := slices.IndexFunc(r.entries, func(e map[string]any) bool { return isApplier(e, r.manager) })

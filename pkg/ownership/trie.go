@@ -79,7 +79,7 @@ func pathStep(key string) (merge.Step, bool) {
 }
 
 // Minus are the fields without those of another set, and all below them; both as FieldsV1
-// spells them.
+// spells them. nil where nothing is left; it is an error if one of them is not of that form.
 func Minus(fields, other map[string]any) (map[string]any, error) {
 	a, err := setOf(fields)
 	if err != nil {

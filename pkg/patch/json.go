@@ -18,9 +18,10 @@ type Op struct {
 	Value any    // of test, add and replace
 }
 
-// MarshalJSON writes the operation as RFC 6902 has it: a value of null is
-// written, the value of a remove is not. It is to be encoded with HTML escapes on
-// (json.Marshal): the API server compares a test's strings as they are spelled.
+// MarshalJSON writes the operation as RFC 6902 has it: a value of null is written, the value
+// of a remove is not. It is to be encoded with HTML escapes on (json.Marshal): the API server
+// compares a test's strings as they are spelled. The error is that of a value that is not
+// JSON.
 func (o Op) MarshalJSON() ([]byte, error) {
 	m := map[string]any{"op": o.Op, "path": o.Path}
 	if o.Op != "remove" {

@@ -6,7 +6,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// The condition types by which a custom resource is judged; of those that say it is
+// The condition types by which a custom resource is judged; of those that mean it is
 // ready, the first that is there decides.
 var (
 	readyConditions  = []string{"Ready", "Available", "Succeeded", "Healthy"}
@@ -34,17 +34,17 @@ func customResource(s Subject) Verdict {
 		}
 	}
 	if c := first(o, failedConditions, isTrue); c != nil {
-		return failed(because(c), says(c, text(c, "type")+" is True"))
+		return failed(because(c), stated(c, text(c, "type")+" is True"))
 	}
 	if c := first(o, movingConditions, isTrue); c != nil {
-		return waiting(because(c), says(c, text(c, "type")+" is True"))
+		return waiting(because(c), stated(c, text(c, "type")+" is True"))
 	}
 	c := first(o, readyConditions, func(map[string]any) bool { return true })
 	switch {
 	case isTrue(c):
 		return ready("")
 	case c != nil:
-		return waiting(because(c), says(c, text(c, "type")+" is "+text(c, "status")))
+		return waiting(because(c), stated(c, text(c, "type")+" is "+text(c, "status")))
 	case outdated(o):
 		return unobserved("its conditions are about an older generation", false)
 	}

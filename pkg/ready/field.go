@@ -82,8 +82,8 @@ func condition(obj map[string]any, name string) map[string]any {
 func isTrue(condition map[string]any) bool  { return text(condition, "status") == "True" }
 func isFalse(condition map[string]any) bool { return text(condition, "status") == "False" }
 
-// says is what a condition gives as its cause; otherwise where it gives none.
-func says(c map[string]any, otherwise string) string {
+// stated is what a condition gives as its cause; otherwise where it gives none.
+func stated(c map[string]any, otherwise string) string {
 	if m := text(c, "message"); m != "" {
 		return m
 	}

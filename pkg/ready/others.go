@@ -35,24 +35,24 @@ func service(s Subject) Verdict {
 }
 
 // definition judges a CustomResourceDefinition. A name that another definition has, and
-// Established given up, do not pass by themselves; Installing and NotAccepted only say
+// Established given up, do not pass by themselves; Installing and NotAccepted only mean
 // that its controllers are not there yet (k8s.io/apiextensions-apiserver,
 // pkg/controller/status and establish).
 func definition(s Subject) Verdict {
 	for _, name := range []string{"NamesAccepted", "Established"} {
 		c := condition(s.Object, name)
 		if r := text(c, "reason"); isFalse(c) && r != "Installing" && r != "NotAccepted" {
-			return failed(because(c), says(c, fmt.Sprintf("%s is False", name)))
+			return failed(because(c), stated(c, fmt.Sprintf("%s is False", name)))
 		}
 	}
 	c := condition(s.Object, "Established")
 	if isTrue(c) {
 		return ready("")
 	}
-	return waiting(reasonProgressing, says(c, "its kind is not served yet"))
+	return waiting(reasonProgressing, stated(c, "its kind is not served yet"))
 }
 
-// apiService judges an APIService by what the aggregator says of the server behind it.
+// apiService judges an APIService by what the aggregator reports of the server behind it.
 func apiService(s Subject) Verdict {
 	c := condition(s.Object, "Available")
 	switch {
@@ -61,5 +61,5 @@ func apiService(s Subject) Verdict {
 	case c == nil:
 		return unobserved("its status is not written yet", true)
 	}
-	return waiting(because(c), says(c, "it is not available"))
+	return waiting(because(c), stated(c, "it is not available"))
 }

@@ -19,10 +19,10 @@ type Trouble struct {
 	Final bool
 }
 
-// Troubles are the reasons of containers, pods and workloads that end a wait. A reason
-// that is not among them is waited for until the timeout. Those of containers are the
-// kubelet's (pkg/kubelet/images/types.go, pkg/kubelet/container/sync_result.go and
-// pkg/kubelet/kuberuntime/kuberuntime_container.go).
+// Troubles are the reasons of containers, pods and workloads that end a wait. A reason that is
+// not among them is waited for until the timeout. Those of containers are the kubelet's
+// (pkg/kubelet/images/types.go, pkg/kubelet/container/sync_result.go and
+// pkg/kubelet/kuberuntime/kuberuntime_container.go). The slice is the caller's.
 func Troubles() []Trouble { return slices.Clone(troubles) }
 
 var troubles = []Trouble{
@@ -150,7 +150,7 @@ func notCreated(s Subject) (Problem, bool) {
 	return Problem{}, false
 }
 
-// EventTime is when an event happened last, zero where it does not say; of the two forms of events either may be
+// EventTime is when an event happened last, zero where it has no time; of the two forms of events either may be
 // there (v1 Event, KEP-383).
 func EventTime(e map[string]any) time.Time {
 	for _, path := range [][]string{{"series", "lastObservedTime"}, {"lastTimestamp"}, {"eventTime"}} {
@@ -177,7 +177,7 @@ func pod(s Subject) Verdict {
 		return suspected(problems...)
 	}
 	if c := condition(o, "Ready"); c != nil {
-		return waiting(because(c), says(c, "it is not ready"))
+		return waiting(because(c), stated(c, "it is not ready"))
 	}
 	return waiting(reasonProgressing, "it has not been started yet")
 }

@@ -20,7 +20,8 @@ type Row struct {
 	newest func(Subject) []map[string]any // its pods of the newest revision; nil where it has none
 }
 
-// Rows are the kinds that are judged by more than their existence and their schema.
+// Rows are the kinds that are judged by more than their existence and their schema. The slice
+// is the caller's.
 func Rows() []Row { return slices.Clone(rows) }
 
 var rows = []Row{

@@ -62,7 +62,7 @@ func deployment(s Subject) Verdict {
 	case flag(o, "spec", "paused"):
 		return skipped("Paused", "its rollout is paused: "+c.short())
 	case text(progressing, "reason") == "ProgressDeadlineExceeded":
-		return cause(failed("ProgressDeadlineExceeded", says(progressing, c.short())), s)
+		return cause(failed("ProgressDeadlineExceeded", stated(progressing, c.short())), s)
 	}
 	if c := condition(o, "ReplicaFailure"); isTrue(c) {
 		return suspected(Problem{Reason: because(c), Message: text(c, "message")})
@@ -259,14 +259,14 @@ func Ended(job map[string]any) bool {
 }
 
 // job: its controller replaces failed pods until backoffLimit, so that only conditions
-// say that it has failed, and pods only why it does not get on.
+// report that it has failed, and pods only why it does not get on.
 func job(s Subject) Verdict {
 	o := s.Object
 	if c := condition(o, "Complete"); isTrue(c) {
 		return ready("")
 	}
 	if c := condition(o, "Failed"); isTrue(c) {
-		return lastWords(failed(because(c), says(c, "the job has failed")), s)
+		return lastWords(failed(because(c), stated(c, "the job has failed")), s)
 	}
 	if flag(o, "spec", "suspend") {
 		return skipped("Suspended", "it is suspended")

@@ -121,7 +121,7 @@ func maskField(x, y map[string]any, field string) (map[string]any, map[string]an
 	return x, y
 }
 
-// maskValues masks v, which stands opposite other. Nulls stay: they say that a
+// maskValues masks v, which stands opposite other. Nulls stay: they mean that a
 // key is removed, and hide nothing.
 func maskValues(v, other any, paired bool, differs string) any {
 	m, ok := v.(map[string]any)

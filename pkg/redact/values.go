@@ -41,7 +41,7 @@ type Values struct {
 // Add notes the values of every Secret in v, an object, a List or anything else
 // decoded from YAML or JSON, in its copies in annotations, and of generators of Secrets in a
 // kustomization; and the names of objects, which are no secrets even where a value of a
-// Secret, a user's name say, is the same word. v is not modified.
+// Secret, for example a user's name, is the same word. v is not modified.
 func (vs *Values) Add(v any) {
 	if vs == nil {
 		return

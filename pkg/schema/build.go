@@ -165,7 +165,7 @@ func (b *builder) field(n *node, compiled *merge.Field) (merge.Field, error) {
 		return f, fmt.Errorf("default: %w", err)
 	}
 	// The built-in types' documents state the zero value as the default of every
-	// required field, which says no more than ZeroIsAbsent does.
+	// required field, which adds nothing to ZeroIsAbsent.
 	if f.ZeroIsAbsent && isZeroDefault(d) {
 		return f, nil
 	}

@@ -14,7 +14,7 @@ import (
 //	spec: # {"$ref": "#/definitions/io.k8s.api.core.v1.PodSpec"}
 //
 // text is without the #. ok is false where the text is something else, or does not state
-// how a value is split: a reference to a setter, say.
+// how a value is split, for example a reference to a setter.
 //
 // Rules: kustomize's kyaml/fieldmeta; KEP-555 for the extensions.
 func FromComment(text string) (t *merge.Type, ok bool) {

@@ -34,9 +34,10 @@ type crdNode struct {
 	} `json:"spec"`
 }
 
-// FromCRD reads the types that a CustomResourceDefinition (apiextensions.k8s.io/v1,
-// as ReadJSON gives it) defines, one for each of its versions; source is one of
-// the Source constants. A version without a schema is open.
+// FromCRD reads the types that a CustomResourceDefinition (apiextensions.k8s.io/v1, as
+// ReadJSON gives it) defines, one for each of its versions; source is one of the Source
+// constants. A version without a schema is open. It is an error if crd is of another
+// apiVersion, lacks group, kind or versions, or has a schema that cannot be read.
 func FromCRD(crd any, source string) ([]Definition, error) {
 	text, err := json.Marshal(crd)
 	if err != nil {

@@ -17,7 +17,7 @@ type Mistyped struct {
 }
 
 // MistypedIn lists the values in v that are not of the type that t declares, in path
-// order; nil where there are none. Nulls, and values of which t says nothing (custom
+// order; nil where there are none. Nulls, and values that t does not describe (custom
 // resources' scalars, free-form JSON), are of any type.
 //
 // Rule: encoding/json of the API's Go types, which is strict.

@@ -118,8 +118,8 @@ func (d *Document) Err() error {
 	return d.err
 }
 
-// Kinds lists what the document has, in order; Resource and scope are not reported
-// in it.
+// Kinds lists what the document has, in order; Resource and scope are not reported in it.
+// Never nil.
 func (d *Document) Kinds() []Kind {
 	kinds := make([]Kind, 0, len(d.kinds))
 	for k := range d.kinds {

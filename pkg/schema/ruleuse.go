@@ -66,7 +66,8 @@ func has(v any, p merge.Path) bool {
 	return ok && e != nil
 }
 
-// Policy is what the rules decide about which side wins, for merge.Policy.Rules.
+// Policy is what the rules decide about which side wins, for merge.Policy.Rules. nil where
+// none of them does.
 func (rs Rules) Policy() []merge.Rule {
 	var out []merge.Rule
 	for _, r := range rs {
@@ -80,7 +81,8 @@ func (rs Rules) Policy() []merge.Rule {
 	return out
 }
 
-// Texts are the rules for texts that are merged by lines, for merge.Policy.Texts.
+// Texts are the rules for texts that are merged by lines, for merge.Policy.Texts. nil where
+// there are none.
 func (rs Rules) Texts() []merge.TextRule {
 	var out []merge.TextRule
 	for _, r := range rs {

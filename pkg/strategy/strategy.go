@@ -212,7 +212,7 @@ func labelsKept(local, live any) any {
 }
 
 // identityOf gives original the apiVersion, kind, name and namespace of local:
-// they say whose configuration it is, and are none themselves. (An original
+// they state whose configuration it is, and are none themselves. (An original
 // written under another version or without a namespace would else seem to drop
 // or change them.)
 func identityOf(original, local any) any {

@@ -52,7 +52,7 @@ func (ed *editor) insert(n *node, stay []bool, a added) {
 }
 
 // head is where an entry starts with the comments above it. Those at the top of a
-// document are the document's, not its first field's, and those right below a null say
+// document are the document's, not its first field's, and those right below a null are about
 // what could stand there.
 func (ed *editor) head(n *node, i int) int {
 	e := &n.entries[i]

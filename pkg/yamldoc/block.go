@@ -26,7 +26,7 @@ func (p *parser) value(parent int) (*node, error) {
 }
 
 // below reads a value from the following lines; start and pr are its properties,
-// if it has any on the line before; dashes says that a list may stand as far left as
+// if it has any on the line before; dashes: a list may stand as far left as
 // the parent. Where nothing belongs to it the value is missing.
 func (p *parser) below(parent, start int, pr *prop, dashes bool) (*node, error) {
 	behind := p.pos
@@ -161,7 +161,7 @@ func (p *parser) opening(col int, key *node) (entry, error) {
 }
 
 // askedKey reads a key that stands behind a ?, and the colon below it. Where there is
-// no colon, e.value says that the value is missing.
+// no colon, e.value is marked as missing.
 func (p *parser) askedKey(col int) (entry, error) {
 	start := p.pos
 	key, err := p.behind(col)

@@ -68,7 +68,8 @@ type Reader struct {
 	unfolded int // what aliases have added so far; see maxUnfolded
 }
 
-// Parse is the function Parse for a part of a text that begins on that line, from 1.
+// Parse is the function Parse for a part of a text that begins on that line, from 1;
+// errors are as there.
 func (r *Reader) Parse(text []byte, line int) (*File, error) {
 	p := &parser{src: string(text), line: line, nextPos: -1, unfolded: &r.unfolded}
 	if err := p.check(); err != nil {

@@ -36,7 +36,7 @@ func (p *parser) document() (*Document, bool, error) {
 	return d, more, err
 }
 
-// prologue steps over directives and the --- line; started says that there was
+// prologue steps over directives and the --- line; started: there was
 // one.
 func (p *parser) prologue(d *Document) (started bool, err error) {
 	col, err := p.next()

@@ -111,7 +111,7 @@ func exact(a, b any) bool {
 }
 
 // same reports cheaply whether two values are one: the same memory, or equal
-// scalars. false says nothing about collections.
+// scalars. false leaves collections open.
 func same(a, b any) bool {
 	switch a := a.(type) {
 	case map[string]any:

@@ -197,7 +197,7 @@ func (ed *editor) inherited(n *node, want map[string]any) (fields map[string]any
 			return nil, false
 		}
 		if !exact(v, w) {
-			delete(fields, k) // a field of its own will say otherwise
+			delete(fields, k) // a field of its own follows
 		}
 	}
 	return fields, true

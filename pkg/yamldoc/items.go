@@ -9,7 +9,7 @@ import (
 // Items are the entries of the list in a field of the document's mapping, each as a
 // document of its own, without the indentation of the list; nil where the field is no
 // list. Their lines are those of the text they stand in. The error is an *Error about an
-// entry that cannot be read alone, because of an alias to what stands outside it, say.
+// entry that cannot be read alone, for example because of an alias to what stands outside it.
 func (d *Document) Items(field string) ([]*Document, error) {
 	list := d.list(field)
 	if list == nil {
@@ -34,7 +34,7 @@ func (d *Document) Items(field string) ([]*Document, error) {
 }
 
 // ItemComments are the lines of comments directly above an entry of the list in a field,
-// without the indentation of the list.
+// without the indentation of the list. nil where there are none.
 func (d *Document) ItemComments(field string, nth int) []byte {
 	src, list := text(d.file.src), d.list(field)
 	e := &list.entries[nth]

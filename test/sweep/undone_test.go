@@ -187,19 +187,14 @@ func (r recorded) broken() string {
 		return ""
 	}
 	u := &undo.Undo{Record: doc, Planner: &apply.Planner{Policy: r.policy}}
-	back, left, err := u.Revert(doc.Items[0], r.after, r.typ)
-	switch {
-	case err != nil:
-		return err.Error()
-	case len(left) > 0:
+	back, left := u.Revert(doc.Items[0], r.after, r.typ)
+	if len(left) > 0 {
 		return fmt.Sprintf("nobody has changed anything, and is left: %v", left)
 	}
 	if problem := r.differ(back.Final, r.before); problem != "" {
 		return "is not as it was before: " + problem
 	}
-	if back, _, err = u.Revert(doc.Items[0], r.now, r.typ); err != nil {
-		return err.Error()
-	}
+	back, _ = u.Revert(doc.Items[0], r.now, r.typ)
 	displaced := slices.ContainsFunc(back.Settled, func(d merge.Disagreement) bool { return d.By != nil }) ||
 		slices.ContainsFunc(back.Removed, func(d merge.Removal) bool { return d.By != nil })
 	if problem := r.kept(back.Final); problem != "" && !displaced { // of a one-of, others have chosen another variant
