@@ -88,11 +88,11 @@ func Unified(w io.Writer, d Doc, o Options) (changed bool, err error) {
 // value that is not JSON.
 func Texts(d Doc, o Options) (live, result string, err error) {
 	a, b := d.Live, d.Result
+	if !o.ShowManagedFields {
+		a, b = quiet(a, b) // first, since it leaves out more than half of what there is to mask
+	}
 	if !o.ShowSecrets {
 		a, b = redact.Mask(a, b, d.Sensitive)
-	}
-	if !o.ShowManagedFields {
-		a, b = quiet(a, b)
 	}
 	if live, err = text(a); err != nil {
 		return "", "", err

@@ -37,13 +37,19 @@ func Text(s string) string {
 // Line is Text for what stands within a line: a name with a line break in it
 // must not pass for a line of its own.
 func Line(s string) string {
-	return strings.NewReplacer("\n", `\n`, "\t", `\t`).Replace(Text(s))
+	if s = Text(s); !strings.ContainsAny(s, "\n\t") {
+		return s
+	}
+	return strings.NewReplacer("\n", `\n`, "\t", `\t`).Replace(s)
 }
 
 // Hidden reports whether a character controls a terminal, or changes the order in which
 // text is read; a newline and a tab do not count.
 func Hidden(r rune) bool {
-	return r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == '\u2028' || r == '\u2029')
+	if r < 0x7f { // most of what is printed, and decided without a table
+		return r < ' ' && r != '\n' && r != '\t'
+	}
+	return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == '\u2028' || r == '\u2029'
 }
 
 // JSON escapes in a JSON text what JSON does not ask to be escaped and a

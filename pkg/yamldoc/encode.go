@@ -123,7 +123,8 @@ func (p *encoder) mapping(m map[string]any, indent int, dash bool) {
 		p.out = append(p.out, "{}"...)
 		return
 	}
-	keys := slices.SortedFunc(maps.Keys(m), compareKeys)
+	keys := slices.AppendSeq(make([]string, 0, len(m)), maps.Keys(m))
+	slices.SortFunc(keys, compareKeys)
 	for i, k := range keys {
 		p.lead(indent, dash && i == 0)
 		p.entry(k, m[k], indent)
