@@ -1,8 +1,6 @@
 package lastapplied
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -127,10 +125,10 @@ func others(obj any) int {
 }
 
 func compact(v any) (string, error) {
-	var b bytes.Buffer
-	if err := json.NewEncoder(&b).Encode(v); err != nil {
+	text, err := merge.WriteJSON(v, true)
+	if err != nil {
 		// The cause may quote a value; it can only be a number that is none.
 		return "", errors.New("last-applied: not a JSON value: a number in it is not a JSON number; quote it")
 	}
-	return b.String(), nil
+	return string(text), nil
 }

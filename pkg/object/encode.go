@@ -1,8 +1,9 @@
 package object
 
 import (
-	"bytes"
 	"encoding/json"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
 // Encode is a JSON value as compact JSON, keys in order, numbers digit for digit, without
@@ -12,9 +13,5 @@ func Encode(v any) ([]byte, error) {
 	if text, ok := v.(json.RawMessage); ok {
 		return text, nil
 	}
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	err := e.Encode(v)
-	return b.Bytes(), err
+	return merge.WriteJSON(v, false)
 }
