@@ -43,12 +43,18 @@ type Applying struct {
 	// that changes no value, so that the server removes what the plan removes; nil: as they
 	// are. A plan with Owners is merged again with the object as it is then stored.
 	Owners []any
+
+	// copied: the server writes what is sent into the last-applied annotation, all of it.
+	copied bool
 }
 
 // body is the configuration, bound to the version that was merged. A pinned one that takes
-// nothing over needs no binding: the server itself refuses to change what others own.
+// nothing over needs no binding: the server itself refuses to change what others own. One that
+// is copied into the last-applied annotation must have none: kubectl apply would take the
+// resourceVersion there for a field that was applied, and server-side apply, which sends none,
+// would write the object again.
 func (a *Applying) body(version string, pinned bool) map[string]any {
-	if version == "" || pinned && !a.Force {
+	if version == "" || a.copied || pinned && !a.Force {
 		return a.Config
 	}
 	return bound(a.Config, version)
@@ -146,17 +152,15 @@ func (ServerSide) stamp(p *Planned, known sides) error {
 		return err
 	}
 	p.Applying = &Applying{Config: p.configuration(k)}
-	p.Applying.Force = p.forces(k)
+	p.Applying.copied = k.Manager() == ServerManager && lastapplied.Read(k.live).State != lastapplied.None
+	forced := p.forced(k)
+	p.Applying.Force = len(forced) > 0
 	if p.Live == nil {
 		p.Action = Create
 		return nil
 	}
-	for _, c := range p.Changes {
-		if c.Op == merge.OpRemove && !repeated(c.Path) && !k.Alone(c.Path) {
-			if err := k.Take(c.Path, c.Old.Value, p.Type); err != nil {
-				return err
-			}
-		}
+	if err := p.take(k, forced); err != nil {
+		return err
 	}
 	p.Applying.Owners = k.Entries()
 	p.Final = ownership.WithEntries(p.Final, p.Applying.Owners)
@@ -170,13 +174,47 @@ func (ServerSide) stamp(p *Planned, known sides) error {
 	return nil
 }
 
-// forces: the plan takes over what others hold. That need be no disagreement: what is stored as
-// null, or as the zero of its type, is absent to the merge, and a value to the server.
-func (p *Planned) forces(k *serverSides) bool {
-	return slices.ContainsFunc(p.Settled, func(d merge.Disagreement) bool { return d.Winner != merge.LiveSide && k.Others(d.Path) }) ||
-		slices.ContainsFunc(p.Changes, func(c merge.Change) bool {
-			return (c.Op == merge.OpSet || repeated(c.Path)) && k.Others(c.Path)
-		})
+// take gives the applier what it has to own before the plan is applied: what is removed though
+// somebody else holds it, or nobody; and, where the write cannot be bound to what was merged,
+// what it takes over from others, so that it needs no force: whoever changes such a value
+// meanwhile holds it, and the server refuses the write.
+func (p *Planned) take(k *serverSides, forced []merge.Path) error {
+	for _, c := range p.Changes {
+		if c.Op == merge.OpRemove && !repeated(c.Path) && !k.Alone(c.Path) {
+			if err := k.Take(c.Path, c.Old.Value, p.Type); err != nil {
+				return err
+			}
+		}
+	}
+	if !p.Applying.copied {
+		return nil
+	}
+	for _, path := range forced {
+		if is, there := merge.Lookup(k.live, path, p.Type); there && k.Others(path) {
+			if err := k.Take(path, is, p.Type); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// forced are the places of what the plan takes over from others. That need be no disagreement:
+// what is stored as null, or as the zero of its type, is absent to the merge, and a value to the
+// server.
+func (p *Planned) forced(k *serverSides) []merge.Path {
+	var paths []merge.Path
+	for _, d := range p.Settled {
+		if d.Winner != merge.LiveSide && k.Others(d.Path) {
+			paths = append(paths, d.Path)
+		}
+	}
+	for _, c := range p.Changes {
+		if (c.Op == merge.OpSet || repeated(c.Path)) && k.Others(c.Path) {
+			paths = append(paths, c.Path)
+		}
+	}
+	return paths
 }
 
 // repeated: the path ends at an entry whose key is in the list before it. The server makes one

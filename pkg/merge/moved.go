@@ -95,6 +95,8 @@ func (m *merger) moved(s *spot, o, v Opt) (bool, *Owner) {
 
 // unclaimed: nobody is recorded to have set the value, though managers are recorded, and
 // the server neither fills it in nor allocates it: the record of whoever set it was removed.
+// What is as good as absent, like a container's resources that the server prints as {}, was set
+// by nobody.
 func (m *merger) unclaimed(s *spot, o, v Opt) bool {
 	if len(m.ownersAt(s.path())) > 0 {
 		return false
@@ -102,7 +104,7 @@ func (m *merger) unclaimed(s *spot, o, v Opt) bool {
 	if r, ok := m.owners.(Partial); ok && r.Partial() {
 		return o.Set
 	}
-	return o.Set || !s.field.Allocated && !m.filled(ofOriginal, s, o, v)
+	return o.Set || !s.field.Allocated && !equalOpt(o, v, s.field) && !m.filled(ofOriginal, s, o, v)
 }
 
 // movedInside is moved for a value with parts: any part will do. What only live
