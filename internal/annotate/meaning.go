@@ -148,17 +148,17 @@ func (m meaning) text(c merge.Change) string {
 	}
 	switch {
 	case inLocal && m.file == "" && inLive:
-		return "yours; the next merge sets what the file says" + m.value(c.Path, live, "; live has ")
+		return "yours; the next merge sets what the file states" + m.value(c.Path, live, "; live has ")
 	case inLocal && m.file == "":
-		return "yours; the next merge sets what the file says; live does not have it"
+		return "yours; the next merge sets what the file states; live does not have it"
 	case inLocal && inLive && merge.Equal(live, result, m.typeAt(c.Path)):
-		return "yours; live has what " + m.file + " says already" + m.value(c.Path, live, ": ")
+		return "yours; live already has what " + m.file + " states" + m.value(c.Path, live, ": ")
 	case inLocal && inLive && m.difference(c.Path, live, result) != "":
-		return "yours; the next merge changes it, as " + m.file + " says: " + m.difference(c.Path, live, result)
+		return "yours; the next merge changes it, as " + m.file + " states: " + m.difference(c.Path, live, result)
 	case inLocal && inLive:
-		return "yours; the next merge sets it" + m.value(c.Path, result, " to ") + ", as " + m.file + " says; live has" + cmp.Or(m.value(c.Path, live, " "), " another value")
+		return "yours; the next merge sets it" + m.value(c.Path, result, " to ") + ", as " + m.file + " states; live has" + cmp.Or(m.value(c.Path, live, " "), " another value")
 	case inLocal:
-		return "yours; the next merge puts it into live, as " + m.file + " says" + m.value(c.Path, result, ": ")
+		return "yours; the next merge puts it into live, as " + m.file + " states" + m.value(c.Path, result, ": ")
 	case inLive && !inResult && m.file != "":
 		return "yours, and not in " + m.file + ": the next merge removes it from live" + m.value(c.Path, live, ", which has ")
 	case inLive && !inResult:

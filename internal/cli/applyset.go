@@ -53,6 +53,14 @@ func newApplyset(e *env) *cobra.Command {
 	}
 }
 
+// oneSet requires one argument, the set.
+func oneSet(cmd *cobra.Command, args []string) error {
+	if len(args) == 1 {
+		return nil
+	}
+	return fmt.Errorf("name one set: %s", cmd.UseLine())
+}
+
 // membersVerb is what the verbs about one set have in common.
 type membersVerb struct {
 	*env
@@ -220,7 +228,7 @@ func newSetView(e *env) *cobra.Command {
 		Short:   "List the members of a set, and what keeps them from being pruned",
 		Long:    "List the members of a set and what would happen to each if it were no longer in the input: pruned, or\nkept, and why. Namespaces and CustomResourceDefinitions are kept, too, while they contain anything else.",
 		Example: "  kubectl merge applyset view shop",
-		Args:    cobra.ExactArgs(1),
+		Args:    oneSet,
 		RunE:    func(cmd *cobra.Command, args []string) error { return v.view(cmd.Context(), args[0], output) },
 	}
 	v.add(cmd.Flags())

@@ -37,7 +37,9 @@ members of that set move.`,
 
   # Move one object from another set
   kubectl merge applyset adopt shop deployment/web --from=old`,
-		Args: cobra.MinimumNArgs(1),
+		Args: func(cmd *cobra.Command, args []string) error {
+			return oneSet(cmd, args[:min(len(args), 1)])
+		},
 		RunE: func(cmd *cobra.Command, args []string) error { return v.run(cmd.Context(), args[0], args[1:]) },
 	}
 	flags := cmd.Flags()

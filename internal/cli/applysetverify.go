@@ -23,7 +23,7 @@ kinds that you may list. A member of a kind that is not listed would never be pr
 
 Exit code 0: they agree, or --fix has made them agree; 3: they do not.`,
 		Example: "  kubectl merge applyset verify shop --fix",
-		Args:    cobra.ExactArgs(1),
+		Args:    oneSet,
 		RunE:    func(cmd *cobra.Command, args []string) error { return v.verify(cmd.Context(), args[0], fix) },
 	}
 	v.add(cmd.Flags())
@@ -72,7 +72,7 @@ func newSetDisband(e *env) *cobra.Command {
 		Long: `Take all members out of a set and delete its parent. The objects themselves stay as they are. To delete
 them, see "kubectl merge delete --applyset".`,
 		Example: "  kubectl merge applyset disband shop",
-		Args:    cobra.ExactArgs(1),
+		Args:    oneSet,
 		RunE:    func(cmd *cobra.Command, args []string) error { return v.disband(cmd.Context(), args[0]) },
 	}
 	v.add(cmd.Flags())

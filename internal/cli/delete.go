@@ -42,7 +42,12 @@ Exit code 0: all of it is deleted; 1: an error; 3: something is kept.`,
   kubectl merge delete --applyset=shop --dry-run
 
   kubectl merge delete --applyset=shop --wait`,
-		Args: cobra.NoArgs,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 1 && v.name == "" {
+				return fmt.Errorf("unexpected argument %q; did you mean `--applyset=%s`? Single objects: kubectl delete", args[0], args[0])
+			}
+			return unexpected(args)
+		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return v.run(cmd.Context()) },
 	}
 	flags := cmd.Flags()

@@ -97,7 +97,14 @@ func twoSides(cmd *cobra.Command, args []string) error {
 	if len(args) == 2 {
 		return nil
 	}
-	return fmt.Errorf("expected SOURCE and DEST, got %d arguments\nSee '%s --help' for usage", len(args), cmd.CommandPath())
+	got := fmt.Sprintf("%d arguments", len(args))
+	switch len(args) {
+	case 1:
+		got = "1 argument"
+	case 3:
+		got += "; did you mean `--original ORIGINAL SOURCE DEST`?"
+	}
+	return fmt.Errorf("expected SOURCE and DEST, got %s\nSee '%s --help' for usage", got, cmd.CommandPath())
 }
 
 func (o *fileOutput) add(cmd *cobra.Command, what string) {

@@ -42,6 +42,7 @@ type verb struct {
 // add opens a verb, and those below it, as commands of parent.
 func (e *env) add(parent *cobra.Command, v verb) {
 	cmd := v.open(e)
+	cmd.SuggestionsMinimumDistance = 2
 	parent.AddCommand(cmd)
 	e.complete(cmd, v)
 	for _, below := range v.below {
@@ -165,10 +166,18 @@ func unknownVerb(cmd *cobra.Command, args []string) error {
 	text := fmt.Sprintf("unknown command %q for %q", args[0], cmd.CommandPath())
 	if near := nearestOf(cmd.SuggestionsFor(args[0]), args[0]); len(near) > 0 {
 		text += `; did you mean "` + strings.Join(near, `" or "`) + `"?`
-	} else {
+	} else if cmd.Flags().Lookup("filename") != nil {
 		text += "; files are given with -f"
 	}
 	return fmt.Errorf("%s\nSee '%s --help' for usage", text, cmd.CommandPath())
+}
+
+// unexpected answers arguments where none are taken.
+func unexpected(args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return fmt.Errorf("unexpected argument %q", args[0])
 }
 
 // nearestOf are those of the names that differ least from what was typed.

@@ -80,7 +80,17 @@ func templatePrinter(ctx context.Context, v view) (printers.ResourcePrinter, err
 	if genericclioptions.IsNoCompatiblePrinterError(err) {
 		return nil, fmt.Errorf("--output=%s: there are %s, jsonpath, jsonpath-as-json, jsonpath-file, go-template, go-template-file, custom-columns, custom-columns-file", v.output, printerNames(func(printerRow) bool { return true }))
 	}
-	return p, err
+	if err != nil && strings.HasPrefix(err.Error(), "template format specified") {
+		example := "{{.metadata.name}}"
+		if strings.HasPrefix(name, "jsonpath") {
+			example = "{.metadata.name}"
+		}
+		return nil, fmt.Errorf("--output=%s: %w, as in %s='%s'", name, err, name, example)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("--output=%s: %w", name, err)
+	}
+	return p, nil
 }
 
 // printable is a value in the form that kubectl's printers take.

@@ -181,7 +181,7 @@ func (d *decoder) fields(text []byte, line int) (fieldsAt, error) {
 	}
 	m, ok := doc.Value().(map[string]any)
 	if !ok || m["kind"] != Kind {
-		return fieldsAt{}, fmt.Errorf("%s: is no plan: it must have kind: %s, as kubectl merge diff -o plan writes it", d.name, Kind)
+		return fieldsAt{}, fmt.Errorf("%s: is no plan: it must have kind: %s, as kubectl merge diff -o plan and --record write it", d.name, Kind)
 	}
 	if m["apiVersion"] != APIVersion {
 		return fieldsAt{}, fmt.Errorf("%s: line %d: apiVersion: must be %s: make the plan again with this version of kubectl merge", d.name, doc.LineOf(merge.Path{merge.Named("apiVersion")}), APIVersion)

@@ -85,7 +85,7 @@ func (s *Set) Writable() error {
 }
 
 // forcing is how a parent is written whose fields somebody else has taken over.
-const forcing = "somebody else has written what says what the set holds: it is written over"
+const forcing = "somebody else has changed the list of the set's kinds and namespaces: it is overwritten"
 
 // storeTries is how often the parent is written whose answer got lost: to write it twice
 // does no harm.

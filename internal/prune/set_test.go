@@ -28,7 +28,7 @@ func TestStore(t *testing.T) {
 		{"another run has added a kind", "ConfigMap,Service", nil, "", "", "ConfigMap,Service,Thing.example.com", []string{"apply secret/shop", "read secret/shop", "apply secret/shop"}},
 		{"another run has added the same", "ConfigMap,Thing.example.com", nil, "", "", "ConfigMap,Thing.example.com", []string{"apply secret/shop", "read secret/shop"}},
 		{"the answer got lost", "", []error{lost}, "", "", "ConfigMap,Thing.example.com", []string{"apply secret/shop", "apply secret/shop"}},
-		{"somebody else has the fields", "", []error{conflict()}, "", "it is written over", "ConfigMap,Thing.example.com", []string{"apply secret/shop", "read secret/shop", "apply secret/shop by force"}},
+		{"somebody else has the fields", "", []error{conflict()}, "", "it is overwritten", "ConfigMap,Thing.example.com", []string{"apply secret/shop", "read secret/shop", "apply secret/shop by force"}},
 		{"it may not be written", "", []error{forbidden()}, "secret/shop: the set's parent was not written: Forbidden", "", "ConfigMap", []string{"apply secret/shop"}},
 	} {
 		synctest.Test(t, func(t *testing.T) {

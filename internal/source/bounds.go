@@ -3,6 +3,7 @@ package source
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -23,6 +24,10 @@ func ReadFile(name string) ([]byte, error) {
 	}
 	defer f.Close()
 	data, err := ReadAll(f)
+	var reading *fs.PathError
+	if errors.As(err, &reading) {
+		err = reading.Err // the name once
+	}
 	if err != nil {
 		return nil, &fs.PathError{Op: "read", Path: name, Err: err}
 	}

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
@@ -30,11 +32,24 @@ func (in Inputs) build(ctx context.Context) ([]byte, error) {
 	case ctx.Err() != nil || err == nil:
 		return data, err
 	}
+	way := ""
+	if _, statErr := os.Stat(in.Kustomize); strings.Contains(err.Error(), notThere) && errors.Is(statErr, fs.ErrNotExist) {
+		return nil, fmt.Errorf("the path %q does not exist; check the name after -k", in.Kustomize)
+	}
+	if strings.HasPrefix(err.Error(), noKustomization) {
+		way = "; manifests without one are given with -f"
+	}
 	g := &generators{values: in.Values, addresses: &redact.Values{}}
 	addCredentials(g.addresses, in.Kustomize)
 	g.read(in.Kustomize)
-	return nil, fmt.Errorf("kustomization %s: %s", remoteName(in.Kustomize), g.addresses.Blank(err.Error()))
+	return nil, fmt.Errorf("kustomization %s: %s", remoteName(in.Kustomize), g.addresses.Blank(err.Error())+way)
 }
+
+// How kustomize reports a folder that is not there, and one without a kustomization.
+const (
+	notThere        = "not a valid directory"
+	noKustomization = "unable to find one of 'kustomization.yaml'"
+)
 
 func kustomize(dir string) ([]byte, error) {
 	options := krusty.MakeDefaultOptions()

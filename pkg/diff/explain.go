@@ -36,16 +36,19 @@ type Row struct {
 }
 
 // Changed is the explanation of those fields alone that the merge would change in live, or
-// about which local and live disagree.
+// about which local and live disagree. Of a new object what identifies it is left out, unless
+// it has nothing else.
 func (e Explanation) Changed() Explanation {
-	rows := []Row{}
-	for _, r := range e.Fields {
-		if r.changed {
-			rows = append(rows, r)
-		}
+	changed := slices.DeleteFunc(slices.Clone(e.Fields), func(r Row) bool { return !r.changed })
+	rows := slices.DeleteFunc(slices.Clone(changed), func(r Row) bool { return slices.Contains(identifying, r.Path.String()) })
+	if len(rows) == 0 {
+		rows = changed
 	}
-	return Explanation{Object: e.Object, Fields: rows}
+	return Explanation{Object: e.Object, Fields: append([]Row{}, rows...)}
 }
+
+// identifying are the fields that only a new object can change.
+var identifying = []string{"apiVersion", "kind", "metadata.name", "metadata.namespace"}
 
 // MarshalJSON is the form for programs. An absent value is left out; null is null. The error
 // is that of a value that is not JSON.

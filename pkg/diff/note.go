@@ -64,6 +64,10 @@ type Note struct {
 	Decide Decide // what can be done, for the last note about what is undecided
 	Left   []Note // of NoteMore: those that are left out
 
+	// Conflicts is how many the object has, in the last of them: to have local's is possible
+	// for all of them, and not for one. -1 in those before it.
+	Conflicts int
+
 	Voice
 }
 
@@ -121,6 +125,7 @@ func (n Note) MarshalJSON() ([]byte, error) {
 	if len(n.Paths) > 0 {
 		m["paths"] = spelledPaths(n.Paths)
 	}
+	n.Conflicts = 0 // each is read by itself
 	if ways := n.Ways(); len(ways) > 0 {
 		m["ways"] = ways
 	}

@@ -42,8 +42,11 @@ func Conflicts(r Report) []Note {
 	var out []Note
 	for _, d := range r.Plan.Conflicts {
 		n := r.disagreement(d)
-		n.Kind = NoteConflict
+		n.Kind, n.Conflicts = NoteConflict, -1
 		out = append(out, n)
+	}
+	if len(out) > 0 {
+		out[len(out)-1].Conflicts = len(out)
 	}
 	return out
 }

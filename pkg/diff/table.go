@@ -11,8 +11,8 @@ import (
 const wide = 120
 
 // table lays an explanation out: a line for each field and, where the sides do
-// not agree, what each of them has below it. In a narrow one the reason is a
-// word, and stands in full below.
+// not agree, what each of them has below it. In a narrow one the reason is below, too, or is
+// a word.
 func table(e Explanation, o ExplainOptions) string {
 	rows, roomy := e.laidOut(o.Width)
 	widths := fit(columns(rows), o.Width)
@@ -70,8 +70,16 @@ func (e Explanation) laidOut(width int) (rows [][]string, roomy bool) {
 // rows are the table's cells, values of at most n characters.
 func (e Explanation) rows(roomy bool, n int) [][]string {
 	rows := [][]string{{"FIELD", "RESULT", "FROM", "WHY"}}
+	why := false
 	for _, r := range e.Fields {
-		rows = append(rows, r.cells(roomy, n))
+		cells := r.cells(roomy, n)
+		why = why || cells[3] != ""
+		rows = append(rows, cells)
+	}
+	for i := range rows {
+		if !why && len(e.Fields) > 0 { // all are below
+			rows[i] = rows[i][:3]
+		}
 	}
 	return rows
 }
@@ -82,11 +90,18 @@ func (r Row) cells(roomy bool, n int) []string {
 		from = "-"
 	}
 	path := escape.Text(r.Path.String())
-	if roomy {
+	switch {
+	case roomy:
 		return []string{path, r.cell(n), from, r.reason()}
+	case r.hasSides():
+		return []string{path, r.cell(n), from, ""} // it is below
 	}
 	return []string{path, r.cell(n), from, r.brief}
 }
+
+// hasSides: what each side has is below the field's line and, where that has no room for
+// it, the reason.
+func (r Row) hasSides() bool { return r.differ && !r.liveOnly }
 
 // reason is why, and how the list around the field is split.
 func (r Row) reason() string {
@@ -141,7 +156,7 @@ func (r Row) below(roomy bool, width int) []parts {
 	switch {
 	case r.liveOnly && who != "":
 		return []parts{{texts: []string{"set by " + who}}}
-	case r.liveOnly || !r.differ:
+	case !r.hasSides():
 		return nil
 	}
 	room := longest

@@ -41,7 +41,7 @@ func (n Note) words() string {
 	case n.Moved != 0:
 		return n.settled()
 	case n.Merged != "":
-		return "dest has " + content(n.Live, n.most()) + ": removed, as updated says" + n.stillNull()
+		return "dest has " + content(n.Live, n.most()) + ": removed: updated has null" + n.stillNull()
 	case n.Kind == NoteUndecided:
 		return content(n.Live, n.most()) + by(n.Owner) + " stays: not in local, and nobody knows what was applied before"
 	}
@@ -184,7 +184,7 @@ func (n Note) settledLong(v shown) string {
 func (n Note) removedLong(v shown) string {
 	why := "not in local"
 	if v.local.Set {
-		why = "local says null"
+		why = "local has null"
 	}
 	removed := by(n.Owner) + " " + n.verb("removed") + ": " + why
 	_, isList := v.live.Value.([]any)
@@ -202,7 +202,7 @@ func (v shown) localHas() string {
 	}
 	switch {
 	case v.local.Set && v.local.Value == nil:
-		return "local says null" + last
+		return "local has null" + last
 	case v.local.Set:
 		return "local has " + v.texts.local + last
 	}
@@ -214,7 +214,7 @@ func (n Note) stillNull() string {
 	if n.Cause != merge.CauseStillNull {
 		return ""
 	}
-	return " null and so did original (" + n.Policy + " clears nulls; --policy=diff3 leaves what only dest changed)"
+	return ", and so had original (" + n.Policy + " clears nulls; --policy=diff3 leaves what only dest changed)"
 }
 
 // cause is why a value is removed.
@@ -246,7 +246,7 @@ func (r Report) excluding(by merge.Path) string {
 func causeText(c merge.Cause, fromOwners bool) string {
 	switch c {
 	case merge.CauseNull, merge.CauseStillNull:
-		return "local says null"
+		return "local has null"
 	case merge.CauseDisplaced:
 		return "local states another variant"
 	case merge.CauseInside:

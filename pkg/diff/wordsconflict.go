@@ -101,7 +101,14 @@ func (n Note) waysOut() []string {
 	case n.Original.Set && n.Live.Set:
 		keep += ", or give it up: " + disown
 	}
-	if stated(n.Local) {
+	switch {
+	case n.Conflicts < 0:
+		return append(ways, keep)
+	case n.Conflicts == 2:
+		return append(ways, keep, "to have local's in both fields: --policy=apply")
+	case n.Conflicts > 2:
+		return append(ways, keep, fmt.Sprintf("to have local's in all %d fields: --policy=apply", n.Conflicts))
+	case stated(n.Local):
 		return append(ways, keep, "to have local's: --policy=apply")
 	}
 	return append(ways, keep, "to remove it: --policy=apply")

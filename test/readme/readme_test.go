@@ -1,4 +1,4 @@
-// Package readme holds the README to the truth: every console block in it is run
+// Package readme holds the pages to the truth: every console block in them is run
 // and compared.
 package readme
 
@@ -15,45 +15,50 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/cli"
 )
 
-var update = flag.Bool("update", false, "write what the commands print into the README")
+var update = flag.Bool("update", false, "write what the commands print into the pages")
 
 const top = "../.."
 
-// TestREADME runs each `$ kubectl merge …` of README.md's console blocks, from the
-// top of the repository with no kubeconfig, and compares what both streams show.
+// TestREADME runs each `$ kubectl merge …` of the pages' console blocks, from the top of the
+// repository with no kubeconfig, and compares what both streams show. Blocks of the form sh
+// are played by the stories that the pages name (test/e2e, TestPages).
 func TestREADME(t *testing.T) {
+	all := pages(t)
 	t.Chdir(top)
 	t.Setenv("KUBECONFIG", os.DevNull)
 	t.Setenv("HOME", t.TempDir())
 	t.Setenv("NO_COLOR", "1")
-	text, err := os.ReadFile("README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	parts := strings.Split(string(text), "```console\n")
-	if len(parts) < 2 {
-		t.Fatal("README.md shows no command")
-	}
-	for i, part := range parts[1:] {
-		block, rest, ok := strings.Cut(part, "```\n")
-		if !ok {
-			t.Fatalf("block %d is not closed", i+1)
+	ran := 0
+	for file, text := range all {
+		parts := strings.Split(text, "```console\n")
+		ran += len(parts) - 1
+		for i := range parts[1:] {
+			parts[i+1] = compared(t, file, parts[i+1])
 		}
-		command, want, _ := strings.Cut(block, "\n")
-		got := shown(t, command)
 		if *update {
-			parts[i+1] = command + "\n" + got + "```\n" + rest
-			continue
-		}
-		if got != want {
-			t.Errorf("%s\n got\n%s\nwant\n%s\n(go test ./test/readme -update rewrites it)", command, got, want)
+			if err := os.WriteFile(strings.TrimPrefix(file, top+"/"), []byte(strings.Join(parts, "```console\n")), 0o644); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
-	if *update {
-		if err := os.WriteFile("README.md", []byte(strings.Join(parts, "```console\n")), 0o644); err != nil {
-			t.Fatal(err)
-		}
+	if ran == 0 {
+		t.Fatal("no page shows a command")
 	}
+}
+
+// compared is the part of a page that begins with a console block, with what its command shows now.
+func compared(t *testing.T, file, part string) string {
+	t.Helper()
+	block, rest, ok := strings.Cut(part, "```\n")
+	if !ok {
+		t.Fatalf("%s: a block is not closed", file)
+	}
+	command, want, _ := strings.Cut(block, "\n")
+	got := shown(t, command)
+	if got != want && !*update {
+		t.Errorf("%s: %s\n got\n%s\nwant\n%s\n(go test ./test/readme -update rewrites it)", file, command, got, want)
+	}
+	return command + "\n" + got + "```\n" + rest
 }
 
 // took is how long a run has taken, which is different each time.
