@@ -37,6 +37,19 @@ func Declared(crd map[string]any) []Resource {
 // Established reports whether the kind of a CustomResourceDefinition is served.
 func Established(crd map[string]any) bool { return conditionTrue(crd, "Established") }
 
+// NeverServed reports whether no object of a CustomResourceDefinition's kind can exist: it was
+// never established, or was created with no version that is served, and its spec has not
+// changed since.
+//
+// Source: k8s.io/apiextensions-apiserver, pkg/controller/finalizer, which looks for no objects
+// of a definition that is not established; pkg/controller/status, which never takes that
+// condition back; pkg/registry/customresourcedefinition, which counts changes of spec.
+func NeverServed(crd map[string]any) bool {
+	meta, _ := crd["metadata"].(map[string]any)
+	first := fmt.Sprint(meta["generation"]) == "1"
+	return !Established(crd) || first && len(Declared(crd)) == 0
+}
+
 func str(m map[string]any, key string) string {
 	s, _ := m[key].(string)
 	return s

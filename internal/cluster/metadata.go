@@ -169,7 +169,7 @@ func (c *Cluster) unknownIn(ctx context.Context, group, name string) error {
 	if _, err := c.answer(ctx, Target{}, "get", c.client.Get().AbsPath(path)); err != nil {
 		return fmt.Errorf("%s: cannot be looked up: %w", schema.GroupKind{Group: group, Kind: name}, err)
 	}
-	return &UnknownKindError{Kind: name, APIVersion: group}
+	return &UnknownKindError{Kind: name, APIVersion: group, InGroup: true}
 }
 
 func (c *Cluster) searchGroup(ctx context.Context, group string, is func(Resource) bool) (Resource, error) {

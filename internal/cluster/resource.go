@@ -203,6 +203,7 @@ func (c *Cluster) invalidate(ctx context.Context) {
 // meant.
 type UnknownKindError struct {
 	Kind, APIVersion  string
+	InGroup           bool // APIVersion is a group, of which any version was looked for; Kind may be the name in URLs
 	Near, NearVersion string
 }
 
@@ -215,5 +216,9 @@ func (e *UnknownKindError) Error() string {
 	case e.Near != "":
 		meant = fmt.Sprintf(" (did you mean apiVersion %s?)", e.NearVersion)
 	}
-	return fmt.Sprintf("no matches for kind %q in version %q%s: check kind and apiVersion (kubectl api-resources lists them), and install its CustomResourceDefinition first if it has one", e.Kind, e.APIVersion, meant)
+	in := "version"
+	if e.InGroup {
+		in = "group"
+	}
+	return fmt.Sprintf("no matches for kind %q in %s %q%s: check kind and apiVersion (kubectl api-resources lists them), and install its CustomResourceDefinition first if it has one", e.Kind, in, e.APIVersion, meant)
 }

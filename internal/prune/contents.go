@@ -2,6 +2,7 @@ package prune
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -60,9 +61,32 @@ func (s *Set) inNamespace(ctx context.Context, namespace string, limit int) ([]a
 func (s *Set) instances(ctx context.Context, crd string, _ int) ([]applyset.Member, error) {
 	plural, group, _ := strings.Cut(crd, ".")
 	r, err := s.API.FindPlural(ctx, group, plural)
-	if err != nil {
+	var unknown *cluster.UnknownKindError
+	switch {
+	case errors.As(err, &unknown):
+		return nil, s.unserved(ctx, crd)
+	case err != nil:
 		return nil, err
 	}
 	found, err := s.API.ListMetadata(ctx, r, "", "")
 	return plain(members(r, found)), err
+}
+
+// unserved is why nobody knows what a CustomResourceDefinition holds whose kind the server does
+// not have; nil where there is nothing to know.
+func (s *Set) unserved(ctx context.Context, name string) error {
+	r, err := s.API.FindKind(ctx, crdKind.Group, crdKind.Kind)
+	if err != nil {
+		return err
+	}
+	crd, err := s.API.Get(ctx, cluster.Target{Resource: r, Name: name})
+	switch {
+	case cluster.IsNotFound(err), err == nil && cluster.NeverServed(crd):
+		return nil
+	case err != nil:
+		return err
+	case len(cluster.Declared(crd)) == 0:
+		return errors.New("none of its versions is served now, and some may have been: serve one, so that its objects can be listed")
+	}
+	return errors.New("the server does not serve its kind yet")
 }

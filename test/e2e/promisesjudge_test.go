@@ -197,10 +197,10 @@ func (p *promises) undone() {
 }
 
 // uncreated: what the run has created is gone, unless others have changed it, or it may hold
-// something: a volume, or a CustomResourceDefinition of which no version is served.
+// something: a volume.
 func (p *promises) uncreated(o *promised) string {
 	theirs := merge.Diff(o.configured(o.live[asWritten]), o.configured(o.live[asEdited]), o.kind.typ)
-	holds := strings.HasPrefix(o.kind.kind, "PersistentVolume") || o.kind.kind == "CustomResourceDefinition"
+	holds := strings.HasPrefix(o.kind.kind, "PersistentVolume")
 	is := o.live[asTakenBack]
 	gone := is == nil || at(is, []any{"metadata", "deletionTimestamp"}) != nil
 	switch {
