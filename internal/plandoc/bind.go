@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/object"
@@ -35,6 +36,12 @@ func Bind(d *Document) (*Bound, error) {
 func (i Identity) key() Identity {
 	i.APIVersion = object.Object{Value: map[string]any{"apiVersion": i.APIVersion}}.Group()
 	return i
+}
+
+// Item is the document form of an object as Surplus compares it: that of Spelling.Item, without
+// the reasons of its changes, which take notes on all of them to find.
+func (b *Bound) Item(sub Subject) Item {
+	return b.item(sub, func(apply.Planned) map[string]string { return nil })
 }
 
 // Surplus is what a run would do with an object beyond the plan, a line each; nil for nothing. A

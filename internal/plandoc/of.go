@@ -25,7 +25,10 @@ type Subject struct {
 // Item is the document form of an object. Its changes lead from the live object to the
 // planned one (or to Stored), without what the server itself keeps in metadata and status.
 // The last-applied annotation, which repeats the object, is apart from them.
-func (s Spelling) Item(sub Subject) Item {
+func (s Spelling) Item(sub Subject) Item { return s.item(sub, s.reasons) }
+
+// item is Item with the reasons that are found so.
+func (s Spelling) item(sub Subject, reasons func(apply.Planned) map[string]string) Item {
 	p := sub.Planned
 	live := object.Object{Value: p.Live}
 	item := Item{Action: sub.Action, Identity: sub.Identity, Reason: sub.Reason, UID: live.UID(), ResourceVersion: live.ResourceVersion()}
@@ -45,7 +48,7 @@ func (s Spelling) Item(sub Subject) Item {
 	if sub.Action == Delete {
 		after = nil
 	}
-	c := changing{hider: hider{s, sub.Identity}, typ: p.Type, sensitive: p.Sensitive, reasons: s.reasons(p)}
+	c := changing{hider: hider{s, sub.Identity}, typ: p.Type, sensitive: p.Sensitive, reasons: reasons(p)}
 	c.recreated = s.Record && sub.Action == Recreate
 	c.before, c.after = configuration(p.Live, p.HasStatus), configuration(after, p.HasStatus)
 	c.maskedBefore, c.maskedAfter = c.before, c.after

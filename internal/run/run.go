@@ -200,8 +200,17 @@ func uid(obj map[string]any) string {
 	return strings.Clone(id) // a substring would keep the whole response in memory
 }
 
-// plan merges an item with a live object, nil for none.
+// plan merges an item with a live object, nil for none, and checks the plan.
 func (j *Job) plan(ctx context.Context, item *Item, obj map[string]any) (apply.Planned, error) {
+	planned, err := j.merged(ctx, item, obj)
+	if err == nil && j.Plans == nil && j.Bind != nil {
+		err = j.Bind(item, planned)
+	}
+	return planned, err
+}
+
+// merged is plan without the check.
+func (j *Job) merged(ctx context.Context, item *Item, obj map[string]any) (apply.Planned, error) {
 	if j.Plans != nil {
 		return j.Plans(ctx, item, obj)
 	}
@@ -209,16 +218,12 @@ func (j *Job) plan(ctx context.Context, item *Item, obj map[string]any) (apply.P
 	if err != nil {
 		return apply.Planned{}, err
 	}
-	planned, err := j.Planner.Plan(ctx, apply.Subject{
+	return j.Planner.Plan(ctx, apply.Subject{
 		Object:    whole,
 		Name:      item.Target.String(),
 		HasStatus: item.Target.Status,
 		Answers:   item.Answers,
 	}, obj)
-	if err == nil && j.Bind != nil {
-		err = j.Bind(item, planned)
-	}
-	return planned, err
 }
 
 // Replan merges an item again with the same live object, after its Object or Answers

@@ -122,7 +122,8 @@ func (i *Item) evict() {
 	i.Result.Planned, i.Result.Object, i.stored.request = i.Planned, nil, nil
 }
 
-// restore makes the plan of a compressed item again, of what it was made of before.
+// restore makes the plan of a compressed item again, of what it was made of, and checked,
+// before.
 func (p *Plan) restore(ctx context.Context, item *Item) {
 	if item.Err != nil || item.stored.form != compressed {
 		return
@@ -140,7 +141,7 @@ func (p *Plan) restore(ctx context.Context, item *Item) {
 		}
 		obj, _ = v.(map[string]any)
 	}
-	if item.Planned, item.Err = p.plan(ctx, item, obj); item.Err == nil {
+	if item.Planned, item.Err = p.merged(ctx, item, obj); item.Err == nil {
 		item.stored = stored{form: restored}
 	}
 }
