@@ -139,10 +139,12 @@ func (u *Undo) plan(ctx context.Context, item *run.Item, obj map[string]any) (ap
 	switch {
 	case obj != nil && apply.Deleting(obj) != nil:
 		return leave("is being deleted: undo again when it is gone", e.Action == plandoc.Delete || e.Action == plandoc.Recreate)
-	case e.Action == plandoc.Delete && obj == nil, e.Action == plandoc.Recreate && e.Outcome == plandoc.Begun && obj == nil:
+	case e.Action == plandoc.Delete && obj == nil, e.Action == plandoc.Recreate && obj == nil && (e.Outcome == plandoc.Begun || u.overrides()):
 		return u.recreate(e, out)
 	case (e.Action == plandoc.Delete || e.Action == plandoc.Recreate) && is == e.UID: // it was not deleted
 		return out, nil
+	case obj == nil && e.Action == plandoc.Recreate:
+		return leave("was deleted since, by others or by an undo that was killed: --policy=apply creates it as it was before the run", false)
 	case obj == nil:
 		return leave("was deleted since", false)
 	}

@@ -11,8 +11,9 @@ import (
 )
 
 // Recreation is the object to create after the live one, with which the plan was merged, has
-// been deleted: what local states, and what others have configured in live, by managedFields
-// (docs/outcomes.md#recreate). What the server has allocated, filled in or written (uid,
+// been deleted: what local states, and what else is configured in live and stays in the plan, by
+// managedFields (docs/outcomes.md#recreate), whoever has set it: an earlier recreation makes
+// what others had set the applier's. What the server has allocated, filled in or written (uid,
 // clusterIP, defaults, status), and what the control plane has, is left out: the new object
 // gets its own. It carries the plan's last-applied annotation.
 //
@@ -23,11 +24,7 @@ func (p Planned) Recreation() (map[string]any, error) {
 	}
 	local, _ := lastapplied.Strip(lastapplied.Without(p.Value), p.HasStatus)
 	local = lastapplied.WithoutNullAnnotations(lastapplied.FoldStringData(local))
-	var held any
-	if others := p.others(); others != nil {
-		held = ownership.Original(p.Live, ownership.Holders{Has: others}, p.Type)
-	}
-	stated := merge.Three(merge.Triple{Local: local, Live: held}, p.Type, merge.Policies[0], false).Result
+	stated := merge.Three(merge.Triple{Local: local, Live: p.configured()}, p.Type, merge.Policies[0], false).Result
 	final := lastapplied.Without(p.Final)
 	changes := slices.DeleteFunc(merge.Diff(stated, final, p.Type), func(c merge.Change) bool {
 		return c.Op == merge.OpSet && !c.Old.Set // nobody has stated it
@@ -44,16 +41,12 @@ func (p Planned) Recreation() (map[string]any, error) {
 // last-applied annotation that it had; all but status where managedFields name nobody. The error
 // does not name the object.
 func (p Planned) Former() (map[string]any, error) {
-	owners := ownership.Of(p.Live)
-	if owners == nil {
+	if ownership.Of(p.Live) == nil {
 		return carried(p.Live, p.Live, p.HasStatus)
 	}
-	held := ownership.Original(p.Live, ownership.Holders{Has: func(manager, _ string) bool {
-		return !schema.ControlPlane(manager) && manager != merge.Unrecorded
-	}}, p.Type)
 	meta, _ := p.Live["metadata"].(map[string]any)
 	identity := map[string]any{"apiVersion": p.Live["apiVersion"], "kind": p.Live["kind"], "metadata": map[string]any{"name": meta["name"], "namespace": meta["namespace"]}}
-	body := merge.Three(merge.Triple{Local: identity, Live: held}, p.Type, merge.Policies[0], false).Result
+	body := merge.Three(merge.Triple{Local: identity, Live: p.configured()}, p.Type, merge.Policies[0], false).Result
 	return carried(body, p.Live, p.HasStatus)
 }
 
@@ -73,15 +66,13 @@ func carried(body any, from map[string]any, status bool) (map[string]any, error)
 	return out, nil
 }
 
-// others states who has configured live besides the appliers, whose configuration local is;
+// configured is what anybody but the control plane has set in live, without what was filled in;
 // nil if managedFields name nobody.
-func (p Planned) others() func(manager, operation string) bool {
-	owners := ownership.Of(p.Live)
-	if owners == nil {
+func (p Planned) configured() any {
+	if ownership.Of(p.Live) == nil {
 		return nil
 	}
-	appliers := append(ownership.Annotators(owners), DefaultManager)
-	return func(manager, _ string) bool {
-		return !slices.Contains(appliers, manager) && !schema.ControlPlane(manager) && manager != merge.Unrecorded
-	}
+	return ownership.Original(p.Live, ownership.Holders{Has: func(manager, _ string) bool {
+		return !schema.ControlPlane(manager) && manager != merge.Unrecorded
+	}}, p.Type)
 }
