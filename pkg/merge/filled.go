@@ -1,5 +1,10 @@
 package merge
 
+import (
+	"slices"
+	"strings"
+)
+
 // made says of what the server would make a value.
 type made uint8
 
@@ -72,8 +77,42 @@ func (m *merger) filled(from made, s *spot, a, v Opt) bool {
 	if !m.completes() || !v.Set || !s.fillable(a) {
 		return false
 	}
+	if a.Set && !isScalar(a.Value) && !s.field.unset(a.Value) && s.apart() { // the object around it need not be completed
+		return between(s.field, a, Some(Complete(a.Value, s.field.Type, true)), v)
+	}
 	c := m.made(from, s)
 	return c.Set && between(s.field, a, c, v)
+}
+
+// apart: what the server makes of a value that is stated here is decided by its own type,
+// since no rule of a type around it leads here.
+func (s *spot) apart() bool {
+	var names []string // from here up to the type that has the rules
+	for at := s; at.up != nil; at = at.up {
+		if at.twin != nil {
+			return false
+		}
+		name := at.here.name
+		if at.here.list != nil {
+			name = "*"
+		}
+		names = append(names, name)
+		if t := at.up.field.Type; t != nil && slices.ContainsFunc(t.Defaults, func(d Default) bool { return d.reaches(names) }) {
+			return false
+		}
+	}
+	return true
+}
+
+// reaches: the rule fills in what is at a place, around it or in it. The names lead from the
+// place up to the type that has the rule.
+func (d *Default) reaches(names []string) bool {
+	for i, name := range d.Path[:min(len(d.Path), len(names))] {
+		if is := names[len(names)-1-i]; name != is && strings.TrimSuffix(name, "?") != is && name != "*" && is != "*" {
+			return false
+		}
+	}
+	return true
 }
 
 // made is what the server makes of a side at this place.
