@@ -6,7 +6,6 @@ import (
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/object"
-	"github.com/kubectl-merge/kubectl-merge/pkg/patch"
 	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 	"github.com/kubectl-merge/kubectl-merge/pkg/strategy"
@@ -190,13 +189,8 @@ func Deleting(live map[string]any) error {
 	return fmt.Errorf("metadata.deletionTimestamp: is being deleted since %s: wait until it is gone, and merge again to have it made anew", since)
 }
 
-func (p *Planned) differs() bool {
-	if _, expressible := patch.Expressible(p.Live, p.Final); !expressible {
-		return true
-	}
-	_, changed := patch.Merge(p.Live, p.Final)
-	return changed
-}
+// differs: what is to be stored is not what is there, to the letter.
+func (p *Planned) differs() bool { return !merge.Identical(p.Live, p.Final) }
 
 // schema is the first of the compiled-in type and the server's that knows every
 // field in play.
