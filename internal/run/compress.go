@@ -5,19 +5,37 @@ import (
 	"compress/flate"
 	"fmt"
 	"io"
+	"runtime"
 	"sync"
 )
 
-// compressors are used again and again: one takes far more room than a text.
-var compressors = sync.Pool{New: func() any {
-	w, _ := flate.NewWriter(nil, flate.BestSpeed) // its one error is an unknown level
-	return w
-}}
+// compressors are used again and again: one takes a megabyte, and a sync.Pool would give it to
+// the garbage collector again and again.
+var compressors = make(chan *flate.Writer, runtime.GOMAXPROCS(0))
+
+// compressor is one of them, or a new one where all are in use.
+func compressor() *flate.Writer {
+	select {
+	case w := <-compressors:
+		return w
+	default:
+		w, _ := flate.NewWriter(nil, flate.BestSpeed) // its one error is an unknown level
+		return w
+	}
+}
+
+// laidBack keeps a compressor for the next text, unless there are enough.
+func laidBack(w *flate.Writer) {
+	select {
+	case compressors <- w:
+	default:
+	}
+}
 
 // compress makes a text small: an object with its managedFields to a third.
 func compress(text []byte) ([]byte, error) {
-	w := compressors.Get().(*flate.Writer)
-	defer compressors.Put(w)
+	w := compressor()
+	defer laidBack(w)
 	b := bytes.NewBuffer(make([]byte, 0, len(text)/2))
 	w.Reset(b)
 	if _, err := w.Write(text); err != nil {

@@ -1,0 +1,18 @@
+package run
+
+import (
+	"strings"
+	"testing"
+)
+
+func BenchmarkCompress(b *testing.B) {
+	text := []byte(strings.Repeat(`{"f:metadata":{"f:labels":{".":{},"f:app":{}}},"name":"app","image":"registry.example.com/shop/app:1"}`, 30))
+	b.ReportAllocs()
+	b.RunParallel(func(p *testing.PB) {
+		for p.Next() {
+			if _, err := compress(text); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
