@@ -36,12 +36,15 @@ type options struct {
 	peerRounds int  // rounds beyond are not measured for kubectl
 	startup    bool // only the start-up is measured
 	network    network
-	large      int    // so many objects are measured, once, and nothing else
-	wait       int    // waiting for so many Deployments is measured, and nothing else
-	merge      string // our program; "" builds it
-	floor      string // the bare loop
-	json       string // file for the raw figures
-	write      bool   // into README.md and docs/performance.md
+	large      int // so many objects are measured, once, and nothing else
+	wait       int // waiting for so many Deployments is measured, and nothing else
+
+	definitions int // the upgrade of so many CustomResourceDefinitions is measured, and nothing else
+
+	merge string // our program; "" builds it
+	floor string // the bare loop
+	json  string // file for the raw figures
+	write bool   // into README.md and docs/performance.md
 }
 
 func main() {
@@ -77,6 +80,7 @@ func parse(args []string) (options, error) {
 	slow := f.String("network", "", "put a slow line before the server: `TIME,MBIT` of a round trip and in a second (50ms,10)")
 	f.IntVar(&o.large, "large", 0, "measure nothing but so many objects, once, without kubectl")
 	f.IntVar(&o.wait, "wait", 0, "measure nothing but waiting for so many Deployments, with controllers")
+	f.IntVar(&o.definitions, "definitions", 0, "measure nothing but upgrades of so many CustomResourceDefinitions")
 	f.BoolVar(&o.startup, "startup", false, "measure nothing but how long the program takes to start")
 	f.StringVar(&o.merge, "merge", "", "a kubectl-merge that is built already")
 	f.StringVar(&o.json, "o", "", "`file` for the raw figures, as JSON")
@@ -153,7 +157,7 @@ func run(ctx context.Context, o options) (err error) {
 	if o.floor, err = build(ctx, dir, "./test/bench/floor"); err != nil {
 		return err
 	}
-	if o.large > 0 || o.wait > 0 {
+	if o.large > 0 || o.wait > 0 || o.definitions > 0 {
 		return runSingle(ctx, o, dir)
 	}
 	r := report{Facts: factsOf(ctx)}

@@ -81,7 +81,7 @@ func (s *single) table() string {
 	return b.String()
 }
 
-// runSingle measures what -large and -wait ask for.
+// runSingle measures what -large, -wait and -definitions ask for.
 func runSingle(ctx context.Context, o options, dir string) error {
 	var serverArgs []string
 	if o.wait > 0 {
@@ -94,10 +94,13 @@ func runSingle(ctx context.Context, o options, dir string) error {
 	defer server.stop()
 	facts := factsOf(ctx)
 	facts.Server, facts.Network = server.Version, o.network.String()
-	s := &single{field: field{options: o, server: server, dir: dir, config: server.Kubeconfig}, lane: lane{home: dir}, n: max(o.large, o.wait)}
+	s := &single{field: field{options: o, server: server, dir: dir, config: server.Kubeconfig}, lane: lane{home: dir}, n: max(o.large, o.wait, o.definitions)}
 	measure := s.large
-	if o.wait > 0 {
+	switch {
+	case o.wait > 0:
 		measure = s.waits
+	case o.definitions > 0:
+		measure = s.definitions
 	}
 	err = measure(ctx)
 	fmt.Printf("Measured once on %s.\n\n%s", facts, s.table())
