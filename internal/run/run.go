@@ -214,16 +214,17 @@ func (j *Job) merged(ctx context.Context, item *Item, obj map[string]any) (apply
 	if j.Plans != nil {
 		return j.Plans(ctx, item, obj)
 	}
-	whole, err := item.Object.Whole()
+	s, err := item.subject()
 	if err != nil {
 		return apply.Planned{}, err
 	}
-	return j.Planner.Plan(ctx, apply.Subject{
-		Object:    whole,
-		Name:      item.Target.String(),
-		HasStatus: item.Target.Status,
-		Answers:   item.Answers,
-	}, obj)
+	return j.Planner.Plan(ctx, s, obj)
+}
+
+// subject is the item as it is merged.
+func (i *Item) subject() (apply.Subject, error) {
+	whole, err := i.Object.Whole()
+	return apply.Subject{Object: whole, Name: i.Target.String(), HasStatus: i.Target.Status, Answers: i.Answers}, err
 }
 
 // Replan merges an item again with the same live object, after its Object or Answers

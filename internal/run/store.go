@@ -32,7 +32,8 @@ const largeFrom = 200
 // its Object and its Target: whatever is not stored can be made again.
 type stored struct {
 	form
-	live    []byte         // compressed JSON, in the form of that name; nil where there is no live object
+	live    []byte         // compressed JSON, in the form of that name, with the patch of kept on a line behind it; nil where there is no live object
+	kept    *apply.Kept    // what the plan comes to, in that form; nil: it is merged anew
 	request *apply.Request // what is to be sent, in the form prepared
 }
 
@@ -42,7 +43,7 @@ type form uint8
 const (
 	whole      form = iota // its plan
 	prepared               // the request that the plan comes to, and what is to be reported
-	compressed             // its action; the plan is made again of both sides
+	compressed             // its action; the plan is made again of both sides, and of what was kept
 	restored               // its plan, which was compressed, until it is reported
 )
 
@@ -57,7 +58,7 @@ func (p *Plan) store(item *Item) error {
 		p.Needs == Changes && planned.Action == apply.Nothing && !notable(planned) && !item.consulted():
 		return item.prepare()
 	case p.large && len(planned.Conflicts) == 0 && !item.consulted(): // conflicts are asked about, and reported twice
-		return item.compress()
+		return p.compress(item)
 	}
 	item.Object, item.stored = planned.Subject.Object, stored{}
 	return nil
@@ -98,13 +99,20 @@ func (i *Item) prepare() error {
 	return nil
 }
 
-// compress stores the live object of an item in place of its plan, all but its action.
-func (i *Item) compress() error {
+// compress stores the live object of an item, and what its plan comes to, in place of the
+// plan, all but its action.
+func (p *Plan) compress(i *Item) error {
 	s := stored{form: compressed}
-	if p := i.Planned; p.Live != nil {
-		text, err := object.Encode(p.Live)
+	if p.Plans == nil {
+		s.kept = p.Planner.Keep(i.Planned)
+	}
+	if live := i.Planned.Live; live != nil {
+		text, err := object.Encode(live)
 		if err != nil {
 			return fmt.Errorf("%s: cannot be written as JSON: %w", i.Target, err)
+		}
+		if s.kept != nil { // most of it is in live, too
+			text, s.kept.Patch = append(text, s.kept.Patch...), nil
 		}
 		if s.live, err = compress(text); err != nil {
 			return fmt.Errorf("%s: %w", i.Target, err)
@@ -133,6 +141,10 @@ func (p *Plan) restore(ctx context.Context, item *Item) {
 		text, err := decompress(item.stored.live)
 		var v any
 		if err == nil {
+			var patch []byte
+			if text, patch, _ = bytes.Cut(text, []byte("\n")); item.stored.kept != nil {
+				item.stored.kept.Patch = patch
+			}
 			v, err = merge.ReadJSON(text)
 		}
 		if err != nil {
@@ -141,9 +153,21 @@ func (p *Plan) restore(ctx context.Context, item *Item) {
 		}
 		obj, _ = v.(map[string]any)
 	}
-	if item.Planned, item.Err = p.merged(ctx, item, obj); item.Err == nil {
+	if item.Planned, item.Err = p.again(ctx, item, obj); item.Err == nil {
 		item.stored = stored{form: restored}
 	}
+}
+
+// again is the plan of a compressed item, of what was kept of it where that is enough.
+func (p *Plan) again(ctx context.Context, item *Item, obj map[string]any) (apply.Planned, error) {
+	if item.stored.kept == nil {
+		return p.merged(ctx, item, obj)
+	}
+	s, err := item.subject()
+	if err != nil {
+		return apply.Planned{}, err
+	}
+	return item.stored.kept.Plan(s, obj)
 }
 
 // result is what is needed of an item's result.

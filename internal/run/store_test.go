@@ -26,7 +26,7 @@ func merged(t *testing.T, p *Plan) []*Item {
   annotations: {kubectl.kubernetes.io/last-applied-configuration: '{"apiVersion":"v1","data":{"a":"1"},"kind":"ConfigMap","metadata":{"annotations":{},"name":"c%d","namespace":"prod"}}
 '}}, data: {a: "%s"}}`, n, n, value))
 	}
-	all := items(3, "", "ConfigMap", "prod")
+	all := items(4, "", "ConfigMap", "prod")
 	for i, item := range all {
 		item.Target.Name = fmt.Sprint("c", i)
 		item.Object = object.Object{Value: parsed(t, fmt.Sprintf(`{apiVersion: v1, kind: ConfigMap, metadata: {name: c%d, namespace: prod}, data: {a: "1"}}`, i))}.Packed()
@@ -34,6 +34,10 @@ func merged(t *testing.T, p *Plan) []*Item {
 	p.merge(t.Context(), all[0], live(0, "2"))
 	p.merge(t.Context(), all[1], nil)
 	p.merge(t.Context(), all[2], live(2, "1"))
+	all[3].Object = object.Object{Value: parsed(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: c3, namespace: prod, labels: {a: b}}, data: {a: "3", b: "4"}}`)}.Packed()
+	p.merge(t.Context(), all[3], parsed(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: c3, namespace: prod, resourceVersion: "7",
+  annotations: {kubectl.kubernetes.io/last-applied-configuration: '{"apiVersion":"v1","data":{"a":"1"},"kind":"ConfigMap","metadata":{"annotations":{},"name":"c3","namespace":"prod"}}
+'}}, data: {a: "1"}}`))
 	p.Items = all
 	return all
 }
@@ -59,6 +63,9 @@ func TestShow(t *testing.T) {
 		if item.Planned.Live != nil || item.Planned.Final != nil || item.Planned.Action != plain[i].Planned.Action {
 			t.Errorf("item %d is stored whole, or without its action: %+v", i, item.Planned)
 		}
+	}
+	if all[0].stored.kept != nil || all[3].stored.kept == nil {
+		t.Error("a plan is merged anew where only values change, or is not where there is more to report")
 	}
 	next := 0
 	p.Show(t.Context(), func(item *Item) {

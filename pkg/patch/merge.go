@@ -85,6 +85,9 @@ func inexpressible(live, result any) (merge.Path, bool) {
 
 // nullIn finds the first null that is v or a value of a map in v.
 func nullIn(v any) (merge.Path, bool) {
+	if !holdsNull(v) { // nearly always, and found out without an order
+		return nil, false
+	}
 	switch v := v.(type) {
 	case nil:
 		return nil, true
@@ -102,6 +105,23 @@ func nullIn(v any) (merge.Path, bool) {
 		}
 	}
 	return nil, false
+}
+
+// holdsNull: there is a null that is v or a value of a map in v.
+func holdsNull(v any) bool {
+	switch v := v.(type) {
+	case nil:
+		return true
+	case map[string]any:
+		for _, e := range v {
+			if holdsNull(e) {
+				return true
+			}
+		}
+	case []any:
+		return slices.ContainsFunc(v, func(e any) bool { return e != nil && holdsNull(e) })
+	}
+	return false
 }
 
 // ApplyMerge gives v with an RFC 7386 patch applied. A patch that is no
