@@ -6,39 +6,61 @@ import (
 	"testing"
 )
 
-// TestCostPerObject: what an unchanged object costs, counted and not timed. The bounds are
-// about twice what is needed, so that they fail where something is done for each object
-// that was not before: a copy of the whole, a schema compiled anew.
+// TestCostPerObject: what an object costs, counted and not timed: one that is unchanged, and one
+// that changes and waits compressed until it is shown. The bounds are a seventh above what is
+// needed, so that they fail where something is done for each object that was not before: a
+// copy of the whole, a merge more, a schema compiled anew.
 func TestCostPerObject(t *testing.T) {
-	const n = 200
-	var local, there strings.Builder
-	for i := range n {
-		name := fmt.Sprint("c", i)
-		local.WriteString(conf(name, "1"))
-		there.WriteString(applied(t, name, "1", "1"))
-	}
-	p, m := setup(t, local.String(), there.String())
-	allocs := testing.AllocsPerRun(3, func() { p.Merge(t.Context()) }) / n
-	bytes := testing.Benchmark(func(b *testing.B) {
-		for b.Loop() {
-			p.Merge(t.Context())
+	const n = largeFrom + 100
+	for _, tt := range []struct {
+		what     string
+		is       string
+		showing  bool
+		allocs   float64
+		bytes    int64
+		requests int
+	}{
+		{"unchanged", "1", false, unchangedAllocs, unchangedBytes, n},
+		{"changed, and shown", "2", true, shownAllocs, shownBytes, 2 * n},
+	} {
+		var local, there strings.Builder
+		for i := range n {
+			name := fmt.Sprint("c", i)
+			local.WriteString(conf(name, tt.is))
+			there.WriteString(applied(t, name, "1", "1"))
 		}
-	}).AllocedBytesPerOp() / n
-	t.Logf("%.0f allocations and %d bytes for each object", allocs, bytes)
-	if allocs > maxAllocs {
-		t.Errorf("%.0f allocations for each object, want at most %d", allocs, maxAllocs)
-	}
-	if bytes > maxBytes {
-		t.Errorf("%d bytes for each object, want at most %d", bytes, maxBytes)
-	}
-	m.log = nil
-	if send(t.Context(), p, m); len(m.writes()) > 0 || len(m.log) > n {
-		t.Errorf("%d requests for %d unchanged objects, of which %q write", len(m.log), n, m.writes())
+		p, m := setup(t, local.String(), there.String())
+		p.Shown, p.Preflight = tt.showing, false
+		once := func() {
+			p.Merge(t.Context())
+			if tt.showing {
+				p.Show(t.Context(), func(*Item) {})
+			}
+		}
+		allocs := testing.AllocsPerRun(3, once) / n
+		bytes := testing.Benchmark(func(b *testing.B) {
+			for b.Loop() {
+				once()
+			}
+		}).AllocedBytesPerOp() / n
+		t.Logf("%s: %.0f allocations and %d bytes for each object", tt.what, allocs, bytes)
+		if allocs > tt.allocs {
+			t.Errorf("%s: %.0f allocations for each object, want at most %.0f", tt.what, allocs, tt.allocs)
+		}
+		if bytes > tt.bytes {
+			t.Errorf("%s: %d bytes for each object, want at most %d", tt.what, bytes, tt.bytes)
+		}
+		m.log = nil
+		if send(t.Context(), p, m); len(m.log) > tt.requests || !tt.showing && len(m.writes()) > 0 {
+			t.Errorf("%s: %d requests for %d objects, of which %q write", tt.what, len(m.log), n, m.writes())
+		}
 	}
 }
 
-// What an unchanged ConfigMap may cost.
+// What a ConfigMap may cost.
 const (
-	maxAllocs = 250
-	maxBytes  = 22_000
+	unchangedAllocs = 112
+	unchangedBytes  = 11_500
+	shownAllocs     = 313
+	shownBytes      = 37_700
 )

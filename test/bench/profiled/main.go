@@ -23,7 +23,7 @@ import (
 )
 
 func main() {
-	runtime.MemProfileRate = 4 << 10
+	runtime.MemProfileRate = 64 << 10
 	stop, err := profile()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "profiled:", err)
