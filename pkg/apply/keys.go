@@ -6,9 +6,10 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// withoutEmptyKeys is v without the keys of entries of lists that are "" and have a default, as
-// in protocol: "". The server stores the default, and remembers what was applied by "", which
-// it does not find again: the next apply would add the entry a second time. v is not modified.
+// withoutEmptyKeys is v without the keys of entries of lists that are "" or null and have a
+// default, as in protocol: "". The server stores the default, and remembers what was applied by
+// what was stated, which it does not find again: the next apply would add the entry a second
+// time. v is not modified.
 func withoutEmptyKeys(v any, typ *merge.Type) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -36,7 +37,7 @@ func withoutEmptyKeys(v any, typ *merge.Type) any {
 func entryWithoutEmptyKeys(e any, keys []merge.Key) any {
 	m, isMap := e.(map[string]any)
 	for _, k := range keys {
-		if isMap && m[k.Name] == "" && k.Default != nil {
+		if is, stated := m[k.Name]; isMap && stated && (is == nil || is == "") && k.Default != nil {
 			m = maps.Clone(m)
 			delete(m, k.Name)
 			e = m

@@ -67,6 +67,18 @@ type serverSides struct {
 	stated any            // local, as it is applied
 	live   map[string]any // with rewritten managedFields; nil: there is none
 	from   []string       // managers whose fields are given to the applier
+	typ    *merge.Type
+}
+
+// Others: somebody besides the applier holds the value at the path, or parts of it. Where
+// managedFields are empty, the server enters all that is there under merge.Unrecorded before
+// it applies anything.
+func (k *serverSides) Others(p merge.Path) bool {
+	if k.live == nil || ownership.Recorded(k.live) {
+		return k.Rewrite.Others(p)
+	}
+	_, there := merge.Lookup(k.live, p, k.typ)
+	return there
 }
 
 func (ServerSide) sides(ctx context.Context, m merging) (out sides, err error) {
@@ -74,6 +86,7 @@ func (ServerSide) sides(ctx context.Context, m merging) (out sides, err error) {
 	if out.typ, err = m.schema(ctx, m.Subject, nil, m.live); err != nil {
 		return out, err
 	}
+	known.typ = out.typ
 	m.local = withoutEmptyKeys(m.local, out.typ)
 	local, _ := lastapplied.Strip(lastapplied.Without(m.local), m.HasStatus)
 	known.stated = lastapplied.FoldStringData(local)

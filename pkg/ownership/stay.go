@@ -45,11 +45,11 @@ func fieldsStay(local map[string]any, at place, typ *merge.Type) map[string]any 
 	live, _ := at.live.(map[string]any)
 	out := maps.Clone(local)
 	for name, a := range applied {
+		v, stated := local[name]
 		o, held := others[name]
-		if !held {
+		if !held || !stated && excluded(name, local, typ) {
 			continue
 		}
-		v, stated := local[name]
 		if stated {
 			v = withOthers(v, place{a, o, live[name]}, typ.Field(name).Type)
 		} else {
@@ -58,6 +58,26 @@ func fieldsStay(local map[string]any, at place, typ *merge.Type) map[string]any 
 		out[name] = v
 	}
 	return out
+}
+
+// excluded: local states another field of a group of which only one may be set. What others
+// hold of the field is then a disagreement, and not something that stays beside it.
+func excluded(name string, local map[string]any, typ *merge.Type) bool {
+	if typ == nil {
+		return false
+	}
+	for _, g := range typ.OneOf {
+		if !slices.Contains(g.Fields, name) {
+			continue
+		}
+		if value, ok := local[g.Discriminator].(string); ok && g.Discriminator != "" {
+			return g.Selects[value] != name
+		}
+		if slices.ContainsFunc(g.Fields, func(other string) bool { return other != name && local[other] != nil }) {
+			return true
+		}
+	}
+	return false
 }
 
 // entriesStay puts an entry that stays behind the one that it follows in live.

@@ -117,7 +117,7 @@ const (
 func explain(typ *merge.Type, in merge.Triple, theirs any, c merge.Change) string {
 	f, _ := types.FieldAt(typ, c.Path)
 	for _, b := range (laws.Merge{Triple: in, Type: typ, Result: theirs}).Breaches() {
-		if !within(b.Path, c.Path) && !within(c.Path, b.Path) {
+		if !laws.Within(b.Path, c.Path) && !laws.Within(c.Path, b.Path) {
 			continue
 		}
 		switch b.Law {
@@ -172,10 +172,6 @@ func nullless(v any) any {
 
 func whole(f merge.Field) bool {
 	return f.Type != nil && (f.Type.Atomic || f.Type.Kind == merge.List)
-}
-
-func within(p, q merge.Path) bool {
-	return len(p) <= len(q) && q[:len(p)].String() == p.String()
 }
 
 // inGroup: the path is, or leads through, a list in which keys repeat on a side.

@@ -17,6 +17,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/object"
 	"github.com/kubectl-merge/kubectl-merge/pkg/ownership"
 	types "github.com/kubectl-merge/kubectl-merge/pkg/schema"
+	"github.com/kubectl-merge/kubectl-merge/test/laws"
 	"github.com/kubectl-merge/kubectl-merge/test/sweep/gen"
 )
 
@@ -113,6 +114,7 @@ type played struct {
 	law        string // that is broken
 	hollow     bool   // what is to be removed has no scalar in it
 	zero       bool   // what differs is the zero of a Go type
+	filled     bool   // what differs is filled in or allocated by a server
 	wrong      string // what is wrong; "" for nothing
 	conflicted string // the conflict of kubectl apply --server-side with what was there before
 	refused    error  // what server-side apply refuses
@@ -264,7 +266,9 @@ func (p *played) differ(a, b any) string {
 	a, b = p.f.stored(a), p.f.stored(b)
 	for _, c := range merge.Diff(a, b, p.k.typ) {
 		if c.Op != merge.OpOrder && (!hollow(c.Old.Value) || !hollow(c.New.Value)) {
+			f, _ := types.FieldAt(p.k.typ, c.Path)
 			p.zero = nothing(c.Old.Value) && nothing(c.New.Value)
+			p.filled = !c.New.Set && (f.Allocated || f.Default != nil && merge.Equal(c.Old.Value, f.Default, f.Type))
 			return fmt.Sprintf("%s: planned %v, is %v", c.Path, c.Old, c.New)
 		}
 	}
@@ -282,41 +286,21 @@ func hollow(v any) bool {
 	return v == nil || isMap || empty(v)
 }
 
-// entriesOf are the entries of managedFields, without times, by manager, operation and version.
-func entriesOf(obj map[string]any) map[string]map[string]any {
-	meta, _ := obj["metadata"].(map[string]any)
-	list, _ := meta["managedFields"].([]any)
-	out := map[string]map[string]any{}
-	for _, e := range list {
-		m := e.(map[string]any)
-		fields, _ := m["fieldsV1"].(map[string]any)
-		out[fmt.Sprintf("%v/%v/%v", m["manager"], m["operation"], m["apiVersion"])] = fields
-	}
-	return out
-}
-
 // others: another manager loses what the plan has changed, and nothing else.
 func (p *played) others(plan apply.Planned, before, after map[string]any) {
-	is := entriesOf(after)
-	for who, had := range entriesOf(before) {
-		if strings.HasPrefix(who, "kubectl") {
-			continue
-		}
-		lost, err := ownership.Minus(had, is[who])
-		if err != nil {
-			p.fail("harness", "%v", err)
-			return
-		}
-		for _, path := range ownership.Leaves(lost) {
-			if !slices.ContainsFunc(plan.Changes, func(c merge.Change) bool { return within(c.Path, path) || within(path, c.Path) }) {
-				p.fail("kept", "%s has lost %s, in which nothing has changed", who, path)
-			}
-		}
-		gained, err := ownership.Minus(is[who], had)
-		if err != nil || len(ownership.Leaves(gained)) > 0 {
-			p.fail("kept", "%s has got %v (%v)", who, ownership.Leaves(gained), err)
-		}
+	found, err := laws.Others(before, after, plan.Changes, theirs)
+	if err != nil {
+		p.fail("harness", "%v", err)
 	}
+	for _, b := range found {
+		p.fail("kept", "%s", b)
+	}
+}
+
+// theirs: an entry of managedFields, by its name, is none of kubectl's, nor the server's for what
+// nobody has recorded.
+func theirs(entry string) bool {
+	return !strings.HasPrefix(entry, "kubectl") && !strings.HasPrefix(entry, merge.Unrecorded+"/")
 }
 
 // tried is what an apply of v leads to; the object stays as it is.
@@ -327,75 +311,6 @@ func (p *played) tried(v map[string]any, force bool) (map[string]any, error) {
 		return nil, err
 	}
 	return p.f.value()
-}
-
-// The rules by which an outcome is another one than that of server-side apply alone.
-const (
-	ruleRepeated = "repeated keys: others have a key twice in a list, and server-side apply makes one entry of them"
-	ruleSpelling = "spelling: others own the same value in another spelling, which is left to them, and is a conflict to the server"
-	ruleLives    = "live's: rules of a ClusterRole that is aggregated are left to live"
-	ruleNull     = "null: of a key of a map it is a removal, and to server-side apply an empty value"
-	ruleHollow   = "empty lists: they are nobody's, and stay in what is removed"
-	ruleZero     = "zero values: a Go type has one where nothing is stated"
-	ruleNotes    = "annotations: an empty map is not applied where the last-applied annotation is"
-)
-
-// ruled: what is wrong has a rule, which is counted.
-func (p *played) ruled(before map[string]any) {
-	rule := ""
-	switch {
-	case p.wrong == "":
-	case repeating(before, p.k.typ):
-		rule = ruleRepeated
-	case p.k.Kind.Kind == "ClusterRole" && p.local["aggregationRule"] != nil:
-		rule = ruleLives
-	case p.law == "kubectl" && p.conflictedBefore():
-		rule = ruleSpelling
-	case p.law == "kubectl" && strings.Contains(shown(p.local), "null"):
-		rule = ruleNull
-	case p.law == "settled" && p.hollow:
-		rule = ruleHollow
-	case p.law == "settled" && p.k.Version != "v1", p.law == "sound" && p.zero:
-		rule = ruleZero
-	case p.law == "kubectl" && p.start == clientThenUpdate && strings.Contains(shown(p.local), `"annotations":{}`):
-		rule = ruleNotes
-	}
-	if rule != "" {
-		p.wrong, p.rules, p.refused = "", append(p.rules, rule), nil
-	}
-}
-
-// conflictedBefore: every field of a conflict was one before.
-func (p *played) conflictedBefore() bool {
-	for _, word := range strings.Fields(p.wrong) {
-		if strings.HasPrefix(word, ".") && !strings.Contains(p.conflicted, word) {
-			return false
-		}
-	}
-	return p.conflicted != ""
-}
-
-// repeating: a list has a key twice.
-func repeating(v any, typ *merge.Type) bool {
-	switch v := v.(type) {
-	case map[string]any:
-		for name, e := range v {
-			if repeating(e, typ.Field(name).Type) {
-				return true
-			}
-		}
-	case []any:
-		if typ == nil || typ.Kind != merge.Keyed && typ.Kind != merge.Set {
-			return false
-		}
-		for i, e := range v {
-			step := types.EntryStep(typ, v, i)
-			if step.Nth > 1 || typ.Kind == merge.Set && merge.EntryAt(v[:i], step, typ) >= 0 || repeating(e, typ.Elem) {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // byKubectl: kubectl apply --server-side of the same file finds no conflict, and nothing to do.
@@ -464,9 +379,9 @@ func (p *played) moved(to migrate.Direction, move migrate.Move, before map[strin
 	if d := p.differ(before, after); d != "" {
 		p.fail(law, "%s", d)
 	}
-	was, is := entriesOf(before), entriesOf(after)
+	was, is := laws.Entries(before), laws.Entries(after)
 	for _, who := range slices.Sorted(maps.Keys(was)) {
-		if strings.HasPrefix(who, "kubectl") {
+		if !theirs(who) {
 			continue
 		}
 		if same, err := ownership.SameFields(was[who], is[who], emptyAnnotations); err != nil || !same {
