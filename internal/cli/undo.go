@@ -10,13 +10,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/kubectl-merge/kubectl-merge/internal/applyset"
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/live"
 	"github.com/kubectl-merge/kubectl-merge/internal/outcome"
 	"github.com/kubectl-merge/kubectl-merge/internal/parallel"
 	"github.com/kubectl-merge/kubectl-merge/internal/plandoc"
-	"github.com/kubectl-merge/kubectl-merge/internal/prune"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/internal/term"
 	"github.com/kubectl-merge/kubectl-merge/internal/undo"
@@ -181,9 +179,10 @@ func (u *undoing) open(ctx context.Context, mode dryRun) (*session, *undo.Undo, 
 		return nil, nil, err
 	}
 	docs := &apply.Documents{Fetch: api.OpenAPI}
+	rules := &apply.UserRules{Rules: u.doc.Rules, Values: u.secretValues()}
 	plan := &undo.Undo{
 		Record: u.doc, Except: u.omits, API: api, Live: &live.Server{API: api},
-		Planner: &apply.Planner{Policy: policy, Manager: u.manager, Schemas: docs.Type},
+		Planner: &apply.Planner{Policy: policy, Manager: u.manager, Schemas: docs.Type, Rules: rules},
 		Holds:   contents{api, u.concurrency}.holds,
 	}
 	job := &run.Job{
@@ -199,32 +198,13 @@ func (u *undoing) open(ctx context.Context, mode dryRun) (*session, *undo.Undo, 
 	}
 	api.Refresh(ctx) // by what was served before, an object of an upgraded kind seems to be gone
 	s.Plan, err = plan.Plan(ctx, job)
+	planned := job.Plans
+	job.Plans = func(ctx context.Context, item *run.Item, live map[string]any) (apply.Planned, error) {
+		p, err := planned(ctx, item, live)
+		rules.Values.Add(p.Final) // which may be in the record alone
+		return p, err
+	}
 	return s, plan, err
-}
-
-// contents looks into Namespaces and CustomResourceDefinitions, with at most limit requests at once.
-type contents struct {
-	api   *cluster.Cluster
-	limit int
-}
-
-// holds is why a Namespace or a CustomResourceDefinition is not deleted; "" if nothing of
-// others is in it.
-func (c contents) holds(ctx context.Context, t cluster.Target, uid string, gone []string) (string, error) {
-	member := func(uid string) applyset.Decision {
-		return applyset.Decision{Member: applyset.Member{UID: uid}, Action: applyset.Delete}
-	}
-	all := []applyset.Decision{{Member: applyset.Member{GroupKind: applyset.GroupKind{Group: t.Group, Kind: t.Kind}, Name: t.Name, UID: uid}, Action: applyset.Delete}}
-	in := prune.Contents(ctx, c.api, all, c.limit)
-	for _, other := range gone {
-		if other != uid {
-			all = append(all, member(other))
-		}
-	}
-	if d := (applyset.Run{}).Contain(all, in)[0]; d.Action != applyset.Delete {
-		return d.Reason, nil
-	}
-	return "", nil
 }
 
 // item prints what was done with an item.

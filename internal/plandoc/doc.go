@@ -7,6 +7,7 @@ package plandoc
 
 import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
 // What a document states about itself.
@@ -26,6 +27,9 @@ type Document struct {
 type Header struct {
 	Cluster Cluster
 	Set     *Set // nil: none
+
+	// Rules are those of a record that call fields sensitive: what is undone hides them, too.
+	Rules schema.Rules
 	Spelling
 }
 

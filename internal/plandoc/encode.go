@@ -99,6 +99,7 @@ func (h Header) Encode() ([]byte, error) {
 	}
 	if h.Record {
 		b.field("", "record", true)
+		b.text("", "sensitive", h.Rules.SensitiveText())
 	}
 	b.field("", "secrets", map[bool]string{true: "shown", false: "hashed"}[h.ShowSecrets])
 	b.field("", "salt", base64.StdEncoding.EncodeToString(h.Salt))

@@ -8,14 +8,19 @@ import (
 	"strconv"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
 // top reads what stands around the objects.
 func (d *decoder) top(f fieldsAt) (*Document, error) {
 	doc := &Document{}
-	var version, kind, secrets, salt string
-	if err := f.texts(map[string]*string{"apiVersion": &version, "kind": &kind, "secrets": &secrets, "salt": &salt}); err != nil {
+	var version, kind, secrets, salt, rules string
+	err := f.texts(map[string]*string{"apiVersion": &version, "kind": &kind, "secrets": &secrets, "salt": &salt, "sensitive": &rules})
+	if err != nil {
 		return nil, err
+	}
+	if doc.Rules, err = schema.ParseRules([]byte(rules)); err != nil {
+		return nil, f.bad("sensitive", "must be rules: "+err.Error())
 	}
 	if err := f.flag("record", &doc.Record); err != nil {
 		return nil, err
@@ -27,7 +32,6 @@ func (d *decoder) top(f fieldsAt) (*Document, error) {
 	default:
 		return nil, f.bad("secrets", "must be shown or hashed")
 	}
-	var err error
 	if doc.Salt, err = base64.StdEncoding.DecodeString(salt); err != nil || len(doc.Salt) < 8 {
 		return nil, f.bad("salt", "must be at least 8 bytes in base64")
 	}

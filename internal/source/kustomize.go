@@ -34,7 +34,7 @@ func (in Inputs) build(ctx context.Context) ([]byte, error) {
 	}
 	way := ""
 	if _, statErr := os.Stat(in.Kustomize); strings.Contains(err.Error(), notThere) && errors.Is(statErr, fs.ErrNotExist) {
-		return nil, fmt.Errorf("the path %q does not exist; check the name after -k", in.Kustomize)
+		return nil, fmt.Errorf("the path %q does not exist; check the name after -k", remoteName(in.Kustomize))
 	}
 	if strings.HasPrefix(err.Error(), noKustomization) {
 		way = "; manifests without one are given with -f"

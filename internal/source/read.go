@@ -169,7 +169,7 @@ func (in Inputs) texts(ctx context.Context, add func(name string, data []byte, e
 func (in Inputs) expand(path string) ([]string, error) {
 	info, err := os.Stat(path)
 	if scheme, _, ok := strings.Cut(path, "://"); ok && err != nil {
-		return nil, fmt.Errorf("%s: cannot be read from a URL that begins with %s: only http and https are", path, scheme)
+		return nil, fmt.Errorf("%s: cannot be read from a URL that begins with %s: only http and https are", remoteName(path), scheme)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		matches, globErr := filepath.Glob(path)

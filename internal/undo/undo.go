@@ -131,6 +131,8 @@ func (u *Undo) Left() []Left {
 func (u *Undo) plan(ctx context.Context, item *run.Item, obj map[string]any) (apply.Planned, error) {
 	e := u.entries[item]
 	out := apply.Planned{Subject: apply.Subject{Object: item.Object, Name: item.Target.String(), HasStatus: item.Target.Status, Answers: item.Answers}, Live: obj}
+	before, hidden := configured(e.Item)
+	out.Sensitive = u.Planner.Sensitive(out.Subject, merge.Triple{Local: before, Live: obj})
 	is := object.Object{Value: obj}.UID()
 	leave := func(reason string, lost bool) (apply.Planned, error) {
 		u.leave(Left{item.Target, reason, lost})
@@ -160,7 +162,7 @@ func (u *Undo) plan(ctx context.Context, item *run.Item, obj map[string]any) (ap
 	case replaced:
 		return leave("was deleted, and another one of that name was made since", false)
 	}
-	if before, hidden := configured(e.Item); e.Action == plandoc.Recreate && !hidden {
+	if e.Action == plandoc.Recreate && !hidden {
 		out.Object.Value = anew(before) // where it has to be recreated once more
 	}
 	r := reverting{Undo: u, entry: e, target: item.Target, live: obj, typ: typ}

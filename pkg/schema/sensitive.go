@@ -1,6 +1,9 @@
 package schema
 
 import (
+	"encoding/json"
+	"strings"
+
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 )
@@ -14,6 +17,29 @@ func (rs Rules) Sensitive(o Object) redact.Fields {
 		}
 	}
 	return below(paths)
+}
+
+// SensitiveText is a text of the rules that call fields sensitive, as ParseRules reads it; "" where
+// none does. What else they ask of an object (has) is left out: the fields are hidden in any.
+func (rs Rules) SensitiveText() string {
+	var b strings.Builder
+	for _, r := range rs {
+		if !r.Sensitive {
+			continue
+		}
+		text, err := json.Marshal(struct {
+			Path      string  `json:"path"`
+			Kind      string  `json:"kind,omitempty"`
+			APIGroup  *string `json:"apiGroup,omitempty"`
+			Namespace string  `json:"namespace,omitempty"`
+			Name      string  `json:"name,omitempty"`
+			Sensitive bool    `json:"sensitive"`
+		}{r.text, r.Kind, r.APIGroup, r.Namespace, r.Name, true})
+		if err == nil { // it is text alone
+			b.WriteString("- " + string(text) + "\n")
+		}
+	}
+	return b.String()
 }
 
 // below is what a step leads to of the paths.

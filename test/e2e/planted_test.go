@@ -31,6 +31,7 @@ func TestPlanted(t *testing.T) {
 	g.configurations(t)
 	g.mistakes(t)
 	g.refusals(t)
+	g.records(t)
 	g.credentials(t)
 	g.written(t)
 	total := 0
@@ -374,6 +375,11 @@ func (g *garden) credentials(t *testing.T) {
 	}))
 	defer web.Close()
 	host := strings.TrimPrefix(web.URL, "http://")
+	for _, scheme := range []string{"ftp", "s3"} {
+		for _, flag := range []string{"-f", "-k"} {
+			g.run(t, false, flag, fmt.Sprintf("%s://user:%s@%s/x?token=%s", scheme, g.in("URL"), host, g.in("URL")), "--dry-run")
+		}
+	}
 	for _, path := range []string{"/gone", "/bad", "/none", "/no\x7fne", "/%zz"} {
 		g.run(t, false, "-f", fmt.Sprintf("http://user:%s@%s%s?token=%s#%s", g.in("URL"), host, path, g.in("URL"), g.in("URL")), "--dry-run")
 		g.run(t, false, "-k", fmt.Sprintf("http://user:%s@%s%s?token=%s", g.in("URL"), host, path, g.in("URL")), "--dry-run", "--request-timeout=2s")
@@ -442,7 +448,6 @@ func (g *garden) written(t *testing.T) {
 	g.traced(t, "-f", "secret-v2.yaml", "-o", "name")
 	g.traced(t, "diff", "-f", "secret-v1.yaml")
 	g.traced(t, "edit-last-applied", "secret/two", "-o", "name")
-	g.recorded(t)
 	err := filepath.WalkDir(g.user.home, func(path string, e fs.DirEntry, err error) error {
 		if err != nil || !e.Type().IsRegular() {
 			return err
@@ -467,18 +472,6 @@ func (g *garden) written(t *testing.T) {
 		given := []string{"secret", "other", "rules", "replace", "plugin", "token", "kubeconfig", ".kubeconfig"}
 		if !slices.ContainsFunc(given, func(name string) bool { return strings.HasPrefix(e.Name(), name) }) {
 			t.Errorf("%s is left in the folder", e.Name())
-		}
-	}
-}
-
-// recorded writes plans and records, and takes the records back.
-func (g *garden) recorded(t *testing.T) {
-	for _, what := range []string{"secret", "other"} {
-		g.user.file(what+"-plan.yaml", g.run(t, false, "diff", "-f", what+"-v2.yaml", "--rules=rules.yaml", "-o", "plan").stdout)
-		g.run(t, false, "-f", what+"-v1.yaml", "--rules=rules.yaml", "--plan", what+"-plan.yaml")
-		g.run(t, false, "-f", what+"-v2.yaml", "--rules=rules.yaml", "--record", what+"-record.yaml")
-		for _, how := range []string{"--dry-run", "--policy=live", "-o=diff", "--policy=apply", "-o=plan"} {
-			g.run(t, false, "undo", what+"-record.yaml", how)
 		}
 	}
 }
