@@ -236,7 +236,7 @@ func (p *promises) restored(o *promised) string {
 	found, written, edited, is := o.configured(o.live[asFound]), o.configured(o.live[asWritten]), o.configured(o.live[asEdited]), o.configured(o.live[asTakenBack])
 	ours, theirs := merge.Diff(found, written, o.kind.typ), merge.Diff(written, edited, o.kind.typ)
 	for _, c := range ours {
-		if now := o.at(c.Path, is); c.Op != merge.OpOrder && !reaches(o.chosen(c.Path), theirs) && !o.alike(c.Path, c.Old, now) {
+		if now := o.at(c.Path, is); c.Op != merge.OpOrder && !reaches(o.chosen(c.Path), theirs) && !o.alike(c.Path, c.Old, o.unallocated(c.Path, c.Old, now)) {
 			return fmt.Sprintf("%s: was %s, the run has made it %s, nobody else has changed it, and it is %s", c.Path, opt(c.Old), opt(c.New), opt(now))
 		}
 	}
@@ -252,6 +252,28 @@ func (p *promises) restored(o *promised) string {
 	}
 	p.counts.add("objects taken back", 1)
 	return ""
+}
+
+// unallocated is a value as it is now without what the server allocates, where there was none
+// before: a Service that others have given another type gets node ports, those of ports of the
+// same names or new ones (pkg/registry/core/service/storage: patchAllocatedValues).
+func (o *promised) unallocated(p merge.Path, was, is merge.Opt) merge.Opt {
+	f, _ := schema.FieldAt(o.kind.typ, p)
+	if f.Allocated && !was.Set {
+		return was
+	}
+	before, okB := was.Value.(map[string]any)
+	now, okN := is.Value.(map[string]any)
+	if !okB || !okN {
+		return is
+	}
+	now = maps.Clone(now)
+	for name := range now {
+		if _, had := before[name]; !had && f.Type.Field(name).Allocated {
+			delete(now, name)
+		}
+	}
+	return merge.Some(now)
 }
 
 // chosen is what a value is chosen in, where it excludes others: an object of which fields are a
