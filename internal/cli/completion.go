@@ -149,6 +149,7 @@ func (e *env) flagCompletions() map[string]cobra.CompletionFunc {
 		"applyset-namespace": server.Namespaces(),
 		"from":               server.Sets(),
 		"cascade":            complete.Words("background\tthey are deleted after it", "foreground\tthey are deleted before it", "orphan\tthey stay"),
+		"recreate":           server.Kinds(),
 		"prune-kinds":        complete.Words("PersistentVolumeClaim", "PersistentVolume"),
 
 		"namespace":  server.Namespaces(),

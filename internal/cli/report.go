@@ -4,6 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -181,10 +185,41 @@ func (e *env) report(err error) {
 		if errors.As(one, &reached) {
 			n.Object, n.Kind = reached.Target.String(), noteWaiting
 		}
-		text := strings.TrimPrefix(errorText(e.secretValues().Blank(one.Error())), n.Object+": ") + escape.Line(object.Place())
+		text := errorText(e.secretValues().Blank(one.Error()))
+		if n.Object == "" {
+			n.Object = subject(text)
+		}
+		text = strings.TrimPrefix(text, n.Object+": ") + escape.Line(object.Place())
 		n.Message = strings.ReplaceAll(text, "\n", " ")
 		t.note("error", n)
 	}
+}
+
+var (
+	objectName = regexp.MustCompile(`^[a-z][a-z0-9]*(\.[a-z0-9.-]+)?/\S+$`)
+	flagName   = regexp.MustCompile(`^--\S+( \S+)?$`)
+	pathNamed  = regexp.MustCompile(`^the (?:path|file) "([^"]+)" `)
+)
+
+// subject is what an error is about, which begins its text: an object (TYPE/NAME), a file, a
+// folder or a flag. "" where it is none of these: the kubeconfig, the server, the command line.
+func subject(text string) string {
+	if m := pathNamed.FindStringSubmatch(text); m != nil {
+		return m[1]
+	}
+	name, rest, ok := strings.Cut(text, ": ")
+	if !ok || name == "" {
+		return ""
+	}
+	folder, _ := strings.CutPrefix(name, "folder ")
+	_, err := os.Lstat(folder)
+	switch {
+	case objectName.MatchString(name), flagName.MatchString(name), rest == "no such file or directory":
+		return name
+	case err == nil, slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(folder)):
+		return folder
+	}
+	return ""
 }
 
 // held reports whether an error is of nothing but conflicts, which keep other objects

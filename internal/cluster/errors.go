@@ -168,7 +168,18 @@ func (r *Refusal) text(s metav1.Status) string {
 	case ownershipConflict(r.Causes):
 		return owned(r.Causes)
 	}
+	if r.Verb == "get" && r.Code == http.StatusNotFound && (r.Target.Kind == "Namespace" || !strings.HasPrefix(s.Message, "namespaces ")) {
+		return shorten(s.Message, maxText) + ": check the name" + hintNamespace(r.Target)
+	}
 	return shorten(s.Message, maxText) + way(r.Code, s.Message)
+}
+
+// hintNamespace is where else an object may be.
+func hintNamespace(t Target) string {
+	if t.Namespace == "" {
+		return ""
+	}
+	return ", and the namespace (" + t.Namespace + " now; -n chooses another)"
 }
 
 // unexpected is the text for a response that is not from an API server.
@@ -186,6 +197,9 @@ func unexpected(s metav1.Status) string {
 
 func forbidden(message string) string {
 	short := shorten(message, maxText)
+	if strings.Contains(message, `User "system:anonymous" `) {
+		return short + ": the server does not know your credentials: log in again, or choose a user with --user or --context"
+	}
 	if strings.Contains(message, " cannot ") {
 		if strings.Contains(message, " path ") {
 			return short + ": ask whoever runs the cluster for this permission, which the cluster role system:discovery has"

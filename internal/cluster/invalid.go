@@ -15,7 +15,7 @@ func invalid(causes []metav1.StatusCause, secret bool, place func(field, kind st
 	for _, c := range causes {
 		kind, value, why := cutValue(c.Message)
 		field, whose := place(c.Field, kind)
-		if c.Field == "<nil>" || c.Field == "" { // rules about the whole object
+		if c.Field == "<nil>" || c.Field == "" || c.Field == "[]" { // rules about the whole object
 			field, kind, value, whose = "the object", "", "", ""
 		}
 		if secret {

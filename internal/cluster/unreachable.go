@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -45,6 +46,9 @@ func Uncertain(err error) bool {
 	return Unanswered(err) || code >= http.StatusInternalServerError || code == http.StatusTooManyRequests || errors.Is(err, context.Canceled)
 }
 
+// withoutConfig is the server that client-go assumes where no kubeconfig names one.
+const withoutConfig = "localhost:8080"
+
 func (c *Cluster) unreachable(err error) error {
 	var (
 		dns     *net.DNSError
@@ -62,6 +66,10 @@ func (c *Cluster) unreachable(err error) error {
 		_, why, _ := strings.Cut(err.Error(), "getting credentials: ")
 		why, _, _ = strings.Cut(why, "\n")
 		return &Unreachable{Text: fmt.Sprintf("server %s: no credentials: %s: install the plugin that your kubeconfig names, or choose a user with --user or --context", host, why)}
+	case errors.As(err, new(x509.UnknownAuthorityError)):
+		return &Unreachable{Lost: true, Text: fmt.Sprintf("server %s: its certificate is not signed by the authority that your kubeconfig trusts: check the server and certificate-authority there, or choose another with --context", host)}
+	case errors.Is(err, syscall.ECONNREFUSED) && host == withoutConfig:
+		return &Unreachable{Text: fmt.Sprintf("the connection to the server %s was refused - did you specify the right host or port? (no kubeconfig names a server: --kubeconfig, --context and --server choose it; --live FILE works without one)", host)}
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return &Unreachable{Text: fmt.Sprintf("the connection to the server %s was refused - did you specify the right host or port? (--kubeconfig, --context and --server choose it; --live FILE works without one)", host)}
 	case errors.As(err, &dns):

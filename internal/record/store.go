@@ -22,8 +22,11 @@ func Create(name string) (*File, error) {
 	if os.IsExist(err) {
 		return nil, fmt.Errorf("%s: is there already, and no record is written over: choose another name, or remove it", name)
 	}
-	if err != nil {
-		return nil, err
+	switch {
+	case os.IsNotExist(err):
+		return nil, fmt.Errorf("%s: its folder does not exist: create it first, or choose another name", name)
+	case err != nil:
+		return nil, fmt.Errorf("%w: choose a name where a file can be written", err)
 	}
 	return &File{f, name}, nil
 }

@@ -3,6 +3,7 @@ package apply
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/object"
@@ -185,6 +186,9 @@ func Deleting(live map[string]any) error {
 	since, _ := meta["deletionTimestamp"].(string)
 	if since == "" {
 		return nil
+	}
+	if held, _ := meta["finalizers"].([]any); len(held) > 0 {
+		since += fmt.Sprintf(", and waits for %s", strings.Trim(fmt.Sprint(held), "[]"))
 	}
 	return fmt.Errorf("metadata.deletionTimestamp: is being deleted since %s: wait until it is gone, and merge again to have it made anew", since)
 }

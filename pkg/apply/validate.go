@@ -69,13 +69,26 @@ func (p *Planner) mistyped(out *Planned) error {
 			break
 		}
 		text := fmt.Sprintf("%s: must be %s", w.Path, w.Want)
-		if !redact.IsSecretKind(out.Group(), out.Kind()) {
+		switch {
+		case w.Want == schema.Base64:
+			text += ": encode it" + inPlain(w.Path)
+		case w.Want == "a list":
+			text += `: begin each entry with "-"`
+		case !redact.IsSecretKind(out.Group(), out.Kind()):
 			v, _ := merge.Lookup(out.Value, w.Path, out.Type)
 			text += advice(w, v)
 		}
 		texts = append(texts, text+p.at(out.Object, w.Path))
 	}
 	return errors.New(strings.Join(texts, "; "))
+}
+
+// inPlain names the field beside one of base64 in which the API takes a text as it is.
+func inPlain(path merge.Path) string {
+	if field, ok := map[string]string{"data": "stringData", "binaryData": "data"}[path[0].Name]; ok && len(path) == 2 {
+		return ", or write it as it is under " + field
+	}
+	return ""
 }
 
 // advice is what to do about v, a value of the wrong type. Of a text the file may have another

@@ -21,6 +21,12 @@ func TestAdvice(t *testing.T) {
 			"spec.template.spec.containers[name=web].env[name=A].value: must be a string, and is the number 1: quote it"},
 		{`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"a"},"spec":{"replicas":"three"}}`, "spec.replicas: must be a number"},
 		{`{"apiVersion":"v1","kind":"Secret","metadata":{"name":"a"},"stringData":{"a":1}}`, "stringData.a: must be a string"},
+		{`{"apiVersion":"v1","kind":"Secret","metadata":{"name":"a"},"data":{"a":"hunter2!","b":"aGk=","c":""}}`,
+			"data.a: must be base64: encode it, or write it as it is under stringData"},
+		{`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"binaryData":{"a":"aGk"}}`, "binaryData.a: must be base64: encode it, or write it as it is under data"},
+		{`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"},"spec":{"containers":[{"name":"c","resources":{"limits":{"cpu":"100 m","memory":"2Gb"},"requests":{"cpu":0.1,"memory":"2Gi"}}}]}}`,
+			"spec.containers[name=c].resources.limits.cpu: must be a quantity, as 100m, 0.5 or 2Gi: write 100m; " +
+				"spec.containers[name=c].resources.limits.memory: must be a quantity, as 100m, 0.5 or 2Gi"},
 	} {
 		v, err := merge.ReadJSON([]byte(tt.object))
 		if err != nil {

@@ -34,14 +34,16 @@ func sameQuantity(a, b any) bool {
 	return ok && ok2 && x == y
 }
 
+// maxQuantity is how long a quantity is that is parsed: the longest sensible one is far
+// shorter, and parsing an exponent without bound costs memory without bound.
+const maxQuantity = 64
+
 func canonicalQuantity(v any) (string, bool) {
 	text, ok := v.(string)
 	if n, isNumber := v.(json.Number); isNumber {
 		text, ok = n.String(), true
 	}
-	// The longest sensible quantity is far shorter; parsing an exponent without
-	// bound costs memory without bound.
-	if !ok || len(text) > 64 {
+	if !ok || len(text) > maxQuantity {
 		return "", false
 	}
 	q, err := resource.ParseQuantity(text)

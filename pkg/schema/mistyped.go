@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
@@ -12,9 +13,12 @@ import (
 // Mistyped is a value that the server would refuse to decode.
 type Mistyped struct {
 	Path merge.Path
-	Want string // a string, a number, true or false, a list, a mapping
+	Want string // a string, a number, true or false, a list, a mapping, a quantity, Base64
 	Fix  string // how the value can be written instead, "" where that cannot be known
 }
+
+// Base64 is what a text has to be that the server stores decoded, as a Secret's data.
+const Base64 = "base64"
 
 // MistypedIn lists the values in v that are not of the type that t declares, in path
 // order; nil where there are none. Nulls, and values that t does not describe (custom
@@ -97,13 +101,21 @@ func mistyped(t *merge.Type, v any, at merge.Path, out *[]Mistyped) {
 // scalarAs is what v should be, "" where it is; fix is v as that.
 func scalarAs(t *merge.Type, v any) (want, fix string) {
 	switch t {
-	case leaves["string"], leaves["bytes"], leaves["time"], leaves["microtime"], leaves["duration"]:
+	case leaves["bytes"]:
+		if text, ok := v.(string); ok && !isBase64(text) {
+			return Base64, ""
+		}
+		return asString(t, v)
+	case leaves["string"], leaves["time"], leaves["microtime"], leaves["duration"]:
 		return asString(t, v)
 	case leaves["number"]:
 		return asNumber(v)
 	case leaves["boolean"]:
 		return asBoolean(v)
 	case leaves["int-or-string"], leaves["quantity"]:
+		if text, ok := v.(string); ok && t == leaves["quantity"] {
+			return asQuantity(text)
+		}
 		switch v.(type) {
 		case string, json.Number:
 			return "", ""
@@ -111,6 +123,40 @@ func scalarAs(t *merge.Type, v any) (want, fix string) {
 		return "a string or a number", ""
 	}
 	return "", ""
+}
+
+// asQuantity reports a text that is no quantity.
+func asQuantity(text string) (want, fix string) {
+	if _, ok := canonicalQuantity(text); ok || len(text) > maxQuantity {
+		return "", ""
+	}
+	if joined := strings.Join(strings.Fields(text), ""); joined != text {
+		if _, ok := canonicalQuantity(joined); ok {
+			fix = joined
+		}
+	}
+	return "a quantity, as 100m, 0.5 or 2Gi", fix
+}
+
+// isBase64 is whether encoding/json decodes the text of a []byte, found without decoding it.
+func isBase64(text string) bool {
+	digits, padding := 0, 0
+	for i := range len(text) {
+		switch c := text[i]; {
+		case c == '\n' || c == '\r':
+		case c == '=':
+			padding++
+		case padding > 0 || !isBase64Digit(c):
+			return false
+		default:
+			digits++
+		}
+	}
+	return padding <= 2 && (digits+padding)%4 == 0
+}
+
+func isBase64Digit(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '+' || c == '/'
 }
 
 func asString(t *merge.Type, v any) (want, fix string) {
