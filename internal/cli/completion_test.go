@@ -141,7 +141,7 @@ func TestCompletionTables(t *testing.T) {
 func TestOwnWordsAreSafe(t *testing.T) {
 	root := newRoot(&env{IOStreams: genericiooptions.NewTestIOStreamsDiscard()})
 	for name, f := range (&env{}).flagCompletions() {
-		if strings.Contains("namespace context cluster user applyset applyset-namespace from", name) {
+		if strings.Contains("namespace context cluster user applyset applyset-namespace from recreate", name) {
 			continue // need a kubeconfig
 		}
 		own, _ := f(root, nil, "")
