@@ -112,35 +112,19 @@ func (c *Cluster) Page(ctx context.Context, l Listing) (Page, error) {
 	if err != nil {
 		return Page{}, err
 	}
-	var list struct {
-		Metadata struct {
-			Continue           string `json:"continue"`
-			ResourceVersion    string `json:"resourceVersion"`
-			RemainingItemCount *int   `json:"remainingItemCount"`
-		} `json:"metadata"`
-		Items []json.RawMessage `json:"items"`
+	list, ok := merge.SplitList(data)
+	if !ok {
+		return Page{}, errors.New("the server's list cannot be read: it is no object, holds something that is no object, or is cut off")
 	}
-	if err := json.Unmarshal(data, &list); err != nil {
-		return Page{}, fmt.Errorf("the server's list cannot be read: %w", err)
-	}
-	p := Page{Objects: make([]Listed, len(list.Items)), Next: list.Metadata.Continue, Version: list.Metadata.ResourceVersion, Left: -1, Size: len(data)}
-	switch {
-	case list.Metadata.RemainingItemCount != nil:
-		p.Left = *list.Metadata.RemainingItemCount
-	case p.Next == "":
+	p := Page{Objects: make([]Listed, len(list.Items)), Next: str(list.Metadata, "continue"), Version: str(list.Metadata, "resourceVersion"), Left: -1, Size: len(data)}
+	left, _ := list.Metadata["remainingItemCount"].(json.Number)
+	if n, err := strconv.Atoi(string(left)); err == nil {
+		p.Left = n
+	} else if p.Next == "" {
 		p.Left = 0
 	}
-	for i, text := range list.Items {
-		var named struct {
-			Metadata struct {
-				Name      string `json:"name"`
-				Namespace string `json:"namespace"`
-			} `json:"metadata"`
-		}
-		if err := json.Unmarshal(text, &named); err != nil {
-			return Page{}, fmt.Errorf("the server's list holds something that is no object: %w", err)
-		}
-		p.Objects[i] = l.listed(named.Metadata.Namespace, named.Metadata.Name, text)
+	for i, item := range list.Items {
+		p.Objects[i] = l.listed(item.Namespace, item.Name, item.Text)
 	}
 	return p, nil
 }
