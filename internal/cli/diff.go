@@ -124,7 +124,7 @@ func (v *diffVerb) planned(ctx context.Context, policyGiven bool, notes *reporte
 	}
 	p, _ := printerNamed(v.out.output)
 	planner.Trace = p.traces
-	recreation, err := v.recreate.recreation(&v.prune)
+	recreation, err := v.recreate.recreation(&v.prune, v.plan.server)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -17,8 +18,12 @@ func (f *recreateFlag) add(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&f.kinds, "recreate", nil, "kinds whose objects are deleted and created again if the server refuses to change a field that can be set only once; never PersistentVolumeClaim, PersistentVolume, Namespace or CustomResourceDefinition")
 }
 
-// recreation is what a run is allowed. The error names a kind that is never deleted.
-func (f *recreateFlag) recreation(p *pruneFlags) (run.Recreation, error) {
+// recreation is what a run is allowed. The error names a kind that is never deleted, or that
+// nothing is recreated by server-side apply.
+func (f *recreateFlag) recreation(p *pruneFlags, server serverSideFlags) (run.Recreation, error) {
+	if len(f.kinds) > 0 && server.on {
+		return run.Recreation{}, errors.New("--recreate: with --server-side no object is deleted and created again: delete it with kubectl delete, and merge again, or merge once without --server-side")
+	}
 	for _, name := range f.kinds {
 		if slices.ContainsFunc(cluster.Holding, func(r cluster.Resource) bool { return run.IsKind(r, name) }) {
 			return run.Recreation{}, fmt.Errorf("--recreate=%s: objects of this kind are never deleted to be created again: what they hold would be lost: set the field back to what the cluster has", name)

@@ -44,8 +44,12 @@ func list(live map[string]any) []map[string]any {
 	return out
 }
 
-// Recorded reports whether live has managedFields at all.
-func Recorded(live map[string]any) bool { return len(list(live)) > 0 }
+// Recorded reports whether live has managedFields at all; a list that is empty, as WithEntries
+// may leave it, is one.
+func Recorded(live map[string]any) bool {
+	_, recorded := meta(live)["managedFields"]
+	return recorded
+}
 
 // SameFields: two sets of fields are one, however they are spelled, save for what is below the
 // fields of a third. All are as FieldsV1 spells them; it is an error if one of them is not.

@@ -35,16 +35,16 @@ func TestSweep(t *testing.T) {
 	if s.legal(kinds); t.Failed() {
 		return
 	}
-	first := round{sweep: s}
+	together := round{sweep: s}
 	for i, k := range kinds {
-		first.objects = append(first.objects, s.objects(i, k)...)
+		together.objects = append(together.objects, s.objects(i, k)...)
 	}
-	s.cleanUp(&first)
-	first.play()
+	s.cleanUp(&together)
+	together.play()
 
 	// What is refused together with others is tried alone.
 	alone := round{sweep: s}
-	for _, o := range first.objects {
+	for _, o := range together.objects {
 		for i, e := range o.edits {
 			if o.refused != nil {
 				alone.objects = append(alone.objects, s.object(o.kind, fmt.Sprintf("%s-%d", o.word, i), 1<<15+len(alone.objects), e))
@@ -53,7 +53,8 @@ func TestSweep(t *testing.T) {
 	}
 	s.cleanUp(&alone)
 	alone.play()
-	s.count(kinds, first.objects, alone.objects)
+	s.count(kinds, together.objects, alone.objects)
+	(&owners{round: &round{sweep: s, objects: together.objects}}).play()
 	if *sweepOnly == "" {
 		s.compare()
 	}

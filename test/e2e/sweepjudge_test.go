@@ -19,13 +19,19 @@ func (r *round) judge() {
 		for _, b := range m.Breaches() {
 			r.t.Errorf("%s\n%s", r.culprit(o, b.Path), b)
 		}
-		planned = known(k.typ, planned, planned).(map[string]any)
-		for _, c := range merge.Diff(planned, known(k.typ, after, planned, before), k.typ) {
-			if f, _ := schema.FieldAt(k.typ, c.Path); !comeTo(f, c.Old, c.New) {
-				r.t.Errorf("%s\nsound: %s: planned %v, is %v", r.culprit(o, c.Path), c.Path, c.Old, c.New)
-			}
-		}
+		r.sound(o, planned, after, before)
 	})
+}
+
+// sound: what is there is what was planned, before which it was so.
+func (r *round) sound(o *sweptObject, planned, after, before any) {
+	typ := o.kind.typ
+	planned = known(typ, planned, planned)
+	for _, c := range merge.Diff(planned, known(typ, after, planned, before), typ) {
+		if f, _ := schema.FieldAt(typ, c.Path); !comeTo(f, c.Old, c.New) {
+			r.t.Errorf("%s\nsound: %s: planned %v, is %v", r.culprit(o, c.Path), c.Path, c.Old, c.New)
+		}
+	}
 }
 
 // comeTo: the server may have made one value of the other. A list in which entries

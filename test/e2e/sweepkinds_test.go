@@ -205,8 +205,16 @@ func (s *sweep) sweptList(k *sweptKind, p gen.Place) *sweptList {
 	return l
 }
 
-// ask sends a request to the server, and reads its answer.
+// ask sends a request to the server, and reads its answer. The verb APPLY is a server-side
+// apply.
 func (s *sweep) ask(ctx context.Context, verb, url string, body any, params ...string) ([]byte, error) {
+	kind := "application/json"
+	switch verb {
+	case "PATCH":
+		kind = "application/merge-patch+json"
+	case "APPLY":
+		verb, kind = "PATCH", "application/apply-patch+yaml"
+	}
 	req := s.client.Verb(verb).AbsPath(url).SetHeader("Accept", "application/json")
 	for i := 0; i < len(params); i += 2 {
 		req.Param(params[i], params[i+1])
@@ -215,10 +223,6 @@ func (s *sweep) ask(ctx context.Context, verb, url string, body any, params ...s
 		text, err := json.Marshal(body)
 		if err != nil {
 			return nil, err
-		}
-		kind := "application/json"
-		if verb == "PATCH" {
-			kind = "application/merge-patch+json"
 		}
 		req.SetHeader("Content-Type", kind).Body(text)
 	}

@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/test/laws"
 	"github.com/kubectl-merge/kubectl-merge/test/sweep/gen"
 )
 
@@ -64,30 +66,41 @@ func (s *sweep) takes(k *sweptKind, l *sweptList, o merge.Opt) error {
 const thin = 4
 
 // objects spreads the edits of a kind's lists over objects, so that each list sees
-// each of its edits, beside others in the others.
+// each of its edits, beside others in the others. Lists in which a key is twice are
+// in objects of their own: server-side apply takes none of those.
 func (s *sweep) objects(nth int, k *sweptKind) []*sweptObject {
+	step := max(1, thin / *soak)
+	if slices.ContainsFunc(k.lists, func(l *sweptList) bool { return l.Names[0] != "metadata" }) {
+		step = 1
+	}
 	var all []*sweptObject
 	for _, fixed := range []bool{false, true} {
-		var lists []*sweptList
-		most, step := 0, thin
-		for _, l := range k.lists {
-			if l.fixed == fixed {
-				lists, most = append(lists, l), max(most, len(l.sides))
+		for _, repeats := range []bool{false, true} {
+			var lists []*sweptList
+			sides := map[*sweptList][]gen.Sides{}
+			most := 0
+			for _, l := range k.lists {
+				some := slices.DeleteFunc(slices.Clone(l.sides), func(e gen.Sides) bool { return l.repeats(e) != repeats })
+				if l.fixed == fixed && len(some) > 0 {
+					lists, sides[l], most = append(lists, l), some, max(most, len(some))
+				}
 			}
-			if l.Names[0] != "metadata" {
-				step = 1
+			for i := nth % step; i < most; i += step {
+				var edits []edited
+				for j, l := range lists {
+					edits = append(edits, edited{l, sides[l][(i+7*j)%len(sides[l])]})
+				}
+				all = append(all, s.object(k, fmt.Sprintf("s%d-%d", nth, len(all)), nth<<6+len(all), edits...))
 			}
-		}
-		step = max(1, step / *soak)
-		for i := nth % step; i < most; i += step {
-			var edits []edited
-			for j, l := range lists {
-				edits = append(edits, edited{l, l.sides[(i+7*j)%len(l.sides)]})
-			}
-			all = append(all, s.object(k, fmt.Sprintf("s%d-%d", nth, len(all)), nth<<6+len(all), edits...))
 		}
 	}
 	return all
+}
+
+// repeats: one of the sides has a key twice.
+func (l *sweptList) repeats(e gen.Sides) bool {
+	typ := l.Field.Type
+	return laws.Repeats(e.Original.Value, typ) || laws.Repeats(e.Local.Value, typ) || laws.Repeats(e.Live.Value, typ)
 }
 
 // object is one whose lists are edited so; n is a number of its own.

@@ -50,6 +50,9 @@ func (o *sweptObject) refuse(stage string, err error) {
 
 func (o *sweptObject) ref() string { return drawn(o.v1).ref }
 
+func asV1(o *sweptObject) map[string]any { return o.v1 }
+func asV2(o *sweptObject) map[string]any { return o.v2 }
+
 // manifest is the kind's base for the nth object in a namespace, with a side of each
 // list in it.
 func (o *sweptObject) manifest(ns string, n int, side func(gen.Sides) merge.Opt) map[string]any {

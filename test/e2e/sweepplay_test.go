@@ -54,20 +54,26 @@ func parallel(objects []*sweptObject, job func(*sweptObject)) {
 // write has the program apply a version of objects, and gives the word for each.
 func (r *round) write(objects []*sweptObject, version func(*sweptObject) map[string]any) map[string]string {
 	r.t.Helper()
+	w, got := r.says(objects, version, "kubectl-merge", "--preflight=false", "-q")
+	if got.code != 0 && len(w) == len(objects) || got.code == 0 && len(w) != len(objects) {
+		r.t.Fatalf("%d objects, %d outcomes: %.3000s", len(objects), len(w), got)
+	}
+	return w
+}
+
+// says runs a command on a version of objects, and gives its word for each.
+func (r *round) says(objects []*sweptObject, version func(*sweptObject) map[string]any, name string, args ...string) (map[string]string, said) {
+	r.t.Helper()
 	if len(objects) == 0 {
-		return nil
+		return nil, said{}
 	}
 	all := make([]object, len(objects))
 	for i, o := range objects {
 		all[i] = object{value: version(o)}
 	}
 	r.file("all.yaml", string(document(r.t, all...)))
-	got := r.tries("kubectl-merge", "-f", "all.yaml", "--preflight=false", "-q")
-	w := words(got)
-	if got.code != 0 && len(w) == len(objects) || got.code == 0 && len(w) != len(objects) {
-		r.t.Fatalf("%d objects, %d outcomes: %.3000s", len(objects), len(w), got)
-	}
-	return w
+	got := r.tries(name, append(args, "-f", "all.yaml")...)
+	return words(got), got
 }
 
 // read gets the live objects by what kubectl calls them.
@@ -104,7 +110,7 @@ func (r *round) play() {
 func (r *round) apply1() {
 	r.t.Helper()
 	objects := r.under(false)
-	said := r.write(objects, func(o *sweptObject) map[string]any { return o.v1 })
+	said := r.write(objects, asV1)
 	made := r.read(objects)
 	parallel(objects, func(o *sweptObject) {
 		o.before = made[o]
@@ -198,7 +204,7 @@ func (r *round) plan() {
 func (r *round) apply2() {
 	r.t.Helper()
 	objects := r.under(false)
-	said := r.write(objects, func(o *sweptObject) map[string]any { return o.v2 })
+	said := r.write(objects, asV2)
 	after := r.read(objects)
 	parallel(objects, func(o *sweptObject) {
 		o.after = after[o]
@@ -259,12 +265,16 @@ func (s *sweep) remove(ctx context.Context, o *sweptObject) error {
 func (r *round) again() {
 	r.t.Helper()
 	objects := r.left()
-	said := r.write(objects, func(o *sweptObject) map[string]any { return o.v2 })
+	said := r.write(objects, asV2)
 	now := r.read(objects)
 	for _, o := range objects {
-		version := func(v map[string]any) any { return v["metadata"].(map[string]any)["resourceVersion"] }
-		if word := said[o.ref()]; word != "unchanged" || version(now[o]) != version(o.after) {
-			r.t.Errorf("%s\nsettled: a second time: %q, from resourceVersion %v to %v", o, word, version(o.after), version(now[o]))
+		if word, was, is := said[o.ref()], storedAs(o.after), storedAs(now[o]); word != "unchanged" || was != is {
+			r.t.Errorf("%s\nsettled: a second time: %q, from resourceVersion %v to %v", o, word, was, is)
 		}
 	}
+}
+
+// storedAs is the resourceVersion of an object.
+func storedAs(live map[string]any) string {
+	return fmt.Sprint(live["metadata"].(map[string]any)["resourceVersion"])
 }
