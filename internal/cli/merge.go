@@ -195,7 +195,7 @@ func (v *mergeVerb) request(ctx context.Context, policyGiven bool, mode dryRun) 
 func (v *mergeVerb) agreed(ctx context.Context, s *session, notes *reporter, mode dryRun) error {
 	asked := askRequest{&v.inputs, &v.plan, v.out.secrets}
 	for _, agree := range []func() error{
-		func() error { return v.bind.check(ctx, s) },
+		func() error { return v.bind.check(ctx, s, notes) },
 		func() error { return v.plan.guard.check(ctx, s, notes, mode) },
 		func() error { return v.ask(ctx, s, asked) },
 		func() error { return v.confirmed(ctx, s, asked, mode) },

@@ -8,11 +8,13 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/plandoc"
 	"github.com/kubectl-merge/kubectl-merge/internal/record"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
 	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
+	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 )
 
 // bindFlags bind a run to a plan.
@@ -98,19 +100,53 @@ func (f *bindFlags) confirmed(s *session) (err error) {
 	return nil
 }
 
-// check is an error if the run is not the plan's: on another cluster, or with another set.
-func (f *bindFlags) check(ctx context.Context, s *session) error {
+// check is an error if the run is not the plan's: on another cluster, with another set, or written
+// in another way. It reports objects of the plan that the input does not have.
+func (f *bindFlags) check(ctx context.Context, s *session, notes *reporter) error {
 	if f.bound == nil {
 		return nil
 	}
 	err := s.checkCluster(ctx, f.bound.Cluster)
 	if err == nil {
-		err = f.checkSet(s)
+		err = errors.Join(f.checkSet(s), f.checkWriting(s))
 	}
 	if err != nil {
 		return &exit{Code: conflicted, Err: fmt.Errorf("--plan: %s: %w: nothing was written", f.file, err)}
 	}
+	f.missing(s, notes)
 	return nil
+}
+
+// missing reports the objects of the plan that the input does not have.
+func (f *bindFlags) missing(s *session, notes *reporter) {
+	at := map[plandoc.Identity]bool{}
+	for _, item := range s.Items {
+		id := record.Identity(item)
+		id.APIVersion = item.Target.Group
+		at[id] = true
+	}
+	for _, id := range f.bound.Missing(func(id plandoc.Identity) bool { return at[id.Versionless()] }) {
+		id = id.Versionless()
+		t := cluster.Target{Resource: cluster.Resource{Group: id.APIVersion, Kind: id.Kind}, Name: id.Name}
+		notes.note("note", diff.Note{Object: t.String(), Namespace: id.Namespace, Kind: noteKept, Message: "is in the plan, and not in the input: nothing is done with it"})
+	}
+}
+
+// checkWriting is an error if the plan was made for objects that are written in another way.
+func (f *bindFlags) checkWriting(s *session) error {
+	switch is := s.serverSide(); {
+	case f.bound.ServerSide && !is:
+		return errors.New("was made with --server-side: give it, too")
+	case is && !f.bound.ServerSide:
+		return errors.New("was made without --server-side: make it again with it, which changes who owns the fields")
+	}
+	return nil
+}
+
+// serverSide: the objects are written by server-side apply.
+func (s *session) serverSide() bool {
+	_, is := s.Planner.Writing.(apply.ServerSide)
+	return is
 }
 
 // checkCluster is an error if a document is not about the cluster of the session.

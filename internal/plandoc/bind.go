@@ -23,7 +23,7 @@ func Bind(d *Document) (*Bound, error) {
 	b := &Bound{Document: d, items: make(map[Identity]*Item, len(d.Items))}
 	for i := range d.Items {
 		item := &d.Items[i]
-		if id := item.key(); b.items[id] == nil {
+		if id := item.Versionless(); b.items[id] == nil {
 			b.items[id] = item
 		} else {
 			return nil, fmt.Errorf("line %d: %s is in the plan twice", item.Line, item.Name)
@@ -32,8 +32,8 @@ func Bind(d *Document) (*Bound, error) {
 	return b, nil
 }
 
-// key is an identity by which an object is known in all versions of its kind.
-func (i Identity) key() Identity {
+// Versionless is the identity, with the group in place of apiVersion, by which an object is known in all versions of its kind.
+func (i Identity) Versionless() Identity {
 	i.APIVersion = object.Object{Value: map[string]any{"apiVersion": i.APIVersion}}.Group()
 	return i
 }
@@ -44,11 +44,23 @@ func (b *Bound) Item(sub Subject) Item {
 	return b.item(sub, func(apply.Planned) map[string]string { return nil })
 }
 
+// Missing are the objects of the plan that a run does nothing with, since its input does not have
+// them: known reports those that it has.
+func (b *Bound) Missing(known func(Identity) bool) []Identity {
+	var out []Identity
+	for _, item := range b.Items {
+		if (item.Action == Create || item.Action == Change || item.Action == Recreate) && !known(item.Identity) {
+			out = append(out, item.Identity)
+		}
+	}
+	return out
+}
+
 // Surplus is what a run would do with an object beyond the plan, a line each; nil for nothing. A
 // change is in the plan if it leads from the same value to the same one: what others have
 // changed since would be overwritten unreviewed. typ is the type of the object; nil: unknown.
 func (b *Bound) Surplus(i Item, typ *merge.Type) []string {
-	planned := b.items[i.key()]
+	planned := b.items[i.Versionless()]
 	switch {
 	case planned == nil && (i.Action == Keep || i.Action == Held || i.Action == ""):
 		return nil
@@ -60,7 +72,7 @@ func (b *Bound) Surplus(i Item, typ *merge.Type) []string {
 		return nil
 	case planned.Action == Recreate && i.Action == Change: // less than was reviewed
 	case planned.Action != i.Action:
-		return []string{fmt.Sprintf("would be %s, and the plan has %s", done[i.Action], planned.Action)}
+		return []string{fmt.Sprintf("would be %s, and the plan has %s", done[i.Action], had[planned.Action])}
 	case i.Action == Delete:
 		return nil
 	}
@@ -70,12 +82,17 @@ func (b *Bound) Surplus(i Item, typ *merge.Type) []string {
 // done is what would be done with an object.
 var done = map[Action]string{Create: "created", Change: "changed", Recreate: "deleted and created again", Delete: "deleted"}
 
+// had is what a plan has about an object, in words.
+var had = map[Action]string{
+	Create: "create", Change: "change", Recreate: "recreate", Delete: "delete", Keep: "keep", Held: "it held, because of conflicts",
+}
+
 func surplus(planned, now Item, typ *merge.Type) []string {
-	had, order := leavesOf(planned, typ)
+	reviewed, order := leavesOf(planned, typ)
 	is, reordered := leavesOf(now, typ)
 	var out []string
 	for _, l := range is.list {
-		p, ok := had.at[l.path]
+		p, ok := reviewed.at[l.path]
 		switch {
 		case !ok:
 			out = append(out, fmt.Sprintf("%s: %s is not in the plan", l.path, l.Sides))

@@ -28,6 +28,8 @@ type Header struct {
 	Cluster Cluster
 	Set     *Set // nil: none
 
+	ServerSide bool // the objects are written by server-side apply
+
 	// Rules are those of a record that call fields sensitive: what is undone hides them, too.
 	Rules schema.Rules
 	Spelling

@@ -97,6 +97,9 @@ func (h Header) Encode() ([]byte, error) {
 		b.text("  ", "parent", h.Set.Parent)
 		b.text("  ", "namespace", h.Set.Namespace)
 	}
+	if h.ServerSide {
+		b.field("", "serverSide", true)
+	}
 	if h.Record {
 		b.field("", "record", true)
 		b.text("", "sensitive", h.Rules.SensitiveText())

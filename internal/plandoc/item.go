@@ -3,6 +3,7 @@ package plandoc
 import (
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -22,7 +23,7 @@ func (d *decoder) top(f fieldsAt) (*Document, error) {
 	if doc.Rules, err = schema.ParseRules([]byte(rules)); err != nil {
 		return nil, f.bad("sensitive", "must be rules: "+err.Error())
 	}
-	if err := f.flag("record", &doc.Record); err != nil {
+	if err := errors.Join(f.flag("record", &doc.Record), f.flag("serverSide", &doc.ServerSide)); err != nil {
 		return nil, err
 	}
 	switch secrets {

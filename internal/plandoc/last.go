@@ -13,10 +13,10 @@ func (d *Document) Executed() []Item {
 	at := map[Identity]int{}
 	var all [][]Item
 	for _, item := range d.Items {
-		n, known := at[item.key()]
+		n, known := at[item.Versionless()]
 		if !known {
 			n = len(all)
-			at[item.key()], all = n, append(all, nil)
+			at[item.Versionless()], all = n, append(all, nil)
 		}
 		if last := len(all[n]) - 1; last >= 0 && all[n][last].Outcome == Begun && item.Outcome != Begun {
 			all[n] = all[n][:last]
