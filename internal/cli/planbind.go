@@ -200,7 +200,7 @@ func (f *bindFlags) ended(err error) error {
 		return err
 	}
 	if f.shown {
-		return &exit{Code: conflicted, Err: errors.Join(err, errors.New("-i: what is listed is not what you have confirmed: others have changed it meanwhile: merge again"))}
+		return &exit{Code: conflicted, Err: errors.Join(err, errors.New("-i: what is listed is not what you have confirmed: others have changed it meanwhile: start again"))}
 	}
 	return &exit{Code: conflicted, Err: errors.Join(err, fmt.Errorf("--plan: %s does not have what is listed: review it with kubectl merge diff -o plan, and merge with that plan", f.file))}
 }

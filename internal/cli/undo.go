@@ -38,7 +38,8 @@ Objects that the run has created are deleted if nobody else has changed them; th
 has deleted are created again as they were configured. The last-applied configuration is
 restored as well.
 
-Exit code 0: all of it is undone; 1: an error; 3: something is left to you.`
+Exit code 0: it is undone, but for what --policy=live or apply leaves and a note reports; 1: an error;
+3: something is left to you.`
 
 func newUndo(e *env) *cobra.Command {
 	u := &undoing{env: e}
@@ -139,33 +140,47 @@ func (u *undoing) run(ctx context.Context) error {
 		u.conflicts(notes, s.Items)
 		return &exit{Code: conflicted, Err: errors.New("nothing was written: undo the rest with --policy=live, which leaves what others have done, or --policy=apply, or the other objects with --partial")}
 	}
-	if err := u.interactive.confirm(ctx, u.env, s, review{u.out, u.notes, true}); err != nil {
-		return err
+	bound, err := u.confirmed(ctx, s)
+	if err == nil {
+		err = begin(ctx, out, s)
 	}
-	if err := begin(ctx, out, s); err != nil {
-		return err
+	if err == nil {
+		err = u.record.open(ctx, s, u.out.secrets)
 	}
-	if err := u.record.open(ctx, s, u.out.secrets); err != nil {
+	if err != nil {
 		return err
 	}
 	t := &results{out: out, notes: notes, mode: mode, output: u.out.output}
+	u.send(ctx, s, t)
+	left += len(u.omitted) + u.conflicts(notes, s.Items) + u.skipped(notes, s.Plan) + u.left(notes, plan.Left()[len(known):])
+	if !u.rollback {
+		notes.summary(outcome.Summarize(outcome.Ended{Plan: s.Plan, DryRun: mode != dryNone, Took: time.Since(start), Target: u.target(s)}))
+	}
+	err = bound.ended(errors.Join(s.Failed(), errors.Join(t.errs...)))
+	if left > 0 && (err == nil || held(err)) {
+		err = &exit{Code: conflicted, Err: s.Failed()}
+	}
+	return u.record.end(ctx, u.env, s, err)
+}
+
+// send carries the run out, or shows it, and prints what becomes of each object.
+func (u *undoing) send(ctx context.Context, s *session, t *results) {
 	report := func(item *run.Item) { u.item(t, item) }
-	if mode == dryClient {
+	if t.mode == dryClient {
 		s.Show(ctx, report)
 	} else {
 		s.Send(ctx, term.Around(s.line, report))
 		s.line.End()
 	}
-	t.errs = append(t.errs, out.close(ctx))
-	left += len(u.omitted) + u.conflicts(notes, s.Items) + u.skipped(notes, s.Plan) + u.left(notes, plan.Left()[len(known):])
-	if !u.rollback {
-		notes.summary(outcome.Summarize(outcome.Ended{Plan: s.Plan, DryRun: mode != dryNone, Took: time.Since(start), Target: u.target(s)}))
+	t.errs = append(t.errs, t.out.close(ctx))
+}
+
+// confirmed has the user asked, with -i, and binds the run to what was confirmed.
+func (u *undoing) confirmed(ctx context.Context, s *session) (bound bindFlags, err error) {
+	if err = u.interactive.confirm(ctx, u.env, s, review{u.out, u.notes, true}); err == nil && u.interactive.on {
+		err = bound.confirmed(s)
 	}
-	err = errors.Join(s.Failed(), errors.Join(t.errs...))
-	if left > 0 && (err == nil || held(err)) {
-		err = &exit{Code: conflicted, Err: s.Failed()}
-	}
-	return u.record.end(ctx, u.env, s, err)
+	return bound, err
 }
 
 // open is the run that takes the record back, before it is merged.

@@ -203,7 +203,7 @@ func uid(obj map[string]any) string {
 // plan merges an item with a live object, nil for none, and checks the plan.
 func (j *Job) plan(ctx context.Context, item *Item, obj map[string]any) (apply.Planned, error) {
 	planned, err := j.merged(ctx, item, obj)
-	if err == nil && j.Plans == nil && j.Bind != nil {
+	if err == nil && j.Bind != nil {
 		err = j.Bind(item, planned)
 	}
 	return planned, err
