@@ -55,7 +55,39 @@ func (p Planned) Request(pinned bool) (Request, error) {
 	if r.Body, err = object.Encode(body); err != nil {
 		return r, fmt.Errorf("cannot be written as JSON: %w", err)
 	}
+	return p.shortened(r)
+}
+
+// bulky is the size of a merge patch, in bytes, from which on it is worth looking for a shorter
+// one.
+const bulky = 8 << 10
+
+// maxOps is how many operations the API server takes in a JSON patch
+// (k8s.io/apiserver/pkg/endpoints/handlers/patch.go, maxJSONPatchOperations).
+const maxOps = 10_000
+
+// shortened is a request with a JSON patch where that is not half as long as a large merge patch, which
+// has whole lists: a CustomResourceDefinition in which one field changes has all of its versions
+// in a merge patch, and the server needs more time to apply that than for all else.
+func (p Planned) shortened(r Request) (Request, error) {
+	if r.Type != types.MergePatchType || len(r.Body) < bulky {
+		return r, nil
+	}
+	ops := p.boundOps(r.Version, patch.Options{Bound: true})
+	text, err := object.Encode(ops)
+	if err != nil {
+		return r, fmt.Errorf("cannot be written as JSON: %w", err)
+	}
+	if len(text) < len(r.Body)/2 && len(ops) <= maxOps {
+		r.Type, r.Body = types.JSONPatchType, text
+	}
 	return r, nil
+}
+
+// boundOps is a JSON patch from Live to Final that begins with a test of the version.
+func (p Planned) boundOps(version string, o patch.Options) []patch.Op {
+	test := patch.Op{Op: "test", Path: "/metadata/resourceVersion", Value: version}
+	return append([]patch.Op{test}, patch.JSON(p.Live, p.Final, o)...)
 }
 
 var errUnbound = errors.New("metadata.resourceVersion: the server gave none, so that a write could go over somebody else's: nothing was written")
@@ -67,11 +99,11 @@ func (p Planned) patch(version string, pinned bool) (types.PatchType, any) {
 		body, _ := patch.Merge(p.Live, p.Final)
 		return types.MergePatchType, bound(body, version)
 	}
-	ops := patch.JSON(p.Live, p.Final, patch.Options{PinAbsent: true})
-	if !pinned {
-		ops = append([]patch.Op{{Op: "test", Path: "/metadata/resourceVersion", Value: version}}, ops...)
+	o := patch.Options{PinAbsent: true}
+	if pinned {
+		return types.JSONPatchType, patch.JSON(p.Live, p.Final, o)
 	}
-	return types.JSONPatchType, ops
+	return types.JSONPatchType, p.boundOps(version, o)
 }
 
 // bound is a merge patch with the resourceVersion of the object that was merged, so that

@@ -1,6 +1,8 @@
 package apply
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -25,6 +27,7 @@ func value(t *testing.T, text string) map[string]any {
 }
 
 func TestRequest(t *testing.T) {
+	long := strings.Repeat("x", bulky)
 	for _, tt := range []struct {
 		reason, live, final string
 		action              Action
@@ -39,6 +42,11 @@ func TestRequest(t *testing.T) {
 		{"what a merge patch cannot say is a JSON patch", `{kind: A, metadata: {resourceVersion: "7"}, spec: {}}`,
 			`{kind: A, metadata: {resourceVersion: "7"}, spec: {a: {b: null}}}`, Change,
 			`[{"op":"test","path":"/metadata/resourceVersion","value":"7"},{"op":"test","path":"/spec/a","value":null},{"op":"add","path":"/spec/a","value":{"b":null}}]` + "\n", true},
+		{"a change inside a large list is sent without the list", fmt.Sprintf(`{metadata: {resourceVersion: "7"}, l: [{a: 1, b: %s}]}`, long),
+			fmt.Sprintf(`{metadata: {resourceVersion: "7"}, l: [{a: 2, b: %s}]}`, long), Change,
+			`[{"op":"test","path":"/metadata/resourceVersion","value":"7"},{"op":"replace","path":"/l/0/a","value":2}]` + "\n", true},
+		{"what is large itself is a merge patch", `{metadata: {resourceVersion: "7"}}`, fmt.Sprintf(`{metadata: {resourceVersion: "7"}, a: %s}`, long), Change,
+			fmt.Sprintf(`{"a":"%s","metadata":{"resourceVersion":"7"}}`, long) + "\n", false},
 		{"nothing to send", `{kind: A, metadata: {resourceVersion: "7"}}`, `{kind: A, metadata: {resourceVersion: "7"}}`, Nothing, ``, false},
 	} {
 		p := Planned{

@@ -33,19 +33,18 @@ func (o Op) MarshalJSON() ([]byte, error) {
 // Options of JSON. With the zero value lists are replaced whole and
 // the patch is plain RFC 6902.
 type Options struct {
-	// ByIndex replaces single entries where a list keeps its length. Each is pinned
-	// whole, its merge keys included, so that an entry which moved meanwhile is
-	// never taken for another.
-	ByIndex bool
-
 	// PinAbsent pins what is added too, as a test for null: the API server's
 	// library (evanphx/json-patch v4) holds a missing value to be null, though
 	// RFC 6902 has no way to ask for absence.
 	PinAbsent bool
+
+	// Bound leaves out all tests, and changes what differs inside the entries of a list that
+	// keeps its length: for an object whose state is tested by other means.
+	Bound bool
 }
 
 // JSON gives the operations that turn live into result, in path order, each
-// after a test of the value that it replaces or removes: applied to an object
+// after a test of the value that it replaces or removes, unless it is Bound: applied to an object
 // in which one of these has changed meanwhile, the patch fails as a whole. No
 // operation means no difference.
 func JSON(live, result any, o Options) []Op {
@@ -70,11 +69,9 @@ func (p *jsonPatcher) value(at string, old, now any) {
 			return
 		}
 	case []any:
-		if l, ok := now.([]any); ok && p.ByIndex && len(l) == len(was) {
+		if l, ok := now.([]any); ok && p.Bound && len(l) == len(was) {
 			for i := range l {
-				if !merge.Identical(was[i], l[i]) {
-					p.replace(at+"/"+strconv.Itoa(i), was[i], l[i])
-				}
+				p.value(at+"/"+strconv.Itoa(i), was[i], l[i])
 			}
 			return
 		}
@@ -96,7 +93,7 @@ func (p *jsonPatcher) object(at string, old, now map[string]any) {
 		case had:
 			p.value(path, was, v)
 		default:
-			if p.PinAbsent {
+			if p.PinAbsent && !p.Bound {
 				p.ops = append(p.ops, Op{"test", path, nil})
 			}
 			p.ops = append(p.ops, Op{"add", path, v})
@@ -113,7 +110,10 @@ func (p *jsonPatcher) replace(at string, old, now any) {
 // comparison of lists that have null for an entry, so these are pinned entry by
 // entry.
 func (p *jsonPatcher) pin(at string, v any) {
-	if !hasNullEntry(v) {
+	switch {
+	case p.Bound:
+		return
+	case !hasNullEntry(v):
 		p.ops = append(p.ops, Op{"test", at, v})
 		return
 	}

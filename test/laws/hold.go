@@ -133,7 +133,7 @@ func Soundness(live any, p merge.Plan) []Breach {
 		}
 		check("the merge patch", got, nil, result)
 	}
-	for _, o := range []patch.Options{{}, {ByIndex: true, PinAbsent: true}} {
+	for _, o := range []patch.Options{{}, {PinAbsent: true}, {Bound: true}} {
 		got, err := patch.ApplyJSON(live, patch.JSON(live, p.Result, o))
 		check("the JSON patch", got, err, result)
 	}
