@@ -23,7 +23,7 @@ SHELL       := bash
 
 # Stories wait for processes and a server more than they compute.
 PARALLEL ?= 4
-TIMEOUT  ?= 45m
+TIMEOUT  ?= 60m
 BENCH    ?= .
 FUZZTIME ?= 1m
 SOAK     ?= 8

@@ -81,7 +81,7 @@ func sequenceParts(t *testing.T, seed uint64) []sequencePart {
 	const parts = 4
 	var out []sequencePart
 	for i := range parts {
-		p := sequencePart{name: fmt.Sprintf("types-%d", i), args: []string{"--openapi-patch=false"}, each: 32 * *soak}
+		p := sequencePart{name: fmt.Sprintf("types-%d", i), args: []string{"--openapi-patch=false"}, each: 16 * *soak}
 		for j, template := range all {
 			if j%parts == i {
 				p.parts = append(p.parts, template)
