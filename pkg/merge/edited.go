@@ -203,3 +203,29 @@ func keyed(t *Type, e Opt) Opt {
 	}
 	return Some(out)
 }
+
+// asNew is what stays of an entry of live whose key somebody has changed, where local's is
+// applied by the server. To the server the two are different entries, whoever states them: it
+// keeps nothing of the one in the other but what it would fill in or allocate again (KEP-555).
+// t is the type of an entry; l and o, local's and original's, have their keys.
+func asNew(t *Type, v, l, o any) any {
+	vm, isMap := v.(map[string]any)
+	if !isMap || t != nil && t.Atomic {
+		return v
+	}
+	lm, _ := l.(map[string]any)
+	om, _ := o.(map[string]any)
+	out := make(map[string]any, len(vm))
+	for name, e := range vm {
+		f, _ := childOf(t, name)
+		lv, inLocal := lm[name]
+		ov, inOriginal := om[name]
+		switch {
+		case f.Allocated || f.Default != nil && Equal(e, f.Default, f.Type):
+			out[name] = e
+		case inLocal || inOriginal:
+			out[name] = asNew(f.Type, e, lv, ov)
+		}
+	}
+	return out
+}

@@ -112,7 +112,7 @@ type played struct {
 	f          *field
 	local      map[string]any
 	law        string // that is broken
-	hollow     bool   // what is to be removed has no scalar in it
+	hollow     bool   // what is to be removed, or is lost, has no scalar in it
 	zero       bool   // what differs is the zero of a Go type
 	filled     bool   // what differs is filled in or allocated by a server
 	wrong      string // what is wrong; "" for nothing
@@ -293,7 +293,14 @@ func (p *played) others(plan apply.Planned, before, after map[string]any) {
 		p.fail("harness", "%v", err)
 	}
 	for _, b := range found {
-		p.fail("kept", "%s", b)
+		is, _ := merge.Lookup(before, b.Path, p.k.typ)
+		if p.hollow = hollow(is); !p.hollow {
+			p.fail("kept", "%s", b)
+			return
+		}
+	}
+	if len(found) > 0 {
+		p.fail("kept", "%s", found[0])
 	}
 }
 

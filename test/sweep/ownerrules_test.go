@@ -18,6 +18,7 @@ const (
 	ruleFilled   = "filled in: the server fills the value in again or allocates it, and its field manager alone does not"
 	ruleNoKey    = "empty keys: a key that is stated as an empty text is applied as if it was left out"
 	ruleHeld     = "empty values: of others, which hold an empty or absent map or list, and the file states it as empty"
+	rulePruned   = "empty values: of others, which hold nothing but empty lists and maps there, are pruned beside what is applied"
 	ruleNotes    = "annotations: an empty map is not applied where the last-applied annotation is"
 )
 
@@ -42,6 +43,8 @@ func (p *played) ruled(before map[string]any) {
 		rule = ruleNull
 	case p.law == "settled" && p.hollow:
 		rule = ruleHollow
+	case p.law == "kept" && p.hollow:
+		rule = rulePruned
 	case p.law == "settled" && p.k.Version != "v1", p.law == "sound" && p.zero, p.law == "kubectl" && p.k.Version != "v1" && strings.HasPrefix(p.wrong, "owns"):
 		rule = ruleZero
 	case p.law == "kubectl" && p.start == clientThenUpdate && strings.Contains(shown(p.local), `"annotations":{}`):
