@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/object"
 	"github.com/kubectl-merge/kubectl-merge/pkg/ownership"
+	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
 // deletions is the run.Pruner that deletes what the recorded run has created.
@@ -100,9 +101,9 @@ func (d *deletions) marked(e *entry, obj map[string]any) bool {
 	return ok && v == text
 }
 
-// changed are the paths of values that are not as the run has written them. What was written
-// through status, as controllers do, does not count, nor what the server fills in where the
-// record has no more than what was sent.
+// changed are the paths of values that are not as the run has written them. What controllers
+// have written does not count, nor what the server fills in where the record has no more than
+// what was sent.
 func (d *deletions) changed(e *entry, obj map[string]any, typ *merge.Type, status bool) []string {
 	var wrote any
 	for _, c := range e.Changes {
@@ -118,14 +119,46 @@ func (d *deletions) changed(e *entry, obj map[string]any, typ *merge.Type, statu
 	owners := ownership.Of(obj)
 	var out []string
 	for _, c := range merge.Diff(wrote, is, typ) {
-		by := ownership.At(owners, c.Path)
-		through := len(by) > 0 && !slices.ContainsFunc(by, func(o merge.Owner) bool { return o.Subresource != "status" })
-		served := e.Outcome == plandoc.Begun && c.Op == merge.OpSet && !c.Old.Set && (len(by) == 0 || by[0].Manager == d.Planner.Manager)
-		if !through && !served {
+		all := parts(c, typ)
+		by := slices.DeleteFunc(slices.Clone(all), func(c merge.Change) bool { return d.nobodys(e, c, typ, owners) })
+		if len(by) == len(all) {
+			by = []merge.Change{c}
+		}
+		for _, c := range by {
 			out = append(out, c.Path.String())
 		}
 	}
 	return out
+}
+
+// parts are the fields of a map that was added as a whole, and whose fields may be those of
+// several; any other change is its own only part. typ is the object's type.
+func parts(c merge.Change, typ *merge.Type) []merge.Change {
+	m, isMap := c.New.Value.(map[string]any)
+	at := typ.At(c.Path)
+	if c.Op != merge.OpSet || c.Old.Set || !isMap || len(m) == 0 || at != nil && at.Atomic || c.Path[len(c.Path)-1].Kind != merge.FieldStep {
+		return []merge.Change{c}
+	}
+	var out []merge.Change
+	for _, part := range merge.Diff(map[string]any{}, m, at) {
+		part.Path = slices.Concat(c.Path, part.Path)
+		out = append(out, parts(part, typ)...)
+	}
+	return out
+}
+
+// nobodys: a change is no work of anybody that would be lost with the object. It was written
+// by the control plane, or through status, as controllers do; the server has allocated it, as
+// the node of a pod; or it was filled in by the write itself, of which the record has no answer.
+func (d *deletions) nobodys(e *entry, c merge.Change, typ *merge.Type, owners merge.Owners) bool {
+	by := ownership.At(owners, c.Path)
+	controllers := len(by) > 0 && !slices.ContainsFunc(by, func(o merge.Owner) bool {
+		return o.Subresource != "status" && !schema.ControlPlane(o.Manager)
+	})
+	field, _ := schema.FieldAt(typ, c.Path)
+	added := c.Op == merge.OpSet && !c.Old.Set
+	filled := added && e.Outcome == plandoc.Begun && (len(by) == 0 || by[0].Manager == d.Planner.Manager)
+	return controllers || filled || added && field.Allocated && len(by) == 0
 }
 
 // contain keeps Namespaces and CustomResourceDefinitions that hold anything of others.
