@@ -123,5 +123,5 @@ func explains(item, other *Item, r *cluster.Refusal) bool {
 // sameNamespace reports whether other can affect item: a namespaced object affects its own
 // namespace, except for the server of a webhook.
 func sameNamespace(item, other *Item, r *cluster.Refusal) bool {
-	return item.Target.Namespace == other.Target.Namespace || called.MatchString(r.Message)
+	return item.Target.Namespace == other.Target.Namespace || called().MatchString(r.Message)
 }

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 )
@@ -20,26 +21,31 @@ const (
 
 var (
 	// hooked captures the webhook that denied a request or could not be called.
-	hooked = regexp.MustCompile(`admission webhook "([^"]+)" denied the request|failed calling webhook "([^"]+)"`)
+	hooked = once(`admission webhook "([^"]+)" denied the request|failed calling webhook "([^"]+)"`)
 	// called captures name and namespace of the Service of a webhook, for admission or
 	// conversion, that could not be called.
-	called = regexp.MustCompile(`(?:failed calling webhook|conversion webhook for) .*https?://([^./:]+)\.([^./:]+)\.svc[.:/]`)
+	called = once(`(?:failed calling webhook|conversion webhook for) .*https?://([^./:]+)\.([^./:]+)\.svc[.:/]`)
 	// denied captures what RBAC forbids: user, verb, resource, group.
-	denied = regexp.MustCompile(`User "([^"]*)" cannot (\S+) resource "([^"]+)" in API group "([^"]*)"`)
+	denied = once(`User "([^"]*)" cannot (\S+) resource "([^"]+)" in API group "([^"]*)"`)
 	// escalates captures who grants more permissions than they have: user, groups, the rest.
-	escalates = regexp.MustCompile(`(?s)user "([^"]*)" \(groups=\[([^\]]*)\]\) is attempting to grant RBAC permissions not currently held:(.*)`)
+	escalates = once(`(?s)user "([^"]*)" \(groups=\[([^\]]*)\]\) is attempting to grant RBAC permissions not currently held:(.*)`)
 	// missingRole captures a role that a binding of the user refers to.
-	missingRole = regexp.MustCompile(`RBAC: (cluster)?role\.rbac\.authorization\.k8s\.io "([^"]+)" not found`)
-	quotedWord  = regexp.MustCompile(`"((?:[^"\\]|\\.)*)"`)
-	heldBack    = regexp.MustCompile(`\{APIGroups:\[([^\]]*)\], Resources:\[([^\]]*)\](?:, ResourceNames:\[[^\]]*\])?, Verbs:\[([^\]]*)\]`)
+	missingRole = once(`RBAC: (cluster)?role\.rbac\.authorization\.k8s\.io "([^"]+)" not found`)
+	quotedWord  = once(`"((?:[^"\\]|\\.)*)"`)
+	heldBack    = once(`\{APIGroups:\[([^\]]*)\], Resources:\[([^\]]*)\](?:, ResourceNames:\[[^\]]*\])?, Verbs:\[([^\]]*)\]`)
 )
+
+// once compiles a pattern when it is first used: few runs are refused anything.
+func once(pattern string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
+}
 
 // named explains refusals in which a group of the pattern is the object's name; an empty
 // group stands for every object of the kind.
 func named(pattern string) func(*cluster.Refusal, *Item, *Item) bool {
-	re := regexp.MustCompile(pattern)
+	re := once(pattern)
 	return func(r *cluster.Refusal, _, other *Item) bool {
-		at := re.FindStringSubmatchIndex(r.Message)
+		at := re().FindStringSubmatchIndex(r.Message)
 		for i := 2; i < len(at); i += 2 {
 			if at[i] >= 0 && (at[i] == at[i+1] || r.Message[at[i]:at[i+1]] == other.Target.Name) {
 				return true
@@ -60,7 +66,7 @@ func hosts(r *cluster.Refusal, item, other *Item) bool {
 	case reflect.DeepEqual(labels(other.Planned.Live), labels(other.Planned.Final)):
 		return false
 	}
-	return strings.Contains(r.Message, `violates PodSecurity "`) || hooked.MatchString(r.Message) || strings.Contains(r.Message, " denied request: ")
+	return strings.Contains(r.Message, `violates PodSecurity "`) || hooked().MatchString(r.Message) || strings.Contains(r.Message, " denied request: ")
 }
 
 func labels(obj map[string]any) any {
@@ -71,7 +77,7 @@ func labels(obj map[string]any) any {
 // redefined: schema, versions or conversion of the item's kind change. Authorization and
 // admission do not depend on the definition.
 func redefined(r *cluster.Refusal, item, other *Item) bool {
-	if !defines(other, item) || r.Kind == "namespaces" || hooked.MatchString(r.Message) || strings.Contains(r.Message, " denied request: ") {
+	if !defines(other, item) || r.Kind == "namespaces" || hooked().MatchString(r.Message) || strings.Contains(r.Message, " denied request: ") {
 		return false
 	}
 	switch r.Code {
@@ -83,7 +89,7 @@ func redefined(r *cluster.Refusal, item, other *Item) bool {
 
 // hooks: the refusal is by a webhook that the configuration contains, before or after.
 func hooks(r *cluster.Refusal, _, other *Item) bool {
-	m := hooked.FindStringSubmatch(r.Message)
+	m := hooked().FindStringSubmatch(r.Message)
 	if m == nil {
 		return false
 	}
@@ -95,7 +101,7 @@ func hooks(r *cluster.Refusal, _, other *Item) bool {
 
 // answersAt: the server of a webhook did not answer, and other may run it.
 func answersAt(r *cluster.Refusal, _, other *Item) bool {
-	m := called.FindStringSubmatch(r.Message)
+	m := called().FindStringSubmatch(r.Message)
 	return m != nil && other.Target.Namespace == m[2] && (kindOf(other.Target.Resource) != "Service" || other.Target.Name == m[1])
 }
 
@@ -120,29 +126,29 @@ func grants(r *cluster.Refusal, item, other *Item) bool {
 	if r.Code == http.StatusNotFound { // of a binding, with the role's name
 		return bound && r.Name == other.Target.Name
 	}
-	if m := missingRole.FindStringSubmatch(r.Message); m != nil && m[2] == other.Target.Name && (m[1] == "") == other.Target.Namespaced {
+	if m := missingRole().FindStringSubmatch(r.Message); m != nil && m[2] == other.Target.Name && (m[1] == "") == other.Target.Namespaced {
 		return true
 	}
-	if m := denied.FindStringSubmatch(r.Message); m != nil {
+	if m := denied().FindStringSubmatch(r.Message); m != nil {
 		return other.gives(m[4], m[3], m[2])
 	}
-	m := escalates.FindStringSubmatch(r.Message)
+	m := escalates().FindStringSubmatch(r.Message)
 	if m == nil {
 		return false
 	}
 	if bound { // what is granted changes
 		return true
 	}
-	lacking := heldBack.FindAllStringSubmatch(m[3], -1)
+	lacking := heldBack().FindAllStringSubmatch(m[3], -1)
 	return len(lacking) > 0 && !slices.ContainsFunc(lacking, func(rule []string) bool { return !other.givesAll(rule) })
 }
 
 // binds: the binding gives a role to the user or to one of the user's groups.
 func binds(r *cluster.Refusal, _, other *Item) bool {
 	var user, groups string
-	if m := denied.FindStringSubmatch(r.Message); m != nil {
+	if m := denied().FindStringSubmatch(r.Message); m != nil {
 		user = m[1]
-	} else if m := escalates.FindStringSubmatch(r.Message); m != nil {
+	} else if m := escalates().FindStringSubmatch(r.Message); m != nil {
 		user, groups = m[1], m[2]
 	} else {
 		return false
@@ -195,7 +201,7 @@ func (i *Item) givesAll(rule []string) bool {
 // words are the quoted words of a list such as "get" "list" or "get", "list".
 func words(list string) []string {
 	var out []string
-	for _, m := range quotedWord.FindAllStringSubmatch(list, -1) {
+	for _, m := range quotedWord().FindAllStringSubmatch(list, -1) {
 		out = append(out, m[1])
 	}
 	return out

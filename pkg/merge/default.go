@@ -3,6 +3,7 @@ package merge
 import (
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // Default is one value that the server fills in by a rule of its own, where a fixed
@@ -120,13 +121,16 @@ func tolerates(toleration any, taint string) bool {
 	return (key == taint || key == "") && (effect == "NoExecute" || effect == "")
 }
 
-// imageName is a reference to an image, as the distribution project defines it.
-var imageName = regexp.MustCompile(`^((?:[a-zA-Z0-9.-]+|\[[a-fA-F0-9:]+\])(?::[0-9]+)?/)?[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*(?:/[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*)*(?::([\w][\w.-]{0,127}))?(@[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,})?$`)
+// imageName is a reference to an image, as the distribution project defines it;
+// compiled only where a field depends on one, as that takes long.
+var imageName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^((?:[a-zA-Z0-9.-]+|\[[a-fA-F0-9:]+\])(?::[0-9]+)?/)?[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*(?:/[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*)*(?::([\w][\w.-]{0,127}))?(@[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,})?$`)
+})
 
 // meansLatest: the image's tag is "latest", or there is neither tag nor digest
 // (k8s.io/kubernetes/pkg/util/parsers). A name that cannot be read means no tag.
 func meansLatest(image string) bool {
-	part := imageName.FindStringSubmatch(image)
+	part := imageName().FindStringSubmatch(image)
 	if part == nil {
 		return false
 	}
