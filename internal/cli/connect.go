@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/live"
 	"github.com/kubectl-merge/kubectl-merge/internal/term"
+	"github.com/kubectl-merge/kubectl-merge/pkg/object"
 )
 
 // connect reads the kubeconfig and sends nothing yet.
@@ -55,12 +57,31 @@ func (e *env) existing(err error) error {
 // namespacing is the namespace for objects without one, from -n or the kubeconfig's context.
 func (e *env) namespacing() (live.Namespacing, error) {
 	name, given, err := e.flags.ToRawKubeConfigLoader().Namespace()
-	return live.Namespacing{Default: name, Enforce: given}, e.existing(err)
+	if err != nil {
+		return live.Namespacing{}, e.existing(err)
+	}
+	of := "the kubeconfig's context: namespace " + strconv.Quote(name)
+	if given {
+		of = "--namespace=" + name
+	}
+	return live.Namespacing{Default: name, Enforce: given}, about(of, object.CheckNamespace(name))
 }
 
 // offlineNamespacing is the same from -n alone: no kubeconfig is read.
-func (e *env) offlineNamespacing() live.Namespacing {
-	return live.Namespacing{Default: *e.flags.Namespace, Enforce: *e.flags.Namespace != ""}
+func (e *env) offlineNamespacing() (live.Namespacing, error) {
+	name := *e.flags.Namespace
+	if name == "" {
+		return live.Namespacing{}, nil
+	}
+	return live.Namespacing{Default: name, Enforce: true}, about("--namespace="+name, object.CheckNamespace(name))
+}
+
+// about is an error of what is named; nil where there is none.
+func about(what string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", what, err)
 }
 
 func (e *env) colored() bool    { return e.color.on(e.Out) }

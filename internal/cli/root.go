@@ -78,7 +78,7 @@ func newRoot(e *env) *cobra.Command {
 	e.color.add(root.PersistentFlags())
 	notesFormat{&e.json}.add(root.PersistentFlags())
 	e.style() // of errors in the flags
-	root.PersistentPreRun = func(cmd *cobra.Command, _ []string) {
+	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
 		quietLogs(cmd.Flags(), e.warnings)
 		e.showSecrets(cmd.Flags())
 		e.takeTimeout()
@@ -86,6 +86,10 @@ func newRoot(e *env) *cobra.Command {
 			hush() // the reader expects JSON, and errors are notes
 		}
 		e.style()
+		if err := swallowed(cmd.Flags()); err != nil {
+			return cmd.FlagErrorFunc()(cmd, err)
+		}
+		return nil
 	}
 	root.SetFlagErrorFunc(flagError)
 	root.SetUsageTemplate(usage)
@@ -94,6 +98,7 @@ func newRoot(e *env) *cobra.Command {
 	for _, v := range verbs {
 		e.add(root, v)
 	}
+	addHelp(root)
 	return root
 }
 
@@ -163,13 +168,21 @@ func unknownVerb(cmd *cobra.Command, args []string) error {
 	if args[0] == "apply" {
 		return fmt.Errorf("leave out %q, since %s applies by itself; did you mean `%s -f FILE`?", args[0], cmd.CommandPath(), cmd.CommandPath())
 	}
-	text := fmt.Sprintf("unknown command %q for %q", args[0], cmd.CommandPath())
-	if near := nearestOf(cmd.SuggestionsFor(args[0]), args[0]); len(near) > 0 {
-		text += `; did you mean "` + strings.Join(near, `" or "`) + `"?`
-	} else if cmd.Flags().Lookup("filename") != nil {
+	text, meant := unknown(cmd, args[0])
+	if !meant && cmd.Flags().Lookup("filename") != nil {
 		text += "; files are given with -f"
 	}
 	return fmt.Errorf("%s\nSee '%s --help' for usage", text, cmd.CommandPath())
+}
+
+// unknown is the text about a command that is none; meant: with one that probably is.
+func unknown(cmd *cobra.Command, name string) (text string, meant bool) {
+	text = fmt.Sprintf("unknown command %q for %q", name, cmd.CommandPath())
+	near := nearestOf(cmd.SuggestionsFor(name), name)
+	if len(near) > 0 {
+		text += `; did you mean "` + strings.Join(near, `" or "`) + `"?`
+	}
+	return text, len(near) > 0
 }
 
 // unexpected answers arguments where none are taken.

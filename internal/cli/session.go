@@ -222,9 +222,10 @@ func (l *liveSide) open(ctx context.Context, job *run.Job, defs *apply.Definitio
 		if err != nil {
 			return nil, err
 		}
+		ns, err := l.env.offlineNamespacing()
 		job.Planner.Schemas = defs.Around(nil)
-		job.Live = &live.Files{Saved: saved, Namespaces: l.env.offlineNamespacing(), Kind: defs.Kind}
-		return nil, nil
+		job.Live = &live.Files{Saved: saved, Namespaces: ns, Kind: defs.Kind}
+		return nil, err
 	}
 	api, err := l.cluster()
 	if err != nil {

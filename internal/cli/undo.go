@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -21,7 +19,6 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
 	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
-	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
@@ -80,6 +77,7 @@ func newUndo(e *env) *cobra.Command {
 type undoing struct {
 	*env
 	doc         *plandoc.Document
+	name        string // of the record's file
 	dryRun      dryRunFlag
 	policy      string
 	manager     string
@@ -98,6 +96,7 @@ func (u *undoing) file(ctx context.Context, name string) (err error) {
 	if u.doc, err = readPlan(ctx, name); err != nil {
 		return err
 	}
+	u.name = name
 	if !u.doc.Record {
 		return fmt.Errorf("%s: is a plan and no record: a record is made by kubectl merge --record FILE", name)
 	}
@@ -160,6 +159,7 @@ func (u *undoing) run(ctx context.Context) error {
 	if left > 0 && (err == nil || held(err)) {
 		err = &exit{Code: conflicted, Err: s.Failed()}
 	}
+	u.idle(notes, s.Plan, err)
 	return u.record.end(ctx, u.env, s, err)
 }
 
@@ -202,7 +202,7 @@ func (u *undoing) open(ctx context.Context, mode dryRun) (*session, *undo.Undo, 
 	}
 	job := &run.Job{
 		Live: plan.Live, API: api, Planner: plan.Planner, Invalidate: docs.Forget, Concurrency: u.concurrency, Preflight: true, Needs: run.Changes, Shown: true, Asked: u.interactive.on,
-		Write: cluster.Write{FieldManager: u.manager, FieldValidation: fieldValidation[apply.Strict], DryRun: mode == dryServer},
+		Write: cluster.Write{FieldManager: u.manager, FieldValidation: fieldValidation[apply.Strict], DryRun: mode == dryServer, For: cluster.Undoing},
 	}
 	s := &session{api: api, line: u.progress(u.notes.quiet), Plan: &run.Plan{Job: job}}
 	if s.line != nil {
@@ -258,54 +258,4 @@ func value(o merge.Opt) string {
 		return "nothing"
 	}
 	return plandoc.Inline(o.Value)
-}
-
-// left reports what is not taken back, and counts what the policy leaves to the user.
-func (u *undoing) left(notes *reporter, all []undo.Left) int {
-	n := 0
-	for _, l := range all {
-		word := "note"
-		if l.Lost || u.policy == "strict" {
-			word = "error"
-			n++
-		}
-		notes.note(word, diff.Note{Object: l.Target.String(), Kind: noteKept, Message: "is left as it is: " + escape.Line(l.Reason)})
-	}
-	return n
-}
-
-// skipped reports what the user left as it is, and counts it.
-func (u *undoing) skipped(notes *reporter, p *run.Plan) int {
-	n := 0
-	for _, item := range slices.Concat(p.Items, p.Others) {
-		if item.Skipped {
-			n++
-			notes.note("note", diff.Note{Object: item.Target.String(), Kind: noteKept, Message: item.Reason()})
-		}
-	}
-	return n
-}
-
-// conflicts reports the values that others have changed since, and counts the objects.
-func (u *undoing) conflicts(notes *reporter, items []*run.Item) int {
-	objects := 0
-	for _, item := range items {
-		p := item.Planned
-		if len(item.Result.Planned.Conflicts) > 0 {
-			p = item.Result.Planned
-		}
-		all := diff.Conflicts(reportOf(p, u.out.secrets))
-		if len(all) > 0 {
-			objects++
-		}
-		for _, n := range all {
-			by := ""
-			if name := diff.OwnerName(n.Owner); name != "" {
-				by = " (" + name + ")"
-			}
-			text := fmt.Sprintf("%s: live has %s%s, the run wrote %s, and there was %s before", n.Path, value(n.Live), by, value(n.Original), value(n.Local))
-			notes.note("error", diff.Note{Object: n.Object, Kind: diff.NoteConflict, Message: strings.TrimSpace(text)})
-		}
-	}
-	return objects
 }

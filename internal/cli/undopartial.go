@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
@@ -63,7 +64,7 @@ func (u *undoing) refused(notes *reporter, s *session) bool {
 		var reached *run.NotReached
 		if item.Err != nil && !errors.As(item.Err, &reached) && u.omit(item.Target) {
 			found = true
-			u.left(notes, []undo.Left{{Target: item.Target, Reason: "is refused: " + escape.Line(item.Err.Error()), Lost: true}})
+			u.left(notes, []undo.Left{{Target: item.Target, Reason: "is refused: " + escape.Line(strings.TrimPrefix(item.Err.Error(), item.Target.String()+": ")), Lost: true}})
 		}
 	}
 	return found

@@ -23,7 +23,7 @@ type Refusal struct {
 	Code   int    // HTTP status
 	Reason metav1.StatusReason
 	Causes []metav1.StatusCause // fields and reasons, as the server sent them
-	Text   string               // one line, without the object's name
+	Text   string               // what the server says, in one line, without the object's name
 
 	// Kind and Name are from the details of the Status. They need not be those of the
 	// object that was sent: namespaces "prod".
@@ -40,6 +40,7 @@ type Refusal struct {
 	// none, or the refusal is not yet in terms of the object (Within).
 	Field string
 
+	For        Purpose       // of the write that was refused
 	Pause      time.Duration // Retry-After of the response; 0: none
 	TestFailed bool          // a test of a JSON patch failed
 }
@@ -51,8 +52,8 @@ func (r *Refusal) ofTest() bool {
 	return r.Code == http.StatusUnprocessableEntity && len(r.Causes) == 0 && !strings.Contains(r.Text, "admission webhook")
 }
 
-// Error is the text; the caller puts the object before it.
-func (e *Refusal) Error() string { return e.Text }
+// Error is the text, and what the user can do; the caller puts the object before it.
+func (e *Refusal) Error() string { return e.Text + e.wayOut() }
 
 // IsNotFound reports whether the object, or the requested path, does not exist.
 func IsNotFound(err error) bool { return refused(err, http.StatusNotFound) }
@@ -160,7 +161,7 @@ func (r *Refusal) text(s metav1.Status) string {
 	case r.Code == http.StatusNotFound && strings.Contains(s.Message, "could not find the requested resource"):
 		return "the server does not serve this kind"
 	case r.Code == http.StatusUnprocessableEntity && len(r.Causes) > 0:
-		return invalid(r.Causes, secret, asItIs) + r.wayOut()
+		return invalid(r.Causes, secret, asItIs)
 	case r.Code == http.StatusBadRequest && strings.Contains(unexpected(s), "HTTP request to an HTTPS server"):
 		return "the server speaks TLS, and was asked without: write https:// in place of http:// into its address in the kubeconfig, or into --server"
 	case r.Code == http.StatusForbidden:
@@ -235,7 +236,7 @@ func asItIs(field, _ string) (path, whose string) { return field, "" }
 func (r *Refusal) Within(place func(field, kind string) (path, whose string), respell func(text string) string) *Refusal {
 	out := *r
 	if r.Code == http.StatusUnprocessableEntity && len(r.Causes) > 0 {
-		out.Text = invalid(r.Causes, redact.IsSecretKind(r.Target.Group, r.Target.Kind), place) + r.wayOut()
+		out.Text = invalid(r.Causes, redact.IsSecretKind(r.Target.Group, r.Target.Kind), place)
 		out.Field, _ = place(r.Causes[0].Field, "")
 	}
 	out.Text = respell(out.Text)

@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"regexp"
 	"slices"
-	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -35,18 +34,4 @@ func (r *Refusal) Unchangeable() []metav1.StatusCause {
 		return nil
 	}
 	return slices.DeleteFunc(slices.Clone(r.Causes), func(c metav1.StatusCause) bool { return !unchangeable.MatchString(c.Message) })
-}
-
-// wayOut is what can be done about fields that can be set only once, and about a template
-// that was sent as it is.
-func (r *Refusal) wayOut() string {
-	switch {
-	case slices.ContainsFunc(r.Causes, func(c metav1.StatusCause) bool { return strings.Contains(c.Message, "{{") }):
-		return ": {{ }} is a template's, as Helm's charts have them: render it first (helm template CHART | kubectl merge -f -)"
-	case len(r.Unchangeable()) == 0:
-		return ""
-	case !r.Target.Recreatable():
-		return ": set it back to what the cluster has, or delete the object and merge again; --recreate never deletes a " + r.Target.Kind
-	}
-	return ": set it back to what the cluster has, or have the object deleted and created again: --recreate=" + r.Target.Kind
 }

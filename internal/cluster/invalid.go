@@ -3,6 +3,7 @@ package cluster
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -15,26 +16,20 @@ func invalid(causes []metav1.StatusCause, secret bool, place func(field, kind st
 	for _, c := range causes {
 		kind, value, why := cutValue(c.Message)
 		field, whose := place(c.Field, kind)
-		if c.Field == "<nil>" || c.Field == "" || c.Field == "[]" { // rules about the whole object
-			field, kind, value, whose = "the object", "", "", ""
+		if c.Field == "<nil>" || c.Field == "" || c.Field == "[]" { // rules about the whole object, which the caller names
+			field, value, whose = "", "", ""
+			if why != "" {
+				kind = ""
+			}
 		}
 		if secret {
 			value = ""
 		}
-		text := field
-		if kind != "" {
-			text += ": " + kind
-			if value != "" && len(value) <= maxValue {
-				text += " " + value
-			}
+		if value != "" && len(value) <= maxValue {
+			kind += " " + value
 		}
-		if why != "" {
-			text += ": " + why
-		}
-		if whose != "" {
-			text += ": " + whose
-		}
-		parts = append(parts, shorten(text, maxText))
+		text := slices.DeleteFunc([]string{field, kind, why, whose}, func(part string) bool { return part == "" })
+		parts = append(parts, shorten(strings.Join(text, ": "), maxText))
 	}
 	const most = 5
 	if n := len(parts); n > most {

@@ -20,6 +20,7 @@ type Write struct {
 	FieldValidation string // Strict, Warn or Ignore; "" leaves it to the server
 	DryRun          bool   // the server processes the request but stores nothing
 	Force           bool   // a server-side apply takes over the fields of other managers
+	For             Purpose
 }
 
 // Get reads one object, with exact numbers; the error is IsNotFound if there is none. A
@@ -125,6 +126,10 @@ func (c *Cluster) send(ctx context.Context, l call, body any, w Write) (map[stri
 	// unnoticed by the caller.
 	obj, err := c.object(ctx, t, l.verb, req.Body(data).MaxRetries(0))
 	if err != nil {
+		var r *Refusal
+		if errors.As(err, &r) {
+			r.For = w.For
+		}
 		return nil, err
 	}
 	if other := t.about(obj); other != "" {

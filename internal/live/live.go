@@ -46,7 +46,8 @@ type Namespacing struct {
 }
 
 // Place puts an object into its namespace: its own, else the default, and none if its kind is
-// cluster-scoped. It is an error, in kubectl's words, if another namespace is enforced.
+// cluster-scoped. It is an error, in kubectl's words, if another namespace is enforced, and if
+// there can be none of its name.
 func (ns Namespacing) Place(o object.Object, namespaced bool) (object.Object, error) {
 	own := o.Namespace()
 	switch {
@@ -56,6 +57,9 @@ func (ns Namespacing) Place(o object.Object, namespaced bool) (object.Object, er
 		return o.InNamespace(ns.Default), nil
 	case ns.Enforce && own != ns.Default:
 		return o, fmt.Errorf("%s: %s: the namespace from the provided object %q does not match the namespace %q. You must pass '--namespace=%s' to perform this operation", o.Origin, o, own, ns.Default, own)
+	}
+	if err := object.CheckNamespace(own); err != nil {
+		return o, &object.FieldError{Object: o, Path: "metadata.namespace", What: err.Error()}
 	}
 	return o, nil
 }

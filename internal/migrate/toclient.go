@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/object"
 	"github.com/kubectl-merge/kubectl-merge/pkg/ownership"
+	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 )
 
 // toClientSide makes what the applier has applied the last-applied configuration, held by
@@ -45,7 +46,7 @@ func (c *change) configuration(conf any) (string, error) {
 	if c.alike(c.Subject.Value, conf) {
 		return lastapplied.Encode(c.Subject.Value, o)
 	}
-	if was := lastapplied.Read(c.Live); was.Problem == "" && was.State != lastapplied.None && c.alike(was.Value, conf) {
+	if was := lastapplied.Read(c.Live); !redact.IsSecret(c.Live) && was.Problem == "" && was.State != lastapplied.None && c.alike(was.Value, conf) {
 		return was.Text, nil
 	}
 	return lastapplied.Encode(conf, o)

@@ -8,6 +8,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/ownership"
+	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 )
 
 // toServerSide gives the applier what was applied from the client's side, as far as nobody
@@ -96,7 +97,7 @@ func (c *change) annotated() (map[string]any, error) {
 	if lastapplied.Read(c.Live).State == lastapplied.None {
 		return c.Live, nil
 	}
-	if c.Manager == apply.ServerManager {
+	if c.Manager == apply.ServerManager && !redact.IsSecret(c.Live) { // into whose annotation the server would copy the values
 		return c.Live, c.rewrite.Keep()
 	}
 	if err := c.rewrite.Forget(); err != nil {

@@ -44,9 +44,5 @@ func (p *Plan) Stale() []impact.Stale {
 
 // refused is the impact of an item that the server is expected to refuse.
 func (i *Item) refused() impact.Impact {
-	r := impact.Impact{Word: impact.Refused, Fields: i.fixed, Remark: "can be set only once"}
-	if i.Target.Recreatable() {
-		r.Remark += ": --recreate=" + i.Target.Kind + " deletes the object and creates it again"
-	}
-	return r
+	return impact.Impact{Word: impact.Refused, Fields: i.fixed, Remark: "can be set only once" + i.remedy}
 }

@@ -48,9 +48,21 @@ func (i *Item) Fixed() []string {
 func (p *Plan) expect(item *Item) {
 	item.recreate, item.fixed = false, nil
 	if item.Planned.Action == apply.Change && len(item.Planned.Conflicts) == 0 {
-		item.fixed = impact.Fixed(item.Planned)
+		item.fixed, item.remedy = impact.Fixed(item.Planned), p.remedy(item)
 		item.recreate = len(item.fixed) > 0 && p.Recreate.allows(item.Target.Resource)
 	}
+}
+
+// remedy is what the user can do about a field of the item that can be set only once,
+// beginning with a colon; "" where this run knows no way.
+func (p *Plan) remedy(item *Item) string {
+	switch {
+	case !item.Target.Recreatable(), p.Write.For == cluster.Undoing:
+		return ""
+	case item.Planned.Applying != nil:
+		return ": delete the object with kubectl delete, and merge again"
+	}
+	return ": --recreate=" + item.Target.Kind + " deletes the object and creates it again"
 }
 
 // asked forgets the prediction: the server decides.

@@ -45,6 +45,7 @@ type Item struct {
 	tried    bool     // the server has accepted what is to be done
 	recreate bool     // it is deleted and created again
 	fixed    []string // because of these fields, or the server is expected to refuse it
+	remedy   string   // what can be done about them; see Plan.remedy
 	stored   stored
 
 	state   state

@@ -192,8 +192,8 @@ func (s sent) notLocals(at merge.Path) string {
 	if _, stated := merge.Lookup(s.Value, at, s.Type); stated {
 		return ""
 	}
-	if _, inLive := merge.Lookup(s.Live, at, s.Type); !inLive {
-		return ""
+	if live, there := merge.Lookup(s.Live, at, s.Type); !there || !merge.Equal(live, v, s.Type.At(at)) {
+		return "" // an undo states values that neither has
 	}
 	return "the value is live's" + s.by(at)
 }

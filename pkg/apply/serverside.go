@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/ownership"
+	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 	"github.com/kubectl-merge/kubectl-merge/pkg/strategy"
 )
 
@@ -68,6 +69,8 @@ type serverSides struct {
 	live   map[string]any // with rewritten managedFields; nil: there is none
 	from   []string       // managers whose fields are given to the applier
 	typ    *merge.Type
+
+	removes bool // the last-applied annotation of a Secret, which somebody else has kept
 }
 
 // Others: somebody besides the applier holds the value at the path, or parts of it. Where
@@ -123,17 +126,38 @@ func (k *serverSides) migrate(m merging, typ *merge.Type) error {
 	if err := k.Unite(k.from); err != nil {
 		return err
 	}
-	if m.Manager == ServerManager && lastapplied.Read(m.live).State != lastapplied.None && len(k.from) > 0 {
-		if err := k.Keep(); err != nil {
-			return err
-		}
+	if err := k.annotation(m); err != nil {
+		return err
 	}
 	k.live = ownership.WithEntries(m.live, k.Entries())
 	return nil
 }
 
+// annotation decides who owns the last-applied annotation. With kubectl's own manager the
+// server copies what is applied into it, in plain text: a Secret's is the applier's alone,
+// which does not apply it, so that the server removes it.
+//
+// Unlike kubectl: which keeps it.
+func (k *serverSides) annotation(m merging) error {
+	was := lastapplied.Read(m.live)
+	switch {
+	case was.State == lastapplied.None:
+	case !redact.IsSecret(m.live):
+		if m.Manager == ServerManager && len(k.from) > 0 {
+			return k.Keep()
+		}
+	case !k.Alone(lastapplied.AnnotationPath):
+		k.removes = len(k.from) == 0
+		return k.Take(lastapplied.AnnotationPath, was.Text, nil)
+	}
+	return nil
+}
+
 func (k *serverSides) problem(manager string) string {
-	if len(k.from) == 0 {
+	switch {
+	case k.removes:
+		return "its last-applied annotation is removed: the server would copy the Secret's values into it"
+	case len(k.from) == 0:
 		return ""
 	}
 	return fmt.Sprintf("migrated from client-side apply (%s) to server-side apply as %s: the fields that were set so are owned so from now on", strings.Join(k.from, ", "), manager)
@@ -165,7 +189,7 @@ func (ServerSide) stamp(p *Planned, known sides) error {
 		return err
 	}
 	p.Applying = &Applying{Config: p.configuration(k)}
-	p.Applying.copied = k.Manager() == ServerManager && lastapplied.Read(k.live).State != lastapplied.None
+	p.Applying.copied = k.Manager() == ServerManager && lastapplied.Read(k.live).State != lastapplied.None && !k.Alone(lastapplied.AnnotationPath)
 	forced := p.forced(k)
 	p.Applying.Force = len(forced) > 0
 	if p.Live == nil {

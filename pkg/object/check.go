@@ -3,7 +3,9 @@ package object
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 )
 
@@ -85,6 +87,19 @@ func (o Object) checkMeta(meta map[string]any, fail func(path, what string) erro
 		}
 	}
 	return nil
+}
+
+// namespaceName is what the API server takes as the name of a namespace: an RFC 1123 label
+// (k8s.io/apimachinery/pkg/util/validation.IsDNS1123Label).
+var namespaceName = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)
+
+// CheckNamespace is why there can be no namespace of the name; nil: there can be one. The
+// caller puts before it where the name is from.
+func CheckNamespace(name string) error {
+	if namespaceName.MatchString(name) {
+		return nil
+	}
+	return errors.New(`cannot be the name of a namespace, which has at most 63 lower-case letters, digits and "-", and begins and ends with a letter or digit`)
 }
 
 // Place is where the object stands, with its kind and name where it has them.
