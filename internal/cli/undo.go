@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -89,6 +90,7 @@ type undoing struct {
 	yes         bool
 	partial     bool
 	omitted     []string // objects that are left as they are, by --partial
+	waiting     []string // of which what their deletion waits for is reported
 	record      recordFlags
 }
 
@@ -153,7 +155,9 @@ func (u *undoing) run(ctx context.Context) error {
 	u.send(ctx, s, t)
 	left += len(u.omitted) + u.conflicts(notes, s.Items) + u.skipped(notes, s.Plan) + u.left(notes, plan.Left()[len(known):])
 	if !u.rollback {
-		notes.summary(outcome.Summarize(outcome.Ended{Plan: s.Plan, DryRun: mode != dryNone, Took: time.Since(start), Target: u.target(s)}))
+		sum := outcome.Summarize(outcome.Ended{Plan: s.Plan, DryRun: mode != dryNone, Took: time.Since(start), Target: u.aim(s.api, outcome.Namespaces(slices.Concat(s.Items, s.Others)))})
+		sum.Objects = sum.Total() // its input is the record: what is deleted is of it, too
+		notes.summary(sum)
 	}
 	err = bound.ended(errors.Join(s.Failed(), errors.Join(t.errs...)))
 	if left > 0 && (err == nil || held(err)) {
@@ -199,6 +203,7 @@ func (u *undoing) open(ctx context.Context, mode dryRun) (*session, *undo.Undo, 
 		Record: u.doc, Except: u.omits, API: api, Live: &live.Server{API: api},
 		Planner: &apply.Planner{Policy: policy, Manager: u.manager, Schemas: docs.Type, Rules: rules},
 		Holds:   contents{api, u.concurrency}.holds,
+		Note:    u.noteOnce,
 	}
 	job := &run.Job{
 		Live: plan.Live, API: api, Planner: plan.Planner, Invalidate: docs.Forget, Concurrency: u.concurrency, Preflight: true, Needs: run.Changes, Shown: true, Asked: u.interactive.on,

@@ -82,3 +82,12 @@ func (u *undoing) omit(t cluster.Target) bool {
 func (u *undoing) omits(t cluster.Target) bool { return slices.Contains(u.omitted, omittedKey(t)) }
 
 func omittedKey(t cluster.Target) string { return t.Namespace + " " + t.String() }
+
+// noteOnce reports what the deletion of an object waits for: with --partial it is decided about
+// more than once.
+func (u *undoing) noteOnce(t cluster.Target, text string) {
+	if key := omittedKey(t); !u.notes.quiet && !slices.Contains(u.waiting, key) {
+		u.waiting = append(u.waiting, key)
+		u.env.note(t.String(), text)
+	}
+}

@@ -43,7 +43,9 @@ func (d *deletions) Decide(ctx context.Context, _ *run.Plan) ([]*run.Item, error
 		switch {
 		case err != nil:
 			return nil, fmt.Errorf("%s: %w", item.Target, err)
-		case obj == nil || apply.Deleting(obj) != nil:
+		case obj == nil:
+		case apply.Deleting(obj) != nil:
+			d.waits(item.Target, obj)
 		case reason != "":
 			d.leave(Left{Target: item.Target, Reason: reason})
 		default:
@@ -188,15 +190,25 @@ func (d *deletions) Begin(context.Context, *run.Plan) error { return nil }
 // End has nothing to write.
 func (d *deletions) End(context.Context, *run.Plan) error { return nil }
 
+// waits reports the finalizers that an object waits for which is being deleted.
+func (d *deletions) waits(t cluster.Target, obj map[string]any) {
+	if m := applyset.ReadMember(applyset.GroupKind{Group: t.Group, Kind: t.Kind}, obj); d.Note != nil && len(m.Finalizers) > 0 {
+		d.Note(t, "is being deleted, and waits for "+strings.Join(m.Finalizers, ", "))
+	}
+}
+
 // Delete deletes an item as it was decided about, or has the server try it. If it was changed
 // since, it is decided about again.
 func (d *deletions) Delete(ctx context.Context, item *run.Item, trial bool) error {
 	const tries = 10
 	for try := 0; ; try++ {
-		_, err := d.API.Delete(ctx, item.Target, cluster.Deletion{
+		rest, err := d.API.Delete(ctx, item.Target, cluster.Deletion{
 			UID: item.UID, ResourceVersion: object.Object{Value: item.Planned.Live}.ResourceVersion(), Propagation: cluster.Background, DryRun: trial,
 		})
 		switch {
+		case err == nil && !trial:
+			d.waits(item.Target, rest)
+			return nil
 		case err == nil, cluster.IsNotFound(err):
 			return nil
 		case !cluster.IsConflict(err) && !cluster.Uncertain(err), try == tries:

@@ -29,6 +29,7 @@ type API interface {
 	run.API
 	Find(ctx context.Context, group, version, kind string) (cluster.Resource, error)
 	FindKind(ctx context.Context, group, kind string) (cluster.Resource, error)
+	Declare(r cluster.Resource)
 	Delete(ctx context.Context, t cluster.Target, d cluster.Deletion) (map[string]any, error)
 }
 
@@ -42,6 +43,9 @@ type Undo struct {
 	// Holds finds out what keeps a Namespace or a CustomResourceDefinition from being
 	// deleted, "" for nothing. gone are the UIDs of the objects that are deleted, too.
 	Holds func(ctx context.Context, t cluster.Target, uid string, gone []string) (string, error)
+
+	// Note reports what a deletion waits for. May be nil.
+	Note func(t cluster.Target, text string)
 
 	// Except reports whether an object is left as it is, and not reported. May be nil.
 	Except func(t cluster.Target) bool
@@ -68,6 +72,7 @@ func (u *Undo) Plan(ctx context.Context, job *run.Job) (*run.Plan, error) {
 	job.Plans, job.Pruner = u.plan, &deletions{u}
 	u.entries = map[*run.Item]*entry{}
 	p := &run.Plan{Job: job}
+	u.declare()
 	for _, item := range u.Record.Executed() {
 		t, err := u.target(ctx, item)
 		var down *cluster.Unreachable
@@ -83,6 +88,9 @@ func (u *Undo) Plan(ctx context.Context, job *run.Job) (*run.Plan, error) {
 		one := &run.Item{Target: t, Object: object.Object{Value: map[string]any{
 			"apiVersion": t.GroupVersion(), "kind": t.Kind, "metadata": map[string]any{"name": t.Name, "namespace": t.Namespace},
 		}}}
+		if before, _ := configured(item); before != nil && item.Action == plandoc.Delete && definition(item) {
+			one.Object.Value = anew(before) // by which the run knows what its objects wait for
+		}
 		u.entries[one] = &entry{Item: item}
 		if item.Action == plandoc.Recreate { // what can be set only once is taken back in the same way
 			job.Recreate.Propagation = cluster.Background
@@ -93,6 +101,24 @@ func (u *Undo) Plan(ctx context.Context, job *run.Job) (*run.Plan, error) {
 		}
 	}
 	return p, nil
+}
+
+// declare has the kinds found whose definitions the run has deleted, and which are created again:
+// their objects follow them.
+func (u *Undo) declare() {
+	for _, item := range u.Record.Executed() {
+		if item.Action != plandoc.Delete || !definition(item) {
+			continue
+		}
+		before, _ := configured(item)
+		for _, r := range cluster.Declared(before) {
+			u.API.Declare(r)
+		}
+	}
+}
+
+func definition(i plandoc.Item) bool {
+	return i.Kind == "CustomResourceDefinition" && strings.HasPrefix(i.APIVersion, "apiextensions.k8s.io/")
 }
 
 // target is where an object of the record is now: in another version, if the recorded one is
