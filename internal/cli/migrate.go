@@ -147,6 +147,11 @@ func (v *migrateVerb) run(ctx context.Context) error {
 	if err != nil {
 		return err // nothing is written if anything is wrong
 	}
+	for _, name := range m.Planner.From {
+		if !slices.ContainsFunc(items, func(i *migrate.Item) bool { return i.Move.Has(name) }) {
+			v.note("--from="+name, "no object of the input has fields of this manager")
+		}
+	}
 	return v.finish(ctx, m, items, mode)
 }
 

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -86,7 +87,7 @@ func newRoot(e *env) *cobra.Command {
 			hush() // the reader expects JSON, and errors are notes
 		}
 		e.style()
-		if err := swallowed(cmd.Flags()); err != nil {
+		if err := cmp.Or(swallowed(cmd.Flags()), selects(cmd.Flags())); err != nil {
 			return cmd.FlagErrorFunc()(cmd, err)
 		}
 		return nil
@@ -149,14 +150,21 @@ func wanted(text string) string {
 
 func nearestFlag(cmd *cobra.Command, name string) string {
 	best, at := "", 3
+	var longer []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		if f.Hidden {
 			return
+		}
+		if strings.HasPrefix(f.Name, name) {
+			longer = append(longer, f.Name)
 		}
 		if d := suggest.Edits(name, f.Name); d < at {
 			best, at = f.Name, d
 		}
 	})
+	if best == "" && len(longer) == 1 { // it is cut short
+		return longer[0]
+	}
 	return best
 }
 

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/source"
 )
 
 // swallowed is the error of a flag that has taken the flag after it for its value, since its
@@ -21,6 +23,17 @@ func swallowed(flags *pflag.FlagSet) (err error) {
 			err = fmt.Errorf("--%s: its value is missing: %s, which follows it, is a flag", f.Name, values[i])
 		}
 	})
+	return err
+}
+
+// selects is the error of a --selector that selects nothing that can be a label; nil where the
+// flags have none.
+func selects(flags *pflag.FlagSet) error {
+	f := flags.Lookup("selector")
+	if f == nil || !f.Changed {
+		return nil
+	}
+	_, err := source.ParseSelector(f.Value.String())
 	return err
 }
 

@@ -58,6 +58,11 @@ type Move struct {
 	Late bool
 }
 
+// Has reports whether the manager of that name had fields of the object before the migration.
+func (m Move) Has(manager string) bool {
+	return slices.ContainsFunc(ownership.At(ownership.Of(m.Live), nil), func(o merge.Owner) bool { return o.Manager == manager })
+}
+
 // Plan plans the migration of one object. The error names the object.
 func (p Planner) Plan(ctx context.Context, s Subject, live map[string]any) (Move, error) {
 	m, err := p.plan(ctx, s, live)

@@ -124,6 +124,10 @@ func (p *parser) document(d Document) {
 		p.errs = append(p.errs, fmt.Errorf("%s: is a kustomization, not an object: give its folder with -k", o.Origin))
 		return
 	}
+	if o.Group() == "kubectl-merge.dev" {
+		p.errs = append(p.errs, fmt.Errorf("%s: is a document of kubectl merge, not an object of the cluster: a plan is given with --plan, and a record to kubectl merge undo", o.Origin))
+		return
+	}
 	if err := o.Check(); err != nil {
 		p.errs = append(p.errs, onItsLine(err))
 		return

@@ -105,11 +105,20 @@ func (in Inputs) Names() []string {
 	return names
 }
 
+// ParseSelector reads the value of --selector; "" selects all. The error names the flag.
+func ParseSelector(text string) (labels.Selector, error) {
+	selector, err := labels.Parse(text)
+	if err != nil {
+		return nil, fmt.Errorf("--selector=%s: cannot be read: labels are selected by key=value, key!=value, key in (a,b) or key, with commas between", text)
+	}
+	return selector, nil
+}
+
 // keeping filters objects by the selector and packs them if asked to.
 func (in Inputs) keeping() (keeping, error) {
-	selector, err := labels.Parse(in.Selector)
+	selector, err := ParseSelector(in.Selector)
 	if err != nil {
-		return nil, fmt.Errorf("--selector %q: %w", in.Selector, err)
+		return nil, err
 	}
 	return func(o object.Object) (object.Object, bool) {
 		in.Values.Add(o.Value)
