@@ -15,7 +15,7 @@ import (
 // idle reports, of a run that has ended with err, that there was nothing to undo.
 func (u *undoing) idle(notes *reporter, p *run.Plan, err error) {
 	all := slices.Concat(p.Items, p.Others)
-	if err != nil || u.rollback || slices.ContainsFunc(all, func(i *run.Item) bool { return i.Result.Outcome != write.Unchanged }) {
+	if err != nil || u.rollback || len(u.waiting) > 0 || slices.ContainsFunc(all, func(i *run.Item) bool { return i.Result.Outcome != write.Unchanged }) {
 		return
 	}
 	text := "nothing to undo: everything is as it was before the run"
