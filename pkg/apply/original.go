@@ -1,6 +1,7 @@
 package apply
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -61,10 +62,24 @@ func (o Originals) find(local object.Object, live map[string]any) (original, err
 			return original{fromFields: true}, nil
 		}
 		return original{value: given.Value, blanked: given.Blanking != lastapplied.BlankNothing}, nil
-	case Auto, Annotation, "":
+	case Annotation:
+		return annotated(live), missing(live)
+	case Auto, "":
 		return annotated(live), nil
 	}
 	return original{}, fmt.Errorf("--original=%s: there are auto, annotation, managed-fields, none, or a FILE", o.From)
+}
+
+// missing is an error where live has no annotation that an original can be read from:
+// whoever names the source relies on what it removes.
+func missing(live map[string]any) error {
+	switch read := lastapplied.Read(live); {
+	case read.State == lastapplied.None:
+		return errors.New("--original=annotation: no last-applied-configuration annotation found: record what was applied: kubectl merge set-last-applied --create-annotation -f FILE")
+	case read.Problem != "":
+		return errors.New("--original=annotation: " + read.Flaw() + ": put back what was applied: kubectl merge set-last-applied -f FILE")
+	}
+	return nil
 }
 
 func annotated(live map[string]any) original {

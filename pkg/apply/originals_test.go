@@ -28,7 +28,8 @@ func TestOriginals(t *testing.T) {
 		err     string
 	}{
 		{"nothing is known", Originals{From: None}, false, ""},
-		{"there is no annotation", Originals{From: Annotation}, false, ""},
+		{"there is no annotation", Originals{From: Auto}, false, ""},
+		{"the annotation that is asked for is not there", Originals{From: Annotation}, false, "--original=annotation: no last-applied"},
 		{"managedFields have it", Originals{From: ManagedFields}, true, ""},
 		{"a file has it", found(&saved, nil), true, ""},
 		{"no file has the object", found(nil, nil), false, ""},

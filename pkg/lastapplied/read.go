@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
@@ -100,6 +101,10 @@ func Read(live any) Original {
 // after ends every Problem: what becomes of the annotation, and the way out.
 const after = ": it is treated as absent (nothing is removed) and written afresh;" +
 	" to keep removing fields, first put back what was applied: kubectl merge set-last-applied -f FILE"
+
+// Flaw is Problem without what becomes of the annotation: for those who do not treat it
+// as absent; "" where Problem is.
+func (o Original) Flaw() string { return strings.TrimSuffix(o.Problem, after) }
 
 func garbage(text, cause string) Original {
 	return Original{State: Garbage, Text: text, Problem: "last-applied: " + Annotation +

@@ -11,7 +11,8 @@ import (
 // a part of the control plane; typ is live's type. That an
 // entry has the time of the creation is not enough, since times are in seconds: whoever
 // wrote in the same second is taken for the creator once the creator writes again. So the
-// creator has to hold something that was there from the start, if anybody does.
+// creator has to hold something that was there from the start, if anybody does; and where
+// somebody else has applied the object, nobody but the creator may.
 func Creator(live any, typ *merge.Type) string {
 	obj, _ := live.(map[string]any)
 	o := parse(obj["metadata"])
@@ -19,15 +20,26 @@ func Creator(live any, typ *merge.Type) string {
 	if name == "" || schema.ControlPlane(name) {
 		return ""
 	}
-	if first := fromTheStart(live, typ, o); len(first) > 0 && !slices.Contains(first, name) {
+	first := fromTheStart(live, typ, o)
+	others := slices.ContainsFunc(first, func(manager string) bool { return manager != name })
+	switch held := slices.Contains(first, name); {
+	case others && !held, (others || !held) && o.appliedByOthers(name):
 		return ""
 	}
 	return name
 }
 
+// appliedByOthers reports whether the last-applied annotation is others' alone, so that
+// they may have made the object as well as name, whose entry does not prove it.
+func (o *owners) appliedByOthers(name string) bool {
+	annotators := Annotators(o)
+	return len(annotators) > 0 && !slices.Contains(annotators, name) && !makers[name] &&
+		!slices.ContainsFunc(o.entries, func(e ownerEntry) bool { return e.owner.Manager == name && e.owner.Operation == "Apply" })
+}
+
 // fromTheStart are the managers that hold what an object has as soon as it is made: the
 // defaults that the server gives any of its kind, and what its contents are in (data, spec).
-// An Apply entry holds no defaults, so that nobody may.
+// A default that has been changed since proves nothing. An Apply entry holds no defaults, so that nobody may.
 func fromTheStart(live any, typ *merge.Type, o *owners) []string {
 	obj, _ := live.(map[string]any)
 	var holders []merge.Owner
@@ -38,8 +50,10 @@ func fromTheStart(live any, typ *merge.Type, o *owners) []string {
 	}
 	bare := map[string]any{"apiVersion": obj["apiVersion"], "kind": obj["kind"], "metadata": map[string]any{}}
 	for _, c := range merge.Diff(bare, merge.Complete(bare, typ, true), typ) {
-		for _, p := range leavesOf(c.New.Value, c.Path) {
-			holders = append(holders, o.At(p)...)
+		for _, l := range leavesOf(c.New.Value, c.Path) {
+			if is, has := merge.Lookup(live, l.path, typ); !has || merge.Equal(is, l.value, typ.At(l.path)) {
+				holders = append(holders, o.At(l.path)...)
+			}
 		}
 	}
 	var names []string
@@ -51,13 +65,19 @@ func fromTheStart(live any, typ *merge.Type, o *owners) []string {
 	return names
 }
 
-// leavesOf are the paths of the values in v, which stands at p, that have no fields.
-func leavesOf(v any, p merge.Path) []merge.Path {
+// leaf is a value that has no fields, and where it is.
+type leaf struct {
+	path  merge.Path
+	value any
+}
+
+// leavesOf are the values in v, which stands at p, that have no fields.
+func leavesOf(v any, p merge.Path) []leaf {
 	m, ok := v.(map[string]any)
 	if !ok {
-		return []merge.Path{p}
+		return []leaf{{p, v}}
 	}
-	var out []merge.Path
+	var out []leaf
 	for name, e := range m {
 		out = append(out, leavesOf(e, p.Child(merge.Named(name)))...)
 	}

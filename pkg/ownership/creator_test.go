@@ -19,6 +19,8 @@ func TestCreator(t *testing.T) {
 		deployment = `{"f:spec":{"f:replicas":{},"f:revisionHistoryLimit":{},"f:template":{"f:spec":{"f:dnsPolicy":{}}}}}`
 		applied    = `{"f:spec":{"f:template":{"f:spec":{"f:containers":{"k:{\"name\":\"a\"}":{".":{},"f:name":{}}}}}}}`
 		sidecar    = `{"f:metadata":{"f:finalizers":{".":{},"v:\"x\"":{}}},"f:spec":{"f:template":{"f:spec":{"f:containers":{"k:{\"name\":\"mesh\"}":{".":{},"f:name":{}}}}}}}`
+		locked     = `{"f:metadata":{"f:finalizers":{".":{},"v:\"x\"":{}}}}`
+		annotated  = `{"f:metadata":{"f:annotations":{".":{},"f:kubectl.kubernetes.io/last-applied-configuration":{}}}}`
 		data, key  = `{"f:data":{".":{},"f:a":{}}}`, `{"f:data":{"f:b":{}}}`
 	)
 	for _, c := range []struct {
@@ -29,6 +31,8 @@ func TestCreator(t *testing.T) {
 		{"a later one has made the map", "ConfigMap", entry("helm", "Update", later, data) + "," + entry("mesh", "Update", made, key), ""},
 		{"it has made the map itself", "ConfigMap", entry("helm", "Update", made, data) + "," + entry("mesh", "Update", later, key), "helm"},
 		{"server-side apply holds no defaults", "Deployment", entry("argocd", "Apply", made, applied) + "," + entry("mesh", "Update", later, sidecar), "argocd"},
+		{"it has nothing from the start, and another has applied the object", "ConfigMap", entry("mesh", "Update", made, locked) + "," + entry("ci", "Update", later, annotated), ""},
+		{"it has nothing from the start, and has applied the object", "ConfigMap", entry("ci", "Update", made, annotated) + "," + entry("mesh", "Update", later, locked), "ci"},
 		{"a part of the control plane", "ConfigMap", entry("kube-controller-manager", "Update", made, data), ""},
 	} {
 		t.Run(c.reason, func(t *testing.T) {

@@ -99,16 +99,16 @@ func (o *owners) At(p merge.Path) []merge.Owner {
 	return out
 }
 
-// made lists who made the map, list or object in a field of the object, newest first:
-// whoever holds it itself, besides what is in it.
+// made lists who made the value in a field of the object, newest first: whoever holds the
+// map, list or object itself, besides what is in it.
 func (o *owners) made(field string) []merge.Owner {
 	if o == nil {
 		return nil
 	}
 	var out []merge.Owner
 	for _, e := range o.entries {
-		fields, _ := e.fields[keyOf(merge.Named(field))].(map[string]any)
-		if _, itself := fields["."]; itself {
+		fields, has := e.fields[keyOf(merge.Named(field))].(map[string]any)
+		if _, itself := fields["."]; itself || has && len(fields) == 0 { // {} is the whole of a value
 			out = append(out, e.owner)
 		}
 	}
