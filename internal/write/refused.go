@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
@@ -33,8 +36,15 @@ func (c *applying) refused(ctx context.Context, err error) error {
 		}
 	}
 	s := sent{Planned: p, owners: ownership.Of(p.Live)}
-	out := r.Within(s.place, s.respell)
-	out.Immutable = s.immutable(r.Unchangeable())
+	once := r.Unchangeable()
+	out := r.Within(func(field, kind string) (path, whose string) {
+		path, whose = s.place(field, kind)
+		if slices.ContainsFunc(once, func(c metav1.StatusCause) bool { return c.Field == field }) {
+			whose = "" // the change is refused: no value of live's is in its way
+		}
+		return path, whose
+	}, s.respell)
+	out.Immutable = s.immutable(once)
 	if !strings.Contains(out.Text, strings.Join(out.Immutable, ", ")) { // the server has named what may be changed instead
 		out.Text = strings.Join(out.Immutable, ", ") + ": " + out.Text
 	}
