@@ -72,7 +72,7 @@ func (c configuring) value(stated, result any, s spot) (any, bool) {
 	switch others := c.Others(s.path); {
 	case s.kept && others:
 		return nil, false
-	case result == nil && emptyList(stated):
+	case result == nil && emptyList(stated) && !c.Rewrite.Others(s.path):
 		return stated, true // nobody owns an empty list; a null would be owned
 	case s.kept || others || holdsNull(stated):
 		return result, true // live's spelling of the same value is no change of what others own

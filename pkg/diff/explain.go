@@ -202,6 +202,7 @@ func brief(c merge.Cause, kind merge.DisagreementKind, conflict bool) string {
 		merge.CauseLocal: "stated", merge.CauseLive: "only live", merge.CauseDropped: "dropped", merge.CauseNull: "null",
 		merge.CauseDisplaced: "one-of", merge.CauseInside: "inside", merge.CauseSame: "same", merge.CauseServer: "server's",
 		merge.CausePolicy: "policy", merge.CauseReplaced: "replaced", merge.CauseStrategy: "strategy", merge.CauseLines: "by lines",
+		merge.CauseAnew: "new entry",
 	}[c]
 }
 

@@ -253,6 +253,8 @@ func causeText(c merge.Cause, fromOwners bool) string {
 		return "inside what local dropped"
 	case merge.CauseReplaced:
 		return "only live has it, and this strategy replaces what holds it"
+	case merge.CauseAnew:
+		return "server-side apply begins the entry anew, since its key changes"
 	case merge.CauseStrategy:
 		return "by this strategy's own rules"
 	}

@@ -204,28 +204,30 @@ func keyed(t *Type, e Opt) Opt {
 	return Some(out)
 }
 
-// asNew is what stays of an entry of live whose key somebody has changed, where local's is
-// applied by the server. To the server the two are different entries, whoever states them: it
-// keeps nothing of the one in the other but what it would fill in or allocate again (KEP-555).
-// t is the type of an entry; l and o, local's and original's, have their keys.
-func asNew(t *Type, v, l, o any) any {
-	vm, isMap := v.(map[string]any)
-	if !isMap || t != nil && t.Atomic {
-		return v
+// anew takes out of an entry r of the result what only live's has, where somebody has changed
+// the key of that and the server applies local's l. To the server the two are different entries,
+// whoever states them: it keeps nothing of the one in the other but what it fills in or allocates
+// again (KEP-555).
+func (m *merger) anew(s *spot, l, r Opt) Opt {
+	rm, isMap := r.Value.(map[string]any)
+	lm, inLocal := l.Value.(map[string]any)
+	if !isMap || !inLocal || s.field.Type != nil && s.field.Type.Atomic {
+		return r
 	}
-	lm, _ := l.(map[string]any)
-	om, _ := o.(map[string]any)
-	out := make(map[string]any, len(vm))
-	for name, e := range vm {
-		f, _ := childOf(t, name)
-		lv, inLocal := lm[name]
-		ov, inOriginal := om[name]
-		switch {
-		case f.Allocated || f.Default != nil && Equal(e, f.Default, f.Type):
-			out[name] = e
-		case inLocal || inOriginal:
-			out[name] = asNew(f.Type, e, lv, ov)
+	out := edited{fields: rm}
+	for _, name := range sortedKeys(rm) {
+		f, entry := childOf(s.field.Type, name)
+		c := m.below(s, hop{name: name}, f, entry)
+		is := Some(rm[name])
+		switch lv, stated := lm[name]; {
+		case stated:
+			out.put(name, m.anew(c, Some(lv), is))
+		case !f.Allocated && !(f.Default != nil && Equal(rm[name], f.Default, f.Type)):
+			m.unexplain(c)
+			m.tellRemoved(c, CauseAnew, Opt{}, is)
+			out.put(name, Opt{})
 		}
+		m.leave()
 	}
-	return out
+	return Some(out.fields)
 }

@@ -17,9 +17,6 @@ func (m *merger) list(s *spot, o, l []any, live Opt) (Opt, bool) {
 		ov, vv := pick(o, p.original[i]), pick(v, p.live[i])
 		if j := p.live[i]; p.changed[j] { // reported where live has it
 			at, lv, ov = hop{list: t, entry: v[j]}, keyed(t, lv), keyed(t, ov)
-			if m.triple.Applied {
-				vv = Some(asNew(t.Elem, v[j], lv.Value, ov.Value))
-			}
 		}
 		var ch bool
 		c := m.below(s, at, Field{Type: t.Elem}, true)
@@ -27,6 +24,9 @@ func (m *merger) list(s *spot, o, l []any, live Opt) (Opt, bool) {
 			c.twin = twin(ov, lv, func() Opt { return m.localWinsIn(t.Elem, ov, lv, vv) })
 		}
 		merged[i], ch = m.entry(c, ov, lv, vv)
+		if m.triple.Applied && p.changed[p.live[i]] && identity(t, merged[i].Value) != identity(t, vv.Value) {
+			merged[i] = m.anew(c, lv, merged[i])
+		}
 		m.leave()
 		changed = changed || ch
 	}

@@ -161,6 +161,7 @@ const (
 	CauseReplaced                   // only live has it, and the strategy replaces what holds it
 	CauseStrategy                   // none of the above: the strategy's own rules
 	CauseLines                      // a text that local and live have changed in different lines
+	CauseAnew                       // only live has it, in an entry that is another one to server-side apply
 )
 
 // Because explains one leaf of Result, or one leaf that is gone.

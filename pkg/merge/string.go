@@ -37,6 +37,7 @@ func (c Cause) String() string {
 		CauseLocal: "local", CauseLive: "live", CauseDropped: "dropped", CauseNull: "null", CauseDisplaced: "displaced",
 		CauseInside: "inside", CauseSame: "same", CauseServer: "server", CausePolicy: "policy", CauseStillNull: "still-null",
 		CauseReplaced: "replaced", CauseStrategy: "strategy", CauseLines: "lines",
+		CauseAnew: "anew",
 	}, uint8(c))
 }
 
