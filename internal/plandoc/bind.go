@@ -66,10 +66,10 @@ func (b *Bound) Surplus(i Item, typ *merge.Type) []string {
 		return nil
 	case planned == nil:
 		return []string{"is not in the plan, and would be " + done[i.Action]}
+	case i.Action == Keep || i.Action == Held || i.Action == "":
+		return nil // nothing is written, whoever made the object
 	case planned.UID != "" && i.UID != "" && planned.UID != i.UID:
 		return []string{"has another UID than in the plan: it was deleted and made again since"}
-	case i.Action == Keep || i.Action == Held || i.Action == "":
-		return nil
 	case planned.Action == Recreate && i.Action == Change: // less than was reviewed
 	case planned.Action != i.Action:
 		return []string{fmt.Sprintf("would be %s, and the plan has %s", done[i.Action], had[planned.Action])}
