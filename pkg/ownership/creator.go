@@ -29,12 +29,19 @@ func Creator(live any, typ *merge.Type) string {
 	return name
 }
 
-// appliedByOthers reports whether the last-applied annotation is others' alone, so that
-// they may have made the object as well as name, whose entry does not prove it.
+// appliedByOthers reports whether others alone have applied the object, by the last-applied
+// annotation or on the server's side, so that they may have made it as well as name, whose entry
+// does not prove it.
 func (o *owners) appliedByOthers(name string) bool {
 	annotators := Annotators(o)
-	return len(annotators) > 0 && !slices.Contains(annotators, name) && !makers[name] &&
-		!slices.ContainsFunc(o.entries, func(e ownerEntry) bool { return e.owner.Manager == name && e.owner.Operation == "Apply" })
+	applied := len(annotators) > 0
+	for _, e := range o.entries {
+		if e.owner.Operation == "Apply" && e.owner.Subresource == "" {
+			applied = true
+			annotators = append(annotators, e.owner.Manager)
+		}
+	}
+	return applied && !slices.Contains(annotators, name) && !makers[name]
 }
 
 // fromTheStart are the managers that hold what an object has as soon as it is made: the
