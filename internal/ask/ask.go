@@ -175,6 +175,7 @@ func moved(k merge.DisagreementKind) string {
 
 // settle keeps the answer and merges with it.
 func (a *Asker) settle(q question, c merge.Choice) {
+	q.item.Own()
 	q.item.Answers = append(q.item.Answers, apply.Answer{Path: q.conflict.Path, Choice: c, Live: q.conflict.Live})
 }
 

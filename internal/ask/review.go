@@ -127,6 +127,7 @@ func (r *Reviewer) item(ctx context.Context, p *run.Plan, item *run.Item) error 
 		return nil
 	}
 	for _, path := range unwanted {
+		item.Own()
 		item.Answers = append(item.Answers, apply.Answer{Path: path, Choice: merge.TakeLive, Firm: true})
 	}
 	if p.Replan(ctx, item); item.Err != nil {

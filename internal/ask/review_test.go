@@ -67,7 +67,7 @@ func TestConfirm(t *testing.T) {
 func TestConfirmDeletions(t *testing.T) {
 	for _, answer := range []string{"y", "n"} {
 		s, r := review(t, "a", "a", "y", "y", answer)
-		old := &run.Item{Surplus: &run.Surplus{Reason: "is not in the input"}}
+		old := &run.Item{Details: &run.Details{}, Surplus: &run.Surplus{Reason: "is not in the input"}}
 		s.plan.Others = []*run.Item{old}
 		if !Writes(s.plan) {
 			t.Error("a run that changes and deletes writes nothing")

@@ -38,7 +38,10 @@ const noteGuard diff.NoteKind = "guard"
 func (f *guardFlag) check(ctx context.Context, s *session, notes *reporter, mode dryRun) error {
 	if f.mode == "off" {
 		for _, item := range s.Items {
-			item.Guards = nil
+			if item.Guards != nil {
+				item.Own()
+				item.Guards = nil
+			}
 		}
 		return nil
 	}

@@ -85,6 +85,7 @@ func (f *interactiveFlag) show(ctx context.Context, e *env, s *session, r review
 			errs = append(errs, err)
 			notes.item(item)
 			if r.undo && item.Action() == run.Delete {
+				item.Own()
 				item.Result.Outcome = write.Outcome(outcome.Deleted)
 			} else {
 				notes.impact(item, "")

@@ -74,7 +74,9 @@ func (f *targetOutput) written(o target.Target, a annotate.Annotated, out write.
 	if f.printer == nil {
 		return f.diff(a)
 	}
-	item := &run.Item{Object: object.Object{Value: a.Final}, Target: o.Target, Planned: out.Planned, Result: out}
+	item := run.NewItem(object.Object{Value: a.Final}, o.Target)
+	item.Own()
+	item.Planned, item.Result = out.Planned, out
 	if _, preview := f.printer.(*dryPrinter); preview { // of the object, nothing else would change
 		item.Result.Object, _ = a.Now.Value.(map[string]any)
 		item.Result.Planned.Sensitive = a.Sensitive

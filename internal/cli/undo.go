@@ -230,6 +230,7 @@ func (u *undoing) open(ctx context.Context, mode dryRun) (*session, *undo.Undo, 
 // item prints what was done with an item.
 func (u *undoing) item(t *results, item *run.Item) {
 	if item.Result.Outcome == write.Pruned {
+		item.Own()
 		item.Result.Outcome = write.Outcome(outcome.Deleted)
 	}
 	switch a := item.Action(); {

@@ -206,7 +206,7 @@ func TestWaitVerb(t *testing.T) {
 // would take it along; what is deleted from elsewhere stays a deletion.
 func TestKeepNamed(t *testing.T) {
 	item := func(group, kind, namespace, name string) *run.Item {
-		return &run.Item{Target: cluster.Target{Resource: cluster.Resource{Group: group, Kind: kind}, Namespace: namespace, Name: name}, Surplus: &run.Surplus{}}
+		return &run.Item{Details: &run.Details{}, Target: cluster.Target{Resource: cluster.Resource{Group: group, Kind: kind}, Namespace: namespace, Name: name}, Surplus: &run.Surplus{}}
 	}
 	for _, tt := range []struct {
 		use  wait.Use

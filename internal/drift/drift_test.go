@@ -40,7 +40,7 @@ func item(t *testing.T, local, live string, rules ...schema.Rule) *run.Item {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &run.Item{Object: o, Target: target, Planned: planned}
+	return &run.Item{Object: o, Target: target, Details: &run.Details{Planned: planned}}
 }
 
 // said are the rows as the table prints them, without namespace and object.

@@ -59,7 +59,7 @@ func (w *Watcher) Add(item *run.Item, rows []Row) {
 		w.orphans.rows = append(w.orphans.rows, rows...)
 		return
 	}
-	o := &watched{item: &run.Item{Object: item.Object.Packed(), Target: item.Target}, rows: rows, err: item.Err}
+	o := &watched{item: run.NewItem(item.Object.Packed(), item.Target), rows: rows, err: item.Err}
 	if w.at == nil {
 		w.at, w.trouble = map[cluster.Target]*watched{}, map[cluster.Watching]bool{}
 	}

@@ -195,7 +195,7 @@ func TestWatcher(t *testing.T) {
 					t.Error(err)
 				}
 				p := &apply.Planner{Policy: merge.Policies[0], Manager: apply.DefaultManager, Validate: apply.Strict, Compare: true}
-				out := &run.Item{Object: i.Object, Target: i.Target}
+				out := run.NewItem(i.Object, i.Target)
 				out.Planned, out.Err = p.Plan(ctx, apply.Subject{Object: whole, Name: i.Target.String(), HasStatus: true}, live)
 				return out
 			}
@@ -229,7 +229,7 @@ func TestWatcher(t *testing.T) {
 func TestWatchOrphans(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	orphan := &run.Item{Target: cluster.Target{Resource: cluster.Resource{Version: "v1", Kind: "ConfigMap"}, Name: "old"}, Surplus: &run.Surplus{Reason: "is in no file"}}
+	orphan := &run.Item{Details: &run.Details{}, Target: cluster.Target{Resource: cluster.Resource{Version: "v1", Kind: "ConfigMap"}, Name: "old"}, Surplus: &run.Surplus{Reason: "is in no file"}}
 	answers := []any{[]*run.Item{orphan}, []*run.Item{orphan}, errors.New("away"), []*run.Item(nil)}
 	var said []string
 	w := &Watcher{Every: time.Millisecond, Noted: func(string) { said = append(said, "note") }}

@@ -49,12 +49,17 @@ func Look(p apply.Planned, namespace string) Facts {
 		for _, n := range names(spec, strings.Split(s.path, ".")) {
 			r := reading{name{s.kind, namespace, n}, s.env}
 			if !slices.Contains(f.reads, r) {
+				r.name.name = strings.Clone(n) // without the server's whole answer, which it is a part of
 				f.reads = append(f.reads, r)
 			}
 		}
 	}
 	return f
 }
+
+// Any reports whether there is anything to know: the object is written, or pods of it read
+// ConfigMaps or Secrets.
+func (f Facts) Any() bool { return f.Word != None || len(f.reads) > 0 || f.values != (name{}) }
 
 // contentDiffers reports whether the values that pods read change.
 func contentDiffers(p apply.Planned) bool {

@@ -19,7 +19,7 @@ import (
 
 // changed is a Secret that was configured.
 func changed() *run.Item {
-	item := &run.Item{Target: cluster.Target{Resource: cluster.Resource{Version: "v1", Kind: "Secret"}, Namespace: "shop", Name: "login"}}
+	item := &run.Item{Details: &run.Details{}, Target: cluster.Target{Resource: cluster.Resource{Version: "v1", Kind: "Secret"}, Namespace: "shop", Name: "login"}}
 	obj := func(data map[string]any) map[string]any {
 		return map[string]any{"apiVersion": "v1", "kind": "Secret", "metadata": map[string]any{"name": "login"}, "type": "Opaque", "data": data}
 	}

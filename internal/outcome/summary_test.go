@@ -11,7 +11,7 @@ import (
 )
 
 func item(namespace string, outcome write.Outcome, err error) *run.Item {
-	return &run.Item{Target: cluster.Target{Name: "a", Namespace: namespace}, Result: write.Result{Outcome: outcome}, Err: err}
+	return &run.Item{Target: cluster.Target{Name: "a", Namespace: namespace}, Details: &run.Details{Result: write.Result{Outcome: outcome}}, Err: err}
 }
 
 // TestSummary: every object is counted once, and the target is named.
@@ -21,7 +21,7 @@ func TestSummary(t *testing.T) {
 			item("shop", write.Created, nil), item("shop", write.Configured, nil), item("ops", write.Unchanged, nil), item("", write.Unsettled, nil),
 			item("shop", "", errors.New("forbidden")), item("shop", "", &run.NotReached{}), item("shop", write.Recreated, nil),
 		},
-		Others: []*run.Item{{Surplus: &run.Surplus{}, Result: write.Result{Outcome: write.Pruned}}, {Surplus: &run.Surplus{Keep: true}}, {Surplus: &run.Surplus{}, Err: &run.NotReached{}}},
+		Others: []*run.Item{{Surplus: &run.Surplus{}, Details: &run.Details{Result: write.Result{Outcome: write.Pruned}}}, {Details: &run.Details{}, Surplus: &run.Surplus{Keep: true}}, {Details: &run.Details{}, Surplus: &run.Surplus{}, Err: &run.NotReached{}}},
 	}
 	s := Summarize(Ended{Plan: p, Took: 1234 * time.Millisecond, Target: Target{Context: "prod", Namespaces: Namespaces(p.Items)}})
 	want := "7 objects: 1 created, 1 configured, 1 recreated, 1 unchanged, 2 not written, 1 failed, 1 pruned, 1 kept, 1 not pruned in 1.2s (context prod, namespaces shop, ops)"

@@ -16,7 +16,7 @@ import (
 
 // item is an object of the input with what came of it.
 func item(t cluster.Target, outcome write.Outcome) *run.Item {
-	return &run.Item{Target: t, UID: "uid-" + t.String(), Result: write.Result{Outcome: outcome}}
+	return &run.Item{Target: t, UID: "uid-" + t.String(), Details: &run.Details{Result: write.Result{Outcome: outcome}}}
 }
 
 // play goes through all that a run asks its Pruner.

@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
+	"github.com/kubectl-merge/kubectl-merge/pkg/object"
 )
 
 // Pruner deletes the members of a set that the input of a run has no more. It is a
@@ -69,7 +70,9 @@ func (p *Pruner) Decide(ctx context.Context, plan *run.Plan) ([]*run.Item, error
 			continue
 		}
 		m := targets[d.UID]
-		item := &run.Item{Target: m.Target, UID: m.UID, Surplus: surplus(d)}
+		item := run.NewItem(object.Object{}, m.Target)
+		item.UID, item.Surplus = m.UID, surplus(d)
+		item.Own()
 		item.Planned = apply.Planned{Subject: apply.Subject{Name: m.Target.String()}}
 		items, p.members[item] = append(items, item), m
 	}

@@ -21,7 +21,7 @@ func change(name string) *run.Item {
 	obj := func(a string) map[string]any {
 		return map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": name, "namespace": "shop", "uid": "uid-" + name}, "data": map[string]any{"a": a}}
 	}
-	item := &run.Item{Target: cluster.Target{Resource: cluster.Resource{Version: "v1", Kind: "ConfigMap"}, Namespace: "shop", Name: name}}
+	item := &run.Item{Details: &run.Details{}, Target: cluster.Target{Resource: cluster.Resource{Version: "v1", Kind: "ConfigMap"}, Namespace: "shop", Name: name}}
 	item.Planned = apply.Planned{Action: apply.Change, Live: obj("1"), Final: obj("2")}
 	return item
 }

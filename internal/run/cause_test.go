@@ -17,7 +17,8 @@ import (
 
 func item(group, kind, namespace, name string) *Item {
 	return &Item{
-		Object: object.Object{Value: map[string]any{}},
+		Details: &Details{},
+		Object:  object.Object{Value: map[string]any{}},
 		Target: cluster.Target{
 			Resource:  cluster.Resource{Group: group, Version: "v1", Kind: kind, Namespaced: namespace != ""},
 			Namespace: namespace, Name: name,

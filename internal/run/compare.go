@@ -6,12 +6,14 @@ import "context"
 // for none. The item itself stays as it is, and nothing is stored: Compare may be called by
 // several goroutines, at any time after Merge.
 func (p *Plan) Compare(ctx context.Context, item *Item, obj map[string]any) *Item {
-	again := &Item{Object: item.Object, Target: item.Target, found: obj != nil, UID: uid(obj)}
+	again := NewItem(item.Object, item.Target)
+	again.found, again.UID = obj != nil, uid(obj)
 	if p.Pruner != nil && again.found {
 		if again.Err = p.Pruner.Admit(again, obj); again.Err != nil {
 			return again
 		}
 	}
+	again.Own()
 	again.Planned, again.Err = p.plan(ctx, again, obj)
 	return again
 }

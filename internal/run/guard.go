@@ -89,6 +89,7 @@ func (p *Plan) Guard(ctx context.Context, api Scalers) {
 func (i *Item) scaled(s guard.Scaler, all []map[string]any) {
 	for _, obj := range all {
 		if f, ok := s.Scaled(obj, i.stated); ok {
+			i.Own()
 			i.Guards = append(i.Guards, f)
 			i.stated.Fields &^= s.Field
 			return

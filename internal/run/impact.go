@@ -4,6 +4,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/impact"
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 )
 
 // Impact is what the run does, or has done, to the item and what runs of it.
@@ -27,7 +28,18 @@ func (i *Item) Impact() impact.Impact {
 	if i.Result.Outcome == write.Unchanged {
 		return impact.Impact{}
 	}
+	if i.Facts == nil {
+		return impact.Impact{}
+	}
 	return i.Facts.Impact
+}
+
+// facts keeps what a plan, which must be whole, means for pods.
+func (i *Item) facts(p apply.Planned) {
+	i.Facts = nil
+	if f := impact.Look(p, i.Target.Namespace); f.Any() {
+		i.Facts = &f
+	}
 }
 
 // Stale lists the objects of the input whose running pods keep old values of a ConfigMap or
@@ -35,8 +47,8 @@ func (i *Item) Impact() impact.Impact {
 func (p *Plan) Stale() []impact.Stale {
 	var all []impact.Facts
 	for _, item := range p.Items {
-		if item.Err == nil {
-			all = append(all, item.Facts)
+		if item.Err == nil && item.Facts != nil {
+			all = append(all, *item.Facts)
 		}
 	}
 	return impact.StaleIn(all)

@@ -40,6 +40,7 @@ func (w *writer) preflight(ctx context.Context, items []*Item) {
 			out, errs[i] = w.instead(ctx, item, out.Planned, errs[i])
 		}
 		if item.tried = errs[i] == nil; item.tried {
+			item.Own()
 			item.Planned = out.Planned
 			errs[i] = w.store(item) // it may have been merged again
 		}
@@ -103,8 +104,10 @@ func (w *writer) judge(ctx context.Context, item *Item, err error, pending []*It
 		item.state = ready
 	case refusesDryRun(err):
 		item.state = ready
+		item.Own()
 		item.Planned.Problems = append(item.Planned.Problems, "was not tried first: "+reasonOf(item, err))
 	case cluster.IsRefusal(err) && slices.ContainsFunc(pending, func(other *Item) bool { return mayExplain(item, other, err) }):
+		item.Own()
 		item.state, item.refusal = deferred, err
 	default:
 		item.Err, item.state = err, halted

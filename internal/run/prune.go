@@ -143,6 +143,7 @@ func (w *writer) delete(ctx context.Context, items []*Item, phase Phase) {
 		item := items[i]
 		item.Err = w.deleteOne(item.Meter.In(long), item, phase == Trying || w.Write.DryRun)
 		if item.Action() == Delete && phase == Pruning {
+			item.Own()
 			item.state, item.Result = done, write.Removed(item.Planned)
 		}
 	})
@@ -158,6 +159,7 @@ func (w *writer) deleteOne(ctx context.Context, item *Item, trial bool) error {
 	case err != nil:
 		return fmt.Errorf("%s: was not pruned: %w", item.Target, err)
 	case obj != nil:
+		item.Own()
 		item.Planned.Live = obj
 	}
 	end, err := w.Journal.Begin(item, item.Planned)

@@ -45,7 +45,7 @@ func (p *pruner) End(context.Context, *Plan) error { return p.record("end") }
 func surplus(kind, name, keep string) *Item {
 	return &Item{
 		Target:  cluster.Target{Resource: cluster.Resource{Version: "v1", Kind: kind}, Name: name},
-		Planned: apply.Planned{Live: map[string]any{"kind": kind}},
+		Details: &Details{Planned: apply.Planned{Live: map[string]any{"kind": kind}}},
 		Surplus: &Surplus{Keep: keep != "", Reason: keep},
 	}
 }

@@ -46,10 +46,14 @@ func (i *Item) Fixed() []string {
 // expect predicts what the server will refuse to change: a preview that asks no server
 // shows it.
 func (p *Plan) expect(item *Item) {
-	item.recreate, item.fixed = false, nil
-	if item.Planned.Action == apply.Change && len(item.Planned.Conflicts) == 0 {
-		item.fixed, item.remedy = impact.Fixed(item.Planned), p.remedy(item)
-		item.recreate = len(item.fixed) > 0 && p.Recreate.allows(item.Target.Resource)
+	item.asked()
+	if item.Planned.Action != apply.Change || len(item.Planned.Conflicts) > 0 {
+		return
+	}
+	if fixed := impact.Fixed(item.Planned); len(fixed) > 0 {
+		item.Own()
+		item.fixed, item.remedy = fixed, p.remedy(item)
+		item.recreate = p.Recreate.allows(item.Target.Resource)
 	}
 }
 
@@ -66,7 +70,13 @@ func (p *Plan) remedy(item *Item) string {
 }
 
 // asked forgets the prediction: the server decides.
-func (i *Item) asked() { i.recreate, i.fixed = false, nil }
+func (i *Item) asked() {
+	i.recreate = false
+	if i.fixed != nil {
+		i.Own()
+		i.fixed = nil
+	}
+}
 
 // trials are the ready items that are tried before the first is written: all of several, or
 // those that may have to be deleted.
@@ -87,6 +97,7 @@ func (w *writer) instead(ctx context.Context, item *Item, planned apply.Planned,
 		return write.Result{}, refusal
 	}
 	if planned.Final != nil { // it may have been merged again
+		item.Own()
 		item.Planned = planned
 	}
 	trial := w.server
@@ -95,6 +106,7 @@ func (w *writer) instead(ctx context.Context, item *Item, planned apply.Planned,
 	if err != nil {
 		return write.Result{}, err
 	}
+	item.Own()
 	item.recreate, item.fixed = true, r.Immutable
 	if w.Bind != nil {
 		if err := w.Bind(item, item.Planned); err != nil {

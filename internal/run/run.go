@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
-	"github.com/kubectl-merge/kubectl-merge/internal/guard"
 	"github.com/kubectl-merge/kubectl-merge/internal/impact"
 	"github.com/kubectl-merge/kubectl-merge/internal/live"
 	"github.com/kubectl-merge/kubectl-merge/internal/parallel"
@@ -24,32 +23,24 @@ import (
 // Item is one object of a run. Its Object may be Packed, and its plan and result may be
 // reduced to what Job.Needs asks for.
 type Item struct {
+	*Details
+
 	Object  object.Object
 	Target  cluster.Target
-	Answers []apply.Answer // how the user settled its conflicts, and which changes are not wanted
-	Planned apply.Planned
-	Result  write.Result    // its Outcome is "" until the item is done
-	Err     error           // why it was not written
-	Late    error           // what went wrong after it was written
-	Skipped bool            // the user leaves it as it is, conflicts and all; that blocks no other object
-	UID     string          // of the live object; "" if there was none
-	Facts   impact.Facts    // what the merge means for pods
-	Guards  []guard.Finding // who else manages the object or its fields, where the merge changes it
-	Meter   cluster.Meter   // of the requests about it alone; lists are not counted
-	Surplus *Surplus        // set for a live object that the input does not contain
+	Err     error         // why it was not written
+	Late    error         // what went wrong after it was written
+	Skipped bool          // the user leaves it as it is, conflicts and all; that blocks no other object
+	UID     string        // of the live object; "" if there was none
+	Facts   *impact.Facts // what the merge means for pods; nil: nothing
+	Meter   cluster.Meter // of the requests about it alone; lists are not counted
+	Surplus *Surplus      // set for a live object that the input does not contain
 
-	stated  guard.Stated
-	found   bool // there is a live object
-	changes bool // there is something to write
-
-	tried    bool     // the server has accepted what is to be done
-	recreate bool     // it is deleted and created again
-	fixed    []string // because of these fields, or the server is expected to refuse it
-	remedy   string   // what can be done about them; see Plan.remedy
-	stored   stored
+	found    bool // there is a live object
+	changes  bool // there is something to write
+	tried    bool // the server has accepted what is to be done
+	recreate bool // it is deleted and created again
 
 	state   state
-	refusal error // the last one, while deferred
 	written time.Time
 }
 
@@ -133,7 +124,7 @@ func (j *Job) Resolve(ctx context.Context, objects []object.Object) (*Plan, erro
 	}
 	p := &Plan{Job: j, Err: err}
 	for _, l := range located {
-		p.Items = append(p.Items, &Item{Object: l.Object, Target: l.Target})
+		p.Items = append(p.Items, NewItem(l.Object, l.Target))
 	}
 	return p, nil
 }
@@ -179,6 +170,7 @@ func (p *Plan) merge(ctx context.Context, item *Item, obj map[string]any) {
 			return
 		}
 	}
+	item.Own()
 	if item.Planned, item.Err = p.plan(ctx, item, obj); item.Err == nil {
 		p.look(item)
 		p.expect(item)
@@ -231,6 +223,7 @@ func (i *Item) subject() (apply.Subject, error) {
 // Replan merges an item again with the same live object, after its Object or Answers
 // changed.
 func (p *Plan) Replan(ctx context.Context, item *Item) {
+	item.Own()
 	item.Planned, item.Err = p.plan(ctx, item, item.Planned.Live)
 	p.look(item)
 	p.expect(item)
@@ -239,7 +232,7 @@ func (p *Plan) Replan(ctx context.Context, item *Item) {
 // look keeps what has to be known of a plan that may not be stored whole.
 func (j *Job) look(i *Item) {
 	i.changes = i.Planned.Action != apply.Nothing
-	i.Facts = impact.Look(i.Planned, i.Target.Namespace)
+	i.facts(i.Planned)
 	j.guard(i)
 }
 

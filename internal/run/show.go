@@ -14,14 +14,17 @@ const showWindow = 64
 func (p *Plan) Show(ctx context.Context, show func(*Item)) {
 	for some := range slices.Chunk(p.Items, showWindow) {
 		p.each(ctx, some, func(i int) { p.restore(ctx, some[i]) }, func(i int) {
+			some[i].dress()
 			some[i].Result = unsent(some[i])
 			show(some[i])
 			if some[i].stored.form == restored {
 				some[i].evict()
 			}
+			some[i].share()
 		})
 	}
 	for _, item := range p.Others {
+		item.Own()
 		item.Result = unsent(item)
 		show(item)
 	}

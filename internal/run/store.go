@@ -60,6 +60,7 @@ func (p *Plan) store(item *Item) error {
 	case p.large && len(planned.Conflicts) == 0 && !item.consulted(): // conflicts are asked about, and reported twice
 		return p.compress(item)
 	}
+	item.Own()
 	item.Object, item.stored = planned.Subject.Object, stored{}
 	return nil
 }
@@ -84,6 +85,7 @@ func compared(p apply.Planned) bool { return p.Applying != nil && p.Action != ap
 
 // prepare stores the request of an item in place of its sides, which take far more room.
 func (i *Item) prepare() error {
+	i.Own()
 	p := &i.Planned
 	r, err := p.Request(false)
 	if err != nil {
@@ -96,6 +98,7 @@ func (i *Item) prepare() error {
 	p.Subject.Object = i.Object
 	p.Live, p.Final, p.Type = nil, nil, nil
 	p.Result, p.Changes, p.Because = nil, nil, nil
+	i.share()
 	return nil
 }
 
@@ -118,6 +121,7 @@ func (p *Plan) compress(i *Item) error {
 			return fmt.Errorf("%s: %w", i.Target, err)
 		}
 	}
+	i.Own()
 	i.stored = s
 	i.evict()
 	return nil
@@ -126,8 +130,12 @@ func (p *Plan) compress(i *Item) error {
 // evict leaves no more of the item's plan and result than what became of it.
 func (i *Item) evict() {
 	i.Object = i.Object.Packed()
+	if i.shared() {
+		return
+	}
 	i.Planned = apply.Planned{Subject: apply.Subject{Object: i.Object, Name: i.Planned.Name}, Action: i.Planned.Action}
 	i.Result.Planned, i.Result.Object, i.stored.request = i.Planned, nil, nil
+	i.share()
 }
 
 // restore makes the plan of a compressed item again, of what it was made of, and checked,
@@ -153,6 +161,7 @@ func (p *Plan) restore(ctx context.Context, item *Item) {
 		}
 		obj, _ = v.(map[string]any)
 	}
+	item.Own()
 	if item.Planned, item.Err = p.again(ctx, item, obj); item.Err == nil {
 		item.stored = stored{form: restored}
 	}

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
-	"github.com/kubectl-merge/kubectl-merge/internal/impact"
 	"github.com/kubectl-merge/kubectl-merge/internal/parallel"
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
 )
@@ -226,9 +225,11 @@ func (w *writer) untried(item *Item, out write.Result, err error) (write.Result,
 func (w *writer) finished(ctx context.Context, item *Item, out write.Result) {
 	w.mu.Lock()
 	if out.Planned.Final != nil { // it may have been merged again
-		item.Facts = impact.Look(out.Planned, item.Target.Namespace)
+		item.facts(out.Planned)
 	}
-	item.Result = w.result(out)
+	item.Own()
+	item.Result, item.refusal = w.result(out), nil
+	item.share()
 	item.state = done
 	if !w.Write.DryRun && out.Outcome.Written() {
 		item.written = time.Now()
@@ -260,9 +261,11 @@ func (w *writer) next(take bool) *Item {
 func (w *writer) present(ctx context.Context, item *Item) {
 	if item.stored.form == compressed { // nothing was sent
 		if w.restore(ctx, item); item.Err == nil {
+			item.Own()
 			item.Result = w.result(unsent(item))
 		}
 	}
+	item.dress()
 	w.report(item)
 	w.release(item)
 }

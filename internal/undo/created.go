@@ -50,6 +50,7 @@ func (d *deletions) Decide(ctx context.Context, _ *run.Plan) ([]*run.Item, error
 			d.leave(Left{Target: item.Target, Reason: reason})
 		default:
 			item.UID, item.Surplus = object.Object{Value: obj}.UID(), &run.Surplus{Reason: "was created by the run"}
+			item.Own()
 			item.Planned = apply.Planned{Subject: apply.Subject{Object: item.Object, Name: item.Target.String(), HasStatus: item.Target.Status}, Live: obj}
 			item.Planned.Sensitive = d.Planner.Sensitive(item.Planned.Subject, merge.Triple{Live: obj})
 			out = append(out, item)
@@ -226,6 +227,7 @@ func (d *deletions) Delete(ctx context.Context, item *run.Item, trial bool) erro
 			item.Surplus = &run.Surplus{Keep: true, Reason: reason}
 			return err
 		}
+		item.Own()
 		item.Planned.Live = obj
 	}
 }

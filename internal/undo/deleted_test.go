@@ -65,7 +65,7 @@ func TestDeleted(t *testing.T) {
 		var item *run.Item
 		for _, obj := range w.objects {
 			target := cluster.Target{Resource: cluster.Resource{Version: "v1", Kind: obj["kind"].(string), Namespaced: true}, Namespace: "shop", Name: "conf"}
-			item = &run.Item{Target: target, Surplus: &run.Surplus{}, UID: "uid-conf", Planned: apply.Planned{Live: obj}}
+			item = &run.Item{Target: target, Surplus: &run.Surplus{}, UID: "uid-conf", Details: &run.Details{Planned: apply.Planned{Live: obj}}}
 		}
 		return deletion(t, item)
 	}

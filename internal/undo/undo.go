@@ -85,9 +85,9 @@ func (u *Undo) Plan(ctx context.Context, job *run.Job) (*run.Plan, error) {
 			u.leave(Left{t, err.Error(), true})
 			continue
 		}
-		one := &run.Item{Target: t, Object: object.Object{Value: map[string]any{
+		one := run.NewItem(object.Object{Value: map[string]any{
 			"apiVersion": t.GroupVersion(), "kind": t.Kind, "metadata": map[string]any{"name": t.Name, "namespace": t.Namespace},
-		}}}
+		}}, t)
 		if before, _ := configured(item); before != nil && item.Action == plandoc.Delete && definition(item) {
 			one.Object.Value = anew(before) // by which the run knows what its objects wait for
 		}

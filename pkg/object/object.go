@@ -10,10 +10,10 @@ import (
 
 // Object is one object as it was read. Value is not to be modified.
 type Object struct {
-	Value  map[string]any // JSON values, numbers as json.Number
+	Value  map[string]any // JSON values, numbers as json.Number; nil of one that is Packed
 	Origin Origin
 
-	packed []byte // the whole object, where Value is not; see Packed
+	packed *packed // the object, where Value is not; nil otherwise
 }
 
 // Origin is where an object was read.
@@ -56,7 +56,12 @@ func (o Object) String() string {
 }
 
 // APIVersion is the object's apiVersion, "" where it has none.
-func (o Object) APIVersion() string { return text(o.Value, "apiVersion") }
+func (o Object) APIVersion() string {
+	if o.packed != nil {
+		return o.packed.apiVersion
+	}
+	return text(o.Value, "apiVersion")
+}
 
 // Group is the part of apiVersion before the slash, "" for the core group.
 func (o Object) Group() string {
@@ -74,13 +79,28 @@ func (o Object) Version() string {
 }
 
 // Kind is the object's kind, "" where it has none.
-func (o Object) Kind() string { return text(o.Value, "kind") }
+func (o Object) Kind() string {
+	if o.packed != nil {
+		return o.packed.kind
+	}
+	return text(o.Value, "kind")
+}
 
 // Namespace is metadata.namespace, "" where the object has none.
-func (o Object) Namespace() string { return text(o.meta(), "namespace") }
+func (o Object) Namespace() string {
+	if o.packed != nil {
+		return o.packed.namespace
+	}
+	return text(o.meta(), "namespace")
+}
 
 // Name is metadata.name, "" where the object has none.
-func (o Object) Name() string { return text(o.meta(), "name") }
+func (o Object) Name() string {
+	if o.packed != nil {
+		return o.packed.name
+	}
+	return text(o.meta(), "name")
+}
 
 // ResourceVersion is metadata.resourceVersion, "" where the object has none.
 func (o Object) ResourceVersion() string { return text(o.meta(), "resourceVersion") }
@@ -104,6 +124,12 @@ func (o Object) Labels() map[string]string {
 // receiver is left alone.
 func (o Object) InNamespace(namespace string) Object {
 	if o.Namespace() == namespace {
+		return o
+	}
+	if o.packed != nil {
+		moved := *o.packed
+		moved.namespace = shared(namespace)
+		o.packed = &moved
 		return o
 	}
 	meta := maps.Clone(o.meta())

@@ -139,7 +139,7 @@ func TestUnstructured(t *testing.T) {
 
 func TestWholeReportsWhatCannotBeRead(t *testing.T) {
 	for _, text := range []string{"{", "[]"} {
-		o := Object{Value: map[string]any{"kind": "Pod"}, packed: []byte(text), Origin: Origin{File: "a.yaml"}}
+		o := Object{packed: &packed{kind: "Pod", text: []byte(text)}, Origin: Origin{File: "a.yaml"}}
 		if _, err := o.Whole(); err == nil || errors.Unwrap(err) == nil && text == "{" {
 			t.Errorf("%q: got %v", text, err)
 		}

@@ -4,11 +4,20 @@ import (
 	"bytes"
 	"fmt"
 	"strings"
+	"unique"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// Packed is the object stored compactly until its turn comes: of its Value only
+// packed is an object as text, with what distinguishes it at hand. It is not modified: objects
+// share it.
+type packed struct {
+	apiVersion, kind, namespace, name string
+
+	text []byte // the whole object as JSON
+}
+
+// Packed is the object stored compactly until its turn comes: its Value is nil, and only
 // apiVersion, kind, name and namespace are left at hand. Whole brings back the
 // rest. A CustomResourceDefinition stays as it is, since other objects may be of
 // its kind, and so does what JSON cannot hold.
@@ -20,16 +29,17 @@ func (o Object) Packed() Object {
 	if err != nil {
 		return o
 	}
-	o.packed = bytes.Clone(text) // without the room that the buffer has grown
-	meta := map[string]any{}
-	for _, key := range []string{"name", "namespace"} {
-		if v, ok := o.meta()[key].(string); ok {
-			meta[key] = strings.Clone(v) // without the text of the document, which it is a part of
-		}
+	o.packed = &packed{
+		apiVersion: shared(o.APIVersion()), kind: shared(o.Kind()), namespace: shared(o.Namespace()),
+		name: strings.Clone(o.Name()), // without the text of the document, which it is a part of
+		text: bytes.Clone(text),       // without the room that the buffer has grown
 	}
-	o.Value = map[string]any{"apiVersion": strings.Clone(o.APIVersion()), "kind": strings.Clone(o.Kind()), "metadata": meta}
+	o.Value = nil
 	return o
 }
+
+// shared is a text of which all objects that have it need one copy.
+func shared(text string) string { return unique.Make(text).Value() }
 
 // Whole is the object as it was before Packed, in the namespace that it has now. An object
 // that is not packed is returned as it is. It is an error if what was packed cannot be read
@@ -38,7 +48,7 @@ func (o Object) Whole() (Object, error) {
 	if o.packed == nil {
 		return o, nil
 	}
-	v, err := merge.ReadJSON(o.packed)
+	v, err := merge.ReadJSON(o.packed.text)
 	if err != nil {
 		return o, fmt.Errorf("%s: cannot be read again: %w", o.Place(), err)
 	}

@@ -161,7 +161,9 @@ func (vs *Values) addOpen(v any) {
 		if vs.open == nil {
 			vs.open = map[string]bool{}
 		}
-		vs.open[text] = true
+		if !vs.open[text] {
+			vs.open[strings.Clone(text)] = true // without the document that it is a part of
+		}
 	}
 }
 
