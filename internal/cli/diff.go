@@ -116,7 +116,7 @@ func (v *diffVerb) checked(cmd *cobra.Command, args []string) (differs bool, err
 }
 
 // planned is the run whose diff is printed, with the conflicts that the user has settled.
-func (v *diffVerb) planned(ctx context.Context, policyGiven bool, notes *reporter) (*session, error) {
+func (v *diffVerb) planned(ctx context.Context, policyGiven bool, notes *reporter, render run.Render) (*session, error) {
 	v.plan.secret = v.secretValues()
 	planner, err := v.plan.planner(ctx, policyGiven)
 	if err != nil {
@@ -130,7 +130,7 @@ func (v *diffVerb) planned(ctx context.Context, policyGiven bool, notes *reporte
 	}
 	s, err := v.open(ctx, request{
 		inputs: &v.inputs, plan: &v.plan, planner: planner, live: v.live, concurrency: v.concurrency, needs: p.needs, shown: true, quiet: v.notes.quiet,
-		prune: &v.prune, recreation: recreation, note: notes.set(),
+		prune: &v.prune, recreation: recreation, note: notes.set(), render: render,
 		write: cluster.Write{FieldManager: v.plan.manager, FieldValidation: fieldValidation[planner.Validate], DryRun: true},
 	})
 	if err != nil {
@@ -143,14 +143,14 @@ func (v *diffVerb) planned(ctx context.Context, policyGiven bool, notes *reporte
 // run prints the diff of every object, even if others have errors.
 func (v *diffVerb) run(ctx context.Context, policyGiven bool, mode dryRun) (differs bool, err error) {
 	notes := v.notes.reporter(v.env, v.out, mode)
-	s, err := v.planned(ctx, policyGiven, notes)
+	if v.out.output != "diff" {
+		return v.report(ctx, policyGiven, notes, mode)
+	}
+	d := view{env: v.env, outputFlags: v.out, mode: mode}.differ()
+	s, err := v.planned(ctx, policyGiven, notes, rendering(d, notes, mode))
 	if err != nil {
 		return false, err
 	}
-	if v.out.output != "diff" {
-		return v.report(ctx, s, notes, mode)
-	}
-	d := view{env: v.env, outputFlags: v.out, mode: mode}.differ()
 	var errs []error
 	s.preview(ctx, mode, func(item *run.Item) {
 		switch item.Action() {
@@ -165,7 +165,7 @@ func (v *diffVerb) run(ctx context.Context, policyGiven bool, mode dryRun) (diff
 		if item.Result.Outcome == write.Unchanged {
 			return
 		}
-		changed, err := d.show(d.doc(item))
+		changed, err := d.item(item)
 		differs = differs || changed
 		errs = append(errs, err)
 	})

@@ -21,8 +21,12 @@ func (v *diffVerb) checkOutput() error {
 }
 
 // report prints another report than the diff, of every object even if others have errors.
-func (v *diffVerb) report(ctx context.Context, s *session, notes *reporter, mode dryRun) (differs bool, err error) {
+func (v *diffVerb) report(ctx context.Context, policyGiven bool, notes *reporter, mode dryRun) (differs bool, err error) {
 	out, err := v.out.printer(ctx, v.env, mode)
+	if err != nil {
+		return false, err
+	}
+	s, err := v.planned(ctx, policyGiven, notes, rendering(out, notes, mode))
 	if err == nil {
 		err = begin(ctx, out, s)
 	}

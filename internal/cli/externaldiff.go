@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/internal/term"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 )
@@ -30,10 +32,36 @@ func (v view) differ() *differ {
 	return &differ{view: v, program: strings.Fields(os.Getenv("KUBECTL_EXTERNAL_DIFF"))}
 }
 
+// render is the text of an item's diff; nil where it is a program that makes it.
+func (d *differ) render(item *run.Item) any {
+	var text bytes.Buffer
+	if len(d.program) > 0 {
+		return nil
+	}
+	if _, err := diff.Unified(&text, d.doc(item), d.options()); err != nil {
+		return nil // it is reported when the item is shown
+	}
+	return text.Bytes()
+}
+
+// item is show for an item, whose diff may have been made before.
+func (d *differ) item(item *run.Item) (differs bool, err error) {
+	text, made := item.Rendered.([]byte)
+	if !made {
+		return d.show(d.doc(item))
+	}
+	_, err = d.Out.Write(text)
+	return len(text) > 0, err
+}
+
+func (d *differ) options() diff.Options {
+	return diff.Options{Color: d.colored(), ShowManagedFields: d.managedFields, ShowSecrets: d.secrets}
+}
+
 // show prints an object's diff and reports whether there is one. With a program it is
 // the program that reports it, in close.
 func (d *differ) show(doc diff.Doc) (differs bool, err error) {
-	o := diff.Options{Color: d.colored(), ShowManagedFields: d.managedFields, ShowSecrets: d.secrets}
+	o := d.options()
 	if len(d.program) == 0 {
 		return diff.Unified(d.Out, doc, o)
 	}

@@ -69,7 +69,9 @@ func (t *reporter) item(item *run.Item) {
 		return
 	}
 	t.problems(item)
-	t.brief("note", t.of(item))
+	if item.Rendered == nil { // there are none on the values of one that is; see rendering
+		t.brief("note", t.of(item))
+	}
 }
 
 // of are the notes on the values of an item.
@@ -83,7 +85,9 @@ func (t *reporter) of(item *run.Item) []diff.Note {
 	if t.files[item.Object.Origin.File] {
 		report.Ignored = nil
 	}
-	t.files[item.Object.Origin.File] = t.files[item.Object.Origin.File] || len(report.Ignored) > 0
+	if len(report.Ignored) > 0 {
+		t.files[item.Object.Origin.File] = true
+	}
 	notes := diff.Notes(report)
 	if p.Action == apply.Nothing && item.Result.Outcome == write.Unchanged { // nothing is sent, so nothing is lost
 		notes = slices.DeleteFunc(notes, diff.Note.Lost)

@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"context"
 	"crypto/rand"
+	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/plandoc"
@@ -13,7 +15,9 @@ import (
 
 var _ = registerPrinter(printerRow{
 	name: "plan", help: "a document to review, which --plan binds a run to", report: true, needs: run.Changes, merges: true,
-	open: func(v view) (printer, error) { return &planPrinter{view: v}, nil },
+	open: func(v view) (printer, error) {
+		return &planPrinter{view: v, spell: plandoc.Spelling{Salt: salt(), ShowSecrets: v.secrets}}, nil
+	},
 })
 
 // ofRun is a printer that prints something of the run as a whole, and objects that are kept.
@@ -39,7 +43,6 @@ type planPrinter struct {
 
 func (f *planPrinter) begin(ctx context.Context, s *session) error {
 	f.to = bufio.NewWriter(f.Out)
-	f.spell = plandoc.Spelling{Salt: salt(), ShowSecrets: f.secrets}
 	h, err := s.header(ctx, f.spell)
 	if err == nil {
 		f.out, err = plandoc.NewWriter(f.to, h)
@@ -90,12 +93,44 @@ func (f *planPrinter) object(item *run.Item) error {
 		f.out.Unchanged()
 		return nil
 	}
+	made, ok := item.Rendered.(planned)
+	if !ok {
+		var err error
+		if made, err = f.planned(item); err != nil {
+			return err
+		}
+	}
+	var notes []string
+	for _, n := range guardNotes(item) {
+		notes = append(notes, strings.TrimPrefix(n.Text(), n.Object+": "))
+	}
+	f.out.Count(made.action)
+	return f.out.Raw(slices.Concat(made.head, plandoc.Notes(notes), made.tail))
+}
+
+// planned is an item as it stands in the document, but for its notes.
+type planned struct {
+	action     plandoc.Action
+	head, tail []byte
+}
+
+func (f *planPrinter) planned(item *run.Item) (planned, error) {
 	doc := f.spell.Item(record.Subject(item, item.Result.Planned))
 	doc.Impact = item.Impact().String()
-	for _, n := range guardNotes(item) {
-		doc.Notes = append(doc.Notes, strings.TrimPrefix(n.Text(), n.Object+": "))
+	head, tail, err := doc.Parts()
+	if err != nil {
+		return planned{}, fmt.Errorf("%s %s: %w", doc.Kind, doc.Name, err)
 	}
-	return f.out.Item(doc)
+	return planned{doc.Action, head, tail}, nil
+}
+
+// render is a planned.
+func (f *planPrinter) render(item *run.Item) any {
+	made, err := f.planned(item)
+	if err != nil {
+		return nil // it is reported when the item is printed
+	}
+	return made
 }
 
 func (f *planPrinter) conflicts() bool { return true }

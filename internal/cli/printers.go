@@ -18,6 +18,26 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
 )
 
+// renderer is what can make what it prints of an item as soon as that is merged, for its run.Item.Rendered.
+// It may be called by several goroutines; nil: it is made later, of the item's plan.
+type renderer interface{ render(item *run.Item) any }
+
+// rendering has a printer make what it prints of a large run while it is being merged: of
+// objects on whose values there are no notes. nil where it is made later, as that of the server's
+// answers is.
+func rendering(printer any, notes *reporter, mode dryRun) run.Render {
+	p, can := printer.(renderer)
+	if !can || mode != dryClient {
+		return nil
+	}
+	return func(item *run.Item) any {
+		if len(item.Result.Planned.Ignored) > 0 || len(notes.of(item)) > 0 {
+			return nil
+		}
+		return p.render(item)
+	}
+}
+
 // conflicts is false for most printers.
 func (v view) conflicts() bool { return false }
 

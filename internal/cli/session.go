@@ -45,9 +45,10 @@ type request struct {
 
 	recreation run.Recreation
 
-	bind  func(*run.Item, apply.Planned) error // what every merge plan has to pass; may be nil
-	prune *pruneFlags                          // nil: nothing is pruned
-	note  noteFunc                             // reports what concerns no single object; nil if nothing does
+	bind   func(*run.Item, apply.Planned) error // what every merge plan has to pass; may be nil
+	prune  *pruneFlags                          // nil: nothing is pruned
+	note   noteFunc                             // reports what concerns no single object; nil if nothing does
+	render run.Render                           // of a run that is only shown; may be nil
 }
 
 // stdin is the error of reading live and something else from standard input, which can be
@@ -80,7 +81,7 @@ func (e *env) open(ctx context.Context, r request) (_ *session, err error) {
 	if err := errors.Join(missing, r.plan.replace.validate(r.inputs), r.stdin()); err != nil {
 		return nil, err
 	}
-	job := &run.Job{Planner: r.planner, Write: r.write, Concurrency: r.concurrency, Preflight: r.preflight, Recreate: r.recreation, Partial: r.partial, Needs: r.needs, Shown: r.shown, Asked: r.asked, Bind: r.bind}
+	job := &run.Job{Planner: r.planner, Write: r.write, Concurrency: r.concurrency, Preflight: r.preflight, Recreate: r.recreation, Partial: r.partial, Needs: r.needs, Shown: r.shown, Asked: r.asked, Bind: r.bind, Render: r.render}
 	e.line = e.progress(r.quiet)
 	if e.line != nil {
 		job.Progress = func(phase run.Phase, done, total int) { e.line.Note(string(phase), done, total) }

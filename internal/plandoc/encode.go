@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
@@ -111,6 +112,21 @@ func (h Header) Encode() ([]byte, error) {
 
 // Encode is the object as an entry of a document's list. The error quotes no value.
 func (i Item) Encode() ([]byte, error) {
+	head, tail, err := i.Parts()
+	return slices.Concat(head, Notes(i.Notes), tail), err
+}
+
+// Notes are notes as they stand between the Parts of an object; empty for none.
+func Notes(notes []string) []byte {
+	var b builder
+	if len(notes) > 0 {
+		b.field("  ", "notes", texts(notes)) // texts have no error
+	}
+	return b.Bytes()
+}
+
+// Parts are what Encode has before and after the object's notes. The error quotes no value.
+func (i Item) Parts() (head, tail []byte, err error) {
 	var b builder
 	b.field("- ", "action", string(i.Action))
 	b.text("  ", "apiVersion", i.APIVersion)
@@ -121,9 +137,8 @@ func (i Item) Encode() ([]byte, error) {
 	b.text("  ", "resourceVersion", i.ResourceVersion)
 	b.text("  ", "impact", i.Impact)
 	b.text("  ", "reason", i.Reason)
-	if len(i.Notes) > 0 {
-		b.field("  ", "notes", texts(i.Notes))
-	}
+	head = bytes.Clone(b.Bytes())
+	b.Reset()
 	b.text("  ", "outcome", string(i.Outcome))
 	if i.Written != (Written{}) {
 		b.line("  written:")
@@ -150,7 +165,7 @@ func (i Item) Encode() ([]byte, error) {
 			b.field("    ", "after", nil)
 		}
 	}
-	return b.Bytes(), b.err
+	return head, bytes.Clone(b.Bytes()), b.err // without the room that the buffer has grown
 }
 
 // builder writes fields in a given order.

@@ -93,7 +93,50 @@ func TestSomethingToReportIsNotShared(t *testing.T) {
 
 // TestItemIsSmall: there are as many as objects in the input, a hundred thousand.
 func TestItemIsSmall(t *testing.T) {
-	if size := unsafe.Sizeof(Item{}); size > 288 {
+	if size := unsafe.Sizeof(Item{}); size > 304 {
 		t.Errorf("an item takes %d bytes: what most items do not have belongs into its Details", size)
 	}
+}
+
+// TestRendered: what is made of a plan as soon as it is merged takes the plan's place until it is
+// shown; where nothing can be made, the plan is there.
+func TestRendered(t *testing.T) {
+	const n = largeFrom + 100
+	var local, there strings.Builder
+	for i := range n {
+		name := fmt.Sprint("c", i)
+		local.WriteString(conf(name, "2"))
+		there.WriteString(applied(t, name, "1", "1"))
+	}
+	p, _ := setup(t, local.String(), there.String())
+	p.Shown, p.Needs = true, Changes
+	made := func(i *Item) bool { return !strings.HasSuffix(i.Target.Name, "7") }
+	p.Render = func(i *Item) any {
+		if i.Planned.Final == nil || i.Result.Outcome == "" {
+			t.Errorf("%s: is to be made of a plan that is not whole, or without a result", i.Target)
+		}
+		if !made(i) {
+			return nil
+		}
+		return "diff of " + i.Target.Name
+	}
+	p.Merge(t.Context())
+	seen := 0
+	p.Show(t.Context(), func(i *Item) {
+		seen++
+		want := any(nil)
+		if made(i) {
+			want = "diff of " + i.Target.Name
+		}
+		if i.Rendered != want || (i.Planned.Final == nil) != made(i) {
+			t.Errorf("%s: %v, and its plan has gone: %t", i.Target, i.Rendered, i.Planned.Final == nil)
+		}
+		if i.Action() != Change || string(i.Result.Outcome) != "configured" || i.Impact().Word == "" {
+			t.Errorf("%s: is %s, %s, %v", i.Target, i.Action(), i.Result.Outcome, i.Impact())
+		}
+	})
+	if seen != n || p.Items[0].Rendered != nil {
+		t.Errorf("%d of %d were shown; what was made stays: %v", seen, n, p.Items[0].Rendered)
+	}
+	pristine(t)
 }

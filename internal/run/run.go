@@ -35,6 +35,10 @@ type Item struct {
 	Meter   cluster.Meter // of the requests about it alone; lists are not counted
 	Surplus *Surplus      // set for a live object that the input does not contain
 
+	// Rendered is what Job.Render has made of the plan, of which nothing but the problems is left.
+	// nil: Planned is what is to be shown.
+	Rendered any
+
 	found    bool // there is a live object
 	changes  bool // there is something to write
 	tried    bool // the server has accepted what is to be done
@@ -65,6 +69,7 @@ type Job struct {
 	Plans       Plans   // nil: Planner merges the items
 	Wait        Wait    // nil: the run ends with the last write
 	Hold        Hold    // nil: nothing is looked for that still uses what is deleted
+	Render      Render  // nil: what is shown is made when it is shown
 	Invalidate  func()  // called when the server serves new kinds; may be nil
 	Write       cluster.Write
 	Concurrency int
@@ -94,6 +99,13 @@ type Journal interface {
 // Plans makes the plan of an item and its live object, nil for none, in place of a merge of
 // the item with what was applied last. It may be called by several goroutines.
 type Plans func(ctx context.Context, item *Item, live map[string]any) (apply.Planned, error)
+
+// Render makes what is shown of an item, whose plan is whole and whose Result is the expected
+// one. It is called for items of a large run that is only shown, by several goroutines, as soon as
+// each is merged; what it returns takes the place of the plan until then, as Item.Rendered. It
+// must not keep anything of the plan, which are parts of whole answers. nil: the plan is stored
+// in its stead.
+type Render func(item *Item) any
 
 // Wait waits until the items that were written are ready, where that is asked for. It is
 // called once, when all writes of a run that is no dry run have been done, and before

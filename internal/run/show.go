@@ -15,9 +15,12 @@ func (p *Plan) Show(ctx context.Context, show func(*Item)) {
 	for some := range slices.Chunk(p.Items, showWindow) {
 		p.each(ctx, some, func(i int) { p.restore(ctx, some[i]) }, func(i int) {
 			some[i].dress()
-			some[i].Result = unsent(some[i])
+			if some[i].Rendered == nil {
+				some[i].Result = unsent(some[i])
+			}
 			show(some[i])
-			if some[i].stored.form == restored {
+			if form := some[i].stored.form; form == restored || form == rendered {
+				some[i].Rendered = nil
 				some[i].evict()
 			}
 			some[i].share()

@@ -45,6 +45,7 @@ const (
 	prepared               // the request that the plan comes to, and what is to be reported
 	compressed             // its action; the plan is made again of both sides, and of what was kept
 	restored               // its plan, which was compressed, until it is reported
+	rendered               // what is shown of it
 )
 
 // store evicts what nobody needs of an item that was just merged.
@@ -105,6 +106,9 @@ func (i *Item) prepare() error {
 // compress stores the live object of an item, and what its plan comes to, in place of the
 // plan, all but its action.
 func (p *Plan) compress(i *Item) error {
+	if p.render(i) {
+		return nil
+	}
 	s := stored{form: compressed}
 	if p.Plans == nil {
 		s.kept = p.Planner.Keep(i.Planned)
@@ -125,6 +129,28 @@ func (p *Plan) compress(i *Item) error {
 	i.stored = s
 	i.evict()
 	return nil
+}
+
+// render stores what is shown of an item in place of its plan. It returns false where that
+// cannot be done yet.
+func (p *Plan) render(i *Item) bool {
+	if p.Render == nil {
+		return false
+	}
+	i.Result = unsent(i)
+	made := p.Render(i)
+	if made == nil {
+		i.Result = write.Result{}
+		return false
+	}
+	problems := i.Planned.Problems
+	i.Rendered, i.stored = made, stored{form: rendered}
+	i.evict()
+	if len(problems) > 0 {
+		i.Own()
+		i.Planned.Problems, i.Result.Planned.Problems = problems, problems
+	}
+	return true
 }
 
 // evict leaves no more of the item's plan and result than what became of it.
