@@ -162,7 +162,7 @@ func (v *driftVerb) run(ctx context.Context, format drift.Format) (*drift.Report
 	notes := v.notes.reporter(v.env, outputFlags{}, dryClient)
 	s, err := v.open(ctx, request{
 		inputs: &v.inputs, plan: &v.plan, planner: planner, live: v.live, concurrency: v.concurrency, needs: run.Changes, shown: true, quiet: v.notes.quiet,
-		prune: v.orphans(), note: notes.set(), shard: shard,
+		prune: v.orphans(), note: notes.set(), shard: shard, render: drift.Render(planner.Manager),
 	})
 	if err != nil {
 		return nil, err

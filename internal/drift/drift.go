@@ -85,7 +85,21 @@ func Of(item *run.Item, manager string) []Row {
 		c.add(e.Path, merge.Opt{}, merge.Some(e.Value))
 	}
 	merge.SortByPath(c.rows, func(r Row) merge.Path { return r.Path })
+	for i, r := range c.rows {
+		c.rows[i] = r.detached()
+	}
 	return c.rows
+}
+
+// detached is the row without parts of the answer in which live was read: rows stay until the
+// report is printed.
+func (r Row) detached() Row {
+	r.Path, r.Wanted, r.Live = r.Path.Detached(), r.Wanted.Detached(), r.Live.Detached()
+	if r.Owner != nil {
+		owner := r.Owner.Detached()
+		r.Owner = &owner
+	}
+	return r
 }
 
 func objectOf(item *run.Item) Object {

@@ -28,10 +28,18 @@ type tally struct {
 	rows             map[Kind]int
 }
 
+// Render makes the rows of an item as soon as it is merged, for Report.Add: see Of.
+func Render(manager string) run.Render {
+	return func(item *run.Item) any { return Of(item, manager) }
+}
+
 // Add adds an item that was compared, see Of, and returns its rows. nil where the item has not
 // drifted.
 func (r *Report) Add(item *run.Item, manager string) []Row {
-	rows := Of(item, manager)
+	rows, made := item.Rendered.([]Row)
+	if !made {
+		rows = Of(item, manager)
+	}
 	r.add(objectOf(item), rows)
 	return rows
 }
