@@ -123,7 +123,7 @@ func (e *env) objects(ctx context.Context, r request, from *liveSide) (objects [
 	if err != nil {
 		return nil, nil, err
 	}
-	inputs.Pack = true
+	inputs.Pack, inputs.Kept = true, sparing
 	if r.plan.replace.given() {
 		if inputs.Change, err = r.plan.replace.change(ctx, e, r.inputs, from); err != nil {
 			return nil, nil, err
@@ -138,10 +138,14 @@ func (e *env) objects(ctx context.Context, r request, from *liveSide) (objects [
 		}
 		return nil, nil, bad
 	}
-	if len(objects) > manyObjects {
+	return objects, bad, nil
+}
+
+// sparing sets the garbage collector when there are many objects, while they are still being read.
+func sparing(n int) {
+	if n == manyObjects {
 		debug.SetGCPercent(50)
 	}
-	return objects, bad, nil
 }
 
 // input is what was read: objects, definitions of kinds from them and the flags, and errors.

@@ -67,8 +67,8 @@ func (ns Namespacing) Place(o object.Object, namespaced bool) (object.Object, er
 // resolveAll resolves objects one by one and reports duplicates.
 func resolveAll(objects []object.Object, resolve func(object.Object) (Located, error)) ([]Located, error) {
 	var (
-		all    []Located
-		placed []object.Object
+		all    = make([]Located, 0, len(objects))
+		placed = make([]object.Object, 0, len(objects))
 		errs   []error
 	)
 	for _, o := range objects {

@@ -134,7 +134,7 @@ func (j *Job) Resolve(ctx context.Context, objects []object.Object) (*Plan, erro
 	if errors.As(err, &down) {
 		return nil, down
 	}
-	p := &Plan{Job: j, Err: err}
+	p := &Plan{Job: j, Err: err, Items: make([]*Item, 0, len(located))}
 	for _, l := range located {
 		p.Items = append(p.Items, NewItem(l.Object, l.Target))
 	}

@@ -158,15 +158,15 @@ func listItem(o object.Object, v any) any {
 // Repeated returns an error for every object that occurs more than once, with both places;
 // apiVersions may differ. nil if there is none.
 func Repeated(objects []object.Object) error {
-	first := make(map[object.Identity]object.Object, len(objects))
+	first := make(map[object.Identity]int, len(objects))
 	var errs []error
-	for _, o := range objects {
+	for i, o := range objects {
 		was, twice := first[o.ID()]
 		if !twice {
-			first[o.ID()] = o
+			first[o.ID()] = i
 			continue
 		}
-		errs = append(errs, fmt.Errorf("%s: is the same object as at %s; keep one of them, as the second would undo the first", o.Place(), was.Origin))
+		errs = append(errs, fmt.Errorf("%s: is the same object as at %s; keep one of them, as the second would undo the first", o.Place(), objects[was].Origin))
 	}
 	return errors.Join(errs...)
 }

@@ -31,6 +31,9 @@ type Inputs struct {
 	Agent     string        // User-Agent for URLs
 	Pack      bool          // return objects Packed, to save memory
 
+	// Kept is called after each object that is read, with how many were kept so far; may be nil.
+	Kept func(n int)
+
 	// Values collects the values of the Secrets that are read; may be nil.
 	Values *redact.Values
 
@@ -120,6 +123,7 @@ func (in Inputs) keeping() (keeping, error) {
 	if err != nil {
 		return nil, err
 	}
+	n := 0
 	return func(o object.Object) (object.Object, bool) {
 		in.Values.Add(o.Value)
 		if in.Selector != "" && !selector.Matches(labels.Set(o.Labels())) {
@@ -127,6 +131,9 @@ func (in Inputs) keeping() (keeping, error) {
 		}
 		if in.Pack {
 			o = o.Packed()
+		}
+		if n++; in.Kept != nil {
+			in.Kept(n)
 		}
 		return o, true
 	}, nil
