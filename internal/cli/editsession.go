@@ -150,11 +150,11 @@ func stopped(g *editor.Guard, err error) error {
 func (s *editing) saved(err error) error {
 	what := strings.TrimPrefix(err.Error(), s.Target.String()+": ")
 	path := s.draft.Path()
-	if s.unedited || !s.draft.Written() {
-		return errors.Join(fmt.Errorf("%s: %s: nothing was edited", s.Target, what), s.draft.Discard())
-	}
 	reported := fmt.Errorf("%s: %s: your text is in %s: to save it after all, fix it if necessary: kubectl merge set-last-applied -f %s",
 		s.Target, what, path, path)
+	if s.unedited || !s.draft.Written() {
+		reported = errors.Join(fmt.Errorf("%s: %s: nothing was edited", s.Target, what), s.draft.Discard())
+	}
 	var end *editor.Stopped
 	if errors.As(err, &end) {
 		return &exit{Code: end.Code(), Err: reported}

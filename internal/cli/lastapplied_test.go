@@ -122,6 +122,7 @@ func TestEditLastApplied(t *testing.T) {
 		{"the file is emptied", `: > "$1"`, nil, 0, "", "Edit cancelled, saved file was empty.\n", ""},
 		{"the text is wrong twice in the same way", `printf 'a: [\n' > "$1"`, nil, failed, "", "Edit cancelled, no valid changes were saved: ", ""},
 		{"another object", `sed -i 's/name: conf/name: other/' "$1"`, nil, failed, "", "your text is in ", ""},
+		{"^C ends the editor, and is seen there only", `kill -2 $$; sleep 5`, nil, interrupted, "", "signal: interrupt: nothing was edited\n", ""},
 		{"the editor fails", `exit 3`, nil, failed, "", "exit status 3: nothing was edited\n", ""},
 		{"the editor fails, and something was typed", `echo '# typed' >> "$1"; exit 3`, nil, failed, "", "exit status 3: your text is in ", ""},
 		{"the server refuses it", `sed -i '/gone/d' "$1"`, []string{"--field-manager=refused"}, failed, "", "set-last-applied -f ", `\"a\":\"1\"`},

@@ -89,7 +89,22 @@ func (e Editor) Run(ctx context.Context, path string, s Streams) error {
 	case errors.Is(err, exec.ErrNotFound), errors.Is(err, os.ErrNotExist), errors.Is(err, os.ErrPermission):
 		return fmt.Errorf("unable to launch the editor %q: set KUBE_EDITOR or EDITOR to one that is there", e.name)
 	case errors.As(err, &exit):
-		return fmt.Errorf("there was a problem with the editor %q: %w", e.name, err)
+		return interrupted{fmt.Errorf("there was a problem with the editor %q: %w", e.name, err)}
 	}
 	return err
+}
+
+// interrupted is an error of an editor. If it is ^C that has ended the editor, the error is a *Stopped, too:
+// the same signal to this process may be seen only later.
+type interrupted struct{ error }
+
+// Unwrap is the error, and the *Stopped if there is one.
+func (e interrupted) Unwrap() []error {
+	var exit *exec.ExitError
+	if errors.As(e.error, &exit) {
+		if status, ok := exit.Sys().(syscall.WaitStatus); ok && status.Signaled() && status.Signal() == syscall.SIGINT {
+			return []error{e.error, &Stopped{os.Interrupt}}
+		}
+	}
+	return []error{e.error}
 }
