@@ -34,10 +34,10 @@ func (v view) differ() *differ {
 
 // render is the text of an item's diff; nil where it is a program that makes it.
 func (d *differ) render(item *run.Item) any {
-	var text bytes.Buffer
 	if len(d.program) > 0 {
 		return nil
 	}
+	var text bytes.Buffer
 	if _, err := diff.Unified(&text, d.doc(item), d.options()); err != nil {
 		return nil // it is reported when the item is shown
 	}

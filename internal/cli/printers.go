@@ -23,7 +23,7 @@ import (
 type renderer interface{ render(item *run.Item) any }
 
 // rendering has a printer make what it prints of a large run while it is being merged: of
-// objects on whose values there are no notes. nil where it is made later, as that of the server's
+// objects on whose values no notes are printed. nil where it is made later, as that of the server's
 // answers is.
 func rendering(printer any, notes *reporter, mode dryRun) run.Render {
 	p, can := printer.(renderer)
@@ -31,7 +31,8 @@ func rendering(printer any, notes *reporter, mode dryRun) run.Render {
 		return nil
 	}
 	return func(item *run.Item) any {
-		if len(item.Result.Planned.Ignored) > 0 || len(notes.of(item)) > 0 {
+		// What is ignored is reported once for a file, of the first object in input order.
+		if !notes.quiet && (len(item.Result.Planned.Ignored) > 0 || len(notes.of(item)) > 0) {
 			return nil
 		}
 		return p.render(item)

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"encoding/base64"
 	"encoding/json"
-	"fmt"
 	"io"
 	"slices"
 	"strconv"
@@ -30,17 +29,6 @@ func NewWriter(w io.Writer, h Header) (*Writer, error) {
 	}
 	_, err = w.Write(text)
 	return &Writer{w: w, summary: Summary{Counts: map[Action]int{}}}, err
-}
-
-// Item writes an object. The error is that of the writer below, or names an object that cannot
-// be encoded.
-func (d *Writer) Item(i Item) error {
-	text, err := i.Encode()
-	if err != nil {
-		return fmt.Errorf("%s %s: %w", i.Kind, i.Name, err)
-	}
-	d.Count(i.Action)
-	return d.Raw(text)
 }
 
 // Raw writes an object as Item.Encode has it, without counting it. The error is that of the

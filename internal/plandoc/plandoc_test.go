@@ -39,7 +39,11 @@ func written(t *testing.T, items ...Item) []byte {
 	w, err := NewWriter(&b, header())
 	for _, i := range items {
 		if err == nil {
-			err = w.Item(i)
+			var text []byte
+			if text, err = i.Encode(); err == nil {
+				w.Count(i.Action)
+				err = w.Raw(text)
+			}
 		}
 	}
 	if err == nil {
