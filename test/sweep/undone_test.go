@@ -282,7 +282,11 @@ func (r recorded) document(record bool) (*plandoc.Document, error) {
 	}
 	item := r.item(h.Spelling, r.before, r.after)
 	if item.UID = "1"; len(item.Changes) > 0 {
-		err = w.Item(item)
+		var text []byte
+		if text, err = item.Encode(); err == nil {
+			w.Count(item.Action)
+			err = w.Raw(text)
+		}
 	}
 	if err == nil {
 		err = w.Close()
