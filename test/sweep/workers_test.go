@@ -69,9 +69,9 @@ func worked(t *testing.T, locals []object.Object, lives []map[string]any, order 
 	}
 	plan := &run.Plan{Job: job}
 	for _, i := range order {
-		plan.Items = append(plan.Items, &run.Item{Object: locals[i].Packed(), Target: cluster.Target{
+		plan.Items = append(plan.Items, run.NewItem(locals[i].Packed(), cluster.Target{
 			Resource: cluster.Resource{Kind: locals[i].Kind(), Plural: strconv.Itoa(i)}, Name: locals[i].Name(),
-		}})
+		}))
 	}
 	plan.Merge(t.Context())
 	got, at := make([]string, len(order)), 0
