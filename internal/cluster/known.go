@@ -1,6 +1,13 @@
 package cluster
 
-import "context"
+import (
+	"context"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
 
 // Known gives the resource of a kind in the version that the server prefers, as far as
 // discovery is known already: what was added to the server since is not looked for. It is
@@ -10,4 +17,55 @@ func (c *Cluster) Known(ctx context.Context, group, kind string) (Resource, bool
 	defer c.mu.Unlock()
 	r, err := c.searchGroup(ctx, group, func(r Resource) bool { return r.Kind == kind })
 	return r, err == nil && r.Plural != ""
+}
+
+// OwnWord gives the resource of Kubernetes' own that a word means on kubectl's command line: the
+// plural, the singular or a short name, and behind it, after a dot, the group or the version and
+// the group (deploy, deployments.apps, deployments.v1.apps). Only groups with no dot in their
+// name are looked through (core, apps, batch ...), which nobody else may define and which come
+// first for kubectl, too; so that little of discovery is read. It is false, without a reason,
+// where none of them has it, or the server does not answer.
+func (c *Cluster) OwnWord(ctx context.Context, word string) (Resource, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	groups, err := c.discovery.ServerGroupsWithContext(ctx)
+	if err != nil {
+		return Resource{}, false
+	}
+	full, short := schema.ParseResourceArg(strings.ToLower(word))
+	for _, g := range groups.Groups {
+		if strings.Contains(g.Name, ".") {
+			continue
+		}
+		for _, v := range c.versions(ctx, g.Name) {
+			gv, err := schema.ParseGroupVersion(v)
+			name := short.Resource
+			if full != nil && full.GroupVersion() == gv {
+				name = full.Resource
+			} else if err != nil || short.Group != "" && short.Group != gv.Group {
+				continue
+			}
+			if r, ok := c.inVersion(ctx, gv, name); ok {
+				return r, true
+			}
+		}
+	}
+	return Resource{}, false
+}
+
+// inVersion is the resource that one version of a group has under a name; a version that does
+// not answer has none.
+func (c *Cluster) inVersion(ctx context.Context, gv schema.GroupVersion, name string) (Resource, bool) {
+	list, err := c.discovery.ServerResourcesForGroupVersionWithContext(ctx, gv.String())
+	if err != nil {
+		return Resource{}, false
+	}
+	at := slices.IndexFunc(list.APIResources, func(r metav1.APIResource) bool {
+		return !strings.Contains(r.Name, "/") && (r.Name == name || r.SingularName == name || strings.ToLower(r.Kind) == name || slices.Contains(r.ShortNames, name))
+	})
+	if at < 0 {
+		return Resource{}, false
+	}
+	r, ok := resources(gv, list)[list.APIResources[at].Kind]
+	return r, ok
 }

@@ -168,6 +168,13 @@ func (s *Server) names(ctx context.Context, typ, prefix string) ([]cobra.Complet
 
 // resource is what the server calls by a word such as deploy or deployments.apps.
 func (s *Server) resource(ctx context.Context, typ string) (*cluster.Cluster, cluster.Resource, error) {
+	api, err := s.Connect()
+	if err != nil {
+		return nil, cluster.Resource{}, err
+	}
+	if r, ok := api.OwnWord(ctx, typ); ok { // the mapper reads all that the server has
+		return api, r, nil
+	}
 	mapper, err := s.Flags.ToRESTMapper()
 	if err != nil {
 		return nil, cluster.Resource{}, err
@@ -180,10 +187,6 @@ func (s *Server) resource(ctx context.Context, typ string) (*cluster.Cluster, cl
 	if kind.Empty() {
 		kind, err = mapper.KindFor(group.WithVersion(""))
 	}
-	if err != nil {
-		return nil, cluster.Resource{}, err
-	}
-	api, err := s.Connect()
 	if err != nil {
 		return nil, cluster.Resource{}, err
 	}
