@@ -39,6 +39,7 @@ func Main(ctx context.Context, args []string, streams genericiooptions.IOStreams
 // MainAs is Main for a program whose executable may have been renamed: the commands that
 // help and messages name are those that work.
 func MainAs(ctx context.Context, executable string, args []string, streams genericiooptions.IOStreams) int {
+	heap.roomy()
 	called := programOf(executable)
 	ctx, stop := untilSignal(ctx)
 	defer stop()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"slices"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
@@ -64,10 +63,6 @@ func (r request) stdin() error {
 	return nil
 }
 
-// manyObjects is from how many objects on the garbage collector is set to save memory at the
-// cost of about a tenth more time.
-const manyObjects = 2000
-
 // open reads local and live objects and merges them. The error ends the run; errors of
 // single objects are in the session.
 func (e *env) open(ctx context.Context, r request) (_ *session, err error) {
@@ -123,7 +118,7 @@ func (e *env) objects(ctx context.Context, r request, from *liveSide) (objects [
 	if err != nil {
 		return nil, nil, err
 	}
-	inputs.Pack, inputs.Kept = true, sparing
+	inputs.Pack, inputs.Kept = true, heap.sparing
 	if r.plan.replace.given() {
 		if inputs.Change, err = r.plan.replace.change(ctx, e, r.inputs, from); err != nil {
 			return nil, nil, err
@@ -139,13 +134,6 @@ func (e *env) objects(ctx context.Context, r request, from *liveSide) (objects [
 		return nil, nil, bad
 	}
 	return objects, bad, nil
-}
-
-// sparing sets the garbage collector when there are many objects, while they are still being read.
-func sparing(n int) {
-	if n == manyObjects {
-		debug.SetGCPercent(50)
-	}
 }
 
 // input is what was read: objects, definitions of kinds from them and the flags, and errors.

@@ -1,0 +1,82 @@
+package cli
+
+import (
+	"os"
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
+	"sync"
+)
+
+const (
+	// roomyHeap is how large the heap may become, in bytes, before it is worth a garbage
+	// collection: the default is 4 MB, which the libraries half fill before main begins, so that
+	// a command for one object would spend a seventh of its CPU time on collecting.
+	roomyHeap = 24 << 20
+	// manyObjects is from how many objects on the garbage collector is set to save memory at the
+	// cost of about a tenth more time.
+	manyObjects = 2000
+
+	usualPercent   = 100
+	sparingPercent = 50
+)
+
+// collector sets the garbage collector by what a run needs; its methods may be called at any
+// time. GOGC in the environment counts more.
+type collector struct {
+	once    sync.Once
+	mu      sync.Mutex
+	percent int
+}
+
+// heap is the process's.
+var heap = &collector{percent: usualPercent}
+
+// roomy has the heap grow to roomyHeap before anything is collected, and after each
+// collection again.
+func (c *collector) roomy() {
+	if os.Getenv("GOGC") != "" {
+		return
+	}
+	c.once.Do(func() {
+		c.set(0)
+		c.watch()
+	})
+}
+
+// watch sets the percentage after each collection. A finalizer is run once for each
+// collection that its object did not outlive.
+func (c *collector) watch() {
+	runtime.SetFinalizer(new(*collector), func(**collector) {
+		live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+		metrics.Read(live)
+		c.set(live[0].Value.Uint64())
+		c.watch()
+	})
+}
+
+// set is for so many bytes that are in use.
+func (c *collector) set(live uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	debug.SetGCPercent(percentage(live, c.percent))
+}
+
+// percentage is by how much the heap may grow until it is collected: up to roomyHeap, or by
+// percent where that is more. Whatever is in use, 100 % are at least leastHeap.
+func percentage(live uint64, percent int) int {
+	const leastHeap = 4 << 20
+	room := max(roomyHeap-int(live), 0)
+	return max(percent, min(room*100/max(int(live), 1), roomyHeap*100/leastHeap))
+}
+
+// sparing saves memory when there are many objects, while they are still being read.
+func (c *collector) sparing(objects int) {
+	if objects != manyObjects || os.Getenv("GOGC") != "" {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.percent = sparingPercent
+	debug.SetGCPercent(c.percent)
+}
