@@ -25,6 +25,7 @@ func (s *single) definitions(ctx context.Context) error {
 		{"kubectl merge", s.merge, []string{"-f"}, " configured"},
 		{"kubectl merge --preflight=false", s.merge, []string{"--preflight=false", "-f"}, " configured"},
 		{"kubectl merge --server-side", s.merge, []string{"--server-side", "-f"}, " serverside-applied"},
+		{"kubectl merge --server-side --preflight=false", s.merge, []string{"--server-side", "--preflight=false", "-f"}, " serverside-applied"},
 		{"kubectl apply --server-side", s.server.Kubectl, []string{"apply", "--server-side", "-f"}, " serverside-applied"},
 		{"kubectl apply", s.server.Kubectl, []string{"apply", "-f"}, " configured"},
 	}

@@ -122,6 +122,13 @@ func median(values []float64) float64 {
 	return (v[(len(v)-1)/2] + v[len(v)/2]) / 2
 }
 
+func least(values []float64) float64 {
+	if len(values) == 0 {
+		return 0
+	}
+	return slices.Min(values)
+}
+
 func (r report) sizes() []int {
 	var out []int
 	for _, m := range r.Runs {

@@ -120,10 +120,12 @@ func (s *server) kubectl(ctx context.Context, stdin string, args ...string) ([]b
 	return out, nil
 }
 
-// build builds a program of this module, and gives its file.
+// build builds a program of this module, as a release is built (.goreleaser.yaml), and gives
+// its file.
 func build(ctx context.Context, dir, pkg string) (string, error) {
 	file := filepath.Join(dir, filepath.Base(pkg))
-	cmd := exec.CommandContext(ctx, "go", "build", "-o", file, pkg)
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", file, pkg)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	cmd.Stderr = os.Stderr
 	if err := cmd.Run(); err != nil {
 		return "", fmt.Errorf("go build %s: %w", pkg, err)
