@@ -184,12 +184,30 @@ func (m *memory) MergePatch(_ context.Context, t cluster.Target, patch any, w cl
 	if has, ok := meta["labels"].(map[string]any); ok {
 		maps.Copy(labels, has)
 	}
-	maps.Copy(labels, change["labels"].(map[string]any))
+	changed, _ := change["labels"].(map[string]any)
+	maps.Copy(labels, changed)
 	maps.DeleteFunc(labels, func(_ string, v any) bool { return v == nil })
 	meta["labels"] = labels
+	if managed, ok := change["managedFields"]; ok {
+		meta["managedFields"] = managed
+	}
 	if w.DryRun {
 		return obj, nil
 	}
+	return m.store(t, map[string]any{"metadata": meta}), nil
+}
+
+func (m *memory) Create(_ context.Context, t cluster.Target, obj any, _ cluster.Write) (map[string]any, error) {
+	if err := m.ask("create " + t.String()); err != nil {
+		return nil, err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if _, ok := m.objects[key(t)]; ok {
+		return nil, refusal(http.StatusConflict, metav1.StatusReasonAlreadyExists)
+	}
+	meta := maps.Clone(obj.(map[string]any)["metadata"].(map[string]any))
+	meta["uid"] = "uid-" + t.String()
 	return m.store(t, map[string]any{"metadata": meta}), nil
 }
 

@@ -17,6 +17,7 @@ func TestStore(t *testing.T) {
 	lost := &cluster.Unreachable{Text: "cut off", Lost: true}
 	for _, tt := range []struct {
 		reason string
+		is     string // the kinds of the parent that is read; "" for none
 		rival  string // the kinds that another run writes just before
 		fail   []error
 		err    string
@@ -24,21 +25,28 @@ func TestStore(t *testing.T) {
 		kinds  string
 		want   []string
 	}{
-		{"nobody interferes", "", nil, "", "", "ConfigMap,Thing.example.com", []string{"apply secret/shop"}},
-		{"another run has added a kind", "ConfigMap,Service", nil, "", "", "ConfigMap,Service,Thing.example.com", []string{"apply secret/shop", "read secret/shop", "apply secret/shop"}},
-		{"another run has added the same", "ConfigMap,Thing.example.com", nil, "", "", "ConfigMap,Thing.example.com", []string{"apply secret/shop", "read secret/shop"}},
-		{"the answer got lost", "", []error{lost}, "", "", "ConfigMap,Thing.example.com", []string{"apply secret/shop", "apply secret/shop"}},
-		{"somebody else has the fields", "", []error{conflict()}, "", "it is overwritten", "ConfigMap,Thing.example.com", []string{"apply secret/shop", "read secret/shop", "apply secret/shop by force"}},
-		{"it may not be written", "", []error{forbidden()}, "secret/shop: the set's parent was not written: Forbidden", "", "ConfigMap", []string{"apply secret/shop"}},
+		{"nobody interferes", "ConfigMap", "", nil, "", "", "ConfigMap,Thing.example.com", []string{"apply secret/shop"}},
+		{"another run has added a kind", "ConfigMap", "ConfigMap,Service", nil, "", "", "ConfigMap,Service,Thing.example.com", []string{"apply secret/shop", "read secret/shop", "apply secret/shop"}},
+		{"another run has added the same", "ConfigMap", "ConfigMap,Thing.example.com", nil, "", "", "ConfigMap,Thing.example.com", []string{"apply secret/shop", "read secret/shop"}},
+		{"the answer got lost", "ConfigMap", "", []error{lost}, "", "", "ConfigMap,Thing.example.com", []string{"apply secret/shop", "apply secret/shop"}},
+		{"somebody else has the fields", "ConfigMap", "", []error{conflict()}, "", "it is overwritten", "ConfigMap,Thing.example.com", []string{"apply secret/shop", "read secret/shop", "apply secret/shop by force"}},
+		{"it may not be written", "ConfigMap", "", []error{forbidden()}, "secret/shop: the set's parent was not written: Forbidden", "", "ConfigMap", []string{"apply secret/shop"}},
+		{"it is new", "", "", nil, "", "", "Thing.example.com", []string{"create secret/shop", "patch secret/shop"}},
+		{"another run has created it", "", "Service", nil, "", "", "Service,Thing.example.com", []string{"create secret/shop", "read secret/shop", "apply secret/shop"}},
+		{"it is new, and the answer got lost", "", "", []error{lost}, "", "", "Thing.example.com", []string{"create secret/shop", "create secret/shop", "patch secret/shop"}},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			m := newMemory()
-			m.parent("ConfigMap", nil)
+			first := "create secret/shop"
+			if tt.is != "" {
+				m.parent(tt.is, nil)
+				first = "apply secret/shop"
+			}
 			s, notes := shop(t, m)
 			m.log = nil
-			fail := failing("apply secret/shop", tt.fail...)
+			fail := failing(first, tt.fail...)
 			m.fail = func(request string) error {
-				if tt.rival != "" && request == "apply secret/shop" {
+				if tt.rival != "" && request == first {
 					m.parent(tt.rival, nil)
 					tt.rival = ""
 				}

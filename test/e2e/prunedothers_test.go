@@ -91,11 +91,13 @@ func TestPrunedTogether(t *testing.T) {
 		inputs := [][]string{q.input(), q.input()}
 		before := foreign(q.objects())
 		var wait sync.WaitGroup
+		printed := make([][]byte, len(inputs))
 		for i, input := range inputs {
 			file := q.manifest(fmt.Sprintf("input%d.yaml", i), input, round)
 			wait.Go(func() {
 				cmd := q.command(q.t.Context(), "kubectl-merge", append([]string{"-f", file}, prunedArgs...)...)
-				if out, err := cmd.CombinedOutput(); err != nil && cmd.ProcessState.ExitCode() != 1 && cmd.ProcessState.ExitCode() != 3 {
+				out, err := cmd.CombinedOutput()
+				if printed[i] = out; err != nil && cmd.ProcessState.ExitCode() != 1 && cmd.ProcessState.ExitCode() != 3 {
 					t.Errorf("round %d: %v\n%s", round, err, out)
 				}
 			})
@@ -107,6 +109,41 @@ func TestPrunedTogether(t *testing.T) {
 		q.covered(where)
 		q.runs("input1.yaml")
 		q.exact(where, inputs[1])
+		if t.Failed() {
+			t.Fatalf("%s: two runs at once with %q and %q printed\n%s\nand\n%s", where, inputs[0], inputs[1], printed[0], printed[1])
+		}
+	}
+}
+
+// TestPrunedMadeAtOnce: two runs find no set, and the one whose write of the parent comes second
+// does not take from it what the other, which has ended by then, has created members of.
+// kubectl finds the parent owned as if it had made it.
+func TestPrunedMadeAtOnce(t *testing.T) {
+	q := newPruned(t, server.need(t), &tally{counts: map[string]int{}})
+	first, second := []string{"configmap/a", "serviceaccount/b"}, []string{"configmap/c"}
+	q.manifest("first.yaml", first, 1)
+	q.manifest("second.yaml", second, 1)
+	p, err := newProxy(q.server.config)
+	q.must(err)
+	defer p.http.Close()
+	p.times = 1
+	p.rival = func(int) error {
+		return q.command(t.Context(), "kubectl-merge", append([]string{"-f", "first.yaml"}, prunedArgs...)...).Run()
+	}
+	late := q.proxied(p)
+	got := late.tries("kubectl-merge", append([]string{"-f", "second.yaml"}, prunedArgs...)...)
+	if p.rivalled != 1 || p.rivalErr != nil {
+		t.Fatalf("%d runs came first: %v\n%s", p.rivalled, p.rivalErr, got)
+	}
+	q.covered("after both")
+	q.runs("second.yaml")
+	q.exact("after the next run", second)
+	q.manifest("more.yaml", []string{"configmap/c", "serviceaccount/d"}, 1)
+	cmd := q.command(t.Context(), "kubectl", "apply", "-f", "more.yaml", "--prune", "--applyset=shop", "-n", q.ns)
+	cmd.Env = append(cmd.Env, "KUBECTL_APPLYSET=true")
+	theirs := q.ends(cmd)
+	if theirs.code != 0 || strings.Contains(theirs.stderr, "onflict") {
+		t.Errorf("kubectl\n%s", theirs)
 	}
 }
 
