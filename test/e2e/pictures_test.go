@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -60,7 +59,7 @@ func TestPictures(t *testing.T) {
 
 // play runs the commands in a namespace of their own, and is what a terminal shows then.
 func (s scene) play(t *testing.T) string {
-	ns := fmt.Sprintf("pictures-%05d", rand.IntN(100000))
+	ns := unused("pictures")
 	object := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns}}
 	if _, err := server.client.CoreV1().Namespaces().Create(context.Background(), object, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)

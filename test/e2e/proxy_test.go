@@ -16,6 +16,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"testing/iotest"
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"k8s.io/client-go/rest"
@@ -53,10 +54,16 @@ func newProxy(config *rest.Config) (*proxy, error) {
 	}
 	p := &proxy{}
 	reverse := &httputil.ReverseProxy{
-		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(target) },
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.SetURL(target)
+			repeatable(r.Out)
+		},
 		Transport:     transport,
 		FlushInterval: -1,                         // watches
 		ErrorLog:      log.New(io.Discard, "", 0), // a client that goes away is no news
+		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) {
+			http.Error(w, "the test's proxy: "+err.Error(), http.StatusBadGateway)
+		},
 	}
 	reverse.ModifyResponse = func(r *http.Response) error {
 		if p.passed == nil {
@@ -86,6 +93,22 @@ func newProxy(config *rest.Config) (*proxy, error) {
 	p.http.EnableHTTP2 = true
 	p.http.StartTLS()
 	return p, nil
+}
+
+// repeatable lets the transport send a request once more whose connection the server has
+// closed before it took it, as a client without a proxy does.
+func repeatable(r *http.Request) {
+	if r.Body == nil || r.Body == http.NoBody {
+		return
+	}
+	body, err := io.ReadAll(r.Body)
+	if err != nil { // the client went away
+		r.Body = io.NopCloser(iotest.ErrReader(err))
+		return
+	}
+	r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+	r.Body, _ = r.GetBody()
+	r.ContentLength = int64(len(body))
 }
 
 // notedCode remembers how a request was answered.

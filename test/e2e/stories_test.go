@@ -4,7 +4,6 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -87,7 +86,7 @@ func (s *apiServer) setUp(e *testscript.Env, group string) error {
 	}
 	// WORK ends in script-<story>; names are at most 63 characters long.
 	name := strings.TrimPrefix(filepath.Base(e.WorkDir), "script-")
-	ns := fmt.Sprintf("%.20s-%.30s-%05d", group, strings.ReplaceAll(name, "_", "-"), rand.IntN(100000))
+	ns := unused(fmt.Sprintf("%.20s-%.30s", group, strings.ReplaceAll(name, "_", "-")))
 	object := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns}}
 	if _, err := s.client.CoreV1().Namespaces().Create(context.Background(), object, metav1.CreateOptions{}); err != nil {
 		return err

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -35,13 +36,27 @@ type user struct {
 // user makes a user with a namespace of his own.
 func (s *apiServer) user(t *testing.T, name string) *user {
 	t.Helper()
-	u := &user{t: t, server: s, dir: t.TempDir(), home: s.home, ns: fmt.Sprintf("%s-%05d", name, rand.IntN(100000))}
+	u := &user{t: t, server: s, dir: t.TempDir(), home: s.home, ns: unused(name)}
 	object := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: u.ns}}
 	if _, err := s.client.CoreV1().Namespaces().Create(t.Context(), object, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	u.lead(nil)
 	return u
+}
+
+// namespaces are the names that tests have taken for namespaces.
+var namespaces sync.Map
+
+// unused is a name with five digits that no other test of this process has: of a few hundred
+// drawn at random, two are the same every now and then.
+func unused(name string) string {
+	for {
+		ns := fmt.Sprintf("%s-%05d", name, rand.IntN(100000))
+		if _, taken := namespaces.LoadOrStore(ns, true); !taken {
+			return ns
+		}
+	}
 }
 
 // lead writes the user's kubeconfig; change may alter where it leads.
