@@ -2,6 +2,7 @@ package schema
 
 import (
 	_ "embed"
+	"slices"
 	"strings"
 	"sync"
 
@@ -55,7 +56,9 @@ func BuiltinKind(group, version, kind string) (Kind, bool) {
 
 // BuiltinKinds lists every kind of the compiled-in table in order of group,
 // version and kind.
-func BuiltinKinds() []Kind {
+func BuiltinKinds() []Kind { return slices.Clone(builtinKinds()) }
+
+var builtinKinds = sync.OnceValue(func() []Kind {
 	var kinds []Kind
 	for line := range strings.Lines(builtinText) {
 		if k, ok := readKind(strings.TrimSuffix(line, "\n")); ok {
@@ -63,7 +66,7 @@ func BuiltinKinds() []Kind {
 		}
 	}
 	return kinds
-}
+})
 
 // ControlPlane reports whether a field manager of that name is a part of the control plane.
 func ControlPlane(manager string) bool {

@@ -181,7 +181,7 @@ func (r Rule) NearKind(others []string) (near string, known bool) {
 		return "", true
 	}
 	kinds := slices.Clone(others)
-	for _, k := range BuiltinKinds() {
+	for _, k := range builtinKinds() {
 		kinds = append(kinds, k.Kind)
 	}
 	if slices.ContainsFunc(kinds, func(k string) bool { return strings.EqualFold(k, r.Kind) }) {

@@ -28,7 +28,7 @@ func SuggestKind(apiVersion, kind string, s Served) (nearVersion, near string) {
 	if len(versions) > 0 {
 		near = kind
 	}
-	for _, k := range BuiltinKinds() {
+	for _, k := range builtinKinds() {
 		v := strings.TrimPrefix(k.Group+"/"+k.Version, "/")
 		if strings.EqualFold(k.Kind, kind) && k.Resource != "" && v != apiVersion && (s.Has == nil || s.Has(v, k.Kind)) {
 			near = k.Kind
