@@ -24,28 +24,51 @@ func Suggest(t *merge.Type, p merge.Path) string {
 
 // Nearest returns the path that was probably meant by p, which none of the objects has:
 // a field by what t, their type, declares and what they have, an entry of a list by its
-// keys, so that containers[web] and containers[0] lead to containers[name=web]. It is
-// nil where no path is near; t may be nil.
+// keys, so that containers[web], containers[0] and, before a field of it, containers lead to
+// containers[name=web]. It is nil where no path is near; t may be nil.
 func Nearest(t *merge.Type, p merge.Path, objects ...any) merge.Path {
 	var out merge.Path
-	at := objects
-	for _, s := range p {
+	typed, at := p.String(), objects
+	for i := 0; i < len(p); i++ {
+		s := p[i]
 		next := reached(t, at, s)
 		counted := s.Kind == merge.IndexStep && t != nil && (t.Kind == merge.Keyed || t.Kind == merge.Set)
 		if counted || len(next) == 0 && !declares(t, s) {
 			near, ok := nearStep(t, at, s)
 			if !ok {
-				return nil
+				if near, ok = leftOut(t, at, s); !ok {
+					return nil
+				}
+				p = slices.Insert(slices.Clone(p), i, near)
 			}
 			s, next = near, reached(t, at, near)
 		}
 		out, at = append(out, s), next
 		t = t.At(merge.Path{s})
 	}
-	if out.String() == p.String() {
+	if out.String() == typed {
 		return nil
 	}
 	return out
+}
+
+// leftOut is the first entry of lists of type t that has the field s: in containers.image it is
+// not written which container is meant.
+func leftOut(t *merge.Type, lists []any, s merge.Step) (entry merge.Step, ok bool) {
+	if s.Kind != merge.FieldStep {
+		return entry, false
+	}
+	for _, v := range lists {
+		list, _ := v.([]any) // what is no list has no entries
+		for i := range list {
+			step := EntryStep(t, list, i)
+			below := t.At(merge.Path{step})
+			if step.Kind == merge.KeyStep && (declares(below, s) || len(reached(below, list[i:i+1], s)) > 0) {
+				return step, true
+			}
+		}
+	}
+	return entry, false
 }
 
 // reached are the values that a step leads to from those of type t.

@@ -100,6 +100,9 @@ func TestNearest(t *testing.T) {
 		{"a typing error in a key", containers + "[name=wb].image", containers + "[name=web].image"},
 		{"a member of a set by its place", "metadata.finalizers[0]", `metadata.finalizers[="a.example/x"]`},
 		{"an entry of one value has no name", "spec.template.spec.tolerations[a]", ""},
+		{"a field of an entry that is not named", containers + ".image", containers + "[name=web].image"},
+		{"the one that has it", containers + ".env.value", containers + "[name=web].env[name=LOG].value"},
+		{"a field that no entry has", containers + ".imag", ""},
 		{"nothing near", containers + "[database]", ""},
 		{"what is there", containers + "[name=web]", ""},
 	} {
