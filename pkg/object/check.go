@@ -5,8 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
 )
 
 // With is the object with another value, read at the same place. The error reports what
@@ -89,14 +90,10 @@ func (o Object) checkMeta(meta map[string]any, fail func(path, what string) erro
 	return nil
 }
 
-// namespaceName is what the API server takes as the name of a namespace: an RFC 1123 label
-// (k8s.io/apimachinery/pkg/util/validation.IsDNS1123Label).
-var namespaceName = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)
-
 // CheckNamespace is why there can be no namespace of the name; nil: there can be one. The
 // caller puts before it where the name is from.
 func CheckNamespace(name string) error {
-	if namespaceName.MatchString(name) {
+	if len(validation.IsDNS1123Label(name)) == 0 { // as the API server validates it
 		return nil
 	}
 	return errors.New(`cannot be the name of a namespace, which has at most 63 lower-case letters, digits and "-", and begins and ends with a letter or digit`)

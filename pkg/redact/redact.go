@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
@@ -134,14 +135,19 @@ func EntryStep(v any) merge.Step {
 }
 
 var (
-	kindSecret = regexp.MustCompile(`(?mi)(?:^[\s"'{,-]*kind|[{,]\s*["']?kind)["']?\s*:\s*["']?secrets?["']?\s*(?:[,}#]|$)`)
-	secretData = regexp.MustCompile(`(?mi)(?:^[\s"'{,-]*|[{,]\s*["']?)(?:string)?data["']?\s*:`)
+	kindSecret = once(`(?mi)(?:^[\s"'{,-]*kind|[{,]\s*["']?kind)["']?\s*:\s*["']?secrets?["']?\s*(?:[,}#]|$)`)
+	secretData = once(`(?mi)(?:^[\s"'{,-]*|[{,]\s*["']?)(?:string)?data["']?\s*:`)
 )
+
+// once compiles a pattern when it is first needed: most runs need none.
+func once(pattern string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
+}
 
 // HoldsSecret reports whether a text is, or has in it, the manifest of a Secret with
 // values, in YAML or JSON: in a ConfigMap, for one.
 func HoldsSecret(text string) bool {
-	return Mentions(text) && kindSecret.MatchString(text) && secretData.MatchString(text)
+	return Mentions(text) && kindSecret().MatchString(text) && secretData().MatchString(text)
 }
 
 // Mentions reports whether a text may be about a Secret at all.
