@@ -15,7 +15,7 @@ const (
 	roomyHeap = 24 << 20
 	// manyObjects is from how many objects on the garbage collector is set to save memory at the
 	// cost of about a tenth more time.
-	manyObjects = 2000
+	manyObjects = 8000
 
 	usualPercent   = 100
 	sparingPercent = 50
