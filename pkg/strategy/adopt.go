@@ -2,6 +2,7 @@ package strategy
 
 import (
 	"slices"
+	"sync"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/ownership"
@@ -17,11 +18,11 @@ const kubectlApply = "kubectl"
 //
 // Rules: docs/semantics.md#where-original-comes-from.
 //
-// live is the object, typ its type.
+// live is the object, typ its type; both are read when the function is first called.
 func Adopted(live any, typ *merge.Type) func(manager, operation string) bool {
-	creator := ownership.Creator(live, typ)
+	creator := sync.OnceValue(func() string { return ownership.Creator(live, typ) })
 	return func(manager, operation string) bool {
-		return manager == creator && creator != "" || manager == kubectlApply && operation == "Apply"
+		return manager == kubectlApply && operation == "Apply" || manager != "" && manager == creator()
 	}
 }
 
@@ -31,7 +32,7 @@ func adoptable(in Input, result any) []merge.Removal {
 	t := in.Triple
 	adopted := Adopted(t.Live, in.Schema)
 	has := func(manager, operation string) bool {
-		return adopted(manager, operation) && !slices.Contains(t.Appliers, manager)
+		return !slices.Contains(t.Appliers, manager) && adopted(manager, operation) // who created it takes longest to find out
 	}
 	if !slices.ContainsFunc(ownership.At(t.Owners, nil), func(o merge.Owner) bool { return has(o.Manager, o.Operation) }) {
 		return nil
