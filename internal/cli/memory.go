@@ -12,14 +12,13 @@ const (
 	// roomyHeap is how large the heap may become, in bytes, before it is worth a garbage
 	// collection: the default is 4 MB, which the libraries half fill before main begins, so that
 	// a command for one object would spend a seventh of its CPU time on collecting.
-	roomyHeap = 24 << 20
-	// manyObjects is from how many objects on the garbage collector is set to save memory at the
-	// cost of about a tenth more time.
-	manyObjects = 8000
-
-	usualPercent   = 100
-	sparingPercent = 50
+	roomyHeap    = 24 << 20
+	usualPercent = 100
 )
+
+// sparing is by how much the heap may grow between collections where there are many objects: it
+// saves memory at the cost of about a tenth more time.
+var sparing = map[int]int{8000: 50, 50_000: 33}
 
 // collector sets the garbage collector by what a run needs; its methods may be called at any
 // time. GOGC in the environment counts more.
@@ -70,13 +69,15 @@ func percentage(live uint64, percent int) int {
 	return max(percent, min(room*100/max(int(live), 1), roomyHeap*100/leastHeap))
 }
 
-// sparing saves memory when there are many objects, while they are still being read.
-func (c *collector) sparing(objects int) {
-	if objects != manyObjects || os.Getenv("GOGC") != "" {
+// reading sets the percentage by how many objects have been read, while they are still being
+// read.
+func (c *collector) reading(objects int) {
+	percent, set := sparing[objects]
+	if !set || os.Getenv("GOGC") != "" {
 		return
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.percent = sparingPercent
-	debug.SetGCPercent(c.percent)
+	c.percent = percent
+	debug.SetGCPercent(percent)
 }

@@ -118,7 +118,7 @@ func (e *env) objects(ctx context.Context, r request, from *liveSide) (objects [
 	if err != nil {
 		return nil, nil, err
 	}
-	inputs.Pack, inputs.Kept = true, heap.sparing
+	inputs.Pack, inputs.Kept = true, heap.reading
 	if r.plan.replace.given() {
 		if inputs.Change, err = r.plan.replace.change(ctx, e, r.inputs, from); err != nil {
 			return nil, nil, err
