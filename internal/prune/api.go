@@ -26,8 +26,7 @@ type API interface {
 	GetMetadata(ctx context.Context, t cluster.Target) (map[string]any, error)
 	ListMetadata(ctx context.Context, r cluster.Resource, namespace, selector string) ([]map[string]any, error)
 
-	// Create, MergePatch and Apply write an object and return it as stored.
-	Create(ctx context.Context, t cluster.Target, obj any, w cluster.Write) (map[string]any, error)
+	// MergePatch and Apply write an object and return it as stored.
 	MergePatch(ctx context.Context, t cluster.Target, patch any, w cluster.Write) (map[string]any, error)
 	Apply(ctx context.Context, t cluster.Target, obj any, w cluster.Write) (map[string]any, error)
 

@@ -24,7 +24,7 @@ type memory struct {
 	kinds   []cluster.Resource
 	objects map[string]map[string]any // by what key says
 	log     []string                  // "delete configmap/a", …
-	version int
+	version int                       // that the last write has given, as etcd's begins with 2
 	refresh func()
 
 	// fail is asked before anything is done; it may do something itself.
@@ -45,7 +45,7 @@ var (
 )
 
 func newMemory() *memory {
-	return &memory{objects: map[string]map[string]any{}, kinds: []cluster.Resource{configMaps, crds, namespaces, claims, secrets, things}}
+	return &memory{version: 1, objects: map[string]map[string]any{}, kinds: []cluster.Resource{configMaps, crds, namespaces, claims, secrets, things}}
 }
 
 func target(r cluster.Resource, name string) cluster.Target {
@@ -184,30 +184,12 @@ func (m *memory) MergePatch(_ context.Context, t cluster.Target, patch any, w cl
 	if has, ok := meta["labels"].(map[string]any); ok {
 		maps.Copy(labels, has)
 	}
-	changed, _ := change["labels"].(map[string]any)
-	maps.Copy(labels, changed)
+	maps.Copy(labels, change["labels"].(map[string]any))
 	maps.DeleteFunc(labels, func(_ string, v any) bool { return v == nil })
 	meta["labels"] = labels
-	if managed, ok := change["managedFields"]; ok {
-		meta["managedFields"] = managed
-	}
 	if w.DryRun {
 		return obj, nil
 	}
-	return m.store(t, map[string]any{"metadata": meta}), nil
-}
-
-func (m *memory) Create(_ context.Context, t cluster.Target, obj any, _ cluster.Write) (map[string]any, error) {
-	if err := m.ask("create " + t.String()); err != nil {
-		return nil, err
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if _, ok := m.objects[key(t)]; ok {
-		return nil, refusal(http.StatusConflict, metav1.StatusReasonAlreadyExists)
-	}
-	meta := maps.Clone(obj.(map[string]any)["metadata"].(map[string]any))
-	meta["uid"] = "uid-" + t.String()
 	return m.store(t, map[string]any{"metadata": meta}), nil
 }
 

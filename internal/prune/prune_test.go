@@ -55,7 +55,7 @@ func TestRun(t *testing.T) {
 		kinds   string
 	}{
 		{"nothing is there: the parent is made", "", []*run.Item{item(target(configMaps, "a"), write.Created)}, nil,
-			[]string{"list configmaps", "create secret/shop", "patch secret/shop", "read secret/shop"}, "ConfigMap"},
+			[]string{"list configmaps", "apply secret/shop", "read secret/shop"}, "ConfigMap"},
 		{"nothing has changed: nothing is written", "ConfigMap", []*run.Item{item(target(configMaps, "a"), write.Unchanged)}, []cluster.Target{target(configMaps, "a")},
 			[]string{"list configmaps"}, "ConfigMap"},
 		{"another kind comes, and one goes", "ConfigMap", []*run.Item{item(target(things, "x"), write.Created)}, []cluster.Target{target(configMaps, "a")},
@@ -73,7 +73,7 @@ func TestRun(t *testing.T) {
 		s, _ := shop(t, m)
 		m.log = nil
 		fails(t, tt.reason, play(t, &Pruner{Set: s, Limit: 1}, planOf(tt.items...)), "")
-		equal(t, tt.reason, m.asked("list", "read", "create", "patch", "apply", "delete"), tt.want)
+		equal(t, tt.reason, m.asked("list", "read", "apply", "delete"), tt.want)
 		if m.lists() != tt.kinds {
 			t.Errorf("%s: the parent lists %q, want %q", tt.reason, m.lists(), tt.kinds)
 		}

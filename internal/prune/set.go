@@ -104,12 +104,12 @@ func (s *Set) Store(ctx context.Context, want func(applyset.Parent) applyset.Par
 		if s.Parent.Says(p) {
 			return nil
 		}
-		obj, err := s.write(ctx, p, w)
+		obj, err := s.apply(ctx, p, w)
 		if err == nil {
 			s.Parent, err = applyset.ReadParent(p.Set, obj)
 			return err
 		}
-		if !cluster.IsConflict(err) && !cluster.IsAlreadyExists(err) || try >= changedTries {
+		if !cluster.IsConflict(err) || try >= changedTries {
 			return fmt.Errorf("%s: the set's parent was not written: %w", s.Target, err)
 		}
 		changed, rereadErr := s.reread(ctx)
@@ -141,48 +141,24 @@ func (s *Set) reread(ctx context.Context) (changed bool, err error) {
 	return true, errors.Join(s.Writable(), s.resolve(ctx))
 }
 
-// write writes a parent that was read, or creates one that was not there. To apply that one,
-// too, would overwrite what another run has created since, and nothing would show it.
-func (s *Set) write(ctx context.Context, p applyset.Parent, w cluster.Write) (obj map[string]any, err error) {
-	send := s.API.Apply
+// noVersion is a resourceVersion that no object has: an apply bound to it creates an object, and
+// is a conflict where there is one.
+const noVersion = "1"
+
+// apply writes a parent that was read, or creates one that was not there. An apply bound to
+// nothing would overwrite what another run has created since, and nothing would show it.
+func (s *Set) apply(ctx context.Context, p applyset.Parent, w cluster.Write) (obj map[string]any, err error) {
 	if !p.Exists() {
-		send = s.API.Create
+		p.ResourceVersion = noVersion
 	}
 	for try := range storeTries {
-		obj, err = send(ctx, s.Target, p.Manifest(s.Target.GroupVersion()), w)
+		obj, err = s.API.Apply(ctx, s.Target, p.Manifest(s.Target.GroupVersion()), w)
 		if !cluster.Uncertain(err) || ctx.Err() != nil {
 			break
 		}
 		pause(ctx, try)
 	}
-	if err == nil && !p.Exists() {
-		obj = s.claim(ctx, obj, p)
-	}
 	return obj, err
-}
-
-// claim has a parent that was just created owned by an apply, as by every later write: to
-// those the owner of an update is another one, with which they conflict. Nothing depends on
-// it: a parent that is not claimed is noted to be overwritten by the next write, no more.
-func (s *Set) claim(ctx context.Context, created map[string]any, p applyset.Parent) map[string]any {
-	fields := map[string]any{}
-	meta := p.Manifest("")["metadata"].(map[string]any)
-	for _, part := range []string{"labels", "annotations"} {
-		owned := map[string]any{}
-		for name := range meta[part].(map[string]any) {
-			owned["f:"+name] = map[string]any{}
-		}
-		fields["f:"+part] = owned
-	}
-	claimed, err := s.API.MergePatch(ctx, s.Target, map[string]any{"metadata": map[string]any{
-		"resourceVersion": applyset.ReadMember(p.GroupKind, created).ResourceVersion,
-		"managedFields": []any{map[string]any{"manager": applyset.Manager, "operation": "Apply", "apiVersion": s.Target.GroupVersion(),
-			"time": time.Now().UTC().Format(time.RFC3339), "fieldsType": "FieldsV1", "fieldsV1": map[string]any{"f:metadata": fields}}},
-	}}, cluster.Write{FieldManager: applyset.Manager})
-	if err != nil {
-		return created
-	}
-	return claimed
 }
 
 // pause is how long to wait before something is tried once more.
