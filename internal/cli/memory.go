@@ -38,7 +38,7 @@ func (c *collector) roomy() {
 		return
 	}
 	c.once.Do(func() {
-		c.set(0)
+		c.adjust()
 		c.watch()
 	})
 }
@@ -47,26 +47,28 @@ func (c *collector) roomy() {
 // collection that its object did not outlive.
 func (c *collector) watch() {
 	runtime.SetFinalizer(new(*collector), func(**collector) {
-		live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
-		metrics.Read(live)
-		c.set(live[0].Value.Uint64())
+		c.adjust()
 		c.watch()
 	})
 }
 
-// set is for so many bytes that are in use.
-func (c *collector) set(live uint64) {
+// adjust sets the percentage for what was in use after the last collection.
+func (c *collector) adjust() {
+	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	metrics.Read(live)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	debug.SetGCPercent(percentage(live, c.percent))
+	debug.SetGCPercent(percentage(live[0].Value.Uint64(), c.percent))
 }
 
 // percentage is by how much the heap may grow until it is collected: up to roomyHeap, or by
 // percent where that is more. Whatever is in use, 100 % are at least leastHeap.
 func percentage(live uint64, percent int) int {
 	const leastHeap = 4 << 20
-	room := max(roomyHeap-int(live), 0)
-	return max(percent, min(room*100/max(int(live), 1), roomyHeap*100/leastHeap))
+	if live >= roomyHeap {
+		return percent
+	}
+	return max(percent, int(min((roomyHeap-live)*100/max(live, 1), roomyHeap/leastHeap*100)))
 }
 
 // reading sets the percentage by how many objects have been read, while they are still being
@@ -77,7 +79,7 @@ func (c *collector) reading(objects int) {
 		return
 	}
 	c.mu.Lock()
-	defer c.mu.Unlock()
 	c.percent = percent
-	debug.SetGCPercent(percent)
+	c.mu.Unlock()
+	c.adjust()
 }
