@@ -22,9 +22,10 @@ func (c *Cluster) Known(ctx context.Context, group, kind string) (Resource, bool
 // OwnWord gives the resource of Kubernetes' own that a word means on kubectl's command line: the
 // plural, the singular or a short name, and behind it, after a dot, the group or the version and
 // the group (deploy, deployments.apps, deployments.v1.apps). Only groups with no dot in their
-// name are looked through (core, apps, batch ...), which nobody else may define and which come
-// first for kubectl, too; so that little of discovery is read. It is false, without a reason,
-// where none of them has it, or the server does not answer.
+// name are looked through (core, apps, batch ...), which nobody else may define, so that little
+// of discovery is read. They come first for kubectl, too, but for a short name that is the whole
+// name of somebody else's kind. It is false, without a reason, where none of them has it, or the
+// server does not answer.
 func (c *Cluster) OwnWord(ctx context.Context, word string) (Resource, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -33,6 +34,9 @@ func (c *Cluster) OwnWord(ctx context.Context, word string) (Resource, bool) {
 		return Resource{}, false
 	}
 	full, short := schema.ParseResourceArg(strings.ToLower(word))
+	if short.Resource == "" {
+		return Resource{}, false
+	}
 	for _, g := range groups.Groups {
 		if strings.Contains(g.Name, ".") {
 			continue
