@@ -34,12 +34,11 @@ func Nearest(t *merge.Type, p merge.Path, objects ...any) merge.Path {
 		next := reached(t, at, s)
 		counted := s.Kind == merge.IndexStep && t != nil && (t.Kind == merge.Keyed || t.Kind == merge.Set)
 		if counted || len(next) == 0 && !declares(t, s) {
-			near, ok := nearStep(t, at, s)
-			if !ok {
-				if near, ok = leftOut(t, at, s); !ok {
-					return nil
-				}
+			near, ok := leftOut(t, at, p[i:])
+			if ok {
 				p = slices.Insert(slices.Clone(p), i, near)
+			} else if near, ok = nearStep(t, at, s); !ok {
+				return nil
 			}
 			s, next = near, reached(t, at, near)
 		}
@@ -52,23 +51,39 @@ func Nearest(t *merge.Type, p merge.Path, objects ...any) merge.Path {
 	return out
 }
 
-// leftOut is the first entry of lists of type t that has the field s: in containers.image it is
-// not written which container is meant.
-func leftOut(t *merge.Type, lists []any, s merge.Step) (entry merge.Step, ok bool) {
-	if s.Kind != merge.FieldStep {
+// leftOut is the entry of lists of type t that was probably meant by a path which goes on with
+// rest, that begins with a field: in containers.image it is not written which container is
+// meant. It is the first from which all of rest can be reached, or else the first field alone;
+// or the first entry, where the type declares the field, and none has it.
+func leftOut(t *merge.Type, lists []any, rest merge.Path) (entry merge.Step, ok bool) {
+	if rest[0].Kind != merge.FieldStep {
 		return entry, false
 	}
-	for _, v := range lists {
-		list, _ := v.([]any) // what is no list has no entries
-		for i := range list {
-			step := EntryStep(t, list, i)
-			below := t.At(merge.Path{step})
-			if step.Kind == merge.KeyStep && (declares(below, s) || len(reached(below, list[i:i+1], s)) > 0) {
-				return step, true
+	for _, fits := range []func(below *merge.Type, v any) bool{
+		func(below *merge.Type, v any) bool { return leads(below, v, rest) },
+		func(below *merge.Type, v any) bool { return len(reached(below, []any{v}, rest[0])) > 0 },
+		func(below *merge.Type, _ any) bool { return declares(below, rest[0]) },
+	} {
+		for _, v := range lists {
+			list, _ := v.([]any) // what is no list has no entries
+			for i, e := range list {
+				step := EntryStep(t, list, i)
+				if step.Kind == merge.KeyStep && fits(t.At(merge.Path{step}), e) {
+					return step, true
+				}
 			}
 		}
 	}
 	return entry, false
+}
+
+// leads reports whether v, of type t, has p, or what is near to it.
+func leads(t *merge.Type, v any, p merge.Path) bool {
+	if near := Nearest(t, p, v); near != nil {
+		p = near
+	}
+	_, has := merge.Lookup(v, p, t)
+	return has
 }
 
 // reached are the values that a step leads to from those of type t.

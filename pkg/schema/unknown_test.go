@@ -89,7 +89,7 @@ func BenchmarkUnknown(b *testing.B) {
 func TestNearest(t *testing.T) {
 	typ, _ := Builtin("apps", "v1", "Deployment")
 	object := read(t, `{"metadata":{"finalizers":["a.example/x"]},"spec":{"template":{"spec":{"tolerations":[{"key":"a"}],
-		"containers":[{"name":"web","image":"i","env":[{"name":"LOG","value":"1"}]},{"name":"mesh"}]}}}}`)
+		"containers":[{"name":"web","image":"i","env":[{"name":"LOG","value":"1"}]},{"name":"mesh","ports":[{"containerPort":80}]},{"name":"images"}]}}}}`)
 	const containers = "spec.template.spec.containers"
 	for _, tt := range []struct{ reason, path, want string }{
 		{"a field", "spec.replica", "spec.replicas"},
@@ -102,7 +102,12 @@ func TestNearest(t *testing.T) {
 		{"an entry of one value has no name", "spec.template.spec.tolerations[a]", ""},
 		{"a field of an entry that is not named", containers + ".image", containers + "[name=web].image"},
 		{"the one that has it", containers + ".env.value", containers + "[name=web].env[name=LOG].value"},
-		{"a field that no entry has", containers + ".imag", ""},
+		{"only the second has it", containers + ".ports", containers + "[name=mesh].ports"},
+		{"only the second has it, and below it", containers + ".ports.containerPort", containers + "[name=mesh].ports[containerPort=80,protocol=TCP].containerPort"},
+		{"an entry below it by its name", containers + ".env[LOG].value", containers + "[name=web].env[name=LOG].value"},
+		{"none has it, and the type declares it", containers + ".tty", containers + "[name=web].tty"},
+		{"a typing error in a field of one", containers + ".imag", containers + "[name=web].image"},
+		{"a field that no entry has", containers + ".database", ""},
 		{"nothing near", containers + "[database]", ""},
 		{"what is there", containers + "[name=web]", ""},
 	} {
