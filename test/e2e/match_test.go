@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/big"
 	"slices"
 	"testing"
@@ -73,8 +74,8 @@ func fieldMismatch(want map[string]any, got any, path string) string {
 	if !ok {
 		return fmt.Sprintf("%s: want %s, is %s", path, short(want), short(got))
 	}
-	for name, w := range want {
-		if why := mismatch(w, m[name], path+"."+name); why != "" {
+	for _, name := range slices.Sorted(maps.Keys(want)) { // so that it is always the same that is reported
+		if why := mismatch(want[name], m[name], path+"."+name); why != "" {
 			return why
 		}
 	}

@@ -102,7 +102,10 @@ func repeatable(r *http.Request) {
 		return
 	}
 	body, err := io.ReadAll(r.Body)
-	if err != nil { // the client went away
+	if err == nil && r.ContentLength > int64(len(body)) { // it was sent before
+		err = io.ErrUnexpectedEOF
+	}
+	if err != nil { // or the client went away
 		r.Body = io.NopCloser(iotest.ErrReader(err))
 		return
 	}
