@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -43,7 +44,6 @@ type starting struct {
 	field
 	commands [][]string
 	rows     []string
-	out      []started
 }
 
 // startup measures the runs that have next to nothing to do: what is left of them is the
@@ -90,10 +90,14 @@ func writeMaps(file, ns string, n int) error {
 	return os.WriteFile(file, []byte(b.String()), 0o600)
 }
 
+// of is a command that is started.
+func (s *starting) of(ctx context.Context, args []string) *exec.Cmd {
+	return s.command(ctx, lane{program: program{file: args[0]}, home: filepath.Join(s.dir, "start")}, s.config, args[1:]...)
+}
+
 // start runs a command once; what it prints has to be what one that works prints.
 func (s *starting) start(ctx context.Context, args []string, m *measured) error {
-	cmd := s.command(ctx, lane{program: program{file: args[0]}, home: filepath.Join(s.dir, "start")}, s.config, args[1:]...)
-	state, err := s.run(ctx, m, cmd)
+	state, err := s.run(ctx, m, s.of(ctx, args))
 	if err == nil && state.ExitCode() != 0 {
 		_, errs := s.printed()
 		text, _ := os.ReadFile(errs) // the exit code is the error
@@ -116,14 +120,15 @@ func (s *starting) measure(ctx context.Context) ([]started, error) {
 			runs[i] = append(runs[i], m)
 		}
 	}
-	for i, row := range s.rows {
-		out, err := s.row(ctx, row, s.commands[i], runs[i])
+	var out []started
+	for i, name := range s.rows {
+		row, err := s.row(ctx, name, s.commands[i], runs[i])
 		if err != nil {
 			return nil, err
 		}
-		s.out = append(s.out, out)
+		out = append(out, row)
 	}
-	return s.out, nil
+	return out, nil
 }
 
 // printedBy refuses a run that did not print what it was started for.
@@ -166,7 +171,7 @@ var initLine = regexp.MustCompile(`^init \S+ @\S+ ms, (\S+) ms clock`)
 
 // initTime adds up what the packages of the program do before main, once.
 func (s *starting) initTime(ctx context.Context, args []string) (float64, error) {
-	cmd := s.command(ctx, lane{program: program{file: args[0]}, home: filepath.Join(s.dir, "start")}, s.config, args[1:]...)
+	cmd := s.of(ctx, args)
 	cmd.Env = append(cmd.Env, "GODEBUG=inittrace=1")
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr

@@ -314,14 +314,22 @@ func (q *prunedSequence) step(n int) {
 // kubectl applies the input: it deletes what is kept, too.
 func (q *prunedSequence) kubectl(file string, before map[string]types.UID, input []string) {
 	q.t.Helper()
-	cmd := q.command(q.t.Context(), "kubectl", "apply", "-f", file, "--prune", "--applyset=shop", "-n", q.ns)
-	cmd.Env = append(cmd.Env, "KUBECTL_APPLYSET=true")
-	if got := q.ends(cmd); got.code != 0 {
-		q.t.Fatal(got)
-	}
+	q.appliesTheirs(file)
 	q.counts.add("runs of kubectl", 1)
 	q.exact("after kubectl", input)
 	q.untouched("after kubectl", before, input)
+}
+
+// appliesTheirs has kubectl apply the input to the set.
+func (p *pruned) appliesTheirs(file string) said {
+	p.t.Helper()
+	cmd := p.command(p.t.Context(), "kubectl", "apply", "-f", file, "--prune", "--applyset=shop", "-n", p.ns)
+	cmd.Env = append(cmd.Env, "KUBECTL_APPLYSET=true")
+	got := p.ends(cmd)
+	if got.code != 0 {
+		p.t.Fatal(got)
+	}
+	return got
 }
 
 // others do something to the members, or beside them.

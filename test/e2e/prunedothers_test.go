@@ -139,10 +139,7 @@ func TestPrunedMadeAtOnce(t *testing.T) {
 	q.runs("second.yaml")
 	q.exact("after the next run", second)
 	q.manifest("more.yaml", []string{"configmap/c", "serviceaccount/d"}, 1)
-	cmd := q.command(t.Context(), "kubectl", "apply", "-f", "more.yaml", "--prune", "--applyset=shop", "-n", q.ns)
-	cmd.Env = append(cmd.Env, "KUBECTL_APPLYSET=true")
-	theirs := q.ends(cmd)
-	if theirs.code != 0 || strings.Contains(theirs.stderr, "onflict") {
+	if theirs := q.appliesTheirs("more.yaml"); strings.Contains(theirs.stderr, "onflict") {
 		t.Errorf("kubectl\n%s", theirs)
 	}
 }
