@@ -11,7 +11,7 @@ import (
 
 // dropped decides about a resource that upstream has deleted.
 func (m *merger) dropped(o, d *resource) {
-	if equal(o.value(), d.value()) {
+	if m.untouched(o, d) {
 		m.texts[d.doc] = text{}
 		return
 	}
@@ -31,7 +31,7 @@ func (m *merger) dropped(o, d *resource) {
 // notInDest decides about a resource of updated that dest does not have.
 func (m *merger) notInDest(u *resource) error {
 	o := m.original.byID[u.id]
-	if o != nil && equal(o.value(), u.value()) {
+	if o != nil && m.untouched(o, u) {
 		return nil // deleted in dest, and unchanged upstream: stays deleted
 	}
 	if u.deletes() {
@@ -41,9 +41,11 @@ func (m *merger) notInDest(u *resource) error {
 	if err != nil {
 		return err
 	}
-	plain, err := u.doc.Edit(yamldoc.Edit{Want: plan.Result, Source: u.doc})
-	if err != nil {
-		return fmt.Errorf("%s: %s: %w", u.where(), u.id, err)
+	plain := u.doc.Text()
+	if m.Original == nil || !m.alike(plan.Result, u.value(), nil) {
+		if plain, err = u.doc.Edit(yamldoc.Edit{Want: plan.Result, Sources: []*yamldoc.Document{u.doc}}); err != nil {
+			return fmt.Errorf("%s: %s: %w", u.where(), u.id, err)
+		}
 	}
 	t := text{marked: plain, plain: plain}
 	if o == nil {
@@ -63,6 +65,12 @@ func (m *merger) notInDest(u *resource) error {
 		m.conflict(u, what)
 	}
 	return nil
+}
+
+// untouched: a resource has the values that it had in original and, where a change that is
+// lost would be a conflict, the comments.
+func (m *merger) untouched(o, r *resource) bool {
+	return equal(o.value(), r.value()) && (m.Policy.Both != merge.LeaveConflict || same(comments(string(o.doc.Text())), comments(string(r.doc.Text()))))
 }
 
 // equal compares values literally; null is absence.
@@ -114,7 +122,11 @@ func (m *merger) gather() error {
 	seen := map[string]bool{}
 	for _, f := range m.Dest.Files {
 		seen[f.Name] = true
-		if c, ok := m.file(f); ok {
+		c, ok := m.file(f)
+		if m.Original != nil {
+			c, ok = m.whole(f, c, ok)
+		}
+		if ok {
 			m.out.Files = append(m.out.Files, c)
 		}
 	}

@@ -2,7 +2,6 @@ package files
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
@@ -120,6 +119,7 @@ func newMerger(j Job) (*merger, error) {
 	if err := errors.Join(errs[:]...); err != nil {
 		return nil, err
 	}
+	m.follow(one)
 	const why = "which only SOURCE may hold, in a merge without --original"
 	if j.Original != nil {
 		errs[0], errs[1] = j.Original.noDirectives(why), j.Updated.noDirectives(why)
@@ -168,30 +168,26 @@ func (m *merger) merged(o, u, d *resource) (*text, error) {
 	if err != nil {
 		return nil, err
 	}
-	if m.Original != nil {
-		plan = textsByLine(plan)
-	}
-	e := yamldoc.Edit{Want: plan.Result, Type: t, Source: u.doc, Comments: yamldoc.LeafComments}
+	w := weave{merger: m, o: o, u: u, d: d, t: t, plan: plan}
+	var out woven
 	if m.Original == nil {
-		e.Comments = yamldoc.AllComments
+		out, err = w.two()
+	} else {
+		w.plan = textsByLine(plan)
+		out, err = w.text()
 	}
-	plain, err := d.doc.Edit(e)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %s: %w", d.where(), d.id, err)
+		return nil, err
 	}
-	if len(plan.Conflicts) == 0 && string(plain) == string(d.doc.Text()) {
-		m.report(o, d, t, plan)
+	w.plan.Conflicts = out.left
+	m.report(o, d, t, w.plan)
+	if out.comments > 0 {
+		m.conflict(d, commentsLost)
+	}
+	if string(out.marked) == string(d.doc.Text()) && out.comments+len(out.left) == 0 {
 		return nil, nil
 	}
-	out := &text{marked: plain, plain: plain}
-	if len(plan.Conflicts) > 0 {
-		out.marked, plan.Conflicts, err = withMarks(plain, plan.Conflicts, m.marksOf(t, o, u))
-	}
-	if len(plan.Conflicts) == 0 {
-		out.plain = out.marked
-	}
-	m.report(o, d, t, plan)
-	return out, err
+	return &out.text, nil
 }
 
 // three merges the values. The error names directives of a patch that make no sense.
@@ -260,36 +256,6 @@ func (m *merger) rulesFor(u *resource, t merge.Triple) schema.Rules {
 // ruled is the resource as rules see it.
 func (i id) ruled(t merge.Triple) schema.Object {
 	return schema.Object{Group: i.group, Kind: i.kind, Namespace: i.namespace, Name: i.name, Triple: t}
-}
-
-// withMarks is the text with conflict markers, or with what lines merge to; left are the
-// conflicts that have markers.
-func withMarks(plain []byte, conflicts []merge.Disagreement, marks yamldoc.Marks) (text []byte, left []merge.Disagreement, err error) {
-	f, err := yamldoc.Parse(plain)
-	if err != nil {
-		return nil, nil, err
-	}
-	byPath := map[string]merge.Disagreement{}
-	all := make([]yamldoc.Conflict, len(conflicts))
-	for i, c := range conflicts {
-		all[i] = yamldoc.Conflict{Path: c.Path, Base: c.Original, Theirs: c.Local, ByLines: mayMergeByLines(c)}
-		byPath[c.Path.String()] = c
-	}
-	text, marked := f.Documents()[0].Mark(all, marks)
-	for _, c := range marked {
-		left = append(left, byPath[c.Path.String()])
-	}
-	return text, left, nil
-}
-
-// marksOf are the marks around values of a resource, which has the type t.
-func (m *merger) marksOf(t *merge.Type, o, u *resource) yamldoc.Marks {
-	marks := m.marks()
-	marks.Type, marks.TheirSide = t, u.doc
-	if o != nil {
-		marks.Base = o.doc
-	}
-	return marks
 }
 
 func (m *merger) marks() yamldoc.Marks {

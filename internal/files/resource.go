@@ -155,7 +155,9 @@ func identify(v any) (i id, version string) {
 	api, _ := m["apiVersion"].(string)
 	i.kind, _ = m["kind"].(string)
 	i.name, _ = meta["name"].(string)
-	i.namespace, _ = meta["namespace"].(string)
+	if n := meta["namespace"]; n != nil { // YAML reads a namespace y as true
+		i.namespace = fmt.Sprint(n)
+	}
 	version = api
 	if g, v, ok := strings.Cut(api, "/"); ok {
 		i.group, version = g, v

@@ -12,8 +12,8 @@ import (
 // kind does not have, and a kind that is misspelt. What no schema knows may have anything.
 func (m *merger) checkRules() error {
 	var (
-		errs  []error
 		kinds []string
+		typed []schema.Typed
 		seen  = map[string]bool{}
 	)
 	for _, r := range append(m.updated.list[:len(m.updated.list):len(m.updated.list)], m.dest.list...) {
@@ -23,8 +23,9 @@ func (m *merger) checkRules() error {
 		}
 		seen[name] = true
 		kinds = append(kinds, r.id.kind)
-		errs = append(errs, m.Rules.Check(schema.Object{Group: r.id.group, Kind: r.id.kind}, m.Rules.Shape(m.known(r)))...)
+		typed = append(typed, schema.Typed{Group: r.id.group, Kind: r.id.kind, Type: m.Rules.Shape(m.known(r))})
 	}
+	errs := m.Rules.Check(typed)
 	for _, rule := range m.Rules {
 		if near, known := rule.NearKind(kinds); !known && near != "" {
 			errs = append(errs, fmt.Errorf("%s: there is no such kind (did you mean %s?)", rule.Where(), near))

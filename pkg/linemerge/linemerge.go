@@ -25,6 +25,27 @@ type Chunk struct {
 // Rules: git's merge of lines, where changes that touch conflict and equal changes are
 // one.
 func Merge(base, ours, theirs string) []Chunk {
+	var out []Chunk
+	for _, h := range Hunks(base, ours, theirs) {
+		if h.Conflict {
+			out = append(out, h.Chunks()...)
+		} else if h.Merged != "" {
+			out = append(out, Chunk{Base: h.Merged, Ours: h.Merged, Theirs: h.Merged})
+		}
+	}
+	return out
+}
+
+// Hunk is a run of lines as each side has it, and merged where it is no conflict.
+type Hunk struct {
+	Conflict           bool
+	Base, Ours, Theirs string
+	Merged             string
+}
+
+// Hunks are the parts of a merge, in order: the chunks of Merge with each conflict whole,
+// which neither side's lines outside it touch.
+func Hunks(base, ours, theirs string) []Hunk {
 	m := merger{base: linediff.Lines(base)}
 	a, b := changes(m.base, linediff.Lines(ours)), changes(m.base, linediff.Lines(theirs))
 	for len(a) > 0 || len(b) > 0 {
@@ -51,7 +72,7 @@ func Merge(base, ours, theirs string) []Chunk {
 		a, b = a[i:], b[j:]
 	}
 	m.same(len(m.base))
-	return m.chunks
+	return m.hunks
 }
 
 // Sides are the merged text with theirs and with ours of the lines in conflict; clean: there
@@ -86,58 +107,57 @@ func changes(from, to []string) []change {
 }
 
 type merger struct {
-	base   []string
-	at     int // of base's lines are merged
-	chunks []Chunk
-}
-
-func (m *merger) add(c Chunk) {
-	if c.Base != "" || c.Ours != "" || c.Theirs != "" {
-		m.chunks = append(m.chunks, c)
-	}
+	base  []string
+	at    int // of base's lines are merged
+	hunks []Hunk
 }
 
 // same takes base's lines up to one that somebody has changed.
 func (m *merger) same(to int) {
-	text := strings.Join(m.base[m.at:to], "")
-	m.add(Chunk{Base: text, Ours: text, Theirs: text})
+	if text := strings.Join(m.base[m.at:to], ""); text != "" {
+		m.hunks = append(m.hunks, Hunk{Base: text, Ours: text, Theirs: text, Merged: text})
+	}
 	m.at = to
 }
 
 // changed takes lines of base that one side has changed, or both.
 func (m *merger) changed(from, to int, a, b []change) {
 	base := m.base[from:to]
-	ours, theirs := replaced(base, from, a), replaced(base, from, b)
+	h := Hunk{Base: strings.Join(base, ""), Ours: replaced(base, from, a), Theirs: replaced(base, from, b)}
 	m.at = to
 	switch {
-	case len(b) == 0 || slices.Equal(ours, theirs):
-		m.merged(ours)
+	case len(b) == 0 || h.Ours == h.Theirs:
+		h.Merged = h.Ours
 	case len(a) == 0:
-		m.merged(theirs)
+		h.Merged = h.Theirs
 	default:
-		m.conflict(base, ours, theirs)
+		h.Conflict = true
 	}
+	m.hunks = append(m.hunks, h)
 }
 
-func (m *merger) merged(side []string) {
-	text := strings.Join(side, "")
-	m.add(Chunk{Base: text, Ours: text, Theirs: text})
-}
-
-// conflict leaves out what both sides have in common: changes that are one.
-func (m *merger) conflict(base, ours, theirs []string) {
-	at := 0
+// Chunks are the chunks of a hunk that is a conflict. What both sides have in common is in
+// none: these changes are one.
+func (h Hunk) Chunks() (out []Chunk) {
+	ours, theirs := linediff.Lines(h.Ours), linediff.Lines(h.Theirs)
+	merged := func(lines []string) {
+		if text := strings.Join(lines, ""); text != "" {
+			out = append(out, Chunk{Base: text, Ours: text, Theirs: text})
+		}
+	}
+	base, at := h.Base, 0
 	for _, c := range together(ours, linediff.Between(ours, theirs)) {
-		m.merged(ours[at:c.Old])
-		m.add(Chunk{
+		merged(ours[at:c.Old])
+		out = append(out, Chunk{
 			Conflict: true,
-			Base:     strings.Join(base, ""),
+			Base:     base,
 			Ours:     strings.Join(ours[c.Old:c.OldEnd], ""),
 			Theirs:   strings.Join(theirs[c.New:c.NewEnd], ""),
 		})
-		base, at = nil, c.OldEnd
+		base, at = "", c.OldEnd
 	}
-	m.merged(ours[at:])
+	merged(ours[at:])
+	return out
 }
 
 // mostBetween is how many lines without a word may stand between two conflicts that are
@@ -163,13 +183,14 @@ func wordless(lines []string) bool {
 }
 
 // replaced is a run of base's lines, the first of which is number from, with changes made.
-func replaced(base []string, from int, all []change) []string {
-	var out []string
+func replaced(base []string, from int, all []change) string {
+	var out strings.Builder
 	at := 0
 	for _, c := range all {
-		out = append(out, base[at:c.from-from]...)
-		out = append(out, c.text...)
+		out.WriteString(strings.Join(base[at:c.from-from], ""))
+		out.WriteString(strings.Join(c.text, ""))
 		at = c.to - from
 	}
-	return append(out, base[at:]...)
+	out.WriteString(strings.Join(base[at:], ""))
+	return out.String()
 }

@@ -47,7 +47,7 @@ func BenchmarkEdit(b *testing.B) {
 		b.Run(fmt.Sprintf("containers=%d", n), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := dest.docs[0].Edit(Edit{Want: source.docs[0].Value(), Type: byName(), Source: source.docs[0]}); err != nil {
+				if _, err := dest.docs[0].Edit(Edit{Want: source.docs[0].Value(), Type: byName(), Sources: []*Document{source.docs[0]}}); err != nil {
 					b.Fatal(err)
 				}
 			}

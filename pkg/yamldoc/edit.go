@@ -11,16 +11,6 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// Comments selects which comments of the source come along to values that are not new.
-type Comments uint8
-
-// The choices for Comments. New fields bring theirs in any case.
-const (
-	NoComments   Comments = iota
-	LeafComments          // a changed value without a comment on its line takes the source's
-	AllComments           // and so does every field around it
-)
-
 // Edit is what a document is to hold.
 type Edit struct {
 	// Want is the value wanted, in the JSON forms of package merge.
@@ -29,11 +19,23 @@ type Edit struct {
 	// Type defines how the entries of lists are paired; nil pairs them by value.
 	Type *merge.Type
 
-	// Source is where new values come from: their order, spelling and comments are
-	// taken over. nil where there is none.
-	Source *Document
+	// Sources are where new values come from: their order, spelling and comments are
+	// taken over, the first one's that has them.
+	Sources []*Document
 
-	Comments Comments
+	// Comments: a value that is not new takes over the comment on its line of the first
+	// source, where it has none of its own. New ones bring theirs in any case.
+	Comments bool
+}
+
+// origins are the sources' contents.
+func (e Edit) origins() (o origins) {
+	for _, d := range e.Sources {
+		if d != nil && d.root != nil {
+			o = append(o, origin{s: text(d.file.src), n: d.root})
+		}
+	}
+	return o
 }
 
 // maxTries bounds how often a text is read again to find the smallest block that has
@@ -53,13 +55,9 @@ func (d *Document) Edit(e Edit) ([]byte, error) {
 	}
 	force, tries := map[*node]rank{}, 0
 	for {
-		ed := &editor{src: src, doc: d, force: force, comments: e.Comments, look: d.look(e.Source)}
+		ed := &editor{src: src, doc: d, force: force, comments: e.Comments, look: d.look(e.Sources)}
 		ed.look.careful = len(force) > 0
-		var from origin
-		if e.Source != nil {
-			from = origin{s: text(e.Source.file.src), n: e.Source.root}
-		}
-		ed.run(e.Want, e.Type, from)
+		ed.run(e.Want, e.Type, e.origins())
 		out := ed.apply(d.from, d.to, ed.edits)
 		again := ed.failure(out, e.Want)
 		if again != nil && ed.doc.to == len(ed.src) && ed.failure(out+ed.look.eol, e.Want) == nil {
@@ -152,7 +150,7 @@ type editor struct {
 	doc      *Document
 	edits    []change
 	look     look
-	comments Comments
+	comments bool
 	force    map[*node]rank // what is to be written anew
 	anchored map[*node]bool // the nodes of the document that have an anchor
 	holds    map[*node]any  // what anchored nodes will hold, as far as got

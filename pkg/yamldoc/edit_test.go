@@ -56,10 +56,10 @@ func playEdit(t *testing.T, file string) {
 	}
 	e := Edit{Want: mustParse(t, part["want"]).Value(), Type: byName()}
 	if part["source"] != nil {
-		e.Source = mustParse(t, part["source"])
+		e.Sources = []*Document{mustParse(t, part["source"])}
 	}
 	if strings.Contains(string(ar.Comment), "(all comments)") {
-		e.Comments = AllComments
+		e.Comments = true
 	}
 	got, err := mustParse(t, part["dest"]).Edit(e)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 )
 
 // list edits a list that has entries and keeps some.
-func (ed *editor) list(s slot, want []any, t *merge.Type, from origin) {
+func (ed *editor) list(s slot, want []any, t *merge.Type, from origins) {
 	n := s.n
 	old, _ := n.value.([]any)
 	at := pairs(old, want, t)
@@ -27,19 +27,19 @@ func (ed *editor) list(s slot, want []any, t *merge.Type, from origin) {
 		ed.rewrite(s, want, t, from)
 		return
 	}
-	r := relist{want: want, at: at, where: where, stays: stays, sources: sourceItems(from, want, t), chunks: map[int]string{}}
+	r := relist{want: want, at: at, where: where, stays: stays, sources: from.items(want, t), chunks: map[int]string{}}
 	stay := ed.keptItems(s, t, r)
 	ed.arrange(s, stay, ed.newItems(s, t, r))
 }
 
 // relist is how a list becomes another.
 type relist struct {
-	want    []any            // the new list
-	at      []int            // the place in the old list of each entry of the new one, -1 if it has none
-	where   []int            // the place in the new list of each old entry, -1 if it is removed
-	stays   []bool           // the entries of the new list that are where they were
-	chunks  map[int]string   // its entries that move, as they will read
-	sources func(int) origin // where the source has its entries
+	want    []any                               // the new list
+	at      []int                               // the place in the old list of each entry of the new one, -1 if it has none
+	where   []int                               // the place in the new list of each old entry, -1 if it is removed
+	stays   []bool                              // the entries of the new list that are where they were
+	chunks  map[int]string                      // its entries that move, as they will read
+	sources func(int) (origins, origin, *entry) // where the sources have its entries
 }
 
 // keptItems edits the entries that are kept, and returns which stay in their place.
@@ -53,7 +53,7 @@ func (ed *editor) keptItems(s slot, t *merge.Type, r relist) []bool {
 		}
 		e := &n.entries[j]
 		before := len(ed.edits)
-		below := r.sources(i)
+		below, _, _ := r.sources(i)
 		ed.value(slot{n: e.value, e: e, place: pl, anew: ed.force[n] == entries}, r.want[i], t.EntryType(), below)
 		if stay[j] = r.stays[i]; stay[j] {
 			if len(ed.edits) > before {
@@ -77,27 +77,6 @@ func moves(at []int, stays []bool) bool {
 	return false
 }
 
-// sourceItems gives the source's entry for each entry wanted. It pairs them only
-// once it is needed.
-func sourceItems(from origin, want []any, t *merge.Type) func(int) origin {
-	n := from.n.follow()
-	if n == nil || n.kind != seqNode {
-		return func(int) origin { return origin{} }
-	}
-	var at []int
-	return func(i int) origin {
-		if at == nil {
-			old, _ := n.value.([]any)
-			at = pairs(old, want, t)
-		}
-		if at[i] < 0 {
-			return origin{s: from.s}
-		}
-		e := &n.entries[at[i]]
-		return origin{s: from.s, n: e.value, e: e}
-	}
-}
-
 // newItems writes the entries that the list does not have, or has elsewhere.
 func (ed *editor) newItems(s slot, t *merge.Type, r relist) []added {
 	var out []added
@@ -109,7 +88,8 @@ func (ed *editor) newItems(s slot, t *merge.Type, r relist) []added {
 		}
 		text, moved := r.chunks[i]
 		if !moved {
-			text = ed.newItem(s, fresh{value: v, typ: t.EntryType(), from: r.sources(i), behind: behind})
+			from, _, _ := r.sources(i)
+			text = ed.newItem(s, fresh{value: v, typ: t.EntryType(), from: from, behind: behind})
 		}
 		out = append(out, added{behind, text})
 	}
@@ -119,12 +99,12 @@ func (ed *editor) newItems(s slot, t *merge.Type, r relist) []added {
 // newItem writes one new entry of a list, with the comments above it in the
 // source.
 func (ed *editor) newItem(s slot, f fresh) string {
-	pl, from := below(s), f.from
+	pl, from := below(s), f.from.first()
 	pl.style = s.n.entries[max(f.behind, 0)].value.style
 	if pl.style >= literalStyle {
 		pl.style = plainStyle
 	}
-	all := originsOf(from)
+	all := f.from
 	if pl.flow {
 		return model{all, f.typ}.inline(f.value, pl, ed.look)
 	}

@@ -6,20 +6,11 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// child steps down to the source's entry of that name.
-func (o origin) child(name string) origin {
-	n := o.n.follow()
-	if e := n.child(name); e != nil {
-		return origin{s: o.s, n: e.value, e: e}
-	}
-	return origin{s: o.s}
-}
-
 // wanted are the fields that a mapping is to have, and those of them that come through <<.
 type wanted struct{ fields, inherited map[string]any }
 
 // mapping edits a mapping that has entries and keeps some.
-func (ed *editor) mapping(s slot, want map[string]any, t *merge.Type, from origin) {
+func (ed *editor) mapping(s slot, want map[string]any, t *merge.Type, from origins) {
 	n := s.n
 	kept, inherited := ed.countOwn(n, want), map[string]any(nil)
 	if n.refs {
@@ -38,7 +29,7 @@ func (ed *editor) mapping(s slot, want map[string]any, t *merge.Type, from origi
 }
 
 // keptFields edits the fields that are kept, and returns which they are.
-func (ed *editor) keptFields(s slot, want map[string]any, t *merge.Type, from origin) []bool {
+func (ed *editor) keptFields(s slot, want map[string]any, t *merge.Type, from origins) []bool {
 	n, pl := s.n, below(s)
 	stay := make([]bool, len(n.entries))
 	for i := range n.entries {
@@ -52,7 +43,7 @@ func (ed *editor) keptFields(s slot, want map[string]any, t *merge.Type, from or
 			continue
 		}
 		before := len(ed.edits)
-		below := from.child(e.name)
+		below, _, _ := from.child(e.name)
 		ed.value(slot{n: e.value, e: e, place: pl, anew: ed.force[n] == entries}, v, t.Field(e.name).Type, below)
 		if len(ed.edits) > before {
 			ed.noteAround(e, below, pl)
@@ -82,12 +73,12 @@ type fresh struct {
 	name   string // of a field
 	value  any
 	typ    *merge.Type
-	from   origin
+	from   origins
 	behind int
 }
 
 // newFields writes the fields that the mapping neither has yet nor inherits.
-func (ed *editor) newFields(s slot, want wanted, t *merge.Type, from origin) []added {
+func (ed *editor) newFields(s slot, want wanted, t *merge.Type, from origins) []added {
 	n := s.n
 	if len(want.fields) == ed.countOwn(n, want.fields)+len(want.inherited) {
 		return nil
@@ -106,7 +97,7 @@ func (ed *editor) newFields(s slot, want wanted, t *merge.Type, from origin) []a
 	}
 	var out []added
 	behind := -1
-	for _, name := range orderOf(want.fields, originsOf(origin{s: ed.src, n: n}, from)) {
+	for _, name := range orderOf(want.fields, append(origins{{s: ed.src, n: n}}, from...)) {
 		if i, ok := index[name]; ok {
 			behind = i
 			continue
@@ -118,7 +109,8 @@ func (ed *editor) newFields(s slot, want wanted, t *merge.Type, from origin) []a
 		if len(n.entries) > 0 && n.entries[0].merge && behind < 0 || ed.mergesBehind(n, behind) {
 			at = last // a key before << would be overwritten by it
 		}
-		out = append(out, added{at, ed.newField(s, fresh{name, want.fields[name], t.Field(name).Type, from.child(name), at})})
+		above, _, _ := from.child(name)
+		out = append(out, added{at, ed.newField(s, fresh{name, want.fields[name], t.Field(name).Type, above, at})})
 	}
 	return out
 }
@@ -148,8 +140,7 @@ func (ed *editor) mergesBehind(n *node, i int) bool {
 
 // newField writes one new field, with the comments above it in the source.
 func (ed *editor) newField(s slot, f fresh) string {
-	pl, from := below(s), f.from
-	all := originsOf(from)
+	pl, from, all := below(s), f.from.first(), f.from
 	if pl.flow {
 		pl.quote = s.n.entries[0].quote
 		return model{all, f.typ}.flowField(f.name, f.value, pl, ed.look)

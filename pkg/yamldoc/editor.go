@@ -16,7 +16,7 @@ type slot struct {
 }
 
 // run makes the edits that lead to want.
-func (ed *editor) run(want any, t *merge.Type, from origin) {
+func (ed *editor) run(want any, t *merge.Type, from origins) {
 	root := ed.doc.root
 	if root == nil {
 		ed.fill(want, t, from)
@@ -40,9 +40,9 @@ func (ed *editor) find(n *node) {
 }
 
 // fill writes the whole value into an empty document, behind its comments.
-func (ed *editor) fill(want any, t *merge.Type, from origin) {
+func (ed *editor) fill(want any, t *merge.Type, from origins) {
 	p := printer{look: ed.look}
-	p.value(want, originsOf(from), t, place{col: -1})
+	p.value(want, from, t, place{col: -1})
 	s := strings.TrimPrefix(p.String(), " ") + ed.look.eol
 	if at := ed.doc.to; at > ed.doc.from && ed.src[at-1] != '\n' {
 		s = ed.look.eol + s
@@ -50,18 +50,8 @@ func (ed *editor) fill(want any, t *merge.Type, from origin) {
 	ed.replace(ed.doc.to, ed.doc.to, s)
 }
 
-func originsOf(list ...origin) origins {
-	var o origins
-	for _, from := range list {
-		if from.n != nil {
-			o = append(o, from)
-		}
-	}
-	return o
-}
-
 // value makes one value what is wanted; from is where the source has it.
-func (ed *editor) value(s slot, want any, t *merge.Type, from origin) {
+func (ed *editor) value(s slot, want any, t *merge.Type, from origins) {
 	n := s.n
 	if ed.anchored[n] {
 		ed.holds[n] = want
@@ -94,7 +84,7 @@ func (ed *editor) value(s slot, want any, t *merge.Type, from origin) {
 }
 
 // alias keeps an alias if what it refers to will be what is wanted here.
-func (ed *editor) alias(s slot, want any, t *merge.Type, from origin) {
+func (ed *editor) alias(s slot, want any, t *merge.Type, from origins) {
 	target := s.n.target
 	holds, known := ed.holds[target]
 	if !ed.anchored[target] { // the anchor of a key
@@ -107,8 +97,8 @@ func (ed *editor) alias(s slot, want any, t *merge.Type, from origin) {
 }
 
 // rewrite replaces a value, however it is written, by another.
-func (ed *editor) rewrite(s slot, want any, t *merge.Type, from origin) {
-	all := originsOf(origin{s: ed.src, n: s.n, e: s.e}, from)
+func (ed *editor) rewrite(s slot, want any, t *merge.Type, from origins) {
+	all := append(origins{{s: ed.src, n: s.n, e: s.e}}, from...)
 	switch {
 	case s.e == nil:
 		ed.rewriteRoot(s, want, t, all)

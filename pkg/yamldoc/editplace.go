@@ -56,17 +56,17 @@ func (ed *editor) withAnchor(name, out string, pl place, block bool) string {
 
 // sourceNote is the comment that the source has on the line of a changed value.
 func (ed *editor) sourceNote(all origins) string {
-	if ed.comments == NoComments || len(all) < 2 || all[1].e == nil {
+	if !ed.comments || len(all) < 2 || all[1].e == nil {
 		return ""
 	}
 	return all[1].s.note(all[1].e)
 }
 
 // noteAround takes over the source's comment on a field in which something has
-// changed: on a flow collection's line as on a scalar's, on a block's only where
-// all comments are wanted.
-func (ed *editor) noteAround(e *entry, from origin, pl place) {
-	if pl.flow || ed.comments == NoComments || from.e == nil || e.value.block() && ed.comments != AllComments || ed.src.note(e) != "" {
+// changed: on a flow collection's line as on a scalar's, on a block's behind its key.
+func (ed *editor) noteAround(e *entry, all origins, pl place) {
+	from := all.first()
+	if pl.flow || !ed.comments || from.e == nil || ed.src.note(e) != "" {
 		return
 	}
 	at := ed.src.lineEnd(e.end())

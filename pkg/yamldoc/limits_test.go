@@ -103,7 +103,7 @@ func TestLarge(t *testing.T) {
 			}
 			d := f.docs[0]
 			want := everyThird(d.value, 0)
-			out, err := d.Edit(Edit{Want: want, Source: d, Comments: AllComments})
+			out, err := d.Edit(Edit{Want: want, Sources: []*Document{d}, Comments: true})
 			if err != nil {
 				t.Fatalf("%s: %v", c.why, err)
 			}

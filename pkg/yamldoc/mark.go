@@ -1,6 +1,7 @@
 package yamldoc
 
 import (
+	"slices"
 	"sort"
 	"strings"
 
@@ -9,53 +10,69 @@ import (
 
 // Conflict is a value that is left to the user. Our side's is in the document.
 type Conflict struct {
-	Path         merge.Path
-	Base, Theirs merge.Opt
+	Path   merge.Path
+	Theirs merge.Opt
+}
 
-	// ByLines: both sides have changed the value. Its lines are merged as git does, and
-	// only those that both have changed are marked.
-	ByLines bool
+// Lines are whole lines of a document's text, from one offset to another, that are left to
+// the user, and what the other side has in their place.
+type Lines struct {
+	From, To int
+	Theirs   string
 }
 
 // Marks defines how conflicts are shown.
 type Marks struct {
 	Type *merge.Type // pairs the entries of lists
 
-	// Base and TheirSide are where the other sides' values come from, for their
-	// comments and spelling; nil where there is none.
-	Base, TheirSide *Document
+	// TheirSide is where the other side's values come from, for their comments and
+	// spelling; nil where there is none.
+	TheirSide *Document
 
-	// Ours, BaseName and Theirs stand behind the markers. The base is left out where
-	// BaseName is "". Size is the markers' length, 7 if it is 0.
-	Ours, BaseName, Theirs string
-	Size                   int
+	Ours, Theirs string // stand behind the markers
 }
 
 // Mark gives the document's text with conflict markers around the lines of each
-// value in conflict: ours, base, theirs. Where a value does not have lines of its
-// own, the smallest block around it that has is marked. Conflicts that merging by
-// lines resolves are not marked; left are the others. While there are any, the text is
-// not YAML. No conflicts give the same text.
-func (d *Document) Mark(conflicts []Conflict, m Marks) (marked []byte, left []Conflict) {
-	if len(conflicts) == 0 || d.root == nil {
-		return d.Text(), conflicts
+// value in conflict, ours first, and around each of lines that is not part of one already.
+// Where a value does not have lines of its own, the smallest block around it that has is
+// marked. Unless there are no conflicts, the text is not YAML.
+func (d *Document) Mark(conflicts []Conflict, lines []Lines, m Marks) []byte {
+	if len(conflicts)+len(lines) == 0 || d.root == nil {
+		return d.Text()
 	}
-	k := marker{Marks: m, ed: &editor{src: text(d.file.src), doc: d, look: d.look(m.TheirSide)}}
+	k := marker{Marks: m, ed: &editor{src: text(d.file.src), doc: d, look: d.look([]*Document{m.TheirSide})}}
 	k.ed.look.careful = true
 	for _, c := range conflicts {
 		k.place(c)
 	}
 	k.join()
 	for _, u := range k.units {
-		if !k.write(u) {
-			left = append(left, u.conflicts...)
+		k.mark(u, k.theirs(u))
+	}
+	for _, l := range lines {
+		u := unit{from: d.from + l.From, to: d.from + l.To}
+		if !slices.ContainsFunc(k.units, func(o unit) bool { return o.from <= u.to && u.from <= o.to }) {
+			k.mark(u, l.Theirs)
 		}
 	}
 	out := k.ed.apply(d.from, d.to, k.ed.edits)
 	if !strings.HasSuffix(out, "\n") {
 		out += k.ed.look.eol
 	}
-	return []byte(out), left
+	return []byte(out)
+}
+
+// Span are the lines of a value and of the entry that it stands in, as offsets in the
+// document's text; ok is false where there is none.
+func (d *Document) Span(p merge.Path, t *merge.Type) (from, to int, ok bool) {
+	if d.root == nil {
+		return 0, 0, false
+	}
+	o := locate(d, p, t)
+	if o.e == nil {
+		return 0, 0, false
+	}
+	return max(o.s.lineStart(o.e.start)-d.from, 0), o.s.lineNext(o.s.end(o.e)) - d.from, true
 }
 
 // unit is what one group of markers stands around: an entry with lines of its own,

@@ -4,87 +4,20 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kubectl-merge/kubectl-merge/pkg/linemerge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// write puts a unit's markers into the text, or what its lines are merged to.
-func (k *marker) write(u unit) (resolved bool) {
+// mark puts markers around a unit.
+func (k *marker) mark(u unit, theirs string) {
 	eol := k.ed.look.eol
-	ours := withEnd(string(k.ed.src[u.from:u.to]), eol)
-	base := withEnd(k.side(u, k.Base, func(c Conflict) merge.Opt { return c.Base }), eol)
-	theirs := withEnd(k.side(u, k.TheirSide, func(c Conflict) merge.Opt { return c.Theirs }), eol)
-	chunks := []linemerge.Chunk{{Conflict: true, Base: base, Ours: ours, Theirs: theirs}}
-	if u.byLines() {
-		merged := linemerge.Merge(base, ours, theirs)
-		clean := !slices.ContainsFunc(merged, func(c linemerge.Chunk) bool { return c.Conflict })
-		if resolved = clean && k.holds(u, merged); resolved || !clean {
-			chunks = merged
-		}
+	out := "<<<<<<< " + k.Ours + eol + withEnd(string(k.ed.src[u.from:u.to]), eol) +
+		"=======" + eol + withEnd(theirs, eol) + ">>>>>>> " + k.Theirs
+	if u.from == u.to && u.from > k.ed.doc.from && k.ed.src[u.from-1] != '\n' { // behind the end of a line
+		out = eol + out
+	} else if u.to >= len(k.ed.src) || !isBreak(k.ed.src[u.to]) || u.to > u.from && k.ed.src[u.to-1] == '\n' || u.from == u.to {
+		out += eol
 	}
-	k.ed.replace(u.from, u.to, k.fitted(u, k.text(chunks)))
-	return resolved
-}
-
-// byLines: all that is in conflict in the unit may be merged by lines.
-func (u unit) byLines() bool {
-	return u.e != nil && !slices.ContainsFunc(u.conflicts, func(c Conflict) bool { return !c.ByLines })
-}
-
-// text is chunks with markers around those that are in conflict.
-func (k *marker) text(chunks []linemerge.Chunk) string {
-	var b strings.Builder
-	line := func(char, name string) {
-		size := k.Size
-		if size == 0 {
-			size = 7
-		}
-		b.WriteString(strings.TrimRight(strings.Repeat(char, size)+" "+name, " ") + k.ed.look.eol)
-	}
-	for _, c := range chunks {
-		if !c.Conflict {
-			b.WriteString(c.Ours)
-			continue
-		}
-		line("<", k.Ours)
-		b.WriteString(c.Ours)
-		if k.BaseName != "" {
-			line("|", k.BaseName)
-			b.WriteString(c.Base)
-		}
-		line("=", "")
-		b.WriteString(c.Theirs)
-		line(">", k.Theirs)
-	}
-	return b.String()
-}
-
-// fitted is the text of a unit with the line ends that its place in the document needs.
-func (k *marker) fitted(u unit, out string) string {
-	eol := k.ed.look.eol
-	if u.from == u.to { // behind the end of a line
-		return eol + strings.TrimSuffix(out, eol)
-	} else if u.to < len(k.ed.src) && isBreak(k.ed.src[u.to]) {
-		return strings.TrimSuffix(out, eol)
-	}
-	return out
-}
-
-// holds: the document with the merged lines of a unit is YAML, and differs in nothing
-// but that unit.
-func (k *marker) holds(u unit, merged []linemerge.Chunk) bool {
-	text := k.ed.apply(k.ed.doc.from, k.ed.doc.to, []change{{u.from, u.to, k.fitted(u, k.text(merged))}})
-	f, err := Parse([]byte(text))
-	if err != nil || len(f.Documents()) != 1 {
-		return false
-	}
-	got := f.Documents()[0].Value()
-	now, ok := merge.Lookup(got, u.path, k.Type)
-	if !ok {
-		return false
-	}
-	want, err := merge.Replay(k.ed.doc.value, []merge.Change{{Op: merge.OpSet, Path: u.path, New: merge.Some(now)}})
-	return err == nil && exact(want, got)
+	k.ed.replace(u.from, u.to, out)
 }
 
 func withEnd(s, eol string) string {
@@ -94,8 +27,8 @@ func withEnd(s, eol string) string {
 	return s + eol
 }
 
-// side is the text of a unit as another side has it, "" if that has none.
-func (k *marker) side(u unit, d *Document, value func(Conflict) merge.Opt) string {
+// theirs is the text of a unit as the other side has it, "" if that has none.
+func (k *marker) theirs(u unit) string {
 	v, present := k.ed.doc.root.value, true
 	switch {
 	case u.e != nil:
@@ -105,7 +38,7 @@ func (k *marker) side(u unit, d *Document, value func(Conflict) merge.Opt) strin
 	}
 	for _, c := range u.conflicts {
 		rest := c.Path[len(u.path):]
-		o := value(c)
+		o := c.Theirs
 		if len(rest) == 0 {
 			v, present = o.Value, o.Set
 			continue
@@ -121,19 +54,19 @@ func (k *marker) side(u unit, d *Document, value func(Conflict) merge.Opt) strin
 	if !present {
 		return ""
 	}
-	return k.print(u, d, v)
+	return k.print(u, v)
 }
 
 // print writes a unit with another value.
-func (k *marker) print(u unit, d *Document, v any) string {
+func (k *marker) print(u unit, v any) string {
 	p := printer{look: k.ed.look}
 	t := k.Type.At(u.path)
 	var there origin
-	if d != nil && d.root != nil {
+	if d := k.TheirSide; d != nil && d.root != nil {
 		there = locate(d, u.path, k.Type)
 	}
 	if len(u.path) == 0 {
-		p.value(v, originsOf(origin{s: k.ed.src, n: k.ed.doc.root}, there), t, place{col: -1})
+		p.value(v, k.origins(origin{s: k.ed.src, n: k.ed.doc.root}, there), t, place{col: -1})
 		return strings.TrimPrefix(p.String(), " ")
 	}
 	if raw, ok := k.asWritten(u, there, v); ok {
@@ -143,7 +76,7 @@ func (k *marker) print(u unit, d *Document, v any) string {
 	if u.e != nil {
 		own.n, own.e = u.e.value, u.e
 	}
-	all := originsOf(there, own)
+	all := k.origins(there, own)
 	at := entryAt{in: own, e: own.e}
 	if there.e != nil {
 		at = entryAt{in: there, e: there.e}
@@ -157,6 +90,11 @@ func (k *marker) print(u unit, d *Document, v any) string {
 		p.entry(v, model{all, t}, at, pl)
 	}
 	return p.String()
+}
+
+// origins are those that there are.
+func (k *marker) origins(all ...origin) origins {
+	return slices.DeleteFunc(all, func(o origin) bool { return o.n == nil })
 }
 
 // asWritten is a unit as another side has it, line by line, where its value is v there; ok is

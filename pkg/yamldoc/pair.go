@@ -3,6 +3,7 @@ package yamldoc
 import (
 	"encoding/json"
 	"strings"
+	"sync"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
@@ -197,26 +198,28 @@ func longest(seq []int) []bool {
 	return stay
 }
 
-// items pairs the entries of a new list with those of its origins.
+// items pairs the entries of a new list with those of its origins, once one is asked for.
 func (o origins) items(list []any, t *merge.Type) func(int) (origins, origin, *entry) {
 	type paired struct {
 		from origin
 		at   []int
 	}
-	var all []paired
-	for _, from := range o {
-		n := from.n.follow()
-		if n == nil || n.kind != seqNode {
-			continue
+	all := sync.OnceValue(func() (all []paired) {
+		for _, from := range o {
+			n := from.n.follow()
+			if n == nil || n.kind != seqNode {
+				continue
+			}
+			old, _ := n.value.([]any)
+			all = append(all, paired{origin{from.s, n, from.e}, pairs(old, list, t)})
 		}
-		old, _ := n.value.([]any)
-		all = append(all, paired{origin{from.s, n, from.e}, pairs(old, list, t)})
-	}
+		return all
+	})
 	return func(i int) (origins, origin, *entry) {
 		var below origins
 		var in origin
 		var first *entry
-		for _, p := range all {
+		for _, p := range all() {
 			if p.at[i] < 0 {
 				continue
 			}

@@ -17,15 +17,17 @@ type look struct {
 	careful bool
 }
 
-// look takes the layout from the first places that show it. From another
-// document, where this one shows none, it takes the rest.
-func (d *Document) look(other *Document) look {
+// look takes the layout from the first places that show it. From other
+// documents, where this one shows none, it takes the rest.
+func (d *Document) look(others []*Document) look {
 	l := look{eol: d.file.EOL(), step: -1, list: -1}
 	if d.root != nil {
 		l.learn(d.root)
 	}
-	if other != nil && other.root != nil && (l.step < 0 || l.list < 0) {
-		l.learn(other.root)
+	for _, other := range others {
+		if other != nil && other.root != nil && (l.step < 0 || l.list < 0) {
+			l.learn(other.root)
+		}
 	}
 	if l.step < 0 {
 		l.step = 2
@@ -65,6 +67,14 @@ type origin struct {
 
 // origins come in the order of their authority.
 type origins []origin
+
+// first is the one that counts, nothing where there is none.
+func (o origins) first() origin {
+	if len(o) == 0 {
+		return origin{}
+	}
+	return o[0]
+}
 
 // model is what a value is written after: its origins, and its type.
 type model struct {

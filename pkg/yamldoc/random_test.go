@@ -164,7 +164,7 @@ func TestEditRandomly(t *testing.T) {
 			if round%2 == 0 {
 				source = mustParse(t, []byte(manifest))
 			}
-			out, err := d.Edit(Edit{Want: want, Source: source, Comments: Comments(round % 3)})
+			out, err := d.Edit(Edit{Want: want, Sources: []*Document{source}, Comments: round%2 == 0})
 			if err != nil {
 				t.Fatalf("round %d: %v: %s in:\n%s", round, err, show(want), src)
 			}
@@ -208,12 +208,9 @@ func attempts(d *Document, want any, source *Document) int {
 	if d.root == nil || exact(d.value, want) {
 		return 0
 	}
-	ed := &editor{src: text(d.file.src), doc: d, look: d.look(source)}
-	var from origin
-	if source != nil {
-		from = origin{s: text(source.file.src), n: source.root}
-	}
-	ed.run(want, nil, from)
+	e := Edit{Sources: []*Document{source}}
+	ed := &editor{src: text(d.file.src), doc: d, look: d.look(e.Sources)}
+	ed.run(want, nil, e.origins())
 	if w := ed.failure(ed.apply(d.from, d.to, ed.edits), want); w != nil {
 		return 1
 	}
@@ -247,7 +244,7 @@ func FuzzEdit(f *testing.F) {
 			return
 		}
 		value := w.docs[0].value
-		out, err := d.docs[0].Edit(Edit{Want: value, Source: s.docs[0], Comments: AllComments})
+		out, err := d.docs[0].Edit(Edit{Want: value, Sources: []*Document{s.docs[0]}, Comments: true})
 		if err != nil {
 			t.Fatalf("%v: %s in:\n%s", err, show(value), dest)
 		}

@@ -1,0 +1,81 @@
+package files
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
+
+// alike: two values are one by the rules of the merge. The order in a list whose entries
+// are known by keys or values is that of the text, unless the policy defines it.
+func (m *merger) alike(a, b any, t *merge.Type) bool {
+	if merge.Identical(a, b) {
+		return true
+	}
+	switch a := a.(type) {
+	case map[string]any:
+		b, ok := b.(map[string]any)
+		return ok && m.alikeMaps(a, b, t)
+	case []any:
+		b, ok := b.([]any)
+		return ok && len(a) == len(b) && m.alikeLists(a, b, t)
+	}
+	return merge.Identical(a, b)
+}
+
+// alikeMaps compares field by field. A null is no field, unless the policy clears it.
+func (m *merger) alikeMaps(a, b map[string]any, t *merge.Type) bool {
+	for k, v := range a {
+		w, ok := b[k]
+		if null := v == nil && w == nil && !m.Policy.ClearNulls; null {
+			continue
+		}
+		if !ok || !m.alike(v, w, t.Field(k).Type) {
+			return false
+		}
+	}
+	for k, w := range b {
+		if _, ok := a[k]; !ok && (w != nil || m.Policy.ClearNulls) {
+			return false
+		}
+	}
+	return true
+}
+
+func (m *merger) alikeLists(a, b []any, t *merge.Type) bool {
+	free := t != nil && (t.Kind == merge.Keyed || t.Kind == merge.Set) && !m.Policy.Prepend
+	at := map[string][]int{}
+	for i, e := range b {
+		if free {
+			at[entryName(e, t)] = append(at[entryName(e, t)], i)
+		}
+	}
+	for i := range a {
+		j := i
+		if free {
+			name := entryName(a[i], t)
+			if len(at[name]) == 0 {
+				return false
+			}
+			j, at[name] = at[name][0], at[name][1:]
+		}
+		if !m.alike(a[i], b[j], t.EntryType()) {
+			return false
+		}
+	}
+	return true
+}
+
+// entryName is what an entry of a list is known by.
+func entryName(e any, t *merge.Type) string {
+	fields, ok := e.(map[string]any)
+	if !ok || t.Kind != merge.Keyed {
+		return fmt.Sprintf("%T %v", e, e)
+	}
+	var b strings.Builder
+	for _, k := range t.Keys {
+		fmt.Fprintf(&b, "%v\x00", keyOf(fields, k))
+	}
+	return b.String()
+}

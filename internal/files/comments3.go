@@ -1,0 +1,98 @@
+package files
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"strings"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/linemerge"
+)
+
+// comments are the comments of lines, counted. A # in a text of several lines is read as
+// one too: it is to be found again, just the same.
+func comments(lines string) map[string]int {
+	if !strings.Contains(lines, "#") {
+		return nil
+	}
+	out := map[string]int{}
+	for line := range strings.Lines(lines) {
+		if _, c, ok := strings.Cut(" "+strings.TrimSpace(line), " #"); ok && strings.TrimSpace(c) != "" {
+			out[c]++
+		}
+	}
+	return out
+}
+
+// same: two texts have the same comments.
+func same(a, b map[string]int) bool { return maps.Equal(a, b) }
+
+// lostComments are those which one side alone has added or taken out, and which the merged
+// text, or that side of its conflicts, does not have so.
+func lostComments(raw texts, marked string) (lost []string) {
+	base, ours, theirs := comments(raw.base), comments(raw.ours), comments(raw.theirs)
+	left, right := bothViews(marked)
+	find := func(side, other, view map[string]int) {
+		all := maps.Clone(side)
+		if all == nil {
+			all = map[string]int{}
+		}
+		maps.Copy(all, base)
+		for c := range all {
+			if side[c] != base[c] && other[c] == base[c] && view[c] != side[c] {
+				lost = append(lost, c)
+			}
+		}
+	}
+	find(ours, theirs, comments(left))
+	find(theirs, ours, comments(right))
+	return lost
+}
+
+// bothViews are a text with dest's and with updated's side of each conflict.
+func bothViews(marked string) (ours, theirs string) {
+	if !strings.Contains(marked, "<<<<<<< ") {
+		return marked, marked
+	}
+	var a, b strings.Builder
+	left, right := true, true
+	for line := range strings.Lines(marked) {
+		switch {
+		case strings.HasPrefix(line, "<<<<<<< "):
+			right = false
+			continue
+		case !right && strings.TrimRight(line, "\r\n") == "=======":
+			left, right = false, true
+			continue
+		case !left && strings.HasPrefix(line, ">>>>>>> "):
+			left = true
+			continue
+		}
+		if left {
+			a.WriteString(line)
+		}
+		if right {
+			b.WriteString(line)
+		}
+	}
+	return a.String(), b.String()
+}
+
+// marked merges texts by lines, with markers; where the lines merge cleanly, around all.
+func (m *merger) marked(raw texts) []byte {
+	var b bytes.Buffer
+	conflicts := 0
+	k := m.marks()
+	for _, c := range linemerge.Merge(raw.base, raw.ours, raw.theirs) {
+		if !c.Conflict {
+			b.WriteString(c.Ours)
+			continue
+		}
+		conflicts++
+		fmt.Fprintf(&b, "<<<<<<< %s\n%s=======\n%s>>>>>>> %s\n", k.Ours, endLine(c.Ours), endLine(c.Theirs), k.Theirs)
+	}
+	if conflicts == 0 {
+		return m.sections([]byte(raw.ours), []byte(raw.theirs))
+	}
+	return b.Bytes()
+}

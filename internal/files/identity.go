@@ -1,0 +1,158 @@
+package files
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+)
+
+// follow pairs resources whose kind, API group, namespace or name one side has changed: each
+// is known by what it is in original, so that the other side's changes are merged into it,
+// and two different new names are a conflict of values like any other. In a merge of two, and
+// of what original does not have, a namespace that one side leaves out makes no difference.
+func (m *merger) follow(one bool) {
+	if m.Original != nil {
+		inUpdated, inDest := successors(m.original, m.updated, one), successors(m.original, m.dest, one)
+		for _, o := range m.original.list {
+			u, d := inUpdated[o], inDest[o]
+			if u != nil && m.dest.byID[u.id] != nil && m.dest.byID[u.id] != d {
+				u = nil // dest has an object of that name, which is another one
+			}
+			if d != nil && m.updated.byID[d.id] != nil && m.updated.byID[d.id] != inUpdated[o] {
+				d = nil
+			}
+			m.updated.rename(u, o.id)
+			m.dest.rename(d, o.id)
+		}
+	}
+	known := func(r *resource) bool { return m.original.byID[r.id] != nil }
+	pairs := best(m.dest.without(m.updated, known), m.updated.without(m.dest, known), func(d, u *resource) float64 { return namespaceLeftOut(d.id, u.id) })
+	for d, u := range pairs {
+		m.updated.rename(u, d.id)
+	}
+}
+
+// rename has a resource known by another name.
+func (rs resources) rename(r *resource, to id) {
+	if r != nil && rs.byID[to] == nil {
+		delete(rs.byID, r.id)
+		r.id = to
+		rs.byID[to] = r
+	}
+}
+
+// without are the resources that the other set does not have, and that are not known.
+func (rs resources) without(other resources, known func(*resource) bool) (out []*resource) {
+	for _, r := range rs.list {
+		if other.byID[r.id] == nil && r.id.name != "" && !known(r) {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// successors are what objects of original have become that a side does not have any more,
+// among those that are new there. one: the sides are single files.
+func successors(original, side resources, one bool) map[*resource]*resource {
+	never := func(*resource) bool { return false }
+	gone, come := original.without(side, never), side.without(original, never)
+	if len(gone) == 0 || len(come) == 0 {
+		return nil
+	}
+	all := map[*resource]map[string]int{}
+	for _, r := range slices.Concat(gone, come) {
+		all[r] = map[string]int{}
+		facts(r.value(), "", all[r])
+	}
+	return best(gone, come, func(was, is *resource) float64 {
+		switch likeness := namespaceLeftOut(was.id, is.id); {
+		case likeness > 0:
+			return likeness
+		case !one && was.file.Name != is.file.Name:
+			return 0
+		case len(all[was])+len(all[is]) == 0 && was.id.kind != is.id.kind:
+			return 0
+		}
+		return share(all[was], all[is])
+	})
+}
+
+// namespaceLeftOut: two names differ in nothing but a namespace that one leaves out.
+func namespaceLeftOut(a, b id) float64 {
+	if (a.namespace == "") == (b.namespace == "") {
+		return 0
+	}
+	a.namespace, b.namespace = "", ""
+	if a == b {
+		return 2
+	}
+	return 0
+}
+
+// leastShare is how much two objects have in common that are one by another name; git asks as
+// much of a renamed file.
+const leastShare = 0.5
+
+// best pairs what is most alike. What has two equal candidates has none.
+func best(gone, come []*resource, likeness func(was, is *resource) float64) map[*resource]*resource {
+	type match struct {
+		was, is *resource
+		by      float64
+	}
+	var all []match
+	for _, was := range gone {
+		for _, is := range come {
+			if by := likeness(was, is); by >= leastShare {
+				all = append(all, match{was, is, by})
+			}
+		}
+	}
+	sort.SliceStable(all, func(i, j int) bool { return all[i].by > all[j].by })
+	out, taken := map[*resource]*resource{}, map[*resource]bool{}
+	for i, x := range all {
+		tie := slices.ContainsFunc(all, func(y match) bool {
+			return y != all[i] && y.by == x.by && (y.was == x.was && !taken[y.is] || y.is == x.is && !taken[y.was])
+		})
+		if taken[x.was] || taken[x.is] || tie {
+			continue
+		}
+		out[x.was], taken[x.was], taken[x.is] = x.is, true, true
+	}
+	return out
+}
+
+// facts are the scalars of an object with their fields, counted, without what identifies it.
+func facts(v any, at string, out map[string]int) {
+	switch v := v.(type) {
+	case map[string]any:
+		for k, e := range v {
+			facts(e, at+"."+k, out)
+		}
+	case []any:
+		for _, e := range v {
+			facts(e, at+"[]", out)
+		}
+	default:
+		switch at {
+		case ".apiVersion", ".kind", ".metadata.name", ".metadata.namespace":
+		default:
+			out[fmt.Sprint(at, "=", v)]++
+		}
+	}
+}
+
+// share is how much of two objects is the same, from 0 to 1.
+func share(a, b map[string]int) float64 {
+	both, all := 0, 0
+	for f, n := range a {
+		both += 2 * min(n, b[f])
+		all += n
+	}
+	for _, n := range b {
+		all += n
+	}
+	if all == 0 {
+		return 1
+	}
+	return float64(both) / float64(all)
+}
