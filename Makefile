@@ -1,5 +1,6 @@
 # make build    bin/kubectl-merge, the plugin
 # make test     all tests; starts a real, throw-away API server by itself
+# make times    the same tests; prints where their time and CPU go
 # make soak     the random and repeated tests SOAK times as long (default 8)
 # make lint     gofmt, go mod tidy, vet (also for Windows and macOS), staticcheck, deadcode
 # make bench    Go benchmarks of the merge and what it stands on, beside others' libraries
@@ -35,30 +36,38 @@ MODULES  := test/cluster test/kstatus test/waiters
 build:
 	go build -o bin/ ./cmd/kubectl-merge
 
-# The server's binaries are built first, once, so that no test's time runs out
-# while a compiler works.
+# What tests start is built first, once, so that no test's time runs out while a
+# compiler works. Of the large tests one run plays the part that the commit's hash
+# chooses (-args -part=all plays everything).
 .PHONY: test
 test: cluster-binaries
+	go build -overlay test/stranger/testdata/overlay.json -o .tools/stranger/kubectl-merge ./cmd/kubectl-merge
 	go test -timeout $(TIMEOUT) -parallel $(PARALLEL) ./...
 	go -C test/cluster test -timeout $(TIMEOUT) ./...
 	go -C test/kstatus test -timeout $(TIMEOUT) ./...
 	go -C test/waiters test -run TestDocumented ./...
 	@echo "make test: all tests passed"
 
+# The tests of the program's own module, by package and by slowest test.
+.PHONY: times
+times: cluster-binaries
+	go run ./test/times -- -count=1 -timeout $(TIMEOUT) -parallel $(PARALLEL) ./...
+
 .PHONY: cluster-binaries
 cluster-binaries:
-	@go -C test/cluster run . --build-only >/dev/null
+	@go -C test/cluster run . --build-only --controllers >/dev/null
 
-# Each run draws anew and says its seed: random sequences beside kubectl apply,
+# All parts of the large tests, and each run draws anew and says its seed: random sequences beside kubectl apply,
 # sixteen writers at one object (a minute each way with the default), kills, faults,
 # planted secrets, a million random triples, a hundred thousand records that are taken back, and
 # a hundred thousand server-side applies beside the API server's own field manager.
 .PHONY: soak
 soak: cluster-binaries
-	go test -timeout 12h -run 'TestRandomTriples' ./test/sweep -args -sweep.n=$$((125000 * $(SOAK))) -sweep.seed=$$RANDOM
-	go test -timeout 12h -v -run 'TestUndone' ./test/sweep -args -sweep.n=$$((250000 * $(SOAK))) -sweep.seed=$$RANDOM
-	go test -timeout 12h -v -run 'TestSameOwner' ./test/sweep -args -sweep.n=$$((625000 * $(SOAK))) -sweep.seed=$$RANDOM
-	go test -timeout 12h -v -run 'TestSequences|TestBeside|TestActors|TestDefaults|TestWriters|TestInterop|TestKilled|TestServerKilled|TestStorm|TestSilent|TestFaultsEverywhere|TestRollout|TestLawReadyServer|TestDriftIsExact|TestDriftWatched|TestGuardIsSilent|TestLawBoundUndone' ./test/e2e -args -soak=$(SOAK)
+	go test -timeout 12h ./test/sweep -args -part=all
+	go test -timeout 12h -run 'TestRandomTriples' ./test/sweep -args -part=all -sweep.n=$$((125000 * $(SOAK))) -sweep.seed=$$RANDOM
+	go test -timeout 12h -v -run 'TestUndone' ./test/sweep -args -part=all -sweep.n=$$((250000 * $(SOAK))) -sweep.seed=$$RANDOM
+	go test -timeout 12h -v -run 'TestSameOwner' ./test/sweep -args -part=all -sweep.n=$$((625000 * $(SOAK))) -sweep.seed=$$RANDOM
+	go test -timeout 12h -v -run 'TestSequences|TestBeside|TestActors|TestDefaults|TestSweep|TestWriters|TestInterop|TestKilled|TestServerKilled|TestStorm|TestSilent|TestFaultsEverywhere|TestRollout|TestLawReadyServer|TestDriftIsExact|TestDriftWatched|TestGuardIsSilent|TestLawBoundUndone' ./test/e2e -args -part=all -soak=$(SOAK)
 	@echo "make soak: nothing was found"
 
 # The server of each version is built once, from the modules that

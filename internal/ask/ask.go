@@ -21,6 +21,9 @@ import (
 // ErrQuit is the error of a user who wants nothing to be done.
 var ErrQuit = errors.New("quit: nothing was written")
 
+// ErrNo is the error of a user who was asked whether a run is to be carried out, and has answered no.
+var ErrNo = errors.New("you answered no: nothing was written")
+
 // Terminal is where the user answers. Each method asks for one line; the error is that of a
 // terminal that is gone, or of a user who has interrupted the program.
 type Terminal interface {

@@ -34,8 +34,8 @@ var acts = map[run.Action]string{
 }
 
 // Confirm asks about a run. What the user does not want is taken out of its plan: values stay
-// as live has them, objects are skipped, or kept. The error ends the run: ErrQuit, the
-// terminal's, or that of a merge.
+// as live has them, objects are skipped, or kept. The error ends the run: ErrNo, ErrQuit,
+// the terminal's, or that of a merge.
 func (r *Reviewer) Confirm(ctx context.Context, p *run.Plan) error {
 	for {
 		answer, err := r.Terminal.Prompt(ctx, "Write this: [y]es / [n]o / [a]sk per change? ")
@@ -46,7 +46,7 @@ func (r *Reviewer) Confirm(ctx context.Context, p *run.Plan) error {
 		case "y", "yes":
 			return nil
 		case "n", "no":
-			return ErrQuit
+			return ErrNo
 		case "a", "ask":
 			return r.each(ctx, p)
 		}

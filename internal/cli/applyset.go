@@ -176,14 +176,14 @@ func (e *env) listSets(ctx context.Context, all bool, output string) error {
 	if err != nil {
 		return err
 	}
-	in, err := e.namespacing()
+	ns, err := e.ownNamespace()
 	if err != nil {
 		return err
 	}
 	if all {
-		in.Default = ""
+		ns = ""
 	}
-	found, missing, err := prune.List(ctx, api, in.Default)
+	found, missing, err := prune.List(ctx, api, ns)
 	if err != nil {
 		return err
 	}

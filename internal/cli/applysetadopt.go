@@ -107,15 +107,15 @@ func (v *adoptVerb) former(ctx context.Context, s *prune.Set) (id string, other 
 
 // find finds the objects: those named, those with the labels, or all of the other set.
 func (v *adoptVerb) find(ctx context.Context, s, other *prune.Set, names []string) ([]prune.Member, error) {
-	in, err := v.namespacing()
+	ns, err := v.ownNamespace()
 	if err != nil {
 		return nil, err
 	}
 	switch {
 	case len(names) > 0:
-		return v.named(ctx, cluster.Query{Args: names, Namespace: in.Default})
+		return v.named(ctx, cluster.Query{Args: names, Namespace: ns})
 	case v.selector != "":
-		l := prune.Labelled{Selector: v.selector, Namespace: in.Default, Limit: v.concurrency}
+		l := prune.Labelled{Selector: v.selector, Namespace: ns, Limit: v.concurrency}
 		if v.all {
 			l.Namespace = ""
 		}

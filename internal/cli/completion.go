@@ -77,6 +77,9 @@ func (e *env) complete(cmd *cobra.Command, v verb) {
 func noArgs(*env) cobra.CompletionFunc   { return cobra.NoFileCompletions }
 func fileArgs(*env) cobra.CompletionFunc { return complete.Files }
 
+// objectArgs completes TYPE/NAME.
+func objectArgs(e *env) cobra.CompletionFunc { return complete.UnlessFiles(e.server().Objects(), nil) }
+
 // explainedArgs completes objects and fields, those that only live has among them.
 func explainedArgs(e *env) cobra.CompletionFunc { return e.server().Explained }
 
@@ -123,13 +126,12 @@ func (e *env) server() *complete.Server {
 func (e *env) flagCompletions() map[string]cobra.CompletionFunc {
 	server := e.server()
 	return map[string]cobra.CompletionFunc{
-		"filename":     complete.Manifests,
-		"kustomize":    complete.Folders,
-		"live":         complete.Manifests,
-		"rules":        complete.Manifests,
-		"schema":       complete.Manifests,
-		"replacements": complete.Manifests,
-		"template":     complete.Files,
+		"filename":  complete.Manifests,
+		"kustomize": complete.Folders,
+		"live":      complete.Manifests,
+		"rules":     complete.Manifests,
+		"schema":    complete.Manifests,
+		"template":  complete.Files,
 
 		"save-rules": complete.Manifests,
 

@@ -21,7 +21,7 @@ type confirmation struct {
 
 // confirmation is that of a run that prunes.
 func (r askRequest) confirmation(plan *run.Plan, f *pruneFlags, mode dryRun) confirmation {
-	return confirmation{plan: plan, look: "kubectl merge diff --prune", given: f.yes, piped: r.inputs.stdin() || r.plan.replace.stdin(), dryRun: mode}
+	return confirmation{plan: plan, look: "kubectl merge diff --prune", given: f.yes, piped: r.inputs.stdin(), dryRun: mode}
 }
 
 // confirm asks before so much is deleted that it may be a mistake. In a preview it reports
@@ -54,7 +54,7 @@ func (e *env) confirm(ctx context.Context, c confirmation) error {
 	}
 	answer, err := t.Prompt(ctx, "Delete them [y,N]? ")
 	if err == nil && !strings.EqualFold(answer, "y") && !strings.EqualFold(answer, "yes") {
-		err = quit(ask.ErrQuit)
+		err = ask.ErrNo
 	}
-	return err
+	return e.quit(err)
 }

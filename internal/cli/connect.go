@@ -9,7 +9,6 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/live"
 	"github.com/kubectl-merge/kubectl-merge/internal/term"
-	"github.com/kubectl-merge/kubectl-merge/pkg/object"
 )
 
 // connect reads the kubeconfig and sends nothing yet.
@@ -64,24 +63,23 @@ func (e *env) namespacing() (live.Namespacing, error) {
 	if given {
 		of = "--namespace=" + name
 	}
-	return live.Namespacing{Default: name, Enforce: given}, about(of, object.CheckNamespace(name))
+	return live.Namespacing{Default: name, Enforce: given, Of: of}, nil
+}
+
+// ownNamespace is namespacing where there has to be a namespace of that name: not for objects, since what is in no
+// namespace takes any -n, as in kubectl.
+func (e *env) ownNamespace() (string, error) {
+	ns, err := e.namespacing()
+	if err == nil {
+		err = ns.Check()
+	}
+	return ns.Default, err
 }
 
 // offlineNamespacing is the same from -n alone: no kubeconfig is read.
-func (e *env) offlineNamespacing() (live.Namespacing, error) {
+func (e *env) offlineNamespacing() live.Namespacing {
 	name := *e.flags.Namespace
-	if name == "" {
-		return live.Namespacing{}, nil
-	}
-	return live.Namespacing{Default: name, Enforce: true}, about("--namespace="+name, object.CheckNamespace(name))
-}
-
-// about is an error of what is named; nil where there is none.
-func about(what string, err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("%s: %w", what, err)
+	return live.Namespacing{Default: name, Enforce: name != "", Of: "--namespace=" + name}
 }
 
 func (e *env) colored() bool    { return e.color.on(e.Out) }

@@ -32,3 +32,23 @@ func (c contents) holds(ctx context.Context, t cluster.Target, uid string, gone 
 	}
 	return "", nil
 }
+
+// cover has the parent of the set with that id list the kinds and namespaces of members. A set
+// that is not found is reported: the objects are members of none.
+func (u *undoing) cover(ctx context.Context, api *cluster.Cluster, id string, members []applyset.Member) error {
+	parent := setFlags{}
+	if s := u.doc.Set; s != nil && s.ID == id {
+		parent = setFlags{name: s.Parent, namespace: s.Namespace}
+	} else if set, found, err := prune.ByID(ctx, api, id); err == nil && found {
+		parent = setFlags{name: set.String(), namespace: set.Namespace}
+	} else {
+		u.note(u.name, "objects of the set "+id+" are restored, and its parent is not found: no run prunes them until they are applied as part of a set")
+		return err
+	}
+	set, err := parent.read(ctx, u.env, api)
+	if err != nil {
+		return err
+	}
+	set.Note = u.note
+	return set.Cover(ctx, members)
+}

@@ -32,12 +32,13 @@ type driftVerb struct {
 	shard       string
 	watch       bool
 	timeout     time.Duration
-	watched     bool // all was compared, and then watched
+	watched     bool     // all was compared, and then watched
+	args        []string // TYPE/NAME, in place of files
 }
 
 const driftLong = `Report how live objects differ from the files that describe them, who changed them, and
-when. Nothing is written, and only permission to get the objects is needed. Secret values
-are never shown.
+when. Without a file, objects are compared with what was applied last. Nothing is written,
+and only permission to get the objects is needed. Secret values are never shown.
 
     changed   live has another value than the file
     removed   live does not have what the file states
@@ -57,6 +58,9 @@ Exit code 0: no drift; 1: drift; 2: an error.`
 const driftExample = `  # What differs from the files, who changed it and when
   kubectl merge drift -f web.yaml
 
+  # What others have changed since the object was applied last
+  kubectl merge drift deployment/web
+
   # With the members of a set that are in no file any more, for programs
   kubectl merge drift -f sets/shop.yaml --applyset=shop -o json
 
@@ -66,7 +70,7 @@ const driftExample = `  # What differs from the files, who changed it and when
   # Without a cluster: live objects from files
   kubectl merge drift -f web.yaml --live live.yaml`
 
-var _ = registerVerb(verb{open: newDrift, args: noArgs, flags: map[string]cobra.CompletionFunc{"output": driftOutputs()}})
+var _ = registerVerb(verb{open: newDrift, args: objectArgs, flags: map[string]cobra.CompletionFunc{"output": driftOutputs()}})
 
 // driftOutputs completes the formats of a report.
 func driftOutputs() cobra.CompletionFunc {
@@ -80,7 +84,7 @@ func driftOutputs() cobra.CompletionFunc {
 func newDrift(e *env) *cobra.Command {
 	v := &driftVerb{env: e, plan: planFlags{original: "auto", policy: merge.Policies[0].Name, strategy: strategy.Strategies[0].Name, overwrite: true, guard: guardFlag{mode: "off"}}}
 	cmd := &cobra.Command{
-		Use:     "drift (-f FILE | -k DIRECTORY)",
+		Use:     "drift (-f FILE | -k DIRECTORY | TYPE/NAME...)",
 		Short:   "Report what differs from the files, who changed it and when",
 		Long:    driftLong,
 		Example: driftExample,
@@ -97,7 +101,6 @@ func newDrift(e *env) *cobra.Command {
 	v.plan.server.addReading(flags)
 	flags.StringVar(&v.plan.validate, "validate", "strict", "how unknown fields are treated: strict (or true: an error), warn, ignore (or false)")
 	flags.Lookup("validate").NoOptDefVal = "strict"
-	v.plan.replace.add(flags)
 	v.set.add(flags)
 	v.notes.add(flags)
 	flags.StringVarP(&v.output, "output", "o", drift.Formats[0].Name, "table, json (one line), markdown or prometheus (a text file of metrics)")
@@ -122,8 +125,9 @@ func (v *driftVerb) exits(cmd *cobra.Command, args []string) error {
 }
 
 func (v *driftVerb) checked(cmd *cobra.Command, args []string) (*drift.Report, error) {
-	if len(args) > 0 {
-		return nil, fmt.Errorf("unexpected argument %q; files are given with -f", args[0])
+	v.args = args
+	if err := v.named().check(); err != nil {
+		return nil, err
 	}
 	format, err := drift.FormatNamed(v.output)
 	switch {
@@ -133,6 +137,8 @@ func (v *driftVerb) checked(cmd *cobra.Command, args []string) (*drift.Report, e
 		return nil, errors.New("--applyset-namespace requires --applyset=NAME")
 	case v.set.name != "" && len(v.live) > 0:
 		return nil, errors.New("--live: works without a server, and so cannot find the members of --applyset")
+	case v.set.name != "" && len(v.args) > 0:
+		return nil, errors.New("--applyset: the other members of the set would be orphaned: compare it with its files, given with -f")
 	case v.set.name != "" && v.shard != "":
 		return nil, errors.New("--shard is incompatible with --applyset: objects of the other parts would be orphaned")
 	case v.set.name != "" && v.inputs.Selector != "":
@@ -147,6 +153,8 @@ func (v *driftVerb) checked(cmd *cobra.Command, args []string) (*drift.Report, e
 	return v.run(cmd.Context(), format)
 }
 
+func (v *driftVerb) named() namedArgs { return namedArgs{"drift", v.args, &v.inputs, v.live} }
+
 // run compares all objects and prints the report, even if some have errors.
 func (v *driftVerb) run(ctx context.Context, format drift.Format) (*drift.Report, error) {
 	shard, err := drift.ParseShard(v.shard, os.Getenv("JOB_COMPLETION_INDEX"))
@@ -160,8 +168,12 @@ func (v *driftVerb) run(ctx context.Context, format drift.Format) (*drift.Report
 	}
 	planner.Compare = true
 	notes := v.notes.reporter(v.env, outputFlags{}, dryClient)
+	objects, err := v.named().lastApplied(ctx, v.env)
+	if err != nil {
+		return nil, err
+	}
 	s, err := v.open(ctx, request{
-		inputs: &v.inputs, plan: &v.plan, planner: planner, live: v.live, concurrency: v.concurrency, needs: run.Changes, shown: true, quiet: v.notes.quiet,
+		inputs: &v.inputs, objects: objects, plan: &v.plan, planner: planner, live: v.live, concurrency: v.concurrency, needs: run.Changes, shown: true, quiet: v.notes.quiet,
 		prune: v.orphans(), note: notes.set(), shard: shard, render: drift.Render(planner.Manager),
 	})
 	if err != nil {

@@ -73,7 +73,7 @@ driver for git: what is not Kubernetes YAML is merged by lines, as git does.`,
   # what changed between two releases of a folder, into mine
   kubectl merge files --original v1/ v2/ mine/ -o diff
   # as a merge driver, in git's config:
-  #   driver = kubectl merge files --policy=diff3 -w --path %P --original %O %B %A`,
+  #   driver = kubectl merge files --policy=diff3 -w --path=%P --original=%O %B %A`,
 		Args: twoSides,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return v.run(cmd.Context(), args[0], args[1], cmd.Flags().Changed("policy"))
@@ -170,8 +170,8 @@ func (v *filesVerb) job(ctx context.Context, policyGiven bool) (filemerge.Job, e
 	policy := filemerge.TwoWay
 	if v.original != "" || policyGiven {
 		var err error
-		if policy, err = merge.PolicyNamed(v.plan.policy); err != nil {
-			return filemerge.Job{}, fmt.Errorf("--policy: %w", err)
+		if policy, err = knownPolicy(v.plan.policy); err != nil {
+			return filemerge.Job{}, err
 		}
 	}
 	policy.Prepend = v.prepend

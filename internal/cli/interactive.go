@@ -69,7 +69,7 @@ func (f *interactiveFlag) confirm(ctx context.Context, e *env, s *session, r rev
 		return err
 	}
 	a := ask.Reviewer{Terminal: f.terminal, Out: f.terminal.Out, Spelling: plandoc.Spelling{Salt: salt(), ShowSecrets: r.out.secrets}}
-	return quit(a.Confirm(ctx, s.Plan))
+	return e.quit(a.Confirm(ctx, s.Plan))
 }
 
 // show prints the diff with its notes, then where the run writes, and how much.

@@ -73,35 +73,17 @@ func TestReplacements(t *testing.T) {
 	}
 }
 
-// TestReplacementsBeforeMerge: local is what the replacements make of the input; their sources
-// are in the input, or, if that is asked for, among live objects.
-func TestReplacementsBeforeMerge(t *testing.T) {
-	local, live := files(t)
-	from := strings.NewReplacer("name: conf", "name: from", `"2"`, `"9"`).Replace(localConf)
-	dir := folder(t, map[string]string{"rules.yaml": replaceData, "more.yaml": from, "live/conf.yaml": liveConf, "live/from.yaml": from})
-	rules := filepath.Join(dir, "rules.yaml")
-	code, out, errs := offline(t, "-f", local, "-f", filepath.Join(dir, "more.yaml"), "--live", live, "--replacements", rules, "-o", "patch")
-	ended{code, out, errs}.is(t, "a source in the input", 0, `"a":"9"`, "")
-	code, out, errs = offline(t, "-f", local, "--live", filepath.Join(dir, "live"), "--replacements", rules, "--replacements-from-live", "-o", "patch")
-	ended{code, out, errs}.is(t, "a source among saved objects", 0, `"a":"9"`, "")
+// TestReplacementsFromLive: a source that is not in the input is read from the cluster, if that is asked for.
+func TestReplacementsFromLive(t *testing.T) {
+	local, _ := files(t)
+	rules := filepath.Join(folder(t, map[string]string{"rules.yaml": replaceData}), "rules.yaml")
 	a := confServer()
 	a.by["GET /api/v1/namespaces/shop/configmaps/from"] = []string{served("ConfigMap", "from", "", `{"a":"8"}`)}
-	against(t, a, "diff", "-f", local, "--replacements", rules, "--replacements-from-live").is(t, "a source on the server", 1, `+  a: "8"`, "")
-	against(t, confServer(), "diff", "-f", local, "--replacements", rules, "--replacements-from-live").is(t, "a source that is nowhere", diffFailed, "", "from")
-	for _, tt := range []struct {
-		args []string
-		err  string
-	}{
-		{[]string{"-f", local, "--replacements-from-live"}, "there are no replacements; name their file with --replacements"},
-		{[]string{"-f", "-", "--replacements", "-"}, "only one of --replacements and -f can be -"},
-		{[]string{"-f", local, "--live", "-", "--replacements", "-"}, "only one of --live and --replacements can be -"},
-		{[]string{"-f", local, "--live", live, "--replacements", rules + "x"}, "rules.yamlx"},
-		{[]string{"-f", local, "--live", live, "--replacements", rules}, "from"},
-	} {
-		code, out, errs := offline(t, tt.args...)
-		if code != failed || out != "" || !strings.Contains(errs, tt.err) {
-			t.Errorf("%q: code %d, %s%s", tt.args, code, out, errs)
-		}
+	against(t, a, "replacements", rules, "-f", local, "--from-live").is(t, "a source on the server", 0, `a: "8"`, "")
+	against(t, confServer(), "replacements", rules, "-f", local, "--from-live").is(t, "a source that is nowhere", failed, "", "from")
+	for _, flag := range []string{"--replacements=x", "--replacements-from-live"} {
+		code, out, errs := offline(t, "-f", local, flag)
+		ended{code, out, errs}.is(t, "a flag of earlier versions", failed, "", "kubectl merge replacements FILE")
 	}
 }
 

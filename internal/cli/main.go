@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"os/signal"
 	"syscall"
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
@@ -30,8 +29,8 @@ const (
 
 // Main runs one command line, without the program's name, and returns the exit
 // code. An interrupt, the request to terminate that comes when a CI job is called off,
-// or the end of the terminal lets what is under way end, and begins nothing more; a
-// second one ends the process at once.
+// or the end of the terminal lets what is under way end, and begins nothing more; another one,
+// unless it repeats the first, ends the process at once. A rollback is finished all the same.
 func Main(ctx context.Context, args []string, streams genericiooptions.IOStreams) int {
 	return MainAs(ctx, own.file, args, streams)
 }
@@ -41,7 +40,8 @@ func Main(ctx context.Context, args []string, streams genericiooptions.IOStreams
 func MainAs(ctx context.Context, executable string, args []string, streams genericiooptions.IOStreams) int {
 	heap.roomy()
 	called := programOf(executable)
-	ctx, stop := untilSignal(ctx)
+	ending := &signals{}
+	ctx, stop := ending.untilSignal(ctx)
 	defer stop()
 	errs := &term.Stderr{To: streams.ErrOut, Rename: called.rename()}
 	streams.ErrOut = errs
@@ -50,7 +50,7 @@ func MainAs(ctx context.Context, executable string, args []string, streams gener
 		http.DefaultTransport = source.Downloads{RoundTripper: http.DefaultTransport}
 	}
 	defer klog.Flush()
-	e := &env{IOStreams: streams, json: asksJSON(args)}
+	e := &env{IOStreams: streams, json: asksJSON(args), signals: ending}
 	root := newRoot(e)
 	renamed(root, called)
 	root.SetArgs(args)
@@ -83,26 +83,6 @@ func (s *signalled) Error() string { return s.signal.String() }
 
 // Unwrap is context.Canceled.
 func (s *signalled) Unwrap() error { return context.Canceled }
-
-// untilSignal gives a context that the first signal ends. The second does what
-// signals do.
-func untilSignal(ctx context.Context) (context.Context, func()) {
-	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	if !signal.Ignored(syscall.SIGHUP) { // as under nohup
-		signal.Notify(signals, syscall.SIGHUP)
-	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	go func() {
-		defer signal.Stop(signals)
-		select {
-		case s := <-signals:
-			cancel(&signalled{s})
-		case <-ctx.Done():
-		}
-	}()
-	return ctx, func() { cancel(nil) }
-}
 
 // exit is an error that has the code to end with; Err may be nil, if all has
 // been reported.

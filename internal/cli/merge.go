@@ -135,7 +135,7 @@ func (v *mergeVerb) run(ctx context.Context, policyGiven bool) error {
 	}
 	v.waits.after(v.env, s, notes, v.out.output == "")
 	v.waits.hold(s, &v.prune, notes.set())
-	if err := v.record.open(ctx, s, v.out.secrets); err != nil {
+	if err := v.record.open(ctx, v.env, s, v.out.secrets); err != nil {
 		return err
 	}
 	t := &results{out: out, notes: notes, mode: mode, env: v.env, output: v.out.output, start: start}
@@ -148,7 +148,7 @@ func (v *mergeVerb) run(ctx context.Context, policyGiven bool) error {
 func (v *mergeVerb) checked(ctx context.Context) (dryRun, error) {
 	mode, err := v.mode()
 	if err == nil {
-		err = errors.Join(v.waits.check(mode), v.record.check(mode), v.interactive.open(v.env, mode, v.piped()), v.bind.read(ctx))
+		err = errors.Join(v.waits.check(mode), v.record.check(mode), v.interactive.open(v.env, mode, v.inputs.stdin()), v.bind.read(ctx))
 	}
 	return mode, err
 }
@@ -206,9 +206,6 @@ func (v *mergeVerb) agreed(ctx context.Context, s *session, notes *reporter, mod
 	}
 	return nil
 }
-
-// piped: standard input is read as a file.
-func (v *mergeVerb) piped() bool { return v.inputs.stdin() || v.plan.replace.stdin() }
 
 // confirmed asks what there is to ask before anything is written.
 func (v *mergeVerb) confirmed(ctx context.Context, s *session, asked askRequest, mode dryRun) error {

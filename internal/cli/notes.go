@@ -195,6 +195,7 @@ func reportOf(p apply.Planned, secrets bool) diff.Report {
 		Uncompared:  p.Uncompared,
 		Defaulted:   p.Defaulted,
 		Adoptable:   p.Adoptable,
+		Adoption:    diff.Adoption(p.Adoption),
 		ShowSecrets: secrets,
 		Sensitive:   p.Sensitive,
 		Voice:       diff.Voice{FromOwners: p.FromOwners, ServerSide: p.Applying != nil},

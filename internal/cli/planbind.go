@@ -175,7 +175,13 @@ func (f *bindFlags) checkSet(s *session) error {
 	case set == nil:
 		return fmt.Errorf("was made for the set %s: give --prune --applyset=%s, too", want.Parent, want.Parent)
 	default:
-		return fmt.Errorf("was made for the set %s, and this run is one of %s", want.Parent, set.Parent)
+		in := func(s *plandoc.Set) string {
+			if s.Namespace == "" {
+				return s.Parent
+			}
+			return s.Parent + " in the namespace " + s.Namespace
+		}
+		return fmt.Errorf("was made for the set %s, and this run is one of %s", in(want), in(set))
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 	"github.com/kubectl-merge/kubectl-merge/pkg/strategy"
+	"github.com/kubectl-merge/kubectl-merge/pkg/suggest"
 )
 
 // defaultManager is the field manager of kubectl apply, so that what either of us
@@ -33,13 +35,12 @@ type planFlags struct {
 	validate  string
 	overwrite bool
 	server    serverSideFlags
-	replace   replaceFlags
 	guard     guardFlag
 	secret    *redact.Values // is given the values of Secrets in files that the flags name; may be nil
 }
 
 func (f *planFlags) add(flags *pflag.FlagSet) {
-	flags.StringVar(&f.original, "original", "auto", "where what was applied last is found: auto, annotation, managed-fields, none, or a FILE")
+	flags.StringVar(&f.original, "original", "auto", "where what was applied last is found: auto, annotation, managed-fields, managed-fields=MANAGER,… (what these managers own, too), none, or a FILE")
 	flags.StringVar(&f.policy, "policy", "apply", "which side wins where local and live disagree: "+policies()+", ask (on the terminal, one by one)")
 	flags.StringVar(&f.rules, "rules", "", "FILE with rules that decide which side wins, and how lists are split, for single fields")
 	flags.StringVar(&f.saveRules, "save-rules", "", "FILE to append the answers to --policy=ask to, as rules; without it you are asked")
@@ -51,7 +52,6 @@ func (f *planFlags) add(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.overwrite, "overwrite", true, "--overwrite=false means --policy=strict")
 	f.guard.add(flags)
 	f.server.add(flags)
-	f.replace.add(flags)
 	flags.Bool("openapi-patch", true, "accepted, and has no effect")
 	_ = flags.MarkHidden("openapi-patch")
 }
@@ -124,11 +124,17 @@ func policyNamed(name string) (merge.Policy, error) {
 	if name == "ask" {
 		name = "strict"
 	}
+	return knownPolicy(name, "ask")
+}
+
+// knownPolicy is the policy of that name; the error lists the names, and also.
+func knownPolicy(name string, also ...string) (merge.Policy, error) {
 	policy, err := merge.PolicyNamed(name)
 	if err != nil {
-		return policy, fmt.Errorf("--policy: %w, ask", err)
+		names := append(strings.Split(policies(), ", "), also...)
+		err = fmt.Errorf("--policy: unknown policy %q; there are %s%s", name, strings.Join(names, ", "), suggest.Hint(name, names))
 	}
-	return policy, nil
+	return policy, err
 }
 
 // definitions reads the schema files.
@@ -186,6 +192,13 @@ func (f *planFlags) originals(ctx context.Context) (apply.Originals, error) {
 	switch from := apply.From(f.original); from {
 	case apply.Auto, apply.Annotation, apply.ManagedFields, apply.None:
 		return apply.Originals{From: from}, nil
+	}
+	if names, ok := strings.CutPrefix(f.original, string(apply.ManagedFields)+"="); ok {
+		managers := strings.Split(names, ",")
+		if slices.Contains(managers, "") {
+			return apply.Originals{}, fmt.Errorf("--original=%s: names no manager between two commas or at an end: name field managers, as kubectl get --show-managed-fields has them", f.original)
+		}
+		return apply.Originals{From: apply.ManagedFields, Managers: managers}, nil
 	}
 	if f.original == "-" {
 		return apply.Originals{}, errors.New("--original: is read from a file, and not from standard input: name one, or one of auto, annotation, managed-fields and none")

@@ -178,11 +178,9 @@ func (f *setFlags) parent(ctx context.Context, e *env, api *cluster.Cluster) (cl
 	}
 	ns := f.namespace
 	if ns == "" {
-		in, err := e.namespacing()
-		if err != nil {
+		if ns, err = e.ownNamespace(); err != nil {
 			return cluster.Target{}, err
 		}
-		ns = in.Default
 	}
 	t := cluster.Target{Name: name}
 	var unknown *cluster.UnknownKindError

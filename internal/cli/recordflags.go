@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -21,6 +22,7 @@ type recordFlags struct {
 
 	journals []*record.Journal
 	memory   *record.Memory // what --rollback-on-failure takes back
+	hold     func()         // called before each write that can be rolled back
 }
 
 func (f *recordFlags) add(flags *pflag.FlagSet) {
@@ -52,7 +54,7 @@ func (f *recordFlags) check(mode dryRun) error {
 }
 
 // open has the run of a session recorded.
-func (f *recordFlags) open(ctx context.Context, s *session, secrets bool) error {
+func (f *recordFlags) open(ctx context.Context, e *env, s *session, secrets bool) error {
 	if !f.given() {
 		return nil
 	}
@@ -74,6 +76,7 @@ func (f *recordFlags) open(ctx context.Context, s *session, secrets bool) error 
 		if err := f.begin(f.memory, h); err != nil {
 			return err
 		}
+		f.hold = func() { e.signals.hold(f.underWay(e)) }
 	}
 	s.Journal = f
 	return nil
@@ -85,8 +88,23 @@ func (f *recordFlags) begin(store record.Store, h plandoc.Header) error {
 	return err
 }
 
+// underWay reports that signals do not end the run before it has rolled back what it has written.
+func (f *recordFlags) underWay(e *env) func() {
+	text := "the run has been ended, and is rolling back what it has written: that is finished first"
+	if f.file != "" {
+		text += "; what cannot be rolled back is in the record: " + f.undoes()
+	}
+	return func() { e.note("", text) }
+}
+
+// undoes is the command that undoes the record.
+func (f *recordFlags) undoes() string { return "kubectl merge undo " + f.file }
+
 // Begin is the run.Journal of all journals.
 func (f *recordFlags) Begin(item *run.Item, p apply.Planned) (func(map[string]any, error), error) {
+	if f.hold != nil {
+		f.hold()
+	}
 	var ends []func(map[string]any, error)
 	for _, j := range f.journals {
 		end, err := j.Begin(item, p)
@@ -113,10 +131,29 @@ func (f *recordFlags) close(s *session, err error) error {
 	return errors.Join(errs...)
 }
 
+// hidden reports the objects of which undo cannot restore a value.
+func (f *recordFlags) hidden(e *env) {
+	if f.file == "" || len(f.journals) == 0 {
+		return
+	}
+	if lost := f.journals[0].Lost(); len(lost) > 0 {
+		const most = 3
+		more := ""
+		if n := len(lost) - most; n > 0 {
+			more = fmt.Sprintf(" and %d more", n)
+		}
+		e.note(f.file, "undo cannot restore secret values of "+strings.Join(lost[:min(len(lost), most)], ", ")+more+", which are hidden in the record: --show-secrets records them")
+	}
+}
+
 // end completes the record and, if the run has failed, takes it back where that is asked for.
 // The error is the run's, with its exit code.
 func (f *recordFlags) end(ctx context.Context, e *env, s *session, err error) error {
+	if f.rollback {
+		defer e.signals.release()
+	}
 	code := exitCode(err)
+	f.hidden(e)
 	if closed := f.close(s, err); closed != nil {
 		err = &exit{Code: max(code, failed), Err: closed}
 	}
@@ -134,7 +171,11 @@ func (f *recordFlags) end(ctx context.Context, e *env, s *session, err error) er
 		bad = errors.New("what is left as it is is listed above")
 	}
 	if bad != nil {
-		return &exit{Code: exitCode(err), Err: errors.Join(err, fmt.Errorf("not all of it was rolled back: %w", bad))}
+		bad = fmt.Errorf("not all of it was rolled back: %w", bad)
+		if f.file != "" {
+			bad = fmt.Errorf("%w; the record has what is left: %s", bad, f.undoes())
+		}
+		return &exit{Code: exitCode(err), Err: errors.Join(err, bad)}
 	}
 	return err
 }

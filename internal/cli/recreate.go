@@ -1,14 +1,17 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/pflag"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
+	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
 // recreateFlag names the kinds of which objects may be deleted and created again.
@@ -24,10 +27,8 @@ func (f *recreateFlag) recreation(p *pruneFlags, server serverSideFlags) (run.Re
 	if len(f.kinds) > 0 && server.on {
 		return run.Recreation{}, errors.New("--recreate: with --server-side no object is deleted and created again: delete it with kubectl delete, and merge again, or merge once without --server-side")
 	}
-	for _, name := range f.kinds {
-		if slices.ContainsFunc(cluster.Holding, func(r cluster.Resource) bool { return run.IsKind(r, name) }) {
-			return run.Recreation{}, fmt.Errorf("--recreate=%s: objects of this kind are never deleted to be created again: what they hold would be lost: set the field back to what the cluster has", name)
-		}
+	if err := neverRecreated(f.kinds); err != nil {
+		return run.Recreation{}, err
 	}
 	propagation, known := propagations[p.cascade]
 	if !known && len(f.kinds) > 0 {
@@ -36,9 +37,35 @@ func (f *recreateFlag) recreation(p *pruneFlags, server serverSideFlags) (run.Re
 	return run.Recreation{Kinds: f.kinds, Propagation: propagation}, nil
 }
 
+// neverRecreated is the error of kinds whose objects are never deleted; nil where there are none.
+func neverRecreated(kinds []string) error {
+	for _, name := range kinds {
+		if slices.ContainsFunc(cluster.Holding, func(r cluster.Resource) bool { return run.IsKind(r, name) }) {
+			return fmt.Errorf("--recreate=%s: objects of this kind are never deleted to be created again: what they hold would be lost: set the field back to what the cluster has", name)
+		}
+	}
+	return nil
+}
+
+// spelledOut are the kinds with those that a server knows by a short name in full.
+func spelledOut(ctx context.Context, api *cluster.Cluster, kinds []string) ([]string, error) {
+	full := slices.Clone(kinds)
+	for i, name := range kinds {
+		if slices.ContainsFunc(schema.BuiltinKinds(), func(k schema.Kind) bool {
+			return run.IsKind(cluster.Resource{Group: k.Group, Kind: k.Kind, Plural: k.Resource}, name)
+		}) {
+			continue
+		}
+		if r, ok := api.Word(ctx, name); ok {
+			full[i] = strings.TrimSuffix(r.Kind+"."+r.Group, ".")
+		}
+	}
+	return full, neverRecreated(full)
+}
+
 // unused notes the kinds of which the input has no object.
 func (f *recreateFlag) unused(p *run.Plan, note noteFunc) {
-	for _, name := range f.kinds {
+	for _, name := range p.Recreate.Kinds {
 		if !slices.ContainsFunc(p.Items, func(i *run.Item) bool { return run.IsKind(i.Target.Resource, name) }) {
 			note("--recreate="+name, "no object of the input is of this kind")
 		}

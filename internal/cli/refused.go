@@ -9,12 +9,14 @@ import (
 )
 
 // refused are kubectl apply's flags that do something else than merge, or that no
-// merge can keep the promise of, each with what to do instead; naming one is an error
-// with that advice.
+// merge can keep the promise of, and flags of earlier versions, each with what to do
+// instead; naming one is an error with that advice.
 var refused = map[string]string{
-	"force":        "no object is deleted that can be changed: use `--recreate=KIND`, for objects of which a field can be set only once",
-	"grace-period": "is for --force, and no object is deleted: use `kubectl delete --grace-period`, and merge again",
-	"subresource":  "only the object itself is written: use `kubectl patch --subresource`",
+	"force":                  "no object is deleted that can be changed: use `--recreate=KIND`, for objects of which a field can be set only once",
+	"grace-period":           "is for --force, and no object is deleted: use `kubectl delete --grace-period`, and merge again",
+	"replacements":           "is a step of its own: `kubectl merge replacements FILE -f … | kubectl merge -f -`; `--from-live` of that command takes sources from the cluster",
+	"replacements-from-live": "is `--from-live` of `kubectl merge replacements FILE -f … | kubectl merge -f -`",
+	"subresource":            "only the object itself is written: use `kubectl patch --subresource`",
 }
 
 func addRefused(flags *pflag.FlagSet) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/complete"
 	filemerge "github.com/kubectl-merge/kubectl-merge/internal/files"
 	"github.com/kubectl-merge/kubectl-merge/internal/replacements"
@@ -23,6 +24,7 @@ type replacementsVerb struct {
 	inputs  []string
 	input   string // the only one
 	secrets bool
+	live    bool
 	fileOutput
 }
 
@@ -38,9 +40,13 @@ the layout of the files are kept.
 
 REPLACEMENTS is a kustomization (nothing else in it is used), a list of
 replacements, or a single one. INPUT is a file, a folder, or - for standard input. The
-result is printed, or with -w written back: all files, or none.`,
+result is printed, or with -w written back: all files, or none. Printed, it can be merged:
+with -f -.`,
 		Example: `  kubectl merge replacements kustomization.yaml -f resources.yaml
-  kubectl merge replacements image.yaml -f manifests/ -w`,
+  kubectl merge replacements image.yaml -f manifests/ -w
+
+  # Into the cluster, with values that only the cluster knows
+  kubectl merge replacements image.yaml -f manifests/ --from-live | kubectl merge -f -`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				return nil
@@ -52,6 +58,7 @@ result is printed, or with -w written back: all files, or none.`,
 	flags := cmd.Flags()
 	flags.StringSliceVarP(&v.inputs, "filename", "f", nil, "file or folder with the objects, or - for standard input")
 	flags.BoolVar(&v.secrets, "show-secrets", false, "show the values of Secrets in a diff")
+	flags.BoolVar(&v.live, "from-live", false, "a source that is not in INPUT is read from the cluster")
 	v.fileOutput.add(cmd, "INPUT")
 	return cmd
 }
@@ -82,7 +89,11 @@ func (v *replacementsVerb) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	values, err := rules.Apply(input.Values(), nil)
+	var find replacements.Find
+	if v.live {
+		find = v.selected(ctx)
+	}
+	values, err := rules.Apply(input.Values(), find)
 	if err != nil {
 		return err
 	}
@@ -111,4 +122,60 @@ func readReplacements(ctx context.Context, name string, stdin io.Reader) (*repla
 		}
 		return source.ReadNamed(ctx, path)
 	})
+}
+
+// selected reads the sources that are not in the input from the cluster: by a get if a source
+// has a name, else by a list of its namespace, or of the default namespace.
+func (e *env) selected(ctx context.Context) replacements.Find {
+	from := &liveSide{env: e}
+	return func(s replacements.Selector) ([]any, error) {
+		if s.Kind == "" {
+			return nil, errors.New("to be looked for in the cluster it needs a kind")
+		}
+		api, err := from.cluster()
+		if err != nil {
+			return nil, err
+		}
+		ns, err := e.ownNamespace()
+		if err != nil {
+			return nil, err
+		}
+		found, err := api.Query(ctx, e.flags, query(s, ns))
+		if err != nil {
+			return nil, err
+		}
+		var out []any
+		for _, f := range found {
+			if f.Live == nil {
+				f.Live, err = api.Get(ctx, f.Target)
+			}
+			switch {
+			case cluster.IsNotFound(err):
+			case err != nil:
+				return nil, err
+			default:
+				out = append(out, f.Live)
+			}
+		}
+		return out, nil
+	}
+}
+
+// query is the selector in the syntax of kubectl's arguments: TYPE.VERSION.GROUP/NAME.
+// No version means the server's preferred one.
+func query(s replacements.Selector, namespace string) cluster.Query {
+	typ := s.Kind
+	switch {
+	case s.Version != "":
+		typ = strings.Join([]string{s.Kind, s.Version, s.Group}, ".")
+	case s.Group != "":
+		typ += "." + s.Group
+	}
+	if s.Namespace != "" {
+		namespace = s.Namespace
+	}
+	if s.Name == "" {
+		return cluster.Query{Args: []string{typ}, All: true, Namespace: namespace}
+	}
+	return cluster.Query{Args: []string{typ + "/" + s.Name}, Namespace: namespace}
 }

@@ -37,6 +37,9 @@ func lines(err error, secret *redact.Values) []string {
 	if l.cut > 0 {
 		out = append(out, objects(l.cut)+" not written: "+run.ErrInterrupted.Error())
 	}
+	if l.unpruned > 0 {
+		out = append(out, objects(l.unpruned)+" not pruned: "+run.ErrInterrupted.Error())
+	}
 	if l.unmerged > 0 {
 		out = append(out, objects(l.unmerged)+" not merged: "+run.ErrNotMerged.Error())
 	}
@@ -84,6 +87,7 @@ type lister struct {
 	hindrances    []run.Hindrance
 	waiting       map[run.Hindrance]int
 	cut, unmerged int
+	unpruned      int
 }
 
 // add takes an error that joins no others.
@@ -100,6 +104,8 @@ func (l *lister) add(err error) {
 		}
 	case errors.Is(err, run.ErrNotMerged):
 		l.unmerged++
+	case errors.Is(err, run.ErrUnpruned):
+		l.unpruned++
 	case errors.Is(err, run.ErrInterrupted), errors.Is(err, context.Canceled):
 		l.cut++
 	case errors.As(err, &object) && !errors.Is(err, write.ErrUnknown) && !errors.As(err, &surplus):

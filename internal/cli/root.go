@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -26,6 +27,7 @@ type env struct {
 	limit    string         // --request-timeout
 	json     bool           // what is on stderr is for programs: --notes=json
 	color    color          // --color
+	signals  *signals       // that end the run; nil in tests
 }
 
 // verb is a row of verbs. The command has the verb's name, help, examples and flags, which
@@ -149,7 +151,7 @@ func wanted(text string) string {
 }
 
 func nearestFlag(cmd *cobra.Command, name string) string {
-	best, at := "", 3
+	best, at := "", 1+suggest.Most(name)
 	var longer []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		if f.Hidden {
@@ -186,7 +188,9 @@ func unknownVerb(cmd *cobra.Command, args []string) error {
 // unknown is the text about a command that is none; meant: with one that probably is.
 func unknown(cmd *cobra.Command, name string) (text string, meant bool) {
 	text = fmt.Sprintf("unknown command %q for %q", name, cmd.CommandPath())
-	near := nearestOf(cmd.SuggestionsFor(name), name)
+	near := slices.DeleteFunc(nearestOf(cmd.SuggestionsFor(name), name), func(n string) bool {
+		return !strings.HasPrefix(n, name) && suggest.Edits(n, name) > suggest.Most(name)
+	})
 	if len(near) > 0 {
 		text += `; did you mean "` + strings.Join(near, `" or "`) + `"?`
 	}

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -42,10 +43,10 @@ func (f *serverSideFlags) policy(p *planFlags, given bool) (string, error) {
 	case f.force && !p.overwrite:
 		return "", errors.New("--force-conflicts means --policy=apply, and --overwrite=false --policy=strict: give one of them")
 	}
-	switch from := apply.From(p.original); from {
+	switch from, _, _ := strings.Cut(p.original, "="); apply.From(from) {
 	case apply.Auto, apply.ManagedFields:
 	default:
-		return "", fmt.Errorf("--original=%s: with --server-side what was applied last is what managedFields list: auto, or managed-fields for what others set by updates as well", p.original)
+		return "", fmt.Errorf("--original=%s: with --server-side what was applied last is what managedFields list: auto, or managed-fields[=MANAGER,…] for what kubectl and the managers that you name have set as well", p.original)
 	}
 	if f.force || given {
 		return p.policy, nil

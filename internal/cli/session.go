@@ -53,12 +53,8 @@ type request struct {
 // stdin is the error of reading live and something else from standard input, which can be
 // read only once.
 func (r request) stdin() error {
-	switch {
-	case !slices.Contains(r.live, "-"):
-	case r.inputs.stdin():
+	if slices.Contains(r.live, "-") && r.inputs.stdin() {
 		return errors.New("only one of --live and -f can be - (standard input)")
-	case r.plan.replace.stdin():
-		return errors.New("only one of --live and --replacements can be - (standard input)")
 	}
 	return nil
 }
@@ -73,7 +69,7 @@ func (e *env) open(ctx context.Context, r request) (_ *session, err error) {
 	if r.objects == nil {
 		missing = r.inputs.validate()
 	}
-	if err := errors.Join(missing, r.plan.replace.validate(r.inputs), r.stdin()); err != nil {
+	if err := errors.Join(missing, r.stdin()); err != nil {
 		return nil, err
 	}
 	job := &run.Job{Planner: r.planner, Write: r.write, Concurrency: r.concurrency, Preflight: r.preflight, Recreate: r.recreation, Partial: r.partial, Needs: r.needs, Shown: r.shown, Asked: r.asked, Bind: r.bind, Render: r.render}
@@ -86,7 +82,7 @@ func (e *env) open(ctx context.Context, r request) (_ *session, err error) {
 	if r.adapt {
 		job.Adapt = from.atOnce
 	}
-	objects, bad, err := e.objects(ctx, r, from)
+	objects, bad, err := e.objects(ctx, r)
 	if err != nil {
 		return nil, err
 	}
@@ -113,17 +109,12 @@ func (e *env) open(ctx context.Context, r request) (_ *session, err error) {
 
 // objects reads the objects of a run. bad are the errors of some of them; err is returned where
 // there are none.
-func (e *env) objects(ctx context.Context, r request, from *liveSide) (objects []object.Object, bad, err error) {
+func (e *env) objects(ctx context.Context, r request) (objects []object.Object, bad, err error) {
 	inputs, err := e.local(ctx, r.inputs)
 	if err != nil {
 		return nil, nil, err
 	}
 	inputs.Pack, inputs.Kept = true, heap.reading
-	if r.plan.replace.given() {
-		if inputs.Change, err = r.plan.replace.change(ctx, e, r.inputs, from); err != nil {
-			return nil, nil, err
-		}
-	}
 	if objects = r.objects; objects == nil {
 		objects, bad = source.Read(ctx, inputs)
 	}
@@ -215,10 +206,9 @@ func (l *liveSide) open(ctx context.Context, job *run.Job, defs *apply.Definitio
 		if err != nil {
 			return nil, err
 		}
-		ns, err := l.env.offlineNamespacing()
 		job.Planner.Schemas = defs.Around(nil)
-		job.Live = &live.Files{Saved: saved, Namespaces: ns, Kind: defs.Kind}
-		return nil, err
+		job.Live = &live.Files{Saved: saved, Namespaces: l.env.offlineNamespacing(), Kind: defs.Kind}
+		return nil, nil
 	}
 	api, err := l.cluster()
 	if err != nil {
@@ -226,6 +216,9 @@ func (l *liveSide) open(ctx context.Context, job *run.Job, defs *apply.Definitio
 	}
 	ns, err := l.env.namespacing()
 	if err != nil {
+		return nil, err
+	}
+	if job.Recreate.Kinds, err = spelledOut(ctx, api, job.Recreate.Kinds); err != nil {
 		return nil, err
 	}
 	docs := &apply.Documents{Fetch: api.OpenAPI}

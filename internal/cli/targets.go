@@ -98,6 +98,13 @@ func (k *targetVerb) find(ctx context.Context, args []string) ([]target.Target, 
 	if err != nil {
 		return nil, err
 	}
+	for _, f := range found {
+		if f.Namespaced && f.Namespace == ns.Default {
+			if err := ns.Check(); err != nil {
+				return nil, err
+			}
+		}
+	}
 	if len(found) == 0 {
 		err = k.remark(diff.Note{Kind: noteProblem, Message: "no resources found"}, "No resources found")
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
 	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
+	"github.com/kubectl-merge/kubectl-merge/pkg/suggest"
 )
 
 // templated is the printer for kubectl's template languages, printed by kubectl's own
@@ -78,7 +79,8 @@ func templatePrinter(ctx context.Context, v view) (printers.ResourcePrinter, err
 	}
 	p, err := flags.ToPrinter(output)
 	if genericclioptions.IsNoCompatiblePrinterError(err) {
-		return nil, fmt.Errorf("--output=%s: there are %s, jsonpath, jsonpath-as-json, jsonpath-file, go-template, go-template-file, custom-columns, custom-columns-file", v.output, printerNames(func(printerRow) bool { return true }))
+		names := printerNames(func(printerRow) bool { return true }) + ", jsonpath, jsonpath-as-json, jsonpath-file, go-template, go-template-file, custom-columns, custom-columns-file"
+		return nil, fmt.Errorf("--output=%s: there are %s%s", v.output, names, suggest.Hint(name, strings.Split(names, ", ")))
 	}
 	if err != nil && strings.HasPrefix(err.Error(), "template format specified") {
 		example := "{{.metadata.name}}"

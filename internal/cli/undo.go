@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/applyset"
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/live"
 	"github.com/kubectl-merge/kubectl-merge/internal/outcome"
@@ -90,6 +91,7 @@ type undoing struct {
 	yes         bool
 	partial     bool
 	omitted     []string // objects that are left as they are, by --partial
+	kept        bool     // a value that was set since stays
 	waiting     []string // of which what their deletion waits for is reported
 	record      recordFlags
 }
@@ -110,6 +112,9 @@ func (u *undoing) file(ctx context.Context, name string) (err error) {
 	}
 	return nil
 }
+
+// errLeft is that others have changed, since, what is to be undone.
+var errLeft = errors.New("nothing was written: undo the rest with --policy=live, which leaves what others have done, or --policy=apply, or the other objects with --partial")
 
 func (u *undoing) run(ctx context.Context) error {
 	start := time.Now()
@@ -139,21 +144,22 @@ func (u *undoing) run(ctx context.Context) error {
 	left := u.left(notes, known)
 	if left > 0 && u.policy == "strict" && s.Failed() == nil {
 		u.conflicts(notes, s.Items)
-		return &exit{Code: conflicted, Err: errors.New("nothing was written: undo the rest with --policy=live, which leaves what others have done, or --policy=apply, or the other objects with --partial")}
+		return &exit{Code: conflicted, Err: errLeft}
 	}
 	bound, err := u.confirmed(ctx, s)
 	if err == nil {
 		err = begin(ctx, out, s)
 	}
 	if err == nil {
-		err = u.record.open(ctx, s, u.out.secrets)
+		err = u.record.open(ctx, u.env, s, u.out.secrets)
 	}
 	if err != nil {
 		return err
 	}
 	t := &results{out: out, notes: notes, mode: mode, output: u.out.output}
 	u.send(ctx, s, t)
-	left += len(u.omitted) + u.conflicts(notes, s.Items) + u.skipped(notes, s.Plan) + u.left(notes, plan.Left()[len(known):])
+	conflicts := u.conflicts(notes, s.Items)
+	left += len(u.omitted) + conflicts + u.skipped(notes, s.Plan) + u.left(notes, plan.Left()[len(known):])
 	if !u.rollback {
 		sum := outcome.Summarize(outcome.Ended{Plan: s.Plan, DryRun: mode != dryNone, Took: time.Since(start), Target: u.aim(s.api, outcome.Namespaces(slices.Concat(s.Items, s.Others)))})
 		sum.Objects = sum.Total() // its input is the record: what is deleted is of it, too
@@ -162,8 +168,11 @@ func (u *undoing) run(ctx context.Context) error {
 	err = bound.ended(errors.Join(s.Failed(), errors.Join(t.errs...)))
 	if left > 0 && (err == nil || held(err)) {
 		err = &exit{Code: conflicted, Err: s.Failed()}
+		if conflicts > 0 && u.policy == "strict" && !u.partial {
+			err = &exit{Code: conflicted, Err: errLeft}
+		}
 	}
-	u.idle(notes, s.Plan, err)
+	u.idle(notes, s.Plan, plan.Left(), err)
 	return u.record.end(ctx, u.env, s, err)
 }
 
@@ -189,9 +198,9 @@ func (u *undoing) confirmed(ctx context.Context, s *session) (bound bindFlags, e
 
 // open is the run that takes the record back, before it is merged.
 func (u *undoing) open(ctx context.Context, mode dryRun) (*session, *undo.Undo, error) {
-	policy, err := merge.PolicyNamed(u.policy)
+	policy, err := knownPolicy(u.policy)
 	if err != nil {
-		return nil, nil, fmt.Errorf("--policy: %w", err)
+		return nil, nil, err
 	}
 	api, err := u.connect()
 	if err != nil {
@@ -204,6 +213,9 @@ func (u *undoing) open(ctx context.Context, mode dryRun) (*session, *undo.Undo, 
 		Planner: &apply.Planner{Policy: policy, Manager: u.manager, Schemas: docs.Type, Rules: rules},
 		Holds:   contents{api, u.concurrency}.holds,
 		Note:    u.noteOnce,
+		Cover: func(ctx context.Context, id string, members []applyset.Member) error {
+			return u.cover(ctx, api, id, members)
+		},
 	}
 	job := &run.Job{
 		Live: plan.Live, API: api, Planner: plan.Planner, Invalidate: docs.Forget, Concurrency: u.concurrency, Preflight: true, Needs: run.Changes, Shown: true, Asked: u.interactive.on,
@@ -234,14 +246,17 @@ func (u *undoing) item(t *results, item *run.Item) {
 		item.Result.Outcome = write.Outcome(outcome.Deleted)
 	}
 	switch a := item.Action(); {
-	case a == run.Failed, a == run.Keep, item.Result.Outcome == write.Unsettled && !t.out.conflicts(), item.Result.Outcome == write.Unchanged && u.out.output == "":
+	case a == run.Failed, a == run.Keep, item.Result.Outcome == write.Unsettled && !t.out.conflicts():
 		return
-	case u.rollback:
+	case u.rollback && item.Result.Outcome != write.Unchanged:
 		u.env.note(item.Target.String(), "rolled back: "+string(item.Result.Outcome))
 	}
 	t.notes.problems(item)
 	report := reportOf(item.Result.Planned, u.out.secrets)
 	for _, n := range diff.Notes(report) {
+		if n.Winner == merge.LiveSide && n.Moved != 0 {
+			u.kept = true
+		}
 		if n.Moved == 0 || u.notes.quiet {
 			continue
 		}
@@ -251,7 +266,7 @@ func (u *undoing) item(t *results, item *run.Item) {
 		}
 		t.notes.note("note", diff.Note{Object: n.Object, Kind: n.Kind, Message: n.Path.String() + ": " + value(n.Live) + " " + word})
 	}
-	if u.rollback {
+	if u.rollback || item.Result.Outcome == write.Unchanged && u.out.output == "" {
 		return
 	}
 	if err := t.out.object(item); err != nil {

@@ -12,8 +12,9 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
 )
 
-// idle reports, of a run that has ended with err, that there was nothing to undo.
-func (u *undoing) idle(notes *reporter, p *run.Plan, err error) {
+// idle reports, of a run that has ended with err, that there was nothing to undo. It has left what
+// is reported already.
+func (u *undoing) idle(notes *reporter, p *run.Plan, left []undo.Left, err error) {
 	all := slices.Concat(p.Items, p.Others)
 	if err != nil || u.rollback || len(u.waiting) > 0 || slices.ContainsFunc(all, func(i *run.Item) bool { return i.Result.Outcome != write.Unchanged }) {
 		return
@@ -21,6 +22,9 @@ func (u *undoing) idle(notes *reporter, p *run.Plan, err error) {
 	text := "nothing to undo: everything is as it was before the run"
 	if len(all) == 0 && len(u.doc.Executed()) == 0 {
 		text = "nothing to undo: the run has written nothing"
+	}
+	if u.kept || len(left) > 0 {
+		text = "nothing was undone: what the run has written is not there any more, or left as it is"
 	}
 	notes.set()(u.name, text)
 }

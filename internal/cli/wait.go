@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -23,10 +22,12 @@ type waitVerb struct {
 	rules  planFlags // --rules and --schema of them
 	limits waitFlags
 	notes  noteFlags
+	args   []string // TYPE/NAME, in place of files
 }
 
-const waitLong = `Wait until the objects that files name, or the members of a set, are ready, as the cluster
-has them now. Nothing is written. What ready means depends on the kind; docs/wait.md has the table.
+const waitLong = `Wait until the objects that files or arguments name, or the members of a set, are ready, as
+the cluster has them now. Nothing is written. What ready means depends on the kind;
+docs/wait.md has the table.
 
 The wait ends at once when an object has failed for good, and after --patience where one
 has a problem that lasts longer: an image that cannot be pulled, a container that crashes
@@ -41,10 +42,13 @@ Exit code 0: all are ready; 1: an error; 4: not ready: one has failed, or the ti
 const waitExample = `  # After a merge, until everything is ready
   kubectl merge wait -f web.yaml
 
+  # Objects of the cluster by their names
+  kubectl merge wait deployment/web
+
   # At most five minutes, with the end of the log of a container that crashes
   kubectl merge wait -f web.yaml --timeout=5m --logs`
 
-var _ = registerVerb(verb{open: newWait, args: noArgs})
+var _ = registerVerb(verb{open: newWait, args: objectArgs})
 
 // newWait makes the verb.
 //
@@ -52,7 +56,7 @@ var _ = registerVerb(verb{open: newWait, args: noArgs})
 func newWait(e *env) *cobra.Command {
 	v := &waitVerb{env: e}
 	cmd := &cobra.Command{
-		Use:     "wait (-f FILE | -k DIRECTORY | --applyset=NAME)",
+		Use:     "wait (-f FILE | -k DIRECTORY | TYPE/NAME... | --applyset=NAME)",
 		Short:   "Wait until objects are ready, or report why they are not",
 		Long:    waitLong,
 		Example: waitExample,
@@ -60,9 +64,7 @@ func newWait(e *env) *cobra.Command {
 			if err := spaced(cmd.Flags(), args); err != nil {
 				return err
 			}
-			if len(args) > 0 {
-				return fmt.Errorf("unexpected argument %q; files are given with -f", args[0])
-			}
+			v.args = args
 			return v.run(cmd.Context())
 		},
 	}
@@ -88,9 +90,12 @@ func (v *waitVerb) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	find := v.named
-	if v.set.name != "" {
+	find := v.filed
+	switch {
+	case v.set.name != "":
 		find = v.members
+	case len(v.args) > 0:
+		find = v.listed
 	}
 	objects, err := find(ctx, api)
 	if err != nil {
@@ -108,18 +113,33 @@ func (v *waitVerb) validate() error {
 	switch {
 	case v.set.name == "" && v.set.namespace != "":
 		return errors.New("--applyset-namespace requires --applyset=NAME")
+	case v.set.name == "" && len(v.args) > 0:
+		return v.named().check()
 	case v.set.name == "" && !v.inputs.given():
-		return errors.New("must specify one of -f, -k and --applyset")
+		return errors.New("must specify one of -f, -k, TYPE/NAME and --applyset")
 	case v.set.name == "":
 		return v.inputs.validate()
-	case v.inputs.given():
-		return errors.New("--applyset: the set knows its members: leave out -f and -k")
+	case v.inputs.given(), len(v.args) > 0:
+		return errors.New("--applyset: the set knows its members: leave out -f, -k and names")
 	}
 	return nil
 }
 
-// named are the objects that the files name.
-func (v *waitVerb) named(ctx context.Context, api *cluster.Cluster) ([]wait.Object, error) {
+func (v *waitVerb) named() namedArgs {
+	return namedArgs{verb: "wait", args: v.args, inputs: &v.inputs}
+}
+
+// listed are the objects that the arguments name.
+func (v *waitVerb) listed(ctx context.Context, _ *cluster.Cluster) (all []wait.Object, err error) {
+	_, targets, err := v.named().find(ctx, v.env)
+	for _, t := range targets {
+		all = append(all, wait.Object{Target: t.Target})
+	}
+	return all, err
+}
+
+// filed are the objects that the files name.
+func (v *waitVerb) filed(ctx context.Context, api *cluster.Cluster) ([]wait.Object, error) {
 	in, err := v.local(ctx, &v.inputs)
 	if err != nil {
 		return nil, err

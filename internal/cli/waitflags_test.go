@@ -180,6 +180,7 @@ func TestWaitVerb(t *testing.T) {
 	gone.by["GET /api/v1/namespaces/shop/configmaps"] = []string{listOf()}
 	delete(gone.by, "GET "+confPath)
 	against(t, gone, "wait", "-f", local, "--timeout=1ms").is(t, "it is not there", notReady, "", "configmap/conf")
+	against(t, a, "wait", "cm/conf", "--timeout=5s").exactly(t, "by its name", ended{0, "configmap/conf ready\n", ""})
 	set := shop(member("shop", "old", ""))
 	set.by["GET /api/v1/namespaces/shop/configmaps/old"] = []string{member("shop", "old", "")}
 	against(t, set, "wait", "--applyset=shop", "--timeout=5s").is(t, "a set", 0, "configmap/old ready\n", "")
@@ -187,12 +188,12 @@ func TestWaitVerb(t *testing.T) {
 		args []string
 		err  string
 	}{
-		{nil, "must specify one of -f, -k and --applyset"},
-		{[]string{"-f", local, "--applyset=shop"}, "leave out -f and -k"},
+		{nil, "must specify one of -f, -k, TYPE/NAME and --applyset"},
+		{[]string{"-f", local, "--applyset=shop"}, "leave out -f, -k and names"},
 		{[]string{"-f", local, "--applyset-namespace=shop"}, "--applyset-namespace requires --applyset=NAME"},
 		{[]string{"-f", local, "--timeout=-1s"}, "must not be negative"},
 		{[]string{"-f", local, "--rules=" + local + "x"}, "--rules: "},
-		{[]string{"cm/conf"}, "files are given with -f"},
+		{[]string{"conf.yaml"}, "files are given with -f"},
 	} {
 		against(t, confServer(), append([]string{"wait"}, tt.args...)...).is(t, strings.Join(tt.args, " "), failed, "", tt.err)
 	}

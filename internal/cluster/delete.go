@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -27,7 +28,8 @@ type Deletion struct {
 }
 
 // Delete deletes one object. What is left of it is the object as it is being deleted, its
-// finalizers among its metadata; nil where it is gone. The error is IsConflict where the
+// finalizers among its metadata; nil where it is gone. Where the server asks to wait, it is
+// sent again afterwards, up to Patience in all. The error is IsConflict where the
 // object is not as the Deletion requires, and IsNotFound where there is none.
 func (c *Cluster) Delete(ctx context.Context, t Target, d Deletion) (left map[string]any, err error) {
 	preconditions := map[string]any{"uid": d.UID}
@@ -48,8 +50,11 @@ func (c *Cluster) Delete(ctx context.Context, t Target, d Deletion) (left map[st
 		return nil, err
 	}
 	obj, err := c.object(ctx, t, "delete", req.Body(data).MaxRetries(0))
-	if err != nil {
-		return nil, err
+	for pauses := (Pauses{Most: c.Patience()}); err != nil; {
+		if asked, failed := pauses.Obey(ctx, err); !asked || failed != nil {
+			return nil, cmp.Or(failed, err)
+		}
+		obj, err = c.object(ctx, t, "delete", req)
 	}
 	meta, _ := obj["metadata"].(map[string]any)
 	if obj["kind"] == "Status" || str(meta, "deletionTimestamp") == "" {

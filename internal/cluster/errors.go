@@ -144,6 +144,16 @@ func (c *Cluster) explain(err error, t Target, verb string) error {
 	return r
 }
 
+// refused is explain's error, with how long the server has asked to wait.
+func (c *Cluster) refused(err error, t Target, verb string, pause time.Duration) error {
+	err = c.explain(err, t, verb)
+	var r *Refusal
+	if errors.As(err, &r) {
+		r.Pause = pause
+	}
+	return err
+}
+
 func hostOf(host string) string {
 	if u, err := url.Parse(host); err == nil && u.Host != "" {
 		return u.Host

@@ -27,6 +27,15 @@ func (c *Cluster) Known(ctx context.Context, group, kind string) (Resource, bool
 // name of somebody else's kind. It is false, without a reason, where none of them has it, or the
 // server does not answer.
 func (c *Cluster) OwnWord(ctx context.Context, word string) (Resource, bool) {
+	return c.word(ctx, word, func(group string) bool { return !strings.Contains(group, ".") })
+}
+
+// Word is OwnWord in all groups.
+func (c *Cluster) Word(ctx context.Context, word string) (Resource, bool) {
+	return c.word(ctx, word, func(string) bool { return true })
+}
+
+func (c *Cluster) word(ctx context.Context, word string, in func(group string) bool) (Resource, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	groups, err := c.discovery.ServerGroupsWithContext(ctx)
@@ -38,7 +47,7 @@ func (c *Cluster) OwnWord(ctx context.Context, word string) (Resource, bool) {
 		return Resource{}, false
 	}
 	for _, g := range groups.Groups {
-		if strings.Contains(g.Name, ".") {
+		if !in(g.Name) {
 			continue
 		}
 		for _, v := range c.versions(ctx, g.Name) {
@@ -72,4 +81,30 @@ func (c *Cluster) inVersion(ctx context.Context, gv schema.GroupVersion, name st
 	}
 	r, ok := resources(gv, list)[list.APIResources[at].Kind]
 	return r, ok
+}
+
+// words are what the kinds of the server are called on kubectl's command line: plurals, singulars and short
+// names. None where the server does not answer.
+func (c *Cluster) words(ctx context.Context) []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	groups, err := c.discovery.ServerGroupsWithContext(ctx)
+	if err != nil {
+		return nil
+	}
+	var all []string
+	for _, g := range groups.Groups {
+		for _, v := range c.versions(ctx, g.Name) {
+			list, err := c.discovery.ServerResourcesForGroupVersionWithContext(ctx, v)
+			if err != nil {
+				continue
+			}
+			for _, r := range list.APIResources {
+				if !strings.Contains(r.Name, "/") {
+					all = append(append(all, r.Name, strings.ToLower(r.Kind)), r.ShortNames...)
+				}
+			}
+		}
+	}
+	return all
 }

@@ -44,22 +44,35 @@ func (c *farConn) Read(b []byte) (int, error) {
 type busy struct {
 	*httptest.Server
 	now, most atomic.Int32
+	once      sync.Once
 	encoding  sync.Map // of the requests
+	least     int32    // so many requests have to be under way before one is answered
+	reached   chan struct{}
 	code      int
 	fair      bool
 }
 
 func newBusy(t *testing.T, trip time.Duration) *busy {
-	b := &busy{code: http.StatusOK, fair: true}
+	b := &busy{code: http.StatusOK, fair: true, reached: make(chan struct{})}
 	b.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		for now := b.now.Add(1); ; {
+		now := b.now.Add(1)
+		for {
 			if most := b.most.Load(); now <= most || b.most.CompareAndSwap(most, now) {
 				break
 			}
 		}
 		defer b.now.Add(-1)
 		b.encoding.Store(r.Header.Get("Accept-Encoding"), true)
-		time.Sleep(20 * time.Millisecond)
+		if now == b.least {
+			b.once.Do(func() { close(b.reached) })
+		}
+		if b.least > 0 {
+			select {
+			case <-b.reached:
+			case <-time.After(time.Minute): // it is not reached: the test fails
+			}
+		}
+		time.Sleep(20 * time.Millisecond) // others that are sent at once come meanwhile
 		if b.fair {
 			w.Header().Set(fairHeader, "1")
 		}
@@ -108,8 +121,8 @@ func TestAtOnce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if tt.reason == "near" { // however long the handshake took on a busy machine
-			_, _ = c.Get(t.Context(), pod)
+		_, _ = c.Get(t.Context(), pod)
+		if b.least = tt.least; tt.reason == "near" { // however long the handshake took on a busy machine
 			c.lanes.trip.Store(int64(time.Millisecond))
 		}
 		parallel.Each(t.Context(), parallel.Steps{N: 200, Limit: parallel.Limit, Adapt: c.AtOnce}, func(int) { _, _ = c.Get(t.Context(), pod) })

@@ -177,12 +177,7 @@ func (c *Cluster) answer(ctx context.Context, t Target, verb string, req *rest.R
 	ctx = context.WithValue(ctx, subjectKey{}, t)
 	result := req.Do(context.WithValue(ctx, pauseKey{}, &pause))
 	if err := result.Error(); err != nil { // the error of Raw lacks the server's message
-		err = c.explain(err, t, verb)
-		var r *Refusal
-		if errors.As(err, &r) {
-			r.Pause = pause
-		}
-		return nil, err
+		return nil, c.refused(err, t, verb, pause)
 	}
 	data, err := result.Raw()
 	if err != nil {

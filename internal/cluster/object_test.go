@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
@@ -135,6 +136,35 @@ func TestDelete(t *testing.T) {
 	if got := a.seen()[0]; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
+}
+
+// TestDeleteObeys: a server that asks to wait is asked again afterwards, and not before.
+func TestDeleteObeys(t *testing.T) {
+	busy := reply{code: 429, header: map[string]string{"Retry-After": "1"}, body: status(429, "TooManyRequests", "later").body}
+	c, a := serve(t, map[string][]reply{podPath: {busy, {body: `{"kind":"Status","status":"Success"}`}}})
+	begun := time.Now()
+	if _, err := c.Delete(t.Context(), pod, Deletion{UID: "u"}); err != nil || time.Since(begun) < time.Second || len(a.seen()) != 2 {
+		t.Errorf("%v after %s; sent %q", err, time.Since(begun), a.seen())
+	}
+}
+
+// TestPauses: a server is obeyed up to what is the most, and as long as the context lasts.
+func TestPauses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		later, begun := &Refusal{Code: 503, Text: "later", Pause: time.Minute}, time.Now()
+		p := Pauses{Most: 150 * time.Second}
+		for range 2 {
+			if asked, err := p.Obey(t.Context(), later); !asked || err != nil {
+				t.Error(asked, err)
+			}
+		}
+		if asked, err := p.Obey(t.Context(), &Refusal{Code: 503}); asked || err != nil || time.Since(begun) != 2*time.Minute {
+			t.Error(asked, err, time.Since(begun))
+		}
+		if _, err := p.Obey(t.Context(), later); !errors.Is(err, later) || !strings.Contains(err.Error(), "more than 2m30s in all") {
+			t.Error(err)
+		}
+	})
 }
 
 // TestSecretsAreRemembered: what was read of a Secret is not to leave in any message.

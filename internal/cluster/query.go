@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/cli-runtime/pkg/resource"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/suggest"
 )
 
 // Query selects objects in the syntax of kubectl's command line. The zero value selects
@@ -48,7 +51,7 @@ func (c *Cluster) Query(ctx context.Context, flags resource.RESTClientGetter, q 
 	}
 	infos, err := q.builder(flags).LabelSelectorParam(q.Selector).SelectAllParam(q.All).ResourceTypeOrNameArgs(false, q.Args...).Do().Infos()
 	if err != nil {
-		return nil, c.explain(err, Target{}, "find")
+		return nil, c.notFound(ctx, err)
 	}
 	found := make([]Found, 0, len(infos))
 	for _, info := range infos {
@@ -121,13 +124,25 @@ func (c *Cluster) selected(ctx context.Context, flags resource.RESTClientGetter,
 	return found, nil
 }
 
+// noType is how kubectl reports a type that the server does not have.
+var noType = regexp.MustCompile(`doesn't have a resource type "([^"]*)"`)
+
+// notFound is the error of a query, with the type that was probably meant where the server has none of that name.
+func (c *Cluster) notFound(ctx context.Context, err error) error {
+	m := noType.FindStringSubmatch(err.Error())
+	if err = c.explain(err, Target{}, "find"); m == nil {
+		return err
+	}
+	return fmt.Errorf("%w%s", err, suggest.Hint(m[1], c.words(ctx)))
+}
+
 // types are the resources that the argument of a query names.
 func (c *Cluster) types(ctx context.Context, flags resource.RESTClientGetter, q Query) ([]Resource, error) {
 	var all []Resource
 	for name := range strings.SplitSeq(q.builder(flags).ReplaceAliases(q.Args[0]), ",") {
 		infos, err := q.builder(flags).ResourceTypeOrNameArgs(false, name+"/any").Do().Infos()
 		if err != nil {
-			return nil, c.explain(err, Target{}, "find")
+			return nil, c.notFound(ctx, err)
 		}
 		for _, info := range infos {
 			r, err := c.mapped(ctx, info.Mapping)

@@ -20,6 +20,9 @@ type Unreachable struct {
 	// Lost: the server may have received and executed the request.
 	Lost bool
 
+	// Garbled: what was answered is no answer of an API server's to this request.
+	Garbled bool
+
 	slow bool // the request timed out
 }
 
@@ -108,5 +111,5 @@ func torn(err error) bool {
 
 // garbled is the error of a response that cannot be from the API server.
 func (c *Cluster) garbled(what string) error {
-	return &Unreachable{Lost: true, Text: fmt.Sprintf("server %s: its answer %s: try again, and look at what stands between you and the server", hostOf(c.host), what)}
+	return &Unreachable{Lost: true, Garbled: true, Text: fmt.Sprintf("server %s: its answer %s: try again, and look at what stands between you and the server", hostOf(c.host), what)}
 }

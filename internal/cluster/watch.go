@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -64,15 +65,16 @@ func (c *Cluster) Watch(ctx context.Context, w Watching, each func(Event)) error
 	if redact.IsSecretKind(w.Group, w.Kind) {
 		ctx = withoutBodies(ctx)
 	}
-	stream, err := req.MaxRetries(0).Stream(ctx)
+	var pause time.Duration
+	stream, err := req.MaxRetries(0).Stream(context.WithValue(ctx, pauseKey{}, &pause))
 	if err != nil {
-		return c.explain(err, t, "watch")
+		return c.refused(err, t, "watch", pause)
 	}
 	defer stream.Close()
 	for lines := bufio.NewReader(stream); ; {
 		line, err := lines.ReadBytes('\n')
 		if len(line) > 1 {
-			e, bad := c.event(t, line)
+			e, bad := c.event(w, line)
 			if bad != nil {
 				return bad
 			}
@@ -90,8 +92,10 @@ func (c *Cluster) Watch(ctx context.Context, w Watching, each func(Event)) error
 	}
 }
 
-// event reads one line of a watch.
-func (c *Cluster) event(t Target, line []byte) (Event, error) {
+// event reads one line of a watch, and checks it as an answer is checked: it has to be of the
+// kind, namespace and name that are watched.
+func (c *Cluster) event(w Watching, line []byte) (Event, error) {
+	t := Target{Resource: w.Resource, Namespace: w.Namespace}
 	var e struct {
 		Type   EventType
 		Object json.RawMessage
@@ -108,11 +112,29 @@ func (c *Cluster) event(t Target, line []byte) (Event, error) {
 		return Event{}, c.garbled("holds an event without an object")
 	}
 	t.complete(obj)
+	m, _ := obj["metadata"].(map[string]any)
+	read := Event{Type: e.Type, Object: obj, Version: str(m, "resourceVersion")}
+	t.Name = str(m, "name")
+	switch name, named := strings.CutPrefix(w.Fields, "metadata.name="); e.Type {
+	case Bookmark:
+		t.Namespaced = false
+		if read.Version == "" {
+			return Event{}, c.garbled("holds a bookmark without a version")
+		}
+	case Added, Modified, Deleted:
+		if named {
+			t.Name = name
+		}
+	default:
+		return Event{}, c.garbled("holds an event of an unknown type, " + shorten(string(e.Type), maxText))
+	}
+	if other := t.about(obj); other != "" {
+		return Event{}, c.garbled("holds an event that " + other)
+	}
 	if redact.IsSecretKind(t.Group, t.Kind) {
 		c.Values.Add(obj)
 	}
-	m, _ := obj["metadata"].(map[string]any)
-	return Event{Type: e.Type, Object: obj, Version: str(m, "resourceVersion")}, nil
+	return read, nil
 }
 
 // ended is the Status with which a server ends a watch before its time.

@@ -82,14 +82,41 @@ func (w *Watcher) Watch(ctx context.Context) error {
 		targets = append(targets, o.item.Target)
 	}
 	var group sync.WaitGroup
-	for _, s := range follow.Sources(targets) {
+	sources := follow.Sources(targets)
+	for _, s := range sources {
 		group.Go(func() { w.follower(ctx, s).Run(ctx) })
 	}
 	if w.Orphans != nil {
 		group.Go(func() { w.adopt(ctx) })
 	}
-	group.Wait()
+	if group.Wait(); w.failed == nil {
+		w.confirm(context.WithoutCancel(ctx), sources)
+	}
 	return w.failed
+}
+
+// lastLook limits how long the objects are read at the end.
+const lastLook = 10 * time.Second
+
+// confirm reads everything once more before it is reported at the end: a watch may have been
+// silent, or behind. What cannot be read is not known, and so an error.
+func (w *Watcher) confirm(ctx context.Context, sources []follow.Source) {
+	reading, cancel := context.WithTimeout(ctx, lastLook)
+	defer cancel()
+	var group sync.WaitGroup
+	for _, s := range sources {
+		group.Go(func() {
+			u, err := w.follower(ctx, s).Read(reading)
+			if err != nil {
+				u = follow.Update{Denied: err}
+			}
+			w.take(ctx, s, u)
+		})
+	}
+	group.Wait()
+	if w.Orphans != nil {
+		w.seek(reading)
+	}
 }
 
 func (w *Watcher) follower(ctx context.Context, s follow.Source) *follow.Follower {
@@ -152,6 +179,9 @@ func (w *Watcher) take(ctx context.Context, s follow.Source, u follow.Update) {
 	defer w.mu.Unlock()
 	switch {
 	case ctx.Err() != nil:
+		return
+	case u.Note != "":
+		w.Noted(u.Note)
 		return
 	case u.Trouble != nil:
 		w.troubled(s.Watching, u.Trouble)
@@ -246,24 +276,29 @@ func (w *Watcher) adopt(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		}
-		items, err := w.Orphans(ctx)
-		now := state{err: err}
-		for _, item := range items {
-			now.rows = append(now.rows, Of(item, w.Manager)...)
-		}
-		w.mu.Lock()
-		if err != nil && w.orphans.err == nil && ctx.Err() == nil {
-			w.Noted("members of the set that are in no file cannot be looked for: " + err.Error())
-		}
-		if ctx.Err() == nil {
-			w.orphans.err = err
-		}
-		if ctx.Err() == nil && err == nil {
-			events := changes(w.orphans.rows, now.rows, nil, time.Now())
-			w.orphans.rows = now.rows
-			w.report(events)
-		}
-		w.mu.Unlock()
+		w.seek(ctx)
+	}
+}
+
+// seek looks for orphans once.
+func (w *Watcher) seek(ctx context.Context) {
+	items, err := w.Orphans(ctx)
+	var rows []Row
+	for _, item := range items {
+		rows = append(rows, Of(item, w.Manager)...)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return
+	}
+	if err != nil && w.orphans.err == nil {
+		w.Noted("members of the set that are in no file cannot be looked for: " + err.Error())
+	}
+	if w.orphans.err = err; err == nil {
+		events := changes(w.orphans.rows, rows, nil, time.Now())
+		w.orphans.rows = rows
+		w.report(events)
 	}
 }
 

@@ -71,17 +71,30 @@ func plainMap(name, value string) string {
 type script struct {
 	lists   []any // objects, as a list of JSON texts, or an error
 	watches []any // events, as lists of (type, JSON text), or an error
+	now     any   // the list that is read at the end; nil: the last one
+	last    any
+	over    bool
 	end     func()
 	t       *testing.T
 }
 
+func (s *script) ends() {
+	s.over = true
+	s.end()
+}
+
 func (s *script) Snapshot(_ context.Context, _ cluster.Watching, keep func(map[string]any) map[string]any) (cluster.Snapshot, error) {
-	if len(s.lists) == 0 {
-		s.end()
+	switch {
+	case s.over && s.now != nil:
+		s.last = s.now
+	case s.over:
+	case len(s.lists) == 0:
+		s.ends()
 		return cluster.Snapshot{}, context.Canceled
+	default:
+		s.last, s.lists = s.lists[0], s.lists[1:]
 	}
-	one := s.lists[0]
-	s.lists = s.lists[1:]
+	one := s.last
 	if err, bad := one.(error); bad {
 		return cluster.Snapshot{}, err
 	}
@@ -96,7 +109,7 @@ func (s *script) Snapshot(_ context.Context, _ cluster.Watching, keep func(map[s
 
 func (s *script) Watch(_ context.Context, _ cluster.Watching, each func(cluster.Event)) error {
 	if len(s.watches) == 0 {
-		s.end()
+		s.ends()
 		return context.Canceled
 	}
 	one := s.watches[0]
@@ -140,9 +153,22 @@ func TestWatcher(t *testing.T) {
 			s: script{
 				lists:   []any{[]string{at("1", "a", "1"), at("1", "b", "1")}},
 				watches: []any{[][2]string{{"MODIFIED", at("2", "a", "2")}, {"MODIFIED", at("2", "a", "2")}, {"MODIFIED", at("3", "a", "1")}, {"DELETED", at("4", "b", "1")}}},
+				now:     []string{at("3", "a", "1")},
 			},
 			said:     []string{`began a data.a "2"`, `ended a data.a -`, `began b - -`},
-			compared: 6, drifted: 1,
+			compared: 7, drifted: 1,
+		},
+		{
+			reason:   "a watch that says nothing is not believed",
+			s:        script{lists: []any{[]string{at("1", "a", "1"), at("1", "b", "1")}}, now: []string{at("2", "a", "2"), at("1", "b", "1")}},
+			said:     []string{`began a data.a "2"`},
+			compared: 3, drifted: 1,
+		},
+		{
+			reason:   "what cannot be read at the end is not known",
+			s:        script{lists: []any{[]string{at("1", "a", "1"), at("1", "b", "1")}}, now: &cluster.Unreachable{Text: "away"}},
+			said:     []string{"note: cannot be read any more"},
+			compared: 2, failed: "a: away, b: away",
 		},
 		{
 			reason: "after 410 all is looked at again, and compared if it has changed",
@@ -151,7 +177,7 @@ func TestWatcher(t *testing.T) {
 				watches: []any{gone},
 			},
 			said:     []string{`began b - -`},
-			compared: 3, drifted: 1,
+			compared: 4, drifted: 1,
 		},
 		{
 			reason: "a server that is away",
@@ -240,7 +266,7 @@ func TestWatchOrphans(t *testing.T) {
 	w.Orphans = func(context.Context) ([]*run.Item, error) {
 		if len(answers) == 0 {
 			cancel()
-			return nil, ctx.Err()
+			return nil, nil
 		}
 		one := answers[0]
 		answers = answers[1:]

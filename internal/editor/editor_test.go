@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -140,6 +141,7 @@ func TestGuard(t *testing.T) {
 			t.Fatal(err)
 		}
 		<-others
+		signal.Stop(make(chan os.Signal)) // returns once every listener has the signal
 	}
 	outer, cancel := context.WithCancel(t.Context())
 	g := NewGuard(outer, true)
@@ -148,10 +150,7 @@ func TestGuard(t *testing.T) {
 	if g.Err() != nil {
 		t.Error("who made the outer context hears of an interrupt too, and that is no end")
 	}
-	g.Away(func() {
-		send(syscall.SIGINT)
-		time.Sleep(50 * time.Millisecond) // it goes to one listener after the other
-	})
+	g.Away(func() { send(syscall.SIGINT) })
 	if g.Err() != nil {
 		t.Error("an interrupt from the keyboard is the editor's while it has the terminal")
 	}
@@ -176,14 +175,13 @@ func TestRunEndsTheEditor(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	why := errors.New("why")
+	r, w := io.Pipe()
 	go func() {
-		time.Sleep(100 * time.Millisecond)
+		_, _ = io.ReadFull(r, make([]byte, len("runs\n"))) // the editor runs
 		cancel(why)
 	}()
-	begun := time.Now()
-	err := script(t, "exec sleep 60").Run(ctx, "file", Streams{})
-	if !errors.Is(err, why) || time.Since(begun) > 10*time.Second {
-		t.Errorf("got %v after %s", err, time.Since(begun))
+	if err := script(t, "echo runs; exec sleep 600").Run(ctx, "file", Streams{Out: w}); !errors.Is(err, why) {
+		t.Errorf("got %v", err)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
@@ -160,6 +161,57 @@ func TestFollower(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestServersThatAskToWait: a watch that is refused for the moment is not asked for before the
+// server has said, and the objects are read meanwhile no more often than that.
+func TestServersThatAskToWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		later := func() error { return &cluster.Refusal{Code: 429, Text: "later", Pause: 7 * time.Second} }
+		s := &script{watches: []func() error{later, later}, end: cancel}
+		begun, noted := time.Now(), 0
+		f := &Follower{API: s, Source: Source{Names: []string{"a"}}, Every: time.Second, Keep: func(obj map[string]any) map[string]any { return obj }}
+		f.Send = func(_ context.Context, u Update) {
+			if u.Note != "" {
+				noted++
+			}
+		}
+		f.Run(ctx)
+		if len(s.asked) != 6 || time.Since(begun) != 14*time.Second || noted != 1 {
+			t.Errorf("asked %q in %s, noted %d times", s.asked, time.Since(begun), noted)
+		}
+	})
+}
+
+// silent is a server whose first watch says nothing until its reader ends it.
+type silent struct {
+	*script
+	watched bool
+}
+
+func (s *silent) Watch(ctx context.Context, w cluster.Watching, each func(cluster.Event)) error {
+	if s.watched {
+		return s.script.Watch(ctx, w, each)
+	}
+	s.watched = true
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// TestSilence: the objects are read where a watch has said nothing for too long.
+func TestSilence(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		s := &silent{script: &script{end: cancel}}
+		begun, updates := time.Now(), 0
+		f := &Follower{API: s, Source: Source{Names: []string{"a"}}, Every: time.Second, Keep: func(obj map[string]any) map[string]any { return obj }}
+		f.Send = func(context.Context, Update) { updates++ }
+		f.Run(ctx)
+		if updates != 2 || time.Since(begun) != Silence {
+			t.Errorf("%d updates in %s", updates, time.Since(begun))
+		}
+	})
 }
 
 // words are an update in words.

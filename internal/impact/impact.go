@@ -63,6 +63,14 @@ func pods(n int64) string {
 	return fmt.Sprintf("%d pods", n)
 }
 
+// noted is what alone is written where no value changes.
+func noted(p apply.Planned) string {
+	if lastapplied.Read(p.Live).Text == lastapplied.Read(p.Final).Text {
+		return "its managedFields alone"
+	}
+	return "its last-applied annotation alone"
+}
+
 // Of is the impact of carrying out a plan; None if nothing is written. The plan must be
 // whole, with both sides.
 func Of(p apply.Planned) Impact {
@@ -72,7 +80,7 @@ func Of(p apply.Planned) Impact {
 	case p.Action == apply.Create:
 		return Impact{Word: Created}
 	case merge.Identical(lastapplied.Without(p.Live), lastapplied.Without(p.Final)):
-		return Impact{Word: InPlace, Remark: "its last-applied annotation alone"}
+		return Impact{Word: InPlace, Remark: noted(p)}
 	}
 	w, ok := workloadOf(p.Group(), p.Kind())
 	if !ok {

@@ -17,8 +17,8 @@ import (
 type Reader interface {
 	// Resolve finds the target of each object and puts the object into its namespace. All
 	// objects are passed at once, since some may define the kinds of others. Objects that
-	// cannot be resolved are left out; the error joins the reasons. An error that is a
-	// *cluster.Unreachable concerns all objects, and no object is returned.
+	// cannot be resolved are left out, and so are repeats; the error joins the reasons. An error that
+	// is a *cluster.Unreachable concerns all objects, and no object is returned.
 	Resolve(ctx context.Context, objects []object.Object) ([]Located, error)
 
 	// Get returns the live object, with numbers as json.Number; nil if there is none. It
@@ -42,7 +42,23 @@ type Located struct {
 // Namespacing is where objects without a namespace are placed.
 type Namespacing struct {
 	Default string
-	Enforce bool // the user set it: objects with another namespace are an error
+	Enforce bool   // the user set it: objects with another namespace are an error
+	Of      string // what states the default, for errors
+}
+
+// BadNamespace is the error of a default that no namespace can have as its name. It concerns every object
+// that has a namespace, and no other.
+type BadNamespace struct{ Err error }
+
+// Error names what states the namespace.
+func (e *BadNamespace) Error() string { return e.Err.Error() }
+
+// Check is a *BadNamespace if there can be no namespace of the default's name. nil: there can be one.
+func (ns Namespacing) Check() error {
+	if err := object.CheckNamespace(ns.Default); err != nil {
+		return &BadNamespace{fmt.Errorf("%s: %w", ns.Of, err)}
+	}
+	return nil
 }
 
 // Place puts an object into its namespace: its own, else the default, and none if its kind is
@@ -54,7 +70,7 @@ func (ns Namespacing) Place(o object.Object, namespaced bool) (object.Object, er
 	case !namespaced:
 		return o.InNamespace(""), nil
 	case own == "":
-		return o.InNamespace(ns.Default), nil
+		return o.InNamespace(ns.Default), ns.Check()
 	case ns.Enforce && own != ns.Default:
 		return o, fmt.Errorf("%s: %s: the namespace from the provided object %q does not match the namespace %q. You must pass '--namespace=%s' to perform this operation", o.Origin, o, own, ns.Default, own)
 	}
@@ -64,27 +80,34 @@ func (ns Namespacing) Place(o object.Object, namespaced bool) (object.Object, er
 	return o, nil
 }
 
-// resolveAll resolves objects one by one and reports duplicates.
+// resolveAll resolves objects one by one. Those that occur twice with different content are an error, and
+// none is returned then: it is open which of them is meant.
 func resolveAll(objects []object.Object, resolve func(object.Object) (Located, error)) ([]Located, error) {
-	var (
-		all    = make([]Located, 0, len(objects))
-		placed = make([]object.Object, 0, len(objects))
-		errs   []error
-	)
+	all := make([]Located, 0, len(objects))
+	var errs []error
 	for _, o := range objects {
 		l, err := resolve(o)
-		var down *cluster.Unreachable
+		var (
+			down *cluster.Unreachable
+			bad  *BadNamespace
+		)
 		switch {
 		case errors.As(err, &down):
 			return nil, down
+		case errors.As(err, &bad):
+			return nil, bad
 		case err != nil:
 			errs = append(errs, err)
 		default:
-			all, placed = append(all, l), append(placed, l.Object)
+			all = append(all, l)
 		}
 	}
-	if len(errs) == 0 {
-		errs = append(errs, source.Repeated(placed))
+	if len(errs) > 0 {
+		return all, errors.Join(errs...)
 	}
-	return all, errors.Join(errs...)
+	all, err := source.Distinct(all, func(l Located) object.Object { return l.Object })
+	if err != nil {
+		return nil, err
+	}
+	return all, nil
 }

@@ -62,14 +62,14 @@ func TestFiles(t *testing.T) {
 	}{
 		{"in its own namespace", `{apiVersion: v1, kind: ConfigMap, metadata: {name: one, namespace: shop}}`, Namespacing{}, "shop", true, ""},
 		{"in the one where its saved form is", `{apiVersion: v1, kind: ConfigMap, metadata: {name: one}}`, Namespacing{}, "shop", true, ""},
-		{"in the one that the user names", `{apiVersion: v1, kind: ConfigMap, metadata: {name: many}}`, Namespacing{"test", true}, "test", true, ""},
+		{"in the one that the user names", `{apiVersion: v1, kind: ConfigMap, metadata: {name: many}}`, Namespacing{Default: "test", Enforce: true}, "test", true, ""},
 		{"which is to be named where it is saved in several", `{apiVersion: v1, kind: ConfigMap, metadata: {name: many}}`, Namespacing{}, "", false, "is saved in several namespaces ([shop test]): name one with -n"},
 		{"nothing is saved", `{apiVersion: v1, kind: ConfigMap, metadata: {name: new}}`, Namespacing{}, "default", false, ""},
 		{"saved without a namespace", `{apiVersion: v1, kind: ConfigMap, metadata: {name: nowhere}}`, Namespacing{}, "default", true, ""},
-		{"of a cluster-scoped kind", `{apiVersion: v1, kind: Node, metadata: {name: node1, namespace: shop}}`, Namespacing{"test", true}, "", true, ""},
+		{"of a cluster-scoped kind", `{apiVersion: v1, kind: Node, metadata: {name: node1, namespace: shop}}`, Namespacing{Default: "test", Enforce: true}, "", true, ""},
 		{"of an unknown kind that is saved without one", `{apiVersion: example.com/v1, kind: Gadget, metadata: {name: g}}`, Namespacing{}, "", true, ""},
 		{"of a kind that a definition describes", `{apiVersion: example.com/v1, kind: Widget, metadata: {name: w}}`, Namespacing{}, "default", false, ""},
-		{"against the namespace that the user names", `{apiVersion: v1, kind: ConfigMap, metadata: {name: one, namespace: shop}}`, Namespacing{"test", true}, "", false, "does not match the namespace"},
+		{"against the namespace that the user names", `{apiVersion: v1, kind: ConfigMap, metadata: {name: one, namespace: shop}}`, Namespacing{Default: "test", Enforce: true}, "", false, "does not match the namespace"},
 		{"of a kind that does not exist", `{apiVersion: apps/v1, kind: Deploymnt, metadata: {name: d}}`, Namespacing{}, "", false, "(did you mean Deployment?)"},
 	} {
 		f := saved(t, liveObjects)
@@ -107,7 +107,7 @@ func TestResolveAll(t *testing.T) {
 	}
 	twice := `{apiVersion: v1, kind: ConfigMap, metadata: {name: one}}
 ---
-{apiVersion: v1, kind: ConfigMap, metadata: {name: one, namespace: shop}}`
+{apiVersion: v1, kind: ConfigMap, metadata: {name: one, namespace: shop}, data: {a: "1"}}`
 	if _, err := f.Resolve(t.Context(), parsed(t, twice)); err == nil || !strings.Contains(err.Error(), "is the same object as at") {
 		t.Errorf("one object, found twice only once its namespace is known: %v", err)
 	}

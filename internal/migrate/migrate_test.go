@@ -2,14 +2,17 @@ package migrate
 
 import (
 	"context"
+	"encoding/json"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
+	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/object"
+	"github.com/kubectl-merge/kubectl-merge/pkg/ownership"
 )
 
 // applied is an object that was applied from the client's side with a, b and d; bob has changed d since, and e is
@@ -82,5 +85,60 @@ func TestNobodyKnown(t *testing.T) {
 	}
 	if _, err = plan(t, Planner{To: ToServerSide}, applied, nil); err == nil {
 		t.Error("no object is no error")
+	}
+}
+
+// TestEmpties: fields that the file states as empty are the applier's on the server's side, though live does not have
+// them, and are in last-applied again after the way back.
+func TestEmpties(t *testing.T) {
+	const last = `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"annotations":{},"labels":{},"name":"c","namespace":"n"},"spec":{"template":{"spec":{"containers":[{"env":[],"image":"i","name":"a"}],"hostNetwork":false}}}}`
+	text, err := json.Marshal(last + "\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	live := read(t, `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"c","namespace":"n","annotations":{"kubectl.kubernetes.io/last-applied-configuration":`+string(text)+`},"managedFields":[
+ {"manager":"kubectl-client-side-apply","operation":"Update","apiVersion":"apps/v1","fieldsType":"FieldsV1","fieldsV1":{"f:metadata":{"f:annotations":{".":{},"f:kubectl.kubernetes.io/last-applied-configuration":{}}},
+  "f:spec":{"f:template":{"f:spec":{"f:containers":{"k:{\"name\":\"a\"}":{".":{},"f:image":{},"f:name":{}}}}}}}}]},
+ "spec":{"template":{"spec":{"containers":[{"image":"i","name":"a"}]}}}}`)
+	file := strings.Replace(last, `"annotations":{},`, "", 1)
+	there, err := plan(t, Planner{To: ToServerSide, Manager: "kubectl"}, file, live)
+	if err != nil || !strings.Contains(strings.Join(rows(there), "\n"), "moves spec.template.spec.hostNetwork") {
+		t.Fatalf("%v, %v", rows(there), err)
+	}
+	back, err := plan(t, Planner{To: ToClientSide, Manager: "kubectl"}, file, there.Final)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(last+"\n", lastapplied.Read(back.Final).Text); d != "" {
+		t.Error(d)
+	}
+}
+
+// TestStatesNothing: an object of which nothing but its name was applied keeps an owner of the annotation, so that
+// the server does not begin managedFields anew; the way back records the object.
+func TestStatesNothing(t *testing.T) {
+	const last = `{"apiVersion":"v1","kind":"ServiceAccount","metadata":{"annotations":{},"name":"c","namespace":"n"}}`
+	text, err := json.Marshal(last + "\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	live := read(t, `{"apiVersion":"v1","kind":"ServiceAccount","metadata":{"name":"c","namespace":"n","labels":{"x":"y"},"annotations":{"kubectl.kubernetes.io/last-applied-configuration":`+string(text)+`},"managedFields":[
+ {"manager":"kubectl-client-side-apply","operation":"Update","apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":{"f:metadata":{"f:annotations":{".":{},"f:kubectl.kubernetes.io/last-applied-configuration":{}}}}}]}}`)
+	const file = `{"apiVersion":"v1","kind":"ServiceAccount","metadata":{"name":"c","namespace":"n"}}`
+	there, err := plan(t, Planner{To: ToServerSide, Manager: "kubectl"}, file, live)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if owners := ownership.At(ownership.Of(there.Final), lastapplied.AnnotationPath); len(owners) != 1 || owners[0].Operation != "Apply" {
+		t.Errorf("the annotation is owned by %v", owners)
+	}
+	for name, obj := range map[string]map[string]any{"there": there.Final, "never recorded": read(t, `{"apiVersion":"v1","kind":"ServiceAccount","metadata":{"name":"c","namespace":"n"}}`)} {
+		back, err := plan(t, Planner{To: ToClientSide, Manager: "kubectl"}, file, obj)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(last+"\n", lastapplied.Read(back.Final).Text); d != "" {
+			t.Errorf("%s: %s", name, d)
+		}
 	}
 }

@@ -33,7 +33,7 @@ type Row struct {
 // then.
 func (c *change) serverRows(ctx context.Context, m moving) error {
 	after := ownership.Applied(c.Final, c.Manager)
-	held, _ := ownership.Original(c.Live, ownership.Managers(m.from...), c.typ).(map[string]any)
+	held, _ := ownership.Original(c.Live, ownership.Named(m.from...), c.typ).(map[string]any)
 	for _, of := range []struct {
 		what        What
 		fields, but map[string]any

@@ -25,6 +25,9 @@ func (c *change) toClientSide(ctx context.Context) error {
 		} // else there is nothing to own, and no manager has an entry for it
 	}
 	conf, _ := ownership.Original(c.Live, appliesOf(c.Manager), c.typ).(map[string]any)
+	if conf == nil {
+		conf = lastapplied.Identity(c.Live)
+	}
 	text, err := c.configuration(conf)
 	if err != nil {
 		return err
@@ -54,7 +57,7 @@ func (c *change) configuration(conf any) (string, error) {
 
 // alike: two configurations come to the same object.
 func (c *change) alike(a, b any) bool {
-	return len(merge.Diff(c.plain(a), c.plain(b), c.typ)) == 0
+	return merge.Equal(c.plain(a), c.plain(b), c.typ)
 }
 
 // plain is a configuration without what is no configuration and without nulls, completed with

@@ -73,11 +73,12 @@ func (c *change) intent(names []string) map[string]any {
 	if conf := usable(c.Live); conf != nil && apiVersion(conf) == apiVersion(c.Live) {
 		return conf
 	}
-	held, _ := ownership.Original(c.Live, ownership.Managers(names...), c.typ).(map[string]any)
+	held, _ := ownership.Original(c.Live, ownership.Named(names...), c.typ).(map[string]any)
 	return held
 }
 
-// applied are the fields that the applier gets: those of what was applied last that live has.
+// applied are the fields that the applier gets: those of what was applied last that live has, or
+// that the server does not store.
 // A value that others have changed since is left to them.
 func (c *change) applied(ctx context.Context, intent map[string]any, names []string) (map[string]any, error) {
 	alone := ownership.RewriteOf(c.Live, c.Manager)
@@ -88,7 +89,7 @@ func (c *change) applied(ctx context.Context, intent map[string]any, names []str
 	if err != nil {
 		return nil, unnamed(err)
 	}
-	return ownership.Present(ownership.Fields(plan.Applying.Config, c.typ), c.Live, c.typ), nil
+	return ownership.Stored(plan.Applying.Config, c.Live, c.typ), nil
 }
 
 // annotated is live with the annotation as it is to be: the server keeps it up to date for

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -19,26 +20,30 @@ func TestEachReportsInOrder(t *testing.T) {
 		{50, 7, "fewer slots than steps"},
 		{3, 99, "more slots than steps"},
 	} {
-		var got []int
-		var now, most atomic.Int32
-		begun := Each(t.Context(), Steps{N: tt.n, Limit: tt.limit, Done: func(i int) { got = append(got, i) }}, func(i int) {
-			now.Add(1)
-			for m := most.Load(); now.Load() > m && !most.CompareAndSwap(m, now.Load()); m = most.Load() {
+		synctest.Test(t, func(t *testing.T) {
+			var got []int
+			var now, most atomic.Int32
+			begun := Each(t.Context(), Steps{N: tt.n, Limit: tt.limit, Done: func(i int) { got = append(got, i) }}, func(i int) {
+				now.Add(1)
+				for m := most.Load(); now.Load() > m && !most.CompareAndSwap(m, now.Load()); m = most.Load() {
+				}
+				time.Sleep(time.Duration((tt.n-i)%5) * time.Millisecond)
+				now.Add(-1)
+			})
+			if begun != tt.n || len(got) != tt.n || !slices.IsSorted(got) {
+				t.Errorf("%s: begun %d, reported %v, want all %d in order", tt.reason, begun, got, tt.n)
 			}
-			time.Sleep(time.Duration((tt.n-i)%5) * time.Millisecond)
-			now.Add(-1)
+			if tt.limit > 0 && int(most.Load()) > tt.limit {
+				t.Errorf("%s: %d at once, want at most %d", tt.reason, most.Load(), tt.limit)
+			}
 		})
-		if begun != tt.n || len(got) != tt.n || !slices.IsSorted(got) {
-			t.Errorf("%s: begun %d, reported %v, want all %d in order", tt.reason, begun, got, tt.n)
-		}
-		if tt.limit > 0 && int(most.Load()) > tt.limit {
-			t.Errorf("%s: %d at once, want at most %d", tt.reason, most.Load(), tt.limit)
-		}
 	}
 }
 
 // TestEachAdapts: as many steps at once as is said before each begins.
-func TestEachAdapts(t *testing.T) {
+func TestEachAdapts(t *testing.T) { synctest.Test(t, eachAdapts) }
+
+func eachAdapts(t *testing.T) {
 	const n = 400
 	var now, most, asked atomic.Int32
 	grown, shrunk := int32(0), int32(0)

@@ -80,7 +80,14 @@ func (i Item) then(next Item) Item {
 // what is hidden is taken from there, if it is the same. It is false if a hidden value is
 // another one, or is not there.
 func (s Spelling) Reveal(id Identity, p merge.Path, v any, now merge.Opt) (any, bool) {
-	return revealer{s, id}.reveal(fieldsOf(p), v, now)
+	out := revealer{s, id}.reveal(fieldsOf(p), v, now)
+	return out, !Hashes(out)
+}
+
+// Known is Reveal for a whole configuration; a hidden value that is not the one of now stays
+// hidden.
+func (s Spelling) Known(id Identity, v any, now merge.Opt) any {
+	return revealer{s, id}.reveal("", v, now)
 }
 
 type revealer struct {
@@ -88,38 +95,48 @@ type revealer struct {
 	id Identity
 }
 
-func (r revealer) reveal(fields string, v any, now merge.Opt) (any, bool) {
+func (r revealer) reveal(fields string, v any, now merge.Opt) any {
 	if IsHash(v) {
-		return now.Value, now.Set && merge.Identical(r.Hash(r.id, fields, now.Value), v)
+		if now.Set && merge.Identical(r.Hash(r.id, fields, now.Value), v) {
+			return now.Value
+		}
+		return v
 	}
 	if !Hashes(v) {
-		return v, true
+		return v
 	}
 	switch v := v.(type) {
 	case map[string]any:
 		m, _ := now.Value.(map[string]any)
 		out := make(map[string]any, len(v))
 		for k, e := range v {
-			var ok bool
-			if out[k], ok = r.reveal(fields+"/"+k, e, lookup(m, k)); !ok {
-				return nil, false
-			}
+			out[k] = r.reveal(fields+"/"+k, e, lookup(m, k))
 		}
-		return out, true
+		return out
 	case []any:
-		l, _ := now.Value.([]any)
-		out := make([]any, len(v))
-		for i, e := range v {
-			is := merge.Opt{}
-			if i < len(l) {
-				is = merge.Some(l[i])
-			}
-			var ok bool
-			if out[i], ok = r.reveal(fields, e, is); !ok {
-				return nil, false
+		now, _ := now.Value.([]any)
+		return r.list(fields, v, now)
+	}
+	return v
+}
+
+// list reveals the entries of a list, each from the entry of now that has its values, which may
+// be at another place: the one as far from its own as that of the entry before it, or any.
+func (r revealer) list(fields string, v, now []any) []any {
+	out := make([]any, len(v))
+	shift := 0
+	for i, e := range v {
+		out[i] = e
+		if !Hashes(e) {
+			continue
+		}
+		for j := range now {
+			at := (i + shift + j + len(now)) % len(now)
+			if known := r.reveal(fields, e, merge.Some(now[at])); !Hashes(known) {
+				out[i], shift = known, at-i
+				break
 			}
 		}
-		return out, true
 	}
-	return v, true
+	return out
 }

@@ -1,6 +1,7 @@
 package plandoc
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
@@ -58,6 +59,11 @@ func (s Spelling) item(sub Subject, reasons func(apply.Planned) map[string]strin
 	item.Changes = c.changes()
 	item.LastApplied = c.lastApplied(p.Live, after, sub.Action)
 	return item
+}
+
+// Lost reports whether a value that was there before is hidden: undo cannot restore it.
+func (i Item) Lost() bool {
+	return slices.ContainsFunc(i.Changes, func(c ChangeOf) bool { return Hashes(c.Before.Value) })
 }
 
 // configuration is obj without the last-applied annotation and what is the server's; nil for
@@ -129,7 +135,8 @@ func (c changing) side(p merge.Path, v merge.Opt, masked any) merge.Opt {
 }
 
 // lastApplied is the annotation before and after: in a plan the hash of what is written, by
-// which a run that would record something else is recognized; in a record both texts.
+// which a run that would record something else is recognized; in a record both texts, or, where
+// they have secret values, both configurations with hashes in place of those.
 func (c changing) lastApplied(live, after map[string]any, a Action) *Sides {
 	was, is := lastapplied.Read(live), lastapplied.Read(after)
 	if was.Text == is.Text || a == Delete && !c.Record {
@@ -147,16 +154,17 @@ func (c changing) annotation(o lastapplied.Original) merge.Opt {
 	switch {
 	case o.Text == "":
 		return merge.Opt{}
-	case c.Record && (c.ShowSecrets || !c.secretive(o.Value)):
+	case !c.Record || o.Value == nil && !c.ShowSecrets: // what cannot be read may be secret
+		return merge.Some(c.Hash(c.id, fields, o.Text))
+	case c.ShowSecrets:
 		return merge.Some(o.Text)
 	}
-	return merge.Some(c.Hash(c.id, fields, o.Text))
-}
-
-// secretive: something of the configuration is secret, or it cannot be read.
-func (c changing) secretive(configuration any) bool {
-	masked, _ := redact.Mask(configuration, nil, c.sensitive)
-	return configuration == nil || !merge.Identical(configuration, masked)
+	whole, err := merge.ReadJSON([]byte(o.Text)) // with what marks it as blanked
+	masked, _ := redact.Mask(whole, nil, c.sensitive)
+	if err != nil || merge.Identical(whole, masked) {
+		return merge.Some(o.Text)
+	}
+	return merge.Some(c.hide("", whole, masked))
 }
 
 func steps(order []merge.Step) []string {

@@ -106,13 +106,10 @@ type Labelling struct {
 // returns those that were not part of it. nil where all were.
 func (s *Set) Join(ctx context.Context, objects []Member, l Labelling) ([]Member, error) {
 	var (
-		joining    []Member
-		errs       []error
-		kinds      []applyset.GroupKind
-		namespaces []string
+		joining []Member
+		errs    []error
 	)
 	for _, m := range objects {
-		kinds, namespaces = append(kinds, m.GroupKind), append(namespaces, m.Namespace)
 		switch id := m.Set(); id {
 		case s.Parent.ID():
 		case "", l.From:
@@ -124,11 +121,8 @@ func (s *Set) Join(ctx context.Context, objects []Member, l Labelling) ([]Member
 	if err := errors.Join(errs...); err != nil || l.Nothing {
 		return joining, err
 	}
-	if err := s.resolve(ctx); err != nil {
-		return nil, err
-	}
 	if !l.DryRun {
-		if err := s.Store(ctx, func(now applyset.Parent) applyset.Parent { return now.Including(kinds, namespaces) }); err != nil {
+		if err := s.Cover(ctx, plain(objects)); err != nil {
 			return nil, err
 		}
 	}
@@ -138,6 +132,22 @@ func (s *Set) Join(ctx context.Context, objects []Member, l Labelling) ([]Member
 		}
 	}
 	return joining, nil
+}
+
+// Cover has the parent list the kinds and namespaces of objects beside its own, before they carry
+// the set's label. The error is Store's, or that of a kind that is not served.
+func (s *Set) Cover(ctx context.Context, objects []applyset.Member) error {
+	if err := errors.Join(s.Writable(), s.resolve(ctx)); err != nil {
+		return err
+	}
+	var (
+		kinds      []applyset.GroupKind
+		namespaces []string
+	)
+	for _, m := range objects {
+		kinds, namespaces = append(kinds, m.GroupKind), append(namespaces, m.Namespace)
+	}
+	return s.Store(ctx, func(now applyset.Parent) applyset.Parent { return now.Including(kinds, namespaces) })
 }
 
 // Leave takes objects out of the set. It ends at the first error, which names the object;

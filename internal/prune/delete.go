@@ -34,7 +34,8 @@ func (e *errKept) Error() string { return e.Reason }
 
 // do deletes the member, or has the server try it. It is bound to the very object, and to
 // its state, that the decision was made on: whoever marks it to be kept meanwhile is in
-// time. What is gone, or on its way out, counts as deleted. The error is an *errKept where
+// time. What is gone, or on its way out, counts as deleted, once it was read: an answer that it is
+// not there is not believed alone. The error is an *errKept where
 // it is to be kept now.
 //
 // Unlike kubectl: whose deletion is of whatever has that name by then.
@@ -46,15 +47,13 @@ func (d *deletion) do(ctx context.Context) error {
 		case err == nil:
 			d.report(left)
 			return nil
-		case cluster.IsNotFound(err):
-			return nil
 		case refusesDryRun(err):
 			d.Note(d.member.String(), "its deletion was not tried first: "+err.Error())
 			return nil
 		case cluster.IsConflict(err) && try >= changedTries:
 			return errors.New("is changed so often that it could not be deleted: merge again")
 		case cluster.IsConflict(err):
-		case !cluster.Uncertain(err) || lost >= lostTries:
+		case !cluster.Uncertain(err) && !cluster.IsNotFound(err) || lost >= lostTries:
 			return err
 		default:
 			lost++

@@ -209,7 +209,7 @@ func TestDeletion(t *testing.T) {
 		want   []string
 	}{
 		{"nobody interferes", nil, nil, "", "", []string{"delete configmap/old"}},
-		{"somebody was quicker", remove, nil, "", "", []string{"delete configmap/old"}},
+		{"somebody was quicker", remove, nil, "", "", []string{"delete configmap/old", "read configmap/old"}},
 		{"it was changed", change(nil), nil, "", "", []string{"delete configmap/old", "read configmap/old", "delete configmap/old"}},
 		{"it was marked to be kept", change(func(meta map[string]any) { meta["annotations"] = map[string]any{"helm.sh/resource-policy": "keep"} }), nil, "", "is marked to be kept", []string{"delete configmap/old", "read configmap/old"}},
 		{"it has left the set", change(func(meta map[string]any) { meta["labels"] = nil }), nil, "", "has left the set meanwhile", []string{"delete configmap/old", "read configmap/old"}},

@@ -6,17 +6,28 @@ import (
 	"slices"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/applyset"
+	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
 )
 
 // Begin writes the parent, so that it covers all that the run is going to write: whatever
-// happens to the run, the next one finds it. Errors are Store's; the run must not write then.
-func (p *Pruner) Begin(ctx context.Context, _ *run.Plan) error {
+// happens to the run, the next one finds it. Where there is nothing to add, and less is to be
+// listed after the run, that is tried: what is pruned must not stay listed because nobody may
+// write the parent. Errors are Store's; the run must not write then.
+func (p *Pruner) Begin(ctx context.Context, plan *run.Plan) error {
 	if p.Disband {
 		return nil
 	}
 	p.decider.Parent = p.decider.Superset()
+	if kept, _ := p.outcome(plan); p.Parent.Says(p.decider.Parent) {
+		if after := p.decider.Exact(kept, p.down); !p.Parent.Says(after) {
+			_, err := p.apply(ctx, after, cluster.Write{FieldManager: applyset.Manager, DryRun: true})
+			if cluster.IsForbidden(err) {
+				return fmt.Errorf("%s: the set's parent cannot be written: %w", p.Target, err)
+			}
+		}
+	}
 	err := p.Store(ctx, func(now applyset.Parent) applyset.Parent { return p.decider.In(now).Superset() })
 	p.decider.Parent.UID = p.Parent.UID
 	return err
@@ -57,15 +68,15 @@ func (p *Pruner) disband(ctx context.Context) error {
 
 // outcome is what a run has kept, and whether it has done all that it was to do.
 func (p *Pruner) outcome(plan *run.Plan) (kept []applyset.Decision, complete bool) {
+	complete = plan.Failed() == nil
 	for _, item := range plan.Others {
-		switch {
-		case item.Action() == run.Keep:
+		if item.Action() == run.Keep {
 			kept = append(kept, applyset.Decision{Member: p.members[item].Member, Action: applyset.Keep})
-		case item.Result.Outcome != write.Pruned:
-			return nil, false
+		} else {
+			complete = complete && item.Result.Outcome == write.Pruned
 		}
 	}
-	return kept, plan.Failed() == nil
+	return kept, complete
 }
 
 // settle writes the parent as the run leaves the set. Where another run has written it

@@ -40,6 +40,7 @@ type Journal struct {
 	entries map[*run.Item][]entry // more than one where it is unknown whether an earlier write was executed
 	err     error                 // of the store: nothing is written after it
 	begun   bool
+	lost    []string // objects of which a value cannot be restored
 }
 
 // entry is one write.
@@ -115,6 +116,9 @@ func (j *Journal) enter(item *run.Item, doc plandoc.Item, n int) (int, error) {
 	j.begun = true
 	if n < 0 {
 		n = len(j.entries[item])
+		if n == 0 && doc.Lost() {
+			j.lost = append(j.lost, item.Target.String())
+		}
 		j.entries[item] = append(j.entries[item], e)
 	}
 	j.entries[item][n] = e
@@ -126,6 +130,14 @@ func (j *Journal) Begun() bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.begun
+}
+
+// Lost are the objects of which a value cannot be restored, since what was there before is hidden;
+// nil where there are none.
+func (j *Journal) Lost() []string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.lost
 }
 
 // Close leaves one entry for each object that was, or may have been, written, in the order

@@ -11,6 +11,9 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/object"
 )
 
+// ErrUnpruned is the error of an item that was not deleted before the user stopped the run.
+var ErrUnpruned = fmt.Errorf("was not pruned: %w", ErrInterrupted)
+
 // ErrInterrupted is the error of an item that was not written before the user stopped the
 // run.
 var ErrInterrupted = errors.New("the run was interrupted; merge again to finish it")

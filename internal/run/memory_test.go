@@ -47,7 +47,7 @@ func (m *memory) Resolve(_ context.Context, objects []object.Object) ([]live.Loc
 			Namespace: o.Namespace(), Name: o.Name(),
 		}})
 	}
-	return all, source.Repeated(objects)
+	return source.Distinct(all, func(l live.Located) object.Object { return l.Object })
 }
 
 // Get is nil for what is not there, and is no *cluster.Refusal, as live.Reader says.

@@ -184,7 +184,7 @@ func (w *writer) finishOthers(ctx context.Context, hindrance Hindrance) {
 		switch {
 		case item.state == done || item.Action() != Delete:
 		case ctx.Err() != nil:
-			item.Err = fmt.Errorf("%s: was not pruned: %w", item.Target, ErrInterrupted)
+			item.Err = fmt.Errorf("%s: %w", item.Target, ErrUnpruned)
 		default:
 			item.Err = &NotReached{Target: item.Target, Hindrance: hindrance}
 		}

@@ -243,7 +243,7 @@ func TestKindsTogether(t *testing.T) {
 		defer m.mu.Unlock()
 		return len(m.writes())
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	m.serve = func() {
 		for written() < n && ctx.Err() == nil {

@@ -97,7 +97,10 @@ func (i *Item) prepare() error {
 	i.stored = stored{form: prepared, request: &r}
 	i.Object = i.Object.Packed()
 	p.Subject.Object = i.Object
-	p.Live, p.Final, p.Type = nil, nil, nil
+	p.Live, p.Final = nil, nil
+	if len(r.Body) == 0 { // else the answer is compared with what was sent
+		p.Type = nil
+	}
 	p.Result, p.Changes, p.Because = nil, nil, nil
 	i.share()
 	return nil

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -42,7 +43,50 @@ func (in Inputs) build(ctx context.Context) ([]byte, error) {
 	g := &generators{values: in.Values, addresses: &redact.Values{}}
 	addCredentials(g.addresses, in.Kustomize)
 	g.read(in.Kustomize)
-	return nil, fmt.Errorf("kustomization %s: %s", remoteName(in.Kustomize), g.addresses.Blank(err.Error())+way)
+	return nil, fmt.Errorf("kustomization %s: %s", remoteName(in.Kustomize), g.addresses.Blank(chain(in.Kustomize, err.Error()))+way)
+}
+
+// How kustomize reports an entry of resources: with the reasons why it can be read neither as a file nor as
+// a folder, around those of the folder's own entries.
+var (
+	below  = regexp.MustCompile(`(?s)^accumulating resources: accumulation err='.*?' must resolve to a file': recursed accumulation of path '([^']*)': `)
+	listed = regexp.MustCompile(`(?s)^accumulating resources: (?:accumulation err=')?accumulating resources from '(.*?)': (.*)$`)
+)
+
+// spelled are other parts of its errors, and how they read here.
+var spelled = []struct {
+	its  *regexp.Regexp
+	here string
+}{
+	{regexp.MustCompile("(?s)^trouble configuring builtin Patch\\w*Transformer with config: `.*?`: "), ""},
+	{regexp.MustCompile(`^failed to get the patch file from path\(([^)]*)\): `), "patches: $1: "},
+	{regexp.MustCompile(`evalsymlink failure on '[^']*' : lstat [^:]*: no such file or directory`), "there is no such file: add it, or take the entry out"},
+	{regexp.MustCompile(`MalformedYAMLError: (?:yaml: )?(.*?) in File: \S+`), "$1"},
+}
+
+// chain is kustomize's error in one sentence: the kustomization that has the entry, the entry, and the cause.
+func chain(folder, text string) string {
+	in := ""
+	for m := below.FindStringSubmatch(text); m != nil; m = below.FindStringSubmatch(text) {
+		in, text = relative(folder, m[1])+": ", text[len(m[0]):]
+	}
+	if m := listed.FindStringSubmatch(text); m != nil {
+		why, _, _ := strings.Cut(m[2], "': must build at directory: ")
+		text = "resources: " + m[1] + ": " + why
+	}
+	for _, s := range spelled {
+		text = s.its.ReplaceAllString(text, s.here)
+	}
+	return in + text
+}
+
+// relative is a folder as it is reached from the working directory, where the kustomization was named so.
+func relative(named, folder string) string {
+	here, err := os.Getwd()
+	if near, relErr := filepath.Rel(here, folder); err == nil && relErr == nil && !filepath.IsAbs(named) {
+		return near
+	}
+	return folder
 }
 
 // How kustomize reports a folder that is not there, and one without a kustomization.

@@ -155,18 +155,23 @@ func listItem(o object.Object, v any) any {
 	return m
 }
 
-// Repeated returns an error for every object that occurs more than once, with both places;
-// apiVersions may differ. nil if there is none.
-func Repeated(objects []object.Object) error {
-	first := make(map[object.Identity]int, len(objects))
+// Distinct are the items without those that repeat the object of an earlier one to the letter: a file that is
+// named twice. It returns an error for every object that stands there again with other content, with both
+// places; apiVersions may differ.
+func Distinct[T any](items []T, of func(T) object.Object) ([]T, error) {
+	first := make(map[object.Identity]object.Object, len(items))
+	distinct := make([]T, 0, len(items))
 	var errs []error
-	for i, o := range objects {
-		was, twice := first[o.ID()]
-		if !twice {
-			first[o.ID()] = i
-			continue
+	for _, item := range items {
+		o := of(item)
+		was, again := first[o.ID()]
+		switch {
+		case !again:
+			first[o.ID()] = o
+			distinct = append(distinct, item)
+		case !o.Same(was):
+			errs = append(errs, fmt.Errorf("%s: is the same object as at %s, with other content; keep one of them, as the second would undo the first", o.Place(), was.Origin))
 		}
-		errs = append(errs, fmt.Errorf("%s: is the same object as at %s; keep one of them, as the second would undo the first", o.Place(), objects[was].Origin))
 	}
-	return errors.Join(errs...)
+	return distinct, errors.Join(errs...)
 }

@@ -36,10 +36,6 @@ type Inputs struct {
 
 	// Values collects the values of the Secrets that are read; may be nil.
 	Values *redact.Values
-
-	// Change, which may be nil, is called with all objects before any is filtered out or
-	// packed. If an object cannot be read, no objects are returned.
-	Change func([]object.Object) ([]object.Object, error)
 }
 
 // Stdin is the name of standard input in errors.
@@ -56,10 +52,6 @@ func Read(ctx context.Context, in Inputs) ([]object.Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	first := keep
-	if in.Change != nil { // Change needs all objects, not packed
-		first = func(o object.Object) (object.Object, bool) { in.Values.Add(o.Value); return o, true }
-	}
 	var (
 		objects []object.Object
 		errs    []error
@@ -67,27 +59,14 @@ func Read(ctx context.Context, in Inputs) ([]object.Object, error) {
 	in.texts(ctx, func(name string, data []byte, err error) {
 		if err == nil {
 			var got []object.Object
-			if got, err = parse(name, data, first); err != nil && redact.Mentions(string(data)) {
+			if got, err = parse(name, data, keep); err != nil && redact.Mentions(string(data)) {
 				in.Values.AddLines(string(data)) // the error may quote the text
 			}
 			objects = append(objects, got...)
 		}
 		errs = append(errs, err)
 	})
-	switch err := errors.Join(errs...); {
-	case in.Change == nil:
-		return objects, err
-	case err != nil: // objects without the change must not be used
-		return nil, err
-	}
-	changed, err := in.Change(objects)
-	objects = nil
-	for _, o := range changed {
-		if o, ok := keep(o); ok {
-			objects = append(objects, o)
-		}
-	}
-	return objects, err
+	return objects, errors.Join(errs...)
 }
 
 // Names are the names of the inputs for errors. nil where nothing is named.

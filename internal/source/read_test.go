@@ -130,17 +130,42 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-func TestRepeated(t *testing.T) {
-	objects, err := Parse("f", []byte(named("a")+"---\n"+named("b")+"---\n"+named("a")))
+func TestDistinct(t *testing.T) {
+	objects, err := Parse("f", []byte(named("a")+"---\n"+named("b")+"---\n"+named("a")+"---\n"+named("a")+"data: {k: v}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = Repeated(objects)
-	if err == nil || !strings.Contains(err.Error(), "f: document 3, line 9: configmap/a: is the same object as at f: document 1, line 1") {
-		t.Errorf("got %v", err)
+	self := func(o object.Object) object.Object { return o }
+	if got, err := Distinct(objects[:3], self); err != nil || len(got) != 2 || got[0].Name() != "a" || got[1].Name() != "b" {
+		t.Errorf("the same to the letter is one object: %v, %v", got, err)
 	}
-	if err := Repeated(objects[:2]); err != nil {
-		t.Error(err)
+	packed := []object.Object{objects[0].Packed(), objects[2].Packed(), objects[0]}
+	if got, err := Distinct(packed, self); err != nil || len(got) != 1 {
+		t.Errorf("packed or not: %v, %v", got, err)
+	}
+	const want = "f: document 4, line 13: configmap/a: is the same object as at f: document 1, line 1, with other content; keep one of them"
+	if _, err = Distinct(objects, self); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
+// TestChain: kustomize reports an entry that is not there, or cannot be read, with all that it has tried.
+func TestChain(t *testing.T) {
+	dir := write(t, map[string]string{
+		"one/kustomization.yaml": "resources: [gone.yaml]\n", "over/kustomization.yaml": "resources: [../one]\n",
+		"patch/kustomization.yaml": "resources: [a.yaml]\npatches: [{path: gone.yaml}]\n", "patch/a.yaml": named("a"),
+		"broken/kustomization.yaml": "resources: [a.yaml]\n", "broken/a.yaml": "apiVersion: v1\nkind: {\n",
+	})
+	for folder, want := range map[string]string{
+		"one":    "resources: gone.yaml: there is no such file: add it, or take the entry out",
+		"over":   filepath.Join(dir, "one") + ": resources: gone.yaml: there is no such file: add it, or take the entry out",
+		"patch":  "patches: gone.yaml: there is no such file: add it, or take the entry out",
+		"broken": "resources: a.yaml: line 2: did not find expected node content",
+	} {
+		named := filepath.Join(dir, folder)
+		if _, err := Read(t.Context(), Inputs{Kustomize: named}); err == nil || err.Error() != "kustomization "+named+": "+want {
+			t.Errorf("%s: got %v, want %s", folder, err, want)
+		}
 	}
 }
 

@@ -23,7 +23,7 @@ func ReadSaved(ctx context.Context, in Inputs) (*Saved, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := Repeated(objects); err != nil {
+	if objects, err = Distinct(objects, func(o object.Object) object.Object { return o }); err != nil {
 		return nil, err
 	}
 	s := &Saved{byID: make(map[object.Identity]object.Object, len(objects)), byName: map[object.Identity][]string{}}

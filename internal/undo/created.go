@@ -3,6 +3,7 @@ package undo
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -96,12 +97,11 @@ func (d *deletions) keep(ctx context.Context, item *run.Item, obj map[string]any
 // marked: the object has the last-applied configuration that the run was to write, so that a
 // write whose outcome is not recorded has been executed.
 func (d *deletions) marked(e *entry, obj map[string]any) bool {
-	text := lastapplied.Read(obj).Text
-	if e.LastApplied == nil || !e.LastApplied.After.Set || text == "" {
+	is := lastapplied.Read(obj)
+	if e.LastApplied == nil || !e.LastApplied.After.Set || is.Text == "" {
 		return false
 	}
-	v, ok := d.Record.Reveal(e.Identity, lastapplied.AnnotationPath, e.LastApplied.After.Value, merge.Some(text))
-	return ok && v == text
+	return same(reverting{Undo: d.Undo, entry: e}.configuration(e.LastApplied.After, is), merge.Some(is.Text))
 }
 
 // changed are the paths of values that are not as the run has written them. What controllers
@@ -185,8 +185,19 @@ func (d *deletions) contain(ctx context.Context, items *[]*run.Item) error {
 	return err
 }
 
-// Begin has nothing to write.
-func (d *deletions) Begin(context.Context, *run.Plan) error { return nil }
+// Begin has the parents of sets list what becomes a member again, so that the next run of the
+// set finds it, whatever happens to this one. The error is that of a parent.
+func (d *deletions) Begin(ctx context.Context, _ *run.Plan) error {
+	for _, id := range slices.Sorted(maps.Keys(d.joining)) {
+		if d.Cover == nil {
+			continue
+		}
+		if err := d.Cover(ctx, id, d.joining[id]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // End has nothing to write.
 func (d *deletions) End(context.Context, *run.Plan) error { return nil }
@@ -210,9 +221,9 @@ func (d *deletions) Delete(ctx context.Context, item *run.Item, trial bool) erro
 		case err == nil && !trial:
 			d.waits(item.Target, rest)
 			return nil
-		case err == nil, cluster.IsNotFound(err):
+		case err == nil:
 			return nil
-		case !cluster.IsConflict(err) && !cluster.Uncertain(err), try == tries:
+		case !cluster.IsConflict(err) && !cluster.Uncertain(err) && !cluster.IsNotFound(err), try == tries:
 			return fmt.Errorf("%s: was not deleted: %w", item.Target, err)
 		}
 		obj, err := d.Live.Get(ctx, item.Target)

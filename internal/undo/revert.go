@@ -33,9 +33,11 @@ func (u *Undo) Revert(i plandoc.Item, live map[string]any, typ *merge.Type) (app
 }
 
 // plan merges: the original is live with the values that the run wrote, local is live with
-// those that were there before. Nothing else differs, and so nothing else changes.
+// those that were there before. Nothing else differs, and so nothing else changes. A value that
+// is not the one that the run wrote was set later, also by the run's own manager: no manager is
+// the applier's.
 func (r reverting) plan(out apply.Planned) apply.Planned {
-	t := merge.Triple{Original: r.live, Local: r.live, Live: r.live, Owners: ownership.Of(r.live), Appliers: []string{r.Planner.Manager}}
+	t := merge.Triple{Original: r.live, Local: r.live, Live: r.live, Owners: ownership.Of(r.live)}
 	for _, c := range r.Changes {
 		if p, err := c.ParsedPath(); err == nil && c.Order == nil {
 			t.Original, t.Local = r.sides(t, p, c)
@@ -46,12 +48,15 @@ func (r reverting) plan(out apply.Planned) apply.Planned {
 			t.Original, t.Local = ordered(t.Original, p, c.Order.After, r.typ), ordered(t.Local, p, c.Order.Before, r.typ)
 		}
 	}
+	if r.Outcome == plandoc.Begun { // the record has what was sent, and live what the server has made of it
+		t.Original = merge.Complete(t.Original, r.typ, true)
+	}
 	policy := r.Planner.Policy
 	policy.Rules = out.Answered(r.live, r.typ)
 	out.Plan = merge.Three(t, r.typ, policy, false)
 	out.Type = r.typ
 	result, _ := out.Result.(map[string]any)
-	out.Final = r.lastApplied(result)
+	out.Final = r.lastApplied(result, out.Changes)
 	if _, expressible := patch.Expressible(r.live, out.Final); !expressible {
 		out.Action = apply.Change
 	} else if _, changed := patch.Merge(r.live, out.Final); changed {
@@ -188,52 +193,91 @@ func ordered(v any, p merge.Path, steps []string, typ *merge.Type) any {
 	return v
 }
 
-// lastApplied is the result with the annotation as it was before the run; what others have
-// applied since stays in it.
-func (r reverting) lastApplied(result map[string]any) map[string]any {
+// lastApplied is the result with the annotation as it was before the run; what has been
+// applied since stays in it, save where changes restore the object's value.
+func (r reverting) lastApplied(result map[string]any, changes []merge.Change) map[string]any {
 	l := r.LastApplied
 	if l == nil {
 		return result
 	}
-	now := merge.Opt{}
-	if text := lastapplied.Read(r.live).Text; text != "" {
-		now = merge.Some(text)
-	}
-	at := lastapplied.AnnotationPath
-	before, known := r.reveal(at, l.Before, now)
-	after, unchanged := r.reveal(at, l.After, now)
+	was := lastapplied.Read(r.live)
+	now := merge.Opt{Value: was.Text, Set: was.Text != ""}
+	c := recorded{r.configuration(l.Before, was), r.configuration(l.After, was), now}
 	switch {
-	case known && same(before, now):
-		return result
-	case !known:
+	case plandoc.IsHash(l.Before.Value) && !same(c.before, now):
 		r.leave(Left{r.target, "the last-applied configuration is hidden in the record, and stays as it is: only a record of a run with --show-secrets has it", true})
 		return result
-	case !unchanged || !same(after, now):
-		return r.merged(result, before, after, now)
-	case !before.Set:
+	case same(c.before, now): // it is back already
+		return result
+	case !same(c.after, now):
+		return r.merged(result, c, changes)
+	case !c.before.Set:
 		out, _ := lastapplied.Without(result).(map[string]any)
 		return out
 	}
-	return annotated(result, before.Value.(string))
+	text, isText := c.before.Value.(string)
+	if !isText {
+		return r.merged(result, c, changes)
+	}
+	return annotated(result, text)
 }
 
-// merged is the result with a last-applied configuration in which what the run had recorded
-// is taken back, and what others have recorded since stays.
-func (r reverting) merged(result map[string]any, before, after, now merge.Opt) map[string]any {
-	read := func(o merge.Opt) any {
-		text, _ := o.Value.(string)
-		v, err := merge.ReadJSON([]byte(text))
-		if err != nil {
-			return nil
-		}
-		return v
+// recorded are a last-applied configuration before and after the run, as text if all of it is
+// known, and as it is now.
+type recorded struct{ before, after, now merge.Opt }
+
+// configuration is a side of the recorded annotation: a text, or, where that has hidden values,
+// the configuration with those of them that the annotation has now.
+func (r reverting) configuration(side merge.Opt, now lastapplied.Original) merge.Opt {
+	if !side.Set || now.Text == "" && plandoc.Hashes(side.Value) {
+		return side
 	}
-	t := merge.Triple{Original: read(after), Local: read(before), Live: read(now)}
-	live, err := merge.PolicyNamed("live")
+	if plandoc.IsHash(side.Value) {
+		if v, same := r.Record.Reveal(r.Identity, lastapplied.AnnotationPath, side.Value, merge.Some(now.Text)); same {
+			return merge.Some(v)
+		}
+		return side
+	}
+	is := parsed(merge.Some(now.Text))
+	v := r.Record.Known(r.Identity, side.Value, merge.Some(is))
+	if merge.Identical(v, is) {
+		v = now.Text
+	}
+	return merge.Some(v)
+}
+
+// parsed is a configuration that may be a text; nil if that cannot be read.
+func parsed(o merge.Opt) any {
+	text, isText := o.Value.(string)
+	if !isText {
+		return o.Value
+	}
+	v, err := merge.ReadJSON([]byte(text))
+	if err != nil {
+		return nil
+	}
+	return v
+}
+
+// merged is the result with a last-applied configuration in which what the run had recorded is
+// undone where it is undone in the object, and what was recorded since stays.
+func (r reverting) merged(result map[string]any, c recorded, changes []merge.Change) map[string]any {
+	t := merge.Triple{Original: parsed(c.after), Local: parsed(c.before), Live: parsed(c.now)}
+	policy, err := merge.PolicyNamed("live")
 	if err != nil || t.Original == nil || t.Local == nil || t.Live == nil {
 		return result
 	}
-	text, err := object.Encode(merge.Three(t, r.typ, live, false).Result)
+	undone := map[string]bool{}
+	for _, change := range changes {
+		undone[change.Path.String()] = change.Op != merge.OpOrder
+	}
+	policy.Rules = []merge.Rule{{Match: func(p merge.Path) bool { return undone[p.String()] }, Choice: merge.TakeLocal}}
+	config := merge.Three(t, r.typ, policy, false).Result
+	text, err := object.Encode(config)
+	if plandoc.Hashes(config) {
+		r.leave(Left{r.target, "the last-applied configuration has values that are hidden in the record, and stays as it is: only a record of a run with --show-secrets has them", true})
+		return result
+	}
 	if err != nil {
 		return result
 	}

@@ -14,11 +14,13 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/applyset"
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/live"
 	"github.com/kubectl-merge/kubectl-merge/internal/plandoc"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
+	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/object"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
@@ -44,6 +46,10 @@ type Undo struct {
 	// deleted, "" for nothing. gone are the UIDs of the objects that are deleted, too.
 	Holds func(ctx context.Context, t cluster.Target, uid string, gone []string) (string, error)
 
+	// Cover has the parent of the set with that id list the kinds and namespaces of objects that
+	// become members of it again. It is called before anything is written. May be nil.
+	Cover func(ctx context.Context, id string, members []applyset.Member) error
+
 	// Note reports what a deletion waits for. May be nil.
 	Note func(t cluster.Target, text string)
 
@@ -52,8 +58,9 @@ type Undo struct {
 
 	entries map[*run.Item]*entry
 
-	mu   sync.Mutex
-	left []Left
+	mu      sync.Mutex
+	left    []Left
+	joining map[string][]applyset.Member // what becomes a member again, by the id of its set
 }
 
 // entry is one object of the record.
@@ -69,7 +76,7 @@ type Left struct {
 // Plan is the run that takes the record back, before it is merged: job gets what that takes.
 // The error means that the server cannot be reached.
 func (u *Undo) Plan(ctx context.Context, job *run.Job) (*run.Plan, error) {
-	job.Plans, job.Pruner = u.plan, &deletions{u}
+	job.Plans, job.Pruner = u.planned, &deletions{u}
 	u.entries = map[*run.Item]*entry{}
 	p := &run.Plan{Job: job}
 	u.declare()
@@ -153,7 +160,21 @@ func (u *Undo) Left() []Left {
 	return slices.Clone(u.left)
 }
 
-// plan is the run.Plans: what takes back what was done to an item.
+// planned is the run.Plans: plan, of which is kept what set the object becomes part of.
+func (u *Undo) planned(ctx context.Context, item *run.Item, obj map[string]any) (apply.Planned, error) {
+	out, err := u.plan(ctx, item, obj)
+	if id := lastapplied.SetOf(out.Final); err == nil && id != "" && id != lastapplied.SetOf(obj) {
+		u.mu.Lock()
+		defer u.mu.Unlock()
+		if u.joining == nil {
+			u.joining = map[string][]applyset.Member{}
+		}
+		u.joining[id] = append(u.joining[id], applyset.Member{GroupKind: applyset.GroupKind{Group: item.Target.Group, Kind: item.Target.Kind}, Namespace: item.Target.Namespace})
+	}
+	return out, err
+}
+
+// plan is what takes back what was done to an item.
 func (u *Undo) plan(ctx context.Context, item *run.Item, obj map[string]any) (apply.Planned, error) {
 	e := u.entries[item]
 	out := apply.Planned{Subject: apply.Subject{Object: item.Object, Name: item.Target.String(), HasStatus: item.Target.Status, Answers: item.Answers}, Live: obj}
@@ -235,7 +256,10 @@ func (u *Undo) recreate(e *entry, out apply.Planned) (apply.Planned, error) {
 		}
 	}
 	out.Action, out.Final, out.Result = apply.Create, before, before
-	out.Problems = []string{"is made again as it was configured; what it held besides is not restored"}
+	out.Problems = []string{"is made again as it was configured"}
+	if out.HasStatus {
+		out.Problems[0] += "; what it held besides is not restored"
+	}
 	return out, nil
 }
 

@@ -21,6 +21,7 @@ type board struct {
 	owner    map[string]string           // of ReplicaSets: who controls them, by uid
 	events   map[string]map[string]any   // the latest, by uid of what it is about
 	class    map[string]map[string]any   // StorageClasses by name; nil: asked for
+	read     map[cluster.Watching]bool   // sources that have just been read as a whole
 	done     int                         // objects that are ready
 }
 
@@ -49,7 +50,7 @@ type tracked struct {
 func (w *Waiter) board(objects []Object) *board {
 	b := &board{
 		Waiter: w, at: map[place]*tracked{}, uids: map[string]*tracked{}, children: map[string]map[string]child{},
-		owner: map[string]string{}, events: map[string]map[string]any{}, class: map[string]map[string]any{}, done: -1,
+		owner: map[string]string{}, events: map[string]map[string]any{}, class: map[string]map[string]any{}, read: map[cluster.Watching]bool{}, done: -1,
 	}
 	for _, o := range objects {
 		t := &tracked{Object: o, row: ready.Find(o.Group, o.Version, o.Kind)}
@@ -177,6 +178,7 @@ func (b *board) take(u update, now time.Time) {
 	case u.Whole:
 		b.prune(u, touch)
 	}
+	b.read[u.source.Watching] = u.Whole
 	for _, obj := range u.Objects {
 		b.put(u, obj, touch)
 	}
@@ -297,7 +299,7 @@ func (b *board) see(t *tracked, obj map[string]any, gone bool) {
 	case uid == t.UID && gone:
 		t.over = &deleted
 	case uid == t.UID:
-		t.Live = obj
+		t.Live, t.over = obj, nil
 	case !gone:
 		t.over = &ready.Problem{Reason: "Replaced", Message: "it was deleted while it was waited for, and another object of its name was created"}
 	}

@@ -2,6 +2,8 @@ package wait
 
 import (
 	"context"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
@@ -20,10 +22,12 @@ const polling = 2 * time.Second
 
 // run sends a board what becomes of a source until ctx ends. keep reduces objects to what is
 // needed of them.
-func (s source) run(ctx context.Context, api *cluster.Cluster, keep func(map[string]any) map[string]any, updates chan<- update) {
+func (s source) run(ctx context.Context, api *cluster.Cluster, keep func(map[string]any) map[string]any, silence time.Duration, updates chan<- update) {
 	send := func(ctx context.Context, u follow.Update) {
 		one := update{Update: u, source: s}
 		switch {
+		case u.Note != "":
+			one.note = u.Note
 		case u.Trouble != nil:
 			one.note = u.Trouble.Error() + ": trying again"
 		case u.Denied != nil && s.Names == nil:
@@ -38,7 +42,31 @@ func (s source) run(ctx context.Context, api *cluster.Cluster, keep func(map[str
 		s.readClass(ctx, api, send)
 		return
 	}
-	(&follow.Follower{API: api, Source: s.Source, Keep: keep, Send: send, Every: polling}).Run(ctx)
+	(&follow.Follower{API: api, Source: s.Source, Keep: keep, Send: send, Every: polling, Silence: silence}).Run(ctx)
+}
+
+// confirm reads what the sources follow that has not just been read: of objects that are all ready
+// these alone, else what shows why they are not, too. What cannot be read stays as it is known.
+func (b *board) confirm(ctx context.Context, all []source) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), detailTime)
+	defer cancel()
+	ready := b.end() == allReady
+	all = slices.DeleteFunc(slices.Clone(all), func(s source) bool { return b.read[s.Watching] || ready && s.Names == nil })
+	updates, errs := make([]update, len(all)), make([]error, len(all))
+	var group sync.WaitGroup
+	for i, s := range all {
+		group.Go(func() {
+			updates[i].source = s
+			updates[i].Update, errs[i] = (&follow.Follower{API: b.API, Source: s.Source, Keep: s.keep}).Read(ctx)
+		})
+	}
+	group.Wait()
+	for i, u := range updates {
+		if errs[i] == nil && u.Whole {
+			b.take(u, time.Now())
+		}
+	}
+	b.judgeAll(time.Now())
 }
 
 // keep reduces an object to what the board needs of it; nil for one that it does not

@@ -104,7 +104,7 @@ func (u *Users) Await(ctx context.Context, targets []cluster.Target, until time.
 	defer cancel()
 	updates := make(chan update)
 	for _, from := range sources {
-		go from.run(watching, u.API, from.reduce, updates)
+		go from.run(watching, u.API, from.reduce, 0, updates)
 	}
 	var timeout, again <-chan time.Time
 	if !until.IsZero() {

@@ -30,6 +30,7 @@ type Waiter struct {
 
 	Timeout  time.Duration // how long in all; 0: until the context ends
 	Patience time.Duration // how long a problem may last that can pass by itself
+	Silence  time.Duration // as of a follow.Follower
 	Logs     int           // lines of a failed container's log to report; 0: none
 
 	// Changed is called for each change of an object's state, in the order in which they
@@ -46,7 +47,8 @@ type Waiter struct {
 // Wait returns when every object is ready or asks not to be waited for, which is nil, or
 // when one has failed, the time is over or ctx has ended: then the error joins a
 // *NotReady for each object that is not ready. Objects are looked at as they are at the
-// end, all at one time: one that was ready and is no more is waited for again.
+// end, all at one time: one that was ready and is no more is waited for again. Before it
+// returns, all are read once, unless they have just been: a watch may be silent, or behind.
 //
 // Unlike kubectl: whose rollout status looks at counts alone.
 func (w *Waiter) Wait(ctx context.Context, objects []Object) error {
@@ -60,33 +62,44 @@ func (w *Waiter) Wait(ctx context.Context, objects []Object) error {
 	b.judgeAll(time.Now())
 	follow := func(sources []source) {
 		for _, s := range sources {
-			go s.run(watching, w.API, s.keep, updates)
+			go s.run(watching, w.API, s.keep, w.Silence, updates)
 		}
 	}
-	follow(b.sources())
+	all := b.sources()
+	follow(all)
 	var timeout <-chan time.Time
 	if w.Timeout > 0 {
 		timeout = time.After(w.Timeout)
 	}
 	tick := time.NewTicker(lookAgain)
 	defer tick.Stop()
-	for end := b.end(); ; end = b.end() {
-		switch {
+	for {
+		why := ""
+		if b.end() == notYet {
+			select {
+			case u := <-updates:
+				b.take(u, time.Now())
+				follow(b.classes())
+				continue
+			case now := <-tick.C:
+				clear(b.read)
+				b.judgeAll(now)
+				continue
+			case <-timeout:
+				why = "not ready within " + w.Timeout.String()
+			case <-ctx.Done():
+				why = "the wait was interrupted"
+			}
+		}
+		if why != "" {
+			clear(b.read)
+		}
+		b.confirm(ctx, all)
+		switch end := b.end(); {
 		case end == allReady:
 			return nil
-		case end == oneFailed:
-			return w.report(ctx, b, "")
-		}
-		select {
-		case u := <-updates:
-			b.take(u, time.Now())
-			follow(b.classes())
-		case now := <-tick.C:
-			b.judgeAll(now)
-		case <-timeout:
-			return w.report(ctx, b, "not ready within "+w.Timeout.String())
-		case <-ctx.Done():
-			return w.report(ctx, b, "the wait was interrupted")
+		case end == oneFailed, why != "":
+			return w.report(ctx, b, why)
 		}
 	}
 }

@@ -124,12 +124,13 @@ func TestWait(t *testing.T) {
 		what    string
 		by      map[string][]string
 		timeout time.Duration
+		silence time.Duration
 		err     string
 		note    string
 	}{
 		{what: "it is in the list", by: map[string][]string{"list " + services: {listOf(address)}}},
-		{what: "a watch reports it", by: map[string][]string{"list " + services: {listOf(noAddress)}, "watch " + services: {bookmark + event("MODIFIED", address), endless}}},
-		{what: "a watch ends, and goes on", by: map[string][]string{"list " + services: {listOf(noAddress)}, "watch " + services: {bookmark, event("MODIFIED", address), endless}}},
+		{what: "a watch reports it", by: map[string][]string{"list " + services: {listOf(noAddress), listOf(address)}, "watch " + services: {bookmark + event("MODIFIED", address), endless}}},
+		{what: "a watch ends, and goes on", by: map[string][]string{"list " + services: {listOf(noAddress), listOf(address)}, "watch " + services: {bookmark, event("MODIFIED", address), endless}}},
 		{what: "a watch is too old", by: map[string][]string{"list " + services: {listOf(noAddress), listOf(address)}, "watch " + services: {gone, endless}}},
 		{what: "it may not be watched", by: map[string][]string{"list " + services: {listOf(noAddress), listOf(address)}, "watch " + services: {forbidden}}},
 		{what: "it may not be listed", by: map[string][]string{"list " + services: {forbidden}, "get " + services + "/public": {noAddress, address}}},
@@ -138,6 +139,15 @@ func TestWait(t *testing.T) {
 		{what: "it is not there any more", by: map[string][]string{"list " + services: {forbidden}, "get " + services + "/other": {""}},
 			err: "service/public: failed: Deleted: it was deleted while it was waited for"},
 		{what: "the server fails once", by: map[string][]string{"list " + services: {broken, listOf(address)}}, note: "trying again"},
+		{what: "a watch that is silent", by: map[string][]string{"list " + services: {listOf(noAddress), listOf(address)}}, silence: time.Millisecond},
+		{what: "a watch that is empty", by: map[string][]string{"list " + services: {listOf(noAddress), listOf(address)}, "watch " + services: {""}}},
+		{what: "a watch of something else", by: map[string][]string{"list " + services: {listOf(noAddress), listOf(address)}, "watch " + services: {"<html></html>\n"}}, note: "cannot be watched, and are read every 2s"},
+		{what: "a watch with events of an unknown type", by: map[string][]string{"list " + services: {listOf(noAddress), listOf(address)}, "watch " + services: {event("CHANGED", address)}}, note: "an event of an unknown type, CHANGED"},
+		{what: "a watch with bookmarks of no version", by: map[string][]string{"list " + services: {listOf(noAddress), listOf(address)}, "watch " + services: {event("BOOKMARK", `{"metadata":{}}`)}}, note: "a bookmark without a version"},
+		{what: "a watch that names another kind", by: map[string][]string{"list " + services: {listOf(noAddress), listOf(address)}, "watch " + services: {event("DELETED", strings.Replace(address, "Service", "Secret", 1))}}, note: "about another object, Secret/public"},
+		{what: "a watch that names another namespace", by: map[string][]string{"list " + services: {listOf(noAddress), listOf(address)}, "watch " + services: {event("DELETED", strings.Replace(address, `"ns"`, `"other"`, 1))}}, note: "another namespace, other"},
+		{what: "a watch that names another object", by: map[string][]string{"list " + services: {listOf(noAddress), listOf(address)}, "watch " + services: {event("DELETED", strings.Replace(address, "public", "private", 1))}}, note: "about another object, Service/private"},
+		{what: "a watch that reports a deletion that was none", by: map[string][]string{"list " + services: {listOf(noAddress), listOf(address)}, "watch " + services: {event("DELETED", noAddress), endless}}},
 		{what: "nothing happens", by: map[string][]string{"list " + services: {listOf(noAddress)}}, timeout: 200 * time.Millisecond,
 			err: "service/public: not ready within 200ms: Pending: its load balancer has no address yet"},
 	} {
@@ -146,7 +156,7 @@ func TestWait(t *testing.T) {
 			a := &answers{by: tt.by}
 			var notes []string
 			done := -1
-			w := &Waiter{API: a.serve(t), Timeout: tt.timeout, Noted: func(text string) { notes = append(notes, text) }, Progress: func(n, _ int) { done = n }}
+			w := &Waiter{API: a.serve(t), Timeout: tt.timeout, Silence: tt.silence, Noted: func(text string) { notes = append(notes, text) }, Progress: func(n, _ int) { done = n }}
 			err := w.Wait(t.Context(), []Object{public})
 			switch {
 			case tt.err == "" && (err != nil || done != 1):
@@ -202,6 +212,21 @@ func TestWaitInterrupted(t *testing.T) {
 	}
 	if a.count("list /api/v1/namespaces/ns/events") != 0 {
 		t.Errorf("asked %q", a.asked)
+	}
+}
+
+// TestWaitReadsBeforeItEnds: while its watch says nothing, an object becomes ready; who
+// interrupts the wait, or has it end, is not given a verdict that is not true any more.
+func TestWaitReadsBeforeItEnds(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	a := &answers{by: map[string][]string{"list " + services: {listOf(noAddress), listOf(address)}}}
+	a.before = func(request string) {
+		if request == "watch "+services {
+			cancel()
+		}
+	}
+	if err := (&Waiter{API: a.serve(t)}).Wait(ctx, []Object{public}); err != nil {
+		t.Error(err)
 	}
 }
 

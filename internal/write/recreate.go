@@ -212,8 +212,9 @@ func (c *recreating) create(ctx context.Context) (Result, error) {
 		if try == createTries {
 			return c.out, c.lost(err)
 		}
+		pause, _ := cluster.RetryAfter(err)
 		select {
-		case <-time.After(time.Duration(try) * 250 * time.Millisecond):
+		case <-time.After(max(pause, time.Duration(try)*250*time.Millisecond)):
 		case <-ctx.Done():
 			return c.out, c.lost(err)
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
@@ -26,12 +25,12 @@ const lostTries = 3
 // Unlike kubectl: which reports the lost answer, and leaves it to the user to find
 // out whether the object was written.
 func (c *applying) settle(ctx context.Context, cause error) error {
-	pause, asked := cluster.RetryAfter(cause)
-	if asked {
-		if err := c.wait(ctx, pause, cause); err != nil {
-			return err
-		}
-	} else {
+	c.pauses.Most = c.API.Patience()
+	asked, err := c.pauses.Obey(ctx, cause)
+	switch {
+	case err != nil:
+		return fmt.Errorf("%s: %w", c.Target, err)
+	case !asked:
 		c.lost++
 	}
 	again := asked || cluster.Unanswered(cause) && !cluster.TooSlow(cause)
@@ -61,19 +60,4 @@ func (c *applying) settle(ctx context.Context, cause error) error {
 		return fmt.Errorf("%s: %w", c.Target, cause)
 	}
 	return fmt.Errorf("%s: %w: when it was read again it was not written: merge again", c.Target, cause)
-}
-
-// wait pauses as the server asks, up to API.Patience in total. Beyond that, cause is
-// the error.
-func (c *applying) wait(ctx context.Context, pause time.Duration, cause error) error {
-	c.waited += pause
-	if most := c.API.Patience(); c.waited > most {
-		return fmt.Errorf("%s: %w (it has asked to be waited for more than %s in all)", c.Target, cause, most)
-	}
-	select {
-	case <-time.After(pause):
-		return nil
-	case <-ctx.Done():
-		return fmt.Errorf("%s: %w", c.Target, ctx.Err())
-	}
 }

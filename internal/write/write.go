@@ -123,7 +123,8 @@ type applying struct {
 	lost   int            // responses lost
 	still  int            // conflicts although the object had not changed
 	first  *apply.Planned // the plan before its owners were written; nil if they were not
-	waited time.Duration  // on request of the server
+	pauses cluster.Pauses // on request of the server
+	body   []byte         // of the request that was sent last
 }
 
 // retry merges again after a conflict, cause.
@@ -153,6 +154,7 @@ func (c *applying) retry(ctx context.Context, try int, cause error) error {
 // written is the end after a confirmed write.
 func (c *applying) written(obj map[string]any) {
 	c.out = c.out.stored(obj, c.version(), c.Write.DryRun)
+	c.reportUnstored(obj)
 	c.reportFirst()
 	if c.done == nil {
 		return
@@ -265,6 +267,9 @@ func (c *applying) request(ctx context.Context, pinned bool) (map[string]any, er
 	switch {
 	case err != nil:
 		return nil, err
+	}
+	c.body = r.Body
+	switch {
 	case r.Type == types.ApplyYAMLPatchType:
 		return c.apply(ctx, r)
 	case p.Action == apply.Create:

@@ -36,7 +36,7 @@ func TestApply(t *testing.T) {
 		{reason: "a new object", a: "1", log: "create", outcome: Created},
 		{reason: "a change", live: one, a: "2", log: "patch", outcome: Configured},
 		{reason: "nothing to do", live: one, a: "1", log: "", outcome: Unchanged},
-		{reason: "the server changes nothing: its version stays", live: one, a: "2", answers: []answer{{}}, log: "patch", outcome: Unchanged},
+		{reason: "the server changes nothing: its version stays, and that is reported", live: one, a: "2", answers: []answer{{}}, log: "patch", outcome: Unchanged, notes: []string{"the server does not store data.a as it was sent: a feature gate, an admission policy or the kind changes it"}},
 		{reason: "a prepared request is sent as it is", live: one, a: "2", prepared: true, log: "patch", outcome: Configured},
 		{reason: "a conflict is left: nothing is sent", live: contested, a: "2", policy: "strict", log: "", outcome: Unsettled},
 		{reason: "a refusal is final", live: one, a: "2", answers: []answer{{error: forbidden}}, log: "patch", err: "configmap/conf: forbidden"},

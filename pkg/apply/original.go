@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
-	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/object"
 	"github.com/kubectl-merge/kubectl-merge/pkg/ownership"
 	"github.com/kubectl-merge/kubectl-merge/pkg/strategy"
@@ -15,6 +14,8 @@ import (
 // Originals is where what was applied last is found.
 type Originals struct {
 	From From
+	// Managers are those whose values count besides kubectl's own, for ManagedFields.
+	Managers []string
 	// Saved finds the last-applied configuration of an object, for File; nil without an
 	// error where there is none.
 	Saved func(object.Object) (*object.Object, error)
@@ -32,7 +33,7 @@ const (
 	File          From = "file"
 )
 
-// original is what was applied last, as far as anybody knows.
+// original is what was applied last, as far as that is known.
 type original struct {
 	value      any // nil: nothing known
 	blanked    bool
@@ -93,17 +94,21 @@ func annotated(live map[string]any) original {
 	return original{value: read.Value, problem: read.Problem}
 }
 
-// holders are those whose values an original from managedFields consists of: the
-// applier, whoever wrote the annotation, and, where the user asks for managedFields by
-// name, whoever may be adopted. Adopting takes nothing that somebody else holds too.
-func (p *Planner) holders(live map[string]any, typ *merge.Type) ownership.Holders {
-	owners := ownership.Of(live)
-	names := append([]string{p.Manager}, ownership.Annotators(owners)...)
-	if p.Original.From != ManagedFields {
-		return ownership.Managers(names...)
+// holders are those whose values an original from managedFields consists of: the applier and
+// the managers that own the annotation; where the user asks for managedFields, kubectl's own
+// and those that the user has named, too, of which nothing counts that others own as well.
+func (p *Planner) holders(live map[string]any) ownership.Holders {
+	names := append([]string{p.Manager}, ownership.Annotators(ownership.Of(live))...)
+	holders := ownership.Named(append(names, p.Original.adopted()...)...)
+	holders.Alone = p.Original.From == ManagedFields
+	return holders
+}
+
+// adopted are the managers whose values are the applier's because the user has asked for
+// managedFields.
+func (o Originals) adopted() []string {
+	if o.From != ManagedFields {
+		return nil
 	}
-	adopted := strategy.Adopted(live, typ)
-	return ownership.Holders{Alone: true, Has: func(manager, operation string) bool {
-		return slices.Contains(names, manager) || adopted(manager, operation)
-	}}
+	return slices.Concat(strategy.Kubectls, o.Managers)
 }

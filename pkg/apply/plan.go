@@ -66,6 +66,10 @@ type Subject struct {
 	Name      string // deployment.apps/web
 	HasStatus bool   // status is written through a subresource of its own
 	Answers   []Answer
+
+	// Unstored are places at which the server is known not to store what local states; see
+	// merge.Triple.
+	Unstored []merge.Path
 }
 
 // Action is what a plan comes to.
@@ -136,7 +140,7 @@ func (p *Planner) Plan(ctx context.Context, s Subject, live map[string]any) (Pla
 	}
 	in := p.input(s, out.Type)
 	in.Policy.Rules = s.Answered(live, out.Type)
-	in.Triple = known.Triple
+	in.Triple, in.Triple.Unstored = known.Triple, s.Unstored
 	p.Rules.look(s, in.Triple, out.Type)
 	out.Sensitive = p.Sensitive(s, in.Triple)
 	if out.Output, err = strategy.Plan(in); err != nil {

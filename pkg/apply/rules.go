@@ -36,9 +36,11 @@ func (p *Planner) CheckRules(ctx context.Context, objects []object.Object, serve
 	if r == nil {
 		return nil
 	}
-	var errs []error
 	seen := map[string]bool{}
-	var kinds []string
+	var (
+		kinds []string
+		typed []schema.Typed
+	)
 	for _, o := range objects {
 		name := o.APIVersion() + " " + o.Kind()
 		if seen[name] {
@@ -53,8 +55,9 @@ func (p *Planner) CheckRules(ctx context.Context, objects []object.Object, serve
 				return err
 			}
 		}
-		errs = append(errs, r.Rules.Check(schema.Object{Group: o.Group(), Kind: o.Kind()}, r.Rules.Shape(t))...)
+		typed = append(typed, schema.Typed{Group: o.Group(), Kind: o.Kind(), Type: r.Rules.Shape(t)})
 	}
+	errs := r.Rules.Check(typed)
 	for _, rule := range r.Rules {
 		near, known := rule.NearKind(kinds)
 		if known || near == "" {

@@ -11,7 +11,6 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/ownership"
 	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
-	"github.com/kubectl-merge/kubectl-merge/pkg/strategy"
 )
 
 // ServerManager is the field manager of kubectl apply --server-side.
@@ -67,8 +66,10 @@ type serverSides struct {
 	shares ownership.Shares
 	stated any            // local, as it is applied
 	live   map[string]any // with rewritten managedFields; nil: there is none
-	from   []string       // managers whose fields are given to the applier
+	from   []string       // managers of client-side apply, whose fields are given to the applier
 	typ    *merge.Type
+
+	adopted []string // others whose fields are given to the applier
 
 	removes bool // the last-applied annotation of a Secret, which somebody else has kept
 }
@@ -101,11 +102,14 @@ func (ServerSide) sides(ctx context.Context, m merging) (out sides, err error) {
 	if m.live == nil {
 		return out, nil
 	}
-	if err := known.migrate(m, out.typ); err != nil {
+	if err := known.migrate(m); err != nil {
 		return out, err
 	}
 	out.problem = known.problem(m.Manager)
 	known.shares = ownership.SharesOf(known.live, m.Manager, out.typ)
+	if states, _ := known.stated.(map[string]any); known.shares.Applied == nil && len(ownership.Fields(states, out.typ)) == 0 { // an applier of no fields has no entry
+		known.shares.Applied = lastapplied.Identity(m.live)
+	}
 	out.Triple.Original, out.Triple.Live = ownership.WithRepeated(known.shares.Applied, m.local, known.live, out.typ), known.live
 	out.Triple.Local = known.shares.WithOthers(m.local, known.live, out.typ)
 	return out, nil
@@ -113,17 +117,16 @@ func (ServerSide) sides(ctx context.Context, m merging) (out sides, err error) {
 
 // migrate gives the applier what was applied from the client's side or, where the user asks
 // for managedFields by name, what may be adopted.
-func (k *serverSides) migrate(m merging, typ *merge.Type) error {
+func (k *serverSides) migrate(m merging) error {
 	k.from = ownership.ClientSide(m.live)
 	if m.Original.From == ManagedFields {
-		adopted := strategy.Adopted(m.live, typ)
-		for _, name := range ownership.Updaters(m.live) {
-			if (name == m.Manager || adopted(name, "Update")) && !slices.Contains(k.from, name) {
-				k.from = append(k.from, name)
-			}
-		}
+		wanted := append(m.Original.adopted(), m.Manager)
+		k.adopted = slices.DeleteFunc(k.Owners(), func(name string) bool { return !slices.Contains(wanted, name) || slices.Contains(k.from, name) })
 	}
-	if err := k.Unite(k.from); err != nil {
+	if err := k.Unite(k.from, false); err != nil {
+		return err
+	}
+	if err := k.Unite(k.adopted, true); err != nil {
 		return err
 	}
 	if err := k.annotation(m); err != nil {
@@ -157,10 +160,12 @@ func (k *serverSides) problem(manager string) string {
 	switch {
 	case k.removes:
 		return "its last-applied annotation is removed: the server would copy the Secret's values into it"
-	case len(k.from) == 0:
+	case len(k.from) == 0 && len(k.adopted) == 0:
 		return ""
+	case len(k.from) == 0:
+		return fmt.Sprintf("adopted from %s: what was owned so is owned by %s from now on", strings.Join(k.adopted, ", "), manager)
 	}
-	return fmt.Sprintf("migrated from client-side apply (%s) to server-side apply as %s: the fields that were set so are owned so from now on", strings.Join(k.from, ", "), manager)
+	return fmt.Sprintf("migrated from client-side apply (%s) to server-side apply as %s: the fields that were set so are owned so from now on", strings.Join(append(k.from, k.adopted...), ", "), manager)
 }
 
 // unambiguous is the error of lists that server-side apply refuses, all in one: two entries

@@ -68,7 +68,7 @@ func (p *Planner) mistyped(out *Planned) error {
 			texts = append(texts, fmt.Sprintf("and %d more", len(wrong)-most))
 			break
 		}
-		text := fmt.Sprintf("%s: must be %s", w.Path, w.Want)
+		text := fmt.Sprintf("%s%s: must be %s", w.Path, readAsBoolean(w.Path), w.Want)
 		switch {
 		case w.Want == schema.Base64:
 			text += ": encode it" + inPlain(w.Path)
@@ -81,6 +81,19 @@ func (p *Planner) mistyped(out *Planned) error {
 		texts = append(texts, text+p.at(out.Object, w.Path))
 	}
 	return errors.New(strings.Join(texts, "; "))
+}
+
+// booleans are the keys that YAML reads as true or false, by what becomes of them.
+var booleans = map[string]string{"true": "y, yes or on", "false": "n, no or off"}
+
+// readAsBoolean reports that a key of the path may have been another one in the file; "" where none may.
+func readAsBoolean(p merge.Path) string {
+	for _, s := range p {
+		if keys := booleans[s.Name]; keys != "" {
+			return fmt.Sprintf(" (as a key, YAML reads %s as %s: quote it)", keys, s.Name)
+		}
+	}
+	return ""
 }
 
 // inPlain names the field beside one of base64 in which the API takes a text as it is.

@@ -67,7 +67,7 @@ func (ClientSide) sides(ctx context.Context, m merging) (out sides, err error) {
 		return out, err
 	}
 	if original.fromFields {
-		original.value = ownership.Original(m.live, m.holders(m.live, out.typ), out.typ)
+		original.value = ownership.Original(m.live, m.holders(m.live), out.typ)
 	}
 	out.Triple, out.problem, out.fromOwners = m.triple(), original.problem, original.fromFields
 	out.Triple.Original, out.Triple.Blanked = original.value, original.blanked

@@ -5,8 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
 	"github.com/kubectl-merge/kubectl-merge/pkg/linediff"
@@ -19,6 +17,12 @@ const (
 	mostParts   = 8
 	mostWritten = 500
 )
+
+// mostLines is how many differing lines of a text are named by themselves; of more, how many they are and the first.
+const mostLines = 3
+
+// longestLine is how long a line of a note may be, with "note: " or "warning: " before it.
+const longestLine = 400
 
 // difference names what leads from one value to another: the entries of lists, the
 // fields of maps and the lines of texts that differ, removals first, on one line, and no
@@ -146,82 +150,6 @@ func pairs(v, w any) bool {
 	return a && b && entryName(v) == entryName(w)
 }
 
-// names are the fields by which people know an entry of a list, the first that it has;
-// a namespace before the name and an effect behind the key belong to it.
-var names = []string{"name", "key", "path", "host", "ip", "port", "type", "id"}
-
-// entryName names an entry of a list; "" where nothing in it does.
-func entryName(v any) string {
-	m, _ := v.(map[string]any)
-	for _, field := range names {
-		if m[field] == nil || !isScalar(m[field]) {
-			continue
-		}
-		name := plain(m[field])
-		if ns := m["namespace"]; ns != nil && isScalar(ns) {
-			name = plain(ns) + "/" + name
-		}
-		if effect, ok := m["effect"].(string); ok {
-			name += ":" + escape.Line(effect)
-		}
-		if kind, ok := m["kind"].(string); ok {
-			return escape.Line(kind) + " " + name
-		}
-		if more := variantNames(m, field); len(more) > 0 {
-			return "[" + strings.Join(append([]string{field + "=" + name}, more...), ",") + "]"
-		}
-		return field + "=" + name
-	}
-	return ""
-}
-
-// variantNames are the names in the field that the type of an entry selects, since many
-// entries have one type: those of the metric "type: Resource" are in its field resource.
-func variantNames(entry map[string]any, field string) []string {
-	variant, _ := entry["type"].(string)
-	if field != "type" || variant == "" {
-		return nil
-	}
-	first, size := utf8.DecodeRuneInString(variant)
-	at := string(unicode.ToLower(first)) + variant[size:]
-	return namesIn(entry[at], escape.Line(at), 1)
-}
-
-// namesIn are the names in a value, and in what is in it, to that depth.
-func namesIn(v any, at string, depth int) []string {
-	m, _ := v.(map[string]any)
-	var out []string
-	for _, field := range slices.Sorted(maps.Keys(m)) {
-		place := at + "." + escape.Line(field)
-		switch e := m[field]; {
-		case isScalar(e) && (field == "name" || field == "container"):
-			out = append(out, place+"="+plain(e))
-		case depth > 0:
-			out = append(out, namesIn(e, place, depth-1)...)
-		}
-	}
-	return out
-}
-
-// longestName is how long a name may be; those of Kubernetes are shorter.
-const longestName = 300
-
-// plain is a scalar as it stands in a name.
-func plain(v any) string {
-	if s, ok := v.(string); ok {
-		return cut(escape.Line(s), longestName)
-	}
-	return short(v, shownAt)
-}
-
-// entryText is an entry by its name, or as far as a line has room for it.
-func entryText(v any) string {
-	if name := entryName(v); name != "" && !fits(merge.Some(v), shownAt) {
-		return name
-	}
-	return short(v, 2*shownAt)
-}
-
 // longestText is how long a value may be that cannot be distinguished from others by a part of it.
 const longestText = 4000
 
@@ -257,7 +185,24 @@ func entryTexts(all []any) []string {
 // lines names the lines of a text that differ, numbered as in from.
 func (d *differences) lines(at, from, to string) {
 	old := linediff.Lines(from)
-	for _, c := range changes(old, linediff.Lines(to)) {
+	all := changes(old, linediff.Lines(to))
+	n := 0
+	for _, c := range all {
+		n += max(c.removed, len(c.added))
+	}
+	if n <= mostLines {
+		d.eachLine(at, old, all)
+		return
+	}
+	all[0].removed, all[0].added = min(all[0].removed, 1), all[0].added[:min(len(all[0].added), 1)]
+	var first differences
+	first.eachLine("", old, all[:1])
+	text := slices.Concat(first.changed, first.removed, first.added)[0]
+	d.changed = append(d.changed, labelled(at, fmt.Sprintf("%d lines differ, the first is %s", n, text)))
+}
+
+func (d *differences) eachLine(at string, old []string, all []change) {
+	for _, c := range all {
 		for i := range max(c.removed, len(c.added)) {
 			place := labelled(at, fmt.Sprintf("line %d", c.at+i+1))
 			switch {

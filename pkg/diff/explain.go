@@ -170,6 +170,10 @@ func (r Report) why(b merge.Because, d merge.Disagreement, disagree bool) string
 			return "the server's default, which it would fill in again"
 		}
 		return "local's, with what the server fills in"
+	case merge.CauseUnstored:
+		return "the server does not store what local states here: a feature gate, an admission policy or the kind drops it"
+	case merge.CauseFixed:
+		return "as applied, with what others have added to it; the API lets nobody change it any more"
 	case merge.CauseLines:
 		return "merged by lines: local and live have changed different ones"
 	case merge.CausePolicy:
@@ -202,7 +206,7 @@ func brief(c merge.Cause, kind merge.DisagreementKind, conflict bool) string {
 		merge.CauseLocal: "stated", merge.CauseLive: "only live", merge.CauseDropped: "dropped", merge.CauseNull: "null",
 		merge.CauseDisplaced: "one-of", merge.CauseInside: "inside", merge.CauseSame: "same", merge.CauseServer: "server's",
 		merge.CausePolicy: "policy", merge.CauseReplaced: "replaced", merge.CauseStrategy: "strategy", merge.CauseLines: "by lines",
-		merge.CauseAnew: "new entry",
+		merge.CauseAnew: "new entry", merge.CauseUnstored: "not stored", merge.CauseFixed: "fixed",
 	}[c]
 }
 

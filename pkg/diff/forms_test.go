@@ -90,6 +90,7 @@ func TestNotes(t *testing.T) {
 		}
 		x.Uncompared = x.Ignored[:1]
 		x.Adoptable = x.Plan.Undecided[:1]
+		x.Adoption = diff.Adoption{Owners: []string{"helm", "kubectl-create"}, Named: []string{"helm"}, Rest: true}
 		golden(t, "notes-other.txt", text(diff.Notes(x)))
 	})
 	t.Run("nothing happened", func(t *testing.T) {

@@ -73,9 +73,16 @@ type Note struct {
 
 // Decide lists the means by which a user can have undecided values removed.
 type Decide struct {
-	Fields     bool // some are fields, and not entries of lists
-	ByOwners   bool // some were set by the object's creator, or applied on the server
-	ByOriginal bool // some were set by other means
+	Fields bool // some are fields, and not entries of lists
+	Adoption
+}
+
+// Adoption is who owns undecided values, by whose managedFields they can be adopted
+// (strategy.Adoption).
+type Adoption struct {
+	Owners []string
+	Named  []string // those that --original=managed-fields has to name
+	Rest   bool     // some values have no owner that could be named
 }
 
 // Voice is how notes are put into words: the same for all notes of a merge.
@@ -105,13 +112,16 @@ func (n Note) Lost() bool {
 	return n.Kind == NoteOverwritten || n.Kind == NoteRemoved || n.Kind == NoteReset
 }
 
-// String is the note as people read it: object, path, what happened, and below that,
-// indented, what can be done.
+// String is the note as people read it: object, path, what happened, broken into lines that can be read, and
+// below that, indented, what can be done.
 func (n Note) String() string { return n.With(n.Ways()) }
 
 // With is String with other ways than the note's own.
 func (n Note) With(ways []string) string {
-	lines := append([]string{escape.Line(n.Object) + ": " + n.Text()}, n.Hunks()...)
+	lines := breakLines(escape.Line(n.Object)+": "+n.Text(), longestLine-len("warning: "))
+	for _, hunk := range n.Hunks() {
+		lines = append(lines, cut(hunk, longestLine-2))
+	}
 	return strings.Join(append(lines, ways...), "\n  ")
 }
 

@@ -134,13 +134,11 @@ func (r Report) undecided() []Note {
 	return out
 }
 
-// decide finds the means to have what is undecided removed. managedFields are a means
-// for what the object's creator set alone, and for nothing else.
+// decide finds the means to have what is undecided removed.
 func (r Report) decide(undecided []merge.Removal) Decide {
 	return Decide{
-		Fields:     slices.ContainsFunc(undecided, func(u merge.Removal) bool { return u.Path[len(u.Path)-1].Kind == merge.FieldStep }),
-		ByOwners:   len(r.Adoptable) > 0,
-		ByOriginal: len(r.Adoptable) < len(undecided),
+		Fields:   slices.ContainsFunc(undecided, func(u merge.Removal) bool { return u.Path[len(u.Path)-1].Kind == merge.FieldStep }),
+		Adoption: r.Adoption,
 	}
 }
 

@@ -22,9 +22,10 @@ type Report struct {
 	Uncompared []merge.Path // fields of an original in another apiVersion
 	Defaulted  []merge.Path // fields that are null in local and get their default
 
-	// Adoptable are values that the object's creator set and no file has had since
-	// (strategy.Output).
+	// Adoptable are values of kubectl's own managers that no file has had since
+	// (strategy.Output), and Adoption is how what is undecided can be adopted.
 	Adoptable []merge.Removal
+	Adoption  Adoption
 
 	// Restored are the places of values that the server has as before, though a write
 	// replaced or removed them.

@@ -3,6 +3,7 @@ package diff
 import (
 	"fmt"
 	"strings"
+	"unicode"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
@@ -43,9 +44,20 @@ func (n Note) words() string {
 	case n.Merged != "":
 		return "dest has " + content(n.Live, n.most()) + ": removed: updated has null" + n.stillNull()
 	case n.Kind == NoteUndecided:
-		return content(n.Live, n.most()) + by(n.Owner) + " stays: not in local, and nobody knows what was applied before"
+		return content(n.Live, n.most()) + by(n.Owner) + " stays: not in local, and " + n.unknown()
 	}
 	return content(n.Live, n.most()) + by(n.Owner) + " " + n.verb("removed") + ": " + n.cause()
+}
+
+// unknown is why a value that local lacks is not removed, where there is no original.
+func (n Note) unknown() string {
+	switch {
+	case n.Owner != nil && n.Owner.Operation == "Apply":
+		return "its owner has applied it"
+	case n.ServerSide:
+		return "not applied by this manager"
+	}
+	return "no original states what was applied before"
 }
 
 // Ways are what the user can do, one line each; nil for nothing.
@@ -57,16 +69,40 @@ func (n Note) Ways() []string {
 	if n.Decide.Fields {
 		ways = append(ways, "to keep a field write it in the local file, to remove it write it there as null")
 	}
-	if n.Decide.ByOwners {
-		ways = append(ways, "to have removed what its creator or kubectl apply --server-side set: merge once with --original=managed-fields (kubectl merge diff with it shows that first)")
+	if adopt := n.Decide.Adoption; len(adopt.Owners) > 0 {
+		ways = append(ways, "owned by "+escape.Line(strings.Join(adopt.Owners, ", "))+": to adopt, which removes what the file lacks, merge once with "+adopt.flag()+" (kubectl merge diff with it shows that first)"+adopt.choice())
 	}
-	switch {
-	case n.Decide.ByOriginal && n.ServerSide:
-		ways = append(ways, "to have removed what a manager set by other means: kubectl merge migrate -f FILE --to=server-side --from=MANAGER, and merge again (--dry-run shows what would be removed)")
-	case n.Decide.ByOriginal:
+	if n.Decide.Rest && !n.ServerSide {
 		ways = append(ways, "to have removed what you applied by other means: kubectl merge set-last-applied --create-annotation -f FILE, with the file as it was applied, and merge again")
 	}
 	return ways
+}
+
+// flag is the flag by which the values are adopted, for a shell.
+func (a Adoption) flag() string {
+	const flag = "--original=managed-fields"
+	if len(a.Named) == 0 {
+		return flag
+	}
+	return shellWord(flag + "=" + escape.Line(strings.Join(a.Named, ",")))
+}
+
+// choice reports that several managers can be adopted one by one.
+func (a Adoption) choice() string {
+	if len(a.Named) < 2 {
+		return ""
+	}
+	return "; leave out managers whose values are to stay"
+}
+
+// shellWord is a word for a shell.
+func shellWord(word string) string {
+	if !strings.ContainsFunc(word, func(r rune) bool {
+		return !strings.ContainsRune("-_./=,:@+%", r) && !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	}) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
 // verb is what became of a value or, in a preview, would become of it.

@@ -52,6 +52,9 @@ func withoutField(v any, at, rest merge.Path, typ *merge.Type) (any, error) {
 	name := rest[0].Name
 	old, ok := m[name]
 	if !ok {
+		if typ != nil && typ.Kind == merge.Object && typ.Fields[name].Type != nil { // well spelled
+			return nil, fmt.Errorf(notThere+": it has been given up, or was never applied", at.Child(rest[0]))
+		}
 		return nil, missing(at, rest[0], suggestFields(at, m, name))
 	}
 	out := maps.Clone(m)
@@ -104,16 +107,17 @@ func withoutEntry(v any, at, rest merge.Path, typ *merge.Type) (any, error) {
 	return out, nil
 }
 
+const notThere = "%s: not in last-applied, so it is not yours to give up"
+
 // missing reports what is not there, and what may be meant instead.
 func missing(at merge.Path, step merge.Step, near []string) error {
-	const what = "%s: not in last-applied, so it is not yours to give up"
 	switch {
 	case len(near) == 0:
-		return fmt.Errorf(what+": see kubectl merge view-last-applied", at.Child(step))
+		return fmt.Errorf(notThere+": see kubectl merge view-last-applied", at.Child(step))
 	case len(near) == 1:
-		return fmt.Errorf(what+": did you mean %s?", at.Child(step), near[0])
+		return fmt.Errorf(notThere+": did you mean %s?", at.Child(step), near[0])
 	}
-	return fmt.Errorf(what+": did you mean one of %s?", at.Child(step), strings.Join(near, ", "))
+	return fmt.Errorf(notThere+": did you mean one of %s?", at.Child(step), strings.Join(near, ", "))
 }
 
 // suggestions is how many names an error may hold.
@@ -123,7 +127,7 @@ const suggestions = 5
 // there.
 func suggestFields(at merge.Path, m map[string]any, name string) []string {
 	all := slices.Sorted(maps.Keys(m))
-	near := slices.DeleteFunc(slices.Clone(all), func(k string) bool { return suggest.Edits(k, name) > max(1, len(name)/3) })
+	near := slices.DeleteFunc(slices.Clone(all), func(k string) bool { return suggest.Edits(k, name) > suggest.Most(name) })
 	if len(near) > 0 {
 		all = near
 	}

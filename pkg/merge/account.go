@@ -37,6 +37,9 @@ func (m *merger) account(s *spot, x four, alone Cause) (Opt, bool) {
 	raw := x.v
 	x.o, x.v = denull(x.o), denull(x.v)
 	switch {
+	case x.l.Set && m.unstored(s):
+		m.because(s, because{x.v, LiveSide, CauseUnstored, x.o, x.l, x.v})
+		return m.absentOr(raw, x.v)
 	case !x.v.Set && (!x.want.Set || raw.Set && x.want.Value == nil):
 		if x.l.Set {
 			m.because(s, because{Opt{}, LocalSide, absence(x.l), x.o, x.l, Opt{}})
@@ -225,6 +228,7 @@ func (m *merger) accountAdded(s *spot, x four, raw Opt) (Opt, bool) {
 		m.because(s, because{raw, LiveSide, CauseSame, x.o, x.l, Opt{}})
 		return m.absentOr(raw, Opt{})
 	case !m.deleted(s, x.o) || equalOpt(x.l, Opt{}, s.field):
+		m.doubt(s, x.o, x.l, Opt{})
 		m.localOnly(s, x.o, x.l, x.want)
 		return x.want, true
 	}

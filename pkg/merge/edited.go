@@ -149,12 +149,20 @@ func complete(t *Type, e any) bool {
 func sharesUnique(t *Type, a, b any) bool {
 	am, isA := a.(map[string]any)
 	bm, isB := b.(map[string]any)
-	for _, k := range t.Unique {
-		if v := keyValue(t, k, am); isA && isB && v != nil && sameKey(v, keyValue(t, k, bm)) {
-			return true
+	return isA && isB && slices.ContainsFunc(t.Unique, func(row []Key) bool { return t.sameIn(row, am, bm) })
+}
+
+// sameIn: a and b have the same values in the fields of a row of Unique, and some value at all.
+func (t *Type) sameIn(row []Key, a, b map[string]any) bool {
+	some := false
+	for _, k := range row {
+		v, w := keyValue(t, k, a), keyValue(t, k, b)
+		if (v != nil || w != nil) && !sameKey(v, w) {
+			return false
 		}
+		some = some || v != nil
 	}
-	return false
+	return some
 }
 
 // allButOneKey: b has all that a states, but for one of several keys, and more in common

@@ -10,7 +10,8 @@ func (m *merger) list(s *spot, o, l []any, live Opt) (Opt, bool) {
 	t := s.field.Type
 	v, _ := live.Value.([]any)
 	p := pairUp(t, o, l, v)
-	changed := false
+	x := m.exclusive(s, o, l, v)
+	changed := x.changed
 	merged := make([]Opt, len(l))
 	for i := range l {
 		at, lv := hop{list: t, entry: l[i], nth: p.l.nth(i)}, Some(l[i])
@@ -23,6 +24,9 @@ func (m *merger) list(s *spot, o, l []any, live Opt) (Opt, bool) {
 		if p.repeats(p.l.ids[i]) {
 			c.twin = twin(ov, lv, func() Opt { return m.localWinsIn(t.Elem, ov, lv, vv) })
 		}
+		if x.stated && t.excludes(l[i]) {
+			c.excluded, c.held = true, x.held
+		}
 		merged[i], ch = m.entry(c, ov, lv, vv)
 		if m.triple.Applied && p.changed[p.live[i]] && identity(t, merged[i].Value) != identity(t, vv.Value) {
 			merged[i] = m.anew(c, lv, merged[i])
@@ -33,6 +37,10 @@ func (m *merger) list(s *spot, o, l []any, live Opt) (Opt, bool) {
 	stays := make([]Opt, len(v)) // live's entries without a partner in local
 	for j := range v {
 		if p.taken[j] {
+			continue
+		}
+		if r, settled := x.stays[j]; settled {
+			stays[j] = r
 			continue
 		}
 		ov := pick(o, p.dropped[j])

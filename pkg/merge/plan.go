@@ -32,6 +32,10 @@ type Triple struct {
 	// and nothing that they wrote by an update or through a subresource (KEP-555).
 	Applied bool
 
+	// Unstored are places at which the server does not store what local states and Original
+	// had: live's value, or its absence, is all that can be had, and no difference.
+	Unstored []Path
+
 	// Blanked: Original has keys but no values (a Secret's, or a shortened
 	// annotation's): a leaf null or "" in it is an unknown value, not a removal.
 	Blanked bool
@@ -71,8 +75,21 @@ type Plan struct {
 	// meant to remove, where Original is nil.
 	Undecided []Removal
 
+	// Doubtful are values of Changes that were applied before and that live does not have,
+	// though no other manager has written them: the server may not store them.
+	Doubtful []Doubt
+
 	// Because explains every leaf; filled only when a Trace was asked for.
 	Because []Because
+}
+
+// Doubt is a value that the server may not store.
+type Doubt struct {
+	Path Path
+
+	// Recorded: managedFields have the value as the applier's, and live lacks it. A removal
+	// ends each record of a value, so that nobody has removed it.
+	Recorded bool
 }
 
 // Op is what a Change does.
@@ -161,6 +178,8 @@ const (
 	CauseReplaced                   // only live has it, and the strategy replaces what holds it
 	CauseStrategy                   // none of the above: the strategy's own rules
 	CauseLines                      // a text that local and live have changed in different lines
+	CauseUnstored                   // the server does not store what local states
+	CauseFixed                      // it can no longer be changed, and live has added to what was applied
 	CauseAnew                       // only live has it, in an entry that is another one to server-side apply
 )
 

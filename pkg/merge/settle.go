@@ -5,6 +5,7 @@ package merge
 // Unlike kubectl: an atomic map is such a value (it mixes two people's selectors),
 // and a value that the server stores alike is no change.
 func (m *merger) leaf(s *spot, o, l, v Opt) (Opt, bool) {
+	stated := l
 	if !m.policy.Literal {
 		l.Value = stripNulls(l.Value, s.field.Type) // a map against something else is one value too
 	}
@@ -19,8 +20,13 @@ func (m *merger) leaf(s *spot, o, l, v Opt) (Opt, bool) {
 	if r, changed, ok := m.text(s, o, l, v); ok {
 		return r, changed
 	}
+	if m.additions(s, o, stated, v) {
+		m.because(s, because{v, LiveSide, CauseFixed, o, l, v})
+		return v, false
+	}
 	moved, owner := m.moved(s, o, v)
 	if !moved && !s.livesOn() && !m.nobodyKnows(s, o) {
+		m.doubt(s, o, l, v)
 		m.because(s, because{l, LocalSide, CauseLocal, o, l, v})
 		return l, true
 	}
@@ -97,6 +103,7 @@ func (m *merger) added(s *spot, o, l, raw Opt) (Opt, bool) {
 	case s.held:
 		return m.absentOr(raw, Opt{})
 	case !m.deleted(s, o):
+		m.doubt(s, o, l, Opt{})
 		m.localOnly(s, o, l, clean)
 		return clean, true
 	case m.kind(s, o, l) == Drift:
@@ -112,8 +119,9 @@ func (m *merger) added(s *spot, o, l, raw Opt) (Opt, bool) {
 }
 
 // deleted: somebody has removed what original had. Nobody has where the server does not
-// store it: a field that its schema does not have, or a value with nothing in it; and the
-// losing variant of a one-of is reported where live's variant is.
+// store it: a field that its schema does not have, a value with nothing in it, or one that
+// is still recorded as the applier's; and the losing variant of a one-of is reported where
+// live's variant is.
 func (m *merger) deleted(s *spot, o Opt) bool {
 	if !o.Set || s.excluded {
 		return false
@@ -126,7 +134,7 @@ func (m *merger) deleted(s *spot, o Opt) bool {
 			return false
 		}
 	}
-	return !equalOpt(Some(stripNulls(o.Value, s.field.Type)), Opt{}, s.field)
+	return !equalOpt(Some(stripNulls(o.Value, s.field.Type)), Opt{}, s.field) && !m.appliersAlone(s)
 }
 
 // readded settles the disagreement over a value that live has no more.

@@ -45,9 +45,11 @@ func known(update, live any, p Path, typ *Type) bool {
 	before, _ := was.(map[string]any)
 	after, _ := is.(map[string]any)
 	t := typ.At(list)
-	for _, k := range t.Unique {
-		if !sameKey(keyValue(t, k, before), keyValue(t, k, after)) {
-			return false
+	for _, row := range t.Unique {
+		for _, k := range row {
+			if !sameKey(keyValue(t, k, before), keyValue(t, k, after)) {
+				return false
+			}
 		}
 	}
 	all, _ := Lookup(update, list, typ)

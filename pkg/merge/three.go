@@ -141,6 +141,9 @@ func (m *merger) value(s *spot, o, l, v Opt) (Opt, bool) {
 		o = Opt{} // it was left to the server then, and never the applier's
 	}
 	switch {
+	case l.Set && m.unstored(s):
+		m.because(s, because{v, LiveSide, CauseUnstored, o, l, v})
+		return m.absentOr(raw, v)
 	case l.Set && l.Value == nil && v.Set && m.disputed(s, was):
 		return m.settle(s, Disagreement{Kind: nullKind(was), Original: was, Local: l, Live: v})
 	case l.Set && l.Value == nil:

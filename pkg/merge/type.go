@@ -36,10 +36,18 @@ type Type struct {
 	Keys   []Key            // Keyed: what identifies an entry, in the schema's order; never empty
 	OneOf  []OneOf          // Object: groups of fields that exclude each other
 
-	// Unique are fields, besides the keys, of which the API refuses to see a value twice
-	// in a Keyed list, each by itself. An entry whose key somebody has changed is known
-	// by them.
-	Unique []Key
+	// Unique are fields, besides the keys, whose values taken together the API refuses to see
+	// twice in a Keyed list; each row by itself. An entry whose key somebody has changed is
+	// known by them.
+	Unique [][]Key
+
+	// Exclusive are members of a Set of which the API allows one (Deny and Warn of a
+	// policy binding's validationActions).
+	Exclusive []string
+
+	// Fixed are paths, of names from a value of this type, to what the API lets nobody change
+	// once the object is there or runs; "*" stands for every entry of a list.
+	Fixed [][]string
 
 	// Mirrored are pairs of fields that the server keeps alike: who states one has stated
 	// both (PodSpec.serviceAccount is the old name of serviceAccountName).

@@ -41,6 +41,14 @@ func (o Object) Packed() Object {
 // shared is a text of which all objects that have it need one copy.
 func shared(text string) string { return unique.Make(text).Value() }
 
+// Same reports whether two objects have the same content, wherever they were read. One that cannot be read again
+// is the same as no other.
+func (o Object) Same(other Object) bool {
+	a, err := o.Whole()
+	b, errOther := other.Whole()
+	return err == nil && errOther == nil && merge.Identical(a.Value, b.Value)
+}
+
 // Whole is the object as it was before Packed, in the namespace that it has now. An object
 // that is not packed is returned as it is. It is an error if what was packed cannot be read
 // again.

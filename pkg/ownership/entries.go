@@ -113,15 +113,3 @@ func entrySet(e map[string]any) (*fieldpath.Set, error) {
 	fields, _ := e["fieldsV1"].(map[string]any)
 	return setOf(fields)
 }
-
-// Updaters are the managers that own something by updates of the object itself. nil where
-// there are none.
-func Updaters(live map[string]any) []string {
-	var names []string
-	for _, e := range list(live) {
-		if name := text(e, "manager"); isUpdater(e, name) && !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	return names
-}

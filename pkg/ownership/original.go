@@ -14,13 +14,17 @@ type Holders struct {
 	// not asked about.
 	Has func(manager, operation string) bool
 
+	// Scaled reports the same of entries of the subresource scale, which sets replicas; nil:
+	// none is.
+	Scaled func(manager string) bool
+
 	// Alone leaves out what somebody else holds as well, as giving a field up in
 	// server-side apply does: entries of lists whole, other values as they are.
 	Alone bool
 }
 
-// Managers are holders by their names.
-func Managers(names ...string) Holders {
+// Named are holders by their names.
+func Named(names ...string) Holders {
 	return Holders{Has: func(manager, _ string) bool { return slices.Contains(names, manager) }}
 }
 
@@ -29,8 +33,8 @@ func Managers(names ...string) Holders {
 // (KEP-555). Of an Apply entry that is every field. An Update entry (kubectl
 // create, edit, replace) also holds what the server filled in, so of it only
 // entries of maps, sets and keyed lists count, and fields whose value is not the
-// default; what the server allocates never does. Entries of subresources are not
-// configuration. typ is the type of live; nil knows no defaults and no lists.
+// default; what the server allocates does not. Entries of subresources are not
+// configuration, except scale's where it is asked for. typ is the type of live; nil knows no defaults and no lists.
 //
 // The result names live (apiVersion, kind, name, namespace) and is nil where the
 // holders own nothing.
@@ -54,12 +58,22 @@ func (h Holders) entries(obj map[string]any) []owned {
 		entry, _ := e.(map[string]any)
 		fields, _ := entry["fieldsV1"].(map[string]any)
 		set := owned{fields: fields, update: text(entry, "operation") != "Apply"}
-		set.other = text(entry, "subresource") != "" || !h.Has(text(entry, "manager"), text(entry, "operation"))
+		set.other = !h.hold(entry)
 		if len(fields) > 0 && (h.Alone || !set.other) {
 			sets = append(sets, set)
 		}
 	}
 	return sets
+}
+
+func (h Holders) hold(entry map[string]any) bool {
+	switch text(entry, "subresource") {
+	case "":
+		return h.Has(text(entry, "manager"), text(entry, "operation"))
+	case "scale":
+		return h.Scaled != nil && h.Scaled(text(entry, "manager"))
+	}
+	return false
 }
 
 // Annotators are the managers that own the last-applied annotation: what they applied
@@ -144,10 +158,7 @@ func heldInMap(m map[string]any, typ *merge.Type, sets []owned) (any, bool) {
 	for name, v := range m {
 		field := below(sets, "f:"+name)
 		if isField := typ != nil && typ.Kind == merge.Object; isField {
-			if typ.Fields[name].Allocated {
-				continue
-			}
-			if merge.Refilled(m, merge.Path{merge.Named(name)}, typ) {
+			if typ.Fields[name].Allocated || merge.Refilled(m, merge.Path{merge.Named(name)}, typ) {
 				field = applied(field)
 			}
 		}

@@ -40,14 +40,14 @@ func TestOriginal(t *testing.T) {
 		{"a subresource is no configuration", []string{"kubectl"}, `null`},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
-			got := ownership.Original(live, ownership.Managers(c.appliers...), typ)
+			got := ownership.Original(live, ownership.Named(c.appliers...), typ)
 			if d := cmp.Diff(c.want, show(t, got)); d != "" {
 				t.Error(d)
 			}
 		})
 	}
 	t.Run("two appliers add up", func(t *testing.T) {
-		got := ownership.Original(live, ownership.Managers("me", "kubectl-create"), typ)
+		got := ownership.Original(live, ownership.Named("me", "kubectl-create"), typ)
 		for _, path := range []string{"metadata.labels.app", "metadata.labels.team", "spec.template.spec.containers[name=web].env[name=A]", "spec.template.spec.containers[name=web].env[name=B]"} {
 			if _, ok := merge.Lookup(got, parse(t, path), typ); !ok {
 				t.Errorf("%s is missing in %s", path, show(t, got))
@@ -69,7 +69,7 @@ func TestOriginalOfAService(t *testing.T) {
 	typ, _ := schema.Builtin("", "v1", "Service")
 	// The clusterIP and the nodePort are the server's, and port 81 is gone.
 	const want = `{"apiVersion":"v1","kind":"Service","metadata":{"name":"s"},"spec":{"ports":[{"port":80,"protocol":"TCP","targetPort":8080}],"selector":{"a":"b"},"type":"NodePort"}}`
-	if d := cmp.Diff(want, show(t, ownership.Original(live, ownership.Managers("kubectl-create"), typ))); d != "" {
+	if d := cmp.Diff(want, show(t, ownership.Original(live, ownership.Named("kubectl-create"), typ))); d != "" {
 		t.Error(d)
 	}
 }

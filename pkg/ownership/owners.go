@@ -12,9 +12,8 @@ import (
 // nothing and only disagreements pay for the look-up.
 type owners struct {
 	entries []ownerEntry
-	version any       // the API version that an entry is about
-	partial bool      // some are about different ones, or about another one than the object's
-	created time.Time // metadata.creationTimestamp, zero if unknown
+	version any  // the API version that an entry is about
+	partial bool // some are about different ones, or about another one than the object's
 }
 
 type ownerEntry struct {
@@ -22,9 +21,8 @@ type ownerEntry struct {
 	fields map[string]any
 }
 
-// Parse reads managedFields and creationTimestamp of an object's metadata, as
-// the API writes them. It returns nil where there are no managedFields, or where none
-// can be read: nothing is known of owners then.
+// Parse reads managedFields of an object's metadata, as the API writes them. It returns nil
+// where there are none, or where none can be read: nothing is known of owners then.
 func Parse(metadata any) merge.Owners {
 	if o := parse(metadata); o != nil {
 		return o
@@ -35,7 +33,7 @@ func Parse(metadata any) merge.Owners {
 func parse(metadata any) *owners {
 	m, _ := metadata.(map[string]any)
 	list, _ := m["managedFields"].([]any)
-	o := &owners{created: readTime(m["creationTimestamp"])}
+	o := &owners{}
 	for _, e := range list {
 		m, ok := e.(map[string]any)
 		if !ok {
@@ -93,22 +91,6 @@ func (o *owners) At(p merge.Path) []merge.Owner {
 	var out []merge.Owner
 	for _, e := range o.entries {
 		if descend(e.fields, p) {
-			out = append(out, e.owner)
-		}
-	}
-	return out
-}
-
-// made lists who made the value in a field of the object, newest first: whoever holds the
-// map, list or object itself, besides what is in it.
-func (o *owners) made(field string) []merge.Owner {
-	if o == nil {
-		return nil
-	}
-	var out []merge.Owner
-	for _, e := range o.entries {
-		fields, has := e.fields[keyOf(merge.Named(field))].(map[string]any)
-		if _, itself := fields["."]; itself || has && len(fields) == 0 { // {} is the whole of a value
 			out = append(out, e.owner)
 		}
 	}

@@ -55,24 +55,25 @@ func WithEntries(obj map[string]any, entries []any) map[string]any {
 }
 
 // Keep gives the last-applied annotation to a manager of its own, as kubectl does, unless that
-// has it already. The error is that of an entry that cannot be read.
+// has it already. The error is that of an entry that cannot be written.
+//
+// Unlike kubectl: also where the applier owns nothing, so that no entry would be left.
 //
 // Rules: saveLastApplyAnnotationIfNecessary of k8s.io/kubectl/pkg/cmd/apply.
 func (r *Rewrite) Keep() error {
 	if slices.ContainsFunc(r.entries, func(e map[string]any) bool { return isApplier(e, AnnotationManager) }) {
 		return nil
 	}
-	for _, e := range r.entries {
-		if !isApplier(e, r.manager) {
-			continue
-		}
-		kept, err := withSet(e, fieldpath.NewSet(annotationPath))
-		if err != nil {
-			return err
-		}
-		kept["manager"] = AnnotationManager
-		r.entries, r.changed = append(r.entries[:len(r.entries):len(r.entries)], kept), true
+	entry := map[string]any{"operation": "Apply", "apiVersion": r.version}
+	if i := slices.IndexFunc(r.entries, func(e map[string]any) bool { return isApplier(e, r.manager) }); i >= 0 {
+		entry = r.entries[i]
 	}
+	kept, err := withSet(entry, fieldpath.NewSet(annotationPath))
+	if err != nil {
+		return err
+	}
+	kept["manager"] = AnnotationManager
+	r.entries, r.changed = append(r.entries[:len(r.entries):len(r.entries)], kept), true
 	return nil
 }
 
@@ -157,34 +158,37 @@ func (r *Rewrite) transfer(mine, theirs *fieldpath.Set) error {
 }
 
 // Unite gives what the named managers own by updates to the applier, as
-// k8s.io/client-go/util/csaupgrade does. Entries of subresources are left alone. Fields that
-// they own in another version than the applier does go to nobody. The error is that of an
-// entry that cannot be read.
-func (r *Rewrite) Unite(names []string) error {
+// k8s.io/client-go/util/csaupgrade does; with applied, what they have applied, too. Entries of
+// subresources are left alone. Fields that they own in another version than the applier does
+// go to nobody. The error is that of an entry that cannot be read.
+func (r *Rewrite) Unite(names []string, applied bool) error {
 	for _, name := range names {
+		theirs := func(e map[string]any) bool {
+			return isUpdater(e, name) || applied && name != r.manager && isApplier(e, name)
+		}
 		at := slices.IndexFunc(r.entries, func(e map[string]any) bool { return isApplier(e, r.manager) })
 		if at < 0 {
-			if at = slices.IndexFunc(r.entries, func(e map[string]any) bool { return isUpdater(e, name) }); at < 0 {
+			if at = slices.IndexFunc(r.entries, theirs); at < 0 {
 				continue
 			}
 			first := maps.Clone(r.entries[at])
 			first["manager"], first["operation"] = r.manager, "Apply"
 			r.entries, r.changed = slices.Concat(r.entries[:at], []map[string]any{first}, r.entries[at+1:]), true
 		}
-		if err := r.take(at, name); err != nil {
+		if err := r.take(at, theirs); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// take unites the updates of a manager with the applier's entry.
-func (r *Rewrite) take(at int, name string) error {
+// take unites entries with the applier's.
+func (r *Rewrite) take(at int, theirs func(e map[string]any) bool) error {
 	var rest []map[string]any
 	into := r.entries[at]
 	for i, e := range r.entries {
 		switch {
-		case i == at || !isUpdater(e, name):
+		case i == at || !theirs(e):
 			rest = append(rest, e)
 			continue
 		case text(e, "apiVersion") == text(into, "apiVersion"):
@@ -215,6 +219,18 @@ func unite(into, from map[string]any) (map[string]any, error) {
 		return nil, err
 	}
 	return withSet(into, a.Union(b))
+}
+
+// Owners are the managers that own something of the object itself besides what the applier has
+// applied, in the order of their entries. nil where there are none.
+func (r *Rewrite) Owners() []string {
+	var names []string
+	for _, e := range r.entries {
+		if name := text(e, "manager"); text(e, "subresource") == "" && !isApplier(e, r.manager) && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // Manager is the applier.

@@ -9,6 +9,16 @@ import (
 // Present are the fields, as FieldsV1 spells them, that v has. typ is the type of v; nil
 // knows no lists. fields is not modified.
 func Present(fields map[string]any, v any, typ *merge.Type) map[string]any {
+	return present(fields, nil, v, typ)
+}
+
+// Stored are the fields that conf states and v has, and those whose value the server stores
+// like their absence (false, []): whoever applies conf owns them, too. typ is the type of both.
+func Stored(conf map[string]any, v any, typ *merge.Type) map[string]any {
+	return present(Fields(conf, typ), conf, v, typ)
+}
+
+func present(fields map[string]any, conf, v any, typ *merge.Type) map[string]any {
 	out := map[string]any{}
 	for key, sub := range fields {
 		if key == "." {
@@ -16,16 +26,24 @@ func Present(fields map[string]any, v any, typ *merge.Type) map[string]any {
 			continue
 		}
 		e, of, there := child(key, v, typ)
+		stated, _, _ := child(key, conf, typ)
 		below, _ := sub.(map[string]any)
-		if !there {
+		if !there && !likeAbsence(key, stated, typ) {
 			continue
 		}
-		kept := Present(below, e, of)
+		kept := present(below, stated, e, of)
 		if len(kept) > 0 || len(below) == 0 {
 			out[key] = kept
 		}
 	}
 	return out
+}
+
+// likeAbsence: the server stores that value of a field of typ like no value.
+func likeAbsence(key string, v any, typ *merge.Type) bool {
+	step, ok := pathStep(key)
+	return ok && v != nil && typ != nil && typ.Kind == merge.Object && step.Kind == merge.FieldStep &&
+		merge.Equal(map[string]any{step.Name: v}, map[string]any{}, typ)
 }
 
 // child is what a key of FieldsV1 leads to in v, with its type.

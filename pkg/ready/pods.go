@@ -230,17 +230,15 @@ func (c container) terminated() map[string]any {
 	return m
 }
 
-// podProblems are what keeps a pod that has not ended from being ready, if it is a row
-// of Troubles.
+// podProblems are what keeps a pod that has not ended from being ready: why it is not scheduled,
+// as the server states it (a scheduling gate, for one), else what is a row of Troubles.
 func podProblems(pod map[string]any, now time.Time) []Problem {
 	name := text(pod, "metadata", "name")
 	if phase := text(pod, "status", "phase"); phase == "Succeeded" || phase == "Failed" {
 		return nil
 	}
-	if c := condition(pod, "PodScheduled"); isFalse(c) {
-		if _, known := trouble(text(c, "reason")); known {
-			return []Problem{{Reason: text(c, "reason"), Message: text(c, "message"), Pod: name}}
-		}
+	if c := condition(pod, "PodScheduled"); isFalse(c) && text(c, "reason") != "" {
+		return []Problem{{Reason: text(c, "reason"), Message: text(c, "message"), Pod: name}}
 	}
 	var problems []Problem
 	for _, c := range containers(pod) {

@@ -204,7 +204,7 @@ func TestPods(t *testing.T) {
 		{"failed without a word", "status: {phase: Failed}", "failed: Failed: pod p: it has failed and is not restarted"},
 		{"nothing known", "spec: {}", "waiting: it has not been started yet"},
 		{"unschedulable", "status: {phase: Pending, conditions: [{type: PodScheduled, status: 'False', reason: Unschedulable, message: 0/3 nodes}]}", "waiting: Unschedulable: pod p: 0/3 nodes (1 suspects)"},
-		{"gated", "status: {phase: Pending, conditions: [{type: PodScheduled, status: 'False', reason: SchedulingGated}]}", "waiting: it has not been started yet"},
+		{"gated", "status: {phase: Pending, conditions: [{type: PodScheduled, status: 'False', reason: SchedulingGated, message: blocked by gates}]}", "waiting: SchedulingGated: pod p: blocked by gates"},
 		{"creating", container("state: {waiting: {reason: ContainerCreating}}"), "waiting: ContainersNotReady: containers with unready status: [app]"},
 		{"pull failed", container("state: {waiting: {reason: ErrImagePull, message: not found}}"), "waiting: ErrImagePull: pod p, container app: not found (1 suspects)"},
 		{"name of no image", container("state: {waiting: {reason: InvalidImageName, message: none}}"), "failed: InvalidImageName: pod p, container app: none"},

@@ -129,7 +129,7 @@ func (b *builder) object(t *merge.Type, n *node, compiled *merge.Type) error {
 		addResourceFields(t)
 	}
 	if compiled != nil {
-		t.OneOf = compiled.OneOf
+		t.OneOf, t.Fixed = compiled.OneOf, compiled.Fixed
 		return nil
 	}
 	// A union's values cannot be trusted (where they should stand, Kubernetes'
@@ -244,10 +244,13 @@ func (b *builder) list(t *merge.Type, n *node, compiled *merge.Type) error {
 		return nil
 	}
 	if compiled != nil && compiled.Kind == t.Kind {
-		t.Unique = compiled.Unique
+		t.Unique, t.Exclusive = compiled.Unique, compiled.Exclusive
 	}
 	for _, k := range keys {
 		t.Keys = append(t.Keys, merge.Key{Name: k, Default: b.keyDefault(n.Items, t.Elem, k)})
+	}
+	if t.Kind == merge.Keyed {
+		t.Unique = append(t.Unique, n.unique()...)
 	}
 	return nil
 }

@@ -3,7 +3,9 @@ package schema
 import (
 	"encoding/json"
 	"maps"
+	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
@@ -37,6 +39,41 @@ type node struct {
 	Embedded      bool     `json:"x-kubernetes-embedded-resource"`
 	IntOrString   bool     `json:"x-kubernetes-int-or-string"`
 	Unions        []union  `json:"x-kubernetes-unions"`
+	Validations   []struct {
+		Rule string `json:"rule"`
+	} `json:"x-kubernetes-validations"`
+}
+
+// The rule by which no two entries of a list have the same values in some fields, as CEL has it:
+// self.all(a, self.exists_one(b, a.port == b.port)). Where a field may be missing, has is
+// asked of both entries first (the listeners of a Gateway).
+var (
+	existsOne = regexp.MustCompile(`^\s*self\s*\.\s*all\(\s*(\w+)\s*,\s*self\s*\.\s*exists_one\(\s*(\w+)\s*,(.*)\)\s*\)\s*$`)
+	alikeIn   = regexp.MustCompile(`(\w+)\.(\w+)\s*==\s*(\w+)\.(\w+)`)
+	around    = regexp.MustCompile(`!?has\(\w+\.\w+\)|&&|[?:()\s]`)
+)
+
+// unique are the fields whose values together a list has once, by its rules.
+func (n *node) unique() [][]merge.Key {
+	var rows [][]merge.Key
+	for _, v := range n.Validations {
+		m := existsOne.FindStringSubmatch(strings.ReplaceAll(v.Rule, "\n", " "))
+		if m == nil || around.ReplaceAllString(alikeIn.ReplaceAllString(m[3], ""), "") != "" {
+			continue
+		}
+		var row []merge.Key
+		for _, same := range alikeIn.FindAllStringSubmatch(m[3], -1) {
+			if same[1] == same[3] || same[2] != same[4] || same[1] != m[1] && same[1] != m[2] || same[3] != m[1] && same[3] != m[2] {
+				row = nil
+				break
+			}
+			row = append(row, merge.Key{Name: same[2]})
+		}
+		if row != nil {
+			rows = append(rows, row)
+		}
+	}
+	return rows
 }
 
 // oneOf lists the groups of fields that exclude each other by what the schema demands of

@@ -10,25 +10,73 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/suggest"
 )
 
-// Check returns an error for each rule that names an object's kind and can never match in
-// it: t, the kind's type, does not have its path. With a nil t none is found. A rule
-// without a kind may be meant for other kinds; of it only indices are checked.
-func (rs Rules) Check(o Object, t *merge.Type) []error {
+// Typed is a kind and the type of its objects; nil is not known.
+type Typed struct {
+	Group, Kind string
+	Type        *merge.Type
+}
+
+// Check returns an error for each rule that can never match. One that names a kind can not where the kind's type
+// does not have its path. One without a kind may be meant for other kinds than those of a run: it is wrong
+// where none of those has its path, nor any built-in kind.
+func (rs Rules) Check(kinds []Typed) []error {
 	var errs []error
 	for _, r := range rs {
-		if r.APIGroup != nil && !glob(*r.APIGroup, o.Group) || !fits(strings.ToLower(r.Kind), strings.ToLower(o.Kind)) {
-			continue
+		var loose []string // why each kind cannot have it
+		possible := false
+		for _, k := range kinds {
+			if !r.mayMean(k) {
+				continue
+			}
+			switch why, index := impossible(k.Type, r.path()); {
+			case why == "":
+				possible = true
+			case r.named() || index:
+				errs = append(errs, fmt.Errorf("line %d: %s: a %s cannot have it: %s", r.Line, r.spelled(), k.Kind, why))
+				possible = true
+			default:
+				loose = append(loose, "in a "+k.Kind+", "+why)
+			}
 		}
-		named := r.Kind != "" && !strings.Contains(r.Kind, "*")
-		path := r.Path
-		if r.Ready.Path != nil {
-			path = r.Ready.Path
-		}
-		if why, index := impossible(t, path); why != "" && (named || index) {
-			errs = append(errs, fmt.Errorf("line %d: %s: a %s cannot have it: %s", r.Line, r.spelled(), o.Kind, why))
+		if !possible && len(loose) > 0 && !rs.builtinHas(r) {
+			i := max(0, slices.IndexFunc(loose, func(why string) bool { return strings.Contains(why, "did you mean") }))
+			errs = append(errs, fmt.Errorf("line %d: %s: no kind of this run and no built-in one can have it: %s; if it is for objects of another kind, add that: kind: NAME", r.Line, r.spelled(), loose[i]))
 		}
 	}
 	return errs
+}
+
+// mayMean reports whether the rule is for objects of the kind, as far as the kind decides that.
+func (r Rule) mayMean(k Typed) bool {
+	return (r.APIGroup == nil || glob(*r.APIGroup, k.Group)) && fits(strings.ToLower(r.Kind), strings.ToLower(k.Kind))
+}
+
+// named: the rule states the one kind that it is for.
+func (r Rule) named() bool { return r.Kind != "" && !strings.Contains(r.Kind, "*") }
+
+// path is where the rule looks for a value.
+func (r Rule) path() merge.Path {
+	if r.Ready.Path != nil {
+		return r.Ready.Path
+	}
+	return r.Path
+}
+
+// builtinHas reports whether a built-in kind that the rule may mean can have its path. A rule for another
+// API group may mean kinds of which nothing is known.
+func (rs Rules) builtinHas(r Rule) bool {
+	groups := false
+	for _, k := range builtinKinds() {
+		if !r.mayMean(Typed{Group: k.Group, Kind: k.Kind}) {
+			continue
+		}
+		groups = true
+		t, ok := Builtin(k.Group, k.Version, k.Kind)
+		if why, _ := impossible(rs.Shape(t), r.path()); ok && why == "" {
+			return true
+		}
+	}
+	return !groups
 }
 
 // impossible is why no value of type t has a path of that pattern, "" where some may;

@@ -22,13 +22,18 @@ func TestRulesThatCanMatchNothing(t *testing.T) {
 		{"a field of a list", "{path: spec.template.spec.containers.image, kind: Deployment, winner: live}", "spec.template.spec.containers is a list: write [name=…] or [*] before image"},
 		{"below a scalar", "{path: spec.replicas.max, kind: Deployment, winner: live}", "spec.replicas has no parts"},
 		{"another kind's field in a rule for any kind", "{path: spec.ports, winner: live}", ""},
+		{"a letter too few, in a rule for any kind", "{path: spec.replica, winner: live}",
+			"no kind of this run and no built-in one can have it: in a Deployment, spec has no field replica (did you mean replicas?); if it is for objects of another kind, add that: kind: NAME"},
+		{"a rule for kinds of a group that is not built in", "{path: spec.replica, apiGroup: example.com, winner: live}", ""},
+		{"a rule for some kinds", "{path: spec.replica, kind: 'Deploy*', winner: live}",
+			"no kind of this run and no built-in one can have it: in a Deployment, spec has no field replica (did you mean replicas?); if it is for objects of another kind, add that: kind: NAME"},
 		{"another kind's rule", "{path: spec.replica, kind: Service, winner: live}", ""},
 	} {
 		rules, err := ParseRules([]byte("- " + tt.rule))
 		if err != nil {
 			t.Fatal(tt.reason, err)
 		}
-		errs := rules.Check(Object{Group: "apps", Kind: "Deployment"}, deployment)
+		errs := rules.Check([]Typed{{"apps", "Deployment", deployment}})
 		if tt.want == "" && len(errs) > 0 || tt.want != "" && (len(errs) != 1 || !strings.HasSuffix(errs[0].Error(), tt.want)) {
 			t.Errorf("%s: got %v, want %q", tt.reason, errs, tt.want)
 		}
@@ -47,7 +52,7 @@ func TestExceptionsCanMatch(t *testing.T) {
 		}
 		for _, k := range BuiltinKinds() {
 			if typ, ok := Builtin(k.Group, k.Version, k.Kind); ok && k.Resource != "" {
-				for _, err := range (Rules{r}).Check(Object{Group: k.Group, Kind: k.Kind}, typ) {
+				for _, err := range (Rules{r}).Check([]Typed{{k.Group, k.Kind, typ}}) {
 					t.Error(err)
 				}
 			}

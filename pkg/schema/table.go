@@ -132,8 +132,15 @@ func (t *table) list(typ *merge.Type, text string) {
 	case "=":
 		typ.Kind = merge.Set
 	default:
+		if members, isSet := strings.CutPrefix(keys, "="); isSet {
+			typ.Kind, typ.Exclusive = merge.Set, strings.Split(members, "|")
+			return
+		}
 		keys, unique, _ := strings.Cut(keys, ";")
-		typ.Kind, typ.Keys, typ.Unique = merge.Keyed, readKeys(keys), readKeys(unique)
+		typ.Kind, typ.Keys = merge.Keyed, readKeys(keys)
+		for _, k := range readKeys(unique) {
+			typ.Unique = append(typ.Unique, []merge.Key{k})
+		}
 	}
 }
 
@@ -175,6 +182,10 @@ func (t *table) object(typ *merge.Type, name string) {
 		}
 		if path, ok := strings.CutPrefix(row, "! "); ok {
 			typ.Made = append(typ.Made, strings.Split(path, "/"))
+			continue
+		}
+		if path, ok := strings.CutPrefix(row, "# "); ok {
+			typ.Fixed = append(typ.Fixed, strings.Split(path, "/"))
 			continue
 		}
 		name, rest, _ := strings.Cut(row, " ")

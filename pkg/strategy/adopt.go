@@ -2,39 +2,61 @@ package strategy
 
 import (
 	"slices"
-	"sync"
+	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/ownership"
+	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
-// kubectlApply is the manager as which kubectl apply --server-side enters what it
-// applies: the same user's, by another way.
-const kubectlApply = "kubectl"
+// Kubectls are the managers as which those of kubectl's commands enter fields that state a
+// whole object: they are the same user's, by another way.
+var Kubectls = []string{"kubectl", "kubectl-client-side-apply", "kubectl-create", "kubectl-replace", "kubectl-run", "kubectl-expose"}
 
-// Adopted determines which entries of managedFields a local file may take the place of: those
-// of the object's creator, unless that is part of the control plane, and of kubectl
-// apply --server-side. Nobody else's are ever taken for the user's own.
+// Adoption is how values that are undecided can be adopted: by --original=managed-fields.
 //
 // Rules: docs/semantics.md#where-original-comes-from.
-//
-// live is the object, typ its type; both are read when the function is first called.
-func Adopted(live any, typ *merge.Type) func(manager, operation string) bool {
-	creator := sync.OnceValue(func() string { return ownership.Creator(live, typ) })
-	return func(manager, operation string) bool {
-		return manager == kubectlApply && operation == "Apply" || manager != "" && manager == creator()
-	}
+type Adoption struct {
+	Owners []string // the managers that own values which can be adopted, in order
+	Named  []string // those of Owners that the user has to name
+	Rest   bool     // some values have no owner that could be named
 }
 
-// adoptable lists what may be adopted and stays, though neither local nor original has
-// it.
+// adoption is how the values can be adopted.
+func (in Input) adoption(undecided []merge.Removal) (out Adoption) {
+	for _, u := range undecided {
+		owners := ownership.At(in.Triple.Owners, u.Path)
+		if len(owners) == 0 || slices.ContainsFunc(owners, unnameable) {
+			out.Rest = true
+			continue
+		}
+		for _, o := range owners {
+			out.Owners = append(out.Owners, o.Manager)
+		}
+	}
+	slices.Sort(out.Owners)
+	out.Owners = slices.Compact(out.Owners)
+	for _, name := range out.Owners {
+		if !slices.Contains(Kubectls, name) && !slices.Contains(in.Triple.Appliers, name) {
+			out.Named = append(out.Named, name)
+		}
+	}
+	return out
+}
+
+// unnameable: what the owner holds stays, whoever is named.
+func unnameable(o merge.Owner) bool {
+	return o.Subresource != "" || o.Manager == "" || strings.Contains(o.Manager, ",") || o.Manager == merge.Unrecorded || schema.ControlPlane(o.Manager)
+}
+
+// adoptable lists what kubectl's own managers hold alone and stays, though neither local nor
+// original has it.
 func adoptable(in Input, result any) []merge.Removal {
 	t := in.Triple
-	adopted := Adopted(t.Live, in.Schema)
-	has := func(manager, operation string) bool {
-		return !slices.Contains(t.Appliers, manager) && adopted(manager, operation) // who created it takes longest to find out
+	has := func(manager, _ string) bool {
+		return slices.Contains(Kubectls, manager) && !slices.Contains(t.Appliers, manager)
 	}
-	if !slices.ContainsFunc(ownership.At(t.Owners, nil), func(o merge.Owner) bool { return has(o.Manager, o.Operation) }) {
+	if !slices.ContainsFunc(ownership.At(t.Owners, nil), func(o merge.Owner) bool { return has(o.Manager, "") }) {
 		return nil
 	}
 	conf := ownership.Original(t.Live, ownership.Holders{Has: has, Alone: true}, in.Schema)

@@ -17,8 +17,9 @@ import (
 // in.Policy.Rules are complete; result is the merge's.
 func extras(in Input, result any) []merge.Removal {
 	t := in.Triple
-	foreign := func(manager string) bool {
-		return !schema.ControlPlane(manager) && !slices.Contains(t.Appliers, manager)
+	foreign := func(o merge.Owner) bool {
+		apart := o.Subresource == "scale" // no apply writes there: even under its own name it was another command
+		return !schema.ControlPlane(o.Manager) && (apart || o.Subresource == "" && !slices.Contains(t.Appliers, o.Manager))
 	}
 	var out []merge.Removal
 	for _, r := range entriesOf(in.Schema, nil, merge.Diff(result, t.Local, in.Schema)) {
@@ -41,8 +42,11 @@ func extras(in Input, result any) []merge.Removal {
 // foreignFields are the fields that foreign managers have set and local lacks, other than
 // the entries reported already. What is in an object that the server fills in anyway is
 // named field by field.
-func (in Input) foreignFields(result any, reported []merge.Removal, foreign func(string) bool) []merge.Removal {
-	conf := ownership.Original(in.Triple.Live, ownership.Holders{Has: func(manager, _ string) bool { return foreign(manager) }}, in.Schema)
+func (in Input) foreignFields(result any, reported []merge.Removal, foreign func(merge.Owner) bool) []merge.Removal {
+	conf := ownership.Original(in.Triple.Live, ownership.Holders{
+		Has:    func(manager, _ string) bool { return foreign(merge.Owner{Manager: manager}) },
+		Scaled: func(manager string) bool { return foreign(merge.Owner{Manager: manager, Subresource: "scale"}) },
+	}, in.Schema)
 	if conf == nil {
 		return nil
 	}
@@ -73,9 +77,9 @@ func (s *set) apart(p merge.Path, v any) []merge.Removal {
 }
 
 // addedBy is the newest foreign owner of the path; nil where there is none.
-func addedBy(o merge.Owners, p merge.Path, foreign func(manager string) bool) *merge.Owner {
+func addedBy(o merge.Owners, p merge.Path, foreign func(merge.Owner) bool) *merge.Owner {
 	for _, owner := range ownership.At(o, p) {
-		if owner.Subresource == "" && foreign(owner.Manager) {
+		if foreign(owner) {
 			return &owner
 		}
 	}

@@ -11,7 +11,7 @@ import (
 // setFields lists the fields (scalars, atomic values, objects) that somebody has set
 // in live, by managedFields, and that local lacks. Entries are reported already.
 func setFields(in Input, result any, reported []merge.Removal) []merge.Removal {
-	conf := ownership.Original(in.Triple.Live, ownership.Managers(persons(in.Triple.Live)...), in.Schema)
+	conf := ownership.Original(in.Triple.Live, ownership.Named(persons(in.Triple.Live)...), in.Schema)
 	if conf == nil {
 		return nil
 	}

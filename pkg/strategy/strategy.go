@@ -8,6 +8,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/ownership"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
+	"github.com/kubectl-merge/kubectl-merge/pkg/suggest"
 )
 
 // Input is one object and the circumstances of its merge.
@@ -44,11 +45,13 @@ type Output struct {
 	// Ignored are server-owned fields that local states.
 	Ignored []merge.Path
 
-	// Adoptable are values that the object's creator set, or kubectl apply on the
-	// server's side, and nobody else holds, that neither local nor original has, and
-	// that stay: nobody has ever decided about them. An original from managedFields
-	// has them.
+	// Adoptable are values that Kubectls hold, and no other manager, that neither local nor
+	// original has, and that stay: no file has ever decided about them. An original from
+	// managedFields has them.
 	Adoptable []merge.Removal
+
+	// Adoption is how what is Undecided or Adoptable can be adopted.
+	Adoption Adoption
 
 	// Extras are values that others than the applier and the control plane have added to
 	// live, that local does not have and that stay. They are looked for only where
@@ -112,7 +115,7 @@ func Named(name string) (Strategy, error) {
 		}
 		names = append(names, s.Name)
 	}
-	return Strategy{}, fmt.Errorf("unknown strategy %q; there are %s", name, strings.Join(names, ", "))
+	return Strategy{}, fmt.Errorf("unknown strategy %q; there are %s%s", name, strings.Join(names, ", "), suggest.Hint(name, names))
 }
 
 // merge merges prepared sides; the policy's rules are complete.
@@ -159,6 +162,9 @@ func Plan(in Input) (Output, error) {
 		out.Undecided = undecided(in, out.Result)
 	}
 	out.Adoptable = adoptable(in, out.Result)
+	if out.Adoption = in.adoption(out.Undecided); out.Undecided == nil {
+		out.Adoption = in.adoption(out.Adoptable)
+	}
 	if in.Compare && in.Triple.Live != nil {
 		out.Extras = extras(in, out.Result)
 	}

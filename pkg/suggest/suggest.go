@@ -2,12 +2,35 @@
 // what the names stand for.
 package suggest
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
-// Name is the one of names with the fewest edits from name, up to a third of its length; the
-// first of several, and "" where none is near.
+// Most is how many edits there may be between a misspelled name and the one that was probably meant: two, and
+// one in a name of less than six letters, of which two are another word (bogus, logs).
+func Most(name string) int {
+	switch n := len(name); {
+	case n < 2:
+		return 0
+	case n < 6:
+		return 1
+	}
+	return 2
+}
+
+// Hint is the question after the one of names that was probably meant, beginning with a semicolon; "" where none is near.
+func Hint(name string, names []string) string {
+	if near := Name(name, names); near != "" {
+		return fmt.Sprintf("; did you mean %s?", near)
+	}
+	return ""
+}
+
+// Name is the one of names with the fewest edits from name, up to Most; the first of several, and "" where
+// none is near.
 func Name(name string, names []string) string {
-	best, fewest := "", 1+(len(name)+2)/3
+	best, fewest := "", 1+Most(name)
 	for _, n := range names {
 		if strings.EqualFold(n, name) {
 			return n

@@ -26,7 +26,7 @@ func TestEdits(t *testing.T) {
 
 func TestName(t *testing.T) {
 	names := []string{"image", "imagePullPolicy", "name"}
-	for name, want := range map[string]string{"IMAGE": "image", "imgae": "image", "nmae": "name", "volumes": "", "": ""} {
+	for name, want := range map[string]string{"IMAGE": "image", "imgae": "image", "nmae": "name", "volumes": "", "": "", "mage": "image", "ame": "name", "bane": "", "x": ""} {
 		if got := suggest.Name(name, names); got != want {
 			t.Errorf("%q: %q, want %q", name, got, want)
 		}

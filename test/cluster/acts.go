@@ -129,8 +129,11 @@ func (s *player) sleep(d time.Duration) bool {
 	}
 }
 
-// schedule binds the pod to the node, unless it asks for another one.
+// schedule binds the pod to the node, unless it asks for another one or has gates.
 func (s *player) schedule(ctx context.Context) bool {
+	if len(s.pod.Spec.SchedulingGates) > 0 {
+		return false
+	}
 	var labels map[string]string
 	_ = json.Unmarshal([]byte(nodeLabels), &labels) // it is a constant
 	for name, value := range s.pod.Spec.NodeSelector {

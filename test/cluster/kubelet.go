@@ -101,6 +101,7 @@ type podObject struct {
 	}
 	Spec struct {
 		NodeSelector               map[string]string
+		SchedulingGates            []struct{ Name string }
 		RestartPolicy              string
 		InitContainers, Containers []containerSpec
 		Volumes                    []volumeSpec

@@ -85,7 +85,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 		"switch ServiceAccount admission on: a Pod's account must exist, and no controller makes it")
 	f.BoolVar(&o.controllers, "controllers", false,
 		"also run kube-controller-manager, and a kubelet that plays what the images of pods are named after (see kubelet.go)")
-	f.DurationVar(&o.timeout, "timeout", time.Minute, "how long the server may take to become ready")
+	f.DurationVar(&o.timeout, "timeout", 5*time.Minute, "how long the server may take to become ready")
 	f.Func("apiserver-arg", "one more `--flag=value` for kube-apiserver (repeatable, wins over ours)", func(s string) error {
 		o.apiserverArgs = append(o.apiserverArgs, s)
 		return nil

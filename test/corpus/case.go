@@ -173,7 +173,7 @@ func (c *Case) input(h map[string]string) error {
 	t.Appliers = []string{or(h["manager"], "kubectl-client-side-apply")}
 	t.Blanked = h["blanked"] != ""
 	if of, ok := strings.CutPrefix(h["original"], "managed-fields"); ok {
-		holders := ownership.Managers(t.Appliers...)
+		holders := ownership.Named(t.Appliers...)
 		holders.Alone = of == " alone"
 		t.Original = ownership.Original(t.Live, holders, c.Type)
 	}

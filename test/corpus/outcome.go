@@ -126,7 +126,7 @@ var (
 	winners = map[merge.Side]string{merge.Nobody: "nobody", merge.OriginalSide: "original", merge.LocalSide: "local", merge.LiveSide: "live"}
 	causes  = map[merge.Cause]string{
 		merge.CauseLocal: "local", merge.CauseLive: "only live has it", merge.CauseDropped: "dropped", merge.CauseNull: "null",
-		merge.CauseDisplaced: "displaced", merge.CauseInside: "inside", merge.CauseSame: "same", merge.CauseServer: "server", merge.CausePolicy: "policy", merge.CauseReplaced: "replaced", merge.CauseStrategy: "strategy", merge.CauseLines: "lines", merge.CauseAnew: "anew",
+		merge.CauseDisplaced: "displaced", merge.CauseInside: "inside", merge.CauseSame: "same", merge.CauseServer: "server", merge.CausePolicy: "policy", merge.CauseReplaced: "replaced", merge.CauseStrategy: "strategy", merge.CauseLines: "lines", merge.CauseAnew: "anew", merge.CauseUnstored: "unstored", merge.CauseFixed: "fixed",
 	}
 )
 

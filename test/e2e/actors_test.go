@@ -26,7 +26,8 @@ import (
 //   - every value that somebody else set, and that is gone or changed, was reported;
 //   - a second run writes nothing and reports nothing, and diff finds nothing.
 //
-// An ordinary run plays the same histories each time; with -soak they are random.
+// An ordinary run plays a part of the same histories each time (see ../part); with -soak they
+// are random.
 func TestActors(t *testing.T) {
 	s := server.need(t)
 	n := sequenceSeed(t)

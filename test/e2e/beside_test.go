@@ -23,8 +23,8 @@ import (
 //   - gone: a value that the file gave up, and that kubectl removes, is gone.
 //
 // Where one is not, a row of besideRules says why, in the words of docs/semantics.md, or
-// the test fails. An ordinary run plays the same situations each time; with -soak they are
-// random.
+// the test fails. An ordinary run plays a part of the same situations each time (see ../part);
+// with -soak they are random.
 func TestBeside(t *testing.T) {
 	s := server.need(t)
 	n := sequenceSeed(t)

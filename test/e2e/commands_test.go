@@ -76,17 +76,29 @@ func (s *story) env(ts *testscript.TestScript) []string {
 	return append(os.Environ(), "HOME="+s.server.home, "KUBECONFIG="+kubeconfig, "NS="+s.ns)
 }
 
+// liveObject reads an object TYPE/NAME as kubectl get shows it; nil where there is none.
+func liveObject(ts *testscript.TestScript, target string) map[string]any {
+	s := storyOf(ts)
+	object, err := s.server.reader.named(s.ns, target)
+	ts.Check(err)
+	if meta, ok := object["metadata"].(map[string]any); ok {
+		delete(meta, "managedFields")
+	}
+	return object
+}
+
 // cmdWantLive: wantlive TARGET FILE.
 func cmdWantLive(ts *testscript.TestScript, neg bool, args []string) {
 	usage(ts, neg || len(args) != 2, "wantlive TYPE/NAME FILE")
 	want, err := decode([]byte(ts.ReadFile(args[1])))
 	ts.Check(err)
-	text, err := storyOf(ts).kubectl(ts, "get", args[0], "-o", "json")
-	ts.Check(err)
-	got, err := decodeJSON([]byte(text))
-	ts.Check(err)
-	if why := mismatch(want, got, ""); why != "" {
-		ts.Fatalf("%s %s", args[0], strings.TrimPrefix(why, "."))
+	got := liveObject(ts, args[0])
+	if got == nil {
+		ts.Fatalf("%s does not exist", args[0])
+	}
+	if why := mismatch(want, any(got), ""); why != "" {
+		why = strings.TrimPrefix(why, ".")
+		ts.Fatalf("%s %s\n%s", args[0], why, liveAt(got, why))
 	}
 }
 
@@ -94,18 +106,19 @@ func cmdWantLive(ts *testscript.TestScript, neg bool, args []string) {
 func cmdAbsent(ts *testscript.TestScript, neg bool, args []string) {
 	usage(ts, neg || len(args) == 0, "absent TYPE/NAME...")
 	for _, target := range args {
-		text, err := storyOf(ts).kubectl(ts, "get", target, "--ignore-not-found", "-o", "name")
-		ts.Check(err)
-		if text != "" {
+		if liveObject(ts, target) != nil {
 			ts.Fatalf("%s exists", target)
 		}
 	}
 }
 
 func resourceVersion(ts *testscript.TestScript, target string) string {
-	text, err := storyOf(ts).kubectl(ts, "get", target, "-o", "jsonpath={.metadata.resourceVersion}")
-	ts.Check(err)
-	return text
+	object := liveObject(ts, target)
+	if object == nil {
+		ts.Fatalf("%s does not exist", target)
+	}
+	version, _ := object["metadata"].(map[string]any)["resourceVersion"].(string)
+	return version
 }
 
 // cmdRV: rv TARGET VAR.

@@ -13,18 +13,23 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/kubectl-merge/kubectl-merge/test/part"
 )
 
 // soak makes the tests that draw at random, or that repeat, longer by this factor.
 var soak = flag.Int("soak", 1, "play the random and repeated tests this many times as long")
 
 // seedFlag repeats a run.
-var seedFlag = flag.Uint64("seed", 0, "seed of what is drawn at random (0: another one each time, which is logged)")
+var seedFlag = flag.Uint64("seed", 0, "seed of what is drawn at random (0: that of the part which is played, see ../part; with -soak another one each time, which is logged)")
 
 // seed is the run's, reported so that a failure can be played again.
 func seed(t *testing.T) uint64 {
 	t.Helper()
 	n := *seedFlag
+	if n == 0 && *soak == 1 {
+		n = part.Chosen(t).Seed()
+	}
 	for n == 0 {
 		n = uint64(rand.Uint32())
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"time"
 )
@@ -62,6 +63,13 @@ func (p *proxy) hit(f *fault) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return f.done
+}
+
+// watches reports whether a request has come that watches objects.
+func (p *proxy) watches() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.ContainsFunc(p.requests, func(request string) bool { return strings.Contains(request, "watch=true") })
 }
 
 // of hits the requests of some classes; see class.

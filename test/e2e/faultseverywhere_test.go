@@ -15,6 +15,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-merge/kubectl-merge/test/part"
 )
 
 // The object of TestFaultsEverywhere: its first version has an env entry that the
@@ -148,7 +150,7 @@ func faultyHarms() []faultyHarm {
 //   - the same run, without the fault, finishes the work.
 //
 // Without -soak only the faults that take no time are played, over HTTP/2, and few at
-// requests that write nothing.
+// requests that write nothing; and of these a part (see ../part).
 func TestFaultsEverywhere(t *testing.T) {
 	s := server.need(t)
 	counts := &tally{counts: map[string]int{}}
@@ -264,6 +266,7 @@ func (f *faulty) all(counts *tally) {
 	requests := slices.Clone(f.proxy.requests)
 	f.proxy.mu.Unlock()
 	counts.add("requests of "+f.name, len(requests))
+	played, n := part.Chosen(f.t), slices.IndexFunc(faultyPlays, func(p faultyPlay) bool { return p.name == f.name })
 	for i, request := range requests {
 		for _, h := range faultyHarms() {
 			if h.name == "notfound-after" && class(request) != "WRITE" {
@@ -272,7 +275,9 @@ func (f *faulty) all(counts *tally) {
 			if *soak == 1 && (h.slow || h.ofWrites && class(request) != "WRITE") {
 				continue
 			}
-			f.one(i, request, h, well, counts)
+			if n++; played.Has(n) {
+				f.one(i, request, h, well, counts)
+			}
 		}
 	}
 }

@@ -30,14 +30,20 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(suite{m}, map[string]func(){"kubectl-merge": program, "kubectl-three_way": program, "tty": tty})
+	testscript.Main(suite{m}, map[string]func(){"tty": tty})
 }
 
 // suite is the run of all tests, with what it leaves taken away.
 type suite struct{ m *testing.M }
 
-// Run runs the tests and ends the server that they started.
+// Run builds the program, runs the tests and ends the servers that they started.
 func (s suite) Run() int {
+	folder, err := program()
+	defer os.RemoveAll(folder)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "e2e:", err)
+		return 1
+	}
 	code := s.m.Run()
 	for _, server := range []*apiServer{&server, &staffed, &fragile} {
 		if err := server.stop(); err != nil {
@@ -70,6 +76,7 @@ type apiServer struct {
 	kubeconfig clientcmdapi.Config   // admin's
 	config     *rest.Config          // the same
 	client     *kubernetes.Clientset // the same
+	reader     *reader               // the same
 	home       string                // shared by all stories, so that discovery is cached once
 
 	cmd   *exec.Cmd
@@ -81,11 +88,19 @@ type apiServer struct {
 // need gives the running server or ends the test.
 func (s *apiServer) need(t *testing.T) *apiServer {
 	t.Helper()
-	s.once.Do(func() { s.err = s.start() })
-	if s.err != nil {
-		t.Fatalf("no API server to play on: %v", s.err)
+	if err := s.up(); err != nil {
+		t.Fatal(err)
 	}
 	return s
+}
+
+// up starts the server unless that has been done.
+func (s *apiServer) up() error {
+	s.once.Do(func() { s.err = s.start() })
+	if s.err != nil {
+		return fmt.Errorf("no API server to play on: %w", s.err)
+	}
+	return nil
 }
 
 func (s *apiServer) start() error {
@@ -110,8 +125,11 @@ func (s *apiServer) start() error {
 		return err
 	}
 	s.config.QPS = -1 // the server throttles well enough
-	s.client, err = kubernetes.NewForConfig(s.config)
-	return err
+	if s.client, err = kubernetes.NewForConfig(s.config); err != nil {
+		return err
+	}
+	s.reader = newReader(s)
+	return nil
 }
 
 // find starts the throw-away server, or takes the one of the environment, and

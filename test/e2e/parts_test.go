@@ -4,7 +4,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 )
 
 // definitions are the shared custom resources, and where their schemas are reported.
@@ -31,13 +30,10 @@ func (u *user) crds() {
 func (u *user) schemaAt(path string) {
 	u.t.Helper()
 	rest := u.server.client.Discovery().RESTClient()
-	for range 300 {
-		if _, err := rest.Get().AbsPath(path).DoRaw(u.t.Context()); err == nil {
-			return
-		}
-		time.Sleep(100 * time.Millisecond)
-	}
-	u.t.Fatalf("the server does not serve the schema of %s", path)
+	u.awaits(func() bool {
+		_, err := rest.Get().AbsPath(path).DoRaw(u.t.Context())
+		return err == nil
+	})
 }
 
 const gadgetBefore = `{apiVersion: stories.example.com/v1, kind: Gadget, metadata: {name: g}, spec: {size: "1", backends: [{name: ours, url: a}]}}`
@@ -131,12 +127,9 @@ func TestBrokenAggregatedAPI(t *testing.T) {
 	u.file("broken.yaml", `{apiVersion: apiregistration.k8s.io/v1, kind: APIService, metadata: {name: v1.broken.example.com}, spec: {group: broken.example.com, version: v1, groupPriorityMinimum: 100, versionPriority: 100, insecureSkipTLSVerify: true, service: {namespace: default, name: nobody}}}`)
 	u.does("kubectl", "apply", "-f", "broken.yaml")
 	defer u.does("kubectl", "delete", "-f", "broken.yaml")
-	for range 100 {
-		if strings.Contains(u.tries("kubectl", "get", "--raw", "/apis/broken.example.com/v1").stderr, "unable to handle") {
-			break
-		}
-		time.Sleep(100 * time.Millisecond)
-	}
+	u.awaits(func() bool {
+		return strings.Contains(u.tries("kubectl", "get", "--raw", "/apis/broken.example.com/v1").stderr, "unable to handle")
+	})
 	u.file("v1.yaml", gadgetBefore)
 	u.file("v2.yaml", gadgetAfter+settingsAfter)
 	for _, file := range []string{"v1.yaml", "v2.yaml"} {

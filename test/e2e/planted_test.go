@@ -244,7 +244,6 @@ func (g *garden) files(t *testing.T) {
 	}
 	u.file("replace.yaml", "replacements:\n- source: {kind: Secret, name: one, fieldPath: stringData.t0}\n  targets: [{select: {kind: Secret, name: two}, fieldPaths: [stringData.t1]}]\n")
 	g.run(t, false, "replacements", "replace.yaml", "-f", "secret-v2.yaml", "-o", "diff")
-	g.run(t, false, "diff", "-f", "secret-v2.yaml", "--replacements=replace.yaml")
 	u.file("replace-bad.yaml", "replacements:\n- source: {kind: Secret, name: one, fieldPath: stringData.t0, options: {delimiter: '/', index: 7}}\n  targets: [{select: {kind: Secret, name: two}, fieldPaths: [stringData.t1]}]\n")
 	g.run(t, false, "replacements", "replace-bad.yaml", "-f", "secret-v2.yaml", "-o", "diff")
 }

@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"flag"
 	"fmt"
 	"maps"
 	"os"
@@ -28,29 +27,25 @@ var presetGroups = []string{
 // A story of testdata/server-side.yaml cannot be played so, for the reason given there: it has
 // to fail, and say so, or it is to be taken off the list.
 func TestStoriesServerSide(t *testing.T) {
-	s := server.need(t)
-	known, played := presetKnown(t), 0
-	t.Run("group", func(t *testing.T) {
-		for _, group := range presetGroups {
-			t.Run(group, func(t *testing.T) {
-				dir := t.TempDir()
-				played += presetStories(t, group, dir)
-				testscript.RunT(presetT{T: t, group: group, known: known}, testscript.Params{
-					Dir: dir, Cmds: storyCommands, RequireExplicitExec: true, RequireUniqueNames: true,
-					Setup: func(e *testscript.Env) error { return s.setUp(e, "ss-"+group) },
-				})
-			})
+	t.Parallel()
+	known := presetKnown(t)
+	files := storyFiles(t, presetGroups...)
+	for _, file := range files {
+		e := known[storyName(file)]
+		if e != nil {
+			e.met = true
 		}
-	})
-	if strings.Contains(flag.Lookup("test.run").Value.String(), "/") {
-		return // only some are played
+		t.Run(storyName(file), func(t *testing.T) {
+			t.Parallel()
+			presetStory(t, file, e)
+		})
 	}
 	for _, name := range slices.Sorted(maps.Keys(known)) {
 		if !known[name].met {
 			t.Errorf("testdata/server-side.yaml names %s, and there is no such story", name)
 		}
 	}
-	t.Logf("%d stories with --server-side; %d of them cannot be played so, each for a reason", played, len(known))
+	t.Logf("%d stories with --server-side; %d of them cannot be played so, each for a reason", len(files), len(known))
 }
 
 // expected is what is said of a story that cannot be played with --server-side.
@@ -83,24 +78,36 @@ func presetKnown(t *testing.T) map[string]*expected {
 	return known
 }
 
-// presetStories writes the stories of a group as they are played with --server-side, and
-// counts them.
-func presetStories(t *testing.T, group, dir string) int {
-	t.Helper()
-	stories, err := filepath.Glob(filepath.Join("testdata", group, "*.txtar"))
-	if err != nil || len(stories) == 0 {
-		t.Fatalf("no stories of %s (%v)", group, err)
+// presetStory plays a story as it is played with --server-side.
+func presetStory(t *testing.T, file string, e *expected) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
 	}
-	for _, story := range stories {
-		text, err := os.ReadFile(story)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, filepath.Base(story)), []byte(serverSideStory(string(text))), 0o600); err != nil {
-			t.Fatal(err)
-		}
+	written := filepath.Join(t.TempDir(), filepath.Base(file))
+	if err := os.WriteFile(written, []byte(serverSideStory(string(text))), 0o600); err != nil {
+		t.Fatal(err)
 	}
-	return len(stories)
+	p := testscript.Params{Setup: func(env *testscript.Env) error { return server.setUp(env, "ss-"+groupOf(file)) }}
+	if e == nil {
+		runStory(t, storyT{t}, written, p)
+		return
+	}
+	log := &strings.Builder{}
+	defer func() {
+		is := recover()
+		if _, ends := is.(failed); !ends && is != nil {
+			panic(is)
+		}
+		switch {
+		case t.Skipped():
+		case is == nil:
+			t.Errorf("can be played with --server-side by now: take it off testdata/server-side.yaml (%s)", e.because)
+		case !strings.Contains(log.String(), e.said):
+			t.Errorf("fails, and does not say %q:\n%s", e.said, log)
+		}
+	}()
+	runStory(t, failingT{storyT{t}, log}, written, p)
 }
 
 var (
@@ -133,59 +140,19 @@ func serverSideStory(story string) string {
 	return b.String()
 }
 
-// presetT is a test of testscript's that knows which stories have to fail.
-type presetT struct {
-	*testing.T
-	group    string
-	known    map[string]*expected
-	expected *expected // nil: the story has to succeed
-	log      *strings.Builder
+// failingT is the test of a story that has to fail: it notes how it does.
+type failingT struct {
+	storyT
+	log *strings.Builder
 }
 
 // failed is the panic that ends a story that has to fail.
 type failed struct{}
 
-func (p presetT) Run(name string, f func(testscript.T)) {
-	p.T.Run(name, func(t *testing.T) {
-		e := p.known[p.group+"/"+name]
-		one := presetT{T: t, expected: e, log: &strings.Builder{}}
-		if e == nil {
-			f(one)
-			return
-		}
-		e.met = true
-		defer func() {
-			is := recover()
-			if _, ends := is.(failed); !ends && is != nil {
-				panic(is)
-			}
-			switch {
-			case t.Skipped():
-			case is == nil:
-				t.Errorf("can be played with --server-side by now: take it off testdata/server-side.yaml (%s)", e.because)
-			case !strings.Contains(one.log.String(), e.said):
-				t.Errorf("fails, and does not say %q:\n%s", e.said, one.log)
-			}
-		}()
-		f(one)
-	})
-}
+func (f failingT) Run(_ string, play func(testscript.T)) { play(f) }
 
-func (p presetT) Log(args ...any) {
-	if p.expected == nil {
-		p.T.Log(args...)
-		return
-	}
-	fmt.Fprintln(p.log, args...)
-}
+func (f failingT) Log(args ...any) { fmt.Fprintln(f.log, args...) }
 
-func (p presetT) FailNow() {
-	if p.expected == nil {
-		p.T.FailNow()
-	}
-	panic(failed{})
-}
+func (f failingT) FailNow() { panic(failed{}) }
 
-func (p presetT) Fatal(args ...any) { p.Log(args...); p.FailNow() }
-
-func (p presetT) Verbose() bool { return testing.Verbose() }
+func (f failingT) Fatal(args ...any) { f.Log(args...); f.FailNow() }

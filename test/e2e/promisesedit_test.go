@@ -7,7 +7,6 @@ import (
 	"maps"
 	"net/url"
 	"slices"
-	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
@@ -79,12 +78,10 @@ func (p *promises) cleaned(ctx context.Context, o *promised) {
 	if o.kind.kind != "CustomResourceDefinition" {
 		return
 	}
-	for range 100 {
-		if _, err := p.ask(ctx, "GET", o.kind.url(p.ns, o.name), nil); apierrors.IsNotFound(err) {
-			return
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
+	p.awaits(func() bool {
+		_, err := p.ask(ctx, "GET", o.kind.url(p.ns, o.name), nil)
+		return apierrors.IsNotFound(err)
+	})
 }
 
 func (p *promises) edited(how string, err error) {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/test/part"
 	"github.com/kubectl-merge/kubectl-merge/test/sweep/gen"
 )
 
@@ -47,6 +48,7 @@ func newPromises(t *testing.T, s *apiServer, counts *tally, r *rand.Rand) *promi
 			p.drawn(k, template)
 		}
 	}
+	p.thin()
 	t.Cleanup(p.cleanUp)
 	proxy, err := newProxy(s.config)
 	if err != nil {
@@ -110,7 +112,9 @@ func (p *promises) drawn(k *sweptKind, template any) {
 	name, seed, n := fmt.Sprintf("%s-%d", p.ns, len(p.all)), p.Uint64(), uint64(0)
 	draw := func() map[string]any {
 		n++
-		return newDraw(p.t, seed, name, p.ns, n).from(template, "").(map[string]any)
+		d := newDraw(p.t, seed, "", p.ns, n) // another name each time must not draw another object
+		d.words = strings.NewReplacer("$NAME", name, "$NS", p.ns)
+		return d.from(template, "").(map[string]any)
 	}
 	p.add(&promised{kind: k, v1: draw(), v2: draw(), other: draw})
 }
@@ -132,6 +136,12 @@ func (p *promises) add(o *promised) {
 		}
 	}
 	p.all = append(p.all, o)
+}
+
+// thin leaves the objects of the part that is played (see ../part).
+func (p *promises) thin() {
+	played, n := part.Chosen(p.t), 0
+	p.all = slices.DeleteFunc(p.all, func(*promised) bool { n++; return !played.Has(n) })
 }
 
 // neverPruned are kinds of which a run does not prune objects, and Events, which can be deleted

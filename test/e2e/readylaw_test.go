@@ -110,11 +110,11 @@ func (u readyRun) play(r *rand.Rand, counts *tally) {
 	if u.worst() == staysUnready {
 		timeout = 10 * time.Second
 	}
-	ended := make(chan said)
+	ended := make(chan said, 1)
 	go func() {
 		ended <- u.proxied(p).tries("kubectl-merge", "wait", "-f", "all.yaml", "--patience=4s", "--timeout="+timeout.String())
 	}()
-	time.Sleep(time.Second) // until it is waited for
+	u.awaits(func() bool { return len(ended) > 0 || p.watches() })
 	for ref, act := range u.ends {
 		if act.deleted {
 			u.does("kubectl", "delete", strings.Replace(ref, ".apps", "", 1), "--ignore-not-found")

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/test/part"
 )
 
 var oneSequence = flag.String("sequence", "", "play this one sequence only, as a failure names it (with its -seed)")
@@ -26,8 +27,8 @@ var oneSequence = flag.String("sequence", "", "play this one sequence only, as a
 //   - what kubectl left is the same, its annotation to the letter; or it differs
 //     by a rule of sequenceRules. A difference without one fails the test.
 //
-// Neither counts what the server keeps to itself. An ordinary run is the same each
-// time, so that what fails fails for everybody; with -soak it is drawn anew.
+// Neither counts what the server keeps to itself. An ordinary run plays a part of the same
+// sequences each time (see ../part); with -soak they are drawn anew.
 func TestSequences(t *testing.T) {
 	s := server.need(t)
 	n := sequenceSeed(t)
@@ -140,16 +141,18 @@ type stage struct {
 	all     []*sequence
 }
 
-func newStage(t *testing.T, s *apiServer, seed uint64, part sequencePart) *stage {
-	st := &stage{T: t, seed: seed, part: part, users: [2]*user{s.user(t, "seq-apply"), s.user(t, "seq-merge")}}
+// newStage draws those sequences that are in the part of the run.
+func newStage(t *testing.T, s *apiServer, seed uint64, all sequencePart) *stage {
+	st := &stage{T: t, seed: seed, part: all, users: [2]*user{s.user(t, "seq-apply"), s.user(t, "seq-merge")}}
 	st.users[ours].crds()
 	st.scratch = s.user(t, "seq-elsew").ns
 	st.api = newObjects(t, s)
-	for i, template := range part.parts {
+	played := part.Chosen(t)
+	for i, template := range all.parts {
 		typ := typeOf(t, template.(map[string]any))
-		for j := range part.each * weightOf(template) {
-			name := fmt.Sprintf("%s-%d-%d", part.name, i, j)
-			if *oneSequence == "" || *oneSequence == name {
+		for j := range all.each * weightOf(template) {
+			name := fmt.Sprintf("%s-%d-%d", all.name, i, j)
+			if *oneSequence == "" && played.Has(i+j) || *oneSequence == name {
 				st.all = append(st.all, &sequence{name: name, template: template, typ: typ})
 			}
 		}

@@ -44,7 +44,7 @@ func TestSignals(t *testing.T) {
 }
 
 // waits are command lines that read a pipe, whatever flag names it.
-var waits = []string{"diff -f pipe", "-f v.yaml --live pipe", "-f v.yaml --live v.yaml --rules pipe", "-f v.yaml --live v.yaml --schema pipe", "-f v.yaml --live v.yaml --replacements pipe",
+var waits = []string{"diff -f pipe", "-f v.yaml --live pipe", "-f v.yaml --live v.yaml --rules pipe", "-f v.yaml --live v.yaml --schema pipe",
 	"-f v.yaml --live v.yaml --original pipe", "-f v.yaml --live v.yaml -o go-template-file --template pipe", "-f v.yaml --live v.yaml -o custom-columns-file=pipe",
 	"files pipe v.yaml", "files v.yaml pipe", "files --original pipe v.yaml v.yaml", "replacements pipe -f v.yaml", "replacements r.yaml -f pipe"}
 

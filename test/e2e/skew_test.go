@@ -17,24 +17,16 @@ var builtin = []string{"atomic-map", "conflict", "container-removed", "idempoten
 // What becomes of custom resources, of which nothing can be known then, and that
 // this is reported, is a part of TestSchemasDown.
 func TestStoriesWithoutSchemas(t *testing.T) {
-	s := server.need(t)
+	t.Parallel()
 	home := t.TempDir() // without the schemas that others have fetched
-	for _, group := range builtin {
-		t.Run(group, func(t *testing.T) {
-			testscript.Run(t, testscript.Params{
-				Dir: filepath.Join("testdata", group),
-				Setup: func(e *testscript.Env) error {
-					if err := s.setUp(e, "bare-"+group); err != nil {
-						return err
-					}
-					e.Setenv("HOME", home)
-					return e.Values[storyKey{}].(*story).bare(e)
-				},
-				Cmds:                storyCommands,
-				RequireExplicitExec: true,
-				RequireUniqueNames:  true,
-			})
-		})
+	for _, file := range storyFiles(t, builtin...) {
+		playStory(t, file, testscript.Params{Setup: func(e *testscript.Env) error {
+			if err := server.setUp(e, "bare-"+groupOf(file)); err != nil {
+				return err
+			}
+			e.Setenv("HOME", home)
+			return e.Values[storyKey{}].(*story).bare(e)
+		}})
 	}
 }
 

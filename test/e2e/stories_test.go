@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,37 +18,71 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the files that stories compare output with")
 
-// TestStories plays testdata/<group>/<story>.txtar, one subtest per group and one
-// per story: go test ./test/e2e -run 'TestStories/table/maps'.
+// TestStories plays testdata/<group>/<story>.txtar, one subtest per story:
+// go test ./test/e2e -run 'TestStories/table/maps'. The stories of all groups are in
+// one pool, so that none waits for the slowest of another group.
 //
 // A story finds: $NS, a namespace of its own, also the kubeconfig's default;
 // kubectl (the peer) and kubectl-merge on PATH; $SHARED, the files of
 // testdata/shared; and the commands of storyCommands. See README.md.
 func TestStories(t *testing.T) {
-	dirs, err := filepath.Glob("testdata/*/*.txtar")
+	t.Parallel()
+	for _, file := range storyFiles(t) {
+		s := serverOf(groupOf(file))
+		playStory(t, file, testscript.Params{
+			Setup:         func(e *testscript.Env) error { return s.setUp(e, groupOf(file)) },
+			UpdateScripts: *update,
+		})
+	}
+}
+
+// storyFiles are the files of the stories of some groups (none: of all), the longest
+// stories first.
+func storyFiles(t *testing.T, groups ...string) []string {
+	t.Helper()
+	all, err := filepath.Glob("testdata/*/*.txtar")
 	if err != nil {
 		t.Fatal(err)
 	}
-	groups := map[string]bool{}
-	for _, story := range dirs {
-		groups[filepath.Base(filepath.Dir(story))] = true
+	length := map[string]int{}
+	all = slices.DeleteFunc(all, func(file string) bool {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		length[file] = len(commandLine.FindAll(text, -1))
+		return len(groups) > 0 && !slices.Contains(groups, groupOf(file))
+	})
+	if len(all) == 0 {
+		t.Fatalf("no stories of %v in testdata", groups)
 	}
-	if len(groups) == 0 {
-		t.Fatal("no stories in testdata")
-	}
-	for group := range groups {
-		t.Run(group, func(t *testing.T) {
-			s := serverOf(group).need(t)
-			testscript.Run(t, testscript.Params{
-				Dir:                 filepath.Join("testdata", group),
-				Setup:               func(e *testscript.Env) error { return s.setUp(e, group) },
-				Cmds:                storyCommands,
-				RequireExplicitExec: true,
-				RequireUniqueNames:  true,
-				UpdateScripts:       *update,
-			})
-		})
-	}
+	slices.SortStableFunc(all, func(a, b string) int { return length[b] - length[a] })
+	return all
+}
+
+// commandLine begins a line of a story that runs a program.
+var commandLine = regexp.MustCompile(`(?m)^(\[[^]]*\] )?(! )?(exec|exits|race|action|gitlab|hook|k9s) `)
+
+func groupOf(file string) string { return filepath.Base(filepath.Dir(file)) }
+
+// storyName is group/story, the name of the subtest.
+func storyName(file string) string {
+	return groupOf(file) + "/" + strings.TrimSuffix(filepath.Base(file), ".txtar")
+}
+
+// playStory plays a story as a subtest of its name, beside all that are played in parallel.
+func playStory(t *testing.T, file string, p testscript.Params) {
+	t.Run(storyName(file), func(t *testing.T) {
+		t.Parallel()
+		runStory(t, storyT{t}, file, p)
+	})
+}
+
+// runStory plays a story as the test that is running.
+func runStory(t *testing.T, as testscript.T, file string, p testscript.Params) {
+	p.Files, p.Cmds, p.RequireExplicitExec, p.RequireUniqueNames = []string{file}, storyCommands, true, true
+	p.Deadline, _ = t.Deadline()
+	testscript.RunT(as, p)
 }
 
 // serverOf is the server on which a group of stories is played. While a part of a server is
@@ -80,6 +116,9 @@ func TestStoriesSayWhy(t *testing.T) {
 
 // setUp makes a story's namespace and surroundings.
 func (s *apiServer) setUp(e *testscript.Env, group string) error {
+	if err := s.up(); err != nil {
+		return err
+	}
 	shared, err := filepath.Abs("testdata/shared")
 	if err != nil {
 		return err
@@ -96,7 +135,8 @@ func (s *apiServer) setUp(e *testscript.Env, group string) error {
 		return err
 	}
 	e.Setenv("NS", ns)
-	e.Setenv("PAGER", "cat") // nobody is there to turn a page
+	e.Setenv("PATH", os.Getenv("PATH")) // has kubectl since the server is up
+	e.Setenv("PAGER", "cat")            // nobody is there to turn a page
 	e.Setenv("KUBECONFIG", file)
 	e.Setenv("HOME", s.home)
 	e.Setenv("SHARED", shared)

@@ -170,35 +170,23 @@ func (u *user) merges(args ...string) said {
 // lives gives a live object, nil where there is none.
 func (u *user) lives(ref string) map[string]any {
 	u.t.Helper()
-	text := u.does("kubectl", "get", ref, "--ignore-not-found", "--show-managed-fields", "-o", "json").stdout
-	if strings.TrimSpace(text) == "" {
-		return nil
-	}
-	v, err := decodeJSON([]byte(text))
+	live, err := u.server.reader.named(u.ns, ref)
 	if err != nil {
 		u.t.Fatal(err)
 	}
-	return v.(map[string]any)
+	return live
 }
 
 // versions are the resourceVersions of a file's objects, "" where there is none.
 func (u *user) versions(file string) map[string]string {
 	u.t.Helper()
-	text := u.does("kubectl", "get", "--ignore-not-found", "-f", file, "-o", "json").stdout
-	if strings.TrimSpace(text) == "" {
-		return map[string]string{}
-	}
-	v, err := decodeJSON([]byte(text))
+	all, err := u.server.reader.file(u.ns, filepath.Join(u.dir, file))
 	if err != nil {
 		u.t.Fatal(err)
 	}
-	list, ok := v.(map[string]any)["items"].([]any)
-	if !ok {
-		list = []any{v}
-	}
 	got := map[string]string{}
-	for _, item := range list {
-		o := drawn(item)
+	for _, live := range all {
+		o := drawn(live)
 		got[o.ref], _ = o.value["metadata"].(map[string]any)["resourceVersion"].(string)
 	}
 	return got

@@ -70,14 +70,17 @@ webhooks:
 	})
 }
 
-// awaits gives the server, which takes a moment to know a webhook, time for it.
+// awaits waits for what comes, such as that the server knows a webhook. Minutes are for a machine
+// that is busy with other work; what does not come in them does not come.
 func (u *user) awaits(known func() bool) {
-	for range 100 {
+	u.t.Helper()
+	for range 1800 {
 		if known() {
 			return
 		}
 		time.Sleep(100 * time.Millisecond)
 	}
+	u.t.Fatal("what is waited for does not come within minutes")
 }
 
 // TestWebhooks: what a webhook says of a change is reported as its own words, at once. It is

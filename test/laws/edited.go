@@ -142,8 +142,13 @@ func sureness(t *merge.Type, entry, is any) int {
 func shareUnique(t *merge.Type, a, b any) bool {
 	am, _ := a.(map[string]any)
 	bm, _ := b.(map[string]any)
-	for _, k := range t.Unique {
-		if v := keyOf(t, k, am); am != nil && bm != nil && v.Value != nil && merge.Equal(v.Value, keyOf(t, k, bm).Value, nil) {
+	for _, row := range t.Unique {
+		same, some := am != nil && bm != nil, false
+		for _, k := range row {
+			v := keyOf(t, k, am)
+			same, some = same && merge.Equal(v.Value, keyOf(t, k, bm).Value, nil), some || v.Value != nil
+		}
+		if same && some {
 			return true
 		}
 	}

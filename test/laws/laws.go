@@ -59,6 +59,7 @@ type checker struct {
 	blanked bool // original has keys, and no values
 	result  any  // all of it, and its type
 	typ     *merge.Type
+	around  bool // all of it can no longer be changed
 	found   []Breach
 }
 
@@ -138,7 +139,7 @@ func (c *checker) null(a *at, q quad) {
 
 // untouched: only live has it, or nobody.
 func (c *checker) untouched(a *at, q quad) {
-	if !identical(q.v, q.r) && (q.r.Set || !c.moot(a)) {
+	if !identical(q.v, q.r) && (q.r.Set || !c.moot(a) && !c.excluded(a, q.v.Value)) {
 		c.breach(Kept, a, "only live has", q.v, q.r)
 	}
 }
@@ -219,6 +220,7 @@ func (c *checker) leaf(a *at, q quad) {
 		}
 	case same(q.l, q.r, f):
 	case !q.v.Set && !q.r.Set && f.Allocated && zero(q.l.Value, f.Type):
+	case q.o.Set && same(q.o, q.l, f) && identical(q.v, q.r) && c.fixed(a.path()) && added(f.Type, q.l.Value, q.r.Value):
 	case q.v.Set && identical(q.v, q.r) && (f.Allocated && zero(q.l.Value, f.Type) || c.refilled(a, q)):
 	default:
 		c.breach(Wanted, a, "local says, the result:", q.l, q.r)

@@ -152,7 +152,7 @@ func (c *checker) inOrder(a *at, l, r listed) {
 		return
 	}
 	for i, e := range l.list {
-		for j < len(r.list) && !(r.ids[j] == l.ids[i] && says(t.Elem, e, r.list[j])) {
+		for j < len(r.list) && !(r.ids[j] == l.ids[i] && c.says(a, e, r.list[j])) {
 			j++
 		}
 		if j == len(r.list) {
@@ -163,15 +163,16 @@ func (c *checker) inOrder(a *at, l, r listed) {
 	}
 }
 
-// says: the result's entry has all that local's states.
-func says(t *merge.Type, l, r any) bool {
+// says: the result's entry of the list has all that local's states.
+func (c *checker) says(a *at, l, r any) bool {
 	if l == nil {
 		return r == nil
 	}
-	c := checker{result: r, typ: t}
-	o := merge.Opt{Value: r, Set: true}
-	c.value(&at{field: merge.Field{Type: t}}, quad{l: merge.Opt{Value: l, Set: true}, v: o, r: o})
-	return len(c.found) == 0
+	t := a.field.Type.Elem
+	inside := checker{result: r, typ: t, around: c.fixed(a.path())}
+	o, is := merge.Some(l), merge.Some(r)
+	inside.value(&at{field: merge.Field{Type: t}}, quad{o: o, l: o, v: is, r: is})
+	return len(inside.found) == 0
 }
 
 // places checks where live's own entries stand: in their own order, each behind

@@ -4,21 +4,12 @@
 package stranger
 
 import (
-	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 )
-
-// toys are the files of testdata, and where a stranger would put each.
-var toys = map[string]string{
-	"strategy.go.txt": "pkg/strategy/toy.go",
-	"policy.go.txt":   "pkg/merge/toy.go",
-	"output.go.txt":   "internal/cli/toyoutput.go",
-	"verb.go.txt":     "internal/cli/toyverb.go",
-}
 
 func TestOneFileEach(t *testing.T) {
 	program := build(t)
@@ -56,27 +47,16 @@ func TestOneFileEach(t *testing.T) {
 	}
 }
 
-// build is the program with the toys in it.
+// build is the program with the toys in it, where overlay.json has a stranger put each. make test
+// builds it beforehand, by the same command, and then nothing is left to do here.
 func build(t *testing.T) string {
 	t.Helper()
-	top, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
-	replace := map[string]string{}
-	for toy, place := range toys {
-		replace[filepath.Join(top, place)] = filepath.Join(top, "test/stranger/testdata", toy)
-	}
-	overlay, err := json.Marshal(map[string]any{"Replace": replace})
-	if err != nil {
-		t.Fatal(err)
-	}
-	program := filepath.Join(t.TempDir(), "kubectl-merge")
-	out, err := exec.Command("go", "build", "-C", top, "-overlay", file(t, string(overlay)), "-o", program, "./cmd/kubectl-merge").CombinedOutput()
+	const program = ".tools/stranger/kubectl-merge"
+	out, err := exec.Command("go", "build", "-C", "../..", "-overlay", "test/stranger/testdata/overlay.json", "-o", program, "./cmd/kubectl-merge").CombinedOutput()
 	if err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}
-	return program
+	return filepath.Join("../..", program)
 }
 
 func file(t *testing.T, text string) string {

@@ -105,6 +105,7 @@ const (
 	ruleOrder   = "order: live's own entries stay behind the entry that they followed"
 	ruleSet     = "order: a set has none"
 	ruleGroup   = "repeated keys: entries that share an identity are paired by what else they have"
+	ruleFixed   = "fixed: what a queue or admission added to what can no longer be changed stays"
 	ruleMade    = "equality: an atomic value that the server made of local's is left alone"
 	ruleAtomic  = "atomic: one value, and local's; the library merges what is inside"
 	ruleDefault = "equality: what the server would fill in again stays as live has it"
@@ -136,6 +137,8 @@ func explain(typ *merge.Type, in merge.Triple, theirs any, c merge.Change) strin
 		return ruleGroup
 	case (!stated || local == nil) && c.New.Set && refilled(typ, theirs, c, f):
 		return ruleDefault
+	case c.New.Set && shown(c.New.Value) == shown(live) && whole(f) && (laws.Merge{Type: typ}).Fixed(c.Path):
+		return ruleFixed
 	case c.New.Set && shown(c.New.Value) == shown(live) && (whole(f) || local == ""):
 		return ruleMade
 	case c.New.Set && shown(c.New.Value) == shown(nullless(local)) && whole(f):

@@ -35,10 +35,9 @@ import (
 func TestSameOwner(t *testing.T) {
 	m := fieldManagers(t)
 	kinds := append(builtin(t), shapes(t)...)
-	n := *count / 50 // each is applied, edited and migrated many times
 	var bad failures
 	tally := ownerTally{rules: map[string]int{}}
-	each(n, func(i int) {
+	n := random(t, *count/50, func(i int) { // each is applied, edited and migrated many times
 		k := kinds[i%len(kinds)]
 		in := gen.New(*seed, uint64(i)).Triple(k.Kind, k.typ)
 		p := played{managers: m, k: k, start: starts[(i/len(kinds))%len(starts)]}

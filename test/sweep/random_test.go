@@ -15,9 +15,8 @@ import (
 // it again.
 func TestRandomTriples(t *testing.T) {
 	kinds := append(builtin(t), shapes(t)...)
-	t.Logf("seed %d, %d triples of %d kinds", *seed, *count, len(kinds))
 	var bad failures
-	each(*count, func(i int) {
+	n := random(t, *count, func(i int) {
 		k := kinds[i%len(kinds)]
 		in := gen.New(*seed, uint64(i)).Triple(k.Kind, k.typ)
 		if found := broken(k.typ, in); len(found) > 0 {
@@ -34,6 +33,7 @@ func TestRandomTriples(t *testing.T) {
 		}
 	})
 	bad.report(t)
+	t.Logf("seed %d, %d triples of %d kinds", *seed, n, len(kinds))
 }
 
 func broken(typ *merge.Type, in merge.Triple) []laws.Breach {

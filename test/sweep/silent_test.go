@@ -166,7 +166,7 @@ func secretKind(t testing.TB) kind {
 func TestSilentForms(t *testing.T) {
 	k := secretKind(t)
 	var bad failures
-	each(*count/200, func(i int) {
+	random(t, *count/200, func(i int) {
 		for _, leak := range leaks(k, secrets(gen.New(*seed, uint64(i)), k.typ, k.Kind), false) {
 			bad.add("triple %d of -sweep.seed=%d: %s", i, *seed, leak)
 		}

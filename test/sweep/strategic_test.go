@@ -35,7 +35,7 @@ func TestStrategic(t *testing.T) {
 			}
 			var bad failures
 			compared, refused := make([]bool, *count/25), make([]bool, *count/25)
-			each(len(compared), func(i int) {
+			played := random(t, len(compared), func(i int) {
 				k := kinds[i%len(kinds)]
 				made, ok := applied(gen.New(*seed, uint64(i)).Triple(k.Kind, k.typ))
 				if !ok {
@@ -53,7 +53,7 @@ func TestStrategic(t *testing.T) {
 			})
 			bad.report(t)
 			t.Logf("%d whole objects compared, %d refused by both", number(compared), number(refused))
-			if number(compared) < len(compared)/2 {
+			if number(compared) < played/2 {
 				t.Errorf("only %d objects compared", number(compared))
 			}
 		})

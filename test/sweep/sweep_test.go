@@ -19,6 +19,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	types "github.com/kubectl-merge/kubectl-merge/pkg/schema"
 	"github.com/kubectl-merge/kubectl-merge/test/laws"
+	"github.com/kubectl-merge/kubectl-merge/test/part"
 	"github.com/kubectl-merge/kubectl-merge/test/sweep/gen"
 )
 
@@ -122,6 +123,15 @@ func (f *failures) report(t *testing.T) {
 	}
 }
 
+// random does a job for those of n random situations that are in the part that is played (see
+// test/part), and gives their number.
+func random(t *testing.T, n int, job func(int)) (played int) {
+	t.Helper()
+	from, to := part.Chosen(t).Of(n)
+	each(to-from, func(i int) { job(from + i) })
+	return to - from
+}
+
 // each does a job for every number below n, on all processors.
 func each(n int, job func(int)) {
 	var next atomic.Int64
@@ -187,9 +197,13 @@ func TestEveryPlace(t *testing.T) {
 		t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
 			var bad failures
 			var lists, places, merges atomic.Int64
+			played := part.Chosen(t)
 			each(len(kinds), func(i int) {
 				k := kinds[i]
-				for _, p := range gen.Places(k.typ) {
+				for n, p := range gen.Places(k.typ) {
+					if !played.Has(i + n) {
+						continue
+					}
 					places.Add(1)
 					if kind := p.Field.Type.Kind; kind == merge.Keyed || kind == merge.Set {
 						lists.Add(1)

@@ -24,14 +24,12 @@ import (
 // they are not of the same values.
 func TestUndone(t *testing.T) {
 	kinds := append(builtin(t), shapes(t)...)
-	n := *count / 20 // each is written, read, taken back and compared several times
-	t.Logf("seed %d, %d records of %d kinds", *seed, n, len(kinds))
 	live, err := merge.PolicyNamed("live")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var bad failures
-	each(n, func(i int) {
+	n := random(t, *count/20, func(i int) { // each is written, read, undone and compared several times
 		k := kinds[i%len(kinds)]
 		m := gen.New(*seed, uint64(i))
 		r := recorded{typ: k.typ, policy: live}
@@ -43,6 +41,7 @@ func TestUndone(t *testing.T) {
 		}
 	})
 	bad.report(t)
+	t.Logf("seed %d, %d records of %d kinds", *seed, n, len(kinds))
 }
 
 // served is v as a server stores it: completed, without what is the server's own, and still the

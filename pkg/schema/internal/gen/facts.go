@@ -27,7 +27,9 @@ type facts struct {
 	Allocated []allocatedFact `json:"allocated"`
 	Mirrored  []mirroredFact  `json:"mirrored"`
 	Made      []madeFact      `json:"made"`
+	Fixed     []fixedFact     `json:"fixed"`
 	Unique    []uniqueFact    `json:"unique"`
+	Exclusive []exclusiveFact `json:"exclusive"`
 	Defaults  []defaultsFact  `json:"defaults"`
 
 	ControlPlane []string `json:"controlPlane"`
@@ -62,6 +64,20 @@ type mirroredFact struct {
 type madeFact struct {
 	Type string `json:"type"`
 	Path string `json:"path"`
+}
+
+// fixedFact: what is at the paths can no longer be changed once the object is there or runs;
+// names with "/" between them, "*" for every entry of a list.
+type fixedFact struct {
+	Type  string   `json:"type"`
+	Paths []string `json:"paths"`
+}
+
+// exclusiveFact: the API refuses a set that has two of the members.
+type exclusiveFact struct {
+	Type    string   `json:"type"`
+	Set     string   `json:"set"`
+	Members []string `json:"members"`
 }
 
 // uniqueFact: the API refuses a list in which two entries have the same value of by; one
@@ -106,6 +122,18 @@ func (f *facts) addTo(t *table) error {
 	}
 	for _, fact := range f.Unique {
 		err := t.each(fact.Type, func(r *typeRow) error { return r.addUnique(t, fact) })
+		if err != nil {
+			return err
+		}
+	}
+	for _, fact := range f.Exclusive {
+		err := t.each(fact.Type, func(r *typeRow) error { return r.addExclusive(fact) })
+		if err != nil {
+			return err
+		}
+	}
+	for _, fact := range f.Fixed {
+		err := t.each(fact.Type, func(r *typeRow) error { return r.addFixed(fact.Paths) })
 		if err != nil {
 			return err
 		}
@@ -263,6 +291,27 @@ func (r *typeRow) addUnique(t *table, fact uniqueFact) error {
 		keys += "=" + string(text)
 	}
 	f.shape = keys + "]" + elem
+	return nil
+}
+
+// addExclusive writes into the shape of a set which of its members exclude each other.
+func (r *typeRow) addExclusive(fact exclusiveFact) error {
+	f := r.field(fact.Set)
+	if f == nil || !strings.HasPrefix(f.shape, "[=]") || len(fact.Members) < 2 {
+		return fmt.Errorf("%q is no set with members", fact.Set)
+	}
+	f.shape = "[=" + strings.Join(fact.Members, "|") + strings.TrimPrefix(f.shape, "[=")
+	return nil
+}
+
+func (r *typeRow) addFixed(paths []string) error {
+	for _, path := range paths {
+		name, _, _ := strings.Cut(path, "/")
+		if r.field(name) == nil {
+			return fmt.Errorf("there is no field %q", name)
+		}
+	}
+	r.fixed = append(r.fixed, paths...)
 	return nil
 }
 

@@ -53,7 +53,7 @@ func TestPatchTags(t *testing.T) {
 		for _, f := range row.fields {
 			merges := strings.Contains(f.tag.Get("patchStrategy"), "merge")
 			keys, isKeyed := keyNames(f.shape)
-			set := strings.HasPrefix(f.shape, "[=]")
+			set := strings.HasPrefix(f.shape, "[=")
 			key := f.tag.Get("patchMergeKey")
 			at := name + "." + f.name
 			switch {

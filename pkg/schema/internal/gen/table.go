@@ -31,6 +31,7 @@ type typeRow struct {
 	rules    []string // what the server fills in that depends on more than the field
 	mirrored [][2]string
 	made     []string // paths of what the server makes itself
+	fixed    []string // paths of what can no longer be changed
 }
 
 type fieldCol struct {
@@ -59,9 +60,10 @@ const header = `# The built-in types, as far as a merge needs to know them.
 #	> PATH VALUE ["if" CONDITION…] what the server fills in by a rule, see facts.yaml
 #	= FIELD FIELD                the server keeps the two alike
 #	! PATH                       an entry of a map that the server itself makes
+#	# PATH                       what can no longer be changed, and all that is in it
 #
 # SHAPE: a leaf, a type, "*" before it where the server tells a zero from absence,
-# []x atomic list, [=]x set, [key,key="default"]x keyed list, [key;other]x one in which
+# []x atomic list, [=]x set, [=a|b]x one of which a and b exclude each other, [key,key="default"]x keyed list, [key;other]x one in which
 # other may not repeat either, {}x map,
 # {!}x atomic map, !x the type as one value, ~x the atomic type field by field
 `
@@ -126,6 +128,9 @@ func (r *typeRow) write(b *bytes.Buffer) {
 	}
 	for _, path := range r.made {
 		b.WriteString("\t! " + path + "\n")
+	}
+	for _, path := range r.fixed {
+		b.WriteString("\t# " + path + "\n")
 	}
 	for _, rule := range r.rules {
 		b.WriteString("\t> " + rule + "\n")

@@ -1,0 +1,45 @@
+package run
+
+import (
+	"context"
+	"errors"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/write"
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
+
+// unstored are those of a plan's doubtful values that the server does not store: its answer to
+// a dry run has there what live has. Where it cannot be asked, managedFields decide.
+func (j *Job) unstored(ctx context.Context, item *Item, p apply.Planned) []merge.Path {
+	answer := j.answer(ctx, item, p)
+	var paths []merge.Path
+	for _, d := range p.Doubtful {
+		was, had := merge.Lookup(p.Live, d.Path, p.Type)
+		is, has := merge.Lookup(answer, d.Path, p.Type)
+		same := had == has && (!had || merge.Equal(was, is, p.Type.At(d.Path)))
+		if answer == nil && d.Recorded || answer != nil && same {
+			paths = append(paths, d.Path)
+		}
+	}
+	return paths
+}
+
+// answer is what the server would store of a plan; nil where it does not say.
+func (j *Job) answer(ctx context.Context, item *Item, p apply.Planned) map[string]any {
+	if j.API == nil || p.Action != apply.Change || len(p.Conflicts) > 0 {
+		return nil
+	}
+	s := write.Server{API: j.API, Write: j.Write}
+	s.Write.DryRun = true
+	out, err := s.Apply(item.Meter.In(ctx), write.Task{Target: item.Target, Planned: p, Replan: overtaken})
+	if err != nil {
+		return nil
+	}
+	return out.Object
+}
+
+// overtaken ends a trial whose object was changed meanwhile.
+func overtaken(context.Context, map[string]any) (apply.Planned, error) {
+	return apply.Planned{}, errors.New("was changed meanwhile")
+}

@@ -1,0 +1,40 @@
+package write
+
+import (
+	"slices"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
+
+// reportUnstored notes what was sent and what the server's answer lacks, or has otherwise.
+func (c *applying) reportUnstored(obj map[string]any) {
+	for _, change := range unstored(c.out.Planned, c.body, obj) {
+		at := change.Path.String()
+		switch {
+		case slices.ContainsFunc(c.out.Restored, func(p merge.Path) bool { return p.String() == at }): // reported with what was to be overwritten
+		case slices.ContainsFunc(c.out.Planned.Doubtful, func(d merge.Doubt) bool { return d.Path.String() == at }): // reported by the run that sent it first
+		case change.Old.Set:
+			c.note("the server does not store " + at + " as it was sent: a feature gate, an admission policy or the kind changes it")
+		default:
+			c.note("the server does not store " + at + ": a feature gate, an admission policy or the kind drops it")
+		}
+	}
+}
+
+// unstored are the changes that would make obj, the server's answer, what was sent.
+func unstored(p apply.Planned, body []byte, obj map[string]any) []merge.Change {
+	v, err := merge.ReadJSON(body)
+	sent, ok := v.(map[string]any) // no JSON patch, which is pinned to values
+	if err != nil || !ok {
+		return nil
+	}
+	want, is := bare(p, sent), bare(p, obj)
+	var out []merge.Change
+	for _, c := range merge.Three(merge.Triple{Local: want, Live: is}, p.Type, merge.Policies[0], false).Changes {
+		if c.Op == merge.OpSet {
+			out = append(out, c)
+		}
+	}
+	return out
+}

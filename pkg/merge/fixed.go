@@ -1,0 +1,53 @@
+package merge
+
+import "slices"
+
+// additions: the value can no longer be changed (Type.Fixed), local states what was applied,
+// and live has all of that and more. The rest is from a queue or from admission, which may
+// add to it while the object does not run yet (KEP-2926); taking it out would be refused. A null in local
+// asks for a removal, so local is taken as it was written.
+func (m *merger) additions(s *spot, o, l, v Opt) bool {
+	return o.Set && equalOpt(o, l, s.field) && s.fixed() && adds(s.field.Type, l.Value, v.Value)
+}
+
+// fixed: a path of a type around the value leads to it, or to what it stands in.
+func (s *spot) fixed() bool {
+	var names []string // from here up to the type that has the path
+	for at := s; at.up != nil; at = at.up {
+		name := at.here.name
+		if at.here.list != nil {
+			name = "*"
+		}
+		names = append(names, name)
+		if t := at.up.field.Type; t != nil && slices.ContainsFunc(t.Fixed, func(path []string) bool { return ends(names, path) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// ends: names, which lead up, end with the path, which leads down.
+func ends(names, path []string) bool {
+	for i, name := range path {
+		if at := len(names) - 1 - i; at < 0 || names[at] != name {
+			return false
+		}
+	}
+	return true
+}
+
+// adds: the map or list v has all that a has, in a's order, and more.
+func adds(t *Type, a, v any) bool {
+	was, ok := a.([]any)
+	if !ok {
+		_, isMap := a.(map[string]any)
+		return isMap && within(t, a, v)
+	}
+	is, _ := v.([]any)
+	for _, e := range is {
+		if len(was) > 0 && Equal(was[0], e, t.EntryType()) {
+			was = was[1:]
+		}
+	}
+	return len(was) == 0 && len(is) > 0
+}

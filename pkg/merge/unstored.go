@@ -1,0 +1,34 @@
+package merge
+
+import "slices"
+
+// unstored: the server does not store what local states here.
+func (m *merger) unstored(s *spot) bool {
+	if len(m.triple.Unstored) == 0 {
+		return false
+	}
+	at := s.path().String()
+	return slices.ContainsFunc(m.triple.Unstored, func(p Path) bool { return p.String() == at })
+}
+
+// doubt records a value that is sent again though it was applied, and that no other manager
+// has written since (KEP-555: managers are recorded before an admission plugin or the kind
+// drops a value, and a removal ends each record of it).
+func (m *merger) doubt(s *spot, o, l, v Opt) {
+	was := o.Set && m.kind(s, o, l) == Drift
+	if m.triple.Applied && !v.Set {
+		was = !o.Set // what was applied is read off live, which lacks it
+	}
+	if was && m.appliersAlone(s) {
+		m.plan.Doubtful = append(m.plan.Doubtful, Doubt{Path: s.path(), Recorded: !v.Set})
+	}
+}
+
+// appliersAlone: the value is recorded as the appliers', and as nobody else's.
+func (m *merger) appliersAlone(s *spot) bool {
+	if r, ok := m.owners.(Partial); m.owners == nil || ok && r.Partial() {
+		return false
+	}
+	owners := m.ownersAt(s.path())
+	return len(owners) > 0 && !slices.ContainsFunc(owners, func(o Owner) bool { return !m.appliersOwn(o) })
+}

@@ -1,0 +1,61 @@
+package laws
+
+import (
+	"slices"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
+
+// fixed: the API lets nobody change what is at the path once the object is there or runs.
+//
+// Rule: docs/semantics.md#the-rules ("What can no longer be changed").
+func (c *checker) fixed(p merge.Path) bool {
+	if c.around {
+		return true
+	}
+	for n := range p {
+		t := c.typ.At(p[:n])
+		if t != nil && slices.ContainsFunc(t.Fixed, func(way []string) bool { return len(way) <= len(p)-n && leads(way, p[n:n+len(way)]) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// Fixed reports whether the path leads to, or through, what the API lets nobody change once the
+// object is there or runs.
+func (m Merge) Fixed(p merge.Path) bool { return (&checker{typ: m.Type}).fixed(p) }
+
+// added: r is l, and more.
+func added(t *merge.Type, l, r any) bool {
+	switch l := l.(type) {
+	case map[string]any:
+		m, ok := r.(map[string]any)
+		for name, v := range l {
+			f := t.Field(name)
+			ok = ok && (same(merge.Some(v), some(m[name]), f) || v != nil && added(f.Type, v, m[name]))
+		}
+		return ok
+	case []any:
+		list, ok := r.([]any)
+		for _, v := range l {
+			ok = ok && slices.ContainsFunc(list, func(e any) bool { return merge.Equal(v, e, t.EntryType()) })
+		}
+		return ok
+	}
+	return false
+}
+
+// excluded: the value is a member of a set in which another one excludes it.
+//
+// Rule: docs/semantics.md#the-rules ("Members of a set that exclude each other").
+func (c *checker) excluded(a *at, v any) bool {
+	if a.up == nil || a.up.field.Type == nil || len(a.up.field.Type.Exclusive) == 0 {
+		return false
+	}
+	members := a.up.field.Type.Exclusive
+	is := func(v any) bool { text, ok := v.(string); return ok && slices.Contains(members, text) }
+	list, _ := merge.Lookup(c.result, a.up.path(), c.typ)
+	entries, _ := list.([]any)
+	return is(v) && slices.ContainsFunc(entries, func(e any) bool { return e != v && is(e) })
+}

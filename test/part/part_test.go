@@ -1,0 +1,31 @@
+package part
+
+import "testing"
+
+// TestParts: each situation is in one part, and a commit chooses each part.
+func TestParts(t *testing.T) {
+	const situations = 103
+	seen, random := [situations]int{}, [situations]int{}
+	for n := range count {
+		p := Part{n, count}
+		for i := range situations {
+			if p.Has(i) {
+				seen[i]++
+			}
+		}
+		from, to := p.Of(situations)
+		for i := from; i < to; i++ {
+			random[i]++
+		}
+	}
+	for i := range situations {
+		if seen[i] != 1 || random[i] != 1 {
+			t.Errorf("situation %d is in %d parts of a table, and in %d of random situations", i, seen[i], random[i])
+		}
+	}
+	for hash, want := range map[string]int{"": 0, "no hash": 0, "0000000d8a": 1, "fffffffe": 2, "00000007": 3} {
+		if got := ofCommit(hash); got != want {
+			t.Errorf("%q: part %d, want %d", hash, got, want)
+		}
+	}
+}
