@@ -42,6 +42,9 @@ func TestReadsWhatIsNamed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if program, err = filepath.EvalSymlinks(program); err != nil {
+			t.Fatal(err)
+		}
 		options := []string{"-f", "-qq", "-s", "4096", "-e", "trace=openat,connect", "-o", trace, program}
 		cmd := u.command(t.Context(), tracer, append(options, args...)...)
 		got := u.ends(cmd)
