@@ -168,6 +168,8 @@ func (a *Asker) show(q question) {
 
 func moved(k merge.DisagreementKind) string {
 	switch k {
+	case merge.Update:
+		return "only local moved"
 	case merge.Drift:
 		return "only live moved"
 	case merge.Both:

@@ -128,7 +128,7 @@ func (r *Reviewer) item(ctx context.Context, p *run.Plan, item *run.Item) error 
 	}
 	for _, path := range unwanted {
 		item.Own()
-		item.Answers = append(item.Answers, apply.Answer{Path: path, Choice: merge.TakeLive, Firm: true})
+		item.Answers = append(item.Answers, apply.Answer{Path: path, Choice: merge.TakeLive, Always: true})
 	}
 	if p.Replan(ctx, item); item.Err != nil {
 		return item.Err

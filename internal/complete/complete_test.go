@@ -118,7 +118,7 @@ func TestWhichArgument(t *testing.T) {
 
 // TestValues: what the tables of the program have, with what it does.
 func TestValues(t *testing.T) {
-	if got := Policies(); len(got) != len(merge.Policies) || !strings.HasPrefix(got[0], merge.Policies[0].Name+"\tonly live moved: ") {
+	if got := Policies(); len(got) != len(merge.Policies) || !strings.HasPrefix(got[0], merge.Policies[0].Name+"\tonly local moved: ") {
 		t.Errorf("%q", got)
 	}
 	if got := Strategies(); len(got) != len(strategy.Strategies) || got[0] != strategy.Strategies[0].Name+"\t"+strategy.Strategies[0].Help {

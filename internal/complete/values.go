@@ -45,7 +45,7 @@ func Policies() []cobra.Completion {
 	named := map[merge.Choice]string{merge.TakeLocal: "local", merge.TakeLive: "live", merge.LeaveConflict: "conflict"}
 	var out []cobra.Completion
 	for _, p := range merge.Policies {
-		out = append(out, cobra.CompletionWithDesc(p.Name, fmt.Sprintf("only live moved: %s; both moved: %s", named[p.Drift], named[p.Both])))
+		out = append(out, cobra.CompletionWithDesc(p.Name, fmt.Sprintf("only local moved: %s; only live moved: %s; both moved: %s; removed from local: %s", named[p.Update], named[p.Drift], named[p.Both], named[p.Dropped])))
 	}
 	return out
 }

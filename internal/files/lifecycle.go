@@ -11,16 +11,17 @@ import (
 
 // dropped decides about a resource that upstream has deleted.
 func (m *merger) dropped(o, d *resource) {
+	choice, what := m.Policy.Dropped, "deleted in updated, changed in dest"
 	if m.untouched(o, d) {
-		m.texts[d.doc] = text{}
-		return
+		choice, what = m.Policy.Update, "deleted in updated"
 	}
-	const what = "deleted in updated, changed in dest"
-	switch m.Policy.Dropped {
-	case merge.TakeLocal:
+	switch {
+	case choice == merge.TakeLocal && m.untouched(o, d):
+		m.texts[d.doc] = text{}
+	case choice == merge.TakeLocal:
 		m.texts[d.doc] = text{}
 		m.note(diff.NoteRemoved, d, what+": deleted", merge.LocalSide)
-	case merge.TakeLive, merge.TakeOriginal:
+	case choice == merge.TakeLive, choice == merge.TakeOriginal:
 		m.note(diff.NoteKept, d, what+": kept", merge.LiveSide)
 	default:
 		m.texts[d.doc] = text{plain: d.doc.Text(), marked: m.sections(d.doc.Text(), nil)}
@@ -48,13 +49,16 @@ func (m *merger) notInDest(u *resource) error {
 		}
 	}
 	t := text{marked: plain, plain: plain}
+	what, choice := "deleted in dest, changed in updated", m.Policy.Both
 	if o == nil {
-		m.add(u, t)
-		return nil
+		what, choice = "added in updated", m.Policy.Update
 	}
-	const what = "deleted in dest, changed in updated"
 	switch {
-	case m.Policy.Both == merge.TakeLive:
+	case o == nil && choice == merge.TakeLocal:
+		m.add(u, t)
+	case o == nil && choice == merge.TakeLive:
+		m.note(diff.NoteKept, u, what+": left out", merge.LiveSide)
+	case choice == merge.TakeLive:
 		m.note(diff.NoteKept, u, what+": stays deleted", merge.LiveSide)
 	case m.Policy.Drift == merge.TakeLocal: // local wins in any case
 		m.note(diff.NoteOverwritten, u, what+": put back", merge.LocalSide)

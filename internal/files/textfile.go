@@ -93,6 +93,8 @@ func (m *merger) textFile(name string, o, u, d *File) {
 	base, theirs, ours := o.likewise(d), u.likewise(d), string(d.text())
 	switch {
 	case u == nil && d == nil, theirs == ours && u != nil && d != nil, o != nil && u != nil && base == theirs:
+	case m.Policy.Update == merge.TakeLive:
+		m.textNote(diff.NoteKept, name, "changed in updated: dest's is kept")
 	case d == nil && o == nil:
 		m.out.Files = append(m.out.Files, Changed{Name: name, Text: []byte(theirs), Plain: []byte(theirs), mode: u.Mode, lines: true})
 	case d == nil && isYAML(name):

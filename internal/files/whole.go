@@ -56,7 +56,7 @@ func (m *merger) whole(f *File, c Changed, changed bool) (Changed, bool) {
 // untaken: one side has changed nothing, so that the file is the other one's. Under a policy
 // that clears nulls, or reports what dest alone has changed, there is more to do.
 func (m *merger) untaken(raw texts) bool {
-	return m.Policy.Drift == merge.TakeLive && !m.Policy.ClearNulls && !m.Dest.Folder && (raw.base == raw.ours || raw.base == raw.theirs)
+	return m.Policy.Update == merge.TakeLocal && m.Policy.Drift == merge.TakeLive && !m.Policy.ClearNulls && !m.Dest.Folder && (raw.base == raw.ours || raw.base == raw.theirs)
 }
 
 const commentsLost = "comments that both sides have changed, or of what the other side has removed"

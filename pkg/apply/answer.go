@@ -13,9 +13,9 @@ type Answer struct {
 	// the next: where live has another by now, the disagreement is open again.
 	Live merge.Opt
 
-	// Firm: the answer is not about a disagreement but about what is to be written, and
+	// Always: the answer is not about a disagreement but about what is to be written, and
 	// holds whatever live has by now.
-	Firm bool
+	Always bool
 }
 
 // Answered are the answers that still hold for a live object, as a policy has them. nil where
@@ -30,14 +30,14 @@ func (s Subject) Answered(live map[string]any, typ *merge.Type) []merge.Rule {
 		rules = append(rules, merge.Rule{
 			Match:  func(p merge.Path) bool { return len(p) == len(a.Path) && p.String() == at },
 			Choice: a.Choice,
-			Firm:   a.Firm,
+			Always: a.Always,
 		})
 	}
 	return rules
 }
 
 func (a Answer) holds(live map[string]any, typ *merge.Type) bool {
-	if a.Firm {
+	if a.Always {
 		return true
 	}
 	v, found := merge.Lookup(live, a.Path, typ)

@@ -53,7 +53,7 @@ func (c configuring) livesAt(path merge.Path) bool {
 		}
 	}
 	r, ok := merge.RuleAt(c.Rules, path)
-	return ok && r.Firm && r.Choice == merge.TakeLive
+	return ok && r.Always && r.Choice == merge.TakeLive
 }
 
 // value is what is applied of a value that is stated; false for nothing.

@@ -139,7 +139,7 @@ func (p *Planner) Plan(ctx context.Context, s Subject, live map[string]any) (Pla
 		return out, fmt.Errorf("%s: %w", s.Name, err)
 	}
 	in := p.input(s, out.Type)
-	in.Policy.Rules = s.Answered(live, out.Type)
+	in.Policy.Rules = append(s.Answered(live, out.Type), p.Policy.Rules...)
 	in.Triple, in.Triple.Unstored = known.Triple, s.Unstored
 	p.Rules.look(s, in.Triple, out.Type)
 	out.Sensitive = p.Sensitive(s, in.Triple)

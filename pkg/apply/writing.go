@@ -3,6 +3,7 @@ package apply
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
@@ -76,15 +77,11 @@ func (ClientSide) sides(ctx context.Context, m merging) (out sides, err error) {
 
 // stamp puts the annotation on the result and determines what is to be done.
 func (ClientSide) stamp(p *Planned, _ sides) error {
-	text, err := lastapplied.Encode(p.Value, lastapplied.Options{
-		Namespace: p.Namespace(),
-		Type:      p.Type,
-		On:        p.Result,
-	})
+	final, err := p.stamped()
 	if err != nil {
 		return err
 	}
-	if err := p.finish(lastapplied.With(p.Result, text)); err != nil {
+	if err := p.finish(final); err != nil {
 		return err
 	}
 	switch {
@@ -94,6 +91,25 @@ func (ClientSide) stamp(p *Planned, _ sides) error {
 		p.Action = Change
 	}
 	return nil
+}
+
+// stamped is the result with local as what was applied last. Where the policy has withheld a change
+// that only local has made, what was applied last stays as live has it: the change was not written,
+// and has to be one the next time.
+func (p *Planned) stamped() (any, error) {
+	if slices.ContainsFunc(p.Settled, func(d merge.Disagreement) bool {
+		return d.Kind == merge.Update && d.Winner == merge.LiveSide && d.Rule == ""
+	}) {
+		if text := lastapplied.Read(p.Live).Text; text != "" {
+			return lastapplied.With(p.Result, text), nil
+		}
+		return p.Result, nil
+	}
+	text, err := lastapplied.Encode(p.Value, lastapplied.Options{Namespace: p.Namespace(), Type: p.Type, On: p.Result})
+	if err != nil {
+		return nil, err
+	}
+	return lastapplied.With(p.Result, text), nil
 }
 
 // finish sets what is to be stored.

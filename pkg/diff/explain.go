@@ -195,6 +195,8 @@ func brief(c merge.Cause, kind merge.DisagreementKind, conflict bool) string {
 	switch {
 	case conflict:
 		return "conflict"
+	case kind == merge.Update:
+		return "update"
 	case kind == merge.Drift:
 		return "drift"
 	case kind == merge.Both:
@@ -212,6 +214,8 @@ func brief(c merge.Cause, kind merge.DisagreementKind, conflict bool) string {
 
 func disagreement(d merge.Disagreement) string {
 	switch {
+	case d.Kind == merge.Update:
+		return "update (only local moved):"
 	case d.Kind == merge.Drift:
 		return "drift (only live moved):"
 	case d.Kind == merge.Both && !d.Original.Set:

@@ -44,6 +44,9 @@ func (m *merger) account(s *spot, x four, alone Cause) (Opt, bool) {
 		if x.l.Set {
 			m.because(s, because{Opt{}, LocalSide, absence(x.l), x.o, x.l, Opt{}})
 		}
+		if m.withheld(s) {
+			return m.absentOr(raw, Opt{})
+		}
 		return x.want, raw.Set != x.want.Set
 	case !x.v.Set:
 		return m.accountAdded(s, x, raw)
@@ -191,7 +194,7 @@ func (m *merger) accountValue(s *spot, x four) (Opt, bool) {
 	if !moved && isList(s.field.Type) {
 		moved, owner = m.movedInside(s, x.o, x.v)
 	}
-	if !s.livesOn() && (alike || !moved) {
+	if !m.withheld(s) && (alike || !moved) {
 		cause := CauseLocal
 		if alike {
 			cause = CauseSame
@@ -200,6 +203,9 @@ func (m *merger) accountValue(s *spot, x four) (Opt, bool) {
 		return x.want, true
 	}
 	d := Disagreement{Kind: m.kind(s, x.o, stated), Original: x.o, Local: l, Live: x.v, Owner: owner}
+	if !moved {
+		d.Kind = Update
+	}
 	return m.settleAs(s, d, x.want)
 }
 
@@ -217,7 +223,11 @@ func (m *merger) unchanged(s *spot, x four) {
 
 // accountAdded settles a value that live lacks.
 func (m *merger) accountAdded(s *spot, x four, raw Opt) (Opt, bool) {
+	withheld := s.rule == nil && m.withheld(s)
 	if x.l.Value == nil {
+		if withheld {
+			return m.absentOr(raw, Opt{})
+		}
 		m.because(s, because{x.want, LocalSide, CauseStrategy, x.o, x.l, Opt{}})
 		return x.want, true
 	}
@@ -226,6 +236,11 @@ func (m *merger) accountAdded(s *spot, x four, raw Opt) (Opt, bool) {
 		return m.absentOr(raw, Opt{})
 	case !raw.Set && m.completes() && s.field.ZeroIsAbsent && isZero(x.want.Value, s.field.Type):
 		m.because(s, because{raw, LiveSide, CauseSame, x.o, x.l, Opt{}})
+		return m.absentOr(raw, Opt{})
+	case withheld && !m.deleted(s, x.o):
+		if r, changed := m.settleAs(s, Disagreement{Kind: Update, Original: x.o, Local: x.l}, x.want); changed {
+			return r, true
+		}
 		return m.absentOr(raw, Opt{})
 	case !m.deleted(s, x.o) || equalOpt(x.l, Opt{}, s.field):
 		m.doubt(s, x.o, x.l, Opt{})
@@ -254,7 +269,7 @@ func (m *merger) accountRemoved(s *spot, x four, alone Cause) (Opt, bool) {
 	case x.o.Set:
 		why = CauseDropped
 	}
-	if why == CauseDropped && !s.entry && !s.livesOn() {
+	if why == CauseDropped && !s.entry && !s.keepsLive() && !m.withheldEmpty(s, x.v) {
 		t := s.field.Type
 		switch v := x.v.Value.(type) {
 		case map[string]any:
@@ -286,8 +301,11 @@ func (m *merger) accountUnit(s *spot, x four, why Cause) (Opt, bool) {
 	if m.owners == nil && !x.o.Set && s.entry {
 		moved = true
 	}
-	if moved || s.livesOn() {
+	if moved || m.withheld(s) {
 		d := Disagreement{Kind: Dropped, Original: x.o, Live: x.v, Owner: owner}
+		if !moved {
+			d.Kind = Update
+		}
 		if x.l.Value == nil {
 			d.Local = x.l
 		}

@@ -19,6 +19,9 @@ func (m *merger) dropped(s *spot, o, v, raw Opt) (Opt, bool) {
 		m.because(s, because{v, LiveSide, cause, o, Opt{}, v})
 		return raw, false
 	}
+	if m.withheldEmpty(s, v) {
+		return m.droppedUnit(s, o, v, Opt{})
+	}
 	switch vv := v.Value.(type) {
 	case map[string]any:
 		switch {
@@ -61,20 +64,28 @@ func (m *merger) droppedUnit(s *spot, o, v, left Opt) (Opt, bool) {
 	if left.Set {
 		return m.droppedParts(s, because{left, LocalSide, CauseDropped, o, Opt{}, v})
 	}
-	if s.livesOn() {
-		return m.settle(s, Disagreement{Kind: Dropped, Original: o, Live: v, Owner: m.foreign(s.path())})
+	return m.removed(s, CauseDropped, Disagreement{Original: o, Live: v})
+}
+
+// removed removes live's value as one, unless live has changed it since, which is a disagreement.
+func (m *merger) removed(s *spot, cause Cause, d Disagreement) (Opt, bool) {
+	moved, owner := m.movedInside(s, d.Original, d.Live)
+	switch {
+	case moved:
+		d.Kind, d.Owner = Dropped, owner
+	case m.withheld(s):
+		d.Kind, d.Owner = Update, m.foreign(s.path())
+	default:
+		m.tellRemoved(s, cause, d.Original, d.Live)
+		return Opt{}, true
 	}
-	if moved, owner := m.movedInside(s, o, v); moved {
-		return m.settle(s, Disagreement{Kind: Dropped, Original: o, Live: v, Owner: owner})
-	}
-	m.tellRemoved(s, CauseDropped, o, v)
-	return Opt{}, true
+	return m.settle(s, d)
 }
 
 // ruled adds to what is left of a declared object the fields in it that a rule of the
 // user gives to live.
 func (m *merger) ruled(s *spot, v map[string]any, left Opt) Opt {
-	if len(m.policy.Rules) == 0 || s.livesOn() {
+	if len(m.policy.Rules) == 0 || s.keepsLive() {
 		return left
 	}
 	kept, _ := left.Value.(map[string]any)
@@ -86,7 +97,7 @@ func (m *merger) ruled(s *spot, v map[string]any, left Opt) Opt {
 		was, has := kept[name]
 		part := Opt{was, has}
 		c := m.below(s, hop{name: name}, f, false)
-		if inner, ok := v[name].(map[string]any); c.livesOn() {
+		if inner, ok := v[name].(map[string]any); c.keepsLive() {
 			part = Some(v[name])
 		} else if ok && f.Type != nil && f.Type.Kind == Object && !f.Type.Atomic {
 			part = m.ruled(c, inner, part)
@@ -98,9 +109,6 @@ func (m *merger) ruled(s *spot, v map[string]any, left Opt) Opt {
 	}
 	return Opt{Value: kept, Set: len(kept) > 0}
 }
-
-// livesOn: a rule of the user gives the value to live, whatever local states.
-func (s *spot) livesOn() bool { return s.rule != nil && s.rule.Firm && s.rule.Choice == TakeLive }
 
 // droppedParts removes all of live's value but what is left of it, the result, each part reported by itself.
 // Where somebody else has moved a part, and the policy does not give it to local,
@@ -129,6 +137,9 @@ func (m *merger) droppedParts(s *spot, b because) (Opt, bool) {
 	}
 	if len(moved) > 0 && m.choice(s, Dropped) != TakeLocal {
 		return m.settle(s, Disagreement{Kind: Dropped, Original: o, Live: v, Owner: moved[0].Owner})
+	}
+	if len(quiet) > 0 && s.rule == nil && m.withheld(s) {
+		return m.settle(s, Disagreement{Kind: Update, Original: o, Live: v, Owner: quiet[0].Owner})
 	}
 	for _, d := range moved {
 		if s.rule != nil {
@@ -185,6 +196,11 @@ func (m *merger) droppedEntries(s *spot, o, v map[string]any) (Opt, bool) {
 		}
 	}
 	return emptied(Some(out), changed || len(v) == 0)
+}
+
+// withheldEmpty: the map or list has no entries about which the policy could be asked one by one.
+func (m *merger) withheldEmpty(s *spot, v Opt) bool {
+	return equalOpt(v, Opt{}, Field{ZeroIsAbsent: true}) && m.withheld(s)
 }
 
 // emptied: a map or list of which nothing is left is removed itself.

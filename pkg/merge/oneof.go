@@ -61,6 +61,9 @@ func (m *merger) displace(s *spot, d Disagreement) (Opt, bool) {
 	if m.owners == nil && !d.Original.Set {
 		moved = true
 	}
+	if !moved && m.withheld(s) {
+		moved, d.Kind = true, Update
+	}
 	if moved {
 		d.Owner = owner
 		return m.settle(s, d)
@@ -187,7 +190,10 @@ func (m *merger) excluded(s *spot, name string, x objects) (excluded, held bool)
 		}
 		c := m.below(s, hop{name: d}, f, false)
 		moved, _ := m.moved(c, some(x.o[d]), Some(text))
-		held = (moved || c.livesOn()) && m.choice(c, kind) != TakeLocal
+		if !moved {
+			kind = Update
+		}
+		held = (moved || m.withheld(c)) && m.choice(c, kind) != TakeLocal
 		m.leave()
 		return true, held
 	}

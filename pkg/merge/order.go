@@ -12,6 +12,9 @@ func (m *merger) keepsOrder(p *pairing) bool {
 	if m.policy.Drift != TakeLive {
 		return false
 	}
+	if m.policy.Update != TakeLocal {
+		return true
+	}
 	last := -1
 	for i := range p.original {
 		if o := p.original[i]; o >= 0 && p.live[i] >= 0 {

@@ -123,6 +123,7 @@ const (
 	Drift   DisagreementKind = iota + 1 // only live moved
 	Both                                // local and live moved, differently
 	Dropped                             // local removed what live changed
+	Update                              // only local moved, and does not simply win
 )
 
 // Disagreement is one value on which local and live do not agree.

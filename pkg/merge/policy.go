@@ -17,10 +17,11 @@ const (
 	TakeOriginal // only in a Rule: the answer "o" of the ask policy
 )
 
-// Policy decides which side wins (docs/semantics.md#which-side-wins).
+// Policy decides which side wins (docs/semantics.md#which-side-wins), by what has changed since
+// the original: only local, only live, both, or live where local has removed the value.
 type Policy struct {
-	Name                 string
-	Drift, Both, Dropped Choice
+	Name                         string
+	Update, Drift, Both, Dropped Choice
 
 	// Rules decide before the policy does. The first that matches a path counts
 	// for it and for all below it.
@@ -54,9 +55,9 @@ type Rule struct {
 	Match  func(Path) bool
 	Choice Choice
 
-	// Firm: also where there is no disagreement, since live has not moved. What is
+	// Always: also where there is no disagreement, since live has not changed. What is
 	// given to live then stays as it is there, whatever local states.
-	Firm bool
+	Always bool
 }
 
 // RuleAt is the rule that decides at a path: the first one that matches the path or, of what it
@@ -120,6 +121,8 @@ func PolicyNamed(name string) (Policy, error) {
 
 func (p Policy) choice(k DisagreementKind) Choice {
 	switch k {
+	case Update:
+		return p.Update
 	case Drift:
 		return p.Drift
 	case Both:

@@ -16,13 +16,11 @@ func (m *merger) gone(s *spot, o, l, raw Opt) (Opt, bool) {
 			return m.droppedParts(s, because{left, LocalSide, CauseNull, o, Opt{}, v})
 		}
 	}
-	if !m.policy.ClearNulls {
-		if moved, owner := m.movedInside(s, o, v); moved {
-			return m.settle(s, Disagreement{Kind: Dropped, Original: o, Local: l, Live: v, Owner: owner})
-		}
+	if m.policy.ClearNulls {
+		m.tellRemoved(s, CauseNull, o, v)
+		return Opt{}, true
 	}
-	m.tellRemoved(s, CauseNull, o, v)
-	return Opt{}, true
+	return m.removed(s, CauseNull, Disagreement{Original: o, Local: l, Live: v})
 }
 
 // comesBack is why removing the value would change nothing: the server would fill the same

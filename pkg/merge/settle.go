@@ -24,13 +24,17 @@ func (m *merger) leaf(s *spot, o, l, v Opt) (Opt, bool) {
 		m.because(s, because{v, LiveSide, CauseFixed, o, l, v})
 		return v, false
 	}
+	kind := m.kind(s, o, l)
 	moved, owner := m.moved(s, o, v)
-	if !moved && !s.livesOn() && !m.nobodyKnows(s, o) {
-		m.doubt(s, o, l, v)
-		m.because(s, because{l, LocalSide, CauseLocal, o, l, v})
-		return l, true
+	if !moved && !m.nobodyKnows(s, o) {
+		if !m.withheld(s) {
+			m.doubt(s, o, l, v)
+			m.because(s, because{l, LocalSide, CauseLocal, o, l, v})
+			return l, true
+		}
+		kind = Update
 	}
-	return m.settle(s, Disagreement{Kind: m.kind(s, o, l), Original: o, Local: l, Live: v, Owner: owner})
+	return m.settle(s, Disagreement{Kind: kind, Original: o, Local: l, Live: v, Owner: owner})
 }
 
 // kind is that of a disagreement on a value that local states.
@@ -40,6 +44,18 @@ func (m *merger) kind(s *spot, o, l Opt) DisagreementKind {
 	}
 	return Both
 }
+
+// withheld: a change that only local has made is not simply written, by a rule of the user or
+// by the policy. An object that is created is local's whole.
+func (m *merger) withheld(s *spot) bool {
+	if s.rule != nil {
+		return s.keepsLive()
+	}
+	return s.up != nil && m.policy.Update != TakeLocal
+}
+
+// keepsLive: a rule of the user gives the value to live, whatever local states.
+func (s *spot) keepsLive() bool { return s.rule != nil && s.rule.Always && s.rule.Choice == TakeLive }
 
 // choice is what rule or policy decide about a kind of disagreement.
 func (m *merger) choice(s *spot, k DisagreementKind) Choice {
@@ -102,6 +118,8 @@ func (m *merger) added(s *spot, o, l, raw Opt) (Opt, bool) {
 	switch {
 	case s.held:
 		return m.absentOr(raw, Opt{})
+	case !m.deleted(s, o) && s.rule == nil && m.withheld(s):
+		return m.readded(s, Disagreement{Kind: Update, Original: o, Local: clean}, raw)
 	case !m.deleted(s, o):
 		m.doubt(s, o, l, Opt{})
 		m.localOnly(s, o, l, clean)

@@ -7,7 +7,7 @@ package merge
 //
 // Rules: docs/semantics.md#which-side-wins.
 func (m *merger) text(s *spot, o, l, v Opt) (r Opt, changed, ok bool) {
-	if len(m.policy.Texts) == 0 || s.livesOn() || m.unknown(s, o) {
+	if len(m.policy.Texts) == 0 || m.withheld(s) || m.unknown(s, o) {
 		return Opt{}, false, false
 	}
 	base, isText := o.Value.(string)

@@ -73,9 +73,9 @@ func (rs Rules) Policy() []merge.Rule {
 	for _, r := range rs {
 		switch {
 		case r.Ignore:
-			out = append(out, merge.Rule{Name: r.String(), Match: r.matches, Choice: merge.TakeLive, Firm: true})
+			out = append(out, merge.Rule{Name: r.String(), Match: r.matches, Choice: merge.TakeLive, Always: true})
 		case r.Winner != "":
-			out = append(out, merge.Rule{Name: r.String(), Match: r.matches, Choice: winners[r.Winner], Firm: true})
+			out = append(out, merge.Rule{Name: r.String(), Match: r.matches, Choice: winners[r.Winner], Always: true})
 		}
 	}
 	return out

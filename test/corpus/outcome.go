@@ -122,7 +122,7 @@ func steps(list []merge.Step) string {
 }
 
 var (
-	kinds   = map[merge.DisagreementKind]string{merge.Drift: "drift", merge.Both: "both", merge.Dropped: "dropped"}
+	kinds   = map[merge.DisagreementKind]string{merge.Drift: "drift", merge.Both: "both", merge.Dropped: "dropped", merge.Update: "update"}
 	winners = map[merge.Side]string{merge.Nobody: "nobody", merge.OriginalSide: "original", merge.LocalSide: "local", merge.LiveSide: "live"}
 	causes  = map[merge.Cause]string{
 		merge.CauseLocal: "local", merge.CauseLive: "only live has it", merge.CauseDropped: "dropped", merge.CauseNull: "null",

@@ -29,9 +29,8 @@ func TestOneFileEach(t *testing.T) {
 		{"the strategy is in the help, with what it does", []string{"--help"}, "toy (local as it is)", ""},
 		{"the strategy is completed", []string{"__complete", "--strategy", "to"}, "toy\tlocal as it is", ""},
 		{"the strategy is in the error", append(diff, "--strategy=no"), "toy", ""},
-		{"the policy takes live's value", append(diff, "--policy=toy"), "", "-  a: \"3\""},
-		{"the policy is in the help", []string{"diff", "--help"}, "live, toy, ask", ""},
-		{"the policy is completed", []string{"__complete", "--policy", "to"}, "toy\tonly live moved: live; both moved: live", ""},
+		{"the policy is in the help", []string{"diff", "--help"}, "live, freeze, ask", ""},
+		{"the policy is completed", []string{"__complete", "--policy", "fr"}, "freeze\tonly local moved: live; only live moved: live; both moved: live; removed from local: live", ""},
 		{"the printer prints", []string{"-f", local, "--live", live, "-o", "toy"}, "configmap/c: changes: 1", ""},
 		{"the printer is in the help, among the reports", []string{"--help"}, "plan, toy: reports", ""},
 		{"the printer is completed", []string{"__complete", "-o", "to"}, "toy\tchanges, counted", ""},
@@ -66,4 +65,40 @@ func file(t *testing.T, text string) string {
 		t.Fatal(err)
 	}
 	return name
+}
+
+// TestFreeze: a policy whose row gives everything to live leaves all as it is, whatever local has
+// changed, with every strategy: no value, no order, no last-applied.
+func TestFreeze(t *testing.T) {
+	program := build(t)
+	local := file(t, deployment(`"labels":{"added":"1","changed":"2"}`, `"replicas":5,"strategy":{"type":"Recreate"},"paused":null`,
+		`{"name":"new","image":"n"},{"name":"b","image":"b:2","env":[{"name":"E","value":"2"},{"name":"F","value":"1"}]},{"name":"a","image":"a"}`,
+		`{"name":"data","secret":{"secretName":"s"}}`))
+	original := strings.ReplaceAll(deployment(`"labels":{"changed":"1","removed":"1"}`, `"replicas":2`,
+		`{"name":"a","image":"a"},{"name":"b","image":"b:1","env":[{"name":"D","value":"1"},{"name":"E","value":"1"}]}`,
+		`{"name":"data","emptyDir":{}}`), `"`, `\"`)
+	live := file(t, deployment(`"labels":{"changed":"1","removed":"1"},"annotations":{"kubectl.kubernetes.io/last-applied-configuration":"`+original+`\n"}`,
+		`"replicas":2,"paused":true,"strategy":{"type":"RollingUpdate","rollingUpdate":{"maxSurge":1}}`,
+		`{"name":"a","image":"a"},{"name":"b","image":"b:1","env":[{"name":"D","value":"1"},{"name":"E","value":"1"}]}`,
+		`{"name":"data","emptyDir":{}}`))
+	for _, strategy := range []string{"auto", "strategic", "json", "associative"} {
+		run := func(args ...string) (string, error) {
+			out, err := exec.Command(program, append(args, "-f", local, "--live", live, "--strategy="+strategy, "--quiet")...).CombinedOutput()
+			return string(out), err
+		}
+		if out, err := run("diff", "--policy=apply"); err == nil {
+			t.Errorf("%s: apply finds no difference, so that there is nothing to freeze\n%s", strategy, out)
+		}
+		if out, err := run("diff", "--policy=freeze"); err != nil || out != "" {
+			t.Errorf("%s: not frozen: %v\n%s", strategy, err, out)
+		}
+		if out, err := run("--policy=freeze", "-o", "json"); err != nil || !strings.Contains(out, `\"removed\":\"1\"`) || strings.Contains(out, `\"added\"`) {
+			t.Errorf("%s: what was applied last is not as it was: %v\n%s", strategy, err, out)
+		}
+	}
+}
+
+func deployment(metadata, spec, containers, volume string) string {
+	return `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"d","namespace":"n",` + metadata + `},"spec":{` + spec +
+		`,"selector":{"matchLabels":{"app":"d"}},"template":{"metadata":{"labels":{"app":"d"}},"spec":{"containers":[` + containers + `],"volumes":[` + volume + `]}}}}`
 }
