@@ -12,7 +12,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -106,10 +105,9 @@ func TestDraftMisused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		began := time.Now()
 		_, err = d.Edit(t.Context(), script(t, tt.script), Streams{}, []byte("old"))
-		if err == nil || !strings.Contains(err.Error(), tt.want) || time.Since(began) > time.Minute {
-			t.Errorf("%s: got %v after %s, want %q", tt.why, err, time.Since(began), tt.want)
+		if err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: got %v, want %q", tt.why, err, tt.want)
 		}
 		if got, err := os.ReadFile(d.Path()); tt.kept != "" && string(got) != tt.kept {
 			t.Errorf("%s: the text is not where it is said to be: %q, %v", tt.why, got, err)

@@ -228,7 +228,9 @@ func TestServedAsBefore(t *testing.T) {
 
 // TestKindsTogether: all definitions are written before the first of them has to be served,
 // however few requests are sent at once, and nothing else is written before all are.
-func TestKindsTogether(t *testing.T) {
+func TestKindsTogether(t *testing.T) { synctest.Test(t, kindsTogether) }
+
+func kindsTogether(t *testing.T) {
 	const n = 20
 	var local strings.Builder
 	for i := range n {

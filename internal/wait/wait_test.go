@@ -6,13 +6,14 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
@@ -37,7 +38,8 @@ const (
 
 var codes = map[string]int{forbidden: http.StatusForbidden, gone: http.StatusGone, broken: http.StatusInternalServerError}
 
-func (a *answers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+// RoundTrip answers a request without a network, so that time is the test's.
+func (a *answers) RoundTrip(r *http.Request) (*http.Response, error) {
 	what := "get "
 	switch q := r.URL.Query(); {
 	case q.Get("watch") == "true":
@@ -56,24 +58,31 @@ func (a *answers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		a.by[what] = texts[1:]
 	}
 	a.mu.Unlock()
-	w.Header().Set("Content-Type", "application/json")
 	text, code := endless, 0
 	if known {
 		text, code = texts[0], codes[texts[0]]
 	} else if !strings.HasPrefix(what, "watch ") {
 		text, code = "", http.StatusNotFound
 	}
+	resp := &http.Response{StatusCode: http.StatusOK, Request: r, Header: http.Header{"Content-Type": {"application/json"}}}
+	body := io.Reader(strings.NewReader(text))
 	switch {
 	case code != 0:
-		w.WriteHeader(code)
-		fmt.Fprintf(w, `{"kind":"Status","apiVersion":"v1","status":"Failure","code":%d,"message":"no luck"}`, code)
+		resp.StatusCode = code
+		body = strings.NewReader(fmt.Sprintf(`{"kind":"Status","apiVersion":"v1","status":"Failure","code":%d,"message":"no luck"}`, code))
 	case text == endless:
-		w.WriteHeader(http.StatusOK)
-		w.(http.Flusher).Flush()
-		<-r.Context().Done()
-	default:
-		_, _ = io.WriteString(w, text)
+		body = silent{r.Context()}
 	}
+	resp.Body = io.NopCloser(body)
+	return resp, nil
+}
+
+// silent has nothing to read until the context ends.
+type silent struct{ context.Context }
+
+func (s silent) Read([]byte) (int, error) {
+	<-s.Done()
+	return 0, s.Err()
 }
 
 func (a *answers) count(what string) int {
@@ -90,16 +99,23 @@ func (a *answers) count(what string) int {
 
 func (a *answers) serve(t *testing.T) *cluster.Cluster {
 	t.Helper()
-	server := httptest.NewServer(a)
-	t.Cleanup(server.Close)
-	flags, none := genericclioptions.NewConfigFlags(false), ""
+	flags, none, server := genericclioptions.NewConfigFlags(false), "", "http://server"
 	cache := t.TempDir()
-	flags.APIServer, flags.KubeConfig, flags.CacheDir = &server.URL, &none, &cache
+	flags.APIServer, flags.KubeConfig, flags.CacheDir = &server, &none, &cache
+	flags.WrapConfigFn = func(c *rest.Config) *rest.Config {
+		c.Transport = a
+		return c
+	}
 	c, err := cluster.New(flags, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return c
+}
+
+// timed is a subtest in which time passes when all wait for it.
+func timed(t *testing.T, what string, play func(*testing.T)) {
+	t.Run(strings.ReplaceAll(what, " ", "-"), func(t *testing.T) { synctest.Test(t, play) })
 }
 
 func listOf(items ...string) string {
@@ -151,8 +167,7 @@ func TestWait(t *testing.T) {
 		{what: "nothing happens", by: map[string][]string{"list " + services: {listOf(noAddress)}}, timeout: 200 * time.Millisecond,
 			err: "service/public: not ready within 200ms: Pending: its load balancer has no address yet"},
 	} {
-		t.Run(strings.ReplaceAll(tt.what, " ", "-"), func(t *testing.T) {
-			t.Parallel()
+		timed(t, tt.what, func(t *testing.T) {
 			a := &answers{by: tt.by}
 			var notes []string
 			done := -1
@@ -328,8 +343,7 @@ func TestUsersAwait(t *testing.T) {
 		{"the time was over before", map[string][]string{"list " + setsPath: {listOf()}, "list " + podsPath: {listOf()}}, -time.Second, "", false, ""},
 		{"the server is down", map[string][]string{"list " + setsPath: {broken}, "list " + podsPath: {broken}}, 100 * time.Millisecond, "", true, ""},
 	} {
-		t.Run(strings.ReplaceAll(tt.what, " ", "-"), func(t *testing.T) {
-			t.Parallel()
+		timed(t, tt.what, func(t *testing.T) {
 			a := &answers{by: tt.by}
 			var (
 				said  []string

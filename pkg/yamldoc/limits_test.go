@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// soon fails a test whose work is not done in time. The bound is far above what the
+// soon fails a test whose work is not done in time. The bound is a hundred times what the
 // work needs, and far below what it would take if it were not linear.
 func soon(t *testing.T, what string, work func()) {
 	t.Helper()
 	start := time.Now()
 	work()
-	if took := time.Since(start); took > 30*time.Second {
+	if took := time.Since(start); took > 5*time.Minute {
 		t.Errorf("%s took %v", what, took)
 	}
 }

@@ -77,7 +77,7 @@ func (r running) kubectl(t *testing.T, args ...string) string {
 // killed (a container without an init), a zombie has ended too.
 func gone(pid int) bool {
 	n := strconv.Itoa(pid)
-	for range 100 {
+	for range 2400 { // minutes, for a machine that is busy
 		if exec.Command("kill", "-0", n).Run() != nil {
 			return true
 		}

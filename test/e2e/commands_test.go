@@ -5,10 +5,10 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -30,8 +30,10 @@ var storyCommands = map[string]func(ts *testscript.TestScript, neg bool, args []
 	"reqcount": cmdReqcount,
 	"rv":       cmdRV,
 	"samerv":   cmdSameRV,
+	"until":    cmdUntil,
 	"wantlive": cmdWantLive,
 
+	"requested": cmdRequested,
 	"validplan": cmdValidPlan,
 }
 
@@ -156,6 +158,22 @@ func cmdExits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
+// cmdUntil: until REGEXP COMMAND... repeats a command until a line that it prints matches.
+func cmdUntil(ts *testscript.TestScript, neg bool, args []string) {
+	usage(ts, neg || len(args) < 2, "until REGEXP COMMAND...")
+	want, err := regexp.Compile("(?m)" + args[0])
+	ts.Check(err)
+	if !comes(func() bool {
+		var exit *exec.ExitError
+		if err := ts.Exec(args[1], args[2:]...); err != nil && !errors.As(err, &exit) {
+			ts.Check(err)
+		}
+		return want.MatchString(ts.ReadFile("stdout") + ts.ReadFile("stderr"))
+	}) {
+		ts.Fatalf("nothing printed matches %s within %s", want, patience)
+	}
+}
+
 // installed remembers the CRD files that the run has put in.
 var installed struct {
 	sync.Mutex
@@ -186,17 +204,14 @@ func installCRDs(ts *testscript.TestScript, file, groupVersion string) error {
 	if _, err := s.kubectl(ts, "apply", "--server-side", "--force-conflicts", "-f", file); err != nil {
 		return err
 	}
-	if _, err := s.kubectl(ts, "wait", "--for=condition=Established", "--timeout=30s", "-f", file); err != nil {
-		return err
-	}
 	rest := s.server.client.Discovery().RESTClient()
-	for range 300 {
-		if _, err := rest.Get().AbsPath("/openapi/v3/apis/" + groupVersion).DoRaw(context.Background()); err == nil {
-			return nil
-		}
-		time.Sleep(100 * time.Millisecond)
+	if !comes(func() bool {
+		_, err := rest.Get().AbsPath("/openapi/v3/apis/" + groupVersion).DoRaw(context.Background())
+		return err == nil
+	}) {
+		return errors.New("the server does not serve the schema of " + groupVersion)
 	}
-	return errors.New("the server does not serve the schema of " + groupVersion)
+	return nil
 }
 
 // cmdExpand: expand FILE... puts the values of $NS and ${NS} into files.

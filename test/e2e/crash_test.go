@@ -153,8 +153,7 @@ func TestServerKilled(t *testing.T) {
 		is := u.versions(next)
 		truthful(t, got, was, is)
 		u.wantMany(objects, "")
-		// A server that has just come up may need a moment for some requests.
-		again := u.patiently(func() said { return u.tries("kubectl-merge", "-f", next) })
+		again := u.merges("-f", next)
 		u.wantMany(objects, next[1:2])
 		t.Logf("%d of %d objects written before the server was killed, %d after", count(words(got), "configured"), objects, count(words(again), "configured"))
 		notUnchanged(t, "the third run", words(u.merges("-f", next)), objects)
@@ -169,20 +168,6 @@ func (s *apiServer) order(t *testing.T, order string) {
 	}
 	if err != nil {
 		t.Errorf("the server cannot %s: %v", order, err)
-	}
-}
-
-// patiently repeats a command until it ends well, for half a minute.
-func (u *user) patiently(run func() said) said {
-	u.t.Helper()
-	for end := time.Now().Add(30 * time.Second); ; time.Sleep(500 * time.Millisecond) {
-		got := run()
-		if got.code == 0 {
-			return got
-		}
-		if time.Now().After(end) {
-			u.t.Fatal(got)
-		}
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
@@ -27,12 +28,12 @@ import (
 // TestDriftWatched has somebody edit objects a hundred times a second while drift watches
 // them, and the server killed and started again meanwhile. The events, applied to the first
 // report, have to give the last one, and that what a new comparison finds: nothing was
-// missed. Memory has to stay what it was. With -soak=8 that lasts ten minutes.
+// missed. Memory has to stay what it was. With -soak=8 that lasts some ten minutes.
 func TestDriftWatched(t *testing.T) {
 	s := fragile.need(t)
-	lasts, restarts := 10*time.Second, 1
+	edits, restarts := 1000, 1
 	if *soak > 1 {
-		lasts, restarts = time.Duration(*soak)*75*time.Second, *soak/2
+		edits, restarts = *soak*7500, *soak/2
 	}
 	u := s.user(t, "watched")
 	const maps, secrets = 40, 5
@@ -46,23 +47,17 @@ func TestDriftWatched(t *testing.T) {
 	<-w.begun
 	e := newEditor(t, u, maps, secrets)
 	for i := range restarts + 1 {
-		e.edit(lasts / time.Duration(restarts+1))
+		e.edit(edits / (restarts + 1))
 		if i < restarts {
 			s.order(t, "kill")
-			e.edit(time.Second)
+			u.awaits(func() bool { return w.noted("trying again") > i })
+			e.edit(100)
 			s.order(t, "start")
+			u.awaits(func() bool { return w.noted("answers again") > i })
 		}
 	}
 	e.mark()
-	w.until(t, 2*time.Minute, func(rows map[string]watchedRow) bool {
-		n := 0
-		for _, r := range rows {
-			if r.Path == "metadata.labels.end" {
-				n++
-			}
-		}
-		return n == maps+secrets
-	})
+	u.awaits(func() bool { return w.marked() == maps+secrets })
 	got := w.interrupt(t)
 	if got.code != 1 || w.last == nil {
 		t.Fatalf("want the report of the end, and exit code 1: %s", got)
@@ -73,11 +68,11 @@ func TestDriftWatched(t *testing.T) {
 	}
 	sameRows(t, "the events and the last report", w.rows, w.last.index())
 	sameRows(t, "the last report and a new comparison", w.last.index(), now.index())
-	if strings.Count(got.stderr, "trying again") != restarts || strings.Count(got.stderr, "answers again") != restarts {
+	if w.noted("trying again") != restarts || w.noted("answers again") != restarts {
 		t.Errorf("want two notes for each of %d restarts:\n%s", restarts, got.stderr)
 	}
 	w.flat(t)
-	t.Logf("%v: %d edits, %d failed, %d events, %d rows at the end, %d restarts; at most %d MB, %d at first and %d at last", lasts, e.done.Load(), e.failed.Load(), w.events, len(now.Rows), restarts, slices.Max(w.memory), w.memory[0], w.memory[len(w.memory)-1])
+	t.Logf("%d edits, %d failed, %d events, %d rows at the end, %d restarts; at most %d MB, %d at first and %d at last", e.done.Load(), e.failed.Load(), w.events, len(now.Rows), restarts, slices.Max(w.memory), w.memory[0], w.memory[len(w.memory)-1])
 }
 
 // watchedRow is a row of a report, watchedReport a report or an event.
@@ -124,7 +119,7 @@ func sameRows(t *testing.T, what string, a, b map[string]watchedRow) {
 // driftWatch is a drift --watch that runs, and what its events have come to.
 type driftWatch struct {
 	cmd    *exec.Cmd
-	stderr bytes.Buffer
+	stderr screen
 	begun  chan struct{}
 	ended  chan struct{}
 	memory []int // resident MB, once a second
@@ -136,7 +131,7 @@ type driftWatch struct {
 }
 
 func watchDrift(u *user, file string) *driftWatch {
-	w := &driftWatch{cmd: u.command(u.t.Context(), "kubectl-merge", "drift", "-f", file, "--watch", "-o", "json"), begun: make(chan struct{}), ended: make(chan struct{})}
+	w := &driftWatch{stderr: screen{grown: make(chan struct{}, 1)}, cmd: u.command(u.t.Context(), "kubectl-merge", "drift", "-f", file, "--watch", "-o", "json"), begun: make(chan struct{}), ended: make(chan struct{})}
 	w.cmd.Stderr = &w.stderr
 	out, err := w.cmd.StdoutPipe()
 	if err == nil {
@@ -206,17 +201,19 @@ func (w *driftWatch) flat(t *testing.T) {
 	}
 }
 
-func (w *driftWatch) until(t *testing.T, long time.Duration, done func(map[string]watchedRow) bool) {
-	t.Helper()
-	for end := time.Now().Add(long); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
-		w.mu.Lock()
-		ok := done(w.rows)
-		w.mu.Unlock()
-		if ok {
-			return
+// noted counts a note on standard error.
+func (w *driftWatch) noted(note string) int { return strings.Count(w.stderr.text(), note) }
+
+// marked counts the objects whose last edit was reported.
+func (w *driftWatch) marked() (n int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, r := range w.rows {
+		if r.Path == "metadata.labels.end" {
+			n++
 		}
 	}
-	t.Errorf("not all of the last edits were reported within %v", long)
+	return n
 }
 
 // interrupt is Ctrl-C.
@@ -230,7 +227,7 @@ func (w *driftWatch) interrupt(t *testing.T) said {
 	if err := w.cmd.Wait(); err != nil && !errors.As(err, &exit) {
 		t.Fatal(err)
 	}
-	return said{line: "drift --watch", code: w.cmd.ProcessState.ExitCode(), stderr: w.stderr.String()}
+	return said{line: "drift --watch", code: w.cmd.ProcessState.ExitCode(), stderr: w.stderr.text()}
 }
 
 // editor edits objects a hundred times a second.
@@ -253,15 +250,15 @@ func newEditor(t *testing.T, u *user, maps, secrets int) *editor {
 	return &editor{t: t, maps: client.CoreV1().ConfigMaps(u.ns), secrets: client.CoreV1().Secrets(u.ns), nMaps: maps, nSecs: secrets}
 }
 
-// edit edits for some time, by several at once who begin an edit each ten milliseconds.
-func (e *editor) edit(lasts time.Duration) {
+// edit makes n edits, by several at once who begin an edit each ten milliseconds.
+func (e *editor) edit(n int) {
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	var group sync.WaitGroup
-	end := time.Now().Add(lasts)
+	var begun atomic.Int64
 	for range 8 {
 		group.Go(func() {
-			for time.Now().Before(end) {
+			for begun.Add(1) <= int64(n) {
 				<-tick.C
 				if err := e.one(); err != nil {
 					e.failed.Add(1)
@@ -307,9 +304,10 @@ func (e *editor) mark() {
 	for i := range e.nMaps {
 		name := fmt.Sprintf("m%d", i)
 		_, err := e.maps.Patch(e.t.Context(), name, types.MergePatchType, label, metav1.PatchOptions{FieldManager: "rival"})
-		for end := time.Now().Add(time.Minute); err != nil && time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
-			_ = e.create(name)
-			_, err = e.maps.Patch(e.t.Context(), name, types.MergePatchType, label, metav1.PatchOptions{FieldManager: "rival"})
+		if apierrors.IsNotFound(err) {
+			if err = e.create(name); err == nil {
+				_, err = e.maps.Patch(e.t.Context(), name, types.MergePatchType, label, metav1.PatchOptions{FieldManager: "rival"})
+			}
 		}
 		if err != nil {
 			e.t.Fatal(err)

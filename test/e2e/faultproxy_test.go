@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"slices"
+	"regexp"
 	"strings"
 	"time"
 )
@@ -66,11 +66,7 @@ func (p *proxy) hit(f *fault) int {
 }
 
 // watches reports whether a request has come that watches objects.
-func (p *proxy) watches() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return slices.ContainsFunc(p.requests, func(request string) bool { return strings.Contains(request, "watch=true") })
-}
+func (p *proxy) watches() bool { return p.came(regexp.MustCompile("watch=true")) > 0 }
 
 // of hits the requests of some classes; see class.
 func of(classes ...string) func(string) bool {
@@ -154,6 +150,9 @@ func slow(d time.Duration) harm {
 		server.ServeHTTP(w, r)
 	}
 }
+
+// never gives no answer, and the server does not hear of the request.
+func never(_ http.ResponseWriter, r *http.Request, _ http.Handler) { <-r.Context().Done() }
 
 // stranger has the server see a token that it does not know, as it does when one
 // has expired.

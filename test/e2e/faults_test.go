@@ -188,38 +188,38 @@ var troubles = []trouble{
 	},
 	{
 		what: "too slow on reading", why: "--request-timeout ends it, nothing is written",
-		fault: fault{hits: about("READ", "/b"), do: slow(10 * time.Second)}, args: []string{"--request-timeout=1s"},
+		fault: fault{hits: about("READ", "/b"), do: never}, args: []string{"--request-timeout=5s"},
 		code: 1, says: `configmap/b: .*does not answer`,
 	},
 	{
 		what: "too slow on writing", why: "it is read again, and what is found is reported",
-		fault: fault{hits: about("WRITE", "/b?"), do: slow(10 * time.Second)}, args: []string{"--request-timeout=1s"},
+		fault: fault{hits: about("WRITE", "/b?"), do: never}, args: []string{"--request-timeout=5s"},
 		code: 1, says: `configmap/b: .*does not answer.*when it was read again it was not written`, wrote: "ac",
 	},
 	{
 		what: "dripping", why: "--request-timeout is for the whole answer, to its last byte",
-		fault: fault{hits: about("READ", "/b"), do: drips}, args: []string{"--request-timeout=1s"},
+		fault: fault{hits: about("READ", "/b"), do: drips}, args: []string{"--request-timeout=5s"},
 		code: 1, says: `configmap/b: .*does not answer`,
 	},
 	{
 		what: "a stalled answer to a write", why: "it is read again, and what was sent is reported",
-		fault: fault{hits: about("WRITE", "/b?"), most: 1, do: stalls}, args: []string{"--request-timeout=1s"},
+		fault: fault{hits: about("WRITE", "/b?"), most: 1, do: stalls}, args: []string{"--request-timeout=5s"},
 		wrote: "abc",
 	},
 	{
 		what: "a dripping discovery", why: "every request has its bound",
-		fault: fault{hits: of("DISCOVERY"), do: drips}, args: []string{"--request-timeout=1s"},
+		fault: fault{hits: of("DISCOVERY"), do: drips}, args: []string{"--request-timeout=5s"},
 		code: 1, says: `does not answer`,
 	},
 	{
 		what: "come again for ever on reading", why: "Retry-After counts in sum",
-		fault: fault{hits: about("READ", "/b"), do: refuse(429, "TooManyRequests", busy, "Retry-After", "1")}, args: []string{"--request-timeout=3s"},
+		fault: fault{hits: about("READ", "/b"), do: refuse(429, "TooManyRequests", busy, "Retry-After", "1")}, args: []string{"--request-timeout=5s"},
 		code: 1, says: `configmap/b: .*(busy|does not answer)`,
 	},
 	{
 		what: "come again for ever on writing", why: "Retry-After counts in sum",
-		fault: fault{hits: about("WRITE", "/b?"), do: refuse(503, "ServiceUnavailable", busy, "Retry-After", "1")}, args: []string{"--request-timeout=3s"},
-		code: 1, says: `configmap/b: .*busy.*asked to be waited for more than 3s in all`, wrote: "ac",
+		fault: fault{hits: about("WRITE", "/b?"), do: refuse(503, "ServiceUnavailable", busy, "Retry-After", "1")}, args: []string{"--request-timeout=5s"},
+		code: 1, says: `configmap/b: .*busy.*asked to be waited for more than 5s in all`, wrote: "ac",
 	},
 	{
 		what: "reading cut", why: "a read may be sent again",

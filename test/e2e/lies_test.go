@@ -8,7 +8,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 )
 
 // falsehood is one way in which a server, or what stands before it, lies.
@@ -178,7 +177,7 @@ var falsehoods = []falsehood{
 }
 
 // TestLies has the server, or what stands before it, lie. Whatever it says, the run
-// ends soon, takes no more memory than an answer may have, drives no terminal, and
+// ends after a few hundred requests at most, takes no more memory than an answer may have, drives no terminal, and
 // what it reports is true.
 func TestLies(t *testing.T) {
 	s := server.need(t)
@@ -225,8 +224,8 @@ func (tt falsehood) play(t *testing.T, s *apiServer) {
 	if tt.hides != "" && (strings.Contains(got.stdout, tt.hides) || !strings.Contains(got.stdout, "name: b")) {
 		t.Errorf("%s: %q is shown, or nothing is:\n%s", tt.why, tt.hides, got)
 	}
-	if got.took > 2*time.Minute {
-		t.Errorf("%s: took %s", tt.why, got.took)
+	if n := len(p.requests); n > 500 {
+		t.Errorf("%s: %d requests", tt.why, n)
 	}
 	is := u.versions("v2.yaml")
 	if wrote := written(was, is); wrote != tt.wrote {

@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -237,6 +238,32 @@ func cmdRaced(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("the race happened %d times, not %s", p.rivalled, args[0])
 	}
 	p.times = 0
+}
+
+// cmdRequested: requested N REGEXP waits until N requests that match have come since counting
+// began.
+func cmdRequested(ts *testscript.TestScript, neg bool, args []string) {
+	usage(ts, neg || len(args) != 2, "requested N REGEXP")
+	n, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	want, err := regexp.Compile(args[1])
+	ts.Check(err)
+	p := storyOf(ts).through(ts)
+	if !comes(func() bool { return p.came(want) >= n }) {
+		ts.Fatalf("%s: %d requests within %s, want %d; all there were:\n%s", want, p.came(want), patience, n, strings.Join(p.requests, "\n"))
+	}
+}
+
+// came counts the requests that match.
+func (p *proxy) came(want *regexp.Regexp) (n int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, request := range p.requests {
+		if want.MatchString(request) {
+			n++
+		}
+	}
+	return n
 }
 
 // cmdReqcount: reqcount starts counting; reqcount CLASS=N... says how many requests

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -49,6 +48,19 @@ func (c *changes) follow(ctx context.Context, t *testing.T, list func(context.Co
 			c.mu.Unlock()
 		}
 	}()
+}
+
+// named counts the objects of a name that have been seen.
+func (c *changes) named(name string) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	kinds := map[string]bool{}
+	for _, one := range c.all {
+		if o, ok := one.object.(metav1.Object); ok && o.GetName() == name {
+			kinds[fmt.Sprintf("%T", one.object)] = true
+		}
+	}
+	return len(kinds)
 }
 
 // configsOf are the ConfigMaps that a pod names, in the ways that TestRollout has them named.
@@ -175,7 +187,7 @@ func TestRollout(t *testing.T) {
 		u.file("all.yaml", rolloutInput(r, revision, image))
 		args := []string{"-f", "all.yaml", "--prune", "--applyset=shop", "--yes"}
 		if revision%3 != 1 {
-			args = append(args, "--wait", "--patience=2s", "--timeout=2m")
+			args = append(args, "--wait", "--patience=10s", "--timeout=2m")
 		}
 		got := u.tries("kubectl-merge", args...)
 		codes[got.code]++
@@ -189,7 +201,9 @@ func TestRollout(t *testing.T) {
 		}
 	}
 	u.does("kubectl-merge", "-f", "all.yaml", "--prune", "--applyset=shop", "--yes", "--wait=all", "--timeout=2m")
-	time.Sleep(time.Second) // watches are behind by moments
+	u.does("kubectl", "run", "end", "--image=web:1")
+	u.does("kubectl", "create", "configmap", "end")
+	u.awaits(func() bool { return seen.named("end") == 2 }) // so that all that was before has been seen
 	left := strings.Fields(u.does("kubectl", "get", "configmaps", "-o", "name", "--selector=applyset.kubernetes.io/part-of").stdout)
 	if len(left) != 3 {
 		t.Errorf("want the last revision's ConfigMaps alone: %v", left)

@@ -160,7 +160,7 @@ func TestCompletionObeysNothing(t *testing.T) {
 // begins starts the shell at a terminal of its own, and sets it up; it ends with the test.
 func (c completing) begins(t *testing.T, u *user, path string) *keyboard {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 4*patience)
 	t.Cleanup(cancel)
 	cmd := u.command(ctx, path, c.args...)
 	cmd.Env = append(cmd.Env, "TERM=xterm", "KUBECTL="+u.server.kubectl, "PATH="+u.helper()+":"+os.Getenv("PATH"))
@@ -237,7 +237,7 @@ func (k *keyboard) settles() {
 
 func (k *keyboard) shows(text string) {
 	k.t.Helper()
-	for limit := time.After(time.Minute); ; {
+	for limit := time.After(patience); ; {
 		if i := strings.Index(k.screen.text()[k.from:], text); i >= 0 {
 			k.from += i + len(text)
 			return
@@ -246,7 +246,7 @@ func (k *keyboard) shows(text string) {
 		case <-k.screen.grown:
 		case <-time.After(100 * time.Millisecond): // the signal is lost where two writes come at once
 		case <-limit:
-			k.t.Fatalf("%q was not shown within a minute:\n%q", text, k.screen.text())
+			k.t.Fatalf("%q was not shown within %s:\n%q", text, patience, k.screen.text())
 		}
 	}
 }

@@ -2,12 +2,15 @@ package e2e
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 )
 
 // TestSignals ends a run in the middle of its writes by each of the signals that mean
@@ -64,34 +67,29 @@ func TestSignalledWait(t *testing.T) {
 	}
 }
 
-// waits sends a signal to a command that reads a pipe, which has to end it.
+// waits sends a signal to a command that has begun to open a pipe, which has to end it.
 func (u *user) waits(args ...string) {
 	u.t.Helper()
-	cmd := u.command(u.t.Context(), "kubectl-merge", args...)
+	ctx, cancel := context.WithTimeout(u.t.Context(), patience)
+	defer cancel()
+	cmd := u.command(ctx, "kubectl-merge", args...)
 	var errs bytes.Buffer
 	cmd.Stderr = &errs
 	if err := cmd.Start(); err != nil {
 		u.t.Fatal(err)
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
-	for signalled := time.Duration(0); ; {
-		select {
-		case err := <-ended:
-			if signalled == 0 || !strings.Contains(errs.String(), "reading it was interrupted") || fmt.Sprint(err) != "exit status 130" {
-				u.t.Errorf("%v: %s", err, &errs)
-			}
-			return
-		case <-time.After(time.Second): // until it reads, the signal would end it as any process
-			if signalled++; signalled == 1 {
-				if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
-					u.t.Fatal(err)
-				}
-			}
-			if signalled == 30 {
-				u.t.Error("the signal does not end the wait")
-				_ = cmd.Process.Kill()
-			}
-		}
+	u.awaits(func() bool { return opens(cmd.Process.Pid) })
+	err := cmd.Process.Signal(syscall.SIGINT)
+	if err = errors.Join(err, cmd.Wait()); fmt.Sprint(err) != "exit status 130" || !strings.Contains(errs.String(), "reading it was interrupted") {
+		u.t.Errorf("%v: %s", err, &errs)
 	}
+}
+
+// opens: a thread of the process is in a call that opens a file.
+func opens(process int) bool {
+	calls, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/syscall", process))
+	return slices.ContainsFunc(calls, func(call string) bool {
+		text, err := os.ReadFile(call) // a thread may have ended
+		return err == nil && strings.HasPrefix(string(text), fmt.Sprint(syscall.SYS_OPENAT, " "))
+	})
 }

@@ -61,7 +61,7 @@ func storyFiles(t *testing.T, groups ...string) []string {
 }
 
 // commandLine begins a line of a story that runs a program.
-var commandLine = regexp.MustCompile(`(?m)^(\[[^]]*\] )?(! )?(exec|exits|race|action|gitlab|hook|k9s) `)
+var commandLine = regexp.MustCompile(`(?m)^(\[[^]]*\] )?(! )?(exec|exits|until|race|action|gitlab|hook|k9s) `)
 
 func groupOf(file string) string { return filepath.Base(filepath.Dir(file)) }
 

@@ -15,7 +15,7 @@ import (
 	"unsafe"
 )
 
-// tty plays a user at a terminal: tty [-cols=N] ANSWERS COMMAND... runs the command
+// tty plays a user at a terminal: tty [-cols=N] [-played=FILE] ANSWERS COMMAND... runs the command
 // on a pseudo-terminal of its own, waits for what the lines of ANSWERS name, and
 // types what they answer; a line without an answer only waits:
 //
@@ -23,18 +23,19 @@ import (
 //	Take which => l
 //	Value => ^C
 //
-// What the terminal showed goes to standard output; the exit code is the
+// When all lines are played, FILE is made. What the terminal showed goes to standard output; the exit code is the
 // command's.
 func tty() {
 	cols := flag.Int("cols", 80, "width of the terminal")
+	played := flag.String("played", "", "file to make when all answers are given")
 	flag.Parse()
 	if flag.NArg() < 2 {
-		fmt.Fprintln(os.Stderr, "usage: tty [-cols=N] ANSWERS COMMAND...")
+		fmt.Fprintln(os.Stderr, "usage: tty [-cols=N] [-played=FILE] ANSWERS COMMAND...")
 		os.Exit(2)
 	}
 	script, err := os.ReadFile(flag.Arg(0))
 	if err == nil {
-		err = playTTY(*cols, string(script), exec.Command(flag.Arg(1), flag.Args()[2:]...), os.Stdout)
+		err = terminal{*cols, string(script), *played}.play(exec.Command(flag.Arg(1), flag.Args()[2:]...), os.Stdout)
 	}
 	var code *exec.ExitError
 	switch {
@@ -46,8 +47,14 @@ func tty() {
 	}
 }
 
-func playTTY(cols int, script string, cmd *exec.Cmd, out io.Writer) error {
-	master, slave, err := openTTY(cols)
+// terminal is one with a user who follows a script.
+type terminal struct {
+	cols           int
+	script, played string
+}
+
+func (t terminal) play(cmd *exec.Cmd, out io.Writer) error {
+	master, slave, err := openTTY(t.cols)
 	if err != nil {
 		return err
 	}
@@ -65,7 +72,10 @@ func playTTY(cols int, script string, cmd *exec.Cmd, out io.Writer) error {
 		defer close(ended)
 		_, _ = io.Copy(shown, master) // ends with an error once nobody has the terminal open
 	}()
-	err = shown.answer(master, script, ended)
+	err = shown.answer(master, t.script, ended)
+	if err == nil && t.played != "" {
+		err = os.WriteFile(t.played, nil, 0o600)
+	}
 	if err != nil {
 		_ = cmd.Process.Kill() // it waits for an answer that never comes
 	}
@@ -108,7 +118,7 @@ func (s *screen) answer(keyboard io.Writer, script string, ended <-chan struct{}
 	from := 0
 	for line := range strings.Lines(script) {
 		question, answer, asks := strings.Cut(strings.TrimSuffix(line, "\n"), " => ")
-		limit := time.After(time.Minute)
+		limit := time.After(patience)
 		for {
 			if i := strings.Index(s.text()[from:], question); i >= 0 {
 				from += i + len(question)
@@ -121,7 +131,7 @@ func (s *screen) answer(keyboard io.Writer, script string, ended <-chan struct{}
 					return fmt.Errorf("the command ended before it asked %q", question)
 				}
 			case <-limit:
-				return fmt.Errorf("%q was not asked within a minute", question)
+				return fmt.Errorf("%q was not asked within %s", question, patience)
 			}
 		}
 		if !asks {

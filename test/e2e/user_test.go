@@ -98,6 +98,28 @@ func (u *user) file(name, text string) string {
 	return name
 }
 
+// patience is for a machine that is busy with other work: what does not come in that time does
+// not come.
+const patience = 5 * time.Minute
+
+// comes waits for a state, such as that the server knows a webhook.
+func comes(known func() bool) bool {
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+		if known() {
+			return true
+		}
+	}
+	return known()
+}
+
+// awaits waits for a state, without which the test ends.
+func (u *user) awaits(known func() bool) {
+	u.t.Helper()
+	if !comes(known) {
+		u.t.Fatalf("what is waited for does not come within %s", patience)
+	}
+}
+
 // said is what a command said and how it ended.
 type said struct {
 	line           string

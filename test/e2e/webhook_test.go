@@ -10,7 +10,6 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 )
 
 // admission is a webhook for one operation on ConfigMaps.
@@ -68,19 +67,6 @@ webhooks:
 			u.t.Errorf("taking away: %v\n%s", err, out)
 		}
 	})
-}
-
-// awaits waits for what comes, such as that the server knows a webhook. Minutes are for a machine
-// that is busy with other work; what does not come in them does not come.
-func (u *user) awaits(known func() bool) {
-	u.t.Helper()
-	for range 1800 {
-		if known() {
-			return
-		}
-		time.Sleep(100 * time.Millisecond)
-	}
-	u.t.Fatal("what is waited for does not come within minutes")
 }
 
 // TestWebhooks: what a webhook says of a change is reported as its own words, at once. It is

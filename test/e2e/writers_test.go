@@ -150,7 +150,7 @@ func (c *contest) play(all []*writer, d time.Duration) {
 	}()
 	end := time.Now().Add(d)
 	goesOn := func(one *writer) bool { // longer on a busy machine, until all have met
-		return time.Now().Before(end) || (len(one.acked) == 0 || !c.met()) && time.Now().Before(end.Add(2*time.Minute))
+		return time.Now().Before(end) || (len(one.acked) == 0 || !c.met()) && time.Now().Before(end.Add(patience))
 	}
 	var wait sync.WaitGroup
 	for _, one := range all {
@@ -168,7 +168,11 @@ func (c *contest) play(all []*writer, d time.Duration) {
 	if err != nil {
 		c.Fatal(err)
 	}
-	c.awaits(final.ResourceVersion)
+	c.user.awaits(func() bool {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		return c.seen["version"][number(final.ResourceVersion)]
+	})
 	stop()
 	<-watched
 	c.verdict(all, final)
@@ -179,20 +183,6 @@ func (c *contest) met() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return len(c.over) > 0 && c.overtaken > 0
-}
-
-// awaits waits until the watch has come to a version.
-func (c *contest) awaits(version string) {
-	for range 600 {
-		c.mu.Lock()
-		there := c.seen["version"][number(version)]
-		c.mu.Unlock()
-		if there {
-			return
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
-	c.Errorf("the watch does not come to version %s", version)
 }
 
 func number(text string) int {
