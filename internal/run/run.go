@@ -2,6 +2,28 @@
 // before the first is written, every write has passed a dry run on the server, and
 // objects that others depend on are written first. It knows nothing about how two objects
 // are merged, and prints nothing.
+//
+// A Plan has the configuration of the run (Job) and an Item for every object, with an Action, the
+// reason for it, and its own merge plan. Show, Preview (server dry run) and Send give each item its
+// Result and hand it to the caller, in input order, as soon as it is there; none of them merges.
+//
+//	Job.Resolve → Plan.Merge → Pruner.Decide ─┬→ Show · Preview
+//	                                          └→ Send: preflight → try the deletions → Pruner.Begin → writes, in stages
+//	                                                   → Wait → deletions, in the reverse order → Pruner.End
+//
+// An item is its object and its target: all else can be computed again. What is stored until its
+// turn, and what is evicted once it is reported, is decided in store.go. Details are shared by items
+// of which no more is known than action and outcome: Own is called before one is set.
+//
+// A run can be bound to a document (Job.Bind): every merge plan, also those made again after a
+// conflict, has to be contained in it, or nothing is written. It can be recorded (Job.Journal): each
+// write is entered before it is sent, and its outcome afterwards. Undoing a record is a run whose
+// plans come from Job.Plans.
+//
+// A Pruner decides about live objects that the input does not contain, once everything is merged.
+// Nothing is deleted while anything failed, conflicts or was not written, and not before the server
+// has accepted every deletion in a trial. Wait is called between writes and deletions, Hold before
+// each stage of deletions, so that nothing is deleted that pods still name.
 package run
 
 import (

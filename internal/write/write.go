@@ -1,6 +1,10 @@
 // Package write sends a plan to an API server and reports the outcome. It computes no
 // patch, and never overwrites what the plan does not know: every write is bound to the
 // state that was merged.
+//
+// A write is bound to what was merged: to the resourceVersion, and after five conflicts to the
+// values that it replaces. After a 409 the object is read and merged again. No write is repeated by
+// client-go: after a lost answer the object is read, and what was sent is still reported.
 package write
 
 import (

@@ -5,6 +5,9 @@
 // Plan is for controllers and other programs that hold objects as unstructured. A Planner with
 // Subjects does the same for a program that keeps exact JSON values.
 //
+// How an object is written (ClientSide, ServerSide) is a value of the Planner; the engine does not
+// know it.
+//
 // The package refuses to read objects and to send anything; schemas come from whoever it is
 // given.
 package apply

@@ -6,5 +6,7 @@
 // Values are JSON values as ReadJSON gives them: nil, bool, string, json.Number,
 // []any and map[string]any. Numbers are never float64, so that 2^53+1 survives.
 // No function here modifies what it is given; results share memory with the
-// inputs and are to be treated as read-only.
+// inputs and are to be treated as read-only. Where nothing changes, the result is live's own
+// memory: "unchanged" is a comparison of pointers. Owners are looked up only where local and live
+// disagree. The type that decides how a value is split is data: the engine knows no kind by name.
 package merge
