@@ -124,7 +124,7 @@ func (v *diffVerb) planned(ctx context.Context, policyGiven bool, notes *reporte
 	}
 	p, _ := printerNamed(v.out.output)
 	planner.Trace = p.traces
-	recreation, err := v.recreate.recreation(&v.prune, v.plan.server)
+	recreation, err := v.recreate.recreation(&v.prune, v.plan.server, nil)
 	if err != nil {
 		return nil, err
 	}

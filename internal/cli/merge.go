@@ -162,7 +162,7 @@ func (v *mergeVerb) request(ctx context.Context, policyGiven bool, mode dryRun) 
 	}
 	p, _ := printerNamed(v.out.output)
 	planner.Trace = p.traces
-	recreation, err := v.recreate.recreation(&v.prune, v.plan.server)
+	recreation, err := v.recreate.recreation(&v.prune, v.plan.server, v.bind.recreated())
 	if v.waits.what != waitNone {
 		recreation.Within = v.waits.timeout
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -61,6 +62,19 @@ func readPlan(ctx context.Context, name string) (*plandoc.Document, error) {
 		return nil, err
 	}
 	return plandoc.Parse(name, text)
+}
+
+// recreated are the kinds of the objects that the plan recreates.
+func (f *bindFlags) recreated() (kinds []string) {
+	if f.bound == nil || f.shown {
+		return nil
+	}
+	for _, item := range f.bound.Items {
+		if item.Action == plandoc.Recreate {
+			kinds = append(kinds, strings.TrimSuffix(item.Kind+"."+item.Versionless().APIVersion, "."))
+		}
+	}
+	return kinds
 }
 
 // bind is the check that every merge plan of a job has to pass; nil where there is none.

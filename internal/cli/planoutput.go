@@ -116,7 +116,6 @@ type planned struct {
 
 func (f *planPrinter) planned(item *run.Item) (planned, error) {
 	doc := f.spell.Item(record.Subject(item, item.Result.Planned))
-	doc.Impact = item.Impact().String()
 	head, tail, err := doc.Parts()
 	if err != nil {
 		return planned{}, fmt.Errorf("%s %s: %w", doc.Kind, doc.Name, err)

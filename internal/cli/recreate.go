@@ -21,9 +21,10 @@ func (f *recreateFlag) add(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&f.kinds, "recreate", nil, "kinds whose objects are deleted and created again if the server refuses to change a field that can be set only once; never PersistentVolumeClaim, PersistentVolume, Namespace or CustomResourceDefinition")
 }
 
-// recreation is what a run is allowed. The error names a kind that is never deleted, or that
+// recreation is what a run is allowed: by the flag, and by the plan that it is bound to, which
+// refuses all recreations but its own. The error names a kind that is never deleted, or that
 // nothing is recreated by server-side apply.
-func (f *recreateFlag) recreation(p *pruneFlags, server serverSideFlags) (run.Recreation, error) {
+func (f *recreateFlag) recreation(p *pruneFlags, server serverSideFlags, planned []string) (run.Recreation, error) {
 	if len(f.kinds) > 0 && server.on {
 		return run.Recreation{}, errors.New("--recreate: with --server-side no object is deleted and created again: delete it with kubectl delete, and merge again, or merge once without --server-side")
 	}
@@ -34,7 +35,7 @@ func (f *recreateFlag) recreation(p *pruneFlags, server serverSideFlags) (run.Re
 	if !known && len(f.kinds) > 0 {
 		return run.Recreation{}, fmt.Errorf("--cascade=%s: must be background, foreground or orphan", p.cascade)
 	}
-	return run.Recreation{Kinds: f.kinds, Propagation: propagation}, nil
+	return run.Recreation{Kinds: slices.Concat(f.kinds, planned), Propagation: propagation}, nil
 }
 
 // neverRecreated is the error of kinds whose objects are never deleted; nil where there are none.
@@ -65,7 +66,7 @@ func spelledOut(ctx context.Context, api *cluster.Cluster, kinds []string) ([]st
 
 // unused notes the kinds of which the input has no object.
 func (f *recreateFlag) unused(p *run.Plan, note noteFunc) {
-	for _, name := range p.Recreate.Kinds {
+	for _, name := range p.Recreate.Kinds[:len(f.kinds)] {
 		if !slices.ContainsFunc(p.Items, func(i *run.Item) bool { return run.IsKind(i.Target.Resource, name) }) {
 			note("--recreate="+name, "no object of the input is of this kind")
 		}

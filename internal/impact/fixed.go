@@ -1,6 +1,7 @@
 package impact
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -15,6 +16,9 @@ type once struct {
 	group, kind string
 	fields      [][]string
 	ifImmutable bool // only where live has immutable: true
+
+	except    [][]string // within fields, what can be changed nevertheless: * is each entry of a list
+	suspended [][]string // the same, while live has spec.suspend
 }
 
 func field(names ...string) []string { return names }
@@ -26,7 +30,13 @@ var onces = []once{
 	{group: "apps", kind: "DaemonSet", fields: [][]string{field("spec", "selector")}},
 	{group: "apps", kind: "ReplicaSet", fields: [][]string{field("spec", "selector")}},
 	{group: "apps", kind: "StatefulSet", fields: [][]string{field("spec", "selector"), field("spec", "serviceName"), field("spec", "podManagementPolicy"), field("spec", "volumeClaimTemplates")}},
-	{group: "batch", kind: "Job", fields: [][]string{field("spec", "selector"), field("spec", "completionMode"), field("spec", "podFailurePolicy"), field("spec", "backoffLimitPerIndex")}},
+	{group: "batch", kind: "Job", fields: [][]string{field("spec", "selector"), field("spec", "completionMode"), field("spec", "podFailurePolicy"), field("spec", "successPolicy"), field("spec", "backoffLimitPerIndex")}},
+	{group: "batch", kind: "Job", fields: [][]string{field("spec", "template")}, suspended: [][]string{ // until it is started: ValidateJobUpdate
+		field("metadata", "labels"), field("metadata", "annotations"), field("spec", "nodeSelector"), field("spec", "affinity"), field("spec", "tolerations"),
+		field("spec", "schedulingGates"), field("spec", "containers", "*", "resources"), field("spec", "initContainers", "*", "resources")}},
+	{group: "", kind: "Pod", fields: [][]string{field("spec")}, except: [][]string{ // ValidatePodUpdate; some of them in one direction alone
+		field("containers", "*", "image"), field("initContainers", "*", "image"), field("activeDeadlineSeconds"), field("terminationGracePeriodSeconds"),
+		field("tolerations"), field("schedulingGates"), field("nodeSelector"), field("affinity")}},
 	{group: "rbac.authorization.k8s.io", kind: "RoleBinding", fields: [][]string{field("roleRef")}},
 	{group: "rbac.authorization.k8s.io", kind: "ClusterRoleBinding", fields: [][]string{field("roleRef")}},
 	{group: "storage.k8s.io", kind: "StorageClass", fields: [][]string{field("provisioner"), field("parameters"), field("reclaimPolicy"), field("volumeBindingMode")}},
@@ -38,20 +48,59 @@ var onces = []once{
 }
 
 // Fixed are the fields that a plan changes and that can be set only once, as far as that is
-// known without asking the server: nil for custom resources, and for what depends on the
-// state of the object.
+// known without asking the server: nil for custom resources, and for what depends on more of
+// the state of the object.
 func Fixed(p apply.Planned) []string {
 	var out []string
 	for _, o := range onces {
 		if o.group != p.Group() || o.kind != p.Kind() || o.ifImmutable && p.Live["immutable"] != true {
 			continue
 		}
+		except := o.except
+		if at(p.Live, "spec", "suspend") == true {
+			except = slices.Concat(except, o.suspended)
+		}
 		for _, path := range o.fields {
 			name := strings.Join(path, ".")
-			if !merge.Identical(at(p.Live, path...), at(p.Final, path...)) && !slices.Contains(out, name) {
+			if !merge.Identical(without(at(p.Live, path...), except), without(at(p.Final, path...), except)) && !slices.Contains(out, name) {
 				out = append(out, name)
 			}
 		}
 	}
 	return out
+}
+
+// without is v without what stands at the paths. v stays as it is.
+func without(v any, paths [][]string) any {
+	if slices.ContainsFunc(paths, func(p []string) bool { return len(p) == 0 }) {
+		return nil
+	}
+	below := func(name string) (rest [][]string) {
+		for _, p := range paths {
+			if p[0] == name {
+				rest = append(rest, p[1:])
+			}
+		}
+		return rest
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		out := maps.Clone(v)
+		for name, e := range v {
+			if rest := below(name); rest != nil {
+				out[name] = without(e, rest)
+			}
+			if out[name] == nil {
+				delete(out, name)
+			}
+		}
+		return out
+	case []any:
+		out := slices.Clone(v)
+		for i, rest := 0, below("*"); rest != nil && i < len(out); i++ {
+			out[i] = without(out[i], rest)
+		}
+		return out
+	}
+	return v
 }

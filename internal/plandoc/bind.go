@@ -81,12 +81,32 @@ func (b *Bound) Surplus(i Item, typ *merge.Type) []string {
 	case planned.UID != "" && i.UID != "" && planned.UID != i.UID:
 		return []string{"has another UID than in the plan: it was deleted and made again since"}
 	case planned.Action == Recreate && i.Action == Change: // less than was reviewed
+	case i.Action == Recreate && planned.Action == Change:
+		return []string{fmt.Sprintf("would be deleted and created again, and the plan has change: make the plan with --recreate=%s, and with --dry-run=server where the server alone knows what can be set only once", i.Kind)}
 	case planned.Action != i.Action:
 		return []string{fmt.Sprintf("would be %s, and the plan has %s", done[i.Action], had[planned.Action])}
-	case i.Action == Delete:
-		return nil
 	}
-	return surplus(*planned, i, typ)
+	out := impactBeyond(*planned, i)
+	if i.Action != Delete {
+		out = append(out, surplus(*planned, i, typ)...)
+	}
+	return out
+}
+
+// impactBeyond is an impact that is not the plan's: of the very object that the plan was made for it
+// can be no other, and of one that others have changed since it may replace no pods that were not
+// to be replaced. Which fields can be set only once is known to the server better than to a plan.
+func impactBeyond(planned, now Item) []string {
+	rolls := func(i Item) bool { return strings.HasPrefix(i.Impact, "rolls out") }
+	switch {
+	case planned.Action != now.Action || now.Action == Recreate || planned.Impact == now.Impact:
+		return nil
+	case planned.ResourceVersion == now.ResourceVersion:
+		return []string{fmt.Sprintf("impact: is %q, and the plan has %q: it was edited, or made by another version of kubectl merge: make it again", now.Impact, planned.Impact)}
+	case rolls(now) && !rolls(planned):
+		return []string{fmt.Sprintf("impact: would be %q, and the plan has %q", now.Impact, planned.Impact)}
+	}
+	return nil
 }
 
 // done is what would be done with an object.

@@ -17,6 +17,7 @@ type Subject struct {
 	Action   Action
 	Identity // with the namespace that the object is written to
 	Reason   string
+	Impact   string // what the plan does to what runs
 	Planned  apply.Planned
 
 	// Stored is what the server has made of it; nil: what is to be sent counts.
@@ -33,6 +34,9 @@ func (s Spelling) item(sub Subject, reasons func(apply.Planned) map[string]strin
 	p := sub.Planned
 	live := object.Object{Value: p.Live}
 	item := Item{Action: sub.Action, Identity: sub.Identity, Reason: sub.Reason, UID: live.UID(), ResourceVersion: live.ResourceVersion()}
+	if !s.Record {
+		item.Impact = sub.Impact
+	}
 	switch sub.Action {
 	case Keep:
 		return item

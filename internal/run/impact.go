@@ -34,6 +34,14 @@ func (i *Item) Impact() impact.Impact {
 	return i.Facts.Impact
 }
 
+// Foreseen is the impact of carrying out the item's plan, whatever the server has made of it.
+func (i *Item) Foreseen() impact.Impact {
+	if known := i.Impact(); known.Word != impact.None || i.Facts == nil {
+		return known
+	}
+	return i.Facts.Impact
+}
+
 // facts keeps what a plan, which must be whole, means for pods.
 func (i *Item) facts(p apply.Planned) {
 	i.Facts = nil

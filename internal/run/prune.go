@@ -63,8 +63,8 @@ func (p *Plan) decide(ctx context.Context) {
 	slices.SortStableFunc(others, func(a, b *Item) int { return b.turn() - a.turn() })
 	p.Others = others
 	for _, item := range others {
-		if p.Bind != nil && item.Action() == Delete {
-			item.Err = p.Bind(item, item.Planned)
+		if item.Action() == Delete {
+			item.Err = p.bound(item, item.Planned)
 		}
 	}
 }

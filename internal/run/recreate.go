@@ -108,11 +108,9 @@ func (w *writer) instead(ctx context.Context, item *Item, planned apply.Planned,
 	}
 	item.Own()
 	item.recreate, item.fixed = true, r.Immutable
-	if w.Bind != nil {
-		if err := w.Bind(item, item.Planned); err != nil {
-			item.asked()
-			return write.Result{}, err
-		}
+	if err := w.bound(item, item.Planned); err != nil {
+		item.asked()
+		return write.Result{}, err
 	}
 	return out, nil
 }

@@ -205,9 +205,10 @@ func (p *Plan) merge(ctx context.Context, item *Item, obj map[string]any) {
 		}
 	}
 	item.Own()
-	if item.Planned, item.Err = p.plan(ctx, item, obj); item.Err == nil {
-		p.look(item)
-		p.expect(item)
+	if item.Planned, item.Err = p.merged(ctx, item, obj); item.Err != nil {
+		return
+	}
+	if p.foresee(item); item.Err == nil {
 		item.Err = p.store(item)
 	}
 }
@@ -230,10 +231,18 @@ func uid(obj map[string]any) string {
 // plan merges an item with a live object, nil for none, and checks the plan.
 func (j *Job) plan(ctx context.Context, item *Item, obj map[string]any) (apply.Planned, error) {
 	planned, err := j.merged(ctx, item, obj)
-	if err == nil && j.Bind != nil {
-		err = j.Bind(item, planned)
+	if err == nil {
+		err = j.bound(item, planned)
 	}
 	return planned, err
+}
+
+// bound is what Bind finds wrong with a plan of the item.
+func (j *Job) bound(item *Item, planned apply.Planned) error {
+	if j.Bind == nil {
+		return nil
+	}
+	return j.Bind(item, planned)
 }
 
 // merged is plan without the check.
@@ -265,9 +274,17 @@ func (i *Item) subject() (apply.Subject, error) {
 // changed.
 func (p *Plan) Replan(ctx context.Context, item *Item) {
 	item.Own()
-	item.Planned, item.Err = p.plan(ctx, item, item.Planned.Live)
+	item.Planned, item.Err = p.merged(ctx, item, item.Planned.Live)
+	p.foresee(item)
+}
+
+// foresee finds out what writing the item does, and checks it together with the plan.
+func (p *Plan) foresee(item *Item) {
 	p.look(item)
 	p.expect(item)
+	if item.Err == nil {
+		item.Err = p.bound(item, item.Planned)
+	}
 }
 
 // look keeps what has to be known of a plan that may not be stored whole.
