@@ -1,8 +1,6 @@
 package files
 
 import (
-	"bytes"
-	"fmt"
 	"maps"
 	"strings"
 
@@ -80,19 +78,8 @@ func bothViews(marked string) (ours, theirs string) {
 
 // marked merges texts by lines, with markers; where the lines merge cleanly, around all.
 func (m *merger) marked(raw texts) []byte {
-	var b bytes.Buffer
-	conflicts := 0
-	k := m.marks()
-	for _, c := range linemerge.Merge(raw.base, raw.ours, raw.theirs) {
-		if !c.Conflict {
-			b.WriteString(c.Ours)
-			continue
-		}
-		conflicts++
-		fmt.Fprintf(&b, "<<<<<<< %s\n%s=======\n%s>>>>>>> %s\n", k.Ours, endLine(c.Ours), endLine(c.Theirs), k.Theirs)
+	if out, conflicts := m.marks().Marked(linemerge.Merge(raw.base, raw.ours, raw.theirs)); conflicts > 0 {
+		return []byte(out)
 	}
-	if conflicts == 0 {
-		return m.sections([]byte(raw.ours), []byte(raw.theirs))
-	}
-	return b.Bytes()
+	return m.sections([]byte(raw.ours), []byte(raw.theirs))
 }

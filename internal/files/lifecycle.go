@@ -1,7 +1,6 @@
 package files
 
 import (
-	"bytes"
 	"fmt"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
@@ -102,23 +101,7 @@ func (m *merger) add(u *resource, t text) {
 
 // sections are two texts with conflict markers around them.
 func (m *merger) sections(ours, theirs []byte) []byte {
-	k := m.marks()
-	var b bytes.Buffer
-	part := func(marker, name string, body []byte) {
-		b.WriteString(marker)
-		if name != "" {
-			b.WriteString(" " + name)
-		}
-		b.WriteByte('\n')
-		b.Write(body)
-		if len(body) > 0 && body[len(body)-1] != '\n' {
-			b.WriteByte('\n')
-		}
-	}
-	part("<<<<<<<", k.Ours, ours)
-	part("=======", "", theirs)
-	part(">>>>>>>", k.Theirs, nil)
-	return b.Bytes()
+	return []byte(m.marks().Conflict(string(ours), string(theirs)))
 }
 
 // gather assembles each file from its documents.

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
+	"github.com/kubectl-merge/kubectl-merge/pkg/linemerge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
@@ -258,6 +259,4 @@ func (i id) ruled(t merge.Triple) schema.Object {
 	return schema.Object{Group: i.group, Kind: i.kind, Namespace: i.namespace, Name: i.name, Triple: t}
 }
 
-func (m *merger) marks() yamldoc.Marks {
-	return yamldoc.Marks{Ours: "dest", Theirs: "updated"}
-}
+func (m *merger) marks() linemerge.Marks { return linemerge.Marks{Ours: "dest", Theirs: "updated"} }

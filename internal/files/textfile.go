@@ -160,32 +160,19 @@ const mark = "\ufeff"
 
 // mergeLines merges what changed from base to theirs into a file of dest.
 func (m *merger) mergeLines(d *File, base, theirs string) {
-	var marked, plain strings.Builder
-	k, conflicts := m.marks(), 0
-	for _, c := range linemerge.Merge(base, string(d.text()), theirs) {
-		if !c.Conflict {
-			marked.WriteString(c.Ours)
-			plain.WriteString(c.Ours)
-			continue
-		}
-		conflicts++
-		if m.Policy.Both == merge.TakeLocal {
-			marked.WriteString(c.Theirs)
-			plain.WriteString(c.Theirs)
-			continue
-		}
-		fmt.Fprintf(&marked, "<<<<<<< %s\n%s=======\n%s>>>>>>> %s\n", k.Ours, c.Ours, c.Theirs, k.Theirs)
-		plain.WriteString(c.Ours)
-	}
-	if marked.String() != string(d.text()) {
-		m.out.Files = append(m.out.Files, Changed{Name: d.Name, File: d, Text: []byte(marked.String()), Plain: []byte(plain.String()), lines: true})
-	}
+	marked, conflicts := m.marks().Marked(linemerge.Merge(base, string(d.text()), theirs))
+	theirsWin, plain, _ := linemerge.Sides(base, string(d.text()), theirs)
+	said := fmt.Sprintf("merged by lines: %d places that both sides have changed", conflicts)
 	switch {
 	case conflicts == 0:
 	case m.Policy.Both == merge.TakeLocal:
-		m.textNote(diff.NoteOverwritten, d.Name, fmt.Sprintf("merged by lines: %d places that both sides have changed: updated wins", conflicts))
+		marked, plain = theirsWin, theirsWin
+		m.textNote(diff.NoteOverwritten, d.Name, said+": updated wins")
 	default:
-		m.textNote(diff.NoteConflict, d.Name, fmt.Sprintf("merged by lines: %d places that both sides have changed", conflicts))
+		m.textNote(diff.NoteConflict, d.Name, said)
+	}
+	if marked != string(d.text()) {
+		m.out.Files = append(m.out.Files, Changed{Name: d.Name, File: d, Text: []byte(marked), Plain: []byte(plain), lines: true})
 	}
 }
 

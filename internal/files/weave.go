@@ -3,6 +3,7 @@ package files
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/linemerge"
@@ -48,30 +49,30 @@ func (w weave) text() (woven, error) {
 		return out, err
 	}
 	out.comments++
-	for _, c := range w.plan.Conflicts {
-		if !mayMergeByLines(c) {
-			out.marked = w.sections([]byte(raw.ours), []byte(raw.theirs))
-			return out, nil
-		}
-	}
 	out.marked = w.marked(raw)
+	if slices.ContainsFunc(w.plan.Conflicts, whole) {
+		out.marked = w.sections([]byte(raw.ours), []byte(raw.theirs))
+	}
 	return out, nil
 }
 
 // two merges two texts: dest's is edited.
 func (w weave) two() (woven, error) {
-	plain, err := w.d.doc.Edit(yamldoc.Edit{Want: w.plan.Result, Type: w.t, Sources: []*yamldoc.Document{w.u.doc}, Comments: true})
-	if err != nil {
-		return woven{}, fmt.Errorf("%s: %s: %w", w.d.where(), w.d.id, err)
+	ours, err := w.editedTo(w.d, w.plan.Result, w.u)
+	if err != nil || len(w.plan.Conflicts) == 0 {
+		return woven{text: text{marked: ours, plain: ours}}, err
 	}
-	if len(w.plan.Conflicts) == 0 {
-		return woven{text: text{marked: plain, plain: plain}}, nil
-	}
-	f, err := yamldoc.Parse(plain)
+	f, err := yamldoc.Parse(ours)
 	if err != nil {
 		return woven{}, err
 	}
-	return w.withMarks(f, w.plan.Conflicts, &spliced{}), nil
+	d := *w.d
+	d.doc = f.Documents()[0]
+	theirs, err := w.editedTo(&d, w.unsettled(theirSide), w.u)
+	if err != nil {
+		return woven{}, err
+	}
+	return w.woven(texts{ours: asIn(w.d, ours), theirs: asIn(w.d, theirs)}), nil
 }
 
 // plainText is a text without conflicts.
@@ -118,122 +119,112 @@ func (w weave) reads(merged string, raw texts) bool {
 		}
 		got = f.Documents()[0].Value()
 	}
-	return w.means(got, w.plan.Conflicts)
+	return !slices.ContainsFunc(w.plan.Conflicts, whole) && w.has(got, w.plan.Result)
 }
 
-// with is a value with another one at a path.
-func with(v any, at merge.Path, now any) any {
-	out, err := merge.Replay(v, []merge.Change{{Op: merge.OpSet, Path: at, New: merge.Some(now)}})
-	if err != nil {
-		return nil
+// with is a value with another one at a path, or with none there.
+func with(v any, at merge.Path, now merge.Opt) any {
+	c := merge.Change{Op: merge.OpRemove, Path: at}
+	if now.Set {
+		c.Op, c.New = merge.OpSet, now
 	}
-	return out
+	if out, err := merge.Replay(v, []merge.Change{c}); err == nil {
+		return out
+	}
+	return v
+}
+
+func theirSide(c merge.Disagreement) merge.Opt { return c.Local }
+func baseSide(c merge.Disagreement) merge.Opt  { return c.Original }
+
+// unsettled is the result with what a side has for the values in conflict.
+func (w weave) unsettled(side func(merge.Disagreement) merge.Opt) any {
+	v := w.plan.Result
+	for _, c := range w.plan.Conflicts {
+		v = with(v, c.Path, side(c))
+	}
+	return v
 }
 
 // normalized edits each side to the result, and merges the texts.
 func (w weave) normalized() (woven, error) {
-	base, ours, theirs := w.plan.Result, w.plan.Result, w.plan.Result
-	var soft, hard []merge.Disagreement
-	for _, c := range w.plan.Conflicts {
-		if !mayMergeByLines(c) {
-			hard = append(hard, c)
-			continue
-		}
-		soft = append(soft, c)
-		base, theirs = with(base, c.Path, c.Original.Value), with(theirs, c.Path, c.Local.Value)
-	}
-	d, err := w.edited(w.d, ours, w.u)
+	d, err := w.edited(w.d, w.plan.Result, w.u)
 	if err != nil {
 		return woven{}, err
 	}
-	own := plainText(w.end(d))
 	all := texts{ours: d}
-	if all.theirs, err = w.edited(w.u, theirs, w.d); err == nil && w.o != nil {
-		all.base, err = w.edited(w.o, base, w.u, w.d)
+	if all.theirs, err = w.edited(w.u, w.unsettled(theirSide), w.d); err == nil && w.o != nil {
+		all.base, err = w.edited(w.o, w.unsettled(baseSide), w.u, w.d)
 	}
-	for _, choose := range []bool{true, false} {
-		if err != nil {
-			break // the other sides cannot be written so: dest's text is left
-		}
-		s := w.spliced(all, soft, choose)
-		if f, parses := w.holds(s.text.String(), soft); parses {
-			return w.withMarks(f, hard, s), nil
-		}
+	if err != nil { // the other sides cannot be written so
+		all = texts{ours: d, theirs: asIn(w.d, w.u.doc.Text())}
 	}
-	f, err := yamldoc.Parse([]byte(d))
-	if err != nil {
-		return woven{}, err
-	}
-	out := w.withMarks(f, w.plan.Conflicts, &spliced{})
-	if len(w.plan.Conflicts) == 0 {
-		out.text = own
-	}
-	return out, nil
+	return w.woven(all), nil
 }
 
 // edited is the text of a resource with another value.
 func (w weave) edited(r *resource, want any, from ...*resource) (string, error) {
-	e := yamldoc.Edit{Want: want, Type: w.t}
+	text, err := w.editedTo(r, want, from...)
+	return asIn(w.d, text), err
+}
+
+// editedTo is that text with the line ends of its own file.
+func (w weave) editedTo(r *resource, want any, from ...*resource) ([]byte, error) {
+	e := yamldoc.Edit{Want: want, Type: w.t, Comments: w.Original == nil}
 	for _, f := range from {
 		e.Sources = append(e.Sources, f.doc)
 	}
 	text, err := r.doc.Edit(e)
 	if err != nil {
-		return "", fmt.Errorf("%s: %s: %w", r.where(), r.id, err)
+		return nil, fmt.Errorf("%s: %s: %w", r.where(), r.id, err)
 	}
-	return asIn(w.d, text), nil
+	return text, nil
 }
 
-// spliced is a merged text in which dest's lines stand in each place that is in conflict.
-type spliced struct {
-	text  strings.Builder
-	lines []yamldoc.Lines
-	left  []merge.Disagreement // the values among them
-}
-
-// spliced merges three texts of one meaning, but for the values that are merged by lines.
-// Where layout alone differs, the side is taken whose comments have changed, or with
-// choose off dest's.
-func (w weave) spliced(all texts, soft []merge.Disagreement, choose bool) *spliced {
-	s, values := &spliced{}, spans(nil)
-	if f, err := yamldoc.Parse([]byte(all.ours)); len(soft) > 0 && err == nil {
-		values = newSpans(f.Documents()[0], soft, w.t)
-	}
-	at := 0
-	for _, h := range linemerge.Hunks(all.base, all.ours, all.theirs) {
-		from := at
-		at += len(h.Ours)
-		if !h.Conflict {
-			s.text.WriteString(h.Merged)
-			continue
-		}
-		inside := values.touched(from, at)
-		if side, ok := w.side(h, choose); ok && len(inside) == 0 && w.o != nil {
-			s.text.WriteString(side)
-			continue
-		}
-		for _, c := range h.Chunks() {
-			side, ok := w.side(linemerge.Hunk{Base: c.Base, Ours: c.Ours, Theirs: c.Theirs}, choose)
-			switch {
-			case !c.Conflict:
-				s.text.WriteString(c.Ours)
-				continue
-			case ok && len(inside) == 0:
-				s.text.WriteString(side)
-				continue
+// woven merges three texts of one meaning, but for the values in conflict. The result has to
+// read as the merged value with dest's and with updated's side of each; otherwise all that
+// the two differ in is left to the user, or the whole.
+func (w weave) woven(all texts) woven {
+	two := texts{ours: all.ours, theirs: all.theirs}
+	for _, s := range []*spliced{w.spliced(all, true), w.spliced(all, false), w.spliced(two, true)} {
+		if w.means(s.ours.String(), w.plan.Result) && (len(s.left) == 0 || w.means(s.theirs.String(), w.unsettled(theirSide))) {
+			out := woven{text: plainText(w.end(s.ours.String())), left: s.left, comments: s.comments}
+			if len(s.left)+s.comments > 0 {
+				out.marked = []byte(s.marked.String())
 			}
-			start := s.text.Len()
-			s.text.WriteString(c.Ours)
-			s.lines = append(s.lines, yamldoc.Lines{From: start, To: s.text.Len(), Theirs: c.Theirs})
+			return out
 		}
-		s.left = append(s.left, inside...)
 	}
-	return s
+	out := woven{text: plainText(w.end(all.ours)), left: w.plan.Conflicts}
+	if len(w.plan.Conflicts) > 0 {
+		out.marked = w.sections([]byte(all.ours), []byte(all.theirs))
+	}
+	return out
+}
+
+// means: a text has a meaning, whatever it has for the values that are merged by lines.
+func (w weave) means(text string, want any) bool {
+	f, err := yamldoc.Parse([]byte(text))
+	return err == nil && len(f.Documents()) == 1 && w.has(f.Documents()[0].Value(), want)
+}
+
+func (w weave) has(got, want any) bool {
+	for _, c := range w.plan.Conflicts {
+		if !mayMergeByLines(c) {
+			continue
+		}
+		v, ok := merge.Lookup(got, c.Path, w.t)
+		if !ok {
+			return false
+		}
+		want = with(want, c.Path, merge.Some(v))
+	}
+	return w.alike(want, got, w.t)
 }
 
 // side is the side of a place that both have changed, where one has changed the layout
 // alone; ok is false where it is left to the user.
-func (w weave) side(h linemerge.Hunk, choose bool) (text string, ok bool) {
+func (w weave) side(h linemerge.Chunk, choose bool) (text string, ok bool) {
 	base, ours, theirs := comments(h.Base), comments(h.Ours), comments(h.Theirs)
 	switch {
 	case !choose, same(ours, theirs), same(base, theirs):
@@ -242,27 +233,4 @@ func (w weave) side(h linemerge.Hunk, choose bool) (text string, ok bool) {
 		return h.Theirs, true
 	}
 	return h.Ours, w.Policy.Both != merge.LeaveConflict
-}
-
-// holds: a text has the merged meaning, whatever it has for the values that are merged by
-// lines.
-func (w weave) holds(text string, soft []merge.Disagreement) (*yamldoc.File, bool) {
-	f, err := yamldoc.Parse([]byte(text))
-	if err != nil || len(f.Documents()) != 1 {
-		return nil, false
-	}
-	return f, w.means(f.Documents()[0].Value(), soft)
-}
-
-// means: a value is the merged one, whatever it has at the paths of conflicts.
-func (w weave) means(got any, open []merge.Disagreement) bool {
-	want := w.plan.Result
-	for _, c := range open {
-		v, ok := merge.Lookup(got, c.Path, w.t)
-		if !ok || !mayMergeByLines(c) {
-			return false
-		}
-		want = with(want, c.Path, v)
-	}
-	return w.alike(want, got, w.t)
 }

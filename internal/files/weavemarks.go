@@ -2,7 +2,9 @@ package files
 
 import (
 	"slices"
+	"strings"
 
+	"github.com/kubectl-merge/kubectl-merge/pkg/linemerge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
 )
@@ -10,58 +12,119 @@ import (
 // span is where a value in conflict stands in a text.
 type span struct {
 	from, to int
-	is       merge.Disagreement
+	is       int // of the plan's conflicts
 }
 
-type spans []span
-
-func newSpans(d *yamldoc.Document, conflicts []merge.Disagreement, t *merge.Type) (out spans) {
-	for _, c := range conflicts {
-		if from, to, ok := d.Span(c.Path, t); ok {
-			out = append(out, span{from, to, c})
+func (w weave) spans(text string) (out []span) {
+	f, err := yamldoc.Parse([]byte(text))
+	if len(w.plan.Conflicts) == 0 || err != nil {
+		return nil
+	}
+	for i, c := range w.plan.Conflicts {
+		if from, to, ok := f.Documents()[0].Span(c.Path, w.t); ok {
+			out = append(out, span{from, to, i})
 		}
 	}
 	return out
 }
 
-// touched are the values whose lines are among those of a range.
-func (s spans) touched(from, to int) (out []merge.Disagreement) {
-	for _, c := range s {
-		if c.from <= to && from < c.to {
-			out = append(out, c.is)
+// place is a part of a merge of texts, and the values in conflict that it is about.
+type place struct {
+	linemerge.Chunk
+	about []int
+}
+
+// cursor finds the values that parts of texts are about, in order.
+type cursor struct {
+	ours, theirs     []span
+	inOurs, inTheirs int
+}
+
+func (k *cursor) next(ours, theirs string) (about []int) {
+	find := func(all []span, from, to int) {
+		for _, c := range all {
+			if c.from <= to && from < c.to {
+				about = append(about, c.is)
+			}
+		}
+	}
+	find(k.ours, k.inOurs, k.inOurs+len(ours))
+	find(k.theirs, k.inTheirs, k.inTheirs+len(theirs))
+	k.inOurs, k.inTheirs = k.inOurs+len(ours), k.inTheirs+len(theirs)
+	return about
+}
+
+// places are the parts of a merge of texts. Where layout alone differs, the side is taken
+// whose comments have changed, or with choose off dest's.
+func (w weave) places(all texts, choose bool) (out []place) {
+	k := cursor{ours: w.spans(all.ours), theirs: w.spans(all.theirs)}
+	for _, h := range linemerge.Hunks(all.base, all.ours, all.theirs) {
+		here := k
+		about := k.next(h.Ours, h.Theirs)
+		if !h.Conflict {
+			out = append(out, place{Chunk: linemerge.Chunk{Ours: h.Merged, Theirs: h.Merged}})
+			continue
+		}
+		if side, ok := w.side(linemerge.Chunk{Base: h.Base, Ours: h.Ours, Theirs: h.Theirs}, choose); ok && len(about) == 0 && all.base != "" {
+			out = append(out, place{Chunk: linemerge.Chunk{Ours: side, Theirs: side}})
+			continue
+		}
+		for _, c := range h.Chunks() {
+			p := place{c, here.next(c.Ours, c.Theirs)}
+			if side, ok := w.side(c, choose); c.Conflict && ok && len(p.about) == 0 {
+				p.Chunk = linemerge.Chunk{Ours: side, Theirs: side}
+			}
+			out = w.joined(out, p)
 		}
 	}
 	return out
 }
 
-// withMarks puts markers around values in conflict, and around lines.
-func (w weave) withMarks(f *yamldoc.File, hard []merge.Disagreement, s *spliced) woven {
-	d := f.Documents()[0]
-	out := woven{text: plainText(w.end(string(d.Text())))}
-	values := newSpans(d, hard, w.t)
-	s.lines = slices.DeleteFunc(s.lines, func(l yamldoc.Lines) bool { return len(values.touched(l.From, l.To)) > 0 })
-	out.comments = len(s.lines) - len(s.left)
-	all := make([]yamldoc.Conflict, len(hard))
-	for i, c := range hard {
-		all[i] = yamldoc.Conflict{Path: c.Path, Theirs: c.Local}
+// joined adds a place. Those of one value that is not mixed from two sides are one.
+func (w weave) joined(out []place, p place) []place {
+	i := slices.IndexFunc(out, func(o place) bool {
+		return o.Conflict && p.Conflict && slices.ContainsFunc(o.about, func(c int) bool {
+			return whole(w.plan.Conflicts[c]) && slices.Contains(p.about, c)
+		})
+	})
+	if i < 0 {
+		return append(out, p)
 	}
-	if len(all)+len(s.lines) == 0 {
-		return out
+	one := out[i]
+	for _, o := range append(out[i+1:], p) {
+		one.Ours, one.Theirs, one.about = one.Ours+o.Ours, one.Theirs+o.Theirs, append(one.about, o.about...)
 	}
-	marks := w.marks()
-	marks.Type, marks.TheirSide = w.t, w.u.doc
-	out.marked = d.Mark(all, s.lines, marks)
-	for _, c := range w.plan.Conflicts {
-		if has(paths(hard), c.Path.String()) || has(paths(s.left), c.Path.String()) {
-			out.left = append(out.left, c)
-		}
-	}
-	return out
+	return append(out[:i], one)
 }
 
-func paths(all []merge.Disagreement) (out []any) {
-	for _, c := range all {
-		out = append(out, c.Path.String())
+// spliced is a merged text: with markers, and with one side of each conflict.
+type spliced struct {
+	marked, ours, theirs strings.Builder
+	left                 []merge.Disagreement // the values in conflict
+	comments             int                  // conflicts about nothing but comments
+}
+
+func (w weave) spliced(all texts, choose bool) *spliced {
+	s, left := &spliced{}, map[int]bool{}
+	for _, p := range w.places(all, choose) {
+		s.ours.WriteString(p.Ours)
+		s.theirs.WriteString(p.Theirs)
+		if !p.Conflict {
+			s.marked.WriteString(p.Ours)
+			continue
+		}
+		s.marked.WriteString(w.marks().Conflict(p.Ours, p.Theirs))
+		if len(p.about) == 0 {
+			s.comments++
+		}
+		for _, c := range p.about {
+			left[c] = true
+		}
 	}
-	return out
+	for i, c := range w.plan.Conflicts {
+		if left[i] || whole(c) {
+			s.left = append(s.left, c)
+		}
+	}
+	return s
 }

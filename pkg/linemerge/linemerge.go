@@ -91,6 +91,39 @@ func Sides(base, ours, theirs string) (theirsWin, oursWin string, clean bool) {
 	return a.String(), b.String(), clean
 }
 
+// Marks are what stands behind the markers of a conflict.
+type Marks struct{ Ours, Theirs string }
+
+// Conflict is two texts with markers around them, as git writes them. Each line has an end,
+// those of the markers the same as the lines.
+func (m Marks) Conflict(ours, theirs string) string {
+	eol := "\n"
+	if strings.Contains(ours+theirs, "\r\n") {
+		eol = "\r\n"
+	}
+	ended := func(s string) string {
+		if s == "" || strings.HasSuffix(s, "\n") {
+			return s
+		}
+		return s + eol
+	}
+	return "<<<<<<< " + m.Ours + eol + ended(ours) + "=======" + eol + ended(theirs) + ">>>>>>> " + m.Theirs + eol
+}
+
+// Marked is the merged text with markers around each conflict, and how many there are.
+func (m Marks) Marked(all []Chunk) (text string, conflicts int) {
+	var b strings.Builder
+	for _, c := range all {
+		if !c.Conflict {
+			b.WriteString(c.Ours)
+			continue
+		}
+		conflicts++
+		b.WriteString(m.Conflict(c.Ours, c.Theirs))
+	}
+	return b.String(), conflicts
+}
+
 // change replaces lines of base, from and to counted from 0, by text.
 type change struct {
 	from, to int

@@ -87,3 +87,65 @@ func beginning(n *node, from, to int) *node {
 	}
 	return nil
 }
+
+// Span are the lines of a value and of the entry that it stands in, as offsets in the
+// document's text; ok is false where there is none.
+func (d *Document) Span(p merge.Path, t *merge.Type) (from, to int, ok bool) {
+	if d.root == nil {
+		return 0, 0, false
+	}
+	var at *entry
+	n, s := d.root, text(d.file.src)
+	for _, step := range p {
+		e, inner := find(n.follow(), step, t)
+		if e == nil {
+			return 0, 0, false
+		}
+		n, at, t = e.value, e, inner
+	}
+	if at == nil {
+		return 0, len(d.Text()), true
+	}
+	return max(s.lineStart(at.start)-d.from, 0), s.lineNext(s.end(at)) - d.from, true
+}
+
+// find takes one step down.
+func find(n *node, s merge.Step, t *merge.Type) (*entry, *merge.Type) {
+	switch {
+	case n.kind == mapNode && s.Kind == merge.FieldStep:
+		return n.child(s.Name), t.Field(s.Name).Type
+	case n.kind == seqNode && s.Kind == merge.IndexStep && s.Index < len(n.entries):
+		return &n.entries[s.Index], t.EntryType()
+	case n.kind == seqNode && (s.Kind == merge.KeyStep || s.Kind == merge.ValueStep):
+		nth := max(s.Nth, 1)
+		for i := range n.entries {
+			if stepFits(s, n.entries[i].value.value) {
+				if nth--; nth == 0 {
+					return &n.entries[i], t.EntryType()
+				}
+			}
+		}
+	}
+	return nil, nil
+}
+
+// stepFits reports whether a step leads to an entry of a list.
+func stepFits(s merge.Step, v any) bool {
+	if s.Kind == merge.ValueStep {
+		return exact(s.Value, v)
+	}
+	m, ok := v.(map[string]any)
+	if !ok {
+		return false
+	}
+	for _, part := range s.Keys {
+		kv := m[part.Name]
+		if kv == nil && part.Default {
+			continue
+		}
+		if !same(kv, part.Value) {
+			return false
+		}
+	}
+	return true
+}

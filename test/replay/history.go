@@ -2,81 +2,92 @@ package main
 
 import (
 	"bufio"
-	"bytes"
+	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"strings"
 )
 
-// history are the YAML files that both sides of a merge commit have changed in different
-// ways, each once.
-func history(clone string) ([]triple, error) {
-	log, err := git(clone, "log", "--all", "--min-parents=2", "--max-parents=2", "-c", "--raw", "--no-abbrev", "--format=commit %H %P", "--", "*.yaml", "*.yml")
+// history calls play with each YAML file that both sides of a merge commit have changed in
+// different ways, once. Renames are not looked for: that reads every blob of every merge.
+func history(clone string, play func(triple) error) error {
+	log := exec.Command("git", "-C", clone, "log", "--all", "--min-parents=2", "--max-parents=2", "-c", "--raw", "--no-renames", "--no-abbrev", "--format=commit %H %P")
+	log.Stderr = os.Stderr
+	out, err := log.StdoutPipe()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	blobs, err := openBlobs(clone)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer blobs.close()
-	var out []triple
-	seen := map[string]bool{}
-	var commit, base string
-	var parents []string
-	for line := range strings.Lines(string(log)) {
-		if words := strings.Fields(line); len(words) == 4 && words[0] == "commit" {
-			commit, parents, base = words[1], words[2:], ""
-			continue
-		}
-		// ::mode mode mode blob blob blob MM<tab>path
-		head, path, _ := strings.Cut(strings.TrimSpace(line), "\t")
-		words := strings.Fields(head)
-		if len(words) != 7 || words[6] != "MM" || words[3] == words[4] {
-			continue
-		}
-		if base == "" {
-			base = mergeBase(clone, parents)
-		}
-		was, id, err := blobs.read(base + ":" + path)
-		if err != nil {
-			return nil, err
-		}
-		key := id + words[3] + words[4]
-		if was == nil || id == words[3] || id == words[4] || seen[key] {
-			continue
-		}
-		seen[key] = true
-		t := triple{commit: commit, path: path, base: was}
-		for i, to := range []*[]byte{&t.ours, &t.theirs, &t.committed} {
-			if *to, _, err = blobs.read(words[3+i]); err != nil {
-				return nil, err
-			}
-		}
-		out = append(out, t)
+	if err := log.Start(); err != nil {
+		return err
 	}
-	return out, nil
+	r := reader{clone: clone, blobs: blobs, seen: map[string]bool{}, play: play}
+	lines := bufio.NewScanner(out)
+	for lines.Scan() {
+		if err := r.line(lines.Text()); err != nil {
+			return err
+		}
+	}
+	return errors.Join(lines.Err(), log.Wait())
+}
+
+// reader reads the merges of a log.
+type reader struct {
+	clone   string
+	blobs   *blobReader
+	seen    map[string]bool
+	play    func(triple) error
+	commit  string
+	parents []string
+	base    string // of the parents; "" where it was not looked for yet
+}
+
+// line reads a merge commit, or a file of it: ::mode mode mode blob blob blob MM<tab>path.
+func (r *reader) line(line string) error {
+	if words := strings.Fields(line); len(words) == 4 && words[0] == "commit" {
+		r.commit, r.parents, r.base = words[1], words[2:], ""
+		return nil
+	}
+	head, path, _ := strings.Cut(strings.TrimSpace(line), "\t")
+	words := strings.Fields(head)
+	yaml := strings.HasSuffix(path, ".yaml") || strings.HasSuffix(path, ".yml")
+	if !yaml || len(words) != 7 || words[6] != "MM" || words[3] == words[4] {
+		return nil
+	}
+	if r.base == "" {
+		r.base = mergeBase(r.clone, r.parents)
+	}
+	was, id, err := r.blobs.read(r.base + ":" + path)
+	key := id + words[3] + words[4]
+	if err != nil || was == nil || id == words[3] || id == words[4] || r.seen[key] {
+		return err
+	}
+	r.seen[key] = true
+	t := triple{commit: r.commit, path: path, base: was}
+	for i, to := range []*[]byte{&t.ours, &t.theirs, &t.committed} {
+		if *to, _, err = r.blobs.read(words[3+i]); err != nil {
+			return err
+		}
+		if *to == nil { // the clone lacks it
+			return nil
+		}
+	}
+	return r.play(t)
 }
 
 // mergeBase is the only merge base of two commits, or a word that names nothing.
 func mergeBase(clone string, parents []string) string {
-	out, err := git(clone, append([]string{"merge-base", "-a"}, parents...)...)
+	out, err := exec.Command("git", append([]string{"-C", clone, "merge-base", "-a"}, parents...)...).Output()
 	if bases := strings.Fields(string(out)); err == nil && len(bases) == 1 {
 		return bases[0]
 	}
 	return "none"
-}
-
-func git(clone string, args ...string) ([]byte, error) {
-	cmd := exec.Command("git", append([]string{"-C", clone}, args...)...)
-	var said bytes.Buffer
-	cmd.Stderr = &said
-	out, err := cmd.Output()
-	if err != nil {
-		return out, fmt.Errorf("git %s: %w: %s", args[0], err, said.String())
-	}
-	return out, nil
 }
 
 // blobReader reads blobs through one git process.

@@ -1,24 +1,27 @@
 // Command replay plays the merges of git histories again: each YAML file that both sides
-// of a merge commit have changed, by lines as git merges it, and by the merge driver. It
-// counts what each leaves to the user, and what the driver has lost: a change of one side
-// that is neither in the result nor in a conflict. It refuses to ask the engine what is
-// right; the law is computed from the texts alone.
+// of a merge commit have changed, by git merge-file and by the merge driver. It counts what
+// each leaves to the user, which results are those that people committed, and what the
+// driver has lost: a change of one side that is neither in the result nor in a conflict.
+// Files that the driver leaves to git are counted and not compared. It refuses to ask the
+// engine what is right; the law is computed from the texts alone.
 //
 //	go run ./test/replay [-show FOLDER] CLONE...
 package main
 
 import (
 	"bytes"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/files"
-	"github.com/kubectl-merge/kubectl-merge/pkg/linemerge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
@@ -34,19 +37,18 @@ func main() {
 
 func run(clones []string, show string) error {
 	out := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(out, "repository\tmerges\tgit clean\tdriver clean\tclean where git conflicts\tconflict where git is clean\twrong\tas committed: git\tdriver\tseconds")
+	fmt.Fprintln(out, "repository\tleft to git\tmerges\tgit clean\tdriver clean\tclean where git conflicts\tconflict where git is clean\twrong\tas committed: git\tdriver\tslowest\tseconds")
+	dir, err := os.MkdirTemp("", "replay")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
 	var all tally
 	for _, clone := range clones {
-		triples, err := history(clone)
-		if err != nil {
+		var one tally
+		if err := history(clone, func(t triple) error { return one.count(t, dir, show) }); err != nil {
 			return fmt.Errorf("%s: %w", clone, err)
 		}
-		var one tally
-		began := time.Now()
-		for _, t := range triples {
-			one.count(t, show)
-		}
-		one.took = time.Since(began)
 		one.print(out, clone)
 		all.add(one)
 		out.Flush()
@@ -57,11 +59,12 @@ func run(clones []string, show string) error {
 
 // tally counts the files that both sides have changed.
 type tally struct {
-	merges, gitClean, clean, better, worse, wrong, gitSame, same int
-	took                                                         time.Duration
+	left, merges, gitClean, clean, better, worse, wrong, gitSame, same int
+	took, slowest                                                      time.Duration // of the driver
 }
 
 func (t *tally) add(o tally) {
+	t.left += o.left
 	t.merges += o.merges
 	t.gitClean += o.gitClean
 	t.clean += o.clean
@@ -71,10 +74,12 @@ func (t *tally) add(o tally) {
 	t.gitSame += o.gitSame
 	t.same += o.same
 	t.took += o.took
+	t.slowest = max(t.slowest, o.slowest)
 }
 
 func (t tally) print(w *tabwriter.Writer, name string) {
-	fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%.1f\n", name, t.merges, t.gitClean, t.clean, t.better, t.worse, t.wrong, t.gitSame, t.same, t.took.Seconds())
+	fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%.1f\t%.1f\n", name, t.left, t.merges, t.gitClean, t.clean,
+		t.better, t.worse, t.wrong, t.gitSame, t.same, t.slowest.Seconds(), t.took.Seconds())
 }
 
 // triple is one file of one merge commit.
@@ -83,34 +88,20 @@ type triple struct {
 	base, ours, theirs, committed []byte
 }
 
-// count merges a file both ways. A file that is no Kubernetes YAML the driver leaves to git.
-func (t *tally) count(c triple, show string) {
-	sides := make([]*files.Set, 3)
-	for i, text := range [][]byte{c.base, c.theirs, c.ours} {
-		var err error
-		if sides[i], err = files.Parse(c.path, text); err != nil {
-			return
-		}
+// count merges a file both ways. dir is for git's files.
+func (t *tally) count(c triple, dir, show string) error {
+	began := time.Now()
+	got, says, ok := byDriver(c)
+	took := time.Since(began)
+	if !ok {
+		t.left++
+		return nil
 	}
-	if !files.Kubernetes(sides...) {
-		return
+	git, err := byGit(c, dir)
+	if err != nil {
+		return err
 	}
-	policy, _ := merge.PolicyNamed("diff3")
-	out, err := files.Merge(files.Job{Original: sides[0], Updated: sides[1], Dest: sides[2], Policy: policy, Infer: true, Schema: builtin})
-	git := byLines(c)
-	got, says := git, ""
-	if err == nil {
-		got = merged{ours: string(c.ours), theirs: string(c.ours), text: string(c.ours), clean: len(out.Conflicts) == 0}
-		if len(out.Files) > 0 {
-			got = views(string(out.Files[0].Text))
-			got.clean = len(out.Conflicts) == 0
-		}
-		for _, n := range out.Conflicts {
-			says += n.String() + "\n"
-		}
-	} else {
-		says = "by lines: " + err.Error() + "\n"
-	}
+	t.took, t.slowest = t.took+took, max(t.slowest, took)
 	lost := lost(c, got)
 	t.merges++
 	add := func(to *int, yes bool) {
@@ -128,6 +119,35 @@ func (t *tally) count(c triple, show string) {
 	if show != "" && (len(lost) > 0 || git.clean && !got.clean) {
 		c.write(show, map[string]string{"git": git.text, "got": got.text, "lost": strings.Join(lost, "\n") + "\n" + says})
 	}
+	return nil
+}
+
+// byDriver merges as the driver does; ok is false where it leaves the file to git.
+func byDriver(c triple) (got merged, says string, ok bool) {
+	sides := make([]*files.Set, 3)
+	for i, text := range [][]byte{c.base, c.theirs, c.ours} {
+		var err error
+		if sides[i], err = files.Parse(c.path, text); err != nil {
+			return merged{}, "", false
+		}
+	}
+	if !files.Kubernetes(sides...) {
+		return merged{}, "", false
+	}
+	policy, _ := merge.PolicyNamed("diff3")
+	out, err := files.Merge(files.Job{Original: sides[0], Updated: sides[1], Dest: sides[2], Policy: policy, Infer: true, Schema: builtin})
+	if err != nil {
+		return merged{}, "", false
+	}
+	got = views(string(c.ours))
+	if len(out.Files) > 0 {
+		got = views(string(out.Files[0].Text))
+	}
+	got.clean = len(out.Conflicts) == 0
+	for _, n := range out.Conflicts {
+		says += n.String() + "\n"
+	}
+	return got, says, true
 }
 
 func builtin(group, version, kind string) *merge.Type {
@@ -153,42 +173,46 @@ type merged struct {
 	clean              bool
 }
 
-func byLines(c triple) merged {
-	m := merged{clean: true}
-	for _, k := range linemerge.Merge(string(c.base), string(c.ours), string(c.theirs)) {
-		m.clean = m.clean && !k.Conflict
-		m.ours += k.Ours
-		if m.theirs += k.Theirs; !k.Conflict {
-			m.text += k.Ours
-			continue
+// byGit merges by lines.
+func byGit(c triple, dir string) (merged, error) {
+	args := []string{"merge-file", "-p", "-q"}
+	for i, text := range [][]byte{c.ours, c.base, c.theirs} {
+		name := filepath.Join(dir, strconv.Itoa(i))
+		if err := os.WriteFile(name, text, 0o600); err != nil {
+			return merged{}, err
 		}
-		m.text += "<<<<<<< dest\n" + k.Ours + "=======\n" + k.Theirs + ">>>>>>> updated\n"
+		args = append(args, name)
 	}
-	return m
+	out, err := exec.Command("git", args...).Output()
+	var exit *exec.ExitError
+	if err != nil && (!errors.As(err, &exit) || exit.ExitCode() > 127) {
+		return merged{}, fmt.Errorf("git merge-file: %s of %s: %w", c.path, c.commit, err)
+	}
+	return merged{text: string(out), clean: err == nil}, nil
 }
 
 // views reads a text with conflict markers.
 func views(text string) merged {
-	m := merged{text: text, clean: true}
+	var a, b strings.Builder
 	ours, theirs := true, true
 	for line := range strings.Lines(text) {
 		switch {
 		case strings.HasPrefix(line, "<<<<<<< "):
-			m.clean, theirs = false, false
+			theirs = false
 		case strings.TrimRight(line, "\r\n") == "=======" && !theirs:
 			ours, theirs = false, true
 		case strings.HasPrefix(line, ">>>>>>> "):
 			ours, theirs = true, true
 		default:
 			if ours {
-				m.ours += line
+				a.WriteString(line)
 			}
 			if theirs {
-				m.theirs += line
+				b.WriteString(line)
 			}
 		}
 	}
-	return m
+	return merged{text: text, ours: a.String(), theirs: b.String()}
 }
 
 // alike: two texts hold the same, whatever the order of documents and entries.
