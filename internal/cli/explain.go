@@ -17,7 +17,7 @@ import (
 )
 
 var _ = registerPrinter(printerRow{
-	name: "explain", help: "who decided each field, and why", report: true, traces: true, merges: true,
+	name: "explain", help: "who decided each field, and why", values: true, report: true, traces: true, merges: true,
 	open: func(v view) (printer, error) { return newExplainPrinter(v, diff.ExplainTable) },
 })
 

@@ -12,7 +12,7 @@ import (
 )
 
 var _ = registerPrinter(printerRow{
-	name: "markdown", help: "a comment for a pull request", report: true, merges: true, impact: true,
+	name: "markdown", help: "a comment for a pull request", values: true, report: true, merges: true, impact: true,
 	open: func(v view) (printer, error) { return newMarkdownPrinter(v), nil },
 })
 

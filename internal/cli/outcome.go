@@ -13,7 +13,7 @@ import (
 )
 
 var _ = registerPrinter(printerRow{
-	name: "outcome", help: "what became of each object, as JSON: outcome, impact, changes, notes, error, requests, seconds", merges: true, impact: true, needs: run.Changes,
+	name: "outcome", help: "what became of each object, as JSON: outcome, impact, changes, notes, error, requests, seconds", values: true, merges: true, impact: true, needs: run.Changes,
 	open: func(v view) (printer, error) { return newOutcomePrinter(v), nil },
 })
 

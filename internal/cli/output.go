@@ -36,6 +36,7 @@ type printerRow struct {
 	// report: it prints what a run would do, so nothing is written. The other printers
 	// print what was done, as those of kubectl apply do.
 	report bool
+	values bool      // it prints no values, or masks them itself; every other printer is given masked ones
 	needs  run.Needs // what has to be stored until an object is printed
 	traces bool      // it needs a trace of every field
 	merges bool      // it reports a merge: not for a verb that changes last-applied alone
@@ -48,11 +49,11 @@ type printerRow struct {
 //
 // Help, completion, errors and exclusions follow from the row.
 var printerRows = []printerRow{
-	{name: "name", help: "type and name of each object", open: func(v view) (printer, error) { return namePrinter{v}, nil }},
-	{name: "yaml", help: "the result", open: func(v view) (printer, error) { return &streamPrinter{view: v, style: yamlList}, nil }},
-	{name: "json", help: "the result", open: func(v view) (printer, error) { return &streamPrinter{view: v, style: jsonList}, nil }},
-	{name: "patch", help: "what is sent, as JSON merge patches", report: true, needs: run.Changes, open: func(v view) (printer, error) { return patchPrinter{v}, nil }},
-	{name: "diff", help: "live against the result", report: true, needs: run.Changes, open: func(v view) (printer, error) { return diffPrinter{v.differ()}, nil }},
+	{name: "name", help: "type and name of each object", values: true, open: func(v view) (printer, error) { return namePrinter{v}, nil }},
+	{name: "yaml", help: "the result", values: true, open: func(v view) (printer, error) { return &streamPrinter{view: v, style: yamlList}, nil }},
+	{name: "json", help: "the result", values: true, open: func(v view) (printer, error) { return &streamPrinter{view: v, style: jsonList}, nil }},
+	{name: "patch", help: "what is sent, as JSON merge patches", values: true, report: true, needs: run.Changes, open: func(v view) (printer, error) { return patchPrinter{v}, nil }},
+	{name: "diff", help: "live against the result", values: true, report: true, needs: run.Changes, open: func(v view) (printer, error) { return diffPrinter{v.differ()}, nil }},
 }
 
 // templates are kubectl's template languages; what they take stands behind =.
@@ -123,7 +124,11 @@ func (f *outputFlags) printer(ctx context.Context, e *env, mode dryRun) (printer
 		return &dryPrinter{view: v}, nil
 	}
 	if p, ok := printerNamed(f.output); ok {
-		return p.open(v)
+		out, err := p.open(v)
+		if err == nil && !p.values && !f.secrets {
+			out = maskedPrinter{out}
+		}
+		return out, err
 	}
 	return templated(ctx, v)
 }

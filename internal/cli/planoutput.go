@@ -14,7 +14,7 @@ import (
 )
 
 var _ = registerPrinter(printerRow{
-	name: "plan", help: "a document to review, which --plan binds a run to", report: true, needs: run.Changes, merges: true,
+	name: "plan", help: "a document to review, which --plan binds a run to", values: true, report: true, needs: run.Changes, merges: true,
 	open: func(v view) (printer, error) {
 		return &planPrinter{view: v, spell: plandoc.Spelling{Salt: salt(), ShowSecrets: v.secrets}}, nil
 	},

@@ -72,6 +72,14 @@ func (i *Item) Own() {
 	}
 }
 
+// With is the item with another object and other details, as a printer may see it.
+func (i *Item) With(o object.Object, d *Details) *Item {
+	return &Item{
+		Details: d, Object: o, Target: i.Target, Err: i.Err, Late: i.Late, Skipped: i.Skipped, UID: i.UID, Facts: i.Facts, Surplus: i.Surplus,
+		found: i.found, changes: i.changes, tried: i.tried, recreate: i.recreate, state: i.state, written: i.written,
+	}
+}
+
 // share has the item share its Details if there is nothing else in them than their gist. What
 // they are about is left out; see dress. Those that other items consult stay where they are.
 func (i *Item) share() {

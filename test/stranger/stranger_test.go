@@ -1,9 +1,11 @@
-// Package stranger holds ARCHITECTURE.md, "To add …", to its word: a strategy, a policy, an
+// Package stranger holds ARCHITECTURE.md, "To add …", to its word: a strategy, a policy, a
 // printer and a verb are each added by one file, which no other file knows of. The files of
-// testdata are laid over the source, the program is built, and used.
+// testdata are laid over the source, the program is built, used and judged: the policy is obeyed
+// whole, the printer has nothing to leak, and the verb is refused until a story plays it.
 package stranger
 
 import (
+	"encoding/base64"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -95,6 +97,44 @@ func TestFreeze(t *testing.T) {
 		if out, err := run("--policy=freeze", "-o", "json"); err != nil || !strings.Contains(out, `\"removed\":\"1\"`) || strings.Contains(out, `\"added\"`) {
 			t.Errorf("%s: what was applied last is not as it was: %v\n%s", strategy, err, out)
 		}
+	}
+}
+
+// TestPrinterOfSecrets: a printer that prints all that it is given prints nothing secret.
+func TestPrinterOfSecrets(t *testing.T) {
+	program := build(t)
+	secret := func(lastApplied, fields string) string {
+		return file(t, `{"apiVersion":"v1","kind":"Secret","metadata":{"name":"s","namespace":"n","resourceVersion":"7"`+lastApplied+`},`+fields+`}`)
+	}
+	encoded := func(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
+	planted := []string{"one", "two", "three", "four", "original!", "local now", "live then"}
+	data := func(own, a, b string) string {
+		return `"data":{"` + own + `":"` + encoded(own) + `","moved":"` + encoded(a) + `"},"stringData":{"plain":"` + b + `"}`
+	}
+	applied := strings.ReplaceAll(`{"apiVersion":"v1","kind":"Secret","metadata":{"name":"s","namespace":"n"},`+data("gone", planted[4], planted[0])+`}`, `"`, `\"`)
+	live := secret(`,"annotations":{"kubectl.kubernetes.io/last-applied-configuration":"`+applied+`\n"}`, data("theirs", planted[6], planted[1]))
+	local := secret("", data("ours", planted[5], planted[2]))
+	for _, policy := range []string{"apply", "live", "strict"} {
+		out, err := exec.Command(program, "-f", local, "--live", live, "-o", "toy", "--policy="+policy, "--quiet").CombinedOutput()
+		if !strings.Contains(string(out), "secret/s: changes: ") {
+			t.Errorf("%s: not printed: %v\n%s", policy, err, out)
+		}
+		for _, value := range planted {
+			if strings.Contains(string(out), `"`+value) || strings.Contains(string(out), encoded(value)) {
+				t.Errorf("%s: %q is printed:\n%s", policy, value, out)
+			}
+		}
+	}
+	if out, _ := exec.Command(program, "-f", local, "--live", live, "-o", "toy", "--show-secrets").CombinedOutput(); !strings.Contains(string(out), encoded(planted[5])) {
+		t.Errorf("--show-secrets shows nothing, so that there was nothing to find\n%s", out)
+	}
+}
+
+// TestVerbNeedsStory: a verb that no story plays fails the tests of internal/cli.
+func TestVerbNeedsStory(t *testing.T) {
+	out, err := exec.Command("go", "test", "-C", "../..", "-overlay", "test/stranger/testdata/overlay.json", "-run", "TestVerbsHaveStories", "./internal/cli").CombinedOutput()
+	if err == nil || !strings.Contains(string(out), `no story plays "kubectl merge toy"`) || strings.Count(string(out), "no story plays") != 1 {
+		t.Errorf("want one verb without a story: %v\n%s", err, out)
 	}
 }
 
