@@ -36,6 +36,25 @@ func (r Run) Surprising(deletions, size int) string {
 	return ""
 }
 
+// Widened is why deletions are to be confirmed that are possible only since somebody else has
+// changed what the parent lists: of kinds, and in namespaces, that the input does not have; ""
+// where there are none.
+//
+// Unlike kubectl: which deletes whatever the parent leads to.
+func (r Run) Widened(deletions []Member) string {
+	kinds, namespaces := map[GroupKind]bool{}, map[string]bool{"": true, r.Parent.Namespace: true}
+	for o := range r.Objects {
+		kinds[o.GroupKind], namespaces[o.Namespace] = true, true
+	}
+	found := slices.DeleteFunc(slices.Clone(deletions), func(m Member) bool {
+		return (len(r.Parent.KindsBy) == 0 || kinds[m.GroupKind]) && (len(r.Parent.NamespacesBy) == 0 || namespaces[m.Namespace])
+	})
+	if len(found) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s: the list of the set's kinds and namespaces was changed by %s, and only because of that %s would be deleted", r.Parent.Set, r.Parent.ChangedBy(), list(found))
+}
+
 // Exact is the parent once the run is through: it holds the kinds and namespaces of the
 // objects that were merged, of the members that are kept, and of what could not be listed.
 func (r Run) Exact(decisions []Decision, unlisted []GroupKind) Parent {

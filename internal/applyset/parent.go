@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/ownership"
 )
 
 // Parent is what a set's parent object states. The zero value of all but Set is a set that
@@ -21,6 +24,10 @@ type Parent struct {
 	Resources []string
 	// Namespaces that members are in, sorted; the parent's own is not among them.
 	Namespaces []string
+
+	// KindsBy and NamespacesBy are the managers of these lists, if Manager is not among them:
+	// somebody else has changed a list since a tool wrote the parent. nil where owners are not known.
+	KindsBy, NamespacesBy []string
 }
 
 // Exists reports whether there is a parent object.
@@ -44,7 +51,32 @@ func ReadParent(set Set, obj map[string]any) (Parent, error) {
 	if obj == nil {
 		return Parent{Set: set}, nil
 	}
-	return ParentFrom(set, ReadMember(set.GroupKind, obj))
+	p, err := ParentFrom(set, ReadMember(set.GroupKind, obj))
+	p.KindsBy = others(obj, KindsAnnotation)
+	if len(p.Resources) > 0 {
+		p.KindsBy = others(obj, ResourcesAnnotation)
+	}
+	p.NamespacesBy = others(obj, NamespacesAnnotation)
+	return p, err
+}
+
+// others are the managers of an annotation, if Manager is not among them.
+func others(obj map[string]any, annotation string) []string {
+	var out []string
+	for _, o := range ownership.At(ownership.Of(obj), merge.Path{merge.Named("metadata"), merge.Named("annotations"), merge.Named(annotation)}) {
+		if o.Manager == Manager {
+			return nil
+		}
+		out = append(out, o.Manager)
+	}
+	return out
+}
+
+// ChangedBy are the managers, other than Manager, of the lists that the parent has; "" for none.
+func (p Parent) ChangedBy() string {
+	all := slices.Concat(p.KindsBy, p.NamespacesBy)
+	slices.Sort(all)
+	return strings.Join(slices.Compact(all), ", ")
 }
 
 // ParentFrom is ReadParent for an object whose metadata have been read. Errors are

@@ -43,7 +43,7 @@ var arrows = map[string][]string{
 	"internal/annotate":     {"pkg"},
 	"internal/source":       {"pkg"},
 	"internal/cluster":      {"pkg/merge", "pkg/object", "pkg/redact", "pkg/schema", "pkg/suggest"},
-	"internal/applyset":     {"pkg/lastapplied"},
+	"internal/applyset":     {"pkg/lastapplied", "pkg/merge", "pkg/ownership"},
 	"internal/prune":        {"internal/applyset", "internal/cluster", "internal/parallel", "internal/run", "internal/write", "pkg"},
 	"internal/wait":         {"internal/cluster", "internal/follow", "internal/parallel", "pkg"},
 	"internal/follow":       {"internal/cluster", "pkg"},

@@ -1,6 +1,7 @@
 package prune
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -202,15 +203,15 @@ func (p *Pruner) again(m applyset.Member) applyset.Decision {
 }
 
 // Surprising is why the deletions of a run are to be confirmed first, see
-// applyset.Run.Surprising; "" where they are not.
+// applyset.Run.Surprising and Widened; "" where they are not.
 func (p *Pruner) Surprising(plan *run.Plan) string {
-	n := 0
+	var deletions []applyset.Member
 	for _, item := range plan.Others {
 		if item.Action() == run.Delete {
-			n++
+			deletions = append(deletions, p.members[item].Member)
 		}
 	}
-	return p.decider.Surprising(n, p.size)
+	return cmp.Or(p.decider.Widened(deletions), p.decider.Surprising(len(deletions), p.size))
 }
 
 // Incomplete reports whether a kind could not be looked at: what is to be pruned of it is left

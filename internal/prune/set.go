@@ -23,6 +23,7 @@ type Set struct {
 	API    API
 	Target cluster.Target // its parent
 	Parent applyset.Parent
+	seen   string // the parent's version when the members were decided about
 
 	// Note reports what is neither an error nor about an object of the run; about is what
 	// it is about.
@@ -53,6 +54,7 @@ func Read(ctx context.Context, api API, parent cluster.Target) (*Set, error) {
 		}
 	}
 	s.Parent, err = applyset.ReadParent(set, obj)
+	s.seen = s.Parent.ResourceVersion
 	return s, err
 }
 
@@ -103,6 +105,9 @@ func (s *Set) Store(ctx context.Context, want func(applyset.Parent) applyset.Par
 		p := want(s.Parent)
 		if s.Parent.Says(p) {
 			return nil
+		}
+		if by := s.Parent.ChangedBy(); by != "" && s.Parent.ResourceVersion != s.seen { // what this leads to was not decided about
+			return fmt.Errorf("%s: the set's parent was not written: %s has changed its list of kinds and namespaces meanwhile: merge again", s.Target, by)
 		}
 		obj, err := s.apply(ctx, p, w)
 		if err == nil {
