@@ -32,16 +32,21 @@ type Pruner struct {
 	down    []applyset.GroupKind
 	leaving []Member // that somebody has deleted, and that are not gone yet
 
-	mu sync.Mutex // of members, while they are deleted
+	mu      sync.Mutex                    // of members, while they are deleted, and of witness
+	witness map[applyset.GroupKind]Member // a member of each kind that the run has read
 }
 
 // Admit refuses an item that is part of another set, and names that one.
 func (p *Pruner) Admit(item *run.Item, live map[string]any) error {
-	id := lastapplied.SetOf(live)
-	if id == "" || id == p.Parent.ID() {
+	switch id := lastapplied.SetOf(live); id {
+	case "":
 		return nil
+	case p.Parent.ID():
+		p.attest(item.Target, live)
+		return nil
+	default:
+		return p.ofAnother(context.Background(), item.Target, id)
 	}
-	return p.ofAnother(context.Background(), item.Target, id)
 }
 
 // Decide lists the set's members, and decides about those that the run has not merged. The
@@ -113,7 +118,11 @@ func (p *Pruner) list(ctx context.Context) (Members, error) {
 	}
 	p.decider.Parent = p.Parent
 	all := p.decider.Superset()
-	found, err := p.Members(ctx, Where{Kinds: all.Kinds, Namespaces: all.AllNamespaces(), Limit: p.Limit})
+	where := Where{Kinds: all.Kinds, Namespaces: all.AllNamespaces(), Limit: p.Limit}
+	found, err := p.Members(ctx, where)
+	if err == nil {
+		err = p.believe(ctx, where, &found)
+	}
 	for _, gk := range found.Gone {
 		if !p.makes(gk) {
 			p.Note(p.Target.String(), fmt.Sprintf("%s: the server does not have this kind any more, and so the set has no members of it", gk))

@@ -240,6 +240,57 @@ func TestPrunedKilled(t *testing.T) {
 	}
 }
 
+// TestPrunedLies has the server lie about the set's members. Whatever it answers, the next run finds
+// what is left, and what is reported as pruned is gone.
+func TestPrunedLies(t *testing.T) {
+	s := server.need(t)
+	lists := func(kind string) func(string) bool {
+		return func(request string) bool {
+			return strings.HasPrefix(request, "GET ") && strings.Contains(request, kind+"?") && strings.Contains(request, "labelSelector=")
+		}
+	}
+	none := lie(func([]byte) []byte {
+		return []byte(`{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"1"},"items":[]}`)
+	})
+	deletes := func(request string) bool { return strings.HasPrefix(request, "DELETE ") }
+	gone := refuse(404, "NotFound", "there is none")
+	for _, tt := range []struct {
+		what  string
+		fault fault
+		code  int
+		says  string
+	}{
+		{"an empty list, once", fault{hits: lists("roles"), most: 1, do: none}, 0, ""},
+		{"empty lists, once each", fault{hits: lists(""), most: 3, do: none}, 3, "the server's list lacks configmap/a, which is there"},
+		{"empty lists for ever", fault{hits: lists(""), do: none}, 3, "the server's list lacks configmap/a, which is there"},
+		{"404 to a deletion, once", fault{hits: deletes, most: 1, do: gone}, 0, ""},
+		{"404 to a deletion for ever", fault{hits: deletes, do: gone}, 1, "was not pruned"},
+	} {
+		t.Run(strings.ReplaceAll(tt.what, " ", "-"), func(t *testing.T) {
+			t.Parallel()
+			p := newPruned(t, s, &tally{counts: map[string]int{}})
+			v2 := []string{"configmap/a"}
+			p.manifest("v1.yaml", []string{"configmap/a", "configmap/b", "serviceaccount/r", "role.rbac.authorization.k8s.io/x"}, 1)
+			p.manifest("v2.yaml", v2, 2)
+			p.runs("v1.yaml")
+			f := p.proxy.fails(tt.fault)
+			got := p.sick.tries("kubectl-merge", append([]string{"-f", "v2.yaml"}, prunedArgs...)...)
+			if p.proxy.hit(f) == 0 || got.code != tt.code || !strings.Contains(got.stderr, tt.says) {
+				t.Errorf("%d lies: want exit %d and %q on stderr\n%s", p.proxy.hit(f), tt.code, tt.says, got)
+			}
+			is := p.objects()
+			for line := range strings.Lines(got.stdout) {
+				if ref, pruned := strings.CutSuffix(strings.TrimSpace(line), " pruned"); pruned && is[ref].UID != "" {
+					t.Errorf("%s is reported as pruned, and there\n%s", ref, got)
+				}
+			}
+			p.proxy.heals()
+			p.runs("v2.yaml")
+			p.exact("after an honest run", v2)
+		})
+	}
+}
+
 // TestPruned plays random sequences of runs of the program and of kubectl on one set, of
 // what others do to its members and beside it, and of kills and faults at random requests.
 // After each run that ends, the set holds just the input, and what was kept for a reason;
