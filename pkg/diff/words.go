@@ -70,7 +70,7 @@ func (n Note) Ways() []string {
 		ways = append(ways, "to keep a field write it in the local file, to remove it write it there as null")
 	}
 	if adopt := n.Decide.Adoption; len(adopt.Owners) > 0 {
-		ways = append(ways, "owned by "+escape.Line(strings.Join(adopt.Owners, ", "))+": to adopt, which removes what the file lacks, merge once with "+adopt.flag()+" (kubectl merge diff with it shows that first)"+adopt.choice())
+		ways = append(ways, "owned by "+escape.Line(strings.Join(adopt.Owners, ", "))+": to adopt, which removes what the file lacks, "+adopt.way(n.ServerSide))
 	}
 	if n.Decide.Rest && !n.ServerSide {
 		ways = append(ways, "to have removed what you applied by other means: kubectl merge set-last-applied --create-annotation -f FILE, with the file as it was applied, and merge again")
@@ -78,21 +78,25 @@ func (n Note) Ways() []string {
 	return ways
 }
 
-// flag is the flag by which the values are adopted, for a shell.
-func (a Adoption) flag() string {
-	const flag = "--original=managed-fields"
-	if len(a.Named) == 0 {
-		return flag
+// way is the command that adopts the values. That of server-side apply changes their owner first,
+// so that no later merge needs a flag.
+func (a Adoption) way(serverSide bool) string {
+	named, way := a.Named, "merge once with "+flagOf("--original=managed-fields", a.Named)+" (kubectl merge diff with it shows that first)"
+	if serverSide {
+		named, way = a.Owners, "kubectl merge migrate -f FILE --to=server-side "+flagOf("--from", a.Owners)+", and merge again (with --dry-run it shows what would be removed)"
 	}
-	return shellWord(flag + "=" + escape.Line(strings.Join(a.Named, ",")))
+	if len(named) < 2 {
+		return way
+	}
+	return way + "; leave out managers whose values are to stay"
 }
 
-// choice reports that several managers can be adopted one by one.
-func (a Adoption) choice() string {
-	if len(a.Named) < 2 {
-		return ""
+// flagOf is a flag with the names as its value, or alone, for a shell.
+func flagOf(flag string, names []string) string {
+	if len(names) == 0 {
+		return flag
 	}
-	return "; leave out managers whose values are to stay"
+	return shellWord(flag + "=" + escape.Line(strings.Join(names, ",")))
 }
 
 // shellWord is a word for a shell.
