@@ -42,10 +42,13 @@ type Report struct {
 	Voice
 }
 
-// stored are the sides with what the server fills into those that are written for it, so
-// that a default which only live spells out is no difference.
+// stored are the sides with what the server fills into those that are written for it, and
+// without what equals its absence, so that what only live spells out is no difference.
 func (r Report) stored(p merge.Path, s sides) sides {
 	s.original, s.local = r.filled(p, s.original), r.filled(p, s.local)
+	for _, o := range []*merge.Opt{&s.original, &s.local, &s.live} {
+		o.Value = merge.Normal(r.Type.At(p), o.Value)
+	}
 	return r.mask(p, s)
 }
 

@@ -167,24 +167,24 @@ func (p *pairing) exchange(of []int, i, k int) {
 
 // alike is a text that two entries share if the server would store them alike
 // (save for spellings of scalars).
-func alike(t *Type, e any) string { return canonical(normal(t.Elem, e)) }
+func alike(t *Type, e any) string { return canonical(Normal(t.Elem, e)) }
 
-// normal is v without the fields that equal their absence.
-func normal(t *Type, v any) any {
+// Normal is v without the fields that equal their absence.
+func Normal(t *Type, v any) any {
 	switch v := v.(type) {
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for k, e := range v {
 			f := t.Field(k)
 			if e != nil && !(f.ZeroIsAbsent && isZero(e, f.Type)) {
-				out[k] = normal(f.Type, e)
+				out[k] = Normal(f.Type, e)
 			}
 		}
 		return out
 	case []any:
 		out := make([]any, len(v))
 		for i, e := range v {
-			out[i] = normal(t.EntryType(), e)
+			out[i] = Normal(t.EntryType(), e)
 		}
 		return out
 	}

@@ -157,7 +157,8 @@ type Removal struct {
 	// By is, for CauseDisplaced, what local states of the one-of instead.
 	By Path
 
-	// Own: local gives up what Original had, and nobody but the appliers owned it.
+	// Own: local gives up what Original had, or the server made of it, and nobody but the appliers
+	// owned it.
 	Own bool
 }
 
