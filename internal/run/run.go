@@ -255,8 +255,8 @@ func (j *Job) merged(ctx context.Context, item *Item, obj map[string]any) (apply
 		return apply.Planned{}, err
 	}
 	planned, err := j.Planner.Plan(ctx, s, obj)
-	if err != nil || len(planned.Doubtful) == 0 || planned.Applying != nil && !j.Planner.Compare {
-		return planned, err // server-side apply states the value again: to leave it out would give it up
+	if err != nil || len(planned.Doubtful) == 0 {
+		return planned, err
 	}
 	if s.Unstored = j.unstored(ctx, item, planned); len(s.Unstored) == 0 {
 		return planned, nil

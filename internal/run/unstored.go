@@ -31,7 +31,7 @@ func (j *Job) answer(ctx context.Context, item *Item, p apply.Planned) map[strin
 		return nil
 	}
 	s := write.Server{API: j.API, Write: j.Write}
-	s.Write.DryRun = true
+	s.Write.DryRun, s.Write.FieldManager = true, j.Planner.Manager
 	out, err := s.Apply(item.Meter.In(ctx), write.Task{Target: item.Target, Planned: p, Replan: overtaken})
 	if err != nil {
 		return nil

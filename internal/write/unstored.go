@@ -11,8 +11,9 @@ import (
 func (c *applying) reportUnstored(obj map[string]any) {
 	for _, change := range unstored(c.out.Planned, c.body, obj) {
 		at := change.Path.String()
+		is := func(p merge.Path) bool { return p.String() == at }
 		switch {
-		case slices.ContainsFunc(c.out.Restored, func(p merge.Path) bool { return p.String() == at }): // reported with what was to be overwritten
+		case slices.ContainsFunc(c.out.Restored, is), slices.ContainsFunc(c.out.Planned.Unstored, is): // reported with what was to be overwritten, or by the run that sent it first
 		case slices.ContainsFunc(c.out.Planned.Doubtful, func(d merge.Doubt) bool { return d.Path.String() == at }): // reported by the run that sent it first
 		case change.Old.Set:
 			c.note("the server does not store " + at + " as it was sent: a feature gate, an admission policy or the kind changes it")

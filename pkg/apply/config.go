@@ -11,16 +11,27 @@ import (
 
 // configuration is what is to be applied: what local states, with the values of the result.
 // A value that the plan leaves to live is in it only where nobody else owns it: the server
-// would remove what the applier owned alone and gives up.
-func (p *Planned) configuration(k *serverSides) map[string]any {
+// would remove what the applier owned alone and gives up. So is what it does not store, which it
+// would forget the owner of.
+func (p *Planned) configuration(k *serverSides) (map[string]any, error) {
 	c := configuring{Planned: p, serverSides: k}
 	stated := c.withKept(k.stated, k.shares.Applied, nil, p.Type)
-	v, _ := c.value(stated, p.Result, spot{typ: p.Type})
+	var unstored []merge.Change
+	for _, path := range p.Unstored {
+		was, there := merge.Lookup(p.Result, path, p.Type)
+		is, _ := merge.Lookup(stated, path, p.Type)
+		unstored = append(unstored, merge.Change{Op: merge.OpSet, Path: path, Old: merge.Opt{Value: was, Set: there}, New: merge.Some(is)})
+	}
+	result, err := merge.Replay(p.Result, unstored)
+	if err != nil {
+		return nil, err
+	}
+	v, _ := c.value(stated, result, spot{typ: p.Type})
 	conf, _ := v.(map[string]any)
 	if id := lastapplied.SetOf(p.Result); id != "" && (lastapplied.SetOf(conf) != "" || k.Alone(lastapplied.PartOfPath)) {
 		conf, _ = lastapplied.WithSet(conf, id).(map[string]any)
 	}
-	return conf
+	return conf, nil
 }
 
 // configuring works out a configuration.

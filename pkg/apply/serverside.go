@@ -193,7 +193,11 @@ func (ServerSide) stamp(p *Planned, known sides) error {
 	if err := p.finish(final); err != nil {
 		return err
 	}
-	p.Applying = &Applying{Config: p.configuration(k)}
+	conf, err := p.configuration(k)
+	if err != nil {
+		return err
+	}
+	p.Applying = &Applying{Config: conf}
 	p.Applying.copied = k.Manager() == ServerManager && lastapplied.Read(k.live).State != lastapplied.None && !k.Alone(lastapplied.AnnotationPath)
 	forced := p.forced(k)
 	p.Applying.Force = len(forced) > 0

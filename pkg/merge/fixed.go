@@ -36,7 +36,7 @@ func ends(names, path []string) bool {
 	return true
 }
 
-// adds: the map or list v has all that a has, in a's order, and more.
+// adds: the map or list v has all that a has, in a's order, and more, be it in an entry.
 func adds(t *Type, a, v any) bool {
 	was, ok := a.([]any)
 	if !ok {
@@ -45,7 +45,7 @@ func adds(t *Type, a, v any) bool {
 	}
 	is, _ := v.([]any)
 	for _, e := range is {
-		if len(was) > 0 && Equal(was[0], e, t.EntryType()) {
+		if len(was) > 0 && within(t.EntryType(), was[0], e) {
 			was = was[1:]
 		}
 	}

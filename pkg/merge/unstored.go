@@ -16,8 +16,11 @@ func (m *merger) unstored(s *spot) bool {
 // drops a value, and a removal ends each record of it).
 func (m *merger) doubt(s *spot, o, l, v Opt) {
 	was := o.Set && m.kind(s, o, l) == Drift
-	if m.triple.Applied && !v.Set {
-		was = !o.Set // what was applied is read off live, which lacks it
+	switch { // what was applied is read off live, which lacks what is not stored
+	case m.triple.Applied && v.Set:
+		was = adds(s.field.Type, v.Value, l.Value)
+	case m.triple.Applied:
+		was = !o.Set
 	}
 	if was && m.appliersAlone(s) {
 		m.plan.Doubtful = append(m.plan.Doubtful, Doubt{Path: s.path(), Recorded: !v.Set})

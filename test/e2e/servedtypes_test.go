@@ -21,6 +21,7 @@ type servedSchema struct {
 	Ref         string                  `json:"$ref"`
 	AllOf       []servedSchema          `json:"allOf"`
 	Type        string                  `json:"type"`
+	Description string                  `json:"description"`
 	Properties  map[string]servedSchema `json:"properties"`
 	Items       *servedSchema           `json:"items"`
 	Values      json.RawMessage         `json:"additionalProperties"`

@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"context"
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
@@ -61,12 +60,7 @@ webhooks:
   rules: [{apiGroups: [""], apiVersions: [v1], operations: [%s], resources: [configmaps]}]
 `, u.ns, hook.URL, authority, u.ns, a.operation))
 	u.does("kubectl", "create", "-f", "webhook.yaml")
-	admin := u.admin()
-	u.t.Cleanup(func() {
-		if out, err := admin.command(context.Background(), "kubectl", "delete", "-f", "webhook.yaml").CombinedOutput(); err != nil {
-			u.t.Errorf("taking away: %v\n%s", err, out)
-		}
-	})
+	u.removesAfterwards("webhook.yaml")
 }
 
 // TestWebhooks: what a webhook says of a change is reported as its own words, at once. It is
