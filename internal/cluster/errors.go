@@ -230,6 +230,8 @@ func way(code int, message string) string {
 		return ": its managedFields name a version of the kind, or fields of one, that there are no more: kubectl merge migrate --to=server-side rewrites them"
 	case strings.Contains(message, "unable to load root certificates"):
 		return ": the caBundle in that webhook's configuration is not a certificate: fix it there, or have its injector do so"
+	case strings.HasPrefix(message, "duplicate nodePort"):
+		return ": two ports of the Service ask for it: give one of them another"
 	case code == http.StatusTooManyRequests, code >= http.StatusInternalServerError:
 		return ": try again"
 	}

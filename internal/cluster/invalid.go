@@ -60,6 +60,10 @@ func valueLength(text string) int {
 		if q, err := strconv.QuotedPrefix(text); err == nil {
 			return len(q)
 		}
+	default:
+		if value, _, _ := strings.Cut(text, ": "); strings.Contains(value, " ") {
+			return 0 // a rule's message, and no value
+		}
 	case '{', '[':
 		d := json.NewDecoder(strings.NewReader(text))
 		var v json.RawMessage

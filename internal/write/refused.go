@@ -22,7 +22,7 @@ import (
 // local does not set are attributed to their owner. Other errors are returned unchanged.
 func (c *applying) refused(ctx context.Context, err error) error {
 	var r *cluster.Refusal
-	if !errors.As(err, &r) || len(r.Causes) == 0 && !indexed.MatchString(r.Text) {
+	if !errors.As(err, &r) || len(r.Causes) == 0 && !indexed.MatchString(r.Text) && !nodePort.MatchString(r.Text) {
 		return err
 	}
 	p := c.out.Planned
@@ -36,6 +36,11 @@ func (c *applying) refused(ctx context.Context, err error) error {
 		}
 	}
 	s := sent{Planned: p, owners: ownership.Of(p.Live)}
+	if text := s.nodePort(r.Text); text != "" {
+		out := *r
+		out.Text = text
+		return &out
+	}
 	once := r.Unchangeable()
 	out := r.Within(func(field, kind string) (path, whose string) {
 		path, whose = s.place(field, kind)
@@ -153,42 +158,14 @@ func dotted(pointer string) string {
 	return "[" + strings.Join(words, "][") + "]"
 }
 
-// double is the other entry of the list that has the value at a path, and who set the one
-// that local does not set.
-func (s sent) double(at merge.Path) string {
-	n := len(at) - 1
-	for n >= 0 && at[n].Kind == merge.FieldStep {
-		n--
-	}
-	if n < 0 {
-		return ""
-	}
-	t := s.Type.At(at[:n])
-	list, _ := merge.Lookup(s.Final, at[:n], s.Type)
-	value, _ := merge.Lookup(s.Final, at, s.Type)
-	entries, _ := list.([]any)
-	for i := range entries {
-		other := append(at[:n:n], schema.EntryStep(t, entries, i))
-		full := append(other[:len(other):len(other)], at[n+1:]...)
-		v, has := merge.Lookup(s.Final, full, s.Type)
-		if !has || other.String() == at[:n+1].String() || !merge.Equal(v, value, nil) {
-			continue
-		}
-		if _, stated := merge.Lookup(s.Value, other, s.Type); !stated {
-			return "live has it at " + full.String() + s.by(full)
-		}
-		if _, stated := merge.Lookup(s.Value, at[:n+1], s.Type); !stated {
-			return "that is live's" + s.by(at) + ", and local has it at " + full.String()
-		}
-	}
-	return ""
-}
-
 // notLocals names the part of the value at a path that is from live.
 func (s sent) notLocals(at merge.Path) string {
 	v, has := merge.Lookup(s.Final, at, s.Type)
 	if !has {
 		return ""
+	}
+	if list, isList := v.([]any); isList && s.Type.At(at) != nil && s.Type.At(at).Kind == merge.Keyed {
+		return s.clash(at, list)
 	}
 	if m, isMap := v.(map[string]any); isMap {
 		for _, c := range merge.Diff(map[string]any{}, m, s.Type.At(at)) {

@@ -23,8 +23,8 @@ func TestPlaceOfARefusal(t *testing.T) {
 	}}
 	for _, tt := range []struct{ field, kind, path, whose string }{
 		{"spec.ports[1].name", "duplicate value", "spec.ports[port=8080,protocol=TCP].name",
-			"that is live's (set by ops), and local has it at spec.ports[port=80,protocol=TCP].name"},
-		{"spec.ports[0].name", "duplicate value", "spec.ports[port=80,protocol=TCP].name", "live has it at spec.ports[port=8080,protocol=TCP].name (set by ops)"},
+			"that is live's (set by ops), and local has it at spec.ports[port=80,protocol=TCP].name" + remedy},
+		{"spec.ports[0].name", "duplicate value", "spec.ports[port=80,protocol=TCP].name", "live has it at spec.ports[port=8080,protocol=TCP].name (set by ops)" + remedy},
 		{"spec.clusterIP", "invalid value", "spec.clusterIP", "the value is live's (set by ops)"},
 		{"spec.type", "invalid value", "spec.type", ""},
 		{"spec.selector[a.b/c]", "invalid value", `spec.selector["a.b/c"]`, ""},

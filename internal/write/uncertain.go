@@ -38,7 +38,7 @@ func (c *applying) settle(ctx context.Context, cause error) error {
 		if (asked || cluster.Unanswered(cause)) && c.lost < lostTries {
 			return nil
 		}
-		return fmt.Errorf("%s: %w", c.Target, cause)
+		return fmt.Errorf("%s: %w", c.Target, c.refused(ctx, cause))
 	}
 	doubt := "the server's answer to the write was lost"
 	if cluster.IsRefusal(cause) {
@@ -57,7 +57,7 @@ func (c *applying) settle(ctx context.Context, cause error) error {
 	case again && c.lost < lostTries:
 		return nil
 	case !cluster.Unanswered(cause):
-		return fmt.Errorf("%s: %w", c.Target, cause)
+		return fmt.Errorf("%s: %w", c.Target, c.refused(ctx, cause))
 	}
 	return fmt.Errorf("%s: %w: when it was read again it was not written: merge again", c.Target, cause)
 }

@@ -58,7 +58,7 @@ func (m *merger) mootIn(s *spot, at mootAt, l, r map[string]any) (Opt, bool) {
 	case len(at.path) == 1:
 		m.unexplain(c)
 		m.because(c, because{Opt{}, LocalSide, CauseDisplaced, Opt{}, Opt{}, Some(r[name])})
-		m.removed(c, Opt{}, Removal{Value: r[name], Cause: CauseDisplaced, By: at.by})
+		m.addRemoved(c, Opt{}, Removal{Value: r[name], Cause: CauseDisplaced, By: at.by})
 		return Opt{}, true
 	case isList && f.Type != nil && len(at.path) > 2:
 		return m.mootEntries(c, mootAt{at.path[2:], at.by}, l[name], list)

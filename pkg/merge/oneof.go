@@ -69,7 +69,7 @@ func (m *merger) displace(s *spot, d Disagreement) (Opt, bool) {
 		return m.settle(s, d)
 	}
 	m.because(s, because{Opt{}, LocalSide, CauseDisplaced, d.Original, Opt{}, d.Live})
-	m.removed(s, d.Original, Removal{Value: d.Live.Value, Cause: CauseDisplaced, By: d.By})
+	m.addRemoved(s, d.Original, Removal{Value: d.Live.Value, Cause: CauseDisplaced, By: d.By})
 	return Opt{}, true
 }
 

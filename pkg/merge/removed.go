@@ -43,12 +43,12 @@ func (m *merger) comesBack(s *spot, l, v Opt) Cause {
 // tellRemoved notes that v is removed.
 func (m *merger) tellRemoved(s *spot, cause Cause, o, v Opt) {
 	m.because(s, because{Opt{}, LocalSide, cause, o, Opt{}, v})
-	m.removed(s, o, Removal{Value: v.Value, Cause: cause})
+	m.addRemoved(s, o, Removal{Value: v.Value, Cause: cause})
 }
 
-// removed adds a removal to the plan; o is what original has. What the server has made by
+// addRemoved adds a removal to the plan; o is what original has. What the server has made by
 // itself, and nobody has set, is the applier's to give up.
-func (m *merger) removed(s *spot, o Opt, r Removal) {
+func (m *merger) addRemoved(s *spot, o Opt, r Removal) {
 	v := Some(r.Value)
 	made := !o.Set && m.owners != nil && m.filled(ofOriginal, s, o, v)
 	r = m.removal(s.path(), made || m.asApplied(o, v), r)
