@@ -172,6 +172,17 @@ func TestDeletable(t *testing.T) {
 	}
 }
 
+// TestSilentGroup: a group that is registered, and of which not even a version is known since what
+// serves it is silent, is named.
+func TestSilentGroup(t *testing.T) {
+	c, _ := serve(t, map[string][]reply{"/apis": {{body: `{"kind":"APIGroupList","groups":[{"name":"example.com","versions":[]}]}`}}})
+	c.silences = mostSilences
+	_, err := c.FindKind(t.Context(), "example.com", "Thing")
+	if want := "Thing.example.com: cannot be looked up: example.com: is registered, and what serves it does not answer"; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
 // TestForbiddenDiscovery: the words of the refusal are the server's, not the client's.
 func TestForbiddenDiscovery(t *testing.T) {
 	no := []reply{status(403, "Forbidden", `forbidden: User "u" cannot get path "/apis/apps/v1"`)}

@@ -182,6 +182,9 @@ func (c *Cluster) searchGroup(ctx context.Context, group string, is func(Resourc
 		return Resource{}, nil
 	}
 	var failed error
+	if len(groups.Groups[at].Versions) == 0 {
+		failed = fmt.Errorf("%s: %w", group, errUnanswered)
+	}
 	for _, v := range c.versions(ctx, group) {
 		gv, err := schema.ParseGroupVersion(v)
 		if err != nil {

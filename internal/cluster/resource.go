@@ -128,9 +128,11 @@ func (c *Cluster) versions(ctx context.Context, group string) []string {
 		if g.Name != group {
 			continue
 		}
-		out = append(out, g.PreferredVersion.GroupVersion)
+		if v := g.PreferredVersion.GroupVersion; v != "" { // of a group that does not answer none is known
+			out = append(out, v)
+		}
 		for _, v := range g.Versions {
-			if v.GroupVersion != out[0] {
+			if v.GroupVersion != g.PreferredVersion.GroupVersion {
 				out = append(out, v.GroupVersion)
 			}
 		}

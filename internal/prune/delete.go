@@ -77,7 +77,7 @@ func (d *deletion) reread(ctx context.Context) (gone bool, err error) {
 		return true, nil
 	}
 	if err != nil {
-		return false, fmt.Errorf("whether it was deleted cannot be known: %w", err)
+		return false, fmt.Errorf("whether it was deleted cannot be known: %v", err) // also after an interrupt: it may have been
 	}
 	d.member.Member = applyset.ReadMember(d.member.GroupKind, obj)
 	switch decision := d.again(d.member.Member); decision.Action {

@@ -142,6 +142,9 @@ func (w *writer) delete(ctx context.Context, items []*Item, phase Phase) {
 	begun := parallel.Each(ctx, parallel.Steps{N: len(items), Limit: w.Concurrency, Adapt: w.Adapt, Done: w.count(phase, len(items))}, func(i int) {
 		item := items[i]
 		item.Err = w.deleteOne(item.Meter.In(long), item, phase == Trying || w.Write.DryRun)
+		if errors.Is(item.Err, context.Canceled) {
+			item.Err = fmt.Errorf("%s: %w", item.Target, ErrUnpruned)
+		}
 		if item.Action() == Delete && phase == Pruning {
 			item.Own()
 			item.state, item.Result = done, write.Removed(item.Planned)

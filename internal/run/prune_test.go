@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
@@ -163,6 +164,20 @@ func TestDecideFails(t *testing.T) {
 	equal(t, "requests", m.writes(), []string{"decide"})
 	if !errors.Is(p.Failed(), errTest) {
 		t.Errorf("%v", p.Failed())
+	}
+}
+
+// TestPruneInterrupted: a deletion that an interrupt has cut off is one that was not pruned, and
+// not an object that was not written.
+func TestPruneInterrupted(t *testing.T) {
+	for _, cut := range []string{"try delete old", "delete old"} {
+		p, m := setup(t, conf("same", "1"), applied(t, "same", "1", "1"))
+		p.Pruner = &pruner{memory: m, surplus: []*Item{surplus("ConfigMap", "old", "")}, fail: map[string]error{cut: fmt.Errorf("configmap/old: was not pruned: %w", context.Canceled)}}
+		p.Merge(t.Context())
+		p.Send(t.Context(), func(*Item) {})
+		if !errors.Is(p.Failed(), ErrUnpruned) {
+			t.Errorf("%s: %v", cut, p.Failed())
+		}
 	}
 }
 
