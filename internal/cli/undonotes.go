@@ -38,7 +38,11 @@ func (u *undoing) left(notes *reporter, all []undo.Left) int {
 			word = "error"
 			n++
 		}
-		notes.note(word, diff.Note{Object: l.Target.String(), Kind: noteKept, Message: "is left as it is: " + escape.Line(l.Reason)})
+		text := "is left as it is: " + l.Reason
+		if l.Value != "" {
+			text = l.Value + ": " + text
+		}
+		notes.note(word, diff.Note{Object: l.Target.String(), Kind: noteKept, Message: escape.Line(text)})
 	}
 	return n
 }

@@ -70,7 +70,7 @@ func (r reverting) sides(t merge.Triple, p merge.Path, c plandoc.ChangeOf) (orig
 	is, has := merge.Lookup(r.live, p, r.typ)
 	now := merge.Opt{Value: is, Set: has}
 	leave := func(reason string, lost bool) (any, any) {
-		r.leave(Left{r.target, c.Path + ": " + reason, lost})
+		r.leave(Left{r.target, c.Path, reason, lost})
 		return t.Original, t.Local
 	}
 	before, known := r.reveal(p, c.Before, now)
@@ -205,7 +205,7 @@ func (r reverting) lastApplied(result map[string]any, changes []merge.Change) ma
 	c := recorded{r.configuration(l.Before, was), r.configuration(l.After, was), now}
 	switch {
 	case plandoc.IsHash(l.Before.Value) && !same(c.before, now):
-		r.leave(Left{r.target, "the last-applied configuration is hidden in the record, and stays as it is: only a record of a run with --show-secrets has it", true})
+		r.leave(Left{r.target, recordedConfiguration, "is hidden in the record: only a record of a run with --show-secrets has it", true})
 		return result
 	case same(c.before, now): // it is back already
 		return result
@@ -221,6 +221,9 @@ func (r reverting) lastApplied(result map[string]any, changes []merge.Change) ma
 	}
 	return annotated(result, text)
 }
+
+// recordedConfiguration is what messages call the annotation.
+const recordedConfiguration = "the last-applied configuration"
 
 // recorded are a last-applied configuration before and after the run, as text if all of it is
 // known, and as it is now.
@@ -275,7 +278,7 @@ func (r reverting) merged(result map[string]any, c recorded, changes []merge.Cha
 	config := merge.Three(t, r.typ, policy, false).Result
 	text, err := object.Encode(config)
 	if plandoc.Hashes(config) {
-		r.leave(Left{r.target, "the last-applied configuration has values that are hidden in the record, and stays as it is: only a record of a run with --show-secrets has them", true})
+		r.leave(Left{r.target, recordedConfiguration, "has values that are hidden in the record: only a record of a run with --show-secrets has them", true})
 		return result
 	}
 	if err != nil {

@@ -69,6 +69,7 @@ type entry struct{ plandoc.Item }
 // Left is what is not taken back.
 type Left struct {
 	Target cluster.Target
+	Value  string // of the object, which may be undone besides; "" for the whole of it
 	Reason string
 	Lost   bool // it cannot be, whatever the policy
 }
@@ -89,7 +90,7 @@ func (u *Undo) Plan(ctx context.Context, job *run.Job) (*run.Plan, error) {
 		case u.Except != nil && u.Except(t):
 			continue
 		case err != nil:
-			u.leave(Left{t, err.Error(), true})
+			u.leave(Left{Target: t, Reason: err.Error(), Lost: true})
 			continue
 		}
 		one := run.NewItem(object.Object{Value: map[string]any{
@@ -182,7 +183,7 @@ func (u *Undo) plan(ctx context.Context, item *run.Item, obj map[string]any) (ap
 	out.Sensitive = u.Planner.Sensitive(out.Subject, merge.Triple{Local: before, Live: obj})
 	is := object.Object{Value: obj}.UID()
 	leave := func(reason string, lost bool) (apply.Planned, error) {
-		u.leave(Left{item.Target, reason, lost})
+		u.leave(Left{Target: item.Target, Reason: reason, Lost: lost})
 		return out, nil
 	}
 	switch {
@@ -246,7 +247,7 @@ func (u *Undo) isBack(e *entry, obj map[string]any, typ *merge.Type) bool {
 func (u *Undo) recreate(e *entry, out apply.Planned) (apply.Planned, error) {
 	before, hidden := configured(e.Item)
 	if before == nil || hidden {
-		u.leave(Left{cluster.Target{Resource: cluster.Resource{Group: out.Group(), Kind: out.Kind()}, Namespace: e.Namespace, Name: e.Name}, "was deleted, and has values that are hidden in the record: only a record of a run with --show-secrets has them", true})
+		u.leave(Left{Target: cluster.Target{Resource: cluster.Resource{Group: out.Group(), Kind: out.Kind()}, Namespace: e.Namespace, Name: e.Name}, Lost: true, Reason: "was deleted, and has values that are hidden in the record: only a record of a run with --show-secrets has them"})
 		return out, nil
 	}
 	before = anew(before)

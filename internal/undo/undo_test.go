@@ -159,7 +159,7 @@ func (w *world) undo(t *testing.T, doc *plandoc.Document, policy string) (undone
 		out.items = append(out.items, string(item.Action())+" "+item.Target.String()+" "+string(text))
 	}
 	for _, l := range u.Left() {
-		out.left = append(out.left, l.Target.String()+": "+l.Reason)
+		out.left = append(out.left, strings.Join(slices.DeleteFunc([]string{l.Target.String(), l.Value, l.Reason}, func(s string) bool { return s == "" }), ": "))
 	}
 	if err := p.Failed(); err != nil {
 		out.err = err.Error()
