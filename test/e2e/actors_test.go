@@ -29,6 +29,7 @@ import (
 // An ordinary run plays a part of the same histories each time (see ../part); with -soak they
 // are random.
 func TestActors(t *testing.T) {
+	t.Parallel()
 	s := server.need(t)
 	n := sequenceSeed(t)
 	total := &tally{counts: map[string]int{}}

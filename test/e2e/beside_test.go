@@ -26,6 +26,7 @@ import (
 // the test fails. An ordinary run plays a part of the same situations each time (see ../part);
 // with -soak they are random.
 func TestBeside(t *testing.T) {
+	t.Parallel()
 	s := server.need(t)
 	n := sequenceSeed(t)
 	total := &tally{counts: map[string]int{}}

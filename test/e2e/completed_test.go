@@ -14,6 +14,7 @@ import (
 // server sends for it: names, and neither values nor annotations, in which kubectl
 // apply keeps the values too.
 func TestCompletionReadsNoValues(t *testing.T) {
+	t.Parallel()
 	s := server.need(t)
 	u := s.user(t, "complete-secrets")
 	p := &planter{Rand: rand.New(rand.NewPCG(1, 2))}

@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -91,35 +90,6 @@ func (u *user) afterWrites(n int, do func()) (stop func()) {
 	return func() { w.Stop(); <-done }
 }
 
-// TestKilled kills the program in mid-run and runs it again.
-func TestKilled(t *testing.T) {
-	s := server.need(t)
-	const objects = 60
-	for i := range 2 * *soak {
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
-			t.Parallel()
-			u := s.user(t, "killed")
-			u.file("v1.yaml", many(objects, "1"))
-			u.file("v2.yaml", many(objects, "2"))
-			u.merges("-f", "v1.yaml")
-			u.labelled()
-			ctx, kill := context.WithCancel(t.Context()) // which is kill -9
-			defer kill()
-			stop := u.afterWrites(1+rand.IntN(objects/2), kill)
-			got := u.ends(u.command(ctx, "kubectl-merge", "-f", "v2.yaml", "--concurrency=2"))
-			stop()
-			if got.code != -1 {
-				t.Logf("it was through before it could be killed: %s", got.line)
-			}
-			u.wantMany(objects, "")
-			again := words(u.merges("-f", "v2.yaml"))
-			u.wantMany(objects, "2")
-			t.Logf("the second run had %d of %d objects left to do", count(again, "configured"), objects)
-			notUnchanged(t, "the third run", words(u.merges("-f", "v2.yaml")), objects)
-		})
-	}
-}
-
 func count(reported map[string]string, word string) (n int) {
 	for _, w := range reported {
 		if w == word {
@@ -175,6 +145,7 @@ func (s *apiServer) order(t *testing.T, order string) {
 // until one ends well: each run reports the truth, no object is ever half of one
 // version and half of the other, and in the end the work is done.
 func TestStorm(t *testing.T) {
+	t.Parallel()
 	s := server.need(t)
 	n := seed(t)
 	for i := range uint64(2 * *soak) {

@@ -10,6 +10,7 @@ import (
 // none of them is taken for something that somebody set. The objects are the same each
 // time; with -soak they are drawn anew.
 func TestCreatedIsSilent(t *testing.T) {
+	t.Parallel()
 	s := server.need(t)
 	all, n := templates(t), max(*seedFlag, 1)
 	if *soak > 1 {

@@ -10,6 +10,7 @@ import (
 // TestDownloadBounded: what kustomize and -f fetch from a server that never comes to an
 // end is read up to a bound.
 func TestDownloadBounded(t *testing.T) {
+	t.Parallel()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		block := []byte(strings.Repeat("#", 1<<20))
 		for {

@@ -19,6 +19,7 @@ import (
 // some objects. Every edit that the server has taken is in a row, and every row is about
 // a value that has changed.
 func TestDriftIsExact(t *testing.T) {
+	t.Parallel()
 	s := server.need(t)
 	n := seed(t)
 	for round := range *soak {

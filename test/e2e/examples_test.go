@@ -15,6 +15,7 @@ import (
 // TestExamples runs every example of every command's help, each from the same start
 // (testdata/help.txtar), one story per command.
 func TestExamples(t *testing.T) {
+	t.Parallel()
 	start, err := os.ReadFile("testdata/help.txtar")
 	if err != nil {
 		t.Fatal(err)

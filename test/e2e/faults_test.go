@@ -44,6 +44,7 @@ var troubleRefs = map[string]string{"a": "configmap/a", "b": "configmap/b", "c":
 //   - the next run, without the fault, finishes the work, and the one after that
 //     has nothing to do.
 func TestFaults(t *testing.T) {
+	t.Parallel()
 	s := server.need(t)
 	for _, tt := range troubles {
 		t.Run(strings.ReplaceAll(tt.what, " ", "-"), func(t *testing.T) {

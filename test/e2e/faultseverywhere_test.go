@@ -152,6 +152,7 @@ func faultyHarms() []faultyHarm {
 // Without -soak only the faults that take no time are played, over HTTP/2, and few at
 // requests that write nothing; and of these a part (see ../part).
 func TestFaultsEverywhere(t *testing.T) {
+	t.Parallel()
 	s := server.need(t)
 	counts := &tally{counts: map[string]int{}}
 	t.Cleanup(func() { t.Logf("%s", counts) })

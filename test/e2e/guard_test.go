@@ -9,6 +9,7 @@ import (
 // create have made them, and as people have edited them: nobody else manages any, and no note
 // says so. With -soak=2 and above they are more than 500.
 func TestGuardIsSilent(t *testing.T) {
+	t.Parallel()
 	s := server.need(t)
 	all := templates(t)
 	each := 1

@@ -19,6 +19,7 @@ import (
 //     itself, save for Secrets again, whose annotation it writes in full;
 //   - a dry run, of either kind, changes no object.
 func TestInterop(t *testing.T) {
+	t.Parallel()
 	s := server.need(t)
 	n, each := seed(t), 4**soak
 	all := templates(t)

@@ -79,6 +79,7 @@ stringData: {pw: two}
 // writing what the command writes, in one write or none: created, merged over what others
 // changed, and merged once more.
 func TestLibrary(t *testing.T) {
+	t.Parallel()
 	s := server.need(t)
 	client, err := dynamic.NewForConfig(s.config)
 	if err != nil {

@@ -180,6 +180,7 @@ var falsehoods = []falsehood{
 // ends after a few hundred requests at most, takes no more memory than an answer may have, drives no terminal, and
 // what it reports is true.
 func TestLies(t *testing.T) {
+	t.Parallel()
 	s := server.need(t)
 	for _, tt := range falsehoods {
 		t.Run(strings.ReplaceAll(tt.what, " ", "-"), func(t *testing.T) { tt.play(t, s) })

@@ -10,6 +10,7 @@ import (
 // TestManyShown: of more than two hundred objects each plan is put away until it is
 // shown. What is shown then is what is shown of fewer, in two runs.
 func TestManyShown(t *testing.T) {
+	t.Parallel()
 	u := server.need(t).user(t, "many")
 	const n = 300
 	objects := func(from, to int, value func(int) string) string {

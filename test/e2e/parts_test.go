@@ -47,6 +47,7 @@ const (
 // resources need: they are not written on a guess, nor is anything else of the same
 // input. Where the server says that it has none, lists are merged whole.
 func TestSchemasDown(t *testing.T) {
+	t.Parallel()
 	s := server.need(t)
 	for _, tt := range []struct {
 		what, why string
@@ -151,6 +152,7 @@ func TestBrokenAggregatedAPI(t *testing.T) {
 // own, in which every list is atomic. What it says stays with it: the same server in
 // order, of the same name, has its lists merged by their keys.
 func TestSchemaOfAnother(t *testing.T) {
+	t.Parallel()
 	s := server.need(t)
 	u := s.user(t, "schemas")
 	u.crds()

@@ -23,6 +23,7 @@ import (
 // was run. It reports how many values stood in which place and how many commands were
 // looked at; see the places below, and SECURITY.md for what is not promised.
 func TestPlanted(t *testing.T) {
+	t.Parallel()
 	s := server.need(t)
 	g := newGarden(t, s)
 	g.cluster(t)

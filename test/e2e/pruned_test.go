@@ -163,19 +163,20 @@ func (p *pruned) runs(file string) said {
 	return got
 }
 
-// killedAt plays the program and kills it at its nth request, before or after the server
+// killedAt plays the program and kills it at one of its requests, before or after the server
 // has heard of it. It says whether it came that far.
-func (p *pruned) killedAt(n int, after bool, args ...string) bool {
+func (p *pruned) killedAt(at fault, after bool, args ...string) bool {
 	p.t.Helper()
 	ctx, kill := context.WithCancel(p.t.Context())
 	defer kill()
-	f := p.proxy.fails(faultAt(n, func(_ http.ResponseWriter, r *http.Request, server http.Handler) {
+	at.most, at.do = 1, func(_ http.ResponseWriter, r *http.Request, server http.Handler) {
 		if after {
 			server.ServeHTTP(httptest.NewRecorder(), r)
 		}
 		kill()
 		panic(http.ErrAbortHandler)
-	}))
+	}
+	f := p.proxy.fails(at)
 	p.sick.ends(p.quiet(ctx, args...))
 	hit := p.proxy.hit(f)
 	p.proxy.heals()
@@ -196,53 +197,10 @@ func (p *pruned) quiet(ctx context.Context, args ...string) *exec.Cmd {
 	return p.sick.command(ctx, "kubectl-merge", args...)
 }
 
-// TestPrunedKilled kills a run that prunes between every two requests, and has every
-// request fail. Nothing that is nobody's is ever deleted, and the next run finishes the
-// work: the set is exact.
-func TestPrunedKilled(t *testing.T) {
-	counts := &tally{counts: map[string]int{}}
-	t.Cleanup(func() { t.Logf("%s", counts) })
-	p := newPruned(t, server.need(t), counts)
-	p.does("kubectl", "create", "configmap", "theirs")
-	p.does("kubectl", "create", "serviceaccount", "theirs")
-	v1 := []string{"configmap/a", "configmap/b", "serviceaccount/r", "role.rbac.authorization.k8s.io/x"}
-	v2 := []string{"configmap/a", "configmap/c"}
-	p.manifest("v1.yaml", v1, 1)
-	p.manifest("v2.yaml", v2, 2)
-	args := append([]string{"-f", "v2.yaml"}, prunedArgs...)
-	harms := slices.DeleteFunc(faultyHarms(), func(h faultyHarm) bool { return h.slow })
-	play := func(where string, one func() bool) bool {
-		p.runs("v1.yaml")
-		before := foreign(p.objects())
-		hit := one()
-		p.untouched(where, before, v2)
-		p.runs("v2.yaml")
-		p.exact(where, v2)
-		p.untouched(where, before, v2)
-		return hit
-	}
-	for n, more := 0, true; more; n++ {
-		for _, after := range []bool{false, true} {
-			where := fmt.Sprintf("killed at request %d (after it: %t)", n, after)
-			if more = play(where, func() bool { return p.killedAt(n, after, args...) }); more {
-				counts.add("kills", 1)
-			}
-		}
-		for i, h := range harms {
-			if *soak == 1 && i%len(harms) != n%len(harms) {
-				continue // one fault at each request
-			}
-			where := fmt.Sprintf("%s at request %d", h.name, n)
-			if play(where, func() bool { return p.faultedAt(n, h, args...) }) {
-				counts.add("faults", 1)
-			}
-		}
-	}
-}
-
 // TestPrunedLies has the server lie about the set's members. Whatever it answers, the next run finds
 // what is left, and what is reported as pruned is gone.
 func TestPrunedLies(t *testing.T) {
+	t.Parallel()
 	s := server.need(t)
 	lists := func(kind string) func(string) bool {
 		return func(request string) bool {
@@ -296,6 +254,7 @@ func TestPrunedLies(t *testing.T) {
 // After each run that ends, the set holds just the input, and what was kept for a reason;
 // nothing outside it is ever deleted.
 func TestPruned(t *testing.T) {
+	t.Parallel()
 	s := server.need(t)
 	n := seed(t)
 	counts := &tally{counts: map[string]int{}}
@@ -340,7 +299,7 @@ func (q *prunedSequence) step(n int) {
 	where := fmt.Sprintf("step %d", n)
 	switch q.rand.IntN(4) {
 	case 0:
-		if q.killedAt(q.rand.IntN(40), q.rand.IntN(2) == 0, args...) {
+		if q.killedAt(faultAt(q.rand.IntN(40), nil), q.rand.IntN(2) == 0, args...) {
 			q.counts.add("kills", 1)
 		}
 		where += ", after a kill"

@@ -14,6 +14,7 @@ import (
 // nothing is written; if only then, the object stays in its set, which the next run
 // finishes.
 func TestPrunedWebhooks(t *testing.T) {
+	t.Parallel()
 	s := server.need(t)
 	no := map[string]any{"allowed": false, "status": map[string]any{"message": "not on Fridays", "code": 403}}
 	for _, tt := range []struct {
@@ -82,6 +83,7 @@ func TestPrunedWebhooks(t *testing.T) {
 // becomes of them, nothing that is nobody's is deleted, every member can be found by what
 // the parent says, and the next run makes the set exact.
 func TestPrunedTogether(t *testing.T) {
+	t.Parallel()
 	counts := &tally{counts: map[string]int{}}
 	t.Cleanup(func() { t.Logf("%s", counts) })
 	n := seed(t)
@@ -119,6 +121,7 @@ func TestPrunedTogether(t *testing.T) {
 // does not take from it what the other, which has ended by then, has created members of.
 // kubectl finds the parent owned as if it had made it.
 func TestPrunedMadeAtOnce(t *testing.T) {
+	t.Parallel()
 	q := newPruned(t, server.need(t), &tally{counts: map[string]int{}})
 	first, second := []string{"configmap/a", "serviceaccount/b"}, []string{"configmap/c"}
 	q.manifest("first.yaml", first, 1)

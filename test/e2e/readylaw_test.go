@@ -65,6 +65,7 @@ func (a readyAct) workload(r *rand.Rand, name string) (ref string, manifest func
 // for good ends the wait before its time, with the reason; and only what never comes up
 // waits it out.
 func TestLawReadyServer(t *testing.T) {
+	t.Parallel()
 	s := staffed.need(t)
 	n := seed(t)
 	counts := &tally{counts: map[string]int{}}

@@ -57,6 +57,7 @@ const (
 // command is said to need it does its work; without any one of them it names what
 // is missing, and writes nothing.
 func TestRights(t *testing.T) {
+	t.Parallel()
 	s := server.need(t)
 	rows := regexp.MustCompile("(?m)^\\| `([^`]+)` \\| ([a-z, ]+) \\|$").FindAllStringSubmatch(docs(t, "permissions.md"), -1)
 	if len(rows) != len(rightsPlays) {
@@ -162,6 +163,7 @@ func (u *user) allowed(who string, verbs ...string) {
 // TestRoles plays the roles of docs/permissions.md: with the one for looking one
 // can look and not merge, with the other one both.
 func TestRoles(t *testing.T) {
+	t.Parallel()
 	s := server.need(t)
 	u := s.user(t, "roles")
 	u.file("both.yaml", rightsOld+rightsNew)

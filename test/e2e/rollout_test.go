@@ -167,6 +167,7 @@ func rolloutInput(r *rand.Rand, revision int, image string) string {
 // never start, and watches every version of every pod and ConfigMap: no pod ever names a
 // ConfigMap that was pruned, and in the end only those of the last revision are left.
 func TestRollout(t *testing.T) {
+	t.Parallel()
 	s := staffed.need(t)
 	n := seed(t)
 	r := rand.New(rand.NewPCG(n, 18))

@@ -61,6 +61,7 @@ func jsonOf(t *testing.T, v any) string {
 // TestScreen merges, offline, what others have made to paint on the terminal: in
 // every form, in errors, in the names of files, in flags.
 func TestScreen(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS == "windows" {
 		return // has no such file names
 	}

@@ -30,6 +30,7 @@ var oneSequence = flag.String("sequence", "", "play this one sequence only, as a
 // Neither counts what the server keeps to itself. An ordinary run plays a part of the same
 // sequences each time (see ../part); with -soak they are drawn anew.
 func TestSequences(t *testing.T) {
+	t.Parallel()
 	s := server.need(t)
 	n := sequenceSeed(t)
 	total := &tally{counts: map[string]int{}}

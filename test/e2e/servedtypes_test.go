@@ -48,6 +48,7 @@ type servedTypes map[string]servedSchema
 // server publishes for it: what is a list, set, map or one value, by which keys, and which
 // default a missing key takes, overrides of a type by the field that uses it included.
 func TestServedTypes(t *testing.T) {
+	t.Parallel()
 	if os.Getenv("E2E_KUBERNETES") != "" {
 		t.Skip("the table is that of the newest version")
 	}

@@ -52,6 +52,7 @@ var typedPaths = []struct{ typed, want string }{
 // name, and looks at what the command would be given. It fails without bash, and logs the
 // shells that are not installed; .ci/run installs them.
 func TestCompletedPaths(t *testing.T) {
+	t.Parallel()
 	s := server.need(t)
 	for _, shell := range completingShells {
 		if strings.Contains(shell.name, ",") {

@@ -134,6 +134,7 @@ func hostileLines() []string {
 // wrote: whatever is offered, inserted and completed again, none of it runs. bash
 // is everywhere; what else is on PATH is played too (.ci/run installs it).
 func TestCompletionObeysNothing(t *testing.T) {
+	t.Parallel()
 	s := server.need(t)
 	if !strings.Contains(docs(t, "../SECURITY.md"), quotingFish) {
 		t.Error("SECURITY.md does not have the line for fish that is played here")

@@ -17,6 +17,7 @@ import (
 // "end": what is under way is ended, all that was written is reported, and the exit code
 // is the signal's.
 func TestSignals(t *testing.T) {
+	t.Parallel()
 	s := server.need(t)
 	for sig, code := range map[syscall.Signal]int{syscall.SIGHUP: 129, syscall.SIGINT: 130, syscall.SIGTERM: 143} {
 		t.Run(sig.String(), func(t *testing.T) {
@@ -53,6 +54,7 @@ var waits = []string{"diff -f pipe", "-f v.yaml --live pipe", "-f v.yaml --live 
 
 // TestSignalledWait: the first signal ends the wait for a pipe to which nobody writes.
 func TestSignalledWait(t *testing.T) {
+	t.Parallel()
 	for _, line := range waits {
 		t.Run(line, func(t *testing.T) {
 			t.Parallel()

@@ -18,6 +18,7 @@ import (
 // program is given, and the caches in HOME. Whatever was not asked for in so many
 // words (-o yaml, json, patch, --show-secrets) may not show.
 func TestSilent(t *testing.T) {
+	t.Parallel()
 	s := server.need(t)
 	n := seed(t)
 	for round := range *soak {

@@ -28,6 +28,7 @@ func deprecated(n int, label string) string {
 // with a kind and a text, whoever has something to say and however many objects are
 // written at once.
 func TestNotesAreJSON(t *testing.T) {
+	t.Parallel()
 	s := server.need(t)
 	u := s.user(t, "json")
 	u.does("kubectl", "create", "serviceaccount", "default")
@@ -78,6 +79,7 @@ func TestNotesAreJSON(t *testing.T) {
 // TestLogsAreSilent: what the client library logs is not on standard error, which has
 // the error already, unless -v asks for it.
 func TestLogsAreSilent(t *testing.T) {
+	t.Parallel()
 	s := server.need(t)
 	u := s.user(t, "logs")
 	u.file("v.yaml", faultyNew)
@@ -110,6 +112,7 @@ func TestLogsAreSilent(t *testing.T) {
 // TestWayToServer: a way to the server that leads nowhere is reported as what is wrong
 // with it, and no password of a proxy is.
 func TestWayToServer(t *testing.T) {
+	t.Parallel()
 	s := server.need(t)
 	closed, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

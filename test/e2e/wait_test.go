@@ -20,6 +20,7 @@ func (u *user) addressed() {
 // for happens: it never misses that, never ends before, and reports no more than trouble
 // on the way.
 func TestWaitFaults(t *testing.T) {
+	t.Parallel()
 	s := server.need(t)
 	watch := func(request string) bool {
 		return strings.Contains(request, "/services?") && strings.Contains(request, "watch=true")
@@ -106,6 +107,7 @@ func TestWaitServerKilled(t *testing.T) {
 // TestWaitRequests: how much a wait asks for depends on kinds and namespaces, and not on how
 // many objects there are.
 func TestWaitRequests(t *testing.T) {
+	t.Parallel()
 	s := staffed.need(t)
 	for _, n := range []int{2, 60} {
 		u := s.user(t, "wait")
