@@ -86,9 +86,13 @@ func (g *garden) undone(t *testing.T, what string) {
 		record, again := fmt.Sprintf("%s-record-%d.yaml", what, i), fmt.Sprintf("%s-record-undone-%d.yaml", what, i)
 		g.loud(t, "-f", what+"-v2.yaml", "--rules=rules.yaml", "--record", record)
 		g.others(t, changed[what][0])
-		for _, how := range []string{"--dry-run", "--dry-run=server", "--partial", "-o=diff", "-o=plan", "-o=markdown", "-o=explain", "--notes=json"} {
+		for _, how := range []string{"--dry-run=server", "--partial", "--notes=json"} {
 			g.loud(t, "undo", record, how, "--dry-run")
-			g.run(t, false, "undo", record, how, "--dry-run", "--policy="+policy)
+		}
+		for _, f := range g.forms {
+			if len(f.verb) > 0 && f.verb[0] == "undo" {
+				g.run(t, f.asked, append([]string{"undo", record, "--dry-run", "--policy=" + policy}, f.output()...)...)
+			}
 		}
 		g.loud(t, "undo", record, "--policy="+policy, "--record", again)
 		g.loud(t, "undo", record, "--policy="+policy, "--partial", "--record", "secret-partly-"+again)

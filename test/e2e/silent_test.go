@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -28,7 +29,7 @@ func TestSilent(t *testing.T) {
 			u.file(name, p.secrets(t))
 		}
 		u.file("bad.yaml", p.refused(t))
-		h := hush{planter: p, user: u, tmp: filepath.Join(u.dir, "tmp")}
+		h := hush{planter: p, user: u, tmp: filepath.Join(u.dir, "tmp"), printed: shownForms(t, u)}
 		h.scenes(t)
 		h.mutants(t)
 		h.left(t)
@@ -43,6 +44,7 @@ type hush struct {
 	*planter
 	user    *user
 	tmp     string
+	printed []shownForm
 	program string // KUBECTL_EXTERNAL_DIFF
 }
 
@@ -94,14 +96,14 @@ func (h hush) scenes(t *testing.T) {
 
 var ways = []string{"--policy=apply", "--policy=live", "--policy=diff3", "--original=none", "--original=managed-fields", "--strategy=strategic", "--strategy=json"}
 
-// forms looks at every form of output.
+// forms looks at every form that hides.
 func (h hush) forms(t *testing.T, from []string) {
-	for _, form := range []string{"diff", "explain", "explain -o json", "--dry-run", "--dry-run -o diff", "--dry-run -o explain",
-		"--dry-run -o markdown --show-secrets -q", "--dry-run -o name --notes=json"} {
-		for _, how := range []string{"--policy=strict", ways[h.IntN(len(ways))]} {
-			args := append(strings.Fields(form), "-f", "v2.yaml", how, "-v=9")
-			h.run(t, false, "kubectl-merge", append(args, from...)...)
+	for _, f := range h.printed {
+		if f.asked || !f.takes("live") {
+			continue
 		}
+		how := []string{"--policy=strict", ways[h.IntN(len(ways))]}[h.IntN(2)]
+		h.run(t, false, "kubectl-merge", slices.Concat(f.verb, f.output(), []string{"-f", "v2.yaml", how, "-v=9"}, f.dry(), from)...)
 	}
 }
 

@@ -144,10 +144,14 @@ func (u *user) command(ctx context.Context, name string, args ...string) *exec.C
 }
 
 // tries runs a command however it ends. A test that hangs says nothing, so it is
-// killed after minutes.
+// killed before the time of all tests is over.
 func (u *user) tries(name string, args ...string) said {
 	u.t.Helper()
-	ctx, cancel := context.WithTimeout(u.t.Context(), time.Duration(*soak)*5*time.Minute)
+	end, limited := u.t.Deadline()
+	if !limited {
+		end = time.Now().Add(24 * time.Hour)
+	}
+	ctx, cancel := context.WithDeadline(u.t.Context(), end.Add(-time.Minute))
 	defer cancel()
 	return u.ends(u.command(ctx, name, args...))
 }
