@@ -31,6 +31,7 @@ var _ = registerVerb(verb{open: newApplyset, args: noArgs, below: []verb{
 	{open: newSetVerify, args: setArgs},
 	{open: newSetAdopt, args: func(e *env) cobra.CompletionFunc { return e.server().SetOrObject() }},
 	{open: newSetDisband, args: setArgs},
+	{open: newSetDelete, args: setArgs, flags: deleteFlags},
 }})
 
 // setArgs completes the name of a set.

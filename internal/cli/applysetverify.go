@@ -70,7 +70,7 @@ func newSetDisband(e *env) *cobra.Command {
 		Use:   "disband NAME",
 		Short: "Dissolve a set: its objects stay, and belong to no set",
 		Long: `Take all members out of a set and delete its parent. The objects themselves stay as they are. To delete
-them, see "kubectl merge delete --applyset".`,
+them, see "kubectl merge applyset delete".`,
 		Example: "  kubectl merge applyset disband shop",
 		Args:    oneSet,
 		RunE:    func(cmd *cobra.Command, args []string) error { return v.disband(cmd.Context(), args[0]) },

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/applyset"
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
@@ -26,12 +27,12 @@ type deleteVerb struct {
 	timeout time.Duration
 }
 
-var _ = registerVerb(verb{open: newDelete, args: noArgs, flags: map[string]cobra.CompletionFunc{"wait": complete.Words("true", "false")}})
+var deleteFlags = map[string]cobra.CompletionFunc{"wait": complete.Words("true", "false")}
 
-func newDelete(e *env) *cobra.Command {
+func newSetDelete(e *env) *cobra.Command {
 	v := &deleteVerb{membersVerb: membersVerb{env: e}}
 	cmd := &cobra.Command{
-		Use:   "delete --applyset=NAME",
+		Use:   "delete NAME",
 		Short: "Delete the members of a set, and the set",
 		Long: `Delete all members of a set and then its parent, by the rules of --prune: what is marked to be kept, is
 owned, or holds data or anything of others is kept and reported, and the set stays with the remaining members.
@@ -39,38 +40,62 @@ More than 25 objects are deleted only if that is confirmed, on the terminal or w
 
 Exit code 0: all of it is deleted; 1: an error; 3: something is kept.`,
 		Example: `  # See what would be deleted
-  kubectl merge delete --applyset=shop --dry-run
+  kubectl merge applyset delete shop --dry-run
 
-  kubectl merge delete --applyset=shop --wait`,
+  kubectl merge applyset delete shop --wait`,
+		Args: oneSet,
+		RunE: func(cmd *cobra.Command, args []string) error { return v.run(cmd.Context(), args[0]) },
+	}
+	v.addFlags(cmd.Flags())
+	return cmd
+}
+
+var _ = registerVerb(verb{open: newDelete, args: noArgs, flags: deleteFlags})
+
+// newDelete is the earlier form of applyset delete.
+func newDelete(e *env) *cobra.Command {
+	v, name := &deleteVerb{membersVerb: membersVerb{env: e}}, ""
+	cmd := &cobra.Command{
+		Use:    "delete --applyset=NAME",
+		Short:  "Delete a set: the earlier form of applyset delete",
+		Hidden: true,
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 1 && v.name == "" {
-				return fmt.Errorf("unexpected argument %q; did you mean `--applyset=%s`? Single objects: kubectl delete", args[0], args[0])
+			if len(args) == 1 && name == "" {
+				return fmt.Errorf("unexpected argument %q; did you mean `kubectl merge applyset delete %s`? Single objects: kubectl delete", args[0], args[0])
 			}
 			return unexpected(args)
 		},
-		RunE: func(cmd *cobra.Command, _ []string) error { return v.run(cmd.Context()) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if name == "" {
+				return errors.New("names no set: kubectl merge applyset delete NAME deletes one; single objects: kubectl delete")
+			}
+			if !v.quiet {
+				e.note("", "kubectl merge delete --applyset="+name+" is now kubectl merge applyset delete "+name)
+			}
+			return v.run(cmd.Context(), name)
+		},
 	}
-	flags := cmd.Flags()
+	v.addFlags(cmd.Flags())
+	cmd.Flags().StringVar(&name, "applyset", "", "the set")
+	return cmd
+}
+
+func (v *deleteVerb) addFlags(flags *pflag.FlagSet) {
 	v.add(flags)
-	flags.StringVar(&v.name, "applyset", "", "the set, [KIND[.GROUP]/]NAME of its parent: a Secret unless KIND is given")
 	addDryRun(flags, &v.dryRun)
 	flags.StringSliceVar(&v.kinds, "prune-kinds", nil, "kinds that hold data and are deleted as well: PersistentVolumeClaim, PersistentVolume")
 	flags.StringVar(&v.cascade, "cascade", "background", "what happens to objects owned by one that is deleted: background, foreground or orphan")
 	flags.BoolVar(&v.yes, "yes", false, "delete without asking, also more than 25 objects")
 	flags.BoolVar(&v.wait, "wait", false, "wait until the objects are gone")
 	flags.DurationVar(&v.timeout, "timeout", 5*time.Minute, "with --wait: how long")
-	return cmd
 }
 
-func (v *deleteVerb) run(ctx context.Context) error {
+func (v *deleteVerb) run(ctx context.Context, name string) error {
 	mode, err := parseDryRun(v.dryRun.text)
 	if err != nil {
 		return err
 	}
-	if v.name == "" {
-		return errors.New("--applyset=NAME names the set to delete; single objects: kubectl delete")
-	}
-	s, err := v.existingSet(ctx, v.name)
+	s, err := v.existingSet(ctx, name)
 	if err != nil {
 		return err
 	}

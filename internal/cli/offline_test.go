@@ -200,7 +200,7 @@ func TestNoServer(t *testing.T) {
 		{"view-last-applied", "cm/conf"}, {"view-last-applied", "-f", local}, {"set-last-applied", "-f", local},
 		{"edit-last-applied", "cm/conf"}, {"disown", "cm/conf", "data.a"}, {"disown", "-f", local, "data.a"},
 		{"applyset", "list"}, {"applyset", "view", "shop"}, {"applyset", "verify", "shop"}, {"applyset", "adopt", "shop", "cm/conf"},
-		{"delete", "--applyset=shop"}, {"-f", local, "--prune", "--applyset=shop"},
+		{"applyset", "delete", "shop"}, {"-f", local, "--prune", "--applyset=shop"},
 	} {
 		code, out, errs := offline(t, append(args, "--server=http://127.0.0.1:1")...)
 		if code == 0 || out != "" || !strings.Contains(errs, "127.0.0.1:1") {

@@ -154,7 +154,7 @@ func TestSetDisbanded(t *testing.T) {
 func TestDelete(t *testing.T) {
 	one := func() *answers { return shop(member("shop", "old", "")) }
 	a := one()
-	against(t, a, "delete", "--applyset=shop", "--dry-run").exactly(t, "shown", ended{0, "configmap/old deleted (dry run)\nsecret/shop deleted (dry run)\n", ""})
+	against(t, a, "applyset", "delete", "shop", "--dry-run").exactly(t, "shown", ended{0, "configmap/old deleted (dry run)\nsecret/shop deleted (dry run)\n", ""})
 	if w := a.writes(); len(w) > 0 {
 		t.Errorf("a preview sent %q", w)
 	}
@@ -162,12 +162,12 @@ func TestDelete(t *testing.T) {
 	for _, path := range []string{"GET /api/v1/namespaces/shop/configmaps", "GET /api/v1/configmaps"} {
 		a.by[path] = []string{listOf(member("shop", "old", "")), listOf()}
 	}
-	against(t, a, "delete", "--applyset=shop").exactly(t, "deleted", ended{0, "configmap/old deleted\nsecret/shop deleted\n", ""})
+	against(t, a, "applyset", "delete", "shop").exactly(t, "deleted", ended{0, "configmap/old deleted\nsecret/shop deleted\n", ""})
 	if w := strings.Join(a.writes(), "\n"); !strings.Contains(w, `DELETE /api/v1/namespaces/shop/configmaps/old {"`) || !strings.Contains(w, `"uid":"uid-old"`) {
 		t.Errorf("sent %s", w)
 	}
 	kept := shop()
-	against(t, kept, "delete", "--applyset=shop").is(t, "one is kept", conflicted, "configmap/old deleted\n", "note: configmap/held: kept: ")
+	against(t, kept, "applyset", "delete", "shop").is(t, "one is kept", conflicted, "configmap/old deleted\n", "note: configmap/held: kept: ")
 	for _, w := range kept.writes() {
 		if strings.Contains(w, "DELETE "+shopPath+" ") || strings.Contains(w, "configmaps/held") {
 			t.Errorf("sent %s", w)
@@ -175,14 +175,14 @@ func TestDelete(t *testing.T) {
 	}
 	named := one()
 	named.by["GET /api/v1/namespaces/shop/pods"] = []string{listOf(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"web","namespace":"shop","uid":"p"},"spec":{"volumes":[{"name":"v","configMap":{"name":"old"}}]},"status":{"phase":"Running"}}`)}
-	against(t, named, "delete", "--applyset=shop").is(t, "a pod names it", conflicted, "", "configmap/old: kept: is still named by pod/web: to have it removed, merge again when nothing names it any more")
+	against(t, named, "applyset", "delete", "shop").is(t, "a pod names it", conflicted, "", "configmap/old: kept: is still named by pod/web: to have it removed, merge again when nothing names it any more")
 
 	var many []string
 	for i := range 26 {
 		many = append(many, member("shop", fmt.Sprint("old-", i), ""))
 	}
 	unasked := shop(many...)
-	against(t, unasked, "delete", "--applyset=shop").is(t, "many, and nobody to ask", conflicted, "", "nothing was written or deleted: look at them with --dry-run, and confirm with --yes")
+	against(t, unasked, "applyset", "delete", "shop").is(t, "many, and nobody to ask", conflicted, "", "nothing was written or deleted: look at them with --dry-run, and confirm with --yes")
 	if w := unasked.writes(); len(w) > 0 {
 		t.Errorf("unconfirmed, sent %q", w)
 	}
@@ -191,9 +191,10 @@ func TestDelete(t *testing.T) {
 		{"--prune-kinds=Secret", "must be PersistentVolumeClaim or PersistentVolume"},
 		{"--dry-run=no", "--dry-run"},
 	} {
-		against(t, one(), "delete", "--applyset=shop", tt.arg).is(t, tt.arg, failed, "", tt.err)
+		against(t, one(), "applyset", "delete", "shop", tt.arg).is(t, tt.arg, failed, "", tt.err)
 	}
-	against(t, one(), "delete").is(t, "no set", failed, "", "--applyset=NAME names the set to delete")
+	against(t, one(), "delete").is(t, "no set", failed, "", "kubectl merge applyset delete NAME deletes one")
+	against(t, one(), "delete", "--applyset=shop", "--dry-run").is(t, "the earlier form", 0, "secret/shop deleted (dry run)\n", "note: kubectl merge delete --applyset=shop is now kubectl merge applyset delete shop")
 }
 
 // TestPrune: a merge with a set deletes what the input does not have, after what it writes.
