@@ -5,9 +5,14 @@ import "slices"
 // additions: the value can no longer be changed (Type.Fixed), local states what was applied,
 // and live has all of that and more. The rest is from a queue or from admission, which may
 // add to it while the object does not run yet (KEP-2926); taking it out would be refused. A null in local
-// asks for a removal, so local is taken as it was written.
+// asks for a removal, so local is taken as it was written. Server-side apply does not record
+// what was applied to a value that others have changed: there it counts that somebody has.
 func (m *merger) additions(s *spot, o, l, v Opt) bool {
-	return o.Set && equalOpt(o, l, s.field) && s.fixed() && adds(s.field.Type, l.Value, v.Value)
+	switch {
+	case m.triple.Applied && m.foreign(s.path()) == nil, !m.triple.Applied && !(o.Set && equalOpt(o, l, s.field)):
+		return false
+	}
+	return s.fixed() && adds(s.field.Type, l.Value, v.Value)
 }
 
 // fixed: a path of a type around the value leads to it, or to what it stands in.
