@@ -40,6 +40,9 @@ func (p Planner) Meanings(ctx context.Context, a Annotated, local *object.Object
 		return nil, nil
 	}
 	m := meaning{typ: a.Type, live: lastapplied.FoldStringData(a.Live), secret: redact.IsSecret(a.Value)}
+	if m.secret {
+		m.values = redact.ValuesOf(a.Live, a.Was.Value, a.Now.Value)
+	}
 	subject := a.Subject
 	if local != nil {
 		subject.Object, m.file = *local, local.Origin.File
@@ -130,8 +133,9 @@ type meaning struct {
 	local, live, result any
 	file                string // where local is from; "" where it is a guess
 	secret              bool
-	sensitive           redact.Fields // what the user's rules have hidden
-	elsewhere           bool          // last-applied has another apiVersion than live, and its fields other names perhaps
+	values              *redact.Values // of the Secret; nil where it is none
+	sensitive           redact.Fields  // what the user's rules have hidden
+	elsewhere           bool           // last-applied has another apiVersion than live, and its fields other names perhaps
 }
 
 func (m meaning) text(c merge.Change) string {
@@ -216,5 +220,9 @@ func (m meaning) hides(p merge.Path) bool {
 
 // masked are two values of a place without what rules or their names have hidden.
 func (m meaning) masked(p merge.Path, live, result merge.Opt) (merge.Opt, merge.Opt) {
-	return redact.MaskAt(redact.Place{Path: p, Secret: -1}, live, result, m.sensitive)
+	at := redact.Place{Path: p, Secret: -1, Values: m.values}
+	if m.secret {
+		at.Secret = 0
+	}
+	return redact.MaskAt(at, live, result, m.sensitive)
 }

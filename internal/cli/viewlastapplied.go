@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -105,6 +106,17 @@ func (v *viewVerb) show(o target.Target, was lastapplied.Original) error {
 	return err
 }
 
+// withMetadata is conf, whose values are blanked, with metadata in which they are hidden.
+func withMetadata(conf, metadata any) any {
+	obj, isMap := conf.(map[string]any)
+	if !isMap || metadata == nil {
+		return conf
+	}
+	obj = maps.Clone(obj)
+	obj["metadata"] = metadata
+	return obj
+}
+
 // text is the configuration in the form asked for. A Secret's values are hidden,
 // unless they are not there anyway.
 //
@@ -112,8 +124,12 @@ func (v *viewVerb) show(o target.Target, was lastapplied.Original) error {
 // to know which fields are theirs.
 func (v *viewVerb) text(o target.Target, was lastapplied.Original, conf any) ([]byte, error) {
 	hidden := conf
-	if !v.secrets && was.State != lastapplied.Blanked {
-		_, hidden = redact.Mask(nil, conf, v.Sensitive(o, conf))
+	if at := (redact.Place{Values: redact.ValuesOf(o.Live)}); !v.secrets {
+		_, all := redact.MaskAt(at, merge.Opt{}, merge.Some(conf), v.Sensitive(o, conf))
+		hidden = all.Value
+		if m, isMap := all.Value.(map[string]any); isMap && was.State == lastapplied.Blanked {
+			hidden = withMetadata(conf, m["metadata"])
+		}
 	}
 	masked := !merge.Equal(conf, hidden, nil)
 	if masked {

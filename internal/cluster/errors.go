@@ -140,7 +140,9 @@ func (c *Cluster) explain(err error, t Target, verb string) error {
 	if s.Details != nil {
 		r.Causes, r.Kind, r.Name = s.Details.Causes, s.Details.Kind, s.Details.Name
 	}
-	r.Text = r.text(s)
+	if r.Text = r.text(s); redact.IsSecretKind(t.Group, t.Kind) {
+		r.Text = c.Values.BlankOwn(r.Text)
+	}
 	return r
 }
 

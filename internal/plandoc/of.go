@@ -164,11 +164,11 @@ func (c changing) annotation(o lastapplied.Original) merge.Opt {
 		return merge.Some(o.Text)
 	}
 	whole, err := merge.ReadJSON([]byte(o.Text)) // with what marks it as blanked
-	masked, _ := redact.Mask(whole, nil, c.sensitive)
-	if err != nil || merge.Identical(whole, masked) {
+	masked, _ := redact.MaskAt(redact.Place{Values: redact.ValuesOf(c.before, c.after)}, merge.Some(whole), merge.Opt{}, c.sensitive)
+	if err != nil || merge.Identical(whole, masked.Value) {
 		return merge.Some(o.Text)
 	}
-	return merge.Some(c.hide("", whole, masked))
+	return merge.Some(c.hide("", whole, masked.Value))
 }
 
 func steps(order []merge.Step) []string {

@@ -40,10 +40,11 @@ func (in Inputs) build(ctx context.Context) ([]byte, error) {
 	if strings.HasPrefix(err.Error(), noKustomization) {
 		way = "; manifests without one are given with -f"
 	}
+	in.Values.Quoted()
 	g := &generators{values: in.Values, addresses: &redact.Values{}}
 	addCredentials(g.addresses, in.Kustomize)
 	g.read(in.Kustomize)
-	return nil, fmt.Errorf("kustomization %s: %s", remoteName(in.Kustomize), g.addresses.Blank(chain(in.Kustomize, err.Error()))+way)
+	return nil, fmt.Errorf("kustomization %s: %s", remoteName(in.Kustomize), g.addresses.BlankOwn(chain(in.Kustomize, err.Error()))+way)
 }
 
 // How kustomize reports an entry of resources: with the reasons why it can be read neither as a file nor as

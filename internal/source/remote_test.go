@@ -26,7 +26,7 @@ func TestRemoteName(t *testing.T) {
 		}
 		var values redact.Values
 		addCredentials(&values, address)
-		if got := values.Blank("cannot fetch " + address); strings.Contains(got, "plant") || strings.Contains(got, "plan%20ted") {
+		if got := values.BlankOwn("cannot fetch " + address); strings.Contains(got, "plant") || strings.Contains(got, "plan%20ted") {
 			t.Errorf("%s: %s", address, got)
 		}
 	}

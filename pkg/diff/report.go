@@ -70,7 +70,8 @@ func (r Report) mask(p merge.Path, s sides) sides {
 	if r.ShowSecrets {
 		return s
 	}
-	at := redact.Place{Path: p, Secret: r.secretDepth(p)}
+	r = r.looked()
+	at := redact.Place{Path: p, Secret: r.secretDepth(p), Values: r.secrets.values}
 	var out sides
 	out.live, out.local = redact.MaskAt(at, s.live, s.local, r.Sensitive)
 	switch {
@@ -86,8 +87,9 @@ func (r Report) mask(p merge.Path, s sides) sides {
 
 // secrets is where Secrets are in the object.
 type secrets struct {
-	top   bool // it is one
-	below bool // some are parts of it
+	top    bool           // it is one
+	below  bool           // some are parts of it
+	values *redact.Values // theirs; nil: none
 }
 
 // looked is t with its Secrets found, which is done once and not for each path.
@@ -102,6 +104,9 @@ func (r Report) looked() Report {
 		for _, v := range m {
 			r.secrets.below = r.secrets.below || hasSecret(v)
 		}
+	}
+	if r.secrets.top || r.secrets.below {
+		r.secrets.values = redact.ValuesOf(r.Local, r.Live, r.Plan.Result)
 	}
 	return r
 }

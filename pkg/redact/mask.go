@@ -17,19 +17,27 @@ const (
 // Mask hides what this package names in two forms of an object, or of a List, so that a
 // value that differs is recognizable as such: the values of Secrets, the environment
 // variables whose name asks for it, the manifests of Secrets in text, and the sensitive
-// fields (nil: there are none). Either form may be nil. What holds nothing of the kind is
-// returned as it is.
+// fields (nil: there are none). A Secret's values are hidden in its metadata, too. Either
+// form may be nil. What holds nothing of the kind is returned as it is.
 //
-// Unlike kubectl: stringData, Lists, the annotations that copy an object and
+// Unlike kubectl: stringData, Lists, annotations with a copy of the object or of a value, and
 // environment variables are masked too; kubectl diff prints their values.
 func Mask(live, result any, sensitive Fields) (liveMasked, resultMasked any) {
-	return masking{sensitive}.mask(live, result)
+	return masking{fields: sensitive}.mask(live, result)
 }
 
 // masking walks both forms at once. A Secret is known by its kind wherever it
 // stands, so that Lists and templates need no knowledge of their own.
 type masking struct {
-	fields Fields // below the values it is at
+	fields Fields  // below the values it is at
+	known  *Values // of the Secret that it is in; nil outside
+	own    *Values // the same within its metadata; nil elsewhere
+}
+
+// at is m below a value.
+func (m masking) at(below Fields) masking {
+	m.fields = below
+	return m
 }
 
 func (m masking) mask(a, b any) (any, any) {
@@ -45,15 +53,23 @@ func (m masking) mask(a, b any) (any, any) {
 		k, l = m.lists(k, l)
 		return m.keepList(kList, k, a), m.keepList(lList, l, b)
 	}
-	return maskText(a, b, maskedBefore), maskText(b, a, maskedAfter)
+	return m.text(a, b, maskedBefore), m.text(b, a, maskedAfter)
 }
 
-// maskText hides a text that holds the manifest of a Secret.
-func maskText(v, other any, differs string) any {
-	if s, ok := v.(string); ok && HoldsSecret(s) {
+// text hides a text that holds the manifest of a Secret, and the Secret's own values in one.
+func (m masking) text(v, other any, differs string) any {
+	s, ok := v.(string)
+	if !ok {
+		return v
+	}
+	if HoldsSecret(s) {
 		return veil(v, other, other != nil, differs)
 	}
-	return v
+	blanked := m.own.BlankOwn(s)
+	if o, text := other.(string); blanked != s && text && o != s && m.own.BlankOwn(o) == blanked {
+		return differs
+	}
+	return blanked
 }
 
 // keep gives the masked form, or the value itself where it is of another kind
@@ -81,8 +97,11 @@ func (m masking) alone(v any) any {
 }
 
 func (m masking) maps(x, y map[string]any) (map[string]any, map[string]any) {
-	x, y = m.annotations(x, y)
 	secret := IsSecret(x) || IsSecret(y) // what became of a Secret may have its values still
+	if secret && m.known == nil {
+		m.known = ValuesOf(x, y)
+	}
+	x, y = m.annotations(x, y)
 	for _, k := range eachKey(x, y) {
 		whole, below := m.fields.Below(merge.Named(k))
 		if whole || secret && !(Open(k, x[k]) && Open(k, y[k])) || k == "stringData" {
@@ -97,7 +116,11 @@ func (m masking) maps(x, y map[string]any) (map[string]any, map[string]any) {
 		if k == "env" {
 			v, w = maskEnv(v, w)
 		}
-		mv, mw := masking{below}.mask(v, w)
+		in := m.at(below)
+		if secret && k == "metadata" {
+			in.own = m.known
+		}
+		mv, mw := in.mask(v, w)
 		if had && !merge.Identical(x[k], mv) {
 			x = with(x, k, mv)
 		}

@@ -42,6 +42,17 @@ func TestMask(t *testing.T) {
 			`{"kind":"Secret","metadata":{"annotations":{"kubectl.kubernetes.io/last-applied-configuration":"{hunter2"}}}`, `null`,
 			`{"kind":"Secret","metadata":{"annotations":{"kubectl.kubernetes.io/last-applied-configuration":"***"}}}`, `null`,
 		},
+		{
+			"a value is hidden wherever the Secret has it, decoded or not, and nothing that is like it",
+			`{"kind":"Secret","metadata":{"name":"shop","labels":{"app":"shop","tier":"cert"},"annotations":{"a":"hunter22","b":"is hunter22 or aHVudGVyMjI=.","c":"cert-manager, hunter223"}},"data":{"p":"aHVudGVyMjI=","q":"c2hvcA==","r":"Y2VydA=="}}`,
+			`{"kind":"Secret","metadata":{"name":"shop","labels":{"app":"shop","tier":"web"},"annotations":{"a":"new-pass","b":"is new-pass or aHVudGVyMjI=.","c":"cert-manager"}},"data":{"p":"bmV3LXBhc3M="}}`,
+			`{"data":{"p":"*** (before)","q":"***","r":"***"},"kind":"Secret","metadata":{"annotations":{"a":"*** (before)","b":"*** (before)","c":"cert-manager, hunter223"},"labels":{"app":"shop","tier":"***"},"name":"shop"}}`,
+			`{"data":{"p":"*** (after)"},"kind":"Secret","metadata":{"annotations":{"a":"*** (after)","b":"*** (after)","c":"cert-manager"},"labels":{"app":"shop","tier":"web"},"name":"shop"}}`,
+		},
+		{
+			"another object's metadata stays", `{"kind":"ConfigMap","metadata":{"annotations":{"a":"hunter22"}},"data":{"a":"hunter22"}}`, `null`,
+			`{"data":{"a":"hunter22"},"kind":"ConfigMap","metadata":{"annotations":{"a":"hunter22"}}}`, `null`,
+		},
 		{"another group's Secret is no Secret", `{"kind":"Secret","apiVersion":"x.io/v1","data":{"a":"1"}}`, `null`, `{"apiVersion":"x.io/v1","data":{"a":"1"},"kind":"Secret"}`, `null`},
 		{"a ConfigMap stays", `{"kind":"ConfigMap","data":{"a":"1"}}`, `{"kind":"ConfigMap","data":{"a":"2"}}`, `{"data":{"a":"1"},"kind":"ConfigMap"}`, `{"data":{"a":"2"},"kind":"ConfigMap"}`},
 		{

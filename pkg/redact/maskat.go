@@ -9,11 +9,14 @@ import (
 type Place struct {
 	Path   merge.Path
 	Secret int // how many steps of the path lead to a Secret; below 0: it leads into none
+
+	// Values are those of the Secrets in the whole object; nil: of none.
+	Values *Values
 }
 
 // MaskAt is Mask of two values of one place.
 func MaskAt(p Place, live, result merge.Opt, sensitive Fields) (liveMasked, resultMasked merge.Opt) {
-	a, b := Mask(wrap(p, live), wrap(p, result), sensitive)
+	a, b := masking{fields: sensitive, known: p.Values}.mask(wrap(p, live), wrap(p, result))
 	return unwrap(p.Path, a, live), unwrap(p.Path, b, result)
 }
 

@@ -91,7 +91,7 @@ func (m masking) entry(a, b any) (any, any) {
 	if below == nil {
 		below = belowB
 	}
-	return masking{below}.mask(a, b)
+	return m.at(below).mask(a, b)
 }
 
 func veilOr(v, other any, differs string) any {

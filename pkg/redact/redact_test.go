@@ -75,7 +75,7 @@ func TestValues(t *testing.T) {
 			redact.LastApplied:      `{"kind":"Secret","metadata":{"name":"x"},"stringData":{"a":"from-the-annotation"}}`,
 			"kapp.k14s.io/original": `{"kind":"Secret","metadata":{"name":"x"},"stringData":{"a":"from-kapp-itself"}}`,
 		}},
-		"stringData": map[string]any{"a": long, "b": "line one is long\nline two is long\n", "c": "abc", "d": "true", "user": "admin", "e": "tiny1", "f": "shop-secret"},
+		"stringData": map[string]any{"a": long, "b": "line one is long\nline two is long\n", "c": "abc", "d": "true", "user": "admin", "e": "tiny1", "f": "shop-secret", "h": "database", "i": "long-value-of-many-bytes"},
 		"data":       map[string]any{"g": encoded},
 	}}})
 	vs.Add(map[string]any{"secretGenerator": []any{map[string]any{"literals": []any{"TOKEN-alone", "key='value of it'"}}}})
@@ -93,7 +93,11 @@ func TestValues(t *testing.T) {
 		"from-the-annotation, from-kapp-itself":                             "***, ***",
 		"invalid literal TOKEN-alone value of it":                           "invalid literal *** ***",
 		"abc and true for admin of shop-secret":                             "abc and true for admin of shop-secret",
-		"tiny1 but not tiny12 or atiny1":                                    "*** but not tiny12 or atiny1",
+		"tiny1 is a word of many messages":                                  "tiny1 is a word of many messages",
+		"database, database-operator, my.database/x, databases":             "***, database-operator, my.database/x, databases",
+		`database. "database" (database) the\tdatabase`:                     `***. "***" (***) the\t***`,
+		"inAlong-value-of-many-bytesAword":                                  "inA***Aword",
+		"concorr… is another":                                               "concorr… is another",
 		"nothing of it":                                                     "nothing of it",
 		"":                                                                  "",
 	} {
@@ -101,14 +105,17 @@ func TestValues(t *testing.T) {
 			t.Errorf("%q became %q, want %q", text, got, want)
 		}
 	}
+	if got := vs.BlankOwn("tiny1 but not tiny12, atiny1 or tiny1-manager"); got != "*** but not tiny12, atiny1 or tiny1-manager" {
+		t.Errorf("in a text about the Secret: %s", got)
+	}
 	var none *redact.Values
 	none.Add(map[string]any{"kind": "Secret"})
 	if got := none.Blank("as it is"); got != "as it is" {
 		t.Error(got)
 	}
 	broken := &redact.Values{}
-	broken.AddLines("kind: Secret\nmetadata: {name: x}\nstringData:\n  pw: !!broken-value\n  other: \"quoted value")
-	if got := broken.Blank(`"!!broken-value": quoted value; kind: Secret`); strings.Contains(got, "broken") || strings.Contains(got, "quoted") || !strings.Contains(got, "Secret") {
+	broken.AddLines("kind: Secret\nmetadata: {name: x}\nstringData:\n  pw: !!broken-value\n  pin: tiny1\n  other: \"quoted value")
+	if got := broken.Blank(`"!!broken-value": tiny1 quoted value; kind: Secret`); strings.Contains(got, "broken") || strings.Contains(got, "tiny1") || strings.Contains(got, "quoted") || !strings.Contains(got, "Secret") {
 		t.Error(got)
 	}
 }

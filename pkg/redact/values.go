@@ -15,13 +15,14 @@ import (
 const Blanked = "***"
 
 const (
-	// shortest is how long a value has to be to be known again in a text, in bytes.
+	// shortest is how long a value has to be to be found in a text about its own Secret, in bytes.
 	shortest = 4
-	// wordy is from where on it is blanked wherever it stands; a shorter one counts as a
-	// word of its own only, so that "data" leaves "stringData" alone.
+	// wordy is how long it has to be to be found in any text: shorter ones are words of
+	// many messages. It is blanked where it is a word, so that "database" leaves
+	// "database-operator" alone.
 	wordy = 8
-	// partly is how much of the beginning of a value is blanked by itself, where whoever
-	// quotes it has cut it off.
+	// partly is from where on it is blanked within words, too, and how much of its
+	// beginning is blanked, where a quotation is cut off.
 	partly = 16
 )
 
@@ -33,9 +34,19 @@ var common = []string{"true", "false", "null", "none", "admin", "root", "default
 // may be used by several goroutines.
 type Values struct {
 	mu    sync.RWMutex
+	raw   bool // every text is about a Secret
 	known map[string]bool
 	open  map[string]bool             // what stands in the open anyway: names of objects, keys and types of Secrets
 	index map[[shortest]byte][]string // values by how they begin
+}
+
+// ValuesOf are the values of the Secrets in some objects.
+func ValuesOf(objects ...any) *Values {
+	vs := &Values{}
+	for _, o := range objects {
+		vs.Add(o)
+	}
+	return vs
 }
 
 // Add notes the values of every Secret in v, an object, a List or anything else
@@ -194,6 +205,7 @@ func (vs *Values) AddText(value string) {
 // such as broken YAML with a Secret in it: what stands behind the first colon or equals
 // sign of each line, word by word too, and lines that have neither.
 func (vs *Values) AddLines(text string) {
+	vs.Quoted()
 	for line := range strings.Lines(text) {
 		line = strings.TrimLeft(strings.TrimSpace(line), "- ")
 		key, value, ok := strings.Cut(line, ":")
@@ -210,6 +222,15 @@ func (vs *Values) AddLines(text string) {
 			vs.AddText(text)
 			vs.AddText(strings.Trim(text, `"'|>+-, !*&{}[]`))
 		}
+	}
+}
+
+// Quoted is called where texts may quote a Secret's file: from here on each is about a Secret.
+func (vs *Values) Quoted() {
+	if vs != nil {
+		vs.mu.Lock()
+		defer vs.mu.Unlock()
+		vs.raw = true
 	}
 }
 
@@ -234,75 +255,4 @@ func (vs *Values) add(text string) {
 	vs.known[text] = true
 	begin := [shortest]byte([]byte(text[:shortest]))
 	vs.index[begin] = append(vs.index[begin], text)
-}
-
-// Blank gives text with "***" in the place of every value, and of the beginning of a
-// long one. It takes time linear in the text.
-//
-// Values of less than four bytes, a few words that every message has (true, admin,
-// default), and what stands in the open as the name of an object or the key or type of a Secret are left; a
-// value of less than eight bytes counts only as a word of its own.
-func (vs *Values) Blank(text string) string {
-	if vs == nil {
-		return text
-	}
-	vs.mu.RLock()
-	defer vs.mu.RUnlock()
-	if len(vs.index) == 0 {
-		return text
-	}
-	var b strings.Builder
-	from := 0
-	for i := 0; i+shortest <= len(text); i++ {
-		n := vs.at(text, i)
-		if n == 0 {
-			continue
-		}
-		b.WriteString(text[from:i])
-		b.WriteString(Blanked)
-		from = i + n
-		i = from - 1
-	}
-	if from == 0 {
-		return text
-	}
-	return b.String() + text[from:]
-}
-
-// at is how much of the text from i on is a value.
-func (vs *Values) at(text string, i int) int {
-	longest := 0
-	for _, value := range vs.index[[shortest]byte([]byte(text[i:i+shortest]))] {
-		n := shared(text[i:], value)
-		whole := n == len(value) && !vs.open[value] && (n >= wordy || alone(text, i, i+n))
-		if (whole || n >= partly || n >= shortest && n < len(value) && cutOff(text[i+n:])) && n > longest {
-			longest = n
-		}
-	}
-	return longest
-}
-
-// cutOff: what was quoted before is shortened here.
-func cutOff(rest string) bool {
-	return strings.HasPrefix(strings.TrimLeft(rest, " "), "…") || strings.HasPrefix(rest, "...")
-}
-
-// shared is how long the two texts begin alike.
-func shared(a, b string) int {
-	n := min(len(a), len(b))
-	for i := range n {
-		if a[i] != b[i] {
-			return i
-		}
-	}
-	return n
-}
-
-// alone: no letter or digit stands beside what is between from and to.
-func alone(text string, from, to int) bool {
-	return (from == 0 || !wordByte(text[from-1])) && (to == len(text) || !wordByte(text[to]))
-}
-
-func wordByte(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c >= 0x80
 }
