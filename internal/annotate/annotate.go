@@ -7,12 +7,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/ownership"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
@@ -120,32 +120,13 @@ func (p Planner) Required(ctx context.Context, s apply.Subject, path merge.Path)
 func Usable(was lastapplied.Original, live map[string]any) error {
 	switch {
 	case was.State == lastapplied.None:
-		return fmt.Errorf("no last-applied-configuration annotation found on resource%s: to create the annotation, use command `kubectl merge set-last-applied --create-annotation -f FILE`", Makers(live))
+		return fmt.Errorf("no last-applied-configuration annotation found on resource%s: to create the annotation, use command `kubectl merge set-last-applied --create-annotation -f FILE`", ownership.Makers(live))
 	case was.Problem != "":
 		return errors.New(was.Problem)
 	case was.Blanking == lastapplied.BlankAll:
 		return errors.New("last-applied: the configuration was too large to be kept, so that only the object's name stands there, and metadata.managedFields have what was applied: there is no field in it to change; shorten the other annotations, and merge again")
 	}
 	return nil
-}
-
-// Makers names who set the fields of an object that was never applied, in
-// parentheses with a space before them; "" where nobody is known.
-func Makers(live map[string]any) string {
-	m, _ := live["metadata"].(map[string]any)
-	entries, _ := m["managedFields"].([]any)
-	var names []string
-	for _, e := range entries {
-		entry, _ := e.(map[string]any)
-		name, _ := entry["manager"].(string)
-		if sub, _ := entry["subresource"].(string); sub == "" && name != "" && !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	if len(names) == 0 {
-		return ""
-	}
-	return " (its fields were set by " + strings.Join(names, ", ") + ")"
 }
 
 func namespaceOf(obj map[string]any) string {

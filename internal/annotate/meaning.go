@@ -59,7 +59,8 @@ func (p Planner) Meanings(ctx context.Context, a Annotated, local *object.Object
 	if err != nil {
 		return nil, err
 	}
-	m.elsewhere = object.Object{Value: a.Live}.APIVersion() != apiVersion(a.Now.Value)
+	conf, _ := a.Now.Value.(map[string]any)
+	m.elsewhere = object.Object{Value: a.Live}.APIVersion() != object.Object{Value: conf}.APIVersion()
 	m.sensitive = planned.Sensitive
 	m.local, m.result = lastapplied.FoldStringData(subject.Value), planned.Result
 	var all []Meaning
@@ -72,30 +73,10 @@ func (p Planner) Meanings(ctx context.Context, a Annotated, local *object.Object
 	return all, nil
 }
 
-func apiVersion(conf any) string {
-	obj, _ := conf.(map[string]any)
-	v, _ := obj["apiVersion"].(string)
-	return v
-}
-
 // asApplied is what a configuration records as applied: without what it has only for being
 // kept, and without nulls, which a merge takes for absent.
 func asApplied(conf any) any {
-	return withoutNulls(lastapplied.FoldStringData(bare(conf)))
-}
-
-func withoutNulls(v any) any {
-	m, isMap := v.(map[string]any)
-	if !isMap {
-		return v
-	}
-	out := make(map[string]any, len(m))
-	for k, e := range m {
-		if e != nil {
-			out[k] = withoutNulls(e)
-		}
-	}
-	return out
+	return lastapplied.WithoutNulls(lastapplied.FoldStringData(bare(conf)))
 }
 
 // bare is a configuration without the empty annotations that it has only for

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
@@ -123,20 +124,10 @@ func (v view) trimmed(obj any) any {
 	if v.managedFields || meta["managedFields"] == nil {
 		return obj
 	}
-	out, inner := without(m), without(meta, "managedFields")
+	out, inner := maps.Clone(m), maps.Clone(meta)
+	delete(inner, "managedFields")
 	out["metadata"] = inner
 	return out
-}
-
-func without(m map[string]any, keys ...string) map[string]any {
-	c := make(map[string]any, len(m))
-	for k, v := range m {
-		c[k] = v
-	}
-	for _, k := range keys {
-		delete(c, k)
-	}
-	return c
 }
 
 // disclose notes that the values of a Secret are printed.

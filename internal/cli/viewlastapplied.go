@@ -11,12 +11,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/kubectl-merge/kubectl-merge/internal/annotate"
 	"github.com/kubectl-merge/kubectl-merge/internal/complete"
 	"github.com/kubectl-merge/kubectl-merge/internal/target"
 	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/ownership"
 	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
 )
@@ -89,7 +89,7 @@ func (v *viewVerb) run(ctx context.Context, args []string) error {
 func (v *viewVerb) show(o target.Target, was lastapplied.Original) error {
 	switch was.State {
 	case lastapplied.None:
-		return fmt.Errorf("%s: no last-applied-configuration annotation found on resource: %s%s: to adopt it, record what was applied: kubectl merge set-last-applied --create-annotation -f FILE", o, o.Name, annotate.Makers(o.Live))
+		return fmt.Errorf("%s: no last-applied-configuration annotation found on resource: %s%s: to adopt it, record what was applied: kubectl merge set-last-applied --create-annotation -f FILE", o, o.Name, ownership.Makers(o.Live))
 	case lastapplied.Garbage:
 		return fmt.Errorf("%s: %s", o, was.Problem)
 	case lastapplied.Foreign:

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
@@ -147,18 +146,4 @@ func unnamed(err error) error {
 		return inner
 	}
 	return err
-}
-
-// makers names who has set the fields of an object, in parentheses with a space before them.
-func makers(live map[string]any) string {
-	var names []string
-	for _, o := range ownership.At(ownership.Of(live), nil) {
-		if o.Subresource == "" && !slices.Contains(names, o.Manager) {
-			names = append(names, o.Manager)
-		}
-	}
-	if len(names) == 0 {
-		return ""
-	}
-	return " (its fields were set by " + strings.Join(names, ", ") + ")"
 }

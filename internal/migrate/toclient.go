@@ -21,7 +21,7 @@ func (c *change) toClientSide(ctx context.Context) error {
 			return nil
 		}
 		if bare, err := ownership.SameFields(ownership.Fields(c.Subject.Value, c.typ), nil, ownership.Nulls(c.Subject.Value, c.typ)); err != nil || !bare {
-			return fmt.Errorf("%s has applied nothing of it by server-side apply%s: name the manager that has with --field-manager", c.Manager, makers(c.Live))
+			return fmt.Errorf("%s has applied nothing of it by server-side apply%s: name the manager that has with --field-manager", c.Manager, ownership.Makers(c.Live))
 		} // else there is nothing to own, and no manager has an entry for it
 	}
 	conf, _ := ownership.Original(c.Live, appliesOf(c.Manager), c.typ).(map[string]any)
@@ -71,25 +71,5 @@ func (c *change) plain(v any) any {
 		delete(meta, "namespace")
 		out["metadata"] = meta
 	}
-	return merge.Complete(withoutNulls(out), c.typ, true)
-}
-
-func withoutNulls(v any) any {
-	switch v := v.(type) {
-	case map[string]any:
-		out := make(map[string]any, len(v))
-		for k, e := range v {
-			if e != nil {
-				out[k] = withoutNulls(e)
-			}
-		}
-		return out
-	case []any:
-		out := make([]any, len(v))
-		for i, e := range v {
-			out[i] = withoutNulls(e)
-		}
-		return out
-	}
-	return v
+	return merge.Complete(lastapplied.WithoutNulls(out), c.typ, true)
 }

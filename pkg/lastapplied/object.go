@@ -280,3 +280,24 @@ func empty(v any) bool {
 	}
 	return false
 }
+
+// WithoutNulls is a configuration without nulls, which a merge takes for absent.
+func WithoutNulls(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for k, e := range v {
+			if e != nil {
+				out[k] = WithoutNulls(e)
+			}
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, e := range v {
+			out[i] = WithoutNulls(e)
+		}
+		return out
+	}
+	return v
+}

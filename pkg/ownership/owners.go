@@ -1,7 +1,9 @@
 package ownership
 
 import (
+	"slices"
 	"sort"
+	"strings"
 	"time"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
@@ -114,4 +116,23 @@ func descend(fields map[string]any, p merge.Path) bool {
 		fields, _ = next.(map[string]any)
 	}
 	return true
+}
+
+// Makers names who has set the fields of an object, in parentheses with a space before them; ""
+// where none is known.
+func Makers(live map[string]any) string {
+	m, _ := live["metadata"].(map[string]any)
+	entries, _ := m["managedFields"].([]any)
+	var names []string
+	for _, e := range entries {
+		entry, _ := e.(map[string]any)
+		name, _ := entry["manager"].(string)
+		if sub, _ := entry["subresource"].(string); sub == "" && name != "" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return " (its fields were set by " + strings.Join(names, ", ") + ")"
 }

@@ -45,13 +45,13 @@ func (m masking) mask(a, b any) (any, any) {
 	y, yMap := b.(map[string]any)
 	if xMap || yMap {
 		x, y = m.maps(x, y)
-		return m.keep(xMap, x, a), m.keep(yMap, y, b)
+		return keep(m, xMap, x, a), keep(m, yMap, y, b)
 	}
 	k, kList := a.([]any)
 	l, lList := b.([]any)
 	if kList || lList {
 		k, l = m.lists(k, l)
-		return m.keepList(kList, k, a), m.keepList(lList, l, b)
+		return keep(m, kList, k, a), keep(m, lList, l, b)
 	}
 	return m.text(a, b, maskedBefore), m.text(b, a, maskedAfter)
 }
@@ -74,22 +74,11 @@ func (m masking) text(v, other any, differs string) any {
 
 // keep gives the masked form, or the value itself where it is of another kind
 // than its counterpart. It is then masked alone.
-func (m masking) keep(is bool, masked map[string]any, v any) any {
-	if is {
+func keep[T any](m masking, is bool, masked T, v any) any {
+	switch {
+	case is:
 		return masked
-	}
-	return m.alone(v)
-}
-
-func (m masking) keepList(is bool, masked []any, v any) any {
-	if is {
-		return masked
-	}
-	return m.alone(v)
-}
-
-func (m masking) alone(v any) any {
-	if v == nil {
+	case v == nil:
 		return nil
 	}
 	out, _ := m.mask(v, nil)
