@@ -39,8 +39,8 @@ func (p Planner) Meanings(ctx context.Context, a Annotated, local *object.Object
 	if len(changes) == 0 {
 		return nil, nil
 	}
-	m := meaning{typ: a.Type, live: lastapplied.FoldStringData(a.Live), secret: redact.IsSecret(a.Value)}
-	if m.secret {
+	m := meaning{typ: a.Type, live: lastapplied.FoldStringData(a.Live)}
+	if redact.IsSecret(a.Value) {
 		m.values = redact.ValuesOf(a.Live, a.Was.Value, a.Now.Value)
 	}
 	subject := a.Subject
@@ -112,8 +112,7 @@ func withoutGivenUp(was any, changes []merge.Change) (map[string]any, error) {
 type meaning struct {
 	typ                 *merge.Type
 	local, live, result any
-	file                string // where local is from; "" where it is a guess
-	secret              bool
+	file                string         // where local is from; "" where it is a guess
 	values              *redact.Values // of the Secret; nil where it is none
 	sensitive           redact.Fields  // what the user's rules have hidden
 	elsewhere           bool           // last-applied has another apiVersion than live, and its fields other names perhaps
@@ -196,13 +195,13 @@ func (m meaning) difference(p merge.Path, live, result any) string {
 }
 
 func (m meaning) hides(p merge.Path) bool {
-	return m.secret && len(p) > 0 && (!redact.Open(p[0].Name, nil) || redact.Copies(p[len(p)-1].Name))
+	return m.values != nil && len(p) > 0 && (!redact.Open(p[0].Name, nil) || redact.Copies(p[len(p)-1].Name))
 }
 
 // masked are two values of a place without what rules or their names have hidden.
 func (m meaning) masked(p merge.Path, live, result merge.Opt) (merge.Opt, merge.Opt) {
 	at := redact.Place{Path: p, Secret: -1, Values: m.values}
-	if m.secret {
+	if m.values != nil {
 		at.Secret = 0
 	}
 	return redact.MaskAt(at, live, result, m.sensitive)

@@ -80,13 +80,10 @@ func shared(a, b string) int {
 // begins: a word may begin at i. The letter of an escape sequence, as in \n, is no part of it.
 func begins(text string, i int) bool {
 	before, size := utf8.DecodeLastRuneInString(text[:i])
-	if i > 1 && text[i-2] == '\\' {
-		return true
-	}
 	if joins(before) {
 		before, _ = utf8.DecodeLastRuneInString(text[:i-size])
 	}
-	return !inWord(before) || !inWord(rune(text[i]))
+	return !inWord(before) || !inWord(rune(text[i])) || i > 1 && text[i-2] == '\\'
 }
 
 // ends: a word may end before i.
