@@ -291,12 +291,11 @@ func entries(o merge.Opt, t *merge.Type) (map[string]entry, bool) {
 		return nil, true
 	}
 	out := make(map[string]entry, len(list))
-	for i, e := range list {
-		step := schema.EntryStep(t, list, i)
+	for i, step := range schema.EntrySteps(t, list) {
 		if _, twice := out[step.String()]; twice || Hashes(step.Value) || step.Kind == merge.IndexStep || step.Nth > 1 {
 			return nil, false
 		}
-		out[step.String()] = entry{step, e}
+		out[step.String()] = entry{step, list[i]}
 	}
 	return out, ok && len(list) > 0
 }

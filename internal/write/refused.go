@@ -97,7 +97,7 @@ func (s sent) path(field string) (merge.Path, bool) {
 			if err != nil || i < 0 || i >= len(now) {
 				return nil, false
 			}
-			at = at.Child(schema.EntryStep(t, now, i))
+			at = at.Child(schema.EntrySteps(t, now)[i])
 			v, t = now[i], t.EntryType()
 		case map[string]any:
 			at = at.Child(merge.Named(word))

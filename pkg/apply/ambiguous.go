@@ -20,14 +20,10 @@ func ambiguous(v any, at merge.Path, typ *merge.Type) []string {
 			}
 		}
 	case []any:
-		for i := range v {
-			if !listed(typ) {
-				break
-			}
-			step := schema.EntryStep(typ, v, i)
-			if typ.Kind == merge.Set {
-				step.Nth = merge.EntryAt(v[:i], step, typ) + 2
-			}
+		if !listed(typ) {
+			break
+		}
+		for i, step := range schema.EntrySteps(typ, v) {
 			p := at.Child(step)
 			switch {
 			case step.Nth > 1:

@@ -178,9 +178,9 @@ func zero(v any) bool {
 
 func (c configuring) entries(stated, result []any, s spot) []any {
 	out := make([]any, 0, len(stated))
-	for i, v := range stated {
-		step := schema.EntryStep(s.typ, stated, i)
-		at := merge.EntryAt(result, step, s.typ)
+	in := merge.EntriesOf(result, s.typ)
+	for i, step := range schema.EntrySteps(s.typ, stated) {
+		v, at := stated[i], in.At(step)
 		b := c.below(s, step)
 		if at < 0 {
 			continue
@@ -238,20 +238,19 @@ func (c configuring) withKept(stated, applied any, at merge.Path, typ *merge.Typ
 
 func (c configuring) entriesWithKept(stated, applied []any, at merge.Path, typ *merge.Type) []any {
 	out := make([]any, len(stated))
-	for i, e := range stated {
-		step := schema.EntryStep(typ, stated, i)
+	before, now := merge.EntriesOf(applied, typ), merge.EntriesOf(stated, typ)
+	for i, step := range schema.EntrySteps(typ, stated) {
 		var was any
-		if n := merge.EntryAt(applied, step, typ); n >= 0 {
+		if n := before.At(step); n >= 0 {
 			was = applied[n]
 		}
-		out[i] = c.withKept(e, was, at.Child(step), typ.Elem)
+		out[i] = c.withKept(stated[i], was, at.Child(step), typ.Elem)
 	}
-	for i, e := range applied {
-		step := schema.EntryStep(typ, applied, i)
-		if merge.EntryAt(stated, step, typ) >= 0 {
+	for i, step := range schema.EntrySteps(typ, applied) {
+		if now.At(step) >= 0 {
 			continue
 		}
-		if kept, ok := c.kept(e, at.Child(step), typ.Elem); ok {
+		if kept, ok := c.kept(applied[i], at.Child(step), typ.Elem); ok {
 			out = append(out, kept)
 		}
 	}
@@ -273,14 +272,14 @@ func (c configuring) kept(v any, at merge.Path, typ *merge.Type) (any, bool) {
 		}
 		return out, len(out) > 0
 	case []any:
+		if !listed(typ) {
+			break
+		}
 		var out []any
-		for i, e := range v {
-			if !listed(typ) {
-				break
-			}
-			if part, ok := c.kept(e, at.Child(schema.EntryStep(typ, v, i)), typ.Elem); ok {
+		for i, step := range schema.EntrySteps(typ, v) {
+			if part, ok := c.kept(v[i], at.Child(step), typ.Elem); ok {
 				if m, isMap := part.(map[string]any); isMap {
-					part = withKeysOf(m, e, typ)
+					part = withKeysOf(m, v[i], typ)
 				}
 				out = append(out, part)
 			}

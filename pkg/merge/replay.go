@@ -90,7 +90,7 @@ func replay(v any, p Path, c Change) (any, error) {
 }
 
 func replayEntry(list []any, p Path, c Change, last bool) (any, error) {
-	i := find(list, p[0])
+	i := EntryAt(list, p[0], nil)
 	if last && c.Op == OpSet && !c.Old.Set {
 		i = -1 // a new entry, however much another's keys look like its own
 	}
@@ -123,7 +123,7 @@ func reorder(v any, steps []Step) (any, error) {
 	for _, s := range steps {
 		i, ok := at[s.String()]
 		if !ok {
-			i = find(list, s) // a key that the entry leaves out
+			i = EntryAt(list, s, nil) // a key that the entry leaves out
 		}
 		if i >= 0 && !used[i] {
 			out, used[i] = append(out, list[i]), true
@@ -150,60 +150,6 @@ func likeSteps(e any, steps []Step) Step {
 	return s
 }
 
-// find is the place of the entry a step leads to, or -1. A key that the entry
-// leaves out (its default stands in the step) matches where no other entry does.
-func find(list []any, s Step) int {
-	if s.Kind == IndexStep {
-		if s.Index < len(list) {
-			return s.Index
-		}
-		return -1
-	}
-	for how := toTheLetter; how <= emptyIsMissing; how++ {
-		nth := max(s.Nth, 1)
-		for i, e := range list {
-			ok := false
-			if m, isMap := e.(map[string]any); isMap && s.Kind == KeyStep {
-				ok = matches(m, s, how)
-			} else if s.Kind == ValueStep {
-				ok = canonical(e) == canonical(s.Value)
-			}
-			if ok {
-				if nth--; nth == 0 {
-					return i
-				}
-			}
-		}
-	}
-	return -1
-}
-
-// matching is how much a step's keys and an entry's may differ. What differs
-// less is the entry that is meant.
-type matching uint8
-
-const (
-	toTheLetter      matching = iota
-	defaultIsMissing          // the entry may leave out a key whose default the step has
-	emptyIsMissing            // and "" counts as left out
-)
-
-func matches(m map[string]any, s Step, how matching) bool {
-	for _, k := range s.Keys {
-		v := m[k.Name]
-		if v == nil || v == "" && how == emptyIsMissing {
-			if k.Value != nil && v != k.Value && (how == toTheLetter || !k.Default) {
-				return false
-			}
-			continue
-		}
-		if !sameKey(v, k.Value) {
-			return false
-		}
-	}
-	return true
-}
-
 // sameKey compares a key's value with what a user may have typed for it.
 func sameKey(a, b any) bool {
 	if equalScalars(a, b, nil) {
@@ -220,56 +166,4 @@ func plain(v any) string {
 		return v.String()
 	}
 	return canonical(v)
-}
-
-// Lookup finds the value at a path; false where there is none. typ is asked for
-// nothing but the identity of list entries, and may be nil: keys are then
-// compared as the path has them.
-func Lookup(v any, p Path, typ *Type) (any, bool) {
-	for _, s := range p {
-		switch s.Kind {
-		case FieldStep:
-			m, ok := v.(map[string]any)
-			if !ok {
-				return nil, false
-			}
-			if v, ok = m[s.Name]; !ok {
-				return nil, false
-			}
-			typ = typ.Field(s.Name).Type
-		default:
-			list, ok := v.([]any)
-			if !ok {
-				return nil, false
-			}
-			i := EntryAt(list, s, typ)
-			if i < 0 {
-				return nil, false
-			}
-			v, typ = list[i], typ.EntryType()
-		}
-	}
-	return v, true
-}
-
-// EntryAt is the place of the entry of a list that the step leads to, or -1; typ is the
-// list's type, and nil knows no defaults of keys.
-func EntryAt(list []any, s Step, typ *Type) int { return find(list, withDefaults(s, typ)) }
-
-// withDefaults marks the keys of a step that the list's type gives as default, so
-// that a path typed by a user finds an entry that leaves the key out.
-func withDefaults(s Step, t *Type) Step {
-	if s.Kind != KeyStep || t == nil {
-		return s
-	}
-	keys := append([]KeyPart(nil), s.Keys...)
-	for i, k := range keys {
-		for _, tk := range t.Keys {
-			if tk.Name == k.Name && tk.Default != nil {
-				keys[i].Default = sameKey(tk.Default, k.Value)
-			}
-		}
-	}
-	s.Keys = keys
-	return s
 }

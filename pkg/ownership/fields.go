@@ -42,10 +42,8 @@ func fieldsOf(v any, typ *merge.Type) (below map[string]any, itself bool) {
 		if typ == nil || typ.Kind != merge.Keyed && typ.Kind != merge.Set {
 			return below, true
 		}
-		for i, e := range v {
-			step := schema.EntryStep(typ, v, i)
-			step.Nth = 0
-			below[keyOf(step)] = ownedOf(e, typ.Elem, true)
+		for i, step := range schema.EntrySteps(typ, v) {
+			below[keyOf(step)] = ownedOf(v[i], typ.Elem, true)
 		}
 		return below, false
 	}
@@ -88,12 +86,12 @@ func Nulls(v any, typ *merge.Type) map[string]any {
 			}
 		}
 	case []any:
-		for i, e := range v {
-			if typ == nil || typ.Kind != merge.Keyed {
-				break
-			}
-			if below := Nulls(e, typ.Elem); len(below) > 0 {
-				out[keyOf(schema.EntryStep(typ, v, i))] = below
+		if typ == nil || typ.Kind != merge.Keyed {
+			break
+		}
+		for i, step := range schema.EntrySteps(typ, v) {
+			if below := Nulls(v[i], typ.Elem); len(below) > 0 {
+				out[keyOf(step)] = below
 			}
 		}
 	}

@@ -192,13 +192,13 @@ func stated(sets []owned) bool {
 
 // heldInList picks the entries that the sets hold, in live's order.
 func heldInList(list []any, typ *merge.Type, sets []owned) (any, bool) {
-	parts := map[int]any{}
+	parts, entries := map[int]any{}, merge.EntriesOf(list, typ)
 	for _, key := range keysOf(sets) {
 		step, ok := stepOf(key)
 		if !ok {
 			continue
 		}
-		i := merge.EntryAt(list, step, typ)
+		i := entries.At(step)
 		if i < 0 {
 			continue
 		}

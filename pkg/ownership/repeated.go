@@ -50,27 +50,37 @@ func fieldsRepeated(applied, local, live map[string]any, typ *merge.Type) any {
 }
 
 func entriesRepeated(applied, local, live []any, typ *merge.Type) any {
-	out := slices.Clone(applied)
-	for i, v := range local {
-		step := schema.EntryStep(typ, local, i)
-		step.Nth = 0
-		all, at := repeats(live, step, typ), merge.EntryAt(out, step, typ)
+	was, is := merge.EntriesOf(applied, typ), merge.EntriesOf(live, typ)
+	out, more, replaced := slices.Clone(applied), []any(nil), map[int]bool{}
+	for i, step := range schema.EntrySteps(typ, local) {
+		if step.Nth > 1 { // server-side apply refuses it
+			continue
+		}
+		all, at := is.All(step), was.At(step)
 		switch {
 		case len(all) > 1:
-			out = slices.DeleteFunc(out, func(e any) bool { return merge.EntryAt([]any{e}, step, typ) == 0 })
+			for _, i := range was.All(step) {
+				replaced[i] = true
+			}
 			for _, i := range all {
-				out = append(out, live[i])
+				more = append(more, live[i])
 			}
 		case len(all) == 1 && typ.Kind == merge.Keyed && at >= 0:
-			out[at] = WithRepeated(out[at], v, live[all[0]], typ.Elem)
+			out[at] = WithRepeated(out[at], local[i], live[all[0]], typ.Elem)
 		case len(all) == 1 && typ.Kind == merge.Keyed:
-			if with, isMap := WithRepeated(nil, v, live[all[0]], typ.Elem).(map[string]any); isMap {
-				out = append(out, withKeys(with, live[all[0]], step))
+			if with, isMap := WithRepeated(nil, local[i], live[all[0]], typ.Elem).(map[string]any); isMap {
+				more = append(more, withKeys(with, live[all[0]], step))
 			}
 		}
 	}
-	if out == nil {
+	left := make([]any, 0, len(out)+len(more))
+	for i, e := range out {
+		if !replaced[i] {
+			left = append(left, e)
+		}
+	}
+	if out == nil && more == nil {
 		return nil
 	}
-	return out
+	return append(left, more...)
 }

@@ -107,18 +107,15 @@ func (s owned) itself() bool { return len(s.fields) == 0 || s.fields["."] != nil
 
 // splitList gives entries with their keys, in live's order.
 func splitList(list []any, typ *merge.Type, sets []owned) (applied, others merge.Opt) {
-	mine, theirs := map[int]any{}, map[int]any{}
+	mine, theirs, entries := map[int]any{}, map[int]any{}, merge.EntriesOf(list, typ)
 	for _, key := range keysOf(sets) {
 		step, ok := stepOf(key)
-		i := -1
-		if ok {
-			i = merge.EntryAt(list, step, typ)
-		}
-		if i < 0 {
+		i := entries.At(step)
+		if !ok || i < 0 {
 			continue
 		}
 		hold := below(sets, key)
-		if all := repeats(list, step, typ); len(all) > 1 && !shared(hold) {
+		if all := entries.All(step); len(all) > 1 && !shared(hold) {
 			for _, i := range all {
 				mine[i] = list[i]
 			}
@@ -133,16 +130,6 @@ func splitList(list []any, typ *merge.Type, sets []owned) (applied, others merge
 		}
 	}
 	return inOrder(mine), inOrder(theirs)
-}
-
-// repeats are the places of all entries that a step leads to.
-func repeats(list []any, step merge.Step, typ *merge.Type) []int {
-	var all []int
-	for i := merge.EntryAt(list, step, typ); i >= 0; i = merge.EntryAt(list, step, typ) {
-		all = append(all, i)
-		step.Nth = len(all) + 1
-	}
-	return all
 }
 
 // keyed is the part of an entry that is held, with the entry's keys; the entry itself if it

@@ -85,33 +85,30 @@ func entriesStay(local []any, at place, typ *merge.Type) []any {
 	applied, _ := at.applied.([]any)
 	others, _ := at.others.([]any)
 	live, _ := at.live.([]any)
-	out := slices.Clone(local)
-	for i, a := range applied {
-		step := schema.EntryStep(typ, applied, i)
-		held := merge.EntryAt(others, step, typ)
-		if held < 0 {
+	is, held, was := merge.EntriesOf(local, typ), merge.EntriesOf(others, typ), merge.EntriesOf(live, typ)
+	now, stay := slices.Clone(local), map[int]any{} // by their places in live
+	for i, step := range schema.EntrySteps(typ, applied) {
+		h, w := held.At(step), was.At(step)
+		if h < 0 || w < 0 {
 			continue
 		}
-		was := merge.EntryAt(live, step, typ)
-		var v any
-		if was >= 0 {
-			v = live[was]
-		}
-		if is := merge.EntryAt(out, step, typ); is >= 0 {
-			out[is] = withOthers(out[is], place{a, others[held], v}, typ.Elem)
+		if n := is.At(step); n >= 0 {
+			now[n] = withOthers(now[n], place{applied[i], others[h], live[w]}, typ.Elem)
 		} else {
-			out = slices.Insert(out, behind(out, live[:max(was, 0)], typ), others[held])
+			stay[w] = others[h]
 		}
+	}
+	behind, last := map[int][]any{}, -1
+	for w, step := range schema.EntrySteps(typ, live) {
+		if e, stays := stay[w]; stays {
+			behind[last] = append(behind[last], e)
+		} else if i := is.At(step); i >= 0 {
+			last = i
+		}
+	}
+	out := slices.Concat([]any{}, behind[-1])
+	for i, e := range now {
+		out = append(append(out, e), behind[i]...)
 	}
 	return out
-}
-
-// behind is the place in a list behind the last of the entries that it has.
-func behind(list, entries []any, typ *merge.Type) int {
-	for i := len(entries) - 1; i >= 0; i-- {
-		if at := merge.EntryAt(list, schema.EntryStep(typ, entries, i), typ); at >= 0 {
-			return at + 1
-		}
-	}
-	return 0
 }

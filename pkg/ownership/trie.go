@@ -20,13 +20,14 @@ func Stored(conf map[string]any, v any, typ *merge.Type) map[string]any {
 
 func present(fields map[string]any, conf, v any, typ *merge.Type) map[string]any {
 	out := map[string]any{}
+	is, states := childrenOf(v, typ), childrenOf(conf, typ)
 	for key, sub := range fields {
 		if key == "." {
 			out[key] = sub
 			continue
 		}
-		e, of, there := child(key, v, typ)
-		stated, _, _ := child(key, conf, typ)
+		e, of, there := is.child(key)
+		stated, _, _ := states.child(key)
 		below, _ := sub.(map[string]any)
 		if !there && !likeAbsence(key, stated, typ) {
 			continue
@@ -46,20 +47,31 @@ func likeAbsence(key string, v any, typ *merge.Type) bool {
 		merge.Equal(map[string]any{step.Name: v}, map[string]any{}, typ)
 }
 
-// child is what a key of FieldsV1 leads to in v, with its type.
-func child(key string, v any, typ *merge.Type) (any, *merge.Type, bool) {
+// children are what is in a value of a type.
+type children struct {
+	fields  map[string]any
+	list    []any
+	entries *merge.Entries
+	typ     *merge.Type
+}
+
+func childrenOf(v any, typ *merge.Type) children {
+	c := children{typ: typ}
+	c.fields, _ = v.(map[string]any)
+	c.list, _ = v.([]any)
+	c.entries = merge.EntriesOf(c.list, typ)
+	return c
+}
+
+// child is what a key of FieldsV1 leads to, with its type.
+func (c children) child(key string) (any, *merge.Type, bool) {
 	step, ok := pathStep(key)
-	if !ok {
-		return nil, nil, false
+	if ok && step.Kind == merge.FieldStep {
+		e, there := c.fields[step.Name]
+		return e, c.typ.Field(step.Name).Type, there
 	}
-	if m, isMap := v.(map[string]any); isMap && step.Kind == merge.FieldStep {
-		e, there := m[step.Name]
-		return e, typ.Field(step.Name).Type, there
-	}
-	if list, isList := v.([]any); isList {
-		if i := merge.EntryAt(list, step, typ); i >= 0 {
-			return list[i], typ.EntryType(), true
-		}
+	if i := c.entries.At(step); ok && i >= 0 {
+		return c.list[i], c.typ.EntryType(), true
 	}
 	return nil, nil, false
 }

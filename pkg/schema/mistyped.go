@@ -88,8 +88,8 @@ func mistyped(t *merge.Type, v any, at merge.Path, out *[]Mistyped) {
 			*out = append(*out, Mistyped{Path: at, Want: "a list"})
 			return
 		}
-		for i := range list {
-			mistyped(t.Elem, list[i], at.Child(EntryStep(t, list, i)), out)
+		for i, step := range EntrySteps(t, list) {
+			mistyped(t.Elem, list[i], at.Child(step), out)
 		}
 	case merge.Scalar:
 		if want, fix := scalarAs(t, v); want != "" {

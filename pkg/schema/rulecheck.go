@@ -200,8 +200,8 @@ func found(t *merge.Type, v any, p merge.Path) bool {
 			}
 		}
 	case []any:
-		for i, e := range v {
-			if stepFits(p[0], EntryStep(t, v, i)) && found(t.EntryType(), e, p[1:]) {
+		for i, step := range EntrySteps(t, v) {
+			if stepFits(p[0], step) && found(t.EntryType(), v[i], p[1:]) {
 				return true
 			}
 		}

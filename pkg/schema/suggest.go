@@ -66,9 +66,8 @@ func leftOut(t *merge.Type, lists []any, rest merge.Path) (entry merge.Step, ok 
 	} {
 		for _, v := range lists {
 			list, _ := v.([]any) // what is no list has no entries
-			for i, e := range list {
-				step := EntryStep(t, list, i)
-				if step.Kind == merge.KeyStep && fits(t.At(merge.Path{step}), e) {
+			for i, step := range EntrySteps(t, list) {
+				if step.Kind == merge.KeyStep && fits(t.At(merge.Path{step}), list[i]) {
 					return step, true
 				}
 			}
@@ -117,8 +116,7 @@ func nearStep(t *merge.Type, values []any, s merge.Step) (near merge.Step, ok bo
 		case map[string]any:
 			names = slices.AppendSeq(names, maps.Keys(v))
 		case []any:
-			for i := range v {
-				step := EntryStep(t, v, i)
+			for i, step := range EntrySteps(t, v) {
 				if s.Kind == merge.IndexStep && s.Index == i && step.Kind != merge.IndexStep {
 					return step, true
 				}

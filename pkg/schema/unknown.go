@@ -95,30 +95,32 @@ func listUnknown(t *merge.Type, v any, at merge.Path, out *[]merge.Path) {
 		}
 	case []any:
 		if isList(t) {
-			for i := range v {
-				listUnknown(t.Elem, v[i], at.Child(EntryStep(t, v, i)), out)
+			for i, step := range EntrySteps(t, v) {
+				listUnknown(t.Elem, v[i], at.Child(step), out)
 			}
 		}
 	}
 }
 
-// EntryStep leads to entry i of a list of type t, which may be nil: by its keys where it
-// has any, in a set by its value, else by its index.
-func EntryStep(t *merge.Type, list []any, i int) merge.Step {
-	if t != nil && t.Kind == merge.Set {
-		return merge.Step{Kind: merge.ValueStep, Value: list[i]}
-	}
-	keys, ok := keysOf(t, list[i])
-	if !ok {
-		return merge.Step{Kind: merge.IndexStep, Index: i}
-	}
-	s := merge.Step{Kind: merge.KeyStep, Keys: keys}
-	for _, earlier := range list[:i] {
-		if other, ok := keysOf(t, earlier); ok && slices.Equal(keys, other) {
-			s.Nth = max(s.Nth, 1) + 1
+// EntrySteps lead to the entries of a list of type t, which may be nil: by their keys where they
+// have any, in a set by their value, else by their index.
+func EntrySteps(t *merge.Type, list []any) []merge.Step {
+	out := make([]merge.Step, len(list))
+	seen := map[string]int{}
+	for i, e := range list {
+		if keys, ok := keysOf(t, e); ok {
+			out[i] = merge.Step{Kind: merge.KeyStep, Keys: keys}
+		} else if t != nil && t.Kind == merge.Set {
+			out[i] = merge.Step{Kind: merge.ValueStep, Value: e}
+		} else {
+			out[i] = merge.Step{Kind: merge.IndexStep, Index: i}
+		}
+		id := out[i].String()
+		if seen[id]++; seen[id] > 1 {
+			out[i].Nth = seen[id]
 		}
 	}
-	return s
+	return out
 }
 
 // keysOf reads an entry's keys; ok is false where there are none, or none that

@@ -151,7 +151,7 @@ func (o *promised) within(p merge.Path, v merge.Opt, object any) bool {
 	if isList && len(list) > 0 && typ != nil && (typ.Kind == merge.Keyed || typ.Kind == merge.Set) {
 		ok = true
 		for i, e := range list {
-			ok = ok && o.within(p.Child(schema.EntryStep(typ, list, i)), merge.Some(e), object)
+			ok = ok && o.within(p.Child(schema.EntrySteps(typ, list)[i]), merge.Some(e), object)
 		}
 	}
 	return ok

@@ -20,9 +20,8 @@ func Repeats(v any, typ *merge.Type) bool {
 		if typ == nil || typ.Kind != merge.Keyed && typ.Kind != merge.Set {
 			return false
 		}
-		for i, e := range v {
-			step := schema.EntryStep(typ, v, i)
-			if step.Nth > 1 || typ.Kind == merge.Set && merge.EntryAt(v[:i], step, typ) >= 0 || Repeats(e, typ.Elem) {
+		for i, step := range schema.EntrySteps(typ, v) {
+			if step.Nth > 1 || Repeats(v[i], typ.Elem) {
 				return true
 			}
 		}

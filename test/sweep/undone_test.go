@@ -160,7 +160,7 @@ func (r recorded) part(p merge.Path, a, b merge.Opt) bool {
 	case []any:
 		y, ok := b.Value.([]any)
 		for i, v := range x {
-			step := schema.EntryStep(t, x, i)
+			step := schema.EntrySteps(t, x)[i]
 			ok = ok && slices.ContainsFunc(y, func(w any) bool { return r.part(p.Child(step), merge.Some(v), merge.Some(w)) })
 		}
 		return ok
