@@ -71,7 +71,7 @@ func Of(item *run.Item, manager string) []Row {
 	c := comparison{
 		Object: o,
 		typ:    p.Type,
-		report: diff.Report{Object: o.Title, Local: p.Value, Live: p.Live, Plan: p.Plan, Sensitive: p.Sensitive},
+		report: diff.Report{Object: o.Title, Local: p.Value, Live: p.Live, Plan: p.Plan, Sensitive: p.Sensitive}.Looked(),
 		owners: ownership.Of(p.Live),
 	}
 	c.appliers = append([]string{manager}, ownership.Annotators(c.owners)...)

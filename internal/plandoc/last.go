@@ -53,11 +53,18 @@ func combined(writes []Item) Item {
 
 // then is a change followed by another one.
 func (i Item) then(next Item) Item {
-	changes := slices.Clone(i.Changes)
+	type place struct {
+		path  string
+		order bool
+	}
+	changes, at := slices.Clone(i.Changes), map[place]int{}
+	for n, c := range slices.Backward(changes) {
+		at[place{c.Path, c.Order != nil}] = n
+	}
 	for _, c := range next.Changes {
-		n := slices.IndexFunc(changes, func(o ChangeOf) bool { return o.Path == c.Path && (o.Order == nil) == (c.Order == nil) })
+		n, known := at[place{c.Path, c.Order != nil}]
 		switch {
-		case n < 0:
+		case !known:
 			changes = append(changes, c)
 		case c.Order != nil:
 			changes[n].Order = &Order{changes[n].Order.Before, c.Order.After}

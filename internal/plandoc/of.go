@@ -99,6 +99,7 @@ func (c changing) changes() []ChangeOf {
 		return []ChangeOf{whole}
 	}
 	var out []ChangeOf
+	before, after := merge.NewFinder(c.maskedBefore, c.typ), merge.NewFinder(c.maskedAfter, c.typ)
 	ordered := map[string]bool{} // lists whose order is in the record
 	for _, change := range merge.Diff(c.before, c.after, c.typ) {
 		if change.Op == merge.OpOrder {
@@ -106,7 +107,7 @@ func (c changing) changes() []ChangeOf {
 			continue
 		}
 		one := ChangeOf{Path: change.Path.String(), Reason: c.reason(change)}
-		one.Before, one.After = c.side(change.Path, change.Old, c.maskedBefore), c.side(change.Path, change.New, c.maskedAfter)
+		one.Before, one.After = c.side(change.Path, change.Old, before), c.side(change.Path, change.New, after)
 		out = append(out, one)
 		if list := change.Path[:max(len(change.Path)-1, 0)]; c.Record && change.OldOrder != nil && !ordered[list.String()] {
 			ordered[list.String()] = true
@@ -127,11 +128,11 @@ func (c changing) whole(v, masked any) merge.Opt {
 }
 
 // side is a value of one side, as it may be shown.
-func (c changing) side(p merge.Path, v merge.Opt, masked any) merge.Opt {
+func (c changing) side(p merge.Path, v merge.Opt, masked *merge.Finder) merge.Opt {
 	if !v.Set || c.ShowSecrets {
 		return v
 	}
-	m, found := merge.Lookup(masked, p, c.typ)
+	m, found := masked.Lookup(p)
 	if !found {
 		return merge.Some(c.Hash(c.id, fieldsOf(p), v.Value))
 	}

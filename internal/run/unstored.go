@@ -14,9 +14,10 @@ import (
 func (j *Job) unstored(ctx context.Context, item *Item, p apply.Planned) []merge.Path {
 	answer := j.answer(ctx, item, p)
 	var paths []merge.Path
+	live, made := merge.NewFinder(p.Live, p.Type), merge.NewFinder(answer, p.Type)
 	for _, d := range p.Doubtful {
-		was, had := merge.Lookup(p.Live, d.Path, p.Type)
-		is, has := merge.Lookup(answer, d.Path, p.Type)
+		was, had := live.Lookup(d.Path)
+		is, has := made.Lookup(d.Path)
 		same := had == has && (!had || merge.Equal(was, is, p.Type.At(d.Path)))
 		if answer == nil && d.Recorded || answer != nil && same {
 			paths = append(paths, d.Path)

@@ -36,25 +36,26 @@ func verify(p apply.Planned, obj map[string]any) error {
 	}
 	want, is := bare(p, p.Final), bare(p, obj)
 	owners := ownership.Of(p.Live)
+	live, local, made := merge.NewFinder(p.Live, p.Type), merge.NewFinder(p.Value, p.Type), merge.NewFinder(is, p.Type)
 	var changes []merge.Change
 	for _, c := range merge.Three(merge.Triple{Local: want, Live: is}, p.Type, merge.Policies[0], false).Changes {
-		was, had := merge.Lookup(p.Live, c.Path, p.Type)
+		was, had := live.Lookup(c.Path)
 		restored := had == c.Old.Set && (!had || merge.Equal(was, c.Old.Value, p.Type.At(c.Path)))
-		_, stated := merge.Lookup(p.Value, c.Path, p.Type)
+		_, stated := local.Lookup(c.Path)
 		servers := !stated && owners != nil && len(owners.At(c.Path)) == 0 // nobody's, for example allocated with a type that changes
 		if c.Op != merge.OpOrder && !restored && !servers {
 			changes = append(changes, c)
 		}
 	}
 	for _, c := range p.Changes {
-		if v, there := merge.Lookup(is, c.Path, p.Type); c.Op == merge.OpRemove && there && merge.Equal(v, c.Old.Value, p.Type.At(c.Path)) {
+		if v, there := made.Lookup(c.Path); c.Op == merge.OpRemove && there && merge.Equal(v, c.Old.Value, p.Type.At(c.Path)) {
 			changes = append(changes, merge.Change{Path: c.Path, Old: merge.Some(v)})
 		}
 	}
 	if len(changes) == 0 {
 		return nil
 	}
-	r := diff.Report{Object: p.Subject.Name, Local: p.Value, Live: p.Live, Plan: p.Plan, Sensitive: p.Sensitive}
+	r := diff.Report{Object: p.Subject.Name, Local: p.Value, Live: p.Live, Plan: p.Plan, Sensitive: p.Sensitive}.Looked()
 	e := &Different{}
 	for _, c := range changes {
 		e.Differences = append(e.Differences, r.Stored(c))

@@ -26,9 +26,9 @@ func (s sent) nodePort(text string) string {
 	ports := merge.Path{merge.Named("spec"), merge.Named("ports")}
 	list, _ := merge.Lookup(s.Value, ports, s.Type)
 	entries, _ := list.([]any)
-	for i, e := range entries {
-		if entry, _ := e.(map[string]any); fmt.Sprint(entry["nodePort"]) == m[1] {
-			at := append(ports[:2:2], schema.EntryStep(s.Type.At(ports), entries, i), merge.Named("nodePort"))
+	for i, step := range schema.EntrySteps(s.Type.At(ports), entries) {
+		if entry, _ := entries[i].(map[string]any); fmt.Sprint(entry["nodePort"]) == m[1] {
+			at := append(ports[:2:2], step, merge.Named("nodePort"))
 			if whose := s.double(at); whose != "" {
 				return at.String() + ": duplicate value " + m[1] + ": " + whose
 			}
@@ -51,8 +51,8 @@ func (s sent) double(at merge.Path) string {
 	list, _ := merge.Lookup(s.Final, at[:n], s.Type)
 	value, _ := merge.Lookup(s.Final, at, s.Type)
 	entries, _ := list.([]any)
-	for i := range entries {
-		other := append(at[:n:n], schema.EntryStep(t, entries, i))
+	for _, step := range schema.EntrySteps(t, entries) {
+		other := append(at[:n:n], step)
 		full := append(other[:len(other):len(other)], at[n+1:]...)
 		v, has := merge.Lookup(s.Final, full, s.Type)
 		if !has || other.String() == at[:n+1].String() || !merge.Equal(v, value, nil) {

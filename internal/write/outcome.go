@@ -111,8 +111,9 @@ func (o Result) stored(obj map[string]any, was string, dry bool) Result {
 
 func restored(p apply.Planned, obj map[string]any) []merge.Path {
 	var paths []merge.Path
+	now := merge.NewFinder(obj, p.Type)
 	check := func(at merge.Path, was any) {
-		if v, ok := merge.Lookup(obj, at, p.Type); ok && merge.Identical(v, was) {
+		if v, ok := now.Lookup(at); ok && merge.Identical(v, was) {
 			paths = append(paths, at)
 		}
 	}

@@ -1,20 +1,26 @@
 package write
 
 import (
-	"slices"
-
 	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
 // reportUnstored notes what was sent and what the server's answer lacks, or has otherwise.
 func (c *applying) reportUnstored(obj map[string]any) {
+	known := map[string]bool{}
+	for _, p := range c.out.Restored { // reported with what was to be overwritten
+		known[p.String()] = true
+	}
+	for _, p := range c.out.Planned.Unstored { // reported by the run that sent it first
+		known[p.String()] = true
+	}
+	for _, d := range c.out.Planned.Doubtful {
+		known[d.Path.String()] = true
+	}
 	for _, change := range unstored(c.out.Planned, c.body, obj) {
 		at := change.Path.String()
-		is := func(p merge.Path) bool { return p.String() == at }
 		switch {
-		case slices.ContainsFunc(c.out.Restored, is), slices.ContainsFunc(c.out.Planned.Unstored, is): // reported with what was to be overwritten, or by the run that sent it first
-		case slices.ContainsFunc(c.out.Planned.Doubtful, func(d merge.Doubt) bool { return d.Path.String() == at }): // reported by the run that sent it first
+		case known[at]:
 		case change.Old.Set:
 			c.note("the server does not store " + at + " as it was sent: a feature gate, an admission policy or the kind changes it")
 		default:

@@ -72,7 +72,7 @@ func (r Row) value() map[string]any {
 // at or below one of them are explained, or the one value that holds it; a path may
 // name an entry by some of its keys. Without, what is only the API's own book-keeping and status are left out.
 func Explain(r Report, paths ...merge.Path) Explanation {
-	r = r.looked()
+	r = r.Looked()
 	settled := map[string]merge.Disagreement{}
 	for _, d := range append(r.Plan.Settled[:len(r.Plan.Settled):len(r.Plan.Settled)], r.Plan.Conflicts...) {
 		settled[d.Path.String()] = d
@@ -183,8 +183,8 @@ func (r Report) why(b merge.Because, d merge.Disagreement, disagree bool) string
 			return causeText(b.Cause, r.FromOwners)
 		}
 	case merge.CauseDisplaced:
-		if at := slices.IndexFunc(r.Plan.Removed, func(gone merge.Removal) bool { return slices.EqualFunc(gone.Path, b.Path, sameStep) }); at >= 0 && len(r.Plan.Removed[at].By) > 0 {
-			return "removed: " + excluded(r.excluding(r.Plan.Removed[at].By))
+		if by := r.looked.displaced[b.Path.String()]; by != nil {
+			return "removed: " + excluded(r.excluding(by))
 		}
 	}
 	return "removed: " + causeText(b.Cause, r.FromOwners)

@@ -9,7 +9,7 @@ import (
 // Notes reports what a merge overwrote, removed, kept and could not decide, in path
 // order by kind; conflicts are reported by Conflicts. Nothing happened: nil.
 func Notes(r Report) []Note {
-	r = r.looked()
+	r = r.Looked()
 	var out []Note
 	for _, d := range r.Plan.Settled {
 		if d.Rule != "" && d.Winner == merge.LiveSide && hasNothing(d.Local) {
@@ -38,7 +38,7 @@ func Notes(r Report) []Note {
 
 // Conflicts reports what the policy left to the user. No conflicts: nil.
 func Conflicts(r Report) []Note {
-	r = r.looked()
+	r = r.Looked()
 	var out []Note
 	for _, d := range r.Plan.Conflicts {
 		n := r.disagreement(d)
@@ -66,7 +66,7 @@ func (r Report) disagreement(d merge.Disagreement) Note {
 	n.by = r.excluding(d.By)
 	n.Original, n.Local, n.Live, n.Masked = s.original, s.local, s.live, !alike(s.live, d.Live)
 	n.ByLines = d.Text != "" && !n.Masked
-	n.Restored = r.isRestored(d.Path)
+	n.Restored = r.looked.restored[d.Path.String()]
 	stored := r.stored(d.Path, sides{d.Original, d.Local, d.Live})
 	n.stored = &stored
 	return n
@@ -77,15 +77,9 @@ func (r Report) removal(removed merge.Removal, kind NoteKind) Note {
 	n := r.note(kind)
 	n.Path, n.Owner, n.Cause, n.By, n.Own, n.Live = removed.Path, removed.Owner, removed.Cause, removed.By, removed.Own, s.live
 	n.by = r.excluding(removed.By)
-	n.Restored = r.isRestored(removed.Path)
+	n.Restored = r.looked.restored[removed.Path.String()]
 	return n
 }
-
-func (r Report) isRestored(at merge.Path) bool {
-	return slices.ContainsFunc(r.Restored, func(p merge.Path) bool { return slices.EqualFunc(p, at, sameStep) })
-}
-
-func sameStep(a, b merge.Step) bool { return a.String() == b.String() }
 
 func settledKind(d merge.Disagreement) NoteKind {
 	switch {

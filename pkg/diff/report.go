@@ -37,7 +37,7 @@ type Report struct {
 	ShowSecrets bool
 	Sensitive   redact.Fields // of this object, which are masked too; nil: none
 
-	secrets *secrets // nil until looked has found them
+	looked *looked // nil until Looked has found it
 
 	Voice
 }
@@ -57,7 +57,7 @@ func (r Report) filled(p merge.Path, o merge.Opt) merge.Opt {
 	if isScalar(o.Value) {
 		return o
 	}
-	return merge.Some(merge.CompleteAt(r.Plan.Result, p, o.Value, r.Type))
+	return merge.Some(r.Looked().looked.result.CompleteAt(p, o.Value))
 }
 
 // sides are three values of one place, masked where they are a Secret's.
@@ -70,8 +70,8 @@ func (r Report) mask(p merge.Path, s sides) sides {
 	if r.ShowSecrets {
 		return s
 	}
-	r = r.looked()
-	at := redact.Place{Path: p, Secret: r.secretDepth(p), Values: r.secrets.values}
+	r = r.Looked()
+	at := redact.Place{Path: p, Secret: r.secretDepth(p), Values: r.looked.values}
 	var out sides
 	out.live, out.local = redact.MaskAt(at, s.live, s.local, r.Sensitive)
 	switch {
@@ -85,28 +85,43 @@ func (r Report) mask(p merge.Path, s sides) sides {
 	return out
 }
 
-// secrets is where Secrets are in the object.
-type secrets struct {
-	top    bool           // it is one
-	below  bool           // some are parts of it
-	values *redact.Values // theirs; nil: none
+// looked is what was looked up of a report once, and not for each path.
+type looked struct {
+	local, live, result *merge.Finder
+
+	top       bool                  // the object is a Secret
+	below     bool                  // some are parts of it
+	values    *redact.Values        // of these Secrets; nil: none
+	restored  map[string]bool       // by path
+	displaced map[string]merge.Path // what displaced a value that is removed, by its path
 }
 
-// looked is t with its Secrets found, which is done once and not for each path.
-func (r Report) looked() Report {
-	if r.secrets != nil {
+// Looked is r with its Secrets found, so that many paths can be asked about.
+func (r Report) Looked() Report {
+	if r.looked != nil {
 		return r
 	}
-	r.secrets = &secrets{}
-	for _, root := range []any{r.Local, r.Live, r.Plan.Result} {
-		m, _ := root.(map[string]any)
-		r.secrets.top = r.secrets.top || redact.IsSecret(m)
-		for _, v := range m {
-			r.secrets.below = r.secrets.below || hasSecret(v)
+	r.looked = &looked{
+		local: merge.NewFinder(r.Local, r.Type), live: merge.NewFinder(r.Live, r.Type), result: merge.NewFinder(r.Plan.Result, r.Type),
+		restored: map[string]bool{}, displaced: map[string]merge.Path{},
+	}
+	for _, p := range r.Restored {
+		r.looked.restored[p.String()] = true
+	}
+	for _, gone := range r.Plan.Removed {
+		if len(gone.By) > 0 {
+			r.looked.displaced[gone.Path.String()] = gone.By
 		}
 	}
-	if r.secrets.top || r.secrets.below {
-		r.secrets.values = redact.ValuesOf(r.Local, r.Live, r.Plan.Result)
+	for _, root := range []any{r.Local, r.Live, r.Plan.Result} {
+		m, _ := root.(map[string]any)
+		r.looked.top = r.looked.top || redact.IsSecret(m)
+		for _, v := range m {
+			r.looked.below = r.looked.below || hasSecret(v)
+		}
+	}
+	if r.looked.top || r.looked.below {
+		r.looked.values = redact.ValuesOf(r.Local, r.Live, r.Plan.Result)
 	}
 	return r
 }
@@ -131,16 +146,16 @@ func hasSecret(v any) bool {
 // secretDepth is how many steps of the path lead to a Secret; -1 if it leads into
 // none. A whole Secret may still be inside the value there.
 func (r Report) secretDepth(p merge.Path) int {
-	r = r.looked()
-	if r.secrets.top {
+	r = r.Looked()
+	if r.looked.top {
 		return 0
 	}
-	if !r.secrets.below {
+	if !r.looked.below {
 		return -1
 	}
-	for _, root := range []any{r.Local, r.Live, r.Plan.Result} {
+	for _, root := range []*merge.Finder{r.looked.local, r.looked.live, r.looked.result} {
 		for i := 1; i <= len(p); i++ {
-			v, ok := merge.Lookup(root, p[:i], nil)
+			v, ok := root.Lookup(p[:i])
 			if !ok {
 				break
 			}

@@ -7,17 +7,18 @@ import "github.com/kubectl-merge/kubectl-merge/pkg/merge"
 // fills into it, since a default that live spells out is no difference. Elsewhere the
 // result is as it is sent. typ is the object's type; nil knows no defaults.
 func Expected(result any, changes []merge.Change, typ *merge.Type) any {
+	in := merge.NewFinder(result, typ)
+	var filled []merge.Change
 	for _, c := range changes {
 		if c.Op != merge.OpSet || isScalar(c.Old.Value) || isScalar(c.New.Value) {
 			continue
 		}
-		made := merge.CompleteAt(result, c.Path, c.New.Value, typ)
-		if merge.Identical(made, c.New.Value) {
-			continue
+		if made := in.CompleteAt(c.Path, c.New.Value); !merge.Identical(made, c.New.Value) {
+			filled = append(filled, merge.Change{Op: merge.OpSet, Path: c.Path, Old: c.New, New: merge.Some(made)})
 		}
-		if next, err := merge.Replay(result, []merge.Change{{Op: merge.OpSet, Path: c.Path, Old: c.New, New: merge.Some(made)}}); err == nil {
-			result = next
-		}
+	}
+	if with, err := merge.Replay(result, filled); err == nil {
+		return with
 	}
 	return result
 }

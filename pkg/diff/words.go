@@ -271,8 +271,9 @@ func excluded(by string) string { return "local has " + by + ", which excludes i
 // excluding names what local states of a one-of: the field and, where live has another
 // value there (the type of a Service), the value, since it is that which excludes the rest.
 func (r Report) excluding(by merge.Path) string {
-	is, _ := merge.Lookup(r.Plan.Result, by, r.Type)
-	was, there := merge.Lookup(r.Live, by, r.Type)
+	found := r.Looked().looked
+	is, _ := found.result.Lookup(by)
+	was, there := found.live.Lookup(by)
 	text, isText := is.(string)
 	if !there || !isText || merge.Equal(was, is, nil) || len(by) == 0 {
 		return by.String()

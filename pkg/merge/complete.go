@@ -11,20 +11,6 @@ func Complete(v any, typ *Type, admission bool) any {
 	return completer(admission).value(v, typ)
 }
 
-// CompleteAt is what the server makes of v at the path p of the object root, which is of
-// type typ: what it fills in by rules of the types around v, too. Where v has no place in
-// root, it is completed by itself. The admission rules are used.
-func CompleteAt(root any, p Path, v any, typ *Type) any {
-	was, there := Lookup(root, p, typ)
-	with, err := Replay(root, []Change{{Op: OpSet, Path: p, Old: Opt{was, there}, New: Some(v)}})
-	if err == nil {
-		if made, found := Lookup(Complete(with, typ, true), p, typ); found {
-			return made
-		}
-	}
-	return Complete(v, typ.At(p), true)
-}
-
 type completer bool
 
 func (c completer) value(v any, t *Type) any {
@@ -72,6 +58,20 @@ func (c completer) list(list []any, t *Type) any {
 // object fills in the fixed defaults first, then what the rules make of them, and then
 // looks into the fields: as the server's functions do, from the outside in.
 func (c completer) object(stated map[string]any, t *Type) map[string]any {
+	now := c.byRules(stated, t, func(*Default) bool { return true })
+	filled := now
+	for name, f := range t.Fields {
+		if e := now[name]; f.Type != nil {
+			if n := c.field(e, f); !shared(n, e) {
+				filled = c.set(filled, now, name, n)
+			}
+		}
+	}
+	return filled
+}
+
+// byRules fills the fixed defaults and the rules of a type in, those that may matter.
+func (c completer) byRules(stated map[string]any, t *Type, matters func(*Default) bool) map[string]any {
 	now := stated
 	for name, f := range t.Fields {
 		if v, there := stated[name]; f.Default != nil && (!there || f.unset(v)) {
@@ -79,27 +79,22 @@ func (c completer) object(stated map[string]any, t *Type) map[string]any {
 		}
 	}
 	for i := range t.Defaults {
-		if d := &t.Defaults[i]; (bool(c) || !d.Admission) && d.met(t, stated, now) {
+		if d := &t.Defaults[i]; (bool(c) || !d.Admission) && matters(d) && d.met(t, stated, now) {
 			now = d.put(now, now, t, d.Path).(map[string]any)
 		}
 	}
-	filled := now
-	for name, f := range t.Fields {
-		e, inside := now[name], f.Type
-		if inside == nil {
-			continue
-		}
-		if e == nil && f.ZeroIsAbsent && inside.Kind == Object {
-			if n := c.object(nil, inside); len(n) > 0 {
-				filled = c.set(filled, now, name, n)
-			}
-			continue
-		}
-		if n := c.value(e, inside); !shared(n, e) {
-			filled = c.set(filled, now, name, n)
-		}
+	return now
+}
+
+// field looks into a field's value, which may be nil for none.
+func (c completer) field(e any, f Field) any {
+	if e != nil || !f.ZeroIsAbsent || f.Type == nil || f.Type.Kind != Object {
+		return c.value(e, f.Type)
 	}
-	return filled
+	if n := c.object(nil, f.Type); len(n) > 0 {
+		return n
+	}
+	return nil
 }
 
 // set sets a field of m, in a copy where m is still what it was.
@@ -118,29 +113,4 @@ func (d *Default) met(t *Type, stated, now map[string]any) bool {
 		}
 	}
 	return true
-}
-
-// Refilled reports whether the server fills in the value that v has at the path, or leaves
-// it as it was, where an update takes it out; false too where v has none there. typ is the
-// type of v.
-func Refilled(v any, p Path, typ *Type) bool {
-	is, ok := Lookup(v, p, typ)
-	if !ok || len(p) == 0 {
-		return false
-	}
-	without, err := Replay(v, []Change{{Op: OpRemove, Path: p, Old: Some(is)}})
-	if err != nil {
-		return false
-	}
-	without = Complete(without, typ, true)
-	if stays(without, v, p, typ) {
-		return true
-	}
-	again, found := Lookup(without, p, typ)
-	last := len(p) - 1
-	f := Field{Type: typ.At(p)}
-	if p[last].Kind == FieldStep {
-		f = typ.At(p[:last]).Field(p[last].Name)
-	}
-	return equalOpt(Opt{again, found}, Some(is), f)
 }

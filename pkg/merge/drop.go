@@ -118,11 +118,11 @@ func (m *merger) droppedParts(s *spot, b because) (Opt, bool) {
 	parts := entryByEntry(Diff(v.Value, b.result.Value, s.field.Type), s.field.Type)
 	var moved []Disagreement
 	var quiet []Removal
-	base := s.path()
+	base, original := s.path(), NewFinder(o.Value, s.field.Type)
 	for _, c := range parts {
 		full := append(base[:len(base):len(base)], c.Path...)
 		owner := m.foreign(full)
-		was, had := Lookup(o.Value, c.Path, s.field.Type)
+		was, had := original.Lookup(c.Path)
 		if had && Identical(was, c.Old.Value) || m.owners != nil && owner == nil || m.owners == nil && !had {
 			cause := b.cause
 			if !had && cause == CauseDropped {

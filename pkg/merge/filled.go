@@ -19,6 +19,7 @@ type completed struct {
 	side func() Opt
 	done bool
 	v    Opt
+	find *Finder
 }
 
 func (c *completed) value(t *Type) Opt {
@@ -27,6 +28,7 @@ func (c *completed) value(t *Type) Opt {
 		if c.v.Set {
 			c.v.Value = Complete(c.v.Value, t, true)
 		}
+		c.find = NewFinder(c.v.Value, t)
 	}
 	return c.v
 }
@@ -129,13 +131,7 @@ func (m *merger) made(from made, s *spot) Opt {
 		fields, _ := above.(map[string]any)
 		return key(fields, s.here.name)
 	}
-	id := identity(s.here.list, s.here.entry)
-	for _, e := range list {
-		if identity(s.here.list, e) == id {
-			return Some(e)
-		}
-	}
-	return Opt{}
+	return pick(list, m.live.entries(list, s.here.list).At(stepOf(s.here.list, s.here.entry, 0)))
 }
 
 // fillable: something may be filled into a value of this place. It is not into one that

@@ -99,16 +99,16 @@ func stepOf(t *Type, e any, nth int) Step {
 // that leads to each in a. Entries of one identity are partners where they are equal,
 // the others in order. t is the type of both lists, Keyed or Set.
 func Spare(t *Type, a, b []any) (steps []Step, entries []any) {
-	free := map[string][]any{}
+	free, same := map[string]int{}, map[string]int{}
 	for _, e := range b {
-		id := identity(t, e)
-		free[id] = append(free[id], e)
+		free[identity(t, e)]++
+		same[identity(t, e)+alike(t, e)]++
 	}
 	paired := make([]bool, len(a))
 	for i, e := range a {
-		id := identity(t, e)
-		if at := slices.IndexFunc(free[id], func(other any) bool { return Equal(e, other, t.Elem) }); at >= 0 {
-			free[id] = slices.Delete(free[id], at, at+1)
+		if id := identity(t, e); same[id+alike(t, e)] > 0 {
+			same[id+alike(t, e)]--
+			free[id]--
 			paired[i] = true
 		}
 	}
@@ -118,8 +118,8 @@ func Spare(t *Type, a, b []any) (steps []Step, entries []any) {
 		nth[id]++
 		switch {
 		case paired[i]:
-		case len(free[id]) > 0:
-			free[id] = free[id][1:]
+		case free[id] > 0:
+			free[id]--
 		default:
 			steps, entries = append(steps, stepOf(t, e, nth[id])), append(entries, e)
 		}
@@ -168,10 +168,9 @@ func (x index) all(id string) []int {
 // nth counts entry i among those of its identity from 1, 0 where it is the only
 // one.
 func (x index) nth(i int) int {
-	for n, j := range x.more[x.ids[i]] {
-		if j == i {
-			return n + 1
-		}
+	n, _ := slices.BinarySearch(x.more[x.ids[i]], i)
+	if x.more[x.ids[i]] == nil {
+		return 0
 	}
-	return 0
+	return n + 1
 }

@@ -3,19 +3,19 @@ package merge
 import "slices"
 
 // stays: the server keeps what live has at the path though the update, as the server
-// completes it, leaves it out there (Default.Stays). typ is the type of both.
+// completes it, leaves it out there (Default.Stays).
 //
 // Source: patchAllocatedValues of pkg/registry/core/service, and the PrepareForUpdate
 // functions of other kinds.
-func stays(update, live any, p Path, typ *Type) bool {
+func stays(update, live *Finder, p Path) bool {
 	for n := len(p) - 1; n >= 0; n-- {
-		t := typ.At(p[:n])
+		t := live.typ.At(p[:n])
 		if t == nil || t.Kind != Object {
 			continue
 		}
 		for i := range t.Defaults {
-			if d := &t.Defaults[i]; d.Stays && leads(d.Path, p[n:]) && d.metAt(update, p[:n], typ) {
-				return !slices.Contains(d.Path, "*") || known(update, live, p, typ)
+			if d := &t.Defaults[i]; d.Stays && leads(d.Path, p[n:]) && d.metAt(update, p[:n]) {
+				return !slices.Contains(d.Path, "*") || known(update, live, p)
 			}
 		}
 	}
@@ -29,22 +29,24 @@ func leads(rule []string, p Path) bool {
 	})
 }
 
-func (d *Default) metAt(update any, p Path, typ *Type) bool {
-	v, _ := Lookup(update, p, typ)
-	now, ok := v.(map[string]any)
-	return ok && d.met(typ.At(p), now, now)
+func (d *Default) metAt(update *Finder, p Path) bool {
+	v, _ := update.Lookup(p)
+	m, ok := v.(map[string]any)
+	t := update.typ.At(p)
+	now := completer(true).byRules(m, t, func(d *Default) bool { return !slices.Contains(d.Path, "*") })
+	return ok && d.met(t, now, now)
 }
 
 // known: the entry that holds the field is the one of live by its unique value too, and no
 // other entry of the update asks for what it had.
-func known(update, live any, p Path, typ *Type) bool {
+func known(update, live *Finder, p Path) bool {
 	last := len(p) - 1
 	entry, list, name := p[:last], p[:last-1], p[last].Name
-	was, _ := Lookup(live, entry, typ)
-	is, _ := Lookup(update, entry, typ)
+	was, _ := live.Lookup(entry)
+	is, _ := update.Lookup(entry)
 	before, _ := was.(map[string]any)
 	after, _ := is.(map[string]any)
-	t := typ.At(list)
+	t := live.typ.At(list)
 	for _, row := range t.Unique {
 		for _, k := range row {
 			if !sameKey(keyValue(t, k, before), keyValue(t, k, after)) {
@@ -52,10 +54,13 @@ func known(update, live any, p Path, typ *Type) bool {
 			}
 		}
 	}
-	all, _ := Lookup(update, list, typ)
+	if before == nil || after == nil {
+		return false
+	}
+	all, _ := update.Lookup(list)
 	others, _ := all.([]any)
-	return before != nil && after != nil && !slices.ContainsFunc(others, func(e any) bool {
-		m, _ := e.(map[string]any)
-		return m[name] != nil && Equal(m[name], before[name], nil)
+	return !slices.ContainsFunc(update.entries(others, t).by([]string{name})["\x00"+roughly(before[name])], func(i int) bool {
+		m, _ := others[i].(map[string]any)
+		return m[name] != nil && !shared(m, after) && Equal(m[name], before[name], nil)
 	})
 }

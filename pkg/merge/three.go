@@ -18,7 +18,7 @@ func Three(t Triple, typ *Type, policy Policy, explain bool) Plan {
 }
 
 func newMerger(t Triple, typ *Type, policy Policy, explain bool) *merger {
-	m := &merger{triple: t, typ: typ, owners: t.Owners, blanked: t.Blanked, policy: policy, explain: explain}
+	m := &merger{triple: t, typ: typ, live: NewFinder(t.Live, typ), owners: t.Owners, blanked: t.Blanked, policy: policy, explain: explain}
 	m.sides = [3]completed{
 		ofWanted:   root(m.localWins),
 		ofLocal:    root(func() any { return t.Local }),
@@ -54,6 +54,9 @@ type merger struct {
 	explain  bool
 	local    bool // local wins always, and nothing is completed
 	plan     Plan
+
+	live      *Finder
+	notStored map[string]bool // the paths of triple.Unstored
 
 	sides [3]completed // what the server makes of each: see made
 

@@ -7,8 +7,13 @@ func (m *merger) unstored(s *spot) bool {
 	if len(m.triple.Unstored) == 0 {
 		return false
 	}
-	at := s.path().String()
-	return slices.ContainsFunc(m.triple.Unstored, func(p Path) bool { return p.String() == at })
+	if m.notStored == nil {
+		m.notStored = map[string]bool{}
+		for _, p := range m.triple.Unstored {
+			m.notStored[p.String()] = true
+		}
+	}
+	return m.notStored[s.path().String()]
 }
 
 // doubt records a value that is sent again though it was applied, and that no other manager

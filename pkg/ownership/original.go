@@ -154,11 +154,11 @@ func whole(v any, typ *merge.Type, sets []owned) bool {
 }
 
 func heldInMap(m map[string]any, typ *merge.Type, sets []owned) (any, bool) {
-	out := map[string]any{}
+	out, in := map[string]any{}, merge.NewFinder(m, typ)
 	for name, v := range m {
 		field := below(sets, "f:"+name)
 		if isField := typ != nil && typ.Kind == merge.Object; isField {
-			if typ.Fields[name].Allocated || merge.Refilled(m, merge.Path{merge.Named(name)}, typ) {
+			if typ.Fields[name].Allocated || in.Refilled(merge.Path{merge.Named(name)}) {
 				field = applied(field)
 			}
 		}

@@ -65,11 +65,11 @@ func adoptable(in Input, result any) []merge.Removal {
 	}
 	changes := merge.Diff(conf, t.Local, in.Schema)
 	out := entriesOf(in.Schema, nil, changes)
-	s := set{Input: in, result: result, reported: out}
+	s, original := in.set(result, out), merge.NewFinder(t.Original, in.Schema)
 	s.look(in.Schema, nil, changes)
 	out = slices.DeleteFunc(append(out, s.found...), func(r merge.Removal) bool {
-		_, had := merge.Lookup(t.Original, r.Path, in.Schema)
-		is, stays := merge.Lookup(result, r.Path, in.Schema)
+		_, had := original.Lookup(r.Path)
+		is, stays := s.result.Lookup(r.Path)
 		return isServers(r.Path) || serverMade(in, r) || had || !stays || is == nil
 	})
 	for i := range out {

@@ -50,7 +50,7 @@ func (in Input) foreignFields(result any, reported []merge.Removal, foreign func
 	if conf == nil {
 		return nil
 	}
-	s := set{Input: in, result: result, reported: reported, stored: merge.Complete(in.Triple.Local, in.Schema, true)}
+	s := in.set(result, reported)
 	s.look(in.Schema, nil, merge.Diff(conf, in.Triple.Local, in.Schema))
 	var out []merge.Removal
 	for _, r := range s.found {
@@ -66,7 +66,7 @@ func (in Input) foreignFields(result any, reported []merge.Removal, foreign func
 func (s *set) apart(p merge.Path, v any) []merge.Removal {
 	t := s.Schema.At(p)
 	m, isMap := v.(map[string]any)
-	if there, _ := merge.Lookup(s.stored, p, s.Schema); !isMap || there == nil || t == nil || t.Kind != merge.Object || t.Atomic {
+	if there, _ := s.stored.Lookup(p); !isMap || there == nil || t == nil || t.Kind != merge.Object || t.Atomic {
 		return []merge.Removal{{Path: p, Value: v, Cause: merge.CauseLive}}
 	}
 	var out []merge.Removal

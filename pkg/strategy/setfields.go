@@ -15,7 +15,7 @@ func setFields(in Input, result any, reported []merge.Removal) []merge.Removal {
 	if conf == nil {
 		return nil
 	}
-	s := set{Input: in, result: result, reported: reported, stored: merge.Complete(in.Triple.Local, in.Schema, true)}
+	s := in.set(result, reported)
 	s.look(in.Schema, nil, merge.Diff(conf, in.Triple.Local, in.Schema))
 	return s.found
 }
@@ -23,10 +23,22 @@ func setFields(in Input, result any, reported []merge.Removal) []merge.Removal {
 // set is one search for fields that were set.
 type set struct {
 	Input
-	result   any
-	stored   any // local, with what the server would fill in
-	reported []merge.Removal
-	found    []merge.Removal
+	result *merge.Finder
+	stored *merge.Finder   // local, with what the server would fill in
+	around map[string]bool // what holds entries that are reported already
+	found  []merge.Removal
+}
+
+// set begins a search for what differs from the result of a merge.
+func (in Input) set(result any, reported []merge.Removal) set {
+	s := set{Input: in, result: merge.NewFinder(result, in.Schema), around: map[string]bool{}}
+	s.stored = merge.NewFinder(merge.Complete(in.Triple.Local, in.Schema, true), in.Schema)
+	for _, r := range reported {
+		for n := range r.Path {
+			s.around[r.Path[:n].String()] = true
+		}
+	}
+	return s
 }
 
 // look goes through what differs between what was set and local. typ is the type of
@@ -38,7 +50,7 @@ func (s *set) look(typ *merge.Type, base merge.Path, changes []merge.Change) {
 		switch {
 		case isServers(p) || isKey(p) || s.filledIn(p, c.Old.Value):
 		case c.Op != merge.OpRemove || isEntry || hasEntries(t):
-		case t != nil && t.Kind == merge.Object && !t.Atomic && s.toldBelow(p):
+		case t != nil && t.Kind == merge.Object && !t.Atomic && s.around[p.String()]:
 			s.look(t, p, merge.Diff(c.Old.Value, map[string]any{}, t))
 		default:
 			s.add(p, c.Old.Value)
@@ -49,10 +61,10 @@ func (s *set) look(typ *merge.Type, base merge.Path, changes []merge.Change) {
 // filledIn: the server would store the value anyway, of local alone or once it is taken
 // out of live (a Job's completions are filled in only where parallelism is not there either).
 func (s *set) filledIn(p merge.Path, v any) bool {
-	if own, ok := merge.Lookup(s.stored, p, s.Schema); ok && merge.Equal(own, v, s.Schema.At(p)) {
+	if own, ok := s.stored.Lookup(p); ok && merge.Equal(own, v, s.Schema.At(p)) {
 		return true
 	}
-	return merge.Refilled(s.Triple.Live, p, s.Schema)
+	return s.live.Refilled(p)
 }
 
 // isKey: the value states which entry of a list it stands in.
@@ -67,19 +79,9 @@ func hasEntries(t *merge.Type) bool {
 	return t != nil && !t.Atomic && (t.Kind == merge.Map || t.Kind == merge.Keyed || t.Kind == merge.Set)
 }
 
-func (s *set) toldBelow(p merge.Path) bool {
-	at := p.String()
-	for _, r := range s.reported {
-		if len(r.Path) > len(p) && r.Path[:len(p)].String() == at {
-			return true
-		}
-	}
-	return false
-}
-
 // add reports a value that stays.
 func (s *set) add(p merge.Path, v any) {
-	if now, ok := merge.Lookup(s.result, p, s.Schema); !ok || now == nil {
+	if now, ok := s.result.Lookup(p); !ok || now == nil {
 		return // it is removed: another variant displaces it
 	}
 	owner, _ := person(s.Triple.Owners, p)

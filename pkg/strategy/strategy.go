@@ -36,6 +36,8 @@ type Input struct {
 	// Struct is a value of the compiled-in Go type, for a strategy that NeedsStruct;
 	// nil for custom resources.
 	Struct any
+
+	live *merge.Finder // of Triple.Live, once that is prepared
 }
 
 // Output is the plan and what was learned on the way.
@@ -155,6 +157,7 @@ func Plan(in Input) (Output, error) {
 	in.Schema = rules.Shape(in.Schema)
 	in.Policy.Rules = append(in.Policy.Rules[:len(in.Policy.Rules):len(in.Policy.Rules)], rules.Policy()...)
 	in.Policy.Texts = rules.Texts()
+	in.live = merge.NewFinder(in.Triple.Live, in.Schema)
 	if out.Plan, err = in.Strategy.merge(in); err != nil {
 		return Output{}, err
 	}

@@ -84,7 +84,7 @@ func isServers(p merge.Path) bool {
 
 // serverMade: an entry that the server itself makes when the object is made.
 func serverMade(in Input, r merge.Removal) bool {
-	return made(in.Schema, r.Path) || merge.Refilled(in.Triple.Live, r.Path, in.Schema)
+	return made(in.Schema, r.Path) || in.live.Refilled(r.Path)
 }
 
 // made: a path of the type leads there.

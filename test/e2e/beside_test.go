@@ -263,7 +263,7 @@ var besideRules = []besideRule{
 		return at.lookup(at.local, merge.Path{merge.Named("kind")}).Value == "Service" && at.path[0].Name == "spec"
 	}},
 	{"a default that would come back", "a default that the server would set again stays", []laws.Law{laws.Gone}, func(at held) bool {
-		return merge.Refilled(at.after[ours], at.path, at.typ)
+		return merge.NewFinder(at.after[ours], at.typ).Refilled(at.path)
 	}},
 }
 

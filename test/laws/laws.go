@@ -233,7 +233,7 @@ func (c *checker) dropped(a *at, q quad) {
 		c.breach(Kept, a, "nobody but original has", q.r)
 		return
 	}
-	if q.r.Set && !a.entry && identical(q.v, q.r) && (same(merge.Opt{}, q.r, a.field) || c.refilled(a, q) || merge.Refilled(c.result, a.path(), c.typ)) {
+	if q.r.Set && !a.entry && identical(q.v, q.r) && (same(merge.Opt{}, q.r, a.field) || c.refilled(a, q) || merge.NewFinder(c.result, c.typ).Refilled(a.path())) {
 		return
 	}
 	switch v := q.v.Value.(type) {

@@ -239,7 +239,7 @@ func (p pair) comesBack(want, got any, typ *merge.Type) bool {
 			one["v"] = c.New.Value
 		}
 		none := f.Allocated && c.New.Set || merge.Equal(one, map[string]any{}, holder)
-		return !none && !(c.New.Set && merge.Refilled(got, c.Path, typ))
+		return !none && !(c.New.Set && merge.NewFinder(got, typ).Refilled(c.Path))
 	})
 }
 
