@@ -26,7 +26,7 @@ import (
 func BenchmarkLarge(b *testing.B) {
 	for _, list := range largeLists {
 		for _, verb := range [][]string{{"--dry-run"}, {"diff"}, {"diff", "-o", "plan"}, {"diff", "-o", "markdown"}, {"drift"}, {"explain"}, {"explain", "--changed"}} {
-			for _, n := range []int{1000, 2000, 4000} {
+			for _, n := range []int{5000, 10000, 20000} {
 				b.Run(fmt.Sprintf("%s/%s/n=%d", list.name, strings.ReplaceAll(strings.Join(verb, "_"), "-", ""), n), func(b *testing.B) {
 					args := append(verb[:len(verb):len(verb)], list.files(b, n)...)
 					b.Setenv("HOME", b.TempDir())

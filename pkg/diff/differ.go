@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -109,17 +110,31 @@ func (d *differences) lists(at string, a, b []any) {
 		d.changed = append(d.changed, labelled(at, "the order of the entries changes"))
 		return
 	}
-	var removed []any
+	partners := map[string][]int{} // of added, by what names them
+	for i, w := range added {
+		if _, isMap := w.(map[string]any); isMap {
+			partners[entryName(w)] = append(partners[entryName(w)], i)
+		}
+	}
+	var removed, rest []any
+	taken := map[int]bool{}
 	for _, v := range old {
-		i := slices.IndexFunc(added, func(w any) bool { return pairs(v, w) })
-		if i < 0 {
+		name := entryName(v)
+		_, isMap := v.(map[string]any)
+		if !isMap || len(partners[name]) == 0 {
 			removed = append(removed, v)
 			continue
 		}
-		d.value(strings.TrimSpace(at+" "+entryName(v)), merge.Some(v), merge.Some(added[i]))
-		added = slices.Delete(added, i, i+1)
+		i := partners[name][0]
+		taken[i], partners[name] = true, partners[name][1:]
+		d.value(strings.TrimSpace(at+" "+name), merge.Some(v), merge.Some(added[i]))
 	}
-	for i, text := range entryTexts(slices.Concat(removed, added)) {
+	for i, w := range added {
+		if !taken[i] {
+			rest = append(rest, w)
+		}
+	}
+	for i, text := range entryTexts(slices.Concat(removed, rest)) {
 		if i < len(removed) {
 			d.removed = append(d.removed, labelled(at, text+" removed"))
 		} else {
@@ -130,24 +145,27 @@ func (d *differences) lists(at string, a, b []any) {
 
 // onlyIn are the entries of a list that the other one has not, each counted.
 func onlyIn(list, other []any) []any {
-	other = slices.Clone(other)
+	there := map[string]int{}
+	for _, w := range other {
+		there[literally(w)]++
+	}
 	var out []any
 	for _, v := range list {
-		if i := slices.IndexFunc(other, func(w any) bool { return merge.Identical(v, w) }); i >= 0 {
-			other = slices.Delete(other, i, i+1)
-		} else {
+		text := literally(v)
+		if there[text]--; there[text] < 0 {
 			out = append(out, v)
 		}
 	}
 	return out
 }
 
-// pairs reports whether two entries are one thing that changed: maps of one name, or
-// without any.
-func pairs(v, w any) bool {
-	_, a := v.(map[string]any)
-	_, b := w.(map[string]any)
-	return a && b && entryName(v) == entryName(w)
+// literally is one text for all values that are merge.Identical.
+func literally(v any) string {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return ""
+	}
+	return string(text)
 }
 
 // longestText is how long a value may be that cannot be distinguished from others by a part of it.

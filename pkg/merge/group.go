@@ -103,25 +103,34 @@ func (p *pairing) straighten(t *Type, v []any) {
 	if p.v.more == nil {
 		return
 	}
-	p.ascending(t, v)
+	key := func(j int) string { return p.v.ids[j] + alike(t, v[j]) }
+	twins := map[string][]int{} // places in live of entries that are the same
+	for _, js := range p.v.more {
+		for _, j := range js {
+			twins[key(j)] = append(twins[key(j)], j)
+		}
+	}
+	p.ascending(key)
 	of := p.localOf()
 	last := -1
 	for i, j := range p.live {
-		if j >= 0 && j < last {
-			j = p.twin(t, v, j, last)
+		if j >= 0 && j < last && p.v.more[p.v.ids[j]] != nil {
+			same := twins[key(j)]
+			if n, _ := slices.BinarySearch(same, last+1); n < len(same) {
+				j = same[n]
+			}
 			p.exchange(of, i, j)
 		}
 		last = max(last, j)
 	}
 }
 
-// ascending: partners that are the same go to local's entries in order.
-func (p *pairing) ascending(t *Type, v []any) {
+// ascending: partners that are the same go to local's entries in order. key is the same for them.
+func (p *pairing) ascending(key func(j int) string) {
 	same := map[string][]int{}
 	for i, j := range p.live {
 		if j >= 0 && p.v.more[p.v.ids[j]] != nil {
-			key := p.v.ids[j] + alike(t, v[j])
-			same[key] = append(same[key], i)
+			same[key(j)] = append(same[key(j)], i)
 		}
 	}
 	for _, is := range same {
@@ -139,17 +148,6 @@ func inOrder(entries, partners []int) {
 	for n, i := range entries {
 		partners[i] = js[n]
 	}
-}
-
-// twin is the first entry of live after last that is the same as entry j, or j
-// itself.
-func (p *pairing) twin(t *Type, v []any, j, last int) int {
-	for _, k := range p.v.more[p.v.ids[j]] {
-		if k > last && alike(t, v[k]) == alike(t, v[j]) {
-			return k
-		}
-	}
-	return j
 }
 
 // exchange makes entry k of live the partner of local's entry i; whoever had it
