@@ -72,7 +72,8 @@ func (s sent) double(at merge.Path) string {
 // refused: a rule of a CustomResourceDefinition names no entry.
 func (s sent) clash(list merge.Path, entries []any) (text string) {
 	t, most := s.Type.At(list), 0
-	at := func(i int) merge.Path { return list.Child(schema.EntryStep(t, entries, i)) }
+	steps := schema.EntrySteps(t, entries)
+	at := func(i int) merge.Path { return list.Child(steps[i]) }
 	stated := make([]bool, len(entries))
 	for i := range entries {
 		_, stated[i] = merge.Lookup(s.Value, at(i), s.Type)
