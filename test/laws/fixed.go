@@ -39,7 +39,9 @@ func added(t *merge.Type, l, r any) bool {
 	case []any:
 		list, ok := r.([]any)
 		for _, v := range l {
-			ok = ok && slices.ContainsFunc(list, func(e any) bool { return merge.Equal(v, e, t.EntryType()) })
+			ok = ok && slices.ContainsFunc(list, func(e any) bool {
+				return merge.Equal(v, e, t.EntryType()) || v != nil && added(t.EntryType(), v, e)
+			})
 		}
 		return ok
 	}
