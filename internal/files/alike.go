@@ -24,11 +24,12 @@ func (m *merger) alike(a, b any, t *merge.Type) bool {
 	return merge.Identical(a, b)
 }
 
-// alikeMaps compares field by field. A null is no field, unless the policy clears it.
+// alikeMaps compares field by field. A null is no
+// field, unless the policy clears it.
 func (m *merger) alikeMaps(a, b map[string]any, t *merge.Type) bool {
 	for k, v := range a {
 		w, ok := b[k]
-		if null := v == nil && w == nil && !m.Policy.ClearNulls; null {
+		if !ok && m.nothing(v) || v == nil && m.nothing(w) {
 			continue
 		}
 		if !ok || !m.alike(v, w, t.Field(k).Type) {
@@ -36,11 +37,22 @@ func (m *merger) alikeMaps(a, b map[string]any, t *merge.Type) bool {
 		}
 	}
 	for k, w := range b {
-		if _, ok := a[k]; !ok && (w != nil || m.Policy.ClearNulls) {
+		if _, ok := a[k]; !ok && !m.nothing(w) {
 			return false
 		}
 	}
 	return true
+}
+
+// nothing: a value is null, or a mapping of nothing but nulls.
+func (m *merger) nothing(v any) bool {
+	fields, ok := v.(map[string]any)
+	for _, e := range fields {
+		if !m.nothing(e) {
+			return false
+		}
+	}
+	return !m.Policy.ClearNulls && (v == nil || ok && len(fields) > 0)
 }
 
 func (m *merger) alikeLists(a, b []any, t *merge.Type) bool {

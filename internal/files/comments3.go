@@ -27,24 +27,23 @@ func same(a, b map[string]int) bool { return maps.Equal(a, b) }
 
 // lostComments are those which one side alone has added or taken out, and which the merged
 // text, or that side of its conflicts, does not have so.
-func lostComments(raw texts, marked string) (lost []string) {
+func lostComments(raw texts, marked string) []string {
 	base, ours, theirs := comments(raw.base), comments(raw.ours), comments(raw.theirs)
 	left, right := bothViews(marked)
-	find := func(side, other, view map[string]int) {
-		all := maps.Clone(side)
-		if all == nil {
-			all = map[string]int{}
-		}
-		maps.Copy(all, base)
+	return append(lost(base, ours, theirs, comments(left)), lost(base, theirs, ours, comments(right))...)
+}
+
+// lost is what a side has another number of times than base and the other side have it, and
+// than a view of the merged text has it.
+func lost(base, side, other, view map[string]int) (out []string) {
+	for _, all := range []map[string]int{base, side} {
 		for c := range all {
 			if side[c] != base[c] && other[c] == base[c] && view[c] != side[c] {
-				lost = append(lost, c)
+				out = append(out, c)
 			}
 		}
 	}
-	find(ours, theirs, comments(left))
-	find(theirs, ours, comments(right))
-	return lost
+	return out
 }
 
 // bothViews are a text with dest's and with updated's side of each conflict.

@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"slices"
 	"sort"
+	"strings"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
 )
 
 // follow pairs resources whose kind, API group, namespace or name one side has changed: each
@@ -61,8 +64,7 @@ func successors(original, side resources, one bool) map[*resource]*resource {
 	}
 	all := map[*resource]map[string]int{}
 	for _, r := range slices.Concat(gone, come) {
-		all[r] = map[string]int{}
-		facts(r.value(), "", all[r])
+		all[r] = factsOf(r.value())
 	}
 	return best(gone, come, func(was, is *resource) float64 {
 		switch likeness := namespaceLeftOut(was.id, is.id); {
@@ -73,8 +75,16 @@ func successors(original, side resources, one bool) map[*resource]*resource {
 		case len(all[was])+len(all[is]) == 0 && was.id.kind != is.id.kind:
 			return 0
 		}
-		return share(all[was], all[is])
+		return share(all[was], all[is]) + samePlace(was, is)
 	})
+}
+
+// samePlace prefers what is the same document of its file, among equal candidates.
+func samePlace(was, is *resource) float64 {
+	if slices.Index(was.file.YAML.Documents(), was.doc) == slices.Index(is.file.YAML.Documents(), is.doc) {
+		return 1e-9
+	}
+	return 0
 }
 
 // namespaceLeftOut: two names differ in nothing but a namespace that one leaves out.
@@ -121,9 +131,26 @@ func best(gone, come []*resource, likeness func(was, is *resource) float64) map[
 	return out
 }
 
-// facts are the scalars of an object with their fields, counted, without what identifies it.
+// factsOf are the scalars of an object with their fields, counted, without what identifies
+// it; of a text its lines. A null is none.
+func factsOf(v any) map[string]int {
+	out := map[string]int{}
+	facts(v, "", out)
+	return out
+}
+
+// readFacts are those of a text of one document, nil for any other.
+func readFacts(text string) map[string]int {
+	f, err := yamldoc.Parse([]byte(text))
+	if err != nil || len(f.Documents()) != 1 {
+		return nil
+	}
+	return factsOf(f.Documents()[0].Value())
+}
+
 func facts(v any, at string, out map[string]int) {
 	switch v := v.(type) {
+	case nil:
 	case map[string]any:
 		for k, e := range v {
 			facts(e, at+"."+k, out)
@@ -136,7 +163,9 @@ func facts(v any, at string, out map[string]int) {
 		switch at {
 		case ".apiVersion", ".kind", ".metadata.name", ".metadata.namespace":
 		default:
-			out[fmt.Sprint(at, "=", v)]++
+			for line := range strings.Lines(fmt.Sprint(v)) {
+				out[at+"="+strings.TrimSpace(line)]++
+			}
 		}
 	}
 }

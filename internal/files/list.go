@@ -1,9 +1,12 @@
 package files
 
 import (
+	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
 )
 
@@ -51,6 +54,7 @@ func (r *resource) commentsAbove() []byte {
 // items have what becomes of the items of a List: all that it had, and new ones.
 type items struct {
 	list    *yamldoc.Document
+	anew    bool // the List has changed beside its items
 	had     []*resource
 	changed map[*yamldoc.Document]text
 	added   []newcomer
@@ -85,7 +89,7 @@ func (l items) text() (t text, ok bool, err error) {
 		after(r.doc)
 	}
 	after(nil)
-	if ok = ok || len(l.added) > 0; !ok {
+	if ok = ok || l.anew || len(l.added) > 0; !ok {
 		return text{}, false, nil
 	}
 	t.marked, t.plain, err = l.list.WithItems(itemsField, all)
@@ -97,7 +101,11 @@ func (m *merger) lists() error {
 	for _, f := range m.Dest.Files {
 		for _, d := range f.YAML.Documents() {
 			had := m.dest.itemsOf(d)
-			l := items{list: d, had: had, changed: m.texts}
+			shell, err := m.shell(f, d)
+			if err != nil {
+				return err
+			}
+			l := items{list: shell, anew: shell != d, had: had, changed: m.texts}
 			l.added, m.added[f.Name] = m.toList(d, had, f, m.added[f.Name])
 			if len(had)+len(l.added) == 0 {
 				continue
@@ -112,6 +120,61 @@ func (m *merger) lists() error {
 		}
 	}
 	return nil
+}
+
+// shell is a List of dest with what updated has changed in it beside its items. The Lists of
+// a file are paired in their order. The error is that of a field that both have changed.
+func (m *merger) shell(f *File, d *yamldoc.Document) (*yamldoc.Document, error) {
+	nth := slices.Index(m.dest.lists(f), d)
+	if m.Original == nil || nth < 0 {
+		return d, nil
+	}
+	o, u := m.original.lists(m.Original.file(f.Name)), m.updated.lists(m.Updated.file(f.Name))
+	if nth >= min(len(o), len(u)) {
+		return d, nil
+	}
+	policy := m.Policy
+	policy.Literal, policy.ByKey = true, true
+	triple := merge.Triple{Local: withoutItems(u[nth]), Original: withoutItems(o[nth]), Live: withoutItems(d)}
+	plan := merge.Three(triple, nil, policy, false)
+	if len(plan.Conflicts) > 0 {
+		return nil, fmt.Errorf("%s: line %d: %s of the List is changed on both sides; change it on one of them, or merge the file by lines",
+			f.Where(), d.Line(), plan.Conflicts[0].Path)
+	}
+	if m.alike(plan.Result, triple.Live, nil) {
+		return d, nil
+	}
+	want := maps.Clone(plan.Result.(map[string]any))
+	want[itemsField] = d.Value().(map[string]any)[itemsField]
+	text, err := d.Edit(yamldoc.Edit{Want: want, Sources: []*yamldoc.Document{u[nth]}})
+	if err != nil {
+		return nil, fmt.Errorf("%s: line %d: %w", f.Where(), d.Line(), err)
+	}
+	edited, err := yamldoc.Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	return edited.Documents()[0], nil
+}
+
+// lists are the Lists of a file, in order.
+func (rs resources) lists(f *File) (out []*yamldoc.Document) {
+	if f == nil {
+		return nil
+	}
+	for _, d := range f.YAML.Documents() {
+		if rs.isList[d] {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// withoutItems is the value of a List beside its items.
+func withoutItems(d *yamldoc.Document) any {
+	v := maps.Clone(d.Value().(map[string]any))
+	delete(v, itemsField)
+	return v
 }
 
 // toList divides what is added to a file into what is added to one of its Lists, behind one

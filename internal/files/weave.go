@@ -45,15 +45,33 @@ func (w weave) text() (woven, error) {
 		}
 	}
 	out, err := w.normalized()
-	if err != nil || w.Policy.Both != merge.LeaveConflict || len(lostComments(raw, string(out.marked))) == 0 {
+	if err != nil || w.Policy.Both != merge.LeaveConflict {
 		return out, err
 	}
-	out.comments++
-	out.marked = w.marked(raw)
-	if slices.ContainsFunc(w.plan.Conflicts, whole) {
-		out.marked = w.sections([]byte(raw.ours), []byte(raw.theirs))
+	for _, next := range [][]byte{w.marked(raw), w.sections([]byte(raw.ours), []byte(raw.theirs))} {
+		if !w.loses(raw, string(out.marked), len(out.left) > 0) {
+			break
+		}
+		if out.marked, out.left = next, w.plan.Conflicts; len(out.left) == 0 {
+			out.comments = 1
+		}
 	}
 	return out, nil
+}
+
+// loses: a comment that one side alone has changed, or in a text with conflicts a value, is
+// neither in the text nor on that side of a conflict.
+func (w weave) loses(raw texts, marked string, conflicts bool) bool {
+	if lost := len(lostComments(raw, marked)) > 0; lost || !conflicts {
+		return lost
+	}
+	left, right := bothViews(marked)
+	ours, theirs := readFacts(left), readFacts(right)
+	if ours == nil || theirs == nil {
+		return true
+	}
+	base, d, u := factsOf(valueOf(w.o)), factsOf(w.d.value()), factsOf(w.u.value())
+	return len(lost(base, d, u, ours))+len(lost(base, u, d, theirs)) > 0
 }
 
 // two merges two texts: dest's is edited.

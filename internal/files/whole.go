@@ -1,7 +1,6 @@
 package files
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
@@ -90,9 +89,7 @@ func valuesIn(f *yamldoc.File) (out []any) {
 			out = append(out, d.Value())
 			continue
 		}
-		v = maps.Clone(v)
-		delete(v, itemsField)
-		out = append(append(out, v), items...)
+		out = append(append(out, withoutItems(d)), items...)
 	}
 	return out
 }

@@ -109,10 +109,10 @@ func (m *merger) unclaimed(s *spot, o, v Opt) bool {
 
 // movedInside is moved for a value with parts: any part will do. What only live
 // has counts where somebody other than the applier owns it; without managedFields,
-// where the server does not fill it in by itself.
+// where the server does not fill it in by itself, and in a file always.
 func (m *merger) movedInside(s *spot, o, v Opt) (bool, *Owner) {
 	t := s.field.Type
-	if m.owners == nil && !o.Set && (!m.completes() || s.field.Allocated) {
+	if m.owners == nil && !o.Set && !m.policy.Literal && (!m.completes() || s.field.Allocated) {
 		return false, nil
 	}
 	switch vv := v.Value.(type) {

@@ -55,7 +55,7 @@ func union(a, b map[string]int) map[string]bool {
 	return out
 }
 
-// facts are the scalars of a text with their paths, counted.
+// facts are the scalars of a text with their paths, counted. A null is an absent field.
 func facts(text string) (map[string]int, bool) {
 	f, err := yamldoc.Parse([]byte(text))
 	if err != nil {
@@ -72,6 +72,8 @@ func facts(text string) (map[string]int, bool) {
 
 func gather(v any, at string, out map[string]int) {
 	switch v := v.(type) {
+	case nil:
+		return
 	case map[string]any:
 		for k, e := range v {
 			gather(e, at+"."+k, out)
