@@ -81,7 +81,13 @@ func successors(original, side resources, one bool) map[*resource]*resource {
 
 // samePlace prefers what is the same document of its file, among equal candidates.
 func samePlace(was, is *resource) float64 {
-	if slices.Index(was.file.YAML.Documents(), was.doc) == slices.Index(is.file.YAML.Documents(), is.doc) {
+	at := func(r *resource) int {
+		if r.in != nil {
+			return r.in.nth
+		}
+		return slices.Index(r.file.YAML.Documents(), r.doc)
+	}
+	if at(was) == at(is) {
 		return 1e-9
 	}
 	return 0
