@@ -1,22 +1,22 @@
 package merge
 
-// Accounting is how Account takes a result apart, and which side wins where local and
-// live disagree.
+// Accounting states how Account explains a result, and which side wins where local and live
+// disagree.
 type Accounting struct {
 	Type    *Type // nil is Unknown
 	Policy  Policy
 	Explain bool // fill Plan.Because
 }
 
-// Account makes the plan of a merge whose result another strategy has worked out. What
-// differs between live and wanted is what the strategy would write; Account finds for
-// each difference why it is there and whether local and live disagree about it, lets
-// the user's rules and the policy settle the disagreements as Three does, and gives
-// back to live in Plan.Result what they give to live. Under the policy "apply" and without
-// rules Result is wanted, to the letter.
+// Account makes the plan of a merge whose result another strategy has computed. Every
+// difference between live and wanted is what the strategy would write. For each, Account
+// finds the cause and whether local and live disagree about it. The user's rules and the
+// policy settle the disagreements as in Three; in Plan.Result live keeps the values that
+// they give to live. Under the policy "apply" and without rules, Result is wanted,
+// unchanged.
 //
-// wanted is the merged object, in which local has won everything; t are the sides it
-// was made of. Nothing is modified.
+// wanted is the merged object, in which local has won everything; t holds the sides it was
+// made of. Nothing is modified.
 //
 // Rules: docs/semantics.md#which-side-wins.
 func Account(t Triple, wanted any, a Accounting) Plan {
@@ -28,11 +28,11 @@ func Account(t Triple, wanted any, a Accounting) Plan {
 	return m.planned(t.Live, result.Value, changed, a.Type)
 }
 
-// four are the three sides of a value, and what the strategy made of them.
+// four holds the three sides of a value, and what the strategy made of them.
 type four struct{ o, l, v, want Opt }
 
-// account settles one value. alone is why it is removed if only live has it. Live's own
-// value and false come back where nothing changes.
+// account settles one value. alone is the cause of its removal if only live has it. It
+// returns live's own value and false where nothing changes.
 func (m *merger) account(s *spot, x four, alone Cause) (Opt, bool) {
 	raw := x.v
 	x.o, x.v = denull(x.o), denull(x.v)
@@ -69,7 +69,7 @@ func (m *merger) account(s *spot, x four, alone Cause) (Opt, bool) {
 	return m.accountValue(s, x)
 }
 
-// absence is why a value that local names is not there.
+// absence returns the cause by which a value that local names is absent.
 func absence(l Opt) Cause {
 	if l.Value == nil {
 		return CauseNull
@@ -77,7 +77,7 @@ func absence(l Opt) Cause {
 	return CauseStrategy
 }
 
-// accountMap goes through the keys. A nil wanted map removes them all.
+// accountMap settles a map key by key. A nil wanted map removes all keys.
 func (m *merger) accountMap(s *spot, x four, alone Cause) (Opt, bool) {
 	o, _ := x.o.Value.(map[string]any)
 	l, _ := x.l.Value.(map[string]any)
@@ -88,7 +88,7 @@ func (m *merger) accountMap(s *spot, x four, alone Cause) (Opt, bool) {
 	if t := s.field.Type; t != nil && len(t.OneOf) > 0 {
 		excluded := without(v, want)
 		if m.policy.choice(Both) != TakeLocal {
-			excluded = v // a variant that the strategy leaves beside local's may be live's to keep
+			excluded = v // a policy or rule may let live keep a variant that the strategy leaves beside local's
 		}
 		settled = m.oneOf(s, objects{o, l, excluded}, res.put)
 	}
@@ -111,7 +111,7 @@ func key(m map[string]any, name string) Opt {
 	return Opt{v, ok}
 }
 
-// without is v without the keys that are in other.
+// without returns v without the keys of other.
 func without(v, other map[string]any) map[string]any {
 	out := map[string]any{}
 	for k, e := range v {
@@ -122,7 +122,7 @@ func without(v, other map[string]any) map[string]any {
 	return out
 }
 
-// accountList goes through the entries. A nil wanted list removes them all.
+// accountList settles a list entry by entry. A nil wanted list removes all entries.
 func (m *merger) accountList(s *spot, x four, alone Cause) (Opt, bool) {
 	t := s.field.Type
 	o, _ := x.o.Value.([]any)
@@ -159,7 +159,7 @@ func (m *merger) accountList(s *spot, x four, alone Cause) (Opt, bool) {
 	return Some(inOrderOf(order, merged, stays)), true
 }
 
-// spare is an entry of that identity on the side of live that has no partner, or -1.
+// spare returns the place of an entry of live with that identity that has no partner, or -1.
 func (p *pairing) spare(id string) int {
 	for _, j := range p.v.all(id) {
 		if !p.taken[j] {
@@ -169,7 +169,7 @@ func (p *pairing) spare(id string) int {
 	return -1
 }
 
-// accountValue settles what is one value, in live and wanted.
+// accountValue settles a value that is not split, present in live and wanted.
 func (m *merger) accountValue(s *spot, x four) (Opt, bool) {
 	if Identical(x.v.Value, x.want.Value) {
 		m.unchanged(s, x)
@@ -185,7 +185,7 @@ func (m *merger) accountValue(s *spot, x four) (Opt, bool) {
 	stated := Opt{stripNulls(l.Value, s.field.Type), true}
 	alike := equalOpt(stated, x.v, s.field) || m.filled(ofWanted, s, stated, x.v)
 	if s.field.Allocated && isZero(x.want.Value, s.field.Type) {
-		alike = false // what was allocated would be overwritten, though "" asks for no value
+		alike = false // the server would overwrite what it allocated, though "" asks for no value
 	}
 	if r, changed, ok := m.text(s, x.o, x.l, x.v); ok && !alike {
 		return r, changed
@@ -254,9 +254,9 @@ func (m *merger) accountAdded(s *spot, x four, raw Opt) (Opt, bool) {
 	return m.absentOr(raw, Opt{})
 }
 
-// accountRemoved settles a value that the strategy removes. Maps and lists of which
-// local has given up the whole are gone through, since their entries may be somebody
-// else's; an entry, a declared object and what local sets to null are one value.
+// accountRemoved settles a value that the strategy removes. Maps and lists that local no
+// longer states are settled part by part, since another manager may own their entries. An
+// entry, a declared object and what local sets to null are one value.
 func (m *merger) accountRemoved(s *spot, x four, alone Cause) (Opt, bool) {
 	if cause := m.comesBack(s, x.l, x.v); cause != 0 {
 		m.because(s, because{x.v, LiveSide, cause, x.o, x.l, x.v})
@@ -287,8 +287,8 @@ func (m *merger) accountRemoved(s *spot, x four, alone Cause) (Opt, bool) {
 	return m.accountUnit(s, x, why)
 }
 
-// accountUnit removes a value as one. What only live has is somebody's if it is an entry;
-// of a field managedFields have to show so, since it may be a default.
+// accountUnit removes a value as one. An entry that only live has counts as another manager's; a
+// field does so only where managedFields show an owner, since it may be a default.
 func (m *merger) accountUnit(s *spot, x four, why Cause) (Opt, bool) {
 	if t := s.field.Type; t != nil && t.Kind == Object && !t.Atomic {
 		if v, ok := x.v.Value.(map[string]any); ok {

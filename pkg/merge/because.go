@@ -10,7 +10,7 @@ type because struct {
 	original, local, liv Opt
 }
 
-// because keeps a row where an explanation was asked for.
+// because records a row where an explanation was asked for.
 func (m *merger) because(s *spot, b because) {
 	if !m.explain {
 		return
@@ -27,7 +27,7 @@ func (m *merger) because(s *spot, b because) {
 	m.plan.Because = append(m.plan.Because, row)
 }
 
-// split is how the nearest list or atomic value is identified, and who decided that.
+// split says how the nearest list or atomic value is identified, and which source decided that.
 func (s *spot) split() string {
 	for a := s; a != nil; a = a.up {
 		t := a.field.Type
@@ -41,7 +41,7 @@ func (s *spot) split() string {
 	return ""
 }
 
-// describe puts a list's or atomic value's rule into words.
+// describe returns the rule of a list or atomic value in words.
 func (t *Type) describe() string {
 	by := ""
 	if t.Source != "" {
@@ -73,7 +73,7 @@ func (t *Type) describe() string {
 	return ""
 }
 
-// sortTold puts everything reported into path order: maps have none.
+// sortTold sorts everything reported by path: maps have no order.
 func (m *merger) sortTold() {
 	SortByPath(m.plan.Conflicts, func(d Disagreement) Path { return d.Path })
 	SortByPath(m.plan.Settled, func(d Disagreement) Path { return d.Path })
@@ -82,7 +82,7 @@ func (m *merger) sortTold() {
 	SortByPath(m.plan.Because, func(b Because) Path { return b.Path })
 }
 
-// SortByPath puts rows in the order of their paths' text.
+// SortByPath sorts rows by the text of their paths.
 func SortByPath[T any](rows []T, path func(T) Path) {
 	if len(rows) < 2 {
 		return

@@ -1,10 +1,10 @@
 package merge
 
-// Complete gives v, a value of type typ, what the server fills in where v leaves it
+// Complete returns v, a value of type typ, with what the server fills in where v leaves it
 // out: the fixed defaults of fields (Field.Default), and the rules of types
-// (Type.Defaults). Where admission is set, also what is no work of the defaulting
-// functions (Default.Admission). The result shares memory with v, and is v itself
-// where nothing is filled in; a nil typ knows no defaults.
+// (Type.Defaults). With admission set, it also applies the rules that are not part of the
+// defaulting functions (Default.Admission). The result shares memory with v, and is v
+// itself where nothing is filled in. A nil typ has no defaults.
 //
 // Rules: docs/semantics.md#when-two-values-are-equal.
 func Complete(v any, typ *Type, admission bool) any {
@@ -55,8 +55,8 @@ func (c completer) list(list []any, t *Type) any {
 	return out
 }
 
-// object fills in the fixed defaults first, then what the rules make of them, and then
-// looks into the fields: as the server's functions do, from the outside in.
+// object fills in the fixed defaults first, then applies the rules, and then completes the
+// fields. This is the order of the server's functions, from the outside in.
 func (c completer) object(stated map[string]any, t *Type) map[string]any {
 	now := c.byRules(stated, t, func(*Default) bool { return true })
 	filled := now
@@ -97,7 +97,7 @@ func (c completer) field(e any, f Field) any {
 	return nil
 }
 
-// set sets a field of m, in a copy where m is still what it was.
+// set sets a field of m, in a copy where m is still was, the original map.
 func (c completer) set(m, was map[string]any, name string, v any) map[string]any {
 	if shared(m, was) {
 		m = cloneMap(m)

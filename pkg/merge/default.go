@@ -6,39 +6,39 @@ import (
 	"sync"
 )
 
-// Default is one value that the server fills in by a rule of its own, where a fixed
-// default of the field (Field.Default) cannot state it: the value depends on other
-// fields, or on what the field stands in.
+// Default is one value that the server fills in by a rule of its own. A fixed default of
+// the field (Field.Default) cannot state it: the value depends on other fields, or on what
+// contains the field.
 //
 // Source: the SetDefaults functions of k8s.io/kubernetes/pkg/apis, and what admission
 // plugins and API strategies add when an object is written.
 type Default struct {
 	// Path leads to the field that is filled in, from a value of the type that has the
-	// rule. "*" stands for every entry of a list; a name that ends in "?" is not made
+	// rule. "*" stands for every entry of a list. A name that ends in "?" is not created
 	// where it is missing.
 	Path []string
 
-	// Value is filled in where the field is unset, From the value of another field: a
-	// path from what holds the field, or from the value of the type where it begins
-	// with "". From has Value for a text, if Value is one: it is put after it.
+	// Value is filled in where the field is unset. From names another field whose value is
+	// used instead: a path from what holds the field, or from the value of the type where
+	// it begins with "". If Value is a text too, it is appended to From's text.
 	Value any
 	From  []string
 
-	// Each fills in the keys of From that a map lacks. Lower makes From lower case.
-	// Remove takes the field away. Append puts Value at the end of a list. Always sets
-	// the field whatever it has. Stays: nothing is filled in, but an update that leaves the
-	// field out leaves it as it was; see Refilled. Moot: nothing is filled in, but an
-	// update after which the conditions hold has no use for the field.
+	// Each fills in the keys of From that a map lacks. Lower makes From lower case. Remove
+	// removes the field. Append puts Value at the end of a list. Always sets the field even
+	// if it has a value. Stays fills in nothing, but an update that leaves the field out
+	// keeps it; see Refilled. Moot fills in nothing, but an update after which the
+	// conditions hold makes the field obsolete.
 	Each, Lower, Remove, Append, Always, Stays, Moot bool
 
-	// If are the conditions that must all hold.
+	// If holds the conditions that must all be met.
 	If []Condition
 
-	// Admission: not part of the defaulting functions.
+	// Admission marks a rule that is not part of the defaulting functions.
 	Admission bool
 }
 
-// ConditionKind is what a Condition asks.
+// ConditionKind says what a Condition checks.
 type ConditionKind uint8
 
 // The kinds of a Condition.
@@ -58,8 +58,8 @@ type Condition struct {
 	Text string
 }
 
-// holds reports whether the condition is met by a value of the type: stated is that value
-// before anything was filled in, now is what has become of it.
+// holds reports whether a value of the type meets the condition. stated is that value
+// before anything was filled in, now is the value as filled in so far.
 func (c Condition) holds(t *Type, stated, now map[string]any) bool {
 	switch c.Kind {
 	case IfIs:
@@ -91,7 +91,7 @@ func (c Condition) holds(t *Type, stated, now map[string]any) bool {
 	return false
 }
 
-// unset: the value of the type has nothing at the condition's path.
+// unset reports whether the value of the type has nothing at the condition's path.
 func (c Condition) unset(t *Type, v map[string]any) bool {
 	last := len(c.Path) - 1
 	for _, name := range c.Path[:last] {
@@ -100,7 +100,7 @@ func (c Condition) unset(t *Type, v map[string]any) bool {
 	return t.Field(c.Path[last]).unset(field(v, c.Path))
 }
 
-// field is the value at the path, nil where there is none.
+// field returns the value at the path, nil where there is none.
 func field(v any, path []string) any {
 	for _, name := range path {
 		m, ok := v.(map[string]any)
@@ -112,8 +112,8 @@ func field(v any, path []string) any {
 	return v
 }
 
-// tolerates: the toleration covers the taint of that key and effect NoExecute
-// (plugin/pkg/admission/defaulttolerationseconds).
+// tolerates reports whether the toleration covers the taint of that key and effect
+// NoExecute (plugin/pkg/admission/defaulttolerationseconds).
 func tolerates(toleration any, taint string) bool {
 	m, _ := toleration.(map[string]any)
 	key, _ := m["key"].(string)
@@ -121,13 +121,13 @@ func tolerates(toleration any, taint string) bool {
 	return (key == taint || key == "") && (effect == "NoExecute" || effect == "")
 }
 
-// imageName is a reference to an image, as the distribution project defines it;
+// imageName matches a reference to an image, as the distribution project defines it. It is
 // compiled only where a field depends on one, as that takes long.
 var imageName = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^((?:[a-zA-Z0-9.-]+|\[[a-fA-F0-9:]+\])(?::[0-9]+)?/)?[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*(?:/[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*)*(?::([\w][\w.-]{0,127}))?(@[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,})?$`)
 })
 
-// meansLatest: the image's tag is "latest", or there is neither tag nor digest
+// meansLatest reports whether the image's tag is "latest", or it has neither tag nor digest
 // (k8s.io/kubernetes/pkg/util/parsers). A name that cannot be read means no tag.
 func meansLatest(image string) bool {
 	part := imageName().FindStringSubmatch(image)
@@ -137,8 +137,8 @@ func meansLatest(image string) bool {
 	return part[2] == "latest" || part[2] == "" && part[3] == ""
 }
 
-// put fills the rule's value in and returns what holds it; v itself where nothing is
-// to be done. v is the value at depth steps of the path, t its type.
+// put fills the rule's value in and returns what holds it, or v itself where there is
+// nothing to do. v is the value at depth steps of the path, t its type.
 func (d *Default) put(root map[string]any, v any, t *Type, path []string) any {
 	if path[0] == "*" {
 		list, _ := v.([]any)
@@ -179,7 +179,7 @@ func (d *Default) put(root map[string]any, v any, t *Type, path []string) any {
 	return with(m, name, n)
 }
 
-// fill gives m the field that the rule is about.
+// fill sets the field of m that the rule is about.
 func (d *Default) fill(root, m map[string]any, name string, f Field) any {
 	value := d.value(root, m)
 	switch {
@@ -222,7 +222,7 @@ func (d *Default) each(m map[string]any, name string, from any) any {
 	return with(m, name, out)
 }
 
-// value is what the rule fills in; nil for nothing.
+// value returns the value that the rule fills in; nil for nothing.
 func (d *Default) value(root, m map[string]any) any {
 	if d.From == nil {
 		return d.Value
@@ -250,7 +250,7 @@ func with(m map[string]any, name string, v any) map[string]any {
 	return out
 }
 
-// unset: the server takes the value v of the field for none.
+// unset reports whether the server takes the value v of the field for unset.
 func (f Field) unset(v any) bool {
 	return v == nil && !f.Nullable || f.ZeroIsAbsent && isZero(v, f.Type)
 }

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Detached is a copy of a value, whose texts have memory of their own: those that ReadJSON
-// returns are parts of the whole text that was read, which stays in memory with any of them. v is
-// not modified; a value that is no JSON is returned as it is.
+// Detached copies a value so that its texts have memory of their own. The texts that
+// ReadJSON returns are parts of the whole text that was read, and each keeps that in
+// memory. v is not modified; a value that is not JSON is returned as it is.
 func Detached(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -31,13 +31,13 @@ func Detached(v any) any {
 	return v
 }
 
-// Detached is the value as the function Detached copies it; one that is not set stays so.
+// Detached copies the value as the function Detached does; one that is not set stays so.
 func (o Opt) Detached() Opt {
 	o.Value = Detached(o.Value)
 	return o
 }
 
-// Detached is the path with texts that have memory of their own; nil for nil.
+// Detached copies the path, so that its texts have memory of their own; nil for nil.
 func (p Path) Detached() Path {
 	p = slices.Clone(p)
 	for i, s := range p {
@@ -50,7 +50,7 @@ func (p Path) Detached() Path {
 	return p
 }
 
-// Detached is the owner with texts that have memory of their own.
+// Detached copies the owner, so that its texts have memory of their own.
 func (o Owner) Detached() Owner {
 	o.Manager, o.Operation, o.Subresource = strings.Clone(o.Manager), strings.Clone(o.Operation), strings.Clone(o.Subresource)
 	return o

@@ -2,10 +2,10 @@ package merge
 
 import "sort"
 
-// Diff lists the changes that lead from one value to another, in path order;
-// nil where there are none. Keyed lists and sets are compared entry by entry as
-// typ shows; every other list, and one in which entries share an identity, is one
-// value. Values are compared literally: another spelling is a change.
+// Diff lists the changes that lead from one value to another, in path order; nil where
+// there are none. Keyed lists and sets are compared entry by entry, as typ says. Every
+// other list, and one in which entries share an identity, is one value. Values are compared
+// literally: another spelling is a change.
 func Diff(from, to any, typ *Type) []Change {
 	var d differ
 	root := spot{field: Field{Type: typ}}
@@ -15,7 +15,7 @@ func Diff(from, to any, typ *Type) []Change {
 
 type differ struct {
 	changes []Change
-	spots   []*spot // room that is used again and again, from the top down to here
+	spots   []*spot // reused memory, from the top down to the current place
 	depth   int
 }
 
@@ -82,7 +82,7 @@ func (d *differ) maps(s *spot, from, to map[string]any) {
 	}
 }
 
-// lists compares entry by entry; false where entries share an identity.
+// lists compares entry by entry; it returns false where entries share an identity.
 func (d *differ) lists(s *spot, from, to []any) bool {
 	t := s.field.Type
 	fx, tx := indexOf(t, from), indexOf(t, to)

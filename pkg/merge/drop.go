@@ -1,15 +1,15 @@
 package merge
 
-// dropped: original had it, local has not, live still does.
+// dropped merges what original had and local no longer has, and live still does.
 //
-// A scalar, an atomic value and an entry of a map or list go whole. Of a map, set
-// or keyed list the entries that original had go, and those that only live has
-// stay. Of a declared object the same holds for the maps and lists inside it;
-// everything else in it is removed, server defaults too.
+// A scalar, an atomic value and an entry of a map or list are removed as a whole. Of a map,
+// set or keyed list, the entries of original are removed, and those that only live has
+// stay. Of a declared object the same holds for the maps and lists inside it. Everything
+// else in it is removed, server defaults too.
 //
-// Where the policy drops by key, every object is as a map.
+// Where the policy drops by key, every object is treated as a map.
 //
-// Unlike kubectl: it sends null for the branch and so wipes everybody's entries.
+// Unlike kubectl: it sends null for the branch and so removes the entries of all managers.
 func (m *merger) dropped(s *spot, o, v, raw Opt) (Opt, bool) {
 	t := s.field.Type
 	if s.isDefaultKey(v) {
@@ -45,8 +45,8 @@ func (m *merger) dropped(s *spot, o, v, raw Opt) (Opt, bool) {
 	return m.droppedUnit(s, o, v, Opt{})
 }
 
-// isDefaultKey: the value is the default of a key of the list entry it stands in.
-// Leaving it out and writing it are one identity.
+// isDefaultKey reports whether the value is the default of a key of the list entry that
+// contains it. Omitting it and writing it give the same identity.
 func (s *spot) isDefaultKey(v Opt) bool {
 	if s.up == nil || s.up.here.list == nil {
 		return false
@@ -59,7 +59,7 @@ func (s *spot) isDefaultKey(v Opt) bool {
 	return false
 }
 
-// droppedUnit removes v as one value, save what is left of it.
+// droppedUnit removes v as one value, except for left.
 func (m *merger) droppedUnit(s *spot, o, v, left Opt) (Opt, bool) {
 	if left.Set {
 		return m.droppedParts(s, because{left, LocalSide, CauseDropped, o, Opt{}, v})
@@ -67,7 +67,7 @@ func (m *merger) droppedUnit(s *spot, o, v, left Opt) (Opt, bool) {
 	return m.removed(s, CauseDropped, Disagreement{Original: o, Live: v})
 }
 
-// removed removes live's value as one, unless live has changed it since, which is a disagreement.
+// removed removes live's value as one. If live has changed it since, that is a disagreement.
 func (m *merger) removed(s *spot, cause Cause, d Disagreement) (Opt, bool) {
 	moved, owner := m.movedInside(s, d.Original, d.Live)
 	switch {
@@ -82,8 +82,8 @@ func (m *merger) removed(s *spot, cause Cause, d Disagreement) (Opt, bool) {
 	return m.settle(s, d)
 }
 
-// ruled adds to what is left of a declared object the fields in it that a rule of the
-// user gives to live.
+// ruled adds to what is left of a declared object those of its fields that a user's rule
+// gives to live.
 func (m *merger) ruled(s *spot, v map[string]any, left Opt) Opt {
 	if len(m.policy.Rules) == 0 || s.keepsLive() {
 		return left
@@ -110,9 +110,9 @@ func (m *merger) ruled(s *spot, v map[string]any, left Opt) Opt {
 	return Opt{Value: kept, Set: len(kept) > 0}
 }
 
-// droppedParts removes all of live's value but what is left of it, the result, each part reported by itself.
-// Where somebody else has moved a part, and the policy does not give it to local,
-// all of it stays.
+// droppedParts removes all of live's value except what is left of it, the result. Each part
+// is reported separately. Where another manager has changed a part, and the policy does not
+// give it to local, all of it stays.
 func (m *merger) droppedParts(s *spot, b because) (Opt, bool) {
 	o, v := b.original, b.liv
 	parts := entryByEntry(Diff(v.Value, b.result.Value, s.field.Type), s.field.Type)
@@ -152,8 +152,8 @@ func (m *merger) droppedParts(s *spot, b because) (Opt, bool) {
 	return b.result, true
 }
 
-// entryByEntry reports of lists in which keys repeat, which a diff gives whole, what is removed
-// of them.
+// entryByEntry splits changes to lists with repeated keys, which a diff gives as a whole,
+// into the entries that are removed.
 func entryByEntry(parts []Change, t *Type) []Change {
 	var out []Change
 	for _, c := range parts {
@@ -172,7 +172,7 @@ func entryByEntry(parts []Change, t *Type) []Change {
 	return out
 }
 
-// droppedEntries removes the keys that original had, each reported by itself.
+// droppedEntries removes the keys that original had, each reported separately.
 func (m *merger) droppedEntries(s *spot, o, v map[string]any) (Opt, bool) {
 	out, changed := v, false
 	names := m.names(nil, o, v)
@@ -198,12 +198,12 @@ func (m *merger) droppedEntries(s *spot, o, v map[string]any) (Opt, bool) {
 	return emptied(Some(out), changed || len(v) == 0)
 }
 
-// withheldEmpty: the map or list has no entries about which the policy could be asked one by one.
+// withheldEmpty reports whether the map or list is withheld, without entries for the policy to decide about.
 func (m *merger) withheldEmpty(s *spot, v Opt) bool {
 	return equalOpt(v, Opt{}, Field{ZeroIsAbsent: true}) && m.withheld(s)
 }
 
-// emptied: a map or list of which nothing is left is removed itself.
+// emptied removes a map or list of which nothing is left.
 func emptied(r Opt, changed bool) (Opt, bool) {
 	switch v := r.Value.(type) {
 	case map[string]any:
@@ -218,8 +218,8 @@ func emptied(r Opt, changed bool) (Opt, bool) {
 	return r, changed
 }
 
-// leftOf is what is left of v when the value that had o in it is dropped: entries
-// of maps, sets and keyed lists that o has not.
+// leftOf returns what is left of v when the value o in it is dropped: entries of maps, sets
+// and keyed lists that o does not have.
 func leftOf(t *Type, o, v any) Opt {
 	switch v := v.(type) {
 	case map[string]any:
@@ -259,15 +259,15 @@ func leftOf(t *Type, o, v any) Opt {
 	return Opt{}
 }
 
-// disputed: local states null, original had no value either, and the policy does not let
-// local win then. Only in files: in a cluster null always asks for the default.
+// disputed reports whether local states null, original had no value either, and the policy does not let
+// local win then. This applies only to files: in a cluster null always asks for the default.
 //
 // Rules: docs/semantics.md#files.
 func (m *merger) disputed(s *spot, was Opt) bool {
 	return m.policy.Literal && !m.policy.ClearNulls && was.Value == nil && m.choice(s, nullKind(was)) != TakeLocal
 }
 
-// nullKind: a null that original had too is nothing that local changed.
+// nullKind returns the kind of a disagreement over null; where original had null too, local has changed nothing.
 func nullKind(was Opt) DisagreementKind {
 	if was.Set {
 		return Drift

@@ -2,18 +2,18 @@ package merge
 
 import "slices"
 
-// edited pairs entries of live whose key somebody has changed in place with what they were.
-// Nobody but live has such an entry by its keys, and either
+// edited pairs entries of live whose key was changed in place with the entries they were.
+// Only live has such an entry by its keys, and either
 //
-//   - it shares a value that has to be unique in the list (Type.Unique) with an entry of
-//     local that live lacks: side by side the two would be refused, or
-//   - it has all that an entry of original states, save for one of several keys, and live
-//     has that entry no more.
+// - it shares a value that has to be unique in the list (Type.Unique) with an entry of
+// local that live lacks: the API would refuse both together, or
+// - it has all that an entry of original states, except for one of several keys, and live
+// no longer has that entry.
 //
-// Where several entries might be the one, none is.
+// Where several entries are possible partners, none is chosen.
 //
-// Unlike kubectl: it takes the two for different entries, so that a port whose protocol
-// somebody changed makes every later apply fail.
+// Unlike kubectl: it takes the two for different entries, so that every later apply fails
+// after the protocol of a port was changed in live.
 func (p *pairing) edited(t *Type, o, l, v []any) {
 	if len(t.Keys) < 2 && len(t.Unique) == 0 {
 		return
@@ -51,7 +51,7 @@ type editing struct {
 	*pairing
 	t       *Type
 	o, l, v []any
-	free    []int // entries of live that nobody else has
+	free    []int // entries of live without a partner
 }
 
 func (e *editing) liveOnly() []int {
@@ -64,8 +64,8 @@ func (e *editing) liveOnly() []int {
 	return free
 }
 
-// couples finds, for each of those, the free entry of live that it is most like, where
-// that is most like it, and no other is as much so.
+// couples finds for each of those the free entry of live that it is most like. The likeness
+// has to be mutual, and no other entry equally like it.
 func (e *editing) couples(those []int, like func(int, any) likeness) map[int]int {
 	out := map[int]int{}
 	for _, i := range those {
@@ -82,7 +82,7 @@ func (e *editing) couples(those []int, like func(int, any) likeness) map[int]int
 	return out
 }
 
-// most is the one of those that is most alike, or -1.
+// most returns the one of those that is most alike, or -1.
 func most(those []int, like func(int) likeness) int {
 	found, best := -1, unlike
 	for _, j := range those {
@@ -96,8 +96,8 @@ func most(those []int, like func(int) likeness) int {
 	return found
 }
 
-// inOriginal is the entry of original that local's i is, or -1: by its keys, else the
-// one with the same unique value, if local has given that key up.
+// inOriginal returns the place in original of local's entry i, or -1. It looks by keys
+// first, then for the same unique value if local no longer states that key.
 func (e *editing) inOriginal(i int) int {
 	at := e.original[i]
 	for k, id := range e.pairing.o.ids {
@@ -108,7 +108,7 @@ func (e *editing) inOriginal(i int) int {
 	return at
 }
 
-// likeness is how sure it is that an entry is another with its key changed.
+// likeness says how certain it is that an entry is another with its key changed.
 type likeness int
 
 const (
@@ -117,8 +117,8 @@ const (
 	certainly          // they cannot stand in one list
 )
 
-// became: how sure it is that local's entry i, which live has not by its keys, has
-// become v. That live has lost it only original knows.
+// became returns how certain it is that local's entry i, which live lacks by its keys, has
+// become v. Only original shows that live has lost the entry.
 func (e *editing) became(i int, v any) likeness {
 	switch {
 	case sharesUnique(e.t, e.l[i], v):
@@ -139,20 +139,20 @@ func likenessOf(t *Type, was, is any) likeness {
 	return unlike
 }
 
-// complete: the entry has all keys.
+// complete reports whether the entry has all keys.
 func complete(t *Type, e any) bool {
 	m, ok := e.(map[string]any)
 	return ok && !slices.ContainsFunc(t.Keys, func(k Key) bool { return keyValue(t, k, m) == nil })
 }
 
-// sharesUnique: a and b cannot stand in one list.
+// sharesUnique reports whether a and b cannot stand in one list.
 func sharesUnique(t *Type, a, b any) bool {
 	am, isA := a.(map[string]any)
 	bm, isB := b.(map[string]any)
 	return isA && isB && slices.ContainsFunc(t.Unique, func(row []Key) bool { return t.sameIn(row, am, bm) })
 }
 
-// sameIn: a and b have the same values in the fields of a row of Unique, and some value at all.
+// sameIn reports whether a and b have the same values in the fields of a row of Unique, at least one of them set.
 func (t *Type) sameIn(row []Key, a, b map[string]any) bool {
 	some := false
 	for _, k := range row {
@@ -165,8 +165,8 @@ func (t *Type) sameIn(row []Key, a, b map[string]any) bool {
 	return some
 }
 
-// allButOneKey: b has all that a states, but for one of several keys, and more in common
-// with it than what is implied.
+// allButOneKey reports whether b has all that a states, except for one of several keys.
+// They must also share more than what is implied.
 func allButOneKey(t *Type, a, b any) bool {
 	am, isA := a.(map[string]any)
 	bm, isB := b.(map[string]any)
@@ -196,8 +196,8 @@ func allButOneKey(t *Type, a, b any) bool {
 	return other == 1 && common
 }
 
-// keyed is an entry with the keys that are implied, so that it can be reported which
-// of them differs.
+// keyed returns an entry with its implied keys filled in, so that the key that differs can
+// be reported.
 func keyed(t *Type, e Opt) Opt {
 	m, ok := e.Value.(map[string]any)
 	if !ok {
@@ -212,10 +212,10 @@ func keyed(t *Type, e Opt) Opt {
 	return Some(out)
 }
 
-// anew takes out of an entry r of the result what only live's has, where somebody has changed
-// the key of that and the server applies local's l. To the server the two are different entries,
-// whoever states them: it keeps nothing of the one in the other but what it fills in or allocates
-// again (KEP-555).
+// anew removes from an entry r of the result what only live's entry has, where its key was
+// changed in live and the server applies local's l. To the server the two are different
+// entries, for every manager. It keeps nothing of the one in the other, except what it
+// fills in or allocates again (KEP-555).
 func (m *merger) anew(s *spot, l, r Opt) Opt {
 	rm, isMap := r.Value.(map[string]any)
 	lm, inLocal := l.Value.(map[string]any)

@@ -2,16 +2,16 @@ package merge
 
 import "slices"
 
-// members are what becomes of the members of a set that exclude each other (Type.Exclusive).
+// members holds the outcome for the members of a set that exclude each other (Type.Exclusive).
 type members struct {
-	stays   map[int]Opt // of live's entries that one of local's excludes
+	stays   map[int]Opt // entries of live that one of local's excludes
 	stated  bool        // local states one of them, which excludes what live has
 	held    bool        // live's stays, so that local's must not come beside it
 	changed bool
 }
 
-// exclusive settles the members that only live has beside one of local's that excludes them:
-// together the API refuses them, whoever states them.
+// exclusive settles the members that only live has beside one of local's that excludes
+// them. The API refuses them together, whichever manager states them.
 //
 // Unlike kubectl: server-side apply joins both, which no server stores.
 func (m *merger) exclusive(s *spot, o, l, v []any) members {
@@ -38,7 +38,7 @@ func (m *merger) exclusive(s *spot, o, l, v []any) members {
 	return out
 }
 
-// excludes: the member is one of those that exclude each other.
+// excludes reports whether the member is one of those that exclude each other.
 func (t *Type) excludes(e any) bool {
 	text, ok := e.(string)
 	return ok && slices.Contains(t.Exclusive, text)

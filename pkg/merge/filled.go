@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// made says of what the server would make a value.
+// made names the value that the server is asked to complete.
 type made uint8
 
 const (
@@ -14,7 +14,7 @@ const (
 	ofOriginal             // original
 )
 
-// completed is a side as the server completes it, worked out when it is first asked for.
+// completed holds a side as the server completes it, computed on first use.
 type completed struct {
 	side func() Opt
 	done bool
@@ -33,7 +33,7 @@ func (c *completed) value(t *Type) Opt {
 	return c.v
 }
 
-// root is a whole object, which may be nil.
+// root completes a whole object, which may be nil.
 func root(of func() any) completed {
 	return completed{side: func() Opt { return Some(of()) }}
 }
@@ -45,8 +45,8 @@ func (m *merger) localWinsIn(t *Type, o, l, v Opt) Opt {
 	return result
 }
 
-// twin is an entry that shares its identity with others. No step leads to what a side has
-// of it, so that it is completed by itself.
+// twin completes an entry that shares its identity with others. No step leads to what a
+// side has of it, so it is completed without the object around it.
 func twin(o, l Opt, wanted func() Opt) *[3]completed {
 	return &[3]completed{
 		ofWanted:   {side: wanted},
@@ -55,12 +55,12 @@ func twin(o, l Opt, wanted func() Opt) *[3]completed {
 	}
 }
 
-// completes: a server has filled live in, and what it fills in is known.
+// completes reports whether a server has filled live in, and what it fills in is known.
 func (m *merger) completes() bool {
 	return !m.local && m.typ != nil && !m.policy.Literal && !m.policy.ClearNulls
 }
 
-// localWins is the result of a merge in which local always wins: what the server would
+// localWins returns the result of a merge in which local always wins: what the server would
 // be asked to store, before it fills anything in.
 func (m *merger) localWins() any {
 	t := m.triple
@@ -70,9 +70,9 @@ func (m *merger) localWins() any {
 	return result.Value
 }
 
-// filled: live's value is what the server makes of a, the value at this place of the side
-// that was completed. It is computed, and nothing else is an argument that a difference
-// is the server's: not who owns the value, nor that live states more, nor any time.
+// filled reports whether live's value is what the server makes of a, the value at this
+// place of the completed side. This is computed. Neither the value's owner, nor that live
+// states more, nor any time is taken as a sign that a difference is the server's.
 //
 // Unlike kubectl: it sends such a value anew on every run and reports "configured".
 func (m *merger) filled(from made, s *spot, a, v Opt) bool {
@@ -86,8 +86,8 @@ func (m *merger) filled(from made, s *spot, a, v Opt) bool {
 	return c.Set && between(s.field, a, c, v)
 }
 
-// apart: what the server makes of a value that is stated here is decided by its own type,
-// since no rule of a type around it leads here.
+// apart reports whether the type of a stated value alone decides what the server makes of
+// it, since no rule of a type around it leads here.
 func (s *spot) apart() bool {
 	var names []string // from here up to the type that has the rules
 	for at := s; at.up != nil; at = at.up {
@@ -106,8 +106,8 @@ func (s *spot) apart() bool {
 	return true
 }
 
-// reaches: the rule fills in what is at a place, around it or in it. The names lead from the
-// place up to the type that has the rule.
+// reaches reports whether the rule fills in something at, around or in a place. The names
+// lead from the place up to the type that has the rule.
 func (d *Default) reaches(names []string) bool {
 	for i, name := range d.Path[:min(len(d.Path), len(names))] {
 		if is := names[len(names)-1-i]; name != is && strings.TrimSuffix(name, "?") != is && name != "*" && is != "*" {
@@ -117,7 +117,7 @@ func (d *Default) reaches(names []string) bool {
 	return true
 }
 
-// made is what the server makes of a side at this place.
+// made returns what the server makes of a side at this place.
 func (m *merger) made(from made, s *spot) Opt {
 	switch {
 	case s.up == nil:
@@ -134,9 +134,9 @@ func (m *merger) made(from made, s *spot) Opt {
 	return pick(list, m.live.entries(list, s.here.list).At(stepOf(s.here.list, s.here.entry, 0)))
 }
 
-// fillable: something may be filled into a value of this place. It is not into one that
-// is stated and has no parts, nor where neither the field nor a type around it has a
-// default.
+// fillable reports whether the server may fill something into a value of this place. It
+// does not fill into a stated value without parts. Nor does it where neither the field nor
+// a type around it has a default.
 func (s *spot) fillable(a Opt) bool {
 	if a.Set && isScalar(a.Value) {
 		return a.Value == nil || s.field.ZeroIsAbsent && isZero(a.Value, s.field.Type)
@@ -152,8 +152,8 @@ func (s *spot) fillable(a Opt) bool {
 	return false
 }
 
-// between: each part of v is a's or, where a leaves it out, what a completed has; a server
-// that does not know a default yet leaves it out as well.
+// between reports whether each part of v is a's or, where a leaves it out, that of a as
+// completed. A server that does not know a default yet leaves the part out as well.
 func between(f Field, a, completed, v Opt) bool {
 	if equalOpt(completed, v, f) || equalOpt(a, v, f) {
 		return true
@@ -163,7 +163,7 @@ func between(f Field, a, completed, v Opt) bool {
 		am, aok := a.Value.(map[string]any)
 		cm, cok := completed.Value.(map[string]any)
 		if len(vv) == 0 && len(cm) > 0 && !aok {
-			return false // a server that knows no default makes nothing, and not an empty object
+			return false // a server that does not know a default fills in nothing, not an empty object
 		}
 		return cok && (aok || !denull(a).Set) && betweenMaps(f.Type, am, cm, vv)
 	case []any:
@@ -178,7 +178,7 @@ func between(f Field, a, completed, v Opt) bool {
 				return false
 			}
 		}
-		for i := len(al); i < len(vv); i++ { // made by the server alone, and so as it makes it
+		for i := len(al); i < len(vv); i++ { // filled in by the server alone, and so exactly as completed
 			if !equalOpt(Some(cl[i]), Some(vv[i]), entry) {
 				return false
 			}

@@ -15,7 +15,7 @@ func (m *merger) additions(s *spot, o, l, v Opt) bool {
 	return s.fixed() && adds(s.field.Type, l.Value, v.Value)
 }
 
-// fixed: a path of a type around the value leads to it, or to what it stands in.
+// fixed reports whether a path of a type around the value leads to it, or to what contains it.
 func (s *spot) fixed() bool {
 	var names []string // from here up to the type that has the path
 	for at := s; at.up != nil; at = at.up {
@@ -31,7 +31,7 @@ func (s *spot) fixed() bool {
 	return false
 }
 
-// ends: names, which lead up, end with the path, which leads down.
+// ends reports whether names, which lead up, end with the path, which leads down.
 func ends(names, path []string) bool {
 	for i, name := range path {
 		if at := len(names) - 1 - i; at < 0 || names[at] != name {
@@ -41,7 +41,7 @@ func ends(names, path []string) bool {
 	return true
 }
 
-// adds: the map or list v has all that a has, in a's order, and more, be it in an entry.
+// adds reports whether the map or list v has all that a has, in a's order, and more, also inside an entry.
 func adds(t *Type, a, v any) bool {
 	was, ok := a.([]any)
 	if !ok {

@@ -6,12 +6,12 @@ import (
 	"slices"
 )
 
-// group is the entries of the three sides that share an identity, by their places.
+// group holds the entries of the three sides that share an identity, by their places.
 type group struct{ o, l, v side }
 
-// settled pairs local's entries with live's in order where local is what original
-// was and live has it all: nothing is to be done then, whatever other pairing there
-// might be. It reports whether it did.
+// settled pairs local's entries with live's in order where local equals original and live
+// has all of it. Nothing has to change then, whatever other pairing is possible. It reports
+// whether it did.
 func (p *pairing) settled(t *Type, o, l, v []any) bool {
 	if len(o) != len(l) {
 		return false
@@ -37,28 +37,27 @@ func (p *pairing) settled(t *Type, o, l, v []any) bool {
 	return true
 }
 
-// fits: live's entry has all that local's states: merging them changes nothing.
+// fits reports whether live's entry has all that local's states, so that merging them changes nothing.
 func fits(t *Type, e, v any) bool {
-	quiet := merger{policy: Policies[0], owners: nobody{}} // owned by nobody: nothing passes for the server's doing
+	quiet := merger{policy: Policies[0], owners: nobody{}} // without owners, no value passes for the server's
 	_, changed := quiet.value(&spot{field: Field{Type: t}, entry: true}, Some(e), Some(e), Some(v))
 	return !changed
 }
 
-// nobody owns nothing.
+// nobody implements Owners for a live object that no manager owns.
 type nobody struct{}
 
 func (nobody) At(Path) []Owner { return nil }
 
-// pairLimit bounds the comparisons inside one group (entries times entries);
-// above it entries pair by equality and then in order, so that a hostile list
-// costs linear time.
+// pairLimit bounds the comparisons inside one group (entries times entries). Above it
+// entries pair by equality and then in order, so that a hostile list costs linear time.
 const pairLimit = 1 << 16
 
-// group pairs entries whose keys do not distinguish them: first local with
-// original and original with live, and local with live through original; what is
-// left of local and live is paired directly. In each step those pair first of
-// which the one that states less is part of the other, then those that share the
-// most fields, then in order (docs/semantics.md#how-an-object-is-split, "Keys that repeat").
+// group pairs entries that their keys do not distinguish. It pairs local with original,
+// original with live, and local with live through original. What is left of local and live
+// is paired directly. In each step entries pair first where the one that states less is
+// part of the other, then by the number of shared fields, then in order
+// (docs/semantics.md#how-an-object-is-split, "Keys that repeat").
 func (p *pairing) group(t *Type, g group) {
 	lo := match(t, g.l, g.o)
 	ov := match(t, g.o, g.v)
@@ -96,9 +95,8 @@ func (p *pairing) group(t *Type, g group) {
 
 func (p *pairing) pair(i, j int) { p.live[i], p.taken[j] = j, true }
 
-// straighten exchanges partners for their twins in live where local's order asks
-// for it: entries of live that are the same to the letter are distinguished by
-// nothing but their place.
+// straighten exchanges partners for their twins in live where local's order asks for it.
+// Only their place distinguishes entries of live that are the same to the letter.
 func (p *pairing) straighten(t *Type, v []any) {
 	if p.v.more == nil {
 		return
@@ -163,11 +161,11 @@ func (p *pairing) exchange(of []int, i, k int) {
 	p.dropped[j], p.dropped[k] = p.dropped[k], p.dropped[j]
 }
 
-// alike is a text that two entries share if the server would store them alike
-// (save for spellings of scalars).
+// alike returns a text that two entries share if the server would store them alike (except
+// for spellings of scalars).
 func alike(t *Type, e any) string { return canonical(Normal(t.Elem, e)) }
 
-// Normal is v without the fields that equal their absence.
+// Normal returns v, a value of type t, without the fields that equal their absence.
 func Normal(t *Type, v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -189,16 +187,16 @@ func Normal(t *Type, v any) any {
 	return v
 }
 
-// side is some entries of a list.
+// side holds some entries of a list.
 type side struct {
 	list []any
 	at   []int
 }
 
-// match pairs the entries of a with those of b, the best pairs first: entries that the
-// server would store alike, then those of which the one that states less is part of the
-// other, then those that share the most fields beyond the keys, then any; among equals in
-// order. It returns for each entry of a the place in b.at, or -1. Above pairLimit only
+// match pairs the entries of a with those of b, the best pairs first. Those that the server
+// would store alike come first, then those of which the one that states less is part of the
+// other. Then come those that share the most fields beyond the keys, then any; among equals
+// in order. It returns for each entry of a the place in b.at, or -1. Above pairLimit only
 // alike and order count.
 func match(t *Type, a, b side) []int {
 	to, used := none(len(a.at)), make([]bool, len(b.at))
@@ -231,7 +229,7 @@ func match(t *Type, a, b side) []int {
 			take(i, j)
 		}
 	}
-	for _, is := range same { // which of them has which partner makes no difference but to the order
+	for _, is := range same { // which of them has which partner only affects the order
 		inOrder(slices.DeleteFunc(is, func(i int) bool { return to[i] < 0 }), to)
 	}
 	return to
@@ -264,10 +262,10 @@ func resembling(t *Type, a, b side, free func(i, j int) bool) []scored {
 	return pairs
 }
 
-// partOf: every field of the entry that states less is equal in the other.
+// partOf reports whether every field of the entry that states less is equal in the other.
 func partOf(t *Type, a, b any) bool { return within(t, a, b) || within(t, b, a) }
 
-// within: everything that a states, b states too.
+// within reports whether b states everything that a states.
 func within(t *Type, a, b any) bool {
 	am, ok := a.(map[string]any)
 	if !ok {

@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// identity spells an entry's identity as one string, so that pairing is a map
-// look-up. Entries with the same string are one entry, or a group if there are
-// several on one side.
+// identity spells an entry's identity as one string, so that pairing is a map look-up.
+// Entries with the same string are one entry, or a group if one side has several.
 func identity(t *Type, e any) string {
 	m, ok := e.(map[string]any)
 	if t.Kind == Set || !ok {
@@ -27,7 +26,7 @@ func identity(t *Type, e any) string {
 	return b.String()
 }
 
-// keyValue is the entry's key, its default where the key is missing, or nil.
+// keyValue returns the entry's key, its default where the key is missing, or nil.
 func keyValue(t *Type, k Key, m map[string]any) any {
 	v := m[k.Name]
 	if v == nil || v == "" && t.Elem.Field(k.Name).ZeroIsAbsent {
@@ -36,8 +35,8 @@ func keyValue(t *Type, k Key, m map[string]any) any {
 	return v
 }
 
-// keyText reports a missing key, text, numbers and the rest apart by the first
-// byte. Text, the usual case, costs nothing where it cannot be mistaken.
+// keyText distinguishes a missing key, text, numbers and the rest by the first byte. Text,
+// the usual case, is not copied where it cannot be mistaken.
 func keyText(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -53,7 +52,7 @@ func keyText(v any) string {
 	return "\x04" + canonical(v)
 }
 
-// canonical is the value as JSON with sorted keys.
+// canonical returns the value as JSON with sorted keys.
 func canonical(v any) string {
 	switch v := v.(type) {
 	case string:
@@ -80,8 +79,8 @@ func numberText(n json.Number) string {
 	return text
 }
 
-// stepOf leads to an entry; nth counts the entries with its identity from 1, 0
-// where it is the only one.
+// stepOf returns the step to an entry; nth counts the entries with its identity from 1, and
+// is 0 where it is the only one.
 func stepOf(t *Type, e any, nth int) Step {
 	m, ok := e.(map[string]any)
 	if t.Kind == Set || !ok {
@@ -165,8 +164,8 @@ func (x index) all(id string) []int {
 	return nil
 }
 
-// nth counts entry i among those of its identity from 1, 0 where it is the only
-// one.
+// nth returns the number of entry i among those of its identity, counted from 1; 0 where it
+// is the only one.
 func (x index) nth(i int) int {
 	n, _ := slices.BinarySearch(x.more[x.ids[i]], i)
 	if x.more[x.ids[i]] == nil {

@@ -1,11 +1,10 @@
 package merge
 
-// list merges a keyed list or set entry by entry. l nil means that the whole list
-// was dropped. live holds a list, and is returned where nothing changes.
+// list merges a keyed list or set entry by entry. A nil l means that the whole list was
+// dropped. live holds a list, and is returned where nothing changes.
 //
-// Unlike kubectl: entries are identified by all of the list's keys, defaults
-// included, and entries that share an identity are a group in which nothing is
-// lost.
+// Unlike kubectl: entries are identified by all of the list's keys, defaults included.
+// Entries that share an identity are a group in which nothing is lost.
 func (m *merger) list(s *spot, o, l []any, live Opt) (Opt, bool) {
 	t := s.field.Type
 	v, _ := live.Value.([]any)
@@ -72,7 +71,7 @@ func (m *merger) list(s *spot, o, l []any, live Opt) (Opt, bool) {
 	return Some(inOrderOf(order, merged, stays)), true
 }
 
-// order is that of the result's entries.
+// order returns the order of the result's entries.
 func (m *merger) order(p *pairing, merged, stays []Opt) []place {
 	if m.keepsOrder(p) {
 		return p.inLiveOrder(merged, stays, m.policy.Prepend)
@@ -92,7 +91,7 @@ func inOrderOf(order []place, merged, stays []Opt) []any {
 	return out
 }
 
-// entry merges one entry. An entry that is no map, or null, is one value.
+// entry merges one entry. An entry that is not a map, or null, is one value.
 func (m *merger) entry(c *spot, o, l, v Opt) (Opt, bool) {
 	if l.Value == nil {
 		return l, !v.Set // null as an entry is data: nothing distinguishes entries that are null
@@ -107,7 +106,7 @@ func pick(list []any, i int) Opt {
 	return Some(list[i])
 }
 
-// pairing is which entries of the three sides are one.
+// pairing records which entries of the three sides are one.
 type pairing struct {
 	o, l, v  index
 	original []int  // for each entry of local, its partner in original, or -1
@@ -158,7 +157,7 @@ func pairUp(t *Type, o, l, v []any) *pairing {
 	return p
 }
 
-// repeats: several entries of a side have that identity.
+// repeats reports whether several entries of a side have that identity.
 func (p *pairing) repeats(id string) bool {
 	return p.l.more[id] != nil || p.v.more[id] != nil || p.o.more[id] != nil
 }

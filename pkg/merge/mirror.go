@@ -1,10 +1,10 @@
 package merge
 
-// mirrored gives a side that states one field of a pair which the server keeps alike the
-// other one, too, where live has it. Dropping or changing the one alone would leave its
-// mirror, and the server takes that for the value (kubernetes/kubernetes#66450). Stating it
-// as empty, or as null, is stating it. Where live does not have the mirror, the server
-// fills it in.
+// mirrored completes a side that states only one field of a pair which the server keeps
+// alike: it adds the other field where live has it. Dropping or changing only one would
+// leave its mirror, and the server takes that for the value (kubernetes/kubernetes#66450).
+// Stating the field as empty, or as null, is stating it. Where live does not have the
+// mirror, the server fills it in.
 //
 // Unlike kubectl: it removes the one field, and the value comes back out of the other.
 func mirrored(t *Type, side, live map[string]any) map[string]any {

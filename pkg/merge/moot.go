@@ -2,13 +2,12 @@ package merge
 
 import "slices"
 
-// moot takes out of the result of an object what only live has and what has no meaning
-// beside the rest of the result (Default.Moot), as the node ports of a Service that no
-// longer has a type with node ports. The server takes it out by itself, whoever set it, or
-// refuses the object for it: so it is reported, and no disagreement. v is live and l is
-// local at this place.
+// moot removes from the result of an object what only live has and what the rest of the result
+// makes obsolete (Default.Moot). An example are the node ports of a Service that no longer has a
+// type with node ports. The server removes it for every manager, or refuses the object for it.
+// So it is reported, and is not a disagreement. v is live and l is local at this place.
 //
-// Unlike kubectl: it leaves such fields to the server, and names none of them.
+// Unlike kubectl: it leaves such fields to the server, and reports none of them.
 func (m *merger) moot(s *spot, l, v map[string]any, res *edited) {
 	t := s.field.Type
 	if t == nil || !res.changed || !m.completes() {
@@ -32,19 +31,19 @@ func (m *merger) moot(s *spot, l, v map[string]any, res *edited) {
 	}
 }
 
-// comesTrue: the conditions hold for an object after an update, and did not before.
+// comesTrue reports whether an update triggers the rule: its conditions hold for the object after, and did not before.
 func (d *Default) comesTrue(t *Type, before, after map[string]any) bool {
 	return d.met(t, after, Complete(after, t, true).(map[string]any)) && !d.met(t, before, Complete(before, t, true).(map[string]any))
 }
 
-// mootAt is a field that has no meaning: the way to it from here, and what local states
-// that excludes it.
+// mootAt describes an obsolete field: the path to it from here, and what local states that
+// excludes it.
 type mootAt struct {
 	path []string
 	by   Path
 }
 
-// mootIn is what becomes of the first field on the way, of an object of the result.
+// mootIn removes the field from an object of the result, and returns the new value of its first step.
 func (m *merger) mootIn(s *spot, at mootAt, l, r map[string]any) (Opt, bool) {
 	name := at.path[0]
 	if r[name] == nil || len(at.path) == 1 && l[name] != nil {
@@ -66,7 +65,7 @@ func (m *merger) mootIn(s *spot, at mootAt, l, r map[string]any) (Opt, bool) {
 	return Opt{}, false
 }
 
-// mootEntries is mootIn for every entry of a list.
+// mootEntries applies mootIn to every entry of a list.
 func (m *merger) mootEntries(s *spot, at mootAt, local any, list []any) (Opt, bool) {
 	t := s.field.Type
 	entries, _ := local.([]any)
@@ -94,7 +93,7 @@ func (m *merger) mootEntries(s *spot, at mootAt, local any, list []any) (Opt, bo
 	return Some(out), !shared(out, list)
 }
 
-// unexplain forgets why the result had the value that is now taken out of it.
+// unexplain drops the explanation of a value that is now removed from the result.
 func (m *merger) unexplain(s *spot) {
 	if m.explain {
 		p := s.path().String()

@@ -1,6 +1,6 @@
 package merge
 
-// unknown: a blanked original has the value's place, not the value.
+// unknown reports whether a blanked original has the value's place, but not the value.
 func (m *merger) unknown(s *spot, o Opt) bool {
 	if !m.blanked || !o.Set {
 		return false
@@ -9,7 +9,7 @@ func (m *merger) unknown(s *spot, o Opt) bool {
 	return o.Value == "" || t != nil && t.Atomic && blank(o.Value)
 }
 
-// blank: a value of which only the keys are left.
+// blank reports whether only the keys are left of a value.
 func blank(v any) bool {
 	switch v := v.(type) {
 	case map[string]any:
@@ -30,12 +30,12 @@ func blank(v any) bool {
 	return v == ""
 }
 
-// nobodyKnows: neither the value that was applied nor who wrote live's is recorded.
+// nobodyKnows reports whether neither the value that was applied nor the writer of live's is recorded.
 func (m *merger) nobodyKnows(s *spot, o Opt) bool {
 	return m.unknown(s, o) && (m.owners == nil || len(m.ownersAt(s.path())) == 0)
 }
 
-// ownersAt lists who owns the value at the path, newest first; nil if nobody is known to.
+// ownersAt lists the owners of the value at the path, newest first; nil if no owner is known.
 func (m *merger) ownersAt(p Path) []Owner {
 	if m.owners == nil {
 		return nil
@@ -43,8 +43,8 @@ func (m *merger) ownersAt(p Path) []Owner {
 	return m.owners.At(p)
 }
 
-// foreign is the newest manager other than the applier that owns the path, by name:
-// what nobody has recorded may be anybody's, the applier's and the server's too.
+// foreign returns the newest manager other than the applier that owns the path, by name. An
+// unrecorded value may belong to any manager, to the applier and to the server too.
 func (m *merger) foreign(p Path) *Owner {
 	for _, o := range m.ownersAt(p) {
 		if !m.appliersOwn(o) && o.Manager != Unrecorded {
@@ -54,12 +54,12 @@ func (m *merger) foreign(p Path) *Owner {
 	return nil
 }
 
-// appliersOwn: the hold is the applier's.
+// appliersOwn reports whether the owner is the applier.
 func (m *merger) appliersOwn(o Owner) bool {
 	return m.appliers[o.Manager] && (!m.triple.Applied || o.Operation == "Apply" && o.Subresource == "")
 }
 
-// unrecorded is the entry for what was there before managers were recorded, if it has
+// unrecorded returns the entry for what was there before managers were recorded, if it has
 // the path.
 func (m *merger) unrecorded(p Path) *Owner {
 	for _, o := range m.ownersAt(p) {
@@ -70,10 +70,10 @@ func (m *merger) unrecorded(p Path) *Owner {
 	return nil
 }
 
-// moved: live's value differs from original's, and from what the server makes of
-// that, and the applier is not who made it so: somebody else owns it, or nobody does,
-// as where the server filled in a default for what somebody deleted. Without
-// managedFields the values decide.
+// moved reports whether live's value differs from original's, and from what the server
+// makes of that, and the applier did not write it. Another manager owns it, or no manager
+// does, as where the server filled in a default for a deleted value. Without managedFields
+// the values decide.
 func (m *merger) moved(s *spot, o, v Opt) (bool, *Owner) {
 	if m.unknown(s, o) {
 		owner := m.foreign(s.path())
@@ -93,10 +93,10 @@ func (m *merger) moved(s *spot, o, v Opt) (bool, *Owner) {
 	return owner != nil || m.unclaimed(s, o, v), owner
 }
 
-// unclaimed: nobody is recorded to have set the value, though managers are recorded, and
-// the server neither fills it in nor allocates it: the record of whoever set it was removed.
-// What is as good as absent, like a container's resources that the server prints as {}, was set
-// by nobody.
+// unclaimed reports whether managers are recorded, but none for this value, and the server
+// neither fills it in nor allocates it: the record of its writer was removed. A value that
+// equals its absence, like a container's resources that the server prints as {}, was set by
+// no manager.
 func (m *merger) unclaimed(s *spot, o, v Opt) bool {
 	if len(m.ownersAt(s.path())) > 0 {
 		return false

@@ -2,9 +2,8 @@ package merge
 
 import "slices"
 
-// oneOf settles the groups of fields that exclude each other, where local states
-// another variant than live has. It reports the fields it has dealt with; put
-// changes the result.
+// oneOf settles the groups of fields that exclude each other, where local states another
+// variant than live has. It returns the fields it has settled; put changes the result.
 //
 // Unlike kubectl: it knows such groups only where the Go type carries retainKeys,
 // and sends two variants of the others, which the server refuses.
@@ -44,7 +43,7 @@ func (m *merger) oneOf(s *spot, x objects, put func(string, Opt)) map[string]boo
 	return done
 }
 
-// excluder is what local states of the group.
+// excluder returns the path of what local states of the group.
 func (s *spot) excluder(g OneOf, l map[string]any) Path {
 	for _, name := range append(g.Fields[:len(g.Fields):len(g.Fields)], g.Discriminator) {
 		if l[name] != nil {
@@ -54,8 +53,8 @@ func (s *spot) excluder(g OneOf, l map[string]any) Path {
 	return nil
 }
 
-// displace removes live's variant. It is a disagreement where somebody else set
-// it; without managedFields the values decide.
+// displace removes live's variant. It is a disagreement where another manager set it;
+// without managedFields the values decide.
 func (m *merger) displace(s *spot, d Disagreement) (Opt, bool) {
 	moved, owner := m.movedInside(s, d.Original, d.Live)
 	if m.owners == nil && !d.Original.Set {
@@ -73,7 +72,7 @@ func (m *merger) displace(s *spot, d Disagreement) (Opt, bool) {
 	return Opt{}, true
 }
 
-// unchanged: local asks for the variant that original asked for, in the same
+// unchanged reports whether local asks for the variant that original asked for, in the same
 // words.
 func unchanged(t *Type, g OneOf, o, l map[string]any) bool {
 	if !states(g, o) && o[g.Discriminator] == nil {
@@ -112,8 +111,8 @@ func displaced(t *Type, g OneOf, x objects) []string {
 	return out
 }
 
-// others: live has a field of the group that local does not speak of. Mostly it has
-// none, and then there is nothing to find out.
+// others reports whether live has a field of the group that local does not state. Mostly it
+// has none, and the rest is skipped.
 func others(g OneOf, l, v map[string]any) bool {
 	for _, name := range g.Fields {
 		if v[name] != nil && l[name] == nil {
@@ -123,8 +122,8 @@ func others(g OneOf, l, v map[string]any) bool {
 	return g.Discriminator != "" && v[g.Discriminator] != nil && l[g.Discriminator] == nil
 }
 
-// chosen is the variant local asks for: what its discriminator selects, else the
-// fields of the group that it states. decided is false where local asks for none.
+// chosen returns the variant that local asks for: the one that its discriminator selects,
+// else the fields of the group that it states. decided is false where local asks for none.
 func chosen(t *Type, g OneOf, o, l map[string]any) (keep map[string]bool, decided bool) {
 	keep = map[string]bool{}
 	if d := g.Discriminator; d != "" {
@@ -167,9 +166,9 @@ func states(g OneOf, l map[string]any) bool {
 	return false
 }
 
-// excluded: live has a variant of a one-of that leaves no room for the field of that name,
-// which local and original have, and that is reported itself. held: it is excluded by a
-// discriminator of local's, and live's stays.
+// excluded reports whether live has a variant of a one-of that excludes the field of that
+// name. Local and original have that field, and it is reported separately. held reports
+// that a discriminator of local's excludes it, and live's stays.
 func (m *merger) excluded(s *spot, name string, x objects) (excluded, held bool) {
 	t := s.field.Type
 	for _, g := range t.OneOf {
@@ -200,5 +199,5 @@ func (m *merger) excluded(s *spot, name string, x objects) (excluded, held bool)
 	return false, false
 }
 
-// some is a value that null stands for the absence of.
+// some returns a value as an Opt in which null means absence.
 func some(v any) Opt { return Opt{Value: v, Set: v != nil} }

@@ -1,13 +1,13 @@
 package merge
 
-// place is where an entry of the result comes from.
+// place says where an entry of the result comes from.
 type place struct {
 	local bool
 	i     int
 }
 
-// keepsOrder: order is drift too. Where the policy leaves drift to live, live's
-// order stays, unless local has reordered what original had.
+// keepsOrder reports whether live's order stays. Order is drift too: where the policy
+// leaves drift to live, it stays, unless local has reordered what original had.
 func (m *merger) keepsOrder(p *pairing) bool {
 	if m.policy.Drift != TakeLive {
 		return false
@@ -27,8 +27,8 @@ func (m *merger) keepsOrder(p *pairing) bool {
 	return true
 }
 
-// inLocalOrder puts local's entries in local's order, and live's own after the
-// entry they followed.
+// inLocalOrder puts local's entries in local's order, and live's own after the entry they
+// followed.
 func (p *pairing) inLocalOrder(merged, stays []Opt) []place {
 	localOf := p.localOf()
 	order := make([]place, 0, len(merged)+len(stays))
@@ -58,8 +58,8 @@ func (p *pairing) inLocalOrder(merged, stays []Opt) []place {
 	return order
 }
 
-// inLiveOrder keeps live's entries in live's order. What is new stands before the
-// entry that it precedes in local, and last (or first) where it precedes none.
+// inLiveOrder keeps live's entries in live's order. A new entry stands before the entry
+// that it precedes in local, and last (or first) where it precedes none.
 func (p *pairing) inLiveOrder(merged, stays []Opt, prepend bool) []place {
 	localOf := p.localOf()
 	before := map[int][]int{} // new entries of local, by the entry of local they precede
@@ -109,7 +109,7 @@ func (p *pairing) inLiveOrder(merged, stays []Opt, prepend bool) []place {
 	return order
 }
 
-// localOf is, for each entry of live, its partner in local, or -1.
+// localOf returns, for each entry of live, its partner in local, or -1.
 func (p *pairing) localOf() []int {
 	out := none(len(p.v.ids))
 	for i, j := range p.live {
@@ -120,7 +120,7 @@ func (p *pairing) localOf() []int {
 	return out
 }
 
-// follows: the order is live's own, nothing missing and nothing new.
+// follows reports whether the order is live's own, with no entry missing or new.
 func (p *pairing) follows(order []place) bool {
 	if len(order) != len(p.v.ids) {
 		return false

@@ -6,8 +6,8 @@ import (
 	"strconv"
 )
 
-// ParsePath reads the grammar that Path.String prints; a leading dot is
-// accepted, and so are single quotes. Errors name the column.
+// ParsePath reads the grammar that Path.String prints. It also accepts a leading dot and
+// single quotes. Errors name the column.
 func ParsePath(text string) (Path, error) {
 	p := pathParser{text: text}
 	path, err := p.parse()
@@ -65,7 +65,7 @@ func (p *pathParser) word(value bool) string {
 	return p.text[start:p.at]
 }
 
-// wild: "*" is no name of the API's, but patterns are written in this grammar.
+// wild reports whether "*" comes next. It is not a name of the API, but patterns are written in this grammar.
 func (p *pathParser) wild() bool { return p.at < len(p.text) && p.text[p.at] == '*' }
 
 func (p *pathParser) bracket() (Step, error) {
@@ -179,7 +179,7 @@ func (p *pathParser) quoted() (string, error) {
 	return "", fmt.Errorf("the quote is not closed")
 }
 
-// closed eats the ] and the ordinal behind it.
+// closed reads the ] and the ordinal after it.
 func (p *pathParser) closed(s Step) (Step, error) {
 	if p.at >= len(p.text) || p.text[p.at] != ']' {
 		return Step{}, fmt.Errorf("expected ]")

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// StepKind is how a Step leads one level down.
+// StepKind says how a Step leads one level down.
 type StepKind uint8
 
 // The kinds of a Step.
@@ -28,8 +28,8 @@ type Step struct {
 	Nth   int       // KeyStep, ValueStep: 2 for the second entry with this identity, and so on; 0 and 1 both mean the first
 }
 
-// KeyPart is one key of a keyed list's entry and its value. A nil value stands
-// for a missing key.
+// KeyPart is one key of a keyed list's entry and its value. A nil value stands for a
+// missing key.
 type KeyPart struct {
 	Name    string
 	Value   any
@@ -40,7 +40,7 @@ type KeyPart struct {
 // object itself.
 type Path []Step
 
-// Named makes the Step to a field or map key.
+// Named returns the Step to a field or map key.
 func Named(name string) Step { return Step{Kind: FieldStep, Name: name} }
 
 // String prints the path in the one grammar that ParsePath reads:
@@ -57,10 +57,10 @@ func (p Path) String() string {
 	return b.String()
 }
 
-// Child is the path one step further; p itself is left alone.
+// Child returns the path extended by one step; p is not modified.
 func (p Path) Child(s Step) Path { return append(p[:len(p):len(p)], s) }
 
-// String prints the step as it stands inside a path.
+// String prints the step as it appears inside a path.
 func (s Step) String() string { return Path{s}.String() }
 
 func (s Step) write(b *strings.Builder, first bool) {
@@ -107,8 +107,8 @@ func (s Step) write(b *strings.Builder, first bool) {
 	}
 }
 
-// literal prints a key's value. A string is quoted where it would otherwise read
-// as something else; numbers and booleans stand bare, a missing key is empty.
+// literal prints a key's value. A string is quoted where it would otherwise read as
+// something else. Numbers and booleans are not quoted, a missing key is empty.
 func literal(v any, quoteAlways bool) string {
 	switch v := v.(type) {
 	case nil:
@@ -130,11 +130,11 @@ func literal(v any, quoteAlways bool) string {
 	return quote(string(text))
 }
 
-// quote escapes as JSON does, and control characters besides, so that no path
-// carries a terminal escape.
+// quote escapes as JSON does, and control characters too, so that no path carries a
+// terminal escape.
 func quote(s string) string { return strconv.QuoteToGraphic(s) }
 
-// looksTyped: a bare word that ParsePath would read as a number or boolean.
+// looksTyped reports whether ParsePath would read the bare word as a number or boolean.
 func looksTyped(s string) bool {
 	return s == "true" || s == "false" || isNumber(s)
 }
@@ -147,7 +147,7 @@ func isNumber(s string) bool {
 	return json.Unmarshal([]byte(s), &n) == nil
 }
 
-// plainWord: a name that can stand bare. Values may hold dots and slashes too.
+// plainWord reports whether a name needs no quotes. Values may hold dots and slashes too.
 func plainWord(s string, value bool) bool {
 	if s == "" {
 		return false

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Choice is what a policy does about a disagreement.
+// Choice says how a policy settles a disagreement.
 type Choice uint8
 
 // The choices. For a Dropped disagreement TakeLocal removes the value and
@@ -17,31 +17,31 @@ const (
 	TakeOriginal // only in a Rule: the answer "o" of the ask policy
 )
 
-// Policy decides which side wins (docs/semantics.md#which-side-wins), by what has changed since
-// the original: only local, only live, both, or live where local has removed the value.
+// Policy decides which side wins (docs/semantics.md#which-side-wins). It decides by what has changed
+// since the original: only local, only live, both, or live where local has removed the value.
 type Policy struct {
 	Name                         string
 	Update, Drift, Both, Dropped Choice
 
-	// Rules decide before the policy does. The first that matches a path counts
-	// for it and for all below it.
+	// Rules decide before the policy does. The first that matches a path applies to it and
+	// to all below it.
 	Rules []Rule
 
 	// Texts lists where texts are merged line by line instead of as one value. The first
-	// that matches a path counts.
+	// that matches a path applies.
 	Texts []TextRule
 
-	// ClearNulls: a null in live is removed where nobody states a value (kustomize's
-	// file merges); otherwise it stays as the server gave it.
+	// ClearNulls: a null in live is removed where no other side states a value (kustomize's
+	// file merges). Otherwise it stays as the server gave it.
 	ClearNulls bool
 
-	// Literal: no server has filled live in (live is a file). What is not split, a
-	// list without keys for example, is then taken from one side as it stands there, nulls
-	// included, also where live has all of it and more.
+	// Literal: no server has filled live in (live is a file). A value that is not split, as
+	// a list without keys, is then taken from one side unchanged, with its nulls. This
+	// holds also where live has all of it and more.
 	Literal bool
 
-	// ByKey: an object or map that local drops is removed key by key, and what only live has
-	// in it stays (kustomize's file merges); otherwise only what is declared a map does.
+	// ByKey: an object or map that local drops is removed key by key, and the keys that only live
+	// has stay (kustomize's file merges). Otherwise only declared maps are removed key by key.
 	ByKey bool
 
 	// Prepend puts new list entries first rather than last, where the policy keeps
@@ -55,13 +55,13 @@ type Rule struct {
 	Match  func(Path) bool
 	Choice Choice
 
-	// Always: also where there is no disagreement, since live has not changed. What is
-	// given to live then stays as it is there, whatever local states.
+	// Always: also where there is no disagreement, since live has not changed. A value
+	// given to live then stays unchanged, whatever local states.
 	Always bool
 }
 
-// RuleAt is the rule that decides at a path: the first one that matches the path or, of what it
-// is in, the outermost; false where none does.
+// RuleAt returns the rule that decides at a path: the first one that matches the path or,
+// of what contains it, the outermost. It returns false where no rule does.
 func RuleAt(rules []Rule, p Path) (Rule, bool) {
 	for i := range p {
 		for _, r := range rules {
@@ -73,18 +73,18 @@ func RuleAt(rules []Rule, p Path) (Rule, bool) {
 	return Rule{}, false
 }
 
-// TextRule has a text merged by its lines.
+// TextRule makes the merge split a text into its lines.
 type TextRule struct {
 	Name  string // as reported to the user
 	Match func(Path) bool
 
-	// Merge merges what changed from base to local into live. Of the lines that both have
-	// changed, localWins has local's and liveWins live's; clean: there are none.
+	// Merge merges what changed from base to local into live. In lines that both have changed,
+	// localWins has local's form and liveWins live's. clean: there are no such lines.
 	Merge func(base, local, live string) (localWins, liveWins string, clean bool)
 }
 
-// Policies are the built-in policies, the default first. ask is none of them: it is strict,
-// with the user's answers as rules. To add a policy is to add a file with
+// Policies lists the built-in policies, the default first. ask is not among them: it is
+// strict, with the user's answers as rules. To add a policy is to add a file with
 //
 //	var _ = register(Policy{Name: "…", …})
 //
@@ -106,8 +106,7 @@ func register(p Policy) bool {
 	return true
 }
 
-// PolicyNamed returns the built-in policy of that name; the error lists the
-// names there are.
+// PolicyNamed returns the built-in policy of that name; the error lists the known names.
 func PolicyNamed(name string) (Policy, error) {
 	var names []string
 	for _, p := range Policies {

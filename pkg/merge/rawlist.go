@@ -2,22 +2,22 @@ package merge
 
 import "strings"
 
-// RawList is the JSON text of a list of objects, taken apart without being decoded.
+// RawList is the JSON text of a list of objects, split into entries without being decoded.
 type RawList struct {
 	Metadata map[string]any // nil where there is none
 	Items    []RawItem
 }
 
-// RawItem is an entry of the list: its text, a part of the list's, and what names the object,
-// "" where it has no such field.
+// RawItem is an entry of the list: its text, which is part of the list's, and what names
+// the object, "" where it has no such field.
 type RawItem struct {
 	Text            []byte
 	Name, Namespace string
 }
 
-// SplitList takes the text of a list apart; false for what is no JSON object, has an entry that
-// is none, or is cut off. Beyond their names, what is in the entries is not looked at: an error
-// in it is found when the entry is read.
+// SplitList splits the text of a list. It returns false for text that is not a JSON object,
+// has an entry that is not one, or is cut off. In the entries, only the names are read: an
+// error elsewhere is found when the entry is read.
 func SplitList(data []byte) (RawList, bool) {
 	var l RawList
 	p := jsonParser{text: string(data)}
@@ -41,7 +41,7 @@ func SplitList(data []byte) (RawList, bool) {
 	return l, ok && p.at == len(p.text)
 }
 
-// rawItem reads metadata.name and metadata.namespace of an object, and no further than it has to.
+// rawItem reads metadata.name and metadata.namespace of an object, and no more than needed.
 func rawItem(text string) (item RawItem, ok bool) {
 	p := jsonParser{text: text}
 	ok = p.members(func(key string) (more, ok bool) {
@@ -91,7 +91,7 @@ func (p *jsonParser) members(each func(key string) (more, ok bool)) bool {
 	}
 }
 
-// entries calls each with where every entry of a list begins and ends, until it is false.
+// entries calls each with the start and end of every entry of a list, until it returns false.
 func (p *jsonParser) entries(each func(from, to int) bool) bool {
 	if !p.eat('[') {
 		return false
@@ -111,8 +111,7 @@ func (p *jsonParser) entries(each func(from, to int) bool) bool {
 	}
 }
 
-// skip steps over a value. Of what is in an object or a list, only strings and brackets are
-// looked at.
+// skip steps over a value. In an object or a list, it looks only at strings and brackets.
 func (p *jsonParser) skip() bool {
 	for depth := 0; p.at < len(p.text); {
 		switch c := p.text[p.at]; c {

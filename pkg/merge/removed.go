@@ -1,6 +1,6 @@
 package merge
 
-// gone: local states null. The whole value is removed, whoever set it.
+// gone settles a null in local. The whole value is removed, whichever manager set it.
 func (m *merger) gone(s *spot, o, l, raw Opt) (Opt, bool) {
 	v := denull(raw)
 	if !v.Set {
@@ -23,8 +23,8 @@ func (m *merger) gone(s *spot, o, l, raw Opt) (Opt, bool) {
 	return m.removed(s, CauseNull, Disagreement{Original: o, Local: l, Live: v})
 }
 
-// comesBack is why removing the value would change nothing: the server would fill the same
-// in again, or stores it as it stores absence. It is 0 where the removal is one. l is what
+// comesBack returns the cause by which removing the value would change nothing: the server would
+// fill it in again, or stores it like absence. It is 0 where the removal has an effect. l is what
 // local states: nothing, or null, which asks for the default or for absence.
 func (m *merger) comesBack(s *spot, l, v Opt) Cause {
 	switch null := l.Set && l.Value == nil; {
@@ -40,7 +40,7 @@ func (m *merger) comesBack(s *spot, l, v Opt) Cause {
 	return 0
 }
 
-// tellRemoved notes that v is removed.
+// tellRemoved reports that v is removed.
 func (m *merger) tellRemoved(s *spot, cause Cause, o, v Opt) {
 	m.because(s, because{Opt{}, LocalSide, cause, o, Opt{}, v})
 	m.addRemoved(s, o, Removal{Value: v.Value, Cause: cause})
@@ -56,7 +56,7 @@ func (m *merger) addRemoved(s *spot, o Opt, r Removal) {
 	m.plan.Removed = append(m.plan.Removed, r)
 }
 
-// asApplied: v is what original has, and perhaps more that was filled in.
+// asApplied reports whether v is what original has, perhaps with more filled in.
 func (m *merger) asApplied(o, v Opt) bool {
 	return o.Set && (m.blanked || stillThere(o.Value, v.Value))
 }
@@ -80,8 +80,8 @@ func stillThere(o, v any) bool {
 	return Equal(o, v, nil)
 }
 
-// removal adds the owner to a removal of the value at p; applied: it is what original
-// has.
+// removal adds the owner to a removal of the value at p; applied says that it is what
+// original has.
 func (m *merger) removal(p Path, applied bool, r Removal) Removal {
 	r.Path = p
 	if owners := m.ownersAt(p); len(owners) > 0 {

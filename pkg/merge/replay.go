@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// Replay applies changes, one after the other, to a copy of v. Replaying a plan's
-// changes on live gives its result; an error names the path that is not there.
+// Replay applies changes, one after the other, to a copy of v. Replaying a plan's changes
+// on live gives its result; an error names the path that is missing.
 func Replay(v any, changes []Change) (any, error) {
 	for _, c := range changes {
 		var err error
@@ -17,10 +17,10 @@ func Replay(v any, changes []Change) (any, error) {
 	return v, nil
 }
 
-// Reverse turns changes around: replaying them on the result gives live. Never nil.
+// Reverse reverses changes: replaying them on the result gives live. It never returns nil.
 func Reverse(changes []Change) []Change {
 	out := make([]Change, 0, len(changes))
-	var orders []Change // lists that get entries back, put right at the end
+	var orders []Change // lists that get entries back, put into order at the end
 	seen := map[string]bool{}
 	for i := len(changes) - 1; i >= 0; i-- {
 		c := changes[i]
@@ -40,7 +40,7 @@ func Reverse(changes []Change) []Change {
 	return append(out, orders...)
 }
 
-// listOf is the list whose order the change's reversal has to restore, or nil.
+// listOf returns the path of the list whose order the change's reversal has to restore, or nil.
 func listOf(c Change) Path {
 	switch {
 	case c.OldOrder == nil:
@@ -92,7 +92,7 @@ func replay(v any, p Path, c Change) (any, error) {
 func replayEntry(list []any, p Path, c Change, last bool) (any, error) {
 	i := EntryAt(list, p[0], nil)
 	if last && c.Op == OpSet && !c.Old.Set {
-		i = -1 // a new entry, however much another's keys look like its own
+		i = -1 // a new entry, even if its keys resemble another's
 	}
 	out := append(make([]any, 0, len(list)+1), list...)
 	switch {
@@ -108,7 +108,7 @@ func replayEntry(list []any, p Path, c Change, last bool) (any, error) {
 	return out, err
 }
 
-// reorder puts entries into the order of steps; entries no step names come last.
+// reorder puts entries into the order of steps; entries that no step names come last.
 func reorder(v any, steps []Step) (any, error) {
 	list, ok := v.([]any)
 	if !ok {
@@ -137,7 +137,7 @@ func reorder(v any, steps []Step) (any, error) {
 	return out, nil
 }
 
-// likeSteps is the step to an entry, by the keys that steps use.
+// likeSteps returns the step to an entry, by the keys that steps use.
 func likeSteps(e any, steps []Step) Step {
 	m, ok := e.(map[string]any)
 	if !ok || len(steps) == 0 || steps[0].Kind != KeyStep {

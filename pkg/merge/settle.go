@@ -1,8 +1,8 @@
 package merge
 
-// leaf merges what is one value, present in local and live.
+// leaf merges a value that is not split, present in local and live.
 //
-// Unlike kubectl: an atomic map is such a value (it mixes two people's selectors),
+// Unlike kubectl: an atomic map is such a value (kubectl mixes two managers' selectors),
 // and a value that the server stores alike is no change.
 func (m *merger) leaf(s *spot, o, l, v Opt) (Opt, bool) {
 	stated := l
@@ -37,7 +37,7 @@ func (m *merger) leaf(s *spot, o, l, v Opt) (Opt, bool) {
 	return m.settle(s, Disagreement{Kind: kind, Original: o, Local: l, Live: v, Owner: owner})
 }
 
-// kind is that of a disagreement on a value that local states.
+// kind returns the kind of a disagreement on a value that local states.
 func (m *merger) kind(s *spot, o, l Opt) DisagreementKind {
 	if o.Set && !m.unknown(s, o) && equalOpt(o, l, s.field) {
 		return Drift
@@ -45,8 +45,8 @@ func (m *merger) kind(s *spot, o, l Opt) DisagreementKind {
 	return Both
 }
 
-// withheld: a change that only local has made is not simply written, by a rule of the user or
-// by the policy. An object that is created is local's whole.
+// withheld reports whether a rule of the user or the policy holds back a change that only
+// local has made. An object that is created is local's as a whole.
 func (m *merger) withheld(s *spot) bool {
 	if s.rule != nil {
 		return s.keepsLive()
@@ -54,10 +54,10 @@ func (m *merger) withheld(s *spot) bool {
 	return s.up != nil && m.policy.Update != TakeLocal
 }
 
-// keepsLive: a rule of the user gives the value to live, whatever local states.
+// keepsLive reports whether a rule of the user gives the value to live, whatever local states.
 func (s *spot) keepsLive() bool { return s.rule != nil && s.rule.Always && s.rule.Choice == TakeLive }
 
-// choice is what rule or policy decide about a kind of disagreement.
+// choice returns what rule or policy decide about a kind of disagreement.
 func (m *merger) choice(s *spot, k DisagreementKind) Choice {
 	if s.rule != nil {
 		return s.rule.Choice
@@ -65,20 +65,20 @@ func (m *merger) choice(s *spot, k DisagreementKind) Choice {
 	return m.policy.choice(k)
 }
 
-// settle asks rule and policy about a disagreement on one value.
+// settle lets rule and policy decide a disagreement on one value.
 func (m *merger) settle(s *spot, d Disagreement) (Opt, bool) {
 	return m.settleAs(s, d, denull(d.Local))
 }
 
-// settleAs is settle where local's value comes to win as won, for example without its nulls.
+// settleAs is settle where a winning local value is written as won, for example without its nulls.
 func (m *merger) settleAs(s *spot, d Disagreement, won Opt) (Opt, bool) {
 	r, winner := m.decide(s, d, won)
 	m.because(s, because{r, winner, CausePolicy, d.Original, d.Local, d.Live})
 	return r, winner == LocalSide || winner == OriginalSide
 }
 
-// decide has rule and policy choose a side, and records what they chose. Live's value
-// stands where nobody wins.
+// decide lets rule and policy choose a side, and records the choice. Live's value stays
+// where no side wins.
 func (m *merger) decide(s *spot, d Disagreement, won Opt) (r Opt, winner Side) {
 	choice := m.choice(s, d.Kind)
 	if s.rule != nil {
@@ -105,8 +105,8 @@ func (m *merger) decide(s *spot, d Disagreement, won Opt) (r Opt, winner Side) {
 	return r, d.Winner
 }
 
-// added merges what local states and live lacks. Where original had it, somebody has
-// deleted it since, which is a disagreement like any other.
+// added merges what local states and live lacks. Where original had it, it was deleted
+// since, which is a disagreement like any other.
 //
 // Unlike kubectl: it puts the value back and reports nothing.
 func (m *merger) added(s *spot, o, l, raw Opt) (Opt, bool) {
@@ -136,9 +136,9 @@ func (m *merger) added(s *spot, o, l, raw Opt) (Opt, bool) {
 	return m.readded(s, Disagreement{Kind: Both, Original: o, Local: clean}, raw)
 }
 
-// deleted: somebody has removed what original had. Nobody has where the server does not
-// store it: a field that its schema does not have, a value with nothing in it, or one that
-// is still recorded as the applier's; and the losing variant of a one-of is reported where
+// deleted reports whether a manager has removed what original had. None has where the
+// server does not store the value: a field that its schema lacks, an empty value, or one
+// that is still recorded as the applier's. The losing variant of a one-of is reported where
 // live's variant is.
 func (m *merger) deleted(s *spot, o Opt) bool {
 	if !o.Set || s.excluded {
@@ -155,7 +155,7 @@ func (m *merger) deleted(s *spot, o Opt) bool {
 	return !equalOpt(Some(stripNulls(o.Value, s.field.Type)), Opt{}, s.field) && !m.appliersAlone(s)
 }
 
-// readded settles the disagreement over a value that live has no more.
+// readded settles the disagreement over a value that live no longer has.
 func (m *merger) readded(s *spot, d Disagreement, raw Opt) (Opt, bool) {
 	r, changed := m.settle(s, d)
 	if !changed {
@@ -164,14 +164,14 @@ func (m *merger) readded(s *spot, d Disagreement, raw Opt) (Opt, bool) {
 	return r, true
 }
 
-// splits: the policy answers parts of a value that live lacks differently, so
-// that only what changed between original and local is put back (kustomize merge3:
+// splits reports whether the policy decides differently for parts of a value that live
+// lacks. Only what changed between original and local is then put back (kustomize merge3:
 // "add the delta").
 func (m *merger) splits(s *spot, k DisagreementKind) bool {
 	return s.rule == nil && m.policy.choice(k) == TakeLive && m.policy.choice(Both) == TakeLocal
 }
 
-// keysOnly: a delta that becomes an entry of a keyed list needs its identity.
+// keysOnly returns the keys of an entry of a keyed list, since a delta that becomes an entry needs its identity.
 func keysOnly(s *spot, l map[string]any) map[string]any {
 	keys := map[string]any{}
 	if s.here.list == nil {
@@ -185,7 +185,7 @@ func keysOnly(s *spot, l map[string]any) map[string]any {
 	return keys
 }
 
-// localOnly explains what live does not have.
+// localOnly explains values that live does not have.
 func (m *merger) localOnly(s *spot, o, l, clean Opt) {
 	if !m.explain {
 		return
@@ -207,7 +207,7 @@ func (m *merger) localOnly(s *spot, o, l, clean Opt) {
 	}
 }
 
-// liveOnly explains what neither local nor original has.
+// liveOnly explains values that neither local nor original has.
 func (m *merger) liveOnly(s *spot, v Opt) {
 	if !m.explain || !v.Set {
 		return

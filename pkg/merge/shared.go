@@ -2,8 +2,8 @@ package merge
 
 import "reflect"
 
-// shared reports, at the cost of a pointer comparison, that a and b are one piece of
-// memory (or one scalar). false leaves open whether they are equal.
+// shared reports, at the cost of a pointer comparison, whether a and b are one piece of
+// memory (or one scalar). On false, they may still be equal.
 func shared(a, b any) bool {
 	switch a := a.(type) {
 	case map[string]any:
@@ -16,9 +16,9 @@ func shared(a, b any) bool {
 	return isScalar(b) && a == b
 }
 
-// Identical reports whether a and b are the same JSON value to the letter: absence and
-// null apart, numbers by their text. Memory that both share costs one comparison of
-// pointers.
+// Identical reports whether a and b are the same JSON value to the letter: absence differs
+// from null, numbers are compared by their text. Memory that both share costs one
+// comparison of pointers.
 func Identical(a, b any) bool {
 	if shared(a, b) {
 		return true

@@ -22,7 +22,7 @@ func stays(update, live *Finder, p Path) bool {
 	return false
 }
 
-// leads: the path of a rule has that place.
+// leads reports whether the path of a rule leads to that place.
 func leads(rule []string, p Path) bool {
 	return slices.EqualFunc(rule, p, func(name string, s Step) bool {
 		return name == "*" && s.Kind != FieldStep || s.Kind == FieldStep && s.Name == name

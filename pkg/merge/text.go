@@ -1,9 +1,9 @@
 package merge
 
-// text merges two texts by their lines, where the policy has a rule for it and original
-// has a text too; ok is false for anything else. Lines that only one side has changed are
-// that side's, without a disagreement; about lines that both have changed policy and rules
-// decide.
+// text merges two texts by their lines, where the policy has a rule for it and original has
+// a text too; ok is false for anything else. Lines that only one side has changed are taken
+// from that side, without a disagreement. Policy and rules decide about lines that both
+// have changed.
 //
 // Rules: docs/semantics.md#which-side-wins.
 func (m *merger) text(s *spot, o, l, v Opt) (r Opt, changed, ok bool) {
@@ -37,7 +37,7 @@ func (m *merger) text(s *spot, o, l, v Opt) (r Opt, changed, ok bool) {
 	return r, r.Value != live, true
 }
 
-// textRule is the rule for the text at s; nil where there is none.
+// textRule returns the rule for the text at s; nil where there is none.
 func (m *merger) textRule(s *spot) *TextRule {
 	p := s.path()
 	for i := range m.policy.Texts {

@@ -2,10 +2,10 @@ package merge
 
 import "sort"
 
-// Three merges three ways: what local states wins, what original had and local
-// has no more is removed, what only live has stays, and where local and live disagree
-// the policy decides. typ is how values are split; nil is RFC 7386 applied
-// three ways. With explain set, Plan.Because is filled.
+// Three merges three ways. What local states wins, what original had and local no longer
+// has is removed, and what only live has stays. Where local and live disagree, the policy
+// decides. typ says how values are split; nil is RFC 7386 applied three ways. With explain
+// set, Plan.Because is filled.
 //
 // Rules: docs/semantics.md#the-rules and #which-side-wins; the Kubectl Book's page on
 // field merge semantics. No input is modified; the order of map keys
@@ -31,7 +31,7 @@ func newMerger(t Triple, typ *Type, policy Policy, explain bool) *merger {
 	return m
 }
 
-// planned is the plan of the result; changed reports whether it may differ from live.
+// planned makes the plan of the result; changed says whether it may differ from live.
 func (m *merger) planned(live, result any, changed bool, typ *Type) Plan {
 	m.plan.Result = result
 	if changed {
@@ -41,7 +41,7 @@ func (m *merger) planned(live, result any, changed bool, typ *Type) Plan {
 	return m.plan
 }
 
-// presence: no local at all is no wish to remove the object.
+// presence treats a nil local as absent: it is no request to remove the object.
 func presence(local any) Opt { return Opt{Value: local, Set: local != nil} }
 
 type merger struct {
@@ -52,7 +52,7 @@ type merger struct {
 	blanked  bool
 	policy   Policy
 	explain  bool
-	local    bool // local wins always, and nothing is completed
+	local    bool // local always wins, and nothing is completed
 	plan     Plan
 
 	live      *Finder
@@ -60,15 +60,15 @@ type merger struct {
 
 	sides [3]completed // what the server makes of each: see made
 
-	// Room that is used again and again: the spots from the top down to here, and
-	// the names of the keys of each that are still to be looked at.
+	// Reused memory: the spots from the top down to here, and the names of the keys of each
+	// that are still to be visited.
 	spots   []*spot
 	depth   int
 	pending []string
 }
 
-// spot is where the merge stands: how it got there, what is known of the value,
-// and which rule holds. Paths are spelled out only when something is reported.
+// spot is the cursor of the merge: its path, what is known of the value, and which rule
+// holds. Paths are spelled out only when something is reported.
 type spot struct {
 	up    *spot
 	here  hop
@@ -141,7 +141,7 @@ func (m *merger) value(s *spot, o, l, v Opt) (Opt, bool) {
 	raw, was := v, o
 	o, v = denull(o), denull(v)
 	if s.field.Allocated && !m.blanked && isZero(o.Value, s.field.Type) {
-		o = Opt{} // it was left to the server then, and never the applier's
+		o = Opt{} // original left it to the server then, and it never was the applier's
 	}
 	switch {
 	case l.Set && m.unstored(s):
@@ -180,10 +180,10 @@ func (m *merger) value(s *spot, o, l, v Opt) (Opt, bool) {
 	return m.leaf(s, o, l, v)
 }
 
-// isList: a list that is merged entry by entry.
+// isList reports whether a list is merged entry by entry.
 func isList(t *Type) bool { return t != nil && (t.Kind == Keyed || t.Kind == Set) }
 
-// absentOr is live where nobody else states anything. A null stays as the server
+// absentOr returns live's value where no other side states one. A null stays as the server
 // gave it, unless nulls are to be cleared.
 func (m *merger) absentOr(raw, v Opt) (Opt, bool) {
 	if v.Set || !raw.Set {
@@ -235,7 +235,7 @@ func (m *merger) member(s *spot, name string, x objects) *spot {
 	return c
 }
 
-// objects are an object's or a map's original, local and live form.
+// objects holds an object's or a map's original, local and live form.
 type objects struct{ o, l, v map[string]any }
 
 // edited is a map that is copied before its first change.
@@ -255,9 +255,8 @@ func (e *edited) put(name string, v Opt) {
 	}
 }
 
-// names lists the keys that need a look: local's and original's, and live's only
-// where everything is to be explained or nulls cleared. Their room is given back by
-// forget.
+// names lists the keys to visit: local's and original's, and live's only where everything
+// is to be explained or nulls cleared. forget releases their memory.
 func (m *merger) names(o, l, v map[string]any) []string {
 	from := len(m.pending)
 	for k := range l {
@@ -280,11 +279,11 @@ func (m *merger) names(o, l, v map[string]any) []string {
 	return m.pending[from:]
 }
 
-// forget gives the room of the names last asked for back.
+// forget releases the memory of the names that were last asked for.
 func (m *merger) forget(names []string) { m.pending = m.pending[:len(m.pending)-len(names)] }
 
-// childOf is what is known of a key, and whether it is an entry of a map rather
-// than a declared field.
+// childOf returns what is known of a key, and whether it is an entry of a map rather than a
+// declared field.
 func childOf(t *Type, name string) (Field, bool) {
 	if t == nil {
 		return Field{}, true

@@ -1,11 +1,10 @@
 package merge
 
-// Kind is how a value is split into parts that are merged on their own.
+// Kind says how a value is split into parts that are merged separately.
 type Kind uint8
 
-// The kinds of a Type. Unknown is what a nil *Type means too: the value itself
-// decides (a map is merged key by key, anything else is one value), which is
-// RFC 7386 applied three ways.
+// The kinds of a Type. A nil *Type means Unknown too: the value itself decides (a map is
+// merged key by key, anything else is one value), which is RFC 7386 applied three ways.
 const (
 	Unknown Kind = iota
 	Scalar       // one value: string, number, boolean
@@ -16,9 +15,9 @@ const (
 	Set          // a list whose entries are distinguished by their value
 )
 
-// Type states for the merge how one value is split, and when two spellings of it are
-// the same to the server. A Type is read-only once it is handed to Three; types
-// may refer to themselves (JSONSchemaProps does).
+// Type states for the merge how one value is split, and which spellings of it the server
+// takes for the same. A Type is read-only once it is passed to Three. Types may refer to
+// themselves (JSONSchemaProps does).
 //
 // Rules: API conventions on list-type and map-type (KEP-555, KEP-1152) and the
 // patchStrategy and patchMergeKey tags of the built-in types.
@@ -36,41 +35,41 @@ type Type struct {
 	Keys   []Key            // Keyed: what identifies an entry, in the schema's order; never empty
 	OneOf  []OneOf          // Object: groups of fields that exclude each other
 
-	// Unique are fields, besides the keys, whose values taken together the API refuses to see
-	// twice in a Keyed list; each row by itself. An entry whose key somebody has changed is
-	// known by them.
+	// Unique lists fields, besides the keys, whose values taken together the API refuses
+	// twice in a Keyed list; each row separately. They identify an entry whose key was
+	// changed in live.
 	Unique [][]Key
 
-	// Exclusive are members of a Set of which the API allows one (Deny and Warn of a
+	// Exclusive lists members of a Set of which the API allows one (Deny and Warn of a
 	// policy binding's validationActions).
 	Exclusive []string
 
-	// Fixed are paths, of names from a value of this type, to what the API lets nobody change
-	// once the object is there or runs; "*" stands for every entry of a list.
+	// Fixed lists paths, of names from a value of this type, to values that the API does not let
+	// anyone change once the object exists or runs; "*" stands for every entry of a list.
 	Fixed [][]string
 
-	// Mirrored are pairs of fields that the server keeps alike: who states one has stated
-	// both (PodSpec.serviceAccount is the old name of serviceAccountName).
+	// Mirrored lists pairs of fields that the server keeps alike: stating one states both
+	// (PodSpec.serviceAccount is the old name of serviceAccountName).
 	Mirrored [][2]string
 
-	// Made are paths, of names from a value of this type, to entries of maps that the
-	// server itself makes.
+	// Made lists paths, of names from a value of this type, to entries of maps that the
+	// server itself creates.
 	Made [][]string
 
-	// Defaults are what the server fills in by rules, in the order in which it does.
+	// Defaults lists what the server fills in by rules, in its order.
 	Defaults []Default
 
-	// Same reports whether two non-null values are one value to the server though
-	// spelled differently (quantities, times). nil: literal equality, numbers by
-	// value. It is asked only about scalars.
+	// Same reports whether two non-null values are one value to the server though spelled
+	// differently (quantities, times). nil means literal equality, numbers by value. It is
+	// called only for scalars.
 	Same func(a, b any) bool
 
-	// Source names who stated this: see the Source constants. "" inherits.
+	// Source names the source of this rule: see the Source constants. "" inherits.
 	Source string
 }
 
-// Field is what is known of a field, or of a key, of a value of this type: of an
-// undeclared one, and where t is nil, nothing.
+// Field returns what is known of a field, or of a key, of a value of this type. For an
+// undeclared one, and where t is nil, that is nothing.
 func (t *Type) Field(name string) Field {
 	switch {
 	case t == nil:
@@ -81,7 +80,7 @@ func (t *Type) Field(name string) Field {
 	return Field{Type: t.Elem}
 }
 
-// EntryType is the type of an entry of a map or list of this type; nil, as for a nil
+// EntryType returns the type of an entry of a map or list of this type; nil, as for a nil
 // t, is Unknown.
 func (t *Type) EntryType() *Type {
 	if t == nil {
@@ -90,7 +89,7 @@ func (t *Type) EntryType() *Type {
 	return t.Elem
 }
 
-// At is the type of the value at a path below; nil, as for a nil t, where nothing is
+// At returns the type of the value at a path below; nil, as for a nil t, where nothing is
 // known of it.
 func (t *Type) At(p Path) *Type {
 	for _, s := range p {
@@ -103,7 +102,7 @@ func (t *Type) At(p Path) *Type {
 	return t
 }
 
-// Who stated how a field is split; Type.Source and the explanation carry these words.
+// The sources that state how a field is split; Type.Source and the explanation carry these words.
 const (
 	SourceRules    = "rules"
 	SourceBuiltin  = "built-in types"
@@ -117,8 +116,8 @@ const (
 type Field struct {
 	Type *Type // nil is Unknown
 
-	// Default is what the server fills in where the field is left out, or nil. A missing
-	// list-map-key takes it.
+	// Default is the value that the server fills in where the field is left out, or nil. A
+	// missing list-map-key takes it.
 	Default any
 
 	// Nullable: the server stores null as a value of its own.
@@ -128,12 +127,12 @@ type Field struct {
 	// absence (a non-pointer field of a compiled-in Go type).
 	ZeroIsAbsent bool
 
-	// Allocated: the server fills the field in, and "" or [] written for it means
-	// "not set" (a Service's clusterIP).
+	// Allocated: the server fills the field in, and "" or [] written for it means "not set"
+	// (a Service's clusterIP).
 	Allocated bool
 
-	// Required: an object without the field is refused. Only schemas that were read
-	// have it; the compiled-in types do not.
+	// Required: an object without the field is refused. Only schemas that were read state
+	// it; the compiled-in types do not.
 	Required bool
 }
 
@@ -149,10 +148,10 @@ type OneOf struct {
 	// Fields exclude each other.
 	Fields []string
 
-	// Discriminator names the field that states which of Fields is meant; "" where
-	// there is none. Selects maps its values to the field each allows (a value
-	// that is missing allows none of Fields); Fallback is the value the
-	// server puts in when the discriminator is left out.
+	// Discriminator names the field that states which of Fields is meant; "" where there is
+	// none. Selects maps its values to the field each allows (a value that is missing
+	// allows none of Fields). Fallback is the value that the server fills in when the
+	// discriminator is left out.
 	Discriminator string
 	Selects       map[string]string
 	Fallback      string

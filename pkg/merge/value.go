@@ -89,7 +89,7 @@ func equalOpt(a, b Opt, f Field) bool {
 	return true
 }
 
-// isZero: the value that a Go field of this type has when nobody set it.
+// isZero reports whether this is the value of an unset Go field of this type.
 func isZero(v any, typ *Type) bool {
 	switch v := v.(type) {
 	case nil:
@@ -124,8 +124,8 @@ func isScalar(v any) bool {
 	return true
 }
 
-// sameNumber compares numbers by value. Exponents that would cost memory to
-// spell out are compared as text.
+// sameNumber compares numbers by value. Exponents that would cost memory to expand are
+// compared as text.
 func sameNumber(a, b string) bool {
 	if a == b {
 		return true
@@ -155,7 +155,7 @@ func number(s string) (*big.Rat, bool) {
 	return new(big.Rat).SetString(s)
 }
 
-// denull: null in original or live counts as absent.
+// denull makes null in original or live count as absent.
 func denull(o Opt) Opt {
 	if o.Value == nil {
 		return Opt{}
@@ -163,9 +163,9 @@ func denull(o Opt) Opt {
 	return o
 }
 
-// stripNulls takes the nulls out of a value that is about to be added, save
-// inside atomic values, where null is data: but not where the type is compiled in,
-// as a map of strings would take it for "".
+// stripNulls removes the nulls from a value that is about to be added, except inside atomic
+// values, where null is data. It also removes them there where the type is compiled in, as
+// a map of strings would take null for "".
 func stripNulls(v any, typ *Type) any {
 	switch v := v.(type) {
 	case map[string]any:

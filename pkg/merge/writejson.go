@@ -8,10 +8,10 @@ import (
 	"unicode/utf8"
 )
 
-// WriteJSON is a JSON value as encoding/json's Encoder writes it, byte for byte: compact, keys
-// in order, numbers digit for digit, a newline at the end. With html, <, > and & are escaped.
-// v may hold whatever the Encoder takes; what ReadJSON has read is written in half of its
-// time. The error is the Encoder's, for what JSON cannot hold.
+// WriteJSON writes a JSON value as encoding/json's Encoder does, byte for byte: compact,
+// keys in order, numbers digit for digit, a newline at the end. With html, <, > and & are
+// escaped. v may hold whatever the Encoder takes; a value from ReadJSON takes half the
+// Encoder's time. The error is the Encoder's, for what JSON cannot hold.
 func WriteJSON(v any, html bool) ([]byte, error) {
 	w := jsonWriters.Get().(*jsonWriter)
 	defer func() {
@@ -29,18 +29,18 @@ func WriteJSON(v any, html bool) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// jsonWriters are used again and again: their room has grown to the size of an object.
+// jsonWriters holds writers for reuse: their memory has grown to the size of an object.
 var jsonWriters = sync.Pool{New: func() any { return new(jsonWriter) }}
 
-// jsonWriter writes maps, lists and scalars as ReadJSON gives them; anything else it leaves to
-// the library.
+// jsonWriter writes maps, lists and scalars as ReadJSON gives them; the library writes
+// anything else.
 type jsonWriter struct {
 	out  []byte
 	keys []string // of the objects that are not closed yet
 	html bool
 }
 
-// value appends v; false where the library has to write it.
+// value appends v; it returns false where the library has to write it.
 func (w *jsonWriter) value(v any) bool {
 	switch v := v.(type) {
 	case string:
@@ -140,8 +140,8 @@ func (w *jsonWriter) text(s string) {
 	w.out = append(append(w.out, s[done:]...), '"')
 }
 
-// jsonRune is the escape of a character beyond ASCII, "" for none: for a byte that is no UTF-8,
-// and for the two line breaks that JavaScript does not take in a string.
+// jsonRune returns the escape of a character beyond ASCII, "" for none. It escapes a byte
+// that is not UTF-8, and the two line breaks that JavaScript does not accept in a string.
 func jsonRune(r rune, size int) string {
 	switch {
 	case r == utf8.RuneError && size == 1:
