@@ -38,7 +38,7 @@ func ambiguous(v any, at merge.Path, typ *merge.Type) []string {
 	return out
 }
 
-// keyless: an entry has none of its list's keys.
+// keyless reports whether the step has none of its list's keys.
 func keyless(s merge.Step) bool {
 	for _, k := range s.Keys {
 		if k.Value != nil {

@@ -4,22 +4,22 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// Answer is what the user answered about one value.
+// Answer is the user's answer about one value.
 type Answer struct {
 	Path   merge.Path
 	Choice merge.Choice
 
-	// Live is what the user saw there. An answer about one value decides nothing about
-	// the next: where live has another by now, the disagreement is open again.
+	// Live is the value that the user saw there. An answer about one value does not apply
+	// to the next: where live has another by now, the disagreement is open again.
 	Live merge.Opt
 
-	// Always: the answer is not about a disagreement but about what is to be written, and
-	// holds whatever live has by now.
+	// Always: the answer is not about a disagreement but about what is written, and holds
+	// whatever live has by now.
 	Always bool
 }
 
-// Answered are the answers that still hold for a live object, as a policy has them. nil where
-// none holds.
+// Answered returns the answers that still hold for a live object, as rules of a policy; nil
+// where none holds.
 func (s Subject) Answered(live map[string]any, typ *merge.Type) []merge.Rule {
 	var rules []merge.Rule
 	for _, a := range s.Answers {

@@ -1,15 +1,15 @@
-// Package apply plans the write of one object: from the local object and the live one it works
-// out what kubectl merge would write. It finds what was applied last and the type of the kind,
+// Package apply plans the write of one object: from the local object and the live one it computes
+// what kubectl merge would write. It finds what was applied last and the type of the kind,
 // merges, puts the new last-applied annotation on the result, and prepares the request.
 //
 // Plan is for controllers and other programs that hold objects as unstructured. A Planner with
 // Subjects does the same for a program that keeps exact JSON values.
 //
-// How an object is written (ClientSide, ServerSide) is a value of the Planner; the engine does not
-// know it.
+// The Planner's Writing says how an object is written (ClientSide, ServerSide); the engine
+// does not depend on it.
 //
-// The package refuses to read objects and to send anything; schemas come from whoever it is
-// given.
+// The package refuses to read objects and to send anything; the caller supplies the
+// source of schemas.
 package apply
 
 import (
@@ -25,11 +25,11 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/strategy"
 )
 
-// DefaultManager is the field manager of kubectl apply: what either kubectl apply or this
-// program applied counts as applied by both.
+// DefaultManager is the field manager of kubectl apply: what kubectl apply or this program
+// applied counts as applied by both.
 const DefaultManager = "kubectl-client-side-apply"
 
-// Option changes how Plan merges. The error reports what cannot be asked for.
+// Option changes how Plan merges. The error reports a value that is not supported.
 type Option func(*options) error
 
 type options struct {
@@ -37,8 +37,8 @@ type options struct {
 	status *bool
 }
 
-// WithPolicy decides which side wins where local and live disagree: one of the names of
-// merge.Policies. Without it, apply: local wins.
+// WithPolicy decides which side wins where local and live disagree; name is one of
+// merge.Policies. Without it, the policy is apply: local wins.
 func WithPolicy(name string) Option {
 	return func(o *options) (err error) {
 		o.Policy, err = merge.PolicyNamed(name)
@@ -46,8 +46,8 @@ func WithPolicy(name string) Option {
 	}
 }
 
-// WithStrategy selects how objects are merged: one of the names of strategy.Strategies. Without
-// it, auto: by the type of each field.
+// WithStrategy selects how objects are merged; name is one of strategy.Strategies. Without
+// it, the strategy is auto: by the type of each field.
 func WithStrategy(name string) Option {
 	return func(o *options) (err error) {
 		o.Strategy, err = strategy.Named(name)
@@ -63,8 +63,8 @@ func WithRules(rules schema.Rules) Option {
 	}
 }
 
-// WithManager is the field manager that the caller writes with: values that it owns count as
-// applied. Without it, DefaultManager.
+// WithManager names the field manager that the caller writes with; values that it owns
+// count as applied. Without it, DefaultManager.
 func WithManager(name string) Option {
 	return func(o *options) error {
 		o.Manager = name
@@ -72,9 +72,9 @@ func WithManager(name string) Option {
 	}
 }
 
-// WithSchemas asks for the type of a kind that is not compiled in, or has fields that the
-// compiled-in one does not have. Documents asks a server, Definitions a file. Without it, a list
-// of a custom resource is one value, as it is to kubectl apply.
+// WithSchemas sets the source of the types that are not compiled in, or lack fields there.
+// Documents asks a server, Definitions a file. Without it, a list of a custom resource is
+// one value, as for kubectl apply.
 func WithSchemas(ask Schemas) Option {
 	return func(o *options) error {
 		o.Schemas = ask
@@ -82,7 +82,7 @@ func WithSchemas(ask Schemas) Option {
 	}
 }
 
-// WithValidation determines what happens to fields that the kind does not have. Without it, Strict.
+// WithValidation sets how fields that the kind does not have are handled. Without it, Strict.
 func WithValidation(v Validation) Option {
 	return func(o *options) error {
 		o.Validate = v
@@ -90,9 +90,8 @@ func WithValidation(v Validation) Option {
 	}
 }
 
-// WithStatus states whether the kind has a status subresource, so that status is no
-// configuration. Without it, what is compiled in about the kind decides, and a custom resource
-// has none.
+// WithStatus states whether the kind has a status subresource, so that status is not
+// configuration. Without it, the compiled-in table decides; a custom resource has none.
 func WithStatus(has bool) Option {
 	return func(o *options) error {
 		o.status = &has
@@ -100,12 +99,12 @@ func WithStatus(has bool) Option {
 	}
 }
 
-// Plan merges one object: local is what is to be, as a file or a controller states it; live is
-// what the API server returned, nil where there is no such object. Neither is modified. int64
-// and float64 are taken exactly: see object.FromUnstructured for what is refused.
+// Plan merges one object. local is the desired object, as a file or a controller states it. live
+// is what the API server returned, nil where there is no such object. Neither is modified. int64
+// and float64 are taken exactly; object.FromUnstructured documents what is refused.
 //
-// Nothing is written. Look at Err (what is left to decide), Action, Changes, Settled and Removed;
-// send Request, or Unstructured where Action is Create. An error names the object.
+// Nothing is written. Check Err (what is left to decide), Action, Changes, Settled and
+// Removed. Send Request, or Unstructured where Action is Create. An error names the object.
 func Plan(ctx context.Context, local, live *unstructured.Unstructured, with ...Option) (Planned, error) {
 	o := options{Planner: Planner{Policy: merge.Policies[0], Manager: DefaultManager, Validate: Strict}}
 	for _, option := range with {
@@ -144,7 +143,7 @@ func (o *options) subject(local *unstructured.Unstructured) (Subject, error) {
 	return s, nil
 }
 
-// same: live is the live form of local, which may leave out the namespace.
+// same reports whether live is the live form of local, which may leave out the namespace.
 func same(local, live object.Object) bool {
 	want, is := local.ID(), live.ID()
 	if want.Namespace == "" {
@@ -153,15 +152,15 @@ func same(local, live object.Object) bool {
 	return want == is
 }
 
-// Unstructured is the object that is to be written, with its annotation: the new one for
-// Create, live with the changes otherwise. It shares no memory with the plan. It is an error if
-// a number fits neither int64 nor float64; it names the object and the field.
+// Unstructured returns the object to write, with its annotation: the new one for Create,
+// live with the changes otherwise. It shares no memory with the plan. A number that fits
+// neither int64 nor float64 is an error, which names the object and the field.
 func (p Planned) Unstructured() (*unstructured.Unstructured, error) {
 	return object.Object{Value: p.Final}.Unstructured()
 }
 
-// Err is a *ConflictError where the policy leaves something to decide; nil otherwise. A plan
-// with conflicts is not to be written: it holds live's values where they are.
+// Err returns a *ConflictError where the policy leaves something to decide, else nil. A
+// plan with conflicts must not be written: it holds live's values in their places.
 func (p Planned) Err() error {
 	if len(p.Conflicts) == 0 {
 		return nil
@@ -169,7 +168,7 @@ func (p Planned) Err() error {
 	return &ConflictError{Object: p.Subject.Name, Conflicts: p.Conflicts}
 }
 
-// ConflictError is what the policy leaves to the caller.
+// ConflictError lists the conflicts that the policy leaves to the caller.
 type ConflictError struct {
 	Object    string               // deployment.apps/web
 	Conflicts []merge.Disagreement // in path order, with the values of each side

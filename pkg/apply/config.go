@@ -9,10 +9,10 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
-// configuration is what is to be applied: what local states, with the values of the result.
-// A value that the plan leaves to live is in it only where nobody else owns it: the server
-// would remove what the applier owned alone and gives up. So is what it does not store, which it
-// would forget the owner of.
+// configuration returns what to apply: what local states, with the values of the result. It
+// includes a value that the plan leaves to live only where no other manager owns it: the server
+// would remove what the applier owned alone and no longer states. It includes values that the
+// server does not store, since it would forget their owner.
 func (p *Planned) configuration(k *serverSides) (map[string]any, error) {
 	c := configuring{Planned: p, serverSides: k}
 	stated := c.withKept(k.stated, k.shares.Applied, nil, p.Type)
@@ -34,7 +34,7 @@ func (p *Planned) configuration(k *serverSides) (map[string]any, error) {
 	return conf, nil
 }
 
-// configuring works out a configuration.
+// configuring computes a configuration.
 type configuring struct {
 	*Planned
 	*serverSides
@@ -56,7 +56,7 @@ func (c configuring) below(s spot, step merge.Step) spot {
 	return b
 }
 
-// livesAt: policy, rule or user have given the value there, whole, to live.
+// livesAt reports whether policy, rule or user have given the value there, as a whole, to live.
 func (c configuring) livesAt(path merge.Path) bool {
 	for _, d := range c.Settled {
 		if d.Winner == merge.LiveSide && d.Path.String() == path.String() {
@@ -67,7 +67,7 @@ func (c configuring) livesAt(path merge.Path) bool {
 	return ok && r.Always && r.Choice == merge.TakeLive
 }
 
-// value is what is applied of a value that is stated; false for nothing.
+// value returns what is applied of a value that is stated; false for nothing.
 func (c configuring) value(stated, result any, s spot) (any, bool) {
 	switch v := stated.(type) {
 	case map[string]any:
@@ -84,9 +84,9 @@ func (c configuring) value(stated, result any, s spot) (any, bool) {
 	case s.kept && others:
 		return nil, false
 	case result == nil && emptyList(stated) && !c.Rewrite.Others(s.path):
-		return stated, true // nobody owns an empty list; a null would be owned
+		return stated, true // an empty list has no owner; a null would have one
 	case s.kept || others || holdsNull(stated):
-		return result, true // live's spelling of the same value is no change of what others own
+		return result, true // live's spelling of the same value changes nothing that others own
 	}
 	return stated, true
 }
@@ -107,12 +107,12 @@ func holdsNull(v any) bool {
 	return false
 }
 
-// granular: the fields or keys of a map are owned one by one.
+// granular reports whether the fields or keys of a map are owned one by one.
 func granular(t *merge.Type) bool {
 	return t == nil || !t.Atomic && (t.Kind == merge.Object || t.Kind == merge.Map || t.Kind == merge.Unknown)
 }
 
-// listed: the entries of a list are owned one by one.
+// listed reports whether the entries of a list are owned one by one.
 func listed(t *merge.Type) bool {
 	return t != nil && (t.Kind == merge.Keyed || t.Kind == merge.Set)
 }
@@ -140,9 +140,9 @@ func (c configuring) fields(stated, result map[string]any, s spot) map[string]an
 	return out
 }
 
-// saysNull: a null is applied as it is, where the server takes it for absence: of a scalar,
-// and of what has not been there, and not of a key of a map, which would become "". What the
-// applier states, be it as null, is not removed.
+// saysNull reports whether a null is applied unchanged. It is where the server takes it for
+// absence: for a scalar, and for a value that was absent, but not for a key of a map, which
+// would become "". A value that the applier states, even as null, is not removed.
 func (c configuring) saysNull(s spot, parent *merge.Type, name string, there bool) bool {
 	if parent == nil || parent.Kind != merge.Object || s.kept || c.Others(s.path) {
 		return false
@@ -154,7 +154,7 @@ func (c configuring) saysNull(s spot, parent *merge.Type, name string, there boo
 	return declared && (!there || s.typ != nil && s.typ.Kind == merge.Scalar)
 }
 
-// emptyList: nobody owns a list of which nothing can be owned, so that only a null removes it.
+// emptyList reports whether v is an empty list: it has no owners, so that only a null removes it.
 func emptyList(v any) bool {
 	list, isList := v.([]any)
 	return isList && len(list) == 0
@@ -197,7 +197,7 @@ func (c configuring) entries(stated, result []any, s spot) []any {
 	return out
 }
 
-// withKeysOf puts the keys of an entry back that are among what is left to live.
+// withKeysOf adds back those keys of an entry that are among what is left to live.
 func withKeysOf(m map[string]any, entry any, typ *merge.Type) map[string]any {
 	from, _ := entry.(map[string]any)
 	for _, k := range typ.Keys {
@@ -208,8 +208,8 @@ func withKeysOf(m map[string]any, entry any, typ *merge.Type) map[string]any {
 	return m
 }
 
-// withKept is what is stated, and what of the fields applied before, and stated no more, the
-// plan leaves to live.
+// withKept returns what is stated, together with the fields that were applied before, are
+// no longer stated, and are left to live by the plan.
 func (c configuring) withKept(stated, applied any, at merge.Path, typ *merge.Type) any {
 	switch v := stated.(type) {
 	case map[string]any:
@@ -257,7 +257,7 @@ func (c configuring) entriesWithKept(stated, applied []any, at merge.Path, typ *
 	return out
 }
 
-// kept is the part of a value that the plan leaves to live.
+// kept returns the part of a value that the plan leaves to live.
 func (c configuring) kept(v any, at merge.Path, typ *merge.Type) (any, bool) {
 	if c.livesAt(at) {
 		return v, true

@@ -17,7 +17,7 @@ type Conf struct {
 	Blanking lastapplied.Blanking
 }
 
-// Given is a configuration as a file has it, that is to be kept on live. One that
+// Given returns a configuration read from a file, to be kept on live. One that
 // view-last-applied printed may be blanked, and stays so. It is an error if it names
 // another object.
 func Given(value, live any) (Conf, error) {
@@ -38,8 +38,8 @@ func Given(value, live any) (Conf, error) {
 // ErrForeign is the error of a configuration of another object.
 var ErrForeign = errors.New("kind, name or namespace: they state whose configuration it is, and cannot be changed: put them back")
 
-// TypeOf is how a configuration of s is split: by its own apiVersion, or by s's where that is
-// not served any more. nil: nobody knows. The error is that of the schema's source.
+// TypeOf returns the type by which a configuration of s is split: that of its own apiVersion, or s's where
+// that is no longer served. It is nil where the kind is unknown. The error is that of the schema's source.
 func (p *Planner) TypeOf(ctx context.Context, s Subject, conf any) (*merge.Type, error) {
 	obj, ok := conf.(map[string]any)
 	if !ok {
@@ -54,8 +54,7 @@ func (p *Planner) TypeOf(ctx context.Context, s Subject, conf any) (*merge.Type,
 	return p.schema(ctx, s, obj, nil)
 }
 
-// UnknownField names a field that t does not declare, and the one that may be
-// meant.
+// UnknownField names a field that t does not declare, and the one that was probably meant.
 func UnknownField(t *merge.Type, path merge.Path) string {
 	name := fmt.Sprintf("unknown field %q", path)
 	if near := schema.Suggest(t, path); near != "" {

@@ -20,8 +20,8 @@ type Definitions struct {
 
 type kind struct{ group, version, kind string }
 
-// Input takes up the CustomResourceDefinitions among the objects. One that cannot
-// be read is passed over here; the server will refuse it.
+// Input adds the CustomResourceDefinitions among the objects. One that cannot be read is
+// skipped; the server will refuse it.
 func (d *Definitions) Input(objects []object.Object) {
 	for _, o := range objects {
 		if o.Group() != "apiextensions.k8s.io" || o.Kind() != "CustomResourceDefinition" {
@@ -43,9 +43,9 @@ func added(m map[kind]schema.Definition, defs []schema.Definition) map[kind]sche
 	return m
 }
 
-// Add takes up one document of a schema file, read by merge.ReadJSON or pkg/yamldoc: a
+// Add adds one document of a schema file, read by merge.ReadJSON or pkg/yamldoc: a
 // CustomResourceDefinition, a list of them, or an OpenAPI document. It is an error if v is
-// none of these, or cannot be read; what a list has before the entry at fault stays added.
+// none of these, or cannot be read. Entries of a list before the faulty one stay added.
 func (d *Definitions) Add(v any) error {
 	m, _ := v.(map[string]any)
 	items, isList := m["items"].([]any)
@@ -79,7 +79,7 @@ func (d *Definitions) Add(v any) error {
 	return errors.New("is neither a CustomResourceDefinition nor an OpenAPI document")
 }
 
-// Kind is what the files state about a kind, and whether they know it.
+// Kind returns what the files state about a kind, and whether they define it.
 func (d *Definitions) Kind(group, version, name string) (schema.Kind, bool) {
 	k := kind{group, version, name}
 	if def, ok := d.input[k]; ok {
@@ -89,7 +89,7 @@ func (d *Definitions) Kind(group, version, name string) (schema.Kind, bool) {
 	return def.Kind, ok
 }
 
-// Around asks the input's own definitions first, then whoever is given (may be
+// Around returns a source that asks the input's own definitions first, then ask (may be
 // nil), then the files.
 func (d *Definitions) Around(ask Schemas) Schemas {
 	return func(ctx context.Context, group, version, name string) (*merge.Type, error) {

@@ -11,17 +11,17 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/strategy"
 )
 
-// Kept is what a plan comes to, beside local and live, in little room: from the three the plan
-// is made again without a merge.
+// Kept stores a plan, without local and live, in little memory. From it and the two objects
+// the plan is made again without a merge.
 type Kept struct {
-	Patch []byte // JSON merge patch from live to what is to be written; may be stored elsewhere meanwhile
+	Patch []byte // JSON merge patch from live to the object to write; may be stored elsewhere meanwhile
 
 	plan Planned // without its sides
 }
 
-// Keep gives the Kept of a plan that the planner has made. It is nil where only another merge
-// leads to the plan again: where there is more to report than what changes, or where a rule,
-// the user or another strategy had a say.
+// Keep returns the Kept of a plan that the planner has made. It is nil where only another
+// merge makes the plan again: where more than the changes is reported, or where a rule, the
+// user or another strategy decided something.
 func (p *Planner) Keep(plan Planned) *Kept {
 	o := plan.Output
 	reported := len(o.Conflicts) + len(o.Settled) + len(o.Removed) + len(o.Undecided) + len(o.Extras) + len(o.Adoptable) +
@@ -36,15 +36,15 @@ func (p *Planner) Keep(plan Planned) *Kept {
 		return nil
 	}
 	body, _ := patch.Merge(plan.Live, plan.Final)
-	text, err := object.Encode(body) // in memory of its own
+	text, err := object.Encode(body) // in memory that it does not share
 	if err != nil {
 		return nil
 	}
 	return &Kept{Patch: text, plan: Planned{Action: plan.Action, Type: plan.Type, FromOwners: plan.FromOwners, Problems: plan.Problems}}
 }
 
-// Plan is the plan again, of the subject and the live object that it was made of. The error
-// names the object.
+// Plan makes the plan again, from the subject and the live object of the first merge. The
+// error names the object.
 func (k *Kept) Plan(s Subject, live map[string]any) (Planned, error) {
 	body, err := merge.ReadJSON(k.Patch)
 	if err != nil {
@@ -56,7 +56,7 @@ func (k *Kept) Plan(s Subject, live map[string]any) (Planned, error) {
 	p.Result = lastapplied.Without(p.Final)
 	typ := p.Type
 	if typ == nil {
-		typ = schema.Resource() // as a strategy has it where nobody knows the kind
+		typ = schema.Resource() // as a strategy has it where the kind is unknown
 	}
 	p.Changes = merge.Diff(lastapplied.Without(live), p.Result, typ)
 	return p, nil

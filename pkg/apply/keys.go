@@ -6,10 +6,10 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// withoutEmptyKeys is v without the keys of entries of lists that are "" or null and have a
-// default, as in protocol: "". The server stores the default, and remembers what was applied by
-// what was stated, which it does not find again: the next apply would add the entry a second
-// time. v is not modified.
+// withoutEmptyKeys returns v without the keys of list entries that are "" or null and have
+// a default, as in protocol: "". The server stores the default, but records what was
+// applied under the stated key, which it does not find again. The next apply would add the
+// entry a second time. v is not modified.
 func withoutEmptyKeys(v any, typ *merge.Type) any {
 	switch v := v.(type) {
 	case map[string]any:

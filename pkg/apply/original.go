@@ -11,10 +11,10 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/strategy"
 )
 
-// Originals is where what was applied last is found.
+// Originals says where to find what was applied last.
 type Originals struct {
 	From From
-	// Managers are those whose values count besides kubectl's own, for ManagedFields.
+	// Managers names, for ManagedFields, the managers whose values count besides kubectl's own.
 	Managers []string
 	// Saved finds the last-applied configuration of an object, for File; nil without an
 	// error where there is none.
@@ -33,11 +33,11 @@ const (
 	File          From = "file"
 )
 
-// original is what was applied last, as far as that is known.
+// original holds what was applied last, as far as that is known.
 type original struct {
 	value      any // nil: nothing known
 	blanked    bool
-	fromFields bool // to be had from managedFields, once the type is known
+	fromFields bool // to be read from managedFields, once the type is known
 	problem    string
 }
 
@@ -71,8 +71,8 @@ func (o Originals) find(local object.Object, live map[string]any) (original, err
 	return original{}, fmt.Errorf("--original=%s: there are auto, annotation, managed-fields, none, or a FILE", o.From)
 }
 
-// missing is an error where live has no annotation that an original can be read from:
-// whoever names the source relies on what it removes.
+// missing returns an error where live has no annotation that an original can be read from:
+// a user who names the source relies on its removals.
 func missing(live map[string]any) error {
 	switch read := lastapplied.Read(live); {
 	case read.State == lastapplied.None:
@@ -94,9 +94,9 @@ func annotated(live map[string]any) original {
 	return original{value: read.Value, problem: read.Problem}
 }
 
-// holders are those whose values an original from managedFields consists of: the applier and
-// the managers that own the annotation; where the user asks for managedFields, kubectl's own
-// and those that the user has named, too, of which nothing counts that others own as well.
+// holders returns the managers whose values make up an original from managedFields: the applier
+// and those that own the annotation. Where the user asks for managedFields, kubectl's own and
+// those that the user has named are added. Then values that others own as well do not count.
 func (p *Planner) holders(live map[string]any) ownership.Holders {
 	names := append([]string{p.Manager}, ownership.Annotators(ownership.Of(live))...)
 	holders := ownership.Named(append(names, p.Original.adopted()...)...)
@@ -104,8 +104,8 @@ func (p *Planner) holders(live map[string]any) ownership.Holders {
 	return holders
 }
 
-// adopted are the managers whose values are the applier's because the user has asked for
-// managedFields.
+// adopted returns the managers whose values count as the applier's because the user has
+// asked for managedFields.
 func (o Originals) adopted() []string {
 	if o.From != ManagedFields {
 		return nil

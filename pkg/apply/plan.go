@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/strategy"
 )
 
-// Planner holds what is the same for all objects of a run. It may be used by
-// several goroutines.
+// Planner holds the settings that all objects of a run share. It may be used by several
+// goroutines.
 type Planner struct {
 	Policy   merge.Policy
 	Rules    *UserRules        // nil: none
@@ -23,34 +23,34 @@ type Planner struct {
 	Validate Validation
 	Trace    bool // explain every leaf
 
-	// Compare asks what local and live differ in, for a caller that writes nothing: what
-	// others have added is in Output.Extras, and an object that is being deleted is merged
-	// like any other.
+	// Compare asks for the differences of local and live, for a caller that writes nothing.
+	// Output.Extras then holds what others have added, and an object that is being deleted
+	// is merged like any other.
 	Compare bool
 
-	// Locate is the place of a field of an object in its file, as errors name it; nil where
-	// objects are from no file.
+	// Locate returns the place of a field of an object in its file, for errors; nil where
+	// objects do not come from a file.
 	Locate func(object.Object, merge.Path) string
 
-	// Schemas asks the server, or a file, for the type of a kind; nil where there
-	// is nobody to ask. A nil type without an error means that nobody knows.
+	// Schemas asks the server, or a file, for the type of a kind; nil where there is no
+	// source. A nil type without an error means that the kind is unknown.
 	Schemas Schemas
 
 	// Set is the set that objects become part of; nil for none.
 	Set *Membership
 
-	// Writing is how the objects are written; nil is ClientSide.
+	// Writing says how the objects are written; nil is ClientSide.
 	Writing Writing
 
-	// Struct gives a value of a kind's compiled-in Go type, for a strategy that
+	// Struct returns a value of a kind's compiled-in Go type, for a strategy that
 	// NeedsStruct; may be nil.
 	Struct func(group, version, kind string) any
 }
 
-// Schemas gives the type of a kind.
+// Schemas returns the type of a kind.
 type Schemas func(ctx context.Context, group, version, kind string) (*merge.Type, error)
 
-// Validation is what happens to fields that a kind does not have.
+// Validation says how fields that a kind does not have are handled.
 type Validation string
 
 // The validations, as kubectl names them.
@@ -67,22 +67,22 @@ type Subject struct {
 	HasStatus bool   // status is written through a subresource of its own
 	Answers   []Answer
 
-	// Unstored are places at which the server is known not to store what local states; see
+	// Unstored lists places where the server is known not to store what local states; see
 	// merge.Triple.
 	Unstored []merge.Path
 }
 
-// Action is what a plan comes to.
+// Action says what a plan does with the object.
 type Action uint8
 
 // The actions.
 const (
-	Nothing Action = iota // live is as it should be
+	Nothing Action = iota // live needs no change
 	Create
 	Change
 )
 
-// String is what a plan comes to, in one word.
+// String returns the action in one word.
 func (a Action) String() string {
 	switch a {
 	case Create:
@@ -93,26 +93,26 @@ func (a Action) String() string {
 	return "nothing"
 }
 
-// Planned is what is to be done with one object.
+// Planned is the plan for one object.
 type Planned struct {
 	Subject
 	strategy.Output // its Result carries no annotation
 
 	Action Action
 	Live   map[string]any // nil where there is none
-	Final  map[string]any // what is to be written: the result with its annotation
-	Type   *merge.Type    // how it was split, nil if nobody knew
+	Final  map[string]any // the object to write: the result with its annotation
+	Type   *merge.Type    // how it was split, nil if unknown
 
 	Sensitive redact.Fields // what the user's rules have hidden; nil: nothing
 
-	// FromOwners: what was applied last was worked out from managedFields; no
-	// last-applied configuration has it.
+	// FromOwners: what was applied last was read from managedFields, since no last-applied
+	// configuration has it.
 	FromOwners bool
 
-	// Applying is what is to be applied, for a plan that ServerSide has made; else nil.
+	// Applying is the configuration to apply, for a plan that ServerSide has made; else nil.
 	Applying *Applying
 
-	// Problems are reported: one line each, without the object's name.
+	// Problems are reported one per line, without the object's name.
 	Problems []string
 }
 
@@ -148,9 +148,9 @@ func (p *Planner) Plan(ctx context.Context, s Subject, live map[string]any) (Pla
 	}
 	out.FromOwners = known.fromOwners
 	switch p.Original.From {
-	case None: // the user asked for nothing to be known
+	case None: // the user asked to assume nothing
 		out.Undecided, out.Adoptable = nil, nil
-	case File, ManagedFields: // and has stated what is known
+	case File, ManagedFields: // and has stated the source
 		out.Adoptable = nil
 	}
 	if err := w.stamp(&out, known); err != nil {
@@ -180,11 +180,11 @@ func (p *Planner) input(s Subject, typ *merge.Type) strategy.Input {
 	return in
 }
 
-// Deleting is an error where live is being deleted: an object that is being deleted takes no new configuration; what is
-// written to it is deleted with it.
+// Deleting returns an error where live is being deleted: such an object takes no new
+// configuration, and what is written to it is deleted with it.
 //
-// Unlike kubectl: which warns, writes, and reports success for an object that is
-// gone a moment later.
+// Unlike kubectl: it warns, writes, and reports success for an object that disappears a
+// moment later.
 func Deleting(live map[string]any) error {
 	meta, _ := live["metadata"].(map[string]any)
 	since, _ := meta["deletionTimestamp"].(string)
@@ -197,11 +197,11 @@ func Deleting(live map[string]any) error {
 	return fmt.Errorf("metadata.deletionTimestamp: is being deleted since %s: wait until it is gone, and merge again to have it made anew", since)
 }
 
-// differs: what is to be stored is not what is there, to the letter.
+// differs reports whether the object to store differs from live, to the letter.
 func (p *Planned) differs() bool { return !merge.Identical(p.Live, p.Final) }
 
-// schema is the first of the compiled-in type and the server's that knows every
-// field in play.
+// schema returns the first of the compiled-in type and the server's that declares every
+// field in use.
 func (p *Planner) schema(ctx context.Context, s Subject, original any, live map[string]any) (*merge.Type, error) {
 	builtin, ok := schema.Builtin(s.Group(), s.Version(), s.Kind())
 	if ok && knows(builtin, s.Value) && knows(builtin, original) && knows(builtin, configuration(live)) {
@@ -222,8 +222,8 @@ func (p *Planner) schema(ctx context.Context, s Subject, original any, live map[
 
 func knows(t *merge.Type, v any) bool { return v == nil || len(schema.Unknown(t, v)) == 0 }
 
-// configuration is live without status, which is never merged where it is the
-// server's.
+// configuration returns live without status, which is never merged where the server owns
+// it.
 func configuration(live map[string]any) any {
 	if live == nil {
 		return nil

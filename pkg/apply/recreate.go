@@ -10,12 +10,12 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
-// Recreation is the object to create after the live one, with which the plan was merged, has
-// been deleted: what local states, and what else is configured in live and stays in the plan, by
-// managedFields (docs/outcomes.md#recreate), whoever has set it: an earlier recreation makes
-// what others had set the applier's. What the server has allocated, filled in or written (uid,
-// clusterIP, defaults, status), and what the control plane has, is left out: the new object
-// gets its own. It carries the plan's last-applied annotation.
+// Recreation returns the object to create after the live one, with which the plan was merged, has
+// been deleted. It holds what local states, and what else is configured in live and stays in the
+// plan, by managedFields (docs/outcomes.md#recreate). Every manager's fields count, since an
+// earlier recreation made others' fields the applier's. What the server has allocated, filled in
+// or written (uid, clusterIP, defaults, status), and what the control plane has set, is left out:
+// the new object gets its own. It carries the plan's last-applied annotation.
 //
 // It is an error if nothing was merged with a live object. The error does not name the object.
 func (p Planned) Recreation() (map[string]any, error) {
@@ -27,7 +27,7 @@ func (p Planned) Recreation() (map[string]any, error) {
 	stated := merge.Three(merge.Triple{Local: local, Live: p.configured()}, p.Type, merge.Policies[0], false).Result
 	final := lastapplied.Without(p.Final)
 	changes := slices.DeleteFunc(merge.Diff(stated, final, p.Type), func(c merge.Change) bool {
-		return c.Op == merge.OpSet && !c.Old.Set // nobody has stated it
+		return c.Op == merge.OpSet && !c.Old.Set // no side has stated it
 	})
 	body, err := merge.Replay(stated, changes)
 	if err != nil {
@@ -36,10 +36,10 @@ func (p Planned) Recreation() (map[string]any, error) {
 	return carried(body, p.Final, p.HasStatus)
 }
 
-// Former is the body with which the live object is created again as it was configured, after it
-// has been deleted: what anybody but the control plane has set, by managedFields, with the
-// last-applied annotation that it had; all but status where managedFields name nobody. The error
-// does not name the object.
+// Former returns the body that creates the live object again as it was configured, after it
+// has been deleted. It holds what any manager but the control plane has set, by
+// managedFields, and the last-applied annotation that it had. Where managedFields name no
+// manager, it holds all but status. The error does not name the object.
 func (p Planned) Former() (map[string]any, error) {
 	if ownership.Of(p.Live) == nil {
 		return carried(p.Live, p.Live, p.HasStatus)
@@ -50,7 +50,7 @@ func (p Planned) Former() (map[string]any, error) {
 	return carried(body, p.Live, p.HasStatus)
 }
 
-// carried is a body with the set and the last-applied annotation of an object.
+// carried returns a body with the set and the last-applied annotation of an object.
 func carried(body any, from map[string]any, status bool) (map[string]any, error) {
 	body, _ = lastapplied.Strip(lastapplied.Without(body), status)
 	if id := lastapplied.SetOf(from); id != "" {
@@ -66,8 +66,8 @@ func carried(body any, from map[string]any, status bool) (map[string]any, error)
 	return out, nil
 }
 
-// configured is what anybody but the control plane has set in live, without what was filled in;
-// nil if managedFields name nobody.
+// configured returns what any manager but the control plane has set in live, without what
+// was filled in; nil if managedFields name no manager.
 func (p Planned) configured() any {
 	if ownership.Of(p.Live) == nil {
 		return nil

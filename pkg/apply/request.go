@@ -12,13 +12,13 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/patch"
 )
 
-// Request is the write that a plan comes to.
+// Request is the write that carries out a plan.
 type Request struct {
 	// Type of Body: a merge patch, a JSON patch or a server-side apply. "" where Body is a new
 	// object, or where there is nothing to write.
 	Type types.PatchType
 
-	// Force: a server-side apply takes fields over from others, as the plan has it.
+	// Force: a server-side apply takes fields over from others, as planned.
 	Force bool
 
 	// Body is compact JSON, numbers digit for digit; nil where there is nothing to write.
@@ -30,12 +30,12 @@ type Request struct {
 	Version string
 }
 
-// Request is what is to be sent to write the plan. A pinned one is bound to the values that
-// it replaces, by tests of a JSON patch; any other to the resourceVersion of the object that
-// was merged.
+// Request returns the write that carries out the plan. A pinned one is bound to the values
+// that it replaces, by tests of a JSON patch. Any other is bound to the resourceVersion of
+// the object that was merged.
 //
-// It is an error if live has no resourceVersion to be bound to, as a write could replace
-// somebody else's. The error does not name the object.
+// It is an error if live has no resourceVersion to bind to, as a write could replace
+// another manager's. The error does not name the object.
 func (p Planned) Request(pinned bool) (Request, error) {
 	r := Request{Version: object.Object{Value: p.Live}.ResourceVersion()}
 	var body any
@@ -58,17 +58,16 @@ func (p Planned) Request(pinned bool) (Request, error) {
 	return p.shortened(r)
 }
 
-// bulky is the size of a merge patch, in bytes, from which on it is worth looking for a shorter
-// one.
+// bulky is the size of a merge patch, in bytes, from which a shorter one is looked for.
 const bulky = 8 << 10
 
-// maxOps is how many operations the API server takes in a JSON patch
+// maxOps is the number of operations that the API server accepts in a JSON patch
 // (k8s.io/apiserver/pkg/endpoints/handlers/patch.go, maxJSONPatchOperations).
 const maxOps = 10_000
 
-// shortened is a request with a JSON patch where that is not half as long as a large merge patch, which
-// has whole lists: a CustomResourceDefinition in which one field changes has all of its versions
-// in a merge patch, and the server needs more time to apply that than for all else.
+// shortened replaces a large merge patch by a JSON patch of less than half its length. A
+// merge patch has whole lists: when one field of a CustomResourceDefinition changes, it has
+// all versions, and the server needs more time to apply that than for all else.
 func (p Planned) shortened(r Request) (Request, error) {
 	if r.Type != types.MergePatchType || len(r.Body) < bulky {
 		return r, nil
@@ -84,7 +83,7 @@ func (p Planned) shortened(r Request) (Request, error) {
 	return r, nil
 }
 
-// boundOps is a JSON patch from Live to Final that begins with a test of the version.
+// boundOps returns a JSON patch from Live to Final that begins with a test of the version.
 func (p Planned) boundOps(version string, o patch.Options) []patch.Op {
 	test := patch.Op{Op: "test", Path: "/metadata/resourceVersion", Value: version}
 	return append([]patch.Op{test}, patch.JSON(p.Live, p.Final, o)...)
@@ -92,7 +91,7 @@ func (p Planned) boundOps(version string, o patch.Options) []patch.Op {
 
 var errUnbound = errors.New("metadata.resourceVersion: the server gave none, so that a write could go over somebody else's: nothing was written")
 
-// patch is the patch from Live to Final: a merge patch where it can express the change.
+// patch returns the patch from Live to Final: a merge patch where it can express the change.
 func (p Planned) patch(version string, pinned bool) (types.PatchType, any) {
 	_, expressible := patch.Expressible(p.Live, p.Final)
 	if expressible && !pinned {
@@ -106,8 +105,8 @@ func (p Planned) patch(version string, pinned bool) (types.PatchType, any) {
 	return types.JSONPatchType, p.boundOps(version, o)
 }
 
-// bound is a merge patch with the resourceVersion of the object that was merged, so that
-// the server refuses it if anybody has written since.
+// bound returns a merge patch with the resourceVersion of the object that was merged, so
+// that the server refuses it after any other write.
 func bound(patch map[string]any, version string) map[string]any {
 	meta := map[string]any{"resourceVersion": version}
 	was, _ := patch["metadata"].(map[string]any)

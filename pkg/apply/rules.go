@@ -12,14 +12,14 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
-// UserRules are the rules of a run, and which of them had something to decide. They may
-// be used by several goroutines.
+// UserRules holds the rules of a run, and records which of them had something to decide.
+// They may be used by several goroutines.
 type UserRules struct {
 	File  string // as the user named it; "" where there is none
 	Rules schema.Rules
 
-	// Values, which may be nil, is given the values of the fields that rules call
-	// sensitive, so that they are blanked in what others write about the objects.
+	// Values, which may be nil, receives the values of the fields that rules call
+	// sensitive. They are then blanked in texts of others about the objects.
 	Values *redact.Values
 
 	mu     sync.Mutex
@@ -27,10 +27,10 @@ type UserRules struct {
 	used   map[int]bool
 }
 
-// CheckRules is what is wrong with rules that can match nothing: a path that the kind of an
-// object does not have, and a kind that is misspelt. served reports whether a server has a
-// kind that neither the objects nor the built-in types have; nil where nobody can be
-// asked. The error names file and line.
+// CheckRules returns an error for rules that can match nothing: a path that the kind of an
+// object does not have, and a misspelt kind. served reports whether a server has a kind
+// that neither the objects nor the built-in types have; nil where no server can be asked.
+// The error names file and line.
 func (p *Planner) CheckRules(ctx context.Context, objects []object.Object, served func(ctx context.Context, kind string) (bool, error)) error {
 	r := p.Rules
 	if r == nil {
@@ -76,7 +76,7 @@ func (p *Planner) CheckRules(ctx context.Context, objects []object.Object, serve
 	return errors.Join(errs...)
 }
 
-// look notes which rules have something to decide in an object.
+// look records which rules have something to decide in an object.
 func (r *UserRules) look(s Subject, triple merge.Triple, t *merge.Type) {
 	if r == nil {
 		return
@@ -93,7 +93,7 @@ func (r *UserRules) look(s Subject, triple merge.Triple, t *merge.Type) {
 	})
 }
 
-// Sensitive are the fields of an object that the rules have hidden; nil: none. triple
+// Sensitive returns the fields of an object that the rules have hidden; nil: none. triple
 // answers the rules' conditions.
 func (p *Planner) Sensitive(s Subject, triple merge.Triple) redact.Fields {
 	if p.Rules == nil {
@@ -106,7 +106,7 @@ func (p *Planner) Sensitive(s Subject, triple merge.Triple) redact.Fields {
 	return fields
 }
 
-// All are the rules; nil where there are none.
+// All returns the rules; nil where there are none.
 func (r *UserRules) All() schema.Rules {
 	if r == nil {
 		return nil
@@ -114,8 +114,8 @@ func (r *UserRules) All() schema.Rules {
 	return r.Rules
 }
 
-// Unused are the rules that had nothing to decide in any object merged so far; nil
-// where none was.
+// Unused returns the rules that had nothing to decide in any object merged so far; nil
+// where none was merged.
 func (r *UserRules) Unused() []schema.Rule {
 	if r == nil {
 		return nil
@@ -131,7 +131,7 @@ func (r *UserRules) Unused() []schema.Rule {
 	return out
 }
 
-// ruled is the object as rules are asked about it.
+// ruled returns the object in the form that rules are matched against.
 func (s Subject) ruled(triple merge.Triple) schema.Object {
 	return schema.Object{Group: s.Group(), Kind: s.Kind(), Namespace: s.Namespace(), Name: s.Object.Name(), Triple: triple}
 }

@@ -9,11 +9,11 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
-// Documents keeps the schemas of a run: each group and version is fetched and
-// read once, however many objects ask. It may be used by several goroutines.
+// Documents keeps the schemas of a run: each group and version is fetched and read once,
+// for all objects. It may be used by several goroutines.
 type Documents struct {
-	// Fetch gets the OpenAPI v3 document of a group and version, nil where there
-	// is none.
+	// Fetch returns the OpenAPI v3 document of a group and version, nil where there is
+	// none.
 	Fetch func(ctx context.Context, group, version string) ([]byte, error)
 
 	mu   sync.Mutex
@@ -26,8 +26,8 @@ type document struct {
 	err  error
 }
 
-// Type is the type of a kind, nil where the document does not have it or there is no document.
-// The error is Fetch's, or why the document cannot be read; it names group and version.
+// Type returns the type of a kind, nil where the document does not have it or there is no
+// document. The error is Fetch's, or why the document cannot be read; it names group and version.
 func (d *Documents) Type(ctx context.Context, group, version, kind string) (*merge.Type, error) {
 	entry := d.entry(group + "/" + version)
 	entry.once.Do(func() {
@@ -61,7 +61,7 @@ func (d *Documents) entry(key string) *document {
 	return d.docs[key]
 }
 
-// Forget makes the next Type of a group and version fetch anew: a
+// Forget makes the next Type of a group and version fetch again, since a
 // CustomResourceDefinition was written.
 func (d *Documents) Forget() {
 	d.mu.Lock()

@@ -16,43 +16,43 @@ import (
 // ServerManager is the field manager of kubectl apply --server-side.
 const ServerManager = "kubectl"
 
-// ServerSide writes by server-side apply (KEP-555): what was applied last is what
-// managedFields list as applied by the manager, and the server keeps it there. What the
-// plan leaves to live is not applied, so that whoever else owns it keeps it alone.
+// ServerSide writes by server-side apply (KEP-555). What managedFields list as applied by
+// the manager counts as applied last, and the server keeps it there. What the plan leaves
+// to live is not applied, so that its other owners keep it alone.
 //
-// Where live was applied from the client's side, by whatever manager, that manager's
-// fields are given to the applier first, as kubectl apply --server-side does
+// Where live was applied from the client's side, by any manager, that manager's fields are
+// first given to the applier, as kubectl apply --server-side does
 // (k8s.io/client-go/util/csaupgrade).
 //
 // Unlike kubectl: a disagreement with another owner is decided field by field, by policy,
-// rule or user, and a removal that the server would not do by itself, of a default that
-// nobody owns or of what the user has decided to remove, is made to be one.
+// rule or user. Removals that the server would not do are made possible: of a default
+// without an owner, and of what the user has decided to remove.
 //
 // Rules: docs/server-side.md.
 type ServerSide struct{}
 
-// Applying is what a server-side apply sends.
+// Applying holds what a server-side apply sends.
 type Applying struct {
-	// Config is the configuration: identity, and the fields that the applier is to own.
+	// Config is the configuration: identity, and the fields that the applier will own.
 	Config map[string]any
 
 	// Force: the plan takes over fields that others own.
 	Force bool
 
-	// Owners are the managedFields that the object is given first, in a write of its own
-	// that changes no value, so that the server removes what the plan removes; nil: as they
-	// are. A plan with Owners is merged again with the object as it is then stored.
+	// Owners lists the managedFields that the object is given first, in a separate write
+	// that changes no value, so that the server removes what the plan removes; nil:
+	// unchanged. A plan with Owners is merged again with the object as it is then stored.
 	Owners []any
 
-	// copied: the server writes what is sent into the last-applied annotation, all of it.
+	// copied: the server writes all that is sent into the last-applied annotation.
 	copied bool
 }
 
-// body is the configuration, bound to the version that was merged. A pinned one that takes
-// nothing over needs no binding: the server itself refuses to change what others own. One that
-// is copied into the last-applied annotation must have none: kubectl apply would take the
-// resourceVersion there for a field that was applied, and server-side apply, which sends none,
-// would write the object again.
+// body returns the configuration, bound to the version that was merged. A pinned one that
+// takes nothing over needs no binding: the server itself refuses to change what others own.
+// One that is copied into the last-applied annotation must have none. kubectl apply would
+// take the resourceVersion there for a field that was applied. Server-side apply, which
+// sends none, would write the object again.
 func (a *Applying) body(version string, pinned bool) map[string]any {
 	if version == "" || a.copied || pinned && !a.Force {
 		return a.Config
@@ -60,7 +60,7 @@ func (a *Applying) body(version string, pinned bool) map[string]any {
 	return bound(a.Config, version)
 }
 
-// serverSides is what ServerSide knows of an object beside the sides.
+// serverSides holds what ServerSide knows of an object besides the sides.
 type serverSides struct {
 	*ownership.Rewrite
 	shares ownership.Shares
@@ -71,12 +71,12 @@ type serverSides struct {
 
 	adopted []string // others whose fields are given to the applier
 
-	removes bool // the last-applied annotation of a Secret, which somebody else has kept
+	removes bool // the last-applied annotation of a Secret, which another manager has kept
 }
 
-// Others: somebody besides the applier holds the value at the path, or parts of it. Where
-// managedFields are empty, the server enters all that is there under merge.Unrecorded before
-// it applies anything.
+// Others reports whether a manager besides the applier holds the value at the path, or
+// parts of it. Where managedFields are empty, the server enters everything under
+// merge.Unrecorded before it applies anything.
 func (k *serverSides) Others(p merge.Path) bool {
 	if k.live == nil || ownership.Recorded(k.live) {
 		return k.Rewrite.Others(p)
@@ -115,8 +115,8 @@ func (ServerSide) sides(ctx context.Context, m merging) (out sides, err error) {
 	return out, nil
 }
 
-// migrate gives the applier what was applied from the client's side or, where the user asks
-// for managedFields by name, what may be adopted.
+// migrate gives the applier what was applied from the client's side. Where the user asks
+// for managedFields by name, it also gives what may be adopted.
 func (k *serverSides) migrate(m merging) error {
 	k.from = ownership.ClientSide(m.live)
 	if m.Original.From == ManagedFields {
@@ -136,11 +136,11 @@ func (k *serverSides) migrate(m merging) error {
 	return nil
 }
 
-// annotation decides who owns the last-applied annotation. With kubectl's own manager the
-// server copies what is applied into it, in plain text: a Secret's is the applier's alone,
-// which does not apply it, so that the server removes it.
+// annotation decides who owns the last-applied annotation. Under kubectl's own manager the
+// server copies what is applied into it, in plain text. A Secret's is owned by the applier
+// alone, which does not apply it, so that the server removes it.
 //
-// Unlike kubectl: which keeps it.
+// Unlike kubectl: it keeps the annotation.
 func (k *serverSides) annotation(m merging) error {
 	was := lastapplied.Read(m.live)
 	switch {
@@ -168,8 +168,8 @@ func (k *serverSides) problem(manager string) string {
 	return fmt.Sprintf("migrated from client-side apply (%s) to server-side apply as %s: the fields that were set so are owned so from now on", strings.Join(append(k.from, k.adopted...), ", "), manager)
 }
 
-// unambiguous is the error of lists that server-side apply refuses, all in one: two entries
-// with one key, and an entry without any.
+// unambiguous returns one error for all lists that server-side apply refuses: those with
+// two entries of one key, or with an entry without a key.
 func (m merging) unambiguous(v any, typ *merge.Type) error {
 	problems := ambiguous(v, nil, typ)
 	if len(problems) == 0 {
@@ -182,8 +182,8 @@ func (m merging) unambiguous(v any, typ *merge.Type) error {
 	return errors.New(strings.Join(problems, "; ") + ": fix the file, or merge without --server-side")
 }
 
-// stamp works out what is to be applied, and what has to be sent to the server about owners for
-// that to come to the result.
+// stamp computes the configuration to apply, and the owners that have to be sent to the
+// server first so that it leads to the result.
 func (ServerSide) stamp(p *Planned, known sides) error {
 	k := known.server
 	final := p.Result
@@ -220,10 +220,10 @@ func (ServerSide) stamp(p *Planned, known sides) error {
 	return nil
 }
 
-// take gives the applier what it has to own before the plan is applied: what is removed though
-// somebody else holds it, or nobody; and, where the write cannot be bound to what was merged,
-// what it takes over from others, so that it needs no force: whoever changes such a value
-// meanwhile holds it, and the server refuses the write.
+// take gives the applier what it has to own before the plan is applied. That is what is removed
+// though another manager or none holds it. Where the write cannot be bound to what was merged, it
+// is also what the plan takes over from others. The write then needs no force: a manager that
+// changes such a value meanwhile holds it, and the server refuses the write.
 func (p *Planned) take(k *serverSides, forced []merge.Path) error {
 	for _, c := range p.Changes {
 		if c.Op == merge.OpRemove && !repeated(c.Path) && !k.Alone(c.Path) {
@@ -245,9 +245,9 @@ func (p *Planned) take(k *serverSides, forced []merge.Path) error {
 	return nil
 }
 
-// forced are the places of what the plan takes over from others. That need be no disagreement:
-// what is stored as null, or as the zero of its type, is absent to the merge, and a value to the
-// server.
+// forced returns the paths of what the plan takes over from others. That is not always a
+// disagreement: what is stored as null, or as the zero of its type, is absent to the merge,
+// and a value to the server.
 func (p *Planned) forced(k *serverSides) []merge.Path {
 	var paths []merge.Path
 	for _, d := range p.Settled {
@@ -263,6 +263,6 @@ func (p *Planned) forced(k *serverSides) []merge.Path {
 	return paths
 }
 
-// repeated: the path ends at an entry whose key is in the list before it. The server makes one
-// entry of those that are applied as one.
+// repeated reports whether the path ends at an entry whose key is in the list before it.
+// The server makes one entry of those that are applied as one.
 func repeated(p merge.Path) bool { return len(p) > 0 && p[len(p)-1].Nth > 1 }

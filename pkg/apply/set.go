@@ -16,7 +16,7 @@ type Membership struct {
 // OtherSet is the error of an object that is part of another set. It is never taken over
 // silently: the other set would delete it, or stop deleting it.
 //
-// Unlike kubectl: which writes its own label over the other.
+// Unlike kubectl: it writes its own label over the other.
 type OtherSet struct {
 	Object string // deployment.apps/web
 	ID     string // of the set that it is part of
@@ -25,7 +25,7 @@ type OtherSet struct {
 	Into   string // the set of this run
 }
 
-// Error names both sets, and the way to move the object.
+// Error names both sets, and says how to move the object.
 func (e *OtherSet) Error() string {
 	other, from := "another set ("+e.ID+")", e.ID
 	if e.Name != "" {
@@ -37,9 +37,9 @@ func (e *OtherSet) Error() string {
 	return fmt.Sprintf("metadata.labels[%q]: is part of %s, and would become part of %s: to move it, kubectl merge applyset adopt %s %s --from=%s", lastapplied.PartOf, other, e.Into, e.Into, e.Object, from)
 }
 
-// join is local, an object of that name, as it is to be merged: part of the set, if there is one; m may be nil. It
-// is an error where local itself states which set it is part of, as it is for kubectl, and
-// where live is part of another one.
+// join returns local, an object of that name, as part of the set, if there is one; m may be
+// nil. It is an error where local itself states a set, as it is for kubectl, and where live
+// is part of another one.
 func (m *Membership) join(name string, local, live map[string]any) (any, error) {
 	if lastapplied.SetOf(local) != "" {
 		return nil, fmt.Errorf("ApplySet label %q already set in input data: the label is written by --applyset alone: remove it from the input", lastapplied.PartOf)

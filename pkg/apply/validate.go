@@ -14,8 +14,8 @@ import (
 // validate reports fields in local that the kind does not have, and values that are
 // not of their field's type.
 //
-// Unlike kubectl: which leaves this to the server, and so finds it out only at
-// the object whose turn it is.
+// Unlike kubectl: it leaves this to the server, and so an error appears only when the
+// object is sent.
 func (p *Planner) validate(out *Planned) error {
 	if out.Type == nil {
 		return nil
@@ -47,7 +47,7 @@ func (p *Planner) validate(out *Planned) error {
 	return fmt.Errorf("%s: fix the name, or merge without it (--validate=ignore)", text)
 }
 
-// at is the place of a field in its file, in parentheses with a space before them.
+// at returns the place of a field in its file, in parentheses with a space before them.
 func (p *Planner) at(o object.Object, path merge.Path) string {
 	if p.Locate == nil || o.Origin.File == "" {
 		return ""
@@ -55,7 +55,7 @@ func (p *Planner) at(o object.Object, path merge.Path) string {
 	return " (" + p.Locate(o, path) + ")"
 }
 
-// mistyped is the error of values that no server takes; a Secret's are not in it.
+// mistyped returns the error of values that no server accepts; it does not contain a Secret's values.
 func (p *Planner) mistyped(out *Planned) error {
 	wrong := schema.MistypedIn(out.Type, out.Value)
 	if len(wrong) == 0 || p.Validate == Warn {
@@ -83,10 +83,10 @@ func (p *Planner) mistyped(out *Planned) error {
 	return errors.New(strings.Join(texts, "; "))
 }
 
-// booleans are the keys that YAML reads as true or false, by what becomes of them.
+// booleans maps the keys that YAML reads as true or false to what may have been written.
 var booleans = map[string]string{"true": "y, yes or on", "false": "n, no or off"}
 
-// readAsBoolean reports that a key of the path may have been another one in the file; "" where none may.
+// readAsBoolean reports that a key of the path may have been another one in the file; "" where that is not so.
 func readAsBoolean(p merge.Path) string {
 	for _, s := range p {
 		if keys := booleans[s.Name]; keys != "" {
@@ -104,8 +104,8 @@ func inPlain(path merge.Path) string {
 	return ""
 }
 
-// advice is what to do about v, a value of the wrong type. Of a text the file may have another
-// spelling (010, yes, 1e3) than the value that YAML has read (8, true, 1000).
+// advice suggests a fix for v, a value of the wrong type. Of a text the file may have
+// another spelling (010, yes, 1e3) than the value that YAML has read (8, true, 1000).
 func advice(w schema.Mistyped, v any) string {
 	switch {
 	case w.Fix == "":

@@ -10,17 +10,17 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/ownership"
 )
 
-// Writing is how objects are written, and so where what was applied last is to be found the
-// next time. The merge between the two is the same. There are ClientSide and ServerSide.
+// Writing says how objects are written, and so where the next run finds what was applied
+// last. The merge between the two is the same. There are ClientSide and ServerSide.
 type Writing interface {
-	// sides are the sides of a merge, and the type of the object.
+	// sides returns the sides of a merge, and the type of the object.
 	sides(ctx context.Context, m merging) (sides, error)
 
-	// stamp completes a merged plan by what is to be written.
+	// stamp completes a merged plan with the write.
 	stamp(p *Planned, known sides) error
 }
 
-// writing is how the planner's objects are written.
+// writing returns how the planner's objects are written.
 func (p *Planner) writing() Writing {
 	if p.Writing == nil {
 		return ClientSide{}
@@ -32,21 +32,21 @@ func (p *Planner) writing() Writing {
 type merging struct {
 	*Planner
 	Subject
-	local any // as it is to be merged
+	local any // in the form that is merged
 	live  map[string]any
 }
 
-// sides are what is merged, and how it was found.
+// sides holds what is merged, and how it was found.
 type sides struct {
 	merge.Triple
 	typ        *merge.Type
 	problem    string // reported; "" for none
-	fromOwners bool   // original was worked out from managedFields
+	fromOwners bool   // original was read from managedFields
 
 	server *serverSides // nil for ClientSide
 }
 
-// triple has the sides that do not depend on how the object is written.
+// triple holds the sides that do not depend on how the object is written.
 func (m merging) triple() merge.Triple {
 	t := merge.Triple{Local: m.local, Appliers: []string{m.Manager}}
 	if m.live != nil {
@@ -75,7 +75,7 @@ func (ClientSide) sides(ctx context.Context, m merging) (out sides, err error) {
 	return out, nil
 }
 
-// stamp puts the annotation on the result and determines what is to be done.
+// stamp puts the annotation on the result and determines the action.
 func (ClientSide) stamp(p *Planned, _ sides) error {
 	final, err := p.stamped()
 	if err != nil {
@@ -93,9 +93,9 @@ func (ClientSide) stamp(p *Planned, _ sides) error {
 	return nil
 }
 
-// stamped is the result with local as what was applied last. Where the policy has withheld a change
-// that only local has made, what was applied last stays as live has it: the change was not written,
-// and has to be one the next time.
+// stamped returns the result with local recorded as applied last. Where the policy has
+// withheld a change that only local has made, the record stays as live has it. The change
+// was not written, and has to be one the next time.
 func (p *Planned) stamped() (any, error) {
 	if slices.ContainsFunc(p.Settled, func(d merge.Disagreement) bool {
 		return d.Kind == merge.Update && d.Winner == merge.LiveSide && d.Rule == ""
@@ -112,7 +112,7 @@ func (p *Planned) stamped() (any, error) {
 	return lastapplied.With(p.Result, text), nil
 }
 
-// finish sets what is to be stored.
+// finish sets the object to store.
 func (p *Planned) finish(final any) error {
 	obj, ok := final.(map[string]any)
 	if !ok {

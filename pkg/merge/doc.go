@@ -1,7 +1,6 @@
-// Package merge computes what should change. From the original, the local and the live form
-// of an object, and the type that states how it is split, it makes a Plan. It does not
-// read, send or print anything, knows no Kubernetes kind, and imports only the standard
-// library.
+// Package merge computes what should change. From the original, the local and the live form of
+// an object, and the type that states how it is split, it makes a Plan. It refuses to read, send
+// or print anything, to know a Kubernetes kind, and to import anything but the standard library.
 //
 // Values are JSON values as ReadJSON gives them: nil, bool, string, json.Number, []any and
 // map[string]any. Numbers are never float64, so that 2^53+1 survives. No function here

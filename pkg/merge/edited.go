@@ -5,10 +5,10 @@ import "slices"
 // edited pairs entries of live whose key was changed in place with the entries they were.
 // Only live has such an entry by its keys, and either
 //
-// - it shares a value that has to be unique in the list (Type.Unique) with an entry of
-// local that live lacks: the API would refuse both together, or
-// - it has all that an entry of original states, except for one of several keys, and live
-// no longer has that entry.
+//   - it shares a value that has to be unique in the list (Type.Unique) with an entry of
+//     local that live lacks: the API would refuse both together, or
+//   - it has all that an entry of original states, except for one of several keys, and live
+//     no longer has that entry.
 //
 // Where several entries are possible partners, none is chosen.
 //

@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// Applied is what the manager has applied to live by server-side apply, as FieldsV1 spells
-// it; nil where it has applied nothing.
+// Applied returns what the manager has applied to live by server-side apply, as FieldsV1
+// spells it; nil where it has applied nothing.
 func Applied(live map[string]any, manager string) map[string]any {
 	for _, e := range list(live) {
 		if isApplier(e, manager) {
@@ -32,7 +32,7 @@ func isUpdater(e map[string]any, manager string) bool {
 	return text(e, "manager") == manager && text(e, "operation") == "Update" && text(e, "subresource") == ""
 }
 
-// list is the entries of managedFields.
+// list returns the entries of managedFields.
 func list(live map[string]any) []map[string]any {
 	var out []map[string]any
 	all, _ := meta(live)["managedFields"].([]any)
@@ -44,17 +44,17 @@ func list(live map[string]any) []map[string]any {
 	return out
 }
 
-// Recorded reports whether live has managedFields at all; a list that is empty, as WithEntries
-// may leave it, is one.
+// Recorded reports whether live has managedFields; an empty list, as WithEntries may leave
+// it, counts.
 func Recorded(live map[string]any) bool {
 	_, recorded := meta(live)["managedFields"]
 	return recorded
 }
 
-// SameFields: two sets of fields are one, however they are spelled, save for what is below the
-// fields of a third. All are as FieldsV1 spells them; it is an error if one of them is not.
+// SameFields reports whether two sets of fields are equal, however they are spelled, ignoring what is
+// below the fields of save. All are as FieldsV1 spells them; it is an error if one is not.
 func SameFields(a, b, save map[string]any) (bool, error) {
-	if merge.Equal(a, b, nil) { // as nearly always: sets are much slower to build
+	if merge.Equal(a, b, nil) { // as nearly always: sets take much longer to build
 		return true, nil
 	}
 	var sets [3]*fieldpath.Set
@@ -80,7 +80,7 @@ func setOf(fields map[string]any) (*fieldpath.Set, error) {
 	return s, nil
 }
 
-// withSet is e with another set of fields; e is not modified.
+// withSet returns a copy of e with another set of fields; e is not modified.
 func withSet(e map[string]any, s *fieldpath.Set) (map[string]any, error) {
 	text, err := s.ToJSON()
 	if err != nil {
@@ -95,9 +95,9 @@ func withSet(e map[string]any, s *fieldpath.Set) (map[string]any, error) {
 	return out, nil
 }
 
-// ClientSide are the managers that have applied live from the client's side: those of an
-// update that owns the last-applied annotation (k8s.io/client-go/util/csaupgrade). nil where
-// there are none.
+// ClientSide returns the managers that have applied live from the client's side: those of
+// an update that owns the last-applied annotation (k8s.io/client-go/util/csaupgrade). nil
+// where there are none.
 func ClientSide(live map[string]any) []string {
 	var names []string
 	for _, e := range list(live) {

@@ -5,9 +5,9 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
-// Fields is what whoever applies obj comes to own, as FieldsV1 spells it: the set that the
-// server works out (ToFieldSet of structured-merge-diff/v6/typed), without what identifies
-// the object. typ is the type of obj; nil knows no lists.
+// Fields returns the fields that a manager owns after applying obj, as FieldsV1 spells them. It
+// is the set that the server computes (ToFieldSet of structured-merge-diff/v6/typed), without
+// what identifies the object. typ is the type of obj; nil knows no lists.
 func Fields(obj map[string]any, typ *merge.Type) map[string]any {
 	fields, _ := fieldsOf(obj, typ)
 	delete(fields, "f:apiVersion")
@@ -22,8 +22,8 @@ func Fields(obj map[string]any, typ *merge.Type) map[string]any {
 	return fields
 }
 
-// fieldsOf is what of v is owned by itself, and whether v itself is: one value, or an empty
-// map.
+// fieldsOf returns the owned fields below v, and whether v itself is owned: as one value,
+// or as an empty map.
 func fieldsOf(v any, typ *merge.Type) (below map[string]any, itself bool) {
 	below = map[string]any{}
 	switch v := v.(type) {
@@ -50,8 +50,8 @@ func fieldsOf(v any, typ *merge.Type) (below map[string]any, itself bool) {
 	return below, true
 }
 
-// ownedOf is the set of a value in the set of what it is in; nil for a list without entries. An
-// entry of a map or list is owned itself, a declared field that has parts by its parts alone.
+// ownedOf returns the set of a value within the set that contains it; nil for a list without entries.
+// An entry of a map or list is owned itself, a declared field with parts only by its parts.
 func ownedOf(v any, typ *merge.Type, entry bool) map[string]any {
 	below, itself := fieldsOf(v, typ)
 	switch itself = itself || entry; {
@@ -63,7 +63,7 @@ func ownedOf(v any, typ *merge.Type, entry bool) map[string]any {
 	return below
 }
 
-// declares: the name is that of a declared field, and not the key of a map's entry.
+// declares reports whether the name is a declared field, and not the key of a map's entry.
 func declares(typ *merge.Type, name string) (merge.Field, bool) {
 	if typ == nil || typ.Kind != merge.Object {
 		return merge.Field{}, false
@@ -72,8 +72,8 @@ func declares(typ *merge.Type, name string) (merge.Field, bool) {
 	return f, ok
 }
 
-// Nulls are the fields that v states as null, or as a map of nothing but nulls, as FieldsV1
-// spells them: who owns them means nothing. typ is the type of v. Never nil.
+// Nulls returns the fields that v states as null, or as a map of only nulls, as FieldsV1
+// spells them: their owners mean nothing. typ is the type of v. Never nil.
 func Nulls(v any, typ *merge.Type) map[string]any {
 	out := map[string]any{}
 	switch v := v.(type) {
@@ -98,7 +98,7 @@ func Nulls(v any, typ *merge.Type) map[string]any {
 	return out
 }
 
-// nothing: null, or a map of nothing else.
+// nothing reports whether v is null, or a map of only such values.
 func nothing(v any) bool {
 	m, isMap := v.(map[string]any)
 	for _, e := range m {

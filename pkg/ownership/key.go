@@ -9,8 +9,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// keyOf is the step as FieldsV1 spells it: f:name, k:{"name":"web"}, v:"x",
-// i:0.
+// keyOf returns the step as FieldsV1 spells it: f:name, k:{"name":"web"}, v:"x", i:0.
 func keyOf(s merge.Step) string {
 	switch s.Kind {
 	case merge.FieldStep:
@@ -29,7 +28,7 @@ func keyOf(s merge.Step) string {
 	return "i:" + compact(s.Index)
 }
 
-// compact is the value as FieldsV1 spells it: sorted keys, no HTML escapes.
+// compact returns the value as FieldsV1 spells it: sorted keys, no HTML escapes.
 func compact(v any) string {
 	var b strings.Builder
 	e := json.NewEncoder(&b)

@@ -9,14 +9,14 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// Adopt gives the applier the fields, as FieldsV1 spells them, besides those that it or the
-// named managers have applied, and ends what those managers hold, in whatever version: what
-// they hold by updates, and is not among the fields, is held by nobody then, unless others
-// hold it, too. Entries of subresources stay. It is an error, here and in all methods that
-// change a Rewrite, if fields or an entry are not as FieldsV1 spells them.
+// Adopt gives the applier those fields, as FieldsV1 spells them, that neither it nor the
+// named managers have applied. It ends what those managers hold, in any version. What they
+// hold by updates, and is not among the fields, then has no owner unless others hold it,
+// too. Entries of subresources stay. It is an error, here and in all methods that change a
+// Rewrite, if fields or an entry are not as FieldsV1 spells them.
 //
-// Unlike kubectl: which gives the applier all that those managers hold, the server's defaults
-// and the leftovers of old files too, and drops what they hold in other versions
+// Unlike kubectl: it gives the applier all that those managers hold, the server's defaults
+// and the leftovers of old files too. It also drops what they hold in other versions
 // (k8s.io/client-go/util/csaupgrade).
 func (r *Rewrite) Adopt(fields map[string]any, names []string) error {
 	all, err := setOf(fields)
@@ -35,9 +35,9 @@ func (r *Rewrite) Adopt(fields map[string]any, names []string) error {
 	return r.put(rest, all, map[string]any{"manager": r.manager, "operation": "Apply"})
 }
 
-// Release is the way back: what the applier has applied is held by updates of the named
-// manager, with the last-applied annotation, and AnnotationManager holds nothing. The error is
-// that of an entry that cannot be read.
+// Release undoes the move to server-side apply: what the applier has applied is held by
+// updates of the named manager, with the last-applied annotation, and AnnotationManager
+// holds nothing. The error is that of an entry that cannot be read.
 func (r *Rewrite) Release(to string) error {
 	all := fieldpath.NewSet(annotationPath)
 	rest, err := r.without(func(e map[string]any) bool {
@@ -49,7 +49,7 @@ func (r *Rewrite) Release(to string) error {
 	return r.put(rest, all, map[string]any{"manager": to, "operation": "Update"})
 }
 
-// without are the entries but those that match, whose sets are inserted into a set.
+// without returns the entries that do not match, and inserts the sets of the others into a set.
 func (r *Rewrite) without(match func(e map[string]any) bool, into *fieldpath.Set) ([]map[string]any, error) {
 	var rest []map[string]any
 	for _, e := range r.entries {
@@ -66,8 +66,8 @@ func (r *Rewrite) without(match func(e map[string]any) bool, into *fieldpath.Set
 	return rest, nil
 }
 
-// put makes the entries be rest and, where the set is not empty, another one with it, in
-// live's version.
+// put sets the entries to rest and, where the set is not empty, adds another one with it,
+// in live's version.
 func (r *Rewrite) put(rest []map[string]any, s *fieldpath.Set, entry map[string]any) error {
 	if s.Empty() {
 		r.changed = r.changed || len(rest) != len(r.entries)
@@ -85,7 +85,7 @@ func (r *Rewrite) put(rest []map[string]any, s *fieldpath.Set, entry map[string]
 	return nil
 }
 
-// sameEntries: each entry of a is in b, whenever it was written.
+// sameEntries reports whether each entry of a is in b, whenever it was written.
 func sameEntries(a, b []map[string]any) bool {
 	if len(a) != len(b) {
 		return false
@@ -104,8 +104,8 @@ func timeless(e map[string]any) map[string]any {
 	return out
 }
 
-// Forget ends whoever holds the last-applied annotation, which is removed from the object. The
-// error is that of an entry that cannot be read.
+// Forget removes every hold on the last-applied annotation, which is removed from the
+// object. The error is that of an entry that cannot be read.
 func (r *Rewrite) Forget() error {
 	var out []map[string]any
 	for _, e := range r.entries {
@@ -129,7 +129,7 @@ func (r *Rewrite) Forget() error {
 	return nil
 }
 
-// Disown ends all that the named managers hold, by updates or applied, and all that the
+// Disown removes all that the named managers hold, by updates or applied, and all that the
 // applier has applied. Entries of subresources stay.
 func (r *Rewrite) Disown(names []string) {
 	rest := slices.DeleteFunc(slices.Clone(r.entries), func(e map[string]any) bool {
@@ -140,10 +140,10 @@ func (r *Rewrite) Disown(names []string) {
 	r.entries = rest
 }
 
-// Convert rewrites the entries in versions that the server does not have any more, and what
-// the applier has applied in any other version, to live's version, with the fields that live
-// has in it: the server refuses every apply because of such an entry, or drops it with the next
-// write. Entries of subresources stay. It lists the managers whose entries it has rewritten.
+// Convert rewrites entries to live's version, with the fields that live has in it: those in
+// versions that the server no longer has, and what the applier has applied in any other version.
+// Otherwise the server refuses every apply because of such an entry, or drops it with the next
+// write. Entries of subresources stay. It returns the managers whose entries it has rewritten.
 func (r *Rewrite) Convert(live map[string]any, typ *merge.Type, served func(apiVersion string) bool) []string {
 	var names []string
 	out := slices.Clone(r.entries)

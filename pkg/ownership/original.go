@@ -8,36 +8,36 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// Holders are the managers whose values are asked for.
+// Holders selects managers, whose values are then collected.
 type Holders struct {
-	// Has reports whether an entry of managedFields is one of theirs; subresources are
-	// not asked about.
+	// Has reports whether an entry of managedFields is one of theirs; it is not called for
+	// subresources.
 	Has func(manager, operation string) bool
 
-	// Scaled reports the same of entries of the subresource scale, which sets replicas; nil:
-	// none is.
+	// Scaled reports the same of entries of the subresource scale, which sets replicas;
+	// nil: none.
 	Scaled func(manager string) bool
 
-	// Alone leaves out what somebody else holds as well, as giving a field up in
-	// server-side apply does: entries of lists whole, other values as they are.
+	// Alone leaves out what other managers hold as well, as the removal of a field in
+	// server-side apply does: entries of lists as a whole, other values unchanged.
 	Alone bool
 }
 
-// Named are holders by their names.
+// Named selects holders by their names.
 func Named(names ...string) Holders {
 	return Holders{Has: func(manager, _ string) bool { return slices.Contains(names, manager) }}
 }
 
-// Original works out what the holders applied last, where no
-// annotation has it: the values of live that are theirs by metadata.managedFields
-// (KEP-555). Of an Apply entry that is every field. An Update entry (kubectl
-// create, edit, replace) also holds what the server filled in, so of it only
-// entries of maps, sets and keyed lists count, and fields whose value is not the
-// default; what the server allocates does not. Entries of subresources are not
-// configuration, except scale's where it is asked for. typ is the type of live; nil knows no defaults and no lists.
+// Original computes what the holders applied last, where no annotation has it: the values
+// of live that are theirs by metadata.managedFields (KEP-555). Of an Apply entry that is
+// every field. An Update entry (kubectl create, edit, replace) also holds what the server
+// filled in. So only its entries of maps, sets and keyed lists count, and fields whose
+// value is not the default. What the server allocates does not. Entries of subresources are
+// not configuration, except scale's where Scaled selects it. typ is the type of live; nil
+// knows no defaults and no lists.
 //
-// The result names live (apiVersion, kind, name, namespace) and is nil where the
-// holders own nothing.
+// The result names live (apiVersion, kind, name, namespace). It is nil where the holders
+// own nothing.
 func Original(live any, of Holders, typ *merge.Type) any {
 	obj, ok := live.(map[string]any)
 	if !ok {
@@ -50,7 +50,7 @@ func Original(live any, of Holders, typ *merge.Type) any {
 	return identified(v, obj)
 }
 
-// entries are the entries of managedFields that concern what the holders own.
+// entries returns the entries of managedFields that concern what the holders own.
 func (h Holders) entries(obj map[string]any) []owned {
 	var sets []owned
 	entries, _ := meta(obj)["managedFields"].([]any)
@@ -76,8 +76,8 @@ func (h Holders) hold(entry map[string]any) bool {
 	return false
 }
 
-// Annotators are the managers that own the last-applied annotation: what they applied
-// is the applier's. An annotation that was there before managers were recorded has none.
+// Annotators returns the managers that own the last-applied annotation: what they applied
+// is the applier's. An annotation from before managers were recorded has none.
 func Annotators(o merge.Owners) []string {
 	var names []string
 	for _, owner := range At(o, lastapplied.AnnotationPath) {
@@ -92,10 +92,10 @@ func Annotators(o merge.Owners) []string {
 type owned struct {
 	fields map[string]any
 	update bool // of an Update entry
-	other  bool // of somebody who is none of the holders
+	other  bool // of a manager that is not among the holders
 }
 
-// below is the hold on what a key of FieldsV1 leads to.
+// below returns the holds on what a key of FieldsV1 leads to.
 func below(sets []owned, key string) []owned {
 	var out []owned
 	for _, s := range sets {
@@ -106,7 +106,7 @@ func below(sets []owned, key string) []owned {
 	return out
 }
 
-// heldBy is the part of v that the holders' sets hold; false if that is nothing.
+// heldBy returns the part of v that the holders' sets hold; false if there is none.
 func heldBy(v any, typ *merge.Type, sets []owned) (any, bool) {
 	if !slices.ContainsFunc(sets, holder) {
 		return nil, false
@@ -128,12 +128,12 @@ func stranger(s owned) bool { return s.other }
 
 func holder(s owned) bool { return !s.other }
 
-// shared: somebody else holds a list's entry, not just something in it.
+// shared reports whether another manager holds a list's entry, not only something in it.
 func shared(sets []owned) bool {
 	return slices.ContainsFunc(sets, func(s owned) bool { return s.other && (len(s.fields) == 0 || s.fields["."] != nil) })
 }
 
-// whole: v is one value to the server. A hold on it then has nothing below.
+// whole reports whether v is one value to the server. A hold on it then has nothing below.
 func whole(v any, typ *merge.Type, sets []owned) bool {
 	leaf := true
 	for _, s := range sets {
@@ -169,14 +169,14 @@ func heldInMap(m map[string]any, typ *merge.Type, sets []owned) (any, bool) {
 	return out, len(out) > 0 || stated(sets)
 }
 
-// applied leaves the Apply entries, which hold nothing that was not stated.
+// applied returns the Apply entries, which hold only what was stated.
 func applied(sets []owned) []owned {
 	return slices.DeleteFunc(slices.Clone(sets), func(s owned) bool { return s.update })
 }
 
-// stated: an object, map or list of which nothing is left counts only if it is
-// held as such: by an Apply entry, or as the empty value that somebody wrote. In
-// an Update entry it may be the shell of the server's defaults.
+// stated reports whether an object, map or list of which nothing is left counts. It does if
+// it is held itself: by an Apply entry, or as an empty value that was written. In an Update
+// entry it may be the shell of the server's defaults.
 func stated(sets []owned) bool {
 	for _, s := range sets {
 		_, itself := s.fields["."]
@@ -190,7 +190,7 @@ func stated(sets []owned) bool {
 	return false
 }
 
-// heldInList picks the entries that the sets hold, in live's order.
+// heldInList returns the entries that the sets hold, in live's order.
 func heldInList(list []any, typ *merge.Type, sets []owned) (any, bool) {
 	parts, entries := map[int]any{}, merge.EntriesOf(list, typ)
 	for _, key := range keysOf(sets) {
@@ -221,8 +221,7 @@ func heldInList(list []any, typ *merge.Type, sets []owned) (any, bool) {
 	return out, len(out) > 0 || stated(sets)
 }
 
-// withKeys puts an entry's merge keys back: default or not, they state which entry
-// it is.
+// withKeys adds an entry's merge keys, default or not: they state which entry it is.
 func withKeys(part map[string]any, entry any, step merge.Step) any {
 	from, _ := entry.(map[string]any)
 	out := maps.Clone(part)

@@ -9,13 +9,12 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// owners answers who owns a value of live. It is read from
-// metadata.managedFields (KEP-555) as it stands, so that making one costs
-// nothing and only disagreements pay for the look-up.
+// owners knows who owns a value of live. It reads metadata.managedFields (KEP-555) in their
+// raw form, so that creating one costs nothing and only disagreements pay for the look-up.
 type owners struct {
 	entries []ownerEntry
 	version any  // the API version that an entry is about
-	partial bool // some are about different ones, or about another one than the object's
+	partial bool // some are about other versions than the rest, or than the object's
 }
 
 type ownerEntry struct {
@@ -24,7 +23,7 @@ type ownerEntry struct {
 }
 
 // Parse reads managedFields of an object's metadata, as the API writes them. It returns nil
-// where there are none, or where none can be read: nothing is known of owners then.
+// where there are none, or where none can be read: then nothing is known of owners.
 func Parse(metadata any) merge.Owners {
 	if o := parse(metadata); o != nil {
 		return o
@@ -77,15 +76,15 @@ func Of(obj any) merge.Owners {
 // Partial implements merge.Partial: each entry is about the fields of its own version.
 func (o *owners) Partial() bool { return o.partial }
 
-// readTime: an unreadable time is an unknown one, the zero.
+// readTime reads a time; one that cannot be read is unknown, the zero time.
 func readTime(v any) time.Time {
 	s, _ := v.(string)
 	t, _ := time.Parse(time.RFC3339, s)
 	return t
 }
 
-// At lists who owns the value at the path, or a part of it, newest first; nil if
-// nobody does. A nil *owners knows nobody.
+// At lists the owners of the value at the path, or of a part of it, newest first; nil if it
+// has none. A nil *owners has none.
 func (o *owners) At(p merge.Path) []merge.Owner {
 	if o == nil {
 		return nil
@@ -99,7 +98,7 @@ func (o *owners) At(p merge.Path) []merge.Owner {
 	return out
 }
 
-// At lists who owns the value at the path; nil where owners are not known.
+// At lists the owners of the value at the path; nil where owners are not known.
 func At(o merge.Owners, p merge.Path) []merge.Owner {
 	if o == nil {
 		return nil

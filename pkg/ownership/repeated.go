@@ -8,13 +8,13 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
-// WithRepeated is what was applied last, with every entry of live that has the same key as
-// another one in its list, where local states that key: to server-side apply they are one
-// entry, which becomes what local states of it. Nothing is modified; nil stays nil where there
-// are none. typ is the type of all of them.
+// WithRepeated returns what was applied last, with every entry of live added that has the
+// same key as another one in its list, where local states that key. To server-side apply
+// they are one entry, which becomes what local states. Nothing is modified; nil stays nil
+// where there are no such entries. typ is the type of all of them.
 //
-// Rules: the merge of lists in structured-merge-diff/v6/typed, which puts what is applied in the
-// place of all entries of its key.
+// Rules: the merge of lists in structured-merge-diff/v6/typed, which puts what is applied
+// in the place of all entries of its key.
 func WithRepeated(applied, local, live any, typ *merge.Type) any {
 	switch v := local.(type) {
 	case map[string]any:

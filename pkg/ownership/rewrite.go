@@ -17,7 +17,7 @@ const AnnotationManager = "kubectl-last-applied"
 // annotationPath is the last-applied annotation in a set of fields.
 var annotationPath = fieldpath.MakePathOrDie("metadata", "annotations", lastapplied.Annotation)
 
-// Rewrite is managedFields that are being rewritten; see RewriteOf.
+// Rewrite holds managedFields that are being rewritten; see RewriteOf.
 type Rewrite struct {
 	entries []map[string]any
 	manager string // the applier
@@ -30,7 +30,7 @@ func RewriteOf(live map[string]any, manager string) *Rewrite {
 	return &Rewrite{entries: list(live), manager: manager, version: text(live, "apiVersion")}
 }
 
-// Entries are the managedFields, nil where nothing has changed.
+// Entries returns the managedFields, nil where nothing has changed.
 func (r *Rewrite) Entries() []any {
 	if !r.changed {
 		return nil
@@ -42,8 +42,8 @@ func (r *Rewrite) Entries() []any {
 	return out
 }
 
-// WithEntries is an object with other managedFields, a new one; nil entries, as Entries has them
-// where nothing has changed, give the object itself.
+// WithEntries returns a new object with other managedFields. nil entries, as Entries
+// returns them where nothing has changed, return the object itself.
 func WithEntries(obj map[string]any, entries []any) map[string]any {
 	if entries == nil {
 		return obj
@@ -54,8 +54,8 @@ func WithEntries(obj map[string]any, entries []any) map[string]any {
 	return out
 }
 
-// Keep gives the last-applied annotation to a manager of its own, as kubectl does, unless that
-// has it already. The error is that of an entry that cannot be written.
+// Keep gives the last-applied annotation to a separate manager, as kubectl does, unless
+// that has it already. The error is that of an entry that cannot be written.
 //
 // Unlike kubectl: also where the applier owns nothing, so that no entry would be left.
 //
@@ -77,8 +77,8 @@ func (r *Rewrite) Keep() error {
 	return nil
 }
 
-// Alone: the applier holds the value at the path, or parts of it, and nobody else does, so
-// that the server removes it once it is applied no more.
+// Alone reports whether the applier holds the value at the path, or parts of it, and no
+// other manager does. The server then removes it once it is no longer applied.
 func (r *Rewrite) Alone(p merge.Path) bool {
 	mine := false
 	for _, e := range r.entries {
@@ -93,7 +93,7 @@ func (r *Rewrite) Alone(p merge.Path) bool {
 	return mine
 }
 
-// Others: somebody besides the applier holds the value at the path, or parts of it.
+// Others reports whether a manager besides the applier holds the value at the path, or parts of it.
 func (r *Rewrite) Others(p merge.Path) bool {
 	return slices.ContainsFunc(r.entries, func(e map[string]any) bool {
 		fields, _ := e["fieldsV1"].(map[string]any)
@@ -101,8 +101,8 @@ func (r *Rewrite) Others(p merge.Path) bool {
 	})
 }
 
-// Take gives the value v at the path to the applier alone, whoever holds parts of it. typ is
-// the object's type; nil: nobody knows. The error is that of an entry that cannot be read.
+// Take gives the value v at the path to the applier alone, whichever managers hold parts of it.
+// typ is the object's type; nil: unknown. The error is that of an entry that cannot be read.
 func (r *Rewrite) Take(p merge.Path, v any, typ *merge.Type) error {
 	taken, _ := fieldsOf(v, typ.At(p))
 	if len(taken) > 0 {
@@ -123,8 +123,8 @@ func (r *Rewrite) Take(p merge.Path, v any, typ *merge.Type) error {
 	return r.transfer(mine, theirs)
 }
 
-// transfer adds a set to the applier's entry and removes another, with all below, from all
-// other entries.
+// transfer adds a set to the applier's entry and removes another, with all below it, from
+// all other entries.
 func (r *Rewrite) transfer(mine, theirs *fieldpath.Set) error {
 	var out []map[string]any
 	found := false
@@ -157,10 +157,10 @@ func (r *Rewrite) transfer(mine, theirs *fieldpath.Set) error {
 	return nil
 }
 
-// Unite gives what the named managers own by updates to the applier, as
-// k8s.io/client-go/util/csaupgrade does; with applied, what they have applied, too. Entries of
-// subresources are left alone. Fields that they own in another version than the applier does
-// go to nobody. The error is that of an entry that cannot be read.
+// Unite gives the applier what the named managers own by updates, as
+// k8s.io/client-go/util/csaupgrade does; with applied, also what they have applied. Entries
+// of subresources are not changed. Fields that they own in another version than the
+// applier's lose their owner. The error is that of an entry that cannot be read.
 func (r *Rewrite) Unite(names []string, applied bool) error {
 	for _, name := range names {
 		theirs := func(e map[string]any) bool {
@@ -182,7 +182,7 @@ func (r *Rewrite) Unite(names []string, applied bool) error {
 	return nil
 }
 
-// take unites entries with the applier's.
+// take merges entries into the applier's.
 func (r *Rewrite) take(at int, theirs func(e map[string]any) bool) error {
 	var rest []map[string]any
 	into := r.entries[at]
@@ -221,8 +221,8 @@ func unite(into, from map[string]any) (map[string]any, error) {
 	return withSet(into, a.Union(b))
 }
 
-// Owners are the managers that own something of the object itself besides what the applier has
-// applied, in the order of their entries. nil where there are none.
+// Owners lists the managers that own fields of the object itself, other than by the
+// applier's apply, in the order of their entries. nil where there are none.
 func (r *Rewrite) Owners() []string {
 	var names []string
 	for _, e := range r.entries {
@@ -233,5 +233,5 @@ func (r *Rewrite) Owners() []string {
 	return names
 }
 
-// Manager is the applier.
+// Manager returns the applier's name.
 func (r *Rewrite) Manager() string { return r.manager }

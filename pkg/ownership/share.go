@@ -8,22 +8,22 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// Shares are the parts of live that a server-side applier and all others hold, with live's
-// values.
+// Shares holds the parts of live that a server-side applier and all others hold, with
+// live's values.
 type Shares struct {
-	// Applied is what the applier holds alone, with the keys of the entries around it: what
-	// the server removes once it is applied no more. nil: nothing.
+	// Applied is what the applier holds alone, with the keys of the entries around it: the
+	// server removes it once it is no longer applied. nil: nothing.
 	Applied any
 
-	// Others is what somebody else holds: another manager, or the same one by updates or
-	// through a subresource. An entry of a map or list is held by those who hold the entry
-	// itself, not just something in it. nil: nothing.
+	// Others is what others hold: another manager, or the same one by updates or through a
+	// subresource. An entry of a map or list belongs to those who hold the entry itself,
+	// not only something in it. nil: nothing.
 	Others any
 }
 
-// SharesOf reads from managedFields what the manager has applied to live, in whatever
-// version, and what others hold. What the server allocates is nobody's. typ is the type of
-// live; nil knows no lists.
+// SharesOf reads from managedFields what the manager has applied to live, in any version,
+// and what others hold. What the server allocates has no owner. typ is the type of live;
+// nil knows no lists.
 //
 // Rules: KEP-555, and the pruning of structured-merge-diff/v6/merge.
 func SharesOf(live any, manager string, typ *merge.Type) Shares {
@@ -40,7 +40,7 @@ func SharesOf(live any, manager string, typ *merge.Type) Shares {
 	return s
 }
 
-// identified is the configuration in v, which is a part of obj, with obj's identity.
+// identified adds obj's identity to the configuration v, which is a part of obj.
 func identified(v any, obj map[string]any) map[string]any {
 	out, _ := lastapplied.Strip(lastapplied.WithoutSet(lastapplied.Without(v)), false)
 	result := maps.Clone(out.(map[string]any))
@@ -55,7 +55,7 @@ func identified(v any, obj map[string]any) map[string]any {
 	return result
 }
 
-// split gives the parts of v that the applier holds alone, and those that others hold.
+// split returns the parts of v that the applier holds alone, and those that others hold.
 func split(v any, typ *merge.Type, sets []owned) (applied, others merge.Opt) {
 	switch {
 	case len(sets) == 0:
@@ -102,10 +102,10 @@ func splitMap(m map[string]any, typ *merge.Type, sets []owned) (applied, others 
 	return applied, others
 }
 
-// itself: the value is held as such, besides what is in it.
+// itself reports whether the value is held itself, not only what is in it.
 func (s owned) itself() bool { return len(s.fields) == 0 || s.fields["."] != nil }
 
-// splitList gives entries with their keys, in live's order.
+// splitList is split for a list: it returns entries with their keys, in live's order.
 func splitList(list []any, typ *merge.Type, sets []owned) (applied, others merge.Opt) {
 	mine, theirs, entries := map[int]any{}, map[int]any{}, merge.EntriesOf(list, typ)
 	for _, key := range keysOf(sets) {

@@ -8,10 +8,10 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
-// WithOthers is local with what stays though local does not state it any more: what others
-// hold in the fields and entries that the applier alone had applied. To the server, who
-// applies a field no more gives it up, and whoever holds it too keeps it. A null in local
-// gives nothing up: it asks for the removal. local is not modified.
+// WithOthers returns local with the values that stay though local no longer states them:
+// what others hold in the fields and entries that only the applier had applied. For the
+// server, a manager that no longer applies a field releases it, and its other holders keep
+// it. A null in local releases nothing: it asks for the removal. local is not modified.
 //
 // typ is the type of the object; live orders what is added to lists.
 func (s Shares) WithOthers(local any, live any, typ *merge.Type) any {
@@ -21,7 +21,7 @@ func (s Shares) WithOthers(local any, live any, typ *merge.Type) any {
 	return withOthers(local, place{s.Applied, s.Others, live}, typ)
 }
 
-// place is one place of the object, as the applier and others hold it, and as live has it.
+// place is one place of the object, with the values of the applier, of others and of live.
 type place struct{ applied, others, live any }
 
 func withOthers(local any, at place, typ *merge.Type) any {
@@ -60,8 +60,8 @@ func fieldsStay(local map[string]any, at place, typ *merge.Type) map[string]any 
 	return out
 }
 
-// excluded: local states another field of a group of which only one may be set. What others
-// hold of the field is then a disagreement, and not something that stays beside it.
+// excluded reports whether local states another field of a group of which only one may be
+// set. What others hold of the field is then a disagreement, and does not stay beside it.
 func excluded(name string, local map[string]any, typ *merge.Type) bool {
 	if typ == nil {
 		return false
@@ -80,7 +80,7 @@ func excluded(name string, local map[string]any, typ *merge.Type) bool {
 	return false
 }
 
-// entriesStay puts an entry that stays behind the one that it follows in live.
+// entriesStay puts an entry that stays after the one that it follows in live.
 func entriesStay(local []any, at place, typ *merge.Type) []any {
 	applied, _ := at.applied.([]any)
 	others, _ := at.others.([]any)

@@ -6,14 +6,14 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// Present are the fields, as FieldsV1 spells them, that v has. typ is the type of v; nil
-// knows no lists. fields is not modified.
+// Present returns those of the fields, as FieldsV1 spells them, that v has. typ is the type
+// of v; nil knows no lists. fields is not modified.
 func Present(fields map[string]any, v any, typ *merge.Type) map[string]any {
 	return present(fields, nil, v, typ)
 }
 
-// Stored are the fields that conf states and v has, and those whose value the server stores
-// like their absence (false, []): whoever applies conf owns them, too. typ is the type of both.
+// Stored returns the fields that conf states and v has, and those whose value the server stores like
+// their absence (false, []): a manager that applies conf owns them, too. typ is the type of both.
 func Stored(conf map[string]any, v any, typ *merge.Type) map[string]any {
 	return present(Fields(conf, typ), conf, v, typ)
 }
@@ -40,7 +40,7 @@ func present(fields map[string]any, conf, v any, typ *merge.Type) map[string]any
 	return out
 }
 
-// likeAbsence: the server stores that value of a field of typ like no value.
+// likeAbsence reports whether the server stores that value of a field of typ like its absence.
 func likeAbsence(key string, v any, typ *merge.Type) bool {
 	step, ok := pathStep(key)
 	return ok && v != nil && typ != nil && typ.Kind == merge.Object && step.Kind == merge.FieldStep &&
@@ -76,7 +76,7 @@ func (c children) child(key string) (any, *merge.Type, bool) {
 	return nil, nil, false
 }
 
-// Leaves are the paths of the fields that have no others below them, sorted.
+// Leaves lists the paths of the fields that have no others below them, sorted.
 func Leaves(fields map[string]any) []merge.Path {
 	var out []merge.Path
 	leaves(fields, nil, &out)
@@ -108,7 +108,7 @@ func pathStep(key string) (merge.Step, bool) {
 	return stepOf(key)
 }
 
-// Minus are the fields without those of another set, and all below them; both as FieldsV1
+// Minus returns the fields without those of another set, and all below them; both as FieldsV1
 // spells them. nil where nothing is left; it is an error if one of them is not of that form.
 func Minus(fields, other map[string]any) (map[string]any, error) {
 	a, err := setOf(fields)
