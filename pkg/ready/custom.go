@@ -6,18 +6,17 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// The condition types by which a custom resource is judged; of those that mean it is
-// ready, the first that is there decides.
+// The condition types by which a custom resource is judged. Of those that mean it is ready,
+// the first that is present decides.
 var (
 	readyConditions  = []string{"Ready", "Available", "Succeeded", "Healthy"}
 	failedConditions = []string{"Stalled", "Failed"}
 	movingConditions = []string{"Reconciling"}
 )
 
-// customResource judges an object by the status that its schema declares: one that
-// declares conditions or observedGeneration has a controller that writes them, and as
-// long as nobody has, nothing is known. A schema without either promises nothing, so
-// its objects are ready at once.
+// customResource judges an object by the status that its schema declares. One that declares
+// conditions or observedGeneration has a controller that writes them, and nothing is known
+// before it has. A schema with neither promises nothing, so its objects are ready at once.
 func customResource(s Subject) Verdict {
 	o := s.Object
 	conditions := len(objects(o, "status", "conditions")) > 0
@@ -51,8 +50,8 @@ func customResource(s Subject) Verdict {
 	return ready("")
 }
 
-// first is the first condition of the types named that is about the object as it is
-// now, and of which is holds.
+// first returns the first condition of the types named that is about the object's current
+// generation, and of which is holds.
 func first(obj map[string]any, types []string, is func(map[string]any) bool) map[string]any {
 	for _, name := range types {
 		if c := condition(obj, name); c != nil && current(obj, c) && is(c) {
@@ -62,14 +61,14 @@ func first(obj map[string]any, types []string, is func(map[string]any) bool) map
 	return nil
 }
 
-// current: a condition may state which generation it is about (metav1.Condition).
+// current reports whether the condition is about the object's generation, which it may state (metav1.Condition).
 func current(obj, c map[string]any) bool {
 	wanted := number(obj, 0, "metadata", "generation")
 	return number(c, wanted, "observedGeneration") >= wanted
 }
 
-// outdated: some condition by which the object would be judged is about an older
-// generation.
+// outdated reports whether a condition by which the object would be judged is about an
+// older generation.
 func outdated(obj map[string]any) bool {
 	for _, name := range slices.Concat(readyConditions, failedConditions, movingConditions) {
 		if c := condition(obj, name); c != nil && !current(obj, c) {
@@ -79,7 +78,7 @@ func outdated(obj map[string]any) bool {
 	return false
 }
 
-// declares: the type has that field in its status.
+// declares reports whether the type has that field in its status.
 func declares(t *merge.Type, field string) bool {
 	status := t.Field("status").Type
 	if status == nil || status.Kind != merge.Object {

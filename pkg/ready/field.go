@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// at is the value below obj by its field names, nil where there is none.
+// at returns the value below obj by its field names, nil where there is none.
 func at(obj map[string]any, path ...string) any {
 	var v any = obj
 	for _, name := range path {
@@ -20,7 +20,7 @@ func at(obj map[string]any, path ...string) any {
 	return v
 }
 
-// text is a string below obj, "" where there is none.
+// text returns a string below obj, "" where there is none.
 func text(obj map[string]any, path ...string) string {
 	s, _ := at(obj, path...).(string)
 	return s
@@ -31,7 +31,7 @@ func flag(obj map[string]any, path ...string) bool {
 	return b
 }
 
-// objects are the objects of a list below obj.
+// objects returns the objects of a list below obj.
 func objects(obj map[string]any, path ...string) []map[string]any {
 	list, _ := at(obj, path...).([]any)
 	out := make([]map[string]any, 0, len(list))
@@ -43,7 +43,7 @@ func objects(obj map[string]any, path ...string) []map[string]any {
 	return out
 }
 
-// number is an integer below obj, otherwise where there is none.
+// number returns an integer below obj, otherwise where there is none.
 func number(obj map[string]any, otherwise int64, path ...string) int64 {
 	switch v := at(obj, path...).(type) {
 	case json.Number:
@@ -52,7 +52,7 @@ func number(obj map[string]any, otherwise int64, path ...string) int64 {
 		}
 	case int64:
 		return v
-	case string: // as annotations and labels have it
+	case string: // as in annotations and labels
 		if n, err := strconv.ParseInt(v, 10, 64); err == nil {
 			return n
 		}
@@ -60,7 +60,7 @@ func number(obj map[string]any, otherwise int64, path ...string) int64 {
 	return otherwise
 }
 
-// moment is a time below obj; zero where there is none.
+// moment returns a time below obj; zero where there is none.
 func moment(obj map[string]any, path ...string) time.Time {
 	t, err := time.Parse(time.RFC3339Nano, text(obj, path...))
 	if err != nil {
@@ -69,7 +69,7 @@ func moment(obj map[string]any, path ...string) time.Time {
 	return t
 }
 
-// condition is the object's condition of that type, nil where there is none.
+// condition returns the object's condition of that type, nil where there is none.
 func condition(obj map[string]any, name string) map[string]any {
 	for _, c := range objects(obj, "status", "conditions") {
 		if c["type"] == name {
@@ -82,7 +82,7 @@ func condition(obj map[string]any, name string) map[string]any {
 func isTrue(condition map[string]any) bool  { return text(condition, "status") == "True" }
 func isFalse(condition map[string]any) bool { return text(condition, "status") == "False" }
 
-// stated is what a condition gives as its cause; otherwise where it gives none.
+// stated returns the cause that a condition gives; otherwise where it gives none.
 func stated(c map[string]any, otherwise string) string {
 	if m := text(c, "message"); m != "" {
 		return m
@@ -90,7 +90,7 @@ func stated(c map[string]any, otherwise string) string {
 	return otherwise
 }
 
-// because is a condition's reason; its type where it has none.
+// because returns a condition's reason; its type where it has none.
 func because(c map[string]any) string {
 	if r := text(c, "reason"); r != "" {
 		return r
@@ -98,8 +98,8 @@ func because(c map[string]any) string {
 	return text(c, "type")
 }
 
-// stale reports that the status is about an older form of the object than the one it has
-// now, and how far it is; never: there is no status.observedGeneration at all.
+// stale reports that the status is about an older generation of the object, and how far it
+// is; never: there is no status.observedGeneration.
 func stale(obj map[string]any) (message string, never, stale bool) {
 	wanted := number(obj, 0, "metadata", "generation")
 	seen := number(obj, -1, "status", "observedGeneration")
@@ -112,7 +112,7 @@ func stale(obj map[string]any) (message string, never, stale bool) {
 	return "", false, false
 }
 
-// plural is a count with its noun.
+// plural returns a count with its noun.
 func plural(n int64, noun string) string {
 	if n == 1 {
 		return "1 " + noun

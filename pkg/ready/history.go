@@ -5,17 +5,17 @@ import (
 	"time"
 )
 
-// History is what is remembered of an object from verdict to verdict: since when each
-// of its problems lasts. The zero value is for an object that nobody has looked at.
+// History remembers, from verdict to verdict, since when each problem of an object lasts.
+// The zero value is for an object without a verdict yet.
 type History struct {
 	since   map[string]time.Time // by Problem.key
 	unknown time.Time            // since when its status is not written
 }
 
-// Next takes a verdict on the object at a moment and gives what is to be reported: a
-// problem that has lasted for patience without a break is a failure, and a status that
-// nobody has written by then is asked about. The History that it returns is for the
-// verdict after it; h stays as it is.
+// Next takes a verdict on the object at time now and returns what to report. A problem that
+// has lasted for patience without a break is a failure. A status that has not been written
+// by then leads to a question about its controller. The History that it returns is for the
+// next verdict; h is not modified.
 func (h History) Next(v Verdict, now time.Time, patience time.Duration) (History, Verdict) {
 	next := History{since: make(map[string]time.Time, len(v.Suspects))}
 	for _, p := range v.Suspects {
@@ -39,7 +39,7 @@ func (h History) Next(v Verdict, now time.Time, patience time.Duration) (History
 	return next, v
 }
 
-// key is what makes two problems one that lasts.
+// key identifies a problem: two with the same key are one that lasts.
 func (p Problem) key() string {
 	class := p.Reason
 	if t, ok := trouble(p.Reason); ok && t.Class != "" {
@@ -48,9 +48,9 @@ func (p Problem) key() string {
 	return strings.Join([]string{class, p.Pod, p.Container}, "\x00")
 }
 
-// Same reports whether two verdicts are one to whoever reads them: those of one problem of a
-// pod are, and those of one row of Troubles, whatever the server's message counts or which
-// of many pods that could not be created it names.
+// Same reports whether two verdicts read as one: those of one problem of a pod, and those
+// of one row of Troubles. Counts in the server's message do not matter, nor which of many
+// pods that could not be created it names.
 func (v Verdict) Same(other Verdict) bool {
 	if v.State != other.State || v.key() != other.key() {
 		return false

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// claim judges a PersistentVolumeClaim. One whose StorageClass waits for the first pod
-// that uses it cannot be bound before (volumeBindingMode).
+// claim judges a PersistentVolumeClaim. One whose StorageClass waits for the first pod that
+// uses it cannot be bound before (volumeBindingMode).
 func claim(s Subject) Verdict {
 	switch phase := text(s.Object, "status", "phase"); {
 	case phase == "Bound":
@@ -21,7 +21,7 @@ func claim(s Subject) Verdict {
 
 const firstConsumer = "WaitForFirstConsumer"
 
-// service: only an address of a load balancer is given later.
+// service judges a Service: it waits only for the address of a load balancer.
 func service(s Subject) Verdict {
 	if text(s.Object, "spec", "type") != "LoadBalancer" {
 		return ready("")
@@ -34,9 +34,9 @@ func service(s Subject) Verdict {
 	return waiting("Pending", "its load balancer has no address yet")
 }
 
-// definition judges a CustomResourceDefinition. A name that another definition has, and
-// Established given up, do not pass by themselves; Installing and NotAccepted only mean
-// that its controllers are not there yet (k8s.io/apiextensions-apiserver,
+// definition judges a CustomResourceDefinition. A name that another definition has, and a
+// lost Established condition, do not pass without a change. Installing and NotAccepted only
+// mean that its controllers are not there yet (k8s.io/apiextensions-apiserver,
 // pkg/controller/status and establish).
 func definition(s Subject) Verdict {
 	for _, name := range []string{"NamesAccepted", "Established"} {
@@ -52,7 +52,7 @@ func definition(s Subject) Verdict {
 	return waiting(reasonProgressing, stated(c, "its kind is not served yet"))
 }
 
-// apiService judges an APIService by what the aggregator reports of the server behind it.
+// apiService judges an APIService by what the aggregator reports about the server behind it.
 func apiService(s Subject) Verdict {
 	c := condition(s.Object, "Available")
 	switch {

@@ -7,22 +7,22 @@ import (
 	"time"
 )
 
-// Trouble is a reason that the API gives for what does not get on.
+// Trouble is a reason that the API gives for a lack of progress.
 type Trouble struct {
 	Reason string
 
-	// Class is under which name its patience is counted: the kubelet goes back and
-	// forth between ErrImagePull and ImagePullBackOff for the same image.
+	// Class is the name under which its patience is counted: the kubelet alternates between
+	// ErrImagePull and ImagePullBackOff for the same image.
 	Class string
 
-	// Final: it does not pass by itself, so nobody waits for it.
+	// Final: it does not pass without a change, so it is not waited for.
 	Final bool
 }
 
-// Troubles are the reasons of containers, pods and workloads that end a wait. A reason that is
-// not among them is waited for until the timeout. Those of containers are the kubelet's
-// (pkg/kubelet/images/types.go, pkg/kubelet/container/sync_result.go and
-// pkg/kubelet/kuberuntime/kuberuntime_container.go). The slice is the caller's.
+// Troubles returns the reasons of containers, pods and workloads that end a wait. An object
+// with any other reason is waited for until the timeout. Those of containers are the
+// kubelet's (pkg/kubelet/images/types.go, pkg/kubelet/container/sync_result.go and
+// pkg/kubelet/kuberuntime/kuberuntime_container.go). The slice is a copy.
 func Troubles() []Trouble { return slices.Clone(troubles) }
 
 var troubles = []Trouble{
@@ -49,8 +49,8 @@ func trouble(reason string) (Trouble, bool) {
 	return troubles[i], true
 }
 
-// suspected is the verdict on an object that waits for problems to pass. One that is in
-// no row of Troubles is waited for until the timeout.
+// suspected returns the verdict on an object that waits for problems to pass. One that is
+// in no row of Troubles is waited for until the timeout.
 func suspected(problems ...Problem) Verdict {
 	v := Verdict{State: Waiting, Problem: problems[0]}
 	for _, p := range problems {
@@ -68,7 +68,7 @@ func suspected(problems ...Problem) Verdict {
 	return v
 }
 
-// Newest are the pods of an object's newest revision that are to stay, by name; nil
+// Newest returns the pods of an object's newest revision that are to stay, by name; nil
 // where the object's kind has none.
 func Newest(s Subject) []map[string]any {
 	s.pods = s.row().newest
@@ -82,7 +82,7 @@ func (s Subject) newest() []map[string]any {
 	return staying(s.pods(s))
 }
 
-// staying are the pods that nobody deletes, by name.
+// staying returns the pods that are not being deleted, by name.
 func staying(pods []map[string]any) []map[string]any {
 	pods = slices.DeleteFunc(slices.Clone(pods), func(p map[string]any) bool { return text(p, "metadata", "deletionTimestamp") != "" })
 	slices.SortFunc(pods, func(a, b map[string]any) int {
@@ -91,9 +91,9 @@ func staying(pods []map[string]any) []map[string]any {
 	return pods
 }
 
-// Unready is the first pod of an object's newest revision that has started and is not
-// ready, with its first container that is not; "" where there is none. It may be what
-// the object waits for.
+// Unready returns the first pod of an object's newest revision that has started and is not
+// ready, with its first container that is not; "" where there is none. The object may be
+// waiting for it.
 func Unready(s Subject) (pod, container string) {
 	for _, p := range Newest(s) {
 		if pod, container = unready(p); container != "" {
@@ -103,8 +103,8 @@ func Unready(s Subject) (pod, container string) {
 	return "", ""
 }
 
-// unready is the name of a pod that is not ready and has not succeeded, "" for any other,
-// and its first container that is not ready, "" where none has been started.
+// unready returns the name of a pod that is not ready and has not succeeded, "" for any other.
+// container is its first container that is not ready, "" where none has been started.
 func unready(p map[string]any) (pod, container string) {
 	if isTrue(condition(p, "Ready")) || text(p, "status", "phase") == "Succeeded" {
 		return "", ""
@@ -117,8 +117,8 @@ func unready(p map[string]any) (pod, container string) {
 	return text(p, "metadata", "name"), ""
 }
 
-// byPods is the verdict on an object that waits for its pods: what is wrong with any
-// of them, else with creating them, else an empty Problem.
+// byPods returns the verdict on an object that waits for its pods: a problem of any of
+// them, else one with creating them, else an empty Problem.
 func byPods(s Subject) Verdict {
 	var problems []Problem
 	for _, p := range s.newest() {
@@ -133,8 +133,8 @@ func byPods(s Subject) Verdict {
 	return suspected(problems...)
 }
 
-// notCreated: a controller has reported that it could not create a pod, and has created
-// none since. A Deployment has a condition for it, other workloads have events alone.
+// notCreated reports that a controller could not create a pod, and has created none since.
+// A Deployment has a condition for it, other workloads only have events.
 func notCreated(s Subject) (Problem, bool) {
 	var youngest time.Time
 	for _, p := range s.Pods {
@@ -150,8 +150,8 @@ func notCreated(s Subject) (Problem, bool) {
 	return Problem{}, false
 }
 
-// EventTime is when an event happened last, zero where it has no time; of the two forms of events either may be
-// there (v1 Event, KEP-383).
+// EventTime returns when an event happened last, zero where it has no time. An event may
+// have either of two forms (v1 Event, KEP-383).
 func EventTime(e map[string]any) time.Time {
 	for _, path := range [][]string{{"series", "lastObservedTime"}, {"lastTimestamp"}, {"eventTime"}} {
 		if t := moment(e, path...); !t.IsZero() {
@@ -161,7 +161,7 @@ func EventTime(e map[string]any) time.Time {
 	return moment(e, "metadata", "creationTimestamp")
 }
 
-// pod judges a Pod that nobody controls.
+// pod judges a Pod without a controller.
 func pod(s Subject) Verdict {
 	o := s.Object
 	switch phase := text(o, "status", "phase"); {
@@ -182,7 +182,7 @@ func pod(s Subject) Verdict {
 	return waiting(reasonProgressing, "it has not been started yet")
 }
 
-// ended is why a pod has failed for good.
+// ended returns why a pod has failed for good.
 func ended(pod map[string]any) Problem {
 	p := Problem{Reason: text(pod, "status", "reason"), Message: text(pod, "status", "message"), Pod: text(pod, "metadata", "name")}
 	for _, c := range containers(pod) {
@@ -200,7 +200,7 @@ func ended(pod map[string]any) Problem {
 	return p
 }
 
-// exited puts the end of a container into words.
+// exited describes how a container ended.
 func exited(terminated map[string]any) string {
 	out := fmt.Sprintf("exit code %d", number(terminated, 0, "exitCode"))
 	if m := text(terminated, "message"); m != "" {
@@ -212,7 +212,7 @@ func exited(terminated map[string]any) string {
 // container is a container's status.
 type container map[string]any
 
-// containers are the statuses of a pod's containers, in the order in which they start.
+// containers returns the statuses of a pod's containers, in the order in which they start.
 func containers(pod map[string]any) []container {
 	var out []container
 	for _, list := range []string{"initContainerStatuses", "containerStatuses"} {
@@ -230,8 +230,8 @@ func (c container) terminated() map[string]any {
 	return m
 }
 
-// podProblems are what keeps a pod that has not ended from being ready: why it is not scheduled,
-// as the server states it (a scheduling gate, for one), else what is a row of Troubles.
+// podProblems returns what keeps a pod that has not ended from being ready. That is why it is not
+// scheduled, as the server states it (for example a scheduling gate), else what is a row of Troubles.
 func podProblems(pod map[string]any, now time.Time) []Problem {
 	name := text(pod, "metadata", "name")
 	if phase := text(pod, "status", "phase"); phase == "Succeeded" || phase == "Failed" {
@@ -255,9 +255,9 @@ func podProblems(pod map[string]any, now time.Time) []Problem {
 	return problems
 }
 
-// crashing: the container is between two crashes. The kubelet reports CrashLoopBackOff
-// only while it holds the next start back; a start that has not lasted longer than the
-// one before it proves nothing.
+// crashing reports whether the container is between two crashes. The kubelet reports
+// CrashLoopBackOff only while it delays the next start. A start that has not lasted longer
+// than the one before it proves nothing.
 func (c container) crashing(pod map[string]any, now time.Time) (Problem, bool) {
 	last, _ := at(c, "lastState", "terminated").(map[string]any)
 	running, _ := at(c, "state", "running").(map[string]any)
@@ -277,6 +277,6 @@ func (c container) crashing(pod map[string]any, now time.Time) (Problem, bool) {
 	return Problem{Reason: "CrashLoopBackOff", Message: exited(last), Pod: text(pod, "metadata", "name"), Container: c.name()}, true
 }
 
-// restarting is how long a start is taken for no more than the next try at least: times
-// in status have whole seconds.
+// restarting is the minimum time for which a start counts only as the next try: times in
+// status have whole seconds.
 const restarting = 2 * time.Second

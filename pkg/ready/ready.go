@@ -1,7 +1,7 @@
-// Package ready judges from data whether an object does what it was configured for,
-// is on its way, or will never get there by itself. It refuses to fetch or to watch
-// anything: objects come in as exact JSON values (merge.ReadJSON), and nothing is
-// remembered but what a History holds.
+// Package ready judges from data whether an object does what it was configured for, is in
+// progress, or needs a change to get there. It refuses to fetch or to watch anything:
+// objects come in as exact JSON values (merge.ReadJSON), and only a History remembers
+// earlier verdicts.
 //
 // Rules: docs/wait.md#when-an-object-is-ready, and the API conventions on
 // observedGeneration and conditions.
@@ -14,11 +14,11 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// State is how far an object is.
+// State says how far an object is.
 type State string
 
-// The states. Skipped is an object that asks not to be waited for: suspended, paused,
-// or excluded by a rule.
+// The states. Skipped is an object that is not to be waited for: suspended, paused, or
+// excluded by a rule.
 const (
 	Waiting State = "waiting"
 	Ready   State = "ready"
@@ -26,16 +26,16 @@ const (
 	Skipped State = "not waited for"
 )
 
-// Problem is what keeps an object from being ready.
+// Problem describes what keeps an object from being ready.
 type Problem struct {
 	Reason    string // one word as the API has it: ImagePullBackOff, Progressing; may be ""
 	Message   string // the server's, or the program's own where it has none
-	Pod       string // the pod that it is about; "" where it is none
+	Pod       string // the pod that it is about; "" for none
 	Container string // the container in that pod; "" where it is none
 }
 
-// String is the problem in one line: reason, pod and container, message. What is not
-// there is left out.
+// String returns the problem in one line: reason, pod and container, message. Empty parts
+// are left out.
 func (p Problem) String() string {
 	var parts []string
 	where := ""
@@ -57,23 +57,23 @@ func (p Problem) String() string {
 type Verdict struct {
 	State State
 
-	// Problem is why the object is not ready; in states Ready and Skipped, what is
-	// worth mentioning.
+	// Problem says why the object is not ready; in states Ready and Skipped, it is a
+	// remark.
 	Problem
 
-	// Suspects are problems of an object in state Waiting that may pass by themselves:
-	// each that lasts without a break for the patience of a History is a failure.
+	// Suspects are problems of an object in state Waiting that may pass without a change.
+	// One that lasts without a break for the patience of a History is a failure.
 	Suspects []Problem
 
-	// Unobserved: nobody has written the object's status yet.
+	// Unobserved: the object's status has not been written yet.
 	Unobserved bool
 }
 
-// Subject is an object with what belongs to it. Only Object is needed; the less else
-// there is, the less is known about why it is not ready.
+// Subject is an object with its related objects. Only Object is needed; without the others,
+// less is known about why it is not ready.
 type Subject struct {
 	Object      map[string]any
-	Type        *merge.Type      // schema of a custom resource; nil where nobody knows it
+	Type        *merge.Type      // schema of a custom resource; nil where it is unknown
 	ReplicaSets []map[string]any // those that a Deployment controls, in any order
 	Pods        []map[string]any // those that the object, or its ReplicaSets, control, in any order
 	Events      []map[string]any // those about the object itself, in any order
@@ -88,7 +88,7 @@ type Subject struct {
 func Judge(s Subject) Verdict { return s.row().Judge(s) }
 
 // Judge reports how far an object of the row's kind is, by its rule, else by the row. One
-// that is being deleted has failed, whatever its kind: it is about to disappear.
+// that is being deleted has failed, whatever its kind, since it is about to disappear.
 func (r Row) Judge(s Subject) Verdict {
 	switch {
 	case s.Rule.Skip:
@@ -117,7 +117,7 @@ func leaving(obj map[string]any) string {
 	return "is being deleted, and waits for " + strings.Join(finalizers, ", ")
 }
 
-// ready is the verdict on an object that is; remark may be "".
+// ready returns the verdict on an object that is ready; remark may be "".
 func ready(remark string) Verdict { return Verdict{State: Ready, Problem: Problem{Message: remark}} }
 
 func skipped(reason, message string) Verdict {
@@ -132,14 +132,14 @@ func waiting(reason, message string) Verdict {
 	return Verdict{State: Waiting, Problem: Problem{Reason: reason, Message: message}}
 }
 
-// The reasons of this package's own; all others are the API's.
+// The reasons that this package defines; all others are the API's.
 const (
 	reasonUnobserved  = "NotObserved"
 	reasonProgressing = "Progressing"
 )
 
-// unobserved is the verdict on an object whose controller has not written, or not
-// brought up to date, its status; what is missing is in message.
+// unobserved returns the verdict on an object whose controller has not written or updated
+// its status; message says what is missing.
 func unobserved(message string, never bool) Verdict {
 	v := waiting(reasonUnobserved, message)
 	v.Unobserved = never

@@ -11,12 +11,12 @@ import (
 // nothing.
 type Rule struct {
 	Skip  bool       // it is not waited for
-	Path  merge.Path // the value here decides; nil: the kind's row does
-	Value string     // what it is to be, as it is printed
+	Path  merge.Path // the value here decides; nil: the kind's row decides
+	Value string     // the value to wait for, as it is printed
 }
 
-// judge compares the value. A status that is known to be about an older generation does
-// not count.
+// judge compares the value. A status that is known to be about an older generation does not
+// count.
 func (r Rule) judge(obj map[string]any) Verdict {
 	if at(obj, "status", "observedGeneration") != nil {
 		if message, never, stale := stale(obj); stale {

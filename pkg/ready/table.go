@@ -7,21 +7,21 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
-// Row is when the objects of a kind are ready. To have another kind judged is to add
-// a row, and its line in docs/wait.md.
+// Row says when the objects of a kind are ready. To judge another kind, add a row, and its
+// line in docs/wait.md.
 type Row struct {
 	Group, Kind string
 	When        string // for people, as docs/wait.md has it
 
 	Custom  bool // judged by its schema, see Subject.Type
-	Instant bool // ready as soon as it is there
+	Instant bool // ready as soon as it exists
 
 	judge  func(Subject) Verdict
 	newest func(Subject) []map[string]any // its pods of the newest revision; nil where it has none
 }
 
-// Rows are the kinds that are judged by more than their existence and their schema. The slice
-// is the caller's.
+// Rows returns the kinds that are judged by more than their existence and their schema. The
+// slice is a copy.
 func Rows() []Row { return slices.Clone(rows) }
 
 var rows = []Row{
@@ -45,14 +45,14 @@ var rows = []Row{
 		When: "`Available`"},
 }
 
-// others are the kinds without a row.
+// The rows for kinds that Rows does not list.
 var (
 	custom  = Row{Custom: true, judge: customResource}
 	instant = Row{Instant: true, judge: func(Subject) Verdict { return ready("") }}
 )
 
-// Find is the row of a kind: that of Rows, else the one for built-in kinds, which are
-// ready at once, or for custom resources, which are judged by their schema.
+// Find returns the row of a kind: that of Rows, else one for other kinds. Built-in kinds
+// are ready at once, and custom resources are judged by their schema.
 func Find(group, version, kind string) Row {
 	for _, r := range rows {
 		if r.Group == group && r.Kind == kind {
@@ -65,7 +65,7 @@ func Find(group, version, kind string) Row {
 	return custom
 }
 
-// HasPods reports whether why its pods are not ready is why an object is not.
+// HasPods reports whether an object is not ready because its pods are not.
 func (r Row) HasPods() bool { return r.newest != nil }
 
 func allPods(s Subject) []map[string]any { return s.Pods }

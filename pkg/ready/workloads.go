@@ -4,17 +4,17 @@ import (
 	"fmt"
 )
 
-// counts are how many pods a workload has, as its status reports them.
+// counts holds how many pods a workload has, as its status reports them.
 type counts struct {
 	wanted    int64 // pods that there should be
-	toUpdate  int64 // how many of them are to be of the newest revision
-	updated   int64 // how many are
+	toUpdate  int64 // how many of them have to be of the newest revision
+	updated   int64 // how many are of it
 	present   int64 // pods of any revision
 	available int64
 	noun      string // what is counted
 }
 
-// short is why the counts are not what they should be, "" where they are.
+// short says why the counts fall short, "" where they do not.
 func (c counts) short() string {
 	switch {
 	case c.updated < c.toUpdate:
@@ -27,8 +27,8 @@ func (c counts) short() string {
 	return ""
 }
 
-// rollout is the verdict on a workload by its counts and, where they fall short, by the
-// pods of its newest revision; remark is what is to be mentioned of one that is ready.
+// rollout returns the verdict on a workload by its counts and, where they fall short, by
+// the pods of its newest revision; remark is added to a ready one.
 func rollout(s Subject, c counts, remark string) Verdict {
 	why := c.short()
 	if why == "" {
@@ -41,7 +41,7 @@ func rollout(s Subject, c counts, remark string) Verdict {
 	return v
 }
 
-// deployment: as kubectl rollout status, and in addition the pods of the ReplicaSet
+// deployment judges as kubectl rollout status does, and also by the pods of the ReplicaSet
 // with the highest revision.
 func deployment(s Subject) Verdict {
 	o := s.Object
@@ -79,7 +79,7 @@ func cause(v Verdict, s Subject) Verdict {
 	return v
 }
 
-// lastWords adds to a verdict how the youngest pod that has failed has ended.
+// lastWords adds to a verdict how the newest failed pod ended.
 func lastWords(v Verdict, s Subject) Verdict {
 	var last map[string]any
 	for _, p := range s.newest() {
@@ -95,9 +95,9 @@ func lastWords(v Verdict, s Subject) Verdict {
 	return v
 }
 
-// newestReplicaSet is the uid of the ReplicaSet of a Deployment's newest revision, ""
-// where it is not there yet. A rollback gives an old ReplicaSet the highest number
-// again (deployment.kubernetes.io/revision).
+// newestReplicaSet returns the uid of the ReplicaSet of a Deployment's newest revision, ""
+// where it does not exist yet. A rollback gives an old ReplicaSet the highest number again
+// (deployment.kubernetes.io/revision).
 func newestReplicaSet(s Subject) string {
 	const revision = "deployment.kubernetes.io/revision"
 	uid, highest := "", int64(-1)
@@ -107,12 +107,12 @@ func newestReplicaSet(s Subject) string {
 		}
 	}
 	if highest < number(s.Object, 0, "metadata", "annotations", revision) {
-		return "" // nobody has seen it yet
+		return "" // no controller has seen it yet
 	}
 	return uid
 }
 
-// ofDeployment are the pods that the newest ReplicaSet controls.
+// ofDeployment returns the pods that the newest ReplicaSet controls.
 func ofDeployment(s Subject) []map[string]any {
 	var out []map[string]any
 	uid := newestReplicaSet(s)
@@ -124,7 +124,7 @@ func ofDeployment(s Subject) []map[string]any {
 	return out
 }
 
-// Controller is the uid of the owner that controls an object, "" where nobody does.
+// Controller returns the uid of the owner that controls an object, "" where none does.
 func Controller(obj map[string]any) string {
 	for _, o := range objects(obj, "metadata", "ownerReferences") {
 		if flag(o, "controller") {
@@ -134,8 +134,8 @@ func Controller(obj map[string]any) string {
 	return ""
 }
 
-// statefulSet: pods below spec.updateStrategy.rollingUpdate.partition keep their
-// revision, and with OnDelete all do until somebody deletes them.
+// statefulSet judges a StatefulSet. Pods below spec.updateStrategy.rollingUpdate.partition
+// keep their revision; with OnDelete all do until they are deleted.
 func statefulSet(s Subject) Verdict {
 	o := s.Object
 	if message, never, stale := stale(o); stale {
@@ -163,11 +163,11 @@ func statefulSet(s Subject) Verdict {
 	return held(rollout(s, c, remark), s)
 }
 
-// held adds to the verdict on a StatefulSet the pod of an older revision that holds up its
+// held adds to the verdict on a StatefulSet the pod of an older revision that blocks its
 // rollout. With OrderedReady, the default, its controller neither creates nor replaces a
-// pod while another one is not ready, be it one that never will be
-// (kubernetes/kubernetes#67250). Whoever deletes that pod gets one of the newest revision,
-// so that none of its problems is final.
+// pod while another one is not ready, even one that never will be
+// (kubernetes/kubernetes#67250). Deleting that pod creates one of the newest revision, so
+// none of its problems is final.
 func held(v Verdict, s Subject) Verdict {
 	newest := text(s.Object, "status", "updateRevision")
 	if v.State != Waiting || newest == "" || text(s.Object, "spec", "podManagementPolicy") == "Parallel" {
@@ -178,7 +178,7 @@ func held(v Verdict, s Subject) Verdict {
 			continue
 		}
 		name, c := unready(p)
-		if name == "" || text(p, "status", "phase") == "Failed" { // which is replaced
+		if name == "" || text(p, "status", "phase") == "Failed" { // the controller replaces it
 			continue
 		}
 		help := fmt.Sprintf("OrderedReady replaces no pod before this one, of an older revision, is ready; if it never will be: kubectl delete pod %s", name)
@@ -205,7 +205,7 @@ func ofStatefulSet(s Subject) []map[string]any {
 	return labelled(s.Pods, "controller-revision-hash", text(s.Object, "status", "updateRevision"))
 }
 
-// older mentions pods that are meant to keep an older revision.
+// older adds a remark about pods that keep an older revision on purpose.
 func older(n int64, why string) string {
 	if n <= 0 {
 		return ""
@@ -213,7 +213,7 @@ func older(n int64, why string) string {
 	return plural(n, "replica") + " of an older revision: " + why
 }
 
-// labelled are the pods with that label.
+// labelled returns the pods with that label.
 func labelled(pods []map[string]any, name, value string) []map[string]any {
 	var out []map[string]any
 	for _, p := range pods {
@@ -243,7 +243,7 @@ func daemonSet(s Subject) Verdict {
 	return rollout(s, c, remark)
 }
 
-// ofDaemonSet judges by the number that the controller gives to each form of the template.
+// ofDaemonSet selects pods by the number that the controller gives to each form of the template.
 func ofDaemonSet(s Subject) []map[string]any {
 	generation := text(s.Object, "metadata", "annotations", "deprecated.daemonset.template.generation")
 	if generation == "" {
@@ -252,14 +252,14 @@ func ofDaemonSet(s Subject) []map[string]any {
 	return labelled(s.Pods, "pod-template-generation", generation)
 }
 
-// Ended reports whether a Job has ended, well or not: none of its pods runs any more, and none
+// Ended reports whether a Job has ended, well or not: none of its pods still runs, and none
 // is created.
 func Ended(job map[string]any) bool {
 	return isTrue(condition(job, "Complete")) || isTrue(condition(job, "Failed"))
 }
 
-// job: its controller replaces failed pods until backoffLimit, so that only conditions
-// report that it has failed, and pods only why it does not get on.
+// job judges a Job. Its controller replaces failed pods until backoffLimit, so only
+// conditions report a failure; pods only explain a lack of progress.
 func job(s Subject) Verdict {
 	o := s.Object
 	if c := condition(o, "Complete"); isTrue(c) {
