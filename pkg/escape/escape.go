@@ -1,4 +1,4 @@
-// Package escape escapes control characters in text of others, and characters that have a
+// Package escape escapes control characters in texts of others, and characters that make a
 // text read as another one. It refuses to interpret the text.
 package escape
 
@@ -34,8 +34,8 @@ func Text(s string) string {
 	return b.String()
 }
 
-// Line is Text for what stands within a line: a name with a line break in it
-// must not pass for a line of its own.
+// Line is Text for part of a line: a name with a line break in it must not look like a
+// separate line.
 func Line(s string) string {
 	if s = Text(s); !strings.ContainsAny(s, "\n\t") {
 		return s
@@ -46,15 +46,15 @@ func Line(s string) string {
 // Hidden reports whether a character controls a terminal, or changes the order in which
 // text is read; a newline and a tab do not count.
 func Hidden(r rune) bool {
-	if r < 0x7f { // most of what is printed, and decided without a table
+	if r < 0x7f { // most characters, decided without a table
 		return r < ' ' && r != '\n' && r != '\t'
 	}
 	return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == '\u2028' || r == '\u2029'
 }
 
-// JSON escapes in a JSON text what JSON does not ask to be escaped and a
-// terminal would execute, or show as another text. It means the same: outside of
-// strings JSON has no such characters.
+// JSON escapes in a JSON text what JSON allows unescaped, but a terminal would execute, or
+// show as another text. The meaning stays the same: outside of strings JSON has no such
+// characters.
 func JSON(data []byte) []byte {
 	if bytes.IndexFunc(data, Hidden) < 0 {
 		return data

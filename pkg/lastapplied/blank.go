@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 )
 
-// blankTo gives conf as far as level lets it be known, marked.
+// blankTo returns conf as known at that level of blanking, marked.
 func blankTo(conf map[string]any, level Blanking, typ *merge.Type) map[string]any {
 	switch level {
 	case BlankSecret:
@@ -23,7 +23,7 @@ func blankTo(conf map[string]any, level Blanking, typ *merge.Type) map[string]an
 	return withAnnotations(conf, set(annotations(conf), Marker, string(level)))
 }
 
-// holdsValues: a Secret of nothing but metadata and type needs no blanking.
+// holdsValues reports whether conf has values to blank: a Secret of only metadata and type has none.
 func holdsValues(conf map[string]any) bool {
 	for name, v := range conf {
 		if !redact.Open(name, v) && !allEmpty(v) {
@@ -33,15 +33,15 @@ func holdsValues(conf map[string]any) bool {
 	return false
 }
 
-// blankSecret keeps the keys of data and stringData. An entry that is null is removed:
-// null in an original counts as absent, and a blanked value would not.
+// blankSecret keeps the keys of data and stringData. An entry that is null is removed: null
+// in an original counts as absent, and a blanked value would not.
 func blankSecret(conf map[string]any) map[string]any {
 	conf = maps.Clone(conf)
 	for name, v := range conf {
 		if v == nil || redact.Open(name, v) {
 			continue
 		}
-		keys := map[string]any{} // also of no map: the server will refuse it, and it may be a value all the same
+		keys := map[string]any{} // not a map: the server will refuse it, but it may still be secret
 		if m, ok := v.(map[string]any); ok {
 			for k, e := range m {
 				if e != nil {
@@ -54,8 +54,8 @@ func blankSecret(conf map[string]any) map[string]any {
 	return conf
 }
 
-// blankLeaves keeps what states which fields and entries there were, which is all
-// that removing needs, here and in stock kubectl.
+// blankLeaves keeps what states which fields and entries there were. Removing needs nothing
+// else, here and in stock kubectl.
 func blankLeaves(conf map[string]any, typ *merge.Type) map[string]any {
 	m := meta(Identity(conf))
 	out := blank(conf, typ).(map[string]any)
@@ -104,7 +104,7 @@ func blankKeyed(list []any, typ *merge.Type) []any {
 	return out
 }
 
-// Identity is what names the object, and nothing else: apiVersion, kind, and of metadata name,
+// Identity returns only what names the object: apiVersion, kind, and of metadata name,
 // generateName and namespace, as far as conf has them. conf is not modified.
 func Identity(conf map[string]any) map[string]any {
 	m := map[string]any{}
@@ -116,7 +116,7 @@ func Identity(conf map[string]any) map[string]any {
 	return map[string]any{"apiVersion": conf["apiVersion"], "kind": conf["kind"], "metadata": m}
 }
 
-// sameMap: one map, not two alike.
+// sameMap reports whether a and b are one map in memory, not two equal ones.
 func sameMap(a, b map[string]any) bool {
 	return reflect.ValueOf(a).Pointer() == reflect.ValueOf(b).Pointer()
 }

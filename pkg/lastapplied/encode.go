@@ -9,43 +9,41 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 )
 
-// Limit is how many bytes the keys and values of an object's annotations may
-// have together (k8s.io/apimachinery/pkg/api/validation.TotalAnnotationSizeLimitB).
+// Limit is the maximum size in bytes of all keys and values of an object's annotations
+// together (k8s.io/apimachinery/pkg/api/validation.TotalAnnotationSizeLimitB).
 const Limit = 256 << 10
 
-// Options of Encode. The zero value is good for a cluster-scoped object whose
-// annotations are those that local states.
+// Options of Encode. The zero value suits a cluster-scoped object whose annotations are
+// those that local states.
 type Options struct {
 	// Namespace is filled in where local states none; "" fills in nothing.
 	Namespace string
 
-	// Type of local, which states what of a list has to survive when the
-	// configuration must be shortened; nil blanks lists whole.
+	// Type of local. It states what must remain of a list when the configuration is
+	// shortened; nil blanks lists whole.
 	Type *merge.Type
 
-	// On is the object that the annotation will stand on: its other annotations
-	// share Limit with it. nil means local.
+	// On is the object that will carry the annotation: its other annotations share Limit
+	// with it. nil means local.
 	On any
 
-	// Blanked: local is itself a blanked configuration, as Read gave it
-	// and somebody edited it: it is marked again.
+	// Blanked: local is itself a blanked configuration, as Read returned it and a user
+	// edited it: it is marked again.
 	Blanked Blanking
 }
 
-// Encode gives the text of the last-applied annotation for local: byte for byte
-// what kubectl apply of the same file writes (k8s.io/kubectl/pkg/util/apply.go:
-// compact JSON, keys sorted, HTML escaped, a newline at the end, annotations
-// always there). Nulls, stringData and server-owned fields stay.
+// Encode returns the text of the last-applied annotation for local. It is byte for byte
+// what kubectl apply of the same file writes (k8s.io/kubectl/pkg/util/apply.go: compact
+// JSON, keys sorted, HTML escaped, a newline at the end, annotations always present).
+// Nulls, stringData and server-owned fields stay.
 //
-// Unlike kubectl: a number that float64 would change keeps its digits, since the
-// next merge would otherwise see a change that nobody made; a Secret's values
-// are blanked, since annotations are read by many who may not read Secrets; and
-// a configuration over Limit is shortened, since the object itself is legal.
-// What was blanked is reported by Marker.
+// Unlike kubectl: a number that float64 would change keeps its digits, since the next merge
+// would otherwise see a change that no side made. A Secret's values are blanked, since
+// annotations are read by many who may not read Secrets. A configuration over Limit is
+// shortened, since the object itself is legal. Marker reports what was blanked.
 //
-// It is an error if local is no object, if local carries Marker (a blanked
-// configuration given for a manifest would empty the object), or if the other
-// annotations leave no room.
+// It is an error if local is not an object, or if the other annotations leave no room. So is
+// a local that carries Marker: a blanked configuration used as a manifest would empty the object.
 func Encode(local any, o Options) (string, error) {
 	obj, ok := local.(map[string]any)
 	if !ok {
@@ -88,9 +86,9 @@ func levels(conf map[string]any, atLeast Blanking) []Blanking {
 	return []Blanking{BlankNothing, BlankLeaves, BlankAll}
 }
 
-// normal brings local into the form that kubectl's accessors leave behind: own
-// annotation gone, annotations there, a null annotation "" (they read annotations
-// as strings), namespace filled in. The label of a set is no configuration.
+// normal brings local into the form that kubectl's accessors leave behind. The last-applied
+// annotation is removed, annotations are present, a null annotation is "" (they read annotations
+// as strings), and the namespace is filled in. The label of a set is not configuration.
 func normal(obj map[string]any, namespace string) map[string]any {
 	obj = WithoutSet(obj).(map[string]any)
 	m := maps.Clone(meta(obj))

@@ -45,8 +45,8 @@ func canonical(v any) any {
 	return v
 }
 
-// changed reports whether canonical gave a new value for an old one. It copies maps
-// and lists only where something inside is new, so identity shows it.
+// changed reports whether canonical returned a new value for an old one. It copies maps and
+// lists only where something inside is new, so identity shows it.
 func changed(old, now any) bool {
 	switch old := old.(type) {
 	case json.Number:
@@ -60,9 +60,9 @@ func changed(old, now any) bool {
 	return false
 }
 
-// spell follows a number through kubectl: decoded as int64 where it is one, else
-// as float64 (sigs.k8s.io/json), and printed by encoding/json. Where that would
-// be another number, the digits stay as they are.
+// spell returns a number as kubectl prints it: decoded as int64 where it is one, else as
+// float64 (sigs.k8s.io/json), and printed by encoding/json. Where that would be another
+// number, the digits are kept.
 func spell(n json.Number) json.Number {
 	if i, err := strconv.ParseInt(string(n), 10, 64); err == nil {
 		return json.Number(strconv.FormatInt(i, 10))

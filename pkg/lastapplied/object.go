@@ -8,9 +8,8 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 )
 
-// With returns obj with text as its last-applied annotation. Metadata and
-// annotations are made where they are missing; an obj that is no JSON object is
-// returned as it is.
+// With returns obj with text as its last-applied annotation. Missing metadata and
+// annotations are created. An obj that is not a JSON object is returned as it is.
 func With(obj any, text string) any {
 	o, ok := obj.(map[string]any)
 	if !ok {
@@ -24,9 +23,9 @@ func With(obj any, text string) any {
 	return withAnnotations(o, notes)
 }
 
-// Modified returns local as kubectl apply takes it for its merge: annotations are always
-// there, the last-applied one among them (here empty), and a null annotation is ""
-// (k8s.io/kubectl/pkg/util/apply.go, GetModifiedConfiguration). A local that is no JSON
+// Modified returns local as kubectl apply uses it for its merge. Annotations are always
+// present, the last-applied one among them (here empty), and a null annotation is ""
+// (k8s.io/kubectl/pkg/util/apply.go, GetModifiedConfiguration). A local that is not a JSON
 // object is returned as it is.
 func Modified(local any) any {
 	obj, ok := local.(map[string]any)
@@ -36,8 +35,8 @@ func Modified(local any) any {
 	return With(normal(obj, ""), "")
 }
 
-// Without returns obj without its last-applied annotation. Annotations that are
-// empty afterwards are removed, too, so that Without undoes With.
+// Without returns obj without its last-applied annotation. Annotations that are then empty
+// are removed, too, so that Without undoes With.
 func Without(obj any) any {
 	o, ok := obj.(map[string]any)
 	if !ok {
@@ -49,9 +48,9 @@ func Without(obj any) any {
 	return withoutAnnotation(o, Annotation)
 }
 
-// WithoutNullAnnotations returns obj without metadata.annotations if they are null: kubectl
-// apply takes that for no annotations (it adds its own), so that templates which leave the
-// key empty leave everybody's annotations alone. An obj that is no object is returned as it is.
+// WithoutNullAnnotations returns obj without metadata.annotations if they are null. kubectl
+// apply treats null as no annotations (it adds its own), so templates with an empty key
+// keep all managers' annotations. An obj that is not an object is returned as it is.
 func WithoutNullAnnotations(obj any) any {
 	o, _ := obj.(map[string]any)
 	if v, stated := meta(obj)["annotations"]; !stated || v != nil {
@@ -62,19 +61,18 @@ func WithoutNullAnnotations(obj any) any {
 	return set(o, "metadata", m)
 }
 
-// serverOwned are the fields of metadata that the server sets and a client
-// cannot (API conventions, metadata). selfLink is no longer served, but stands
-// in files exported from old servers.
+// serverOwned lists the fields of metadata that the server sets and a client cannot (API
+// conventions, metadata). selfLink is no longer served, but occurs in files exported from
+// old servers.
 var serverOwned = []string{
 	"creationTimestamp", "deletionGracePeriodSeconds", "deletionTimestamp",
 	"generation", "managedFields", "resourceVersion", "selfLink", "uid",
 }
 
-// Strip returns obj without the metadata that belongs to the server, and without
-// status if status is true (the resource has a status subresource). It also
-// returns the paths of what it took away, to be reported; empty values (the
-// creationTimestamp: null of generated files, a status of nothing but empty values) are
-// not reported.
+// Strip returns obj without the metadata that belongs to the server, and without status if
+// status is true (the resource has a status subresource). It also returns the paths that it
+// removed, to be reported. Empty values are not reported: the creationTimestamp: null of
+// generated files, a status of only empty values.
 func Strip(obj any, status bool) (any, []merge.Path) {
 	o, ok := obj.(map[string]any)
 	if !ok {
@@ -115,13 +113,13 @@ const PartOf = "applyset.kubernetes.io/part-of"
 // PartOfPath is the path of PartOf in an object. It must not be modified.
 var PartOfPath = merge.Path{merge.Named("metadata"), merge.Named("labels"), merge.Named(PartOf)}
 
-// WithoutSet returns obj without PartOf, and without labels that are empty then. The label
-// states who applied the object, and is no configuration: whoever applies a set puts it there,
-// and a merge that finds it among what was applied last, where kubectl apply --applyset
-// writes it, would take the object out of its set. An obj without the label, or that is no
+// WithoutSet returns obj without PartOf, and without labels that are then empty. The label
+// states by which set the object was applied, and is not configuration: applying a set adds
+// it. kubectl apply --applyset writes it to what was applied last, and a merge that finds
+// it there would remove the object from its set. An obj without the label, or that is not a
 // JSON object, is returned as it is.
 //
-// Unlike kubectl: whose next apply without --applyset removes the label, so that the object
+// Unlike kubectl: its next apply without --applyset removes the label, so that the object
 // is never pruned.
 func WithoutSet(obj any) any {
 	o, ok := obj.(map[string]any)
@@ -137,7 +135,7 @@ func WithoutSet(obj any) any {
 	return set(o, "metadata", m)
 }
 
-// WithSet returns obj as part of the set of that id. An obj that is no JSON object is
+// WithSet returns obj as part of the set of that id. An obj that is not a JSON object is
 // returned as it is.
 func WithSet(obj any, id string) any {
 	o, ok := obj.(map[string]any)
@@ -148,17 +146,17 @@ func WithSet(obj any, id string) any {
 	return set(o, "metadata", set(meta(obj), "labels", set(labels, PartOf, id)))
 }
 
-// SetOf is the id of the set that obj is part of, "" for none.
+// SetOf returns the id of the set that obj is part of, "" for none.
 func SetOf(obj any) string {
 	labels, _ := meta(obj)["labels"].(map[string]any)
 	return str(labels, PartOf)
 }
 
-// FoldStringData returns a Secret with its stringData read as data: base64
-// encoded, winning over a key of the same name in data, as the API server does
-// it on a write. A null entry becomes a null of data (it clears the key). What
-// the server would refuse (an entry that is no string, data or stringData that
-// is no map) stays where it is. Anything but a Secret is returned as it is.
+// FoldStringData returns a Secret with its stringData read as data. As in the API server,
+// an entry is base64 encoded and replaces a key of the same name in data. A null entry
+// becomes a null of data (it clears the key). What the server would refuse (an entry that
+// is not a string, data or stringData that is not a map) stays where it is. Anything but a
+// Secret is returned as it is.
 func FoldStringData(obj any) any {
 	o, ok := obj.(map[string]any)
 	if !ok || !redact.IsSecret(o) {
@@ -189,7 +187,7 @@ func FoldStringData(obj any) any {
 	return out
 }
 
-// folded gives data with from in it, and what of from is no string.
+// folded returns data with from in it, and the entries of from that are not strings.
 func folded(data, from map[string]any) (all, left map[string]any) {
 	all, left = maps.Clone(data), map[string]any{}
 	if all == nil {
@@ -252,7 +250,7 @@ func withoutAnnotation(obj map[string]any, key string) map[string]any {
 	return set(obj, "metadata", m)
 }
 
-// allEmpty: v has nothing in it that states anything, as the status that generators of
+// allEmpty reports whether v states nothing, as the status that generators of
 // CustomResourceDefinitions write (acceptedNames: {kind: "", plural: ""}, conditions: []).
 func allEmpty(v any) bool {
 	m, ok := v.(map[string]any)

@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// Annotation is the key under which kubectl apply, and we, keep what was applied
+// Annotation is the key under which kubectl apply, and this program, keep what was applied
 // last (k8s.io/api/core/v1.LastAppliedConfigAnnotation).
 const Annotation = "kubectl.kubernetes.io/last-applied-configuration"
 
@@ -21,8 +21,8 @@ var AnnotationPath = merge.Path{merge.Named("metadata"), merge.Named("annotation
 // blanked; its value is the Blanking.
 const Marker = "merge.kubectl/blanked"
 
-// Blanking is what of a kept configuration is not the truth. It is the value
-// of Marker, so that word alone distinguishes the kinds.
+// Blanking says which values of a kept configuration are not the applied ones. It is the
+// value of Marker, so that word alone distinguishes the kinds.
 type Blanking string
 
 // The kinds of blanking, from the least to the most.
@@ -45,29 +45,29 @@ const (
 	Foreign              // of an object of another kind, name or namespace
 )
 
-// Original is what the annotation has of the last apply.
+// Original is the annotation's record of the last apply.
 type Original struct {
 	// Value is the configuration without Marker, nil unless State is OK or
 	// Blanked.
 	Value any
 	State State
 
-	// Blanking is BlankNothing unless State is Blanked. With BlankAll Value states
-	// nothing about fields: managedFields are to be asked instead.
+	// Blanking is BlankNothing unless State is Blanked. With BlankAll, Value states nothing
+	// about fields: read managedFields instead.
 	Blanking Blanking
 
-	// Problem is, for Garbage and Foreign, one sentence for the user. It never
-	// quotes the annotation, which may hold a Secret's values.
+	// Problem explains, for Garbage and Foreign, the fault to the user in one sentence. It
+	// never quotes the annotation, which may hold a Secret's values.
 	Problem string
 
-	// Text is the annotation as it stands, "" where there is none.
+	// Text is the unchanged annotation, "" where there is none.
 	Text string
 }
 
-// Read finds and decodes the last-applied annotation of live. A nil live, and one
-// without annotations, have None. Group and version never count when the
-// annotation is compared with the object: configuration kept under another
-// apiVersion is still this object's.
+// Read finds and decodes the last-applied annotation of live. A nil live, and one without
+// annotations, have State None. Group and version do not count when the annotation is
+// compared with the object: configuration kept under another apiVersion is still this
+// object's.
 func Read(live any) Original {
 	raw, ok := annotations(live)[Annotation]
 	if !ok {
@@ -98,12 +98,12 @@ func Read(live any) Original {
 	return marked(obj, text)
 }
 
-// after ends every Problem: what becomes of the annotation, and the way out.
+// after ends every Problem: what happens to the annotation, and the remedy.
 const after = ": it is treated as absent (nothing is removed) and written afresh;" +
 	" to keep removing fields, first put back what was applied: kubectl merge set-last-applied -f FILE"
 
-// Flaw is Problem without what becomes of the annotation: for those who do not treat it
-// as absent; "" where Problem is.
+// Flaw returns Problem without what happens to the annotation, for callers that do not
+// treat it as absent; "" where Problem is.
 func (o Original) Flaw() string { return strings.TrimSuffix(o.Problem, after) }
 
 func garbage(text, cause string) Original {
@@ -111,8 +111,8 @@ func garbage(text, cause string) Original {
 		" does not hold a configuration: " + cause + after}
 }
 
-// where reports how far decoding came. The decoder's own message quotes the text
-// it stumbled over, so it is not passed on.
+// where reports how far decoding came. The decoder's own message quotes the text at its
+// error, so it is not passed on.
 func where(err error, size int) string {
 	var syntax *json.SyntaxError
 	if errors.As(err, &syntax) {
@@ -124,9 +124,9 @@ func where(err error, size int) string {
 	return fmt.Sprintf("not valid JSON (%d bytes)", size)
 }
 
-// differs names what of the identity of two objects is not the same, "" if
-// nothing is. A namespace counts only where both state one, and a name that is
-// left to the server (generateName) never differs.
+// differs names the part of the identity in which two objects differ, "" for none. A
+// namespace counts only where both state one, and a name that is left to the server
+// (generateName) never differs.
 func differs(kept map[string]any, live any) string {
 	obj, _ := live.(map[string]any)
 	if str(kept, "kind") != str(obj, "kind") {
@@ -142,7 +142,7 @@ func differs(kept map[string]any, live any) string {
 	return ""
 }
 
-// marked takes Marker out of a configuration and returns what it meant.
+// marked removes Marker from a configuration and returns its meaning.
 func marked(obj map[string]any, text string) Original {
 	raw, ok := annotations(obj)[Marker]
 	if !ok {

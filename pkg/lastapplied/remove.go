@@ -11,15 +11,14 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/suggest"
 )
 
-// Remove gives original without the value at p: the field is no longer owned by the applier,
-// and live keeps what it has. Entries of keyed lists and sets are found by their
-// keys, typ being the type of original; objects, maps and lists that are empty
-// afterwards are removed, too, since their absence from local would otherwise remove
-// what others put there.
+// Remove returns original without the value at p: the applier no longer owns the field, and
+// live keeps its value. Entries of keyed lists and sets are found by their keys, typ being
+// the type of original. Objects, maps and lists that are then empty are removed, too, since
+// their absence from local would otherwise remove what others put there.
 //
-// It is an error if nothing is there (the message suggests what is), if p leads
-// into an atomic value, which is owned as a whole, or if p is part of what names
-// the object or a list's entry.
+// It is an error if p has no value (the message suggests near names), or leads into an atomic
+// value, which is owned as a whole. So is a p that is part of what names the object or a list's
+// entry.
 func Remove(original any, p merge.Path, typ *merge.Type) (any, error) {
 	if slices.Contains([]string{".", "apiVersion", "kind", "metadata", "metadata.name", "metadata.namespace"}, p.String()) {
 		return nil, fmt.Errorf("%s: it names the object, and cannot be given up", p)
@@ -31,10 +30,10 @@ func Remove(original any, p merge.Path, typ *merge.Type) (any, error) {
 	return v, nil
 }
 
-// errEmpty: nothing is left, so the value is removed from its parent too.
+// errEmpty reports that nothing is left, so that the value is removed from its parent too.
 var errEmpty = errors.New("nothing left")
 
-// without removes rest from v, which stands at path at.
+// without removes rest from v, the value at path at.
 func without(v any, at, rest merge.Path, typ *merge.Type) (any, error) {
 	known := typ != nil && len(at) > 0
 	byKeys := known && (typ.Kind == merge.Keyed || typ.Kind == merge.Set)
@@ -52,7 +51,7 @@ func withoutField(v any, at, rest merge.Path, typ *merge.Type) (any, error) {
 	name := rest[0].Name
 	old, ok := m[name]
 	if !ok {
-		if typ != nil && typ.Kind == merge.Object && typ.Fields[name].Type != nil { // well spelled
+		if typ != nil && typ.Kind == merge.Object && typ.Fields[name].Type != nil { // the field exists in the type
 			return nil, fmt.Errorf(notThere+": it has been given up, or was never applied", at.Child(rest[0]))
 		}
 		return nil, missing(at, rest[0], suggestFields(at, m, name))
@@ -109,7 +108,7 @@ func withoutEntry(v any, at, rest merge.Path, typ *merge.Type) (any, error) {
 
 const notThere = "%s: not in last-applied, so it is not yours to give up"
 
-// missing reports what is not there, and what may be meant instead.
+// missing returns the error of a missing name, with those that may be meant instead.
 func missing(at merge.Path, step merge.Step, near []string) error {
 	switch {
 	case len(near) == 0:
@@ -120,11 +119,10 @@ func missing(at merge.Path, step merge.Step, near []string) error {
 	return fmt.Errorf(notThere+": did you mean one of %s?", at.Child(step), strings.Join(near, ", "))
 }
 
-// suggestions is how many names an error may hold.
+// suggestions is the maximum number of names in an error.
 const suggestions = 5
 
-// suggestFields lists the fields that are spelled most like name, else what is
-// there.
+// suggestFields lists the fields that are spelled most like name, else those that exist.
 func suggestFields(at merge.Path, m map[string]any, name string) []string {
 	all := slices.Sorted(maps.Keys(m))
 	near := slices.DeleteFunc(slices.Clone(all), func(k string) bool { return suggest.Edits(k, name) > suggest.Most(name) })
@@ -138,8 +136,8 @@ func suggestFields(at merge.Path, m map[string]any, name string) []string {
 	return out[:min(len(out), suggestions)]
 }
 
-// suggestEntries lists entries by their keys. Members of a set are values, so of
-// lists without keys nothing is reported.
+// suggestEntries lists entries by their keys. It returns nothing for lists without keys,
+// since the members of a set are values.
 func suggestEntries(at merge.Path, list []any, typ *merge.Type) []string {
 	var out []string
 	for _, e := range list {

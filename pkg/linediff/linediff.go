@@ -1,14 +1,14 @@
-// Package linediff finds what differs between two texts, line by line: the least that
-// can be removed and added, as git and diff do. It refuses to know what the lines mean.
+// Package linediff finds the differences between two texts, line by line: the fewest lines
+// to remove and add, as git and diff do. It refuses to know what the lines mean.
 package linediff
 
 import "strings"
 
-// Change replaces the lines Old to OldEnd of one text, counted from 0 and without the last,
-// by the lines New to NewEnd of another.
+// Change replaces the lines from Old up to but not including OldEnd of one text, counted
+// from 0, by the lines from New to NewEnd of another.
 type Change struct{ Old, OldEnd, New, NewEnd int }
 
-// Lines are a text's, with their ends; nil for an empty text.
+// Lines returns the lines of a text, with their ends; nil for an empty text.
 func Lines(text string) []string {
 	if text == "" {
 		return nil
@@ -20,7 +20,7 @@ func Lines(text string) []string {
 	return all
 }
 
-// Between lists the changes that lead from old to now, in order; there are lines that stay
+// Between lists the changes that lead from old to now, in order, with unchanged lines
 // between any two. nil where nothing differs. As few lines as possible change, unless the
 // texts differ in thousands.
 //
@@ -33,7 +33,7 @@ func Between(old, now []string) []Change {
 	return d.changes
 }
 
-// numbered stands for equal lines by equal numbers, which are quick to compare.
+// numbered replaces equal lines by equal numbers, which are quick to compare.
 func numbered(old, now []string) (a, b []int) {
 	ids := make(map[string]int, len(old))
 	number := func(lines []string) []int {
@@ -55,7 +55,7 @@ func numbered(old, now []string) (a, b []int) {
 type differ struct {
 	old, now          []int
 	changes           []Change
-	forward, backward []int // how far paths have come, by diagonal; see middle
+	forward, backward []int // how far paths reach, by diagonal; see middle
 }
 
 // span is a part of both texts: lines from a to aEnd of the old one, and from b to bEnd
@@ -81,7 +81,7 @@ func (d *differ) between(s span) {
 	}
 }
 
-// changed adds a change, to the last one where it begins at its end.
+// changed adds a change; it extends the last one where that ends at its start.
 func (d *differ) changed(s span) {
 	if n := len(d.changes); n > 0 && d.changes[n-1].OldEnd == s.a && d.changes[n-1].NewEnd == s.b {
 		d.changes[n-1].OldEnd, d.changes[n-1].NewEnd = s.aEnd, s.bEnd
@@ -93,10 +93,10 @@ func (d *differ) changed(s span) {
 // mostEdits bounds the search for a shortest path, whose time grows with its square.
 const mostEdits = 2000
 
-// middle is a place in the middle of a shortest path through a part, at which both halves
-// can be looked at by themselves; neither is the whole. A path goes through the lines of
-// both texts: a step forward in one is a line removed or added, in both a line that stays.
-// The search goes from both ends at once, until the paths meet.
+// middle returns a place in the middle of a shortest path through a part. Both halves can
+// be compared separately; neither is the whole. A path goes through the lines of both
+// texts: a step forward in one is a line removed or added, in both an unchanged line. The
+// search goes from both ends at once, until the paths meet.
 func (d *differ) middle(s span) (x, y int) {
 	n, m := s.aEnd-s.a, s.bEnd-s.b
 	size := 2*min((n+m+1)/2, mostEdits) + 4
@@ -117,7 +117,7 @@ func (d *differ) middle(s span) (x, y int) {
 	return s.a + x, s.b + y
 }
 
-// paths are the longest from one end, one on each diagonal x - y.
+// paths holds the longest paths from one end, one on each diagonal x - y.
 type paths struct {
 	reach []int // x by diagonal
 	n, m  int
@@ -135,13 +135,13 @@ func (p *paths) at(diagonal int) *int {
 // none marks a diagonal on which no path stays inside the part.
 const none = -1
 
-// bounds are the diagonals on which paths with so many edits can be.
+// bounds returns the diagonals on which paths with so many edits can be.
 func (p *paths) bounds(edits int) (low, high int) {
 	return -(edits - 2*max(0, edits-p.m)), edits - 2*max(0, edits-p.n)
 }
 
 // lengthen makes every path one edit longer. It returns where one meets a path from the
-// other end, of which those with so many edits are complete.
+// other end, of which the paths with complete edits are known.
 func (p *paths) lengthen(edits int, other *paths, complete int) (meets [2]int, ok bool) {
 	delta := p.n - p.m
 	low, high := p.bounds(edits)
@@ -163,7 +163,7 @@ func (p *paths) lengthen(edits int, other *paths, complete int) (meets [2]int, o
 	return meets, false
 }
 
-// longer is how far a path on a diagonal comes by one more edit.
+// longer returns how far a path on a diagonal reaches with one more edit.
 func (p *paths) longer(k, edits int) int {
 	if edits == 0 {
 		return 0
@@ -178,7 +178,7 @@ func (p *paths) longer(k, edits int) int {
 	return x
 }
 
-// farthest is the end of the path that has come farthest.
+// farthest returns the end of the path that reaches farthest.
 func (p *paths) farthest(edits int) (x, y int) {
 	low, high := p.bounds(edits)
 	for k := low; k <= high; k += 2 {

@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// With is the object with another value, read at the same place. The error reports what
-// keeps the value from being an object of the API.
+// With returns the object with another value, read at the same place. The error reports why
+// the value is not an object of the API.
 func (o Object) With(value any) (Object, error) {
 	m, ok := value.(map[string]any)
 	if !ok {
@@ -21,11 +21,11 @@ func (o Object) With(value any) (Object, error) {
 	return o, o.Check()
 }
 
-// FieldError is what is wrong with one field of an object, so that it cannot be one of the API.
+// FieldError describes the fault of one field, because of which an object cannot be one of the API.
 type FieldError struct {
 	Object Object
 	Path   string // as merge.ParsePath reads it
-	What   string // with what the user can do, and without any value
+	What   string // with the remedy, and without any value
 }
 
 // Error names the object's place, the object and the field.
@@ -33,7 +33,7 @@ func (e *FieldError) Error() string {
 	return fmt.Sprintf("%s: %s: %s", e.Object.Place(), e.Path, e.What)
 }
 
-// Check is what keeps o from being an object of the API; nil: nothing. The error is a
+// Check returns why o is not an object of the API; nil: it is one. The error is a
 // *FieldError.
 func (o Object) Check() error {
 	fail := func(path, what string) error { return &FieldError{Object: o, Path: path, What: what} }
@@ -90,8 +90,8 @@ func (o Object) checkMeta(meta map[string]any, fail func(path, what string) erro
 	return nil
 }
 
-// CheckNamespace is why there can be no namespace of the name; nil: there can be one. The
-// caller puts before it where the name is from.
+// CheckNamespace returns why there can be no namespace of the name; nil: there can be one.
+// The caller puts the source of the name before it.
 func CheckNamespace(name string) error {
 	if len(validation.IsDNS1123Label(name)) == 0 { // as the API server validates it
 		return nil
@@ -99,7 +99,7 @@ func CheckNamespace(name string) error {
 	return errors.New(`cannot be the name of a namespace, which has at most 63 lower-case letters, digits and "-", and begins and ends with a letter or digit`)
 }
 
-// Place is where the object stands, with its kind and name where it has them.
+// Place returns where the object was read, with its kind and name where it has them.
 func (o Object) Place() string {
 	switch at := o.Origin.String(); {
 	case o.Kind() == "" || o.Name() == "":
@@ -111,7 +111,7 @@ func (o Object) Place() string {
 	}
 }
 
-// Describe is what a JSON value is, for an error: "the number 3", "a string". A text itself is not in it.
+// Describe names a JSON value for an error: "the number 3", "a string". It does not contain the text itself.
 func Describe(v any) string {
 	switch v := v.(type) {
 	case nil:

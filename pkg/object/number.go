@@ -8,8 +8,8 @@ import (
 	"strconv"
 )
 
-// Rounded is whether the API stores another value than text, a JSON number, stands for: it
-// has int64 and float64 only. f is what float64 makes of the number.
+// Rounded reports whether the API stores another value than text, a JSON number, states: it
+// has only int64 and float64. f is the number as float64.
 func Rounded(text string, f float64) bool {
 	if _, err := strconv.ParseInt(text, 10, 64); err == nil || len(text) < 16 { // float64 keeps any 15 digits
 		return false
@@ -22,8 +22,8 @@ func Rounded(text string, f float64) bool {
 	return !ok || was.Cmp(is) != 0
 }
 
-// number is an int64 or a float64 as unstructured holds it. A number is never shown in an
-// error, since it may be a Secret's.
+// number returns an int64 or a float64 as unstructured holds it. An error never contains a
+// number, since it may be a Secret's.
 func number(n json.Number) (any, error) {
 	if i, err := strconv.ParseInt(string(n), 10, 64); err == nil {
 		return i, nil
@@ -38,15 +38,15 @@ func number(n json.Number) (any, error) {
 	return f, nil
 }
 
-// exactFloats is where float64 begins to leave out whole numbers, and endInts is where int64
-// ends.
+// exactFloats is the value from which float64 cannot hold every whole number, and endInts
+// is the first value above int64.
 const (
 	exactFloats = 1 << 53
 	endInts     = 1 << 63
 )
 
-// floatNumber is a float64 of unstructured as text. A whole one between 2^53 and 2^63 may have
-// been another number before it was decoded as float64, and is an error.
+// floatNumber returns a float64 of unstructured as text. A whole one between 2^53 and 2^63
+// may have been another number before it was decoded as float64, and is an error.
 func floatNumber(f float64) (json.Number, error) {
 	switch size := math.Abs(f); {
 	case math.IsNaN(f) || math.IsInf(f, 0):

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Object is one object as it was read. Value is not to be modified.
+// Object is one object as it was read. Value must not be modified.
 type Object struct {
 	Value  map[string]any // JSON values, numbers as json.Number; nil of one that is Packed
 	Origin Origin
@@ -16,7 +16,7 @@ type Object struct {
 	packed *packed // the object, where Value is not; nil otherwise
 }
 
-// Origin is where an object was read.
+// Origin says where an object was read.
 type Origin struct {
 	File     string // as the user named it; "standard input" for "-"
 	Document int    // from 1
@@ -24,8 +24,8 @@ type Origin struct {
 	Many     bool   // the file holds more than one document
 }
 
-// String is the place in the form that errors begin with: web.yaml, or, where a
-// file holds several documents, web.yaml: document 2, line 14.
+// String returns the place in the form that errors begin with: web.yaml, or, where a file
+// holds several documents, web.yaml: document 2, line 14.
 func (o Origin) String() string {
 	switch {
 	case o.Line == 0 && !o.Many:
@@ -38,15 +38,15 @@ func (o Origin) String() string {
 	return fmt.Sprintf("%s: document %d, line %d", o.File, o.Document, o.Line)
 }
 
-// Identity is what distinguishes an object from all others, whatever its version.
+// Identity distinguishes an object from all others, whatever its version.
 type Identity struct{ Group, Kind, Namespace, Name string }
 
-// ID is the object's identity. A namespace that the object leaves out is "".
+// ID returns the object's identity. A namespace that the object leaves out is "".
 func (o Object) ID() Identity {
 	return Identity{Group: o.Group(), Kind: o.Kind(), Namespace: o.Namespace(), Name: o.Name()}
 }
 
-// String is the object as outcome lines and errors name it: deployment.apps/web.
+// String returns the name of the object in outcome lines and errors: deployment.apps/web.
 func (o Object) String() string {
 	name := strings.ToLower(o.Kind())
 	if g := o.Group(); g != "" {
@@ -55,7 +55,7 @@ func (o Object) String() string {
 	return name + "/" + o.Name()
 }
 
-// APIVersion is the object's apiVersion, "" where it has none.
+// APIVersion returns the object's apiVersion, "" where it has none.
 func (o Object) APIVersion() string {
 	if o.packed != nil {
 		return o.packed.apiVersion
@@ -63,7 +63,7 @@ func (o Object) APIVersion() string {
 	return text(o.Value, "apiVersion")
 }
 
-// Group is the part of apiVersion before the slash, "" for the core group.
+// Group returns the part of apiVersion before the slash, "" for the core group.
 func (o Object) Group() string {
 	group, _, found := strings.Cut(o.APIVersion(), "/")
 	if !found {
@@ -72,13 +72,13 @@ func (o Object) Group() string {
 	return group
 }
 
-// Version is apiVersion without the group.
+// Version returns apiVersion without the group.
 func (o Object) Version() string {
 	v := o.APIVersion()
 	return v[strings.LastIndexByte(v, '/')+1:]
 }
 
-// Kind is the object's kind, "" where it has none.
+// Kind returns the object's kind, "" where it has none.
 func (o Object) Kind() string {
 	if o.packed != nil {
 		return o.packed.kind
@@ -86,7 +86,7 @@ func (o Object) Kind() string {
 	return text(o.Value, "kind")
 }
 
-// Namespace is metadata.namespace, "" where the object has none.
+// Namespace returns metadata.namespace, "" where the object has none.
 func (o Object) Namespace() string {
 	if o.packed != nil {
 		return o.packed.namespace
@@ -94,7 +94,7 @@ func (o Object) Namespace() string {
 	return text(o.meta(), "namespace")
 }
 
-// Name is metadata.name, "" where the object has none.
+// Name returns metadata.name, "" where the object has none.
 func (o Object) Name() string {
 	if o.packed != nil {
 		return o.packed.name
@@ -102,13 +102,13 @@ func (o Object) Name() string {
 	return text(o.meta(), "name")
 }
 
-// ResourceVersion is metadata.resourceVersion, "" where the object has none.
+// ResourceVersion returns metadata.resourceVersion, "" where the object has none.
 func (o Object) ResourceVersion() string { return text(o.meta(), "resourceVersion") }
 
-// UID is metadata.uid, "" where the object has none.
+// UID returns metadata.uid, "" where the object has none.
 func (o Object) UID() string { return text(o.meta(), "uid") }
 
-// Labels are the object's labels; values that are not strings are left out. Never nil.
+// Labels returns the object's labels; values that are not strings are left out. Never nil.
 func (o Object) Labels() map[string]string {
 	m, _ := o.meta()["labels"].(map[string]any)
 	labels := make(map[string]string, len(m))
@@ -120,8 +120,8 @@ func (o Object) Labels() map[string]string {
 	return labels
 }
 
-// InNamespace is the object with metadata.namespace set, or taken out for "". The
-// receiver is left alone.
+// InNamespace returns the object with metadata.namespace set, or removed for "". The
+// receiver is not modified.
 func (o Object) InNamespace(namespace string) Object {
 	if o.Namespace() == namespace {
 		return o

@@ -12,13 +12,13 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// FromUnstructured is an object with exact numbers: int64 and float64 become json.Number.
-// nil is an Object whose Value is nil. u is not modified, and shares no memory with the
-// result.
+// FromUnstructured returns an object with exact numbers: int64 and float64 become
+// json.Number. nil gives an Object whose Value is nil. u is not modified, and shares no
+// memory with the result.
 //
-// It is an error if u holds a Go type that unstructured does not allow, or a float64 that
-// may have been rounded when it was decoded (a whole number from 2^53 on). The error names
-// object and field, and no value.
+// It is an error if u holds a Go type that unstructured does not allow. So is a float64
+// that may have been rounded when it was decoded (a whole number from 2^53 on). The error
+// names object and field, and no value.
 func FromUnstructured(u *unstructured.Unstructured) (Object, error) {
 	if u == nil || u.Object == nil {
 		return Object{}, nil
@@ -52,9 +52,9 @@ func fromGo(v any, at merge.Path) (any, error) {
 	return nil, fmt.Errorf("%s: is a Go %T: unstructured holds nil, bool, string, int64, float64, map[string]any and []any", at, v)
 }
 
-// Unstructured is the object as client-go and controller-runtime take it: whole numbers that
-// fit are int64, others float64. The receiver is not modified, and shares no memory with the
-// result. It is an error if a number fits neither; it names object and field, and no value.
+// Unstructured returns the object for client-go and controller-runtime: whole numbers that fit
+// are int64, others float64. The receiver is not modified, and shares no memory with the result.
+// It is an error if a number fits neither; it names object and field, and no value.
 func (o Object) Unstructured() (*unstructured.Unstructured, error) {
 	v, err := toGo(o.Value, nil)
 	if err != nil {
@@ -80,7 +80,7 @@ func toGo(v any, at merge.Path) (any, error) {
 	return v, nil
 }
 
-// convert is one value's other form; at leads to it.
+// convert returns one value in the other form; at leads to it.
 type convert func(v any, at merge.Path) (any, error)
 
 func eachValue(m map[string]any, at merge.Path, to convert) (any, error) {

@@ -18,8 +18,8 @@ type Op struct {
 	Value any    // of test, add and replace
 }
 
-// MarshalJSON writes the operation as RFC 6902 has it: a value of null is written, the value
-// of a remove is not. It is to be encoded with HTML escapes on (json.Marshal): the API server
+// MarshalJSON writes the operation as RFC 6902 requires: a value of null is written, the
+// value of a remove is not. Encode it with HTML escapes on (json.Marshal): the API server
 // compares a test's strings as they are spelled. The error is that of a value that is not
 // JSON.
 func (o Op) MarshalJSON() ([]byte, error) {
@@ -30,23 +30,22 @@ func (o Op) MarshalJSON() ([]byte, error) {
 	return json.Marshal(m)
 }
 
-// Options of JSON. With the zero value lists are replaced whole and
-// the patch is plain RFC 6902.
+// Options of JSON. With the zero value, lists are replaced as a whole and the patch is
+// plain RFC 6902.
 type Options struct {
-	// PinAbsent pins what is added too, as a test for null: the API server's
-	// library (evanphx/json-patch v4) holds a missing value to be null, though
-	// RFC 6902 has no way to ask for absence.
+	// PinAbsent also pins what is added, by a test for null. The API server's library
+	// (evanphx/json-patch v4) treats a missing value as null, though RFC 6902 has no test
+	// for absence.
 	PinAbsent bool
 
-	// Bound leaves out all tests, and changes what differs inside the entries of a list that
-	// keeps its length: for an object whose state is tested by other means.
+	// Bound leaves out all tests, and changes single values inside the entries of a list
+	// that keeps its length. It suits an object whose state is tested by other means.
 	Bound bool
 }
 
-// JSON gives the operations that turn live into result, in path order, each
-// after a test of the value that it replaces or removes, unless it is Bound: applied to an object
-// in which one of these has changed meanwhile, the patch fails as a whole. No
-// operation means no difference.
+// JSON returns the operations that turn live into result, in path order. Unless Bound, each
+// follows a test of the value that it replaces or removes. The patch then fails as a whole
+// if one of these values has changed meanwhile. No operation means no difference.
 func JSON(live, result any, o Options) []Op {
 	p := jsonPatcher{Options: o}
 	p.value("", live, result)
@@ -106,9 +105,8 @@ func (p *jsonPatcher) replace(at string, old, now any) {
 	p.ops = append(p.ops, Op{"replace", at, now})
 }
 
-// pin tests for a value as a whole. The API server's library falls over the
-// comparison of lists that have null for an entry, so these are pinned entry by
-// entry.
+// pin tests for a value as a whole. The API server's library fails when it compares
+// lists that have null as an entry, so these are pinned entry by entry.
 func (p *jsonPatcher) pin(at string, v any) {
 	switch {
 	case p.Bound:
@@ -155,9 +153,8 @@ func unescapePointer(s string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(s, "~1", "/"), "~0", "~")
 }
 
-// ApplyJSON gives v with the operations applied, or an error naming the
-// first that cannot be. A test for null passes where nothing is, as on an API
-// server.
+// ApplyJSON returns v with the operations applied, or an error naming the first that cannot
+// be. A test for null passes where no value is, as on an API server.
 func ApplyJSON(v any, ops []Op) (any, error) {
 	for i, op := range ops {
 		var keys []string

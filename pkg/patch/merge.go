@@ -7,14 +7,14 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// Merge gives the smallest JSON merge patch (RFC 7386) that turns live into
-// result, both objects, and whether there is anything to patch: without a
-// difference the patch is nil. Lists and everything in them are replaced whole,
-// which is all that RFC 7386 can express. Values are compared literally: who does not
-// want a respelled value written keeps live's spelling in result.
+// Merge returns the smallest JSON merge patch (RFC 7386) that turns live into result, both
+// objects, and whether there is anything to patch. Without a difference the patch is nil.
+// Lists and everything in them are replaced as a whole, since RFC 7386 cannot express more.
+// Values are compared literally: a caller that does not want a respelled value written
+// keeps live's spelling in result.
 //
-// Where Expressible is false, no merge patch leads to result; the one returned leaves
-// out what cannot be expressed.
+// Where Expressible is false, no merge patch leads to result; the returned one leaves out
+// what cannot be expressed.
 func Merge(live, result any) (patch map[string]any, changed bool) {
 	from, _ := live.(map[string]any)
 	to, _ := result.(map[string]any)
@@ -49,12 +49,11 @@ func mergePatch(from, to map[string]any) map[string]any {
 	return patch
 }
 
-// Expressible reports whether a merge patch can lead from live to result on an API
-// server. It cannot set a field or a map's entry to null; the path of the first
-// such null is returned. A null that live has in the same place does not have to be expressed.
-// RFC 7386 lets a list hold objects with nulls, but the API server's library
-// (evanphx/json-patch v4) drops them, so they count too; a null that is itself
-// the entry of a list arrives.
+// Expressible reports whether a merge patch can lead from live to result on an API server.
+// It cannot set a field or a map's entry to null; the path of the first such null is
+// returned. A null that live has in the same place does not have to be expressed. RFC 7386
+// lets a list hold objects with nulls, but the API server's library (evanphx/json-patch v4)
+// drops them, so they count too. A null that is itself the entry of a list is kept.
 func Expressible(live, result any) (merge.Path, bool) {
 	to, ok := result.(map[string]any)
 	if !ok {
@@ -77,7 +76,7 @@ func Expressible(live, result any) (merge.Path, bool) {
 	return nil, true
 }
 
-// inexpressible is Expressible turned round, for a value that live has as an object.
+// inexpressible is the reverse of Expressible, for a value that live has as an object.
 func inexpressible(live, result any) (merge.Path, bool) {
 	p, ok := Expressible(live, result)
 	return p, !ok
@@ -85,7 +84,7 @@ func inexpressible(live, result any) (merge.Path, bool) {
 
 // nullIn finds the first null that is v or a value of a map in v.
 func nullIn(v any) (merge.Path, bool) {
-	if !holdsNull(v) { // nearly always, and found out without an order
+	if !holdsNull(v) { // nearly always, and decided without sorting
 		return nil, false
 	}
 	switch v := v.(type) {
@@ -107,7 +106,7 @@ func nullIn(v any) (merge.Path, bool) {
 	return nil, false
 }
 
-// holdsNull: there is a null that is v or a value of a map in v.
+// holdsNull reports whether v, or a value of a map in v, is null.
 func holdsNull(v any) bool {
 	switch v := v.(type) {
 	case nil:
@@ -124,8 +123,8 @@ func holdsNull(v any) bool {
 	return false
 }
 
-// ApplyMerge gives v with an RFC 7386 patch applied. A patch that is no
-// object replaces v.
+// ApplyMerge returns v with an RFC 7386 patch applied. A patch that is not an object
+// replaces v.
 func ApplyMerge(v, patch any) any {
 	p, ok := patch.(map[string]any)
 	if !ok {

@@ -1,6 +1,6 @@
 // Package references finds the ConfigMaps, Secrets, ServiceAccounts and
 // PersistentVolumeClaims that a pod, or a pod template anywhere in an object, names. It
-// refuses to read objects from anywhere, and to decide what follows from a reference.
+// refuses to read objects, and to decide what follows from a reference.
 package references
 
 import (
@@ -35,17 +35,16 @@ var rows = sync.OnceValue(func() []row {
 	return all
 })
 
-// kinds are those that a PodSpec can name, all of the core group.
+// kinds lists the kinds that a PodSpec can name, all of the core group.
 var kinds = []string{"ConfigMap", "PersistentVolumeClaim", "Secret", "ServiceAccount"}
 
-// Named reports whether pods name objects of a kind, and so may need them as long as they are
-// there.
+// Named reports whether pods name objects of a kind, and so may need them while they exist.
 func Named(group, kind string) bool { return group == "" && slices.Contains(kinds, kind) }
 
-// Of are the references of all pod specs in an object, in no particular order and each once;
-// nil where it has none. t is the schema of the object's kind: a pod spec is recognized by
-// its name there, or by what it looks like; where the schema does not state it (t may be nil), by
-// its value.
+// Of returns the references of all pod specs in an object, in no particular order and each
+// once; nil where it has none. t is the schema of the object's kind. A pod spec is
+// recognized by the name or the fields of its type; where the schema does not state it (t
+// may be nil), by its value.
 //
 // Rules: the fields of k8s.io/api's PodSpec; pod templates of custom resources repeat them.
 func Of(obj map[string]any, t *merge.Type) []Reference {
@@ -77,7 +76,7 @@ func search(v any, t *merge.Type, found map[Reference]bool) {
 	}
 }
 
-// collect adds what the steps lead to from a value.
+// collect adds the names that the steps lead to from a value.
 func (r row) collect(v map[string]any, steps []string, found map[Reference]bool) {
 	name, list := strings.CutSuffix(steps[0], "[]")
 	next := v[name]
@@ -108,8 +107,8 @@ const podSpec = "io.k8s.api.core.v1.PodSpec"
 
 func unknown(t *merge.Type) bool { return t == nil || t.Kind == merge.Unknown || t.Open }
 
-// isSpec: a type is a PodSpec by its name, or by its containers, which have a name and an
-// image. CustomResourceDefinitions repeat the fields without the name of the type.
+// isSpec reports whether a type is a PodSpec by its name, or by its containers, which have a name
+// and an image. CustomResourceDefinitions repeat the fields without the name of the type.
 func isSpec(t *merge.Type) bool {
 	if t == nil || t.Kind != merge.Object {
 		return false
@@ -126,7 +125,7 @@ func isSpec(t *merge.Type) bool {
 	return named && image
 }
 
-// looksLikeSpec is the same of a value, where no schema describes it.
+// looksLikeSpec reports the same of a value, where no schema describes it.
 func looksLikeSpec(v map[string]any) bool {
 	containers, _ := v["containers"].([]any)
 	for _, c := range containers {
@@ -140,7 +139,7 @@ func looksLikeSpec(v map[string]any) bool {
 	return false
 }
 
-// Embeds reports whether objects of a type may hold pod specs: its schema has one somewhere.
+// Embeds reports whether objects of a type may hold pod specs: its schema contains one.
 func Embeds(t *merge.Type) bool { return embeds(t, map[*merge.Type]bool{}) }
 
 func embeds(t *merge.Type, seen map[*merge.Type]bool) bool {

@@ -9,11 +9,11 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
-// Kubectls are the managers as which those of kubectl's commands enter fields that state a
-// whole object: they are the same user's, by another way.
+// Kubectls are the managers under which kubectl's commands record fields that state a whole
+// object: they belong to the same user.
 var Kubectls = []string{"kubectl", "kubectl-client-side-apply", "kubectl-create", "kubectl-replace", "kubectl-run", "kubectl-expose"}
 
-// Adoption is how values that are undecided can be adopted: by --original=managed-fields.
+// Adoption says how undecided values can be adopted: by --original=managed-fields.
 //
 // Rules: docs/semantics.md#where-original-comes-from.
 type Adoption struct {
@@ -22,7 +22,7 @@ type Adoption struct {
 	Rest   bool     // some values have no owner that could be named
 }
 
-// adoption is how the values can be adopted.
+// adoption returns how the values can be adopted.
 func (in Input) adoption(undecided []merge.Removal) (out Adoption) {
 	for _, u := range undecided {
 		owners := ownership.At(in.Triple.Owners, u.Path)
@@ -44,13 +44,13 @@ func (in Input) adoption(undecided []merge.Removal) (out Adoption) {
 	return out
 }
 
-// unnameable: what the owner holds stays, whoever is named.
+// unnameable reports whether the owner cannot be named, so that what it holds stays.
 func unnameable(o merge.Owner) bool {
 	return o.Subresource != "" || o.Manager == "" || strings.Contains(o.Manager, ",") || o.Manager == merge.Unrecorded || schema.ControlPlane(o.Manager)
 }
 
-// adoptable lists what kubectl's own managers hold alone and stays, though neither local nor
-// original has it.
+// adoptable lists what only kubectl's own managers hold and what stays, though neither
+// local nor original has it.
 func adoptable(in Input, result any) []merge.Removal {
 	t := in.Triple
 	has := func(manager, _ string) bool {

@@ -6,8 +6,8 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
-// exceptions are the rules that hold for this object: the user's, then the
-// built-in ones (pkg/schema/exceptions.yaml).
+// exceptions returns the rules that hold for this object: the user's, then the built-in
+// ones (pkg/schema/exceptions.yaml).
 func exceptions(in Input) (schema.Rules, error) {
 	builtin, err := schema.Exceptions()
 	if err != nil {

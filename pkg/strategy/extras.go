@@ -8,17 +8,17 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
-// extras lists what others than the applier, the control plane and the server have added
-// to live: values that local lacks and that stay. Entries of maps, sets and keyed lists
-// are nobody's default; of other fields managedFields have to show that somebody set them.
-// Without managedFields, an entry counts that original does not have either. What the
-// rules give to live is nobody's addition.
+// extras lists what managers other than the applier, the control plane and the server have
+// added to live: values that local lacks and that stay. Entries of maps, sets and keyed
+// lists are never a default; other fields count only where managedFields name an owner.
+// Without managedFields, an entry counts that original does not have either. Values that
+// the rules give to live do not count.
 //
 // in.Policy.Rules are complete; result is the merge's.
 func extras(in Input, result any) []merge.Removal {
 	t := in.Triple
 	foreign := func(o merge.Owner) bool {
-		apart := o.Subresource == "scale" // no apply writes there: even under its own name it was another command
+		apart := o.Subresource == "scale" // no apply writes there: even under the applier's name it was another command
 		return !schema.ControlPlane(o.Manager) && (apart || o.Subresource == "" && !slices.Contains(t.Appliers, o.Manager))
 	}
 	var out []merge.Removal
@@ -39,8 +39,8 @@ func extras(in Input, result any) []merge.Removal {
 	return out
 }
 
-// foreignFields are the fields that foreign managers have set and local lacks, other than
-// the entries reported already. What is in an object that the server fills in anyway is
+// foreignFields returns the fields that foreign managers have set and local lacks, except
+// for the entries reported already. The parts of an object that the server fills in are
 // named field by field.
 func (in Input) foreignFields(result any, reported []merge.Removal, foreign func(merge.Owner) bool) []merge.Removal {
 	conf := ownership.Original(in.Triple.Live, ownership.Holders{
@@ -62,7 +62,7 @@ func (in Input) foreignFields(result any, reported []merge.Removal, foreign func
 	return out
 }
 
-// apart takes an object apart that local, completed by the server, has too.
+// apart splits an object that local, completed by the server, has too.
 func (s *set) apart(p merge.Path, v any) []merge.Removal {
 	t := s.Schema.At(p)
 	m, isMap := v.(map[string]any)
@@ -76,7 +76,7 @@ func (s *set) apart(p merge.Path, v any) []merge.Removal {
 	return out
 }
 
-// addedBy is the newest foreign owner of the path; nil where there is none.
+// addedBy returns the newest foreign owner of the path; nil where there is none.
 func addedBy(o merge.Owners, p merge.Path, foreign func(merge.Owner) bool) *merge.Owner {
 	for _, owner := range ownership.At(o, p) {
 		if foreign(owner) {
@@ -86,7 +86,7 @@ func addedBy(o merge.Owners, p merge.Path, foreign func(merge.Owner) bool) *merg
 	return nil
 }
 
-// givenToLive: a rule gives the value, or what it is a part of, to live.
+// givenToLive reports whether a rule gives the value, or a value around it, to live.
 func (in Input) givenToLive(p merge.Path) bool {
 	r, ok := merge.RuleAt(in.Policy.Rules, p)
 	return ok && r.Choice == merge.TakeLive

@@ -16,9 +16,9 @@ var (
 	_ = register(Strategy{Name: "json", Help: "RFC 7386 three ways, lists whole, as kubectl apply merges custom resources", merged: threeWayJSON})
 )
 
-// threeWayJSON is RFC 7386 three ways, as kubectl apply merges custom resources: maps
-// key by key, everything else whole, and what original had and local has not is removed
-// with all that is in it (k8s.io/apimachinery/pkg/util/jsonmergepatch).
+// threeWayJSON is RFC 7386 three ways, as kubectl apply merges custom resources. Maps are
+// merged key by key, everything else as a whole. What original had and local does not have
+// is removed with all that is in it (k8s.io/apimachinery/pkg/util/jsonmergepatch).
 func threeWayJSON(in Input) (any, error) {
 	t := in.Triple
 	result := three(merge.Opt{Value: t.Original, Set: t.Original != nil}, lastapplied.Modified(t.Local), t.Live)
@@ -60,7 +60,7 @@ func three(o merge.Opt, l, v any) any {
 	return out
 }
 
-// pruned is v without what is null in objects inside its lists, as the library leaves it.
+// pruned returns v without the nulls in objects inside its lists, as the library leaves it.
 func pruned(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -81,7 +81,7 @@ func pruned(v any) any {
 	return v
 }
 
-// nothing: l holds but nulls that original had too, so that nothing is sent.
+// nothing reports whether l holds only nulls that original had too, so that nothing is sent.
 func nothing(o merge.Opt, l map[string]any) bool {
 	om, isMap := o.Value.(map[string]any)
 	if !isMap {
@@ -110,9 +110,9 @@ func nothing(o merge.Opt, l map[string]any) bool {
 	return true
 }
 
-// strategic is what kubectl apply does to built-in types, by its own library and with
-// the sides that kubectl gives it. For a kind without a compiled-in type kubectl falls
-// back to a JSON merge, and so does this.
+// strategic merges built-in types as kubectl apply does, by its own library and with the
+// sides that kubectl passes. For a kind without a compiled-in type kubectl uses a JSON
+// merge, and so does this.
 func strategic(in Input) (any, error) {
 	t := in.Triple
 	if in.Struct == nil || t.Live == nil {
@@ -146,7 +146,7 @@ func strategic(in Input) (any, error) {
 	return lastapplied.Without(result), nil
 }
 
-// refused keeps the library's reason and leaves out the documents it quotes.
+// refused keeps the library's reason and omits the documents that it quotes.
 func refused(err error) error {
 	text := err.Error()
 	if i := strings.IndexAny(text, "{[\n"); i > 0 {

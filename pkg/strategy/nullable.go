@@ -5,8 +5,8 @@ import (
 )
 
 // defaulted lists the fields that local sets to null, that may be null, and that have a
-// default: what is written cannot express null (RFC 7386), so that the server fills the
-// default in. Not those that are null in live.
+// default. The write cannot express null (RFC 7386), so the server fills the default in.
+// Fields that are null in live are left out.
 func defaulted(local, live any, typ *merge.Type, at merge.Path) []merge.Path {
 	m, ok := local.(map[string]any)
 	if !ok || typ == nil || typ.Atomic {

@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
-// setFields lists the fields (scalars, atomic values, objects) that somebody has set
-// in live, by managedFields, and that local lacks. Entries are reported already.
+// setFields lists the fields (scalars, atomic values, objects) that live has by a manager's
+// write, by managedFields, and that local lacks. Entries are reported already.
 func setFields(in Input, result any, reported []merge.Removal) []merge.Removal {
 	conf := ownership.Original(in.Triple.Live, ownership.Named(persons(in.Triple.Live)...), in.Schema)
 	if conf == nil {
@@ -41,8 +41,8 @@ func (in Input) set(result any, reported []merge.Removal) set {
 	return s
 }
 
-// look goes through what differs between what was set and local. typ is the type of
-// the value at base.
+// look visits the changes between what was set and local. typ is the type of the value at
+// base.
 func (s *set) look(typ *merge.Type, base merge.Path, changes []merge.Change) {
 	for _, c := range changes {
 		p := append(base[:len(base):len(base)], c.Path...)
@@ -58,8 +58,8 @@ func (s *set) look(typ *merge.Type, base merge.Path, changes []merge.Change) {
 	}
 }
 
-// filledIn: the server would store the value anyway, of local alone or once it is taken
-// out of live (a Job's completions are filled in only where parallelism is not there either).
+// filledIn reports whether the server would store the value for local alone, or again once it is
+// removed from live. (A Job's completions are filled in only where parallelism is missing too.)
 func (s *set) filledIn(p merge.Path, v any) bool {
 	if own, ok := s.stored.Lookup(p); ok && merge.Equal(own, v, s.Schema.At(p)) {
 		return true
@@ -67,7 +67,7 @@ func (s *set) filledIn(p merge.Path, v any) bool {
 	return s.live.Refilled(p)
 }
 
-// isKey: the value states which entry of a list it stands in.
+// isKey reports whether the value is a key of the list entry that contains it.
 func isKey(p merge.Path) bool {
 	if len(p) < 2 || p[len(p)-2].Kind != merge.KeyStep {
 		return false
@@ -88,7 +88,7 @@ func (s *set) add(p merge.Path, v any) {
 	s.found = append(s.found, merge.Removal{Path: p, Value: v, Cause: merge.CauseLive, Owner: owner})
 }
 
-// persons are the managers in managedFields that are no part of the control plane.
+// persons returns the managers in managedFields that are not part of the control plane.
 func persons(live any) []string {
 	entries, _ := at(live, "metadata", "managedFields").([]any)
 	var names []string

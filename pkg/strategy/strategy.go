@@ -13,8 +13,8 @@ import (
 
 // Input is one object and the circumstances of its merge.
 type Input struct {
-	// Triple holds the sides as they were read. Its Owners and Appliers are taken
-	// from Live where Owners is nil.
+	// Triple holds the sides as they were read. Its Owners and Appliers are read from Live
+	// where Owners is nil.
 	Triple merge.Triple
 
 	// Group, Version and Kind are local's.
@@ -33,47 +33,47 @@ type Input struct {
 	Trace    bool         // fill Plan.Because
 	Compare  bool         // fill Output.Extras
 
-	// Struct is a value of the compiled-in Go type, for a strategy that NeedsStruct;
-	// nil for custom resources.
+	// Struct is a value of the compiled-in Go type, for a strategy that NeedsStruct; nil
+	// for custom resources.
 	Struct any
 
 	live *merge.Finder // of Triple.Live, once that is prepared
 }
 
-// Output is the plan and what was learned on the way.
+// Output is the plan and what else the merge found.
 type Output struct {
 	merge.Plan
 
-	// Ignored are server-owned fields that local states.
+	// Ignored lists server-owned fields that local states.
 	Ignored []merge.Path
 
-	// Adoptable are values that Kubectls hold, and no other manager, that neither local nor
-	// original has, and that stay: no file has ever decided about them. An original from
-	// managedFields has them.
+	// Adoptable lists values that only Kubectls hold, that neither local nor original has,
+	// and that stay: no file has ever decided about them. An original from managedFields
+	// has them.
 	Adoptable []merge.Removal
 
-	// Adoption is how what is Undecided or Adoptable can be adopted.
+	// Adoption says how Undecided or Adoptable values can be adopted.
 	Adoption Adoption
 
-	// Extras are values that others than the applier and the control plane have added to
-	// live, that local does not have and that stay. They are looked for only where
-	// Input.Compare asks for them.
+	// Extras lists values that managers other than the applier and the control plane have
+	// added to live, that local does not have and that stay. They are computed only with
+	// Input.Compare.
 	Extras []merge.Removal
 
-	// Uncompared are fields of an original in another apiVersion that this version
-	// does not have: whether live still has them cannot be reported.
+	// Uncompared lists fields of an original in another apiVersion that this version does
+	// not have: whether live still has them cannot be reported.
 	Uncompared []merge.Path
 
-	// Rules decided before the policy did: the user's answers and rules, then the built-in
-	// ones.
+	// Rules lists the rules that decided before the policy did: the user's answers and
+	// rules, then the built-in ones.
 	Rules []merge.Rule
 
-	// Defaulted are fields that local sets to null, which the server can store, and for
+	// Defaulted lists fields that local sets to null, which the server can store, and for
 	// which it stores a default: no write can express null.
 	Defaulted []merge.Path
 }
 
-// Strategy is one way to merge an object's sides. Only the rows of Strategies are any.
+// Strategy is one way to merge an object's sides. Only the rows of Strategies are valid.
 type Strategy struct {
 	Name string
 	Help string // what it does, in half a line
@@ -81,14 +81,14 @@ type Strategy struct {
 	// NeedsStruct: it merges by the tags of the compiled-in Go type (Input.Struct).
 	NeedsStruct bool
 
-	// plan merges prepared sides by the rules of pkg/merge. merged only works out a
-	// result, in which local wins everything: which side wins, and the reasons, are then found
-	// by merge.Account. A strategy has one of the two.
+	// plan merges prepared sides by the rules of pkg/merge. merged only computes a result
+	// in which local wins everything; merge.Account then finds which side wins, and the
+	// reasons. A strategy has one of the two.
 	plan   func(Input) merge.Plan
 	merged func(Input) (any, error)
 }
 
-// Strategies are all strategies, the default first. To add one is to add a file with
+// Strategies lists all strategies, the default first. To add one is to add a file with
 //
 //	var _ = register(Strategy{Name: "…", Help: "…", merged: …})
 //
@@ -105,7 +105,7 @@ func register(s Strategy) bool {
 	return true
 }
 
-// Named is the strategy of that name, "" being the default; the error lists the names.
+// Named returns the strategy of that name, "" being the default; the error lists the names.
 func Named(name string) (Strategy, error) {
 	if name == "" {
 		return Strategies[0], nil
@@ -135,9 +135,9 @@ func (s Strategy) merge(in Input) (merge.Plan, error) {
 	return auto(in), nil
 }
 
-// Plan merges one object. Errors report what the strategy cannot do; the plan's Result
-// carries live's server-owned fields, and no last-applied annotation. The policy, the
-// rules, and what is reported hold for every strategy alike.
+// Plan merges one object. Errors report what the strategy cannot do. The plan's Result
+// carries live's server-owned fields, and no last-applied annotation. The policy, the rules
+// and the reports are the same for every strategy.
 //
 // Rules: docs/semantics.md#strategies.
 func Plan(in Input) (Output, error) {
@@ -148,7 +148,7 @@ func Plan(in Input) (Output, error) {
 		out.Uncompared = schema.Unknown(in.Schema, in.Triple.Original)
 	}
 	if in.Schema == nil && at(in.Triple.Local, "kind") != nil {
-		in.Schema = schema.Resource() // nobody knows the kind, but every object has metadata
+		in.Schema = schema.Resource() // the kind is unknown, but every object has metadata
 	}
 	rules, err := exceptions(in)
 	if err != nil {
@@ -176,11 +176,11 @@ func Plan(in Input) (Output, error) {
 	return out, nil
 }
 
-// prepare sets aside what is not configuration.
+// prepare removes what is not configuration from the sides.
 func prepare(in Input) (merge.Triple, []merge.Path) {
 	t := in.Triple
 	if t.Live == nil {
-		t.Original = nil // what was applied to an object that is gone went with it
+		t.Original = nil // what was applied to a deleted object was deleted with it
 	}
 	if t.Owners == nil {
 		t.Owners = ownership.Of(t.Live)
@@ -200,8 +200,8 @@ func prepare(in Input) (merge.Triple, []merge.Path) {
 	return t, ignored
 }
 
-// labelsKept is local where it clears all labels of an object that is part of a set: it
-// clears each of the others, since the set's is not among what it may remove.
+// labelsKept returns local so that an object of a set keeps the set's label where local
+// clears all labels. It clears each of the others, since the set's must not be removed.
 func labelsKept(local, live any) any {
 	l, _ := local.(map[string]any)
 	meta, _ := l["metadata"].(map[string]any)
@@ -220,10 +220,9 @@ func labelsKept(local, live any) any {
 	return o
 }
 
-// identityOf gives original the apiVersion, kind, name and namespace of local:
-// they state whose configuration it is, and are none themselves. (An original
-// written under another version or without a namespace would else seem to drop
-// or change them.)
+// identityOf gives original the apiVersion, kind, name and namespace of local. They state
+// whose configuration it is, and are not configuration. (An original written under another
+// version or without a namespace would otherwise seem to drop or change them.)
 func identityOf(original, local any) any {
 	o, ok := original.(map[string]any)
 	l, ok2 := local.(map[string]any)
@@ -258,12 +257,12 @@ func copied(m map[string]any) map[string]any {
 	return c
 }
 
-// otherVersion: original was written under another apiVersion than local's.
+// otherVersion reports whether original was written under another apiVersion than local's.
 func otherVersion(t merge.Triple) bool {
 	return t.Original != nil && at(t.Original, "apiVersion") != at(t.Local, "apiVersion")
 }
 
-// at follows field names; nil where one is missing.
+// at returns the value at the field names; nil where one is missing.
 func at(v any, names ...string) any {
 	for _, n := range names {
 		m, ok := v.(map[string]any)

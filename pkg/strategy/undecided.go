@@ -9,10 +9,10 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
-// undecided lists what live has, local lacks and somebody else than the server
-// put there: without an original nobody knows whether it was meant to be removed. Entries
-// of maps, sets and keyed lists are nobody's default; of other fields managedFields
-// have to show that somebody set them.
+// undecided lists what live has, local lacks and a manager other than the server put there.
+// Without an original it is unknown whether it was meant to be removed. Entries of maps,
+// sets and keyed lists are never a default; other fields count only where managedFields
+// name an owner.
 func undecided(in Input, result any) []merge.Removal {
 	t := in.Triple
 	var out []merge.Removal
@@ -70,8 +70,8 @@ func entriesOf(typ *merge.Type, base merge.Path, changes []merge.Change) []merge
 	return out
 }
 
-// isServers: server-owned metadata, the label of a set, and status, which are nobody's to
-// remove.
+// isServers reports whether the path is server-owned metadata, the label of a set, or
+// status, which no user removes.
 func isServers(p merge.Path) bool {
 	if p[0].Name == "status" {
 		return true
@@ -82,12 +82,12 @@ func isServers(p merge.Path) bool {
 	return len(p) < 3 || p[1].Name == "managedFields" || p[1].Name == "labels" && p[2].Name == lastapplied.PartOf
 }
 
-// serverMade: an entry that the server itself makes when the object is made.
+// serverMade reports whether the server itself creates the entry with the object.
 func serverMade(in Input, r merge.Removal) bool {
 	return made(in.Schema, r.Path) || in.live.Refilled(r.Path)
 }
 
-// made: a path of the type leads there.
+// made reports whether a path of the type leads there.
 func made(t *merge.Type, p merge.Path) bool {
 	return t != nil && slices.ContainsFunc(t.Made, func(names []string) bool {
 		return slices.EqualFunc(p, names, func(s merge.Step, name string) bool { return s.Kind == merge.FieldStep && s.Name == name })
@@ -112,7 +112,7 @@ func entry(t *merge.Type, p merge.Path) (bool, *merge.Type) {
 	return isEntry, t
 }
 
-// person is an owner of the path that is no part of the control plane.
+// person returns an owner of the path that is not part of the control plane.
 func person(o merge.Owners, p merge.Path) (*merge.Owner, bool) {
 	for _, owner := range ownership.At(o, p) {
 		if owner.Subresource == "" && !schema.ControlPlane(owner.Manager) {

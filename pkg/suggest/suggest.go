@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Most is how many edits there may be between a misspelled name and the one that was probably meant: two, and
-// one in a name of less than six letters, of which two are another word (bogus, logs).
+// Most returns the maximum number of edits between a misspelled name and the one that was probably meant. It
+// is two, and one in a name of less than six letters, for which two edits give another word (bogus, logs).
 func Most(name string) int {
 	switch n := len(name); {
 	case n < 2:
@@ -19,7 +19,7 @@ func Most(name string) int {
 	return 2
 }
 
-// Hint is the question after the one of names that was probably meant, beginning with a semicolon; "" where none is near.
+// Hint asks for the one of names that was probably meant, beginning with a semicolon; "" where none is near.
 func Hint(name string, names []string) string {
 	if near := Name(name, names); near != "" {
 		return fmt.Sprintf("; did you mean %s?", near)
@@ -27,8 +27,8 @@ func Hint(name string, names []string) string {
 	return ""
 }
 
-// Name is the one of names with the fewest edits from name, up to Most; the first of several, and "" where
-// none is near.
+// Name returns the one of names with the fewest edits from name, up to Most; the first of
+// several, and "" where none is near.
 func Name(name string, names []string) string {
 	best, fewest := "", 1+Most(name)
 	for _, n := range names {
@@ -42,8 +42,8 @@ func Name(name string, names []string) string {
 	return best
 }
 
-// Edits is the Levenshtein distance of two texts, case aside, with a swap of neighbors as one
-// edit (https://en.wikipedia.org/wiki/Damerau%E2%80%93Levenshtein_distance, optimal string
+// Edits returns the Levenshtein distance of two texts, ignoring case, with a swap of neighbors as
+// one edit (https://en.wikipedia.org/wiki/Damerau%E2%80%93Levenshtein_distance, optimal string
 // alignment).
 func Edits(a, b string) int {
 	a, b = strings.ToLower(a), strings.ToLower(b)
