@@ -7,14 +7,14 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// sideTexts are the values of one place, each spelled for a place of its own: below
-// each other, or in a line with their names.
+// sideTexts holds the values of one place, spelled for output below each other, or in a
+// line with their names.
 type sideTexts struct{ original, live, local string }
 
-// apart spells the sides in about n characters each, so that no two that differ read
-// alike. A list, a map or a text of several lines without room is described by how it
-// differs from original or, where that is unknown, from live; what the server fills in,
-// which stored has (nil: unknown), is no difference.
+// apart spells the sides in about n characters each, so that two different ones never read
+// alike. A list, a map or a text of several lines that is too long is described by its
+// difference from original or, where that is unknown, from live. What the server fills in,
+// which stored has (nil: unknown), is not a difference.
 func (s sides) apart(n int, stored *sides) sideTexts {
 	v := s.shownIn(n)
 	if v.long && stored != nil {
@@ -31,10 +31,10 @@ func (s sides) apart(n int, stored *sides) sideTexts {
 	return sideTexts{orAbsent(s.original, v.texts.original, absent), absent, summary(s.local, n)}
 }
 
-// absent is the text of a value that a side does not have.
+// absent is the text for a value that a side does not have.
 const absent = "-"
 
-// summary is a value in n characters, or where that is too few, its shape.
+// summary returns a value in n characters, or where it is longer, its shape.
 func summary(o merge.Opt, n int) string {
 	if !o.Set {
 		return absent
@@ -45,7 +45,7 @@ func summary(o merge.Opt, n int) string {
 	return noun(o.Value)
 }
 
-// against is a side's value: whole where there is room, else how it differs from base.
+// against returns a side's value: whole where there is room, else its difference from base.
 func (s sides) against(name string, base, o merge.Opt, n int) string {
 	switch {
 	case !o.Set:
@@ -58,7 +58,7 @@ func (s sides) against(name string, base, o merge.Opt, n int) string {
 	return difference(base, o, mostParts)
 }
 
-// breakLines breaks a text into lines of at most n characters, at spaces where there are any;
+// breakLines breaks a text into lines of at most n characters, at spaces where it has any;
 // continuation lines are indented. n below 1 is no limit.
 func breakLines(text string, n int) []string {
 	const indent = "  "

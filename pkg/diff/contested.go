@@ -7,10 +7,10 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// Contested is a merge's result as it would be had local won every conflict, for
-// Doc.Contested, with what the server fills in (see Expected): nil where there are none.
-// local is the file's object, typ its type; nil knows no defaults. A conflict in a place that
-// the result does not have is left out.
+// Contested returns a merge's result as if local had won every conflict, for Doc.Contested,
+// with what the server fills in (see Expected). It is nil where there are no conflicts.
+// local is the file's object, typ its type; nil knows no defaults. A conflict in a place
+// that the result does not have is left out.
 func Contested(result any, conflicts []merge.Disagreement, local any, typ *merge.Type) any {
 	if len(conflicts) == 0 {
 		return nil
@@ -35,8 +35,8 @@ func Contested(result any, conflicts []merge.Disagreement, local any, typ *merge
 	return Expected(out, changes, typ)
 }
 
-// marked is a text with the lines that another one has in their place, each between the
-// markers that git uses, so that a diff shows what either side asks for.
+// marked returns live's text. Where local differs, it has the lines of both between the markers
+// that git uses, so that a diff shows what either side asks for.
 func marked(live, local string) string {
 	old, now := linediff.Lines(live), linediff.Lines(local)
 	var b strings.Builder

@@ -12,22 +12,22 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// How many differences inside one value are named; the rest is counted. What was lost
-// by a write cannot be looked up any more.
+// The maximum number of differences inside one value that are named; the rest is counted.
+// What a write has replaced cannot be looked up any more.
 const (
 	mostParts   = 8
 	mostWritten = 500
 )
 
-// mostLines is how many differing lines of a text are named by themselves; of more, how many they are and the first.
+// mostLines is the maximum number of differing lines that are named one by one; of more, their number and the first.
 const mostLines = 3
 
-// longestLine is how long a line of a note may be, with "note: " or "warning: " before it.
+// longestLine is the maximum length of a line of a note, with "note: " or "warning: " before it.
 const longestLine = 400
 
-// difference names what leads from one value to another: the entries of lists, the
-// fields of maps and the lines of texts that differ, removals first, on one line, and no
-// more than most of them.
+// difference names the changes from one value to another on one line, removals first: the
+// entries of lists, the fields of maps and the lines of texts that differ. It names at most
+// most of them.
 func difference(from, to merge.Opt, most int) string {
 	var d differences
 	d.value("", from, to)
@@ -35,7 +35,7 @@ func difference(from, to merge.Opt, most int) string {
 	return strings.Join(atMost(parts, most), "; ")
 }
 
-// atMost are the first parts, and how many more there are.
+// atMost returns the first parts, and the number of the rest.
 func atMost(parts []string, most int) []string {
 	if n := len(parts); n > most {
 		return append(parts[:most:most], fmt.Sprintf("and %d more", n-most))
@@ -43,7 +43,7 @@ func atMost(parts []string, most int) []string {
 	return parts
 }
 
-// differences are collected by what they do.
+// differences collects what differs by kind of change.
 type differences struct{ removed, changed, added []string }
 
 func (d *differences) value(at string, from, to merge.Opt) {
@@ -66,7 +66,7 @@ func (d *differences) value(at string, from, to merge.Opt) {
 	}
 }
 
-// labelled puts the place before a text.
+// labelled puts the path before a text.
 func labelled(at, text string) string {
 	if at == "" {
 		return text
@@ -94,7 +94,7 @@ func (d *differences) maps(at string, a, b map[string]any) {
 	}
 }
 
-// keysOf are the keys of either map, in order.
+// keysOf returns the keys of either map, in order.
 func keysOf(a, b map[string]any) []string {
 	all := make(map[string]any, len(a)+len(b))
 	maps.Copy(all, a)
@@ -102,8 +102,7 @@ func keysOf(a, b map[string]any) []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// lists pairs the entries that are not the same on both sides by what names them, and
-// those without a name by order.
+// lists pairs the entries that differ by their names, and those without a name by order.
 func (d *differences) lists(at string, a, b []any) {
 	old, added := onlyIn(a, b), onlyIn(b, a)
 	if len(old) == 0 && len(added) == 0 {
@@ -143,7 +142,7 @@ func (d *differences) lists(at string, a, b []any) {
 	}
 }
 
-// onlyIn are the entries of a list that the other one has not, each counted.
+// onlyIn returns the entries of a list that the other one lacks, each counted.
 func onlyIn(list, other []any) []any {
 	there := map[string]int{}
 	for _, w := range other {
@@ -168,10 +167,10 @@ func literally(v any) string {
 	return string(text)
 }
 
-// longestText is how long a value may be that cannot be distinguished from others by a part of it.
+// longestText is the maximum length of a value that a part of it does not distinguish from others.
 const longestText = 4000
 
-// entryTexts are the texts of entries, of which no two that differ read alike.
+// entryTexts returns the texts of entries; two different ones never read alike.
 func entryTexts(all []any) []string {
 	texts := make([]string, len(all))
 	alike := map[string][]int{}
@@ -200,7 +199,7 @@ func entryTexts(all []any) []string {
 	return texts
 }
 
-// lines names the lines of a text that differ, numbered as in from.
+// lines names the lines of a text that differ, with their numbers in from.
 func (d *differences) lines(at, from, to string) {
 	old := linediff.Lines(from)
 	all := changes(old, linediff.Lines(to))

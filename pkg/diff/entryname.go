@@ -11,14 +11,14 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// names are the fields by which people know an entry of a list, the first that it has;
-// a namespace before the name and an effect behind the key belong to it.
+// names lists the fields by which people identify an entry of a list; the first that it has
+// counts. A namespace is put before the name, an effect after the key.
 var names = []string{"name", "key", "path", "host", "ip", "port", "type", "id"}
 
-// scopes are the fields that tell a role's rules apart: what they are about, and not what they allow.
+// scopes lists the fields that identify a role's rule: what it is about, and not what it allows.
 var scopes = []string{"apiGroups", "resources", "resourceNames", "nonResourceURLs"}
 
-// ruleName names a rule of a role by what it is about; "" for other entries.
+// ruleName names a rule of a role by its scopes; "" for other entries.
 func ruleName(m map[string]any) string {
 	if m["verbs"] == nil {
 		return ""
@@ -36,7 +36,7 @@ func ruleName(m map[string]any) string {
 	return "[" + strings.Join(parts, " ") + "]"
 }
 
-// plainList are the scalars of a list with commas between.
+// plainList returns the scalars of a list, separated by commas.
 func plainList(list []any) string {
 	texts := make([]string, len(list))
 	for i, v := range list {
@@ -45,7 +45,7 @@ func plainList(list []any) string {
 	return strings.Join(texts, ",")
 }
 
-// entryName names an entry of a list; "" where nothing in it does.
+// entryName names an entry of a list; "" where no field identifies it.
 func entryName(v any) string {
 	m, _ := v.(map[string]any)
 	if name := ruleName(m); name != "" {
@@ -73,8 +73,8 @@ func entryName(v any) string {
 	return ""
 }
 
-// variantNames are the names in the field that the type of an entry selects, since many
-// entries have one type: those of the metric "type: Resource" are in its field resource.
+// variantNames returns the names in the field that the type of an entry selects, since many
+// entries have one type. Those of the metric "type: Resource" are in its field resource.
 func variantNames(entry map[string]any, field string) []string {
 	variant, _ := entry["type"].(string)
 	if field != "type" || variant == "" {
@@ -85,7 +85,7 @@ func variantNames(entry map[string]any, field string) []string {
 	return namesIn(entry[at], escape.Line(at), 1)
 }
 
-// namesIn are the names in a value, and in what is in it, to that depth.
+// namesIn returns the names in a value, and below it down to that depth.
 func namesIn(v any, at string, depth int) []string {
 	m, _ := v.(map[string]any)
 	var out []string
@@ -101,10 +101,10 @@ func namesIn(v any, at string, depth int) []string {
 	return out
 }
 
-// longestName is how long a name may be; those of Kubernetes are shorter.
+// longestName is the maximum length of a name; those of Kubernetes are shorter.
 const longestName = 300
 
-// plain is a scalar as it stands in a name.
+// plain returns a scalar in the form used in a name.
 func plain(v any) string {
 	if s, ok := v.(string); ok {
 		return cut(escape.Line(s), longestName)
@@ -112,7 +112,7 @@ func plain(v any) string {
 	return short(v, shownAt)
 }
 
-// entryText is an entry by its name, or as far as a line has room for it.
+// entryText names an entry, or prints as much of it as a line has room for.
 func entryText(v any) string {
 	if name := entryName(v); name != "" && !fits(merge.Some(v), shownAt) {
 		return name

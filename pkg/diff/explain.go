@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 )
 
-// Explanation lists where the value of every field of an object comes from.
+// Explanation lists the source of every field's value in an object.
 type Explanation struct {
 	Object string `json:"object"`
 	Fields []Row  `json:"fields"`
@@ -18,16 +18,16 @@ type Explanation struct {
 // Row explains one field. Its values are masked.
 type Row struct {
 	Path   merge.Path
-	Result merge.Opt // unset: the field is gone
+	Result merge.Opt // unset: the field is removed
 	From   string    // original, local or live; "" while a conflict is open
 	Why    string    // the cause, in words
-	Split  string    // how the list or map around it is split, and who decided that; "" for plain fields
+	Split  string    // how the list or map around it is split, and which source decided that; "" for plain fields
 
 	Original, Local, Live merge.Opt
 
 	Owner *merge.Owner // of live's value, nil if unknown
 
-	stored   sides  // the three with what the server fills in
+	stored   sides  // the three sides with what the server fills in
 	brief    string // Why in a word or two
 	conflict bool
 	differ   bool // the sides do not agree
@@ -35,9 +35,9 @@ type Row struct {
 	changed  bool // live would change, or the sides disagree about it
 }
 
-// Changed is the explanation of those fields alone that the merge would change in live, or
-// about which local and live disagree. Of a new object what identifies it is left out, unless
-// it has nothing else.
+// Changed returns the explanation of only those fields that the merge would change in live,
+// or about which local and live disagree. Of a new object, the identifying fields are left
+// out, unless it has no others.
 func (e Explanation) Changed() Explanation {
 	changed := slices.DeleteFunc(slices.Clone(e.Fields), func(r Row) bool { return !r.changed })
 	rows := slices.DeleteFunc(slices.Clone(changed), func(r Row) bool { return slices.Contains(identifying, r.Path.String()) })
@@ -47,11 +47,11 @@ func (e Explanation) Changed() Explanation {
 	return Explanation{Object: e.Object, Fields: append([]Row{}, rows...)}
 }
 
-// identifying are the fields that only a new object can change.
+// identifying lists the fields that only a new object can change.
 var identifying = []string{"apiVersion", "kind", "metadata.name", "metadata.namespace"}
 
-// MarshalJSON is the form for programs. An absent value is left out; null is null. The error
-// is that of a value that is not JSON.
+// MarshalJSON returns the form for programs. An absent value is left out; null is null. The
+// error is that of a value that is not JSON.
 func (r Row) MarshalJSON() ([]byte, error) { return marshal(r.value()) }
 
 func (r Row) value() map[string]any {
@@ -68,9 +68,9 @@ func (r Row) value() map[string]any {
 	return m
 }
 
-// Explain turns the plan's trace into rows, in its order. With paths, only fields
-// at or below one of them are explained, or the one value that holds it; a path may
-// name an entry by some of its keys. Without, what is only the API's own book-keeping and status are left out.
+// Explain turns the plan's trace into rows, in its order. With paths, it explains only fields at
+// or below one of them, or the one value that contains it. A path may name an entry by some of
+// its keys. Without paths, status and the API's own book-keeping are left out.
 func Explain(r Report, paths ...merge.Path) Explanation {
 	r = r.Looked()
 	settled := map[string]merge.Disagreement{}
@@ -104,7 +104,7 @@ func (r Report) row(b merge.Because, d merge.Disagreement, disagree bool) Row {
 		liveOnly: !disagree && b.Cause == merge.CauseLive,
 	}
 	if disagree && d.Owner != nil {
-		row.Owner = d.Owner // whose value it is, not who else holds a part of it
+		row.Owner = d.Owner // the owner of the value, not of a part of it
 	}
 	row.brief = brief(b.Cause, d.Kind, row.conflict)
 	if b.Result.Set {
@@ -115,18 +115,18 @@ func (r Report) row(b merge.Because, d merge.Disagreement, disagree bool) Row {
 	return row
 }
 
-// differ: the sides are not one value to the server.
+// differ reports whether the sides are different values to the server.
 func (r Report) differ(b merge.Because) bool {
 	result := r.filled(b.Path, b.Result)
 	return !alike(r.filled(b.Path, b.Local), result) || !alike(b.Live, result) || !alike(r.filled(b.Path, b.Original), result) && !r.blanked(b)
 }
 
-// blanked: a Secret's original keeps no value that could differ.
+// blanked reports whether the original is a Secret's, which keeps no value that could differ.
 func (r Report) blanked(b merge.Because) bool {
 	return r.secretDepth(b.Path) >= 0 && b.Original.Value == ""
 }
 
-// like masks the result as the side that it equals is masked.
+// like masks the result in the same way as the side that it equals.
 func (r Report) like(b merge.Because, s sides) merge.Opt {
 	switch {
 	case alike(b.Live, b.Result):
@@ -143,7 +143,7 @@ func alike(a, b merge.Opt) bool {
 	return a.Set == b.Set && (!a.Set || merge.Identical(a.Value, b.Value))
 }
 
-// why puts a cause into words.
+// why returns a cause in words.
 func (r Report) why(b merge.Because, d merge.Disagreement, disagree bool) string {
 	if disagree {
 		text := disagreement(d) + winner(d.Winner)
@@ -190,7 +190,7 @@ func (r Report) why(b merge.Because, d merge.Disagreement, disagree bool) string
 	return "removed: " + causeText(b.Cause, r.FromOwners)
 }
 
-// brief is the cause in a word or two; kind is 0 without a disagreement.
+// brief returns the cause in a word or two; kind is 0 without a disagreement.
 func brief(c merge.Cause, kind merge.DisagreementKind, conflict bool) string {
 	switch {
 	case conflict:
@@ -219,7 +219,7 @@ func disagreement(d merge.Disagreement) string {
 	case d.Kind == merge.Drift:
 		return "drift (only live moved):"
 	case d.Kind == merge.Both && !d.Original.Set:
-		return "local and live differ:" // which of them moved is unknown
+		return "local and live differ:" // which of them changed is unknown
 	case d.Kind == merge.Both:
 		return "local and live both moved:"
 	case !d.Original.Set && !d.Local.Set:
@@ -244,7 +244,7 @@ func anyWithin(b merge.Because, paths []merge.Path) bool {
 	return false
 }
 
-// holds: what a user typed leads into a value that is explained as one.
+// holds reports whether the path that a user typed leads into a value that is explained as one.
 func holds(b merge.Because, typed merge.Path) bool {
 	n := len(b.Path)
 	if n >= len(typed) || !within(b.Path, typed[:n]) {
@@ -258,8 +258,8 @@ func holds(b merge.Because, typed merge.Path) bool {
 	return false
 }
 
-// within reports whether p is at or below what a user typed: keys may be left out,
-// and of repeated entries the first is as good as any.
+// within reports whether p is at or below the path that a user typed: keys may be left out,
+// and any of several repeated entries matches.
 func within(p, typed merge.Path) bool {
 	if len(typed) > len(p) {
 		return false
@@ -303,7 +303,7 @@ func keysWithin(has, typed []merge.KeyPart) bool {
 	return true
 }
 
-// typedAs: [port=80] may have been typed for "80" as well as for 80.
+// typedAs reports whether the typed value matches: [port=80] may mean "80" as well as 80.
 func typedAs(typed, v any) bool {
 	return merge.Equal(typed, v, nil) || isScalar(v) && v != nil && fmt.Sprint(typed) == fmt.Sprint(v)
 }

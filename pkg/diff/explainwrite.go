@@ -42,15 +42,15 @@ func WriteExplanations(w io.Writer, all []Explanation, o ExplainOptions) error {
 	return out.Close()
 }
 
-// ExplanationWriter writes explanations one by one, so that none needs to be kept
-// until the last is known. Make it with NewExplanationWriter, and end it with Close.
+// ExplanationWriter writes explanations one by one, so that they are not all kept until the
+// last is known. Create it with NewExplanationWriter, and end it with Close.
 type ExplanationWriter struct {
 	w       io.Writer
 	options ExplainOptions
 	written int
 }
 
-// NewExplanationWriter writes to w. The error names an unknown format.
+// NewExplanationWriter returns a writer to w. The error names an unknown format.
 func NewExplanationWriter(w io.Writer, o ExplainOptions) (*ExplanationWriter, error) {
 	switch o.Format {
 	case "", ExplainTable, ExplainJSON, ExplainYAML:
@@ -59,8 +59,8 @@ func NewExplanationWriter(w io.Writer, o ExplainOptions) (*ExplanationWriter, er
 	return nil, fmt.Errorf("-o %s: unknown form of an explanation; there are %s, %s and %s", o.Format, ExplainTable, ExplainJSON, ExplainYAML)
 }
 
-// Write writes one explanation: a table, or one entry of the list. The error is that
-// of the writer below, or of a value that is not JSON.
+// Write writes one explanation: a table, or one entry of the list. The error is that of the
+// writer below, or of a value that is not JSON.
 func (x *ExplanationWriter) Write(e Explanation) error {
 	text, err := x.text(e)
 	if err != nil {
@@ -104,7 +104,7 @@ func (x *ExplanationWriter) Close() error {
 
 const jsonIndent = "    "
 
-// indented is an explanation as an entry of a JSON list.
+// indented returns an explanation as an entry of a JSON list.
 func indented(e Explanation) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -116,7 +116,7 @@ func indented(e Explanation) ([]byte, error) {
 	return bytes.TrimSuffix(escape.JSON(b.Bytes()), []byte("\n")), nil
 }
 
-// value is an explanation as JSON.
+// value returns an explanation as JSON.
 func (e Explanation) value() map[string]any {
 	fields := make([]any, len(e.Fields))
 	for i, r := range e.Fields {

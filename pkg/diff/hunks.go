@@ -7,14 +7,14 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/linediff"
 )
 
-// Pair is two forms of a text, and what the head of a diff calls them.
+// Pair holds two forms of a text, and their names in the head of a diff.
 type Pair struct {
 	From, To string
 	Old, Now string
 }
 
-// Text is the unified diff of two texts, with so many lines of context around each
-// change, as diff -u prints it; "" where they are equal. It masks nothing.
+// Text returns the unified diff of two texts, with context lines around each change, as
+// diff -u prints it; "" where they are equal. It masks nothing.
 func Text(t Pair, context int) string {
 	if t.Old == t.Now {
 		return ""
@@ -33,7 +33,7 @@ func Text(t Pair, context int) string {
 	return h.out.String()
 }
 
-// change takes lines of the old text out, and puts new ones in their place.
+// change replaces lines of the old text by new ones.
 type change struct {
 	at, removed int // the first line, from 0, and how many
 	added       []string
@@ -41,8 +41,7 @@ type change struct {
 
 func (c change) end() int { return c.at + c.removed }
 
-// hunks writes changes, keeping count of how far the new text's lines are from the
-// old one's.
+// hunks writes changes, and counts the offset of the new text's lines from the old one's.
 type hunks struct {
 	old     []string
 	context int
@@ -50,7 +49,7 @@ type hunks struct {
 	out     strings.Builder
 }
 
-// changes leads from one text to another.
+// changes returns the changes from one text to another.
 func changes(old, now []string) []change {
 	var all []change
 	for _, c := range linediff.Between(old, now) {
@@ -78,8 +77,7 @@ func (h *hunks) hunk(all []change) {
 	h.lines(' ', h.old[at:end])
 }
 
-// span names lines as diff does: a single one without its number, none by the line
-// before.
+// span names lines as diff does: a single one without a count, none by the line before.
 func span(first, n int) string {
 	switch n {
 	case 0:

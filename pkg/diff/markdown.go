@@ -14,8 +14,8 @@ import (
 type Section struct {
 	Report
 	Doc     Doc
-	Outcome string // what became or would become of it: created, configured, unchanged…
-	Impact  string // what that does to what runs: rolls out 3 pods…; "" if nothing is written
+	Outcome string // what happened or would happen to it: created, configured, unchanged…
+	Impact  string // its effect on what runs: rolls out 3 pods…; "" if nothing is written
 }
 
 // MarkdownOptions of Markdown.
@@ -25,11 +25,10 @@ type MarkdownOptions struct {
 	Limit int     // bytes; rows and diffs that do not fit are left out and counted. 0 means 60000: GitHub takes 65536
 }
 
-// Markdown writes a comment for a pull request: a table of what is created,
-// changed, removed and in conflict, and each object's diff, conflicts and notes,
-// collapsed. Objects in which nothing changes are only counted. Secrets are
-// masked whatever the options are: a comment has more readers than a terminal.
-// The error is w's, or that of a value that is not JSON.
+// Markdown writes a comment for a pull request: a table of what is created, changed,
+// removed and in conflict, and each object's diff, conflicts and notes, collapsed. Objects
+// without changes are only counted. Secrets are masked whatever the options are: a comment
+// has more readers than a terminal. The error is w's, or that of a value that is not JSON.
 func Markdown(w io.Writer, sections []Section, o MarkdownOptions) error {
 	c := NewComment(o)
 	for _, s := range sections {
@@ -40,19 +39,19 @@ func Markdown(w io.Writer, sections []Section, o MarkdownOptions) error {
 	return c.Write(w)
 }
 
-// Comment gathers what Markdown writes, object by object, and keeps no more of each
-// than its text, as long as that may fit.
+// Comment collects the output of Markdown object by object. It keeps only each object's
+// text, and that only as long as it may fit.
 type Comment struct {
 	options MarkdownOptions
 	rows    strings.Builder
 	more    int // objects for which the table has no room
 	details []string
 	room    int // bytes that the details may still take
-	left    int // objects whose details take more
+	left    int // objects whose details do not fit
 	same    int // objects in which nothing changes
 }
 
-// NewComment begins a comment of no object.
+// NewComment returns an empty comment.
 func NewComment(o MarkdownOptions) *Comment {
 	if o.Limit == 0 {
 		o.Limit = 60000
@@ -157,7 +156,7 @@ func count(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// details is one object's collapsed part.
+// details returns one object's collapsed part.
 func (s Section) details(o Options) (string, error) {
 	var d strings.Builder
 	if _, err := Unified(&d, s.Doc, o); err != nil {
@@ -184,7 +183,7 @@ func (s Section) details(o Options) (string, error) {
 	return b.String(), nil
 }
 
-// fence is a run of backticks that the text does not contain, at least n long.
+// fence returns a run of backticks that the text does not contain, at least n long.
 func fence(text string, n int) string {
 	f := strings.Repeat("`", n)
 	for strings.Contains(text, f) {
@@ -193,7 +192,7 @@ func fence(text string, n int) string {
 	return f
 }
 
-// code is text that Markdown leaves alone.
+// code returns a text so that Markdown prints it unchanged.
 func code(s string) string {
 	s = strings.ReplaceAll(escape.Text(s), "\n", " ")
 	f := fence(s, 1)
@@ -203,7 +202,7 @@ func code(s string) string {
 	return f + s + f
 }
 
-// inline is text without a meaning in Markdown or HTML.
+// inline escapes what has a meaning in Markdown or HTML.
 func inline(s string) string {
 	s = html.EscapeString(strings.ReplaceAll(escape.Text(s), "\n", " "))
 	for _, c := range []string{"\\", "|", "*", "_", "`", "[", "]"} {

@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// NoteKind is what a note is about. The words are part of the JSON form.
+// NoteKind is the subject of a note. The words are part of the JSON form.
 type NoteKind string
 
 // The kinds of Note.
@@ -19,15 +19,15 @@ const (
 	NoteKept        NoteKind = "kept"        // live's value stays though local has another
 	NoteReset       NoteKind = "reset"       // the value applied last is back
 	NoteUndecided   NoteKind = "undecided"   // it stays, since whether it was applied is unknown
-	NoteIgnored     NoteKind = "ignored"     // local states what is the server's
+	NoteIgnored     NoteKind = "ignored"     // local states what the server owns
 	NoteUncompared  NoteKind = "uncompared"  // of an original in another version
 	NoteDefaulted   NoteKind = "defaulted"   // null in local, and the default on the server
 	NoteConflict    NoteKind = "conflict"    // left to the user
 	NoteMore        NoteKind = "more"        // how many were left out
 )
 
-// Note is one thing that is reported beside the outcome: data, which Text and Ways put
-// into words. Its values are masked.
+// Note is one report besides the outcome. It is data, which Text and Ways put into words.
+// Its values are masked.
 type Note struct {
 	Object    string
 	Namespace string // for the commands that are suggested; "" leaves -n out
@@ -35,27 +35,27 @@ type Note struct {
 	Path      merge.Path   // nil where the note is about several, or about none
 	Paths     []merge.Path // of a note about several
 
-	// Message is what happened, of a kind that this package does not know or about an
-	// object as a whole; "" where the other fields say it.
+	// Message describes what happened, of a kind that this package does not know or about
+	// an object as a whole; "" where the other fields say it.
 	Message string
 
 	Original, Local, Live merge.Opt
-	Masked                bool   // live's value is not what is in Live
-	stored                *sides // the three with what the server fills in; nil: unknown
+	Masked                bool   // live's value differs from the one in Live
+	stored                *sides // the three sides with what the server fills in; nil: unknown
 
 	Owner  *merge.Owner // of live's value, nil if unknown
 	Winner merge.Side
 	Rule   string                 // the user's rule that decided, "" if the policy did
-	Moved  merge.DisagreementKind // which sides moved; 0 where the sides do not disagree
+	Moved  merge.DisagreementKind // which sides changed it; 0 where the sides do not disagree
 	Cause  merge.Cause            // of a removal
 	By     merge.Path             // what local states of a one-of, which excludes live's value; nil for all else
 	by     string                 // By in words
 
-	// ByLines: the value is a text that was merged by its lines. Local and Live differ in
-	// those that both sides have changed, and in no others.
+	// ByLines: the value is a text that was merged by its lines. Local and Live differ only
+	// in those that both sides have changed.
 	ByLines bool
 
-	// Own: the applier alone had set what is removed, and its own file gives it up.
+	// Own: the applier alone had set the removed value, and its own file no longer states it.
 	Own bool
 
 	// Restored: the server, or a webhook that it asks, has put live's value back.
@@ -64,8 +64,8 @@ type Note struct {
 	Decide Decide // what can be done, for the last note about what is undecided
 	Left   []Note // of NoteMore: those that are left out
 
-	// Conflicts is how many the object has, in the last of them: to have local's is possible
-	// for all of them, and not for one. -1 in those before it.
+	// Conflicts is the object's number of conflicts, in the last of them: local's value can
+	// be chosen for all of them, not for one. It is -1 in those before it.
 	Conflicts int
 
 	Voice
@@ -77,7 +77,7 @@ type Decide struct {
 	Adoption
 }
 
-// Adoption is who owns undecided values, by whose managedFields they can be adopted
+// Adoption lists the owners of undecided values, by whose managedFields they can be adopted
 // (strategy.Adoption).
 type Adoption struct {
 	Owners []string
@@ -85,26 +85,26 @@ type Adoption struct {
 	Rest   bool     // some values have no owner that could be named
 }
 
-// Voice is how notes are put into words: the same for all notes of a merge.
+// Voice says how notes are put into words. It is the same for all notes of a merge.
 type Voice struct {
-	// Preview: nothing is written, so that notes are in the conditional.
+	// Preview: nothing is written, so notes are in the conditional.
 	Preview bool
 
-	// FromOwners: original was worked out from managedFields, so that nothing is known to
-	// have been applied.
+	// FromOwners: original was read from managedFields, so it is not known what was
+	// applied.
 	FromOwners bool
 
-	// ServerSide: the merge is written by server-side apply, which knows no last-applied
+	// ServerSide: the merge is written by server-side apply, which has no last-applied
 	// configuration.
 	ServerSide bool
 
-	// Merged is the place of the merged file, where files are merged: the sides are
-	// called dest, updated and original then. "" for a cluster.
+	// Merged is the path of the merged file, where files are merged: the sides are then
+	// called dest, updated and original. "" for a cluster.
 	Merged string
 	Policy string // by which files are merged
 }
 
-// Lost reports whether live does not have the note's value any more, or would not have it.
+// Lost reports whether live no longer has the note's value, or would not have it after a write.
 func (n Note) Lost() bool {
 	if n.Restored {
 		return false
@@ -112,11 +112,11 @@ func (n Note) Lost() bool {
 	return n.Kind == NoteOverwritten || n.Kind == NoteRemoved || n.Kind == NoteReset
 }
 
-// String is the note as people read it: object, path, what happened, broken into lines that can be read, and
-// below that, indented, what can be done.
+// String returns the note for people: object, path, what happened, broken into short lines.
+// Below that, indented, it lists what can be done.
 func (n Note) String() string { return n.With(n.Ways()) }
 
-// With is String with other ways than the note's own.
+// With is String with ways in place of the note's own.
 func (n Note) With(ways []string) string {
 	lines := breakLines(escape.Line(n.Object)+": "+n.Text(), longestLine-len("warning: "))
 	for _, hunk := range n.Hunks() {
@@ -125,8 +125,8 @@ func (n Note) With(ways []string) string {
 	return strings.Join(append(lines, ways...), "\n  ")
 }
 
-// MarshalJSON is the form for programs (--notes=json). An absent value is left out; null is
-// null. The error is that of a value that is not JSON.
+// MarshalJSON returns the form for programs (--notes=json). An absent value is left out;
+// null is null. The error is that of a value that is not JSON.
 func (n Note) MarshalJSON() ([]byte, error) {
 	m := map[string]any{"object": n.Object, "kind": n.Kind, "text": n.Text()}
 	if n.Path != nil {
@@ -135,7 +135,7 @@ func (n Note) MarshalJSON() ([]byte, error) {
 	if len(n.Paths) > 0 {
 		m["paths"] = spelledPaths(n.Paths)
 	}
-	n.Conflicts = 0 // each is read by itself
+	n.Conflicts = 0 // each is read separately
 	if ways := n.Ways(); len(ways) > 0 {
 		m["ways"] = ways
 	}
@@ -160,8 +160,8 @@ func (n Note) MarshalJSON() ([]byte, error) {
 
 func (n Note) sides() sides { return sides{n.Original, n.Local, n.Live} }
 
-// shown are the note's values; where there is no room for them, and what differs is named
-// instead, as the server stores them.
+// shown returns the note's values. Where there is no room for them, and their differences
+// are named instead, it returns them as the server stores them.
 func (n Note) shown() shown {
 	v := n.sides().shown()
 	if v.long && v.live.Set && n.stored != nil {

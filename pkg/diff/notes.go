@@ -6,8 +6,8 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// Notes reports what a merge overwrote, removed, kept and could not decide, in path
-// order by kind; conflicts are reported by Conflicts. Nothing happened: nil.
+// Notes reports what a merge overwrote, removed, kept and could not decide, in path order
+// by kind. Conflicts reports the conflicts. nil where there is nothing to report.
 func Notes(r Report) []Note {
 	r = r.Looked()
 	var out []Note
@@ -36,7 +36,7 @@ func Notes(r Report) []Note {
 	return out
 }
 
-// Conflicts reports what the policy left to the user. No conflicts: nil.
+// Conflicts reports the conflicts that the policy left to the user; nil where there are none.
 func Conflicts(r Report) []Note {
 	r = r.Looked()
 	var out []Note
@@ -51,14 +51,14 @@ func Conflicts(r Report) []Note {
 	return out
 }
 
-// note is a note of the object.
+// note returns a note of the object.
 func (r Report) note(kind NoteKind) Note {
 	return Note{Object: r.Object, Namespace: r.Namespace, Kind: kind, Voice: r.Voice}
 }
 
 func (r Report) disagreement(d merge.Disagreement) Note {
 	if r.FromOwners && d.Winner != merge.OriginalSide {
-		d.Original = merge.Opt{} // that it was applied is not recorded
+		d.Original = merge.Opt{} // no record says that it was applied
 	}
 	s := r.mask(d.Path, sides{d.Original, d.Local, d.Live})
 	n := r.note("")
@@ -93,7 +93,7 @@ func settledKind(d merge.Disagreement) NoteKind {
 	return NoteOverwritten
 }
 
-// hasNothing: local has nothing that live's value could differ from.
+// hasNothing reports whether local is empty, so that live's value cannot differ from a part of it.
 func hasNothing(o merge.Opt) bool {
 	switch v := o.Value.(type) {
 	case map[string]any:
@@ -104,9 +104,9 @@ func hasNothing(o merge.Opt) bool {
 	return o.Value == nil
 }
 
-// undecided reports what stays though it is not in local, because whether it was
-// applied is unknown: value by value where there is no original at all; in one note for the
-// object where there is one by now, that never had them.
+// undecided reports what stays though it is not in local, because it is unknown whether it
+// was applied. Without an original it reports each value. Where the original never had the
+// values, it makes one note for the object.
 func (r Report) undecided() []Note {
 	var out []Note
 	for _, u := range r.Plan.Undecided {
@@ -128,7 +128,7 @@ func (r Report) undecided() []Note {
 	return out
 }
 
-// decide finds the means to have what is undecided removed.
+// decide finds the means to remove what is undecided.
 func (r Report) decide(undecided []merge.Removal) Decide {
 	return Decide{
 		Fields:   slices.ContainsFunc(undecided, func(u merge.Removal) bool { return u.Path[len(u.Path)-1].Kind == merge.FieldStep }),
@@ -136,13 +136,13 @@ func (r Report) decide(undecided []merge.Removal) Decide {
 	}
 }
 
-// Brief is what of one run's notes people get to read. Values that the applier alone
-// had set, and that its own file gives up, are left out: they are in diff and explain. So
-// are those that the server had made, and has put back.
+// Brief returns those of one run's notes that are printed. Values that only the applier had
+// set, and that its own file no longer states, are left out: they are in diff and explain.
+// So are those that the server had made, and has put back.
 //
-// In a preview at most n notes of each object are left, and the rest is counted: it
-// can be had again, in full. After a write it cannot, so nothing that is lost is left
-// out then, and of what is not the paths are named. n below 1 leaves all.
+// In a preview at most n notes of each object are kept, and the rest is counted: a preview
+// can be repeated in full. After a write it cannot. So every loss is then kept, and of the
+// rest the paths are named. n below 1 keeps all.
 func Brief(notes []Note, n int, preview bool) []Note {
 	var out, over []Note
 	seen := 0

@@ -11,7 +11,7 @@ const (
 	reset = "\x1b[0m"
 )
 
-// Paint is a text in a color, if that is on; "" is none.
+// Paint returns a text in a color, if on is set; color "" is none.
 func Paint(text, color string, on bool) string {
 	if !on || color == "" || text == "" {
 		return text

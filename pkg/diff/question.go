@@ -8,8 +8,8 @@ import (
 )
 
 // Sides spells the three values of a conflict, and who set live's, in lines that begin with
-// the side's name; one longer than width (0: any is short enough) goes on in the next. There
-// are always three sides, an absent one as "-".
+// the side's name. A line longer than width (0: no limit) continues in the next. There are
+// always three sides, an absent one as "-".
 func (n Note) Sides(width int) []string {
 	const label, endless = len("original  "), 1 << 20
 	room := endless
@@ -43,8 +43,8 @@ func orAbsent(o merge.Opt, text, absent string) string {
 	return text
 }
 
-// Compare writes live's value against what the server makes of local's, as a unified diff of their YAML.
-// The error is w's, or that of a value that is not JSON.
+// Compare writes the difference of live's value and what the server makes of local's, as a
+// unified diff of their YAML. The error is w's, or that of a value that is not JSON.
 func (n Note) Compare(w io.Writer, color bool) error {
 	now := n.sides()
 	if n.stored != nil {

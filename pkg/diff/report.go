@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 )
 
-// Report is one object and what a merge of it came to: what notes, conflicts and
-// explanations are made of.
+// Report is one object and the outcome of its merge: the source of notes, conflicts and
+// explanations.
 type Report struct {
 	Object    string // as outcome lines name it: deployment.apps/web
 	Namespace string // for the commands that are suggested; "" leaves -n out
@@ -22,16 +22,16 @@ type Report struct {
 	Uncompared []merge.Path // fields of an original in another apiVersion
 	Defaulted  []merge.Path // fields that are null in local and get their default
 
-	// Adoptable are values of kubectl's own managers that no file has had since
-	// (strategy.Output), and Adoption is how what is undecided can be adopted.
+	// Adoptable lists values of kubectl's own managers that no file has stated since
+	// (strategy.Output). Adoption says how undecided values can be adopted.
 	Adoptable []merge.Removal
 	Adoption  Adoption
 
-	// Restored are the places of values that the server has as before, though a write
-	// replaced or removed them.
+	// Restored lists the paths of values that the server still has, though a write replaced
+	// or removed them.
 	Restored []merge.Path
 
-	// Guards are notes on who else manages the object or its fields, for a comment.
+	// Guards are notes on other managers of the object or its fields, for a comment.
 	Guards []Note
 
 	ShowSecrets bool
@@ -42,8 +42,8 @@ type Report struct {
 	Voice
 }
 
-// stored are the sides with what the server fills into those that are written for it, and
-// without what equals its absence, so that what only live spells out is no difference.
+// stored returns the sides with what the server fills into those that are written for it, and
+// without what equals its absence. What only live states is then not a difference.
 func (r Report) stored(p merge.Path, s sides) sides {
 	s.original, s.local = r.filled(p, s.original), r.filled(p, s.local)
 	for _, o := range []*merge.Opt{&s.original, &s.local, &s.live} {
@@ -52,7 +52,7 @@ func (r Report) stored(p merge.Path, s sides) sides {
 	return r.mask(p, s)
 }
 
-// filled is what the server makes of a value at that place of the result.
+// filled returns what the server makes of a value at that place of the result.
 func (r Report) filled(p merge.Path, o merge.Opt) merge.Opt {
 	if isScalar(o.Value) {
 		return o
@@ -60,12 +60,12 @@ func (r Report) filled(p merge.Path, o merge.Opt) merge.Opt {
 	return merge.Some(r.Looked().looked.result.CompleteAt(p, o.Value))
 }
 
-// sides are three values of one place, masked where they are a Secret's.
+// sides holds three values of one place, masked where they are a Secret's.
 type sides struct{ original, local, live merge.Opt }
 
-// mask hides a Secret's values: live's shows as "*** (before)" and local's as
-// "*** (after)" where they differ, original's as the one it is like, and as "***"
-// where it is like neither, or not known any more.
+// mask hides a Secret's values. Where they differ, live's shows as "*** (before)" and
+// local's as "*** (after)". original's shows as the one it equals, and as "***" where it
+// equals neither, or is unknown.
 func (r Report) mask(p merge.Path, s sides) sides {
 	if r.ShowSecrets {
 		return s
@@ -143,8 +143,8 @@ func hasSecret(v any) bool {
 	return false
 }
 
-// secretDepth is how many steps of the path lead to a Secret; -1 if it leads into
-// none. A whole Secret may still be inside the value there.
+// secretDepth returns how many steps of the path lead to a Secret; -1 if it leads into
+// none. The value there may still contain a whole Secret.
 func (r Report) secretDepth(p merge.Path) int {
 	r = r.Looked()
 	if r.looked.top {
@@ -175,7 +175,7 @@ func by(o *merge.Owner) string {
 	return ""
 }
 
-// OwnerName is a field manager as messages name it, with the subresource that it wrote
+// OwnerName returns a field manager's name for messages, with the subresource that it wrote
 // through; "" for nil.
 func OwnerName(o *merge.Owner) string {
 	switch {
@@ -187,7 +187,7 @@ func OwnerName(o *merge.Owner) string {
 	return escape.Line(o.Manager)
 }
 
-// when is the time of a value's owner to the minute, "" if unknown.
+// when returns the time of a value's owner to the minute, "" if unknown.
 func when(o *merge.Owner) string {
 	if o == nil || o.Time.IsZero() {
 		return ""

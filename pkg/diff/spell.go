@@ -13,11 +13,11 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// shownAt is how long a value may be in a note.
+// shownAt is the maximum length of a value in a note.
 const shownAt = 48
 
-// short spells a value on one line of at most n characters, nothing in it able to
-// control a terminal. Text is quoted, so that "5" and 5 read differently.
+// short spells a value on one line of at most n characters, without characters that control
+// a terminal. Text is quoted, so that "5" and 5 read differently.
 func short(v any, n int) string {
 	if s, ok := v.(string); ok {
 		if len(s) > 4*n {
@@ -32,7 +32,7 @@ func short(v any, n int) string {
 	return cut(compact(v), n)
 }
 
-// compact is a value as JSON on one line.
+// compact returns a value as JSON on one line.
 func compact(v any) string {
 	var b strings.Builder
 	e := json.NewEncoder(&b)
@@ -43,10 +43,10 @@ func compact(v any) string {
 	return escape.Line(strings.TrimSuffix(b.String(), "\n"))
 }
 
-// quoted is a text in quotes; what cannot be seen, or looks like a space, is escaped.
+// quoted returns a text in quotes; characters that are invisible, or look like a space, are escaped.
 func quoted(s string) string { return strconv.Quote(s) }
 
-// cut shortens a text to n characters, the last of which then shows that it was.
+// cut shortens a text to n characters, the last of which then marks the cut.
 func cut(s string, n int) string {
 	if utf8.RuneCountInString(s) <= n {
 		return s
@@ -60,7 +60,7 @@ func cut(s string, n int) string {
 	return s
 }
 
-// fits: the value is printed whole in n characters.
+// fits reports whether the value is printed whole in n characters.
 func fits(o merge.Opt, n int) bool {
 	if s, ok := o.Value.(string); ok {
 		return len(s) <= 4*n && utf8.RuneCountInString(quoted(s)) <= n
@@ -68,8 +68,8 @@ func fits(o merge.Opt, n int) bool {
 	return !o.Set || utf8.RuneCountInString(compact(o.Value)) <= n
 }
 
-// beside spells values of one place in about n characters each, so that no two that
-// differ read alike: a long one is cut around the places where it parts from the others.
+// beside spells values of one place in about n characters each, so that two different ones
+// never read alike: a long one is cut around the places where it differs from the others.
 func beside(n int, all ...merge.Opt) []string {
 	var texts, others []string
 	for _, o := range all {
@@ -97,7 +97,7 @@ func beside(n int, all ...merge.Opt) []string {
 	return out
 }
 
-// partings are the places, in bytes, where two of the texts begin to differ.
+// partings returns the places, in bytes, where two of the texts begin to differ.
 func partings(all []string) []int {
 	var at []int
 	for i, a := range all {
@@ -110,7 +110,7 @@ func partings(all []string) []int {
 	return at
 }
 
-// common is the length of the texts' common beginning, in whole characters.
+// common returns the length of the texts' common beginning, in whole characters.
 func common(a, b string) int {
 	n := 0
 	for n < len(a) && n < len(b) && a[n] == b[n] {
@@ -122,14 +122,14 @@ func common(a, b string) int {
 	return n
 }
 
-// escapedText is a text as it stands between quotes.
+// escapedText returns a text as it is printed between quotes.
 func escapedText(s string) string {
 	q := quoted(s)
 	return q[1 : len(q)-1]
 }
 
-// windows cuts a text to what surrounds the places, half of it before and half
-// behind each, each part spelled by spell.
+// windows cuts a text to the surroundings of the places, half before and half after each,
+// each part spelled by spell.
 func windows(s string, places []int, n int, spell func(string) string) string {
 	slices.Sort(places)
 	var b strings.Builder
@@ -150,7 +150,7 @@ func windows(s string, places []int, n int, spell func(string) string) string {
 	return b.String()
 }
 
-// start is where the character at or before byte i begins.
+// start returns where the character at or before byte i begins.
 func start(s string, i int) int {
 	i = min(max(i, 0), len(s))
 	for i > 0 && i < len(s) && !utf8.RuneStart(s[i]) {
@@ -174,7 +174,7 @@ func noun(v any) string {
 	return short(v, shownAt)
 }
 
-// content is a value that stands alone in a line: a list by its entries' names, most of
+// content returns a value for a line without others: a list by its entries' names, most of
 // them, where it is too long.
 func content(o merge.Opt, most int) string {
 	list, ok := o.Value.([]any)
@@ -187,19 +187,19 @@ func content(o merge.Opt, most int) string {
 	return "[" + strings.Join(atMost(entryTexts(list), most), ", ") + "]"
 }
 
-// shown are the values of one place as they read beside each other.
+// shown holds the values of one place in the form in which they are printed side by side.
 type shown struct {
 	sides
 	texts struct{ original, local, live string }
 
-	// long: a list, map or text of several lines has no room in the line, and what
-	// differs is to be named instead.
+	// long: a list, map or text of several lines has no room in the line; its differences
+	// are named instead.
 	long bool
 }
 
 func (s sides) shown() shown { return s.shownIn(shownAt) }
 
-// shownIn is for values that may be n characters long.
+// shownIn returns the form of values that may be n characters long.
 func (s sides) shownIn(n int) shown {
 	v := shown{sides: s}
 	texts := beside(n, s.original, s.local, s.live)
@@ -211,13 +211,13 @@ func (s sides) shownIn(n int) shown {
 	return v
 }
 
-// Value spells a value on one line, as notes do: whole where there is room, of a list
-// the names of its entries, of a text how many lines it has.
+// Value spells a value on one line, as notes do: whole where there is room. Of a list it
+// gives the names of its entries, of a text its number of lines.
 func Value(v any) string { return content(merge.Some(v), mostParts) }
 
-// Difference names what differs between two values, as notes do: the entries, fields or
-// lines of long ones. It is "" where both have room in a line, so that they are best shown
-// whole. It masks nothing.
+// Difference names the differences of two values, as notes do: the entries, fields or lines
+// of long ones. It is "" where both have room in a line, so that they are best shown whole.
+// It masks nothing.
 func Difference(from, to any) string {
 	s := sides{live: merge.Some(from), local: merge.Some(to)}
 	if v := s.shown(); !v.long {

@@ -2,10 +2,10 @@ package diff
 
 import "github.com/kubectl-merge/kubectl-merge/pkg/merge"
 
-// Expected is what the server is expected to make of a result that a merge's changes lead
-// to: a value that is merged as one and that live had as well is given what the server
-// fills into it, since a default that live spells out is no difference. Elsewhere the
-// result is as it is sent. typ is the object's type; nil knows no defaults.
+// Expected returns what the server is expected to store for a result of a merge's changes.
+// A value that is merged as one and that live also had gets what the server fills into it,
+// since a default that live states is not a difference. Elsewhere the result is as sent.
+// typ is the object's type; nil knows no defaults.
 func Expected(result any, changes []merge.Change, typ *merge.Type) any {
 	in := merge.NewFinder(result, typ)
 	var filled []merge.Change
@@ -23,8 +23,8 @@ func Expected(result any, changes []merge.Change, typ *merge.Type) any {
 	return result
 }
 
-// Stored is a change from what a server has made of an object to what was planned, on one
-// line, masked as in notes.
+// Stored names a change from what a server has stored to what was planned, on one line,
+// masked as in notes.
 func (r Report) Stored(c merge.Change) string {
 	s := r.mask(c.Path, sides{live: c.Old, local: c.New})
 	planned, has := "nothing", "nothing"

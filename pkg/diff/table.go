@@ -10,9 +10,8 @@ import (
 // wide is the terminal width from which a field's reason has room in its line.
 const wide = 120
 
-// table lays an explanation out: a line for each field and, where the sides do
-// not agree, what each of them has below it. In a narrow one the reason is below, too, or is
-// a word.
+// table formats an explanation: a line for each field and, where the sides do not agree,
+// the value of each below it. In a narrow one the reason is below, too, or is one word.
 func table(e Explanation, o ExplainOptions) string {
 	rows, roomy := e.laidOut(o.Width)
 	widths := fit(columns(rows), o.Width)
@@ -38,15 +37,14 @@ func table(e Explanation, o ExplainOptions) string {
 	return b.String()
 }
 
-// How long a value may be in a table, and to what it is cut where the terminal is
-// narrow.
+// The maximum length of a value in a table, and that after a cut for a narrow terminal.
 const (
 	longest  = 60
 	longestN = 24
 )
 
-// laidOut are the rows with the longest values that leave room for the whole line, with
-// the reason in it (roomy) where the terminal is wide enough for that.
+// laidOut returns the rows with the longest values that leave room for the whole line.
+// roomy reports whether the terminal is wide enough for the reason in it.
 func (e Explanation) laidOut(width int) (rows [][]string, roomy bool) {
 	for _, roomy := range []bool{true, false} {
 		if roomy && width > 0 && width < wide {
@@ -67,7 +65,7 @@ func (e Explanation) laidOut(width int) (rows [][]string, roomy bool) {
 	return rows, false
 }
 
-// rows are the table's cells, values of at most n characters.
+// rows returns the table's cells, values of at most n characters.
 func (e Explanation) rows(roomy bool, n int) [][]string {
 	rows := [][]string{{"FIELD", "RESULT", "FROM", "WHY"}}
 	why := false
@@ -99,11 +97,11 @@ func (r Row) cells(roomy bool, n int) []string {
 	return []string{path, r.cell(n), from, r.brief}
 }
 
-// hasSides: what each side has is below the field's line and, where that has no room for
-// it, the reason.
+// hasSides reports whether each side's value is below the field's line and, where that has
+// no room for it, the reason.
 func (r Row) hasSides() bool { return r.differ && !r.liveOnly }
 
-// reason is why, and how the list around the field is split.
+// reason returns why, and how the list around the field is split.
 func (r Row) reason() string {
 	if r.Split == "" {
 		return r.Why
@@ -111,8 +109,8 @@ func (r Row) reason() string {
 	return r.Why + "; " + r.Split
 }
 
-// cell is the result in n characters: where the sides differ, what differs is in it, or
-// below.
+// cell returns the result in n characters. Where the sides differ, the difference is in it,
+// or below.
 func (r Row) cell(n int) string {
 	switch {
 	case !r.Result.Set:
@@ -125,14 +123,14 @@ func (r Row) cell(n int) string {
 	return short(r.Result.Value, n)
 }
 
-// parts are what a line is broken between, where it is too long.
+// parts holds the pieces between which a long line is broken.
 type parts struct {
 	texts []string
 	glue  string
 }
 
-// pack lays parts into as few lines of at most n characters as their order allows,
-// and breaks a part that has no room in a line of its own; n below 1 is no limit.
+// pack puts parts into as few lines of at most n characters as their order allows, and
+// breaks a part that is longer than a line; n below 1 is no limit.
 func pack(p parts, n int) []string {
 	var lines []string
 	for _, t := range p.texts {
@@ -147,7 +145,7 @@ func pack(p parts, n int) []string {
 	return lines
 }
 
-// below is what has no room in the field's line, for lines of that width.
+// below returns what has no room in the field's line, for lines of that width.
 func (r Row) below(roomy bool, width int) []parts {
 	who := OwnerName(r.Owner)
 	if who != "" {
@@ -178,8 +176,8 @@ func (r Row) below(roomy bool, width int) []parts {
 	return out
 }
 
-// hunks are the lines in which a long text of live differs from the result, or from local's
-// where that is in conflict.
+// hunks returns the lines in which a long text of live differs from the result, or from
+// local's where that is in conflict.
 func (r Row) hunks() []string {
 	if r.conflict {
 		return textHunks([2]string{"live", "local"}, r.Live, r.Local)
@@ -187,7 +185,7 @@ func (r Row) hunks() []string {
 	return textHunks([2]string{"live", "result"}, r.Live, r.Result)
 }
 
-// color is by side; an open conflict and what is removed are red.
+// color returns the side's color; an open conflict and a removed value are red.
 func (r Row) color() string {
 	switch {
 	case r.conflict || !r.Result.Set:
@@ -202,7 +200,7 @@ func (r Row) color() string {
 	return ""
 }
 
-// narrowest is the least width of a column.
+// narrowest is the minimum width of a column.
 const narrowest = 6
 
 // columns gives each column the width of its longest cell.
@@ -224,9 +222,9 @@ func lineWidth(widths []int) int {
 	return total
 }
 
-// fit narrows the column of field names until the line fits; limit 0 narrows nothing.
-// A name that is longer stands in a line of its own: what is cut cannot be copied into
-// the next command.
+// fit narrows the column of field names until the line fits; limit 0 narrows nothing. A
+// longer name gets a separate line, since a cut name cannot be copied into the next
+// command.
 func fit(widths []int, limit int) []int {
 	if over := lineWidth(widths) - limit; limit > 0 && over > 0 {
 		widths[0] = max(widths[0]-over, narrowest)
@@ -234,7 +232,7 @@ func fit(widths []int, limit int) []int {
 	return widths
 }
 
-// line lays a row out, in two lines where its field's name is longer than its column.
+// line prints a row, in two lines where its field's name is longer than its column.
 func line(row []string, widths []int) []string {
 	var b strings.Builder
 	var lines []string

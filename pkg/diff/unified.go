@@ -20,8 +20,8 @@ type Doc struct {
 	Live   any
 	Result any
 
-	// Contested is Result as it would be had local won the conflicts (see Contested), which
-	// are marked in the diff then; nil where there are none.
+	// Contested is Result as if local had won the conflicts (see Contested), which are then
+	// marked in the diff; nil where there are none.
 	Contested any
 
 	Sensitive redact.Fields // are masked too; nil: none
@@ -32,15 +32,14 @@ type Options struct {
 	Color   bool
 	Context int // lines around a change; 0 means 3, as in diff -u
 
-	// ShowManagedFields shows managedFields and all else that is only the API's
-	// own book-keeping: the last-applied annotation, generation, resourceVersion,
-	// uid, creationTimestamp, and a status in which nothing changes.
+	// ShowManagedFields shows managedFields and the rest of the API's own book-keeping: the
+	// last-applied annotation, generation, resourceVersion, uid, creationTimestamp, and a
+	// status in which nothing changes.
 	ShowManagedFields bool
 
 	ShowSecrets bool // print a Secret's values
 
-	// From and To are what the two forms are called above the diff; "" is live and
-	// merged.
+	// From and To are the names of the two forms above the diff; "" is live and merged.
 	From, To string
 }
 
@@ -56,10 +55,10 @@ func DocName(obj any) string {
 	return strings.Join([]string{strings.Replace(version, "/", ".", 1), kind, ns, name}, ".")
 }
 
-// Unified writes the unified diff of the YAML of both forms, and reports whether
-// there is one; nothing is written where there is none. A Secret's values are
-// masked, book-keeping is left out, and characters that could control a terminal
-// are spelled out. The error is w's, or that of a value that is not JSON.
+// Unified writes the unified diff of the YAML of both forms, and reports whether there is
+// one; nothing is written where there is none. A Secret's values are masked, book-keeping
+// is left out, and characters that could control a terminal are escaped. The error is w's,
+// or that of a value that is not JSON.
 func Unified(w io.Writer, d Doc, o Options) (changed bool, err error) {
 	old, now, err := Texts(d, o)
 	if err != nil {
@@ -82,10 +81,10 @@ func Unified(w io.Writer, d Doc, o Options) (changed bool, err error) {
 	return true, err
 }
 
-// Texts gives what Unified compares: the YAML of both forms, masked, without book-keeping, ""
-// for a form that is not there. In a result with conflicts, what live and local ask for is
-// between markers. An external diff program gets these as its files. The error is that of a
-// value that is not JSON.
+// Texts returns the two texts that Unified compares: the YAML of both forms, masked,
+// without book-keeping, "" for a missing form. In a result with conflicts, what live and
+// local ask for is between markers. An external diff program gets these as its files. The
+// error is that of a value that is not JSON.
 func Texts(d Doc, o Options) (live, result string, err error) {
 	a, b := d.Live, d.Result
 	if !o.ShowManagedFields {
@@ -113,11 +112,11 @@ func text(v any) (string, error) {
 	return escape.Text(string(y)), err
 }
 
-// bookkeeping is metadata that changes with every write.
+// bookkeeping lists metadata that changes with every write.
 var bookkeeping = []string{"managedFields", "generation", "resourceVersion", "uid", "creationTimestamp", "selfLink"}
 
-// quiet leaves book-keeping out. A status is left out only if nothing changes in it: of a
-// resource without a status subresource it is configuration.
+// quiet leaves book-keeping out. A status is left out only if nothing changes in it, since
+// without a status subresource it is configuration.
 func quiet(a, b any) (any, any) {
 	x, _ := a.(map[string]any)
 	y, _ := b.(map[string]any)
@@ -158,7 +157,7 @@ func hush(v any, status bool) any {
 	return obj
 }
 
-// Colored is the text of unified diffs, of any number of files, in the colors of git diff.
+// Colored returns the text of unified diffs, of any number of files, in the colors of git diff.
 func Colored(text string) string {
 	var b strings.Builder
 	lines := strings.SplitAfter(text, "\n")

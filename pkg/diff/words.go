@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// Text is what happened, on one line that begins with the path; the object is not
-// in it.
+// Text describes what happened, on one line that begins with the path; it does not contain
+// the object.
 func (n Note) Text() string {
 	text := n.words()
 	if n.Kind == NoteConflict {
@@ -28,7 +28,7 @@ func (n Note) Text() string {
 	return text
 }
 
-// words is the text without the path.
+// words returns the text without the path.
 func (n Note) words() string {
 	switch {
 	case n.Message != "":
@@ -49,7 +49,7 @@ func (n Note) words() string {
 	return content(n.Live, n.most()) + by(n.Owner) + " " + n.verb("removed") + ": " + n.cause()
 }
 
-// unknown is why a value that local lacks is not removed, where there is no original.
+// unknown says why a value that local lacks is not removed, where there is no original.
 func (n Note) unknown() string {
 	switch {
 	case n.Owner != nil && n.Owner.Operation == "Apply":
@@ -60,7 +60,7 @@ func (n Note) unknown() string {
 	return "no original states what was applied before"
 }
 
-// Ways are what the user can do, one line each; nil for nothing.
+// Ways lists what the user can do, one line each; nil for nothing.
 func (n Note) Ways() []string {
 	if n.Kind == NoteConflict {
 		return n.waysOut()
@@ -78,8 +78,8 @@ func (n Note) Ways() []string {
 	return ways
 }
 
-// way is the command that adopts the values. That of server-side apply changes their owner first,
-// so that no later merge needs a flag.
+// way returns the command that adopts the values. That of server-side apply changes their owner
+// first, so that no later merge needs a flag.
 func (a Adoption) way(serverSide bool) string {
 	named, way := a.Named, "merge once with "+flagOf("--original=managed-fields", a.Named)+" (kubectl merge diff with it shows that first)"
 	if serverSide {
@@ -91,7 +91,7 @@ func (a Adoption) way(serverSide bool) string {
 	return way + "; leave out managers whose values are to stay"
 }
 
-// flagOf is a flag with the names as its value, or alone, for a shell.
+// flagOf returns a flag with the names as its value, or alone, for a shell.
 func flagOf(flag string, names []string) string {
 	if len(names) == 0 {
 		return flag
@@ -99,7 +99,7 @@ func flagOf(flag string, names []string) string {
 	return shellWord(flag + "=" + escape.Line(strings.Join(names, ",")))
 }
 
-// shellWord is a word for a shell.
+// shellWord quotes a word for a shell.
 func shellWord(word string) string {
 	if !strings.ContainsFunc(word, func(r rune) bool {
 		return !strings.ContainsRune("-_./=,:@+%", r) && !unicode.IsLetter(r) && !unicode.IsDigit(r)
@@ -109,7 +109,7 @@ func shellWord(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// verb is what became of a value or, in a preview, would become of it.
+// verb says what happened to a value or, in a preview, would happen to it.
 func (v Voice) verb(participle string) string {
 	if v.Preview {
 		return "would be " + participle
@@ -117,7 +117,7 @@ func (v Voice) verb(participle string) string {
 	return participle
 }
 
-// most is how many differences inside one value are named.
+// most returns the maximum number of differences inside one value that are named.
 func (v Voice) most() int {
 	if v.Preview {
 		return mostParts
@@ -125,7 +125,7 @@ func (v Voice) most() int {
 	return mostWritten
 }
 
-// several is about several paths.
+// several describes a note about several paths.
 func (n Note) several() string {
 	paths := strings.Join(atMost(spelledPaths(n.Paths), mostParts), ", ")
 	switch n.Kind {
@@ -139,7 +139,7 @@ func (n Note) several() string {
 	return paths + by(n.Owner) + ": still undecided: in live, and in no file so far"
 }
 
-// more is about the notes that are left out.
+// more describes the notes that are left out.
 func (n Note) more() string {
 	if n.Preview {
 		return fmt.Sprintf("and %d more: --notes=json prints all", len(n.Left))
@@ -159,7 +159,7 @@ func (n Note) more() string {
 	return fmt.Sprintf("and %d more %s: %s", len(n.Left), what, strings.Join(names, ", "))
 }
 
-// settled is about a disagreement that was decided.
+// settled describes a disagreement that was decided.
 func (n Note) settled() string {
 	switch v := n.shown(); {
 	case n.Merged != "":
@@ -173,7 +173,7 @@ func (n Note) settled() string {
 	}
 }
 
-// settledShort is for values that have room in the line.
+// settledShort describes values that have room in the line.
 func (n Note) settledShort(v shown) string {
 	live := v.texts.live + by(n.Owner)
 	switch {
@@ -197,7 +197,7 @@ func (n Note) settledShort(v shown) string {
 	return text
 }
 
-// settledLong names what differs, where the values have no room in the line.
+// settledLong names the differences, where the values have no room in the line.
 func (n Note) settledLong(v shown) string {
 	live := noun(v.live.Value) + by(n.Owner)
 	switch {
@@ -219,8 +219,8 @@ func (n Note) settledLong(v shown) string {
 	return live + " " + n.verb("overwritten") + ": " + difference(v.live, v.local, n.most())
 }
 
-// removedLong is about a long value that is removed. Of one that was applied, what
-// somebody has changed of it since is what nobody else has.
+// removedLong describes a long value that is removed. Of one that was applied, it names the
+// changes made in live since, since no other place has them.
 func (n Note) removedLong(v shown) string {
 	why := "not in local"
 	if v.local.Set {
@@ -234,7 +234,7 @@ func (n Note) removedLong(v shown) string {
 	return noun(v.live.Value) + removed + "; changed since it was applied: " + difference(v.original, v.live, n.most())
 }
 
-// localHas: what local has, or how it came to have nothing.
+// localHas says what local has, or why it has nothing.
 func (v shown) localHas() string {
 	last := ""
 	if v.original.Set {
@@ -249,7 +249,7 @@ func (v shown) localHas() string {
 	return "not in local" + last
 }
 
-// stillNull adds why a null in which nothing changed removes a value.
+// stillNull adds why an unchanged null removes a value.
 func (n Note) stillNull() string {
 	if n.Cause != merge.CauseStillNull {
 		return ""
@@ -257,7 +257,7 @@ func (n Note) stillNull() string {
 	return ", and so had original (" + n.Policy + " clears nulls; --policy=diff3 leaves what only dest changed)"
 }
 
-// cause is why a value is removed.
+// cause says why a value is removed.
 func (n Note) cause() string {
 	if len(n.By) > 0 {
 		return excluded(n.by)
@@ -265,11 +265,11 @@ func (n Note) cause() string {
 	return causeText(n.Cause, n.FromOwners)
 }
 
-// excluded is why there is no room for live's variant of a one-of; see Report.excluding.
+// excluded says what excludes live's variant of a one-of; see Report.excluding.
 func excluded(by string) string { return "local has " + by + ", which excludes it" }
 
 // excluding names what local states of a one-of: the field and, where live has another
-// value there (the type of a Service), the value, since it is that which excludes the rest.
+// value there (the type of a Service), the value, since that excludes the rest.
 func (r Report) excluding(by merge.Path) string {
 	found := r.Looked().looked
 	is, _ := found.result.Lookup(by)
@@ -282,7 +282,7 @@ func (r Report) excluding(by merge.Path) string {
 	return by.String() + ": " + Value(shown.Value)
 }
 
-// causeText is why a value is removed; fromOwners: what was applied is known from
+// causeText says why a value is removed; fromOwners: what was applied is known from
 // managedFields.
 func causeText(c merge.Cause, fromOwners bool) string {
 	switch c {

@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// conflict is what the sides have, and who set live's value and when.
+// conflict describes each side's value, and who set live's and when.
 func (n Note) conflict() string {
 	switch v := n.shown(); {
 	case len(n.By) > 0:
@@ -41,7 +41,7 @@ func (v shown) conflictShort(who string) string {
 	return text
 }
 
-// removed is how local comes to have nothing.
+// removed says why local has nothing.
 func (v shown) removed() string {
 	if !v.local.Set && !v.original.Set {
 		return "local has none"
@@ -49,7 +49,7 @@ func (v shown) removed() string {
 	return "local removed it"
 }
 
-// conflict names what either side changed, where the values have no room in the line.
+// conflict names the changes of either side, where the values have no room in the line.
 func (v shown) conflict(who string, unknown bool) string {
 	known := v.original.Set && !unknown
 	stated := v.local.Set && v.local.Value != nil
@@ -66,7 +66,7 @@ func (v shown) conflict(who string, unknown bool) string {
 	return "live" + who + " changed " + difference(v.original, v.live, mostParts) + ", and local changed " + difference(v.original, v.local, mostParts)
 }
 
-// unknown: the value applied last was not kept.
+// unknown reports whether the value applied last was not kept.
 func unknown(o merge.Opt) bool { return o.Set && (o.Value == nil || o.Value == "") }
 
 // who names a value's owner and when it was set, with a space before it; "" if it is
@@ -79,7 +79,7 @@ func who(o *merge.Owner) string {
 	return " (" + name + ")"
 }
 
-// waysOut are what a user can do to keep live's value, and to have local's.
+// waysOut returns the remedies: how a user can keep live's value, and how to get local's.
 func (n Note) waysOut() []string {
 	switch {
 	case n.Merged == "" && n.Path == nil:
@@ -114,11 +114,11 @@ func (n Note) waysOut() []string {
 	return append(ways, keep, "to remove it: --policy=apply")
 }
 
-// mostMarked is how many lines of a conflict are printed.
+// mostMarked is the maximum number of lines of a conflict that are printed.
 const mostMarked = 40
 
-// marked are the lines that both sides have changed, between conflict markers; nil where
-// the value was not merged by lines.
+// marked returns the lines that both sides have changed, between conflict markers; nil
+// where the value was not merged by lines.
 func (n Note) marked() []string {
 	if !n.ByLines {
 		return nil
@@ -140,7 +140,7 @@ func (n Note) marked() []string {
 	return few(out)
 }
 
-// few are the first lines, and how many are left out.
+// few returns the first lines, and the number of the rest.
 func few(lines []string) []string {
 	if more := len(lines) - mostMarked; more > 0 {
 		lines = append(lines[:mostMarked], fmt.Sprintf("… and %d lines more", more))
@@ -148,10 +148,10 @@ func few(lines []string) []string {
 	return lines
 }
 
-// Hunks are the lines in which live and local differ, of a text of several lines that is in
-// conflict, or was overwritten: as a unified diff, or between conflict markers where the
-// value was merged by lines. Other notes have none: their values are in Text, and those of a
-// preview are in the diff.
+// Hunks returns the lines in which live and local differ, of a text of several lines that
+// is in conflict, or was overwritten. They are a unified diff, or between conflict markers
+// where the value was merged by lines. Other notes have none: their values are in Text, and
+// those of a preview are in the diff.
 func (n Note) Hunks() []string {
 	switch {
 	case n.Merged != "":
@@ -168,8 +168,8 @@ func (n Note) Hunks() []string {
 	return nil
 }
 
-// textHunks is the unified diff of two texts of several lines, without a line that could
-// control a terminal; nil for other values, and short ones.
+// textHunks returns the unified diff of two texts of several lines, without a line that
+// could control a terminal; nil for other values, and short ones.
 func textHunks(names [2]string, from, to merge.Opt) []string {
 	old, isText := from.Value.(string)
 	now, too := to.Value.(string)
@@ -183,7 +183,7 @@ func textHunks(names [2]string, from, to merge.Opt) []string {
 	return few(out)
 }
 
-// endLine is a text that ends its last line.
+// endLine returns a text with its last line ended.
 func endLine(text string) string {
 	if text == "" || strings.HasSuffix(text, "\n") {
 		return text
@@ -191,14 +191,14 @@ func endLine(text string) string {
 	return text + "\n"
 }
 
-// stated: local asks for a value.
+// stated reports whether local asks for a value.
 func stated(o merge.Opt) bool { return o.Set && o.Value != nil }
 
-// longestWritten is how long a value may be that the user is to write.
+// longestWritten is the maximum length of a value that the user has to write.
 const longestWritten = 200
 
-// keep is what to do in the local file to keep live's value: where local states most of
-// it, no more than the change that is missing.
+// keep says what to change in the local file to keep live's value: where local states most
+// of it, only the missing change.
 func (n Note) keep() string {
 	text, _ := n.Live.Value.(string)
 	field := n.Path.String()

@@ -2,8 +2,7 @@ package diff
 
 import "github.com/kubectl-merge/kubectl-merge/pkg/merge"
 
-// sidesOfFiles spells the values of a note under the names that a merge of files has
-// for them.
+// sidesOfFiles spells the values of a note under the names that a merge of files uses.
 func (n Note) sidesOfFiles() string {
 	v := n.sides().shown()
 	if v.long && n.Live.Set && n.Local.Set && n.Local.Value != nil {

@@ -4,7 +4,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// Place is where in an object a value stands: what is hidden depends on the names around
+// Place is the place of a value in an object: what is hidden depends on the names around
 // it.
 type Place struct {
 	Path   merge.Path
@@ -14,14 +14,14 @@ type Place struct {
 	Values *Values
 }
 
-// MaskAt is Mask of two values of one place.
+// MaskAt is Mask for two values of one place.
 func MaskAt(p Place, live, result merge.Opt, sensitive Fields) (liveMasked, resultMasked merge.Opt) {
 	a, b := masking{fields: sensitive, known: p.Values}.mask(wrap(p, live), wrap(p, result))
 	return unwrap(p.Path, a, live), unwrap(p.Path, b, result)
 }
 
-// wrap puts a value back where it came from, in an object that has nothing else but
-// what states what it is: the kind of a Secret, and the keys of entries.
+// wrap puts a value back at its place, in an object that has only what identifies its
+// parts: the kind of a Secret, and the keys of entries.
 func wrap(at Place, o merge.Opt) any {
 	if !o.Set {
 		return nil
@@ -58,7 +58,7 @@ func unwrap(p merge.Path, v any, was merge.Opt) merge.Opt {
 		case []any:
 			v = c[0]
 		default:
-			return merge.Some(v) // hidden whole, further up
+			return merge.Some(v) // a parent hides it as a whole
 		}
 	}
 	return merge.Some(v)

@@ -7,7 +7,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// annotations masks the objects that stand in annotations once more.
+// annotations masks the copies of objects in annotations.
 func (m masking) annotations(x, y map[string]any) (map[string]any, map[string]any) {
 	notes, others := annotations(x), annotations(y)
 	for _, name := range eachKey(notes, others) {
@@ -41,7 +41,7 @@ func maskedIf(text, other, differs string) string {
 	return masked
 }
 
-// decoded reads an annotation; what is no JSON object is not.
+// decoded reads an annotation; ok is false for one that is not a JSON object.
 func decoded(text string) (any, bool) {
 	v, err := merge.ReadJSON([]byte(text))
 	if err != nil {
@@ -51,7 +51,7 @@ func decoded(text string) (any, bool) {
 	return v, ok
 }
 
-// textOf is the text of a masked object; one that could not be read is hidden whole.
+// textOf returns the text of a masked object; one that could not be read is hidden whole.
 func textOf(v any, ok bool, whole string) string {
 	if now, err := json.Marshal(v); ok && err == nil {
 		return string(now) + "\n"
@@ -74,7 +74,7 @@ func annotations(obj map[string]any) map[string]any {
 	return notes
 }
 
-// mayHide: the text of an object that has something to hide has one of these words.
+// mayHide reports whether a text may have something to hide: it then has one of these words.
 func mayHide(text string) bool {
 	return strings.Contains(text, "ecret") || strings.Contains(text, `"env"`) || strings.Contains(text, `"stringData"`)
 }

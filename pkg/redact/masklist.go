@@ -13,7 +13,7 @@ func maskEnv(a, b any) (any, any) {
 	return hideEnv(a, y, maskedBefore), hideEnv(b, x, maskedAfter)
 }
 
-// envOf are the values of a container's env that a name calls secret, by name.
+// envOf returns the values of a container's env whose names are sensitive, by name.
 func envOf(v any) map[string]any {
 	found := map[string]any{}
 	list, _ := v.([]any)
@@ -44,7 +44,7 @@ func hideEnv(v any, others map[string]any, differs string) any {
 	return out
 }
 
-// lists pairs objects by what they are, anything else by place.
+// lists pairs objects by their identity, anything else by index.
 func (m masking) lists(k, l []any) ([]any, []any) {
 	places := map[string]int{}
 	for i, e := range l {
@@ -77,8 +77,7 @@ func (m masking) lists(k, l []any) ([]any, []any) {
 	return pick(outK, k), pick(outL, l)
 }
 
-// entry masks an entry of a list, which has no name that a rule could name it by but
-// what it holds.
+// entry masks an entry of a list. A rule can name it only by its values.
 func (m masking) entry(a, b any) (any, any) {
 	if m.fields == nil {
 		return m.mask(a, b)
@@ -119,7 +118,7 @@ func pick(out, in []any) []any {
 	return in
 }
 
-// objectID is "" for what is no object with a kind.
+// objectID returns the identity of an object; "" for what is not an object with a kind.
 func objectID(v any) string {
 	m, _ := v.(map[string]any)
 	kind, _ := m["kind"].(string)

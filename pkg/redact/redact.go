@@ -1,5 +1,5 @@
-// Package redact lists which fields of which objects hide what, and blanks values in
-// text. It refuses to print: whoever shows a part of an object calls this package first.
+// Package redact lists which fields of which objects are secret, and blanks values in text.
+// It refuses to print: a caller that shows a part of an object calls this package first.
 package redact
 
 import (
@@ -14,8 +14,8 @@ import (
 // LastApplied is the annotation in which kubectl apply keeps the whole object.
 const LastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 
-// copies are the annotations in which tools keep a whole object, or the last one's
-// changes, so that the values of a Secret stand there once more.
+// copies lists the annotations in which tools keep a whole object, or its last changes, so
+// that they contain the values of a Secret.
 var copies = []string{
 	LastApplied,
 	"kapp.k14s.io/original", // https://carvel.dev/kapp/docs/latest/diff/
@@ -28,12 +28,12 @@ var copies = []string{
 // Copies reports whether the annotation of this name may hold a whole object.
 func Copies(annotation string) bool { return slices.Contains(copies, annotation) }
 
-// openFields are those of a Secret that hold none of its values. What is not one of
-// them, and not data or stringData either, is a mistake (stringdata) that may hold some.
+// openFields lists the fields of a Secret that hold none of its values. Any other field,
+// except data and stringData, is a mistake (stringdata) that may hold some.
 var openFields = []string{"apiVersion", "kind", "metadata", "type", "immutable"}
 
-// Open reports whether a field of a Secret holds none of its values, which v, the
-// field's, may show: text in immutable is a value in the wrong place.
+// Open reports whether a field of a Secret holds none of its values. v is the field's
+// value: text in immutable is a value in the wrong place.
 func Open(field string, v any) bool {
 	if _, text := v.(string); text && (field == "immutable" || field == "metadata") {
 		return false
@@ -41,9 +41,9 @@ func Open(field string, v any) bool {
 	return slices.Contains(openFields, field)
 }
 
-// IsSecret reports whether obj is a Secret of the core group, whatever its version,
-// and however it is spelled: a server takes "/v1", a file may leave apiVersion out, and
-// offline nobody refuses "secret", "Secrets" or "core/v1". A reference to a Secret is none.
+// IsSecret reports whether obj is a Secret of the core group, whatever its version and
+// spelling. A server accepts "/v1", and a file may leave apiVersion out. Offline, no server
+// refuses "secret", "Secrets" or "core/v1". A reference to a Secret does not count.
 func IsSecret(obj map[string]any) bool {
 	kind, _ := obj["kind"].(string)
 	version, _ := obj["apiVersion"].(string)
@@ -54,28 +54,28 @@ func IsSecret(obj map[string]any) bool {
 	return IsSecretKind(group, kind) && !reference(obj)
 }
 
-// reference: it has a name of its own, and nothing that only an object has.
+// reference reports whether obj has a name outside metadata, and nothing that only an object has.
 func reference(obj map[string]any) bool {
 	_, named := obj["name"].(string)
 	return named && obj["metadata"] == nil && obj["data"] == nil && obj["stringData"] == nil
 }
 
-// IsSecretKind is IsSecret of a group and a kind.
+// IsSecretKind is IsSecret for a group and a kind.
 func IsSecretKind(group, kind string) bool {
 	kind = strings.ToLower(kind)
 	return (kind == "secret" || kind == "secrets") && (group == "" || group == "core")
 }
 
-// sensitiveWords mark the name of a setting whose value is secret. They count as
-// words of the name: MONKEY is none.
+// sensitiveWords mark the name of a setting whose value is secret. They match whole words
+// of the name: MONKEY does not count.
 var sensitiveWords = []string{"PASSWORD", "PASSWORDS", "PASSWD", "PWD", "PASS", "PASSPHRASE", "TOKEN", "SECRET", "SECRETS", "KEY", "KEYS", "APIKEY",
 	"CREDENTIAL", "CREDENTIALS", "CREDS", "DSN"}
 
-// sensitiveEnds mark it at the end of a word, where words are not distinguished: DBPASSWORD.
+// sensitiveEnds mark such a name at the end of a word, where words are not separated: DBPASSWORD.
 var sensitiveEnds = []string{"PASSWORD", "PASSWD", "PASSPHRASE", "TOKEN", "SECRET", "APIKEY", "ACCESSKEY", "SECRETKEY", "PRIVATEKEY", "CREDENTIAL", "CREDENTIALS"}
 
-// SensitiveName reports whether an environment variable of this name holds a secret
-// by its name: DB_PASSWORD, API_KEY, githubToken.
+// SensitiveName reports whether an environment variable of this name holds a secret by its
+// name: DB_PASSWORD, API_KEY, githubToken.
 func SensitiveName(name string) bool {
 	for _, word := range nameWords(name) {
 		if slices.Contains(sensitiveWords, word) || slices.ContainsFunc(sensitiveEnds, func(end string) bool { return strings.HasSuffix(word, end) }) {
@@ -85,8 +85,8 @@ func SensitiveName(name string) bool {
 	return false
 }
 
-// nameWords are the words of a name, in capitals: at signs, and where a capital
-// follows a small letter.
+// nameWords returns the words of a name, in capitals. It is split at signs, and where a
+// capital follows a small letter.
 func nameWords(name string) []string {
 	var words []string
 	var word strings.Builder
@@ -105,11 +105,11 @@ func nameWords(name string) []string {
 	return words
 }
 
-// Fields are sensitive fields, as the user's rules name them: a step below a value
-// leads to what is sensitive as a whole, or on to what holds such fields. nil: nothing is.
+// Fields are sensitive fields, as the user's rules name them. A step below a value leads to
+// what is sensitive as a whole, or to a value with such fields. nil: there are none.
 type Fields func(merge.Step) (whole bool, below Fields)
 
-// Below is what a step leads to; a nil Fields leads to nothing.
+// Below returns what a step leads to; a nil Fields leads to nothing.
 func (f Fields) Below(s merge.Step) (whole bool, below Fields) {
 	if f == nil {
 		return false, nil
@@ -117,7 +117,7 @@ func (f Fields) Below(s merge.Step) (whole bool, below Fields) {
 	return f(s)
 }
 
-// EntryStep is the step to an entry of a list, with everything that could be a key of it.
+// EntryStep returns the step to an entry of a list, with everything that could be a key of it.
 func EntryStep(v any) merge.Step {
 	m, ok := v.(map[string]any)
 	if !ok {
@@ -144,13 +144,13 @@ func once(pattern string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 }
 
-// HoldsSecret reports whether a text is, or has in it, the manifest of a Secret with
-// values, in YAML or JSON: in a ConfigMap, for one.
+// HoldsSecret reports whether a text is, or contains, the manifest of a Secret with values,
+// in YAML or JSON, for example in a ConfigMap.
 func HoldsSecret(text string) bool {
 	return Mentions(text) && kindSecret().MatchString(text) && secretData().MatchString(text)
 }
 
-// Mentions reports whether a text may be about a Secret at all.
+// Mentions reports whether a text may be about a Secret.
 func Mentions(text string) bool {
 	return strings.Contains(text, "ecret")
 }
