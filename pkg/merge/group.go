@@ -56,7 +56,7 @@ const pairLimit = 1 << 16
 // group pairs entries that their keys do not distinguish. It pairs local with original,
 // original with live, and local with live through original. What is left of local and live
 // is paired directly. In each step entries pair first where the one that states less is
-// part of the other, then by the number of shared fields, then in order
+// part of the other. Then the number of shared fields counts, then the order
 // (docs/semantics.md#how-an-object-is-split, "Keys that repeat").
 func (p *pairing) group(t *Type, g group) {
 	lo := match(t, g.l, g.o)

@@ -112,7 +112,7 @@ type pairing struct {
 	original []int  // for each entry of local, its partner in original, or -1
 	live     []int  // for each entry of local, its partner in live, or -1
 	taken    []bool // for each entry of live: local has it
-	dropped  []int  // for each entry of live that local has not: its partner in original, or -1
+	dropped  []int  // for each entry of live that local lacks: its partner in original, or -1
 
 	changed map[int]bool // entries of live whose keys are not their partner's; nil if none
 }

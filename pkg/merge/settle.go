@@ -85,7 +85,7 @@ func (m *merger) decide(s *spot, d Disagreement, won Opt) (r Opt, winner Side) {
 		d.Rule = s.rule.Name
 	}
 	if choice == TakeOriginal && m.unknown(s, d.Original) {
-		choice = LeaveConflict // "" is no value, but what was kept of one
+		choice = LeaveConflict // "" stands for a value that was not kept
 	}
 	d.Path = s.path()
 	r = d.Live

@@ -10,15 +10,15 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// builder makes types of schemas. A type that refers to itself is found in types
-// before it is complete; nobody outside sees it before it is.
+// builder makes types of schemas. A type that refers to itself is stored in types before it
+// is complete, but is not returned before it is.
 type builder struct {
 	source string
 	raw    map[string][]byte // the components by name
 	types  map[string]*merge.Type
 }
 
-// apiMachinery are the components that stand for scalars with rules of their own.
+// apiMachinery lists the components that stand for scalars with rules of their own.
 var apiMachinery = map[string]string{
 	"io.k8s.apimachinery.pkg.api.resource.Quantity":   "quantity",
 	"io.k8s.apimachinery.pkg.apis.meta.v1.Time":       "time",
@@ -55,8 +55,8 @@ func (b *builder) component(name string) (*merge.Type, error) {
 	return t, nil
 }
 
-// build makes the type of a schema without a name; compiled is the compiled-in
-// type of the same value, nil where there is none.
+// build makes the type of a schema without a name; compiled is the compiled-in type of the
+// same value, nil where there is none.
 func (b *builder) build(n *node, compiled *merge.Type) (*merge.Type, error) {
 	ref := n.Ref
 	if ref == "" && len(n.AllOf) == 1 {
@@ -83,7 +83,7 @@ func (b *builder) build(n *node, compiled *merge.Type) (*merge.Type, error) {
 	return t, nil
 }
 
-// fill makes t what the schema describes.
+// fill completes t by the schema.
 func (b *builder) fill(t *merge.Type, n *node, compiled *merge.Type) error {
 	switch {
 	case n.IntOrString:
@@ -132,9 +132,8 @@ func (b *builder) object(t *merge.Type, n *node, compiled *merge.Type) error {
 		t.OneOf, t.Fixed = compiled.OneOf, compiled.Fixed
 		return nil
 	}
-	// A union's values cannot be trusted (where they should stand, Kubernetes'
-	// generator writes the Go fields' names), but that its fields exclude each
-	// other can.
+	// A union's values cannot be trusted: Kubernetes' generator writes the Go fields' names
+	// in their place. That its fields exclude each other is reliable.
 	for _, u := range n.Unions {
 		if len(u.Fields) > 1 {
 			t.OneOf = append(t.OneOf, merge.OneOf{Fields: slices.Sorted(maps.Keys(u.Fields)), Displaces: true})
@@ -144,8 +143,8 @@ func (b *builder) object(t *merge.Type, n *node, compiled *merge.Type) error {
 	return nil
 }
 
-// field adds to a property what only the compiled-in type knows of it: whether
-// the server distinguishes zero from absence. compiled is nil where there is none.
+// field adds to a property what only the compiled-in type states: whether the server
+// distinguishes zero from absence. compiled is nil where there is none.
 func (b *builder) field(n *node, compiled *merge.Field) (merge.Field, error) {
 	var f merge.Field
 	var under *merge.Type
@@ -183,7 +182,7 @@ func isZeroDefault(v any) bool {
 	return v == nil || v == "" || v == false
 }
 
-// allOf puts together what several schemas state about one object.
+// allOf combines what several schemas state about one object.
 func (b *builder) allOf(t *merge.Type, n *node, compiled *merge.Type) error {
 	t.Kind, t.Atomic, t.Fields = merge.Object, n.MapType == "atomic", map[string]merge.Field{}
 	for i := range n.AllOf {
@@ -255,8 +254,8 @@ func (b *builder) list(t *merge.Type, n *node, compiled *merge.Type) error {
 	return nil
 }
 
-// keyDefault is the default of a key. An entry's type that is still being built
-// (it refers to itself) does not have its fields yet, but its schema has them.
+// keyDefault returns the default of a key. An entry's type that is still being built (it
+// refers to itself) does not have its fields yet, but its schema has them.
 func (b *builder) keyDefault(items *node, elem *merge.Type, key string) any {
 	if elem == nil {
 		return nil
@@ -278,8 +277,8 @@ func (b *builder) keyDefault(items *node, elem *merge.Type, key string) any {
 	return d
 }
 
-// asResource is a kind's type with what every resource has, whatever its schema
-// says: a custom resource's metadata is ObjectMeta.
+// asResource returns a kind's type with the fields that every resource has, whatever its
+// schema says: a custom resource's metadata is ObjectMeta.
 func (b *builder) asResource(t *merge.Type) *merge.Type {
 	if m := t.Fields["metadata"].Type; m != nil && m.Kind == merge.Object && len(m.Fields) > 2 {
 		return t
@@ -290,15 +289,15 @@ func (b *builder) asResource(t *merge.Type) *merge.Type {
 	return &out
 }
 
-// Resource is what is known of an object of whatever kind: that it has apiVersion,
-// kind and metadata. Everything else in it is unknown (see merge.Type, Open).
+// Resource returns the type of an object of an unknown kind: it has apiVersion, kind and
+// metadata. Everything else in it is unknown (see merge.Type, Open).
 func Resource() *merge.Type {
 	t := &merge.Type{Kind: merge.Object, Open: true, Source: merge.SourceBuiltin}
 	addResourceFields(t)
 	return t
 }
 
-// addResourceFields declares what the server reads of every resource.
+// addResourceFields declares the fields that the server reads of every resource.
 func addResourceFields(t *merge.Type) {
 	if t.Fields == nil {
 		t.Fields = map[string]merge.Field{}

@@ -12,23 +12,22 @@ import (
 //go:embed builtin.table
 var builtinText string
 
-// builtins is the compiled-in table; it is read as far as it is asked for.
+// builtins is the compiled-in table; its parts are read on first use.
 var builtins = &table{text: builtinText}
 
 // Kind is one kind of the built-in API.
 type Kind struct {
 	Group, Version, Kind string
 
-	// Resource is the plural name in URLs, "" where the kind is no resource of
-	// its own (Scale, Eviction).
+	// Resource is the plural name in URLs, "" where the kind has no resource (Scale,
+	// Eviction).
 	Resource string
 
-	// Namespaced: objects of the kind live in a namespace; false too where
-	// Resource is "".
+	// Namespaced: objects of the kind are in a namespace; false too where Resource is "".
 	Namespaced bool
 
-	// HasStatus: the resource has a status subresource, so that a write to the
-	// object leaves status alone.
+	// HasStatus: the resource has a status subresource, so that a write to the object does
+	// not change status.
 	HasStatus bool
 
 	root string
@@ -68,7 +67,7 @@ var builtinKinds = sync.OnceValue(func() []Kind {
 	return kinds
 })
 
-// ControlPlane reports whether a field manager of that name is a part of the control plane.
+// ControlPlane reports whether a field manager of that name is part of the control plane.
 func ControlPlane(manager string) bool {
 	for _, prefix := range controlPlane() {
 		if strings.HasPrefix(manager, prefix) {
@@ -119,7 +118,7 @@ func readKind(line string) (Kind, bool) {
 	return k, true
 }
 
-// shortName leaves out what nearly every name begins with, as the table does.
+// shortName omits the prefix that nearly every name has, as the table does.
 func shortName(full string) string {
 	if s, ok := strings.CutPrefix(full, "io.k8s.api."); ok {
 		return s

@@ -44,7 +44,7 @@ func FromComment(text string) (t *merge.Type, ok bool) {
 	return t, true
 }
 
-// refer makes the built-in types known that a schema refers to.
+// refer adds the built-in types that a schema refers to.
 func (b *builder) refer(n *node) {
 	if name := n.Ref[strings.LastIndexByte(n.Ref, '/')+1:]; name != "" {
 		if t, ok := BuiltinType(name); ok {

@@ -10,10 +10,10 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// Distil takes everything out of an OpenAPI document that does not concern
-// merging: paths, descriptions, patterns, examples. What is left is an OpenAPI
-// document of which FromOpenAPI makes the same types, at a fraction of the size. It
-// is an error if doc has no schemas, or one that is not JSON.
+// Distil removes everything from an OpenAPI document that does not concern merging: paths,
+// descriptions, patterns, examples. FromOpenAPI makes the same types of the result, which
+// has a fraction of the size. It is an error if doc has no schemas, or one that is not
+// JSON.
 func Distil(doc []byte) ([]byte, error) {
 	schemas, err := findSchemas(doc)
 	if err != nil {
@@ -30,7 +30,7 @@ func Distil(doc []byte) ([]byte, error) {
 	return json.Marshal(map[string]any{"components": map[string]any{"schemas": kept}})
 }
 
-// distilled is a schema with those keywords only that a node has.
+// distilled returns a schema with only those keywords that a node has.
 func distilled(v any) any {
 	m, ok := v.(map[string]any)
 	if !ok {
@@ -75,7 +75,7 @@ func all(schemas []any) []any {
 	return out
 }
 
-// keywords are those that matter for merging: a node's, and the one that names a
+// keywords are the keywords that matter for merging: a node's, and the one that names a
 // kind.
 var keywords = sync.OnceValue(func() map[string]bool {
 	words := map[string]bool{strings.Trim(string(kindMark), `"`): true}

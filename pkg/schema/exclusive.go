@@ -8,14 +8,14 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// constraint is what a schema demands of the fields that an object has: its required,
-// not, oneOf, anyOf and allOf.
+// constraint is what a schema demands of the fields of an object: its required, not, oneOf,
+// anyOf and allOf.
 type constraint struct {
 	required            []string
 	not                 *constraint
 	oneOf, anyOf, allOf []constraint
 
-	// vague: it demands more, of the fields' values.
+	// vague: it also demands something of the fields' values.
 	vague bool
 }
 
@@ -50,12 +50,12 @@ func (c *constraint) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// verdict is whether an object with certain fields is valid: it can be, it can be not.
+// verdict says whether an object with certain fields can be valid, and whether it can be invalid.
 type verdict struct{ yes, no bool }
 
 func (v verdict) and(w verdict) verdict { return verdict{v.yes && w.yes, v.no || w.no} }
 
-// judge works out what may become of an object that has these fields.
+// judge returns the verdict on an object that has these fields.
 func (c *constraint) judge(has map[string]bool) verdict {
 	v := verdict{yes: true, no: c.vague}
 	for _, name := range c.required {
@@ -79,7 +79,7 @@ func (c *constraint) judge(has map[string]bool) verdict {
 	return v
 }
 
-// count is how many of the branches hold at least, and at most.
+// count returns how many of the branches hold at least, and at most.
 func count(branches []constraint, has map[string]bool) (least, most int) {
 	for i := range branches {
 		v := branches[i].judge(has)
@@ -108,12 +108,12 @@ func (c *constraint) fields(to map[string]bool) {
 	}
 }
 
-// mostFields bounds the objects that are tried out for one schema: 2 to the power of it.
+// mostFields bounds the objects that are tried for one schema: 2 to the power of it.
 const mostFields = 10
 
-// exclusive lists the groups of declared fields of which the schema allows one only,
-// whatever else there is: those two of which no valid object has both, though either
-// may be there. Where all that it mentions exclude each other they are one group.
+// exclusive lists the groups of declared fields of which the schema allows only one,
+// whatever else the object has. Two fields exclude each other if no valid object has both,
+// though either may be present. Where all of these exclude each other, they are one group.
 func (c *constraint) exclusive(declared map[string]merge.Field) []merge.OneOf {
 	spoken := map[string]bool{}
 	c.fields(spoken)

@@ -6,21 +6,20 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// inferable are the keys that a list without a schema may be merged by, the
-// first that fits taken.
+// inferable lists the keys that a list without a schema may be merged by; the first that
+// fits is used.
 //
 // Rules: kustomize's associative keys (kyaml's AssociativeSequenceKeys) and the
 // fields page of the kubectl book.
 var inferable = []string{"mountPath", "devicePath", "ip", "type", "topologyKey", "name", "containerPort"}
 
-// Infer makes up a type from the values themselves: a list is keyed by the first
-// of kustomize's seven keys that every element of every side has and that is
-// unique on every side; every other list is atomic. A side may be nil. Elements
-// that are paired by the key are inferred together, so that a list inside them
-// is keyed alike on all sides. Nothing but lists gets a type of its own.
+// Infer makes a type from the values themselves. A list is keyed by the first of
+// kustomize's seven keys that every element of every side has and that is unique on every
+// side; every other list is atomic. A side may be nil. Elements that are paired by the key
+// are inferred together, so that a list inside them is keyed alike on all sides. Only lists
+// get a type.
 //
-// Unlike kustomize: whose code infers name alone, and loses elements that lack
-// the key.
+// Unlike kustomize: its code infers only name, and loses elements that lack the key.
 func Infer(sides ...any) *merge.Type {
 	objects := make([]map[string]any, 0, len(sides))
 	lists := make([][]any, 0, len(sides))
@@ -46,8 +45,8 @@ func Infer(sides ...any) *merge.Type {
 	return nil
 }
 
-// inferMap keeps the fields for which there is something to state; an object that
-// is open all the same merges key by key.
+// inferMap returns a type with only the fields that have something to state; an open object
+// merges key by key anyway.
 func inferMap(sides []map[string]any) *merge.Type {
 	names := map[string]bool{}
 	for _, m := range sides {
@@ -83,8 +82,8 @@ func inferList(sides [][]any) *merge.Type {
 	return &merge.Type{Kind: merge.List, Source: merge.SourceInferred}
 }
 
-// identifies: every element of every side has the key, as a scalar, and no two
-// elements of one side have it alike. Lists without any element decide nothing.
+// identifies reports whether every element of every side has the key, as a scalar, and no
+// two elements of one side have it alike. Lists without any element decide nothing.
 func identifies(key string, sides [][]any) bool {
 	found := false
 	for _, list := range sides {

@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// leaves are the scalars of the built-in types. "any" is JSON of any form, as
-// RawExtension and a CRD's default hold it: one value, as the API server has it.
+// leaves are the scalars of the built-in types. "any" is JSON of any form, as in
+// RawExtension and a CRD's default: one value, as for the API server.
 var leaves = map[string]*merge.Type{
 	"any":           {Kind: merge.Unknown, Atomic: true},
 	"string":        {Kind: merge.Scalar},
@@ -26,16 +26,16 @@ var leaves = map[string]*merge.Type{
 	"duration":      {Kind: merge.Scalar, Same: sameDuration},
 }
 
-// sameQuantity: the server writes every quantity in its canonical form, so
-// "1000m", "1" and 1 are stored alike, but "1Gi" and "1073741824" are not.
+// sameQuantity compares quantities. The server writes every quantity in its canonical form,
+// so "1000m", "1" and 1 are stored alike, but "1Gi" and "1073741824" are not.
 func sameQuantity(a, b any) bool {
 	x, ok := canonicalQuantity(a)
 	y, ok2 := canonicalQuantity(b)
 	return ok && ok2 && x == y
 }
 
-// maxQuantity is how long a quantity is that is parsed: the longest sensible one is far
-// shorter, and parsing an exponent without bound costs memory without bound.
+// maxQuantity is the maximum length of a quantity that is parsed: the longest sensible one
+// is far shorter, and parsing an exponent without bound costs memory without bound.
 const maxQuantity = 64
 
 func canonicalQuantity(v any) (string, bool) {
@@ -53,14 +53,14 @@ func canonicalQuantity(v any) (string, bool) {
 	return q.String(), true
 }
 
-// sameTime: a metav1.Time is stored in whole seconds of UTC.
+// sameTime compares times. A metav1.Time is stored in whole seconds of UTC.
 func sameTime(a, b any) bool {
 	x, ok := readTime(a)
 	y, ok2 := readTime(b)
 	return ok && ok2 && x.Unix() == y.Unix()
 }
 
-// sameMicroTime: a metav1.MicroTime is stored in microseconds.
+// sameMicroTime compares times. A metav1.MicroTime is stored in microseconds.
 func sameMicroTime(a, b any) bool {
 	x, ok := readTime(a)
 	y, ok2 := readTime(b)
@@ -91,7 +91,7 @@ func readDuration(v any) (time.Duration, bool) {
 	return d, err == nil
 }
 
-// sameBytes: a []byte is stored decoded; line breaks in its base64 are lost.
+// sameBytes compares base64. A []byte is stored decoded; line breaks in its base64 are lost.
 func sameBytes(a, b any) bool {
 	x, ok := readBytes(a)
 	y, ok2 := readBytes(b)

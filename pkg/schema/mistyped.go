@@ -17,7 +17,7 @@ type Mistyped struct {
 	Fix  string // how the value can be written instead, "" where that cannot be known
 }
 
-// Base64 is what a text has to be that the server stores decoded, as a Secret's data.
+// Base64 is the type of a text that the server stores decoded, as a Secret's data.
 const Base64 = "base64"
 
 // MistypedIn lists the values in v that are not of the type that t declares, in path
@@ -34,7 +34,7 @@ func MistypedIn(t *merge.Type, v any) []Mistyped {
 	return out
 }
 
-// wellTyped is asked about every object of a run, and allocates nothing.
+// wellTyped is called for every object of a run, and allocates nothing.
 func wellTyped(t *merge.Type, v any) bool {
 	if t == nil || v == nil || t.Kind == merge.Unknown {
 		return true
@@ -98,7 +98,7 @@ func mistyped(t *merge.Type, v any, at merge.Path, out *[]Mistyped) {
 	}
 }
 
-// scalarAs is what v should be, "" where it is; fix is v as that.
+// scalarAs returns what v should be, "" where it is that; fix is v written as that.
 func scalarAs(t *merge.Type, v any) (want, fix string) {
 	switch t {
 	case leaves["bytes"]:
@@ -125,7 +125,7 @@ func scalarAs(t *merge.Type, v any) (want, fix string) {
 	return "", ""
 }
 
-// asQuantity reports a text that is no quantity.
+// asQuantity reports a text that is not a quantity.
 func asQuantity(text string) (want, fix string) {
 	if _, ok := canonicalQuantity(text); ok || len(text) > maxQuantity {
 		return "", ""
@@ -138,7 +138,7 @@ func asQuantity(text string) (want, fix string) {
 	return "a quantity, as 100m, 0.5 or 2Gi", fix
 }
 
-// isBase64 is whether encoding/json decodes the text of a []byte, found without decoding it.
+// isBase64 reports whether encoding/json decodes the text of a []byte, without decoding it.
 func isBase64(text string) bool {
 	digits, padding := 0, 0
 	for i := range len(text) {

@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// node is a JSON schema as OpenAPI documents and CRDs have it: as much of it as
-// matters for merging.
+// node is the part of a JSON schema, as OpenAPI documents and CRDs have it, that matters
+// for merging.
 type node struct {
 	Ref                  string          `json:"$ref"`
 	Type                 jsonType        `json:"type"`
@@ -24,7 +24,7 @@ type node struct {
 	Default              json.RawMessage `json:"default"`
 	Nullable             bool            `json:"nullable"`
 
-	// What it demands of the fields that are there, beside required.
+	// The constraints on the fields that are present, besides required.
 	Not           *constraint  `json:"not"`
 	OneOf         []constraint `json:"oneOf"`
 	AnyOf         []constraint `json:"anyOf"`
@@ -44,16 +44,16 @@ type node struct {
 	} `json:"x-kubernetes-validations"`
 }
 
-// The rule by which no two entries of a list have the same values in some fields, as CEL has it:
-// self.all(a, self.exists_one(b, a.port == b.port)). Where a field may be missing, has is
-// asked of both entries first (the listeners of a Gateway).
+// The rule in CEL that no two entries of a list have the same values in some fields:
+// self.all(a, self.exists_one(b, a.port == b.port)). Where a field may be missing, the rule
+// first checks both entries with has (the listeners of a Gateway).
 var (
 	existsOne = regexp.MustCompile(`^\s*self\s*\.\s*all\(\s*(\w+)\s*,\s*self\s*\.\s*exists_one\(\s*(\w+)\s*,(.*)\)\s*\)\s*$`)
 	alikeIn   = regexp.MustCompile(`(\w+)\.(\w+)\s*==\s*(\w+)\.(\w+)`)
 	around    = regexp.MustCompile(`!?has\(\w+\.\w+\)|&&|[?:()\s]`)
 )
 
-// unique are the fields whose values together a list has once, by its rules.
+// unique returns the fields whose values together are unique in a list, by its rules.
 func (n *node) unique() [][]merge.Key {
 	var rows [][]merge.Key
 	for _, v := range n.Validations {
@@ -76,8 +76,8 @@ func (n *node) unique() [][]merge.Key {
 	return rows
 }
 
-// oneOf lists the groups of fields that exclude each other by what the schema demands of
-// an object, or the schemas do that it consists of.
+// oneOf lists the groups of fields that exclude each other by the constraints of the schema
+// on an object, or of the schemas that it is composed of.
 func (n *node) oneOf(declared map[string]merge.Field) []merge.OneOf {
 	if n.MaxProperties != nil && *n.MaxProperties == 1 && len(n.Properties) > 1 {
 		return []merge.OneOf{{Fields: slices.Sorted(maps.Keys(n.Properties)), Displaces: true}}
@@ -94,8 +94,7 @@ type union struct {
 	Fields map[string]string `json:"fields-to-discriminateBy"`
 }
 
-// jsonType is a type's name; OpenAPI 3.1 may list several, of which none shows
-// anything then.
+// jsonType is a type's name; OpenAPI 3.1 may list several, and then it states none.
 type jsonType string
 
 // UnmarshalJSON reads "string" and ["string"] alike.

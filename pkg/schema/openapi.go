@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// Document is an OpenAPI document of a Kubernetes API server. Types are built
-// when they are asked for; it is safe for concurrent use.
+// Document is an OpenAPI document of a Kubernetes API server. Types are built on first use;
+// it is safe for concurrent use.
 type Document struct {
 	kinds map[groupVersionKind]string // to the name of the component
 
@@ -27,12 +27,12 @@ type groupVersionKind struct {
 	Kind    string `json:"kind"`
 }
 
-// kindMark is in every component that is a kind.
+// kindMark occurs in every component that is a kind.
 var kindMark = []byte(`"x-kubernetes-group-version-kind"`)
 
-// FromOpenAPI reads an OpenAPI document as JSON: v3 as /openapi/v3 serves it for
-// a group and version, or v2. source is one of the Source constants and stands in
-// the types. It is an error if the text has no schemas.
+// FromOpenAPI reads an OpenAPI document as JSON: v3 as /openapi/v3 serves it for a group
+// and version, or v2. source is one of the Source constants, and is set in the types. It is
+// an error if the text has no schemas.
 //
 // Rules: the OpenAPI v3 of Kubernetes (KEP-2896) and its x-kubernetes extensions
 // (KEP-555, KEP-1152, KEP-2887).
@@ -88,8 +88,8 @@ func findSchemas(doc []byte) ([]member, error) {
 	return nil, fmt.Errorf("it has no components.schemas")
 }
 
-// Type returns the type of a kind; ok is false where the document does not have
-// it, or where it cannot be read, and Err is the reason.
+// Type returns the type of a kind. ok is false where the document does not have it, or
+// where it cannot be read; Err is then the reason.
 func (d *Document) Type(group, version, kind string) (t *merge.Type, ok bool) {
 	name, ok := d.kinds[groupVersionKind{group, version, kind}]
 	if !ok {
@@ -100,7 +100,7 @@ func (d *Document) Type(group, version, kind string) (t *merge.Type, ok bool) {
 	t, err := d.builder.component(name)
 	switch {
 	case err != nil:
-		// What was half built is discarded, so that no other kind gets to see it.
+		// Discard incomplete types, so that no other kind uses them.
 		d.builder.types = map[string]*merge.Type{}
 		d.err = fmt.Errorf("OpenAPI document: %w", err)
 		return nil, false
@@ -110,16 +110,16 @@ func (d *Document) Type(group, version, kind string) (t *merge.Type, ok bool) {
 	return d.builder.asResource(t), true
 }
 
-// Err is why a kind that the document has could not be read; nil as long as all
-// that were asked for could.
+// Err returns why a kind of the document could not be read; nil as long as all requested
+// kinds could.
 func (d *Document) Err() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.err
 }
 
-// Kinds lists what the document has, in order; Resource and scope are not reported in it.
-// Never nil.
+// Kinds lists the kinds of the document, in order; Resource and scope are not set. Never
+// nil.
 func (d *Document) Kinds() []Kind {
 	kinds := make([]Kind, 0, len(d.kinds))
 	for k := range d.kinds {

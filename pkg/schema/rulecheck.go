@@ -10,15 +10,15 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/suggest"
 )
 
-// Typed is a kind and the type of its objects; nil is not known.
+// Typed is a kind and the type of its objects; nil is unknown.
 type Typed struct {
 	Group, Kind string
 	Type        *merge.Type
 }
 
-// Check returns an error for each rule that can never match. One that names a kind can not where the kind's type
-// does not have its path. One without a kind may be meant for other kinds than those of a run: it is wrong
-// where none of those has its path, nor any built-in kind.
+// Check returns an error for each rule that can never match. A rule with a kind cannot where the
+// kind's type does not have its path. One without a kind may be meant for kinds outside a run: it
+// is wrong where neither a kind of the run nor a built-in kind has its path.
 func (rs Rules) Check(kinds []Typed) []error {
 	var errs []error
 	for _, r := range rs {
@@ -46,15 +46,15 @@ func (rs Rules) Check(kinds []Typed) []error {
 	return errs
 }
 
-// mayMean reports whether the rule is for objects of the kind, as far as the kind decides that.
+// mayMean reports whether the rule may apply to objects of the kind, as far as the kind decides that.
 func (r Rule) mayMean(k Typed) bool {
 	return (r.APIGroup == nil || glob(*r.APIGroup, k.Group)) && fits(strings.ToLower(r.Kind), strings.ToLower(k.Kind))
 }
 
-// named: the rule states the one kind that it is for.
+// named reports whether the rule states a single kind.
 func (r Rule) named() bool { return r.Kind != "" && !strings.Contains(r.Kind, "*") }
 
-// path is where the rule looks for a value.
+// path returns where the rule looks for a value.
 func (r Rule) path() merge.Path {
 	if r.Ready.Path != nil {
 		return r.Ready.Path
@@ -62,8 +62,8 @@ func (r Rule) path() merge.Path {
 	return r.Path
 }
 
-// builtinHas reports whether a built-in kind that the rule may mean can have its path. A rule for another
-// API group may mean kinds of which nothing is known.
+// builtinHas reports whether a built-in kind that the rule may mean can have its path. A
+// rule for another API group may mean unknown kinds.
 func (rs Rules) builtinHas(r Rule) bool {
 	groups := false
 	for _, k := range builtinKinds() {
@@ -79,8 +79,8 @@ func (rs Rules) builtinHas(r Rule) bool {
 	return !groups
 }
 
-// impossible is why no value of type t has a path of that pattern, "" where some may;
-// index: it counts entries that are identified by something else.
+// impossible returns why no value of type t has a path of that pattern, "" where one may.
+// index reports that the pattern counts entries that are identified otherwise.
 func impossible(t *merge.Type, p merge.Path) (why string, index bool) {
 	for i, s := range p {
 		if t == nil || t.Kind == merge.Unknown {
@@ -112,8 +112,8 @@ func impossible(t *merge.Type, p merge.Path) (why string, index bool) {
 	return "", false
 }
 
-// fieldLike is the type of the field that a pattern names; nil where it may be several,
-// or it is unknown.
+// fieldLike returns the type of the field that a pattern names; nil where it may be
+// several, or is unknown.
 func fieldLike(t *merge.Type, at merge.Path, pattern string) (_ *merge.Type, why string) {
 	names := slices.Sorted(maps.Keys(t.Fields))
 	if i := slices.IndexFunc(names, func(n string) bool { return glob(pattern, n) }); i >= 0 {
@@ -135,7 +135,7 @@ func fieldLike(t *merge.Type, at merge.Path, pattern string) (_ *merge.Type, why
 	return nil, why
 }
 
-// fieldOfList is why a list of type t has nothing of that name: it is a field of its
+// fieldOfList returns why a list of type t has nothing of that name: it is a field of its
 // entries, or the key of one.
 func fieldOfList(t *merge.Type, at merge.Path, name string) string {
 	_, why := fieldLike(t.EntryType(), nil, name)
@@ -159,7 +159,7 @@ func entryHint(t *merge.Type) string {
 	return ""
 }
 
-// keyPattern is how an entry of the list is written in a path.
+// keyPattern returns the form of an entry of the list in a path.
 func keyPattern(t *merge.Type) string {
 	if t.Kind != merge.Keyed {
 		return "[=…]"
@@ -171,8 +171,8 @@ func keyPattern(t *merge.Type) string {
 	return "[" + strings.Join(names, ",") + "]"
 }
 
-// Found marks in used, by index, the rules that have something to decide in an object:
-// they hold for it, and one of its sides has a value at their path.
+// Found calls mark with the index of each rule that has something to decide in an object:
+// it holds for the object, and one of the sides has a value at its path.
 func (rs Rules) Found(o Object, t *merge.Type, mark func(i int)) {
 	for i, r := range rs {
 		if !r.holds(o) {
@@ -187,7 +187,7 @@ func (rs Rules) Found(o Object, t *merge.Type, mark func(i int)) {
 	}
 }
 
-// found: v, of type t, has a value at a path of that pattern.
+// found reports whether v, of type t, has a value at a path of that pattern.
 func found(t *merge.Type, v any, p merge.Path) bool {
 	if len(p) == 0 {
 		return true
@@ -209,7 +209,7 @@ func found(t *merge.Type, v any, p merge.Path) bool {
 	return false
 }
 
-// spelled is the rule's path as it is written.
+// spelled returns the rule's path as the user wrote it.
 func (r Rule) spelled() string {
 	switch {
 	case r.NoWait:
@@ -222,8 +222,8 @@ func (r Rule) spelled() string {
 	return r.Path.String()
 }
 
-// NearKind is the built-in kind, or the one of others, that was probably meant by a
-// rule's kind which is none of them; known where it is one of them, or a pattern.
+// NearKind returns the built-in kind, or the one of others, that was probably meant by an
+// unknown kind in a rule. known reports that the kind is one of them, or a pattern.
 func (r Rule) NearKind(others []string) (near string, known bool) {
 	if r.Kind == "" || strings.Contains(r.Kind, "*") {
 		return "", true

@@ -12,7 +12,7 @@ import (
 )
 
 // Rules are exceptions as data: which side wins at a path, and how a list is split. The
-// user's (--rules) and the built-in ones are written in one language, a YAML list:
+// user's (--rules) and the built-in ones share one format, a YAML list:
 //
 //	# the autoscaler sets replicas
 //	- path: spec.replicas
@@ -34,7 +34,7 @@ import (
 //	- path: spec.replicas
 //	  manager: kube-controller-manager
 //	  winner: live
-//	# nobody's business: live's value stays, and is no drift
+//	# of no concern here: live's value stays, and is not drift
 //	- path: metadata.annotations.*
 //	  manager: my-operator
 //	  ignore: true
@@ -55,17 +55,16 @@ import (
 //	# short for path and winner, on every object
 //	- .spec.template.spec.containers[*].resources: live
 //
-// winner is local, live, original or conflict; list is set, keyed or atomic;
-// text is lines: what changed in different lines is no disagreement. A
-// path is written as everywhere, with * for any run of characters in a name or
-// value and [*] for any entry. A rule holds for its path and all below it; of
-// several, the outermost counts, then the first. kind, apiGroup, name, namespace
-// and manager take * too, and what is left out fits every object. A rule with a
-// manager holds for the values of live of which nobody else owns any part, by
-// managedFields.
+// winner is local, live, original or conflict; list is set, keyed or atomic. text is lines:
+// changes in different lines are not a disagreement. A path is written as everywhere, with
+// * for any run of characters in a name or value and [*] for any entry. A rule holds for
+// its path and all below it; of several, the outermost counts, then the first. kind,
+// apiGroup, name, namespace and manager take * too; a missing one fits every object. A rule
+// with a manager holds for values of live that, by managedFields, no other manager owns any
+// part of.
 type Rules []Rule
 
-// Rule is one of them.
+// Rule is one rule of Rules.
 type Rule struct {
 	Path merge.Path // * in it stands for any run of characters
 
@@ -79,7 +78,7 @@ type Rule struct {
 	Keys   []string
 
 	Ignore  bool   // live's value stays as with winner: live, and is not compared
-	Manager string // pattern; not "": only values that field managers of that name own, and nobody else
+	Manager string // pattern; not "": only values that field managers of that name own, and no others
 	Text    string // "lines", or "" for one value
 
 	Sensitive bool // the values are hidden in what is reported, as a Secret's are
@@ -88,12 +87,12 @@ type Rule struct {
 	Ready  Wanted // the value that makes the object ready
 
 	Line int    // where it is written
-	text string // the path as it is written
+	text string // the path as the user wrote it
 
 	triple merge.Triple // of the object that the rule holds for; set by For, where there is a Manager
 }
 
-// winners and splits are the words of the language.
+// winners and splits are the keywords of rules.
 var (
 	winners = map[string]merge.Choice{
 		"local": merge.TakeLocal, "live": merge.TakeLive,
@@ -103,9 +102,8 @@ var (
 	splits = map[string]merge.Kind{"set": merge.Set, "keyed": merge.Keyed, "atomic": merge.List}
 )
 
-// ParseRules reads rules from YAML: a list of them, or a list under the key
-// rules. Errors name the line, all of them at once; a text without rules gives
-// none.
+// ParseRules reads rules from YAML: a list of them, or a list under the key rules. Errors
+// name the line, all of them at once. A text without rules gives none.
 func ParseRules(text []byte) (Rules, error) {
 	file, err := yamldoc.Parse(text)
 	if err != nil {
@@ -121,7 +119,7 @@ func ParseRules(text []byte) (Rules, error) {
 	return p.rules, nil
 }
 
-// ruleParser collects rules and everything that is wrong.
+// ruleParser collects rules and all errors.
 type ruleParser struct {
 	rules Rules
 	errs  []error
@@ -147,7 +145,7 @@ func (p *ruleParser) document(n yamldoc.Node) {
 	}
 }
 
-// ruleKeys are the keys of a rule and what reads their values.
+// ruleKeys maps the keys of a rule to the functions that read their values.
 var ruleKeys = map[string]func(*ruleParser, *Rule, yamldoc.Node){
 	"path":      func(p *ruleParser, r *Rule, n yamldoc.Node) { r.text = p.word(n); r.Path = p.path(r.text, n.Line()) },
 	"kind":      func(p *ruleParser, r *Rule, n yamldoc.Node) { r.Kind = p.word(n) },
@@ -224,7 +222,7 @@ func (p *ruleParser) check(r Rule) {
 	}
 }
 
-// fields walks the values of a mapping, refusing those with an unknown key.
+// fields visits the values of a mapping, and refuses unknown keys.
 func (p *ruleParser) fields(values []yamldoc.Node, known []string, read func(key string, value yamldoc.Node) bool) {
 	for _, v := range values {
 		key, line := v.Key()
@@ -282,7 +280,7 @@ func (p *ruleParser) keys(r *Rule, n yamldoc.Node) {
 	}
 }
 
-// alwaysTrue reads the value of a key that only true makes sense for.
+// alwaysTrue reads the value of a key for which only true is valid.
 func (p *ruleParser) alwaysTrue(n yamldoc.Node, key string) bool {
 	if text, _ := n.Scalar(); text != "true" {
 		p.wrong(n.Line(), "%s: there is only true; leave the key out otherwise", key)

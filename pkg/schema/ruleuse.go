@@ -27,12 +27,12 @@ var Exceptions = sync.OnceValues(func() (Rules, error) {
 	return rules, nil
 })
 
-// Object is what rules are asked about.
+// Object is an object that rules are matched against.
 type Object struct {
 	Group, Kind, Namespace, Name string
 
-	// Triple's sides answer conditions: an object has what local has, and what only
-	// live has.
+	// Triple's sides answer conditions: an object has what local has, and what only live
+	// has.
 	Triple merge.Triple
 }
 
@@ -66,8 +66,8 @@ func has(v any, p merge.Path) bool {
 	return ok && e != nil
 }
 
-// Policy is what the rules decide about which side wins, for merge.Policy.Rules. nil where
-// none of them does.
+// Policy returns the rules about which side wins, for merge.Policy.Rules; nil where there
+// are none.
 func (rs Rules) Policy() []merge.Rule {
 	var out []merge.Rule
 	for _, r := range rs {
@@ -81,8 +81,8 @@ func (rs Rules) Policy() []merge.Rule {
 	return out
 }
 
-// Texts are the rules for texts that are merged by lines, for merge.Policy.Texts. nil where
-// there are none.
+// Texts returns the rules for texts that are merged by lines, for merge.Policy.Texts; nil
+// where there are none.
 func (rs Rules) Texts() []merge.TextRule {
 	var out []merge.TextRule
 	for _, r := range rs {
@@ -97,7 +97,7 @@ func byLines(base, local, live string) (localWins, liveWins string, clean bool) 
 	return linemerge.Sides(base, live, local)
 }
 
-// String is the rule in short, as notes and explanations print it.
+// String returns the short form of the rule for notes and explanations.
 func (r Rule) String() string {
 	say := r.Winner
 	switch {
@@ -121,9 +121,9 @@ func (r Rule) String() string {
 	return r.Path.String() + ": " + say
 }
 
-// matches compares a path with the rule's, step by step. The path "." fits every
-// path. A rule with a manager fits what is below its path, too: a part of it may be that
-// manager's alone where the whole is not.
+// matches compares a path with the rule's, step by step. The path "." fits every path. A
+// rule with a manager also fits what is below its path: that manager may own a part of it
+// alone where it does not own the whole.
 func (r Rule) matches(p merge.Path) bool {
 	switch {
 	case r.Manager != "":
@@ -134,8 +134,8 @@ func (r Rule) matches(p merge.Path) bool {
 	return len(p) == len(r.Path) && slices.EqualFunc(r.Path, p, stepFits)
 }
 
-// owned reports whether live's value at the path is owned by managers of the rule's name,
-// no part of it by anybody else, and local has nothing to add to it.
+// owned reports whether only managers of the rule's name own live's value at the path and
+// all its parts, and local has nothing to add to it.
 func (r Rule) owned(p merge.Path) bool {
 	if r.triple.Owners == nil {
 		return false
@@ -164,7 +164,7 @@ func adds(local, live any) bool {
 	return false
 }
 
-// stepFits: pattern is a step of a rule. Of an entry's keys it may leave some out.
+// stepFits reports whether a step fits the rule's pattern. Of an entry's keys the pattern may omit some.
 func stepFits(pattern, s merge.Step) bool {
 	if pattern.Kind == merge.FieldStep && pattern.Name == "*" {
 		return true
@@ -196,7 +196,7 @@ func valueFits(pattern, v any) bool {
 	return pattern == v
 }
 
-// plain spells a key's value as it stands in a path.
+// plain spells a key's value as in a path.
 func plain(v any) string {
 	switch v := v.(type) {
 	case string:
@@ -212,9 +212,8 @@ func plain(v any) string {
 // fits is glob, with "" for any text.
 func fits(pattern, text string) bool { return pattern == "" || glob(pattern, text) }
 
-// glob matches text with a pattern in which * stands for any run of characters.
-// It takes the earliest place for each part between stars, and so never
-// backtracks.
+// glob matches text with a pattern in which * stands for any run of characters. It uses the
+// earliest place for each part between stars, and so never backtracks.
 func glob(pattern, text string) bool {
 	parts := strings.Split(pattern, "*")
 	if len(parts) == 1 {
@@ -231,9 +230,9 @@ func glob(pattern, text string) bool {
 	return ok && strings.HasSuffix(text, parts[len(parts)-1])
 }
 
-// Shape lays what the rules state about lists over a type and returns the outcome; t may
-// be nil, and is not modified. Where several rules fit a list, the first counts.
-// A rule for a path that t does not have, or where it has no list, does nothing.
+// Shape applies what the rules state about lists to a type and returns the result; t may be
+// nil, and is not modified. Where several rules fit a list, the first counts. A rule for a
+// path that t does not have, or where it has no list, does nothing.
 func (rs Rules) Shape(t *merge.Type) *merge.Type {
 	// Outer lists first: the entries of a list that is not split yet are not parts,
 	// and rules for what is in them would find nothing.
@@ -247,8 +246,8 @@ func (rs Rules) Shape(t *merge.Type) *merge.Type {
 	return t
 }
 
-// shape copies the types along the path, so that a type that is used elsewhere
-// too stays as it is there.
+// shape copies the types along the path, so that a type that is also used elsewhere is not
+// changed there.
 func (r Rule) shape(t *merge.Type, rest merge.Path) *merge.Type {
 	if len(rest) == 0 {
 		return r.split(t)
@@ -281,8 +280,8 @@ func (r Rule) shape(t *merge.Type, rest merge.Path) *merge.Type {
 	return &out
 }
 
-// shapeUnknown makes up the object that the path leads through. Where the path has a
-// *, there may be anything.
+// shapeUnknown creates the object that the path leads through. Where the path has a *,
+// nothing is known.
 func (r Rule) shapeUnknown(t *merge.Type, rest merge.Path) *merge.Type {
 	name := rest[0].Name
 	if strings.Contains(name, "*") {
@@ -295,7 +294,7 @@ func (r Rule) shapeUnknown(t *merge.Type, rest merge.Path) *merge.Type {
 	return &merge.Type{Kind: merge.Object, Open: true, Fields: map[string]merge.Field{name: {Type: below}}}
 }
 
-// split makes the list that t is a set, keyed or atomic.
+// split makes the list t a set, keyed or atomic.
 func (r Rule) split(t *merge.Type) *merge.Type {
 	out := merge.Type{}
 	if t != nil {

@@ -9,14 +9,14 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
 )
 
-// Wanted is the value by which a rule calls an object ready.
+// Wanted is the value by which a rule considers an object ready.
 type Wanted struct {
 	Path  merge.Path // nil where the rule has none
 	Value string     // as it is printed
 }
 
-// Waits is what the rules state about waiting for an object: whether it is not waited for,
-// and the value that makes it ready. Of several, the first counts.
+// Waits returns what the rules state about waiting for an object: whether to skip it, and
+// the value that makes it ready. Of several, the first counts.
 func (rs Rules) Waits(o Object) (skip bool, wanted Wanted) {
 	for _, r := range rs {
 		if (r.NoWait || r.Ready.Path != nil) && r.holds(o) {
@@ -26,7 +26,7 @@ func (rs Rules) Waits(o Object) (skip bool, wanted Wanted) {
 	return false, Wanted{}
 }
 
-// waits: the rule is about waiting, and about nothing else.
+// waits reports whether the rule is only about waiting.
 func (r Rule) waits() bool { return r.NoWait || r.Ready.Path != nil }
 
 func (p *ruleParser) wait(r *Rule, n yamldoc.Node) {
@@ -36,11 +36,11 @@ func (p *ruleParser) wait(r *Rule, n yamldoc.Node) {
 	r.NoWait = true
 }
 
-// filter is how a JSONPath names the entry of a list by one of its fields.
+// filter matches a JSONPath filter that names the entry of a list by one of its fields.
 var filter = regexp.MustCompile(`\[\?\(\s*@\.([\w.-]+)\s*==\s*["']([^"']*)["']\s*\)\]`)
 
-// ready reads JSONPATH=VALUE as kubectl wait --for=jsonpath takes it, where the path
-// leads to one value; the path may also be written as everywhere else.
+// ready reads JSONPATH=VALUE as kubectl wait --for=jsonpath does, where the path leads to
+// one value; the path may also be written as everywhere else.
 func (p *ruleParser) ready(r *Rule, n yamldoc.Node) {
 	text := p.text(n)
 	at := equals(text)
@@ -60,7 +60,7 @@ func (p *ruleParser) ready(r *Rule, n yamldoc.Node) {
 	r.Ready = Wanted{Path: found, Value: strings.Trim(text[at+1:], `"'`)}
 }
 
-// equals is where the path of JSONPATH=VALUE ends: at the first = outside brackets; -1
+// equals returns where the path of JSONPATH=VALUE ends: at the first = outside brackets; -1
 // where there is none.
 func equals(text string) int {
 	depth := 0

@@ -12,9 +12,9 @@ type member struct {
 	raw []byte
 }
 
-// members splits a JSON object without decoding what is in it: of an OpenAPI
-// document, most of which is paths and descriptions, little is ever needed. What
-// is skipped is checked for balance only.
+// members splits a JSON object without decoding its values: most of an OpenAPI document is
+// paths and descriptions, and little of it is used. Skipped text is only checked for
+// balance.
 func members(data []byte) ([]member, error) {
 	var out []member
 	i := blank(data, 0)
@@ -71,7 +71,7 @@ func skipString(data []byte, i int) (int, error) {
 			break
 		}
 		if esc := bytes.IndexByte(data[i:i+n], '\\'); esc >= 0 {
-			i += esc + 1 // past what is escaped
+			i += esc + 1 // past the escaped character
 			continue
 		}
 		return i + n + 1, nil

@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 )
 
-// Sensitive are the fields of an object that rules call sensitive; nil where none does.
+// Sensitive returns the fields of an object that rules call sensitive; nil where none does.
 func (rs Rules) Sensitive(o Object) redact.Fields {
 	var paths []merge.Path
 	for _, r := range rs.For(o) {
@@ -19,8 +19,8 @@ func (rs Rules) Sensitive(o Object) redact.Fields {
 	return below(paths)
 }
 
-// SensitiveText is a text of the rules that call fields sensitive, as ParseRules reads it; "" where
-// none does. What else they ask of an object (has) is left out: the fields are hidden in any.
+// SensitiveText returns the rules that call fields sensitive, as text that ParseRules reads; ""
+// where none does. Their condition (has) is left out: the fields are hidden in every object.
 func (rs Rules) SensitiveText() string {
 	var b strings.Builder
 	for _, r := range rs {
@@ -35,14 +35,14 @@ func (rs Rules) SensitiveText() string {
 			Name      string  `json:"name,omitempty"`
 			Sensitive bool    `json:"sensitive"`
 		}{r.text, r.Kind, r.APIGroup, r.Namespace, r.Name, true})
-		if err == nil { // it is text alone
+		if err == nil { // it holds only text
 			b.WriteString("- " + string(text) + "\n")
 		}
 	}
 	return b.String()
 }
 
-// below is what a step leads to of the paths.
+// below returns what a step leads to in the paths.
 func below(paths []merge.Path) redact.Fields {
 	if len(paths) == 0 {
 		return nil

@@ -22,10 +22,10 @@ func Suggest(t *merge.Type, p merge.Path) string {
 	return suggest.Name(p[len(p)-1].Name, slices.Sorted(maps.Keys(parent.Type.Fields)))
 }
 
-// Nearest returns the path that was probably meant by p, which none of the objects has:
-// a field by what t, their type, declares and what they have, an entry of a list by its
-// keys, so that containers[web], containers[0] and, before a field of it, containers lead to
-// containers[name=web]. It is nil where no path is near; t may be nil.
+// Nearest returns the path that was probably meant by p, which none of the objects has. It
+// looks for a field in what t, their type, declares and what they have, for an entry of a
+// list by its keys. So containers[web], containers[0] and, before a field of it, containers
+// lead to containers[name=web]. It is nil where no path is near; t may be nil.
 func Nearest(t *merge.Type, p merge.Path, objects ...any) merge.Path {
 	var out merge.Path
 	typed, at := p.String(), objects
@@ -51,10 +51,10 @@ func Nearest(t *merge.Type, p merge.Path, objects ...any) merge.Path {
 	return out
 }
 
-// leftOut is the entry of lists of type t that was probably meant by a path which goes on with
-// rest, that begins with a field: in containers.image it is not written which container is
-// meant. It is the first from which all of rest can be reached, or else the first field alone;
-// or the first entry, where the type declares the field, and none has it.
+// leftOut returns the entry of lists of type t that a path probably meant which goes on
+// with rest, beginning with a field: containers.image does not state the container. It is
+// the first that has all of rest, or else only its first field. Else it is the first entry,
+// where the type declares the field, and none has it.
 func leftOut(t *merge.Type, lists []any, rest merge.Path) (entry merge.Step, ok bool) {
 	if rest[0].Kind != merge.FieldStep {
 		return entry, false
@@ -76,7 +76,7 @@ func leftOut(t *merge.Type, lists []any, rest merge.Path) (entry merge.Step, ok 
 	return entry, false
 }
 
-// leads reports whether v, of type t, has p, or what is near to it.
+// leads reports whether v, of type t, has p, or a path near to it.
 func leads(t *merge.Type, v any, p merge.Path) bool {
 	if near := Nearest(t, p, v); near != nil {
 		p = near
@@ -85,7 +85,7 @@ func leads(t *merge.Type, v any, p merge.Path) bool {
 	return has
 }
 
-// reached are the values that a step leads to from those of type t.
+// reached returns the values that a step leads to from those of type t.
 func reached(t *merge.Type, values []any, s merge.Step) []any {
 	var out []any
 	for _, v := range values {
@@ -104,7 +104,7 @@ func declares(t *merge.Type, s merge.Step) bool {
 	return declared
 }
 
-// nearStep is the step from the values of type t that was probably meant by s.
+// nearStep returns the step from the values of type t that was probably meant by s.
 func nearStep(t *merge.Type, values []any, s merge.Step) (near merge.Step, ok bool) {
 	var names []string
 	if t != nil {
@@ -133,8 +133,8 @@ func nearStep(t *merge.Type, values []any, s merge.Step) (near merge.Step, ok bo
 	return near, ok && near.Kind != merge.IndexStep
 }
 
-// stepText is what a step states about an entry, however it is written: the name, or the
-// values of the keys.
+// stepText returns what a step states about an entry, in any form: the name, or the values
+// of the keys.
 func stepText(s merge.Step) string {
 	switch s.Kind {
 	case merge.FieldStep:

@@ -7,19 +7,19 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/suggest"
 )
 
-// Served is what a server has.
+// Served lists what a server has.
 type Served struct {
 	Kinds    []string // of the apiVersion in question
 	Versions []string // other apiVersions that may have the kind
 
-	// Has reports whether the server has a kind; nil where nobody can be asked.
+	// Has reports whether the server has a kind; nil where no server can be asked.
 	Has func(apiVersion, kind string) bool
 }
 
-// SuggestKind returns the kind that was probably meant by one that does not exist:
-// one of those that the server has under the same apiVersion, else the one of the same
-// name under another apiVersion: one of Versions, or one of the built-in types'. Both
-// results are "" where none is near.
+// SuggestKind returns the kind that was probably meant by one that does not exist. It is
+// one of those that the server has under the same apiVersion, else the one of the same name
+// under another apiVersion: one of Versions, or of the built-in types'. Both results are ""
+// where none is near.
 func SuggestKind(apiVersion, kind string, s Served) (nearVersion, near string) {
 	if near := suggest.Name(kind, s.Kinds); near != "" {
 		return apiVersion, near

@@ -8,9 +8,9 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// table reads types out of a text in the notation that internal/gen writes (its
-// head explains it). A type is parsed when it is first reached, once: all of it
-// at start-up would cost more than the merge of one object.
+// table reads types from a text in the notation that internal/gen writes (the head of the
+// text explains it). A type is parsed once, on first use: parsing all of it at start-up
+// would cost more than the merge of one object.
 type table struct {
 	text   string
 	once   sync.Once
@@ -51,7 +51,7 @@ func (t *table) named(name string) (*merge.Type, bool) {
 	return t.shape(name), true
 }
 
-// find returns the line of the type of that name and those of its fields.
+// find returns the lines of the type of that name and of its fields.
 func (t *table) find(name string) (string, bool) {
 	t.once.Do(t.index)
 	i, ok := slices.BinarySearchFunc(t.starts, name, func(at int32, name string) int {
@@ -70,7 +70,7 @@ func (t *table) find(name string) (string, bool) {
 // typeMark stands before the name of every type.
 const typeMark = "\n\ntype "
 
-// index notes where the types begin; the table has them sorted.
+// index records where the types begin; the table has them sorted.
 func (t *table) index() {
 	t.starts = make([]int32, 0, len(t.text)/128)
 	for at := 0; ; {
@@ -93,8 +93,8 @@ func nameOf(text string) string {
 	return text
 }
 
-// shape returns the type that a shape stands for. The lock is held, so that
-// nobody sees a type before it and all that it reaches are complete.
+// shape returns the type that a shape stands for. The caller holds the lock, so that no
+// other goroutine sees a type before it and all that it reaches are complete.
 func (t *table) shape(text string) *merge.Type {
 	if leaf, ok := leaves[text]; ok {
 		return leaf
@@ -191,7 +191,7 @@ func (t *table) object(typ *merge.Type, name string) {
 		name, rest, _ := strings.Cut(row, " ")
 		shape, marks, _ := strings.Cut(rest, " ")
 		bare := strings.TrimPrefix(shape, "*")
-		// JSON of any form is kept as it is: {} and false are no absence of it.
+		// JSON of any form is kept as it is: {} and false are not its absence.
 		f := merge.Field{Type: t.shape(bare), ZeroIsAbsent: bare == shape && bare != "any"}
 		if rest, ok := strings.CutSuffix(marks, "allocated"); ok {
 			f.Allocated, marks = true, strings.TrimSuffix(rest, " ")

@@ -9,9 +9,8 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// Unknown lists the fields of v that t does not declare, in path order; nil
-// where t declares all of them, so that nil means that t knows every
-// field in play. Free maps, open objects and values without a type declare
+// Unknown lists the fields of v that t does not declare, in path order; nil where t
+// declares every field of v. Free maps, open objects and values without a type declare
 // everything. A null counts as a field.
 func Unknown(t *merge.Type, v any) []merge.Path {
 	if known(t, v) {
@@ -23,7 +22,7 @@ func Unknown(t *merge.Type, v any) []merge.Path {
 }
 
 // The directives of a strategic merge patch, each a key of a mapping; the last two end in
-// the name of a list beside them.
+// the name of a list of the same mapping.
 //
 // Rules: the Kubernetes community's strategic-merge-patch.md.
 const (
@@ -33,12 +32,12 @@ const (
 	ExcludeDirective = "$deleteFromPrimitiveList/"
 )
 
-// IsDirective reports whether a key is one of them.
+// IsDirective reports whether a key is one of these directives.
 func IsDirective(key string) bool {
 	return key == PatchDirective || key == RetainDirective || strings.HasPrefix(key, OrderDirective) || strings.HasPrefix(key, ExcludeDirective)
 }
 
-// known is asked about every object of a run, and allocates nothing.
+// known is called for every object of a run, and allocates nothing.
 func known(t *merge.Type, v any) bool {
 	if t == nil {
 		return true

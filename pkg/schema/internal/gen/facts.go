@@ -15,13 +15,13 @@ import (
 //go:embed facts.yaml
 var factsYAML []byte
 
-// defaultsText is what the API server's defaulting functions fill in; the module
-// test/cluster, which has them, writes it.
+// defaultsText lists what the API server's defaulting functions fill in. The module
+// test/cluster, which links them, writes it.
 //
 //go:embed defaults.txt
 var defaultsText string
 
-// facts is what no schema states, and is therefore maintained by hand.
+// facts holds what no schema states, and is therefore maintained by hand.
 type facts struct {
 	OneOf     []oneOfFact     `json:"oneOf"`
 	Allocated []allocatedFact `json:"allocated"`
@@ -54,34 +54,34 @@ type allocatedFact struct {
 	Fields []string `json:"fields"`
 }
 
-// mirroredFact: the server keeps the two fields alike.
+// mirroredFact states that the server keeps the two fields alike.
 type mirroredFact struct {
 	Type   string    `json:"type"`
 	Fields [2]string `json:"fields"`
 }
 
-// madeFact: the server makes the entry of a map at the path, names with "/" between them.
+// madeFact states that the server makes the entry of a map at the path, names with "/" between them.
 type madeFact struct {
 	Type string `json:"type"`
 	Path string `json:"path"`
 }
 
-// fixedFact: what is at the paths can no longer be changed once the object is there or runs;
-// names with "/" between them, "*" for every entry of a list.
+// fixedFact states that the values at the paths can no longer be changed once the object
+// exists or runs; names with "/" between them, "*" for every entry of a list.
 type fixedFact struct {
 	Type  string   `json:"type"`
 	Paths []string `json:"paths"`
 }
 
-// exclusiveFact: the API refuses a set that has two of the members.
+// exclusiveFact states that the API refuses a set that has two of the members.
 type exclusiveFact struct {
 	Type    string   `json:"type"`
 	Set     string   `json:"set"`
 	Members []string `json:"members"`
 }
 
-// uniqueFact: the API refuses a list in which two entries have the same value of by; one
-// that has none counts as absent, where that is given.
+// uniqueFact states that the API refuses a list in which two entries have the same value of
+// by. Where absent is given, an entry without a value counts as having that.
 type uniqueFact struct {
 	Type   string `json:"type"`
 	List   string `json:"list"`
@@ -104,9 +104,9 @@ func readFacts(text []byte) (*facts, error) {
 	return f, nil
 }
 
-// addTo writes the facts into the rows that they are about. A fact that is about
-// nothing is an error (the type was renamed, or never was), and so is a union of
-// the server's schema that have no values in facts.yaml.
+// addTo writes the facts into the rows that they are about. A fact without a row is an
+// error (the type was renamed, or never existed). So is a union of the server's schema that
+// has no values in facts.yaml.
 func (f *facts) addTo(t *table) error {
 	for _, fact := range f.OneOf {
 		err := t.each(fact.Type, func(r *typeRow) error { return r.addOneOf(fact) })
@@ -165,7 +165,7 @@ func (f *facts) addTo(t *table) error {
 	return nil
 }
 
-// each does the same to every row whose name fits the pattern.
+// each applies a function to every row whose name fits the pattern.
 func (t *table) each(pattern string, do func(*typeRow) error) error {
 	rows, err := t.match(pattern)
 	if err != nil {
@@ -235,9 +235,9 @@ func (r *typeRow) addOneOf(fact oneOfFact) error {
 	return nil
 }
 
-// addUnions adds the unions of the server's schema. One with a discriminator has
-// to be among the facts: the schema names the Go fields where the discriminator's
-// values should stand ("LocalhostProfile" for "Localhost").
+// addUnions adds the unions of the server's schema. One with a discriminator has to be
+// among the facts: the schema names the Go fields in place of the discriminator's values
+// ("LocalhostProfile" for "Localhost").
 func (r *typeRow) addUnions() error {
 	for _, u := range r.unions {
 		if u.Discriminator != nil {
@@ -341,8 +341,8 @@ func (r *typeRow) addRules(rules []string) error {
 	return nil
 }
 
-// addDefaults writes the fixed defaults of the server's functions into the rows. Types
-// that no kind reaches are passed over.
+// addDefaults writes the fixed defaults of the server's functions into the rows. Types that
+// no kind reaches are skipped.
 func (t *table) addDefaults(text string) error {
 	for line := range strings.Lines(text) {
 		words := strings.SplitN(strings.TrimSpace(line), " ", 3)

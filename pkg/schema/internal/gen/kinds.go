@@ -26,8 +26,8 @@ type kindRow struct {
 
 var objectMeta = reflect.TypeFor[metav1.ObjectMeta]()
 
-// knownTypes is client-go's scheme and the two kinds that the API server itself
-// adds to it.
+// knownTypes returns client-go's scheme and the two kinds that the API server itself adds
+// to it.
 func knownTypes() (*runtime.Scheme, error) {
 	s := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
@@ -68,9 +68,9 @@ func findKinds() ([]kindRow, error) {
 	return kinds, nil
 }
 
-// clientKinds reads scope, resource and status from the shape of the typed
-// clients: Pods(namespace) is namespaced, Nodes() is not, and UpdateStatus is
-// there where the API has a status subresource.
+// clientKinds reads scope, resource and status from the shape of the typed clients:
+// Pods(namespace) is namespaced, Nodes() is not, and UpdateStatus exists where the API has
+// a status subresource.
 func clientKinds(clientset reflect.Type) map[reflect.Type]kindRow {
 	rows := map[reflect.Type]kindRow{}
 	for group := range clientset.Methods() {

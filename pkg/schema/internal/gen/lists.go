@@ -15,13 +15,13 @@ import (
 	smd "sigs.k8s.io/structured-merge-diff/v6/schema"
 )
 
-// schemas are the server-side-apply schemas that the client modules carry for
-// their apply configurations: the only place on the client's side that has
-// list types, list-map-keys, map types, unions and defaults.
+// schemas holds the server-side-apply schemas that the client modules carry for their apply
+// configurations. They are the only source on the client's side for list types,
+// list-map-keys, map types, unions and defaults.
 type schemas []*smd.Schema
 
-// serverSchemas gets at those schemas by converting one empty object with each
-// module's converter; a typed value carries the schema that it was read with.
+// serverSchemas reads those schemas by converting one empty object with each module's
+// converter; a typed value carries the schema that it was read with.
 func serverSchemas() (schemas, error) {
 	s, err := knownTypes()
 	if err != nil {
@@ -57,7 +57,7 @@ func (s schemas) named(name string) (smd.Atom, bool) {
 	return smd.Atom{}, false
 }
 
-// resolve follows a reference; a nil one is followed to nothing.
+// resolve follows a reference; a nil one leads to nothing.
 func (s schemas) resolve(ref *smd.TypeRef) smd.Atom {
 	switch {
 	case ref == nil:

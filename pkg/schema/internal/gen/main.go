@@ -1,6 +1,6 @@
-// Command gen writes pkg/schema's table of the built-in types, and pkg/references' of
-// what a PodSpec names, from what Kubernetes' own Go modules know about them. It refuses to write a table whose
-// hand-kept facts name a type or field that does not exist.
+// Command gen writes pkg/schema's table of the built-in types, and pkg/references' table of
+// the objects that a PodSpec names, from Kubernetes' own Go modules. It refuses to write a
+// table whose hand-kept facts name a type or field that does not exist.
 //
 // Run it with go generate ./pkg/schema after a change of the Kubernetes modules
 // or of facts.yaml; a test fails while the committed table is stale.

@@ -17,9 +17,9 @@ const referencesHeader = `# Where a PodSpec names other objects of its namespace
 # KIND PATH: below a PodSpec, [] is every entry of a list; KIND "-" is stated beside the name
 `
 
-// references writes every path below a PodSpec at which the pod names a ConfigMap, a Secret,
-// a ServiceAccount or a PersistentVolumeClaim. It refuses to write if a field looks like
-// such a name and is not known to be one, or not to be one.
+// references writes every path below a PodSpec at which the pod names a ConfigMap, a
+// Secret, a ServiceAccount or a PersistentVolumeClaim. It refuses to write if a field looks
+// like such a name and is not listed as one, or as not one.
 func references() ([]byte, error) {
 	var rows []string
 	if err := findReferences(reflect.TypeFor[corev1.PodSpec](), nil, &rows); err != nil {
@@ -76,7 +76,7 @@ func findReferences(t reflect.Type, path []string, rows *[]string) error {
 	return nil
 }
 
-// typeKind is the kind of what a type stands for: SecretVolumeSource, ConfigMapKeySelector.
+// typeKind returns the kind in a type's name: SecretVolumeSource, ConfigMapKeySelector.
 func typeKind(typeName string) string {
 	for _, kind := range []string{"ConfigMap", "Secret", "PersistentVolumeClaim"} {
 		if strings.HasPrefix(typeName, kind) {
@@ -86,11 +86,11 @@ func typeKind(typeName string) string {
 	return ""
 }
 
-// looksNamed: a field that may name one of the four kinds, by its own name, that of the
-// field around it, or its type.
+// looksNamed matches a field that may name one of the four kinds, by its own name, that of
+// the field around it, or its type.
 var looksNamed = regexp.MustCompile(`(?i)secret|configmap|serviceaccount|claim`)
 
-// notNames are fields that look as if they named an object of one of the four kinds.
+// notNames lists fields that look as if they named an object of one of the four kinds.
 var notNames = map[string]bool{
 	"Container.name": true, "ResourceClaim.name": true, "ResourceClaim.request": true,
 	"PersistentVolumeClaimSpec.volumeName": true, "PersistentVolumeClaimSpec.storageClassName": true,
@@ -98,8 +98,8 @@ var notNames = map[string]bool{
 	"PodResourceClaim.name":                               true, "PodResourceClaim.resourceClaimName": true, "PodResourceClaim.resourceClaimTemplateName": true,
 }
 
-// namedKind is the kind of what a string names, "" where it is no name of one of the four
-// kinds, and "-" where a field beside it names it.
+// namedKind returns the kind of the object that a string names. It is "" where it does not
+// name one of the four kinds, and "-" where a field beside it names the kind.
 func namedKind(owner reflect.Type, path []string) (string, error) {
 	field := path[len(path)-1]
 	around := ""

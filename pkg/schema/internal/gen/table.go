@@ -12,7 +12,7 @@ import (
 	smd "sigs.k8s.io/structured-merge-diff/v6/schema"
 )
 
-// table is the whole file before it is written.
+// table is the whole file in memory.
 type table struct {
 	kinds []kindRow
 	types map[string]*typeRow
@@ -28,10 +28,10 @@ type typeRow struct {
 	fields   []fieldCol
 	unions   []smd.Union
 	oneOf    []oneOf
-	rules    []string // what the server fills in that depends on more than the field
+	rules    []string // rules for defaults that depend on more than the field
 	mirrored [][2]string
-	made     []string // paths of what the server makes itself
-	fixed    []string // paths of what can no longer be changed
+	made     []string // paths that the server itself creates
+	fixed    []string // paths that can no longer be changed
 }
 
 type fieldCol struct {
@@ -42,7 +42,7 @@ type fieldCol struct {
 	allocated    bool
 	defaultValue any
 
-	serverDefault string // what the server's own functions fill in, as JSON; "" for nothing
+	serverDefault string // the default of the server's functions, as JSON; "" for none
 	tag           reflect.StructTag
 }
 
@@ -68,8 +68,8 @@ const header = `# The built-in types, as far as a merge needs to know them.
 # {!}x atomic map, !x the type as one value, ~x the atomic type field by field
 `
 
-// text writes the table: kinds, then types, each sorted, so that a reader finds
-// a type by halving.
+// text writes the table: kinds, then types, each sorted, so that a reader can use binary
+// search.
 func (t *table) text() []byte {
 	var b bytes.Buffer
 	b.WriteString(header)
@@ -137,7 +137,7 @@ func (r *typeRow) write(b *bytes.Buffer) {
 	}
 }
 
-// defaultText is the default as JSON without blanks, or "".
+// defaultText returns the default as JSON without blanks, or "".
 func (f fieldCol) defaultText() string {
 	if f.serverDefault != "" {
 		return f.serverDefault
@@ -169,7 +169,7 @@ func (o oneOf) text() string {
 	return strings.Join(words, " ")
 }
 
-// shortName leaves out what nearly every name begins with.
+// shortName omits the prefix that nearly every name has.
 func shortName(full string) string {
 	if s, ok := strings.CutPrefix(full, "io.k8s.api."); ok {
 		return s

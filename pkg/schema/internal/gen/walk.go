@@ -20,8 +20,7 @@ type walker struct {
 	table *table
 }
 
-// leaves are the Go types that write their own JSON. "any" is whatever JSON
-// there is.
+// leaves lists the Go types that write their own JSON. "any" is any JSON.
 var leaves = map[reflect.Type]string{
 	reflect.TypeFor[resource.Quantity]():    "quantity",
 	reflect.TypeFor[metav1.Time]():          "time",
@@ -33,8 +32,8 @@ var leaves = map[reflect.Type]string{
 	reflect.TypeFor[apiextensions.JSON]():   "any",
 }
 
-// unwrapped are Go types that stand for one of several JSON forms; the table
-// describes the form that has fields.
+// unwrapped lists Go types that stand for one of several JSON forms; the table describes
+// the form that has fields.
 var unwrapped = map[reflect.Type]reflect.Type{
 	reflect.TypeFor[apiextensions.JSONSchemaPropsOrArray]():       reflect.TypeFor[apiextensions.JSONSchemaProps](),
 	reflect.TypeFor[apiextensions.JSONSchemaPropsOrBool]():        reflect.TypeFor[apiextensions.JSONSchemaProps](),
@@ -113,7 +112,7 @@ func (w *walker) fields(row *typeRow, t reflect.Type, declared *smd.Map) error {
 	return nil
 }
 
-// shapeOf is what is known of a value besides its Go type.
+// shapeOf holds what is known of a value besides its Go type.
 type shapeOf struct {
 	ref *smd.TypeRef
 	tag reflect.StructTag
@@ -151,9 +150,9 @@ func (w *walker) shape(t reflect.Type, of shapeOf) (string, error) {
 	return "", fmt.Errorf("the table has no notation for %s", t)
 }
 
-// object writes a struct, and how the field at hand overrides the way in which its
-// type is split (a volume's claimRef is merged field by field, though every other
-// ObjectReference is one value).
+// object writes a struct, and how the current field overrides the way in which its type is
+// split. A volume's claimRef, for example, is merged field by field, though every other
+// ObjectReference is one value.
 func (w *walker) object(t reflect.Type, ref *smd.TypeRef) (string, error) {
 	name, err := w.named(t)
 	if err != nil || ref == nil || ref.ElementRelationship == nil {
@@ -209,9 +208,9 @@ func (w *walker) list(t reflect.Type, of shapeOf) (string, error) {
 	return "[" + strings.Join(keys, ",") + "]" + text, nil
 }
 
-// listRule is how a list's entries are distinguished: by keys, by value (set), or
-// not at all. The server's schema decides; a list that it does not have
-// is distinguished by the patch tags, as in strategic merge patch.
+// listRule returns how a list's entries are distinguished: by keys, by value (set), or not
+// at all. The server's schema decides. A list that it does not have is distinguished by the
+// patch tags, as in strategic merge patch.
 func listRule(atom *smd.List, tag reflect.StructTag) (keys []string, set bool) {
 	if atom != nil {
 		if atom.ElementRelationship != smd.Associative {
@@ -245,14 +244,14 @@ func (w *walker) keyDefault(elem *smd.TypeRef, key string) (string, error) {
 	return "=" + string(text), err
 }
 
-// isNoise: the schema states "", 0, false and {} as the default of every
-// required Go field that is no pointer; that a zero is absent implies the same.
+// isNoise reports whether a default repeats the zero value. The schema states "", 0, false and {} as
+// the default of every required Go field that is not a pointer; that a zero is absent implies the same.
 func isNoise(v any) bool {
 	return v == nil || reflect.ValueOf(v).IsZero() ||
 		reflect.ValueOf(v).Kind() == reflect.Map && reflect.ValueOf(v).Len() == 0
 }
 
-// modelName is the type's name in OpenAPI documents.
+// modelName returns the type's name in OpenAPI documents.
 func modelName(t reflect.Type) string {
 	if m, ok := reflect.Zero(t).Interface().(interface{ OpenAPIModelName() string }); ok {
 		return shortName(m.OpenAPIModelName())
