@@ -141,8 +141,8 @@ func (c configuring) fields(stated, result map[string]any, s spot) map[string]an
 }
 
 // saysNull reports whether a null is applied unchanged. It is where the server takes it for
-// absence: for a scalar, and for a value that was absent, but not for a key of a map, which
-// would become "". A value that the applier states, even as null, is not removed.
+// absence: for a scalar, and for a value that was absent. A key of a map would become "" instead.
+// A value that the applier states, even as null, is not removed.
 func (c configuring) saysNull(s spot, parent *merge.Type, name string, there bool) bool {
 	if parent == nil || parent.Kind != merge.Object || s.kept || c.Others(s.path) {
 		return false

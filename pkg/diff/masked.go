@@ -3,8 +3,8 @@ package diff
 import "github.com/kubectl-merge/kubectl-merge/pkg/merge"
 
 // Masked returns the values that local and live have at a path, masked where they are a
-// Secret's or a rule calls them sensitive: live's as "*** (before)" and local's as "***
-// (after)" where they differ.
+// Secret's or a rule calls them sensitive. Where they differ, live's is "*** (before)" and
+// local's is "*** (after)".
 func (r Report) Masked(p merge.Path, local, live merge.Opt) (l, v merge.Opt) {
 	s := r.mask(p, sides{local: local, live: live})
 	return s.local, s.live

@@ -69,7 +69,7 @@ func fits(o merge.Opt, n int) bool {
 }
 
 // beside spells values of one place in about n characters each, so that two different ones
-// never read alike: a long one is cut around the places where it differs from the others.
+// never read alike. A long one is cut around the places where it differs from the others.
 func beside(n int, all ...merge.Opt) []string {
 	var texts, others []string
 	for _, o := range all {

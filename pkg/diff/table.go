@@ -129,8 +129,8 @@ type parts struct {
 	glue  string
 }
 
-// pack puts parts into as few lines of at most n characters as their order allows, and
-// breaks a part that is longer than a line; n below 1 is no limit.
+// pack puts parts into as few lines of at most n characters as their order allows. It
+// breaks a part that is longer than a line. n below 1 is no limit.
 func pack(p parts, n int) []string {
 	var lines []string
 	for _, t := range p.texts {

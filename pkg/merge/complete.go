@@ -1,7 +1,7 @@
 package merge
 
 // Complete returns v, a value of type typ, with what the server fills in where v leaves it
-// out: the fixed defaults of fields (Field.Default), and the rules of types
+// out. These are the fixed defaults of fields (Field.Default), and the rules of types
 // (Type.Defaults). With admission set, it also applies the rules that are not part of the
 // defaulting functions (Default.Admission). The result shares memory with v, and is v
 // itself where nothing is filled in. A nil typ has no defaults.

@@ -45,7 +45,7 @@ type Type struct {
 	Exclusive []string
 
 	// Fixed lists paths, of names from a value of this type, to values that the API does not let
-	// anyone change once the object exists or runs; "*" stands for every entry of a list.
+	// anyone change once the object exists or runs. "*" stands for every entry of a list.
 	Fixed [][]string
 
 	// Mirrored lists pairs of fields that the server keeps alike: stating one states both

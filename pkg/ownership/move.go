@@ -140,8 +140,8 @@ func (r *Rewrite) Disown(names []string) {
 	r.entries = rest
 }
 
-// Convert rewrites entries to live's version, with the fields that live has in it: those in
-// versions that the server no longer has, and what the applier has applied in any other version.
+// Convert rewrites entries to live's version, with the fields that live has in it. These are those
+// in versions that the server no longer has, and what the applier has applied in any other version.
 // Otherwise the server refuses every apply because of such an entry, or drops it with the next
 // write. Entries of subresources stay. It returns the managers whose entries it has rewritten.
 func (r *Rewrite) Convert(live map[string]any, typ *merge.Type, served func(apiVersion string) bool) []string {

@@ -10,8 +10,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// builder makes types of schemas. A type that refers to itself is stored in types before it
-// is complete, but is not returned before it is.
+// builder makes types of schemas. Incomplete types, which may refer to themselves, never leave it.
 type builder struct {
 	source string
 	raw    map[string][]byte // the components by name
@@ -143,8 +142,8 @@ func (b *builder) object(t *merge.Type, n *node, compiled *merge.Type) error {
 	return nil
 }
 
-// field adds to a property what only the compiled-in type states: whether the server
-// distinguishes zero from absence. compiled is nil where there is none.
+// field adds to a property what only the compiled-in type (nil: none) states: whether the server
+// distinguishes zero from absence.
 func (b *builder) field(n *node, compiled *merge.Field) (merge.Field, error) {
 	var f merge.Field
 	var under *merge.Type

@@ -1,6 +1,6 @@
 // Package schema describes how the values of an object are split into parts that are merged
-// separately: which fields a type has, which of its lists are keyed, sets or atomic, and
-// when two spellings are one value to the server. It refuses to fetch anything: schemas
+// separately. It states which fields a type has, which of its lists are keyed, sets or atomic,
+// and when two spellings are one value to the server. It refuses to fetch anything: schemas
 // come in as bytes and values, or are compiled in.
 //
 // The order of sources: the user's rules, the compiled-in built-in types, the server's

@@ -171,8 +171,8 @@ func keyPattern(t *merge.Type) string {
 	return "[" + strings.Join(names, ",") + "]"
 }
 
-// Found calls mark with the index of each rule that has something to decide in an object:
-// it holds for the object, and one of the sides has a value at its path.
+// Found calls mark with the index of each rule that has something to decide in an object.
+// Such a rule holds for the object, and one of the sides has a value at its path.
 func (rs Rules) Found(o Object, t *merge.Type, mark func(i int)) {
 	for i, r := range rs {
 		if !r.holds(o) {

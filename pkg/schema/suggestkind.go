@@ -17,9 +17,9 @@ type Served struct {
 }
 
 // SuggestKind returns the kind that was probably meant by one that does not exist. It is
-// one of those that the server has under the same apiVersion, else the one of the same name
-// under another apiVersion: one of Versions, or of the built-in types'. Both results are ""
-// where none is near.
+// one of those that the server has under the same apiVersion. Else it is the one of the same
+// name under another apiVersion, which is one of Versions or of the built-in types'. Both
+// results are "" where none is near.
 func SuggestKind(apiVersion, kind string, s Served) (nearVersion, near string) {
 	if near := suggest.Name(kind, s.Kinds); near != "" {
 		return apiVersion, near

@@ -67,7 +67,7 @@ type madeFact struct {
 }
 
 // fixedFact states that the values at the paths can no longer be changed once the object
-// exists or runs; names with "/" between them, "*" for every entry of a list.
+// exists or runs. A path is names with "/" between them, "*" for every entry of a list.
 type fixedFact struct {
 	Type  string   `json:"type"`
 	Paths []string `json:"paths"`
