@@ -65,7 +65,7 @@ func (e *editing) liveOnly() []int {
 }
 
 // couples finds for each of those the free entry of live that it is most like. The likeness
-// has to be mutual, and no other entry equally like it.
+// has to be mutual, and no other entry may be equally like it.
 func (e *editing) couples(those []int, like func(int, any) likeness) map[int]int {
 	out := map[int]int{}
 	for _, i := range those {

@@ -152,7 +152,7 @@ func (s *spot) fillable(a Opt) bool {
 	return false
 }
 
-// between reports whether each part of v is a's or, where a leaves it out, that of a as
+// between reports whether each part of v equals that of a or, where a leaves it out, that of
 // completed. A server that does not know a default yet leaves the part out as well.
 func between(f Field, a, completed, v Opt) bool {
 	if equalOpt(completed, v, f) || equalOpt(a, v, f) {
