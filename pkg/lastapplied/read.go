@@ -33,7 +33,7 @@ const (
 	BlankAll     Blanking = "all"    // only apiVersion, kind, name and namespace are left
 )
 
-// State is what Read found.
+// State says what Read found.
 type State uint8
 
 // The states of an annotation.

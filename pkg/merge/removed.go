@@ -46,8 +46,8 @@ func (m *merger) tellRemoved(s *spot, cause Cause, o, v Opt) {
 	m.addRemoved(s, o, Removal{Value: v.Value, Cause: cause})
 }
 
-// addRemoved adds a removal to the plan; o is what original has. What the server has made by
-// itself, and nobody has set, is the applier's to give up.
+// addRemoved adds a removal to the plan; o is what original has. The applier may
+// release what the server has made and no manager has set.
 func (m *merger) addRemoved(s *spot, o Opt, r Removal) {
 	v := Some(r.Value)
 	made := !o.Set && m.owners != nil && m.filled(ofOriginal, s, o, v)

@@ -13,8 +13,8 @@ import (
 // they are one entry, which becomes what local states. Nothing is modified; nil stays nil
 // where there are no such entries. typ is the type of all of them.
 //
-// Rules: the merge of lists in structured-merge-diff/v6/typed, which puts what is applied
-// in the place of all entries of its key.
+// Rules: the merge of lists in structured-merge-diff/v6/typed, which puts what is applied in the
+// place of all entries of its key.
 func WithRepeated(applied, local, live any, typ *merge.Type) any {
 	switch v := local.(type) {
 	case map[string]any:

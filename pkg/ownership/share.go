@@ -11,11 +11,11 @@ import (
 // Shares holds the parts of live that a server-side applier and all others hold, with
 // live's values.
 type Shares struct {
-	// Applied is what the applier holds alone, with the keys of the entries around it: the
+	// Applied holds the values of the applier alone, with the keys of the entries around it: the
 	// server removes it once it is no longer applied. nil: nothing.
 	Applied any
 
-	// Others is what others hold: another manager, or the same one by updates or through a
+	// Others holds the values of others: another manager, or the same one by updates or through a
 	// subresource. An entry of a map or list belongs to those who hold the entry itself,
 	// not only something in it. nil: nothing.
 	Others any

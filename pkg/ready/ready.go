@@ -53,7 +53,7 @@ func (p Problem) String() string {
 	return strings.Join(parts, ": ")
 }
 
-// Verdict is what is known about an object at one moment.
+// Verdict states what is known about an object at one moment.
 type Verdict struct {
 	State State
 

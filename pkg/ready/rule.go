@@ -7,8 +7,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// Rule is what a user has stated about the readiness of an object. The zero value states
-// nothing.
+// Rule states when the user considers an object ready. The zero value states nothing.
 type Rule struct {
 	Skip  bool       // it is not waited for
 	Path  merge.Path // the value here decides; nil: the kind's row decides

@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// constraint is what a schema demands of the fields of an object: its required, not, oneOf,
+// constraint holds what a schema demands of the fields of an object: its required, not, oneOf,
 // anyOf and allOf.
 type constraint struct {
 	required            []string
