@@ -38,7 +38,7 @@ func Bound(config *rest.Config) {
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return &bounded{wrapped{next}} })
 }
 
-// wrapped is what a transport that stands before another one has in common with all others.
+// wrapped is the common part of all transports that wrap another one.
 type wrapped struct{ next http.RoundTripper }
 
 // WrappedRoundTripper gives the client access to the wrapped transport.
@@ -51,8 +51,8 @@ func (wrapped) CancelRequest(*http.Request) {}
 
 type bounded struct{ wrapped }
 
-// RoundTrip limits the size of the response, removes an excessive Retry-After, and follows
-// no redirection to another host.
+// RoundTrip limits the size of the response, removes an excessive Retry-After, and refuses
+// redirections to another host.
 //
 // Unlike kubectl: which follows, and shows its credentials to whoever is there.
 func (b *bounded) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -106,8 +106,7 @@ func (b *boundedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// about returns why a response is not the object that was requested or written; "" if it
-// is.
+// about states why a response is not the object that was requested or written; "" if it is.
 func (t Target) about(obj map[string]any) string {
 	meta, _ := obj["metadata"].(map[string]any)
 	name, _ := meta["name"].(string)

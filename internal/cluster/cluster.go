@@ -43,13 +43,13 @@ type Cluster struct {
 	discovery   discovery.CachedDiscoveryInterfaceWithContext
 	limiter     *limiter
 	lanes       *lanes
-	polls       chan struct{} // the reads under way of what is waited for
+	polls       chan struct{} // limits the reads of polled that are under way
 
 	mu        sync.Mutex
 	groups    map[string]map[string]Resource // by group/version, then kind
 	declared  map[schema.GroupVersionKind]Resource
 	refreshed bool
-	silences  int // how often a silent group was asked for again
+	silences  int // how often a silent group was requested again
 
 	schemas schemas
 }
@@ -93,7 +93,7 @@ func New(flags Getter, warnings rest.WarningHandlerWithContext) (*Cluster, error
 	}, nil
 }
 
-// Patience is how long in total a server may make the client wait before a write is sent
+// Patience returns how long in total a server may make the client wait before a write is sent
 // again: the timeout of one request.
 func (c *Cluster) Patience() time.Duration {
 	if c.timeout == 0 {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Declared lists the resources that a CustomResourceDefinition (v1) defines; none if crd is
+// Declared returns the resources that a CustomResourceDefinition (v1) defines; none if crd is
 // something else.
 func Declared(crd map[string]any) []Resource {
 	spec, _ := crd["spec"].(map[string]any)
@@ -41,9 +41,9 @@ func Established(crd map[string]any) bool { return conditionTrue(crd, "Establish
 // never established, or was created with no version that is served, and its spec has not
 // changed since.
 //
-// Source: k8s.io/apiextensions-apiserver, pkg/controller/finalizer, which looks for no objects
-// of a definition that is not established; pkg/controller/status, which never takes that
-// condition back; pkg/registry/customresourcedefinition, which counts changes of spec.
+// Source: k8s.io/apiextensions-apiserver, pkg/controller/finalizer, which ignores objects of a
+// definition that is not established; pkg/controller/status, which never removes that condition;
+// pkg/registry/customresourcedefinition, which counts changes of spec.
 func NeverServed(crd map[string]any) bool {
 	meta, _ := crd["metadata"].(map[string]any)
 	first := fmt.Sprint(meta["generation"]) == "1"
@@ -59,7 +59,7 @@ func str(m map[string]any, key string) string {
 // write, a condition may still describe the definition as it was before.
 const (
 	establishWait = 60 * time.Second
-	mostPolls     = 8 // reads at once of all that is waited for
+	mostPolls     = 8 // concurrent reads of polled, over all definitions
 	staleWait     = 3 * time.Second
 )
 
@@ -99,7 +99,7 @@ func (c *Cluster) WaitEstablished(ctx context.Context, crd Target, stored map[st
 	}
 }
 
-// polled reads a definition that is waited for; many are, at the same time.
+// polled reads a definition that is waited for; mostPolls bounds such reads at the same time.
 func (c *Cluster) polled(ctx context.Context, crd Target) (map[string]any, error) {
 	select {
 	case c.polls <- struct{}{}:
@@ -110,11 +110,11 @@ func (c *Cluster) polled(ctx context.Context, crd Target) (map[string]any, error
 	return c.Get(ctx, crd)
 }
 
-// neverEstablished is the condition because of which a CustomResourceDefinition will not be
-// served as it is; "" if there is none. The API server's controllers set NamesAccepted to
-// False if a name is taken, and Established to False if the definition cannot be served;
-// the reasons Installing and NotAccepted are transient
-// (k8s.io/apiextensions-apiserver, pkg/controller/status and establish).
+// neverEstablished returns the condition because of which a CustomResourceDefinition will not be
+// served as it is; "" if there is none. The API server's controllers set NamesAccepted to False if
+// a name is taken, and Established to False if the definition cannot be served. The reasons
+// Installing and NotAccepted are transient (k8s.io/apiextensions-apiserver, pkg/controller/status
+// and establish).
 func neverEstablished(crd map[string]any) string {
 	for _, name := range []string{"NamesAccepted", "Established"} {
 		c := condition(crd, name)
@@ -130,7 +130,7 @@ func conditionTrue(obj map[string]any, name string) bool {
 	return str(condition(obj, name), "status") == "True"
 }
 
-// condition is the condition of a type, nil if there is none.
+// condition returns the condition of a type, nil if there is none.
 func condition(obj map[string]any, name string) map[string]any {
 	status, _ := obj["status"].(map[string]any)
 	list, _ := status["conditions"].([]any)

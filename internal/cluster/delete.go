@@ -9,28 +9,28 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/object"
 )
 
-// Propagation is what happens to the objects that are owned by one that is deleted.
+// Propagation states what happens to the dependents of an object that is deleted.
 type Propagation string
 
 // The propagations, as the API spells them.
 const (
-	Background Propagation = "Background" // they are deleted after it
-	Foreground Propagation = "Foreground" // they are deleted before it
-	Orphan     Propagation = "Orphan"     // they stay
+	Background Propagation = "Background" // dependents are deleted after the owner
+	Foreground Propagation = "Foreground" // dependents are deleted before the owner
+	Orphan     Propagation = "Orphan"     // dependents stay
 )
 
-// Deletion is how an object is to be deleted.
+// Deletion holds the options of a deletion.
 type Deletion struct {
-	UID             string // the object must still be this one
-	ResourceVersion string // and, unless "", as it was in this version
+	UID             string // precondition: the UID of the object
+	ResourceVersion string // precondition, unless ""
 	Propagation     Propagation
-	DryRun          bool // the server checks all of it and deletes nothing
+	DryRun          bool // the server checks the request and deletes nothing
 }
 
-// Delete deletes one object. What is left of it is the object as it is being deleted, its
-// finalizers among its metadata; nil where it is gone. Where the server asks to wait, it is
-// sent again afterwards, up to Patience in all. The error is IsConflict where the
-// object is not as the Deletion requires, and IsNotFound where there is none.
+// Delete deletes one object. left is the object as it is being deleted, with its finalizers; nil if
+// it no longer exists. If the server asks to wait, the request is sent again afterwards, up to
+// Patience in total. The error is IsConflict if the object does not meet the Deletion's
+// preconditions, and IsNotFound if there is none.
 func (c *Cluster) Delete(ctx context.Context, t Target, d Deletion) (left map[string]any, err error) {
 	preconditions := map[string]any{"uid": d.UID}
 	if d.ResourceVersion != "" {
@@ -41,7 +41,7 @@ func (c *Cluster) Delete(ctx context.Context, t Target, d Deletion) (left map[st
 		options["propagationPolicy"] = string(d.Propagation)
 	}
 	req := c.request("DELETE", t).Name(t.Name).SetHeader("Content-Type", "application/json")
-	if d.DryRun { // the server reads the body alone; what stands between may read the URL
+	if d.DryRun { // the server reads only the body; a proxy may read the URL
 		options["dryRun"] = []string{"All"}
 		req.Param("dryRun", "All")
 	}
@@ -63,9 +63,9 @@ func (c *Cluster) Delete(ctx context.Context, t Target, d Deletion) (left map[st
 	return obj, nil
 }
 
-// Apply sends a server-side apply (KEP-555) and returns the object as stored. Fields that
-// the manager owned and obj lacks are removed; those that another one owns are an error
-// that is IsConflict, unless w.Force is set.
+// Apply sends a server-side apply (KEP-555) and returns the object as stored. Fields that the
+// manager owned and obj lacks are removed. Fields that another manager owns lead to an error that
+// is IsConflict, unless w.Force is set.
 func (c *Cluster) Apply(ctx context.Context, t Target, obj any, w Write) (map[string]any, error) {
 	req := c.patch(t, types.ApplyYAMLPatchType)
 	if w.Force {

@@ -32,12 +32,12 @@ type Refusal struct {
 	// and must not be printed.
 	Message string
 
-	// Immutable are the fields that can be set only once and that the write would change, as
-	// messages name them; nil where that was not looked for.
+	// Immutable holds the fields that can be set only once and that the write would change, as
+	// messages name them; nil if they were not determined.
 	Immutable []string
 
-	// Field is the first field that is named as invalid, as messages name it; "" if there is
-	// none, or the refusal is not yet in terms of the object (Within).
+	// Field is the first field that is named as invalid, as messages name it; "" if there is none,
+	// or Within was not called yet.
 	Field string
 
 	For        Purpose       // of the write that was refused
@@ -52,7 +52,7 @@ func (r *Refusal) ofTest() bool {
 	return r.Code == http.StatusUnprocessableEntity && len(r.Causes) == 0 && !strings.Contains(r.Text, "admission webhook")
 }
 
-// Error is the text, and what the user can do; the caller puts the object before it.
+// Error returns the text and what the user can do; the caller puts the object before it.
 func (e *Refusal) Error() string { return e.Text + e.wayOut() }
 
 // IsNotFound reports whether the object, or the requested path, does not exist.
@@ -71,7 +71,7 @@ func ownershipConflict(causes []metav1.StatusCause) bool {
 	return slices.ContainsFunc(causes, func(c metav1.StatusCause) bool { return c.Type == metav1.CauseTypeFieldManagerConflict })
 }
 
-// owned is one line with the fields and managers of a conflict of a server-side apply.
+// owned returns one line with the fields and managers of a conflict of a server-side apply.
 func owned(causes []metav1.StatusCause) string {
 	var parts []string
 	for _, c := range causes {
@@ -95,7 +95,7 @@ func IsTestFailed(err error) bool {
 // IsForbidden reports whether a permission is missing or an admission rule refused (403).
 func IsForbidden(err error) bool { return refused(err, http.StatusForbidden) }
 
-// RetryAfter is how long the server asked to wait before the request is sent again (429 and
+// RetryAfter returns how long the server asked to wait before the request is sent again (429 and
 // 5xx with Retry-After); false if it did not.
 func RetryAfter(err error) (time.Duration, bool) {
 	var r *Refusal
@@ -146,7 +146,7 @@ func (c *Cluster) explain(err error, t Target, verb string) error {
 	return r
 }
 
-// refused is explain's error, with how long the server has asked to wait.
+// refused is explain with the pause that the server asked for.
 func (c *Cluster) refused(err error, t Target, verb string, pause time.Duration) error {
 	err = c.explain(err, t, verb)
 	var r *Refusal
@@ -187,7 +187,7 @@ func (r *Refusal) text(s metav1.Status) string {
 	return shorten(s.Message, maxText) + way(r.Code, s.Message)
 }
 
-// hintNamespace is where else an object may be.
+// hintNamespace suggests where else an object may be.
 func hintNamespace(t Target) string {
 	if t.Namespace == "" {
 		return ""
@@ -195,7 +195,7 @@ func hintNamespace(t Target) string {
 	return ", and the namespace (" + t.Namespace + " now; -n chooses another)"
 }
 
-// unexpected is the text for a response that is not from an API server.
+// unexpected returns the text for a response that is not from an API server.
 func unexpected(s metav1.Status) string {
 	if s.Details == nil {
 		return ""
@@ -243,10 +243,9 @@ func way(code int, message string) string {
 // asItIs returns a path unchanged.
 func asItIs(field, _ string) (path, whose string) { return field, "" }
 
-// Within is the refusal in terms of the object that was refused: place gives the path
-// of a server's field in the grammar of all other messages and, where that helps, whose
-// the value is; respell does the same to the paths in a text that the server, a policy
-// or a webhook wrote. It returns a new refusal.
+// Within returns a new refusal with the paths of the refused object. place gives the path of a
+// server's field in the grammar of all other messages and, if that helps, whose the value is.
+// respell does the same to the paths in a text that the server, a policy or a webhook wrote.
 func (r *Refusal) Within(place func(field, kind string) (path, whose string), respell func(text string) string) *Refusal {
 	out := *r
 	if r.Code == http.StatusUnprocessableEntity && len(r.Causes) > 0 {
@@ -263,7 +262,7 @@ const (
 	maxValue = 60
 )
 
-// Code is the HTTP status of a Refusal, 0 for other errors.
+// Code returns the HTTP status of a Refusal, 0 for other errors.
 func Code(err error) int {
 	var r *Refusal
 	if errors.As(err, &r) {

@@ -9,9 +9,9 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// UID is the UID of the namespace kube-system, by which a cluster is known whatever its
-// address: it is made with the cluster and stays as long. "" where it may not be read, or is
-// not there. Any other failure of the request is the error.
+// UID returns the UID of the namespace kube-system. It identifies a cluster whatever its address:
+// it is created with the cluster and never changes. "" if it may not be read, or does not exist.
+// Any other failure of the request is the error.
 func (c *Cluster) UID(ctx context.Context) (string, error) {
 	system := Target{Resource: Resource{Version: "v1", Kind: "Namespace", Plural: "namespaces"}, Name: "kube-system"}
 	obj, err := c.Get(ctx, system)
@@ -25,8 +25,8 @@ func (c *Cluster) UID(ctx context.Context) (string, error) {
 	return str(meta, "uid"), nil
 }
 
-// Fingerprint is a hash of the server's address and of the certificates that it is known by.
-// It is the same for all users of the server, and not for another address of it.
+// Fingerprint returns a hash of the server's address and of the certificates that identify it. It
+// is the same for all users of the server, and differs for another address of it.
 func (c *Cluster) Fingerprint() string { return c.fingerprint }
 
 func fingerprint(config *rest.Config) string {

@@ -13,8 +13,8 @@ import (
 // CEL transition rules of CustomResourceDefinitions without a message).
 var unchangeable = regexp.MustCompile(`immutable|may not (?:be )?changed?\b|cannot (?:be )?changed?\b|cannot be (?:modified|updated)\b|updates to .+ are forbidden|\boldSelf\b`)
 
-// Holding are the kinds that are never deleted to be created again: data, or all that is in
-// them, would be lost.
+// Holding lists the kinds that are never deleted to be created again: data, or all objects in them,
+// would be lost.
 var Holding = []Resource{
 	{Version: "v1", Kind: "PersistentVolumeClaim", Plural: "persistentvolumeclaims"},
 	{Version: "v1", Kind: "PersistentVolume", Plural: "persistentvolumes"},
@@ -27,8 +27,8 @@ func (r Resource) Recreatable() bool {
 	return !slices.ContainsFunc(Holding, func(h Resource) bool { return h.Group == r.Group && h.Kind == r.Kind })
 }
 
-// Unchangeable are the causes of a refusal (422) that are about fields which can be set
-// only once; none for other errors.
+// Unchangeable returns the causes of a refusal (422) that are about fields which can be set only
+// once; none for other errors.
 func (r *Refusal) Unchangeable() []metav1.StatusCause {
 	if r.Code != http.StatusUnprocessableEntity {
 		return nil

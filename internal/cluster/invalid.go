@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// invalid is one line with all causes: field, value if it is short and not secret, reason.
+// invalid returns one line with all causes: field, value if it is short and not secret, reason.
 func invalid(causes []metav1.StatusCause, secret bool, place func(field, kind string) (path, whose string)) string {
 	parts := make([]string, 0, len(causes))
 	for _, c := range causes {

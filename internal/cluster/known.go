@@ -9,9 +9,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Known gives the resource of a kind in the version that the server prefers, as far as
-// discovery is known already: what was added to the server since is not looked for. It is
-// false, without a reason, where the server has no such kind or does not answer.
+// Known returns the resource of a kind in the version that the server prefers, from discovery as
+// far as it is cached: later additions to the server are not looked for. It is false, without a
+// reason, if the server has no such kind or does not answer.
 func (c *Cluster) Known(ctx context.Context, group, kind string) (Resource, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -19,13 +19,12 @@ func (c *Cluster) Known(ctx context.Context, group, kind string) (Resource, bool
 	return r, err == nil && r.Plural != ""
 }
 
-// OwnWord gives the resource of Kubernetes' own that a word means on kubectl's command line: the
-// plural, the singular or a short name, and behind it, after a dot, the group or the version and
-// the group (deploy, deployments.apps, deployments.v1.apps). Only groups with no dot in their
-// name are looked through (core, apps, batch ...), which nobody else may define, so that little
-// of discovery is read. They come first for kubectl, too, but for a short name that is the whole
-// name of somebody else's kind. It is false, without a reason, where none of them has it, or the
-// server does not answer.
+// OwnWord returns Kubernetes' own resource that a word means on kubectl's command line. The word is
+// the plural, the singular or a short name, optionally followed by a dot and the group, or the
+// version and the group (deploy, deployments.apps, deployments.v1.apps). Only groups with no dot in
+// their name are searched (core, apps, batch ...), which others may not define, so that little of
+// discovery is read. kubectl prefers them, too, except over another kind whose whole name is the
+// short name. It is false, without a reason, if none of them has it, or the server does not answer.
 func (c *Cluster) OwnWord(ctx context.Context, word string) (Resource, bool) {
 	return c.word(ctx, word, func(group string) bool { return !strings.Contains(group, ".") })
 }
@@ -66,8 +65,8 @@ func (c *Cluster) word(ctx context.Context, word string, in func(group string) b
 	return Resource{}, false
 }
 
-// inVersion is the resource that one version of a group has under a name; a version that does
-// not answer has none.
+// inVersion returns the resource that one version of a group has under a name; none if the version
+// does not answer.
 func (c *Cluster) inVersion(ctx context.Context, gv schema.GroupVersion, name string) (Resource, bool) {
 	list, err := c.discovery.ServerResourcesForGroupVersionWithContext(ctx, gv.String())
 	if err != nil {
@@ -83,8 +82,8 @@ func (c *Cluster) inVersion(ctx context.Context, gv schema.GroupVersion, name st
 	return r, ok
 }
 
-// words are what the kinds of the server are called on kubectl's command line: plurals, singulars and short
-// names. None where the server does not answer.
+// words returns the names of the server's kinds on kubectl's command line: plurals, singulars and
+// short names. None if the server does not answer.
 func (c *Cluster) words(ctx context.Context) []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -9,9 +9,9 @@ import (
 )
 
 const (
-	// serving is about how long a server takes for a write. Where a round trip takes as
-	// long, twice as many requests have to be under way to keep it as busy. It does not have to be
-	// exact: from a round trip of 30 ms on, mostAtOnce decides.
+	// serving is about how long a server takes for a write. If a round trip takes as long, twice as
+	// many requests have to be under way to keep it as busy. It need not be exact: from a round
+	// trip of 30 ms on, mostAtOnce decides.
 	serving = 10 * time.Millisecond
 	// mostAtOnce leaves other users of the same priority level their share: the level
 	// global-default has 49 of the 600 seats of one server, catch-all 13, and what exceeds
@@ -19,13 +19,13 @@ const (
 	// change took 2.6 s with 8 at once, 2.1 s with 32, and 2.1 s without this bound, with 48
 	// (https://kubernetes.io/docs/concepts/cluster-administration/flow-control/).
 	mostAtOnce = 32
-	// near is up to which round trip a server is taken to be in the same network, where a
+	// near is the longest round trip to a server that is taken to be in the same network. There, a
 	// megabyte is sent in less time than it takes to compress.
 	near = 5 * time.Millisecond
 )
 
-// lanes adapts to the way to the server: how many requests are sent at once, and whether
-// answers are compressed.
+// lanes adapts to the network: how many requests are sent at once, and whether answers are
+// compressed.
 type lanes struct {
 	wrapped
 
@@ -62,10 +62,10 @@ func (l *lanes) trace() *httptrace.ClientTrace {
 	}
 }
 
-// AtOnce is how many requests about single objects are sent at once, where least are sent to
-// a server that is near: as many more as keep one that is far as busy, up to a share that is
-// fair to its other users. It is least until the way is known, where the server has no
-// priority and fairness, and once it has answered that there are too many.
+// AtOnce returns how many requests about single objects are sent at once. least applies to a server
+// that is near; a server that is far gets as many more as keep it as busy, up to a share that is
+// fair to its other users. It is least until the round trip is known, if the server has no priority
+// and fairness, and once it has answered that there are too many.
 func (c *Cluster) AtOnce(least int) int {
 	if c.lanes.full.Load() || !c.limiter.fair.Load() {
 		return least

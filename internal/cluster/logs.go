@@ -7,7 +7,7 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// withoutBodies is a context in which the client logs requests without headers and bodies: at
+// withoutBodies returns a context in which the client logs requests without headers and bodies. At
 // -v=8 it would otherwise print the values of Secrets, which a warning in a header may quote.
 func withoutBodies(ctx context.Context) context.Context {
 	l := klog.FromContext(ctx)

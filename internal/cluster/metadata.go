@@ -20,18 +20,17 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// What asks for objects' metadata alone; a server that cannot leave the rest out sends all
-// of it (https://kubernetes.io/docs/reference/using-api/api-concepts/#metadata-only-fetches).
+// These types request objects' metadata alone; a server that cannot reduce objects sends all of
+// them (https://kubernetes.io/docs/reference/using-api/api-concepts/#metadata-only-fetches).
 const (
 	metadataList = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
 	metadataOne  = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
 )
 
-// ListMetadata gives the objects of a resource, in one namespace or, for "", in all, with
-// nothing but their metadata; selector chooses by labels, "" chooses all. The order is the
-// server's. What the server warns of in lists is dropped: that a kind is deprecated is no news
-// to somebody who did not name it. The error is that of a request; nothing is returned with
-// it, unless the list does not end.
+// ListMetadata returns the objects of a resource, in one namespace or, for "", in all, reduced to
+// their metadata. selector chooses by labels, "" chooses all. The order is the server's. Warnings
+// of the server about lists are dropped: a deprecation does not concern a user who did not name the
+// kind. The error is that of a request; nothing is returned with it, unless the list does not end.
 func (c *Cluster) ListMetadata(ctx context.Context, r Resource, namespace, selector string) ([]map[string]any, error) {
 	l := Listing{Resource: r, Namespace: namespace, Selector: selector, Limit: pageSize}
 	var all []map[string]any
@@ -77,8 +76,7 @@ func (c *Cluster) metadataPage(ctx context.Context, l Listing) (map[string]any, 
 	return list, nil
 }
 
-// GetMetadata reads the metadata of one object; an error is IsNotFound where there is
-// none.
+// GetMetadata reads the metadata of one object. The error is IsNotFound if there is none.
 func (c *Cluster) GetMetadata(ctx context.Context, t Target) (map[string]any, error) {
 	data, err := again(ctx, func() ([]byte, error) {
 		return c.answer(ctx, t, "get", c.request("GET", t).Name(t.Name).SetHeader("Accept", metadataOne))
@@ -98,14 +96,14 @@ func (c *Cluster) GetMetadata(ctx context.Context, t Target) (map[string]any, er
 	return onlyMetadata(obj), nil
 }
 
-// onlyMetadata is an object without all else, also where the server has sent it.
+// onlyMetadata reduces an object to its metadata, also if the server has sent all of it.
 func onlyMetadata(obj map[string]any) map[string]any {
 	return map[string]any{"metadata": obj["metadata"]}
 }
 
-// FindKind gives the resource of a kind in the version that the server prefers among those
-// that have it. The error is an *UnknownKindError where the server has no such kind; any
-// other means that it is not known, since whatever serves the group does not answer.
+// FindKind returns the resource of a kind in the version that the server prefers among those that
+// have it. The error is an *UnknownKindError if the server has no such kind. Any other error means
+// that this is unknown, since the server of the group does not answer.
 func (c *Cluster) FindKind(ctx context.Context, group, kind string) (Resource, error) {
 	return c.findIn(ctx, group, kind, func(r Resource) bool { return r.Kind == kind })
 }
@@ -141,11 +139,11 @@ func (c *Cluster) findIn(ctx context.Context, group, name string, is func(Resour
 	}
 }
 
-// mostSilences is how often a run asks again for what a silent group serves.
+// mostSilences is how often a run requests again what a silent group serves.
 const mostSilences = 4
 
-// awaitAnswer pauses before a silent group is asked for again, and reports whether it is: a
-// group whose last CustomResourceDefinition was just deleted is listed for a moment more.
+// awaitAnswer pauses before a silent group is requested again, and reports whether it is: a group
+// whose last CustomResourceDefinition was just deleted is listed for a moment more.
 func (c *Cluster) awaitAnswer(ctx context.Context) bool {
 	if c.silences == mostSilences {
 		return false
@@ -159,8 +157,8 @@ func (c *Cluster) awaitAnswer(ctx context.Context) bool {
 	}
 }
 
-// unknownIn is that a group has no such kind, or that nobody knows: to a client, a server
-// that does not show its groups has none.
+// unknownIn returns the error that a group has no such kind, or that this is unknown: to a client,
+// a server that hides its groups has none.
 func (c *Cluster) unknownIn(ctx context.Context, group, name string) error {
 	path := "apis"
 	if group == "" {
@@ -194,7 +192,7 @@ func (c *Cluster) searchGroup(ctx context.Context, group string, is func(Resourc
 			failed = err
 			continue
 		}
-		if len(c.groups[gv.String()]) == 0 { // the group is registered, and whatever serves it is silent
+		if len(c.groups[gv.String()]) == 0 { // the group is registered, and its server is silent
 			failed = fmt.Errorf("%s: %w", gv, errUnanswered)
 		}
 		for _, r := range c.groups[gv.String()] {
@@ -206,10 +204,9 @@ func (c *Cluster) searchGroup(ctx context.Context, group string, is func(Resourc
 	return Resource{}, failed
 }
 
-// Deletable are the resources whose objects can be listed and deleted; the namespaced ones are
-// those that are deleted together with a namespace. They are not taken from a cache. With an
-// error they are those of the part of the server that answers: nobody knows the rest. nil
-// where nothing answers.
+// Deletable returns the resources whose objects can be listed and deleted. The namespaced ones are
+// those that are deleted together with a namespace. They are not taken from a cache. With an error,
+// they are those of the groups that answer: the rest is unknown. nil if nothing answers.
 func (c *Cluster) Deletable(ctx context.Context) ([]Resource, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -227,14 +224,14 @@ func (c *Cluster) Deletable(ctx context.Context) ([]Resource, error) {
 	}
 	failed := silent(groups, lists, err)
 	for _, gv := range slices.Sorted(maps.Keys(failed)) {
-		if err := failed[gv]; !apierrors.IsNotFound(err) { // which was deleted at this moment, with all of its objects
+		if err := failed[gv]; !apierrors.IsNotFound(err) { // deleted meanwhile, with all of its objects
 			return all, fmt.Errorf("%s: %w", gv, c.explain(err, Target{}, "discover"))
 		}
 	}
 	return all, nil
 }
 
-// silent are the groups, or versions of them, of which nobody knows the resources, with the reason.
+// silent returns the groups, or versions of them, whose resources are unknown, with the reason.
 func silent(groups []*metav1.APIGroup, lists []*metav1.APIResourceList, err error) map[string]error {
 	out := map[string]error{}
 	for _, g := range groups {
@@ -255,11 +252,11 @@ func silent(groups []*metav1.APIGroup, lists []*metav1.APIResourceList, err erro
 	return out
 }
 
-// errUnanswered is that a group is registered, as an APIService, and that nobody serves it at
-// the moment.
+// errUnanswered reports that a group is registered, as an APIService, and that its server does not
+// answer at the moment.
 var errUnanswered = errors.New("is registered, and what serves it does not answer")
 
-// deletable are the resources of lists, by group and kind, each in its preferred version.
+// deletable returns the resources of lists, by group and kind, each in its preferred version.
 func deletable(lists []*metav1.APIResourceList) ([]Resource, error) {
 	var (
 		all  []Resource

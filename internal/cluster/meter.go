@@ -15,10 +15,10 @@ type meterKey struct{}
 // In returns a context whose requests are counted.
 func (m *Meter) In(ctx context.Context) context.Context { return context.WithValue(ctx, meterKey{}, m) }
 
-// Requests is how many requests have been sent.
+// Requests returns how many requests have been sent.
 func (m *Meter) Requests() int { return int(m.requests.Load()) }
 
-// Time is how long they took, added up.
+// Time returns the sum of their durations.
 func (m *Meter) Time() time.Duration { return time.Duration(m.nanoseconds.Load()) }
 
 // metered counts a request of the context's Meter, if it has one; the function returned ends it.
@@ -32,5 +32,5 @@ func metered(ctx context.Context) (end func()) {
 	return func() { m.nanoseconds.Add(int64(time.Since(start))) }
 }
 
-// Host is the server's host and port, as errors name it.
+// Host returns the server's host and port, as errors name it.
 func (c *Cluster) Host() string { return hostOf(c.host) }

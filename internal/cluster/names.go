@@ -13,9 +13,9 @@ import (
 // (https://kubernetes.io/docs/reference/using-api/api-concepts/#receiving-resources-as-tables).
 const namesAccept = "application/json;as=Table;g=meta.k8s.io;v=v1"
 
-// Names are the names of at most that many objects of a resource, in one namespace or, for
-// "", in all. The objects themselves, such as Secrets, are not transferred. It is an error
-// if the server does not support tables.
+// Names returns the names of at most that many objects of a resource, in one namespace or, for "",
+// in all. The objects themselves, such as Secrets, are not transferred. It is an error if the
+// server does not support tables.
 func (c *Cluster) Names(ctx context.Context, r Resource, namespace string, most int) ([]string, error) {
 	t := Target{Resource: r, Namespace: namespace}
 	req := c.request("GET", t).SetHeader("Accept", namesAccept).Param("includeObject", "None").Param("limit", strconv.Itoa(most))

@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 )
 
-// Write are the options of a write.
+// Write holds the options of a write.
 type Write struct {
 	FieldManager    string
 	FieldValidation string // Strict, Warn or Ignore; "" leaves it to the server
@@ -56,9 +56,8 @@ func again[T any](ctx context.Context, read func() (T, error)) (T, error) {
 	}
 }
 
-// Create creates an object and returns it as stored. The error is a *Refusal where the server
-// refuses, and else that of the connection; see IsConflict, IsForbidden and the others for
-// its kinds.
+// Create creates an object and returns it as stored. The error is a *Refusal if the server refuses,
+// otherwise that of the connection; see IsConflict, IsForbidden and the others for its kinds.
 func (c *Cluster) Create(ctx context.Context, t Target, obj any, w Write) (map[string]any, error) {
 	return c.send(ctx, call{t, "create", c.request("POST", t).SetHeader("Content-Type", "application/json")}, obj, w)
 }
@@ -69,8 +68,8 @@ func (c *Cluster) MergePatch(ctx context.Context, t Target, patch any, w Write) 
 	return c.send(ctx, call{t, "patch", c.patch(t, types.MergePatchType)}, patch, w)
 }
 
-// JSONPatch sends an RFC 6902 patch and returns the object as stored. Errors are as for
-// Create; Refusal.TestFailed is set where a test operation did not hold.
+// JSONPatch sends an RFC 6902 patch and returns the object as stored. Errors are as for Create;
+// Refusal.TestFailed is set if a test operation failed.
 func (c *Cluster) JSONPatch(ctx context.Context, t Target, patch any, w Write) (map[string]any, error) {
 	stored, err := c.send(ctx, call{t, "patch", c.patch(t, types.JSONPatchType)}, patch, w)
 	var r *Refusal
@@ -80,8 +79,8 @@ func (c *Cluster) JSONPatch(ctx context.Context, t Target, patch any, w Write) (
 	return stored, err
 }
 
-// Update replaces a whole object and returns it as stored. Errors are as for Create;
-// IsConflict where obj has a resourceVersion that live has no more.
+// Update replaces a whole object and returns it as stored. Errors are as for Create; IsConflict if
+// obj's resourceVersion is outdated.
 func (c *Cluster) Update(ctx context.Context, t Target, obj any, w Write) (map[string]any, error) {
 	return c.send(ctx, call{t, "update", c.request("PUT", t).Name(t.Name).SetHeader("Content-Type", "application/json")}, obj, w)
 }
@@ -100,7 +99,7 @@ func (c *Cluster) patch(t Target, kind types.PatchType) *rest.Request {
 	return c.request("PATCH", t).Name(t.Name).SetHeader("Content-Type", string(kind))
 }
 
-// call is a request, and what it does to which object.
+// call is a request about an object.
 type call struct {
 	target Target
 	verb   string // as Refusal.Verb
@@ -122,8 +121,8 @@ func (c *Cluster) send(ctx context.Context, l call, body any, w Write) (map[stri
 	if w.DryRun {
 		req.Param("dryRun", "All")
 	}
-	// The client would repeat a write on Retry-After by itself, even one that was executed,
-	// unnoticed by the caller.
+	// The client would repeat a write on Retry-After, even one that was executed, unnoticed by the
+	// caller.
 	obj, err := c.object(ctx, t, l.verb, req.Body(data).MaxRetries(0))
 	if err != nil {
 		var r *Refusal
@@ -138,7 +137,7 @@ func (c *Cluster) send(ctx context.Context, l call, body any, w Write) (map[stri
 	return obj, nil
 }
 
-// object is the response to a request as a value.
+// object returns the response to a request as a value.
 func (c *Cluster) object(ctx context.Context, t Target, verb string, req *rest.Request) (map[string]any, error) {
 	data, err := c.answer(ctx, t, verb, req)
 	if err != nil {
@@ -161,7 +160,7 @@ func (c *Cluster) object(ctx context.Context, t Target, verb string, req *rest.R
 // subjectKey is the context key of the Target of a request.
 type subjectKey struct{}
 
-// Subject is the object that a request is about, from its context; false if there is none.
+// Subject returns the object that a request is about, from its context; false if there is none.
 func Subject(ctx context.Context) (Target, bool) {
 	t, ok := ctx.Value(subjectKey{}).(Target)
 	return t, ok && t.Name != ""

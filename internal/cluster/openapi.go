@@ -28,10 +28,10 @@ type schemas struct {
 // disables the cache. It must be called before OpenAPI.
 func (c *Cluster) CacheSchemas(dir string) { c.schemas.cache = newSchemaCache(dir, c.identity) }
 
-// OpenAPI returns the OpenAPI v3 document of a group and version as JSON, reduced to what
-// matters for merging. nil without an error means that the server has none: it is older
-// than 1.27 and publishes no OpenAPI v3, or has nothing for this group. The index is
-// fetched once; the caller caches the documents.
+// OpenAPI returns the OpenAPI v3 document of a group and version as JSON, reduced to the parts that
+// merging needs. nil without an error means that the server has none: it is older than 1.27 and
+// publishes no OpenAPI v3, or has nothing for this group. The index is fetched once; the caller
+// caches the documents.
 func (c *Cluster) OpenAPI(ctx context.Context, group, version string) ([]byte, error) {
 	paths, err := c.schemaIndex(ctx)
 	if err != nil {
@@ -63,8 +63,8 @@ func (c *Cluster) OpenAPI(ctx context.Context, group, version string) ([]byte, e
 // indexPath is the path of the index of schemas.
 const indexPath = "/openapi/v3"
 
-// document requests the document at a URL of the index. A URL below indexPath is relative
-// to the server's address, which may have a path of its own.
+// document returns the request for the document at a URL of the index. A URL below indexPath is
+// relative to the server's address, which may have a path.
 func (c *Cluster) document(at string) *rest.Request {
 	req := c.client.Get().SetHeader("Accept", "application/json")
 	u, err := url.Parse(at)

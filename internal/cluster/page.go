@@ -47,8 +47,8 @@ type Walk struct {
 	last         string // Next of the previous page
 }
 
-// Past returns an error if the page after p must not be requested, since the list does not
-// seem to end; nil otherwise, and on the last page.
+// Past returns an error if the page after p must not be requested, since the list seems endless;
+// nil otherwise, and on the last page.
 func (w *Walk) Past(p Page) error {
 	w.pages++
 	w.empty++
@@ -65,9 +65,9 @@ func (w *Walk) Past(p Page) error {
 // pageSize is how many objects List requests per page.
 const pageSize = 500
 
-// List reads all objects that a Listing asks for, page by page; each is called for every
-// object until it returns false. The Listing's Limit and Continue are ignored. The error is
-// that of a request, or of an answer that is no list, or does not end.
+// List reads all objects that a Listing asks for, page by page; each is called for every object
+// until it returns false. The Listing's Limit and Continue are ignored. The error is that of a
+// request, or reports an answer that is not a list, or is endless.
 func (c *Cluster) List(ctx context.Context, l Listing, each func(map[string]any) bool) error {
 	l.Limit, l.Continue = pageSize, ""
 	for walk := (Walk{}); ; {
@@ -129,7 +129,7 @@ func (c *Cluster) Page(ctx context.Context, l Listing) (Page, error) {
 	return p, nil
 }
 
-// listed is an item of the list. Where the namespace was asked for, the object has to be of it.
+// listed returns an item of the list. If the Listing names a namespace, the object has to be of it.
 func (l Listing) listed(namespace, name string, text []byte) Listed {
 	if l.Namespace != "" || !l.Namespaced {
 		namespace = l.Namespace
@@ -137,8 +137,8 @@ func (l Listing) listed(namespace, name string, text []byte) Listed {
 	return Listed{Namespace: namespace, Name: name, text: text, target: Target{Resource: l.Resource, Namespace: namespace, Name: name}}
 }
 
-// Object decodes the object as Get would return it: items of a list lack kind and apiVersion.
-// It is an error if the item is no object, or another one than the list is of.
+// Object decodes the object as Get would return it: items of a list lack kind and apiVersion. It is
+// an error if the item is not an object, or not of the list's kind.
 func (l Listed) Object() (map[string]any, error) {
 	v, err := merge.ReadJSON(l.text)
 	if err != nil {

@@ -8,13 +8,13 @@ import (
 
 // Pauses obey a server that asks to wait before a request is sent again (Retry-After).
 type Pauses struct {
-	Most time.Duration // in all; see Cluster.Patience
+	Most time.Duration // in total; see Cluster.Patience
 
 	waited time.Duration
 }
 
-// Obey pauses as long as an answer asks for; asked is false where it does not. The error is the
-// answer's beyond Most, and the context's if that ends.
+// Obey pauses as long as an answer asks for; asked is false if it does not ask. The error is the
+// answer's if the pauses exceed Most, and the context's if that ends.
 func (p *Pauses) Obey(ctx context.Context, answer error) (asked bool, err error) {
 	pause, asked := RetryAfter(answer)
 	if !asked {

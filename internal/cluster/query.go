@@ -22,7 +22,7 @@ type Query struct {
 	All       bool     // all objects of a TYPE alone
 	Namespace string   // where namespaced objects are
 
-	// Bare: a TYPE alone selects all of its objects, as in kubectl if -n is given.
+	// Bare states that a TYPE alone selects all of its objects, as in kubectl if -n is given.
 	Bare bool
 }
 
@@ -33,9 +33,8 @@ type Found struct {
 	Live map[string]any
 }
 
-// Query finds objects; flags are those that the Cluster was made from. Names cost no request
-// beyond discovery, a TYPE alone is listed. The errors of malformed arguments are
-// kubectl's.
+// Query finds objects; flags must be those of New. Names cost no request beyond discovery, a TYPE
+// alone is listed. The errors of malformed arguments are kubectl's.
 func (c *Cluster) Query(ctx context.Context, flags resource.RESTClientGetter, q Query) ([]Found, error) {
 	if err := c.reach(ctx); err != nil {
 		return nil, err
@@ -124,10 +123,10 @@ func (c *Cluster) selected(ctx context.Context, flags resource.RESTClientGetter,
 	return found, nil
 }
 
-// noType is how kubectl reports a type that the server does not have.
+// noType matches kubectl's report of a type that the server does not have.
 var noType = regexp.MustCompile(`doesn't have a resource type "([^"]*)"`)
 
-// notFound is the error of a query, with the type that was probably meant where the server has none of that name.
+// notFound returns the error of a query, with the type that was probably meant if the server has none of that name.
 func (c *Cluster) notFound(ctx context.Context, err error) error {
 	m := noType.FindStringSubmatch(err.Error())
 	if err = c.explain(err, Target{}, "find"); m == nil {
@@ -136,7 +135,7 @@ func (c *Cluster) notFound(ctx context.Context, err error) error {
 	return fmt.Errorf("%w%s", err, suggest.Hint(m[1], c.words(ctx)))
 }
 
-// types are the resources that the argument of a query names.
+// types returns the resources that the argument of a query names.
 func (c *Cluster) types(ctx context.Context, flags resource.RESTClientGetter, q Query) ([]Resource, error) {
 	var all []Resource
 	for name := range strings.SplitSeq(q.builder(flags).ReplaceAliases(q.Args[0]), ",") {

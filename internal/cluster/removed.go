@@ -7,7 +7,7 @@ import "k8s.io/apimachinery/pkg/runtime/schema"
 const oldest = 34
 
 // Removed reports whether no supported server has a built-in kind in a version any more, and
-// the apiVersion that has taken its place, "" for none
+// returns the apiVersion that replaces it, "" for none
 // (https://kubernetes.io/docs/reference/using-api/deprecation-guide/).
 func Removed(group, version, kind string) (replacement string, removed bool) {
 	past, ok := Struct(group, version, kind).(interface{ APILifecycleRemoved() (major, minor int) })

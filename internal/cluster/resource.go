@@ -31,7 +31,7 @@ type Target struct {
 	Name      string
 }
 
-// String is the object as outcome lines and errors name it: deployment.apps/web.
+// String returns the object as outcome lines and errors name it: deployment.apps/web.
 func (t Target) String() string {
 	name := strings.ToLower(t.Kind)
 	if t.Group != "" {
@@ -40,7 +40,7 @@ func (t Target) String() string {
 	return name + "/" + t.Name
 }
 
-// GroupVersion is the resource's apiVersion.
+// GroupVersion returns the resource's apiVersion.
 func (r Resource) GroupVersion() string {
 	return schema.GroupVersion{Group: r.Group, Version: r.Version}.String()
 }
@@ -79,8 +79,8 @@ func (c *Cluster) Find(ctx context.Context, group, version, kind string) (Resour
 	return Resource{}, unknown
 }
 
-// undiscovered is why discovery failed. Its client drops the server's message, so the
-// request is repeated.
+// undiscovered returns why discovery failed. Its client drops the server's message, so the request
+// is repeated.
 func (c *Cluster) undiscovered(ctx context.Context, gv schema.GroupVersion, cause error) error {
 	err := c.explain(cause, Target{}, "discover")
 	if !IsForbidden(err) {
@@ -90,7 +90,7 @@ func (c *Cluster) undiscovered(ctx context.Context, gv schema.GroupVersion, caus
 	if gv.Group == "" {
 		own = "api/" + gv.Version
 	}
-	paths := []string{"api", "apis", own} // it asks for all groups, whichever it looks for
+	paths := []string{"api", "apis", own} // discovery requests all groups, whichever it needs
 	for _, path := range paths {
 		if _, said := c.answer(ctx, Target{}, "get", c.client.Get().AbsPath(path)); IsForbidden(said) {
 			return said
@@ -116,7 +116,7 @@ func (c *Cluster) ServesKind(ctx context.Context, kind string) (bool, error) {
 	return false, nil
 }
 
-// versions are the group/versions of a group, the preferred one first; nil if the group or
+// versions returns the group/versions of a group, the preferred one first; nil if the group or
 // discovery is not available.
 func (c *Cluster) versions(ctx context.Context, group string) []string {
 	groups, err := c.discovery.ServerGroupsWithContext(ctx)
@@ -180,8 +180,8 @@ func resources(gv schema.GroupVersion, list *metav1.APIResourceList) map[string]
 	return kinds
 }
 
-// Declare adds a kind that the run itself is going to define. A kind of the same name on
-// the server takes precedence.
+// Declare adds a kind that the run itself will define. A kind of the same name on the server takes
+// precedence.
 func (c *Cluster) Declare(r Resource) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -205,7 +205,7 @@ func (c *Cluster) invalidate(ctx context.Context) {
 // meant.
 type UnknownKindError struct {
 	Kind, APIVersion  string
-	InGroup           bool // APIVersion is a group, of which any version was looked for; Kind may be the name in URLs
+	InGroup           bool // APIVersion is a group, in any version; Kind may be the name in URLs
 	Near, NearVersion string
 }
 

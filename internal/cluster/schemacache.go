@@ -35,10 +35,9 @@ func newSchemaCache(dir, server string) *schemaCache {
 	return &schemaCache{dir: filepath.Join(dir, "kubectl-merge", "openapi", server)}
 }
 
-// identity is a name for the server of a configuration, valid in every file system: host
-// and port, and a hash of everything that distinguishes it. Several clusters may be behind
-// one host and port, distinguished by URL path, TLS server name, CA, or client
-// certificate.
+// identity returns a name for the server of a configuration, valid in every file system: host and
+// port, and a hash of everything that distinguishes it. Several clusters may be behind one host and
+// port, distinguished by URL path, TLS server name, CA, or client certificate.
 func identity(config *rest.Config) string {
 	tls := rest.CopyConfig(config)
 	_ = rest.LoadTLSFiles(tls) // a file that cannot be read ends the first request
@@ -60,8 +59,8 @@ func plainName(s string) string {
 	}, s)
 }
 
-// file is the name of the cached document for a URL of the index, and the pattern of its
-// other versions; ok is false if the URL has no hash.
+// file returns the name of the cached document for a URL of the index, and the pattern of its other
+// versions; ok is false if the URL has no hash.
 func (c *schemaCache) file(indexURL string) (name, others string, ok bool) {
 	u, err := url.Parse(indexURL)
 	if c == nil || err != nil || u.Query().Get("hash") == "" {
@@ -97,15 +96,14 @@ func claimed(indexURL string, sent []byte) bool {
 	return err == nil && strings.EqualFold(u.Query().Get("hash"), hex.EncodeToString(sum[:]))
 }
 
-// heading is the first line of a file: its format and the checksum of the rest.
+// heading returns the first line of a file: its format and the checksum of the rest.
 func heading(doc []byte) string {
 	sum := sha256.Sum256(doc)
 	return cacheFormat + " " + hex.EncodeToString(sum[:])
 }
 
-// put stores doc, the part of a document that is needed, in place of its other versions,
-// unless the document as sent does not have the hash in the URL. Concurrent readers see the
-// whole file or none.
+// put stores doc, the reduced document, in place of its other versions, unless the document as sent
+// does not have the hash in the URL. Concurrent readers see the whole file or none.
 func (c *schemaCache) put(indexURL string, sent, doc []byte) {
 	name, others, ok := c.file(indexURL)
 	if !ok || !claimed(indexURL, sent) || os.MkdirAll(c.dir, 0o750) != nil {

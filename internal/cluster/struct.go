@@ -5,7 +5,7 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
-// Struct is a new value of the Go type of a kind, nil if client-go does not have it.
+// Struct returns a new value of the Go type of a kind, nil if client-go does not have it.
 func Struct(group, version, kind string) any {
 	obj, err := scheme.Scheme.New(schema.GroupVersionKind{Group: group, Version: version, Kind: kind})
 	if err != nil {

@@ -17,16 +17,16 @@ import (
 type Unreachable struct {
 	Text string
 
-	// Lost: the server may have received and executed the request.
+	// Lost states that the server may have received and executed the request.
 	Lost bool
 
-	// Garbled: what was answered is no answer of an API server's to this request.
+	// Garbled states that the answer is not an API server's answer to this request.
 	Garbled bool
 
 	slow bool // the request timed out
 }
 
-// Error is one line with the server and what to check.
+// Error returns one line with the server and what to check.
 func (e *Unreachable) Error() string { return e.Text }
 
 // Unanswered reports whether a request was sent and its response was lost or incomplete.
@@ -35,7 +35,7 @@ func Unanswered(err error) bool {
 	return errors.As(err, &u) && u.Lost
 }
 
-// TooSlow reports whether a request was given up because it took too long.
+// TooSlow reports whether a request was ended because it took too long.
 func TooSlow(err error) bool {
 	var u *Unreachable
 	return errors.As(err, &u) && u.slow
@@ -87,8 +87,8 @@ func (c *Cluster) unreachable(err error) error {
 	return err
 }
 
-// proxied is why a proxy could not be reached, nil for other errors. It contains the
-// proxy's address but not its URL, which may contain a password.
+// proxied returns why a proxy could not be reached, nil for other errors. It contains the proxy's
+// address but not its URL, which may contain a password.
 func proxied(err error) error {
 	var op *net.OpError
 	if errors.As(err, &op) && (op.Op == "proxyconnect" || strings.HasPrefix(op.Op, "socks")) {
@@ -109,7 +109,7 @@ func torn(err error) bool {
 	return errors.Is(err, io.ErrUnexpectedEOF) || strings.Contains(err.Error(), "when reading response body")
 }
 
-// garbled is the error of a response that cannot be from the API server.
+// garbled returns the error of a response that cannot be from the API server.
 func (c *Cluster) garbled(what string) error {
 	return &Unreachable{Lost: true, Garbled: true, Text: fmt.Sprintf("server %s: its answer %s: try again, and look at what stands between you and the server", hostOf(c.host), what)}
 }

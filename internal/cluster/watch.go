@@ -18,22 +18,22 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 )
 
-// Watching asks for what becomes of the objects of a resource.
+// Watching selects the objects of a resource whose changes are watched.
 type Watching struct {
 	Resource
 	Namespace string // "" for a cluster-scoped resource
 	Fields    string // field selector; "" for any
-	Version   string // resourceVersion that is known; changes after it are sent
+	Version   string // known resourceVersion; later changes are sent
 }
 
-// Event is one change. Of a Bookmark only the version counts.
+// Event is one change. A Bookmark has only a version.
 type Event struct {
 	Type    EventType
 	Object  map[string]any
-	Version string // resourceVersion, to go on from
+	Version string // resourceVersion, to continue from
 }
 
-// EventType is what has happened.
+// EventType is the kind of a change.
 type EventType string
 
 // The types of events.
@@ -44,13 +44,13 @@ const (
 	Bookmark EventType = "BOOKMARK"
 )
 
-// watchTime is how long one watch lasts at most; the server ends it then. It ends
-// before the time is over that a request may take.
+// watchTime is how long one watch lasts at most; the server ends it then. It is shorter than the
+// time that a request may take.
 const watchTime = 4 * time.Minute
 
-// Watch calls each for every change until the server ends the watch, which is no error,
-// or ctx ends. An error is IsGone where Version is too old to go on from, and a Refusal
-// where the server does not let this user watch, or has nothing to be watched.
+// Watch calls each for every change until the server ends the watch, which is not an error, or ctx
+// ends. The error is IsGone if Version is too old to continue from. It is a Refusal if the server
+// does not let this user watch, or does not support watches of the resource.
 func (c *Cluster) Watch(ctx context.Context, w Watching, each func(Event)) error {
 	t := Target{Resource: w.Resource, Namespace: w.Namespace}
 	lasts := watchTime
@@ -92,8 +92,8 @@ func (c *Cluster) Watch(ctx context.Context, w Watching, each func(Event)) error
 	}
 }
 
-// event reads one line of a watch, and checks it as an answer is checked: it has to be of the
-// kind, namespace and name that are watched.
+// event reads one line of a watch and checks it like an answer: it has to be of the kind, namespace
+// and name that are watched.
 func (c *Cluster) event(w Watching, line []byte) (Event, error) {
 	t := Target{Resource: w.Resource, Namespace: w.Namespace}
 	var e struct {
@@ -137,7 +137,7 @@ func (c *Cluster) event(w Watching, line []byte) (Event, error) {
 	return read, nil
 }
 
-// ended is the Status with which a server ends a watch before its time.
+// ended returns the Status with which a server ends a watch early, as an error.
 func (c *Cluster) ended(t Target, text []byte) error {
 	var s metav1.Status
 	if err := json.Unmarshal(text, &s); err != nil {
@@ -152,14 +152,14 @@ func (c *Cluster) ended(t Target, text []byte) error {
 // IsGone reports that the version a watch or a list was to continue from is too old.
 func IsGone(err error) bool { return refused(err, http.StatusGone) }
 
-// Snapshot is what a list holds, and the version that a Watch continues from.
+// Snapshot is the content of a list, and the version that a Watch continues from.
 type Snapshot struct {
 	Objects []map[string]any
 	Version string
 }
 
-// Snapshot lists all that w would watch, page by page, as the server has it now. keep reduces
-// an object to what is needed of it; nil drops it. Errors are List's.
+// Snapshot lists all that w would watch, page by page, as the server has it now. keep reduces an
+// object; nil drops it. Errors are List's.
 func (c *Cluster) Snapshot(ctx context.Context, w Watching, keep func(map[string]any) map[string]any) (Snapshot, error) {
 	var s Snapshot
 	l := Listing{Resource: w.Resource, Namespace: w.Namespace, Fields: w.Fields, Limit: pageSize}
@@ -188,15 +188,15 @@ func (c *Cluster) Snapshot(ctx context.Context, w Watching, keep func(map[string
 	}
 }
 
-// LogOf is what is read of a container's log: its last lines.
+// LogOf selects the part of a container's log to read: its last lines.
 type LogOf struct {
 	Container string
 	Lines     int
-	Previous  bool // of the run before the present one
+	Previous  bool // of the container's previous run
 }
 
-// Log is the end of what a container has written. At most maxLog bytes are returned; the error
-// is that of the request.
+// Log returns the end of a container's log. At most maxLog bytes are returned; the error is that of
+// the request.
 func (c *Cluster) Log(ctx context.Context, pod Target, of LogOf) ([]byte, error) {
 	req := c.request(http.MethodGet, pod).Name(pod.Name).SubResource("log").SetHeader("Accept", "*/*").
 		Param("container", of.Container).Param("tailLines", strconv.Itoa(of.Lines)).Param("limitBytes", strconv.Itoa(maxLog)).
@@ -204,5 +204,5 @@ func (c *Cluster) Log(ctx context.Context, pod Target, of LogOf) ([]byte, error)
 	return c.answer(ctx, pod, "get", req)
 }
 
-// maxLog bounds what is read of one container's log, in bytes.
+// maxLog is how much is read of one container's log at most, in bytes.
 const maxLog = 64 << 10

@@ -9,23 +9,23 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Purpose is what a write is for. What its user can do about a refusal depends on it: not
-// every command has every flag.
+// Purpose states what a write is for. It decides which remedies an error names: not every command
+// has every flag.
 type Purpose uint8
 
 // The purposes.
 const (
 	Merging  Purpose = iota // a merge, written as a patch
 	Applying                // a merge, written by server-side apply
-	Undoing                 // what a recorded run has written is undone
+	Undoing                 // an undo of a recorded run's writes
 )
 
 // allocated matches what the API server reports of a nodePort or an address that another
 // Service has (k8s.io/kubernetes/pkg/registry/core/service/portallocator and ipallocator).
 var allocated = regexp.MustCompile(`provided (?:port|IP) is already allocated`)
 
-// wayOut is what can be done about a refusal of an invalid object (422), beginning with a
-// colon; "" where the causes say it themselves.
+// wayOut returns the remedy for a refusal of an invalid object (422), beginning with a colon; "" if
+// the causes say it themselves.
 func (r *Refusal) wayOut() string {
 	states := func(is func(string) bool) bool {
 		return r.Code == http.StatusUnprocessableEntity && slices.ContainsFunc(r.Causes, func(c metav1.StatusCause) bool { return is(c.Message) })
@@ -43,7 +43,7 @@ func (r *Refusal) wayOut() string {
 	return ""
 }
 
-// instead is what can be done about fields that can be set only once.
+// instead returns the remedy for fields that can be set only once.
 func (r *Refusal) instead() string {
 	switch {
 	case r.For == Undoing && r.Target.Recreatable():
