@@ -100,9 +100,8 @@ func defines(crd, item *Item) bool {
 	})
 }
 
-// mayExplain reports whether writing other may resolve the refusal of item: the refusal
-// names other, or is what its absence or present state leads to. Any other refusal is
-// final.
+// mayExplain reports whether writing other may resolve the refusal of item: the refusal names
+// other, or follows from its absence or present state. Any other refusal is final.
 func mayExplain(item, other *Item, refusal error) bool {
 	var r *cluster.Refusal
 	if item == other || !errors.As(refusal, &r) {
@@ -111,7 +110,7 @@ func mayExplain(item, other *Item, refusal error) bool {
 	return lacks(item, other) || explains(item, other, r)
 }
 
-// explains is the same judged by the text of the refusal alone.
+// explains is mayExplain judged by the text of the refusal alone.
 func explains(item, other *Item, r *cluster.Refusal) bool {
 	c, ok := causes[kindOf(other.Target.Resource)]
 	if !ok || c.explains == nil || other.Target.Namespaced && item.Target.Namespaced && !sameNamespace(item, other, r) {

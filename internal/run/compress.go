@@ -9,11 +9,11 @@ import (
 	"sync"
 )
 
-// compressors are used again and again: one takes a megabyte, and a sync.Pool would give it to
-// the garbage collector again and again.
+// compressors are reused: one takes a megabyte, and a sync.Pool would give it to the garbage
+// collector again and again.
 var compressors = make(chan *flate.Writer, runtime.GOMAXPROCS(0))
 
-// compressor is one of them, or a new one where all are in use.
+// compressor returns one of them, or a new one if all are in use.
 func compressor() *flate.Writer {
 	select {
 	case w := <-compressors:
@@ -24,7 +24,7 @@ func compressor() *flate.Writer {
 	}
 }
 
-// laidBack keeps a compressor for the next text, unless there are enough.
+// laidBack returns a compressor for reuse, unless there are enough.
 func laidBack(w *flate.Writer) {
 	select {
 	case compressors <- w:
@@ -44,12 +44,12 @@ func compress(text []byte) ([]byte, error) {
 	if err := w.Close(); err != nil {
 		return nil, fmt.Errorf("cannot be compressed: %w", err)
 	}
-	return bytes.Clone(b.Bytes()), nil // without the room that the buffer has grown
+	return bytes.Clone(b.Bytes()), nil // without the buffer's spare capacity
 }
 
 var decompressors = sync.Pool{New: func() any { return flate.NewReader(nil) }}
 
-// decompress is the text that was compressed.
+// decompress returns the text that was compressed.
 func decompress(small []byte) ([]byte, error) {
 	r := decompressors.Get().(io.ReadCloser)
 	defer decompressors.Put(r)

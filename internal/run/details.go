@@ -11,23 +11,23 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/object"
 )
 
-// Details is what is known of an item beyond what every item has until the run ends. Most items
-// of a large run have none: they share the Details of all items with the same action and
-// outcome, which take the room of one.
+// Details holds what a run learns about an item beyond its object and target. Most items of a large
+// run learn nothing: all items with the same action and outcome share one Details, which takes the
+// memory of one.
 type Details struct {
-	Answers []apply.Answer // how the user settled its conflicts, and which changes are not wanted
+	Answers []apply.Answer // how the user settled its conflicts, and which changes they rejected
 	Planned apply.Planned
 	Result  write.Result    // its Outcome is "" until the item is done
 	Guards  []guard.Finding // who else manages the object or its fields, where the merge changes it
 
 	stated  guard.Stated
-	fixed   []string // fields because of which it is deleted and created again, or the server is expected to refuse it
-	remedy  string   // what can be done about them; see Plan.remedy
+	fixed   []string // fields that cause it to be recreated, or that the server is expected to refuse
+	remedy  string   // the remedy for them; see Plan.remedy
 	refusal error    // the last one, while deferred
 	stored  stored
 }
 
-// gist is what is left of Details that items share.
+// gist is the part of Details that items share.
 type gist struct {
 	action, sent apply.Action // of Planned, and of Result.Planned
 	outcome      write.Outcome
@@ -47,12 +47,12 @@ func commonOf(g gist) *Details {
 	return kept.(*Details)
 }
 
-// NewItem is an item of which nothing is known yet.
+// NewItem returns an item with the Details of an unread object.
 func NewItem(o object.Object, t cluster.Target) *Item {
 	return &Item{Object: o, Target: t, Details: commonOf(gist{})}
 }
 
-// gist is that of the details.
+// gist returns the part that items share.
 func (d *Details) gist() gist {
 	return gist{d.Planned.Action, d.Result.Planned.Action, d.Result.Outcome, d.stored.form}
 }
@@ -63,8 +63,7 @@ func (i *Item) shared() bool {
 	return ok && d == i.Details
 }
 
-// Own gives the item Details of its own, as they are. It is to be called before any of them is
-// set.
+// Own gives the item its own copy of its Details. It must be called before any of them is set.
 func (i *Item) Own() {
 	if i.shared() {
 		own := *i.Details
@@ -72,7 +71,7 @@ func (i *Item) Own() {
 	}
 }
 
-// With is the item with another object and other details, as a printer may see it.
+// With returns the item with another object and other details, as a printer may see it.
 func (i *Item) With(o object.Object, d *Details) *Item {
 	return &Item{
 		Details: d, Object: o, Target: i.Target, Err: i.Err, Late: i.Late, Skipped: i.Skipped, UID: i.UID, Facts: i.Facts, Surplus: i.Surplus,
@@ -80,8 +79,8 @@ func (i *Item) With(o object.Object, d *Details) *Item {
 	}
 }
 
-// share has the item share its Details if there is nothing else in them than their gist. What
-// they are about is left out; see dress. Those that other items consult stay where they are.
+// share replaces the item's Details by shared ones if they hold nothing but their gist. Object and
+// target are left out; see dress. Details that other items consult are not replaced.
 func (i *Item) share() {
 	if i.shared() || i.consulted() {
 		return
@@ -89,7 +88,7 @@ func (i *Item) share() {
 	d, g := i.Details, i.gist()
 	planned, sent := d.Planned.Subject, d.Result.Planned.Subject
 	if g.action == apply.Nothing {
-		d.stored.request = nil // that of nothing
+		d.stored.request = nil // of no change
 	}
 	if d.stated.Fields == 0 {
 		d.stated = guard.Stated{}
@@ -104,13 +103,13 @@ func (i *Item) share() {
 	d.set(g)
 }
 
-// set puts a gist in place of the one that is there.
+// set replaces the gist.
 func (d *Details) set(g gist) {
 	d.Planned.Action, d.Result.Planned.Action, d.Result.Outcome, d.stored.form = g.action, g.sent, g.outcome, g.form
 }
 
-// dress gives an item that shares its Details its own, with what they are about, for those who
-// report it.
+// dress gives an item that shares its Details its own, with object and target, for printers and
+// reports.
 func (i *Item) dress() {
 	if !i.shared() {
 		return

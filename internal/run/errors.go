@@ -33,20 +33,20 @@ type ObjectError struct {
 	object object.Object // the local one; the zero value where there is none
 }
 
-// Error is the text of Err, which names the object.
+// Error returns the text of Err, which names the object.
 func (e *ObjectError) Error() string { return e.Err.Error() }
 
-// Unwrap is Err.
+// Unwrap returns Err.
 func (e *ObjectError) Unwrap() error { return e.Err }
 
-// Of is an error of the same object.
+// Of returns an error of the same object.
 func (e *ObjectError) Of(err error) *ObjectError {
 	return &ObjectError{Target: e.Target, Err: err, object: e.object}
 }
 
-// Place is where the field that a server has refused is in its file, in parentheses with a
-// space before them; "" where the refusal names no field, or the object is from no file. The
-// file is read again for it.
+// Place returns where the field that a server refused is in its file, in parentheses after a space;
+// "" if the refusal names no field, or the object is not from a file. The file is read again for
+// it.
 func (e *ObjectError) Place() string {
 	var r *cluster.Refusal
 	if e == nil || !errors.As(e.Err, &r) || r.Field == "" || e.object.Origin.File == "" {
@@ -59,8 +59,8 @@ func (e *ObjectError) Place() string {
 	return " (" + source.At(e.object, path) + ")"
 }
 
-// Cause is the text without the object's name, so that errors with the same cause, such as
-// a missing permission, can be grouped.
+// Cause returns the text without the object's name, so that errors with the same cause, such as a
+// missing permission, can be grouped.
 func (e *ObjectError) Cause() string {
 	text := strings.TrimPrefix(e.Error(), e.Target.String()+": ")
 	return strings.ReplaceAll(text, fmt.Sprintf("%q", e.Target.Name), `""`)
@@ -84,7 +84,7 @@ type Hindrance struct {
 // Error names the object.
 func (e *NotReached) Error() string { return e.Target.String() + ": " + e.rest("was", "would") }
 
-// Summary is the text for n objects.
+// Summary returns the text for n objects.
 func (h Hindrance) Summary(n int) string {
 	if n == 1 {
 		return "1 object " + h.rest("was", "would")
@@ -113,8 +113,8 @@ func (i *Item) held() bool { return i.Action() == Held }
 // conflicts reports whether the item has conflicts that the user has not skipped.
 func (i *Item) conflicts() bool { return i.held() && !i.Skipped }
 
-// conflicting is the hindrance caused by the conflicts of the items for which blocks is
-// true; false if there are none.
+// conflicting returns the hindrance caused by the conflicts of the items for which blocks is true;
+// false if there are none.
 func conflicting(items []*Item, blocks func(*Item) bool) (Hindrance, bool) {
 	var names []string
 	skipped := 0
@@ -148,7 +148,7 @@ func conflicting(items []*Item, blocks func(*Item) bool) (Hindrance, bool) {
 	return h, true
 }
 
-// pruning is the same hindrance for deletions, which --partial does not allow either.
+// pruning returns the same hindrance for deletions, which --partial does not allow either.
 func (h Hindrance) pruning() Hindrance {
 	if h.Prune = true; h.Because != "" {
 		h.Fix = "settle them, and merge again"
@@ -156,8 +156,8 @@ func (h Hindrance) pruning() Hindrance {
 	return h
 }
 
-// Held joins a *NotReached for each item that a dry run shows as written or deleted and that a
-// run would not touch because of conflicts. nil where there are none.
+// Held joins a *NotReached for each item that a dry run shows as written or deleted and that a run
+// would not touch because of conflicts. nil if there are none.
 func (p *Plan) Held() error {
 	var errs []error
 	p.waiting(func(item *Item, h Hindrance) {
@@ -167,7 +167,7 @@ func (p *Plan) Held() error {
 	return errors.Join(errs...)
 }
 
-// Waiting are the items of which Held has an error.
+// Waiting returns the items of which Held has an error.
 func (p *Plan) Waiting() map[*Item]bool {
 	found := map[*Item]bool{}
 	p.waiting(func(item *Item, _ Hindrance) { found[item] = true })

@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
-// guard looks at who else manages what a merge changes, as far as the object shows.
+// guard finds who else manages what a merge changes, as far as the object shows.
 func (j *Job) guard(item *Item) {
 	item.Guards = guard.Object(item.Planned, j.Planner.Manager)
 	item.stated = guard.States(item.Planned, func(p merge.Path) bool { return j.toLive(item, p) })
@@ -31,19 +31,19 @@ func (j *Job) toLive(item *Item, p merge.Path) bool {
 	return ok && r.Choice == merge.TakeLive
 }
 
-// Scalers is where objects that scale others are found.
+// Scalers finds objects that scale others.
 type Scalers interface {
-	// Known is the resource of a kind; false if the server is not known to have it.
+	// Known returns the resource of a kind; false if the server is not known to have it.
 	Known(ctx context.Context, group, kind string) (cluster.Resource, bool)
 
 	// List calls each for every object that a Listing asks for.
 	List(ctx context.Context, l cluster.Listing, each func(map[string]any) bool) error
 }
 
-// Guard adds the scalers of fields that items state, to those that are to be written: one
-// list for each kind of scaler and namespace in which an item states such a field. Kinds that are not
-// served, and lists that the server refuses, are passed over: that somebody else sets the
-// field cannot be known then.
+// Guard adds findings for the scalers of stated fields to the items that are to be written. It
+// sends one list for each kind of scaler and each namespace in which an item states such a field.
+// Kinds that are not served, and lists that the server refuses, are skipped: the scalers are then
+// unknown.
 func (p *Plan) Guard(ctx context.Context, api Scalers) {
 	type search struct {
 		scaler    guard.Scaler
@@ -73,7 +73,7 @@ func (p *Plan) Guard(ctx context.Context, api Scalers) {
 		if !ok {
 			return
 		}
-		_ = api.List(ctx, cluster.Listing{Resource: r, Namespace: s.namespace}, func(obj map[string]any) bool { // what cannot be read is not known
+		_ = api.List(ctx, cluster.Listing{Resource: r, Namespace: s.namespace}, func(obj map[string]any) bool { // scalers that cannot be read are skipped
 			s.found = append(s.found, obj)
 			return true
 		})

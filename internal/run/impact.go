@@ -7,7 +7,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 )
 
-// Impact is what the run does, or has done, to the item and what runs of it.
+// Impact returns what the run does, or has done, to the item and its pods.
 func (i *Item) Impact() impact.Impact {
 	switch i.Action() {
 	case Failed:
@@ -34,7 +34,7 @@ func (i *Item) Impact() impact.Impact {
 	return i.Facts.Impact
 }
 
-// Foreseen is the impact of carrying out the item's plan, whatever the server has made of it.
+// Foreseen returns the impact of the item's plan, whatever the server has made of it.
 func (i *Item) Foreseen() impact.Impact {
 	if known := i.Impact(); known.Word != impact.None || i.Facts == nil {
 		return known
@@ -50,8 +50,8 @@ func (i *Item) facts(p apply.Planned) {
 	}
 }
 
-// Stale lists the objects of the input whose running pods keep old values of a ConfigMap or
-// Secret that the run changes. nil where there are none.
+// Stale lists the objects of the input whose running pods keep old values of a ConfigMap or Secret
+// that the run changes. nil if there are none.
 func (p *Plan) Stale() []impact.Stale {
 	var all []impact.Facts
 	for _, item := range p.Items {
@@ -62,7 +62,7 @@ func (p *Plan) Stale() []impact.Stale {
 	return impact.StaleIn(all)
 }
 
-// refused is the impact of an item that the server is expected to refuse.
+// refused returns the impact of an item that the server is expected to refuse.
 func (i *Item) refused() impact.Impact {
 	return impact.Impact{Word: impact.Refused, Fields: i.fixed, Remark: "can be set only once" + i.remedy}
 }

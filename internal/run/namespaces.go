@@ -14,10 +14,10 @@ type MissingNamespace struct {
 	Objects int
 }
 
-// MissingNamespaces are the namespaces in which items would be created and that neither
-// exist nor are created by the run, in the order of the items. It is for client-side dry
-// runs; a server reports them itself. Namespaces that the user may not read, and all
-// namespaces offline, are assumed to exist.
+// MissingNamespaces returns the namespaces in which items would be created and that neither exist
+// nor are created by the run, in the order of the items. It is for client-side dry runs; a server
+// reports them itself. Namespaces that the user may not read, and all namespaces offline, are
+// assumed to exist.
 func (p *Plan) MissingNamespaces(ctx context.Context) []MissingNamespace {
 	if p.API == nil {
 		return nil
@@ -31,8 +31,8 @@ func (p *Plan) MissingNamespaces(ctx context.Context) []MissingNamespace {
 	return missing
 }
 
-// unproven are the namespaces of new objects that no item shows to exist: the input does
-// not contain them, and no item was found in them.
+// unproven returns the namespaces of new objects that no item shows to exist: the input does not
+// contain them, and no item was found in them.
 func unproven(items []*Item) []MissingNamespace {
 	there := map[string]bool{}
 	for _, item := range items {

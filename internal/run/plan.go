@@ -21,14 +21,14 @@ type Plan struct {
 	undecided bool // the Pruner was not asked, because of errors
 }
 
-// Action is what a run does with an object.
+// Action states what a run does with an object.
 type Action string
 
 // The actions.
 const (
 	Create    Action = "create"
 	Change    Action = "change"
-	Recreate  Action = "recreate"  // it is deleted and created again, since a field of it can be set only once
+	Recreate  Action = "recreate"  // delete and create it again: a field of it is immutable
 	Unchanged Action = "unchanged" // live is as it should be
 	Held      Action = "held"      // it has conflicts for the user to settle, or was skipped
 	Delete    Action = "delete"    // the input does not contain it
@@ -36,10 +36,10 @@ const (
 	Failed    Action = "failed"
 )
 
-// Action is what the run does with the item, as known so far.
+// Action returns what the run does with the item, as known so far.
 func (i *Item) Action() Action { return i.ActionOf(i.Planned) }
 
-// ActionOf is what the run does with the item by a merge plan of it.
+// ActionOf returns what the run does with the item by a merge plan of it.
 func (i *Item) ActionOf(p apply.Planned) Action {
 	switch {
 	case i.Err != nil:
@@ -60,7 +60,7 @@ func (i *Item) ActionOf(p apply.Planned) Action {
 	return Unchanged
 }
 
-// Reason explains the item's action; "" where its merge plan does.
+// Reason explains the item's action; "" if its merge plan explains it.
 func (i *Item) Reason() string {
 	switch i.Action() {
 	case Failed:
@@ -105,8 +105,8 @@ func (p *Plan) Failed() error {
 	return errors.Join(errs...)
 }
 
-// Kept are the live objects that the input does not contain and the run does not delete. The
-// user has to decide about them. Empty where there are none.
+// Kept returns the live objects that the input does not contain and the run does not delete. The
+// user has to decide about them. Empty if there are none.
 func (p *Plan) Kept() []*Item {
 	return slices.DeleteFunc(slices.Clone(p.Others), func(i *Item) bool { return i.Action() != Keep })
 }

@@ -24,7 +24,7 @@ func (p *Plan) Preview(ctx context.Context, report func(*Item)) {
 	w.finish(ctx)
 }
 
-// unsent is the result of an item for which nothing is sent.
+// unsent returns the result of an item for which nothing is sent.
 func unsent(item *Item) write.Result {
 	switch item.Action() {
 	case Failed, Keep:

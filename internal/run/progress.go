@@ -2,7 +2,7 @@ package run
 
 import "sync/atomic"
 
-// Phase is what a run is doing.
+// Phase names what a run is doing.
 type Phase string
 
 // The phases, in order. Trying and Writing repeat if objects have to wait for others.

@@ -11,9 +11,9 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/references"
 )
 
-// Pruner decides about live objects that the input does not contain (any more), and
-// deletes them. The run only knows when; which objects belong to a set, and how they are
-// found and deleted, is the Pruner's business. Its methods are called in this order.
+// Pruner decides about live objects that the input does not contain (any more), and deletes them.
+// The run only knows when; the Pruner determines which objects belong to a set, and finds and
+// deletes them. Its methods are called in this order.
 type Pruner interface {
 	// Admit returns an error if an item must not be merged with the given live object.
 	// The object must not be modified. Admit may be called by several goroutines.
@@ -32,8 +32,8 @@ type Pruner interface {
 	// Surplus.Keep and its Reason if the object has changed meanwhile.
 	Delete(ctx context.Context, item *Item, trial bool) error
 
-	// End is called once after Begin, when the deletions are done or were given up. Each
-	// item of Others then has the Outcome Pruned, or an Err.
+	// End is called once after Begin, when the deletions are done or were abandoned. Each item of
+	// Others then has the Outcome Pruned, or an Err.
 	End(ctx context.Context, p *Plan) error
 }
 
@@ -69,8 +69,8 @@ func (p *Plan) decide(ctx context.Context) {
 	}
 }
 
-// turn orders deletions, the highest first: the reverse of writing, and what pods name after
-// what starts pods.
+// turn orders deletions, the highest first: the reverse of writing, and objects that pods name
+// after the owners of these pods.
 func (i *Item) turn() int {
 	turn := 2 * int(i.stage())
 	if !references.Named(i.Target.Group, i.Target.Kind) {
@@ -114,7 +114,7 @@ func (w *writer) prune(ctx context.Context) {
 	}
 }
 
-// hold keeps what is still used.
+// hold keeps the items that are still used.
 func (w *writer) hold(ctx context.Context, items []*Item) {
 	items = slices.DeleteFunc(slices.Clone(items), func(i *Item) bool { return i.Action() != Delete })
 	if w.Hold == nil || w.Write.DryRun || len(items) == 0 {

@@ -19,16 +19,16 @@ import (
 const (
 	listFrom  = 4  // objects of one kind and namespace
 	listMany  = 16 // objects of one kind that are many
-	listMost  = 3  // objects that a list may contain for each one needed
-	listFree  = 50 // and those that it may contain in any case, where many are needed
-	wideSpans = 4  // namespaces, in none of which many are, that one list of all takes the place of
+	listMost  = 3  // maximum of objects in a list for each one needed
+	listFree  = 50 // objects that it may contain in any case, if many are needed
+	wideSpans = 4  // namespaces with few objects each that one list of all replaces
 
 	firstPage = 100     // objects, while their size is unknown
 	fullPage  = 500     // objects at most
 	pageBytes = 1 << 20 // size of a page at most
 )
 
-// batch is the objects of one kind in one namespace, or in several.
+// batch holds the objects of one kind in one namespace, or in several.
 type batch struct {
 	cluster.Resource
 	lister    live.Lister
@@ -38,14 +38,14 @@ type batch struct {
 	done      func(int)       // called for each that is merged
 }
 
-// place is where an object of a kind is.
+// place locates an object within its kind.
 type place struct{ namespace, name string }
 
 func placeOf(t cluster.Target) place { return place{t.Namespace, t.Name} }
 
-// readLists reads and merges items by lists where that takes fewer requests, and at the same
-// time those by themselves for which no list pays. It returns the others in order: those of
-// which a list gave no answer. done is called for each item that is merged.
+// readLists reads and merges items by lists if that takes fewer requests. At the same time it reads
+// single items for which no list pays. It returns the others in order: those that no list answered.
+// done is called for each item that is merged.
 func (p *Plan) readLists(ctx context.Context, items []*Item, done func(int)) []*Item {
 	lister, ok := p.Live.(live.Lister)
 	if !ok {
@@ -54,14 +54,14 @@ func (p *Plan) readLists(ctx context.Context, items []*Item, done func(int)) []*
 	all := &lists{Plan: p, lister: lister, done: done}
 	wide, rest := spread(batched(items))
 	left := all.read(ctx, append(wide, rest...), items)
-	if len(wide) > 0 && len(left) > 0 { // the user may list in each namespace only, or others have much more in them all
+	if len(wide) > 0 && len(left) > 0 { // the user may list only in single namespaces, or one list of all is too large
 		left = all.read(ctx, batched(left), left)
 	}
 	return left
 }
 
-// lists reads batches. It remembers the kinds that the user may not list in some namespace,
-// and does not ask in others.
+// lists reads batches. It remembers the kinds that the user may not list in some namespace, and
+// does not list them in others.
 type lists struct {
 	*Plan
 	lister  live.Lister
@@ -98,7 +98,7 @@ func (l *lists) read(ctx context.Context, batches []*batch, items []*Item) []*It
 	return slices.DeleteFunc(slices.Clone(items), func(item *Item) bool { return merged[item] })
 }
 
-// adaptFrom adapts from the nth step on: the first are lists, each of which takes a server as
+// adaptFrom adapts from the nth step on: the first are lists, each of which costs the server as
 // much as many other requests.
 func (j *Job) adaptFrom(n int) func(limit int) int {
 	if j.Adapt == nil {
@@ -123,8 +123,8 @@ func (l *lists) readBatch(ctx context.Context, b *batch) {
 	}
 }
 
-// batched returns the items by kind and namespace. Secrets are never listed: a list would
-// contain values of other Secrets.
+// batched groups the items by kind and namespace. Secrets are never listed: a list would contain
+// values of other Secrets.
 func batched(items []*Item) []*batch {
 	type kindIn struct {
 		cluster.Resource
@@ -146,7 +146,7 @@ func batched(items []*Item) []*batch {
 	return all
 }
 
-// add adds an item. A duplicate, which is an error, is read by itself.
+// add adds an item. A duplicate, which is an error, is read individually.
 func (b *batch) add(item *Item) {
 	if at := placeOf(item.Target); b.wanted[at] == nil {
 		b.items = append(b.items, item)
@@ -154,8 +154,8 @@ func (b *batch) add(item *Item) {
 	}
 }
 
-// spread makes one batch of those of a kind that are small and in several namespaces. It
-// returns them, and the others.
+// spread merges the small batches of a kind in several namespaces into one. It returns the merged
+// batches, and the others.
 func spread(batches []*batch) (wide, rest []*batch) {
 	small := map[cluster.Resource][]*batch{}
 	var kinds []cluster.Resource
@@ -189,13 +189,13 @@ func joined(r cluster.Resource, parts []*batch) *batch {
 	return whole
 }
 
-// pays reports whether a list is worth its request. Of a cluster-scoped kind there are many
-// others.
+// pays reports whether a list is worth its request. Cluster-scoped kinds usually have many other
+// objects.
 func (b *batch) pays() bool {
 	return len(b.items) >= listMany || b.Namespaced && len(b.items) >= listFrom
 }
 
-// most is how many objects the list may contain.
+// most returns how many objects the list may contain.
 func (b *batch) most() int {
 	if wide := b.Namespaced && b.namespace == ""; wide || len(b.items) < listMany {
 		return listMost * len(b.items)
@@ -258,7 +258,7 @@ func (p *Plan) mergeAll(ctx context.Context, b *batch, items []*Item, object fun
 	}
 }
 
-// nextLimit is how many objects of that size make a full page.
+// nextLimit returns how many objects of that size make a full page.
 func nextLimit(limit int, page cluster.Page) int {
 	if len(page.Objects) == 0 {
 		return limit

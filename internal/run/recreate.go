@@ -13,28 +13,27 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 )
 
-// Recreation is which objects may be deleted and created again if the server refuses to
-// change a field of them that can be set only once. The zero value allows none.
+// Recreation states which objects may be deleted and created again if the server refuses to change
+// an immutable field of them. The zero value allows none.
 type Recreation struct {
 	Kinds       []string            // a kind or its plural, with .GROUP or without
-	Propagation cluster.Propagation // what becomes of the objects that they own
+	Propagation cluster.Propagation // what happens to their dependents
 	Within      time.Duration       // how long a deleted object may still be there; 0: two minutes
 }
 
-// allows reports whether a kind is among those, and may be deleted at all.
+// allows reports whether a kind is listed and is not one of cluster.Holding.
 func (r Recreation) allows(kind cluster.Resource) bool {
 	return kind.Recreatable() && slices.ContainsFunc(r.Kinds, func(name string) bool { return IsKind(kind, name) })
 }
 
-// IsKind reports whether a name is that of the kind: Deployment, deployments or
-// deployment.apps.
+// IsKind reports whether a name is the kind's: Deployment, deployments or deployment.apps.
 func IsKind(r cluster.Resource, name string) bool {
 	short, group, qualified := strings.Cut(name, ".")
 	return (strings.EqualFold(short, r.Kind) || strings.EqualFold(short, r.Plural)) && (!qualified || strings.EqualFold(group, r.Group))
 }
 
-// Fixed are the fields of the item because of which it is deleted and created again, or is
-// or would be refused: each can be set only once. nil: none.
+// Fixed returns the fields of the item because of which it is deleted and created again, or is or
+// would be refused: each can be set only once. nil: none.
 func (i *Item) Fixed() []string {
 	var r *cluster.Refusal
 	if errors.As(i.Err, &r) {
@@ -43,8 +42,7 @@ func (i *Item) Fixed() []string {
 	return i.fixed
 }
 
-// expect predicts what the server will refuse to change: a preview that asks no server
-// shows it.
+// expect predicts what the server will refuse to change, for previews without a server.
 func (p *Plan) expect(item *Item) {
 	item.asked()
 	if item.Planned.Action != apply.Change || len(item.Planned.Conflicts) > 0 {
@@ -57,8 +55,8 @@ func (p *Plan) expect(item *Item) {
 	}
 }
 
-// remedy is what the user can do about a field of the item that can be set only once,
-// beginning with a colon; "" where this run knows no way.
+// remedy returns what the user can do about a field of the item that can be set only once,
+// beginning with a colon; "" if this run knows no way.
 func (p *Plan) remedy(item *Item) string {
 	switch {
 	case !item.Target.Recreatable(), p.Write.For == cluster.Undoing:
@@ -69,7 +67,7 @@ func (p *Plan) remedy(item *Item) string {
 	return ": --recreate=" + item.Target.Kind + " deletes the object and creates it again"
 }
 
-// asked forgets the prediction: the server decides.
+// asked drops the prediction: the server decides.
 func (i *Item) asked() {
 	i.recreate = false
 	if i.fixed != nil {
@@ -78,8 +76,8 @@ func (i *Item) asked() {
 	}
 }
 
-// trials are the ready items that are tried before the first is written: all of several, or
-// those that may have to be deleted.
+// trials returns the ready items that are tried before the first is written: all if there are
+// several, or those that may have to be deleted.
 func (w *writer) trials() []*Item {
 	todo := w.in(ready)
 	if w.Preflight && (len(todo) > 1 || w.compares()) {

@@ -55,8 +55,8 @@ func named(pattern string) func(*cluster.Refusal, *Item, *Item) bool {
 	}
 }
 
-// hosts: the labels of a namespace select its Pod security level, webhooks and policies. A
-// new namespace gets its default service account a moment later.
+// hosts reports whether labels of the namespace explain the refusal: they select its Pod security
+// level, webhooks and policies. A new namespace gets its default service account a moment later.
 func hosts(r *cluster.Refusal, item, other *Item) bool {
 	switch {
 	case !item.Target.Namespaced || item.Target.Namespace != other.Target.Name:
@@ -74,8 +74,8 @@ func labels(obj map[string]any) any {
 	return meta["labels"]
 }
 
-// redefined: schema, versions or conversion of the item's kind change. Authorization and
-// admission do not depend on the definition.
+// redefined reports whether schema, versions or conversion of the item's kind change. Authorization
+// and admission do not depend on the definition.
 func redefined(r *cluster.Refusal, item, other *Item) bool {
 	if !defines(other, item) || r.Kind == "namespaces" || hooked().MatchString(r.Message) || strings.Contains(r.Message, " denied request: ") {
 		return false
@@ -87,7 +87,7 @@ func redefined(r *cluster.Refusal, item, other *Item) bool {
 	return strings.Contains(r.Message, "conversion webhook for ")
 }
 
-// hooks: the refusal is by a webhook that the configuration contains, before or after.
+// hooks reports whether the refusal is by a webhook that the configuration contains, before or after.
 func hooks(r *cluster.Refusal, _, other *Item) bool {
 	m := hooked().FindStringSubmatch(r.Message)
 	if m == nil {
@@ -99,14 +99,14 @@ func hooks(r *cluster.Refusal, _, other *Item) bool {
 	})
 }
 
-// answersAt: the server of a webhook did not answer, and other may run it.
+// answersAt reports whether the server of a webhook did not answer, and other may run it.
 func answersAt(r *cluster.Refusal, _, other *Item) bool {
 	m := called().FindStringSubmatch(r.Message)
 	return m != nil && other.Target.Namespace == m[2] && (kindOf(other.Target.Resource) != "Service" || other.Target.Name == m[1])
 }
 
-// aggregates: the item's group and version are served by the APIService, which does not
-// respond.
+// aggregates reports whether the item's group and version belong to the APIService, whose server
+// does not respond.
 func aggregates(r *cluster.Refusal, item, other *Item) bool {
 	spec, _ := other.local()["spec"].(map[string]any)
 	if spec["group"] != item.Target.Group || spec["version"] != item.Target.Version || r.Kind == "namespaces" {
@@ -119,11 +119,11 @@ func aggregates(r *cluster.Refusal, item, other *Item) bool {
 	return false
 }
 
-// grants: the role is missing, or grants what the user lacks.
+// grants reports whether the role was missing, or grants permissions that the user lacks.
 func grants(r *cluster.Refusal, item, other *Item) bool {
 	ref, _ := item.local()["roleRef"].(map[string]any)
 	bound := ref["kind"] == other.Target.Kind && ref["name"] == other.Target.Name
-	if r.Code == http.StatusNotFound { // of a binding, with the role's name
+	if r.Code == http.StatusNotFound { // refusal of a binding, with the role's name
 		return bound && r.Name == other.Target.Name
 	}
 	if m := missingRole().FindStringSubmatch(r.Message); m != nil && m[2] == other.Target.Name && (m[1] == "") == other.Target.Namespaced {
@@ -136,14 +136,14 @@ func grants(r *cluster.Refusal, item, other *Item) bool {
 	if m == nil {
 		return false
 	}
-	if bound { // what is granted changes
+	if bound { // the granted permissions change
 		return true
 	}
 	lacking := heldBack().FindAllStringSubmatch(m[3], -1)
 	return len(lacking) > 0 && !slices.ContainsFunc(lacking, func(rule []string) bool { return !other.givesAll(rule) })
 }
 
-// binds: the binding gives a role to the user or to one of the user's groups.
+// binds reports whether the binding gives a role to the user or to one of the user's groups.
 func binds(r *cluster.Refusal, _, other *Item) bool {
 	var user, groups string
 	if m := denied().FindStringSubmatch(r.Message); m != nil {
@@ -166,7 +166,7 @@ func binds(r *cluster.Refusal, _, other *Item) bool {
 	})
 }
 
-// impliedGroups are the groups that follow from a user's name
+// impliedGroups returns the groups that follow from a user's name
 // (https://kubernetes.io/docs/reference/access-authn-authz/authentication/).
 func impliedGroups(user string) []string {
 	groups := []string{"system:authenticated"}
@@ -198,7 +198,7 @@ func (i *Item) givesAll(rule []string) bool {
 	return true
 }
 
-// words are the quoted words of a list such as "get" "list" or "get", "list".
+// words returns the quoted words of a list such as "get" "list" or "get", "list".
 func words(list string) []string {
 	var out []string
 	for _, m := range quotedWord().FindAllStringSubmatch(list, -1) {
@@ -213,7 +213,7 @@ func has(list any, word string) bool {
 	return slices.ContainsFunc(all, func(e any) bool { return e == "*" || e == word })
 }
 
-// entries are the maps of a list.
+// entries returns the maps of a list.
 func entries(list any) []map[string]any {
 	all, _ := list.([]any)
 	var out []map[string]any
@@ -225,7 +225,7 @@ func entries(list any) []map[string]any {
 	return out
 }
 
-// local is the item's whole object; nil if it cannot be decoded.
+// local returns the item's whole object; nil if it cannot be decoded.
 func (i *Item) local() map[string]any {
 	whole, err := i.Object.Whole()
 	if err != nil {

@@ -11,9 +11,9 @@
 //	                                          └→ Send: preflight → try the deletions → Pruner.Begin → writes, in stages
 //	                                                   → Wait → deletions, in the reverse order → Pruner.End
 //
-// An item is its object and its target: all else can be computed again. What is stored until its
-// turn, and what is evicted once it is reported, is decided in store.go. Details are shared by items
-// of which no more is known than action and outcome: Own is called before one is set.
+// An item consists of its object and its target: all else can be computed again. store.go decides
+// what is stored until the item's turn, and what is evicted once it is reported. Items of which
+// only action and outcome are known share Details: Own is called before one is set.
 //
 // A run can be bound to a document (Job.Bind): every merge plan, also those made again after a
 // conflict, has to be contained in it, or nothing is written. It can be recorded (Job.Journal): each
@@ -49,28 +49,28 @@ type Item struct {
 
 	Object  object.Object
 	Target  cluster.Target
-	Err     error         // why it was not written
-	Late    error         // what went wrong after it was written
-	Skipped bool          // the user leaves it as it is, conflicts and all; that blocks no other object
+	Err     error         // reason that it was not written
+	Late    error         // error after it was written
+	Skipped bool          // the user left it unchanged, with its conflicts; it blocks no other object
 	UID     string        // of the live object; "" if there was none
-	Facts   *impact.Facts // what the merge means for pods; nil: nothing
+	Facts   *impact.Facts // effects of the merge on pods; nil: nothing
 	Meter   cluster.Meter // of the requests about it alone; lists are not counted
 	Surplus *Surplus      // set for a live object that the input does not contain
 
-	// Rendered is what Job.Render has made of the plan, of which nothing but the problems is left.
-	// nil: Planned is what is to be shown.
+	// Rendered is the result of Job.Render; of the plan, only the problems are left. nil: Planned
+	// is to be shown.
 	Rendered any
 
 	found    bool // there is a live object
 	changes  bool // there is something to write
-	tried    bool // the server has accepted what is to be done
+	tried    bool // the server has accepted the write in a trial
 	recreate bool // it is deleted and created again
 
 	state   state
 	written time.Time
 }
 
-// state is how far Send has come with an item.
+// state is the progress of Send with an item.
 type state uint8
 
 const (
@@ -87,11 +87,11 @@ type Job struct {
 	Planner     *apply.Planner
 	Pruner      Pruner  // nil: nothing is deleted
 	Bind        Bind    // nil: the run is bound to nothing
-	Journal     Journal // nil: nothing is recorded
+	Journal     Journal // nil: no record
 	Plans       Plans   // nil: Planner merges the items
 	Wait        Wait    // nil: the run ends with the last write
-	Hold        Hold    // nil: nothing is looked for that still uses what is deleted
-	Render      Render  // nil: what is shown is made when it is shown
+	Hold        Hold    // nil: users of deleted objects are not looked for
+	Render      Render  // nil: items are rendered when they are shown
 	Invalidate  func()  // called when the server serves new kinds; may be nil
 	Write       cluster.Write
 	Concurrency int
@@ -100,21 +100,21 @@ type Job struct {
 	Recreate    Recreation
 	Partial     bool // write objects without conflicts even if others have some
 	Needs       Needs
-	Shown       bool     // what Needs keeps is dropped once the item is reported
+	Shown       bool     // stored parts of an item are dropped once it is reported
 	Asked       bool     // the items are shown and asked about before they are sent: their plans stay whole
 	Progress    Progress // may be nil
 }
 
-// Bind is an error if an item must not be written by a merge plan of it. It is asked about
-// every plan that is made of any item, again after a conflict, and about every item that is to
-// be deleted; it may be called by several goroutines. The error names the object.
+// Bind returns an error if an item must not be written by a merge plan of it. It is called for
+// every plan of any item, again after a conflict, and for every item that is to be deleted. It may
+// be called by several goroutines. The error names the object.
 type Bind func(item *Item, p apply.Planned) error
 
 // Journal records the writes of a run. It may be called by several goroutines.
 type Journal interface {
-	// Begin is called before a write, or a deletion, is sent, with the plan that it writes
-	// stored whole. If it fails, nothing is sent. end is called with what the server has
-	// stored, nil for a deletion, or with the error.
+	// Begin is called before a write, or a deletion, is sent; the plan that it writes is whole. If
+	// it fails, nothing is sent. end is called with the object that the server has stored, nil for
+	// a deletion, or with the error.
 	Begin(item *Item, p apply.Planned) (end func(stored map[string]any, err error), err error)
 }
 
@@ -122,29 +122,28 @@ type Journal interface {
 // the item with what was applied last. It may be called by several goroutines.
 type Plans func(ctx context.Context, item *Item, live map[string]any) (apply.Planned, error)
 
-// Render makes what is shown of an item, whose plan is whole and whose Result is the expected
+// Render returns the printed form of an item, whose plan is whole and whose Result is the expected
 // one. It is called for items of a large run that is only shown, by several goroutines, as soon as
-// each is merged; what it returns takes the place of the plan until then, as Item.Rendered. It
-// must not keep anything of the plan, which are parts of whole answers. nil: the plan is stored
-// in its stead.
+// each is merged. The result replaces the plan as Item.Rendered. It must not keep any part of the
+// plan, since those are parts of whole answers. nil: the plan is stored instead.
 type Render func(item *Item) any
 
-// Wait waits until the items that were written are ready, where that is asked for. It is
-// called once, when all writes of a run that is no dry run have been done, and before
-// anything is deleted, which an error prevents: what still runs may need it.
+// Wait waits until the written items are ready, if the user asked for that. It is called once, when
+// all writes of a run that is not a dry run are done, and before deletions. An error prevents the
+// deletions: what still runs may need those objects.
 type Wait func(ctx context.Context, items []*Item) error
 
-// Hold is called right before objects are deleted, unless it is a dry run. It sets
-// Surplus.Keep and its Reason for those that something still uses. It may wait until nothing
-// does; an error stops the run.
+// Hold is called directly before objects are deleted, except in a dry run. It sets Surplus.Keep and
+// its Reason for those that are still used. It may wait until they are unused; an error stops the
+// run.
 type Hold func(ctx context.Context, p *Plan, items []*Item) error
 
 // API is the API server that receives the writes.
 type API interface {
 	write.API
 
-	// WaitEstablished waits until the kind of a CustomResourceDefinition that was just
-	// written, and stored as the object given, is served. The error names the definition.
+	// WaitEstablished waits until the kind of a CustomResourceDefinition that was written, and
+	// stored as the object given, is served. The error names the definition.
 	WaitEstablished(ctx context.Context, crd cluster.Target, stored map[string]any) error
 }
 
@@ -163,8 +162,8 @@ func (j *Job) Resolve(ctx context.Context, objects []object.Object) (*Plan, erro
 	return p, nil
 }
 
-// Merge reads and merges every item and sets its Err where that fails. Then the Pruner
-// decides about live objects that the input does not contain.
+// Merge reads and merges every item and sets its Err if that fails. Then the Pruner decides about
+// live objects that the input does not contain.
 func (p *Plan) Merge(ctx context.Context) {
 	p.large = (p.Shown || p.compares()) && !p.Asked && len(p.Items) > largeFrom
 	merged := p.count(Reading, len(p.Items))
@@ -213,7 +212,7 @@ func (p *Plan) merge(ctx context.Context, item *Item, obj map[string]any) {
 	}
 }
 
-// compares: what the server makes of each object is compared with its plan.
+// compares reports whether the server's result for each object is compared with its plan.
 func (j *Job) compares() bool {
 	if j.Planner == nil {
 		return false
@@ -237,7 +236,7 @@ func (j *Job) plan(ctx context.Context, item *Item, obj map[string]any) (apply.P
 	return planned, err
 }
 
-// bound is what Bind finds wrong with a plan of the item.
+// bound returns Bind's error for a plan of the item.
 func (j *Job) bound(item *Item, planned apply.Planned) error {
 	if j.Bind == nil {
 		return nil
@@ -264,7 +263,7 @@ func (j *Job) merged(ctx context.Context, item *Item, obj map[string]any) (apply
 	return j.Planner.Plan(ctx, s, obj)
 }
 
-// subject is the item as it is merged.
+// subject returns the item as it is merged.
 func (i *Item) subject() (apply.Subject, error) {
 	whole, err := i.Object.Whole()
 	return apply.Subject{Object: whole, Name: i.Target.String(), HasStatus: i.Target.Status, Answers: i.Answers}, err
@@ -278,7 +277,7 @@ func (p *Plan) Replan(ctx context.Context, item *Item) {
 	p.foresee(item)
 }
 
-// foresee finds out what writing the item does, and checks it together with the plan.
+// foresee determines what writing the item does, and checks it together with the plan.
 func (p *Plan) foresee(item *Item) {
 	p.look(item)
 	p.expect(item)
@@ -287,7 +286,7 @@ func (p *Plan) foresee(item *Item) {
 	}
 }
 
-// look keeps what has to be known of a plan that may not be stored whole.
+// look stores the required facts of a plan that may not be stored whole.
 func (j *Job) look(i *Item) {
 	i.changes = i.Planned.Action != apply.Nothing
 	i.facts(i.Planned)

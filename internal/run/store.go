@@ -12,53 +12,53 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/object"
 )
 
-// Needs is what of the items has to be there until the run ends. Of an object whose
-// merge has something to report, all sides are.
+// Needs states which parts of the items have to be kept until the run ends. Of an object whose
+// merge has something to report, all sides are kept.
 type Needs uint8
 
-// What is needed.
+// The levels of need.
 const (
 	Everything Needs = iota // local, live and result
 	Changes                 // the same, of objects that a merge changes
-	Outcomes                // what becomes of each, and what is to be sent until it is
+	Outcomes                // the outcome of each, and its request until it is sent
 )
 
-// largeFrom is from how many items on a plan that is to be shown waits compressed for its
-// turn: whole it takes some 70 KB, its two sides as text 5 or less. Fewer stay whole,
-// since to merge them anew takes time.
+// largeFrom is the number of items from which on a plan that is to be shown is compressed until its
+// turn: whole it takes some 70 KB, its two sides as text 5 or less. Fewer items stay whole, since
+// merging them anew takes time.
 const largeFrom = 200
 
-// stored is what is there of an item while it waits for its turn. An item is a recipe,
-// its Object and its Target: whatever is not stored can be made again.
+// stored holds the kept parts of an item until its turn. An item is a recipe, its Object and its
+// Target: all other parts can be computed again.
 type stored struct {
 	form
-	live    []byte         // compressed JSON, in the form of that name, with the patch of kept on a line behind it; nil where there is no live object
-	kept    *apply.Kept    // what the plan comes to, in that form; nil: it is merged anew
-	request *apply.Request // what is to be sent, in the form prepared
+	live    []byte         // compressed JSON, in the form of that name, followed by a line with the patch of kept; nil if there is no live object
+	kept    *apply.Kept    // the plan's results, in that form; nil: it is merged anew
+	request *apply.Request // the request to send, in the form prepared
 }
 
-// form is what a stored item consists of.
+// form states which parts of an item are stored.
 type form uint8
 
 const (
 	whole      form = iota // its plan
-	prepared               // the request that the plan comes to, and what is to be reported
-	compressed             // its action; the plan is made again of both sides, and of what was kept
+	prepared               // the plan's request, and the notes to report
+	compressed             // its action; the plan is computed again from both sides and kept
 	restored               // its plan, which was compressed, until it is reported
-	rendered               // what is shown of it
+	rendered               // its printed form
 )
 
-// store evicts what nobody needs of an item that was just merged.
+// store evicts the parts of a merged item that no later step needs.
 func (p *Plan) store(item *Item) error {
 	planned := item.Planned
 	switch {
 	case planned.Final == nil: // it was, and is not merged anew
 		return nil
-	case p.Recreate.allows(item.Target.Resource) && planned.Action == apply.Change: // what is created again is made of both sides
+	case p.Recreate.allows(item.Target.Resource) && planned.Action == apply.Change: // a recreated object is computed from both sides
 	case p.Needs == Outcomes && !compared(planned) && !notable(planned) && !item.consulted(),
 		p.Needs == Changes && planned.Action == apply.Nothing && !notable(planned) && !item.consulted():
 		return item.prepare()
-	case p.large && len(planned.Conflicts) == 0 && !item.consulted(): // conflicts are asked about, and reported twice
+	case p.large && len(planned.Conflicts) == 0 && !item.consulted(): // conflicts are reported twice, see release
 		return p.compress(item)
 	}
 	item.Own()
@@ -66,7 +66,7 @@ func (p *Plan) store(item *Item) error {
 	return nil
 }
 
-// consulted: what it was and what it becomes shows what other objects wait for.
+// consulted reports whether other objects may wait for the item: its old and new values show whether they have to.
 func (i *Item) consulted() bool {
 	switch kindOf(i.Target.Resource) {
 	case "Namespace", "apiextensions.k8s.io/CustomResourceDefinition", "admissionregistration.k8s.io/ValidatingWebhookConfiguration", "admissionregistration.k8s.io/MutatingWebhookConfiguration":
@@ -75,16 +75,16 @@ func (i *Item) consulted() bool {
 	return false
 }
 
-// notable: there is a note on values, a conflict, or an object that is being deleted, for
-// which the sides are needed.
+// notable reports whether the sides are needed: for a note on values, a conflict, or an object that
+// is being deleted.
 func notable(p apply.Planned) bool {
 	return apply.Deleting(p.Live) != nil || len(p.Conflicts)+len(p.Settled)+len(p.Removed)+len(p.Undecided)+len(p.Extras) > 0
 }
 
-// compared: what the server makes of it is compared with the plan.
+// compared reports whether the server's result is compared with the plan.
 func compared(p apply.Planned) bool { return p.Applying != nil && p.Action != apply.Nothing }
 
-// prepare stores the request of an item in place of its sides, which take far more room.
+// prepare stores the request of an item in place of its sides, which take far more memory.
 func (i *Item) prepare() error {
 	i.Own()
 	p := &i.Planned
@@ -92,13 +92,13 @@ func (i *Item) prepare() error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", i.Target, err)
 	}
-	r.Body = bytes.Clone(r.Body)         // without the room that encoding took
-	r.Version = strings.Clone(r.Version) // a part of the server's whole answer, else
+	r.Body = bytes.Clone(r.Body)         // without spare capacity
+	r.Version = strings.Clone(r.Version) // otherwise it keeps the server's whole answer in memory
 	i.stored = stored{form: prepared, request: &r}
 	i.Object = i.Object.Packed()
 	p.Subject.Object = i.Object
 	p.Live, p.Final = nil, nil
-	if len(r.Body) == 0 { // else the answer is compared with what was sent
+	if len(r.Body) == 0 { // otherwise the answer is compared with the request
 		p.Type = nil
 	}
 	p.Result, p.Changes, p.Because = nil, nil, nil
@@ -106,8 +106,8 @@ func (i *Item) prepare() error {
 	return nil
 }
 
-// compress stores the live object of an item, and what its plan comes to, in place of the
-// plan, all but its action.
+// compress replaces the plan, except its action, by the compressed live object and the plan's
+// results.
 func (p *Plan) compress(i *Item) error {
 	if p.render(i) {
 		return nil
@@ -134,8 +134,8 @@ func (p *Plan) compress(i *Item) error {
 	return nil
 }
 
-// render stores what is shown of an item in place of its plan. It returns false where that
-// cannot be done yet.
+// render stores the printed form of an item in place of its plan. It returns false if that is not
+// possible yet.
 func (p *Plan) render(i *Item) bool {
 	if p.Render == nil {
 		return false
@@ -156,7 +156,7 @@ func (p *Plan) render(i *Item) bool {
 	return true
 }
 
-// evict leaves no more of the item's plan and result than what became of it.
+// evict reduces the item's plan and result to its outcome.
 func (i *Item) evict() {
 	i.Object = i.Object.Packed()
 	if i.shared() {
@@ -167,8 +167,7 @@ func (i *Item) evict() {
 	i.share()
 }
 
-// restore makes the plan of a compressed item again, of what it was made of, and checked,
-// before.
+// restore computes the plan of a compressed item again, from the same parts. It was checked before.
 func (p *Plan) restore(ctx context.Context, item *Item) {
 	if item.Err != nil || item.stored.form != compressed {
 		return
@@ -196,7 +195,7 @@ func (p *Plan) restore(ctx context.Context, item *Item) {
 	}
 }
 
-// again is the plan of a compressed item, of what was kept of it where that is enough.
+// again returns the plan of a compressed item, from its kept results if they suffice.
 func (p *Plan) again(ctx context.Context, item *Item, obj map[string]any) (apply.Planned, error) {
 	if item.stored.kept == nil {
 		return p.merged(ctx, item, obj)
@@ -208,7 +207,7 @@ func (p *Plan) again(ctx context.Context, item *Item, obj map[string]any) (apply
 	return item.stored.kept.Plan(s, obj)
 }
 
-// result is what is needed of an item's result.
+// result returns the needed parts of an item's result.
 func (p *Plan) result(r write.Result) write.Result {
 	if p.Needs == Outcomes {
 		r.Object = nil
@@ -216,8 +215,8 @@ func (p *Plan) result(r write.Result) write.Result {
 	return r
 }
 
-// release evicts what was needed to report an item. A conflict is reported once more at
-// the end.
+// release evicts the parts that only the report of an item needed. A conflict is reported once more
+// at the end.
 func (p *Plan) release(item *Item) {
 	waited := item.stored.form == compressed || item.stored.form == restored
 	if (p.Needs == Outcomes || waited) && !item.consulted() && len(item.Result.Planned.Conflicts) == 0 {

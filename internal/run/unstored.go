@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// unstored are those of a plan's doubtful values that the server does not store: its answer to
-// a dry run has there what live has. Where it cannot be asked, managedFields decide.
+// unstored returns those of a plan's doubtful values that the server does not store: there, its
+// answer to a dry run equals live. If it cannot be asked, managedFields decide.
 func (j *Job) unstored(ctx context.Context, item *Item, p apply.Planned) []merge.Path {
 	answer := j.answer(ctx, item, p)
 	var paths []merge.Path
@@ -26,7 +26,7 @@ func (j *Job) unstored(ctx context.Context, item *Item, p apply.Planned) []merge
 	return paths
 }
 
-// answer is what the server would store of a plan; nil where it does not say.
+// answer returns the object that the server would store of a plan; nil if that is unknown.
 func (j *Job) answer(ctx context.Context, item *Item, p apply.Planned) map[string]any {
 	if j.API == nil || p.Action != apply.Change || len(p.Conflicts) > 0 {
 		return nil

@@ -155,23 +155,23 @@ func (w *writer) sendOne(ctx context.Context, item *Item) {
 	w.finished(ctx, item, out)
 }
 
-// sent stores the UID of what was written.
+// sent stores the UID of the written object.
 func (w *writer) sent(item *Item, out write.Result) {
 	if id := uid(out.Object); id != "" && !w.Write.DryRun {
 		item.UID = id
 	}
 }
 
-// servedAsBefore reports whether a CustomResourceDefinition that was just written had been
-// served, and all that it defines had: there is nothing to wait for then, and what is known
-// by discovery stays true.
+// servedAsBefore reports whether a CustomResourceDefinition that was just written was served
+// before, with all versions that it defines. There is nothing to wait for then, and discovery stays
+// valid.
 func servedAsBefore(out write.Result) bool {
 	before := out.Planned.Live
 	return cluster.Established(before) && slices.Equal(cluster.Declared(before), cluster.Declared(out.Object))
 }
 
-// write writes an item, or deletes it and creates it again. What the server was not asked
-// before, it is asked now.
+// write writes an item, or deletes it and creates it again. A trial that was not made before is
+// made now.
 func (w *writer) write(ctx context.Context, item *Item) (write.Result, error) {
 	if item.tried && item.recreate {
 		return w.server.Recreate(item.Meter.In(ctx), w.recreation(item))
@@ -187,8 +187,8 @@ func (w *writer) write(ctx context.Context, item *Item) (write.Result, error) {
 	return out, err
 }
 
-// withhold excludes objects of a kind that this run has defined and the server does not
-// serve. The others are still written: they may be what the kind is waiting for.
+// withhold excludes objects of a kind that this run has defined and the server does not serve. The
+// others are still written: the kind may be waiting for them.
 func (w *writer) withhold() {
 	for _, crd := range w.needed {
 		if crd.Late == nil {
@@ -243,7 +243,7 @@ func (w *writer) finished(ctx context.Context, item *Item, out write.Result) {
 	}
 }
 
-// next is the item to report next, nil if it is not done yet; take marks it as reported.
+// next returns the item to report next, nil if it is not done yet; take marks it as reported.
 func (w *writer) next(take bool) *Item {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -257,7 +257,7 @@ func (w *writer) next(take bool) *Item {
 	return item
 }
 
-// present reports an item and drops what was stored only for that.
+// present reports an item and drops the parts stored only for that.
 func (w *writer) present(ctx context.Context, item *Item) {
 	if item.stored.form == compressed { // nothing was sent
 		if w.restore(ctx, item); item.Err == nil {
@@ -290,8 +290,8 @@ func (w *writer) finish(ctx context.Context) {
 	w.finishOthers(ctx, others)
 }
 
-// hindrance is why items without an error of their own were not written or deleted: errors
-// of others, if there are any, else conflicts.
+// hindrance returns why items without an error of their own were not written or deleted: errors of
+// others, if there are any, otherwise conflicts.
 func (w *writer) hindrance(blocks func(*Item) bool) Hindrance {
 	if w.Err != nil || slices.ContainsFunc(w.Items, func(i *Item) bool { return i.Err != nil }) {
 		return Hindrance{}
