@@ -21,12 +21,12 @@ type API interface {
 	Get(ctx context.Context, t cluster.Target) (map[string]any, error)
 }
 
-// Source is what one Follower follows.
+// Source selects the objects that one Follower follows.
 type Source struct {
 	cluster.Watching
 
-	// Names are those that are wanted: where the user may not list them, they are read one by
-	// one. nil: all that the watch sends.
+	// Names restricts the objects: if the user may not list them, they are read one by one. nil:
+	// all objects of the watch.
 	Names []string
 }
 
@@ -37,17 +37,17 @@ func (s Source) Has(obj map[string]any) bool {
 	return slices.Contains(s.Names, name)
 }
 
-// Update is what a Follower has found out.
+// Update is the news from a Follower.
 type Update struct {
-	// Whole: Objects are all that there are now. Otherwise they are those that have
-	// changed, or, with Gone, are no more.
+	// Whole states that Objects are all that exist now. Otherwise they are those that have changed
+	// or, with Gone, were removed.
 	Whole   bool
 	Gone    bool
 	Objects []map[string]any
 
-	// Trouble is what keeps the Follower from seeing all it could, reported once; it tries
-	// again. Denied: the server does not let this user read the objects.
-	// Note is to be reported, and keeps the Follower from nothing.
+	// Trouble is an error that limits the Follower's view, reported once; the Follower tries again.
+	// Denied states that the server does not let this user read the objects. Note is to be
+	// reported, and limits nothing.
 	Trouble error
 	Denied  error
 	Note    string
@@ -58,44 +58,44 @@ type Follower struct {
 	API API
 	Source
 
-	// Keep reduces an object to what is needed of it; nil drops it.
+	// Keep reduces an object; nil drops it.
 	Keep func(map[string]any) map[string]any
 
 	// Send receives all updates, in order; it may block. Nothing is sent after the context
 	// has ended.
 	Send func(ctx context.Context, u Update)
 
-	// Every is how often objects are read that may not be watched, or whose watch is none.
+	// Every is the interval of reads of objects that may not be watched, or whose watch sends no events.
 	Every time.Duration
 
 	// Silence is how long a watch may send nothing before the objects are read; 0: Silence.
 	Silence time.Duration
 
-	troubled bool // an error was reported, which is not over yet
-	broken   bool // that the watch is none was reported
+	troubled bool // an error was reported and persists
+	broken   bool // the unusable watch was reported
 }
 
-// Pause is how long a Follower pauses at least after a server that could not be asked.
+// Pause is the minimum pause of a Follower after a server did not respond.
 const Pause = 200 * time.Millisecond
 
 const longestPause = 5 * time.Second
 
-// Silence is how long a watch may send neither an event nor a bookmark before the objects are
-// read: something between the server and this program may hold back what it sends.
+// Silence is how long a watch may send neither an event nor a bookmark before the objects are read:
+// a proxy may hold back events.
 const Silence = 30 * time.Second
 
-// errSilent is the end of a watch that has sent nothing for too long, errNone that of one
-// that has ended without having sent anything.
+// errSilent ends a watch that has sent nothing for too long, errNone one that has ended without
+// having sent anything.
 var (
 	errSilent = errors.New("the watch sends nothing")
 	errNone   = errors.New("the watch ends at once")
 )
 
-// Run lists and watches until ctx ends. A version that is too old to continue from, a watch that
-// is silent, and a server that comes back, lead to a new list; who may not watch, or has a
-// watch that sends nothing, or what is no event of it, lists again and again, and who may not
-// list reads the objects one by one. A server that asks to wait is obeyed. It returns early where
-// all objects of a kind are followed, and this user may not list them.
+// Run lists and watches until ctx ends. A version too old to continue from, a silent watch, or a
+// server that comes back leads to a new list. If the user may not watch, or the watch sends nothing
+// or no events, it lists repeatedly. If the user may not list, it reads the objects one by one. A
+// server that asks to wait is obeyed. Run returns early if it follows all objects of a kind, and
+// this user may not list them.
 //
 // Rules: https://kubernetes.io/docs/reference/using-api/api-concepts/#efficient-detection-of-changes.
 func (f *Follower) Run(ctx context.Context) {
@@ -117,7 +117,7 @@ func (f *Follower) Run(ctx context.Context) {
 		case err == nil, errors.Is(err, errSilent):
 		case cluster.IsGone(err):
 			sleep(ctx, Pause)
-		case Refused(err), errors.Is(err, errNone): // it may be listed, and not watched
+		case Refused(err), errors.Is(err, errNone): // listing may be allowed
 			sleep(ctx, f.Every)
 		case watched:
 			f.noWatch(ctx, err)
@@ -130,7 +130,7 @@ func (f *Follower) Run(ctx context.Context) {
 	}
 }
 
-// noWatch reports once that what answers a watch is none.
+// noWatch reports once that the answer to a watch is not a watch.
 func (f *Follower) noWatch(ctx context.Context, err error) {
 	if !f.broken && ctx.Err() == nil {
 		f.broken = true
@@ -138,7 +138,7 @@ func (f *Follower) noWatch(ctx context.Context, err error) {
 	}
 }
 
-// Refused: the server has answered, and does not let this user, or anybody, do that.
+// Refused reports whether the server has answered, and does not let this user, or any user, do that.
 func Refused(err error) bool {
 	code := cluster.Code(err)
 	return code == 401 || code == 403 || code == 405 || code == 404
@@ -170,8 +170,8 @@ func (f *Follower) list(ctx context.Context) (version string, err error) {
 }
 
 // watch continues from a version, and again each time that the server ends a watch that has sent
-// something, until there is an error. A connection that breaks is none: what happened
-// meanwhile is in the next list.
+// something, until there is an error. A broken connection is not an error: the next list has what
+// happened meanwhile.
 func (f *Follower) watch(ctx context.Context, version string) error {
 	w, silence := f.Watching, cmp.Or(f.Silence, Silence)
 	for w.Version = version; ; {
@@ -203,7 +203,7 @@ func (f *Follower) watch(ctx context.Context, version string) error {
 		case !heard:
 			return errNone
 		}
-		if time.Since(begun) < Pause { // a server that ends every watch soon is not asked in a loop
+		if time.Since(begun) < Pause { // avoids a busy loop if the server ends every watch early
 			sleep(ctx, Pause)
 		}
 		if err != nil {
@@ -212,8 +212,7 @@ func (f *Follower) watch(ctx context.Context, version string) error {
 	}
 }
 
-// Read is what there is now, as a list has it, or, where this user may not list, as the objects
-// have it, one by one.
+// Read returns the current objects: from a list or, if this user may not list, read one by one.
 func (f *Follower) Read(ctx context.Context) (Update, error) {
 	s, err := f.API.Snapshot(ctx, f.Watching, f.Keep)
 	if Refused(err) && f.Names != nil {
@@ -237,7 +236,7 @@ func (f *Follower) readEach(ctx context.Context) error {
 	return nil
 }
 
-// each are the objects, of which each is read.
+// each reads each of the objects.
 func (f *Follower) each(ctx context.Context) (Update, error) {
 	u := Update{Whole: true}
 	for _, name := range f.Names {

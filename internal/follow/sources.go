@@ -5,9 +5,9 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 )
 
-// Sources are what to follow for targets, in their order: one source for each kind and
-// namespace. A single object is followed by its name, which a role may be restricted to, and
-// so is every Secret: a list would carry the values of others.
+// Sources returns what to follow for targets, in their order: one source for each kind and
+// namespace. A single object is followed by its name, which a role may be restricted to. So is
+// every Secret: a list would carry the values of others.
 func Sources(targets []cluster.Target) []Source {
 	var all []Source
 	at := map[cluster.Watching]int{}
@@ -33,7 +33,7 @@ func Sources(targets []cluster.Target) []Source {
 
 func named(name string) string { return "metadata.name=" + name }
 
-// Plain is a resource reduced to what distinguishes it from others.
+// Plain returns a resource reduced to what distinguishes it from others.
 func Plain(r cluster.Resource) cluster.Resource {
 	r.Status = false
 	return r

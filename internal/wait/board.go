@@ -10,16 +10,16 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/ready"
 )
 
-// board is all that is known of the objects and of what they control.
+// board holds the known state of the objects and of what they control.
 type board struct {
 	*Waiter
 	objects []*tracked
 	at      map[place]*tracked
-	uids    map[string]*tracked // those that are known
+	uids    map[string]*tracked // with a known UID
 
-	children map[string]map[string]child // by uid of who controls them, then by their own
-	owner    map[string]string           // of ReplicaSets: who controls them, by uid
-	events   map[string]map[string]any   // the latest, by uid of what it is about
+	children map[string]map[string]child // by uid of their controller, then by their own
+	owner    map[string]string           // controllers of ReplicaSets, by uid
+	events   map[string]map[string]any   // the latest, by uid of their subject
 	class    map[string]map[string]any   // StorageClasses by name; nil: asked for
 	read     map[cluster.Watching]bool   // sources that have just been read as a whole
 	done     int                         // objects that are ready
@@ -31,7 +31,7 @@ type place struct {
 	namespace, name string
 }
 
-// child is something that a workload controls, reduced to what is needed.
+// child is an object that a workload controls, reduced.
 type child struct {
 	kind string
 	obj  map[string]any
@@ -42,7 +42,7 @@ type tracked struct {
 	Object
 	row     ready.Row
 	typ     *merge.Type
-	over    *ready.Problem // why nothing can become of it any more
+	over    *ready.Problem // why it can never become ready
 	history ready.History
 	verdict ready.Verdict
 }
@@ -63,7 +63,7 @@ func (w *Waiter) board(objects []Object) *board {
 	return b
 }
 
-// ending is why a wait ends.
+// ending states why a wait ends.
 type ending uint8
 
 const (
@@ -92,7 +92,7 @@ func (b *board) end() ending {
 	return notYet
 }
 
-// judgeAll looks at every object that is not ready yet.
+// judgeAll judges every object that is not ready yet.
 func (b *board) judgeAll(now time.Time) {
 	for _, t := range b.objects {
 		if t.verdict.State != ready.Ready && t.verdict.State != ready.Skipped {
@@ -101,7 +101,7 @@ func (b *board) judgeAll(now time.Time) {
 	}
 }
 
-// judge works out an object's verdict anew, and reports it if it has changed.
+// judge computes an object's verdict anew, and reports it if it has changed.
 func (b *board) judge(t *tracked, now time.Time) {
 	var v ready.Verdict
 	switch {
@@ -112,7 +112,7 @@ func (b *board) judge(t *tracked, now time.Time) {
 	case t.Live == nil && t.UID != "" && t.row.Instant && t.Rule.Path == nil:
 		v = ready.Verdict{State: ready.Ready}
 	case t.Live == nil:
-		return // nobody has seen it yet
+		return // not seen yet
 	default:
 		v = t.row.Judge(b.subject(t, now))
 	}
@@ -125,7 +125,7 @@ func (b *board) judge(t *tracked, now time.Time) {
 	}
 }
 
-// subject is an object with what is known to belong to it.
+// subject returns an object with its known dependents and events.
 func (b *board) subject(t *tracked, now time.Time) ready.Subject {
 	s := ready.Subject{Object: t.Live, Type: t.typ, Rule: t.Rule, Now: now, Class: b.class[className(t.Live)]}
 	if e := b.events[t.UID]; e != nil {
@@ -151,7 +151,7 @@ func className(claim map[string]any) string {
 	return name
 }
 
-// take notes what a follower has found out, and judges what it is about.
+// take stores an update of a follower, and judges the objects that it concerns.
 func (b *board) take(u update, now time.Time) {
 	touched := map[*tracked]bool{}
 	touch := func(t *tracked) {
@@ -198,7 +198,7 @@ func (b *board) each(s source, do func(*tracked)) {
 	}
 }
 
-// prune takes out what is not in a list of all that there is.
+// prune removes all that is not in a complete list.
 func (b *board) prune(u update, touch func(*tracked)) {
 	there := map[string]bool{}
 	for _, obj := range u.Objects {
@@ -226,7 +226,7 @@ func (b *board) prune(u update, touch func(*tracked)) {
 	}
 }
 
-// drop takes out what an owner controls no more; of owners without children nothing is held.
+// drop removes a child that an owner no longer controls; owners without children are not kept.
 func (b *board) drop(owner, uid string) {
 	delete(b.children[owner], uid)
 	delete(b.owner, uid)
@@ -237,8 +237,8 @@ func (b *board) drop(owner, uid string) {
 
 var deleted = ready.Problem{Reason: "Deleted", Message: "it was deleted while it was waited for"}
 
-// controller is the object waited for that controls, directly or through a ReplicaSet,
-// what the owner with that uid controls; nil where none does.
+// controller returns the awaited object that controls, directly or through a ReplicaSet, what the
+// owner with that uid controls; nil if none does.
 func (b *board) controller(owner string) *tracked {
 	if t := b.uids[owner]; t != nil {
 		return t
@@ -246,7 +246,7 @@ func (b *board) controller(owner string) *tracked {
 	return b.uids[b.owner[owner]]
 }
 
-// put notes one object as it is now, or that it is gone.
+// put stores the current state of one object, or that it is gone.
 func (b *board) put(u update, obj map[string]any, touch func(*tracked)) {
 	s := u.source
 	if t := b.at[place{follow.Plain(s.Resource), s.Namespace, text(obj, "metadata", "name")}]; t != nil && slices.Contains(s.Names, t.Name) {
@@ -279,7 +279,7 @@ func (b *board) put(u update, obj map[string]any, touch func(*tracked)) {
 	}
 }
 
-// waitsFor: an event is about an object that is waited for, whose uid may not be known yet.
+// waitsFor reports whether an event is about an object that is waited for, whose uid may not be known yet.
 func (b *board) waitsFor(event map[string]any) bool {
 	name, kind := text(event, "involvedObject", "name"), text(event, "involvedObject", "kind")
 	return slices.ContainsFunc(b.objects, func(t *tracked) bool {
@@ -287,8 +287,7 @@ func (b *board) waitsFor(event map[string]any) bool {
 	})
 }
 
-// see notes the state of an object that is waited for. Another object of its name is
-// not what was waited for.
+// see stores the state of an object that is waited for. Another object of its name is ignored.
 func (b *board) see(t *tracked, obj map[string]any, gone bool) {
 	uid := text(obj, "metadata", "uid")
 	if t.UID == "" {

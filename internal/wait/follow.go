@@ -10,18 +10,17 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/follow"
 )
 
-// update is what has been found out about a source.
+// update is the news about a source.
 type update struct {
 	follow.Update
 	source source
-	note   string // what keeps the wait from seeing all it could
+	note   string // what limits the wait's view
 }
 
-// polling is how often objects are looked at that may not be watched.
+// polling is the interval in which objects are read that may not be watched.
 const polling = 2 * time.Second
 
-// run sends a board what becomes of a source until ctx ends. keep reduces objects to what is
-// needed of them.
+// run sends the updates of a source to a board until ctx ends. keep reduces objects.
 func (s source) run(ctx context.Context, api *cluster.Cluster, keep func(map[string]any) map[string]any, silence time.Duration, updates chan<- update) {
 	send := func(ctx context.Context, u follow.Update) {
 		one := update{Update: u, source: s}
@@ -45,8 +44,8 @@ func (s source) run(ctx context.Context, api *cluster.Cluster, keep func(map[str
 	(&follow.Follower{API: api, Source: s.Source, Keep: keep, Send: send, Every: polling, Silence: silence}).Run(ctx)
 }
 
-// confirm reads what the sources follow that has not just been read: of objects that are all ready
-// these alone, else what shows why they are not, too. What cannot be read stays as it is known.
+// confirm reads all sources that have not just been read. If all objects are ready, it reads only
+// these, otherwise also what shows why they are not. What cannot be read keeps its known state.
 func (b *board) confirm(ctx context.Context, all []source) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), detailTime)
 	defer cancel()
@@ -69,8 +68,7 @@ func (b *board) confirm(ctx context.Context, all []source) {
 	b.judgeAll(time.Now())
 }
 
-// keep reduces an object to what the board needs of it; nil for one that it does not
-// know.
+// keep reduces an object to the fields that the board needs; nil for a kind that the board ignores.
 func (s source) keep(obj map[string]any) map[string]any {
 	switch {
 	case s.Has(obj):
@@ -83,7 +81,7 @@ func (s source) keep(obj map[string]any) map[string]any {
 
 func helps(kind string) bool { return kind == kindPod || kind == kindReplicaSet || kind == kindEvent }
 
-// readClass reads a StorageClass. Who may not has the events of the claim.
+// readClass reads a StorageClass. Users who may not read it have the events of the claim.
 func (s source) readClass(ctx context.Context, api *cluster.Cluster, send func(context.Context, follow.Update)) {
 	obj, err := api.Get(ctx, cluster.Target{Resource: classResource, Name: s.class})
 	if err == nil {

@@ -17,19 +17,19 @@ import (
 type NotReady struct {
 	Object  Object
 	Verdict ready.Verdict // Waiting, or Failed
-	Because string        // why it is not waited for any longer; "" where it has failed itself
+	Because string        // why the wait for it ended; "" if it has failed itself
 	Events  []string      // latest Warning events, oldest first
 	Logs    []Log
 }
 
-// Log is the end of what a container has written.
+// Log is the end of a container's log.
 type Log struct {
 	Pod, Container string
-	Previous       bool // by the run of the container before the present one
+	Previous       bool // of the container's previous run
 	Lines          []string
 }
 
-// Error names the object, and what is known of why it is not ready.
+// Error names the object, and the known reasons why it is not ready.
 func (e *NotReady) Error() string {
 	why := cmp.Or(e.Verdict.Problem.String(), "nothing is known about it yet")
 	if e.Because == "" {
@@ -38,15 +38,15 @@ func (e *NotReady) Error() string {
 	return fmt.Sprintf("%s: %s: %s", e.Object.Target, e.Because, why)
 }
 
-// How much of what may help is looked for.
+// Limits of the details.
 const (
 	mostDetailed = 5 // objects
 	mostEvents   = 3
 	detailTime   = 10 * time.Second
 )
 
-// report is the error of a wait that ends with objects that are not ready: because why,
-// or because one has failed, which comes first then.
+// report returns the error of a wait that ends with objects that are not ready. why is its reason;
+// a failed object takes precedence.
 func (w *Waiter) report(ctx context.Context, b *board, why string) error {
 	interrupted := ctx.Err() != nil
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), detailTime)
@@ -76,8 +76,8 @@ func (w *Waiter) report(ctx context.Context, b *board, why string) error {
 	return errors.Join(append(failed, others...)...)
 }
 
-// detail looks for events and logs. What cannot be read is left out: it is the report
-// of another failure.
+// detail reads events and logs. Parts that cannot be read are left out: this is the report of
+// another failure.
 func (w *Waiter) detail(ctx context.Context, e *NotReady) {
 	name, kind := e.Object.Name, e.Object.Kind
 	if e.Verdict.Pod != "" {
@@ -96,8 +96,7 @@ func (w *Waiter) detail(ctx context.Context, e *NotReady) {
 	}
 }
 
-// warnings are the latest Warning events about an object, each with how often it
-// happened.
+// warnings returns the latest Warning events about an object, each with how often it happened.
 func (w *Waiter) warnings(ctx context.Context, namespace, kind, name string) []string {
 	fields := fmt.Sprintf("involvedObject.kind=%s,involvedObject.name=%s,type=Warning", kind, name)
 	s, err := w.API.Snapshot(ctx, cluster.Watching{Resource: eventResource, Namespace: cmp.Or(namespace, "default"), Fields: fields}, func(o map[string]any) map[string]any { return o })

@@ -8,9 +8,9 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/ready"
 )
 
-// source is what one watch follows.
+// source is the subject of one watch.
 type source struct {
-	follow.Source        // names are of the objects that are waited for; none: what others control, or events
+	follow.Source        // Names are the awaited objects; none: dependents or events
 	class         string // a StorageClass that is read once, and not watched
 }
 
@@ -29,8 +29,8 @@ var (
 	classResource      = cluster.Resource{Group: "storage.k8s.io", Version: "v1", Kind: kindClass, Plural: "storageclasses"}
 )
 
-// helpers are the watches that show why an object of a kind is not ready; those of
-// events carry the reason that they are asked for.
+// helpers lists the watches that show why an object of a kind is not ready; those of events carry
+// the reason that they select.
 var helpers = map[string][]cluster.Watching{
 	"Deployment":            {{Resource: replicaSetResource}, {Resource: podResource}},
 	"StatefulSet":           {{Resource: podResource}, {Resource: eventResource, Fields: "reason=FailedCreate"}},
@@ -39,8 +39,8 @@ var helpers = map[string][]cluster.Watching{
 	"PersistentVolumeClaim": {{Resource: eventResource, Fields: "reason=WaitForFirstConsumer"}},
 }
 
-// sources are the watches that the objects need: their own, and those of what shows why they
-// are not ready, which are for all objects of a namespace.
+// sources returns the watches that the objects need: their own, and those that show why they are
+// not ready. The latter are for all objects of a namespace.
 func (b *board) sources() []source {
 	var (
 		targets []cluster.Target
@@ -77,7 +77,7 @@ func (b *board) sources() []source {
 	return all
 }
 
-// classes are the StorageClasses of claims that nobody has been asked for yet.
+// classes returns the StorageClasses of claims that have not been requested yet.
 func (b *board) classes() []source {
 	var all []source
 	for _, t := range b.objects {
@@ -90,7 +90,7 @@ func (b *board) classes() []source {
 	return all
 }
 
-// text is a string below obj, "" where there is none.
+// text returns a string below obj, "" if there is none.
 func text(obj map[string]any, path ...string) string {
 	for _, name := range path[:len(path)-1] {
 		obj, _ = obj[name].(map[string]any)
@@ -99,7 +99,7 @@ func text(obj map[string]any, path ...string) string {
 	return s
 }
 
-// reduced is what is needed of an object that nobody waits for by its name.
+// reduced returns the required fields of an object that is not awaited by name.
 func reduced(kind string, obj map[string]any) map[string]any {
 	meta, _ := obj["metadata"].(map[string]any)
 	small := map[string]any{}
@@ -119,7 +119,7 @@ func reduced(kind string, obj map[string]any) map[string]any {
 	return out
 }
 
-// about is the uid of what an event is about.
+// about returns the uid of an event's subject.
 func about(event map[string]any) string {
 	return cmp.Or(text(event, "involvedObject", "uid"), text(event, "regarding", "uid"))
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/references"
 )
 
-// keepUser reduces an object to who it is and what it names; to nothing of the latter if it
-// starts no pod any more.
+// keepUser reduces an object to its identity and its references; without references if it starts no
+// pod any more.
 func keepUser(typ *merge.Type) func(map[string]any) map[string]any {
 	return func(obj map[string]any) map[string]any {
 		small := reduced("", obj)
@@ -27,7 +27,7 @@ func keepUser(typ *merge.Type) func(map[string]any) map[string]any {
 // namesField is where keepUser puts the references.
 const namesField = "references"
 
-// idle: a pod has ended, a Job too, or a workload is to have no pods and has none.
+// idle reports whether a pod or a Job has ended, or a workload is scaled to 0 and has no pods.
 func idle(obj map[string]any) bool {
 	phase := text(obj, "status", "phase")
 	spec, _ := obj["spec"].(map[string]any)
@@ -50,11 +50,11 @@ type user struct {
 	names      []references.Reference
 }
 
-// use is what is known of users.
+// use is the known state of users.
 type use struct {
 	users   map[string]user // by uid
 	seen    map[cluster.Watching]bool
-	unknown map[string]error // by namespace: why not all users can be known
+	unknown map[string]error // by namespace: why some users are unknown
 	owners  map[string]string
 }
 
@@ -62,7 +62,7 @@ func newUse() *use {
 	return &use{users: map[string]user{}, seen: map[cluster.Watching]bool{}, unknown: map[string]error{}}
 }
 
-// take notes what one source has found out.
+// take stores an update of one source.
 func (s *use) take(u update) {
 	switch {
 	case cluster.IsNotFound(u.Denied): // the server has no such kind any more
@@ -96,8 +96,7 @@ func (s *use) take(u update) {
 	}
 }
 
-// by are the users of a target, but for those that leave, or that something controls which
-// does.
+// by returns the users of a target, except those that leave, or whose controller leaves.
 func (s *use) by(t cluster.Target, leaves func(user) bool) []string {
 	var by []string
 	for _, one := range s.users {
@@ -109,7 +108,7 @@ func (s *use) by(t cluster.Target, leaves func(user) bool) []string {
 	return by
 }
 
-// who is the same for each target in words.
+// who returns the same for each target in words.
 func (s *use) who(targets []cluster.Target, leaves func(user) bool) []Use {
 	out := make([]Use, len(targets))
 	for i, t := range targets {
@@ -127,7 +126,7 @@ func (s *use) who(targets []cluster.Target, leaves func(user) bool) []Use {
 // mostUsers is how many users a reason names; the others are counted.
 const mostUsers = 2
 
-// leaving: the user itself, or what controls it directly or through others.
+// leaving reports whether the user leaves, or what controls it directly or through others.
 func (s *use) leaving(one user, leaves func(user) bool) bool {
 	for range maxOwners {
 		if leaves(one) {
@@ -148,7 +147,7 @@ func (s *use) leaving(one user, leaves func(user) bool) bool {
 // maxOwners ends a cyclic chain of owners.
 const maxOwners = 8
 
-// free: nobody names any of the targets, as far as that can be known.
+// free reports whether no known user names any of the targets.
 func (s *use) free(targets []cluster.Target) bool {
 	return !slices.ContainsFunc(targets, func(t cluster.Target) bool { return len(s.by(t, nobody)) > 0 })
 }

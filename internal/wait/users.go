@@ -12,36 +12,34 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
-// Users finds out who names objects that are to be deleted: pods that have not ended, and
-// ReplicaSets and other objects with a pod template, unless they are scaled to 0 or have
-// ended.
+// Users finds the users of objects that are to be deleted: pods that have not ended, and
+// ReplicaSets and other objects with a pod template, unless they are scaled to 0 or have ended.
 type Users struct {
 	API  *cluster.Cluster
 	Type func(ctx context.Context, group, version, kind string) (*merge.Type, error) // as Waiter.Type
 
-	// Kinds are looked at besides Pods and ReplicaSets, if their objects hold pod templates.
+	// Kinds are searched besides Pods and ReplicaSets, if their objects hold pod templates.
 	Kinds []cluster.Resource
 
-	// Leaving are the UIDs of objects that were deleted: neither they nor what they control
-	// counts, unless it is waited for.
+	// Leaving holds the UIDs of deleted objects: neither they nor what they control count, except
+	// in Await.
 	Leaving map[string]bool
 
 	Noted func(text string) // as Waiter.Noted
 
-	owners map[string]string // what controls a user, by uid, also of those that are gone
+	owners map[string]string // controllers of users, by uid, also of deleted ones
 }
 
-// Use is who names an object. The zero value: nobody.
+// Use states what names an object. The zero value: nothing.
 type Use struct {
-	By      string // in words: pod/web-1, pod/web-2 and 3 more; "" for nobody
-	Unknown error  // why there may be others
+	By      string // in words: pod/web-1, pod/web-2 and 3 more; "" for none
+	Unknown error  // why others may exist
 }
 
-// Free reports whether nobody names the object.
+// Free reports whether the object has no users.
 func (u Use) Free() bool { return u == Use{} }
 
-// Find returns for each target who names it. The error means that the server could not be
-// asked.
+// Find returns the users of each target. The error means that the server could not be asked.
 func (u *Users) Find(ctx context.Context, targets []cluster.Target) ([]Use, error) {
 	sources, err := u.sources(ctx, targets)
 	if err != nil {
@@ -54,9 +52,9 @@ func (u *Users) Find(ctx context.Context, targets []cluster.Target) ([]Use, erro
 	return s.who(targets, u.leaves), nil
 }
 
-// Remember finds out what controls the users of the targets. Called before anything is
-// deleted, it has Find know later to whom a pod belongs whose ReplicaSet is gone already. The
-// error is that of a list.
+// Remember stores the controllers of the targets' users. It is called before deletions, so that
+// Find knows later to whom a pod belongs whose ReplicaSet is gone already. The error is that of a
+// list.
 func (u *Users) Remember(ctx context.Context, targets []cluster.Target) error {
 	sources, err := u.sources(ctx, targets)
 	if err == nil {
@@ -65,8 +63,8 @@ func (u *Users) Remember(ctx context.Context, targets []cluster.Target) error {
 	return err
 }
 
-// look lists what may name an object, pods after all that starts them: what a list of pods
-// lacks is then not started any more, unless something is scaled up again.
+// look lists possible users, pods after all that starts them. A pod missing in its list is then not
+// started any more, unless something is scaled up again.
 func (u *Users) look(ctx context.Context, sources []usersSource) (*use, error) {
 	s := newUse()
 	for _, from := range sources {
@@ -91,10 +89,9 @@ func (u *Users) look(ctx context.Context, sources []usersSource) (*use, error) {
 	return s, nil
 }
 
-// Await returns the same as soon as nobody names any of the targets, and at the latest at the
-// time given (the zero time: never), when those on their way out count, too. changed is called
-// with who names a target whenever that changes; it may be nil. The error is ctx's, or that of
-// finding out what to look at.
+// Await returns the same once no target has users, and at the latest at the time given (the zero
+// time: never). Users that are leaving count, too. changed is called with the users of a target
+// whenever they change; it may be nil. The error is ctx's, or that of determining the sources.
 func (u *Users) Await(ctx context.Context, targets []cluster.Target, until time.Time, changed func(cluster.Target, Use)) ([]Use, error) {
 	sources, err := u.sources(ctx, targets)
 	if err != nil {
@@ -144,7 +141,7 @@ func (u *Users) Await(ctx context.Context, targets []cluster.Target, until time.
 	}
 }
 
-// overdue looks once more when the time is over, which it may have been before the first look.
+// overdue looks once more after the deadline, which may have passed before the first look.
 func (u *Users) overdue(ctx context.Context, sources []usersSource, targets []cluster.Target) []Use {
 	s, err := u.look(ctx, sources)
 	if err == nil {
@@ -157,13 +154,13 @@ func (u *Users) overdue(ctx context.Context, sources []usersSource, targets []cl
 	return all
 }
 
-// usersSource is what one list or watch asks for, and what is needed of each object.
+// usersSource is what one list or watch selects, and how each object is reduced.
 type usersSource struct {
 	source
 	reduce func(map[string]any) map[string]any
 }
 
-// sources are the kinds to be looked at, in each namespace of the targets.
+// sources returns the kinds to be searched, in each namespace of the targets.
 func (u *Users) sources(ctx context.Context, targets []cluster.Target) ([]usersSource, error) {
 	var all []usersSource
 	added := map[cluster.Watching]bool{}
@@ -199,5 +196,5 @@ func (u *Users) typeOf(ctx context.Context, r cluster.Resource) (*merge.Type, er
 	return u.Type(ctx, r.Group, r.Version, r.Kind)
 }
 
-// leaves: what was deleted by this run is leaving.
+// leaves reports whether this run has deleted the user.
 func (u *Users) leaves(one user) bool { return u.Leaving[one.uid] }

@@ -16,7 +16,7 @@ import (
 type Object struct {
 	cluster.Target
 	UID  string         // "": whichever object has the name at first
-	Live map[string]any // as the server had it last; nil where nobody has read it
+	Live map[string]any // last known state; nil if it was not read
 	Rule ready.Rule
 }
 
@@ -28,27 +28,26 @@ type Waiter struct {
 	// itself may be nil.
 	Type func(ctx context.Context, group, version, kind string) (*merge.Type, error)
 
-	Timeout  time.Duration // how long in all; 0: until the context ends
-	Patience time.Duration // how long a problem may last that can pass by itself
-	Silence  time.Duration // as of a follow.Follower
+	Timeout  time.Duration // in total; 0: until the context ends
+	Patience time.Duration // how long a transient problem may last
+	Silence  time.Duration // see follow.Follower
 	Logs     int           // lines of a failed container's log to report; 0: none
 
-	// Changed is called for each change of an object's state, in the order in which they
-	// are seen, and for the first that is known of it. Noted is called with what keeps
-	// the wait from seeing all it could. Neither is called by two goroutines at once;
-	// either may be nil.
+	// Changed is called for each change of an object's state, in order, and for the first known
+	// state. Noted is called with what limits the wait's view. Neither is called by two goroutines
+	// at once; either may be nil.
 	Changed func(Object, ready.Verdict)
 	Noted   func(text string)
 
-	// Progress is reported how many objects are ready, as soon as it changes; may be nil.
+	// Progress receives the number of ready objects whenever it changes; may be nil.
 	Progress func(done, total int)
 }
 
-// Wait returns when every object is ready or asks not to be waited for, which is nil, or
-// when one has failed, the time is over or ctx has ended: then the error joins a
-// *NotReady for each object that is not ready. Objects are looked at as they are at the
-// end, all at one time: one that was ready and is no more is waited for again. Before it
-// returns, all are read once, unless they have just been: a watch may be silent, or behind.
+// Wait returns nil when every object is ready or asks not to be waited for. When one has failed,
+// the time is over or ctx has ended, the error joins a *NotReady for each object that is not ready.
+// Objects are judged by their state at the end, all at one time: one that is no longer ready is
+// waited for again. Before it returns, all are read once, unless they have just been: a watch may
+// be silent, or behind.
 //
 // Unlike kubectl: whose rollout status looks at counts alone.
 func (w *Waiter) Wait(ctx context.Context, objects []Object) error {
@@ -104,8 +103,8 @@ func (w *Waiter) Wait(ctx context.Context, objects []Object) error {
 	}
 }
 
-// lookAgain is how often time itself is looked at: a problem may have lasted for the
-// patience though nothing has changed.
+// lookAgain is the interval of checks without an event: a problem may have outlasted the patience
+// though nothing has changed.
 const lookAgain = 250 * time.Millisecond
 
 // types finds the schemas of custom resources, once for each kind.
