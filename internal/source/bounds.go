@@ -51,7 +51,7 @@ func ReadAll(r io.Reader) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// Special is why a file in a directory is not read: it is a pipe or a device, and reading it
+// Special states why a file in a directory is not read: it is a pipe or a device, and reading it
 // might never end. "" for a regular file, or if that cannot be determined.
 func Special(name string) string {
 	info, err := os.Stat(name)
@@ -61,7 +61,7 @@ func Special(name string) string {
 	return "is no regular file; take it out of the folder, or name it with -f"
 }
 
-// inUTF8 is the text in UTF-8 without a byte order mark, also of a file in UTF-16, as
+// inUTF8 returns the text in UTF-8 without a byte order mark, also of a file in UTF-16, as
 // PowerShell writes them. Half a character in it becomes U+FFFD.
 func inUTF8(data []byte) []byte {
 	var order binary.ByteOrder = binary.LittleEndian
@@ -79,7 +79,7 @@ func inUTF8(data []byte) []byte {
 	return []byte(string(utf16.Decode(units)))
 }
 
-// notText is where a file stops to be text in UTF-8; nil where it does not.
+// notText returns an error with the place of the first byte that is not UTF-8 text; nil if there is none.
 func notText(data []byte) error {
 	for line, rest := 1, data; len(rest) > 0; line++ {
 		end := bytes.IndexByte(rest, '\n') + 1
@@ -94,8 +94,7 @@ func notText(data []byte) error {
 	return nil
 }
 
-// clip shortens a text that stands in an error: a path of a thousand steps, a key as
-// long as a file.
+// clip shortens a text in an error, such as a path of a thousand steps or a key as long as a file.
 func clip(text string) string {
 	const most, head, tail = 300, 200, 80
 	if len(text) <= most {

@@ -17,7 +17,7 @@ type Document struct {
 	Nth   int   // from 1, not counting empty ones
 	Many  bool  // the file has more than one
 	Line  int   // from 1, where it begins
-	Items []int // lines of a list's items, where they are known
+	Items []int // lines of a list's items, if they are known
 }
 
 // Decode reads all documents of a YAML or JSON file as kubectl does (YAML 1.1: yes, on and
@@ -44,8 +44,7 @@ func Decode(data []byte) ([]Document, error) {
 	return docs, errors.Join(errs...)
 }
 
-// documents are what a chunk holds: one document, or several where they are apart by
-// an end mark only.
+// documents returns the documents of a chunk: one, or several that only an end mark separates.
 func (c chunk) documents(r *yamldoc.Reader) ([]Document, error) {
 	var (
 		docs []Document
@@ -109,7 +108,7 @@ func syntaxError(err error) error {
 	return &SyntaxError{Line: e.Line, Path: pathText(e.Path), What: e.Problem, large: e.Large}
 }
 
-// pathText spells a path; "" is the whole document.
+// pathText returns a path as text; "" is the whole document.
 func pathText(p merge.Path) string {
 	if len(p) == 0 {
 		return ""
@@ -134,7 +133,7 @@ var errTooLarge = errors.New("is too large")
 // Is reports whether e is errTooLarge.
 func (e *SyntaxError) Is(target error) bool { return target == errTooLarge && e.large }
 
-// Error is document, line, path, problem and cause, as far as known.
+// Error returns document, line, path, problem and cause, as far as known.
 func (e *SyntaxError) Error() string {
 	parts := []string{fmt.Sprintf("line %d", e.Line)}
 	if e.Document > 0 {

@@ -6,15 +6,15 @@ import (
 	"net/http"
 )
 
-// Downloads is a RoundTripper whose answers have a largest size, that of all inputs. It is
-// for what reads an answer to its end and cannot be reported a bound: kustomize's own client.
+// Downloads is a RoundTripper that limits the size of answers to that of all inputs. It is for
+// clients that read an answer to its end without a limit: kustomize's own.
 type Downloads struct{ http.RoundTripper }
 
-// RoundTrip sends the request; reading the answer's body fails where it is too large.
+// RoundTrip sends the request; reading the answer's body fails if it is too large.
 func (d Downloads) RoundTrip(r *http.Request) (*http.Response, error) {
 	resp, err := d.RoundTripper.RoundTrip(r)
 	if err == nil && resp.StatusCode != http.StatusSwitchingProtocols {
-		// One byte more than ReadAll takes, which has words of its own.
+		// One byte more than ReadAll takes, which has an error of its own.
 		resp.Body = &download{ReadCloser: resp.Body, left: maxInput + 1, from: r.URL.Host}
 	}
 	return resp, err

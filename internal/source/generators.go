@@ -9,22 +9,22 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 )
 
-// generators finds the values that a kustomization makes Secrets of, for an error of
-// kustomize's that may quote them: nothing has been generated then that could be asked.
+// generators collects the values that a kustomization makes Secrets of. An error of kustomize's may
+// quote them, and no generated Secret exists then to take them from.
 type generators struct {
 	values    *redact.Values
-	addresses *redact.Values  // is given the credentials in addresses of remote bases
+	addresses *redact.Values  // receives the credentials in addresses of remote bases
 	seen      map[string]bool // folders
 }
 
-// Bounds of what is looked at for one error.
+// Bounds of the reads for one error.
 const (
 	mostGeneratorFolders = 100
 	mostGeneratorFile    = 1 << 20
 )
 
-// read notes the values of a kustomization's folder and of the local ones that it
-// names. What cannot be read is nothing to note.
+// read collects the values of a kustomization's folder and of the local folders that it names.
+// Unreadable ones are skipped.
 func (g *generators) read(dir string) {
 	dir = filepath.Clean(dir)
 	if g.seen == nil {
@@ -78,7 +78,7 @@ func (g *generators) file(dir, name string) {
 	}
 }
 
-// text is a file's, if it is one and no large one.
+// text returns a file's content; false if it is not a regular file, or a large one.
 func (g *generators) text(name string) ([]byte, bool) {
 	info, err := os.Stat(name)
 	if err != nil || info.Mode().Type()&fs.ModeType != 0 || info.Size() > mostGeneratorFile {
@@ -88,7 +88,7 @@ func (g *generators) text(name string) ([]byte, bool) {
 	return text, err == nil
 }
 
-// afterKey is the file's name in KEY=FILE.
+// afterKey returns the file's name in KEY=FILE.
 func afterKey(file string) string {
 	for i := range len(file) {
 		if file[i] == '=' {

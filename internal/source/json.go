@@ -12,7 +12,7 @@ import (
 // maxDepth is how deep a document may nest; the API server itself stops at this.
 const maxDepth = 10_000
 
-// jsonReader reads one value, reporting keys that stand twice.
+// jsonReader reads one value, reporting duplicate keys.
 type jsonReader struct {
 	data  []byte
 	first int // line of the file at which data begins
@@ -28,8 +28,8 @@ func (r *jsonReader) read() (any, error) {
 	return r.value(tok, 0)
 }
 
-// token is the decoder's next token. A text in which half a character is written
-// (\ud800 alone) is an error: the decoder would put another in its place.
+// token returns the decoder's next token. A text in which half a character is written (\ud800
+// alone) is an error: the decoder would replace it.
 func (r *jsonReader) token() (json.Token, error) {
 	from := r.dec.InputOffset()
 	tok, err := r.dec.Token()

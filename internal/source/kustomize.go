@@ -21,8 +21,8 @@ import (
 // may fetch several remote bases.
 const fetches = 5
 
-// build makes a kustomization. kustomize cannot be stopped: when ctx ends, or it has
-// taken too long, it is abandoned, and ends with the process.
+// build builds a kustomization. kustomize cannot be stopped: when ctx ends, or it takes too long,
+// it is abandoned, and ends with the process.
 func (in Inputs) build(ctx context.Context) ([]byte, error) {
 	limit, ctx, cancel := in.limited(ctx, fetches)
 	defer cancel()
@@ -54,7 +54,7 @@ var (
 	listed = regexp.MustCompile(`(?s)^accumulating resources: (?:accumulation err=')?accumulating resources from '(.*?)': (.*)$`)
 )
 
-// spelled are other parts of its errors, and how they read here.
+// spelled lists other parts of its errors, and their replacements.
 var spelled = []struct {
 	its  *regexp.Regexp
 	here string
@@ -65,7 +65,7 @@ var spelled = []struct {
 	{regexp.MustCompile(`MalformedYAMLError: (?:yaml: )?(.*?) in File: \S+`), "$1"},
 }
 
-// chain is kustomize's error in one sentence: the kustomization that has the entry, the entry, and the cause.
+// chain returns kustomize's error as one sentence: the kustomization that has the entry, the entry, and the cause.
 func chain(folder, text string) string {
 	in := ""
 	for m := below.FindStringSubmatch(text); m != nil; m = below.FindStringSubmatch(text) {
@@ -81,7 +81,7 @@ func chain(folder, text string) string {
 	return in + text
 }
 
-// relative is a folder as it is reached from the working directory, where the kustomization was named so.
+// relative returns a folder as a path from the working directory, if the kustomization was named by one.
 func relative(named, folder string) string {
 	here, err := os.Getwd()
 	if near, relErr := filepath.Rel(here, folder); err == nil && relErr == nil && !filepath.IsAbs(named) {
@@ -90,7 +90,7 @@ func relative(named, folder string) string {
 	return folder
 }
 
-// How kustomize reports a folder that is not there, and one without a kustomization.
+// Parts of kustomize's errors for a missing folder, and one without a kustomization.
 const (
 	notThere        = "not a valid directory"
 	noKustomization = "unable to find one of 'kustomization.yaml'"
@@ -106,11 +106,11 @@ func kustomize(dir string) ([]byte, error) {
 	return m.AsYaml()
 }
 
-// boundedFiles are the files of a kustomization, with the bounds that other inputs
-// have: of their size, and of what aliases spell out to, for which kustomize has none.
+// boundedFiles gives the files of a kustomization the bounds of other inputs: of their size, and of
+// the expansion of aliases. kustomize has no bound for the latter.
 type boundedFiles struct{ filesys.FileSystem }
 
-// ReadFile is the file's text.
+// ReadFile returns the file's content.
 func (b boundedFiles) ReadFile(name string) ([]byte, error) {
 	if why := Special(name); why != "" {
 		if info, err := os.Stat(name); err == nil && !info.IsDir() {
@@ -127,7 +127,7 @@ func (b boundedFiles) ReadFile(name string) ([]byte, error) {
 	return data, nil
 }
 
-// awaited does what may take for ever, and leaves it behind when ctx ends.
+// awaited calls do, which may never return, and abandons it when ctx ends.
 func awaited(ctx context.Context, do func() ([]byte, error)) ([]byte, error) {
 	type result struct {
 		data []byte
@@ -146,8 +146,8 @@ func awaited(ctx context.Context, do func() ([]byte, error)) ([]byte, error) {
 	}
 }
 
-// ReadNamed is ReadFile for a name that need not be a file's: a pipe to which nobody writes is
-// waited for until ctx ends. Errors are ReadFile's.
+// ReadNamed is ReadFile for a name that may be a pipe: one without a writer is waited for until ctx
+// ends. Errors are ReadFile's.
 func ReadNamed(ctx context.Context, name string) ([]byte, error) {
 	if Special(name) == "" {
 		return ReadFile(name)

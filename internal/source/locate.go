@@ -9,9 +9,9 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
 )
 
-// At is the place of a field of an object that was read here, as errors name it: web.yaml: line 7. The
-// file is read again for it, so this is for what ends a run; where that cannot be
-// done (standard input, a URL), or the field is not there, it is the object's place.
+// At returns the place of a field of an object from this package, as errors name it: web.yaml: line
+// 7. The file is read again for it, so it is for errors that end a run. If that is impossible
+// (standard input, a URL), or the field is missing, At returns the object's place.
 func At(o object.Object, p merge.Path) string {
 	at := o.Origin
 	if line := lineOf(o, p); line > 0 {
@@ -20,7 +20,7 @@ func At(o object.Object, p merge.Path) string {
 	return at.String()
 }
 
-// onItsLine has the error of a field name the line of the field instead of the object's.
+// onItsLine puts the line of the field into an error, instead of the object's.
 func onItsLine(err error) error {
 	var field *object.FieldError
 	if !errors.As(err, &field) {
@@ -37,7 +37,7 @@ func onItsLine(err error) error {
 }
 
 func lineOf(o object.Object, p merge.Path) int {
-	if Special(o.Origin.File) != "" { // a pipe has given what was in it
+	if Special(o.Origin.File) != "" { // a pipe can be read only once
 		return 0
 	}
 	data, err := ReadFile(o.Origin.File)

@@ -23,7 +23,7 @@ func checkNumbers(d *yamldoc.Document) error {
 	return &SyntaxError{Line: d.LineOf(path), Path: pathText(path), What: what, Why: why}
 }
 
-// fits: every number in v survives.
+// fits reports whether every number in v is preserved.
 func fits(v any) bool {
 	switch v := v.(type) {
 	case map[string]any:
@@ -41,8 +41,8 @@ func fits(v any) bool {
 	return true
 }
 
-// unfit leads to the first number in v that does not survive, and reports why; what is ""
-// where there is none. path leads to v.
+// unfit returns the first number in v that is not preserved, with its path and the reason; what is
+// "" if there is none. path is the path of v.
 func unfit(v any, path merge.Path) (at merge.Path, what, why string) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -64,8 +64,8 @@ func unfit(v any, path merge.Path) (at merge.Path, what, why string) {
 	return nil, "", ""
 }
 
-// rounded reports of a number that would not survive; what is "" for one that does. Below
-// data it may be a Secret's, and is not shown.
+// rounded describes a number that would not be preserved; what is "" for one that is. Below data it
+// may be a Secret's, and is not shown.
 func rounded(path merge.Path, text string) (what, why string) {
 	if len(text) < 16 && !strings.ContainsAny(text, "eE") { // float64 keeps any 15 digits
 		return "", ""

@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
 )
 
-// Parse reads the objects of a file with the given content; name is for errors. A List is
-// returned as its items. Valid objects are returned beside an error.
+// Parse reads the objects of a file with the given content; name is for errors. A List is returned
+// as its items. Valid objects are returned with an error.
 func Parse(name string, data []byte) ([]object.Object, error) {
 	return parse(name, data, func(o object.Object) (object.Object, bool) { return o, true })
 }
@@ -22,7 +22,7 @@ func Parse(name string, data []byte) ([]object.Object, error) {
 // keeping converts an object for storing as soon as it is read; false drops it.
 type keeping func(object.Object) (object.Object, bool)
 
-// parse has one document, or one item of a list, in memory at a time besides those stored.
+// parse keeps one document, or one item of a list, in memory at a time besides the stored ones.
 func parse(name string, data []byte, keep keeping) ([]object.Object, error) {
 	chunks, err := split(data)
 	if err != nil {
@@ -46,7 +46,7 @@ type parser struct {
 	errs    []error
 }
 
-// whole reads a chunk as a whole.
+// whole reads a chunk at once.
 func (p *parser) whole(c chunk) {
 	docs, err := c.documents(&p.reader)
 	for _, d := range docs {
@@ -100,7 +100,7 @@ func (p *parser) list(c chunk) bool {
 	return true
 }
 
-// document adds the objects of one document: itself, or the items of a list.
+// document adds the objects of one document: its object, or the items of a list.
 func (p *parser) document(d Document) {
 	at := object.Origin{File: p.file, Document: d.Nth, Line: d.Line, Many: d.Many}
 	m, ok := d.Value.(map[string]any)
@@ -137,7 +137,7 @@ func (p *parser) document(d Document) {
 	}
 }
 
-// items are the items of a List; false for any other object.
+// items returns the items of a List; false for any other object.
 func listItems(o object.Object) ([]any, bool) {
 	items, ok := o.Value["items"].([]any)
 	return items, ok && strings.HasSuffix(o.Kind(), "List")
@@ -155,9 +155,9 @@ func listItem(o object.Object, v any) any {
 	return m
 }
 
-// Distinct are the items without those that repeat the object of an earlier one to the letter: a file that is
-// named twice. It returns an error for every object that stands there again with other content, with both
-// places; apiVersions may differ.
+// Distinct drops items that repeat an earlier item's object byte for byte, as when a file is named
+// twice. It returns an error, with both places, for every object that occurs again with other
+// content; apiVersions may differ.
 func Distinct[T any](items []T, of func(T) object.Object) ([]T, error) {
 	first := make(map[object.Identity]object.Object, len(items))
 	distinct := make([]T, 0, len(items))

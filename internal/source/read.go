@@ -41,8 +41,8 @@ type Inputs struct {
 // Stdin is the name of standard input in errors.
 const Stdin = "standard input"
 
-// extensions are those of the files that are read from a directory; a file given by name
-// may have any.
+// extensions lists those of the files that are read from a directory; a file given by name may have
+// any.
 var extensions = []string{".json", ".yaml", ".yml"}
 
 // Read reads all objects of the inputs in order; a List is returned as its items. The error
@@ -69,7 +69,7 @@ func Read(ctx context.Context, in Inputs) ([]object.Object, error) {
 	return objects, errors.Join(errs...)
 }
 
-// Names are the names of the inputs for errors. nil where nothing is named.
+// Names returns the names of the inputs for errors. nil if none is named.
 func (in Inputs) Names() []string {
 	var names []string
 	for _, f := range in.Files {
@@ -118,8 +118,8 @@ func (in Inputs) keeping() (keeping, error) {
 	}, nil
 }
 
-// texts reads one file after the other and calls add with its name and content, or with why
-// it cannot be read.
+// texts reads one file after the other and calls add with its name and content, or with the error
+// of reading it.
 func (in Inputs) texts(ctx context.Context, add func(name string, data []byte, err error)) {
 	stdin := false
 	for _, f := range in.Files {
@@ -159,7 +159,7 @@ func (in Inputs) texts(ctx context.Context, add func(name string, data []byte, e
 	}
 }
 
-// expand lists the files of a path: itself, the files of a directory (recursively if asked
+// expand lists the files of a path: the file itself, the files of a directory (recursively if asked
 // to), or the matches of a pattern.
 func (in Inputs) expand(path string) ([]string, error) {
 	info, err := os.Stat(path)
@@ -192,8 +192,8 @@ func (in Inputs) expand(path string) ([]string, error) {
 }
 
 // Walk is filepath.WalkDir for a directory that may be a symbolic link, which WalkDir does not
-// follow. step is called with paths relative to the directory, "." for itself. The error is
-// step's, or that of a folder that is not there.
+// follow. step is called with paths relative to the directory, "." for itself. The error is step's,
+// or that of a missing folder.
 func Walk(folder string, step func(below string, d fs.DirEntry, err error) error) error {
 	root, err := filepath.EvalSymlinks(folder)
 	if err != nil {

@@ -9,16 +9,16 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 )
 
-// Who is let in by an address stands between :// and @: in https://user:token@host/path,
-// and in the forms that only git and kustomize know.
+// userinfo matches credentials in an address, between :// and @: https://user:token@host/path, and
+// the forms that only git and kustomize know.
 var userinfo = regexp.MustCompile(`://[^/?#]*@`)
 
-// open are the parameters of a remote base that let nobody in
+// openParameters lists parameters of a remote base that hold no credentials
 // (https://github.com/kubernetes-sigs/kustomize/blob/master/examples/remoteBuild.md).
 var openParameters = []string{"ref", "version", "timeout", "submodules"}
 
-// remoteName is the folder or address of a kustomization as errors and notes may name
-// it: without a user, a password, and what may be a token behind ?.
+// remoteName returns the folder or address of a kustomization for errors and notes: without a user,
+// a password, and possible tokens after ?.
 func remoteName(address string) string {
 	if !strings.Contains(address, "://") {
 		return address
@@ -36,8 +36,7 @@ func remoteName(address string) string {
 	return address + "?" + query
 }
 
-// addCredentials notes what of an address would let somebody in, as it is written there
-// and as it is meant.
+// addCredentials collects the credentials in an address, both as written and decoded.
 func addCredentials(values *redact.Values, address string) {
 	if !strings.Contains(address, "://") {
 		return

@@ -36,8 +36,8 @@ func ReadSaved(ctx context.Context, in Inputs) (*Saved, error) {
 	return s, nil
 }
 
-// Select returns the saved objects for which fit is true, sorted by namespace and name. nil
-// where there are none.
+// Select returns the saved objects for which fit is true, sorted by namespace and name. nil if
+// there are none.
 func (s *Saved) Select(fit func(object.Object) bool) []object.Object {
 	var out []object.Object
 	for _, o := range s.byID {
@@ -62,8 +62,8 @@ func (s *Saved) Find(o object.Object) (*object.Object, error) {
 	return found, nil
 }
 
-// At is Find by identity. nil where there is none; it is an error if the identity has no
-// namespace and there are several.
+// At is Find by identity. nil if there is none; it is an error if the identity has no namespace and
+// there are several.
 func (s *Saved) At(id object.Identity) (*object.Object, error) {
 	if found, ok := s.byID[id]; ok {
 		return &found, nil

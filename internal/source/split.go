@@ -11,19 +11,19 @@ import (
 // chunk is a stretch of a file that holds one document, or one entry of a list.
 type chunk struct {
 	text []byte
-	line int  // of its first byte, from 1
-	nth  int  // document of its file, from 1
+	line int  // line of its first byte, from 1
+	nth  int  // number of its document, from 1
 	many bool // the file holds more than one
 	json bool
 
-	// The value of the key items at the top of a JSON document, where it is a list:
-	// where it stands in text, and its entries.
+	// For a JSON document whose top-level key items is a list: where the list is in text, and its
+	// entries.
 	list    [2]int
 	entries []chunk
 }
 
-// split parts a file into its documents, so that one bad document does not hide
-// the errors of the next.
+// split splits a file into its documents, so that one bad document does not hide the errors of the
+// next.
 func split(data []byte) ([]chunk, error) {
 	data = inUTF8(data)
 	if err := notText(data); err != nil {
@@ -42,7 +42,7 @@ func split(data []byte) ([]chunk, error) {
 	return chunks, nil
 }
 
-// splitYAML parts a file at its --- lines.
+// splitYAML splits a file at its --- lines.
 func splitYAML(data []byte) []chunk {
 	var chunks []chunk
 	start, line, first := 0, 1, 1
@@ -68,19 +68,19 @@ func splitYAML(data []byte) []chunk {
 	return kept
 }
 
-// separator: a line that begins a new document, whatever stands behind the
-// dashes. A block scalar cannot hold such a line, as it is always indented. It may begin
-// with a byte order mark, where two files were put together.
+// separator reports whether a line begins a new document, whatever follows the dashes. A block
+// scalar cannot hold such a line, as it is always indented. It may begin with a byte order mark, if
+// two files were concatenated.
 func separator(line []byte) bool {
 	rest, ok := bytes.CutPrefix(bytes.TrimPrefix(line, []byte("\xef\xbb\xbf")), []byte("---"))
 	return ok && (len(rest) == 0 || strings.IndexByte(" \t\r\n", rest[0]) >= 0)
 }
 
-// white is what YAML takes for white space.
+// white holds YAML's white space.
 const white = " \t\r\n"
 
-// blank: nothing but comments, the directive %YAML 1.1, separators and white space. What
-// only some readers take for the end of a comment is more.
+// blank reports whether text holds only comments, the directive %YAML 1.1, separators and white
+// space. Line breaks that only some readers recognize do not end a comment.
 func blank(text []byte) bool {
 	for line := range bytes.Lines(text) {
 		line = bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\r\n")), []byte("\n"))
@@ -97,18 +97,16 @@ func blank(text []byte) bool {
 	return true
 }
 
-// breaking are control characters, and line breaks that not all readers know.
+// breaking reports whether r is a control character, or a line break that not all readers know.
 func breaking(r rune) bool { return unicode.IsControl(r) && r != '\t' || r == 0x2028 || r == 0x2029 }
 
-// apartMark stands for the items in a list object that is read without them. What is
-// found there shows that it was the object's items that were taken out, and not a
-// part of some text that looks like them.
+// apartMark replaces the items in a list object that is read without them. If it is found there,
+// the removed text was the object's items, and not a part of some text that looks like them.
 const apartMark = "read apart"
 
-// apart parts a list object into itself without items, and each of its items, so
-// that no more than one needs to be held. ok is false for what is no such list, or is
-// written in a way that shows only when it is read whole; and what comes of the parts
-// counts only if each of them can be read.
+// apart splits a list object into the object without items, and each of its items, so that only one
+// is in memory. ok is false if c is not such a list, or only a full read could show that it is. The
+// result is valid only if each part can be read.
 func (c chunk) apart() (frame chunk, items []chunk, ok bool) {
 	frame = c
 	switch {
@@ -124,10 +122,10 @@ func (c chunk) apart() (frame chunk, items []chunk, ok bool) {
 	return frame, items, len(items) > 0
 }
 
-// blockItems parts the text of a list object in YAML's block style, items: and
-// below it one dash in the same column for each. No text of an item can begin a line
-// there: the YAML specification (8.1, 8.2) wants it further in. A quoted text need not
-// keep to that, but cut in two it is no YAML.
+// blockItems splits the text of a list object in YAML's block style: items: and below it one dash
+// in the same column for each. No text of an item can begin a line there: the YAML specification
+// (8.1, 8.2) wants it further in. A quoted text need not be indented, but cut in two it is invalid
+// YAML.
 func blockItems(c chunk) (frame []byte, items []chunk) {
 	const before, within, after = 0, 1, 2
 	state, column, start := before, -1, 0
@@ -160,7 +158,7 @@ func blockItems(c chunk) (frame []byte, items []chunk) {
 	return frame, items
 }
 
-// entry is what an item of a list holds; false where it cannot be read by itself.
+// entry reads an item of a list; false if it cannot be read alone.
 func (c chunk) entry(r *yamldoc.Reader) (Document, bool) {
 	docs, err := c.documents(r)
 	if err != nil || len(docs) != 1 {
@@ -170,15 +168,15 @@ func (c chunk) entry(r *yamldoc.Reader) (Document, bool) {
 	if c.json {
 		return d, true
 	}
-	one, ok := d.Value.([]any) // it stands behind its dash
-	if !ok || len(one) != 1 {  // YAML ends lines at more than is looked at here
+	one, ok := d.Value.([]any) // it follows its dash
+	if !ok || len(one) != 1 {  // YAML has more line breaks than are handled here
 		return Document{}, false
 	}
 	d.Value, d.Line, d.Items = one[0], d.Items[0], nil
 	return d, true
 }
 
-// isEntry: a line that begins, after its indentation, an entry of a list.
+// isEntry reports whether a line begins, after its indentation, an entry of a list.
 func isEntry(text []byte) bool {
 	return len(text) > 0 && text[0] == '-' && (len(text) == 1 || strings.IndexByte(" \t\r\n", text[1]) >= 0)
 }

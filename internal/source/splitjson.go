@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// splitJSON parts a file of JSON documents, one after the other. It gives nil for
-// what is no JSON, though it may begin like it: YAML has a flow style.
+// splitJSON splits a file of JSON documents, one after the other. It returns nil for a text that is
+// not JSON, though it may begin like it: YAML has a flow style.
 func splitJSON(data []byte) ([]chunk, error) {
 	if text := bytes.TrimLeft(data, " \t\r\n"); len(text) == 0 || text[0] != '{' && text[0] != '[' {
 		return nil, nil
@@ -28,16 +28,16 @@ func splitJSON(data []byte) ([]chunk, error) {
 	}
 }
 
-// jsonWalk finds where the values of a JSON text stand, without keeping any.
+// jsonWalk finds the positions of the values of a JSON text, without keeping any.
 type jsonWalk struct {
 	data    []byte
 	dec     *json.Decoder
-	line    int // of what has been walked
-	counted int // bytes of which the lines are in line
+	line    int // at the current position
+	counted int // bytes whose lines are counted in line
 }
 
-// next is where, behind some of what may stand between, the next value or key
-// begins; line is then its line.
+// next returns where the next value or key begins, after separators from between; line is then its
+// line.
 func (w *jsonWalk) next(between string) int {
 	from := int(w.dec.InputOffset())
 	at := len(w.data) - len(bytes.TrimLeft(w.data[from:], between))
@@ -46,7 +46,7 @@ func (w *jsonWalk) next(between string) int {
 	return at
 }
 
-// reported is what an error means for the file: nil for what may be YAML.
+// reported converts an error for the file: nil for a text that may be YAML.
 func (w *jsonWalk) reported(err error) error {
 	if strings.Contains(err.Error(), "exceeded max depth") {
 		return &SyntaxError{Line: w.line, What: "is nested too deep", Why: fmt.Sprintf("more than %d levels", maxDepth)}
@@ -54,7 +54,7 @@ func (w *jsonWalk) reported(err error) error {
 	return nil
 }
 
-// skipped is a value that nobody looks at.
+// skipped is a value that is not decoded.
 type skipped struct{}
 
 func (*skipped) UnmarshalJSON([]byte) error { return nil }

@@ -39,14 +39,13 @@ func (in Inputs) get(ctx context.Context, address string) ([]byte, error) {
 	return nil, err
 }
 
-// RequestTimeout is the default timeout of one request, to a URL or an API server: twice the
-// time after which an API server itself gives up (60 s), and enough for the largest schema
-// over a slow connection.
+// RequestTimeout is the default timeout of one request, to a URL or an API server: twice an API
+// server's own timeout (60 s), and enough for the largest schema over a slow connection.
 //
 // Unlike kubectl: which waits for a server that does not answer until somebody ends it.
 const RequestTimeout = 2 * time.Minute
 
-// limited is a context with a timeout of that many times the one of a request.
+// limited returns a context with a timeout of that many times the one of a request.
 func (in Inputs) limited(ctx context.Context, times time.Duration) (time.Duration, context.Context, context.CancelFunc) {
 	limit := times * in.Timeout
 	switch {
@@ -59,7 +58,7 @@ func (in Inputs) limited(ctx context.Context, times time.Duration) (time.Duratio
 	return limit, ctx, cancel
 }
 
-// nameOf is a URL for errors and notes: without user, password and query, which may contain
+// nameOf returns a URL for errors and notes: without user, password and query, which may contain
 // tokens.
 func nameOf(address string) string {
 	u, err := url.Parse(address)
