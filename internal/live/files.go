@@ -63,7 +63,7 @@ func (f *Files) resolve(o object.Object) (Located, error) {
 	}}, nil
 }
 
-// noKind is the error of a kind that does not exist in its built-in apiVersion; nil if the
+// noKind returns the error of a kind that does not exist in its built-in apiVersion; nil if the
 // apiVersion is not built in, since its kinds are unknown.
 func noKind(o object.Object) error {
 	var kinds []string
@@ -92,8 +92,8 @@ func (f *Files) place(o object.Object, kind schema.Kind, known bool) (object.Obj
 	return f.Namespaces.Place(o, true)
 }
 
-// Get returns the saved object. nil where none is saved. It is an error if it is saved in
-// several namespaces and the target names none.
+// Get returns the saved object, nil if none is saved. It is an error if it is saved in several
+// namespaces and the target names none.
 func (f *Files) Get(_ context.Context, t cluster.Target) (map[string]any, error) {
 	found, err := f.Saved.At(object.Identity{Group: t.Group, Kind: t.Kind, Namespace: t.Namespace, Name: t.Name})
 	if err != nil || found == nil {

@@ -39,21 +39,21 @@ type Located struct {
 	Target cluster.Target
 }
 
-// Namespacing is where objects without a namespace are placed.
+// Namespacing states where objects without a namespace are placed.
 type Namespacing struct {
 	Default string
 	Enforce bool   // the user set it: objects with another namespace are an error
-	Of      string // what states the default, for errors
+	Of      string // source of the default, for errors
 }
 
-// BadNamespace is the error of a default that no namespace can have as its name. It concerns every object
-// that has a namespace, and no other.
+// BadNamespace is the error of a default that is not a valid namespace name. It concerns all
+// namespaced objects, and no others.
 type BadNamespace struct{ Err error }
 
-// Error names what states the namespace.
+// Error names the source of the namespace.
 func (e *BadNamespace) Error() string { return e.Err.Error() }
 
-// Check is a *BadNamespace if there can be no namespace of the default's name. nil: there can be one.
+// Check returns a *BadNamespace if the default is not a valid name of a namespace, otherwise nil.
 func (ns Namespacing) Check() error {
 	if err := object.CheckNamespace(ns.Default); err != nil {
 		return &BadNamespace{fmt.Errorf("%s: %w", ns.Of, err)}
@@ -61,9 +61,9 @@ func (ns Namespacing) Check() error {
 	return nil
 }
 
-// Place puts an object into its namespace: its own, else the default, and none if its kind is
-// cluster-scoped. It is an error, in kubectl's words, if another namespace is enforced, and if
-// there can be none of its name.
+// Place puts an object into its namespace: its own, otherwise the default, and none if its kind is
+// cluster-scoped. It is an error, in kubectl's words, if another namespace is enforced, or if the
+// name is invalid.
 func (ns Namespacing) Place(o object.Object, namespaced bool) (object.Object, error) {
 	own := o.Namespace()
 	switch {
@@ -80,8 +80,8 @@ func (ns Namespacing) Place(o object.Object, namespaced bool) (object.Object, er
 	return o, nil
 }
 
-// resolveAll resolves objects one by one. Those that occur twice with different content are an error, and
-// none is returned then: it is open which of them is meant.
+// resolveAll resolves objects one by one. Objects that occur twice with different content are an
+// error, and none is returned then: it is unclear which of them is meant.
 func resolveAll(objects []object.Object, resolve func(object.Object) (Located, error)) ([]Located, error) {
 	all := make([]Located, 0, len(objects))
 	var errs []error

@@ -15,8 +15,8 @@ type Server struct {
 }
 
 // Resolve looks up the kind of each object by discovery. A kind defined by a
-// CustomResourceDefinition among the objects need not be served yet. Errors of single objects
-// are joined; the objects without one are returned beside them.
+// CustomResourceDefinition among the objects need not be served yet. Errors of single objects are
+// joined; the objects without one are returned, too.
 func (s *Server) Resolve(ctx context.Context, objects []object.Object) ([]Located, error) {
 	for _, o := range objects {
 		if o.Group() == "apiextensions.k8s.io" && o.Kind() == "CustomResourceDefinition" {
@@ -39,8 +39,8 @@ func (s *Server) resolve(ctx context.Context, o object.Object) (Located, error) 
 	return Located{Object: o, Target: cluster.Target{Resource: r, Namespace: o.Namespace(), Name: o.Name()}}, nil
 }
 
-// Get reads the object from the server. nil where there is none. Any other failure of the
-// request is the error.
+// Get reads the object from the server, nil if there is none. Any other failure of the request is
+// the error.
 func (s *Server) Get(ctx context.Context, t cluster.Target) (map[string]any, error) {
 	obj, err := s.API.Get(ctx, t)
 	if cluster.IsNotFound(err) {
