@@ -7,22 +7,22 @@ import (
 	"strings"
 )
 
-// Contents are what stands in the Namespaces and is of the kinds of the
-// CustomResourceDefinitions that are to be deleted, by their UIDs.
+// Contents holds the contents of the Namespaces, and the objects of the kinds of the
+// CustomResourceDefinitions, that are to be deleted, by their UIDs.
 type Contents struct {
 	Objects map[string][]Member
-	Unknown map[string]error // why it could not be found out
+	Unknown map[string]error // why contents are unknown
 }
 
-// Contains reports whether it must be known what a member holds before it is deleted: all of
-// that is deleted with it.
+// Contains reports whether a member's contents must be known before it is deleted: all of them are
+// deleted with it.
 func (m Member) Contains() bool { return m.GroupKind == namespaceKind || m.GroupKind == crdKind }
 
 // IsCRD reports whether the member defines a kind.
 func (m Member) IsCRD() bool { return m.GroupKind == crdKind }
 
-// Contain decides about the Namespaces and CustomResourceDefinitions among the decisions:
-// one that holds anything which is not deleted itself is kept. The rest stays as it is.
+// Contain decides about the Namespaces and CustomResourceDefinitions among the decisions: one that
+// holds an object which is not deleted itself is kept. Other decisions are unchanged.
 //
 // Unlike kubectl: which deletes it, and everybody's objects with it.
 func (r Run) Contain(decisions []Decision, in Contents) []Decision {
@@ -54,8 +54,8 @@ func (d Decision) kept(reason string) Decision {
 	return d
 }
 
-// remaining are the objects that are neither deleted themselves, nor follow one that is,
-// nor are in every namespace.
+// remaining returns the objects that are neither deleted themselves, nor dependents of one that is,
+// nor in every namespace.
 func remaining(objects []Member, deleted map[string]bool) []Member {
 	gone := map[string]bool{}
 	for uid := range deleted {
@@ -83,8 +83,8 @@ func remaining(objects []Member, deleted map[string]bool) []Member {
 	return left
 }
 
-// ubiquitous are what controllers create in every namespace; Name is "" for all objects of
-// a kind.
+// ubiquitous lists the objects that controllers create in every namespace; Name is "" for all
+// objects of a kind.
 var ubiquitous = []struct {
 	GroupKind
 	Name string

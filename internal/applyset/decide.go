@@ -5,18 +5,18 @@ import (
 	"strings"
 )
 
-// Action is what becomes of a member that is not among the objects of the run.
+// Action states what happens to a member that is not among the objects of the run.
 type Action uint8
 
 // The actions.
 const (
 	Delete      Action = iota
-	Terminating        // somebody has deleted it, and it is on its way out
+	Terminating        // it is being deleted already
 	Keep
-	Left // it is not a member any more: somebody has taken its label
+	Left // it is not a member any more: its label was removed
 )
 
-// Decision is what becomes of one member, and why.
+// Decision is the action for one member, and its reason.
 type Decision struct {
 	Member
 	Action Action
@@ -24,7 +24,7 @@ type Decision struct {
 	Fix    string // for Keep: what the user can do to have it removed
 }
 
-// Run is what decides about the members of a set: the objects of one run, and what the
+// Run holds the facts that decide about the members of a set: the objects of one run, and what the
 // user allows.
 type Run struct {
 	Parent Parent
@@ -32,16 +32,16 @@ type Run struct {
 	// UIDs of the objects that the run has merged. One object can be reachable as two
 	// kinds, so that its name alone does not identify it.
 	UIDs map[string]bool
-	// Objects are the same by name, those among them that the run is going to create.
+	// Objects holds the same by name, including those that the run will create.
 	Objects map[Identity]bool
-	// Allowed are kinds that hold data and are pruned only when they are named.
+	// Allowed holds the kinds with data that are pruned only if they are named.
 	Allowed map[GroupKind]bool
-	// Disband: the whole set is deleted, with its parent.
+	// Disband deletes the whole set, with its parent.
 	Disband bool
 }
 
-// HoldsData are the kinds that are pruned only where Run.Allowed has them: what is in
-// them is lost with them.
+// HoldsData lists the kinds that are pruned only if Run.Allowed has them: their data is lost with
+// them.
 var HoldsData = []GroupKind{{Kind: "PersistentVolumeClaim"}, {Kind: "PersistentVolume"}}
 
 var (
@@ -49,9 +49,9 @@ var (
 	crdKind       = GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
 )
 
-// Decide decides what becomes of each member that the run has not merged; nothing of those
-// that it has. Namespaces and CustomResourceDefinitions among the deletions are decided by
-// Contain, once it is known what they hold.
+// Decide returns the action for each member that the run has not merged, and none for those that it
+// has. Contain decides about Namespaces and CustomResourceDefinitions among the deletions, once
+// their contents are known.
 //
 // Unlike kubectl: which deletes whatever carries the label.
 func (r Run) Decide(members []Member) []Decision {
@@ -100,7 +100,7 @@ func (r Run) why() string {
 	return "is a member of " + r.Parent.Set.String() + " and not in the input"
 }
 
-// terminating describes since when a member is being deleted, and what it waits for.
+// terminating describes since when a member is being deleted, and what its deletion waits for.
 func (m Member) terminating() string {
 	text := "is being deleted since " + m.Deleting
 	if len(m.Finalizers) > 0 {
@@ -109,7 +109,7 @@ func (m Member) terminating() string {
 	return text
 }
 
-// deletion is how kubectl deletes the member.
+// deletion returns kubectl's command that deletes the member.
 func (m Member) deletion() string {
 	text := "delete it: kubectl delete " + strings.ToLower(m.GroupKind.String()) + " " + m.Name
 	if m.Namespace != "" {

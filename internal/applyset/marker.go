@@ -5,19 +5,18 @@ import (
 	"strings"
 )
 
-// Marker is an annotation by which a tool's users state that an object is not to be deleted
-// when it leaves what is applied.
+// Marker is an annotation that tells a tool not to delete an object which leaves the applied files.
 type Marker struct {
 	Key    string
-	Values []string // any of them keeps
+	Values []string // any of them keeps the object
 	List   bool     // the annotation is a comma-separated list, one item of which is the value
-	Label  bool     // a label of that key is one, too
+	Label  bool     // a label of that key counts, too
 	Tool   string
 	Docs   string // where the tool documents it
 }
 
-// Markers are those that keep an object from being pruned. Values are compared without
-// regard to case and surrounding space, as Helm does: what may be meant to be kept is kept.
+// Markers lists those that keep an object from being pruned. Values are compared without regard to
+// case and surrounding space, as Helm does: in doubt, an object is kept.
 var Markers = []Marker{
 	{Key: "client.lifecycle.config.k8s.io/deletion", Values: []string{"detach"}, Tool: "cli-utils",
 		Docs: "https://pkg.go.dev/sigs.k8s.io/cli-utils/pkg/common#LifecycleDeleteAnnotation"},
@@ -37,8 +36,8 @@ var Markers = []Marker{
 		Docs: "https://werf.io/docs/v2/reference/deploy_annotations.html"},
 }
 
-// kept is what marks a member to be kept, key: value, and how that is removed; "" where
-// nothing does.
+// kept returns the marker that keeps a member, as key: value, and how to remove it; "" if there is
+// none.
 func (m Member) kept() (marker, removal string) {
 	for _, row := range Markers {
 		if value, ok := m.Annotations[row.Key]; ok && row.matches(value) {

@@ -2,8 +2,7 @@ package applyset
 
 import "slices"
 
-// Member is an object as its metadata describe it: of a set, or of what stands in a
-// namespace.
+// Member is an object as its metadata describe it: a member of a set, or an object in a namespace.
 type Member struct {
 	GroupKind
 	Namespace       string // "" for a cluster-scoped object
@@ -14,7 +13,7 @@ type Member struct {
 	Annotations     map[string]string
 	Owners          []Owner
 	Finalizers      []string
-	Deleting        string // since when it is being deleted, "" where it is not
+	Deleting        string // since when it is being deleted, "" if it is not
 }
 
 // Owner is an ownerReference.
@@ -23,23 +22,23 @@ type Owner struct {
 	Name, UID string
 }
 
-// String is the member as outcome lines and errors name it: deployment.apps/web.
+// String returns the member as outcome lines and errors name it: deployment.apps/web.
 func (m Member) String() string { return named(m.GroupKind, m.Name) }
 
-// Set is the id of the set that the member is part of, "" for none.
+// Set returns the id of the set that the member is part of, "" for none.
 func (m Member) Set() string { return m.Labels[PartOfLabel] }
 
-// Identity is what distinguishes an object from all others, whatever its version.
+// Identity distinguishes an object from all others, whatever its version.
 type Identity struct {
 	GroupKind
 	Namespace, Name string
 }
 
-// Identity is what the member is known by among all objects of a cluster.
+// Identity returns the member's identity among all objects of a cluster.
 func (m Member) Identity() Identity { return Identity{m.GroupKind, m.Namespace, m.Name} }
 
-// ReadMember reads an object's metadata. What is not of its type is left out; gk is the
-// object's kind, which is not in the metadata.
+// ReadMember reads an object's metadata. Values of a wrong type are left out. gk is the object's
+// kind, which is not in the metadata.
 func ReadMember(gk GroupKind, obj map[string]any) Member {
 	meta, _ := obj["metadata"].(map[string]any)
 	m := Member{
@@ -85,7 +84,7 @@ func str(m map[string]any, key string) string {
 	return s
 }
 
-// texts are the entries of a map that are strings.
+// texts returns the entries of a map that are strings.
 func texts(v any) map[string]string {
 	m, _ := v.(map[string]any)
 	out := make(map[string]string, len(m))

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Sorted returns the decisions by kind, namespace and name, so that two runs agree. In which
-// order objects are deleted is decided by whoever deletes them.
+// Sorted returns the decisions by kind, namespace and name, so that two runs agree. The caller that
+// deletes objects decides their order.
 func Sorted(decisions []Decision) []Decision {
 	out := slices.Clone(decisions)
 	slices.SortStableFunc(out, func(a, b Decision) int {
@@ -20,12 +20,11 @@ func Sorted(decisions []Decision) []Decision {
 	return out
 }
 
-// many is how many objects a run deletes without being asked for.
+// many is how many objects a run deletes without a confirmation.
 const many = 25
 
-// Surprising is why so many deletions are to be confirmed first: more than 25, or, unless
-// the whole set is deleted anyway, more than half of the objects that it has; "" where they
-// are not.
+// Surprising returns why so many deletions are to be confirmed first: more than 25, or, unless the
+// whole set is deleted anyway, more than half of its objects; "" if they need no confirmation.
 func (r Run) Surprising(deletions, size int) string {
 	switch {
 	case deletions > many:
@@ -36,9 +35,9 @@ func (r Run) Surprising(deletions, size int) string {
 	return ""
 }
 
-// Widened is why deletions are to be confirmed that are possible only since somebody else has
-// changed what the parent lists: of kinds, and in namespaces, that the input does not have; ""
-// where there are none.
+// Widened returns why deletions are to be confirmed that only another writer's change of the
+// parent's lists makes possible: of kinds, and in namespaces, that the input does not have; "" if
+// there are none.
 //
 // Unlike kubectl: which deletes whatever the parent leads to.
 func (r Run) Widened(deletions []Member) string {
@@ -55,8 +54,8 @@ func (r Run) Widened(deletions []Member) string {
 	return fmt.Sprintf("%s: the list of the set's kinds and namespaces was changed by %s, and only because of that %s would be deleted", r.Parent.Set, r.Parent.ChangedBy(), list(found))
 }
 
-// Exact is the parent once the run is through: it holds the kinds and namespaces of the
-// objects that were merged, of the members that are kept, and of what could not be listed.
+// Exact returns the parent for the end of the run: it holds the kinds and namespaces of the merged
+// objects, of the members that are kept, and of kinds that could not be listed.
 func (r Run) Exact(decisions []Decision, unlisted []GroupKind) Parent {
 	var (
 		kinds      = slices.Clone(unlisted)
@@ -76,14 +75,14 @@ func (r Run) Exact(decisions []Decision, unlisted []GroupKind) Parent {
 	return r.Parent.With(kinds, namespaces)
 }
 
-// In is r with the parent as it is now.
+// In returns r with the parent as it is now.
 func (r Run) In(parent Parent) Run {
 	r.Parent = parent
 	return r
 }
 
-// Superset is the parent before the first write: whatever happens then, it covers all
-// objects that carry the set's label.
+// Superset returns the parent before the first write: whatever happens then, it covers all objects
+// that carry the set's label.
 func (r Run) Superset() Parent {
 	var (
 		kinds      []GroupKind

@@ -9,20 +9,20 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/ownership"
 )
 
-// Parent is what a set's parent object states. The zero value of all but Set is a set that
-// is not there yet.
+// Parent is the content of a set's parent object. The zero value of all but Set is a set that does
+// not exist yet.
 type Parent struct {
 	Set
-	UID             string // "" where there is no parent
+	UID             string // "" if there is no parent
 	ResourceVersion string
 	Tooling         string
 
-	// Kinds that members have, sorted. It may be more than there are members of.
+	// Kinds holds the kinds of members, sorted. It may list kinds without members.
 	Kinds []GroupKind
-	// Resources take the place of Kinds in a parent that an old kubectl wrote: group
-	// resources, as in deployments.apps.
+	// Resources replaces Kinds in a parent that an old kubectl wrote: group resources, as in
+	// deployments.apps.
 	Resources []string
-	// Namespaces that members are in, sorted; the parent's own is not among them.
+	// Namespaces holds those of members, sorted, without the parent's own.
 	Namespaces []string
 
 	// KindsBy and NamespacesBy are the managers of these lists, if Manager is not among them:
@@ -33,11 +33,10 @@ type Parent struct {
 // Exists reports whether there is a parent object.
 func (p Parent) Exists() bool { return p.UID != "" }
 
-// Foreign reports whether another tool manages the set: it may be read and is never
-// written.
+// Foreign reports whether another tool manages the set: it may be read and is never written.
 func (p Parent) Foreign() bool { return p.Exists() && toolName(p.Tooling) != toolName(Tooling) }
 
-// toolName is the tool in the value of ToolingAnnotation: what is before the last slash.
+// toolName returns the tool in the value of ToolingAnnotation: the part before the last slash.
 func toolName(tooling string) string {
 	if i := strings.LastIndexByte(tooling, '/'); i >= 0 {
 		return tooling[:i]
@@ -45,8 +44,8 @@ func toolName(tooling string) string {
 	return tooling
 }
 
-// ReadParent reads a parent object; obj is nil where there is none. The errors name what
-// of the specification the object does not keep to, and what to do.
+// ReadParent reads a parent object; obj is nil if there is none. The errors name the violated part
+// of the specification, and what to do.
 func ReadParent(set Set, obj map[string]any) (Parent, error) {
 	if obj == nil {
 		return Parent{Set: set}, nil
@@ -79,8 +78,7 @@ func (p Parent) ChangedBy() string {
 	return strings.Join(slices.Compact(all), ", ")
 }
 
-// ParentFrom is ReadParent for an object whose metadata have been read. Errors are
-// ReadParent's.
+// ParentFrom is ReadParent for an object whose metadata were already read. Errors are ReadParent's.
 func ParentFrom(set Set, m Member) (Parent, error) {
 	p := Parent{Set: set}
 	p.UID, p.ResourceVersion, p.Tooling = m.UID, m.ResourceVersion, m.Annotations[ToolingAnnotation]
@@ -96,21 +94,21 @@ func ParentFrom(set Set, m Member) (Parent, error) {
 	return p, p.readContents(m.Annotations)
 }
 
-// ContentsError is that a parent does not state what its set's members are.
+// ContentsError reports that a parent does not state its set's members.
 type ContentsError struct {
 	set  Set
 	text string
 }
 
-// Error names the parent, and the way to write it anew.
+// Error names the parent, and how to rewrite it.
 func (e *ContentsError) Error() string {
 	return e.set.String() + ": ApplySet parent object " + e.text + ": write it anew with kubectl merge applyset verify --fix"
 }
 
-// Problem is the error without the parent's name.
+// Problem returns the error without the parent's name.
 func (e *ContentsError) Problem() string { return e.text }
 
-// readContents reads which kinds and namespaces a set has members in.
+// readContents reads the kinds and namespaces of a set's members.
 func (p *Parent) readContents(annotations map[string]string) error {
 	kinds, stated := annotations[KindsAnnotation]
 	resources := annotations[ResourcesAnnotation]
@@ -137,12 +135,12 @@ func (p Parent) lacks(what, key string) error {
 	return fmt.Errorf("%s: ApplySet parent object already exists and is missing required %s %q: it is not a set's parent: choose another name for the set, or give it %s", p.Set, what, key, p.Marks())
 }
 
-// Marks are, in words, what makes an object the parent of a set without members.
+// Marks describes, in words, how to make an object the parent of a set without members.
 func (s Set) Marks() string {
 	return fmt.Sprintf("the label %s: %s and the annotations %s: %s and %s: \"\"", IDLabel, s.ID(), ToolingAnnotation, Tooling, KindsAnnotation)
 }
 
-// items are the parts of a comma-separated text; none of "".
+// items returns the parts of a comma-separated text; none of "".
 func items(text string) []string {
 	if text == "" {
 		return nil
@@ -150,15 +148,14 @@ func items(text string) []string {
 	return strings.Split(text, ",")
 }
 
-// additional are namespaces sorted, each once, without the parent's own and "".
+// additional returns the namespaces sorted, each once, without the parent's own and "".
 func (p Parent) additional(namespaces []string) []string {
 	out := slices.DeleteFunc(slices.Clone(namespaces), func(ns string) bool { return ns == "" || ns == p.Namespace })
 	slices.Sort(out)
 	return slices.Compact(out)
 }
 
-// AllNamespaces are the namespaces that members may be in, the parent's own among them,
-// sorted.
+// AllNamespaces returns the namespaces that members may be in, including the parent's own, sorted.
 func (p Parent) AllNamespaces() []string {
 	all := slices.Clone(p.Namespaces)
 	if p.Namespace != "" {
@@ -168,13 +165,13 @@ func (p Parent) AllNamespaces() []string {
 	return all
 }
 
-// With is a parent that holds these kinds and namespaces and no others.
+// With returns a parent that holds exactly these kinds and namespaces.
 func (p Parent) With(kinds []GroupKind, namespaces []string) Parent {
 	p.Kinds, p.Resources, p.Namespaces = sortedKinds(kinds), nil, p.additional(namespaces)
 	return p
 }
 
-// Including is a parent that holds these kinds and namespaces beside its own.
+// Including returns a parent that holds these kinds and namespaces in addition to its own.
 func (p Parent) Including(kinds []GroupKind, namespaces []string) Parent {
 	resources := p.Resources
 	p = p.With(append(slices.Clone(p.Kinds), kinds...), append(slices.Clone(p.Namespaces), namespaces...))
@@ -182,8 +179,8 @@ func (p Parent) Including(kinds []GroupKind, namespaces []string) Parent {
 	return p
 }
 
-// Says reports whether p, as it is stored, states all that q would: there is nothing to
-// write.
+// Says reports whether p, as it is stored, states all that q would, so that nothing has to be
+// written.
 func (p Parent) Says(q Parent) bool { return p.Exists() && len(p.Resources) == 0 && p.Equals(q) }
 
 // Equals reports whether p and q have members in the same kinds and namespaces.
@@ -191,18 +188,18 @@ func (p Parent) Equals(q Parent) bool {
 	return slices.Equal(sortedKinds(p.Kinds), sortedKinds(q.Kinds)) && slices.Equal(p.Namespaces, q.Namespaces)
 }
 
-// Covers is p, and what q holds beside it.
+// Covers returns p with what q holds in addition.
 func (p Parent) Covers(q Parent) Parent { return p.Including(q.Kinds, q.Namespaces) }
 
-// Beyond are the kinds and namespaces of p that q does not have. nil where there are none.
+// Beyond returns the kinds and namespaces of p that q does not have. nil if there are none.
 func (p Parent) Beyond(q Parent) (kinds []GroupKind, namespaces []string) {
 	kinds, _ = compared(p.Kinds, q.Kinds)
 	namespaces, _ = compared(p.Namespaces, q.Namespaces)
 	return kinds, namespaces
 }
 
-// Differences lists what of p is not as in want, which lists the kinds and namespaces that the
-// set has members in: one clause each, without the parent's name.
+// Differences lists how p differs from want, which lists the kinds and namespaces of the set's
+// members: one clause each, without the parent's name.
 func (p Parent) Differences(want Parent) []string {
 	var out []string
 	if len(p.Resources) > 0 {
@@ -225,7 +222,7 @@ func (p Parent) Differences(want Parent) []string {
 	return out
 }
 
-// compared is what only the first list has, and what only the second.
+// compared returns the elements only in the first list, and those only in the second.
 func compared[T comparable](is, want []T) (more, less []T) {
 	for _, v := range is {
 		if !slices.Contains(want, v) {
@@ -240,9 +237,9 @@ func compared[T comparable](is, want []T) (more, less []T) {
 	return more, less
 }
 
-// Manifest is what is applied on the server's side as Manager to store p: kubectl's
-// object, field for field, bound to the state in which it was read. The tool's version stays
-// as whoever made the set wrote it, so that nothing is written for it alone.
+// Manifest returns the object that is applied on the server's side as Manager to store p. It is
+// kubectl's object, field for field, bound to the state in which it was read. The tool's version
+// stays as first written, so that nothing is written for it alone.
 func (p Parent) Manifest(apiVersion string) map[string]any {
 	tooling := p.Tooling
 	if tooling == "" {

@@ -28,17 +28,17 @@ const (
 	NamespacesAnnotation = "applyset.kubernetes.io/additional-namespaces"
 )
 
-// Manager is the field manager that owns what a parent states, kubectl's own.
+// Manager is the field manager that owns a parent's fields, kubectl's own.
 const Manager = "kubectl-applyset"
 
-// Tooling is what a parent that is made states about who made it. kubectl compares what
-// is before the last slash, so either tool may write the other's sets.
+// Tooling is the tool that a new parent names as its maker. kubectl compares the part before the
+// last slash, so either tool may write the other's sets.
 const Tooling = "kubectl/v1.36.0"
 
 // GroupKind is a kind whatever its version. Group is "" for the core group.
 type GroupKind struct{ Group, Kind string }
 
-// String is the kind as parents list it: Deployment.apps, ConfigMap.
+// String returns the kind as parents list it: Deployment.apps, ConfigMap.
 func (gk GroupKind) String() string {
 	if gk.Group == "" {
 		return gk.Kind
@@ -52,20 +52,20 @@ func ParseGroupKind(text string) GroupKind {
 	return GroupKind{Group: group, Kind: kind}
 }
 
-// Set is which object a set's parent is.
+// Set identifies a set by its parent object.
 type Set struct {
 	GroupKind
 	Namespace string // "" for a cluster-scoped parent
 	Name      string
 }
 
-// ID is the value of the labels of the set's parent and members.
+// ID returns the value of the labels of the set's parent and members.
 func (s Set) ID() string {
 	sum := sha256.Sum256([]byte(strings.Join([]string{s.Name, s.Namespace, s.Kind, s.Group}, ".")))
 	return "applyset-" + base64.RawURLEncoding.EncodeToString(sum[:]) + "-v1"
 }
 
-// String is the parent as outcome lines and errors name it: secret/shop.
+// String returns the parent as outcome lines and errors name it: secret/shop.
 func (s Set) String() string { return named(s.GroupKind, s.Name) }
 
 func named(gk GroupKind, name string) string { return strings.ToLower(gk.String()) + "/" + name }
@@ -76,12 +76,12 @@ func (s Set) BuiltinParent() bool {
 	return s.Group == "" && (s.Kind == "Secret" || s.Kind == "ConfigMap")
 }
 
-// DefaultParent is the kind of parent that a name alone means.
+// DefaultParent is the kind of a parent given by name only.
 const DefaultParent = "secrets"
 
-// Reference is a set as a command line names it, [KIND[.GROUP]/]NAME: what is before the slash
-// is a kind, a plural or a short name, DefaultParent where there is none. It is an error if
-// either half is missing, or there are more.
+// Reference parses a set as a command line names it, [KIND[.GROUP]/]NAME. The part before the slash
+// is a kind, a plural or a short name; without it, kind is DefaultParent. It is an error if either
+// half is missing, or there are more.
 func Reference(text string) (kind, name string, err error) {
 	kind, name, typed := strings.Cut(text, "/")
 	if !typed {
@@ -93,7 +93,7 @@ func Reference(text string) (kind, name string, err error) {
 	return kind, name, nil
 }
 
-// sortedKinds are kinds in the order of their texts, each once.
+// sortedKinds returns the kinds in the order of their texts, each once.
 func sortedKinds(kinds []GroupKind) []GroupKind {
 	out := slices.Clone(kinds)
 	slices.SortFunc(out, func(a, b GroupKind) int { return strings.Compare(a.String(), b.String()) })
