@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/ownership"
 )
 
-// Different is the error of a plan of which the server makes something else.
+// Different is the error of a plan whose trial result on the server differs from it.
 type Different struct {
 	Differences []string // a path and both values each, masked
 }
@@ -27,9 +27,9 @@ func (e *Different) Error() string {
 		": nothing was written: look for an admission webhook or another owner of the field, or write without this check (--preflight=false)"
 }
 
-// verify is a *Different where obj, what the server has made of a plan in a dry run, loses or
-// changes a value of live that the plan keeps, or keeps one that the plan removes. What the
-// server adds, and values that it sets back to live's, are as in any write. nil: neither.
+// verify returns a *Different if obj, the server's dry-run result of a plan, loses or changes a
+// value of live that the plan keeps, or keeps one that the plan removes. Values that the server
+// adds, or resets to live's, are accepted as in any write. nil: neither.
 func verify(p apply.Planned, obj map[string]any) error {
 	if p.Live == nil || p.Final == nil {
 		return nil
@@ -63,7 +63,7 @@ func verify(p apply.Planned, obj map[string]any) error {
 	return e
 }
 
-// bare is an object without what the server maintains.
+// bare returns an object without the fields that the server maintains.
 func bare(p apply.Planned, obj map[string]any) any {
 	v, _ := lastapplied.Strip(lastapplied.Without(obj), p.HasStatus)
 	return v

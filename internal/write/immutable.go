@@ -11,14 +11,13 @@ import (
 )
 
 var (
-	// exempt captures the fields that may be changed, where the server names those in place
-	// of the ones that may not (StatefulSet, Pod, PersistentVolumeClaim).
+	// exempt captures the fields that may be changed, if the server names those instead of the ones
+	// that may not (StatefulSet, Pod, PersistentVolumeClaim).
 	exempt = regexp.MustCompile(`(?s)(?:other than|except) (.*)`)
 	named  = regexp.MustCompile("[`'][^`']+[`']")
 )
 
-// immutable are the fields that the causes of a refusal are about, and that the write
-// changes.
+// immutable returns the fields that the causes of a refusal are about, and that the write changes.
 func (s sent) immutable(causes []metav1.StatusCause) []string {
 	var out []string
 	for _, c := range causes {
@@ -42,8 +41,8 @@ func (s sent) immutable(causes []metav1.StatusCause) []string {
 	return out
 }
 
-// changedIn are the fields below a path that the write changes and that the message does
-// not exempt; none if the message is about the path itself.
+// changedIn returns the fields below a path that the write changes and that the message does not
+// exempt; none if the message is about the path itself.
 func (s sent) changedIn(at merge.Path, message string) []string {
 	m := exempt.FindStringSubmatch(message)
 	if m == nil {

@@ -5,7 +5,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// Outcome is what happened to an object, as kubectl apply prints it.
+// Outcome states what happened to an object, as kubectl apply prints it.
 type Outcome string
 
 // The outcomes. Unsettled is not kubectl's: conflicts are left and nothing was written.
@@ -20,8 +20,8 @@ const (
 	Edited     Outcome = "edited"    // the user edited its last-applied configuration
 )
 
-// Word is the outcome as kubectl apply prints it: one word for all that server-side apply
-// has written.
+// Word returns the outcome as kubectl apply prints it: one word for all writes of server-side
+// apply.
 //
 // Unlike kubectl: which prints it where nothing was to be written, too.
 func (o Result) Word() string {
@@ -31,20 +31,19 @@ func (o Result) Word() string {
 	return string(o.Outcome)
 }
 
-// Written reports whether the object that the outcome is of was written, and is there.
+// Written reports whether the object was written, and exists.
 func (o Outcome) Written() bool { return o == Created || o == Configured || o == Recreated }
 
-// Result is what happened to one object.
+// Result describes what happened to one object.
 type Result struct {
 	Outcome Outcome
 	Object  map[string]any // as stored by the server; the merge result for Unsettled
-	Planned apply.Planned  // what was sent in the end
+	Planned apply.Planned  // the plan that was sent last
 	Notes   []string       // one line each, without the object's name
 	Retries int            // how often it was read and merged again
 
-	// Restored are the paths of values that were sent to be replaced or removed, and
-	// that the server's answer has as before: an admission webhook, or the server, put
-	// them back.
+	// Restored holds the paths of values that were sent to be replaced or removed, and that the
+	// server's answer has as before: an admission webhook, or the server, restored them.
 	Restored []merge.Path
 }
 
@@ -53,22 +52,21 @@ func Writes(p apply.Planned) bool {
 	return p.Action != apply.Nothing && len(p.Conflicts) == 0
 }
 
-// Foreseen is the expected result of writing p. It is what a client-side dry run reports,
-// and what any run reports of an object for which nothing is sent. Object is nil if p is
-// not stored whole.
+// Foreseen returns the expected result of writing p. A client-side dry run reports it, and any run
+// reports it for an object for which nothing is sent. Object is nil if p is not stored whole.
 func Foreseen(p apply.Planned) Result { return Result{}.of(p) }
 
-// Left is the result of writing nothing of p, which is left to the user.
+// Left returns the result of writing nothing of p, which is left to the user.
 func Left(p apply.Planned) Result {
 	return Result{Outcome: Unsettled, Object: p.Final, Planned: p}
 }
 
-// Removed is the result of deleting the object that p read.
+// Removed returns the result of deleting the object that p read.
 func Removed(p apply.Planned) Result {
 	return Result{Outcome: Pruned, Object: p.Live, Planned: p}
 }
 
-// Again is the expected result of deleting the object that p read and creating it again.
+// Again returns the expected result of deleting the object that p read and creating it again.
 func Again(p apply.Planned) Result {
 	o := Result{Outcome: Recreated, Object: p.Final, Planned: p}
 	if obj, err := p.Recreation(); err == nil {
@@ -92,9 +90,9 @@ func (o Result) of(p apply.Planned) Result {
 	return o
 }
 
-// stored is the result of a write to which the server responded with obj; was is the version
-// of the live object that was merged. The same version means that nothing changed. A dry
-// run always returns the same version, so the values are compared.
+// stored returns the result of a write to which the server responded with obj. was is the version
+// of the live object that was merged: the same version means that nothing changed. A dry run always
+// returns the same version, so the values are compared.
 func (o Result) stored(obj map[string]any, was string, dry bool) Result {
 	p := o.Planned
 	o = o.of(p)

@@ -9,12 +9,12 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/patch"
 )
 
-// record holds the plans that were sent and, as far as can be seen, executed. They are
-// reported whatever is found when the object is read again.
+// record holds the plans that were sent and, as far as can be seen, executed. They are reported
+// whatever the next read of the object shows.
 type record struct {
 	sent  *apply.Planned // the last one, while its outcome is uncertain
 	doubt string         // why it is uncertain
-	done  *apply.Planned // the ones before, combined
+	done  *apply.Planned // earlier plans, combined
 }
 
 // remember stores a plan that was sent and may have been executed, and why that is
@@ -44,7 +44,7 @@ func landed(p apply.Planned, live map[string]any) bool {
 		return want == lastapplied.Read(live).Text
 	}
 	if p.Action == apply.Create {
-		return false // created by somebody else, as far as can be seen
+		return false // created by another writer, as far as can be seen
 	}
 	sent, _ := patch.Merge(p.Live, p.Final)
 	return holdsAny(sent, live)
@@ -109,7 +109,7 @@ func writers(was, is map[string]any, manager string) string {
 	return ""
 }
 
-// entries are the managedFields of an object.
+// entries returns the managedFields of an object.
 func entries(obj map[string]any) (all []map[string]any) {
 	meta, _ := obj["metadata"].(map[string]any)
 	list, _ := meta["managedFields"].([]any)

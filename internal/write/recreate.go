@@ -15,8 +15,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// Recreation is an object that is deleted and created again, since a field of it can be set
-// only once.
+// Recreation is an object that is deleted and created again, since a field of it is immutable.
 type Recreation struct {
 	Target      cluster.Target
 	Planned     apply.Planned // merged with the object that is deleted
@@ -26,24 +25,23 @@ type Recreation struct {
 	// Replan merges again with the current live object.
 	Replan func(ctx context.Context, live map[string]any) (apply.Planned, error)
 
-	// Begin is called before each deletion that is no dry run, as Task.Begin is. If the object
-	// is deleted, the outcome is given to what it returns only when it is created again: until
-	// then the write is begun.
+	// Begin is called before each deletion that is not a dry run, like Task.Begin. If the object is
+	// deleted, end is called only when it is created again: until then the write is in progress.
 	Begin func(p apply.Planned) (end func(stored map[string]any, err error), err error)
 }
 
-// How long an object that was deleted may still be there, and how often its deletion is
-// decided anew since it was changed, and its creation tried.
+// How long a deleted object may still exist, how often its deletion is decided anew after a change,
+// and how often its creation is tried.
 const (
 	goneWithin  = 2 * time.Minute
 	deleteTries = 5
 	createTries = 8
 )
 
-// Recreate deletes the very object that was merged, waits until it is gone, and creates it
-// again. In a dry run, the server tries both. If the new object is refused, the old one is
-// created again as it was configured; if that fails, too, or the server cannot be reached, the
-// error reports that, and the next merge creates the object. The error names the object.
+// Recreate deletes the very object that was merged, waits until it is gone, and creates it again.
+// In a dry run, the server tries both. If the new object is refused, the old one is created again
+// as it was configured. If that fails, too, or the server cannot be reached, the error reports
+// that, and the next merge creates the object. The error names the object.
 //
 // Unlike kubectl: whose apply --force deletes the object after any refusal, and finds out
 // afterwards whether the new one is accepted.
@@ -69,12 +67,12 @@ type recreating struct {
 	*Server
 	Recreation
 	out     Result
-	final   map[string]any // what is created
+	final   map[string]any // the object to create
 	retries int
 	end     func(stored map[string]any, err error) // of the deletion that was executed
 }
 
-// begin has a deletion recorded.
+// begin records a deletion.
 func (c *recreating) begin() (err error) {
 	if c.end = func(map[string]any, error) {}; c.Begin == nil {
 		return nil
@@ -85,7 +83,7 @@ func (c *recreating) begin() (err error) {
 	return nil
 }
 
-// body is made of the current plan.
+// body builds the object to create from the current plan.
 func (c *recreating) body() (err error) {
 	if c.final, err = c.Planned.Recreation(); err != nil {
 		return fmt.Errorf("%s: cannot be created again: %w", c.Target, err)
@@ -94,8 +92,7 @@ func (c *recreating) body() (err error) {
 	return nil
 }
 
-// try has the server try both. That the object is still there is what a valid one is
-// refused for.
+// try has the server try both. A valid object is refused only because the old one still exists.
 func (c *recreating) try(ctx context.Context) (Result, error) {
 	if _, err := c.API.Delete(ctx, c.Target, c.deletion(false)); err != nil {
 		return c.out, fmt.Errorf("%s: cannot be deleted to be created again: %w", c.Target, err)
@@ -107,8 +104,8 @@ func (c *recreating) try(ctx context.Context) (Result, error) {
 	return c.out, nil
 }
 
-// deletion is bound to the object that was merged and, unless others write it all the time,
-// to its state.
+// deletion returns the Deletion for the object that was merged; unless others write it constantly,
+// also for its state.
 func (c *recreating) deletion(bound bool) cluster.Deletion {
 	meta, _ := c.Planned.Live["metadata"].(map[string]any)
 	uid, _ := meta["uid"].(string)
@@ -161,7 +158,7 @@ func (c *recreating) remove(ctx context.Context) error {
 	}
 }
 
-// gone waits until the object is not there any more.
+// gone waits until the object no longer exists.
 func (c *recreating) gone(ctx context.Context) error {
 	within := cmp.Or(c.Within, goneWithin)
 	waited, cancel := context.WithTimeout(ctx, within)
@@ -189,11 +186,11 @@ func (c *recreating) gone(ctx context.Context) error {
 	}
 }
 
-// create creates the object, and tries again as long as that may help: it is not there.
+// create creates the object, and retries as long as that may help: it was deleted.
 func (c *recreating) create(ctx context.Context) (Result, error) {
 	for try := 1; ; try++ {
 		obj, err := c.API.Create(ctx, c.Target, c.final, c.Write)
-		if cluster.IsAlreadyExists(err) && try > 1 { // an answer may have been lost
+		if cluster.IsAlreadyExists(err) && try > 1 { // an earlier answer may have been lost
 			live, failed := c.API.Get(ctx, c.Target)
 			if failed == nil && lastapplied.Read(live).Text == lastapplied.Read(c.final).Text {
 				obj, err = live, nil
@@ -221,12 +218,12 @@ func (c *recreating) create(ctx context.Context) (Result, error) {
 	}
 }
 
-// lost is the error of an object that is gone and could not be created.
+// lost returns the error of an object that was deleted and could not be created.
 func (c *recreating) lost(err error) error {
 	return fmt.Errorf("%s: WAS DELETED AND IS NOT CREATED YET: %w: merge again, which creates it%s", c.Target, err, c.orUndo())
 }
 
-// orUndo is the other way out for an object that is gone, if there is a record of it.
+// orUndo returns the other remedy for an object that was deleted, if there is a record of it.
 func (c *recreating) orUndo() string {
 	if c.Begin == nil {
 		return ""
@@ -234,8 +231,8 @@ func (c *recreating) orUndo() string {
 	return ", or undo the record of this run, which creates the old one"
 }
 
-// restored is the error of an object that is gone, and refused: the old one is created again,
-// if the server takes that.
+// restored returns the error of an object that was deleted, and refused: the old one is created
+// again, if the server accepts it.
 func (c *recreating) restored(ctx context.Context, refusal error) error {
 	former, err := c.Planned.Former()
 	if err == nil {
@@ -255,7 +252,7 @@ func uidOf(obj map[string]any) string {
 
 func deleting(obj map[string]any) bool { return apply.Deleting(obj) != nil }
 
-// finalizers lists those of an object.
+// finalizers lists an object's finalizers.
 func finalizers(obj map[string]any) string {
 	meta, _ := obj["metadata"].(map[string]any)
 	list, _ := meta["finalizers"].([]any)

@@ -45,12 +45,12 @@ func (c *applying) refused(ctx context.Context, err error) error {
 	out := r.Within(func(field, kind string) (path, whose string) {
 		path, whose = s.place(field, kind)
 		if slices.ContainsFunc(once, func(c metav1.StatusCause) bool { return c.Field == field }) {
-			whose = "" // the change is refused: no value of live's is in its way
+			whose = "" // the change itself is refused, not because of a value of live
 		}
 		return path, whose
 	}, s.respell)
 	out.Immutable = s.immutable(once)
-	if !strings.Contains(out.Text, strings.Join(out.Immutable, ", ")) { // the server has named what may be changed instead
+	if !strings.Contains(out.Text, strings.Join(out.Immutable, ", ")) { // the server has named the mutable fields instead
 		out.Text = strings.Join(out.Immutable, ", ") + ": " + out.Text
 	}
 	return out
@@ -75,7 +75,7 @@ func (s sent) place(field, kind string) (path, whose string) {
 	return at.String(), s.notLocals(at)
 }
 
-// path reads spec.ports[1].name and spec.limits[cpu] along what was sent.
+// path reads spec.ports[1].name and spec.limits[cpu] along the object that was sent.
 func (s sent) path(field string) (merge.Path, bool) {
 	var at merge.Path
 	v, t := any(s.Final), s.Type
@@ -112,8 +112,8 @@ func (s sent) path(field string) (merge.Path, bool) {
 	return at, len(at) > 0
 }
 
-// bracketed is the word in the brackets that a path begins with, and the rest of the path.
-// The server quotes nothing: data[[a]] is the key [a], if the mapping there has it.
+// bracketed returns the word in the brackets that a path begins with, and the rest of the path. The
+// server quotes nothing: data[[a]] is the key [a], if the mapping there has it.
 func bracketed(path string, v any) (word, rest string, ok bool) {
 	m, _ := v.(map[string]any)
 	end := strings.IndexByte(path, ']')
@@ -152,7 +152,7 @@ func (s sent) respell(text string) string {
 	})
 }
 
-// dotted is a JSON pointer as s.path reads it.
+// dotted returns a JSON pointer in the form that s.path reads.
 func dotted(pointer string) string {
 	words := strings.Split(strings.Trim(pointer, "/"), "/")
 	return "[" + strings.Join(words, "][") + "]"
@@ -180,7 +180,7 @@ func (s sent) notLocals(at merge.Path) string {
 		return ""
 	}
 	if live, there := merge.Lookup(s.Live, at, s.Type); !there || !merge.Equal(live, v, s.Type.At(at)) {
-		return "" // an undo states values that neither has
+		return "" // values of an undo are in neither
 	}
 	return "the value is live's" + s.by(at)
 }

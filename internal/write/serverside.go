@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/patch"
 )
 
-// apply sends a server-side apply. What follows a write of owners is tried first: it could
-// not be tried before.
+// apply sends a server-side apply. After a write of owners, the plan is tried first: that was
+// impossible before.
 func (c *applying) apply(ctx context.Context, r apply.Request) (map[string]any, error) {
 	w := c.Write
 	w.Force = r.Force
@@ -28,7 +28,7 @@ func (c *applying) apply(ctx context.Context, r apply.Request) (map[string]any, 
 	return c.API.Apply(ctx, c.Target, r.Body, w)
 }
 
-// verified is the error of a trial whose result is not the planned one. It names the object.
+// verified returns the error of a trial whose result is not the planned one. It names the object.
 func (c *applying) verified(obj map[string]any) error {
 	if c.out.Planned.Applying == nil {
 		return nil
@@ -39,14 +39,14 @@ func (c *applying) verified(obj map[string]any) error {
 	return nil
 }
 
-// prepares: the object is given other owners before the plan is written.
+// prepares reports whether the object gets other owners before the plan is written.
 func (c *applying) prepares() bool {
 	a := c.out.Planned.Applying
 	return a != nil && a.Owners != nil && !c.Write.DryRun
 }
 
-// handOver writes the owners that a plan needs, and no value, and merges again. The write is
-// bound to the object that was merged. The error names the object.
+// handOver writes only the owners that a plan needs, without a value, and merges again. The write
+// is bound to the object that was merged. The error names the object.
 func (c *applying) handOver(ctx context.Context, try int) error {
 	p := c.out.Planned
 	if try >= boundTries+pinnedTries {
@@ -73,8 +73,8 @@ func (c *applying) handOver(ctx context.Context, try int) error {
 	return nil
 }
 
-// reportFirst reports the plan as it was before its owners were written: it has the values
-// that others had.
+// reportFirst reports the plan as it was before its owners were written: it has the other managers'
+// values.
 func (c *applying) reportFirst() {
 	if c.first != nil {
 		c.out.Planned = *c.first

@@ -16,11 +16,11 @@ var ErrUnknown = errors.New("whether it was written cannot be known: merge again
 // lostTries is how often a write is sent if its response is lost.
 const lostTries = 3
 
-// settle handles a write of which cause leaves open whether it was executed: it reads the
-// object and merges again. If nothing is left to do, what was sent is reported. Otherwise
-// the write may be sent again; since every write is bound to the state that was merged, a
-// request still in transit cannot be applied on top of it. A server that asks to wait is
-// obeyed, up to API.Patience in total. The error names the object.
+// settle handles a write of which cause leaves open whether it was executed: it reads the object
+// and merges again. If nothing is left to do, the write is reported. Otherwise the write may be
+// sent again. Since every write is bound to the state that was merged, a request still in transit
+// cannot be applied on top of it. A server that asks to wait is obeyed, up to API.Patience in
+// total. The error names the object.
 //
 // Unlike kubectl: which reports the lost answer, and leaves it to the user to find
 // out whether the object was written.

@@ -5,7 +5,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// reportUnstored notes what was sent and what the server's answer lacks, or has otherwise.
+// reportUnstored notes the sent values that the server's answer lacks, or has changed.
 func (c *applying) reportUnstored(obj map[string]any) {
 	known := map[string]bool{}
 	for _, p := range c.out.Restored { // reported with what was to be overwritten
@@ -29,10 +29,10 @@ func (c *applying) reportUnstored(obj map[string]any) {
 	}
 }
 
-// unstored are the changes that would make obj, the server's answer, what was sent.
+// unstored returns the changes from obj, the server's answer, to the object that was sent.
 func unstored(p apply.Planned, body []byte, obj map[string]any) []merge.Change {
 	v, err := merge.ReadJSON(body)
-	sent, ok := v.(map[string]any) // no JSON patch, which is pinned to values
+	sent, ok := v.(map[string]any) // not a JSON patch, which is bound to values
 	if err != nil || !ok {
 		return nil
 	}

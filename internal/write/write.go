@@ -42,8 +42,8 @@ type Server struct {
 	API   API
 	Write cluster.Write
 
-	// Trial: only the error matters. Results have neither Object nor Outcome. A server-side
-	// apply of which the server makes something else than planned is a *Different.
+	// Trial states that only the error matters. Results have neither Object nor Outcome. A
+	// server-side apply whose result differs from the plan is a *Different.
 	Trial bool
 }
 
@@ -58,14 +58,13 @@ type Task struct {
 	// Replan merges again with the current live object, nil if it does not exist any more.
 	Replan func(ctx context.Context, live map[string]any) (apply.Planned, error)
 
-	// Begin is called before each request that is no dry run, with the plan that it writes,
-	// and what it returns with the outcome. Nothing is sent if it fails. May be nil.
+	// Begin is called before each request that is not a dry run, with the plan that it writes; end
+	// is called with the outcome. Nothing is sent if it fails. May be nil.
 	Begin func(p apply.Planned) (end func(stored map[string]any, err error), err error)
 }
 
-// How often an overtaken write is merged again: first bound to the whole object, then only
-// to the values that it replaces, so that a controller that constantly writes status does
-// not block it.
+// How often an overtaken write is merged again: first bound to the whole object, then only to the
+// values that it replaces. Otherwise a controller that constantly writes status would block it.
 const (
 	boundTries  = 5
 	pinnedTries = 20
@@ -75,10 +74,10 @@ const (
 // changed.
 const stillTries = 5
 
-// Apply sends the request of a plan, and nothing if nothing changes. If the object was
-// changed meanwhile, it is read and merged again, a limited number of times. If the
-// server's response is lost, the object is read to find out what happened. What was sent
-// is always reported. The error names the object.
+// Apply sends the request of a plan, and nothing if nothing changes. If the object was changed
+// meanwhile, it is read and merged again, a limited number of times. If the server's response is
+// lost, the object is read to find out what happened. A write that was sent is always reported. The
+// error names the object.
 func (s *Server) Apply(ctx context.Context, t Task) (Result, error) {
 	c := applying{Server: s, Task: t, out: Result{Planned: t.Planned}}
 	for try := 0; ; try++ {
@@ -155,7 +154,7 @@ func (c *applying) retry(ctx context.Context, try int, cause error) error {
 	return nil
 }
 
-// written is the end after a confirmed write.
+// written ends an Apply after a confirmed write.
 func (c *applying) written(obj map[string]any) {
 	c.out = c.out.stored(obj, c.version(), c.Write.DryRun)
 	c.reportUnstored(obj)
@@ -170,12 +169,12 @@ func (c *applying) written(obj map[string]any) {
 	}
 }
 
-// settled is the end if nothing is left to do. If an earlier write of this Apply may have
-// been executed, that write is reported as the reason.
+// settled ends an Apply if nothing is left to do. If an earlier write of this Apply may have been
+// executed, that write is reported as the reason.
 func (c *applying) settled() {
 	live := c.out.Planned.Live
 	c.out = c.out.of(c.out.Planned)
-	if c.first != nil { // its owners were all that there was to write
+	if c.first != nil { // only its owners had to be written
 		c.out.Planned, c.out.Outcome = *c.first, Configured
 		return
 	}
@@ -196,7 +195,7 @@ func (c *applying) settled() {
 	c.out.Object = live
 }
 
-// unsettled is the end with conflicts. An earlier write of this Apply is reported as well.
+// unsettled ends an Apply with conflicts. An earlier write of this Apply is reported as well.
 func (c *applying) unsettled() {
 	c.out = c.out.of(c.out.Planned)
 	if c.done == nil {
@@ -252,7 +251,7 @@ func (c *applying) reread(ctx context.Context, try int) error {
 	return nil
 }
 
-// send sends the request of the current plan, and has it recorded before and afterwards.
+// send sends the request of the current plan, and records it before and afterwards.
 func (c *applying) send(ctx context.Context, pinned bool) (map[string]any, error) {
 	if c.Begin == nil || c.Write.DryRun {
 		return c.request(ctx, pinned)
@@ -304,7 +303,7 @@ func (c *applying) prepared(pinned bool) (apply.Request, error) {
 	return c.out.Planned.Request(pinned)
 }
 
-// version of the live object that was merged; "" if there was none.
+// version returns the version of the live object that was merged; "" if there was none.
 func (c *applying) version() string {
 	if c.Prepared != nil {
 		return c.Prepared.Version
