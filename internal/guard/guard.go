@@ -16,17 +16,17 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/ownership"
 )
 
-// Finding is one manager of an object or a field.
+// Finding names one manager of an object or a field.
 type Finding struct {
 	Tool string     // in one word or two: Flux, HorizontalPodAutoscaler
 	Path merge.Path // nil: it manages the object
-	Text string     // who that is, what will happen, and what can be done instead
+	Text string     // the manager, the consequence, and the alternative
 }
 
-// Object lists who else manages the object of a merge that changes live, in the order of
-// the table of markers, the object before its fields; at most one finding for the object
-// and one for each field. nil for an object that is created or does not change. manager is
-// the applier. What the local object states itself marks nothing: it is the file's own.
+// Object lists who else manages the object of a merge that changes live: the object before its
+// fields, in the order of the table of markers. There is at most one finding for the object and one
+// for each field. nil for an object that is created or does not change. manager is the applier.
+// Markers that the local object states itself are ignored: they are the file's own.
 //
 // Unlike kubectl: which writes whoever else manages the object.
 func Object(p apply.Planned, manager string) []Finding {
@@ -55,14 +55,14 @@ func metaOf(obj map[string]any) map[string]any {
 	return meta
 }
 
-// text is an entry of labels or annotations.
+// text returns an entry of labels or annotations.
 func text(meta map[string]any, field, key string) string {
 	m, _ := meta[field].(map[string]any)
 	s, _ := m[key].(string)
 	return s
 }
 
-// tool is the first tool of the table whose marker is on the object.
+// tool returns a finding for the first tool of the table whose marker is on the object.
 func (o marked) tool() (Finding, bool) {
 	for _, m := range markers {
 		if args, ok := m.on(o); ok {
@@ -72,7 +72,7 @@ func (o marked) tool() (Finding, bool) {
 	return Finding{}, false
 }
 
-// on are the values of a marker's keys, if it is on the object.
+// on returns the values of a marker's keys, if it is on the object.
 func (m marker) on(o marked) ([]any, bool) {
 	for key, values := range m.unless {
 		for _, v := range values {
@@ -99,7 +99,7 @@ func (m marker) on(o marked) ([]any, bool) {
 	return args, true
 }
 
-// controller is the owner that controls the object (metadata.ownerReferences).
+// controller returns a finding for the owner that controls the object (metadata.ownerReferences).
 //
 // See https://kubernetes.io/docs/concepts/overview/working-with-objects/owners-dependents/.
 func (o marked) controller() (Finding, bool) {
@@ -128,7 +128,7 @@ func references(meta map[string]any) []map[string]any {
 	return out
 }
 
-// otherSet is a set that somebody else has made the object a member of. Members of sets
+// otherSet returns a finding for a set that another manager has made the object a member of. Sets
 // that kubectl or the applier itself has labelled are the user's own.
 func otherSet(p apply.Planned, manager string) (Finding, bool) {
 	id := lastapplied.SetOf(p.Live)
@@ -147,8 +147,8 @@ func otherSet(p apply.Planned, manager string) (Finding, bool) {
 	return Finding{Tool: "ApplySet", Text: fmt.Sprintf("is a member of the ApplySet %s, which %s applies: its next apply may revert this", id, owners[0].Manager)}, true
 }
 
-// rewritten are the fields that a program other than a person's tool has written after
-// they were applied, and that are now overwritten: it wrote them once, and may again.
+// rewritten returns findings for fields that a program, not a person's tool, has written after they
+// were applied, and that are now overwritten: it wrote them once, and may again.
 func rewritten(p apply.Planned, manager string) []Finding {
 	applied := lastWrite(p.Live, manager)
 	var out []Finding
@@ -164,8 +164,8 @@ func rewritten(p apply.Planned, manager string) []Finding {
 	return out
 }
 
-// person reports whether a field manager is a tool by which people write: it writes once,
-// and does not come back by itself.
+// person reports whether a field manager is a tool by which people write: it writes once, and does
+// not write again without a person.
 func person(manager string) bool {
 	for _, prefix := range people {
 		if strings.HasPrefix(manager, prefix) {

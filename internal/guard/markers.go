@@ -8,13 +8,13 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/ownership"
 )
 
-// marker is what a tool leaves on the objects that it manages.
+// marker describes the mark of a tool on the objects that it manages.
 type marker struct {
 	tool   string
-	link   string              // where the tool's documentation or code has it
-	keys   []key               // all of them are there
-	unless map[string][]string // annotations or labels whose values, in any case of letters, keep the tool from writing
-	text   string              // with the values of keys that have none of their own, in order
+	link   string              // the tool's documentation or code
+	keys   []key               // all of them must exist
+	unless map[string][]string // annotations or labels whose values, ignoring case, exclude the object
+	text   string              // with the values of keys that state no value, in order
 }
 
 // key is a label or an annotation.
@@ -23,8 +23,8 @@ type key struct {
 	name  string
 	value string // "": any, which local does not state itself
 
-	// read gives what the value names, "" where it names another object: a copy of an
-	// object carries the marker too. nil: the value itself.
+	// read returns the object that the value names, "" if it names another one: a copy of an object
+	// carries the marker too. nil: the value itself.
 	read func(value, kind, name string) string
 }
 
@@ -60,11 +60,11 @@ var markers = []marker{
 	},
 }
 
-// people are the beginnings of field managers with which people write.
+// people lists prefixes of field managers with which people write.
 var people = []string{
 	"kubectl",                                                                    // create, edit, patch, apply, set, scale and all others: kubectl-VERB
-	"before-first-apply",                                                         // nobody in particular (KEP-555)
-	"k9s", "Lens", "OpenLens", "Freelens", "node-fetch", "headlamp", "dashboard", // their user agents up to the first slash
+	"before-first-apply",                                                         // an unknown applier (KEP-555)
+	"k9s", "Lens", "OpenLens", "Freelens", "node-fetch", "headlamp", "dashboard", // user agents up to the first slash
 	"Mozilla", "curl", "oc",
 }
 
@@ -90,7 +90,7 @@ func kappIdentity(value, kind, name string) string {
 	return kind + "/" + name
 }
 
-// lastWrite is when the manager wrote the object last; zero if that is unknown.
+// lastWrite returns when the manager wrote the object last; zero if that is unknown.
 func lastWrite(live map[string]any, manager string) time.Time {
 	var last time.Time
 	for _, o := range ownership.At(ownership.Of(live), merge.Path{}) {

@@ -8,20 +8,20 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// Scaler is a kind for whose objects a controller sets a field of other objects.
+// Scaler is a kind whose controller sets a field of other objects.
 type Scaler struct {
 	Group, Kind string
 
 	link   string
-	Field  Field    // what it sets
-	target []string // where the object that is scaled is named
-	kind   string   // of the target, where the reference has none
-	off    []string // where the object states that its controller leaves the field alone
-	values []string // and by which values
+	Field  Field    // the field that it sets
+	target []string // path of the reference to the scaled object
+	kind   string   // of the target, if the reference has none
+	off    []string // path that can switch the controller off
+	values []string // values that switch it off
 	text   string   // with the scaler's name
 }
 
-// Field is what scalers set.
+// Field is a field that scalers set.
 type Field uint8
 
 // The fields; a set of them is their sum.
@@ -30,8 +30,8 @@ const (
 	Resources                   // the resources of a pod template's containers
 )
 
-// Scalers by kind. Of several that set a field of an object the first counts. To add a kind
-// is to add a row here, and one to docs/guard.md.
+// Scalers by kind. Of several that set a field of an object, the first counts. A new kind is a row
+// here, and one in docs/guard.md.
 var Scalers = []Scaler{
 	{
 		Group: "keda.sh", Kind: "ScaledObject", link: "https://keda.sh/docs/latest/reference/scaledobject-spec/",
@@ -59,8 +59,7 @@ var Scalers = []Scaler{
 // Sets reports whether the kind's controllers set one of the fields.
 func (s Scaler) Sets(fields Field) bool { return s.Field&fields != 0 }
 
-// Stated is what the local object of a merge that writes has of the fields that scalers
-// set.
+// Stated holds the scalable fields that the local object of a merge states.
 type Stated struct {
 	Group, Kind, Name string
 	Fields            Field // 0: none
@@ -68,8 +67,8 @@ type Stated struct {
 	resources merge.Path
 }
 
-// States finds what local states; given reports whether a field is given to live, so that
-// nothing is stated for it.
+// States determines the fields that local states; given reports whether a field is given to live,
+// so that nothing is stated for it.
 func States(p apply.Planned, given func(merge.Path) bool) Stated {
 	s := Stated{Group: p.Group(), Kind: p.Kind(), Name: p.Object.Name()}
 	if p.Action == apply.Nothing {
@@ -86,8 +85,7 @@ func States(p apply.Planned, given func(merge.Path) bool) Stated {
 
 var replicas = merge.Path{merge.Named("spec"), merge.Named("replicas")}
 
-// resourcesOf is the path of the first container's resources that are stated; nil where
-// none are.
+// resourcesOf returns the path of the first container's resources that are stated; nil if none are.
 func resourcesOf(obj map[string]any) merge.Path {
 	at := merge.Path{merge.Named("spec"), merge.Named("template"), merge.Named("spec"), merge.Named("containers")}
 	list, _ := merge.Lookup(obj, at, nil)
@@ -102,8 +100,8 @@ func resourcesOf(obj map[string]any) merge.Path {
 	return nil
 }
 
-// Scaled is what a scaler of the row's kind, in the same namespace, sets of what is stated;
-// false where that is nothing.
+// Scaled returns a finding for the stated fields that a scaler of the row's kind, in the same
+// namespace, sets; false if it sets none.
 func (s Scaler) Scaled(scaler map[string]any, o Stated) (Finding, bool) {
 	ref := at(scaler, s.target...)
 	kind, _ := at(ref, "kind").(string)
@@ -126,13 +124,13 @@ func (s Scaler) Scaled(scaler map[string]any, o Stated) (Finding, bool) {
 	return f, true
 }
 
-// group: a reference without apiVersion may name any group.
+// group reports whether a reference names the group; one without apiVersion may name any.
 func group(ref any, group string) bool {
 	version, _ := at(ref, "apiVersion").(string)
 	return version == "" || len(version) > len(group) && version[:len(group)] == group && (group == "" || version[len(group)] == '/')
 }
 
-// at follows field names; nil where one is missing.
+// at follows field names; nil if one is missing.
 func at(v any, names ...string) any {
 	for _, n := range names {
 		m, _ := v.(map[string]any)
