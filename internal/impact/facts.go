@@ -9,28 +9,28 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// Facts is what a merge of one object means for pods: little enough to be kept for all
-// objects of a run, when their sides are not.
+// Facts states what a merge of one object means for pods: little enough to be kept for all objects
+// of a run, when their sides are not.
 type Facts struct {
 	Impact
 	Object    string // deployment.apps/web
 	Namespace string
 
-	values  name // of the ConfigMap or Secret of which pods read values that change; zero if none does
+	values  name // of the ConfigMap or Secret whose values change; zero if none do
 	reads   []reading
-	restart string // how its pods read again
+	restart string // how its pods read values again
 }
 
 // name is a ConfigMap or Secret.
 type name struct{ kind, namespace, name string }
 
-// reading is what the pods of an object read, and go on reading after the merge.
+// reading names an object that pods read, before and after the merge.
 type reading struct {
 	name
 	env bool // when a container starts
 }
 
-// Look finds the facts of a plan, which must be whole. The namespace is the object's.
+// Look returns the facts of a plan, which must be whole. The namespace is the object's.
 func Look(p apply.Planned, namespace string) Facts {
 	f := Facts{Impact: Of(p), Object: p.Name, Namespace: namespace}
 	if p.Group() == "" && (p.Kind() == "ConfigMap" || p.Kind() == "Secret") {
@@ -49,7 +49,7 @@ func Look(p apply.Planned, namespace string) Facts {
 		for _, n := range names(spec, strings.Split(s.path, ".")) {
 			r := reading{name{s.kind, namespace, n}, s.env}
 			if !slices.Contains(f.reads, r) {
-				r.name.name = strings.Clone(n) // without the server's whole answer, which it is a part of
+				r.name.name = strings.Clone(n) // a substring would keep the whole answer in memory
 				f.reads = append(f.reads, r)
 			}
 		}
@@ -57,8 +57,8 @@ func Look(p apply.Planned, namespace string) Facts {
 	return f
 }
 
-// Any reports whether there is anything to know: the object is written, or pods of it read
-// ConfigMaps or Secrets.
+// Any reports whether the facts matter: the object is written, or pods of it read ConfigMaps or
+// Secrets.
 func (f Facts) Any() bool { return f.Word != None || len(f.reads) > 0 || f.values != (name{}) }
 
 // contentDiffers reports whether the values that pods read change.
@@ -93,8 +93,8 @@ func (s Stale) String() string {
 	return s.Reader + " " + how + ": " + way
 }
 
-// StaleIn lists, in order of the objects that change, whose pods keep old values. If several
-// facts are of pods that read one object in both ways, environment variables count. nil where
+// StaleIn lists the objects whose pods keep old values, in order of the objects that change. If
+// several facts are of pods that read one object in both ways, environment variables count. nil if
 // there are none.
 func StaleIn(all []Facts) []Stale {
 	readers := map[name][]Stale{}

@@ -9,22 +9,22 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// once is a kind of which fields can be set only once: the server refuses every change of
-// them, whatever else the object has. A story changes each of them on a real server
+// once is a kind with immutable fields: the server refuses every change of them, whatever else the
+// object has. A story changes each of them on a real server
 // (test/e2e/testdata/recreate/set-only-once.txtar).
 type once struct {
 	group, kind string
 	fields      [][]string
-	ifImmutable bool // only where live has immutable: true
+	ifImmutable bool // only if live has immutable: true
 
-	except    [][]string // within fields, what can be changed nevertheless: * is each entry of a list
+	except    [][]string // mutable parts of fields: * is each entry of a list
 	suspended [][]string // the same, while live has spec.suspend
 }
 
 func field(names ...string) []string { return names }
 
-// onces are the built-in kinds with such fields
-// (k8s.io/kubernetes/pkg/apis/*/validation, ValidateUpdate).
+// onces lists the built-in kinds with such fields (k8s.io/kubernetes/pkg/apis/*/validation,
+// ValidateUpdate).
 var onces = []once{
 	{group: "apps", kind: "Deployment", fields: [][]string{field("spec", "selector")}},
 	{group: "apps", kind: "DaemonSet", fields: [][]string{field("spec", "selector")}},
@@ -47,9 +47,8 @@ var onces = []once{
 	{group: "", kind: "ConfigMap", fields: [][]string{field("data"), field("binaryData"), field("immutable")}, ifImmutable: true},
 }
 
-// Fixed are the fields that a plan changes and that can be set only once, as far as that is
-// known without asking the server: nil for custom resources, and for what depends on more of
-// the state of the object.
+// Fixed returns the immutable fields that a plan changes, as far as they are known without asking
+// the server: nil for custom resources, and for fields that depend on more of the object's state.
 func Fixed(p apply.Planned) []string {
 	var out []string
 	for _, o := range onces {
@@ -70,7 +69,7 @@ func Fixed(p apply.Planned) []string {
 	return out
 }
 
-// without is v without what stands at the paths. v stays as it is.
+// without returns v without the values at the paths. v is not modified.
 func without(v any, paths [][]string) any {
 	if slices.ContainsFunc(paths, func(p []string) bool { return len(p) == 0 }) {
 		return nil

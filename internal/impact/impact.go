@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// Word is what happens to one object, and to its pods. The words are part of the JSON of
+// Word states what happens to one object, and to its pods. The words are part of the JSON of
 // reports.
 type Word string
 
@@ -21,25 +21,25 @@ type Word string
 const (
 	None      Word = "" // nothing is written
 	Created   Word = "created"
-	InPlace   Word = "updated in place" // nothing that runs is replaced
+	InPlace   Word = "updated in place" // no running pod is replaced
 	RollsOut  Word = "rolls out"        // its pods are replaced
 	Recreated Word = "recreated"        // it is deleted and created again
 	Pruned    Word = "pruned"
 	Refused   Word = "refused" // the server does not accept it
 )
 
-// Impact is what writing one object does.
+// Impact describes what writing one object does.
 type Impact struct {
 	Word   Word     `json:"word"`
-	Pods   int64    `json:"pods,omitempty"`   // that RollsOut replaces; Unknown if nobody knows
-	Fields []string `json:"fields,omitempty"` // because of which it is Recreated or Refused
-	Remark string   `json:"remark,omitempty"` // what else is to be known, in a few words; "" if nothing is
+	Pods   int64    `json:"pods,omitempty"`   // that RollsOut replaces; or Unknown
+	Fields []string `json:"fields,omitempty"` // that cause it to be Recreated or Refused
+	Remark string   `json:"remark,omitempty"` // further facts, in a few words; "" if none
 }
 
-// Unknown is a number of pods that nobody knows: offline, where live has no status.
+// Unknown is an unknown number of pods: offline, if live has no status.
 const Unknown = -1
 
-// String is the impact as previews print it: "rolls out 3 pods (all at once: …)".
+// String returns the impact as previews print it: "rolls out 3 pods (all at once: …)".
 func (i Impact) String() string {
 	text := string(i.Word)
 	switch {
@@ -63,7 +63,7 @@ func pods(n int64) string {
 	return fmt.Sprintf("%d pods", n)
 }
 
-// noted is what alone is written where no value changes.
+// noted describes a write that changes no value.
 func noted(p apply.Planned) string {
 	if lastapplied.Read(p.Live).Text == lastapplied.Read(p.Final).Text {
 		return "its managedFields alone"
@@ -71,8 +71,8 @@ func noted(p apply.Planned) string {
 	return "its last-applied annotation alone"
 }
 
-// Of is the impact of carrying out a plan; None if nothing is written. The plan must be
-// whole, with both sides.
+// Of returns the impact of carrying out a plan; None if nothing is written. The plan must be whole,
+// with both sides.
 func Of(p apply.Planned) Impact {
 	switch {
 	case p.Action == apply.Nothing || len(p.Conflicts) > 0:
@@ -98,10 +98,10 @@ func Of(p apply.Planned) Impact {
 	return i
 }
 
-// change is a workload before and after.
+// change holds a workload before and after.
 type change struct{ live, final map[string]any }
 
-// scaled is how many pods are started or stopped by a change of spec.replicas.
+// scaled describes how many pods a change of spec.replicas starts or stops.
 func (c change) scaled(w workload) string {
 	if !w.replicas {
 		return ""
@@ -116,7 +116,7 @@ func (c change) scaled(w workload) string {
 	return ""
 }
 
-// rollsOut is InPlace if there is no pod to replace.
+// rollsOut returns InPlace if there is no pod to replace.
 func rollsOut(n int64, remark string) Impact {
 	if n == 0 {
 		return Impact{Word: InPlace, Remark: remark}
@@ -124,8 +124,8 @@ func rollsOut(n int64, remark string) Impact {
 	return Impact{Word: RollsOut, Pods: n, Remark: remark}
 }
 
-// deployment: the controller compares templates, and replaces all pods
-// (https://kubernetes.io/docs/concepts/workloads/controllers/deployment/).
+// deployment returns the impact on a Deployment: its controller compares templates, and replaces
+// all pods (https://kubernetes.io/docs/concepts/workloads/controllers/deployment/).
 func deployment(c change) Impact {
 	switch {
 	case at(c.final, "spec", "paused") == true:
@@ -136,8 +136,8 @@ func deployment(c change) Impact {
 	return rollsOut(min(replicas(c.live), replicas(c.final)), "")
 }
 
-// statefulSet: pods below partition keep their revision, and with OnDelete all do until
-// somebody deletes them
+// statefulSet returns the impact on a StatefulSet: pods below partition keep their revision, and
+// with OnDelete all do until they are deleted
 // (https://kubernetes.io/docs/concepts/workloads/controllers/statefulset/#update-strategies).
 func statefulSet(c change) Impact {
 	if onDelete(c.final) {
@@ -153,7 +153,7 @@ func statefulSet(c change) Impact {
 	return rollsOut(max(0, n), remark)
 }
 
-// daemonSet: how many pods there are is known to its controller alone
+// daemonSet returns the impact on a DaemonSet: only its controller knows the number of pods
 // (https://kubernetes.io/docs/tasks/manage-daemon/update-daemon-set/).
 func daemonSet(c change) Impact {
 	if onDelete(c.final) {

@@ -9,16 +9,16 @@ import (
 // workload is a kind that runs pods.
 type workload struct {
 	group, kind string
-	template    []string // where its pods' template is
+	template    []string // path of its pods' template
 	replicas    bool     // spec.replicas states how many pods it has
 
-	// rolls is the impact of a changed template; nil if its pods stay as they are, which
-	// keeps puts into words.
+	// rolls returns the impact of a changed template; nil if its pods are not replaced, which keeps
+	// describes.
 	rolls func(change) Impact
 	keeps string
 
-	// restart is how its pods are made to read a ConfigMap or Secret again; "" if nothing
-	// of it keeps running.
+	// restart describes how to make its pods read a ConfigMap or Secret again; "" if none of them
+	// keeps running.
 	restart string
 }
 
@@ -27,7 +27,7 @@ const (
 	restartDelete  = "delete its pods"
 )
 
-// workloads are the built-in kinds that run pods.
+// workloads lists the built-in kinds that run pods.
 var workloads = []workload{
 	{group: "apps", kind: "Deployment", template: []string{"spec", "template"}, replicas: true, rolls: deployment, restart: restartRollout},
 	{group: "apps", kind: "StatefulSet", template: []string{"spec", "template"}, replicas: true, rolls: statefulSet, restart: restartRollout},
@@ -53,13 +53,13 @@ type source struct {
 	kind string
 	path string // * stands for each entry of a list
 
-	// env: read when a container starts. The files of a volume follow the object, except
-	// those mounted by subPath
+	// env states that values are read when a container starts. The files of a volume follow the
+	// object, except those mounted by subPath
 	// (https://kubernetes.io/docs/concepts/configuration/configmap/#mounted-configmaps-are-updated-automatically).
 	env bool
 }
 
-// sources of every field of core/v1 PodSpec that reads values of the two kinds.
+// sources lists every field of core/v1 PodSpec that reads values of the two kinds.
 var sources = slices.Concat(
 	inContainers("ConfigMap", "envFrom.*.configMapRef.name", "env.*.valueFrom.configMapKeyRef.name"),
 	inContainers("Secret", "envFrom.*.secretRef.name", "env.*.valueFrom.secretKeyRef.name"),
@@ -81,7 +81,7 @@ func inContainers(kind string, paths ...string) []source {
 	return out
 }
 
-// names are the strings at a path below v.
+// names returns the strings at a path below v.
 func names(v any, path []string) []string {
 	if len(path) == 0 {
 		if s, ok := v.(string); ok && s != "" {
@@ -101,7 +101,7 @@ func names(v any, path []string) []string {
 	return out
 }
 
-// at is the value below obj by its field names; nil if there is none.
+// at returns the value below obj by its field names; nil if there is none.
 func at(obj map[string]any, path ...string) any {
 	var v any = obj
 	for _, name := range path {
@@ -111,7 +111,7 @@ func at(obj map[string]any, path ...string) any {
 	return v
 }
 
-// number is an integer below obj; otherwise if there is none.
+// number returns an integer below obj; otherwise if there is none.
 func number(obj map[string]any, otherwise int64, path ...string) int64 {
 	n, _ := at(obj, path...).(json.Number)
 	if i, err := n.Int64(); err == nil {
