@@ -14,9 +14,9 @@ import (
 	xterm "golang.org/x/term"
 )
 
-// Pager gathers what is printed on a terminal, to show it page by page when all is there, as git
-// does with its own output (https://git-scm.com/docs/git-config#Documentation/git-config.txt-corepager).
-// What has room on the screen is printed as it is.
+// Pager collects the output to a terminal, and shows it page by page when it is complete, as git
+// does (https://git-scm.com/docs/git-config#Documentation/git-config.txt-corepager). Output that
+// fits the screen is printed directly.
 type Pager struct {
 	to      *os.File // the terminal
 	command string
@@ -27,14 +27,14 @@ type Pager struct {
 	parts []part
 }
 
-// part is what one stream has got.
+// part is the output to one stream.
 type part struct {
 	to   io.Writer
 	text []byte
 }
 
-// NewPager is a pager for the terminal that w is, by the command in the first of the variables
-// that is set, else less. It is nil where w is no terminal, or the command is "" or cat.
+// NewPager returns a pager for the terminal w. It runs the command in the first of the variables
+// that is set, otherwise less. It is nil if w is not a terminal, or the command is "" or cat.
 func NewPager(w io.Writer, variables ...string) *Pager {
 	f, ok := asTerminal(w)
 	if !ok || os.Getenv("TERM") == "dumb" {
@@ -60,11 +60,11 @@ func pagerCommand(variables []string) string {
 	return "less"
 }
 
-// Write takes a text for the terminal. The error is that of the terminal; what waits for the
-// pager has none.
+// Write collects a text for the terminal. The error is that of the terminal; text for the pager has
+// none.
 func (p *Pager) Write(b []byte) (int, error) { return p.Stream(p.to).Write(b) }
 
-// Stream takes what is for another stream, if it is a terminal, too; else it is the stream.
+// Stream returns a writer for another stream: part of the pager if it is a terminal, too, otherwise the stream itself.
 func (p *Pager) Stream(to io.Writer) io.Writer {
 	if _, ok := asTerminal(to); !ok {
 		return to
@@ -77,7 +77,7 @@ type paged struct {
 	to io.Writer
 }
 
-// Write keeps the text, in order with those of other streams.
+// Write collects the text, in order with those of other streams.
 func (w paged) Write(b []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -85,7 +85,7 @@ func (w paged) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Close shows what was gathered. Where the pager cannot be started, it is printed as it is. The
+// Close shows the collected text. If the pager cannot be started, the text is printed directly. The
 // error is one of printing.
 func (p *Pager) Close() error {
 	p.mu.Lock()
@@ -105,7 +105,7 @@ func (p *Pager) Close() error {
 	return nil
 }
 
-// rows is how many rows of the screen a text takes.
+// rows returns how many rows of the screen a text needs.
 func rows(text string, width int) int {
 	n := 0
 	for line := range strings.Lines(text) {
@@ -131,6 +131,6 @@ func (p *Pager) run(text []byte) bool {
 	if cmd.Start() != nil {
 		return false
 	}
-	_ = cmd.Wait() // how a user leaves a pager is no error
+	_ = cmd.Wait() // a pager's exit code is not an error
 	return true
 }

@@ -23,7 +23,7 @@ type Progress struct {
 	stopped     chan struct{} // closed when it has ended
 }
 
-// NewProgress shows progress on w; nil if w is no terminal.
+// NewProgress shows progress on w; nil if w is not a terminal.
 func NewProgress(w io.Writer) *Progress {
 	f, ok := asTerminal(w)
 	if !ok || os.Getenv("TERM") == "dumb" {
@@ -78,7 +78,7 @@ func Around[T any](p *Progress, report func(T)) func(T) {
 	}
 }
 
-// Beside is w for writing while the line may be shown.
+// Beside returns w for writes while the line may be shown.
 func (p *Progress) Beside(w io.Writer) io.Writer {
 	if p == nil {
 		return w

@@ -5,11 +5,10 @@ import (
 	"io"
 )
 
-// Stdin is standard input as a text that may take for ever to come: the end of ctx
-// ends the wait.
+// Stdin returns standard input as a reader that may block for ever: the end of ctx ends the wait.
 func Stdin(ctx context.Context, in io.Reader) io.Reader { return &patient{ctx: ctx, from: in} }
 
-// patient reads in a goroutine of its own, as nothing else cuts a read short.
+// patient reads in a separate goroutine, since a read cannot be interrupted otherwise.
 type patient struct {
 	ctx  context.Context
 	from io.Reader
@@ -17,13 +16,13 @@ type patient struct {
 	left []byte
 }
 
-// chunk is what one read gave.
+// chunk is the result of one read.
 type chunk struct {
 	data []byte
 	err  error
 }
 
-// Read reads what has come; once ctx has ended, that is the error.
+// Read returns the received bytes; once ctx has ended, that is the error.
 func (p *patient) Read(b []byte) (int, error) {
 	if p.got == nil {
 		p.got = make(chan chunk)
@@ -45,8 +44,7 @@ func (p *patient) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// pump hands on what comes until there is no more, and what ended it for as long as
-// anybody asks.
+// pump passes chunks on until the input ends, and its error as long as reads follow.
 func (p *patient) pump() {
 	for {
 		data := make([]byte, 64<<10)

@@ -11,9 +11,9 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 )
 
-// Stderr is standard error: the one place where text leaves that is for people or
-// logs. The values of the run's Secrets are blanked in it, whoever wrote it; what is
-// written at once stays together, so that no line stands within another.
+// Stderr is standard error, the only output for people and logs. The values of the run's Secrets
+// are blanked in it, whatever their source. Text written at once stays together, so that no line is
+// inside another.
 type Stderr struct {
 	To     io.Writer
 	Values redact.Values
@@ -21,13 +21,13 @@ type Stderr struct {
 	Rename func(string) string // puts the program's name as it was called into messages; nil does nothing
 
 	Style Style     // of what is written
-	Pager io.Writer // gets it in place of To; nil where nothing does
+	Pager io.Writer // receives it instead of To; may be nil
 
 	mu sync.Mutex
 }
 
-// Write writes whole lines. The values of Secrets are blanked in them, unless Shown. The error
-// is that of the stream below.
+// Write writes whole lines. The values of Secrets are blanked in them, unless Shown. The error is
+// that of the underlying stream.
 func (r *Stderr) Write(b []byte) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -48,7 +48,7 @@ func (r *Stderr) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Secrets are the values that are blanked in what is written to w; nil where none are.
+// Secrets returns the values that are blanked in writes to w; nil if none are.
 func Secrets(w io.Writer) *redact.Values {
 	if r, ok := w.(*Stderr); ok && !r.Shown {
 		return &r.Values
@@ -56,8 +56,8 @@ func Secrets(w io.Writer) *redact.Values {
 	return nil
 }
 
-// Direct is a stream as it was given to the process: for who needs to know whether it
-// is a terminal, and for programs that are run.
+// Direct returns a stream as the process received it: to determine whether it is a terminal, and
+// for programs that are run.
 func Direct(w io.Writer) io.Writer {
 	switch w := w.(type) {
 	case *Stderr:
@@ -74,7 +74,7 @@ func IsTerminal(stream any) bool {
 	return ok
 }
 
-// asTerminal is the file that a stream is, if it is a terminal.
+// asTerminal returns the file of a stream, if it is a terminal.
 func asTerminal(stream any) (*os.File, bool) {
 	if w, ok := stream.(io.Writer); ok {
 		stream = Direct(w)
@@ -89,8 +89,8 @@ func Colors(w io.Writer) bool {
 	return IsTerminal(w) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 }
 
-// Width is the number of columns that w has: the value of COLUMNS, else the
-// terminal's; 0 where w is no terminal.
+// Width is the number of columns that w has: the value of COLUMNS, else the terminal's; 0 if w is
+// not a terminal.
 func Width(w io.Writer) int {
 	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 {
 		return n

@@ -5,13 +5,13 @@ import (
 	"unicode/utf8"
 )
 
-// Style is how lines for people look on a terminal. Its zero value leaves them as they are.
+// Style is the appearance of lines for people on a terminal. Its zero value leaves them unchanged.
 type Style struct {
 	Color bool
 	Width int // of the terminal, at which lines are broken between words; 0: nowhere
 }
 
-// The colors of git, for the word that a line begins with, and for lines of a diff.
+// The colors of git, for the first word of a line, and for lines of a diff.
 var (
 	wordColors = map[string]string{"error: ": "\x1b[1;31m", "Warning: ": "\x1b[33m", "note: ": "\x1b[36m"}
 	diffColors = map[byte]string{'+': "\x1b[32m", '-': "\x1b[31m", '@': "\x1b[36m", '<': "\x1b[33m", '=': "\x1b[33m", '>': "\x1b[33m"}
@@ -42,8 +42,7 @@ func (s Style) Apply(text string) string {
 	return b.String()
 }
 
-// leading is the word that a line begins with; "" if it is none of a note, an error or a
-// warning.
+// leading returns the word that a line begins with; "" unless it is a note, an error or a warning.
 func leading(line string) string {
 	for word := range wordColors {
 		if strings.HasPrefix(line, word) {
@@ -68,7 +67,7 @@ func (s Style) line(line, word string) string {
 	text := strings.Join(Wrap(bare, s.Width-len(indent)), "\n"+indent)
 	if word != "" {
 		head := strings.TrimSuffix(word, " ")
-		rest := strings.TrimPrefix(text, head) // goes on in the same line, or in the next
+		rest := strings.TrimPrefix(text, head) // continues in the same line, or in the next
 		if same, ok := strings.CutPrefix(rest, " "); ok {
 			rest = " " + s.object(same)
 		}
@@ -77,7 +76,7 @@ func (s Style) line(line, word string) string {
 	return indent + text
 }
 
-// object has the object that stands first in bold type: deployment.apps/web.
+// object prints the object at the beginning of the text in bold type: deployment.apps/web.
 func (s Style) object(text string) string {
 	name, rest, ok := strings.Cut(text, ":")
 	if !ok || !strings.Contains(name, "/") || strings.ContainsAny(name, " \n") {
@@ -93,9 +92,9 @@ func (s Style) paint(text, color string) string {
 	return color + text + colorOff
 }
 
-// Wrap breaks a text between words into lines of at most width characters; those behind the
-// first are indented. A word without room, and a command at the end, stay whole, so that they
-// can be copied. A width below 1 breaks nothing.
+// Wrap breaks a text between words into lines of at most width characters; all but the first are
+// indented. A word longer than a line, and a command at the end, stay whole, so that they can be
+// copied. A width below 1 breaks nothing.
 func Wrap(text string, width int) []string {
 	const indent = "  "
 	if width < 1 || utf8.RuneCountInString(text) <= width {

@@ -1,5 +1,5 @@
-// Package term is what the program knows of a terminal: colors, width, a line that shows how far
-// a run is, questions, and the streams of the process. It refuses to know what is printed.
+// Package term handles the terminal: colors, width, a line that shows how far a run is, questions,
+// and the streams of the process. It refuses to know what is printed.
 package term
 
 import (
@@ -15,19 +15,18 @@ import (
 	xterm "golang.org/x/term"
 )
 
-// Terminal is where a user can be asked something.
+// Terminal asks the user questions.
 type Terminal struct {
 	Out   io.Writer
 	Color bool
 	Width int // 0 if unknown
 
 	in  *os.File
-	own bool // in was opened for this
+	own bool // in was opened by Open
 }
 
-// Open is the terminal of standard input and standard error, if both are one; nil if
-// there is nobody to ask. Where standard input is read for something else, the terminal that
-// the process belongs to is asked.
+// Open returns the terminal of standard input and standard error, if both are one; nil if no user
+// can be asked. If standard input is taken, it is the terminal that the process belongs to.
 func Open(stdin io.Reader, stderr io.Writer, stdinTaken bool) *Terminal {
 	out, ok := asTerminal(stderr)
 	if !ok {
@@ -51,27 +50,26 @@ func Open(stdin io.Reader, stderr io.Writer, stdinTaken bool) *Terminal {
 // Close ends the questions.
 func (t *Terminal) Close() {
 	if t.own {
-		_ = t.in.Close() // it was only read
+		_ = t.in.Close() // it was opened for reading
 	}
 }
 
 // Print prints a line.
 func (t *Terminal) Print(line string) { fmt.Fprintln(t.Out, line) }
 
-// ErrNoAnswer: the terminal is gone, or the user typed the end of input.
+// ErrNoAnswer reports that the terminal is gone, or the user typed the end of input.
 var ErrNoAnswer = errors.New("no answer: nothing was written")
 
-// Prompt asks for one line, without its white space at the ends. It is cut short when ctx
-// ends. The error is ErrNoAnswer at the end of the
-// input, or ctx's cause.
+// Prompt asks for one line and trims its white space. The end of ctx ends it. The error is
+// ErrNoAnswer at the end of the input, or ctx's cause.
 func (t *Terminal) Prompt(ctx context.Context, text string) (string, error) {
 	fmt.Fprint(t.Out, text)
 	return t.await(ctx, t.line)
 }
 
-// Hidden is Prompt for what is not to be seen. The terminal stops showing what is typed before
-// it is asked for, so that nobody is too quick for it. Errors are Prompt's, or that of a
-// terminal which cannot be switched.
+// Hidden is Prompt for secret input. The terminal stops showing input before the prompt appears, so
+// that fast typing is hidden, too. Errors are Prompt's, or that of a terminal which cannot be
+// switched.
 func (t *Terminal) Hidden(ctx context.Context, text string) (string, error) {
 	before, err := xterm.MakeRaw(int(t.in.Fd()))
 	if err != nil {
@@ -92,7 +90,7 @@ const (
 	keyDelete    = 127
 )
 
-// ErrInterrupted: the user interrupted the program while it waited for input.
+// ErrInterrupted reports that the user interrupted the program while it waited for input.
 var ErrInterrupted = errors.New("interrupted: nothing was written")
 
 func (t *Terminal) rawLine() (string, error) {
@@ -118,13 +116,13 @@ func (t *Terminal) rawLine() (string, error) {
 	}
 }
 
-// oneByOne keeps a buffer from taking what is meant for the next question.
+// oneByOne keeps a buffer from reading input for the next question.
 type oneByOne struct{ io.Reader }
 
 // Read reads one byte.
 func (o oneByOne) Read(p []byte) (int, error) { return o.Reader.Read(p[:min(len(p), 1)]) }
 
-// await reads in a goroutine of its own, as nothing else cuts a read short.
+// await reads in a separate goroutine, since a read cannot be interrupted otherwise.
 func (t *Terminal) await(ctx context.Context, read func() (string, error)) (string, error) {
 	type answer struct {
 		line string
