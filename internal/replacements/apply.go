@@ -15,13 +15,12 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
 )
 
-// Selector names the object that a source is taken from. Empty fields match
-// everything.
+// Selector names the object of a source. Empty fields match everything.
 type Selector struct {
 	Group, Version, Kind, Namespace, Name string
 }
 
-// String is the selector as messages show it.
+// String returns the selector as messages show it.
 func (s Selector) String() string {
 	out := strings.ToLower(s.Kind)
 	if s.Group != "" {
@@ -39,15 +38,14 @@ func (s Selector) String() string {
 	return out
 }
 
-// Find gets the objects that a source selects elsewhere, such as in a cluster;
-// finding none is not an error.
+// Find returns the objects that a source selects elsewhere, such as in a cluster; finding none is
+// not an error.
 type Find func(Selector) ([]any, error)
 
-// Apply makes the replacements, one after the other, in objects in the JSON forms
-// of package merge, and gives the objects as they become, in order; those in which
-// nothing changes are the very same values. find, which may be nil, is asked for
-// sources that are not among the objects. Errors name the replacement, and never
-// hold a value.
+// Apply makes the replacements, one after the other, in objects in the JSON forms of package merge.
+// It returns the resulting objects in order; unchanged ones are the very same values. find, which
+// may be nil, is called for sources that are not among the objects. Errors name the replacement,
+// and never contain a value.
 //
 // Rules: https://kubectl.docs.kubernetes.io/references/kustomize/kustomization/replacements/ and kustomize's replacement filter.
 func (r *Rules) Apply(objects []any, find Find) ([]any, error) {
@@ -103,9 +101,9 @@ func toNode(v any) (*kyaml.RNode, string, error) {
 	return n, s, err
 }
 
-// escaped is JSON with those characters as escapes that it may hold as they are and YAML
-// may not, or takes for line breaks. Not escape.JSON, which writes pairs of surrogates: YAML
-// knows none.
+// escaped returns JSON with escapes for characters that JSON may contain literally and YAML may
+// not, or treats as line breaks. It is not escape.JSON, which writes surrogate pairs: YAML has
+// none.
 func escaped(text string) string {
 	var b strings.Builder
 	for _, r := range text {
@@ -118,8 +116,8 @@ func escaped(text string) string {
 	return b.String()
 }
 
-// quoteKeys quotes the keys that kustomize has created, as all others are: a plain n or yes
-// is no text in YAML 1.1.
+// quoteKeys quotes the keys that kustomize has created, like all others: a plain n or yes is not
+// text in YAML 1.1.
 func quoteKeys(n *kyaml.Node) {
 	for i, c := range n.Content {
 		if n.Kind == kyaml.MappingNode && i%2 == 0 {
@@ -171,7 +169,7 @@ func (r rule) apply(nodes []*kyaml.RNode, find Find, spent *growth) error {
 	return nil
 }
 
-// copied is a replacement that the filter may write its defaults into.
+// copied returns a replacement that the filter may write its defaults into.
 func copied(r types.Replacement) types.Replacement {
 	if r.Source != nil {
 		s := *r.Source
@@ -186,8 +184,7 @@ func copied(r types.Replacement) types.Replacement {
 	return r
 }
 
-// onlySource has an object from elsewhere taken as the source and never as a
-// target.
+// onlySource makes an object from elsewhere a source and never a target.
 func onlySource(r types.Replacement, source *kyaml.RNode) types.Replacement {
 	id := idOf(source)
 	r.Source.ResId = id
@@ -198,14 +195,13 @@ func onlySource(r types.Replacement, source *kyaml.RNode) types.Replacement {
 	return r
 }
 
-// quoted is an id as a pattern that matches nothing else: selectors are regular
-// expressions.
+// quoted returns an id as a pattern that matches nothing else: selectors are regular expressions.
 func quoted(id resid.ResId) resid.ResId {
 	gvk := resid.Gvk{Group: regexp.QuoteMeta(id.Group), Version: regexp.QuoteMeta(id.Version), Kind: regexp.QuoteMeta(id.Kind)}
 	return resid.NewResIdWithNamespace(gvk, regexp.QuoteMeta(id.Name), regexp.QuoteMeta(id.Namespace))
 }
 
-// withoutValues is an error of the filter without the values that kustomize quotes.
+// withoutValues returns an error of the filter without the values that kustomize quotes.
 func withoutValues(err error) error {
 	text, _, _ := strings.Cut(err.Error(), "\n")
 	for _, quoting := range []string{": value:", " for value "} {

@@ -82,7 +82,7 @@ func (p *parser) target(v any, at string) {
 	p.options(m, at)
 }
 
-// selector checks one select or reject; several: it is one of a list of selects.
+// selector checks one select or reject; several states that it is one of a list of selects.
 func (p *parser) selector(v any, at string, several bool) {
 	m, ok := v.(map[string]any)
 	if !ok {
@@ -144,7 +144,7 @@ func (p *parser) known(m map[string]any, at string, keys []string) {
 	}
 }
 
-// nearest is the key that begins as k does, or k as it, and has about its length.
+// nearest returns the key with a common prefix and a similar length.
 func nearest(k string, keys []string) string {
 	best, at := "", len(k)
 	for _, key := range keys {

@@ -12,21 +12,20 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
 )
 
-// Rules are replacements as they were read, in order.
+// Rules holds replacements in the order in which they were read.
 type Rules struct {
 	list []rule
 }
 
-// rule is one replacement and where it stands.
+// rule is one replacement and its place.
 type rule struct {
 	where string
 	types.Replacement
 }
 
-// Parse reads replacements from YAML: a kustomization (of which nothing else is
-// looked at) or any mapping with replacements: in it, a list of replacements, or a
-// single one. load reads the files that a path: in it names. The error
-// names everything that is wrong, each with the file and the place in it.
+// Parse reads replacements from YAML: a kustomization (other fields of it are ignored) or any
+// mapping with replacements: in it, a list of replacements, or a single one. load reads the files
+// that a path: in it names. The error lists all problems, each with the file and the place in it.
 //
 // Unlike kustomize: an unknown key is an error, and select may be a list, of which
 // any may match (both are in kustomize's documentation of replacements).
@@ -140,7 +139,7 @@ func (p *parser) path(v any, m map[string]any, at string) {
 	}
 }
 
-// entriesOf is a list, or the single entry written in its place.
+// entriesOf returns a list, or the single entry written in its place.
 func entriesOf(v any) []any {
 	switch v := v.(type) {
 	case nil:
@@ -158,8 +157,8 @@ func join(at, field string) string {
 	return at + "." + field
 }
 
-// expand makes kustomize's replacement of a checked one. A list of selects becomes
-// one target for each, which leaves out what an earlier one has.
+// expand converts a checked replacement into kustomize's. A list of selects becomes one target for
+// each, which leaves out the matches of earlier ones.
 func (p *parser) expand(m map[string]any, at string) []types.Replacement {
 	out := map[string]any{}
 	for k, v := range m {

@@ -21,8 +21,7 @@ func nameOf(n *kyaml.RNode) string {
 	return Selector{Group: id.Group, Kind: id.Kind, Namespace: id.Namespace, Name: id.Name}.String()
 }
 
-// sourceNode finds the one object that the source selects; extra: it is
-// none of nodes.
+// sourceNode finds the one object that the source selects; extra states that it is none of nodes.
 func (r rule) sourceNode(nodes []*kyaml.RNode, find Find) (source *kyaml.RNode, extra bool, err error) {
 	s := Selector{Group: r.Source.Group, Version: r.Source.Version, Kind: r.Source.Kind, Namespace: r.Source.Namespace, Name: r.Source.Name}
 	var found []string
@@ -61,7 +60,7 @@ func few(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// value is the source's field, after it has been split.
+// value returns the source's field, after it has been split.
 func (r rule) value(source *kyaml.RNode) (*kyaml.RNode, error) {
 	path := r.Source.FieldPath
 	if path == "" {
@@ -123,7 +122,7 @@ func labelled(n *kyaml.RNode, s *types.Selector) (bool, error) {
 	return r.MatchesLabelSelector(s.LabelSelector)
 }
 
-// growth is what replacements have put into fields so far, in values and their text.
+// growth counts what replacements have put into fields so far, in values and their text.
 type growth struct{ values int }
 
 // maxGrowth is the most that all replacements of a run may put into fields: a source
@@ -140,7 +139,7 @@ func (g *growth) add(fields int, value *kyaml.RNode) error {
 	return nil
 }
 
-// weight is the number of values in a node; long text counts as several.
+// weight returns the number of values in a node; long text counts as several.
 func weight(n *kyaml.Node) int {
 	w := 1 + len(n.Value)/64
 	for _, c := range n.Content {

@@ -9,10 +9,10 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
-// typed gives values that replacements have put into fields of another type the field's
-// type: a number becomes text where text belongs, and text that spells a number or a
-// boolean becomes that. What was of a wrong type before is left alone. The error names
-// the fields that nothing can be put into that way, and no value.
+// typed converts values that replacements have put into fields of another type to the field's type:
+// a number becomes text in a text field, and text that spells a number or a boolean becomes that.
+// Values of a wrong type before are left alone. The error names the fields without a conversion,
+// and no value.
 //
 // Unlike kustomize: which copies the source's type, and writes objects that no server takes.
 func typed(before, after any, name string) (any, error) {
@@ -46,7 +46,7 @@ func typed(before, after any, name string) (any, error) {
 	return merge.Replay(after, changes)
 }
 
-// typeName is what a value is, for messages.
+// typeName names the type of a value, for messages.
 func typeName(v any) string {
 	switch v.(type) {
 	case string:
