@@ -11,11 +11,11 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/object"
 )
 
-// mostAsked is of how many objects live is read at a key press.
+// mostAsked is the maximum number of objects whose live state is read at a key press.
 const mostAsked = 10
 
-// Explained completes the fields of the objects that -f names and of their live objects, which
-// have more; without -f, TYPE/NAME and, behind it, the fields of that object.
+// Explained completes the fields of the objects that -f names and of their live objects; without
+// -f, TYPE/NAME and, after it, the fields of that object.
 func (s *Server) Explained(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	typed = asItReads(typed)
 	local := localObjects(cmd)
@@ -35,7 +35,7 @@ func (s *Server) Explained(cmd *cobra.Command, args []string, typed string) ([]c
 	return offered(fieldsOf(cmd, slices.Concat(local, live), typed), typed)
 }
 
-// savedObjects are the live objects in files that belong to local ones.
+// savedObjects returns the live objects in files that belong to local ones.
 func savedObjects(cmd *cobra.Command, files []string, local []object.Object) []object.Object {
 	saved, err := source.ReadSaved(cmd.Context(), source.Inputs{Files: files, Flag: "--live"})
 	if err != nil {
@@ -50,8 +50,8 @@ func savedObjects(cmd *cobra.Command, files []string, local []object.Object) []o
 	return out
 }
 
-// live are the live objects of local ones, and those that are named. The error is that of a
-// server that does not answer; what else cannot be read is left out.
+// live returns the live objects of local and of named ones. The error means that the server does
+// not answer; other unreadable objects are left out.
 func (s *Server) live(a asking, local []object.Object, named []string) ([]object.Object, error) {
 	api, err := s.Connect()
 	if err != nil {

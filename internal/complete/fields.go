@@ -24,7 +24,7 @@ func FirstOnly(f cobra.CompletionFunc) cobra.CompletionFunc {
 	}
 }
 
-// UnlessFiles asks for the objects where -f does not give them.
+// UnlessFiles completes objects if -f is not given, otherwise fields.
 func UnlessFiles(objects, fields cobra.CompletionFunc) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		switch {
@@ -37,15 +37,14 @@ func UnlessFiles(objects, fields cobra.CompletionFunc) cobra.CompletionFunc {
 	}
 }
 
-// LocalFields completes the fields of the objects that -f names; no server is
-// asked.
+// LocalFields completes the fields of the objects that -f names, without a server.
 func LocalFields(cmd *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	typed = asItReads(typed)
 	return offered(fieldsOf(cmd, localObjects(cmd), typed), typed)
 }
 
-// asItReads is a word that is being typed without the quote that it begins with, and without
-// backslashes: fish passes words as they stand on its line.
+// asItReads returns a word that is being typed without its opening quote and backslashes: fish
+// passes words as they are on its line.
 func asItReads(typed string) string {
 	if typed != "" && (typed[0] == '\'' || typed[0] == '"') {
 		return typed[1:]
@@ -53,18 +52,18 @@ func asItReads(typed string) string {
 	return strings.ReplaceAll(typed, `\`, "")
 }
 
-// localObjects are those that -f names, unless they are on standard input.
+// localObjects returns those that -f names, unless they are on standard input.
 func localObjects(cmd *cobra.Command) []object.Object {
 	files, err := cmd.Flags().GetStringSlice("filename")
 	if err != nil || len(files) == 0 || slices.Contains(files, "-") {
 		return nil
 	}
 	recursive, _ := cmd.Flags().GetBool("recursive")
-	objects, _ := source.Read(cmd.Context(), source.Inputs{Files: files, Recursive: recursive}) // the good ones are something
+	objects, _ := source.Read(cmd.Context(), source.Inputs{Files: files, Recursive: recursive}) // valid ones suffice
 	return objects
 }
 
-// fieldsOf are the fields of objects that a typed path may become.
+// fieldsOf returns the fields of objects that a typed path may become.
 func fieldsOf(cmd *cobra.Command, objects []object.Object, typed string) []field {
 	defs := &apply.Definitions{}
 	defs.Input(objects)
@@ -80,15 +79,15 @@ func fieldsOf(cmd *cobra.Command, objects []object.Object, typed string) []field
 	return all
 }
 
-// field is a place that can be completed to.
+// field is a possible completion.
 type field struct {
 	path   string
 	holder bool // more lies below it
 }
 
-// fieldsAt are the places one step below the last complete one of a path that is
-// being typed; where only one fits, what lies below it comes too, so that a single
-// way is not asked for step by step.
+// fieldsAt returns the fields one step below the last complete step of a path that is being typed.
+// If only one fits, the fields below it are included, so that a unique path needs no further key
+// press.
 func fieldsAt(v any, typ *merge.Type, typed string) []field {
 	at, ok := finished(typed)
 	if !ok {
@@ -113,8 +112,8 @@ func fieldsAt(v any, typ *merge.Type, typed string) []field {
 	}
 }
 
-// finished is the part of a path that is being typed which stands for sure: what
-// is in front of the last dot or bracket outside quotes.
+// finished returns the complete part of a path that is being typed: the part before the last dot or
+// bracket outside quotes.
 func finished(typed string) (merge.Path, bool) {
 	cut, quoted := 0, byte(0)
 	for i := 0; i < len(typed); i++ {
@@ -138,7 +137,7 @@ func finished(typed string) (merge.Path, bool) {
 	return path, err == nil
 }
 
-// inside: the text ends within brackets, where a dot is part of a value.
+// inside reports whether the text ends within brackets, where a dot is part of a value.
 func inside(text string) bool {
 	return strings.LastIndexByte(text, '[') > strings.LastIndexByte(text, ']')
 }
@@ -148,7 +147,7 @@ type place struct {
 	holder bool
 }
 
-// below are the parts of the value at a path that merge on their own.
+// below returns the parts of the value at a path that merge separately.
 func below(v any, typ *merge.Type, at merge.Path) []place {
 	inner, ok := merge.Lookup(v, at, typ)
 	if !ok {
@@ -171,7 +170,7 @@ func below(v any, typ *merge.Type, at merge.Path) []place {
 	return nil
 }
 
-// entries are those of a list that distinguishes them by their keys.
+// entries returns those of a list that distinguishes them by their keys.
 func entries(list []any, typ *merge.Type, at merge.Path) []place {
 	if typ == nil || typ.Kind != merge.Keyed {
 		return nil
@@ -213,8 +212,8 @@ func fields(places []place, spelled func(merge.Path) string) []field {
 	return out
 }
 
-// unquoted is a path in which names that can stand bare in brackets do, as no shell
-// leaves a quote alone: metadata.labels[example.com/team.name].
+// unquoted returns a path without the quotes of names that need none in brackets, since every shell
+// interprets quotes: metadata.labels[example.com/team.name].
 func unquoted(p merge.Path) string {
 	text := p.String()
 	for _, step := range p {
@@ -226,7 +225,7 @@ func unquoted(p merge.Path) string {
 	return text
 }
 
-// offered are the paths, each once; after one that holds more, no space.
+// offered returns the paths, each once; after one that holds more, no space.
 func offered(all []field, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	directive := cobra.ShellCompDirectiveNoFileComp
 	var out []cobra.Completion

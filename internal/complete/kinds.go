@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 )
 
-// Kinds completes, with commas between, the kinds of the objects that -f names and, where it names
-// none, the types that the server keeps; none of them those of which no object is recreated.
+// Kinds completes a comma-separated list with the kinds of the objects that -f names or, if it
+// names none, the types of the server. Kinds that are never recreated are left out.
 func (s *Server) Kinds() cobra.CompletionFunc { return s.briefly(s.kinds) }
 
 func (s *Server) kinds(a asking) ([]cobra.Completion, error) {

@@ -17,8 +17,7 @@ import (
 	builtin "github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
-// patience is how long a key press may wait for a server, and most how many names
-// it is asked for.
+// patience is how long a key press may wait for a server, and most how many names it requests.
 const (
 	patience = 3 * time.Second
 	most     = 500
@@ -28,7 +27,7 @@ const (
 type Server struct {
 	Flags   *genericclioptions.ConfigFlags
 	Connect func() (*cluster.Cluster, error)
-	Quiet   func() // ends all that is logged and warned of, which would stand on the command line
+	Quiet   func() // suppresses logs and warnings, which would appear on the command line
 }
 
 // Contexts completes the contexts of the kubeconfig.
@@ -43,17 +42,17 @@ func (s *Server) Users() cobra.CompletionFunc { return s.briefly(s.users) }
 // Namespaces completes namespaces.
 func (s *Server) Namespaces() cobra.CompletionFunc { return s.briefly(s.namespaces) }
 
-// Sets completes sets by the names of their parents; one that is no Secret is named by its
-// kind, too.
+// Sets completes sets by the names of their parents; a parent that is not a Secret is named with
+// its kind.
 func (s *Server) Sets() cobra.CompletionFunc { return s.briefly(s.sets) }
 
 // Objects completes TYPE/NAME.
 func (s *Server) Objects() cobra.CompletionFunc { return s.briefly(s.object) }
 
-// TypeOrName completes TYPE, TYPE/NAME and, behind TYPE, NAME.
+// TypeOrName completes TYPE, TYPE/NAME and, after TYPE, NAME.
 func (s *Server) TypeOrName() cobra.CompletionFunc { return s.briefly(s.typeOrName) }
 
-// SetOrObject completes a set and, behind it, objects.
+// SetOrObject completes a set and, after it, objects.
 func (s *Server) SetOrObject() cobra.CompletionFunc { return s.briefly(s.setOrObject) }
 
 // asking is one completion that needs the kubeconfig, or the server.
@@ -64,8 +63,8 @@ type asking struct {
 	cmd   *cobra.Command
 }
 
-// briefly makes a completion of a question; where it has no answer in time, or the
-// cluster none, nothing is completed and nothing is printed.
+// briefly makes a completion from a question. Without an answer in time, or on an error, nothing is
+// completed and nothing is printed.
 func (s *Server) briefly(question func(asking) ([]cobra.Completion, error)) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		s.Quiet()
@@ -121,7 +120,7 @@ func (s *Server) object(a asking) ([]cobra.Completion, error) {
 	return s.types("/")
 }
 
-// types are the kinds that the server keeps objects of, as kubectl names them.
+// types returns the kinds that the server has objects of, as kubectl names them.
 func (s *Server) types(suffix string) ([]cobra.Completion, error) {
 	client, err := s.Flags.ToDiscoveryClient()
 	if err != nil {
@@ -140,14 +139,14 @@ func (s *Server) types(suffix string) ([]cobra.Completion, error) {
 			}
 		}
 	}
-	if len(all) > 0 { // some group of the server's may be broken
+	if len(all) > 0 { // a single group may be broken
 		err = nil
 	}
 	slices.Sort(all)
 	return all, err
 }
 
-// names are those of a type's objects, in the namespace that the flags give.
+// names returns those of a type's objects, in the namespace that the flags give.
 func (s *Server) names(ctx context.Context, typ, prefix string) ([]cobra.Completion, error) {
 	api, r, err := s.resource(ctx, typ)
 	if err != nil {
@@ -166,13 +165,13 @@ func (s *Server) names(ctx context.Context, typ, prefix string) ([]cobra.Complet
 	return names, err
 }
 
-// resource is what the server calls by a word such as deploy or deployments.apps.
+// resource returns the server's resource for a word such as deploy or deployments.apps.
 func (s *Server) resource(ctx context.Context, typ string) (*cluster.Cluster, cluster.Resource, error) {
 	api, err := s.Connect()
 	if err != nil {
 		return nil, cluster.Resource{}, err
 	}
-	if r, ok := api.OwnWord(ctx, typ); ok { // the mapper reads all that the server has
+	if r, ok := api.OwnWord(ctx, typ); ok { // avoids the mapper, which reads all of discovery
 		return api, r, nil
 	}
 	mapper, err := s.Flags.ToRESTMapper()
@@ -225,7 +224,7 @@ func (s *Server) setOrObject(a asking) ([]cobra.Completion, error) {
 	return s.object(a)
 }
 
-// Disowned completes TYPE/NAME and, behind it, the fields that were applied last.
+// Disowned completes TYPE/NAME and, after it, the fields that were applied last.
 func (s *Server) Disowned(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	if len(args) == 0 {
 		return s.briefly(s.object)(cmd, args, typed)

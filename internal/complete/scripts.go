@@ -9,11 +9,11 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// edit is a place in one of cobra's scripts, and the text that takes it.
+// edit replaces a text in one of cobra's scripts.
 type edit struct{ from, to string }
 
-// edited prints a script of cobra's with some places changed. The error is that one of them is
-// not there once: the script is not the one that is known.
+// edited prints a script of cobra's with edits. The error is that one of them does not match
+// exactly once: cobra's script has changed.
 func edited(shell string, out io.Writer, print func(io.Writer) error, edits ...edit) error {
 	var script bytes.Buffer
 	if err := print(&script); err != nil {
@@ -30,9 +30,9 @@ func edited(shell string, out io.Writer, print func(io.Writer) error, edits ...e
 	return err
 }
 
-// fishCompletion prints cobra's script for fish, which puts the words of the line into a text for
-// eval after fish has taken their quotes off: a file's name would run. They are quoted again. And
-// it compares what is offered with the word as it is typed, quotes and all.
+// fishCompletion prints cobra's script for fish. That puts the words of the line into a text for
+// eval without their quotes: a file's name would run. The edits quote them again. It also compares
+// candidates with the word as typed, including quotes.
 func fishCompletion(root *cobra.Command, out io.Writer) error {
 	plugin := ""
 	if verb, ok := strings.CutPrefix(root.CommandPath(), "kubectl "); ok {
@@ -47,10 +47,10 @@ func fishCompletion(root *cobra.Command, out io.Writer) error {
 	return asPlugin(root, fishPlugin, out)
 }
 
-// bashCompletion prints cobra's script for bash, which completes no word in an open quote, as
-// eval takes none, nor one with a backslash; expands brackets as patterns of files; and inserts
-// a whole path behind the last =, at which bash divides words. What is typed is asked for as it
-// reads, and of what is offered the part that bash is to insert is left.
+// bashCompletion prints cobra's script for bash. That completes no word in an open quote or with a
+// backslash, as eval fails; expands brackets as patterns of files; and inserts a whole path after
+// the last =, at which bash divides words. The edits pass the typed word unquoted, and reduce
+// candidates to the part that bash inserts.
 func bashCompletion(root *cobra.Command, out io.Writer) error {
 	name := root.Name()
 	err := edited("bash", out, func(w io.Writer) error { return root.GenBashCompletionV2(w, true) },
@@ -89,8 +89,8 @@ func bashCompletion(root *cobra.Command, out io.Writer) error {
 	return asPlugin(root, bashPlugin, out)
 }
 
-// zshCompletion prints cobra's script for zsh, which completes no word in an open quote, as eval
-// takes none, nor one with a bracket, which is a pattern: what is typed is asked for as it reads.
+// zshCompletion prints cobra's script for zsh. That completes no word in an open quote, as eval
+// fails, nor one with a bracket, which is a pattern: the edits pass the typed word unquoted.
 func zshCompletion(root *cobra.Command, out io.Writer) error {
 	const request = "    requestComp=\"${words[1]} __complete ${words[2,-1]}\"\n"
 	err := edited("zsh", out, root.GenZshCompletion, edit{"out=$(eval ${requestComp} 2>/dev/null)", "out=$(setopt no_glob; eval ${requestComp} 2>/dev/null)"}, edit{request, `    if [[ "${lastParam[1]}" == [\'\"] && ( ${#lastParam} -eq 1 || "${lastParam[-1]}" != "${lastParam[1]}" ) ]]; then
@@ -104,9 +104,9 @@ func zshCompletion(root *cobra.Command, out io.Writer) error {
 	return asPlugin(root, zshPlugin, out)
 }
 
-// asPlugin ends a script with what completes `kubectl merge`, too, by the same functions. kubectl's
-// own script asks the helper for it, and has the defects that are edited away
-// above. For a command that is no plugin nothing is printed.
+// asPlugin adds the completion of `kubectl merge` to a script, by the same functions. kubectl's own
+// script runs the helper for it, and has the defects that the edits above remove. It prints nothing
+// for a command that is not a plugin.
 func asPlugin(root *cobra.Command, script string, out io.Writer) error {
 	verb, plugin := strings.CutPrefix(root.CommandPath(), "kubectl ")
 	if !plugin {
@@ -116,8 +116,7 @@ func asPlugin(root *cobra.Command, script string, out io.Writer) error {
 	return err
 }
 
-// All other command lines of kubectl are completed by kubectl's own script, which is loaded where
-// that has not happened yet.
+// kubectl's own script completes all other command lines of kubectl; it is loaded if necessary.
 const (
 	bashPlugin = `
 # kubectl VERB

@@ -1,6 +1,6 @@
-// Package complete finds what the shell completes a command line with: names on the server,
-// fields of objects, values of flags; and the scripts that have it do so. It refuses to know the
-// verbs, and offers nothing that a shell would execute.
+// Package complete completes command lines in a shell: names on the server, fields of objects,
+// values of flags; and prints the scripts for it. It refuses to know the verbs, and offers nothing
+// that a shell would execute.
 package complete
 
 import (
@@ -25,19 +25,18 @@ exec kubectl-merge __complete "$@"
 		"@kubectl-merge.exe __complete %*\r\n"
 )
 
-// Safe is a completion whose candidates no shell obeys: every one leaves
-// through here. cobra's script for bash inserts what several candidates have in
-// common as it is and hands the line to eval on the next key press
-// (https://github.com/spf13/cobra/issues/2334), and names come from whoever may write an
-// object, a file or a kubeconfig. What a shell would have to quote is not offered.
+// Safe filters a completion's candidates, so that a shell executes none of them; all pass through
+// it. cobra's script for bash inserts the common part of several candidates unquoted and passes the
+// line to eval on the next key press (https://github.com/spf13/cobra/issues/2334). Names come from
+// anyone who may write an object, a file or a kubeconfig. Candidates that a shell would have to
+// quote are not offered.
 func Safe(complete cobra.CompletionFunc) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		found, directive := complete(cmd, args, typed)
 		var out []cobra.Completion
 		seen := map[string]bool{}
 		for _, c := range found {
-			// Two of one name would have the shell insert the beginning of their
-			// descriptions too.
+			// For two equal names, the shell would insert the beginning of their descriptions too.
 			name, help, _ := strings.Cut(c, "\t")
 			if plainForShells(name, strings.Contains(typed, `"`)) && escape.Line(help) == help && !seen[name] {
 				out = append(out, c)
@@ -48,8 +47,8 @@ func Safe(complete cobra.CompletionFunc) cobra.CompletionFunc {
 	}
 }
 
-// plainForShells: a word of letters, digits and signs that mean nothing to a shell; with quotes,
-// " is one of them: who has typed it has kept it from the shell.
+// plainForShells reports whether a word has only letters, digits and signs without a meaning for
+// shells. With quotes, " is allowed: the user has already protected it from the shell.
 // Letters are ASCII's, as in some encodings a part of another one is a sign; a word
 // does not begin like an option, a home folder or zsh's path of a command.
 func plainForShells(word string, quotes bool) bool {
@@ -66,8 +65,8 @@ func plainForShells(word string, quotes bool) bool {
 	return true
 }
 
-// Script prints the script by which a shell completes the commands of root, or the helper that
-// kubectl runs. The error names a shell that is none of these, or is out's.
+// Script prints a shell's completion script for the commands of root, or the helper that kubectl
+// runs. The error names an unknown shell, or is out's.
 func Script(root *cobra.Command, shell string, out io.Writer) error {
 	switch shell {
 	case "bash":

@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/strategy"
 )
 
-// Beginning are the candidates that begin with the text that is typed. all is not modified.
+// Beginning returns the candidates that begin with the typed text. all is not modified.
 func Beginning(all []cobra.Completion, typed string) []cobra.Completion {
 	return slices.DeleteFunc(slices.Clone(all), func(c string) bool { return !strings.HasPrefix(c, typed) })
 }
@@ -32,15 +32,15 @@ func Files(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCom
 	return nil, cobra.ShellCompDirectiveDefault
 }
 
-// Words completes one of few.
+// Words completes one of the given words.
 func Words(of ...cobra.Completion) cobra.CompletionFunc {
 	return func(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		return Beginning(of, typed), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 	}
 }
 
-// Policies are those of merge.Policies. ask is not among them: it is for live objects, and
-// not for files.
+// Policies returns those of merge.Policies. ask is not among them: it is for live objects, and not
+// for files.
 func Policies() []cobra.Completion {
 	named := map[merge.Choice]string{merge.TakeLocal: "local", merge.TakeLive: "live", merge.LeaveConflict: "conflict"}
 	var out []cobra.Completion
@@ -50,7 +50,7 @@ func Policies() []cobra.Completion {
 	return out
 }
 
-// Strategies are those of strategy.Strategies.
+// Strategies returns those of strategy.Strategies.
 func Strategies() []cobra.Completion {
 	var out []cobra.Completion
 	for _, s := range strategy.Strategies {
@@ -59,7 +59,7 @@ func Strategies() []cobra.Completion {
 	return out
 }
 
-// Originals completes the places that an original may be read from and, where none fits, files.
+// Originals completes the places that an original may be read from and, if none fits, files.
 func Originals(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	return Beginning([]cobra.Completion{
 		cobra.CompletionWithDesc(string(apply.Auto), "the annotation, if there is one"),
