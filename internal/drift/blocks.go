@@ -9,10 +9,10 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
 )
 
-// kindColors are those of a diff from the files to live; what is on both sides is yellow.
+// kindColors are those of a diff from the files to live; values on both sides are yellow.
 var kindColors = map[Kind]string{Changed: diff.Yellow, Added: diff.Green, Removed: diff.Red, Missing: diff.Red, Orphaned: diff.Green}
 
-// colors are those of the lines of a table: of the heads, which have none, and the rows.
+// colors returns those of the lines of a table: of the heads, which have none, and the rows.
 func (r *Report) colors() []string {
 	out := []string{""}
 	for _, row := range r.Rows {
@@ -21,8 +21,8 @@ func (r *Report) colors() []string {
 	return out
 }
 
-// writeBlocks prints rows that have no room in a table: below their object, the field in a
-// line, and what is known of it in those below.
+// writeBlocks prints rows that are too wide for a table: below their object, the field in a line,
+// and its details in the next ones.
 func writeBlocks(w io.Writer, r *Report, o Options) error {
 	var b strings.Builder
 	object := ""
@@ -43,7 +43,7 @@ func writeBlocks(w io.Writer, r *Report, o Options) error {
 	return err
 }
 
-// block are the lines of a row.
+// block returns the lines of a row.
 func (r Row) block(width int) []string {
 	const indent = "          " // below the longest kind
 	first := string(r.Drift)

@@ -1,7 +1,6 @@
-// Package drift finds out in what live objects differ from the files that describe them:
-// what was changed, removed and added by others, and which objects are missing or in no
-// file any more. It reads a run's plan and prints reports. It refuses to merge, to read
-// objects and to write any.
+// Package drift reports how live objects differ from the files that describe them: what others
+// changed, removed and added, and which objects are missing or no longer in a file. It reads a
+// run's plan and prints reports. It refuses to merge, to read objects and to write any.
 package drift
 
 import (
@@ -13,19 +12,19 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/ownership"
 )
 
-// Kind is what a Row reports. The words are part of the JSON report.
+// Kind states what a Row reports. The words are part of the JSON report.
 type Kind string
 
 // The kinds, in the order in which summaries list them.
 const (
 	Changed  Kind = "changed"  // live has another value than local
 	Removed  Kind = "removed"  // live does not have what local states
-	Added    Kind = "added"    // live has what local does not state, and somebody else has set, or local has given up
+	Added    Kind = "added"    // live has what local does not state: set by another manager, or no longer stated
 	Missing  Kind = "missing"  // there is no such object, or it is being deleted
 	Orphaned Kind = "orphaned" // a member of the set that the input does not contain
 )
 
-// Kinds are all kinds, in order.
+// Kinds lists all kinds, in order.
 var Kinds = []Kind{Changed, Removed, Added, Missing, Orphaned}
 
 // Object names an object in a report.
@@ -41,19 +40,19 @@ type Row struct {
 	Drift Kind
 	Path  merge.Path // nil for an object as a whole
 
-	// Wanted is local's value and Live live's, both masked where they are secret.
+	// Wanted is local's value and Live live's, both masked if they are secret.
 	Wanted, Live merge.Opt
 
-	// Owner is the manager that has written live's value, and when; nil where
-	// managedFields do not record it: they keep no record of what was removed.
+	// Owner is the manager that has written live's value, with the time; nil if managedFields do
+	// not record it, as for removed values.
 	Owner *merge.Owner
 
-	Reason string // what is known of an object as a whole
+	Reason string // the reason, for an object as a whole
 }
 
-// Of lists in what the object of an item differs from local, in path order. The item has
-// been merged with the policy apply and Planner.Compare, by that Planner, and is not an
-// item with an error. nil: it does not differ.
+// Of lists how the live object of an item differs from local, in path order. The item must have
+// been merged with the policy apply and Planner.Compare, by that Planner, without an error. nil: it
+// does not differ.
 //
 // Unlike kubectl: whose diff needs permission to write, and shows nothing that others add.
 func Of(item *run.Item, manager string) []Row {
@@ -91,7 +90,7 @@ func Of(item *run.Item, manager string) []Row {
 	return c.rows
 }
 
-// detached is the row without parts of the answer in which live was read: rows stay until the
+// detached returns the row without parts of the live object's answer: rows are kept until the
 // report is printed.
 func (r Row) detached() Row {
 	r.Path, r.Wanted, r.Live = r.Path.Detached(), r.Wanted.Detached(), r.Live.Detached()
@@ -107,14 +106,14 @@ func objectOf(item *run.Item) Object {
 	return Object{Group: t.Group, Version: t.Version, Kind: t.Kind, Namespace: t.Namespace, Name: t.Name, Title: t.String()}
 }
 
-// deleted is since when an object is being deleted; "" where it is not.
+// deleted returns since when an object is being deleted; "" if it is not.
 func deleted(live map[string]any) string {
 	meta, _ := live["metadata"].(map[string]any)
 	since, _ := meta["deletionTimestamp"].(string)
 	return since
 }
 
-// comparison gathers the rows of an object.
+// comparison collects the rows of an object.
 type comparison struct {
 	Object
 	typ      *merge.Type
@@ -124,19 +123,19 @@ type comparison struct {
 	rows     []Row
 }
 
-// change reports what a merge would change back.
+// change reports a change that a merge would revert.
 func (c *comparison) change(ch merge.Change) {
 	if ch.Op != merge.OpOrder {
 		c.add(ch.Path, ch.New, ch.Old)
 		return
 	}
 	wanted, live := common(ch.NewOrder, ch.OldOrder), common(ch.OldOrder, ch.NewOrder)
-	if !slices.Equal(wanted, live) { // otherwise entries are in another place only because others are not there
+	if !slices.Equal(wanted, live) { // otherwise entries only moved because others are missing
 		c.rows = append(c.rows, Row{Object: c.Object, Drift: Changed, Path: ch.Path, Wanted: order(wanted), Live: order(live), Owner: c.owner(ch.Path)})
 	}
 }
 
-// add reports values that differ; maps and lists that only one side has, entry by entry.
+// add reports values that differ. Maps and lists that only one side has are reported entry by entry.
 func (c *comparison) add(p merge.Path, wanted, live merge.Opt) {
 	if wanted.Set != live.Set {
 		if changes := entries(c.typ.At(p), wanted, live); len(changes) > 0 {
@@ -149,8 +148,8 @@ func (c *comparison) add(p merge.Path, wanted, live merge.Opt) {
 	c.row(p, wanted, live)
 }
 
-// entries are the changes that make wanted of live, one of which is absent, entry by
-// entry; nil where there are no entries, or what they are is unknown.
+// entries returns the changes that lead from live to wanted, one of which is absent, entry by
+// entry; nil if there are no entries, or their identity is unknown.
 func entries(t *merge.Type, wanted, live merge.Opt) []merge.Change {
 	if t == nil || t.Atomic || t.Kind != merge.Map && t.Kind != merge.Keyed && t.Kind != merge.Set {
 		return nil
@@ -178,13 +177,13 @@ func (c *comparison) row(p merge.Path, wanted, live merge.Opt) {
 	if live.Set {
 		r.Owner = c.owner(p)
 	}
-	// Each by itself: what is hidden reads alike, and the row reports that it differs.
+	// Each is masked separately: hidden values look alike, and the row reports that they differ.
 	r.Wanted, _ = c.report.Masked(p, wanted, merge.Opt{})
 	_, r.Live = c.report.Masked(p, merge.Opt{}, live)
 	c.rows = append(c.rows, r)
 }
 
-// owner is the newest manager of a value other than the applier, or else the applier.
+// owner returns the newest manager of a value other than the applier, otherwise the applier.
 func (c *comparison) owner(p merge.Path) *merge.Owner {
 	owners := ownership.At(c.owners, p)
 	for _, o := range owners {
@@ -198,7 +197,7 @@ func (c *comparison) owner(p merge.Path) *merge.Owner {
 	return &owners[0]
 }
 
-// common are the steps of a that b has, too, as they are spelled.
+// common returns the steps of a that b has, too, as text.
 func common(a, b []merge.Step) []string {
 	in := map[string]bool{}
 	for _, s := range b {
@@ -213,7 +212,7 @@ func common(a, b []merge.Step) []string {
 	return out
 }
 
-// order is the order of entries as a value.
+// order returns the order of entries as a value.
 func order(steps []string) merge.Opt {
 	list := make([]any, len(steps))
 	for i, s := range steps {

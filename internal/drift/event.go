@@ -8,28 +8,28 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/ownership"
 )
 
-// EventKind is what becomes of a difference. The words are part of the JSON report.
+// EventKind states what happened to a difference. The words are part of the JSON report.
 type EventKind string
 
 // The kinds of events.
 const (
 	Began   EventKind = "began"
-	Updated EventKind = "updated" // it is there still, with another value, or by somebody else
-	Ended   EventKind = "ended"   // its Owner is who has set the value that local states
+	Updated EventKind = "updated" // it still exists, with another value or another owner
+	Ended   EventKind = "ended"   // its Owner has set the value that local states
 )
 
-// found is the word for rows that are there when a watch begins.
+// found is the word for rows that exist when a watch begins.
 const found EventKind = "found"
 
-// Event is a change of what live differs in.
+// Event is a change of a difference.
 type Event struct {
 	Event EventKind
 	Seen  time.Time
 	Row
 }
 
-// changes are the events that lead from rows to others, those that end first. owners are of
-// the live object, where there is one.
+// changes returns the events that lead from rows to others, those that end first. owners are of the
+// live object, if it exists.
 func changes(was, is []Row, owners merge.Owners, seen time.Time) []Event {
 	old := map[rowKey]Row{}
 	for _, r := range was {
@@ -66,7 +66,7 @@ type rowKey struct {
 
 func (r Row) key() rowKey { return rowKey{r.Object, r.Path.String()} }
 
-// same: nothing but the time differs, which is that of any write by its owner.
+// same reports whether only the time differs, which is that of any write by the owner.
 func (r Row) same(o Row) bool {
 	by := func(r Row) string {
 		if r.Owner == nil {

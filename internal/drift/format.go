@@ -39,7 +39,7 @@ var Formats = []Format{
 	{"prometheus", "metrics for node_exporter's textfile collector", writeMetrics, nil},
 }
 
-// FormatNamed is the format of a name; the error lists the names.
+// FormatNamed returns the format of a name; the error lists the names.
 func FormatNamed(name string) (Format, error) {
 	var names []string
 	for _, f := range Formats {
@@ -54,7 +54,7 @@ func FormatNamed(name string) (Format, error) {
 // Write prints a report. The error is w's, or that of a value that is not JSON.
 func (f Format) Write(w io.Writer, r *Report, o Options) error { return f.write(w, r, o) }
 
-// How long values in a table may be, and to what they are cut on a narrow terminal.
+// How long values in a table may be, and their length on a narrow terminal.
 const (
 	longest  = 60
 	shortest = 12
@@ -79,7 +79,7 @@ func writeTable(w io.Writer, r *Report, o Options) error {
 	return o.writeLines(w, rows, widths(rows), r.colors())
 }
 
-// fit are rows with values as long as a line of that width has room for.
+// fit returns rows with values as long as a line of that width allows.
 func fit(width int, rows func(n int) [][]string) [][]string {
 	n := longest
 	for n > shortest && width > 0 && total(widths(rows(n))) > width {
@@ -120,7 +120,7 @@ func total(wide []int) int {
 	return n
 }
 
-// cells are a row of the table, with values of at most n characters.
+// cells returns a row of the table, with values of at most n characters.
 func (r Row) cells(n int) []string {
 	values := diff.Beside(n, r.Wanted, r.Live)
 	by, since := diff.OwnerName(r.Owner), ""
@@ -142,7 +142,7 @@ func (r Row) cells(n int) []string {
 	return cells
 }
 
-// value is a row as JSON.
+// value returns a row as JSON.
 func (r Row) value() map[string]any {
 	m := map[string]any{"object": r.Title, "kind": r.Kind, "apiVersion": strings.TrimPrefix(r.Group+"/"+r.Version, "/"), "name": r.Name, "drift": r.Drift}
 	for name, s := range map[string]string{"namespace": r.Namespace, "reason": r.Reason} {

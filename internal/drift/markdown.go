@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 )
 
-// room is how many bytes of Markdown a comment takes: GitHub's limit is 65536.
+// room is the maximum size of Markdown in a comment, in bytes: GitHub's limit is 65536.
 const room = 60000
 
 func writeMarkdown(w io.Writer, r *Report, _ Options) error {
@@ -30,7 +30,7 @@ func writeMarkdown(w io.Writer, r *Report, _ Options) error {
 	return err
 }
 
-// fill writes lines as long as there is room, and returns how many have none.
+// fill writes as many lines as fit, and returns the number of the others.
 func fill(b *strings.Builder, n int, line func(i int) string) (left int) {
 	for i := range n {
 		text := line(i)
@@ -42,7 +42,7 @@ func fill(b *strings.Builder, n int, line func(i int) string) (left int) {
 	return 0
 }
 
-// markdown is a row of the table.
+// markdown returns a row of the table.
 func (r Row) markdown() string {
 	cells := r.cells(longest)
 	for i, c := range cells {

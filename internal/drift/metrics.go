@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// writeMetrics prints gauges in Prometheus' text format. Every group of objects that was
-// compared has its lines, also where nothing has drifted, so that alerts end.
+// writeMetrics prints gauges in Prometheus' text format. Every group of compared objects has its
+// lines, also without drift, so that alerts end.
 //
 // The format: https://prometheus.io/docs/instrumenting/exposition_formats/.
 func writeMetrics(w io.Writer, r *Report, o Options) error {
@@ -37,7 +37,7 @@ func writeMetrics(w io.Writer, r *Report, o Options) error {
 	return err
 }
 
-// labels names the group.
+// labels returns the labels of the group.
 func (g group) labels() string {
 	return fmt.Sprintf(`namespace="%s",group="%s",kind="%s"`, label.Replace(g.namespace), label.Replace(g.apiGroup), label.Replace(g.kind))
 }

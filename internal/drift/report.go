@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 )
 
-// Report is what a comparison of many objects has found.
+// Report is the result of a comparison of many objects.
 type Report struct {
 	Checked int   // objects compared
 	Drifted int   // those that differ
@@ -19,7 +19,7 @@ type Report struct {
 	groups map[group]*tally
 }
 
-// group is what a metric counts together.
+// group is the key that a metric counts by.
 type group struct{ namespace, apiGroup, kind string }
 
 // tally counts the objects of a group, and its rows by kind.
@@ -28,12 +28,12 @@ type tally struct {
 	rows             map[Kind]int
 }
 
-// Render makes the rows of an item as soon as it is merged, for Report.Add: see Of.
+// Render returns the rows of an item as soon as it is merged, for Report.Add: see Of.
 func Render(manager string) run.Render {
 	return func(item *run.Item) any { return Of(item, manager) }
 }
 
-// Add adds an item that was compared, see Of, and returns its rows. nil where the item has not
+// Add adds an item that was compared, see Of, and returns its rows. nil if the item has not
 // drifted.
 func (r *Report) Add(item *run.Item, manager string) []Row {
 	rows, made := item.Rendered.([]Row)
@@ -66,7 +66,7 @@ func (r *Report) add(o Object, rows []Row) {
 	r.Rows = append(r.Rows, rows...)
 }
 
-// counts are how many rows there are of each kind.
+// counts returns the number of rows of each kind.
 func (r *Report) counts() map[Kind]int {
 	n := map[Kind]int{}
 	for _, row := range r.Rows {
@@ -75,7 +75,7 @@ func (r *Report) counts() map[Kind]int {
 	return n
 }
 
-// Summary is the report in one line.
+// Summary returns the report in one line.
 func (r *Report) Summary() string {
 	objects := fmt.Sprintf("%d objects", r.Checked)
 	if r.Checked == 1 {
@@ -94,7 +94,7 @@ func (r *Report) Summary() string {
 	return fmt.Sprintf("%s compared, %d drifted: %s", objects, r.Drifted, strings.Join(parts, ", "))
 }
 
-// sorted are the groups in the order of namespace, group and kind.
+// sorted returns the groups in the order of namespace, group and kind.
 func (r *Report) sorted() []group {
 	all := make([]group, 0, len(r.groups))
 	for g := range r.groups {

@@ -11,7 +11,7 @@ import (
 type Shard struct{ index, of int }
 
 // ParseShard reads I/N, the part I of N, counted from 0; or N, where index, the value of
-// JOB_COMPLETION_INDEX, is I. "" is all. Anything else is an error that shows the form.
+// JOB_COMPLETION_INDEX, is I. "" selects all. Anything else is an error that shows the form.
 //
 // See https://kubernetes.io/docs/concepts/workloads/controllers/job/#completion-mode.
 func ParseShard(text, index string) (Shard, error) {
@@ -40,6 +40,6 @@ func (s Shard) Has(namespace string) bool {
 		return true
 	}
 	h := fnv.New32a()
-	_, _ = h.Write([]byte(namespace)) // it has no errors
+	_, _ = h.Write([]byte(namespace)) // it never fails
 	return h.Sum32()%uint32(s.of) == uint32(s.index)
 }

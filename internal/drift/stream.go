@@ -8,12 +8,12 @@ import (
 
 // Stream prints a watch. An error is that of the writer, or of a value that is not JSON.
 type Stream interface {
-	Begin(*Report) error // with what is found when it begins
+	Begin(*Report) error // with the report at its beginning
 	Event(Event) error
-	End(*Report) error // with what is there at its end
+	End(*Report) error // with the report at its end
 }
 
-// Stream prints a watch to w. The error names the formats that can.
+// Stream prints a watch to w. For a format without events, the error names those that have them.
 func (f Format) Stream(w io.Writer, o Options) (Stream, error) {
 	if f.stream == nil {
 		return nil, fmt.Errorf("has no events: use %s or %s", Formats[0].Name, Formats[1].Name)
@@ -30,7 +30,7 @@ type tableStream struct {
 
 func streamTable(w io.Writer, o Options) Stream { return &tableStream{Writer: w, options: o} }
 
-// Begin prints the heads and what is found.
+// Begin prints the heads and the rows at the beginning.
 func (s *tableStream) Begin(r *Report) error {
 	now := time.Now()
 	rows := fit(s.options.Width, func(n int) [][]string {
@@ -47,10 +47,10 @@ func (s *tableStream) Begin(r *Report) error {
 	return s.options.writeLines(s, rows, s.wide, r.colors())
 }
 
-// usual is as wide as most events are.
+// usual has the width of most events.
 var usual = []string{"15:04:05Z", string(Updated), "production", "deployment.apps/checkout", string(Orphaned), "spec.template.spec.containers", "12345678", "12345678", "kubectl-client-side-apply", "2006-01-02 15:04Z"}
 
-// Event prints a line, in the columns of those before it where it fits.
+// Event prints a line, in the columns of those before it if it fits.
 func (s *tableStream) Event(e Event) error {
 	rows := fit(s.options.Width, func(n int) [][]string { return [][]string{e.cells(n)} })
 	for i, n := range widths(rows) {
@@ -61,7 +61,7 @@ func (s *tableStream) Event(e Event) error {
 	return s.options.writeLines(s, rows, s.wide, []string{kindColors[e.Row.Drift]})
 }
 
-// End prints nothing: a summary is for whoever knows where it goes.
+// End prints nothing: the caller prints the summary.
 func (s *tableStream) End(*Report) error { return nil }
 
 func (e Event) cells(n int) []string {
@@ -82,5 +82,5 @@ func (s jsonStream) Event(e Event) error {
 	return writeLine(s, map[string]any{"kind": "DriftEvent", "event": e.Event, "seen": e.Seen.UTC().Format(time.RFC3339Nano), "row": e.Row.value()})
 }
 
-// End prints the report as it is then.
+// End prints the report at the end.
 func (s jsonStream) End(r *Report) error { return s.Begin(r) }

@@ -15,11 +15,11 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/ownership"
 )
 
-// Watcher keeps a report of objects up to date, and reports how it changes. Of each object
-// only its rows, and its part of the input, stay in memory.
+// Watcher keeps a report of objects up to date, and reports its changes. Of each object only its
+// rows, and its part of the input, stay in memory.
 type Watcher struct {
 	API     follow.API
-	Manager string // as of Of
+	Manager string // as for Of
 
 	// Compare merges an item with a live object; see run.Plan.Compare.
 	Compare func(ctx context.Context, item *run.Item, live map[string]any) *run.Item
@@ -27,12 +27,11 @@ type Watcher struct {
 	// Orphans finds the members of a set that the input does not contain; nil without a set.
 	Orphans func(ctx context.Context) ([]*run.Item, error)
 
-	// Every is how often orphans are looked for, and objects read that may not be watched.
+	// Every is the interval of searches for orphans, and of reads of objects that may not be watched.
 	Every time.Duration
 
-	// Event is called for each event, in the order in which they are seen; an error ends the
-	// watch. Noted is called with what keeps the watch from seeing all it could. Neither is
-	// called by two goroutines at once.
+	// Event is called for each event, in order; an error ends the watch. Noted is called with
+	// problems that limit the watch's view. Neither is called by two goroutines at once.
 	Event func(Event) error
 	Noted func(text string)
 
@@ -45,12 +44,12 @@ type Watcher struct {
 	end     context.CancelFunc
 }
 
-// watched is what is known of an object.
+// watched is the known state of an object.
 type watched struct {
-	item    *run.Item // what it is compared by
+	item    *run.Item // the item that it is compared with
 	version string    // resourceVersion of the live object that was compared last
 	rows    []Row
-	err     error // why it cannot be compared
+	err     error // reason that it cannot be compared
 }
 
 // Add adds an item that was compared, with its rows, or has an error.
@@ -71,7 +70,7 @@ func key(r cluster.Resource, namespace, name string) cluster.Target {
 	return cluster.Target{Resource: follow.Plain(r), Namespace: namespace, Name: name}
 }
 
-// Watch reports events until ctx ends, which is no error. The error is that of Event.
+// Watch reports events until ctx ends, which is not an error. The error is that of Event.
 //
 // Unlike kubectl: whose get --watch shows an object whenever anything in it changes.
 func (w *Watcher) Watch(ctx context.Context) error {
@@ -98,8 +97,8 @@ func (w *Watcher) Watch(ctx context.Context) error {
 // lastLook limits how long the objects are read at the end.
 const lastLook = 10 * time.Second
 
-// confirm reads everything once more before it is reported at the end: a watch may have been
-// silent, or behind. What cannot be read is not known, and so an error.
+// confirm reads everything once more for the report at the end: a watch may have been silent, or
+// behind. An object that cannot be read is unknown, and so an error.
 func (w *Watcher) confirm(ctx context.Context, sources []follow.Source) {
 	reading, cancel := context.WithTimeout(ctx, lastLook)
 	defer cancel()
@@ -127,20 +126,19 @@ func (w *Watcher) follower(ctx context.Context, s follow.Source) *follow.Followe
 	}
 }
 
-// state is what an object has become.
+// state is the new state of an object.
 type state struct {
 	version string
 	rows    []Row
 	err     error
-	owners  merge.Owners // where a row may have ended
+	owners  merge.Owners // if a row may have ended
 }
 
-// stateField is where look puts the state; nothing else of an object is kept.
+// stateField is the key of look's state; nothing else of an object is kept.
 const stateField = "state"
 
-// look compares an object, unless that version of it was compared before; nil if it is not
-// one of those that are watched. What is known of an object changes in the goroutine of its
-// source alone.
+// look compares an object, unless that version of it was compared before; nil if it is not watched.
+// An object's state is changed only by the goroutine of its source.
 func (w *Watcher) look(ctx context.Context, s follow.Source, obj map[string]any) map[string]any {
 	name, version := strings.Clone(text(obj, "name")), strings.Clone(text(obj, "resourceVersion"))
 	o := w.at[key(s.Resource, s.Namespace, name)]
@@ -154,7 +152,7 @@ func (w *Watcher) look(ctx context.Context, s follow.Source, obj map[string]any)
 	return small
 }
 
-// text is a string in an object's metadata.
+// text returns a string in an object's metadata.
 func text(obj map[string]any, field string) string {
 	meta, _ := obj["metadata"].(map[string]any)
 	s, _ := meta[field].(string)
@@ -173,7 +171,7 @@ func (w *Watcher) compare(ctx context.Context, o *watched, obj map[string]any) s
 	return s
 }
 
-// take notes what a follower has found out.
+// take stores an update of a follower.
 func (w *Watcher) take(ctx context.Context, s follow.Source, u follow.Update) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -209,9 +207,9 @@ func (w *Watcher) take(ctx context.Context, s follow.Source, u follow.Update) {
 	}
 }
 
-// become notes what an object has become.
+// become stores an object's new state.
 func (w *Watcher) become(ctx context.Context, o *watched, now state) {
-	if ctx.Err() != nil { // and so nothing was compared
+	if ctx.Err() != nil { // nothing was compared then
 		return
 	}
 	if now.err != nil {
@@ -237,7 +235,7 @@ func (w *Watcher) report(events []Event) {
 	}
 }
 
-// denied: the objects of a source may not be read any more.
+// denied records that the objects of a source may no longer be read.
 func (w *Watcher) denied(s follow.Source, err error) {
 	w.fine(s.Watching)
 	before := false
@@ -268,7 +266,7 @@ func (w *Watcher) fine(source cluster.Watching) {
 	}
 }
 
-// adopt looks for orphans again and again.
+// adopt looks for orphans repeatedly.
 func (w *Watcher) adopt(ctx context.Context) {
 	for ctx.Err() == nil {
 		select {
@@ -302,7 +300,7 @@ func (w *Watcher) seek(ctx context.Context) {
 	}
 }
 
-// Report is what is known now.
+// Report returns the current report.
 func (w *Watcher) Report() *Report {
 	w.mu.Lock()
 	defer w.mu.Unlock()
