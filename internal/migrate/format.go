@@ -10,11 +10,11 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
 )
 
-// Formats are the formats of a report, the default first.
+// Formats lists the formats of a report, the default first.
 var Formats = []string{"table", "json"}
 
-// WriteTable prints what becomes of each field, a line each; nothing where there is none. The
-// error is w's.
+// WriteTable prints what happens to each field, a line each; nothing if there is none. The error is
+// w's.
 func WriteTable(w io.Writer, items []*Item) error {
 	var b strings.Builder
 	t := tabwriter.NewWriter(&b, 0, 0, 3, ' ', 0)

@@ -1,6 +1,6 @@
-// Package migrate moves the ownership of objects' fields from client-side to server-side apply
-// and back, without changing a value: it plans what is moved, from what was applied last, has
-// the server try it, and writes it. It refuses to know flags, to ask and to print.
+// Package migrate moves the ownership of objects' fields from client-side to server-side apply and
+// back, without changing a value. It plans the moves from what was applied last, has the server try
+// them, and writes them. It refuses to know flags, to ask and to print.
 package migrate
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/ownership"
 )
 
-// Direction is where ownership is moved to.
+// Direction states where ownership is moved to.
 type Direction string
 
 // The directions.
@@ -42,18 +42,18 @@ type Subject struct {
 	Served func(apiVersion string) bool
 }
 
-// Move is the planned migration of one object. Final differs from Live in managedFields, and in
-// the last-applied annotation, and in nothing else.
+// Move is the planned migration of one object. Final differs from Live only in managedFields, and
+// in the last-applied annotation.
 type Move struct {
 	apply.Planned
 	Rows []Row
 
-	// Trial is what the applier applies after the migration, with live's values: the server
-	// has to find neither a conflict in it nor anything to change. nil: nothing is applied.
+	// Trial is the applier's apply after the migration, with live's values: the server must find
+	// neither a conflict in it nor a change. nil: nothing is applied.
 	Trial map[string]any
 
-	// Late: it can be tried only afterwards, since the server refuses every apply as long as
-	// managedFields name a version that it does not have.
+	// Late states that it can be tried only afterwards, since the server refuses every apply as
+	// long as managedFields name a version that it does not have.
 	Late bool
 }
 
@@ -99,7 +99,7 @@ func (p Planner) plan(ctx context.Context, s Subject, live map[string]any) (Move
 	return m, nil
 }
 
-// merger merges as kubectl merge --server-side does, by a policy.
+// merger returns a planner that merges as kubectl merge --server-side does, by a policy.
 func (p Planner) merger(policy string) *apply.Planner {
 	by, _ := merge.PolicyNamed(policy)
 	return &apply.Planner{Policy: by, Manager: p.Manager, Validate: apply.Ignore, Schemas: p.Schemas, Writing: apply.ServerSide{}}
@@ -114,7 +114,7 @@ type change struct {
 	rewrite *ownership.Rewrite
 }
 
-// usable is the configuration in live's annotation; nil where none can be read.
+// usable returns the configuration in live's annotation; nil if it cannot be read.
 func usable(live map[string]any) map[string]any {
 	was := lastapplied.Read(live)
 	if was.Problem != "" || was.Blanking == lastapplied.BlankAll {
@@ -124,8 +124,8 @@ func usable(live map[string]any) map[string]any {
 	return conf
 }
 
-// withoutAnnotations is a configuration without annotations that are empty: kubectl apply puts
-// them into each.
+// withoutAnnotations returns a configuration without an empty map of annotations, which kubectl
+// apply puts into each.
 func withoutAnnotations(conf any) any {
 	obj, _ := conf.(map[string]any)
 	meta, _ := obj["metadata"].(map[string]any)
@@ -140,7 +140,7 @@ func withoutAnnotations(conf any) any {
 
 func apiVersion(obj map[string]any) string { return object.Object{Value: obj}.APIVersion() }
 
-// unnamed is an error without the object's name, which is put before it once.
+// unnamed returns an error without the object's name, which is put before it once.
 func unnamed(err error) error {
 	if inner := errors.Unwrap(err); inner != nil {
 		return inner

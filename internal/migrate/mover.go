@@ -22,7 +22,7 @@ type Mover struct {
 	API     write.API
 	Live    live.Reader
 	Planner Planner
-	Limit   int // objects under way at once; 0: a default
+	Limit   int // objects migrated concurrently; 0: a default
 }
 
 // Item is one object that is migrated.
@@ -57,7 +57,7 @@ func (m *Mover) Plan(ctx context.Context, local []object.Object) ([]*Item, error
 	return items, nil
 }
 
-// read reads an object in the version in which it was applied last, if that is still served.
+// read reads an object in the version in which it was applied last, if the server still has it.
 func (m *Mover) read(ctx context.Context, i *Item) (map[string]any, error) {
 	obj, err := m.API.Get(ctx, i.Target)
 	if cluster.IsNotFound(err) {
@@ -72,7 +72,7 @@ func (m *Mover) read(ctx context.Context, i *Item) (map[string]any, error) {
 	}
 	t := i.Target
 	t.Version = was.Version()
-	if in, err := m.API.Get(ctx, t); err == nil { // else what its managers hold is taken for what was applied
+	if in, err := m.API.Get(ctx, t); err == nil { // otherwise its managers' fields count as applied
 		i.Target, obj = t, in
 	}
 	return obj, nil
@@ -80,7 +80,7 @@ func (m *Mover) read(ctx context.Context, i *Item) (map[string]any, error) {
 
 func (m *Mover) subject(ctx context.Context, i *Item) Subject {
 	s := Subject{Subject: apply.Subject{Object: i.local, Name: i.Target.String(), HasStatus: i.Status}}
-	s.Served = func(version string) bool { // discovery may be cached, and the object is there
+	s.Served = func(version string) bool { // discovery may be outdated, the object is not
 		of := object.Object{Value: map[string]any{"apiVersion": version}}
 		t := i.Target
 		t.Group, t.Version = of.Group(), of.Version()
@@ -90,8 +90,8 @@ func (m *Mover) subject(ctx context.Context, i *Item) Subject {
 	return s
 }
 
-// Try has the server try every migration, and what the applier applies afterwards. It returns
-// the errors of those that it refuses, or whose values it would change.
+// Try has the server try every migration, and the applier's apply afterwards. It returns the errors
+// of those that it refuses, or whose values it would change.
 func (m *Mover) Try(ctx context.Context, items []*Item) error {
 	m.each(ctx, items, func(i *Item) {
 		if i.Err == nil && i.Move.Action != apply.Nothing {
@@ -108,7 +108,7 @@ func (m *Mover) try(ctx context.Context, i *Item) error {
 	return m.apply(ctx, i)
 }
 
-// apply has the server try what the applier applies after the migration.
+// apply has the server try the applier's apply after the migration.
 func (m *Mover) apply(ctx context.Context, i *Item) error {
 	if i.Move.Trial == nil {
 		return nil
@@ -123,7 +123,7 @@ func (m *Mover) apply(ctx context.Context, i *Item) error {
 	return nil
 }
 
-// changed are the places of values in which obj differs from live.
+// changed returns the places of values in which obj differs from live.
 func (m Move) changed(obj map[string]any) []merge.Path {
 	a, _ := lastapplied.Strip(lastapplied.Without(m.Live), m.HasStatus)
 	b, _ := lastapplied.Strip(lastapplied.Without(obj), m.HasStatus)
@@ -149,8 +149,8 @@ func (m *Mover) Write(ctx context.Context, items []*Item, done func(*Item)) {
 	}, done)
 }
 
-// write writes one migration. Where somebody else was faster, it is planned again, and a plan
-// that the server has not tried is tried first.
+// write writes one migration. If another writer was faster, it is planned again, and a plan that
+// the server has not tried is tried first.
 func (m *Mover) write(ctx context.Context, i *Item, dry bool) (write.Result, error) {
 	manager := m.Planner.Manager
 	if m.Planner.To == ToClientSide {

@@ -9,28 +9,27 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/ownership"
 )
 
-// What becomes of the ownership of a field.
+// What states what happens to the ownership of a field.
 type What string
 
-// What becomes of fields.
+// The values of What.
 const (
 	Moves     What = "moves"     // the applier owns it from now on
-	Unstated  What = "unstated"  // a migrated manager held it, and nobody has applied it: it stays in live, owned by those who hold it besides
-	Elsewhere What = "elsewhere" // applied last, and changed by others since: it is left to them
+	Unstated  What = "unstated"  // a migrated manager held it, and no manager has applied it: it stays in live with its other owners
+	Elsewhere What = "elsewhere" // applied last, and changed by others since: they keep it
 	Conflict  What = "conflict"  // the file states another value than live, which others own: applying the file will be a conflict
 	Removed   What = "removed"   // the file does not state it: applying the file will remove it
-	Shared    What = "shared"    // others own it, too, which client-side apply does not look at
+	Shared    What = "shared"    // others own it, too, which client-side apply ignores
 )
 
-// Row is what becomes of one field.
+// Row describes one field.
 type Row struct {
 	Path merge.Path
 	What What
-	By   []string // who holds it before the migration, or owns live's value where that is a conflict; by name
+	By   []string // its holders before the migration, or the owners of live's value in a conflict; by name
 }
 
-// serverRows reports a migration to server-side apply, and what applying the file will do
-// then.
+// serverRows reports a migration to server-side apply, and the effects of applying the file then.
 func (c *change) serverRows(ctx context.Context, m moving) error {
 	after := ownership.Applied(c.Final, c.Manager)
 	held, _ := ownership.Original(c.Live, ownership.Named(m.from...), c.typ).(map[string]any)
@@ -51,8 +50,8 @@ func (c *change) serverRows(ctx context.Context, m moving) error {
 	return c.fileRows(ctx)
 }
 
-// fileRows reports what server-side apply of the file will come to after the migration. What
-// was applied in another version than the file's cannot be compared with it.
+// fileRows reports the result of a server-side apply of the file after the migration. What was
+// applied in another version than the file's cannot be compared with it.
 func (c *change) fileRows(ctx context.Context) error {
 	if c.APIVersion() != apiVersion(c.Live) {
 		c.sort()
@@ -72,8 +71,8 @@ func (c *change) fileRows(ctx context.Context) error {
 	return nil
 }
 
-// clientRows reports a migration to client-side apply. before is what the applier had applied,
-// conf the last-applied configuration then.
+// clientRows reports a migration to client-side apply. before holds the applier's fields before it,
+// conf the last-applied configuration after it.
 func (c *change) clientRows(before map[string]any, conf any) error {
 	for _, p := range ownership.Leaves(before) {
 		row := Row{Path: p, What: Moves, By: []string{c.Manager}}
@@ -91,8 +90,8 @@ func (c *change) clientRows(before map[string]any, conf any) error {
 	return nil
 }
 
-// sort puts the rows in path order, one for each field and what becomes of it. What is a
-// conflict with the file is not reported as left to others as well.
+// sort puts the rows in path order, one for each field and What. A conflict with the file is not
+// reported as left to others as well.
 func (c *change) sort() {
 	conflicts := map[string]bool{}
 	for _, r := range c.Rows {
@@ -114,7 +113,7 @@ func (c *change) add(what What, paths []merge.Path) {
 	}
 }
 
-// others are the managers besides the applier that own a value of obj.
+// others returns the managers besides the applier that own a value of obj.
 func (c *change) others(obj map[string]any, p merge.Path) []string {
 	var names []string
 	for _, o := range ownership.At(ownership.Of(obj), p) {

@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 )
 
-// toServerSide gives the applier what was applied from the client's side, as far as nobody
-// else has changed it since.
+// toServerSide makes the applier the owner of the fields applied from the client's side, except
+// those that others have changed since.
 func (c *change) toServerSide(ctx context.Context) error {
 	m := moving{from: c.moved(), before: ownership.Applied(c.Live, c.Manager)}
 	c.Late = len(c.rewrite.Convert(c.Live, c.typ, c.Served)) > 0
@@ -33,7 +33,7 @@ func (c *change) toServerSide(ctx context.Context) error {
 	return c.serverRows(ctx, m)
 }
 
-// adopt gives the applier what was applied.
+// adopt makes the applier the owner of the applied fields.
 func (c *change) adopt(ctx context.Context, m *moving) error {
 	intent := c.intent(m.from)
 	if intent == nil {
@@ -47,14 +47,14 @@ func (c *change) adopt(ctx context.Context, m *moving) error {
 	return c.rewrite.Adopt(fields, m.from)
 }
 
-// moving is what a migration to server-side apply starts from.
+// moving holds the inputs of a migration to server-side apply.
 type moving struct {
 	from   []string       // managers whose fields are moved
-	before map[string]any // what the applier had applied, as FieldsV1 spells it
-	intent map[string]any // what was applied last
+	before map[string]any // the applier's fields before it, as FieldsV1
+	intent map[string]any // the last applied configuration
 }
 
-// moved are the managers whose fields are moved.
+// moved returns the managers whose fields are moved.
 func (c *change) moved() []string {
 	names := ownership.ClientSide(c.Live)
 	wanted := append([]string{apply.DefaultManager}, c.From...)
@@ -67,8 +67,8 @@ func (c *change) moved() []string {
 	return names
 }
 
-// intent is what was applied last: the configuration in the annotation, else what the
-// managers hold.
+// intent returns what was applied last: the configuration in the annotation, otherwise the
+// managers' fields.
 func (c *change) intent(names []string) map[string]any {
 	if conf := usable(c.Live); conf != nil && apiVersion(conf) == apiVersion(c.Live) {
 		return conf
@@ -77,8 +77,8 @@ func (c *change) intent(names []string) map[string]any {
 	return held
 }
 
-// applied are the fields that the applier gets: those of what was applied last that live has, or
-// that the server does not store.
+// applied returns the fields that the applier gets: those of what was applied last that live has,
+// or that the server does not store.
 // A value that others have changed since is left to them.
 func (c *change) applied(ctx context.Context, intent map[string]any, names []string) (map[string]any, error) {
 	alone := ownership.RewriteOf(c.Live, c.Manager)
@@ -92,13 +92,13 @@ func (c *change) applied(ctx context.Context, intent map[string]any, names []str
 	return ownership.Stored(plan.Applying.Config, c.Live, c.typ), nil
 }
 
-// annotated is live with the annotation as it is to be: the server keeps it up to date for
-// kubectl's own manager, and nobody does for any other.
+// annotated returns live with the new annotation: the server updates it only for kubectl's own
+// manager.
 func (c *change) annotated() (map[string]any, error) {
 	if lastapplied.Read(c.Live).State == lastapplied.None {
 		return c.Live, nil
 	}
-	if c.Manager == apply.ServerManager && !redact.IsSecret(c.Live) { // into whose annotation the server would copy the values
+	if c.Manager == apply.ServerManager && !redact.IsSecret(c.Live) { // the server would copy a Secret's values into its annotation
 		return c.Live, c.rewrite.Keep()
 	}
 	if err := c.rewrite.Forget(); err != nil {
@@ -108,7 +108,7 @@ func (c *change) annotated() (map[string]any, error) {
 	return final, nil
 }
 
-// trial is what the applier has applied by Final, with the values there.
+// trial returns the applier's fields in Final, with the values there.
 func (c *change) trial() map[string]any {
 	conf, _ := ownership.Original(c.Final, appliesOf(c.Manager), c.typ).(map[string]any)
 	if id := lastapplied.SetOf(c.Final); conf != nil && id != "" && c.rewrite.Alone(lastapplied.PartOfPath) {
@@ -117,7 +117,7 @@ func (c *change) trial() map[string]any {
 	return conf
 }
 
-// appliesOf is a manager by what it applies on the server's side.
+// appliesOf selects a manager by its server-side applies.
 func appliesOf(name string) ownership.Holders {
 	return ownership.Holders{Has: func(manager, operation string) bool { return manager == name && operation == "Apply" }}
 }
