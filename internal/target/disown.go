@@ -14,14 +14,14 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
-// Disowning takes fields out of what was applied last, so that live keeps them.
+// Disowning removes fields from what was applied last, so that live keeps them.
 type Disowning struct {
 	*Access
 	Fields []merge.Path
-	Files  bool // the fields are taken out of the targets' files, too
+	Files  bool // the fields are removed from the targets' files, too
 }
 
-// Plan plans the change of every target, and writes nothing. The error joins all that is wrong.
+// Plan plans the change of every target, and writes nothing. The error joins all problems.
 func (d *Disowning) Plan(ctx context.Context, targets []Target) ([]*Disowned, error) {
 	var (
 		all  []*Disowned
@@ -41,19 +41,18 @@ func (d *Disowning) Plan(ctx context.Context, targets []Target) ([]*Disowned, er
 	return all, errors.Join(errs...)
 }
 
-// Disowned is what becomes of one target.
+// Disowned is the planned change of one target.
 type Disowned struct {
 	Target
-	Change   *Change            // nil where it was applied with none of the fields
+	Change   *Change            // nil if it was applied without the fields
 	Filed    []merge.Path       // the fields that its file states
 	Meanings []annotate.Meaning // of Change, for the next merge
 	Failed   bool               // set by the caller: Change could not be written
 
-	has []merge.Path // the fields that it was applied with
+	has []merge.Path // those of the fields that it was applied with
 }
 
-// plan works out what one object gives up. only: there is no other object that
-// could be meant.
+// plan plans the change of one object. only states that no other object could be meant.
 func (d *Disowning) plan(ctx context.Context, t Target, only bool) (*Disowned, error) {
 	h := &Disowned{Target: t}
 	was := lastapplied.Read(t.Live)
@@ -67,7 +66,7 @@ func (d *Disowning) plan(ctx context.Context, t Target, only bool) (*Disowned, e
 		return nil, fmt.Errorf("%s: %w", t, err)
 	}
 	wanted := h.has
-	if only { // whatever is not there is reported by the one who looks
+	if only { // missing fields are reported by look
 		wanted = slices.DeleteFunc(slices.Clone(d.Fields), func(p merge.Path) bool {
 			return d.Files && !contains(h.has, p) && contains(h.Filed, p)
 		})
@@ -94,7 +93,7 @@ func (d *Disowning) plan(ctx context.Context, t Target, only bool) (*Disowned, e
 	return h, err
 }
 
-// look finds out where the fields are.
+// look determines where the fields are.
 func (d *Disowning) look(ctx context.Context, h *Disowned, conf any) error {
 	typ, err := d.Planner.TypeOf(ctx, h.subject(), conf)
 	if err != nil {
@@ -114,7 +113,7 @@ func (d *Disowning) look(ctx context.Context, h *Disowned, conf any) error {
 	return nil
 }
 
-// giveUp takes fields out of a configuration.
+// giveUp removes fields from a configuration.
 func (d *Disowning) giveUp(t Target, fields []merge.Path) annotate.Rewrite {
 	return func(ctx context.Context, was lastapplied.Original) (apply.Conf, error) {
 		conf := apply.Conf{Value: was.Value, Blanking: was.Blanking}
@@ -127,9 +126,8 @@ func (d *Disowning) giveUp(t Target, fields []merge.Path) annotate.Rewrite {
 	}
 }
 
-// remove takes fields out of a configuration or a file's object. What the kind
-// cannot do without is nobody's to give up: the file could not make the object any
-// more.
+// remove removes fields from a configuration or a file's object. A field that the schema requires
+// cannot be released: a file without it could not create the object.
 func (d *Disowning) remove(ctx context.Context, s apply.Subject, value any, fields []merge.Path) (any, error) {
 	typ, err := d.Planner.TypeOf(ctx, s, value)
 	if err != nil {
@@ -165,8 +163,8 @@ func (d *Disowning) remove(ctx context.Context, s apply.Subject, value any, fiel
 	return value, nil
 }
 
-// spelled is a field of a Secret where the value has it: in data or in stringData,
-// which are one thing to the server.
+// spelled returns a field of a Secret where the value has it: in data or in stringData, which are
+// one thing to the server.
 func spelled(value any, p merge.Path) merge.Path {
 	other := map[string]string{"data": "stringData", "stringData": "data"}
 	obj, _ := value.(map[string]any)
@@ -183,7 +181,7 @@ func contains(paths []merge.Path, p merge.Path) bool {
 	return slices.ContainsFunc(paths, func(q merge.Path) bool { return q.String() == p.String() })
 }
 
-// nowhere is the error of fields that no object has, where there are several.
+// nowhere returns the error of fields that no object has, if there are several objects.
 func (d *Disowning) nowhere(all []*Disowned) error {
 	var errs []error
 	for _, p := range d.Fields {

@@ -17,7 +17,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
 )
 
-// Edit is one configuration that a user edits as text, as often as it takes.
+// Edit is one configuration that a user edits as text, possibly several times.
 type Edit struct {
 	Target
 	Body []byte // the text, without a header
@@ -25,14 +25,13 @@ type Edit struct {
 	access *Access
 	json   bool
 	was    lastapplied.Original // a Secret's values blanked
-	same   string               // the annotation that no change comes to
-	base   string               // the annotation that the edit began with
+	same   string               // the annotation without a change
+	base   string               // the annotation at the beginning of the edit
 }
 
-// Edit starts with last-applied as it is now, as JSON or YAML. The values of a Secret are
-// taken out before the text is put into a file: they are not recorded anyway. It is an error
-// if there is no annotation, or none that can be edited (annotate.Usable), or the schema
-// cannot be read.
+// Edit starts with the current last-applied, as JSON or YAML. The values of a Secret are removed
+// before the text is put into a file: they are not recorded anyway. It is an error if there is no
+// annotation, or none that can be edited (annotate.Usable), or the schema cannot be read.
 func (a *Access) Edit(ctx context.Context, t Target, asJSON bool) (*Edit, error) {
 	read := lastapplied.Read(t.Live)
 	if err := annotate.Usable(read, t.Live); err != nil {
@@ -53,7 +52,7 @@ func (a *Access) Edit(ctx context.Context, t Target, asJSON bool) (*Edit, error)
 	return s, err
 }
 
-// print is a configuration as it is edited.
+// print returns a configuration in the edited form.
 func (s *Edit) print(text string) ([]byte, error) {
 	if s.json {
 		var b bytes.Buffer
@@ -68,8 +67,8 @@ func (s *Edit) print(text string) ([]byte, error) {
 	return yamldoc.Encode(conf)
 }
 
-// Behind is a text without the header that was put before it. Where the user has
-// changed the header, the comments at the top count as such.
+// Behind returns a text without the header that was put before it. If the user has changed the
+// header, the comments at the top are removed.
 func Behind(header string, text []byte) []byte {
 	if rest, ok := bytes.CutPrefix(text, []byte(header)); ok {
 		return rest
@@ -80,7 +79,7 @@ func Behind(header string, text []byte) []byte {
 	return text
 }
 
-// Blank: nothing but comments and white space is left.
+// Blank reports whether the text has only comments and white space.
 func (s *Edit) Blank() bool {
 	for line := range bytes.Lines(s.Body) {
 		if line = bytes.TrimSpace(line); len(line) > 0 && line[0] != '#' {
@@ -90,8 +89,8 @@ func (s *Edit) Blank() bool {
 	return true
 }
 
-// Plan reads the text and plans what is to be written. warn is called with what a lenient planner
-// reports of fields that the kind does not have; the error is for the user to fix.
+// Plan reads the text and plans the write. warn is called with a lenient planner's report of fields
+// that the kind does not have; the error is for the user to fix.
 func (s *Edit) Plan(ctx context.Context, warn func(string)) (Change, error) {
 	objects, err := source.Parse("the text", s.Body)
 	if err != nil {
@@ -108,7 +107,7 @@ func (s *Edit) Plan(ctx context.Context, warn func(string)) (Change, error) {
 		return Change{}, err
 	}
 	if conf.Blanking == lastapplied.BlankNothing {
-		conf.Blanking = s.was.Blanking // the marker was taken out; the values are no truer for it
+		conf.Blanking = s.was.Blanking // without the marker, the values are still blanked
 	}
 	warning, err := s.access.Planner.Check(ctx, s.subject(), conf.Value, s.was.Value)
 	if err != nil {
@@ -118,12 +117,12 @@ func (s *Edit) Plan(ctx context.Context, warn func(string)) (Change, error) {
 		warn(warning)
 	}
 	c, err := s.access.Plan(ctx, s.Target, s.rewrite(conf))
-	c.Rewrite = s.rewrite(c.Now) // as it is recorded, with the values of Secrets blanked
+	c.Rewrite = s.rewrite(c.Now) // as recorded, with the values of Secrets blanked
 	return c, err
 }
 
-// served: the apiVersion is the one that stood there, live's, or another that the
-// server has for this kind.
+// served checks that the apiVersion is the former one, live's, or another that the server has for
+// this kind.
 func (s *Edit) served(ctx context.Context, o object.Object) error {
 	was, _ := s.was.Value.(map[string]any)
 	if v := o.APIVersion(); v == (object.Object{Value: was}).APIVersion() || v == (object.Object{Value: s.Live}).APIVersion() {
@@ -139,11 +138,10 @@ func (s *Edit) served(ctx context.Context, o object.Object) error {
 	return nil
 }
 
-// errOvertaken: an edit is of a text, and that text is there no more.
+// errOvertaken reports that the edited text is no longer the current one.
 var errOvertaken = errors.New("last-applied: was changed by somebody else while you edited it: nothing was saved: look at it (kubectl merge view-last-applied), and edit again")
 
-// rewrite puts the user's configuration in the place of the one that was edited,
-// and of no other.
+// rewrite replaces the edited configuration by the user's, and no other one.
 func (s *Edit) rewrite(conf apply.Conf) annotate.Rewrite {
 	return func(_ context.Context, was lastapplied.Original) (apply.Conf, error) {
 		if was.Text != s.base {
@@ -153,11 +151,11 @@ func (s *Edit) rewrite(conf apply.Conf) annotate.Rewrite {
 	}
 }
 
-// Same reports whether a change comes to what stood there.
+// Same reports whether a change results in the former text.
 func (s *Edit) Same(c Change) bool { return lastapplied.Read(c.Final).Text == s.same }
 
-// Meanings are what the change means for the next merge, field by field. They are in path
-// order, none where nothing changes. The error is that of the schema, or of the merge.
+// Meanings are what the change means for the next merge, field by field. They are in path order,
+// none if nothing changes. The error is that of the schema, or of the merge.
 //
 // Unlike kubectl: which saves silently what will remove fields a week later.
 func (s *Edit) Meanings(ctx context.Context, c Change) ([]annotate.Meaning, error) {
@@ -166,8 +164,8 @@ func (s *Edit) Meanings(ctx context.Context, c Change) ([]annotate.Meaning, erro
 	return s.access.Planner.Meanings(ctx, next, s.Local)
 }
 
-// Header stands above the text, as comments, with the lines that report why the text could not be
-// saved. JSON has no comments, and gets a header only where there are such lines.
+// Header returns the comments above the text, with the lines that report why the text could not be
+// saved. JSON has no comments, and gets a header only if there are such lines.
 func (s *Edit) Header(wrong []string) string {
 	if s.json && len(wrong) == 0 {
 		return ""

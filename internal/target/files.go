@@ -18,19 +18,19 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
 )
 
-// FileEdit is a file as it is to become.
+// FileEdit is the planned edit of a file.
 type FileEdit struct {
 	Name     string
 	Old, Now []byte
-	Taken    []string // what is removed: field and object
+	Taken    []string // removed fields, with their objects
 
-	folder  string // that was given, and that it was found in; "" where it was named
+	folder  string // the given folder that it was found in; "" if it was named
 	objects []*Disowned
 }
 
-// Edits works out the new text of every file that states one of the fields; given are the
-// files and folders that were named. Files that state none of them are not returned. The error
-// names the first file that cannot be edited.
+// Edits computes the new text of every file that states one of the fields; given lists the files
+// and folders that were named. Files that state none of them are not returned. The error names the
+// first file that cannot be edited.
 func (d *Disowning) Edits(ctx context.Context, all []*Disowned, given []string) ([]*FileEdit, error) {
 	byName := map[string][]*Disowned{}
 	var names []string
@@ -96,8 +96,7 @@ func (d *Disowning) rewriteFile(ctx context.Context, f *FileEdit) error {
 	return nil
 }
 
-// folderOf is the folder, of those given, that a file was found in; "" where it was named
-// itself.
+// folderOf returns the given folder that a file was found in; "" if it was named itself.
 func folderOf(name string, given []string) string {
 	for _, at := range given {
 		below, err := filepath.Rel(at, name)
@@ -111,10 +110,10 @@ func folderOf(name string, given []string) string {
 	return ""
 }
 
-// listType is how a list of objects is edited: entry by entry, in place.
+// listType describes a list of objects for edits entry by entry, in place.
 var listType = &merge.Type{Kind: merge.Object, Open: true, Fields: map[string]merge.Field{"items": {Type: &merge.Type{Kind: merge.List}}}}
 
-// edit is what is to become of a document: an object, or a list of objects.
+// edit returns the edit of a document: an object, or a list of objects.
 func (d *Disowning) edit(ctx context.Context, value any, objects []*Disowned) (e yamldoc.Edit, changed bool, err error) {
 	obj, ok := value.(map[string]any)
 	if !ok {
@@ -147,8 +146,8 @@ func (d *Disowning) edit(ctx context.Context, value any, objects []*Disowned) (e
 	return yamldoc.Edit{Want: list, Type: listType}, changed, nil
 }
 
-// stated is the part of the run that is about an object of a file; nil for one
-// that gives up nothing.
+// stated returns the part of the run that is about an object of a file; nil for one that keeps all
+// fields.
 func stated(obj map[string]any, objects []*Disowned) *Disowned {
 	id := object.Object{Value: obj}.ID()
 	for _, h := range objects {
@@ -163,12 +162,12 @@ func stated(obj map[string]any, objects []*Disowned) *Disowned {
 	return nil
 }
 
-// ErrOthersFailed: a file stays where its object could not be written. Without a field that is
-// still owned by the applier, the next merge would remove it from live. The fields of its other
-// objects, which were written, are taken back by that merge.
+// ErrOthersFailed reports a file that is kept because its object could not be written. Without a
+// field that the applier still owns, the next merge would remove it from live. That merge
+// claims the fields of its other objects, which were written, again.
 var ErrOthersFailed = errors.New("was not written, because of the other errors: fix them, and disown again")
 
-// Writable is ErrOthersFailed where the file must stay as it is.
+// Writable returns ErrOthersFailed if the file must not be changed.
 func (f *FileEdit) Writable() error {
 	if slices.ContainsFunc(f.objects, func(h *Disowned) bool { return h.Failed }) {
 		return fmt.Errorf("%s: %w", f.Name, ErrOthersFailed)
@@ -176,8 +175,8 @@ func (f *FileEdit) Writable() error {
 	return nil
 }
 
-// Write puts the new text in the old one's place. It is an error, with the way out, if
-// somebody has changed the file since, or it cannot be written.
+// Write replaces the old text by the new one. It is an error, with the remedy, if the file was
+// changed since, or it cannot be written.
 func (f *FileEdit) Write() error {
 	if err := filemerge.Replace(f.folder, f.Name, f.Old, f.Now); err != nil {
 		return fmt.Errorf("%s: the fields are no longer in last-applied, but still in the file: take them out there, or the next merge takes them back: %w", f.Name, err)

@@ -22,12 +22,12 @@ import (
 // Target is one object whose last-applied configuration is shown or changed.
 type Target struct {
 	cluster.Target
-	Local  *object.Object // as a file has it; nil where it was named on the command line
-	Live   map[string]any // nil until it is read, and where there is none
-	Chosen bool           // by its type or labels, and not by its name
+	Local  *object.Object // from a file; nil if it was named on the command line
+	Live   map[string]any // nil until it is read, and if there is none
+	Chosen bool           // by its type or labels, not by its name
 }
 
-// subject is the object as the planner sees it: local or, where there is none, live.
+// subject returns the object for the planner: local or, if there is none, live.
 func (t Target) subject() apply.Subject {
 	s := apply.Subject{Object: object.Object{Value: t.Live}, Name: t.String(), HasStatus: t.Status}
 	if t.Local != nil {
@@ -36,7 +36,7 @@ func (t Target) subject() apply.Subject {
 	return s
 }
 
-// API is what is asked of the API server.
+// API is the required part of the API server.
 type API interface {
 	write.API
 	Find(ctx context.Context, group, version, kind string) (cluster.Resource, error)
@@ -45,11 +45,11 @@ type API interface {
 // Access reads targets, and writes them.
 type Access struct {
 	API     API
-	Live    live.Reader // of which Resolve is used: a target that is not found is an error of API.Get
+	Live    live.Reader // only Resolve is used: a missing target is an error of API.Get
 	Planner annotate.Planner
 }
 
-// Filed are the targets of local objects. The error joins those of all that have none.
+// Filed returns the targets of local objects. The error joins those of all that have none.
 func (a *Access) Filed(ctx context.Context, local []object.Object) ([]Target, error) {
 	located, err := a.Live.Resolve(ctx, local)
 	if err != nil {
@@ -62,7 +62,7 @@ func (a *Access) Filed(ctx context.Context, local []object.Object) ([]Target, er
 	return targets, nil
 }
 
-// Found are the targets that a query has found: with Live where it listed them, and chosen.
+// Found returns the targets that a query has found: with Live if it listed them, and chosen.
 func Found(found []cluster.Found) []Target {
 	targets := make([]Target, len(found))
 	for i, f := range found {
@@ -89,7 +89,7 @@ func (a *Access) Read(ctx context.Context, targets []Target) (errs []error) {
 	return errs
 }
 
-// Sensitive are the fields of a target and of its configuration that are secret.
+// Sensitive returns the fields of a target and of its configuration that are secret.
 func (a *Access) Sensitive(t Target, conf any) redact.Fields {
 	return a.Planner.Sensitive(t.subject(), merge.Triple{Original: conf, Local: t.subject().Value, Live: t.Live})
 }
@@ -106,10 +106,9 @@ func (a *Access) Plan(ctx context.Context, t Target, rewrite annotate.Rewrite) (
 	return Change{plan, rewrite}, err
 }
 
-// Write writes what was planned, or has the server try it; where somebody else was faster, it
-// is planned again, and the last plan is the one in the result. Where a write whose answer was
-// lost turns out to have been done, there is no more to plan. The error is that of the write;
-// see write.Server.Apply.
+// Write writes a plan, or has the server try it. If another writer was faster, it is planned again,
+// and the result has the last plan. If a write whose answer was lost turns out to be executed,
+// there is nothing left to plan. The error is that of the write; see write.Server.Apply.
 func (a *Access) Write(ctx context.Context, t Target, c Change, dry bool) (write.Result, error) {
 	server := write.Server{API: a.API, Write: cluster.Write{FieldManager: a.Planner.Manager, DryRun: dry}}
 	return server.Apply(ctx, write.Task{Target: t.Target, Planned: c.Planned, Replan: func(ctx context.Context, live map[string]any) (apply.Planned, error) {
@@ -126,9 +125,9 @@ func (a *Access) Write(ctx context.Context, t Target, c Change, dry bool) (write
 	}})
 }
 
-// Set puts the target's Local, which must be there, in the annotation. Without create, an object
-// that has no annotation is an error. warn is called with what a lenient planner reports of
-// fields that the kind does not have.
+// Set returns a Rewrite that puts the target's Local, which must exist, in the annotation. Without
+// create, an object without an annotation is an error. warn is called with a lenient planner's
+// report of fields that the kind does not have.
 //
 // Unlike kubectl: an unknown field is an error. The next merge would look for it in
 // live in vain, and the one that was meant would not be owned by the applier.
