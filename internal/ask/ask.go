@@ -1,6 +1,6 @@
-// Package ask has the user settle conflicts on a terminal, one after the other, and confirm a
-// run: it asks, puts each answer into the plan of the object, and saves answers as rules. It
-// refuses to decide a conflict, and to write objects.
+// Package ask has the user settle conflicts on a terminal, one after the other, and confirm a run.
+// It asks, puts each answer into the plan of the object, and saves answers as rules. It refuses to
+// decide a conflict, and to write objects.
 package ask
 
 import (
@@ -21,7 +21,7 @@ import (
 // ErrQuit is the error of a user who wants nothing to be done.
 var ErrQuit = errors.New("quit: nothing was written")
 
-// ErrNo is the error of a user who was asked whether a run is to be carried out, and has answered no.
+// ErrNo is the error of a user who was asked to confirm a run, and has answered no.
 var ErrNo = errors.New("you answered no: nothing was written")
 
 // Terminal is where the user answers. Each method asks for one line; the error is that of a
@@ -34,15 +34,15 @@ type Terminal interface {
 // Asker asks about the conflicts of a run.
 type Asker struct {
 	Terminal Terminal
-	Out      io.Writer // where questions are shown
+	Out      io.Writer // output of questions
 	Color    bool
 	Width    int // 0 if unknown
 
-	// Report is what may be shown of an object's plan: with its secrets masked, or not.
+	// Report returns the report of an object's plan, with or without its secrets.
 	Report func(apply.Planned) diff.Report
 
-	rules   []any    // the answers, in the language of --rules
-	passing []string // printed at the end: what the next merge will not know of
+	rules   []any    // the answers, as --rules
+	passing []string // printed at the end: answers unknown to the next merge
 }
 
 // Needed reports whether an item of the run has a conflict.
@@ -68,11 +68,11 @@ func (a *Asker) Settle(ctx context.Context, p *run.Plan, file string) error {
 
 func (a *Asker) print(line string) { fmt.Fprintln(a.Out, line) }
 
-// bold is text in bold type, where the terminal has any.
+// bold returns text in bold type if the terminal supports it.
 func (a *Asker) bold(text string) string { return diff.Paint(text, diff.Bold, a.Color) }
 
-// item asks about one object until it has no conflict, or the user skips it.
-// Answers may open other conflicts: what was one value has then become several.
+// item asks about one object until it has no conflict, or the user skips it. Answers may open other
+// conflicts: a single value may become several.
 func (a *Asker) item(ctx context.Context, p *run.Plan, item *run.Item) error {
 	asked := map[string]bool{}
 	for conflicts(item) {
@@ -107,11 +107,11 @@ type question struct {
 	nth, of  int
 }
 
-// choices are the answers that can be kept as rules. Going back to what was applied
-// last cannot: the next merge has another original.
+// choices lists the answers that can be kept as rules. The return to what was applied last cannot:
+// the next merge has another original.
 var choices = map[string]struct {
 	choice merge.Choice
-	winner string // in the language of --rules
+	winner string // as in --rules
 }{
 	"l": {merge.TakeLocal, "local"},
 	"v": {merge.TakeLive, "live"},
@@ -157,7 +157,7 @@ func (a *Asker) question(ctx context.Context, q question) (skip bool, err error)
 	}
 }
 
-// show prints the values, and whose they are.
+// show prints the values, and their owners.
 func (a *Asker) show(q question) {
 	a.print("")
 	a.print(a.bold(escape.Line(q.item.Target.String()) + ": " + q.note.Path.String() + ": " + moved(q.conflict.Kind)))
@@ -184,9 +184,8 @@ func (a *Asker) settle(q question, c merge.Choice) {
 	q.item.Answers = append(q.item.Answers, apply.Answer{Path: q.conflict.Path, Choice: c, Live: q.conflict.Live})
 }
 
-// answers are the keys that the question takes. There may be nothing to go back
-// to, or just what local has; and a variant that local does not speak of is no
-// value to edit.
+// answers returns the keys that the question takes. There may be no original to return to, or one
+// equal to local's value; and a variant that local does not state is not a value to edit.
 func (q question) answers() []string {
 	keys := []string{"l", "v"}
 	if q.conflict.Original.Set && q.conflict.Kind != merge.Drift && !q.blanked() {
@@ -198,7 +197,7 @@ func (q question) answers() []string {
 	return append(keys, "d", "s", "q", "?")
 }
 
-// blanked: the value applied last was not kept, as no Secret's is.
+// blanked reports whether the last applied value was not kept, as for every Secret.
 func (q question) blanked() bool { return q.conflict.Original.Value == "" }
 
 // pass notes a value that the file does not have.

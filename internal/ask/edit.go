@@ -11,14 +11,14 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 )
 
-// edit asks for a value and puts it into local, so that it counts as applied. An
-// empty line is no value, and leads back to the question. A Secret's value is
-// typed unseen, and nothing is written to a file.
+// edit asks for a value and puts it into local, so that it counts as applied. An empty line is not
+// a value, and repeats the question. A Secret's value is typed unseen, and nothing is written to a
+// file.
 func (a *Asker) edit(ctx context.Context, q question) (done bool, err error) {
 	path, secret := q.conflict.Path, q.secretValue()
 	var text string
 	if secret {
-		path = merge.Path{merge.Named("stringData"), path[1]} // it wins over data, and needs no base64
+		path = merge.Path{merge.Named("stringData"), path[1]} // it overrides data, and needs no base64
 		text, err = a.Terminal.Hidden(ctx, "Value (as text, not shown; empty: back): ")
 	} else {
 		text, err = a.Terminal.Prompt(ctx, "Value (YAML on one line; empty: back): ")
@@ -44,14 +44,14 @@ func (a *Asker) edit(ctx context.Context, q question) (done bool, err error) {
 	return true, nil
 }
 
-// secretValue: the conflict is about one value of a Secret.
+// secretValue reports whether the conflict is about one value of a Secret.
 func (q question) secretValue() bool {
 	t, p := q.item.Target, q.conflict.Path
 	return redact.IsSecretKind(t.Group, t.Kind) && len(p) == 2 && p[0].Name == "data"
 }
 
-// parse reads what was typed as YAML. Where both sides have text it is text, so
-// that 5 need not be quoted to become an environment variable's value.
+// parse reads the typed text as YAML. If both sides have text it is text, so that 5 need not be
+// quoted to become an environment variable's value.
 func (q question) parse(typed string) (any, error) {
 	docs, err := source.Decode([]byte(typed))
 	if err != nil {
@@ -76,7 +76,7 @@ func isText(o merge.Opt) bool {
 	return text || !o.Set || o.Value == nil
 }
 
-// put returns obj with v at the path, making what is missing on the way.
+// put returns obj with v at the path, adding missing parents.
 func put(obj map[string]any, path merge.Path, v any) (map[string]any, error) {
 	var steps []merge.Change
 	for i := 1; i < len(path); i++ {
@@ -91,7 +91,7 @@ func put(obj map[string]any, path merge.Path, v any) (map[string]any, error) {
 	return out.(map[string]any), nil
 }
 
-// empty is a new value at a step, with what identifies it, to hold the next one.
+// empty returns a new value at a step, with its identifying keys, to hold the next one.
 func empty(at, next merge.Step) any {
 	if next.Kind != merge.FieldStep {
 		return []any{}

@@ -15,11 +15,10 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// Reviewer asks whether a run that the user has been shown is to be carried out, as a whole or
-// change by change.
+// Reviewer asks the user to confirm a run that was shown, as a whole or change by change.
 type Reviewer struct {
 	Terminal Terminal
-	Out      io.Writer        // where questions are shown
+	Out      io.Writer        // output of questions
 	Spelling plandoc.Spelling // how values are shown; without secrets a salt is needed
 }
 
@@ -28,14 +27,14 @@ func Writes(p *run.Plan) bool {
 	return slices.ContainsFunc(slices.Concat(p.Items, p.Others), func(i *run.Item) bool { return acts[i.Action()] != "" })
 }
 
-// acts are what a run does with an object, as questions name it.
+// acts names the actions of a run on an object, for questions.
 var acts = map[run.Action]string{
 	run.Create: "create it", run.Change: "change it", run.Recreate: "delete it and create it again", run.Delete: "delete it",
 }
 
-// Confirm asks about a run. What the user does not want is taken out of its plan: values stay
-// as live has them, objects are skipped, or kept. The error ends the run: ErrNo, ErrQuit,
-// the terminal's, or that of a merge.
+// Confirm asks about a run. Rejected changes are removed from its plan: values stay as live has
+// them, objects are skipped, or kept. The error ends the run: ErrNo, ErrQuit, the terminal's, or
+// that of a merge.
 func (r *Reviewer) Confirm(ctx context.Context, p *run.Plan) error {
 	for {
 		answer, err := r.Terminal.Prompt(ctx, "Write this: [y]es / [n]o / [a]sk per change? ")
@@ -110,7 +109,7 @@ func (r *Reviewer) choose(ctx context.Context, question string, keys [][2]string
 	}
 }
 
-// item asks about an object: about each change, if it is there and is changed.
+// item asks about an object: about each change, if it exists and is changed.
 func (r *Reviewer) item(ctx context.Context, p *run.Plan, item *run.Item) error {
 	if item.Action() != run.Change {
 		wanted, err := r.object(ctx, item)
@@ -142,7 +141,7 @@ func (r *Reviewer) item(ctx context.Context, p *run.Plan, item *run.Item) error 
 	return nil
 }
 
-// changes are those of an item, except for what is recorded as applied last. The order of a
+// changes returns those of an item, except for those of the last-applied annotation. The order of a
 // list follows its entries, unless nothing else of it changes.
 func (r *Reviewer) changes(item *run.Item) []plandoc.ChangeOf {
 	all := r.Spelling.Item(record.Subject(item, item.Planned)).Changes
@@ -153,9 +152,9 @@ func (r *Reviewer) changes(item *run.Item) []plandoc.ChangeOf {
 	})
 }
 
-// choices asks about each change, and returns the paths of those that are not wanted.
+// choices asks about each change, and returns the paths of the rejected ones.
 func (r *Reviewer) choices(ctx context.Context, item *run.Item, changes []plandoc.ChangeOf) (unwanted []merge.Path, err error) {
-	if len(changes) == 0 { // nothing but what is recorded as applied last
+	if len(changes) == 0 { // only the last-applied annotation changes
 		wanted, err := r.object(ctx, item)
 		item.Skipped = !wanted
 		return nil, err
@@ -185,7 +184,7 @@ func (r *Reviewer) choices(ctx context.Context, item *run.Item, changes []plando
 	return unwanted, nil
 }
 
-// show prints a change, and why it is one.
+// show prints a change, and its reason.
 func (r *Reviewer) show(item *run.Item, c plandoc.ChangeOf) {
 	r.print("")
 	what := c.Sides.String()

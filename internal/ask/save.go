@@ -14,8 +14,8 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
 )
 
-// remember keeps an answer as a rule. Where a rule asked for the conflict, that
-// rule stands: asking is what its author wants.
+// remember keeps an answer as a rule. If a rule asked for the conflict, that rule is kept: its
+// author wants to be asked.
 func (a *Asker) remember(q question, winner string) {
 	if q.conflict.Rule != "" {
 		return
@@ -33,8 +33,7 @@ func (a *Asker) remember(q question, winner string) {
 	a.rules = append(a.rules, rule)
 }
 
-// save appends the answers to a file of rules: the one named, or one that is
-// asked for.
+// save appends the answers to a file of rules: the named one, or one that the user names.
 func (a *Asker) save(ctx context.Context, file string) error {
 	if len(a.rules) == 0 {
 		return nil
@@ -53,14 +52,14 @@ func (a *Asker) save(ctx context.Context, file string) error {
 	return nil
 }
 
-// appendRules adds a document of rules to a file, which must hold nothing else.
+// appendRules adds a document of rules to a file, which must contain only rules.
 func appendRules(ctx context.Context, file string, rules []any) error {
 	was, err := source.ReadNamed(ctx, file)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("the answers cannot be saved: %w", err)
 	}
 	if err == nil && was == nil {
-		was = []byte{} // an empty file is one
+		was = []byte{} // an empty file is valid
 	}
 	if _, err := schema.ParseRules(was); err != nil {
 		return fmt.Errorf("the answers cannot be saved: %s: %w: name a file of rules, or a new one", file, err)
