@@ -1,6 +1,6 @@
-// Package editor has the user edit a text in the editor of the environment, and
-// never loses it: it is in a file that nobody else can read until it is
-// deleted on purpose. It refuses to know what the text means.
+// Package editor has the user edit a text in the editor of the environment, and never loses it: it
+// is in a file that only the user can read until it is deleted on purpose. It refuses to know what
+// the text means.
 package editor
 
 import (
@@ -16,16 +16,16 @@ import (
 	"time"
 )
 
-// Editor is a command that edits the file named behind it.
+// Editor is a command that edits the file given as its last argument.
 type Editor struct {
 	name string
 	args []string // with the program first; the last one is a shell's line if shell
 	sh   bool
 }
 
-// FromEnv is the editor that KUBE_EDITOR or EDITOR names, else vi, or notepad on
-// Windows, as kubectl chooses it: a plain command is run as it is, one with quotes
-// or escapes by the shell. getenv is os.Getenv.
+// FromEnv returns the editor that KUBE_EDITOR or EDITOR names, otherwise vi, or notepad on Windows,
+// as kubectl chooses it. A plain command is run directly, one with quotes or escapes by the shell.
+// getenv is os.Getenv.
 func FromEnv(getenv func(string) string) Editor {
 	name := getenv("KUBE_EDITOR")
 	if name == "" {
@@ -66,9 +66,8 @@ type Streams struct {
 // grace is how long an editor may take to end when it is asked to.
 const grace = 2 * time.Second
 
-// Run has the user edit a file, and comes back when the editor has ended. When ctx
-// ends before, the editor is asked to end too. The error reports what became of the
-// editor, not of the file.
+// Run has the user edit a file, and returns when the editor has ended. When ctx ends before, the
+// editor is asked to end too. The error reports a failure of the editor, not of the file.
 func (e Editor) Run(ctx context.Context, path string, s Streams) error {
 	args := append(append([]string{}, e.args...), path)
 	if e.sh {
@@ -94,11 +93,11 @@ func (e Editor) Run(ctx context.Context, path string, s Streams) error {
 	return err
 }
 
-// interrupted is an error of an editor. If it is ^C that has ended the editor, the error is a *Stopped, too:
-// the same signal to this process may be seen only later.
+// interrupted is an error of an editor. If ^C has ended the editor, the error is a *Stopped, too:
+// this process may receive the same signal only later.
 type interrupted struct{ error }
 
-// Unwrap is the error, and the *Stopped if there is one.
+// Unwrap returns the error, and the *Stopped if there is one.
 func (e interrupted) Unwrap() []error {
 	var exit *exec.ExitError
 	if errors.As(e.error, &exit) {

@@ -15,7 +15,7 @@ type Stopped struct{ Signal os.Signal }
 // Error names the signal.
 func (s *Stopped) Error() string { return fmt.Sprintf("was ended by a signal (%s)", s.Signal) }
 
-// Code is the exit code that shells give for the signal.
+// Code returns the exit code that shells give for the signal.
 func (s *Stopped) Code() int {
 	if n, ok := s.Signal.(syscall.Signal); ok {
 		return 128 + int(n)
@@ -23,20 +23,19 @@ func (s *Stopped) Code() int {
 	return 1
 }
 
-// Guard sees to it that a signal ends an edit in good order: it ends the Context,
-// with a *Stopped for its cause, rather than the process.
+// Guard makes a signal end an edit without losing it: it ends the Context, with a *Stopped for its
+// cause, rather than the process.
 type Guard struct {
 	context.Context
 	keyboard bool
 	away     atomic.Bool
-	seen     chan chan struct{} // closes what it is given once the signals so far are dealt with
+	seen     chan chan struct{} // closes the received channel once the signals so far are handled
 	release  func()
 }
 
-// NewGuard watches for SIGINT, SIGTERM and SIGHUP until Release. The end of ctx
-// itself does not count: whoever made it may receive signals too. keyboard states
-// that an interrupt may come from the keyboard of the terminal that the editor has:
-// there it is the editor's, and not the end.
+// NewGuard watches for SIGINT, SIGTERM and SIGHUP until Release. The end of ctx itself is ignored:
+// its creator may receive signals too. keyboard states that an interrupt may come from the keyboard
+// of the editor's terminal: such an interrupt is for the editor, and does not end the edit.
 func NewGuard(ctx context.Context, keyboard bool) *Guard {
 	inner, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	g := &Guard{Context: inner, keyboard: keyboard, seen: make(chan chan struct{})}
@@ -71,8 +70,8 @@ func NewGuard(ctx context.Context, keyboard bool) *Guard {
 	return g
 }
 
-// Away runs step while the editor has the terminal. An interrupt that came before
-// its end is the editor's, also if nobody has looked at it yet.
+// Away runs step while the editor has the terminal. An interrupt that came before its end is the
+// editor's, even if it was not handled yet.
 func (g *Guard) Away(step func()) {
 	g.away.Store(true)
 	defer g.away.Store(false)
@@ -82,5 +81,5 @@ func (g *Guard) Away(step func()) {
 	<-ready
 }
 
-// Release stops watching; it is to be called once.
+// Release stops watching; it must be called once.
 func (g *Guard) Release() { g.release() }
