@@ -24,7 +24,7 @@ const (
 	Kind       = "Outcome"
 )
 
-// Object is what has become of one object, as a report has it.
+// Object is the outcome of one object, as a report has it.
 type Object struct {
 	APIVersion string         `json:"apiVersion"`
 	Kind       string         `json:"kind"`
@@ -32,12 +32,12 @@ type Object struct {
 	Name       string         `json:"name"`
 	Outcome    Word           `json:"outcome"`
 	Impact     *impact.Impact `json:"impact,omitempty"`
-	Changes    []Change       `json:"changes,omitempty"` // of an object that was there
+	Changes    []Change       `json:"changes,omitempty"` // of an object that existed
 	Notes      []diff.Note    `json:"notes,omitempty"`
 	Error      string         `json:"error,omitempty"`
-	Reason     string         `json:"reason,omitempty"` // why it was kept, or not written
+	Reason     string         `json:"reason,omitempty"` // reason that it was kept, or not written
 	Requests   int            `json:"requests"`
-	Seconds    float64        `json:"seconds"` // that these requests took
+	Seconds    float64        `json:"seconds"` // duration of these requests
 }
 
 // Change is one step from live to what was, or would be, written. Values are masked.
@@ -48,14 +48,14 @@ type Change struct {
 	After  any    `json:"after,omitempty"`
 }
 
-// Report gathers what has become of the objects of a run, one by one, since the run may
-// drop what an object was reported with.
+// Report collects the outcomes of a run's objects, one by one, since the run may drop the details
+// of an object once it is reported.
 type Report struct {
 	ShowSecrets bool
 	seen        map[*run.Item]Object
 }
 
-// Add takes an item that is done, and what was noted about it.
+// Add takes an item that is done, and its notes.
 func (r *Report) Add(item *run.Item, notes []diff.Note) {
 	if r.seen == nil {
 		r.seen = map[*run.Item]Object{}
@@ -63,7 +63,7 @@ func (r *Report) Add(item *run.Item, notes []diff.Note) {
 	r.seen[item] = Object{Changes: r.changes(item), Notes: notes}
 }
 
-// changes are those of an object that was there before and is there after.
+// changes returns those of an object that existed before and exists after.
 func (r *Report) changes(item *run.Item) []Change {
 	p := item.Result.Planned
 	if p.Action != apply.Change || p.Live == nil || p.Final == nil || item.Result.Outcome == write.Unchanged {
@@ -101,7 +101,7 @@ func steps(order []merge.Step) []string {
 	return out
 }
 
-// document is the report as it is written.
+// document is the report as written.
 type document struct {
 	APIVersion string   `json:"apiVersion"`
 	Kind       string   `json:"kind"`
@@ -151,5 +151,5 @@ func (r *Report) object(item *run.Item, secrets *redact.Values) Object {
 	return o
 }
 
-// round is a time in seconds to the millisecond.
+// round returns a time in seconds to the millisecond.
 func round(seconds float64) float64 { return float64(int64(seconds*1000+0.5)) / 1000 }

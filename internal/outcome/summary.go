@@ -1,5 +1,5 @@
-// Package outcome puts together what has become of a whole run: in one line for people, and
-// object by object for programs. It reads the run's value and prints nothing.
+// Package outcome summarizes the outcome of a whole run: in one line for people, and object by
+// object for programs. It reads the run's value and prints nothing.
 package outcome
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
 )
 
-// Word is what has become of one object of a run.
+// Word is the outcome of one object of a run.
 type Word string
 
 // The words beside those of write.Outcome.
@@ -23,14 +23,14 @@ const (
 	Failed     Word = "failed"
 	NotWritten Word = Word(write.Unsettled) // because of conflicts, its own or others', or of others' errors
 	NotPruned  Word = "not pruned"          // because of others' errors or conflicts
-	Deleted    Word = "deleted"             // what takes back a run has deleted what that has created
+	Deleted    Word = "deleted"             // an undo has deleted an object that the run had created
 	Kept       Word = "kept"                // the input does not have it any more, and it must not be deleted
 )
 
 // order of the words in a summary.
 var order = []Word{Word(write.Created), Word(write.Configured), Word(write.Disowned), Word(write.Recreated), Word(write.Unchanged), NotWritten, Failed, Word(write.Pruned), Deleted, Kept, NotPruned}
 
-// Of is what has become of an item whose run has ended.
+// Of returns the outcome of an item whose run has ended.
 func Of(item *run.Item) Word {
 	var others *run.NotReached
 	unreached := errors.As(item.Err, &others) || errors.Is(item.Err, run.ErrInterrupted)
@@ -47,7 +47,7 @@ func Of(item *run.Item) Word {
 	return Word(item.Result.Outcome)
 }
 
-// Target is where a run writes.
+// Target is the destination of a run.
 type Target struct {
 	Context    string   `json:"context,omitempty"`    // of the kubeconfig; "" if none was used
 	Server     string   `json:"server,omitempty"`     // the API server's address; "" offline
@@ -76,7 +76,7 @@ func (t Target) String() string {
 	}
 }
 
-// Namespaces are those of the items, each once, in order.
+// Namespaces returns those of the items, each once, in order.
 func Namespaces(items []*run.Item) []string {
 	var out []string
 	seen := map[string]bool{"": true}
@@ -89,7 +89,7 @@ func Namespaces(items []*run.Item) []string {
 	return out
 }
 
-// Summary is what has become of all objects of a run.
+// Summary is the outcome of all objects of a run.
 type Summary struct {
 	Objects int          // of the input
 	Counts  map[Word]int // of those, and of objects that the input does not have any more
@@ -106,7 +106,7 @@ type Ended struct {
 	Target Target
 }
 
-// Summarize counts what has become, or would become, of the objects of a run.
+// Summarize counts the outcomes, expected ones in a preview, of the objects of a run.
 func Summarize(e Ended) Summary {
 	s := Summary{Objects: len(e.Plan.Items), Counts: map[Word]int{}, DryRun: e.DryRun, Time: e.Took, Target: e.Target}
 	became := e.became()
@@ -116,7 +116,7 @@ func Summarize(e Ended) Summary {
 	return s
 }
 
-// became is Of, and in a dry run what conflicts of others would keep from being written.
+// became returns Of; in a dry run it includes objects that conflicts of others would keep from being written.
 func (e Ended) became() func(*run.Item) Word {
 	var waiting map[*run.Item]bool
 	if e.DryRun {
@@ -133,7 +133,7 @@ func (e Ended) became() func(*run.Item) Word {
 	}
 }
 
-// Total is the number of objects, those that the input does not have any more among them.
+// Total returns the number of objects, including those that the input no longer has.
 func (s Summary) Total() int {
 	n := 0
 	for _, some := range s.Counts {
@@ -142,7 +142,7 @@ func (s Summary) Total() int {
 	return n
 }
 
-// counts are the numbers for programs.
+// counts returns the numbers for programs.
 func (s Summary) counts() map[string]int {
 	out := map[string]int{"objects": s.Objects}
 	for word, n := range s.Counts {
@@ -151,15 +151,15 @@ func (s Summary) counts() map[string]int {
 	return out
 }
 
-// MarshalJSON is the form for programs: a line of --notes=json. There is no error in practice:
-// a summary holds nothing that JSON cannot.
+// MarshalJSON returns the form for programs: a line of --notes=json. It never fails in practice: a
+// summary holds nothing that JSON cannot.
 func (s Summary) MarshalJSON() ([]byte, error) {
 	return json.Marshal(map[string]any{
 		"kind": "summary", "text": s.String(), "summary": s.counts(), "seconds": round(s.Time.Seconds()), "target": s.Target, "dryRun": s.DryRun,
 	})
 }
 
-// Size is the number of objects of the input: "12 objects".
+// Size returns the number of objects of the input: "12 objects".
 func (s Summary) Size() string {
 	if s.Objects == 1 {
 		return "1 object"
@@ -178,8 +178,8 @@ func (s Summary) Count() string {
 	return strings.Join(parts, ", ")
 }
 
-// String is the summary in one line: "12 objects: 1 created, 3 configured, 8 unchanged in
-// 1.2s (context prod, namespace shop)".
+// String returns the summary in one line: "12 objects: 1 created, 3 configured, 8 unchanged in 1.2s
+// (context prod, namespace shop)".
 func (s Summary) String() string {
 	dry := ""
 	if s.DryRun {
