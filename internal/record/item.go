@@ -1,5 +1,5 @@
-// Package record writes down what a run does while it does it, as a document that undo
-// takes. It refuses to decide what is written to the cluster.
+// Package record writes the steps of a run as they happen, as a document for undo. It refuses to
+// decide what is written to the cluster.
 //
 // Rules: docs/plan.md#records.
 package record
@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 )
 
-// Subject is an item of a run as documents take it, with a merge plan of it.
+// Subject returns an item of a run in the form of documents, with a merge plan of it.
 func Subject(item *run.Item, p apply.Planned) plandoc.Subject {
 	sub := plandoc.Subject{Action: plandoc.Action(item.ActionOf(p)), Identity: Identity(item), Planned: p, Impact: item.Foreseen().String()}
 	if item.Surplus != nil {
@@ -20,7 +20,7 @@ func Subject(item *run.Item, p apply.Planned) plandoc.Subject {
 	return sub
 }
 
-// Identity is the item's object as documents name it.
+// Identity returns the item's object as documents name it.
 func Identity(item *run.Item) plandoc.Identity {
 	t := item.Target
 	return plandoc.Identity{APIVersion: t.GroupVersion(), Kind: t.Kind, Namespace: t.Namespace, Name: t.Name}

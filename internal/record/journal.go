@@ -14,30 +14,30 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/object"
 )
 
-// ErrNotRecorded is the error of a write that was not begun, since it could not be recorded.
+// ErrNotRecorded is the error of a write that was not begun because it could not be recorded.
 var ErrNotRecorded = errors.New("the record cannot be written")
 
-// Store is where a journal is written. What Append has returned for is there even if the
-// process is killed at once.
+// Store holds a journal. Appended text is stored when Append returns, even if the process is killed
+// at once.
 type Store interface {
 	io.ReaderAt
 	Append(text []byte) error
-	// Replace puts a whole text, which write writes, in the place of what was appended.
+	// Replace replaces the appended text by the one that write writes.
 	Replace(write func(io.Writer) error) error
 	// Remove removes all of it.
 	Remove() error
 }
 
-// Journal is a run.Journal. Every write is entered before it is sent, and again when its
-// outcome is known, which takes the place of the first entry. When the run ends, only what
-// was, or may have been, written is left.
+// Journal is a run.Journal. Every write is entered before it is sent. When its outcome is known, a
+// second entry replaces the first. When the run ends, only entries of executed, or possibly
+// executed, writes are left.
 type Journal struct {
 	store  Store
 	header plandoc.Header
 
 	mu      sync.Mutex
 	end     int64
-	entries map[*run.Item][]entry // more than one where it is unknown whether an earlier write was executed
+	entries map[*run.Item][]entry // several if it is unknown whether an earlier write was executed
 	err     error                 // of the store: nothing is written after it
 	begun   bool
 	lost    []string // objects of which a value cannot be restored
@@ -47,7 +47,7 @@ type Journal struct {
 type entry struct {
 	at, size int64
 	action   plandoc.Action
-	written  bool // it is, or may be, executed
+	written  bool // it was, or may have been, executed
 }
 
 // Open begins a journal. The header is stored before it returns. The error is the store's, or
@@ -73,9 +73,8 @@ func (j *Journal) append(text []byte) error {
 	return nil
 }
 
-// Begin enters a write that is about to be sent. If that fails, it must not be sent. The
-// function that is returned enters its outcome: what the server has stored, nil for
-// nothing, or why it did not.
+// Begin enters a write that is about to be sent. If that fails, it must not be sent. The returned
+// function enters its outcome: the object that the server has stored, nil for none, or the error.
 func (j *Journal) Begin(item *run.Item, p apply.Planned) (func(stored map[string]any, err error), error) {
 	sub := Subject(item, p)
 	doc := j.header.Item(sub)
@@ -87,7 +86,7 @@ func (j *Journal) Begin(item *run.Item, p apply.Planned) (func(stored map[string
 	return func(stored map[string]any, err error) {
 		switch {
 		case err != nil && cluster.Uncertain(err):
-			return // what was entered before is true
+			return // the earlier entry is correct
 		case err != nil:
 			doc.Outcome = plandoc.Refused
 		default:
@@ -101,7 +100,7 @@ func (j *Journal) Begin(item *run.Item, p apply.Planned) (func(stored map[string
 	}, nil
 }
 
-// enter adds an entry, or one in the place of the nth about the item, from 0.
+// enter adds an entry, or replaces the nth about the item, from 0.
 func (j *Journal) enter(item *run.Item, doc plandoc.Item, n int) (int, error) {
 	text, err := doc.Encode()
 	j.mu.Lock()
@@ -132,8 +131,8 @@ func (j *Journal) Begun() bool {
 	return j.begun
 }
 
-// Lost are the objects of which a value cannot be restored, since what was there before is hidden;
-// nil where there are none.
+// Lost returns the objects of which a value cannot be restored, since its former value is hidden;
+// nil if there are none.
 func (j *Journal) Lost() []string {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -9,14 +9,14 @@ import (
 	"path/filepath"
 )
 
-// File is a Store in a file of its own.
+// File is a Store in a file.
 type File struct {
 	*os.File
 	name string
 }
 
-// Create makes the file, which only the user can read. It is an error if there is one of
-// that name: a record is never written over.
+// Create makes the file, which only the user can read. It is an error if the file exists: a record
+// is never overwritten.
 func Create(name string) (*File, error) {
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if os.IsExist(err) {
@@ -31,7 +31,7 @@ func Create(name string) (*File, error) {
 	return &File{f, name}, nil
 }
 
-// Append writes text, and has it stored. The error is that of the file.
+// Append writes text and syncs it to disk. The error is that of the file.
 func (f *File) Append(text []byte) error {
 	if _, err := f.Write(text); err != nil {
 		return err
@@ -39,14 +39,14 @@ func (f *File) Append(text []byte) error {
 	return f.Sync()
 }
 
-// Replace writes another file, and gives it the name of this one. The error is write's or that
-// of the file, which is as before then, unless only its renaming failed.
+// Replace writes another file and renames it to this one. The error is write's or that of the file,
+// which is then unchanged, unless only its renaming failed.
 func (f *File) Replace(write func(io.Writer) error) error {
 	tmp, err := os.CreateTemp(filepath.Dir(f.name), ".record-*")
 	if err != nil {
 		return err
 	}
-	defer os.Remove(tmp.Name()) // fails where it was renamed
+	defer os.Remove(tmp.Name()) // fails if it was renamed
 	b := bufio.NewWriter(tmp)
 	err = write(b)
 	if err == nil {
@@ -84,12 +84,12 @@ func (m *Memory) Append(text []byte) error {
 	return nil
 }
 
-// ReadAt reads what was appended. The error is io.EOF behind the end.
+// ReadAt reads what was appended. The error is io.EOF after the end.
 func (m *Memory) ReadAt(p []byte, at int64) (int, error) {
 	return bytes.NewReader(m.text).ReadAt(p, at)
 }
 
-// Replace is File's. The error is write's, and the text as before then.
+// Replace is like File's. On an error, which is write's, the text is unchanged.
 func (m *Memory) Replace(write func(io.Writer) error) error {
 	var b bytes.Buffer
 	if err := write(&b); err != nil {
@@ -105,5 +105,5 @@ func (m *Memory) Remove() error {
 	return nil
 }
 
-// Text is what was written.
+// Text returns the written text.
 func (m *Memory) Text() []byte { return m.text }
