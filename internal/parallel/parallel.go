@@ -10,13 +10,13 @@ import (
 // Limit is the default number of concurrent steps.
 const Limit = 8
 
-// Steps are how many steps there are, and how they are run.
+// Steps holds the number of steps, and how to run them.
 type Steps struct {
 	N     int
 	Limit int         // steps at once; below 1: Limit
 	Done  func(i int) // see Each; may be nil
 
-	// Adapt is how many steps run at once from now on, given Limit; it is asked before each
+	// Adapt returns how many steps run at once from now on, given Limit; it is called before each
 	// step begins. nil: Limit.
 	Adapt func(limit int) int
 }
@@ -74,15 +74,14 @@ func Each(ctx context.Context, s Steps, step func(i int)) int {
 	return begun
 }
 
-// crew is the goroutines that run the steps.
+// crew holds the goroutines that run the steps.
 type crew struct {
 	sync.WaitGroup
 	mu           sync.Mutex
 	size, wanted int
 }
 
-// become makes the crew as large as wanted: at once where it grows, and as each finishes its
-// step where it shrinks.
+// become changes the size of the crew: it grows at once, and shrinks as each finishes its step.
 func (c *crew) become(wanted int, next <-chan int, do func(i int)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -98,7 +97,7 @@ func (c *crew) become(wanted int, next <-chan int, do func(i int)) {
 	}
 }
 
-// leave reports whether the caller is one too many, and counts it out.
+// leave reports whether the caller is superfluous, and counts it out.
 func (c *crew) leave() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
