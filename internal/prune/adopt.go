@@ -13,10 +13,10 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 )
 
-// ErrNoSet is that there is no parent where one is needed.
+// ErrNoSet reports that a required parent does not exist.
 var ErrNoSet = errors.New("NotFound: there is no such set: kubectl merge applyset list lists them")
 
-// Existing is an error where the set is not there.
+// Existing returns an error if the set does not exist.
 func (s *Set) Existing() error {
 	if !s.Parent.Exists() {
 		return fmt.Errorf("%s: %w", s.Target, ErrNoSet)
@@ -24,17 +24,16 @@ func (s *Set) Existing() error {
 	return nil
 }
 
-// Labelled are objects with these labels.
+// Labelled selects objects with these labels.
 type Labelled struct {
 	Selector  string
 	Namespace string // "" for all
-	Limit     int    // lists under way at once
+	Limit     int    // concurrent lists
 }
 
-// Applied are the objects with these labels that somebody has applied: they carry the
-// last-applied configuration, and nobody owns them. Others counts those that do not: what
-// controllers make often has the labels of what it was made for. The error is that of a list;
-// nothing is returned with it.
+// Applied returns the applied objects with these labels: they carry the last-applied configuration,
+// and have no owner. others counts the rest: objects that controllers make often have the labels of
+// the object that they were made for. The error is that of a list; nothing is returned with it.
 func (s *Set) Applied(ctx context.Context, l Labelled) (found []Member, others int, err error) {
 	all, err := s.everywhere(ctx, l)
 	if err != nil {
@@ -95,15 +94,15 @@ func (s *Set) everywhere(ctx context.Context, l Labelled) ([]Member, error) {
 
 // Labelling is a change of the set that objects are part of.
 type Labelling struct {
-	From    string // the id of a set that they may be part of now, beside this one
+	From    string // the id of a set that they may be part of now, besides this one
 	Manager string // field manager
-	DryRun  bool   // the server checks all of it and stores nothing
+	DryRun  bool   // the server checks the request and stores nothing
 	Nothing bool   // nothing is sent
 }
 
 // Join makes objects part of the set: the parent is written first, so that it covers them. An
 // object of another set than From is an error that names both, and nothing is written then. It
-// returns those that were not part of it. nil where all were.
+// returns those that were not part of it. nil if all were.
 func (s *Set) Join(ctx context.Context, objects []Member, l Labelling) ([]Member, error) {
 	var (
 		joining []Member
@@ -134,8 +133,8 @@ func (s *Set) Join(ctx context.Context, objects []Member, l Labelling) ([]Member
 	return joining, nil
 }
 
-// Cover has the parent list the kinds and namespaces of objects beside its own, before they carry
-// the set's label. The error is Store's, or that of a kind that is not served.
+// Cover makes the parent list the kinds and namespaces of objects in addition to its own, before
+// they carry the set's label. The error is Store's, or that of a kind that is not served.
 func (s *Set) Cover(ctx context.Context, objects []applyset.Member) error {
 	if err := errors.Join(s.Writable(), s.resolve(ctx)); err != nil {
 		return err
@@ -150,8 +149,8 @@ func (s *Set) Cover(ctx context.Context, objects []applyset.Member) error {
 	return s.Store(ctx, func(now applyset.Parent) applyset.Parent { return now.Including(kinds, namespaces) })
 }
 
-// Leave takes objects out of the set. It ends at the first error, which names the object;
-// those before it have left.
+// Leave removes objects from the set. It ends at the first error, which names the object; those
+// before it have left.
 func (s *Set) Leave(ctx context.Context, objects []Member, l Labelling) error {
 	l.From = s.Parent.ID()
 	for _, m := range objects {
@@ -167,8 +166,8 @@ type relabelling struct {
 	to string // "" for no set
 }
 
-// relabel writes the label of one object, bound to the state in which it was part of the
-// set that it leaves. What has changed meanwhile is looked at again.
+// relabel writes the label of one object, bound to the state in which it was part of the set that
+// it leaves. An object that has changed meanwhile is checked again.
 func (s *Set) relabel(ctx context.Context, m Member, l relabelling) error {
 	w := cluster.Write{FieldManager: l.Manager, DryRun: l.DryRun}
 	for try := 0; ; try++ {
@@ -201,8 +200,8 @@ func (s *Set) relabel(ctx context.Context, m Member, l relabelling) error {
 	}
 }
 
-// Remove deletes the parent. Its members, if there are any left, belong to no set then. No
-// parent is no error; one that is protected, or was changed meanwhile, is one with the reason.
+// Remove deletes the parent. Its members, if there are any left, belong to no set then. A missing
+// parent is not an error; one that is protected, or was changed meanwhile, is one with the reason.
 func (s *Set) Remove(ctx context.Context, dryRun bool) error {
 	d := deletion{Set: s, how: cluster.Deletion{Propagation: cluster.Background, DryRun: dryRun}}
 	obj, err := s.API.GetMetadata(ctx, s.Target)
@@ -226,11 +225,11 @@ func (s *Set) Remove(ctx context.Context, dryRun bool) error {
 	return nil
 }
 
-// addedMeanwhile is why a set is not deleted.
+// addedMeanwhile is the reason for not deleting a set.
 const addedMeanwhile = "another run has added members meanwhile: run this again"
 
-// removable decides about the parent as it has become: that it states what the members were
-// found by is what allows it to be deleted.
+// removable decides about the current parent: it may be deleted if it states the kinds and
+// namespaces in which the members were found.
 func (s *Set) removable(m applyset.Member) applyset.Decision {
 	now, err := applyset.ParentFrom(s.Parent.Set, m)
 	switch {
@@ -244,9 +243,8 @@ func (s *Set) removable(m applyset.Member) applyset.Decision {
 	return applyset.Decision{Member: m, Action: applyset.Delete}
 }
 
-// Await waits until the objects are gone, or others stand in their places. The error names the
-// first that is still there when ctx ends, with the finalizers that hold it, or cannot be
-// read.
+// Await waits until the objects are gone, or replaced by others. The error names the first that
+// still exists when ctx ends, with the finalizers that hold it, or that cannot be read.
 func (s *Set) Await(ctx context.Context, objects []Member) error {
 	for _, m := range objects {
 		for {

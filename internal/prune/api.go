@@ -9,16 +9,16 @@ import (
 // API is what a set needs of a server; see cluster.Cluster for each. An absent object is an
 // error that is cluster.IsNotFound.
 type API interface {
-	// Find, FindKind and FindPlural give the resource of a kind, or of a name in URLs.
+	// Find, FindKind and FindPlural return the resource of a kind, or of a name in URLs.
 	Find(ctx context.Context, group, version, kind string) (cluster.Resource, error)
 	FindKind(ctx context.Context, group, kind string) (cluster.Resource, error)
 	FindPlural(ctx context.Context, group, plural string) (cluster.Resource, error)
 
-	// Deletable are the resources whose objects can be listed and deleted; with an error,
-	// those that are known.
+	// Deletable returns the resources whose objects can be listed and deleted; with an error, those
+	// that are known.
 	Deletable(ctx context.Context) ([]cluster.Resource, error)
 
-	// Refresh forgets what is cached of the kinds that the server has.
+	// Refresh drops the cached kinds of the server.
 	Refresh(ctx context.Context)
 
 	// Get reads an object, GetMetadata its metadata, ListMetadata those of many.
@@ -30,6 +30,6 @@ type API interface {
 	MergePatch(ctx context.Context, t cluster.Target, patch any, w cluster.Write) (map[string]any, error)
 	Apply(ctx context.Context, t cluster.Target, obj any, w cluster.Write) (map[string]any, error)
 
-	// Delete deletes an object. What is left of it has finalizers; nil where it is gone.
+	// Delete deletes an object. left is the object with its finalizers; nil if it no longer exists.
 	Delete(ctx context.Context, t cluster.Target, d cluster.Deletion) (left map[string]any, err error)
 }

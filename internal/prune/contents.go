@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/parallel"
 )
 
-// contents finds out what the Namespaces and CustomResourceDefinitions hold that are to be
+// contents determines the contents of the Namespaces and CustomResourceDefinitions that are to be
 // deleted.
 func (s *Set) contents(ctx context.Context, decisions []applyset.Decision, limit int) applyset.Contents {
 	in := applyset.Contents{Objects: map[string][]applyset.Member{}, Unknown: map[string]error{}}
@@ -32,8 +32,8 @@ func (s *Set) contents(ctx context.Context, decisions []applyset.Decision, limit
 	return in
 }
 
-// inNamespace lists everything in a namespace. What cannot be listed is an error: whatever
-// it is, it is deleted with the namespace.
+// inNamespace lists everything in a namespace. An unlistable kind is an error: its objects are
+// deleted with the namespace.
 func (s *Set) inNamespace(ctx context.Context, namespace string, limit int) ([]applyset.Member, error) {
 	resources, err := s.API.Deletable(ctx)
 	if err != nil {
@@ -72,8 +72,8 @@ func (s *Set) instances(ctx context.Context, crd string, _ int) ([]applyset.Memb
 	return plain(members(r, found)), err
 }
 
-// unserved is why nobody knows what a CustomResourceDefinition holds whose kind the server does
-// not have; nil where there is nothing to know.
+// unserved states why the objects of a CustomResourceDefinition are unknown if the server does not
+// have its kind; nil if there can be none.
 func (s *Set) unserved(ctx context.Context, name string) error {
 	r, err := s.API.FindKind(ctx, crdKind.Group, crdKind.Kind)
 	if err != nil {

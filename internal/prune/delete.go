@@ -10,33 +10,32 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 )
 
-// How often a deletion is decided anew since the object was changed, and sent again since
-// its answer was lost.
+// How often a deletion is decided anew after the object was changed, and sent again after a lost
+// answer.
 const (
 	changedTries = 10
 	lostTries    = 3
 )
 
-// deletion is one member that is to be deleted.
+// deletion is the deletion of one member.
 type deletion struct {
 	*Set
 	member Member
-	// again decides about the member as it has become.
+	// again decides about the member in its current state.
 	again func(applyset.Member) applyset.Decision
 	how   cluster.Deletion
 }
 
-// errKept is that the member is not to be deleted as it is now.
+// errKept reports that the member must not be deleted in its current state.
 type errKept struct{ applyset.Decision }
 
-// Error is the reason.
+// Error returns the reason.
 func (e *errKept) Error() string { return e.Reason }
 
-// do deletes the member, or has the server try it. It is bound to the very object, and to
-// its state, that the decision was made on: whoever marks it to be kept meanwhile is in
-// time. What is gone, or on its way out, counts as deleted, once it was read: an answer that it is
-// not there is not believed alone. The error is an *errKept where
-// it is to be kept now.
+// do deletes the member, or has the server try it. The deletion is bound to the very object, and to
+// the state, of the decision, so that a later mark to keep it counts. An object that is gone, or
+// being deleted, counts as deleted once a read confirms it: a 404 alone is not trusted. The error
+// is an *errKept if it is to be kept now.
 //
 // Unlike kubectl: whose deletion is of whatever has that name by then.
 func (d *deletion) do(ctx context.Context) error {
@@ -63,14 +62,14 @@ func (d *deletion) do(ctx context.Context) error {
 			return err
 		}
 		if cluster.IsConflict(err) && d.member.UID == was.UID && d.member.ResourceVersion == was.ResourceVersion {
-			return err // nobody has changed it: that is a refusal of somebody else's
+			return err // it is unchanged: another component refused it
 		}
 		pause(ctx, min(try, 5))
 	}
 }
 
-// reread decides anew about the member as it is now. It is gone where there is none, or
-// another is on its way out.
+// reread decides anew about the current member. It counts as gone if it does not exist, or another
+// object replaced it and is being deleted.
 func (d *deletion) reread(ctx context.Context) (gone bool, err error) {
 	obj, err := d.API.GetMetadata(ctx, d.member.Target)
 	if cluster.IsNotFound(err) {
@@ -91,7 +90,7 @@ func (d *deletion) reread(ctx context.Context) (gone bool, err error) {
 	}
 }
 
-// report names what an object that is being deleted waits for.
+// report names the reasons why an object's deletion is not finished.
 func (d *deletion) report(left map[string]any) {
 	m := applyset.ReadMember(d.member.GroupKind, left)
 	if len(m.Finalizers) > 0 && !d.how.DryRun {
@@ -99,7 +98,7 @@ func (d *deletion) report(left map[string]any) {
 	}
 }
 
-// refusesDryRun: the refusal of a webhook that cannot do dry runs is not about the object.
+// refusesDryRun reports whether a webhook refused because it cannot do dry runs, which is not about the object.
 func refusesDryRun(err error) bool {
 	return cluster.IsRefusal(err) && strings.Contains(strings.ToLower(err.Error()), "dry run") && strings.Contains(err.Error(), "support")
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 )
 
-// Contents finds out what the Namespaces and CustomResourceDefinitions hold that are to be
-// deleted, with at most limit requests at once. They need not be part of a set.
+// Contents determines the contents of the Namespaces and CustomResourceDefinitions that are to be
+// deleted, with at most limit concurrent requests. They need not be part of a set.
 func Contents(ctx context.Context, api *cluster.Cluster, decisions []applyset.Decision, limit int) applyset.Contents {
 	return (&Set{API: api}).contents(ctx, decisions, limit)
 }

@@ -11,16 +11,16 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 )
 
-// Listed is a set that was found by its parent; Err is what is wrong with that.
+// Listed is a set that was found by its parent; Err states a problem with it.
 type Listed struct {
 	Target cluster.Target
 	Parent applyset.Parent
 	Err    error
 }
 
-// List finds the sets whose parents are in a namespace or, for "", in all: Secrets,
-// ConfigMaps, and the custom resources whose definitions allow it. missing is why some of
-// these kinds could not be listed; it is the error where that are all of them.
+// List finds the sets whose parents are in a namespace or, for "", in all: Secrets, ConfigMaps, and
+// the custom resources whose definitions allow it. missing is why some of these kinds could not be
+// listed; err is set if none could be listed.
 func List(ctx context.Context, api API, namespace string) (out []Listed, missing []error, err error) {
 	kinds, missing, err := parentKinds(ctx, api)
 	if err != nil {
@@ -57,7 +57,7 @@ func List(ctx context.Context, api API, namespace string) (out []Listed, missing
 	return out, missing, nil
 }
 
-// parentKinds are the kinds that parents may have; missing is why some are not known.
+// parentKinds returns the kinds that parents may have; missing states why some are unknown.
 func parentKinds(ctx context.Context, api API) (out []cluster.Resource, missing []error, err error) {
 	for _, kind := range []string{"Secret", "ConfigMap"} {
 		r, err := api.Find(ctx, "", "v1", kind)
@@ -68,7 +68,7 @@ func parentKinds(ctx context.Context, api API) (out []cluster.Resource, missing 
 	}
 	crds, err := api.FindKind(ctx, crdKind.Group, crdKind.Kind)
 	if err != nil {
-		return out, nil, nil // a server without any
+		return out, nil, nil // the server has none
 	}
 	found, err := api.ListMetadata(ctx, crds, "", applyset.ParentTypeLabel)
 	if cluster.IsForbidden(err) {
@@ -89,10 +89,10 @@ func parentKinds(ctx context.Context, api API) (out []cluster.Resource, missing 
 	return out, missing, err
 }
 
-// crdKind is the kind that defines others.
+// crdKind is the kind of CustomResourceDefinitions.
 var crdKind = applyset.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
 
-// View is a set's members, and what would become of each if no input had it. The error is that
+// View returns a set's members, and a decision about each as if no input had it. The error is that
 // of a kind that is not served, or of a list.
 func (s *Set) View(ctx context.Context, limit int) ([]Member, []applyset.Decision, error) {
 	if err := s.resolve(ctx); err != nil {
@@ -118,7 +118,7 @@ func (s *Set) View(ctx context.Context, limit int) ([]Member, []applyset.Decisio
 	return all, decisions, nil
 }
 
-// Everyone are all members of a set. It is an error where any kind cannot be looked at.
+// Everyone returns all members of a set. It is an error if any kind cannot be listed.
 func (s *Set) Everyone(ctx context.Context, limit int) ([]Member, error) {
 	if err := s.resolve(ctx); err != nil {
 		return nil, err
@@ -130,10 +130,10 @@ func (s *Set) Everyone(ctx context.Context, limit int) ([]Member, error) {
 	return found.All, err
 }
 
-// Verify compares what the parent states with what carries the set's label: of the kinds that
-// the parent lists, all of which the user must be able to list, and of all others that the
-// user can list. want is the parent as it should be. problems are the differences in words,
-// none where there are none; the error is that of a list.
+// Verify compares the parent with the objects that carry the set's label: of the kinds that the
+// parent lists, all of which the user must be able to list, and of all others that the user can
+// list. want is the correct parent. problems describes the differences; it is empty if there are
+// none. The error is that of a list.
 func (s *Set) Verify(ctx context.Context, limit int) (want applyset.Parent, problems []string, err error) {
 	listed, err := s.Everyone(ctx, limit)
 	if err != nil {

@@ -12,28 +12,28 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/parallel"
 )
 
-// Member is a member of a set, and what the server calls it.
+// Member is a member of a set, with its resource on the server.
 type Member struct {
 	applyset.Member
 	Target cluster.Target
 }
 
-// Members are what carries a set's label, as far as could be found out.
+// Members holds the objects that carry a set's label, as far as they are known.
 type Members struct {
 	All  []Member
-	Down []applyset.GroupKind // whose server does not answer: nobody knows
-	Gone []applyset.GroupKind // that the server does not have any more, and so no members
+	Down []applyset.GroupKind // whose server does not answer: their members are unknown
+	Gone []applyset.GroupKind // that no longer exist on the server, and have no members
 }
 
-// Where is where members are looked for.
+// Where states where members are looked for.
 type Where struct {
 	Kinds      []applyset.GroupKind
-	Namespaces []string // where the user may not list all
-	Limit      int      // lists under way at once
+	Namespaces []string // if the user may not list all
+	Limit      int      // concurrent lists
 }
 
-// Members lists the members of a set by their metadata: one list of each kind across
-// all namespaces, or, where the user may not, one in each namespace.
+// Members lists the members of a set by their metadata: one list of each kind across all
+// namespaces, or, if the user may not, one in each namespace.
 //
 // Unlike kubectl: which lists whole objects, one list of each kind in each namespace, and
 // fails for good where a kind is gone.
@@ -66,13 +66,13 @@ func (s *Set) Members(ctx context.Context, in Where) (Members, error) {
 	return out, nil
 }
 
-// unservedError is that a kind cannot be looked up.
+// unservedError reports that a kind cannot be looked up.
 type unservedError struct{ error }
 
-// Unwrap is why.
+// Unwrap returns the cause.
 func (e *unservedError) Unwrap() error { return e.error }
 
-// down: whatever serves a kind does not answer, while the server itself does.
+// down reports whether the server of a kind does not answer, while the API server does.
 func down(err error) bool {
 	var (
 		unreachable *cluster.Unreachable
@@ -84,8 +84,8 @@ func down(err error) bool {
 	return errors.As(err, &unserved) || cluster.Code(err) >= 500
 }
 
-// list lists the members of one kind. A server that has no such list, though its discovery
-// names the kind, is asked once more past the cache: only then is the kind gone.
+// list lists the members of one kind. If the server has no such list, though discovery names the
+// kind, it is asked again without the cache: only then is the kind gone.
 func (s *Set) list(ctx context.Context, gk applyset.GroupKind, namespaces []string) ([]Member, error) {
 	found, err := s.listOnce(ctx, gk, namespaces)
 	if !cluster.IsNotFound(err) {
@@ -132,7 +132,7 @@ func members(r cluster.Resource, objects []map[string]any) []Member {
 	return out
 }
 
-// plain are members without what the server calls them.
+// plain returns members without their resources.
 func plain(all []Member) []applyset.Member {
 	out := make([]applyset.Member, len(all))
 	for i, m := range all {
@@ -141,9 +141,8 @@ func plain(all []Member) []applyset.Member {
 	return out
 }
 
-// resolve finds the kinds of the group resources that an old kubectl wrote into the parent.
-// One that the server does not have is reported: it has no members. What has been found is
-// not looked for again.
+// resolve finds the kinds of the group resources that an old kubectl wrote into the parent. One
+// that the server does not have is reported: it has no members. Kinds that were found are kept.
 func (s *Set) resolve(ctx context.Context) error {
 	if len(s.Parent.Kinds) > 0 {
 		return nil

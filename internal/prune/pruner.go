@@ -16,21 +16,21 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/object"
 )
 
-// Pruner deletes the members of a set that the input of a run has no more. It is a
-// run.Pruner for one run.
+// Pruner deletes the members of a set that the input of a run no longer has. It is a run.Pruner for
+// one run.
 type Pruner struct {
 	*Set
 	Allowed     []applyset.GroupKind // kinds that hold data and may be pruned nevertheless
 	Propagation cluster.Propagation
-	Disband     bool // the whole set is deleted, its parent at the end
-	Whole       bool // objects to be deleted are read whole, since they are shown
-	Limit       int  // requests under way at once
+	Disband     bool // the whole set is deleted, its parent last
+	Whole       bool // objects to be deleted are read whole, to be shown
+	Limit       int  // concurrent requests
 
 	decider applyset.Run
-	members map[*run.Item]Member // of those that no input has
+	members map[*run.Item]Member // of the members missing in the input
 	size    int                  // members and objects of the input
 	down    []applyset.GroupKind
-	leaving []Member // that somebody has deleted, and that are not gone yet
+	leaving []Member // that are being deleted already
 
 	mu      sync.Mutex                    // of members, while they are deleted, and of witness
 	witness map[applyset.GroupKind]Member // a member of each kind that the run has read
@@ -49,9 +49,9 @@ func (p *Pruner) Admit(item *run.Item, live map[string]any) error {
 	}
 }
 
-// Decide lists the set's members, and decides about those that the run has not merged. The
-// items are in the order of applyset.Sorted, none where nothing is left over; the error is
-// that of a list or of reading a member.
+// Decide lists the set's members, and decides about those that the run has not merged. The items
+// are in the order of applyset.Sorted, none if the input has all members. The error is that of a
+// list or of reading a member.
 func (p *Pruner) Decide(ctx context.Context, plan *run.Plan) ([]*run.Item, error) {
 	p.decider = p.deciding(plan.Items)
 	found, err := p.list(ctx)
@@ -96,7 +96,7 @@ func surplus(d applyset.Decision) *run.Surplus {
 	return &run.Surplus{Keep: true, Reason: reason}
 }
 
-// deciding is what decides in a run over items.
+// deciding returns the facts for decisions in a run over items.
 func (p *Pruner) deciding(items []*run.Item) applyset.Run {
 	r := applyset.Run{Parent: p.Parent, Disband: p.Disband, UIDs: map[string]bool{}, Objects: map[applyset.Identity]bool{}, Allowed: map[applyset.GroupKind]bool{}}
 	for _, item := range items {
@@ -111,7 +111,7 @@ func (p *Pruner) deciding(items []*run.Item) applyset.Run {
 	return r
 }
 
-// list lists the members of all kinds that the set has, or the input.
+// list lists the members of all kinds of the set and of the input.
 func (p *Pruner) list(ctx context.Context) (Members, error) {
 	if err := p.resolve(ctx); err != nil {
 		return Members{}, err
@@ -131,7 +131,7 @@ func (p *Pruner) list(ctx context.Context) (Members, error) {
 	return found, err
 }
 
-// makes: an object of the kind is in the input, and so its definition may be.
+// makes reports whether an object of the kind is in the input, and so its definition may be.
 func (p *Pruner) makes(gk applyset.GroupKind) bool {
 	for o := range p.decider.Objects {
 		if o.GroupKind == gk {
@@ -141,7 +141,7 @@ func (p *Pruner) makes(gk applyset.GroupKind) bool {
 	return false
 }
 
-// count finds out how many objects the set has.
+// count sets the number of the set's objects.
 func (p *Pruner) count(all []Member) {
 	objects := map[applyset.Identity]bool{}
 	for o := range p.decider.Objects {
@@ -153,11 +153,11 @@ func (p *Pruner) count(all []Member) {
 	p.size = len(objects)
 }
 
-// Leaving are the members that were being deleted already when Decide has found them. nil
-// where there are none.
+// Leaving returns the members that were already being deleted when Decide found them. nil if there
+// are none.
 func (p *Pruner) Leaving() []Member { return p.leaving }
 
-// read reads the objects that are to be deleted, for those who show them.
+// read reads the objects that are to be deleted, to be shown.
 func (p *Pruner) read(ctx context.Context, items []*run.Item) error {
 	errs := make([]error, len(items))
 	parallel.Each(ctx, parallel.Steps{N: len(items), Limit: p.Limit}, func(i int) {
@@ -181,8 +181,8 @@ func (p *Pruner) read(ctx context.Context, items []*run.Item) error {
 	return errors.Join(errs...)
 }
 
-// Delete deletes one member, or has the server try it. A member that turns out to be one to
-// keep is none: its item has the reason then. The error names the member.
+// Delete deletes one member, or has the server try it. A member that must be kept now is not an
+// error: its item has the reason then. The error names the member.
 func (p *Pruner) Delete(ctx context.Context, item *run.Item, trial bool) error {
 	p.mu.Lock()
 	member := p.members[item]
@@ -211,8 +211,8 @@ func (p *Pruner) again(m applyset.Member) applyset.Decision {
 	return applyset.Decision{Member: m, Action: applyset.Left, Reason: "has become an object of the input"}
 }
 
-// Surprising is why the deletions of a run are to be confirmed first, see
-// applyset.Run.Surprising and Widened; "" where they are not.
+// Surprising returns why the deletions of a run are to be confirmed first, see
+// applyset.Run.Surprising and Widened; "" if they need no confirmation.
 func (p *Pruner) Surprising(plan *run.Plan) string {
 	var deletions []applyset.Member
 	for _, item := range plan.Others {
@@ -223,6 +223,5 @@ func (p *Pruner) Surprising(plan *run.Plan) string {
 	return cmp.Or(p.decider.Widened(deletions), p.decider.Surprising(len(deletions), p.size))
 }
 
-// Incomplete reports whether a kind could not be looked at: what is to be pruned of it is left
-// for another run.
+// Incomplete reports whether a kind could not be listed: its members are left for another run.
 func (p *Pruner) Incomplete() bool { return len(p.down) > 0 }

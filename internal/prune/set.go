@@ -1,6 +1,6 @@
-// Package prune keeps sets of applied objects on a server (KEP-3659, ApplySet): it reads
-// a set's parent, lists its members, tries and sends deletions, and writes the parent. It
-// refuses to decide: which member is deleted or kept is a matter of internal/applyset.
+// Package prune keeps sets of applied objects on a server (KEP-3659, ApplySet): it reads a set's
+// parent, lists its members, tries and sends deletions, and writes the parent. It refuses to
+// decide: internal/applyset decides which member is deleted or kept.
 //
 // Rules: docs/prune.md.
 package prune
@@ -18,23 +18,23 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 )
 
-// Set is a set as a server holds it.
+// Set is a set on a server.
 type Set struct {
 	API    API
 	Target cluster.Target // its parent
 	Parent applyset.Parent
 	seen   string // the parent's version when the members were decided about
 
-	// Note reports what is neither an error nor about an object of the run; about is what
-	// it is about.
+	// Note reports a fact that is neither an error nor about an object of the run; about is its
+	// subject.
 	Note func(about, text string)
 
 	mu     sync.Mutex
-	others map[string]apply.OtherSet // by their ids, as far as they were looked for
+	others map[string]apply.OtherSet // by their ids, as far as they were read
 }
 
-// Read reads the parent of a set, which need not be there yet. The error reports which object
-// is no parent, and what to do.
+// Read reads the parent of a set, which need not exist yet. The error reports which object is not a
+// parent, and what to do.
 func Read(ctx context.Context, api API, parent cluster.Target) (*Set, error) {
 	s := &Set{API: api, Target: parent, Note: func(string, string) {}}
 	set := applyset.Set{GroupKind: kindOf(parent.Resource), Namespace: parent.Namespace, Name: parent.Name}
@@ -62,7 +62,7 @@ func kindOf(r cluster.Resource) applyset.GroupKind {
 	return applyset.GroupKind{Group: r.Group, Kind: r.Kind}
 }
 
-// permitted is an error where the parent's kind is not one that may be a parent.
+// permitted returns an error if the parent's kind may not be a parent.
 func (s *Set) permitted(ctx context.Context) error {
 	crds, err := s.API.FindKind(ctx, crdKind.Group, crdKind.Kind)
 	if err != nil {
@@ -78,7 +78,7 @@ func (s *Set) permitted(ctx context.Context) error {
 	return nil
 }
 
-// Writable is an error where another tool manages the set.
+// Writable returns an error if another tool manages the set.
 func (s *Set) Writable() error {
 	if s.Parent.Foreign() {
 		return fmt.Errorf("%s: ApplySet parent object already exists and is managed by tooling %q instead of %q: sets of other tools are never written: use that tool, or choose another name for the set", s.Target, s.Parent.Tooling, "kubectl")
@@ -86,17 +86,17 @@ func (s *Set) Writable() error {
 	return nil
 }
 
-// forcing is how a parent is written whose fields somebody else has taken over.
+// forcing is the note on a write of a parent whose fields another manager owns.
 const forcing = "somebody else has changed the list of the set's kinds and namespaces: it is overwritten"
 
-// storeTries is how often the parent is written whose answer got lost: to write it twice
-// does no harm.
+// storeTries is how often the parent is written if the answer is lost: a repeated write does no
+// harm.
 const storeTries = 3
 
-// Store writes the parent as want makes it from what it states, unless it states all of that
-// already. The write is bound to the parent as it was read: where another run has written or
-// created it meanwhile, want is asked again, so that neither run forgets what the other adds.
-// The error is that of the write, and names the parent.
+// Store writes the parent that want returns for the current one, unless that states all of it
+// already. The write is bound to the parent as it was read. If another run has written or created
+// it meanwhile, want is called again, so that neither run loses the other's additions. The error is
+// that of the write, and names the parent.
 //
 // Unlike kubectl: which writes it twice in every run, whatever it states by then.
 func (s *Set) Store(ctx context.Context, want func(applyset.Parent) applyset.Parent) error {
@@ -128,7 +128,7 @@ func (s *Set) Store(ctx context.Context, want func(applyset.Parent) applyset.Par
 	}
 }
 
-// reread reads the parent anew; changed is whether somebody has written it since.
+// reread reads the parent anew; changed reports whether it was written since.
 func (s *Set) reread(ctx context.Context) (changed bool, err error) {
 	obj, err := s.API.GetMetadata(ctx, s.Target)
 	switch {
@@ -146,12 +146,12 @@ func (s *Set) reread(ctx context.Context) (changed bool, err error) {
 	return true, errors.Join(s.Writable(), s.resolve(ctx))
 }
 
-// noVersion is a resourceVersion that no object has: an apply bound to it creates an object, and
-// is a conflict where there is one.
+// noVersion is a resourceVersion that no object has: an apply bound to it creates an object, and is
+// a conflict if one exists.
 const noVersion = "1"
 
-// apply writes a parent that was read, or creates one that was not there. An apply bound to
-// nothing would overwrite what another run has created since, and nothing would show it.
+// apply writes a parent that was read, or creates a missing one. An unbound apply would silently
+// overwrite what another run has created since.
 func (s *Set) apply(ctx context.Context, p applyset.Parent, w cluster.Write) (obj map[string]any, err error) {
 	if !p.Exists() {
 		p.ResourceVersion = noVersion
@@ -166,7 +166,7 @@ func (s *Set) apply(ctx context.Context, p applyset.Parent, w cluster.Write) (ob
 	return obj, err
 }
 
-// pause is how long to wait before something is tried once more.
+// pause waits before another try.
 func pause(ctx context.Context, try int) {
 	select {
 	case <-time.After(time.Duration(try+1) * 100 * time.Millisecond):
@@ -174,9 +174,8 @@ func pause(ctx context.Context, try int) {
 	}
 }
 
-// ByID finds a set by its id, among the parents that are Secrets or ConfigMaps and that the
-// user may list; false where there is none. The error is that of a list, unless the other kind
-// has the set.
+// ByID finds a set by its id, among the parents that are Secrets or ConfigMaps and that the user
+// may list; false if there is none. The error is that of a list, unless the other kind has the set.
 func ByID(ctx context.Context, api API, id string) (applyset.Set, bool, error) {
 	var errs []error
 	for _, kind := range []string{"Secret", "ConfigMap"} {
@@ -197,8 +196,8 @@ func ByID(ctx context.Context, api API, id string) (applyset.Set, bool, error) {
 	return applyset.Set{}, false, errors.Join(errs...)
 }
 
-// ofAnother is the error of an object of the set with that id, without the set's name where
-// that cannot be found out.
+// ofAnother returns the error of an object of the set with that id, without the set's name if that
+// is unknown.
 func (s *Set) ofAnother(ctx context.Context, t cluster.Target, id string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -214,7 +213,7 @@ func (s *Set) ofAnother(ctx context.Context, t cluster.Target, id string) error 
 	return fmt.Errorf("%s: %w", t, &other)
 }
 
-// another looks for the set with that id.
+// another returns the set with that id.
 func (s *Set) another(ctx context.Context, id string) apply.OtherSet {
 	other := apply.OtherSet{ID: id, Into: s.Target.String()}
 	if set, found, _ := ByID(ctx, s.API, id); found {
@@ -226,7 +225,7 @@ func (s *Set) another(ctx context.Context, id string) apply.OtherSet {
 	return other
 }
 
-// sorted are the namespaces, each once, without "".
+// sorted returns the namespaces, each once, without "".
 func sorted(namespaces []string) []string {
 	out := slices.DeleteFunc(slices.Clone(namespaces), func(ns string) bool { return ns == "" })
 	slices.Sort(out)

@@ -11,10 +11,10 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
 )
 
-// Begin writes the parent, so that it covers all that the run is going to write: whatever
-// happens to the run, the next one finds it. Where there is nothing to add, and less is to be
-// listed after the run, that is tried: what is pruned must not stay listed because nobody may
-// write the parent. Errors are Store's; the run must not write then.
+// Begin writes the parent, so that it covers all later writes: whatever happens to the run, the
+// next one finds them. If nothing is to be added, but the parent will list less after the run, that
+// write is tried: pruned kinds must not stay listed because the user may not write the parent.
+// Errors are Store's; the run must not write then.
 func (p *Pruner) Begin(ctx context.Context, plan *run.Plan) error {
 	if p.Disband {
 		return nil
@@ -33,9 +33,9 @@ func (p *Pruner) Begin(ctx context.Context, plan *run.Plan) error {
 	return err
 }
 
-// End writes what the set holds now, if the run has done all that it was to do. A set of which
-// anything is left to be done stays as Begin has written it. Errors are Store's. After a run
-// that has failed there are none: the next run does the same again.
+// End writes the set's current contents, if the run is complete. Otherwise the parent stays as
+// Begin has written it. Errors are Store's. After a failed run there are none: the next run does
+// the same again.
 func (p *Pruner) End(ctx context.Context, plan *run.Plan) error {
 	kept, complete := p.outcome(plan)
 	switch {
@@ -49,8 +49,8 @@ func (p *Pruner) End(ctx context.Context, plan *run.Plan) error {
 	return nil
 }
 
-// disband deletes the parent of a set without members. Where another run has made some
-// since, the parent is made again.
+// disband deletes the parent of a set without members. If another run has added some since, the
+// parent is created again.
 func (p *Pruner) disband(ctx context.Context) error {
 	if err := p.Remove(ctx, false); err != nil {
 		return err
@@ -66,7 +66,7 @@ func (p *Pruner) disband(ctx context.Context) error {
 	return nil
 }
 
-// outcome is what a run has kept, and whether it has done all that it was to do.
+// outcome returns what a run has kept, and whether it is complete.
 func (p *Pruner) outcome(plan *run.Plan) (kept []applyset.Decision, complete bool) {
 	complete = plan.Failed() == nil
 	for _, item := range plan.Others {
@@ -79,11 +79,11 @@ func (p *Pruner) outcome(plan *run.Plan) (kept []applyset.Decision, complete boo
 	return kept, complete
 }
 
-// settle writes the parent as the run leaves the set. Where another run has written it
-// since the members were listed, which may be under way, nothing is taken from it.
+// settle writes the parent for the end of the run. If another run, which may be in progress, has
+// written it since the members were listed, nothing is removed from it.
 func (p *Pruner) settle(ctx context.Context, plan *run.Plan, want func(applyset.Run) applyset.Parent) error {
 	begun := p.decider.Parent
-	if labels(plan) && p.Parent.Says(want(p.decider.In(p.Parent))) { // unless another run has left less
+	if labels(plan) && p.Parent.Says(want(p.decider.In(p.Parent))) { // unless another run has reduced it
 		if _, err := p.reread(ctx); err != nil {
 			return err
 		}
@@ -101,9 +101,9 @@ func (p *Pruner) settle(ctx context.Context, plan *run.Plan, want func(applyset.
 	return p.recheck(ctx, was)
 }
 
-// recheck lists the members again that the parent does not cover any more: another run may
-// have created some since. This run looks for them after it has written the parent, that
-// one reads the parent after it has created them; so one of both sees what the other did.
+// recheck lists the members again that the parent no longer covers: another run may have created
+// some since. This run lists them after it has written the parent; the other run reads the parent
+// after it has created them. So one of the two sees the other's changes.
 func (p *Pruner) recheck(ctx context.Context, was applyset.Parent) error {
 	kinds, namespaces := was.Beyond(p.Parent)
 	if len(namespaces) > 0 {
