@@ -19,13 +19,13 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
-// deletions is the run.Pruner that deletes what the recorded run has created.
+// deletions is the run.Pruner that deletes the objects that the recorded run has created.
 type deletions struct{ *Undo }
 
 // Admit admits all.
 func (d *deletions) Admit(*run.Item, map[string]any) error { return nil }
 
-// Decide finds the objects that the run has created, and that nobody else has changed.
+// Decide returns the objects that the run has created, and that no other writer has changed.
 func (d *deletions) Decide(ctx context.Context, _ *run.Plan) ([]*run.Item, error) {
 	var items []*run.Item
 	for item, e := range d.entries {
@@ -60,7 +60,7 @@ func (d *deletions) Decide(ctx context.Context, _ *run.Plan) ([]*run.Item, error
 	return out, d.contain(ctx, &out)
 }
 
-// keep is why an object stays; "" if it is to be deleted.
+// keep returns why an object is kept; "" if it is to be deleted.
 func (d *deletions) keep(ctx context.Context, item *run.Item, obj map[string]any) (string, error) {
 	e := d.entries[item]
 	if obj == nil {
@@ -94,8 +94,8 @@ func (d *deletions) keep(ctx context.Context, item *run.Item, obj map[string]any
 	return "", nil
 }
 
-// marked: the object has the last-applied configuration that the run was to write, so that a
-// write whose outcome is not recorded has been executed.
+// marked reports whether the object has the last-applied configuration of the run, so that a write
+// without a recorded outcome has been executed.
 func (d *deletions) marked(e *entry, obj map[string]any) bool {
 	is := lastapplied.Read(obj)
 	if e.LastApplied == nil || !e.LastApplied.After.Set || is.Text == "" {
@@ -104,9 +104,9 @@ func (d *deletions) marked(e *entry, obj map[string]any) bool {
 	return same(reverting{Undo: d.Undo, entry: e}.configuration(e.LastApplied.After, is), merge.Some(is.Text))
 }
 
-// changed are the paths of values that are not as the run has written them. What controllers
-// have written does not count, nor what the server fills in where the record has no more than
-// what was sent.
+// changed returns the paths of values that differ from those that the run has written. Values that
+// controllers have written are ignored, and values that the server fills in if the record has only
+// the request.
 func (d *deletions) changed(e *entry, obj map[string]any, typ *merge.Type, status bool) []string {
 	var wrote any
 	for _, c := range e.Changes {
@@ -134,8 +134,8 @@ func (d *deletions) changed(e *entry, obj map[string]any, typ *merge.Type, statu
 	return out
 }
 
-// parts are the fields of a map that was added as a whole, and whose fields may be those of
-// several; any other change is its own only part. typ is the object's type.
+// parts returns the fields of a map that was added as a whole, and whose fields may have several
+// owners; any other change is its own only part. typ is the object's type.
 func parts(c merge.Change, typ *merge.Type) []merge.Change {
 	m, isMap := c.New.Value.(map[string]any)
 	at := typ.At(c.Path)
@@ -150,9 +150,9 @@ func parts(c merge.Change, typ *merge.Type) []merge.Change {
 	return out
 }
 
-// nobodys: a change is no work of anybody that would be lost with the object. It was written
-// by the control plane, or through status, as controllers do; the server has allocated it, as
-// the node of a pod; or it was filled in by the write itself, of which the record has no answer.
+// nobodys reports whether a change contains no user's work that would be lost with the object. It
+// was written by the control plane, or through status, as controllers do; or the server allocated
+// it, such as the node of a pod; or the write itself filled it in, and the record has no answer.
 func (d *deletions) nobodys(e *entry, c merge.Change, typ *merge.Type, owners merge.Owners) bool {
 	by := ownership.At(owners, c.Path)
 	controllers := len(by) > 0 && !slices.ContainsFunc(by, func(o merge.Owner) bool {
@@ -164,7 +164,7 @@ func (d *deletions) nobodys(e *entry, c merge.Change, typ *merge.Type, owners me
 	return controllers || filled || added && field.Allocated && len(by) == 0
 }
 
-// contain keeps Namespaces and CustomResourceDefinitions that hold anything of others.
+// contain keeps Namespaces and CustomResourceDefinitions that hold objects of others.
 func (d *deletions) contain(ctx context.Context, items *[]*run.Item) error {
 	var gone []string
 	for _, item := range *items {
@@ -185,8 +185,8 @@ func (d *deletions) contain(ctx context.Context, items *[]*run.Item) error {
 	return err
 }
 
-// Begin has the parents of sets list what becomes a member again, so that the next run of the
-// set finds it, whatever happens to this one. The error is that of a parent.
+// Begin makes the parents of sets list the objects that become members again, so that the next run
+// of the set finds them, whatever happens to this one. The error is that of a parent.
 func (d *deletions) Begin(ctx context.Context, _ *run.Plan) error {
 	for _, id := range slices.Sorted(maps.Keys(d.joining)) {
 		if d.Cover == nil {
@@ -199,18 +199,18 @@ func (d *deletions) Begin(ctx context.Context, _ *run.Plan) error {
 	return nil
 }
 
-// End has nothing to write.
+// End writes nothing.
 func (d *deletions) End(context.Context, *run.Plan) error { return nil }
 
-// waits reports the finalizers that an object waits for which is being deleted.
+// waits reports the finalizers of an object that is being deleted.
 func (d *deletions) waits(t cluster.Target, obj map[string]any) {
 	if m := applyset.ReadMember(applyset.GroupKind{Group: t.Group, Kind: t.Kind}, obj); d.Note != nil && len(m.Finalizers) > 0 {
 		d.Note(t, "is being deleted, and waits for "+strings.Join(m.Finalizers, ", "))
 	}
 }
 
-// Delete deletes an item as it was decided about, or has the server try it. If it was changed
-// since, it is decided about again.
+// Delete deletes an item as decided, or has the server try it. If it was changed since, it is
+// decided about again.
 func (d *deletions) Delete(ctx context.Context, item *run.Item, trial bool) error {
 	const tries = 10
 	for try := 0; ; try++ {

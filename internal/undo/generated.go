@@ -5,9 +5,8 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/object"
 )
 
-// generated are values that the server makes for one object alone, from its UID, and refuses in
-// another one. Each row is a kind, the field by which they were stated instead, and their
-// paths.
+// generated lists values that the server makes for one object alone, from its UID, and refuses in
+// another one. Each row is a kind, the field in which users state them instead, and their paths.
 var generated = []struct {
 	group, kind string
 	unless      merge.Path
@@ -28,8 +27,8 @@ func fields(names ...string) merge.Path {
 	return p
 }
 
-// anew is an object as it can be created again: without what the server had generated for it.
-// The argument is not modified.
+// anew returns an object as it can be created again: without the values that the server had
+// generated for it. The argument is not modified.
 func anew(obj map[string]any) map[string]any {
 	o := object.Object{Value: obj}
 	var out any = obj

@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
-// reverting takes back the changes of one object.
+// reverting undoes the changes of one object.
 type reverting struct {
 	*Undo
 	*entry
@@ -23,8 +23,8 @@ type reverting struct {
 	typ    *merge.Type
 }
 
-// Revert is what takes back a recorded change of one object, live as it is now, and what of it
-// is not taken back. Nothing is read. typ is the object's type; nil: unknown.
+// Revert returns the plan that undoes a recorded change of one object, given its live state, and
+// the values that are not undone. Nothing is read. typ is the object's type; nil: unknown.
 func (u *Undo) Revert(i plandoc.Item, live map[string]any, typ *merge.Type) (apply.Planned, []Left) {
 	one := &Undo{Record: u.Record, Planner: u.Planner}
 	r := reverting{Undo: one, entry: &entry{i}, live: live, typ: typ}
@@ -32,10 +32,10 @@ func (u *Undo) Revert(i plandoc.Item, live map[string]any, typ *merge.Type) (app
 	return out, one.left
 }
 
-// plan merges: the original is live with the values that the run wrote, local is live with
-// those that were there before. Nothing else differs, and so nothing else changes. A value that
-// is not the one that the run wrote was set later, also by the run's own manager: no manager is
-// the applier's.
+// plan merges: the original is live with the values that the run wrote, local is live with the
+// values before the run. Nothing else differs, so nothing else changes. A value other than the one
+// that the run wrote was set later, possibly by the run's own manager: no manager counts as the
+// applier.
 func (r reverting) plan(out apply.Planned) apply.Planned {
 	t := merge.Triple{Original: r.live, Local: r.live, Live: r.live, Owners: ownership.Of(r.live)}
 	for _, c := range r.Changes {
@@ -48,7 +48,7 @@ func (r reverting) plan(out apply.Planned) apply.Planned {
 			t.Original, t.Local = ordered(t.Original, p, c.Order.After, r.typ), ordered(t.Local, p, c.Order.Before, r.typ)
 		}
 	}
-	if r.Outcome == plandoc.Begun { // the record has what was sent, and live what the server has made of it
+	if r.Outcome == plandoc.Begun { // the record has the request, and live the result
 		t.Original = merge.Complete(t.Original, r.typ, true)
 	}
 	policy := r.Planner.Policy
@@ -65,7 +65,7 @@ func (r reverting) plan(out apply.Planned) apply.Planned {
 	return out
 }
 
-// sides are original and local with the values of a change.
+// sides returns original and local with the values of a change.
 func (r reverting) sides(t merge.Triple, p merge.Path, c plandoc.ChangeOf) (original, local any) {
 	is, has := merge.Lookup(r.live, p, r.typ)
 	now := merge.Opt{Value: is, Set: has}
@@ -80,7 +80,7 @@ func (r reverting) sides(t merge.Triple, p merge.Path, c plandoc.ChangeOf) (orig
 	after, unchanged := r.reveal(p, c.After, now)
 	switch {
 	case same(before, now):
-		return t.Original, t.Local // it is back already
+		return t.Original, t.Local // it is restored already
 	case !unchanged:
 		return leave("was changed by others since", false)
 	}
@@ -92,13 +92,13 @@ func (r reverting) sides(t merge.Triple, p merge.Path, c plandoc.ChangeOf) (orig
 	switch {
 	case okO && okL:
 		return original, local
-	case !before.Set: // it has gone with what held it
+	case !before.Set: // it was removed with its parent
 		return t.Original, t.Local
 	}
 	return leave("what held it was removed by others since", false)
 }
 
-// reveal is a side of a change with its hidden values; false if they are not known.
+// reveal returns a side of a change with its hidden values; false if they are unknown.
 func (r reverting) reveal(p merge.Path, side, now merge.Opt) (merge.Opt, bool) {
 	if !side.Set {
 		return side, true
@@ -111,8 +111,8 @@ func same(a, b merge.Opt) bool {
 	return a.Set == b.Set && (!a.Set || merge.Equal(a.Value, b.Value, nil))
 }
 
-// put returns v with another value at a path, or without it. It is false if there is nothing
-// to hold it: an entry of a list that is on the way is gone.
+// put returns v with another value at a path, or without it. It is false if its parent is missing,
+// such as an entry of a list on the way.
 func put(v any, p merge.Path, o merge.Opt, typ *merge.Type) (any, bool) {
 	if len(p) == 0 {
 		return o.Value, true
@@ -164,13 +164,13 @@ func putEntry(v any, p merge.Path, o merge.Opt, typ *merge.Type) (any, bool) {
 	return out, ok
 }
 
-// ordered is v with the entries of a list in an order, and those that it does not name behind
-// them; nil leaves it. An entry that leaves out a key is known by the key's default.
+// ordered returns v with the entries of a list in an order, and entries that it does not name after
+// them; nil leaves it. An entry that leaves out a key is identified by the key's default.
 func ordered(v any, p merge.Path, steps []string, typ *merge.Type) any {
 	found, _ := merge.Lookup(v, p, typ)
 	list, ok := found.([]any)
 	if !ok || steps == nil {
-		return v // the list is gone, or nothing is known of its order
+		return v // the list is gone, or its order is unknown
 	}
 	out, used := make([]any, 0, len(list)), make([]bool, len(list))
 	for _, text := range steps {
@@ -193,8 +193,8 @@ func ordered(v any, p merge.Path, steps []string, typ *merge.Type) any {
 	return v
 }
 
-// lastApplied is the result with the annotation as it was before the run; what has been
-// applied since stays in it, save where changes restore the object's value.
+// lastApplied returns the result with the annotation as it was before the run. Later applies are
+// preserved in it, except where changes restore the object's value.
 func (r reverting) lastApplied(result map[string]any, changes []merge.Change) map[string]any {
 	l := r.LastApplied
 	if l == nil {
@@ -207,7 +207,7 @@ func (r reverting) lastApplied(result map[string]any, changes []merge.Change) ma
 	case plandoc.IsHash(l.Before.Value) && !same(c.before, now):
 		r.leave(Left{r.target, recordedConfiguration, "is hidden in the record: only a record of a run with --show-secrets has it", true})
 		return result
-	case same(c.before, now): // it is back already
+	case same(c.before, now): // it is restored already
 		return result
 	case !same(c.after, now):
 		return r.merged(result, c, changes)
@@ -222,14 +222,14 @@ func (r reverting) lastApplied(result map[string]any, changes []merge.Change) ma
 	return annotated(result, text)
 }
 
-// recordedConfiguration is what messages call the annotation.
+// recordedConfiguration names the annotation in messages.
 const recordedConfiguration = "the last-applied configuration"
 
-// recorded are a last-applied configuration before and after the run, as text if all of it is
-// known, and as it is now.
+// recorded holds a last-applied configuration before and after the run, as text if all of it is
+// known, and its current state.
 type recorded struct{ before, after, now merge.Opt }
 
-// configuration is a side of the recorded annotation: a text, or, where that has hidden values,
+// configuration returns a side of the recorded annotation: a text, or, if that has hidden values,
 // the configuration with those of them that the annotation has now.
 func (r reverting) configuration(side merge.Opt, now lastapplied.Original) merge.Opt {
 	if !side.Set || now.Text == "" && plandoc.Hashes(side.Value) {
@@ -249,7 +249,7 @@ func (r reverting) configuration(side merge.Opt, now lastapplied.Original) merge
 	return merge.Some(v)
 }
 
-// parsed is a configuration that may be a text; nil if that cannot be read.
+// parsed returns a configuration that may be a text; nil if that cannot be read.
 func parsed(o merge.Opt) any {
 	text, isText := o.Value.(string)
 	if !isText {
@@ -262,8 +262,8 @@ func parsed(o merge.Opt) any {
 	return v
 }
 
-// merged is the result with a last-applied configuration in which what the run had recorded is
-// undone where it is undone in the object, and what was recorded since stays.
+// merged returns the result with a last-applied configuration in which the run's changes are undone
+// where they are undone in the object, and later changes are preserved.
 func (r reverting) merged(result map[string]any, c recorded, changes []merge.Change) map[string]any {
 	t := merge.Triple{Original: parsed(c.after), Local: parsed(c.before), Live: parsed(c.now)}
 	policy, err := merge.PolicyNamed("live")

@@ -1,7 +1,6 @@
-// Package undo plans to take back what a recorded run has done: three-way merges in which
-// the original is what the run wrote, local what was there before, and live what is there
-// now. What others have done since stays. It refuses to send anything but deletions, of
-// objects that the run has made.
+// Package undo plans to undo a recorded run, by three-way merges: the original is what the run
+// wrote, local what existed before it, and live the current state. Later changes of others are
+// preserved. It refuses to send anything but deletions, of objects that the run has made.
 //
 // Rules: docs/plan.md#undo.
 package undo
@@ -26,7 +25,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
-// API is the part of an API server that is needed.
+// API is the required part of an API server.
 type API interface {
 	run.API
 	Find(ctx context.Context, group, version, kind string) (cluster.Resource, error)
@@ -35,47 +34,47 @@ type API interface {
 	Delete(ctx context.Context, t cluster.Target, d cluster.Deletion) (map[string]any, error)
 }
 
-// Undo takes back one record.
+// Undo undoes one record.
 type Undo struct {
 	Record  *plandoc.Document
 	API     API
 	Live    live.Reader
-	Planner *apply.Planner // its policy, manager and schemas count
+	Planner *apply.Planner // its policy, manager and schemas are used
 
-	// Holds finds out what keeps a Namespace or a CustomResourceDefinition from being
-	// deleted, "" for nothing. gone are the UIDs of the objects that are deleted, too.
+	// Holds returns what keeps a Namespace or a CustomResourceDefinition from being deleted, "" for
+	// nothing. gone lists the UIDs of the objects that are deleted, too.
 	Holds func(ctx context.Context, t cluster.Target, uid string, gone []string) (string, error)
 
-	// Cover has the parent of the set with that id list the kinds and namespaces of objects that
+	// Cover makes the parent of the set with that id list the kinds and namespaces of objects that
 	// become members of it again. It is called before anything is written. May be nil.
 	Cover func(ctx context.Context, id string, members []applyset.Member) error
 
 	// Note reports what a deletion waits for. May be nil.
 	Note func(t cluster.Target, text string)
 
-	// Except reports whether an object is left as it is, and not reported. May be nil.
+	// Except reports whether an object is left unchanged, and not reported. May be nil.
 	Except func(t cluster.Target) bool
 
 	entries map[*run.Item]*entry
 
 	mu      sync.Mutex
 	left    []Left
-	joining map[string][]applyset.Member // what becomes a member again, by the id of its set
+	joining map[string][]applyset.Member // objects that become members again, by the id of its set
 }
 
 // entry is one object of the record.
 type entry struct{ plandoc.Item }
 
-// Left is what is not taken back.
+// Left is a value that is not undone.
 type Left struct {
 	Target cluster.Target
 	Value  string // of the object, which may be undone besides; "" for the whole of it
 	Reason string
-	Lost   bool // it cannot be, whatever the policy
+	Lost   bool // it cannot be undone under any policy
 }
 
-// Plan is the run that takes the record back, before it is merged: job gets what that takes.
-// The error means that the server cannot be reached.
+// Plan returns the run that undoes the record, before it is merged; it sets the required parts of
+// job. The error means that the server cannot be reached.
 func (u *Undo) Plan(ctx context.Context, job *run.Job) (*run.Plan, error) {
 	job.Plans, job.Pruner = u.planned, &deletions{u}
 	u.entries = map[*run.Item]*entry{}
@@ -97,10 +96,10 @@ func (u *Undo) Plan(ctx context.Context, job *run.Job) (*run.Plan, error) {
 			"apiVersion": t.GroupVersion(), "kind": t.Kind, "metadata": map[string]any{"name": t.Name, "namespace": t.Namespace},
 		}}, t)
 		if before, _ := configured(item); before != nil && item.Action == plandoc.Delete && definition(item) {
-			one.Object.Value = anew(before) // by which the run knows what its objects wait for
+			one.Object.Value = anew(before) // by which the run determines what other objects wait for
 		}
 		u.entries[one] = &entry{Item: item}
-		if item.Action == plandoc.Recreate { // what can be set only once is taken back in the same way
+		if item.Action == plandoc.Recreate { // immutable fields are undone in the same way
 			job.Recreate.Propagation = cluster.Background
 			job.Recreate.Kinds = append(job.Recreate.Kinds, strings.TrimSuffix(t.Kind+"."+t.Group, "."))
 		}
@@ -111,7 +110,7 @@ func (u *Undo) Plan(ctx context.Context, job *run.Job) (*run.Plan, error) {
 	return p, nil
 }
 
-// declare has the kinds found whose definitions the run has deleted, and which are created again:
+// declare declares the kinds whose definitions the run has deleted, and which are created again:
 // their objects follow them.
 func (u *Undo) declare() {
 	for _, item := range u.Record.Executed() {
@@ -129,8 +128,8 @@ func definition(i plandoc.Item) bool {
 	return i.Kind == "CustomResourceDefinition" && strings.HasPrefix(i.APIVersion, "apiextensions.k8s.io/")
 }
 
-// target is where an object of the record is now: in another version, if the recorded one is
-// not served any more.
+// target returns the current target of an object of the record: in another version, if the recorded
+// one is no longer served.
 func (u *Undo) target(ctx context.Context, i plandoc.Item) (cluster.Target, error) {
 	o := object.Object{Value: map[string]any{"apiVersion": i.APIVersion}}
 	t := cluster.Target{Resource: cluster.Resource{Group: o.Group(), Version: o.Version(), Kind: i.Kind}, Namespace: i.Namespace, Name: i.Name}
@@ -153,15 +152,14 @@ func (u *Undo) leave(l Left) {
 	}
 }
 
-// Left lists what is not taken back, as known once the run is merged. Empty where all is taken
-// back.
+// Left lists what is not undone, as known once the run is merged. Empty if everything is undone.
 func (u *Undo) Left() []Left {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return slices.Clone(u.left)
 }
 
-// planned is the run.Plans: plan, of which is kept what set the object becomes part of.
+// planned is the run.Plans: it calls plan, and keeps the set that the object becomes part of.
 func (u *Undo) planned(ctx context.Context, item *run.Item, obj map[string]any) (apply.Planned, error) {
 	out, err := u.plan(ctx, item, obj)
 	if id := lastapplied.SetOf(out.Final); err == nil && id != "" && id != lastapplied.SetOf(obj) {
@@ -175,7 +173,7 @@ func (u *Undo) planned(ctx context.Context, item *run.Item, obj map[string]any) 
 	return out, err
 }
 
-// plan is what takes back what was done to an item.
+// plan returns the plan that undoes the change of an item.
 func (u *Undo) plan(ctx context.Context, item *run.Item, obj map[string]any) (apply.Planned, error) {
 	e := u.entries[item]
 	out := apply.Planned{Subject: apply.Subject{Object: item.Object, Name: item.Target.String(), HasStatus: item.Target.Status, Answers: item.Answers}, Live: obj}
@@ -191,7 +189,7 @@ func (u *Undo) plan(ctx context.Context, item *run.Item, obj map[string]any) (ap
 		return leave("is being deleted: undo again when it is gone", e.Action == plandoc.Delete || e.Action == plandoc.Recreate)
 	case e.Action == plandoc.Delete && obj == nil, e.Action == plandoc.Recreate && obj == nil && (e.Outcome == plandoc.Begun || u.overrides()):
 		return u.recreate(e, out)
-	case (e.Action == plandoc.Delete || e.Action == plandoc.Recreate) && is == e.UID: // it was not deleted
+	case (e.Action == plandoc.Delete || e.Action == plandoc.Recreate) && is == e.UID: // the deletion was not executed
 		return out, nil
 	case obj == nil && e.Action == plandoc.Recreate:
 		return leave("was deleted since, by others or by an undo that was killed: --policy=apply creates it as it was before the run", false)
@@ -211,13 +209,13 @@ func (u *Undo) plan(ctx context.Context, item *run.Item, obj map[string]any) (ap
 		return leave("was deleted, and another one of that name was made since", false)
 	}
 	if e.Action == plandoc.Recreate && !hidden {
-		out.Object.Value = anew(before) // where it has to be recreated once more
+		out.Object.Value = anew(before) // if it has to be recreated once more
 	}
 	r := reverting{Undo: u, entry: e, target: item.Target, live: obj, typ: typ}
 	return r.plan(out), nil
 }
 
-// isNew: the object is the one that the run has created in place of another.
+// isNew reports whether the object is the one that the run has created in place of another.
 func (u *Undo) isNew(e *entry, obj map[string]any) bool {
 	switch is := (object.Object{Value: obj}).UID(); {
 	case e.Action != plandoc.Recreate:
@@ -228,9 +226,9 @@ func (u *Undo) isNew(e *entry, obj map[string]any) bool {
 	return (&deletions{u}).marked(e, obj)
 }
 
-// isBack: the object that the run has deleted has been made again, by an undo before this one
-// or by somebody else, and has all that it was configured with. What others have added since
-// is theirs.
+// isBack reports whether the object that the run has deleted exists again, created by an earlier
+// undo or another writer, with its whole former configuration. Later additions of others are
+// ignored.
 func (u *Undo) isBack(e *entry, obj map[string]any, typ *merge.Type) bool {
 	before, _ := configured(e.Item)
 	if before == nil {
@@ -243,7 +241,7 @@ func (u *Undo) isBack(e *entry, obj map[string]any, typ *merge.Type) bool {
 	})
 }
 
-// recreate is a deleted object as it was configured.
+// recreate plans the creation of a deleted object as it was configured.
 func (u *Undo) recreate(e *entry, out apply.Planned) (apply.Planned, error) {
 	before, hidden := configured(e.Item)
 	if before == nil || hidden {
@@ -264,7 +262,7 @@ func (u *Undo) recreate(e *entry, out apply.Planned) (apply.Planned, error) {
 	return out, nil
 }
 
-// configured is the whole object that was deleted; hidden: with hashes in it.
+// configured returns the whole object that was deleted; hidden states that it contains hashes.
 func configured(i plandoc.Item) (obj map[string]any, hidden bool) {
 	for _, c := range i.Changes {
 		if m, ok := c.Before.Value.(map[string]any); ok && c.Path == "." {
@@ -274,5 +272,5 @@ func configured(i plandoc.Item) (obj map[string]any, hidden bool) {
 	return nil, false
 }
 
-// overrides is whether a disagreement is decided in favor of what was there before.
+// overrides reports whether a disagreement is decided in favor of the former values.
 func (u *Undo) overrides() bool { return u.Planner.Policy.Name == merge.Policies[0].Name }
