@@ -19,7 +19,7 @@ type Bound struct {
 }
 
 // Bind prepares a document for comparisons. It is an error if an object is in it twice, or if its
-// summary is not that of its objects.
+// summary does not match its objects.
 func Bind(d *Document) (*Bound, error) {
 	b := &Bound{Document: d, items: make(map[Identity]*Item, len(d.Items))}
 	counts := map[Action]int{}
@@ -42,20 +42,20 @@ func Bind(d *Document) (*Bound, error) {
 	return b, nil
 }
 
-// Versionless is the identity, with the group in place of apiVersion, by which an object is known in all versions of its kind.
+// Versionless returns the identity with the group in place of apiVersion: it is the same in all versions of a kind.
 func (i Identity) Versionless() Identity {
 	i.APIVersion = object.Object{Value: map[string]any{"apiVersion": i.APIVersion}}.Group()
 	return i
 }
 
-// Item is the document form of an object as Surplus compares it: that of Spelling.Item, without
-// the reasons of its changes, which take notes on all of them to find.
+// Item returns the document form of an object as Surplus compares it: that of Spelling.Item,
+// without the reasons of its changes, which would require all notes.
 func (b *Bound) Item(sub Subject) Item {
 	return b.item(sub, func(apply.Planned) map[string]string { return nil })
 }
 
-// Missing are the objects of the plan that a run does nothing with, since its input does not have
-// them: known reports those that it has.
+// Missing returns the objects of the plan that are not in a run's input; known reports whether an
+// object is.
 func (b *Bound) Missing(known func(Identity) bool) []Identity {
 	var out []Identity
 	for _, item := range b.Items {
@@ -66,9 +66,9 @@ func (b *Bound) Missing(known func(Identity) bool) []Identity {
 	return out
 }
 
-// Surplus is what a run would do with an object beyond the plan, a line each; nil for nothing. A
-// change is in the plan if it leads from the same value to the same one: what others have
-// changed since would be overwritten unreviewed. typ is the type of the object; nil: unknown.
+// Surplus lists what a run would do with an object beyond the plan, a line each; nil for nothing. A
+// change is in the plan if it leads from the same value to the same one: later changes of others
+// would be overwritten unreviewed. typ is the type of the object; nil: unknown.
 func (b *Bound) Surplus(i Item, typ *merge.Type) []string {
 	planned := b.items[i.Versionless()]
 	switch {
@@ -77,7 +77,7 @@ func (b *Bound) Surplus(i Item, typ *merge.Type) []string {
 	case planned == nil:
 		return []string{"is not in the plan, and would be " + done[i.Action]}
 	case i.Action == Keep || i.Action == Held || i.Action == "":
-		return nil // nothing is written, whoever made the object
+		return nil // nothing is written, so the object's maker is irrelevant
 	case planned.UID != "" && i.UID != "" && planned.UID != i.UID:
 		return []string{"has another UID than in the plan: it was deleted and made again since"}
 	case planned.Action == Recreate && i.Action == Change: // less than was reviewed
@@ -93,9 +93,9 @@ func (b *Bound) Surplus(i Item, typ *merge.Type) []string {
 	return out
 }
 
-// impactBeyond is an impact that is not the plan's: of the very object that the plan was made for it
-// can be no other, and of one that others have changed since it may replace no pods that were not
-// to be replaced. Which fields can be set only once is known to the server better than to a plan.
+// impactBeyond returns an impact that the plan does not have. It is always the same for the very
+// object of the plan. For one that others have changed since, pods may not be replaced that the
+// plan keeps. Which fields are immutable is known to the server better than to a plan.
 func impactBeyond(planned, now Item) []string {
 	rolls := func(i Item) bool { return strings.HasPrefix(i.Impact, "rolls out") }
 	switch {
@@ -109,10 +109,10 @@ func impactBeyond(planned, now Item) []string {
 	return nil
 }
 
-// done is what would be done with an object.
+// done describes each action on an object.
 var done = map[Action]string{Create: "created", Change: "changed", Recreate: "deleted and created again", Delete: "deleted"}
 
-// had is what a plan has about an object, in words.
+// had describes the action of a plan.
 var had = map[Action]string{
 	Create: "create", Change: "change", Recreate: "recreate", Delete: "delete", Keep: "keep", Held: "it held, because of conflicts",
 }
@@ -145,7 +145,7 @@ func surplus(planned, now Item, typ *merge.Type) []string {
 	return out
 }
 
-// String is the change on one line, as messages show it.
+// String returns the change on one line, as messages show it.
 func (s Sides) String() string {
 	switch {
 	case !s.Before.Set:
@@ -163,7 +163,7 @@ func short(v any) string {
 	return Inline(v)
 }
 
-// Inline is a value on one line, cut if it is long.
+// Inline returns a value on one line, cut if it is long.
 func Inline(v any) string {
 	text, err := object.Encode(v)
 	if err != nil {
@@ -181,7 +181,7 @@ func same(a, b merge.Opt) bool {
 	return a.Set == b.Set && (!a.Set || merge.Equal(a.Value, b.Value, nil))
 }
 
-// sameOrder: what both have stands in the same order.
+// sameOrder reports whether common entries have the same order.
 func sameOrder(a, b []string) bool {
 	return slices.Equal(common(a, b), common(b, a))
 }
@@ -196,14 +196,14 @@ type leaf struct {
 	Sides
 }
 
-// leaves are the changes of an object, down to single values.
+// leaves holds the changes of an object, down to single values.
 type leaves struct {
 	list []leaf
 	at   map[string]Sides
 }
 
-// leavesOf takes changes apart: whoever adds a label to an object without labels adds all of
-// them, and somebody else may have added another one meanwhile.
+// leavesOf splits changes: a label added to an object without labels adds the whole map, and
+// another manager may have added another label meanwhile.
 func leavesOf(i Item, typ *merge.Type) (*leaves, map[string]Order) {
 	out, orders := &leaves{at: map[string]Sides{}}, map[string]Order{}
 	for _, c := range i.Changes {
@@ -242,7 +242,7 @@ func (l *leaves) add(p merge.Path, s Sides, t *merge.Type) {
 	l.list, l.at[one.path] = append(l.list, one), one.Sides
 }
 
-// mappings: both sides are maps with entries, or absent; one at least is there.
+// mappings reports whether both sides are maps with entries, or absent; at least one exists.
 func mappings(a, b merge.Opt) bool {
 	full := func(o merge.Opt) bool {
 		m, ok := o.Value.(map[string]any)
@@ -270,7 +270,7 @@ func keys(a, b map[string]any) []string {
 	return out
 }
 
-// lists are both sides by the steps to their entries; false where they are compared whole.
+// lists returns both sides by the steps to their entries; false if they are compared whole.
 func lists(before, after merge.Opt, t *merge.Type) (b, a map[string]entry, ok bool) {
 	if t == nil || t.Kind != merge.Keyed && t.Kind != merge.Set {
 		return nil, nil, false

@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
 )
 
-// Most is how large a document may be.
+// Most is the maximum size of a document.
 const Most = 512 << 20
 
 // Parse reads a document strictly: an unknown field, a wrong type or a missing one is an
@@ -36,8 +36,8 @@ type decoder struct {
 	reader yamldoc.Reader
 }
 
-// document reads a text in parts, if it is laid out as Writer writes it: the tree of a whole
-// document takes many times its size. Any other is read at once.
+// document reads a text in parts, if it has the layout of Writer: the tree of a whole document
+// takes many times its size. Any other text is read at once.
 func (d *decoder) document(text []byte) (*Document, error) {
 	head, items, tail := split(text)
 	if items == nil {
@@ -71,8 +71,8 @@ func (d *decoder) document(text []byte) (*Document, error) {
 
 var newline = []byte("\n")
 
-// split cuts a text at its list of objects, and the list into its entries. items is nil where
-// the text is not laid out so.
+// split cuts a text at its list of objects, and the list into its entries. items is nil if the text
+// has another layout.
 func split(text []byte) (head []byte, items [][]byte, tail []byte) {
 	at := bytes.Index(text, []byte("\n"+objectsLine))
 	if at < 0 {
@@ -111,7 +111,7 @@ func split(text []byte) (head []byte, items [][]byte, tail []byte) {
 	return head, items, nil
 }
 
-// around is the text with blank lines in place of its objects.
+// around returns the text with blank lines in place of its objects.
 func around(head []byte, items [][]byte, tail []byte) []byte {
 	out := append(slices.Clone(head), '\n')
 	for _, part := range items {
@@ -120,7 +120,7 @@ func around(head []byte, items [][]byte, tail []byte) []byte {
 	return append(out, tail...)
 }
 
-// whole reads a document that is laid out in another way.
+// whole reads a document with another layout.
 func (d *decoder) whole(text []byte) (*Document, error) {
 	top, err := d.fields(text, 1)
 	if err != nil {
@@ -173,7 +173,7 @@ func (d *decoder) parse(text []byte, line int) (*yamldoc.Document, error) {
 	return f.Documents()[0], nil
 }
 
-// fields are those of the document itself.
+// fields returns those of the document itself.
 func (d *decoder) fields(text []byte, line int) (fieldsAt, error) {
 	doc, err := d.parse(text, line)
 	if err != nil {

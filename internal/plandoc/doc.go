@@ -1,6 +1,6 @@
-// Package plandoc is the document form of a run: kind Plan, as people review it, as a run is
-// bound to it, and as a record of what was done. It encodes, decodes and compares. It refuses
-// to read and write files, and to contact a server.
+// Package plandoc is the document form of a run: kind Plan, which people review, to which a run is
+// bound, and which records a run. It encodes, decodes and compares. It refuses to read and write
+// files, and to contact a server.
 //
 // The format: docs/plan.md, docs/plan.schema.json.
 package plandoc
@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
-// What a document states about itself.
+// Constant fields of a document.
 const (
 	APIVersion = "kubectl-merge.dev/v1alpha1"
 	Kind       = "Plan"
@@ -23,14 +23,14 @@ type Document struct {
 	Summary *Summary // nil in the record of a run that was killed
 }
 
-// Header is what a document states before its objects.
+// Header is the part of a document before its objects.
 type Header struct {
 	Cluster Cluster
 	Set     *Set // nil: none
 
 	ServerSide bool // the objects are written by server-side apply
 
-	// Rules are those of a record that call fields sensitive: what is undone hides them, too.
+	// Rules holds those of a record that call fields sensitive: its undo hides them, too.
 	Rules schema.Rules
 	Spelling
 }
@@ -38,7 +38,7 @@ type Header struct {
 // Cluster identifies the cluster that was read. One of the fields is set.
 type Cluster struct {
 	UID     string // of the namespace kube-system
-	Server  string // a hash of address and certificates, where that namespace cannot be read
+	Server  string // a hash of address and certificates, if that namespace cannot be read
 	Offline bool   // live objects were read from files
 }
 
@@ -49,14 +49,14 @@ type Set struct {
 	Namespace string // of the parent; "" if it has none
 }
 
-// Spelling is how values are written.
+// Spelling states how values are written.
 type Spelling struct {
-	Salt        []byte // of the hashes that stand for secret values
-	ShowSecrets bool   // secret values are written as they are
-	Record      bool   // with all that is needed to undo the run
+	Salt        []byte // of the hashes of secret values
+	ShowSecrets bool   // secret values are written unchanged
+	Record      bool   // with everything that an undo of the run needs
 }
 
-// Action is what is done with an object; the words are those of run.Action.
+// Action is the action on an object; the words are those of run.Action.
 type Action string
 
 // The actions.
@@ -72,7 +72,7 @@ const (
 // actions in the order of the summary.
 var actions = []Action{Create, Change, Recreate, Delete, Keep, Held}
 
-// Identity is which object it is.
+// Identity identifies an object.
 type Identity struct {
 	APIVersion, Kind, Namespace, Name string
 }
@@ -83,8 +83,8 @@ type Item struct {
 	Identity
 	UID             string // of the live object; "" if there was none
 	ResourceVersion string
-	Impact          string   // what it means for what runs; "" where nothing is reported
-	Reason          string   // why it is deleted, or kept; "" where the changes have reasons
+	Impact          string   // the effects on running pods; "" if none are reported
+	Reason          string   // why it is deleted, or kept; "" if the changes have reasons
 	Notes           []string // who else manages the object or its fields; of a plan
 
 	Changes     []ChangeOf
@@ -96,18 +96,18 @@ type Item struct {
 	Line    int     // of the document, from 1; 0 if it was not decoded
 }
 
-// Outcome is how far a record knows a write to have come.
+// Outcome is the last state of a write that a record knows.
 type Outcome string
 
 // The outcomes.
 const (
 	Begun Outcome = "begun" // the write may or may not have been executed
 	Done  Outcome = "done"
-	// Refused: the server has answered that it did not execute it.
+	// Refused states that the server has answered that it did not execute it.
 	Refused Outcome = "refused"
 )
 
-// Written identifies what a write has stored.
+// Written identifies the object that a write has stored.
 type Written struct {
 	UID, ResourceVersion string
 }
@@ -120,11 +120,11 @@ type ChangeOf struct {
 	Reason string
 }
 
-// Sides are a value before and after; either may be absent.
+// Sides holds a value before and after; either may be absent.
 type Sides struct{ Before, After merge.Opt }
 
-// Order is the order of a list's entries before and after, as steps of a path. In a record
-// After is nil where entries are only removed.
+// Order is the order of a list's entries before and after, as steps of a path. In a record, After
+// is nil if entries are only removed.
 type Order struct{ Before, After []string }
 
 // ConflictAt is a value that is left to the user.

@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
 )
 
-// Writer writes a document object by object: what was written is not kept.
+// Writer writes a document object by object, and keeps none of them.
 type Writer struct {
 	w       io.Writer
 	begun   bool
@@ -32,7 +32,7 @@ func NewWriter(w io.Writer, h Header) (*Writer, error) {
 }
 
 // Raw writes an object as Item.Encode has it, without counting it. The error is that of the
-// writer below.
+// underlying writer.
 func (d *Writer) Raw(text []byte) error {
 	if !d.begun {
 		text = append([]byte(objectsLine), text...)
@@ -45,11 +45,11 @@ func (d *Writer) Raw(text []byte) error {
 // Count counts an object in the summary.
 func (d *Writer) Count(a Action) { d.summary.Counts[a]++ }
 
-// Unchanged counts an object that is left out, since nothing is done with it.
+// Unchanged counts an object that is left out, since it is not changed.
 func (d *Writer) Unchanged() { d.summary.Unchanged++ }
 
 // Close writes the summary, by which a whole document is recognized. The error is that of the
-// writer below.
+// underlying writer.
 func (d *Writer) Close() error {
 	var b builder
 	if !d.begun {
@@ -68,7 +68,7 @@ const objectsLine = "objects:\n"
 
 func number(n int) json.Number { return json.Number(strconv.Itoa(n)) }
 
-// Encode is the header as it stands in a document. The error is that of a text that cannot be
+// Encode returns the header in its document form. The error is that of a text that cannot be
 // encoded.
 func (h Header) Encode() ([]byte, error) {
 	var b builder
@@ -98,22 +98,22 @@ func (h Header) Encode() ([]byte, error) {
 	return b.Bytes(), b.err
 }
 
-// Encode is the object as an entry of a document's list. The error quotes no value.
+// Encode returns the object as an entry of a document's list. The error quotes no value.
 func (i Item) Encode() ([]byte, error) {
 	head, tail, err := i.Parts()
 	return slices.Concat(head, Notes(i.Notes), tail), err
 }
 
-// Notes are notes as they stand between the Parts of an object; empty for none.
+// Notes encodes notes as they appear between the Parts of an object; empty for none.
 func Notes(notes []string) []byte {
 	var b builder
 	if len(notes) > 0 {
-		b.field("  ", "notes", texts(notes)) // texts have no error
+		b.field("  ", "notes", texts(notes)) // texts never fail
 	}
 	return b.Bytes()
 }
 
-// Parts are what Encode has before and after the object's notes. The error quotes no value.
+// Parts returns the text of Encode before and after the object's notes. The error quotes no value.
 func (i Item) Parts() (head, tail []byte, err error) {
 	var b builder
 	b.field("- ", "action", string(i.Action))
@@ -153,7 +153,7 @@ func (i Item) Parts() (head, tail []byte, err error) {
 			b.field("    ", "after", nil)
 		}
 	}
-	return head, bytes.Clone(b.Bytes()), b.err // without the room that the buffer has grown
+	return head, bytes.Clone(b.Bytes()), b.err // without the buffer's spare capacity
 }
 
 // builder writes fields in a given order.
@@ -171,10 +171,9 @@ func (b *builder) text(lead, key, v string) {
 	}
 }
 
-// field writes a field. lead is what its first line begins with; the others are indented as
-// far.
+// field writes a field. lead is the beginning of its first line; the others are indented as far.
 func (b *builder) field(lead, key string, v any) {
-	if yamldoc.Deep(v) { // is printed as one line of JSON, which has no place in a block
+	if yamldoc.Deep(v) { // is printed as one line of JSON, which a block cannot contain
 		text, err := json.Marshal(v)
 		b.err = cmp.Or(b.err, err)
 		b.line(lead + key + ": " + string(escape.JSON(text)))
@@ -192,7 +191,7 @@ func (b *builder) field(lead, key string, v any) {
 			continue
 		case i == 0:
 			b.WriteString(lead)
-		case len(line) > 1: // a blank line of a block is as blank without spaces
+		case len(line) > 1: // a blank line of a block needs no spaces
 			b.Write(rest)
 		}
 		b.Write(line)

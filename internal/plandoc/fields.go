@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
 )
 
-// fieldsAt are the fields of a mapping at a place of a document. What is taken is gone, so
-// that what is left at the end is unknown.
+// fieldsAt holds the fields of a mapping at a place of a document. Taken fields are removed, so
+// that the rest at the end is unknown.
 type fieldsAt struct {
 	*decoder
 	doc  *yamldoc.Document
@@ -18,7 +18,7 @@ type fieldsAt struct {
 	left map[string]any
 }
 
-// of is the same place with the fields of v, which must be a mapping.
+// of returns the same place with the fields of v, which must be a mapping.
 func (f fieldsAt) of(v any) (fieldsAt, error) {
 	m, ok := v.(map[string]any)
 	if !ok {
@@ -28,7 +28,7 @@ func (f fieldsAt) of(v any) (fieldsAt, error) {
 	return f, nil
 }
 
-// at is the place one field further.
+// at returns the place one field further.
 func (f fieldsAt) at(name string) fieldsAt {
 	f.path, f.left = f.path.Child(merge.Named(name)), nil
 	return f
@@ -39,10 +39,10 @@ func (f fieldsAt) entry(i int) fieldsAt {
 	return f
 }
 
-// fail is an error at a path: name, line, path, problem.
+// fail returns an error at a path: name, line, path, problem.
 func (f fieldsAt) fail(p merge.Path, problem string) error {
 	line := f.doc.LineOf(p)
-	if len(p) > 0 && p[0].Kind == merge.IndexStep { // of an entry that was read by itself
+	if len(p) > 0 && p[0].Kind == merge.IndexStep { // of an entry that was read separately
 		p = p[1:]
 	}
 	if len(p) == 0 {
@@ -61,7 +61,7 @@ func (f fieldsAt) take(name string) (any, bool) {
 	return v, ok
 }
 
-// end is an error if a field is left.
+// end returns an error if a field is left.
 func (f fieldsAt) end() error {
 	if len(f.left) == 0 {
 		return nil
@@ -69,7 +69,7 @@ func (f fieldsAt) end() error {
 	return f.bad(slices.Sorted(maps.Keys(f.left))[0], "is no field of a plan")
 }
 
-// text takes a field that must be a string, if it is there.
+// text takes a field that must be a string, if it exists.
 func (f fieldsAt) text(name string, to *string) error {
 	v, given := f.take(name)
 	if !given {
@@ -93,7 +93,7 @@ func (f fieldsAt) texts(to map[string]*string) error {
 	return nil
 }
 
-// flag takes a field that must be true or false, if it is there.
+// flag takes a field that must be true or false, if it exists.
 func (f fieldsAt) flag(name string, to *bool) error {
 	v, given := f.take(name)
 	b, ok := v.(bool)
@@ -104,7 +104,7 @@ func (f fieldsAt) flag(name string, to *bool) error {
 	return nil
 }
 
-// mapping takes a field that must be a mapping and has it read; an absent one is not.
+// mapping takes a field that must be a mapping and passes it to read, unless it is absent.
 func (f fieldsAt) mapping(name string, read func(fieldsAt) error) error {
 	v, given := f.take(name)
 	if !given {
@@ -120,7 +120,7 @@ func (f fieldsAt) mapping(name string, read func(fieldsAt) error) error {
 	return inner.end()
 }
 
-// each takes a field that must be a list of mappings and has each of them read.
+// each takes a field that must be a list of mappings and passes each of them to read.
 func (f fieldsAt) each(name string, read func(fieldsAt) error) error {
 	v, _ := f.take(name)
 	list, ok := v.([]any)

@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/object"
 )
 
-// hashKey marks a map that stands for a secret value. No value of an object is spelled so:
-// one that looks like it is hashed itself.
+// hashKey marks a map that stands for a secret value. No value of an object looks like this: one
+// that does is hashed itself.
 const hashKey = "$sha256"
 
 // IsHash reports whether a value of a document stands for a secret one.
@@ -43,13 +43,13 @@ func Hashes(v any) bool {
 	return false
 }
 
-// Hash stands for a secret value of an object: a salted SHA-256 of the object's identity, the
-// names of the fields that lead to the value, and the value. Equal values of two objects have
-// different hashes. A value that can be guessed can be found by trying.
+// Hash stands for a secret value of an object: a salted SHA-256 of the object's identity, the names
+// of the fields that lead to the value, and the value. Equal values of two objects have different
+// hashes. Values that can be guessed can be found by trying.
 func (s Spelling) Hash(id Identity, fields string, v any) any {
 	text, err := object.Encode(v)
 	if err != nil {
-		text = nil // no JSON, and so in no object
+		text = nil // not JSON, and so in no object
 	}
 	sum := hmac.New(sha256.New, s.Salt)
 	for _, part := range []string{id.Kind, id.Namespace, id.Name, fields, string(text)} {
@@ -59,13 +59,13 @@ func (s Spelling) Hash(id Identity, fields string, v any) any {
 	return map[string]any{hashKey: hex.EncodeToString(sum.Sum(nil)[:16])}
 }
 
-// hider replaces what is secret in the values of one object.
+// hider replaces the secret parts of one object's values.
 type hider struct {
 	Spelling
 	id Identity
 }
 
-// hide is v with hashes in place of everything in which its masked form differs.
+// hide returns v with hashes in place of all parts in which its masked form differs.
 func (h hider) hide(fields string, v, masked any) any {
 	if _, isMap := v.(map[string]any); !isMap && merge.Identical(v, masked) {
 		return v
@@ -99,8 +99,8 @@ func (h hider) hideMap(fields string, v, masked map[string]any) any {
 	return out
 }
 
-// fieldsOf are the names of the fields on a path, without the entries of lists, whose keys
-// and places may change.
+// fieldsOf returns the names of the fields on a path, without the entries of lists, whose keys and
+// places may change.
 func fieldsOf(p merge.Path) string {
 	text := ""
 	for _, s := range p {

@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
-// top reads what stands around the objects.
+// top reads the parts around the objects.
 func (d *decoder) top(f fieldsAt) (*Document, error) {
 	doc := &Document{}
 	var version, kind, secrets, salt, rules string
@@ -126,13 +126,13 @@ func (d *decoder) item(f fieldsAt, v any) (Item, error) {
 	return i, f.end()
 }
 
-// stated is o, and absent for null.
+// stated returns o, and absent for null.
 func stated(o merge.Opt) merge.Opt {
 	o.Set = o.Set && o.Value != nil
 	return o
 }
 
-// check reports what is missing or impossible.
+// check reports missing and impossible fields.
 func (i *Item) check(f fieldsAt) error {
 	switch {
 	case !slices.Contains(actions, i.Action):
@@ -176,7 +176,7 @@ func (i *Item) readChange(f fieldsAt) error {
 	return nil
 }
 
-// ParsedPath is the path of a change; empty for the whole object. The error is
+// ParsedPath returns the path of a change; empty for the whole object. The error is
 // merge.ParsePath's.
 func (c ChangeOf) ParsedPath() (merge.Path, error) {
 	if c.Path == "." {

@@ -6,9 +6,9 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// Executed are the objects of a record of which something was, or may have been, written, each
-// once, with all that was written of it. An entry about an outcome takes the place of the one
-// that was made when the write was begun.
+// Executed returns the objects of a record of which something was, or may have been, written, each
+// once, with all its writes. An entry about an outcome replaces the one that was made when the
+// write was begun.
 func (d *Document) Executed() []Item {
 	at := map[Identity]int{}
 	var all [][]Item
@@ -34,8 +34,8 @@ func (d *Document) Executed() []Item {
 	return out
 }
 
-// combined is what several writes of one object come to: values as they were before the
-// first, and after the last.
+// combined returns the sum of several writes of one object: values as they were before the first,
+// and after the last.
 func combined(writes []Item) Item {
 	one := writes[0]
 	for _, next := range writes[1:] {
@@ -45,13 +45,13 @@ func combined(writes []Item) Item {
 		case one.Action == Create && next.Action == Change:
 			one.Written, one.Outcome = Written{UID: next.UID}, Done
 		default:
-			one = next // of an object that has taken the other one's place
+			one = next // of an object that has replaced the other one
 		}
 	}
 	return one
 }
 
-// then is a change followed by another one.
+// then returns a change followed by another one.
 func (i Item) then(next Item) Item {
 	type place struct {
 		path  string
@@ -83,15 +83,15 @@ func (i Item) then(next Item) Item {
 	return i
 }
 
-// Reveal is the value of a document for a value of the same place in the object as it is now:
-// what is hidden is taken from there, if it is the same. It is false if a hidden value is
-// another one, or is not there.
+// Reveal returns the actual value for a value of the document, given the current value at the same
+// place: hidden parts are taken from there, if they are the same. It is false if a hidden value
+// differs, or is missing.
 func (s Spelling) Reveal(id Identity, p merge.Path, v any, now merge.Opt) (any, bool) {
 	out := revealer{s, id}.reveal(fieldsOf(p), v, now)
 	return out, !Hashes(out)
 }
 
-// Known is Reveal for a whole configuration; a hidden value that is not the one of now stays
+// Known is Reveal for a whole configuration; a hidden value that differs from the one in now stays
 // hidden.
 func (s Spelling) Known(id Identity, v any, now merge.Opt) any {
 	return revealer{s, id}.reveal("", v, now)
@@ -127,8 +127,8 @@ func (r revealer) reveal(fields string, v any, now merge.Opt) any {
 	return v
 }
 
-// list reveals the entries of a list, each from the entry of now that has its values, which may
-// be at another place: the one as far from its own as that of the entry before it, or any.
+// list reveals the entries of a list, each from the entry of now that has its values, possibly at
+// another place: the one as far from its own as that of the entry before it, or any.
 func (r revealer) list(fields string, v, now []any) []any {
 	out := make([]any, len(v))
 	shift := 0
