@@ -93,9 +93,9 @@ func (b *Bound) Surplus(i Item, typ *merge.Type) []string {
 	return out
 }
 
-// impactBeyond returns an impact that the plan does not have. It is always the same for the very
-// object of the plan. For one that others have changed since, pods may not be replaced that the
-// plan keeps. Which fields are immutable is known to the server better than to a plan.
+// impactBeyond lists impacts that the plan does not have. For the very object of the plan, the
+// impact is always the same. An object that others have changed since must not replace pods that
+// the plan keeps. The server knows better than a plan which fields are immutable.
 func impactBeyond(planned, now Item) []string {
 	rolls := func(i Item) bool { return strings.HasPrefix(i.Impact, "rolls out") }
 	switch {

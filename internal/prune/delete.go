@@ -68,8 +68,8 @@ func (d *deletion) do(ctx context.Context) error {
 	}
 }
 
-// reread decides anew about the current member. It counts as gone if it does not exist, or another
-// object replaced it and is being deleted.
+// reread decides anew about the current member. It counts as gone if it does not exist, or is
+// being deleted.
 func (d *deletion) reread(ctx context.Context) (gone bool, err error) {
 	obj, err := d.API.GetMetadata(ctx, d.member.Target)
 	if cluster.IsNotFound(err) {
