@@ -37,7 +37,7 @@ var _ = registerVerb(verb{open: newApplyset, args: noArgs, below: []verb{
 // setArgs completes the name of a set.
 func setArgs(e *env) cobra.CompletionFunc { return complete.FirstOnly(e.server().Sets()) }
 
-// newApplyset makes the verb; those below it have rows of their own.
+// newApplyset returns the verb; its sub-verbs have rows of their own.
 func newApplyset(e *env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "applyset",
@@ -54,7 +54,7 @@ func newApplyset(e *env) *cobra.Command {
 	}
 }
 
-// oneSet requires one argument, the set.
+// oneSet requires one argument: the set.
 func oneSet(cmd *cobra.Command, args []string) error {
 	if len(args) == 1 {
 		return nil
@@ -62,7 +62,7 @@ func oneSet(cmd *cobra.Command, args []string) error {
 	return fmt.Errorf("name one set: %s", cmd.UseLine())
 }
 
-// membersVerb is what the verbs about one set have in common.
+// membersVerb is the common part of the verbs about one set.
 type membersVerb struct {
 	*env
 	setFlags
@@ -93,7 +93,7 @@ func (v *membersVerb) open(ctx context.Context, name string) (*prune.Set, error)
 	return s, err
 }
 
-// existingSet is open for a set that is there.
+// existingSet is open for a set that must exist.
 func (v *membersVerb) existingSet(ctx context.Context, name string) (*prune.Set, error) {
 	s, err := v.open(ctx, name)
 	if err != nil {
@@ -102,7 +102,7 @@ func (v *membersVerb) existingSet(ctx context.Context, name string) (*prune.Set,
 	return s, s.Existing()
 }
 
-// line prints what became of an object.
+// line prints the outcome of an object.
 func (v *membersVerb) line(object fmt.Stringer, word string, mode dryRun) {
 	fmt.Fprintf(v.Out, "%s %s%s\n", escape.Line(object.String()), word, mode.suffix())
 }
@@ -217,7 +217,7 @@ func (e *env) listSets(ctx context.Context, all bool, output string) error {
 type memberRow struct {
 	Namespace string `json:"namespace,omitempty"`
 	Object    string `json:"object"`
-	Action    string `json:"action"` // what becomes of it if no input has it: prune, keep or terminating
+	Action    string `json:"action"` // the action if no input has it: prune, keep or terminating
 	Reason    string `json:"reason,omitempty"`
 }
 

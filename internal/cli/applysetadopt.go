@@ -89,7 +89,7 @@ func (v *adoptVerb) run(ctx context.Context, name string, objects []string) erro
 	return err
 }
 
-// former is the set that --from names: its id and, unless an id alone was given, the set.
+// former returns the set that --from names: its id and, unless only an id was given, the set.
 func (v *adoptVerb) former(ctx context.Context, s *prune.Set) (id string, other *prune.Set, err error) {
 	switch {
 	case v.from == "":
@@ -105,7 +105,7 @@ func (v *adoptVerb) former(ctx context.Context, s *prune.Set) (id string, other 
 	return other.Parent.ID(), other, errors.Join(other.Existing(), other.Writable())
 }
 
-// find finds the objects: those named, those with the labels, or all of the other set.
+// find returns the objects: the named ones, those with the labels, or all of the other set.
 func (v *adoptVerb) find(ctx context.Context, s, other *prune.Set, names []string) ([]prune.Member, error) {
 	ns, err := v.ownNamespace()
 	if err != nil {

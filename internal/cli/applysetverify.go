@@ -96,7 +96,7 @@ func (v *membersVerb) disband(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	if mode != dryClient { // all of it is tried before any of it is done
+	if mode != dryClient { // everything is tried before anything is written
 		l := prune.Labelling{Manager: defaultManager, DryRun: true}
 		if err := errors.Join(s.Leave(ctx, members, l), s.Remove(ctx, true)); err != nil {
 			return err

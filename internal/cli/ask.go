@@ -9,18 +9,18 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 )
 
-// askRequest is what a run that asks was given.
+// askRequest holds the inputs of a run that asks.
 type askRequest struct {
 	inputs  *inputFlags
 	plan    *planFlags
 	secrets bool // show the values of Secrets
 }
 
-// ask settles the conflicts of the items on the terminal. Without one they stay
-// conflicts, as with --policy=strict. The error ends the run.
+// ask settles the conflicts of the items on the terminal. Without a terminal they stay conflicts,
+// as with --policy=strict. The error ends the run.
 func (e *env) ask(ctx context.Context, s *session, r askRequest) error {
 	if !r.plan.asks() || s.Failed() != nil || !ask.Needed(s.Plan) {
-		return nil // nothing will be written, whatever the answers; or there is no question
+		return nil // nothing will be written, or there is no question
 	}
 	t := e.terminal(r.inputs.stdin())
 	if t == nil {
@@ -35,8 +35,8 @@ func (e *env) ask(ctx context.Context, s *session, r askRequest) error {
 	return e.quit(a.Settle(ctx, s.Plan, r.plan.saveRules))
 }
 
-// quit gives the error of a user who wants nothing to be done its exit code. An answer to the question whether
-// the run is to be carried out is no error, and is only confirmed.
+// quit adds the exit code to the error of a user who quits. A negative answer to the confirmation
+// of the run is not an error, and is only confirmed.
 func (e *env) quit(err error) error {
 	switch {
 	case errors.Is(err, ask.ErrNo):

@@ -23,7 +23,7 @@ const (
 func (c *color) String() string { return string(*c) }
 func (c *color) Type() string   { return "string" }
 
-// Set takes the flag's value.
+// Set sets the flag's value.
 func (c *color) Set(text string) error {
 	switch *c = color(text); *c {
 	case colorAuto, colorAlways, colorNever:
@@ -38,7 +38,7 @@ func (c *color) add(flags *pflag.FlagSet) {
 	flags.Lookup("color").NoOptDefVal = string(colorAlways)
 }
 
-// on reports whether what is printed on w is colored.
+// on reports whether output on w is colored.
 func (c color) on(w io.Writer) bool {
 	switch c {
 	case colorAlways:
@@ -49,8 +49,8 @@ func (c color) on(w io.Writer) bool {
 	return term.Colors(w)
 }
 
-// style has standard error colored as the flag asks, and broken between words where it is a
-// terminal.
+// style sets the color of standard error as the flag asks; on a terminal, lines are broken between
+// words.
 func (e *env) style() {
 	r, ok := e.ErrOut.(*term.Stderr)
 	if !ok {
@@ -62,8 +62,8 @@ func (e *env) style() {
 	}
 }
 
-// terminal is where the user is asked; nil if there is nobody. piped: standard input is read
-// for something else.
+// terminal returns the terminal to ask the user on; nil if there is none. piped states that
+// standard input is read for something else.
 func (e *env) terminal(piped bool) *term.Terminal {
 	t := term.Open(e.In, e.ErrOut, piped)
 	if t != nil {
@@ -72,8 +72,8 @@ func (e *env) terminal(piped bool) *term.Terminal {
 	return t
 }
 
-// page has what is printed from now on shown page by page, where it is printed on a terminal;
-// done shows it, and ends that. An external program that shows a diff is left to do so itself.
+// page makes later output on a terminal appear page by page; done shows it, and ends paging. An
+// external program that shows a diff does its own paging.
 func (e *env) page() (done func() error) {
 	p := term.NewPager(e.Out, "KUBECTL_MERGE_PAGER", "PAGER")
 	if p == nil || os.Getenv("KUBECTL_EXTERNAL_DIFF") != "" {

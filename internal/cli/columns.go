@@ -24,8 +24,8 @@ type column struct {
 	path   *jsonpath.JSONPath
 }
 
-// columnsPrinter reads HEADER:PATH,HEADER:PATH as kubectl get does, or a file with
-// the headers in its first line and the paths in its second.
+// columnsPrinter reads HEADER:PATH,HEADER:PATH as kubectl get does, or a file with the headers in
+// its first line and the paths in its second.
 func columnsPrinter(ctx context.Context, name, spec string) (printers.ResourcePrinter, error) {
 	if spec == "" {
 		return nil, fmt.Errorf("--output=%s: columns are missing, as in %s=NAME:.metadata.name", name, name)
@@ -71,7 +71,7 @@ func joinColumns(text string) (string, error) {
 	return strings.Join(headers, ","), nil
 }
 
-// relaxed lets a path do without its braces and leading dot.
+// relaxed accepts a path without its braces and leading dot.
 func relaxed(path string) string {
 	if strings.HasPrefix(path, "{") {
 		return path
@@ -107,8 +107,7 @@ func printColumns(columns []column, obj runtime.Object, w io.Writer) error {
 	return t.Flush()
 }
 
-// cell is what stands in the column, spelled out where it would break the table or
-// drive the terminal.
+// cell returns the text of the column, escaped if it would break the table or control the terminal.
 //
 // Unlike kubectl: which prints it as it is.
 func (c column) cell(obj any) string {

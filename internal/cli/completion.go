@@ -52,19 +52,17 @@ func newCompletion(e *env) *cobra.Command {
 	}
 }
 
-// complete gives cobra the completion of a command's flags and arguments: by the verb's row,
-// then by the flag's name. What has no row here completes nothing; every candidate passes
-// complete.Safe.
+// complete registers the completion of a command's flags and arguments: by the verb's row, then by
+// the flag's name. Without a row here, nothing is completed. Every candidate passes complete.Safe.
 func (e *env) complete(cmd *cobra.Command, v verb) {
 	if cmd.Parent() == nil {
 		cmd.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
 	}
-	for _, set := range []map[string]cobra.CompletionFunc{v.flags, e.flagCompletions()} { // the first that is registered counts
+	for _, set := range []map[string]cobra.CompletionFunc{v.flags, e.flagCompletions()} { // the first registration counts
 		for name, f := range set {
-			// Not LocalFlags, which sorts all flags again for every name: every command
-			// would pay for it.
+			// Not LocalFlags, which sorts all flags again for every name, for every command.
 			if cmd.Flags().Lookup(name) != nil || cmd.PersistentFlags().Lookup(name) != nil {
-				_ = cmd.RegisterFlagCompletionFunc(name, complete.Safe(f)) // fails only where it is registered already
+				_ = cmd.RegisterFlagCompletionFunc(name, complete.Safe(f)) // fails only if it is registered already
 			}
 		}
 	}
@@ -80,10 +78,10 @@ func fileArgs(*env) cobra.CompletionFunc { return complete.Files }
 // objectArgs completes TYPE/NAME.
 func objectArgs(e *env) cobra.CompletionFunc { return complete.UnlessFiles(e.server().Objects(), nil) }
 
-// explainedArgs completes objects and fields, those that only live has among them.
+// explainedArgs completes objects and fields, including fields that only live has.
 func explainedArgs(e *env) cobra.CompletionFunc { return e.server().Explained }
 
-// outputWords are the values of --output: the printers, and kubectl's template languages.
+// outputWords returns the values of --output: the printers, and kubectl's template languages.
 func outputWords() []cobra.Completion {
 	var out []cobra.Completion
 	for _, p := range printerRows {
@@ -95,7 +93,7 @@ func outputWords() []cobra.Completion {
 	return out
 }
 
-// targetOutputs are for verbs that change the last-applied configuration alone.
+// targetOutputs completes --output of verbs that change only the last-applied configuration.
 func targetOutputs(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	fit, directive := mergeOutputs(cmd, args, typed)
 	return slices.DeleteFunc(fit, func(c string) bool {
@@ -105,7 +103,7 @@ func targetOutputs(cmd *cobra.Command, args []string, typed string) ([]cobra.Com
 	}), directive
 }
 
-// mergeOutputs: behind jsonpath= a template follows, and no space.
+// mergeOutputs completes --output: after jsonpath= a template follows, and no space.
 func mergeOutputs(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	fit := complete.Beginning(outputWords(), typed)
 	directive := cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
@@ -115,7 +113,7 @@ func mergeOutputs(_ *cobra.Command, _ []string, typed string) ([]cobra.Completio
 	return fit, directive
 }
 
-// server completes names on the server.
+// server returns the completion of names on the server.
 func (e *env) server() *complete.Server {
 	return &complete.Server{Flags: e.flags, Connect: e.connect, Quiet: func() {
 		hush()

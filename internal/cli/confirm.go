@@ -14,12 +14,12 @@ import (
 type confirmation struct {
 	plan   *run.Plan
 	look   string // the command that shows what would be deleted
-	given  bool   // the user has confirmed with a flag
+	given  bool   // confirmed with a flag
 	piped  bool   // standard input is read as a file
 	dryRun dryRun
 }
 
-// confirmation is that of a run that prunes.
+// confirmation returns the question of a run that prunes.
 func (r askRequest) confirmation(plan *run.Plan, f *pruneFlags, mode dryRun) confirmation {
 	return confirmation{plan: plan, look: "kubectl merge diff --prune", given: f.yes, piped: r.inputs.stdin(), dryRun: mode}
 }

@@ -53,7 +53,7 @@ func (e *env) existing(err error) error {
 	return err
 }
 
-// namespacing is the namespace for objects without one, from -n or the kubeconfig's context.
+// namespacing returns the namespace for objects without one, from -n or the kubeconfig's context.
 func (e *env) namespacing() (live.Namespacing, error) {
 	name, given, err := e.flags.ToRawKubeConfigLoader().Namespace()
 	if err != nil {
@@ -66,8 +66,8 @@ func (e *env) namespacing() (live.Namespacing, error) {
 	return live.Namespacing{Default: name, Enforce: given, Of: of}, nil
 }
 
-// ownNamespace is namespacing where there has to be a namespace of that name: not for objects, since what is in no
-// namespace takes any -n, as in kubectl.
+// ownNamespace is namespacing for verbs that require a valid namespace name. It is not for objects,
+// since cluster-scoped ones take any -n, as in kubectl.
 func (e *env) ownNamespace() (string, error) {
 	ns, err := e.namespacing()
 	if err == nil {
@@ -76,7 +76,7 @@ func (e *env) ownNamespace() (string, error) {
 	return ns.Default, err
 }
 
-// offlineNamespacing is the same from -n alone: no kubeconfig is read.
+// offlineNamespacing is namespacing from -n alone: no kubeconfig is read.
 func (e *env) offlineNamespacing() live.Namespacing {
 	name := *e.flags.Namespace
 	return live.Namespacing{Default: name, Enforce: name != "", Of: "--namespace=" + name}
@@ -85,7 +85,7 @@ func (e *env) offlineNamespacing() live.Namespacing {
 func (e *env) colored() bool    { return e.color.on(e.Out) }
 func (e *env) coloredErr() bool { return e.color.on(e.ErrOut) }
 
-// progress is the line that shows how far a run is; nil where nobody is to see it.
+// progress returns the line that shows how far a run is; nil if no user sees it.
 func (e *env) progress(quiet bool) *term.Progress {
 	if quiet {
 		return nil

@@ -8,14 +8,14 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/prune"
 )
 
-// contents looks into Namespaces and CustomResourceDefinitions, with at most limit requests at once.
+// contents reads the contents of Namespaces and CustomResourceDefinitions, with at most limit concurrent requests.
 type contents struct {
 	api   *cluster.Cluster
 	limit int
 }
 
-// holds is why a Namespace or a CustomResourceDefinition is not deleted; "" if nothing of
-// others is in it.
+// holds returns why a Namespace or a CustomResourceDefinition is not deleted; "" if it contains no
+// objects of others.
 func (c contents) holds(ctx context.Context, t cluster.Target, uid string, gone []string) (string, error) {
 	member := func(uid string) applyset.Decision {
 		return applyset.Decision{Member: applyset.Member{UID: uid}, Action: applyset.Delete}
@@ -33,7 +33,7 @@ func (c contents) holds(ctx context.Context, t cluster.Target, uid string, gone 
 	return "", nil
 }
 
-// cover has the parent of the set with that id list the kinds and namespaces of members. A set
+// cover makes the parent of the set with that id list the kinds and namespaces of members. A set
 // that is not found is reported: the objects are members of none.
 func (u *undoing) cover(ctx context.Context, api *cluster.Cluster, id string, members []applyset.Member) error {
 	parent := setFlags{}

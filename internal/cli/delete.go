@@ -148,7 +148,7 @@ func (v *deleteVerb) pruner(s *prune.Set) (*prune.Pruner, error) {
 	return &prune.Pruner{Set: s, Allowed: allowed, Propagation: propagation, Limit: v.concurrency, Disband: true}, nil
 }
 
-// send deletes the members, or shows what would be deleted.
+// send deletes the members, or shows the deletions.
 func (v *deleteVerb) send(ctx context.Context, plan *run.Plan, mode dryRun) {
 	notes := v.reporter(v.quiet)
 	report := func(item *run.Item) {
@@ -168,7 +168,7 @@ func (v *deleteVerb) send(ctx context.Context, plan *run.Plan, mode dryRun) {
 	}
 }
 
-// await waits until what was deleted, now or before, is gone.
+// await waits until objects deleted now or before are gone.
 func (v *deleteVerb) await(ctx context.Context, p *prune.Pruner, plan *run.Plan) error {
 	limited, cancel := context.WithTimeout(ctx, v.timeout)
 	defer cancel()

@@ -44,7 +44,7 @@ Exit code 0: nothing would change; 1: something would; 2: an error; 3: conflicts
 
 var _ = registerVerb(verb{open: newDiff, args: noArgs, flags: map[string]cobra.CompletionFunc{"output": reportOutputs}})
 
-// newDiff is the diff verb.
+// newDiff returns the diff verb.
 //
 // Unlike kubectl: it merges here rather than in a dry run of the server, so that
 // permission to get the objects is enough.
@@ -87,7 +87,7 @@ func newDiff(e *env) *cobra.Command {
 	return cmd
 }
 
-// paged runs the verb; on a terminal, what it prints is shown page by page.
+// paged runs the verb; on a terminal, its output is shown page by page.
 func (v *diffVerb) paged(cmd *cobra.Command, args []string) (differs bool, err error) {
 	if v.plan.asks() {
 		return v.checked(cmd, args)
@@ -115,7 +115,7 @@ func (v *diffVerb) checked(cmd *cobra.Command, args []string) (differs bool, err
 	return v.run(cmd.Context(), cmd.Flags().Changed("policy"), mode)
 }
 
-// planned is the run whose diff is printed, with the conflicts that the user has settled.
+// planned returns the run whose diff is printed, with the conflicts that the user has settled.
 func (v *diffVerb) planned(ctx context.Context, policyGiven bool, notes *reporter, render run.Render) (*session, error) {
 	v.plan.secret = v.secretValues()
 	planner, err := v.plan.planner(ctx, policyGiven)
@@ -182,8 +182,8 @@ func (v *diffVerb) run(ctx context.Context, policyGiven bool, mode dryRun) (diff
 	return differs || changed, &exit{Code: conflicted}
 }
 
-// preview determines the result that writing the items would have, on the server if mode is
-// dryServer, and reports each. An error stops no other item.
+// preview determines the result of writing the items, on the server if mode is dryServer, and
+// reports each. An error stops no other item.
 func (s *session) preview(ctx context.Context, mode dryRun, report func(*run.Item)) {
 	if mode != dryServer {
 		s.Show(ctx, report)

@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 )
 
-// checkOutput is an error if -o names no report.
+// checkOutput returns an error if -o does not name a report.
 func (v *diffVerb) checkOutput() error {
 	if p, ok := printerNamed(v.out.output); !ok || !p.report {
 		return fmt.Errorf("-o %s: diff prints one of %s", v.out.output, printerNames(isReport))
@@ -20,7 +20,7 @@ func (v *diffVerb) checkOutput() error {
 	return nil
 }
 
-// report prints another report than the diff, of every object even if others have errors.
+// report prints a report other than the diff, of every object even if others have errors.
 func (v *diffVerb) report(ctx context.Context, policyGiven bool, notes *reporter, mode dryRun) (differs bool, err error) {
 	out, err := v.out.printer(ctx, v.env, mode)
 	if err != nil {

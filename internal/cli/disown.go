@@ -18,7 +18,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// disownVerb gives fields up.
+// disownVerb releases fields.
 type disownVerb struct {
 	targetVerb
 	out    targetOutput
@@ -89,8 +89,7 @@ func (v *disownVerb) run(ctx context.Context, args []string) error {
 	return v.disown(ctx, objects, mode)
 }
 
-// parse parts the arguments into those that name objects, which are none where -f
-// is given, and the fields.
+// parse splits the arguments into those that name objects, none if -f is given, and the fields.
 func (v *disownVerb) parse(args []string) (names []string, err error) {
 	fields := args
 	if !v.inputs.given() && len(args) > 0 {
@@ -118,13 +117,13 @@ func (v *disownVerb) parse(args []string) (names []string, err error) {
 	return names, nil
 }
 
-// disown plans all before it writes any. The files are written last: a file without a
-// field that is still owned by the applier would have it removed from live.
+// disown plans all changes before it writes any. The files are written last: a file without a field
+// that the applier still owns would have the next merge remove it from live.
 func (v *disownVerb) disown(ctx context.Context, targets []target.Target, mode dryRun) error {
 	d := &target.Disowning{Access: &v.Access, Fields: v.fields, Files: v.write}
 	all, err := d.Plan(ctx, targets)
 	if err != nil {
-		return err // nothing is written if anything is wrong
+		return err // nothing is written after an error
 	}
 	var files []*target.FileEdit
 	if v.write {
@@ -150,7 +149,7 @@ func (v *disownVerb) disown(ctx context.Context, targets []target.Target, mode d
 	return errors.Join(errs...)
 }
 
-// send writes one object's annotation, and reports what that means and what became of it.
+// send writes one object's annotation, and reports its outcome and its meaning.
 func (v *disownVerb) send(ctx context.Context, d *target.Disowned, mode dryRun) (write.Outcome, error) {
 	if d.Change == nil {
 		return write.Unchanged, nil
@@ -170,7 +169,7 @@ func (v *disownVerb) send(ctx context.Context, d *target.Disowned, mode dryRun) 
 	return out.Outcome, v.out.written(d.Target, d.Change.Annotated, out)
 }
 
-// writeFile puts the new text in the old one's place, or shows what would come of it.
+// writeFile replaces the old text by the new one, or shows the difference.
 func (v *disownVerb) writeFile(f *target.FileEdit, mode dryRun) error {
 	if err := f.Writable(); err != nil {
 		return err

@@ -19,7 +19,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/strategy"
 )
 
-// driftVerb reports in what live objects differ from their files.
+// driftVerb reports how live objects differ from their files.
 type driftVerb struct {
 	*env
 	inputs      inputFlags
@@ -32,8 +32,8 @@ type driftVerb struct {
 	shard       string
 	watch       bool
 	timeout     time.Duration
-	watched     bool     // all was compared, and then watched
-	args        []string // TYPE/NAME, in place of files
+	watched     bool     // all objects were compared, and then watched
+	args        []string // TYPE/NAME, instead of files
 }
 
 const driftLong = `Report how live objects differ from the files that describe them, who changed them, and
@@ -112,7 +112,7 @@ func newDrift(e *env) *cobra.Command {
 	return cmd
 }
 
-// exits runs the verb and gives its error the exit code of one.
+// exits runs the verb and adds the exit code to its error.
 func (v *driftVerb) exits(cmd *cobra.Command, args []string) error {
 	report, err := v.checked(cmd, args)
 	switch {
@@ -162,7 +162,7 @@ func (v *driftVerb) run(ctx context.Context, format drift.Format) (*drift.Report
 		return nil, err
 	}
 	v.plan.secret = v.secretValues()
-	planner, err := v.plan.planner(ctx, true) // by the policy apply, on the server's side, too: what others own is drift
+	planner, err := v.plan.planner(ctx, true) // by the policy apply, on the server's side, too: values of others are drift
 	if err != nil {
 		return nil, err
 	}
@@ -201,7 +201,7 @@ type comparison struct {
 	options drift.Options
 }
 
-// each calls do for every item, and prints what was found on the way.
+// each calls do for every item, and prints its problems.
 func (c *comparison) each(ctx context.Context, do func(*run.Item)) {
 	c.Show(ctx, func(item *run.Item) {
 		if do(item); item.Err == nil {
@@ -211,7 +211,7 @@ func (c *comparison) each(ctx context.Context, do func(*run.Item)) {
 	c.notes.unused(c.Planner.Rules)
 }
 
-// end prints a report, with the errors of what could not be compared, and its summary.
+// end prints a report, with the errors of objects that could not be compared, and its summary.
 func (c *comparison) end(report *drift.Report, failed error, write func(*drift.Report) error) (*drift.Report, error) {
 	failures := compared(failed)
 	report.Errors = lines(failures, c.secretValues())
@@ -222,8 +222,7 @@ func (c *comparison) end(report *drift.Report, failed error, write func(*drift.R
 	return report, errors.Join(failures, printed)
 }
 
-// orphans are the flags by which members of the set are found that the input does not
-// contain; nil without a set.
+// orphans returns the flags that find members of the set missing in the input; nil without a set.
 func (v *driftVerb) orphans() *pruneFlags {
 	if v.set.name == "" {
 		return nil
@@ -231,7 +230,7 @@ func (v *driftVerb) orphans() *pruneFlags {
 	return &pruneFlags{setFlags: v.set, on: true, reads: true, cascade: "background"}
 }
 
-// compared are the errors of a comparison, in which nothing would have been pruned.
+// compared returns the errors of a comparison, in which nothing would have been pruned.
 func compared(err error) error {
 	var errs []error
 	for _, one := range leaves(err) {
@@ -243,7 +242,7 @@ func compared(err error) error {
 	return errors.Join(errs...)
 }
 
-// noteDrift is the kind of the note that sums a report up.
+// noteDrift is the kind of the note that summarizes a report.
 const noteDrift diff.NoteKind = "drift"
 
 func noteOf(r *drift.Report) diff.Note {

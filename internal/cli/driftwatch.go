@@ -11,12 +11,12 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 )
 
-// driftEvery is how often members of a set are looked for that are in no file, and objects
-// read that may not be watched.
+// driftEvery is the interval of searches for members of a set that are in no file, and of reads of
+// objects that may not be watched.
 const driftEvery = 10 * time.Second
 
-// watch reports what differs, and then each change of that, until the time is over or the
-// user ends it. The report is that of the end.
+// watch reports the differences, and then each change of them, until the time is over or the user
+// ends it. The report is that of the end.
 func (c *comparison) watch(ctx context.Context) (*drift.Report, error) {
 	stream, err := c.format.Stream(c.Out, c.options)
 	if err != nil {
@@ -42,7 +42,7 @@ func (c *comparison) watch(ctx context.Context) (*drift.Report, error) {
 		return nil, errors.Join(err, ctx.Err())
 	}
 	if w.Orphans == nil {
-		c.Items = nil // what the watch needs of them, it has
+		c.Items = nil // the watch has its own copies
 	}
 	c.watched = true
 	if c.timeout > 0 {
@@ -54,10 +54,10 @@ func (c *comparison) watch(ctx context.Context) (*drift.Report, error) {
 	return c.end(w.Report(), errors.Join(c.Plan.Err, w.Failed(), bad), stream.End)
 }
 
-// noted prints what is about the watch as a whole.
+// noted prints a note about the watch as a whole.
 func (c *comparison) noted(text string) { c.notes.set()("drift", c.secretValues().Blank(text)) }
 
-// members finds the members of the set that are in no file, as the set is now.
+// members returns the current members of the set that are in no file.
 func (c *comparison) members(ctx context.Context) ([]*run.Item, error) {
 	set, err := c.driftVerb.set.read(ctx, c.env, c.api)
 	if err == nil {

@@ -65,7 +65,7 @@ func spaced(flags *pflag.FlagSet, args []string) error {
 	return nil
 }
 
-// suffix is what kubectl prints after the outcome.
+// suffix returns the text that kubectl prints after the outcome.
 func (d dryRun) suffix() string {
 	switch d {
 	case dryClient:
@@ -76,7 +76,7 @@ func (d dryRun) suffix() string {
 	return ""
 }
 
-// showMode is the mode of a verb that never writes: client or server.
+// showMode returns the mode of a verb that never writes: client or server.
 func showMode(text string, live []string) (dryRun, error) {
 	mode, err := parseDryRun(text)
 	switch {

@@ -15,7 +15,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 )
 
-// editVerb has the user edit what was applied last.
+// editVerb has the user edit the last applied configuration.
 type editVerb struct {
 	targetVerb
 	out     targetOutput
@@ -53,7 +53,7 @@ What cannot be saved is kept in a file whose name is printed.`,
 }
 
 func (v *editVerb) run(ctx context.Context, args []string) error {
-	// As in kubectl, -o yaml and json state how the text is edited, too.
+	// As in kubectl, -o yaml and json also set the format of the edited text.
 	if err := v.out.open(ctx, v.env, dryNone); err != nil {
 		return err
 	}
@@ -69,13 +69,13 @@ func (v *editVerb) run(ctx context.Context, args []string) error {
 	}
 	for _, o := range objects {
 		if err := v.edit(ctx, o); err != nil {
-			return errors.Join(err, v.out.close(ctx)) // what was saved before is printed whole
+			return errors.Join(err, v.out.close(ctx)) // configurations saved before are printed whole
 		}
 	}
 	return v.out.close(ctx)
 }
 
-// edit takes one object through the editor. Whatever goes wrong, the text is kept.
+// edit passes one object through the editor. The text is kept after any failure.
 func (v *editVerb) edit(ctx context.Context, o target.Target) error {
 	s, err := v.begin(ctx, o)
 	if err != nil {

@@ -16,16 +16,16 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
 )
 
-// editing is a configuration on its way through the editor.
+// editing is the state of one configuration's edit.
 type editing struct {
 	*editVerb
 	*target.Edit
 	draft    *editor.Draft
-	first    []byte // the text as it was when the edit began
-	unedited bool   // the editor failed, and nobody has changed the text
+	first    []byte // the text at the beginning
+	unedited bool   // the editor failed, and the text is unchanged
 }
 
-// begin starts with last-applied as it is now. As in kubectl, -o json has the text edited as JSON.
+// begin starts with the current last-applied. As in kubectl, -o json has the text edited as JSON.
 func (v *editVerb) begin(ctx context.Context, t target.Target) (*editing, error) {
 	asJSON, ext := v.out.output == "json", ".yaml"
 	if asJSON {
@@ -39,15 +39,15 @@ func (v *editVerb) begin(ctx context.Context, t target.Target) (*editing, error)
 	return &editing{editVerb: v, Edit: edit, draft: draft, first: edit.Body}, err
 }
 
-// blindTries is how often a text may be wrong where nobody looks at it: an editor
-// that is a script may be wrong in a new way every time.
+// blindTries is how often a text may be wrong without a terminal: an editor that is a script may be
+// wrong in a new way every time.
 const blindTries = 10
 
-// editInVain is kubectl's word for it.
+// editInVain is kubectl's message for it.
 const editInVain = "Edit cancelled, no valid changes were saved"
 
-// loop edits until there is something to save, or nothing to do; what is then to be
-// reported comes back. The error is why the text could not be saved.
+// loop repeats the edit until there is something to save, or nothing to do; said is the text to
+// report then. The error is why the text could not be saved.
 func (s *editing) loop(g *editor.Guard) (said string, err error) {
 	var reason error
 	for try := 1; ; try++ {
@@ -107,7 +107,7 @@ func (s *editing) open(g *editor.Guard, reason error) error {
 	return nil
 }
 
-// ask asks on a terminal whether to save; without one there is nobody to say no.
+// ask asks on a terminal whether to save; without one, the answer is yes.
 func (s *editing) ask(g *editor.Guard) (bool, error) {
 	t := term.Open(s.In, s.ErrOut, false)
 	if t == nil {
@@ -122,7 +122,7 @@ func (s *editing) ask(g *editor.Guard) (bool, error) {
 	return err == nil && (answer == "y" || answer == "yes"), nil
 }
 
-// save writes the annotation, and throws the draft away once that is done.
+// save writes the annotation, and then discards the draft.
 func (s *editing) save(g *editor.Guard, next target.Change) error {
 	out := write.Foreseen(next.Planned)
 	if next.Action != apply.Nothing {
@@ -138,7 +138,7 @@ func (s *editing) save(g *editor.Guard, next target.Change) error {
 	return s.draft.Discard()
 }
 
-// stopped is the signal that ended the edit, if one did, else err.
+// stopped returns the signal that ended the edit, if one did, otherwise err.
 func stopped(g *editor.Guard, err error) error {
 	if g.Err() != nil {
 		return context.Cause(g)
@@ -146,7 +146,7 @@ func stopped(g *editor.Guard, err error) error {
 	return err
 }
 
-// saved reports where the text is, for every failure: an edit is never lost.
+// saved adds the place of the text to every failure: an edit is never lost.
 func (s *editing) saved(err error) error {
 	what := strings.TrimPrefix(err.Error(), s.Target.String()+": ")
 	path := s.draft.Path()

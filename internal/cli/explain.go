@@ -31,7 +31,7 @@ type explainPrinter struct {
 	changed bool // only fields that change
 }
 
-// write prints what is asked for of an explanation.
+// write prints the requested parts of an explanation.
 func (f *explainPrinter) write(e diff.Explanation) error {
 	if f.changed {
 		e = e.Changed()
@@ -44,7 +44,7 @@ type asked struct {
 	merge.Path
 	typed string // the path, as the user wrote it
 	found bool   // on any side of any object
-	near  string // a way out, where it was not found
+	near  string // a suggestion, if it was not found
 }
 
 func askedFields(fields []string) ([]asked, error) {
@@ -89,7 +89,7 @@ func (f *explainPrinter) object(item *run.Item) error {
 	return f.write(diff.Explain(report, found...))
 }
 
-// surplus reports why an object that no input has is deleted, or kept.
+// surplus reports why an object missing in the input is deleted, or kept.
 func (f *explainPrinter) surplus(item *run.Item) error {
 	if len(f.paths) > 0 {
 		return nil
@@ -101,7 +101,7 @@ func (f *explainPrinter) surplus(item *run.Item) error {
 	return f.out.Write(diff.Explanation{Object: item.Target.String(), Fields: []diff.Row{{Why: word + item.Reason()}}})
 }
 
-// unknown are the fields asked for that no object has on any side.
+// unknown returns an error for the requested fields that no object has on any side.
 func (f *explainPrinter) unknown() error {
 	var errs []error
 	for _, field := range f.paths {

@@ -17,22 +17,22 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 )
 
-// differ shows objects in two forms: by itself, or all at once in close through
-// the program that KUBECTL_EXTERNAL_DIFF names.
+// differ shows objects in two forms: it prints each diff, or passes all at once, in close, to the
+// program that KUBECTL_EXTERNAL_DIFF names.
 type differ struct {
 	view
-	program []string // and its arguments; none: by itself
+	program []string // and its arguments; none: it prints them itself
 	texts   []texts  // for the program
 }
 
-// texts are one object in two forms, as they may be shown.
+// texts holds the two forms of one object, as they may be shown.
 type texts struct{ name, live, result string }
 
 func (v view) differ() *differ {
 	return &differ{view: v, program: strings.Fields(os.Getenv("KUBECTL_EXTERNAL_DIFF"))}
 }
 
-// render is the text of an item's diff; nil where it is a program that makes it.
+// render returns the text of an item's diff; nil if a program makes it.
 func (d *differ) render(item *run.Item) any {
 	if len(d.program) > 0 {
 		return nil
@@ -44,7 +44,7 @@ func (d *differ) render(item *run.Item) any {
 	return text.Bytes()
 }
 
-// item is show for an item, whose diff may have been made before.
+// item is show for an item, whose diff may have been rendered before.
 func (d *differ) item(item *run.Item) (differs bool, err error) {
 	text, made := item.Rendered.([]byte)
 	if !made {
@@ -58,8 +58,7 @@ func (d *differ) options() diff.Options {
 	return diff.Options{Color: d.colored(), ShowManagedFields: d.managedFields, ShowSecrets: d.secrets}
 }
 
-// show prints an object's diff and reports whether there is one. With a program it is
-// the program that reports it, in close.
+// show prints an object's diff and reports whether there is one. With a program, close reports it.
 func (d *differ) show(doc diff.Doc) (differs bool, err error) {
 	o := d.options()
 	if len(d.program) == 0 {
@@ -75,9 +74,8 @@ func (d *differ) show(doc diff.Doc) (differs bool, err error) {
 	return false, nil
 }
 
-// close runs the program on two folders, with a file for each object that differs.
-// Its exit code is read as kubectl reads it: 0 no differences, 1 differences, and
-// anything else is an error.
+// close runs the program on two folders, with a file for each object that differs. Its exit code is
+// read as kubectl reads it: 0 no differences, 1 differences, anything else an error.
 func (d *differ) close(ctx context.Context) (differs bool, err error) {
 	if len(d.texts) == 0 {
 		return false, nil
@@ -86,7 +84,7 @@ func (d *differ) close(ctx context.Context) (differs bool, err error) {
 	if err != nil {
 		return false, fmt.Errorf("KUBECTL_EXTERNAL_DIFF: no folder for its files: %w", err)
 	}
-	// At once when the run is interrupted: the program may take its time to end.
+	// Removed at once when the run is interrupted: the program may take its time to end.
 	stop := context.AfterFunc(ctx, func() { _ = os.RemoveAll(dir) })
 	defer func() {
 		stop()
@@ -99,7 +97,7 @@ func (d *differ) close(ctx context.Context) (differs bool, err error) {
 	return d.run(ctx, live, merged)
 }
 
-// diffPatience is how long a diff program that was interrupted may take to end.
+// diffPatience is how long an interrupted diff program may take to end.
 const diffPatience = 2 * time.Second
 
 // run calls the program as kubectl does, with the folders before the arguments
@@ -126,8 +124,7 @@ func (d *differ) run(ctx context.Context, live, merged string) (bool, error) {
 	return false, nil
 }
 
-// fileOnly is r if it is a file: what else there is would have to be copied, and
-// waited for.
+// fileOnly returns r if it is a file: any other reader would have to be copied, and waited for.
 func fileOnly(r io.Reader) io.Reader {
 	if f, ok := r.(*os.File); ok {
 		return f
@@ -135,7 +132,7 @@ func fileOnly(r io.Reader) io.Reader {
 	return nil
 }
 
-// writeTexts makes the folders and files, for nobody but the user.
+// writeTexts creates the folders and files, readable only by the user.
 func writeTexts(live, merged string, all []texts) error {
 	for _, dir := range []string{live, merged} {
 		if err := os.Mkdir(dir, 0o700); err != nil {
@@ -155,11 +152,11 @@ func writeTexts(live, merged string, all []texts) error {
 	return nil
 }
 
-// longestName leaves room for a number behind it: file systems take 255 bytes.
+// longestName leaves space for a number after it: file systems allow 255 bytes.
 const longestName = 240
 
-// fileName is the object's name as a file of its own: names come from files that
-// anybody may have written.
+// fileName returns a unique file name for the object: names come from files that anyone may have
+// written.
 func fileName(name string, taken map[string]bool) string {
 	name = strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_.", r) {
@@ -169,7 +166,7 @@ func fileName(name string, taken map[string]bool) string {
 	}, name)
 	name = name[:min(len(name), longestName)]
 	unique := name
-	for n := 2; taken[strings.ToLower(unique)]; n++ { // some file systems know no case
+	for n := 2; taken[strings.ToLower(unique)]; n++ { // some file systems ignore case
 		unique = fmt.Sprintf("%s-%d", name, n)
 	}
 	taken[strings.ToLower(unique)] = true

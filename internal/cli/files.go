@@ -33,7 +33,7 @@ type filesVerb struct {
 	fileOutput
 }
 
-// fileOutput is where changed files are written.
+// fileOutput states where changed files are written.
 type fileOutput struct {
 	write  bool
 	output string
@@ -138,7 +138,7 @@ func (v *filesVerb) run(ctx context.Context, source, dest string, policyGiven bo
 	return err
 }
 
-// check reports combinations that make no sense before anything is read.
+// check reports invalid combinations before anything is read.
 func (v *filesVerb) check(source, dest string) error {
 	stdin := 0
 	for _, name := range []string{source, dest, v.original} {
@@ -165,7 +165,7 @@ func (o *fileOutput) check() error {
 	return fmt.Errorf("-o %s: must be yaml or diff", o.output)
 }
 
-// job is what the flags ask for, without the sides.
+// job returns the merge that the flags ask for, without the sides.
 func (v *filesVerb) job(ctx context.Context, policyGiven bool) (filemerge.Job, error) {
 	policy := filemerge.TwoWay
 	if v.original != "" || policyGiven {
@@ -190,7 +190,7 @@ func (v *filesVerb) job(ctx context.Context, policyGiven bool) (filemerge.Job, e
 	return filemerge.Job{Policy: policy, Rules: rules, Infer: v.infer, Schema: known(ctx, types)}, nil
 }
 
-// known is a type for files: what cannot be found is not known.
+// known returns the type of a kind for files; nil if it cannot be found.
 func known(ctx context.Context, ask apply.Schemas) func(group, version, kind string) *merge.Type {
 	return func(group, version, kind string) *merge.Type {
 		t, err := ask(ctx, group, version, kind)
@@ -219,7 +219,7 @@ func (v *filesVerb) read(ctx context.Context, job *filemerge.Job, source, dest s
 	return errors.Join(errs[:]...)
 }
 
-// deliver writes or prints what came out, and reports what was settled.
+// deliver writes or prints the results, and reports the settled conflicts.
 func (v *filesVerb) deliver(notes *reporter, job filemerge.Job, out *filemerge.Outcome, driver bool) error {
 	if err := v.fileOutput.deliver(v.Out, job.Dest, out.Files, delivery{hides: filemerge.Hiding{ShowSecrets: v.secrets, Rules: job.Rules}, quiet: driver, color: v.colored()}); err != nil {
 		return err
@@ -234,10 +234,10 @@ func (v *filesVerb) deliver(notes *reporter, job filemerge.Job, out *filemerge.O
 	return nil
 }
 
-// delivery are the circumstances of what is printed.
+// delivery holds the options of the output.
 type delivery struct {
 	hides filemerge.Hiding // in a diff
-	quiet bool             // nothing is reported of files that are written
+	quiet bool             // written files are not reported
 	color bool             // of a diff
 }
 
@@ -273,7 +273,7 @@ func (o *fileOutput) deliver(w io.Writer, dest *filemerge.Set, changed []filemer
 	return sayWritten(w, dest, changed)
 }
 
-// sayWritten reports what became of each file, in the words used for objects.
+// sayWritten reports the outcome of each file, in the words used for objects.
 func sayWritten(w io.Writer, dest *filemerge.Set, changed []filemerge.Changed) error {
 	if len(changed) == 0 {
 		_, err := fmt.Fprintf(w, "%s unchanged\n", escape.Line(dest.Name))
@@ -297,8 +297,8 @@ func sayWritten(w io.Writer, dest *filemerge.Set, changed []filemerge.Changed) e
 	return nil
 }
 
-// asText is the way out of a merge driver: git would take the current side as it is where a
-// driver fails, so what cannot be merged as YAML is merged by lines.
+// asText is the fallback of a merge driver: if a driver fails, git keeps the current side
+// unchanged, so files that cannot be merged as YAML are merged by lines.
 func (v *filesVerb) asText(ctx context.Context, notes *reporter, p filemerge.Paths, why error) error {
 	conflicts, err := filemerge.TextMerge(ctx, p)
 	if err != nil {

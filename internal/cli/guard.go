@@ -12,10 +12,10 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
 )
 
-// guardFlag is what is done about others who manage the objects, too.
+// guardFlag states what to do about other managers of the objects.
 type guardFlag struct {
 	mode    string
-	refused error // of a preview, which is shown all the same
+	refused error // of a preview, which is shown nevertheless
 }
 
 func (f *guardFlag) add(flags *pflag.FlagSet) {
@@ -33,8 +33,8 @@ func (f *guardFlag) validate() error {
 // noteGuard is the kind of a note about who else manages an object or a field.
 const noteGuard diff.NoteKind = "guard"
 
-// check reports who else manages what is to be written. The error, with exit code 3, is that
-// of --guard=refuse where anybody does; that of a preview is left for its end.
+// check reports who else manages the objects to be written. With --guard=refuse, other managers are
+// an error with exit code 3; that of a preview is kept for its end.
 func (f *guardFlag) check(ctx context.Context, s *session, notes *reporter, mode dryRun) error {
 	if f.mode == "off" {
 		for _, item := range s.Items {
@@ -69,7 +69,7 @@ func (f *guardFlag) check(ctx context.Context, s *session, notes *reporter, mode
 	return nil
 }
 
-// ended is the error that a verb ends with: its own, else that of a refused preview.
+// ended returns the error that a verb ends with: its own, otherwise that of a refused preview.
 func (f *guardFlag) ended(err error) error {
 	if err != nil {
 		return err

@@ -6,8 +6,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// addHelp adds cobra's command help, which prints the help of the root for a command that is
-// none, and succeeds: here that is an error.
+// addHelp adds cobra's command help. For an unknown command, cobra prints the root's help, and
+// succeeds: here that is an error.
 func addHelp(root *cobra.Command) {
 	root.InitDefaultHelpCmd()
 	for _, cmd := range root.Commands() {
@@ -27,6 +27,6 @@ func helpOf(help *cobra.Command, args []string) error {
 		text, _ := unknown(cmd, rest[0])
 		return fmt.Errorf("%s\nSee '%s --help' for usage", text, cmd.CommandPath())
 	}
-	cmd.InitDefaultHelpFlag() // as in what cobra itself prints
+	cmd.InitDefaultHelpFlag() // as cobra itself does
 	return cmd.Help()
 }

@@ -21,13 +21,13 @@ type holding struct {
 	api     *cluster.Cluster
 	types   func(ctx context.Context, group, version, kind string) (*merge.Type, error)
 	note    noteFunc
-	orphans bool             // what a deleted object owns stays
-	until   func() time.Time // how long is waited for nobody to name them; nil: not at all
+	orphans bool             // dependents of deleted objects are kept
+	until   func() time.Time // end of the wait for objects in use; nil: no wait
 
 	known *wait.Users // see users
 }
 
-// hold is the run.Hold.
+// hold implements run.Hold.
 func (h *holding) hold(ctx context.Context, p *run.Plan, items []*run.Item) error {
 	if named := namedOf(items); len(named) > 0 {
 		return h.decide(ctx, p, named)
@@ -38,7 +38,7 @@ func (h *holding) hold(ctx context.Context, p *run.Plan, items []*run.Item) erro
 	return nil
 }
 
-// decide keeps those of the items that something names.
+// decide keeps the items that are still named.
 func (h *holding) decide(ctx context.Context, p *run.Plan, items []*run.Item) error {
 	uses, err := h.find(ctx, p, targetsOf(items))
 	if err != nil {
@@ -52,7 +52,7 @@ func (h *holding) decide(ctx context.Context, p *run.Plan, items []*run.Item) er
 	return nil
 }
 
-// namedOf are the items to be deleted that pods can name.
+// namedOf returns the items to be deleted that pods can name.
 func namedOf(items []*run.Item) []*run.Item {
 	return slices.DeleteFunc(slices.Clone(items), func(i *run.Item) bool {
 		return i.Action() != run.Delete || !references.Named(i.Target.Group, i.Target.Kind)
@@ -77,7 +77,7 @@ func (h *holding) find(ctx context.Context, p *run.Plan, targets []cluster.Targe
 	})
 }
 
-// users look at the kinds of the run; what it deletes is leaving, as far as known now.
+// users returns a search in the kinds of the run; objects that it deletes are leaving, as far as known now.
 func (h *holding) users(p *run.Plan) *wait.Users {
 	if h.known == nil {
 		h.known = &wait.Users{API: h.api, Type: h.types, Noted: func(text string) { h.note("", text) }}
@@ -92,7 +92,7 @@ func (h *holding) users(p *run.Plan) *wait.Users {
 	return h.known
 }
 
-// keepNamed keeps an item, and with it the Namespace that would take it along.
+// keepNamed keeps an item, and the Namespace whose deletion would delete it.
 func keepNamed(p *run.Plan, item *run.Item, use wait.Use) {
 	reason := "is still named by " + use.By + ": to have it removed, merge again when nothing names it any more; --wait waits for that"
 	if use.By == "" {
@@ -106,8 +106,8 @@ func keepNamed(p *run.Plan, item *run.Item, use wait.Use) {
 	}
 }
 
-// deadline is when the flags' timeout is over, counted from the first time that it is asked
-// for; the zero time for none.
+// deadline returns the end of the flags' timeout, counted from the first call; the zero time for
+// none.
 func (f *waitFlags) deadline() time.Time {
 	if f.timeout > 0 && f.until.IsZero() {
 		f.until = time.Now().Add(f.timeout)
@@ -115,7 +115,7 @@ func (f *waitFlags) deadline() time.Time {
 	return f.until
 }
 
-// hold has a run that prunes keep what is still named, after waiting for it with --wait.
+// hold makes a run that prunes keep objects that are still named, after waiting with --wait.
 func (f *waitFlags) hold(s *session, prune *pruneFlags, note noteFunc) {
 	if s.Pruner == nil {
 		return

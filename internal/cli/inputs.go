@@ -43,7 +43,7 @@ func (f *inputFlags) validate() error {
 // mostListed is how many names an error lists; the others are counted.
 const mostListed = 8
 
-// listed is the list of names for an error.
+// listed returns the list of names for an error.
 func listed(names []string) string {
 	if more := len(names) - mostListed; more > 0 {
 		return fmt.Sprintf("%s and %d more", strings.Join(names[:mostListed], ", "), more)
@@ -51,7 +51,7 @@ func listed(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// none is the error of an input without objects.
+// none returns the error of an input without objects.
 func (f *inputFlags) none() error {
 	if f.Selector != "" {
 		return fmt.Errorf("no objects passed to merge: none of the input matches --selector %q", f.Selector)

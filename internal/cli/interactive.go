@@ -18,12 +18,12 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
 )
 
-// interactiveFlag has a run shown and confirmed before it is carried out.
+// interactiveFlag has the user confirm a run that is shown before it is carried out.
 type interactiveFlag struct {
 	on  bool
-	yes *bool // --yes: the answer is given
+	yes *bool // --yes: confirmed in advance
 
-	terminal *term.Terminal // nil: nobody is asked
+	terminal *term.Terminal // nil: no question is asked
 }
 
 func (f *interactiveFlag) add(flags *pflag.FlagSet, yes *bool) {
@@ -31,7 +31,7 @@ func (f *interactiveFlag) add(flags *pflag.FlagSet, yes *bool) {
 	f.yes = yes
 }
 
-// open finds the terminal to ask on. The error reports why nobody can be asked.
+// open finds the terminal to ask on. The error reports why the user cannot be asked.
 func (f *interactiveFlag) open(e *env, mode dryRun, piped bool) error {
 	switch {
 	case !f.on:
@@ -49,17 +49,17 @@ func (f *interactiveFlag) open(e *env, mode dryRun, piped bool) error {
 	return nil
 }
 
-// review is what a run that is to be confirmed was given.
+// review holds the inputs of a confirmation.
 type review struct {
 	out   outputFlags
 	notes noteFlags
-	undo  bool // what is deleted is not pruned from a set
+	undo  bool // deletions are not prunes from a set
 }
 
-// confirm shows a run that is merged, and asks. The error ends it.
+// confirm shows a merged run, and asks. The error ends the run.
 func (f *interactiveFlag) confirm(ctx context.Context, e *env, s *session, r review) error {
 	if !f.on || s.Failed() != nil || s.Held() != nil || !ask.Writes(s.Plan) {
-		return nil // nothing will be written, whatever the answer
+		return nil // nothing will be written
 	}
 	shown := *e
 	if shown.Out = e.ErrOut; f.terminal != nil {
@@ -72,7 +72,7 @@ func (f *interactiveFlag) confirm(ctx context.Context, e *env, s *session, r rev
 	return e.quit(a.Confirm(ctx, s.Plan))
 }
 
-// show prints the diff with its notes, then where the run writes, and how much.
+// show prints the diff with its notes, then the target of the run, and its size.
 func (f *interactiveFlag) show(ctx context.Context, e *env, s *session, r review) error {
 	out := outputFlags{output: "diff", managedFields: r.out.managedFields, secrets: r.out.secrets}
 	notes := r.notes.reporter(e, out, dryClient)
@@ -111,7 +111,7 @@ func printTarget(w io.Writer, s *session, sum outcome.Summary) {
 	fmt.Fprintf(w, "%s\n%s, if written: %s\n", at, sum.Size(), sum.Count())
 }
 
-// shown is the run as it was confirmed, for the run to be bound to.
+// shown returns the run as it was confirmed, for the run to be bound to.
 func shown(p *run.Plan) (*plandoc.Bound, error) {
 	doc := &plandoc.Document{Header: plandoc.Header{Spelling: plandoc.Spelling{Salt: salt(), ShowSecrets: true}}}
 	for _, item := range p.Items {

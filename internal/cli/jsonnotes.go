@@ -10,10 +10,10 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
 )
 
-// notesFormat is the flag --notes: whether what is printed on standard error is JSON.
+// notesFormat is the flag --notes: whether standard error is JSON.
 type notesFormat struct{ json *bool }
 
-// String is the flag's value.
+// String returns the flag's value.
 func (f notesFormat) String() string {
 	if f.json != nil && *f.json {
 		return "json"
@@ -21,10 +21,10 @@ func (f notesFormat) String() string {
 	return "text"
 }
 
-// Type is what help calls the value.
+// Type returns help's name for the value.
 func (f notesFormat) Type() string { return "string" }
 
-// Set takes the flag's value.
+// Set sets the flag's value.
 func (f notesFormat) Set(text string) error {
 	if text != "text" && text != "json" {
 		return errors.New("must be text or json")
@@ -53,5 +53,5 @@ func (e *env) note(object, text string) {
 	if object != "" {
 		words = "note: " + escape.Line(object) + ": " + n.Message
 	}
-	_ = e.remark(n, words) // what is on stdout counts
+	_ = e.remark(n, words) // only stdout matters
 }

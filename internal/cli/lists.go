@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
 )
 
-// streamPrinter prints one object as it is and several as a List, as kubectl does. Objects
-// are printed as they come; only the first is stored until there is a second.
+// streamPrinter prints a single object directly and several as a List, as kubectl does. Objects are
+// printed as they come; only the first is stored until there is a second.
 type streamPrinter struct {
 	view
 	style listStyle
@@ -20,7 +20,7 @@ type streamPrinter struct {
 	shown int
 }
 
-// listStyle is how a List is written object by object.
+// listStyle states how a List is written object by object.
 type listStyle struct {
 	head, between, tail string
 	alone, entry        func(any) ([]byte, error)
@@ -118,8 +118,8 @@ func jsonText(v any) ([]byte, error) {
 	return append(text, '\n'), err
 }
 
-// indentedJSON is v as kubectl prints it, with prefix before every line but the first. A
-// value nested too deeply for indentation is one line.
+// indentedJSON returns v as kubectl prints it, with prefix before every line but the first. A value
+// nested too deeply for indentation is one line.
 func indentedJSON(v any, prefix string) ([]byte, error) {
 	if yamldoc.Deep(v) {
 		text, err := yamldoc.Encode(v)

@@ -8,7 +8,7 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// addLogFlags adds the two of klog's flags that a user of kubectl knows.
+// addLogFlags adds the two of klog's flags that users of kubectl know.
 func addLogFlags(flags *pflag.FlagSet) {
 	all := flag.NewFlagSet("", flag.ContinueOnError)
 	klog.InitFlags(all)
@@ -17,9 +17,9 @@ func addLogFlags(flags *pflag.FlagSet) {
 	}
 }
 
-// quietLogs keeps the client library's log lines out of stderr, where others read
-// notes, unless -v or --vmodule ask for them. The errors that it returns as well as
-// logs are printed as errors; what it only logs becomes a warning.
+// quietLogs keeps the client library's log lines out of stderr, where others read notes, unless -v
+// or --vmodule ask for them. Errors that it both returns and logs are printed as errors; one that
+// it only logs becomes a warning.
 func quietLogs(flags *pflag.FlagSet, w *warnings) {
 	if flags.Changed("v") || flags.Changed("vmodule") {
 		return
@@ -27,19 +27,19 @@ func quietLogs(flags *pflag.FlagSet, w *warnings) {
 	klog.SetLogger(klog.New(logged{w}))
 }
 
-// logged is where the library logs to.
+// logged is a log sink for the library.
 type logged struct{ warnings *warnings }
 
-// Init has nothing to do.
+// Init does nothing.
 func (logged) Init(klog.RuntimeInfo) {}
 
-// Enabled: nothing but errors is looked at.
+// Enabled returns false: only errors are handled.
 func (logged) Enabled(int) bool { return false }
 
-// Info passes nothing on.
+// Info drops the line.
 func (logged) Info(int, string, ...any) {}
 
-// Error passes on what comes without an error that somebody else returns.
+// Error passes on a message without an error; errors are returned elsewhere.
 func (l logged) Error(err error, msg string, _ ...any) {
 	if err == nil {
 		l.warnings.HandleWarningHeader(299, "", msg)
@@ -52,6 +52,6 @@ func (l logged) WithValues(...any) klog.LogSink { return l }
 // WithName changes nothing.
 func (l logged) WithName(string) klog.LogSink { return l }
 
-// hush ends all logging: what client-go reports of a server that is down would stand
-// on the command line that is completed, or among JSON.
+// hush ends all logging: client-go's messages about a server that is down would appear on the
+// completed command line, or among JSON.
 func hush() { logTo(io.Discard) }

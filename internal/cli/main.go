@@ -27,16 +27,16 @@ const (
 	terminated  = 143
 )
 
-// Main runs one command line, without the program's name, and returns the exit
-// code. An interrupt, the request to terminate that comes when a CI job is called off,
-// or the end of the terminal lets what is under way end, and begins nothing more; another one,
-// unless it repeats the first, ends the process at once. A rollback is finished all the same.
+// Main runs one command line, without the program's name, and returns the exit code. An interrupt,
+// a CI job's request to terminate, or the end of the terminal lets requests in progress finish, and
+// begins nothing more. Another signal, unless it repeats the first, ends the process at once. A
+// rollback is always finished.
 func Main(ctx context.Context, args []string, streams genericiooptions.IOStreams) int {
 	return MainAs(ctx, own.file, args, streams)
 }
 
-// MainAs is Main for a program whose executable may have been renamed: the commands that
-// help and messages name are those that work.
+// MainAs is Main for a program whose executable may have been renamed: help and messages name
+// commands under the new name.
 func MainAs(ctx context.Context, executable string, args []string, streams genericiooptions.IOStreams) int {
 	heap.roomy()
 	called := programOf(executable)
@@ -46,7 +46,7 @@ func MainAs(ctx context.Context, executable string, args []string, streams gener
 	errs := &term.Stderr{To: streams.ErrOut, Rename: called.rename()}
 	streams.ErrOut = errs
 	logTo(errs)
-	if _, bounded := http.DefaultTransport.(source.Downloads); !bounded { // kustomize's client has no other
+	if _, bounded := http.DefaultTransport.(source.Downloads); !bounded { // kustomize's client uses it
 		http.DefaultTransport = source.Downloads{RoundTripper: http.DefaultTransport}
 	}
 	defer klog.Flush()
@@ -62,7 +62,7 @@ func MainAs(ctx context.Context, executable string, args []string, streams gener
 	e.warnings.print()
 	e.report(err)
 	var end *exit
-	if ctx.Err() != nil && err != nil && !(errors.As(err, &end) && end.Ended) { // all that was asked for may be done all the same
+	if ctx.Err() != nil && err != nil && !(errors.As(err, &end) && end.Ended) { // the run may be complete nevertheless
 		var by *signalled
 		if errors.As(context.Cause(ctx), &by) && endings[by.signal] != 0 {
 			return endings[by.signal]
@@ -72,27 +72,26 @@ func MainAs(ctx context.Context, executable string, args []string, streams gener
 	return code
 }
 
-// endings are the exit codes of a run that a signal has ended: 128 and its number.
+// endings maps signals to the exit codes of a run that they have ended: 128 and the signal's number.
 var endings = map[os.Signal]int{syscall.SIGHUP: hungUp, os.Interrupt: interrupted, syscall.SIGTERM: terminated}
 
-// signalled is why a context ended that a signal has ended.
+// signalled is the cause of a context that a signal has ended.
 type signalled struct{ signal os.Signal }
 
 // Error names the signal.
 func (s *signalled) Error() string { return s.signal.String() }
 
-// Unwrap is context.Canceled.
+// Unwrap returns context.Canceled.
 func (s *signalled) Unwrap() error { return context.Canceled }
 
-// exit is an error that has the code to end with; Err may be nil, if all has
-// been reported.
+// exit is an error with an exit code; Err may be nil, if everything has been reported.
 type exit struct {
 	Code  int
 	Err   error
-	Ended bool // by the user, as asked: the code is Code though a signal has come
+	Ended bool // the user ended it as intended: the code is Code despite a signal
 }
 
-// Error is the text of Err.
+// Error returns the text of Err.
 func (e *exit) Error() string {
 	if e.Err == nil {
 		return fmt.Sprintf("exit code %d", e.Code)
@@ -100,7 +99,7 @@ func (e *exit) Error() string {
 	return e.Err.Error()
 }
 
-// Unwrap is Err.
+// Unwrap returns Err.
 func (e *exit) Unwrap() error { return e.Err }
 
 func exitCode(err error) int {

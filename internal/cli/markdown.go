@@ -42,7 +42,7 @@ func (f *markdownPrinter) conflicts() bool { return true }
 
 func (f *markdownPrinter) close(context.Context) error { return f.comment.Write(f.Out) }
 
-// run adds the objects that have errors, which are reported one by one to no printer.
+// run adds the objects with errors, which no printer receives one by one.
 func (f *markdownPrinter) run(e outcome.Ended) error {
 	for _, item := range slices.Concat(e.Plan.Items, e.Plan.Others) {
 		err := cmp.Or(item.Err, item.Late)

@@ -8,14 +8,13 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/strategy"
 )
 
-// maskedPrinter is a printer that is not trusted with values: no value of a Secret, and none that
-// the user's rules hide, is in what it is given.
+// maskedPrinter wraps a printer that must not see secrets: it receives no value of a Secret, and
+// none that the user's rules hide.
 type maskedPrinter struct{ printer }
 
 func (p maskedPrinter) object(item *run.Item) error { return p.printer.object(masked(item)) }
 
-// masked is a copy of an item with all values masked that are to be hidden; the item itself if it
-// has none.
+// masked returns a copy of an item with all hidden values masked; the item itself if it has none.
 func masked(item *run.Item) *run.Item {
 	object, details := item.Object, *item.Details
 	var hidden [4]bool
@@ -38,8 +37,8 @@ func maskedObject(obj map[string]any, sensitive redact.Fields) (out map[string]a
 	return out, !merge.Identical(out, obj)
 }
 
-// maskedPlan is a plan with masked sides, and the changes between them. Of disagreements and
-// removals it has where they are, who owns them and who wins.
+// maskedPlan returns a plan with masked sides, and the changes between them. Disagreements and
+// removals are reduced to their paths, owners and winners.
 func maskedPlan(p apply.Planned) (out apply.Planned, hidden bool) {
 	local, hides := maskedObject(p.Value, p.Sensitive)
 	var live any

@@ -9,30 +9,29 @@ import (
 )
 
 const (
-	// roomyHeap is how large the heap may become, in bytes, before it is worth a garbage
-	// collection: the default is 4 MB, which the libraries half fill before main begins, so that
-	// a command for one object would spend a seventh of its CPU time on collecting.
+	// roomyHeap is how large the heap may become, in bytes, before a garbage collection: the
+	// default is 4 MB, which the libraries half fill before main begins, so that a command for one
+	// object would spend a seventh of its CPU time on collecting.
 	roomyHeap    = 24 << 20
 	usualPercent = 100
 )
 
-// sparing is by how much the heap may grow between collections where there are many objects: it
-// saves memory at the cost of about a tenth more time.
+// sparing maps numbers of objects to the heap's growth between collections, in percent: it saves
+// memory at the cost of about a tenth more time.
 var sparing = map[int]int{8000: 50, 50_000: 33}
 
-// collector sets the garbage collector by what a run needs; its methods may be called at any
-// time. GOGC in the environment counts more.
+// collector sets the garbage collector for a run; its methods may be called at any time. GOGC in
+// the environment takes precedence.
 type collector struct {
 	once    sync.Once
 	mu      sync.Mutex
 	percent int
 }
 
-// heap is the process's.
+// heap is the process's collector.
 var heap = &collector{percent: usualPercent}
 
-// roomy has the heap grow to roomyHeap before anything is collected, and after each
-// collection again.
+// roomy lets the heap grow to roomyHeap before the first collection, and again after each one.
 func (c *collector) roomy() {
 	if os.Getenv("GOGC") != "" {
 		return
@@ -43,8 +42,8 @@ func (c *collector) roomy() {
 	})
 }
 
-// watch sets the percentage after each collection. A finalizer is run once for each
-// collection that its object did not outlive.
+// watch sets the percentage after each collection. A finalizer runs once for each collection that
+// its object did not outlive.
 func (c *collector) watch() {
 	runtime.SetFinalizer(new(*collector), func(**collector) {
 		c.adjust()
@@ -52,7 +51,7 @@ func (c *collector) watch() {
 	})
 }
 
-// adjust sets the percentage for what was in use after the last collection.
+// adjust sets the percentage for the memory in use after the last collection.
 func (c *collector) adjust() {
 	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	metrics.Read(live)
@@ -61,8 +60,8 @@ func (c *collector) adjust() {
 	debug.SetGCPercent(percentage(live[0].Value.Uint64(), c.percent))
 }
 
-// percentage is by how much the heap may grow until it is collected: up to roomyHeap, or by
-// percent where that is more. Whatever is in use, 100 % are at least leastHeap.
+// percentage returns how much the heap may grow until it is collected: up to roomyHeap, or by
+// percent if that is more. 100 % are at least leastHeap.
 func percentage(live uint64, percent int) int {
 	const leastHeap = 4 << 20
 	if live >= roomyHeap {
@@ -71,8 +70,7 @@ func percentage(live uint64, percent int) int {
 	return max(percent, int(min((roomyHeap-live)*100/max(live, 1), roomyHeap/leastHeap*100)))
 }
 
-// reading sets the percentage by how many objects have been read, while they are still being
-// read.
+// reading sets the percentage by the number of objects read so far.
 func (c *collector) reading(objects int) {
 	percent, set := sparing[objects]
 	if !set || os.Getenv("GOGC") != "" {

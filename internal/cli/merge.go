@@ -144,7 +144,7 @@ func (v *mergeVerb) run(ctx context.Context, policyGiven bool) error {
 	return v.record.end(ctx, v.env, s, v.plan.guard.ended(v.bind.ended(t.end(ctx, s))))
 }
 
-// checked is how much is written, by flags that agree with it.
+// checked returns the dry run mode, after checking that the flags agree.
 func (v *mergeVerb) checked(ctx context.Context) (dryRun, error) {
 	mode, err := v.mode()
 	if err == nil {
@@ -153,7 +153,7 @@ func (v *mergeVerb) checked(ctx context.Context) (dryRun, error) {
 	return mode, err
 }
 
-// request is the run that the flags ask for, without where its notes go.
+// request returns the run that the flags ask for, without the destination of its notes.
 func (v *mergeVerb) request(ctx context.Context, policyGiven bool, mode dryRun) (request, error) {
 	v.plan.secret = v.secretValues()
 	planner, err := v.plan.planner(ctx, policyGiven)
@@ -190,7 +190,7 @@ func (v *mergeVerb) request(ctx context.Context, policyGiven bool, mode dryRun) 
 	}, err
 }
 
-// agreed is an error unless all agree to the run before anything is written: the plan that it
+// agreed returns an error unless all agree to the run before anything is written: the plan that it
 // is bound to, the guard, and the user about conflicts and deletions.
 func (v *mergeVerb) agreed(ctx context.Context, s *session, notes *reporter, mode dryRun) error {
 	asked := askRequest{&v.inputs, &v.plan, v.out.secrets}
@@ -207,7 +207,7 @@ func (v *mergeVerb) agreed(ctx context.Context, s *session, notes *reporter, mod
 	return nil
 }
 
-// confirmed asks what there is to ask before anything is written.
+// confirmed asks all questions before anything is written.
 func (v *mergeVerb) confirmed(ctx context.Context, s *session, asked askRequest, mode dryRun) error {
 	if !v.interactive.on {
 		return v.confirm(ctx, asked.confirmation(s.Plan, &v.prune, mode))
@@ -219,7 +219,7 @@ func (v *mergeVerb) confirmed(ctx context.Context, s *session, asked askRequest,
 	return err
 }
 
-// needs is what has to be stored of objects until they are written and printed.
+// needs returns the parts of objects to store until they are written and printed.
 func (v *mergeVerb) needs(mode dryRun) run.Needs {
 	if needs := v.out.needs(mode); needs != run.Outcomes || v.bind.bound == nil && !v.record.given() && !v.interactive.on {
 		return needs
@@ -227,7 +227,7 @@ func (v *mergeVerb) needs(mode dryRun) run.Needs {
 	return run.Changes // they are compared, or recorded, whole
 }
 
-// mode is the dry run that the flags ask for.
+// mode returns the dry run that the flags ask for.
 func (v *mergeVerb) mode() (dryRun, error) {
 	mode, err := v.out.mode(v.dryRun)
 	if err != nil || len(v.live) == 0 {

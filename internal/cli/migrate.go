@@ -94,7 +94,7 @@ func newMigrate(e *env) *cobra.Command {
 	return cmd
 }
 
-// check is the mode of the run that the flags ask for.
+// check returns the mode of the run that the flags ask for.
 func (v *migrateVerb) check() (dryRun, error) {
 	mode, err := parseDryRun(v.dryRun.text)
 	switch to := migrate.Direction(v.to); {
@@ -145,7 +145,7 @@ func (v *migrateVerb) run(ctx context.Context) error {
 		err = m.Try(ctx, items)
 	}
 	if err != nil {
-		return err // nothing is written if anything is wrong
+		return err // nothing is written after an error
 	}
 	for _, name := range m.Planner.From {
 		if !slices.ContainsFunc(items, func(i *migrate.Item) bool { return i.Move.Has(name) }) {
@@ -155,7 +155,7 @@ func (v *migrateVerb) run(ctx context.Context) error {
 	return v.finish(ctx, m, items, mode)
 }
 
-// mover reads and writes on the cluster that the flags name.
+// mover returns a Mover for the cluster that the flags name.
 func (v *migrateVerb) mover() (*migrate.Mover, error) {
 	api, err := v.connect()
 	if err != nil {
@@ -172,7 +172,7 @@ func (v *migrateVerb) mover() (*migrate.Mover, error) {
 	}, nil
 }
 
-// finish prints the report, and writes what is to be written.
+// finish prints the report, and writes the migrations.
 func (v *migrateVerb) finish(ctx context.Context, m *migrate.Mover, items []*migrate.Item, mode dryRun) error {
 	var err error
 	switch v.output {
@@ -196,7 +196,7 @@ func (v *migrateVerb) finish(ctx context.Context, m *migrate.Mover, items []*mig
 	return nil
 }
 
-// done prints the outcome of an object, and what is left to the user.
+// done prints the outcome of an object, and the remaining steps for the user.
 func (v *migrateVerb) done(i *migrate.Item, mode dryRun) {
 	if i.Err != nil {
 		return
@@ -207,7 +207,7 @@ func (v *migrateVerb) done(i *migrate.Item, mode dryRun) {
 	}
 	word += mode.suffix()
 	if v.output != "" {
-		_ = v.remark(diff.Note{Object: i.String(), Kind: noteOutcome, Message: word}, escape.Line(i.String())+" "+word) // what is on stdout counts
+		_ = v.remark(diff.Note{Object: i.String(), Kind: noteOutcome, Message: word}, escape.Line(i.String())+" "+word) // only stdout matters
 	} else {
 		fmt.Fprintf(v.Out, "%s %s\n", escape.Line(i.String()), word)
 	}

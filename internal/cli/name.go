@@ -9,11 +9,11 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// program is what users call this program by. A package manager, or whoever renames the
-// executable, may give it another name than its own (krew's names of plugins must be
-// unique), and every command that a text suggests must work under that name.
+// program holds the names under which users call this program. A package manager, or a user who
+// renames the executable, may give it another name (krew's names of plugins must be unique), and
+// every command that a text suggests must work under that name.
 type program struct {
-	command string // what is typed: kubectl merge
+	command string // as typed: kubectl merge
 	file    string // the executable: kubectl-merge
 }
 
@@ -21,7 +21,7 @@ var own = program{command: "kubectl merge", file: "kubectl-merge"}
 
 var plainName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
 
-// programOf is the program by the name of its executable. kubectl runs kubectl-a_b as
+// programOf returns the program for the name of its executable. kubectl runs kubectl-a_b as
 // `kubectl a-b` (k8s.io/kubectl, pkg/cmd, DefaultPluginHandler).
 func programOf(executable string) program {
 	file := filepath.Base(executable)
@@ -37,7 +37,7 @@ func programOf(executable string) program {
 	return program{command: file, file: file}
 }
 
-// rename puts the program's name in place of its own; nil where there is nothing to do.
+// rename returns a function that replaces the original name by the program's; nil if they are equal.
 func (p program) rename() func(string) string {
 	if p == own {
 		return nil
@@ -46,7 +46,7 @@ func (p program) rename() func(string) string {
 	return strings.NewReplacer(own.command, p.command, "kubectl_complete-merge", helper, own.file, p.file).Replace
 }
 
-// renamed has the command's help and completion scripts speak of the program by its name.
+// renamed makes the command's help and completion scripts use the program's name.
 func renamed(root *cobra.Command, p program) {
 	rename := p.rename()
 	if rename == nil {

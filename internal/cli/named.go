@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/object"
 )
 
-// namesAndFields are the arguments that name objects, TYPE/NAME, and those that name fields:
-// paths have a slash within brackets alone.
+// namesAndFields splits arguments into those that name objects, TYPE/NAME, and those that name
+// fields: paths contain a slash only within brackets.
 func namesAndFields(args []string) (names, fields []string) {
 	for _, arg := range args {
 		if outside, _, _ := strings.Cut(arg, "["); strings.Contains(outside, "/") {
@@ -24,15 +24,15 @@ func namesAndFields(args []string) (names, fields []string) {
 	return names, fields
 }
 
-// namedArgs are the arguments of a verb that name objects, TYPE/NAME, in place of files.
+// namedArgs holds the arguments of a verb that name objects, TYPE/NAME, instead of files.
 type namedArgs struct {
 	verb   string // for messages
 	args   []string
-	inputs *inputFlags // of which --selector chooses among the objects of a type
+	inputs *inputFlags // --selector chooses among the objects of a type
 	live   []string    // --live
 }
 
-// check is what is wrong with the arguments; nil where there are none.
+// check returns an error for invalid arguments; nil if there are none.
 func (n namedArgs) check() error {
 	switch {
 	case len(n.args) == 0:
@@ -47,7 +47,7 @@ func (n namedArgs) check() error {
 	return nil
 }
 
-// find are the objects that are named; only those that a selector has chosen have been read.
+// find returns the named objects; only those that a selector has chosen have been read.
 func (n namedArgs) find(ctx context.Context, e *env) (*targetVerb, []target.Target, error) {
 	if err := n.check(); err != nil {
 		return nil, nil, err
@@ -61,8 +61,8 @@ func (n namedArgs) find(ctx context.Context, e *env) (*targetVerb, []target.Targ
 	return k, targets, err
 }
 
-// lastApplied are the objects that are named, as they were applied last: what a merge of the
-// same files would have as local. nil where none is named.
+// lastApplied returns the named objects as they were applied last: the local side of a merge of the
+// same files. nil if none is named.
 func (n namedArgs) lastApplied(ctx context.Context, e *env) ([]object.Object, error) {
 	if len(n.args) == 0 {
 		return nil, nil

@@ -18,7 +18,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// noteFlags determine what is reported on stderr.
+// noteFlags select the reports on stderr.
 type noteFlags struct{ quiet bool }
 
 func (f *noteFlags) add(flags *pflag.FlagSet) {
@@ -28,8 +28,8 @@ func (f *noteFlags) add(flags *pflag.FlagSet) {
 // mostNotes is how many notes one object gets; the rest is counted.
 const mostNotes = 10
 
-// reporter prints what happens beside the outcome: what was overwritten, removed,
-// ignored, and what is left to the user.
+// reporter prints notes besides the outcome: values that were overwritten, removed, ignored, or
+// left to the user.
 type reporter struct {
 	w       io.Writer
 	quiet   bool
@@ -38,11 +38,11 @@ type reporter struct {
 	preview bool            // nothing is written
 	grouped bool            // notes on one object are printed below its name
 	files   map[string]bool // whose ignored fields have been reported
-	printed map[string]bool // what can be done about notes, and has been printed
-	still   int             // objects of which something is still undecided
+	printed map[string]bool // remedies that have been printed
+	still   int             // objects with undecided values
 }
 
-// reporter is what prints the notes of a run; mode is how much is written.
+// reporter returns the reporter of a run's notes; mode is the run's dry run mode.
 func (f *noteFlags) reporter(e *env, out outputFlags, mode dryRun) *reporter {
 	return &reporter{
 		w: e.ErrOut, quiet: f.quiet, json: e.json, secrets: out.secrets, preview: mode != dryNone,
@@ -50,17 +50,16 @@ func (f *noteFlags) reporter(e *env, out outputFlags, mode dryRun) *reporter {
 	}
 }
 
-// reporter is what prints notes that belong to no run of a merge.
+// reporter returns a reporter of notes that belong to no merge run.
 func (e *env) reporter(quiet bool) *reporter {
 	return &reporter{w: e.ErrOut, quiet: quiet, json: e.json}
 }
 
-// noteProblem is the kind of a note about what was found on the way: an annotation
-// that cannot be read, a server that cannot do something.
+// noteProblem is the kind of a note about a problem besides the merge: an unreadable annotation, a
+// missing feature of the server.
 const noteProblem diff.NoteKind = "problem"
 
-// noteKept is the kind of a note about an object that is not in the input, and not
-// deleted either.
+// noteKept is the kind of a note about an object that is missing in the input, and kept.
 const noteKept diff.NoteKind = "kept"
 
 // item reports an item's notes.
@@ -69,17 +68,17 @@ func (t *reporter) item(item *run.Item) {
 		return
 	}
 	t.problems(item)
-	if item.Rendered == nil { // there are none on the values of one that is; see rendering
+	if item.Rendered == nil { // a rendered item has none on its values; see rendering
 		t.brief("note", t.of(item))
 	}
 }
 
-// of are the notes on the values of an item.
+// of returns the notes on the values of an item.
 func (t *reporter) of(item *run.Item) []diff.Note {
 	p := item.Result.Planned
 	report := reportOf(p, t.secrets)
 	report.Preview, report.Restored = t.preview, item.Result.Restored
-	if item.Result.Outcome == write.Unsettled { // nothing of it happens
+	if item.Result.Outcome == write.Unsettled { // nothing of it is written
 		report.Plan, report.Adoptable = merge.Plan{}, nil
 	}
 	if t.files[item.Object.Origin.File] {
@@ -95,7 +94,7 @@ func (t *reporter) of(item *run.Item) []diff.Note {
 	return notes
 }
 
-// brief prints notes, for people no more than they read.
+// brief prints notes; for people, only as many as they read.
 func (t *reporter) brief(word string, notes []diff.Note) {
 	if !t.json {
 		notes = diff.Brief(notes, mostNotes, t.preview)
@@ -103,7 +102,7 @@ func (t *reporter) brief(word string, notes []diff.Note) {
 	t.print(word, notes)
 }
 
-// manyNotes is from how many notes on the name of their object is printed once, above them.
+// manyNotes is the number of notes from which on the name of their object is printed once, above them.
 const manyNotes = 3
 
 // print prints the notes on one object: on a terminal, many of them below its name.
@@ -122,10 +121,10 @@ func (t *reporter) print(word string, notes []diff.Note) {
 	}
 }
 
-// ways are what can be done about a note, where that has not been printed before.
+// ways returns the remedies for a note that have not been printed before.
 func (t *reporter) ways(n diff.Note) []string {
 	ways := n.Ways()
-	if n.Kind == diff.NoteUndecided || n.Kind == diff.NoteMore { // one way out for all, printed once
+	if n.Kind == diff.NoteUndecided || n.Kind == diff.NoteMore { // one remedy for all, printed once
 		ways = slices.DeleteFunc(ways, func(way string) bool { return t.printed[way] })
 		for _, way := range ways {
 			t.printed[way] = true
@@ -134,7 +133,7 @@ func (t *reporter) ways(n diff.Note) []string {
 	return ways
 }
 
-// missing reports namespaces for the lack of which a merge would be refused.
+// missing reports namespaces whose absence would make the server refuse a merge.
 func (t *reporter) missing(namespaces []run.MissingNamespace) {
 	if t.quiet {
 		return
@@ -148,12 +147,12 @@ func (t *reporter) missing(namespaces []run.MissingNamespace) {
 	}
 }
 
-// kept reports an object that no input has, and that is not deleted.
+// kept reports an object that is missing in the input, and kept.
 func (t *reporter) kept(item *run.Item) {
 	t.note("note", diff.Note{Object: item.Target.String(), Kind: noteKept, Message: "kept: " + oneLine(item.Reason())})
 }
 
-// problems reports what was found on the way, not what is done.
+// problems reports problems besides the merge.
 func (t *reporter) problems(item *run.Item) {
 	if t.quiet {
 		return
@@ -163,7 +162,7 @@ func (t *reporter) problems(item *run.Item) {
 	}
 }
 
-// problemsOf are the notes on what was found on the way.
+// problemsOf returns the notes on problems besides the merge.
 func (t *reporter) problemsOf(item *run.Item) []diff.Note {
 	var out []diff.Note
 	p := item.Result.Planned
@@ -173,7 +172,7 @@ func (t *reporter) problemsOf(item *run.Item) []diff.Note {
 	return out
 }
 
-// unused reports the user's rules that had nothing to decide in the run.
+// unused reports the user's rules that decided nothing in the run.
 func (t *reporter) unused(rules *apply.UserRules) {
 	if t.quiet {
 		return
@@ -183,7 +182,7 @@ func (t *reporter) unused(rules *apply.UserRules) {
 	}
 }
 
-// reportOf is a plan as pkg/diff reports it.
+// reportOf returns a plan in the form that pkg/diff reports.
 func reportOf(p apply.Planned, secrets bool) diff.Report {
 	report := diff.Report{
 		Object:      p.Name,
@@ -206,14 +205,14 @@ func reportOf(p apply.Planned, secrets bool) diff.Report {
 	return report
 }
 
-// mostStill is of how many objects a run repeats what is still undecided; a preview does
-// of all.
+// mostStill is the number of objects for which a run repeats its undecided values; a preview
+// repeats those of all.
 const mostStill = 3
 
-// repeated: a note of which later runs print the same.
+// repeated reports whether later runs print the same note.
 func repeated(n diff.Note) bool { return n.Kind == diff.NoteUndecided && n.Path == nil }
 
-// repeats: enough has been printed of what former runs have printed, too.
+// repeats reports whether enough notes have been printed that former runs have printed, too.
 func (t *reporter) repeats(n diff.Note) bool {
 	if t.json || t.preview || !repeated(n) {
 		return false
@@ -238,8 +237,8 @@ func (t *reporter) note(word string, n diff.Note) {
 	}
 }
 
-// conflicts reports what is left to the user, and counts the objects that wait for it: those
-// with conflicts, and those that the user has skipped.
+// conflicts reports what is left to the user, and counts the objects concerned: those with
+// conflicts, and those that the user has skipped.
 func (t *reporter) conflicts(items []*run.Item) int {
 	objects := 0
 	for _, item := range items {

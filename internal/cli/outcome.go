@@ -49,12 +49,12 @@ func (f *outcomePrinter) run(e outcome.Ended) error {
 
 func (f *outcomePrinter) close(context.Context) error { return nil }
 
-// target is where the run writes, or reads.
+// target returns the destination, or the source, of the run.
 func (e *env) target(s *session) outcome.Target {
 	return e.aim(s.api, outcome.Namespaces(s.Items))
 }
 
-// aim is a server, nil for none, and namespaces on it as summaries name them.
+// aim returns a server, nil for none, and namespaces on it as summaries name them.
 func (e *env) aim(api *cluster.Cluster, namespaces []string) outcome.Target {
 	t := outcome.Target{Namespaces: namespaces}
 	if api == nil {
@@ -70,8 +70,8 @@ func (e *env) aim(api *cluster.Cluster, namespaces []string) outcome.Target {
 	return t
 }
 
-// summary prints one line about the run as a whole, unless the line of its one object reports
-// the same.
+// summary prints one line about the run as a whole, unless the line of its only object reports the
+// same.
 func (t *reporter) summary(s outcome.Summary) {
 	if t.quiet || len(s.Counts) == 0 || s.Objects == 1 && s.Total() == 1 {
 		return

@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 )
 
-// printer prints the results of objects. close prints what depends on all of them. conflicts
-// reports whether it also prints objects with conflicts, which are not written.
+// printer prints the results of objects. close prints the parts that depend on all of them.
+// conflicts reports whether it also prints objects with conflicts, which are not written.
 type printer interface {
 	object(*run.Item) error
 	close(context.Context) error
@@ -29,21 +29,21 @@ type outputFlags struct {
 
 // printerRow describes a printer.
 type printerRow struct {
-	name string // that -o gives, without what stands behind =
+	name string // the value of -o, up to =
 	help string // what it prints, in a few words
 	open func(view) (printer, error)
 
-	// report: it prints what a run would do, so nothing is written. The other printers
-	// print what was done, as those of kubectl apply do.
+	// report states that it prints the actions of a run, so nothing is written. The other printers
+	// print results, as those of kubectl apply do.
 	report bool
-	values bool      // it prints no values, or masks them itself; every other printer is given masked ones
-	needs  run.Needs // what has to be stored until an object is printed
+	values bool      // it prints no values, or masks them itself; every other printer receives masked ones
+	needs  run.Needs // the parts to store until an object is printed
 	traces bool      // it needs a trace of every field
 	merges bool      // it reports a merge: not for a verb that changes last-applied alone
 	impact bool      // it prints the impact of each object; in a preview with another printer, a note does
 }
 
-// printerRows are the values of -o besides kubectl's templates. To add one is to add a file with
+// printerRows lists the values of -o besides kubectl's templates. To add one, add a file with
 //
 //	var _ = registerPrinter(printerRow{name: "…", help: "…", open: …})
 //
@@ -56,20 +56,20 @@ var printerRows = []printerRow{
 	{name: "diff", help: "live against the result", values: true, report: true, needs: run.Changes, open: func(v view) (printer, error) { return diffPrinter{v.differ()}, nil }},
 }
 
-// templates are kubectl's template languages; what they take stands behind =.
+// templates lists kubectl's template languages; their argument follows =.
 var templates = []struct{ name, help string }{
 	{"jsonpath", "fields by a JSONPath template"},
 	{"go-template", "by a Go template"},
 	{"custom-columns", "a table of fields"},
 }
 
-// registerPrinter adds a row to printerRows, when the program starts.
+// registerPrinter adds a row to printerRows at program start.
 func registerPrinter(p printerRow) bool {
 	printerRows = append(printerRows, p)
 	return true
 }
 
-// printerNamed is the row of a name; the zero row where there is none.
+// printerNamed returns the row of a name; the zero row if there is none.
 func printerNamed(name string) (printerRow, bool) {
 	i := slices.IndexFunc(printerRows, func(p printerRow) bool { return p.name == name })
 	if i < 0 {
@@ -80,7 +80,7 @@ func printerNamed(name string) (printerRow, bool) {
 
 func isReport(p printerRow) bool { return p.report }
 
-// printerNames are the names of the printerRows that fit.
+// printerNames returns the names of the printerRows that fit.
 func printerNames(fit func(printerRow) bool) string {
 	var names []string
 	for _, p := range printerRows {
@@ -91,7 +91,7 @@ func printerNames(fit func(printerRow) bool) string {
 	return strings.Join(names, ", ")
 }
 
-// templateNames are the template languages as help texts list them.
+// templateNames returns the template languages as help texts list them.
 func templateNames() string {
 	var names []string
 	for _, t := range templates {
@@ -108,7 +108,7 @@ func (f *outputFlags) add(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.secrets, "show-secrets", false, "print the values of Secrets")
 }
 
-// view is where and how a printer prints.
+// view states where and how a printer prints.
 type view struct {
 	*env
 	outputFlags
@@ -133,7 +133,7 @@ func (f *outputFlags) printer(ctx context.Context, e *env, mode dryRun) (printer
 	return templated(ctx, v)
 }
 
-// mode is the dry run of a command line. A report implies one.
+// mode returns the dry run of a command line. A report implies one.
 //
 // Unlike kubectl: whose -o prints what was written, whatever its argument. What only
 // shows a change in a pull request must not deploy it for want of --dry-run.
@@ -149,7 +149,7 @@ func (f *outputFlags) mode(asked dryRunFlag) (dryRun, error) {
 	return dryClient, nil
 }
 
-// needs is what has to be stored of objects until they are printed.
+// needs returns the parts of objects to store until they are printed.
 func (f *outputFlags) needs(mode dryRun) run.Needs {
 	switch {
 	case mode == dryNone && f.template == "" && (f.output == "" || f.output == "name"):
@@ -159,8 +159,8 @@ func (f *outputFlags) needs(mode dryRun) run.Needs {
 	return p.needs
 }
 
-// oneByOne reports whether each object is printed by itself and not needed any more. A
-// template may access any object at any time.
+// oneByOne reports whether each object is printed separately and not needed afterwards. A template
+// may access any object at any time.
 func (f *outputFlags) oneByOne() bool {
 	_, known := printerNamed(f.output)
 	return f.template == "" && (known || f.output == "")

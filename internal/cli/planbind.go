@@ -22,7 +22,7 @@ import (
 type bindFlags struct {
 	file  string
 	bound *plandoc.Bound // nil: the run is bound to none
-	shown bool           // it is bound to what the user has confirmed
+	shown bool           // it is bound to the run that the user has confirmed
 }
 
 func (f *bindFlags) add(flags *pflag.FlagSet) {
@@ -64,7 +64,7 @@ func readPlan(ctx context.Context, name string) (*plandoc.Document, error) {
 	return plandoc.Parse(name, text)
 }
 
-// recreated are the kinds of the objects that the plan recreates.
+// recreated returns the kinds of the objects that the plan recreates.
 func (f *bindFlags) recreated() (kinds []string) {
 	if f.bound == nil || f.shown {
 		return nil
@@ -77,7 +77,7 @@ func (f *bindFlags) recreated() (kinds []string) {
 	return kinds
 }
 
-// bind is the check that every merge plan of a job has to pass; nil where there is none.
+// bind returns the check that every merge plan of a job has to pass; nil if there is none.
 func (f *bindFlags) bind() func(*run.Item, apply.Planned) error {
 	if f.bound == nil {
 		return nil
@@ -98,14 +98,14 @@ func (f *bindFlags) surplus(item *run.Item, now plandoc.Item, p apply.Planned) e
 	return errors.Join(errs...)
 }
 
-// surplusError is something that a run would do beyond the plan that it is bound to.
+// surplusError reports an action of a run beyond the plan that it is bound to.
 type surplusError struct{ text string }
 
 // Error names the object.
 func (e *surplusError) Error() string { return e.text }
 
-// confirmed binds a run to what the user has confirmed: what others do meanwhile may change
-// what is to be written.
+// confirmed binds a run to the run that the user has confirmed: later changes of others may change
+// the writes.
 func (f *bindFlags) confirmed(s *session) (err error) {
 	if f.bound, err = shown(s.Plan); err != nil {
 		return err
@@ -114,8 +114,8 @@ func (f *bindFlags) confirmed(s *session) (err error) {
 	return nil
 }
 
-// check is an error if the run is not the plan's: on another cluster, with another set, or written
-// in another way. It reports objects of the plan that the input does not have.
+// check returns an error if the run is not the plan's: on another cluster, with another set, or
+// written in another way. It reports objects of the plan that are missing in the input.
 func (f *bindFlags) check(ctx context.Context, s *session, notes *reporter) error {
 	if f.bound == nil {
 		return nil
@@ -131,7 +131,7 @@ func (f *bindFlags) check(ctx context.Context, s *session, notes *reporter) erro
 	return nil
 }
 
-// missing reports the objects of the plan that the input does not have.
+// missing reports the objects of the plan that are missing in the input.
 func (f *bindFlags) missing(s *session, notes *reporter) {
 	at := map[plandoc.Identity]bool{}
 	for _, item := range s.Items {
@@ -146,7 +146,7 @@ func (f *bindFlags) missing(s *session, notes *reporter) {
 	}
 }
 
-// checkWriting is an error if the plan was made for objects that are written in another way.
+// checkWriting returns an error if the plan was made for another way of writing.
 func (f *bindFlags) checkWriting(s *session) error {
 	switch is := s.serverSide(); {
 	case f.bound.ServerSide && !is:
@@ -157,13 +157,13 @@ func (f *bindFlags) checkWriting(s *session) error {
 	return nil
 }
 
-// serverSide: the objects are written by server-side apply.
+// serverSide reports whether the objects are written by server-side apply.
 func (s *session) serverSide() bool {
 	_, is := s.Planner.Writing.(apply.ServerSide)
 	return is
 }
 
-// checkCluster is an error if a document is not about the cluster of the session.
+// checkCluster returns an error if a document is not about the cluster of the session.
 func (s *session) checkCluster(ctx context.Context, want plandoc.Cluster) error {
 	is, err := s.cluster(ctx, want)
 	switch {
@@ -199,8 +199,7 @@ func (f *bindFlags) checkSet(s *session) error {
 	}
 }
 
-// ended is the error that a run ends with: exit code 3 where it is about nothing but what
-// is not in the plan.
+// ended returns the error that a run ends with: exit code 3 if it only reports surplus actions.
 func (f *bindFlags) ended(err error) error {
 	found := false
 	for _, one := range leaves(err) {

@@ -19,8 +19,8 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/suggest"
 )
 
-// defaultManager is the field manager of kubectl apply, so that what either of us
-// applied counts as applied by both.
+// defaultManager is the field manager of kubectl apply, so that each of the two tools treats the
+// other's applies as its own.
 const defaultManager = "kubectl-client-side-apply"
 
 // planFlags determine how objects are merged.
@@ -36,7 +36,7 @@ type planFlags struct {
 	overwrite bool
 	server    serverSideFlags
 	guard     guardFlag
-	secret    *redact.Values // is given the values of Secrets in files that the flags name; may be nil
+	secret    *redact.Values // receives the values of Secrets in files that the flags name; may be nil
 }
 
 func (f *planFlags) add(flags *pflag.FlagSet) {
@@ -56,7 +56,7 @@ func (f *planFlags) add(flags *pflag.FlagSet) {
 	_ = flags.MarkHidden("openapi-patch")
 }
 
-// planner is the Planner that the flags ask for, without schemas: see definitions.
+// planner returns the Planner that the flags ask for, without schemas: see definitions.
 func (f *planFlags) planner(ctx context.Context, policyGiven bool) (*apply.Planner, error) {
 	name, err := f.server.policy(f, policyGiven)
 	if err != nil {
@@ -108,7 +108,7 @@ func policies() string {
 	return strings.Join(names, ", ")
 }
 
-// strategies lists the strategies with what each does.
+// strategies lists the strategies with their effects.
 func strategies() string {
 	var rows []string
 	for _, s := range strategy.Strategies {
@@ -117,7 +117,7 @@ func strategies() string {
 	return strings.Join(rows, ", ")
 }
 
-// asks: conflicts are settled on the terminal. The merge itself leaves them.
+// asks reports whether conflicts are settled on the terminal. The merge itself leaves them.
 func (f *planFlags) asks() bool { return f.policy == "ask" }
 
 func policyNamed(name string) (merge.Policy, error) {
@@ -127,7 +127,7 @@ func policyNamed(name string) (merge.Policy, error) {
 	return knownPolicy(name, "ask")
 }
 
-// knownPolicy is the policy of that name; the error lists the names, and also.
+// knownPolicy returns the policy of that name; the error lists the names, and also.
 func knownPolicy(name string, also ...string) (merge.Policy, error) {
 	policy, err := merge.PolicyNamed(name)
 	if err != nil {
@@ -148,8 +148,8 @@ func (f *planFlags) definitions(ctx context.Context) (*apply.Definitions, error)
 	return defs, nil
 }
 
-// maxSchemaFile bounds a schema file: reading one takes forty times its size, and all of
-// Kubernetes comes to 4 MiB.
+// maxSchemaFile bounds the size of a schema file: reading one takes forty times its size, and all
+// of Kubernetes has 4 MiB.
 const maxSchemaFile = 64 << 20
 
 func addSchemas(ctx context.Context, defs *apply.Definitions, name string) error {
@@ -225,5 +225,5 @@ func validation(text string) (apply.Validation, error) {
 	return "", fmt.Errorf("--validate=%s: must be one of: strict (or true), warn, ignore (or false)", text)
 }
 
-// fieldValidation is how the server spells it.
+// fieldValidation maps it to the server's spelling.
 var fieldValidation = map[apply.Validation]string{apply.Strict: "Strict", apply.Warn: "Warn", apply.Ignore: "Ignore"}

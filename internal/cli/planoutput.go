@@ -20,12 +20,12 @@ var _ = registerPrinter(printerRow{
 	},
 })
 
-// ofRun is a printer that prints something of the run as a whole, and objects that are kept.
+// ofRun is a printer that prints parts of the run as a whole, and objects that are kept.
 type ofRun interface {
 	begin(context.Context, *session) error
 }
 
-// begin gives a printer the run, if it prints something of it.
+// begin passes the run to a printer that prints parts of it.
 func begin(ctx context.Context, p printer, s *session) error {
 	if p, ok := p.(ofRun); ok {
 		return p.begin(ctx, s)
@@ -50,14 +50,14 @@ func (f *planPrinter) begin(ctx context.Context, s *session) error {
 	return err
 }
 
-// salt is for the hashes of one document.
+// salt returns a salt for the hashes of one document.
 func salt() []byte {
 	b := make([]byte, 16)
-	_, _ = rand.Read(b) // it does not fail
+	_, _ = rand.Read(b) // it never fails
 	return b
 }
 
-// header is what identifies the run: its cluster and set.
+// header returns the identity of the run: its cluster and set.
 func (s *session) header(ctx context.Context, spell plandoc.Spelling) (plandoc.Header, error) {
 	c, err := s.cluster(ctx, plandoc.Cluster{UID: "?"})
 	if err == nil && c == (plandoc.Cluster{}) {
@@ -66,7 +66,7 @@ func (s *session) header(ctx context.Context, spell plandoc.Spelling) (plandoc.H
 	return plandoc.Header{Cluster: c, Set: s.set(), Rules: s.Planner.Rules.All(), ServerSide: s.serverSide(), Spelling: spell}, err
 }
 
-// set is the set that the objects become part of; nil for none.
+// set returns the set that the objects become part of; nil for none.
 func (s *session) set() *plandoc.Set {
 	set := prunerOf(s.Plan)
 	if set == nil {
@@ -75,8 +75,8 @@ func (s *session) set() *plandoc.Set {
 	return &plandoc.Set{ID: set.Parent.ID(), Parent: set.Target.String(), Namespace: set.Target.Namespace}
 }
 
-// cluster identifies the cluster that the run reads in the way that like does. It is the
-// zero value if the user may not read what that takes.
+// cluster identifies the cluster that the run reads, with the same field as like. It is the zero
+// value if the user may not read the required objects.
 func (s *session) cluster(ctx context.Context, like plandoc.Cluster) (plandoc.Cluster, error) {
 	switch {
 	case s.api == nil:
@@ -108,7 +108,7 @@ func (f *planPrinter) object(item *run.Item) error {
 	return f.out.Raw(slices.Concat(made.head, plandoc.Notes(notes), made.tail))
 }
 
-// planned is an item as it stands in the document, but for its notes.
+// planned is an item in its document form, without its notes.
 type planned struct {
 	action     plandoc.Action
 	head, tail []byte
@@ -123,7 +123,7 @@ func (f *planPrinter) planned(item *run.Item) (planned, error) {
 	return planned{doc.Action, head, tail}, nil
 }
 
-// render is a planned.
+// render returns a planned.
 func (f *planPrinter) render(item *run.Item) any {
 	made, err := f.planned(item)
 	if err != nil {

@@ -19,20 +19,19 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
 )
 
-// renderer is what can make what it prints of an item as soon as that is merged, for its run.Item.Rendered.
-// It may be called by several goroutines; nil: it is made later, of the item's plan.
+// renderer is a printer that can render an item as soon as that is merged, for its run.Item.Rendered. It
+// may be called by several goroutines; nil: rendered later, from the item's plan.
 type renderer interface{ render(item *run.Item) any }
 
-// rendering has a printer make what it prints of a large run while it is being merged: of
-// objects on whose values no notes are printed. nil where it is made later, as that of the server's
-// answers is.
+// rendering makes a printer render a large run while it is being merged: objects on whose values no
+// notes are printed. nil if the printer renders later, such as one of the server's answers.
 func rendering(printer any, notes *reporter, mode dryRun) run.Render {
 	p, can := printer.(renderer)
 	if !can || mode != dryClient {
 		return nil
 	}
 	return func(item *run.Item) any {
-		// What is ignored is reported once for a file, of the first object in input order.
+		// Ignored fields are reported once for a file, for the first object in input order.
 		if !notes.quiet && (len(item.Result.Planned.Ignored) > 0 || len(notes.of(item)) > 0) {
 			return nil
 		}
@@ -40,15 +39,15 @@ func rendering(printer any, notes *reporter, mode dryRun) run.Render {
 	}
 }
 
-// conflicts is false for most printers.
+// conflicts returns false for most printers.
 func (v view) conflicts() bool { return false }
 
-// became is what became of an object, in the words of kubectl apply.
+// became returns the outcome of an object, in the words of kubectl apply.
 func (v view) became(item *run.Item) string {
 	return item.Result.Word() + v.mode.suffix()
 }
 
-// line is the outcome line of an object.
+// line prints the outcome line of an object.
 func (v view) line(w io.Writer, item *run.Item) error {
 	_, err := fmt.Fprintf(w, "%s %s\n", escape.Line(item.Target.String()), v.became(item))
 	return err
@@ -69,9 +68,9 @@ func (f namePrinter) object(item *run.Item) error {
 }
 func (f namePrinter) close(context.Context) error { return nil }
 
-// dryPrinter prints the results of a dry run for reading: what would be created or changed,
-// Secrets masked, without managedFields and the last-applied annotation. The outcome of each
-// object is printed to stderr.
+// dryPrinter prints the results of a dry run for reading: the objects that would be created or
+// changed, with Secrets masked, without managedFields and the last-applied annotation. The outcome
+// of each object is printed to stderr.
 //
 // Unlike kubectl: whose --dry-run prints outcome lines alone, in which nobody sees what would be
 // written.
@@ -81,7 +80,7 @@ type dryPrinter struct {
 }
 
 func (f *dryPrinter) object(item *run.Item) error {
-	if item.Surplus != nil || item.Result.Outcome == write.Unchanged { // nothing of it is left, or new
+	if item.Surplus != nil || item.Result.Outcome == write.Unchanged { // it is deleted or unchanged
 		return f.outcome(item)
 	}
 	var live any
@@ -109,7 +108,7 @@ func (f *dryPrinter) object(item *run.Item) error {
 	return f.outcome(item)
 }
 
-// outcome prints an object's outcome on stderr, beside what is printed on stdout.
+// outcome prints an object's outcome on stderr, besides the result on stdout.
 func (v view) outcome(item *run.Item) error {
 	name, became := escape.Line(item.Target.String()), v.became(item)
 	return v.remark(diff.Note{Object: name, Kind: noteOutcome, Message: became}, name+" "+became)
@@ -117,7 +116,7 @@ func (v view) outcome(item *run.Item) error {
 
 func (f *dryPrinter) close(context.Context) error { return nil }
 
-// trimmed is obj without managedFields, unless --show-managed-fields is set.
+// trimmed returns obj without managedFields, unless --show-managed-fields is set.
 func (v view) trimmed(obj any) any {
 	m, _ := obj.(map[string]any)
 	meta, _ := m["metadata"].(map[string]any)
@@ -135,12 +134,12 @@ func (v view) disclose(item *run.Item) {
 	if redact.IsSecretKind(item.Target.Group, item.Target.Kind) && !v.secrets {
 		printer, _, _ := strings.Cut(v.output, "=")
 		name, text := escape.Line(item.Target.String()), "-o "+printer+" prints its values"
-		_ = v.remark(diff.Note{Object: name, Kind: noteShown, Message: text}, "note: "+name+": "+text) // what is on stdout counts
+		_ = v.remark(diff.Note{Object: name, Kind: noteShown, Message: text}, "note: "+name+": "+text) // only stdout matters
 	}
 }
 
-// patchPrinter prints the JSON merge patch of each object on a line of its own: the whole
-// object if it is created, {} if nothing changes.
+// patchPrinter prints the JSON merge patch of each object on a separate line: the whole object if
+// it is created, {} if nothing changes.
 type patchPrinter struct{ view }
 
 func (f patchPrinter) object(item *run.Item) error {
@@ -166,7 +165,7 @@ func (f patchPrinter) object(item *run.Item) error {
 }
 func (f patchPrinter) close(context.Context) error { return nil }
 
-// diffPrinter prints the difference between live and what was, or would be, written.
+// diffPrinter prints the difference between live and the written, or expected, object.
 type diffPrinter struct{ *differ }
 
 func (f diffPrinter) object(item *run.Item) error {
@@ -177,7 +176,7 @@ func (f diffPrinter) object(item *run.Item) error {
 	return err
 }
 
-// conflicts is true: what either side asks for is marked.
+// conflicts returns true: both sides' values are marked.
 func (f diffPrinter) conflicts() bool { return true }
 
 func (f diffPrinter) close(ctx context.Context) error {
@@ -185,8 +184,8 @@ func (f diffPrinter) close(ctx context.Context) error {
 	return err
 }
 
-// doc is an item's live object and the one that was, or would be, written; in a server dry
-// run, as the server would store it.
+// doc returns an item's live object and the written, or expected, one; in a server dry run, as the
+// server would store it.
 func (v view) doc(item *run.Item) diff.Doc {
 	p := item.Result.Planned
 	if item.Surplus != nil {

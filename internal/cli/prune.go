@@ -30,7 +30,7 @@ func (f *setFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.namespace, "applyset-namespace", "", "namespace of the set's parent (default: that of -n or the context); members may be in any namespace")
 }
 
-// pruneFlags determine what is deleted that the input no longer has.
+// pruneFlags determine which objects missing in the input are deleted.
 type pruneFlags struct {
 	setFlags
 	on      bool
@@ -39,11 +39,11 @@ type pruneFlags struct {
 	yes     bool
 	reads   bool // the set is only read, and may be another tool's
 
-	all       bool // as kubectl apply takes them, for the answer
+	all       bool // kubectl apply's flags, refused with advice
 	allowlist []string
 }
 
-// add declares the flags; those about the manner are for a verb that writes.
+// add declares the flags; those about the way of deletion are for a verb that writes.
 func (f *pruneFlags) add(flags *pflag.FlagSet, writes bool) {
 	flags.BoolVar(&f.on, "prune", false, "with --applyset: delete the members of the set that are no longer in the input")
 	f.setFlags.add(flags)
@@ -60,10 +60,10 @@ func (f *pruneFlags) add(flags *pflag.FlagSet, writes bool) {
 	}
 }
 
-// adoptWay is how objects that were pruned by labels come into a set.
+// adoptWay is the advice how to adopt objects that were pruned by labels into a set.
 const adoptWay = "make a set of the objects first: kubectl merge applyset adopt NAME -l %s, and then use --prune --applyset=NAME"
 
-// validate reports which flags contradict each other.
+// validate returns an error if flags contradict each other.
 //
 // Unlike kubectl: whose --prune without --applyset deletes whatever carries a label.
 func (f *pruneFlags) validate(inputs *inputFlags, live []string) error {
@@ -92,10 +92,10 @@ func (f *pruneFlags) validate(inputs *inputFlags, live []string) error {
 	return nil
 }
 
-// propagations by the names that kubectl delete gives them.
+// propagations maps the names that kubectl delete gives them.
 var propagations = map[string]cluster.Propagation{"background": cluster.Background, "foreground": cluster.Foreground, "orphan": cluster.Orphan}
 
-// allowed are the kinds that --prune-kinds names.
+// allowed returns the kinds that --prune-kinds names.
 func (f *pruneFlags) allowed() ([]applyset.GroupKind, error) {
 	var out []applyset.GroupKind
 	for _, name := range f.kinds {
@@ -111,11 +111,11 @@ func (f *pruneFlags) allowed() ([]applyset.GroupKind, error) {
 	return out, nil
 }
 
-// noteFunc reports what is about no object of the input; about is what it is about. It may
-// be called by several goroutines.
+// noteFunc reports a fact that is about no object of the input; about is its subject. It may be
+// called by several goroutines.
 type noteFunc func(about, text string)
 
-// set is where notes about a set go.
+// set returns the reporter of notes about a set.
 func (t *reporter) set() noteFunc {
 	var mu sync.Mutex
 	return func(about, text string) {
@@ -128,7 +128,7 @@ func (t *reporter) set() noteFunc {
 	}
 }
 
-// open gives a job a Pruner, if it is to prune. It reads the set's parent.
+// open sets the Pruner of a job, if it is to prune. It reads the set's parent.
 func (f *pruneFlags) open(ctx context.Context, from *liveSide, job *run.Job, note noteFunc) error {
 	if !f.on {
 		return nil
@@ -167,7 +167,7 @@ func (f *setFlags) read(ctx context.Context, e *env, api *cluster.Cluster) (*pru
 	return prune.Read(ctx, api, parent)
 }
 
-// parent is the object that the flags name.
+// parent returns the object that the flags name.
 //
 // Unlike kubectl: which wants -n for a parent that has a namespace, and takes none from the
 // context.
@@ -202,13 +202,13 @@ func (f *setFlags) parent(ctx context.Context, e *env, api *cluster.Cluster) (cl
 	return t, nil
 }
 
-// prunerOf is the plan's Pruner, nil where it prunes nothing.
+// prunerOf returns the plan's Pruner, nil if it prunes nothing.
 func prunerOf(plan *run.Plan) *prune.Pruner {
 	p, _ := plan.Pruner.(*prune.Pruner)
 	return p
 }
 
-// unpruned is how much of what is to be pruned is left to the user.
+// unpruned returns the number of objects to prune that are left to the user.
 func unpruned(plan *run.Plan) int {
 	n := len(plan.Kept())
 	if p := prunerOf(plan); p != nil && p.Incomplete() {

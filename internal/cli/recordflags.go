@@ -15,13 +15,13 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 )
 
-// recordFlags have a run recorded, and taken back if it fails.
+// recordFlags have a run recorded, and undone if it fails.
 type recordFlags struct {
 	file     string
 	rollback bool
 
 	journals []*record.Journal
-	memory   *record.Memory // what --rollback-on-failure takes back
+	memory   *record.Memory // the record that --rollback-on-failure undoes
 	hold     func()         // called before each write that can be rolled back
 }
 
@@ -37,7 +37,7 @@ func (f *recordFlags) addFile(flags *pflag.FlagSet) {
 
 func (f *recordFlags) given() bool { return f.file != "" || f.rollback }
 
-// check is what is wrong with the flags of a run that writes as mode asks.
+// check returns an error for invalid flags of a run that writes as mode asks.
 func (f *recordFlags) check(mode dryRun) error {
 	switch {
 	case !f.given():
@@ -53,7 +53,7 @@ func (f *recordFlags) check(mode dryRun) error {
 	return nil
 }
 
-// open has the run of a session recorded.
+// open starts the record of a session's run.
 func (f *recordFlags) open(ctx context.Context, e *env, s *session, secrets bool) error {
 	if !f.given() {
 		return nil
@@ -88,7 +88,7 @@ func (f *recordFlags) begin(store record.Store, h plandoc.Header) error {
 	return err
 }
 
-// underWay reports that signals do not end the run before it has rolled back what it has written.
+// underWay reports that a rollback is in progress, which signals do not end.
 func (f *recordFlags) underWay(e *env) func() {
 	text := "the run has been ended, and is rolling back what it has written: that is finished first"
 	if f.file != "" {
@@ -97,10 +97,10 @@ func (f *recordFlags) underWay(e *env) func() {
 	return func() { e.note("", text) }
 }
 
-// undoes is the command that undoes the record.
+// undoes returns the command that undoes the record.
 func (f *recordFlags) undoes() string { return "kubectl merge undo " + f.file }
 
-// Begin is the run.Journal of all journals.
+// Begin implements run.Journal for all journals.
 func (f *recordFlags) Begin(item *run.Item, p apply.Planned) (func(map[string]any, error), error) {
 	if f.hold != nil {
 		f.hold()
@@ -146,8 +146,8 @@ func (f *recordFlags) hidden(e *env) {
 	}
 }
 
-// end completes the record and, if the run has failed, takes it back where that is asked for.
-// The error is the run's, with its exit code.
+// end completes the record and, if the run has failed, undoes it if the user asked for that. The
+// error is the run's, with its exit code.
 func (f *recordFlags) end(ctx context.Context, e *env, s *session, err error) error {
 	if f.rollback {
 		defer e.signals.release()
@@ -164,7 +164,7 @@ func (f *recordFlags) end(ctx context.Context, e *env, s *session, err error) er
 	if bad == nil {
 		u := undoing{env: e, doc: doc, policy: "live", manager: s.Write.FieldManager, concurrency: s.Concurrency, rollback: true, partial: true}
 		u.dryRun.text = string(dryNone)
-		bad = u.run(context.WithoutCancel(ctx)) // an interrupted run is taken back, too
+		bad = u.run(context.WithoutCancel(ctx)) // an interrupted run is undone, too
 	}
 	var left *exit
 	if errors.As(bad, &left) && left.Err == nil {

@@ -21,9 +21,9 @@ func (f *recreateFlag) add(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&f.kinds, "recreate", nil, "kinds whose objects are deleted and created again if the server refuses to change a field that can be set only once; never PersistentVolumeClaim, PersistentVolume, Namespace or CustomResourceDefinition")
 }
 
-// recreation is what a run is allowed: by the flag, and by the plan that it is bound to, which
-// refuses all recreations but its own. The error names a kind that is never deleted, or that
-// nothing is recreated by server-side apply.
+// recreation returns the recreations that are allowed by the flag, and by the plan that the run is
+// bound to, which refuses all others. The error names a kind that is never deleted, or reports that
+// server-side apply recreates nothing.
 func (f *recreateFlag) recreation(p *pruneFlags, server serverSideFlags, planned []string) (run.Recreation, error) {
 	if len(f.kinds) > 0 && server.on {
 		return run.Recreation{}, errors.New("--recreate: with --server-side no object is deleted and created again: delete it with kubectl delete, and merge again, or merge once without --server-side")
@@ -38,7 +38,7 @@ func (f *recreateFlag) recreation(p *pruneFlags, server serverSideFlags, planned
 	return run.Recreation{Kinds: slices.Concat(f.kinds, planned), Propagation: propagation}, nil
 }
 
-// neverRecreated is the error of kinds whose objects are never deleted; nil where there are none.
+// neverRecreated returns the error of kinds whose objects are never deleted; nil if there are none.
 func neverRecreated(kinds []string) error {
 	for _, name := range kinds {
 		if slices.ContainsFunc(cluster.Holding, func(r cluster.Resource) bool { return run.IsKind(r, name) }) {
@@ -48,7 +48,7 @@ func neverRecreated(kinds []string) error {
 	return nil
 }
 
-// spelledOut are the kinds with those that a server knows by a short name in full.
+// spelledOut returns the kinds with the server's short names in full.
 func spelledOut(ctx context.Context, api *cluster.Cluster, kinds []string) ([]string, error) {
 	full := slices.Clone(kinds)
 	for i, name := range kinds {

@@ -16,10 +16,10 @@ type Page struct {
 	Command string // kubectl merge diff
 	Usage   string
 	Short   string // one line
-	Long    string // paragraphs of plain text; "" where Short is enough
+	Long    string // paragraphs of plain text; "" if Short suffices
 	Example string // lines of a shell, indented by two
 	Flags   []FlagHelp
-	Shared  []FlagHelp // of the main command: the flags that all of them take
+	Shared  []FlagHelp // of the main command: flags that all verbs take
 	Verbs   []Page     // of the main command: all below it
 }
 
@@ -27,14 +27,14 @@ type Page struct {
 type FlagHelp struct {
 	Name    string
 	Short   string // one letter, or ""
-	Value   string // what it takes, in a word; "" for a switch
-	Bare    string // the value it has when given without one; "" where it needs one
+	Value   string // name of its value; "" for a switch
+	Bare    string // its value when given without one; "" if it needs one
 	Default string // "" for the type's zero
 	Help    string
 }
 
-// Reference is the main command's page, with its verbs in the order of the help. It
-// does not depend on who asks: the user's home is spelled $HOME.
+// Reference returns the main command's page, with its verbs in the order of the help. It does not
+// depend on the environment: the user's home is written as $HOME.
 func Reference() Page {
 	root := newRoot(&env{IOStreams: genericiooptions.NewTestIOStreamsDiscard()})
 	page := pageOf(root)
@@ -47,7 +47,7 @@ func Reference() Page {
 	return page
 }
 
-// commands are a command and all below it, each before its own.
+// commands returns a command and all below it, each before its own.
 func commands(cmd *cobra.Command) []*cobra.Command {
 	all := []*cobra.Command{cmd}
 	for _, verb := range cmd.Commands() {
@@ -87,7 +87,7 @@ func flagsOf(flags *pflag.FlagSet) []FlagHelp {
 	return out
 }
 
-// homeless puts $HOME in place of the home of whoever runs this.
+// homeless replaces the user's home by $HOME.
 func homeless(text string) string {
 	if home := homedir.HomeDir(); home != "" && strings.HasPrefix(text, home+string(os.PathSeparator)) {
 		return filepath.ToSlash("$HOME" + strings.TrimPrefix(text, home))

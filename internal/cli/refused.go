@@ -8,9 +8,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// refused are kubectl apply's flags that do something else than merge, or that no
-// merge can keep the promise of, and flags of earlier versions, each with what to do
-// instead; naming one is an error with that advice.
+// refused maps flags to advice: kubectl apply's flags that do something other than merge, or whose
+// promise no merge can keep, and flags of earlier versions. Their use is an error with that advice.
 var refused = map[string]string{
 	"force":                  "no object is deleted that can be changed: use `--recreate=KIND`, for objects of which a field can be set only once",
 	"grace-period":           "is for --force, and no object is deleted: use `kubectl delete --grace-period`, and merge again",

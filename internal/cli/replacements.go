@@ -104,8 +104,7 @@ func (v *replacementsVerb) run(ctx context.Context, name string) error {
 	return v.fileOutput.deliver(v.Out, input, changed, delivery{hides: filemerge.Hiding{ShowSecrets: v.secrets}, color: v.colored()})
 }
 
-// readReplacements reads a file of replacements, and the files that it names, which
-// are beside it.
+// readReplacements reads a file of replacements, and the files beside it that it names.
 func readReplacements(ctx context.Context, name string, stdin io.Reader) (*replacements.Rules, error) {
 	text, err := []byte(nil), error(nil)
 	if name == "-" {
@@ -124,8 +123,8 @@ func readReplacements(ctx context.Context, name string, stdin io.Reader) (*repla
 	})
 }
 
-// selected reads the sources that are not in the input from the cluster: by a get if a source
-// has a name, else by a list of its namespace, or of the default namespace.
+// selected reads the sources that are not in the input from the cluster: by a get if a source has a
+// name, otherwise by a list of its namespace, or of the default namespace.
 func (e *env) selected(ctx context.Context) replacements.Find {
 	from := &liveSide{env: e}
 	return func(s replacements.Selector) ([]any, error) {
@@ -161,8 +160,8 @@ func (e *env) selected(ctx context.Context) replacements.Find {
 	}
 }
 
-// query is the selector in the syntax of kubectl's arguments: TYPE.VERSION.GROUP/NAME.
-// No version means the server's preferred one.
+// query returns the selector in the syntax of kubectl's arguments: TYPE.VERSION.GROUP/NAME. No
+// version means the server's preferred one.
 func query(s replacements.Selector, namespace string) cluster.Query {
 	typ := s.Kind
 	switch {

@@ -18,10 +18,9 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 )
 
-// lines are the errors joined in err, each one line: a cause that many objects share
-// is reported for the first, with a count of the others. Those that report no more than
-// that others, or an interrupt, stood in the way are counted at the end.
-// Values of Secrets are not in them.
+// lines returns the errors joined in err, each as one line. A cause that many objects share is
+// reported for the first, with a count of the others. Errors that only report other errors, or an
+// interrupt, as their cause are counted at the end. Values of Secrets are blanked.
 func lines(err error, secret *redact.Values) []string {
 	l := lister{secret: secret, at: map[string]int{}, waiting: map[run.Hindrance]int{}}
 	for _, one := range leaves(err) {
@@ -53,7 +52,7 @@ func objects(n int) string {
 	return fmt.Sprintf("%d objects were", n)
 }
 
-// more counts the objects that share a cause with the one that is named.
+// more counts the other objects that share a cause.
 func more(n int) string {
 	switch {
 	case n <= 0:
@@ -64,7 +63,7 @@ func more(n int) string {
 	return " (and " + thousands(n) + " more objects)"
 }
 
-// thousands is n with a comma between each three digits.
+// thousands returns n with a comma between each three digits.
 func thousands(n int) string {
 	text := strconv.Itoa(n)
 	for i := len(text) - 3; i > 0; i -= 3 {
@@ -73,7 +72,7 @@ func thousands(n int) string {
 	return text
 }
 
-// group is a cause, and how many objects it concerns.
+// group is a cause, and the number of objects that it concerns.
 type group struct {
 	text    string // of the first
 	objects int
@@ -115,7 +114,7 @@ func (l *lister) add(err error) {
 	}
 }
 
-// group counts an error; object is nil where it is of no object.
+// group counts an error; object is nil if it is not about an object.
 func (l *lister) group(cause string, err error, object *run.ObjectError) {
 	i, ok := l.at[cause]
 	if !ok {
@@ -126,7 +125,7 @@ func (l *lister) group(cause string, err error, object *run.ObjectError) {
 	l.groups[i].objects++
 }
 
-// leaves are the errors joined in err, and in those that have the code to end with.
+// leaves returns the errors joined in err, also within errors with an exit code.
 func leaves(err error) []error {
 	var end *exit
 	switch {
@@ -152,8 +151,8 @@ func leaves(err error) []error {
 	return []error{err}
 }
 
-// joined are the errors of errors.Join, whose text is a line for each; an error
-// that wraps two in a text of its own is one.
+// joined returns the errors of errors.Join, whose text is a line for each; an error that wraps two
+// in a text of its own is one.
 func joined(err error) []error {
 	many, ok := err.(interface{ Unwrap() []error })
 	if !ok || err.Error() != errors.Join(many.Unwrap()...).Error() {
@@ -162,15 +161,15 @@ func joined(err error) []error {
 	return many.Unwrap()
 }
 
-// The kinds of notes that errors are with --notes=json.
+// The kinds of notes for errors with --notes=json.
 const (
 	noteError   diff.NoteKind = "error"
 	noteWarning diff.NoteKind = "warning"
 	noteWaiting diff.NoteKind = "not-written" // because of other errors, or conflicts
 )
 
-// report prints the errors that a command ends with, for people with one line for each cause;
-// for programs, which can group them themselves, every error of every object.
+// report prints the errors that a command ends with: for people with one line for each cause; for
+// programs, which can group them themselves, every error of every object.
 func (e *env) report(err error) {
 	if !e.json {
 		for _, line := range lines(err, e.secretValues()) {
@@ -207,8 +206,8 @@ var (
 	pathNamed  = regexp.MustCompile(`^the (?:path|file) "([^"]+)" `)
 )
 
-// subject is what an error is about, which begins its text: an object (TYPE/NAME), a file, a
-// folder or a flag. "" where it is none of these: the kubeconfig, the server, the command line.
+// subject returns the subject of an error, which begins its text: an object (TYPE/NAME), a file, a
+// folder or a flag. "" for others: the kubeconfig, the server, the command line.
 func subject(text string) string {
 	if m := pathNamed.FindStringSubmatch(text); m != nil {
 		return m[1]
@@ -228,8 +227,8 @@ func subject(text string) string {
 	return ""
 }
 
-// held reports whether an error is of nothing but conflicts, which keep other objects
-// from being written.
+// held reports whether an error contains only conflicts, which keep other objects from being
+// written.
 func held(err error) bool {
 	for _, one := range leaves(err) {
 		var reached *run.NotReached

@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
 )
 
-// finish sends the items, or shows what that would do, and reports each.
+// finish sends the items, or shows the effects, and reports each.
 func (s *session) finish(ctx context.Context, mode dryRun, t *results) {
 	if mode == dryClient {
 		s.Show(ctx, t.item)
@@ -33,7 +33,7 @@ type results struct {
 	start  time.Time
 }
 
-// impact reports the impact of an item where neither the printer nor the outcome line does.
+// impact reports the impact of an item if neither the printer nor the outcome line does.
 func (t *results) impact(item *run.Item) {
 	shown := ""
 	if t.output == "" {
@@ -64,7 +64,7 @@ func (t *results) item(item *run.Item) {
 	}
 }
 
-// end returns the error of the run: errors of objects, else that conflicts, or objects that
+// end returns the error of the run: errors of objects, otherwise that conflicts, or objects that
 // are not pruned, are left to the user.
 func (t *results) end(ctx context.Context, s *session) error {
 	ended := outcome.Ended{Plan: s.Plan, DryRun: t.mode != dryNone, Took: time.Since(t.start), Target: t.env.target(s)}

@@ -18,31 +18,31 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/suggest"
 )
 
-// env is what every verb works in.
+// env is the environment of every verb.
 type env struct {
 	genericiooptions.IOStreams
 	flags    *genericclioptions.ConfigFlags
 	warnings *warnings
-	line     *term.Progress // nil where nobody sees how far the run is
+	line     *term.Progress // nil if progress is not shown
 	limit    string         // --request-timeout
-	json     bool           // what is on stderr is for programs: --notes=json
+	json     bool           // stderr is for programs: --notes=json
 	color    color          // --color
 	signals  *signals       // that end the run; nil in tests
 }
 
-// verb is a row of verbs. The command has the verb's name, help, examples and flags, which
-// the reference and the man pages are written from.
+// verb is a row of verbs. The command has the verb's name, help, examples and flags, from which the
+// reference and the man pages are generated.
 type verb struct {
 	open func(*env) *cobra.Command
 	args completer // of its arguments
 
-	// flags completes the values of flags that mean something of their own to the verb.
+	// flags completes the values of flags with a meaning specific to the verb.
 	flags map[string]cobra.CompletionFunc
 
 	below []verb // verbs of the verb
 }
 
-// add opens a verb, and those below it, as commands of parent.
+// add adds a verb, and those below it, as commands of parent.
 func (e *env) add(parent *cobra.Command, v verb) {
 	cmd := v.open(e)
 	cmd.SuggestionsMinimumDistance = 2
@@ -53,17 +53,17 @@ func (e *env) add(parent *cobra.Command, v verb) {
 	}
 }
 
-// completer makes the completion of a verb's arguments.
+// completer returns the completion of a verb's arguments.
 type completer func(*env) cobra.CompletionFunc
 
-// verbs are the sub-commands. To add one is to add a file with
+// verbs lists the sub-commands. To add one, add a file with
 //
 //	var _ = registerVerb(verb{open: newVerb, args: …})
 //
 // Help, completion, reference and man page follow from the row.
 var verbs []verb
 
-// registerVerb adds a row to verbs, when the program starts.
+// registerVerb adds a row to verbs at program start.
 func registerVerb(v verb) bool {
 	verbs = append(verbs, v)
 	return true
@@ -86,7 +86,7 @@ func newRoot(e *env) *cobra.Command {
 		e.showSecrets(cmd.Flags())
 		e.takeTimeout()
 		if e.json && !klog.V(1).Enabled() {
-			hush() // the reader expects JSON, and errors are notes
+			hush() // errors are JSON notes
 		}
 		e.style()
 		if err := cmp.Or(swallowed(cmd.Flags()), selects(cmd.Flags())); err != nil {
@@ -105,8 +105,7 @@ func newRoot(e *env) *cobra.Command {
 	return root
 }
 
-// usage is cobra's help with the flags of the connection, which are kubectl's and
-// many, named in one line.
+// usage is cobra's help, with one line for kubectl's many connection flags.
 const usage = `Usage:{{if .Runnable}}
   {{.UseLine}}{{end}}{{if .HasAvailableSubCommands}}
   {{.CommandPath}} COMMAND{{end}}{{if .HasExample}}
@@ -136,13 +135,13 @@ func flagError(cmd *cobra.Command, err error) error {
 	return fmt.Errorf("%s\nSee '%s --help' for usage", unitless.ReplaceAllString(parsing.ReplaceAllStringFunc(text, wanted), "must have a unit: 30s, 5m or 1h"), cmd.CommandPath())
 }
 
-// parsing is how package strconv reports that a flag's value is not what it takes.
+// parsing matches package strconv's report of an invalid flag value.
 var parsing = regexp.MustCompile(`strconv\.Parse(Int|Uint|Float|Bool|Atoi): parsing ".*": (invalid syntax|value out of range)`)
 
-// unitless is how package time reports that a duration is none.
+// unitless matches package time's report of an invalid duration.
 var unitless = regexp.MustCompile(`time: (missing unit in|invalid|unknown unit ".*" in) duration ".*"`)
 
-// wanted puts it into words.
+// wanted returns a readable text for it.
 func wanted(text string) string {
 	if strings.Contains(text, "ParseBool") {
 		return "must be true or false"
@@ -164,13 +163,13 @@ func nearestFlag(cmd *cobra.Command, name string) string {
 			best, at = f.Name, d
 		}
 	})
-	if best == "" && len(longer) == 1 { // it is cut short
+	if best == "" && len(longer) == 1 { // it is abbreviated
 		return longer[0]
 	}
 	return best
 }
 
-// unknownVerb answers arguments where flags were expected.
+// unknownVerb returns an error for arguments where flags were expected.
 func unknownVerb(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -185,7 +184,7 @@ func unknownVerb(cmd *cobra.Command, args []string) error {
 	return fmt.Errorf("%s\nSee '%s --help' for usage", text, cmd.CommandPath())
 }
 
-// unknown is the text about a command that is none; meant: with one that probably is.
+// unknown returns the text about an unknown command; meant states that it suggests one.
 func unknown(cmd *cobra.Command, name string) (text string, meant bool) {
 	text = fmt.Sprintf("unknown command %q for %q", name, cmd.CommandPath())
 	near := slices.DeleteFunc(nearestOf(cmd.SuggestionsFor(name), name), func(n string) bool {
@@ -197,7 +196,7 @@ func unknown(cmd *cobra.Command, name string) (text string, meant bool) {
 	return text, len(near) > 0
 }
 
-// unexpected answers arguments where none are taken.
+// unexpected returns an error for arguments where none are taken.
 func unexpected(args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -205,7 +204,7 @@ func unexpected(args []string) error {
 	return fmt.Errorf("unexpected argument %q", args[0])
 }
 
-// nearestOf are those of the names that differ least from what was typed.
+// nearestOf returns the names that differ least from the typed one.
 func nearestOf(names []string, typed string) []string {
 	var near []string
 	for _, n := range names {

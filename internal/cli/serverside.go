@@ -29,7 +29,7 @@ func (f *serverSideFlags) addReading(flags *pflag.FlagSet) {
 	f.given = flags.Changed
 }
 
-// policy is the name of the policy that the flags ask for.
+// policy returns the name of the policy that the flags ask for.
 func (f *serverSideFlags) policy(p *planFlags, given bool) (string, error) {
 	switch {
 	case f.force && !f.on:
@@ -54,7 +54,7 @@ func (f *serverSideFlags) policy(p *planFlags, given bool) (string, error) {
 	return "strict", nil
 }
 
-// manager is the field manager; name is the flag's.
+// manager returns the field manager; name is the flag's.
 func (f *serverSideFlags) manager(name string) string {
 	if f.on && !f.given("field-manager") {
 		return apply.ServerManager

@@ -27,18 +27,18 @@ type session struct {
 // request is the configuration of a session.
 type request struct {
 	inputs      *inputFlags
-	objects     []object.Object // in place of those that the flags name; nil: none
+	objects     []object.Object // instead of those that the flags name; nil: none
 	plan        *planFlags
 	planner     *apply.Planner
 	live        []string // files with live objects; none: the cluster is read
 	write       cluster.Write
 	concurrency int
-	adapt       bool // concurrency is that of a server that is near
+	adapt       bool // concurrency is for a server that is near
 	preflight   bool
 	partial     bool
 	needs       run.Needs
 	shown       bool // objects are printed one by one
-	asked       bool // they are shown, and asked about, before the first is written
+	asked       bool // they are shown and confirmed before the first is written
 	quiet       bool // show no progress
 	shard       drift.Shard
 
@@ -46,12 +46,12 @@ type request struct {
 
 	bind   func(*run.Item, apply.Planned) error // what every merge plan has to pass; may be nil
 	prune  *pruneFlags                          // nil: nothing is pruned
-	note   noteFunc                             // reports what concerns no single object; nil if nothing does
+	note   noteFunc                             // reports facts that concern no single object; may be nil
 	render run.Render                           // of a run that is only shown; may be nil
 }
 
-// stdin is the error of reading live and something else from standard input, which can be
-// read only once.
+// stdin returns an error if live and another input are read from standard input, which can be read
+// only once.
 func (r request) stdin() error {
 	if slices.Contains(r.live, "-") && r.inputs.stdin() {
 		return errors.New("only one of --live and -f can be - (standard input)")
@@ -107,8 +107,8 @@ func (e *env) open(ctx context.Context, r request) (_ *session, err error) {
 	return &session{Plan: p, line: e.line, api: from.api}, nil
 }
 
-// objects reads the objects of a run. bad are the errors of some of them; err is returned where
-// there are none.
+// objects reads the objects of a run. bad holds the errors of some of them; err is returned if
+// there are no objects.
 func (e *env) objects(ctx context.Context, r request) (objects []object.Object, bad, err error) {
 	inputs, err := e.local(ctx, r.inputs)
 	if err != nil {
@@ -127,7 +127,7 @@ func (e *env) objects(ctx context.Context, r request) (objects []object.Object, 
 	return objects, bad, nil
 }
 
-// input is what was read: objects, definitions of kinds from them and the flags, and errors.
+// input holds what was read: objects, definitions of kinds from them and the flags, and errors.
 type input struct {
 	objects []object.Object
 	defs    *apply.Definitions
@@ -135,7 +135,7 @@ type input struct {
 	shard   drift.Shard
 }
 
-// merged is the plan of a run over the input. The error means that there is no plan.
+// merged returns the plan of a run over the input. The error means that there is no plan.
 func merged(ctx context.Context, job *run.Job, from *liveSide, in input) (*run.Plan, error) {
 	serves, err := from.open(ctx, job, in.defs)
 	if err != nil {
@@ -154,12 +154,12 @@ func merged(ctx context.Context, job *run.Job, from *liveSide, in input) (*run.P
 	return p, nil
 }
 
-// local are the inputs that the flags name, with standard input, user agent and timeout.
+// local returns the inputs that the flags name, with standard input, user agent and timeout.
 func (e *env) local(ctx context.Context, flags *inputFlags) (in source.Inputs, err error) {
 	in = flags.Inputs
 	in.Stdin, in.Agent, in.Values = term.Stdin(ctx, e.In), userAgent(), e.secretValues()
 	if in.Timeout, err = e.timeout(); in.Timeout == 0 {
-		in.Timeout = -1 // as --request-timeout=0 has it
+		in.Timeout = -1 // as for --request-timeout=0
 	}
 	return in, err
 }
@@ -173,7 +173,7 @@ type liveSide struct {
 	saved *source.Saved
 }
 
-// atOnce is how many requests are sent at once where limit are sent to a server that is near.
+// atOnce returns the number of concurrent requests, given limit for a server that is near.
 func (l *liveSide) atOnce(limit int) int {
 	if l.api == nil {
 		return limit

@@ -83,12 +83,12 @@ func (v *setVerb) run(ctx context.Context) error {
 		}
 	}
 	if err := errors.Join(errs...); err != nil {
-		return err // nothing is written if anything is wrong
+		return err // nothing is written after an error
 	}
 	return v.send(ctx, objects, plans, mode)
 }
 
-// send writes what was planned, several objects at once, and reports in input order.
+// send writes the plans, several objects at once, and reports in input order.
 func (v *setVerb) send(ctx context.Context, objects []target.Target, plans []target.Change, mode dryRun) error {
 	outs := make([]write.Result, len(objects))
 	errs := make([]error, len(objects)+1)

@@ -13,16 +13,14 @@ import (
 // command and then the command's process group, and a shell of a CI system does the same.
 const repeats = time.Second
 
-// signals are those that end a run. The first ends its context. After that, signals do what they
-// do to any process, unless the run is one that rolls back what it has written: then they only
-// have that reported.
+// signals ends a run. The first signal ends its context. Later ones have their default effect,
+// unless the run rolls back its writes: then they only have that reported.
 type signals struct {
 	rollingBack atomic.Bool
-	report      atomic.Pointer[func()] // that a rollback is under way
+	report      atomic.Pointer[func()] // reports the rollback in progress
 }
 
-// hold has the run survive further signals, since it rolls back what it has written; say reports
-// that.
+// hold makes the run survive further signals, since it rolls back its writes; say reports that.
 func (s *signals) hold(say func()) {
 	if s != nil {
 		s.report.Store(&say)
@@ -30,14 +28,14 @@ func (s *signals) hold(say func()) {
 	}
 }
 
-// release ends what hold has begun.
+// release ends the effect of hold.
 func (s *signals) release() {
 	if s != nil {
 		s.rollingBack.Store(false)
 	}
 }
 
-// untilSignal gives a context that the first signal ends.
+// untilSignal returns a context that the first signal ends.
 func (s *signals) untilSignal(ctx context.Context) (context.Context, func()) {
 	incoming := make(chan os.Signal, 1)
 	signal.Notify(incoming, os.Interrupt, syscall.SIGTERM)
@@ -53,8 +51,8 @@ func (s *signals) untilSignal(ctx context.Context) (context.Context, func()) {
 	return ctx, func() { close(stop); cancel(nil) }
 }
 
-// follow calls first for the first signal, and acts on each later one that does not repeat the
-// one before: it reports a rollback that is under way, or calls again, and ends.
+// follow calls first for the first signal, and acts on each later one that does not repeat the one
+// before: it reports a rollback in progress, or calls again, and ends.
 func (s *signals) follow(incoming <-chan os.Signal, stop <-chan struct{}, first, again func(os.Signal)) {
 	var last time.Time
 	for {
@@ -78,10 +76,10 @@ func (s *signals) follow(incoming <-chan os.Signal, stop <-chan struct{}, first,
 	}
 }
 
-// die ends the process as the signal would have done if nothing had caught it.
+// die ends the process with the signal's default effect.
 func die(by os.Signal) {
 	signal.Reset(by)
 	if self, err := os.FindProcess(os.Getpid()); err == nil {
-		_ = self.Signal(by) // where a process cannot signal itself, the run ends as soon as it can
+		_ = self.Signal(by) // if a process cannot signal itself, the run ends as soon as it can
 	}
 }

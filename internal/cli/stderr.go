@@ -14,10 +14,10 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 )
 
-// secretValues are those that are blanked on standard error; nil where nothing is.
+// secretValues returns those that are blanked on standard error; nil if none are.
 func (e *env) secretValues() *redact.Values { return term.Secrets(e.ErrOut) }
 
-// showSecrets has nothing blanked where --show-secrets is among the flags and set.
+// showSecrets disables blanking if --show-secrets is among the flags and set.
 func (e *env) showSecrets(flags *pflag.FlagSet) {
 	r, ok := e.ErrOut.(*term.Stderr)
 	if shown, err := flags.GetBool("show-secrets"); ok && err == nil {
@@ -31,8 +31,8 @@ const (
 	noteShown   diff.NoteKind = "shown"   // values of a Secret are printed
 )
 
-// remark prints a line about an object: the words for people that it is given, or, where
-// programs read, JSON of the same.
+// remark prints a line about an object: the given words for people or, for programs, JSON of the
+// same.
 func (e *env) remark(n diff.Note, words string) error {
 	if e.json {
 		text, err := json.Marshal(n)
@@ -45,12 +45,12 @@ func (e *env) remark(n diff.Note, words string) error {
 	return err
 }
 
-// logTo has everything logged written to w, each entry once; client-go logs by klog.
+// logTo writes all log entries to w, each once; client-go logs by klog.
 func logTo(w io.Writer) {
 	logging := flag.NewFlagSet("", flag.ContinueOnError)
 	klog.InitFlags(logging)
 	for name, value := range map[string]string{"logtostderr": "false", "stderrthreshold": "FATAL", "one_output": "true"} {
-		_ = logging.Set(name, value) // each is there
+		_ = logging.Set(name, value) // each exists
 	}
 	klog.SetOutput(w)
 }

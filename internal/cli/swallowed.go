@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
 )
 
-// swallowed is the error of a flag that has taken the flag after it for its value, since its
-// own is missing: --recreate --live x. nil where none has.
+// swallowed returns the error of a flag that has taken the next flag for its value, since its own
+// is missing: --recreate --live x. nil if none has.
 func swallowed(flags *pflag.FlagSet) (err error) {
 	flags.Visit(func(f *pflag.Flag) {
 		values := []string{f.Value.String()}
@@ -26,8 +26,7 @@ func swallowed(flags *pflag.FlagSet) (err error) {
 	return err
 }
 
-// selects is the error of a --selector that selects nothing that can be a label; nil where the
-// flags have none.
+// selects returns the error of a --selector with no possible label; nil if the flags have none.
 func selects(flags *pflag.FlagSet) error {
 	f := flags.Lookup("selector")
 	if f == nil || !f.Changed {

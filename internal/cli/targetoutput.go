@@ -18,8 +18,8 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/object"
 )
 
-// targetOutput prints what became of a last-applied configuration. The printers are
-// those of a merge; diff is of the configuration, which is all that changes.
+// targetOutput prints the outcome of a last-applied configuration. The printers are those of a
+// merge; diff is of the configuration, the only change.
 type targetOutput struct {
 	outputFlags
 	printer printer
@@ -34,14 +34,14 @@ func (f *targetOutput) add(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.secrets, "show-secrets", false, "print the values of Secrets")
 }
 
-// targetPrinters lists the printers of these verbs; ofDiff stands behind diff.
+// targetPrinters lists the printers of these verbs; ofDiff follows diff.
 func targetPrinters(ofDiff string) string {
 	names := printerNames(func(p printerRow) bool { return !p.merges })
 	return strings.Replace(names, "diff", "diff"+ofDiff, 1) + ", " + templateNames()
 }
 
-// reports adds to the help that reports write nothing, as they do where a dry run is
-// possible; see outputFlags.mode.
+// reports adds to the help that reports write nothing, if a dry run is possible; see
+// outputFlags.mode.
 func (f *targetOutput) reports(flags *pflag.FlagSet) {
 	flags.Lookup("output").Usage += "; with patch and diff nothing is written"
 }
@@ -68,8 +68,8 @@ func (f *targetOutput) open(ctx context.Context, e *env, mode dryRun) (err error
 	return err
 }
 
-// written reports of one object. A write that was planned anew is reported as planned at
-// first: what it does to the configuration is the same.
+// written reports one object. A write that was planned anew is reported as first planned: its
+// effect on the configuration is the same.
 func (f *targetOutput) written(o target.Target, a annotate.Annotated, out write.Result) error {
 	if f.printer == nil {
 		return f.diff(a)
@@ -84,7 +84,7 @@ func (f *targetOutput) written(o target.Target, a annotate.Annotated, out write.
 	return f.printer.object(item)
 }
 
-// summary counts on stderr what would become of the objects in a dry run.
+// summary counts the expected outcomes of the objects in a dry run on stderr.
 func (k *targetVerb) summary(f *targetOutput, targets []target.Target, counts map[outcome.Word]int) {
 	if _, preview := f.printer.(*dryPrinter); !preview || len(targets) < 2 {
 		return

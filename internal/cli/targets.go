@@ -16,8 +16,8 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// targetVerb is what the verbs that look after last-applied have in common: they find
-// objects, read them, and write one annotation.
+// targetVerb is the common part of the verbs for last-applied: they find objects, read them, and
+// write one annotation.
 type targetVerb struct {
 	*env
 	inputs   inputFlags
@@ -37,8 +37,8 @@ func (k *targetVerb) add(flags *pflag.FlagSet, does string) {
 	k.addRules(flags)
 }
 
-// addRules adds --rules, of which these verbs need what is sensitive, and what the next
-// merge will do.
+// addRules adds --rules, of which these verbs need the sensitive fields, and the rules for the next
+// merge.
 func (k *targetVerb) addRules(flags *pflag.FlagSet) {
 	flags.StringVar(&k.rules, "rules", "", "FILE with the rules that the object is merged by: fields that they call sensitive are hidden")
 }
@@ -111,7 +111,7 @@ func (k *targetVerb) find(ctx context.Context, args []string) ([]target.Target, 
 	return target.Found(found), err
 }
 
-// filed are the objects that files name.
+// filed returns the objects that files name.
 func (k *targetVerb) filed(ctx context.Context) ([]target.Target, error) {
 	if err := k.inputs.validate(); err != nil {
 		return nil, err
@@ -131,8 +131,8 @@ func (k *targetVerb) filed(ctx context.Context) ([]target.Target, error) {
 	return targets, errors.Join(bad, err)
 }
 
-// meanings prints what a change means for the next merge, a line for each field; what is
-// not written yet, in the conditional.
+// meanings prints the consequences of a change for the next merge, a line for each field; planned
+// changes are in the conditional.
 func (k *targetVerb) meanings(t target.Target, all []annotate.Meaning, written bool) {
 	for _, m := range all {
 		text := m.Conditional()

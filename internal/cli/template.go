@@ -16,7 +16,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/suggest"
 )
 
-// templated is the printer for kubectl's template languages, printed by kubectl's own
+// templated returns the printer for kubectl's template languages, which uses kubectl's own
 // printers.
 //
 // Unlike kubectl: which prints control characters in a value as they are. Here they
@@ -48,7 +48,7 @@ func templated(ctx context.Context, v view) (printer, error) {
 	}}, nil
 }
 
-// withoutDump is a template's error without the object that kubectl's printers put behind it.
+// withoutDump returns a template's error without the object that kubectl's printers append.
 func withoutDump(output string, err error) error {
 	text, _, _ := strings.Cut(err.Error(), ". Printing more information")
 	text = strings.TrimSuffix(strings.Replace(text, "Error executing template: ", "", 1), "\n")
@@ -71,7 +71,7 @@ func templatePrinter(ctx context.Context, v view) (printers.ResourcePrinter, err
 		if v.template != "" {
 			file = v.template
 		}
-		text, err := source.ReadNamed(ctx, file) // the printers' own reading has no bound
+		text, err := source.ReadNamed(ctx, file) // the printers read without a limit
 		if err != nil {
 			return nil, fmt.Errorf("--output=%s: %w", name, err)
 		}
@@ -95,7 +95,7 @@ func templatePrinter(ctx context.Context, v view) (printers.ResourcePrinter, err
 	return p, nil
 }
 
-// printable is a value in the form that kubectl's printers take.
+// printable converts a value to the form that kubectl's printers take.
 func printable(v any) (runtime.Object, error) {
 	text, err := jsonText(v)
 	if err != nil {

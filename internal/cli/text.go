@@ -6,8 +6,8 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
 )
 
-// helpAt begins the one line break that an error has: the pointer to the help that
-// ends those about the command line.
+// helpAt begins the only line break in an error: the pointer to the help that ends errors about the
+// command line.
 const helpAt = "\nSee '"
 
 // oneLine is escape.Line for an error's text: it keeps the line break before a pointer to
@@ -19,10 +19,10 @@ func oneLine(text string) string {
 	return escape.Line(text)
 }
 
-// longest is how much of an error is reported: beyond that it is somebody's input.
+// longest is how much of an error is reported: a longer text is quoted input.
 const longest = 4000
 
-// errorText is an error's text for people.
+// errorText returns an error's text for people.
 func errorText(text string) string {
 	if len(text) > longest {
 		text = strings.ToValidUTF8(text[:longest*3/4], "") + " … " + strings.ToValidUTF8(text[len(text)-longest/4:], "")

@@ -75,7 +75,7 @@ func newUndo(e *env) *cobra.Command {
 	return cmd
 }
 
-// undoing takes back one record.
+// undoing undoes one record.
 type undoing struct {
 	*env
 	doc         *plandoc.Document
@@ -86,13 +86,13 @@ type undoing struct {
 	concurrency int
 	out         outputFlags
 	notes       noteFlags
-	rollback    bool // of the run that has just failed
+	rollback    bool // of a run that has failed
 	interactive interactiveFlag
 	yes         bool
 	partial     bool
-	omitted     []string // objects that are left as they are, by --partial
-	kept        bool     // a value that was set since stays
-	waiting     []string // of which what their deletion waits for is reported
+	omitted     []string // objects left unchanged by --partial
+	kept        bool     // a value that was set since is kept
+	waiting     []string // whose finalizers have been reported
 	record      recordFlags
 }
 
@@ -113,7 +113,7 @@ func (u *undoing) file(ctx context.Context, name string) (err error) {
 	return nil
 }
 
-// errLeft is that others have changed, since, what is to be undone.
+// errLeft reports that others have changed values of the run since.
 var errLeft = errors.New("nothing was written: undo the rest with --policy=live, which leaves what others have done, or --policy=apply, or the other objects with --partial")
 
 func (u *undoing) run(ctx context.Context) error {
@@ -162,7 +162,7 @@ func (u *undoing) run(ctx context.Context) error {
 	left += len(u.omitted) + conflicts + u.skipped(notes, s.Plan) + u.left(notes, plan.Left()[len(known):])
 	if !u.rollback {
 		sum := outcome.Summarize(outcome.Ended{Plan: s.Plan, DryRun: mode != dryNone, Took: time.Since(start), Target: u.aim(s.api, outcome.Namespaces(slices.Concat(s.Items, s.Others)))})
-		sum.Objects = sum.Total() // its input is the record: what is deleted is of it, too
+		sum.Objects = sum.Total() // the record is the input, including the deleted objects
 		notes.summary(sum)
 	}
 	err = bound.ended(errors.Join(s.Failed(), errors.Join(t.errs...)))
@@ -176,7 +176,7 @@ func (u *undoing) run(ctx context.Context) error {
 	return u.record.end(ctx, u.env, s, err)
 }
 
-// send carries the run out, or shows it, and prints what becomes of each object.
+// send carries the run out, or shows it, and prints the outcome of each object.
 func (u *undoing) send(ctx context.Context, s *session, t *results) {
 	report := func(item *run.Item) { u.item(t, item) }
 	if t.mode == dryClient {
@@ -188,7 +188,7 @@ func (u *undoing) send(ctx context.Context, s *session, t *results) {
 	t.errs = append(t.errs, t.out.close(ctx))
 }
 
-// confirmed has the user asked, with -i, and binds the run to what was confirmed.
+// confirmed asks the user, with -i, and binds the run to the confirmed one.
 func (u *undoing) confirmed(ctx context.Context, s *session) (bound bindFlags, err error) {
 	if err = u.interactive.confirm(ctx, u.env, s, review{u.out, u.notes, true}); err == nil && u.interactive.on {
 		err = bound.confirmed(s)
@@ -196,7 +196,7 @@ func (u *undoing) confirmed(ctx context.Context, s *session) (bound bindFlags, e
 	return bound, err
 }
 
-// open is the run that takes the record back, before it is merged.
+// open returns the run that undoes the record, before it is merged.
 func (u *undoing) open(ctx context.Context, mode dryRun) (*session, *undo.Undo, error) {
 	policy, err := knownPolicy(u.policy)
 	if err != nil {
@@ -228,18 +228,18 @@ func (u *undoing) open(ctx context.Context, mode dryRun) (*session, *undo.Undo, 
 	if err := s.checkCluster(ctx, u.doc.Cluster); err != nil {
 		return nil, nil, &exit{Code: conflicted, Err: fmt.Errorf("the record %w: nothing was written", err)}
 	}
-	api.Refresh(ctx) // by what was served before, an object of an upgraded kind seems to be gone
+	api.Refresh(ctx) // with outdated discovery, an object of an upgraded kind seems to be gone
 	s.Plan, err = plan.Plan(ctx, job)
 	planned := job.Plans
 	job.Plans = func(ctx context.Context, item *run.Item, live map[string]any) (apply.Planned, error) {
 		p, err := planned(ctx, item, live)
-		rules.Values.Add(p.Final) // which may be in the record alone
+		rules.Values.Add(p.Final) // these may be only in the record
 		return p, err
 	}
 	return s, plan, err
 }
 
-// item prints what was done with an item.
+// item prints the outcome of an item.
 func (u *undoing) item(t *results, item *run.Item) {
 	if item.Result.Outcome == write.Pruned {
 		item.Own()

@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
 )
 
-// idle reports, of a run that has ended with err, that there was nothing to undo. It has left what
-// is reported already.
+// idle reports, for a run that has ended with err, that there was nothing to undo. Values in left
+// have been reported already.
 func (u *undoing) idle(notes *reporter, p *run.Plan, left []undo.Left, err error) {
 	all := slices.Concat(p.Items, p.Others)
 	if err != nil || u.rollback || len(u.waiting) > 0 || slices.ContainsFunc(all, func(i *run.Item) bool { return i.Result.Outcome != write.Unchanged }) {
@@ -29,7 +29,7 @@ func (u *undoing) idle(notes *reporter, p *run.Plan, left []undo.Left, err error
 	notes.set()(u.name, text)
 }
 
-// left reports what is not taken back, and counts what the policy leaves to the user.
+// left reports values that are not undone, and counts those that the policy leaves to the user.
 func (u *undoing) left(notes *reporter, all []undo.Left) int {
 	n := 0
 	for _, l := range all {
@@ -47,7 +47,7 @@ func (u *undoing) left(notes *reporter, all []undo.Left) int {
 	return n
 }
 
-// skipped reports what the user left as it is, and counts it.
+// skipped reports objects that the user left unchanged, and counts them.
 func (u *undoing) skipped(notes *reporter, p *run.Plan) int {
 	n := 0
 	for _, item := range slices.Concat(p.Items, p.Others) {

@@ -12,9 +12,9 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
 )
 
-// except finds the objects that --partial leaves as they are, so that the others are taken back:
-// those that --policy=strict leaves to the user, and those that the server refuses, which it is
-// asked about. It reports each.
+// except finds the objects that --partial leaves unchanged, so that the others are undone: those
+// that --policy=strict leaves to the user, and those that the server refuses in a trial. It reports
+// each.
 func (u *undoing) except(ctx context.Context, notes *reporter, mode dryRun) error {
 	trial := dryServer
 	if mode == dryClient {
@@ -39,7 +39,7 @@ func (u *undoing) except(ctx context.Context, notes *reporter, mode dryRun) erro
 	return nil
 }
 
-// unsettled adds the objects of which the policy leaves something to the user.
+// unsettled adds the objects for which the policy leaves a value to the user.
 func (u *undoing) unsettled(notes *reporter, s *session, plan *undo.Undo) bool {
 	if u.policy != "strict" {
 		return false
@@ -70,7 +70,7 @@ func (u *undoing) refused(notes *reporter, s *session) bool {
 	return found
 }
 
-// omit leaves an object as it is. It is false if it is left already.
+// omit leaves an object unchanged. It is false if it is omitted already.
 func (u *undoing) omit(t cluster.Target) bool {
 	if u.omits(t) {
 		return false
@@ -83,8 +83,8 @@ func (u *undoing) omits(t cluster.Target) bool { return slices.Contains(u.omitte
 
 func omittedKey(t cluster.Target) string { return t.Namespace + " " + t.String() }
 
-// noteOnce reports what the deletion of an object waits for: with --partial it is decided about
-// more than once.
+// noteOnce reports the finalizers that delay an object's deletion: with --partial it is decided
+// about more than once.
 func (u *undoing) noteOnce(t cluster.Target, text string) {
 	if key := omittedKey(t); !u.notes.quiet && !slices.Contains(u.waiting, key) {
 		u.waiting = append(u.waiting, key)

@@ -13,15 +13,15 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
 )
 
-// Set by the release build with -ldflags -X; a plain go build leaves them, and
-// the module's own record is asked.
+// The release build sets these with -ldflags -X; after a plain go build they are read from the
+// module's build information.
 var (
 	version = ""
 	commit  = ""
 	date    = ""
 )
 
-// versionInfo is what the version verb prints.
+// versionInfo is the output of the version verb.
 type versionInfo struct {
 	Version   string `json:"version"`
 	Commit    string `json:"commit,omitempty"`
@@ -73,7 +73,7 @@ func (e *env) printVersion(output string) error {
 	return fmt.Errorf("--output=%s: there are json and yaml", output)
 }
 
-// yamlOf prints what JSON can hold as YAML.
+// yamlOf converts a JSON value to YAML.
 func yamlOf(v any) ([]byte, error) {
 	data, err := json.Marshal(v)
 	if err != nil {

@@ -22,7 +22,7 @@ type waitVerb struct {
 	rules  planFlags // --rules and --schema of them
 	limits waitFlags
 	notes  noteFlags
-	args   []string // TYPE/NAME, in place of files
+	args   []string // TYPE/NAME, instead of files
 }
 
 const waitLong = `Wait until the objects that files or arguments name, or the members of a set, are ready, as
@@ -50,7 +50,7 @@ const waitExample = `  # After a merge, until everything is ready
 
 var _ = registerVerb(verb{open: newWait, args: objectArgs})
 
-// newWait makes the verb.
+// newWait returns the verb.
 //
 // Unlike kubectl: which waits for a condition that the user has to know.
 func newWait(e *env) *cobra.Command {
@@ -129,7 +129,7 @@ func (v *waitVerb) named() namedArgs {
 	return namedArgs{verb: "wait", args: v.args, inputs: &v.inputs}
 }
 
-// listed are the objects that the arguments name.
+// listed returns the objects that the arguments name.
 func (v *waitVerb) listed(ctx context.Context, _ *cluster.Cluster) (all []wait.Object, err error) {
 	_, targets, err := v.named().find(ctx, v.env)
 	for _, t := range targets {
@@ -138,7 +138,7 @@ func (v *waitVerb) listed(ctx context.Context, _ *cluster.Cluster) (all []wait.O
 	return all, err
 }
 
-// filed are the objects that the files name.
+// filed returns the objects that the files name.
 func (v *waitVerb) filed(ctx context.Context, api *cluster.Cluster) ([]wait.Object, error) {
 	in, err := v.local(ctx, &v.inputs)
 	if err != nil {
@@ -163,7 +163,7 @@ func (v *waitVerb) filed(ctx context.Context, api *cluster.Cluster) ([]wait.Obje
 	return all, err
 }
 
-// members are the members of the set.
+// members returns the members of the set.
 func (v *waitVerb) members(ctx context.Context, api *cluster.Cluster) ([]wait.Object, error) {
 	set, err := v.set.read(ctx, v.env, api)
 	if err == nil {
@@ -176,7 +176,7 @@ func (v *waitVerb) members(ctx context.Context, api *cluster.Cluster) ([]wait.Ob
 	var all []wait.Object
 	for _, m := range found {
 		o := wait.Object{Target: m.Target}
-		if m.Deleting == "" { // otherwise it is read again, whatever its kind: it is not ready
+		if m.Deleting == "" { // otherwise it is read again: no kind is ready while it is deleted
 			o.UID = m.UID
 		}
 		all = append(all, o)

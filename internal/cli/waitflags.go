@@ -24,7 +24,7 @@ type waitFlags struct {
 	what     string // of a merge: see waitNone
 	flags    *pflag.FlagSet
 	timeout  time.Duration
-	until    time.Time // when it is over, see deadline
+	until    time.Time // end of the wait, see deadline
 	patience time.Duration
 	logs     int
 }
@@ -36,14 +36,14 @@ func (f *waitFlags) add(flags *pflag.FlagSet) {
 	flags.Lookup("logs").NoOptDefVal = "20"
 }
 
-// What a merge waits for.
+// The values of --wait of a merge.
 const (
 	waitNone    = "none"
 	waitWritten = "written"
 	waitAll     = "all"
 )
 
-// addTo adds the flags to a command that writes, and waits where it is asked to.
+// addTo adds the flags to a command that writes, and waits if asked to.
 //
 // Unlike kubectl: whose --wait waits until deleted objects are gone.
 func (f *waitFlags) addTo(flags *pflag.FlagSet) {
@@ -53,7 +53,7 @@ func (f *waitFlags) addTo(flags *pflag.FlagSet) {
 	f.add(flags)
 }
 
-// check is what is wrong with the flags of a command that writes as mode asks.
+// check returns an error for invalid flags of a command that writes as mode asks.
 func (f *waitFlags) check(mode dryRun) error {
 	switch f.what {
 	case waitNone, "false":
@@ -75,7 +75,7 @@ func (f *waitFlags) check(mode dryRun) error {
 	return f.validate()
 }
 
-// after has a run wait when all is written.
+// after makes a run wait when everything is written.
 func (f *waitFlags) after(e *env, s *session, notes *reporter, stdout bool) {
 	if f.what == waitNone {
 		return
@@ -108,10 +108,10 @@ func (f *waitFlags) validate() error {
 	return nil
 }
 
-// waitPhase is what the line on a terminal shows while objects are waited for.
+// waitPhase is the phase that a terminal shows while objects are waited for.
 const waitPhase run.Phase = "ready"
 
-// waiting is what objects are waited for with.
+// waiting holds the options of a wait.
 type waiting struct {
 	*waitFlags
 	api    *cluster.Cluster
@@ -120,8 +120,7 @@ type waiting struct {
 	stdout bool // objects that are ready get a line there, beside those of outcomes
 }
 
-// wait waits for the objects, reports what becomes of them, and gives the error its exit
-// code.
+// wait waits for the objects, reports their states, and adds the exit code to the error.
 func (e *env) wait(ctx context.Context, w waiting, objects []wait.Object) error {
 	r := waitReport{env: e, notes: w.notes, stdout: w.stdout}
 	waiter := &wait.Waiter{
@@ -135,7 +134,7 @@ func (e *env) wait(ctx context.Context, w waiting, objects []wait.Object) error 
 	return r.end(waiter.Wait(ctx, objects))
 }
 
-// waitReport prints what becomes of the objects that are waited for.
+// waitReport prints the states of the objects that are waited for.
 type waitReport struct {
 	*env
 	notes  *reporter
@@ -179,8 +178,8 @@ func newWaitFailure(e *wait.NotReady) waitEvent {
 	return out
 }
 
-// waitNotReady is the kind of the line about an object that has not failed, and is not
-// waited for any longer.
+// waitNotReady is the kind of the line about an object that has not failed, and is no longer waited
+// for.
 const waitNotReady ready.State = "not-ready"
 
 // changed prints a change of state. Failures are printed at the end, as errors.
@@ -224,8 +223,8 @@ func (r waitReport) event(e waitEvent) {
 	}
 }
 
-// end prints what may help with the objects that are not ready, and gives the error of
-// the wait its exit code. For programs, each of them is one line with all of it.
+// end prints events and logs of the objects that are not ready, and adds the exit code to the
+// wait's error. For programs, each object is one line with all of it.
 func (r waitReport) end(err error) error {
 	late := false
 	for _, one := range leaves(err) {
@@ -269,7 +268,7 @@ func (r waitReport) details(e *wait.NotReady) {
 	}
 }
 
-// waitRule is what the rules state about waiting for an object.
+// waitRule returns the rules' statement about waiting for an object.
 func waitRule(rules schema.Rules, t cluster.Target) ready.Rule {
 	skip, wanted := rules.Waits(schema.Object{Group: t.Group, Kind: t.Kind, Namespace: t.Namespace, Name: t.Name})
 	return ready.Rule{Skip: skip, Path: wanted.Path, Value: wanted.Value}

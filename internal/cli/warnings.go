@@ -22,7 +22,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 )
 
-// warnings are what servers warn of, and the client library. They are printed when the
+// warnings collects warnings of servers, and of the client library. They are printed when the
 // command ends, in the order of the objects' names; kubectl prints each as it comes.
 //
 // Unlike kubectl: the object is named, since a run may have many. Warnings of several
@@ -32,15 +32,15 @@ import (
 type warnings struct {
 	*env
 	mu   sync.Mutex
-	off  bool // none is printed
+	off  bool // warnings are dropped
 	all  []warning
 	seen map[warning]bool
 }
 
-// warning is one, and the object that it is about, "" where it is about none.
+// warning is one warning, with its object, "" for none.
 type warning struct{ object, text string }
 
-// hush has none printed.
+// hush drops all warnings.
 func (w *warnings) hush() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -52,7 +52,7 @@ func (w *warnings) HandleWarningHeader(code int, agent, text string) {
 	w.HandleWarningHeaderWithContext(context.Background(), code, agent, text)
 }
 
-// HandleWarningHeaderWithContext is the same, with the object that the request is about.
+// HandleWarningHeaderWithContext is the same, with the object of the request.
 func (w *warnings) HandleWarningHeaderWithContext(ctx context.Context, code int, _ string, text string) {
 	one := warning{text: text}
 	if about, ok := cluster.Subject(ctx); ok {
@@ -95,7 +95,7 @@ func (w *warnings) print() {
 	}
 }
 
-// alike are warnings of several objects that are one to a reader.
+// alike holds warnings of several objects that mean the same to a reader.
 type alike struct {
 	first  warning
 	others int
@@ -110,15 +110,15 @@ func (a alike) more() string {
 	return text
 }
 
-// particular is what a warning states about one object and not about the next.
+// particular matches the parts of a warning that are specific to one object.
 var particular = regexp.MustCompile(`"[^"]*"|'[^']*'|[0-9]+`)
 
-// grouped puts together what differs in nothing but names and numbers; of one object
-// every warning stands by itself.
+// grouped groups warnings that differ only in names and numbers; every warning of one object is
+// separate.
 func grouped(all []warning) []alike {
 	type key struct {
 		text string
-		nth  int // of its object's
+		nth  int // among its object's
 	}
 	var groups []alike
 	at := map[key]int{}
@@ -139,7 +139,7 @@ func grouped(all []warning) []alike {
 	return groups
 }
 
-// timeout is how long one request may take; 0 is as long as it likes.
+// timeout returns how long one request may take; 0 is without limit.
 func (e *env) timeout() (time.Duration, error) {
 	text := e.limit
 	if e.flags.Timeout != nil {
@@ -152,19 +152,19 @@ func (e *env) timeout() (time.Duration, error) {
 	return d, nil
 }
 
-// takeTimeout takes the timeout out of the connection's flags, whose loader would take it for
-// a configuration: a pod without a kubeconfig would not be connected to its own cluster.
+// takeTimeout removes the timeout from the connection's flags, whose loader would treat it as a
+// configuration: a pod without a kubeconfig would not be connected to its own cluster.
 func (e *env) takeTimeout() {
 	e.limit, e.flags.Timeout = *e.flags.Timeout, nil
 }
 
-// userAgent is by what servers know the program, in audit logs and priority levels.
+// userAgent returns the name of the program for servers, in audit logs and priority levels.
 func userAgent() string {
 	v := thisVersion()
 	return "kubectl-merge/" + v.Version + " (" + v.Platform + ")"
 }
 
-// connection are kubectl's flags, whose clients warn as this program's does, and are bounded.
+// connection returns kubectl's flags; their clients handle warnings as this program's do, and are bounded.
 func (e *env) connection() *genericclioptions.ConfigFlags {
 	e.warnings = &warnings{env: e}
 	flags := genericclioptions.NewConfigFlags(true).WithDeprecatedPasswordFlag().WithDiscoveryQPS(50).WithDiscoveryBurst(300).
