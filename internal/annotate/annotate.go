@@ -101,9 +101,9 @@ func (p Planner) Check(ctx context.Context, s apply.Subject, conf, before any) (
 	return "", fmt.Errorf("%s: fix the name, or skip the check (--validate=ignore)", text)
 }
 
-// Required reports whether a configuration of s must have the field at path, as far as the
-// schema of the server, or of a file, declares it: the compiled-in types do not. The error is
-// that of a schema that cannot be read.
+// Required reports whether a configuration of s must have the field at path. It is known if the
+// schema of the server, or of a file, declares it: the compiled-in types do not. The error is that
+// of a schema that cannot be read.
 func (p Planner) Required(ctx context.Context, s apply.Subject, path merge.Path) (bool, error) {
 	if p.Schemas == nil {
 		return false, nil

@@ -54,7 +54,7 @@ func (r Run) Widened(deletions []Member) string {
 	return fmt.Sprintf("%s: the list of the set's kinds and namespaces was changed by %s, and only because of that %s would be deleted", r.Parent.Set, r.Parent.ChangedBy(), list(found))
 }
 
-// Exact returns the parent for the end of the run: it holds the kinds and namespaces of the merged
+// Exact returns the parent for the end of the run. It holds the kinds and namespaces of the merged
 // objects, of the members that are kept, and of kinds that could not be listed.
 func (r Run) Exact(decisions []Decision, unlisted []GroupKind) Parent {
 	var (

@@ -1,7 +1,7 @@
-// Package applyset knows what a set of applied objects is (KEP-3659, ApplySet): how it is
-// stored, byte for byte as kubectl 1.36 stores it, which of its members a run may delete,
-// in which order, and why the others are kept. It refuses to contact a server: members
-// and parent come in as values, decisions go out as values.
+// Package applyset defines sets of applied objects (KEP-3659, ApplySet). It knows how a set is
+// stored, byte for byte as kubectl 1.36 stores it, which members a run may delete, in which order,
+// and why the others are kept. It refuses to contact a server: members and parent come in as
+// values, decisions are returned as values.
 //
 // Rules: docs/prune.md.
 package applyset

@@ -24,8 +24,8 @@ var ErrQuit = errors.New("quit: nothing was written")
 // ErrNo is the error of a user who was asked to confirm a run, and has answered no.
 var ErrNo = errors.New("you answered no: nothing was written")
 
-// Terminal is where the user answers. Each method asks for one line; the error is that of a
-// terminal that is gone, or of a user who has interrupted the program.
+// Terminal asks the user. Each method asks for one line; the error is that of a terminal that is
+// gone, or of a user who has interrupted the program.
 type Terminal interface {
 	Prompt(ctx context.Context, text string) (string, error)
 	Hidden(ctx context.Context, text string) (string, error) // the answer is not shown

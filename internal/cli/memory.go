@@ -9,9 +9,9 @@ import (
 )
 
 const (
-	// roomyHeap is how large the heap may become, in bytes, before a garbage collection: the
-	// default is 4 MB, which the libraries half fill before main begins, so that a command for one
-	// object would spend a seventh of its CPU time on collecting.
+	// roomyHeap is how large the heap may become, in bytes, before a garbage collection. The
+	// default is 4 MB, which the libraries half fill before main begins. A command for one object
+	// would then spend a seventh of its CPU time on collecting.
 	roomyHeap    = 24 << 20
 	usualPercent = 100
 )

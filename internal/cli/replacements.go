@@ -123,8 +123,8 @@ func readReplacements(ctx context.Context, name string, stdin io.Reader) (*repla
 	})
 }
 
-// selected reads the sources that are not in the input from the cluster: by a get if a source has a
-// name, otherwise by a list of its namespace, or of the default namespace.
+// selected reads the sources that are not in the input from the cluster. A source with a name is
+// one get; any other is a list of its namespace, or of the default namespace.
 func (e *env) selected(ctx context.Context) replacements.Find {
 	from := &liveSide{env: e}
 	return func(s replacements.Selector) ([]any, error) {

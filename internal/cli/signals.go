@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// repeats is how long after a signal another one is a repetition of it: timeout(1) signals its
+// repeats is how long after a signal another one is a repetition of it. timeout(1) signals its
 // command and then the command's process group, and a shell of a CI system does the same.
 const repeats = time.Second
 
@@ -52,7 +52,7 @@ func (s *signals) untilSignal(ctx context.Context) (context.Context, func()) {
 }
 
 // follow calls first for the first signal, and acts on each later one that does not repeat the one
-// before: it reports a rollback in progress, or calls again, and ends.
+// before. It reports a rollback in progress; otherwise it calls again, and ends.
 func (s *signals) follow(incoming <-chan os.Signal, stop <-chan struct{}, first, again func(os.Signal)) {
 	var last time.Time
 	for {

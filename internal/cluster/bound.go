@@ -44,9 +44,9 @@ type wrapped struct{ next http.RoundTripper }
 // WrappedRoundTripper gives the client access to the wrapped transport.
 func (w wrapped) WrappedRoundTripper() http.RoundTripper { return w.next }
 
-// CancelRequest is called when the client's timeout is over: net/http does that for every
-// transport but its own, and the cache of discovery logs an error where the method is
-// missing. The request's context has ended by then, which ends the request.
+// CancelRequest is called when the client's timeout is over. net/http does that for every transport
+// but its own, and the cache of discovery logs an error if the method is missing. The request's
+// context has ended by then, which ends the request.
 func (wrapped) CancelRequest(*http.Request) {}
 
 type bounded struct{ wrapped }

@@ -64,8 +64,8 @@ func (c *Cluster) Delete(ctx context.Context, t Target, d Deletion) (left map[st
 }
 
 // Apply sends a server-side apply (KEP-555) and returns the object as stored. Fields that the
-// manager owned and obj lacks are removed. Fields that another manager owns lead to an error that
-// is IsConflict, unless w.Force is set.
+// manager owned and obj lacks are removed. Fields of another manager lead to an error that is
+// IsConflict, unless w.Force is set.
 func (c *Cluster) Apply(ctx context.Context, t Target, obj any, w Write) (map[string]any, error) {
 	req := c.patch(t, types.ApplyYAMLPatchType)
 	if w.Force {

@@ -9,9 +9,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Known returns the resource of a kind in the version that the server prefers, from discovery as
-// far as it is cached: later additions to the server are not looked for. It is false, without a
-// reason, if the server has no such kind or does not answer.
+// Known returns the resource of a kind in the version that the server prefers. It uses the cached
+// discovery, so later additions to the server are unknown. It is false, without a reason, if the
+// server has no such kind or does not answer.
 func (c *Cluster) Known(ctx context.Context, group, kind string) (Resource, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

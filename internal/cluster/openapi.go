@@ -24,8 +24,8 @@ type schemas struct {
 	cache *schemaCache // nil: no cache
 }
 
-// CacheSchemas has OpenAPI cache documents below dir, which is kubectl's cache directory; ""
-// disables the cache. It must be called before OpenAPI.
+// CacheSchemas caches OpenAPI documents below dir, which is kubectl's cache directory; "" disables
+// the cache. It must be called before OpenAPI.
 func (c *Cluster) CacheSchemas(dir string) { c.schemas.cache = newSchemaCache(dir, c.identity) }
 
 // OpenAPI returns the OpenAPI v3 document of a group and version as JSON, reduced to the parts that

@@ -41,9 +41,9 @@ func TooSlow(err error) bool {
 	return errors.As(err, &u) && u.slow
 }
 
-// Uncertain reports whether a write that ended with err may nevertheless have been executed:
-// there was no response, or one with 5xx or 429, which a gateway may send although the
-// server has executed the request.
+// Uncertain reports whether a write that ended with err may nevertheless have been executed. There
+// was no response, or one with 5xx or 429, which a gateway may send although the server has
+// executed the request.
 func Uncertain(err error) bool {
 	code := Code(err)
 	return Unanswered(err) || code >= http.StatusInternalServerError || code == http.StatusTooManyRequests || errors.Is(err, context.Canceled)

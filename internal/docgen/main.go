@@ -26,7 +26,7 @@ func main() {
 	}
 }
 
-// pages are the texts by file name, relative to the folder docs.
+// pages returns the texts by file name, relative to the folder docs.
 func pages(main cli.Page) map[string]string {
 	out := map[string]string{"cli.md": markdown(main)}
 	for _, p := range append([]cli.Page{main}, main.Verbs...) {
@@ -35,10 +35,10 @@ func pages(main cli.Page) map[string]string {
 	return out
 }
 
-// manName is how man finds a page: kubectl-merge-diff.
+// manName returns the name of a page for man: kubectl-merge-diff.
 func manName(p cli.Page) string { return strings.ReplaceAll(p.Command, " ", "-") }
 
-// write puts the pages into dir, and takes away man pages of verbs that are gone.
+// write writes the pages into dir, and removes man pages of verbs that no longer exist.
 func write(dir string, pages map[string]string) error {
 	old, err := filepath.Glob(filepath.Join(dir, "man", "*.1"))
 	if err != nil {

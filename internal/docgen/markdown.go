@@ -7,7 +7,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/cli"
 )
 
-// markdown is the whole reference on one page.
+// markdown returns the whole reference on one page.
 func markdown(p cli.Page) string {
 	var b strings.Builder
 	b.WriteString("# Command line reference\n\nWritten by `make docs` from the commands' own help, and held to it by a test.\n\n")
@@ -34,10 +34,10 @@ func markdownPage(b *strings.Builder, p cli.Page) {
 	}
 }
 
-// plain is a text in which Markdown sees no HTML.
+// plain returns a text in which Markdown sees no HTML.
 func plain(text string) string { return strings.ReplaceAll(text, "<", "&lt;") }
 
-// prose is the long text, or the short one as a sentence.
+// prose returns the long text, or the short one as a sentence.
 func prose(p cli.Page) string {
 	if p.Long != "" {
 		return p.Long
@@ -56,7 +56,7 @@ func flagTable(b *strings.Builder, flags []cli.FlagHelp) {
 	}
 }
 
-// spelled is a flag as a user types it: -o, --output=string; --dry-run[=string].
+// spelled returns a flag as a user types it: -o, --output=string; --dry-run[=string].
 func spelled(f cli.FlagHelp) string {
 	text := "--" + f.Name
 	switch {
@@ -71,7 +71,7 @@ func spelled(f cli.FlagHelp) string {
 	return text
 }
 
-// cell is a text that can stand in a table.
+// cell escapes a text for a table.
 func cell(text string) string {
 	return strings.NewReplacer("|", `\|`, "<", "&lt;", "\n", " ").Replace(text)
 }
@@ -84,5 +84,5 @@ func unindented(example string) string {
 	return strings.Join(lines, "\n")
 }
 
-// anchor is how GitHub names a heading.
+// anchor returns GitHub's anchor of a heading.
 func anchor(heading string) string { return strings.ReplaceAll(strings.ToLower(heading), " ", "-") }

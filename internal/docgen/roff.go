@@ -7,8 +7,8 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/cli"
 )
 
-// manPage is one command's page in roff, man(7). It has no date: the same help gives
-// the same bytes.
+// manPage returns one command's page in roff, man(7). It has no date: the same help gives the same
+// bytes.
 func manPage(p, main cli.Page) string {
 	var b strings.Builder
 	name := manName(p)
@@ -50,7 +50,7 @@ func options(b *strings.Builder, flags []cli.FlagHelp) {
 	}
 }
 
-// paragraphs are filled by man, apart from indented lines, which stay as they are.
+// paragraphs returns text that man fills, apart from indented lines, which are not filled.
 func paragraphs(long string) string {
 	var b strings.Builder
 	for i, p := range strings.Split(strings.TrimSpace(long), "\n\n") {
@@ -74,7 +74,7 @@ func lines(of string) string {
 	return strings.Join(all, "\n")
 }
 
-// line is one line of text, which must not begin like a request.
+// line returns one line of text, which must not begin like a request.
 func line(of string) string {
 	escaped := text(strings.ReplaceAll(of, "\n", " "))
 	if strings.HasPrefix(escaped, ".") || strings.HasPrefix(escaped, "'") {
@@ -83,8 +83,8 @@ func line(of string) string {
 	return escaped
 }
 
-// text escapes what roff would read as something else; a dash is a minus, so that an
-// option can be copied from the page.
+// text escapes characters with a meaning in roff; a dash is a minus, so that an option can be
+// copied from the page.
 func text(of string) string {
 	return strings.NewReplacer(`\`, `\e`, "-", `\-`, "…", `\[u2026]`, "·", `\[pc]`).Replace(of)
 }

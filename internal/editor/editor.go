@@ -1,6 +1,6 @@
-// Package editor has the user edit a text in the editor of the environment, and never loses it: it
-// is in a file that only the user can read until it is deleted on purpose. It refuses to know what
-// the text means.
+// Package editor has the user edit a text in the editor of the environment, and never loses it. The
+// text is in a file that only the user can read until it is deleted on purpose. It refuses to know
+// what the text means.
 package editor
 
 import (

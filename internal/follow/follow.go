@@ -1,6 +1,6 @@
-// Package follow follows objects on a server: it lists and watches them, and continues
-// after watches that end, versions that are too old, restarts of the server, and where
-// watching or listing is forbidden. It refuses to judge what it sees.
+// Package follow follows objects on a server by lists and watches. It continues after watches that
+// end, versions that are too old, restarts of the server, and if watching or listing is forbidden.
+// It refuses to judge what it sees.
 package follow
 
 import (

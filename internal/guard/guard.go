@@ -1,7 +1,7 @@
-// Package guard finds who else manages an object that is about to be written, and so may
-// undo the write: deployment tools by the markers that they leave on objects, controllers
-// by owner references, autoscalers by the field that they set, and managers that have
-// written a field again after it was applied. It reads objects, and refuses to fetch any.
+// Package guard finds others who manage an object that is about to be written, and so may undo the
+// write. It knows deployment tools by their markers on objects, controllers by owner references,
+// and autoscalers by the field that they set. It also finds managers that have written a field
+// again after it was applied. It reads objects, and refuses to fetch any.
 //
 // Rules: docs/guard.md.
 package guard

@@ -48,7 +48,7 @@ var onces = []once{
 }
 
 // Fixed returns the immutable fields that a plan changes, as far as they are known without asking
-// the server: nil for custom resources, and for fields that depend on more of the object's state.
+// the server. nil for custom resources, and for fields that depend on more of the object's state.
 func Fixed(p apply.Planned) []string {
 	var out []string
 	for _, o := range onces {

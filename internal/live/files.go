@@ -19,8 +19,8 @@ type Files struct {
 	Kind func(group, version, kind string) (schema.Kind, bool)
 }
 
-// Resolve puts each object into the namespace of the saved object. Errors of single objects
-// are joined; the objects without one are returned beside them.
+// Resolve puts each object into the namespace of the saved object. Errors of single objects are
+// joined; the objects without one are returned, too.
 func (f *Files) Resolve(_ context.Context, objects []object.Object) ([]Located, error) {
 	return resolveAll(objects, f.resolve)
 }

@@ -43,9 +43,9 @@ func Hashes(v any) bool {
 	return false
 }
 
-// Hash stands for a secret value of an object: a salted SHA-256 of the object's identity, the names
-// of the fields that lead to the value, and the value. Equal values of two objects have different
-// hashes. Values that can be guessed can be found by trying.
+// Hash returns the replacement of a secret value of an object: a salted SHA-256 of the object's
+// identity, the names of the fields that lead to the value, and the value. Equal values of two
+// objects have different hashes. Values that can be guessed can be found by trying.
 func (s Spelling) Hash(id Identity, fields string, v any) any {
 	text, err := object.Encode(v)
 	if err != nil {

@@ -127,8 +127,8 @@ func (r revealer) reveal(fields string, v any, now merge.Opt) any {
 	return v
 }
 
-// list reveals the entries of a list, each from the entry of now that has its values, possibly at
-// another place: the one as far from its own as that of the entry before it, or any.
+// list reveals the entries of a list, each from the entry of now that has its values. That entry
+// may be at another place: first the one with the same shift as the entry before it, otherwise any.
 func (r revealer) list(fields string, v, now []any) []any {
 	out := make([]any, len(v))
 	shift := 0

@@ -6,8 +6,8 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 )
 
-// API is what a set needs of a server; see cluster.Cluster for each. An absent object is an
-// error that is cluster.IsNotFound.
+// API is the part of a server that a set needs; see cluster.Cluster for each method. An absent
+// object is an error that is cluster.IsNotFound.
 type API interface {
 	// Find, FindKind and FindPlural return the resource of a kind, or of a name in URLs.
 	Find(ctx context.Context, group, version, kind string) (cluster.Resource, error)

@@ -130,10 +130,10 @@ func (s *Set) Everyone(ctx context.Context, limit int) ([]Member, error) {
 	return found.All, err
 }
 
-// Verify compares the parent with the objects that carry the set's label: of the kinds that the
-// parent lists, all of which the user must be able to list, and of all others that the user can
-// list. want is the correct parent. problems describes the differences; it is empty if there are
-// none. The error is that of a list.
+// Verify compares the parent with the objects that carry the set's label. It lists the kinds of the
+// parent, all of which the user must be able to list, and all others that the user can list. want
+// is the correct parent. problems describes the differences; it is empty if there are none. The
+// error is that of a list.
 func (s *Set) Verify(ctx context.Context, limit int) (want applyset.Parent, problems []string, err error) {
 	listed, err := s.Everyone(ctx, limit)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 
 // Begin writes the parent, so that it covers all later writes: whatever happens to the run, the
 // next one finds them. If nothing is to be added, but the parent will list less after the run, that
-// write is tried: pruned kinds must not stay listed because the user may not write the parent.
-// Errors are Store's; the run must not write then.
+// write is tried. Otherwise pruned kinds would stay listed because the user may not write the
+// parent. Errors are Store's; the run must not write then.
 func (p *Pruner) Begin(ctx context.Context, plan *run.Plan) error {
 	if p.Disband {
 		return nil

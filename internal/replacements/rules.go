@@ -87,7 +87,7 @@ func (p *parser) document(v any) {
 	}
 }
 
-// entry is a replacement, or the path of a file with some.
+// entry reads a replacement, or the path of a file with some.
 func (p *parser) entry(v any, at string) {
 	m, ok := v.(map[string]any)
 	if !ok {

@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
-// typed converts values that replacements have put into fields of another type to the field's type:
-// a number becomes text in a text field, and text that spells a number or a boolean becomes that.
+// typed converts values that replacements have put into fields of another type to the field's type.
+// A number becomes text in a text field, and text that spells a number or a boolean becomes that.
 // Values of a wrong type before are left alone. The error names the fields without a conversion,
 // and no value.
 //

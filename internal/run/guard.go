@@ -17,7 +17,7 @@ func (j *Job) guard(item *Item) {
 	item.stated = guard.States(item.Planned, func(p merge.Path) bool { return j.toLive(item, p) })
 }
 
-// toLive reports whether the user's rules give a field, or what it is in, to live.
+// toLive reports whether the user's rules give a field, or one of its parents, to live.
 func (j *Job) toLive(item *Item, p merge.Path) bool {
 	planned := item.Planned
 	triple := merge.Triple{Local: planned.Value, Owners: ownership.Of(planned.Live)}

@@ -86,9 +86,9 @@ func (w *writer) trials() []*Item {
 	return slices.DeleteFunc(todo, func(i *Item) bool { return !i.found || !w.Recreate.allows(i.Target.Resource) })
 }
 
-// instead decides what a refusal of an item means: if a field of it can be set only once,
-// and its kind is among those that may be recreated, the server tries that. Otherwise, or
-// if it refuses that as well, the error is why the item cannot be written.
+// instead decides what a refusal of an item means. If a field of it can be set only once, and its
+// kind may be recreated, the server tries that. Otherwise, or if it refuses that as well, the error
+// is why the item cannot be written.
 func (w *writer) instead(ctx context.Context, item *Item, planned apply.Planned, refusal error) (write.Result, error) {
 	var r *cluster.Refusal
 	if !errors.As(refusal, &r) || len(r.Immutable) == 0 || planned.Applying != nil || !w.Recreate.allows(item.Target.Resource) {

@@ -1,7 +1,6 @@
-// Package run plans and executes a whole run over many objects: all are read and merged
-// before the first is written, every write has passed a dry run on the server, and
-// objects that others depend on are written first. It knows nothing about how two objects
-// are merged, and prints nothing.
+// Package run plans and executes a whole run over many objects. All are read and merged before the
+// first is written. Every write has passed a dry run on the server, and objects that others depend
+// on are written first. It knows nothing about how two objects are merged, and prints nothing.
 //
 // A Plan has the configuration of the run (Job) and an Item for every object, with an Action, the
 // reason for it, and its own merge plan. Show, Preview (server dry run) and Send give each item its
@@ -118,8 +117,8 @@ type Journal interface {
 	Begin(item *Item, p apply.Planned) (end func(stored map[string]any, err error), err error)
 }
 
-// Plans makes the plan of an item and its live object, nil for none, in place of a merge of
-// the item with what was applied last. It may be called by several goroutines.
+// Plans returns the plan of an item and its live object, nil for none, instead of a merge of the
+// item with what was applied last. It may be called by several goroutines.
 type Plans func(ctx context.Context, item *Item, live map[string]any) (apply.Planned, error)
 
 // Render returns the printed form of an item, whose plan is whole and whose Result is the expected

@@ -23,9 +23,9 @@ const (
 	Outcomes                // the outcome of each, and its request until it is sent
 )
 
-// largeFrom is the number of items from which on a plan that is to be shown is compressed until its
-// turn: whole it takes some 70 KB, its two sides as text 5 or less. Fewer items stay whole, since
-// merging them anew takes time.
+// largeFrom is the number of items from which on a plan to be shown is compressed until its turn.
+// Whole it takes some 70 KB, its two sides as text 5 or less. Fewer items stay whole, since merging
+// them anew takes time.
 const largeFrom = 200
 
 // stored holds the kept parts of an item until its turn. An item is a recipe, its Object and its

@@ -90,7 +90,7 @@ func (w *writer) run(ctx context.Context) {
 	w.prune(ctx)
 }
 
-// wait waits for what was written, if nothing failed.
+// wait waits for the written items, if nothing failed.
 func (w *writer) wait(ctx context.Context) {
 	if w.Wait == nil || w.Write.DryRun || w.stop || len(w.in(deferred)) > 0 || w.Failed() != nil {
 		return

@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// maxDepth is how deep a document may nest; the API server itself stops at this.
+// maxDepth is the maximum nesting of a document; the API server has the same limit.
 const maxDepth = 10_000
 
 // jsonReader reads one value, reporting duplicate keys.

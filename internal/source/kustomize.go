@@ -17,8 +17,8 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 )
 
-// fetches is how many times as long as one request a kustomization may take, which
-// may fetch several remote bases.
+// fetches is the timeout of a kustomization, in timeouts of one request: it may fetch several
+// remote bases.
 const fetches = 5
 
 // build builds a kustomization. kustomize cannot be stopped: when ctx ends, or it takes too long,

@@ -45,8 +45,8 @@ const Stdin = "standard input"
 // any.
 var extensions = []string{".json", ".yaml", ".yml"}
 
-// Read reads all objects of the inputs in order; a List is returned as its items. The error
-// joins the errors of all documents; valid objects are returned beside it.
+// Read reads all objects of the inputs in order; a List is returned as its items. The error joins
+// the errors of all documents; valid objects are returned, too.
 func Read(ctx context.Context, in Inputs) ([]object.Object, error) {
 	keep, err := in.keeping()
 	if err != nil {

@@ -39,8 +39,8 @@ func (in Inputs) get(ctx context.Context, address string) ([]byte, error) {
 	return nil, err
 }
 
-// RequestTimeout is the default timeout of one request, to a URL or an API server: twice an API
-// server's own timeout (60 s), and enough for the largest schema over a slow connection.
+// RequestTimeout is the default timeout of one request, to a URL or an API server. It is twice an
+// API server's own timeout (60 s), and enough for the largest schema over a slow connection.
 //
 // Unlike kubectl: which waits for a server that does not answer until somebody ends it.
 const RequestTimeout = 2 * time.Minute

@@ -154,8 +154,8 @@ func (s *Edit) rewrite(conf apply.Conf) annotate.Rewrite {
 // Same reports whether a change results in the former text.
 func (s *Edit) Same(c Change) bool { return lastapplied.Read(c.Final).Text == s.same }
 
-// Meanings are what the change means for the next merge, field by field. They are in path order,
-// none if nothing changes. The error is that of the schema, or of the merge.
+// Meanings returns the consequences of the change for the next merge, field by field. They are in
+// path order, none if nothing changes. The error is that of the schema, or of the merge.
 //
 // Unlike kubectl: which saves silently what will remove fields a week later.
 func (s *Edit) Meanings(ctx context.Context, c Change) ([]annotate.Meaning, error) {

@@ -89,8 +89,8 @@ func Colors(w io.Writer) bool {
 	return IsTerminal(w) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 }
 
-// Width is the number of columns that w has: the value of COLUMNS, else the terminal's; 0 if w is
-// not a terminal.
+// Width returns the number of columns of w: the value of COLUMNS, otherwise the terminal's; 0 if w
+// is not a terminal.
 func Width(w io.Writer) int {
 	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 {
 		return n

@@ -22,8 +22,8 @@ const (
 	colorOff = "\x1b[0m"
 )
 
-// Apply gives notes, errors, warnings and the lines below them, which are indented, their
-// color and width. Other lines stay as they are.
+// Apply adds color and line breaks to notes, errors, warnings and the indented lines below them.
+// Other lines are unchanged.
 func (s Style) Apply(text string) string {
 	if !s.Color && s.Width == 0 {
 		return text

@@ -146,7 +146,7 @@ func (t *Terminal) await(ctx context.Context, read func() (string, error)) (stri
 	}
 }
 
-// line reads byte by byte: what was typed ahead may be meant for a hidden prompt.
+// line reads byte by byte: text typed ahead may be meant for a hidden prompt.
 func (t *Terminal) line() (string, error) {
 	var line []byte
 	for b := make([]byte, 1); ; {

@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
-// Users finds the users of objects that are to be deleted: pods that have not ended, and
+// Users finds the users of objects that are to be deleted. Users are pods that have not ended, and
 // ReplicaSets and other objects with a pod template, unless they are scaled to 0 or have ended.
 type Users struct {
 	API  *cluster.Cluster
@@ -133,7 +133,7 @@ func (u *Users) Await(ctx context.Context, targets []cluster.Target, until time.
 		if last = now; !s.free(targets) {
 			continue
 		}
-		// Watches are behind each other by moments.
+		// Watches may lag behind each other.
 		if sure, err := u.look(ctx, sources); err == nil && sure.free(targets) {
 			return now, nil
 		}
@@ -154,7 +154,7 @@ func (u *Users) overdue(ctx context.Context, sources []usersSource, targets []cl
 	return all
 }
 
-// usersSource is what one list or watch selects, and how each object is reduced.
+// usersSource is one list or watch, and the reduction of its objects.
 type usersSource struct {
 	source
 	reduce func(map[string]any) map[string]any

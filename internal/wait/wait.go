@@ -1,6 +1,6 @@
-// Package wait watches objects until all of them are ready, one of them has failed, or
-// the time is over, and finds out why those that are not ready are not. It refuses to
-// judge an object, which pkg/ready does from data, and to print.
+// Package wait watches objects until all of them are ready, one of them has failed, or the time is
+// over. It reports why objects are not ready. It refuses to judge an object, which pkg/ready does
+// from data, and to print.
 package wait
 
 import (
