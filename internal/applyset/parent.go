@@ -25,8 +25,8 @@ type Parent struct {
 	// Namespaces holds those of members, sorted, without the parent's own.
 	Namespaces []string
 
-	// KindsBy and NamespacesBy are the managers of these lists, if Manager is not among them:
-	// somebody else has changed a list since a tool wrote the parent. nil where owners are not known.
+	// KindsBy and NamespacesBy hold the managers of these lists, if Manager is not among them: another
+	// writer has changed a list after a tool wrote the parent. nil if the owners are unknown.
 	KindsBy, NamespacesBy []string
 }
 
@@ -59,7 +59,7 @@ func ReadParent(set Set, obj map[string]any) (Parent, error) {
 	return p, err
 }
 
-// others are the managers of an annotation, if Manager is not among them.
+// others returns the managers of an annotation, if Manager is not among them.
 func others(obj map[string]any, annotation string) []string {
 	var out []string
 	for _, o := range ownership.At(ownership.Of(obj), merge.Path{merge.Named("metadata"), merge.Named("annotations"), merge.Named(annotation)}) {
@@ -71,7 +71,7 @@ func others(obj map[string]any, annotation string) []string {
 	return out
 }
 
-// ChangedBy are the managers, other than Manager, of the lists that the parent has; "" for none.
+// ChangedBy names the managers, other than Manager, of the parent's lists; "" for none.
 func (p Parent) ChangedBy() string {
 	all := slices.Concat(p.KindsBy, p.NamespacesBy)
 	slices.Sort(all)

@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
 )
 
-// fieldsAt holds the fields of a mapping at a place of a document. Taken fields are removed, so
-// that the rest at the end is unknown.
+// fieldsAt holds the fields of a mapping at a place of a document. Taken fields are removed, so the
+// fields left at the end are unknown ones.
 type fieldsAt struct {
 	*decoder
 	doc  *yamldoc.Document

@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 )
 
-// attest keeps one member of each kind, which a list of the kind has to have.
+// attest keeps one member of each kind, which a list of the kind must contain.
 func (p *Pruner) attest(t cluster.Target, live map[string]any) {
 	gk := kindOf(t.Resource)
 	p.mu.Lock()
@@ -22,13 +22,13 @@ func (p *Pruner) attest(t cluster.Target, live map[string]any) {
 		p.witness = map[applyset.GroupKind]Member{}
 	}
 	m := Member{Target: t}
-	m.UID = strings.Clone(applyset.ReadMember(gk, live).UID) // without the whole answer
+	m.UID = strings.Clone(applyset.ReadMember(gk, live).UID) // a substring would keep the whole answer in memory
 	p.witness[gk] = m
 }
 
 // believe checks lists before a kind leaves the parent because of them. A list that lacks a member
-// which the run has read is untrue: it, and all empty ones beside it, count as no answer. An empty
-// list of a kind that the parent has is read once more: what would be on it is never found again.
+// which the run has read is untrue: it, and all empty ones with it, count as no answer. An empty
+// list of a kind in the parent is read once more: the next run would not find its members.
 func (p *Pruner) believe(ctx context.Context, in Where, found *Members) error {
 	known, seen := slices.Concat(found.Down, found.Gone), map[string]bool{}
 	for _, m := range found.All {
@@ -53,7 +53,7 @@ func (p *Pruner) believe(ctx context.Context, in Where, found *Members) error {
 	return err
 }
 
-// untrue are the kinds whose lists lack a member that is there. The error is that of reading it.
+// untrue returns the kinds whose lists lack an existing member. The error is that of reading it.
 func (p *Pruner) untrue(ctx context.Context, down []applyset.GroupKind, seen map[string]bool) (kinds []applyset.GroupKind, err error) {
 	for gk, w := range p.witness {
 		if seen[w.UID] || slices.Contains(down, gk) {

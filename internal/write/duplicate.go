@@ -10,14 +10,14 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
-// remedy is what helps where an entry of live and one of local cannot be in one list.
+// remedy is the remedy for an entry of live and one of local that cannot be in one list.
 const remedy = ": write live's entry in the file as it should be, or remove it from live"
 
-// nodePort matches what the API server reports of a Service of which two ports have the same
-// nodePort. It names neither (k8s.io/kubernetes/pkg/registry/core/service/portallocator).
+// nodePort matches the API server's report of a Service whose ports share a nodePort. It names
+// neither (k8s.io/kubernetes/pkg/registry/core/service/portallocator).
 var nodePort = regexp.MustCompile(`^duplicate nodePort: \{\w+ (\d+)\}`)
 
-// nodePort is a refusal of a nodePort that live has in another entry than local; "" for any other.
+// nodePort returns the text for a nodePort that live has in another entry than local; "" for others.
 func (s sent) nodePort(text string) string {
 	m := nodePort.FindStringSubmatch(text)
 	if m == nil {
@@ -37,8 +37,8 @@ func (s sent) nodePort(text string) string {
 	return ""
 }
 
-// double is the other entry of the list that has the value at a path, and who set the one
-// that local does not set, and what to do about it.
+// double returns the other entry of the list that has the value at a path, who set the one that
+// local does not set, and the remedy.
 func (s sent) double(at merge.Path) string {
 	n := len(at) - 1
 	for n >= 0 && at[n].Kind == merge.FieldStep {
@@ -68,8 +68,8 @@ func (s sent) double(at merge.Path) string {
 	return ""
 }
 
-// clash names the entry of live that has most in common with one of local, in a list that is
-// refused: a rule of a CustomResourceDefinition names no entry.
+// clash names the entry of live that has most in common with one of local, in a refused list: a
+// rule of a CustomResourceDefinition names no entry.
 func (s sent) clash(list merge.Path, entries []any) (text string) {
 	t, most := s.Type.At(list), 0
 	steps := schema.EntrySteps(t, entries)
@@ -92,7 +92,7 @@ func (s sent) clash(list merge.Path, entries []any) (text string) {
 	return text
 }
 
-// alike are the fields besides the keys that two entries have the same value in.
+// alike returns the fields besides the keys in which two entries have equal values.
 func alike(t *merge.Type, a, b any) (names []string) {
 	am, _ := a.(map[string]any)
 	bm, _ := b.(map[string]any)
