@@ -137,13 +137,13 @@ func (p *parser) document(d Document) {
 	}
 }
 
-// items returns the items of a List; false for any other object.
+// listItems returns the items of a List; false for any other object.
 func listItems(o object.Object) ([]any, bool) {
 	items, ok := o.Value["items"].([]any)
 	return items, ok && strings.HasSuffix(o.Kind(), "List")
 }
 
-// item sets kind and apiVersion, which items of a typed list (PodList) lack.
+// listItem sets kind and apiVersion, which items of a typed list (PodList) lack.
 func listItem(o object.Object, v any) any {
 	m, ok := v.(map[string]any)
 	kind := strings.TrimSuffix(o.Kind(), "List")
