@@ -95,7 +95,7 @@ func playRights(t *testing.T, s *apiServer, args, verbs []string, missing string
 			u.does("kubectl", "create", "rolebinding", "pods", "--role=pods", "--user=somebody")
 		}
 		if !strings.Contains(command, "verify") {
-			u.does("kubectl", "annotate", "configmap", "shop", "--overwrite", "applyset.kubernetes.io/contains-group-kinds=ConfigMap")
+			u.does("kubectl", "annotate", "configmap", "shop", "--overwrite", "applyset.kubernetes.io/contains-group-kinds=ConfigMap", "--field-manager=kubectl-applyset")
 		}
 	}
 	playPlans(u, args)
