@@ -60,15 +60,15 @@ func valueLength(text string) int {
 		if q, err := strconv.QuotedPrefix(text); err == nil {
 			return len(q)
 		}
-	default:
-		if value, _, _ := strings.Cut(text, ": "); strings.Contains(value, " ") {
-			return 0 // a rule's message, and no value
-		}
 	case '{', '[':
 		d := json.NewDecoder(strings.NewReader(text))
 		var v json.RawMessage
 		if d.Decode(&v) == nil {
 			return int(d.InputOffset())
+		}
+	default:
+		if value, _, _ := strings.Cut(text, ": "); strings.Contains(value, " ") {
+			return 0 // a rule's message, and no value
 		}
 	}
 	if i := strings.Index(text, ": "); i >= 0 {
