@@ -19,7 +19,7 @@ func masked(item *run.Item) *run.Item {
 	object, details := item.Object, *item.Details
 	var hidden [4]bool
 	object.Value, hidden[0] = maskedObject(item.Object.Value, item.Planned.Sensitive)
-	details.Result.Object, hidden[1] = maskedObject(item.Result.Object, item.Planned.Sensitive)
+	details.Result.Object, hidden[1] = maskedObject(item.Result.Object, item.Planned.Sensitive, item.Planned.Value)
 	details.Planned, hidden[2] = maskedPlan(item.Planned)
 	details.Result.Planned, hidden[3] = maskedPlan(item.Result.Planned)
 	if hidden == [4]bool{} {
@@ -28,11 +28,11 @@ func masked(item *run.Item) *run.Item {
 	return item.With(object, &details)
 }
 
-func maskedObject(obj map[string]any, sensitive redact.Fields) (out map[string]any, hidden bool) {
+func maskedObject(obj map[string]any, sensitive redact.Fields, sides ...any) (out map[string]any, hidden bool) {
 	if obj == nil {
 		return nil, false
 	}
-	_, shown := redact.Mask(nil, obj, sensitive)
+	_, shown := redact.Mask(nil, obj, sensitive, sides...)
 	out, _ = shown.(map[string]any)
 	return out, !merge.Identical(out, obj)
 }
@@ -45,8 +45,8 @@ func maskedPlan(p apply.Planned) (out apply.Planned, hidden bool) {
 	if p.Live != nil {
 		live = p.Live
 	}
-	was, is := redact.Mask(live, p.Final, p.Sensitive)
-	_, result := redact.Mask(live, p.Result, p.Sensitive)
+	was, is := redact.Mask(live, p.Final, p.Sensitive, p.Value)
+	_, result := redact.Mask(live, p.Result, p.Sensitive, p.Value)
 	if !hides && merge.Identical(was, live) && merge.Identical(is, p.Final) {
 		return p, false
 	}

@@ -89,7 +89,7 @@ func (f *dryPrinter) object(item *run.Item) error {
 	}
 	obj := any(item.Result.Object)
 	if !f.secrets {
-		_, obj = redact.Mask(live, obj, item.Result.Planned.Sensitive)
+		_, obj = redact.Mask(live, obj, item.Result.Planned.Sensitive, item.Result.Planned.Value)
 	}
 	obj = lastapplied.Without(obj)
 	text, err := yamldoc.Encode(f.trimmed(obj))
@@ -192,7 +192,7 @@ func (v view) doc(item *run.Item) diff.Doc {
 		return diff.Doc{Name: diff.DocName(p.Live), Live: p.Live, Sensitive: p.Sensitive}
 	}
 	result := diff.Expected(p.Final, p.Changes, p.Type)
-	d := diff.Doc{Name: diff.DocName(p.Final), Result: result, Contested: diff.Contested(result, p.Conflicts, p.Value, p.Type), Sensitive: p.Sensitive}
+	d := diff.Doc{Name: diff.DocName(p.Final), Result: result, Local: p.Value, Contested: diff.Contested(result, p.Conflicts, p.Value, p.Type), Sensitive: p.Sensitive}
 	if p.Live != nil {
 		d.Live = p.Live
 	}

@@ -71,7 +71,7 @@ func (r *Report) changes(item *run.Item) []Change {
 	}
 	live, final := any(p.Live), any(p.Final)
 	if !r.ShowSecrets {
-		live, final = redact.Mask(live, final, p.Sensitive)
+		live, final = redact.Mask(live, final, p.Sensitive, p.Value)
 	}
 	var out []Change
 	for _, c := range merge.Diff(lastapplied.Without(live), lastapplied.Without(final), p.Type) {

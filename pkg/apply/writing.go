@@ -98,7 +98,8 @@ func (ClientSide) stamp(p *Planned, _ sides) error {
 // was not written, and has to be one the next time.
 func (p *Planned) stamped() (any, error) {
 	if slices.ContainsFunc(p.Settled, func(d merge.Disagreement) bool {
-		return d.Kind == merge.Update && d.Winner == merge.LiveSide && d.Rule == ""
+		_, ruled := merge.RuleAt(p.Rules, d.Path)
+		return d.Kind == merge.Update && d.Winner == merge.LiveSide && !ruled
 	}) {
 		if text := lastapplied.Read(p.Live).Text; text != "" {
 			return lastapplied.With(p.Result, text), nil

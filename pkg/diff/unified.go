@@ -19,6 +19,7 @@ type Doc struct {
 	Name   string // as DocName gives it
 	Live   any
 	Result any
+	Local  any // the file's object, of whose Secrets no value is shown either; nil: none
 
 	// Contested is Result as if local had won the conflicts (see Contested), which are then
 	// marked in the diff; nil where there are none.
@@ -91,7 +92,7 @@ func Texts(d Doc, o Options) (live, result string, err error) {
 		a, b = quiet(a, b) // first, since it leaves out more than half of what there is to mask
 	}
 	if !o.ShowSecrets {
-		a, b = redact.Mask(a, b, d.Sensitive)
+		a, b = redact.Mask(a, b, d.Sensitive, d.Local)
 	}
 	if live, err = text(a); err != nil {
 		return "", "", err

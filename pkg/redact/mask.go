@@ -18,18 +18,20 @@ const (
 // value that differs is recognizable as such: the values of Secrets, the environment
 // variables whose name asks for it, the manifests of Secrets in text, and the sensitive
 // fields (nil: there are none). A Secret's values are hidden in its metadata, too. Either
-// form may be nil. What holds nothing of the kind is returned as it is.
+// form may be nil. What holds nothing of the kind is returned as it is. sides are other forms of the
+// object, such as the local file's: the values of their Secrets are hidden in metadata as well.
 //
 // Unlike kubectl: stringData, Lists, annotations with a copy of the object or of a value, and
 // environment variables are masked too; kubectl diff prints their values.
-func Mask(live, result any, sensitive Fields) (liveMasked, resultMasked any) {
-	return masking{fields: sensitive}.mask(live, result)
+func Mask(live, result any, sensitive Fields, sides ...any) (liveMasked, resultMasked any) {
+	return masking{fields: sensitive, sides: sides}.mask(live, result)
 }
 
 // masking walks both forms at once. A Secret is known by its kind wherever it
 // stands, so that Lists and templates need no knowledge of their own.
 type masking struct {
 	fields Fields  // below the values it is at
+	sides  []any   // other forms of the object, whose values are hidden too
 	known  *Values // of the Secret that it is in; nil outside
 	own    *Values // the same within its metadata; nil elsewhere
 }
@@ -88,7 +90,7 @@ func keep[T any](m masking, is bool, masked T, v any) any {
 func (m masking) maps(x, y map[string]any) (map[string]any, map[string]any) {
 	secret := IsSecret(x) || IsSecret(y) // what became of a Secret may have its values still
 	if secret && m.known == nil {
-		m.known = ValuesOf(x, y)
+		m.known = ValuesOf(append([]any{x, y}, m.sides...)...)
 	}
 	x, y = m.annotations(x, y)
 	for _, k := range eachKey(x, y) {
