@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -26,10 +25,12 @@ type diffVerb struct {
 	concurrency int
 	prune       pruneFlags
 	recreate    recreateFlag
+	args        []string // TYPE/NAME, in place of files
 }
 
 const diffLong = `Show what a merge would change in the cluster, as a unified diff of live against the
-result. Needs only permission to get the objects. The values of Secrets are not shown.
+result. Without a file, what was applied last is used as local. Needs only permission to
+get the objects. The values of Secrets are not shown.
 
 With --dry-run=server the server is asked what it would make of the result, with its
 defaults and webhooks; that needs permission to write, and writes nothing.
@@ -42,7 +43,7 @@ two folders instead. It has to exit with 0 for none, 1 for some, and more for er
 
 Exit code 0: nothing would change; 1: something would; 2: an error; 3: conflicts are left.`
 
-var _ = registerVerb(verb{open: newDiff, args: noArgs, flags: map[string]cobra.CompletionFunc{"output": reportOutputs}})
+var _ = registerVerb(verb{open: newDiff, args: objectArgs, flags: map[string]cobra.CompletionFunc{"output": reportOutputs}})
 
 // newDiff returns the diff verb.
 //
@@ -51,10 +52,10 @@ var _ = registerVerb(verb{open: newDiff, args: noArgs, flags: map[string]cobra.C
 func newDiff(e *env) *cobra.Command {
 	v := &diffVerb{env: e}
 	cmd := &cobra.Command{
-		Use:     "diff (-f FILE | -k DIRECTORY)",
+		Use:     "diff (-f FILE | -k DIRECTORY | TYPE/NAME...)",
 		Short:   "Show what a merge would change in the cluster",
 		Long:    diffLong,
-		Example: "  kubectl merge diff -f web.yaml\n  kubectl merge diff -f web.yaml -o plan > plan.yaml\n  kubectl merge diff -f web.yaml --live live.yaml\n  KUBECTL_EXTERNAL_DIFF=\"colordiff -N -u\" kubectl merge diff -f web.yaml",
+		Example: "  kubectl merge diff -f web.yaml\n  kubectl merge diff deployment/web\n  kubectl merge diff -f web.yaml -o plan > plan.yaml\n  kubectl merge diff -f web.yaml --live live.yaml\n  KUBECTL_EXTERNAL_DIFF=\"colordiff -N -u\" kubectl merge diff -f web.yaml",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			differs, err := v.paged(cmd, args)
 			err = v.plan.guard.ended(err)
@@ -102,8 +103,9 @@ func (v *diffVerb) checked(cmd *cobra.Command, args []string) (differs bool, err
 	if err := spaced(cmd.Flags(), args); err != nil {
 		return false, err
 	}
-	if len(args) > 0 {
-		return false, fmt.Errorf("unexpected argument %q; files are given with -f", args[0])
+	v.args = args
+	if err := v.named().check(); err != nil {
+		return false, err
 	}
 	mode, err := showMode(v.dryRun.text, v.live)
 	if err != nil {
@@ -113,6 +115,10 @@ func (v *diffVerb) checked(cmd *cobra.Command, args []string) (differs bool, err
 		return false, err
 	}
 	return v.run(cmd.Context(), cmd.Flags().Changed("policy"), mode)
+}
+
+func (v *diffVerb) named() namedArgs {
+	return namedArgs{"diff", v.args, &v.inputs, v.live, v.prune.name}
 }
 
 // planned returns the run whose diff is printed, with the conflicts that the user has settled.
@@ -128,8 +134,12 @@ func (v *diffVerb) planned(ctx context.Context, policyGiven bool, notes *reporte
 	if err != nil {
 		return nil, err
 	}
+	objects, err := v.named().lastApplied(ctx, v.env)
+	if err != nil {
+		return nil, err
+	}
 	s, err := v.open(ctx, request{
-		inputs: &v.inputs, plan: &v.plan, planner: planner, live: v.live, concurrency: v.concurrency, needs: p.needs, shown: true, quiet: v.notes.quiet,
+		inputs: &v.inputs, objects: objects, plan: &v.plan, planner: planner, live: v.live, concurrency: v.concurrency, needs: p.needs, shown: true, quiet: v.notes.quiet,
 		prune: &v.prune, recreation: recreation, note: notes.set(), render: render,
 		write: cluster.Write{FieldManager: v.plan.manager, FieldValidation: fieldValidation[planner.Validate], DryRun: true},
 	})

@@ -137,8 +137,6 @@ func (v *driftVerb) checked(cmd *cobra.Command, args []string) (*drift.Report, e
 		return nil, errors.New("--applyset-namespace requires --applyset=NAME")
 	case v.set.name != "" && len(v.live) > 0:
 		return nil, errors.New("--live: works without a server, and so cannot find the members of --applyset")
-	case v.set.name != "" && len(v.args) > 0:
-		return nil, errors.New("--applyset: the other members of the set would be orphaned: compare it with its files, given with -f")
 	case v.set.name != "" && v.shard != "":
 		return nil, errors.New("--shard is incompatible with --applyset: objects of the other parts would be orphaned")
 	case v.set.name != "" && v.inputs.Selector != "":
@@ -153,7 +151,9 @@ func (v *driftVerb) checked(cmd *cobra.Command, args []string) (*drift.Report, e
 	return v.run(cmd.Context(), format)
 }
 
-func (v *driftVerb) named() namedArgs { return namedArgs{"drift", v.args, &v.inputs, v.live} }
+func (v *driftVerb) named() namedArgs {
+	return namedArgs{"drift", v.args, &v.inputs, v.live, v.set.name}
+}
 
 // run compares all objects and prints the report, even if some have errors.
 func (v *driftVerb) run(ctx context.Context, format drift.Format) (*drift.Report, error) {

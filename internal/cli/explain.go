@@ -196,7 +196,7 @@ func (v *explainVerb) run(ctx context.Context, policyGiven bool, args []string) 
 	}
 	planner.Trace = true
 	notes := v.notes.reporter(v.env, v.out, dryClient)
-	objects, err := namedArgs{"explain", names, &v.inputs, v.live}.lastApplied(ctx, v.env)
+	objects, err := namedArgs{"explain", names, &v.inputs, v.live, v.prune.name}.lastApplied(ctx, v.env)
 	if err != nil {
 		return err
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
+	"github.com/kubectl-merge/kubectl-merge/pkg/object"
 )
 
 // migrateVerb moves ownership to server-side apply and back.
@@ -31,6 +32,7 @@ type migrateVerb struct {
 	dryRun      dryRunFlag
 	concurrency int
 	quiet       bool
+	args        []string // TYPE/NAME, in place of files
 }
 
 const migrateLong = `Move the ownership of objects' fields to server-side apply, or back to client-side apply. No
@@ -49,7 +51,9 @@ would change a value, nothing is written. A dry run prints what happens to each 
     elsewhere   it was applied, and others have changed it since: it is left to them
     conflict    the file states another value: applying it will be a conflict
     removed     the file does not state it: applying it will remove it
-    shared      others own it, too, which client-side apply ignores`
+    shared      others own it, too, which client-side apply ignores
+
+Of an object that is named, conflict and removed are not known: they are found in a file.`
 
 const migrateExample = `  # See what would be moved, and move it
   kubectl merge migrate -f web.yaml --to=server-side --dry-run
@@ -58,17 +62,20 @@ const migrateExample = `  # See what would be moved, and move it
   # Include what helm or kubectl edit have set
   kubectl merge migrate -f web.yaml --to=server-side --from=helm,kubectl-edit
 
+  # An object of the cluster, of which there is no file
+  kubectl merge migrate deployment/web --to=server-side
+
   # And back
   kubectl merge migrate -f web.yaml --to=client-side`
 
-var _ = registerVerb(verb{open: newMigrate, args: noArgs, flags: map[string]cobra.CompletionFunc{
+var _ = registerVerb(verb{open: newMigrate, args: objectArgs, flags: map[string]cobra.CompletionFunc{
 	"output": complete.Words(migrate.Formats...), "to": complete.Words(string(migrate.ToServerSide), string(migrate.ToClientSide)),
 }})
 
 func newMigrate(e *env) *cobra.Command {
 	v := &migrateVerb{env: e}
 	cmd := &cobra.Command{
-		Use:     "migrate (-f FILE | -k DIRECTORY) --to=(server-side|client-side)",
+		Use:     "migrate (-f FILE | -k DIRECTORY | TYPE/NAME...) --to=(server-side|client-side)",
 		Short:   "Move ownership to server-side apply, or back, without changing a value",
 		Long:    migrateLong,
 		Example: migrateExample,
@@ -76,9 +83,7 @@ func newMigrate(e *env) *cobra.Command {
 			if err := spaced(cmd.Flags(), args); err != nil {
 				return err
 			}
-			if len(args) > 0 {
-				return fmt.Errorf("unexpected argument %q: objects are given with -f", args[0])
-			}
+			v.args = args
 			return v.run(cmd.Context())
 		},
 	}
@@ -114,7 +119,33 @@ func (v *migrateVerb) check() (dryRun, error) {
 	if v.output == "" && mode != dryNone {
 		v.output = migrate.Formats[0]
 	}
+	if len(v.args) > 0 {
+		return mode, v.named().check()
+	}
 	return mode, v.inputs.validate()
+}
+
+func (v *migrateVerb) named() namedArgs {
+	return namedArgs{verb: "migrate", args: v.args, inputs: &v.inputs}
+}
+
+// objects are those of the files, or those that are named.
+func (v *migrateVerb) objects(ctx context.Context) (objects []object.Object, err error) {
+	if len(v.args) > 0 {
+		_, targets, err := v.named().find(ctx, v.env)
+		for _, t := range targets {
+			objects = append(objects, t.Identity())
+		}
+		return objects, err
+	}
+	inputs, err := v.local(ctx, &v.inputs)
+	if err != nil {
+		return nil, err
+	}
+	if objects, err = source.Read(ctx, inputs); len(objects) == 0 && err == nil {
+		err = v.inputs.none()
+	}
+	return objects, err
 }
 
 func (v *migrateVerb) run(ctx context.Context) error {
@@ -126,16 +157,9 @@ func (v *migrateVerb) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	inputs, err := v.local(ctx, &v.inputs)
+	objects, err := v.objects(ctx)
 	if err != nil {
 		return err
-	}
-	objects, bad := source.Read(ctx, inputs)
-	if len(objects) == 0 && bad == nil {
-		bad = v.inputs.none()
-	}
-	if bad != nil {
-		return bad
 	}
 	items, err := m.Plan(ctx, objects)
 	if err == nil {
@@ -168,7 +192,7 @@ func (v *migrateVerb) mover() (*migrate.Mover, error) {
 	docs := &apply.Documents{Fetch: api.OpenAPI}
 	return &migrate.Mover{
 		API: api, Live: &live.Server{API: api, Namespaces: ns}, Limit: v.concurrency,
-		Planner: migrate.Planner{Schemas: docs.Type, To: migrate.Direction(v.to), Manager: v.manager, From: v.from},
+		Planner: migrate.Planner{Schemas: docs.Type, To: migrate.Direction(v.to), Manager: v.manager, From: v.from, Named: len(v.args) > 0},
 	}, nil
 }
 

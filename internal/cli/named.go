@@ -30,6 +30,7 @@ type namedArgs struct {
 	args   []string
 	inputs *inputFlags // --selector chooses among the objects of a type
 	live   []string    // --live
+	set    string      // --applyset, where the verb looks for members that are not given
 }
 
 // check returns an error for invalid arguments; nil if there are none.
@@ -41,6 +42,8 @@ func (n namedArgs) check() error {
 		return fmt.Errorf("%s: give one of -f, for the objects of files, and TYPE/NAME, for objects of the cluster", strings.Join(n.args, " "))
 	case len(n.live) > 0:
 		return fmt.Errorf("--live: %s is looked for in a cluster: name the file with -f", strings.Join(n.args, " "))
+	case n.set != "":
+		return errors.New("--applyset: the other members of the set would be orphaned: compare it with its files, given with -f")
 	case len(n.args) == 1 && n.inputs.Selector == "" && !strings.Contains(n.args[0], "/"):
 		return fmt.Errorf("unexpected argument %q; files are given with -f, objects of the cluster as TYPE/NAME", n.args[0])
 	}

@@ -3,12 +3,15 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"strings"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
+	"github.com/kubectl-merge/kubectl-merge/internal/term"
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
 	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
@@ -70,10 +73,11 @@ func (f namePrinter) close(context.Context) error { return nil }
 
 // dryPrinter prints the results of a dry run for reading: the objects that would be created or
 // changed, with Secrets masked, without managedFields and the last-applied annotation. The outcome
-// of each object is printed to stderr.
+// of each object is printed to stderr and, if stdout is no terminal, as a comment above the object.
 //
-// Unlike kubectl: whose --dry-run prints outcome lines alone, in which nobody sees what would be
-// written.
+// Unlike kubectl: whose --dry-run prints outcome lines alone, which do not show what would be
+// written. The comments are for pipes: | grep configured finds what it finds with kubectl, and
+// what reads YAML skips them.
 type dryPrinter struct {
 	view
 	shown int
@@ -81,7 +85,7 @@ type dryPrinter struct {
 
 func (f *dryPrinter) object(item *run.Item) error {
 	if item.Surplus != nil || item.Result.Outcome == write.Unchanged { // it is deleted or unchanged
-		return f.outcome(item)
+		return errors.Join(f.comment(item), f.outcome(item))
 	}
 	var live any
 	if item.Result.Planned.Live != nil {
@@ -102,10 +106,22 @@ func (f *dryPrinter) object(item *run.Item) error {
 		}
 	}
 	f.shown++
-	if _, err := f.Out.Write(text); err != nil {
+	err = f.comment(item)
+	if err == nil {
+		_, err = f.Out.Write(text)
+	}
+	return errors.Join(err, f.outcome(item))
+}
+
+// comment prints an object's outcome line as a YAML comment, for pipes.
+func (f *dryPrinter) comment(item *run.Item) error {
+	if term.IsTerminal(f.Out) {
+		return nil
+	}
+	if _, err := io.WriteString(f.Out, "# "); err != nil {
 		return err
 	}
-	return f.outcome(item)
+	return f.line(f.Out, item)
 }
 
 // outcome prints an object's outcome on stderr, besides the result on stdout.
@@ -138,8 +154,11 @@ func (v view) disclose(item *run.Item) {
 	}
 }
 
-// patchPrinter prints the JSON merge patch of each object on a separate line: the whole object if
-// it is created, {} if nothing changes.
+// patchPrinter prints the JSON merge patch of each object on a line of its own: the whole
+// object if it is created, only its identity if nothing changes.
+//
+// Unlike kubectl: which prints no patches. Each patch states apiVersion, kind, name and namespace
+// of its object: applied to that object they change nothing, and jq selects by them.
 type patchPrinter struct{ view }
 
 func (f patchPrinter) object(item *run.Item) error {
@@ -153,6 +172,9 @@ func (f patchPrinter) object(item *run.Item) error {
 		body = p.Final
 	case apply.Change:
 		body, _ = patch.Merge(p.Live, p.Final)
+		fallthrough
+	default:
+		body = identified(body, item.Target)
 	}
 	if body["data"] != nil {
 		f.disclose(item)
@@ -163,6 +185,18 @@ func (f patchPrinter) object(item *run.Item) error {
 	}
 	return err
 }
+
+// identified returns a patch with the identity of its object.
+func identified(patch map[string]any, t cluster.Target) map[string]any {
+	out := t.Identity().Value
+	its, _ := out["metadata"].(map[string]any)
+	changed, _ := patch["metadata"].(map[string]any)
+	maps.Copy(its, changed)
+	maps.Copy(out, patch)
+	out["metadata"] = its
+	return out
+}
+
 func (f patchPrinter) close(context.Context) error { return nil }
 
 // diffPrinter prints the difference between live and the written, or expected, object.

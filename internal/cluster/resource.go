@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery/cached/memory"
 
+	"github.com/kubectl-merge/kubectl-merge/pkg/object"
 	types "github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
@@ -38,6 +39,15 @@ func (t Target) String() string {
 		name += "." + t.Group
 	}
 	return name + "/" + t.Name
+}
+
+// Identity returns an object with apiVersion, kind, name and namespace alone.
+func (t Target) Identity() object.Object {
+	meta := map[string]any{"name": t.Name}
+	if t.Namespace != "" {
+		meta["namespace"] = t.Namespace
+	}
+	return object.Object{Value: map[string]any{"apiVersion": t.GroupVersion(), "kind": t.Kind, "metadata": meta}}
 }
 
 // GroupVersion returns the resource's apiVersion.

@@ -32,6 +32,7 @@ type Planner struct {
 	To      Direction
 	Manager string   // the applier on the server's side
 	From    []string // managers whose fields are moved, besides those of client-side apply
+	Named   bool     // there are no files: of the objects nothing is known but what identifies them
 }
 
 // Subject is an object that is to be migrated.

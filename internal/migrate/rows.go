@@ -53,7 +53,7 @@ func (c *change) serverRows(ctx context.Context, m moving) error {
 // fileRows reports the result of a server-side apply of the file after the migration. What was
 // applied in another version than the file's cannot be compared with it.
 func (c *change) fileRows(ctx context.Context) error {
-	if c.APIVersion() != apiVersion(c.Live) {
+	if c.Named || c.APIVersion() != apiVersion(c.Live) {
 		c.sort()
 		return nil
 	}
@@ -82,7 +82,7 @@ func (c *change) clientRows(before map[string]any, conf any) error {
 		c.Rows = append(c.Rows, row)
 	}
 	for _, d := range merge.Diff(c.plain(conf), c.plain(c.Subject.Value), c.typ) {
-		if d.Op == merge.OpRemove {
+		if d.Op == merge.OpRemove && !c.Named {
 			c.Rows = append(c.Rows, Row{Path: d.Path, What: Removed})
 		}
 	}

@@ -20,7 +20,7 @@ func (c *change) toClientSide(ctx context.Context) error {
 		if len(ownership.ClientSide(c.Live)) > 0 {
 			return nil
 		}
-		if bare, err := ownership.SameFields(ownership.Fields(c.Subject.Value, c.typ), nil, ownership.Nulls(c.Subject.Value, c.typ)); err != nil || !bare {
+		if bare, err := ownership.SameFields(ownership.Fields(c.Subject.Value, c.typ), nil, ownership.Nulls(c.Subject.Value, c.typ)); err != nil || !bare || c.Named {
 			return fmt.Errorf("%s has applied nothing of it by server-side apply%s: name the manager that has with --field-manager", c.Manager, ownership.Makers(c.Live))
 		} // else there is nothing to own, and no manager has an entry for it
 	}
@@ -50,7 +50,8 @@ func (c *change) configuration(conf any) (string, error) {
 		return lastapplied.Encode(c.Subject.Value, o)
 	}
 	if was := lastapplied.Read(c.Live); !redact.IsSecret(c.Live) && was.Problem == "" && was.State != lastapplied.None && c.alike(was.Value, conf) {
-		return was.Text, nil
+		o.Blanked = was.Blanking
+		return lastapplied.Encode(was.Value, o) // the server's spelling is not kubectl's
 	}
 	return lastapplied.Encode(conf, o)
 }
