@@ -102,7 +102,8 @@ func keysOf(a, b map[string]any) []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// lists pairs the entries that differ by their names, and those without a name by order.
+// lists pairs the entries that differ by their names, and those without a name by a field that has
+// not changed, or if they are the only ones.
 func (d *differences) lists(at string, a, b []any) {
 	old, added := onlyIn(a, b), onlyIn(b, a)
 	if len(old) == 0 && len(added) == 0 {
@@ -119,13 +120,18 @@ func (d *differences) lists(at string, a, b []any) {
 	taken := map[int]bool{}
 	for _, v := range old {
 		name := entryName(v)
-		_, isMap := v.(map[string]any)
-		if !isMap || len(partners[name]) == 0 {
+		j := partner(v, added, partners[name], len(a) == 1 && len(b) == 1)
+		if j < 0 {
 			removed = append(removed, v)
 			continue
 		}
-		i := partners[name][0]
-		taken[i], partners[name] = true, partners[name][1:]
+		places := partners[name]
+		i := places[j]
+		copy(places[1:j+1], places[:j])
+		taken[i], partners[name] = true, places[1:]
+		if name == "" && len(a) > 1 && len(a) <= mostPartners {
+			name = fmt.Sprintf("entry %d", 1+slices.IndexFunc(a, func(e any) bool { return merge.Identical(e, v) }))
+		}
 		d.value(strings.TrimSpace(at+" "+name), merge.Some(v), merge.Some(added[i]))
 	}
 	for i, w := range added {
@@ -158,13 +164,26 @@ func onlyIn(list, other []any) []any {
 	return out
 }
 
-// literally is one text for all values that are merge.Identical.
-func literally(v any) string {
-	text, err := json.Marshal(v)
-	if err != nil {
-		return ""
+// mostPartners is how many entries without a name are tried as the changed form of another.
+const mostPartners = 50
+
+// partner returns which of places, in added, has the changed form of v: an entry of the same name
+// or, without names, one with a field that has not changed; -1 for none. Entries that are alone in
+// their lists need only have the field.
+func partner(v any, added []any, places []int, alone bool) int {
+	m, isMap := v.(map[string]any)
+	if isMap && len(places) > 0 && entryName(v) != "" {
+		return 0
 	}
-	return string(text)
+	for j, place := range places[:min(len(places), mostPartners)] {
+		w, _ := added[place].(map[string]any)
+		for k, e := range m {
+			if other, has := w[k]; has && (alone || merge.Identical(e, other)) {
+				return j
+			}
+		}
+	}
+	return -1
 }
 
 // longestText is the maximum length of a value that a part of it does not distinguish from others.
