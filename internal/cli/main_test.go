@@ -57,7 +57,7 @@ func files(t *testing.T) (local, live string) {
 
 func TestMainOffline(t *testing.T) {
 	local, live := files(t)
-	result := "apiVersion: v1\ndata:\n  a: \"2\"\n  others: stays\nkind: ConfigMap\nmetadata:\n  name: conf\n  namespace: shop\n  resourceVersion: \"7\"\n"
+	result := "# configmap/conf configured (dry run)\napiVersion: v1\ndata:\n  a: \"2\"\n  others: stays\nkind: ConfigMap\nmetadata:\n  name: conf\n  namespace: shop\n  resourceVersion: \"7\"\n"
 	for _, tt := range []struct {
 		reason string
 		args   []string

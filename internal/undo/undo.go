@@ -92,9 +92,7 @@ func (u *Undo) Plan(ctx context.Context, job *run.Job) (*run.Plan, error) {
 			u.leave(Left{Target: t, Reason: err.Error(), Lost: true})
 			continue
 		}
-		one := run.NewItem(object.Object{Value: map[string]any{
-			"apiVersion": t.GroupVersion(), "kind": t.Kind, "metadata": map[string]any{"name": t.Name, "namespace": t.Namespace},
-		}}, t)
+		one := run.NewItem(t.Identity(), t)
 		if before, _ := configured(item); before != nil && item.Action == plandoc.Delete && definition(item) {
 			one.Object.Value = anew(before) // by which the run determines what other objects wait for
 		}

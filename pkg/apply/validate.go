@@ -83,14 +83,11 @@ func (p *Planner) mistyped(out *Planned) error {
 	return errors.New(strings.Join(texts, "; "))
 }
 
-// booleans maps the keys that YAML reads as true or false to what may have been written.
-var booleans = map[string]string{"true": "y, yes or on", "false": "n, no or off"}
-
-// readAsBoolean reports that a key of the path may have been another one in the file; "" where that is not so.
+// readAsBoolean reports that a key of the path may have been another one in the file; "" where none may.
 func readAsBoolean(p merge.Path) string {
 	for _, s := range p {
-		if keys := booleans[s.Name]; keys != "" {
-			return fmt.Sprintf(" (as a key, YAML reads %s as %s: quote it)", keys, s.Name)
+		if text := object.ReadAsBoolean(s.Name); text != "" {
+			return text
 		}
 	}
 	return ""

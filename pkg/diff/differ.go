@@ -164,6 +164,15 @@ func onlyIn(list, other []any) []any {
 	return out
 }
 
+// literally is one text for all values that are merge.Identical.
+func literally(v any) string {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return ""
+	}
+	return string(text)
+}
+
 // mostPartners is how many entries without a name are tried as the changed form of another.
 const mostPartners = 50
 
