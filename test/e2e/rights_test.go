@@ -90,7 +90,7 @@ func playRights(t *testing.T, s *apiServer, args, verbs []string, missing string
 		u.merges("-f", "all.yaml", "--prune", "--applyset=configmaps/shop")
 		u.does("kubectl", "create", "configmap", "loose")
 		u.does("kubectl", "annotate", "configmap", "shop", "--overwrite", "applyset.kubernetes.io/contains-group-kinds=ConfigMap,Pod")
-		if strings.Contains(command, "--") { // verify looks at each kind that is listed, deletions at what may name a ConfigMap
+		if strings.Contains(command, "--") || strings.Contains(command, "applyset delete") { // verify looks at each kind that is listed, deletions at what may name a ConfigMap
 			u.does("kubectl", "create", "role", "pods", "--verb=list", "--resource=pods,replicasets.apps")
 			u.does("kubectl", "create", "rolebinding", "pods", "--role=pods", "--user=somebody")
 		}
