@@ -18,7 +18,7 @@ type shownForm struct {
 
 // objectAsIs are the forms that print an object as it is, by what completion says of them. Any
 // other form hides.
-var objectAsIs = []string{"the result", "the merged text", "the resulting text", "what is sent, as JSON merge patches", "fields by a JSONPath template", "by a Go template", "a table of fields"}
+var objectAsIs = []string{"the result", "the merged text", "the resulting text", "what is sent: a JSON merge patch on a line for each object, which it names", "fields by a JSONPath template", "by a Go template", "a table of fields"}
 
 // wholeText are the verbs that print the text of files as it is unless another form is asked for.
 var wholeText = []string{"files", "replacements"}
