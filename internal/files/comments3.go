@@ -1,7 +1,6 @@
 package files
 
 import (
-	"maps"
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/linemerge"
@@ -21,9 +20,6 @@ func comments(lines string) map[string]int {
 	}
 	return out
 }
-
-// same: two texts have the same comments.
-func same(a, b map[string]int) bool { return maps.Equal(a, b) }
 
 // lostComments are those which one side alone has added or taken out, and which the merged
 // text, or that side of its conflicts, does not have so.

@@ -147,11 +147,20 @@ func factsOf(v any) map[string]int {
 
 // readFacts are those of a text of one document, nil for any other.
 func readFacts(text string) map[string]int {
-	f, err := yamldoc.Parse([]byte(text))
-	if err != nil || len(f.Documents()) != 1 {
+	v, one := valueIn(text)
+	if !one {
 		return nil
 	}
-	return factsOf(f.Documents()[0].Value())
+	return factsOf(v)
+}
+
+// valueIn is the value of a text of one document; one is false for any other text.
+func valueIn(text string) (v any, one bool) {
+	f, err := yamldoc.Parse([]byte(text))
+	if err != nil || len(f.Documents()) != 1 {
+		return nil, false
+	}
+	return f.Documents()[0].Value(), true
 }
 
 func facts(v any, at string, out map[string]int) {

@@ -2,6 +2,7 @@ package files
 
 import (
 	"fmt"
+	"maps"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
@@ -73,7 +74,7 @@ func (m *merger) notInDest(u *resource) error {
 // untouched: a resource has the values that it had in original and, where a change that is
 // lost would be a conflict, the comments.
 func (m *merger) untouched(o, r *resource) bool {
-	return equal(o.value(), r.value()) && (m.Policy.Both != merge.LeaveConflict || same(comments(string(o.doc.Text())), comments(string(r.doc.Text()))))
+	return equal(o.value(), r.value()) && (m.Policy.Both != merge.LeaveConflict || maps.Equal(comments(string(o.doc.Text())), comments(string(r.doc.Text()))))
 }
 
 // equal compares values literally; null is absence.

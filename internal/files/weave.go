@@ -3,6 +3,7 @@ package files
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -131,11 +132,10 @@ func (w weave) reads(merged string, raw texts) bool {
 	case raw.theirs:
 		got = w.u.value()
 	default:
-		f, err := yamldoc.Parse([]byte(merged))
-		if err != nil || len(f.Documents()) != 1 {
+		var one bool
+		if got, one = valueIn(merged); !one {
 			return false
 		}
-		got = f.Documents()[0].Value()
 	}
 	return !slices.ContainsFunc(w.plan.Conflicts, whole) && w.has(got, w.plan.Result)
 }
@@ -222,8 +222,8 @@ func (w weave) woven(all texts) woven {
 
 // means: a text has a meaning, whatever it has for the values that are merged by lines.
 func (w weave) means(text string, want any) bool {
-	f, err := yamldoc.Parse([]byte(text))
-	return err == nil && len(f.Documents()) == 1 && w.has(f.Documents()[0].Value(), want)
+	got, one := valueIn(text)
+	return one && w.has(got, want)
 }
 
 func (w weave) has(got, want any) bool {
@@ -245,9 +245,9 @@ func (w weave) has(got, want any) bool {
 func (w weave) side(h linemerge.Chunk, choose bool) (text string, ok bool) {
 	base, ours, theirs := comments(h.Base), comments(h.Ours), comments(h.Theirs)
 	switch {
-	case !choose, same(ours, theirs), same(base, theirs):
+	case !choose, maps.Equal(ours, theirs), maps.Equal(base, theirs):
 		return h.Ours, true
-	case same(base, ours):
+	case maps.Equal(base, ours):
 		return h.Theirs, true
 	}
 	return h.Ours, w.Policy.Both != merge.LeaveConflict

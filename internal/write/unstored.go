@@ -1,6 +1,8 @@
 package write
 
 import (
+	"slices"
+
 	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
@@ -8,10 +10,7 @@ import (
 // reportUnstored notes the sent values that the server's answer lacks, or has changed.
 func (c *applying) reportUnstored(obj map[string]any) {
 	known := map[string]bool{}
-	for _, p := range c.out.Restored { // reported with what was to be overwritten
-		known[p.String()] = true
-	}
-	for _, p := range c.out.Planned.Unstored { // reported by the run that sent it first
+	for _, p := range slices.Concat(c.out.Restored, c.out.Planned.Unstored) { // reported with what was to be overwritten, or by the run that sent it first
 		known[p.String()] = true
 	}
 	for _, d := range c.out.Planned.Doubtful {

@@ -223,9 +223,8 @@ func (m *merger) unchanged(s *spot, x four) {
 
 // accountAdded settles a value that live lacks.
 func (m *merger) accountAdded(s *spot, x four, raw Opt) (Opt, bool) {
-	withheld := s.rule == nil && m.withheld(s)
 	if x.l.Value == nil {
-		if withheld {
+		if m.withholds(s) {
 			return m.absentOr(raw, Opt{})
 		}
 		m.because(s, because{x.want, LocalSide, CauseStrategy, x.o, x.l, Opt{}})
@@ -237,7 +236,7 @@ func (m *merger) accountAdded(s *spot, x four, raw Opt) (Opt, bool) {
 	case !raw.Set && m.completes() && s.field.ZeroIsAbsent && isZero(x.want.Value, s.field.Type):
 		m.because(s, because{raw, LiveSide, CauseSame, x.o, x.l, Opt{}})
 		return m.absentOr(raw, Opt{})
-	case withheld && !m.deleted(s, x.o):
+	case m.withholds(s) && !m.deleted(s, x.o):
 		if r, changed := m.settleAs(s, Disagreement{Kind: Update, Original: x.o, Local: x.l}, x.want); changed {
 			return r, true
 		}

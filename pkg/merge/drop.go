@@ -138,7 +138,7 @@ func (m *merger) droppedParts(s *spot, b because) (Opt, bool) {
 	if len(moved) > 0 && m.choice(s, Dropped) != TakeLocal {
 		return m.settle(s, Disagreement{Kind: Dropped, Original: o, Live: v, Owner: moved[0].Owner})
 	}
-	if len(quiet) > 0 && s.rule == nil && m.withheld(s) {
+	if len(quiet) > 0 && m.withholds(s) {
 		return m.settle(s, Disagreement{Kind: Update, Original: o, Live: v, Owner: quiet[0].Owner})
 	}
 	for _, d := range moved {

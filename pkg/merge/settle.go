@@ -47,11 +47,11 @@ func (m *merger) kind(s *spot, o, l Opt) DisagreementKind {
 
 // withheld reports whether a rule of the user or the policy holds back a change that only
 // local has made. An object that is created is local's as a whole.
-func (m *merger) withheld(s *spot) bool {
-	if s.rule != nil {
-		return s.keepsLive()
-	}
-	return s.up != nil && m.policy.Update != TakeLocal
+func (m *merger) withheld(s *spot) bool { return s.keepsLive() || m.withholds(s) }
+
+// withholds reports whether it is the policy that does so, where no rule holds.
+func (m *merger) withholds(s *spot) bool {
+	return s.rule == nil && s.up != nil && m.policy.Update != TakeLocal
 }
 
 // keepsLive reports whether a rule of the user gives the value to live, whatever local states.
@@ -118,7 +118,7 @@ func (m *merger) added(s *spot, o, l, raw Opt) (Opt, bool) {
 	switch {
 	case s.held:
 		return m.absentOr(raw, Opt{})
-	case !m.deleted(s, o) && s.rule == nil && m.withheld(s):
+	case !m.deleted(s, o) && m.withholds(s):
 		return m.readded(s, Disagreement{Kind: Update, Original: o, Local: clean}, raw)
 	case !m.deleted(s, o):
 		m.doubt(s, o, l, Opt{})

@@ -120,13 +120,9 @@ func descend(fields map[string]any, p merge.Path) bool {
 // Makers names who has set the fields of an object, in parentheses with a space before them; ""
 // where none is known.
 func Makers(live map[string]any) string {
-	m, _ := live["metadata"].(map[string]any)
-	entries, _ := m["managedFields"].([]any)
 	var names []string
-	for _, e := range entries {
-		entry, _ := e.(map[string]any)
-		name, _ := entry["manager"].(string)
-		if sub, _ := entry["subresource"].(string); sub == "" && name != "" && !slices.Contains(names, name) {
+	for _, e := range list(live) {
+		if name := text(e, "manager"); text(e, "subresource") == "" && name != "" && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}

@@ -66,7 +66,7 @@ func (in Input) foreignFields(result any, reported []merge.Removal, foreign func
 func (s *set) apart(p merge.Path, v any) []merge.Removal {
 	t := s.Schema.At(p)
 	m, isMap := v.(map[string]any)
-	if there, _ := s.stored.Lookup(p); !isMap || there == nil || t == nil || t.Kind != merge.Object || t.Atomic {
+	if there, _ := s.stored().Lookup(p); !isMap || there == nil || t == nil || t.Kind != merge.Object || t.Atomic {
 		return []merge.Removal{{Path: p, Value: v, Cause: merge.CauseLive}}
 	}
 	var out []merge.Removal

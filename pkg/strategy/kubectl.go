@@ -32,7 +32,7 @@ func three(o merge.Opt, l, v any) any {
 		if merge.Equal(l, v, nil) {
 			return v
 		}
-		return pruned(l)
+		return lastapplied.WithoutNulls(l) // the library leaves no nulls in objects inside lists
 	}
 	om, _ := o.Value.(map[string]any)
 	vm, ok := v.(map[string]any)
@@ -58,27 +58,6 @@ func three(o merge.Opt, l, v any) any {
 		}
 	}
 	return out
-}
-
-// pruned returns v without the nulls in objects inside its lists, as the library leaves it.
-func pruned(v any) any {
-	switch v := v.(type) {
-	case map[string]any:
-		out := make(map[string]any, len(v))
-		for k, e := range v {
-			if e != nil {
-				out[k] = pruned(e)
-			}
-		}
-		return out
-	case []any:
-		out := make([]any, len(v))
-		for i, e := range v {
-			out[i] = pruned(e)
-		}
-		return out
-	}
-	return v
 }
 
 // nothing reports whether l holds only nulls that original had too, so that nothing is sent.

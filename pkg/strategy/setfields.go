@@ -24,7 +24,6 @@ func setFields(in Input, result any, reported []merge.Removal) []merge.Removal {
 type set struct {
 	Input
 	result *merge.Finder
-	stored *merge.Finder   // local, with what the server would fill in
 	around map[string]bool // what holds entries that are reported already
 	found  []merge.Removal
 }
@@ -32,7 +31,6 @@ type set struct {
 // set begins a search for what differs from the result of a merge.
 func (in Input) set(result any, reported []merge.Removal) set {
 	s := set{Input: in, result: merge.NewFinder(result, in.Schema), around: map[string]bool{}}
-	s.stored = merge.NewFinder(merge.Complete(in.Triple.Local, in.Schema, true), in.Schema)
 	for _, r := range reported {
 		for n := range r.Path {
 			s.around[r.Path[:n].String()] = true
@@ -61,7 +59,7 @@ func (s *set) look(typ *merge.Type, base merge.Path, changes []merge.Change) {
 // filledIn reports whether the server would store the value for local alone, or again once it is
 // removed from live. (A Job's completions are filled in only where parallelism is missing too.)
 func (s *set) filledIn(p merge.Path, v any) bool {
-	if own, ok := s.stored.Lookup(p); ok && merge.Equal(own, v, s.Schema.At(p)) {
+	if own, ok := s.stored().Lookup(p); ok && merge.Equal(own, v, s.Schema.At(p)) {
 		return true
 	}
 	return s.live.Refilled(p)

@@ -3,6 +3,7 @@ package strategy
 import (
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
@@ -37,7 +38,8 @@ type Input struct {
 	// for custom resources.
 	Struct any
 
-	live *merge.Finder // of Triple.Live, once that is prepared
+	live   *merge.Finder        // of Triple.Live, once that is prepared
+	stored func() *merge.Finder // of local as the server would complete it; made once, where it is asked for
 }
 
 // Output is the plan and what else the merge found.
@@ -158,6 +160,9 @@ func Plan(in Input) (Output, error) {
 	in.Policy.Rules = append(in.Policy.Rules[:len(in.Policy.Rules):len(in.Policy.Rules)], rules.Policy()...)
 	in.Policy.Texts = rules.Texts()
 	in.live = merge.NewFinder(in.Triple.Live, in.Schema)
+	in.stored = sync.OnceValue(func() *merge.Finder {
+		return merge.NewFinder(merge.Complete(in.Triple.Local, in.Schema, true), in.Schema)
+	})
 	if out.Plan, err = in.Strategy.merge(in); err != nil {
 		return Output{}, err
 	}

@@ -108,51 +108,8 @@ func readFacts(text []byte) (*facts, error) {
 // error (the type was renamed, or never existed). So is a union of the server's schema that
 // has no values in facts.yaml.
 func (f *facts) addTo(t *table) error {
-	for _, fact := range f.OneOf {
-		err := t.each(fact.Type, func(r *typeRow) error { return r.addOneOf(fact) })
-		if err != nil {
-			return err
-		}
-	}
-	for _, fact := range f.Allocated {
-		err := t.each(fact.Type, func(r *typeRow) error { return r.markAllocated(fact.Fields) })
-		if err != nil {
-			return err
-		}
-	}
-	for _, fact := range f.Unique {
-		err := t.each(fact.Type, func(r *typeRow) error { return r.addUnique(t, fact) })
-		if err != nil {
-			return err
-		}
-	}
-	for _, fact := range f.Exclusive {
-		err := t.each(fact.Type, func(r *typeRow) error { return r.addExclusive(fact) })
-		if err != nil {
-			return err
-		}
-	}
-	for _, fact := range f.Fixed {
-		err := t.each(fact.Type, func(r *typeRow) error { return r.addFixed(fact.Paths) })
-		if err != nil {
-			return err
-		}
-	}
-	for _, fact := range f.Mirrored {
-		err := t.each(fact.Type, func(r *typeRow) error { return r.addMirrored(fact.Fields) })
-		if err != nil {
-			return err
-		}
-	}
-	for _, fact := range f.Made {
-		err := t.each(fact.Type, func(r *typeRow) error { return r.addMade(fact.Path) })
-		if err != nil {
-			return err
-		}
-	}
-	for _, fact := range f.Defaults {
-		err := t.each(fact.Type, func(r *typeRow) error { return r.addRules(fact.Rules) })
-		if err != nil {
+	for _, fact := range f.each(t) {
+		if err := t.each(fact.typ, fact.add); err != nil {
 			return err
 		}
 	}
@@ -163,6 +120,41 @@ func (f *facts) addTo(t *table) error {
 		}
 	}
 	return nil
+}
+
+// oneFact is a fact, and the types that it is about.
+type oneFact struct {
+	typ string // a pattern
+	add func(*typeRow) error
+}
+
+// each lists all facts, in the order in which they are added.
+func (f *facts) each(t *table) (all []oneFact) {
+	for _, fact := range f.OneOf {
+		all = append(all, oneFact{fact.Type, func(r *typeRow) error { return r.addOneOf(fact) }})
+	}
+	for _, fact := range f.Allocated {
+		all = append(all, oneFact{fact.Type, func(r *typeRow) error { return r.markAllocated(fact.Fields) }})
+	}
+	for _, fact := range f.Unique {
+		all = append(all, oneFact{fact.Type, func(r *typeRow) error { return r.addUnique(t, fact) }})
+	}
+	for _, fact := range f.Exclusive {
+		all = append(all, oneFact{fact.Type, func(r *typeRow) error { return r.addExclusive(fact) }})
+	}
+	for _, fact := range f.Fixed {
+		all = append(all, oneFact{fact.Type, func(r *typeRow) error { return r.addFixed(fact.Paths) }})
+	}
+	for _, fact := range f.Mirrored {
+		all = append(all, oneFact{fact.Type, func(r *typeRow) error { return r.addMirrored(fact.Fields) }})
+	}
+	for _, fact := range f.Made {
+		all = append(all, oneFact{fact.Type, func(r *typeRow) error { return r.addMade(fact.Path) }})
+	}
+	for _, fact := range f.Defaults {
+		all = append(all, oneFact{fact.Type, func(r *typeRow) error { return r.addRules(fact.Rules) }})
+	}
+	return all
 }
 
 // each applies a function to every row whose name fits the pattern.
