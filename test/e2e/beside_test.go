@@ -262,6 +262,9 @@ var besideRules = []besideRule{
 	{"a field that the new type of a Service does not have", "**Fields that have no meaning any more.**", []laws.Law{laws.Kept}, func(at held) bool {
 		return at.lookup(at.local, merge.Path{merge.Named("kind")}).Value == "Service" && at.path[0].Name == "spec"
 	}},
+	{"what was added to what can no longer be changed stays where it is", "**What can no longer be changed.**", []laws.Law{laws.Wanted}, func(at held) bool {
+		return laws.Merge{Triple: at.triple(), Type: at.typ, Result: at.after[ours]}.Added(at.path)
+	}},
 	{"a default that would come back", "a default that the server would set again stays", []laws.Law{laws.Gone}, func(at held) bool {
 		return merge.NewFinder(at.after[ours], at.typ).Refilled(at.path)
 	}},

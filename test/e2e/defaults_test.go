@@ -494,8 +494,23 @@ func (d *defaults) expect(s *situation) {
 			}
 			s.want = at(served, s.path)
 		}
+		if (laws.Merge{Triple: merge.Triple{Local: s.local}, Result: s.live, Type: s.kind.typ}).Added(s.names()) {
+			s.want = is // what others have added can no longer be removed
+		}
 	}
 	s.differ = !alikeAt(s, is, s.want)
+}
+
+// names is the path up to its first entry of a list.
+func (s *situation) names() (p merge.Path) {
+	for _, step := range s.path {
+		name, ok := step.(string)
+		if !ok {
+			break
+		}
+		p = p.Child(merge.Named(name))
+	}
+	return p
 }
 
 // inside says whether the field is part of a value that local states and that is

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -115,9 +116,10 @@ func (u readyRun) play(r *rand.Rand, counts *tally) {
 	go func() {
 		ended <- u.proxied(p).tries("kubectl-merge", "wait", "-f", "all.yaml", "--patience=10s", "--timeout="+timeout.String())
 	}()
-	u.awaits(func() bool { return len(ended) > 0 || p.watches() })
 	for ref, act := range u.ends {
 		if act.deleted {
+			watch := regexp.MustCompile("/" + strings.Split(ref, ".")[0] + `s\?.*watch=true`) // it has been listed before
+			u.awaits(func() bool { return len(ended) > 0 || p.came(watch) > 0 })
 			u.does("kubectl", "delete", strings.Replace(ref, ".apps", "", 1), "--ignore-not-found")
 		}
 	}

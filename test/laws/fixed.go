@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
 // fixed: the API lets nobody change what is at the path once the object is there or runs.
@@ -25,6 +26,15 @@ func (c *checker) fixed(p merge.Path) bool {
 // Fixed reports whether the path leads to, or through, what the API lets nobody change once the
 // object is there or runs.
 func (m Merge) Fixed(p merge.Path) bool { return (&checker{typ: m.Type}).fixed(p) }
+
+// Added reports whether the path leads to, or through, such a value, and whether the result there
+// is what local states, and more.
+func (m Merge) Added(p merge.Path) bool {
+	f, _ := schema.FieldAt(m.Type, p)
+	local, _ := merge.Lookup(m.Triple.Local, p, m.Type)
+	result, _ := merge.Lookup(m.Result, p, m.Type)
+	return m.Fixed(p) && added(f.Type, local, result)
+}
 
 // added: r is l, and more.
 func added(t *merge.Type, l, r any) bool {
