@@ -43,7 +43,8 @@ func Original(live any, of Holders, typ *merge.Type) any {
 	if !ok {
 		return nil
 	}
-	v, ok := heldBy(obj, typ, of.entries(obj))
+	in := holding{merge.NewFinder(obj, typ)}
+	v, ok := in.heldBy(spot{nil, obj, typ}, of.entries(obj))
 	if !ok {
 		return nil
 	}
@@ -106,22 +107,32 @@ func below(sets []owned, key string) []owned {
 	return out
 }
 
-// heldBy returns the part of v that the holders' sets hold; false if there is none.
-func heldBy(v any, typ *merge.Type, sets []owned) (any, bool) {
+// holding reads the parts of one live object.
+type holding struct{ live *merge.Finder }
+
+// spot is a value of live, where it is, and its type.
+type spot struct {
+	at  merge.Path
+	v   any
+	typ *merge.Type
+}
+
+// heldBy returns the part of a value that the holders' sets hold; false if there is none.
+func (h holding) heldBy(s spot, sets []owned) (any, bool) {
 	if !slices.ContainsFunc(sets, holder) {
 		return nil, false
 	}
 	alone := !slices.ContainsFunc(sets, stranger)
-	if whole(v, typ, sets) {
-		return v, alone
+	if whole(s.v, s.typ, sets) {
+		return s.v, alone
 	}
-	switch v := v.(type) {
+	switch v := s.v.(type) {
 	case map[string]any:
-		return heldInMap(v, typ, sets)
+		return h.inMap(s, v, sets)
 	case []any:
-		return heldInList(v, typ, sets)
+		return h.inList(s, v, sets)
 	}
-	return v, alone
+	return s.v, alone
 }
 
 func stranger(s owned) bool { return s.other }
@@ -153,16 +164,16 @@ func whole(v any, typ *merge.Type, sets []owned) bool {
 	return true
 }
 
-func heldInMap(m map[string]any, typ *merge.Type, sets []owned) (any, bool) {
-	out, in := map[string]any{}, merge.NewFinder(m, typ)
+// inMap returns the held entries of a map, or fields of an object, save those of Update entries
+// that the server allocates, or that it makes of the rest of live.
+func (h holding) inMap(s spot, m map[string]any, sets []owned) (any, bool) {
+	out := map[string]any{}
 	for name, v := range m {
-		field := below(sets, "f:"+name)
-		if isField := typ != nil && typ.Kind == merge.Object; isField {
-			if typ.Fields[name].Allocated || in.Refilled(merge.Path{merge.Named(name)}) {
-				field = applied(field)
-			}
+		at, f, hold := s.at.Child(merge.Named(name)), s.typ.Field(name), below(sets, "f:"+name)
+		if len(hold) > 0 && (f.Allocated || h.live.Refilled(at)) {
+			hold = applied(hold)
 		}
-		if part, ok := heldBy(v, typ.Field(name).Type, field); ok {
+		if part, ok := h.heldBy(spot{at, v, f.Type}, hold); ok {
 			out[name] = part
 		}
 	}
@@ -190,9 +201,9 @@ func stated(sets []owned) bool {
 	return false
 }
 
-// heldInList returns the entries that the sets hold, in live's order.
-func heldInList(list []any, typ *merge.Type, sets []owned) (any, bool) {
-	parts, entries := map[int]any{}, merge.EntriesOf(list, typ)
+// inList returns the entries that the sets hold, in live's order.
+func (h holding) inList(s spot, list []any, sets []owned) (any, bool) {
+	parts, entries := map[int]any{}, merge.EntriesOf(list, s.typ)
 	for _, key := range keysOf(sets) {
 		step, ok := stepOf(key)
 		if !ok {
@@ -206,7 +217,7 @@ func heldInList(list []any, typ *merge.Type, sets []owned) (any, bool) {
 		if shared(hold) || !slices.ContainsFunc(hold, holder) {
 			continue
 		}
-		part, ok := heldBy(list[i], typ.EntryType(), hold)
+		part, ok := h.heldBy(spot{s.at.Child(step), list[i], s.typ.EntryType()}, hold)
 		if m, isMap := part.(map[string]any); isMap && ok {
 			part = withKeys(m, list[i], step)
 		} else if !ok {
