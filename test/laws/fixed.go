@@ -33,7 +33,9 @@ func (m Merge) Added(p merge.Path) bool {
 	f, _ := schema.FieldAt(m.Type, p)
 	local, _ := merge.Lookup(m.Triple.Local, p, m.Type)
 	result, _ := merge.Lookup(m.Result, p, m.Type)
-	return m.Fixed(p) && added(f.Type, local, result)
+	l, isList := local.([]any)
+	r, _ := result.([]any)
+	return m.Fixed(p) && added(f.Type, local, result) && (!isList || len(r) > len(l))
 }
 
 // added: r is l, and more.
