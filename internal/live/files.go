@@ -3,6 +3,7 @@ package live
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
@@ -63,8 +64,9 @@ func (f *Files) resolve(o object.Object) (Located, error) {
 	}}, nil
 }
 
-// noKind returns the error of a kind that does not exist in its built-in apiVersion; nil if the
-// apiVersion is not built in, since its kinds are unknown.
+// noKind returns the error of a kind that does not exist in its built-in apiVersion, or that is
+// built in, and stated in a group whose name no custom resource can have, since it has no dot. It
+// is nil for other apiVersions, since their kinds are unknown.
 func noKind(o object.Object) error {
 	var kinds []string
 	for _, k := range schema.BuiltinKinds() {
@@ -72,11 +74,11 @@ func noKind(o object.Object) error {
 			kinds = append(kinds, k.Kind)
 		}
 	}
-	if len(kinds) == 0 {
-		return nil
-	}
 	unknown := &cluster.UnknownKindError{Kind: o.Kind(), APIVersion: o.APIVersion()}
 	unknown.NearVersion, unknown.Near = schema.SuggestKind(unknown.APIVersion, unknown.Kind, schema.Served{Kinds: kinds})
+	if len(kinds) == 0 && (unknown.Near == "" || strings.Contains(o.Group(), ".")) {
+		return nil
+	}
 	return unknown
 }
 

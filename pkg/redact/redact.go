@@ -135,8 +135,9 @@ func EntryStep(v any) merge.Step {
 }
 
 var (
-	kindSecret = once(`(?mi)(?:^[\s"'{,-]*kind|[{,]\s*["']?kind)["']?\s*:\s*["']?secrets?["']?\s*(?:[,}#]|$)`)
-	secretData = once(`(?mi)(?:^[\s"'{,-]*|[{,]\s*["']?)(?:string)?data["']?\s*:`)
+	kindSecret = once(`(?mi)(?:^[\s"'{,-]*kind|[{,][\s"']*kind)[\s"']*:[\s"']*secrets?[\s"']*(?:[,}#]|$)`)
+	secretData = once(`(?mi)(?:^[\s"'{,-]*|[{,][\s"']*)(?:string)?data[\s"']*:`)
+	escapedEnd = once(`\\+n`)
 )
 
 // once compiles a pattern when it is first needed: most runs need none.
@@ -145,9 +146,13 @@ func once(pattern string) func() *regexp.Regexp {
 }
 
 // HoldsSecret reports whether a text is, or contains, the manifest of a Secret with values,
-// in YAML or JSON, for example in a ConfigMap.
+// in YAML or JSON, for example in a ConfigMap, or in the text of a ConfigMap in a text.
 func HoldsSecret(text string) bool {
-	return Mentions(text) && kindSecret().MatchString(text) && secretData().MatchString(text)
+	if !Mentions(text) {
+		return false
+	}
+	text = strings.ReplaceAll(escapedEnd().ReplaceAllString(text, "\n"), `\`, "") // texts in texts are escaped
+	return kindSecret().MatchString(text) && secretData().MatchString(text)
 }
 
 // Mentions reports whether a text may be about a Secret.

@@ -48,14 +48,17 @@ func TestSensitiveName(t *testing.T) {
 
 func TestHoldsSecret(t *testing.T) {
 	for text, want := range map[string]bool{
-		"apiVersion: v1\nkind: Secret\nstringData:\n  a: b\n":     true,
-		`{"apiVersion":"v1","kind":"Secret","data":{"a":"Yg=="}}`: true,
-		"x: 1\n---\n  kind: 'Secret'\n  data: {a: b}\n":           true,
-		"kind: Secret is what data: is called":                    false,
-		"kind: SecretStore\ndata: {}":                             false,
-		"kind: Role\nrules: [{resources: [secrets]}]\n":           false,
-		"valuesFrom:\n- kind: Secret\n  name: x\n":                false,
-		"kind: ConfigMap\ndata:\n  a: b\n":                        false,
+		"apiVersion: v1\nkind: Secret\nstringData:\n  a: b\n":                         true,
+		`{"apiVersion":"v1","kind":"Secret","data":{"a":"Yg=="}}`:                     true,
+		`{"kind":"ConfigMap","data":{"a":"{\"kind\":\"Secret\",\"data\":{}}"}}`:       true,
+		"in: \"v1\\\\nkind: Secret\\\\nstringData:\\\\n  a: b\"":                      true,
+		"in: \"'{\\\"kind\\\": \\\"\\\n    Secret\\\", \\\"stringData\\\":\\n {}}'\"": true,
+		"x: 1\n---\n  kind: 'Secret'\n  data: {a: b}\n":                               true,
+		"kind: Secret is what data: is called":                                        false,
+		"kind: SecretStore\ndata: {}":                                                 false,
+		"kind: Role\nrules: [{resources: [secrets]}]\n":                               false,
+		"valuesFrom:\n- kind: Secret\n  name: x\n":                                    false,
+		"kind: ConfigMap\ndata:\n  a: b\n":                                            false,
 	} {
 		if got := redact.HoldsSecret(text); got != want {
 			t.Errorf("%q: %v, want %v", text, got, want)

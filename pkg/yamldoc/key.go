@@ -1,5 +1,7 @@
 package yamldoc
 
+import "strings"
+
 func (p *parser) key(parent int) (*node, error) {
 	start, line := p.pos, p.lineStart
 	pr, err := p.properties()
@@ -21,6 +23,9 @@ func (p *parser) key(parent int) (*node, error) {
 func noKey(text string, startsLine bool) string {
 	if startsLine && isMarker(text) {
 		return "a conflict marker, as git leaves them: settle the conflict first"
+	}
+	if line, _, _ := strings.Cut(text, "\n"); strings.Contains(line, ":") {
+		return "expected a key and a colon (a space has to follow the colon)"
 	}
 	return "expected a key and a colon"
 }
