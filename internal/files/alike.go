@@ -1,11 +1,6 @@
 package files
 
-import (
-	"fmt"
-	"strings"
-
-	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
-)
+import "github.com/kubectl-merge/kubectl-merge/pkg/merge"
 
 // alike: two values are one by the rules of the merge. The order in a list whose entries
 // are known by keys or values is that of the text, unless the policy defines it.
@@ -60,13 +55,14 @@ func (m *merger) alikeLists(a, b []any, t *merge.Type) bool {
 	at := map[string][]int{}
 	for i, e := range b {
 		if free {
-			at[entryName(e, t)] = append(at[entryName(e, t)], i)
+			name := merge.Identity(t, e)
+			at[name] = append(at[name], i)
 		}
 	}
 	for i := range a {
 		j := i
 		if free {
-			name := entryName(a[i], t)
+			name := merge.Identity(t, a[i])
 			if len(at[name]) == 0 {
 				return false
 			}
@@ -77,17 +73,4 @@ func (m *merger) alikeLists(a, b []any, t *merge.Type) bool {
 		}
 	}
 	return true
-}
-
-// entryName is what an entry of a list is known by.
-func entryName(e any, t *merge.Type) string {
-	fields, ok := e.(map[string]any)
-	if !ok || t.Kind != merge.Keyed {
-		return fmt.Sprintf("%T %v", e, e)
-	}
-	var b strings.Builder
-	for _, k := range t.Keys {
-		fmt.Fprintf(&b, "%v\x00", keyOf(fields, k))
-	}
-	return b.String()
 }

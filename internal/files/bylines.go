@@ -13,14 +13,12 @@ func bothChanged(d merge.Disagreement) bool {
 	return d.Kind == merge.Both && d.Original.Set && d.Local.Set && d.Live.Set
 }
 
-// mayMergeByLines: the value is a list or a text. A mapping that is one value, such as a
-// selector, is not mixed from two sides.
+// mayMergeByLines: the value is a list, or a text of several lines. A mapping that is one value,
+// such as a selector, is not mixed from two sides.
 func mayMergeByLines(d merge.Disagreement) bool {
-	switch d.Live.Value.(type) {
-	case []any, string:
-		return bothChanged(d)
-	}
-	return false
+	_, isList := d.Live.Value.([]any)
+	_, _, isText := byLines(d)
+	return isText || isList && bothChanged(d)
 }
 
 // whole: the value in conflict is not mixed from two sides.

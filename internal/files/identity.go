@@ -75,12 +75,14 @@ func successors(original, side resources, one bool) map[*resource]*resource {
 		case len(all[was])+len(all[is]) == 0 && was.id.kind != is.id.kind:
 			return 0
 		}
-		return share(all[was], all[is]) + samePlace(was, is)
+		return share(all[was], all[is]) + inPlace(was, is)
 	})
 }
 
-// samePlace prefers what is the same document of its file, among equal candidates.
-func samePlace(was, is *resource) float64 {
+// samePlace prefers what stands where it stood, among equal candidates.
+const samePlace = 1e-9
+
+func inPlace(was, is *resource) float64 {
 	at := func(r *resource) int {
 		if r.in != nil {
 			return r.in.nth
@@ -88,7 +90,7 @@ func samePlace(was, is *resource) float64 {
 		return slices.Index(r.file.YAML.Documents(), r.doc)
 	}
 	if at(was) == at(is) {
-		return 1e-9
+		return samePlace
 	}
 	return 0
 }
@@ -110,9 +112,9 @@ func namespaceLeftOut(a, b id) float64 {
 const leastShare = 0.5
 
 // best pairs what is most alike. What has two equal candidates has none.
-func best(gone, come []*resource, likeness func(was, is *resource) float64) map[*resource]*resource {
+func best[T comparable](gone, come []T, likeness func(was, is T) float64) map[T]T {
 	type match struct {
-		was, is *resource
+		was, is T
 		by      float64
 	}
 	var all []match
@@ -124,7 +126,7 @@ func best(gone, come []*resource, likeness func(was, is *resource) float64) map[
 		}
 	}
 	sort.SliceStable(all, func(i, j int) bool { return all[i].by > all[j].by })
-	out, taken := map[*resource]*resource{}, map[*resource]bool{}
+	out, taken := map[T]T{}, map[T]bool{}
 	for i, x := range all {
 		tie := slices.ContainsFunc(all, func(y match) bool {
 			return y != all[i] && y.by == x.by && (y.was == x.was && !taken[y.is] || y.is == x.is && !taken[y.was])

@@ -38,13 +38,13 @@ func (m *merger) notInDest(u *resource) error {
 	if u.deletes() {
 		return nil
 	}
-	_, plan, err := m.three(nil, u, nil)
+	w, err := m.three(nil, u, nil)
 	if err != nil {
 		return err
 	}
 	plain := u.doc.Text()
-	if m.Original == nil || !m.alike(plan.Result, u.value(), nil) {
-		if plain, err = u.doc.Edit(yamldoc.Edit{Want: plan.Result, Sources: []*yamldoc.Document{u.doc}}); err != nil {
+	if m.Original == nil || !m.alike(w.plan.Result, u.value(), nil) {
+		if plain, err = u.doc.Edit(yamldoc.Edit{Want: w.plan.Result, Sources: []*yamldoc.Document{u.doc}}); err != nil {
 			return fmt.Errorf("%s: %s: %w", u.where(), u.id, err)
 		}
 	}

@@ -165,23 +165,22 @@ func (m *merger) put(o, u, d *resource, t *text) {
 
 // merged is the text of a document that both have, nil if it stays as it is.
 func (m *merger) merged(o, u, d *resource) (*text, error) {
-	t, plan, err := m.three(o, u, d)
+	w, err := m.three(o, u, d)
 	if err != nil {
 		return nil, err
 	}
-	w := weave{merger: m, o: o, u: u, d: d, t: t, plan: plan}
 	var out woven
 	if m.Original == nil {
 		out, err = w.two()
 	} else {
-		w.plan = textsByLine(plan)
+		w.plan = textsByLine(w.plan)
 		out, err = w.text()
 	}
 	if err != nil {
 		return nil, err
 	}
 	w.plan.Conflicts = out.left
-	m.report(o, d, t, w.plan)
+	w.report()
 	if out.comments > 0 {
 		m.conflict(d, commentsLost)
 	}
@@ -192,7 +191,8 @@ func (m *merger) merged(o, u, d *resource) (*text, error) {
 }
 
 // three merges the values. The error names directives of a patch that make no sense.
-func (m *merger) three(o, u, d *resource) (*merge.Type, merge.Plan, error) {
+func (m *merger) three(o, u, d *resource) (weave, error) {
+	w := weave{merger: m, o: o, u: u, d: d}
 	triple := merge.Triple{Local: u.value(), Original: valueOf(o), Live: valueOf(d)}
 	patched := false
 	if m.Original == nil { // in a merge of three there are none
@@ -201,30 +201,41 @@ func (m *merger) three(o, u, d *resource) (*merge.Type, merge.Plan, error) {
 	if patched {
 		triple.Local = plain(triple.Local)
 	}
-	t := m.typeOf(u, d, o, triple)
+	w.t = m.typeOf(u, d, o, triple)
 	if patched {
 		p := patch{resource: u}
-		s := p.value(u.value(), triple.Live, t, nil)
+		s := p.value(u.value(), triple.Live, w.t, nil)
 		if err := errors.Join(p.errs...); err != nil {
-			return nil, merge.Plan{}, err
+			return w, err
 		}
 		triple.Local, triple.Original = s.local, s.original
 	}
-	policy := m.Policy
+	w.merge(triple, false)
+	if m.Original == nil {
+		w.plan.Result = cleared(w.plan.Result, triple.Local, w.t)
+	}
+	if patched {
+		w.plan.Result = ordered(w.plan.Result, u.value(), triple.Live, w.t)
+	}
+	return w, nil
+}
+
+// merge merges the values. Entries of lists that both sides have renamed are followed; alone: those
+// that one side has renamed too. Where no conflict can be left, each name is an entry.
+func (w *weave) merge(triple merge.Triple, alone bool) {
+	policy := w.Policy
 	policy.Literal, policy.ByKey = true, true
-	if len(m.Rules) > 0 {
-		rules := m.rulesFor(u, triple)
+	r := renaming{policy: policy, alone: alone}
+	if w.Original != nil && policy.Both == merge.LeaveConflict {
+		triple = r.follow(triple, w.t)
+	}
+	if len(w.Rules) > 0 {
+		rules := w.rulesFor(w.u, triple)
 		policy.Rules = append(policy.Rules[:len(policy.Rules):len(policy.Rules)], rules.Policy()...)
 		policy.Texts = rules.Texts()
 	}
-	plan := merge.Three(triple, t, policy, false)
-	if m.Original == nil {
-		plan.Result = cleared(plan.Result, triple.Local, t)
-	}
-	if patched {
-		plan.Result = ordered(plan.Result, u.value(), triple.Live, t)
-	}
-	return t, plan, nil
+	w.was, w.plan = triple.Original, merge.Three(triple, w.t, policy, false)
+	w.plan.Conflicts = append(w.plan.Conflicts, r.conflicts...)
 }
 
 func valueOf(r *resource) any {

@@ -8,16 +8,16 @@ import (
 // report records what a merge decided against dest, and its conflicts. That the
 // source wins a two-way merge, and that dest keeps its own changes in a three-way
 // merge, is expected and not reported.
-func (m *merger) report(o, d *resource, t *merge.Type, plan merge.Plan) {
-	original := valueOf(o)
-	triple := merge.Triple{Local: plan.Result, Original: original, Live: d.value()}
+func (w weave) report() {
+	d, plan := w.d, w.plan
+	triple := merge.Triple{Local: plan.Result, Original: w.was, Live: d.value()}
 	found := diff.Report{
-		Object: d.called(), Live: d.value(), Local: plan.Result, Voice: diff.Voice{Merged: d.file.Where(), Policy: m.Policy.Name},
-		Sensitive: m.Rules.Sensitive(d.named.ruled(triple)),
+		Object: d.called(), Live: d.value(), Local: plan.Result, Voice: diff.Voice{Merged: d.file.Where(), Policy: w.Policy.Name},
+		Sensitive: w.Rules.Sensitive(d.named.ruled(triple)),
 		Plan:      merge.Plan{Result: plan.Result, Conflicts: plan.Conflicts},
 	}
-	m.out.Conflicts = append(m.out.Conflicts, diff.Conflicts(found)...)
-	if m.Original == nil {
+	w.out.Conflicts = append(w.out.Conflicts, diff.Conflicts(found)...)
+	if w.Original == nil {
 		return
 	}
 	for _, s := range plan.Settled {
@@ -26,7 +26,7 @@ func (m *merger) report(o, d *resource, t *merge.Type, plan merge.Plan) {
 		}
 	}
 	for _, r := range plan.Removed {
-		was, ok := merge.Lookup(original, r.Path, t)
+		was, ok := merge.Lookup(w.was, r.Path, w.t)
 		if ok && was == nil && r.Cause == merge.CauseNull {
 			r.Cause = merge.CauseStillNull
 		}
@@ -34,7 +34,7 @@ func (m *merger) report(o, d *resource, t *merge.Type, plan merge.Plan) {
 			found.Plan.Removed = append(found.Plan.Removed, r)
 		}
 	}
-	m.out.Notes = append(m.out.Notes, diff.Notes(found)...)
+	w.out.Notes = append(w.out.Notes, diff.Notes(found)...)
 }
 
 // note records the decision about a whole resource.

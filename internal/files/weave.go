@@ -23,6 +23,7 @@ type weave struct {
 	o, u, d *resource // o is nil where original does not have it
 	t       *merge.Type
 	plan    merge.Plan
+	was     any // o's value, by the names of the plan
 }
 
 // woven is what a weave comes to.
@@ -36,12 +37,12 @@ type woven struct {
 type texts struct{ base, ours, theirs string }
 
 // text merges the texts.
-func (w weave) text() (woven, error) {
+func (w *weave) text() (woven, error) {
 	raw := texts{ours: endLine(string(w.d.doc.Text()))}
 	raw.theirs = asIn(w.d, w.u.doc.Text())
 	if w.o != nil {
 		raw.base = asIn(w.d, w.o.doc.Text())
-		if merged, _, clean := linemerge.Sides(raw.base, raw.ours, raw.theirs); clean && w.reads(merged, raw) {
+		if merged, _, clean := linemerge.Sides(raw.base, raw.ours, raw.theirs); clean && (w.reads(merged, raw) || w.renamed(merged, raw)) {
 			return woven{text: plainText(w.end(merged))}, nil
 		}
 	}
@@ -138,6 +139,23 @@ func (w weave) reads(merged string, raw texts) bool {
 		}
 	}
 	return !slices.ContainsFunc(w.plan.Conflicts, whole) && w.has(got, w.plan.Result)
+}
+
+// renamed: a text has the meaning of a merge in which the entries of lists that one side alone has
+// renamed are followed. That is then the plan.
+func (w *weave) renamed(merged string, raw texts) bool {
+	if len(w.plan.Conflicts) == 0 || w.Policy.Both != merge.LeaveConflict {
+		return false
+	}
+	triple := merge.Triple{Local: w.u.value(), Original: w.o.value(), Live: w.d.value()}
+	other := *w
+	other.merge(triple, true)
+	other.plan = textsByLine(other.plan)
+	if !other.reads(merged, raw) {
+		return false
+	}
+	*w = other
+	return true
 }
 
 // with is a value with another one at a path, or with none there.

@@ -133,7 +133,7 @@ func (m *merger) accountList(s *spot, x four, alone Cause) (Opt, bool) {
 	changed := false
 	account := func(here hop, e four) Opt {
 		c := m.below(s, here, Field{Type: t.Elem}, true)
-		if p.repeats(identity(t, here.entry)) {
+		if p.repeats(Identity(t, here.entry)) {
 			c.twin = twin(e.o, e.l, func() Opt { return e.want })
 		}
 		r, ch := m.account(c, e, alone)

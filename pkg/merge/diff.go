@@ -139,7 +139,7 @@ func sameStrings(a, b []string) bool {
 func steps(t *Type, list []any) []Step {
 	out := make([]Step, len(list))
 	for i, e := range list {
-		out[i] = stepOf(t, e, 0)
+		out[i] = StepOf(t, e, 0)
 	}
 	return out
 }

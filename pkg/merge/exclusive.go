@@ -25,7 +25,7 @@ func (m *merger) exclusive(s *spot, o, l, v []any) members {
 		if !t.excludes(e) || in(l, e) || in(o, e) {
 			continue
 		}
-		d := Disagreement{Kind: Both, Live: Some(e), By: s.path().Child(stepOf(t, l[at], 0))}
+		d := Disagreement{Kind: Both, Live: Some(e), By: s.path().Child(StepOf(t, l[at], 0))}
 		if in(o, l[at]) {
 			d.Kind = Drift
 		}

@@ -131,7 +131,7 @@ func (m *merger) made(from made, s *spot) Opt {
 		fields, _ := above.(map[string]any)
 		return key(fields, s.here.name)
 	}
-	return pick(list, m.live.entries(list, s.here.list).At(stepOf(s.here.list, s.here.entry, 0)))
+	return pick(list, m.live.entries(list, s.here.list).At(StepOf(s.here.list, s.here.entry, 0)))
 }
 
 // fillable reports whether the server may fill something into a value of this place. It

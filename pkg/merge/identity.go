@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// identity spells an entry's identity as one string, so that pairing is a map look-up.
+// Identity spells an entry's identity as one string, so that pairing is a map look-up.
 // Entries with the same string are one entry, or a group if one side has several.
-func identity(t *Type, e any) string {
+func Identity(t *Type, e any) string {
 	m, ok := e.(map[string]any)
 	if t.Kind == Set || !ok {
 		return "=" + canonical(e)
@@ -79,9 +79,9 @@ func numberText(n json.Number) string {
 	return text
 }
 
-// stepOf returns the step to an entry; nth counts the entries with its identity from 1, and
+// StepOf returns the step to an entry; nth counts the entries with its identity from 1, and
 // is 0 where it is the only one.
-func stepOf(t *Type, e any, nth int) Step {
+func StepOf(t *Type, e any, nth int) Step {
 	m, ok := e.(map[string]any)
 	if t.Kind == Set || !ok {
 		return Step{Kind: ValueStep, Value: e, Nth: nth}
@@ -100,12 +100,12 @@ func stepOf(t *Type, e any, nth int) Step {
 func Spare(t *Type, a, b []any) (steps []Step, entries []any) {
 	free, same := map[string]int{}, map[string]int{}
 	for _, e := range b {
-		free[identity(t, e)]++
-		same[identity(t, e)+alike(t, e)]++
+		free[Identity(t, e)]++
+		same[Identity(t, e)+alike(t, e)]++
 	}
 	paired := make([]bool, len(a))
 	for i, e := range a {
-		if id := identity(t, e); same[id+alike(t, e)] > 0 {
+		if id := Identity(t, e); same[id+alike(t, e)] > 0 {
 			same[id+alike(t, e)]--
 			free[id]--
 			paired[i] = true
@@ -113,14 +113,14 @@ func Spare(t *Type, a, b []any) (steps []Step, entries []any) {
 	}
 	nth := map[string]int{}
 	for i, e := range a {
-		id := identity(t, e)
+		id := Identity(t, e)
 		nth[id]++
 		switch {
 		case paired[i]:
 		case free[id] > 0:
 			free[id]--
 		default:
-			steps, entries = append(steps, stepOf(t, e, nth[id])), append(entries, e)
+			steps, entries = append(steps, StepOf(t, e, nth[id])), append(entries, e)
 		}
 	}
 	return steps, entries
@@ -136,7 +136,7 @@ type index struct {
 func indexOf(t *Type, list []any) index {
 	x := index{first: make(map[string]int, len(list)), ids: make([]string, len(list))}
 	for i, e := range list {
-		id := identity(t, e)
+		id := Identity(t, e)
 		x.ids[i] = id
 		if j, ok := x.first[id]; ok {
 			if x.more == nil {

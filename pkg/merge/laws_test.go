@@ -116,7 +116,7 @@ func missing(l, r, live any, f Field) string {
 			// in order, each entry of local has an entry of result that says at least as much
 			j := 0
 			for _, e := range l {
-				for j < len(rl) && (identity(f.Type, e) != identity(f.Type, rl[j]) || missing(e, rl[j], nil, Field{Type: f.Type.Elem}) != "") {
+				for j < len(rl) && (Identity(f.Type, e) != Identity(f.Type, rl[j]) || missing(e, rl[j], nil, Field{Type: f.Type.Elem}) != "") {
 					j++
 				}
 				if j == len(rl) {
@@ -136,10 +136,10 @@ func missing(l, r, live any, f Field) string {
 func missingMembers(t *Type, l, r []any) string {
 	have := map[string]int{}
 	for _, e := range r {
-		have[identity(t, e)]++
+		have[Identity(t, e)]++
 	}
 	for _, e := range l {
-		if have[identity(t, e)]--; have[identity(t, e)] < 0 {
+		if have[Identity(t, e)]--; have[Identity(t, e)] < 0 {
 			return "member " + show1(e)
 		}
 	}

@@ -27,7 +27,7 @@ func (m *merger) list(s *spot, o, l []any, live Opt) (Opt, bool) {
 			c.excluded, c.held = true, x.held
 		}
 		merged[i], ch = m.entry(c, ov, lv, vv)
-		if m.triple.Applied && p.changed[p.live[i]] && identity(t, merged[i].Value) != identity(t, vv.Value) {
+		if m.triple.Applied && p.changed[p.live[i]] && Identity(t, merged[i].Value) != Identity(t, vv.Value) {
 			merged[i] = m.anew(c, lv, merged[i])
 		}
 		m.leave()

@@ -76,7 +76,7 @@ func (m *merger) mootEntries(s *spot, at mootAt, local any, list []any) (Opt, bo
 			continue
 		}
 		var l map[string]any
-		if j := EntryAt(entries, stepOf(t, e, 0), t); j >= 0 {
+		if j := EntryAt(entries, StepOf(t, e, 0), t); j >= 0 {
 			l, _ = entries[j].(map[string]any)
 		}
 		c := m.below(s, hop{list: t, entry: e}, Field{Type: t.EntryType()}, true)

@@ -156,7 +156,7 @@ func (m *merger) movedEntries(s *spot, o, v []any) (bool, *Owner) {
 	t := s.field.Type
 	had := make(map[string][]any, len(o))
 	for _, e := range o {
-		id := identity(t, e)
+		id := Identity(t, e)
 		had[id] = append(had[id], e)
 	}
 	is := indexOf(t, v)

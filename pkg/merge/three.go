@@ -96,7 +96,7 @@ func (h hop) step() Step {
 	if h.list == nil {
 		return Named(h.name)
 	}
-	return stepOf(h.list, h.entry, h.nth)
+	return StepOf(h.list, h.entry, h.nth)
 }
 
 func (s *spot) path() Path {

@@ -2,7 +2,6 @@ package yamldoc
 
 import (
 	"encoding/json"
-	"strings"
 	"sync"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
@@ -28,10 +27,11 @@ func pairs(old, list []any, t *merge.Type) []int {
 	}
 	for i, v := range list {
 		out[i] = -1
-		group := byID[idOf(v, t)]
+		id := idOf(v, t)
+		group := byID[id]
 		if len(group) > 0 {
 			out[i], taken[group[0]] = group[0], true
-			byID[idOf(v, t)] = group[1:]
+			byID[id] = group[1:]
 		}
 	}
 	if !keyed {
@@ -54,20 +54,10 @@ func sameEntries(a, b []any) bool {
 
 // idOf is what an entry is known by.
 func idOf(v any, t *merge.Type) string {
-	m, isMap := v.(map[string]any)
-	if t == nil || t.Kind != merge.Keyed || !isMap {
+	if t == nil || t.Kind != merge.Keyed {
 		return canonical(v)
 	}
-	var b strings.Builder
-	for _, k := range t.Keys {
-		kv := m[k.Name]
-		if kv == nil {
-			kv = k.Default
-		}
-		b.WriteString(canonical(kv))
-		b.WriteByte(0)
-	}
-	return b.String()
+	return merge.Identity(t, v)
 }
 
 func canonical(v any) string {

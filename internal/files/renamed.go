@@ -1,0 +1,218 @@
+package files
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
+
+// renaming finds the entries of keyed lists that a side has renamed. All sides then know them by
+// one name, so that they are merged as one entry, and their keys as other fields are.
+type renaming struct {
+	policy    merge.Policy
+	alone     bool                 // also entries that one side alone has renamed
+	conflicts []merge.Disagreement // about keys, those of inner entries first
+	changes   [3][]merge.Change    // to the one name
+}
+
+// The sides of a renaming, in order.
+const (
+	ofOriginal = iota
+	ofUpdated
+	ofDest
+)
+
+// trio is a value of all sides.
+type trio struct {
+	of [3]any
+	at [3]merge.Path
+	t  *merge.Type
+	as merge.Path // in the result
+}
+
+// below is a value below another one.
+func (p trio) below(t *merge.Type, of [3]any, to merge.Step, by ...merge.Step) trio {
+	p.t, p.of, p.as = t, of, p.as.Child(to)
+	for i := range p.at {
+		step := to
+		if len(by) > 0 {
+			step = by[i]
+		}
+		p.at[i] = p.at[i].Child(step)
+	}
+	return p
+}
+
+// follow is the triple with its entries known by one name.
+func (r *renaming) follow(s merge.Triple, t *merge.Type) merge.Triple {
+	r.find(trio{of: [3]any{s.Original, s.Local, s.Live}, t: t})
+	for i, v := range []*any{&s.Original, &s.Local, &s.Live} {
+		if now, err := merge.Replay(*v, r.changes[i]); err == nil {
+			*v = now
+		}
+	}
+	return s
+}
+
+func (r *renaming) find(p trio) {
+	switch o := p.of[ofOriginal].(type) {
+	case map[string]any:
+		u, ok := p.of[ofUpdated].(map[string]any)
+		d, too := p.of[ofDest].(map[string]any)
+		for k, v := range o {
+			if ok && too {
+				r.find(p.below(p.t.Field(k).Type, [3]any{v, u[k], d[k]}, merge.Named(k)))
+			}
+		}
+	case []any:
+		if p.t == nil || p.t.Kind != merge.Keyed {
+			return
+		}
+		var all [3]members
+		for i, list := range p.of {
+			var ok bool
+			if all[i], ok = membersOf(list, p.t); !ok {
+				return
+			}
+		}
+		r.entries(p, all)
+	}
+}
+
+// entries follows those of a list.
+func (r *renaming) entries(p trio, all [3]members) {
+	var became [3]map[*member]*member
+	for i := range became {
+		became[i] = best(all[ofOriginal].without(all[i]), all[i].without(all[ofOriginal]), func(a, b *member) float64 { return r.likeness(p.t, a, b) })
+	}
+	for _, o := range all[ofOriginal].list {
+		one := [3]*member{ofOriginal: o}
+		renamed := 0
+		for i := ofUpdated; i < len(one); i++ {
+			if one[i] = all[i].by[o.id]; one[i] == nil {
+				one[i] = became[i][o]
+				renamed++
+			}
+		}
+		if one[ofUpdated] == nil || one[ofDest] == nil {
+			continue
+		}
+		if renamed == 1 && !r.alone {
+			continue
+		}
+		keys, as := merge.Plan{}, o.fields
+		if renamed > 0 {
+			keys = merge.Three(merge.Triple{Original: o.keys(p.t), Local: one[ofUpdated].keys(p.t), Live: one[ofDest].keys(p.t)}, nil, r.policy, false)
+			as = keys.Result.(map[string]any)
+			if !free(all, one, merge.Identity(p.t, as)) {
+				continue
+			}
+		}
+		to := p.below(p.t.EntryType(), [3]any{o.fields, one[ofUpdated].fields, one[ofDest].fields}, merge.StepOf(p.t, as, 0), one[ofOriginal].step(), one[ofUpdated].step(), one[ofDest].step())
+		r.find(to)
+		if keys.Result != nil {
+			r.name(to, p.t, keys)
+		}
+	}
+}
+
+// name gives the entry of all sides the same keys.
+func (r *renaming) name(p trio, t *merge.Type, keys merge.Plan) {
+	for _, k := range t.Keys {
+		c := merge.Change{Op: merge.OpRemove}
+		if v, ok := keys.Result.(map[string]any)[k.Name]; ok {
+			c.Op, c.New = merge.OpSet, merge.Some(v)
+		}
+		for i, at := range p.at {
+			c.Path = at.Child(merge.Named(k.Name))
+			r.changes[i] = append(r.changes[i], c)
+		}
+	}
+	for _, c := range keys.Conflicts {
+		c.Path = append(p.as[:len(p.as):len(p.as)], c.Path...)
+		r.conflicts = append(r.conflicts, c)
+	}
+}
+
+// free: no other entry has that name on any side.
+func free(all [3]members, one [3]*member, id string) bool {
+	for i := range all {
+		if m := all[i].by[id]; m != nil && m != one[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// member is an entry of a keyed list.
+type member struct {
+	id     string
+	nth    int
+	fields map[string]any
+}
+
+// members are those of one side, with a way to find them.
+type members struct {
+	list []*member
+	by   map[string]*member
+}
+
+// membersOf reads a list; ok is false where its keys do not distinguish the entries.
+func membersOf(v any, t *merge.Type) (all members, ok bool) {
+	list, ok := v.([]any)
+	all.by = make(map[string]*member, len(list))
+	for i, e := range list {
+		fields, isMap := e.(map[string]any)
+		m := &member{merge.Identity(t, e), i, fields}
+		if !isMap || all.by[m.id] != nil {
+			return all, false
+		}
+		all.list = append(all.list, m)
+		all.by[m.id] = m
+	}
+	return all, ok
+}
+
+// without are those that the other side does not have.
+func (ms members) without(other members) (out []*member) {
+	for _, m := range ms.list {
+		if other.by[m.id] == nil {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+func (m *member) step() merge.Step { return merge.Step{Kind: merge.IndexStep, Index: m.nth} }
+
+// keys are the keys that an entry states.
+func (m *member) keys(t *merge.Type) map[string]any {
+	out := map[string]any{}
+	for _, k := range t.Keys {
+		if v, ok := m.fields[k.Name]; ok {
+			out[k.Name] = v
+		}
+	}
+	return out
+}
+
+// likeness is how much two entries have in common beside their keys. What both sides have put in
+// the place of one entry is never two, whatever it has in common.
+func (r *renaming) likeness(t *merge.Type, was, is *member) float64 {
+	rest := func(m *member) map[string]int {
+		fields := maps.Clone(m.fields)
+		maps.DeleteFunc(fields, func(name string, _ any) bool {
+			return slices.ContainsFunc(t.Keys, func(k merge.Key) bool { return k.Name == name })
+		})
+		return factsOf(fields)
+	}
+	by := share(rest(was), rest(is))
+	if was.nth != is.nth {
+		return by
+	}
+	if !r.alone {
+		by = max(by, leastShare)
+	}
+	return by + samePlace
+}
