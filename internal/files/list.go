@@ -43,14 +43,6 @@ func (f *File) documents(d *yamldoc.Document) ([]*resource, error) {
 	return rs, nil
 }
 
-// commentsAbove are those above an item in its List.
-func (r *resource) commentsAbove() []byte {
-	if r.in == nil {
-		return nil
-	}
-	return r.in.list.ItemComments(itemsField, r.in.nth)
-}
-
 // items have what becomes of the items of a List: all that it had, and new ones.
 type items struct {
 	list    *yamldoc.Document
@@ -63,8 +55,8 @@ type items struct {
 // text is the List's text; ok is false where nothing changes.
 func (l items) text() (t text, ok bool, err error) {
 	var all []yamldoc.Item
-	put := func(was int, t text, comments []byte) {
-		item := yamldoc.Item{Was: was, Doc: t.plain, Above: comments}
+	put := func(was int, t text) {
+		item := yamldoc.Item{Was: was, Doc: t.plain}
 		if string(t.marked) != string(t.plain) {
 			item.Mark = t.marked
 		}
@@ -73,7 +65,7 @@ func (l items) text() (t text, ok bool, err error) {
 	after := func(d *yamldoc.Document) {
 		for _, n := range l.added {
 			if n.after == d {
-				put(-1, n.text, n.from.commentsAbove())
+				put(-1, n.text)
 			}
 		}
 	}
@@ -83,7 +75,7 @@ func (l items) text() (t text, ok bool, err error) {
 		case !changed:
 			all = append(all, yamldoc.Item{Was: i})
 		case t.marked != nil:
-			put(i, t, nil)
+			put(i, t)
 		}
 		ok = ok || changed
 		after(r.doc)

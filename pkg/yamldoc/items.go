@@ -7,7 +7,7 @@ import (
 )
 
 // Items are the entries of the list in a field of the document's mapping, each as a
-// document of its own, without the indentation of the list; nil where the field is no
+// document of its own, with the comments directly above it and without the indentation of the list; nil where the field is no
 // list. Their lines are those of the text they stand in. The error is an *Error about an
 // entry that cannot be read alone, for example because of an alias to what stands outside it.
 func (d *Document) Items(field string) ([]*Document, error) {
@@ -19,9 +19,10 @@ func (d *Document) Items(field string) ([]*Document, error) {
 	items := make([]*Document, len(list.entries))
 	for i := range list.entries {
 		e := &list.entries[i]
-		body := undented(string(src[e.value.start:src.itemEnd(list, e)]), src.inset(e.value))
+		above := src.above(list, e)
+		body := above + undented(string(src[e.value.start:src.itemEnd(list, e)]), src.inset(e.value))
 		line := d.file.lineAt(e.value.start)
-		f, err := new(Reader).Parse([]byte(body), line)
+		f, err := new(Reader).Parse([]byte(body), line-strings.Count(above, "\n"))
 		if err == nil && (len(f.docs) != 1 || !exact(f.docs[0].value, e.value.value)) {
 			err = &Error{Line: line, Problem: fmt.Sprintf("entry %d of %s cannot be read without what stands around it", i+1, field), at: e.value.start}
 		}
@@ -31,22 +32,6 @@ func (d *Document) Items(field string) ([]*Document, error) {
 		items[i] = f.docs[0]
 	}
 	return items, nil
-}
-
-// ItemComments are the lines of comments directly above an entry of the list in a field,
-// without the indentation of the list. nil where there are none.
-func (d *Document) ItemComments(field string, nth int) []byte {
-	src, list := text(d.file.src), d.list(field)
-	e := &list.entries[nth]
-	from, to := src.head(e), src.lineStart(e.start)
-	if !list.block() || from >= to {
-		return nil
-	}
-	var out strings.Builder
-	for _, line := range strings.SplitAfter(string(src[from:to]), "\n") {
-		out.WriteString(strings.TrimLeft(line, " "))
-	}
-	return []byte(out.String())
 }
 
 // list is the list in a field, nil where there is none.
@@ -63,10 +48,9 @@ func (d *Document) list(field string) *node {
 
 // Item is an entry that a list is to have.
 type Item struct {
-	Was   int    // the entry that it takes the place of, -1 for a new one
-	Doc   []byte // its text, as of a document of its own
-	Mark  []byte // its text with conflict markers; nil where it has none
-	Above []byte // of a new one: the comments above it
+	Was  int    // the entry that it takes the place of, -1 for a new one
+	Doc  []byte // its text, as of a document of its own
+	Mark []byte // its text with conflict markers; nil where it has none
 }
 
 // WithItems gives the document's text with other entries in a field that is a list: plain
@@ -109,10 +93,10 @@ func (d *Document) withItems(field string, items []Item, marked bool) ([]byte, e
 			continue
 		}
 		in := inset{by: src.inset(e.value)}
-		if in.dash = string(src[src.lineStart(e.start):e.value.start]); n.block() && isMarker(string(body)) {
-			from = src.lineStart(e.start)
+		if n.block() {
+			from, in.dash = src.lineStart(src.head(e)), string(src[src.lineStart(e.start):e.value.start])
 		}
-		out.WriteString(in.below(string(src[at:from]), string(listed.file.withItsLineEnds(item.Above))))
+		out.WriteString(string(src[at:from]))
 		out.WriteString(in.dented(string(listed.file.withItsLineEnds(body))))
 		at = src.itemEnd(n, e)
 	}
@@ -178,6 +162,17 @@ func (s text) itemEnd(list *node, e *entry) int {
 	return e.value.end
 }
 
+// above are the comments directly above an entry of a list, without its indentation.
+func (s text) above(list *node, e *entry) string {
+	var out strings.Builder
+	if from, to := s.head(e), s.lineStart(e.start); list.block() && from < to {
+		for line := range strings.Lines(string(s[from:to])) {
+			out.WriteString(strings.TrimLeft(line, " "))
+		}
+	}
+	return out.String()
+}
+
 // undented is a text whose lines, but for the first, have so many blanks less.
 func undented(body string, by int) string {
 	lines := strings.SplitAfter(body, "\n")
@@ -194,37 +189,30 @@ type inset struct {
 	dash string // of the line that it starts on
 }
 
-// below is the text before an entry, with comments in lines of their own.
-func (in inset) below(before, comments string) string {
-	head, isBlock := strings.CutSuffix(before, in.dash)
-	if comments == "" || !isBlock {
-		return before
-	}
-	indent := in.dash[:len(in.dash)-len(strings.TrimLeft(in.dash, " "))]
-	for line := range strings.Lines(comments) {
-		head += indent + line
-	}
-	return head + in.dash
-}
-
-// dented is the text as it stands in a list. Conflict markers start their lines. Where the
-// text begins with one, every side of that conflict begins with the dash.
+// dented is the text as it stands in a list: comments, and what begins with the dash. Conflict
+// markers start their lines; where nothing stands before them, every side begins with the dash.
 func (in inset) dented(body string) string {
 	lines := strings.SplitAfter(strings.TrimRight(body, "\r\n"), "\n")
-	first, begun := true, isMarker(body)
+	first, open, ours := true, true, true
 	for i, line := range lines {
 		switch {
 		case isMarker(line):
-			if first = begun; strings.HasPrefix(line, ">>>>>>>") {
-				first, begun = false, false
+			switch line[0] {
+			case '<':
+				open = first
+			case '=':
+				ours, first = first, open
+			case '>':
+				first = first && ours
 			}
-			continue
-		case first && begun:
-			lines[i] = in.dash + line
-		case !first && strings.TrimRight(line, "\r\n") != "":
+		case strings.TrimRight(line, "\r\n") == "":
+		case first && line[0] == '#':
+			lines[i] = in.dash[:len(in.dash)-len(strings.TrimLeft(in.dash, " "))] + line
+		case first:
+			lines[i], first = in.dash+line, false
+		default:
 			lines[i] = strings.Repeat(" ", in.by) + line
 		}
-		first = false
 	}
 	return strings.Join(lines, "")
 }
