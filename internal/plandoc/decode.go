@@ -22,18 +22,14 @@ func Parse(name string, text []byte) (*Document, error) {
 	if len(text) > Most {
 		return nil, fmt.Errorf("%s: is larger than %d MiB", name, Most>>20)
 	}
-	d := &decoder{name: name}
-	doc, err := d.document(text)
-	if err != nil {
-		return nil, err
-	}
-	return doc, nil
+	return (&decoder{name: name}).document(text)
 }
 
 // decoder reads one document.
 type decoder struct {
 	name   string
 	reader yamldoc.Reader
+	err    error // the first one
 }
 
 // document reads a text in parts, if it has the layout of Writer: the tree of a whole document
@@ -41,13 +37,9 @@ type decoder struct {
 func (d *decoder) document(text []byte) (*Document, error) {
 	head, items, tail := split(text)
 	if items == nil {
-		return d.whole(text)
+		return d.top(text, true)
 	}
-	top, err := d.fields(around(head, items, tail), 1)
-	if err != nil {
-		return nil, err
-	}
-	doc, err := d.top(top)
+	doc, err := d.top(around(head, items, tail), false)
 	if err != nil {
 		return nil, err
 	}
@@ -120,32 +112,6 @@ func around(head []byte, items [][]byte, tail []byte) []byte {
 	return append(out, tail...)
 }
 
-// whole reads a document with another layout.
-func (d *decoder) whole(text []byte) (*Document, error) {
-	top, err := d.fields(text, 1)
-	if err != nil {
-		return nil, err
-	}
-	list, given := top.take("objects")
-	doc, err := d.top(top)
-	if err != nil {
-		return nil, err
-	}
-	entries, isList := list.([]any)
-	if !given || list != nil && !isList {
-		return nil, top.bad("objects", "must be a list")
-	}
-	for i, e := range entries {
-		step := merge.Step{Kind: merge.IndexStep, Index: i}
-		item, err := d.item(fieldsAt{d, top.doc, merge.Path{merge.Named("objects"), step}, nil}, e)
-		if err != nil {
-			return nil, err
-		}
-		doc.Items = append(doc.Items, item)
-	}
-	return doc, nil
-}
-
 // part reads one entry of the list, which begins on that line.
 func (d *decoder) part(text []byte, line int) (Item, error) {
 	doc, err := d.parse(text, line)
@@ -156,7 +122,20 @@ func (d *decoder) part(text []byte, line int) (Item, error) {
 	if !ok || len(list) != 1 {
 		return Item{}, fmt.Errorf("%s: line %d: objects: must be a list of objects", d.name, line)
 	}
-	return d.item(fieldsAt{d, doc, merge.Path{{Kind: merge.IndexStep}}, nil}, list[0])
+	var item Item
+	d.err = nil
+	at := fieldsAt{d, doc, merge.Path{{Kind: merge.IndexStep}}, nil}
+	at.read(list[0], item.read)
+	return item, d.err
+}
+
+// read is the codec's reading of an object.
+func (i *Item) read(c codec) {
+	at := c.(fieldsAt)
+	i.Line = at.doc.LineOf(at.path)
+	i.head(c)
+	c.texts("notes", &i.Notes)
+	i.tail(c)
 }
 
 func (d *decoder) parse(text []byte, line int) (*yamldoc.Document, error) {
@@ -173,19 +152,29 @@ func (d *decoder) parse(text []byte, line int) (*yamldoc.Document, error) {
 	return f.Documents()[0], nil
 }
 
-// fields returns those of the document itself.
-func (d *decoder) fields(text []byte, line int) (fieldsAt, error) {
-	doc, err := d.parse(text, line)
+// top reads the parts around the objects and, if they are asked for, the objects.
+func (d *decoder) top(text []byte, objects bool) (*Document, error) {
+	at, err := d.parse(text, 1)
 	if err != nil {
-		return fieldsAt{}, err
+		return nil, err
 	}
-	m, ok := doc.Value().(map[string]any)
+	m, ok := at.Value().(map[string]any)
 	if !ok || m["kind"] != Kind {
-		return fieldsAt{}, fmt.Errorf("%s: is no plan: it must have kind: %s, as kubectl merge diff -o plan and --record write it", d.name, Kind)
+		return nil, fmt.Errorf("%s: is no plan: it must have kind: %s, as kubectl merge diff -o plan and --record write it", d.name, Kind)
 	}
 	if m["apiVersion"] != APIVersion {
-		return fieldsAt{}, fmt.Errorf("%s: line %d: apiVersion: must be %s: make the plan again with this version of kubectl merge", d.name, doc.LineOf(merge.Path{merge.Named("apiVersion")}), APIVersion)
+		return nil, fmt.Errorf("%s: line %d: apiVersion: must be %s: make the plan again with this version of kubectl merge", d.name, at.LineOf(merge.Path{merge.Named("apiVersion")}), APIVersion)
 	}
-	f := fieldsAt{d, doc, nil, nil}
-	return f.of(m)
+	doc := &Document{}
+	fieldsAt{d, at, nil, nil}.read(m, func(c codec) {
+		doc.fields(c)
+		optional(c, "summary", &doc.Summary, (*Summary).fields)
+		if objects {
+			each(c, "objects", &doc.Items, (*Item).read)
+		}
+		if _, there := m["objects"]; objects && !there {
+			c.bad("objects", "must be a list")
+		}
+	})
+	return doc, d.err
 }

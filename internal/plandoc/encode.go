@@ -3,11 +3,11 @@ package plandoc
 import (
 	"bytes"
 	"cmp"
-	"encoding/base64"
 	"encoding/json"
 	"io"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
@@ -55,48 +55,16 @@ func (d *Writer) Close() error {
 	if !d.begun {
 		b.field("", "objects", []any{})
 	}
-	b.line("summary:")
-	for _, a := range actions {
-		b.field("  ", string(a), number(d.summary.Counts[a]))
-	}
-	b.field("  ", "unchanged", number(d.summary.Unchanged))
+	(&encoder{&b, ""}).mapping("summary", true, d.summary.fields)
 	_, err := d.w.Write(b.Bytes())
 	return err
 }
 
 const objectsLine = "objects:\n"
 
-func number(n int) json.Number { return json.Number(strconv.Itoa(n)) }
-
 // Encode returns the header in its document form. The error is that of a text that cannot be
 // encoded.
-func (h Header) Encode() ([]byte, error) {
-	var b builder
-	b.field("", "apiVersion", APIVersion)
-	b.field("", "kind", Kind)
-	b.line("cluster:")
-	b.text("  ", "uid", h.Cluster.UID)
-	b.text("  ", "server", h.Cluster.Server)
-	if h.Cluster.Offline {
-		b.field("  ", "offline", true)
-	}
-	if h.Set != nil {
-		b.line("set:")
-		b.text("  ", "id", h.Set.ID)
-		b.text("  ", "parent", h.Set.Parent)
-		b.text("  ", "namespace", h.Set.Namespace)
-	}
-	if h.ServerSide {
-		b.field("", "serverSide", true)
-	}
-	if h.Record {
-		b.field("", "record", true)
-		b.text("", "sensitive", h.Rules.SensitiveText())
-	}
-	b.field("", "secrets", map[bool]string{true: "shown", false: "hashed"}[h.ShowSecrets])
-	b.field("", "salt", base64.StdEncoding.EncodeToString(h.Salt))
-	return b.Bytes(), b.err
-}
+func (h Header) Encode() ([]byte, error) { return encoded("", h.fields) }
 
 // Encode returns the object as an entry of a document's list. The error quotes no value.
 func (i Item) Encode() ([]byte, error) {
@@ -106,55 +74,88 @@ func (i Item) Encode() ([]byte, error) {
 
 // Notes encodes notes as they appear between the Parts of an object; empty for none.
 func Notes(notes []string) []byte {
-	var b builder
-	if len(notes) > 0 {
-		b.field("  ", "notes", texts(notes)) // texts never fail
+	if len(notes) == 0 {
+		return nil
 	}
-	return b.Bytes()
+	out, _ := encoded("  ", func(c codec) { c.texts("notes", &notes) }) // texts never fail
+	return out
 }
 
 // Parts returns the text of Encode before and after the object's notes. The error quotes no value.
 func (i Item) Parts() (head, tail []byte, err error) {
-	var b builder
-	b.field("- ", "action", string(i.Action))
-	b.text("  ", "apiVersion", i.APIVersion)
-	b.text("  ", "kind", i.Kind)
-	b.text("  ", "namespace", i.Namespace)
-	b.text("  ", "name", i.Name)
-	b.text("  ", "uid", i.UID)
-	b.text("  ", "resourceVersion", i.ResourceVersion)
-	b.text("  ", "impact", i.Impact)
-	b.text("  ", "reason", i.Reason)
-	head = bytes.Clone(b.Bytes())
-	b.Reset()
-	b.text("  ", "outcome", string(i.Outcome))
-	if i.Written != (Written{}) {
-		b.line("  written:")
-		b.text("    ", "uid", i.Written.UID)
-		b.text("    ", "resourceVersion", i.Written.ResourceVersion)
+	head, err = encoded("- ", i.head)
+	if err == nil {
+		tail, err = encoded("  ", i.tail)
 	}
-	if len(i.Conflicts) > 0 {
-		b.line("  conflicts:")
-	}
-	for _, c := range i.Conflicts {
-		b.field("  - ", "path", c.Path)
-		b.text("    ", "reason", c.Reason)
-	}
-	if len(i.Changes) > 0 {
-		b.line("  changes:")
-	}
-	for _, c := range i.Changes {
-		b.change(c)
-	}
-	if s := i.LastApplied; s != nil {
-		b.line("  lastApplied:")
-		b.sides("    ", *s)
-		if !s.Before.Set && !s.After.Set {
-			b.field("    ", "after", nil)
-		}
-	}
-	return head, bytes.Clone(b.Bytes()), b.err // without the buffer's spare capacity
+	return head, tail, err
 }
+
+// encoded returns the text of fields, the first of which begins with lead.
+func encoded(lead string, fields func(codec)) ([]byte, error) {
+	var b builder
+	fields(&encoder{&b, lead})
+	return bytes.Clone(b.Bytes()), b.err // without the buffer's spare capacity
+}
+
+// encoder is the codec that writes a mapping.
+type encoder struct {
+	*builder
+	lead string // of the next field
+}
+
+func (e *encoder) put(name string, v any) {
+	e.field(e.lead, name, v)
+	e.lead = strings.Repeat(" ", len(e.lead))
+}
+
+func (e *encoder) text(name, v string, _ func(string) string) {
+	if v != "" {
+		e.put(name, v)
+	}
+}
+
+func (e *encoder) flag(name string, v *bool) {
+	if *v {
+		e.put(name, true)
+	}
+}
+
+func (e *encoder) number(name string, v *int) { e.put(name, json.Number(strconv.Itoa(*v))) }
+
+func (e *encoder) value(name string, v *merge.Opt) {
+	if v.Set {
+		e.put(name, v.Value)
+	}
+}
+
+func (e *encoder) texts(name string, v *[]string) {
+	if *v == nil {
+		return
+	}
+	list := make([]any, len(*v))
+	for i, s := range *v {
+		list[i] = s
+	}
+	e.put(name, list)
+}
+
+func (e *encoder) mapping(name string, used bool, fields func(codec)) {
+	if used {
+		e.line(e.lead + name + ":")
+		fields(&encoder{e.builder, e.lead + "  "})
+	}
+}
+
+func (e *encoder) list(name string, n int, entry func(int, codec)) {
+	if n > 0 {
+		e.line(e.lead + name + ":")
+	}
+	for i := range n {
+		entry(i, &encoder{e.builder, e.lead + "- "})
+	}
+}
+
+func (e *encoder) bad(string, string) {} // what is written was not read
 
 // builder writes fields in a given order.
 type builder struct {
@@ -163,13 +164,6 @@ type builder struct {
 }
 
 func (b *builder) line(text string) { b.WriteString(text + "\n") }
-
-// text writes a field, and nothing for "".
-func (b *builder) text(lead, key, v string) {
-	if v != "" {
-		b.field(lead, key, v)
-	}
-}
 
 // field writes a field. lead is the beginning of its first line; the others are indented as far.
 func (b *builder) field(lead, key string, v any) {
@@ -196,41 +190,4 @@ func (b *builder) field(lead, key string, v any) {
 		}
 		b.Write(line)
 	}
-}
-
-func (b *builder) sides(lead string, s Sides) {
-	b.side(lead, "before", s.Before)
-	b.side(lead, "after", s.After)
-}
-
-func (b *builder) side(lead, key string, v merge.Opt) {
-	if v.Set {
-		b.field(lead, key, v.Value)
-	}
-}
-
-func (b *builder) change(c ChangeOf) {
-	b.field("  - ", "path", c.Path)
-	b.sides("    ", c.Sides)
-	if c.Order != nil {
-		b.line("    order:")
-		b.steps("before", c.Order.Before)
-		b.steps("after", c.Order.After)
-	}
-	b.text("    ", "reason", c.Reason)
-}
-
-func (b *builder) steps(key string, steps []string) {
-	if steps == nil {
-		return
-	}
-	b.field("      ", key, texts(steps))
-}
-
-func texts(all []string) []any {
-	list := make([]any, len(all))
-	for i, s := range all {
-		list[i] = s
-	}
-	return list
 }

@@ -1,16 +1,18 @@
 package plandoc
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
 )
 
-// fieldsAt holds the fields of a mapping at a place of a document. Taken fields are removed, so the
-// fields left at the end are unknown ones.
+// fieldsAt is the codec that reads a mapping at a place of a document. Fields that were read are
+// removed, so the fields left at the end are unknown ones. The first error is in the decoder.
 type fieldsAt struct {
 	*decoder
 	doc  *yamldoc.Document
@@ -18,41 +20,43 @@ type fieldsAt struct {
 	left map[string]any
 }
 
-// of returns the same place with the fields of v, which must be a mapping.
-func (f fieldsAt) of(v any) (fieldsAt, error) {
+// read passes v, which must be a mapping, to fields, and finds fields that these do not know.
+func (f fieldsAt) read(v any, fields func(codec)) {
 	m, ok := v.(map[string]any)
 	if !ok {
-		return f, f.fail(f.path, "must be a mapping")
+		f.bad("", "must be a mapping")
+		return
 	}
 	f.left = maps.Clone(m)
-	return f, nil
+	fields(f)
+	if len(f.left) > 0 {
+		f.bad(slices.Sorted(maps.Keys(f.left))[0], "is no field of a plan")
+	}
 }
 
-// at returns the place one field further.
-func (f fieldsAt) at(name string) fieldsAt {
-	f.path, f.left = f.path.Child(merge.Named(name)), nil
+// at returns the place one step further.
+func (f fieldsAt) at(s merge.Step) fieldsAt {
+	f.path, f.left = f.path.Child(s), nil
 	return f
 }
 
-func (f fieldsAt) entry(i int) fieldsAt {
-	f.path, f.left = f.path.Child(merge.Step{Kind: merge.IndexStep, Index: i}), nil
-	return f
-}
-
-// fail returns an error at a path: name, line, path, problem.
-func (f fieldsAt) fail(p merge.Path, problem string) error {
+// bad keeps the first error: name, line, path, problem.
+func (f fieldsAt) bad(name, problem string) {
+	p := f.path
+	if name != "" {
+		p = p.Child(merge.Named(name))
+	}
 	line := f.doc.LineOf(p)
 	if len(p) > 0 && p[0].Kind == merge.IndexStep { // of an entry that was read separately
 		p = p[1:]
 	}
-	if len(p) == 0 {
-		return fmt.Errorf("%s: line %d: %s", f.name, line, problem)
+	where := ""
+	if len(p) > 0 {
+		where = p.String() + ": "
 	}
-	return fmt.Errorf("%s: line %d: %s: %s", f.name, line, p, problem)
-}
-
-func (f fieldsAt) bad(name, problem string) error {
-	return f.fail(f.path.Child(merge.Named(name)), problem)
+	if f.err == nil {
+		f.err = fmt.Errorf("%s: line %d: %s%s", f.name, line, where, problem)
+	}
 }
 
 func (f fieldsAt) take(name string) (any, bool) {
@@ -61,107 +65,68 @@ func (f fieldsAt) take(name string) (any, bool) {
 	return v, ok
 }
 
-// end returns an error if a field is left.
-func (f fieldsAt) end() error {
-	if len(f.left) == 0 {
-		return nil
-	}
-	return f.bad(slices.Sorted(maps.Keys(f.left))[0], "is no field of a plan")
-}
-
-// text takes a field that must be a string, if it exists.
-func (f fieldsAt) text(name string, to *string) error {
+func (f fieldsAt) text(name, _ string, read func(string) string) {
 	v, given := f.take(name)
-	if !given {
-		return nil
-	}
 	s, ok := v.(string)
-	if !ok {
-		return f.bad(name, "must be text")
+	problem := "must be text"
+	if ok || !given {
+		problem = read(s)
 	}
-	*to = s
-	return nil
+	if problem != "" {
+		f.bad(name, problem)
+	}
 }
 
-// texts takes several.
-func (f fieldsAt) texts(to map[string]*string) error {
-	for _, name := range slices.Sorted(maps.Keys(to)) {
-		if err := f.text(name, to[name]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// flag takes a field that must be true or false, if it exists.
-func (f fieldsAt) flag(name string, to *bool) error {
+func (f fieldsAt) flag(name string, to *bool) {
 	v, given := f.take(name)
 	b, ok := v.(bool)
 	if given && !ok {
-		return f.bad(name, "must be true or false")
+		f.bad(name, "must be true or false")
 	}
 	*to = b
-	return nil
 }
 
-// mapping takes a field that must be a mapping and passes it to read, unless it is absent.
-func (f fieldsAt) mapping(name string, read func(fieldsAt) error) error {
+func (f fieldsAt) number(name string, to *int) {
 	v, given := f.take(name)
-	if !given {
-		return nil
+	n, _ := v.(json.Number)
+	count, err := strconv.Atoi(n.String())
+	if given && (err != nil || count < 0) {
+		f.bad(name, "must be a number")
 	}
-	inner, err := f.at(name).of(v)
-	if err != nil {
-		return err
-	}
-	if err := read(inner); err != nil {
-		return err
-	}
-	return inner.end()
+	*to = count
 }
 
-// each takes a field that must be a list of mappings and passes each of them to read.
-func (f fieldsAt) each(name string, read func(fieldsAt) error) error {
+func (f fieldsAt) value(name string, to *merge.Opt) { to.Value, to.Set = f.take(name) }
+
+func (f fieldsAt) texts(name string, to *[]string) {
+	v, given := f.take(name)
+	list, ok := v.([]any)
+	if !given {
+		return
+	}
+	*to = make([]string, len(list))
+	for i, e := range list {
+		s, isText := e.(string)
+		(*to)[i], ok = s, ok && isText
+	}
+	if !ok {
+		f.bad(name, "must be a list of texts")
+	}
+}
+
+func (f fieldsAt) mapping(name string, _ bool, fields func(codec)) {
+	if v, given := f.take(name); given {
+		f.at(merge.Named(name)).read(v, fields)
+	}
+}
+
+func (f fieldsAt) list(name string, _ int, entry func(int, codec)) {
 	v, _ := f.take(name)
 	list, ok := v.([]any)
 	if v != nil && !ok {
-		return f.bad(name, "must be a list")
+		f.bad(name, "must be a list")
 	}
 	for i, e := range list {
-		inner, err := f.at(name).entry(i).of(e)
-		if err == nil {
-			err = read(inner)
-		}
-		if err == nil {
-			err = inner.end()
-		}
-		if err != nil {
-			return err
-		}
+		f.at(merge.Named(name)).at(merge.Step{Kind: merge.IndexStep, Index: i}).read(e, func(c codec) { entry(i, c) })
 	}
-	return nil
-}
-
-// strings takes a field that must be a list of strings; nil if it is absent.
-func (f fieldsAt) strings(name string) ([]string, error) {
-	v, given := f.take(name)
-	if !given {
-		return nil, nil
-	}
-	list, ok := v.([]any)
-	out := make([]string, len(list))
-	for i, e := range list {
-		s, isText := e.(string)
-		out[i], ok = s, ok && isText
-	}
-	if !ok {
-		return nil, f.bad(name, "must be a list of texts")
-	}
-	return out, nil
-}
-
-// opt takes a value that may be absent.
-func (f fieldsAt) opt(name string) merge.Opt {
-	v, given := f.take(name)
-	return merge.Opt{Value: v, Set: given}
 }

@@ -42,7 +42,7 @@ func (s Spelling) item(sub Subject, reasons func(apply.Planned) map[string]strin
 		return item
 	case Held:
 		for _, n := range diff.Conflicts(s.report(p)) {
-			item.Conflicts = append(item.Conflicts, ConflictAt{n.Path.String(), text(n)})
+			item.Conflicts = append(item.Conflicts, ConflictAt{n.Path.String(), words(n)})
 		}
 		return item
 	}
@@ -181,15 +181,15 @@ func steps(order []merge.Step) []string {
 	return out
 }
 
-// text is a note without its path.
-func text(n diff.Note) string { return strings.TrimPrefix(n.Text(), n.Path.String()+": ") }
+// words is a note without its path.
+func words(n diff.Note) string { return strings.TrimPrefix(n.Text(), n.Path.String()+": ") }
 
 // reasons are the notes of a merge by path: what is overwritten, removed or put back.
 func (s Spelling) reasons(p apply.Planned) map[string]string {
 	found := map[string]string{}
 	for _, n := range diff.Notes(s.report(p)) {
 		if n.Path != nil && n.Lost() {
-			found[n.Path.String()] = text(n)
+			found[n.Path.String()] = words(n)
 		}
 	}
 	return found
