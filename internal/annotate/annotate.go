@@ -130,7 +130,5 @@ func Usable(was lastapplied.Original, live map[string]any) error {
 }
 
 func namespaceOf(obj map[string]any) string {
-	m, _ := obj["metadata"].(map[string]any)
-	ns, _ := m["namespace"].(string)
-	return ns
+	return merge.At[string](obj, "metadata", "namespace")
 }

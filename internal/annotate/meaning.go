@@ -3,7 +3,6 @@ package annotate
 import (
 	"cmp"
 	"context"
-	"maps"
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
@@ -59,8 +58,7 @@ func (p Planner) Meanings(ctx context.Context, a Annotated, local *object.Object
 	if err != nil {
 		return nil, err
 	}
-	conf, _ := a.Now.Value.(map[string]any)
-	m.elsewhere = object.Object{Value: a.Live}.APIVersion() != object.Object{Value: conf}.APIVersion()
+	m.elsewhere = object.Object{Value: a.Live}.APIVersion() != object.Object{Value: merge.At[map[string]any](a.Now.Value)}.APIVersion()
 	m.sensitive = planned.Sensitive
 	m.local, m.result = lastapplied.FoldStringData(subject.Value), planned.Result
 	var all []Meaning
@@ -76,23 +74,7 @@ func (p Planner) Meanings(ctx context.Context, a Annotated, local *object.Object
 // asApplied is what a configuration records as applied: without what it has only for being
 // kept, and without nulls, which a merge takes for absent.
 func asApplied(conf any) any {
-	return lastapplied.WithoutNulls(lastapplied.FoldStringData(bare(conf)))
-}
-
-// bare is a configuration without the empty annotations that it has only for
-// being kept.
-func bare(conf any) any {
-	obj, _ := conf.(map[string]any)
-	m, _ := obj["metadata"].(map[string]any)
-	notes, isMap := m["annotations"].(map[string]any)
-	if !isMap || len(notes) > 0 {
-		return conf
-	}
-	m = maps.Clone(m)
-	delete(m, "annotations")
-	obj = maps.Clone(obj)
-	obj["metadata"] = m
-	return obj
+	return lastapplied.WithoutNulls(lastapplied.FoldStringData(lastapplied.WithoutEmptyAnnotations(conf)))
 }
 
 // withoutGivenUp is was without what the changes take out of it.
@@ -104,8 +86,7 @@ func withoutGivenUp(was any, changes []merge.Change) (map[string]any, error) {
 		}
 	}
 	v, err := merge.Replay(was, out)
-	obj, _ := v.(map[string]any)
-	return obj, err
+	return merge.At[map[string]any](v), err
 }
 
 // meaning knows the sides that a field is looked up in.

@@ -1,6 +1,10 @@
 package applyset
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
 
 // Member is an object as its metadata describe it: a member of a set, or an object in a namespace.
 type Member struct {
@@ -40,24 +44,21 @@ func (m Member) Identity() Identity { return Identity{m.GroupKind, m.Namespace, 
 // ReadMember reads an object's metadata. Values of a wrong type are left out. gk is the object's
 // kind, which is not in the metadata.
 func ReadMember(gk GroupKind, obj map[string]any) Member {
-	meta, _ := obj["metadata"].(map[string]any)
+	meta := merge.At[map[string]any](obj, "metadata")
 	m := Member{
 		GroupKind:       gk,
-		Namespace:       str(meta, "namespace"),
-		Name:            str(meta, "name"),
-		UID:             str(meta, "uid"),
-		ResourceVersion: str(meta, "resourceVersion"),
+		Namespace:       merge.At[string](meta, "namespace"),
+		Name:            merge.At[string](meta, "name"),
+		UID:             merge.At[string](meta, "uid"),
+		ResourceVersion: merge.At[string](meta, "resourceVersion"),
 		Labels:          texts(meta["labels"]),
 		Annotations:     texts(meta["annotations"]),
-		Deleting:        str(meta, "deletionTimestamp"),
+		Deleting:        merge.At[string](meta, "deletionTimestamp"),
 	}
-	owners, _ := meta["ownerReferences"].([]any)
-	for _, o := range owners {
-		ref, _ := o.(map[string]any)
-		m.Owners = append(m.Owners, Owner{GroupKind: GroupKind{groupOf(str(ref, "apiVersion")), str(ref, "kind")}, Name: str(ref, "name"), UID: str(ref, "uid")})
+	for _, ref := range merge.MapsAt(meta, "ownerReferences") {
+		m.Owners = append(m.Owners, Owner{GroupKind: GroupKind{groupOf(merge.At[string](ref, "apiVersion")), merge.At[string](ref, "kind")}, Name: merge.At[string](ref, "name"), UID: merge.At[string](ref, "uid")})
 	}
-	finalizers, _ := meta["finalizers"].([]any)
-	for _, f := range finalizers {
+	for _, f := range merge.At[[]any](meta, "finalizers") {
 		if name, ok := f.(string); ok {
 			m.Finalizers = append(m.Finalizers, name)
 		}
@@ -77,11 +78,6 @@ func groupOf(apiVersion string) string {
 		}
 	}
 	return ""
-}
-
-func str(m map[string]any, key string) string {
-	s, _ := m[key].(string)
-	return s
 }
 
 // texts returns the entries of a map that are strings.

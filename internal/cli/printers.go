@@ -17,6 +17,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/patch"
 	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
@@ -134,15 +135,10 @@ func (f *dryPrinter) close(context.Context) error { return nil }
 
 // trimmed returns obj without managedFields, unless --show-managed-fields is set.
 func (v view) trimmed(obj any) any {
-	m, _ := obj.(map[string]any)
-	meta, _ := m["metadata"].(map[string]any)
-	if v.managedFields || meta["managedFields"] == nil {
+	if v.managedFields || merge.At[any](obj, "metadata", "managedFields") == nil {
 		return obj
 	}
-	out, inner := maps.Clone(m), maps.Clone(meta)
-	delete(inner, "managedFields")
-	out["metadata"] = inner
-	return out
+	return merge.Without(obj.(map[string]any), "metadata", "managedFields")
 }
 
 // disclose notes that the values of a Secret are printed.

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -112,9 +111,7 @@ func withMetadata(conf, metadata any) any {
 	if !isMap || metadata == nil {
 		return conf
 	}
-	obj = maps.Clone(obj)
-	obj["metadata"] = metadata
-	return obj
+	return merge.With(obj, metadata, "metadata")
 }
 
 // text is the configuration in the form asked for. A Secret's values are hidden,

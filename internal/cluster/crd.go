@@ -4,28 +4,25 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
 // Declared returns the resources that a CustomResourceDefinition (v1) defines; none if crd is
 // something else.
 func Declared(crd map[string]any) []Resource {
-	spec, _ := crd["spec"].(map[string]any)
-	names, _ := spec["names"].(map[string]any)
-	versions, _ := spec["versions"].([]any)
 	var all []Resource
-	for _, v := range versions {
-		version, _ := v.(map[string]any)
-		if served, _ := version["served"].(bool); !served {
+	for _, version := range merge.MapsAt(crd, "spec", "versions") {
+		if !merge.At[bool](version, "served") {
 			continue
 		}
-		sub, _ := version["subresources"].(map[string]any)
 		r := Resource{
-			Group:      str(spec, "group"),
-			Version:    str(version, "name"),
-			Kind:       str(names, "kind"),
-			Plural:     str(names, "plural"),
-			Namespaced: str(spec, "scope") == "Namespaced",
-			Status:     sub["status"] != nil,
+			Group:      merge.At[string](crd, "spec", "group"),
+			Version:    merge.At[string](version, "name"),
+			Kind:       merge.At[string](crd, "spec", "names", "kind"),
+			Plural:     merge.At[string](crd, "spec", "names", "plural"),
+			Namespaced: merge.At[string](crd, "spec", "scope") == "Namespaced",
+			Status:     merge.At[any](version, "subresources", "status") != nil,
 		}
 		if r.Version != "" && r.Kind != "" && r.Plural != "" {
 			all = append(all, r)
@@ -45,14 +42,8 @@ func Established(crd map[string]any) bool { return conditionTrue(crd, "Establish
 // definition that is not established; pkg/controller/status, which never removes that condition;
 // pkg/registry/customresourcedefinition, which counts changes of spec.
 func NeverServed(crd map[string]any) bool {
-	meta, _ := crd["metadata"].(map[string]any)
-	first := fmt.Sprint(meta["generation"]) == "1"
+	first := fmt.Sprint(merge.At[any](crd, "metadata", "generation")) == "1"
 	return !Established(crd) || first && len(Declared(crd)) == 0
-}
-
-func str(m map[string]any, key string) string {
-	s, _ := m[key].(string)
-	return s
 }
 
 // establishWait is how long the server may take to serve a new kind. For staleWait after a
@@ -118,24 +109,22 @@ func (c *Cluster) polled(ctx context.Context, crd Target) (map[string]any, error
 func neverEstablished(crd map[string]any) string {
 	for _, name := range []string{"NamesAccepted", "Established"} {
 		c := condition(crd, name)
-		reason := str(c, "reason")
-		if str(c, "status") == "False" && reason != "Installing" && reason != "NotAccepted" {
-			return shorten(fmt.Sprintf("%s is False: %s: %s", name, reason, str(c, "message")), maxText)
+		reason := merge.At[string](c, "reason")
+		if merge.At[string](c, "status") == "False" && reason != "Installing" && reason != "NotAccepted" {
+			return shorten(fmt.Sprintf("%s is False: %s: %s", name, reason, merge.At[string](c, "message")), maxText)
 		}
 	}
 	return ""
 }
 
 func conditionTrue(obj map[string]any, name string) bool {
-	return str(condition(obj, name), "status") == "True"
+	return merge.At[string](condition(obj, name), "status") == "True"
 }
 
 // condition returns the condition of a type, nil if there is none.
 func condition(obj map[string]any, name string) map[string]any {
-	status, _ := obj["status"].(map[string]any)
-	list, _ := status["conditions"].([]any)
-	for _, e := range list {
-		if m, _ := e.(map[string]any); m["type"] == name {
+	for _, m := range merge.MapsAt(obj, "status", "conditions") {
+		if m["type"] == name {
 			return m
 		}
 	}

@@ -6,6 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/object"
 )
 
@@ -56,8 +57,7 @@ func (c *Cluster) Delete(ctx context.Context, t Target, d Deletion) (left map[st
 		}
 		obj, err = c.object(ctx, t, "delete", req)
 	}
-	meta, _ := obj["metadata"].(map[string]any)
-	if obj["kind"] == "Status" || str(meta, "deletionTimestamp") == "" {
+	if obj["kind"] == "Status" || merge.At[string](merge.At[map[string]any](obj, "metadata"), "deletionTimestamp") == "" {
 		return nil, nil
 	}
 	return obj, nil

@@ -7,6 +7,8 @@ import (
 	"fmt"
 
 	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
 // UID returns the UID of the namespace kube-system. It identifies a cluster whatever its address:
@@ -21,8 +23,7 @@ func (c *Cluster) UID(ctx context.Context) (string, error) {
 	case err != nil:
 		return "", fmt.Errorf("%s: %w", system, err)
 	}
-	meta, _ := obj["metadata"].(map[string]any)
-	return str(meta, "uid"), nil
+	return merge.At[string](merge.At[map[string]any](obj, "metadata"), "uid"), nil
 }
 
 // Fingerprint returns a hash of the server's address and of the certificates that identify it. It

@@ -39,14 +39,13 @@ func (c *Cluster) ListMetadata(ctx context.Context, r Resource, namespace, selec
 		if err != nil {
 			return nil, err
 		}
-		meta, _ := list["metadata"].(map[string]any)
 		items, _ := list["items"].([]any)
 		for _, item := range items {
 			if obj, ok := item.(map[string]any); ok {
 				all = append(all, onlyMetadata(obj))
 			}
 		}
-		next := str(meta, "continue")
+		next := merge.At[string](merge.At[map[string]any](list, "metadata"), "continue")
 		if err := walk.Past(Page{Objects: make([]Listed, len(items)), Next: next}); err != nil || next == "" {
 			return all, err
 		}
@@ -90,8 +89,8 @@ func (c *Cluster) GetMetadata(ctx context.Context, t Target) (map[string]any, er
 		return nil, c.garbled("is no object")
 	}
 	meta, _ := obj["metadata"].(map[string]any)
-	if str(meta, "name") != t.Name {
-		return nil, c.garbled("is about another object, " + shorten(str(meta, "name"), maxText))
+	if merge.At[string](meta, "name") != t.Name {
+		return nil, c.garbled("is about another object, " + shorten(merge.At[string](meta, "name"), maxText))
 	}
 	return onlyMetadata(obj), nil
 }

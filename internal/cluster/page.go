@@ -116,9 +116,8 @@ func (c *Cluster) Page(ctx context.Context, l Listing) (Page, error) {
 	if !ok {
 		return Page{}, errors.New("the server's list cannot be read: it is no object, holds something that is no object, or is cut off")
 	}
-	p := Page{Objects: make([]Listed, len(list.Items)), Next: str(list.Metadata, "continue"), Version: str(list.Metadata, "resourceVersion"), Left: -1, Size: len(data)}
-	left, _ := list.Metadata["remainingItemCount"].(json.Number)
-	if n, err := strconv.Atoi(string(left)); err == nil {
+	p := Page{Objects: make([]Listed, len(list.Items)), Next: merge.At[string](list.Metadata, "continue"), Version: merge.At[string](list.Metadata, "resourceVersion"), Left: -1, Size: len(data)}
+	if n, err := strconv.Atoi(string(merge.At[json.Number](list.Metadata, "remainingItemCount"))); err == nil {
 		p.Left = n
 	} else if p.Next == "" {
 		p.Left = 0

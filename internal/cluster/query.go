@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/cli-runtime/pkg/resource"
 
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/suggest"
 )
 
@@ -112,7 +113,7 @@ func (c *Cluster) selected(ctx context.Context, flags resource.RESTClientGetter,
 		err := c.List(ctx, Listing{Resource: r, Namespace: namespace, Selector: q.Selector}, func(obj map[string]any) bool {
 			t := Target{Resource: r}
 			m, _ := obj["metadata"].(map[string]any)
-			t.Name, t.Namespace = str(m, "name"), str(m, "namespace")
+			t.Name, t.Namespace = merge.At[string](m, "name"), merge.At[string](m, "namespace")
 			found = append(found, Found{Target: t, Live: obj})
 			return true
 		})

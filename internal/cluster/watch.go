@@ -113,8 +113,8 @@ func (c *Cluster) event(w Watching, line []byte) (Event, error) {
 	}
 	t.complete(obj)
 	m, _ := obj["metadata"].(map[string]any)
-	read := Event{Type: e.Type, Object: obj, Version: str(m, "resourceVersion")}
-	t.Name = str(m, "name")
+	read := Event{Type: e.Type, Object: obj, Version: merge.At[string](m, "resourceVersion")}
+	t.Name = merge.At[string](m, "name")
 	switch name, named := strings.CutPrefix(w.Fields, "metadata.name="); e.Type {
 	case Bookmark:
 		t.Namespaced = false

@@ -108,9 +108,7 @@ func objectOf(item *run.Item) Object {
 
 // deleted returns since when an object is being deleted; "" if it is not.
 func deleted(live map[string]any) string {
-	meta, _ := live["metadata"].(map[string]any)
-	since, _ := meta["deletionTimestamp"].(string)
-	return since
+	return merge.At[string](live, "metadata", "deletionTimestamp")
 }
 
 // comparison collects the rows of an object.

@@ -154,9 +154,7 @@ func (w *Watcher) look(ctx context.Context, s follow.Source, obj map[string]any)
 
 // text returns a string in an object's metadata.
 func text(obj map[string]any, field string) string {
-	meta, _ := obj["metadata"].(map[string]any)
-	s, _ := meta[field].(string)
-	return s
+	return merge.At[string](obj, "metadata", field)
 }
 
 func (w *Watcher) compare(ctx context.Context, o *watched, obj map[string]any) state {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
 // API is the server that objects are followed on.
@@ -32,9 +33,7 @@ type Source struct {
 
 // Has reports whether the source was made for an object.
 func (s Source) Has(obj map[string]any) bool {
-	meta, _ := obj["metadata"].(map[string]any)
-	name, _ := meta["name"].(string)
-	return slices.Contains(s.Names, name)
+	return slices.Contains(s.Names, merge.At[string](obj, "metadata", "name"))
 }
 
 // Update is the news from a Follower.

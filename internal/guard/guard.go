@@ -50,17 +50,7 @@ type marked struct {
 	kind, name  string
 }
 
-func metaOf(obj map[string]any) map[string]any {
-	meta, _ := obj["metadata"].(map[string]any)
-	return meta
-}
-
-// text returns an entry of labels or annotations.
-func text(meta map[string]any, field, key string) string {
-	m, _ := meta[field].(map[string]any)
-	s, _ := m[key].(string)
-	return s
-}
+func metaOf(obj map[string]any) map[string]any { return merge.At[map[string]any](obj, "metadata") }
 
 // tool returns a finding for the first tool of the table whose marker is on the object.
 func (o marked) tool() (Finding, bool) {
@@ -76,15 +66,15 @@ func (o marked) tool() (Finding, bool) {
 func (m marker) on(o marked) ([]any, bool) {
 	for key, values := range m.unless {
 		for _, v := range values {
-			if strings.EqualFold(text(o.live, "annotations", key), v) || strings.EqualFold(text(o.live, "labels", key), v) {
+			if strings.EqualFold(merge.At[string](o.live, "annotations", key), v) || strings.EqualFold(merge.At[string](o.live, "labels", key), v) {
 				return nil, false
 			}
 		}
 	}
 	var args []any
 	for _, k := range m.keys {
-		v := text(o.live, k.field, k.name)
-		if v == "" || k.value != "" && v != k.value || v == text(o.local, k.field, k.name) && k.value == "" {
+		v := merge.At[string](o.live, k.field, k.name)
+		if v == "" || k.value != "" && v != k.value || v == merge.At[string](o.local, k.field, k.name) && k.value == "" {
 			return nil, false
 		}
 		if k.read != nil {
@@ -104,10 +94,10 @@ func (m marker) on(o marked) ([]any, bool) {
 // See https://kubernetes.io/docs/concepts/overview/working-with-objects/owners-dependents/.
 func (o marked) controller() (Finding, bool) {
 	stated := map[any]bool{}
-	for _, r := range references(o.local) {
+	for _, r := range merge.MapsAt(o.local, "ownerReferences") {
 		stated[r["uid"]] = true
 	}
-	for _, r := range references(o.live) {
+	for _, r := range merge.MapsAt(o.live, "ownerReferences") {
 		if controls, _ := r["controller"].(bool); controls && !stated[r["uid"]] {
 			kind, _ := r["kind"].(string)
 			name, _ := r["name"].(string)
@@ -117,22 +107,11 @@ func (o marked) controller() (Finding, bool) {
 	return Finding{}, false
 }
 
-func references(meta map[string]any) []map[string]any {
-	list, _ := meta["ownerReferences"].([]any)
-	var out []map[string]any
-	for _, e := range list {
-		if m, ok := e.(map[string]any); ok {
-			out = append(out, m)
-		}
-	}
-	return out
-}
-
 // otherSet returns a finding for a set that another manager has made the object a member of. Sets
 // that kubectl or the applier itself has labelled are the user's own.
 func otherSet(p apply.Planned, manager string) (Finding, bool) {
 	id := lastapplied.SetOf(p.Live)
-	if id == "" || text(metaOf(p.Final), "labels", lastapplied.PartOf) != id {
+	if id == "" || merge.At[string](metaOf(p.Final), "labels", lastapplied.PartOf) != id {
 		return Finding{}, false
 	}
 	owners := ownership.At(ownership.Of(p.Live), lastapplied.PartOfPath)

@@ -89,10 +89,8 @@ var replicas = merge.Path{merge.Named("spec"), merge.Named("replicas")}
 func resourcesOf(obj map[string]any) merge.Path {
 	at := merge.Path{merge.Named("spec"), merge.Named("template"), merge.Named("spec"), merge.Named("containers")}
 	list, _ := merge.Lookup(obj, at, nil)
-	containers, _ := list.([]any)
-	for _, c := range containers {
-		m, _ := c.(map[string]any)
-		if r, _ := m["resources"].(map[string]any); len(r) > 0 {
+	for _, m := range merge.MapsAt(list) {
+		if len(merge.At[map[string]any](m, "resources")) > 0 {
 			entry := merge.Step{Kind: merge.KeyStep, Keys: []merge.KeyPart{{Name: "name", Value: m["name"]}}}
 			return at.Child(entry).Child(merge.Named("resources"))
 		}
@@ -103,38 +101,28 @@ func resourcesOf(obj map[string]any) merge.Path {
 // Scaled returns a finding for the stated fields that a scaler of the row's kind, in the same
 // namespace, sets; false if it sets none.
 func (s Scaler) Scaled(scaler map[string]any, o Stated) (Finding, bool) {
-	ref := at(scaler, s.target...)
-	kind, _ := at(ref, "kind").(string)
+	ref := merge.At[any](scaler, s.target...)
+	kind := merge.At[string](ref, "kind")
 	if kind == "" {
 		kind = s.kind
 	}
-	off, _ := at(scaler, s.off...).(string)
 	switch {
-	case !s.Sets(o.Fields) || kind != o.Kind || at(ref, "name") != o.Name || !group(ref, o.Group):
+	case !s.Sets(o.Fields) || kind != o.Kind || merge.At[any](ref, "name") != o.Name || !group(ref, o.Group):
 		return Finding{}, false
-	case s.off != nil && slices.Contains(s.values, off):
+	case s.off != nil && slices.Contains(s.values, merge.At[string](scaler, s.off...)):
 		return Finding{}, false
 	}
 	f := Finding{Tool: s.Kind, Path: replicas}
 	if s.Field == Resources {
 		f.Path = o.resources
 	}
-	name, _ := at(scaler, "metadata", "name").(string)
+	name := merge.At[string](scaler, "metadata", "name")
 	f.Text = fmt.Sprintf(s.text, name) + ": leave it out of the file (kubectl merge disown -w gives it up without changing live), or give it to live by a rule"
 	return f, true
 }
 
 // group reports whether a reference names the group; one without apiVersion may name any.
 func group(ref any, group string) bool {
-	version, _ := at(ref, "apiVersion").(string)
+	version := merge.At[string](ref, "apiVersion")
 	return version == "" || len(version) > len(group) && version[:len(group)] == group && (group == "" || version[len(group)] == '/')
-}
-
-// at follows field names; nil if one is missing.
-func at(v any, names ...string) any {
-	for _, n := range names {
-		m, _ := v.(map[string]any)
-		v = m[n]
-	}
-	return v
 }

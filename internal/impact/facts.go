@@ -44,7 +44,7 @@ func Look(p apply.Planned, namespace string) Facts {
 		return f
 	}
 	f.restart = w.restart
-	spec := at(p.Live, append(w.template[:len(w.template):len(w.template)], "spec")...)
+	spec := merge.At[any](p.Live, append(w.template[:len(w.template):len(w.template)], "spec")...)
 	for _, s := range sources {
 		for _, n := range names(spec, strings.Split(s.path, ".")) {
 			r := reading{name{s.kind, namespace, n}, s.env}

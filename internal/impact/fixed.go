@@ -56,12 +56,12 @@ func Fixed(p apply.Planned) []string {
 			continue
 		}
 		except := o.except
-		if at(p.Live, "spec", "suspend") == true {
+		if merge.At[any](p.Live, "spec", "suspend") == true {
 			except = slices.Concat(except, o.suspended)
 		}
 		for _, path := range o.fields {
 			name := strings.Join(path, ".")
-			if !merge.Identical(without(at(p.Live, path...), except), without(at(p.Final, path...), except)) && !slices.Contains(out, name) {
+			if !merge.Identical(without(merge.At[any](p.Live, path...), except), without(merge.At[any](p.Final, path...), except)) && !slices.Contains(out, name) {
 				out = append(out, name)
 			}
 		}

@@ -87,7 +87,7 @@ func Of(p apply.Planned) Impact {
 		return Impact{Word: InPlace}
 	}
 	c := change{live: p.Live, final: p.Final}
-	if merge.Identical(at(p.Live, w.template...), at(p.Final, w.template...)) {
+	if merge.Identical(merge.At[any](p.Live, w.template...), merge.At[any](p.Final, w.template...)) {
 		return Impact{Word: InPlace, Remark: c.scaled(w)}
 	}
 	if w.rolls == nil {
@@ -128,9 +128,9 @@ func rollsOut(n int64, remark string) Impact {
 // all pods (https://kubernetes.io/docs/concepts/workloads/controllers/deployment/).
 func deployment(c change) Impact {
 	switch {
-	case at(c.final, "spec", "paused") == true:
+	case merge.At[any](c.final, "spec", "paused") == true:
 		return Impact{Word: InPlace, Remark: "its rollout is paused"}
-	case at(c.final, "spec", "strategy", "type") == "Recreate":
+	case merge.At[any](c.final, "spec", "strategy", "type") == "Recreate":
 		return rollsOut(min(replicas(c.live), replicas(c.final)), "all at once: strategy is Recreate")
 	}
 	return rollsOut(min(replicas(c.live), replicas(c.final)), "")
@@ -165,7 +165,7 @@ func daemonSet(c change) Impact {
 const keptOnDelete = "its pods stay until somebody deletes them: updateStrategy is OnDelete"
 
 func onDelete(obj map[string]any) bool {
-	return at(obj, "spec", "updateStrategy", "type") == "OnDelete"
+	return merge.At[any](obj, "spec", "updateStrategy", "type") == "OnDelete"
 }
 
 func replicas(obj map[string]any) int64 { return number(obj, 1, "spec", "replicas") }

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
 // workload is a kind that runs pods.
@@ -90,31 +92,18 @@ func names(v any, path []string) []string {
 		return nil
 	}
 	if path[0] != "*" {
-		m, _ := v.(map[string]any)
-		return names(m[path[0]], path[1:])
+		return names(merge.At[map[string]any](v)[path[0]], path[1:])
 	}
 	var out []string
-	list, _ := v.([]any)
-	for _, e := range list {
+	for _, e := range merge.At[[]any](v) {
 		out = append(out, names(e, path[1:])...)
 	}
 	return out
 }
 
-// at returns the value below obj by its field names; nil if there is none.
-func at(obj map[string]any, path ...string) any {
-	var v any = obj
-	for _, name := range path {
-		m, _ := v.(map[string]any)
-		v = m[name]
-	}
-	return v
-}
-
 // number returns an integer below obj; otherwise if there is none.
 func number(obj map[string]any, otherwise int64, path ...string) int64 {
-	n, _ := at(obj, path...).(json.Number)
-	if i, err := n.Int64(); err == nil {
+	if i, err := merge.At[json.Number](obj, path...).Int64(); err == nil {
 		return i
 	}
 	return otherwise

@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
@@ -121,22 +120,7 @@ func usable(live map[string]any) map[string]any {
 	if was.Problem != "" || was.Blanking == lastapplied.BlankAll {
 		return nil
 	}
-	conf, _ := withoutAnnotations(was.Value).(map[string]any)
-	return conf
-}
-
-// withoutAnnotations returns a configuration without an empty map of annotations, which kubectl
-// apply puts into each.
-func withoutAnnotations(conf any) any {
-	obj, _ := conf.(map[string]any)
-	meta, _ := obj["metadata"].(map[string]any)
-	if a, isMap := meta["annotations"].(map[string]any); !isMap || len(a) > 0 {
-		return conf
-	}
-	out, m := maps.Clone(obj), maps.Clone(meta)
-	delete(m, "annotations")
-	out["metadata"] = m
-	return out
+	return merge.At[map[string]any](lastapplied.WithoutEmptyAnnotations(was.Value))
 }
 
 func apiVersion(obj map[string]any) string { return object.Object{Value: obj}.APIVersion() }

@@ -32,13 +32,12 @@ type Row struct {
 // serverRows reports a migration to server-side apply, and the effects of applying the file then.
 func (c *change) serverRows(ctx context.Context, m moving) error {
 	after := ownership.Applied(c.Final, c.Manager)
-	held, _ := ownership.Original(c.Live, ownership.Named(m.from...), c.typ).(map[string]any)
 	for _, of := range []struct {
 		what        What
 		fields, but map[string]any
 	}{
 		{Moves, after, m.before},
-		{Unstated, ownership.Fields(held, c.typ), after},
+		{Unstated, ownership.Fields(merge.At[map[string]any](ownership.Original(c.Live, ownership.Named(m.from...), c.typ)), c.typ), after},
 		{Elsewhere, m.intent, after},
 	} {
 		left, err := ownership.Minus(of.fields, of.but)

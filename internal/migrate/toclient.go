@@ -3,7 +3,6 @@ package migrate
 import (
 	"context"
 	"fmt"
-	"maps"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
@@ -37,8 +36,7 @@ func (c *change) toClientSide(ctx context.Context) error {
 		return err
 	}
 	c.rewrite.Convert(c.Live, c.typ, c.Served)
-	final, _ := lastapplied.With(c.Live, text).(map[string]any)
-	c.Final = ownership.WithEntries(final, c.rewrite.Entries())
+	c.Final = ownership.WithEntries(merge.At[map[string]any](lastapplied.With(c.Live, text)), c.rewrite.Entries())
 	return c.clientRows(before, conf)
 }
 
@@ -65,12 +63,6 @@ func (c *change) alike(a, b any) bool {
 // the server's defaults: the key of an entry may be one.
 func (c *change) plain(v any) any {
 	v, _ = lastapplied.Strip(lastapplied.WithoutSet(lastapplied.Without(v)), c.HasStatus)
-	obj, _ := withoutAnnotations(lastapplied.FoldStringData(v)).(map[string]any)
-	out := maps.Clone(obj)
-	meta, _ := out["metadata"].(map[string]any)
-	if meta = maps.Clone(meta); meta != nil {
-		delete(meta, "namespace")
-		out["metadata"] = meta
-	}
-	return merge.Complete(lastapplied.WithoutNulls(out), c.typ, true)
+	conf := merge.At[map[string]any](lastapplied.WithoutEmptyAnnotations(lastapplied.FoldStringData(v)))
+	return merge.Complete(lastapplied.WithoutNulls(merge.Without(conf, "metadata", "namespace")), c.typ, true)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/ownership"
 	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 )
@@ -73,8 +74,7 @@ func (c *change) intent(names []string) map[string]any {
 	if conf := usable(c.Live); conf != nil && apiVersion(conf) == apiVersion(c.Live) {
 		return conf
 	}
-	held, _ := ownership.Original(c.Live, ownership.Named(names...), c.typ).(map[string]any)
-	return held
+	return merge.At[map[string]any](ownership.Original(c.Live, ownership.Named(names...), c.typ))
 }
 
 // applied returns the fields that the applier gets: those of what was applied last that live has,
@@ -104,8 +104,7 @@ func (c *change) annotated() (map[string]any, error) {
 	if err := c.rewrite.Forget(); err != nil {
 		return nil, err
 	}
-	final, _ := lastapplied.Without(c.Live).(map[string]any)
-	return final, nil
+	return merge.At[map[string]any](lastapplied.Without(c.Live)), nil
 }
 
 // trial returns the applier's fields in Final, with the values there.

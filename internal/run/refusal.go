@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
 // The messages of the API server's admission plugins and authorizers are fixed text
@@ -70,8 +71,7 @@ func hosts(r *cluster.Refusal, item, other *Item) bool {
 }
 
 func labels(obj map[string]any) any {
-	meta, _ := obj["metadata"].(map[string]any)
-	return meta["labels"]
+	return merge.At[any](obj, "metadata", "labels")
 }
 
 // redefined reports whether schema, versions or conversion of the item's kind change. Authorization
@@ -95,7 +95,7 @@ func hooks(r *cluster.Refusal, _, other *Item) bool {
 	}
 	name := m[1] + m[2]
 	return slices.ContainsFunc([]map[string]any{other.local(), other.Planned.Live}, func(config map[string]any) bool {
-		return slices.ContainsFunc(entries(config["webhooks"]), func(hook map[string]any) bool { return hook["name"] == name })
+		return slices.ContainsFunc(merge.MapsAt(config, "webhooks"), func(hook map[string]any) bool { return hook["name"] == name })
 	})
 }
 
@@ -153,12 +153,11 @@ func binds(r *cluster.Refusal, _, other *Item) bool {
 	} else {
 		return false
 	}
-	return slices.ContainsFunc(entries(other.local()["subjects"]), func(subject map[string]any) bool {
+	return slices.ContainsFunc(merge.MapsAt(other.local(), "subjects"), func(subject map[string]any) bool {
 		name, _ := subject["name"].(string)
 		switch subject["kind"] {
 		case "ServiceAccount":
-			namespace, _ := subject["namespace"].(string)
-			return user == "system:serviceaccount:"+namespace+":"+name
+			return user == "system:serviceaccount:"+merge.At[string](subject, "namespace")+":"+name
 		case "Group":
 			return slices.Contains(append(words(groups), impliedGroups(user)...), name)
 		}
@@ -179,7 +178,7 @@ func impliedGroups(user string) []string {
 
 // gives reports whether a rule of the role allows the verb on the resource.
 func (i *Item) gives(group, resource, verb string) bool {
-	return slices.ContainsFunc(entries(i.local()["rules"]), func(rule map[string]any) bool {
+	return slices.ContainsFunc(merge.MapsAt(i.local(), "rules"), func(rule map[string]any) bool {
 		return has(rule["apiGroups"], group) && has(rule["resources"], resource) && has(rule["verbs"], verb)
 	})
 }
@@ -209,20 +208,7 @@ func words(list string) []string {
 
 // has reports whether the list contains the word or "*".
 func has(list any, word string) bool {
-	all, _ := list.([]any)
-	return slices.ContainsFunc(all, func(e any) bool { return e == "*" || e == word })
-}
-
-// entries returns the maps of a list.
-func entries(list any) []map[string]any {
-	all, _ := list.([]any)
-	var out []map[string]any
-	for _, e := range all {
-		if m, ok := e.(map[string]any); ok {
-			out = append(out, m)
-		}
-	}
-	return out
+	return slices.ContainsFunc(merge.At[[]any](list), func(e any) bool { return e == "*" || e == word })
 }
 
 // local returns the item's whole object; nil if it cannot be decoded.

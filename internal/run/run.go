@@ -38,6 +38,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/parallel"
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
 	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/object"
 )
 
@@ -221,9 +222,7 @@ func (j *Job) compares() bool {
 }
 
 func uid(obj map[string]any) string {
-	meta, _ := obj["metadata"].(map[string]any)
-	id, _ := meta["uid"].(string)
-	return strings.Clone(id) // a substring would keep the whole response in memory
+	return strings.Clone(merge.At[string](obj, "metadata", "uid")) // a substring would keep the whole response in memory
 }
 
 // plan merges an item with a live object, nil for none, and checks the plan.

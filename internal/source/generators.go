@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 )
 
@@ -63,9 +64,7 @@ func (g *generators) file(dir, name string) {
 				g.read(filepath.Join(dir, below))
 			}
 		}
-		list, _ := kustomization["secretGenerator"].([]any)
-		for _, e := range list {
-			generator, _ := e.(map[string]any)
+		for _, generator := range merge.MapsAt(kustomization, "secretGenerator") {
 			for _, env := range append(textsOf(generator["envs"]), textsOf([]any{generator["env"]})...) {
 				text, _ := g.text(filepath.Join(dir, env))
 				g.values.AddLines(string(text))
@@ -99,9 +98,8 @@ func afterKey(file string) string {
 }
 
 func textsOf(v any) []string {
-	list, _ := v.([]any)
 	var all []string
-	for _, e := range list {
+	for _, e := range merge.At[[]any](v) {
 		if text, ok := e.(string); ok {
 			all = append(all, text)
 		}

@@ -167,8 +167,7 @@ func (d *Disowning) remove(ctx context.Context, s apply.Subject, value any, fiel
 // one thing to the server.
 func spelled(value any, p merge.Path) merge.Path {
 	other := map[string]string{"data": "stringData", "stringData": "data"}
-	obj, _ := value.(map[string]any)
-	if !redact.IsSecret(obj) || len(p) < 2 || other[p[0].Name] == "" {
+	if !redact.IsSecret(merge.At[map[string]any](value)) || len(p) < 2 || other[p[0].Name] == "" {
 		return p
 	}
 	if _, there := merge.Lookup(value, p, nil); there {

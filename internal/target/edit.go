@@ -124,8 +124,7 @@ func (s *Edit) Plan(ctx context.Context, warn func(string)) (Change, error) {
 // served checks that the apiVersion is the former one, live's, or another that the server has for
 // this kind.
 func (s *Edit) served(ctx context.Context, o object.Object) error {
-	was, _ := s.was.Value.(map[string]any)
-	if v := o.APIVersion(); v == (object.Object{Value: was}).APIVersion() || v == (object.Object{Value: s.Live}).APIVersion() {
+	if v := o.APIVersion(); v == (object.Object{Value: merge.At[map[string]any](s.was.Value)}).APIVersion() || v == (object.Object{Value: s.Live}).APIVersion() {
 		return nil
 	}
 	_, err := s.access.API.Find(ctx, o.Group(), o.Version(), o.Kind())

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -141,9 +140,7 @@ func (d *Disowning) edit(ctx context.Context, value any, objects []*Disowned) (e
 			items[i], changed = one.Want, true
 		}
 	}
-	list := maps.Clone(obj)
-	list["items"] = items
-	return yamldoc.Edit{Want: list, Type: listType}, changed, nil
+	return yamldoc.Edit{Want: merge.With(obj, items, "items"), Type: listType}, changed, nil
 }
 
 // stated returns the part of the run that is about an object of a file; nil for one that keeps all

@@ -146,9 +146,7 @@ func (b *board) subject(t *tracked, now time.Time) ready.Subject {
 }
 
 func className(claim map[string]any) string {
-	spec, _ := claim["spec"].(map[string]any)
-	name, _ := spec["storageClassName"].(string)
-	return name
+	return merge.At[string](claim, "spec", "storageClassName")
 }
 
 // take stores an update of a follower, and judges the objects that it concerns.
@@ -202,8 +200,8 @@ func (b *board) each(s source, do func(*tracked)) {
 func (b *board) prune(u update, touch func(*tracked)) {
 	there := map[string]bool{}
 	for _, obj := range u.Objects {
-		there[text(obj, "metadata", "uid")] = true
-		there[text(obj, "metadata", "name")] = true
+		there[merge.At[string](obj, "metadata", "uid")] = true
+		there[merge.At[string](obj, "metadata", "name")] = true
 	}
 	b.each(u.source, func(t *tracked) {
 		switch {
@@ -218,7 +216,7 @@ func (b *board) prune(u update, touch func(*tracked)) {
 	})
 	for owner, children := range b.children {
 		for uid, c := range children {
-			if c.kind == u.source.Kind && text(c.obj, "metadata", "namespace") == u.source.Namespace && !there[uid] {
+			if c.kind == u.source.Kind && merge.At[string](c.obj, "metadata", "namespace") == u.source.Namespace && !there[uid] {
 				b.drop(owner, uid)
 				touch(b.controller(owner))
 			}
@@ -249,7 +247,7 @@ func (b *board) controller(owner string) *tracked {
 // put stores the current state of one object, or that it is gone.
 func (b *board) put(u update, obj map[string]any, touch func(*tracked)) {
 	s := u.source
-	if t := b.at[place{follow.Plain(s.Resource), s.Namespace, text(obj, "metadata", "name")}]; t != nil && slices.Contains(s.Names, t.Name) {
+	if t := b.at[place{follow.Plain(s.Resource), s.Namespace, merge.At[string](obj, "metadata", "name")}]; t != nil && slices.Contains(s.Names, t.Name) {
 		b.see(t, obj, u.Gone)
 		touch(t)
 	}
@@ -260,7 +258,7 @@ func (b *board) put(u update, obj map[string]any, touch func(*tracked)) {
 			touch(b.uids[uid])
 		}
 	case kindPod, kindReplicaSet:
-		owner, uid := ready.Controller(obj), text(obj, "metadata", "uid")
+		owner, uid := ready.Controller(obj), merge.At[string](obj, "metadata", "uid")
 		if owner == "" {
 			return
 		}
@@ -281,15 +279,15 @@ func (b *board) put(u update, obj map[string]any, touch func(*tracked)) {
 
 // waitsFor reports whether an event is about an object that is waited for, whose uid may not be known yet.
 func (b *board) waitsFor(event map[string]any) bool {
-	name, kind := text(event, "involvedObject", "name"), text(event, "involvedObject", "kind")
+	name, kind := merge.At[string](event, "involvedObject", "name"), merge.At[string](event, "involvedObject", "kind")
 	return slices.ContainsFunc(b.objects, func(t *tracked) bool {
-		return t.Name == name && t.Kind == kind && t.Namespace == text(event, "metadata", "namespace")
+		return t.Name == name && t.Kind == kind && t.Namespace == merge.At[string](event, "metadata", "namespace")
 	})
 }
 
 // see stores the state of an object that is waited for. Another object of its name is ignored.
 func (b *board) see(t *tracked, obj map[string]any, gone bool) {
-	uid := text(obj, "metadata", "uid")
+	uid := merge.At[string](obj, "metadata", "uid")
 	if t.UID == "" {
 		t.UID = uid
 		b.uids[uid] = t

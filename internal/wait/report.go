@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/ready"
 )
 
@@ -106,7 +107,7 @@ func (w *Waiter) warnings(ctx context.Context, namespace, kind, name string) []s
 	slices.SortStableFunc(s.Objects, func(a, b map[string]any) int { return ready.EventTime(a).Compare(ready.EventTime(b)) })
 	var out []string
 	for _, e := range s.Objects {
-		line := text(e, "reason") + ": " + text(e, "message")
+		line := merge.At[string](e, "reason") + ": " + merge.At[string](e, "message")
 		out = append(slices.DeleteFunc(out, func(other string) bool { return other == line }), line)
 	}
 	return out[max(0, len(out)-mostEvents):]

@@ -5,6 +5,7 @@ import (
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/follow"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/ready"
 )
 
@@ -90,29 +91,18 @@ func (b *board) classes() []source {
 	return all
 }
 
-// text returns a string below obj, "" if there is none.
-func text(obj map[string]any, path ...string) string {
-	for _, name := range path[:len(path)-1] {
-		obj, _ = obj[name].(map[string]any)
-	}
-	s, _ := obj[path[len(path)-1]].(string)
-	return s
-}
-
 // reduced returns the required fields of an object that is not awaited by name.
 func reduced(kind string, obj map[string]any) map[string]any {
-	meta, _ := obj["metadata"].(map[string]any)
 	small := map[string]any{}
 	for _, name := range []string{"name", "namespace", "uid", "labels", "annotations", "ownerReferences", "deletionTimestamp", "creationTimestamp"} {
-		if v, ok := meta[name]; ok {
+		if v, ok := merge.At[map[string]any](obj, "metadata")[name]; ok {
 			small[name] = v
 		}
 	}
 	out := map[string]any{"apiVersion": obj["apiVersion"], "kind": obj["kind"], "metadata": small, "status": obj["status"]}
 	switch kind {
 	case kindPod:
-		spec, _ := obj["spec"].(map[string]any)
-		out["spec"] = map[string]any{"restartPolicy": spec["restartPolicy"]}
+		out["spec"] = map[string]any{"restartPolicy": merge.At[any](obj, "spec", "restartPolicy")}
 	case kindEvent:
 		out = obj
 	}
@@ -121,5 +111,5 @@ func reduced(kind string, obj map[string]any) map[string]any {
 
 // about returns the uid of an event's subject.
 func about(event map[string]any) string {
-	return cmp.Or(text(event, "involvedObject", "uid"), text(event, "regarding", "uid"))
+	return cmp.Or(merge.At[string](event, "involvedObject", "uid"), merge.At[string](event, "regarding", "uid"))
 }

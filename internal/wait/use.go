@@ -29,8 +29,7 @@ const namesField = "references"
 
 // idle reports whether a pod or a Job has ended, or a workload is scaled to 0 and has no pods.
 func idle(obj map[string]any) bool {
-	phase := text(obj, "status", "phase")
-	spec, _ := obj["spec"].(map[string]any)
+	phase := merge.At[string](obj, "status", "phase")
 	status, _ := obj["status"].(map[string]any)
 	switch {
 	case obj["kind"] == kindPod:
@@ -38,7 +37,7 @@ func idle(obj map[string]any) bool {
 	case obj["kind"] == "Job":
 		return ready.Ended(obj)
 	}
-	return zero(spec["replicas"]) && (status["replicas"] == nil || zero(status["replicas"]))
+	return zero(merge.At[any](obj, "spec", "replicas")) && (status["replicas"] == nil || zero(status["replicas"]))
 }
 
 func zero(n any) bool { return n != nil && fmt.Sprint(n) == "0" }
@@ -83,14 +82,14 @@ func (s *use) take(u update) {
 		}
 	}
 	for _, obj := range u.Objects {
-		uid := text(obj, "metadata", "uid")
+		uid := merge.At[string](obj, "metadata", "uid")
 		if u.Gone {
 			delete(s.users, uid)
 			continue
 		}
 		names, _ := obj[namesField].([]references.Reference)
 		s.users[uid] = user{
-			Target: cluster.Target{Resource: u.source.Resource, Namespace: u.source.Namespace, Name: text(obj, "metadata", "name")},
+			Target: cluster.Target{Resource: u.source.Resource, Namespace: u.source.Namespace, Name: merge.At[string](obj, "metadata", "name")},
 			uid:    uid, owner: ready.Controller(obj), names: names,
 		}
 	}

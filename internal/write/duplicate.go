@@ -50,8 +50,7 @@ func (s sent) double(at merge.Path) string {
 	t := s.Type.At(at[:n])
 	list, _ := merge.Lookup(s.Final, at[:n], s.Type)
 	value, _ := merge.Lookup(s.Final, at, s.Type)
-	entries, _ := list.([]any)
-	for _, step := range schema.EntrySteps(t, entries) {
+	for _, step := range schema.EntrySteps(t, merge.At[[]any](list)) {
 		other := append(at[:n:n], step)
 		full := append(other[:len(other):len(other)], at[n+1:]...)
 		v, has := merge.Lookup(s.Final, full, s.Type)
@@ -94,10 +93,8 @@ func (s sent) clash(list merge.Path, entries []any) (text string) {
 
 // alike returns the fields besides the keys in which two entries have equal values.
 func alike(t *merge.Type, a, b any) (names []string) {
-	am, _ := a.(map[string]any)
-	bm, _ := b.(map[string]any)
-	for name, v := range am {
-		w, has := bm[name]
+	for name, v := range merge.At[map[string]any](a) {
+		w, has := merge.At[map[string]any](b)[name]
 		isKey := slices.ContainsFunc(t.Keys, func(k merge.Key) bool { return k.Name == name })
 		if has && !isKey && merge.Equal(v, w, t.EntryType().Field(name).Type) {
 			names = append(names, name)

@@ -52,9 +52,8 @@ func landed(p apply.Planned, live map[string]any) bool {
 
 // holdsAny reports whether a value contains one of the values of a merge patch.
 func holdsAny(patch map[string]any, in any) bool {
-	obj, _ := in.(map[string]any)
 	for key, want := range patch {
-		is, there := obj[key]
+		is, there := merge.At[map[string]any](in)[key]
 		inner, deeper := want.(map[string]any)
 		switch {
 		case deeper && len(inner) > 0:
@@ -87,15 +86,15 @@ func both(first *apply.Planned, second apply.Planned) *apply.Planned {
 // mayBeFrom reports whether the manager may have written the object: managedFields name it,
 // or there are none.
 func mayBeFrom(live map[string]any, manager string) bool {
-	all := entries(live)
+	all := merge.MapsAt(live, "metadata", "managedFields")
 	return len(all) == 0 || slices.ContainsFunc(all, func(e map[string]any) bool { return e["manager"] == manager })
 }
 
 // writers names another manager that has written the object between two states of it; ""
 // if none is known. Writes to status, which controllers make all the time, do not count.
 func writers(was, is map[string]any, manager string) string {
-	before := entries(was)
-	for _, e := range entries(is) {
+	before := merge.MapsAt(was, "metadata", "managedFields")
+	for _, e := range merge.MapsAt(is, "metadata", "managedFields") {
 		name, _ := e["manager"].(string)
 		if name == manager || e["subresource"] != nil {
 			continue
@@ -107,16 +106,4 @@ func writers(was, is map[string]any, manager string) string {
 		}
 	}
 	return ""
-}
-
-// entries returns the managedFields of an object.
-func entries(obj map[string]any) (all []map[string]any) {
-	meta, _ := obj["metadata"].(map[string]any)
-	list, _ := meta["managedFields"].([]any)
-	for _, e := range list {
-		if m, ok := e.(map[string]any); ok {
-			all = append(all, m)
-		}
-	}
-	return all
 }

@@ -107,9 +107,7 @@ func (c *recreating) try(ctx context.Context) (Result, error) {
 // deletion returns the Deletion for the object that was merged; unless others write it constantly,
 // also for its state.
 func (c *recreating) deletion(bound bool) cluster.Deletion {
-	meta, _ := c.Planned.Live["metadata"].(map[string]any)
-	uid, _ := meta["uid"].(string)
-	d := cluster.Deletion{UID: uid, Propagation: c.Propagation, DryRun: c.Write.DryRun}
+	d := cluster.Deletion{UID: merge.At[string](c.Planned.Live, "metadata", "uid"), Propagation: c.Propagation, DryRun: c.Write.DryRun}
 	if bound {
 		d.ResourceVersion = version(c.Planned.Live)
 	}
@@ -246,18 +244,15 @@ func (c *recreating) restored(ctx context.Context, refusal error) error {
 
 func uidOf(obj map[string]any) string {
 	id, _ := merge.Lookup(obj, merge.Path{merge.Named("metadata"), merge.Named("uid")}, nil)
-	text, _ := id.(string)
-	return text
+	return merge.At[string](id)
 }
 
 func deleting(obj map[string]any) bool { return apply.Deleting(obj) != nil }
 
 // finalizers lists an object's finalizers.
 func finalizers(obj map[string]any) string {
-	meta, _ := obj["metadata"].(map[string]any)
-	list, _ := meta["finalizers"].([]any)
 	var names []string
-	for _, f := range list {
+	for _, f := range merge.At[[]any](obj, "metadata", "finalizers") {
 		if name, ok := f.(string); ok {
 			names = append(names, name)
 		}

@@ -115,14 +115,13 @@ func (s sent) path(field string) (merge.Path, bool) {
 // bracketed returns the word in the brackets that a path begins with, and the rest of the path. The
 // server quotes nothing: data[[a]] is the key [a], if the mapping there has it.
 func bracketed(path string, v any) (word, rest string, ok bool) {
-	m, _ := v.(map[string]any)
 	end := strings.IndexByte(path, ']')
 	for at := range path {
 		if path[at] != ']' {
 			continue
 		}
 		word, rest = path[1:at], path[at+1:]
-		if _, has := m[word]; has && (rest == "" || rest[0] == '.' || rest[0] == '[') {
+		if _, has := merge.At[map[string]any](v)[word]; has && (rest == "" || rest[0] == '.' || rest[0] == '[') {
 			return word, rest, true
 		}
 	}

@@ -199,9 +199,8 @@ func (c configuring) entries(stated, result []any, s spot) []any {
 
 // withKeysOf adds back those keys of an entry that are among what is left to live.
 func withKeysOf(m map[string]any, entry any, typ *merge.Type) map[string]any {
-	from, _ := entry.(map[string]any)
 	for _, k := range typ.Keys {
-		if v, there := from[k.Name]; there && m[k.Name] == nil {
+		if v, there := merge.At[map[string]any](entry)[k.Name]; there && m[k.Name] == nil {
 			m[k.Name] = v
 		}
 	}
@@ -228,9 +227,8 @@ func (c configuring) withKept(stated, applied any, at merge.Path, typ *merge.Typ
 		}
 		return out
 	case []any:
-		was, _ := applied.([]any)
 		if listed(typ) {
-			return c.entriesWithKept(v, was, at, typ)
+			return c.entriesWithKept(v, merge.At[[]any](applied), at, typ)
 		}
 	}
 	return stated

@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/object"
 	"github.com/kubectl-merge/kubectl-merge/pkg/patch"
 )
@@ -109,12 +110,6 @@ func (p Planned) patch(version string, pinned bool) (types.PatchType, any) {
 // that the server refuses it after any other write.
 func bound(patch map[string]any, version string) map[string]any {
 	meta := map[string]any{"resourceVersion": version}
-	was, _ := patch["metadata"].(map[string]any)
-	maps.Copy(meta, was)
-	out := maps.Clone(patch)
-	if out == nil {
-		out = map[string]any{}
-	}
-	out["metadata"] = meta
-	return out
+	maps.Copy(meta, merge.At[map[string]any](patch, "metadata"))
+	return merge.With(patch, meta, "metadata")
 }

@@ -185,9 +185,8 @@ func partner(v any, added []any, places []int, alone bool) int {
 		return 0
 	}
 	for j, place := range places[:min(len(places), mostPartners)] {
-		w, _ := added[place].(map[string]any)
 		for k, e := range m {
-			if other, has := w[k]; has && (alone || merge.Identical(e, other)) {
+			if other, has := merge.At[map[string]any](added[place])[k]; has && (alone || merge.Identical(e, other)) {
 				return j
 			}
 		}

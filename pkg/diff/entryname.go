@@ -25,8 +25,7 @@ func ruleName(m map[string]any) string {
 	}
 	var parts []string
 	for _, field := range scopes {
-		list, _ := m[field].([]any)
-		if text := plainList(list); text != "" {
+		if text := plainList(merge.At[[]any](m, field)); text != "" {
 			parts = append(parts, field+"="+cut(text, longestName))
 		}
 	}

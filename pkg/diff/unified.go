@@ -49,11 +49,9 @@ type Options struct {
 func DocName(obj any) string {
 	m, _ := obj.(map[string]any)
 	meta, _ := m["metadata"].(map[string]any)
-	version, _ := m["apiVersion"].(string)
-	kind, _ := m["kind"].(string)
 	ns, _ := meta["namespace"].(string)
 	name, _ := meta["name"].(string)
-	return strings.Join([]string{strings.Replace(version, "/", ".", 1), kind, ns, name}, ".")
+	return strings.Join([]string{strings.Replace(merge.At[string](m, "apiVersion"), "/", ".", 1), merge.At[string](m, "kind"), ns, name}, ".")
 }
 
 // Unified writes the unified diff of the YAML of both forms, and reports whether there is
@@ -119,10 +117,8 @@ var bookkeeping = []string{"managedFields", "generation", "resourceVersion", "ui
 // quiet leaves book-keeping out. A status is left out only if nothing changes in it, since
 // without a status subresource it is configuration.
 func quiet(a, b any) (any, any) {
-	x, _ := a.(map[string]any)
-	y, _ := b.(map[string]any)
-	s, had := x["status"]
-	t, has := y["status"]
+	s, had := merge.At[map[string]any](a)["status"]
+	t, has := merge.At[map[string]any](b)["status"]
 	drop := a == nil || b == nil || had && has && merge.Identical(s, t)
 	return hush(a, drop), hush(b, drop)
 }

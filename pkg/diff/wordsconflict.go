@@ -123,7 +123,6 @@ func (n Note) marked() []string {
 	if !n.ByLines {
 		return nil
 	}
-	base, _ := n.Original.Value.(string)
 	live, _ := n.Live.Value.(string)
 	local, _ := n.Local.Value.(string)
 	var out []string
@@ -132,7 +131,7 @@ func (n Note) marked() []string {
 			out = append(out, escape.Line(strings.TrimRight(line, "\r\n")))
 		}
 	}
-	for _, c := range linemerge.Merge(base, live, local) {
+	for _, c := range linemerge.Merge(merge.At[string](n.Original.Value), live, local) {
 		if c.Conflict {
 			put("<<<<<<< live\n" + endLine(c.Ours) + "=======\n" + endLine(c.Theirs) + ">>>>>>> local\n")
 		}
@@ -200,14 +199,13 @@ const longestWritten = 200
 // keep says what to change in the local file to keep live's value: where local states most
 // of it, only the missing change.
 func (n Note) keep() string {
-	text, _ := n.Live.Value.(string)
 	field := n.Path.String()
 	switch {
 	case !n.Live.Set:
 		return "to keep it out: take it out of the local file"
 	case len(n.By) > 0:
 		return "to keep live's: write it in the local file in place of " + n.By.String()
-	case !n.Masked && isScalar(n.Live.Value) && !manyLines(text) && fits(n.Live, longestWritten):
+	case !n.Masked && isScalar(n.Live.Value) && !manyLines(merge.At[string](n.Live.Value)) && fits(n.Live, longestWritten):
 		return "to keep live's: write " + short(n.Live.Value, longestWritten) + " in the local file"
 	case !stated(n.Local):
 		return "to keep live's: write " + field + " in the local file as live has it"

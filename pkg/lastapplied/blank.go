@@ -20,7 +20,7 @@ func blankTo(conf map[string]any, level Blanking, typ *merge.Type) map[string]an
 	default:
 		return conf
 	}
-	return withAnnotations(conf, set(annotations(conf), Marker, string(level)))
+	return merge.With(conf, string(level), "metadata", "annotations", Marker)
 }
 
 // holdsValues reports whether conf has values to blank: a Secret of only metadata and type has none.
@@ -93,11 +93,9 @@ func blankKeyed(list []any, typ *merge.Type) []any {
 	out := make([]any, len(list))
 	for i, e := range list {
 		out[i] = blank(e, typ.Elem)
-		from, _ := e.(map[string]any)
-		to, _ := out[i].(map[string]any)
 		for _, key := range typ.Keys {
-			if v, ok := from[key.Name]; ok && v != nil {
-				to[key.Name] = v
+			if v, ok := merge.At[map[string]any](e)[key.Name]; ok && v != nil {
+				merge.At[map[string]any](out[i])[key.Name] = v
 			}
 		}
 	}

@@ -105,10 +105,10 @@ func normal(obj map[string]any, namespace string) map[string]any {
 		}
 	}
 	m["annotations"] = notes
-	if namespace != "" && str(m, "namespace") == "" {
+	if namespace != "" && merge.At[string](m, "namespace") == "" {
 		m["namespace"] = namespace
 	}
-	return set(obj, "metadata", m)
+	return merge.With(obj, m, "metadata")
 }
 
 // others counts the bytes of all other annotations, as the API does.

@@ -15,12 +15,7 @@ func With(obj any, text string) any {
 	if !ok {
 		return obj
 	}
-	notes := maps.Clone(annotations(o))
-	if notes == nil {
-		notes = map[string]any{}
-	}
-	notes[Annotation] = text
-	return withAnnotations(o, notes)
+	return merge.With(o, text, "metadata", "annotations", Annotation)
 }
 
 // Modified returns local as kubectl apply uses it for its merge. Annotations are always
@@ -52,13 +47,10 @@ func Without(obj any) any {
 // apply treats null as no annotations (it adds its own), so templates with an empty key
 // keep all managers' annotations. An obj that is not an object is returned as it is.
 func WithoutNullAnnotations(obj any) any {
-	o, _ := obj.(map[string]any)
 	if v, stated := meta(obj)["annotations"]; !stated || v != nil {
 		return obj
 	}
-	m := maps.Clone(meta(obj))
-	delete(m, "annotations")
-	return set(o, "metadata", m)
+	return merge.Without(obj.(map[string]any), "metadata", "annotations")
 }
 
 // serverOwned lists the fields of metadata that the server sets and a client cannot (API
@@ -95,11 +87,10 @@ func Strip(obj any, status bool) (any, []merge.Path) {
 		}
 	}
 	if len(kept) != len(m) {
-		o = set(o, "metadata", kept)
+		o = merge.With(o, kept, "metadata")
 	}
 	if v, ok := o["status"]; ok && status {
-		o = maps.Clone(o)
-		delete(o, "status")
+		o = merge.Without(o, "status")
 		if !allEmpty(v) {
 			reported = append(reported, merge.Path{field("status")})
 		}
@@ -123,16 +114,14 @@ var PartOfPath = merge.Path{merge.Named("metadata"), merge.Named("labels"), merg
 // is never pruned.
 func WithoutSet(obj any) any {
 	o, ok := obj.(map[string]any)
-	labels, _ := meta(obj)["labels"].(map[string]any)
-	if _, there := labels[PartOf]; !ok || !there {
+	labels := merge.At[map[string]any](obj, "metadata", "labels")
+	switch _, there := labels[PartOf]; {
+	case !ok || !there:
 		return obj
+	case len(labels) == 1:
+		return merge.Without(o, "metadata", "labels")
 	}
-	m, rest := maps.Clone(meta(obj)), maps.Clone(labels)
-	delete(rest, PartOf)
-	if m["labels"] = rest; len(rest) == 0 {
-		delete(m, "labels")
-	}
-	return set(o, "metadata", m)
+	return merge.Without(o, "metadata", "labels", PartOf)
 }
 
 // WithSet returns obj as part of the set of that id. An obj that is not a JSON object is
@@ -142,14 +131,12 @@ func WithSet(obj any, id string) any {
 	if !ok {
 		return obj
 	}
-	labels, _ := meta(obj)["labels"].(map[string]any)
-	return set(o, "metadata", set(meta(obj), "labels", set(labels, PartOf, id)))
+	return merge.With(o, id, "metadata", "labels", PartOf)
 }
 
 // SetOf returns the id of the set that obj is part of, "" for none.
 func SetOf(obj any) string {
-	labels, _ := meta(obj)["labels"].(map[string]any)
-	return str(labels, PartOf)
+	return merge.At[string](obj, "metadata", "labels", PartOf)
 }
 
 // FoldStringData returns a Secret with its stringData read as data. As in the API server,
@@ -206,49 +193,30 @@ func folded(data, from map[string]any) (all, left map[string]any) {
 	return all, left
 }
 
-func meta(obj any) map[string]any {
-	o, _ := obj.(map[string]any)
-	m, _ := o["metadata"].(map[string]any)
-	return m
-}
+func meta(obj any) map[string]any { return merge.At[map[string]any](obj, "metadata") }
 
 func annotations(obj any) map[string]any {
-	m, _ := meta(obj)["annotations"].(map[string]any)
-	return m
-}
-
-func str(m map[string]any, key string) string {
-	s, _ := m[key].(string)
-	return s
-}
-
-func field(name string) merge.Step { return merge.Step{Kind: merge.FieldStep, Name: name} }
-
-// set returns m with one key changed.
-func set(m map[string]any, key string, v any) map[string]any {
-	m = maps.Clone(m)
-	if m == nil {
-		m = map[string]any{}
-	}
-	m[key] = v
-	return m
-}
-
-func withAnnotations(obj, notes map[string]any) map[string]any {
-	return set(obj, "metadata", set(meta(obj), "annotations", notes))
+	return merge.At[map[string]any](obj, "metadata", "annotations")
 }
 
 // withoutAnnotation drops one annotation, and annotations if it was the last.
 func withoutAnnotation(obj map[string]any, key string) map[string]any {
-	notes := maps.Clone(annotations(obj))
-	delete(notes, key)
-	if len(notes) > 0 {
-		return withAnnotations(obj, notes)
+	if len(annotations(obj)) == 1 {
+		return merge.Without(obj, "metadata", "annotations")
 	}
-	m := maps.Clone(meta(obj))
-	delete(m, "annotations")
-	return set(obj, "metadata", m)
+	return merge.Without(obj, "metadata", "annotations", key)
 }
+
+// WithoutEmptyAnnotations returns a configuration without an empty map of annotations, which
+// kubectl apply puts into each.
+func WithoutEmptyAnnotations(conf any) any {
+	if notes, isMap := meta(conf)["annotations"].(map[string]any); !isMap || len(notes) > 0 {
+		return conf
+	}
+	return merge.Without(conf.(map[string]any), "metadata", "annotations")
+}
+
+func field(name string) merge.Step { return merge.Step{Kind: merge.FieldStep, Name: name} }
 
 // allEmpty reports whether v states nothing, as the status that generators of
 // CustomResourceDefinitions write (acceptedNames: {kind: "", plural: ""}, conditions: []).

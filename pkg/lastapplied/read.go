@@ -88,7 +88,7 @@ func Read(live any) Original {
 	if !ok {
 		return garbage(text, "it is JSON, but not of an object")
 	}
-	if str(obj, "kind") == "" || str(meta(obj), "name") == "" && str(meta(obj), "generateName") == "" {
+	if merge.At[string](obj, "kind") == "" || merge.At[string](meta(obj), "name") == "" && merge.At[string](meta(obj), "generateName") == "" {
 		return garbage(text, "it has no kind or no name")
 	}
 	if what := differs(obj, live); what != "" {
@@ -129,14 +129,14 @@ func where(err error, size int) string {
 // (generateName) never differs.
 func differs(kept map[string]any, live any) string {
 	obj, _ := live.(map[string]any)
-	if str(kept, "kind") != str(obj, "kind") {
+	if merge.At[string](kept, "kind") != merge.At[string](obj, "kind") {
 		return "kind"
 	}
 	a, b := meta(kept), meta(obj)
-	if name := str(a, "name"); name != "" && name != str(b, "name") {
+	if name := merge.At[string](a, "name"); name != "" && name != merge.At[string](b, "name") {
 		return "name"
 	}
-	if x, y := str(a, "namespace"), str(b, "namespace"); x != "" && y != "" && x != y {
+	if x, y := merge.At[string](a, "namespace"), merge.At[string](b, "namespace"); x != "" && y != "" && x != y {
 		return "namespace"
 	}
 	return ""

@@ -63,14 +63,14 @@ type Condition struct {
 func (c Condition) holds(t *Type, stated, now map[string]any) bool {
 	switch c.Kind {
 	case IfIs:
-		is := field(now, c.Path)
+		is := At[any](now, c.Path...)
 		return is == c.Text || is == true && c.Text == "true"
 	case IfSet:
 		return !c.unset(t, now)
 	case IfUnset:
 		return c.unset(t, stated)
 	case IfLatest:
-		name, _ := field(now, c.Path).(string)
+		name := At[string](now, c.Path...)
 		return meansLatest(name)
 	case IfAlone:
 		for name, v := range now {
@@ -80,7 +80,7 @@ func (c Condition) holds(t *Type, stated, now map[string]any) bool {
 		}
 		return true
 	case IfNone:
-		list, _ := field(now, c.Path).([]any)
+		list := At[[]any](now, c.Path...)
 		for _, e := range list {
 			if tolerates(e, c.Text) {
 				return false
@@ -97,19 +97,7 @@ func (c Condition) unset(t *Type, v map[string]any) bool {
 	for _, name := range c.Path[:last] {
 		t = t.Field(name).Type
 	}
-	return t.Field(c.Path[last]).unset(field(v, c.Path))
-}
-
-// field returns the value at the path, nil where there is none.
-func field(v any, path []string) any {
-	for _, name := range path {
-		m, ok := v.(map[string]any)
-		if !ok {
-			return nil
-		}
-		v = m[name]
-	}
-	return v
+	return t.Field(c.Path[last]).unset(At[any](v, c.Path...))
 }
 
 // tolerates reports whether the toleration covers the taint of that key and effect
@@ -176,7 +164,7 @@ func (d *Default) put(root map[string]any, v any, t *Type, path []string) any {
 	if n == nil || m[name] != nil && shared(n, m[name]) || m[name] == nil && isZero(n, nil) {
 		return v
 	}
-	return with(m, name, n)
+	return With(m, n, name)
 }
 
 // fill sets the field of m that the rule is about.
@@ -194,13 +182,13 @@ func (d *Default) fill(root, m map[string]any, name string, f Field) any {
 		return m
 	case d.Append:
 		list, _ := m[name].([]any)
-		return with(m, name, append(list[:len(list):len(list)], value))
+		return With(m, append(list[:len(list):len(list)], value), name)
 	case d.Each:
 		return d.each(m, name, value)
 	case !d.Always && !f.unset(m[name]):
 		return m
 	}
-	return with(m, name, value)
+	return With(m, value, name)
 }
 
 // each adds the keys of from that the map m[name] lacks.
@@ -219,7 +207,7 @@ func (d *Default) each(m map[string]any, name string, from any) any {
 	if len(out) == len(now) {
 		return m
 	}
-	return with(m, name, out)
+	return With(m, out, name)
 }
 
 // value returns the value that the rule fills in; nil for nothing.
@@ -227,9 +215,9 @@ func (d *Default) value(root, m map[string]any) any {
 	if d.From == nil {
 		return d.Value
 	}
-	v := field(m, d.From)
+	v := At[any](m, d.From...)
 	if d.From[0] == "" {
-		v = field(root, d.From[1:])
+		v = At[any](root, d.From[1:]...)
 	}
 	if isZero(v, nil) {
 		return nil
@@ -242,12 +230,6 @@ func (d *Default) value(root, m map[string]any) any {
 		return text + suffix
 	}
 	return v
-}
-
-func with(m map[string]any, name string, v any) map[string]any {
-	out := cloneMap(m)
-	out[name] = v
-	return out
 }
 
 // unset reports whether the server takes the value v of the field for unset.

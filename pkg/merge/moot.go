@@ -19,7 +19,7 @@ func (m *merger) moot(s *spot, l, v map[string]any, res *edited) {
 			continue
 		}
 		var by Path
-		if len(d.If) > 0 && field(l, d.If[0].Path) != nil {
+		if len(d.If) > 0 && At[any](l, d.If[0].Path...) != nil {
 			by = s.path()
 			for _, name := range d.If[0].Path {
 				by = by.Child(Named(name))

@@ -128,7 +128,7 @@ func (m *merger) added(s *spot, o, l, raw Opt) (Opt, bool) {
 		return m.readded(s, Disagreement{Kind: Drift, Original: o, Local: clean}, raw)
 	}
 	if m.splits(s, Drift) {
-		if om, lm, ok := maps(s.field.Type, o, l); ok {
+		if om, lm, ok := bothMaps(s.field.Type, o, l); ok {
 			r, _ := m.object(s, om, lm, keysOnly(s, lm))
 			return Some(r), true
 		}

@@ -295,7 +295,7 @@ func childOf(t *Type, name string) (Field, bool) {
 	return Field{Type: t.Elem}, true
 }
 
-func maps(t *Type, o, l Opt) (om, lm map[string]any, ok bool) {
+func bothMaps(t *Type, o, l Opt) (om, lm map[string]any, ok bool) {
 	if t != nil && (t.Atomic || t.Kind != Object && t.Kind != Map && t.Kind != Unknown) {
 		return nil, nil, false
 	}

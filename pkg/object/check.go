@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
 // With returns the object with another value, read at the same place. The error reports why
@@ -71,7 +73,7 @@ func (o Object) checkMeta(meta map[string]any, fail func(path, what string) erro
 		}
 	}
 	if o.Name() == "" {
-		if text(meta, "generateName") != "" {
+		if merge.At[string](meta, "generateName") != "" {
 			return fail("metadata.generateName", "cannot use generate name with merge: an object without a name of its own cannot be found again; set metadata.name, or use `kubectl create`")
 		}
 		return fail("metadata.name", "is not set; every object needs a name")

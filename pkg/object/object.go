@@ -4,8 +4,9 @@ package object
 
 import (
 	"fmt"
-	"maps"
 	"strings"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
 // Object is one object as it was read. Value must not be modified.
@@ -60,7 +61,7 @@ func (o Object) APIVersion() string {
 	if o.packed != nil {
 		return o.packed.apiVersion
 	}
-	return text(o.Value, "apiVersion")
+	return merge.At[string](o.Value, "apiVersion")
 }
 
 // Group returns the part of apiVersion before the slash, "" for the core group.
@@ -83,7 +84,7 @@ func (o Object) Kind() string {
 	if o.packed != nil {
 		return o.packed.kind
 	}
-	return text(o.Value, "kind")
+	return merge.At[string](o.Value, "kind")
 }
 
 // Namespace returns metadata.namespace, "" where the object has none.
@@ -91,7 +92,7 @@ func (o Object) Namespace() string {
 	if o.packed != nil {
 		return o.packed.namespace
 	}
-	return text(o.meta(), "namespace")
+	return merge.At[string](o.meta(), "namespace")
 }
 
 // Name returns metadata.name, "" where the object has none.
@@ -99,14 +100,14 @@ func (o Object) Name() string {
 	if o.packed != nil {
 		return o.packed.name
 	}
-	return text(o.meta(), "name")
+	return merge.At[string](o.meta(), "name")
 }
 
 // ResourceVersion returns metadata.resourceVersion, "" where the object has none.
-func (o Object) ResourceVersion() string { return text(o.meta(), "resourceVersion") }
+func (o Object) ResourceVersion() string { return merge.At[string](o.meta(), "resourceVersion") }
 
 // UID returns metadata.uid, "" where the object has none.
-func (o Object) UID() string { return text(o.meta(), "uid") }
+func (o Object) UID() string { return merge.At[string](o.meta(), "uid") }
 
 // Labels returns the object's labels; values that are not strings are left out. Never nil.
 func (o Object) Labels() map[string]string {
@@ -132,26 +133,12 @@ func (o Object) InNamespace(namespace string) Object {
 		o.packed = &moved
 		return o
 	}
-	meta := maps.Clone(o.meta())
-	if meta == nil {
-		meta = map[string]any{}
-	}
 	if namespace == "" {
-		delete(meta, "namespace")
+		o.Value = merge.Without(o.Value, "metadata", "namespace")
 	} else {
-		meta["namespace"] = namespace
+		o.Value = merge.With(o.Value, namespace, "metadata", "namespace")
 	}
-	o.Value = maps.Clone(o.Value)
-	o.Value["metadata"] = meta
 	return o
 }
 
-func (o Object) meta() map[string]any {
-	m, _ := o.Value["metadata"].(map[string]any)
-	return m
-}
-
-func text(m map[string]any, key string) string {
-	s, _ := m[key].(string)
-	return s
-}
+func (o Object) meta() map[string]any { return merge.At[map[string]any](o.Value, "metadata") }

@@ -17,31 +17,23 @@ import (
 func Applied(live map[string]any, manager string) map[string]any {
 	for _, e := range list(live) {
 		if isApplier(e, manager) {
-			fields, _ := e["fieldsV1"].(map[string]any)
-			return fields
+			return merge.At[map[string]any](e, "fieldsV1")
 		}
 	}
 	return nil
 }
 
 func isApplier(e map[string]any, manager string) bool {
-	return text(e, "manager") == manager && text(e, "operation") == "Apply" && text(e, "subresource") == ""
+	return merge.At[string](e, "manager") == manager && merge.At[string](e, "operation") == "Apply" && merge.At[string](e, "subresource") == ""
 }
 
 func isUpdater(e map[string]any, manager string) bool {
-	return text(e, "manager") == manager && text(e, "operation") == "Update" && text(e, "subresource") == ""
+	return merge.At[string](e, "manager") == manager && merge.At[string](e, "operation") == "Update" && merge.At[string](e, "subresource") == ""
 }
 
 // list returns the entries of managedFields.
 func list(live map[string]any) []map[string]any {
-	var out []map[string]any
-	all, _ := meta(live)["managedFields"].([]any)
-	for _, e := range all {
-		if m, ok := e.(map[string]any); ok {
-			out = append(out, m)
-		}
-	}
-	return out
+	return merge.MapsAt(live, "metadata", "managedFields")
 }
 
 // Recorded reports whether live has managedFields; an empty list, as WithEntries may leave
@@ -102,14 +94,13 @@ func ClientSide(live map[string]any) []string {
 	var names []string
 	for _, e := range list(live) {
 		fields, _ := e["fieldsV1"].(map[string]any)
-		if s, err := setOf(fields); err == nil && text(e, "operation") == "Update" && s.Has(annotationPath) && !slices.Contains(names, text(e, "manager")) {
-			names = append(names, text(e, "manager"))
+		if s, err := setOf(fields); err == nil && merge.At[string](e, "operation") == "Update" && s.Has(annotationPath) && !slices.Contains(names, merge.At[string](e, "manager")) {
+			names = append(names, merge.At[string](e, "manager"))
 		}
 	}
 	return names
 }
 
 func entrySet(e map[string]any) (*fieldpath.Set, error) {
-	fields, _ := e["fieldsV1"].(map[string]any)
-	return setOf(fields)
+	return setOf(merge.At[map[string]any](e, "fieldsV1"))
 }

@@ -41,7 +41,7 @@ func (r *Rewrite) Adopt(fields map[string]any, names []string) error {
 func (r *Rewrite) Release(to string) error {
 	all := fieldpath.NewSet(annotationPath)
 	rest, err := r.without(func(e map[string]any) bool {
-		return isApplier(e, r.manager) || isApplier(e, AnnotationManager) || isUpdater(e, to) && text(e, "apiVersion") == r.version
+		return isApplier(e, r.manager) || isApplier(e, AnnotationManager) || isUpdater(e, to) && merge.At[string](e, "apiVersion") == r.version
 	}, all)
 	if err != nil {
 		return err
@@ -133,7 +133,7 @@ func (r *Rewrite) Forget() error {
 // applier has applied. Entries of subresources stay.
 func (r *Rewrite) Disown(names []string) {
 	rest := slices.DeleteFunc(slices.Clone(r.entries), func(e map[string]any) bool {
-		name := text(e, "manager")
+		name := merge.At[string](e, "manager")
 		return isApplier(e, r.manager) || slices.Contains(names, name) && (isUpdater(e, name) || isApplier(e, name))
 	})
 	r.changed = r.changed || len(rest) != len(r.entries)
@@ -148,14 +148,13 @@ func (r *Rewrite) Convert(live map[string]any, typ *merge.Type, served func(apiV
 	var names []string
 	out := slices.Clone(r.entries)
 	for i, e := range out {
-		version := text(e, "apiVersion")
-		if version == r.version || text(e, "subresource") != "" || !isApplier(e, r.manager) && served(version) {
+		version := merge.At[string](e, "apiVersion")
+		if version == r.version || merge.At[string](e, "subresource") != "" || !isApplier(e, r.manager) && served(version) {
 			continue
 		}
-		fields, _ := e["fieldsV1"].(map[string]any)
 		out[i] = maps.Clone(e)
-		out[i]["apiVersion"], out[i]["fieldsV1"] = r.version, Present(fields, live, typ)
-		names = append(names, text(e, "manager"))
+		out[i]["apiVersion"], out[i]["fieldsV1"] = r.version, Present(merge.At[map[string]any](e, "fieldsV1"), live, typ)
+		names = append(names, merge.At[string](e, "manager"))
 	}
 	if len(names) > 0 {
 		r.entries, r.changed = out, true

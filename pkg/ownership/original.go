@@ -54,11 +54,9 @@ func Original(live any, of Holders, typ *merge.Type) any {
 // entries returns the entries of managedFields that concern what the holders own.
 func (h Holders) entries(obj map[string]any) []owned {
 	var sets []owned
-	entries, _ := meta(obj)["managedFields"].([]any)
-	for _, e := range entries {
-		entry, _ := e.(map[string]any)
-		fields, _ := entry["fieldsV1"].(map[string]any)
-		set := owned{fields: fields, update: text(entry, "operation") != "Apply"}
+	for _, entry := range list(obj) {
+		fields := merge.At[map[string]any](entry, "fieldsV1")
+		set := owned{fields: fields, update: merge.At[string](entry, "operation") != "Apply"}
 		set.other = !h.hold(entry)
 		if len(fields) > 0 && (h.Alone || !set.other) {
 			sets = append(sets, set)
@@ -68,11 +66,11 @@ func (h Holders) entries(obj map[string]any) []owned {
 }
 
 func (h Holders) hold(entry map[string]any) bool {
-	switch text(entry, "subresource") {
+	switch merge.At[string](entry, "subresource") {
 	case "":
-		return h.Has(text(entry, "manager"), text(entry, "operation"))
+		return h.Has(merge.At[string](entry, "manager"), merge.At[string](entry, "operation"))
 	case "scale":
-		return h.Scaled != nil && h.Scaled(text(entry, "manager"))
+		return h.Scaled != nil && h.Scaled(merge.At[string](entry, "manager"))
 	}
 	return false
 }
@@ -234,13 +232,12 @@ func (h holding) inList(s spot, list []any, sets []owned) (any, bool) {
 
 // withKeys adds an entry's merge keys, default or not: they state which entry it is.
 func withKeys(part map[string]any, entry any, step merge.Step) any {
-	from, _ := entry.(map[string]any)
 	out := maps.Clone(part)
 	if out == nil {
 		out = map[string]any{}
 	}
 	for _, k := range step.Keys {
-		if v, ok := from[k.Name]; ok {
+		if v, ok := merge.At[map[string]any](entry)[k.Name]; ok {
 			out[k.Name] = v
 		}
 	}
@@ -257,11 +254,5 @@ func keysOf(sets []owned) []string {
 }
 
 func meta(obj map[string]any) map[string]any {
-	m, _ := obj["metadata"].(map[string]any)
-	return m
-}
-
-func text(m map[string]any, name string) string {
-	s, _ := m[name].(string)
-	return s
+	return merge.At[map[string]any](obj, "metadata")
 }

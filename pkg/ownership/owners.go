@@ -32,26 +32,19 @@ func Parse(metadata any) merge.Owners {
 }
 
 func parse(metadata any) *owners {
-	m, _ := metadata.(map[string]any)
-	list, _ := m["managedFields"].([]any)
 	o := &owners{}
-	for _, e := range list {
-		m, ok := e.(map[string]any)
-		if !ok {
-			continue
-		}
+	for _, e := range merge.At[[]any](metadata, "managedFields") {
+		m := merge.At[map[string]any](e)
 		fields, ok := m["fieldsV1"].(map[string]any)
 		if !ok {
 			continue
 		}
-		entry := ownerEntry{fields: fields}
 		o.partial = o.partial || o.version != nil && m["apiVersion"] != o.version
 		o.version = m["apiVersion"]
-		entry.owner.Manager, _ = m["manager"].(string)
-		entry.owner.Operation, _ = m["operation"].(string)
-		entry.owner.Subresource, _ = m["subresource"].(string)
-		entry.owner.Time = readTime(m["time"])
-		o.entries = append(o.entries, entry)
+		o.entries = append(o.entries, ownerEntry{fields: fields, owner: merge.Owner{
+			Manager: merge.At[string](m, "manager"), Operation: merge.At[string](m, "operation"),
+			Subresource: merge.At[string](m, "subresource"), Time: readTime(m["time"]),
+		}})
 	}
 	if len(o.entries) == 0 {
 		return nil
@@ -78,8 +71,7 @@ func (o *owners) Partial() bool { return o.partial }
 
 // readTime reads a time; one that cannot be read is unknown, the zero time.
 func readTime(v any) time.Time {
-	s, _ := v.(string)
-	t, _ := time.Parse(time.RFC3339, s)
+	t, _ := time.Parse(time.RFC3339, merge.At[string](v))
 	return t
 }
 
@@ -122,7 +114,7 @@ func descend(fields map[string]any, p merge.Path) bool {
 func Makers(live map[string]any) string {
 	var names []string
 	for _, e := range list(live) {
-		if name := text(e, "manager"); text(e, "subresource") == "" && name != "" && !slices.Contains(names, name) {
+		if name := merge.At[string](e, "manager"); merge.At[string](e, "subresource") == "" && name != "" && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}

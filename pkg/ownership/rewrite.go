@@ -27,7 +27,7 @@ type Rewrite struct {
 
 // RewriteOf begins to rewrite live's managedFields for an applier. live is not modified.
 func RewriteOf(live map[string]any, manager string) *Rewrite {
-	return &Rewrite{entries: list(live), manager: manager, version: text(live, "apiVersion")}
+	return &Rewrite{entries: list(live), manager: manager, version: merge.At[string](live, "apiVersion")}
 }
 
 // Entries returns the managedFields, nil where nothing has changed.
@@ -48,10 +48,7 @@ func WithEntries(obj map[string]any, entries []any) map[string]any {
 	if entries == nil {
 		return obj
 	}
-	meta, _ := obj["metadata"].(map[string]any)
-	out, m := maps.Clone(obj), maps.Clone(meta)
-	m["managedFields"], out["metadata"] = entries, m
-	return out
+	return merge.With(obj, entries, "metadata", "managedFields")
 }
 
 // Keep gives the last-applied annotation to a separate manager, as kubectl does, unless
@@ -82,8 +79,7 @@ func (r *Rewrite) Keep() error {
 func (r *Rewrite) Alone(p merge.Path) bool {
 	mine := false
 	for _, e := range r.entries {
-		fields, _ := e["fieldsV1"].(map[string]any)
-		switch holds := descend(fields, p); {
+		switch holds := descend(merge.At[map[string]any](e, "fieldsV1"), p); {
 		case holds && !isApplier(e, r.manager):
 			return false
 		case holds:
@@ -96,8 +92,7 @@ func (r *Rewrite) Alone(p merge.Path) bool {
 // Others reports whether a manager besides the applier holds the value at the path, or parts of it.
 func (r *Rewrite) Others(p merge.Path) bool {
 	return slices.ContainsFunc(r.entries, func(e map[string]any) bool {
-		fields, _ := e["fieldsV1"].(map[string]any)
-		return !isApplier(e, r.manager) && descend(fields, p)
+		return !isApplier(e, r.manager) && descend(merge.At[map[string]any](e, "fieldsV1"), p)
 	})
 }
 
@@ -191,7 +186,7 @@ func (r *Rewrite) take(at int, theirs func(e map[string]any) bool) error {
 		case i == at || !theirs(e):
 			rest = append(rest, e)
 			continue
-		case text(e, "apiVersion") == text(into, "apiVersion"):
+		case merge.At[string](e, "apiVersion") == merge.At[string](into, "apiVersion"):
 			united, err := unite(into, e)
 			if err != nil {
 				return err
@@ -226,7 +221,7 @@ func unite(into, from map[string]any) (map[string]any, error) {
 func (r *Rewrite) Owners() []string {
 	var names []string
 	for _, e := range r.entries {
-		if name := text(e, "manager"); text(e, "subresource") == "" && !isApplier(e, r.manager) && !slices.Contains(names, name) {
+		if name := merge.At[string](e, "manager"); merge.At[string](e, "subresource") == "" && !isApplier(e, r.manager) && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}

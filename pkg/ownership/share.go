@@ -43,15 +43,12 @@ func SharesOf(live any, manager string, typ *merge.Type) Shares {
 // identified adds obj's identity to the configuration v, which is a part of obj.
 func identified(v any, obj map[string]any) map[string]any {
 	out, _ := lastapplied.Strip(lastapplied.WithoutSet(lastapplied.Without(v)), false)
-	result := maps.Clone(out.(map[string]any))
 	names := lastapplied.Identity(obj)
-	result["apiVersion"], result["kind"] = names["apiVersion"], names["kind"]
-	m := maps.Clone(meta(result))
-	if m == nil {
-		m = map[string]any{}
-	}
+	m := map[string]any{}
+	maps.Copy(m, meta(out.(map[string]any)))
 	maps.Copy(m, meta(names))
-	result["metadata"] = m
+	result := merge.With(out.(map[string]any), m, "metadata")
+	result["apiVersion"], result["kind"] = names["apiVersion"], names["kind"]
 	return result
 }
 
@@ -138,8 +135,7 @@ func keyed(part merge.Opt, entry any, step merge.Step) any {
 	if step.Kind != merge.KeyStep {
 		return entry
 	}
-	m, _ := part.Value.(map[string]any)
-	return withKeys(m, entry, step)
+	return withKeys(merge.At[map[string]any](part.Value), entry, step)
 }
 
 func inOrder(entries map[int]any) merge.Opt {

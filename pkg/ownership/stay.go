@@ -40,18 +40,15 @@ func withOthers(local any, at place, typ *merge.Type) any {
 }
 
 func fieldsStay(local map[string]any, at place, typ *merge.Type) map[string]any {
-	applied, _ := at.applied.(map[string]any)
-	others, _ := at.others.(map[string]any)
-	live, _ := at.live.(map[string]any)
 	out := maps.Clone(local)
-	for name, a := range applied {
+	for name, a := range merge.At[map[string]any](at.applied) {
 		v, stated := local[name]
-		o, held := others[name]
+		o, held := merge.At[map[string]any](at.others)[name]
 		if !held || !stated && excluded(name, local, typ) {
 			continue
 		}
 		if stated {
-			v = withOthers(v, place{a, o, live[name]}, typ.Field(name).Type)
+			v = withOthers(v, place{a, o, merge.At[any](at.live, name)}, typ.Field(name).Type)
 		} else {
 			v = o
 		}

@@ -92,8 +92,7 @@ func leaves(fields map[string]any, at merge.Path, out *[]merge.Path) {
 			continue
 		}
 		below++
-		m, _ := sub.(map[string]any)
-		leaves(m, at.Child(step), out)
+		leaves(merge.At[map[string]any](sub), at.Child(step), out)
 	}
 	if below == 0 && len(at) > 0 {
 		*out = append(*out, at)
@@ -123,6 +122,5 @@ func Minus(fields, other map[string]any) (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	left, _ := e["fieldsV1"].(map[string]any)
-	return left, nil
+	return merge.At[map[string]any](e, "fieldsV1"), nil
 }

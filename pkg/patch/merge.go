@@ -59,9 +59,8 @@ func Expressible(live, result any) (merge.Path, bool) {
 	if !ok {
 		return nil, result != nil || live == nil
 	}
-	from, _ := live.(map[string]any)
 	for _, k := range slices.Sorted(maps.Keys(to)) {
-		old, had := from[k]
+		old, had := merge.At[map[string]any](live)[k]
 		if had && merge.Identical(old, to[k]) {
 			continue
 		}
@@ -130,8 +129,7 @@ func ApplyMerge(v, patch any) any {
 	if !ok {
 		return patch
 	}
-	from, _ := v.(map[string]any)
-	out := maps.Clone(from)
+	out := maps.Clone(merge.At[map[string]any](v))
 	if out == nil {
 		out = make(map[string]any, len(p))
 	}

@@ -19,8 +19,8 @@ var (
 // before it has. A schema with neither promises nothing, so its objects are ready at once.
 func customResource(s Subject) Verdict {
 	o := s.Object
-	conditions := len(objects(o, "status", "conditions")) > 0
-	generation := at(o, "status", "observedGeneration") != nil
+	conditions := len(merge.MapsAt(o, "status", "conditions")) > 0
+	generation := merge.At[any](o, "status", "observedGeneration") != nil
 	if !conditions && !generation {
 		if declares(s.Type, "conditions") || declares(s.Type, "observedGeneration") {
 			return unobserved("its status is not written yet", true)
@@ -33,17 +33,17 @@ func customResource(s Subject) Verdict {
 		}
 	}
 	if c := first(o, failedConditions, isTrue); c != nil {
-		return failed(because(c), stated(c, text(c, "type")+" is True"))
+		return failed(because(c), stated(c, merge.At[string](c, "type")+" is True"))
 	}
 	if c := first(o, movingConditions, isTrue); c != nil {
-		return waiting(because(c), stated(c, text(c, "type")+" is True"))
+		return waiting(because(c), stated(c, merge.At[string](c, "type")+" is True"))
 	}
 	c := first(o, readyConditions, func(map[string]any) bool { return true })
 	switch {
 	case isTrue(c):
 		return ready("")
 	case c != nil:
-		return waiting(because(c), stated(c, text(c, "type")+" is "+text(c, "status")))
+		return waiting(because(c), stated(c, merge.At[string](c, "type")+" is "+merge.At[string](c, "status")))
 	case outdated(o):
 		return unobserved("its conditions are about an older generation", false)
 	}

@@ -5,47 +5,13 @@ import (
 	"fmt"
 	"strconv"
 	"time"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
-
-// at returns the value below obj by its field names, nil where there is none.
-func at(obj map[string]any, path ...string) any {
-	var v any = obj
-	for _, name := range path {
-		m, ok := v.(map[string]any)
-		if !ok {
-			return nil
-		}
-		v = m[name]
-	}
-	return v
-}
-
-// text returns a string below obj, "" where there is none.
-func text(obj map[string]any, path ...string) string {
-	s, _ := at(obj, path...).(string)
-	return s
-}
-
-func flag(obj map[string]any, path ...string) bool {
-	b, _ := at(obj, path...).(bool)
-	return b
-}
-
-// objects returns the objects of a list below obj.
-func objects(obj map[string]any, path ...string) []map[string]any {
-	list, _ := at(obj, path...).([]any)
-	out := make([]map[string]any, 0, len(list))
-	for _, e := range list {
-		if m, ok := e.(map[string]any); ok {
-			out = append(out, m)
-		}
-	}
-	return out
-}
 
 // number returns an integer below obj, otherwise where there is none.
 func number(obj map[string]any, otherwise int64, path ...string) int64 {
-	switch v := at(obj, path...).(type) {
+	switch v := merge.At[any](obj, path...).(type) {
 	case json.Number:
 		if n, err := v.Int64(); err == nil {
 			return n
@@ -62,7 +28,7 @@ func number(obj map[string]any, otherwise int64, path ...string) int64 {
 
 // moment returns a time below obj; zero where there is none.
 func moment(obj map[string]any, path ...string) time.Time {
-	t, err := time.Parse(time.RFC3339Nano, text(obj, path...))
+	t, err := time.Parse(time.RFC3339Nano, merge.At[string](obj, path...))
 	if err != nil {
 		return time.Time{}
 	}
@@ -71,7 +37,7 @@ func moment(obj map[string]any, path ...string) time.Time {
 
 // condition returns the object's condition of that type, nil where there is none.
 func condition(obj map[string]any, name string) map[string]any {
-	for _, c := range objects(obj, "status", "conditions") {
+	for _, c := range merge.MapsAt(obj, "status", "conditions") {
 		if c["type"] == name {
 			return c
 		}
@@ -79,12 +45,12 @@ func condition(obj map[string]any, name string) map[string]any {
 	return nil
 }
 
-func isTrue(condition map[string]any) bool  { return text(condition, "status") == "True" }
-func isFalse(condition map[string]any) bool { return text(condition, "status") == "False" }
+func isTrue(condition map[string]any) bool  { return merge.At[string](condition, "status") == "True" }
+func isFalse(condition map[string]any) bool { return merge.At[string](condition, "status") == "False" }
 
 // stated returns the cause that a condition gives; otherwise where it gives none.
 func stated(c map[string]any, otherwise string) string {
-	if m := text(c, "message"); m != "" {
+	if m := merge.At[string](c, "message"); m != "" {
 		return m
 	}
 	return otherwise
@@ -92,10 +58,10 @@ func stated(c map[string]any, otherwise string) string {
 
 // because returns a condition's reason; its type where it has none.
 func because(c map[string]any) string {
-	if r := text(c, "reason"); r != "" {
+	if r := merge.At[string](c, "reason"); r != "" {
 		return r
 	}
-	return text(c, "type")
+	return merge.At[string](c, "type")
 }
 
 // stale reports that the status is about an older generation of the object, and how far it

@@ -3,17 +3,19 @@ package ready
 import (
 	"fmt"
 	"slices"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
 // claim judges a PersistentVolumeClaim. One whose StorageClass waits for the first pod that
 // uses it cannot be bound before (volumeBindingMode).
 func claim(s Subject) Verdict {
-	switch phase := text(s.Object, "status", "phase"); {
+	switch phase := merge.At[string](s.Object, "status", "phase"); {
 	case phase == "Bound":
 		return ready("")
 	case phase == "Lost":
 		return failed("Lost", "its volume is gone")
-	case text(s.Class, "volumeBindingMode") == firstConsumer, slices.ContainsFunc(s.Events, func(e map[string]any) bool { return text(e, "reason") == firstConsumer }):
+	case merge.At[string](s.Class, "volumeBindingMode") == firstConsumer, slices.ContainsFunc(s.Events, func(e map[string]any) bool { return merge.At[string](e, "reason") == firstConsumer }):
 		return ready("it is bound when the first pod uses it")
 	}
 	return waiting("Pending", "it is not bound to a volume yet")
@@ -23,11 +25,11 @@ const firstConsumer = "WaitForFirstConsumer"
 
 // service judges a Service: it waits only for the address of a load balancer.
 func service(s Subject) Verdict {
-	if text(s.Object, "spec", "type") != "LoadBalancer" {
+	if merge.At[string](s.Object, "spec", "type") != "LoadBalancer" {
 		return ready("")
 	}
-	for _, i := range objects(s.Object, "status", "loadBalancer", "ingress") {
-		if text(i, "ip") != "" || text(i, "hostname") != "" {
+	for _, i := range merge.MapsAt(s.Object, "status", "loadBalancer", "ingress") {
+		if merge.At[string](i, "ip") != "" || merge.At[string](i, "hostname") != "" {
 			return ready("")
 		}
 	}
@@ -41,7 +43,7 @@ func service(s Subject) Verdict {
 func definition(s Subject) Verdict {
 	for _, name := range []string{"NamesAccepted", "Established"} {
 		c := condition(s.Object, name)
-		if r := text(c, "reason"); isFalse(c) && r != "Installing" && r != "NotAccepted" {
+		if r := merge.At[string](c, "reason"); isFalse(c) && r != "Installing" && r != "NotAccepted" {
 			return failed(because(c), stated(c, fmt.Sprintf("%s is False", name)))
 		}
 	}

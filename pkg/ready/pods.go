@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
 // Trouble is a reason that the API gives for a lack of progress.
@@ -84,9 +86,9 @@ func (s Subject) newest() []map[string]any {
 
 // staying returns the pods that are not being deleted, by name.
 func staying(pods []map[string]any) []map[string]any {
-	pods = slices.DeleteFunc(slices.Clone(pods), func(p map[string]any) bool { return text(p, "metadata", "deletionTimestamp") != "" })
+	pods = slices.DeleteFunc(slices.Clone(pods), func(p map[string]any) bool { return merge.At[string](p, "metadata", "deletionTimestamp") != "" })
 	slices.SortFunc(pods, func(a, b map[string]any) int {
-		return cmp.Compare(text(a, "metadata", "name"), text(b, "metadata", "name"))
+		return cmp.Compare(merge.At[string](a, "metadata", "name"), merge.At[string](b, "metadata", "name"))
 	})
 	return pods
 }
@@ -106,15 +108,15 @@ func Unready(s Subject) (pod, container string) {
 // unready returns the name of a pod that is not ready and has not succeeded, "" for any other.
 // container is its first container that is not ready, "" where none has been started.
 func unready(p map[string]any) (pod, container string) {
-	if isTrue(condition(p, "Ready")) || text(p, "status", "phase") == "Succeeded" {
+	if isTrue(condition(p, "Ready")) || merge.At[string](p, "status", "phase") == "Succeeded" {
 		return "", ""
 	}
 	for _, c := range containers(p) {
-		if !flag(c, "ready") {
-			return text(p, "metadata", "name"), c.name()
+		if !merge.At[bool](c.status, "ready") {
+			return merge.At[string](p, "metadata", "name"), c.name()
 		}
 	}
-	return text(p, "metadata", "name"), ""
+	return merge.At[string](p, "metadata", "name"), ""
 }
 
 // byPods returns the verdict on an object that waits for its pods: a problem of any of
@@ -143,8 +145,8 @@ func notCreated(s Subject) (Problem, bool) {
 		}
 	}
 	for _, e := range s.Events {
-		if text(e, "reason") == "FailedCreate" && EventTime(e).After(youngest) {
-			return Problem{Reason: "FailedCreate", Message: text(e, "message")}, true
+		if merge.At[string](e, "reason") == "FailedCreate" && EventTime(e).After(youngest) {
+			return Problem{Reason: "FailedCreate", Message: merge.At[string](e, "message")}, true
 		}
 	}
 	return Problem{}, false
@@ -164,7 +166,7 @@ func EventTime(e map[string]any) time.Time {
 // pod judges a Pod without a controller.
 func pod(s Subject) Verdict {
 	o := s.Object
-	switch phase := text(o, "status", "phase"); {
+	switch phase := merge.At[string](o, "status", "phase"); {
 	case phase == "Succeeded":
 		return ready("")
 	case phase == "Failed":
@@ -184,12 +186,12 @@ func pod(s Subject) Verdict {
 
 // ended returns why a pod has failed for good.
 func ended(pod map[string]any) Problem {
-	p := Problem{Reason: text(pod, "status", "reason"), Message: text(pod, "status", "message"), Pod: text(pod, "metadata", "name")}
+	p := Problem{Reason: merge.At[string](pod, "status", "reason"), Message: merge.At[string](pod, "status", "message"), Pod: merge.At[string](pod, "metadata", "name")}
 	for _, c := range containers(pod) {
 		if t := c.terminated(); t != nil && number(t, 0, "exitCode") != 0 {
 			p.Container = c.name()
 			if p.Reason == "" {
-				p.Reason, p.Message = cmp.Or(text(t, "reason"), "Error"), exited(t)
+				p.Reason, p.Message = cmp.Or(merge.At[string](t, "reason"), "Error"), exited(t)
 			}
 			break
 		}
@@ -203,48 +205,47 @@ func ended(pod map[string]any) Problem {
 // exited describes how a container ended.
 func exited(terminated map[string]any) string {
 	out := fmt.Sprintf("exit code %d", number(terminated, 0, "exitCode"))
-	if m := text(terminated, "message"); m != "" {
+	if m := merge.At[string](terminated, "message"); m != "" {
 		out += ": " + m
 	}
 	return out
 }
 
 // container is a container's status.
-type container map[string]any
+type container struct{ status map[string]any }
 
 // containers returns the statuses of a pod's containers, in the order in which they start.
 func containers(pod map[string]any) []container {
 	var out []container
 	for _, list := range []string{"initContainerStatuses", "containerStatuses"} {
-		for _, c := range objects(pod, "status", list) {
-			out = append(out, c)
+		for _, c := range merge.MapsAt(pod, "status", list) {
+			out = append(out, container{c})
 		}
 	}
 	return out
 }
 
-func (c container) name() string { return text(c, "name") }
+func (c container) name() string { return merge.At[string](c.status, "name") }
 
 func (c container) terminated() map[string]any {
-	m, _ := at(c, "state", "terminated").(map[string]any)
-	return m
+	return merge.At[map[string]any](c.status, "state", "terminated")
 }
 
 // podProblems returns what keeps a pod that has not ended from being ready. That is why it is not
 // scheduled, as the server states it (for example a scheduling gate), else what is a row of Troubles.
 func podProblems(pod map[string]any, now time.Time) []Problem {
-	name := text(pod, "metadata", "name")
-	if phase := text(pod, "status", "phase"); phase == "Succeeded" || phase == "Failed" {
+	name := merge.At[string](pod, "metadata", "name")
+	if phase := merge.At[string](pod, "status", "phase"); phase == "Succeeded" || phase == "Failed" {
 		return nil
 	}
-	if c := condition(pod, "PodScheduled"); isFalse(c) && text(c, "reason") != "" {
-		return []Problem{{Reason: text(c, "reason"), Message: text(c, "message"), Pod: name}}
+	if c := condition(pod, "PodScheduled"); isFalse(c) && merge.At[string](c, "reason") != "" {
+		return []Problem{{Reason: merge.At[string](c, "reason"), Message: merge.At[string](c, "message"), Pod: name}}
 	}
 	var problems []Problem
 	for _, c := range containers(pod) {
-		p := Problem{Pod: name, Container: c.name(), Reason: text(c, "state", "waiting", "reason"), Message: text(c, "state", "waiting", "message")}
+		p := Problem{Pod: name, Container: c.name(), Reason: merge.At[string](c.status, "state", "waiting", "reason"), Message: merge.At[string](c.status, "state", "waiting", "message")}
 		if _, known := trouble(p.Reason); known {
-			if last, _ := at(c, "lastState", "terminated").(map[string]any); p.Reason == "CrashLoopBackOff" && last != nil {
+			if last := merge.At[map[string]any](c.status, "lastState", "terminated"); p.Reason == "CrashLoopBackOff" && last != nil {
 				p.Message = exited(last) + ": " + p.Message
 			}
 			problems = append(problems, p)
@@ -259,14 +260,14 @@ func podProblems(pod map[string]any, now time.Time) []Problem {
 // CrashLoopBackOff only while it delays the next start. A start that has not lasted longer
 // than the one before it proves nothing.
 func (c container) crashing(pod map[string]any, now time.Time) (Problem, bool) {
-	last, _ := at(c, "lastState", "terminated").(map[string]any)
-	running, _ := at(c, "state", "running").(map[string]any)
+	last := merge.At[map[string]any](c.status, "lastState", "terminated")
+	running := merge.At[map[string]any](c.status, "state", "running")
 	switch end := c.terminated(); {
-	case text(pod, "spec", "restartPolicy") == "Never":
+	case merge.At[string](pod, "spec", "restartPolicy") == "Never":
 		return Problem{}, false
 	case end != nil:
 		last = end
-	case running == nil || flag(c, "ready"):
+	case running == nil || merge.At[bool](c.status, "ready"):
 		return Problem{}, false
 	case last != nil && now.Sub(moment(running, "startedAt")) > max(moment(last, "finishedAt").Sub(moment(last, "startedAt")), restarting):
 		return Problem{}, false
@@ -274,7 +275,7 @@ func (c container) crashing(pod map[string]any, now time.Time) (Problem, bool) {
 	if last == nil || number(last, 0, "exitCode") == 0 {
 		return Problem{}, false
 	}
-	return Problem{Reason: "CrashLoopBackOff", Message: exited(last), Pod: text(pod, "metadata", "name"), Container: c.name()}, true
+	return Problem{Reason: "CrashLoopBackOff", Message: exited(last), Pod: merge.At[string](pod, "metadata", "name"), Container: c.name()}, true
 }
 
 // restarting is the minimum time for which a start counts only as the next try: times in

@@ -93,7 +93,7 @@ func (r Row) Judge(s Subject) Verdict {
 	switch {
 	case s.Rule.Skip:
 		return Verdict{State: Skipped, Problem: Problem{Message: "excluded by a rule"}}
-	case text(s.Object, "metadata", "deletionTimestamp") != "":
+	case merge.At[string](s.Object, "metadata", "deletionTimestamp") != "":
 		return failed("Deleted", leaving(s.Object))
 	case s.Rule.Path != nil:
 		return s.Rule.judge(s.Object)
@@ -105,8 +105,7 @@ func (r Row) Judge(s Subject) Verdict {
 // leaving describes an object that is being deleted, and what it waits for.
 func leaving(obj map[string]any) string {
 	var finalizers []string
-	list, _ := at(obj, "metadata", "finalizers").([]any)
-	for _, f := range list {
+	for _, f := range merge.At[[]any](merge.At[any](obj, "metadata", "finalizers")) {
 		if name, ok := f.(string); ok {
 			finalizers = append(finalizers, name)
 		}

@@ -17,7 +17,7 @@ type Rule struct {
 // judge compares the value. A status that is known to be about an older generation does not
 // count.
 func (r Rule) judge(obj map[string]any) Verdict {
-	if at(obj, "status", "observedGeneration") != nil {
+	if merge.At[any](obj, "status", "observedGeneration") != nil {
 		if message, never, stale := stale(obj); stale {
 			return unobserved(message, never)
 		}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
@@ -72,9 +73,9 @@ func allPods(s Subject) []map[string]any { return s.Pods }
 func itself(s Subject) []map[string]any  { return []map[string]any{s.Object} }
 
 func (s Subject) row() Row {
-	group, version, _ := strings.Cut(text(s.Object, "apiVersion"), "/")
+	group, version, _ := strings.Cut(merge.At[string](s.Object, "apiVersion"), "/")
 	if version == "" {
 		group, version = "", group
 	}
-	return Find(group, version, text(s.Object, "kind"))
+	return Find(group, version, merge.At[string](s.Object, "kind"))
 }

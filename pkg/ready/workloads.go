@@ -2,6 +2,8 @@ package ready
 
 import (
 	"fmt"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
 // counts holds how many pods a workload has, as its status reports them.
@@ -59,13 +61,13 @@ func deployment(s Subject) Verdict {
 	switch {
 	case c.short() == "":
 		return ready("")
-	case flag(o, "spec", "paused"):
+	case merge.At[bool](o, "spec", "paused"):
 		return skipped("Paused", "its rollout is paused: "+c.short())
-	case text(progressing, "reason") == "ProgressDeadlineExceeded":
+	case merge.At[string](progressing, "reason") == "ProgressDeadlineExceeded":
 		return cause(failed("ProgressDeadlineExceeded", stated(progressing, c.short())), s)
 	}
 	if c := condition(o, "ReplicaFailure"); isTrue(c) {
-		return suspected(Problem{Reason: because(c), Message: text(c, "message")})
+		return suspected(Problem{Reason: because(c), Message: merge.At[string](c, "message")})
 	}
 	return rollout(s, c, "")
 }
@@ -83,7 +85,7 @@ func cause(v Verdict, s Subject) Verdict {
 func lastWords(v Verdict, s Subject) Verdict {
 	var last map[string]any
 	for _, p := range s.newest() {
-		if text(p, "status", "phase") == "Failed" && (last == nil || moment(p, "metadata", "creationTimestamp").After(moment(last, "metadata", "creationTimestamp"))) {
+		if merge.At[string](p, "status", "phase") == "Failed" && (last == nil || moment(p, "metadata", "creationTimestamp").After(moment(last, "metadata", "creationTimestamp"))) {
 			last = p
 		}
 	}
@@ -103,7 +105,7 @@ func newestReplicaSet(s Subject) string {
 	uid, highest := "", int64(-1)
 	for _, rs := range s.ReplicaSets {
 		if n := number(rs, 0, "metadata", "annotations", revision); n > highest {
-			uid, highest = text(rs, "metadata", "uid"), n
+			uid, highest = merge.At[string](rs, "metadata", "uid"), n
 		}
 	}
 	if highest < number(s.Object, 0, "metadata", "annotations", revision) {
@@ -126,9 +128,9 @@ func ofDeployment(s Subject) []map[string]any {
 
 // Controller returns the uid of the owner that controls an object, "" where none does.
 func Controller(obj map[string]any) string {
-	for _, o := range objects(obj, "metadata", "ownerReferences") {
-		if flag(o, "controller") {
-			return text(o, "uid")
+	for _, o := range merge.MapsAt(obj, "metadata", "ownerReferences") {
+		if merge.At[bool](o, "controller") {
+			return merge.At[string](o, "uid")
 		}
 	}
 	return ""
@@ -154,7 +156,7 @@ func statefulSet(s Subject) Verdict {
 	}
 	remark := ""
 	switch {
-	case text(o, "spec", "updateStrategy", "type") == "OnDelete":
+	case merge.At[string](o, "spec", "updateStrategy", "type") == "OnDelete":
 		c.toUpdate = 0
 		remark = older(wanted-c.updated, "updateStrategy is OnDelete")
 	case partition > 0:
@@ -169,20 +171,20 @@ func statefulSet(s Subject) Verdict {
 // (kubernetes/kubernetes#67250). Deleting that pod creates one of the newest revision, so
 // none of its problems is final.
 func held(v Verdict, s Subject) Verdict {
-	newest := text(s.Object, "status", "updateRevision")
-	if v.State != Waiting || newest == "" || text(s.Object, "spec", "podManagementPolicy") == "Parallel" {
+	newest := merge.At[string](s.Object, "status", "updateRevision")
+	if v.State != Waiting || newest == "" || merge.At[string](s.Object, "spec", "podManagementPolicy") == "Parallel" {
 		return v
 	}
 	for _, p := range staying(s.Pods) {
-		if text(p, "metadata", "labels", "controller-revision-hash") == newest {
+		if merge.At[string](p, "metadata", "labels", "controller-revision-hash") == newest {
 			continue
 		}
 		name, c := unready(p)
-		if name == "" || text(p, "status", "phase") == "Failed" { // the controller replaces it
+		if name == "" || merge.At[string](p, "status", "phase") == "Failed" { // the controller replaces it
 			continue
 		}
 		help := fmt.Sprintf("OrderedReady replaces no pod before this one, of an older revision, is ready; if it never will be: kubectl delete pod %s", name)
-		if ns := text(p, "metadata", "namespace"); ns != "" {
+		if ns := merge.At[string](p, "metadata", "namespace"); ns != "" {
 			help += " -n " + ns
 		}
 		problems := podProblems(p, s.Now)
@@ -202,7 +204,7 @@ func held(v Verdict, s Subject) Verdict {
 }
 
 func ofStatefulSet(s Subject) []map[string]any {
-	return labelled(s.Pods, "controller-revision-hash", text(s.Object, "status", "updateRevision"))
+	return labelled(s.Pods, "controller-revision-hash", merge.At[string](s.Object, "status", "updateRevision"))
 }
 
 // older adds a remark about pods that keep an older revision on purpose.
@@ -217,7 +219,7 @@ func older(n int64, why string) string {
 func labelled(pods []map[string]any, name, value string) []map[string]any {
 	var out []map[string]any
 	for _, p := range pods {
-		if text(p, "metadata", "labels", name) == value {
+		if merge.At[string](p, "metadata", "labels", name) == value {
 			out = append(out, p)
 		}
 	}
@@ -236,7 +238,7 @@ func daemonSet(s Subject) Verdict {
 		available: number(o, 0, "status", "numberAvailable"),
 	}
 	remark := ""
-	if text(o, "spec", "updateStrategy", "type") == "OnDelete" {
+	if merge.At[string](o, "spec", "updateStrategy", "type") == "OnDelete" {
 		c.toUpdate = 0
 		remark = older(wanted-c.updated, "updateStrategy is OnDelete")
 	}
@@ -245,7 +247,7 @@ func daemonSet(s Subject) Verdict {
 
 // ofDaemonSet selects pods by the number that the controller gives to each form of the template.
 func ofDaemonSet(s Subject) []map[string]any {
-	generation := text(s.Object, "metadata", "annotations", "deprecated.daemonset.template.generation")
+	generation := merge.At[string](s.Object, "metadata", "annotations", "deprecated.daemonset.template.generation")
 	if generation == "" {
 		return s.Pods
 	}
@@ -268,14 +270,14 @@ func job(s Subject) Verdict {
 	if c := condition(o, "Failed"); isTrue(c) {
 		return lastWords(failed(because(c), stated(c, "the job has failed")), s)
 	}
-	if flag(o, "spec", "suspend") {
+	if merge.At[bool](o, "spec", "suspend") {
 		return skipped("Suspended", "it is suspended")
 	}
 	v := byPods(s)
 	switch {
 	case v.State != Waiting || v.Problem != (Problem{}):
 		return v
-	case at(o, "status") == nil || text(o, "status", "startTime") == "":
+	case merge.At[any](o, "status") == nil || merge.At[string](o, "status", "startTime") == "":
 		return unobserved("its status is not written yet", true)
 	}
 	v.Problem = Problem{Reason: reasonProgressing, Message: fmt.Sprintf("%d of %s succeeded", number(o, 0, "status", "succeeded"), plural(number(o, 1, "spec", "completions"), "pod"))}

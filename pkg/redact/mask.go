@@ -1,10 +1,6 @@
 package redact
 
-import (
-	"maps"
-
-	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
-)
+import "github.com/kubectl-merge/kubectl-merge/pkg/merge"
 
 // What stands in a Secret's place; the words are kubectl diff's
 // (k8s.io/kubectl/pkg/cmd/diff.Masker).
@@ -113,10 +109,10 @@ func (m masking) maps(x, y map[string]any) (map[string]any, map[string]any) {
 		}
 		mv, mw := in.mask(v, w)
 		if had && !merge.Identical(x[k], mv) {
-			x = with(x, k, mv)
+			x = merge.With(x, mv, k)
 		}
 		if has && !merge.Identical(y[k], mw) {
-			y = with(y, k, mw)
+			y = merge.With(y, mw, k)
 		}
 	}
 	return x, y
@@ -127,10 +123,10 @@ func maskField(x, y map[string]any, field string) (map[string]any, map[string]an
 	v, had := x[field]
 	w, has := y[field]
 	if had && v != nil {
-		x = with(x, field, maskValues(v, w, has, maskedBefore))
+		x = merge.With(x, maskValues(v, w, has, maskedBefore), field)
 	}
 	if has && w != nil {
-		y = with(y, field, maskValues(w, v, had, maskedAfter))
+		y = merge.With(y, maskValues(w, v, had, maskedAfter), field)
 	}
 	return x, y
 }
@@ -142,11 +138,10 @@ func maskValues(v, other any, paired bool, differs string) any {
 	if !ok {
 		return veil(v, other, paired, differs)
 	}
-	o, _ := other.(map[string]any)
 	out := make(map[string]any, len(m))
 	for k, e := range m {
 		if e != nil {
-			w, both := o[k]
+			w, both := merge.At[map[string]any](other)[k]
 			out[k] = veil(e, w, both, differs)
 			continue
 		}
@@ -160,16 +155,6 @@ func veil(v, other any, paired bool, differs string) string {
 		return differs
 	}
 	return masked
-}
-
-// with returns m with one entry changed.
-func with(m map[string]any, k string, v any) map[string]any {
-	m = maps.Clone(m)
-	if m == nil {
-		m = map[string]any{}
-	}
-	m[k] = v
-	return m
 }
 
 func eachKey(x, y map[string]any) []string {

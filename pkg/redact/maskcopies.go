@@ -12,9 +12,7 @@ func (m masking) annotations(x, y map[string]any) (map[string]any, map[string]an
 	notes, others := annotations(x), annotations(y)
 	for _, name := range eachKey(notes, others) {
 		if Copies(name) {
-			a, _ := notes[name].(string)
-			b, _ := others[name].(string)
-			x, y = m.annotation(x, y, copied{name, a, b})
+			x, y = m.annotation(x, y, copied{name, merge.At[string](notes, name), merge.At[string](others, name)})
 		}
 	}
 	return x, y
@@ -64,14 +62,11 @@ func withText(obj map[string]any, name, text string) map[string]any {
 	if was, _ := annotations(obj)[name].(string); was == "" {
 		return obj
 	}
-	meta, _ := obj["metadata"].(map[string]any)
-	return with(obj, "metadata", with(meta, "annotations", with(annotations(obj), name, text)))
+	return merge.With(obj, text, "metadata", "annotations", name)
 }
 
 func annotations(obj map[string]any) map[string]any {
-	meta, _ := obj["metadata"].(map[string]any)
-	notes, _ := meta["annotations"].(map[string]any)
-	return notes
+	return merge.At[map[string]any](obj, "metadata", "annotations")
 }
 
 // mayHide reports whether a text may have something to hide: it then has one of these words.

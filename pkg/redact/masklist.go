@@ -16,10 +16,8 @@ func maskEnv(a, b any) (any, any) {
 // envOf returns the values of a container's env whose names are sensitive, by name.
 func envOf(v any) map[string]any {
 	found := map[string]any{}
-	list, _ := v.([]any)
-	for _, e := range list {
-		e, _ := e.(map[string]any)
-		name, _ := e["name"].(string)
+	for _, e := range merge.MapsAt(v) {
+		name := merge.At[string](e, "name")
 		if value, ok := e["value"].(string); ok && value != "" && SensitiveName(name) {
 			found[name] = value
 		}
@@ -35,7 +33,7 @@ func hideEnv(v any, others map[string]any, differs string) any {
 		name, _ := m["name"].(string)
 		if value, ok := m["value"].(string); ok && value != "" && SensitiveName(name) {
 			other, paired := others[name]
-			out = replaced(out, list, i, with(m, "value", veil(value, other, paired, differs)))
+			out = replaced(out, list, i, merge.With(m, veil(value, other, paired, differs), "value"))
 		}
 	}
 	if out == nil {
@@ -126,7 +124,5 @@ func objectID(v any) string {
 		return ""
 	}
 	meta, _ := m["metadata"].(map[string]any)
-	ns, _ := meta["namespace"].(string)
-	name, _ := meta["name"].(string)
-	return kind + "\x00" + ns + "\x00" + name
+	return kind + "\x00" + merge.At[string](meta, "namespace") + "\x00" + merge.At[string](meta, "name")
 }

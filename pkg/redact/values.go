@@ -82,10 +82,8 @@ func (vs *Values) Add(v any) {
 }
 
 func (vs *Values) addSecret(obj map[string]any) {
-	meta, _ := obj["metadata"].(map[string]any)
-	notes, _ := meta["annotations"].(map[string]any)
 	vs.addOpen(obj["type"])
-	for name, text := range notes {
+	for name, text := range merge.At[map[string]any](obj, "metadata", "annotations") {
 		text, ok := text.(string)
 		if copied, err := merge.ReadJSON([]byte(text)); ok && Copies(name) && err == nil {
 			vs.Add(copied)
@@ -151,11 +149,8 @@ func (vs *Values) AddFields(v any, fields Fields) {
 // addGenerators notes the literals of a kustomization's secretGenerator; one that is
 // not KEY=VALUE is a value as a whole.
 func (vs *Values) addGenerators(v any) {
-	list, _ := v.([]any)
-	for _, g := range list {
-		g, _ := g.(map[string]any)
-		literals, _ := g["literals"].([]any)
-		for _, l := range literals {
+	for _, g := range merge.At[[]any](v) {
+		for _, l := range merge.At[[]any](g, "literals") {
 			text, _ := l.(string)
 			if _, value, ok := strings.Cut(text, "="); ok {
 				text = strings.Trim(value, `"'`)

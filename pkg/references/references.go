@@ -90,11 +90,8 @@ func (r row) collect(v map[string]any, steps []string, found map[Reference]bool)
 			found[Reference{kind, text}] = true
 		}
 	case list:
-		entries, _ := next.([]any)
-		for _, e := range entries {
-			if below, ok := e.(map[string]any); ok {
-				r.collect(below, steps[1:], found)
-			}
+		for _, below := range merge.MapsAt(next) {
+			r.collect(below, steps[1:], found)
 		}
 	default:
 		if below, ok := next.(map[string]any); ok {
@@ -127,9 +124,7 @@ func isSpec(t *merge.Type) bool {
 
 // looksLikeSpec reports the same of a value, where no schema describes it.
 func looksLikeSpec(v map[string]any) bool {
-	containers, _ := v["containers"].([]any)
-	for _, c := range containers {
-		entry, _ := c.(map[string]any)
+	for _, entry := range merge.MapsAt(v, "containers") {
 		_, named := entry["name"].(string)
 		_, image := entry["image"].(string)
 		if named && image {

@@ -89,8 +89,7 @@ func identifies(key string, sides [][]any) bool {
 	for _, list := range sides {
 		seen := make(map[any]bool, len(list))
 		for _, e := range list {
-			m, _ := e.(map[string]any)
-			v := m[key]
+			v := merge.At[any](e, key)
 			switch v.(type) {
 			case string, json.Number:
 			default:

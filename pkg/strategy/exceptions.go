@@ -3,6 +3,7 @@ package strategy
 import (
 	"fmt"
 
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
@@ -15,12 +16,7 @@ func exceptions(in Input) (schema.Rules, error) {
 	}
 	all := append(in.Rules[:len(in.Rules):len(in.Rules)], builtin...)
 	return all.For(schema.Object{
-		Group: in.Group, Kind: in.Kind, Namespace: text(in.Triple.Local, "metadata", "namespace"),
-		Name: text(in.Triple.Local, "metadata", "name"), Triple: in.Triple,
+		Group: in.Group, Kind: in.Kind, Namespace: merge.At[string](in.Triple.Local, "metadata", "namespace"),
+		Name: merge.At[string](in.Triple.Local, "metadata", "name"), Triple: in.Triple,
 	}), nil
-}
-
-func text(v any, names ...string) string {
-	s, _ := at(v, names...).(string)
-	return s
 }

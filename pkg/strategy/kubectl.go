@@ -3,6 +3,7 @@ package strategy
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
@@ -39,7 +40,8 @@ func three(o merge.Opt, l, v any) any {
 	if !ok && len(lm) > 0 && nothing(o, lm) {
 		return v
 	}
-	out := copied(vm)
+	out := make(map[string]any, len(vm))
+	maps.Copy(out, vm)
 	for k := range om {
 		if _, stated := lm[k]; !stated {
 			delete(out, k)

@@ -12,11 +12,10 @@ func defaulted(local, live any, typ *merge.Type, at merge.Path) []merge.Path {
 	if !ok || typ == nil || typ.Atomic {
 		return nil
 	}
-	v, _ := live.(map[string]any)
 	var out []merge.Path
 	for name, l := range m {
 		f, p := typ.Field(name), at.Child(merge.Named(name))
-		is, there := v[name]
+		is, there := merge.At[map[string]any](live)[name]
 		if l == nil && f.Nullable && f.Default != nil && !(there && is == nil) {
 			out = append(out, p)
 		}

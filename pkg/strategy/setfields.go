@@ -88,10 +88,9 @@ func (s *set) add(p merge.Path, v any) {
 
 // persons returns the managers in managedFields that are not part of the control plane.
 func persons(live any) []string {
-	entries, _ := at(live, "metadata", "managedFields").([]any)
 	var names []string
-	for _, e := range entries {
-		if name, _ := at(e, "manager").(string); !schema.ControlPlane(name) {
+	for _, e := range merge.At[[]any](merge.At[any](live, "metadata", "managedFields")) {
+		if name, _ := merge.At[any](e, "manager").(string); !schema.ControlPlane(name) {
 			names = append(names, name)
 		}
 	}

@@ -2,6 +2,7 @@ package strategy
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 	"sync"
 
@@ -149,7 +150,7 @@ func Plan(in Input) (Output, error) {
 	if versions && in.Schema != nil {
 		out.Uncompared = schema.Unknown(in.Schema, in.Triple.Original)
 	}
-	if in.Schema == nil && at(in.Triple.Local, "kind") != nil {
+	if in.Schema == nil && merge.At[any](in.Triple.Local, "kind") != nil {
 		in.Schema = schema.Resource() // the kind is unknown, but every object has metadata
 	}
 	rules, err := exceptions(in)
@@ -208,21 +209,17 @@ func prepare(in Input) (merge.Triple, []merge.Path) {
 // labelsKept returns local so that an object of a set keeps the set's label where local
 // clears all labels. It clears each of the others, since the set's must not be removed.
 func labelsKept(local, live any) any {
-	l, _ := local.(map[string]any)
-	meta, _ := l["metadata"].(map[string]any)
+	meta := merge.At[map[string]any](local, "metadata")
 	if v, there := meta["labels"]; !there || v != nil || lastapplied.SetOf(live) == "" {
 		return local
 	}
-	had, _ := at(live, "metadata", "labels").(map[string]any)
-	labels := make(map[string]any, len(had))
-	for k := range had {
+	labels := map[string]any{}
+	for k := range merge.At[map[string]any](live, "metadata", "labels") {
 		if k != lastapplied.PartOf {
 			labels[k] = nil
 		}
 	}
-	m, o := copied(meta), copied(l)
-	m["labels"], o["metadata"] = labels, m
-	return o
+	return merge.With(local.(map[string]any), labels, "metadata", "labels")
 }
 
 // identityOf gives original the apiVersion, kind, name and namespace of local. They state
@@ -234,13 +231,11 @@ func identityOf(original, local any) any {
 	if !ok || !ok2 {
 		return original
 	}
-	out := copied(o)
+	meta := map[string]any{}
+	maps.Copy(meta, merge.At[map[string]any](o, "metadata"))
+	same(meta, merge.At[map[string]any](l, "metadata"), "name", "namespace")
+	out := merge.With(o, meta, "metadata")
 	same(out, l, "apiVersion", "kind")
-	om, _ := o["metadata"].(map[string]any)
-	meta := copied(om)
-	lm, _ := l["metadata"].(map[string]any)
-	same(meta, lm, "name", "namespace")
-	out["metadata"] = meta
 	return out
 }
 
@@ -254,29 +249,9 @@ func same(to, from map[string]any, names ...string) {
 	}
 }
 
-func copied(m map[string]any) map[string]any {
-	c := make(map[string]any, len(m)+2)
-	for k, v := range m {
-		c[k] = v
-	}
-	return c
-}
-
 // otherVersion reports whether original was written under another apiVersion than local's.
 func otherVersion(t merge.Triple) bool {
-	return t.Original != nil && at(t.Original, "apiVersion") != at(t.Local, "apiVersion")
-}
-
-// at returns the value at the field names; nil where one is missing.
-func at(v any, names ...string) any {
-	for _, n := range names {
-		m, ok := v.(map[string]any)
-		if !ok {
-			return nil
-		}
-		v = m[n]
-	}
-	return v
+	return t.Original != nil && merge.At[any](t.Original, "apiVersion") != merge.At[any](t.Local, "apiVersion")
 }
 
 func auto(in Input) merge.Plan {

@@ -40,10 +40,9 @@ func entriesOf(typ *merge.Type, base merge.Path, changes []merge.Change) []merge
 		p := append(base[:len(base):len(base)], c.Path...)
 		isEntry, t := entry(typ, c.Path)
 		if c.Op == merge.OpSet { // a list in which keys repeat is reported whole
-			was, _ := c.Old.Value.([]any)
 			is, ok := c.New.Value.([]any)
 			if ok && t != nil && (t.Kind == merge.Keyed || t.Kind == merge.Set) {
-				steps, entries := merge.Spare(t, was, is)
+				steps, entries := merge.Spare(t, merge.At[[]any](c.Old.Value), is)
 				for i, s := range steps {
 					out = append(out, merge.Removal{Path: p.Child(s), Value: entries[i], Cause: merge.CauseLive})
 				}

@@ -1,0 +1,54 @@
+package merge
+
+import "maps"
+
+// At returns the value below v by the names of its fields; the zero value where there is none of
+// that type.
+func At[T any](v any, names ...string) T {
+	for _, name := range names {
+		m, _ := v.(map[string]any)
+		v = m[name]
+	}
+	t, _ := v.(T)
+	return t
+}
+
+// MapsAt returns the maps in the list that At finds.
+func MapsAt(v any, names ...string) []map[string]any {
+	var out []map[string]any
+	for _, e := range At[[]any](v, names...) {
+		if m, isMap := e.(map[string]any); isMap {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// Without returns a copy of m without the field below it; m itself where it has none. The maps
+// around the field stay.
+func Without(m map[string]any, names ...string) map[string]any {
+	last := len(names) - 1
+	less := At[map[string]any](m, names[:last]...)
+	if _, there := less[names[last]]; !there {
+		return m
+	}
+	less = maps.Clone(less)
+	delete(less, names[last])
+	if last == 0 {
+		return less
+	}
+	return With(m, less, names[:last]...)
+}
+
+// With returns a copy of m, which may be nil, with the value below it set. The maps on the way are
+// copied, and made where they are missing.
+func With(m map[string]any, v any, names ...string) map[string]any {
+	if len(names) > 1 {
+		v = With(At[map[string]any](m[names[0]]), v, names[1:]...)
+	}
+	if m = maps.Clone(m); m == nil {
+		m = map[string]any{}
+	}
+	m[names[0]] = v
+	return m
+}
