@@ -8,12 +8,10 @@ import (
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/applyset"
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/complete"
-	"github.com/kubectl-merge/kubectl-merge/internal/parallel"
 	"github.com/kubectl-merge/kubectl-merge/internal/prune"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
@@ -25,86 +23,83 @@ A set is an object, its parent: a Secret, a ConfigMap, or a custom resource whos
 it. Its members carry the parent's id as a label. "kubectl merge -f … --prune --applyset=NAME" makes
 a set and deletes the members that are no longer in the input; kubectl apply uses the same sets.`
 
-var _ = registerVerb(verb{open: newApplyset, args: noArgs, below: []verb{
-	{open: newSetList, args: noArgs, flags: map[string]cobra.CompletionFunc{"output": complete.Words("name", "json")}},
-	{open: newSetView, args: setArgs, flags: map[string]cobra.CompletionFunc{"output": complete.Words("name", "json")}},
-	{open: newSetVerify, args: setArgs},
-	{open: newSetAdopt, args: func(e *env) cobra.CompletionFunc { return e.server().SetOrObject() }},
-	{open: newSetDisband, args: setArgs},
-	{open: newSetDelete, args: setArgs, flags: deleteFlags},
-}})
+var _ = registerVerb(verb{
+	use: "applyset", short: "List, view and change sets of applied objects", long: applysetLong,
+	example: `  kubectl merge applyset list -A
+  kubectl merge applyset view shop`,
+	takes: func(c *call) error { return unknownVerb(c.cmd, c.args) },
+	run:   func(c *call, _ context.Context) error { return c.cmd.Help() },
+	below: []verb{
+		{
+			use: "list", short: "List the sets of a namespace, or of all namespaces",
+			long:    "List the sets whose parents are in the namespace, or, with -A, in all: which tool manages them, and the\nkinds and namespaces of their members.",
+			example: "  kubectl merge applyset list -A", run: (*call).listSets,
+		}, {
+			use: "view NAME", short: "List the members of a set, and what keeps them from being pruned",
+			long:    "List the members of a set and what would happen to each if it were no longer in the input: pruned, or\nkept, and why. Namespaces and CustomResourceDefinitions are kept, too, while they contain anything else.",
+			example: "  kubectl merge applyset view shop", takes: oneSet, args: setArgs, run: onSet((*setCall).view),
+		},
+		verifyRow, adoptRow, disbandRow, deleteRow,
+	},
+})
 
 // setArgs completes the name of a set.
-func setArgs(e *env) cobra.CompletionFunc { return complete.FirstOnly(e.server().Sets()) }
-
-// newApplyset returns the verb; its sub-verbs have rows of their own.
-func newApplyset(e *env) *cobra.Command {
-	return &cobra.Command{
-		Use:   "applyset",
-		Short: "List, view and change sets of applied objects",
-		Long:  applysetLong,
-		Example: `  kubectl merge applyset list -A
-  kubectl merge applyset view shop`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return unknownVerb(cmd, args)
-			}
-			return cmd.Help()
-		},
-	}
-}
+func setArgs(s *complete.Server) cobra.CompletionFunc { return complete.FirstOnly(s.Sets()) }
 
 // oneSet requires one argument: the set.
-func oneSet(cmd *cobra.Command, args []string) error {
-	if len(args) == 1 {
+func oneSet(c *call) error {
+	if len(c.args) == 1 && c.set.name == "" {
 		return nil
 	}
-	return fmt.Errorf("name one set: %s", cmd.UseLine())
+	return fmt.Errorf("name one set: %s", c.cmd.UseLine())
 }
 
-// membersVerb is the common part of the verbs about one set.
-type membersVerb struct {
-	*env
-	setFlags
-	concurrency int
-	dryRun      dryRunFlag
-	quiet       bool
-
+// setCall is a call of a verb about one set.
+type setCall struct {
+	*call
 	api *cluster.Cluster // once the set is open
 }
 
-func (v *membersVerb) add(flags *pflag.FlagSet) {
-	flags.StringVar(&v.namespace, "applyset-namespace", "", "namespace of the set's parent (default: that of -n or the context)")
-	flags.IntVar(&v.concurrency, "concurrency", parallel.Limit, "requests under way at once")
-	flags.BoolVarP(&v.quiet, "quiet", "q", false, "report errors only, no notes")
+// onSet returns the run of a verb about one set.
+func onSet(do func(*setCall, context.Context) error) func(*call, context.Context) error {
+	return func(c *call, ctx context.Context) error { return do(&setCall{call: c}, ctx) }
 }
 
-// open reads the set that the argument names.
-func (v *membersVerb) open(ctx context.Context, name string) (*prune.Set, error) {
+// open reads the set that the first argument names.
+func (v *setCall) open(ctx context.Context) (*prune.Set, error) {
 	api, err := v.connect()
 	if err != nil {
 		return nil, err
 	}
-	v.name, v.api = name, api
-	s, err := v.read(ctx, v.env, api)
+	v.set.name, v.api = v.args[0], api
+	s, err := v.readSet(ctx, v.set, api)
 	if s != nil {
-		s.Note = v.reporter(v.quiet).set()
+		s.Note = v.reporter().set()
 	}
 	return s, err
 }
 
-// existingSet is open for a set that must exist.
-func (v *membersVerb) existingSet(ctx context.Context, name string) (*prune.Set, error) {
-	s, err := v.open(ctx, name)
+// existing is open for a set that must exist.
+func (v *setCall) existing(ctx context.Context) (*prune.Set, error) {
+	s, err := v.open(ctx)
 	if err != nil {
 		return nil, err
 	}
 	return s, s.Existing()
 }
 
-// line prints the outcome of an object.
-func (v *membersVerb) line(object fmt.Stringer, word string, mode dryRun) {
-	fmt.Fprintf(v.Out, "%s %s%s\n", escape.Line(object.String()), word, mode.suffix())
+// writable is existing for a set that is written.
+func (v *setCall) writable(ctx context.Context) (*prune.Set, error) {
+	s, err := v.existing(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return s, s.Writable()
+}
+
+// outcome prints the outcome of an object.
+func (v *setCall) outcome(object fmt.Stringer, word string) {
+	fmt.Fprintf(v.Out, "%s %s%s\n", escape.Line(object.String()), word, v.mode.suffix())
 }
 
 // table prints rows with aligned columns.
@@ -151,28 +146,7 @@ func row(l prune.Listed) setRow {
 	return out
 }
 
-func newSetList(e *env) *cobra.Command {
-	var (
-		all    bool
-		output string
-	)
-	cmd := &cobra.Command{
-		Use:     "list",
-		Short:   "List the sets of a namespace, or of all namespaces",
-		Long:    "List the sets whose parents are in the namespace, or, with -A, in all: which tool manages them, and the\nkinds and namespaces of their members.",
-		Example: "  kubectl merge applyset list -A",
-		Args:    cobra.NoArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return e.listSets(cmd.Context(), all, output) },
-	}
-	cmd.Flags().BoolVarP(&all, "all-namespaces", "A", false, "the sets of all namespaces")
-	cmd.Flags().StringVarP(&output, "output", "o", "", "name or json")
-	return cmd
-}
-
-func (e *env) listSets(ctx context.Context, all bool, output string) error {
-	if output != "" && output != "name" && output != "json" {
-		return fmt.Errorf("--output=%s: must be name or json", output)
-	}
+func (e *call) listSets(ctx context.Context) error {
 	api, err := e.connect()
 	if err != nil {
 		return err
@@ -181,7 +155,7 @@ func (e *env) listSets(ctx context.Context, all bool, output string) error {
 	if err != nil {
 		return err
 	}
-	if all {
+	if e.namespaces {
 		ns = ""
 	}
 	found, missing, err := prune.List(ctx, api, ns)
@@ -196,9 +170,9 @@ func (e *env) listSets(ctx context.Context, all bool, output string) error {
 		sets[i] = row(l)
 	}
 	switch {
-	case output == "json":
+	case e.output == "json":
 		return e.printJSON(sets)
-	case output == "name":
+	case e.output == "name":
 		for _, s := range sets {
 			fmt.Fprintln(e.Out, escape.Line(s.Set))
 		}
@@ -221,27 +195,8 @@ type memberRow struct {
 	Reason    string `json:"reason,omitempty"`
 }
 
-func newSetView(e *env) *cobra.Command {
-	v := &membersVerb{env: e}
-	var output string
-	cmd := &cobra.Command{
-		Use:     "view NAME",
-		Short:   "List the members of a set, and what keeps them from being pruned",
-		Long:    "List the members of a set and what would happen to each if it were no longer in the input: pruned, or\nkept, and why. Namespaces and CustomResourceDefinitions are kept, too, while they contain anything else.",
-		Example: "  kubectl merge applyset view shop",
-		Args:    oneSet,
-		RunE:    func(cmd *cobra.Command, args []string) error { return v.view(cmd.Context(), args[0], output) },
-	}
-	v.add(cmd.Flags())
-	cmd.Flags().StringVarP(&output, "output", "o", "", "name or json")
-	return cmd
-}
-
-func (v *membersVerb) view(ctx context.Context, name, output string) error {
-	if output != "" && output != "name" && output != "json" {
-		return fmt.Errorf("--output=%s: must be name or json", output)
-	}
-	s, err := v.existingSet(ctx, name)
+func (v *setCall) view(ctx context.Context) error {
+	s, err := v.existing(ctx)
 	if err != nil {
 		return err
 	}
@@ -262,7 +217,7 @@ func (v *membersVerb) view(ctx context.Context, name, output string) error {
 		}
 		table = append(table, []string{m.Namespace, m.String(), text})
 	}
-	switch output {
+	switch v.output {
 	case "json":
 		return v.printJSON(rows)
 	case "name":

@@ -10,58 +10,40 @@ import (
 
 	"github.com/kubectl-merge/kubectl-merge/internal/applyset"
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+	"github.com/kubectl-merge/kubectl-merge/internal/complete"
 	"github.com/kubectl-merge/kubectl-merge/internal/prune"
 )
 
-// adoptVerb takes objects into a set.
-type adoptVerb struct {
-	membersVerb
-	selector string
-	all      bool
-	from     string
-}
-
-func newSetAdopt(e *env) *cobra.Command {
-	v := &adoptVerb{membersVerb: membersVerb{env: e}}
-	cmd := &cobra.Command{
-		Use:   "adopt NAME (TYPE/NAME... | -l SELECTOR | --from=SET)",
-		Short: "Add objects to a set, so that it prunes them",
-		Long: `Add objects to a set, which is created if it does not exist. They are named, or selected by their labels:
+var adoptRow = verb{
+	use: "adopt NAME (TYPE/NAME... | -l SELECTOR | --from=SET)", short: "Add objects to a set, so that it prunes them",
+	long: `Add objects to a set, which is created if it does not exist. They are named, or selected by their labels:
 with -l, objects of all kinds in the namespace, or with -A in all, that somebody has applied and that have
 no owner; in this way, what kubectl apply --prune -l has managed is added to a set.
 
 An object that belongs to another set is an error, unless --from names that set. With --from alone, all
 members of that set move.`,
-		Example: `  # Move over from kubectl apply --prune -l app=shop
+	example: `  # Move over from kubectl apply --prune -l app=shop
   kubectl merge applyset adopt shop -l app=shop
 
   # Move one object from another set
   kubectl merge applyset adopt shop deployment/web --from=old`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			return oneSet(cmd, args[:min(len(args), 1)])
-		},
-		RunE: func(cmd *cobra.Command, args []string) error { return v.run(cmd.Context(), args[0], args[1:]) },
-	}
-	flags := cmd.Flags()
-	v.add(flags)
-	addDryRun(flags, &v.dryRun)
-	flags.StringVarP(&v.selector, "selector", "l", "", "objects of all kinds whose labels match")
-	flags.BoolVarP(&v.all, "all-namespaces", "A", false, "with -l: the objects of all namespaces")
-	flags.StringVar(&v.from, "from", "", "the set that the objects belong to now: [KIND[.GROUP]/]NAME, or an id")
-	return cmd
+	takes: func(c *call) error {
+		switch named := len(c.args) > 1; {
+		case len(c.args) == 0:
+			return oneSet(c)
+		case c.inputs.Selector != "" && named:
+			return errors.New("only one of TYPE/NAME and -l can be given")
+		case c.inputs.Selector == "" && !named && c.fromSet == "":
+			return errors.New("name the objects, TYPE/NAME, or choose them with -l SELECTOR or --from=SET")
+		}
+		return nil
+	},
+	args: func(s *complete.Server) cobra.CompletionFunc { return s.SetOrObject() },
+	run:  onSet((*setCall).adopt),
 }
 
-func (v *adoptVerb) run(ctx context.Context, name string, objects []string) error {
-	mode, err := parseDryRun(v.dryRun.text)
-	switch {
-	case err != nil:
-		return err
-	case v.selector != "" && len(objects) > 0:
-		return errors.New("only one of TYPE/NAME and -l can be given")
-	case v.selector == "" && len(objects) == 0 && v.from == "":
-		return errors.New("name the objects, TYPE/NAME, or choose them with -l SELECTOR or --from=SET")
-	}
-	s, err := v.open(ctx, name)
+func (v *setCall) adopt(ctx context.Context) error {
+	s, err := v.open(ctx)
 	if err != nil {
 		return err
 	}
@@ -72,16 +54,16 @@ func (v *adoptVerb) run(ctx context.Context, name string, objects []string) erro
 	if err != nil {
 		return err
 	}
-	found, err := v.find(ctx, s, other, objects)
+	found, err := v.adoptees(ctx, s, other)
 	if err != nil {
 		return err
 	}
 	if len(found) == 0 {
 		return errors.New("no objects found to adopt")
 	}
-	joined, err := s.Join(ctx, found, prune.Labelling{From: from, Manager: defaultManager, DryRun: mode == dryServer, Nothing: mode == dryClient})
+	joined, err := s.Join(ctx, found, prune.Labelling{From: from, Manager: defaultManager, DryRun: v.mode == dryServer, Nothing: v.mode == dryClient})
 	for _, m := range joined {
-		v.line(m.Target, "adopted", mode)
+		v.outcome(m.Target, "adopted")
 	}
 	if err == nil && len(joined) < len(found) {
 		v.note(s.Target.String(), fmt.Sprintf("%d of the objects are part of the set already", len(found)-len(joined)))
@@ -90,33 +72,33 @@ func (v *adoptVerb) run(ctx context.Context, name string, objects []string) erro
 }
 
 // former returns the set that --from names: its id and, unless only an id was given, the set.
-func (v *adoptVerb) former(ctx context.Context, s *prune.Set) (id string, other *prune.Set, err error) {
+func (v *setCall) former(ctx context.Context, s *prune.Set) (id string, other *prune.Set, err error) {
 	switch {
-	case v.from == "":
+	case v.fromSet == "":
 		return "", nil, nil
-	case strings.HasPrefix(v.from, "applyset-") && strings.HasSuffix(v.from, "-v1") && !strings.Contains(v.from, "/"):
-		return v.from, nil, nil
+	case strings.HasPrefix(v.fromSet, "applyset-") && strings.HasSuffix(v.fromSet, "-v1") && !strings.Contains(v.fromSet, "/"):
+		return v.fromSet, nil, nil
 	}
-	f := setFlags{name: v.from, namespace: s.Target.Namespace}
-	if other, err = f.read(ctx, v.env, v.api); err != nil {
+	f := setFlags{name: v.fromSet, namespace: s.Target.Namespace}
+	if other, err = v.readSet(ctx, f, v.api); err != nil {
 		return "", nil, fmt.Errorf("--from: %w", err)
 	}
 	other.Note = s.Note
 	return other.Parent.ID(), other, errors.Join(other.Existing(), other.Writable())
 }
 
-// find returns the objects: the named ones, those with the labels, or all of the other set.
-func (v *adoptVerb) find(ctx context.Context, s, other *prune.Set, names []string) ([]prune.Member, error) {
+// adoptees returns the objects: the named ones, those with the labels, or all of the other set.
+func (v *setCall) adoptees(ctx context.Context, s, other *prune.Set) ([]prune.Member, error) {
 	ns, err := v.ownNamespace()
 	if err != nil {
 		return nil, err
 	}
 	switch {
-	case len(names) > 0:
-		return v.named(ctx, cluster.Query{Args: names, Namespace: ns})
-	case v.selector != "":
-		l := prune.Labelled{Selector: v.selector, Namespace: ns, Limit: v.concurrency}
-		if v.all {
+	case len(v.args) > 1:
+		return v.named(ctx, cluster.Query{Args: v.args[1:], Namespace: ns})
+	case v.inputs.Selector != "":
+		l := prune.Labelled{Selector: v.inputs.Selector, Namespace: ns, Limit: v.concurrency}
+		if v.namespaces {
 			l.Namespace = ""
 		}
 		found, others, err := s.Applied(ctx, l)
@@ -130,7 +112,7 @@ func (v *adoptVerb) find(ctx context.Context, s, other *prune.Set, names []strin
 	return other.Everyone(ctx, v.concurrency)
 }
 
-func (v *adoptVerb) named(ctx context.Context, q cluster.Query) ([]prune.Member, error) {
+func (v *setCall) named(ctx context.Context, q cluster.Query) ([]prune.Member, error) {
 	found, err := v.api.Query(ctx, v.flags, q)
 	if err != nil {
 		return nil, err

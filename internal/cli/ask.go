@@ -9,30 +9,23 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 )
 
-// askRequest holds the inputs of a run that asks.
-type askRequest struct {
-	inputs  *inputFlags
-	plan    *planFlags
-	secrets bool // show the values of Secrets
-}
-
 // ask settles the conflicts of the items on the terminal. Without a terminal they stay conflicts,
 // as with --policy=strict. The error ends the run.
-func (e *env) ask(ctx context.Context, s *session, r askRequest) error {
-	if !r.plan.asks() || s.Failed() != nil || !ask.Needed(s.Plan) {
+func (c *call) ask(ctx context.Context, s *session) error {
+	if !c.asks() || s.Failed() != nil || !ask.Needed(s.Plan) {
 		return nil // nothing will be written, or there is no question
 	}
-	t := e.terminal(r.inputs.stdin())
+	t := c.terminal(c.inputs.stdin())
 	if t == nil {
 		const text = "there is no terminal to ask on; conflicts are left to you, as with --policy=strict"
-		return e.remark(diff.Note{Object: "--policy=ask", Kind: noteProblem, Message: text}, "note: --policy=ask: "+text)
+		return c.remark(diff.Note{Object: "--policy=ask", Kind: noteProblem, Message: text}, "note: --policy=ask: "+text)
 	}
 	defer t.Close()
 	a := ask.Asker{
 		Terminal: t, Out: t.Out, Color: t.Color, Width: t.Width,
-		Report: func(p apply.Planned) diff.Report { return reportOf(p, r.secrets) },
+		Report: func(p apply.Planned) diff.Report { return reportOf(p, c.secrets) },
 	}
-	return e.quit(a.Settle(ctx, s.Plan, r.plan.saveRules))
+	return c.quit(a.Settle(ctx, s.Plan, c.saveRules))
 }
 
 // quit adds the exit code to the error of a user who quits. A negative answer to the confirmation

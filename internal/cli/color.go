@@ -74,19 +74,19 @@ func (e *env) terminal(piped bool) *term.Terminal {
 
 // page makes later output on a terminal appear page by page; done shows it, and ends paging. An
 // external program that shows a diff does its own paging.
-func (e *env) page() (done func() error) {
-	p := term.NewPager(e.Out, "KUBECTL_MERGE_PAGER", "PAGER")
-	if p == nil || os.Getenv("KUBECTL_EXTERNAL_DIFF") != "" {
+func (c *call) page() (done func() error) {
+	p := term.NewPager(c.Out, "KUBECTL_MERGE_PAGER", "PAGER")
+	if p == nil || c.asks() || os.Getenv("KUBECTL_EXTERNAL_DIFF") != "" {
 		return func() error { return nil }
 	}
-	out := e.Out
-	e.Out = p
-	r, ok := e.ErrOut.(*term.Stderr)
+	out := c.Out
+	c.Out = p
+	r, ok := c.ErrOut.(*term.Stderr)
 	if ok {
 		r.Pager = p.Stream(r.To)
 	}
 	return func() error {
-		e.Out = out
+		c.Out = out
 		if ok {
 			r.Pager = nil
 		}

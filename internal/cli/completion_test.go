@@ -3,14 +3,12 @@ package cli
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
-
-	"github.com/kubectl-merge/kubectl-merge/internal/complete"
 )
 
 const localPod = `apiVersion: v1
@@ -108,30 +106,41 @@ func TestCompletion(t *testing.T) {
 	}
 }
 
-// TestCompletionTables: no row for a flag that is not there any more, and every verb says
-// what its arguments are.
-func TestCompletionTables(t *testing.T) {
-	root := newRoot(&env{IOStreams: genericiooptions.NewTestIOStreamsDiscard()})
-	e := &env{}
-	flags := map[string]bool{}
-	for _, cmd := range commands(root) {
-		for name := range e.flagCompletions() {
-			flags[name] = flags[name] || cmd.Flags().Lookup(name) != nil || cmd.PersistentFlags().Lookup(name) != nil
+// TestFlagRows: every row is for a verb that there is, and is the verb's only one for the flag; ties
+// are to flags of the same verb; and every verb states what its arguments are.
+func TestFlagRows(t *testing.T) {
+	seen := map[string]bool{}
+	for _, cmd := range commands(newRoot(&env{IOStreams: genericiooptions.NewTestIOStreamsDiscard()})) {
+		name := strings.TrimPrefix(cmd.Name(), "kubectl-")
+		seen[name] = true
+		if cmd.ValidArgsFunction == nil && len(cmd.ValidArgs) == 0 && name != "help" {
+			t.Errorf("the arguments of %s are not completed", name)
 		}
-		if cmd.ValidArgsFunction == nil && len(cmd.ValidArgs) == 0 {
-			t.Errorf("the arguments of %s are not completed", cmd.Name())
+		rows := map[string]int{}
+		for _, f := range flagRows {
+			if !slices.Contains(strings.Fields(f.verbs), name) {
+				continue
+			}
+			if rows[f.name]++; rows[f.name] > 1 {
+				t.Errorf("%s has two rows for --%s", name, f.name)
+			}
+			for _, tie := range f.needs {
+				if to, _, _ := strings.Cut(tie.flag, "="); cmd.Flags().Lookup(to) == nil {
+					t.Errorf("--%s of %s needs --%s, which is no flag of it", f.name, name, to)
+				}
+			}
 		}
 	}
-	for name, there := range flags {
-		if !there {
-			t.Errorf("no verb has a flag --%s", name)
+	for _, f := range flagRows {
+		for _, name := range strings.Fields(f.verbs) {
+			if !seen[name] {
+				t.Errorf("--%s is for %q, and there is no such verb", f.name, name)
+			}
 		}
-	}
-	for _, v := range verbs {
-		cmd := v.open(&env{IOStreams: genericiooptions.NewTestIOStreamsDiscard(), flags: genericclioptions.NewConfigFlags(false)})
-		for name := range v.flags {
-			if cmd.Flags().Lookup(name) == nil {
-				t.Errorf("%s has no flag --%s", cmd.Name(), name)
+		for _, tie := range f.excludes {
+			to, _, _ := strings.Cut(tie.flag, "=")
+			if to = strings.TrimSuffix(to, "!"); to != previewed && !slices.ContainsFunc(flagRows, func(f flagRow) bool { return f.name == to }) {
+				t.Errorf("--%s excludes --%s, which is no flag", f.name, to)
 			}
 		}
 	}
@@ -140,13 +149,22 @@ func TestCompletionTables(t *testing.T) {
 // TestOwnWordsAreSafe: no completion of a flag loses a word of ours for the sake of shells.
 func TestOwnWordsAreSafe(t *testing.T) {
 	root := newRoot(&env{IOStreams: genericiooptions.NewTestIOStreamsDiscard()})
-	for name, f := range (&env{}).flagCompletions() {
-		if strings.Contains("namespace context cluster user applyset applyset-namespace from recreate", name) {
+	for _, f := range flagRows {
+		if strings.Contains("applyset applyset-namespace from recreate", f.name) {
 			continue // need a kubeconfig
 		}
-		own, _ := f(root, nil, "")
-		if got, _ := complete.Safe(f)(root, nil, ""); len(got) != len(own) {
-			t.Errorf("--%s: %q became %q", name, own, got)
+		c := &call{env: &env{}, cmd: root}
+		safe := f.completion(c)
+		switch {
+		case f.words != nil:
+			if got, _ := safe(root, nil, ""); len(got) != len(f.words()) {
+				t.Errorf("--%s: %q became %q", f.name, f.words(), got)
+			}
+		case f.completes != nil:
+			own, _ := f.completes(c.server())(root, nil, "")
+			if got, _ := safe(root, nil, ""); len(got) != len(own) {
+				t.Errorf("--%s: %q became %q", f.name, own, got)
+			}
 		}
 	}
 }
@@ -167,7 +185,7 @@ func TestOfferedIsAccepted(t *testing.T) {
 					value += map[bool]string{true: "NAME:.metadata.name", false: "{.kind}"}[strings.Contains(value, "columns")]
 				}
 				_, _, errs := offline(t, append(path, "--"+name+"="+value)...)
-				if strings.Contains(errs, "--"+name) && !strings.Contains(errs, "require") {
+				if strings.Contains(errs, "--"+name) && !strings.Contains(errs, " needs ") {
 					t.Errorf("%s offers --%s=%s, and then: %s", cmd.CommandPath(), name, value, errs)
 				}
 			}

@@ -13,7 +13,7 @@ import (
 
 // connect reads the kubeconfig and sends nothing yet.
 func (e *env) connect() (*cluster.Cluster, error) {
-	if _, err := e.timeout(); err != nil {
+	if _, err := e.requestTimeout(); err != nil {
 		return nil, err
 	}
 	api, err := cluster.New(e.flags, e.warnings)
@@ -86,9 +86,9 @@ func (e *env) colored() bool    { return e.color.on(e.Out) }
 func (e *env) coloredErr() bool { return e.color.on(e.ErrOut) }
 
 // progress returns the line that shows how far a run is; nil if no user sees it.
-func (e *env) progress(quiet bool) *term.Progress {
-	if quiet {
+func (c *call) progress() *term.Progress {
+	if c.quiet {
 		return nil
 	}
-	return term.NewProgress(e.ErrOut)
+	return term.NewProgress(c.ErrOut)
 }

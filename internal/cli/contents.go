@@ -45,7 +45,7 @@ func (u *undoing) cover(ctx context.Context, api *cluster.Cluster, id string, me
 		u.note(u.name, "objects of the set "+id+" are restored, and its parent is not found: no run prunes them until they are applied as part of a set")
 		return err
 	}
-	set, err := parent.read(ctx, u.env, api)
+	set, err := u.readSet(ctx, parent, api)
 	if err != nil {
 		return err
 	}

@@ -14,69 +14,42 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/outcome"
 	"github.com/kubectl-merge/kubectl-merge/internal/target"
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
-	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
 // disownVerb releases fields.
 type disownVerb struct {
 	targetVerb
-	out    targetOutput
-	dryRun dryRunFlag
-	write  bool // the files too
-
 	fields []merge.Path
 }
 
 var _ = registerVerb(verb{
-	open: newDisown,
-	args: func(e *env) cobra.CompletionFunc {
-		return complete.UnlessFiles(e.server().Disowned, complete.LocalFields)
-	},
-	flags: map[string]cobra.CompletionFunc{"output": targetOutputs},
-})
-
-func newDisown(e *env) *cobra.Command {
-	v := &disownVerb{targetVerb: targetVerb{env: e, validate: "ignore"}}
-	cmd := &cobra.Command{
-		Use:   "disown (TYPE/NAME | -f FILE) FIELD...",
-		Short: "Give fields up, for example to an autoscaler: live keeps their values",
-		Long: `Take fields out of what was applied last, so that the next merge of a file without them
+	use: "disown (TYPE/NAME | -f FILE) FIELD...", short: "Give fields up, for example to an autoscaler: live keeps their values",
+	long: `Take fields out of what was applied last, so that the next merge of a file without them
 leaves live's values alone. With -w they are removed from the file, too; its comments
 and its layout stay. Entries of lists and maps are named by their keys.`,
-		Example: `  # Leave the replicas to an autoscaler
+	example: `  # Leave the replicas to an autoscaler
   kubectl merge disown deployment/web spec.replicas
 
   # In the file, too
   kubectl merge disown -f web.yaml -w spec.replicas
 
   kubectl merge disown deployment/web 'spec.template.spec.containers[name=proxy]' 'metadata.labels["example.com/team"]'`,
-		RunE: func(cmd *cobra.Command, args []string) error { return v.run(cmd.Context(), args) },
-	}
-	flags := cmd.Flags()
-	v.inputs.add(flags, "give fields up of")
-	flags.StringVar(&v.manager, "field-manager", defaultManager, "name of the manager used to track field ownership")
-	v.addRules(flags)
-	v.out.add(flags)
-	v.out.reports(flags)
-	addDryRun(flags, &v.dryRun)
-	flags.BoolVarP(&v.write, "write", "w", false, "remove the fields from the files given with -f, too")
-	return cmd
-}
+	inputs: "give fields up of",
+	args: func(s *complete.Server) cobra.CompletionFunc {
+		return complete.UnlessFiles(s.Disowned, complete.LocalFields)
+	},
+	run: func(c *call, ctx context.Context) error {
+		return (&disownVerb{targetVerb: targetVerb{call: c}}).run(ctx)
+	},
+})
 
-func (v *disownVerb) run(ctx context.Context, args []string) error {
-	mode, err := v.out.mode(v.dryRun)
+func (v *disownVerb) run(ctx context.Context) error {
+	names, err := v.parse(v.args)
+	if err == nil {
+		err = v.prepare(ctx)
+	}
 	if err != nil {
-		return err
-	}
-	names, err := v.parse(args)
-	if err != nil {
-		return err
-	}
-	if err := v.out.open(ctx, v.env, mode); err != nil {
-		return err
-	}
-	if err := v.open(ctx); err != nil {
 		return err
 	}
 	objects, err := v.find(ctx, names)
@@ -86,7 +59,7 @@ func (v *disownVerb) run(ctx context.Context, args []string) error {
 	if err := errors.Join(v.Read(ctx, objects)...); err != nil {
 		return err
 	}
-	return v.disown(ctx, objects, mode)
+	return v.disown(ctx, objects)
 }
 
 // parse splits the arguments into those that name objects, none if -f is given, and the fields.
@@ -119,7 +92,7 @@ func (v *disownVerb) parse(args []string) (names []string, err error) {
 
 // disown plans all changes before it writes any. The files are written last: a file without a field
 // that the applier still owns would have the next merge remove it from live.
-func (v *disownVerb) disown(ctx context.Context, targets []target.Target, mode dryRun) error {
+func (v *disownVerb) disown(ctx context.Context, targets []target.Target) error {
 	d := &target.Disowning{Access: &v.Access, Fields: v.fields, Files: v.write}
 	all, err := d.Plan(ctx, targets)
 	if err != nil {
@@ -134,58 +107,58 @@ func (v *disownVerb) disown(ctx context.Context, targets []target.Target, mode d
 	var errs []error
 	counts := map[outcome.Word]int{}
 	for _, one := range all {
-		became, err := v.send(ctx, one, mode)
+		became, err := v.send(ctx, one)
 		if err != nil {
 			one.Failed = true
 			errs = append(errs, err)
 		}
 		counts[outcome.Word(became)]++
 	}
-	errs = append(errs, v.out.close(ctx))
-	v.summary(&v.out, targets, counts)
+	errs = append(errs, v.close(ctx))
+	v.summary(targets, counts)
 	for _, f := range files {
-		errs = append(errs, v.writeFile(f, mode))
+		errs = append(errs, v.writeFile(f))
 	}
 	return errors.Join(errs...)
 }
 
 // send writes one object's annotation, and reports its outcome and its meaning.
-func (v *disownVerb) send(ctx context.Context, d *target.Disowned, mode dryRun) (write.Outcome, error) {
+func (v *disownVerb) send(ctx context.Context, d *target.Disowned) (write.Outcome, error) {
 	if d.Change == nil {
 		return write.Unchanged, nil
 	}
 	out := write.Foreseen(d.Change.Planned)
-	if mode != dryClient {
+	if v.mode != dryClient {
 		var err error
-		if out, err = v.Write(ctx, d.Target, *d.Change, mode == dryServer); err != nil {
+		if out, err = v.Write(ctx, d.Target, *d.Change, v.mode == dryServer); err != nil {
 			return write.Outcome(outcome.Failed), err
 		}
 	}
 	out.Outcome = write.Disowned
-	v.meanings(d.Target, d.Meanings, mode == dryNone)
+	v.meanings(d.Target, d.Meanings, v.mode == dryNone)
 	if !v.write && len(d.Filed) > 0 {
 		v.note(d.String(), d.Local.Origin.File+": take it out there too, or let -w do it")
 	}
-	return out.Outcome, v.out.written(d.Target, d.Change.Annotated, out)
+	return out.Outcome, v.written(d.Target, d.Change.Annotated, out)
 }
 
 // writeFile replaces the old text by the new one, or shows the difference.
-func (v *disownVerb) writeFile(f *target.FileEdit, mode dryRun) error {
+func (v *disownVerb) writeFile(f *target.FileEdit) error {
 	if err := f.Writable(); err != nil {
 		return err
 	}
-	if v.out.output == "diff" {
+	if v.output == "diff" {
 		if err := v.showFile(f); err != nil {
 			return err
 		}
 	}
-	if mode == dryNone {
+	if v.mode == dryNone {
 		if err := f.Write(); err != nil {
 			return err
 		}
 	}
 	taken := "taken out"
-	if mode != dryNone {
+	if v.mode != dryNone {
 		taken = "would be taken out"
 	}
 	v.note(f.Name, strings.Join(f.Taken, ", ")+" "+taken)
@@ -194,13 +167,9 @@ func (v *disownVerb) writeFile(f *target.FileEdit, mode dryRun) error {
 
 // showFile prints the diff of a file.
 func (v *disownVerb) showFile(f *target.FileEdit) error {
-	text, err := filemerge.Diff(filemerge.Texts{From: f.Name, To: f.Name, Old: string(f.Old), Now: string(f.Now)}, filemerge.Hiding{ShowSecrets: v.out.secrets, Rules: v.Planner.Rules.All()})
+	text, err := filemerge.Diff(filemerge.Texts{From: f.Name, To: f.Name, Old: string(f.Old), Now: string(f.Now)}, filemerge.Hiding{ShowSecrets: v.secrets, Rules: v.Planner.Rules.All()})
 	if err != nil {
 		return fmt.Errorf("%s: %w", f.Name, err)
 	}
-	if v.colored() {
-		text = diff.Colored(text)
-	}
-	_, err = fmt.Fprint(v.Out, text)
-	return err
+	return v.printDiff(text)
 }

@@ -16,15 +16,15 @@ func TestDisownArguments(t *testing.T) {
 		fields []string
 		err    string
 	}{
-		{"TYPE/NAME and fields", disownVerb{}, []string{"deploy/web", "spec.replicas", `metadata.labels["a.b/c"]`}, []string{"deploy/web"}, []string{"spec.replicas", `metadata.labels["a.b/c"]`}, ""},
-		{"TYPE NAME and fields", disownVerb{}, []string{"deploy", "web", ".spec.replicas"}, []string{"deploy", "web"}, []string{"spec.replicas"}, ""},
+		{"TYPE/NAME and fields", disowning(), []string{"deploy/web", "spec.replicas", `metadata.labels["a.b/c"]`}, []string{"deploy/web"}, []string{"spec.replicas", `metadata.labels["a.b/c"]`}, ""},
+		{"TYPE NAME and fields", disowning(), []string{"deploy", "web", ".spec.replicas"}, []string{"deploy", "web"}, []string{"spec.replicas"}, ""},
 		{"a file and fields", filed("web.yaml"), []string{"spec.replicas"}, nil, []string{"spec.replicas"}, ""},
 		{"a TYPE and labels", selected("app=a"), []string{"deploy", "spec.replicas"}, []string{"deploy"}, []string{"spec.replicas"}, ""},
-		{"no field", disownVerb{}, []string{"deploy/web"}, nil, nil, "no field is named"},
-		{"no field of TYPE NAME", disownVerb{}, []string{"deploy", "web"}, nil, nil, "no field is named"},
-		{"nothing", disownVerb{}, nil, nil, nil, "no field is named"},
-		{"no path", disownVerb{}, []string{"deploy/web", "spec[replicas"}, nil, nil, "spec[replicas"},
-		{"-w without a file", disownVerb{write: true}, []string{"deploy/web", "spec.replicas"}, nil, nil, "name them with -f"},
+		{"no field", disowning(), []string{"deploy/web"}, nil, nil, "no field is named"},
+		{"no field of TYPE NAME", disowning(), []string{"deploy", "web"}, nil, nil, "no field is named"},
+		{"nothing", disowning(), nil, nil, nil, "no field is named"},
+		{"no path", disowning(), []string{"deploy/web", "spec[replicas"}, nil, nil, "spec[replicas"},
+		{"-w without a file", writing(disowning()), []string{"deploy/web", "spec.replicas"}, nil, nil, "name them with -f"},
 		{"-w on standard input", writing(filed("-")), []string{"spec.replicas"}, nil, nil, "can write neither standard input"},
 	} {
 		v := tt.verb
@@ -45,14 +45,16 @@ func TestDisownArguments(t *testing.T) {
 	}
 }
 
+func disowning() disownVerb { return disownVerb{targetVerb: targetVerb{call: &call{}}} }
+
 func filed(name string) disownVerb {
-	var v disownVerb
+	v := disowning()
 	v.inputs.Files = []string{name}
 	return v
 }
 
 func selected(labels string) disownVerb {
-	var v disownVerb
+	v := disowning()
 	v.inputs.Selector = labels
 	return v
 }

@@ -15,15 +15,15 @@ import (
 // objects that may not be watched.
 const driftEvery = 10 * time.Second
 
-// watch reports the differences, and then each change of them, until the time is over or the user
+// follow reports the differences, and then each change of them, until the time is over or the user
 // ends it. The report is that of the end.
-func (c *comparison) watch(ctx context.Context) (*drift.Report, error) {
+func (c *comparison) follow(ctx context.Context) (*drift.Report, error) {
 	stream, err := c.format.Stream(c.Out, c.options)
 	if err != nil {
 		return nil, fmt.Errorf("--watch: --output=%s: %w", c.output, err)
 	}
-	w := &drift.Watcher{API: c.api, Manager: c.Planner.Manager, Compare: c.Compare, Every: driftEvery, Event: stream.Event, Noted: c.noted}
-	if c.driftVerb.set.name != "" {
+	w := &drift.Watcher{API: c.session.api, Manager: c.Planner.Manager, Compare: c.Compare, Every: driftEvery, Event: stream.Event, Noted: c.noted}
+	if c.call.set.name != "" {
 		w.Orphans = c.members
 	}
 	report := &drift.Report{}
@@ -59,7 +59,7 @@ func (c *comparison) noted(text string) { c.notes.set()("drift", c.secretValues(
 
 // members returns the current members of the set that are in no file.
 func (c *comparison) members(ctx context.Context) ([]*run.Item, error) {
-	set, err := c.driftVerb.set.read(ctx, c.env, c.api)
+	set, err := c.readSet(ctx, c.call.set, c.session.api)
 	if err == nil {
 		err = set.Existing()
 	}

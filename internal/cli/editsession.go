@@ -27,7 +27,7 @@ type editing struct {
 
 // begin starts with the current last-applied. As in kubectl, -o json has the text edited as JSON.
 func (v *editVerb) begin(ctx context.Context, t target.Target) (*editing, error) {
-	asJSON, ext := v.out.output == "json", ".yaml"
+	asJSON, ext := v.output == "json", ".yaml"
 	if asJSON {
 		ext = ".json"
 	}
@@ -132,7 +132,7 @@ func (s *editing) save(g *editor.Guard, next target.Change) error {
 		}
 		out.Outcome = write.Edited
 	}
-	if err := s.out.written(s.Target, next.Annotated, out); err != nil {
+	if err := s.written(s.Target, next.Annotated, out); err != nil {
 		return err
 	}
 	return s.draft.Discard()

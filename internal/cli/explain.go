@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/complete"
-	"github.com/kubectl-merge/kubectl-merge/internal/parallel"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/internal/term"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
@@ -27,13 +26,11 @@ type explainPrinter struct {
 	out   *diff.ExplanationWriter
 	paths []asked // none: all fields
 	shown int     // objects
-
-	changed bool // only fields that change
 }
 
 // write prints the requested parts of an explanation.
 func (f *explainPrinter) write(e diff.Explanation) error {
-	if f.changed {
+	if f.call.changed {
 		e = e.Changed()
 	}
 	return f.out.Write(e)
@@ -116,30 +113,12 @@ func (f *explainPrinter) close(context.Context) error { return f.out.Close() }
 
 func (f *explainPrinter) conflicts() bool { return true }
 
-// explainVerb explains fields, and needs only permission to read.
-type explainVerb struct {
-	*env
-	inputs      inputFlags
-	plan        planFlags
-	notes       noteFlags
-	out         outputFlags
-	live        []string
-	concurrency int
-	prune       pruneFlags
-	changed     bool
-}
-
-var _ = registerVerb(verb{open: newExplain, args: explainedArgs, flags: map[string]cobra.CompletionFunc{"output": complete.Words("table\tfor a terminal", "json", "yaml")}})
-
-func newExplain(e *env) *cobra.Command {
-	v := &explainVerb{env: e}
-	cmd := &cobra.Command{
-		Use:   "explain (-f FILE | -k DIRECTORY | TYPE/NAME) [FIELD...]",
-		Short: "Explain the resulting value of each field, its source and the reason",
-		Long: `Explain what a merge would do to each field: the result, which side it comes from and
+var _ = registerVerb(verb{
+	use: "explain (-f FILE | -k DIRECTORY | TYPE/NAME) [FIELD...]", short: "Explain the resulting value of each field, its source and the reason",
+	long: `Explain what a merge would do to each field: the result, which side it comes from and
 by which rule, what original, local and live have, and who set live's value and when.
 Without a file, what was applied last is used as local. Needs only permission to get the objects.`,
-		Example: `  # Every field
+	example: `  # Every field
   kubectl merge explain -f web.yaml
 
   # The fields that it would change, and those on which file and cluster disagree
@@ -150,61 +129,39 @@ Without a file, what was applied last is used as local. Needs only permission to
 
   # One field, and all below it
   kubectl merge explain -f web.yaml spec.replicas 'spec.template.spec.containers[name=web]'`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return v.plan.guard.ended(v.run(cmd.Context(), cmd.Flags().Changed("policy"), args))
-		},
-	}
-	flags := cmd.Flags()
-	v.inputs.add(flags, "explain")
-	v.plan.add(flags)
-	v.notes.add(flags)
-	flags.StringVarP(&v.out.output, "output", "o", "table", "table, json or yaml")
-	flags.BoolVar(&v.out.secrets, "show-secrets", false, "show the values of Secrets")
-	flags.StringSliceVar(&v.live, "live", nil, "work offline: live objects come from this FILE or DIR")
-	flags.IntVar(&v.concurrency, "concurrency", parallel.Limit, "objects under way at once")
-	flags.BoolVar(&v.changed, "changed", false, "only fields that the merge would change, and those on which local and live disagree")
-	v.prune.add(flags, false)
-	return cmd
-}
+	inputs: "explain", previews: true,
+	// Completes objects and fields, including fields that only live has.
+	args: func(s *complete.Server) cobra.CompletionFunc { return s.Explained },
+	run:  func(c *call, ctx context.Context) error { return c.guarded(c.explain(ctx)) },
+})
 
-func (v *explainVerb) run(ctx context.Context, policyGiven bool, args []string) (err error) {
-	names, fields := namesAndFields(args)
-	if !v.plan.asks() {
-		done := v.page()
-		defer func() { err = errors.Join(err, done()) }()
-	}
-	if err := v.prune.validate(&v.inputs, v.live); err != nil {
-		return err
-	}
-	switch diff.ExplainFormat(v.out.output) {
-	case diff.ExplainTable, diff.ExplainJSON, diff.ExplainYAML:
-	default:
-		return fmt.Errorf("--output=%s: there are table, json and yaml", v.out.output)
-	}
-	printer, err := newExplainPrinter(view{env: v.env, outputFlags: v.out}, diff.ExplainFormat(v.out.output))
+// explain explains fields, and needs only permission to read.
+func (c *call) explain(ctx context.Context) (err error) {
+	done := c.page()
+	defer func() { err = errors.Join(err, done()) }()
+	printer, err := newExplainPrinter(view{c}, diff.ExplainFormat(c.output))
 	if err != nil {
 		return err
 	}
-	printer.changed = v.changed
+	var fields []string
+	c.args, fields = namesAndFields(c.args)
 	if printer.paths, err = askedFields(fields); err != nil {
 		return err
 	}
-	v.plan.secret = v.secretValues()
-	planner, err := v.plan.planner(ctx, policyGiven)
+	if err := c.checkNamed(); err != nil {
+		return err
+	}
+	notes := c.reporter()
+	r, err := c.request(ctx, nil)
 	if err != nil {
 		return err
 	}
-	planner.Trace = true
-	notes := v.notes.reporter(v.env, v.out, dryClient)
-	objects, err := namedArgs{"explain", names, &v.inputs, v.live, v.prune.name}.lastApplied(ctx, v.env)
+	r.Planner.Trace, r.note = true, notes.set()
+	s, err := c.open(ctx, r)
 	if err != nil {
 		return err
 	}
-	s, err := v.open(ctx, request{inputs: &v.inputs, objects: objects, plan: &v.plan, planner: planner, live: v.live, concurrency: v.concurrency, shown: true, quiet: v.notes.quiet, prune: &v.prune, note: notes.set()})
-	if err != nil {
-		return err
-	}
-	errs := []error{v.plan.guard.check(ctx, s, notes, dryClient)}
+	errs := []error{c.checkGuard(ctx, s, notes)}
 	s.Show(ctx, func(item *run.Item) {
 		if item.Err != nil {
 			return
@@ -212,6 +169,6 @@ func (v *explainVerb) run(ctx context.Context, policyGiven bool, args []string) 
 		notes.problems(item)
 		errs = append(errs, printer.object(item))
 	})
-	notes.unused(planner.Rules)
+	notes.unused(s.Planner.Rules)
 	return errors.Join(printer.close(ctx), errors.Join(errs...), printer.unknown(), s.Failed())
 }

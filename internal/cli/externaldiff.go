@@ -23,6 +23,7 @@ type differ struct {
 	view
 	program []string // and its arguments; none: it prints them itself
 	texts   []texts  // for the program
+	differs bool
 }
 
 // texts holds the two forms of one object, as they may be shown.
@@ -44,45 +45,48 @@ func (d *differ) render(item *run.Item) any {
 	return text.Bytes()
 }
 
-// item is show for an item, whose diff may have been rendered before.
-func (d *differ) item(item *run.Item) (differs bool, err error) {
+// item shows an item, whose diff may have been rendered before.
+func (d *differ) item(item *run.Item) error {
 	text, made := item.Rendered.([]byte)
 	if !made {
 		return d.show(d.doc(item))
 	}
-	_, err = d.Out.Write(text)
-	return len(text) > 0, err
+	d.differs = d.differs || len(text) > 0
+	_, err := d.Out.Write(text)
+	return err
 }
 
 func (d *differ) options() diff.Options {
 	return diff.Options{Color: d.colored(), ShowManagedFields: d.managedFields, ShowSecrets: d.secrets}
 }
 
-// show prints an object's diff and reports whether there is one. With a program, close reports it.
-func (d *differ) show(doc diff.Doc) (differs bool, err error) {
+// show prints an object's diff.
+func (d *differ) show(doc diff.Doc) error {
 	o := d.options()
 	if len(d.program) == 0 {
-		return diff.Unified(d.Out, doc, o)
+		differs, err := diff.Unified(d.Out, doc, o)
+		d.differs = d.differs || differs
+		return err
 	}
 	live, result, err := diff.Texts(doc, o)
 	if err != nil {
-		return false, fmt.Errorf("%s: %w", doc.Name, err)
+		return fmt.Errorf("%s: %w", doc.Name, err)
 	}
 	if live != result {
 		d.texts = append(d.texts, texts{doc.Name, live, result})
 	}
-	return false, nil
+	return nil
 }
 
 // close runs the program on two folders, with a file for each object that differs. Its exit code is
 // read as kubectl reads it: 0 no differences, 1 differences, anything else an error.
-func (d *differ) close(ctx context.Context) (differs bool, err error) {
+func (d *differ) close(ctx context.Context) (err error) {
 	if len(d.texts) == 0 {
-		return false, nil
+		return nil
 	}
 	dir, err := os.MkdirTemp("", "kubectl-merge-diff-*") // 0700
 	if err != nil {
-		return false, fmt.Errorf("KUBECTL_EXTERNAL_DIFF: no folder for its files: %w", err)
+		return fmt.Errorf("KUBECTL_EXTERNAL_DIFF: no folder for its files: %w", err)
 	}
 	// Removed at once when the run is interrupted: the program may take its time to end.
 	stop := context.AfterFunc(ctx, func() { _ = os.RemoveAll(dir) })
@@ -92,7 +96,7 @@ func (d *differ) close(ctx context.Context) (differs bool, err error) {
 	}()
 	live, merged := filepath.Join(dir, "LIVE"), filepath.Join(dir, "MERGED")
 	if err := writeTexts(live, merged, d.texts); err != nil {
-		return false, fmt.Errorf("KUBECTL_EXTERNAL_DIFF: %w", err)
+		return fmt.Errorf("KUBECTL_EXTERNAL_DIFF: %w", err)
 	}
 	return d.run(ctx, live, merged)
 }
@@ -106,7 +110,7 @@ const diffPatience = 2 * time.Second
 // Unlike kubectl: arguments with a dot, a slash or another sign in them are passed
 // on too (kubectl leaves them out without a word; no shell reads them), and the
 // program has standard input, so that it may be one that is used by hand.
-func (d *differ) run(ctx context.Context, live, merged string) (bool, error) {
+func (d *differ) run(ctx context.Context, live, merged string) error {
 	cmd := exec.CommandContext(ctx, d.program[0], append([]string{live, merged}, d.program[1:]...)...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = fileOnly(d.In), d.Out, term.Direct(d.ErrOut)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
@@ -115,13 +119,13 @@ func (d *differ) run(ctx context.Context, live, merged string) (bool, error) {
 	var code *exec.ExitError
 	switch {
 	case ctx.Err() != nil:
-		return false, context.Cause(ctx)
+		return context.Cause(ctx)
 	case errors.As(err, &code) && code.ExitCode() == 1:
-		return true, nil
+		d.differs = true
 	case err != nil:
-		return false, fmt.Errorf("KUBECTL_EXTERNAL_DIFF: %s: %w: it is to exit with 0 or 1", d.program[0], err)
+		return fmt.Errorf("KUBECTL_EXTERNAL_DIFF: %s: %w: it is to exit with 0 or 1", d.program[0], err)
 	}
-	return false, nil
+	return nil
 }
 
 // fileOnly returns r if it is a file: any other reader would have to be copied, and waited for.

@@ -8,9 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/spf13/cobra"
-
-	"github.com/kubectl-merge/kubectl-merge/internal/complete"
 	filemerge "github.com/kubectl-merge/kubectl-merge/internal/files"
 	"github.com/kubectl-merge/kubectl-merge/internal/term"
 	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
@@ -21,36 +18,11 @@ import (
 )
 
 // filesVerb merges files into files.
-type filesVerb struct {
-	*env
-	notes    noteFlags
-	original string
-	plan     planFlags // policy, rules and schema of it
-	infer    bool
-	prepend  bool
-	secrets  bool
-	path     string
-	fileOutput
-}
+type filesVerb struct{ *call }
 
-// fileOutput states where changed files are written.
-type fileOutput struct {
-	write  bool
-	output string
-}
-
-var _ = registerVerb(verb{open: newFiles, args: fileArgs, flags: map[string]cobra.CompletionFunc{
-	"output":   complete.Words("yaml\tthe merged text", "diff\twhat the merge changes in DEST"),
-	"original": complete.Files,
-	"policy":   complete.Words(complete.Policies()...),
-}})
-
-func newFiles(e *env) *cobra.Command {
-	v := &filesVerb{env: e}
-	cmd := &cobra.Command{
-		Use:   "files SOURCE DEST",
-		Short: "Merge YAML files or folders into others, two-way or three-way",
-		Long: `Merge YAML files or folders into others, with the comments and the layout of DEST kept.
+var _ = registerVerb(verb{
+	use: "files SOURCE DEST", short: "Merge YAML files or folders into others, two-way or three-way",
+	long: `Merge YAML files or folders into others, with the comments and the layout of DEST kept.
 
 In a two-way merge, what SOURCE states is merged into DEST; null clears, and the directives of a
 strategic merge patch ($patch, $retainKeys, $setElementOrder/…, $deleteFromPrimitiveList/…)
@@ -66,7 +38,7 @@ files of a folder are merged too, by lines as git does; in a two-way merge they 
 Conflicts that the policy leaves (see --policy) are put into the text between <<<<<<< and
 >>>>>>>, and the exit code is 3. With --policy=diff3, --original and -w it is a merge
 driver for git: what is not Kubernetes YAML is merged by lines, as git does.`,
-		Example: `  # what base.yaml states, into mine.yaml
+	example: `  # what base.yaml states, into mine.yaml
   kubectl merge files base.yaml mine.yaml -w
   # a patch written for kustomize, or for kubectl patch
   kubectl merge files patch.yaml deploy.yaml -w
@@ -74,50 +46,32 @@ driver for git: what is not Kubernetes YAML is merged by lines, as git does.`,
   kubectl merge files --original v1/ v2/ mine/ -o diff
   # as a merge driver, in git's config:
   #   driver = kubectl merge files --policy=diff3 -w --path=%P --original=%O %B %A`,
-		Args: twoSides,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return v.run(cmd.Context(), args[0], args[1], cmd.Flags().Changed("policy"))
-		},
-	}
-	flags := cmd.Flags()
-	flags.StringVar(&v.original, "original", "", "file or folder that SOURCE and DEST are both derived from: makes the merge three-way")
-	flags.StringVar(&v.plan.policy, "policy", "merge3", "which side wins where updated and dest disagree: "+policies()+"; merge3 takes updated, diff3 leaves a conflict where both changed")
-	flags.StringVar(&v.plan.rules, "rules", "", "FILE with rules that decide which side wins, and how lists are split, for single fields")
-	flags.StringSliceVar(&v.plan.schemas, "schema", nil, "FILE with CustomResourceDefinitions or an OpenAPI document, for kinds that are not built in")
-	flags.BoolVar(&v.infer, "infer", true, "infer the keys of lists that no schema knows")
-	flags.BoolVar(&v.prepend, "prepend", false, "put new list entries first rather than last")
-	flags.StringVar(&v.path, "path", "", "`NAME` of DEST in messages: %P in a merge driver, where DEST is a temporary file")
-	flags.BoolVar(&v.secrets, "show-secrets", false, "show the values of Secrets in a diff")
-	v.fileOutput.add(cmd, "DEST")
-	v.notes.add(flags)
-	return cmd
-}
+	takes: twoSides, args: anyFile,
+	run: func(c *call, ctx context.Context) error { return filesVerb{c}.run(ctx, c.args[0], c.args[1]) },
+})
 
-func twoSides(cmd *cobra.Command, args []string) error {
-	if len(args) == 2 {
+func twoSides(c *call) error {
+	got := fmt.Sprintf("%d arguments", len(c.args))
+	switch len(c.args) {
+	case 2:
+		if c.asks() {
+			return errors.New("--policy=ask: asks about live objects only: for files use --policy=diff3, and settle what stands between the markers")
+		}
 		return nil
-	}
-	got := fmt.Sprintf("%d arguments", len(args))
-	switch len(args) {
 	case 1:
 		got = "1 argument"
 	case 3:
 		got += "; did you mean `--original ORIGINAL SOURCE DEST`?"
 	}
-	return fmt.Errorf("expected SOURCE and DEST, got %s\nSee '%s --help' for usage", got, cmd.CommandPath())
+	return c.usage("expected SOURCE and DEST, got " + got)
 }
 
-func (o *fileOutput) add(cmd *cobra.Command, what string) {
-	cmd.Flags().BoolVarP(&o.write, "write", "w", false, "write the result into "+what+" rather than print it")
-	cmd.Flags().StringVarP(&o.output, "output", "o", "", "what is printed: yaml (all of it, the default without -w) or diff")
-}
-
-func (v *filesVerb) run(ctx context.Context, source, dest string, policyGiven bool) error {
-	notes := v.notes.reporter(v.env, outputFlags{secrets: v.secrets}, dryNone)
+func (v filesVerb) run(ctx context.Context, source, dest string) error {
+	notes := v.reporter()
 	if err := v.check(source, dest); err != nil {
 		return err
 	}
-	job, err := v.job(ctx, policyGiven)
+	job, err := v.job(ctx)
 	if err != nil {
 		return err
 	}
@@ -139,7 +93,7 @@ func (v *filesVerb) run(ctx context.Context, source, dest string, policyGiven bo
 }
 
 // check reports invalid combinations before anything is read.
-func (v *filesVerb) check(source, dest string) error {
+func (v filesVerb) check(source, dest string) error {
 	stdin := 0
 	for _, name := range []string{source, dest, v.original} {
 		if name == "-" {
@@ -151,35 +105,25 @@ func (v *filesVerb) check(source, dest string) error {
 		return errors.New("only one of SOURCE, DEST and --original can be - (standard input)")
 	case dest == "-" && v.write:
 		return errors.New("-w: DEST is standard input, and cannot be written; leave -w out")
-	case v.plan.policy == "ask":
-		return errors.New("--policy=ask: asks about live objects only; for files use --policy=diff3, and settle what stands between the markers")
 	}
-	return v.fileOutput.check()
-}
-
-func (o *fileOutput) check() error {
-	switch o.output {
-	case "", "yaml", "diff":
-		return nil
-	}
-	return fmt.Errorf("-o %s: must be yaml or diff", o.output)
+	return nil
 }
 
 // job returns the merge that the flags ask for, without the sides.
-func (v *filesVerb) job(ctx context.Context, policyGiven bool) (filemerge.Job, error) {
+func (v filesVerb) job(ctx context.Context) (filemerge.Job, error) {
 	policy := filemerge.TwoWay
-	if v.original != "" || policyGiven {
+	if v.original != "" || v.given("policy") {
 		var err error
-		if policy, err = knownPolicy(v.plan.policy); err != nil {
+		if policy, err = merge.PolicyNamed(v.policy); err != nil {
 			return filemerge.Job{}, err
 		}
 	}
 	policy.Prepend = v.prepend
-	rules, err := v.plan.readRules(ctx)
+	rules, err := v.readRules(ctx)
 	if err != nil {
 		return filemerge.Job{}, err
 	}
-	defs, err := v.plan.definitions(ctx)
+	defs, err := v.definitions(ctx)
 	if err != nil {
 		return filemerge.Job{}, err
 	}
@@ -201,7 +145,7 @@ func known(ctx context.Context, ask apply.Schemas) func(group, version, kind str
 	}
 }
 
-func (v *filesVerb) read(ctx context.Context, job *filemerge.Job, source, dest string) error {
+func (v filesVerb) read(ctx context.Context, job *filemerge.Job, source, dest string) error {
 	var errs [3]error
 	in := term.Stdin(ctx, v.In)
 	read := filemerge.ReadSide
@@ -220,8 +164,8 @@ func (v *filesVerb) read(ctx context.Context, job *filemerge.Job, source, dest s
 }
 
 // deliver writes or prints the results, and reports the settled conflicts.
-func (v *filesVerb) deliver(notes *reporter, job filemerge.Job, out *filemerge.Outcome, driver bool) error {
-	if err := v.fileOutput.deliver(v.Out, job.Dest, out.Files, delivery{hides: filemerge.Hiding{ShowSecrets: v.secrets, Rules: job.Rules}, quiet: driver, color: v.colored()}); err != nil {
+func (v filesVerb) deliver(notes *reporter, job filemerge.Job, out *filemerge.Outcome, driver bool) error {
+	if err := v.deliverFiles(job.Dest, out.Files, job.Rules, driver); err != nil {
 		return err
 	}
 	if !notes.quiet {
@@ -234,43 +178,40 @@ func (v *filesVerb) deliver(notes *reporter, job filemerge.Job, out *filemerge.O
 	return nil
 }
 
-// delivery holds the options of the output.
-type delivery struct {
-	hides filemerge.Hiding // in a diff
-	quiet bool             // written files are not reported
-	color bool             // of a diff
-}
-
-func (o *fileOutput) deliver(w io.Writer, dest *filemerge.Set, changed []filemerge.Changed, d delivery) error {
-	if o.output == "diff" {
-		for _, c := range changed {
-			text, err := c.Diff(d.hides)
+// deliverFiles prints the changed files, or writes them. quiet states that written ones are not reported.
+func (c *call) deliverFiles(dest *filemerge.Set, changed []filemerge.Changed, rules schema.Rules, quiet bool) error {
+	if c.output == "diff" {
+		for _, one := range changed {
+			text, err := one.Diff(filemerge.Hiding{ShowSecrets: c.secrets, Rules: rules})
 			if err != nil {
 				return err
 			}
-			if d.color {
-				text = diff.Colored(text)
-			}
-			if _, err := io.WriteString(w, text); err != nil {
+			if err := c.printDiff(text); err != nil {
 				return err
 			}
 		}
 	}
-	if o.output == "yaml" || o.output == "" && !o.write {
-		if _, err := w.Write(dest.Stream(changed)); err != nil {
+	if c.output == "yaml" || c.output == "" && !c.write {
+		if _, err := c.Out.Write(dest.Stream(changed)); err != nil {
 			return err
 		}
 	}
-	if !o.write {
+	if !c.write {
 		return nil
 	}
-	if err := filemerge.Write(dest, changed); err != nil {
+	if err := filemerge.Write(dest, changed); err != nil || quiet || c.output != "" {
 		return err
 	}
-	if d.quiet || o.output != "" {
-		return nil
+	return sayWritten(c.Out, dest, changed)
+}
+
+// printDiff prints a diff of files.
+func (c *call) printDiff(text string) error {
+	if c.colored() {
+		text = diff.Colored(text)
 	}
-	return sayWritten(w, dest, changed)
+	_, err := io.WriteString(c.Out, text)
+	return err
 }
 
 // sayWritten reports the outcome of each file, in the words used for objects.
@@ -299,7 +240,7 @@ func sayWritten(w io.Writer, dest *filemerge.Set, changed []filemerge.Changed) e
 
 // asText is the fallback of a merge driver: if a driver fails, git keeps the current side
 // unchanged, so files that cannot be merged as YAML are merged by lines.
-func (v *filesVerb) asText(ctx context.Context, notes *reporter, p filemerge.Paths, why error) error {
+func (v filesVerb) asText(ctx context.Context, notes *reporter, p filemerge.Paths, why error) error {
 	conflicts, err := filemerge.TextMerge(ctx, p)
 	if err != nil {
 		return errors.Join(why, err)

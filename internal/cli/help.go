@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -30,3 +31,10 @@ func helpOf(help *cobra.Command, args []string) error {
 	cmd.InitDefaultHelpFlag() // as cobra itself does
 	return cmd.Help()
 }
+
+// Lists the flags that every command takes, as kubectl options does. Like there, the help names it
+// below the commands and not among them.
+var _ = registerVerb(verb{use: "options", short: "List the flags that every command takes", hidden: true, run: func(c *call, _ context.Context) error {
+	_, err := fmt.Fprintf(c.Out, "The following options can be passed to any command:\n\n%s", c.cmd.Root().PersistentFlags().FlagUsages())
+	return err
+}})

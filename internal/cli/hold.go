@@ -108,21 +108,21 @@ func keepNamed(p *run.Plan, item *run.Item, use wait.Use) {
 
 // deadline returns the end of the flags' timeout, counted from the first call; the zero time for
 // none.
-func (f *waitFlags) deadline() time.Time {
-	if f.timeout > 0 && f.until.IsZero() {
-		f.until = time.Now().Add(f.timeout)
+func (c *call) deadline() time.Time {
+	if c.timeout > 0 && c.until.IsZero() {
+		c.until = time.Now().Add(c.timeout)
 	}
-	return f.until
+	return c.until
 }
 
-// hold makes a run that prunes keep objects that are still named, after waiting with --wait.
-func (f *waitFlags) hold(s *session, prune *pruneFlags, note noteFunc) {
+// holdNamed makes a run that prunes keep objects that are still named, after waiting with --wait.
+func (c *call) holdNamed(s *session, note noteFunc) {
 	if s.Pruner == nil {
 		return
 	}
-	h := &holding{api: s.api, types: s.Planner.Schemas, note: note, orphans: prune.cascade == "orphan"}
-	if f.what != waitNone {
-		h.until = f.deadline
+	h := &holding{api: s.api, types: s.Planner.Schemas, note: note, orphans: c.cascade == "orphan"}
+	if c.waits != waitNone {
+		h.until = c.deadline
 	}
 	s.Hold = h.hold
 }

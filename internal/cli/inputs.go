@@ -6,21 +6,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/pflag"
-
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
 )
 
 // inputFlags name the files with local objects.
 type inputFlags struct {
 	source.Inputs
-}
-
-func (f *inputFlags) add(flags *pflag.FlagSet, does string) {
-	flags.StringSliceVarP(&f.Files, "filename", "f", nil, "file, folder, URL or - (standard input) that holds the objects to "+does)
-	flags.StringVarP(&f.Kustomize, "kustomize", "k", "", "kustomization folder to build and "+does+"; not together with -f or -R")
-	flags.BoolVarP(&f.Recursive, "recursive", "R", false, "read the folders given with -f and all below them")
-	flags.StringVarP(&f.Selector, "selector", "l", "", "only objects whose labels match (key=value, key!=value, key in (a,b), key)")
 }
 
 func (f *inputFlags) given() bool { return len(f.Files) > 0 || f.Kustomize != "" }

@@ -6,85 +6,56 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/spf13/pflag"
-
 	"github.com/kubectl-merge/kubectl-merge/internal/ask"
 	"github.com/kubectl-merge/kubectl-merge/internal/outcome"
 	"github.com/kubectl-merge/kubectl-merge/internal/plandoc"
 	"github.com/kubectl-merge/kubectl-merge/internal/record"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
-	"github.com/kubectl-merge/kubectl-merge/internal/term"
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
 	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
 )
 
-// interactiveFlag has the user confirm a run that is shown before it is carried out.
-type interactiveFlag struct {
-	on  bool
-	yes *bool // --yes: confirmed in advance
-
-	terminal *term.Terminal // nil: no question is asked
-}
-
-func (f *interactiveFlag) add(flags *pflag.FlagSet, yes *bool) {
-	flags.BoolVarP(&f.on, "interactive", "i", false, "show the diff, the cluster and the counts, then ask: yes, no, or change by change; --yes answers yes")
-	f.yes = yes
-}
-
-// open finds the terminal to ask on. The error reports why the user cannot be asked.
-func (f *interactiveFlag) open(e *env, mode dryRun, piped bool) error {
+// openAsker finds the terminal that -i asks on. The error reports why the user cannot be asked.
+func (c *call) openAsker(piped bool) error {
 	switch {
-	case !f.on:
-		return nil
-	case mode != dryNone:
-		return errors.New("-i: nothing is written, so that there is nothing to confirm: leave it out, or what makes it a preview")
-	case *f.yes:
+	case !c.interactive || c.yes:
 		return nil
 	case piped:
 		return errors.New("-i: standard input is read as a file (-), so that nobody can answer there: name a file, or confirm with --yes")
 	}
-	if f.terminal = e.terminal(false); f.terminal == nil {
+	if c.asked = c.terminal(false); c.asked == nil {
 		return errors.New("-i: there is no terminal to ask on: standard input and standard error must be one: confirm with --yes, or see what would be written with kubectl merge diff")
 	}
 	return nil
 }
 
-// review holds the inputs of a confirmation.
-type review struct {
-	out   outputFlags
-	notes noteFlags
-	undo  bool // deletions are not prunes from a set
-}
-
-// confirm shows a merged run, and asks. The error ends the run.
-func (f *interactiveFlag) confirm(ctx context.Context, e *env, s *session, r review) error {
-	if !f.on || s.Failed() != nil || s.Held() != nil || !ask.Writes(s.Plan) {
+// review shows a merged run, and asks. The error ends the run.
+func (c *call) review(ctx context.Context, s *session, undo bool) error {
+	if !c.interactive || s.Failed() != nil || s.Held() != nil || !ask.Writes(s.Plan) {
 		return nil // nothing will be written
 	}
-	shown := *e
-	if shown.Out = e.ErrOut; f.terminal != nil {
-		shown.Out = f.terminal.Out
+	e, shown := *c.env, *c
+	if e.Out = c.ErrOut; c.asked != nil {
+		e.Out = c.asked.Out
 	}
-	if err := f.show(ctx, &shown, s, r); err != nil || f.terminal == nil {
+	shown.env, shown.output, shown.mode = &e, "diff", dryClient
+	if err := shown.show(ctx, s, undo); err != nil || c.asked == nil {
 		return err
 	}
-	a := ask.Reviewer{Terminal: f.terminal, Out: f.terminal.Out, Spelling: plandoc.Spelling{Salt: salt(), ShowSecrets: r.out.secrets}}
-	return e.quit(a.Confirm(ctx, s.Plan))
+	a := ask.Reviewer{Terminal: c.asked, Out: c.asked.Out, Spelling: plandoc.Spelling{Salt: salt(), ShowSecrets: c.secrets}}
+	return c.quit(a.Confirm(ctx, s.Plan))
 }
 
-// show prints the diff with its notes, then the target of the run, and its size.
-func (f *interactiveFlag) show(ctx context.Context, e *env, s *session, r review) error {
-	out := outputFlags{output: "diff", managedFields: r.out.managedFields, secrets: r.out.secrets}
-	notes := r.notes.reporter(e, out, dryClient)
-	d := view{env: e, outputFlags: out, mode: dryClient}.differ()
+// show prints, before a review, the diff with its notes, then the target of the run, and its size.
+func (c *call) show(ctx context.Context, s *session, undo bool) error {
+	notes, d := c.reporter(), view{c}.differ()
 	var errs []error
 	s.Show(ctx, func(item *run.Item) {
 		switch item.Action() {
 		case run.Create, run.Change, run.Recreate, run.Delete:
-			_, err := d.show(d.doc(item))
-			errs = append(errs, err)
+			errs = append(errs, d.show(d.doc(item)))
 			notes.item(item)
-			if r.undo && item.Action() == run.Delete {
+			if undo && item.Action() == run.Delete {
 				item.Own()
 				item.Result.Outcome = write.Outcome(outcome.Deleted)
 			} else {
@@ -92,8 +63,8 @@ func (f *interactiveFlag) show(ctx context.Context, e *env, s *session, r review
 			}
 		}
 	})
-	_, err := d.close(ctx)
-	printTarget(e.Out, s, outcome.Summarize(outcome.Ended{Plan: s.Plan, DryRun: true, Target: e.target(s)}))
+	err := d.close(ctx)
+	printTarget(c.Out, s, outcome.Summarize(outcome.Ended{Plan: s.Plan, DryRun: true, Target: c.target(s)}))
 	return errors.Join(append(errs, err)...)
 }
 

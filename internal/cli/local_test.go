@@ -60,7 +60,7 @@ func TestReplacements(t *testing.T) {
 		{[]string{rules}, "must specify -f"},
 		{[]string{rules, "-f", "-", "-w"}, "INPUT is standard input, and cannot be written"},
 		{[]string{"-", "-f", "-"}, "only one of REPLACEMENTS and -f can be -"},
-		{[]string{rules, "-f", in, "-o", "json"}, "-o json: must be yaml or diff"},
+		{[]string{rules, "-f", in, "-o", "json"}, "--output=json: must be yaml or diff"},
 		{[]string{"-f", in}, "expected the file with the replacements, got 0 arguments"},
 		{[]string{rules + "x", "-f", in}, "replacements: "},
 		{[]string{rules, "-f", in + "x"}, "in.yamlx"},
@@ -103,7 +103,7 @@ func TestFilesWritten(t *testing.T) {
 		{[]string{"-", "-"}, "only one of SOURCE, DEST and --original can be -"},
 		{[]string{dest, "-", "-w"}, "DEST is standard input, and cannot be written"},
 		{[]string{dest, dest, "--policy=ask"}, "--policy=ask: asks about live objects only"},
-		{[]string{dest, dest, "-o", "json"}, "-o json: must be yaml or diff"},
+		{[]string{dest, dest, "-o", "json"}, "--output=json: must be yaml or diff"},
 	} {
 		code, out, errs := offline(t, append([]string{"files"}, tt.args...)...)
 		if code != failed || out != "" || !strings.Contains(errs, tt.err) {
@@ -132,7 +132,7 @@ func TestReports(t *testing.T) {
 	for output, want := range map[string]string{"markdown": "`configmap/conf`", "explain": "data.gone", "patch": `"gone":null`, "name": "", "xml": ""} {
 		code, out, errs := offline(t, "diff", "-f", local, "--live", live, "-o", output)
 		if want == "" {
-			if code != diffFailed || !strings.Contains(errs, "diff prints one of") {
+			if code != diffFailed || !strings.Contains(errs, ": must be patch, diff, explain, markdown or plan") {
 				t.Errorf("%s: code %d, %s", output, code, errs)
 			}
 			continue

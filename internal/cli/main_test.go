@@ -89,9 +89,9 @@ func TestMainOffline(t *testing.T) {
 		{"a verb that is none of its own", []string{"apply", "-f", local}, 1, "", "did you mean `kubectl merge -f FILE`?"},
 		{"a verb that is nearly one", []string{"dif"}, 1, "", `did you mean "diff"?`},
 		{"a flag that is nearly one", []string{"--polcy=x"}, 1, "", "did you mean --policy?"},
-		{"an unknown policy", []string{"-f", local, "--policy=x"}, 1, "", `unknown policy "x"; there are`},
-		{"an unknown strategy", []string{"-f", local, "--live", live, "--strategy=x"}, 1, "", `unknown strategy "x"; there are`},
-		{"a server's dry run without a server", []string{"-f", local, "--live", live, "--dry-run=server"}, 1, "", "--live: works without a server"},
+		{"an unknown policy", []string{"-f", local, "--policy=x"}, 1, "", `--policy=x: must be apply, `},
+		{"an unknown strategy", []string{"-f", local, "--live", live, "--strategy=x"}, 1, "", `--strategy=x: must be auto, `},
+		{"a server's dry run without a server", []string{"-f", local, "--live", live, "--dry-run=server"}, 1, "", "--live cannot be combined with --dry-run=server: it works without a server"},
 		{"no cluster at all", []string{"-f", local, "--server", "http://127.0.0.1:1"}, 1, "", "the connection to the server 127.0.0.1:1 was refused"},
 	} {
 		code, out, errs := offline(t, tt.args...)

@@ -7,33 +7,14 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
-
-	"github.com/kubectl-merge/kubectl-merge/internal/complete"
 	"github.com/kubectl-merge/kubectl-merge/internal/live"
 	"github.com/kubectl-merge/kubectl-merge/internal/migrate"
-	"github.com/kubectl-merge/kubectl-merge/internal/parallel"
-	"github.com/kubectl-merge/kubectl-merge/internal/source"
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
 	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
 	"github.com/kubectl-merge/kubectl-merge/pkg/object"
 )
-
-// migrateVerb moves ownership to server-side apply and back.
-type migrateVerb struct {
-	*env
-	inputs      inputFlags
-	to          string
-	from        []string
-	manager     string
-	output      string
-	dryRun      dryRunFlag
-	concurrency int
-	quiet       bool
-	args        []string // TYPE/NAME, in place of files
-}
 
 const migrateLong = `Move the ownership of objects' fields to server-side apply, or back to client-side apply. No
 value changes: only managedFields do, and the last-applied annotation.
@@ -68,96 +49,45 @@ const migrateExample = `  # See what would be moved, and move it
   # And back
   kubectl merge migrate -f web.yaml --to=client-side`
 
-var _ = registerVerb(verb{open: newMigrate, args: objectArgs, flags: map[string]cobra.CompletionFunc{
-	"output": complete.Words(migrate.Formats...), "to": complete.Words(string(migrate.ToServerSide), string(migrate.ToClientSide)),
-}})
-
-func newMigrate(e *env) *cobra.Command {
-	v := &migrateVerb{env: e}
-	cmd := &cobra.Command{
-		Use:     "migrate (-f FILE | -k DIRECTORY | TYPE/NAME...) --to=(server-side|client-side)",
-		Short:   "Move ownership to server-side apply, or back, without changing a value",
-		Long:    migrateLong,
-		Example: migrateExample,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := spaced(cmd.Flags(), args); err != nil {
-				return err
-			}
-			v.args = args
-			return v.run(cmd.Context())
-		},
-	}
-	flags := cmd.Flags()
-	v.inputs.add(flags, "migrate")
-	flags.StringVar(&v.to, "to", "", "server-side or client-side")
-	flags.StringSliceVar(&v.from, "from", nil, "with --to=server-side, managers whose fields are moved besides those of client-side apply, as kubectl get --show-managed-fields names them")
-	flags.StringVar(&v.manager, "field-manager", apply.ServerManager, "the field manager of server-side apply")
-	flags.StringVarP(&v.output, "output", "o", "", "table or json (one line): print what happens to each field; a dry run prints the table")
-	addDryRun(flags, &v.dryRun)
-	flags.IntVar(&v.concurrency, "concurrency", parallel.Limit, "objects under way at once")
-	flags.BoolVarP(&v.quiet, "quiet", "q", false, "print no notes")
-	return cmd
-}
-
-// check returns the mode of the run that the flags ask for.
-func (v *migrateVerb) check() (dryRun, error) {
-	mode, err := parseDryRun(v.dryRun.text)
-	switch to := migrate.Direction(v.to); {
-	case err != nil:
-		return mode, err
-	case v.to == "":
-		return mode, errors.New("--to: name the way: --to=server-side or --to=client-side")
-	case to != migrate.ToServerSide && to != migrate.ToClientSide:
-		return mode, fmt.Errorf("--to=%s: must be server-side or client-side", v.to)
-	case to == migrate.ToClientSide && len(v.from) > 0:
-		return mode, errors.New("--from: names managers that are moved to server-side apply: with --to=client-side, --field-manager names the one that is moved")
-	case v.output != "" && !slices.Contains(migrate.Formats, v.output):
-		return mode, fmt.Errorf("--output=%s: there are %s", v.output, strings.Join(migrate.Formats, ", "))
-	case v.concurrency < 1:
-		return mode, fmt.Errorf("--concurrency=%d: must be at least 1", v.concurrency)
-	}
-	if v.output == "" && mode != dryNone {
-		v.output = migrate.Formats[0]
-	}
-	if len(v.args) > 0 {
-		return mode, v.named().check()
-	}
-	return mode, v.inputs.validate()
-}
-
-func (v *migrateVerb) named() namedArgs {
-	return namedArgs{verb: "migrate", args: v.args, inputs: &v.inputs}
-}
-
-// objects are those of the files, or those that are named.
-func (v *migrateVerb) objects(ctx context.Context) (objects []object.Object, err error) {
-	if len(v.args) > 0 {
-		_, targets, err := v.named().find(ctx, v.env)
-		for _, t := range targets {
-			objects = append(objects, t.Identity())
+var _ = registerVerb(verb{
+	use:   "migrate (-f FILE | -k DIRECTORY | TYPE/NAME...) --to=(server-side|client-side)",
+	short: "Move ownership to server-side apply, or back, without changing a value", long: migrateLong, example: migrateExample,
+	inputs: "migrate", args: objectArgs,
+	takes: func(c *call) error {
+		switch {
+		case c.to == "":
+			return errors.New("--to: name the way: --to=server-side or --to=client-side")
+		case len(c.args) == 0:
+			return c.inputs.validate()
 		}
-		return objects, err
+		return c.checkNamed()
+	},
+	run: (*call).migrate,
+})
+
+// migrated are the objects of the files, or those that are named.
+func (v *call) migrated(ctx context.Context) (objects []object.Object, err error) {
+	if len(v.args) == 0 {
+		objects, bad, err := v.readLocal(ctx)
+		return objects, errors.Join(bad, err)
 	}
-	inputs, err := v.local(ctx, &v.inputs)
-	if err != nil {
-		return nil, err
-	}
-	if objects, err = source.Read(ctx, inputs); len(objects) == 0 && err == nil {
-		err = v.inputs.none()
+	_, targets, err := v.find(ctx)
+	for _, t := range targets {
+		objects = append(objects, t.Identity())
 	}
 	return objects, err
 }
 
-func (v *migrateVerb) run(ctx context.Context) error {
-	mode, err := v.check()
-	if err != nil {
-		return err
+// migrate moves ownership to server-side apply and back.
+func (v *call) migrate(ctx context.Context) error {
+	if v.output == "" && v.mode != dryNone {
+		v.output = migrate.Formats[0]
 	}
 	m, err := v.mover()
 	if err != nil {
 		return err
 	}
-	objects, err := v.objects(ctx)
+	objects, err := v.migrated(ctx)
 	if err != nil {
 		return err
 	}
@@ -165,7 +95,7 @@ func (v *migrateVerb) run(ctx context.Context) error {
 	if err == nil {
 		err = migrate.Failed(items)
 	}
-	if err == nil && mode != dryClient {
+	if err == nil && v.mode != dryClient {
 		err = m.Try(ctx, items)
 	}
 	if err != nil {
@@ -176,11 +106,11 @@ func (v *migrateVerb) run(ctx context.Context) error {
 			v.note("--from="+name, "no object of the input has fields of this manager")
 		}
 	}
-	return v.finish(ctx, m, items, mode)
+	return v.finishMigration(ctx, m, items)
 }
 
 // mover returns a Mover for the cluster that the flags name.
-func (v *migrateVerb) mover() (*migrate.Mover, error) {
+func (v *call) mover() (*migrate.Mover, error) {
 	api, err := v.connect()
 	if err != nil {
 		return nil, err
@@ -192,12 +122,12 @@ func (v *migrateVerb) mover() (*migrate.Mover, error) {
 	docs := &apply.Documents{Fetch: api.OpenAPI}
 	return &migrate.Mover{
 		API: api, Live: &live.Server{API: api, Namespaces: ns}, Limit: v.concurrency,
-		Planner: migrate.Planner{Schemas: docs.Type, To: migrate.Direction(v.to), Manager: v.manager, From: v.from, Named: len(v.args) > 0},
+		Planner: migrate.Planner{Schemas: docs.Type, To: migrate.Direction(v.to), Manager: v.manager, From: v.fromManagers, Named: len(v.args) > 0},
 	}, nil
 }
 
-// finish prints the report, and writes the migrations.
-func (v *migrateVerb) finish(ctx context.Context, m *migrate.Mover, items []*migrate.Item, mode dryRun) error {
+// finishMigration prints the report, and writes the migrations.
+func (v *call) finishMigration(ctx context.Context, m *migrate.Mover, items []*migrate.Item) error {
 	var err error
 	switch v.output {
 	case "table":
@@ -208,20 +138,19 @@ func (v *migrateVerb) finish(ctx context.Context, m *migrate.Mover, items []*mig
 	if err != nil {
 		return err
 	}
-	done := func(i *migrate.Item) { v.done(i, mode) }
-	if mode == dryNone {
-		m.Write(ctx, items, done)
+	if v.mode == dryNone {
+		m.Write(ctx, items, v.migratedOne)
 		return migrate.Failed(items)
 	}
 	for _, i := range items {
 		i.Result = write.Foreseen(i.Move.Planned)
-		done(i)
+		v.migratedOne(i)
 	}
 	return nil
 }
 
-// done prints the outcome of an object, and the remaining steps for the user.
-func (v *migrateVerb) done(i *migrate.Item, mode dryRun) {
+// migratedOne prints the outcome of an object, and the remaining steps for the user.
+func (v *call) migratedOne(i *migrate.Item) {
 	if i.Err != nil {
 		return
 	}
@@ -229,7 +158,7 @@ func (v *migrateVerb) done(i *migrate.Item, mode dryRun) {
 	if i.Result.Outcome == write.Configured {
 		word = "migrated"
 	}
-	word += mode.suffix()
+	word += v.mode.suffix()
 	if v.output != "" {
 		_ = v.remark(diff.Note{Object: i.String(), Kind: noteOutcome, Message: word}, escape.Line(i.String())+" "+word) // only stdout matters
 	} else {
@@ -248,7 +177,7 @@ func (v *migrateVerb) done(i *migrate.Item, mode dryRun) {
 	}
 }
 
-func (v *migrateVerb) remind(i *migrate.Item, text string) {
+func (v *call) remind(i *migrate.Item, text string) {
 	if !v.quiet {
 		v.note(i.String(), text)
 	}

@@ -24,57 +24,49 @@ func namesAndFields(args []string) (names, fields []string) {
 	return names, fields
 }
 
-// namedArgs holds the arguments of a verb that name objects, TYPE/NAME, instead of files.
-type namedArgs struct {
-	verb   string // for messages
-	args   []string
-	inputs *inputFlags // --selector chooses among the objects of a type
-	live   []string    // --live
-	set    string      // --applyset, where the verb looks for members that are not given
-}
-
-// check returns an error for invalid arguments; nil if there are none.
-func (n namedArgs) check() error {
+// checkNamed returns an error for arguments that do not name objects, TYPE/NAME, or name them beside
+// files; nil if there are none.
+func (c *call) checkNamed() error {
+	names := strings.Join(c.args, " ")
 	switch {
-	case len(n.args) == 0:
+	case len(c.args) == 0:
 		return nil
-	case n.inputs.given():
-		return fmt.Errorf("%s: give one of -f, for the objects of files, and TYPE/NAME, for objects of the cluster", strings.Join(n.args, " "))
-	case len(n.live) > 0:
-		return fmt.Errorf("--live: %s is looked for in a cluster: name the file with -f", strings.Join(n.args, " "))
-	case n.set != "":
+	case c.inputs.given():
+		return fmt.Errorf("%s: give one of -f, for the objects of files, and TYPE/NAME, for objects of the cluster", names)
+	case len(c.live) > 0:
+		return fmt.Errorf("--live: %s is looked for in a cluster: name the file with -f", names)
+	case c.set.name != "" && c.verb.name() == "wait":
+		return fmt.Errorf("--applyset: %s: %s", names, ownMembers)
+	case c.set.name != "":
 		return errors.New("--applyset: the other members of the set would be orphaned: compare it with its files, given with -f")
-	case len(n.args) == 1 && n.inputs.Selector == "" && !strings.Contains(n.args[0], "/"):
-		return fmt.Errorf("unexpected argument %q; files are given with -f, objects of the cluster as TYPE/NAME", n.args[0])
+	case len(c.args) == 1 && c.inputs.Selector == "" && !strings.Contains(names, "/"):
+		return fmt.Errorf("unexpected argument %q; files are given with -f, objects of the cluster as TYPE/NAME", names)
 	}
 	return nil
 }
 
 // find returns the named objects; only those that a selector has chosen have been read.
-func (n namedArgs) find(ctx context.Context, e *env) (*targetVerb, []target.Target, error) {
-	if err := n.check(); err != nil {
-		return nil, nil, err
-	}
-	k := &targetVerb{env: e, validate: "ignore", manager: defaultManager}
-	k.inputs.Selector = n.inputs.Selector
+func (c *call) find(ctx context.Context) (*targetVerb, []target.Target, error) {
+	k := &targetVerb{call: &call{env: c.env, options: options{manager: defaultManager}}}
+	k.inputs.Selector = c.inputs.Selector
 	if err := k.open(ctx); err != nil {
 		return nil, nil, err
 	}
-	targets, err := k.find(ctx, n.args)
+	targets, err := k.find(ctx, c.args)
 	return k, targets, err
 }
 
 // lastApplied returns the named objects as they were applied last: the local side of a merge of the
 // same files. nil if none is named.
-func (n namedArgs) lastApplied(ctx context.Context, e *env) ([]object.Object, error) {
-	if len(n.args) == 0 {
+func (c *call) lastApplied(ctx context.Context) ([]object.Object, error) {
+	if len(c.args) == 0 {
 		return nil, nil
 	}
-	k, targets, err := n.find(ctx, e)
+	k, targets, err := c.find(ctx)
 	if err != nil {
 		return nil, err
 	}
-	file := "give the file that will be merged: kubectl merge " + n.verb + " -f FILE"
+	file := "give the file that will be merged: kubectl merge " + c.verb.name() + " -f FILE"
 	errs, out := k.Read(ctx, targets), []object.Object{}
 	for i, t := range targets {
 		if errs[i] != nil {

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/pflag"
-
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/internal/term"
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
@@ -17,13 +15,6 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
-
-// noteFlags select the reports on stderr.
-type noteFlags struct{ quiet bool }
-
-func (f *noteFlags) add(flags *pflag.FlagSet) {
-	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print only errors and conflicts, no notes")
-}
 
 // mostNotes is how many notes one object gets; the rest is counted.
 const mostNotes = 10
@@ -42,17 +33,16 @@ type reporter struct {
 	still   int             // objects with undecided values
 }
 
-// reporter returns the reporter of a run's notes; mode is the run's dry run mode.
-func (f *noteFlags) reporter(e *env, out outputFlags, mode dryRun) *reporter {
-	return &reporter{
-		w: e.ErrOut, quiet: f.quiet, json: e.json, secrets: out.secrets, preview: mode != dryNone,
-		files: map[string]bool{}, printed: map[string]bool{}, grouped: !e.json && term.IsTerminal(e.ErrOut),
-	}
+// reporter returns the reporter of a run's notes.
+func (c *call) reporter() *reporter {
+	r := c.plainReporter()
+	r.quiet, r.secrets, r.preview, r.grouped = c.quiet, c.secrets, c.mode != dryNone, !c.json && term.IsTerminal(c.ErrOut)
+	return r
 }
 
-// reporter returns a reporter of notes that belong to no merge run.
-func (e *env) reporter(quiet bool) *reporter {
-	return &reporter{w: e.ErrOut, quiet: quiet, json: e.json}
+// plainReporter returns a reporter of notes that belong to no run.
+func (e *env) plainReporter() *reporter {
+	return &reporter{w: e.ErrOut, json: e.json, files: map[string]bool{}, printed: map[string]bool{}}
 }
 
 // noteProblem is the kind of a note about a problem besides the merge: an unreadable annotation, a

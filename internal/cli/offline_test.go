@@ -162,7 +162,7 @@ func TestRefusedOffline(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"view-last-applied", "-o", "xml", "cm/conf"}, "must be one of yaml|json"},
+		{[]string{"view-last-applied", "-o", "xml", "cm/conf"}, "--output=xml: must be yaml or json"},
 		{[]string{"set-last-applied"}, "must specify one of -f and -k"},
 		{[]string{"set-last-applied", "-f", local, "cm/conf"}, "unexpected argument"},
 		{[]string{"disown", "cm/conf"}, "no field is named"},

@@ -1,12 +1,13 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 )
@@ -17,14 +18,6 @@ type printer interface {
 	object(*run.Item) error
 	close(context.Context) error
 	conflicts() bool
-}
-
-// outputFlags choose a printer.
-type outputFlags struct {
-	output        string
-	template      string
-	managedFields bool
-	secrets       bool
 }
 
 // printerRow describes a printer.
@@ -78,6 +71,16 @@ func printerNamed(name string) (printerRow, bool) {
 	return printerRows[i], true
 }
 
+// reportWords returns the reports with their help.
+func reportWords() (words []string) {
+	for _, p := range printerRows {
+		if p.report {
+			words = append(words, cobra.CompletionWithDesc(p.name, p.help))
+		}
+	}
+	return words
+}
+
 func isReport(p printerRow) bool { return p.report }
 
 // printerNames returns the names of the printerRows that fit.
@@ -100,32 +103,20 @@ func templateNames() string {
 	return strings.Join(names, ", ")
 }
 
-func (f *outputFlags) add(flags *pflag.FlagSet) {
-	flags.StringVarP(&f.output, "output", "o", "", fmt.Sprintf("%s, %s: print the objects written; %s: reports, which write nothing",
-		printerNames(func(p printerRow) bool { return !p.report }), templateNames(), printerNames(isReport)))
-	flags.StringVar(&f.template, "template", "", "template text or file for -o go-template and -o go-template-file")
-	flags.BoolVar(&f.managedFields, "show-managed-fields", false, "keep managedFields when printing objects")
-	flags.BoolVar(&f.secrets, "show-secrets", false, "print the values of Secrets")
-}
-
 // view states where and how a printer prints.
-type view struct {
-	*env
-	outputFlags
-	mode dryRun
-}
+type view struct{ *call }
 
-func (f *outputFlags) printer(ctx context.Context, e *env, mode dryRun) (printer, error) {
-	v := view{env: e, outputFlags: *f, mode: mode}
-	if f.output == "" && f.template == "" {
-		if mode == dryNone {
+func (c *call) printer(ctx context.Context) (printer, error) {
+	v := view{c}
+	if c.output == "" && c.template == "" {
+		if c.mode == dryNone {
 			return linePrinter{v}, nil
 		}
 		return &dryPrinter{view: v}, nil
 	}
-	if p, ok := printerNamed(f.output); ok {
+	if p, ok := printerNamed(c.output); ok {
 		out, err := p.open(v)
-		if err == nil && !p.values && !f.secrets {
+		if err == nil && !p.values && !c.secrets {
 			out = maskedPrinter{out}
 		}
 		return out, err
@@ -133,35 +124,35 @@ func (f *outputFlags) printer(ctx context.Context, e *env, mode dryRun) (printer
 	return templated(ctx, v)
 }
 
-// mode returns the dry run of a command line. A report implies one.
+// setMode sets the dry run that the flags ask for. A report implies one, as saved live objects do.
 //
 // Unlike kubectl: whose -o prints what was written, whatever its argument. What only
 // shows a change in a pull request must not deploy it for want of --dry-run.
-func (f *outputFlags) mode(asked dryRunFlag) (dryRun, error) {
-	mode, err := parseDryRun(asked.text)
-	p, _ := printerNamed(f.output)
-	switch {
-	case err != nil || mode != dryNone || !p.report:
-		return mode, err
-	case asked.given:
-		return mode, fmt.Errorf("-o %s: is a report, which never writes, and --dry-run=none asks for a write: leave out --dry-run to see the report, as with kubectl merge diff, or -o %s to write", f.output, f.output)
+func (c *call) setMode() error {
+	p, _ := printerNamed(c.output)
+	report := p.report && c.cmd.Flags().Lookup("dry-run") != nil
+	switch c.mode = cmp.Or(dryRun(c.dryRun), dryNone); {
+	case c.mode != dryNone:
+	case report && c.given("dry-run") && !c.verb.previews:
+		return fmt.Errorf("-o %s: is a report, which never writes, and --dry-run=none asks for a write: leave out --dry-run to see the report, as with kubectl merge diff, or -o %s to write", c.output, c.output)
+	case report, c.verb.previews, len(c.live) > 0:
+		c.mode = dryClient
 	}
-	return dryClient, nil
+	return nil
 }
 
 // needs returns the parts of objects to store until they are printed.
-func (f *outputFlags) needs(mode dryRun) run.Needs {
-	switch {
-	case mode == dryNone && f.template == "" && (f.output == "" || f.output == "name"):
+func (c *call) needs() run.Needs {
+	if c.mode == dryNone && c.template == "" && (c.output == "" || c.output == "name") {
 		return run.Outcomes
 	}
-	p, _ := printerNamed(f.output)
+	p, _ := printerNamed(c.output)
 	return p.needs
 }
 
 // oneByOne reports whether each object is printed separately and not needed afterwards. A template
 // may access any object at any time.
-func (f *outputFlags) oneByOne() bool {
-	_, known := printerNamed(f.output)
-	return f.template == "" && (known || f.output == "")
+func (c *call) oneByOne() bool {
+	_, known := printerNamed(c.output)
+	return c.template == "" && (known || c.output == "")
 }

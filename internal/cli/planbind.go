@@ -7,8 +7,6 @@ import (
 	"io/fs"
 	"strings"
 
-	"github.com/spf13/pflag"
-
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/plandoc"
 	"github.com/kubectl-merge/kubectl-merge/internal/record"
@@ -18,34 +16,33 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 )
 
-// bindFlags bind a run to a plan.
-type bindFlags struct {
-	file  string
-	bound *plandoc.Bound // nil: the run is bound to none
+// binding binds a run to a plan.
+type binding struct {
+	file  string         // --plan
+	plan  *plandoc.Bound // nil: the run is bound to none
 	shown bool           // it is bound to the run that the user has confirmed
 }
 
-func (f *bindFlags) add(flags *pflag.FlagSet) {
-	flags.StringVar(&f.file, "plan", "", "FILE with a plan (diff -o plan): write only if every change is in it or in place already, else nothing")
-}
-
-// read reads the plan. It is done before anything is read from the cluster.
-func (f *bindFlags) read(ctx context.Context) error {
-	if f.file == "" {
+// readPlan reads the plan of --plan. It is done before anything is read from the cluster.
+func (c *call) readPlan(ctx context.Context) error {
+	if c.plan == "" {
 		return nil
 	}
-	doc, err := readPlan(ctx, f.file)
+	doc, err := readPlan(ctx, c.plan)
+	switch {
+	case err != nil:
+	case doc.Record:
+		err = fmt.Errorf("%s: is a record of a run: a plan is made by kubectl merge diff -o plan", c.plan)
+	case doc.Summary == nil:
+		err = fmt.Errorf("%s: is cut off, its summary is missing: make it again with kubectl merge diff -o plan", c.plan)
+	default:
+		c.bound.file = c.plan
+		if c.bound.plan, err = plandoc.Bind(doc); err != nil {
+			err = fmt.Errorf("%s: %w", c.plan, err)
+		}
+	}
 	if err != nil {
 		return fmt.Errorf("--plan: %w", err)
-	}
-	switch {
-	case doc.Record:
-		return fmt.Errorf("--plan: %s: is a record of a run: a plan is made by kubectl merge diff -o plan", f.file)
-	case doc.Summary == nil:
-		return fmt.Errorf("--plan: %s: is cut off, its summary is missing: make it again with kubectl merge diff -o plan", f.file)
-	}
-	if f.bound, err = plandoc.Bind(doc); err != nil {
-		return fmt.Errorf("--plan: %s: %w", f.file, err)
 	}
 	return nil
 }
@@ -65,11 +62,11 @@ func readPlan(ctx context.Context, name string) (*plandoc.Document, error) {
 }
 
 // recreated returns the kinds of the objects that the plan recreates.
-func (f *bindFlags) recreated() (kinds []string) {
-	if f.bound == nil || f.shown {
+func (f *binding) recreated() (kinds []string) {
+	if f.plan == nil || f.shown {
 		return nil
 	}
-	for _, item := range f.bound.Items {
+	for _, item := range f.plan.Items {
 		if item.Action == plandoc.Recreate {
 			kinds = append(kinds, strings.TrimSuffix(item.Kind+"."+item.Versionless().APIVersion, "."))
 		}
@@ -78,21 +75,21 @@ func (f *bindFlags) recreated() (kinds []string) {
 }
 
 // bind returns the check that every merge plan of a job has to pass; nil if there is none.
-func (f *bindFlags) bind() func(*run.Item, apply.Planned) error {
-	if f.bound == nil {
+func (f *binding) bind() func(*run.Item, apply.Planned) error {
+	if f.plan == nil {
 		return nil
 	}
 	return func(item *run.Item, p apply.Planned) error {
 		if item.ActionOf(p) == run.Unchanged {
 			return f.surplus(item, plandoc.Item{Identity: record.Identity(item), UID: item.UID}, p)
 		}
-		return f.surplus(item, f.bound.Item(record.Subject(item, p)), p)
+		return f.surplus(item, f.plan.Item(record.Subject(item, p)), p)
 	}
 }
 
-func (f *bindFlags) surplus(item *run.Item, now plandoc.Item, p apply.Planned) error {
+func (f *binding) surplus(item *run.Item, now plandoc.Item, p apply.Planned) error {
 	var errs []error
-	for _, line := range f.bound.Surplus(now, p.Type) {
+	for _, line := range f.plan.Surplus(now, p.Type) {
 		errs = append(errs, &surplusError{item.Target.String() + ": " + line})
 	}
 	return errors.Join(errs...)
@@ -106,8 +103,8 @@ func (e *surplusError) Error() string { return e.text }
 
 // confirmed binds a run to the run that the user has confirmed: later changes of others may change
 // the writes.
-func (f *bindFlags) confirmed(s *session) (err error) {
-	if f.bound, err = shown(s.Plan); err != nil {
+func (f *binding) confirmed(s *session) (err error) {
+	if f.plan, err = shown(s.Plan); err != nil {
 		return err
 	}
 	f.shown, s.Bind = true, f.bind()
@@ -116,11 +113,11 @@ func (f *bindFlags) confirmed(s *session) (err error) {
 
 // check returns an error if the run is not the plan's: on another cluster, with another set, or
 // written in another way. It reports objects of the plan that are missing in the input.
-func (f *bindFlags) check(ctx context.Context, s *session, notes *reporter) error {
-	if f.bound == nil {
+func (f *binding) check(ctx context.Context, s *session, notes *reporter) error {
+	if f.plan == nil {
 		return nil
 	}
-	err := s.checkCluster(ctx, f.bound.Cluster)
+	err := s.checkCluster(ctx, f.plan.Cluster)
 	if err == nil {
 		err = errors.Join(f.checkSet(s), f.checkWriting(s))
 	}
@@ -132,14 +129,14 @@ func (f *bindFlags) check(ctx context.Context, s *session, notes *reporter) erro
 }
 
 // missing reports the objects of the plan that are missing in the input.
-func (f *bindFlags) missing(s *session, notes *reporter) {
+func (f *binding) missing(s *session, notes *reporter) {
 	at := map[plandoc.Identity]bool{}
 	for _, item := range s.Items {
 		id := record.Identity(item)
 		id.APIVersion = item.Target.Group
 		at[id] = true
 	}
-	for _, id := range f.bound.Missing(func(id plandoc.Identity) bool { return at[id.Versionless()] }) {
+	for _, id := range f.plan.Missing(func(id plandoc.Identity) bool { return at[id.Versionless()] }) {
 		id = id.Versionless()
 		t := cluster.Target{Resource: cluster.Resource{Group: id.APIVersion, Kind: id.Kind}, Name: id.Name}
 		notes.note("note", diff.Note{Object: t.String(), Namespace: id.Namespace, Kind: noteKept, Message: "is in the plan, and not in the input: nothing is done with it"})
@@ -147,11 +144,11 @@ func (f *bindFlags) missing(s *session, notes *reporter) {
 }
 
 // checkWriting returns an error if the plan was made for another way of writing.
-func (f *bindFlags) checkWriting(s *session) error {
+func (f *binding) checkWriting(s *session) error {
 	switch is := s.serverSide(); {
-	case f.bound.ServerSide && !is:
+	case f.plan.ServerSide && !is:
 		return errors.New("was made with --server-side: give it, too")
-	case is && !f.bound.ServerSide:
+	case is && !f.plan.ServerSide:
 		return errors.New("was made without --server-side: make it again with it, which changes who owns the fields")
 	}
 	return nil
@@ -179,9 +176,9 @@ func (s *session) checkCluster(ctx context.Context, want plandoc.Cluster) error 
 	return nil
 }
 
-func (f *bindFlags) checkSet(s *session) error {
+func (f *binding) checkSet(s *session) error {
 	set := s.set()
-	switch want := f.bound.Set; {
+	switch want := f.plan.Set; {
 	case want == nil && set == nil || want != nil && set != nil && *want == *set:
 		return nil
 	case want == nil:
@@ -200,7 +197,7 @@ func (f *bindFlags) checkSet(s *session) error {
 }
 
 // ended returns the error that a run ends with: exit code 3 if it only reports surplus actions.
-func (f *bindFlags) ended(err error) error {
+func (f *binding) ended(err error) error {
 	found := false
 	for _, one := range leaves(err) {
 		var (

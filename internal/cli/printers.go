@@ -202,17 +202,11 @@ func (f diffPrinter) object(item *run.Item) error {
 	if item.Result.Outcome == write.Unchanged {
 		return nil
 	}
-	_, err := f.show(f.doc(item))
-	return err
+	return f.item(item)
 }
 
 // conflicts returns true: both sides' values are marked.
 func (f diffPrinter) conflicts() bool { return true }
-
-func (f diffPrinter) close(ctx context.Context) error {
-	_, err := f.differ.close(ctx)
-	return err
-}
 
 // doc returns an item's live object and the written, or expected, one; in a server dry run, as the
 // server would store it.

@@ -143,7 +143,7 @@ func TestRecordAndUndo(t *testing.T) {
 		{"deleted since", gone, []string{record}, conflicted, "configmap/conf: is left as it is: "},
 		{"no record", written(), []string{live}, failed, "live.yaml"},
 		{"two records", written(), []string{record, record}, failed, "name one record: "},
-		{"a policy that is none", written(), []string{record, "--policy=no"}, failed, "--policy: "},
+		{"a policy that is none", written(), []string{record, "--policy=no"}, failed, "--policy=no: must be "},
 		{"no concurrency", written(), []string{record, "--concurrency=0"}, failed, "must be at least 1"},
 		{"an unknown printer", written(), []string{record, "-o", "xml"}, failed, "xml"},
 	} {

@@ -7,63 +7,45 @@ import (
 	"os"
 	"strings"
 
-	"github.com/spf13/pflag"
-
 	"github.com/kubectl-merge/kubectl-merge/internal/plandoc"
 	"github.com/kubectl-merge/kubectl-merge/internal/record"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 )
 
-// recordFlags have a run recorded, and undone if it fails.
-type recordFlags struct {
-	file     string
-	rollback bool
-
+// recording has a run recorded, and undone if it fails.
+type recording struct {
+	*call
 	journals []*record.Journal
 	memory   *record.Memory // the record that --rollback-on-failure undoes
 	hold     func()         // called before each write that can be rolled back
 }
 
-func (f *recordFlags) add(flags *pflag.FlagSet) {
-	f.addFile(flags)
-	flags.BoolVar(&f.rollback, "rollback-on-failure", false, "if the run fails, or with --wait does not become ready, undo what it has written")
-}
+// recorded reports whether the run is recorded.
+func (c *call) recorded() bool { return c.record != "" || c.rollback }
 
-// addFile adds the flag that names a file.
-func (f *recordFlags) addFile(flags *pflag.FlagSet) {
-	flags.StringVar(&f.file, "record", "", "FILE to record in what was written, for kubectl merge undo; it must not exist")
-}
-
-func (f *recordFlags) given() bool { return f.file != "" || f.rollback }
-
-// check returns an error for invalid flags of a run that writes as mode asks.
-func (f *recordFlags) check(mode dryRun) error {
-	switch {
-	case !f.given():
-		return nil
-	case mode != dryNone:
-		return errors.New("--record and --rollback-on-failure: nothing is written, so that there is nothing to record: leave them out, or what makes it a preview")
-	case f.file == "":
+// check returns an error if the record's file exists.
+func (f *recording) check() error {
+	if f.record == "" {
 		return nil
 	}
-	if _, err := os.Lstat(f.file); err == nil {
-		return fmt.Errorf("--record: %s: is there already, and no record is written over: choose another name, or remove it", f.file)
+	if _, err := os.Lstat(f.record); err == nil {
+		return fmt.Errorf("--record: %s: is there already, and no record is written over: choose another name, or remove it", f.record)
 	}
 	return nil
 }
 
 // open starts the record of a session's run.
-func (f *recordFlags) open(ctx context.Context, e *env, s *session, secrets bool) error {
-	if !f.given() {
+func (f *recording) open(ctx context.Context, s *session) error {
+	if !f.recorded() {
 		return nil
 	}
-	h, err := s.header(ctx, plandoc.Spelling{Salt: salt(), ShowSecrets: secrets, Record: true})
+	h, err := s.header(ctx, plandoc.Spelling{Salt: salt(), ShowSecrets: f.secrets, Record: true})
 	if err != nil {
 		return err
 	}
-	if f.file != "" {
-		store, err := record.Create(f.file)
+	if f.record != "" {
+		store, err := record.Create(f.record)
 		if err == nil {
 			err = f.begin(store, h)
 		}
@@ -76,32 +58,32 @@ func (f *recordFlags) open(ctx context.Context, e *env, s *session, secrets bool
 		if err := f.begin(f.memory, h); err != nil {
 			return err
 		}
-		f.hold = func() { e.signals.hold(f.underWay(e)) }
+		f.hold = func() { f.signals.hold(f.underWay) }
 	}
 	s.Journal = f
 	return nil
 }
 
-func (f *recordFlags) begin(store record.Store, h plandoc.Header) error {
+func (f *recording) begin(store record.Store, h plandoc.Header) error {
 	j, err := record.Open(store, h)
 	f.journals = append(f.journals, j)
 	return err
 }
 
 // underWay reports that a rollback is in progress, which signals do not end.
-func (f *recordFlags) underWay(e *env) func() {
+func (f *recording) underWay() {
 	text := "the run has been ended, and is rolling back what it has written: that is finished first"
-	if f.file != "" {
+	if f.record != "" {
 		text += "; what cannot be rolled back is in the record: " + f.undoes()
 	}
-	return func() { e.note("", text) }
+	f.note("", text)
 }
 
 // undoes returns the command that undoes the record.
-func (f *recordFlags) undoes() string { return "kubectl merge undo " + f.file }
+func (f *recording) undoes() string { return "kubectl merge undo " + f.record }
 
 // Begin implements run.Journal for all journals.
-func (f *recordFlags) Begin(item *run.Item, p apply.Planned) (func(map[string]any, error), error) {
+func (f *recording) Begin(item *run.Item, p apply.Planned) (func(map[string]any, error), error) {
 	if f.hold != nil {
 		f.hold()
 	}
@@ -121,7 +103,7 @@ func (f *recordFlags) Begin(item *run.Item, p apply.Planned) (func(map[string]an
 }
 
 // close completes the record of a run that has ended with err.
-func (f *recordFlags) close(s *session, err error) error {
+func (f *recording) close(s *session, err error) error {
 	errs := []error{err}
 	for _, j := range f.journals {
 		if bad := j.Close(s.Plan, err != nil); bad != nil && !errors.Is(err, record.ErrNotRecorded) {
@@ -132,8 +114,8 @@ func (f *recordFlags) close(s *session, err error) error {
 }
 
 // hidden reports the objects of which undo cannot restore a value.
-func (f *recordFlags) hidden(e *env) {
-	if f.file == "" || len(f.journals) == 0 {
+func (f *recording) hidden() {
+	if f.record == "" || len(f.journals) == 0 {
 		return
 	}
 	if lost := f.journals[0].Lost(); len(lost) > 0 {
@@ -142,18 +124,18 @@ func (f *recordFlags) hidden(e *env) {
 		if n := len(lost) - most; n > 0 {
 			more = fmt.Sprintf(" and %d more", n)
 		}
-		e.note(f.file, "undo cannot restore secret values of "+strings.Join(lost[:min(len(lost), most)], ", ")+more+", which are hidden in the record: --show-secrets records them")
+		f.note(f.record, "undo cannot restore secret values of "+strings.Join(lost[:min(len(lost), most)], ", ")+more+", which are hidden in the record: --show-secrets records them")
 	}
 }
 
 // end completes the record and, if the run has failed, undoes it if the user asked for that. The
 // error is the run's, with its exit code.
-func (f *recordFlags) end(ctx context.Context, e *env, s *session, err error) error {
+func (f *recording) end(ctx context.Context, s *session, err error) error {
 	if f.rollback {
-		defer e.signals.release()
+		defer f.signals.release()
 	}
 	code := exitCode(err)
-	f.hidden(e)
+	f.hidden()
 	if closed := f.close(s, err); closed != nil {
 		err = &exit{Code: max(code, failed), Err: closed}
 	}
@@ -162,8 +144,8 @@ func (f *recordFlags) end(ctx context.Context, e *env, s *session, err error) er
 	}
 	doc, bad := plandoc.Parse("the record of this run", f.memory.Text())
 	if bad == nil {
-		u := undoing{env: e, doc: doc, policy: "live", manager: s.Write.FieldManager, concurrency: s.Concurrency, rollback: true, partial: true}
-		u.dryRun.text = string(dryNone)
+		o := options{policy: "live", manager: s.Write.FieldManager, concurrency: s.Concurrency, partial: true}
+		u := undoing{call: &call{env: f.env, options: o, mode: dryNone}, doc: doc, rollback: true}
 		bad = u.run(context.WithoutCancel(ctx)) // an interrupted run is undone, too
 	}
 	var left *exit
@@ -172,7 +154,7 @@ func (f *recordFlags) end(ctx context.Context, e *env, s *session, err error) er
 	}
 	if bad != nil {
 		bad = fmt.Errorf("not all of it was rolled back: %w", bad)
-		if f.file != "" {
+		if f.record != "" {
 			bad = fmt.Errorf("%w; the record has what is left: %s", bad, f.undoes())
 		}
 		return &exit{Code: exitCode(err), Err: errors.Join(err, bad)}

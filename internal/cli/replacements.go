@@ -8,90 +8,60 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
-	"github.com/kubectl-merge/kubectl-merge/internal/complete"
 	filemerge "github.com/kubectl-merge/kubectl-merge/internal/files"
 	"github.com/kubectl-merge/kubectl-merge/internal/replacements"
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
 	"github.com/kubectl-merge/kubectl-merge/internal/term"
 )
 
-// replacementsVerb makes kustomize's replacements in files.
-type replacementsVerb struct {
-	*env
-	inputs  []string
-	input   string // the only one
-	secrets bool
-	live    bool
-	fileOutput
-}
-
-var _ = registerVerb(verb{open: newReplacements, args: fileArgs, flags: map[string]cobra.CompletionFunc{"output": complete.Words("yaml\tthe resulting text", "diff\twhat changes in INPUT")}})
-
-func newReplacements(e *env) *cobra.Command {
-	v := &replacementsVerb{env: e}
-	cmd := &cobra.Command{
-		Use:   "replacements REPLACEMENTS -f INPUT",
-		Short: "Copy fields between the objects of files, as kustomize's replacements do",
-		Long: `Copy fields from one object into others, as kustomize's replacements do; the comments and
+var _ = registerVerb(verb{
+	use: "replacements REPLACEMENTS -f INPUT", short: "Copy fields between the objects of files, as kustomize's replacements do",
+	long: `Copy fields from one object into others, as kustomize's replacements do; the comments and
 the layout of the files are kept.
 
 REPLACEMENTS is a kustomization (nothing else in it is used), a list of
 replacements, or a single one. INPUT is a file, a folder, or - for standard input. The
 result is printed, or with -w written back: all files, or none. Printed, it can be merged:
 with -f -.`,
-		Example: `  kubectl merge replacements kustomization.yaml -f resources.yaml
+	example: `  kubectl merge replacements kustomization.yaml -f resources.yaml
   kubectl merge replacements image.yaml -f manifests/ -w
 
   # Into the cluster, with values that only the cluster knows
   kubectl merge replacements image.yaml -f manifests/ --from-live | kubectl merge -f -`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 1 {
-				return nil
-			}
-			return fmt.Errorf("expected the file with the replacements, got %d arguments\nSee '%s --help' for usage", len(args), cmd.CommandPath())
-		},
-		RunE: func(cmd *cobra.Command, args []string) error { return v.run(cmd.Context(), args[0]) },
-	}
-	flags := cmd.Flags()
-	flags.StringSliceVarP(&v.inputs, "filename", "f", nil, "file or folder with the objects, or - for standard input")
-	flags.BoolVar(&v.secrets, "show-secrets", false, "show the values of Secrets in a diff")
-	flags.BoolVar(&v.live, "from-live", false, "a source that is not in INPUT is read from the cluster")
-	v.fileOutput.add(cmd, "INPUT")
-	return cmd
-}
+	takes: func(c *call) error {
+		if len(c.args) != 1 {
+			return c.usage(fmt.Sprintf("expected the file with the replacements, got %d arguments", len(c.args)))
+		}
+		return nil
+	},
+	args: anyFile, run: (*call).replace,
+})
 
-func (v *replacementsVerb) run(ctx context.Context, name string) error {
-	stdin := term.Stdin(ctx, v.In)
+// replace makes kustomize's replacements in files.
+func (c *call) replace(ctx context.Context) error {
+	stdin, name, files := term.Stdin(ctx, c.In), c.args[0], c.inputs.Files
 	switch {
-	case len(v.inputs) > 1:
-		return fmt.Errorf("-f: takes one file or folder, got %s: give the folder that holds them, or all of them on standard input: -f -", strings.Join(v.inputs, " and "))
-	case len(v.inputs) == 0 || v.inputs[0] == "":
+	case len(files) > 1:
+		return fmt.Errorf("-f: takes one file or folder, got %s: give the folder that holds them, or all of them on standard input: -f -", strings.Join(files, " and "))
+	case len(files) == 0 || files[0] == "":
 		return errors.New("must specify -f: the file or folder with the objects")
-	}
-	v.input = v.inputs[0]
-	switch {
-	case v.input == "-" && v.write:
+	case files[0] == "-" && c.write:
 		return errors.New("-w: INPUT is standard input, and cannot be written; leave -w out")
-	case v.input == "-" && name == "-":
+	case files[0] == "-" && name == "-":
 		return errors.New("only one of REPLACEMENTS and -f can be - (standard input)")
-	}
-	if err := v.fileOutput.check(); err != nil {
-		return err
 	}
 	rules, err := readReplacements(ctx, name, stdin)
 	if err != nil {
 		return err
 	}
-	input, err := filemerge.Read(ctx, v.input, stdin)
+	input, err := filemerge.Read(ctx, files[0], stdin)
 	if err != nil {
 		return err
 	}
 	var find replacements.Find
-	if v.live {
-		find = v.selected(ctx)
+	if c.fromLive {
+		find = c.selected(ctx)
 	}
 	values, err := rules.Apply(input.Values(), find)
 	if err != nil {
@@ -101,7 +71,7 @@ func (v *replacementsVerb) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	return v.fileOutput.deliver(v.Out, input, changed, delivery{hides: filemerge.Hiding{ShowSecrets: v.secrets}, color: v.colored()})
+	return c.deliverFiles(input, changed, nil, false)
 }
 
 // readReplacements reads a file of replacements, and the files beside it that it names.
@@ -125,8 +95,8 @@ func readReplacements(ctx context.Context, name string, stdin io.Reader) (*repla
 
 // selected reads the sources that are not in the input from the cluster. A source with a name is
 // one get; any other is a list of its namespace, or of the default namespace.
-func (e *env) selected(ctx context.Context) replacements.Find {
-	from := &liveSide{env: e}
+func (c *call) selected(ctx context.Context) replacements.Find {
+	from := &liveSide{call: c}
 	return func(s replacements.Selector) ([]any, error) {
 		if s.Kind == "" {
 			return nil, errors.New("to be looked for in the cluster it needs a kind")
@@ -135,11 +105,11 @@ func (e *env) selected(ctx context.Context) replacements.Find {
 		if err != nil {
 			return nil, err
 		}
-		ns, err := e.ownNamespace()
+		ns, err := c.ownNamespace()
 		if err != nil {
 			return nil, err
 		}
-		found, err := api.Query(ctx, e.flags, query(s, ns))
+		found, err := api.Query(ctx, c.flags, query(s, ns))
 		if err != nil {
 			return nil, err
 		}

@@ -177,7 +177,7 @@ func (e *env) report(err error) {
 		}
 		return
 	}
-	t := e.reporter(false)
+	t := e.plainReporter()
 	for _, one := range leaves(err) {
 		n := diff.Note{Kind: noteError}
 		var (
@@ -203,14 +203,14 @@ func (e *env) report(err error) {
 var (
 	objectName = regexp.MustCompile(`^[a-z][a-z0-9]*(\.[a-z0-9.-]+)?/\S+$`)
 	flagName   = regexp.MustCompile(`^--\S+( \S+)?$`)
-	pathNamed  = regexp.MustCompile(`^the (?:path|file) "([^"]+)" `)
+	pathNamed  = regexp.MustCompile(`^(?:the (?:path|file) "([^"]+)"|(--\S+) (?:needs|cannot be combined with)) `)
 )
 
 // subject returns the subject of an error, which begins its text: an object (TYPE/NAME), a file, a
 // folder or a flag. "" for others: the kubeconfig, the server, the command line.
 func subject(text string) string {
 	if m := pathNamed.FindStringSubmatch(text); m != nil {
-		return m[1]
+		return m[1] + m[2]
 	}
 	name, rest, ok := strings.Cut(text, ": ")
 	if !ok || name == "" {

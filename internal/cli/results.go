@@ -12,8 +12,8 @@ import (
 )
 
 // finish sends the items, or shows the effects, and reports each.
-func (s *session) finish(ctx context.Context, mode dryRun, t *results) {
-	if mode == dryClient {
+func (s *session) finish(ctx context.Context, t *results) {
+	if t.mode == dryClient {
 		s.Show(ctx, t.item)
 		return
 	}
@@ -23,14 +23,11 @@ func (s *session) finish(ctx context.Context, mode dryRun, t *results) {
 
 // results prints items as they are done.
 type results struct {
+	*call
 	out   printer
 	notes *reporter
-	mode  dryRun
 	errs  []error
-
-	*env
-	output string // the value of -o
-	start  time.Time
+	start time.Time
 }
 
 // impact reports the impact of an item if neither the printer nor the outcome line does.
@@ -67,7 +64,7 @@ func (t *results) item(item *run.Item) {
 // end returns the error of the run: errors of objects, otherwise that conflicts, or objects that
 // are not pruned, are left to the user.
 func (t *results) end(ctx context.Context, s *session) error {
-	ended := outcome.Ended{Plan: s.Plan, DryRun: t.mode != dryNone, Took: time.Since(t.start), Target: t.env.target(s)}
+	ended := outcome.Ended{Plan: s.Plan, DryRun: t.mode != dryNone, Took: time.Since(t.start), Target: t.target(s)}
 	if whole, ok := t.out.(runPrinter); ok {
 		t.errs = append(t.errs, whole.run(ended))
 	}

@@ -30,56 +30,18 @@ type env struct {
 	signals  *signals       // that end the run; nil in tests
 }
 
-// verb is a row of verbs. The command has the verb's name, help, examples and flags, from which the
-// reference and the man pages are generated.
-type verb struct {
-	open func(*env) *cobra.Command
-	args completer // of its arguments
-
-	// flags completes the values of flags with a meaning specific to the verb.
-	flags map[string]cobra.CompletionFunc
-
-	below []verb // verbs of the verb
-}
-
-// add adds a verb, and those below it, as commands of parent.
-func (e *env) add(parent *cobra.Command, v verb) {
-	cmd := v.open(e)
-	cmd.SuggestionsMinimumDistance = 2
-	parent.AddCommand(cmd)
-	e.complete(cmd, v)
-	for _, below := range v.below {
-		e.add(cmd, below)
-	}
-}
-
-// completer returns the completion of a verb's arguments.
-type completer func(*env) cobra.CompletionFunc
-
-// verbs lists the sub-commands. To add one, add a file with
-//
-//	var _ = registerVerb(verb{open: newVerb, args: …})
-//
-// Help, completion, reference and man page follow from the row.
-var verbs []verb
-
-// registerVerb adds a row to verbs at program start.
-func registerVerb(v verb) bool {
-	verbs = append(verbs, v)
-	return true
-}
-
 func newRoot(e *env) *cobra.Command {
 	e.flags = e.connection()
-	root := newMerge(e)
+	root := e.command(mergeRow)
+	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
 	root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl merge"}
-	root.Args = cobra.ArbitraryArgs // unknownVerb reports more than cobra does
 	root.SilenceErrors = true
 	root.SilenceUsage = true
 	e.flags.AddFlags(root.PersistentFlags())
 	addLogFlags(root.PersistentFlags())
 	e.color.add(root.PersistentFlags())
 	notesFormat{&e.json}.add(root.PersistentFlags())
+	e.completeShared(root)
 	e.style() // of errors in the flags
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
 		quietLogs(cmd.Flags(), e.warnings)
@@ -96,10 +58,8 @@ func newRoot(e *env) *cobra.Command {
 	}
 	root.SetFlagErrorFunc(flagError)
 	root.SetUsageTemplate(usage)
-	root.SuggestionsMinimumDistance = 2
-	e.complete(root, verb{args: noArgs, flags: map[string]cobra.CompletionFunc{"output": mergeOutputs}})
 	for _, v := range verbs {
-		e.add(root, v)
+		root.AddCommand(e.command(v))
 	}
 	addHelp(root)
 	return root
@@ -194,14 +154,6 @@ func unknown(cmd *cobra.Command, name string) (text string, meant bool) {
 		text += `; did you mean "` + strings.Join(near, `" or "`) + `"?`
 	}
 	return text, len(near) > 0
-}
-
-// unexpected returns an error for arguments where none are taken.
-func unexpected(args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	return fmt.Errorf("unexpected argument %q", args[0])
 }
 
 // nearestOf returns the names that differ least from the typed one.

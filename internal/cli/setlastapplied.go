@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/spf13/cobra"
-
 	"github.com/kubectl-merge/kubectl-merge/internal/outcome"
 	"github.com/kubectl-merge/kubectl-merge/internal/parallel"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
@@ -16,59 +14,34 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
 )
 
-// setVerb is kubectl merge set-last-applied.
-type setVerb struct {
-	targetVerb
-	out    targetOutput
-	dryRun dryRunFlag
-	create bool
-}
-
-var _ = registerVerb(verb{open: newSetLastApplied, args: noArgs, flags: map[string]cobra.CompletionFunc{"output": targetOutputs}})
-
-func newSetLastApplied(e *env) *cobra.Command {
-	v := &setVerb{targetVerb: targetVerb{env: e}}
-	cmd := &cobra.Command{
-		Use:   "set-last-applied -f FILE",
-		Short: "Set what was applied last to what a file states; nothing else of the object changes",
-		Long: `Set the last-applied-configuration annotation of objects to the contents of a file, as if
+var _ = registerVerb(verb{
+	use: "set-last-applied -f FILE", short: "Set what was applied last to what a file states; nothing else of the object changes",
+	long: `Set the last-applied-configuration annotation of objects to the contents of a file, as if
 'kubectl merge -f FILE' had been run, without any other change to them. What it
 contains and the next file that is merged does not is removed by that merge.`,
-		Example: `  kubectl merge set-last-applied -f web.yaml
+	example: `  kubectl merge set-last-applied -f web.yaml
 
   # Adopt what was created with kubectl create, helm or another tool
   kubectl merge set-last-applied --create-annotation -f web.yaml`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := spaced(cmd.Flags(), args); err != nil {
-				return err
-			}
-			if len(args) > 0 {
-				return fmt.Errorf("unexpected argument %q: objects are given with -f\nSee '%s --help' for usage", args[0], cmd.CommandPath())
-			}
-			return v.run(cmd.Context())
-		},
-	}
-	flags := cmd.Flags()
-	v.add(flags, "take the configuration from")
-	v.out.add(flags)
-	v.out.reports(flags)
-	addDryRun(flags, &v.dryRun)
-	flags.BoolVar(&v.create, "create-annotation", false, "will create 'last-applied-configuration' annotations if current objects doesn't have one")
-	return cmd
-}
+	inputs: "take the configuration from",
+	takes: func(c *call) error {
+		if len(c.args) > 0 {
+			return c.usage(fmt.Sprintf("unexpected argument %q: objects are given with -f", c.args[0]))
+		}
+		return nil
+	},
+	run: func(c *call, ctx context.Context) error { return (&setVerb{targetVerb{call: c}}).run(ctx) },
+})
+
+// setVerb is kubectl merge set-last-applied.
+type setVerb struct{ targetVerb }
 
 func (v *setVerb) run(ctx context.Context) error {
-	mode, err := v.out.mode(v.dryRun)
+	err := v.inputs.validate()
+	if err == nil {
+		err = v.prepare(ctx)
+	}
 	if err != nil {
-		return err
-	}
-	if err := v.inputs.validate(); err != nil {
-		return err
-	}
-	if err := v.out.open(ctx, v.env, mode); err != nil {
-		return err
-	}
-	if err := v.open(ctx); err != nil {
 		return err
 	}
 	objects, err := v.find(ctx, nil)
@@ -85,11 +58,11 @@ func (v *setVerb) run(ctx context.Context) error {
 	if err := errors.Join(errs...); err != nil {
 		return err // nothing is written after an error
 	}
-	return v.send(ctx, objects, plans, mode)
+	return v.send(ctx, objects, plans)
 }
 
 // send writes the plans, several objects at once, and reports in input order.
-func (v *setVerb) send(ctx context.Context, objects []target.Target, plans []target.Change, mode dryRun) error {
+func (v *setVerb) send(ctx context.Context, objects []target.Target, plans []target.Change) error {
 	outs := make([]write.Result, len(objects))
 	errs := make([]error, len(objects)+1)
 	counts := map[outcome.Word]int{}
@@ -97,28 +70,28 @@ func (v *setVerb) send(ctx context.Context, objects []target.Target, plans []tar
 		counts[outcome.Word(outs[i].Outcome)]++
 		switch {
 		case errs[i] != nil:
-		case outs[i].Outcome == write.Unchanged && (v.out.output == "" || v.out.output == "diff"):
-			if v.out.output == "" {
+		case outs[i].Outcome == write.Unchanged && (v.output == "" || v.output == "diff"):
+			if v.output == "" {
 				text := fmt.Sprintf("set-last-applied %s: no changes required.", escape.Line(objects[i].Name))
-				if mode == dryNone {
+				if v.mode == dryNone {
 					_, errs[i] = fmt.Fprintln(v.Out, text)
 				} else {
-					errs[i] = v.remark(diff.Note{Object: objects[i].String(), Kind: noteOutcome, Message: "unchanged" + mode.suffix()}, text)
+					errs[i] = v.remark(diff.Note{Object: objects[i].String(), Kind: noteOutcome, Message: "unchanged" + v.mode.suffix()}, text)
 				}
 			}
 		default:
-			errs[i] = v.out.written(objects[i], plans[i].Annotated, outs[i])
+			errs[i] = v.written(objects[i], plans[i].Annotated, outs[i])
 		}
 	}
 	begun := parallel.Each(ctx, parallel.Steps{N: len(objects), Done: report}, func(i int) {
-		if outs[i] = write.Foreseen(plans[i].Planned); write.Writes(plans[i].Planned) && mode != dryClient {
-			outs[i], errs[i] = v.Write(ctx, objects[i], plans[i], mode == dryServer)
+		if outs[i] = write.Foreseen(plans[i].Planned); write.Writes(plans[i].Planned) && v.mode != dryClient {
+			outs[i], errs[i] = v.Write(ctx, objects[i], plans[i], v.mode == dryServer)
 		}
 	})
 	for i := begun; i < len(objects); i++ {
 		errs[i] = fmt.Errorf("%s: was not written: %w", objects[i], run.ErrInterrupted)
 	}
-	errs[len(objects)] = v.out.close(ctx)
-	v.summary(&v.out, objects, counts)
+	errs[len(objects)] = v.close(ctx)
+	v.summary(objects, counts)
 	return errors.Join(errs...)
 }

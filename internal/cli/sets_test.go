@@ -211,12 +211,12 @@ func TestPrune(t *testing.T) {
 		args []string
 		err  string
 	}{
-		{[]string{"--prune"}, "--prune: needs a set, --applyset=NAME: what is a member of it"},
-		{[]string{"--prune", "-l", "a=b"}, "make a set of the objects first: kubectl merge applyset adopt NAME -l a=b"},
-		{[]string{"--applyset=shop"}, "--applyset requires --prune"},
-		{[]string{"--prune", "--applyset=shop", "-l", "a=b"}, "--selector is incompatible with --applyset"},
-		{[]string{"--prune", "--applyset=shop", "--live", local}, "--live: works without a server"},
-		{[]string{"--prune-kinds=PersistentVolume"}, "--applyset-namespace and --prune-kinds require"},
+		{[]string{"--prune"}, "--prune needs --applyset: what is a member of the set and not in the input is deleted"},
+		{[]string{"--prune", "-l", "a=b"}, "kubectl merge applyset adopt NAME -l a=b makes"},
+		{[]string{"--applyset=shop"}, "--applyset needs --prune: "},
+		{[]string{"--prune", "--applyset=shop", "-l", "a=b"}, "--applyset cannot be combined with --selector: "},
+		{[]string{"--prune", "--applyset=shop", "--live", local}, "--live cannot be combined with --prune: it works without a server"},
+		{[]string{"--prune-kinds=PersistentVolume"}, "--prune-kinds needs --prune: "},
 		{[]string{"--prune", "--all"}, "--all: is not supported"},
 		{[]string{"--prune", "--prune-allowlist=v1/Pod"}, "--prune-allowlist: is not supported"},
 		{[]string{"--prune", "--applyset=shop", "--cascade=no"}, "--cascade=no: must be background, foreground or orphan"},

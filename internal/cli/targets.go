@@ -1,60 +1,33 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
-
-	"github.com/spf13/pflag"
+	"time"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/annotate"
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/live"
-	"github.com/kubectl-merge/kubectl-merge/internal/source"
 	"github.com/kubectl-merge/kubectl-merge/internal/target"
 	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// targetVerb is the common part of the verbs for last-applied: they find objects, read them, and
-// write one annotation.
+// targetVerb is a call of a verb for last-applied: these find objects, read them, and write one
+// annotation.
 type targetVerb struct {
-	*env
-	inputs   inputFlags
-	all      bool
-	validate string
-	manager  string
-	rules    string
-
+	*call
 	target.Access
 	cluster *cluster.Cluster
-}
-
-func (k *targetVerb) add(flags *pflag.FlagSet, does string) {
-	k.inputs.add(flags, does)
-	flags.StringVar(&k.manager, "field-manager", defaultManager, "name of the manager used to track field ownership")
-	k.addValidate(flags)
-	k.addRules(flags)
-}
-
-// addRules adds --rules, of which these verbs need the sensitive fields, and the rules for the next
-// merge.
-func (k *targetVerb) addRules(flags *pflag.FlagSet) {
-	flags.StringVar(&k.rules, "rules", "", "FILE with the rules that the object is merged by: fields that they call sensitive are hidden")
-}
-
-func (k *targetVerb) addValidate(flags *pflag.FlagSet) {
-	flags.StringVar(&k.validate, "validate", "strict", "how unknown fields are treated: strict (or true: an error), warn, ignore (or false)")
-	flags.Lookup("validate").NoOptDefVal = "strict"
+	start   time.Time
+	prints  printer // nil: the diff of the configuration is printed
 }
 
 // open makes the connection, and the planner that knows the schemas.
 func (k *targetVerb) open(ctx context.Context) error {
-	rules, err := (&planFlags{rules: k.rules}).readRules(ctx)
-	if err != nil {
-		return err
-	}
-	checked, err := validation(k.validate)
+	rules, err := k.readRules(ctx)
 	if err != nil {
 		return err
 	}
@@ -71,7 +44,7 @@ func (k *targetVerb) open(ctx context.Context) error {
 	}
 	docs := &apply.Documents{Fetch: k.cluster.OpenAPI}
 	k.API, k.Live = k.cluster, &live.Server{API: k.cluster, Namespaces: ns}
-	k.Planner = annotate.Planner{Planner: &apply.Planner{Policy: policy, Manager: k.manager, Validate: checked, Schemas: docs.Type, Struct: cluster.Struct}}
+	k.Planner = annotate.Planner{Planner: &apply.Planner{Policy: policy, Manager: cmp.Or(k.manager, defaultManager), Validate: cmp.Or(apply.Validation(k.validate), apply.Ignore), Schemas: docs.Type, Struct: cluster.Struct}}
 	if rules != nil {
 		k.Planner.Rules = &apply.UserRules{File: k.rules, Rules: rules, Values: k.secretValues()}
 	}
@@ -116,16 +89,9 @@ func (k *targetVerb) filed(ctx context.Context) ([]target.Target, error) {
 	if err := k.inputs.validate(); err != nil {
 		return nil, err
 	}
-	inputs, err := k.local(ctx, &k.inputs)
+	local, bad, err := k.readLocal(ctx)
 	if err != nil {
 		return nil, err
-	}
-	local, bad := source.Read(ctx, inputs)
-	if len(local) == 0 {
-		if bad == nil {
-			bad = k.inputs.none()
-		}
-		return nil, bad
 	}
 	targets, err := k.Filed(ctx, local)
 	return targets, errors.Join(bad, err)

@@ -7,13 +7,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"github.com/kubectl-merge/kubectl-merge/internal/applyset"
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/live"
 	"github.com/kubectl-merge/kubectl-merge/internal/outcome"
-	"github.com/kubectl-merge/kubectl-merge/internal/parallel"
 	"github.com/kubectl-merge/kubectl-merge/internal/plandoc"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/internal/term"
@@ -23,8 +20,6 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
-
-var _ = registerVerb(verb{open: newUndo, args: fileArgs, flags: map[string]cobra.CompletionFunc{"output": mergeOutputs}})
 
 const undoLong = `Undo what a run has written, from its record (kubectl merge --record FILE).
 
@@ -40,60 +35,32 @@ restored as well.
 Exit code 0: it is undone, but for what --policy=live or apply leaves and a note reports; 1: an error;
 3: something is left to you.`
 
-func newUndo(e *env) *cobra.Command {
-	u := &undoing{env: e}
-	cmd := &cobra.Command{
-		Use:   "undo FILE",
-		Short: "Undo what a recorded run has written",
-		Long:  undoLong,
-		Example: `  kubectl merge -f web.yaml --record run.yaml
+const undoExample = `  kubectl merge -f web.yaml --record run.yaml
 
   # See what would be undone, and undo it
   kubectl merge undo run.yaml --dry-run
-  kubectl merge undo run.yaml`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := spaced(cmd.Flags(), args); err != nil {
-				return err
-			}
-			if len(args) != 1 {
-				return fmt.Errorf("name one record: %s", cmd.UseLine())
-			}
-			return u.file(cmd.Context(), args[0])
-		},
-	}
-	flags := cmd.Flags()
-	addDryRun(flags, &u.dryRun)
-	flags.StringVar(&u.policy, "policy", "strict", "what is done about values that others have changed since: strict (nothing is written), live (they stay), apply (what was there before is restored)")
-	u.out.add(flags)
-	u.notes.add(flags)
-	flags.StringVar(&u.manager, "field-manager", defaultManager, "name of the manager used to track field ownership")
-	flags.IntVar(&u.concurrency, "concurrency", parallel.Limit, "objects under way at once")
-	u.interactive.add(flags, &u.yes)
-	flags.BoolVar(&u.partial, "partial", false, "undo the objects that can be undone though others have conflicts, or are left, or the server refuses them; without it, nothing is written then")
-	u.record.addFile(flags)
-	flags.BoolVar(&u.yes, "yes", false, "answer yes to what -i would ask")
-	return cmd
-}
+  kubectl merge undo run.yaml`
+
+var _ = registerVerb(verb{
+	use: "undo FILE", short: "Undo what a recorded run has written", long: undoLong, example: undoExample, args: anyFile,
+	takes: func(c *call) error {
+		if len(c.args) != 1 {
+			return fmt.Errorf("name one record: %s", c.cmd.UseLine())
+		}
+		return nil
+	},
+	run: func(c *call, ctx context.Context) error { return (&undoing{call: c}).file(ctx, c.args[0]) },
+})
 
 // undoing undoes one record.
 type undoing struct {
-	*env
-	doc         *plandoc.Document
-	name        string // of the record's file
-	dryRun      dryRunFlag
-	policy      string
-	manager     string
-	concurrency int
-	out         outputFlags
-	notes       noteFlags
-	rollback    bool // of a run that has failed
-	interactive interactiveFlag
-	yes         bool
-	partial     bool
-	omitted     []string // objects left unchanged by --partial
-	kept        bool     // a value that was set since is kept
-	waiting     []string // whose finalizers have been reported
-	record      recordFlags
+	*call
+	doc      *plandoc.Document
+	name     string   // of the record's file
+	rollback bool     // of a run that has failed
+	omitted  []string // objects left unchanged by --partial
+	kept     bool     // a value that was set since is kept
+	waiting  []string // whose finalizers have been reported
 }
 
 func (u *undoing) file(ctx context.Context, name string) (err error) {
@@ -104,13 +71,7 @@ func (u *undoing) file(ctx context.Context, name string) (err error) {
 	if !u.doc.Record {
 		return fmt.Errorf("%s: is a plan and no record: a record is made by kubectl merge --record FILE", name)
 	}
-	if u.concurrency < 1 {
-		return fmt.Errorf("--concurrency=%d: must be at least 1", u.concurrency)
-	}
-	if err := u.run(ctx); err != nil {
-		return err
-	}
-	return nil
+	return u.run(ctx)
 }
 
 // errLeft reports that others have changed values of the run since.
@@ -118,24 +79,21 @@ var errLeft = errors.New("nothing was written: undo the rest with --policy=live,
 
 func (u *undoing) run(ctx context.Context) error {
 	start := time.Now()
-	mode, err := u.out.mode(u.dryRun)
-	if err == nil {
-		err = errors.Join(u.interactive.open(u.env, mode, false), u.record.check(mode))
+	rec := &recording{call: u.call}
+	if err := errors.Join(u.openAsker(false), rec.check()); err != nil {
+		return err
 	}
+	out, err := u.printer(ctx)
 	if err != nil {
 		return err
 	}
-	out, err := u.out.printer(ctx, u.env, mode)
-	if err != nil {
-		return err
-	}
-	notes := u.notes.reporter(u.env, u.out, mode)
+	notes := u.reporter()
 	if u.partial {
-		if err := u.except(ctx, notes, mode); err != nil {
+		if err := u.except(ctx, notes); err != nil {
 			return err
 		}
 	}
-	s, plan, err := u.open(ctx, mode)
+	s, plan, err := u.open(ctx, u.mode)
 	if err != nil {
 		return err
 	}
@@ -146,26 +104,28 @@ func (u *undoing) run(ctx context.Context) error {
 		u.conflicts(notes, s.Items)
 		return &exit{Code: conflicted, Err: errLeft}
 	}
-	bound, err := u.confirmed(ctx, s)
+	if err = u.review(ctx, s, true); err == nil && u.interactive {
+		err = u.bound.confirmed(s)
+	}
 	if err == nil {
 		err = begin(ctx, out, s)
 	}
 	if err == nil {
-		err = u.record.open(ctx, u.env, s, u.out.secrets)
+		err = rec.open(ctx, s)
 	}
 	if err != nil {
 		return err
 	}
-	t := &results{out: out, notes: notes, mode: mode, output: u.out.output}
+	t := &results{call: u.call, out: out, notes: notes}
 	u.send(ctx, s, t)
 	conflicts := u.conflicts(notes, s.Items)
 	left += len(u.omitted) + conflicts + u.skipped(notes, s.Plan) + u.left(notes, plan.Left()[len(known):])
 	if !u.rollback {
-		sum := outcome.Summarize(outcome.Ended{Plan: s.Plan, DryRun: mode != dryNone, Took: time.Since(start), Target: u.aim(s.api, outcome.Namespaces(slices.Concat(s.Items, s.Others)))})
+		sum := outcome.Summarize(outcome.Ended{Plan: s.Plan, DryRun: u.mode != dryNone, Took: time.Since(start), Target: u.aim(s.api, outcome.Namespaces(slices.Concat(s.Items, s.Others)))})
 		sum.Objects = sum.Total() // the record is the input, including the deleted objects
 		notes.summary(sum)
 	}
-	err = bound.ended(errors.Join(s.Failed(), errors.Join(t.errs...)))
+	err = u.bound.ended(errors.Join(s.Failed(), errors.Join(t.errs...)))
 	if left > 0 && (err == nil || held(err)) {
 		err = &exit{Code: conflicted, Err: s.Failed()}
 		if conflicts > 0 && u.policy == "strict" && !u.partial {
@@ -173,13 +133,13 @@ func (u *undoing) run(ctx context.Context) error {
 		}
 	}
 	u.idle(notes, s.Plan, plan.Left(), err)
-	return u.record.end(ctx, u.env, s, err)
+	return rec.end(ctx, s, err)
 }
 
 // send carries the run out, or shows it, and prints the outcome of each object.
 func (u *undoing) send(ctx context.Context, s *session, t *results) {
 	report := func(item *run.Item) { u.item(t, item) }
-	if t.mode == dryClient {
+	if u.mode == dryClient {
 		s.Show(ctx, report)
 	} else {
 		s.Send(ctx, term.Around(s.line, report))
@@ -188,17 +148,9 @@ func (u *undoing) send(ctx context.Context, s *session, t *results) {
 	t.errs = append(t.errs, t.out.close(ctx))
 }
 
-// confirmed asks the user, with -i, and binds the run to the confirmed one.
-func (u *undoing) confirmed(ctx context.Context, s *session) (bound bindFlags, err error) {
-	if err = u.interactive.confirm(ctx, u.env, s, review{u.out, u.notes, true}); err == nil && u.interactive.on {
-		err = bound.confirmed(s)
-	}
-	return bound, err
-}
-
 // open returns the run that undoes the record, before it is merged.
 func (u *undoing) open(ctx context.Context, mode dryRun) (*session, *undo.Undo, error) {
-	policy, err := knownPolicy(u.policy)
+	policy, err := merge.PolicyNamed(u.policy)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -218,10 +170,10 @@ func (u *undoing) open(ctx context.Context, mode dryRun) (*session, *undo.Undo, 
 		},
 	}
 	job := &run.Job{
-		Live: plan.Live, API: api, Planner: plan.Planner, Invalidate: docs.Forget, Concurrency: u.concurrency, Preflight: true, Needs: run.Changes, Shown: true, Asked: u.interactive.on,
+		Live: plan.Live, API: api, Planner: plan.Planner, Invalidate: docs.Forget, Concurrency: u.concurrency, Preflight: true, Needs: run.Changes, Shown: true, Asked: u.interactive,
 		Write: cluster.Write{FieldManager: u.manager, FieldValidation: fieldValidation[apply.Strict], DryRun: mode == dryServer, For: cluster.Undoing},
 	}
-	s := &session{api: api, line: u.progress(u.notes.quiet), Plan: &run.Plan{Job: job}}
+	s := &session{api: api, line: u.progress(), Plan: &run.Plan{Job: job}}
 	if s.line != nil {
 		job.Progress = func(phase run.Phase, done, total int) { s.line.Note(string(phase), done, total) }
 	}
@@ -249,15 +201,15 @@ func (u *undoing) item(t *results, item *run.Item) {
 	case a == run.Failed, a == run.Keep, item.Result.Outcome == write.Unsettled && !t.out.conflicts():
 		return
 	case u.rollback && item.Result.Outcome != write.Unchanged:
-		u.env.note(item.Target.String(), "rolled back: "+string(item.Result.Outcome))
+		u.note(item.Target.String(), "rolled back: "+string(item.Result.Outcome))
 	}
 	t.notes.problems(item)
-	report := reportOf(item.Result.Planned, u.out.secrets)
+	report := reportOf(item.Result.Planned, u.secrets)
 	for _, n := range diff.Notes(report) {
 		if n.Winner == merge.LiveSide && n.Moved != 0 {
 			u.kept = true
 		}
-		if n.Moved == 0 || u.notes.quiet {
+		if n.Moved == 0 || u.quiet {
 			continue
 		}
 		word := "stays, as others have set it since"
@@ -266,7 +218,7 @@ func (u *undoing) item(t *results, item *run.Item) {
 		}
 		t.notes.note("note", diff.Note{Object: n.Object, Kind: n.Kind, Message: n.Path.String() + ": " + value(n.Live) + " " + word})
 	}
-	if u.rollback || item.Result.Outcome == write.Unchanged && u.out.output == "" {
+	if u.rollback || item.Result.Outcome == write.Unchanged && u.output == "" {
 		return
 	}
 	if err := t.out.object(item); err != nil {

@@ -67,7 +67,7 @@ func (u *undoing) conflicts(notes *reporter, items []*run.Item) int {
 		if len(item.Result.Planned.Conflicts) > 0 {
 			p = item.Result.Planned
 		}
-		all := diff.Conflicts(reportOf(p, u.out.secrets))
+		all := diff.Conflicts(reportOf(p, u.secrets))
 		if len(all) > 0 {
 			objects++
 		}

@@ -15,9 +15,9 @@ import (
 // except finds the objects that --partial leaves unchanged, so that the others are undone: those
 // that --policy=strict leaves to the user, and those that the server refuses in a trial. It reports
 // each.
-func (u *undoing) except(ctx context.Context, notes *reporter, mode dryRun) error {
+func (u *undoing) except(ctx context.Context, notes *reporter) error {
 	trial := dryServer
-	if mode == dryClient {
+	if u.mode == dryClient {
 		trial = dryClient
 	}
 	for found := true; found; {
@@ -27,7 +27,7 @@ func (u *undoing) except(ctx context.Context, notes *reporter, mode dryRun) erro
 		}
 		s.Merge(ctx)
 		found = u.unsettled(notes, s, plan)
-		if mode == dryClient {
+		if u.mode == dryClient {
 			return s.Failed()
 		}
 		if found {
@@ -86,8 +86,8 @@ func omittedKey(t cluster.Target) string { return t.Namespace + " " + t.String()
 // noteOnce reports the finalizers that delay an object's deletion: with --partial it is decided
 // about more than once.
 func (u *undoing) noteOnce(t cluster.Target, text string) {
-	if key := omittedKey(t); !u.notes.quiet && !slices.Contains(u.waiting, key) {
+	if key := omittedKey(t); !u.quiet && !slices.Contains(u.waiting, key) {
 		u.waiting = append(u.waiting, key)
-		u.env.note(t.String(), text)
+		u.note(t.String(), text)
 	}
 }

@@ -1,14 +1,12 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"runtime"
 	"runtime/debug"
 
-	"github.com/spf13/cobra"
-
-	"github.com/kubectl-merge/kubectl-merge/internal/complete"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
 )
@@ -30,48 +28,28 @@ type versionInfo struct {
 	Platform  string `json:"platform"`
 }
 
-var _ = registerVerb(verb{open: newVersion, args: noArgs, flags: map[string]cobra.CompletionFunc{"output": complete.Words("json", "yaml")}})
-
-func newVersion(e *env) *cobra.Command {
-	var output string
-	cmd := &cobra.Command{
-		Use:     "version",
-		Short:   "Print the version of this program",
-		Example: "  kubectl merge version\n  kubectl merge version -o json",
-		Args:    cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			return e.printVersion(output)
-		},
-	}
-	cmd.Flags().StringVarP(&output, "output", "o", "", "json or yaml")
-	return cmd
-}
-
-func (e *env) printVersion(output string) error {
-	v := thisVersion()
-	switch output {
-	case "":
+var _ = registerVerb(verb{
+	use: "version", short: "Print the version of this program", example: "  kubectl merge version\n  kubectl merge version -o json",
+	run: func(c *call, _ context.Context) error {
+		v := thisVersion()
+		switch c.output {
+		case "json":
+			return c.printJSON(v)
+		case "yaml":
+			data, err := yamlOf(v)
+			if err == nil {
+				_, err = c.Out.Write(data)
+			}
+			return err
+		}
 		text := "kubectl-merge " + v.Version
 		if v.Commit != "" {
 			text += " (" + v.Commit + ")"
 		}
-		_, err := fmt.Fprintf(e.Out, "%s %s %s\n", text, v.GoVersion, v.Platform)
+		_, err := fmt.Fprintf(c.Out, "%s %s %s\n", text, v.GoVersion, v.Platform)
 		return err
-	case "json":
-		data, err := json.MarshalIndent(v, "", "  ")
-		if err == nil {
-			_, err = fmt.Fprintf(e.Out, "%s\n", data)
-		}
-		return err
-	case "yaml":
-		data, err := yamlOf(v)
-		if err == nil {
-			_, err = e.Out.Write(data)
-		}
-		return err
-	}
-	return fmt.Errorf("--output=%s: there are json and yaml", output)
-}
+	},
+})
 
 // yamlOf converts a JSON value to YAML.
 func yamlOf(v any) ([]byte, error) {

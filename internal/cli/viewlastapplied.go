@@ -23,46 +23,26 @@ import (
 // viewVerb prints what was applied last.
 type viewVerb struct {
 	targetVerb
-	output  string
-	secrets bool
 	printed int
 }
 
 var _ = registerVerb(verb{
-	open:  newViewLastApplied,
-	args:  func(e *env) cobra.CompletionFunc { return complete.UnlessFiles(e.server().TypeOrName(), nil) },
-	flags: map[string]cobra.CompletionFunc{"output": complete.Words("yaml", "json")},
-})
-
-func newViewLastApplied(e *env) *cobra.Command {
-	v := &viewVerb{targetVerb: targetVerb{env: e, validate: "ignore"}}
-	cmd := &cobra.Command{
-		Use:   "view-last-applied (TYPE [NAME | -l SELECTOR | --all] | TYPE/NAME | -f FILE)",
-		Short: "Show what was applied last: the last-applied-configuration annotation",
-		Long: `Show the last-applied-configuration annotation of objects: what kubectl apply, or merge,
+	use: "view-last-applied (TYPE [NAME | -l SELECTOR | --all] | TYPE/NAME | -f FILE)", short: "Show what was applied last: the last-applied-configuration annotation",
+	long: `Show the last-applied-configuration annotation of objects: what kubectl apply, or merge,
 was given the last time. An object without one is an error, unless it was selected by
 its labels or by --all.`,
-		Example: `  kubectl merge view-last-applied deployment/web
+	example: `  kubectl merge view-last-applied deployment/web
   kubectl merge view-last-applied -f web.yaml -o json`,
-		RunE: func(cmd *cobra.Command, args []string) error { return v.run(cmd.Context(), args) },
-	}
-	flags := cmd.Flags()
-	v.inputs.add(flags, "look at")
-	flags.BoolVar(&v.all, "all", false, "select all resources in the namespace of the specified resource types")
-	flags.StringVarP(&v.output, "output", "o", "yaml", "yaml or json")
-	v.addRules(flags)
-	flags.BoolVar(&v.secrets, "show-secrets", false, "show the values of Secrets")
-	return cmd
-}
+	inputs: "look at",
+	args:   func(s *complete.Server) cobra.CompletionFunc { return complete.UnlessFiles(s.TypeOrName(), nil) },
+	run:    func(c *call, ctx context.Context) error { return (&viewVerb{targetVerb: targetVerb{call: c}}).run(ctx) },
+})
 
-func (v *viewVerb) run(ctx context.Context, args []string) error {
-	if v.output != "yaml" && v.output != "json" {
-		return fmt.Errorf("unexpected -o output mode: %s, the flag 'output' must be one of yaml|json", v.output)
-	}
+func (v *viewVerb) run(ctx context.Context) error {
 	if err := v.open(ctx); err != nil {
 		return err
 	}
-	objects, err := v.find(ctx, args)
+	objects, err := v.find(ctx, v.args)
 	if err != nil {
 		return err
 	}

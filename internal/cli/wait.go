@@ -4,26 +4,12 @@ import (
 	"context"
 	"errors"
 
-	"github.com/spf13/cobra"
-
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/live"
 	"github.com/kubectl-merge/kubectl-merge/internal/parallel"
-	"github.com/kubectl-merge/kubectl-merge/internal/source"
 	"github.com/kubectl-merge/kubectl-merge/internal/wait"
 	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 )
-
-// waitVerb waits for the objects that files name.
-type waitVerb struct {
-	*env
-	inputs inputFlags
-	set    setFlags
-	rules  planFlags // --rules and --schema of them
-	limits waitFlags
-	notes  noteFlags
-	args   []string // TYPE/NAME, instead of files
-}
 
 const waitLong = `Wait until the objects that files or arguments name, or the members of a set, are ready, as
 the cluster has them now. Nothing is written. What ready means depends on the kind;
@@ -48,90 +34,52 @@ const waitExample = `  # After a merge, until everything is ready
   # At most five minutes, with the end of the log of a container that crashes
   kubectl merge wait -f web.yaml --timeout=5m --logs`
 
-var _ = registerVerb(verb{open: newWait, args: objectArgs})
-
-// newWait returns the verb.
-//
 // Unlike kubectl: which waits for a condition that the user has to know.
-func newWait(e *env) *cobra.Command {
-	v := &waitVerb{env: e}
-	cmd := &cobra.Command{
-		Use:     "wait (-f FILE | -k DIRECTORY | TYPE/NAME... | --applyset=NAME)",
-		Short:   "Wait until objects are ready, or report why they are not",
-		Long:    waitLong,
-		Example: waitExample,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := spaced(cmd.Flags(), args); err != nil {
-				return err
-			}
-			v.args = args
-			return v.run(cmd.Context())
-		},
-	}
-	flags := cmd.Flags()
-	v.inputs.add(flags, "wait for")
-	v.set.add(flags)
-	v.limits.add(flags)
-	flags.StringVar(&v.rules.rules, "rules", "", "FILE with rules; those with ready and wait are used")
-	v.notes.add(flags)
-	return cmd
-}
+var _ = registerVerb(verb{
+	use: "wait (-f FILE | -k DIRECTORY | TYPE/NAME... | --applyset=NAME)", short: "Wait until objects are ready, or report why they are not", long: waitLong, example: waitExample,
+	inputs: "wait for", args: objectArgs, takes: (*call).checkWait, run: (*call).wait,
+})
 
-func (v *waitVerb) run(ctx context.Context) error {
-	if err := errors.Join(v.validate(), v.limits.validate()); err != nil {
-		return err
-	}
-	notes := v.notes.reporter(v.env, outputFlags{}, dryNone)
-	rules, err := v.rules.readRules(ctx)
+func (c *call) wait(ctx context.Context) error {
+	rules, err := c.readRules(ctx)
 	if err != nil {
 		return err
 	}
-	api, err := v.connect()
+	api, err := c.connect()
 	if err != nil {
 		return err
 	}
-	find := v.filed
-	switch {
-	case v.set.name != "":
-		find = v.members
-	case len(v.args) > 0:
-		find = v.listed
-	}
-	objects, err := find(ctx, api)
+	objects, err := c.waitedFor(ctx, api)
 	if err != nil {
 		return err
 	}
 	for i := range objects {
 		objects[i].Rule = waitRule(rules, objects[i].Target)
 	}
-	v.line = v.progress(v.notes.quiet)
+	c.line = c.progress()
 	docs := &apply.Documents{Fetch: api.OpenAPI}
-	return v.wait(ctx, waiting{waitFlags: &v.limits, api: api, types: docs.Type, notes: notes, stdout: true}, objects)
+	return waitReport{call: c, notes: c.reporter(), stdout: true}.wait(ctx, &wait.Waiter{API: api, Type: docs.Type}, objects)
 }
 
-func (v *waitVerb) validate() error {
+func (c *call) checkWait() error {
 	switch {
-	case v.set.name == "" && v.set.namespace != "":
-		return errors.New("--applyset-namespace requires --applyset=NAME")
-	case v.set.name == "" && len(v.args) > 0:
-		return v.named().check()
-	case v.set.name == "" && !v.inputs.given():
+	case c.set.name == "" && len(c.args) == 0 && !c.inputs.given():
 		return errors.New("must specify one of -f, -k, TYPE/NAME and --applyset")
-	case v.set.name == "":
-		return v.inputs.validate()
-	case v.inputs.given(), len(v.args) > 0:
-		return errors.New("--applyset: the set knows its members: leave out -f, -k and names")
+	case c.inputs.given() && len(c.args) == 0:
+		return c.inputs.validate()
 	}
-	return nil
+	return c.checkNamed()
 }
 
-func (v *waitVerb) named() namedArgs {
-	return namedArgs{verb: "wait", args: v.args, inputs: &v.inputs}
-}
-
-// listed returns the objects that the arguments name.
-func (v *waitVerb) listed(ctx context.Context, _ *cluster.Cluster) (all []wait.Object, err error) {
-	_, targets, err := v.named().find(ctx, v.env)
+// waitedFor returns the objects that the flags or the arguments name.
+func (c *call) waitedFor(ctx context.Context, api *cluster.Cluster) (all []wait.Object, err error) {
+	switch {
+	case c.set.name != "":
+		return c.members(ctx, api)
+	case len(c.args) == 0:
+		return c.filed(ctx, api)
+	}
+	_, targets, err := c.find(ctx)
 	for _, t := range targets {
 		all = append(all, wait.Object{Target: t.Target})
 	}
@@ -139,19 +87,12 @@ func (v *waitVerb) listed(ctx context.Context, _ *cluster.Cluster) (all []wait.O
 }
 
 // filed returns the objects that the files name.
-func (v *waitVerb) filed(ctx context.Context, api *cluster.Cluster) ([]wait.Object, error) {
-	in, err := v.local(ctx, &v.inputs)
-	if err != nil {
+func (c *call) filed(ctx context.Context, api *cluster.Cluster) ([]wait.Object, error) {
+	objects, bad, err := c.readLocal(ctx)
+	if err = errors.Join(err, bad); err != nil {
 		return nil, err
 	}
-	objects, bad := source.Read(ctx, in)
-	if bad == nil && len(objects) == 0 {
-		bad = v.inputs.none()
-	}
-	if bad != nil {
-		return nil, bad
-	}
-	ns, err := v.namespacing()
+	ns, err := c.namespacing()
 	if err != nil {
 		return nil, err
 	}
@@ -164,8 +105,8 @@ func (v *waitVerb) filed(ctx context.Context, api *cluster.Cluster) ([]wait.Obje
 }
 
 // members returns the members of the set.
-func (v *waitVerb) members(ctx context.Context, api *cluster.Cluster) ([]wait.Object, error) {
-	set, err := v.set.read(ctx, v.env, api)
+func (c *call) members(ctx context.Context, api *cluster.Cluster) ([]wait.Object, error) {
+	set, err := c.readSet(ctx, c.set, api)
 	if err == nil {
 		err = set.Existing()
 	}

@@ -5,36 +5,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"time"
-
-	"github.com/spf13/pflag"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/internal/wait"
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
 	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
-	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/ready"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
-
-// waitFlags determine how long objects are waited for.
-type waitFlags struct {
-	what     string // of a merge: see waitNone
-	flags    *pflag.FlagSet
-	timeout  time.Duration
-	until    time.Time // end of the wait, see deadline
-	patience time.Duration
-	logs     int
-}
-
-func (f *waitFlags) add(flags *pflag.FlagSet) {
-	flags.DurationVar(&f.timeout, "timeout", 10*time.Minute, "how long to wait for all objects to be ready; 0: no limit")
-	flags.DurationVar(&f.patience, "patience", 30*time.Second, "how long a problem that may resolve itself (ImagePullBackOff, CrashLoopBackOff, Unschedulable) may last before it is a failure")
-	flags.IntVar(&f.logs, "logs", 0, "lines to show of the log of a container that keeps an object from being ready; --logs alone: 20")
-	flags.Lookup("logs").NoOptDefVal = "20"
-}
 
 // The values of --wait of a merge.
 const (
@@ -43,41 +22,11 @@ const (
 	waitAll     = "all"
 )
 
-// addTo adds the flags to a command that writes, and waits if asked to.
+// waitAfter makes a run wait when everything is written.
 //
 // Unlike kubectl: whose --wait waits until deleted objects are gone.
-func (f *waitFlags) addTo(flags *pflag.FlagSet) {
-	f.flags = flags
-	flags.StringVar(&f.what, "wait", waitNone, "wait until what was written is ready, or, with all, every object of the input; exit code 4 if it is not")
-	flags.Lookup("wait").NoOptDefVal = waitWritten
-	f.add(flags)
-}
-
-// check returns an error for invalid flags of a command that writes as mode asks.
-func (f *waitFlags) check(mode dryRun) error {
-	switch f.what {
-	case waitNone, "false":
-		for _, name := range []string{"timeout", "patience", "logs"} {
-			if f.flags.Changed(name) {
-				return fmt.Errorf("--%s: nothing is waited for without --wait", name)
-			}
-		}
-		f.what = waitNone
-	case waitWritten, "true":
-		f.what = waitWritten
-	case waitAll:
-	default:
-		return fmt.Errorf("--wait=%s: must be %s (which --wait alone means), %s or %s", f.what, waitWritten, waitAll, waitNone)
-	}
-	if f.what != waitNone && mode != dryNone {
-		return errors.New("--wait: nothing is written, so that there is nothing to wait for: leave out --wait, or what makes it a preview")
-	}
-	return f.validate()
-}
-
-// after makes a run wait when everything is written.
-func (f *waitFlags) after(e *env, s *session, notes *reporter, stdout bool) {
-	if f.what == waitNone {
+func (c *call) waitAfter(s *session, notes *reporter) {
+	if c.waits == waitNone {
 		return
 	}
 	var rules schema.Rules
@@ -85,60 +34,36 @@ func (f *waitFlags) after(e *env, s *session, notes *reporter, stdout bool) {
 		rules = s.Planner.Rules.Rules
 	}
 	s.Wait = func(ctx context.Context, items []*run.Item) error {
-		f.deadline()
+		c.deadline()
 		var objects []wait.Object
 		for _, item := range items {
-			if item.Result.Outcome.Written() || f.what == waitAll && item.Result.Outcome == write.Unchanged {
+			if item.Result.Outcome.Written() || c.waits == waitAll && item.Result.Outcome == write.Unchanged {
 				objects = append(objects, wait.Object{Target: item.Target, UID: item.UID, Rule: waitRule(rules, item.Target)})
 			}
 		}
-		return e.wait(ctx, waiting{waitFlags: f, api: s.api, types: s.Planner.Schemas, notes: notes, stdout: stdout}, objects)
+		r := waitReport{call: c, notes: notes, stdout: c.output == ""}
+		return r.wait(ctx, &wait.Waiter{API: s.api, Type: s.Planner.Schemas}, objects)
 	}
-}
-
-func (f *waitFlags) validate() error {
-	switch {
-	case f.timeout < 0:
-		return fmt.Errorf("--timeout=%s: must not be negative", f.timeout)
-	case f.patience < 0:
-		return fmt.Errorf("--patience=%s: must not be negative", f.patience)
-	case f.logs < 0:
-		return fmt.Errorf("--logs=%d: must not be negative", f.logs)
-	}
-	return nil
 }
 
 // waitPhase is the phase that a terminal shows while objects are waited for.
 const waitPhase run.Phase = "ready"
 
-// waiting holds the options of a wait.
-type waiting struct {
-	*waitFlags
-	api    *cluster.Cluster
-	types  func(ctx context.Context, group, version, kind string) (*merge.Type, error)
+// waitReport prints the states of the objects that are waited for.
+type waitReport struct {
+	*call
 	notes  *reporter
 	stdout bool // objects that are ready get a line there, beside those of outcomes
 }
 
 // wait waits for the objects, reports their states, and adds the exit code to the error.
-func (e *env) wait(ctx context.Context, w waiting, objects []wait.Object) error {
-	r := waitReport{env: e, notes: w.notes, stdout: w.stdout}
-	waiter := &wait.Waiter{
-		API: w.api, Type: w.types, Timeout: w.timeout, Patience: w.patience, Logs: w.logs,
-		Changed: r.changed, Noted: r.noted,
+func (r waitReport) wait(ctx context.Context, w *wait.Waiter, objects []wait.Object) error {
+	w.Timeout, w.Patience, w.Logs, w.Changed, w.Noted = r.timeout, r.patience, r.logs, r.changed, r.noted
+	if r.line != nil {
+		w.Progress = func(done, total int) { r.line.Note(string(waitPhase), done, total) }
 	}
-	if e.line != nil {
-		waiter.Progress = func(done, total int) { e.line.Note(string(waitPhase), done, total) }
-	}
-	defer e.line.End()
-	return r.end(waiter.Wait(ctx, objects))
-}
-
-// waitReport prints the states of the objects that are waited for.
-type waitReport struct {
-	*env
-	notes  *reporter
-	stdout bool
+	defer r.line.End()
+	return r.end(w.Wait(ctx, objects))
 }
 
 // waitEvent is one line for programs (--notes=json).

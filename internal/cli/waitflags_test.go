@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
@@ -21,44 +21,42 @@ import (
 func TestWaitFlags(t *testing.T) {
 	for _, tt := range []struct {
 		args string
-		mode dryRun
 		what string
 		err  string
 	}{
-		{"", dryNone, waitNone, ""},
-		{"--wait", dryNone, waitWritten, ""},
-		{"--wait=true", dryNone, waitWritten, ""},
-		{"--wait=false", dryNone, waitNone, ""},
-		{"--wait=all --timeout=1m --patience=0s --logs", dryNone, waitAll, ""},
-		{"--wait=none", dryClient, waitNone, ""},
-		{"--wait=some", dryNone, "", "--wait=some: must be written (which --wait alone means), all or none"},
-		{"--wait", dryServer, "", "--wait: nothing is written, so that there is nothing to wait for"},
-		{"--timeout=1m", dryNone, "", "--timeout: nothing is waited for without --wait"},
-		{"--patience=1m", dryNone, "", "--patience: nothing is waited for without --wait"},
-		{"--logs=5", dryNone, "", "--logs: nothing is waited for without --wait"},
-		{"--wait --timeout=-1s", dryNone, "", "--timeout=-1s: must not be negative"},
-		{"--wait --patience=-1s", dryNone, "", "--patience=-1s: must not be negative"},
-		{"--wait --logs=-1", dryNone, "", "--logs=-1: must not be negative"},
+		{"", waitNone, ""},
+		{"--wait", waitWritten, ""},
+		{"--wait=true", waitWritten, ""},
+		{"--wait=false", waitNone, ""},
+		{"--wait=all --timeout=1m --patience=0s --logs", waitAll, ""},
+		{"--wait=none --dry-run", waitNone, ""},
+		{"--wait=some", "", "--wait=some: must be written, all or none"},
+		{"--wait --dry-run=server", "", "--wait cannot be combined with a preview: nothing is written, so that there is nothing to wait for"},
+		{"--timeout=1m", "", "--timeout needs --wait: nothing is waited for without it"},
+		{"--patience=1m", "", "--patience needs --wait: nothing is waited for without it"},
+		{"--logs=5", "", "--logs needs --wait: nothing is waited for without it"},
+		{"--wait --timeout=-1s", "", "--timeout=-1s: must not be negative"},
+		{"--wait --patience=-1s", "", "--patience=-1s: must not be negative"},
+		{"--wait --logs=-1", "", "--logs=-1: must be at least 0"},
 	} {
-		var f waitFlags
-		flags := pflag.NewFlagSet("", pflag.ContinueOnError)
-		f.addTo(flags)
-		if err := flags.Parse(strings.Fields(tt.args)); err != nil {
+		c := &call{env: &env{}, cmd: &cobra.Command{}, verb: mergeRow}
+		c.declare()
+		if err := c.cmd.Flags().Parse(strings.Fields(tt.args)); err != nil {
 			t.Fatal(err)
 		}
-		err := f.check(tt.mode)
-		if tt.err == "" && (err != nil || f.what != tt.what) || tt.err != "" && (err == nil || !strings.HasPrefix(err.Error(), tt.err)) {
-			t.Errorf("%q: %s, %v; want %s, %s", tt.args, f.what, err, tt.what, tt.err)
+		err := c.check()
+		if tt.err == "" && (err != nil || c.waits != tt.what) || tt.err != "" && (err == nil || !strings.HasPrefix(err.Error(), tt.err)) {
+			t.Errorf("%q: %s, %v; want %s, %s", tt.args, c.waits, err, tt.what, tt.err)
 		}
 	}
 }
 
 // TestDeadline: the time for everything that is waited for is counted once, from the first wait.
 func TestDeadline(t *testing.T) {
-	if until := (&waitFlags{}).deadline(); !until.IsZero() {
+	if until := (&call{}).deadline(); !until.IsZero() {
 		t.Errorf("without a timeout it ends at %s", until)
 	}
-	f := &waitFlags{timeout: time.Hour}
+	f := &call{options: options{timeout: time.Hour}}
 	if first := f.deadline(); time.Until(first) < 59*time.Minute || f.deadline() != first {
 		t.Errorf("%s, then %s", first, f.deadline())
 	}
@@ -68,7 +66,7 @@ func TestDeadline(t *testing.T) {
 func report(stdout, asJSON, quiet bool) (r waitReport, out, errs *bytes.Buffer) {
 	out, errs = &bytes.Buffer{}, &bytes.Buffer{}
 	e := &env{IOStreams: genericiooptions.IOStreams{Out: out, ErrOut: errs}}
-	return waitReport{env: e, notes: &reporter{w: errs, json: asJSON, quiet: quiet}, stdout: stdout}, out, errs
+	return waitReport{call: &call{env: e}, notes: &reporter{w: errs, json: asJSON, quiet: quiet}, stdout: stdout}, out, errs
 }
 
 var waited = wait.Object{Target: cluster.Target{Resource: cluster.Resource{Group: "apps", Kind: "Deployment"}, Namespace: "shop", Name: "web"}}
@@ -189,8 +187,8 @@ func TestWaitVerb(t *testing.T) {
 		err  string
 	}{
 		{nil, "must specify one of -f, -k, TYPE/NAME and --applyset"},
-		{[]string{"-f", local, "--applyset=shop"}, "leave out -f, -k and names"},
-		{[]string{"-f", local, "--applyset-namespace=shop"}, "--applyset-namespace requires --applyset=NAME"},
+		{[]string{"-f", local, "--applyset=shop"}, "the set knows its members"},
+		{[]string{"-f", local, "--applyset-namespace=shop"}, "--applyset-namespace needs --applyset: "},
 		{[]string{"-f", local, "--timeout=-1s"}, "must not be negative"},
 		{[]string{"-f", local, "--rules=" + local + "x"}, "--rules: "},
 		{[]string{"conf.yaml"}, "files are given with -f"},

@@ -76,7 +76,7 @@ func (w *warnings) print() {
 	defer w.mu.Unlock()
 	slices.SortStableFunc(w.all, func(a, b warning) int { return cmp.Compare(a.object, b.object) })
 	if w.json {
-		t := w.reporter(false)
+		t := w.plainReporter()
 		for _, one := range w.all {
 			t.note("", diff.Note{Object: one.object, Kind: noteWarning, Message: errorText(w.secretValues().Blank(one.text))})
 		}
@@ -139,8 +139,8 @@ func grouped(all []warning) []alike {
 	return groups
 }
 
-// timeout returns how long one request may take; 0 is without limit.
-func (e *env) timeout() (time.Duration, error) {
+// requestTimeout returns how long one request may take; 0 is without limit.
+func (e *env) requestTimeout() (time.Duration, error) {
 	text := e.limit
 	if e.flags.Timeout != nil {
 		text = *e.flags.Timeout
@@ -172,7 +172,7 @@ func (e *env) connection() *genericclioptions.ConfigFlags {
 		WithWrapConfigFn(func(c *rest.Config) *rest.Config {
 			c.WarningHandler, c.WarningHandlerWithContext = nil, e.warnings
 			c.UserAgent = userAgent()
-			if d, err := e.timeout(); err == nil {
+			if d, err := e.requestTimeout(); err == nil {
 				c.Timeout = d
 			}
 			cluster.Bound(c)

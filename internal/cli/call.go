@@ -1,0 +1,135 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/complete"
+	"github.com/kubectl-merge/kubectl-merge/internal/term"
+)
+
+// verb is a row of verbs. Help, completion, the reference and the man pages follow from it, and
+// from the rows of its flags.
+type verb struct {
+	use, short    string
+	long, example string
+	hidden        bool
+
+	inputs   string // ends the help of -f: the objects to …
+	previews bool   // it never writes
+	failure  int    // exit code of errors; 0: failed
+
+	takes func(c *call) error // checks the arguments; nil: any, noArgs of arguments: none
+	run   func(c *call, ctx context.Context) error
+	args  completer // of its arguments; see also words
+	words []string  // that complete its only argument
+	below []verb    // verbs of the verb
+}
+
+// name returns the name by which rows of flags list the verb.
+func (v verb) name() string {
+	name, _, _ := strings.Cut(v.use, " ")
+	return strings.TrimPrefix(name, "kubectl-")
+}
+
+// completer returns the completion of arguments, or of a flag's values.
+type completer func(*complete.Server) cobra.CompletionFunc
+
+// verbs lists the sub-commands. To add one, add a file with
+//
+//	var _ = registerVerb(verb{use: …, short: …, run: …})
+var verbs []verb
+
+// registerVerb adds a row to verbs at program start.
+func registerVerb(v verb) bool {
+	verbs = append(verbs, v)
+	return true
+}
+
+// call is one call of a verb, with its flags and arguments.
+type call struct {
+	*env
+	options
+	cmd  *cobra.Command
+	verb verb
+	args []string
+	mode dryRun // of the run, which a report or saved live objects make a preview
+	rows []*flagRow
+
+	secondary
+}
+
+// secondary is what a call finds out from its flags.
+type secondary struct {
+	bound   binding
+	until   time.Time      // see deadline
+	refused error          // of --guard=refuse in a preview, which is shown nevertheless
+	asked   *term.Terminal // that -i asks on; nil: no question is asked
+}
+
+// command returns the command of a verb, and of those below it.
+func (e *env) command(v verb) *cobra.Command {
+	cmd := &cobra.Command{Use: v.use, Short: v.short, Long: v.long, Example: v.example, Hidden: v.hidden, ValidArgs: v.words, Args: cobra.ArbitraryArgs}
+	cmd.SuggestionsMinimumDistance = 2
+	c := &call{env: e, cmd: cmd, verb: v}
+	c.declare()
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		c.args = args
+		return c.failed(c.run(cmd.Context()))
+	}
+	if v.failure != 0 {
+		cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return c.failed(flagError(cmd, err)) })
+	}
+	if v.args != nil {
+		cmd.ValidArgsFunction = complete.Safe(v.args(e.server()))
+	} else if v.words == nil {
+		cmd.ValidArgsFunction = cobra.NoFileCompletions
+	}
+	for _, below := range v.below {
+		cmd.AddCommand(e.command(below))
+	}
+	return cmd
+}
+
+// run checks the command line, and runs the verb.
+func (c *call) run(ctx context.Context) error {
+	err := c.spaced()
+	switch {
+	case c.verb.takes != nil:
+		err = cmp.Or(err, c.verb.takes(c))
+	case c.verb.args == nil:
+		err = cmp.Or(err, unexpected(c))
+	}
+	if err = cmp.Or(err, c.check()); err != nil {
+		return err
+	}
+	return c.verb.run(c, ctx)
+}
+
+// failed gives an error the exit code of the verb's errors, unless it has one of its own.
+func (c *call) failed(err error) error {
+	var has *exit
+	if err == nil || c.verb.failure == 0 || errors.As(err, &has) || exitCode(err) != failed {
+		return err
+	}
+	return &exit{Code: c.verb.failure, Err: err}
+}
+
+// usage returns an error about the arguments, with a pointer to the help.
+func (c *call) usage(text string) error {
+	return fmt.Errorf("%s%s%s --help' for usage", text, helpAt, c.cmd.CommandPath())
+}
+
+// unexpected returns an error for arguments where none are taken.
+func unexpected(c *call) error {
+	if len(c.args) == 0 {
+		return nil
+	}
+	return fmt.Errorf("unexpected argument %q", c.args[0])
+}

@@ -1,0 +1,276 @@
+package cli
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/complete"
+	"github.com/kubectl-merge/kubectl-merge/pkg/suggest"
+)
+
+// flagRow is a row of flagRows: a flag of some verbs. Declaration, help, completion and the errors
+// of values and combinations follow from it.
+type flagRow struct {
+	verbs       string // that take it
+	name, short string
+	at          func(*call) any // its value
+	def         any             // the default; nil: the zero value
+	help        string          // %s: as lists has it, else the verb's inputs
+	lists       func() string
+	bare, off   string // the value if none is given, which "true" means, too, if "false" means off
+
+	words     func() []string // all its values, maybe with a tab and help
+	completes completer       // of another value
+	needs     []tie           // flags without which it has no effect
+	excludes  []tie
+	advice    string // it is refused, with this advice
+	hidden    bool
+}
+
+// tie is one flag's need of another, or its exclusion. The flag may have a value, as in policy=ask
+// or policy!=ask; previewed is any that makes the run a preview.
+type tie struct{ flag, why string }
+
+const previewed = "preview"
+
+// of returns words that are known beforehand.
+func of(words ...string) func() []string { return func() []string { return words } }
+
+// always is a completer that asks no server.
+func always(f cobra.CompletionFunc) completer {
+	return func(*complete.Server) cobra.CompletionFunc { return f }
+}
+
+// registerFlags adds rows to flagRows at program start.
+func registerFlags(rows ...flagRow) bool {
+	flagRows = append(flagRows, rows...)
+	return true
+}
+
+// rowsOf maps verbs to the rows of their flags.
+var rowsOf = sync.OnceValue(func() map[string][]*flagRow {
+	out := map[string][]*flagRow{}
+	for i := range flagRows {
+		for name := range strings.FieldsSeq(flagRows[i].verbs) {
+			out[name] = append(out[name], &flagRows[i])
+		}
+	}
+	return out
+})
+
+// declare adds the verb's flags to the command.
+func (c *call) declare() {
+	c.rows = rowsOf()[c.verb.name()]
+	for _, f := range c.rows {
+		f.declare(c)
+	}
+}
+
+func (f *flagRow) declare(c *call) {
+	help, flags := f.help, c.cmd.Flags()
+	if strings.Contains(help, "%s") {
+		fill := c.verb.inputs
+		if f.lists != nil {
+			fill = f.lists()
+		}
+		help = fmt.Sprintf(help, fill)
+	}
+	switch at := f.value(c).(type) {
+	case *bool:
+		on, _ := f.def.(bool)
+		flags.BoolVarP(at, f.name, f.short, on, help)
+	case *string:
+		text, _ := f.def.(string)
+		flags.StringVarP(at, f.name, f.short, text, help)
+	case *[]string:
+		flags.StringSliceVarP(at, f.name, f.short, nil, help)
+	case *int:
+		n, _ := f.def.(int)
+		flags.IntVarP(at, f.name, f.short, n, help)
+	case *time.Duration:
+		d, _ := f.def.(time.Duration)
+		flags.DurationVarP(at, f.name, f.short, d, help)
+	}
+	flag := flags.Lookup(f.name)
+	flag.Hidden = f.hidden || f.advice != ""
+	if f.bare != "" {
+		flag.NoOptDefVal = f.bare
+	}
+	if complete := f.completion(c); complete != nil {
+		_ = c.cmd.RegisterFlagCompletionFunc(f.name, complete) // fails only if it is registered already
+	}
+}
+
+// value returns where the flag's value is stored. That of a flag without effect is not.
+func (f *flagRow) value(c *call) any {
+	if f.at == nil {
+		return new(string)
+	}
+	return f.at(c)
+}
+
+// completion returns the completion of the flag's values, each of which passes complete.Safe.
+func (f *flagRow) completion(c *call) cobra.CompletionFunc {
+	switch {
+	case f.words != nil:
+		return complete.Safe(func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			return complete.Words(f.words()...)(cmd, args, typed)
+		})
+	case f.completes != nil:
+		return complete.Safe(f.completes(c.server()))
+	}
+	return nil
+}
+
+// spaced catches --dry-run client, which pflag reads as --dry-run and an argument, and --wait all.
+func (c *call) spaced() error {
+	for _, f := range c.rows {
+		if f.bare != "" && f.words != nil && c.given(f.name) && len(c.args) > 0 && f.among(c.args[0]) == nil {
+			return fmt.Errorf("unexpected argument %q; did you mean `--%s=%s`?", c.args[0], f.name, c.args[0])
+		}
+	}
+	return nil
+}
+
+// check returns the errors of values and combinations of flags, and sets the mode.
+func (c *call) check() error {
+	var errs []error
+	for _, f := range c.rows {
+		if flag := c.cmd.Flags().Lookup(f.name); flag.Changed {
+			errs = append(errs, f.check(c, flag))
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	if err := c.setMode(); err != nil {
+		return err
+	}
+	for _, f := range c.rows {
+		if c.effective(f.name) {
+			errs = append(errs, f.ties(c))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// check returns the error of a flag's value. It replaces true and false.
+func (f *flagRow) check(c *call, flag *pflag.Flag) error {
+	if f.advice != "" {
+		return fmt.Errorf("--%s: %s", f.name, c.filled(f.advice))
+	}
+	text := flag.Value.String()
+	if on, err := strconv.ParseBool(text); err == nil && f.off != "" {
+		text = map[bool]string{true: f.bare, false: f.off}[on]
+		_ = flag.Value.Set(text) // it takes any text
+	}
+	least := 0
+	if f.name == "concurrency" {
+		least = 1
+	}
+	switch at := f.value(c).(type) {
+	case *int:
+		if *at < least {
+			return fmt.Errorf("--%s=%s: must be at least %d", f.name, text, least)
+		}
+	case *time.Duration:
+		if *at < 0 {
+			return fmt.Errorf("--%s=%s: must not be negative", f.name, text)
+		}
+	case *string:
+		if f.words != nil && text != flag.DefValue {
+			return f.among(text)
+		}
+	}
+	return nil
+}
+
+// among returns an error unless a text is one of the flag's words.
+func (f *flagRow) among(text string) error {
+	var words []string
+	for _, word := range f.words() {
+		word, _, _ = strings.Cut(word, "\t")
+		words = append(words, word)
+	}
+	if slices.Contains(words, text) {
+		return nil
+	}
+	last := len(words) - 1
+	return fmt.Errorf("--%s=%s: must be %s or %s%s", f.name, text, strings.Join(words[:last], ", "), words[last], suggest.Hint(text, words))
+}
+
+// ties returns the errors of a flag's combinations with others.
+func (f *flagRow) ties(c *call) error {
+	var errs []error
+	for _, t := range f.needs {
+		if !c.has(t.flag) {
+			errs = append(errs, fmt.Errorf("--%s needs --%s: %s", f.name, t.flag, c.filled(t.why)))
+		}
+	}
+	for _, t := range f.excludes {
+		if c.has(t.flag) {
+			errs = append(errs, fmt.Errorf("%s cannot be combined with %s: %s", c.spelled(f.name), c.spelled(t.flag), t.why))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// filled returns an advice with the labels that the user has selected for %l.
+func (c *call) filled(advice string) string {
+	return strings.ReplaceAll(advice, "%l", cmp.Or(c.inputs.Selector, "SELECTOR"))
+}
+
+// given reports whether a flag is on the command line.
+func (c *call) given(name string) bool { return c.cmd != nil && c.cmd.Flags().Changed(name) }
+
+// effective reports whether a flag is given with a value that has an effect.
+func (c *call) effective(name string) bool {
+	flag := c.cmd.Flags().Lookup(name)
+	if flag == nil || !flag.Changed {
+		return false
+	}
+	switch flag.Value.Type() {
+	case "int", "duration":
+		return true
+	}
+	return flag.Value.String() != flag.DefValue
+}
+
+// has reports whether the flag of a tie is given, if need be with its value.
+func (c *call) has(flag string) bool {
+	name, want, valued := strings.Cut(flag, "=")
+	name, other := strings.CutSuffix(name, "!")
+	switch {
+	case name == previewed:
+		return c.mode != dryNone
+	case !valued:
+		return c.effective(name)
+	case c.cmd.Flags().Lookup(name) == nil:
+		return false
+	}
+	is := c.cmd.Flags().Lookup(name).Value.String() == want
+	return is != other && (!other || c.given(name))
+}
+
+// spelled returns a flag as it is given.
+func (c *call) spelled(tied string) string {
+	name, _, valued := strings.Cut(tied, "=")
+	name = strings.TrimSuffix(name, "!")
+	flag := c.cmd.Flags().Lookup(name)
+	switch {
+	case name == previewed:
+		return "a preview"
+	case valued || flag.Value.Type() == "bool" && flag.DefValue == "true":
+		return "--" + name + "=" + flag.Value.String()
+	}
+	return "--" + name
+}

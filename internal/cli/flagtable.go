@@ -1,0 +1,292 @@
+package cli
+
+import (
+	"fmt"
+	"runtime"
+	"time"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/complete"
+	"github.com/kubectl-merge/kubectl-merge/internal/migrate"
+	"github.com/kubectl-merge/kubectl-merge/internal/parallel"
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
+	"github.com/kubectl-merge/kubectl-merge/pkg/strategy"
+)
+
+// options are the values of all flags. Each verb sets those of its rows.
+type options struct {
+	inputs                                                 inputFlags
+	original, policy, rules, saveRules, strategy, manager  string
+	schemas, live, recreate                                []string
+	validate, guard, dryRun, plan, record, shard, path, to string
+	overwrite, serverSide, force, preflight, partial       bool
+	output, template                                       string
+	managedFields, secrets, quiet, changed, interactive    bool
+	concurrency, logs                                      int
+	set                                                    setFlags
+	prune, yes, rollback, watch, infer, prepend, write     bool
+	pruneKinds, fromManagers                               []string
+	cascade, waits, fromSet                                string
+	timeout, patience                                      time.Duration
+	all, namespaces, fix, fromLive, create, windows, gone  bool
+}
+
+// defaultManager is the field manager of kubectl apply, so that each of the two tools treats the
+// other's applies as its own.
+const defaultManager = "kubectl-client-side-apply"
+
+// Verbs that share flags.
+const (
+	plans   = "merge diff explain"
+	edits   = "set-last-applied edit-last-applied"
+	targets = edits + " disown"
+	sets    = "view verify adopt disband delete"
+	inputs  = plans + " drift wait migrate view-last-applied " + targets
+)
+
+// The help of flags that mean the same in two rows.
+const (
+	rulesHelp    = "FILE with rules that decide which side wins, and how lists are split, for single fields"
+	schemaHelp   = "FILE with CustomResourceDefinitions or an OpenAPI document, for kinds that "
+	templateHelp = "template text or file for -o go-template and -o go-template-file"
+	liveHelp     = "work offline: live objects come from this FILE or DIR"
+	underWay     = "objects under way at once"
+	setHelp      = "set of the objects, [KIND[.GROUP]/]NAME of its parent: a Secret unless KIND is given"
+	readyHelp    = "how long to wait for all objects to be ready; 0: no limit"
+	patienceHelp = "how long a problem that may resolve itself (ImagePullBackOff, CrashLoopBackOff, Unschedulable) may last before it is a failure"
+	logsHelp     = "lines to show of the log of a container that keeps an object from being ready; --logs alone: 20"
+	parentHelp   = "namespace of the set's parent (default: that of -n or the context)"
+	noOrphans    = "objects of the input that the labels leave out would be "
+	noServer     = "it works without a server: leave out one of them"
+	ownMembers   = "the set knows its members: leave it out"
+	noSet        = "what is a member of the set and not in the input is deleted: give --prune --applyset=NAME"
+	noWait       = "nothing is waited for without it: give --wait, too"
+	noWrites     = "nothing is written, so that there is nothing to "
+	adoptWay     = "make a set of the objects first: kubectl merge applyset adopt NAME -l %l, and then use --prune --applyset=NAME"
+	pipe         = "`kubectl merge replacements FILE -f … | kubectl merge -f -`"
+)
+
+var (
+	manifests = always(complete.Manifests)
+	cascades  = of("background\tthey are deleted after it", "foreground\tthey are deleted before it", "orphan\tthey stay")
+	nameJSON  = of("name", "json")
+	yamlDiff  = of("yaml\tthe resulting text", "diff\twhat changes in the files")
+	heldKinds = always(complete.Words("PersistentVolumeClaim", "PersistentVolume"))
+
+	withoutServer = []tie{{"prune", noServer}, {"dry-run=server", noServer}}
+	unrecorded    = []tie{{previewed, noWrites + "record: leave it out, or what makes it a preview"}}
+)
+
+// flagRows lists the flags of all verbs. A flag that means something else to another verb has a row
+// for it. Add those of a verb in its own file: var _ = registerFlags(flagRow{…}).
+var flagRows = []flagRow{
+	{verbs: inputs, name: "filename", short: "f", at: func(c *call) any { return &c.inputs.Files }, completes: manifests,
+		help: "file, folder, URL or - (standard input) that holds the objects to %s"},
+	{verbs: inputs, name: "kustomize", short: "k", at: func(c *call) any { return &c.inputs.Kustomize }, completes: always(complete.Folders),
+		help: "kustomization folder to build and %s; not together with -f or -R"},
+	{verbs: inputs, name: "recursive", short: "R", at: func(c *call) any { return &c.inputs.Recursive },
+		help: "read the folders given with -f and all below them"},
+	{verbs: inputs, name: "selector", short: "l", at: func(c *call) any { return &c.inputs.Selector },
+		help: "only objects whose labels match (key=value, key!=value, key in (a,b), key)"},
+	{verbs: "adopt", name: "selector", short: "l", at: func(c *call) any { return &c.inputs.Selector },
+		help: "objects of all kinds whose labels match"},
+	{verbs: "replacements", name: "filename", short: "f", at: func(c *call) any { return &c.inputs.Files }, completes: manifests,
+		help: "file or folder with the objects, or - for standard input"},
+	{verbs: "replacements", name: "from-live", at: func(c *call) any { return &c.fromLive },
+		help: "a source that is not in INPUT is read from the cluster"},
+
+	{verbs: plans, name: "original", def: "auto", at: func(c *call) any { return &c.original }, completes: always(complete.Originals),
+		help: "where what was applied last is found: auto, annotation, managed-fields, managed-fields=MANAGER,… (what these managers own, too), none, or a FILE"},
+	{verbs: plans, name: "policy", def: "apply", at: func(c *call) any { return &c.policy }, words: askedPolicies, lists: policies,
+		help: "which side wins where local and live disagree: %s, ask (on the terminal, one by one)"},
+	{verbs: "undo", name: "policy", def: "strict", at: func(c *call) any { return &c.policy }, words: complete.Policies,
+		help: "what is done about values that others have changed since: strict (nothing is written), live (they stay), apply (what was there before is restored)"},
+	{verbs: "files", name: "policy", def: "merge3", at: func(c *call) any { return &c.policy }, words: complete.Policies, lists: policies,
+		help: "which side wins where updated and dest disagree: %s; merge3 takes updated, diff3 leaves a conflict where both changed"},
+	{verbs: plans + " files", name: "rules", at: func(c *call) any { return &c.rules }, completes: manifests, help: rulesHelp},
+	{verbs: "drift", name: "rules", at: func(c *call) any { return &c.rules }, completes: manifests,
+		help: "FILE with rules: what they give to live or ignore is no drift"},
+	{verbs: "wait", name: "rules", at: func(c *call) any { return &c.rules }, completes: manifests,
+		help: "FILE with rules; those with ready and wait are used"},
+	{verbs: targets + " view-last-applied", name: "rules", at: func(c *call) any { return &c.rules }, completes: manifests,
+		help: "FILE with the rules that the object is merged by: fields that they call sensitive are hidden"},
+	{verbs: plans, name: "save-rules", at: func(c *call) any { return &c.saveRules }, completes: manifests,
+		help:  "FILE to append the answers to --policy=ask to, as rules; without it you are asked",
+		needs: []tie{{"policy=ask", "there are no other answers to save: leave it out"}}},
+	{verbs: plans + " drift", name: "schema", at: func(c *call) any { return &c.schemas }, completes: manifests,
+		help: schemaHelp + "neither the program nor the server knows"},
+	{verbs: "files", name: "schema", at: func(c *call) any { return &c.schemas }, completes: manifests, help: schemaHelp + "are not built in"},
+	{verbs: plans, name: "strategy", def: strategy.Strategies[0].Name, at: func(c *call) any { return &c.strategy }, words: complete.Strategies, lists: strategies,
+		help: "how objects are merged: %s", excludes: []tie{{"server-side", "the server merges, by the type of each field: leave one of them out"}}},
+	{verbs: plans + " undo " + targets, name: "field-manager", def: defaultManager, at: func(c *call) any { return &c.manager },
+		help: "name of the manager used to track field ownership"},
+	{verbs: "drift", name: "field-manager", def: defaultManager, at: func(c *call) any { return &c.manager },
+		help: "field manager that the files are applied with"},
+	{verbs: "migrate", name: "field-manager", def: apply.ServerManager, at: func(c *call) any { return &c.manager },
+		help: "the field manager of server-side apply"},
+	{verbs: plans + " drift " + edits, name: "validate", def: "strict", at: func(c *call) any { return &c.validate }, bare: "strict", off: "ignore",
+		words: of("strict\tunknown fields are an error", "warn\tthey are reported", "ignore"),
+		help:  "how unknown fields are treated: strict (or true: an error), warn, ignore (or false)"},
+	{verbs: plans, name: "overwrite", def: true, at: func(c *call) any { return &c.overwrite }, help: "--overwrite=false means --policy=strict",
+		excludes: []tie{{"policy!=strict", "it means --policy=strict: give one of them"}}},
+	{verbs: plans, name: "guard", def: "warn", at: func(c *call) any { return &c.guard }, words: of("warn", "refuse\texit 3, nothing is written", "off"),
+		help: "objects and fields that somebody else manages (Flux, Argo CD, Helm, an autoscaler) and may change back: warn, refuse (exit 3, nothing is written) or off"},
+	{verbs: plans, name: "server-side", at: func(c *call) any { return &c.serverSide },
+		help: "write by server-side apply: what was applied last is what managedFields list for --field-manager (default kubectl), and --policy is strict unless it is given"},
+	{verbs: "drift", name: "server-side", at: func(c *call) any { return &c.serverSide },
+		help: "the files are applied by server-side apply: what was applied last is what managedFields list for --field-manager (default kubectl)"},
+	{verbs: plans, name: "force-conflicts", at: func(c *call) any { return &c.force },
+		help:     "with --server-side, take over the fields on which local and live disagree: --policy=apply",
+		needs:    []tie{{"server-side", "only the server refuses fields of others: without it --policy decides"}},
+		excludes: []tie{{"policy!=apply", "it means --policy=apply: give one of them"}, {"overwrite", "it means --policy=apply: give one of them"}}},
+	{verbs: plans, name: "openapi-patch", def: true, at: func(*call) any { return new(bool) }, hidden: true, help: "accepted, and has no effect"},
+
+	{verbs: "merge undo", name: "output", short: "o", at: func(c *call) any { return &c.output }, completes: always(mergeOutputs), lists: func() string {
+		return fmt.Sprintf("%s, %s: print the objects written; %s: reports", printerNames(func(p printerRow) bool { return !p.report }), templateNames(), printerNames(isReport))
+	}, help: "%s, which write nothing"},
+	{verbs: "diff", name: "output", short: "o", def: "diff", at: func(c *call) any { return &c.output }, words: reportWords,
+		lists: func() string { return printerNames(isReport) }, help: "what is printed: %s"},
+	{verbs: "explain", name: "output", short: "o", def: "table", at: func(c *call) any { return &c.output },
+		words: of("table\tfor a terminal", "json", "yaml"), help: "table, json or yaml"},
+	{verbs: "drift", name: "output", short: "o", def: "table", at: func(c *call) any { return &c.output }, words: driftOutputs,
+		help: "table, json (one line), markdown or prometheus (a text file of metrics)"},
+	{verbs: "migrate", name: "output", short: "o", at: func(c *call) any { return &c.output }, words: of(migrate.Formats...),
+		help: "table or json (one line): print what happens to each field; a dry run prints the table"},
+	{verbs: "set-last-applied disown", name: "output", short: "o", at: func(c *call) any { return &c.output }, completes: always(targetOutputs),
+		lists: targetPrinters, help: "%s; with patch and diff nothing is written"},
+	{verbs: "edit-last-applied", name: "output", short: "o", at: func(c *call) any { return &c.output }, completes: always(targetOutputs),
+		lists: targetPrinters, help: "%s"},
+	{verbs: "view-last-applied", name: "output", short: "o", def: "yaml", at: func(c *call) any { return &c.output }, words: of("yaml", "json"), help: "yaml or json"},
+	{verbs: "files replacements", name: "output", short: "o", at: func(c *call) any { return &c.output }, words: yamlDiff,
+		help: "what is printed: yaml (all of it, the default without -w) or diff"},
+	{verbs: "list view", name: "output", short: "o", at: func(c *call) any { return &c.output }, words: nameJSON, help: "name or json"},
+	{verbs: "version", name: "output", short: "o", at: func(c *call) any { return &c.output }, words: of("json", "yaml"), help: "json or yaml"},
+	{verbs: "merge undo " + targets, name: "template", at: func(c *call) any { return &c.template }, completes: anyFile, help: templateHelp},
+	{verbs: "merge undo " + targets, name: "show-managed-fields", at: func(c *call) any { return &c.managedFields },
+		help: "keep managedFields when printing objects"},
+	{verbs: "diff", name: "show-managed-fields", at: func(c *call) any { return &c.managedFields }, help: "show managedFields and other book-keeping"},
+	{verbs: "merge undo " + targets, name: "show-secrets", at: func(c *call) any { return &c.secrets }, help: "print the values of Secrets"},
+	{verbs: "diff explain view-last-applied", name: "show-secrets", at: func(c *call) any { return &c.secrets }, help: "show the values of Secrets"},
+	{verbs: "files replacements", name: "show-secrets", at: func(c *call) any { return &c.secrets }, help: "show the values of Secrets in a diff"},
+	{verbs: plans + " drift wait undo files", name: "quiet", short: "q", at: func(c *call) any { return &c.quiet }, help: "print only errors and conflicts, no notes"},
+	{verbs: sets, name: "quiet", short: "q", at: func(c *call) any { return &c.quiet }, help: "report errors only, no notes"},
+	{verbs: "migrate", name: "quiet", short: "q", at: func(c *call) any { return &c.quiet }, help: "print no notes"},
+	{verbs: "explain", name: "changed", at: func(c *call) any { return &c.changed },
+		help: "only fields that the merge would change, and those on which local and live disagree"},
+
+	{verbs: "merge diff migrate undo set-last-applied disown adopt disband delete", name: "dry-run", def: string(dryNone), bare: string(dryClient), off: string(dryNone),
+		at: func(c *call) any { return &c.dryRun }, words: of("client\tprint what would be created or changed, send nothing", "server\thave the server try it, store nothing", "none"),
+		help: `"none", "client" (print what would be created or changed, send nothing) or "server" (have the server try it, store nothing); bare: client`},
+	{verbs: "merge", name: "live", at: func(c *call) any { return &c.live }, completes: manifests, excludes: withoutServer,
+		help: liveHelp + " (output of kubectl get -o yaml); implies --dry-run"},
+	{verbs: "diff explain", name: "live", at: func(c *call) any { return &c.live }, completes: manifests, excludes: withoutServer, help: liveHelp},
+	{verbs: "drift", name: "live", at: func(c *call) any { return &c.live }, completes: manifests, excludes: []tie{{"applyset", noServer}, {"watch", "saved objects do not change: leave one of them out"}},
+		help: liveHelp + " (kubectl get -o yaml --show-managed-fields)"},
+	{verbs: "merge", name: "concurrency", def: parallel.Limit, at: func(c *call) any { return &c.concurrency },
+		help: underWay + "; unless given, up to 32 where the server is far"},
+	{verbs: "diff explain drift migrate undo", name: "concurrency", def: parallel.Limit, at: func(c *call) any { return &c.concurrency }, help: underWay},
+	{verbs: sets, name: "concurrency", def: parallel.Limit, at: func(c *call) any { return &c.concurrency }, help: "requests under way at once"},
+	{verbs: "merge", name: "preflight", def: true, at: func(c *call) any { return &c.preflight },
+		help: "where several objects are to be written, have the server try all of them before the first is"},
+	{verbs: "merge", name: "partial", at: func(c *call) any { return &c.partial },
+		help: "write the objects without conflicts even if others have some; otherwise a conflict in any object keeps all from being written"},
+	{verbs: "undo", name: "partial", at: func(c *call) any { return &c.partial },
+		help: "undo the objects that can be undone though others have conflicts, or are left, or the server refuses them; without it, nothing is written then"},
+	{verbs: "merge diff", name: "recreate", at: func(c *call) any { return &c.recreate }, completes: (*complete.Server).Kinds,
+		help:     "kinds whose objects are deleted and created again if the server refuses to change a field that can be set only once; never PersistentVolumeClaim, PersistentVolume, Namespace or CustomResourceDefinition",
+		excludes: []tie{{"server-side", "with it no object is deleted and created again: delete it with kubectl delete, and merge again, or merge once without --server-side"}}},
+
+	{verbs: plans, name: "prune", at: func(c *call) any { return &c.prune }, help: "with --applyset: delete the members of the set that are no longer in the input",
+		needs: []tie{{"applyset", "what is a member of the set and not in the input is deleted: give --applyset=NAME, of a set that kubectl merge applyset adopt NAME -l %l makes, or a new one"}}},
+	{verbs: plans, name: "applyset", at: func(c *call) any { return &c.set.name }, completes: (*complete.Server).Sets, help: setHelp,
+		needs: []tie{{"prune", noSet}}, excludes: []tie{{"selector", noOrphans + "pruned"}}},
+	{verbs: "drift", name: "applyset", at: func(c *call) any { return &c.set.name }, completes: (*complete.Server).Sets, help: setHelp,
+		excludes: []tie{{"selector", noOrphans + "orphaned"}, {"shard", "objects of the other parts would be orphaned"}}},
+	{verbs: "wait", name: "applyset", at: func(c *call) any { return &c.set.name }, completes: (*complete.Server).Sets, help: setHelp,
+		excludes: []tie{{"filename", ownMembers}, {"kustomize", ownMembers}}},
+	{verbs: plans, name: "applyset-namespace", at: func(c *call) any { return &c.set.namespace }, completes: (*complete.Server).Namespaces,
+		help: parentHelp + "; members may be in any namespace", needs: []tie{{"prune", noSet}}},
+	{verbs: "drift wait", name: "applyset-namespace", at: func(c *call) any { return &c.set.namespace }, completes: (*complete.Server).Namespaces,
+		help: parentHelp + "; members may be in any namespace", needs: []tie{{"applyset", "it locates that set: give --applyset=NAME"}}},
+	{verbs: sets, name: "applyset-namespace", at: func(c *call) any { return &c.set.namespace }, completes: (*complete.Server).Namespaces, help: parentHelp},
+	{verbs: plans, name: "prune-kinds", at: func(c *call) any { return &c.pruneKinds }, completes: heldKinds, needs: []tie{{"prune", noSet}},
+		help: "kinds that hold data and are pruned as well: PersistentVolumeClaim, PersistentVolume"},
+	{verbs: "delete", name: "prune-kinds", at: func(c *call) any { return &c.pruneKinds }, completes: heldKinds,
+		help: "kinds that hold data and are deleted as well: PersistentVolumeClaim, PersistentVolume"},
+	{verbs: "merge", name: "cascade", def: "background", at: func(c *call) any { return &c.cascade }, words: cascades,
+		help: "what happens to objects owned by one that is pruned or recreated: background, foreground or orphan"},
+	{verbs: "delete", name: "cascade", def: "background", at: func(c *call) any { return &c.cascade }, words: cascades,
+		help: "what happens to objects owned by one that is deleted: background, foreground or orphan"},
+	{verbs: "merge", name: "yes", at: func(c *call) any { return &c.yes },
+		help: "answer yes to what would be asked: to -i, and to pruning more than 25 objects or more than half of the set"},
+	{verbs: "undo", name: "yes", at: func(c *call) any { return &c.yes }, help: "answer yes to what -i would ask"},
+	{verbs: "delete", name: "yes", at: func(c *call) any { return &c.yes }, help: "delete without asking, also more than 25 objects"},
+	{verbs: "list", name: "all-namespaces", short: "A", at: func(c *call) any { return &c.namespaces }, help: "the sets of all namespaces"},
+	{verbs: "adopt", name: "all-namespaces", short: "A", at: func(c *call) any { return &c.namespaces },
+		help: "with -l: the objects of all namespaces"},
+	{verbs: "adopt", name: "from", at: func(c *call) any { return &c.fromSet }, completes: (*complete.Server).Sets,
+		help: "the set that the objects belong to now: [KIND[.GROUP]/]NAME, or an id"},
+	{verbs: "verify", name: "fix", at: func(c *call) any { return &c.fix },
+		help: "write the parent so that it lists the kinds and namespaces of its members"},
+
+	{verbs: "merge", name: "wait", def: waitNone, bare: waitWritten, off: waitNone, at: func(c *call) any { return &c.waits },
+		words:    of("written\tuntil what was written is ready", "all\tuntil all objects are ready", "none"),
+		help:     "wait until what was written is ready, or, with all, every object of the input; exit code 4 if it is not",
+		excludes: []tie{{previewed, noWrites + "wait for: leave out --wait, or what makes it a preview"}}},
+	{verbs: "delete", name: "wait", at: func(c *call) any { return &c.gone }, completes: always(complete.Words("true", "false")),
+		help: "wait until the objects are gone"},
+	{verbs: "merge", name: "timeout", def: 10 * time.Minute, at: func(c *call) any { return &c.timeout }, help: readyHelp, needs: []tie{{"wait", noWait}}},
+	{verbs: "wait", name: "timeout", def: 10 * time.Minute, at: func(c *call) any { return &c.timeout }, help: readyHelp},
+	{verbs: "delete", name: "timeout", def: 5 * time.Minute, at: func(c *call) any { return &c.timeout }, help: "with --wait: how long"},
+	{verbs: "drift", name: "timeout", at: func(c *call) any { return &c.timeout }, help: "how long to watch; 0: until interrupted",
+		needs: []tie{{"watch", "a report is made once without it: give --watch, too"}}},
+	{verbs: "merge", name: "patience", def: 30 * time.Second, at: func(c *call) any { return &c.patience }, help: patienceHelp, needs: []tie{{"wait", noWait}}},
+	{verbs: "wait", name: "patience", def: 30 * time.Second, at: func(c *call) any { return &c.patience }, help: patienceHelp},
+	{verbs: "merge", name: "logs", bare: "20", at: func(c *call) any { return &c.logs }, help: logsHelp, needs: []tie{{"wait", noWait}}},
+	{verbs: "wait", name: "logs", bare: "20", at: func(c *call) any { return &c.logs }, help: logsHelp},
+	{verbs: "drift", name: "watch", short: "w", at: func(c *call) any { return &c.watch },
+		help: "continue, and report drift as it begins and ends; needs permission to list and watch the objects, and reads them every ten seconds without it"},
+	{verbs: "drift", name: "shard", at: func(c *call) any { return &c.shard },
+		help: "I/N: compare only part I (from 0) of N parts of the input, which is split by namespace; N alone: part JOB_COMPLETION_INDEX, for an Indexed Job"},
+
+	{verbs: "merge", name: "plan", at: func(c *call) any { return &c.plan }, completes: manifests,
+		help: "FILE with a plan (diff -o plan): write only if every change is in it or in place already, else nothing"},
+	{verbs: "merge undo", name: "record", at: func(c *call) any { return &c.record }, completes: manifests, excludes: unrecorded,
+		help: "FILE to record in what was written, for kubectl merge undo; it must not exist"},
+	{verbs: "merge", name: "rollback-on-failure", at: func(c *call) any { return &c.rollback }, excludes: unrecorded,
+		help: "if the run fails, or with --wait does not become ready, undo what it has written"},
+	{verbs: "merge undo", name: "interactive", short: "i", at: func(c *call) any { return &c.interactive },
+		help:     "show the diff, the cluster and the counts, then ask: yes, no, or change by change; --yes answers yes",
+		excludes: []tie{{previewed, noWrites + "confirm: leave out -i, or what makes it a preview"}}},
+
+	{verbs: "migrate", name: "to", at: func(c *call) any { return &c.to }, words: of(string(migrate.ToServerSide), string(migrate.ToClientSide)), help: "server-side or client-side"},
+	{verbs: "migrate", name: "from", at: func(c *call) any { return &c.fromManagers },
+		help:  "with --to=server-side, managers whose fields are moved besides those of client-side apply, as kubectl get --show-managed-fields names them",
+		needs: []tie{{"to=server-side", "it names managers that are moved to server-side apply: with --to=client-side, --field-manager names the one that is moved"}}},
+	{verbs: "files", name: "original", at: func(c *call) any { return &c.original }, completes: anyFile,
+		help: "file or folder that SOURCE and DEST are both derived from: makes the merge three-way"},
+	{verbs: "files", name: "infer", def: true, at: func(c *call) any { return &c.infer }, help: "infer the keys of lists that no schema knows"},
+	{verbs: "files", name: "prepend", at: func(c *call) any { return &c.prepend }, help: "put new list entries first rather than last"},
+	{verbs: "files", name: "path", at: func(c *call) any { return &c.path },
+		help: "`NAME` of DEST in messages: %P in a merge driver, where DEST is a temporary file"},
+	{verbs: "files", name: "write", short: "w", at: func(c *call) any { return &c.write }, help: "write the result into DEST rather than print it"},
+	{verbs: "replacements", name: "write", short: "w", at: func(c *call) any { return &c.write }, help: "write the result into INPUT rather than print it"},
+	{verbs: "disown", name: "write", short: "w", at: func(c *call) any { return &c.write }, help: "remove the fields from the files given with -f, too"},
+	{verbs: "set-last-applied", name: "create-annotation", at: func(c *call) any { return &c.create },
+		help: "will create 'last-applied-configuration' annotations if current objects doesn't have one"},
+	{verbs: "edit-last-applied", name: "windows-line-endings", def: runtime.GOOS == "windows", at: func(c *call) any { return &c.windows },
+		help: "defaults to the line ending native to your platform"},
+	{verbs: "view-last-applied", name: "all", at: func(c *call) any { return &c.all },
+		help: "select all resources in the namespace of the specified resource types"},
+
+	// kubectl apply's flags that do something other than merge, or whose promise no merge can keep.
+	{verbs: plans, name: "all", bare: "true", advice: "is not supported: what else is there is not deleted for being in no file: " + adoptWay},
+	{verbs: plans, name: "prune-allowlist", advice: "is not supported: a set knows the kinds of its members: " + adoptWay},
+	{verbs: "merge", name: "force", bare: "true",
+		advice: "no object is deleted that can be changed: use `--recreate=KIND`, for objects of which a field can be set only once"},
+	{verbs: "merge", name: "grace-period", bare: "true",
+		advice: "is for --force, and no object is deleted: use `kubectl delete --grace-period`, and merge again"},
+	{verbs: "merge", name: "subresource", bare: "true", advice: "only the object itself is written: use `kubectl patch --subresource`"},
+	{verbs: plans + " drift", name: "replacements", bare: "true",
+		advice: "is a step of its own: " + pipe + "; `--from-live` of that command takes sources from the cluster"},
+	{verbs: plans + " drift", name: "replacements-from-live", bare: "true", advice: "is `--from-live` of " + pipe},
+}
