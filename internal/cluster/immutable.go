@@ -11,7 +11,8 @@ import (
 // unchangeable matches what the API server reports of a field that can be set only once
 // (k8s.io/kubernetes/pkg/apis/*/validation, k8s.io/apimachinery/pkg/api/validate and
 // CEL transition rules of CustomResourceDefinitions without a message).
-var unchangeable = regexp.MustCompile(`immutable|may not (?:be )?changed?\b|cannot (?:be )?changed?\b|cannot be (?:modified|updated)\b|updates to .+ are forbidden|\boldSelf\b`)
+var unchangeable = regexp.MustCompile(`immutable|may not (?:be )?changed?\b|cannot (?:be )?changed?\b|can ?not be (?:modified|updated)\b|updates to .+ are forbidden|\boldSelf\b` +
+	`|(?:only|no) (?:addition|deletion)\S* .*allowed|updates may not|must not update|than previous value`)
 
 // Holding lists the kinds that are never deleted to be created again: data, or all objects in them,
 // would be lost.

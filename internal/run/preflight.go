@@ -36,7 +36,7 @@ func (w *writer) preflight(ctx context.Context, items []*Item) {
 		}
 		var out write.Result
 		item.asked()
-		if out, errs[i] = w.apply(ctx, trial, item); errs[i] != nil {
+		if out, errs[i] = w.apply(ctx, trial, item); errs[i] != nil || w.ignored(item, out) {
 			out, errs[i] = w.instead(ctx, item, out.Planned, errs[i])
 		}
 		if item.tried = errs[i] == nil; item.tried {

@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"errors"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -86,17 +87,38 @@ func (w *writer) trials() []*Item {
 	return slices.DeleteFunc(todo, func(i *Item) bool { return !i.found || !w.Recreate.allows(i.Target.Resource) })
 }
 
-// instead decides what a refusal of an item means. If a field of it can be set only once, and its
+// ignored reports whether the server has accepted a plan, and has left what can be set only once
+// as it was (the spec of a CertificateSigningRequest).
+func (w *writer) ignored(item *Item, out write.Result) bool {
+	if !w.Recreate.allows(item.Target.Resource) || len(impact.Fixed(out.Planned)) == 0 {
+		return false
+	}
+	stored := out.Planned
+	stored.Final = out.Object
+	return len(impact.Fixed(stored)) == 0
+}
+
+// instead decides what a refusal of an item means; nil: the server ignores the change. If a field of it can be set only once, and its
 // kind may be recreated, the server tries that. Otherwise, or if it refuses that as well, the error
 // is why the item cannot be written.
 func (w *writer) instead(ctx context.Context, item *Item, planned apply.Planned, refusal error) (write.Result, error) {
 	var r *cluster.Refusal
-	if !errors.As(refusal, &r) || len(r.Immutable) == 0 || planned.Applying != nil || !w.Recreate.allows(item.Target.Resource) {
+	if refusal != nil && !errors.As(refusal, &r) || planned.Applying != nil || !w.Recreate.allows(item.Target.Resource) {
 		return write.Result{}, refusal
 	}
 	if planned.Final != nil { // it may have been merged again
 		item.Own()
 		item.Planned = planned
+	}
+	var fixed []string
+	switch {
+	case r != nil && len(r.Immutable) > 0:
+		fixed = r.Immutable
+	case r == nil || r.Code == http.StatusUnprocessableEntity: // it may complain about what else the change entails
+		fixed = impact.Fixed(item.Planned)
+	}
+	if len(fixed) == 0 {
+		return write.Result{}, refusal
 	}
 	trial := w.server
 	trial.Write.DryRun = true
@@ -105,7 +127,7 @@ func (w *writer) instead(ctx context.Context, item *Item, planned apply.Planned,
 		return write.Result{}, err
 	}
 	item.Own()
-	item.recreate, item.fixed = true, r.Immutable
+	item.recreate, item.fixed = true, fixed
 	if err := w.bound(item, item.Planned); err != nil {
 		item.asked()
 		return write.Result{}, err

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"testing"
@@ -30,17 +31,21 @@ func TestRecreate(t *testing.T) {
 	for _, tt := range []struct {
 		reason   string
 		kinds    []string
+		patch    error // what the trial of the change ends with; nil: the selector is immutable
 		create   error // what the trial of the creation ends with
 		then     error // what the creation ends with
 		requests []string
 		err      string // that is in it
 		gone     bool
 	}{
-		{"it is deleted and created", []string{"Deployment"}, &cluster.Refusal{Code: 409, Reason: metav1.StatusReasonAlreadyExists}, nil,
+		{"it is deleted and created", []string{"Deployment"}, nil, &cluster.Refusal{Code: 409, Reason: metav1.StatusReasonAlreadyExists}, nil,
 			slices.Concat(tried, []string{"delete " + name, "create " + name}), "", false},
-		{"another kind is allowed", []string{"StatefulSet"}, nil, nil, []string{"patch " + name}, "field is immutable", false},
-		{"the new one is invalid", []string{"deployment.apps"}, refused(422, "no such image"), nil, tried, "cannot be created again, and so was not deleted: no such image", false},
-		{"it cannot be created after all", []string{"deployment"}, nil, refused(403, "exceeded quota"),
+		{"the server gives another reason", []string{"Deployment"}, refused(422, "must match what is there"), nil, nil,
+			slices.Concat(tried, []string{"delete " + name, "create " + name}), "", false},
+		{"it is refused for no value of it", []string{"Deployment"}, refused(403, "not yours"), nil, nil, patched, "not yours", false},
+		{"another kind is allowed", []string{"StatefulSet"}, nil, nil, nil, []string{"patch " + name}, "field is immutable", false},
+		{"the new one is invalid", []string{"deployment.apps"}, nil, refused(422, "no such image"), nil, tried, "cannot be created again, and so was not deleted: no such image", false},
+		{"it cannot be created after all", []string{"deployment"}, nil, nil, refused(403, "exceeded quota"),
 			slices.Concat(tried, []string{"delete " + name, "create " + name, "create " + name}), "WAS DELETED AND IS NOT CREATED YET: exceeded quota: merge again, which creates it", true},
 	} {
 		p, m := setup(t, isWeb, wasWeb)
@@ -49,7 +54,7 @@ func TestRecreate(t *testing.T) {
 		m.refuse = func(verb string, _ cluster.Target, trial bool) error {
 			switch {
 			case verb == "patch":
-				return immutable()
+				return cmp.Or(tt.patch, immutable())
 			case verb == "create" && trial:
 				return tt.create
 			case verb == "create":

@@ -42,7 +42,7 @@ type Server struct {
 	API   API
 	Write cluster.Write
 
-	// Trial states that only the error matters. Results have neither Object nor Outcome. A
+	// Trial states that only the error matters. Results have the answer as Object, and no Outcome. A
 	// server-side apply whose result differs from the plan is a *Different.
 	Trial bool
 }
@@ -98,6 +98,7 @@ func (s *Server) Apply(ctx context.Context, t Task) (Result, error) {
 		obj, err := c.send(ctx, try >= boundTries)
 		switch {
 		case err == nil && s.Trial:
+			c.out.Object = obj
 			return c.out, c.verified(obj)
 		case err == nil:
 			c.written(obj)

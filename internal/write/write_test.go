@@ -137,7 +137,7 @@ func errorText(err error) string {
 func TestTrial(t *testing.T) {
 	s := &script{live: one(t)}
 	server := Server{API: s, Write: cluster.Write{DryRun: true}, Trial: true}
-	if got, err := server.Apply(t.Context(), preparedTask(t, s, "2", "apply")); err != nil || got.Outcome != "" || got.Object != nil {
+	if got, err := server.Apply(t.Context(), preparedTask(t, s, "2", "apply")); err != nil || got.Outcome != "" || got.Object == nil {
 		t.Errorf("%+v, %v", got, err)
 	}
 	s.answers = []answer{{error: forbidden}}

@@ -2,10 +2,14 @@ package merge
 
 import "maps"
 
-// At returns the value below v by the names of its fields; the zero value where there is none of
-// that type.
+// At returns the value below v by the names of its fields, of which 0 is the first entry of a list;
+// the zero value where there is none of that type.
 func At[T any](v any, names ...string) T {
 	for _, name := range names {
+		if list, _ := v.([]any); name == "0" && len(list) > 0 {
+			v = list[0]
+			continue
+		}
 		m, _ := v.(map[string]any)
 		v = m[name]
 	}

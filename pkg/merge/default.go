@@ -46,6 +46,7 @@ const (
 	IfIs     ConditionKind = iota + 1 // the field is Text, after what was filled in so far
 	IfSet                             // the field has a value, after what was filled in so far
 	IfUnset                           // the field had no value at first
+	IfNot                             // the field is not Text, after what was filled in so far
 	IfLatest                          // the field is the name of an image that means the tag "latest"
 	IfAlone                           // no field but this one is set
 	IfNone                            // no entry of the list tolerates the taint Text
@@ -62,9 +63,9 @@ type Condition struct {
 // before anything was filled in, now is the value as filled in so far.
 func (c Condition) holds(t *Type, stated, now map[string]any) bool {
 	switch c.Kind {
-	case IfIs:
+	case IfIs, IfNot:
 		is := At[any](now, c.Path...)
-		return is == c.Text || is == true && c.Text == "true"
+		return (is == c.Text || is == true && c.Text == "true") == (c.Kind == IfIs)
 	case IfSet:
 		return !c.unset(t, now)
 	case IfUnset:

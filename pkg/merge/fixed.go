@@ -1,6 +1,107 @@
 package merge
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
+
+// Fixed states that the API lets nobody change a value once the object exists or runs.
+type Fixed struct {
+	// Path leads to the value, from a value of the type that has the row, by names. 0
+	// is the first entry of a list.
+	Path []string
+
+	// Except lists what may be changed in it, by paths from there. "*" stands for every
+	// entry of a list.
+	Except [][]string
+
+	// Grows: entries may be added to the list or map. Shrinks: entries may be removed.
+	Grows, Shrinks bool
+
+	// Was holds the conditions that live has to meet, If those that live and the result have to.
+	Was, If []Condition
+}
+
+// String returns the path as messages print it.
+func (f Fixed) String() string {
+	text := strings.Join(f.Path, ".")
+	return strings.ReplaceAll(text, ".0", "[0]")
+}
+
+// Forbids reports whether the API refuses to turn live into the result. Both are values of the
+// type t, which has the row.
+func (f Fixed) Forbids(t *Type, live, result map[string]any) bool {
+	unmet := func(in map[string]any) func(Condition) bool {
+		return func(c Condition) bool { return !c.holds(t, in, in) }
+	}
+	if slices.ContainsFunc(f.Was, unmet(live)) || slices.ContainsFunc(f.If, unmet(live)) || slices.ContainsFunc(f.If, unmet(result)) {
+		return false
+	}
+	if f.Grows { // admission may add to it first
+		result, _ = Complete(result, t, true).(map[string]any)
+	}
+	was, is := stripped(At[any](live, f.Path...), f.Except), stripped(At[any](result, f.Path...), f.Except)
+	switch {
+	case f.Grows:
+		return !includes(is, was)
+	case f.Shrinks:
+		return !includes(was, is)
+	}
+	return !Identical(was, is)
+}
+
+// includes reports whether the list or map has each entry of the other.
+func includes(list, other any) bool {
+	if few, isMap := other.(map[string]any); isMap {
+		many, _ := list.(map[string]any)
+		for k, v := range few {
+			if !Identical(many[k], v) {
+				return false
+			}
+		}
+		return true
+	}
+	all, _ := list.([]any)
+	some, _ := other.([]any)
+	return !slices.ContainsFunc(some, func(e any) bool {
+		return !slices.ContainsFunc(all, func(f any) bool { return Identical(e, f) })
+	})
+}
+
+// stripped returns v without the values at the paths. v is not modified.
+func stripped(v any, paths [][]string) any {
+	if slices.ContainsFunc(paths, func(p []string) bool { return len(p) == 0 }) {
+		return nil
+	}
+	below := func(name string) (rest [][]string) {
+		for _, p := range paths {
+			if p[0] == name {
+				rest = append(rest, p[1:])
+			}
+		}
+		return rest
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		out := cloneMap(v)
+		for name, e := range v {
+			if rest := below(name); rest != nil {
+				out[name] = stripped(e, rest)
+			}
+			if m, isMap := out[name].(map[string]any); out[name] == nil || isMap && len(m) == 0 {
+				delete(out, name)
+			}
+		}
+		return out
+	case []any:
+		out := slices.Clone(v)
+		for i, rest := 0, below("*"); rest != nil && i < len(out); i++ {
+			out[i] = stripped(out[i], rest)
+		}
+		return out
+	}
+	return v
+}
 
 // additions: the value can no longer be changed (Type.Fixed), local states what was applied,
 // and live has all of that and more. The rest is from a queue or from admission, which may
@@ -17,18 +118,23 @@ func (m *merger) additions(s *spot, o, l, v Opt) bool {
 
 // fixed reports whether a path of a type around the value leads to it, or to what contains it.
 func (s *spot) fixed() bool {
-	var names []string // from here up to the type that has the path
+	var names []string // from here up to the type that has the row
 	for at := s; at.up != nil; at = at.up {
 		name := at.here.name
 		if at.here.list != nil {
 			name = "*"
 		}
 		names = append(names, name)
-		if t := at.up.field.Type; t != nil && slices.ContainsFunc(t.Fixed, func(path []string) bool { return ends(names, path) }) {
+		if t := at.up.field.Type; t != nil && slices.ContainsFunc(t.Fixed, func(f Fixed) bool { return f.covers(names) }) {
 			return true
 		}
 	}
 	return false
+}
+
+// covers reports whether the names lead, upwards, from a place that may not be changed.
+func (f Fixed) covers(names []string) bool {
+	return ends(names, f.Path) && !slices.ContainsFunc(f.Except, func(rest []string) bool { return ends(names, slices.Concat(f.Path, rest)) })
 }
 
 // ends reports whether names, which lead up, end with the path, which leads down.

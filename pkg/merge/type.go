@@ -44,9 +44,8 @@ type Type struct {
 	// policy binding's validationActions).
 	Exclusive []string
 
-	// Fixed lists paths, of names from a value of this type, to values that the API does not let
-	// anyone change once the object exists or runs. "*" stands for every entry of a list.
-	Fixed [][]string
+	// Fixed lists what the API does not let anyone change once the object exists or runs.
+	Fixed []Fixed
 
 	// Mirrored lists pairs of fields that the server keeps alike: stating one states both
 	// (PodSpec.serviceAccount is the old name of serviceAccountName).

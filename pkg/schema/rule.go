@@ -53,10 +53,38 @@ func readCondition(text string) merge.Condition {
 			return merge.Condition{Kind: kind, Path: segments(path), Text: more}
 		}
 	}
+	if path, value, ok := strings.Cut(text, "!="); ok {
+		return merge.Condition{Kind: merge.IfNot, Path: segments(path), Text: value}
+	}
 	if path, value, ok := strings.Cut(text, "="); ok {
 		return merge.Condition{Kind: merge.IfIs, Path: segments(path), Text: value}
 	}
 	return merge.Condition{Kind: merge.IfSet, Path: segments(text)}
+}
+
+// readFixed reads what can no longer be changed: PATH [grows] [shrinks] [except PATH…]
+// [was CONDITION…] [if CONDITION…].
+func readFixed(text string) merge.Fixed {
+	words := strings.Fields(text)
+	f := merge.Fixed{Path: segments(words[0])}
+	mode := ""
+	for _, w := range words[1:] {
+		switch {
+		case w == "grows":
+			f.Grows = true
+		case w == "shrinks":
+			f.Shrinks = true
+		case w == "except", w == "was", w == "if":
+			mode = w
+		case mode == "except":
+			f.Except = append(f.Except, segments(w))
+		case mode == "was":
+			f.Was = append(f.Was, readCondition(w))
+		default:
+			f.If = append(f.If, readCondition(w))
+		}
+	}
+	return f
 }
 
 // segments splits a path at "/"; "~1" stands for one inside a name (RFC 6901).

@@ -185,7 +185,7 @@ func (t *table) object(typ *merge.Type, name string) {
 			continue
 		}
 		if path, ok := strings.CutPrefix(row, "# "); ok {
-			typ.Fixed = append(typ.Fixed, strings.Split(path, "/"))
+			typ.Fixed = append(typ.Fixed, readFixed(path))
 			continue
 		}
 		name, rest, _ := strings.Cut(row, " ")

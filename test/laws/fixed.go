@@ -16,12 +16,17 @@ func (c *checker) fixed(p merge.Path) bool {
 	}
 	for n := range p {
 		t := c.typ.At(p[:n])
-		if t != nil && slices.ContainsFunc(t.Fixed, func(way []string) bool { return len(way) <= len(p)-n && leads(way, p[n:n+len(way)]) }) {
+		if t != nil && slices.ContainsFunc(t.Fixed, func(f merge.Fixed) bool {
+			return through(f.Path, p[n:]) && !slices.ContainsFunc(f.Except, func(rest []string) bool { return through(slices.Concat(f.Path, rest), p[n:]) })
+		}) {
 			return true
 		}
 	}
 	return false
 }
+
+// through: the path leads to where the names lead, or through it.
+func through(way []string, p merge.Path) bool { return len(way) <= len(p) && leads(way, p[:len(way)]) }
 
 // Fixed reports whether the path leads to, or through, what the API lets nobody change once the
 // object is there or runs.

@@ -67,10 +67,10 @@ type madeFact struct {
 }
 
 // fixedFact states that the values at the paths can no longer be changed once the object
-// exists or runs. A path is names with "/" between them, "*" for every entry of a list.
+// exists or runs.
 type fixedFact struct {
 	Type  string   `json:"type"`
-	Paths []string `json:"paths"`
+	Paths []string `json:"paths"` // as the table writes them
 }
 
 // exclusiveFact states that the API refuses a set that has two of the members.
@@ -296,14 +296,14 @@ func (r *typeRow) addExclusive(fact exclusiveFact) error {
 	return nil
 }
 
-func (r *typeRow) addFixed(paths []string) error {
-	for _, path := range paths {
-		name, _, _ := strings.Cut(path, "/")
+func (r *typeRow) addFixed(rows []string) error {
+	for _, row := range rows {
+		name := row[:strings.IndexAny(row+"/", "/ ")]
 		if r.field(name) == nil {
 			return fmt.Errorf("there is no field %q", name)
 		}
 	}
-	r.fixed = append(r.fixed, paths...)
+	r.fixed = append(r.fixed, rows...)
 	return nil
 }
 

@@ -31,7 +31,7 @@ type typeRow struct {
 	rules    []string // rules for defaults that depend on more than the field
 	mirrored [][2]string
 	made     []string // paths that the server itself creates
-	fixed    []string // paths that can no longer be changed
+	fixed    []string // what can no longer be changed
 }
 
 type fieldCol struct {
@@ -60,7 +60,8 @@ const header = `# The built-in types, as far as a merge needs to know them.
 #	> PATH VALUE ["if" CONDITION…] what the server fills in by a rule, see facts.yaml
 #	= FIELD FIELD                the server keeps the two alike
 #	! PATH                       an entry of a map that the server itself makes
-#	# PATH                       what can no longer be changed, and all that is in it
+#	# PATH ["grows"|"shrinks"] ["except" PATH…] ["was" CONDITION…] ["if" CONDITION…]
+#                            what can no longer be changed, see facts.yaml
 #
 # SHAPE: a leaf, a type, "*" before it where the server tells a zero from absence,
 # []x atomic list, [=]x set, [=a|b]x one of which a and b exclude each other, [key,key="default"]x keyed list, [key;other]x one in which
@@ -129,8 +130,8 @@ func (r *typeRow) write(b *bytes.Buffer) {
 	for _, path := range r.made {
 		b.WriteString("\t! " + path + "\n")
 	}
-	for _, path := range r.fixed {
-		b.WriteString("\t# " + path + "\n")
+	for _, row := range r.fixed {
+		b.WriteString("\t# " + row + "\n")
 	}
 	for _, rule := range r.rules {
 		b.WriteString("\t> " + rule + "\n")
