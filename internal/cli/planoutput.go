@@ -63,7 +63,7 @@ func (s *session) header(ctx context.Context, spell plandoc.Spelling) (plandoc.H
 	if err == nil && c == (plandoc.Cluster{}) {
 		c, err = s.cluster(ctx, plandoc.Cluster{Server: "?"})
 	}
-	return plandoc.Header{Cluster: c, Set: s.set(), Rules: s.Planner.Rules.All(), ServerSide: s.serverSide(), Spelling: spell}, err
+	return plandoc.Header{Cluster: c, Set: s.set(), Rules: s.Planner.Rules.All(), ServerSide: s.serverSide(), Manager: s.Planner.Manager, Spelling: spell}, err
 }
 
 // set returns the set that the objects become part of; nil for none.

@@ -209,12 +209,9 @@ func (u *undoing) item(t *results, item *run.Item) {
 		if n.Winner == merge.LiveSide && n.Moved != 0 {
 			u.kept = true
 		}
-		if n.Moved == 0 || u.quiet {
+		word := outcomeOf(n, item.Result.Planned)
+		if word == "" || u.quiet {
 			continue
-		}
-		word := "stays, as others have set it since"
-		if n.Winner != merge.LiveSide {
-			word = "is overwritten with what was there before"
 		}
 		t.notes.note("note", diff.Note{Object: n.Object, Kind: n.Kind, Message: n.Path.String() + ": " + value(n.Live) + " " + word})
 	}
@@ -224,6 +221,23 @@ func (u *undoing) item(t *results, item *run.Item) {
 	if err := t.out.object(item); err != nil {
 		t.errs = append(t.errs, &run.ObjectError{Target: item.Target, Err: err})
 	}
+}
+
+// outcomeOf describes what an undo does about the value of a note; "" if only the server had set it,
+// or nobody else than the run.
+func outcomeOf(n diff.Note, p apply.Planned) string {
+	_, there := merge.Lookup(p.Live, n.Path, p.Type)
+	switch {
+	case n.Moved == 0 && (n.Cause != merge.CauseDisplaced || there && n.Owner == nil):
+		return ""
+	case n.Moved == 0:
+		return "is left out: " + n.Excluding() + " excludes it"
+	case n.Winner == merge.LiveSide:
+		return "stays, as others have set it since"
+	case !n.Local.Set:
+		return "is removed, as it was not there before"
+	}
+	return "is overwritten with what was there before"
 }
 
 func value(o merge.Opt) string {

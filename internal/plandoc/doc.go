@@ -28,7 +28,8 @@ type Header struct {
 	Cluster Cluster
 	Set     *Set // nil: none
 
-	ServerSide bool // the objects are written by server-side apply
+	ServerSide bool   // the objects are written by server-side apply
+	Manager    string // the field manager that writes them; only in a record
 
 	// Rules holds those of a record that call fields sensitive: its undo hides them, too.
 	Rules schema.Rules

@@ -73,6 +73,7 @@ func (h *Header) fields(c codec) {
 	c.flag("record", &h.Record)
 	rules := ""
 	if h.Record {
+		text(c, "manager", &h.Manager)
 		rules = h.Rules.SensitiveText()
 	}
 	c.text("sensitive", rules, func(s string) string {

@@ -121,6 +121,12 @@ func (d *deletions) changed(e *entry, obj map[string]any, typ *merge.Type, statu
 	}
 	owners := ownership.Of(obj)
 	var out []string
+	reapplied := d.reapplied(owners)
+	for _, c := range parts(merge.Change{Op: merge.OpSet, New: merge.Some(wrote)}, typ) {
+		if o := reapplied(c.Path); o != nil {
+			out = append(out, c.Path.String()+" (applied by "+o.Manager+")")
+		}
+	}
 	for _, c := range merge.Diff(wrote, is, typ) {
 		all := parts(c, typ)
 		by := slices.DeleteFunc(slices.Clone(all), func(c merge.Change) bool { return d.nobodys(e, c, typ, owners) })
@@ -139,7 +145,7 @@ func (d *deletions) changed(e *entry, obj map[string]any, typ *merge.Type, statu
 func parts(c merge.Change, typ *merge.Type) []merge.Change {
 	m, isMap := c.New.Value.(map[string]any)
 	at := typ.At(c.Path)
-	if c.Op != merge.OpSet || c.Old.Set || !isMap || len(m) == 0 || at != nil && at.Atomic || c.Path[len(c.Path)-1].Kind != merge.FieldStep {
+	if c.Op != merge.OpSet || c.Old.Set || !isMap || len(m) == 0 || at != nil && at.Atomic || len(c.Path) > 0 && c.Path[len(c.Path)-1].Kind != merge.FieldStep {
 		return []merge.Change{c}
 	}
 	var out []merge.Change

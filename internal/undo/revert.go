@@ -37,7 +37,8 @@ func (u *Undo) Revert(i plandoc.Item, live map[string]any, typ *merge.Type) (app
 // that the run wrote was set later, possibly by the run's own manager: no manager counts as the
 // applier.
 func (r reverting) plan(out apply.Planned) apply.Planned {
-	t := merge.Triple{Original: r.live, Local: r.live, Live: r.live, Owners: ownership.Of(r.live)}
+	owners := ownership.Of(r.live)
+	t := merge.Triple{Original: r.live, Local: r.live, Live: r.live, Owners: owners, Reverts: true, Reapplied: r.reapplied(owners)}
 	for _, c := range r.Changes {
 		if p, err := c.ParsedPath(); err == nil && c.Order == nil {
 			t.Original, t.Local = r.sides(t, p, c)
@@ -63,6 +64,20 @@ func (r reverting) plan(out apply.Planned) apply.Planned {
 		out.Action = apply.Change
 	}
 	return out
+}
+
+// reapplied returns the function that finds another manager than the run's which has applied the
+// value that the run wrote. Only server-side apply gives an equal value several owners, and writing
+// another value leaves its writer as the only one: the other has applied it since.
+func (u *Undo) reapplied(owners merge.Owners) func(merge.Path) *merge.Owner {
+	return func(p merge.Path) *merge.Owner {
+		for _, o := range ownership.At(owners, p) {
+			if o.Operation == "Apply" && !(u.Record.ServerSide && o.Manager == u.Record.Manager) && !schema.ControlPlane(o.Manager) {
+				return &o
+			}
+		}
+		return nil
+	}
 }
 
 // sides returns original and local with the values of a change.

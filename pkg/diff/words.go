@@ -268,6 +268,9 @@ func (n Note) cause() string {
 // excluded says what excludes live's variant of a one-of; see Report.excluding.
 func excluded(by string) string { return "local has " + by + ", which excludes it" }
 
+// Excluding names what excludes the note's value; "" where nothing does. See Report.excluding.
+func (n Note) Excluding() string { return n.by }
+
 // excluding names what local states of a one-of: the field and, where live has another
 // value there (the type of a Service), the value, since that excludes the rest.
 func (r Report) excluding(by merge.Path) string {

@@ -231,7 +231,7 @@ func (m *merger) anew(s *spot, l, r Opt) Opt {
 		case stated:
 			out.put(name, m.anew(c, Some(lv), is))
 		case !f.Allocated && !(f.Default != nil && Equal(rm[name], f.Default, f.Type)):
-			m.unexplain(c)
+			m.withdraw(c.path().String())
 			m.tellRemoved(c, CauseAnew, Opt{}, is)
 			out.put(name, Opt{})
 		}

@@ -15,7 +15,11 @@ func (m *merger) moot(s *spot, l, v map[string]any, res *edited) {
 	}
 	for i := range t.Defaults {
 		d := &t.Defaults[i]
-		if !d.Moot || !d.comesTrue(t, v, res.fields) {
+		if !d.Moot || !d.holdsFor(t, res.fields) {
+			continue
+		}
+		held := d.holdsFor(t, v)
+		if held && !m.triple.Reverts {
 			continue
 		}
 		var by Path
@@ -25,15 +29,15 @@ func (m *merger) moot(s *spot, l, v map[string]any, res *edited) {
 				by = by.Child(Named(name))
 			}
 		}
-		if r, changed := m.mootIn(s, mootAt{d.Path, by}, l, res.fields); changed {
+		if r, changed := m.mootIn(s, mootAt{d.Path, by, held}, l, res.fields); changed {
 			res.put(d.Path[0], r)
 		}
 	}
 }
 
-// comesTrue reports whether an update triggers the rule: its conditions hold for the object after, and did not before.
-func (d *Default) comesTrue(t *Type, before, after map[string]any) bool {
-	return d.met(t, after, Complete(after, t, true).(map[string]any)) && !d.met(t, before, Complete(before, t, true).(map[string]any))
+// holdsFor reports whether the rule's conditions hold for an object as the server completes it.
+func (d *Default) holdsFor(t *Type, v map[string]any) bool {
+	return d.met(t, v, Complete(v, t, true).(map[string]any))
 }
 
 // mootAt describes an obsolete field: the path to it from here, and what local states that
@@ -41,12 +45,13 @@ func (d *Default) comesTrue(t *Type, before, after map[string]any) bool {
 type mootAt struct {
 	path []string
 	by   Path
+	held bool // live meets the conditions, too
 }
 
 // mootIn removes the field from an object of the result, and returns the new value of its first step.
 func (m *merger) mootIn(s *spot, at mootAt, l, r map[string]any) (Opt, bool) {
 	name := at.path[0]
-	if r[name] == nil || len(at.path) == 1 && l[name] != nil {
+	if r[name] == nil || len(at.path) == 1 && l[name] != nil && !m.triple.Reverts {
 		return Opt{}, false
 	}
 	f, entry := childOf(s.field.Type, name)
@@ -54,15 +59,23 @@ func (m *merger) mootIn(s *spot, at mootAt, l, r map[string]any) (Opt, bool) {
 	defer m.leave()
 	list, isList := r[name].([]any)
 	switch {
+	case len(at.path) == 1 && m.triple.Reverts && m.restored(c, r[name]) != at.held:
 	case len(at.path) == 1:
-		m.unexplain(c)
+		m.withdraw(c.path().String())
 		m.because(c, because{Opt{}, LocalSide, CauseDisplaced, Opt{}, Opt{}, Some(r[name])})
 		m.addRemoved(c, Opt{}, Removal{Value: r[name], Cause: CauseDisplaced, By: at.by})
 		return Opt{}, true
 	case isList && f.Type != nil && len(at.path) > 2:
-		return m.mootEntries(c, mootAt{at.path[2:], at.by}, l[name], list)
+		return m.mootEntries(c, mootAt{at.path[2:], at.by, at.held}, l[name], list)
 	}
 	return Opt{}, false
+}
+
+// restored reports whether the result has a former value here. It is obsolete if live excludes it, and
+// not if what excludes it is a former value, too: both were there.
+func (m *merger) restored(s *spot, r any) bool {
+	is, has := m.live.Lookup(s.path())
+	return !has || !Equal(is, r, nil)
 }
 
 // mootEntries applies mootIn to every entry of a list.
@@ -93,10 +106,9 @@ func (m *merger) mootEntries(s *spot, at mootAt, local any, list []any) (Opt, bo
 	return Some(out), !shared(out, list)
 }
 
-// unexplain drops the explanation of a value that is now removed from the result.
-func (m *merger) unexplain(s *spot) {
-	if m.explain {
-		p := s.path().String()
-		m.plan.Because = slices.DeleteFunc(m.plan.Because, func(b Because) bool { return b.Path.String() == p })
-	}
+// withdraw drops what the plan says of a value that is now removed from the result: no side keeps it.
+func (m *merger) withdraw(p string) {
+	settled := func(d Disagreement) bool { return d.Path.String() == p }
+	m.plan.Settled, m.plan.Conflicts = slices.DeleteFunc(m.plan.Settled, settled), slices.DeleteFunc(m.plan.Conflicts, settled)
+	m.plan.Because = slices.DeleteFunc(m.plan.Because, func(b Because) bool { return b.Path.String() == p })
 }

@@ -80,7 +80,8 @@ func (m *merger) moved(s *spot, o, v Opt) (bool, *Owner) {
 		return owner != nil, owner
 	}
 	if equalOpt(o, v, s.field) || o.Set && m.filled(ofOriginal, s, o, v) {
-		return false, nil
+		owner := m.reapplied(s)
+		return owner != nil, owner
 	}
 	if m.owners == nil {
 		return true, nil
@@ -91,6 +92,14 @@ func (m *merger) moved(s *spot, o, v Opt) (bool, *Owner) {
 		owner = m.unrecorded(p)
 	}
 	return owner != nil || m.unclaimed(s, o, v), owner
+}
+
+// reapplied returns the manager that has applied original's value again.
+func (m *merger) reapplied(s *spot) *Owner {
+	if m.triple.Reapplied == nil {
+		return nil
+	}
+	return m.triple.Reapplied(s.path())
 }
 
 // unclaimed reports whether managers are recorded, but none for this value, and the server

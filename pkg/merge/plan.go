@@ -32,6 +32,13 @@ type Triple struct {
 	// Values that they wrote by an update or through a subresource do not count (KEP-555).
 	Applied bool
 
+	// Reverts: Local is Live with former values put back. It states only what differs from Live.
+	Reverts bool
+
+	// Reapplied returns the manager that has applied the value at a path since Original, though it
+	// equals Original's: it counts as moved. nil: none has. The field may be nil.
+	Reapplied func(p Path) *Owner
+
 	// Unstored lists places where the server does not store the value that local states and
 	// Original had. There, live's value or its absence is final, and not a difference.
 	Unstored []Path

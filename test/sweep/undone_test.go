@@ -64,6 +64,28 @@ func (r recorded) served(v any) map[string]any {
 	}
 	stripped, _ := lastapplied.Strip(out, false)
 	out, _ = merge.Complete(stripped, r.typ, true).(map[string]any)
+	if spec, ok := out["spec"].(map[string]any); ok {
+		out["spec"] = meaningful(spec, r.typ.Field("spec").Type)
+	}
+	return out
+}
+
+// meaningful is a spec without the fields that it makes obsolete itself, such as the class of a load
+// balancer in a Service of another type: the server refuses them, or drops them.
+func meaningful(spec map[string]any, typ *merge.Type) map[string]any {
+	if typ == nil {
+		return spec
+	}
+	out := maps.Clone(spec)
+	for _, d := range typ.Defaults {
+		met := !slices.ContainsFunc(d.If, func(c merge.Condition) bool {
+			is, set := spec[c.Path[0]]
+			return c.Kind == merge.IfIs && is != c.Text || c.Kind == merge.IfUnset && set
+		})
+		if d.Moot && met && len(d.Path) == 1 {
+			delete(out, d.Path[0])
+		}
+	}
 	return out
 }
 
