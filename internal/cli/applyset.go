@@ -102,8 +102,17 @@ func (v *setCall) outcome(object fmt.Stringer, word string) {
 	fmt.Fprintf(v.Out, "%s %s%s\n", escape.Line(object.String()), word, v.mode.suffix())
 }
 
-// table prints rows with aligned columns.
-func (e *env) table(rows [][]string) error {
+// printRows prints the second column of a table with -o name, value with -o json, else the table.
+func (e *call) printRows(rows [][]string, value any) error {
+	switch e.output {
+	case "json":
+		return e.printJSON(value)
+	case "name":
+		for _, row := range rows[1:] {
+			fmt.Fprintln(e.Out, escape.Line(row[1]))
+		}
+		return nil
+	}
 	w := tabwriter.NewWriter(e.Out, 0, 8, 3, ' ', 0)
 	for _, row := range rows {
 		for i, cell := range row {
@@ -165,26 +174,17 @@ func (e *call) listSets(ctx context.Context) error {
 	for _, err := range missing {
 		e.note("", oneLine(err.Error()))
 	}
-	sets := make([]setRow, len(found))
-	for i, l := range found {
-		sets[i] = row(l)
-	}
-	switch {
-	case e.output == "json":
-		return e.printJSON(sets)
-	case e.output == "name":
-		for _, s := range sets {
-			fmt.Fprintln(e.Out, escape.Line(s.Set))
-		}
-		return nil
-	case len(sets) == 0:
+	if len(found) == 0 && e.output == "" {
 		return e.remark(diff.Note{Kind: noteProblem, Message: "no sets found"}, "No sets found.")
 	}
+	sets := make([]setRow, len(found))
 	rows := [][]string{{"NAMESPACE", "SET", "TOOLING", "KINDS", "NAMESPACES", "PROBLEM"}}
-	for _, s := range sets {
+	for i, l := range found {
+		s := row(l)
+		sets[i] = s
 		rows = append(rows, []string{s.Namespace, s.Set, s.Tooling, strings.Join(s.Kinds, ","), strings.Join(s.Namespaces, ","), s.Problem})
 	}
-	return e.table(rows)
+	return e.printRows(rows, sets)
 }
 
 // memberRow is a member as -o json prints it.
@@ -217,14 +217,5 @@ func (v *setCall) view(ctx context.Context) error {
 		}
 		table = append(table, []string{m.Namespace, m.String(), text})
 	}
-	switch v.output {
-	case "json":
-		return v.printJSON(rows)
-	case "name":
-		for _, m := range members {
-			fmt.Fprintln(v.Out, escape.Line(m.String()))
-		}
-		return nil
-	}
-	return v.table(table)
+	return v.printRows(table, rows)
 }

@@ -1,52 +1,15 @@
 package cli
 
 import (
-	"fmt"
 	"io"
 	"os"
-
-	"github.com/spf13/pflag"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/term"
 )
 
-// color is the flag --color.
-type color string
-
-// When output is colored.
-const (
-	colorAuto   color = "auto" // on a terminal, unless NO_COLOR is set
-	colorAlways color = "always"
-	colorNever  color = "never"
-)
-
-func (c *color) String() string { return string(*c) }
-func (c *color) Type() string   { return "string" }
-
-// Set sets the flag's value.
-func (c *color) Set(text string) error {
-	switch *c = color(text); *c {
-	case colorAuto, colorAlways, colorNever:
-		return nil
-	}
-	return fmt.Errorf("must be %s, %s or %s", colorAuto, colorAlways, colorNever)
-}
-
-func (c *color) add(flags *pflag.FlagSet) {
-	*c = colorAuto
-	flags.Var(c, "color", "color output: auto (on a terminal, unless NO_COLOR is set), always or never")
-	flags.Lookup("color").NoOptDefVal = string(colorAlways)
-}
-
-// on reports whether output on w is colored.
-func (c color) on(w io.Writer) bool {
-	switch c {
-	case colorAlways:
-		return true
-	case colorNever:
-		return false
-	}
-	return term.Colors(w)
+// colors reports whether output on w is colored, as --color asks.
+func (e *env) colors(w io.Writer) bool {
+	return e.color == "always" || e.color != "never" && term.Colors(w)
 }
 
 // style sets the color of standard error as the flag asks; on a terminal, lines are broken between

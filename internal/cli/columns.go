@@ -5,13 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"text/tabwriter"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/cli-runtime/pkg/printers"
 	"k8s.io/client-go/util/jsonpath"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
@@ -26,7 +22,7 @@ type column struct {
 
 // columnsPrinter reads HEADER:PATH,HEADER:PATH as kubectl get does, or a file with the headers in
 // its first line and the paths in its second.
-func columnsPrinter(ctx context.Context, name, spec string) (printers.ResourcePrinter, error) {
+func columnsPrinter(ctx context.Context, name, spec string) (func([]any) ([]byte, error), error) {
 	if spec == "" {
 		return nil, fmt.Errorf("--output=%s: columns are missing, as in %s=NAME:.metadata.name", name, name)
 	}
@@ -51,9 +47,7 @@ func columnsPrinter(ctx context.Context, name, spec string) (printers.ResourcePr
 		}
 		columns = append(columns, column{header, p})
 	}
-	return printers.ResourcePrinterFunc(func(obj runtime.Object, w io.Writer) error {
-		return printColumns(columns, obj, w)
-	}), nil
+	return func(objects []any) ([]byte, error) { return table(columns, objects) }, nil
 }
 
 func joinColumns(text string) (string, error) {
@@ -82,29 +76,26 @@ func relaxed(path string) string {
 	return "{" + path + "}"
 }
 
-func printColumns(columns []column, obj runtime.Object, w io.Writer) error {
-	objects := []any{}
-	switch o := obj.(type) {
-	case *unstructured.UnstructuredList:
-		for i := range o.Items {
-			objects = append(objects, o.Items[i].Object)
-		}
-	case *unstructured.Unstructured:
-		objects = append(objects, o.Object)
-	}
-	t := tabwriter.NewWriter(w, 6, 4, 3, ' ', 0)
+func table(columns []column, objects []any) ([]byte, error) {
+	var b bytes.Buffer
+	t := tabwriter.NewWriter(&b, 6, 4, 3, ' ', 0)
 	cells := make([]string, len(columns))
 	for i, c := range columns {
 		cells[i] = c.header
 	}
 	fmt.Fprintln(t, strings.Join(cells, "\t"))
 	for _, o := range objects {
+		u, err := printable(o) // with numbers as jsonpath compares them
+		if err != nil {
+			return nil, err
+		}
 		for i, c := range columns {
-			cells[i] = c.cell(o)
+			cells[i] = c.cell(u.UnstructuredContent())
 		}
 		fmt.Fprintln(t, strings.Join(cells, "\t"))
 	}
-	return t.Flush()
+	err := t.Flush()
+	return b.Bytes(), err
 }
 
 // cell returns the text of the column, escaped if it would break the table or control the terminal.

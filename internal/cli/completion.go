@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -50,36 +49,21 @@ func objectArgs(s *complete.Server) cobra.CompletionFunc {
 	return complete.UnlessFiles(s.Objects(), nil)
 }
 
-// outputWords returns the values of --output: the printers, and kubectl's template languages.
-func outputWords() []cobra.Completion {
-	var out []cobra.Completion
-	for _, p := range printerRows {
-		out = append(out, cobra.CompletionWithDesc(p.name, p.help))
-	}
-	for _, t := range templates {
-		out = append(out, cobra.CompletionWithDesc(t.name+"=", t.help))
-	}
-	return out
-}
-
-// targetOutputs completes --output of verbs that change only the last-applied configuration.
-func targetOutputs(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	fit, directive := mergeOutputs(cmd, args, typed)
-	return slices.DeleteFunc(fit, func(c string) bool {
-		name, _, _ := strings.Cut(c, "\t")
-		p, _ := printerNamed(name)
-		return p.merges
-	}), directive
-}
-
-// mergeOutputs completes --output: after jsonpath= a template follows, and no space.
-func mergeOutputs(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	fit := complete.Beginning(outputWords(), typed)
-	directive := cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
-	if len(fit) == 1 && strings.Contains(fit[0], "=\t") {
-		directive |= cobra.ShellCompDirectiveNoSpace
-	}
-	return fit, directive
+// outputs completes --output with the printers that fit, and kubectl's template languages: after
+// jsonpath= a template follows, and no space.
+func outputs(fit func(printerRow) bool) completer {
+	return always(func(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		words := printerWords(fit)
+		for _, t := range templates {
+			words = append(words, cobra.CompletionWithDesc(t.name+"=", t.help))
+		}
+		words = complete.Beginning(words, typed)
+		directive := cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+		if len(words) == 1 && strings.Contains(words[0], "=\t") {
+			directive |= cobra.ShellCompDirectiveNoSpace
+		}
+		return words, directive
+	})
 }
 
 // server returns the completion of names on the server.
@@ -94,8 +78,6 @@ func (e *env) server() *complete.Server {
 func (e *env) completeShared(root *cobra.Command) {
 	server := e.server()
 	for name, f := range map[string]cobra.CompletionFunc{
-		"color":      complete.Words("auto\ton a terminal", "always", "never"),
-		"notes":      complete.Words("text", "json"),
 		"namespace":  server.Namespaces(),
 		"context":    server.Contexts(),
 		"cluster":    server.Clusters(),

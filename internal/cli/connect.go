@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/live"
 	"github.com/kubectl-merge/kubectl-merge/internal/term"
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 )
 
 // connect reads the kubeconfig and sends nothing yet.
@@ -24,6 +25,23 @@ func (e *env) connect() (*cluster.Cluster, error) {
 		api.CacheSchemas(*e.flags.CacheDir)
 	}
 	return api, e.existing(err)
+}
+
+// reached is a cluster, with its live objects and schemas.
+type reached struct {
+	*cluster.Cluster
+	*apply.Documents
+	live *live.Server
+}
+
+// reach connects to the cluster that the flags name.
+func (e *env) reach() (reached, error) {
+	api, err := e.connect()
+	if err != nil {
+		return reached{}, err
+	}
+	ns, err := e.namespacing()
+	return reached{api, &apply.Documents{Fetch: api.OpenAPI}, &live.Server{API: api, Namespaces: ns}}, err
 }
 
 // existing adds the valid names to an error about a context, cluster or user that is not in
@@ -82,8 +100,8 @@ func (e *env) offlineNamespacing() live.Namespacing {
 	return live.Namespacing{Default: name, Enforce: name != "", Of: "--namespace=" + name}
 }
 
-func (e *env) colored() bool    { return e.color.on(e.Out) }
-func (e *env) coloredErr() bool { return e.color.on(e.ErrOut) }
+func (e *env) colored() bool    { return e.colors(e.Out) }
+func (e *env) coloredErr() bool { return e.colors(e.ErrOut) }
 
 // progress returns the line that shows how far a run is; nil if no user sees it.
 func (c *call) progress() *term.Progress {

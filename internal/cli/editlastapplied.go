@@ -1,14 +1,20 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/editor"
 	"github.com/kubectl-merge/kubectl-merge/internal/target"
 	"github.com/kubectl-merge/kubectl-merge/internal/term"
+	"github.com/kubectl-merge/kubectl-merge/internal/write"
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
+	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
 )
 
 // editVerb has the user edit the last applied configuration.
@@ -66,4 +72,150 @@ func (v *editVerb) edit(ctx context.Context, o target.Target) error {
 		return v.remark(diff.Note{Object: o.String(), Kind: noteOutcome, Message: said}, said)
 	}
 	return nil
+}
+
+// editing is the state of one configuration's edit.
+type editing struct {
+	*editVerb
+	*target.Edit
+	draft    *editor.Draft
+	first    []byte // the text at the beginning
+	unedited bool   // the editor failed, and the text is unchanged
+}
+
+// begin starts with the current last-applied. As in kubectl, -o json has the text edited as JSON.
+func (v *editVerb) begin(ctx context.Context, t target.Target) (*editing, error) {
+	asJSON, ext := v.output == "json", ".yaml"
+	if asJSON {
+		ext = ".json"
+	}
+	edit, err := v.Edit(ctx, t, asJSON)
+	if err != nil {
+		return nil, err
+	}
+	draft, err := editor.NewDraft(fileName(strings.ReplaceAll(t.String(), "/", "-"), map[string]bool{}) + ext)
+	return &editing{editVerb: v, Edit: edit, draft: draft, first: edit.Body}, err
+}
+
+// blindTries is how often a text may be wrong without a terminal: an editor that is a script may be
+// wrong in a new way every time.
+const blindTries = 10
+
+// editInVain is kubectl's message for it.
+const editInVain = "Edit cancelled, no valid changes were saved"
+
+// loop repeats the edit until there is something to save, or nothing to do; said is the text to
+// report then. The error is why the text could not be saved.
+func (s *editing) loop(g *editor.Guard) (said string, err error) {
+	var reason error
+	for try := 1; ; try++ {
+		before := s.Body
+		if err := s.open(g, reason); err != nil {
+			return "", err
+		}
+		if s.Blank() {
+			return "Edit cancelled, saved file was empty.", s.draft.Discard()
+		}
+		if reason != nil && (bytes.Equal(before, s.Body) || try > blindTries && !term.IsTerminal(s.In)) {
+			return "", fmt.Errorf("%s: %w", editInVain, reason)
+		}
+		var next target.Change
+		if next, reason = s.Edit.Plan(g, func(text string) { s.note(s.Target.String(), text) }); reason != nil {
+			if g.Err() != nil {
+				return "", stopped(g, reason)
+			}
+			fmt.Fprintf(s.ErrOut, "%s: %s\n", escape.Line(s.Target.String()), oneLine(reason.Error()))
+			continue
+		}
+		if s.Same(next) {
+			return "Edit cancelled, no changes made.", s.draft.Discard()
+		}
+		all, err := s.Meanings(g, next)
+		if err != nil {
+			return "", err
+		}
+		s.meanings(s.Target, all, true)
+		yes, err := s.ask(g)
+		if err != nil || !yes {
+			return "Edit cancelled, not saved: your text is in " + s.draft.Path(), err
+		}
+		return "", s.save(g, next)
+	}
+}
+
+// open has the user edit the text.
+func (s *editing) open(g *editor.Guard, reason error) error {
+	header := s.Header(lines(reason, s.secretValues()))
+	text := append([]byte(header), s.Body...)
+	if s.windows {
+		text = bytes.ReplaceAll(text, []byte("\n"), []byte("\r\n"))
+	}
+	var (
+		got []byte
+		err error
+	)
+	g.Away(func() {
+		got, err = s.draft.Edit(g, editor.FromEnv(os.Getenv), editor.Streams{In: s.In, Out: s.Out, Err: term.Direct(s.ErrOut)}, text)
+	})
+	if err != nil {
+		s.unedited = bytes.Equal(got, text) && bytes.Equal(s.Body, s.first)
+		return err
+	}
+	s.Body = target.Behind(header, bytes.ReplaceAll(got, []byte("\r\n"), []byte("\n")))
+	return nil
+}
+
+// ask asks on a terminal whether to save; without one, the answer is yes.
+func (s *editing) ask(g *editor.Guard) (bool, error) {
+	t := term.Open(s.In, s.ErrOut, false)
+	if t == nil {
+		return true, nil
+	}
+	defer t.Close()
+	answer, err := t.Prompt(g, fmt.Sprintf("Save this as what was applied last to %s? [y/n] ", escape.Line(s.Target.String())))
+	if g.Err() != nil {
+		return false, context.Cause(g)
+	}
+	answer = strings.ToLower(answer)
+	return err == nil && (answer == "y" || answer == "yes"), nil
+}
+
+// save writes the annotation, and then discards the draft.
+func (s *editing) save(g *editor.Guard, next target.Change) error {
+	out := write.Foreseen(next.Planned)
+	if next.Action != apply.Nothing {
+		var err error
+		if out, err = s.Write(g, s.Target, next, false); err != nil {
+			return stopped(g, err)
+		}
+		out.Outcome = write.Edited
+	}
+	if err := s.written(s.Target, next.Annotated, out); err != nil {
+		return err
+	}
+	return s.draft.Discard()
+}
+
+// stopped returns the signal that ended the edit, if one did, otherwise err.
+func stopped(g *editor.Guard, err error) error {
+	if g.Err() != nil {
+		return context.Cause(g)
+	}
+	return err
+}
+
+// saved adds the place of the text to every failure: an edit is never lost.
+func (s *editing) saved(err error) error {
+	what := strings.TrimPrefix(err.Error(), s.Target.String()+": ")
+	path := s.draft.Path()
+	reported := fmt.Errorf("%s: %s: your text is in %s: to save it after all, fix it if necessary: kubectl merge set-last-applied -f %s",
+		s.Target, what, path, path)
+	if s.unedited || !s.draft.Written() {
+		reported = errors.Join(fmt.Errorf("%s: %s: nothing was edited", s.Target, what), s.draft.Discard())
+	}
+	var end *editor.Stopped
+	if errors.As(err, &end) {
+		return &exit{Code: end.Code(), Err: reported}
+	}
+	return reported
 }

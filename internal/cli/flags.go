@@ -14,13 +14,14 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/complete"
+	"github.com/kubectl-merge/kubectl-merge/internal/source"
 	"github.com/kubectl-merge/kubectl-merge/pkg/suggest"
 )
 
 // flagRow is a row of flagRows: a flag of some verbs. Declaration, help, completion and the errors
 // of values and combinations follow from it.
 type flagRow struct {
-	verbs       string // that take it
+	verbs       string // that take it, or every
 	name, short string
 	at          func(*call) any // its value
 	def         any             // the default; nil: the zero value
@@ -71,12 +72,13 @@ var rowsOf = sync.OnceValue(func() map[string][]*flagRow {
 func (c *call) declare() {
 	c.rows = rowsOf()[c.verb.name()]
 	for _, f := range c.rows {
-		f.declare(c)
+		f.declare(c, c.cmd.Flags())
 	}
+	c.rows = append(c.rows[:len(c.rows):len(c.rows)], rowsOf()["every"]...)
 }
 
-func (f *flagRow) declare(c *call) {
-	help, flags := f.help, c.cmd.Flags()
+func (f *flagRow) declare(c *call, flags *pflag.FlagSet) {
+	help := f.help
 	if strings.Contains(help, "%s") {
 		fill := c.verb.inputs
 		if f.lists != nil {
@@ -145,7 +147,7 @@ func (c *call) spaced() error {
 func (c *call) check() error {
 	var errs []error
 	for _, f := range c.rows {
-		if flag := c.cmd.Flags().Lookup(f.name); flag.Changed {
+		if flag := c.cmd.Flags().Lookup(f.name); flag != nil && flag.Changed {
 			errs = append(errs, f.check(c, flag))
 		}
 	}
@@ -273,4 +275,40 @@ func (c *call) spelled(tied string) string {
 		return "--" + name + "=" + flag.Value.String()
 	}
 	return "--" + name
+}
+
+// swallowed returns the error of a flag that has taken the next flag for its value, since its own
+// is missing: --recreate --live x. nil if none has.
+func swallowed(flags *pflag.FlagSet) (err error) {
+	flags.Visit(func(f *pflag.Flag) {
+		values := []string{f.Value.String()}
+		if list, ok := f.Value.(pflag.SliceValue); ok {
+			values = list.GetSlice()
+		}
+		i := slices.IndexFunc(values, func(v string) bool { return isFlag(flags, v) })
+		if i >= 0 && err == nil {
+			err = fmt.Errorf("--%s: its value is missing: %s, which follows it, is a flag", f.Name, values[i])
+		}
+	})
+	return err
+}
+
+// selects returns the error of a --selector with no possible label; nil if the flags have none.
+func selects(flags *pflag.FlagSet) error {
+	f := flags.Lookup("selector")
+	if f == nil || !f.Changed {
+		return nil
+	}
+	_, err := source.ParseSelector(f.Value.String())
+	return err
+}
+
+// isFlag reports whether a word is one of the flags: --live, --live=x, -f.
+func isFlag(flags *pflag.FlagSet, word string) bool {
+	if name, long := strings.CutPrefix(word, "--"); long {
+		name, _, _ = strings.Cut(name, "=")
+		return flags.Lookup(name) != nil
+	}
+	name, short := strings.CutPrefix(word, "-")
+	return short && len(name) == 1 && flags.ShorthandLookup(name) != nil
 }

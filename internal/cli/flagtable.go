@@ -79,6 +79,11 @@ var (
 // flagRows lists the flags of all verbs. A flag that means something else to another verb has a row
 // for it. Add those of a verb in its own file: var _ = registerFlags(flagRow{…}).
 var flagRows = []flagRow{
+	{verbs: "every", name: "color", def: "auto", bare: "always", at: func(c *call) any { return &c.env.color }, words: of("auto\ton a terminal", "always", "never"),
+		help: "color output: auto (on a terminal, unless NO_COLOR is set), always or never"},
+	{verbs: "every", name: "notes", def: "text", at: func(c *call) any { return &c.env.notes }, words: of("text", "json"),
+		help: "format of notes, errors and outcomes on stderr: text, or json (a line each)"},
+
 	{verbs: inputs, name: "filename", short: "f", at: func(c *call) any { return &c.inputs.Files }, completes: manifests,
 		help: "file, folder, URL or - (standard input) that holds the objects to %s"},
 	{verbs: inputs, name: "kustomize", short: "k", at: func(c *call) any { return &c.inputs.Kustomize }, completes: always(complete.Folders),
@@ -140,10 +145,10 @@ var flagRows = []flagRow{
 		excludes: []tie{{"policy!=apply", "it means --policy=apply: give one of them"}, {"overwrite", "it means --policy=apply: give one of them"}}},
 	{verbs: plans, name: "openapi-patch", def: true, at: func(*call) any { return new(bool) }, hidden: true, help: "accepted, and has no effect"},
 
-	{verbs: "merge undo", name: "output", short: "o", at: func(c *call) any { return &c.output }, completes: always(mergeOutputs), lists: func() string {
+	{verbs: "merge undo", name: "output", short: "o", at: func(c *call) any { return &c.output }, completes: outputs(anyPrinter), lists: func() string {
 		return fmt.Sprintf("%s, %s: print the objects written; %s: reports", printerNames(func(p printerRow) bool { return !p.report }), templateNames(), printerNames(isReport))
 	}, help: "%s, which write nothing"},
-	{verbs: "diff", name: "output", short: "o", def: "diff", at: func(c *call) any { return &c.output }, words: reportWords,
+	{verbs: "diff", name: "output", short: "o", def: "diff", at: func(c *call) any { return &c.output }, words: func() []string { return printerWords(isReport) },
 		lists: func() string { return printerNames(isReport) }, help: "what is printed: %s"},
 	{verbs: "explain", name: "output", short: "o", def: "table", at: func(c *call) any { return &c.output },
 		words: of("table\tfor a terminal", "json", "yaml"), help: "table, json or yaml"},
@@ -151,9 +156,9 @@ var flagRows = []flagRow{
 		help: "table, json (one line), markdown or prometheus (a text file of metrics)"},
 	{verbs: "migrate", name: "output", short: "o", at: func(c *call) any { return &c.output }, words: of(migrate.Formats...),
 		help: "table or json (one line): print what happens to each field; a dry run prints the table"},
-	{verbs: "set-last-applied disown", name: "output", short: "o", at: func(c *call) any { return &c.output }, completes: always(targetOutputs),
+	{verbs: "set-last-applied disown", name: "output", short: "o", at: func(c *call) any { return &c.output }, completes: outputs(ofTarget),
 		lists: targetPrinters, help: "%s; with patch and diff nothing is written"},
-	{verbs: "edit-last-applied", name: "output", short: "o", at: func(c *call) any { return &c.output }, completes: always(targetOutputs),
+	{verbs: "edit-last-applied", name: "output", short: "o", at: func(c *call) any { return &c.output }, completes: outputs(ofTarget),
 		lists: targetPrinters, help: "%s"},
 	{verbs: "view-last-applied", name: "output", short: "o", def: "yaml", at: func(c *call) any { return &c.output }, words: of("yaml", "json"), help: "yaml or json"},
 	{verbs: "files replacements", name: "output", short: "o", at: func(c *call) any { return &c.output }, words: yamlDiff,

@@ -1,12 +1,16 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
+	"github.com/kubectl-merge/kubectl-merge/internal/target"
+	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
+	"github.com/kubectl-merge/kubectl-merge/pkg/object"
 )
 
 // inputFlags name the files with local objects.
@@ -48,4 +52,81 @@ func (f *inputFlags) none() error {
 		return fmt.Errorf("no objects passed to merge: none of the input matches --selector %q", f.Selector)
 	}
 	return fmt.Errorf("no objects passed to merge: %s: holds no object", listed(f.Names()))
+}
+
+// namesAndFields splits arguments into those that name objects, TYPE/NAME, and those that name
+// fields: paths contain a slash only within brackets.
+func namesAndFields(args []string) (names, fields []string) {
+	for _, arg := range args {
+		if outside, _, _ := strings.Cut(arg, "["); strings.Contains(outside, "/") {
+			names = append(names, arg)
+			continue
+		}
+		fields = append(fields, arg)
+	}
+	return names, fields
+}
+
+// checkNamed returns an error for arguments that do not name objects, TYPE/NAME, or name them beside
+// files; nil if there are none.
+func (c *call) checkNamed() error {
+	names := strings.Join(c.args, " ")
+	switch {
+	case len(c.args) == 0:
+		return nil
+	case c.inputs.given():
+		return fmt.Errorf("%s: give one of -f, for the objects of files, and TYPE/NAME, for objects of the cluster", names)
+	case len(c.live) > 0:
+		return fmt.Errorf("--live: %s is looked for in a cluster: name the file with -f", names)
+	case c.set.name != "" && c.verb.name() == "wait":
+		return fmt.Errorf("--applyset: %s: %s", names, ownMembers)
+	case c.set.name != "":
+		return errors.New("--applyset: the other members of the set would be orphaned: compare it with its files, given with -f")
+	case len(c.args) == 1 && c.inputs.Selector == "" && !strings.Contains(names, "/"):
+		return fmt.Errorf("unexpected argument %q; files are given with -f, objects of the cluster as TYPE/NAME", names)
+	}
+	return nil
+}
+
+// find returns the named objects; only those that a selector has chosen have been read.
+func (c *call) find(ctx context.Context) (*targetVerb, []target.Target, error) {
+	k := &targetVerb{call: &call{env: c.env, options: options{manager: defaultManager}}}
+	k.inputs.Selector = c.inputs.Selector
+	if err := k.open(ctx); err != nil {
+		return nil, nil, err
+	}
+	targets, err := k.find(ctx, c.args)
+	return k, targets, err
+}
+
+// lastApplied returns the named objects as they were applied last: the local side of a merge of the
+// same files. nil if none is named.
+func (c *call) lastApplied(ctx context.Context) ([]object.Object, error) {
+	if len(c.args) == 0 {
+		return nil, nil
+	}
+	k, targets, err := c.find(ctx)
+	if err != nil {
+		return nil, err
+	}
+	file := "give the file that will be merged: kubectl merge " + c.verb.name() + " -f FILE"
+	errs, out := k.Read(ctx, targets), []object.Object{}
+	for i, t := range targets {
+		if errs[i] != nil {
+			continue
+		}
+		was := lastapplied.Read(t.Live)
+		value, isMap := was.Value.(map[string]any)
+		switch {
+		case was.Problem != "":
+			errs[i] = fmt.Errorf("%s: %s", t, was.Problem)
+		case !isMap:
+			errs[i] = fmt.Errorf("%s: has no last-applied-configuration annotation: %s", t, file)
+		case was.State == lastapplied.Blanked:
+			errs[i] = fmt.Errorf("%s: its annotation does not keep the values: %s", t, file)
+		default:
+			out = append(out, object.Object{Value: value}.InNamespace(t.Namespace))
+		}
+	}
+	return out, errors.Join(errs...)
 }

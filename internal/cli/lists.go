@@ -84,7 +84,7 @@ func (f *streamPrinter) close(context.Context) error {
 // listPrinter prints all objects at once: a template may access any of them.
 type listPrinter struct {
 	view
-	print   func(any) ([]byte, error)
+	print   func([]any) ([]byte, error)
 	objects []any
 }
 
@@ -98,7 +98,7 @@ func (f *listPrinter) close(context.Context) error {
 	if len(f.objects) == 0 {
 		return nil
 	}
-	text, err := f.print(oneOrList(f.objects))
+	text, err := f.print(f.objects)
 	if err != nil {
 		return err
 	}

@@ -7,10 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kubectl-merge/kubectl-merge/internal/live"
 	"github.com/kubectl-merge/kubectl-merge/internal/migrate"
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
-	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
 	"github.com/kubectl-merge/kubectl-merge/pkg/object"
@@ -83,9 +81,13 @@ func (v *call) migrate(ctx context.Context) error {
 	if v.output == "" && v.mode != dryNone {
 		v.output = migrate.Formats[0]
 	}
-	m, err := v.mover()
+	at, err := v.reach()
 	if err != nil {
 		return err
+	}
+	m := &migrate.Mover{
+		API: at.Cluster, Live: at.live, Limit: v.concurrency,
+		Planner: migrate.Planner{Schemas: at.Type, To: migrate.Direction(v.to), Manager: v.manager, From: v.fromManagers, Named: len(v.args) > 0},
 	}
 	objects, err := v.migrated(ctx)
 	if err != nil {
@@ -107,23 +109,6 @@ func (v *call) migrate(ctx context.Context) error {
 		}
 	}
 	return v.finishMigration(ctx, m, items)
-}
-
-// mover returns a Mover for the cluster that the flags name.
-func (v *call) mover() (*migrate.Mover, error) {
-	api, err := v.connect()
-	if err != nil {
-		return nil, err
-	}
-	ns, err := v.namespacing()
-	if err != nil {
-		return nil, err
-	}
-	docs := &apply.Documents{Fetch: api.OpenAPI}
-	return &migrate.Mover{
-		API: api, Live: &live.Server{API: api, Namespaces: ns}, Limit: v.concurrency,
-		Planner: migrate.Planner{Schemas: docs.Type, To: migrate.Direction(v.to), Manager: v.manager, From: v.fromManagers, Named: len(v.args) > 0},
-	}, nil
 }
 
 // finishMigration prints the report, and writes the migrations.

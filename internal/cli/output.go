@@ -71,15 +71,20 @@ func printerNamed(name string) (printerRow, bool) {
 	return printerRows[i], true
 }
 
-// reportWords returns the reports with their help.
-func reportWords() (words []string) {
+// printerWords returns the printers that fit, with their help.
+func printerWords(fit func(printerRow) bool) (words []string) {
 	for _, p := range printerRows {
-		if p.report {
+		if fit(p) {
 			words = append(words, cobra.CompletionWithDesc(p.name, p.help))
 		}
 	}
 	return words
 }
+
+func anyPrinter(printerRow) bool { return true }
+
+// ofTarget reports whether a printer is for verbs that change only the last-applied configuration.
+func ofTarget(p printerRow) bool { return !p.merges }
 
 func isReport(p printerRow) bool { return p.report }
 
@@ -155,4 +160,25 @@ func (c *call) needs() run.Needs {
 func (c *call) oneByOne() bool {
 	_, known := printerNamed(c.output)
 	return c.template == "" && (known || c.output == "")
+}
+
+// dryRun is the mode of --dry-run.
+type dryRun string
+
+// The dry runs, as kubectl names them.
+const (
+	dryNone   dryRun = "none"
+	dryClient dryRun = "client" // nothing is sent
+	dryServer dryRun = "server" // the server processes the requests but stores nothing
+)
+
+// suffix returns the text that kubectl prints after the outcome.
+func (d dryRun) suffix() string {
+	switch d {
+	case dryClient:
+		return " (dry run)"
+	case dryServer:
+		return " (server dry run)"
+	}
+	return ""
 }

@@ -26,7 +26,8 @@ type env struct {
 	line     *term.Progress // nil if progress is not shown
 	limit    string         // --request-timeout
 	json     bool           // stderr is for programs: --notes=json
-	color    color          // --color
+	color    string         // --color
+	notes    string         // --notes
 	signals  *signals       // that end the run; nil in tests
 }
 
@@ -39,11 +40,13 @@ func newRoot(e *env) *cobra.Command {
 	root.SilenceUsage = true
 	e.flags.AddFlags(root.PersistentFlags())
 	addLogFlags(root.PersistentFlags())
-	e.color.add(root.PersistentFlags())
-	notesFormat{&e.json}.add(root.PersistentFlags())
+	for _, f := range rowsOf()["every"] {
+		f.declare(&call{env: e, cmd: root}, root.PersistentFlags())
+	}
 	e.completeShared(root)
 	e.style() // of errors in the flags
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
+		e.json = e.notes == "json"
 		quietLogs(cmd.Flags(), e.warnings)
 		e.showSecrets(cmd.Flags())
 		e.takeTimeout()
@@ -110,23 +113,20 @@ func wanted(text string) string {
 }
 
 func nearestFlag(cmd *cobra.Command, name string) string {
-	best, at := "", 1+suggest.Most(name)
-	var longer []string
+	var names, longer []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		if f.Hidden {
 			return
 		}
+		names = append(names, f.Name)
 		if strings.HasPrefix(f.Name, name) {
 			longer = append(longer, f.Name)
 		}
-		if d := suggest.Edits(name, f.Name); d < at {
-			best, at = f.Name, d
-		}
 	})
-	if best == "" && len(longer) == 1 { // it is abbreviated
-		return longer[0]
+	if best := suggest.Name(name, names); best != "" || len(longer) != 1 {
+		return best
 	}
-	return best
+	return longer[0] // it is abbreviated
 }
 
 // unknownVerb returns an error for arguments where flags were expected.

@@ -5,12 +5,15 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 
 	"github.com/spf13/pflag"
 	"k8s.io/klog/v2"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/term"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
+	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
 	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 )
 
@@ -53,4 +56,95 @@ func logTo(w io.Writer) {
 		_ = logging.Set(name, value) // each exists
 	}
 	klog.SetOutput(w)
+}
+
+// addLogFlags adds the two of klog's flags that users of kubectl know.
+func addLogFlags(flags *pflag.FlagSet) {
+	all := flag.NewFlagSet("", flag.ContinueOnError)
+	klog.InitFlags(all)
+	for _, name := range []string{"v", "vmodule"} {
+		flags.AddGoFlag(all.Lookup(name))
+	}
+}
+
+// quietLogs keeps the client library's log lines out of stderr, where others read notes, unless -v
+// or --vmodule ask for them. Errors that it both returns and logs are printed as errors; one that
+// it only logs becomes a warning.
+func quietLogs(flags *pflag.FlagSet, w *warnings) {
+	if flags.Changed("v") || flags.Changed("vmodule") {
+		return
+	}
+	klog.SetLogger(klog.New(logged{w}))
+}
+
+// logged is a log sink for the library.
+type logged struct{ warnings *warnings }
+
+// Init does nothing.
+func (logged) Init(klog.RuntimeInfo) {}
+
+// Enabled returns false: only errors are handled.
+func (logged) Enabled(int) bool { return false }
+
+// Info drops the line.
+func (logged) Info(int, string, ...any) {}
+
+// Error passes on a message without an error; errors are returned elsewhere.
+func (l logged) Error(err error, msg string, _ ...any) {
+	if err == nil {
+		l.warnings.HandleWarningHeader(299, "", msg)
+	}
+}
+
+// WithValues changes nothing.
+func (l logged) WithValues(...any) klog.LogSink { return l }
+
+// WithName changes nothing.
+func (l logged) WithName(string) klog.LogSink { return l }
+
+// hush ends all logging: client-go's messages about a server that is down would appear on the
+// completed command line, or among JSON.
+func hush() { logTo(io.Discard) }
+
+// asksJSON reports whether arguments ask for --notes=json, for errors in the flags themselves.
+func asksJSON(args []string) bool {
+	if end := slices.Index(args, "--"); end >= 0 {
+		args = args[:end]
+	}
+	value := slices.Index(args, "--notes") + 1
+	return slices.Contains(args, "--notes=json") || value > 0 && value < len(args) && args[value] == "json"
+}
+
+// note prints a note on an object or a file, "" for none.
+func (e *env) note(object, text string) {
+	n := diff.Note{Object: object, Kind: noteProblem, Message: escape.Line(text)}
+	words := "note: " + n.Message
+	if object != "" {
+		words = "note: " + escape.Line(object) + ": " + n.Message
+	}
+	_ = e.remark(n, words) // only stdout matters
+}
+
+// helpAt begins the only line break in an error: the pointer to the help that ends errors about the
+// command line.
+const helpAt = "\nSee '"
+
+// oneLine is escape.Line for an error's text: it keeps the line break before a pointer to
+// the help.
+func oneLine(text string) string {
+	if at := strings.LastIndex(text, helpAt); at >= 0 && !strings.Contains(text[at+1:], "\n") {
+		return escape.Line(text[:at]) + "\n" + escape.Line(text[at+1:])
+	}
+	return escape.Line(text)
+}
+
+// longest is how much of an error is reported: a longer text is quoted input.
+const longest = 4000
+
+// errorText returns an error's text for people.
+func errorText(text string) string {
+	if len(text) > longest {
+		text = strings.ToValidUTF8(text[:longest*3/4], "") + " … " + strings.ToValidUTF8(text[len(text)-longest/4:], "")
+	}
+	return oneLine(text)
 }

@@ -19,7 +19,7 @@ import (
 // targetPrinters lists the printers of these verbs, which are those of a merge; diff is of the
 // configuration, the only change.
 func targetPrinters() string {
-	names := printerNames(func(p printerRow) bool { return !p.merges })
+	names := printerNames(ofTarget)
 	return strings.Replace(names, "diff", "diff (of the configuration)", 1) + ", " + templateNames()
 }
 

@@ -23,20 +23,13 @@ import (
 // are escaped, whoever reads the output; -o json has every byte.
 func templated(ctx context.Context, v view) (printer, error) {
 	name, spec, _ := strings.Cut(v.output, "=")
-	var (
-		p   printers.ResourcePrinter
-		err error
-	)
 	if name == "custom-columns" || name == "custom-columns-file" {
-		p, err = columnsPrinter(ctx, name, spec)
-	} else {
-		p, err = templatePrinter(ctx, v)
+		print, err := columnsPrinter(ctx, name, spec)
+		return &listPrinter{view: v, print: print}, err
 	}
-	if err != nil {
-		return nil, err
-	}
-	return &listPrinter{view: v, print: func(obj any) ([]byte, error) {
-		u, err := printable(obj)
+	p, err := templatePrinter(ctx, v)
+	return &listPrinter{view: v, print: func(objects []any) ([]byte, error) {
+		u, err := printable(oneOrList(objects))
 		if err != nil {
 			return nil, err
 		}
@@ -45,7 +38,7 @@ func templated(ctx context.Context, v view) (printer, error) {
 			return nil, withoutDump(name, err)
 		}
 		return []byte(escape.Text(b.String())), nil
-	}}, nil
+	}}, err
 }
 
 // withoutDump returns a template's error without the object that kubectl's printers append.
@@ -79,7 +72,7 @@ func templatePrinter(ctx context.Context, v view) (printers.ResourcePrinter, err
 	}
 	p, err := flags.ToPrinter(output)
 	if genericclioptions.IsNoCompatiblePrinterError(err) {
-		names := printerNames(func(printerRow) bool { return true }) + ", jsonpath, jsonpath-as-json, jsonpath-file, go-template, go-template-file, custom-columns, custom-columns-file"
+		names := printerNames(anyPrinter) + ", jsonpath, jsonpath-as-json, jsonpath-file, go-template, go-template-file, custom-columns, custom-columns-file"
 		return nil, fmt.Errorf("--output=%s: there are %s%s", v.output, names, suggest.Hint(name, strings.Split(names, ", ")))
 	}
 	if err != nil && strings.HasPrefix(err.Error(), "template format specified") {
@@ -96,10 +89,12 @@ func templatePrinter(ctx context.Context, v view) (printers.ResourcePrinter, err
 }
 
 // printable converts a value to the form that kubectl's printers take.
-func printable(v any) (runtime.Object, error) {
+func printable(v any) (runtime.Unstructured, error) {
 	text, err := jsonText(v)
 	if err != nil {
 		return nil, err
 	}
-	return runtime.Decode(unstructured.UnstructuredJSONScheme, text)
+	obj, err := runtime.Decode(unstructured.UnstructuredJSONScheme, text)
+	u, _ := obj.(runtime.Unstructured)
+	return u, err
 }

@@ -5,10 +5,8 @@ import (
 	"errors"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
-	"github.com/kubectl-merge/kubectl-merge/internal/live"
 	"github.com/kubectl-merge/kubectl-merge/internal/parallel"
 	"github.com/kubectl-merge/kubectl-merge/internal/wait"
-	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 )
 
 const waitLong = `Wait until the objects that files or arguments name, or the members of a set, are ready, as
@@ -45,11 +43,11 @@ func (c *call) wait(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	api, err := c.connect()
+	at, err := c.reach()
 	if err != nil {
 		return err
 	}
-	objects, err := c.waitedFor(ctx, api)
+	objects, err := c.waitedFor(ctx, at)
 	if err != nil {
 		return err
 	}
@@ -57,8 +55,7 @@ func (c *call) wait(ctx context.Context) error {
 		objects[i].Rule = waitRule(rules, objects[i].Target)
 	}
 	c.line = c.progress()
-	docs := &apply.Documents{Fetch: api.OpenAPI}
-	return waitReport{call: c, notes: c.reporter(), stdout: true}.wait(ctx, &wait.Waiter{API: api, Type: docs.Type}, objects)
+	return waitReport{call: c, notes: c.reporter(), stdout: true}.wait(ctx, &wait.Waiter{API: at.Cluster, Type: at.Type}, objects)
 }
 
 func (c *call) checkWait() error {
@@ -72,32 +69,22 @@ func (c *call) checkWait() error {
 }
 
 // waitedFor returns the objects that the flags or the arguments name.
-func (c *call) waitedFor(ctx context.Context, api *cluster.Cluster) (all []wait.Object, err error) {
+func (c *call) waitedFor(ctx context.Context, at reached) (all []wait.Object, err error) {
 	switch {
 	case c.set.name != "":
-		return c.members(ctx, api)
-	case len(c.args) == 0:
-		return c.filed(ctx, api)
+		return c.members(ctx, at.Cluster)
+	case len(c.args) > 0:
+		_, targets, err := c.find(ctx)
+		for _, t := range targets {
+			all = append(all, wait.Object{Target: t.Target})
+		}
+		return all, err
 	}
-	_, targets, err := c.find(ctx)
-	for _, t := range targets {
-		all = append(all, wait.Object{Target: t.Target})
-	}
-	return all, err
-}
-
-// filed returns the objects that the files name.
-func (c *call) filed(ctx context.Context, api *cluster.Cluster) ([]wait.Object, error) {
 	objects, bad, err := c.readLocal(ctx)
 	if err = errors.Join(err, bad); err != nil {
 		return nil, err
 	}
-	ns, err := c.namespacing()
-	if err != nil {
-		return nil, err
-	}
-	located, err := (&live.Server{API: api, Namespaces: ns}).Resolve(ctx, objects)
-	var all []wait.Object
+	located, err := at.live.Resolve(ctx, objects)
 	for _, l := range located {
 		all = append(all, wait.Object{Target: l.Target})
 	}

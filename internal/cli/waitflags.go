@@ -77,14 +77,7 @@ type waitEvent struct {
 	Pod       string      `json:"pod,omitempty"`
 	Container string      `json:"container,omitempty"`
 	Events    []string    `json:"events,omitempty"`
-	Logs      []waitLog   `json:"logs,omitempty"`
-}
-
-type waitLog struct {
-	Pod       string   `json:"pod"`
-	Container string   `json:"container"`
-	Previous  bool     `json:"previous,omitempty"`
-	Lines     []string `json:"lines"`
+	Logs      []wait.Log  `json:"logs,omitempty"`
 }
 
 func newWaitEvent(o wait.Object, v ready.Verdict) waitEvent {
@@ -93,12 +86,9 @@ func newWaitEvent(o wait.Object, v ready.Verdict) waitEvent {
 
 func newWaitFailure(e *wait.NotReady) waitEvent {
 	out := newWaitEvent(e.Object, e.Verdict)
-	out.Events = e.Events
+	out.Events, out.Logs = e.Events, e.Logs
 	if e.Because != "" {
 		out.Kind, out.Because = waitNotReady, e.Because
-	}
-	for _, l := range e.Logs {
-		out.Logs = append(out.Logs, waitLog(l))
 	}
 	return out
 }

@@ -25,9 +25,10 @@ type NotReady struct {
 
 // Log is the end of a container's log.
 type Log struct {
-	Pod, Container string
-	Previous       bool // of the container's previous run
-	Lines          []string
+	Pod       string   `json:"pod"`
+	Container string   `json:"container"`
+	Previous  bool     `json:"previous,omitempty"` // of the container's previous run
+	Lines     []string `json:"lines"`
 }
 
 // Error names the object, and the known reasons why it is not ready.
