@@ -67,7 +67,7 @@ soak: cluster-binaries
 	go test -timeout 12h -run 'TestRandomTriples' ./test/sweep -args -part=all -sweep.n=$$((125000 * $(SOAK))) -sweep.seed=$$RANDOM
 	go test -timeout 12h -v -run 'TestUndone' ./test/sweep -args -part=all -sweep.n=$$((250000 * $(SOAK))) -sweep.seed=$$RANDOM
 	go test -timeout 12h -v -run 'TestSameOwner' ./test/sweep -args -part=all -sweep.n=$$((625000 * $(SOAK))) -sweep.seed=$$RANDOM
-	go test -timeout 12h -v -run 'TestSequences|TestBeside|TestActors|TestDefaults|TestSweep|TestWriters|TestInterop|TestKilled|TestServerKilled|TestStorm|TestSilent|TestFaultsEverywhere|TestRollout|TestLawReadyServer|TestDriftIsExact|TestDriftWatched|TestGuardIsSilent|TestLawBoundUndone' ./test/e2e -args -part=all -soak=$(SOAK)
+	go test -timeout 12h -v -run 'TestSequences|TestBeside|TestActors|TestDefaults|TestSweep|TestWriters|TestInterop|TestKilled|TestServerKilled|TestStorm|TestSilent|TestFaultsEverywhere|TestRollout|TestLawReadyServer|TestDriftIsExact|TestDriftWatched|TestUnownedIsSilent|TestLawBoundUndone' ./test/e2e -args -part=all -soak=$(SOAK)
 	@echo "make soak: nothing was found"
 
 # The server of each version is built once, from the modules that
