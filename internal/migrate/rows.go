@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
+	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/ownership"
 )
@@ -104,8 +105,8 @@ func (c *change) add(what What, paths []merge.Path) {
 	for _, p := range paths {
 		row := Row{Path: p, What: what}
 		for _, o := range ownership.At(ownership.Of(c.Live), p) {
-			if !slices.Contains(row.By, o.Manager) {
-				row.By = append(row.By, o.Manager)
+			if name := diff.OwnerName(&o); !slices.Contains(row.By, name) {
+				row.By = append(row.By, name)
 			}
 		}
 		c.Rows = append(c.Rows, row)
@@ -117,8 +118,8 @@ func (c *change) others(obj map[string]any, p merge.Path) []string {
 	var names []string
 	for _, o := range ownership.At(ownership.Of(obj), p) {
 		ours := o.Operation == "Apply" && (o.Manager == c.Manager || o.Manager == ownership.AnnotationManager) || c.To == ToClientSide && o.Manager == apply.DefaultManager
-		if !ours && !slices.Contains(names, o.Manager) {
-			names = append(names, o.Manager)
+		if name := diff.OwnerName(&o); !ours && !slices.Contains(names, name) {
+			names = append(names, name)
 		}
 	}
 	return names
