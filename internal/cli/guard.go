@@ -59,11 +59,8 @@ func (c *call) guarded(err error) error {
 
 // guards reports who else manages an item, or fields of it.
 func (t *reporter) guards(item *run.Item) {
-	if t.quiet {
-		return
-	}
 	for _, n := range guardNotes(item) {
-		t.note("note", n)
+		t.hint(n)
 	}
 }
 

@@ -126,15 +126,12 @@ func (t *reporter) ways(n diff.Note) []string {
 
 // missing reports namespaces whose absence would make the server refuse a merge.
 func (t *reporter) missing(namespaces []run.MissingNamespace) {
-	if t.quiet {
-		return
-	}
 	for _, n := range namespaces {
 		many := thousands(n.Objects) + " objects"
 		if n.Objects == 1 {
 			many = "1 object"
 		}
-		t.note("note", diff.Note{Object: n.String(), Kind: noteProblem, Message: "not found: " + many + " would be created in it: create it first, or add it to the input"})
+		t.hint(diff.Note{Object: n.String(), Kind: noteProblem, Message: "not found: " + many + " would be created in it: create it first, or add it to the input"})
 	}
 }
 
@@ -145,11 +142,8 @@ func (t *reporter) kept(item *run.Item) {
 
 // problems reports problems besides the merge.
 func (t *reporter) problems(item *run.Item) {
-	if t.quiet {
-		return
-	}
 	for _, n := range t.problemsOf(item) {
-		t.note("note", n)
+		t.hint(n)
 	}
 }
 
@@ -165,11 +159,8 @@ func (t *reporter) problemsOf(item *run.Item) []diff.Note {
 
 // unused reports the user's rules that decided nothing in the run.
 func (t *reporter) unused(rules *apply.UserRules) {
-	if t.quiet {
-		return
-	}
 	for _, r := range rules.Unused() {
-		t.note("note", diff.Note{Object: "--rules " + rules.File, Kind: noteProblem, Message: escape.Line(r.Where()) + ": matched nothing in this run"})
+		t.hint(diff.Note{Object: "--rules " + rules.File, Kind: noteProblem, Message: escape.Line(r.Where()) + ": matched nothing in this run"})
 	}
 }
 
@@ -215,6 +206,13 @@ func (t *reporter) repeats(n diff.Note) bool {
 	return t.still > mostStill
 }
 
+// hint prints a note that --quiet leaves out.
+func (t *reporter) hint(n diff.Note) {
+	if !t.quiet {
+		t.note("note", n)
+	}
+}
+
 func (t *reporter) note(word string, n diff.Note) {
 	if t.repeats(n) {
 		return
@@ -256,18 +254,15 @@ const (
 // already. A run also reports that an object was deleted and created again.
 func (t *reporter) impact(item *run.Item, outcome string) {
 	i := item.Impact()
-	if t.quiet || !t.preview && i.Word != impact.Recreated || i.Word == impact.None || i.String() == outcome {
+	if !t.preview && i.Word != impact.Recreated || i.Word == impact.None || i.String() == outcome {
 		return
 	}
-	t.note("note", diff.Note{Object: item.Target.String(), Namespace: item.Target.Namespace, Kind: noteImpact, Message: escape.Line(i.String())})
+	t.hint(diff.Note{Object: item.Target.String(), Namespace: item.Target.Namespace, Kind: noteImpact, Message: escape.Line(i.String())})
 }
 
 // stale reports pods that keep old values of objects that the run changes.
 func (t *reporter) stale(p *run.Plan) {
-	if t.quiet {
-		return
-	}
 	for _, s := range p.Stale() {
-		t.note("note", diff.Note{Object: s.Object, Namespace: s.Namespace, Kind: noteStale, Message: escape.Line(s.String())})
+		t.hint(diff.Note{Object: s.Object, Namespace: s.Namespace, Kind: noteStale, Message: escape.Line(s.String())})
 	}
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"regexp"
@@ -113,20 +114,25 @@ func wanted(text string) string {
 }
 
 func nearestFlag(cmd *cobra.Command, name string) string {
-	var names, longer []string
+	var names []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		if f.Hidden {
-			return
-		}
-		names = append(names, f.Name)
-		if strings.HasPrefix(f.Name, name) {
-			longer = append(longer, f.Name)
+		if !f.Hidden {
+			names = append(names, f.Name)
 		}
 	})
-	if best := suggest.Name(name, names); best != "" || len(longer) != 1 {
-		return best
+	return nearest(name, names)
+}
+
+// nearest returns the name that was probably meant, maybe by its beginning; "" for none.
+func nearest(typed string, names []string) string {
+	if near := suggest.Name(typed, names); near != "" {
+		return near
 	}
-	return longer[0] // it is abbreviated
+	names = slices.DeleteFunc(names, func(n string) bool { return !strings.HasPrefix(n, typed) })
+	if len(names) != 1 {
+		return ""
+	}
+	return names[0]
 }
 
 // unknownVerb returns an error for arguments where flags were expected.
@@ -146,26 +152,48 @@ func unknownVerb(cmd *cobra.Command, args []string) error {
 
 // unknown returns the text about an unknown command; meant states that it suggests one.
 func unknown(cmd *cobra.Command, name string) (text string, meant bool) {
-	text = fmt.Sprintf("unknown command %q for %q", name, cmd.CommandPath())
-	near := slices.DeleteFunc(nearestOf(cmd.SuggestionsFor(name), name), func(n string) bool {
-		return !strings.HasPrefix(n, name) && suggest.Edits(n, name) > suggest.Most(name)
-	})
-	if len(near) > 0 {
-		text += `; did you mean "` + strings.Join(near, `" or "`) + `"?`
-	}
-	return text, len(near) > 0
-}
-
-// nearestOf returns the names that differ least from the typed one.
-func nearestOf(names []string, typed string) []string {
-	var near []string
-	for _, n := range names {
-		switch d := suggest.Edits(n, typed); {
-		case len(near) == 0 || d < suggest.Edits(near[0], typed):
-			near = []string{n}
-		case d == suggest.Edits(near[0], typed):
-			near = append(near, n)
+	var names []string
+	for _, c := range cmd.Commands() {
+		if c.IsAvailableCommand() {
+			names = append(names, c.Name())
 		}
 	}
-	return near
+	text = fmt.Sprintf("unknown command %q for %q", name, cmd.CommandPath())
+	near := nearest(name, names)
+	if near != "" {
+		text += fmt.Sprintf("; did you mean %q?", near)
+	}
+	return text, near != ""
 }
+
+// addHelp adds cobra's command help. For an unknown command, cobra prints the root's help, and
+// succeeds: here that is an error.
+func addHelp(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	for _, cmd := range root.Commands() {
+		if cmd.Name() == "help" {
+			cmd.Run, cmd.RunE = nil, helpOf
+		}
+	}
+}
+
+// helpOf prints the help of the command that the arguments name.
+func helpOf(help *cobra.Command, args []string) error {
+	cmd, rest, err := help.Root().Find(args)
+	if err != nil {
+		return err
+	}
+	if len(rest) > 0 {
+		text, _ := unknown(cmd, rest[0])
+		return fmt.Errorf("%s\nSee '%s --help' for usage", text, cmd.CommandPath())
+	}
+	cmd.InitDefaultHelpFlag() // as cobra itself does
+	return cmd.Help()
+}
+
+// Lists the flags that every command takes, as kubectl options does. Like there, the help names it
+// below the commands and not among them.
+var _ = registerVerb(verb{use: "options", short: "List the flags that every command takes", hidden: true, run: func(c *call, _ context.Context) error {
+	_, err := fmt.Fprintf(c.Out, "The following options can be passed to any command:\n\n%s", c.cmd.Root().PersistentFlags().FlagUsages())
+	return err
+}})

@@ -3,13 +3,16 @@ package cli
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
+	"text/tabwriter"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/printers"
+	"k8s.io/client-go/util/jsonpath"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
 	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
@@ -97,4 +100,106 @@ func printable(v any) (runtime.Unstructured, error) {
 	obj, err := runtime.Decode(unstructured.UnstructuredJSONScheme, text)
 	u, _ := obj.(runtime.Unstructured)
 	return u, err
+}
+
+// column is one column of -o custom-columns.
+type column struct {
+	header string
+	path   *jsonpath.JSONPath
+}
+
+// columnsPrinter reads HEADER:PATH,HEADER:PATH as kubectl get does, or a file with the headers in
+// its first line and the paths in its second.
+func columnsPrinter(ctx context.Context, name, spec string) (func([]any) ([]byte, error), error) {
+	if spec == "" {
+		return nil, fmt.Errorf("--output=%s: columns are missing, as in %s=NAME:.metadata.name", name, name)
+	}
+	if name == "custom-columns-file" {
+		data, err := source.ReadNamed(ctx, spec)
+		if err != nil {
+			return nil, fmt.Errorf("--output: %w", err)
+		}
+		if spec, err = joinColumns(string(data)); err != nil {
+			return nil, fmt.Errorf("--output: %s: %w", name, err)
+		}
+	}
+	var columns []column
+	for _, part := range strings.Split(spec, ",") {
+		header, path, ok := strings.Cut(part, ":")
+		if !ok {
+			return nil, fmt.Errorf("--output=%s: %q is not HEADER:PATH, as in NAME:.metadata.name", name, part)
+		}
+		p := jsonpath.New(header).AllowMissingKeys(true)
+		if err := p.Parse(relaxed(path)); err != nil {
+			return nil, fmt.Errorf("--output=%s: column %s: %w", name, header, err)
+		}
+		columns = append(columns, column{header, p})
+	}
+	return func(objects []any) ([]byte, error) { return table(columns, objects) }, nil
+}
+
+func joinColumns(text string) (string, error) {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	if len(lines) < 2 {
+		return "", errors.New("needs a line of headers and a line of paths")
+	}
+	headers, paths := strings.Fields(lines[0]), strings.Fields(lines[1])
+	if len(headers) != len(paths) {
+		return "", fmt.Errorf("has %d headers and %d paths", len(headers), len(paths))
+	}
+	for i := range headers {
+		headers[i] += ":" + paths[i]
+	}
+	return strings.Join(headers, ","), nil
+}
+
+// relaxed accepts a path without its braces and leading dot.
+func relaxed(path string) string {
+	if strings.HasPrefix(path, "{") {
+		return path
+	}
+	if !strings.HasPrefix(path, ".") && !strings.HasPrefix(path, "[") {
+		path = "." + path
+	}
+	return "{" + path + "}"
+}
+
+func table(columns []column, objects []any) ([]byte, error) {
+	var b bytes.Buffer
+	t := tabwriter.NewWriter(&b, 6, 4, 3, ' ', 0)
+	cells := make([]string, len(columns))
+	for i, c := range columns {
+		cells[i] = c.header
+	}
+	fmt.Fprintln(t, strings.Join(cells, "\t"))
+	for _, o := range objects {
+		u, err := printable(o) // with numbers as jsonpath compares them
+		if err != nil {
+			return nil, err
+		}
+		for i, c := range columns {
+			cells[i] = c.cell(u.UnstructuredContent())
+		}
+		fmt.Fprintln(t, strings.Join(cells, "\t"))
+	}
+	err := t.Flush()
+	return b.Bytes(), err
+}
+
+// cell returns the text of the column, escaped if it would break the table or control the terminal.
+//
+// Unlike kubectl: which prints it as it is.
+func (c column) cell(obj any) string {
+	var b bytes.Buffer
+	results, err := c.path.FindResults(obj)
+	if err != nil || len(results) == 0 || len(results[0]) == 0 {
+		return "<none>"
+	}
+	for i, r := range results[0] {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprint(&b, r.Interface())
+	}
+	return escape.Line(b.String())
 }
