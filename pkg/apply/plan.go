@@ -135,12 +135,13 @@ func (p *Planner) Plan(ctx context.Context, s Subject, live map[string]any) (Pla
 		out.Problems = append(out.Problems, known.problem)
 	}
 	out.Type = known.typ
+	out.Unstored = append(s.Unstored[:len(s.Unstored):len(s.Unstored)], out.dropped(known.Triple)...)
 	if err := p.validate(&out); err != nil {
 		return out, fmt.Errorf("%s: %w", s.Name, err)
 	}
 	in := p.input(s, out.Type)
 	in.Policy.Rules = append(s.Answered(live, out.Type), p.Policy.Rules...)
-	in.Triple, in.Triple.Unstored = known.Triple, s.Unstored
+	in.Triple, in.Triple.Unstored = known.Triple, out.Unstored
 	p.Rules.look(s, in.Triple, out.Type)
 	out.Sensitive = p.Sensitive(s, in.Triple)
 	if out.Output, err = strategy.Plan(in); err != nil {

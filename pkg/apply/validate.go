@@ -3,6 +3,7 @@ package apply
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
@@ -32,6 +33,9 @@ func (p *Planner) validate(out *Planned) error {
 	if err := p.mistyped(out); err != nil {
 		return err
 	}
+	unknown = slices.DeleteFunc(unknown, func(path merge.Path) bool { // reported before
+		return p.Validate == Warn && slices.ContainsFunc(out.Unstored, func(q merge.Path) bool { return q.String() == path.String() })
+	})
 	if len(unknown) == 0 {
 		return nil
 	}
@@ -45,6 +49,18 @@ func (p *Planner) validate(out *Planned) error {
 		return nil
 	}
 	return fmt.Errorf("%s: fix the name, or merge without it (--validate=ignore)", text)
+}
+
+// dropped returns the fields of local that the kind does not have, that were applied before, and that live
+// lacks: the server does not store them, which the run that sent them has reported.
+func (p *Planned) dropped(t merge.Triple) (paths []merge.Path) {
+	for _, path := range schema.Unknown(p.Type, p.Value) {
+		_, was := merge.Lookup(t.Original, path, p.Type)
+		if _, is := merge.Lookup(t.Live, path, p.Type); was && !is {
+			paths = append(paths, path)
+		}
+	}
+	return paths
 }
 
 // at returns the place of a field in its file, in parentheses with a space before them.
