@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/applyset"
@@ -18,6 +19,7 @@ var deleteRow = verb{
 	use: "delete NAME", short: "Delete the members of a set, and the set",
 	long: `Delete all members of a set and then its parent, by the rules of --prune: what is marked to be kept, is
 owned, or holds data or anything of others is kept and reported, and the set stays with the remaining members.
+It stays, too, while a deleted member waits for its finalizers; --wait waits for that first.
 More than 25 objects are deleted only if that is confirmed, on the terminal or with --yes.
 
 Exit code 0: all of it is deleted; 1: an error; 3: something is kept.`,
@@ -77,17 +79,24 @@ func (v *setCall) delete(ctx context.Context) error {
 	if err := plan.Failed(); err != nil {
 		return err
 	}
-	if unpruned(plan) == 0 {
-		v.outcome(s.Target, "deleted")
-	}
 	if v.gone && v.mode == dryNone {
 		if err := v.await(ctx, p, plan); err != nil {
 			return err
 		}
 	}
-	if unpruned(plan) > 0 {
+	rest := p.Remaining(ctx, plan)
+	if len(rest) == 0 && p.Parent.Exists() && v.mode == dryNone { // it has stayed for what is gone now
+		if err := p.End(ctx, plan); err != nil {
+			return err
+		}
+	}
+	if len(rest) > 0 {
+		s.Note(s.Target.String(), fmt.Sprintf("stays until %s is gone, which has the finalizers %s%s: run this again then, or with --wait", rest[0], strings.Join(rest[0].Finalizers, ", "), more(len(rest)-1)))
+	}
+	if unpruned(plan)+len(rest) > 0 {
 		return &exit{Code: conflicted}
 	}
+	v.outcome(s.Target, "deleted")
 	return nil
 }
 

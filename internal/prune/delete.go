@@ -92,9 +92,9 @@ func (d *deletion) reread(ctx context.Context) (gone bool, err error) {
 
 // report names the reasons why an object's deletion is not finished.
 func (d *deletion) report(left map[string]any) {
-	m := applyset.ReadMember(d.member.GroupKind, left)
-	if len(m.Finalizers) > 0 && !d.how.DryRun {
-		d.Note(d.member.String(), "is being deleted, and waits for "+strings.Join(m.Finalizers, ", "))
+	d.member.Finalizers = applyset.ReadMember(d.member.GroupKind, left).Finalizers
+	if len(d.member.Finalizers) > 0 && !d.how.DryRun {
+		d.Note(d.member.String(), "is being deleted, and waits for "+strings.Join(d.member.Finalizers, ", "))
 	}
 }
 

@@ -38,6 +38,11 @@ func (p *Pruner) Begin(ctx context.Context, plan *run.Plan) error {
 // the same again.
 func (p *Pruner) End(ctx context.Context, plan *run.Plan) error {
 	kept, complete := p.outcome(plan)
+	if p.Disband {
+		for _, m := range p.Remaining(ctx, plan) {
+			kept = append(kept, applyset.Decision{Member: m.Member, Action: applyset.Keep})
+		}
+	}
 	switch {
 	case complete && p.Disband && len(kept)+len(p.down) == 0:
 		return p.disband(ctx)
@@ -47,6 +52,24 @@ func (p *Pruner) End(ctx context.Context, plan *run.Plan) error {
 		_ = p.settle(ctx, plan, applyset.Run.Superset) // the run has failed already, and the next one does this again
 	}
 	return nil
+}
+
+// Remaining lists the members that are deleted and are still there because of their finalizers: a
+// set that is deleted keeps its parent for them. One that cannot be read counts.
+func (p *Pruner) Remaining(ctx context.Context, plan *run.Plan) []Member {
+	all := slices.Clone(p.leaving)
+	for _, item := range plan.Others {
+		if item.Action() == run.Delete {
+			all = append(all, p.members[item])
+		}
+	}
+	return slices.DeleteFunc(all, func(m Member) bool {
+		if len(m.Finalizers) == 0 {
+			return true
+		}
+		obj, err := p.API.GetMetadata(ctx, m.Target)
+		return cluster.IsNotFound(err) || err == nil && applyset.ReadMember(m.GroupKind, obj).UID != m.UID
+	})
 }
 
 // disband deletes the parent of a set without members. If another run has added some since, the
