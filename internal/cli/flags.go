@@ -136,8 +136,11 @@ func (f *flagRow) completion(c *call) cobra.CompletionFunc {
 // spaced catches --dry-run client, which pflag reads as --dry-run and an argument, and --wait all.
 func (c *call) spaced() error {
 	for _, f := range c.rows {
-		if f.bare != "" && f.words != nil && c.given(f.name) && len(c.args) > 0 && f.among(c.args[0]) == nil {
-			return fmt.Errorf("unexpected argument %q; did you mean `--%s=%s`?", c.args[0], f.name, c.args[0])
+		if f.bare == "" || f.words == nil || !c.given(f.name) {
+			continue
+		}
+		if i := slices.IndexFunc(c.args, func(arg string) bool { return f.among(arg) == nil }); i >= 0 {
+			return fmt.Errorf("unexpected argument %q; did you mean `--%s=%s`?", c.args[i], f.name, c.args[i])
 		}
 	}
 	return nil
