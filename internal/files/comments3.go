@@ -26,7 +26,7 @@ func comments(lines string) map[string]int {
 func lostComments(raw texts, marked string) []string {
 	base, ours, theirs := comments(raw.base), comments(raw.ours), comments(raw.theirs)
 	left, right := bothViews(marked)
-	return append(lost(base, ours, theirs, comments(left)), lost(base, theirs, ours, comments(right))...)
+	return append(lost(base, ours, theirs, comments(left.text)), lost(base, theirs, ours, comments(right.text))...)
 }
 
 // lost is what a side has another number of times than base and the other side have it, and
@@ -40,35 +40,6 @@ func lost(base, side, other, view map[string]int) (out []string) {
 		}
 	}
 	return out
-}
-
-// bothViews are a text with dest's and with updated's side of each conflict.
-func bothViews(marked string) (ours, theirs string) {
-	if !strings.Contains(marked, "<<<<<<< ") {
-		return marked, marked
-	}
-	var a, b strings.Builder
-	left, right := true, true
-	for line := range strings.Lines(marked) {
-		switch {
-		case strings.HasPrefix(line, "<<<<<<< "):
-			right = false
-			continue
-		case !right && strings.TrimRight(line, "\r\n") == "=======":
-			left, right = false, true
-			continue
-		case !left && strings.HasPrefix(line, ">>>>>>> "):
-			left = true
-			continue
-		}
-		if left {
-			a.WriteString(line)
-		}
-		if right {
-			b.WriteString(line)
-		}
-	}
-	return a.String(), b.String()
 }
 
 // marked merges texts by lines, with markers; where the lines merge cleanly, around all.

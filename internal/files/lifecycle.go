@@ -25,7 +25,7 @@ func (m *merger) dropped(o, d *resource) {
 		m.note(diff.NoteKept, d, what+": kept", merge.LiveSide)
 	default:
 		m.texts[d.doc] = text{plain: d.doc.Text(), marked: m.sections(d.doc.Text(), nil)}
-		m.conflict(d, what)
+		m.conflict(d, nil, what)
 	}
 }
 
@@ -66,7 +66,7 @@ func (m *merger) notInDest(u *resource) error {
 	default:
 		t = text{plain: []byte{}, marked: m.sections(nil, plain)}
 		m.add(u, t)
-		m.conflict(u, what)
+		m.conflict(u, nil, what)
 	}
 	return nil
 }

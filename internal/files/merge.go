@@ -81,6 +81,7 @@ func Merge(j Job) (*Outcome, error) {
 	if err := m.gather(); err != nil {
 		return nil, err
 	}
+	m.locate()
 	if err := m.lines(texts); err != nil {
 		return nil, err
 	}
@@ -91,6 +92,7 @@ func Merge(j Job) (*Outcome, error) {
 type merger struct {
 	Job
 	original, updated, dest resources
+	twice                   map[id]bool                // see several
 	texts                   map[*yamldoc.Document]text // of dest's documents that change
 	added                   map[string][]newcomer      // by the name of their file
 	out                     Outcome
@@ -113,10 +115,10 @@ func newMerger(j Job) (*merger, error) {
 	m := &merger{Job: j, texts: map[*yamldoc.Document]text{}, added: map[string][]newcomer{}}
 	one := !j.Updated.Folder && !j.Dest.Folder && (j.Original == nil || !j.Original.Folder)
 	var errs [3]error
-	twice := several(j.Original, j.Updated, j.Dest)
-	m.original, errs[0] = index(j.Original, one, twice)
-	m.updated, errs[1] = index(j.Updated, one, twice)
-	m.dest, errs[2] = index(j.Dest, one, twice)
+	m.twice = several(j.Original, j.Updated, j.Dest)
+	m.original, errs[0] = index(j.Original, one, m.twice)
+	m.updated, errs[1] = index(j.Updated, one, m.twice)
+	m.dest, errs[2] = index(j.Dest, one, m.twice)
 	if err := errors.Join(errs[:]...); err != nil {
 		return nil, err
 	}
@@ -181,10 +183,10 @@ func (m *merger) merged(o, u, d *resource) (*text, error) {
 	}
 	w.plan.Conflicts = out.left
 	w.report()
-	if out.comments > 0 {
-		m.conflict(d, commentsLost)
+	for _, at := range out.comments {
+		m.conflict(d, at, commentsLost)
 	}
-	if string(out.marked) == string(d.doc.Text()) && out.comments+len(out.left) == 0 {
+	if string(out.marked) == string(d.doc.Text()) && len(out.comments)+len(out.left) == 0 {
 		return nil, nil
 	}
 	return &out.text, nil

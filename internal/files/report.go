@@ -41,9 +41,3 @@ func (w weave) report() {
 func (m *merger) note(kind diff.NoteKind, r *resource, what string, winner merge.Side) {
 	m.out.Notes = append(m.out.Notes, diff.Note{Object: r.called(), Kind: kind, Message: what, Winner: winner})
 }
-
-func (m *merger) conflict(r *resource, what string) {
-	m.out.Conflicts = append(m.out.Conflicts, diff.Note{
-		Object: r.called(), Kind: diff.NoteConflict, Message: what, Voice: diff.Voice{Merged: "dest"},
-	})
-}

@@ -30,7 +30,7 @@ type weave struct {
 type woven struct {
 	text
 	left     []merge.Disagreement // conflicts that have markers
-	comments int                  // places with markers that are about comments
+	comments []merge.Path         // of places with markers that are about comments
 }
 
 // texts are three forms of one document.
@@ -54,8 +54,9 @@ func (w *weave) text() (woven, error) {
 		if !w.loses(raw, string(out.marked), len(out.left) > 0) {
 			break
 		}
-		if out.marked, out.left = next, w.plan.Conflicts; len(out.left) == 0 {
-			out.comments = 1
+		if out.marked, out.left, out.comments = next, w.plan.Conflicts, nil; len(out.left) == 0 {
+			ours, _ := bothViews(string(next))
+			out.comments = pathsAt(ours.text, ours.at, w.t)
 		}
 	}
 	return out, nil
@@ -68,7 +69,7 @@ func (w weave) loses(raw texts, marked string, conflicts bool) bool {
 		return lost
 	}
 	left, right := bothViews(marked)
-	ours, theirs := readFacts(left), readFacts(right)
+	ours, theirs := readFacts(left.text), readFacts(right.text)
 	if ours == nil || theirs == nil {
 		return true
 	}
@@ -224,8 +225,8 @@ func (w weave) woven(all texts) woven {
 	two := texts{ours: all.ours, theirs: all.theirs}
 	for _, s := range []*spliced{w.spliced(all, true), w.spliced(all, false), w.spliced(two, true)} {
 		if w.means(s.ours.String(), w.plan.Result) && (len(s.left) == 0 || w.means(s.theirs.String(), w.unsettled(theirSide))) {
-			out := woven{text: plainText(w.end(s.ours.String())), left: s.left, comments: s.comments}
-			if len(s.left)+s.comments > 0 {
+			out := woven{text: plainText(w.end(s.ours.String())), left: s.left, comments: pathsAt(s.ours.String(), s.comments, w.t)}
+			if len(s.left)+len(s.comments) > 0 {
 				out.marked = []byte(s.marked.String())
 			}
 			return out

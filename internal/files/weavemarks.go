@@ -101,12 +101,13 @@ func (w weave) joined(out []place, p place) []place {
 type spliced struct {
 	marked, ours, theirs strings.Builder
 	left                 []merge.Disagreement // the values in conflict
-	comments             int                  // conflicts about nothing but comments
+	comments             []int                // the offsets in ours of conflicts about nothing but comments
 }
 
 func (w weave) spliced(all texts, choose bool) *spliced {
 	s, left := &spliced{}, map[int]bool{}
 	for _, p := range w.places(all, choose) {
+		at := s.ours.Len()
 		s.ours.WriteString(p.Ours)
 		s.theirs.WriteString(p.Theirs)
 		if !p.Conflict {
@@ -115,7 +116,7 @@ func (w weave) spliced(all texts, choose bool) *spliced {
 		}
 		s.marked.WriteString(w.marks().Conflict(p.Ours, p.Theirs))
 		if len(p.about) == 0 {
-			s.comments++
+			s.comments = append(s.comments, at)
 		}
 		for _, c := range p.about {
 			left[c] = true

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/linemerge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
@@ -41,9 +40,7 @@ func (m *merger) whole(f *File, c Changed, changed bool) (Changed, bool) {
 	case m.Policy.Both != merge.LeaveConflict || m.Dest.Folder || len(lostComments(raw, now)) == 0:
 		return c, changed
 	default:
-		m.out.Conflicts = append(m.out.Conflicts, diff.Note{
-			Object: f.Where(), Kind: diff.NoteConflict, Message: commentsLost, Voice: diff.Voice{Merged: "dest"},
-		})
+		m.unsettled(f.Where(), f.Name, nil, commentsLost)
 		return Changed{Name: f.Name, File: f, Text: m.marked(raw), Plain: []byte(raw.ours)}, true
 	}
 	if now == raw.ours {

@@ -148,7 +148,7 @@ func (r Report) why(b merge.Because, d merge.Disagreement, disagree bool) string
 	if disagree {
 		text := disagreement(d) + winner(d.Winner)
 		if len(d.By) > 0 {
-			text = excluded(r.excluding(d.By)) + ":" + winner(d.Winner)
+			text = excluded("local", r.excluding(d.By)) + ":" + winner(d.Winner)
 		}
 		if d.Rule != "" {
 			text += ", by rule " + escape.Line(d.Rule)
@@ -184,7 +184,7 @@ func (r Report) why(b merge.Because, d merge.Disagreement, disagree bool) string
 		}
 	case merge.CauseDisplaced:
 		if by := r.looked.displaced[b.Path.String()]; by != nil {
-			return "removed: " + excluded(r.excluding(by))
+			return "removed: " + excluded("local", r.excluding(by))
 		}
 	}
 	return "removed: " + causeText(b.Cause, r.FromOwners)

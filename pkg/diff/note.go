@@ -98,7 +98,7 @@ type Voice struct {
 	// configuration.
 	ServerSide bool
 
-	// Merged is the path of the merged file, where files are merged: the sides are then
+	// Merged is the place in the merged file, where files are merged: the sides are then
 	// called dest, updated and original. "" for a cluster.
 	Merged string
 	Policy string // by which files are merged

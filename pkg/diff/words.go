@@ -42,7 +42,7 @@ func (n Note) words() string {
 	case n.Moved != 0:
 		return n.settled()
 	case n.Merged != "":
-		return "dest has " + content(n.Live, n.most()) + ": removed: updated has null" + n.stillNull()
+		return "dest has " + content(n.Live, n.most()) + ": removed: " + n.cause() + n.stillNull()
 	case n.Kind == NoteUndecided:
 		return content(n.Live, n.most()) + by(n.Owner) + " stays: not in local, and " + n.unknown()
 	}
@@ -165,7 +165,7 @@ func (n Note) settled() string {
 	case n.Merged != "":
 		return n.ofFiles()
 	case n.Kind == NoteRemoved && len(n.By) > 0:
-		return content(n.Live, n.most()) + by(n.Owner) + " " + n.verb("removed") + ": " + excluded(n.by)
+		return content(n.Live, n.most()) + by(n.Owner) + " " + n.verb("removed") + ": " + n.excluded()
 	case v.long:
 		return n.settledLong(v)
 	default:
@@ -259,14 +259,25 @@ func (n Note) stillNull() string {
 
 // cause says why a value is removed.
 func (n Note) cause() string {
-	if len(n.By) > 0 {
-		return excluded(n.by)
+	switch {
+	case len(n.By) > 0:
+		return n.excluded()
+	case n.Merged != "":
+		return "updated has null"
 	}
 	return causeText(n.Cause, n.FromOwners)
 }
 
 // excluded says what excludes live's variant of a one-of; see Report.excluding.
-func excluded(by string) string { return "local has " + by + ", which excludes it" }
+func excluded(side, by string) string { return side + " has " + by + ", which excludes it" }
+
+// excluded is that for a note, by the names of its sides.
+func (n Note) excluded() string {
+	if n.Merged != "" {
+		return excluded("updated", n.by)
+	}
+	return excluded("local", n.by)
+}
 
 // Excluding names what excludes the note's value; "" where nothing does. See Report.excluding.
 func (n Note) Excluding() string { return n.by }

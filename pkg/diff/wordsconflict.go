@@ -12,10 +12,12 @@ import (
 // conflict describes each side's value, and who set live's and when.
 func (n Note) conflict() string {
 	switch v := n.shown(); {
-	case len(n.By) > 0:
-		return "live has " + content(n.Live, mostParts) + who(n.Owner) + ", " + excluded(n.by)
+	case len(n.By) > 0 && n.Merged != "":
+		return "dest has " + content(n.Live, mostParts) + ", " + n.excluded()
 	case n.Merged != "":
 		return n.sidesOfFiles()
+	case len(n.By) > 0:
+		return "live has " + content(n.Live, mostParts) + who(n.Owner) + ", " + n.excluded()
 	case n.ByLines:
 		return "live" + who(n.Owner) + " and local changed the same lines:"
 	case v.long && v.live.Set:
@@ -84,7 +86,7 @@ func (n Note) waysOut() []string {
 	switch {
 	case n.Merged == "" && n.Path == nil:
 		return nil
-	case n.Merged != "" && n.Path == nil:
+	case n.Merged != "" && n.Message != "":
 		return []string{"both are between <<<<<<< and >>>>>>> in " + n.Merged + ": keep one of them"}
 	case n.Merged != "":
 		return []string{"the values stand between <<<<<<< and >>>>>>> in " + n.Merged + ": leave one of them"}

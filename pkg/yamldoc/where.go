@@ -109,6 +109,30 @@ func (d *Document) Span(p merge.Path, t *merge.Type) (from, to int, ok bool) {
 	return max(s.lineStart(at.start)-d.from, 0), s.lineNext(s.end(at)) - d.from, true
 }
 
+// PathAt leads to what stands at an offset of the document's text: the innermost entry that has it
+// and begins before it, else the next one that begins. t states the keys of lists.
+func (d *Document) PathAt(at int, t *merge.Type) (p merge.Path) {
+	s := text(d.file.src)
+	for n := d.root; n != nil && len(n.entries) > 0; {
+		i := 0
+		for i < len(n.entries)-1 && s.end(&n.entries[i]) < at+d.from {
+			i++
+		}
+		e, step, inner := &n.entries[i], merge.Step{Kind: merge.IndexStep, Index: i}, t.EntryType()
+		switch {
+		case n.kind == mapNode:
+			step, inner = merge.Named(e.name), t.Field(e.name).Type
+		case t != nil && t.Kind == merge.Keyed:
+			step = merge.StepOf(t, e.value.value, 0)
+		}
+		if p = p.Child(step); at+d.from <= e.start {
+			break
+		}
+		n, t = e.value, inner
+	}
+	return p
+}
+
 // find takes one step down.
 func find(n *node, s merge.Step, t *merge.Type) (*entry, *merge.Type) {
 	switch {
