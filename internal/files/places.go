@@ -64,14 +64,14 @@ type view struct {
 }
 
 // marker is the line of the marker before what a conflict is about: of the conflict that it stands in
-// on one side, else of the next one.
+// on one side, or directly below, else of the next one.
 func (v view) marker(sides []reading, n diff.Note) int {
 	next := 0
 	for i, side := range sides {
 		line := side.line(n)
 		for _, m := range v.markers {
 			switch {
-			case m[0] <= line && line <= m[1]:
+			case m[0] <= line && line <= m[1]+1:
 				return m[0]
 			case i == 0 && m[0] >= line && next == 0:
 				next = m[0]
