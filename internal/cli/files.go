@@ -1,10 +1,12 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"path/filepath"
 	"strings"
 
@@ -155,12 +157,42 @@ func (v filesVerb) read(ctx context.Context, job *filemerge.Job, source, dest st
 	}
 	job.Updated, errs[1] = read(ctx, source, in)
 	job.Dest, errs[2] = read(ctx, dest, in)
+	if err := errors.Join(checkName(errs[0], "after --original"), checkName(errs[1], "of SOURCE"), checkName(errs[2], "of DEST")); err != nil {
+		return err
+	}
+	for name, side := range map[string]*filemerge.Set{"SOURCE": job.Updated, "DEST": job.Dest, "--original": job.Original} {
+		switch none := side != nil && side.Empty(); {
+		case none && job.Original == nil && side == job.Updated:
+			return fmt.Errorf("no document passed to merge: %s: holds none", sideName(side))
+		case none && side.Name == "-":
+			v.note(name, "standard input holds no document")
+		}
+	}
 	if v.path != "" {
 		job.Original.Call(v.path + " (original)")
 		job.Updated.Call(v.path + " (updated)")
 		job.Dest.Call(v.path)
 	}
-	return errors.Join(errs[:]...)
+	return nil
+}
+
+func sideName(s *filemerge.Set) string {
+	if s.Name == "-" {
+		return "standard input"
+	}
+	return s.Name
+}
+
+// checkName adds to the error of a file that does not exist which name to check.
+func checkName(err error, which string) error {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		err = fmt.Errorf("%s: %w", p.Path, p.Err)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%w: check the name %s", err, which)
+	}
+	return err
 }
 
 // deliver writes or prints the results, and reports the settled conflicts.
@@ -241,15 +273,17 @@ func sayWritten(w io.Writer, dest *filemerge.Set, changed []filemerge.Changed) e
 // asText is the fallback of a merge driver: if a driver fails, git keeps the current side
 // unchanged, so files that cannot be merged as YAML are merged by lines.
 func (v filesVerb) asText(ctx context.Context, notes *reporter, p filemerge.Paths, why error) error {
+	name := cmp.Or(v.path, p.Dest)
 	conflicts, err := filemerge.TextMerge(ctx, p)
-	if err != nil {
+	switch {
+	case errors.Is(err, filemerge.ErrBinary):
+		notes.brief("error", []diff.Note{{Object: name, Kind: diff.NoteConflict, Message: "the file " + err.Error() +
+			", and both sides have changed it: dest's is kept. Leave such files to git: " + escape.Text(filepath.Base(name)) + " binary, in .gitattributes"}})
+	case err != nil:
 		return errors.Join(why, err)
-	}
-	if !notes.quiet {
+	case !notes.quiet:
 		called := strings.NewReplacer()
-		name := p.Dest
 		if v.path != "" {
-			name = v.path
 			called = strings.NewReplacer(p.Dest, name, p.Updated, name+" (updated)", p.Original, name+" (original)")
 		}
 		notes.note("note", diff.Note{Object: name, Kind: noteProblem, Message: "merged by lines, as git does: " + called.Replace(oneLine(strings.ReplaceAll(why.Error(), "\n", "; ")))})

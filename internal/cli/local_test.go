@@ -62,8 +62,8 @@ func TestReplacements(t *testing.T) {
 		{[]string{"-", "-f", "-"}, "only one of REPLACEMENTS and -f can be -"},
 		{[]string{rules, "-f", in, "-o", "json"}, "--output=json: must be yaml or diff"},
 		{[]string{"-f", in}, "expected the file with the replacements, got 0 arguments"},
-		{[]string{rules + "x", "-f", in}, "replacements: "},
-		{[]string{rules, "-f", in + "x"}, "in.yamlx"},
+		{[]string{rules + "x", "-f", in}, "rules.yamlx: no such file or directory: check the name of the file with the replacements"},
+		{[]string{rules, "-f", in + "x"}, "in.yamlx: no such file or directory: check the name after -f"},
 		{[]string{"-", "-f", in}, "has no replacements"},
 	} {
 		code, out, errs := offline(t, append([]string{"replacements"}, tt.args...)...)

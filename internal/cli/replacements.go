@@ -57,15 +57,18 @@ func (c *call) replace(ctx context.Context) error {
 	}
 	input, err := filemerge.Read(ctx, files[0], stdin)
 	if err != nil {
-		return err
+		return checkName(err, "after -f")
 	}
 	var find replacements.Find
 	if c.fromLive {
 		find = c.selected(ctx)
 	}
-	values, err := rules.Apply(input.Values(), find)
+	values, idle, err := rules.Apply(input.Values(), find)
 	if err != nil {
 		return err
+	}
+	for _, target := range idle {
+		c.note("", target)
 	}
 	changed, err := input.Rewrite(values)
 	if err != nil {
@@ -83,7 +86,7 @@ func readReplacements(ctx context.Context, name string, stdin io.Reader) (*repla
 		text, err = source.ReadNamed(ctx, name)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("replacements: %w", err)
+		return nil, checkName(err, "of the file with the replacements")
 	}
 	return replacements.Parse(name, text, func(path string) ([]byte, error) {
 		if !filepath.IsAbs(path) && name != "-" {

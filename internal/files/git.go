@@ -23,10 +23,18 @@ func Kubernetes(sides ...*Set) bool {
 // Paths are the files of a merge driver: git's %O, %B and %A.
 type Paths struct{ Original, Updated, Dest string }
 
+// ErrBinary is a file that is no text by git's rule.
+var ErrBinary = errors.New("is not text, it has a zero byte")
+
 // TextMerge merges by lines as git does without a merge driver, and writes the
 // result, with markers where both sides changed the same lines, into dest. It reports
-// whether there are any. On an error of git, dest is unchanged.
+// whether there are any. On an error of git, or ErrBinary, dest is unchanged.
 func TextMerge(ctx context.Context, p Paths) (conflicts bool, err error) {
+	for _, name := range []string{p.Original, p.Updated, p.Dest} {
+		if text, err := os.ReadFile(name); err == nil && (&File{raw: text}).binary() {
+			return true, ErrBinary
+		}
+	}
 	cmd := exec.CommandContext(ctx, "git", "merge-file", "-q",
 		"-L", "dest", "-L", "original", "-L", "updated", "--", p.Dest, p.Original, p.Updated)
 	said, err := cmd.CombinedOutput()

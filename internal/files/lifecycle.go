@@ -3,9 +3,13 @@ package files
 import (
 	"fmt"
 	"maps"
+	"slices"
+	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
+	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/suggest"
 	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
 )
 
@@ -38,6 +42,9 @@ func (m *merger) notInDest(u *resource) error {
 	if u.deletes() {
 		return nil
 	}
+	if lacks := u.lacks(); m.Original == nil && lacks != "" {
+		return fmt.Errorf("%s: has no %s, and DEST has no document without it in its place: it would be added as another document; write it, or give the DEST that it belongs to", u.where(), lacks)
+	}
 	w, err := m.three(nil, u, nil)
 	if err != nil {
 		return err
@@ -69,6 +76,26 @@ func (m *merger) notInDest(u *resource) error {
 		m.conflict(u, nil, what)
 	}
 	return nil
+}
+
+// lacks is the field without which a document is no object, with what was probably meant for it;
+// "" where it has them.
+func (r *resource) lacks() string {
+	fields, _ := r.value().(map[string]any)
+	meta, _ := fields["metadata"].(map[string]any)
+	what := "kind"
+	switch {
+	case r.isKustomization():
+		return ""
+	case r.named.kind != "" && (r.named.name != "" || meta["generateName"] != nil):
+		return ""
+	case r.named.kind != "":
+		what, fields = "metadata.name", meta
+	}
+	if near := suggest.Name(strings.TrimPrefix(what, "metadata."), slices.Sorted(maps.Keys(fields))); near != "" {
+		what += " (but " + escape.Text(near) + ")"
+	}
+	return what
 }
 
 // untouched: a resource has the values that it had in original and, where a change that is

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
@@ -47,6 +48,16 @@ type File struct {
 
 	raw []byte // what is in it, where it was not read as YAML
 	err error  // why it is not YAML, nil where it is or was never to be
+}
+
+// Empty reports whether no file of a Set holds a document.
+func (s *Set) Empty() bool {
+	for _, f := range s.Files {
+		if slices.ContainsFunc(f.YAML.Documents(), func(d *yamldoc.Document) bool { return !d.Empty() }) {
+			return false
+		}
+	}
+	return len(s.texts) == 0
 }
 
 // text is what was read.

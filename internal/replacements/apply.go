@@ -44,11 +44,11 @@ type Find func(Selector) ([]any, error)
 
 // Apply makes the replacements, one after the other, in objects in the JSON forms of package merge.
 // It returns the resulting objects in order; unchanged ones are the very same values. find, which
-// may be nil, is called for sources that are not among the objects. Errors name the replacement,
-// and never contain a value.
+// may be nil, is called for sources that are not among the objects. idle names the targets that match
+// no object. Errors name the replacement, and never contain a value.
 //
 // Rules: https://kubectl.docs.kubernetes.io/references/kustomize/kustomization/replacements/ and kustomize's replacement filter.
-func (r *Rules) Apply(objects []any, find Find) ([]any, error) {
+func (r *Rules) Apply(objects []any, find Find) (out []any, idle []string, err error) {
 	var nodes []*kyaml.RNode
 	var at []int // their places in objects
 	var before []string
@@ -58,34 +58,38 @@ func (r *Rules) Apply(objects []any, find Find) ([]any, error) {
 		}
 		n, text, err := toNode(o)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		nodes, at, before = append(nodes, n), append(at, i), append(before, text)
 	}
 	var spent growth
 	for _, rule := range r.list {
-		if err := rule.apply(nodes, find, &spent); err != nil {
-			return nil, fmt.Errorf("%s: %w", rule.where, err)
+		without, err := rule.apply(nodes, find, &spent)
+		if err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", rule.where, err)
+		}
+		for _, target := range without {
+			idle = append(idle, rule.where+": "+target)
 		}
 	}
-	out := append([]any(nil), objects...)
+	out = append(out, objects...)
 	for i, n := range nodes {
 		quoteKeys(n.YNode())
 		text, err := n.String()
 		if err != nil {
-			return nil, fmt.Errorf("%s: the object with its replacements cannot be written as YAML", nameOf(n))
+			return nil, nil, fmt.Errorf("%s: the object with its replacements cannot be written as YAML", nameOf(n))
 		}
 		if text == before[i] {
 			continue
 		}
 		if out[at[i]], err = fromText(text); err != nil {
-			return nil, fmt.Errorf("%s: a replacement put a text where only a number or boolean can stand; quote the target", nameOf(n))
+			return nil, nil, fmt.Errorf("%s: a replacement put a text where only a number or boolean can stand; quote the target", nameOf(n))
 		}
 		if out[at[i]], err = typed(objects[at[i]], out[at[i]], nameOf(n)); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
-	return out, nil
+	return out, idle, nil
 }
 
 func toNode(v any) (*kyaml.RNode, string, error) {
@@ -135,17 +139,17 @@ func fromText(text string) (any, error) {
 	return f.Documents()[0].Value(), nil
 }
 
-// apply makes one replacement.
-func (r rule) apply(nodes []*kyaml.RNode, find Find, spent *growth) error {
+// apply makes one replacement, and returns the targets that match nothing.
+func (r rule) apply(nodes []*kyaml.RNode, find Find, spent *growth) (idle []string, err error) {
 	value := kyaml.NewScalarRNode("")
 	all, one := nodes, copied(r.Replacement)
 	if r.SourceValue == nil {
 		source, extra, err := r.sourceNode(nodes, find)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if value, err = r.value(source); err != nil {
-			return err
+			return nil, err
 		}
 		if extra {
 			all = append(nodes[:len(nodes):len(nodes)], source)
@@ -154,19 +158,22 @@ func (r rule) apply(nodes []*kyaml.RNode, find Find, spent *growth) error {
 	}
 	var targets []*kyaml.RNode
 	for _, t := range r.Targets {
-		got, err := r.target(nodes, t, value, spent)
+		got, matched, err := r.target(nodes, t, value, spent)
 		if err != nil {
-			return err
+			return nil, err
+		}
+		if !matched {
+			idle = append(idle, "targets: select: "+selected(t.Select)+" matches no object")
 		}
 		targets = append(targets, got...)
 	}
 	if _, err := (replacement.Filter{Replacements: []types.Replacement{one}}).Filter(all); err != nil {
-		return withoutValues(err)
+		return nil, withoutValues(err)
 	}
 	for _, n := range targets {
 		settle(n.YNode(), value.YNode())
 	}
-	return nil
+	return idle, nil
 }
 
 // copied returns a replacement that the filter may write its defaults into.

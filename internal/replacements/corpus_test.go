@@ -89,7 +89,7 @@ func run(t *testing.T, part map[string][]byte) (string, error) {
 	if text := part["elsewhere.yaml"]; text != nil {
 		find = elsewhere(t, text)
 	}
-	results, err := rules.Apply(objects, find)
+	results, _, err := rules.Apply(objects, find)
 	if after, _ := json.Marshal(objects); string(after) != string(before) {
 		t.Error("the input was modified")
 	}

@@ -24,7 +24,7 @@ func TestGrowth(t *testing.T) {
 		return map[string]any{"apiVersion": "v1", "kind": "A", "metadata": map[string]any{"name": "a"},
 			"spec": map[string]any{"one": map[string]any{"k": "v"}, "two": map[string]any{"k": "v"}}}
 	}
-	if _, err := r.Apply([]any{object()}, nil); err == nil || !strings.Contains(err.Error(), "is too large: more than 1000000 values in all") {
+	if _, _, err := r.Apply([]any{object()}, nil); err == nil || !strings.Contains(err.Error(), "is too large: more than 1000000 values in all") {
 		t.Errorf("grows without end: %v", err)
 	}
 	objects := make([]any, 2000)
@@ -35,7 +35,7 @@ func TestGrowth(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := many.Apply(objects, nil); err != nil {
+	if _, _, err := many.Apply(objects, nil); err != nil {
 		t.Errorf("many objects are no growth: %v", err)
 	}
 }

@@ -81,36 +81,47 @@ func (r rule) value(source *kyaml.RNode) (*kyaml.RNode, error) {
 	return n, nil
 }
 
-// target checks one target, and returns the objects that it selects. spent counts
-// the value in all of their fields.
-func (r rule) target(nodes []*kyaml.RNode, t *types.TargetSelector, value *kyaml.RNode, spent *growth) ([]*kyaml.RNode, error) {
+// selected is the selector of a target as messages show it.
+func selected(s *types.Selector) string {
+	out := Selector{Group: s.Group, Version: s.Version, Kind: s.Kind, Namespace: s.Namespace, Name: s.Name}.String()
+	if s.LabelSelector != "" {
+		out += " with labels " + s.LabelSelector
+	}
+	if s.AnnotationSelector != "" {
+		out += " with annotations " + s.AnnotationSelector
+	}
+	return out
+}
+
+// target checks one target, and returns the objects that it selects; matched: there are some,
+// rejected ones included. spent counts the value in all of their fields.
+func (r rule) target(nodes []*kyaml.RNode, t *types.TargetSelector, value *kyaml.RNode, spent *growth) (out []*kyaml.RNode, matched bool, err error) {
 	by, err := types.NewTargetSelectorRegex(t)
 	if err != nil {
-		return nil, fmt.Errorf("targets: %w", err)
+		return nil, false, fmt.Errorf("targets: %w", err)
 	}
-	var out []*kyaml.RNode
 	for _, n := range nodes {
 		id := idOf(n)
-		if !by.Selects(id) || by.RejectsAny([]resid.ResId{id}) {
+		if !by.Selects(id) {
 			continue
 		}
 		labelled, err := labelled(n, t.Select)
 		if err != nil {
-			return nil, fmt.Errorf("targets: %w", withoutValues(err))
+			return nil, false, fmt.Errorf("targets: %w", withoutValues(err))
 		}
-		if !labelled {
+		if matched = matched || labelled; !labelled || by.RejectsAny([]resid.ResId{id}) {
 			continue
 		}
 		out = append(out, n)
 		fields, err := fits(n, t, value)
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		if err := spent.add(fields, value); err != nil {
-			return nil, err
+			return nil, false, err
 		}
 	}
-	return out, nil
+	return out, matched, nil
 }
 
 func labelled(n *kyaml.RNode, s *types.Selector) (bool, error) {

@@ -36,6 +36,9 @@ func ReadSaved(ctx context.Context, in Inputs) (*Saved, error) {
 	return s, nil
 }
 
+// Empty reports whether there are no objects.
+func (s *Saved) Empty() bool { return len(s.byID) == 0 }
+
 // Select returns the saved objects for which fit is true, sorted by namespace and name. nil if
 // there are none.
 func (s *Saved) Select(fit func(object.Object) bool) []object.Object {
