@@ -9,7 +9,6 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/object"
-	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
 // Bound is a document that a run is bound to.
@@ -220,105 +219,57 @@ func leavesOf(i Item, typ *merge.Type) (*leaves, map[string]Order) {
 }
 
 func (l *leaves) add(p merge.Path, s Sides, t *merge.Type) {
-	before, after := s.Before, s.After
-	if same(before, after) {
+	switch {
+	case same(s.Before, s.After):
+		return
+	case !hasParts(s.Before, t) || !hasParts(s.After, t):
+		l.leaf(p, s)
 		return
 	}
-	if mappings(before, after) && !(t != nil && t.Atomic) {
-		b, _ := before.Value.(map[string]any)
-		a, _ := after.Value.(map[string]any)
-		for _, k := range keys(b, a) {
-			l.add(p.Child(merge.Named(k)), Sides{lookup(b, k), lookup(a, k)}, t.Field(k).Type)
+	for _, c := range merge.Diff(orEmpty(s.Before, s.After), orEmpty(s.After, s.Before), t) {
+		at := slices.Concat(p, c.Path)
+		switch last := len(at) - 1; {
+		case c.Op == merge.OpOrder:
+		case len(c.Path) == 0:
+			l.leaf(p, s)
+		case at[last].Name == hashKey:
+			l.leaf(at[:last], Sides{hashed(c.Old), hashed(c.New)})
+		default:
+			l.add(at, Sides{c.Old, c.New}, t.At(c.Path))
 		}
-		return
 	}
-	if b, a, ok := lists(before, after, t); ok {
-		for _, step := range stepsOf(b, a) {
-			l.add(p.Child(step.Step), Sides{step.before, step.after}, t.EntryType())
-		}
-		return
-	}
+}
+
+func (l *leaves) leaf(p merge.Path, s Sides) {
 	one := leaf{p.String(), s}
 	l.list, l.at[one.path] = append(l.list, one), one.Sides
 }
 
-// mappings reports whether both sides are maps with entries, or absent; at least one exists.
-func mappings(a, b merge.Opt) bool {
-	full := func(o merge.Opt) bool {
-		m, ok := o.Value.(map[string]any)
-		return !o.Set || ok && len(m) > 0 && !IsHash(o.Value)
+// hasParts reports whether a value is compared by its fields or entries, or is absent.
+func hasParts(o merge.Opt, t *merge.Type) bool {
+	switch v := o.Value.(type) {
+	case map[string]any:
+		return len(v) > 0 && !IsHash(v) && !(t != nil && t.Atomic)
+	case []any:
+		return len(v) > 0 && t != nil && (t.Kind == merge.Keyed || t.Kind == merge.Set)
 	}
-	return full(a) && full(b)
+	return !o.Set
 }
 
-func lookup(m map[string]any, k string) merge.Opt {
-	v, ok := m[k]
-	return merge.Opt{Value: v, Set: ok}
+// orEmpty returns a value; for an absent one, an empty one of the other's kind.
+func orEmpty(o, other merge.Opt) any {
+	if _, isList := other.Value.([]any); isList && !o.Set {
+		return []any{}
+	} else if !o.Set {
+		return map[string]any{}
+	}
+	return o.Value
 }
 
-func keys(a, b map[string]any) []string {
-	var out []string
-	for k := range a {
-		out = append(out, k)
+// hashed returns a hash whose text is o.
+func hashed(o merge.Opt) merge.Opt {
+	if o.Set {
+		o.Value = map[string]any{hashKey: o.Value}
 	}
-	for k := range b {
-		if _, both := a[k]; !both {
-			out = append(out, k)
-		}
-	}
-	slices.Sort(out)
-	return out
-}
-
-// lists returns both sides by the steps to their entries; false if they are compared whole.
-func lists(before, after merge.Opt, t *merge.Type) (b, a map[string]entry, ok bool) {
-	if t == nil || t.Kind != merge.Keyed && t.Kind != merge.Set {
-		return nil, nil, false
-	}
-	b, okB := entries(before, t)
-	a, okA := entries(after, t)
-	return b, a, okA && okB && len(a)+len(b) > 0
-}
-
-type entry struct {
-	merge.Step
-	value any
-}
-
-func entries(o merge.Opt, t *merge.Type) (map[string]entry, bool) {
-	list, ok := o.Value.([]any)
-	if !o.Set {
-		return nil, true
-	}
-	out := make(map[string]entry, len(list))
-	for i, step := range schema.EntrySteps(t, list) {
-		if _, twice := out[step.String()]; twice || Hashes(step.Value) || step.Kind == merge.IndexStep || step.Nth > 1 {
-			return nil, false
-		}
-		out[step.String()] = entry{step, list[i]}
-	}
-	return out, ok && len(list) > 0
-}
-
-type stepAt struct {
-	merge.Step
-	before, after merge.Opt
-}
-
-func stepsOf(b, a map[string]entry) []stepAt {
-	var out []stepAt
-	for k, e := range b {
-		s := stepAt{Step: e.Step, before: merge.Some(e.value)}
-		if now, ok := a[k]; ok {
-			s.after = merge.Some(now.value)
-		}
-		out = append(out, s)
-	}
-	for k, e := range a {
-		if _, both := b[k]; !both {
-			out = append(out, stepAt{Step: e.Step, after: merge.Some(e.value)})
-		}
-	}
-	slices.SortFunc(out, func(x, y stepAt) int { return strings.Compare(x.String(), y.String()) })
-	return out
+	return o
 }

@@ -114,10 +114,11 @@ func (r revealer) reveal(fields string, v any, now merge.Opt) any {
 	}
 	switch v := v.(type) {
 	case map[string]any:
-		m, _ := now.Value.(map[string]any)
+		m := merge.At[map[string]any](now.Value)
 		out := make(map[string]any, len(v))
 		for k, e := range v {
-			out[k] = r.reveal(fields+"/"+k, e, lookup(m, k))
+			is, there := m[k]
+			out[k] = r.reveal(fields+"/"+k, e, merge.Opt{Value: is, Set: there})
 		}
 		return out
 	case []any:
