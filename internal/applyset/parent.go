@@ -245,10 +245,7 @@ func (p Parent) Manifest(apiVersion string) map[string]any {
 	if tooling == "" {
 		tooling = Tooling
 	}
-	kinds := make([]string, len(p.Kinds))
-	for i, gk := range p.Kinds {
-		kinds[i] = gk.String()
-	}
+	kinds := merge.Texts(p.Kinds)
 	meta := map[string]any{
 		"name":   p.Name,
 		"labels": map[string]any{IDLabel: p.ID()},

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"text/tabwriter"
@@ -125,11 +124,7 @@ func (e *call) printRows(rows [][]string, value any) error {
 
 // printJSON prints a value for programs.
 func (e *env) printJSON(v any) error {
-	text, err := json.MarshalIndent(v, "", "  ")
-	if err == nil {
-		_, err = fmt.Fprintf(e.Out, "%s\n", escape.JSON(text))
-	}
-	return err
+	return escape.WriteJSON(e.Out, v, "  ")
 }
 
 // setRow is a set as -o json prints it.

@@ -88,18 +88,9 @@ func (c *call) differs(ctx context.Context) (differs bool, left int, err error) 
 		}
 		t.item(item)
 	})
-	if whole, ok := out.(runPrinter); ok {
-		t.errs = append(t.errs, whole.run(outcome.Ended{Plan: s.Plan, DryRun: true}))
-	}
-	t.errs = append(t.errs, out.close(ctx))
-	left = notes.conflicts(s.Items) + unpruned(s.Plan)
-	notes.unused(s.Planner.Rules)
-	if d, ok := out.(diffPrinter); ok {
+	left = t.close(ctx, s, outcome.Ended{Plan: s.Plan, DryRun: true})
+	if d, ok := out.(*differ); ok {
 		differs = d.differs
-		notes.stale(s.Plan)
-	}
-	if c.mode == dryClient {
-		notes.missing(s.MissingNamespaces(ctx))
 	}
 	return differs, left, errors.Join(s.Failed(), errors.Join(t.errs...))
 }

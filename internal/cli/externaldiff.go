@@ -14,16 +14,17 @@ import (
 
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/internal/term"
+	"github.com/kubectl-merge/kubectl-merge/internal/write"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 )
 
-// differ shows objects in two forms: it prints each diff, or passes all at once, in close, to the
+// differ is the printer of objects in two forms, live and written or expected: it prints each diff, or passes all at once, in close, to the
 // program that KUBECTL_EXTERNAL_DIFF names.
 type differ struct {
 	view
 	program []string // and its arguments; none: it prints them itself
 	texts   []texts  // for the program
-	differs bool
+	differs bool     // an object does
 }
 
 // texts holds the two forms of one object, as they may be shown.
@@ -45,22 +46,28 @@ func (d *differ) render(item *run.Item) any {
 	return text.Bytes()
 }
 
-// item shows an item, whose diff may have been rendered before.
-func (d *differ) item(item *run.Item) error {
+// object shows an item, whose diff may have been rendered before.
+func (d *differ) object(item *run.Item) error {
 	text, made := item.Rendered.([]byte)
-	if !made {
+	switch {
+	case item.Result.Outcome == write.Unchanged:
+		return nil
+	case !made:
 		return d.show(d.doc(item))
 	}
-	d.differs = d.differs || len(text) > 0
 	_, err := d.Out.Write(text)
+	d.differs = d.differs || len(text) > 0
 	return err
 }
+
+// conflicts returns true: both sides' values are marked.
+func (d *differ) conflicts() bool { return true }
 
 func (d *differ) options() diff.Options {
 	return diff.Options{Color: d.colored(), ShowManagedFields: d.managedFields, ShowSecrets: d.secrets}
 }
 
-// show prints an object's diff.
+// show prints an object's diff. With a program, close does.
 func (d *differ) show(doc diff.Doc) error {
 	o := d.options()
 	if len(d.program) == 0 {

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
@@ -38,10 +37,7 @@ func (c *call) checkGuard(ctx context.Context, s *session, notes *reporter) erro
 	if objects == 0 || c.guard != "refuse" {
 		return nil
 	}
-	what := "1 object is managed by somebody else, too"
-	if objects > 1 {
-		what = fmt.Sprintf("%d objects are managed by somebody else, too", objects)
-	}
+	what := diff.Count(objects, "object is", "objects are") + " managed by somebody else, too"
 	c.refused = &exit{Code: conflicted, Err: errors.New("--guard=refuse: " + what + ": nothing was written: see the notes, or merge with --guard=warn")}
 	if c.mode == dryNone && s.Failed() == nil {
 		return c.refused

@@ -63,9 +63,9 @@ func (c *call) show(ctx context.Context, s *session, undo bool) error {
 			}
 		}
 	})
-	err := d.close(ctx)
+	errs = append(errs, d.close(ctx))
 	printTarget(c.Out, s, outcome.Summarize(outcome.Ended{Plan: s.Plan, DryRun: true, Target: c.target(s)}))
-	return errors.Join(append(errs, err)...)
+	return errors.Join(errs...)
 }
 
 func printTarget(w io.Writer, s *session, sum outcome.Summary) {

@@ -116,9 +116,9 @@ func (v *call) finishMigration(ctx context.Context, m *migrate.Mover, items []*m
 	var err error
 	switch v.output {
 	case "table":
-		err = migrate.WriteTable(v.Out, items)
+		err = v.table(migrate.Table(items))
 	case "json":
-		err = migrate.WriteJSON(v.Out, m.Planner, items)
+		err = escape.WriteJSON(v.Out, migrate.Report(m.Planner, items), "")
 	}
 	if err != nil {
 		return err

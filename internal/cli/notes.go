@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -221,9 +220,7 @@ func (t *reporter) note(word string, n diff.Note) {
 		fmt.Fprintf(t.w, "%s: %s\n", word, n.With(t.ways(n)))
 		return
 	}
-	if text, err := json.Marshal(n); err == nil {
-		fmt.Fprintf(t.w, "%s\n", text)
-	}
+	_ = escape.WriteJSON(t.w, n, "") // only stdout matters
 }
 
 // conflicts reports what is left to the user, and counts the objects concerned: those with

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
@@ -80,7 +79,5 @@ func (t *reporter) summary(s outcome.Summary) {
 		fmt.Fprintln(t.w, s)
 		return
 	}
-	if text, err := json.Marshal(s); err == nil {
-		fmt.Fprintf(t.w, "%s\n", escape.JSON(text))
-	}
+	_ = escape.WriteJSON(t.w, s, "") // only stdout matters
 }

@@ -46,7 +46,7 @@ var printerRows = []printerRow{
 	{name: "yaml", help: "the result", values: true, open: func(v view) (printer, error) { return &streamPrinter{view: v, style: yamlList}, nil }},
 	{name: "json", help: "the result", values: true, open: func(v view) (printer, error) { return &streamPrinter{view: v, style: jsonList}, nil }},
 	{name: "patch", help: "what is sent: a JSON merge patch on a line for each object, which it names", values: true, report: true, needs: run.Changes, open: func(v view) (printer, error) { return patchPrinter{v}, nil }},
-	{name: "diff", help: "live against the result", values: true, report: true, needs: run.Changes, open: func(v view) (printer, error) { return diffPrinter{v.differ()}, nil }},
+	{name: "diff", help: "live against the result", values: true, report: true, needs: run.Changes, open: func(v view) (printer, error) { return v.differ(), nil }},
 }
 
 // templates lists kubectl's template languages; their argument follows =.

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -175,11 +174,7 @@ func (f patchPrinter) object(item *run.Item) error {
 	if body["data"] != nil {
 		f.disclose(item)
 	}
-	text, err := json.Marshal(body)
-	if err == nil {
-		_, err = fmt.Fprintf(f.Out, "%s\n", escape.JSON(text))
-	}
-	return err
+	return escape.WriteJSON(f.Out, body, "")
 }
 
 // identified returns a patch with the identity of its object.
@@ -194,19 +189,6 @@ func identified(patch map[string]any, t cluster.Target) map[string]any {
 }
 
 func (f patchPrinter) close(context.Context) error { return nil }
-
-// diffPrinter prints the difference between live and the written, or expected, object.
-type diffPrinter struct{ *differ }
-
-func (f diffPrinter) object(item *run.Item) error {
-	if item.Result.Outcome == write.Unchanged {
-		return nil
-	}
-	return f.item(item)
-}
-
-// conflicts returns true: both sides' values are marked.
-func (f diffPrinter) conflicts() bool { return true }
 
 // doc returns an item's live object and the written, or expected, one; in a server dry run, as the
 // server would store it.

@@ -45,12 +45,7 @@ func lines(err error, secret *redact.Values) []string {
 	return out
 }
 
-func objects(n int) string {
-	if n == 1 {
-		return "1 object was"
-	}
-	return fmt.Sprintf("%d objects were", n)
-}
+func objects(n int) string { return diff.Count(n, "object was", "objects were") }
 
 // more counts the other objects that share a cause.
 func more(n int) string {

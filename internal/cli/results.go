@@ -61,21 +61,28 @@ func (t *results) item(item *run.Item) {
 	}
 }
 
-// end returns the error of the run: errors of objects, otherwise that conflicts, or objects that
-// are not pruned, are left to the user.
-func (t *results) end(ctx context.Context, s *session) error {
-	ended := outcome.Ended{Plan: s.Plan, DryRun: t.mode != dryNone, Took: time.Since(t.start), Target: t.target(s)}
+// close ends the output, and reports what concerns the run as a whole. It counts the objects that are
+// left to the user.
+func (t *results) close(ctx context.Context, s *session, ended outcome.Ended) (left int) {
 	if whole, ok := t.out.(runPrinter); ok {
 		t.errs = append(t.errs, whole.run(ended))
 	}
 	t.errs = append(t.errs, t.out.close(ctx))
-	left := t.notes.conflicts(s.Items) + unpruned(s.Plan)
+	left = t.notes.conflicts(s.Items) + unpruned(s.Plan)
 	t.notes.unused(s.Planner.Rules)
 	t.notes.stale(s.Plan)
-	err := errors.Join(s.Failed(), errors.Join(t.errs...))
 	if t.mode == dryClient {
 		t.notes.missing(s.MissingNamespaces(ctx))
 	}
+	return left
+}
+
+// end returns the error of the run: errors of objects, otherwise that conflicts, or objects that
+// are not pruned, are left to the user.
+func (t *results) end(ctx context.Context, s *session) error {
+	ended := outcome.Ended{Plan: s.Plan, DryRun: t.mode != dryNone, Took: time.Since(t.start), Target: t.target(s)}
+	left := t.close(ctx, s, ended)
+	err := errors.Join(s.Failed(), errors.Join(t.errs...))
 	if t.mode != dryNone {
 		err = errors.Join(err, s.Held())
 	}

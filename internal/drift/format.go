@@ -1,8 +1,6 @@
 package drift
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -73,16 +71,16 @@ func writeTable(w io.Writer, r *Report, o Options) error {
 		}
 		return rows
 	})
-	if o.Width > 0 && total(widths(rows)) > o.Width {
+	if o.Width > 0 && diff.LineWidth(diff.Columns(rows), gap) > o.Width {
 		return writeBlocks(w, r, o)
 	}
-	return o.writeLines(w, rows, widths(rows), r.colors())
+	return o.writeLines(w, rows, diff.Columns(rows), r.colors())
 }
 
 // fit returns rows with values as long as a line of that width allows.
 func fit(width int, rows func(n int) [][]string) [][]string {
 	n := longest
-	for n > shortest && width > 0 && total(widths(rows(n))) > width {
+	for n > shortest && width > 0 && diff.LineWidth(diff.Columns(rows(n)), gap) > width {
 		n--
 	}
 	return rows(n)
@@ -94,7 +92,7 @@ func (o Options) writeLines(w io.Writer, rows [][]string, wide []int, colors []s
 	for i, row := range rows {
 		line := ""
 		for j, cell := range row {
-			line += cell + strings.Repeat(" ", max(wide[j]-utf8.RuneCountInString(cell), 0)+3)
+			line += cell + strings.Repeat(" ", max(wide[j]-utf8.RuneCountInString(cell), 0)+gap)
 		}
 		b.WriteString(diff.Paint(strings.TrimRight(line, " "), colors[i], o.Color) + "\n")
 	}
@@ -102,23 +100,7 @@ func (o Options) writeLines(w io.Writer, rows [][]string, wide []int, colors []s
 	return err
 }
 
-func widths(rows [][]string) []int {
-	wide := make([]int, len(rows[0]))
-	for _, row := range rows {
-		for i, cell := range row {
-			wide[i] = max(wide[i], utf8.RuneCountInString(cell))
-		}
-	}
-	return wide
-}
-
-func total(wide []int) int {
-	n := 3 * (len(wide) - 1)
-	for _, w := range wide {
-		n += w
-	}
-	return n
-}
+const gap = 3 // between columns
 
 // cells returns a row of the table, with values of at most n characters.
 func (r Row) cells(n int) []string {
@@ -172,9 +154,6 @@ func (r Row) value() map[string]any {
 	return m
 }
 
-// errNotJSON quotes no value.
-var errNotJSON = errors.New("a value is not JSON, and cannot be printed")
-
 func writeJSON(w io.Writer, r *Report, o Options) error {
 	rows := make([]any, len(r.Rows))
 	for i, row := range r.Rows {
@@ -191,15 +170,5 @@ func writeJSON(w io.Writer, r *Report, o Options) error {
 	if len(r.Errors) > 0 {
 		doc["errors"] = r.Errors
 	}
-	return writeLine(w, doc)
-}
-
-// writeLine prints a value as JSON on one line.
-func writeLine(w io.Writer, v any) error {
-	text, err := json.Marshal(v)
-	if err != nil {
-		return errNotJSON
-	}
-	_, err = fmt.Fprintf(w, "%s\n", escape.JSON(text))
-	return err
+	return escape.WriteJSON(w, doc, "")
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
+	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 )
 
 // Report is the result of a comparison of many objects.
@@ -77,10 +78,7 @@ func (r *Report) counts() map[Kind]int {
 
 // Summary returns the report in one line.
 func (r *Report) Summary() string {
-	objects := fmt.Sprintf("%d objects", r.Checked)
-	if r.Checked == 1 {
-		objects = "1 object"
-	}
+	objects := diff.Count(r.Checked, "object", "objects")
 	if r.Drifted == 0 {
 		return objects + " compared: no drift"
 	}

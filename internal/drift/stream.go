@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"io"
 	"time"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
+	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
 )
 
 // Stream prints a watch. An error is that of the writer, or of a value that is not JSON.
@@ -40,8 +43,8 @@ func (s *tableStream) Begin(r *Report) error {
 		}
 		return rows
 	})
-	s.wide = widths(rows)
-	if wide := widths(append(rows, usual)); s.options.Width == 0 || total(wide) <= s.options.Width {
+	s.wide = diff.Columns(rows)
+	if wide := diff.Columns(append(rows, usual)); s.options.Width == 0 || diff.LineWidth(wide, gap) <= s.options.Width {
 		s.wide = wide
 	}
 	return s.options.writeLines(s, rows, s.wide, r.colors())
@@ -53,8 +56,8 @@ var usual = []string{"15:04:05Z", string(Updated), "production", "deployment.app
 // Event prints a line, in the columns of those before it if it fits.
 func (s *tableStream) Event(e Event) error {
 	rows := fit(s.options.Width, func(n int) [][]string { return [][]string{e.cells(n)} })
-	for i, n := range widths(rows) {
-		if s.options.Width == 0 || total(s.wide)+n-s.wide[i] <= s.options.Width {
+	for i, n := range diff.Columns(rows) {
+		if s.options.Width == 0 || diff.LineWidth(s.wide, gap)+n-s.wide[i] <= s.options.Width {
 			s.wide[i] = max(s.wide[i], n)
 		}
 	}
@@ -79,7 +82,7 @@ func (s jsonStream) Begin(r *Report) error { return writeJSON(s, r, Options{Now:
 
 // Event prints a line of kind DriftEvent.
 func (s jsonStream) Event(e Event) error {
-	return writeLine(s, map[string]any{"kind": "DriftEvent", "event": e.Event, "seen": e.Seen.UTC().Format(time.RFC3339Nano), "row": e.Row.value()})
+	return escape.WriteJSON(s, map[string]any{"kind": "DriftEvent", "event": e.Event, "seen": e.Seen.UTC().Format(time.RFC3339Nano), "row": e.Row.value()}, "")
 }
 
 // End prints the report at the end.

@@ -1,7 +1,6 @@
 package migrate
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -230,25 +229,20 @@ func TestReport(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var table, line bytes.Buffer
-	if err := errors.Join(WriteTable(&table, items), WriteJSON(&line, toServer, items)); err != nil {
-		t.Fatal(err)
-	}
 	want := []string{"NAMESPACE OBJECT WHAT FIELD BY", "n configmap/c moves data.a kubectl-client-side-apply", "n configmap/c moves data.b kubectl-client-side-apply",
 		"n configmap/c removed data.b -", "n configmap/c conflict data.d bob", "n configmap/c unstated data.e kubectl-client-side-apply"}
-	for i, l := range strings.Split(strings.TrimSpace(table.String()), "\n") {
-		if got := strings.Join(strings.Fields(l), " "); i >= len(want) || got != want[i] {
+	for i, row := range Table(items) {
+		if got := strings.Join(row, " "); i >= len(want) || got != want[i] {
 			t.Errorf("line %d: %q", i, got)
 		}
 	}
-	report := read(t, line.String())
+	report := Report(toServer, items)
 	rows, _ := report["rows"].([]any)
-	if report["kind"] != "MigrationReport" || report["to"] != "server-side" || len(rows) != len(want)-1 {
-		t.Error(line.String())
+	if report["kind"] != "MigrationReport" || report["to"] != ToServerSide || len(rows) != len(want)-1 {
+		t.Error(report)
 	}
-	table.Reset()
-	if err := WriteTable(&table, nil); err != nil || table.Len() > 0 {
-		t.Errorf("nothing is %q, %v", table.String(), err)
+	if rows := Table(nil); rows != nil {
+		t.Errorf("nothing is %q", rows)
 	}
 }
 

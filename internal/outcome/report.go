@@ -1,8 +1,6 @@
 package outcome
 
 import (
-	"encoding/json"
-	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -84,19 +82,11 @@ func newChange(c merge.Change) Change {
 	out := Change{Path: c.Path.String(), Op: "replace", Before: c.Old.Value, After: c.New.Value}
 	switch {
 	case c.Op == merge.OpOrder:
-		out.Op, out.Before, out.After = "order", steps(c.OldOrder), steps(c.NewOrder)
+		out.Op, out.Before, out.After = "order", merge.Texts(c.OldOrder), merge.Texts(c.NewOrder)
 	case c.Op == merge.OpRemove:
 		out.Op = "remove"
 	case !c.Old.Set:
 		out.Op = "add"
-	}
-	return out
-}
-
-func steps(order []merge.Step) []string {
-	out := make([]string, len(order))
-	for i, s := range order {
-		out[i] = s.String()
 	}
 	return out
 }
@@ -125,11 +115,7 @@ func (r *Report) Write(w io.Writer, e Ended, secrets *redact.Values) error {
 	if p.Err != nil {
 		d.Error = secrets.Blank(p.Err.Error())
 	}
-	text, err := json.MarshalIndent(d, "", "  ")
-	if err == nil {
-		_, err = fmt.Fprintf(w, "%s\n", escape.JSON(text))
-	}
-	return err
+	return escape.WriteJSON(w, d, "  ")
 }
 
 func (r *Report) object(item *run.Item, secrets *redact.Values) Object {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
+	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
 )
 
@@ -160,12 +161,7 @@ func (s Summary) MarshalJSON() ([]byte, error) {
 }
 
 // Size returns the number of objects of the input: "12 objects".
-func (s Summary) Size() string {
-	if s.Objects == 1 {
-		return "1 object"
-	}
-	return fmt.Sprintf("%d objects", s.Objects)
-}
+func (s Summary) Size() string { return diff.Count(s.Objects, "object", "objects") }
 
 // Count lists the counts: "1 created, 3 configured".
 func (s Summary) Count() string {

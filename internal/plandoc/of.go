@@ -104,7 +104,7 @@ func (c changing) changes() []ChangeOf {
 	ordered := map[string]bool{} // lists whose order is in the record
 	for _, change := range merge.Diff(c.before, c.after, c.typ) {
 		if change.Op == merge.OpOrder {
-			out = append(out, ChangeOf{Path: change.Path.String(), Order: &Order{steps(change.OldOrder), steps(change.NewOrder)}, Reason: "local states this order"})
+			out = append(out, ChangeOf{Path: change.Path.String(), Order: &Order{merge.Texts(change.OldOrder), merge.Texts(change.NewOrder)}, Reason: "local states this order"})
 			continue
 		}
 		one := ChangeOf{Path: change.Path.String(), Reason: c.reason(change)}
@@ -112,7 +112,7 @@ func (c changing) changes() []ChangeOf {
 		out = append(out, one)
 		if list := change.Path[:max(len(change.Path)-1, 0)]; c.Record && change.OldOrder != nil && !ordered[list.String()] {
 			ordered[list.String()] = true
-			out = append(out, ChangeOf{Path: list.String(), Order: &Order{Before: steps(change.OldOrder)}})
+			out = append(out, ChangeOf{Path: list.String(), Order: &Order{Before: merge.Texts(change.OldOrder)}})
 		}
 	}
 	return out
@@ -171,14 +171,6 @@ func (c changing) annotation(o lastapplied.Original) merge.Opt {
 		return merge.Some(o.Text)
 	}
 	return merge.Some(c.hide("", whole, masked.Value))
-}
-
-func steps(order []merge.Step) []string {
-	out := make([]string, len(order))
-	for i, s := range order {
-		out[i] = s.String()
-	}
-	return out
 }
 
 // words is a note without its path.

@@ -56,7 +56,7 @@ func NewExplanationWriter(w io.Writer, o ExplainOptions) (*ExplanationWriter, er
 	case "", ExplainTable, ExplainJSON, ExplainYAML:
 		return &ExplanationWriter{w: w, options: o}, nil
 	}
-	return nil, fmt.Errorf("-o %s: unknown form of an explanation; there are %s, %s and %s", o.Format, ExplainTable, ExplainJSON, ExplainYAML)
+	return nil, fmt.Errorf("--output=%s: there are %s, %s and %s", o.Format, ExplainTable, ExplainJSON, ExplainYAML)
 }
 
 // Write writes one explanation: a table, or one entry of the list. The error is that of the

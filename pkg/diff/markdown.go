@@ -104,7 +104,7 @@ func (c *Comment) Write(w io.Writer) error {
 		b.WriteString("| Object | Outcome | Impact | Fields created | changed | removed | Conflicts |\n|---|---|---|--:|--:|--:|--:|\n" + c.rows.String())
 	}
 	if c.more > 0 {
-		fmt.Fprintf(&b, "\nAnd %s: the table would be too long.\n", count(c.more, "object more", "objects more"))
+		fmt.Fprintf(&b, "\nAnd %s: the table would be too long.\n", Count(c.more, "object more", "objects more"))
 	}
 	left := c.left
 	for _, text := range c.details {
@@ -115,10 +115,10 @@ func (c *Comment) Write(w io.Writer) error {
 		b.WriteString(text)
 	}
 	if left > 0 {
-		fmt.Fprintf(&b, "\n%s left out: the comment would be too long.\n", count(left, "object's diff", "objects' diffs"))
+		fmt.Fprintf(&b, "\n%s left out: the comment would be too long.\n", Count(left, "object's diff", "objects' diffs"))
 	}
 	if c.same > 0 {
-		fmt.Fprintf(&b, "\n%s unchanged.\n", count(c.same, "object", "objects"))
+		fmt.Fprintf(&b, "\n%s unchanged.\n", Count(c.same, "object", "objects"))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -149,7 +149,8 @@ func some(n int) string {
 	return fmt.Sprint(n)
 }
 
-func count(n int, one, many string) string {
+// Count returns a number with its noun.
+func Count(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
 	}

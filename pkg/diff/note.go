@@ -133,7 +133,7 @@ func (n Note) MarshalJSON() ([]byte, error) {
 		m["path"] = n.Path.String()
 	}
 	if len(n.Paths) > 0 {
-		m["paths"] = spelledPaths(n.Paths)
+		m["paths"] = merge.Texts(n.Paths)
 	}
 	n.Conflicts = 0 // each is read separately
 	if ways := n.Ways(); len(ways) > 0 {
@@ -199,14 +199,6 @@ func sideName(s merge.Side) string {
 		return "live"
 	}
 	return ""
-}
-
-func spelledPaths(paths []merge.Path) []string {
-	names := make([]string, len(paths))
-	for i, p := range paths {
-		names[i] = p.String()
-	}
-	return names
 }
 
 // errNotJSON quotes no value.

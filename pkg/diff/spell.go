@@ -163,9 +163,9 @@ func start(s string, i int) int {
 func noun(v any) string {
 	switch v := v.(type) {
 	case map[string]any:
-		return "map of " + count(len(v), "field", "fields")
+		return "map of " + Count(len(v), "field", "fields")
 	case []any:
-		return "list of " + count(len(v), "entry", "entries")
+		return "list of " + Count(len(v), "entry", "entries")
 	case string:
 		if n := len(linediff.Lines(v)); n > 1 {
 			return fmt.Sprintf("text of %d lines", n)

@@ -14,7 +14,7 @@ const wide = 120
 // the value of each below it. In a narrow one the reason is below, too, or is one word.
 func table(e Explanation, o ExplainOptions) string {
 	rows, roomy := e.laidOut(o.Width)
-	widths := fit(columns(rows), o.Width)
+	widths := fit(Columns(rows), o.Width)
 	var b strings.Builder
 	b.WriteString(Paint(escape.Line(e.Object), Bold, o.Color) + "\n")
 	if len(e.Fields) > 0 {
@@ -51,14 +51,14 @@ func (e Explanation) laidOut(width int) (rows [][]string, roomy bool) {
 			continue
 		}
 		for n := longest; n >= longestN; n-- {
-			if rows = e.rows(roomy, n); width == 0 || lineWidth(columns(rows)) <= width {
+			if rows = e.rows(roomy, n); width == 0 || LineWidth(Columns(rows), 2) <= width {
 				return rows, roomy
 			}
 		}
 	}
 	for n := longestN; n > narrowest; n-- {
 		rows = e.rows(false, n)
-		if widths := columns(rows); lineWidth(widths)-widths[0]+narrowest <= width {
+		if widths := Columns(rows); LineWidth(widths, 2)-widths[0]+narrowest <= width {
 			break
 		}
 	}
@@ -203,8 +203,8 @@ func (r Row) color() string {
 // narrowest is the minimum width of a column.
 const narrowest = 6
 
-// columns gives each column the width of its longest cell.
-func columns(rows [][]string) []int {
+// Columns gives each column the width of its longest cell.
+func Columns(rows [][]string) []int {
 	widths := make([]int, len(rows[0]))
 	for _, row := range rows {
 		for i, c := range row {
@@ -214,8 +214,9 @@ func columns(rows [][]string) []int {
 	return widths
 }
 
-func lineWidth(widths []int) int {
-	total := 2 * (len(widths) - 1)
+// LineWidth returns the width of a line of columns with gaps between them.
+func LineWidth(widths []int, gap int) int {
+	total := gap * (len(widths) - 1)
 	for _, w := range widths {
 		total += w
 	}
@@ -226,7 +227,7 @@ func lineWidth(widths []int) int {
 // longer name gets a separate line, since a cut name cannot be copied into the next
 // command.
 func fit(widths []int, limit int) []int {
-	if over := lineWidth(widths) - limit; limit > 0 && over > 0 {
+	if over := LineWidth(widths, 2) - limit; limit > 0 && over > 0 {
 		widths[0] = max(widths[0]-over, narrowest)
 	}
 	return widths

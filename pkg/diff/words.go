@@ -127,7 +127,7 @@ func (v Voice) most() int {
 
 // several describes a note about several paths.
 func (n Note) several() string {
-	paths := strings.Join(atMost(spelledPaths(n.Paths), mostParts), ", ")
+	paths := strings.Join(atMost(merge.Texts(n.Paths), mostParts), ", ")
 	switch n.Kind {
 	case NoteIgnored:
 		return paths + " in local ignored: the server's own"

@@ -4,7 +4,10 @@ package escape
 
 import (
 	"bytes"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"unicode"
 	"unicode/utf16"
@@ -72,4 +75,18 @@ func JSON(data []byte) []byte {
 		}
 	}
 	return b.Bytes()
+}
+
+// WriteJSON writes a value on one line or, with an indent, on several, as JSON does. The error is w's,
+// or says that v is not a JSON value, and does not quote it.
+func WriteJSON(w io.Writer, v any, indent string) error {
+	text, err := json.Marshal(v)
+	if indent != "" {
+		text, err = json.MarshalIndent(v, "", indent)
+	}
+	if err != nil {
+		return errors.New("a value is not JSON, and cannot be printed")
+	}
+	_, err = w.Write(append(JSON(text), '\n'))
+	return err
 }

@@ -17,6 +17,15 @@ func At[T any](v any, names ...string) T {
 	return t
 }
 
+// Texts returns the text of each.
+func Texts[T interface{ String() string }](all []T) []string {
+	out := make([]string, len(all))
+	for i, s := range all {
+		out[i] = s.String()
+	}
+	return out
+}
+
 // MapsAt returns the maps in the list that At finds.
 func MapsAt(v any, names ...string) []map[string]any {
 	var out []map[string]any
