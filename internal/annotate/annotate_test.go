@@ -70,7 +70,7 @@ func TestAnnotateChangesNothingElse(t *testing.T) {
 	live := applied(t, shop, set(t, "spec.replicas", json.Number("10")))
 	a, err := planner(t).Annotate(t.Context(), subject(t, shop), live, rewritten(set(t, "spec.replicas", nil)))
 	if err != nil || a.Action != apply.Change {
-		t.Fatalf("action %d, %v", a.Action, err)
+		t.Fatalf("action %q, %v", a.Action, err)
 	}
 	if d := cmp.Diff(lastapplied.Without(live), lastapplied.Without(a.Final)); d != "" {
 		t.Error(d)
@@ -80,7 +80,7 @@ func TestAnnotateChangesNothingElse(t *testing.T) {
 	}
 	again, err := planner(t).Annotate(t.Context(), subject(t, shop), a.Final, rewritten())
 	if err != nil || again.Action != apply.Nothing {
-		t.Errorf("the same again is nothing to write: action %d, %v", again.Action, err)
+		t.Errorf("the same again is nothing to write: action %q, %v", again.Action, err)
 	}
 }
 

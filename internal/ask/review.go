@@ -28,8 +28,8 @@ func Writes(p *run.Plan) bool {
 }
 
 // acts names the actions of a run on an object, for questions.
-var acts = map[run.Action]string{
-	run.Create: "create it", run.Change: "change it", run.Recreate: "delete it and create it again", run.Delete: "delete it",
+var acts = map[apply.Action]string{
+	apply.Create: "create it", apply.Change: "change it", apply.Recreate: "delete it and create it again", apply.Delete: "delete it",
 }
 
 // Confirm asks about a run. Rejected changes are removed from its plan: values stay as live has
@@ -65,7 +65,7 @@ func (r *Reviewer) each(ctx context.Context, p *run.Plan) error {
 		}
 	}
 	for _, item := range p.Others {
-		if item.Action() != run.Delete {
+		if item.Action() != apply.Delete {
 			continue
 		}
 		wanted, err := r.object(ctx, item)
@@ -111,7 +111,7 @@ func (r *Reviewer) choose(ctx context.Context, question string, keys [][2]string
 
 // item asks about an object: about each change, if it exists and is changed.
 func (r *Reviewer) item(ctx context.Context, p *run.Plan, item *run.Item) error {
-	if item.Action() != run.Change {
+	if item.Action() != apply.Change {
 		wanted, err := r.object(ctx, item)
 		item.Skipped = !wanted
 		return err

@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-merge/kubectl-merge/internal/plandoc"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 )
 
 // review has the user confirm the run of one object that changes, one that is created and one
@@ -75,7 +76,7 @@ func TestConfirmDeletions(t *testing.T) {
 		if err := r.Confirm(t.Context(), s.plan); err != nil {
 			t.Fatal(err)
 		}
-		if kept := old.Action() == run.Keep; kept != (answer == "n") || old.Skipped != kept {
+		if kept := old.Action() == apply.Keep; kept != (answer == "n") || old.Skipped != kept {
 			t.Errorf("%s: kept %t, skipped %t", answer, kept, old.Skipped)
 		}
 	}

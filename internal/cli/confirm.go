@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubectl-merge/kubectl-merge/internal/ask"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
 )
 
@@ -34,7 +35,7 @@ func (c *call) confirm(ctx context.Context, plan *run.Plan, look string) error {
 	defer t.Close()
 	t.Print(why + ":")
 	for _, item := range plan.Others {
-		if item.Action() == run.Delete {
+		if item.Action() == apply.Delete {
 			t.Print("  " + escape.Line(item.Target.String()))
 		}
 	}

@@ -105,9 +105,9 @@ func (v *setCall) send(ctx context.Context, plan *run.Plan) {
 	notes := v.reporter()
 	report := func(item *run.Item) {
 		switch item.Action() {
-		case run.Delete:
+		case apply.Delete:
 			v.outcome(item.Target, "deleted")
-		case run.Keep:
+		case apply.Keep:
 			notes.kept(item)
 		}
 	}
@@ -126,7 +126,7 @@ func (v *setCall) await(ctx context.Context, p *prune.Pruner, plan *run.Plan) er
 	defer cancel()
 	leaving := p.Leaving()
 	for _, item := range plan.Others {
-		if item.Action() == run.Delete {
+		if item.Action() == apply.Delete {
 			leaving = append(leaving, prune.Member{Member: applyset.Member{GroupKind: applyset.GroupKind{Group: item.Target.Group, Kind: item.Target.Kind}, UID: item.UID}, Target: item.Target})
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/outcome"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/internal/term"
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 )
 
 const diffLong = `Show what a merge would change in the cluster, as a unified diff of live against the
@@ -83,7 +84,7 @@ func (c *call) differs(ctx context.Context) (differs bool, left int, err error) 
 	t := &results{call: c, out: out, notes: notes}
 	s.preview(ctx, c.mode, func(item *run.Item) {
 		switch item.Action() {
-		case run.Create, run.Change, run.Recreate, run.Delete:
+		case apply.Create, apply.Change, apply.Recreate, apply.Delete:
 			differs = true
 		}
 		t.item(item)

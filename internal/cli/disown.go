@@ -11,7 +11,6 @@ import (
 
 	"github.com/kubectl-merge/kubectl-merge/internal/complete"
 	filemerge "github.com/kubectl-merge/kubectl-merge/internal/files"
-	"github.com/kubectl-merge/kubectl-merge/internal/outcome"
 	"github.com/kubectl-merge/kubectl-merge/internal/target"
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
@@ -105,14 +104,14 @@ func (v *disownVerb) disown(ctx context.Context, targets []target.Target) error 
 		}
 	}
 	var errs []error
-	counts := map[outcome.Word]int{}
+	counts := map[write.Outcome]int{}
 	for _, one := range all {
 		became, err := v.send(ctx, one)
 		if err != nil {
 			one.Failed = true
 			errs = append(errs, err)
 		}
-		counts[outcome.Word(became)]++
+		counts[became]++
 	}
 	errs = append(errs, v.close(ctx))
 	v.summary(targets, counts)
@@ -131,7 +130,7 @@ func (v *disownVerb) send(ctx context.Context, d *target.Disowned) (write.Outcom
 	if v.mode != dryClient {
 		var err error
 		if out, err = v.Write(ctx, d.Target, *d.Change, v.mode == dryServer); err != nil {
-			return write.Outcome(outcome.Failed), err
+			return write.Failed, err
 		}
 	}
 	out.Outcome = write.Disowned

@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/complete"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/internal/term"
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
@@ -92,7 +93,7 @@ func (f *explainPrinter) surplus(item *run.Item) error {
 		return nil
 	}
 	word := "pruned: "
-	if item.Action() == run.Keep {
+	if item.Action() == apply.Keep {
 		word = "kept: "
 	}
 	return f.out.Write(diff.Explanation{Object: item.Target.String(), Fields: []diff.Row{{Why: word + item.Reason()}}})

@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/internal/wait"
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/references"
 )
@@ -55,7 +56,7 @@ func (h *holding) decide(ctx context.Context, p *run.Plan, items []*run.Item) er
 // namedOf returns the items to be deleted that pods can name.
 func namedOf(items []*run.Item) []*run.Item {
 	return slices.DeleteFunc(slices.Clone(items), func(i *run.Item) bool {
-		return i.Action() != run.Delete || !references.Named(i.Target.Group, i.Target.Kind)
+		return i.Action() != apply.Delete || !references.Named(i.Target.Group, i.Target.Kind)
 	})
 }
 
@@ -87,7 +88,7 @@ func (h *holding) users(p *run.Plan) *wait.Users {
 	}
 	h.known.Leaving = map[string]bool{}
 	for _, item := range p.Others {
-		h.known.Leaving[item.UID] = !h.orphans && item.Action() == run.Delete
+		h.known.Leaving[item.UID] = !h.orphans && item.Action() == apply.Delete
 	}
 	return h.known
 }
@@ -100,7 +101,7 @@ func keepNamed(p *run.Plan, item *run.Item, use wait.Use) {
 	}
 	item.Surplus = &run.Surplus{Keep: true, Reason: reason}
 	for _, ns := range p.Others {
-		if ns.Target.Group == "" && ns.Target.Kind == "Namespace" && ns.Target.Name == item.Target.Namespace && ns.Action() == run.Delete {
+		if ns.Target.Group == "" && ns.Target.Kind == "Namespace" && ns.Target.Name == item.Target.Namespace && ns.Action() == apply.Delete {
 			ns.Surplus = &run.Surplus{Keep: true, Reason: "holds " + item.Target.String() + ", which is kept: to have it removed, merge again when that is gone"}
 		}
 	}

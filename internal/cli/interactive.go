@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/record"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
 )
 
@@ -52,12 +53,12 @@ func (c *call) show(ctx context.Context, s *session, undo bool) error {
 	var errs []error
 	s.Show(ctx, func(item *run.Item) {
 		switch item.Action() {
-		case run.Create, run.Change, run.Recreate, run.Delete:
+		case apply.Create, apply.Change, apply.Recreate, apply.Delete:
 			errs = append(errs, d.show(d.doc(item)))
 			notes.item(item)
-			if undo && item.Action() == run.Delete {
+			if undo && item.Action() == apply.Delete {
 				item.Own()
-				item.Result.Outcome = write.Outcome(outcome.Deleted)
+				item.Result.Outcome = write.Deleted
 			} else {
 				notes.impact(item, "")
 			}
@@ -87,12 +88,12 @@ func shown(p *run.Plan) (*plandoc.Bound, error) {
 	doc := &plandoc.Document{Header: plandoc.Header{Spelling: plandoc.Spelling{Salt: salt(), ShowSecrets: true}}}
 	for _, item := range p.Items {
 		switch item.Action() {
-		case run.Create, run.Change, run.Recreate:
+		case apply.Create, apply.Change, apply.Recreate:
 			doc.Items = append(doc.Items, doc.Item(record.Subject(item, item.Planned)))
 		}
 	}
 	for _, item := range p.Others {
-		if item.Action() == run.Delete {
+		if item.Action() == apply.Delete {
 			doc.Items = append(doc.Items, doc.Item(record.Subject(item, item.Planned)))
 		}
 	}

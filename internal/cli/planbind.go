@@ -67,7 +67,7 @@ func (f *binding) recreated() (kinds []string) {
 		return nil
 	}
 	for _, item := range f.plan.Items {
-		if item.Action == plandoc.Recreate {
+		if item.Action == apply.Recreate {
 			kinds = append(kinds, strings.TrimSuffix(item.Kind+"."+item.Versionless().APIVersion, "."))
 		}
 	}
@@ -80,7 +80,7 @@ func (f *binding) bind() func(*run.Item, apply.Planned) error {
 		return nil
 	}
 	return func(item *run.Item, p apply.Planned) error {
-		if item.ActionOf(p) == run.Unchanged {
+		if item.ActionOf(p) == apply.Nothing {
 			return f.surplus(item, plandoc.Item{Identity: record.Identity(item), UID: item.UID}, p)
 		}
 		return f.surplus(item, f.plan.Item(record.Subject(item, p)), p)

@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/plandoc"
 	"github.com/kubectl-merge/kubectl-merge/internal/record"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 )
 
 var _ = registerPrinter(printerRow{
@@ -89,7 +90,7 @@ func (s *session) cluster(ctx context.Context, like plandoc.Cluster) (plandoc.Cl
 }
 
 func (f *planPrinter) object(item *run.Item) error {
-	if item.Action() == run.Unchanged {
+	if item.Action() == apply.Nothing {
 		f.out.Unchanged()
 		return nil
 	}
@@ -110,7 +111,7 @@ func (f *planPrinter) object(item *run.Item) error {
 
 // planned is an item in its document form, without its notes.
 type planned struct {
-	action     plandoc.Action
+	action     apply.Action
 	head, tail []byte
 }
 

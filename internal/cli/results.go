@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/internal/term"
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 )
 
 // finish sends the items, or shows the effects, and reports each.
@@ -43,9 +44,9 @@ func (t *results) impact(item *run.Item) {
 
 func (t *results) item(item *run.Item) {
 	switch item.Action() {
-	case run.Failed:
+	case apply.Failed:
 		return // reported at the end, in input order
-	case run.Keep:
+	case apply.Keep:
 		t.notes.kept(item)
 		if _, all := t.out.(ofRun); !all {
 			return

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/kubectl-merge/kubectl-merge/internal/outcome"
 	"github.com/kubectl-merge/kubectl-merge/internal/parallel"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/internal/target"
@@ -65,9 +64,9 @@ func (v *setVerb) run(ctx context.Context) error {
 func (v *setVerb) send(ctx context.Context, objects []target.Target, plans []target.Change) error {
 	outs := make([]write.Result, len(objects))
 	errs := make([]error, len(objects)+1)
-	counts := map[outcome.Word]int{}
+	counts := map[write.Outcome]int{}
 	report := func(i int) {
-		counts[outcome.Word(outs[i].Outcome)]++
+		counts[outs[i].Outcome]++
 		switch {
 		case errs[i] != nil:
 		case outs[i].Outcome == write.Unchanged && (v.output == "" || v.output == "diff"):

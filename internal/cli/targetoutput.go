@@ -54,7 +54,7 @@ func (f *targetVerb) written(o target.Target, a annotate.Annotated, out write.Re
 }
 
 // summary counts the expected outcomes of the objects in a dry run on stderr.
-func (f *targetVerb) summary(targets []target.Target, counts map[outcome.Word]int) {
+func (f *targetVerb) summary(targets []target.Target, counts map[write.Outcome]int) {
 	if _, preview := f.prints.(*dryPrinter); !preview || len(targets) < 2 {
 		return
 	}

@@ -195,10 +195,10 @@ func (u *undoing) open(ctx context.Context, mode dryRun) (*session, *undo.Undo, 
 func (u *undoing) item(t *results, item *run.Item) {
 	if item.Result.Outcome == write.Pruned {
 		item.Own()
-		item.Result.Outcome = write.Outcome(outcome.Deleted)
+		item.Result.Outcome = write.Deleted
 	}
 	switch a := item.Action(); {
-	case a == run.Failed, a == run.Keep, item.Result.Outcome == write.Unsettled && !t.out.conflicts():
+	case a == apply.Failed, a == apply.Keep, item.Result.Outcome == write.Unsettled && !t.out.conflicts():
 		return
 	case u.rollback && item.Result.Outcome != write.Unchanged:
 		u.note(item.Target.String(), "rolled back: "+string(item.Result.Outcome))

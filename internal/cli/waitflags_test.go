@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/internal/wait"
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 	"github.com/kubectl-merge/kubectl-merge/pkg/ready"
 )
 
@@ -217,13 +218,13 @@ func TestKeepNamed(t *testing.T) {
 		conf, ns, other, lookalike := item("", "ConfigMap", "shop", "conf"), item("", "Namespace", "", "shop"), item("", "Namespace", "", "test"), item("example.com", "Namespace", "", "shop")
 		p := &run.Plan{Job: &run.Job{}, Others: []*run.Item{conf, ns, other, lookalike}}
 		keepNamed(p, conf, tt.use)
-		if conf.Action() != run.Keep || conf.Reason() != tt.want {
+		if conf.Action() != apply.Keep || conf.Reason() != tt.want {
 			t.Errorf("%s: %s", conf.Action(), conf.Reason())
 		}
-		if ns.Action() != run.Keep || ns.Reason() != "holds configmap/conf, which is kept: to have it removed, merge again when that is gone" {
+		if ns.Action() != apply.Keep || ns.Reason() != "holds configmap/conf, which is kept: to have it removed, merge again when that is gone" {
 			t.Errorf("its namespace: %s: %s", ns.Action(), ns.Reason())
 		}
-		if other.Action() != run.Delete || lookalike.Action() != run.Delete {
+		if other.Action() != apply.Delete || lookalike.Action() != apply.Delete {
 			t.Errorf("another namespace: %s, %s", other.Action(), lookalike.Action())
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/ownership"
@@ -61,7 +62,7 @@ func Of(item *run.Item, manager string) []Row {
 	switch {
 	case item.Surplus != nil:
 		return []Row{{Object: o, Drift: Orphaned, Reason: item.Reason()}}
-	case p.Live == nil && item.Action() == run.Create:
+	case p.Live == nil && item.Action() == apply.Create:
 		return []Row{{Object: o, Drift: Missing}}
 	}
 	if since := deleted(p.Live); since != "" {

@@ -28,7 +28,7 @@ type Object struct {
 	Kind       string         `json:"kind"`
 	Namespace  string         `json:"namespace,omitempty"`
 	Name       string         `json:"name"`
-	Outcome    Word           `json:"outcome"`
+	Outcome    write.Outcome  `json:"outcome"`
 	Impact     *impact.Impact `json:"impact,omitempty"`
 	Changes    []Change       `json:"changes,omitempty"` // of an object that existed
 	Notes      []diff.Note    `json:"notes,omitempty"`

@@ -12,40 +12,29 @@ import (
 
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
 )
 
-// Word is the outcome of one object of a run.
-type Word string
-
-// The words beside those of write.Outcome.
-const (
-	Failed     Word = "failed"
-	NotWritten Word = Word(write.Unsettled) // because of conflicts, its own or others', or of others' errors
-	NotPruned  Word = "not pruned"          // because of others' errors or conflicts
-	Deleted    Word = "deleted"             // an undo has deleted an object that the run had created
-	Kept       Word = "kept"                // the input does not have it any more, and it must not be deleted
-)
-
 // order of the words in a summary.
-var order = []Word{Word(write.Created), Word(write.Configured), Word(write.Disowned), Word(write.Recreated), Word(write.Unchanged), NotWritten, Failed, Word(write.Pruned), Deleted, Kept, NotPruned}
+var order = []write.Outcome{write.Created, write.Configured, write.Disowned, write.Recreated, write.Unchanged, write.Unsettled, write.Failed, write.Pruned, write.Deleted, write.Kept, write.NotPruned}
 
 // Of returns the outcome of an item whose run has ended.
-func Of(item *run.Item) Word {
+func Of(item *run.Item) write.Outcome {
 	var others *run.NotReached
 	unreached := errors.As(item.Err, &others) || errors.Is(item.Err, run.ErrInterrupted)
 	switch {
 	case unreached && item.Surplus != nil:
-		return NotPruned
+		return write.NotPruned
 	case unreached:
-		return NotWritten
+		return write.Unsettled
 	case item.Err != nil, item.Late != nil:
-		return Failed
-	case item.Action() == run.Keep:
-		return Kept
+		return write.Failed
+	case item.Action() == apply.Keep:
+		return write.Kept
 	}
-	return Word(item.Result.Outcome)
+	return item.Result.Outcome
 }
 
 // Target is the destination of a run.
@@ -92,8 +81,8 @@ func Namespaces(items []*run.Item) []string {
 
 // Summary is the outcome of all objects of a run.
 type Summary struct {
-	Objects int          // of the input
-	Counts  map[Word]int // of those, and of objects that the input does not have any more
+	Objects int                   // of the input
+	Counts  map[write.Outcome]int // of those, and of objects that the input does not have any more
 	DryRun  bool
 	Time    time.Duration
 	Target  Target
@@ -109,7 +98,7 @@ type Ended struct {
 
 // Summarize counts the outcomes, expected ones in a preview, of the objects of a run.
 func Summarize(e Ended) Summary {
-	s := Summary{Objects: len(e.Plan.Items), Counts: map[Word]int{}, DryRun: e.DryRun, Time: e.Took, Target: e.Target}
+	s := Summary{Objects: len(e.Plan.Items), Counts: map[write.Outcome]int{}, DryRun: e.DryRun, Time: e.Took, Target: e.Target}
 	became := e.became()
 	for _, item := range slices.Concat(e.Plan.Items, e.Plan.Others) {
 		s.Counts[became(item)]++
@@ -118,17 +107,17 @@ func Summarize(e Ended) Summary {
 }
 
 // became returns Of; in a dry run it includes objects that conflicts of others would keep from being written.
-func (e Ended) became() func(*run.Item) Word {
+func (e Ended) became() func(*run.Item) write.Outcome {
 	var waiting map[*run.Item]bool
 	if e.DryRun {
 		waiting = e.Plan.Waiting()
 	}
-	return func(item *run.Item) Word {
+	return func(item *run.Item) write.Outcome {
 		switch {
 		case waiting[item] && item.Surplus != nil:
-			return NotPruned
+			return write.NotPruned
 		case waiting[item]:
-			return NotWritten
+			return write.Unsettled
 		}
 		return Of(item)
 	}

@@ -21,7 +21,7 @@ type Bound struct {
 // summary does not match its objects.
 func Bind(d *Document) (*Bound, error) {
 	b := &Bound{Document: d, items: make(map[Identity]*Item, len(d.Items))}
-	counts := map[Action]int{}
+	counts := map[apply.Action]int{}
 	for _, item := range d.Items {
 		counts[item.Action]++
 	}
@@ -58,7 +58,7 @@ func (b *Bound) Item(sub Subject) Item {
 func (b *Bound) Missing(known func(Identity) bool) []Identity {
 	var out []Identity
 	for _, item := range b.Items {
-		if (item.Action == Create || item.Action == Change || item.Action == Recreate) && !known(item.Identity) {
+		if (item.Action == apply.Create || item.Action == apply.Change || item.Action == apply.Recreate) && !known(item.Identity) {
 			out = append(out, item.Identity)
 		}
 	}
@@ -71,22 +71,22 @@ func (b *Bound) Missing(known func(Identity) bool) []Identity {
 func (b *Bound) Surplus(i Item, typ *merge.Type) []string {
 	planned := b.items[i.Versionless()]
 	switch {
-	case planned == nil && (i.Action == Keep || i.Action == Held || i.Action == ""):
+	case planned == nil && (i.Action == apply.Keep || i.Action == apply.Held || i.Action == ""):
 		return nil
 	case planned == nil:
 		return []string{"is not in the plan, and would be " + done[i.Action]}
-	case i.Action == Keep || i.Action == Held || i.Action == "":
+	case i.Action == apply.Keep || i.Action == apply.Held || i.Action == "":
 		return nil // nothing is written, so the object's maker is irrelevant
 	case planned.UID != "" && i.UID != "" && planned.UID != i.UID:
 		return []string{"has another UID than in the plan: it was deleted and made again since"}
-	case planned.Action == Recreate && i.Action == Change: // less than was reviewed
-	case i.Action == Recreate && planned.Action == Change:
+	case planned.Action == apply.Recreate && i.Action == apply.Change: // less than was reviewed
+	case i.Action == apply.Recreate && planned.Action == apply.Change:
 		return []string{fmt.Sprintf("would be deleted and created again, and the plan has change: make the plan with --recreate=%s, and with --dry-run=server where the server alone knows what can be set only once", i.Kind)}
 	case planned.Action != i.Action:
 		return []string{fmt.Sprintf("would be %s, and the plan has %s", done[i.Action], had[planned.Action])}
 	}
 	out := impactBeyond(*planned, i)
-	if i.Action != Delete {
+	if i.Action != apply.Delete {
 		out = append(out, surplus(*planned, i, typ)...)
 	}
 	return out
@@ -98,7 +98,7 @@ func (b *Bound) Surplus(i Item, typ *merge.Type) []string {
 func impactBeyond(planned, now Item) []string {
 	rolls := func(i Item) bool { return strings.HasPrefix(i.Impact, "rolls out") }
 	switch {
-	case planned.Action != now.Action || now.Action == Recreate || planned.Impact == now.Impact:
+	case planned.Action != now.Action || now.Action == apply.Recreate || planned.Impact == now.Impact:
 		return nil
 	case planned.ResourceVersion == now.ResourceVersion:
 		return []string{fmt.Sprintf("impact: is %q, and the plan has %q: it was edited, or made by another version of kubectl merge: make it again", now.Impact, planned.Impact)}
@@ -109,11 +109,11 @@ func impactBeyond(planned, now Item) []string {
 }
 
 // done describes each action on an object.
-var done = map[Action]string{Create: "created", Change: "changed", Recreate: "deleted and created again", Delete: "deleted"}
+var done = map[apply.Action]string{apply.Create: "created", apply.Change: "changed", apply.Recreate: "deleted and created again", apply.Delete: "deleted"}
 
 // had describes the action of a plan.
-var had = map[Action]string{
-	Create: "create", Change: "change", Recreate: "recreate", Delete: "delete", Keep: "keep", Held: "it held, because of conflicts",
+var had = map[apply.Action]string{
+	apply.Create: "create", apply.Change: "change", apply.Recreate: "recreate", apply.Delete: "delete", apply.Keep: "keep", apply.Held: "it held, because of conflicts",
 }
 
 func surplus(planned, now Item, typ *merge.Type) []string {

@@ -6,6 +6,7 @@
 package plandoc
 
 import (
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
@@ -57,21 +58,8 @@ type Spelling struct {
 	Record      bool   // with everything that an undo of the run needs
 }
 
-// Action is the action on an object; the words are those of run.Action.
-type Action string
-
-// The actions.
-const (
-	Create   Action = "create"
-	Change   Action = "change"
-	Recreate Action = "recreate"
-	Held     Action = "held"
-	Delete   Action = "delete"
-	Keep     Action = "keep"
-)
-
 // actions in the order of the summary.
-var actions = []Action{Create, Change, Recreate, Delete, Keep, Held}
+var actions = []apply.Action{apply.Create, apply.Change, apply.Recreate, apply.Delete, apply.Keep, apply.Held}
 
 // Identity identifies an object.
 type Identity struct {
@@ -80,7 +68,7 @@ type Identity struct {
 
 // Item is one object.
 type Item struct {
-	Action Action
+	Action apply.Action
 	Identity
 	UID             string // of the live object; "" if there was none
 	ResourceVersion string
@@ -136,6 +124,6 @@ type ConflictAt struct {
 
 // Summary counts objects by action.
 type Summary struct {
-	Counts    map[Action]int
+	Counts    map[apply.Action]int
 	Unchanged int
 }

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
@@ -28,7 +29,7 @@ func NewWriter(w io.Writer, h Header) (*Writer, error) {
 		return nil, err
 	}
 	_, err = w.Write(text)
-	return &Writer{w: w, summary: Summary{Counts: map[Action]int{}}}, err
+	return &Writer{w: w, summary: Summary{Counts: map[apply.Action]int{}}}, err
 }
 
 // Raw writes an object as Item.Encode has it, without counting it. The error is that of the
@@ -43,7 +44,7 @@ func (d *Writer) Raw(text []byte) error {
 }
 
 // Count counts an object in the summary.
-func (d *Writer) Count(a Action) { d.summary.Counts[a]++ }
+func (d *Writer) Count(a apply.Action) { d.summary.Counts[a]++ }
 
 // Unchanged counts an object that is left out, since it is not changed.
 func (d *Writer) Unchanged() { d.summary.Unchanged++ }

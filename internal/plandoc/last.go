@@ -3,6 +3,7 @@ package plandoc
 import (
 	"slices"
 
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
@@ -40,9 +41,9 @@ func combined(writes []Item) Item {
 	one := writes[0]
 	for _, next := range writes[1:] {
 		switch {
-		case one.Action == Change && next.Action == Change && one.UID == next.UID:
+		case one.Action == apply.Change && next.Action == apply.Change && one.UID == next.UID:
 			one = one.then(next)
-		case one.Action == Create && next.Action == Change:
+		case one.Action == apply.Create && next.Action == apply.Change:
 			one.Written, one.Outcome = Written{UID: next.UID}, Done
 		default:
 			one = next // of an object that has replaced the other one

@@ -14,7 +14,7 @@ import (
 
 // Subject is an object of a run, with its plan stored whole.
 type Subject struct {
-	Action   Action
+	Action   apply.Action
 	Identity // with the namespace that the object is written to
 	Reason   string
 	Impact   string // what the plan does to what runs
@@ -38,9 +38,9 @@ func (s Spelling) item(sub Subject, reasons func(apply.Planned) map[string]strin
 		item.Impact = sub.Impact
 	}
 	switch sub.Action {
-	case Keep:
+	case apply.Keep:
 		return item
-	case Held:
+	case apply.Held:
 		for _, n := range diff.Conflicts(s.report(p)) {
 			item.Conflicts = append(item.Conflicts, ConflictAt{n.Path.String(), words(n)})
 		}
@@ -50,11 +50,11 @@ func (s Spelling) item(sub Subject, reasons func(apply.Planned) map[string]strin
 	if sub.Stored != nil {
 		after = sub.Stored
 	}
-	if sub.Action == Delete {
+	if sub.Action == apply.Delete {
 		after = nil
 	}
 	c := changing{hider: hider{s, sub.Identity}, typ: p.Type, local: p.Value, sensitive: p.Sensitive, reasons: reasons(p)}
-	c.recreated = s.Record && sub.Action == Recreate
+	c.recreated = s.Record && sub.Action == apply.Recreate
 	c.before, c.after = configuration(p.Live, p.HasStatus), configuration(after, p.HasStatus)
 	c.maskedBefore, c.maskedAfter = c.before, c.after
 	if !s.ShowSecrets {
@@ -143,9 +143,9 @@ func (c changing) side(p merge.Path, v merge.Opt, masked *merge.Finder) merge.Op
 // lastApplied is the annotation before and after: in a plan the hash of what is written, by
 // which a run that would record something else is recognized; in a record both texts, or, where
 // they have secret values, both configurations with hashes in place of those.
-func (c changing) lastApplied(live, after map[string]any, a Action) *Sides {
+func (c changing) lastApplied(live, after map[string]any, a apply.Action) *Sides {
 	was, is := lastapplied.Read(live), lastapplied.Read(after)
-	if was.Text == is.Text || a == Delete && !c.Record {
+	if was.Text == is.Text || a == apply.Delete && !c.Record {
 		return nil
 	}
 	s := &Sides{After: c.annotation(is)}

@@ -58,12 +58,12 @@ func written(t *testing.T, items ...Item) []byte {
 func items(t *testing.T) []Item {
 	secret := value(t, strings.Replace(secretLive, "b2xkc2VjcmV0", "bmV3c2VjcmV0", 1))
 	return []Item{
-		spelling.Item(Subject{Action: Change, Identity: Identity{"v1", "Secret", "n", "s"}, Planned: planned(value(t, secretLive), secret)}),
-		spelling.Item(Subject{Action: Create, Identity: Identity{"v1", "ConfigMap", "n", "c"}, Planned: planned(nil, value(t, "{data: {text: \"a\\n\\n b\\n\", \"on\": \"1\", $sha256: x}}"))}),
-		spelling.Item(Subject{Action: Delete, Reason: "not in the input", Identity: Identity{"v1", "ConfigMap", "n", "d"}, Planned: planned(value(t, "{metadata: {uid: x}, data: {}}"), nil)}),
-		{Action: Keep, Identity: Identity{"v1", "ConfigMap", "n", "e"}, Reason: "marked", Notes: []string{"is installed by Helm"}},
-		{Action: Held, Identity: Identity{"v1", "ConfigMap", "n", "f"}, Conflicts: []ConflictAt{{"data.a", "live has x"}}},
-		{Action: Change, Identity: Identity{"v1", "Service", "n", "g"}, UID: "1", LastApplied: &Sides{Before: merge.Some("{}\n"), After: merge.Some("{}")},
+		spelling.Item(Subject{Action: apply.Change, Identity: Identity{"v1", "Secret", "n", "s"}, Planned: planned(value(t, secretLive), secret)}),
+		spelling.Item(Subject{Action: apply.Create, Identity: Identity{"v1", "ConfigMap", "n", "c"}, Planned: planned(nil, value(t, "{data: {text: \"a\\n\\n b\\n\", \"on\": \"1\", $sha256: x}}"))}),
+		spelling.Item(Subject{Action: apply.Delete, Reason: "not in the input", Identity: Identity{"v1", "ConfigMap", "n", "d"}, Planned: planned(value(t, "{metadata: {uid: x}, data: {}}"), nil)}),
+		{Action: apply.Keep, Identity: Identity{"v1", "ConfigMap", "n", "e"}, Reason: "marked", Notes: []string{"is installed by Helm"}},
+		{Action: apply.Held, Identity: Identity{"v1", "ConfigMap", "n", "f"}, Conflicts: []ConflictAt{{"data.a", "live has x"}}},
+		{Action: apply.Change, Identity: Identity{"v1", "Service", "n", "g"}, UID: "1", LastApplied: &Sides{Before: merge.Some("{}\n"), After: merge.Some("{}")},
 			Changes: []ChangeOf{{Path: "spec.ports", Order: &Order{[]string{"[port=1]", "[port=2]"}, []string{"[port=2]", "[port=1]"}}}, {Path: "spec.x", Sides: Sides{Before: merge.Some(nil)}}}},
 	}
 }
@@ -77,7 +77,7 @@ func TestRoundTrip(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v\n%s", err, text)
 		}
-		if !reflect.DeepEqual(doc.Header, header()) || doc.Summary == nil || doc.Summary.Counts[Change] != 2 {
+		if !reflect.DeepEqual(doc.Header, header()) || doc.Summary == nil || doc.Summary.Counts[apply.Change] != 2 {
 			t.Errorf("got %+v %+v", doc.Header, doc.Summary)
 		}
 		for i, got := range doc.Items {
@@ -111,7 +111,7 @@ func TestHidden(t *testing.T) {
 	if IsHash(literal) {
 		t.Errorf("a value of the object reads as a hash: %v", literal)
 	}
-	if mark := value(t, "{data: {$sha256: x}}"); !reflect.DeepEqual(spelling.Item(Subject{Action: Create, Planned: planned(nil, mark)}).Changes[0].After.Value.(map[string]any)["data"],
+	if mark := value(t, "{data: {$sha256: x}}"); !reflect.DeepEqual(spelling.Item(Subject{Action: apply.Create, Planned: planned(nil, mark)}).Changes[0].After.Value.(map[string]any)["data"],
 		spelling.Hash(Identity{}, "/data", mark["data"])) {
 		t.Error("a map that looks like a hash must be hashed")
 	}
@@ -165,7 +165,7 @@ func TestHostile(t *testing.T) {
 func TestSurplus(t *testing.T) {
 	live := `{apiVersion: v1, kind: X, metadata: {name: x, uid: "1"`
 	item := func(live, final string) Item {
-		return spelling.Item(Subject{Action: Change, Identity: Identity{"v1", "X", "", "x"}, Planned: planned(value(t, live), value(t, final))})
+		return spelling.Item(Subject{Action: apply.Change, Identity: Identity{"v1", "X", "", "x"}, Planned: planned(value(t, live), value(t, final))})
 	}
 	plan := item(live+`}, spec: {a: 1.50, s: [1]}}`, live+`, labels: {p: "1", q: "2"}}, spec: {a: 2, s: [1, 2]}}`)
 	doc, err := Parse("p", written(t, plan))
@@ -190,7 +190,7 @@ func TestSurplus(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", tt.reason, got, tt.want)
 		}
 	}
-	other := Item{Action: Create, Identity: Identity{"v1", "X", "", "y"}}
+	other := Item{Action: apply.Create, Identity: Identity{"v1", "X", "", "y"}}
 	if got := bound.Surplus(other, nil); len(got) != 1 {
 		t.Errorf("an object that is not in the plan: %v", got)
 	}

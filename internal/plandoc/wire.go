@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
@@ -104,7 +105,7 @@ func unless(fine bool, problem string) string {
 
 func (s *Summary) fields(c codec) {
 	if s.Counts == nil {
-		s.Counts = map[Action]int{}
+		s.Counts = map[apply.Action]int{}
 	}
 	for _, a := range actions {
 		n := s.Counts[a]
@@ -117,7 +118,7 @@ func (s *Summary) fields(c codec) {
 // head passes the fields before the notes.
 func (i *Item) head(c codec) {
 	c.text("action", string(i.Action), func(s string) string {
-		i.Action = Action(s)
+		i.Action = apply.Action(s)
 		return unless(slices.Contains(actions, i.Action), fmt.Sprintf("must be one of %v", actions))
 	})
 	text(c, "apiVersion", &i.APIVersion)
@@ -131,7 +132,7 @@ func (i *Item) head(c codec) {
 	switch {
 	case i.APIVersion == "" || i.Kind == "" || i.Name == "":
 		c.bad("", "must have apiVersion, kind and name")
-	case (i.Action == Change || i.Action == Delete) && i.UID == "":
+	case (i.Action == apply.Change || i.Action == apply.Delete) && i.UID == "":
 		c.bad("", "must have the uid of the object: without it the plan would be bound to none")
 	}
 }

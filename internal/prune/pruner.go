@@ -216,7 +216,7 @@ func (p *Pruner) again(m applyset.Member) applyset.Decision {
 func (p *Pruner) Surprising(plan *run.Plan) string {
 	var deletions []applyset.Member
 	for _, item := range plan.Others {
-		if item.Action() == run.Delete {
+		if item.Action() == apply.Delete {
 			deletions = append(deletions, p.members[item].Member)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 )
 
 // Begin writes the parent, so that it covers all later writes: whatever happens to the run, the
@@ -59,7 +60,7 @@ func (p *Pruner) End(ctx context.Context, plan *run.Plan) error {
 func (p *Pruner) Remaining(ctx context.Context, plan *run.Plan) []Member {
 	all := slices.Clone(p.leaving)
 	for _, item := range plan.Others {
-		if item.Action() == run.Delete {
+		if item.Action() == apply.Delete {
 			all = append(all, p.members[item])
 		}
 	}
@@ -93,7 +94,7 @@ func (p *Pruner) disband(ctx context.Context) error {
 func (p *Pruner) outcome(plan *run.Plan) (kept []applyset.Decision, complete bool) {
 	complete = plan.Failed() == nil
 	for _, item := range plan.Others {
-		if item.Action() == run.Keep {
+		if item.Action() == apply.Keep {
 			kept = append(kept, applyset.Decision{Member: p.members[item].Member, Action: applyset.Keep})
 		} else {
 			complete = complete && item.Result.Outcome == write.Pruned

@@ -12,7 +12,7 @@ import (
 
 // Subject returns an item of a run in the form of documents, with a merge plan of it.
 func Subject(item *run.Item, p apply.Planned) plandoc.Subject {
-	sub := plandoc.Subject{Action: plandoc.Action(item.ActionOf(p)), Identity: Identity(item), Planned: p, Impact: item.Foreseen().String()}
+	sub := plandoc.Subject{Action: item.ActionOf(p), Identity: Identity(item), Planned: p, Impact: item.Foreseen().String()}
 	if item.Surplus != nil {
 		sub.Reason = item.Reason()
 		sub.Planned.HasStatus = item.Target.Status

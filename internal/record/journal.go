@@ -46,7 +46,7 @@ type Journal struct {
 // entry is one write.
 type entry struct {
 	at, size int64
-	action   plandoc.Action
+	action   apply.Action
 	written  bool // it was, or may have been, executed
 }
 
@@ -90,7 +90,7 @@ func (j *Journal) Begin(item *run.Item, p apply.Planned) (func(stored map[string
 		case err != nil:
 			doc.Outcome = plandoc.Refused
 		default:
-			if sub.Stored = stored; sub.Action != plandoc.Delete {
+			if sub.Stored = stored; sub.Action != apply.Delete {
 				doc = j.header.Item(sub)
 				doc.Written = plandoc.Written{UID: object.Object{Value: stored}.UID(), ResourceVersion: object.Object{Value: stored}.ResourceVersion()}
 			}
@@ -170,7 +170,7 @@ func (j *Journal) compact(w io.Writer, p *run.Plan) error {
 				err = out.Raw(text)
 			}
 		}
-		if j.entries[item] == nil && item.Action() == run.Unchanged && out != nil {
+		if j.entries[item] == nil && item.Action() == apply.Nothing && out != nil {
 			out.Unchanged()
 		}
 	}

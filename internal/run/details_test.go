@@ -131,7 +131,7 @@ func TestRendered(t *testing.T) {
 		if i.Rendered != want || (i.Planned.Final == nil) != made(i) {
 			t.Errorf("%s: %v, and its plan has gone: %t", i.Target, i.Rendered, i.Planned.Final == nil)
 		}
-		if i.Action() != Change || string(i.Result.Outcome) != "configured" || i.Impact().Word == "" {
+		if i.Action() != apply.Change || string(i.Result.Outcome) != "configured" || i.Impact().Word == "" {
 			t.Errorf("%s: is %s, %s, %v", i.Target, i.Action(), i.Result.Outcome, i.Impact())
 		}
 	})

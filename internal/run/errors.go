@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/object"
 )
@@ -108,7 +109,7 @@ func (h Hindrance) rest(did, would string) string {
 }
 
 // held reports whether the item has conflicts, or was skipped.
-func (i *Item) held() bool { return i.Action() == Held }
+func (i *Item) held() bool { return i.Action() == apply.Held }
 
 // conflicts reports whether the item has conflicts that the user has not skipped.
 func (i *Item) conflicts() bool { return i.held() && !i.Skipped }
@@ -178,7 +179,7 @@ func (p *Plan) Waiting() map[*Item]bool {
 func (p *Plan) waiting(each func(*Item, Hindrance)) {
 	wait := func(items []*Item, h Hindrance) {
 		for _, item := range items {
-			if item.writes() || item.Action() == Delete {
+			if item.writes() || item.Action() == apply.Delete {
 				each(item, h)
 			}
 		}

@@ -10,16 +10,16 @@ import (
 // Impact returns what the run does, or has done, to the item and its pods.
 func (i *Item) Impact() impact.Impact {
 	switch i.Action() {
-	case Failed:
+	case apply.Failed:
 		if cluster.IsRefusal(i.Err) {
 			return impact.Impact{Word: impact.Refused, Fields: i.Fixed()}
 		}
 		return impact.Impact{}
-	case Delete:
+	case apply.Delete:
 		return impact.Impact{Word: impact.Pruned}
-	case Keep, Held:
+	case apply.Keep, apply.Held:
 		return impact.Impact{}
-	case Recreate:
+	case apply.Recreate:
 		return impact.Impact{Word: impact.Recreated, Fields: i.fixed}
 	}
 	if len(i.fixed) > 0 {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 )
 
 // MissingNamespace is a namespace that does not exist and in which objects are to be
@@ -46,7 +47,7 @@ func unproven(items []*Item) []MissingNamespace {
 	var out []MissingNamespace
 	for _, item := range items {
 		name := item.Target.Namespace
-		if !item.Target.Namespaced || there[name] || item.Action() != Create {
+		if !item.Target.Namespaced || there[name] || item.Action() != apply.Create {
 			continue
 		}
 		i := slices.IndexFunc(out, func(n MissingNamespace) bool { return n.Name == name })

@@ -21,55 +21,40 @@ type Plan struct {
 	undecided bool // the Pruner was not asked, because of errors
 }
 
-// Action states what a run does with an object.
-type Action string
-
-// The actions.
-const (
-	Create    Action = "create"
-	Change    Action = "change"
-	Recreate  Action = "recreate"  // delete and create it again: a field of it is immutable
-	Unchanged Action = "unchanged" // live is as it should be
-	Held      Action = "held"      // it has conflicts for the user to settle, or was skipped
-	Delete    Action = "delete"    // the input does not contain it
-	Keep      Action = "keep"      // the input does not contain it, and it must not be deleted
-	Failed    Action = "failed"
-)
-
 // Action returns what the run does with the item, as known so far.
-func (i *Item) Action() Action { return i.ActionOf(i.Planned) }
+func (i *Item) Action() apply.Action { return i.ActionOf(i.Planned) }
 
 // ActionOf returns what the run does with the item by a merge plan of it.
-func (i *Item) ActionOf(p apply.Planned) Action {
+func (i *Item) ActionOf(p apply.Planned) apply.Action {
 	switch {
 	case i.Err != nil:
-		return Failed
+		return apply.Failed
 	case i.Surplus != nil && i.Surplus.Keep:
-		return Keep
+		return apply.Keep
 	case i.Surplus != nil:
-		return Delete
+		return apply.Delete
 	case len(p.Conflicts) > 0 || i.Skipped:
-		return Held
+		return apply.Held
 	case p.Action == apply.Create:
-		return Create
+		return apply.Create
 	case p.Action == apply.Change && i.recreate:
-		return Recreate
+		return apply.Recreate
 	case p.Action == apply.Change:
-		return Change
+		return apply.Change
 	}
-	return Unchanged
+	return apply.Nothing
 }
 
 // Reason explains the item's action; "" if its merge plan explains it.
 func (i *Item) Reason() string {
 	switch i.Action() {
-	case Failed:
+	case apply.Failed:
 		return i.Err.Error()
-	case Keep, Delete:
+	case apply.Keep, apply.Delete:
 		return i.Surplus.Reason
-	case Recreate:
+	case apply.Recreate:
 		return "can be set only once: " + strings.Join(i.fixed, ", ")
-	case Held:
+	case apply.Held:
 		if len(i.Planned.Conflicts) == 0 {
 			return "skipped: you left it as it is"
 		}
@@ -85,7 +70,7 @@ func (i *Item) Reason() string {
 // writes reports whether the item is to be written.
 func (i *Item) writes() bool {
 	a := i.Action()
-	return a == Create || a == Change || a == Recreate
+	return a == apply.Create || a == apply.Change || a == apply.Recreate
 }
 
 // Failed joins the errors of the run and, as an *ObjectError each, of its items; nil if
@@ -108,5 +93,5 @@ func (p *Plan) Failed() error {
 // Kept returns the live objects that the input does not contain and the run does not delete. The
 // user has to decide about them. Empty if there are none.
 func (p *Plan) Kept() []*Item {
-	return slices.DeleteFunc(slices.Clone(p.Others), func(i *Item) bool { return i.Action() != Keep })
+	return slices.DeleteFunc(slices.Clone(p.Others), func(i *Item) bool { return i.Action() != apply.Keep })
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 )
 
 // Preview has the server try every item and calls report for each in input order, then
@@ -27,13 +28,13 @@ func (p *Plan) Preview(ctx context.Context, report func(*Item)) {
 // unsent returns the result of an item for which nothing is sent.
 func unsent(item *Item) write.Result {
 	switch item.Action() {
-	case Failed, Keep:
+	case apply.Failed, apply.Keep:
 		return write.Result{}
-	case Delete:
+	case apply.Delete:
 		return write.Removed(item.Planned)
-	case Recreate:
+	case apply.Recreate:
 		return write.Again(item.Planned)
-	case Held:
+	case apply.Held:
 		return write.Left(item.Planned)
 	default:
 		return write.Foreseen(item.Planned)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-merge/kubectl-merge/internal/parallel"
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 	"github.com/kubectl-merge/kubectl-merge/pkg/references"
 )
 
@@ -63,7 +64,7 @@ func (p *Plan) decide(ctx context.Context) {
 	slices.SortStableFunc(others, func(a, b *Item) int { return b.turn() - a.turn() })
 	p.Others = others
 	for _, item := range others {
-		if item.Action() == Delete {
+		if item.Action() == apply.Delete {
 			item.Err = p.bound(item, item.Planned)
 		}
 	}
@@ -116,7 +117,7 @@ func (w *writer) prune(ctx context.Context) {
 
 // hold keeps the items that are still used.
 func (w *writer) hold(ctx context.Context, items []*Item) {
-	items = slices.DeleteFunc(slices.Clone(items), func(i *Item) bool { return i.Action() != Delete })
+	items = slices.DeleteFunc(slices.Clone(items), func(i *Item) bool { return i.Action() != apply.Delete })
 	if w.Hold == nil || w.Write.DryRun || len(items) == 0 {
 		return
 	}
@@ -136,7 +137,7 @@ func (w *writer) complete() bool {
 
 // delete has the Pruner delete the items whose action is Delete, or try it.
 func (w *writer) delete(ctx context.Context, items []*Item, phase Phase) {
-	items = slices.DeleteFunc(slices.Clone(items), func(i *Item) bool { return i.Action() != Delete })
+	items = slices.DeleteFunc(slices.Clone(items), func(i *Item) bool { return i.Action() != apply.Delete })
 	long, cancel := outlasting(ctx)
 	defer cancel()
 	begun := parallel.Each(ctx, parallel.Steps{N: len(items), Limit: w.Concurrency, Adapt: w.Adapt, Done: w.count(phase, len(items))}, func(i int) {
@@ -145,7 +146,7 @@ func (w *writer) delete(ctx context.Context, items []*Item, phase Phase) {
 		if errors.Is(item.Err, context.Canceled) {
 			item.Err = fmt.Errorf("%s: %w", item.Target, ErrUnpruned)
 		}
-		if item.Action() == Delete && phase == Pruning {
+		if item.Action() == apply.Delete && phase == Pruning {
 			item.Own()
 			item.state, item.Result = done, write.Removed(item.Planned)
 		}
@@ -170,11 +171,11 @@ func (w *writer) deleteOne(ctx context.Context, item *Item, trial bool) error {
 		return fmt.Errorf("%s: was not pruned: %w", item.Target, err)
 	}
 	err = w.Pruner.Delete(ctx, item, false)
-	if err == nil && item.Action() == Keep {
+	if err == nil && item.Action() == apply.Keep {
 		err = errors.New(item.Reason())
 	}
 	end(nil, err)
-	if item.Action() == Keep {
+	if item.Action() == apply.Keep {
 		return nil
 	}
 	return err
@@ -185,7 +186,7 @@ func (w *writer) deleteOne(ctx context.Context, item *Item, trial bool) error {
 func (w *writer) finishOthers(ctx context.Context, hindrance Hindrance) {
 	for _, item := range w.Others {
 		switch {
-		case item.state == done || item.Action() != Delete:
+		case item.state == done || item.Action() != apply.Delete:
 		case ctx.Err() != nil:
 			item.Err = fmt.Errorf("%s: %w", item.Target, ErrUnpruned)
 		default:

@@ -29,7 +29,7 @@ func (d *deletions) Admit(*run.Item, map[string]any) error { return nil }
 func (d *deletions) Decide(ctx context.Context, _ *run.Plan) ([]*run.Item, error) {
 	var items []*run.Item
 	for item, e := range d.entries {
-		if e.Action == plandoc.Create {
+		if e.Action == apply.Create {
 			items = append(items, item)
 		}
 	}

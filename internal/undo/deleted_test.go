@@ -28,16 +28,16 @@ func TestDelete(t *testing.T) {
 		refuse  func(w *world) error
 		deleted []string
 		err     string
-		action  run.Action
+		action  apply.Action
 	}{
-		{"deleted", nil, []string{"configmap/conf uid-conf 2"}, "", run.Delete},
-		{"refused", func(*world) error { return forbidden }, []string{"configmap/conf uid-conf 2"}, "configmap/conf: was not deleted: you shall not", run.Delete},
-		{"gone meanwhile", func(w *world) error { w.objects = nil; return conflict }, []string{"configmap/conf uid-conf 2"}, "", run.Delete},
+		{"deleted", nil, []string{"configmap/conf uid-conf 2"}, "", apply.Delete},
+		{"refused", func(*world) error { return forbidden }, []string{"configmap/conf uid-conf 2"}, "configmap/conf: was not deleted: you shall not", apply.Delete},
+		{"gone meanwhile", func(w *world) error { w.objects = nil; return conflict }, []string{"configmap/conf uid-conf 2"}, "", apply.Delete},
 		{"changed meanwhile", func(w *world) error {
 			w.objects = read(t, strings.Replace(before, "resourceVersion: \"1\"", "resourceVersion: \"3\"", 1))
 			return conflict
-		}, []string{"configmap/conf uid-conf 2"}, "", run.Keep},
-		{"changed all the time, and nothing of it counts", func(*world) error { return conflict }, slices.Repeat([]string{"configmap/conf uid-conf 2"}, 11), "configmap/conf: was not deleted: changed", run.Delete},
+		}, []string{"configmap/conf uid-conf 2"}, "", apply.Keep},
+		{"changed all the time, and nothing of it counts", func(*world) error { return conflict }, slices.Repeat([]string{"configmap/conf uid-conf 2"}, 11), "configmap/conf: was not deleted: changed", apply.Delete},
 	} {
 		w := &world{objects: map[string]map[string]any{}}
 		doc := w.recorded(t, local, false)
@@ -74,11 +74,11 @@ func TestDeleted(t *testing.T) {
 		want              undone
 	}{
 		{"it is gone", text, "", undone{items: []string{`create configmap/conf {"a":"1"}`}}},
-		{"it was made again as it was", text, strings.Replace(text, "uid-conf", "uid-2", 1), undone{items: []string{"unchanged configmap/conf null"}}},
-		{"it was made again, and has more by now", text, strings.NewReplacer("uid-conf", "uid-2", `data: {a: "1"}`, `data: {a: "1", b: "2"}`).Replace(text), undone{items: []string{"unchanged configmap/conf null"}}},
+		{"it was made again as it was", text, strings.Replace(text, "uid-conf", "uid-2", 1), undone{items: []string{"nothing configmap/conf null"}}},
+		{"it was made again, and has more by now", text, strings.NewReplacer("uid-conf", "uid-2", `data: {a: "1"}`, `data: {a: "1", b: "2"}`).Replace(text), undone{items: []string{"nothing configmap/conf null"}}},
 		{"a Secret was made again as it was", strings.Replace(text, "ConfigMap", "Secret", 1), strings.NewReplacer("ConfigMap", "Secret", "uid-conf", "uid-2").Replace(text), undone{items: []string{"unchanged secret/conf null"}}},
-		{"somebody has made another one", text, strings.NewReplacer("uid-conf", "uid-2", `data: {a: "1"}`, `data: {a: "2"}`).Replace(text), undone{items: []string{"unchanged configmap/conf null"}, left: []string{"configmap/conf: was deleted by the run, and another one of that name was made since"}}},
-		{"it was not deleted after all", text, text, undone{items: []string{"unchanged configmap/conf null"}}},
+		{"somebody has made another one", text, strings.NewReplacer("uid-conf", "uid-2", `data: {a: "1"}`, `data: {a: "2"}`).Replace(text), undone{items: []string{"nothing configmap/conf null"}, left: []string{"configmap/conf: was deleted by the run, and another one of that name was made since"}}},
+		{"it was not deleted after all", text, text, undone{items: []string{"nothing configmap/conf null"}}},
 		{"its values are hidden", strings.Replace(text, "ConfigMap", "Secret", 1), "", undone{items: []string{"unchanged secret/conf null"}, left: []string{"secret/conf: was deleted, and has values that are hidden in the record: only a record of a run with --show-secrets has them"}}},
 	} {
 		w := &world{objects: map[string]map[string]any{}}

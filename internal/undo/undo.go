@@ -93,15 +93,15 @@ func (u *Undo) Plan(ctx context.Context, job *run.Job) (*run.Plan, error) {
 			continue
 		}
 		one := run.NewItem(t.Identity(), t)
-		if before, _ := configured(item); before != nil && item.Action == plandoc.Delete && definition(item) {
+		if before, _ := configured(item); before != nil && item.Action == apply.Delete && definition(item) {
 			one.Object.Value = anew(before) // by which the run determines what other objects wait for
 		}
 		u.entries[one] = &entry{Item: item}
-		if item.Action == plandoc.Recreate { // immutable fields are undone in the same way
+		if item.Action == apply.Recreate { // immutable fields are undone in the same way
 			job.Recreate.Propagation = cluster.Background
 			job.Recreate.Kinds = append(job.Recreate.Kinds, strings.TrimSuffix(t.Kind+"."+t.Group, "."))
 		}
-		if item.Action != plandoc.Create {
+		if item.Action != apply.Create {
 			p.Items = append(p.Items, one)
 		}
 	}
@@ -112,7 +112,7 @@ func (u *Undo) Plan(ctx context.Context, job *run.Job) (*run.Plan, error) {
 // their objects follow them.
 func (u *Undo) declare() {
 	for _, item := range u.Record.Executed() {
-		if item.Action != plandoc.Delete || !definition(item) {
+		if item.Action != apply.Delete || !definition(item) {
 			continue
 		}
 		before, _ := configured(item)
@@ -184,12 +184,12 @@ func (u *Undo) plan(ctx context.Context, item *run.Item, obj map[string]any) (ap
 	}
 	switch {
 	case obj != nil && apply.Deleting(obj) != nil:
-		return leave("is being deleted: undo again when it is gone", e.Action == plandoc.Delete || e.Action == plandoc.Recreate)
-	case e.Action == plandoc.Delete && obj == nil, e.Action == plandoc.Recreate && obj == nil && (e.Outcome == plandoc.Begun || u.overrides()):
+		return leave("is being deleted: undo again when it is gone", e.Action == apply.Delete || e.Action == apply.Recreate)
+	case e.Action == apply.Delete && obj == nil, e.Action == apply.Recreate && obj == nil && (e.Outcome == plandoc.Begun || u.overrides()):
 		return u.recreate(e, out)
-	case (e.Action == plandoc.Delete || e.Action == plandoc.Recreate) && is == e.UID: // the deletion was not executed
+	case (e.Action == apply.Delete || e.Action == apply.Recreate) && is == e.UID: // the deletion was not executed
 		return out, nil
-	case obj == nil && e.Action == plandoc.Recreate:
+	case obj == nil && e.Action == apply.Recreate:
 		return leave("was deleted since, by others or by an undo that was killed: --policy=apply creates it as it was before the run", false)
 	case obj == nil:
 		return leave("was deleted since", false)
@@ -201,12 +201,12 @@ func (u *Undo) plan(ctx context.Context, item *run.Item, obj map[string]any) (ap
 	switch replaced := is != e.UID && !u.isNew(e, obj); {
 	case replaced && u.isBack(e, obj, typ):
 		return out, nil
-	case replaced && e.Action == plandoc.Delete:
+	case replaced && e.Action == apply.Delete:
 		return leave("was deleted by the run, and another one of that name was made since", false)
 	case replaced:
 		return leave("was deleted, and another one of that name was made since", false)
 	}
-	if e.Action == plandoc.Recreate && !hidden {
+	if e.Action == apply.Recreate && !hidden {
 		out.Object.Value = anew(before) // if it has to be recreated once more
 	}
 	r := reverting{Undo: u, entry: e, target: item.Target, live: obj, typ: typ}
@@ -216,7 +216,7 @@ func (u *Undo) plan(ctx context.Context, item *run.Item, obj map[string]any) (ap
 // isNew reports whether the object is the one that the run has created in place of another.
 func (u *Undo) isNew(e *entry, obj map[string]any) bool {
 	switch is := (object.Object{Value: obj}).UID(); {
-	case e.Action != plandoc.Recreate:
+	case e.Action != apply.Recreate:
 		return false
 	case e.Written.UID != "":
 		return is == e.Written.UID

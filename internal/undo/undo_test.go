@@ -156,7 +156,7 @@ func (w *world) undo(t *testing.T, doc *plandoc.Document, policy string) (undone
 		if err != nil {
 			t.Fatal(err)
 		}
-		out.items = append(out.items, string(item.Action())+" "+item.Target.String()+" "+string(text))
+		out.items = append(out.items, item.Action().String()+" "+item.Target.String()+" "+string(text))
 	}
 	for _, l := range u.Left() {
 		out.left = append(out.left, strings.Join(slices.DeleteFunc([]string{l.Target.String(), l.Value, l.Reason}, func(s string) bool { return s == "" }), ": "))
@@ -216,12 +216,12 @@ func TestElsewhere(t *testing.T) {
 		since  func(w *world)
 		want   undone
 	}{
-		{"deleted", func(w *world) { delete(w.objects, "configmap/conf") }, undone{items: []string{"unchanged configmap/conf null"}, left: []string{"configmap/conf: was deleted since"}}},
+		{"deleted", func(w *world) { delete(w.objects, "configmap/conf") }, undone{items: []string{"nothing configmap/conf null"}, left: []string{"configmap/conf: was deleted since"}}},
 		{"made again", func(w *world) { w.objects = read(t, strings.Replace(before, "uid-conf", "uid-2", 1)) },
-			undone{items: []string{"unchanged configmap/conf null"}, left: []string{"configmap/conf: was deleted, and another one of that name was made since"}}},
+			undone{items: []string{"nothing configmap/conf null"}, left: []string{"configmap/conf: was deleted, and another one of that name was made since"}}},
 		{"on its way out", func(w *world) {
 			w.objects = read(t, strings.Replace(before, "uid:", "deletionTimestamp: now, uid:", 1))
-		}, undone{items: []string{"unchanged configmap/conf null"}, left: []string{"configmap/conf: is being deleted: undo again when it is gone"}}},
+		}, undone{items: []string{"nothing configmap/conf null"}, left: []string{"configmap/conf: is being deleted: undo again when it is gone"}}},
 		{"of a kind that is not served any more", func(w *world) { w.unknown = "ConfigMap" }, undone{left: []string{"configmap/conf: " + (&cluster.UnknownKindError{Kind: "ConfigMap"}).Error()}}},
 	} {
 		w := &world{objects: read(t, before)}

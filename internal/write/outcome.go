@@ -5,19 +5,24 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// Outcome states what happened to an object, as kubectl apply prints it.
+// Outcome states what happened to an object, as kubectl apply prints it; those of a run's summary
+// are among them.
 type Outcome string
 
-// The outcomes. Unsettled is not kubectl's: conflicts are left and nothing was written.
+// The outcomes.
 const (
 	Created    Outcome = "created"
 	Configured Outcome = "configured"
 	Unchanged  Outcome = "unchanged"
-	Unsettled  Outcome = "not written"
-	Recreated  Outcome = "recreated" // deleted and created again, since a field of it is immutable
-	Pruned     Outcome = "pruned"    // deleted, since the input does not contain it any more
-	Disowned   Outcome = "disowned"  // fields were removed from its last-applied configuration
-	Edited     Outcome = "edited"    // the user edited its last-applied configuration
+	Unsettled  Outcome = "not written" // because of conflicts, its own or others', or of others' errors
+	Recreated  Outcome = "recreated"   // deleted and created again, since a field of it is immutable
+	Pruned     Outcome = "pruned"      // deleted, since the input does not contain it any more
+	Disowned   Outcome = "disowned"    // fields were removed from its last-applied configuration
+	Edited     Outcome = "edited"      // the user edited its last-applied configuration
+	Failed     Outcome = "failed"
+	NotPruned  Outcome = "not pruned" // because of others' errors or conflicts
+	Deleted    Outcome = "deleted"    // an undo has deleted an object that the run had created
+	Kept       Outcome = "kept"       // the input does not have it any more, and it must not be deleted
 )
 
 // Word returns the outcome as kubectl apply prints it: one word for all writes of server-side

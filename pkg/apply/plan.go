@@ -1,6 +1,7 @@
 package apply
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -72,26 +73,23 @@ type Subject struct {
 	Unstored []merge.Path
 }
 
-// Action says what a plan does with the object.
-type Action uint8
+// Action states what is done with an object. A Planned has one of the first three.
+type Action string
 
 // The actions.
 const (
-	Nothing Action = iota // live needs no change
-	Create
-	Change
+	Nothing  Action = "" // live is as it should be
+	Create   Action = "create"
+	Change   Action = "change"
+	Recreate Action = "recreate" // delete and create it again: a field of it is immutable
+	Held     Action = "held"     // it has conflicts for the user to settle, or was skipped
+	Delete   Action = "delete"   // the input does not contain it
+	Keep     Action = "keep"     // the input does not contain it, and it must not be deleted
+	Failed   Action = "failed"
 )
 
 // String returns the action in one word.
-func (a Action) String() string {
-	switch a {
-	case Create:
-		return "create"
-	case Change:
-		return "change"
-	}
-	return "nothing"
-}
+func (a Action) String() string { return cmp.Or(string(a), "nothing") }
 
 // Planned is the plan for one object.
 type Planned struct {

@@ -36,19 +36,19 @@ func TestPlanActions(t *testing.T) {
 	s := subject(t, conf)
 	made, err := p.Plan(t.Context(), s, nil)
 	if err != nil || made.Action != Create {
-		t.Fatalf("nothing is there: action %d, %v", made.Action, err)
+		t.Fatalf("nothing is there: action %q, %v", made.Action, err)
 	}
 	again, err := p.Plan(t.Context(), s, made.Final)
 	if err != nil || again.Action != Nothing {
-		t.Errorf("the same again changes nothing: action %d, %v", again.Action, err)
+		t.Errorf("the same again changes nothing: action %q, %v", again.Action, err)
 	}
 	bare, err := p.Plan(t.Context(), s, read(t, conf))
 	if err != nil || bare.Action != Change {
-		t.Errorf("a missing annotation is a change: action %d, %v", bare.Action, err)
+		t.Errorf("a missing annotation is a change: action %q, %v", bare.Action, err)
 	}
 	other, err := p.Plan(t.Context(), subject(t, strings.Replace(conf, `"a":"1"`, `"b":"2"`, 1)), made.Final)
 	if err != nil || other.Action != Change {
-		t.Fatalf("action %d, %v", other.Action, err)
+		t.Fatalf("action %q, %v", other.Action, err)
 	}
 	if _, left := merge.Lookup(other.Final, merge.Path{merge.Named("data"), merge.Named("a")}, nil); left {
 		t.Error("what was applied and is dropped stays")
@@ -82,7 +82,7 @@ func TestPlanTellsABadAnnotation(t *testing.T) {
 	live := read(t, strings.Replace(conf, `"name":"c"`, `"name":"c","annotations":{"`+lastapplied.Annotation+`":"{no"}`, 1))
 	got, err := planner(t).Plan(t.Context(), subject(t, conf), live)
 	if err != nil || len(got.Problems) != 1 || !strings.Contains(got.Problems[0], "last-applied") || got.Action != Change {
-		t.Errorf("got %q, action %d, %v: it is reported, treated as none, and a fresh one written", got.Problems, got.Action, err)
+		t.Errorf("got %q, action %q, %v: it is reported, treated as none, and a fresh one written", got.Problems, got.Action, err)
 	}
 }
 

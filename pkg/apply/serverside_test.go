@@ -69,7 +69,7 @@ func TestServerSide(t *testing.T) {
 			continue
 		}
 		if out.Action != tt.action || out.Applying == nil || out.Applying.Force != tt.force {
-			t.Errorf("%s: action %d, %+v", tt.reason, out.Action, out.Applying)
+			t.Errorf("%s: action %q, %+v", tt.reason, out.Action, out.Applying)
 			continue
 		}
 		if got, err := json.Marshal(out.Applying.Config["spec"]); err != nil || !merge.Equal(read(t, string(got)), read(t, tt.config), nil) {

@@ -289,7 +289,7 @@ func (r recorded) bound() string {
 }
 
 func (r recorded) item(s plandoc.Spelling, was, is map[string]any) plandoc.Item {
-	return s.Item(plandoc.Subject{Action: plandoc.Change, Identity: plandoc.Identity{APIVersion: "v1", Kind: "X", Name: "x"},
+	return s.Item(plandoc.Subject{Action: apply.Change, Identity: plandoc.Identity{APIVersion: "v1", Kind: "X", Name: "x"},
 		Planned: apply.Planned{Live: was, Final: is, Type: r.typ, Action: apply.Change}})
 }
 

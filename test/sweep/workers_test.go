@@ -108,5 +108,5 @@ func reported(t *testing.T, item *run.Item) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return fmt.Sprintf("action %d\n%s\nchanges %v\nsettled %v\nremoved %v\nconflicts %v\nundecided %v\nproblems %q", p.Action, text, p.Changes, p.Settled, p.Removed, p.Conflicts, p.Undecided, p.Problems)
+	return fmt.Sprintf("action %q\n%s\nchanges %v\nsettled %v\nremoved %v\nconflicts %v\nundecided %v\nproblems %q", p.Action, text, p.Changes, p.Settled, p.Removed, p.Conflicts, p.Undecided, p.Problems)
 }
