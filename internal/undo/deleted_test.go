@@ -76,10 +76,10 @@ func TestDeleted(t *testing.T) {
 		{"it is gone", text, "", undone{items: []string{`create configmap/conf {"a":"1"}`}}},
 		{"it was made again as it was", text, strings.Replace(text, "uid-conf", "uid-2", 1), undone{items: []string{"nothing configmap/conf null"}}},
 		{"it was made again, and has more by now", text, strings.NewReplacer("uid-conf", "uid-2", `data: {a: "1"}`, `data: {a: "1", b: "2"}`).Replace(text), undone{items: []string{"nothing configmap/conf null"}}},
-		{"a Secret was made again as it was", strings.Replace(text, "ConfigMap", "Secret", 1), strings.NewReplacer("ConfigMap", "Secret", "uid-conf", "uid-2").Replace(text), undone{items: []string{"unchanged secret/conf null"}}},
+		{"a Secret was made again as it was", strings.Replace(text, "ConfigMap", "Secret", 1), strings.NewReplacer("ConfigMap", "Secret", "uid-conf", "uid-2").Replace(text), undone{items: []string{"nothing secret/conf null"}}},
 		{"somebody has made another one", text, strings.NewReplacer("uid-conf", "uid-2", `data: {a: "1"}`, `data: {a: "2"}`).Replace(text), undone{items: []string{"nothing configmap/conf null"}, left: []string{"configmap/conf: was deleted by the run, and another one of that name was made since"}}},
 		{"it was not deleted after all", text, text, undone{items: []string{"nothing configmap/conf null"}}},
-		{"its values are hidden", strings.Replace(text, "ConfigMap", "Secret", 1), "", undone{items: []string{"unchanged secret/conf null"}, left: []string{"secret/conf: was deleted, and has values that are hidden in the record: only a record of a run with --show-secrets has them"}}},
+		{"its values are hidden", strings.Replace(text, "ConfigMap", "Secret", 1), "", undone{items: []string{"nothing secret/conf null"}, left: []string{"secret/conf: was deleted, and has values that are hidden in the record: only a record of a run with --show-secrets has them"}}},
 	} {
 		w := &world{objects: map[string]map[string]any{}}
 		if tt.now != "" {
