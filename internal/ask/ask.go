@@ -207,12 +207,7 @@ func (a *Asker) pass(q question, what string) {
 }
 
 func (q question) takes(answer string) bool {
-	for _, k := range q.answers() {
-		if k == answer {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(q.answers(), answer)
 }
 
 // help explains the keys that the question takes.

@@ -181,8 +181,7 @@ func (f patchPrinter) object(item *run.Item) error {
 func identified(patch map[string]any, t cluster.Target) map[string]any {
 	out := t.Identity().Value
 	its, _ := out["metadata"].(map[string]any)
-	changed, _ := patch["metadata"].(map[string]any)
-	maps.Copy(its, changed)
+	maps.Copy(its, merge.At[map[string]any](patch, "metadata"))
 	maps.Copy(out, patch)
 	out["metadata"] = its
 	return out

@@ -62,10 +62,7 @@ func (r Row) block(width int) []string {
 	if r.Path == nil && r.Reason != "" {
 		parts = append(parts, escape.Line(r.Reason))
 	}
-	if by := diff.OwnerName(r.Owner); by != "" {
-		if !r.Owner.Time.IsZero() {
-			by += ", " + r.Owner.Time.UTC().Format("2006-01-02 15:04Z")
-		}
+	if by := diff.By(r.Owner); by != "" {
 		parts = append(parts, "by "+by)
 	}
 	for i, part := range parts {

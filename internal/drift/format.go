@@ -105,17 +105,13 @@ const gap = 3 // between columns
 // cells returns a row of the table, with values of at most n characters.
 func (r Row) cells(n int) []string {
 	values := diff.Beside(n, r.Wanted, r.Live)
-	by, since := diff.OwnerName(r.Owner), ""
-	if r.Owner != nil && !r.Owner.Time.IsZero() {
-		since = r.Owner.Time.UTC().Format("2006-01-02 15:04Z")
-	}
 	field := ""
 	if r.Path != nil {
 		field = escape.Text(r.Path.String())
 	} else if r.Reason != "" {
 		values[1] = escape.Line(r.Reason)
 	}
-	cells := []string{escape.Line(r.Namespace), escape.Line(r.Title), string(r.Drift), field, values[0], values[1], by, since}
+	cells := []string{escape.Line(r.Namespace), escape.Line(r.Title), string(r.Drift), field, values[0], values[1], diff.OwnerName(r.Owner), diff.When(r.Owner)}
 	for i, c := range cells {
 		if c == "" {
 			cells[i] = "-"

@@ -3,6 +3,7 @@ package drift
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -94,12 +95,7 @@ func (r *Report) Summary() string {
 
 // sorted returns the groups in the order of namespace, group and kind.
 func (r *Report) sorted() []group {
-	all := make([]group, 0, len(r.groups))
-	for g := range r.groups {
-		all = append(all, g)
-	}
-	slices.SortFunc(all, func(a, b group) int {
+	return slices.SortedFunc(maps.Keys(r.groups), func(a, b group) int {
 		return cmp.Or(strings.Compare(a.namespace, b.namespace), strings.Compare(a.apiGroup, b.apiGroup), strings.Compare(a.kind, b.kind))
 	})
-	return all
 }

@@ -8,6 +8,7 @@ package guard
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
@@ -146,10 +147,5 @@ func rewritten(p apply.Planned, manager string) []Finding {
 // person reports whether a field manager is a tool by which people write: it writes once, and does
 // not write again without a person.
 func person(manager string) bool {
-	for _, prefix := range people {
-		if strings.HasPrefix(manager, prefix) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(people, func(prefix string) bool { return strings.HasPrefix(manager, prefix) })
 }

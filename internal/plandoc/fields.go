@@ -88,8 +88,7 @@ func (f fieldsAt) flag(name string, to *bool) {
 
 func (f fieldsAt) number(name string, to *int) {
 	v, given := f.take(name)
-	n, _ := v.(json.Number)
-	count, err := strconv.Atoi(n.String())
+	count, err := strconv.Atoi(merge.At[json.Number](v).String())
 	if given && (err != nil || count < 0) {
 		f.bad(name, "must be a number")
 	}

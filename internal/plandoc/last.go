@@ -123,8 +123,7 @@ func (r revealer) reveal(fields string, v any, now merge.Opt) any {
 		}
 		return out
 	case []any:
-		now, _ := now.Value.([]any)
-		return r.list(fields, v, now)
+		return r.list(fields, v, merge.At[[]any](now.Value))
 	}
 	return v
 }

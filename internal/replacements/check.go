@@ -3,6 +3,7 @@ package replacements
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -127,12 +128,7 @@ func (p *parser) options(m map[string]any, at string) {
 
 // known reports unknown keys, with the one that was probably meant.
 func (p *parser) known(m map[string]any, at string, keys []string) {
-	names := make([]string, 0, len(m))
-	for k := range m {
-		names = append(names, k)
-	}
-	slices.Sort(names)
-	for _, k := range names {
+	for _, k := range slices.Sorted(maps.Keys(m)) {
 		if slices.Contains(keys, k) {
 			continue
 		}

@@ -41,6 +41,5 @@ func anew(obj map[string]any) map[string]any {
 			out, _ = put(out, p, merge.Opt{}, nil)
 		}
 	}
-	made, _ := out.(map[string]any)
-	return made
+	return merge.At[map[string]any](out)
 }

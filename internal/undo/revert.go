@@ -56,8 +56,7 @@ func (r reverting) plan(out apply.Planned) apply.Planned {
 	policy.Rules = out.Answered(r.live, r.typ)
 	out.Plan = merge.Three(t, r.typ, policy, false)
 	out.Type = r.typ
-	result, _ := out.Result.(map[string]any)
-	out.Final = r.lastApplied(result, out.Changes)
+	out.Final = r.lastApplied(merge.At[map[string]any](out.Result), out.Changes)
 	if _, expressible := patch.Expressible(r.live, out.Final); !expressible {
 		out.Action = apply.Change
 	} else if _, changed := patch.Merge(r.live, out.Final); changed {
@@ -227,8 +226,7 @@ func (r reverting) lastApplied(result map[string]any, changes []merge.Change) ma
 	case !same(c.after, now):
 		return r.merged(result, c, changes)
 	case !c.before.Set:
-		out, _ := lastapplied.Without(result).(map[string]any)
-		return out
+		return merge.At[map[string]any](lastapplied.Without(result))
 	}
 	text, isText := c.before.Value.(string)
 	if !isText {
@@ -303,6 +301,5 @@ func (r reverting) merged(result map[string]any, c recorded, changes []merge.Cha
 }
 
 func annotated(obj map[string]any, text string) map[string]any {
-	out, _ := lastapplied.With(obj, text).(map[string]any)
-	return out
+	return merge.At[map[string]any](lastapplied.With(obj, text))
 }

@@ -40,10 +40,5 @@ func ambiguous(v any, at merge.Path, typ *merge.Type) []string {
 
 // keyless reports whether the step has none of its list's keys.
 func keyless(s merge.Step) bool {
-	for _, k := range s.Keys {
-		if k.Value != nil {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(s.Keys, func(k merge.KeyPart) bool { return k.Value != nil })
 }

@@ -236,12 +236,7 @@ func winner(s merge.Side) string {
 }
 
 func anyWithin(b merge.Because, paths []merge.Path) bool {
-	for _, q := range paths {
-		if within(b.Path, q) || holds(b, q) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(paths, func(q merge.Path) bool { return within(b.Path, q) || holds(b, q) })
 }
 
 // holds reports whether the path that a user typed leads into a value that is explained as one.

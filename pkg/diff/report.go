@@ -2,6 +2,7 @@ package diff
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
@@ -187,8 +188,11 @@ func OwnerName(o *merge.Owner) string {
 	return escape.Line(o.Manager)
 }
 
-// when returns the time of a value's owner to the minute, "" if unknown.
-func when(o *merge.Owner) string {
+// By names a value's owner and when it wrote it; "" if it is unknown.
+func By(o *merge.Owner) string { return strings.TrimSuffix(OwnerName(o)+", "+When(o), ", ") }
+
+// When returns the time of a value's owner to the minute, "" if unknown.
+func When(o *merge.Owner) string {
 	if o == nil || o.Time.IsZero() {
 		return ""
 	}

@@ -147,10 +147,7 @@ func pack(p parts, n int) []string {
 
 // below returns what has no room in the field's line, for lines of that width.
 func (r Row) below(roomy bool, width int) []parts {
-	who := OwnerName(r.Owner)
-	if who != "" {
-		who = strings.TrimSuffix(who+", "+when(r.Owner), ", ")
-	}
+	who := By(r.Owner)
 	switch {
 	case r.liveOnly && who != "":
 		return []parts{{texts: []string{"set by " + who}}}

@@ -99,9 +99,9 @@ func flagOf(flag string, names []string) string {
 	return shellWord(flag + "=" + escape.Line(strings.Join(names, ",")))
 }
 
-// shellWord quotes a word for a shell.
+// shellWord quotes a word for a shell, where that is needed.
 func shellWord(word string) string {
-	if !strings.ContainsFunc(word, func(r rune) bool {
+	if word = escape.Text(word); word != "" && !strings.ContainsFunc(word, func(r rune) bool {
 		return !strings.ContainsRune("-_./=,:@+%", r) && !unicode.IsLetter(r) && !unicode.IsDigit(r)
 	}) {
 		return word

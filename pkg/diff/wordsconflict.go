@@ -74,11 +74,10 @@ func unknown(o merge.Opt) bool { return o.Set && (o.Value == nil || o.Value == "
 // who names a value's owner and when it was set, with a space before it; "" if it is
 // unknown.
 func who(o *merge.Owner) string {
-	name := strings.TrimSuffix(OwnerName(o)+", "+when(o), ", ")
-	if name == "" {
-		return ""
+	if name := By(o); name != "" {
+		return " (" + name + ")"
 	}
-	return " (" + name + ")"
+	return ""
 }
 
 // waysOut returns the remedies: how a user can keep live's value, and how to get local's.
@@ -91,9 +90,9 @@ func (n Note) waysOut() []string {
 	case n.Merged != "":
 		return []string{"the values stand between <<<<<<< and >>>>>>> in " + n.Merged + ": leave one of them"}
 	}
-	disown := "kubectl merge disown " + word(n.Object) + " " + word(n.Path.String())
+	disown := "kubectl merge disown " + shellWord(n.Object) + " " + shellWord(n.Path.String())
 	if n.Namespace != "" {
-		disown += " -n " + word(n.Namespace)
+		disown += " -n " + shellWord(n.Namespace)
 	}
 	var ways []string
 	keep := n.keep()
@@ -227,16 +226,4 @@ func isScalar(v any) bool {
 		return false
 	}
 	return true
-}
-
-// word quotes an argument for a shell.
-func word(s string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._-/:", r)
-	}
-	s = escape.Text(s)
-	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }

@@ -298,10 +298,5 @@ func sharedFields(t *Type, a, b any) int {
 }
 
 func isKey(t *Type, name string) bool {
-	for _, k := range t.Keys {
-		if k.Name == name {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(t.Keys, func(k Key) bool { return k.Name == name })
 }

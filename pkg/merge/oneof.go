@@ -158,12 +158,7 @@ func chosen(t *Type, g OneOf, o, l map[string]any) (keep map[string]bool, decide
 }
 
 func states(g OneOf, l map[string]any) bool {
-	for _, name := range g.Fields {
-		if l[name] != nil {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(g.Fields, func(name string) bool { return l[name] != nil })
 }
 
 // excluded reports whether live has a variant of a one-of that excludes the field of that

@@ -87,15 +87,10 @@ func (r *Rewrite) put(rest []map[string]any, s *fieldpath.Set, entry map[string]
 
 // sameEntries reports whether each entry of a is in b, whenever it was written.
 func sameEntries(a, b []map[string]any) bool {
-	if len(a) != len(b) {
-		return false
+	missing := func(x map[string]any) bool {
+		return !slices.ContainsFunc(b, func(y map[string]any) bool { return merge.Identical(timeless(x), timeless(y)) })
 	}
-	for _, x := range a {
-		if !slices.ContainsFunc(b, func(y map[string]any) bool { return merge.Identical(timeless(x), timeless(y)) }) {
-			return false
-		}
-	}
-	return true
+	return len(a) == len(b) && !slices.ContainsFunc(a, missing)
 }
 
 func timeless(e map[string]any) map[string]any {

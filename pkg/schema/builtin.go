@@ -69,12 +69,7 @@ var builtinKinds = sync.OnceValue(func() []Kind {
 
 // ControlPlane reports whether a field manager of that name is part of the control plane.
 func ControlPlane(manager string) bool {
-	for _, prefix := range controlPlane() {
-		if strings.HasPrefix(manager, prefix) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(controlPlane(), func(prefix string) bool { return strings.HasPrefix(manager, prefix) })
 }
 
 var controlPlane = sync.OnceValue(func() []string {

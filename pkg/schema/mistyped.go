@@ -54,12 +54,7 @@ func wellTyped(t *merge.Type, v any) bool {
 		if !isList(t) {
 			return false
 		}
-		for _, e := range v {
-			if !wellTyped(t.Elem, e) {
-				return false
-			}
-		}
-		return true
+		return !slices.ContainsFunc(v, func(e any) bool { return !wellTyped(t.Elem, e) })
 	}
 	if t.Kind != merge.Scalar {
 		return false
