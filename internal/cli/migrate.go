@@ -116,7 +116,7 @@ func (v *call) finishMigration(ctx context.Context, m *migrate.Mover, items []*m
 	var err error
 	switch v.output {
 	case "table":
-		err = v.table(migrate.Table(items))
+		err = v.printRows(migrate.Table(items), nil)
 	case "json":
 		err = escape.WriteJSON(v.Out, migrate.Report(m.Planner, items), "")
 	}
