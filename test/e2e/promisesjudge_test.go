@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/ownership"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 	"github.com/kubectl-merge/kubectl-merge/test/laws"
 )
@@ -200,11 +201,13 @@ func (p *promises) undone() {
 // something: a volume.
 func (p *promises) uncreated(o *promised) string {
 	theirs := merge.Diff(o.configured(o.live[asWritten]), o.configured(o.live[asEdited]), o.kind.typ)
+	leaves := leaves(merge.Field{Type: o.kind.typ}, o.configured(o.live[asWritten]), nil)
+	applied := slices.ContainsFunc(leaves, func(l leaf) bool { return o.reapplied(l.path) })
 	holds := strings.HasPrefix(o.kind.kind, "PersistentVolume")
 	is := o.live[asTakenBack]
 	gone := is == nil || at(is, []any{"metadata", "deletionTimestamp"}) != nil
 	switch {
-	case len(theirs) == 0 && !gone && !holds:
+	case len(theirs) == 0 && !applied && !gone && !holds:
 		return "nobody else has changed it, and it is not deleted"
 	case len(theirs) > 0 && gone:
 		return fmt.Sprintf("others have changed %s, and it is deleted", theirs[0].Path)
@@ -214,6 +217,14 @@ func (p *promises) uncreated(o *promised) string {
 		p.counts.add("objects left, as others have changed them", 1)
 	}
 	return ""
+}
+
+// reapplied: another manager has applied the value since the run, and owns it as the run does.
+func (o *promised) reapplied(p merge.Path) bool {
+	was := ownership.At(ownership.Of(o.live[asWritten]), p)
+	return slices.ContainsFunc(ownership.At(ownership.Of(o.live[asEdited]), p), func(is merge.Owner) bool {
+		return is.Operation == "Apply" && !slices.ContainsFunc(was, func(w merge.Owner) bool { return w.Manager == is.Manager && w.Operation == is.Operation })
+	})
 }
 
 // differ is where two objects are not configured alike, save for what the server makes of the
@@ -236,7 +247,7 @@ func (p *promises) restored(o *promised) string {
 	found, written, edited, is := o.configured(o.live[asFound]), o.configured(o.live[asWritten]), o.configured(o.live[asEdited]), o.configured(o.live[asTakenBack])
 	ours, theirs := merge.Diff(found, written, o.kind.typ), merge.Diff(written, edited, o.kind.typ)
 	for _, c := range ours {
-		if now := o.at(c.Path, is); c.Op != merge.OpOrder && !reaches(o.chosen(c.Path), theirs) && !o.alike(c.Path, c.Old, o.unallocated(c.Path, c.Old, now)) {
+		if now := o.at(c.Path, is); c.Op != merge.OpOrder && !reaches(o.chosen(c.Path), theirs) && !o.reapplied(c.Path) && !o.alike(c.Path, c.Old, o.unallocated(c.Path, c.Old, now)) {
 			return fmt.Sprintf("%s: was %s, the run has made it %s, nobody else has changed it, and it is %s", c.Path, opt(c.Old), opt(c.New), opt(now))
 		}
 	}
