@@ -19,9 +19,11 @@ const module = "github.com/kubectl-merge/kubectl-merge"
 var arrows = map[string][]string{
 	"cmd/kubectl-merge": {"internal/cli"},
 
+	"internal/absorb": {"internal/drift", "internal/files", "internal/run", "pkg"},
+
 	"internal/arch": {},
 	"internal/ask":  {"internal/files", "internal/plandoc", "internal/record", "internal/run", "internal/source", "pkg"},
-	"internal/cli": {"internal/annotate", "internal/ask", "internal/applyset", "internal/impact", "internal/outcome", "internal/prune", "internal/run", "internal/cluster", "internal/live", "internal/editor", "internal/files", "internal/replacements",
+	"internal/cli": {"internal/absorb", "internal/annotate", "internal/ask", "internal/applyset", "internal/impact", "internal/outcome", "internal/prune", "internal/run", "internal/cluster", "internal/live", "internal/editor", "internal/files", "internal/replacements",
 		"internal/parallel", "internal/wait", "internal/write", "internal/source", "internal/target", "internal/term", "internal/complete", "pkg",
 		"internal/drift", "internal/guard", "internal/migrate",
 		"internal/plandoc", "internal/record", "internal/undo"},

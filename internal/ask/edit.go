@@ -33,9 +33,9 @@ func (a *Asker) edit(ctx context.Context, q question) (done bool, err error) {
 			return false, nil
 		}
 	}
-	local, err := put(q.item.Object.Value, path, value)
+	local, err := merge.Put(q.item.Object.Value, path, value)
 	if err != nil {
-		a.print("error: " + escape.Line(err.Error()))
+		a.print("error: cannot be put into local: " + escape.Line(err.Error()))
 		return false, nil
 	}
 	q.item.Object.Value = local
@@ -74,33 +74,4 @@ func (q question) parse(typed string) (any, error) {
 func isText(o merge.Opt) bool {
 	_, text := o.Value.(string)
 	return text || !o.Set || o.Value == nil
-}
-
-// put returns obj with v at the path, adding missing parents.
-func put(obj map[string]any, path merge.Path, v any) (map[string]any, error) {
-	var steps []merge.Change
-	for i := 1; i < len(path); i++ {
-		if at, ok := merge.Lookup(obj, path[:i], nil); !ok || at == nil {
-			steps = append(steps, merge.Change{Op: merge.OpSet, Path: path[:i], New: merge.Some(empty(path[i-1], path[i]))})
-		}
-	}
-	out, err := merge.Replay(obj, append(steps, merge.Change{Op: merge.OpSet, Path: path, New: merge.Some(v)}))
-	if err != nil {
-		return nil, fmt.Errorf("cannot be put into local: %w", err)
-	}
-	return out.(map[string]any), nil
-}
-
-// empty returns a new value at a step, with its identifying keys, to hold the next one.
-func empty(at, next merge.Step) any {
-	if next.Kind != merge.FieldStep {
-		return []any{}
-	}
-	m := map[string]any{}
-	for _, k := range at.Keys {
-		if k.Value != nil {
-			m[k.Name] = k.Value
-		}
-	}
-	return m
 }

@@ -7,8 +7,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
 // TestMap: one answer decides about a value whose type the sides disagree on, with all that
@@ -57,38 +55,6 @@ func TestSecret(t *testing.T) {
 		if strings.Contains(s.out.String(), value) {
 			t.Errorf("%q was printed:\n%s", value, s.out.String())
 		}
-	}
-}
-
-// TestPut: what is missing on the way to a value is made, with what identifies it.
-func TestPut(t *testing.T) {
-	obj := map[string]any{"spec": map[string]any{"containers": []any{map[string]any{"name": "app", "image": "a"}}}}
-	for path, want := range map[string]string{
-		"spec.containers[name=app].image":               `{"spec":{"containers":[{"image":"new","name":"app"}]}}`,
-		"spec.containers[name=log].image":               `{"spec":{"containers":[{"image":"a","name":"app"},{"image":"new","name":"log"}]}}`,
-		"spec.template.metadata.labels.app":             `{"spec":{"containers":[{"image":"a","name":"app"}],"template":{"metadata":{"labels":{"app":"new"}}}}}`,
-		"spec.initContainers[name=first].image":         `{"spec":{"containers":[{"image":"a","name":"app"}],"initContainers":[{"image":"new","name":"first"}]}}`,
-		"spec.containers[name=app].resources.limits.me": `{"spec":{"containers":[{"image":"a","name":"app","resources":{"limits":{"me":"new"}}}]}}`,
-	} {
-		p, err := merge.ParsePath(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := put(obj, p, "new")
-		if err != nil {
-			t.Errorf("%s: %v", path, err)
-			continue
-		}
-		if text := asJSON(t, got); text != want {
-			t.Errorf("%s:\n%s, want\n%s", path, text, want)
-		}
-	}
-	p, err := merge.ParsePath("spec.containers.name")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := put(obj, p, "new"); err == nil || !strings.Contains(err.Error(), "cannot be put into local: ") {
-		t.Errorf("a field of a list: %v", err)
 	}
 }
 

@@ -184,6 +184,27 @@ func (r *Reviewer) choices(ctx context.Context, item *run.Item, changes []plando
 	return unwanted, nil
 }
 
+// Each asks the same question about each of the texts, and returns the places of the rejected ones.
+// The error is ErrQuit, or the terminal's.
+func (r *Reviewer) Each(ctx context.Context, question string, texts []string) (unwanted []int, err error) {
+	for i, text := range texts {
+		r.print("")
+		r.print(escape.Line(text))
+		answer, err := r.choose(ctx, fmt.Sprintf("(%d/%d) %s", i+1, len(texts), question), [][2]string{
+			{"y", "yes"}, {"n", "no"}, {"a", "all: this one and the rest"}, {"q", "quit: write nothing at all"},
+		})
+		switch {
+		case err != nil:
+			return nil, err
+		case answer == "n":
+			unwanted = append(unwanted, i)
+		case answer == "a":
+			return unwanted, nil
+		}
+	}
+	return unwanted, nil
+}
+
 // show prints a change, and its reason.
 func (r *Reviewer) show(item *run.Item, c plandoc.ChangeOf) {
 	r.print("")

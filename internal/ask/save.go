@@ -72,7 +72,7 @@ func appendRules(ctx context.Context, file string, rules []any) error {
 	if now != "" {
 		now = strings.TrimSuffix(now, "\n") + "\n---\n"
 	}
-	if err := filemerge.Replace("", file, was, []byte(now+string(text))); err != nil {
+	if err := filemerge.Replace(file, was, []byte(now+string(text))); err != nil {
 		return fmt.Errorf("the answers cannot be saved: %w", err)
 	}
 	return nil

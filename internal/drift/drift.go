@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
+	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/ownership"
 )
@@ -48,6 +49,12 @@ type Row struct {
 	// not record it, as for removed values.
 	Owner *merge.Owner
 
+	// Moved states which sides have changed the value since it was applied; 0: only the file.
+	// What was not applied before, or not recorded, counts as changed by live alone.
+	Moved merge.DisagreementKind
+
+	Order []merge.Step // live's, if only the order of entries differs
+
 	Reason string // the reason, for an object as a whole
 }
 
@@ -69,10 +76,17 @@ func Of(item *run.Item, manager string) []Row {
 		return []Row{{Object: o, Drift: Missing, Reason: "is being deleted since " + since}}
 	}
 	c := comparison{
-		Object: o,
-		typ:    p.Type,
-		report: diff.Report{Object: o.Title, Local: p.Value, Live: p.Live, Plan: p.Plan, Sensitive: p.Sensitive}.Looked(),
-		owners: ownership.Of(p.Live),
+		Object:  o,
+		typ:     p.Type,
+		report:  diff.Report{Object: o.Title, Local: p.Value, Live: p.Live, Plan: p.Plan, Sensitive: p.Sensitive}.Looked(),
+		owners:  ownership.Of(p.Live),
+		settled: slices.Concat(p.Settled, p.Conflicts),
+	}
+	blanked := lastapplied.Read(p.Live).Blanking != lastapplied.BlankNothing
+	for i, d := range c.settled {
+		if d.Kind == merge.Both && (!d.Original.Set || blanked) {
+			c.settled[i].Kind = merge.Drift
+		}
 	}
 	c.appliers = append([]string{manager}, ownership.Annotators(c.owners)...)
 	for _, change := range p.Changes {
@@ -82,6 +96,7 @@ func Of(item *run.Item, manager string) []Row {
 		c.add(d.Path, d.Local, d.Live)
 	}
 	for _, e := range p.Extras {
+		c.settled = append(c.settled, merge.Disagreement{Kind: merge.Drift, Path: e.Path})
 		c.add(e.Path, merge.Opt{}, merge.Some(e.Value))
 	}
 	merge.SortByPath(c.rows, func(r Row) merge.Path { return r.Path })
@@ -119,6 +134,7 @@ type comparison struct {
 	report   diff.Report
 	owners   merge.Owners
 	appliers []string
+	settled  []merge.Disagreement
 	rows     []Row
 }
 
@@ -130,7 +146,7 @@ func (c *comparison) change(ch merge.Change) {
 	}
 	wanted, live := common(ch.NewOrder, ch.OldOrder), common(ch.OldOrder, ch.NewOrder)
 	if !slices.Equal(wanted, live) { // otherwise entries only moved because others are missing
-		c.rows = append(c.rows, Row{Object: c.Object, Drift: Changed, Path: ch.Path, Wanted: order(wanted), Live: order(live), Owner: c.owner(ch.Path)})
+		c.rows = append(c.rows, Row{Object: c.Object, Drift: Changed, Path: ch.Path, Order: ch.OldOrder, Wanted: order(wanted), Live: order(live), Owner: c.owner(ch.Path)})
 	}
 }
 
@@ -167,6 +183,11 @@ func entries(t *merge.Type, wanted, live merge.Opt) []merge.Change {
 
 func (c *comparison) row(p merge.Path, wanted, live merge.Opt) {
 	r := Row{Object: c.Object, Path: p, Drift: Changed}
+	for _, d := range c.settled {
+		if d.Path.Leads(p) {
+			r.Moved = d.Kind
+		}
+	}
 	switch {
 	case !live.Set:
 		r.Drift = Removed

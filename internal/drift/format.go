@@ -120,8 +120,8 @@ func (r Row) cells(n int) []string {
 	return cells
 }
 
-// value returns a row as JSON.
-func (r Row) value() map[string]any {
+// JSON returns a row as a value of the JSON report.
+func (r Row) JSON() map[string]any {
 	m := map[string]any{"object": r.Title, "kind": r.Kind, "apiVersion": strings.TrimPrefix(r.Group+"/"+r.Version, "/"), "name": r.Name, "drift": r.Drift}
 	for name, s := range map[string]string{"namespace": r.Namespace, "reason": r.Reason} {
 		if s != "" {
@@ -153,7 +153,7 @@ func (r Row) value() map[string]any {
 func writeJSON(w io.Writer, r *Report, o Options) error {
 	rows := make([]any, len(r.Rows))
 	for i, row := range r.Rows {
-		rows[i] = row.value()
+		rows[i] = row.JSON()
 	}
 	n := map[string]any{}
 	for k, count := range r.counts() {

@@ -82,7 +82,7 @@ func (s jsonStream) Begin(r *Report) error { return writeJSON(s, r, Options{Now:
 
 // Event prints a line of kind DriftEvent.
 func (s jsonStream) Event(e Event) error {
-	return escape.WriteJSON(s, map[string]any{"kind": "DriftEvent", "event": e.Event, "seen": e.Seen.UTC().Format(time.RFC3339Nano), "row": e.Row.value()}, "")
+	return escape.WriteJSON(s, map[string]any{"kind": "DriftEvent", "event": e.Event, "seen": e.Seen.UTC().Format(time.RFC3339Nano), "row": e.Row.JSON()}, "")
 }
 
 // End prints the report at the end.

@@ -1,39 +1,90 @@
 package files
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // Replace replaces the content of one file atomically, as Write does: after a crash there
 // is the old file or the new one, a link stays a link, and a file that has changed since it
-// was read is an error. folder is the one in which the file was found, which a link may not
-// lead out of; "" where the file itself was named. was is what was read; nil creates a file.
-func Replace(folder, name string, was, text []byte) error {
+// was read is an error. was is what was read; nil creates a file.
+func Replace(name string, was, text []byte) error {
 	dest, c := &Set{Name: name}, Changed{Name: filepath.Base(name), Text: text}
-	if folder == "" && was == nil {
-		folder = filepath.Dir(name)
+	if was == nil {
+		dest.Name, dest.Folder = filepath.Dir(name), true
+		return Write(dest, []Changed{c})
 	}
-	if folder != "" {
-		below, err := filepath.Rel(folder, name)
-		if err != nil {
-			return err
-		}
-		dest.Name, dest.Folder, c.Name = folder, true, filepath.ToSlash(below)
+	info, err := os.Stat(name)
+	if err != nil {
+		return plainError(err)
 	}
-	if was != nil {
-		info, err := os.Stat(name)
-		if err != nil {
-			return plainError(err)
-		}
-		c.File = &File{Name: c.Name, Path: name, Mode: info.Mode().Perm(), raw: was}
-	}
+	c.File = &File{Name: c.Name, Path: name, Mode: info.Mode().Perm(), raw: was}
 	return Write(dest, []Changed{c})
 }
 
-// LeadsOut is the error of a file that Replace would refuse because it leads out of the
-// folder; nil for any other, and for a folder that is "".
-func LeadsOut(folder, name string) error {
+// ReplaceAll replaces the content of edited files: all or, if one cannot be written, none; see
+// Write.
+func ReplaceAll(all []*Edited) error {
+	changed := make([]Changed, len(all))
+	top := ""
+	for i, e := range all {
+		at, err := e.writable()
+		if err != nil {
+			return fmt.Errorf("%s: %w; nothing was written", e.Name, err)
+		}
+		changed[i] = Changed{Name: at.Path, Text: e.Now, File: at}
+		if folder := filepath.Dir(at.Path); i == 0 {
+			top = folder
+		} else {
+			top = common(top, folder)
+		}
+	}
+	for i, c := range changed {
+		below, err := filepath.Rel(top, c.Name)
+		if err != nil {
+			return err
+		}
+		changed[i].Name = filepath.ToSlash(below)
+	}
+	return Write(&Set{Name: top, Folder: true}, changed)
+}
+
+// writable returns the file that an edited one leads to.
+func (e *Edited) writable() (*File, error) {
+	if err := leadsOut(e.folder, e.Name); err != nil {
+		return nil, err
+	}
+	at, err := filepath.EvalSymlinks(e.Name)
+	if err != nil {
+		return nil, plainError(err)
+	}
+	if at, err = filepath.Abs(at); err != nil {
+		return nil, err
+	}
+	info, err := os.Stat(at)
+	if err != nil {
+		return nil, plainError(err)
+	}
+	if info.Mode().Perm()&0o222 == 0 {
+		return nil, errors.New("is read-only: make it writable (chmod u+w), or leave it out")
+	}
+	return &File{Path: at, Mode: info.Mode().Perm(), raw: e.Old}, nil
+}
+
+// common returns the folder that holds both folders.
+func common(a, b string) string {
+	for a != filepath.Dir(a) && a != b && !strings.HasPrefix(b, a+string(filepath.Separator)) {
+		a = filepath.Dir(a)
+	}
+	return a
+}
+
+// leadsOut is the error of a file that Write would refuse because it leads out of the folder; nil
+// for any other, and for a folder that is "".
+func leadsOut(folder, name string) error {
 	if folder == "" {
 		return nil
 	}

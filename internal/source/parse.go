@@ -137,6 +137,17 @@ func (p *parser) document(d Document) {
 	}
 }
 
+// Items returns the items of a List as objects, as the Objects of a file have them; false for any
+// other object.
+func Items(o object.Object) ([]any, bool) {
+	items, ok := listItems(o)
+	items = slices.Clone(items)
+	for i, v := range items {
+		items[i] = listItem(o, v)
+	}
+	return items, ok
+}
+
 // listItems returns the items of a List; false for any other object.
 func listItems(o object.Object) ([]any, bool) {
 	items, ok := o.Value["items"].([]any)

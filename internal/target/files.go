@@ -4,26 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	filemerge "github.com/kubectl-merge/kubectl-merge/internal/files"
-	"github.com/kubectl-merge/kubectl-merge/internal/source"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/object"
-	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
 )
 
 // FileEdit is the planned edit of a file.
 type FileEdit struct {
-	Name     string
-	Old, Now []byte
-	Taken    []string // removed fields, with their objects
+	*filemerge.Edited
+	Taken []string // removed fields, with their objects
 
-	folder  string // the given folder that it was found in; "" if it was named
 	objects []*Disowned
 }
 
@@ -45,8 +37,9 @@ func (d *Disowning) Edits(ctx context.Context, all []*Disowned, given []string) 
 	}
 	var files []*FileEdit
 	for _, name := range names {
-		f := &FileEdit{Name: name, folder: folderOf(name, given), objects: byName[name]}
-		if err := d.rewriteFile(ctx, f); err != nil {
+		f := &FileEdit{objects: byName[name]}
+		var err error
+		if f.Edited, err = filemerge.Edit(name, given, false, func(s filemerge.Stated) (any, *merge.Type, error) { return d.edit(ctx, s, f.objects) }); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		for _, h := range f.objects {
@@ -59,88 +52,17 @@ func (d *Disowning) Edits(ctx context.Context, all []*Disowned, given []string) 
 	return files, nil
 }
 
-// rewriteFile sets the text of a file with the fields, and without.
-func (d *Disowning) rewriteFile(ctx context.Context, f *FileEdit) error {
-	info, err := os.Stat(f.Name)
-	if err == nil && !info.Mode().IsRegular() || errors.Is(err, fs.ErrNotExist) {
-		return errors.New("is no file that -w could write: give files with -f")
+// edit returns an object of a file without the fields.
+func (d *Disowning) edit(ctx context.Context, s filemerge.Stated, objects []*Disowned) (want any, typ *merge.Type, err error) {
+	h := stated(s.Value, objects)
+	if h == nil {
+		return nil, nil, nil
 	}
-	if err != nil {
-		return err
+	if want, err = d.remove(ctx, h.subject(), s.Value, h.Filed); err != nil {
+		return nil, nil, err
 	}
-	if err := filemerge.LeadsOut(f.folder, f.Name); err != nil {
-		return err
-	}
-	if f.Old, err = source.ReadFile(f.Name); err != nil {
-		return err
-	}
-	parsed, err := yamldoc.Parse(f.Old)
-	if err != nil {
-		return err
-	}
-	texts := map[*yamldoc.Document][]byte{}
-	for _, doc := range parsed.Documents() {
-		e, changed, err := d.edit(ctx, doc.Value(), f.objects)
-		if err != nil {
-			return err
-		}
-		if !changed {
-			continue
-		}
-		if texts[doc], err = doc.Edit(e); err != nil {
-			return err
-		}
-	}
-	f.Now = parsed.Assemble(texts, nil)
-	return nil
-}
-
-// folderOf returns the given folder that a file was found in; "" if it was named itself.
-func folderOf(name string, given []string) string {
-	for _, at := range given {
-		below, err := filepath.Rel(at, name)
-		if err != nil || !filepath.IsLocal(below) || below == "." {
-			continue
-		}
-		if info, err := os.Stat(at); err == nil && info.IsDir() {
-			return at
-		}
-	}
-	return ""
-}
-
-// listType describes a list of objects for edits entry by entry, in place.
-var listType = &merge.Type{Kind: merge.Object, Open: true, Fields: map[string]merge.Field{"items": {Type: &merge.Type{Kind: merge.List}}}}
-
-// edit returns the edit of a document: an object, or a list of objects.
-func (d *Disowning) edit(ctx context.Context, value any, objects []*Disowned) (e yamldoc.Edit, changed bool, err error) {
-	obj, ok := value.(map[string]any)
-	if !ok {
-		return e, false, nil
-	}
-	items, ok := obj["items"].([]any)
-	if !ok || !strings.HasSuffix(object.Object{Value: obj}.Kind(), "List") {
-		h := stated(obj, objects)
-		if h == nil {
-			return e, false, nil
-		}
-		if e.Want, err = d.remove(ctx, h.subject(), obj, h.Filed); err != nil {
-			return e, false, err
-		}
-		e.Type, err = d.Planner.TypeOf(ctx, h.subject(), obj)
-		return e, true, err
-	}
-	items = slices.Clone(items)
-	for i, item := range items {
-		one, edited, err := d.edit(ctx, item, objects)
-		if err != nil {
-			return e, false, err
-		}
-		if edited {
-			items[i], changed = one.Want, true
-		}
-	}
-	return yamldoc.Edit{Want: merge.With(obj, items, "items"), Type: listType}, changed, nil
+	typ, err = d.Planner.TypeOf(ctx, h.subject(), s.Value)
+	return want, typ, err
 }
 
 // stated returns the part of the run that is about an object of a file; nil for one that keeps all
@@ -175,7 +97,7 @@ func (f *FileEdit) Writable() error {
 // Write replaces the old text by the new one. It is an error, with the remedy, if the file was
 // changed since, or it cannot be written.
 func (f *FileEdit) Write() error {
-	if err := filemerge.Replace(f.folder, f.Name, f.Old, f.Now); err != nil {
+	if err := filemerge.ReplaceAll([]*filemerge.Edited{f.Edited}); err != nil {
 		return fmt.Errorf("%s: the fields are no longer in last-applied, but still in the file: take them out there, or the next merge takes them back: %w", f.Name, err)
 	}
 	return nil

@@ -177,11 +177,16 @@ func (s Section) details(o Options) (string, error) {
 		b.WriteString("\n")
 	}
 	if d.Len() > 0 {
-		f := fence(d.String(), 3)
-		b.WriteString(f + "diff\n" + d.String() + f + "\n")
+		b.WriteString(Fenced("diff", d.String()))
 	}
 	b.WriteString("\n</details>\n")
 	return b.String(), nil
+}
+
+// Fenced returns a text of whole lines as a block of Markdown in a language.
+func Fenced(language, text string) string {
+	f := fence(text, 3)
+	return f + language + "\n" + text + f + "\n"
 }
 
 // fence returns a run of backticks that the text does not contain, at least n long.

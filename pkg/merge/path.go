@@ -57,6 +57,9 @@ func (p Path) String() string {
 	return b.String()
 }
 
+// Leads reports whether the value at q is the one at the path, or a part of it.
+func (p Path) Leads(q Path) bool { return len(p) <= len(q) && p.String() == q[:len(p)].String() }
+
 // Child returns the path extended by one step; p is not modified.
 func (p Path) Child(s Step) Path { return append(p[:len(p):len(p)], s) }
 

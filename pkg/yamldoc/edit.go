@@ -26,6 +26,21 @@ type Edit struct {
 	// Comments: a value that is not new takes over the comment on its line of the first
 	// source, where it has none of its own. New ones bring theirs in any case.
 	Comments bool
+
+	// Aliases: values that share a text stay shared. If Want does not allow it, the edit fails
+	// with an *AliasError.
+	Aliases bool
+}
+
+// AliasError is an edit after which an anchor's value would no longer be that of all who use it.
+type AliasError struct {
+	Anchor string
+	Line   int // of a use, from 1
+}
+
+// Error is the anchor, and the line of the use.
+func (e *AliasError) Error() string {
+	return fmt.Sprintf("line %d: uses the anchor &%s, whose value would be another one there", e.Line, e.Anchor)
 }
 
 // origins are the sources' contents.
@@ -58,6 +73,9 @@ func (d *Document) Edit(e Edit) ([]byte, error) {
 		ed := &editor{src: src, doc: d, force: force, comments: e.Comments, look: d.look(e.Sources)}
 		ed.look.careful = len(force) > 0
 		ed.run(e.Want, e.Type, e.origins())
+		if e.Aliases && ed.unshared != nil {
+			return nil, ed.unshared
+		}
 		out := ed.apply(d.from, d.to, ed.edits)
 		again := ed.failure(out, e.Want)
 		if again != nil && ed.doc.to == len(ed.src) && ed.failure(out+ed.look.eol, e.Want) == nil {
@@ -154,6 +172,7 @@ type editor struct {
 	force    map[*node]rank // what is to be written anew
 	anchored map[*node]bool // the nodes of the document that have an anchor
 	holds    map[*node]any  // what anchored nodes will hold, as far as got
+	unshared *AliasError    // a use of an anchor that has to be written out
 }
 
 func (ed *editor) replace(from, to int, s string) {

@@ -109,6 +109,9 @@ func (ed *editor) newFields(s slot, want wanted, t *merge.Type, from origins) []
 		if len(n.entries) > 0 && n.entries[0].merge && behind < 0 || ed.mergesBehind(n, behind) {
 			at = last // a key before << would be overwritten by it
 		}
+		if was, inherits := n.value.(map[string]any)[name]; inherits && exact(was, want.fields[name]) {
+			ed.unshare(n) // it came through <<
+		}
 		above, _, _ := from.child(name)
 		out = append(out, added{at, ed.newField(s, fresh{name, want.fields[name], t.Field(name).Type, above, at})})
 	}

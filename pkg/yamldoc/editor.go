@@ -98,6 +98,7 @@ func (ed *editor) alias(s slot, want any, t *merge.Type, from origins) {
 
 // rewrite replaces a value, however it is written, by another.
 func (ed *editor) rewrite(s slot, want any, t *merge.Type, from origins) {
+	ed.unshare(s.n)
 	all := append(origins{{s: ed.src, n: s.n, e: s.e}}, from...)
 	switch {
 	case s.e == nil:

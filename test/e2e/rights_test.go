@@ -25,6 +25,7 @@ var rightsPlays = map[string][]string{
 	"kubectl merge undo RECORD":                   {"undo", "run.yaml"},
 	"kubectl merge explain -f FILE":               {"explain", "-f", "both.yaml"},
 	"kubectl merge drift -f FILE":                 {"drift", "-f", "both.yaml"},
+	"kubectl merge absorb -f FILE":                {"absorb", "-f", "both.yaml"},
 	"kubectl merge wait -f FILE":                  {"wait", "-f", "old.yaml"},
 	"kubectl merge view-last-applied TYPE/NAME":   {"view-last-applied", "configmap/old"},
 	"kubectl merge view-last-applied TYPE --all":  {"view-last-applied", "configmap", "--all"},
@@ -109,7 +110,7 @@ func playRights(t *testing.T, s *apiServer, args, verbs []string, missing string
 	cmd := u.command(t.Context(), "kubectl-merge", append(args, "--as=somebody")...)
 	cmd.Env = append(cmd.Env, "KUBE_EDITOR=sed -i s/x/y/")
 	got := u.ends(cmd)
-	differs := (args[0] == "diff" || args[0] == "drift") && got.code == 1 // as they end that find a difference
+	differs := (args[0] == "diff" || args[0] == "drift" || args[0] == "absorb") && got.code == 1 // as they end that find a difference
 	if missing == "" {
 		if got.code != 0 && !differs {
 			t.Errorf("with %v: %s", verbs, got)

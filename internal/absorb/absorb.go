@@ -1,0 +1,186 @@
+// Package absorb takes values of live objects into the files that state them: which differences
+// are chosen, what the objects of the files become, and the texts of the files. It refuses to
+// merge, to ask, to print, and to write to a cluster.
+package absorb
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/drift"
+	"github.com/kubectl-merge/kubectl-merge/internal/run"
+	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/object"
+	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
+	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
+)
+
+// Choice selects differences.
+type Choice struct {
+	Applier  string       // manager of the files
+	Managers []string     // whose values are chosen; none: those that kubectl's commands set
+	Fields   []merge.Path // only these, and what is below them, whoever has set them; none: all
+	Secrets  bool         // values of Secrets, too
+}
+
+// Value is one difference, and whether it is taken into the file.
+type Value struct {
+	drift.Row
+	Left string // the reason why the file stays as it is; "" for a chosen value
+
+	live  merge.Opt // live's value, without what the server has filled in; not set: the file loses its value
+	whole any       // with it
+}
+
+// Object is an object of a file, with its differences.
+type Object struct {
+	object.Object
+	Values []Value
+
+	typ  *merge.Type
+	live map[string]any // for the order of new entries, and for empty values
+}
+
+// Chosen returns the number of values that the object's file takes.
+func (o *Object) Chosen() int {
+	n := 0
+	for _, v := range o.Values {
+		if v.Left == "" {
+			n++
+		}
+	}
+	return n
+}
+
+// Take lists the differences of an item that was compared (see drift.Of), the chosen ones among
+// them. The item is merged once more with those. A value that would still differ then is left.
+// The error names the object.
+func (c Choice) Take(ctx context.Context, p *run.Plan, item *run.Item) (*Object, error) {
+	whole, err := item.Object.Whole()
+	if err != nil {
+		return nil, err
+	}
+	o := &Object{Object: whole, typ: item.Planned.Type, live: item.Planned.Live}
+	configured := configuration(o.live, o.typ)
+	for _, row := range drift.Of(item, c.Applier) {
+		v := Value{Row: row, Left: c.left(row, o)}
+		if v.Left == "" {
+			v.live, v.whole = configured.value(row)
+		}
+		o.Values = append(o.Values, v)
+	}
+	for o.Chosen() > 0 {
+		want, err := o.With(whole.Value)
+		if err != nil {
+			return nil, err
+		}
+		item.Object = whole
+		item.Object.Value = want
+		if p.Replan(ctx, item); item.Err != nil {
+			return nil, item.Err
+		}
+		if !o.refuse(drift.Of(item, c.Applier)) {
+			break
+		}
+	}
+	return o, nil
+}
+
+// refuse leaves the chosen values that the rows still name, or that have caused one of them, unless
+// they can be taken with what the server has filled in. It reports whether there are any.
+func (o *Object) refuse(rows []drift.Row) (any bool) {
+	for _, row := range rows {
+		if slices.ContainsFunc(o.Values, func(v Value) bool { return v.Left != "" && v.Path.Leads(row.Path) }) {
+			continue
+		}
+		at, found := row.Path, false
+		for ; !found && len(at) > 0; at = at[:len(at)-1] { // a cause that is not there is a neighbor: another variant of a one-of
+			for i, v := range o.Values {
+				if v.Left == "" && (v.Path.Leads(at) || at.Leads(v.Path)) {
+					o.refuseValue(i)
+					any, found = true, true
+				}
+			}
+		}
+	}
+	return any
+}
+
+func (o *Object) refuseValue(i int) {
+	if v := &o.Values[i]; merge.Identical(v.live.Value, v.whole) {
+		v.Left = "a file cannot state it so that live stays as it is"
+	} else {
+		v.live.Value = v.whole
+	}
+}
+
+// left returns the reason for which a value is not chosen; "" if it is.
+func (c Choice) left(row drift.Row, o *Object) string {
+	named := slices.ContainsFunc(c.Fields, func(p merge.Path) bool { return p.Leads(row.Path) })
+	switch {
+	case row.Path == nil && row.Reason != "":
+		return row.Reason
+	case row.Path == nil:
+		return "there is no such object"
+	case redact.IsSecretKind(row.Group, row.Object.Kind) && !c.Secrets:
+		return "in a Secret: --secrets takes it"
+	case len(c.Fields) > 0 && !named:
+		return "not named"
+	case c.Managers != nil && row.Owner != nil && slices.Contains(c.Managers, row.Owner.Manager), c.Managers == nil && named:
+		return ""
+	case row.Moved == 0:
+		return "changed only in the file since it was applied"
+	case c.Managers != nil:
+		return owned(row)
+	case row.Moved == merge.Dropped:
+		return "removed from the file, and changed by " + diff.OwnerName(row.Owner)
+	case row.Moved != merge.Drift:
+		return "changed in the file, too"
+	case row.Order != nil:
+		return "only the order differs"
+	case row.Drift == drift.Removed:
+		return c.removed(o.live)
+	case row.Path[len(row.Path)-1].Name == "kubectl.kubernetes.io/restartedAt":
+		return "restarts pods, and is not configuration"
+	case row.Owner != nil && c.byHand(*row.Owner):
+		return ""
+	}
+	return owned(row)
+}
+
+func owned(row drift.Row) string {
+	if row.Owner == nil {
+		return "set by a manager that is not recorded"
+	}
+	return "set by " + diff.OwnerName(row.Owner)
+}
+
+// byHand reports whether values of a manager were set by a command of kubectl's. What others have
+// applied has files of its own.
+func (c Choice) byHand(o merge.Owner) bool {
+	if o.Operation != "Update" || o.Subresource != "scale" && o.Manager == c.Applier {
+		return false
+	}
+	return o.Manager == "kubectl" || strings.HasPrefix(o.Manager, "kubectl-") && !slices.Contains(notByHand, o.Manager)
+}
+
+// notByHand are managers of kubectl's that write what files state.
+var notByHand = []string{"kubectl-client-side-apply", "kubectl-last-applied", "kubectl-applyset"}
+
+// removed returns the reason for which a value that live has lost stays in the file. The record of
+// managers does not have who has removed a value. So every program that writes the object may have.
+func (c Choice) removed(live map[string]any) string {
+	entries := merge.MapsAt(live, "metadata", "managedFields")
+	if len(entries) == 0 {
+		return "removed by a manager that is not recorded"
+	}
+	for _, e := range entries {
+		o := merge.Owner{Manager: merge.At[string](e, "manager"), Operation: "Update", Subresource: merge.At[string](e, "subresource")}
+		if o.Subresource == "" && o.Manager != c.Applier && !c.byHand(o) && !slices.Contains(notByHand, o.Manager) && !schema.ControlPlane(o.Manager) {
+			return "removed, perhaps by " + diff.OwnerName(&o)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,106 @@
+package absorb
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
+
+// Place is the field of a value, as messages name it.
+func (v Value) Place() string {
+	if v.Path == nil {
+		return "the object"
+	}
+	return v.Path.String()
+}
+
+// Text returns a value in one line, for a question: the field, both values, and who has set live's.
+func (v Value) Text() string {
+	values := diff.Beside(60, v.Wanted, v.Live)
+	text := v.Title + ": " + v.Place() + ": "
+	switch {
+	case v.Order != nil:
+		text += "another order"
+	case !v.Live.Set:
+		text += values[0] + " is removed"
+	case !v.Wanted.Set:
+		text += values[1] + " is added"
+	default:
+		text += values[0] + " -> " + values[1]
+	}
+	if by := diff.OwnerName(v.Owner); by != "" {
+		text += " (" + by + ")"
+	}
+	return text
+}
+
+// Report returns all values as JSON. Those of Secrets are masked.
+func Report(objects []*Object) map[string]any {
+	rows := []any{}
+	for _, o := range objects {
+		for _, v := range o.Values {
+			row := v.JSON()
+			row["absorbed"], row["file"] = v.Left == "", o.Origin.File
+			if v.Left != "" {
+				row["reason"] = v.Left
+			}
+			rows = append(rows, row)
+		}
+	}
+	return map[string]any{"kind": "AbsorbReport", "values": rows}
+}
+
+// Unused returns those of the named fields that no object differs in.
+func (c Choice) Unused(objects []*Object) []merge.Path {
+	return slices.DeleteFunc(slices.Clone(c.Fields), func(p merge.Path) bool {
+		return slices.ContainsFunc(objects, func(o *Object) bool {
+			return slices.ContainsFunc(o.Values, func(v Value) bool { return v.Path != nil && p.Leads(v.Path) })
+		})
+	})
+}
+
+// Summary returns in one line what the files take, and how much is left, by reason.
+func Summary(objects []*Object, files int, written bool) string {
+	taken, of, left, why := 0, 0, 0, map[string]int{}
+	for _, o := range objects {
+		n := o.Chosen()
+		taken += n
+		if n > 0 {
+			of++
+		}
+		for _, v := range o.Values {
+			if v.Left != "" {
+				why[v.Left]++
+				left++
+			}
+		}
+	}
+	text := count(len(objects), "object") + " compared: live has nothing that the file does not have"
+	switch {
+	case taken > 0 && written:
+		text = fmt.Sprintf("%s of %s written into %s", count(taken, "value"), count(of, "object"), count(files, "file"))
+	case taken > 0:
+		text = fmt.Sprintf("%s of %s would be written into %s: -w writes them", count(taken, "value"), count(of, "object"), count(files, "file"))
+	case left > 0:
+		text = count(len(objects), "object") + " compared: nothing to take"
+	}
+	if left == 0 {
+		return text
+	}
+	var parts []string
+	for reason, n := range why {
+		parts = append(parts, fmt.Sprintf("%d %s", n, reason))
+	}
+	slices.Sort(parts)
+	return fmt.Sprintf("%s; %d left: %s; -v=1 names them", text, left, strings.Join(parts, ", "))
+}
+
+func count(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return fmt.Sprintf("%d %s", n, noun)
+}

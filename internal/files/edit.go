@@ -1,0 +1,148 @@
+package files
+
+import (
+	"errors"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/source"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/object"
+	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
+)
+
+// Edited is a file whose objects are edited in place. Every other byte of it stays.
+type Edited struct {
+	Name     string
+	Old, Now []byte
+
+	folder string // the given folder in which the file was found; "" if it was named itself
+}
+
+// Stated is an object as a file states it: a document, or an item of a List.
+type Stated struct {
+	Object object.Object  // with the kind that its list gives it, and its line
+	Value  map[string]any // as it is written
+	Doc    *yamldoc.Document
+	At     merge.Path // of the object in the document
+}
+
+// Editing returns the value that an object is to have, and its type; nil if it stays as it is.
+type Editing func(Stated) (want any, typ *merge.Type, err error)
+
+// Edit computes the text of a file with edited objects. given lists the files and folders that
+// were named. aliases is that of yamldoc.Edit. The error does not name the file.
+func Edit(name string, given []string, aliases bool, edit Editing) (*Edited, error) {
+	e := &Edited{Name: name, folder: folderOf(name, given)}
+	info, err := os.Stat(name)
+	if err == nil && !info.Mode().IsRegular() || errors.Is(err, fs.ErrNotExist) {
+		return nil, errors.New("is no file that -w could write: give files with -f")
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := leadsOut(e.folder, name); err != nil {
+		return nil, err
+	}
+	if e.Old, err = source.ReadFile(name); err != nil {
+		return nil, err
+	}
+	parsed, err := yamldoc.Parse(e.Old)
+	if err != nil {
+		return nil, err
+	}
+	texts := map[*yamldoc.Document][]byte{}
+	for _, doc := range parsed.Documents() {
+		text, err := editDocument(doc, aliases, edit)
+		if err != nil {
+			return nil, err
+		}
+		if text != nil {
+			texts[doc] = text
+		}
+	}
+	e.Now = parsed.Assemble(texts, nil)
+	return e, nil
+}
+
+// editDocument returns the new text of a document: an object, or a List; nil if it stays.
+func editDocument(doc *yamldoc.Document, aliases bool, edit Editing) (text []byte, err error) {
+	obj, isMap := doc.Value().(map[string]any)
+	if !isMap {
+		return nil, nil
+	}
+	whole := object.Object{Value: obj, Origin: object.Origin{Line: doc.Line()}}
+	items, isList := source.Items(whole)
+	if !isList {
+		want, typ, err := edit(Stated{Object: whole, Value: obj, Doc: doc})
+		if want == nil || err != nil {
+			return nil, err
+		}
+		return doc.Edit(yamldoc.Edit{Want: want, Type: typ, Aliases: aliases})
+	}
+	lines, list := doc.EntryLines("items"), merge.At[[]any](obj, "items")
+	edited := map[*merge.Type]map[int]any{} // entries of lists are paired by their type
+	var types []*merge.Type
+	for i, item := range items {
+		s := Stated{Doc: doc, At: merge.Path{merge.Named("items"), {Kind: merge.IndexStep, Index: i}}}
+		s.Object.Value, _ = item.(map[string]any)
+		s.Object.Origin.Line = lines[i]
+		s.Value, _ = list[i].(map[string]any)
+		want, typ, err := edit(s)
+		if err != nil {
+			return nil, err
+		}
+		if want == nil {
+			continue
+		}
+		if edited[typ] == nil {
+			edited[typ], types = map[int]any{}, append(types, typ)
+		}
+		edited[typ][i] = want
+	}
+	for _, typ := range types {
+		if doc, text, err = editItems(doc, edited[typ], yamldoc.Edit{Type: typ, Aliases: aliases}); err != nil {
+			return nil, err
+		}
+	}
+	return text, nil
+}
+
+// editItems gives items of a List, all of the edit's type, new values.
+func editItems(doc *yamldoc.Document, edited map[int]any, e yamldoc.Edit) (*yamldoc.Document, []byte, error) {
+	obj, _ := doc.Value().(map[string]any)
+	list := slices.Clone(merge.At[[]any](obj, "items"))
+	for i, want := range edited {
+		list[i] = want
+	}
+	want := maps.Clone(obj)
+	want["items"] = list
+	items := &merge.Type{Kind: merge.List, Elem: e.Type}
+	e.Want, e.Type = want, &merge.Type{Kind: merge.Object, Open: true, Fields: map[string]merge.Field{"items": {Type: items}}}
+	text, err := doc.Edit(e)
+	if err != nil {
+		return nil, nil, err
+	}
+	again, err := yamldoc.Parse(text)
+	if err != nil {
+		return nil, nil, err
+	}
+	return again.Documents()[0], text, nil
+}
+
+// folderOf returns the given folder that a file was found in; "" if it was named itself.
+func folderOf(name string, given []string) string {
+	for _, at := range given {
+		below, err := filepath.Rel(at, name)
+		if err != nil || !filepath.IsLocal(below) || below == "." {
+			continue
+		}
+		if info, err := os.Stat(at); err == nil && info.IsDir() {
+			return at
+		}
+	}
+	return ""
+}
