@@ -95,8 +95,9 @@ func (o *Object) refuse(rows []drift.Row) (any bool) {
 		if slices.ContainsFunc(o.Values, func(v Value) bool { return v.Left != "" && v.Path.Leads(row.Path) }) {
 			continue
 		}
-		at, found := row.Path, false
-		for ; !found && len(at) > 0; at = at[:len(at)-1] { // a cause that is not there is a neighbor: another variant of a one-of
+		found := false
+		for n := len(row.Path); !found && n >= 0; n-- { // a cause that is not there is a neighbor: another variant of a one-of
+			at := row.Path[:n]
 			for i, v := range o.Values {
 				if v.Left == "" && (v.Path.Leads(at) || at.Leads(v.Path)) {
 					o.refuseValue(i)

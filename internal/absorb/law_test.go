@@ -203,9 +203,12 @@ func (l *law) judge(c Choice, o *Object, edited []*files.Edited, read []object.O
 		return
 	}
 	rows := drift.Of(item, c.Applier)
+	left := func(r drift.Row) bool {
+		return slices.ContainsFunc(o.Values, func(v Value) bool { return v.Left != "" && v.Path.Leads(r.Path) })
+	}
 	for _, v := range o.Values {
 		switch {
-		case v.Left == "" && slices.ContainsFunc(rows, func(r drift.Row) bool { return v.Path.Leads(r.Path) }):
+		case v.Left == "" && slices.ContainsFunc(rows, func(r drift.Row) bool { return v.Path.Leads(r.Path) && !left(r) }):
 			l.Errorf("%s: was absorbed, and differs still:\n%s\nis now\n%s", v.Path, text, now)
 		case v.Left == "":
 			l.seen["taken"]++
