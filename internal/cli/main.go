@@ -41,7 +41,7 @@ func Main(ctx context.Context, args []string, streams genericiooptions.IOStreams
 // MainAs is Main for a program whose executable may have been renamed: help and messages name
 // commands under the new name.
 func MainAs(ctx context.Context, executable string, args []string, streams genericiooptions.IOStreams) int {
-	heap.roomy()
+	heap.grow()
 	called := programOf(executable)
 	ending := &signals{}
 	ctx, stop := ending.untilSignal(ctx)

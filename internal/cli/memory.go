@@ -9,16 +9,16 @@ import (
 )
 
 const (
-	// roomyHeap is how large the heap may become, in bytes, before a garbage collection. The
+	// minHeap is how large the heap may become, in bytes, before a garbage collection. The
 	// default is 4 MB, which the libraries half fill before main begins. A command for one object
 	// would then spend a seventh of its CPU time on collecting.
-	roomyHeap    = 24 << 20
+	minHeap      = 24 << 20
 	usualPercent = 100
 )
 
-// sparing maps numbers of objects to the heap's growth between collections, in percent: it saves
+// lowMemory maps numbers of objects to the heap's growth between collections, in percent: it saves
 // memory at the cost of about a tenth more time.
-var sparing = map[int]int{8000: 50, 50_000: 33}
+var lowMemory = map[int]int{8000: 50, 50_000: 33}
 
 // collector sets the garbage collector for a run; its methods may be called at any time. GOGC in
 // the environment takes precedence.
@@ -31,8 +31,8 @@ type collector struct {
 // heap is the process's collector.
 var heap = &collector{percent: usualPercent}
 
-// roomy lets the heap grow to roomyHeap before the first collection, and again after each one.
-func (c *collector) roomy() {
+// grow lets the heap grow to minHeap before the first collection, and again after each one.
+func (c *collector) grow() {
 	if os.Getenv("GOGC") != "" {
 		return
 	}
@@ -60,19 +60,19 @@ func (c *collector) adjust() {
 	debug.SetGCPercent(percentage(live[0].Value.Uint64(), c.percent))
 }
 
-// percentage returns how much the heap may grow until it is collected: up to roomyHeap, or by
+// percentage returns how much the heap may grow until it is collected: up to minHeap, or by
 // percent if that is more. 100 % are at least leastHeap.
 func percentage(live uint64, percent int) int {
 	const leastHeap = 4 << 20
-	if live >= roomyHeap {
+	if live >= minHeap {
 		return percent
 	}
-	return max(percent, int(min((roomyHeap-live)*100/max(live, 1), roomyHeap/leastHeap*100)))
+	return max(percent, int(min((minHeap-live)*100/max(live, 1), minHeap/leastHeap*100)))
 }
 
 // reading sets the percentage by the number of objects read so far.
 func (c *collector) reading(objects int) {
-	percent, set := sparing[objects]
+	percent, set := lowMemory[objects]
 	if !set || os.Getenv("GOGC") != "" {
 		return
 	}

@@ -53,7 +53,7 @@ func (r *Refusal) ofTest() bool {
 }
 
 // Error returns the text and what the user can do; the caller puts the object before it.
-func (e *Refusal) Error() string { return e.Text + e.wayOut() }
+func (e *Refusal) Error() string { return e.Text + e.remedy() }
 
 // IsNotFound reports whether the object, or the requested path, does not exist.
 func IsNotFound(err error) bool { return refused(err, http.StatusNotFound) }

@@ -101,7 +101,7 @@ func (c *change) annotated() (map[string]any, error) {
 	if c.Manager == apply.ServerManager && !redact.IsSecret(c.Live) { // the server would copy a Secret's values into its annotation
 		return c.Live, c.rewrite.Keep()
 	}
-	if err := c.rewrite.Forget(); err != nil {
+	if err := c.rewrite.Drop(); err != nil {
 		return nil, err
 	}
 	return merge.At[map[string]any](lastapplied.Without(c.Live)), nil

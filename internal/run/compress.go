@@ -24,8 +24,8 @@ func compressor() *flate.Writer {
 	}
 }
 
-// laidBack returns a compressor for reuse, unless there are enough.
-func laidBack(w *flate.Writer) {
+// release returns a compressor for reuse, unless there are enough.
+func release(w *flate.Writer) {
 	select {
 	case compressors <- w:
 	default:
@@ -35,7 +35,7 @@ func laidBack(w *flate.Writer) {
 // compress makes a text small: an object with its managedFields to a third.
 func compress(text []byte) ([]byte, error) {
 	w := compressor()
-	defer laidBack(w)
+	defer release(w)
 	b := bytes.NewBuffer(make([]byte, 0, len(text)/2))
 	w.Reset(b)
 	if _, err := w.Write(text); err != nil {

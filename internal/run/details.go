@@ -27,17 +27,17 @@ type Details struct {
 	stored  stored
 }
 
-// gist is the part of Details that items share.
-type gist struct {
+// summary is the part of Details that items share.
+type summary struct {
 	action, sent apply.Action // of Planned, and of Result.Planned
 	outcome      write.Outcome
 	form         form
 }
 
-// common are the Details that items share, by their gist. They are not modified.
+// common are the Details that items share, by their summary. They are not modified.
 var common sync.Map
 
-func commonOf(g gist) *Details {
+func commonOf(g summary) *Details {
 	if d, ok := common.Load(g); ok {
 		return d.(*Details)
 	}
@@ -49,17 +49,17 @@ func commonOf(g gist) *Details {
 
 // NewItem returns an item with the Details of an unread object.
 func NewItem(o object.Object, t cluster.Target) *Item {
-	return &Item{Object: o, Target: t, Details: commonOf(gist{})}
+	return &Item{Object: o, Target: t, Details: commonOf(summary{})}
 }
 
-// gist returns the part that items share.
-func (d *Details) gist() gist {
-	return gist{d.Planned.Action, d.Result.Planned.Action, d.Result.Outcome, d.stored.form}
+// summary returns the part that items share.
+func (d *Details) summary() summary {
+	return summary{d.Planned.Action, d.Result.Planned.Action, d.Result.Outcome, d.stored.form}
 }
 
 // shared reports whether other items may have the same Details.
 func (i *Item) shared() bool {
-	d, ok := common.Load(i.gist())
+	d, ok := common.Load(i.summary())
 	return ok && d == i.Details
 }
 
@@ -79,13 +79,13 @@ func (i *Item) With(o object.Object, d *Details) *Item {
 	}
 }
 
-// share replaces the item's Details by shared ones if they hold nothing but their gist. Object and
+// share replaces the item's Details by shared ones if they hold nothing but their summary. Object and
 // target are left out; see dress. Details that other items consult are not replaced.
 func (i *Item) share() {
 	if i.shared() || i.consulted() {
 		return
 	}
-	d, g := i.Details, i.gist()
+	d, g := i.Details, i.summary()
 	planned, sent := d.Planned.Subject, d.Result.Planned.Subject
 	if g.action == apply.Nothing {
 		d.stored.request = nil // of no change
@@ -94,7 +94,7 @@ func (i *Item) share() {
 		d.stated = guard.Stated{}
 	}
 	d.Planned.Subject, d.Result.Planned.Subject = apply.Subject{}, apply.Subject{}
-	d.set(gist{})
+	d.set(summary{})
 	if reflect.ValueOf(d).Elem().IsZero() {
 		i.Details = commonOf(g)
 		return
@@ -103,8 +103,8 @@ func (i *Item) share() {
 	d.set(g)
 }
 
-// set replaces the gist.
-func (d *Details) set(g gist) {
+// set replaces the summary.
+func (d *Details) set(g summary) {
 	d.Planned.Action, d.Result.Planned.Action, d.Result.Outcome, d.stored.form = g.action, g.sent, g.outcome, g.form
 }
 

@@ -53,10 +53,10 @@ func pristine(t *testing.T) {
 	t.Helper()
 	common.Range(func(key, value any) bool {
 		d := *value.(*Details)
-		if d.gist() != key {
-			t.Errorf("shared as %v is %v", key, d.gist())
+		if d.summary() != key {
+			t.Errorf("shared as %v is %v", key, d.summary())
 		}
-		if d.set(gist{}); !reflect.ValueOf(d).IsZero() {
+		if d.set(summary{}); !reflect.ValueOf(d).IsZero() {
 			t.Errorf("what items share has been modified: %+v", d)
 		}
 		return true

@@ -123,10 +123,10 @@ func (k *serverSides) migrate(m merging) error {
 		wanted := append(m.Original.adopted(), m.Manager)
 		k.adopted = slices.DeleteFunc(k.Owners(), func(name string) bool { return !slices.Contains(wanted, name) || slices.Contains(k.from, name) })
 	}
-	if err := k.Unite(k.from, false); err != nil {
+	if err := k.Merge(k.from, false); err != nil {
 		return err
 	}
-	if err := k.Unite(k.adopted, true); err != nil {
+	if err := k.Merge(k.adopted, true); err != nil {
 		return err
 	}
 	if err := k.annotation(m); err != nil {

@@ -22,7 +22,7 @@ type Accounting struct {
 func Account(t Triple, wanted any, a Accounting) Plan {
 	m := newMerger(t, a.Type, a.Policy, a.Explain)
 	m.sides[ofWanted] = root(func() any { return wanted })
-	root := spot{field: Field{Type: a.Type}}
+	root := cursor{field: Field{Type: a.Type}}
 	sides := four{o: Some(t.Original), l: presence(t.Local), v: Some(t.Live), want: Some(wanted)}
 	result, changed := m.account(&root, sides, CauseReplaced)
 	return m.planned(t.Live, result.Value, changed, a.Type)
@@ -33,7 +33,7 @@ type four struct{ o, l, v, want Opt }
 
 // account settles one value. alone is the cause of its removal if only live has it. It
 // returns live's own value and false where nothing changes.
-func (m *merger) account(s *spot, x four, alone Cause) (Opt, bool) {
+func (m *merger) account(s *cursor, x four, alone Cause) (Opt, bool) {
 	raw := x.v
 	x.o, x.v = denull(x.o), denull(x.v)
 	switch {
@@ -78,7 +78,7 @@ func absence(l Opt) Cause {
 }
 
 // accountMap settles a map key by key. A nil wanted map removes all keys.
-func (m *merger) accountMap(s *spot, x four, alone Cause) (Opt, bool) {
+func (m *merger) accountMap(s *cursor, x four, alone Cause) (Opt, bool) {
 	o, _ := x.o.Value.(map[string]any)
 	l, _ := x.l.Value.(map[string]any)
 	v, _ := x.v.Value.(map[string]any)
@@ -123,7 +123,7 @@ func without(v, other map[string]any) map[string]any {
 }
 
 // accountList settles a list entry by entry. A nil wanted list removes all entries.
-func (m *merger) accountList(s *spot, x four, alone Cause) (Opt, bool) {
+func (m *merger) accountList(s *cursor, x four, alone Cause) (Opt, bool) {
 	t := s.field.Type
 	o, _ := x.o.Value.([]any)
 	l, _ := x.l.Value.([]any)
@@ -170,7 +170,7 @@ func (p *pairing) spare(id string) int {
 }
 
 // accountValue settles a value that is not split, present in live and wanted.
-func (m *merger) accountValue(s *spot, x four) (Opt, bool) {
+func (m *merger) accountValue(s *cursor, x four) (Opt, bool) {
 	if Identical(x.v.Value, x.want.Value) {
 		m.unchanged(s, x)
 		return x.v, false
@@ -210,7 +210,7 @@ func (m *merger) accountValue(s *spot, x four) (Opt, bool) {
 }
 
 // unchanged explains a value that stays as live has it.
-func (m *merger) unchanged(s *spot, x four) {
+func (m *merger) unchanged(s *cursor, x four) {
 	cause := CauseStrategy
 	switch {
 	case x.l.Set && equalOpt(x.l, x.v, s.field):
@@ -222,7 +222,7 @@ func (m *merger) unchanged(s *spot, x four) {
 }
 
 // accountAdded settles a value that live lacks.
-func (m *merger) accountAdded(s *spot, x four, raw Opt) (Opt, bool) {
+func (m *merger) accountAdded(s *cursor, x four, raw Opt) (Opt, bool) {
 	if x.l.Value == nil {
 		if m.withholds(s) {
 			return m.absentOr(raw, Opt{})
@@ -256,7 +256,7 @@ func (m *merger) accountAdded(s *spot, x four, raw Opt) (Opt, bool) {
 // accountRemoved settles a value that the strategy removes. Maps and lists that local no
 // longer states are settled part by part, since another manager may own their entries. An
 // entry, a declared object and what local sets to null are one value.
-func (m *merger) accountRemoved(s *spot, x four, alone Cause) (Opt, bool) {
+func (m *merger) accountRemoved(s *cursor, x four, alone Cause) (Opt, bool) {
 	if cause := m.comesBack(s, x.l, x.v); cause != 0 {
 		m.because(s, because{x.v, LiveSide, cause, x.o, x.l, x.v})
 		return x.v, false
@@ -288,7 +288,7 @@ func (m *merger) accountRemoved(s *spot, x four, alone Cause) (Opt, bool) {
 
 // accountUnit removes a value as one. An entry that only live has counts as another manager's; a
 // field does so only where managedFields show an owner, since it may be a default.
-func (m *merger) accountUnit(s *spot, x four, why Cause) (Opt, bool) {
+func (m *merger) accountUnit(s *cursor, x four, why Cause) (Opt, bool) {
 	if t := s.field.Type; t != nil && t.Kind == Object && !t.Atomic {
 		if v, ok := x.v.Value.(map[string]any); ok {
 			if left := m.ruled(s, v, Opt{}); left.Set {
@@ -310,6 +310,6 @@ func (m *merger) accountUnit(s *spot, x four, why Cause) (Opt, bool) {
 		}
 		return m.settle(s, d)
 	}
-	m.tellRemoved(s, why, x.o, x.v)
+	m.reportRemoved(s, why, x.o, x.v)
 	return Opt{}, true
 }

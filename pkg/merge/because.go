@@ -11,7 +11,7 @@ type because struct {
 }
 
 // because records a row where an explanation was asked for.
-func (m *merger) because(s *spot, b because) {
+func (m *merger) because(s *cursor, b because) {
 	if !m.explain {
 		return
 	}
@@ -28,7 +28,7 @@ func (m *merger) because(s *spot, b because) {
 }
 
 // split says how the nearest list or atomic value is identified, and which source decided that.
-func (s *spot) split() string {
+func (s *cursor) split() string {
 	for a := s; a != nil; a = a.up {
 		t := a.field.Type
 		if t == nil {

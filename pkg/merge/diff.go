@@ -8,31 +8,31 @@ import "sort"
 // literally: another spelling is a change.
 func Diff(from, to any, typ *Type) []Change {
 	var d differ
-	root := spot{field: Field{Type: typ}}
+	root := cursor{field: Field{Type: typ}}
 	d.value(&root, Some(from), Some(to))
 	return d.changes
 }
 
 type differ struct {
 	changes []Change
-	spots   []*spot // reused memory, from the top down to the current place
+	spots   []*cursor // reused memory, from the top down to the current place
 	depth   int
 }
 
 // below steps down until leave is called.
-func (d *differ) below(s *spot, here hop, f Field) *spot {
+func (d *differ) below(s *cursor, here hop, f Field) *cursor {
 	if d.depth == len(d.spots) {
-		d.spots = append(d.spots, new(spot))
+		d.spots = append(d.spots, new(cursor))
 	}
 	c := d.spots[d.depth]
 	d.depth++
-	*c = spot{up: s, here: here, field: f}
+	*c = cursor{up: s, here: here, field: f}
 	return c
 }
 
 func (d *differ) leave() { d.depth-- }
 
-func (d *differ) value(s *spot, from, to Opt) {
+func (d *differ) value(s *cursor, from, to Opt) {
 	if from.Set && to.Set && shared(from.Value, to.Value) || !from.Set && !to.Set {
 		return
 	}
@@ -60,7 +60,7 @@ func (d *differ) value(s *spot, from, to Opt) {
 	d.changes = append(d.changes, Change{Op: OpSet, Path: s.path(), Old: from, New: to})
 }
 
-func (d *differ) maps(s *spot, from, to map[string]any) {
+func (d *differ) maps(s *cursor, from, to map[string]any) {
 	names := make([]string, 0, len(to))
 	for k, v := range to {
 		if w, ok := from[k]; !ok || !shared(v, w) {
@@ -83,7 +83,7 @@ func (d *differ) maps(s *spot, from, to map[string]any) {
 }
 
 // lists compares entry by entry; it returns false where entries share an identity.
-func (d *differ) lists(s *spot, from, to []any) bool {
+func (d *differ) lists(s *cursor, from, to []any) bool {
 	t := s.field.Type
 	fx, tx := indexOf(t, from), indexOf(t, to)
 	if fx.more != nil || tx.more != nil {

@@ -10,7 +10,7 @@ package merge
 // Where the policy drops by key, every object is treated as a map.
 //
 // Unlike kubectl: it sends null for the branch and so removes the entries of all managers.
-func (m *merger) dropped(s *spot, o, v, raw Opt) (Opt, bool) {
+func (m *merger) dropped(s *cursor, o, v, raw Opt) (Opt, bool) {
 	t := s.field.Type
 	if s.isDefaultKey(v) {
 		return raw, false
@@ -47,7 +47,7 @@ func (m *merger) dropped(s *spot, o, v, raw Opt) (Opt, bool) {
 
 // isDefaultKey reports whether the value is the default of a key of the list entry that
 // contains it. Omitting it and writing it give the same identity.
-func (s *spot) isDefaultKey(v Opt) bool {
+func (s *cursor) isDefaultKey(v Opt) bool {
 	if s.up == nil || s.up.here.list == nil {
 		return false
 	}
@@ -60,7 +60,7 @@ func (s *spot) isDefaultKey(v Opt) bool {
 }
 
 // droppedUnit removes v as one value, except for left.
-func (m *merger) droppedUnit(s *spot, o, v, left Opt) (Opt, bool) {
+func (m *merger) droppedUnit(s *cursor, o, v, left Opt) (Opt, bool) {
 	if left.Set {
 		return m.droppedParts(s, because{left, LocalSide, CauseDropped, o, Opt{}, v})
 	}
@@ -68,7 +68,7 @@ func (m *merger) droppedUnit(s *spot, o, v, left Opt) (Opt, bool) {
 }
 
 // removed removes live's value as one. If live has changed it since, that is a disagreement.
-func (m *merger) removed(s *spot, cause Cause, d Disagreement) (Opt, bool) {
+func (m *merger) removed(s *cursor, cause Cause, d Disagreement) (Opt, bool) {
 	moved, owner := m.movedInside(s, d.Original, d.Live)
 	switch {
 	case moved:
@@ -76,7 +76,7 @@ func (m *merger) removed(s *spot, cause Cause, d Disagreement) (Opt, bool) {
 	case m.withheld(s):
 		d.Kind, d.Owner = Update, m.foreign(s.path())
 	default:
-		m.tellRemoved(s, cause, d.Original, d.Live)
+		m.reportRemoved(s, cause, d.Original, d.Live)
 		return Opt{}, true
 	}
 	return m.settle(s, d)
@@ -84,7 +84,7 @@ func (m *merger) removed(s *spot, cause Cause, d Disagreement) (Opt, bool) {
 
 // ruled adds to what is left of a declared object those of its fields that a user's rule
 // gives to live.
-func (m *merger) ruled(s *spot, v map[string]any, left Opt) Opt {
+func (m *merger) ruled(s *cursor, v map[string]any, left Opt) Opt {
 	if len(m.policy.Rules) == 0 || s.keepsLive() {
 		return left
 	}
@@ -113,7 +113,7 @@ func (m *merger) ruled(s *spot, v map[string]any, left Opt) Opt {
 // droppedParts removes all of live's value except what is left of it, the result. Each part
 // is reported separately. Where another manager has changed a part, and the policy does not
 // give it to local, all of it stays.
-func (m *merger) droppedParts(s *spot, b because) (Opt, bool) {
+func (m *merger) droppedParts(s *cursor, b because) (Opt, bool) {
 	o, v := b.original, b.liv
 	parts := entryByEntry(Diff(v.Value, b.result.Value, s.field.Type), s.field.Type)
 	var moved []Disagreement
@@ -173,7 +173,7 @@ func entryByEntry(parts []Change, t *Type) []Change {
 }
 
 // droppedEntries removes the keys that original had, each reported separately.
-func (m *merger) droppedEntries(s *spot, o, v map[string]any) (Opt, bool) {
+func (m *merger) droppedEntries(s *cursor, o, v map[string]any) (Opt, bool) {
 	out, changed := v, false
 	names := m.names(nil, o, v)
 	defer m.forget(names)
@@ -199,7 +199,7 @@ func (m *merger) droppedEntries(s *spot, o, v map[string]any) (Opt, bool) {
 }
 
 // withheldEmpty reports whether the map or list is withheld, without entries for the policy to decide about.
-func (m *merger) withheldEmpty(s *spot, v Opt) bool {
+func (m *merger) withheldEmpty(s *cursor, v Opt) bool {
 	return equalOpt(v, Opt{}, Field{ZeroIsAbsent: true}) && m.withheld(s)
 }
 
@@ -263,7 +263,7 @@ func leftOf(t *Type, o, v any) Opt {
 // local win then. This applies only to files: in a cluster null always asks for the default.
 //
 // Rules: docs/semantics.md#files.
-func (m *merger) disputed(s *spot, was Opt) bool {
+func (m *merger) disputed(s *cursor, was Opt) bool {
 	return m.policy.Literal && !m.policy.ClearNulls && was.Value == nil && m.choice(s, nullKind(was)) != TakeLocal
 }
 

@@ -216,7 +216,7 @@ func keyed(t *Type, e Opt) Opt {
 // changed in live and the server applies local's l. To the server the two are different
 // entries, for every manager. It keeps nothing of the one in the other, except what it
 // fills in or allocates again (KEP-555).
-func (m *merger) anew(s *spot, l, r Opt) Opt {
+func (m *merger) anew(s *cursor, l, r Opt) Opt {
 	rm, isMap := r.Value.(map[string]any)
 	lm, inLocal := l.Value.(map[string]any)
 	if !isMap || !inLocal || s.field.Type != nil && s.field.Type.Atomic {
@@ -232,7 +232,7 @@ func (m *merger) anew(s *spot, l, r Opt) Opt {
 			out.put(name, m.anew(c, Some(lv), is))
 		case !f.Allocated && !(f.Default != nil && Equal(rm[name], f.Default, f.Type)):
 			m.withdraw(c.path().String())
-			m.tellRemoved(c, CauseAnew, Opt{}, is)
+			m.reportRemoved(c, CauseAnew, Opt{}, is)
 			out.put(name, Opt{})
 		}
 		m.leave()

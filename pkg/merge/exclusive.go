@@ -14,7 +14,7 @@ type members struct {
 // them. The API refuses them together, whichever manager states them.
 //
 // Unlike kubectl: server-side apply joins both, which no server stores.
-func (m *merger) exclusive(s *spot, o, l, v []any) members {
+func (m *merger) exclusive(s *cursor, o, l, v []any) members {
 	t, out := s.field.Type, members{stays: map[int]Opt{}}
 	in := func(list []any, e any) bool { return slices.Contains(list, e) }
 	at := slices.IndexFunc(l, func(e any) bool { return t.excludes(e) })

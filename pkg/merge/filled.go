@@ -41,7 +41,7 @@ func root(of func() any) completed {
 // localWinsIn is localWins for one entry of a list, of type t.
 func (m *merger) localWinsIn(t *Type, o, l, v Opt) Opt {
 	plain := &merger{triple: m.triple, typ: m.typ, blanked: m.blanked, policy: Policies[0], local: true}
-	result, _ := plain.value(&spot{field: Field{Type: t}, entry: true}, o, l, v)
+	result, _ := plain.value(&cursor{field: Field{Type: t}, entry: true}, o, l, v)
 	return result
 }
 
@@ -66,7 +66,7 @@ func (m *merger) localWins() any {
 	t := m.triple
 	t.Owners, t.Appliers = nil, nil
 	plain := &merger{triple: t, typ: m.typ, blanked: t.Blanked, policy: Policies[0], local: true}
-	result, _ := plain.value(&spot{field: Field{Type: m.typ}}, Some(t.Original), presence(t.Local), Some(t.Live))
+	result, _ := plain.value(&cursor{field: Field{Type: m.typ}}, Some(t.Original), presence(t.Local), Some(t.Live))
 	return result.Value
 }
 
@@ -75,7 +75,7 @@ func (m *merger) localWins() any {
 // states more, nor any time is taken as a sign that a difference is the server's.
 //
 // Unlike kubectl: it sends such a value anew on every run and reports "configured".
-func (m *merger) filled(from made, s *spot, a, v Opt) bool {
+func (m *merger) filled(from made, s *cursor, a, v Opt) bool {
 	if !m.completes() || !v.Set || !s.fillable(a) {
 		return false
 	}
@@ -88,7 +88,7 @@ func (m *merger) filled(from made, s *spot, a, v Opt) bool {
 
 // apart reports whether the type of a stated value alone decides what the server makes of
 // it, since no rule of a type around it leads here.
-func (s *spot) apart() bool {
+func (s *cursor) apart() bool {
 	var names []string // from here up to the type that has the rules
 	for at := s; at.up != nil; at = at.up {
 		if at.twin != nil {
@@ -118,7 +118,7 @@ func (d *Default) reaches(names []string) bool {
 }
 
 // made returns what the server makes of a side at this place.
-func (m *merger) made(from made, s *spot) Opt {
+func (m *merger) made(from made, s *cursor) Opt {
 	switch {
 	case s.up == nil:
 		return m.sides[from].value(m.typ)
@@ -137,7 +137,7 @@ func (m *merger) made(from made, s *spot) Opt {
 // fillable reports whether the server may fill something into a value of this place. It
 // does not fill into a stated value without parts. Nor does it where neither the field nor
 // a type around it has a default.
-func (s *spot) fillable(a Opt) bool {
+func (s *cursor) fillable(a Opt) bool {
 	if a.Set && isScalar(a.Value) {
 		return a.Value == nil || s.field.ZeroIsAbsent && isZero(a.Value, s.field.Type)
 	}

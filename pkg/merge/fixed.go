@@ -108,7 +108,7 @@ func stripped(v any, paths [][]string) any {
 // add to it while the object does not run yet (KEP-2926); taking it out would be refused. A null in local
 // asks for a removal, so local is taken as it was written. Server-side apply does not record
 // what was applied to a value that others have changed: there it counts that somebody has.
-func (m *merger) additions(s *spot, o, l, v Opt) bool {
+func (m *merger) additions(s *cursor, o, l, v Opt) bool {
 	switch {
 	case m.triple.Applied && m.foreign(s.path()) == nil, !m.triple.Applied && !(o.Set && equalOpt(o, l, s.field)):
 		return false
@@ -117,7 +117,7 @@ func (m *merger) additions(s *spot, o, l, v Opt) bool {
 }
 
 // fixed reports whether a path of a type around the value leads to it, or to what contains it.
-func (s *spot) fixed() bool {
+func (s *cursor) fixed() bool {
 	var names []string // from here up to the type that has the row
 	for at := s; at.up != nil; at = at.up {
 		name := at.here.name

@@ -5,7 +5,7 @@ package merge
 //
 // Unlike kubectl: entries are identified by all of the list's keys, defaults included.
 // Entries that share an identity are a group in which nothing is lost.
-func (m *merger) list(s *spot, o, l []any, live Opt) (Opt, bool) {
+func (m *merger) list(s *cursor, o, l []any, live Opt) (Opt, bool) {
 	t := s.field.Type
 	v, _ := live.Value.([]any)
 	p := pairUp(t, o, l, v)
@@ -92,7 +92,7 @@ func inOrderOf(order []place, merged, stays []Opt) []any {
 }
 
 // entry merges one entry. An entry that is not a map, or null, is one value.
-func (m *merger) entry(c *spot, o, l, v Opt) (Opt, bool) {
+func (m *merger) entry(c *cursor, o, l, v Opt) (Opt, bool) {
 	if l.Value == nil {
 		return l, !v.Set // null as an entry is data: nothing distinguishes entries that are null
 	}

@@ -1,7 +1,7 @@
 package merge
 
 // unknown reports whether a blanked original has the value's place, but not the value.
-func (m *merger) unknown(s *spot, o Opt) bool {
+func (m *merger) unknown(s *cursor, o Opt) bool {
 	if !m.blanked || !o.Set {
 		return false
 	}
@@ -30,8 +30,8 @@ func blank(v any) bool {
 	return v == ""
 }
 
-// nobodyKnows reports whether neither the value that was applied nor the writer of live's is recorded.
-func (m *merger) nobodyKnows(s *spot, o Opt) bool {
+// unknownOrigin reports whether neither the value that was applied nor the writer of live's is recorded.
+func (m *merger) unknownOrigin(s *cursor, o Opt) bool {
 	return m.unknown(s, o) && (m.owners == nil || len(m.ownersAt(s.path())) == 0)
 }
 
@@ -74,7 +74,7 @@ func (m *merger) unrecorded(p Path) *Owner {
 // makes of that, and the applier did not write it. Another manager owns it, or no manager
 // does, as where the server filled in a default for a deleted value. Without managedFields
 // the values decide.
-func (m *merger) moved(s *spot, o, v Opt) (bool, *Owner) {
+func (m *merger) moved(s *cursor, o, v Opt) (bool, *Owner) {
 	if m.unknown(s, o) {
 		owner := m.foreign(s.path())
 		return owner != nil, owner
@@ -95,7 +95,7 @@ func (m *merger) moved(s *spot, o, v Opt) (bool, *Owner) {
 }
 
 // reapplied returns the manager that has applied original's value again.
-func (m *merger) reapplied(s *spot) *Owner {
+func (m *merger) reapplied(s *cursor) *Owner {
 	if m.triple.Reapplied == nil {
 		return nil
 	}
@@ -106,7 +106,7 @@ func (m *merger) reapplied(s *spot) *Owner {
 // neither fills it in nor allocates it: the record of its writer was removed. A value that
 // equals its absence, like a container's resources that the server prints as {}, was set by
 // no manager.
-func (m *merger) unclaimed(s *spot, o, v Opt) bool {
+func (m *merger) unclaimed(s *cursor, o, v Opt) bool {
 	if len(m.ownersAt(s.path())) > 0 {
 		return false
 	}
@@ -119,7 +119,7 @@ func (m *merger) unclaimed(s *spot, o, v Opt) bool {
 // movedInside is moved for a value with parts: any part will do. What only live
 // has counts where somebody other than the applier owns it; without managedFields,
 // where the server does not fill it in by itself, and in a file always.
-func (m *merger) movedInside(s *spot, o, v Opt) (bool, *Owner) {
+func (m *merger) movedInside(s *cursor, o, v Opt) (bool, *Owner) {
 	t := s.field.Type
 	if m.owners == nil && !o.Set && !m.policy.Literal && (!m.completes() || s.field.Allocated) {
 		return false, nil
@@ -135,7 +135,7 @@ func (m *merger) movedInside(s *spot, o, v Opt) (bool, *Owner) {
 		}
 		for _, name := range sortedKeys(vv) {
 			f, entry := childOf(t, name)
-			c := spot{up: s, here: hop{name: name}, field: f, entry: entry}
+			c := cursor{up: s, here: hop{name: name}, field: f, entry: entry}
 			ov, ok := om[name]
 			if moved, owner := m.movedInside(&c, denull(Opt{ov, ok}), denull(Some(vv[name]))); moved {
 				return true, owner
@@ -161,7 +161,7 @@ func (m *merger) movedInside(s *spot, o, v Opt) (bool, *Owner) {
 	return owner != nil || m.unclaimed(s, o, v), owner
 }
 
-func (m *merger) movedEntries(s *spot, o, v []any) (bool, *Owner) {
+func (m *merger) movedEntries(s *cursor, o, v []any) (bool, *Owner) {
 	t := s.field.Type
 	had := make(map[string][]any, len(o))
 	for _, e := range o {
@@ -176,7 +176,7 @@ func (m *merger) movedEntries(s *spot, o, v []any) (bool, *Owner) {
 		if h := had[id]; len(h) > 0 {
 			ov, had[id] = Some(h[0]), h[1:]
 		}
-		c := spot{up: s, here: hop{list: t, entry: e}, field: Field{Type: t.Elem}, entry: true}
+		c := cursor{up: s, here: hop{list: t, entry: e}, field: Field{Type: t.Elem}, entry: true}
 		if repeats {
 			c.twin = twin(ov, Opt{}, func() Opt { return Opt{} })
 		}

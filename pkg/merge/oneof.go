@@ -7,7 +7,7 @@ import "slices"
 //
 // Unlike kubectl: it knows such groups only where the Go type carries retainKeys,
 // and sends two variants of the others, which the server refuses.
-func (m *merger) oneOf(s *spot, x objects, put func(string, Opt)) map[string]bool {
+func (m *merger) oneOf(s *cursor, x objects, put func(string, Opt)) map[string]bool {
 	var done map[string]bool
 	for _, g := range s.field.Type.OneOf {
 		out := displaced(s.field.Type, g, x)
@@ -44,7 +44,7 @@ func (m *merger) oneOf(s *spot, x objects, put func(string, Opt)) map[string]boo
 }
 
 // excluder returns the path of what local states of the group.
-func (s *spot) excluder(g OneOf, l map[string]any) Path {
+func (s *cursor) excluder(g OneOf, l map[string]any) Path {
 	for _, name := range append(g.Fields[:len(g.Fields):len(g.Fields)], g.Discriminator) {
 		if l[name] != nil {
 			return s.path().Child(Named(name))
@@ -55,7 +55,7 @@ func (s *spot) excluder(g OneOf, l map[string]any) Path {
 
 // displace removes live's variant. It is a disagreement where another manager set it;
 // without managedFields the values decide.
-func (m *merger) displace(s *spot, d Disagreement) (Opt, bool) {
+func (m *merger) displace(s *cursor, d Disagreement) (Opt, bool) {
 	moved, owner := m.movedInside(s, d.Original, d.Live)
 	if m.owners == nil && !d.Original.Set {
 		moved = true
@@ -164,7 +164,7 @@ func states(g OneOf, l map[string]any) bool {
 // excluded reports whether live has a variant of a one-of that excludes the field of that
 // name. Local and original have that field, and it is reported separately. held reports
 // that a discriminator of local's excludes it, and live's stays.
-func (m *merger) excluded(s *spot, name string, x objects) (excluded, held bool) {
+func (m *merger) excluded(s *cursor, name string, x objects) (excluded, held bool) {
 	t := s.field.Type
 	for _, g := range t.OneOf {
 		if !slices.Contains(g.Fields, name) {

@@ -1,7 +1,7 @@
 package merge
 
 // gone settles a null in local. The whole value is removed, whichever manager set it.
-func (m *merger) gone(s *spot, o, l, raw Opt) (Opt, bool) {
+func (m *merger) gone(s *cursor, o, l, raw Opt) (Opt, bool) {
 	v := denull(raw)
 	if !v.Set {
 		m.because(s, because{Opt{}, LocalSide, CauseNull, o, l, v})
@@ -17,7 +17,7 @@ func (m *merger) gone(s *spot, o, l, raw Opt) (Opt, bool) {
 		}
 	}
 	if m.policy.ClearNulls {
-		m.tellRemoved(s, CauseNull, o, v)
+		m.reportRemoved(s, CauseNull, o, v)
 		return Opt{}, true
 	}
 	return m.removed(s, CauseNull, Disagreement{Original: o, Local: l, Live: v})
@@ -26,7 +26,7 @@ func (m *merger) gone(s *spot, o, l, raw Opt) (Opt, bool) {
 // comesBack returns the cause by which removing the value would change nothing: the server would
 // fill it in again, or stores it like absence. It is 0 where the removal has an effect. l is what
 // local states: nothing, or null, which asks for the default or for absence.
-func (m *merger) comesBack(s *spot, l, v Opt) Cause {
+func (m *merger) comesBack(s *cursor, l, v Opt) Cause {
 	switch null := l.Set && l.Value == nil; {
 	case l.Set != null || s.entry && !null:
 		return 0
@@ -40,15 +40,15 @@ func (m *merger) comesBack(s *spot, l, v Opt) Cause {
 	return 0
 }
 
-// tellRemoved reports that v is removed.
-func (m *merger) tellRemoved(s *spot, cause Cause, o, v Opt) {
+// reportRemoved reports that v is removed.
+func (m *merger) reportRemoved(s *cursor, cause Cause, o, v Opt) {
 	m.because(s, because{Opt{}, LocalSide, cause, o, Opt{}, v})
 	m.addRemoved(s, o, Removal{Value: v.Value, Cause: cause})
 }
 
 // addRemoved adds a removal to the plan; o is what original has. The applier may
 // release what the server has made and no manager has set.
-func (m *merger) addRemoved(s *spot, o Opt, r Removal) {
+func (m *merger) addRemoved(s *cursor, o Opt, r Removal) {
 	v := Some(r.Value)
 	made := !o.Set && m.owners != nil && m.filled(ofOriginal, s, o, v)
 	r = m.removal(s.path(), made || m.asApplied(o, v), r)

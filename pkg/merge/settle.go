@@ -4,7 +4,7 @@ package merge
 //
 // Unlike kubectl: an atomic map is such a value (kubectl mixes two managers' selectors),
 // and a value that the server stores alike is no change.
-func (m *merger) leaf(s *spot, o, l, v Opt) (Opt, bool) {
+func (m *merger) leaf(s *cursor, o, l, v Opt) (Opt, bool) {
 	stated := l
 	if !m.policy.Literal {
 		l.Value = stripNulls(l.Value, s.field.Type) // a map against something else is one value too
@@ -26,7 +26,7 @@ func (m *merger) leaf(s *spot, o, l, v Opt) (Opt, bool) {
 	}
 	kind := m.kind(s, o, l)
 	moved, owner := m.moved(s, o, v)
-	if !moved && !m.nobodyKnows(s, o) {
+	if !moved && !m.unknownOrigin(s, o) {
 		if !m.withheld(s) {
 			m.doubt(s, o, l, v)
 			m.because(s, because{l, LocalSide, CauseLocal, o, l, v})
@@ -38,7 +38,7 @@ func (m *merger) leaf(s *spot, o, l, v Opt) (Opt, bool) {
 }
 
 // kind returns the kind of a disagreement on a value that local states.
-func (m *merger) kind(s *spot, o, l Opt) DisagreementKind {
+func (m *merger) kind(s *cursor, o, l Opt) DisagreementKind {
 	if o.Set && !m.unknown(s, o) && equalOpt(o, l, s.field) {
 		return Drift
 	}
@@ -47,18 +47,18 @@ func (m *merger) kind(s *spot, o, l Opt) DisagreementKind {
 
 // withheld reports whether a rule of the user or the policy holds back a change that only
 // local has made. An object that is created is local's as a whole.
-func (m *merger) withheld(s *spot) bool { return s.keepsLive() || m.withholds(s) }
+func (m *merger) withheld(s *cursor) bool { return s.keepsLive() || m.withholds(s) }
 
 // withholds reports whether it is the policy that does so, where no rule holds.
-func (m *merger) withholds(s *spot) bool {
+func (m *merger) withholds(s *cursor) bool {
 	return s.rule == nil && s.up != nil && m.policy.Update != TakeLocal
 }
 
 // keepsLive reports whether a rule of the user gives the value to live, whatever local states.
-func (s *spot) keepsLive() bool { return s.rule != nil && s.rule.Always && s.rule.Choice == TakeLive }
+func (s *cursor) keepsLive() bool { return s.rule != nil && s.rule.Always && s.rule.Choice == TakeLive }
 
 // choice returns what rule or policy decide about a kind of disagreement.
-func (m *merger) choice(s *spot, k DisagreementKind) Choice {
+func (m *merger) choice(s *cursor, k DisagreementKind) Choice {
 	if s.rule != nil {
 		return s.rule.Choice
 	}
@@ -66,12 +66,12 @@ func (m *merger) choice(s *spot, k DisagreementKind) Choice {
 }
 
 // settle lets rule and policy decide a disagreement on one value.
-func (m *merger) settle(s *spot, d Disagreement) (Opt, bool) {
+func (m *merger) settle(s *cursor, d Disagreement) (Opt, bool) {
 	return m.settleAs(s, d, denull(d.Local))
 }
 
 // settleAs is settle where a winning local value is written as won, for example without its nulls.
-func (m *merger) settleAs(s *spot, d Disagreement, won Opt) (Opt, bool) {
+func (m *merger) settleAs(s *cursor, d Disagreement, won Opt) (Opt, bool) {
 	r, winner := m.decide(s, d, won)
 	m.because(s, because{r, winner, CausePolicy, d.Original, d.Local, d.Live})
 	return r, winner == LocalSide || winner == OriginalSide
@@ -79,7 +79,7 @@ func (m *merger) settleAs(s *spot, d Disagreement, won Opt) (Opt, bool) {
 
 // decide lets rule and policy choose a side, and records the choice. Live's value stays
 // where no side wins.
-func (m *merger) decide(s *spot, d Disagreement, won Opt) (r Opt, winner Side) {
+func (m *merger) decide(s *cursor, d Disagreement, won Opt) (r Opt, winner Side) {
 	choice := m.choice(s, d.Kind)
 	if s.rule != nil {
 		d.Rule = s.rule.Name
@@ -109,7 +109,7 @@ func (m *merger) decide(s *spot, d Disagreement, won Opt) (r Opt, winner Side) {
 // since, which is a disagreement like any other.
 //
 // Unlike kubectl: it puts the value back and reports nothing.
-func (m *merger) added(s *spot, o, l, raw Opt) (Opt, bool) {
+func (m *merger) added(s *cursor, o, l, raw Opt) (Opt, bool) {
 	clean := Some(stripNulls(l.Value, s.field.Type))
 	if (s.field.ZeroIsAbsent || s.field.Allocated) && isZero(clean.Value, s.field.Type) {
 		m.because(s, because{raw, LiveSide, CauseSame, o, l, Opt{}})
@@ -140,7 +140,7 @@ func (m *merger) added(s *spot, o, l, raw Opt) (Opt, bool) {
 // server does not store the value: a field that its schema lacks, an empty value, or one
 // that is still recorded as the applier's. The losing variant of a one-of is reported where
 // live's variant is.
-func (m *merger) deleted(s *spot, o Opt) bool {
+func (m *merger) deleted(s *cursor, o Opt) bool {
 	if !o.Set || s.excluded {
 		return false
 	}
@@ -156,7 +156,7 @@ func (m *merger) deleted(s *spot, o Opt) bool {
 }
 
 // readded settles the disagreement over a value that live no longer has.
-func (m *merger) readded(s *spot, d Disagreement, raw Opt) (Opt, bool) {
+func (m *merger) readded(s *cursor, d Disagreement, raw Opt) (Opt, bool) {
 	r, changed := m.settle(s, d)
 	if !changed {
 		return m.absentOr(raw, Opt{})
@@ -167,12 +167,12 @@ func (m *merger) readded(s *spot, d Disagreement, raw Opt) (Opt, bool) {
 // splits reports whether the policy decides differently for parts of a value that live
 // lacks. Only what changed between original and local is then put back (kustomize merge3:
 // "add the delta").
-func (m *merger) splits(s *spot, k DisagreementKind) bool {
+func (m *merger) splits(s *cursor, k DisagreementKind) bool {
 	return s.rule == nil && m.policy.choice(k) == TakeLive && m.policy.choice(Both) == TakeLocal
 }
 
 // keysOnly returns the keys of an entry of a keyed list, since a delta that becomes an entry needs its identity.
-func keysOnly(s *spot, l map[string]any) map[string]any {
+func keysOnly(s *cursor, l map[string]any) map[string]any {
 	keys := map[string]any{}
 	if s.here.list == nil {
 		return keys
@@ -186,7 +186,7 @@ func keysOnly(s *spot, l map[string]any) map[string]any {
 }
 
 // localOnly explains values that live does not have.
-func (m *merger) localOnly(s *spot, o, l, clean Opt) {
+func (m *merger) localOnly(s *cursor, o, l, clean Opt) {
 	if !m.explain {
 		return
 	}
@@ -208,7 +208,7 @@ func (m *merger) localOnly(s *spot, o, l, clean Opt) {
 }
 
 // liveOnly explains values that neither local nor original has.
-func (m *merger) liveOnly(s *spot, v Opt) {
+func (m *merger) liveOnly(s *cursor, v Opt) {
 	if !m.explain || !v.Set {
 		return
 	}

@@ -6,7 +6,7 @@ package merge
 // have changed.
 //
 // Rules: docs/semantics.md#which-side-wins.
-func (m *merger) text(s *spot, o, l, v Opt) (r Opt, changed, ok bool) {
+func (m *merger) text(s *cursor, o, l, v Opt) (r Opt, changed, ok bool) {
 	if len(m.policy.Texts) == 0 || m.withheld(s) || m.unknown(s, o) {
 		return Opt{}, false, false
 	}
@@ -38,7 +38,7 @@ func (m *merger) text(s *spot, o, l, v Opt) (r Opt, changed, ok bool) {
 }
 
 // textRule returns the rule for the text at s; nil where there is none.
-func (m *merger) textRule(s *spot) *TextRule {
+func (m *merger) textRule(s *cursor) *TextRule {
 	p := s.path()
 	for i := range m.policy.Texts {
 		if m.policy.Texts[i].Match(p) {

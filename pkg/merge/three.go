@@ -12,7 +12,7 @@ import "sort"
 // never shows in the plan.
 func Three(t Triple, typ *Type, policy Policy, explain bool) Plan {
 	m := newMerger(t, typ, policy, explain)
-	root := spot{field: Field{Type: typ}}
+	root := cursor{field: Field{Type: typ}}
 	result, changed := m.value(&root, Some(t.Original), presence(t.Local), Some(t.Live))
 	return m.planned(t.Live, result.Value, changed, typ)
 }
@@ -62,15 +62,15 @@ type merger struct {
 
 	// Reused memory: the spots from the top down to here, and the names of the keys of each
 	// that are still to be visited.
-	spots   []*spot
+	spots   []*cursor
 	depth   int
 	pending []string
 }
 
-// spot is the cursor of the merge: its path, what is known of the value, and which rule
+// cursor is where the merge stands: its path, what is known of the value, and which rule
 // holds. Paths are spelled out only when something is reported.
-type spot struct {
-	up    *spot
+type cursor struct {
+	up    *cursor
 	here  hop
 	field Field
 	entry bool // an entry of a map or list: removed as a whole when dropped
@@ -99,7 +99,7 @@ func (h hop) step() Step {
 	return StepOf(h.list, h.entry, h.nth)
 }
 
-func (s *spot) path() Path {
+func (s *cursor) path() Path {
 	n := 0
 	for a := s; a.up != nil; a = a.up {
 		n++
@@ -113,13 +113,13 @@ func (s *spot) path() Path {
 }
 
 // below steps down to a field, key or entry, until leave is called.
-func (m *merger) below(s *spot, here hop, f Field, entry bool) *spot {
+func (m *merger) below(s *cursor, here hop, f Field, entry bool) *cursor {
 	if m.depth == len(m.spots) {
-		m.spots = append(m.spots, new(spot))
+		m.spots = append(m.spots, new(cursor))
 	}
 	c := m.spots[m.depth]
 	m.depth++
-	*c = spot{up: s, here: here, field: f, entry: entry, rule: s.rule}
+	*c = cursor{up: s, here: here, field: f, entry: entry, rule: s.rule}
 	if c.rule == nil && len(m.policy.Rules) > 0 {
 		p := c.path()
 		for i := range m.policy.Rules {
@@ -137,7 +137,7 @@ func (m *merger) leave() { m.depth-- }
 
 // value merges one value. It returns live's own value and false where nothing
 // changes.
-func (m *merger) value(s *spot, o, l, v Opt) (Opt, bool) {
+func (m *merger) value(s *cursor, o, l, v Opt) (Opt, bool) {
 	raw, was := v, o
 	o, v = denull(o), denull(v)
 	if s.field.Allocated && !m.blanked && isZero(o.Value, s.field.Type) {
@@ -196,7 +196,7 @@ func (m *merger) absentOr(raw, v Opt) (Opt, bool) {
 }
 
 // object merges an object's fields or a map's keys.
-func (m *merger) object(s *spot, o, l, v map[string]any) (map[string]any, bool) {
+func (m *merger) object(s *cursor, o, l, v map[string]any) (map[string]any, bool) {
 	t := s.field.Type
 	res := edited{fields: v}
 	if t != nil && t.Mirrored != nil {
@@ -220,12 +220,12 @@ func (m *merger) object(s *spot, o, l, v map[string]any) (map[string]any, bool) 
 			res.put(name, r)
 		}
 	}
-	m.moot(s, l, v, &res)
+	m.obsolete(s, l, v, &res)
 	return res.fields, res.changed
 }
 
 // member steps down to a field or key of an object, until leave is called.
-func (m *merger) member(s *spot, name string, x objects) *spot {
+func (m *merger) member(s *cursor, name string, x objects) *cursor {
 	t := s.field.Type
 	f, entry := childOf(t, name)
 	c := m.below(s, hop{name: name}, f, entry)

@@ -3,7 +3,7 @@ package merge
 import "slices"
 
 // unstored reports whether the server does not store what local states here.
-func (m *merger) unstored(s *spot) bool {
+func (m *merger) unstored(s *cursor) bool {
 	if len(m.triple.Unstored) == 0 {
 		return false
 	}
@@ -19,7 +19,7 @@ func (m *merger) unstored(s *spot) bool {
 // doubt records a value that is sent again though it was applied, and that no other manager
 // has written since. KEP-555: managers are recorded before an admission plugin or the kind
 // drops a value, and a removal ends each record of it.
-func (m *merger) doubt(s *spot, o, l, v Opt) {
+func (m *merger) doubt(s *cursor, o, l, v Opt) {
 	was := o.Set && m.kind(s, o, l) == Drift
 	switch { // what was applied is read off live, which lacks what is not stored
 	case m.triple.Applied && v.Set:
@@ -33,7 +33,7 @@ func (m *merger) doubt(s *spot, o, l, v Opt) {
 }
 
 // appliersAlone reports whether the value is recorded as the appliers', and as no other manager's.
-func (m *merger) appliersAlone(s *spot) bool {
+func (m *merger) appliersAlone(s *cursor) bool {
 	if r, ok := m.owners.(Partial); m.owners == nil || ok && r.Partial() {
 		return false
 	}

@@ -99,9 +99,9 @@ func timeless(e map[string]any) map[string]any {
 	return out
 }
 
-// Forget removes every hold on the last-applied annotation, which is removed from the
+// Drop removes every hold on the last-applied annotation, which is removed from the
 // object. The error is that of an entry that cannot be read.
-func (r *Rewrite) Forget() error {
+func (r *Rewrite) Drop() error {
 	var out []map[string]any
 	for _, e := range r.entries {
 		s, err := entrySet(e)

@@ -74,7 +74,7 @@ func TestMove(t *testing.T) {
 	})
 	t.Run("nobody holds an annotation that is removed", func(t *testing.T) {
 		r := ownership.RewriteOf(configMap(t, ssa+","+kept), "ci")
-		if err := r.Forget(); err != nil {
+		if err := r.Drop(); err != nil {
 			t.Fatal(err)
 		}
 		if d := cmp.Diff(map[string]string{"kubectl/Apply/v1": `{"f:data":{"f:c":{}}}`}, holdings(t, r)); d != "" {

@@ -152,11 +152,11 @@ func (r *Rewrite) transfer(mine, theirs *fieldpath.Set) error {
 	return nil
 }
 
-// Unite gives the applier what the named managers own by updates, as
+// Merge gives the applier what the named managers own by updates, as
 // k8s.io/client-go/util/csaupgrade does; with applied, also what they have applied. Entries
 // of subresources are not changed. Fields that they own in another version than the
 // applier's lose their owner. The error is that of an entry that cannot be read.
-func (r *Rewrite) Unite(names []string, applied bool) error {
+func (r *Rewrite) Merge(names []string, applied bool) error {
 	for _, name := range names {
 		theirs := func(e map[string]any) bool {
 			return isUpdater(e, name) || applied && name != r.manager && isApplier(e, name)

@@ -147,17 +147,17 @@ func TestRewrite(t *testing.T) {
 			},
 			[]string{"scaler Update " + paused, `me Apply {"f:metadata":{"f:labels":{".":{},"f:a":{}}}}`}},
 		{"updates become what was applied", []string{owner("kubectl", "Update", replicas), owner("helm", "Update", paused)},
-			func(r *ownership.Rewrite) error { return r.Unite([]string{"kubectl", "helm", "nobody"}, false) },
+			func(r *ownership.Rewrite) error { return r.Merge([]string{"kubectl", "helm", "nobody"}, false) },
 			[]string{`me Apply {"f:spec":{"f:paused":{},"f:replicas":{}}}`}},
 		{"updates in another version go to nobody", []string{owner("me", "Apply", replicas), strings.Replace(owner("kubectl", "Update", paused), "apps/v1", "apps/v1beta1", 1)},
-			func(r *ownership.Rewrite) error { return r.Unite([]string{"kubectl"}, false) }, []string{"me Apply " + replicas}},
+			func(r *ownership.Rewrite) error { return r.Merge([]string{"kubectl"}, false) }, []string{"me Apply " + replicas}},
 		{"what was applied is left alone", []string{owner("flux", "Apply", paused)},
-			func(r *ownership.Rewrite) error { return r.Unite([]string{"flux"}, false) }, nil},
+			func(r *ownership.Rewrite) error { return r.Merge([]string{"flux"}, false) }, nil},
 		{"what was applied is taken over where that is asked for", []string{owner("flux", "Apply", paused), owner("me", "Apply", replicas)},
-			func(r *ownership.Rewrite) error { return r.Unite([]string{"flux", "me"}, true) },
+			func(r *ownership.Rewrite) error { return r.Merge([]string{"flux", "me"}, true) },
 			[]string{`me Apply {"f:spec":{"f:paused":{},"f:replicas":{}}}`}},
 		{"subresources are left alone", []string{strings.Replace(owner("kubectl", "Update", paused), `"apiVersion"`, `"subresource":"status","apiVersion"`, 1)},
-			func(r *ownership.Rewrite) error { return r.Unite([]string{"kubectl"}, false) }, nil},
+			func(r *ownership.Rewrite) error { return r.Merge([]string{"kubectl"}, false) }, nil},
 	} {
 		live := managed(t, tt.entries...)
 		before, err := json.Marshal(live)

@@ -24,9 +24,9 @@ const (
 // Service has (k8s.io/kubernetes/pkg/registry/core/service/portallocator and ipallocator).
 var allocated = regexp.MustCompile(`provided (?:port|IP) is already allocated`)
 
-// wayOut returns the remedy for a refusal of an invalid object (422), beginning with a colon; "" if
+// remedy returns the remedy for a refusal of an invalid object (422), beginning with a colon; "" if
 // the causes say it themselves.
-func (r *Refusal) wayOut() string {
+func (r *Refusal) remedy() string {
 	states := func(is func(string) bool) bool {
 		return r.Code == http.StatusUnprocessableEntity && slices.ContainsFunc(r.Causes, func(c metav1.StatusCause) bool { return is(c.Message) })
 	}

@@ -2,13 +2,13 @@ package merge
 
 import "slices"
 
-// moot removes from the result of an object what only live has and what the rest of the result
+// obsolete removes from the result of an object what only live has and what the rest of the result
 // makes obsolete (Default.Moot). An example are the node ports of a Service that no longer has a
 // type with node ports. The server removes it for every manager, or refuses the object for it.
 // So it is reported, and is not a disagreement. v is live and l is local at this place.
 //
 // Unlike kubectl: it leaves such fields to the server, and reports none of them.
-func (m *merger) moot(s *spot, l, v map[string]any, res *edited) {
+func (m *merger) obsolete(s *cursor, l, v map[string]any, res *edited) {
 	t := s.field.Type
 	if t == nil || !res.changed || !m.completes() {
 		return
@@ -29,7 +29,7 @@ func (m *merger) moot(s *spot, l, v map[string]any, res *edited) {
 				by = by.Child(Named(name))
 			}
 		}
-		if r, changed := m.mootIn(s, mootAt{d.Path, by, held}, l, res.fields); changed {
+		if r, changed := m.obsoleteIn(s, obsoleteAt{d.Path, by, held}, l, res.fields); changed {
 			res.put(d.Path[0], r)
 		}
 	}
@@ -40,16 +40,16 @@ func (d *Default) holdsFor(t *Type, v map[string]any) bool {
 	return d.met(t, v, Complete(v, t, true).(map[string]any))
 }
 
-// mootAt describes an obsolete field: the path to it from here, and what local states that
+// obsoleteAt describes an obsolete field: the path to it from here, and what local states that
 // excludes it.
-type mootAt struct {
+type obsoleteAt struct {
 	path []string
 	by   Path
 	held bool // live meets the conditions, too
 }
 
-// mootIn removes the field from an object of the result, and returns the new value of its first step.
-func (m *merger) mootIn(s *spot, at mootAt, l, r map[string]any) (Opt, bool) {
+// obsoleteIn removes the field from an object of the result, and returns the new value of its first step.
+func (m *merger) obsoleteIn(s *cursor, at obsoleteAt, l, r map[string]any) (Opt, bool) {
 	name := at.path[0]
 	if r[name] == nil || len(at.path) == 1 && l[name] != nil && !m.triple.Reverts {
 		return Opt{}, false
@@ -66,20 +66,20 @@ func (m *merger) mootIn(s *spot, at mootAt, l, r map[string]any) (Opt, bool) {
 		m.addRemoved(c, Opt{}, Removal{Value: r[name], Cause: CauseDisplaced, By: at.by})
 		return Opt{}, true
 	case isList && f.Type != nil && len(at.path) > 2:
-		return m.mootEntries(c, mootAt{at.path[2:], at.by, at.held}, l[name], list)
+		return m.obsoleteEntries(c, obsoleteAt{at.path[2:], at.by, at.held}, l[name], list)
 	}
 	return Opt{}, false
 }
 
 // restored reports whether the result has a former value here. It is obsolete if live excludes it, and
 // not if what excludes it is a former value, too: both were there.
-func (m *merger) restored(s *spot, r any) bool {
+func (m *merger) restored(s *cursor, r any) bool {
 	is, has := m.live.Lookup(s.path())
 	return !has || !Equal(is, r, nil)
 }
 
-// mootEntries applies mootIn to every entry of a list.
-func (m *merger) mootEntries(s *spot, at mootAt, local any, list []any) (Opt, bool) {
+// obsoleteEntries applies obsoleteIn to every entry of a list.
+func (m *merger) obsoleteEntries(s *cursor, at obsoleteAt, local any, list []any) (Opt, bool) {
 	t := s.field.Type
 	entries, _ := local.([]any)
 	out := list
@@ -93,7 +93,7 @@ func (m *merger) mootEntries(s *spot, at mootAt, local any, list []any) (Opt, bo
 			l, _ = entries[j].(map[string]any)
 		}
 		c := m.below(s, hop{list: t, entry: e}, Field{Type: t.EntryType()}, true)
-		if now, changed := m.mootIn(c, at, l, r); changed {
+		if now, changed := m.obsoleteIn(c, at, l, r); changed {
 			next := edited{fields: r}
 			next.put(at.path[0], now)
 			if shared(out, list) {
