@@ -214,7 +214,7 @@ func subject(text string) string {
 	folder, _ := strings.CutPrefix(name, "folder ")
 	_, err := os.Lstat(folder)
 	switch {
-	case objectName.MatchString(name), flagName.MatchString(name), rest == "no such file or directory":
+	case objectName.MatchString(name), flagName.MatchString(name), strings.HasPrefix(rest, "no such file or directory"):
 		return name
 	case err == nil, slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(folder)):
 		return folder

@@ -28,6 +28,9 @@ func Replace(name string, was, text []byte) error {
 // ReplaceAll replaces the content of edited files: all or, if one cannot be written, none; see
 // Write.
 func ReplaceAll(all []*Edited) error {
+	if len(all) == 0 {
+		return nil
+	}
 	changed := make([]Changed, len(all))
 	top := ""
 	for i, e := range all {
