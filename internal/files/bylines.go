@@ -1,6 +1,7 @@
 package files
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/linemerge"
@@ -32,14 +33,14 @@ func textsByLine(plan merge.Plan) merge.Plan {
 	put := func(d merge.Disagreement, text string) {
 		changes = append(changes, merge.Change{Op: merge.OpSet, Path: d.Path, New: merge.Some(text)})
 	}
-	plan.Conflicts = without(plan.Conflicts, func(d merge.Disagreement) bool {
+	plan.Conflicts = slices.DeleteFunc(slices.Clone(plan.Conflicts), func(d merge.Disagreement) bool {
 		merged, clean, ok := byLines(d)
 		if ok && clean {
 			put(d, merged)
 		}
 		return ok && clean
 	})
-	plan.Settled = without(plan.Settled, func(d merge.Disagreement) bool {
+	plan.Settled = slices.DeleteFunc(slices.Clone(plan.Settled), func(d merge.Disagreement) bool {
 		merged, clean, ok := byLines(d)
 		if ok && (clean || d.Winner == merge.LocalSide) && d.Rule == "" {
 			put(d, merged)
@@ -50,17 +51,6 @@ func textsByLine(plan merge.Plan) merge.Plan {
 		plan.Result = result
 	}
 	return plan
-}
-
-// without is a new list of the disagreements that do not fit.
-func without(all []merge.Disagreement, fits func(merge.Disagreement) bool) []merge.Disagreement {
-	var out []merge.Disagreement
-	for _, d := range all {
-		if !fits(d) {
-			out = append(out, d)
-		}
-	}
-	return out
 }
 
 // byLines merges a disagreement about a text of several lines; ok is false for any other.

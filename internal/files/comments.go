@@ -122,6 +122,9 @@ const mergeComment = "kpt-merge:"
 //
 // Rules: kpt's guide to updating packages ("kpt-merge: namespace/name").
 func upstream(d *yamldoc.Document) (namespace, name string, ok bool) {
+	if !bytes.Contains(d.Text(), []byte(mergeComment)) {
+		return "", "", false
+	}
 	values, _ := d.Root().Mapping()
 	for _, v := range values {
 		if key, _ := v.Key(); key != "metadata" {

@@ -11,27 +11,28 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
-// directive finds the first directive in a value, in the order of the keys.
-func directive(v any, at merge.Path) (merge.Path, bool) {
+// directive finds the first directive in a value, in the order of the keys; nil where there is none.
+func directive(v any) (first merge.Path) {
 	switch v := v.(type) {
 	case map[string]any:
-		for _, k := range slices.Sorted(maps.Keys(v)) {
-			below := append(at[:len(at):len(at)], merge.Named(k))
-			if schema.IsDirective(k) {
-				return below, true
+		for k, e := range v {
+			if first != nil && first[0].Name < k {
+				continue
 			}
-			if found, ok := directive(v[k], below); ok {
-				return found, true
+			if schema.IsDirective(k) {
+				first = merge.Path{merge.Named(k)}
+			} else if below := directive(e); below != nil {
+				first = append(merge.Path{merge.Named(k)}, below...)
 			}
 		}
 	case []any:
 		for i, e := range v {
-			if found, ok := directive(e, append(at[:len(at):len(at)], merge.Step{Kind: merge.IndexStep, Index: i})); ok {
-				return found, true
+			if below := directive(e); below != nil {
+				return append(merge.Path{{Kind: merge.IndexStep, Index: i}}, below...)
 			}
 		}
 	}
-	return nil, false
+	return first
 }
 
 // noDirectives is an error that names every document of a set with a directive in it,
@@ -46,7 +47,7 @@ func (s *Set) noDirectives(why string) error {
 			continue
 		}
 		for _, d := range f.YAML.Documents() {
-			if p, ok := directive(d.Value(), nil); ok {
+			if p := directive(d.Value()); p != nil {
 				errs = append(errs, fmt.Errorf("%s: line %d: %s is a directive of a strategic merge patch, %s", f.Where(), d.LineOf(p), p, why))
 			}
 		}

@@ -1,6 +1,7 @@
 package files
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
@@ -89,11 +90,13 @@ func (p *patch) entries(l list, was []any, t *merge.Type, at merge.Path) sides {
 			continue
 		}
 		here := append(at[:len(at):len(at)], merge.Step{Kind: merge.IndexStep, Index: i})
-		if found, ok := directive(m, here); ok && !keyed {
-			p.fail(found, "the keys of this list are not known: give a schema that has them (--schema), or rules (--rules)")
+		found := directive(m)
+		if found != nil && !keyed {
+			p.fail(append(here, found...), "the keys of this list are not known: give a schema that has them (--schema), or rules (--rules)")
 			continue
-		} else if ok && m[schema.PatchDirective] == "delete" && len(stated(m, t)) == 0 {
-			p.fail(found, "the entry states none of its keys")
+		}
+		if m[schema.PatchDirective] == "delete" && len(stated(m, t)) == 0 {
+			p.fail(append(here, found...), "the entry states none of its keys")
 			continue
 		}
 		twins := matching(was, m, t)
@@ -160,10 +163,7 @@ func withKeys(e, from any, t *merge.Type) any {
 	if !ok || t == nil {
 		return e
 	}
-	out := make(map[string]any, len(m)+len(t.Keys))
-	for k, v := range m {
-		out[k] = v
-	}
+	out := maps.Clone(m)
 	for _, k := range t.Keys {
 		if v := keys[k.Name]; v != nil {
 			out[k.Name] = v

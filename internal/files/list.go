@@ -117,10 +117,10 @@ func (m *merger) lists() error {
 // shell is a List of dest with what updated has changed in it beside its items. The Lists of
 // a file are paired in their order. The error is that of a field that both have changed.
 func (m *merger) shell(f *File, d *yamldoc.Document) (*yamldoc.Document, error) {
-	nth := slices.Index(m.dest.lists(f), d)
-	if m.Original == nil || nth < 0 {
+	if m.Original == nil || !m.dest.isList[d] {
 		return d, nil
 	}
+	nth := slices.Index(m.dest.lists(f), d)
 	o, u := m.original.lists(m.Original.file(f.Name)), m.updated.lists(m.Updated.file(f.Name))
 	if nth >= min(len(o), len(u)) {
 		return d, nil

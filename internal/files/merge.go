@@ -198,7 +198,7 @@ func (m *merger) three(o, u, d *resource) (weave, error) {
 	triple := merge.Triple{Local: u.value(), Original: valueOf(o), Live: valueOf(d)}
 	patched := false
 	if m.Original == nil { // in a merge of three there are none
-		_, patched = directive(triple.Local, nil)
+		patched = directive(triple.Local) != nil
 	}
 	if patched {
 		triple.Local = plain(triple.Local)

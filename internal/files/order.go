@@ -19,9 +19,9 @@ func ordered(result, source, dest any, t *merge.Type) any {
 	case map[string]any:
 		return orderedFields(result, s, dest, t)
 	case []any:
-		list, _ := result.([]any)
+		list, ok := result.([]any)
 		was, _ := dest.([]any)
-		if t == nil || t.Kind != merge.Keyed {
+		if !ok || t == nil || t.Kind != merge.Keyed {
 			return result
 		}
 		out := list
@@ -41,17 +41,9 @@ func ordered(result, source, dest any, t *merge.Type) any {
 				}
 			}
 		}
-		return nonNilAs(result, out)
+		return out
 	}
 	return result
-}
-
-// nonNilAs is a changed list, or the result itself where nothing has changed in it.
-func nonNilAs(result any, list []any) any {
-	if list == nil {
-		return result
-	}
-	return list
 }
 
 func orderedFields(result any, source map[string]any, dest any, t *merge.Type) any {

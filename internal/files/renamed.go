@@ -61,8 +61,8 @@ func (r *renaming) find(p trio) {
 		u, ok := p.of[ofUpdated].(map[string]any)
 		d, too := p.of[ofDest].(map[string]any)
 		for k, v := range o {
-			if ok && too {
-				r.find(p.below(p.t.Field(k).Type, [3]any{v, u[k], d[k]}, merge.Named(k)))
+			if of := [3]any{v, u[k], d[k]}; ok && too && r.may(of) {
+				r.find(p.below(p.t.Field(k).Type, of, merge.Named(k)))
 			}
 		}
 	case []any:
@@ -78,6 +78,12 @@ func (r *renaming) find(p trio) {
 		}
 		r.entries(p, all)
 	}
+}
+
+// may: there may be a renamed entry in what the sides have made of a value.
+func (r *renaming) may(of [3]any) bool {
+	was, kept := of[ofOriginal], merge.Identical(of[ofOriginal], of[ofUpdated])
+	return !kept && r.alone || kept == r.alone && !merge.Identical(was, of[ofDest])
 }
 
 // entries follows those of a list.
@@ -101,6 +107,10 @@ func (r *renaming) entries(p trio, all [3]members) {
 		if renamed == 1 && !r.alone {
 			continue
 		}
+		of := [3]any{o.fields, one[ofUpdated].fields, one[ofDest].fields}
+		if renamed == 0 && !r.may(of) {
+			continue
+		}
 		keys, as := merge.Plan{}, o.fields
 		if renamed > 0 {
 			keys = merge.Three(merge.Triple{Original: o.keys(p.t), Local: one[ofUpdated].keys(p.t), Live: one[ofDest].keys(p.t)}, nil, r.policy, false)
@@ -109,7 +119,7 @@ func (r *renaming) entries(p trio, all [3]members) {
 				continue
 			}
 		}
-		to := p.below(p.t.EntryType(), [3]any{o.fields, one[ofUpdated].fields, one[ofDest].fields}, merge.StepOf(p.t, as, 0), one[ofOriginal].step(), one[ofUpdated].step(), one[ofDest].step())
+		to := p.below(p.t.EntryType(), of, merge.StepOf(p.t, as, 0), one[ofOriginal].step(), one[ofUpdated].step(), one[ofDest].step())
 		r.find(to)
 		if keys.Result != nil {
 			r.name(to, p.t, keys)

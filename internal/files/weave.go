@@ -50,10 +50,12 @@ func (w *weave) text() (woven, error) {
 	if err != nil || w.Policy.Both != merge.LeaveConflict {
 		return out, err
 	}
-	for _, next := range [][]byte{w.marked(raw), w.sections([]byte(raw.ours), []byte(raw.theirs))} {
+	sections := func(raw texts) []byte { return w.sections([]byte(raw.ours), []byte(raw.theirs)) }
+	for _, anew := range []func(texts) []byte{w.marked, sections} {
 		if !w.loses(raw, string(out.marked), len(out.left) > 0) {
 			break
 		}
+		next := anew(raw)
 		if out.marked, out.left, out.comments = next, w.plan.Conflicts, nil; len(out.left) == 0 {
 			ours, _ := bothViews(string(next))
 			out.comments = pathsAt(ours.text, ours.at, w.t)
@@ -223,7 +225,8 @@ func (w weave) editedTo(r *resource, want any, from ...*resource) ([]byte, error
 // the two differ in is left to the user, or the whole.
 func (w weave) woven(all texts) woven {
 	two := texts{ours: all.ours, theirs: all.theirs}
-	for _, s := range []*spliced{w.spliced(all, true), w.spliced(all, false), w.spliced(two, true)} {
+	for i, sides := range []texts{all, all, two} {
+		s := w.spliced(sides, i != 1)
 		if w.means(s.ours.String(), w.plan.Result) && (len(s.left) == 0 || w.means(s.theirs.String(), w.unsettled(theirSide))) {
 			out := woven{text: plainText(w.end(s.ours.String())), left: s.left, comments: pathsAt(s.ours.String(), s.comments, w.t)}
 			if len(s.left)+len(s.comments) > 0 {

@@ -125,11 +125,7 @@ type paths struct {
 }
 
 func (p *paths) at(diagonal int) *int {
-	i := diagonal % len(p.reach)
-	if i < 0 {
-		i += len(p.reach)
-	}
-	return &p.reach[i]
+	return &p.reach[len(p.reach)/2+diagonal]
 }
 
 // none marks a diagonal on which no path stays inside the part.
