@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/drift"
+	"github.com/kubectl-merge/kubectl-merge/internal/ownership"
+	"github.com/kubectl-merge/kubectl-merge/internal/redact"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
-	"github.com/kubectl-merge/kubectl-merge/pkg/ownership"
-	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 )
 
 // configured finds values of a live object without what the server has filled in.

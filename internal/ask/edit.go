@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/escape"
+	"github.com/kubectl-merge/kubectl-merge/internal/redact"
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
-	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
-	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 )
 
 // edit asks for a value and puts it into local, so that it counts as applied. An empty line is not

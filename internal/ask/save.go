@@ -7,11 +7,11 @@ import (
 	"io/fs"
 	"strings"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/escape"
 	filemerge "github.com/kubectl-merge/kubectl-merge/internal/files"
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
-	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
+	"github.com/kubectl-merge/kubectl-merge/internal/yamldoc"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
-	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
 )
 
 // remember keeps an answer as a rule. If a rule asked for the conflict, that rule is kept: its

@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/applyset"
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/complete"
+	"github.com/kubectl-merge/kubectl-merge/internal/escape"
 	"github.com/kubectl-merge/kubectl-merge/internal/prune"
-	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
 )
 
 var adoptRow = verb{

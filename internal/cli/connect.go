@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/apply"
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/live"
 	"github.com/kubectl-merge/kubectl-merge/internal/term"
-	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 )
 
 // connect reads the kubeconfig and sends nothing yet.

@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/apply"
 	"github.com/kubectl-merge/kubectl-merge/internal/outcome"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/internal/term"
-	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 )
 
 const diffLong = `Show what a merge would change in the cluster, as a unified diff of live against the

@@ -15,7 +15,7 @@ import (
 
 	"github.com/kubectl-merge/kubectl-merge/internal/complete"
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
-	"github.com/kubectl-merge/kubectl-merge/pkg/suggest"
+	"github.com/kubectl-merge/kubectl-merge/internal/suggest"
 )
 
 // flagRow is a row of flagRows: a flag of some verbs. Declaration, help, completion and the errors

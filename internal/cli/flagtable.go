@@ -5,10 +5,10 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/apply"
 	"github.com/kubectl-merge/kubectl-merge/internal/complete"
 	"github.com/kubectl-merge/kubectl-merge/internal/migrate"
 	"github.com/kubectl-merge/kubectl-merge/internal/parallel"
-	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 	"github.com/kubectl-merge/kubectl-merge/pkg/strategy"
 )
 

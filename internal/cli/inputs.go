@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
 	"github.com/kubectl-merge/kubectl-merge/internal/target"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
-	"github.com/kubectl-merge/kubectl-merge/pkg/object"
 )
 
 // inputFlags name the files with local objects.

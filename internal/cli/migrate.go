@@ -7,11 +7,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/escape"
 	"github.com/kubectl-merge/kubectl-merge/internal/migrate"
+	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
-	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
-	"github.com/kubectl-merge/kubectl-merge/pkg/object"
 )
 
 const migrateLong = `Move the ownership of objects' fields to server-side apply, or back to client-side apply. No

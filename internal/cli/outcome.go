@@ -5,10 +5,10 @@ import (
 	"fmt"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+	"github.com/kubectl-merge/kubectl-merge/internal/escape"
 	"github.com/kubectl-merge/kubectl-merge/internal/outcome"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
-	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
 )
 
 var _ = registerPrinter(printerRow{

@@ -15,8 +15,8 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/klog/v2"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/suggest"
 	"github.com/kubectl-merge/kubectl-merge/internal/term"
-	"github.com/kubectl-merge/kubectl-merge/pkg/suggest"
 )
 
 // env is the environment of every verb.

@@ -14,9 +14,9 @@ import (
 	"k8s.io/cli-runtime/pkg/printers"
 	"k8s.io/client-go/util/jsonpath"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/escape"
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
-	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
-	"github.com/kubectl-merge/kubectl-merge/pkg/suggest"
+	"github.com/kubectl-merge/kubectl-merge/internal/suggest"
 )
 
 // templated returns the printer for kubectl's template languages, which uses kubectl's own

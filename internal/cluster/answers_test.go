@@ -14,7 +14,7 @@ import (
 	"k8s.io/client-go/discovery/cached/memory"
 	"k8s.io/client-go/rest"
 
-	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
+	"github.com/kubectl-merge/kubectl-merge/internal/redact"
 )
 
 // answers gives a Cluster prepared answers and records its requests. It shows what the

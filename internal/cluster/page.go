@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/redact"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
-	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 )
 
 // Listing is a request for one page of the objects of a resource.

@@ -4,8 +4,8 @@ import (
 	"reflect"
 	"time"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/ownership"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
-	"github.com/kubectl-merge/kubectl-merge/pkg/ownership"
 )
 
 // EventKind states what happened to a difference. The words are part of the JSON report.

@@ -5,8 +5,8 @@ import (
 	"io"
 	"time"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/escape"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
-	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
 )
 
 // Stream prints a watch. An error is that of the writer, or of a value that is not JSON.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kubectl-merge/kubectl-merge/pkg/linemerge"
+	"github.com/kubectl-merge/kubectl-merge/internal/linemerge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 

@@ -5,9 +5,9 @@ import (
 	"maps"
 	"strings"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/yamldoc"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
-	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
 )
 
 // commented are the types that comments in a document state, by the fields that lead to

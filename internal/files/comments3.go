@@ -3,7 +3,7 @@ package files
 import (
 	"strings"
 
-	"github.com/kubectl-merge/kubectl-merge/pkg/linemerge"
+	"github.com/kubectl-merge/kubectl-merge/internal/linemerge"
 )
 
 // comments are the comments of lines, counted. A # in a text of several lines is read as

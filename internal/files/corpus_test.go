@@ -12,9 +12,9 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/yamldoc"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
-	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
 )
 
 var update = flag.Bool("update", false, "write the results into the cases")

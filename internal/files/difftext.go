@@ -6,12 +6,12 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/escape"
+	"github.com/kubectl-merge/kubectl-merge/internal/redact"
+	"github.com/kubectl-merge/kubectl-merge/internal/yamldoc"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
-	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
-	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
-	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
 )
 
 // Hiding is what the diff of a file does not show.
@@ -60,7 +60,7 @@ func unified(d Texts) string {
 }
 
 // Diff is the unified diff of two forms of a file. The values of Secrets, what else
-// pkg/redact names and the comments of documents that hold a Secret are masked, as
+// internal/redact names and the comments of documents that hold a Secret are masked, as
 // h has it, and control characters are escaped. The error is a
 // text that is no YAML.
 func Diff(d Texts, h Hiding) (string, error) {

@@ -8,10 +8,10 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
+	"github.com/kubectl-merge/kubectl-merge/internal/yamldoc"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
-	"github.com/kubectl-merge/kubectl-merge/pkg/object"
-	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
 )
 
 // Edited is a file whose objects are edited in place. Every other byte of it stays.

@@ -6,7 +6,7 @@ import (
 	"sort"
 	"strings"
 
-	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
+	"github.com/kubectl-merge/kubectl-merge/internal/yamldoc"
 )
 
 // follow pairs resources whose kind, API group, namespace or name one side has changed: each

@@ -4,11 +4,11 @@ import (
 	"errors"
 	"io/fs"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/linemerge"
+	"github.com/kubectl-merge/kubectl-merge/internal/yamldoc"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
-	"github.com/kubectl-merge/kubectl-merge/pkg/linemerge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
-	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
 )
 
 // Job is what a merge is given.

@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
-	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
+	"github.com/kubectl-merge/kubectl-merge/internal/yamldoc"
 )
 
 // Set is one side of a merge: a file, a folder of files, or standard input.

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/linemerge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
-	"github.com/kubectl-merge/kubectl-merge/pkg/linemerge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 

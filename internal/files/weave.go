@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kubectl-merge/kubectl-merge/pkg/linemerge"
+	"github.com/kubectl-merge/kubectl-merge/internal/linemerge"
+	"github.com/kubectl-merge/kubectl-merge/internal/yamldoc"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
-	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
 )
 
 // weave merges the texts of a resource that all sides have, comments and layout included.

@@ -2,7 +2,7 @@ package follow
 
 import (
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
-	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
+	"github.com/kubectl-merge/kubectl-merge/internal/redact"
 )
 
 // Sources returns what to follow for targets, in their order: one source for each kind and

@@ -3,7 +3,7 @@ package impact
 import (
 	"slices"
 
-	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
+	"github.com/kubectl-merge/kubectl-merge/internal/apply"
 )
 
 // Fixed returns the immutable fields that a plan changes, as far as they are known without asking

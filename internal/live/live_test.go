@@ -3,7 +3,7 @@ package live
 import (
 	"testing"
 
-	"github.com/kubectl-merge/kubectl-merge/pkg/object"
+	"github.com/kubectl-merge/kubectl-merge/internal/object"
 )
 
 func TestPlace(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
-	"github.com/kubectl-merge/kubectl-merge/pkg/object"
+	"github.com/kubectl-merge/kubectl-merge/internal/object"
 )
 
 // Server reads from an API server. It is a Lister.

@@ -4,12 +4,12 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
+	"github.com/kubectl-merge/kubectl-merge/internal/apply"
+	"github.com/kubectl-merge/kubectl-merge/internal/object"
+	"github.com/kubectl-merge/kubectl-merge/internal/ownership"
+	"github.com/kubectl-merge/kubectl-merge/internal/redact"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
-	"github.com/kubectl-merge/kubectl-merge/pkg/object"
-	"github.com/kubectl-merge/kubectl-merge/pkg/ownership"
-	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 )
 
 // toClientSide makes what the applier has applied the last-applied configuration, held by

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
+	"github.com/kubectl-merge/kubectl-merge/internal/apply"
+	"github.com/kubectl-merge/kubectl-merge/internal/ownership"
+	"github.com/kubectl-merge/kubectl-merge/internal/redact"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
-	"github.com/kubectl-merge/kubectl-merge/pkg/ownership"
-	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 )
 
 // toServerSide makes the applier the owner of the fields applied from the client's side, except

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/yamldoc"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
-	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
 )
 
 // Most is the maximum size of a document.

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/yamldoc"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
-	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
 )
 
 // fieldsAt is the codec that reads a mapping at a place of a document. Fields that were read are

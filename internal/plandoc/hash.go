@@ -6,8 +6,8 @@ import (
 	"encoding/hex"
 	"maps"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
-	"github.com/kubectl-merge/kubectl-merge/pkg/object"
 )
 
 // hashKey marks a map that stands for a secret value. No value of an object looks like this: one

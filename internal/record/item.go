@@ -5,9 +5,9 @@
 package record
 
 import (
+	"github.com/kubectl-merge/kubectl-merge/internal/apply"
 	"github.com/kubectl-merge/kubectl-merge/internal/plandoc"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
-	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 )
 
 // Subject returns an item of a run in the form of documents, with a merge plan of it.

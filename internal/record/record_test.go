@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/apply"
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/plandoc"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
-	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 )
 
 var header = plandoc.Header{Cluster: plandoc.Cluster{UID: "c"}, Spelling: plandoc.Spelling{Salt: []byte("salt and more")}}

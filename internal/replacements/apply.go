@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/resid"
 	kyaml "sigs.k8s.io/kustomize/kyaml/yaml"
 
-	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
+	"github.com/kubectl-merge/kubectl-merge/internal/yamldoc"
 )
 
 // Selector names the object of a source. Empty fields match everything.

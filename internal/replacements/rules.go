@@ -9,7 +9,7 @@ import (
 
 	"sigs.k8s.io/kustomize/api/types"
 
-	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
+	"github.com/kubectl-merge/kubectl-merge/internal/yamldoc"
 )
 
 // Rules holds replacements in the order in which they were read.

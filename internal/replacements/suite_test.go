@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
+	"github.com/kubectl-merge/kubectl-merge/internal/yamldoc"
 )
 
 // differs are the cases of kustomize's own suite that have another outcome here, with the

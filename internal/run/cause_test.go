@@ -12,7 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
-	"github.com/kubectl-merge/kubectl-merge/pkg/object"
+	"github.com/kubectl-merge/kubectl-merge/internal/object"
 )
 
 func item(group, kind, namespace, name string) *Item {

@@ -4,8 +4,8 @@ import (
 	"context"
 	"slices"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/apply"
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
-	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 )
 
 // MissingNamespace is a namespace that does not exist and in which objects are to be

@@ -3,7 +3,7 @@ package run
 import (
 	"testing"
 
-	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
+	"github.com/kubectl-merge/kubectl-merge/internal/apply"
 )
 
 // TestUnproven: only namespaces of which nothing in the run shows that they exist are

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/apply"
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/parallel"
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
-	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 )
 
 // preflight has the server try the items in a dry run. A final refusal ends the run before

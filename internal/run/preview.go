@@ -3,8 +3,8 @@ package run
 import (
 	"context"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/apply"
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
-	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 )
 
 // Preview has the server try every item and calls report for each in input order, then

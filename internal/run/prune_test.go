@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/apply"
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
-	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 )
 
 // pruner deletes what it was given, and records in the server's log what it is asked.

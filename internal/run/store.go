@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/apply"
+	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
-	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
-	"github.com/kubectl-merge/kubectl-merge/pkg/object"
 )
 
 // Needs states which parts of the items have to be kept until the run ends. Of an object whose

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/yamldoc"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
-	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
 )
 
 // Document is one YAML or JSON document of a file.

@@ -4,9 +4,9 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/object"
+	"github.com/kubectl-merge/kubectl-merge/internal/yamldoc"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
-	"github.com/kubectl-merge/kubectl-merge/pkg/object"
-	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
 )
 
 // At returns the place of a field of an object from this package, as errors name it: web.yaml: line

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
-	"github.com/kubectl-merge/kubectl-merge/pkg/object"
 )
 
 func TestAt(t *testing.T) {

@@ -8,9 +8,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/object"
+	"github.com/kubectl-merge/kubectl-merge/internal/yamldoc"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
-	"github.com/kubectl-merge/kubectl-merge/pkg/object"
-	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
 )
 
 // checkNumbers finds the first number of a document that the API, which has int64 and

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kubectl-merge/kubectl-merge/pkg/object"
-	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
+	"github.com/kubectl-merge/kubectl-merge/internal/object"
+	"github.com/kubectl-merge/kubectl-merge/internal/yamldoc"
 )
 
 // Parse reads the objects of a file with the given content; name is for errors. A List is returned

@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/kubectl-merge/kubectl-merge/pkg/object"
+	"github.com/kubectl-merge/kubectl-merge/internal/object"
 )
 
 const configMap = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: %s}\n"

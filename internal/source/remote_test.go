@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
+	"github.com/kubectl-merge/kubectl-merge/internal/redact"
 )
 
 // TestRemoteName: what lets somebody in is neither in the name of a remote base nor in

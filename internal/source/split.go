@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
+	"github.com/kubectl-merge/kubectl-merge/internal/yamldoc"
 )
 
 // chunk is a stretch of a file that holds one document, or one entry of a list.

@@ -7,10 +7,10 @@ import (
 	"slices"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/annotate"
-	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
+	"github.com/kubectl-merge/kubectl-merge/internal/apply"
+	"github.com/kubectl-merge/kubectl-merge/internal/redact"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
-	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 

@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	filemerge "github.com/kubectl-merge/kubectl-merge/internal/files"
+	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
-	"github.com/kubectl-merge/kubectl-merge/pkg/object"
 )
 
 // FileEdit is the planned edit of a file.

@@ -8,7 +8,7 @@ import (
 
 	xterm "golang.org/x/term"
 
-	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
+	"github.com/kubectl-merge/kubectl-merge/internal/redact"
 )
 
 // Stderr is standard error, the only output for people and logs. The values of the run's Secrets

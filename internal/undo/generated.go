@@ -1,8 +1,8 @@
 package undo
 
 import (
+	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
-	"github.com/kubectl-merge/kubectl-merge/pkg/object"
 )
 
 // generated lists values that the server makes for one object alone, from its UID, and refuses in

@@ -6,8 +6,8 @@ import (
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/follow"
+	"github.com/kubectl-merge/kubectl-merge/internal/ready"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
-	"github.com/kubectl-merge/kubectl-merge/pkg/ready"
 )
 
 // board holds the known state of the objects and of what they control.

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+	"github.com/kubectl-merge/kubectl-merge/internal/ready"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
-	"github.com/kubectl-merge/kubectl-merge/pkg/ready"
 )
 
 // NotReady is an object that a wait has ended without.

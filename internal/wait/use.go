@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+	"github.com/kubectl-merge/kubectl-merge/internal/ready"
+	"github.com/kubectl-merge/kubectl-merge/internal/references"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
-	"github.com/kubectl-merge/kubectl-merge/pkg/ready"
-	"github.com/kubectl-merge/kubectl-merge/pkg/references"
 )
 
 // keepUser reduces an object to its identity and its references; without references if it starts no

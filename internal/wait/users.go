@@ -7,8 +7,8 @@ import (
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/follow"
+	"github.com/kubectl-merge/kubectl-merge/internal/references"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
-	"github.com/kubectl-merge/kubectl-merge/pkg/references"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 

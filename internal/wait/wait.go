@@ -1,5 +1,5 @@
 // Package wait watches objects until all of them are ready, one of them has failed, or the time is
-// over. It reports why objects are not ready. It refuses to judge an object, which pkg/ready does
+// over. It reports why objects are not ready. It refuses to judge an object, which internal/ready does
 // from data, and to print.
 package wait
 
@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+	"github.com/kubectl-merge/kubectl-merge/internal/ready"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
-	"github.com/kubectl-merge/kubectl-merge/pkg/ready"
 )
 
 // Object is one to wait for.

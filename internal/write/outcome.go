@@ -1,7 +1,7 @@
 package write
 
 import (
-	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
+	"github.com/kubectl-merge/kubectl-merge/internal/apply"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 

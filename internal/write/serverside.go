@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/apply"
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
-	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
-	"github.com/kubectl-merge/kubectl-merge/pkg/patch"
+	"github.com/kubectl-merge/kubectl-merge/internal/patch"
 )
 
 // apply sends a server-side apply. After a write of owners, the plan is tried first: that was

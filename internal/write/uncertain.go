@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/apply"
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
-	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 )
 
 // ErrUnknown reports that it cannot be determined whether a write was executed. It is

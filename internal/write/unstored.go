@@ -3,7 +3,7 @@ package write
 import (
 	"slices"
 
-	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
+	"github.com/kubectl-merge/kubectl-merge/internal/apply"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 

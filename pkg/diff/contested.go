@@ -3,7 +3,7 @@ package diff
 import (
 	"strings"
 
-	"github.com/kubectl-merge/kubectl-merge/pkg/linediff"
+	"github.com/kubectl-merge/kubectl-merge/internal/linediff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 

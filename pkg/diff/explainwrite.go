@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
-	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
+	"github.com/kubectl-merge/kubectl-merge/internal/escape"
+	"github.com/kubectl-merge/kubectl-merge/internal/yamldoc"
 )
 
 // ExplainFormat is a form of an explanation.

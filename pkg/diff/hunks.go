@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/kubectl-merge/kubectl-merge/pkg/linediff"
+	"github.com/kubectl-merge/kubectl-merge/internal/linediff"
 )
 
 // Pair holds two forms of a text, and their names in the head of a diff.

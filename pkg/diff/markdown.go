@@ -6,7 +6,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
+	"github.com/kubectl-merge/kubectl-merge/internal/escape"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 

@@ -7,10 +7,10 @@ import (
 	"maps"
 	"strings"
 
-	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
+	"github.com/kubectl-merge/kubectl-merge/internal/escape"
+	"github.com/kubectl-merge/kubectl-merge/internal/redact"
+	"github.com/kubectl-merge/kubectl-merge/internal/yamldoc"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
-	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
-	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
 )
 
 // Doc is one object in two forms. A nil Live is an object that will be created,

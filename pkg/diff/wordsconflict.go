@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/kubectl-merge/kubectl-merge/pkg/escape"
-	"github.com/kubectl-merge/kubectl-merge/pkg/linemerge"
+	"github.com/kubectl-merge/kubectl-merge/internal/escape"
+	"github.com/kubectl-merge/kubectl-merge/internal/linemerge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 

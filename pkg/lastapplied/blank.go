@@ -4,8 +4,8 @@ import (
 	"maps"
 	"reflect"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/redact"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
-	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 )
 
 // blankTo returns conf as known at that level of blanking, marked.

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"maps"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/redact"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
-	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 )
 
 // Limit is the maximum size in bytes of all keys and values of an object's annotations

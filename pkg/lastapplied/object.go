@@ -4,8 +4,8 @@ import (
 	"encoding/base64"
 	"maps"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/redact"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
-	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 )
 
 // With returns obj with text as its last-applied annotation. Missing metadata and

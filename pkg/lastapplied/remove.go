@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/suggest"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
-	"github.com/kubectl-merge/kubectl-merge/pkg/suggest"
 )
 
 // Remove returns original without the value at p: the applier no longer owns the field, and

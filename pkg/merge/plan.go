@@ -212,7 +212,7 @@ type Owner struct {
 	Time        time.Time
 }
 
-// Owners looks up the owners of a value of live: see pkg/ownership.
+// Owners looks up the owners of a value of live: see internal/ownership.
 type Owners interface {
 	// At lists the owners of the value at the path, or of a part of it, newest first; nil
 	// if it has none.

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/suggest"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
-	"github.com/kubectl-merge/kubectl-merge/pkg/suggest"
 )
 
 // Typed is a kind and the type of its objects; nil is unknown.

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/suggest"
+	"github.com/kubectl-merge/kubectl-merge/internal/yamldoc"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
-	"github.com/kubectl-merge/kubectl-merge/pkg/suggest"
-	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
 )
 
 // Rules are exceptions as data: which side wins at a path, and how a list is split. The

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/kubectl-merge/kubectl-merge/pkg/linemerge"
+	"github.com/kubectl-merge/kubectl-merge/internal/linemerge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/yamldoc"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
-	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
 )
 
 // Wanted is the value by which a rule considers an object ready.

@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/redact"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
-	"github.com/kubectl-merge/kubectl-merge/pkg/redact"
 )
 
 // Sensitive returns the fields of an object that rules call sensitive; nil where none does.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kubectl-merge/kubectl-merge/pkg/suggest"
+	"github.com/kubectl-merge/kubectl-merge/internal/suggest"
 )
 
 // Served lists what a server has.

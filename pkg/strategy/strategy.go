@@ -6,11 +6,11 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/ownership"
+	"github.com/kubectl-merge/kubectl-merge/internal/suggest"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
-	"github.com/kubectl-merge/kubectl-merge/pkg/ownership"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
-	"github.com/kubectl-merge/kubectl-merge/pkg/suggest"
 )
 
 // Input is one object and the circumstances of its merge.

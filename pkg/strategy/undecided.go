@@ -3,9 +3,9 @@ package strategy
 import (
 	"slices"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/ownership"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
-	"github.com/kubectl-merge/kubectl-merge/pkg/ownership"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 

@@ -5,10 +5,10 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
+	"github.com/kubectl-merge/kubectl-merge/internal/apply"
+	objects "github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
-	objects "github.com/kubectl-merge/kubectl-merge/pkg/object"
 )
 
 // TestKept: a plan that is made again of what was kept of it is the plan, in every case.

@@ -10,10 +10,10 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	objects "github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
-	objects "github.com/kubectl-merge/kubectl-merge/pkg/object"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 	"github.com/kubectl-merge/kubectl-merge/pkg/strategy"
 )

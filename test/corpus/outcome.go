@@ -10,10 +10,10 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/patch"
+	"github.com/kubectl-merge/kubectl-merge/internal/yamldoc"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
-	"github.com/kubectl-merge/kubectl-merge/pkg/patch"
 	"github.com/kubectl-merge/kubectl-merge/pkg/strategy"
-	"github.com/kubectl-merge/kubectl-merge/pkg/yamldoc"
 )
 
 // outcomes are the files of a case that are not written by hand, in their order.

@@ -13,8 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/apply"
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
-	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 )
 
 const libraryFirst = `apiVersion: apps/v1
@@ -75,7 +75,7 @@ metadata: {name: web}
 stringData: {pw: two}
 `
 
-// TestLibrary holds pkg/apply, as a controller uses it with client-go's dynamic client, to
+// TestLibrary holds internal/apply, as a controller uses it with client-go's dynamic client, to
 // writing what the command writes, in one write or none: created, merged over what others
 // changed, and merged once more.
 func TestLibrary(t *testing.T) {

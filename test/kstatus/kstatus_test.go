@@ -1,4 +1,4 @@
-// Package kstatus holds the verdicts of pkg/ready to those of kstatus, which kpt, Flux and
+// Package kstatus holds the verdicts of internal/ready to those of kstatus, which kpt, Flux and
 // Helm go by, in the same situations: they agree, but for named differences. It is a module
 // of its own, so that kstatus is in no list of what the program is made of.
 package kstatus
@@ -14,8 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/ready"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
-	"github.com/kubectl-merge/kubectl-merge/pkg/ready"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
@@ -124,7 +124,7 @@ func TestDocumented(t *testing.T) {
 	}
 }
 
-// judge is the verdict of pkg/ready, after the patience where the situation asks for it.
+// judge is the verdict of internal/ready, after the patience where the situation asks for it.
 func judge(t *testing.T, s situation) ready.Verdict {
 	now := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 	subject := ready.Subject{Object: exact(t, s.object), Now: now}

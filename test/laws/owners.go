@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/ownership"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
-	"github.com/kubectl-merge/kubectl-merge/pkg/ownership"
 )
 
 // Owned is the law of who owns what: a write takes from others only what it changes, and

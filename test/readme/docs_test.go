@@ -10,7 +10,7 @@ import (
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cli"
 	"github.com/kubectl-merge/kubectl-merge/internal/plandoc"
-	"github.com/kubectl-merge/kubectl-merge/pkg/ready"
+	"github.com/kubectl-merge/kubectl-merge/internal/ready"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
@@ -154,7 +154,7 @@ func TestWait(t *testing.T) {
 // TestExcerpts: the library guide shows parts of the packages' examples, which are
 // run as tests.
 func TestExcerpts(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join(top, "pkg/*/example_test.go"))
+	files, err := filepath.Glob(filepath.Join(top, "*/*/example_test.go"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,9 +20,9 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/spec"
 	"sigs.k8s.io/yaml"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
-	"github.com/kubectl-merge/kubectl-merge/pkg/object"
 )
 
 // field is one object of a kind as the API server's own field manager keeps it, with

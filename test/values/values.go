@@ -6,9 +6,9 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/object"
+	"github.com/kubectl-merge/kubectl-merge/internal/patch"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
-	"github.com/kubectl-merge/kubectl-merge/pkg/object"
-	"github.com/kubectl-merge/kubectl-merge/pkg/patch"
 )
 
 // Read is a JSON text as a value, with numbers as json.Number; nil for "".

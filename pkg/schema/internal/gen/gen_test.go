@@ -32,7 +32,7 @@ func TestReferencesAreFresh(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(got, want) {
-		t.Error("pkg/references/paths.table is stale: go generate ./pkg/schema")
+		t.Error("internal/references/paths.table is stale: go generate ./pkg/schema")
 	}
 }
 

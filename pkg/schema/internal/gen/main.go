@@ -1,4 +1,4 @@
-// Command gen writes pkg/schema's table of the built-in types, and pkg/references' table of
+// Command gen writes pkg/schema's table of the built-in types, and internal/references' table of
 // the objects that a PodSpec names, from Kubernetes' own Go modules. It refuses to write a
 // table whose hand-kept facts name a type or field that does not exist.
 //

@@ -1,0 +1,114 @@
+package apply
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/object"
+	"github.com/kubectl-merge/kubectl-merge/internal/ownership"
+	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
+	"github.com/kubectl-merge/kubectl-merge/pkg/strategy"
+)
+
+// Originals says where to find what was applied last.
+type Originals struct {
+	From From
+	// Managers names, for ManagedFields, the managers whose values count besides kubectl's own.
+	Managers []string
+	// Saved finds the last-applied configuration of an object, for File; nil without an
+	// error where there is none.
+	Saved func(object.Object) (*object.Object, error)
+}
+
+// From is a place where an original may be found.
+type From string
+
+// The places, as --original names them.
+const (
+	Auto          From = "auto" // the annotation, if there is one
+	Annotation    From = "annotation"
+	ManagedFields From = "managed-fields"
+	None          From = "none"
+	File          From = "file"
+)
+
+// original holds what was applied last, as far as that is known.
+type original struct {
+	value      any // nil: nothing known
+	blanked    bool
+	fromFields bool // to be read from managedFields, once the type is known
+	problem    string
+}
+
+func (o Originals) find(local object.Object, live map[string]any) (original, error) {
+	if live == nil {
+		return original{}, nil
+	}
+	switch o.From {
+	case None:
+		return original{}, nil
+	case ManagedFields:
+		return original{fromFields: true}, nil
+	case File:
+		found, err := o.Saved(local)
+		if err != nil || found == nil {
+			return original{}, err
+		}
+		given, err := Given(found.Value, live)
+		switch {
+		case err != nil:
+			return original{}, fmt.Errorf("--original: %s: %w", found.Origin, err)
+		case given.Blanking == lastapplied.BlankAll:
+			return original{fromFields: true}, nil
+		}
+		return original{value: given.Value, blanked: given.Blanking != lastapplied.BlankNothing}, nil
+	case Annotation:
+		return annotated(live), missing(live)
+	case Auto, "":
+		return annotated(live), nil
+	}
+	return original{}, fmt.Errorf("--original=%s: there are auto, annotation, managed-fields, none, or a FILE", o.From)
+}
+
+// missing returns an error where live has no annotation that an original can be read from:
+// a user who names the source relies on its removals.
+func missing(live map[string]any) error {
+	switch read := lastapplied.Read(live); {
+	case read.State == lastapplied.None:
+		return errors.New("--original=annotation: no last-applied-configuration annotation found: record what was applied: kubectl merge set-last-applied --create-annotation -f FILE")
+	case read.Problem != "":
+		return errors.New("--original=annotation: " + read.Flaw() + ": put back what was applied: kubectl merge set-last-applied -f FILE")
+	}
+	return nil
+}
+
+func annotated(live map[string]any) original {
+	read := lastapplied.Read(live)
+	switch {
+	case read.Blanking == lastapplied.BlankAll:
+		return original{fromFields: true}
+	case read.State == lastapplied.Blanked:
+		return original{value: read.Value, blanked: true}
+	}
+	return original{value: read.Value, problem: read.Problem}
+}
+
+// holders returns the managers whose values make up an original from managedFields: the applier
+// and those that own the annotation. Where the user asks for managedFields, kubectl's own and
+// those that the user has named are added. Then values that others own as well do not count.
+func (p *Planner) holders(live map[string]any) ownership.Holders {
+	names := append([]string{p.Manager}, ownership.Annotators(ownership.Of(live))...)
+	holders := ownership.Named(append(names, p.Original.adopted()...)...)
+	holders.Alone = p.Original.From == ManagedFields
+	return holders
+}
+
+// adopted returns the managers whose values count as the applier's because the user has
+// asked for managedFields.
+func (o Originals) adopted() []string {
+	if o.From != ManagedFields {
+		return nil
+	}
+	return slices.Concat(strategy.Kubectls, o.Managers)
+}

@@ -1,0 +1,237 @@
+package apply
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/object"
+	"github.com/kubectl-merge/kubectl-merge/internal/redact"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
+	"github.com/kubectl-merge/kubectl-merge/pkg/strategy"
+)
+
+// Planner holds the settings that all objects of a run share. It may be used by several
+// goroutines.
+type Planner struct {
+	Policy   merge.Policy
+	Rules    *UserRules        // nil: none
+	Strategy strategy.Strategy // the zero value is auto
+	Original Originals
+	Manager  string // field manager, whose values count as the applier's
+	Validate Validation
+	Trace    bool // explain every leaf
+
+	// Compare asks for the differences of local and live, for a caller that writes nothing.
+	// Output.Extras then holds what others have added, and an object that is being deleted
+	// is merged like any other.
+	Compare bool
+
+	// Locate returns the place of a field of an object in its file, for errors; nil where
+	// objects do not come from a file.
+	Locate func(object.Object, merge.Path) string
+
+	// Schemas asks the server, or a file, for the type of a kind; nil where there is no
+	// source. A nil type without an error means that the kind is unknown.
+	Schemas Schemas
+
+	// Set is the set that objects become part of; nil for none.
+	Set *Membership
+
+	// Writing says how the objects are written; nil is ClientSide.
+	Writing Writing
+
+	// Struct returns a value of a kind's compiled-in Go type, for a strategy that
+	// NeedsStruct; may be nil.
+	Struct func(group, version, kind string) any
+}
+
+// Schemas returns the type of a kind.
+type Schemas func(ctx context.Context, group, version, kind string) (*merge.Type, error)
+
+// Validation says how fields that a kind does not have are handled.
+type Validation string
+
+// The validations, as kubectl names them.
+const (
+	Strict Validation = "strict" // an error
+	Warn   Validation = "warn"   // reported
+	Ignore Validation = "ignore"
+)
+
+// Subject is the local object and what is known of its kind.
+type Subject struct {
+	object.Object
+	Name      string // deployment.apps/web
+	HasStatus bool   // status is written through a subresource of its own
+	Answers   []Answer
+
+	// Unstored lists places where the server is known not to store what local states; see
+	// merge.Triple.
+	Unstored []merge.Path
+}
+
+// Action states what is done with an object. A Planned has one of the first three.
+type Action string
+
+// The actions.
+const (
+	Nothing  Action = "" // live is as it should be
+	Create   Action = "create"
+	Change   Action = "change"
+	Recreate Action = "recreate" // delete and create it again: a field of it is immutable
+	Held     Action = "held"     // it has conflicts for the user to settle, or was skipped
+	Delete   Action = "delete"   // the input does not contain it
+	Keep     Action = "keep"     // the input does not contain it, and it must not be deleted
+	Failed   Action = "failed"
+)
+
+// String returns the action in one word.
+func (a Action) String() string { return cmp.Or(string(a), "nothing") }
+
+// Planned is the plan for one object.
+type Planned struct {
+	Subject
+	strategy.Output // its Result carries no annotation
+
+	Action Action
+	Live   map[string]any // nil where there is none
+	Final  map[string]any // the object to write: the result with its annotation
+	Type   *merge.Type    // how it was split, nil if unknown
+
+	Sensitive redact.Fields // what the user's rules have hidden; nil: nothing
+
+	// FromOwners: what was applied last was read from managedFields, since no last-applied
+	// configuration has it.
+	FromOwners bool
+
+	// Applying is the configuration to apply, for a plan that ServerSide has made; else nil.
+	Applying *Applying
+
+	// Problems are reported one per line, without the object's name.
+	Problems []string
+}
+
+// Plan merges one object. The error names the object.
+func (p *Planner) Plan(ctx context.Context, s Subject, live map[string]any) (Planned, error) {
+	out := Planned{Subject: s, Live: live}
+	if err := Deleting(live); err != nil && !p.Compare {
+		return out, fmt.Errorf("%s: %w", s.Name, err)
+	}
+	local, err := p.Set.join(s.Name, s.Value, live)
+	if err != nil {
+		return out, fmt.Errorf("%s: %w", s.Name, err)
+	}
+	w := p.writing()
+	known, err := w.sides(ctx, merging{p, s, local, live})
+	if err != nil {
+		return out, fmt.Errorf("%s: %w", s.Name, err)
+	}
+	if known.problem != "" {
+		out.Problems = append(out.Problems, known.problem)
+	}
+	out.Type = known.typ
+	out.Unstored = append(s.Unstored[:len(s.Unstored):len(s.Unstored)], out.dropped(known.Triple)...)
+	if err := p.validate(&out); err != nil {
+		return out, fmt.Errorf("%s: %w", s.Name, err)
+	}
+	in := p.input(s, out.Type)
+	in.Policy.Rules = append(s.Answered(live, out.Type), p.Policy.Rules...)
+	in.Triple, in.Triple.Unstored = known.Triple, out.Unstored
+	p.Rules.look(s, in.Triple, out.Type)
+	out.Sensitive = p.Sensitive(s, in.Triple)
+	if out.Output, err = strategy.Plan(in); err != nil {
+		return out, fmt.Errorf("%s: %w", s.Name, err)
+	}
+	out.FromOwners = known.fromOwners
+	switch p.Original.From {
+	case None: // the user asked to assume nothing
+		out.Undecided, out.Adoptable = nil, nil
+	case File, ManagedFields: // and has stated the source
+		out.Adoptable = nil
+	}
+	if err := w.stamp(&out, known); err != nil {
+		return out, fmt.Errorf("%s: %w", s.Name, err)
+	}
+	return out, nil
+}
+
+func (p *Planner) input(s Subject, typ *merge.Type) strategy.Input {
+	in := strategy.Input{
+		Group:     s.Group(),
+		Version:   s.Version(),
+		Kind:      s.Kind(),
+		Schema:    typ,
+		HasStatus: s.HasStatus,
+		Policy:    p.Policy,
+		Strategy:  p.Strategy,
+		Trace:     p.Trace,
+		Compare:   p.Compare,
+	}
+	if p.Rules != nil {
+		in.Rules = p.Rules.Rules
+	}
+	if p.Struct != nil && p.Strategy.NeedsStruct {
+		in.Struct = p.Struct(in.Group, in.Version, in.Kind)
+	}
+	return in
+}
+
+// Deleting returns an error where live is being deleted: such an object takes no new
+// configuration, and what is written to it is deleted with it.
+//
+// Unlike kubectl: it warns, writes, and reports success for an object that disappears a
+// moment later.
+func Deleting(live map[string]any) error {
+	meta, _ := live["metadata"].(map[string]any)
+	since, _ := meta["deletionTimestamp"].(string)
+	if since == "" {
+		return nil
+	}
+	if held, _ := meta["finalizers"].([]any); len(held) > 0 {
+		since += fmt.Sprintf(", and waits for %s", strings.Trim(fmt.Sprint(held), "[]"))
+	}
+	return fmt.Errorf("metadata.deletionTimestamp: is being deleted since %s: wait until it is gone, and merge again to have it made anew", since)
+}
+
+// differs reports whether the object to store differs from live, to the letter.
+func (p *Planned) differs() bool { return !merge.Identical(p.Live, p.Final) }
+
+// schema returns the first of the compiled-in type and the server's that declares every
+// field in use.
+func (p *Planner) schema(ctx context.Context, s Subject, original any, live map[string]any) (*merge.Type, error) {
+	builtin, ok := schema.Builtin(s.Group(), s.Version(), s.Kind())
+	if ok && knows(builtin, s.Value) && knows(builtin, original) && knows(builtin, configuration(live)) {
+		return builtin, nil
+	}
+	if p.Schemas == nil {
+		return builtin, nil
+	}
+	served, err := p.Schemas(ctx, s.Group(), s.Version(), s.Kind())
+	if err != nil {
+		return nil, err
+	}
+	if served == nil {
+		return builtin, nil
+	}
+	return served, nil
+}
+
+func knows(t *merge.Type, v any) bool { return v == nil || len(schema.Unknown(t, v)) == 0 }
+
+// configuration returns live without status, which is never merged where the server owns
+// it.
+func configuration(live map[string]any) any {
+	if live == nil {
+		return nil
+	}
+	c := make(map[string]any, len(live))
+	for k, v := range live {
+		if k != "status" {
+			c[k] = v
+		}
+	}
+	return c
+}

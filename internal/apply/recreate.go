@@ -1,0 +1,78 @@
+package apply
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/ownership"
+	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
+)
+
+// Recreation returns the object to create after the live one, with which the plan was merged, has
+// been deleted. It holds what local states, and what else is configured in live and stays in the
+// plan, by managedFields (docs/outcomes.md#recreate). Every manager's fields count, since an
+// earlier recreation made others' fields the applier's. What the server has allocated, filled in
+// or written (uid, clusterIP, defaults, status), and what the control plane has set, is left out:
+// the new object gets its own. It carries the plan's last-applied annotation.
+//
+// It is an error if nothing was merged with a live object. The error does not name the object.
+func (p Planned) Recreation() (map[string]any, error) {
+	if p.Live == nil || p.Final == nil {
+		return nil, errors.New("there is no live object that could be replaced")
+	}
+	local, _ := lastapplied.Strip(lastapplied.Without(p.Value), p.HasStatus)
+	local = lastapplied.WithoutNullAnnotations(lastapplied.FoldStringData(local))
+	stated := merge.Three(merge.Triple{Local: local, Live: p.configured()}, p.Type, merge.Policies[0], false).Result
+	final := lastapplied.Without(p.Final)
+	changes := slices.DeleteFunc(merge.Diff(stated, final, p.Type), func(c merge.Change) bool {
+		return c.Op == merge.OpSet && !c.Old.Set // no side has stated it
+	})
+	body, err := merge.Replay(stated, changes)
+	if err != nil {
+		return nil, err
+	}
+	return carried(body, p.Final, p.HasStatus)
+}
+
+// Former returns the body that creates the live object again as it was configured, after it
+// has been deleted. It holds what any manager but the control plane has set, by
+// managedFields, and the last-applied annotation that it had. Where managedFields name no
+// manager, it holds all but status. The error does not name the object.
+func (p Planned) Former() (map[string]any, error) {
+	if ownership.Of(p.Live) == nil {
+		return carried(p.Live, p.Live, p.HasStatus)
+	}
+	meta, _ := p.Live["metadata"].(map[string]any)
+	identity := map[string]any{"apiVersion": p.Live["apiVersion"], "kind": p.Live["kind"], "metadata": map[string]any{"name": meta["name"], "namespace": meta["namespace"]}}
+	body := merge.Three(merge.Triple{Local: identity, Live: p.configured()}, p.Type, merge.Policies[0], false).Result
+	return carried(body, p.Live, p.HasStatus)
+}
+
+// carried returns a body with the set and the last-applied annotation of an object.
+func carried(body any, from map[string]any, status bool) (map[string]any, error) {
+	body, _ = lastapplied.Strip(lastapplied.Without(body), status)
+	if id := lastapplied.SetOf(from); id != "" {
+		body = lastapplied.WithSet(body, id)
+	}
+	if text := lastapplied.Read(from).Text; text != "" {
+		body = lastapplied.With(body, text)
+	}
+	out, ok := body.(map[string]any)
+	if !ok {
+		return nil, errors.New("is no object after the merge")
+	}
+	return out, nil
+}
+
+// configured returns what any manager but the control plane has set in live, without what
+// was filled in; nil if managedFields name no manager.
+func (p Planned) configured() any {
+	if ownership.Of(p.Live) == nil {
+		return nil
+	}
+	return ownership.Original(p.Live, ownership.Holders{Has: func(manager, _ string) bool {
+		return !schema.ControlPlane(manager) && manager != merge.Unrecorded
+	}}, p.Type)
+}

@@ -1,0 +1,115 @@
+package apply
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/object"
+	"github.com/kubectl-merge/kubectl-merge/internal/patch"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
+
+// Request is the write that carries out a plan.
+type Request struct {
+	// Type of Body: a merge patch, a JSON patch or a server-side apply. "" where Body is a new
+	// object, or where there is nothing to write.
+	Type types.PatchType
+
+	// Force: a server-side apply takes fields over from others, as planned.
+	Force bool
+
+	// Body is compact JSON, numbers digit for digit; nil where there is nothing to write.
+	Body json.RawMessage
+
+	// Version is the resourceVersion of the live object that was merged; "" where there is
+	// none. Unless the request is pinned, the server refuses it with 409 Conflict once the
+	// object has another.
+	Version string
+}
+
+// Request returns the write that carries out the plan. A pinned one is bound to the values
+// that it replaces, by tests of a JSON patch. Any other is bound to the resourceVersion of
+// the object that was merged.
+//
+// It is an error if live has no resourceVersion to bind to, as a write could replace
+// another manager's. The error does not name the object.
+func (p Planned) Request(pinned bool) (Request, error) {
+	r := Request{Version: object.Object{Value: p.Live}.ResourceVersion()}
+	var body any
+	switch {
+	case p.Action == Nothing:
+		return r, nil
+	case p.Action == Change && !pinned && r.Version == "":
+		return r, errUnbound
+	case p.Applying != nil && p.Applying.Owners == nil:
+		r.Type, r.Force, body = types.ApplyYAMLPatchType, p.Applying.Force, p.Applying.body(r.Version, pinned)
+	case p.Action == Create:
+		body = p.Final
+	default:
+		r.Type, body = p.patch(r.Version, pinned)
+	}
+	var err error
+	if r.Body, err = object.Encode(body); err != nil {
+		return r, fmt.Errorf("cannot be written as JSON: %w", err)
+	}
+	return p.shortened(r)
+}
+
+// bulky is the size of a merge patch, in bytes, from which a shorter one is looked for.
+const bulky = 8 << 10
+
+// maxOps is the number of operations that the API server accepts in a JSON patch
+// (k8s.io/apiserver/pkg/endpoints/handlers/patch.go, maxJSONPatchOperations).
+const maxOps = 10_000
+
+// shortened replaces a large merge patch by a JSON patch of less than half its length. A
+// merge patch has whole lists: when one field of a CustomResourceDefinition changes, it has
+// all versions, and the server needs more time to apply that than for all else.
+func (p Planned) shortened(r Request) (Request, error) {
+	if r.Type != types.MergePatchType || len(r.Body) < bulky {
+		return r, nil
+	}
+	ops := p.boundOps(r.Version, patch.Options{Bound: true})
+	text, err := object.Encode(ops)
+	if err != nil {
+		return r, fmt.Errorf("cannot be written as JSON: %w", err)
+	}
+	if len(text) < len(r.Body)/2 && len(ops) <= maxOps {
+		r.Type, r.Body = types.JSONPatchType, text
+	}
+	return r, nil
+}
+
+// boundOps returns a JSON patch from Live to Final that begins with a test of the version.
+func (p Planned) boundOps(version string, o patch.Options) []patch.Op {
+	test := patch.Op{Op: "test", Path: "/metadata/resourceVersion", Value: version}
+	return append([]patch.Op{test}, patch.JSON(p.Live, p.Final, o)...)
+}
+
+var errUnbound = errors.New("metadata.resourceVersion: the server gave none, so that a write could go over somebody else's: nothing was written")
+
+// patch returns the patch from Live to Final: a merge patch where it can express the change.
+func (p Planned) patch(version string, pinned bool) (types.PatchType, any) {
+	_, expressible := patch.Expressible(p.Live, p.Final)
+	if expressible && !pinned {
+		body, _ := patch.Merge(p.Live, p.Final)
+		return types.MergePatchType, bound(body, version)
+	}
+	o := patch.Options{PinAbsent: true}
+	if pinned {
+		return types.JSONPatchType, patch.JSON(p.Live, p.Final, o)
+	}
+	return types.JSONPatchType, p.boundOps(version, o)
+}
+
+// bound returns a merge patch with the resourceVersion of the object that was merged, so
+// that the server refuses it after any other write.
+func bound(patch map[string]any, version string) map[string]any {
+	meta := map[string]any{"resourceVersion": version}
+	maps.Copy(meta, merge.At[map[string]any](patch, "metadata"))
+	return merge.With(patch, meta, "metadata")
+}

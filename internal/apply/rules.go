@@ -1,0 +1,137 @@
+package apply
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/object"
+	"github.com/kubectl-merge/kubectl-merge/internal/redact"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
+)
+
+// UserRules holds the rules of a run, and records which of them had something to decide.
+// They may be used by several goroutines.
+type UserRules struct {
+	File  string // as the user named it; "" where there is none
+	Rules schema.Rules
+
+	// Values, which may be nil, receives the values of the fields that rules call
+	// sensitive. They are then blanked in texts of others about the objects.
+	Values *redact.Values
+
+	mu     sync.Mutex
+	merged bool // some object was
+	used   map[int]bool
+}
+
+// CheckRules returns an error for rules that can match nothing: a path that the kind of an
+// object does not have, and a misspelt kind. served reports whether a server has a kind
+// that neither the objects nor the built-in types have; nil where no server can be asked.
+// The error names file and line.
+func (p *Planner) CheckRules(ctx context.Context, objects []object.Object, served func(ctx context.Context, kind string) (bool, error)) error {
+	r := p.Rules
+	if r == nil {
+		return nil
+	}
+	seen := map[string]bool{}
+	var (
+		kinds []string
+		typed []schema.Typed
+	)
+	for _, o := range objects {
+		name := o.APIVersion() + " " + o.Kind()
+		if seen[name] {
+			continue
+		}
+		seen[name] = true
+		kinds = append(kinds, o.Kind())
+		t, ok := schema.Builtin(o.Group(), o.Version(), o.Kind())
+		if !ok && p.Schemas != nil {
+			var err error
+			if t, err = p.Schemas(ctx, o.Group(), o.Version(), o.Kind()); err != nil {
+				return err
+			}
+		}
+		typed = append(typed, schema.Typed{Group: o.Group(), Kind: o.Kind(), Type: r.Rules.Shape(t)})
+	}
+	errs := r.Rules.Check(typed)
+	for _, rule := range r.Rules {
+		near, known := rule.NearKind(kinds)
+		if known || near == "" {
+			continue
+		}
+		if served != nil {
+			if there, err := served(ctx, rule.Kind); err != nil || there {
+				continue
+			}
+		}
+		errs = append(errs, fmt.Errorf("%s: there is no such kind (did you mean %s?)", rule.Where(), near))
+	}
+	for i, err := range errs {
+		errs[i] = fmt.Errorf("--rules %s: %w", r.File, err)
+	}
+	return errors.Join(errs...)
+}
+
+// look records which rules have something to decide in an object.
+func (r *UserRules) look(s Subject, triple merge.Triple, t *merge.Type) {
+	if r == nil {
+		return
+	}
+	o := s.ruled(triple)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.merged = true
+	r.Rules.Found(o, t, func(i int) {
+		if r.used == nil {
+			r.used = map[int]bool{}
+		}
+		r.used[i] = true
+	})
+}
+
+// Sensitive returns the fields of an object that the rules have hidden; nil: none. triple
+// answers the rules' conditions.
+func (p *Planner) Sensitive(s Subject, triple merge.Triple) redact.Fields {
+	if p.Rules == nil {
+		return nil
+	}
+	fields := p.Rules.Rules.Sensitive(s.ruled(triple))
+	for _, side := range []any{triple.Original, triple.Local, triple.Live} {
+		p.Rules.Values.AddFields(side, fields)
+	}
+	return fields
+}
+
+// All returns the rules; nil where there are none.
+func (r *UserRules) All() schema.Rules {
+	if r == nil {
+		return nil
+	}
+	return r.Rules
+}
+
+// Unused returns the rules that had nothing to decide in any object merged so far; nil
+// where none was merged.
+func (r *UserRules) Unused() []schema.Rule {
+	if r == nil {
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var out []schema.Rule
+	for i, rule := range r.Rules {
+		if r.merged && !r.used[i] {
+			out = append(out, rule)
+		}
+	}
+	return out
+}
+
+// ruled returns the object in the form that rules are matched against.
+func (s Subject) ruled(triple merge.Triple) schema.Object {
+	return schema.Object{Group: s.Group(), Kind: s.Kind(), Namespace: s.Namespace(), Name: s.Object.Name(), Triple: triple}
+}

@@ -1,0 +1,268 @@
+package apply
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/ownership"
+	"github.com/kubectl-merge/kubectl-merge/internal/redact"
+	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
+
+// ServerManager is the field manager of kubectl apply --server-side.
+const ServerManager = "kubectl"
+
+// ServerSide writes by server-side apply (KEP-555). What managedFields list as applied by
+// the manager counts as applied last, and the server keeps it there. What the plan leaves
+// to live is not applied, so that its other owners keep it alone.
+//
+// Where live was applied from the client's side, by any manager, that manager's fields are
+// first given to the applier, as kubectl apply --server-side does
+// (k8s.io/client-go/util/csaupgrade).
+//
+// Unlike kubectl: a disagreement with another owner is decided field by field, by policy,
+// rule or user. Removals that the server would not do are made possible: of a default
+// without an owner, and of what the user has decided to remove.
+//
+// Rules: docs/server-side.md.
+type ServerSide struct{}
+
+// Applying holds what a server-side apply sends.
+type Applying struct {
+	// Config is the configuration: identity, and the fields that the applier will own.
+	Config map[string]any
+
+	// Force: the plan takes over fields that others own.
+	Force bool
+
+	// Owners lists the managedFields that the object is given first, in a separate write
+	// that changes no value, so that the server removes what the plan removes; nil:
+	// unchanged. A plan with Owners is merged again with the object as it is then stored.
+	Owners []any
+
+	// copied: the server writes all that is sent into the last-applied annotation.
+	copied bool
+}
+
+// body returns the configuration, bound to the version that was merged. A pinned one that
+// takes nothing over needs no binding: the server itself refuses to change what others own.
+// One that is copied into the last-applied annotation must have none. kubectl apply would
+// take the resourceVersion there for a field that was applied. Server-side apply, which
+// sends none, would write the object again.
+func (a *Applying) body(version string, pinned bool) map[string]any {
+	if version == "" || a.copied || pinned && !a.Force {
+		return a.Config
+	}
+	return bound(a.Config, version)
+}
+
+// serverSides holds what ServerSide knows of an object besides the sides.
+type serverSides struct {
+	*ownership.Rewrite
+	shares ownership.Shares
+	stated any            // local, as it is applied
+	live   map[string]any // with rewritten managedFields; nil: there is none
+	from   []string       // managers of client-side apply, whose fields are given to the applier
+	typ    *merge.Type
+
+	adopted []string // others whose fields are given to the applier
+
+	removes bool // the last-applied annotation of a Secret, which another manager has kept
+}
+
+// Others reports whether a manager besides the applier holds the value at the path, or
+// parts of it. Where managedFields are empty, the server enters everything under
+// merge.Unrecorded before it applies anything.
+func (k *serverSides) Others(p merge.Path) bool {
+	if k.live == nil || ownership.Recorded(k.live) {
+		return k.Rewrite.Others(p)
+	}
+	_, there := merge.Lookup(k.live, p, k.typ)
+	return there
+}
+
+func (ServerSide) sides(ctx context.Context, m merging) (out sides, err error) {
+	known := &serverSides{Rewrite: ownership.RewriteOf(m.live, m.Manager)}
+	if out.typ, err = m.schema(ctx, m.Subject, nil, m.live); err != nil {
+		return out, err
+	}
+	known.typ = out.typ
+	m.local = withoutEmptyKeys(m.local, out.typ)
+	local, _ := lastapplied.Strip(lastapplied.Without(m.local), m.HasStatus)
+	known.stated = lastapplied.FoldStringData(local)
+	if err := m.unambiguous(known.stated, out.typ); err != nil {
+		return out, err
+	}
+	out.Triple, out.fromOwners, out.server = m.triple(), true, known
+	out.Triple.Applied = true
+	if m.live == nil {
+		return out, nil
+	}
+	if err := known.migrate(m); err != nil {
+		return out, err
+	}
+	out.problem = known.problem(m.Manager)
+	known.shares = ownership.SharesOf(known.live, m.Manager, out.typ)
+	if states, _ := known.stated.(map[string]any); known.shares.Applied == nil && len(ownership.Fields(states, out.typ)) == 0 { // an applier of no fields has no entry
+		known.shares.Applied = lastapplied.Identity(m.live)
+	}
+	out.Triple.Original, out.Triple.Live = ownership.WithRepeated(known.shares.Applied, m.local, known.live, out.typ), known.live
+	out.Triple.Local = known.shares.WithOthers(m.local, known.live, out.typ)
+	return out, nil
+}
+
+// migrate gives the applier what was applied from the client's side. Where the user asks
+// for managedFields by name, it also gives what may be adopted.
+func (k *serverSides) migrate(m merging) error {
+	k.from = ownership.ClientSide(m.live)
+	if m.Original.From == ManagedFields {
+		wanted := append(m.Original.adopted(), m.Manager)
+		k.adopted = slices.DeleteFunc(k.Owners(), func(name string) bool { return !slices.Contains(wanted, name) || slices.Contains(k.from, name) })
+	}
+	if err := k.Merge(k.from, false); err != nil {
+		return err
+	}
+	if err := k.Merge(k.adopted, true); err != nil {
+		return err
+	}
+	if err := k.annotation(m); err != nil {
+		return err
+	}
+	k.live = ownership.WithEntries(m.live, k.Entries())
+	return nil
+}
+
+// annotation decides who owns the last-applied annotation. Under kubectl's own manager the
+// server copies what is applied into it, in plain text. A Secret's is owned by the applier
+// alone, which does not apply it, so that the server removes it.
+//
+// Unlike kubectl: it keeps the annotation.
+func (k *serverSides) annotation(m merging) error {
+	was := lastapplied.Read(m.live)
+	switch {
+	case was.State == lastapplied.None:
+	case !redact.IsSecret(m.live):
+		if m.Manager == ServerManager && len(k.from) > 0 {
+			return k.Keep()
+		}
+	case !k.Alone(lastapplied.AnnotationPath):
+		k.removes = len(k.from) == 0
+		return k.Take(lastapplied.AnnotationPath, was.Text, nil)
+	}
+	return nil
+}
+
+func (k *serverSides) problem(manager string) string {
+	switch {
+	case k.removes:
+		return "its last-applied annotation is removed: the server would copy the Secret's values into it"
+	case len(k.from) == 0 && len(k.adopted) == 0:
+		return ""
+	case len(k.from) == 0:
+		return fmt.Sprintf("adopted from %s: what was owned so is owned by %s from now on", strings.Join(k.adopted, ", "), manager)
+	}
+	return fmt.Sprintf("migrated from client-side apply (%s) to server-side apply as %s: the fields that were set so are owned so from now on", strings.Join(append(k.from, k.adopted...), ", "), manager)
+}
+
+// unambiguous returns one error for all lists that server-side apply refuses: those with
+// two entries of one key, or with an entry without a key.
+func (m merging) unambiguous(v any, typ *merge.Type) error {
+	problems := ambiguous(v, nil, typ)
+	if len(problems) == 0 {
+		return nil
+	}
+	const most = 5
+	if n := len(problems); n > most {
+		problems = append(problems[:most:most], fmt.Sprintf("and %d more", n-most))
+	}
+	return errors.New(strings.Join(problems, "; ") + ": fix the file, or merge without --server-side")
+}
+
+// stamp computes the configuration to apply, and the owners that have to be sent to the
+// server first so that it leads to the result.
+func (ServerSide) stamp(p *Planned, known sides) error {
+	k := known.server
+	final := p.Result
+	if text := lastapplied.Read(k.live).Text; text != "" && !k.Alone(lastapplied.AnnotationPath) {
+		final = lastapplied.With(final, text)
+	}
+	if err := p.finish(final); err != nil {
+		return err
+	}
+	conf, err := p.configuration(k)
+	if err != nil {
+		return err
+	}
+	p.Applying = &Applying{Config: conf}
+	p.Applying.copied = k.Manager() == ServerManager && lastapplied.Read(k.live).State != lastapplied.None && !k.Alone(lastapplied.AnnotationPath)
+	forced := p.forced(k)
+	p.Applying.Force = len(forced) > 0
+	if p.Live == nil {
+		p.Action = Create
+		return nil
+	}
+	if err := p.take(k, forced); err != nil {
+		return err
+	}
+	p.Applying.Owners = k.Entries()
+	p.Final = ownership.WithEntries(p.Final, p.Applying.Owners)
+	same, err := ownership.SameFields(ownership.Fields(p.Applying.Config, p.Type), ownership.Applied(k.live, k.Manager()), ownership.Nulls(k.stated, p.Type))
+	if err != nil {
+		return err
+	}
+	if !same || p.differs() {
+		p.Action = Change
+	}
+	return nil
+}
+
+// take gives the applier what it has to own before the plan is applied. That is what is removed
+// though another manager or none holds it. Where the write cannot be bound to what was merged, it
+// is also what the plan takes over from others. The write then needs no force: a manager that
+// changes such a value meanwhile holds it, and the server refuses the write.
+func (p *Planned) take(k *serverSides, forced []merge.Path) error {
+	for _, c := range p.Changes {
+		if c.Op == merge.OpRemove && !repeated(c.Path) && !k.Alone(c.Path) {
+			if err := k.Take(c.Path, c.Old.Value, p.Type); err != nil {
+				return err
+			}
+		}
+	}
+	if !p.Applying.copied {
+		return nil
+	}
+	for _, path := range forced {
+		if is, there := merge.Lookup(k.live, path, p.Type); there && k.Others(path) {
+			if err := k.Take(path, is, p.Type); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// forced returns the paths of what the plan takes over from others. That is not always a
+// disagreement: what is stored as null, or as the zero of its type, is absent to the merge,
+// and a value to the server.
+func (p *Planned) forced(k *serverSides) []merge.Path {
+	var paths []merge.Path
+	for _, d := range p.Settled {
+		if d.Winner != merge.LiveSide && k.Others(d.Path) {
+			paths = append(paths, d.Path)
+		}
+	}
+	for _, c := range p.Changes {
+		if (c.Op == merge.OpSet || repeated(c.Path)) && k.Others(c.Path) {
+			paths = append(paths, c.Path)
+		}
+	}
+	return paths
+}
+
+// repeated reports whether the path ends at an entry whose key is in the list before it.
+// The server makes one entry of those that are applied as one.
+func repeated(p merge.Path) bool { return len(p) > 0 && p[len(p)-1].Nth > 1 }

@@ -1,0 +1,130 @@
+package apply
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/object"
+	"github.com/kubectl-merge/kubectl-merge/internal/redact"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
+)
+
+// validate reports fields in local that the kind does not have, and values that are
+// not of their field's type.
+//
+// Unlike kubectl: it leaves this to the server, and so an error appears only when the
+// object is sent.
+func (p *Planner) validate(out *Planned) error {
+	if out.Type == nil {
+		return nil
+	}
+	unknown := schema.Unknown(out.Type, out.Value)
+	for _, path := range unknown {
+		if schema.IsDirective(path[len(path)-1].Name) {
+			return fmt.Errorf("%s is a directive of a strategic merge patch%s: merge the patch into a file (kubectl merge files PATCH FILE -w), and apply that", path, p.at(out.Object, path))
+		}
+	}
+	if p.Validate == Ignore {
+		return nil
+	}
+	if err := p.mistyped(out); err != nil {
+		return err
+	}
+	unknown = slices.DeleteFunc(unknown, func(path merge.Path) bool { // reported before
+		return p.Validate == Warn && slices.ContainsFunc(out.Unstored, func(q merge.Path) bool { return q.String() == path.String() })
+	})
+	if len(unknown) == 0 {
+		return nil
+	}
+	names := make([]string, len(unknown))
+	for i, path := range unknown {
+		names[i] = UnknownField(out.Type, path)
+	}
+	text := strings.Join(names, ", ") + p.at(out.Object, unknown[0])
+	if p.Validate == Warn {
+		out.Problems = append(out.Problems, text+": the server will drop it")
+		return nil
+	}
+	return fmt.Errorf("%s: fix the name, or merge without it (--validate=ignore)", text)
+}
+
+// dropped returns the fields of local that the kind does not have, that were applied before, and that live
+// lacks: the server does not store them, which the run that sent them has reported.
+func (p *Planned) dropped(t merge.Triple) (paths []merge.Path) {
+	for _, path := range schema.Unknown(p.Type, p.Value) {
+		_, was := merge.Lookup(t.Original, path, p.Type)
+		if _, is := merge.Lookup(t.Live, path, p.Type); was && !is {
+			paths = append(paths, path)
+		}
+	}
+	return paths
+}
+
+// at returns the place of a field in its file, in parentheses with a space before them.
+func (p *Planner) at(o object.Object, path merge.Path) string {
+	if p.Locate == nil || o.Origin.File == "" {
+		return ""
+	}
+	return " (" + p.Locate(o, path) + ")"
+}
+
+// mistyped returns the error of values that no server accepts; it does not contain a Secret's values.
+func (p *Planner) mistyped(out *Planned) error {
+	wrong := schema.MistypedIn(out.Type, out.Value)
+	if len(wrong) == 0 || p.Validate == Warn {
+		return nil
+	}
+	const most = 5
+	texts := make([]string, 0, most+1)
+	for i, w := range wrong {
+		if i == most {
+			texts = append(texts, fmt.Sprintf("and %d more", len(wrong)-most))
+			break
+		}
+		text := fmt.Sprintf("%s%s: must be %s", w.Path, readAsBoolean(w.Path), w.Want)
+		switch {
+		case w.Want == schema.Base64:
+			text += ": encode it" + inPlain(w.Path)
+		case w.Want == "a list":
+			text += `: begin each entry with "-"`
+		case !redact.IsSecretKind(out.Group(), out.Kind()):
+			v, _ := merge.Lookup(out.Value, w.Path, out.Type)
+			text += advice(w, v)
+		}
+		texts = append(texts, text+p.at(out.Object, w.Path))
+	}
+	return errors.New(strings.Join(texts, "; "))
+}
+
+// readAsBoolean reports that a key of the path may have been another one in the file; "" where none may.
+func readAsBoolean(p merge.Path) string {
+	for _, s := range p {
+		if text := object.ReadAsBoolean(s.Name); text != "" {
+			return text
+		}
+	}
+	return ""
+}
+
+// inPlain names the field beside one of base64 in which the API takes a text as it is.
+func inPlain(path merge.Path) string {
+	if field, ok := map[string]string{"data": "stringData", "binaryData": "data"}[path[0].Name]; ok && len(path) == 2 {
+		return ", or write it as it is under " + field
+	}
+	return ""
+}
+
+// advice suggests a fix for v, a value of the wrong type. Of a text the file may have
+// another spelling (010, yes, 1e3) than the value that YAML has read (8, true, 1000).
+func advice(w schema.Mistyped, v any) string {
+	switch {
+	case w.Fix == "":
+		return ""
+	case strings.HasPrefix(w.Fix, `"`):
+		return ", and is " + object.Describe(v) + ": quote it"
+	}
+	return ": write " + w.Fix
+}

@@ -1,0 +1,229 @@
+// Package linemerge merges texts three ways by lines, as git does. It refuses to know
+// what the lines mean.
+package linemerge
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/linediff"
+)
+
+// Chunk is a run of lines of a merge. In a conflict both sides have changed the same
+// lines of base, or lines that touch, in different ways; otherwise the three texts are
+// one. Line ends belong to the lines. Of conflicts that share lines of base, the first has
+// them.
+type Chunk struct {
+	Conflict           bool
+	Base, Ours, Theirs string
+}
+
+// Merge merges what changed from base to theirs into ours. Put together, the chunks are the merged
+// text; an empty one where all texts are empty.
+//
+// Rules: git's merge of lines, where changes that touch conflict and equal changes are
+// one.
+func Merge(base, ours, theirs string) []Chunk {
+	var out []Chunk
+	for _, h := range Hunks(base, ours, theirs) {
+		if h.Conflict {
+			out = append(out, h.Chunks()...)
+		} else if h.Merged != "" {
+			out = append(out, Chunk{Base: h.Merged, Ours: h.Merged, Theirs: h.Merged})
+		}
+	}
+	return out
+}
+
+// Hunk is a run of lines as each side has it, and merged where it is no conflict.
+type Hunk struct {
+	Conflict           bool
+	Base, Ours, Theirs string
+	Merged             string
+}
+
+// Hunks are the parts of a merge, in order: the chunks of Merge with each conflict whole,
+// which neither side's lines outside it touch.
+func Hunks(base, ours, theirs string) []Hunk {
+	m := merger{base: linediff.Lines(base)}
+	a, b := changes(m.base, linediff.Lines(ours)), changes(m.base, linediff.Lines(theirs))
+	for len(a) > 0 || len(b) > 0 {
+		var from, to int
+		if len(b) == 0 || len(a) > 0 && a[0].from <= b[0].from {
+			from, to = a[0].from, a[0].to
+		} else {
+			from, to = b[0].from, b[0].to
+		}
+		i, j := 0, 0
+		for grown := true; grown; {
+			grown = false
+			for i < len(a) && a[i].from <= to {
+				to, grown = max(to, a[i].to), true
+				i++
+			}
+			for j < len(b) && b[j].from <= to {
+				to, grown = max(to, b[j].to), true
+				j++
+			}
+		}
+		m.same(from)
+		m.changed(from, to, a[:i], b[:j])
+		a, b = a[i:], b[j:]
+	}
+	m.same(len(m.base))
+	return m.hunks
+}
+
+// Sides are the merged text with theirs and with ours of the lines in conflict; clean: there
+// are none, and both are one.
+func Sides(base, ours, theirs string) (theirsWin, oursWin string, clean bool) {
+	var a, b strings.Builder
+	clean = true
+	for _, c := range Merge(base, ours, theirs) {
+		clean = clean && !c.Conflict
+		if b.WriteString(c.Ours); c.Conflict {
+			a.WriteString(c.Theirs)
+		} else {
+			a.WriteString(c.Ours)
+		}
+	}
+	return a.String(), b.String(), clean
+}
+
+// Marks are what stands behind the markers of a conflict.
+type Marks struct{ Ours, Theirs string }
+
+// Conflict is two texts with markers around them, as git writes them. Each line has an end,
+// those of the markers the same as the lines.
+func (m Marks) Conflict(ours, theirs string) string {
+	eol := "\n"
+	if strings.Contains(ours+theirs, "\r\n") {
+		eol = "\r\n"
+	}
+	ended := func(s string) string {
+		if s == "" || strings.HasSuffix(s, "\n") {
+			return s
+		}
+		return s + eol
+	}
+	return "<<<<<<< " + m.Ours + eol + ended(ours) + "=======" + eol + ended(theirs) + ">>>>>>> " + m.Theirs + eol
+}
+
+// Marked is the merged text with markers around each conflict, and how many there are.
+func (m Marks) Marked(all []Chunk) (text string, conflicts int) {
+	var b strings.Builder
+	for _, c := range all {
+		if !c.Conflict {
+			b.WriteString(c.Ours)
+			continue
+		}
+		conflicts++
+		b.WriteString(m.Conflict(c.Ours, c.Theirs))
+	}
+	return b.String(), conflicts
+}
+
+// change replaces lines of base, from and to counted from 0, by text.
+type change struct {
+	from, to int
+	text     []string
+}
+
+// changes leads from one text to another, in order.
+func changes(from, to []string) []change {
+	var out []change
+	for _, c := range linediff.Between(from, to) {
+		out = append(out, change{from: c.Old, to: c.OldEnd, text: to[c.New:c.NewEnd]})
+	}
+	return out
+}
+
+type merger struct {
+	base  []string
+	at    int // of base's lines are merged
+	hunks []Hunk
+}
+
+// same takes base's lines up to one that somebody has changed.
+func (m *merger) same(to int) {
+	if text := strings.Join(m.base[m.at:to], ""); text != "" {
+		m.hunks = append(m.hunks, Hunk{Base: text, Ours: text, Theirs: text, Merged: text})
+	}
+	m.at = to
+}
+
+// changed takes lines of base that one side has changed, or both.
+func (m *merger) changed(from, to int, a, b []change) {
+	base := m.base[from:to]
+	h := Hunk{Base: strings.Join(base, ""), Ours: replaced(base, from, a), Theirs: replaced(base, from, b)}
+	m.at = to
+	switch {
+	case len(b) == 0 || h.Ours == h.Theirs:
+		h.Merged = h.Ours
+	case len(a) == 0:
+		h.Merged = h.Theirs
+	default:
+		h.Conflict = true
+	}
+	m.hunks = append(m.hunks, h)
+}
+
+// Chunks are the chunks of a hunk that is a conflict. What both sides have in common is in
+// none: these changes are one.
+func (h Hunk) Chunks() (out []Chunk) {
+	ours, theirs := linediff.Lines(h.Ours), linediff.Lines(h.Theirs)
+	merged := func(lines []string) {
+		if text := strings.Join(lines, ""); text != "" {
+			out = append(out, Chunk{Base: text, Ours: text, Theirs: text})
+		}
+	}
+	base, at := h.Base, 0
+	for _, c := range together(ours, linediff.Between(ours, theirs)) {
+		merged(ours[at:c.Old])
+		out = append(out, Chunk{
+			Conflict: true,
+			Base:     base,
+			Ours:     strings.Join(ours[c.Old:c.OldEnd], ""),
+			Theirs:   strings.Join(theirs[c.New:c.NewEnd], ""),
+		})
+		base, at = "", c.OldEnd
+	}
+	merged(ours[at:])
+	return out
+}
+
+// mostBetween is how many lines without a word may stand between two conflicts that are
+// shown as one.
+const mostBetween = 3
+
+// together makes one of changes between which nothing but brackets or empty lines stands.
+func together(lines []string, all []linediff.Change) []linediff.Change {
+	var out []linediff.Change
+	for _, c := range all {
+		if n := len(out); n > 0 && c.Old-out[n-1].OldEnd <= mostBetween && wordless(lines[out[n-1].OldEnd:c.Old]) {
+			out[n-1].OldEnd, out[n-1].NewEnd = c.OldEnd, c.NewEnd
+			continue
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+func wordless(lines []string) bool {
+	word := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+	return !slices.ContainsFunc(lines, func(l string) bool { return strings.ContainsFunc(l, word) })
+}
+
+// replaced is a run of base's lines, the first of which is number from, with changes made.
+func replaced(base []string, from int, all []change) string {
+	var out strings.Builder
+	at := 0
+	for _, c := range all {
+		out.WriteString(strings.Join(base[at:c.from-from], ""))
+		out.WriteString(strings.Join(c.text, ""))
+		at = c.to - from
+	}
+	out.WriteString(strings.Join(base[at:], ""))
+	return out.String()
+}

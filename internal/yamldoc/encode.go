@@ -1,0 +1,260 @@
+package yamldoc
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/escape"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
+
+// Encode prints a JSON value as kubectl -o yaml does (sigs.k8s.io/yaml): keys in
+// order, lists not indented, text of several lines as a block. Integers of any
+// size and fractions of any length keep their value. It does not mask.
+// The error is that of a value which is not JSON, and does not quote it.
+//
+// Unlike kubectl: long text is not folded at 80 columns, so that a change in it
+// is one line of a diff; C1 control characters, at which kubectl fails, and
+// format characters, which can make text read as another, are escaped.
+//
+// A value that is nested too deep to be indented (Deep), of which each level would
+// take a line longer than the one before, is one line of JSON, which is YAML too; a list
+// one for each entry.
+func Encode(v any) ([]byte, error) {
+	if Deep(v) {
+		return encodeDeep(v)
+	}
+	p := encoder{out: make([]byte, 0, 1024)}
+	p.value(v, 0, false)
+	if p.bad {
+		return nil, errNotJSON
+	}
+	if n := len(p.out); p.out[n-1] != '\n' {
+		p.out = append(p.out, '\n')
+	}
+	return p.out, nil
+}
+
+// maxIndented is how many levels are indented; no kind of Kubernetes has a tenth.
+const maxIndented = 500
+
+// Deep reports whether a value is nested so deep that it is not printed indented: 10,000
+// levels, which the API server takes, would come to hundreds of megabytes.
+func Deep(v any) bool { return nested(v, maxIndented) }
+
+func nested(v any, levels int) bool {
+	if levels < 0 {
+		return true
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		for _, e := range v {
+			if nested(e, levels-1) {
+				return true
+			}
+		}
+	case []any:
+		for _, e := range v {
+			if nested(e, levels-1) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func encodeDeep(v any) ([]byte, error) {
+	entries, list := v.([]any)
+	if !list {
+		entries = []any{v}
+	}
+	var out []byte
+	for _, e := range entries {
+		text, err := json.Marshal(e)
+		if err != nil {
+			return nil, errNotJSON
+		}
+		if list {
+			out = append(out, "- "...)
+		}
+		out = append(append(out, escape.JSON(text)...), '\n')
+	}
+	return out, nil
+}
+
+// errNotJSON quotes no value.
+var errNotJSON = errors.New("not a JSON value: it cannot be printed; read it with merge.ReadJSON")
+
+type encoder struct {
+	out []byte
+	bad bool
+}
+
+// value writes v. indent is the column of what contains v; after a dash, a
+// collection begins on the same line.
+func (p *encoder) value(v any, indent int, dash bool) {
+	switch v := v.(type) {
+	case map[string]any:
+		p.mapping(v, indent, dash)
+	case []any:
+		p.sequence(v, indent, dash)
+	case string:
+		p.text(v, indent, false)
+	case json.Number:
+		p.number(v)
+	case bool:
+		p.out = strconv.AppendBool(p.out, v)
+	case nil:
+		p.out = append(p.out, "null"...)
+	default:
+		p.bad = true
+	}
+}
+
+func (p *encoder) mapping(m map[string]any, indent int, dash bool) {
+	if len(m) == 0 {
+		p.out = append(p.out, "{}"...)
+		return
+	}
+	keys := slices.AppendSeq(make([]string, 0, len(m)), maps.Keys(m))
+	slices.SortFunc(keys, compareKeys)
+	for i, k := range keys {
+		p.lead(indent, dash && i == 0)
+		p.entry(k, m[k], indent)
+	}
+}
+
+// longKey is from where on YAML wants a key marked as such.
+const longKey = 128
+
+func (p *encoder) entry(k string, v any, indent int) {
+	if len(k) > longKey {
+		p.out = append(p.out, "? "...)
+		p.text(k, indent, true)
+		p.lead(indent, false)
+		p.out = append(p.out, ": "...)
+		p.value(v, indent+2, true)
+		return
+	}
+	p.text(k, indent, true)
+	p.out = append(p.out, ':')
+	if !hasEntries(v) {
+		p.out = append(p.out, ' ')
+	}
+	if _, list := v.([]any); list {
+		p.value(v, indent, false)
+		return
+	}
+	p.value(v, indent+2, false)
+}
+
+func (p *encoder) sequence(l []any, indent int, dash bool) {
+	if len(l) == 0 {
+		p.out = append(p.out, "[]"...)
+		return
+	}
+	for i, e := range l {
+		p.lead(indent, dash && i == 0)
+		p.out = append(p.out, "- "...)
+		p.value(e, indent+2, true)
+	}
+}
+
+// lead begins a line, unless the text is to go on after a dash.
+func (p *encoder) lead(indent int, goesOn bool) {
+	if goesOn {
+		return
+	}
+	if n := len(p.out); n > 0 && p.out[n-1] != '\n' {
+		p.out = append(p.out, '\n')
+	}
+	for range indent {
+		p.out = append(p.out, ' ')
+	}
+}
+
+func hasEntries(v any) bool {
+	switch v := v.(type) {
+	case map[string]any:
+		return len(v) > 0
+	case []any:
+		return len(v) > 0
+	}
+	return false
+}
+
+// number writes fractions and exponents as kubectl does, through float64, unless
+// that would be another number.
+func (p *encoder) number(n json.Number) {
+	text := string(n)
+	if strings.ContainsAny(text, ".eE") {
+		if f, err := strconv.ParseFloat(text, 64); err == nil {
+			if g := strconv.FormatFloat(f, 'g', -1, 64); merge.Equal(n, json.Number(g), nil) {
+				text = g
+			}
+		}
+	}
+	p.bad = p.bad || !json.Valid([]byte(text))
+	p.out = append(p.out, text...)
+}
+
+// compareKeys orders keys as people do: symbols, numbers by what they are, then
+// letters, so that 9 comes before 10. That is the YAML library's order wherever
+// the library has one: with numbers that letters follow (a9, a10, a1b) its
+// comparison goes round in a circle, and its output changes from run to run.
+func compareKeys(a, b string) int {
+	for a != "" && b != "" {
+		x, y := token(a), token(b)
+		if x == y {
+			a, b = a[len(x):], b[len(y):]
+			continue
+		}
+		if c := cmp.Compare(class(x), class(y)); c != 0 {
+			return c
+		}
+		if class(x) == classNumber {
+			return compareNumbers(x, y)
+		}
+		return strings.Compare(x, y)
+	}
+	return len(a) - len(b)
+}
+
+// token is the run of digits, or the one character, that s begins with.
+func token(s string) string {
+	if n := len(s) - len(strings.TrimLeft(s, "0123456789")); n > 0 {
+		return s[:n]
+	}
+	_, n := utf8.DecodeRuneInString(s)
+	return s[:n]
+}
+
+const (
+	classSymbol = iota
+	classNumber
+	classLetter
+)
+
+func class(token string) int {
+	r, _ := utf8.DecodeRuneInString(token)
+	switch {
+	case r >= '0' && r <= '9':
+		return classNumber
+	case unicode.IsLetter(r):
+		return classLetter
+	}
+	return classSymbol
+}
+
+// compareNumbers compares runs of digits of any length; of 7 and 007, 7 is first.
+func compareNumbers(x, y string) int {
+	a, b := strings.TrimLeft(x, "0"), strings.TrimLeft(y, "0")
+	return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b), cmp.Compare(len(x), len(y)))
+}

@@ -1,0 +1,115 @@
+package yamldoc
+
+import (
+	"regexp"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/escape"
+)
+
+// text writes a string in the first style that reads back as it: a block for
+// several lines, plain, single-quoted, double-quoted. A key is never a block.
+func (p *encoder) text(s string, indent int, key bool) {
+	s = strings.ToValidUTF8(s, "\ufffd")
+	look := lookAt(s)
+	switch {
+	case strings.Contains(s, "\n"):
+		if key || look.special || look.spaceBreak || strings.HasSuffix(s, " ") {
+			p.quoted(s)
+			return
+		}
+		p.block(s, max(indent, 2))
+	case isOther(s):
+		p.quoted(s)
+	case !look.special && look.plain:
+		p.out = append(p.out, s...)
+	case !look.special:
+		p.out = append(p.out, '\'')
+		p.out = append(p.out, strings.ReplaceAll(s, "'", "''")...)
+		p.out = append(p.out, '\'')
+	default:
+		p.quoted(s)
+	}
+}
+
+// block writes a literal block.
+func (p *encoder) block(s string, indent int) {
+	w := word{style: literalStyle, col: indent - 2, deep: indent, eol: "\n", plus: true}
+	p.out = append(append(p.out, w.block(s, false)...), '\n')
+}
+
+// traits are what decides about a string's style.
+type traits struct {
+	special    bool // has a character that only escapes can express
+	spaceBreak bool // has a space before a line break
+	plain      bool // needs no quotes, as far as its characters go
+}
+
+func lookAt(s string) traits {
+	t := traits{plain: true}
+	if s == "" {
+		return t
+	}
+	if s[0] == ' ' || s[len(s)-1] == ' ' || strings.HasPrefix(s, "---") || strings.HasPrefix(s, "...") {
+		t.plain = false
+	}
+	switch next := blankAt(s, 1); s[0] {
+	case '#', ',', '[', ']', '{', '}', '&', '*', '!', '|', '>', '\'', '"', '%', '@', '`':
+		t.plain = false
+	case '?', ':', '-':
+		t.plain = t.plain && !next
+	}
+	var before rune
+	for i, r := range s {
+		switch {
+		case r == '\n':
+			t.plain = false
+			t.spaceBreak = t.spaceBreak || before == ' '
+		case escaped(r):
+			t.special = true
+		case r == ':' && i > 0 && blankAt(s, i+1), r == '#' && before == ' ':
+			t.plain = false
+		}
+		before = r
+	}
+	return t
+}
+
+// blankAt: the string ends there or goes on with white space.
+func blankAt(s string, i int) bool {
+	return i >= len(s) || s[i] == ' ' || s[i] == '\t' || s[i] == '\n'
+}
+
+// escaped are the characters that are never written as they are: what the YAML
+// library escapes (control characters, the byte order mark, all beyond the basic
+// plane), and what this package never prints raw.
+func escaped(r rune) bool {
+	return r == '\t' || escape.Hidden(r) || r >= 0x10000 || r == 0xfffe || r == 0xffff
+}
+
+func (p *encoder) quoted(s string) { p.out = append(p.out, quoted(s, escaped, yamlEscapes)...) }
+
+var base60Text = regexp.MustCompile(`^[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?$`)
+
+// isOther reports whether kubectl quotes s since some reader would take it for something else
+// than text: null, a boolean, a number, a time, a merge key.
+func isOther(s string) bool {
+	return s == "<<" || !IsText(s) || isTime(s) || strings.Contains(s, ":") && base60Text.MatchString(s)
+}
+
+// timeForms are the times that kubectl's YAML library reads.
+var timeForms = []string{"2006-1-2T15:4:5.999999999Z07:00", "2006-1-2t15:4:5.999999999Z07:00", "2006-1-2 15:4:5.999999999", "2006-1-2"}
+
+func isTime(s string) bool {
+	if len(s) < 5 || s[4] != '-' || strings.IndexFunc(s[:4], func(r rune) bool { return !unicode.IsDigit(r) }) >= 0 {
+		return false
+	}
+	for _, form := range timeForms {
+		if _, err := time.Parse(form, s); err == nil {
+			return true
+		}
+	}
+	return false
+}
