@@ -60,7 +60,8 @@ cluster-binaries:
 # All parts of the large tests, and each run draws anew and says its seed: random sequences beside kubectl apply,
 # sixteen writers at one object (a minute each way with the default), kills, faults,
 # planted secrets, a million random triples, a hundred thousand records that are taken back, and
-# a hundred thousand server-side applies beside the API server's own field manager.
+# a hundred thousand server-side applies beside the API server's own field manager, and
+# random requests to the model of the API server and to the real one.
 .PHONY: soak
 soak: cluster-binaries
 	go test -timeout 12h ./test/sweep -args -part=all
@@ -68,6 +69,7 @@ soak: cluster-binaries
 	go test -timeout 12h -v -run 'TestUndone' ./test/sweep -args -part=all -sweep.n=$$((250000 * $(SOAK))) -sweep.seed=$$RANDOM
 	go test -timeout 12h -v -run 'TestSameOwner' ./test/sweep -args -part=all -sweep.n=$$((625000 * $(SOAK))) -sweep.seed=$$RANDOM
 	go test -timeout 12h -v -run 'TestSequences|TestBeside|TestActors|TestDefaults|TestSweep|TestWriters|TestInterop|TestKilled|TestServerKilled|TestStorm|TestSilent|TestFaultsEverywhere|TestRollout|TestLawReadyServer|TestDriftIsExact|TestDriftWatched|TestUnownedIsSilent|TestLawBoundUndone' ./test/e2e -args -part=all -soak=$(SOAK)
+	go test -timeout 12h -v ./test/sim -args -sim.n=$$((40000 * $(SOAK))) -sim.seed=$$RANDOM
 	@echo "make soak: nothing was found"
 
 # The server of each version is built once, from the modules that
