@@ -6,6 +6,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"reflect"
 	"regexp"
@@ -252,7 +253,7 @@ func (d *drawer) object(r request, versioned bool) map[string]any {
 	}
 	data := some("x", "y", "z")
 	if r.resource == "secrets" {
-		for k := range data {
+		for _, k := range slices.Sorted(maps.Keys(data)) { // a map's order is not the seed's
 			data[k] = pick(d, "eA==", "eQ==")
 		}
 	}
