@@ -107,10 +107,26 @@ lint:
 	done
 	@dead=$$(go tool -modfile=tools/go.mod deadcode -test ./...) || exit 1; if [ -n "$$dead" ]; then echo "nothing calls:"; echo "$$dead"; exit 1; fi
 	go tool -modfile=tools/go.mod actionlint
+	@$(MAKE) --no-print-directory apidiff
 	@echo "make lint: nothing to complain about"
 
+# What the public packages have changed since TAG, the last one. Only of pkg/apply is an incompatible
+# change an error, until 1.0.0. Until there is a tag, pkg/api.txt and its test hold the names.
+TAG ?= $(shell git describe --tags --abbrev=0 --match 'v*' 2>/dev/null)
+.PHONY: apidiff
+apidiff:
+	@[ -n "$(TAG)" ] || { echo "apidiff: there is no tag yet: pkg/api.txt holds the names"; exit 0; }; \
+	old=$$(mktemp -d); trap 'rm -rf "$$old"' EXIT; mkdir "$$old/tree"; git archive "$(TAG)" | tar -xf - -C "$$old/tree"; \
+	for package in apply diff lastapplied merge schema strategy; do \
+		[ -d "$$old/tree/pkg/$$package" ] || continue; path=$$(go list -m)/pkg/$$package; \
+		(cd "$$old/tree" && go tool -modfile=$(CURDIR)/tools/go.mod apidiff -w "$$old/$$package" "$$path") || exit 1; \
+		changes=$$(go tool -modfile=tools/go.mod apidiff -incompatible "$$old/$$package" "$$path") || exit 1; \
+		[ -n "$$changes" ] || continue; echo "pkg/$$package since $(TAG):"; echo "$$changes"; \
+		[ $$package != apply ] || exit 1; \
+	done
+
 .PHONY: bench
-bench:
+bench: cluster-binaries
 	go test -run '^$$' -bench '$(BENCH)' -benchmem ./...
 
 # One table of one run: wall time, CPU, memory and requests, and which targets are

@@ -3,6 +3,7 @@ package apply
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -43,9 +44,9 @@ type Planner struct {
 	// Writing says how the objects are written; nil is ClientSide.
 	Writing Writing
 
-	// Struct returns a value of a kind's compiled-in Go type, for a strategy that
+	// Strategic returns the merge by a kind's compiled-in Go type, for a strategy that
 	// NeedsStruct; may be nil.
-	Struct func(group, version, kind string) any
+	Strategic func(group, version, kind string) strategy.ThreeWay
 }
 
 // Schemas returns the type of a kind.
@@ -110,6 +111,9 @@ type Planned struct {
 	// Applying is the configuration to apply, for a plan that ServerSide has made; else nil.
 	Applying *Applying
 
+	// Record is the configuration to keep, for a plan that Recorded has made; else "".
+	Record string
+
 	// Problems are reported one per line, without the object's name.
 	Problems []string
 }
@@ -170,14 +174,18 @@ func (p *Planner) input(s Subject, typ *merge.Type) strategy.Input {
 		Trace:     p.Trace,
 		Compare:   p.Compare,
 	}
+	_, in.Recorded = p.Writing.(Recorded)
 	if p.Rules != nil {
 		in.Rules = p.Rules.Rules
 	}
-	if p.Struct != nil && p.Strategy.NeedsStruct {
-		in.Struct = p.Struct(in.Group, in.Version, in.Kind)
+	if p.Strategic != nil && p.Strategy.NeedsStruct {
+		in.Strategic = p.Strategic(in.Group, in.Version, in.Kind)
 	}
 	return in
 }
+
+// ErrDeleting is in the chain of Deleting's errors.
+var ErrDeleting = errors.New("is being deleted")
 
 // Deleting returns an error where live is being deleted: such an object takes no new
 // configuration, and what is written to it is deleted with it.
@@ -193,7 +201,7 @@ func Deleting(live map[string]any) error {
 	if held, _ := meta["finalizers"].([]any); len(held) > 0 {
 		since += fmt.Sprintf(", and waits for %s", strings.Trim(fmt.Sprint(held), "[]"))
 	}
-	return fmt.Errorf("metadata.deletionTimestamp: is being deleted since %s: wait until it is gone, and merge again to have it made anew", since)
+	return fmt.Errorf("metadata.deletionTimestamp: %w since %s: wait until it is gone, and merge again to have it made anew", ErrDeleting, since)
 }
 
 // differs reports whether the object to store differs from live, to the letter.

@@ -11,7 +11,7 @@ import (
 )
 
 // Writing says how objects are written, and so where the next run finds what was applied
-// last. The merge between the two is the same. There are ClientSide and ServerSide.
+// last. The merge between the two is the same. There are ClientSide, ServerSide and Recorded.
 type Writing interface {
 	// sides returns the sides of a merge, and the type of the object.
 	sides(ctx context.Context, m merging) (sides, error)
@@ -64,6 +64,11 @@ func (ClientSide) sides(ctx context.Context, m merging) (out sides, err error) {
 	if err != nil {
 		return out, err
 	}
+	return m.since(ctx, original)
+}
+
+// since returns the sides of a merge with an original.
+func (m merging) since(ctx context.Context, original original) (out sides, err error) {
 	if out.typ, err = m.schema(ctx, m.Subject, original.value, m.live); err != nil {
 		return out, err
 	}
@@ -75,12 +80,17 @@ func (ClientSide) sides(ctx context.Context, m merging) (out sides, err error) {
 	return out, nil
 }
 
-// stamp puts the annotation on the result and determines the action.
+// stamp puts the annotation on the result.
 func (ClientSide) stamp(p *Planned, _ sides) error {
 	final, err := p.stamped()
 	if err != nil {
 		return err
 	}
+	return p.complete(final)
+}
+
+// complete sets the object to store and determines the action.
+func (p *Planned) complete(final any) error {
 	if err := p.finish(final); err != nil {
 		return err
 	}
@@ -93,30 +103,32 @@ func (ClientSide) stamp(p *Planned, _ sides) error {
 	return nil
 }
 
-// stamped returns the result with local recorded as applied last. Where the policy has
-// withheld a change that only local has made, the record stays as live has it. The change
-// was not written, and has to be one the next time.
+// stamped returns the result with local recorded as applied last.
 func (p *Planned) stamped() (any, error) {
-	if slices.ContainsFunc(p.Settled, func(d merge.Disagreement) bool {
-		_, ruled := merge.RuleAt(p.Rules, d.Path)
-		return d.Kind == merge.Update && d.Winner == merge.LiveSide && !ruled
-	}) {
-		if text := lastapplied.Read(p.Live).Text; text != "" {
-			return lastapplied.With(p.Result, text), nil
-		}
-		return p.Result, nil
-	}
-	text, err := lastapplied.Encode(p.Value, lastapplied.Options{Namespace: p.Namespace(), Type: p.Type, On: p.Result})
-	if err != nil {
-		return nil, err
+	text, err := p.record(lastapplied.Read(p.Live).Text, p.Result)
+	if text == "" || err != nil {
+		return p.Result, err
 	}
 	return lastapplied.With(p.Result, text), nil
 }
 
+// record returns local as it is recorded as applied last, beside the annotations of on. Where the
+// policy has withheld a change that only local has made, that is what was recorded before. The
+// change was not written, and has to be one the next time.
+func (p *Planned) record(before string, on any) (string, error) {
+	if slices.ContainsFunc(p.Settled, func(d merge.Disagreement) bool {
+		_, ruled := merge.RuleAt(p.Rules, d.Path)
+		return d.Kind == merge.Update && d.Winner == merge.LiveSide && !ruled
+	}) {
+		return before, nil
+	}
+	return lastapplied.Encode(p.Value, lastapplied.Options{Namespace: p.Namespace(), Type: p.Type, On: on})
+}
+
 // finish sets the object to store.
 func (p *Planned) finish(final any) error {
-	obj, ok := final.(map[string]any)
-	if !ok {
+	obj, _ := final.(map[string]any)
+	if obj == nil {
 		return errors.New("is no object after the merge: look at the strategy and the rules given")
 	}
 	p.Final = obj

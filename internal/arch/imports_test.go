@@ -26,7 +26,7 @@ var arrows = map[string][]string{
 	"internal/cli": {"internal/absorb", "internal/annotate", "internal/ask", "internal/applyset", "internal/impact", "internal/outcome", "internal/prune", "internal/run", "internal/cluster", "internal/live", "internal/editor", "internal/files", "internal/replacements",
 		"internal/parallel", "internal/wait", "internal/write", "internal/source", "internal/target", "internal/term", "internal/complete", "engine",
 		"internal/drift", "internal/guard", "internal/migrate",
-		"internal/plandoc", "internal/record", "internal/undo"},
+		"internal/plandoc", "internal/record", "internal/strategic", "internal/undo"},
 	"internal/record":       {"internal/cluster", "internal/plandoc", "internal/run", "engine"},
 	"internal/undo":         {"internal/applyset", "internal/cluster", "internal/live", "internal/plandoc", "internal/prune", "internal/run", "engine"},
 	"internal/complete":     {"internal/cluster", "internal/prune", "internal/source", "engine"},
@@ -53,6 +53,8 @@ var arrows = map[string][]string{
 	"internal/parallel":     {},
 	"internal/editor":       {},
 
+	"pkg/apply":           {"internal/apply", "internal/object", "internal/ownership", "pkg/diff", "pkg/lastapplied", "pkg/merge", "pkg/schema"},
+	"internal/strategic":  {"pkg/strategy"},
 	"internal/apply":      {"pkg/lastapplied", "internal/ownership", "internal/patch", "pkg/merge", "internal/object", "internal/redact", "pkg/schema", "pkg/strategy"},
 	"pkg/strategy":        {"pkg/lastapplied", "pkg/merge", "internal/ownership", "pkg/schema", "internal/suggest"},
 	"internal/ownership":  {"pkg/lastapplied", "pkg/merge", "pkg/schema"},
@@ -72,7 +74,7 @@ var arrows = map[string][]string{
 	"pkg/merge":           {},
 
 	"test/laws":      {"engine"},
-	"test/corpus":    {"internal/source", "engine"},
+	"test/corpus":    {"internal/source", "internal/strategic", "engine"},
 	"test/sweep/gen": {"pkg/merge", "internal/ownership", "pkg/schema"},
 
 	"internal/docgen":    {"internal/cli"}, // a generator, too

@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
+	"github.com/kubectl-merge/kubectl-merge/internal/strategic"
 	"github.com/kubectl-merge/kubectl-merge/internal/term"
 )
 
@@ -183,7 +184,7 @@ func (l *liveSide) read(ctx context.Context) (_ *source.Saved, err error) {
 // open sets the reader of live objects in the job and the schemas in its planner. serves
 // reports whether the server has a kind; nil offline.
 func (l *liveSide) open(ctx context.Context, job *run.Job, defs *apply.Definitions) (serves func(context.Context, string) (bool, error), err error) {
-	job.Planner.Struct = cluster.Struct
+	job.Planner.Strategic = strategic.By(cluster.Struct)
 	if len(l.live) > 0 {
 		saved, err := l.read(ctx)
 		if err != nil {

@@ -4,9 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"strings"
-
-	"k8s.io/apimachinery/pkg/util/strategicpatch"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
@@ -96,42 +93,26 @@ func nothing(o merge.Opt, l map[string]any) bool {
 // merge, and so does this.
 func strategic(in Input) (any, error) {
 	t := in.Triple
-	if in.Struct == nil || t.Live == nil {
+	if in.Strategic == nil || t.Live == nil {
 		return threeWayJSON(in)
-	}
-	meta, err := strategicpatch.NewPatchMetaFromStruct(in.Struct)
-	if err != nil {
-		return nil, fmt.Errorf("strategic merge: %w", err)
 	}
 	var sides [3][]byte
 	for i, side := range []any{t.Original, lastapplied.Modified(t.Local), t.Live} {
 		if side == nil {
 			continue
 		}
+		var err error
 		if sides[i], err = json.Marshal(side); err != nil {
 			return nil, fmt.Errorf("strategic merge: %w", err)
 		}
 	}
-	patch, err := strategicpatch.CreateThreeWayMergePatch(sides[0], sides[1], sides[2], meta, true)
+	text, err := in.Strategic(sides[0], sides[1], sides[2])
 	if err != nil {
-		return nil, refused(err)
-	}
-	text, err := strategicpatch.StrategicMergePatchUsingLookupPatchMeta(sides[2], patch, meta)
-	if err != nil {
-		return nil, refused(err)
+		return nil, fmt.Errorf("strategic merge: %w", err)
 	}
 	result, err := merge.ReadJSON(text)
 	if err != nil {
 		return nil, fmt.Errorf("strategic merge: %w", err)
 	}
 	return lastapplied.Without(result), nil
-}
-
-// refused keeps the library's reason and omits the documents that it quotes.
-func refused(err error) error {
-	text := err.Error()
-	if i := strings.IndexAny(text, "{[\n"); i > 0 {
-		text = strings.TrimRight(text[:i], ": ")
-	}
-	return fmt.Errorf("strategic merge: %s; --strategy=auto can merge it", text)
 }

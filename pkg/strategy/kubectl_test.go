@@ -1,4 +1,4 @@
-package strategy
+package strategy_test
 
 import (
 	"encoding/json"
@@ -7,14 +7,17 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/strategic"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
+	"github.com/kubectl-merge/kubectl-merge/pkg/strategy"
+	"github.com/kubectl-merge/kubectl-merge/test/values"
 )
 
 // sides are the three of a merge, of the Deployment web.
-func sides(t *testing.T, name, original, local, live string) Input {
+func sides(t *testing.T, name, original, local, live string) strategy.Input {
 	t.Helper()
-	by, err := Named(name)
+	by, err := strategy.Named(name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,10 +29,10 @@ func sides(t *testing.T, name, original, local, live string) Input {
 	if !ok {
 		t.Fatal("no Deployment")
 	}
-	in := Input{Group: "apps", Version: "v1", Kind: "Deployment", Schema: typ, Struct: appsv1.Deployment{}, HasStatus: true, Policy: policy, Strategy: by}
-	in.Triple = merge.Triple{Local: read(t, local), Live: read(t, live), Appliers: []string{"kubectl-client-side-apply"}}
+	in := strategy.Input{Group: "apps", Version: "v1", Kind: "Deployment", Schema: typ, Strategic: strategic.Of(appsv1.Deployment{}), HasStatus: true, Policy: policy, Strategy: by}
+	in.Triple = merge.Triple{Local: values.Read(t, local), Live: values.Read(t, live), Appliers: []string{"kubectl-client-side-apply"}}
 	if original != "" {
-		in.Triple.Original = read(t, original)
+		in.Triple.Original = values.Read(t, original)
 	}
 	return in
 }
@@ -51,7 +54,7 @@ func TestKubectlStrategies(t *testing.T) {
 		{"an equal list stays live's", "json", "", `{"metadata":{"name":"web"},"spec":{"l":[1,2]}}`, `{"metadata":{"name":"web"},"spec":{"l":[1,2]}}`, `{"metadata":{"name":"web"},"spec":{"l":[1,2]}}`},
 		{"what others have set stays", "strategic", with(""), with(""), `{"kind":"Deployment","metadata":{"name":"web"},"spec":{"replicas":5,"template":{"spec":{"containers":[]}}}}`, `{"kind":"Deployment","metadata":{"name":"web"},"spec":{"replicas":5,"template":{"spec":{"containers":[]}}}}`},
 	} {
-		out, err := Plan(sides(t, tt.strategy, tt.original, tt.local, tt.live))
+		out, err := strategy.Plan(sides(t, tt.strategy, tt.original, tt.local, tt.live))
 		if err != nil {
 			t.Errorf("%s: %v", tt.reason, err)
 			continue
@@ -61,15 +64,15 @@ func TestKubectlStrategies(t *testing.T) {
 		}
 	}
 	broken := sides(t, "strategic", "", with(`{"image":"2"}`), with(`{"name":"a","image":"1"}`))
-	if _, err := Plan(broken); err == nil {
+	if _, err := strategy.Plan(broken); err == nil {
 		t.Error("an entry without its key was merged")
 	}
 	untyped := sides(t, "strategic", "", with(`{"name":"b"}`), with(`{"name":"a"}`))
-	untyped.Struct = nil
-	if out, err := Plan(untyped); err != nil || !merge.Equal(out.Result, read(t, with(`{"name":"b"}`)), nil) {
+	untyped.Strategic = nil
+	if out, err := strategy.Plan(untyped); err != nil || !merge.Equal(out.Result, values.Read(t, with(`{"name":"b"}`)), nil) {
 		t.Errorf("a kind that nobody compiled in: %v, %v", out.Result, err)
 	}
-	if _, err := Named("nope"); err == nil || !strings.Contains(err.Error(), "auto") {
+	if _, err := strategy.Named("nope"); err == nil || !strings.Contains(err.Error(), "auto") {
 		t.Errorf("%v", err)
 	}
 }
@@ -98,7 +101,7 @@ func TestExtras(t *testing.T) {
 	}
 	extras := func() string {
 		t.Helper()
-		out, err := Plan(in)
+		out, err := strategy.Plan(in)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -35,13 +35,20 @@ type Input struct {
 	Trace    bool         // fill Plan.Because
 	Compare  bool         // fill Output.Extras
 
-	// Struct is a value of the compiled-in Go type, for a strategy that NeedsStruct; nil
+	// Strategic merges by the tags of the kind's Go type, for a strategy that NeedsStruct; nil
 	// for custom resources.
-	Struct any
+	Strategic ThreeWay
+
+	// Recorded: the original is not kubectl's annotation, whose owners then are not appliers.
+	Recorded bool
 
 	live   *merge.Finder        // of Triple.Live, once that is prepared
 	stored func() *merge.Finder // of local as the server would complete it; made once, where it is asked for
 }
+
+// ThreeWay returns the merged object of three, each as JSON; original is nil where none is known.
+// It modifies none of them.
+type ThreeWay func(original, modified, live []byte) (merged []byte, err error)
 
 // Output is the plan and what else the merge found.
 type Output struct {
@@ -81,7 +88,7 @@ type Strategy struct {
 	Name string
 	Help string // what it does, in half a line
 
-	// NeedsStruct: it merges by the tags of the compiled-in Go type (Input.Struct).
+	// NeedsStruct: it merges by the tags of the compiled-in Go type (Input.Strategic).
 	NeedsStruct bool
 
 	// plan merges prepared sides by the rules of pkg/merge. merged only computes a result
@@ -191,7 +198,9 @@ func prepare(in Input) (merge.Triple, []merge.Path) {
 	if t.Owners == nil {
 		t.Owners = ownership.Of(t.Live)
 	}
-	t.Appliers = append(t.Appliers[:len(t.Appliers):len(t.Appliers)], ownership.Annotators(t.Owners)...)
+	if !in.Recorded {
+		t.Appliers = append(t.Appliers[:len(t.Appliers):len(t.Appliers)], ownership.Annotators(t.Owners)...)
+	}
 	var ignored []merge.Path
 	t.Local, ignored = lastapplied.Strip(lastapplied.Without(t.Local), in.HasStatus)
 	t.Local = lastapplied.FoldStringData(labelsKept(t.Local, t.Live))

@@ -13,6 +13,7 @@ import (
 
 	"github.com/kubectl-merge/kubectl-merge/internal/ownership"
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
+	"github.com/kubectl-merge/kubectl-merge/internal/strategic"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 	"github.com/kubectl-merge/kubectl-merge/pkg/strategy"
@@ -156,7 +157,7 @@ func (c *Case) input(h map[string]string) error {
 		return err
 	}
 	if obj, err := scheme.Scheme.New(kschema.GroupVersionKind{Group: in.Group, Version: in.Version, Kind: in.Kind}); err == nil {
-		in.Struct = obj
+		in.Strategic = strategic.Of(obj)
 	}
 	if in.Policy, err = merge.PolicyNamed(or(h["policy"], "apply")); err != nil {
 		return err

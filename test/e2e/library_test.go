@@ -13,8 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 
-	"github.com/kubectl-merge/kubectl-merge/internal/apply"
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
+	"github.com/kubectl-merge/kubectl-merge/pkg/apply"
 )
 
 const libraryFirst = `apiVersion: apps/v1
@@ -75,7 +75,7 @@ metadata: {name: web}
 stringData: {pw: two}
 `
 
-// TestLibrary holds internal/apply, as a controller uses it with client-go's dynamic client, to
+// TestLibrary holds pkg/apply, as a controller uses it with client-go's dynamic client, to
 // writing what the command writes, in one write or none: created, merged over what others
 // changed, and merged once more.
 func TestLibrary(t *testing.T) {
@@ -131,46 +131,50 @@ func locals(t *testing.T, text, ns string) []*unstructured.Unstructured {
 	return out
 }
 
-// controls is one reconciliation: a read, a plan, and a write where there is something to write.
-func controls(t *testing.T, client dynamic.ResourceInterface, local *unstructured.Unstructured) {
+// controls is one reconciliation, after which there is nothing left to write.
+func controls(t *testing.T, client dynamic.ResourceInterface, desired *unstructured.Unstructured) {
 	t.Helper()
-	live, err := client.Get(t.Context(), local.GetName(), metav1.GetOptions{})
-	if apierrors.IsNotFound(err) {
-		live, err = nil, nil
-	}
+	planner, err := apply.New(apply.Options{Manager: "kubectl-client-side-apply"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan, err := apply.Plan(t.Context(), local, live)
-	if err != nil || plan.Err() != nil {
-		t.Fatal(err, plan.Err())
+	if err := reconcile(t.Context(), client, planner, desired); err != nil {
+		t.Fatal(err)
 	}
-	if plan.Action == apply.Nothing {
-		return
-	}
-	written, err := send(t.Context(), client, plan)
+	live, err := client.Get(t.Context(), desired.GetName(), metav1.GetOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again, err := apply.Plan(t.Context(), local, written); err != nil || again.Action != apply.Nothing {
-		t.Errorf("%s: planned once more: %s, %v: %v", plan.Subject.Name, again.Action, err, again.Changes)
+	if again, err := planner.Plan(t.Context(), desired, live); err != nil || again.Changed() {
+		t.Errorf("%s: planned once more: %v, %v", desired.GetKind(), again, err)
 	}
 }
 
-// send writes a plan, and gives what the server stored.
-func send(ctx context.Context, client dynamic.ResourceInterface, plan apply.Planned) (*unstructured.Unstructured, error) {
-	if plan.Action == apply.Create {
-		obj, err := plan.Unstructured()
-		if err != nil {
-			return nil, err
-		}
-		return client.Create(ctx, obj, metav1.CreateOptions{FieldManager: apply.DefaultManager})
+// reconcile is one reconciliation with client-go's dynamic client: a read, and a write where there
+// is something to write. A 409 Conflict means that somebody else wrote meanwhile: return it, and
+// the next reconciliation plans anew.
+func reconcile(ctx context.Context, client dynamic.ResourceInterface, planner *apply.Planner, desired *unstructured.Unstructured) error {
+	live, err := client.Get(ctx, desired.GetName(), metav1.GetOptions{})
+	if err != nil && !apierrors.IsNotFound(err) {
+		return err
 	}
-	request, err := plan.Request(false)
+	plan, err := planner.Plan(ctx, desired, live)
+	if err != nil || !plan.Changed() {
+		return err
+	}
+	request, err := plan.Request()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return client.Patch(ctx, plan.Subject.Object.Name(), request.Type, request.Body, metav1.PatchOptions{FieldManager: apply.DefaultManager})
+	if request.Type == "" {
+		obj, err := plan.Object()
+		if err == nil {
+			_, err = client.Create(ctx, obj, metav1.CreateOptions{FieldManager: request.Manager})
+		}
+		return err
+	}
+	_, err = client.Patch(ctx, desired.GetName(), request.Type, request.Body, metav1.PatchOptions{FieldManager: request.Manager})
+	return err
 }
 
 // configured is an object of the cluster without what is of its own in each namespace.

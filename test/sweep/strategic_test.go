@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/patch"
+	"github.com/kubectl-merge/kubectl-merge/internal/strategic"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	types "github.com/kubectl-merge/kubectl-merge/pkg/schema"
@@ -180,7 +181,7 @@ func (p pair) merge(by strategy.Strategy, k kind, policy string) (strategy.Outpu
 	in.Original = p.read.Value
 	return strategy.Plan(strategy.Input{
 		Triple: in, Group: k.Group, Version: k.Version, Kind: k.Kind.Kind, Schema: k.typ, HasStatus: true,
-		Policy: named, Strategy: by, Struct: k.object, Trace: true,
+		Policy: named, Strategy: by, Strategic: strategic.Of(k.object), Trace: true,
 	})
 }
 

@@ -27,7 +27,7 @@ func TestReferencesAreFresh(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := os.ReadFile("../../../references/paths.table")
+	got, err := os.ReadFile("../../../../internal/references/paths.table")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ import (
 
 func main() {
 	out := flag.String("o", "builtin.table", "the file for the types")
-	named := flag.String("references", "../references/paths.table", "the file for what a PodSpec names")
+	named := flag.String("references", "../../internal/references/paths.table", "the file for what a PodSpec names")
 	flag.Parse()
 	if err := errors.Join(run(*out), runReferences(*named)); err != nil {
 		fmt.Fprintln(os.Stderr, "gen:", err)

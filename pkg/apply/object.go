@@ -1,0 +1,133 @@
+package apply
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/apply"
+	"github.com/kubectl-merge/kubectl-merge/internal/object"
+	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
+
+// subject is a desired object.
+type subject struct {
+	apply.Subject
+	ignored []merge.Path // stated, and the server's
+}
+
+// asJSON returns an object as exact JSON values that share no memory with v; nil where v is none.
+func asJSON(v any) (map[string]any, error) {
+	var text []byte
+	switch v := v.(type) {
+	case nil:
+		return nil, nil
+	case *unstructured.Unstructured:
+		o, err := object.FromUnstructured(v)
+		return o.Value, err
+	case map[string]any:
+		o, err := object.FromUnstructured(&unstructured.Unstructured{Object: v})
+		return o.Value, err
+	case []byte:
+		text = v
+	default:
+		var err error
+		if text, err = json.Marshal(v); err != nil {
+			return nil, fmt.Errorf("a %T cannot be written as JSON: %w", v, err)
+		}
+	}
+	read, err := merge.ReadJSON(text)
+	if err != nil {
+		return nil, errors.New("is not JSON") // the cause may quote a value
+	}
+	m, ok := read.(map[string]any)
+	if !ok && read != nil {
+		return nil, fmt.Errorf("a %T is not an object of the API", v)
+	}
+	return m, nil
+}
+
+// desired returns a desired object with the planner's labels and owners.
+func (p *Planner) desired(v any) (subject, error) {
+	m, err := asJSON(v)
+	if err != nil {
+		return subject{}, err
+	}
+	if typed, ok := v.(runtime.Object); ok && p.scheme != nil && m != nil && m["kind"] == nil {
+		kinds, _, err := p.scheme.ObjectKinds(typed)
+		if err != nil {
+			return subject{}, err
+		}
+		m["apiVersion"], m["kind"] = kinds[0].GroupVersion().String(), kinds[0].Kind
+	}
+	obj := object.Object{Value: m}
+	if err := obj.Check(); err != nil {
+		return subject{}, err
+	}
+	s := subject{Subject: apply.Subject{Object: obj, Name: obj.String(), HasStatus: p.types.hasStatus(obj)}}
+	stripped, ignored := lastapplied.Strip(m, s.HasStatus)
+	s.ignored = ignored
+	m, _ = stripped.(map[string]any)
+	for k, v := range p.labels {
+		if _, stated := merge.At[map[string]any](m, "metadata", "labels")[k]; !stated {
+			m = merge.With(m, v, "metadata", "labels", k)
+		}
+	}
+	s.Value, err = p.owned(m)
+	return s, err
+}
+
+// owned returns an object with the planner's owner references.
+func (p *Planner) owned(obj map[string]any) (map[string]any, error) {
+	if len(p.owners) == 0 {
+		return obj, nil
+	}
+	read, err := asJSON(struct{ Owners any }{p.owners})
+	if err != nil {
+		return nil, err
+	}
+	all := slices.Concat(merge.At[[]any](obj, "metadata", "ownerReferences"), merge.At[[]any](read, "Owners"))
+	return merge.With(obj, all, "metadata", "ownerReferences"), nil
+}
+
+// asLive returns the live form of an object, nil where there is none. A typed object from a cache
+// has no apiVersion and no kind, and a client that finds none leaves it empty.
+func asLive(s subject, v any) (map[string]any, error) {
+	m, err := asJSON(v)
+	if err != nil || merge.At[string](m, "metadata", "name") == "" {
+		return nil, err
+	}
+	if m["kind"] == nil && m["apiVersion"] == nil {
+		m["apiVersion"], m["kind"] = s.APIVersion(), s.Kind()
+	}
+	live := object.Object{Value: m}
+	want, is := s.ID(), live.ID()
+	if want.Namespace == "" {
+		is.Namespace = ""
+	}
+	if want != is {
+		return nil, fmt.Errorf("%s: is not %s: give the live form of the same object", live, s.Name)
+	}
+	return m, nil
+}
+
+// controlled returns a *ConflictError where another object controls live than the planner's owner:
+// the API takes one controller.
+func (p *Planner) controlled(s subject, live map[string]any) error {
+	for _, ours := range p.owners {
+		for _, ref := range merge.MapsAt(live, "metadata", "ownerReferences") {
+			if ours.Controller != nil && *ours.Controller && ref["controller"] == true && ref["uid"] != string(ours.UID) {
+				return &ConflictError{Object: s.Name, Conflicts: []Change{{
+					Op: "set", Path: "metadata.ownerReferences",
+					From: fmt.Sprintf("%v %v", ref["kind"], ref["name"]), To: ours.Kind + " " + ours.Name, Why: "another object controls it",
+				}}}
+			}
+		}
+	}
+	return nil
+}
