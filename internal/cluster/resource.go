@@ -11,6 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/discovery/cached/memory"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/object"
@@ -109,8 +110,9 @@ func (c *Cluster) undiscovered(ctx context.Context, gv schema.GroupVersion, caus
 	return err
 }
 
-// ServesKind reports whether the server has a kind of that name in any group, ignoring case.
-// The error is that of discovery.
+// ServesKind reports whether the server has a kind of that name in any group, ignoring case. A
+// group that does not answer has none: its objects cannot be merged either. The error is that
+// of discovery as a whole.
 func (c *Cluster) ServesKind(ctx context.Context, kind string) (bool, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -120,7 +122,7 @@ func (c *Cluster) ServesKind(ctx context.Context, kind string) (bool, error) {
 			return true, nil
 		}
 	}
-	if err != nil {
+	if err != nil && !discovery.IsGroupDiscoveryFailedError(err) {
 		return false, c.explain(err, Target{}, "discover")
 	}
 	return false, nil

@@ -150,36 +150,3 @@ func TestWait(t *testing.T) {
 		}
 	}
 }
-
-// TestExcerpts: the library guide shows parts of the packages' examples, which are
-// run as tests.
-func TestExcerpts(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join(top, "*/*/example_test.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var examples strings.Builder
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		examples.WriteString(spaceless(string(text)))
-	}
-	guide, err := os.ReadFile(filepath.Join(top, "docs/library.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	blocks := strings.Split(string(guide), "```go\n")[1:]
-	if len(blocks) == 0 {
-		t.Error("docs/library.md shows no code")
-	}
-	for _, block := range blocks {
-		block, _, _ = strings.Cut(block, "```")
-		if !strings.Contains(examples.String(), spaceless(block)) {
-			t.Errorf("docs/library.md: in no example of pkg:\n%s", block)
-		}
-	}
-}
-
-func spaceless(text string) string { return strings.Join(strings.Fields(text), " ") + " " }
