@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/files"
-	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/internal/yamldoc"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
@@ -75,7 +74,7 @@ func (f *file) edit(name string, given []string) (*files.Edited, error) {
 // with returns an object of the file with its chosen values.
 func (f *file) with(s files.Stated) (any, *merge.Type, error) {
 	for _, o := range f.objects {
-		if !o.is(s.Object) || o.Chosen() == 0 {
+		if !s.Is(o.Object) || o.Chosen() == 0 {
 			continue
 		}
 		f.found[o] = s
@@ -86,14 +85,6 @@ func (f *file) with(s files.Stated) (any, *merge.Type, error) {
 		return want, o.typ, nil
 	}
 	return nil, nil, nil
-}
-
-// is reports whether an object of the file is the one that was read.
-func (o *Object) is(stated object.Object) bool {
-	if ns := stated.Namespace(); o.Origin.Line != stated.Origin.Line || ns != "" && ns != o.Namespace() && o.Namespace() != "" {
-		return false
-	}
-	return merge.Identical(stated.InNamespace(o.Namespace()).Value, o.Value)
 }
 
 // leave leaves the values that use an anchor, and reports whether there are any.

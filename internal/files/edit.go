@@ -30,6 +30,31 @@ type Stated struct {
 	At     merge.Path // of the object in the document
 }
 
+// Is reports whether it states an object that was read from this file before. The object is in the
+// namespace that the user has given it where the file states none.
+func (s Stated) Is(o object.Object) bool {
+	if ns := s.Object.Namespace(); o.Origin.Line != s.Object.Origin.Line || ns != "" && ns != o.Namespace() && o.Namespace() != "" {
+		return false
+	}
+	return merge.Identical(s.Object.InNamespace(o.Namespace()).Value, o.Value)
+}
+
+// once gives an object that is stated again the line of the first: only that one was read.
+func once(edit Editing) Editing {
+	read := map[object.Identity][]object.Object{}
+	return func(s Stated) (any, *merge.Type, error) {
+		id := s.Object.ID()
+		for _, o := range read[id] {
+			if o.Same(s.Object) {
+				s.Object.Origin.Line = o.Origin.Line
+				return edit(s)
+			}
+		}
+		read[id] = append(read[id], s.Object)
+		return edit(s)
+	}
+}
+
 // Editing returns the value that an object is to have, and its type; nil if it stays as it is.
 type Editing func(Stated) (want any, typ *merge.Type, err error)
 
@@ -54,6 +79,7 @@ func Edit(name string, given []string, aliases bool, edit Editing) (*Edited, err
 	if err != nil {
 		return nil, err
 	}
+	edit = once(edit)
 	texts := map[*yamldoc.Document][]byte{}
 	for _, doc := range parsed.Documents() {
 		text, err := editDocument(doc, aliases, edit)

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	filemerge "github.com/kubectl-merge/kubectl-merge/internal/files"
-	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
@@ -43,6 +42,9 @@ func (d *Disowning) Edits(ctx context.Context, all []*Disowned, given []string) 
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		for _, h := range f.objects {
+			if !h.found {
+				return nil, fmt.Errorf("%s: has changed since it was read: nothing was written; disown again", name)
+			}
 			for _, p := range h.Filed {
 				f.Taken = append(f.Taken, fmt.Sprintf("%s of %s", p, h))
 			}
@@ -54,31 +56,17 @@ func (d *Disowning) Edits(ctx context.Context, all []*Disowned, given []string) 
 
 // edit returns an object of a file without the fields.
 func (d *Disowning) edit(ctx context.Context, s filemerge.Stated, objects []*Disowned) (want any, typ *merge.Type, err error) {
-	h := stated(s.Value, objects)
-	if h == nil {
+	i := slices.IndexFunc(objects, func(h *Disowned) bool { return s.Is(*h.Local) })
+	if i < 0 {
 		return nil, nil, nil
 	}
+	h := objects[i]
+	h.found = true
 	if want, err = d.remove(ctx, h.subject(), s.Value, h.Filed); err != nil {
 		return nil, nil, err
 	}
 	typ, err = d.Planner.TypeOf(ctx, h.subject(), s.Value)
 	return want, typ, err
-}
-
-// stated returns the part of the run that is about an object of a file; nil for one that keeps all
-// fields.
-func stated(obj map[string]any, objects []*Disowned) *Disowned {
-	id := object.Object{Value: obj}.ID()
-	for _, h := range objects {
-		own := h.Local.ID()
-		if id == own {
-			return h
-		}
-		if own.Namespace = ""; id == own {
-			return h
-		}
-	}
-	return nil
 }
 
 // ErrOthersFailed reports a file that is kept because its object could not be written. Without a
