@@ -1,6 +1,9 @@
 package merge
 
-import "slices"
+import (
+	"maps"
+	"slices"
+)
 
 // oneOf settles the groups of fields that exclude each other, where local states another
 // variant than live has. It returns the fields it has settled; put changes the result.
@@ -10,6 +13,7 @@ import "slices"
 func (m *merger) oneOf(s *cursor, x objects, put func(string, Opt)) map[string]bool {
 	var done map[string]bool
 	for _, g := range s.field.Type.OneOf {
+		x := m.withoutInherited(s.field.Type, g, x)
 		out := displaced(s.field.Type, g, x)
 		if len(out) == 0 {
 			continue
@@ -41,6 +45,21 @@ func (m *merger) oneOf(s *cursor, x objects, put func(string, Opt)) map[string]b
 		}
 	}
 	return done
+}
+
+// withoutInherited returns the sides of an undo that restores another discriminator than live's: local
+// does not have the fields of the group that it has from live alone, and that the discriminator excludes.
+func (m *merger) withoutInherited(t *Type, g OneOf, x objects) objects {
+	d := g.Discriminator
+	if !m.triple.Reverts || d == "" || equalOpt(some(x.l[d]), some(x.v[d]), t.Fields[d]) {
+		return x
+	}
+	keep, _ := chosen(t, g, x.o, x.l)
+	x.l = maps.Clone(x.l)
+	maps.DeleteFunc(x.l, func(name string, v any) bool {
+		return slices.Contains(g.Fields, name) && !keep[name] && equalOpt(some(v), some(x.v[name]), t.Fields[name])
+	})
+	return x
 }
 
 // excluder returns the path of what local states of the group.
