@@ -94,13 +94,17 @@ func (f *Files) place(o object.Object, kind schema.Kind, known bool) (object.Obj
 	return f.Namespaces.Place(o, true)
 }
 
-// Get returns the saved object, nil if none is saved. It is an error if it is saved in several
-// namespaces and the target names none.
+// Get returns the saved object, nil if none is saved. One that was saved without its namespace is
+// in the target's, as the server would store it. It is an error if it is saved in several namespaces
+// and the target names none.
 func (f *Files) Get(_ context.Context, t cluster.Target) (map[string]any, error) {
 	found, err := f.Saved.At(object.Identity{Group: t.Group, Kind: t.Kind, Namespace: t.Namespace, Name: t.Name})
 	if err != nil || found == nil {
 		return nil, err
 	}
 	whole, err := found.Whole()
+	if err == nil && whole.Namespace() == "" {
+		whole = whole.InNamespace(t.Namespace)
+	}
 	return whole.Value, err
 }
