@@ -74,31 +74,37 @@ func (p Planner) Annotate(ctx context.Context, s apply.Subject, live map[string]
 	return out, nil
 }
 
-// Check reports of fields in conf that its kind does not have; those that before has too were
-// accepted once, and count no more. Only the text of a warning comes back where the Planner is
-// to warn. Otherwise they are an error that names them, as is a schema that cannot be read.
-func (p Planner) Check(ctx context.Context, s apply.Subject, conf, before any) (warning string, err error) {
+// Check reports of fields in conf that its kind does not have, and of values that are not of their
+// field's type; what before has too was accepted once, and counts no more. s is the object of the
+// file that conf is from, if any. Only the text of a warning comes back where the Planner is to
+// warn. Otherwise they are an error that names them, as is a schema that cannot be read.
+func (p Planner) Check(ctx context.Context, s apply.Subject, conf apply.Conf, before any) (warning string, err error) {
 	if p.Validate == apply.Ignore {
 		return "", nil
 	}
-	t, err := p.TypeOf(ctx, s, conf)
+	t, err := p.TypeOf(ctx, s, conf.Value)
 	if err != nil || t == nil {
 		return "", err
 	}
-	var names []string
-	for _, path := range schema.Unknown(t, conf) {
+	var problems []string
+	for _, path := range schema.Unknown(t, conf.Value) {
 		if _, old := merge.Lookup(before, path, t); !old {
-			names = append(names, apply.UnknownField(t, path))
+			problems = append(problems, apply.UnknownField(t, path)+p.Place(s.Object, path)+": fix the name")
 		}
 	}
-	if len(names) == 0 {
+	if s.Value, _ = conf.Value.(map[string]any); conf.Blanking == lastapplied.BlankNothing { // a blanked value is of no type
+		if err := p.Mistyped(s, t, before); err != nil {
+			problems = append(problems, err.Error())
+		}
+	}
+	if len(problems) == 0 {
 		return "", nil
 	}
-	text := strings.Join(names, ", ")
+	text := strings.Join(problems, "; ")
 	if p.Validate == apply.Warn {
 		return text, nil
 	}
-	return "", fmt.Errorf("%s: fix the name, or skip the check (--validate=ignore)", text)
+	return "", fmt.Errorf("%s, or skip the check (--validate=ignore)", text)
 }
 
 // Required reports whether a configuration of s must have the field at path. It is known if the

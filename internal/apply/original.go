@@ -8,6 +8,8 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/internal/ownership"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 	"github.com/kubectl-merge/kubectl-merge/pkg/strategy"
 )
 
@@ -92,6 +94,20 @@ func annotated(live map[string]any) original {
 		return original{value: read.Value, blanked: true}
 	}
 	return original{value: read.Value, problem: read.Problem}
+}
+
+// misshapen reports the values of an original that are lists or mappings where the type has something
+// else, or the other way round: no merge can use them. "" for none. Another apiVersion has another type.
+func misshapen(local object.Object, original any, typ *merge.Type) string {
+	if merge.At[string](original, "apiVersion") != local.APIVersion() {
+		return ""
+	}
+	for _, w := range schema.MistypedIn(typ, original) {
+		if w.Want == "a list" || w.Want == "a mapping" {
+			return fmt.Sprintf("last-applied: %s: is not %s there: it is treated as absent, so that nothing of it is removed, and written anew", w.Path, w.Want)
+		}
+	}
+	return ""
 }
 
 // holders returns the managers whose values make up an original from managedFields: the applier

@@ -36,6 +36,53 @@ func (p Planned) Recreation() (map[string]any, error) {
 	return carried(body, p.Final, p.HasStatus)
 }
 
+// Recreated returns the object that is expected in place of the live one, which is deleted: the plan's,
+// without the values that the server had made of others (requests of limits) and would now make differently.
+func (p Planned) Recreated() map[string]any {
+	r := &remade{p, merge.NewFinder(p.Live, p.Type), merge.NewFinder(p.Final, p.Type)}
+	v, _ := r.kept(p.Final, nil, p.Type)
+	return merge.At[map[string]any](v)
+}
+
+// remade finds the values of a plan's object that a new one does not get.
+type remade struct {
+	Planned
+	live, final *merge.Finder
+}
+
+// kept returns the part of a value that the new object has as it is; false if there is none.
+func (r *remade) kept(v any, at merge.Path, typ *merge.Type) (any, bool) {
+	switch v := v.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for name, e := range v {
+			below := at.Child(merge.Named(name))
+			if r.live.Refilled(below) && !r.final.Refilled(below) && !r.states(below) {
+				continue
+			}
+			if part, ok := r.kept(e, below, typ.Field(name).Type); ok {
+				out[name] = part
+			}
+		}
+		return out, len(out) > 0 || len(v) == 0
+	case []any:
+		if !listed(typ) {
+			break
+		}
+		out := make([]any, len(v))
+		for i, step := range schema.EntrySteps(typ, v) {
+			out[i], _ = r.kept(v[i], at.Child(step), typ.Elem)
+		}
+		return out, true
+	}
+	return v, true
+}
+
+func (r *remade) states(at merge.Path) bool {
+	_, ok := merge.Lookup(r.Value, at, r.Type)
+	return ok
+}
+
 // Former returns the body that creates the live object again as it was configured, after it
 // has been deleted. It holds what any manager but the control plane has set, by
 // managedFields, and the last-applied annotation that it had. Where managedFields name no

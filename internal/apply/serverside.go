@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/redact"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
 // ServerManager is the field manager of kubectl apply --server-side.
@@ -67,7 +68,9 @@ type serverSides struct {
 	stated any            // local, as it is applied
 	live   map[string]any // with rewritten managedFields; nil: there is none
 	from   []string       // managers of client-side apply, whose fields are given to the applier
-	typ    *merge.Type
+
+	leftOut []string // reports of fields that are not applied, for a run that writes the object
+	typ     *merge.Type
 
 	adopted []string // others whose fields are given to the applier
 
@@ -91,6 +94,9 @@ func (ServerSide) sides(ctx context.Context, m merging) (out sides, err error) {
 		return out, err
 	}
 	known.typ = out.typ
+	if err := m.leaveOut(known, out.typ); err != nil {
+		return out, err
+	}
 	m.local = withoutEmptyKeys(m.local, out.typ)
 	local, _ := lastapplied.Strip(lastapplied.Without(m.local), m.HasStatus)
 	known.stated = lastapplied.FoldStringData(local)
@@ -113,6 +119,27 @@ func (ServerSide) sides(ctx context.Context, m merging) (out sides, err error) {
 	out.Triple.Original, out.Triple.Live = ownership.WithRepeated(known.shares.Applied, m.local, known.live, out.typ), known.live
 	out.Triple.Local = known.shares.WithOthers(m.local, known.live, out.typ)
 	return out, nil
+}
+
+// leaveOut takes the fields that the kind does not have out of local, unless they are to be an error: the
+// server drops them from a patch, and refuses to apply them.
+//
+// Unlike kubectl: it sends them, and the server refuses the whole object.
+func (m *merging) leaveOut(known *serverSides, typ *merge.Type) (err error) {
+	if m.Validate == Strict {
+		return nil
+	}
+	for _, path := range slices.Backward(schema.Unknown(typ, m.local)) {
+		if schema.IsDirective(path[len(path)-1].Name) {
+			continue // an error
+		}
+		if m.local, err = merge.Replay(m.local, []merge.Change{{Op: merge.OpRemove, Path: path}}); err != nil {
+			return err
+		}
+		known.leftOut = append(known.leftOut, UnknownField(typ, path)+m.Place(m.Object, path)+": is left out, since the server refuses to apply it")
+	}
+	slices.Reverse(known.leftOut)
+	return nil
 }
 
 // migrate gives the applier what was applied from the client's side. Where the user asks
@@ -203,6 +230,7 @@ func (ServerSide) stamp(p *Planned, known sides) error {
 	p.Applying.Force = len(forced) > 0
 	if p.Live == nil {
 		p.Action = Create
+		p.Problems = append(p.Problems, k.leftOut...)
 		return nil
 	}
 	if err := p.take(k, forced); err != nil {
@@ -216,6 +244,7 @@ func (ServerSide) stamp(p *Planned, known sides) error {
 	}
 	if !same || p.differs() {
 		p.Action = Change
+		p.Problems = append(p.Problems, k.leftOut...)
 	}
 	return nil
 }

@@ -24,17 +24,19 @@ func (p *Planner) validate(out *Planned) error {
 	unknown := schema.Unknown(out.Type, out.Value)
 	for _, path := range unknown {
 		if schema.IsDirective(path[len(path)-1].Name) {
-			return fmt.Errorf("%s is a directive of a strategic merge patch%s: merge the patch into a file (kubectl merge files PATCH FILE -w), and apply that", path, p.at(out.Object, path))
+			return fmt.Errorf("%s is a directive of a strategic merge patch%s: merge the patch into a file (kubectl merge files PATCH FILE -w), and apply that", path, p.Place(out.Object, path))
 		}
 	}
 	if p.Validate == Ignore {
 		return nil
 	}
-	if err := p.mistyped(out); err != nil {
-		return err
+	if p.Validate != Warn {
+		if err := p.Mistyped(out.Subject, out.Type, nil); err != nil {
+			return err
+		}
 	}
-	unknown = slices.DeleteFunc(unknown, func(path merge.Path) bool { // reported before
-		return p.Validate == Warn && slices.ContainsFunc(out.Unstored, func(q merge.Path) bool { return q.String() == path.String() })
+	unknown = slices.DeleteFunc(unknown, func(path merge.Path) bool { // reported before, or by the run that leaves it out
+		return p.Validate == Warn && (p.Writing == Writing(ServerSide{}) || slices.ContainsFunc(out.Unstored, func(q merge.Path) bool { return q.String() == path.String() }))
 	})
 	if len(unknown) == 0 {
 		return nil
@@ -43,7 +45,7 @@ func (p *Planner) validate(out *Planned) error {
 	for i, path := range unknown {
 		names[i] = UnknownField(out.Type, path)
 	}
-	text := strings.Join(names, ", ") + p.at(out.Object, unknown[0])
+	text := strings.Join(names, ", ") + p.Place(out.Object, unknown[0])
 	if p.Validate == Warn {
 		out.Problems = append(out.Problems, text+": the server will drop it")
 		return nil
@@ -63,18 +65,24 @@ func (p *Planned) dropped(t merge.Triple) (paths []merge.Path) {
 	return paths
 }
 
-// at returns the place of a field in its file, in parentheses with a space before them.
-func (p *Planner) at(o object.Object, path merge.Path) string {
+// Place returns the file and line of a field, in parentheses with a space before them; "" where it is from
+// no file.
+func (p *Planner) Place(o object.Object, path merge.Path) string {
 	if p.Locate == nil || o.Origin.File == "" {
 		return ""
 	}
 	return " (" + p.Locate(o, path) + ")"
 }
 
-// mistyped returns the error of values that no server accepts; it does not contain a Secret's values.
-func (p *Planner) mistyped(out *Planned) error {
-	wrong := schema.MistypedIn(out.Type, out.Value)
-	if len(wrong) == 0 || p.Validate == Warn {
+// Mistyped returns the error of values of s that no server accepts, with the file and line of each; it
+// does not contain a Secret's values. A value that is the same in before is accepted; before may be nil.
+func (p *Planner) Mistyped(s Subject, typ *merge.Type, before any) error {
+	wrong := slices.DeleteFunc(schema.MistypedIn(typ, s.Value), func(w schema.Mistyped) bool {
+		is, _ := merge.Lookup(s.Value, w.Path, typ)
+		was, there := merge.Lookup(before, w.Path, typ)
+		return there && merge.Identical(is, was)
+	})
+	if len(wrong) == 0 {
 		return nil
 	}
 	const most = 5
@@ -90,11 +98,11 @@ func (p *Planner) mistyped(out *Planned) error {
 			text += ": encode it" + inPlain(w.Path)
 		case w.Want == "a list":
 			text += `: begin each entry with "-"`
-		case !redact.IsSecretKind(out.Group(), out.Kind()):
-			v, _ := merge.Lookup(out.Value, w.Path, out.Type)
+		case !redact.IsSecretKind(s.Group(), s.Kind()):
+			v, _ := merge.Lookup(s.Value, w.Path, typ)
 			text += advice(w, v)
 		}
-		texts = append(texts, text+p.at(out.Object, w.Path))
+		texts = append(texts, text+p.Place(s.Object, w.Path))
 	}
 	return errors.New(strings.Join(texts, "; "))
 }

@@ -72,8 +72,11 @@ func (m merging) since(ctx context.Context, original original) (out sides, err e
 	if out.typ, err = m.schema(ctx, m.Subject, original.value, m.live); err != nil {
 		return out, err
 	}
-	if original.fromFields {
+	switch {
+	case original.fromFields:
 		original.value = ownership.Original(m.live, m.holders(m.live), out.typ)
+	case original.problem == "" && !original.blanked:
+		original.problem = misshapen(m.Object, original.value, out.typ)
 	}
 	out.Triple, out.problem, out.fromOwners = m.triple(), original.problem, original.fromFields
 	out.Triple.Original, out.Triple.Blanked = original.value, original.blanked

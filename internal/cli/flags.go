@@ -209,8 +209,11 @@ func (f *flagRow) among(text string) error {
 	if slices.Contains(words, text) {
 		return nil
 	}
-	last := len(words) - 1
-	return fmt.Errorf("--%s=%s: must be %s or %s%s", f.name, text, strings.Join(words[:last], ", "), words[last], suggest.Hint(text, words))
+	last, alone := len(words)-1, ""
+	if f.bare != "" {
+		alone = fmt.Sprintf(" (--%s alone: %s)", f.name, f.bare)
+	}
+	return fmt.Errorf("--%s=%s: must be %s or %s%s%s", f.name, text, strings.Join(words[:last], ", "), words[last], alone, suggest.Hint(text, words))
 }
 
 // ties returns the errors of a flag's combinations with others.

@@ -197,6 +197,9 @@ func (v view) doc(item *run.Item) diff.Doc {
 		return diff.Doc{Name: diff.DocName(p.Live), Live: p.Live, Sensitive: p.Sensitive}
 	}
 	result := diff.Expected(p.Final, p.Changes, p.Type)
+	if item.Action() == apply.Recreate {
+		result = p.Recreated()
+	}
 	d := diff.Doc{Name: diff.DocName(p.Final), Result: result, Local: p.Value, Contested: diff.Contested(result, p.Conflicts, p.Value, p.Type), Sensitive: p.Sensitive}
 	if p.Live != nil {
 		d.Live = p.Live

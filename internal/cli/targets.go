@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/live"
+	"github.com/kubectl-merge/kubectl-merge/internal/source"
 	"github.com/kubectl-merge/kubectl-merge/internal/strategic"
 	"github.com/kubectl-merge/kubectl-merge/internal/target"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
@@ -45,7 +46,7 @@ func (k *targetVerb) open(ctx context.Context) error {
 	}
 	docs := &apply.Documents{Fetch: k.cluster.OpenAPI}
 	k.API, k.Live = k.cluster, &live.Server{API: k.cluster, Namespaces: ns}
-	k.Planner = annotate.Planner{Planner: &apply.Planner{Policy: policy, Manager: cmp.Or(k.manager, defaultManager), Validate: cmp.Or(apply.Validation(k.validate), apply.Ignore), Schemas: docs.Type, Strategic: strategic.By(cluster.Struct)}}
+	k.Planner = annotate.Planner{Planner: &apply.Planner{Policy: policy, Manager: cmp.Or(k.manager, defaultManager), Validate: cmp.Or(apply.Validation(k.validate), apply.Ignore), Locate: source.At, Schemas: docs.Type, Strategic: strategic.By(cluster.Struct)}}
 	if rules != nil {
 		k.Planner.Rules = &apply.UserRules{File: k.rules, Rules: rules, Values: k.secretValues()}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -13,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/redact"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
 // Refusal is an error response of a server, reduced to what a user needs: it contains
@@ -140,6 +142,9 @@ func (c *Cluster) explain(err error, t Target, verb string) error {
 	if s.Details != nil {
 		r.Causes, r.Kind, r.Name = s.Details.Causes, s.Details.Kind, s.Details.Name
 	}
+	if fields := undeclared(s.Message); fields != nil {
+		r.Code, r.Field = http.StatusBadRequest, fields[0] // as without server-side apply; the server answers 500
+	}
 	if r.Text = r.text(s); redact.IsSecretKind(t.Group, t.Kind) {
 		r.Text = c.Values.BlankOwn(r.Text)
 	}
@@ -180,11 +185,32 @@ func (r *Refusal) text(s metav1.Status) string {
 		return forbidden(s.Message)
 	case ownershipConflict(r.Causes):
 		return owned(r.Causes)
+	case r.Field != "":
+		return shorten(strings.Join(undeclared(s.Message), ", "), maxText) + ": the server knows no such field: fix its name, or take it out of the file; without --server-side, --validate=ignore has the server drop it"
 	}
 	if r.Verb == "get" && r.Code == http.StatusNotFound && (r.Target.Kind == "Namespace" || !strings.HasPrefix(s.Message, "namespaces ")) {
 		return shorten(s.Message, maxText) + ": check the name" + hintNamespace(r.Target)
 	}
 	return shorten(s.Message, maxText) + way(r.Code, s.Message)
+}
+
+// notDeclared matches a field that a server-side apply states and the server's type does not have
+// (sigs.k8s.io/structured-merge-diff/typed).
+var notDeclared = regexp.MustCompile(`\.(\S+): field not declared in schema`)
+
+// undeclared returns the fields that a server-side apply was refused for, as messages name them; nil
+// if that was not the reason.
+func undeclared(message string) (fields []string) {
+	if !strings.HasPrefix(message, "failed to create typed patch object") {
+		return nil
+	}
+	for _, m := range notDeclared.FindAllStringSubmatch(message, -1) {
+		fields = append(fields, m[1])
+		if p, err := merge.ParsePath(m[1]); err == nil {
+			fields[len(fields)-1] = p.String()
+		}
+	}
+	return fields
 }
 
 // hintNamespace suggests where else an object may be.

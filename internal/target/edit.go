@@ -109,7 +109,9 @@ func (s *Edit) Plan(ctx context.Context, warn func(string)) (Change, error) {
 	if conf.Blanking == lastapplied.BlankNothing {
 		conf.Blanking = s.was.Blanking // without the marker, the values are still blanked
 	}
-	warning, err := s.access.Planner.Check(ctx, s.subject(), conf.Value, s.was.Value)
+	edited := s.subject()
+	edited.Origin = object.Origin{}
+	warning, err := s.access.Planner.Check(ctx, edited, conf, s.was.Value)
 	if err != nil {
 		return Change{}, err
 	}

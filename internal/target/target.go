@@ -127,9 +127,9 @@ func (a *Access) Write(ctx context.Context, t Target, c Change, dry bool) (write
 
 // Set returns a Rewrite that puts the target's Local, which must exist, in the annotation. Without
 // create, an object without an annotation is an error. warn is called with a lenient planner's
-// report of fields that the kind does not have.
+// report of fields that the kind does not have, and of values of a wrong type.
 //
-// Unlike kubectl: an unknown field is an error. The next merge would look for it in
+// Unlike kubectl: an unknown field, or a value of another type, is an error. The next merge would look for it in
 // live in vain, and the one that was meant would not be owned by the applier.
 func (a *Access) Set(t Target, create bool, warn func(string)) annotate.Rewrite {
 	return func(ctx context.Context, was lastapplied.Original) (apply.Conf, error) {
@@ -140,7 +140,7 @@ func (a *Access) Set(t Target, create bool, warn func(string)) annotate.Rewrite 
 		if err != nil {
 			return conf, err
 		}
-		warning, err := a.Planner.Check(ctx, t.subject(), conf.Value, nil)
+		warning, err := a.Planner.Check(ctx, t.subject(), conf, nil)
 		if warning != "" {
 			warn(warning)
 		}

@@ -97,7 +97,7 @@ func (a *answers) count(what string) int {
 	return n
 }
 
-func (a *answers) serve(t *testing.T) *cluster.Cluster {
+func (a *answers) serve(t testing.TB) *cluster.Cluster {
 	t.Helper()
 	flags, none, server := genericclioptions.NewConfigFlags(false), "", "http://server"
 	cache := t.TempDir()
