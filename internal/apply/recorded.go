@@ -41,7 +41,7 @@ func (r Recorded) stamp(p *Planned, _ sides) (err error) {
 	if p.Record, err = p.record(r.before(p.Live), merge.Without(final, "metadata", "annotations", r.Annotation)); err != nil {
 		return err
 	}
-	if text := lastapplied.Read(p.Live).Text; text != "" {
+	if text := merge.At[string](p.Live, "metadata", "annotations", lastapplied.Annotation); text != "" {
 		final = merge.With(final, text, "metadata", "annotations", lastapplied.Annotation)
 	}
 	if r.Annotation != "" && p.Record != "" {

@@ -108,7 +108,7 @@ func (p *Planned) complete(final any) error {
 
 // stamped returns the result with local recorded as applied last.
 func (p *Planned) stamped() (any, error) {
-	text, err := p.record(lastapplied.Read(p.Live).Text, p.Result)
+	text, err := p.record(merge.At[string](p.Live, "metadata", "annotations", lastapplied.Annotation), p.Result)
 	if text == "" || err != nil {
 		return p.Result, err
 	}
