@@ -50,7 +50,7 @@ func (r reverting) plan(out apply.Planned) apply.Planned {
 		}
 	}
 	if r.Outcome == plandoc.Begun { // the record has the request, and live the result
-		t.Original = merge.Complete(t.Original, r.typ, true)
+		t.Original, t.Unanswered = merge.Complete(t.Original, r.typ, true), true
 	}
 	policy := r.Planner.Policy
 	policy.Rules = out.Answered(r.live, r.typ)

@@ -49,9 +49,10 @@ func (m *merger) oneOf(s *cursor, x objects, put func(string, Opt)) map[string]b
 
 // withoutInherited returns the sides of an undo that restores another discriminator than live's: local
 // does not have the fields of the group that it has from live alone, and that the discriminator excludes.
+// Where the server's answer is known, its defaults are among the changes to undo.
 func (m *merger) withoutInherited(t *Type, g OneOf, x objects) objects {
 	d := g.Discriminator
-	if !m.triple.Reverts || d == "" || equalOpt(some(x.l[d]), some(x.v[d]), t.Fields[d]) {
+	if !m.triple.Unanswered || d == "" || equalOpt(some(x.l[d]), some(x.v[d]), t.Fields[d]) {
 		return x
 	}
 	keep, _ := chosen(t, g, x.o, x.l)

@@ -35,6 +35,9 @@ type Triple struct {
 	// Reverts: Local is Live with former values put back. It states only what differs from Live.
 	Reverts bool
 
+	// Unanswered: of what Local restores the request is known, and not what the server made of it.
+	Unanswered bool
+
 	// Reapplied returns the manager that has applied the value at a path since Original, though it
 	// equals Original's: it counts as moved. nil: none has. The field may be nil.
 	Reapplied func(p Path) *Owner

@@ -108,7 +108,7 @@ func playRights(t *testing.T, s *apiServer, args, verbs []string, missing string
 	u.file("touched.yaml", rightsOld+rightsNew+rightsGone)
 	was := u.versions("touched.yaml")
 	cmd := u.command(t.Context(), "kubectl-merge", append(args, "--as=somebody")...)
-	cmd.Env = append(cmd.Env, "KUBE_EDITOR=sed -i s/x/y/")
+	cmd.Env = append(cmd.Env, "KUBE_EDITOR=sed -i s/x/z/")
 	got := u.ends(cmd)
 	differs := (args[0] == "diff" || args[0] == "drift" || args[0] == "absorb") && got.code == 1 // as they end that find a difference
 	if missing == "" {
