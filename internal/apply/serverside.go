@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/internal/ownership"
 	"github.com/kubectl-merge/kubectl-merge/internal/redact"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
@@ -113,12 +114,23 @@ func (ServerSide) sides(ctx context.Context, m merging) (out sides, err error) {
 	}
 	out.problem = known.problem(m.Manager)
 	known.shares = ownership.SharesOf(known.live, m.Manager, out.typ)
-	if states, _ := known.stated.(map[string]any); known.shares.Applied == nil && len(ownership.Fields(states, out.typ)) == 0 { // an applier of no fields has no entry
+	if states, _ := known.stated.(map[string]any); known.shares.Applied == nil && len(recorded(m.Object, states, out.typ)) == 0 { // an applier of no fields has no entry
 		known.shares.Applied = lastapplied.Identity(m.live)
 	}
 	out.Triple.Original, out.Triple.Live = ownership.WithRepeated(known.shares.Applied, m.local, known.live, out.typ), known.live
 	out.Triple.Local = known.shares.WithOthers(m.local, known.live, out.typ)
 	return out, nil
+}
+
+// recorded returns the fields of a configuration that the applier owns in managedFields once it is applied.
+// The server restores the spec of a CertificateSigningRequest with each write (registry/certificates,
+// GetResetFields), and records no owner of it.
+func recorded(o object.Object, conf map[string]any, typ *merge.Type) map[string]any {
+	fields := ownership.Fields(conf, typ)
+	if o.Group() == "certificates.k8s.io" && o.Kind() == "CertificateSigningRequest" {
+		delete(fields, "f:spec")
+	}
+	return fields
 }
 
 // leaveOut takes the fields that the kind does not have out of local, unless they are to be an error: the
@@ -238,7 +250,7 @@ func (ServerSide) stamp(p *Planned, known sides) error {
 	}
 	p.Applying.Owners = k.Entries()
 	p.Final = ownership.WithEntries(p.Final, p.Applying.Owners)
-	same, err := ownership.SameFields(ownership.Fields(p.Applying.Config, p.Type), ownership.Applied(k.live, k.Manager()), ownership.Nulls(k.stated, p.Type))
+	same, err := ownership.SameFields(recorded(p.Object, p.Applying.Config, p.Type), ownership.Applied(k.live, k.Manager()), ownership.Nulls(k.stated, p.Type))
 	if err != nil {
 		return err
 	}
