@@ -7,6 +7,7 @@
 # make bench-cluster  kubectl beside us on the throw-away API server; takes an hour and a quarter
 # make fuzz     every fuzz target for FUZZTIME (default 1m)
 # make skew     the stories on API servers of other versions (SKEW, default 1.34 1.35)
+# make controller  pkg/apply in a controller, and other ways to write one beside it; two minutes
 # make waiters  kubectl, Helm and Flux beside us, waiting for the same objects; some minutes
 # make vuln     known vulnerabilities in what is linked in; asks vuln.go.dev
 # make docs     docs/cli.md and the man pages, from the commands' own help
@@ -30,7 +31,7 @@ FUZZTIME ?= 1m
 SOAK     ?= 8
 
 # Modules of their own, so that what they are made of is in no list of the program's.
-MODULES  := test/cluster test/kstatus test/waiters
+MODULES  := test/cluster test/controller test/kstatus test/waiters
 
 .PHONY: build
 build:
@@ -70,6 +71,7 @@ soak: cluster-binaries
 	go test -timeout 12h -v -run 'TestSameOwner' ./test/sweep -args -part=all -sweep.n=$$((625000 * $(SOAK))) -sweep.seed=$$RANDOM
 	go test -timeout 12h -v -run 'TestSequences|TestBeside|TestActors|TestDefaults|TestSweep|TestWriters|TestInterop|TestKilled|TestServerKilled|TestStorm|TestSilent|TestFaultsEverywhere|TestRollout|TestLawReadyServer|TestDriftIsExact|TestDriftWatched|TestUnownedIsSilent|TestLawBoundUndone' ./test/e2e -args -part=all -soak=$(SOAK)
 	go test -timeout 12h -v ./test/sim -args -sim.n=$$((40000 * $(SOAK))) -sim.seed=$$RANDOM
+	$(MAKE) --no-print-directory controller
 	@echo "make soak: nothing was found"
 
 # The server of each version is built once, from the modules that
@@ -88,6 +90,12 @@ skew:
 .PHONY: waiters
 waiters: cluster-binaries
 	go -C test/waiters test -count=1 -v -timeout $(TIMEOUT) -parallel $(PARALLEL) -run TestSideBySide $(if $(WRITE),-args -write)
+
+# A controller over pkg/apply, Flux's and controller-runtime's ways beside it; WRITE=1 puts the writes of
+# this run into docs/library.md. It is apart from make test since it compiles controller-runtime and Flux.
+.PHONY: controller
+controller: cluster-binaries
+	go -C test/controller test -count=1 -timeout $(TIMEOUT) ./... $(if $(WRITE),-args -write)
 
 .PHONY: vuln
 vuln:

@@ -108,7 +108,7 @@ func TestPublicPackagesSayWhetherTheyAreStable(t *testing.T) {
 // TestLibraryBlocks: every Go block of docs/library.md is a part of an example or a test.
 func TestLibraryBlocks(t *testing.T) {
 	var code strings.Builder
-	for _, pattern := range []string{"pkg/*/*_test.go", "test/e2e/library_test.go"} {
+	for _, pattern := range []string{"pkg/*/*_test.go", "test/e2e/library_test.go", "test/controller/*.go"} {
 		files, err := filepath.Glob(filepath.Join("../..", pattern))
 		if err != nil {
 			t.Fatal(err)

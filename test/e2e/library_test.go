@@ -173,7 +173,11 @@ func reconcile(ctx context.Context, client dynamic.ResourceInterface, planner *a
 		}
 		return err
 	}
-	_, err = client.Patch(ctx, desired.GetName(), request.Type, request.Body, metav1.PatchOptions{FieldManager: request.Manager})
+	options := metav1.PatchOptions{FieldManager: request.Manager}
+	if request.Force {
+		options.Force = &request.Force
+	}
+	_, err = client.Patch(ctx, desired.GetName(), request.Type, request.Body, options)
 	return err
 }
 
