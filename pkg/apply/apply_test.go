@@ -208,7 +208,7 @@ func TestOriginals(t *testing.T) {
 		u.SetAnnotations(mapWith(u.GetAnnotations(), "theirs", "x"))
 		if tt.o.ServerSide {
 			u.SetManagedFields([]metav1.ManagedFieldsEntry{{Manager: "shop", Operation: "Apply", APIVersion: "v1", FieldsType: "FieldsV1",
-				FieldsV1: &metav1.FieldsV1{Raw: []byte(`{"f:data":{"f:a":{},"f:b":{}}}`)}}})
+				FieldsV1: metav1.NewFieldsV1(`{"f:data":{"f:a":{},"f:b":{}}}`)}})
 		}
 		second, v := planned(t, at(first), config(`{"a":"1"}`), u)
 		data, _, _ := unstructured.NestedStringMap(v.Object, "data")
@@ -257,7 +257,7 @@ func TestKubectlIsAnother(t *testing.T) {
 			t.Fatal(err)
 		}
 		u.SetManagedFields([]metav1.ManagedFieldsEntry{{Manager: "kubectl-client-side-apply", Operation: "Update", APIVersion: "example.com/v1", FieldsType: "FieldsV1",
-			FieldsV1: &metav1.FieldsV1{Raw: []byte(`{"f:metadata":{"f:annotations":{"f:kubectl.kubernetes.io/last-applied-configuration":{}}},"f:spec":{"f:size":{}}}`)}}})
+			FieldsV1: metav1.NewFieldsV1(`{"f:metadata":{"f:annotations":{"f:kubectl.kubernetes.io/last-applied-configuration":{}}},"f:spec":{"f:size":{}}}`)}})
 		_, err := p.Plan(t.Context(), widget(int64(4)), u)
 		var conflict *apply.ConflictError
 		if errors.As(err, &conflict) != tt.conflict || tt.conflict && conflict.Conflicts[0].Owner != "kubectl-client-side-apply" {
@@ -310,11 +310,11 @@ func TestServerSide(t *testing.T) {
 	if err != nil || r.Type != types.ApplyYAMLPatchType || r.Force || r.Again || string(r.Body) != `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"w","namespace":"n"},"spec":{"size":1}}` {
 		t.Errorf("%+v %s, %v", r, r.Body, err)
 	}
-	u.SetManagedFields([]metav1.ManagedFieldsEntry{{Manager: "shop", Operation: "Apply", APIVersion: "example.com/v1", FieldsType: "FieldsV1", FieldsV1: &metav1.FieldsV1{Raw: []byte(`{"f:spec":{".":{},"f:size":{}}}`)}}})
+	u.SetManagedFields([]metav1.ManagedFieldsEntry{{Manager: "shop", Operation: "Apply", APIVersion: "example.com/v1", FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(`{"f:spec":{".":{},"f:size":{}}}`)}})
 	if again, _ := planned(t, p, widget(int64(1)), u); again.Changed() {
 		t.Errorf("again: %s", again)
 	}
-	u.SetManagedFields([]metav1.ManagedFieldsEntry{{Manager: "rival", Operation: "Apply", APIVersion: "example.com/v1", FieldsType: "FieldsV1", FieldsV1: &metav1.FieldsV1{Raw: []byte(`{"f:spec":{".":{},"f:size":{}}}`)}}})
+	u.SetManagedFields([]metav1.ManagedFieldsEntry{{Manager: "rival", Operation: "Apply", APIVersion: "example.com/v1", FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(`{"f:spec":{".":{},"f:size":{}}}`)}})
 	taken, _ := planned(t, p, widget(int64(2)), u)
 	if r, err := taken.Request(); err != nil || !r.Force || !strings.Contains(taken.String(), "(set by rival)") {
 		t.Errorf("%s: %+v, %v", taken, r, err)
