@@ -13,30 +13,19 @@ const (
 	front     = "README.md"
 	blockHead = "<!-- figures: written by make bench-cluster WRITE=1 -->\n"
 	blockEnd  = "<!-- end of figures -->\n"
-
-	frontHeading = "## How fast\n"
-	frontBefore  = "## Questions\n" // the README's part goes before this where there is none yet
 )
 
 // frontSize is the number of objects of the rows that the README shows.
 const frontSize = 1000
 
-// write puts the whole table into docs/performance.md, and a short one into the
-// README, which gets the part if it has none.
+// write puts its table into docs/performance.md, and a short one into the README.
 func (r report) write(top string) error {
-	whole := fmt.Sprintf("Measured on %s.\n\n%s\nStart-up (medians of %d):\n\n%s", r.Facts, r.tables(r.sizes()), starts, bullets(r.starts()))
-	if err := rewrite(filepath.Join(top, page), func(text string) (string, error) { return replaced(text, whole) }); err != nil {
-		return err
-	}
-	return rewrite(filepath.Join(top, front), func(text string) (string, error) {
-		if !strings.Contains(text, blockHead) {
-			var err error
-			if text, err = withPart(text); err != nil {
-				return "", err
-			}
+	for name, figures := range map[string]string{page: fmt.Sprintf("Measured on %s.\n\n%s", r.Facts, r.page()), front: r.front()} {
+		if err := rewrite(filepath.Join(top, name), func(text string) (string, error) { return replaced(text, figures) }); err != nil {
+			return err
 		}
-		return replaced(text, r.front())
-	})
+	}
+	return nil
 }
 
 func rewrite(file string, change func(string) (string, error)) error {
@@ -59,25 +48,4 @@ func replaced(text, figures string) (string, error) {
 		return "", fmt.Errorf("has no lines %q and %q to write between", strings.TrimSpace(blockHead), strings.TrimSpace(blockEnd))
 	}
 	return before + blockHead + strings.TrimSpace(figures) + "\n" + blockEnd + after, nil
-}
-
-// withPart is the README with an empty block, and what there is to say about it.
-func withPart(text string) (string, error) {
-	before, after, ok := strings.Cut(text, frontBefore)
-	if !ok {
-		return "", fmt.Errorf("has no heading %q to write before", strings.TrimSpace(frontBefore))
-	}
-	return before + frontHeading + "\n" + blockHead + blockEnd + `
-Each figure is the median of several rounds, taken in turns on one machine against one server by ` + "`make bench-cluster`" + `; two figures in a
-cell are ` + "`kubectl merge`" + ` and ` + "`kubectl apply`" + `. All sizes, and where the time is spent: [docs/performance.md](docs/performance.md).
-
-` + frontBefore + after, nil
-}
-
-func bullets(lines string) string {
-	var b strings.Builder
-	for line := range strings.Lines(lines) {
-		b.WriteString("- " + line)
-	}
-	return b.String()
 }

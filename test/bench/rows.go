@@ -86,7 +86,7 @@ func (r report) tables(sizes []int) string {
 
 // times is the table of wall times of the given sizes.
 func (r report) times(sizes []int) string {
-	return r.table(timeHeading, sizes, func(c cells) []string {
+	return r.table(timeHeading, sizes, rows(), func(c cells) []string {
 		return []string{c.ours.time(), c.bare.time(), c.peer.time(), c.ssa.time(), c.floor.time(), c.timesFaster(), c.timesFloor()}
 	})
 }
@@ -94,7 +94,7 @@ func (r report) times(sizes []int) string {
 // costs is the table of all else. CPU and reads of a single object are lost in what the
 // server does for itself.
 func (r report) costs(sizes []int) string {
-	return r.table(costHeading, sizes, func(c cells) []string {
+	return r.table(costHeading, sizes, rows(), func(c cells) []string {
 		three := func(show func(cell) string) string {
 			return show(c.ours) + " / " + show(c.peer) + " / " + show(c.floor)
 		}
@@ -102,11 +102,11 @@ func (r report) costs(sizes []int) string {
 	})
 }
 
-func (r report) table(heading string, sizes []int, columns func(cells) []string) string {
+func (r report) table(heading string, sizes []int, shown []row, columns func(cells) []string) string {
 	var b strings.Builder
 	b.WriteString(heading)
 	for _, n := range sizes {
-		for _, w := range rows() {
+		for _, w := range shown {
 			if c := r.at(n, w); c.measured(w) {
 				fmt.Fprintf(&b, "| %d | %s | %s |\n", n, w.title(n), strings.Join(columns(c), " | "))
 			}
@@ -141,19 +141,36 @@ func inBrackets(c cell, text string) string {
 	return " (" + text + ")"
 }
 
-// frontRows are the operations that the README shows.
-var frontRows = []operation{create, unchanged, diff, change}
+// pageSizes are the numbers of objects of the rows that docs/performance.md shows; all others
+// are printed.
+var pageSizes = []int{1, 1000}
+
+// pageRows are the operations that docs/performance.md shows, and frontRows those of the README.
+var (
+	pageRows  = []operation{create, unchanged, diff, change}
+	frontRows = []operation{create, unchanged, diff, change}
+)
+
+// The first columns of the page are those of the README.
+const (
+	frontHeading = "| objects | operation | `kubectl merge` | kubectl |\n|---:|---|---:|---:|\n"
+	pageHeading  = "| objects | operation | `kubectl merge` | kubectl | bare loop | × bare loop | CPU | peak memory | requests |\n" +
+		"|---:|---|---:|---:|---:|---:|---:|---:|---:|\n"
+)
+
+// page is the table of docs/performance.md.
+func (r report) page() string {
+	sizes := slices.DeleteFunc(r.sizes(), func(n int) bool { return !slices.Contains(pageSizes, n) })
+	shown := slices.DeleteFunc(rows(), func(w row) bool {
+		return !slices.Contains(pageRows, w.op) || w.name != "" && w.op == create
+	})
+	return r.table(pageHeading, sizes, shown, func(c cells) []string {
+		return []string{c.ours.time(), c.peer.time(), c.floor.time(), quotient(c.ours, c.floor), c.ours.cpuTime(), c.ours.peak(), c.ours.sent()}
+	})
+}
 
 // front is the short table of the README.
 func (r report) front() string {
-	var b strings.Builder
-	lines := slices.Collect(strings.Lines(r.times([]int{frontSize})))
-	for i, line := range lines {
-		if i < 2 || slices.ContainsFunc(frontRows, func(op operation) bool {
-			return strings.Contains(line, " | "+row{op: op}.title(frontSize)+" |")
-		}) {
-			b.WriteString(line)
-		}
-	}
-	return b.String()
+	shown := slices.DeleteFunc(rows(), func(w row) bool { return !slices.Contains(frontRows, w.op) || w.name != "" })
+	return r.table(frontHeading, []int{frontSize}, shown, func(c cells) []string { return []string{c.ours.time(), c.peer.time()} })
 }
