@@ -58,14 +58,14 @@ var _ = registerVerb(verb{
 var _ = registerFlags(
 	flagRow{verbs: "absorb", name: "kustomize", short: "k", bare: "true",
 		advice: "a value that kustomize has built has its source in a file that is not known here: give the resources of the kustomization with -f, or edit it by hand"},
-	flagRow{verbs: "absorb", name: "output", short: "o", def: "diff", at: func(c *call) any { return &c.output },
+	flagRow{verbs: "absorb", name: "output", group: "show", short: "o", def: "diff", at: func(c *call) any { return &c.output },
 		words: of("diff\tof the files", "json\tevery value, on one line", "markdown\ta comment for a pull request"), help: "diff, json (one line) or markdown"},
-	flagRow{verbs: "absorb", name: "manager", at: func(c *call) any { return &c.fromManagers },
+	flagRow{verbs: "absorb", name: "manager", group: "apply", at: func(c *call) any { return &c.fromManagers },
 		help: "field managers whose values are taken, instead of those of kubectl's commands"},
-	flagRow{verbs: "absorb", name: "secrets", at: func(c *call) any { return &c.ofSecrets }, help: "take values of Secrets, too; they are not shown"},
-	flagRow{verbs: "absorb", name: "write", short: "w", at: func(c *call) any { return &c.write },
+	flagRow{verbs: "absorb", name: "secrets", group: "apply", at: func(c *call) any { return &c.ofSecrets }, help: "take values of Secrets, too; they are not shown"},
+	flagRow{verbs: "absorb", name: "write", group: "safety", short: "w", at: func(c *call) any { return &c.write },
 		help: "write the files: all or, if one cannot be written, none"},
-	flagRow{verbs: "absorb", name: "interactive", short: "i", at: func(c *call) any { return &c.interactive }, help: "ask about each value"},
+	flagRow{verbs: "absorb", name: "interactive", group: "safety", short: "i", at: func(c *call) any { return &c.interactive }, help: "ask about each value"},
 )
 
 // absorbing takes values of live objects into their files.

@@ -79,6 +79,7 @@ func (e *env) command(v verb) *cobra.Command {
 	cmd.SuggestionsMinimumDistance = 2
 	c := &call{env: e, cmd: cmd, verb: v}
 	c.declare()
+	declareHelp(cmd)
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		c.args = args
 		return c.failed(c.run(cmd.Context()))

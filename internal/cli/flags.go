@@ -23,6 +23,7 @@ import (
 type flagRow struct {
 	verbs       string // that take it, or every
 	name, short string
+	group       string          // key of its FlagGroup
 	at          func(*call) any // its value
 	def         any             // the default; nil: the zero value
 	help        string          // %s: as lists has it, else the verb's inputs
@@ -42,6 +43,9 @@ type flagRow struct {
 type tie struct{ flag, why string }
 
 const previewed = "preview"
+
+// groupKey is the annotation of a flag that has its group.
+const groupKey = "group"
 
 // of returns words that are known beforehand.
 func of(words ...string) func() []string { return func() []string { return words } }
@@ -103,6 +107,9 @@ func (f *flagRow) declare(c *call, flags *pflag.FlagSet) {
 		flags.DurationVarP(at, f.name, f.short, d, help)
 	}
 	flag := flags.Lookup(f.name)
+	if f.group != "" {
+		flag.Annotations = map[string][]string{groupKey: {f.group}}
+	}
 	flag.Hidden = f.hidden || f.advice != ""
 	if f.bare != "" {
 		flag.NoOptDefVal = f.bare

@@ -55,7 +55,7 @@ func MainAs(ctx context.Context, executable string, args []string, streams gener
 	defer klog.Flush()
 	e := &env{IOStreams: streams, json: asksJSON(args), signals: ending}
 	root := newRoot(e)
-	renamed(root, called)
+	e.renamed(root, called)
 	root.SetArgs(args)
 	root.SetIn(streams.In)
 	root.SetOut(streams.Out)

@@ -158,10 +158,10 @@ func TestMainNamesEmptyInput(t *testing.T) {
 // TestMainOptions: what the help refers to is there, and lists kubectl's flags.
 func TestMainOptions(t *testing.T) {
 	code, out, errs := offline(t, "options")
-	if code != done || errs != "" || !strings.Contains(out, "--context string") || strings.Contains(out, "--policy") {
+	if code != done || errs != "" || !strings.Contains(out, "--context=string") || strings.Contains(out, "--policy") {
 		t.Errorf("code %d, stderr %s, stdout %s", code, errs, out)
 	}
-	if _, help, _ := offline(t, "--help"); !strings.Contains(help, `"kubectl merge options" lists them`) {
+	if _, help, _ := offline(t, "--help"); !strings.Contains(help, "--help=connection") {
 		t.Errorf("help: %s", help)
 	}
 }

@@ -8,35 +8,18 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 )
 
-const mergeLong = `Merge objects from files into what the cluster holds, three ways, and apply the result.
+const mergeLong = `Merge files into what the cluster holds, field by field, and apply the result.
+The three sides are what was applied last (original), what the file asks for (local) and what the cluster holds (live).
+What local states is set, and what it has dropped since original is removed. What others have set stays.
+Nothing of others is overwritten or removed without a line on stderr.
 
-What was applied last (original), what the file asks for (local) and what the cluster
-holds (live) are merged field by field: what local states is set, what original has and
-local does not is removed, and what others have set stays. Nothing that others have
-set is overwritten or removed without a line on stderr.
+Exit codes: 0 done; 1 an error; 3 something is left to you, such as a conflict; 4 written, and not ready (--wait).
+Of diff and drift: 0 no differences, 1 differences, 2 an error.`
 
-Exit codes:
-
-    0  done, or nothing to do; diff, drift: no differences
-    1  an error; diff, drift: differences
-    2  an error of diff or drift
-    3  something is left to you: conflicts, or objects that are not pruned for safety
-    4  written, and not ready (--wait)
-
-With --notes=json, of any command, notes, errors and outcomes on stderr are JSON.`
-
-const mergeExample = `  # Apply a file, keeping what others have set
-  kubectl merge -f web.yaml
-
-  # Preview the result; nothing is written
-  kubectl merge -f web.yaml --dry-run
-  kubectl merge diff -f web.yaml
-
-  # Apply, and wait until what was written is ready
-  kubectl merge -f web.yaml --wait --timeout=5m
-
-  # Without a cluster: live objects from files
-  kubectl merge -f web.yaml --live live.yaml`
+const mergeExample = `  kubectl merge diff -f web.yaml             # preview: what would change
+  kubectl merge -f web.yaml                  # apply
+  kubectl merge -f web.yaml --wait           # apply, and wait until it is ready
+  kubectl merge -f web.yaml --live live.yaml # without a cluster`
 
 // mergeRow is the main verb: it merges local into live and applies the result.
 var mergeRow = verb{
@@ -47,7 +30,7 @@ var mergeRow = verb{
 
 func (c *call) merge(ctx context.Context) error {
 	if !c.inputs.given() && c.cmd.Flags().NFlag() == 0 {
-		return errors.Join(c.cmd.Help(), c.inputs.validate())
+		return c.usage("must specify one of -f and -k")
 	}
 	start := time.Now()
 	rec := &recording{call: c}

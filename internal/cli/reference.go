@@ -26,6 +26,7 @@ type Page struct {
 // FlagHelp is the help of one flag.
 type FlagHelp struct {
 	Name    string
+	Group   string // key of its FlagGroup
 	Short   string // one letter, or ""
 	Value   string // name of its value; "" for a switch
 	Bare    string // its value when given without one; "" if it needs one
@@ -74,7 +75,10 @@ func flagsOf(flags *pflag.FlagSet) []FlagHelp {
 			return
 		}
 		value, help := pflag.UnquoteUsage(f)
-		one := FlagHelp{Name: f.Name, Short: f.Shorthand, Value: value, Bare: f.NoOptDefVal, Default: homeless(f.DefValue), Help: help}
+		one := FlagHelp{Name: f.Name, Group: flagGroups[len(flagGroups)-1].Key, Short: f.Shorthand, Value: value, Bare: f.NoOptDefVal, Default: homeless(f.DefValue), Help: help}
+		if group := f.Annotations[groupKey]; group != nil {
+			one.Group = group[0]
+		}
 		switch {
 		case f.Value.Type() == "bool":
 			one.Value, one.Bare = "", ""
@@ -85,6 +89,17 @@ func flagsOf(flags *pflag.FlagSet) []FlagHelp {
 		out = append(out, one)
 	})
 	return out
+}
+
+// Spelled returns a long flag as a user types it: --output=string; --dry-run[=string].
+func (f FlagHelp) Spelled() string {
+	switch {
+	case f.Bare != "":
+		return "--" + f.Name + "[=" + f.Value + "]"
+	case f.Value != "":
+		return "--" + f.Name + "=" + f.Value
+	}
+	return "--" + f.Name
 }
 
 // homeless replaces the user's home by $HOME.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -24,12 +23,13 @@ type env struct {
 	genericiooptions.IOStreams
 	flags    *genericclioptions.ConfigFlags
 	warnings *warnings
-	line     *term.Progress // nil if progress is not shown
-	limit    string         // --request-timeout
-	json     bool           // stderr is for programs: --notes=json
-	color    string         // --color
-	notes    string         // --notes
-	signals  *signals       // that end the run; nil in tests
+	line     *term.Progress      // nil if progress is not shown
+	limit    string              // --request-timeout
+	json     bool                // stderr is for programs: --notes=json
+	color    string              // --color
+	notes    string              // --notes
+	signals  *signals            // that end the run; nil in tests
+	rename   func(string) string // of the program in texts; nil: it has its own name
 }
 
 func newRoot(e *env) *cobra.Command {
@@ -61,31 +61,13 @@ func newRoot(e *env) *cobra.Command {
 		return nil
 	}
 	root.SetFlagErrorFunc(flagError)
-	root.SetUsageTemplate(usage)
+	root.SetHelpFunc(e.help)
 	for _, v := range verbs {
 		root.AddCommand(e.command(v))
 	}
 	addHelp(root)
 	return root
 }
-
-// usage is cobra's help, with one line for kubectl's many connection flags.
-const usage = `Usage:{{if .Runnable}}
-  {{.UseLine}}{{end}}{{if .HasAvailableSubCommands}}
-  {{.CommandPath}} COMMAND{{end}}{{if .HasExample}}
-
-Examples:
-{{.Example}}{{end}}{{if .HasAvailableSubCommands}}
-
-Commands:{{range .Commands}}{{if .IsAvailableCommand}}
-  {{rpad .Name .NamePadding}} {{.Short}}{{end}}{{end}}{{end}}{{if .LocalNonPersistentFlags.HasAvailableFlags}}
-
-Flags:
-{{.LocalNonPersistentFlags.FlagUsages | trimTrailingWhitespaces}}{{end}}
-
-kubectl's connection flags (-n, --context, --kubeconfig, --as, -v and others) work too:
-"kubectl merge options" lists them. A request may take 2 minutes, or what --request-timeout sets.{{if .HasAvailableSubCommands}} "{{.CommandPath}} COMMAND --help" prints more about a command.{{end}}
-`
 
 // flagError suggests the flag that was probably meant.
 func flagError(cmd *cobra.Command, err error) error {
@@ -120,19 +102,7 @@ func nearestFlag(cmd *cobra.Command, name string) string {
 			names = append(names, f.Name)
 		}
 	})
-	return nearest(name, names)
-}
-
-// nearest returns the name that was probably meant, maybe by its beginning; "" for none.
-func nearest(typed string, names []string) string {
-	if near := suggest.Name(typed, names); near != "" {
-		return near
-	}
-	names = slices.DeleteFunc(names, func(n string) bool { return !strings.HasPrefix(n, typed) })
-	if len(names) != 1 {
-		return ""
-	}
-	return names[0]
+	return suggest.Name(name, names)
 }
 
 // unknownVerb returns an error for arguments where flags were expected.
@@ -159,7 +129,7 @@ func unknown(cmd *cobra.Command, name string) (text string, meant bool) {
 		}
 	}
 	text = fmt.Sprintf("unknown command %q for %q", name, cmd.CommandPath())
-	near := nearest(name, names)
+	near := suggest.Name(name, names)
 	if near != "" {
 		text += fmt.Sprintf("; did you mean %q?", near)
 	}
@@ -194,6 +164,6 @@ func helpOf(help *cobra.Command, args []string) error {
 // Lists the flags that every command takes, as kubectl options does. Like there, the help names it
 // below the commands and not among them.
 var _ = registerVerb(verb{use: "options", short: "List the flags that every command takes", hidden: true, run: func(c *call, _ context.Context) error {
-	_, err := fmt.Fprintf(c.Out, "The following options can be passed to any command:\n\n%s", c.cmd.Root().PersistentFlags().FlagUsages())
-	return err
+	_ = c.cmd.Flags().Set("help", flagGroups[len(flagGroups)-1].Key)
+	return c.cmd.Help()
 }})

@@ -178,10 +178,13 @@ func (e *env) terminal(piped bool) *term.Terminal {
 	return t
 }
 
+// pagers are the variables that name the pager's command, the first first.
+var pagers = []string{"KUBECTL_MERGE_PAGER", "PAGER"}
+
 // page makes later output on a terminal appear page by page; done shows it, and ends paging. An
 // external program that shows a diff does its own paging.
 func (c *call) page() (done func() error) {
-	p := term.NewPager(c.Out, "KUBECTL_MERGE_PAGER", "PAGER")
+	p := term.NewPager(c.Out, pagers...)
 	if p == nil || c.asks() || os.Getenv("KUBECTL_EXTERNAL_DIFF") != "" {
 		return func() error { return nil }
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -120,32 +119,9 @@ func (p program) rename() func(string) string {
 }
 
 // renamed makes the command's help and completion scripts use the program's name.
-func renamed(root *cobra.Command, p program) {
-	rename := p.rename()
-	if rename == nil {
-		return
+func (e *env) renamed(root *cobra.Command, p program) {
+	if e.rename = p.rename(); e.rename != nil {
+		root.Use = e.rename(root.Use)
+		root.Annotations[cobra.CommandDisplayNameAnnotation] = p.command
 	}
-	root.Use = rename(root.Use)
-	root.Annotations[cobra.CommandDisplayNameAnnotation] = p.command
-	help := root.HelpFunc()
-	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
-		out := cmd.OutOrStdout()
-		cmd.SetOut(renamer{out, rename})
-		help(cmd, args)
-		cmd.SetOut(out)
-	})
-}
-
-// renamer renames in whole texts.
-type renamer struct {
-	to     io.Writer
-	rename func(string) string
-}
-
-// Write writes a text.
-func (r renamer) Write(text []byte) (int, error) {
-	if _, err := io.WriteString(r.to, r.rename(string(text))); err != nil {
-		return 0, err
-	}
-	return len(text), nil
 }

@@ -67,8 +67,8 @@ func TestRoff(t *testing.T) {
 
 func TestMarkdown(t *testing.T) {
 	text := markdown(cli.Page{Command: "x y", Usage: "x y [flags]", Short: "Do it", Example: "  # so\n  x y",
-		Flags: []cli.FlagHelp{{Name: "o", Value: "string", Default: "a", Help: "a|b"}}})
-	for _, want := range []string{"| [`x y`](#x-y) | Do it |", "\n## x y\n\n    x y [flags]\n\nDo it.\n", "```sh\n# so\nx y\n```", "| `--o=string` | `a` | a\\|b |"} {
+		Flags: []cli.FlagHelp{{Name: "o", Group: "show", Value: "string", Default: "a", Help: "a|b"}}})
+	for _, want := range []string{"| [`x y`](#x-y) | Do it |", "\n## x y\n\n    x y [flags]\n\nDo it.\n", "```sh\n# so\nx y\n```", "\n**What to show**\n\n| flag |", "| `--o=string` | `a` | a\\|b |"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in\n%s", want, text)
 		}

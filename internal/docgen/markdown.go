@@ -28,9 +28,9 @@ func markdownPage(b *strings.Builder, p cli.Page) {
 	if p.Example != "" {
 		fmt.Fprintf(b, "\n```sh\n%s\n```\n", unindented(p.Example))
 	}
-	if len(p.Flags) > 0 {
-		b.WriteByte('\n')
-		flagTable(b, p.Flags)
+	for _, g := range cli.ByGroup(p.Flags) {
+		fmt.Fprintf(b, "\n**%s**\n\n", g.Title)
+		flagTable(b, g.Flags)
 	}
 }
 
@@ -56,19 +56,12 @@ func flagTable(b *strings.Builder, flags []cli.FlagHelp) {
 	}
 }
 
-// spelled returns a flag as a user types it: -o, --output=string; --dry-run[=string].
+// spelled returns a flag as a user types it: -o, --output=string.
 func spelled(f cli.FlagHelp) string {
-	text := "--" + f.Name
-	switch {
-	case f.Bare != "":
-		text += "[=" + f.Value + "]"
-	case f.Value != "":
-		text += "=" + f.Value
-	}
 	if f.Short != "" {
-		text = "-" + f.Short + ", " + text
+		return "-" + f.Short + ", " + f.Spelled()
 	}
-	return text
+	return f.Spelled()
 }
 
 // cell escapes a text for a table.

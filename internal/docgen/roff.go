@@ -24,7 +24,10 @@ func manPage(p, main cli.Page) string {
 	}
 	if len(p.Flags) > 0 {
 		b.WriteString(".SH OPTIONS\n")
-		options(&b, p.Flags)
+		for _, g := range cli.ByGroup(p.Flags) {
+			fmt.Fprintf(&b, ".SS %s\n", text(g.Title))
+			options(&b, g.Flags)
+		}
 	}
 	if len(p.Shared) > 0 {
 		b.WriteString(".SH CONNECTION AND LOGGING OPTIONS\nThese are kubectl's, and all of the commands take them.\n")

@@ -1,0 +1,72 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// TestHelp: the main command's help is two screens of 80 columns, and says where the rest is;
+// --help=all has every flag, and --help of a group those of that group.
+func TestHelp(t *testing.T) {
+	_, short, _ := offline(t, "--help")
+	if n := strings.Count(short, "\n"); n > 60 {
+		t.Errorf("%d lines, at most 60:\n%s", n, short)
+	}
+	_, all, _ := offline(t, "--help=all")
+	for name, text := range map[string]string{"--help": short, "--help=all": all} {
+		for line := range strings.Lines(text) {
+			if utf8.RuneCountInString(line) > 81 {
+				t.Errorf("%s: more than 80 columns: %s", name, line)
+			}
+		}
+	}
+	for _, want := range append(strings.Fields("--policy --prune --help=safety --help=all absorb"), "(original)", "(local)", "(live)") {
+		if !strings.Contains(short, want) {
+			t.Errorf("--help lacks %s", want)
+		}
+	}
+	main := Reference()
+	for _, f := range append(main.Flags, main.Shared...) {
+		if !strings.Contains(all, f.Spelled()) {
+			t.Errorf("--help=all lacks %s", f.Spelled())
+		}
+	}
+	if _, safety, _ := offline(t, "diff", "--help=safety"); !strings.Contains(safety, "--dry-run") || strings.Contains(safety, "--policy") || strings.Contains(safety, "Usage") {
+		t.Errorf("--help=safety: %s", safety)
+	}
+	if code, _, errs := offline(t, "--help=saftey"); code != failed || !strings.Contains(errs, "must be all, apply, show, safety, sets or connection; did you mean safety?") {
+		t.Errorf("code %d, stderr %s", code, errs)
+	}
+}
+
+// TestGroups: each flag is of one group, and the first of the help are flags.
+func TestGroups(t *testing.T) {
+	keys := map[string]bool{}
+	for _, g := range flagGroups {
+		keys[g.Key] = true
+	}
+	names := map[string]bool{}
+	for _, f := range flagRows {
+		names[f.name] = true
+		if f.advice == "" && !f.hidden && !keys[f.group] {
+			t.Errorf("--%s of %s: there is no group %q", f.name, f.verbs, f.group)
+		}
+	}
+	for _, m := range mostUsed {
+		if !names[m.name] {
+			t.Errorf("there is no --%s", m.name)
+		}
+	}
+	if len(mostUsed) != 10 {
+		t.Errorf("%d flags come first, want 10", len(mostUsed))
+	}
+}
+
+// TestNoArguments: whoever types the name alone is told what is missing, and where the help is.
+func TestNoArguments(t *testing.T) {
+	code, out, errs := offline(t)
+	if want := "error: must specify one of -f and -k\nSee 'kubectl merge --help' for usage\n"; code != failed || out != "" || errs != want {
+		t.Errorf("code %d, stdout %q, stderr %q, want %q", code, out, errs, want)
+	}
+}
