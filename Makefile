@@ -174,6 +174,7 @@ release-check: $(GORELEASER) cluster-binaries
 	$(GORELEASER) check
 	$(GORELEASER) release --snapshot --clean
 	go run ./packaging/check dist
+	@$(collect)
 	go test -tags release -timeout $(TIMEOUT) -run TestInstalled ./test/e2e -args -dist $(CURDIR)/dist
 	@again=$$(mktemp -d); trap 'rm -rf "$$again"' EXIT; \
 	tar -cf - --exclude ./dist --exclude ./.tools --exclude ./bin . | tar -xof - -C "$$again"; \
@@ -181,13 +182,19 @@ release-check: $(GORELEASER) cluster-binaries
 	cmp "$$again/program" dist/kubectl-merge_$$(go env GOOS)_$$(go env GOARCH)*/kubectl-merge
 	@echo "make release-check: a release is as it should be"
 
-# What the release workflow does on a tag; its notes are the version's part of the
-# changelog.
+# What a release consists of, in one folder: the workflow attests and publishes all of it.
+collect = rm -rf dist/release && mkdir dist/release && cp dist/*.tar.gz dist/*.zip dist/*.deb dist/*.rpm dist/*.apk dist/*.spdx.json \
+	dist/checksums.txt krew-manifest.yaml Casks/kubectl-merge.rb bucket/kubectl-merge.json dist/release
+
+# What the release workflow runs on a tag. It needs no secret and publishes nothing. The notes are
+# the version's part of the changelog.
 .PHONY: release
 release: $(GORELEASER)
-	awk '/^## /{on = $$2 == substr(tag, 2)} on' tag="$${GITHUB_REF_NAME:?is the tag}" CHANGELOG.md > .tools/notes.md
-	$(GORELEASER) release --clean --release-notes .tools/notes.md
+	$(GORELEASER) release --clean --skip=publish,announce
 	go run ./packaging/check -write dist
+	@$(collect)
+	awk '/^## /{on = $$2 == substr(tag, 2)} on' tag="$${GITHUB_REF_NAME:?is the tag}" CHANGELOG.md > dist/release/notes.md
+	@test -s dist/release/notes.md || { echo "CHANGELOG.md has no part for $$GITHUB_REF_NAME"; exit 1; }
 
 # The manifest that krew installs VERSION by, as the release's archives will be.
 VERSION ?= v0.1.0

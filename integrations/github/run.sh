@@ -12,6 +12,7 @@ if [ "$COMMAND" = auto ]; then
 	COMMAND=apply
 	[ -z "$PULL_REQUEST" ] || COMMAND=diff
 fi
+TITLE=${TITLE//[$'\r\n']/ } # one line, or it would end the heading
 folder=$(mktemp -d "$RUNNER_TEMP/kubectl-merge.XXXXXX")
 report=$folder/report.md
 
@@ -32,6 +33,15 @@ comment() {
 	fi
 }
 
+# A fence that nothing in the report can close: longer than any backticks in it.
+fence() {
+	local longest='```' found
+	while read -r found; do
+		[ ${#found} -lt ${#longest} ] || longest=$found'`'
+	done < <(grep -o '``*' "$report" || true)
+	printf %s "$longest"
+}
+
 code=0
 case "$COMMAND" in
 diff)
@@ -48,10 +58,11 @@ diff)
 	;;
 apply)
 	kubectl-merge "${args[@]}" 2>&1 | tee "$report" || code=${PIPESTATUS[0]}
+	fence=$(fence)
 	{
-		printf '### %s\n\n````\n' "$TITLE"
-		cat "$report"
-		printf '````\n'
+		printf '### %s\n\n%s\n' "$TITLE" "$fence"
+		head -c 900000 "$report" # a summary has at most a megabyte
+		printf '\n%s\n' "$fence"
 	} >>"$GITHUB_STEP_SUMMARY"
 	;;
 *)

@@ -47,7 +47,15 @@ func (b *built) cask(file string, sums map[string]string, urls string) error {
 			errs = append(errs, fmt.Errorf("%s: should have %s%s with the sum %s", file, urls, a.Name, sums[a.Name]))
 		}
 	}
-	for _, installs := range []string{`binary "kubectl-merge"`, `binary "kubectl_complete-merge"`, `manpage "man/kubectl-merge.1"`} {
+	wanted := []string{`binary "kubectl-merge"`, `binary "kubectl_complete-merge"`}
+	sources, err := b.sources()
+	for name := range sources {
+		if strings.HasPrefix(name, "man/") {
+			wanted = append(wanted, fmt.Sprintf("manpage %q", name))
+		}
+	}
+	errs = append(errs, err)
+	for _, installs := range wanted {
 		if !strings.Contains(text, installs) {
 			errs = append(errs, fmt.Errorf("%s: should have %s", file, installs))
 		}

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"bytes"
+	"cmp"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -96,7 +97,7 @@ func cmdAction(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	succeeded := true
 	for _, step := range action.Runs.Steps {
-		env := []string{"GITHUB_ACTION_PATH=" + root(ts, ".")}
+		env := []string{"GITHUB_ACTION_PATH=" + cmp.Or(ts.Getenv("ACTION"), root(ts, "."))} // a story may have another clone
 		for name, value := range step.Env {
 			env = append(env, name+"="+evaluated(value))
 		}
@@ -113,6 +114,7 @@ var interpolation = regexp.MustCompile(`\$\[\[ *inputs\.([a-z]+) *\]\]`)
 func cmdGitlab(ts *testscript.TestScript, neg bool, args []string) {
 	usage(ts, len(args) < 1, "gitlab JOB [NAME=VALUE...]")
 	var jobs map[string]struct {
+		Variables    map[string]struct{ Value string }
 		BeforeScript []string `json:"before_script"`
 		Script       []string
 	}
@@ -126,25 +128,36 @@ func cmdGitlab(ts *testscript.TestScript, neg bool, args []string) {
 		name, value, _ := strings.Cut(arg, "=")
 		inputs[name] = value
 	}
+	var env []string
+	for name, v := range jobs[".kubectl-merge"].Variables {
+		env = append(env, name+"="+interpolation.ReplaceAllStringFunc(v.Value, func(e string) string {
+			value, given := inputs[interpolation.FindStringSubmatch(e)[1]]
+			if !given {
+				ts.Fatalf("%s: is not given", e)
+			}
+			return value
+		}))
+	}
 	script := strings.Join(slices.Concat(jobs[".kubectl-merge"].BeforeScript, job.Script), "\n")
-	script = interpolation.ReplaceAllStringFunc(script, func(e string) string {
-		value, given := inputs[interpolation.FindStringSubmatch(e)[1]]
-		if !given {
-			ts.Fatalf("%s: is not given", e)
-		}
-		return value
-	})
-	outcome(ts, neg, runAs(ts, nil, "sh", "-e", "-c", script))
+	if interpolation.MatchString(script) {
+		ts.Fatalf("an input is part of a script:\n%s", script)
+	}
+	outcome(ts, neg, runAs(ts, env, "sh", "-e", "-c", script))
 }
 
 // cmdHook runs a hook of pre-commit, with the arguments of its user.
 func cmdHook(ts *testscript.TestScript, neg bool, args []string) {
 	usage(ts, len(args) < 1, "hook ID [ARGUMENT...]")
-	var hooks []struct{ ID, Entry string }
+	var hooks []struct{ ID, Entry, Language string }
 	readYAML(ts, ".pre-commit-hooks.yaml", &hooks)
 	for _, hook := range hooks {
 		if hook.ID == args[0] {
-			outcome(ts, neg, runAs(ts, nil, slices.Concat(strings.Fields(hook.Entry), args[1:])...))
+			entry := strings.Fields(hook.Entry)
+			if hook.Language != "script" {
+				ts.Fatalf("%s: the language %s has everything of the repository built", hook.ID, hook.Language)
+			}
+			entry[0] = root(ts, entry[0])
+			outcome(ts, neg, runAs(ts, nil, slices.Concat(entry, args[1:])...))
 			return
 		}
 	}
@@ -168,9 +181,13 @@ func cmdK9s(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("there is no plugin %s", args[0])
 	}
 	kind, name, _ := strings.Cut(args[1], "/")
+	namespace := ts.Getenv("NS")
+	if kind == "priorityclasses" { // k9s has this for objects of no namespace
+		namespace = "-"
+	}
 	context, err := storyOf(ts).kubectl(ts, "config", "current-context")
 	ts.Check(err)
-	values := map[string]string{"$RESOURCE_NAME": kind, "$NAME": name, "$NAMESPACE": ts.Getenv("NS"), "$CONTEXT": strings.TrimSpace(context)}
+	values := map[string]string{"$RESOURCE_NAME": kind, "$NAME": name, "$NAMESPACE": namespace, "$CONTEXT": strings.TrimSpace(context)}
 	command := []string{plugin.Command}
 	for _, arg := range plugin.Args {
 		command = append(command, variable.ReplaceAllStringFunc(arg, func(v string) string {

@@ -12,7 +12,8 @@ import (
 )
 
 // TestWorkflows: every action is pinned by its commit, no checkout leaves credentials
-// behind, and a job that may sign runs no command.
+// behind, a job that may sign runs no command, and one that builds or tests may only read and
+// has no secret.
 func TestWorkflows(t *testing.T) {
 	files, err := filepath.Glob("../../.github/workflows/*.yml")
 	if err != nil || len(files) == 0 {
@@ -26,6 +27,9 @@ func TestWorkflows(t *testing.T) {
 		}
 		if all, good := strings.Count(string(text), "uses: "), len(pinned.FindAllString(string(text), -1)); all != good {
 			t.Errorf("%s: %d of %d actions are pinned", file, good, all)
+		}
+		if strings.Contains(string(text), "secrets.") {
+			t.Errorf("%s: has a secret", file)
 		}
 		var workflow struct {
 			Permissions map[string]string
@@ -50,6 +54,9 @@ func TestWorkflows(t *testing.T) {
 				}
 				if job.Permissions["id-token"] != "" && step.Run != "" {
 					t.Errorf("%s: %s may sign, and runs %s", file, name, step.Run)
+				}
+				if own := strings.Contains(step.Run, "make ") || strings.Contains(step.Run, ".ci/"); own && len(job.Permissions) > 0 {
+					t.Errorf("%s: %s runs what the repository has, and may more than read: %v", file, name, job.Permissions)
 				}
 			}
 		}
@@ -99,5 +106,36 @@ func TestModules(t *testing.T) {
 	})
 	if err != nil || found != len(checked)+2 {
 		t.Errorf("%d modules, want the root, tools and %q: %v", found, checked, err)
+	}
+}
+
+// TestManPages: every man page is in the cask; packages and archives take the whole folder.
+func TestManPages(t *testing.T) {
+	text, err := os.ReadFile("../../.goreleaser.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages, err := filepath.Glob("../../docs/man/*.1")
+	if err != nil || len(pages) == 0 {
+		t.Fatal("no man pages", err)
+	}
+	for _, page := range pages {
+		if line := "      - man/" + filepath.Base(page) + "\n"; !strings.Contains(string(text), line) {
+			t.Errorf(".goreleaser.yaml: homebrew_casks lacks %s", line)
+		}
+	}
+	if n := strings.Count(string(text), "      - man/"); n != len(pages) {
+		t.Errorf(".goreleaser.yaml: homebrew_casks has %d man pages, want %d", n, len(pages))
+	}
+}
+
+// TestPinned: what a pipeline runs from elsewhere is named by what it contains.
+func TestPinned(t *testing.T) {
+	text, err := os.ReadFile("../../integrations/gitlab/kubectl-merge.gitlab-ci.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !regexp.MustCompile(`(?m)^      default: \S+@sha256:[0-9a-f]{64}$`).Match(text) {
+		t.Error("the image of the GitLab template is not pinned by its digest")
 	}
 }
