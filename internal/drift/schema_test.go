@@ -15,10 +15,10 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// published holds a text to docs/drift.schema.json.
+// published holds a text to docs/schemas/drift.v1.json.
 func published(t *testing.T) func(text string) error {
 	t.Helper()
-	text, err := os.ReadFile("../../docs/drift.schema.json")
+	text, err := os.ReadFile("../../docs/schemas/drift.v1.json")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,7 +2,7 @@
 // bound, and which records a run. It encodes, decodes and compares. It refuses to read and write
 // files, and to contact a server.
 //
-// The format: docs/plan.md, docs/plan.schema.json.
+// The format: docs/plan.md, docs/schemas/plan.v1.json.
 package plandoc
 
 import (

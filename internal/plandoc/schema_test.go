@@ -13,10 +13,10 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// published is docs/plan.schema.json.
+// published is docs/schemas/plan.v1.json.
 func published(t *testing.T) *validate.SchemaValidator {
 	t.Helper()
-	text, err := os.ReadFile("../../docs/plan.schema.json")
+	text, err := os.ReadFile("../../docs/schemas/plan.v1.json")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,11 +19,15 @@ func (s storyT) Run(_ string, f func(testscript.T)) { f(s) }
 
 func (s storyT) Parallel() {} // it is
 
-func (s storyT) Verbose() bool { return testing.Verbose() }
+// Verbose asks for the log of the whole story, which validPrinted reads.
+func (s storyT) Verbose() bool { return true }
 
 func (s storyT) Log(args ...any) {
 	s.Helper()
 	text := fmt.Sprint(args...)
+	for _, err := range validPrinted(text) {
+		s.T.Error(err)
+	}
 	if !testing.Verbose() {
 		text = failure(text)
 	}
