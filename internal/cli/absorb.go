@@ -73,6 +73,7 @@ type absorbing struct {
 	*call
 	choice  absorb.Choice
 	names   []string // TYPE/NAME
+	kinds   []string // those of names, without short names
 	found   []bool   // those of names that the input has
 	objects []*absorb.Object
 	rules   schema.Rules
@@ -152,6 +153,10 @@ func (a *absorbing) take(ctx context.Context) error {
 	if err := s.Failed(); err != nil {
 		return err
 	}
+	for _, text := range a.names {
+		kind, _, _ := strings.Cut(text, "/")
+		a.kinds = append(a.kinds, inFull(ctx, s.api, kind))
+	}
 	a.choice.Applier, a.rules = r.Planner.Manager, r.Planner.Rules.All()
 	notes := a.reporter()
 	var errs []error
@@ -179,11 +184,8 @@ func (a *absorbing) named(item *run.Item) bool {
 	t := item.Target
 	named := len(a.names) == 0
 	for i, text := range a.names {
-		kind, name, _ := strings.Cut(text, "/")
-		for _, is := range []string{strings.ToLower(t.Kind), t.Plural} {
-			if kind = strings.ToLower(kind); name == t.Name && (kind == is || kind == is+"."+t.Group) {
-				named, a.found[i] = true, true
-			}
+		if _, name, _ := strings.Cut(text, "/"); name == t.Name && run.IsKind(t.Resource, a.kinds[i]) {
+			named, a.found[i] = true, true
 		}
 	}
 	return named

@@ -156,20 +156,19 @@ func neverRecreated(kinds []string) error {
 	return nil
 }
 
-// spelledOut returns the kinds with the server's short names in full.
-func spelledOut(ctx context.Context, api *cluster.Cluster, kinds []string) ([]string, error) {
-	full := slices.Clone(kinds)
-	for i, name := range kinds {
-		if slices.ContainsFunc(schema.BuiltinKinds(), func(k schema.Kind) bool {
-			return run.IsKind(cluster.Resource{Group: k.Group, Kind: k.Kind, Plural: k.Resource}, name)
-		}) {
-			continue
-		}
-		if r, ok := api.Word(ctx, name); ok {
-			full[i] = strings.TrimSuffix(r.Kind+"."+r.Group, ".")
-		}
+// inFull returns the name of a kind in full if it is a short name of the server's. Offline, api is
+// nil, no short name is known.
+func inFull(ctx context.Context, api *cluster.Cluster, kind string) string {
+	builtin := slices.ContainsFunc(schema.BuiltinKinds(), func(k schema.Kind) bool {
+		return run.IsKind(cluster.Resource{Group: k.Group, Kind: k.Kind, Plural: k.Resource}, kind)
+	})
+	if api == nil || builtin {
+		return kind
 	}
-	return full, neverRecreated(full)
+	if r, ok := api.Word(ctx, kind); ok {
+		return strings.TrimSuffix(r.Kind+"."+r.Group, ".")
+	}
+	return kind
 }
 
 // unusedKinds notes the kinds of which the input has no object.

@@ -202,7 +202,10 @@ func (l *liveSide) open(ctx context.Context, job *run.Job, defs *apply.Definitio
 	if err != nil {
 		return nil, err
 	}
-	if job.Recreate.Kinds, err = spelledOut(ctx, api, job.Recreate.Kinds); err != nil {
+	for i, kind := range job.Recreate.Kinds {
+		job.Recreate.Kinds[i] = inFull(ctx, api, kind)
+	}
+	if err := neverRecreated(job.Recreate.Kinds); err != nil {
 		return nil, err
 	}
 	docs := &apply.Documents{Fetch: api.OpenAPI}
