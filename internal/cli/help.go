@@ -51,6 +51,9 @@ func ByGroup(flags []FlagHelp) []FlagGroup {
 	groups := slices.Clone(flagGroups)
 	for _, f := range flags {
 		i := slices.IndexFunc(groups, func(g FlagGroup) bool { return g.Key == f.Group })
+		if i < 0 {
+			i = len(groups) - 1
+		}
 		groups[i].Flags = append(groups[i].Flags, f)
 	}
 	return slices.DeleteFunc(groups, func(g FlagGroup) bool { return len(g.Flags) == 0 })
@@ -191,7 +194,8 @@ func (h *helpText) mostUsed(cmd *cobra.Command, flags []FlagHelp) {
 			continue
 		}
 		f := flags[i]
-		if shown[f.Name] = true; !cmd.HasParent() {
+		shown[f.Name] = true
+		if !cmd.HasParent() {
 			f.Help, f.Default = row.help, ""
 		}
 		h.flag(f)
