@@ -139,7 +139,7 @@ func (h *helpText) command(cmd *cobra.Command, of string) {
 	h.filled(proseOf(cmd))
 	h.heading("Usage")
 	if cmd.Runnable() {
-		h.lines("  " + cmd.UseLine())
+		h.lines("  " + strings.Join(fill(cmd.UseLine(), h.width-6), "\n      "))
 	}
 	if cmd.HasAvailableSubCommands() {
 		h.lines("  " + cmd.CommandPath() + " COMMAND")
@@ -251,17 +251,36 @@ func (h *helpText) row(name string, column int, help string) {
 	}
 }
 
-// filled writes paragraphs, broken at the width, and indented lines as they are.
+// filled writes paragraphs, broken at the width; indented ones are tables of two columns.
 func (h *helpText) filled(text string) {
 	for i, p := range strings.Split(strings.TrimSpace(text), "\n\n") {
 		if i > 0 {
 			h.lines("")
 		}
 		if strings.HasPrefix(p, " ") {
-			h.lines(p)
+			h.table(strings.Split(p, "\n"))
 		} else {
 			h.lines(fill(p, h.width)...)
 		}
+	}
+}
+
+// table writes rows of a name and, behind two spaces or more, what it is; further lines of that are
+// indented more than a row.
+func (h *helpText) table(lines []string) {
+	var names, texts []string
+	column, indent := 0, len(lines[0])-len(strings.TrimLeft(lines[0], " "))
+	for _, line := range lines {
+		name, text, _ := strings.Cut(strings.TrimSpace(line), "  ")
+		if len(line)-len(strings.TrimLeft(line, " ")) > indent {
+			texts[len(texts)-1] += " " + strings.TrimSpace(line)
+			continue
+		}
+		names, texts = append(names, name), append(texts, strings.TrimSpace(text))
+		column = max(column, utf8.RuneCountInString(name)+1)
+	}
+	for i, name := range names {
+		h.row(name, column, texts[i])
 	}
 }
 

@@ -14,9 +14,17 @@ func TestHelp(t *testing.T) {
 		t.Errorf("%d lines, at most 60:\n%s", n, short)
 	}
 	_, all, _ := offline(t, "--help=all")
-	for name, text := range map[string]string{"--help": short, "--help=all": all} {
-		for line := range strings.Lines(text) {
-			if utf8.RuneCountInString(line) > 81 {
+	main := Reference()
+	texts := map[string]string{"--help": short, "--help=all": all}
+	for _, verb := range main.Verbs {
+		name := strings.TrimPrefix(verb.Command, "kubectl merge ") + " --help"
+		_, texts[name], _ = offline(t, strings.Fields(name)...)
+	}
+	for name, text := range texts {
+		text, examples, _ := strings.Cut(text, "\nExamples:\n")
+		_, after, _ := strings.Cut(examples, "\n\n")
+		for line := range strings.Lines(text + "\n" + after) {
+			if example := strings.HasPrefix(line, "  kubectl") || strings.HasPrefix(line, "  #"); utf8.RuneCountInString(line) > 81 && !example {
 				t.Errorf("%s: more than 80 columns: %s", name, line)
 			}
 		}
@@ -26,7 +34,6 @@ func TestHelp(t *testing.T) {
 			t.Errorf("--help lacks %s", want)
 		}
 	}
-	main := Reference()
 	for _, f := range append(main.Flags, main.Shared...) {
 		if !strings.Contains(all, f.Spelled()) {
 			t.Errorf("--help=all lacks %s", f.Spelled())
