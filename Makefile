@@ -180,6 +180,9 @@ release-check: $(GORELEASER) cluster-binaries
 	tar -cf - --exclude ./dist --exclude ./.tools --exclude ./bin . | tar -xof - -C "$$again"; \
 	(cd "$$again"; $(CURDIR)/$(GORELEASER) build --snapshot --single-target --output "$$again/program"); \
 	cmp "$$again/program" dist/kubectl-merge_$$(go env GOOS)_$$(go env GOARCH)*/kubectl-merge
+	@if docker version >/dev/null 2>&1; then \
+		docker build -q -f examples/in-cluster/Dockerfile -t kubectl-merge:check . && docker run --rm kubectl-merge:check version; \
+	else echo "there is no docker: the image is not built; go test ./test/readme -run TestDockerfile reads its file"; fi
 	@echo "make release-check: a release is as it should be"
 
 # What a release consists of, in one folder: the workflow attests and publishes all of it.

@@ -139,3 +139,32 @@ func TestPinned(t *testing.T) {
 		t.Error("the image of the GitLab template is not pinned by its digest")
 	}
 }
+
+// TestDockerfile: the image is built from what is here, by the Go that go.mod asks for, and has the
+// program alone, as a user without privileges. make release-check builds it where docker is.
+func TestDockerfile(t *testing.T) {
+	read := func(file string) string {
+		text, err := os.ReadFile(filepath.Join("../..", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	text := read("examples/in-cluster/Dockerfile")
+	wanted := regexp.MustCompile(`(?m)^go (\d+\.\d+)`).FindStringSubmatch(read("go.mod"))[1]
+	stages := regexp.MustCompile(`(?m)^FROM (?:--platform=\S+ )?(\S+)(?: AS (\w+))?$`).FindAllStringSubmatch(text, -1)
+	if len(stages) != 2 || stages[0][1] != "golang:"+wanted || !strings.HasPrefix(stages[1][1], "gcr.io/distroless/static-") || !strings.HasSuffix(stages[1][1], ":nonroot") {
+		t.Errorf("the stages are %q", stages)
+	}
+	build, final, _ := strings.Cut(text, "\nFROM gcr.io/")
+	for _, m := range regexp.MustCompile(`(?m)^COPY (.*) \S+$`).FindAllStringSubmatch(build, -1) {
+		for _, name := range strings.Fields(m[1]) {
+			if _, err := os.Stat(filepath.Join("../..", name)); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	if strings.Count(final, "\nCOPY ") != 1 || !strings.Contains(final, "\nCOPY --from=build /kubectl-merge ") || !strings.Contains(final, "\nUSER 65532:65532\n") || strings.Contains(final, "\nRUN ") {
+		t.Errorf("the image has more than the program, or another user:\n%s", final)
+	}
+}
