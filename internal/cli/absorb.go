@@ -50,7 +50,7 @@ const absorbExample = `  # What was changed by hand, as edits of the files
   kubectl merge absorb -f web.yaml --live live.yaml`
 
 var _ = registerVerb(verb{
-	use: "absorb -f FILE [TYPE/NAME...] [FIELD...]", short: "Take what was changed on the cluster by hand into the files", long: absorbLong, example: absorbExample,
+	use: "absorb -f FILE [TYPE/NAME...] [FIELD...]", short: "Take changes made by hand on the cluster into the files", long: absorbLong, example: absorbExample,
 	inputs: "edit", failure: diffFailed, args: func(s *complete.Server) cobra.CompletionFunc { return s.Explained },
 	run: func(c *call, ctx context.Context) error { return (&absorbing{call: c}).run(ctx) },
 })

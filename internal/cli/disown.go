@@ -23,7 +23,7 @@ type disownVerb struct {
 }
 
 var _ = registerVerb(verb{
-	use: "disown (TYPE/NAME | -f FILE) FIELD...", short: "Give fields up, for example to an autoscaler: live keeps their values",
+	use: "disown (TYPE/NAME | -f FILE) FIELD...", short: "Give fields up to others: live keeps their values",
 	long: `Take fields out of what was applied last, so that the next merge of a file without them
 leaves live's values alone. With -w they are removed from the file, too; its comments
 and its layout stay. Entries of lists and maps are named by their keys.`,

@@ -51,7 +51,7 @@ const driftExample = `  # What differs from the files, who changed it and when
   kubectl merge drift -f web.yaml --live live.yaml`
 
 var _ = registerVerb(verb{
-	use: "drift (-f FILE | -k DIRECTORY | TYPE/NAME...)", short: "Report what differs from the files, who changed it and when", long: driftLong, example: driftExample,
+	use: "drift (-f FILE | -k DIRECTORY | TYPE/NAME...)", short: "Report what differs from the files, and who changed it", long: driftLong, example: driftExample,
 	inputs: "compare", previews: true, failure: diffFailed, args: objectArgs, takes: (*call).checkNamed, run: (*call).drift,
 })
 

@@ -21,7 +21,7 @@ import (
 type editVerb struct{ targetVerb }
 
 var _ = registerVerb(verb{
-	use: "edit-last-applied (TYPE/NAME | -f FILE)", short: "Edit what was applied last, and see what the edit means",
+	use: "edit-last-applied (TYPE/NAME | -f FILE)", short: "Edit what was applied last, and see what that means",
 	long: `Edit the last-applied-configuration annotation of objects in your editor (KUBE_EDITOR,
 EDITOR, else vi or notepad). Live values do not change: what you remove no longer counts
 as yours, and what you add will be removed by the next merge of a file without it.

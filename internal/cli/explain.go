@@ -115,7 +115,7 @@ func (f *explainPrinter) close(context.Context) error { return f.out.Close() }
 func (f *explainPrinter) conflicts() bool { return true }
 
 var _ = registerVerb(verb{
-	use: "explain (-f FILE | -k DIRECTORY | TYPE/NAME) [FIELD...]", short: "Explain the resulting value of each field, its source and the reason",
+	use: "explain (-f FILE | -k DIRECTORY | TYPE/NAME) [FIELD...]", short: "Explain where the value of each field comes from, and why",
 	long: `Explain what a merge would do to each field: the result, which side it comes from and
 by which rule, what original, local and live have, and who set live's value and when.
 Without a file, what was applied last is used as local. Needs only permission to get the objects.`,

@@ -23,7 +23,7 @@ import (
 type filesVerb struct{ *call }
 
 var _ = registerVerb(verb{
-	use: "files SOURCE DEST", short: "Merge YAML files or folders into others, two-way or three-way",
+	use: "files SOURCE DEST", short: "Merge YAML files or folders, two-way or three-way",
 	long: `Merge YAML files or folders into others, with the comments and the layout of DEST kept.
 
 In a two-way merge, what SOURCE states is merged into DEST; null clears, and the directives of a

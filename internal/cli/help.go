@@ -34,13 +34,13 @@ var mostUsed = []struct{ name, help string }{
 	{"filename", "file, folder, URL or - (standard input) to merge"},
 	{"kustomize", "kustomization folder to build and merge"},
 	{"recursive", "read folders and all below them"},
-	{"dry-run", "print the result, write nothing; =server: have the server try it"},
+	{"dry-run", "print the result, write nothing; =server tries it"},
 	{"interactive", "show the diff, and ask before anything is written"},
-	{"output", "print objects (yaml, json, name, …) or a report (diff, plan, …)"},
-	{"policy", "who wins where file and cluster disagree: apply (the file), live, strict (conflict: exit 3), ask, …"},
-	{"applyset", "name of the set of objects that are applied and pruned together"},
+	{"output", "print objects (yaml, json, …) or a report (diff, …)"},
+	{"policy", "who wins: apply (the file), live, strict (exit 3), …"},
+	{"applyset", "name of the set that is applied and pruned together"},
 	{"prune", "delete what is in the set and no longer in the files"},
-	{"wait", "wait until what was written is ready, or report why it is not"},
+	{"wait", "wait until what was written is ready, or report why"},
 }
 
 // shortHelp is the number of flags up to which a command's help lists all of them.
@@ -208,7 +208,7 @@ func (h *helpText) mostUsed(cmd *cobra.Command, flags []FlagHelp) {
 		}
 		h.row("--help="+g.Key, 19, strings.Join(names, ", "))
 	}
-	h.row("--help=connection", 19, "kubectl's: namespace, context, kubeconfig, as, v and others")
+	h.row("--help=connection", 19, "kubectl's: namespace, context, kubeconfig, as, v, …")
 }
 
 // groups lists flags by group; only one group if it is named.

@@ -9,11 +9,11 @@ import (
 )
 
 const mergeLong = `Merge files into what the cluster holds, field by field, and apply the result.
-The three sides are what was applied last (original), what the file asks for (local) and what the cluster holds (live).
-What local states is set, and what it has dropped since original is removed. What others have set stays.
-Nothing of others is overwritten or removed without a line on stderr.
+The three sides are what was applied last (original), the file (local) and the cluster (live).
+What local states is set; what it has dropped since original is removed.
+What others have set stays, unless a line on stderr reports it.
 
-Exit codes: 0 done; 1 an error; 3 something is left to you, such as a conflict; 4 written, and not ready (--wait).
+Exit codes: 0 done; 1 an error; 3 left to you, such as a conflict; 4 not ready (--wait).
 Of diff and drift: 0 no differences, 1 differences, 2 an error.`
 
 const mergeExample = `  kubectl merge diff -f web.yaml             # preview: what would change

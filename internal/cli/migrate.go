@@ -49,7 +49,7 @@ const migrateExample = `  # See what would be moved, and move it
 
 var _ = registerVerb(verb{
 	use:   "migrate (-f FILE | -k DIRECTORY | TYPE/NAME...) --to=(server-side|client-side)",
-	short: "Move ownership to server-side apply, or back, without changing a value", long: migrateLong, example: migrateExample,
+	short: "Move ownership to server-side apply, or back", long: migrateLong, example: migrateExample,
 	inputs: "migrate", args: objectArgs,
 	takes: func(c *call) error {
 		switch {

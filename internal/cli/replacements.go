@@ -16,7 +16,7 @@ import (
 )
 
 var _ = registerVerb(verb{
-	use: "replacements REPLACEMENTS -f INPUT", short: "Copy fields between the objects of files, as kustomize's replacements do",
+	use: "replacements REPLACEMENTS -f INPUT", short: "Copy fields between objects, as kustomize's replacements",
 	long: `Copy fields from one object into others, as kustomize's replacements do; the comments and
 the layout of the files are kept.
 

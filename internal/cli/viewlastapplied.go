@@ -27,7 +27,7 @@ type viewVerb struct {
 }
 
 var _ = registerVerb(verb{
-	use: "view-last-applied (TYPE [NAME | -l SELECTOR | --all] | TYPE/NAME | -f FILE)", short: "Show what was applied last: the last-applied-configuration annotation",
+	use: "view-last-applied (TYPE [NAME | -l SELECTOR | --all] | TYPE/NAME | -f FILE)", short: "Show what was applied last, from the annotation",
 	long: `Show the last-applied-configuration annotation of objects: what kubectl apply, or merge,
 was given the last time. An object without one is an error, unless it was selected by
 its labels or by --all.`,

@@ -68,7 +68,9 @@ func TestChecksums(t *testing.T) {
 		{"no sum", ofX + "  b.zip\n", `a.zip: has ""`},
 		{"no list of sums", "hello\n", "is no line of a sum and a name"},
 	} {
-		write("checksums.txt", tt.sums)
+		write("docs/man/kubectl-merge.1", ".TH")
+	write("docs/man/kubectl-merge-diff.1", ".TH")
+	write("checksums.txt", tt.sums)
 		if err := b.checksums(sums); tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
 			t.Errorf("%s: %v, want %q", tt.reason, err, tt.want)
 		}
@@ -111,7 +113,7 @@ func TestIndexes(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	b := &built{release: krew.Release{Version: "1.0.0", Artifacts: []krew.Artifact{
+	b := &built{top: dist, release: krew.Release{Version: "1.0.0", Artifacts: []krew.Artifact{
 		{Name: "p_darwin.tar.gz", OS: "darwin", Arch: "arm64", Type: "Archive"},
 		{Name: "p_s390x.tar.gz", OS: "linux", Arch: "s390x", Type: "Archive"}, // Homebrew has no such machine
 		{Name: "p_windows.zip", OS: "windows", Arch: "amd64", Type: "Archive"},
@@ -123,6 +125,7 @@ url "https://example.com/v#{version}/p_darwin.tar.gz"
 binary "kubectl-merge"
 binary "kubectl_complete-merge"
 manpage "man/kubectl-merge.1"
+manpage "man/kubectl-merge-diff.1"
 `
 	goodScoop := `{"architecture": {"64bit": {"url": "https://example.com/v1.0.0/p_windows.zip", "hash": "www", "bin": ["kubectl-merge.exe"]}}}`
 	for _, tt := range []struct{ reason, cask, scoop, want string }{
@@ -130,6 +133,7 @@ manpage "man/kubectl-merge.1"
 		{"another sum", strings.Replace(goodCask, "aaa", "bbb", 1), goodScoop, "p_darwin.tar.gz with the sum aaa"},
 		{"another version", strings.Replace(goodCask, "v#{version}", "v0.9.0", 1), goodScoop, "p_darwin.tar.gz with the sum aaa"},
 		{"no completion", strings.Replace(goodCask, "kubectl_complete-merge", "other", 1), goodScoop, `should have binary "kubectl_complete-merge"`},
+		{"no page", strings.Replace(goodCask, "merge-diff.1", "merge-dif.1", 1), goodScoop, `should have manpage "man/kubectl-merge-diff.1"`},
 		{"another sum", goodCask, strings.Replace(goodScoop, "www", "vvv", 1), "p_windows.zip with www"},
 		{"no program", goodCask, strings.Replace(goodScoop, "kubectl-merge.exe", "a.exe", 1), "the programs [a.exe]"},
 	} {
