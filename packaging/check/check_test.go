@@ -68,9 +68,7 @@ func TestChecksums(t *testing.T) {
 		{"no sum", ofX + "  b.zip\n", `a.zip: has ""`},
 		{"no list of sums", "hello\n", "is no line of a sum and a name"},
 	} {
-		write("docs/man/kubectl-merge.1", ".TH")
-	write("docs/man/kubectl-merge-diff.1", ".TH")
-	write("checksums.txt", tt.sums)
+		write("checksums.txt", tt.sums)
 		if err := b.checksums(sums); tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
 			t.Errorf("%s: %v, want %q", tt.reason, err, tt.want)
 		}
@@ -118,6 +116,8 @@ func TestIndexes(t *testing.T) {
 		{Name: "p_s390x.tar.gz", OS: "linux", Arch: "s390x", Type: "Archive"}, // Homebrew has no such machine
 		{Name: "p_windows.zip", OS: "windows", Arch: "amd64", Type: "Archive"},
 	}}}
+	write("docs/man/kubectl-merge.1", ".TH")
+	write("docs/man/kubectl-merge-diff.1", ".TH")
 	write("checksums.txt", "aaa  p_darwin.tar.gz\nsss  p_s390x.tar.gz\nwww  p_windows.zip\n")
 	goodCask := `version "1.0.0"
 sha256 "aaa"
