@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -102,7 +103,19 @@ func nearestFlag(cmd *cobra.Command, name string) string {
 			names = append(names, f.Name)
 		}
 	})
-	return suggest.Name(name, names)
+	return nearest(name, names)
+}
+
+// nearest returns the name that was probably meant, maybe by its beginning; "" for none.
+func nearest(typed string, names []string) string {
+	if near := suggest.Name(typed, names); near != "" {
+		return near
+	}
+	names = slices.DeleteFunc(names, func(n string) bool { return !strings.HasPrefix(n, typed) })
+	if len(names) != 1 {
+		return ""
+	}
+	return names[0]
 }
 
 // unknownVerb returns an error for arguments where flags were expected.
@@ -129,7 +142,7 @@ func unknown(cmd *cobra.Command, name string) (text string, meant bool) {
 		}
 	}
 	text = fmt.Sprintf("unknown command %q for %q", name, cmd.CommandPath())
-	near := suggest.Name(name, names)
+	near := nearest(name, names)
 	if near != "" {
 		text += fmt.Sprintf("; did you mean %q?", near)
 	}
