@@ -282,11 +282,12 @@ func (v filesVerb) asText(ctx context.Context, notes *reporter, p filemerge.Path
 	case err != nil:
 		return errors.Join(why, err)
 	case !notes.quiet:
+		first, _, _ := strings.Cut(why.Error(), "\n")
 		called := strings.NewReplacer()
 		if v.path != "" {
 			called = strings.NewReplacer(p.Dest, name, p.Updated, name+" (updated)", p.Original, name+" (original)")
 		}
-		notes.note("note", diff.Note{Object: name, Kind: noteProblem, Message: "merged by lines, as git does: " + called.Replace(oneLine(strings.ReplaceAll(why.Error(), "\n", "; ")))})
+		notes.note("note", diff.Note{Object: name, Kind: noteProblem, Message: "merged by lines, as git does: " + called.Replace(oneLine(first))})
 	}
 	if conflicts {
 		return &exit{Code: conflicted}

@@ -130,15 +130,16 @@ func editDocument(doc *yamldoc.Document, aliases bool, edit Editing) (text []byt
 		edited[typ][i] = want
 	}
 	for _, typ := range types {
-		if doc, text, err = editItems(doc, edited[typ], yamldoc.Edit{Type: typ, Aliases: aliases}); err != nil {
+		if doc, err = editItems(doc, edited[typ], yamldoc.Edit{Type: typ, Aliases: aliases}); err != nil {
 			return nil, err
 		}
+		text = doc.Text()
 	}
 	return text, nil
 }
 
 // editItems gives items of a List, all of the edit's type, new values.
-func editItems(doc *yamldoc.Document, edited map[int]any, e yamldoc.Edit) (*yamldoc.Document, []byte, error) {
+func editItems(doc *yamldoc.Document, edited map[int]any, e yamldoc.Edit) (*yamldoc.Document, error) {
 	obj, _ := doc.Value().(map[string]any)
 	list := slices.Clone(merge.At[[]any](obj, "items"))
 	for i, want := range edited {
@@ -148,15 +149,11 @@ func editItems(doc *yamldoc.Document, edited map[int]any, e yamldoc.Edit) (*yaml
 	want["items"] = list
 	items := &merge.Type{Kind: merge.List, Elem: e.Type}
 	e.Want, e.Type = want, &merge.Type{Kind: merge.Object, Open: true, Fields: map[string]merge.Field{"items": {Type: items}}}
-	text, err := doc.Edit(e)
+	again, err := doc.Edited(e)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	again, err := yamldoc.Parse(text)
-	if err != nil {
-		return nil, nil, err
-	}
-	return again.Documents()[0], text, nil
+	return again.Documents()[0], nil
 }
 
 // folderOf returns the given folder that a file was found in; "" if it was named itself.

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"sort"
 	"strings"
-
-	"github.com/kubectl-merge/kubectl-merge/internal/yamldoc"
 )
 
 // follow pairs resources whose kind, API group, namespace or name one side has changed: each
@@ -145,24 +143,6 @@ func factsOf(v any) map[string]int {
 	out := map[string]int{}
 	facts(v, "", out)
 	return out
-}
-
-// readFacts are those of a text of one document, nil for any other.
-func readFacts(text string) map[string]int {
-	v, one := valueIn(text)
-	if !one {
-		return nil
-	}
-	return factsOf(v)
-}
-
-// valueIn is the value of a text of one document; one is false for any other text.
-func valueIn(text string) (v any, one bool) {
-	f, err := yamldoc.Parse([]byte(text))
-	if err != nil || len(f.Documents()) != 1 {
-		return nil, false
-	}
-	return f.Documents()[0].Value(), true
 }
 
 func facts(v any, at string, out map[string]int) {

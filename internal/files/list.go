@@ -138,13 +138,9 @@ func (m *merger) shell(f *File, d *yamldoc.Document) (*yamldoc.Document, error) 
 	}
 	want := maps.Clone(plan.Result.(map[string]any))
 	want[itemsField] = d.Value().(map[string]any)[itemsField]
-	text, err := d.Edit(yamldoc.Edit{Want: want, Sources: []*yamldoc.Document{u[nth]}})
+	edited, err := d.Edited(yamldoc.Edit{Want: want, Sources: []*yamldoc.Document{u[nth]}})
 	if err != nil {
 		return nil, fmt.Errorf("%s: line %d: %w", f.Where(), d.Line(), err)
-	}
-	edited, err := yamldoc.Parse(text)
-	if err != nil {
-		return nil, err
 	}
 	return edited.Documents()[0], nil
 }

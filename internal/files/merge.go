@@ -92,10 +92,11 @@ func Merge(j Job) (*Outcome, error) {
 type merger struct {
 	Job
 	original, updated, dest resources
-	twice                   map[id]bool                // see several
-	texts                   map[*yamldoc.Document]text // of dest's documents that change
-	added                   map[string][]newcomer      // by the name of their file
-	out                     Outcome
+	reader
+	twice map[id]bool                // see several
+	texts map[*yamldoc.Document]text // of dest's documents that change
+	added map[string][]newcomer      // by the name of their file
+	out   Outcome
 }
 
 // text is what a document becomes: with and without conflict markers; nil if it
@@ -237,6 +238,9 @@ func (w *weave) merge(triple merge.Triple, alone bool) {
 		policy.Texts = rules.Texts()
 	}
 	w.was, w.plan = triple.Original, merge.Three(triple, w.t, policy, false)
+	for _, c := range r.conflicts { // an entry that updated has renamed and dest deleted is not there
+		w.plan.Result = with(w.plan.Result, c.Path, c.Live)
+	}
 	w.plan.Conflicts = append(w.plan.Conflicts, r.conflicts...)
 }
 

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kubectl-merge/kubectl-merge/internal/yamldoc"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
@@ -90,8 +89,7 @@ type reading struct {
 func (m *merger) reading(name string, v view) reading {
 	out := reading{view: v, by: map[string]*resource{}}
 	f := &File{Name: name, Label: m.where(name)}
-	var err error
-	if f.YAML, err = yamldoc.Parse([]byte(v.text)); err != nil {
+	if f.YAML = m.read(v.text); f.YAML == nil {
 		return out
 	}
 	all, _ := index(&Set{Files: []*File{f}}, !m.Dest.Folder, m.twice)
@@ -146,15 +144,15 @@ func bothViews(marked string) (ours, theirs view) {
 }
 
 // pathsAt are the fields that stand at offsets of a document; nil at its beginning.
-func pathsAt(text string, at []int, t *merge.Type) (out []merge.Path) {
+func (r *reader) pathsAt(text string, at []int, t *merge.Type) (out []merge.Path) {
 	if len(at) == 0 {
 		return nil
 	}
-	f, err := yamldoc.Parse([]byte(text))
+	d := r.one(text)
 	for _, offset := range at {
 		var p merge.Path
-		if err == nil && offset > 0 && len(f.Documents()) == 1 {
-			p = f.Documents()[0].PathAt(offset, t)
+		if d != nil && offset > 0 {
+			p = d.PathAt(offset, t)
 		}
 		out = append(out, p)
 	}

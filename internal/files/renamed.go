@@ -1,6 +1,7 @@
 package files
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -12,7 +13,7 @@ import (
 type renaming struct {
 	policy    merge.Policy
 	alone     bool                 // also entries that one side alone has renamed
-	conflicts []merge.Disagreement // about keys, those of inner entries first
+	conflicts []merge.Disagreement // about keys, those of inner entries first, and about renamed entries that the other side has deleted
 	changes   [3][]merge.Change    // to the one name
 }
 
@@ -102,6 +103,9 @@ func (r *renaming) entries(p trio, all [3]members) {
 			}
 		}
 		if one[ofUpdated] == nil || one[ofDest] == nil {
+			if renamed == 2 && !r.alone {
+				r.deleted(p, all, one)
+			}
 			continue
 		}
 		if renamed == 1 && !r.alone {
@@ -125,6 +129,22 @@ func (r *renaming) entries(p trio, all [3]members) {
 			r.name(to, p.t, keys)
 		}
 	}
+}
+
+// deleted is the conflict about an entry that one side has renamed and the other one deleted. An
+// entry that has less than half in common with it is another one.
+func (r *renaming) deleted(p trio, all [3]members, one [3]*member) {
+	was, is := one[ofOriginal], cmp.Or(one[ofUpdated], one[ofDest])
+	if is == nil || share(was.beside(p.t), is.beside(p.t)) < leastShare || !free(all, one, is.id) {
+		return
+	}
+	c := merge.Disagreement{Kind: merge.Both, Path: p.as.Child(merge.StepOf(p.t, is.fields, 0)), Original: merge.Some(was.fields)}
+	if is == one[ofDest] {
+		c.Live = merge.Some(is.fields)
+	} else {
+		c.Local = merge.Some(is.fields)
+	}
+	r.conflicts = append(r.conflicts, c)
 }
 
 // name gives the entry of all sides the same keys.
@@ -207,17 +227,19 @@ func (m *member) keys(t *merge.Type) map[string]any {
 	return out
 }
 
+// beside are the facts of an entry beside its keys.
+func (m *member) beside(t *merge.Type) map[string]int {
+	fields := maps.Clone(m.fields)
+	maps.DeleteFunc(fields, func(name string, _ any) bool {
+		return slices.ContainsFunc(t.Keys, func(k merge.Key) bool { return k.Name == name })
+	})
+	return factsOf(fields)
+}
+
 // likeness is how much two entries have in common beside their keys. What both sides have put in
 // the place of one entry is never two, whatever it has in common.
 func (r *renaming) likeness(t *merge.Type, was, is *member) float64 {
-	rest := func(m *member) map[string]int {
-		fields := maps.Clone(m.fields)
-		maps.DeleteFunc(fields, func(name string, _ any) bool {
-			return slices.ContainsFunc(t.Keys, func(k merge.Key) bool { return k.Name == name })
-		})
-		return factsOf(fields)
-	}
-	by := share(rest(was), rest(is))
+	by := share(was.beside(t), is.beside(t))
 	if was.nth != is.nth {
 		return by
 	}

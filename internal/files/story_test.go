@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -36,7 +37,7 @@ func TestStories(t *testing.T) {
 			}
 			return nil
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"mode": mode, "zero": zero},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"mode": mode, "bytes": raw},
 	})
 }
 
@@ -68,7 +69,10 @@ func mode(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// zero FILE TEXT writes a file with a zero byte before the text, which no archive can hold.
-func zero(ts *testscript.TestScript, _ bool, args []string) {
-	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte("\x00"+args[1]), 0o644))
+// raw is bytes FILE TEXT: it writes a file with what no archive can hold, such as \x00, as in Go's
+// double quotes.
+func raw(ts *testscript.TestScript, _ bool, args []string) {
+	text, err := strconv.Unquote(`"` + args[1] + `"`)
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(text), 0o644))
 }

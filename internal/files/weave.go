@@ -42,7 +42,7 @@ func (w *weave) text() (woven, error) {
 	raw.theirs = asIn(w.d, w.u.doc.Text())
 	if w.o != nil {
 		raw.base = asIn(w.d, w.o.doc.Text())
-		if merged, _, clean := linemerge.Sides(raw.base, raw.ours, raw.theirs); clean && (w.reads(merged, raw) || w.renamed(merged, raw)) {
+		if merged, clean := w.byLine(raw); clean && (w.reads(merged, raw) || w.renamed(merged, raw)) {
 			return woven{text: plainText(w.end(merged))}, nil
 		}
 	}
@@ -58,7 +58,7 @@ func (w *weave) text() (woven, error) {
 		next := anew(raw)
 		if out.marked, out.left, out.comments = next, w.plan.Conflicts, nil; len(out.left) == 0 {
 			ours, _ := bothViews(string(next))
-			out.comments = pathsAt(ours.text, ours.at, w.t)
+			out.comments = w.pathsAt(ours.text, ours.at, w.t)
 		}
 	}
 	return out, nil
@@ -71,7 +71,7 @@ func (w weave) loses(raw texts, marked string, conflicts bool) bool {
 		return lost
 	}
 	left, right := bothViews(marked)
-	ours, theirs := readFacts(left.text), readFacts(right.text)
+	ours, theirs := w.readFacts(left.text), w.readFacts(right.text)
 	if ours == nil || theirs == nil {
 		return true
 	}
@@ -81,21 +81,23 @@ func (w weave) loses(raw texts, marked string, conflicts bool) bool {
 
 // two merges two texts: dest's is edited.
 func (w weave) two() (woven, error) {
-	ours, err := w.editedTo(w.d, w.plan.Result, w.u)
-	if err != nil || len(w.plan.Conflicts) == 0 {
-		return woven{text: text{marked: ours, plain: ours}}, err
+	if len(w.plan.Conflicts) == 0 && merge.Identical(w.plan.Result, w.d.value()) {
+		return woven{text: plainText(string(w.d.doc.Text()))}, nil
 	}
-	f, err := yamldoc.Parse(ours)
+	f, err := w.editedTo(w.d, w.plan.Result, w.u)
 	if err != nil {
 		return woven{}, err
+	}
+	if len(w.plan.Conflicts) == 0 {
+		return woven{text: plainText(string(f.Text()))}, nil
 	}
 	d := *w.d
 	d.doc = f.Documents()[0]
-	theirs, err := w.editedTo(&d, w.unsettled(theirSide), w.u)
+	theirs, err := w.edited(&d, w.unsettled(theirSide), w.u)
 	if err != nil {
 		return woven{}, err
 	}
-	return w.woven(texts{ours: asIn(w.d, ours), theirs: asIn(w.d, theirs)}), nil
+	return w.woven(texts{ours: asIn(w.d, f.Text()), theirs: theirs}), nil
 }
 
 // plainText is a text without conflicts.
@@ -136,10 +138,11 @@ func (w weave) reads(merged string, raw texts) bool {
 	case raw.theirs:
 		got = w.u.value()
 	default:
-		var one bool
-		if got, one = valueIn(merged); !one {
+		d := w.one(merged)
+		if d == nil {
 			return false
 		}
+		got = d.Value()
 	}
 	return !slices.ContainsFunc(w.plan.Conflicts, whole) && w.has(got, w.plan.Result)
 }
@@ -165,7 +168,7 @@ func (w *weave) renamed(merged string, raw texts) bool {
 func with(v any, at merge.Path, now merge.Opt) any {
 	c := merge.Change{Op: merge.OpRemove, Path: at}
 	if now.Set {
-		c.Op, c.New = merge.OpSet, now
+		c.Op, c.Old, c.New = merge.OpSet, now, now
 	}
 	if out, err := merge.Replay(v, []merge.Change{c}); err == nil {
 		return out
@@ -203,21 +206,26 @@ func (w weave) normalized() (woven, error) {
 
 // edited is the text of a resource with another value.
 func (w weave) edited(r *resource, want any, from ...*resource) (string, error) {
-	text, err := w.editedTo(r, want, from...)
-	return asIn(w.d, text), err
+	f, err := w.editedTo(r, want, from...)
+	if err != nil {
+		return "", err
+	}
+	text := string(f.Text())
+	w.keep(text, f)
+	return asIn(w.d, []byte(text)), nil
 }
 
 // editedTo is that text with the line ends of its own file.
-func (w weave) editedTo(r *resource, want any, from ...*resource) ([]byte, error) {
+func (w weave) editedTo(r *resource, want any, from ...*resource) (*yamldoc.File, error) {
 	e := yamldoc.Edit{Want: want, Type: w.t, Comments: w.Original == nil}
 	for _, f := range from {
 		e.Sources = append(e.Sources, f.doc)
 	}
-	text, err := r.doc.Edit(e)
+	f, err := r.doc.Edited(e)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %s: %w", r.where(), r.id, err)
 	}
-	return text, nil
+	return f, nil
 }
 
 // woven merges three texts of one meaning, but for the values in conflict. The result has to
@@ -228,7 +236,7 @@ func (w weave) woven(all texts) woven {
 	for i, sides := range []texts{all, all, two} {
 		s := w.spliced(sides, i != 1)
 		if w.means(s.ours.String(), w.plan.Result) && (len(s.left) == 0 || w.means(s.theirs.String(), w.unsettled(theirSide))) {
-			out := woven{text: plainText(w.end(s.ours.String())), left: s.left, comments: pathsAt(s.ours.String(), s.comments, w.t)}
+			out := woven{text: plainText(w.end(s.ours.String())), left: s.left, comments: w.pathsAt(s.ours.String(), s.comments, w.t)}
 			if len(s.left)+len(s.comments) > 0 {
 				out.marked = []byte(s.marked.String())
 			}
@@ -244,8 +252,8 @@ func (w weave) woven(all texts) woven {
 
 // means: a text has a meaning, whatever it has for the values that are merged by lines.
 func (w weave) means(text string, want any) bool {
-	got, one := valueIn(text)
-	return one && w.has(got, want)
+	d := w.one(text)
+	return d != nil && w.has(d.Value(), want)
 }
 
 func (w weave) has(got, want any) bool {

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/linemerge"
-	"github.com/kubectl-merge/kubectl-merge/internal/yamldoc"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
@@ -16,12 +15,15 @@ type span struct {
 }
 
 func (w weave) spans(text string) (out []span) {
-	f, err := yamldoc.Parse([]byte(text))
-	if len(w.plan.Conflicts) == 0 || err != nil {
+	if len(w.plan.Conflicts) == 0 {
+		return nil
+	}
+	d := w.one(text)
+	if d == nil {
 		return nil
 	}
 	for i, c := range w.plan.Conflicts {
-		if from, to, ok := f.Documents()[0].Span(c.Path, w.t); ok {
+		if from, to, ok := d.Span(c.Path, w.t); ok {
 			out = append(out, span{from, to, i})
 		}
 	}

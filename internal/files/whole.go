@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kubectl-merge/kubectl-merge/internal/linemerge"
 	"github.com/kubectl-merge/kubectl-merge/internal/yamldoc"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
@@ -33,9 +32,12 @@ func (m *merger) whole(f *File, c Changed, changed bool) (Changed, bool) {
 		now = string(c.Text)
 	}
 	conflicts := changed && string(c.Text) != string(c.Plain)
-	merged, _, clean := linemerge.Sides(raw.base, raw.ours, raw.theirs)
+	merged, clean := "", false
+	if !conflicts || m.untaken(raw) {
+		merged, clean = m.byLine(raw)
+	}
 	switch {
-	case m.untaken(raw), !conflicts && clean && (merged == now || sameDocuments(merged, now)):
+	case m.untaken(raw), clean && (merged == now || m.sameDocuments(merged, now)):
 		now = merged
 	case m.Policy.Both != merge.LeaveConflict || m.Dest.Folder || len(lostComments(raw, now)) == 0:
 		return c, changed
@@ -58,10 +60,9 @@ func (m *merger) untaken(raw texts) bool {
 const commentsLost = "comments that both sides have changed, or of what the other side has removed"
 
 // sameDocuments: two texts hold the same documents and items of Lists, in any order.
-func sameDocuments(a, b string) bool {
-	x, err1 := yamldoc.Parse([]byte(a))
-	y, err2 := yamldoc.Parse([]byte(b))
-	if err1 != nil || err2 != nil {
+func (r *reader) sameDocuments(a, b string) bool {
+	x, y := r.read(a), r.read(b)
+	if x == nil || y == nil {
 		return false
 	}
 	left := valuesIn(y)

@@ -64,10 +64,26 @@ const maxTries = 12
 // text is the same. An empty document gets all of Want. The error is a Want that
 // YAML cannot express, such as one with a NaN.
 func (d *Document) Edit(e Edit) ([]byte, error) {
-	src := text(d.file.src)
 	if d.root != nil && exact(d.value, e.Want) {
 		return d.Text(), nil
 	}
+	f, err := d.edited(e)
+	if err != nil {
+		return nil, err
+	}
+	return f.Text(), nil
+}
+
+// Edited is Edit, and what the text reads as: a file of one document. Errors are Edit's.
+func (d *Document) Edited(e Edit) (*File, error) {
+	if d.root != nil && exact(d.value, e.Want) {
+		return Parse(d.Text())
+	}
+	return d.edited(e)
+}
+
+func (d *Document) edited(e Edit) (*File, error) {
+	src := text(d.file.src)
 	force, tries := map[*node]rank{}, 0
 	for {
 		ed := &editor{src: src, doc: d, force: force, comments: e.Comments, look: d.look(e.Sources)}
@@ -77,13 +93,12 @@ func (d *Document) Edit(e Edit) ([]byte, error) {
 			return nil, ed.unshared
 		}
 		out := ed.apply(d.from, d.to, ed.edits)
-		again := ed.failure(out, e.Want)
-		if again != nil && ed.doc.to == len(ed.src) && ed.failure(out+ed.look.eol, e.Want) == nil {
-			// A literal at the end of a file that has no last line break.
-			out, again = out+ed.look.eol, nil
+		f, again := ed.read(out, e.Want)
+		if again != nil && ed.doc.to == len(ed.src) { // perhaps a literal at the end of a file that has no last line break
+			f, _ = ed.read(out+ed.look.eol, e.Want)
 		}
-		if again == nil {
-			return []byte(out), nil
+		if f != nil {
+			return f, nil
 		}
 		if d.root == nil || force[d.root] == whole {
 			return nil, fmt.Errorf("the value cannot be written as YAML: %w", again)
@@ -212,8 +227,8 @@ func (w *wrong) Error() string { return w.why.Error() }
 
 var errOther = errors.New("the text would read as another value")
 
-// failure reads the new text and compares; nil if it reads as what was wanted.
-func (ed *editor) failure(out string, want any) *wrong {
+// read reads the new text; nil, and what is wrong, if it does not read as what was wanted.
+func (ed *editor) read(out string, want any) (*File, *wrong) {
 	f, err := Parse([]byte(out))
 	if err != nil {
 		w := &wrong{at: ed.doc.from, why: err}
@@ -221,16 +236,16 @@ func (ed *editor) failure(out string, want any) *wrong {
 		if errors.As(err, &e) {
 			w.at = ed.oldOffset(out, e.Line)
 		}
-		return w
+		return nil, w
 	}
 	if len(f.docs) > 1 {
-		return &wrong{at: ed.doc.from, node: ed.doc.root, why: errOther}
+		return nil, &wrong{at: ed.doc.from, node: ed.doc.root, why: errOther}
 	}
 	got := f.docs[0].value
 	if exact(got, want) {
-		return nil
+		return f, nil
 	}
-	return &wrong{node: differing(ed.doc.root, got, want), at: ed.doc.from, why: errOther}
+	return nil, &wrong{node: differing(ed.doc.root, got, want), at: ed.doc.from, why: errOther}
 }
 
 // oldOffset maps a line of the new text to an offset of the old.

@@ -133,11 +133,7 @@ func (d *Document) withEntries(field string, items []Item) (*Document, error) {
 		want[k] = v
 	}
 	want[field] = list
-	edited, err := d.Edit(Edit{Want: want})
-	if err != nil {
-		return nil, err
-	}
-	f, err := Parse(edited)
+	f, err := d.Edited(Edit{Want: want})
 	if err != nil {
 		return nil, err
 	}

@@ -211,7 +211,7 @@ func attempts(d *Document, want any, source *Document) int {
 	e := Edit{Sources: []*Document{source}}
 	ed := &editor{src: text(d.file.src), doc: d, look: d.look(e.Sources)}
 	ed.run(want, nil, e.origins())
-	if w := ed.failure(ed.apply(d.from, d.to, ed.edits), want); w != nil {
+	if _, w := ed.read(ed.apply(d.from, d.to, ed.edits), want); w != nil {
 		return 1
 	}
 	return 0

@@ -88,7 +88,7 @@ func (p *parser) checkRune(i int) (int, error) {
 	r, n := utf8.DecodeRuneInString(p.src[i:])
 	switch {
 	case r == utf8.RuneError && n <= 1:
-		return 0, p.fail(i, "the text is not UTF-8")
+		return 0, p.fail(i, "the text is not UTF-8 (byte 0x%02X); save the file as UTF-8", p.src[i])
 	case r == 0x85 || r == 0x2028 || r == 0x2029:
 		return 0, p.fail(i, "line break %U inside the text; write it as an escape in double quotes", r)
 	case r == 0xfeff && !p.mayMark(i):
