@@ -45,7 +45,7 @@ func (rs resources) rename(r *resource, to id) {
 // without are the resources that the other set does not have, and that are not known.
 func (rs resources) without(other resources, known func(*resource) bool) (out []*resource) {
 	for _, r := range rs.list {
-		if other.byID[r.id] == nil && r.id.name != "" && !known(r) {
+		if other.byID[r.id] == nil && r.id.kind != "" && !known(r) {
 			out = append(out, r)
 		}
 	}
@@ -73,7 +73,11 @@ func successors(original, side resources, one bool) map[*resource]*resource {
 		case len(all[was])+len(all[is]) == 0 && was.id.kind != is.id.kind:
 			return 0
 		}
-		return share(all[was], all[is]) + inPlace(was, is)
+		likeness := share(all[was], all[is])
+		if one && likeness > 0 && len(original.list) == 1 && len(side.list) == 1 && was.id.kind == is.id.kind && was.id.group == is.id.group {
+			likeness = max(likeness, leastShare) // what a file is for, by another name
+		}
+		return likeness + inPlace(was, is)
 	})
 }
 

@@ -204,7 +204,7 @@ func (m *merger) three(o, u, d *resource) (weave, error) {
 	if patched {
 		triple.Local = plain(triple.Local)
 	}
-	w.t = m.typeOf(u, d, o, triple)
+	w.t = m.typeOf(true, u, d, o, triple)
 	if patched {
 		p := patch{resource: u}
 		s := p.value(u.value(), triple.Live, w.t, nil)
@@ -251,8 +251,8 @@ func valueOf(r *resource) any {
 	return r.value()
 }
 
-// typeOf is the type that a document is merged by.
-func (m *merger) typeOf(u, d, o *resource, sides merge.Triple) *merge.Type {
+// typeOf is the type that a document is merged by; see shape.
+func (m *merger) typeOf(named bool, u, d, o *resource, sides merge.Triple) *merge.Type {
 	t := m.known(u)
 	if t == nil && d != nil && d.version != u.version {
 		t = m.known(d)
@@ -260,7 +260,7 @@ func (m *merger) typeOf(u, d, o *resource, sides merge.Triple) *merge.Type {
 	if t == nil && u.id.kind != "" {
 		t = schema.Resource()
 	}
-	t = shape(inComments(d, u, o).on(t), m.Infer, sides.Local, sides.Original, sides.Live)
+	t = m.shape(named, inComments(d, u, o).on(t), sides.Local, sides.Original, sides.Live)
 	if len(m.Rules) > 0 {
 		t = m.rulesFor(u, merge.Triple{Local: u.value(), Live: valueOf(d)}).Shape(t)
 	}

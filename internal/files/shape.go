@@ -1,6 +1,8 @@
 package files
 
 import (
+	"slices"
+
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
@@ -8,30 +10,49 @@ import (
 // shape is the type that files are merged by: how t splits the values that the
 // sides have, with keys inferred (if wanted) for what t does not know. Two values
 // are equal only if they are equal as written: a file may state a default, and a
-// merge of files has no server that would complete it.
-func shape(t *merge.Type, infer bool, sides ...any) *merge.Type {
+// merge of files has no server that would complete it. In a merge of three, no entries are
+// paired by a key that one of them lacks (the path of a Kustomization's patches); named: they
+// are by a name that each has, although the server replaces the list as a whole (the versions
+// of a CustomResourceDefinition).
+func (m *merger) shape(named bool, t *merge.Type, sides ...any) *merge.Type {
 	if t == nil || t.Kind == merge.Unknown {
-		if infer {
+		if m.Infer {
 			return schema.Infer(sides...)
 		}
 		return nil
 	}
 	out := &merge.Type{Name: t.Name, Kind: t.Kind, Atomic: t.Atomic, Open: t.Open, Keys: t.Keys, OneOf: t.OneOf, Source: t.Source}
+	if m.Original != nil && len(t.Keys) < 2 && (t.Kind == merge.Keyed || t.Kind == merge.List) {
+		switch by := schema.Infer(sides...); {
+		case t.Kind == merge.Keyed && lacks(t.Keys[0], entries(sides)):
+			out.Kind, out.Keys = merge.List, nil
+		case named && t.Kind == merge.List && by != nil && by.Kind == merge.Keyed && by.Keys[0].Name == "name":
+			out.Kind, out.Keys = merge.Keyed, by.Keys
+		}
+	}
 	switch {
 	case t.Atomic:
 	case t.Kind == merge.Object:
-		out.Fields = shapeFields(t, infer, sides)
-	case t.Kind == merge.Map, t.Kind == merge.Keyed:
-		out.Elem = shape(t.Elem, infer, entries(sides)...)
+		out.Fields = m.shapeFields(named, t, sides)
+	case t.Kind == merge.Map, out.Kind == merge.Keyed:
+		out.Elem = m.shape(named, t.Elem, entries(sides)...)
 	}
 	return out
 }
 
-func shapeFields(t *merge.Type, infer bool, sides []any) map[string]merge.Field {
+// lacks: an entry has no value for a key, and none is assumed.
+func lacks(k merge.Key, entries []any) bool {
+	return k.Default == nil && slices.ContainsFunc(entries, func(e any) bool {
+		fields, _ := e.(map[string]any)
+		return fields[k.Name] == nil
+	})
+}
+
+func (m *merger) shapeFields(named bool, t *merge.Type, sides []any) map[string]merge.Field {
 	values := map[string][]any{}
 	for _, s := range sides {
-		m, _ := s.(map[string]any)
-		for k, v := range m {
+		fields, _ := s.(map[string]any)
+		for k, v := range fields {
 			if v != nil {
 				values[k] = append(values[k], v)
 			}
@@ -40,7 +61,7 @@ func shapeFields(t *merge.Type, infer bool, sides []any) map[string]merge.Field 
 	fields := make(map[string]merge.Field, len(values))
 	for name, list := range values {
 		f := t.Fields[name]
-		if inner := shape(f.Type, infer, list...); inner != nil {
+		if inner := m.shape(named, f.Type, list...); inner != nil {
 			fields[name] = merge.Field{Type: inner, Default: f.Default}
 		}
 	}

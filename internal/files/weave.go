@@ -42,7 +42,7 @@ func (w *weave) text() (woven, error) {
 	raw.theirs = asIn(w.d, w.u.doc.Text())
 	if w.o != nil {
 		raw.base = asIn(w.d, w.o.doc.Text())
-		if merged, clean := w.byLine(raw); clean && (w.reads(merged, raw) || w.renamed(merged, raw)) {
+		if merged, clean := w.byLine(raw); clean && (w.reads(merged, raw) || w.otherwise(merged, raw)) {
 			return woven{text: plainText(w.end(merged))}, nil
 		}
 	}
@@ -144,24 +144,39 @@ func (w weave) reads(merged string, raw texts) bool {
 		}
 		got = d.Value()
 	}
-	return !slices.ContainsFunc(w.plan.Conflicts, whole) && w.has(got, w.plan.Result)
+	return !slices.ContainsFunc(w.plan.Conflicts, func(c merge.Disagreement) bool { return !w.linewise(c) }) && w.has(got, w.plan.Result, w.linewise)
 }
 
-// renamed: a text has the meaning of a merge in which the entries of lists that one side alone has
-// renamed are followed. That is then the plan.
-func (w *weave) renamed(merged string, raw texts) bool {
+// linewise: a value in conflict may be what the lines come to, since each side has it on several.
+func (w weave) linewise(c merge.Disagreement) bool {
+	several := func(r *resource) bool {
+		from, to, ok := r.doc.Span(c.Path, w.t)
+		return ok && strings.Count(strings.TrimSpace(string(r.doc.Text()[from:to])), "\n") > 0
+	}
+	_, isText := c.Live.Value.(string)
+	return mayMergeByLines(c) || isText && bothChanged(c) && several(w.o) && several(w.u) && several(w.d)
+}
+
+// otherwise: a text has the meaning of a merge in which the entries of lists that one side alone has
+// renamed are followed, or in which a list that the server replaces is one value. That is then the plan.
+func (w *weave) otherwise(merged string, raw texts) bool {
 	if len(w.plan.Conflicts) == 0 || w.Policy.Both != merge.LeaveConflict {
 		return false
 	}
 	triple := merge.Triple{Local: w.u.value(), Original: w.o.value(), Live: w.d.value()}
-	other := *w
-	other.merge(triple, true)
-	other.plan = textsByLine(other.plan)
-	if !other.reads(merged, raw) {
-		return false
+	for _, alone := range []bool{true, false} {
+		other := *w
+		if !alone {
+			other.t = w.typeOf(false, w.u, w.d, w.o, triple)
+		}
+		other.merge(triple, alone)
+		other.plan = textsByLine(other.plan)
+		if other.reads(merged, raw) {
+			*w = other
+			return true
+		}
 	}
-	*w = other
-	return true
+	return false
 }
 
 // with is a value with another one at a path, or with none there.
@@ -253,12 +268,12 @@ func (w weave) woven(all texts) woven {
 // means: a text has a meaning, whatever it has for the values that are merged by lines.
 func (w weave) means(text string, want any) bool {
 	d := w.one(text)
-	return d != nil && w.has(d.Value(), want)
+	return d != nil && w.has(d.Value(), want, mayMergeByLines)
 }
 
-func (w weave) has(got, want any) bool {
+func (w weave) has(got, want any, byLines func(merge.Disagreement) bool) bool {
 	for _, c := range w.plan.Conflicts {
-		if !mayMergeByLines(c) {
+		if !byLines(c) {
 			continue
 		}
 		v, ok := merge.Lookup(got, c.Path, w.t)

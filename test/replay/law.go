@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/yamldoc"
 )
@@ -92,6 +93,12 @@ func gather(v any, at string, out map[string]int) {
 		if strings.Contains(v, "\n") { // lines are merged
 			for line := range strings.Lines(v) {
 				out[at+" | "+strings.TrimSpace(line)]++
+			}
+			return
+		}
+		if len(v) > 80 { // it stands on several lines, maybe
+			for _, word := range strings.FieldsFunc(v, func(r rune) bool { return r == ',' || unicode.IsSpace(r) }) {
+				out[at+" | "+word]++
 			}
 			return
 		}
