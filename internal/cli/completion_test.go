@@ -70,7 +70,7 @@ func TestCompletion(t *testing.T) {
 		{"files cannot ask", []string{"files", "--policy", ""}, []string{"apply", "merge3", "diff3", "strict", "live"}, ordered},
 		{"values behind =", []string{"--policy=st"}, []string{"strict"}, ordered},
 		{"strategies", []string{"diff", "--strategy", ""}, []string{"auto", "strategic", "json", "associative"}, ordered},
-		{"printers are those of the verb", []string{"explain", "-o", ""}, []string{"table", "json", "yaml"}, ordered},
+		{"printers are those of the verb", []string{"explain", "-o", ""}, []string{"table", "json", "yaml", "blame"}, ordered},
 		{"what changes only the annotation has no explanation", []string{"disown", "-o", ""}, []string{"name", "yaml", "json", "patch", "diff", "jsonpath=", "go-template=", "custom-columns="}, ordered},
 		{"an original of files is a file", []string{"files", "--original", ""}, []string{}, ":0"},
 		{"a printer with a template wants no space behind it", []string{"-o", "jsonp"}, []string{"jsonpath="}, ":38"},

@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
 	"github.com/kubectl-merge/kubectl-merge/internal/complete"
+	"github.com/kubectl-merge/kubectl-merge/internal/ownership"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/internal/term"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
@@ -29,8 +30,12 @@ type explainPrinter struct {
 	shown int     // objects
 }
 
-// write prints the requested parts of an explanation.
-func (f *explainPrinter) write(e diff.Explanation) error {
+// write explains an object, or the fields at and below paths.
+func (f *explainPrinter) write(r diff.Report, paths ...merge.Path) error {
+	if f.call.output == string(diff.ExplainBlame) {
+		return f.out.Blame(r, diff.BlameOptions{Owners: ownership.Of(r.Live), Paths: paths, Changed: f.call.changed, File: f.call.inputs.given()})
+	}
+	e := diff.Explain(r, paths...)
 	if f.call.changed {
 		e = e.Changed()
 	}
@@ -69,7 +74,7 @@ func (f *explainPrinter) object(item *run.Item) error {
 	report := reportOf(item.Result.Planned, f.secrets)
 	f.shown++
 	if len(f.paths) == 0 {
-		return f.write(diff.Explain(report))
+		return f.write(report)
 	}
 	var found []merge.Path
 	for i := range f.paths {
@@ -84,7 +89,7 @@ func (f *explainPrinter) object(item *run.Item) error {
 	if len(found) == 0 {
 		return nil
 	}
-	return f.write(diff.Explain(report, found...))
+	return f.write(report, found...)
 }
 
 // surplus reports why an object missing in the input is deleted, or kept.
@@ -127,6 +132,9 @@ Without a file, what was applied last is used as local. Needs only permission to
 
   # An object as it was applied last: which fields others have set or changed since
   kubectl merge explain deployment/web
+
+  # Who owns each line of an object, since when, and whether file and last-applied agree
+  kubectl merge explain deployment/web -o blame
 
   # One field, and all below it
   kubectl merge explain -f web.yaml spec.replicas 'spec.template.spec.containers[name=web]'`,

@@ -152,7 +152,7 @@ var flagRows = []flagRow{
 	{verbs: "diff", name: "output", group: "show", short: "o", def: "diff", at: func(c *call) any { return &c.output }, words: func() []string { return printerWords(isReport) },
 		lists: func() string { return printerNames(isReport) }, help: "what is printed: %s"},
 	{verbs: "explain", name: "output", group: "show", short: "o", def: "table", at: func(c *call) any { return &c.output },
-		words: of("table\tfor a terminal", "json", "yaml"), help: "table, json or yaml"},
+		words: of("table\tfor a terminal", "json", "yaml", "blame\tthe object, with the owners of each line"), help: "table, json, yaml or blame (the object, with the owners of each line)"},
 	{verbs: "drift", name: "output", group: "show", short: "o", def: "table", at: func(c *call) any { return &c.output }, words: driftOutputs,
 		help: "table, json (one line), markdown or prometheus (a text file of metrics)"},
 	{verbs: "migrate", name: "output", group: "show", short: "o", at: func(c *call) any { return &c.output }, words: of(migrate.Formats...),

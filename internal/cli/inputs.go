@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
 	"github.com/kubectl-merge/kubectl-merge/internal/target"
+	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 )
 
@@ -118,6 +119,9 @@ func (c *call) lastApplied(ctx context.Context) ([]object.Object, error) {
 		was := lastapplied.Read(t.Live)
 		value, isMap := was.Value.(map[string]any)
 		switch {
+		case c.output == string(diff.ExplainBlame) && (was.Problem != "" || !isMap || was.State == lastapplied.Blanked):
+			value = map[string]any{"apiVersion": t.Live["apiVersion"], "kind": t.Live["kind"], "metadata": map[string]any{"name": t.Name}}
+			out = append(out, object.Object{Value: value}.InNamespace(t.Namespace)) // it has owners all the same
 		case was.Problem != "":
 			errs[i] = fmt.Errorf("%s: %s", t, was.Problem)
 		case !isMap:

@@ -18,6 +18,7 @@ const (
 	ExplainTable ExplainFormat = "table"
 	ExplainJSON  ExplainFormat = "json"
 	ExplainYAML  ExplainFormat = "yaml"
+	ExplainBlame ExplainFormat = "blame" // see ExplanationWriter.Blame
 )
 
 // ExplainOptions of WriteExplanations and of an ExplanationWriter.
@@ -53,10 +54,10 @@ type ExplanationWriter struct {
 // NewExplanationWriter returns a writer to w. The error names an unknown format.
 func NewExplanationWriter(w io.Writer, o ExplainOptions) (*ExplanationWriter, error) {
 	switch o.Format {
-	case "", ExplainTable, ExplainJSON, ExplainYAML:
+	case "", ExplainTable, ExplainJSON, ExplainYAML, ExplainBlame:
 		return &ExplanationWriter{w: w, options: o}, nil
 	}
-	return nil, fmt.Errorf("--output=%s: there are %s, %s and %s", o.Format, ExplainTable, ExplainJSON, ExplainYAML)
+	return nil, fmt.Errorf("--output=%s: there are %s, %s, %s and %s", o.Format, ExplainTable, ExplainJSON, ExplainYAML, ExplainBlame)
 }
 
 // Write writes one explanation: a table, or one entry of the list. The error is that of the
