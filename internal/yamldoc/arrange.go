@@ -1,6 +1,9 @@
 package yamldoc
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // arrange takes the entries out that do not stay, and puts new ones in. At least
 // one entry stays, or is a <<.
@@ -92,7 +95,10 @@ func (ed *editor) remove(n *node, i int, stay []bool) {
 				break
 			}
 		}
-	case i == 0:
+	case !slices.Contains(stay[:i], true): // no line before it stays, of which the break would be taken
+		if i > 0 {
+			line = ed.gapAbove(n, i, line)
+		}
 		from, to = line, ed.src.lineNext(to)
 	default: // with the line break before it, since what is added comes before the one behind
 		from = ed.src.lineEnd(ed.withGap(n, i, line) - 1)
@@ -113,6 +119,11 @@ func (ed *editor) withGap(n *node, i, line int) int {
 	if i < len(n.entries)-1 && !ed.src.blank(next, ed.src.lineNext(next)) {
 		return line
 	}
+	return ed.gapAbove(n, i, line)
+}
+
+// gapAbove is where the empty lines above an entry begin.
+func (ed *editor) gapAbove(n *node, i, line int) int {
 	for ed.src.emptyAbove(line) {
 		above := ed.src.lineStart(line - 1)
 		if above <= n.entries[i].bound { // it is the end of a literal
