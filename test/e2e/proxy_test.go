@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"bytes"
-	"encoding/pem"
 	"fmt"
 	"io"
 	"log"
@@ -21,7 +20,6 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"k8s.io/client-go/rest"
-	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
 // proxy stands between the program and the API server, on loopback. It counts
@@ -189,11 +187,9 @@ func (s *story) through(ts *testscript.TestScript) *proxy {
 	ts.Check(err)
 	ts.Defer(p.http.Close)
 	file := filepath.Join(ts.Getenv("WORK"), ".kubeconfig-proxy")
-	ts.Check(s.server.kubeconfigFor(file, s.ns, func(c *clientcmdapi.Cluster) {
-		c.Server, c.TLSServerName, c.InsecureSkipTLSVerify, c.CertificateAuthority = p.http.URL, "", false, ""
-		c.CertificateAuthorityData = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: p.http.Certificate().Raw})
-	}))
+	ts.Check(s.server.kubeconfigFor(file, s.ns, p.cluster))
 	s.proxy, s.direct = p, ts.Getenv("KUBECONFIG")
+	ts.Setenv("HOME", filepath.Join(ts.Getenv("WORK"), ".home")) // another proxy may have had the port before
 	ts.Setenv("KUBECONFIG", file)
 	return p
 }

@@ -68,9 +68,11 @@ func (u *user) lead(change func(*clientcmdapi.Cluster)) {
 	}
 }
 
-// through leads the user through a proxy in front of the server.
+// through leads the user through a proxy in front of the server. What is cached of discovery is by
+// host and port, and another proxy may have had the same port before: the user gets a home of its own.
 func (u *user) through(p *proxy) {
 	u.t.Helper()
+	u.home = u.t.TempDir()
 	u.lead(p.cluster)
 }
 

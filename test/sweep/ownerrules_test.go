@@ -16,6 +16,7 @@ const (
 	ruleHollow   = "empty lists: they are nobody's, and stay in what is removed"
 	ruleZero     = "zero values: a Go type has one where nothing is stated"
 	ruleFilled   = "filled in: the server fills the value in again or allocates it, and its field manager alone does not"
+	ruleRestored = "restored: the server restores the spec of a CertificateSigningRequest and records no owner of it, and its field manager alone does not"
 	ruleNoKey    = "empty keys: a key that is stated as an empty text is applied as if it was left out"
 	ruleHeld     = "empty values: of others, which hold an empty or absent map or list, and the file states it as empty"
 	rulePruned   = "empty values: of others, which hold nothing but empty lists and maps there, are pruned beside what is applied"
@@ -33,6 +34,8 @@ func (p *played) ruled(before map[string]any) {
 		rule = ruleLives
 	case p.law == "sound" && p.filled:
 		rule = ruleFilled
+	case p.law == "owned" && p.k.Kind.Kind == "CertificateSigningRequest":
+		rule = ruleRestored
 	case p.law == "kubectl" && emptyKey(p.local, p.k.typ):
 		rule = ruleNoKey
 	case p.law == "kubectl" && p.conflictedBefore():
