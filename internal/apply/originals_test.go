@@ -88,6 +88,24 @@ func TestDocuments(t *testing.T) {
 	if _, err := d.Type(t.Context(), "broken.com", "v1", "Widget"); err == nil || !strings.Contains(err.Error(), "schema of broken.com/v1: ") {
 		t.Errorf("got %v", err)
 	}
+	asked := 0
+	d.Definition = func(_ context.Context, group, kind string) (map[string]any, error) {
+		if asked++; group+kind != "example.comGadget" {
+			return nil, nil
+		}
+		return read(t, strings.ReplaceAll(widgetCRD, "Widget", "Gadget")), nil
+	}
+	for range 2 {
+		if got, err := d.Type(t.Context(), "example.com", "v1", "Gadget"); err != nil || got == nil || asked != 1 {
+			t.Errorf("not published yet: %v, %v, asked %d times", got, err, asked)
+		}
+	}
+	if got, err := d.Type(t.Context(), "none.com", "v1", "Widget"); err != nil || got != nil || asked != 2 {
+		t.Errorf("neither document nor definition: %v, %v, asked %d times", got, err, asked)
+	}
+	if got, err := d.Type(t.Context(), "example.com", "v9", "Gadget"); err != nil || got != nil {
+		t.Errorf("a version that is not defined: %v, %v", got, err)
+	}
 	var files Definitions
 	for _, v := range []any{
 		read(t, openAPI),

@@ -15,19 +15,26 @@ type Documents struct {
 	// Fetch returns the OpenAPI v3 document of a group and version, nil where there is
 	// none.
 	Fetch func(ctx context.Context, group, version string) ([]byte, error)
+	// Definition returns the CustomResourceDefinition of a kind, nil where there is none or it may not
+	// be read. It is asked for what no document has: the server publishes the schema of a
+	// CustomResourceDefinition only after it serves the kind. nil: none is asked for.
+	Definition func(ctx context.Context, group, kind string) (map[string]any, error)
 
 	mu   sync.Mutex
 	docs map[string]*document
 }
 
+// document is what is known of a group and version, or of one kind in it from its definition.
 type document struct {
-	once sync.Once
-	doc  *schema.Document
-	err  error
+	once    sync.Once
+	doc     *schema.Document
+	defined *merge.Type
+	err     error
 }
 
-// Type returns the type of a kind, nil where the document does not have it or there is no
-// document. The error is Fetch's, or why the document cannot be read; it names group and version.
+// Type returns the type of a kind, nil where neither the document of its group and version nor a
+// CustomResourceDefinition has it. The error is that of Fetch or Definition, or why what they returned
+// cannot be read; it names group and version.
 func (d *Documents) Type(ctx context.Context, group, version, kind string) (*merge.Type, error) {
 	entry := d.entry(group + "/" + version)
 	entry.once.Do(func() {
@@ -39,14 +46,41 @@ func (d *Documents) Type(ctx context.Context, group, version, kind string) (*mer
 			entry.err = fmt.Errorf("schema of %s/%s: %w", group, version, entry.err)
 		}
 	})
-	if entry.err != nil || entry.doc == nil {
+	if entry.err != nil {
 		return nil, entry.err
 	}
-	t, ok := entry.doc.Type(group, version, kind)
-	if err := entry.doc.Err(); !ok && err != nil {
+	if entry.doc != nil {
+		t, ok := entry.doc.Type(group, version, kind)
+		if err := entry.doc.Err(); !ok && err != nil {
+			return nil, fmt.Errorf("schema of %s/%s, %s: %w", group, version, kind, err)
+		}
+		if ok {
+			return t, nil
+		}
+	}
+	if _, builtin := schema.BuiltinKind(group, version, kind); builtin || d.Definition == nil {
+		return nil, nil
+	}
+	entry = d.entry(group + "/" + version + " " + kind)
+	entry.once.Do(func() { entry.defined, entry.err = d.define(ctx, group, version, kind) })
+	return entry.defined, entry.err
+}
+
+func (d *Documents) define(ctx context.Context, group, version, kind string) (*merge.Type, error) {
+	crd, err := d.Definition(ctx, group, kind)
+	if err != nil || crd == nil {
+		return nil, err
+	}
+	versions, err := schema.FromCRD(crd, merge.SourceServer)
+	if err != nil {
 		return nil, fmt.Errorf("schema of %s/%s, %s: %w", group, version, kind, err)
 	}
-	return t, nil
+	for _, v := range versions {
+		if v.Version == version {
+			return v.Type, nil
+		}
+	}
+	return nil, nil
 }
 
 func (d *Documents) entry(key string) *document {

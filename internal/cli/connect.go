@@ -41,7 +41,7 @@ func (e *env) reach() (reached, error) {
 		return reached{}, err
 	}
 	ns, err := e.namespacing()
-	return reached{api, &apply.Documents{Fetch: api.OpenAPI}, &live.Server{API: api, Namespaces: ns}}, err
+	return reached{api, &apply.Documents{Fetch: api.OpenAPI, Definition: api.Definition}, &live.Server{API: api, Namespaces: ns}}, err
 }
 
 // existing adds the valid names to an error about a context, cluster or user that is not in

@@ -65,7 +65,7 @@ func (v *setCall) delete(ctx context.Context) error {
 	}
 	p := &prune.Pruner{Set: s, Allowed: allowed, Propagation: propagations[v.cascade], Limit: v.concurrency, Disband: true}
 	plan := &run.Plan{Job: &run.Job{Pruner: p, Write: cluster.Write{DryRun: v.mode == dryServer}, Concurrency: v.concurrency, Needs: run.Outcomes}}
-	h := &holding{api: v.api, types: (&apply.Documents{Fetch: v.api.OpenAPI}).Type, note: s.Note, orphans: v.cascade == "orphan"}
+	h := &holding{api: v.api, types: (&apply.Documents{Fetch: v.api.OpenAPI, Definition: v.api.Definition}).Type, note: s.Note, orphans: v.cascade == "orphan"}
 	if v.gone {
 		until := time.Now().Add(v.timeout)
 		h.until = func() time.Time { return until }

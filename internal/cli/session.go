@@ -208,7 +208,7 @@ func (l *liveSide) open(ctx context.Context, job *run.Job, defs *apply.Definitio
 	if err := neverRecreated(job.Recreate.Kinds); err != nil {
 		return nil, err
 	}
-	docs := &apply.Documents{Fetch: api.OpenAPI}
+	docs := &apply.Documents{Fetch: api.OpenAPI, Definition: api.Definition}
 	job.Planner.Schemas = defs.Around(docs.Type)
 	job.Live, job.API, job.Invalidate = &live.Server{API: api, Namespaces: ns}, api, docs.Forget
 	return api.ServesKind, nil

@@ -44,7 +44,7 @@ func (k *targetVerb) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	docs := &apply.Documents{Fetch: k.cluster.OpenAPI}
+	docs := &apply.Documents{Fetch: k.cluster.OpenAPI, Definition: k.cluster.Definition}
 	k.API, k.Live = k.cluster, &live.Server{API: k.cluster, Namespaces: ns}
 	k.Planner = annotate.Planner{Planner: &apply.Planner{Policy: policy, Manager: cmp.Or(k.manager, defaultManager), Validate: cmp.Or(apply.Validation(k.validate), apply.Ignore), Locate: source.At, Schemas: docs.Type, Strategic: strategic.By(cluster.Struct)}}
 	if rules != nil {

@@ -158,7 +158,7 @@ func (u *undoing) open(ctx context.Context, mode dryRun) (*session, *undo.Undo, 
 	if err != nil {
 		return nil, nil, err
 	}
-	docs := &apply.Documents{Fetch: api.OpenAPI}
+	docs := &apply.Documents{Fetch: api.OpenAPI, Definition: api.Definition}
 	rules := &apply.UserRules{Rules: u.doc.Rules, Values: u.secretValues()}
 	plan := &undo.Undo{
 		Record: u.doc, Except: u.omits, API: api, Live: &live.Server{API: api},

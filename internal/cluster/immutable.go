@@ -20,8 +20,10 @@ var Holding = []Resource{
 	{Version: "v1", Kind: "PersistentVolumeClaim", Plural: "persistentvolumeclaims"},
 	{Version: "v1", Kind: "PersistentVolume", Plural: "persistentvolumes"},
 	{Version: "v1", Kind: "Namespace", Plural: "namespaces"},
-	{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition", Plural: "customresourcedefinitions"},
+	definitions,
 }
+
+var definitions = Resource{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition", Plural: "customresourcedefinitions"}
 
 // Recreatable reports whether an object of the kind may be deleted to be created again.
 func (r Resource) Recreatable() bool {

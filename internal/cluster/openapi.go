@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/url"
 	"strconv"
@@ -58,6 +59,23 @@ func (c *Cluster) OpenAPI(ctx context.Context, group, version string) ([]byte, e
 	}
 	c.schemas.cache.put(at, data, doc)
 	return doc, nil
+}
+
+// Definition returns the CustomResourceDefinition of a kind; nil without an error means that it has
+// none, as the kinds of an aggregated API, or that the user may not read it.
+func (c *Cluster) Definition(ctx context.Context, group, kind string) (map[string]any, error) {
+	r, err := c.FindKind(ctx, group, kind)
+	if unknown := (*UnknownKindError)(nil); errors.As(err, &unknown) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	crd, err := c.Get(ctx, Target{Resource: definitions, Name: r.Plural + "." + group})
+	if IsNotFound(err) || IsForbidden(err) {
+		return nil, nil
+	}
+	return crd, err
 }
 
 // indexPath is the path of the index of schemas.

@@ -53,15 +53,17 @@ func TestSchemasDown(t *testing.T) {
 		what, why string
 		hits      string // in the URL
 		do        harm
-		says      string // "": it is written
+		says      string // "": it is written; "whole": with the list as one value
 	}{
 		{"no index", "a schema that cannot be had is no reason to guess", "/openapi/v3", refuse(500, "InternalError", "down"), `schema index /openapi/v3: .*try again`},
 		{"no document", "the same", "/openapi/v3/apis/stories.example.com/v1", refuse(503, "ServiceUnavailable", "down"), `schema /openapi/v3/apis/stories.example.com/v1: .*try again`},
 		{"a torn document", "the same", "/openapi/v3/apis/stories.example.com/v1", tear, `schema`},
 		{"a truncated document", "the same", "/openapi/v3/apis/stories.example.com/v1", truncate, `schema .*stories.example.com/v1: .*document`},
-		{"a document of other kinds only", "nobody knows the kind: its lists are merged whole", "/openapi/v3/apis/stories.example.com/v1", lie(replacing(`"kind":"Gadget"`, `"kind":"Widget"`)), ``},
+		{"a document of other kinds only", "the kind was defined a moment ago: its CustomResourceDefinition is read", "/openapi/v3/apis/stories.example.com/v1", lie(replacing(`"kind":"Gadget"`, `"kind":"Widget"`)), ``},
+		{"an index of other groups only", "the same", "/openapi/v3", lie(replacing(`stories.example.com`, `other.example.com`)), ``},
+		{"neither document nor definition", "nobody knows the kind: its lists are merged whole", "/openapi/v3/apis/stories.example.com/v1", lie(replacing(`"kind":"Gadget"`, `"kind":"Widget"`)), `whole`},
 		{"none found", "every server since 1.27 has them, so that something else has answered", "/openapi/v3", refuse(404, "NotFound", "the server could not find the requested resource"), `schema index /openapi/v3: .*every one since 1.27 has it`},
-		{"none of old", "an older server publishes none: lists are merged whole", "/openapi/v3", refuse(404, "NotFound", "the server could not find the requested resource"), ``},
+		{"none of old", "an older server publishes none: definitions are read", "/openapi/v3", refuse(404, "NotFound", "the server could not find the requested resource"), ``},
 		{"no permission", "what is missing is named", "/openapi/v3", refuse(403, "Forbidden", `forbidden: User "u" cannot get path "/openapi/v3"`), `schema index /openapi/v3: .*cannot get path "/openapi/v3": ask whoever runs the cluster for this permission, which the cluster role system:discovery has`},
 	} {
 		t.Run(strings.ReplaceAll(tt.what, " ", "-"), func(t *testing.T) {
@@ -81,11 +83,14 @@ func TestSchemasDown(t *testing.T) {
 			if tt.what == "none of old" {
 				p.fails(fault{hits: about("DISCOVERY", "/version"), do: answer(200, nil, `{"major":"1","minor":"26+","gitVersion":"v1.26.15"}`)})
 			}
+			if tt.says == "whole" {
+				p.fails(fault{hits: about("READ", "/customresourcedefinitions/"), do: refuse(403, "Forbidden", "forbidden")})
+			}
 			sick := u.proxied(p)
-			sick.home = t.TempDir()
 			was := u.versions("v2.yaml")
 			got := sick.tries("kubectl-merge", "-f", "v2.yaml")
-			if tt.says != "" {
+			switch tt.says {
+			default:
 				if ok, err := regexp.MatchString(tt.says, got.stderr); got.code != 1 || !ok {
 					t.Errorf("%s: want %q (%v)\n%s", tt.why, tt.says, err, got)
 				}
@@ -95,11 +100,16 @@ func TestSchemasDown(t *testing.T) {
 					t.Error(got)
 				}
 				u.wantLive("gadgets.stories.example.com/g", `{spec: {size: "2", backends: [{name: ours, url: b}, {name: theirs}]}}`)
-			} else {
+			case "whole":
 				if got.code != 0 || !strings.Contains(got.stderr, "spec.backends") {
-					t.Errorf("%s: want exit 0, and the list named that went over what somebody had added\n%s", tt.why, got)
+					t.Errorf("%s: want exit 0, and the list named that replaced what somebody had added\n%s", tt.why, got)
 				}
 				u.wantLive("gadgets.stories.example.com/g", `{spec: {size: "2", backends: [{name: ours, url: b}]}}`)
+			case "":
+				if got.code != 0 {
+					t.Errorf("%s: %s", tt.why, got)
+				}
+				u.wantLive("gadgets.stories.example.com/g", `{spec: {size: "2", backends: [{name: ours, url: b}, {name: theirs}]}}`)
 			}
 			u.wantLive("configmap/settings", `{data: {a: "2"}}`)
 		})
