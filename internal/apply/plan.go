@@ -37,6 +37,9 @@ type Planner struct {
 	// Schemas asks the server, or a file, for the type of a kind; nil where there is no
 	// source. A nil type without an error means that the kind is unknown.
 	Schemas Schemas
+	// Defined is Schemas of the CustomResourceDefinition as it is now: what the server publishes is up to
+	// a second older. It is asked where a field of local is unknown to Schemas; may be nil.
+	Defined Schemas
 
 	// Set is the set that objects become part of; nil for none.
 	Set *Membership
@@ -223,6 +226,11 @@ func (p *Planner) schema(ctx context.Context, s Subject, original any, live map[
 	}
 	if served == nil {
 		return builtin, nil
+	}
+	if !ok && p.Defined != nil && !knows(served, s.Value) {
+		if defined, err := p.Defined(ctx, s.Group(), s.Version(), s.Kind()); err != nil || defined != nil {
+			return defined, err
+		}
 	}
 	return served, nil
 }

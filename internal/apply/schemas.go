@@ -61,7 +61,13 @@ func (d *Documents) Type(ctx context.Context, group, version, kind string) (*mer
 	if _, builtin := schema.BuiltinKind(group, version, kind); builtin || d.Definition == nil {
 		return nil, nil
 	}
-	entry = d.entry(group + "/" + version + " " + kind)
+	return d.Defined(ctx, group, version, kind)
+}
+
+// Defined returns the type of a kind as its CustomResourceDefinition states it, which is read once; nil
+// where there is none. Definition must not be nil. Errors are those of Type.
+func (d *Documents) Defined(ctx context.Context, group, version, kind string) (*merge.Type, error) {
+	entry := d.entry(group + "/" + version + " " + kind)
 	entry.once.Do(func() { entry.defined, entry.err = d.define(ctx, group, version, kind) })
 	return entry.defined, entry.err
 }

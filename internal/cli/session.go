@@ -209,7 +209,7 @@ func (l *liveSide) open(ctx context.Context, job *run.Job, defs *apply.Definitio
 		return nil, err
 	}
 	docs := &apply.Documents{Fetch: api.OpenAPI, Definition: api.Definition}
-	job.Planner.Schemas = defs.Around(docs.Type)
+	job.Planner.Schemas, job.Planner.Defined = defs.Around(docs.Type), defs.Around(docs.Defined)
 	job.Live, job.API, job.Invalidate = &live.Server{API: api, Namespaces: ns}, api, docs.Forget
 	return api.ServesKind, nil
 }

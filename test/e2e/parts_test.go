@@ -60,6 +60,7 @@ func TestSchemasDown(t *testing.T) {
 		{"a torn document", "the same", "/openapi/v3/apis/stories.example.com/v1", tear, `schema`},
 		{"a truncated document", "the same", "/openapi/v3/apis/stories.example.com/v1", truncate, `schema .*stories.example.com/v1: .*document`},
 		{"a document of other kinds only", "the kind was defined a moment ago: its CustomResourceDefinition is read", "/openapi/v3/apis/stories.example.com/v1", lie(replacing(`"kind":"Gadget"`, `"kind":"Widget"`)), ``},
+		{"a document of before", "the definition had another field a moment ago: it is read", "/openapi/v3/apis/stories.example.com/v1", lie(replacing(`"size":`, `"width":`)), ``},
 		{"an index of other groups only", "the same", "/openapi/v3", lie(replacing(`stories.example.com`, `other.example.com`)), ``},
 		{"neither document nor definition", "nobody knows the kind: its lists are merged whole", "/openapi/v3/apis/stories.example.com/v1", lie(replacing(`"kind":"Gadget"`, `"kind":"Widget"`)), `whole`},
 		{"none found", "every server since 1.27 has them, so that something else has answered", "/openapi/v3", refuse(404, "NotFound", "the server could not find the requested resource"), `schema index /openapi/v3: .*every one since 1.27 has it`},
