@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/object"
@@ -124,9 +125,6 @@ type Planned struct {
 // Plan merges one object. The error names the object.
 func (p *Planner) Plan(ctx context.Context, s Subject, live map[string]any) (Planned, error) {
 	out := Planned{Subject: s, Live: live}
-	if err := Deleting(live); err != nil && !p.Compare {
-		return out, fmt.Errorf("%s: %w", s.Name, err)
-	}
 	local, err := p.Set.join(s.Name, s.Value, live)
 	if err != nil {
 		return out, fmt.Errorf("%s: %w", s.Name, err)
@@ -150,6 +148,9 @@ func (p *Planner) Plan(ctx context.Context, s Subject, live map[string]any) (Pla
 	p.Rules.look(s, in.Triple, out.Type)
 	out.Sensitive = p.Sensitive(s, in.Triple)
 	if out.Output, err = strategy.Plan(in); err != nil {
+		return out, fmt.Errorf("%s: %w", s.Name, err)
+	}
+	if err := Deleting(live); err != nil && !p.Compare && !releases(live, out.Result) {
 		return out, fmt.Errorf("%s: %w", s.Name, err)
 	}
 	out.FromOwners = known.fromOwners
@@ -204,7 +205,15 @@ func Deleting(live map[string]any) error {
 	if held, _ := meta["finalizers"].([]any); len(held) > 0 {
 		since += fmt.Sprintf(", and waits for %s", strings.Trim(fmt.Sprint(held), "[]"))
 	}
-	return fmt.Errorf("metadata.deletionTimestamp: %w since %s: wait until it is gone, and merge again to have it made anew", ErrDeleting, since)
+	return fmt.Errorf("metadata.deletionTimestamp: %w since %s: wait until it is gone, and merge again to create it anew", ErrDeleting, since)
+}
+
+// releases reports whether a result lacks a finalizer of live, for which its deletion may wait.
+func releases(live map[string]any, result any) bool {
+	obj, _ := result.(map[string]any)
+	return slices.ContainsFunc(merge.At[[]any](live, "metadata", "finalizers"), func(f any) bool {
+		return !slices.Contains(merge.At[[]any](obj, "metadata", "finalizers"), f)
+	})
 }
 
 // differs reports whether the object to store differs from live, to the letter.

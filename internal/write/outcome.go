@@ -96,13 +96,16 @@ func (o Result) of(p apply.Planned) Result {
 }
 
 // stored returns the result of a write to which the server responded with obj. was is the version
-// of the live object that was merged: the same version means that nothing changed. A dry run always
-// returns the same version, so the values are compared.
+// of the live object that was merged: the same version means that nothing changed. A dry run, and the
+// write that completes a deletion, always return the same version, so the values are compared.
 func (o Result) stored(obj map[string]any, was string, dry bool) Result {
 	p := o.Planned
 	o = o.of(p)
 	o.Object = obj
-	same := !dry && version(obj) == was || dry && p.Final != nil && !differ(p.Live, obj)
+	same := version(obj) == was
+	if dry || apply.Deleting(p.Live) != nil {
+		same = p.Final != nil && !differ(p.Live, obj)
+	}
 	if p.Action == apply.Change && same {
 		o.Outcome = Unchanged
 	}
