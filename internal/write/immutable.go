@@ -15,6 +15,8 @@ var (
 	// that may not (StatefulSet, Pod, PersistentVolumeClaim).
 	exempt = regexp.MustCompile(`(?s)(?:other than|except) (.*)`)
 	named  = regexp.MustCompile("[`'][^`']+[`']")
+	// entry matches the keys of an entry of a list, which the server writes as [*] there.
+	entry = regexp.MustCompile(`\[[^\]]*\]`)
 )
 
 // immutable returns the fields that the causes of a refusal are about, and that the write changes.
@@ -49,20 +51,24 @@ func (s sent) changedIn(at merge.Path, message string) []string {
 		return nil
 	}
 	var may []string
+	inside := map[string]bool{} // the fields of which a part may be changed
 	for _, word := range named.FindAllString(m[1], -1) {
 		word = strings.TrimPrefix(word[1:len(word)-1], at.String()+".")
 		name, _, deeper := strings.Cut(strings.ReplaceAll(word, "[", "."), ".")
-		if !deeper {
-			may = append(may, name)
-		}
+		may, inside[name] = append(may, word), deeper
 	}
 	var out []string
 	for _, c := range s.Changes {
-		if len(c.Path) <= len(at) || c.Path[:len(at)].String() != at.String() || slices.Contains(may, c.Path[len(at)].Name) {
+		if len(c.Path) <= len(at) || c.Path[:len(at)].String() != at.String() {
 			continue
 		}
-		if field := c.Path[:len(at)+1].String(); !slices.Contains(out, field) {
-			out = append(out, field)
+		first := c.Path[:len(at)+1]
+		if inside[first[len(at)].Name] {
+			first = c.Path
+		}
+		exempted := entry.ReplaceAllString(strings.TrimPrefix(first.String(), at.String()+"."), "[*]")
+		if !slices.Contains(may, exempted) && !slices.Contains(out, first.String()) {
+			out = append(out, first.String())
 		}
 	}
 	return out
