@@ -122,7 +122,7 @@ func (d *Document) PathAt(at int, t *merge.Type) (p merge.Path) {
 		switch {
 		case n.kind == mapNode:
 			step, inner = merge.Named(e.name), t.Field(e.name).Type
-		case t != nil && t.Kind == merge.Keyed:
+		case t != nil && (t.Kind == merge.Keyed || t.Kind == merge.Set):
 			step = merge.StepOf(t, e.value.value, 0)
 		}
 		if p = p.Child(step); at+d.from <= e.start {

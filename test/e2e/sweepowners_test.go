@@ -52,6 +52,7 @@ func (r *owners) play() {
 	all = r.under(false)
 	r.merged, r.refused = len(all), r.refused+len(r.objects)-len(r.left())
 	r.lists(all)
+	r.blamed(all)
 	r.byKubectl("merged", all, asV1)
 	said := r.written(all, asV1, "kubectl-merge", "--server-side", "--preflight=false", "-q")
 	for _, o := range all {
