@@ -187,7 +187,7 @@ release-check: $(GORELEASER) cluster-binaries
 
 # What a release consists of, in one folder: the workflow attests and publishes all of it.
 collect = rm -rf dist/release && mkdir dist/release && cp dist/*.tar.gz dist/*.zip dist/*.deb dist/*.rpm dist/*.apk dist/*.spdx.json \
-	dist/checksums.txt krew-manifest.yaml Casks/kubectl-merge.rb bucket/kubectl-merge.json dist/release
+	dist/checksums.txt krew-manifest.yaml dist/homebrew/Casks/*.rb dist/scoop/*.json dist/release
 
 # What the release workflow runs on a tag. It needs no secret and publishes nothing. The notes are
 # the version's part of the changelog.

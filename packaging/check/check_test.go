@@ -137,8 +137,8 @@ manpage "man/kubectl-merge-diff.1"
 		{"another sum", goodCask, strings.Replace(goodScoop, "www", "vvv", 1), "p_windows.zip with www"},
 		{"no program", goodCask, strings.Replace(goodScoop, "kubectl-merge.exe", "a.exe", 1), "the programs [a.exe]"},
 	} {
-		write(cask.dist, tt.cask)
-		write(scoop.dist, tt.scoop)
+		write(cask, tt.cask)
+		write(scoop, tt.scoop)
 		err := b.indexes(dist, "https://example.com/v1.0.0/")
 		if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
 			t.Errorf("%s: %v, want %q in it", tt.reason, err, tt.want)

@@ -5,19 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 )
 
-// index is what a package manager installs a release by: goreleaser writes it into dist,
-// and the repository's main branch has it where the package manager looks for it.
-type index struct{ dist, kept string }
-
-var (
-	cask  = index{"homebrew/Casks/kubectl-merge.rb", "Casks/kubectl-merge.rb"} // `brew tap`
-	scoop = index{"scoop/kubectl-merge.json", "bucket/kubectl-merge.json"}     // `scoop bucket add`
+// What package managers install a release by, as goreleaser writes it into dist; the
+// release's workflow proposes both for main, where `brew tap` and `scoop bucket add` look.
+const (
+	cask  = "homebrew/Casks/kubectl-merge.rb"
+	scoop = "scoop/kubectl-merge.json"
 )
 
 // indexes holds Homebrew's cask and Scoop's manifest to the archives: every archive that
@@ -27,7 +24,7 @@ func (b *built) indexes(dist, urls string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(b.cask(filepath.Join(dist, cask.dist), sums, urls), b.scoop(filepath.Join(dist, scoop.dist), sums, urls))
+	return errors.Join(b.cask(filepath.Join(dist, cask), sums, urls), b.scoop(filepath.Join(dist, scoop), sums, urls))
 }
 
 func (b *built) cask(file string, sums map[string]string, urls string) error {
@@ -89,16 +86,4 @@ func (b *built) scoop(file string, sums map[string]string, urls string) error {
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// keep writes an index where its package manager looks for it.
-func (i index) keep(dist string) error {
-	text, err := os.ReadFile(filepath.Join(dist, i.dist))
-	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(filepath.FromSlash(path.Dir(i.kept)), 0o755); err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.FromSlash(i.kept), text, 0o644)
 }

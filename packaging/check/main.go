@@ -1,6 +1,6 @@
 // Command check looks at what goreleaser built, as a user and krew will find it, and
-// writes krew-manifest.yaml from it, and the files that Homebrew and Scoop install by. It refuses to build, and to believe goreleaser's
-// own word where the files can be asked.
+// writes krew-manifest.yaml from it. It refuses to build, and to believe goreleaser's own
+// word where the files can be asked.
 package main
 
 import (
@@ -85,8 +85,7 @@ func (o options) kept(fresh krew.Manifest) error {
 			return err
 		}
 		index := filepath.Join(filepath.Dir(o.manifest), "plugins", fresh.Metadata.Name+".yaml") // the repository is an index, too
-		return errors.Join(os.WriteFile(o.manifest, text, 0o644), os.MkdirAll(filepath.Dir(index), 0o755), os.WriteFile(index, text, 0o644),
-			cask.keep(o.dist), scoop.keep(o.dist))
+		return errors.Join(os.WriteFile(o.manifest, text, 0o644), os.MkdirAll(filepath.Dir(index), 0o755), os.WriteFile(index, text, 0o644))
 	}
 	text, err := os.ReadFile(o.manifest)
 	if err != nil {
