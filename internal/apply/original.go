@@ -18,7 +18,7 @@ type Originals struct {
 	From From
 	// Managers names, for ManagedFields, the managers whose values count besides kubectl's own.
 	Managers []string
-	// Saved finds the last-applied configuration of an object, for File; nil without an
+	// Saved finds the last-applied configuration of an object, for File and Helm; nil without an
 	// error where there is none.
 	Saved func(object.Object) (*object.Object, error)
 }
@@ -33,6 +33,7 @@ const (
 	ManagedFields From = "managed-fields"
 	None          From = "none"
 	File          From = "file"
+	Helm          From = "helm" // the manifest of a release; the annotation of objects that it does not have
 )
 
 // original holds what was applied last, as far as that is known.
@@ -52,10 +53,15 @@ func (o Originals) find(local object.Object, live map[string]any) (original, err
 		return original{}, nil
 	case ManagedFields:
 		return original{fromFields: true}, nil
-	case File:
+	case File, Helm:
 		found, err := o.Saved(local)
-		if err != nil || found == nil {
+		switch {
+		case err != nil:
 			return original{}, err
+		case found == nil && o.From == Helm:
+			return annotated(live), nil
+		case found == nil:
+			return original{}, nil
 		}
 		given, err := Given(found.Value, live)
 		switch {
@@ -70,7 +76,7 @@ func (o Originals) find(local object.Object, live map[string]any) (original, err
 	case Auto, "":
 		return annotated(live), nil
 	}
-	return original{}, fmt.Errorf("--original=%s: there are auto, annotation, managed-fields, none, or a FILE", o.From)
+	return original{}, fmt.Errorf("--original=%s: there are auto, annotation, managed-fields, helm:RELEASE, none, or a FILE", o.From)
 }
 
 // missing returns an error where live has no annotation that an original can be read from:

@@ -29,7 +29,7 @@ var arrows = map[string][]string{
 		"internal/plandoc", "internal/record", "internal/strategic", "internal/undo"},
 	"internal/record":       {"internal/cluster", "internal/plandoc", "internal/run", "engine"},
 	"internal/undo":         {"internal/applyset", "internal/cluster", "internal/live", "internal/plandoc", "internal/prune", "internal/run", "engine"},
-	"internal/complete":     {"internal/cluster", "internal/prune", "internal/source", "engine"},
+	"internal/complete":     {"internal/cluster", "internal/live", "internal/prune", "internal/source", "engine"},
 	"internal/term":         {"internal/redact"},
 	"internal/target":       {"internal/annotate", "internal/cluster", "internal/files", "internal/live", "internal/parallel", "internal/source", "internal/write", "engine"},
 	"internal/migrate":      {"internal/cluster", "internal/live", "internal/parallel", "internal/write", "engine"},

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/complete"
+	"github.com/kubectl-merge/kubectl-merge/internal/live"
 	"github.com/kubectl-merge/kubectl-merge/internal/term"
 )
 
@@ -71,6 +72,8 @@ type secondary struct {
 	until   time.Time      // see deadline
 	refused error          // of --guard=refuse in a preview, which is shown nevertheless
 	asked   *term.Terminal // that -i asks on; nil: no question is asked
+
+	released *live.Release // that --original or --release names; nil: none
 }
 
 // command returns the command of a verb, and of those below it.

@@ -17,8 +17,9 @@ import (
 )
 
 const driftLong = `Report how live objects differ from the files that describe them, who changed them, and
-when. Without a file, objects are compared with what was applied last. Nothing is written,
-and only permission to get the objects is needed. Secret values are never shown.
+when. Without a file, objects are compared with what was applied last, or with the manifest
+of a Helm release (--release). Nothing is written, and only permission to get the objects is
+needed (and to get and list Secrets, for a release). Secret values are never shown.
 
     changed   live has another value than the file
     removed   live does not have what the file states
@@ -41,6 +42,9 @@ const driftExample = `  # What differs from the files, who changed it and when
   # What others have changed since the object was applied last
   kubectl merge drift deployment/web
 
+  # What others have changed since Helm has installed or upgraded a release
+  kubectl merge drift --release=shop
+
   # With the members of a set that are in no file any more, for programs
   kubectl merge drift -f sets/shop.yaml --applyset=shop -o json
 
@@ -51,7 +55,7 @@ const driftExample = `  # What differs from the files, who changed it and when
   kubectl merge drift -f web.yaml --live live.yaml`
 
 var _ = registerVerb(verb{
-	use: "drift (-f FILE | -k DIRECTORY | TYPE/NAME...)", short: "Report what differs from the files, and who changed it", long: driftLong, example: driftExample,
+	use: "drift (-f FILE | -k DIRECTORY | --release NAME | TYPE/NAME...)", short: "Report what differs from the files, and who changed it", long: driftLong, example: driftExample,
 	inputs: "compare", previews: true, failure: diffFailed, args: objectArgs, takes: (*call).checkNamed, run: (*call).drift,
 })
 
@@ -87,6 +91,12 @@ func (c *comparison) run(ctx context.Context) (*drift.Report, error) {
 	}
 	// By the policy apply, with --server-side, too: values of others are drift.
 	c.original, c.policy, c.overwrite, c.force, c.guard, c.cascade = string(apply.Auto), merge.Policies[0].Name, true, true, "off", "background"
+	if c.release != "" {
+		c.original = releasePrefix + c.release
+		if !c.given("field-manager") {
+			c.manager = "helm"
+		}
+	}
 	r, err := c.request(ctx, nil)
 	if err != nil {
 		return nil, err

@@ -29,6 +29,7 @@ type options struct {
 	timeout, patience                                      time.Duration
 	all, namespaces, fix, fromLive, create, windows, gone  bool
 	ofSecrets                                              bool
+	release                                                string
 }
 
 // defaultManager is the field manager of kubectl apply, so that each of the two tools treats the
@@ -100,8 +101,8 @@ var flagRows = []flagRow{
 	{verbs: "replacements", name: "from-live", group: "apply", at: func(c *call) any { return &c.fromLive },
 		help: "a source that is not in INPUT is read from the cluster"},
 
-	{verbs: plans, name: "original", group: "apply", def: "auto", at: func(c *call) any { return &c.original }, completes: always(complete.Originals),
-		help: "where what was applied last is found: auto, annotation, managed-fields, managed-fields=MANAGER,… (what these managers own, too), none, or a FILE"},
+	{verbs: plans, name: "original", group: "apply", def: "auto", at: func(c *call) any { return &c.original }, completes: (*complete.Server).Originals,
+		help: "where what was applied last is found: auto, annotation, managed-fields, managed-fields=MANAGER,… (what these managers own, too), helm:RELEASE (its manifest), none, or a FILE"},
 	{verbs: plans, name: "policy", group: "apply", def: "apply", at: func(c *call) any { return &c.policy }, words: askedPolicies, lists: policies,
 		help: "which side wins where local and live disagree: %s, ask (on the terminal, one by one)"},
 	{verbs: "undo", name: "policy", group: "apply", def: "strict", at: func(c *call) any { return &c.policy }, words: complete.Policies,

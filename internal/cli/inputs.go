@@ -75,6 +75,8 @@ func (c *call) checkNamed() error {
 	switch {
 	case len(c.args) == 0:
 		return nil
+	case c.release != "":
+		return fmt.Errorf("%s: give one of --release, for the objects of its manifest, and TYPE/NAME", names)
 	case c.inputs.given():
 		return fmt.Errorf("%s: give one of -f, for the objects of files, and TYPE/NAME, for objects of the cluster", names)
 	case len(c.live) > 0:
@@ -100,10 +102,15 @@ func (c *call) find(ctx context.Context) (*targetVerb, []target.Target, error) {
 	return k, targets, err
 }
 
-// lastApplied returns the named objects as they were applied last: the local side of a merge of the
-// same files. nil if none is named.
+// lastApplied returns the named objects as they were applied last, or those of the release: the local side
+// of a merge of the same files. nil if none is named.
 func (c *call) lastApplied(ctx context.Context) ([]object.Object, error) {
-	if len(c.args) == 0 {
+	switch {
+	case c.release != "" && len(c.released.Objects) == 0:
+		return nil, fmt.Errorf("--release=%s: its manifest has no object that is selected", c.release)
+	case c.release != "":
+		return c.released.Objects, nil
+	case len(c.args) == 0:
 		return nil, nil
 	}
 	k, targets, err := c.find(ctx)

@@ -48,6 +48,8 @@ func (c *call) planner(ctx context.Context) (*apply.Planner, error) {
 func (c *call) chosenPolicy() (merge.Policy, error) {
 	name := c.policy
 	switch from, _, _ := strings.Cut(c.original, "="); {
+	case c.serverSide && strings.HasPrefix(c.original, releasePrefix):
+		return merge.Policy{}, fmt.Errorf("--original=%s: with --server-side what was applied last is what managedFields list: --original=managed-fields=helm takes over what Helm has set", c.original)
 	case c.serverSide && from != string(apply.Auto) && from != string(apply.ManagedFields):
 		return merge.Policy{}, fmt.Errorf("--original=%s: with --server-side what was applied last is what managedFields list: auto, or managed-fields[=MANAGER,…] for what kubectl and the managers that you name have set as well", c.original)
 	case c.asks(), !c.overwrite, c.serverSide && !c.force && !c.given("policy"):
@@ -146,12 +148,15 @@ func (c *call) originals(ctx context.Context) (apply.Originals, error) {
 		}
 		return apply.Originals{From: apply.ManagedFields, Managers: managers}, nil
 	}
+	if name, ok := strings.CutPrefix(c.original, releasePrefix); ok {
+		return c.releaseOriginals(ctx, name)
+	}
 	if c.original == "-" {
-		return apply.Originals{}, errors.New("--original: is read from a file, and not from standard input: name one, or one of auto, annotation, managed-fields and none")
+		return apply.Originals{}, errors.New("--original: is read from a file, and not from standard input: name one, or one of auto, annotation, managed-fields, helm:RELEASE and none")
 	}
 	saved, err := source.ReadSaved(ctx, source.Inputs{Files: []string{c.original}, Flag: "--original", Values: c.secretValues()})
 	if err != nil {
-		return apply.Originals{}, fmt.Errorf("--original=%s: is none of auto, annotation, managed-fields and none, and as a file: %w", c.original, err)
+		return apply.Originals{}, fmt.Errorf("--original=%s: is none of auto, annotation, managed-fields, helm:RELEASE and none, and as a file: %w", c.original, err)
 	}
 	return apply.Originals{From: apply.File, Saved: saved.Find}, nil
 }

@@ -90,6 +90,9 @@ func (c *call) open(ctx context.Context, r request) (_ *session, err error) {
 		}
 	}
 	p, err := merged(ctx, r, input{objects, defs, bad})
+	if err == nil {
+		c.releaseRest(p)
+	}
 	var down *cluster.Unreachable
 	switch {
 	case errors.As(err, &down):
@@ -202,6 +205,7 @@ func (l *liveSide) open(ctx context.Context, job *run.Job, defs *apply.Definitio
 	if err != nil {
 		return nil, err
 	}
+	ns.Enforce = ns.Enforce && l.release == "" // -n is the release's, whose objects may be in others
 	for i, kind := range job.Recreate.Kinds {
 		job.Recreate.Kinds[i] = inFull(ctx, api, kind)
 	}

@@ -7,9 +7,9 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// withoutBodies returns a context in which the client logs requests without headers and bodies. At
+// WithoutBodies returns a context in which the client logs requests without headers and bodies. At
 // -v=8 it would otherwise print the values of Secrets, which a warning in a header may quote.
-func withoutBodies(ctx context.Context) context.Context {
+func WithoutBodies(ctx context.Context) context.Context {
 	l := klog.FromContext(ctx)
 	if l.GetSink() == nil { // nothing is logged
 		return ctx

@@ -169,7 +169,7 @@ func Subject(ctx context.Context) (Target, bool) {
 // answer sends a request and returns the body of the response.
 func (c *Cluster) answer(ctx context.Context, t Target, verb string, req *rest.Request) ([]byte, error) {
 	if redact.IsSecretKind(t.Group, t.Kind) {
-		ctx = withoutBodies(ctx)
+		ctx = WithoutBodies(ctx)
 	}
 	var pause time.Duration
 	defer metered(ctx)()

@@ -63,7 +63,7 @@ func (c *Cluster) Watch(ctx context.Context, w Watching, each func(Event)) error
 		req.Param("fieldSelector", w.Fields)
 	}
 	if redact.IsSecretKind(w.Group, w.Kind) {
-		ctx = withoutBodies(ctx)
+		ctx = WithoutBodies(ctx)
 	}
 	var pause time.Duration
 	stream, err := req.MaxRetries(0).Stream(context.WithValue(ctx, pauseKey{}, &pause))

@@ -124,8 +124,8 @@ func TestValues(t *testing.T) {
 	if got := Strategies(); len(got) != len(strategy.Strategies) || got[0] != strategy.Strategies[0].Name+"\t"+strategy.Strategies[0].Help {
 		t.Errorf("%q", got)
 	}
-	for typed, want := range map[string]int{"": 4, "m": 1, "old.y": 0} {
-		if got, directive := Originals(nil, nil, typed); len(got) != want || directive != cobra.ShellCompDirectiveDefault {
+	for typed, want := range map[string]int{"": 5, "m": 1, "old.y": 0} {
+		if got, directive := (&Server{}).Originals()(nil, nil, typed); len(got) != want || directive != cobra.ShellCompDirectiveDefault {
 			t.Errorf("%q: %q, %d", typed, got, directive)
 		}
 	}

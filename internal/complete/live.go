@@ -12,6 +12,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+	"github.com/kubectl-merge/kubectl-merge/internal/live"
 	"github.com/kubectl-merge/kubectl-merge/internal/prune"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	builtin "github.com/kubectl-merge/kubectl-merge/pkg/schema"
@@ -213,6 +214,27 @@ func (s *Server) sets(a asking) ([]cobra.Completion, error) {
 			name = l.Target.String()
 		}
 		names = append(names, name)
+	}
+	return names, err
+}
+
+// Releases completes the releases of Helm in the namespace that the flags give.
+func (s *Server) Releases() cobra.CompletionFunc {
+	return s.briefly(func(a asking) ([]cobra.Completion, error) { return s.releases(a, "") })
+}
+
+func (s *Server) releases(a asking, prefix string) ([]cobra.Completion, error) {
+	api, err := s.Connect()
+	if err != nil {
+		return nil, err
+	}
+	ns, _, err := s.Flags.ToRawKubeConfigLoader().Namespace()
+	if err != nil {
+		return nil, err
+	}
+	names, err := live.ReleaseNames(a.ctx, api, ns)
+	for i := range names {
+		names[i] = prefix + names[i]
 	}
 	return names, err
 }

@@ -60,11 +60,25 @@ func Strategies() []cobra.Completion {
 }
 
 // Originals completes the places that an original may be read from and, if none fits, files.
-func Originals(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	return Beginning([]cobra.Completion{
-		cobra.CompletionWithDesc(string(apply.Auto), "the annotation, if there is one"),
-		cobra.CompletionWithDesc(string(apply.Annotation), "last-applied"),
-		cobra.CompletionWithDesc(string(apply.ManagedFields), "what managedFields record as applied"),
-		cobra.CompletionWithDesc(string(apply.None), "nothing was applied: nothing is removed"),
-	}, typed), cobra.ShellCompDirectiveDefault
+func (s *Server) Originals() cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		const prefix = string(apply.Helm) + ":"
+		if strings.HasPrefix(typed, prefix) {
+			return s.briefly(func(a asking) ([]cobra.Completion, error) { return s.releases(a, prefix) })(cmd, args, typed)
+		}
+		found := Beginning(originals, typed)
+		directive := cobra.ShellCompDirectiveDefault
+		if len(found) == 1 && strings.HasPrefix(found[0], prefix) {
+			directive = cobra.ShellCompDirectiveNoSpace
+		}
+		return found, directive
+	}
+}
+
+var originals = []cobra.Completion{
+	cobra.CompletionWithDesc(string(apply.Auto), "the annotation, if there is one"),
+	cobra.CompletionWithDesc(string(apply.Annotation), "last-applied"),
+	cobra.CompletionWithDesc(string(apply.ManagedFields), "what managedFields record as applied"),
+	cobra.CompletionWithDesc(string(apply.Helm)+":", "the manifest of a Helm release"),
+	cobra.CompletionWithDesc(string(apply.None), "nothing was applied: nothing is removed"),
 }

@@ -56,7 +56,8 @@ var markers = []marker{
 		tool: "Helm", link: "https://helm.sh/docs/topics/charts_tips_and_tricks/",
 		keys: []key{{field: "labels", name: "app.kubernetes.io/managed-by", value: "Helm"},
 			{field: "annotations", name: "meta.helm.sh/release-namespace"}, {field: "annotations", name: "meta.helm.sh/release-name"}},
-		text: "is installed by Helm with the release %s/%s, whose next upgrade or rollback may revert this: change the release's values",
+		text: "is installed by Helm with the release %[1]s/%[2]s: the next helm upgrade or rollback may revert this, and helm uninstall deletes the object: " +
+			"change the release's values, or end the release, which leaves its objects: kubectl delete secret,configmap -n %[1]s -l owner=helm,name=%[2]s",
 	},
 }
 

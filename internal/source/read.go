@@ -59,14 +59,20 @@ func Read(ctx context.Context, in Inputs) ([]object.Object, error) {
 	in.texts(ctx, func(name string, data []byte, err error) {
 		if err == nil {
 			var got []object.Object
-			if got, err = parse(name, data, keep); err != nil && redact.Mentions(string(data)) {
-				in.Values.AddLines(string(data)) // the error may quote the text
-			}
+			got, err = in.parse(name, data, keep)
 			objects = append(objects, got...)
 		}
 		errs = append(errs, err)
 	})
 	return objects, errors.Join(errs...)
+}
+
+func (in Inputs) parse(name string, data []byte, keep keeping) ([]object.Object, error) {
+	objects, err := parse(name, data, keep)
+	if err != nil && redact.Mentions(string(data)) {
+		in.Values.AddLines(string(data)) // the error may quote the text
+	}
+	return objects, err
 }
 
 // Names returns the names of the inputs for errors. nil if none is named.

@@ -23,7 +23,13 @@ func ReadSaved(ctx context.Context, in Inputs) (*Saved, error) {
 	if err != nil {
 		return nil, err
 	}
-	if objects, err = Distinct(objects, func(o object.Object) object.Object { return o }); err != nil {
+	return SavedOf(objects)
+}
+
+// SavedOf returns a set of objects. The error names an object that is among them twice.
+func SavedOf(objects []object.Object) (*Saved, error) {
+	objects, err := Distinct(objects, func(o object.Object) object.Object { return o })
+	if err != nil {
 		return nil, err
 	}
 	s := &Saved{byID: make(map[object.Identity]object.Object, len(objects)), byName: map[object.Identity][]string{}}

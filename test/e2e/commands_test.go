@@ -27,6 +27,7 @@ var storyCommands = map[string]func(ts *testscript.TestScript, neg bool, args []
 	"pad":      cmdPad,
 	"race":     cmdRace,
 	"raced":    cmdRaced,
+	"release":  cmdRelease,
 	"reqcount": cmdReqcount,
 	"rv":       cmdRV,
 	"samerv":   cmdSameRV,
