@@ -8,6 +8,7 @@
 # make fuzz     every fuzz target for FUZZTIME (default 1m)
 # make skew     the stories on API servers of other versions (SKEW, default 1.34 1.35)
 # make controller  pkg/apply in a controller, and other ways to write one beside it; two minutes
+# make helm     what Helm 4 has installed, taken over and upgraded again; some minutes
 # make waiters  kubectl, Helm and Flux beside us, waiting for the same objects; some minutes
 # make vuln     known vulnerabilities in what is linked in; asks vuln.go.dev
 # make docs     docs/cli.md and the man pages, from the commands' own help
@@ -31,7 +32,7 @@ FUZZTIME ?= 1m
 SOAK     ?= 8
 
 # Modules of their own, so that what they are made of is in no list of the program's.
-MODULES  := test/cluster test/controller test/kstatus test/waiters
+MODULES  := test/cluster test/controller test/helm test/kstatus test/waiters
 
 .PHONY: build
 build:
@@ -71,7 +72,7 @@ soak: cluster-binaries
 	go test -timeout 12h -v -run 'TestSameOwner' ./test/sweep -args -part=all -sweep.n=$$((625000 * $(SOAK))) -sweep.seed=$$RANDOM
 	go test -timeout 12h -v -run 'TestSequences|TestBeside|TestActors|TestDefaults|TestSweep|TestWriters|TestInterop|TestKilled|TestServerKilled|TestStorm|TestSilent|TestFaultsEverywhere|TestRollout|TestLawReadyServer|TestDriftIsExact|TestDriftWatched|TestUnownedIsSilent|TestLawBoundUndone' ./test/e2e -args -part=all -soak=$(SOAK)
 	go test -timeout 12h -v ./test/sim -args -sim.n=$$((40000 * $(SOAK))) -sim.seed=$$RANDOM
-	$(MAKE) --no-print-directory controller
+	$(MAKE) --no-print-directory controller helm
 	@echo "make soak: nothing was found"
 
 # The server of each version is built once, from the modules that
@@ -96,6 +97,12 @@ waiters: cluster-binaries
 .PHONY: controller
 controller: cluster-binaries
 	go -C test/controller test -count=1 -timeout $(TIMEOUT) ./... $(if $(WRITE),-args -write)
+
+# Charts that Helm 4 installs, others edit, files take over and Helm upgrades. It is apart from make test since it
+# compiles Helm.
+.PHONY: helm
+helm: cluster-binaries
+	go -C test/helm test -count=1 -timeout $(TIMEOUT) -parallel $(PARALLEL) ./...
 
 .PHONY: vuln
 vuln:
