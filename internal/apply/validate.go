@@ -1,7 +1,6 @@
 package apply
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,6 +10,17 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
+
+// Unfit is the error of a field in local that the kind does not have, or of a value that is not of its
+// field's type.
+type Unfit struct {
+	Path    merge.Path // of the first such field
+	Unknown bool       // the kind does not have it
+	text    string
+}
+
+// Error names the fields, with the file and line of each.
+func (e *Unfit) Error() string { return e.text }
 
 // validate reports fields in local that the kind does not have, and values that are
 // not of their field's type.
@@ -50,7 +60,7 @@ func (p *Planner) validate(out *Planned) error {
 		out.Problems = append(out.Problems, text+": the server will drop it")
 		return nil
 	}
-	return fmt.Errorf("%s: fix the name, or merge without it (--validate=ignore)", text)
+	return &Unfit{unknown[0], true, text + ": fix the name, or merge without it (--validate=ignore)"}
 }
 
 // dropped returns the fields of local that the kind does not have, that were applied before, and that live
@@ -74,7 +84,7 @@ func (p *Planner) Place(o object.Object, path merge.Path) string {
 	return " (" + p.Locate(o, path) + ")"
 }
 
-// Mistyped returns the error of values of s that no server accepts, with the file and line of each; it
+// Mistyped returns the *Unfit of values of s that no server accepts, with the file and line of each; it
 // does not contain a Secret's values. A value that is the same in before is accepted; before may be nil.
 func (p *Planner) Mistyped(s Subject, typ *merge.Type, before any) error {
 	wrong := slices.DeleteFunc(schema.MistypedIn(typ, s.Value), func(w schema.Mistyped) bool {
@@ -104,7 +114,7 @@ func (p *Planner) Mistyped(s Subject, typ *merge.Type, before any) error {
 		}
 		texts = append(texts, text+p.Place(s.Object, w.Path))
 	}
-	return errors.New(strings.Join(texts, "; "))
+	return &Unfit{wrong[0].Path, false, strings.Join(texts, "; ")}
 }
 
 // readAsBoolean reports that a key of the path may have been another one in the file; "" where none may.

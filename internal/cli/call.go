@@ -84,7 +84,7 @@ func (e *env) command(v verb) *cobra.Command {
 	c.declare()
 	declareHelp(cmd)
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
-		c.args = args
+		c.args, e.ran = args, c
 		return c.failed(c.run(cmd.Context()))
 	}
 	if v.failure != 0 {
@@ -111,6 +111,9 @@ func (c *call) run(ctx context.Context) error {
 		err = cmp.Or(err, unexpected(c))
 	}
 	if err = cmp.Or(err, c.check()); err != nil {
+		return mark("usage", err)
+	}
+	if err = c.permitted(); err != nil {
 		return err
 	}
 	return c.verb.run(c, ctx)
@@ -127,7 +130,7 @@ func (c *call) failed(err error) error {
 
 // usage returns an error about the arguments, with a pointer to the help.
 func (c *call) usage(text string) error {
-	return fmt.Errorf("%s%s%s --help' for usage", text, helpAt, c.cmd.CommandPath())
+	return mark("usage", fmt.Errorf("%s%s%s --help' for usage", text, helpAt, c.cmd.CommandPath()))
 }
 
 // unexpected returns an error for arguments where none are taken.

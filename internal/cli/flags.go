@@ -181,8 +181,8 @@ func (f *flagRow) check(c *call, flag *pflag.Flag) error {
 		return fmt.Errorf("--%s: %s", f.name, c.filled(f.advice))
 	}
 	text := flag.Value.String()
-	if on, err := strconv.ParseBool(text); err == nil && f.off != "" {
-		text = map[bool]string{true: f.bare, false: f.off}[on]
+	if meant := f.meant(text); meant != text {
+		text = meant
 		_ = flag.Value.Set(text) // it takes any text
 	}
 	least := 0
@@ -204,6 +204,14 @@ func (f *flagRow) check(c *call, flag *pflag.Flag) error {
 		}
 	}
 	return nil
+}
+
+// meant returns the word that a value stands for: true and false do for those of some flags.
+func (f *flagRow) meant(text string) string {
+	if on, err := strconv.ParseBool(text); err == nil && f.off != "" {
+		return map[bool]string{true: f.bare, false: f.off}[on]
+	}
+	return text
 }
 
 // among returns an error unless a text is one of the flag's words.

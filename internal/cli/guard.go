@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/escape"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
@@ -27,23 +26,33 @@ func (c *call) checkGuard(ctx context.Context, s *session, notes *reporter) erro
 	if s.api != nil {
 		s.Guard(ctx, s.api)
 	}
-	objects := 0
+	objects, found := 0, []diff.Note(nil)
 	for _, item := range s.Items {
 		if len(item.Guards) > 0 && item.Err == nil {
 			objects++
 			notes.guards(item)
+			found = append(found, guardNotes(item)...)
 		}
 	}
 	if objects == 0 || c.guard != "refuse" {
 		return nil
 	}
 	what := diff.Count(objects, "object is", "objects are") + " managed by somebody else, too"
-	c.refused = &exit{Code: conflicted, Err: errors.New("--guard=refuse: " + what + ": nothing was written: see the notes, or merge with --guard=warn")}
+	c.refused = &exit{Code: conflicted, Err: &guardError{"--guard=refuse: " + what + ": nothing was written: see the notes, or merge with --guard=warn", found}}
 	if c.mode == dryNone && s.Failed() == nil {
 		return c.refused
 	}
 	return nil
 }
+
+// guardError is the error of --guard=refuse, with all that somebody else manages.
+type guardError struct {
+	text  string
+	found []diff.Note
+}
+
+// Error counts the objects.
+func (e *guardError) Error() string { return e.text }
 
 // guarded returns the error that a verb ends with: its own, otherwise that of a refused preview.
 func (c *call) guarded(err error) error {

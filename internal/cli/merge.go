@@ -18,7 +18,6 @@ Of diff and drift: 0 no differences, 1 differences, 2 an error.`
 
 const mergeExample = `  kubectl merge diff -f web.yaml             # preview: what would change
   kubectl merge -f web.yaml                  # apply
-  kubectl merge -f web.yaml --wait           # apply, and wait until it is ready
   kubectl merge -f web.yaml --live live.yaml # without a cluster`
 
 // mergeRow is the main verb: it merges local into live and applies the result.

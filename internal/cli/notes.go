@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -25,12 +26,13 @@ type reporter struct {
 	w       io.Writer
 	quiet   bool
 	json    bool
-	secrets bool            // show the values of Secrets
-	preview bool            // nothing is written
-	grouped bool            // notes on one object are printed below its name
-	files   map[string]bool // whose ignored fields have been reported
-	printed map[string]bool // remedies that have been printed
-	still   int             // objects with undecided values
+	fails   func(diff.Note, error) // prints a conflict for programs
+	secrets bool                   // show the values of Secrets
+	preview bool                   // nothing is written
+	grouped bool                   // notes on one object are printed below its name
+	files   map[string]bool        // whose ignored fields have been reported
+	printed map[string]bool        // remedies that have been printed
+	still   int                    // objects with undecided values
 }
 
 // reporter returns the reporter of a run's notes.
@@ -42,7 +44,7 @@ func (c *call) reporter() *reporter {
 
 // plainReporter returns a reporter of notes that belong to no run.
 func (e *env) plainReporter() *reporter {
-	return &reporter{w: e.ErrOut, json: e.json, files: map[string]bool{}, printed: map[string]bool{}}
+	return &reporter{w: e.ErrOut, json: e.json, fails: e.failure, files: map[string]bool{}, printed: map[string]bool{}}
 }
 
 // noteProblem is the kind of a note about a problem besides the merge: an unreadable annotation, a
@@ -218,6 +220,10 @@ func (t *reporter) note(word string, n diff.Note) {
 	}
 	if !t.json {
 		fmt.Fprintf(t.w, "%s: %s\n", word, n.With(t.ways(n)))
+		return
+	}
+	if n.Kind == diff.NoteConflict && t.fails != nil {
+		t.fails(n, mark("conflict", errors.New(word)))
 		return
 	}
 	_ = escape.WriteJSON(t.w, n, "") // only stdout matters

@@ -42,9 +42,9 @@ func (c *call) readPlan(ctx context.Context) error {
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("--plan: %w", err)
+		return mark("plan-unusable", fmt.Errorf("--plan: %w", err))
 	}
-	return nil
+	return c.unrecreated()
 }
 
 func readPlan(ctx context.Context, name string) (*plandoc.Document, error) {
@@ -122,7 +122,7 @@ func (f *binding) check(ctx context.Context, s *session, notes *reporter) error 
 		err = errors.Join(f.checkSet(s), f.checkWriting(s))
 	}
 	if err != nil {
-		return &exit{Code: conflicted, Err: fmt.Errorf("--plan: %s: %w: nothing was written", f.file, err)}
+		return &exit{Code: conflicted, Err: mark("plan-unusable", fmt.Errorf("--plan: %s: %w: nothing was written", f.file, err))}
 	}
 	f.missing(s, notes)
 	return nil
@@ -216,7 +216,7 @@ func (f *binding) ended(err error) error {
 		return err
 	}
 	if f.shown {
-		return &exit{Code: conflicted, Err: errors.Join(err, errors.New("-i: what is listed is not what you have confirmed: others have changed it meanwhile: start again"))}
+		return &exit{Code: conflicted, Err: errors.Join(err, mark("beyond-plan", errors.New("-i: what is listed is not what you have confirmed: others have changed it meanwhile: start again")))}
 	}
-	return &exit{Code: conflicted, Err: errors.Join(err, fmt.Errorf("--plan: %s does not have what is listed: review it with kubectl merge diff -o plan, and merge with that plan", f.file))}
+	return &exit{Code: conflicted, Err: errors.Join(err, mark("beyond-plan", fmt.Errorf("--plan: %s does not have what is listed: review it with kubectl merge diff -o plan, and merge with that plan", f.file)))}
 }

@@ -172,13 +172,20 @@ func (e *env) report(err error) {
 		}
 		return
 	}
-	t := e.plainReporter()
 	for _, one := range leaves(err) {
 		n := diff.Note{Kind: noteError}
 		var (
 			object  *run.ObjectError
 			reached *run.NotReached
+			guarded *guardError
 		)
+		if errors.As(one, &guarded) { // an error each
+			for _, n := range guarded.found {
+				n.Kind, n.Message = noteError, n.Message+": --guard=refuse: nothing was written"
+				e.failure(n, one)
+			}
+			continue
+		}
 		if errors.As(one, &object) {
 			n.Object = object.Target.String()
 		}
@@ -191,7 +198,7 @@ func (e *env) report(err error) {
 		}
 		text = strings.TrimPrefix(text, n.Object+": ") + escape.Line(object.Place())
 		n.Message = strings.ReplaceAll(text, "\n", " ")
-		t.note("error", n)
+		e.failure(n, one)
 	}
 }
 

@@ -29,6 +29,9 @@ type env struct {
 	json     bool                // stderr is for programs: --notes=json
 	color    string              // --color
 	notes    string              // --notes
+	profiled string              // --profile
+	profile  profile             // the same
+	ran      *call               // that reports errors; nil before a command line was read
 	signals  *signals            // that end the run; nil in tests
 	rename   func(string) string // of the program in texts; nil: it has its own name
 }
@@ -47,8 +50,11 @@ func newRoot(e *env) *cobra.Command {
 	}
 	e.completeShared(root)
 	e.style() // of errors in the flags
-	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
-		e.json = e.notes == "json"
+	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) (err error) {
+		if e.profile, err = profileNamed(cmd.Context(), e.profiled); err == nil {
+			err = e.profile.apply(cmd)
+		}
+		e.json = e.notes == "json" || err != nil && e.json
 		quietLogs(cmd.Flags(), e.warnings)
 		e.showSecrets(cmd.Flags())
 		e.takeTimeout()
@@ -56,7 +62,7 @@ func newRoot(e *env) *cobra.Command {
 			hush() // errors are JSON notes
 		}
 		e.style()
-		if err := cmp.Or(swallowed(cmd.Flags()), selects(cmd.Flags())); err != nil {
+		if err = cmp.Or(err, swallowed(cmd.Flags()), selects(cmd.Flags())); err != nil {
 			return cmd.FlagErrorFunc()(cmd, err)
 		}
 		return nil
@@ -72,14 +78,17 @@ func newRoot(e *env) *cobra.Command {
 
 // flagError suggests the flag that was probably meant.
 func flagError(cmd *cobra.Command, err error) error {
-	text := err.Error()
+	text, reason := err.Error(), "usage"
+	if r := reasonOf(err).name; r != "other" {
+		reason = r
+	}
 	var unknown *pflag.NotExistError
 	if errors.As(err, &unknown) && len(unknown.GetSpecifiedName()) > 1 {
 		if near := nearestFlag(cmd, unknown.GetSpecifiedName()); near != "" {
 			text += fmt.Sprintf("; did you mean --%s?", near)
 		}
 	}
-	return fmt.Errorf("%s\nSee '%s --help' for usage", unitless.ReplaceAllString(parsing.ReplaceAllStringFunc(text, wanted), "must have a unit: 30s, 5m or 1h"), cmd.CommandPath())
+	return mark(reason, fmt.Errorf("%s\nSee '%s --help' for usage", unitless.ReplaceAllString(parsing.ReplaceAllStringFunc(text, wanted), "must have a unit: 30s, 5m or 1h"), cmd.CommandPath()))
 }
 
 // parsing matches package strconv's report of an invalid flag value.

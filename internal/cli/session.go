@@ -59,7 +59,7 @@ func (c *call) request(ctx context.Context, recreated []string) (request, error)
 // single objects are in the session.
 func (c *call) open(ctx context.Context, r request) (_ *session, err error) {
 	if r.objects == nil {
-		err = c.inputs.validate()
+		err = mark("usage", c.inputs.validate())
 	}
 	if slices.Contains(c.live, "-") && c.inputs.stdin() {
 		err = errors.Join(err, errors.New("only one of --live and -f can be - (standard input)"))
@@ -117,8 +117,9 @@ func (c *call) readLocal(ctx context.Context, adapt ...func(*source.Inputs)) (ob
 	for _, f := range adapt {
 		f(&inputs)
 	}
-	if objects, bad = source.Read(ctx, inputs); len(objects) == 0 {
-		return nil, nil, cmp.Or(bad, c.inputs.none())
+	objects, bad = source.Read(ctx, inputs)
+	if bad = mark("input", bad); len(objects) == 0 {
+		return nil, nil, cmp.Or(bad, mark("input", c.inputs.none()))
 	}
 	return objects, bad, nil
 }

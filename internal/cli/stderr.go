@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -107,13 +108,29 @@ func (l logged) WithName(string) klog.LogSink { return l }
 // completed command line, or among JSON.
 func hush() { logTo(io.Discard) }
 
-// asksJSON reports whether arguments ask for --notes=json, for errors in the flags themselves.
-func asksJSON(args []string) bool {
+// asksJSON reports whether arguments ask for --notes=json, maybe by their profile, for errors in the flags
+// themselves.
+func asksJSON(ctx context.Context, args []string) bool {
 	if end := slices.Index(args, "--"); end >= 0 {
 		args = args[:end]
 	}
-	value := slices.Index(args, "--notes") + 1
-	return slices.Contains(args, "--notes=json") || value > 0 && value < len(args) && args[value] == "json"
+	if notes := typed(args, "--notes"); notes != "" {
+		return notes == "json"
+	}
+	p, _ := profileNamed(ctx, typed(args, "--profile")) // its error is reported later
+	return slices.ContainsFunc(p.flags, func(s setting) bool { return s.flag == "notes" && s.values[0] == "json" })
+}
+
+// typed returns the last value of a flag among arguments; "" if it is not there.
+func typed(args []string, flag string) (value string) {
+	for i, arg := range args {
+		if after, is := strings.CutPrefix(arg, flag+"="); is {
+			value = after
+		} else if arg == flag && i+1 < len(args) {
+			value = args[i+1]
+		}
+	}
+	return value
 }
 
 // note prints a note on an object or a file, "" for none.

@@ -23,6 +23,9 @@ type Unreachable struct {
 	// Garbled states that the answer is not an API server's answer to this request.
 	Garbled bool
 
+	// Setup states that the kubeconfig, or what it names, has to be changed before the same request can succeed.
+	Setup bool
+
 	slow bool // the request timed out
 }
 
@@ -64,15 +67,15 @@ func (c *Cluster) unreachable(err error) error {
 	case proxied(err) != nil:
 		return &Unreachable{Text: fmt.Sprintf("server %s: the proxy on the way to it cannot be reached: %v: check proxy-url in your kubeconfig, HTTPS_PROXY and NO_PROXY", host, proxied(err))}
 	case strings.Contains(err.Error(), "invalid proxy address"):
-		return &Unreachable{Text: fmt.Sprintf("server %s: the proxy on the way to it: HTTPS_PROXY, HTTP_PROXY or ALL_PROXY is no URL: percent-encode what is special in its user and password", host)}
+		return &Unreachable{Setup: true, Text: fmt.Sprintf("server %s: the proxy on the way to it: HTTPS_PROXY, HTTP_PROXY or ALL_PROXY is no URL: percent-encode what is special in its user and password", host)}
 	case strings.Contains(err.Error(), "getting credentials: "):
 		_, why, _ := strings.Cut(err.Error(), "getting credentials: ")
 		why, _, _ = strings.Cut(why, "\n")
-		return &Unreachable{Text: fmt.Sprintf("server %s: no credentials: %s: install the plugin that your kubeconfig names, or choose a user with --user or --context", host, why)}
+		return &Unreachable{Setup: true, Text: fmt.Sprintf("server %s: no credentials: %s: install the plugin that your kubeconfig names, or choose a user with --user or --context", host, why)}
 	case errors.As(err, new(x509.UnknownAuthorityError)):
-		return &Unreachable{Lost: true, Text: fmt.Sprintf("server %s: its certificate is not signed by the authority that your kubeconfig trusts: check the server and certificate-authority there, or choose another with --context", host)}
+		return &Unreachable{Lost: true, Setup: true, Text: fmt.Sprintf("server %s: its certificate is not signed by the authority that your kubeconfig trusts: check the server and certificate-authority there, or choose another with --context", host)}
 	case errors.Is(err, syscall.ECONNREFUSED) && host == withoutConfig:
-		return &Unreachable{Text: fmt.Sprintf("the connection to the server %s was refused - did you specify the right host or port? (no kubeconfig names a server: --kubeconfig, --context and --server choose it; --live FILE works without one)", host)}
+		return &Unreachable{Setup: true, Text: fmt.Sprintf("the connection to the server %s was refused - did you specify the right host or port? (no kubeconfig names a server: --kubeconfig, --context and --server choose it; --live FILE works without one)", host)}
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return &Unreachable{Text: fmt.Sprintf("the connection to the server %s was refused - did you specify the right host or port? (--kubeconfig, --context and --server choose it; --live FILE works without one)", host)}
 	case errors.As(err, &dns):

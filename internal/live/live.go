@@ -53,6 +53,17 @@ type BadNamespace struct{ Err error }
 // Error names the source of the namespace.
 func (e *BadNamespace) Error() string { return e.Err.Error() }
 
+// OtherNamespace is the error of an object that states another namespace than the enforced one.
+type OtherNamespace struct {
+	Object        object.Object
+	Own, Enforced string
+}
+
+// Error is in kubectl's words.
+func (e *OtherNamespace) Error() string {
+	return fmt.Sprintf("%s: %s: the namespace from the provided object %q does not match the namespace %q. You must pass '--namespace=%s' to perform this operation", e.Object.Origin, e.Object, e.Own, e.Enforced, e.Own)
+}
+
 // Check returns a *BadNamespace if the default is not a valid name of a namespace, otherwise nil.
 func (ns Namespacing) Check() error {
 	if err := object.CheckNamespace(ns.Default); err != nil {
@@ -62,7 +73,7 @@ func (ns Namespacing) Check() error {
 }
 
 // Place puts an object into its namespace: its own, otherwise the default, and none if its kind is
-// cluster-scoped. It is an error, in kubectl's words, if another namespace is enforced, or if the
+// cluster-scoped. It is an *OtherNamespace if another namespace is enforced, and an error if the
 // name is invalid.
 func (ns Namespacing) Place(o object.Object, namespaced bool) (object.Object, error) {
 	own := o.Namespace()
@@ -72,7 +83,7 @@ func (ns Namespacing) Place(o object.Object, namespaced bool) (object.Object, er
 	case own == "":
 		return o.InNamespace(ns.Default), ns.Check()
 	case ns.Enforce && own != ns.Default:
-		return o, fmt.Errorf("%s: %s: the namespace from the provided object %q does not match the namespace %q. You must pass '--namespace=%s' to perform this operation", o.Origin, o, own, ns.Default, own)
+		return o, &OtherNamespace{o, own, ns.Default}
 	}
 	if err := object.CheckNamespace(own); err != nil {
 		return o, &object.FieldError{Object: o, Path: "metadata.namespace", What: err.Error()}

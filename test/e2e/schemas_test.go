@@ -141,14 +141,15 @@ func TestSchemas(t *testing.T) {
 	}
 	log := "> exec kubectl merge -f a.yaml --notes=json\n[stderr]\n"
 	for line, want := range map[string]int{
-		`{"kind":"error","object":"configmap/a","text":"no"}`:                        0,
-		`{"kind":"error","object":"configmap/a","message":"no"}`:                     1,
-		`{"kind":"overwriten","object":"configmap/a","text":"no"}`:                   1,
-		`{"kind":"waiting","object":"deployment.apps/a","reason":"x","pod":"p"}`:     0,
-		`{"kind":"AbsorbReport","values":[],"written":false}`:                        0,
-		`{"kind":"AbsorbReport","values":[{"object":"configmap/a"}],"written":0}`:    1,
-		`{"apiVersion":"kubectl-merge.dev/v1alpha1","kind":"Outcome","dryRun":true}`: 1,
-		`{"apiVersion":"v1","kind":"ConfigMap"}`:                                     0,
+		`{"kind":"error","object":"configmap/a","text":"no"}`:                                                         3,
+		`{"kind":"error","object":"configmap/a","text":"no","reason":"other","retryable":false,"next":[["kubectl"]]}`: 0,
+		`{"kind":"error","object":"configmap/a","message":"no"}`:                                                      1,
+		`{"kind":"overwriten","object":"configmap/a","text":"no"}`:                                                    1,
+		`{"kind":"waiting","object":"deployment.apps/a","reason":"x","pod":"p"}`:                                      0,
+		`{"kind":"AbsorbReport","values":[],"written":false}`:                                                         0,
+		`{"kind":"AbsorbReport","values":[{"object":"configmap/a"}],"written":0}`:                                     1,
+		`{"apiVersion":"kubectl-merge.dev/v1alpha1","kind":"Outcome","dryRun":true}`:                                  1,
+		`{"apiVersion":"v1","kind":"ConfigMap"}`:                                                                      0,
 	} {
 		if errs := validPrinted(log + line + "\n> next\n"); len(errs) != want {
 			t.Errorf("%s: %v, want %d errors", line, errs, want)

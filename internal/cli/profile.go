@@ -1,0 +1,223 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/complete"
+	"github.com/kubectl-merge/kubectl-merge/internal/source"
+	"github.com/kubectl-merge/kubectl-merge/internal/suggest"
+)
+
+// profile is a row of profiles: a named set of flags.
+type profile struct {
+	name, help string
+	flags      []setting
+
+	planned bool // what is written needs a plan
+}
+
+// setting is a flag of a profile. Of its values the first that the command takes is set, unless the user
+// gives the flag. A held flag takes no others.
+type setting struct {
+	flag   string
+	values []string
+}
+
+// required is the value of plan by which a run that writes needs one.
+const required = "required"
+
+// fixedFlags lists the flags by which values of others, objects, or secrets may be lost: where a profile has one,
+// its values hold.
+var fixedFlags = []string{"plan", "policy", "guard", "recreate", "force-conflicts", "original", "rules", "strategy", "validate", "show-secrets", "yes", "fix"}
+
+// readers lists the verbs that write nothing to a cluster. A profile that requires plans refuses all others
+// but merge.
+const readers = "diff explain drift absorb wait files replacements list view verify version completion schema view-last-applied options"
+
+// profiles lists the built-in profiles.
+var profiles = []profile{
+	{name: "agent", help: "for programs that write by themselves", flags: []setting{
+		{"plan", []string{required}}, {"policy", []string{"strict", "live"}}, {"guard", []string{"refuse"}},
+		{"recreate", []string{""}}, {"force-conflicts", []string{"false"}}, {"original", []string{"auto", "annotation", "none"}},
+		{"rules", []string{""}}, {"strategy", []string{"auto"}}, {"validate", []string{"strict"}},
+		{"show-secrets", []string{"false"}}, {"yes", []string{"false"}}, {"fix", []string{"false"}},
+		{"notes", []string{"json"}}, {"output", []string{"outcome", "json"}},
+	}},
+}
+
+var _ = registerFlags(flagRow{verbs: "every", name: "profile", group: "safety", at: func(c *call) any { return &c.env.profiled },
+	help: "a named set of flags: agent (for programs: a plan before each write, nothing of others is lost, JSON), or a FILE with one",
+	completes: always(func(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		var words []cobra.Completion
+		for _, p := range profiles {
+			words = append(words, cobra.CompletionWithDesc(p.name, p.help))
+		}
+		return complete.Beginning(words, typed), cobra.ShellCompDirectiveDefault
+	})})
+
+// profileNamed returns a profile, "" for none, by its name or that of its file.
+func profileNamed(ctx context.Context, name string) (profile, error) {
+	var names []string
+	for _, p := range profiles {
+		if p.name == name {
+			return p, nil
+		}
+		names = append(names, p.name)
+	}
+	switch {
+	case name == "":
+		return profile{}, nil
+	case !strings.ContainsAny(name, `./\`):
+		return profile{}, fmt.Errorf("--profile=%s: must be %s, or a file such as ./profile.yaml%s", name, strings.Join(names, " or "), suggest.Hint(name, names))
+	}
+	text, err := source.ReadNamed(ctx, name)
+	if err != nil {
+		return profile{}, fmt.Errorf("--profile: %w: check its name", err)
+	}
+	p, err := parseProfile(text)
+	if err != nil {
+		return profile{}, fmt.Errorf("--profile: %s: %w", name, err)
+	}
+	return p, nil
+}
+
+// parseProfile reads a profile: {name: NAME, flags: {FLAG: VALUE, FLAG: [VALUE, …]}}.
+func parseProfile(text []byte) (profile, error) {
+	docs, err := source.Decode(text)
+	if err != nil {
+		return profile{}, err
+	}
+	if len(docs) != 1 {
+		return profile{}, fmt.Errorf("has %d documents: it must have one", len(docs))
+	}
+	doc, _ := docs[0].Value.(map[string]any)
+	name, _ := doc["name"].(string)
+	flags, _ := doc["flags"].(map[string]any)
+	if name == "" || flags == nil || len(doc) > 2 {
+		return profile{}, errors.New("must have a name, and flags, and nothing else: {name: mine, flags: {guard: refuse}}")
+	}
+	p := profile{name: name}
+	var errs []error
+	for _, flag := range slices.Sorted(maps.Keys(flags)) {
+		s := setting{flag: flag}
+		values, list := flags[flag].([]any)
+		if !list {
+			values = []any{flags[flag]}
+		}
+		for _, v := range values {
+			s.values = append(s.values, fmt.Sprint(v))
+		}
+		p.flags, errs = append(p.flags, s), append(errs, s.check())
+	}
+	return p, errors.Join(errs...)
+}
+
+// check returns an error unless some verb takes each value of the flag.
+func (s setting) check() error {
+	var names []string
+	known := map[string]bool{}
+	for i := range flagRows {
+		f := &flagRows[i]
+		if f.advice == "" {
+			names = append(names, f.name)
+		}
+		for _, v := range s.values {
+			known[v] = known[v] || f.name == s.flag && (f.takes(v) || v == required && f.name == "plan")
+		}
+	}
+	if !slices.Contains(names, s.flag) || s.flag == "profile" {
+		return fmt.Errorf("flags.%s: there is no such flag of this program%s", s.flag, suggest.Hint(s.flag, names))
+	}
+	for _, v := range s.values {
+		if !known[v] {
+			return fmt.Errorf("flags.%s: no command takes %s", s.flag, v)
+		}
+	}
+	return nil
+}
+
+// takes reports whether a flag takes a value, as far as its row states that.
+func (f *flagRow) takes(value string) bool {
+	p, _ := printerNamed(value)
+	return f.advice == "" && (f.words == nil || value == "" || f.among(value) == nil) && (f.name != "output" || !p.merges || f.words != nil || strings.Contains(f.verbs, "merge"))
+}
+
+// apply sets the profile's flags of a command, unless the user gives them. It is an error if the user gives a
+// held one another value.
+func (p *profile) apply(cmd *cobra.Command) error {
+	verb := "merge"
+	if cmd.HasParent() {
+		verb = cmd.Name()
+	}
+	rows := slices.Concat(rowsOf()[verb], rowsOf()["every"])
+	var errs []error
+	for _, s := range p.flags {
+		if s.flag == "plan" && s.values[0] == required {
+			p.planned = true
+		} else if i := slices.IndexFunc(rows, func(f *flagRow) bool { return f.name == s.flag }); i >= 0 {
+			errs = append(errs, p.set(s, rows[i], cmd.Flags().Lookup(s.flag)))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// set sets one flag, or holds it.
+func (p *profile) set(s setting, row *flagRow, flag *pflag.Flag) error {
+	if is := row.meant(plainValue(flag)); flag.Changed {
+		if slices.Contains(fixedFlags, s.flag) && !slices.Contains(s.values, is) {
+			holds := "=" + strings.Join(s.values, " or ")
+			if holds == "=" {
+				holds = " at none"
+			}
+			return mark("refused-by-profile", fmt.Errorf("--%s=%s cannot be combined with --profile=%s: it holds --%s%s: leave one of them out", s.flag, is, p.name, s.flag, holds))
+		}
+		return nil
+	}
+	i := slices.IndexFunc(s.values, row.takes)
+	if i < 0 || s.values[i] == plainValue(flag) {
+		return nil
+	}
+	if err := flag.Value.Set(s.values[i]); err != nil {
+		return fmt.Errorf("--profile=%s: %s: %w", p.name, s.flag, err)
+	}
+	flag.Changed = true // though pflag's Visit leaves it out
+	return nil
+}
+
+// plainValue returns a flag's value, of a list without its brackets.
+func plainValue(f *pflag.Flag) string {
+	text := f.Value.String()
+	if _, list := f.Value.(pflag.SliceValue); list {
+		return text[1 : len(text)-1]
+	}
+	return text
+}
+
+// permitted returns an error if the verb would write, and the profile requires a plan for that.
+func (c *call) permitted() error {
+	by := "--profile=" + c.profile.name
+	switch name := c.verb.name(); {
+	case !c.profile.planned || c.plan != "" || c.mode != dryNone || slices.Contains(strings.Fields(readers), name):
+		return nil
+	case name == "merge":
+		return mark("plan-required", fmt.Errorf("%s: a run that writes needs a plan: make one with kubectl merge diff -o plan, and give it with --plan", by))
+	}
+	return mark("refused-by-profile", fmt.Errorf("%s: %s takes no plan, and each write needs one: leave it to a person", by, c.cmd.CommandPath()))
+}
+
+// unrecreated returns an error if the run is bound to a plan that recreates objects, and the profile does not.
+func (c *call) unrecreated() error {
+	kinds := c.bound.recreated()
+	if len(kinds) == 0 || !slices.ContainsFunc(c.profile.flags, func(s setting) bool { return s.flag == "recreate" && !slices.Contains(s.values, kinds[0]) }) {
+		return nil
+	}
+	return mark("refused-by-profile", fmt.Errorf("--plan: %s: recreates objects (%s), and --profile=%s does not", c.plan, strings.Join(kinds, ", "), c.profile.name))
+}
