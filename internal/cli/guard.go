@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/escape"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
@@ -38,7 +39,7 @@ func (c *call) checkGuard(ctx context.Context, s *session, notes *reporter) erro
 		return nil
 	}
 	what := diff.Count(objects, "object is", "objects are") + " managed by somebody else, too"
-	c.refused = &exit{Code: conflicted, Err: &guardError{"--guard=refuse: " + what + ": nothing was written: see the notes, or merge with --guard=warn", found}}
+	c.refused = &exit{Code: conflicted, Err: &guardError{errors.New("--guard=refuse: " + what + ": nothing was written: see the notes, or merge with --guard=warn"), found}}
 	if c.mode == dryNone && s.Failed() == nil {
 		return c.refused
 	}
@@ -47,12 +48,9 @@ func (c *call) checkGuard(ctx context.Context, s *session, notes *reporter) erro
 
 // guardError is the error of --guard=refuse, with all that somebody else manages.
 type guardError struct {
-	text  string
+	error
 	found []diff.Note
 }
-
-// Error counts the objects.
-func (e *guardError) Error() string { return e.text }
 
 // guarded returns the error that a verb ends with: its own, otherwise that of a refused preview.
 func (c *call) guarded(err error) error {

@@ -15,8 +15,7 @@ import (
 // and credentials are not repeated.
 var leftOut = []string{"recreate", "force-conflicts", "yes", "dry-run", "interactive", "token", "password"}
 
-// vector returns a command with more, and those of the flags that the user has given which takes lets
-// through and more does not replace.
+// vector returns a command with the user's flags that it takes and more does not replace, and with more.
 func (c *call) vector(command string, takes func(name string) bool, more ...string) []string {
 	out := strings.Fields(command)
 	c.cmd.Flags().Visit(func(f *pflag.Flag) {
@@ -29,16 +28,20 @@ func (c *call) vector(command string, takes func(name string) bool, more ...stri
 	return append(out, more...)
 }
 
-// reading returns the vector of a verb that reads the objects of this call; nil if the call is of none that
-// merges.
+// shared reports whether all verbs take a flag.
+func (c *call) shared(name string) bool { return c.cmd.Root().PersistentFlags().Lookup(name) != nil }
+
+func isAmong(rows []*flagRow, name string) bool {
+	return slices.ContainsFunc(rows, func(f *flagRow) bool { return f.name == name })
+}
+
+// reading returns the vector of a verb over the objects of this call; nil for calls that do not merge them.
 func (c *call) reading(verb string, more ...string) [][]string {
 	if !slices.Contains(strings.Fields(plans+" wait"), c.verb.name()) {
 		return nil
 	}
 	names, _ := namesAndFields(c.cmd.Flags().Args())
-	takes := func(name string) bool {
-		return c.cmd.Root().PersistentFlags().Lookup(name) != nil || slices.ContainsFunc(rowsOf()[verb], func(f *flagRow) bool { return f.name == name })
-	}
+	takes := func(name string) bool { return c.shared(name) || isAmong(rowsOf()[verb], name) }
 	return [][]string{append(c.vector(c.cmd.Root().CommandPath()+" "+verb, takes, more...), names...)}
 }
 
@@ -70,16 +73,14 @@ func toRepeat(c *call, _ string) [][]string {
 
 // toPlace runs the same command, with the objects in their own namespaces.
 func toPlace(c *call, field string) [][]string {
-	next := toRepeat(c, field)
-	next[0] = slices.DeleteFunc(next[0], func(word string) bool { return strings.HasPrefix(word, "--namespace=") })
-	return next
+	return [][]string{slices.DeleteFunc(toRepeat(c, field)[0], func(word string) bool { return strings.HasPrefix(word, "--namespace=") })}
 }
 
 // toList lists the namespaces that there are.
 func toList(c *call, _ string) [][]string {
-	kubectls := pflag.NewFlagSet("", pflag.ContinueOnError)
-	c.flags.AddFlags(kubectls)
-	return [][]string{c.vector("kubectl get namespaces", func(name string) bool { return name != "namespace" && kubectls.Lookup(name) != nil })}
+	return [][]string{c.vector("kubectl get namespaces", func(name string) bool {
+		return name != "namespace" && c.shared(name) && !isAmong(rowsOf()["every"], name)
+	})}
 }
 
 // failure prints an error for programs: a note, its reason, and what can be run next.

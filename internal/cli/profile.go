@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -49,7 +50,7 @@ var profiles = []profile{
 		{"recreate", []string{""}}, {"force-conflicts", []string{"false"}}, {"original", []string{"auto", "annotation", "none"}},
 		{"rules", []string{""}}, {"strategy", []string{"auto"}}, {"validate", []string{"strict"}},
 		{"show-secrets", []string{"false"}}, {"yes", []string{"false"}}, {"fix", []string{"false"}},
-		{"notes", []string{"json"}}, {"output", []string{"outcome", "json"}},
+		{"notes", []string{"json"}}, {"output", []string{"outcome", "json", "plan"}},
 	}},
 }
 
@@ -78,11 +79,11 @@ func profileNamed(ctx context.Context, name string) (profile, error) {
 	case !strings.ContainsAny(name, `./\`):
 		return profile{}, fmt.Errorf("--profile=%s: must be %s, or a file such as ./profile.yaml%s", name, strings.Join(names, " or "), suggest.Hint(name, names))
 	}
+	var p profile
 	text, err := source.ReadNamed(ctx, name)
-	if err != nil {
-		return profile{}, fmt.Errorf("--profile: %w: check its name", err)
+	if err == nil {
+		p, err = parseProfile(text)
 	}
-	p, err := parseProfile(text)
 	if err != nil {
 		return profile{}, fmt.Errorf("--profile: %s: %w", name, err)
 	}
@@ -95,10 +96,10 @@ func parseProfile(text []byte) (profile, error) {
 	if err != nil {
 		return profile{}, err
 	}
-	if len(docs) != 1 {
-		return profile{}, fmt.Errorf("has %d documents: it must have one", len(docs))
+	var doc map[string]any
+	if len(docs) == 1 {
+		doc, _ = docs[0].Value.(map[string]any)
 	}
-	doc, _ := docs[0].Value.(map[string]any)
 	name, _ := doc["name"].(string)
 	flags, _ := doc["flags"].(map[string]any)
 	if name == "" || flags == nil || len(doc) > 2 {
@@ -123,23 +124,21 @@ func parseProfile(text []byte) (profile, error) {
 // check returns an error unless some verb takes each value of the flag.
 func (s setting) check() error {
 	var names []string
-	known := map[string]bool{}
-	for i := range flagRows {
-		f := &flagRows[i]
-		if f.advice == "" {
+	for _, f := range flagRows {
+		if f.advice == "" && f.name != "profile" {
 			names = append(names, f.name)
 		}
-		for _, v := range s.values {
-			known[v] = known[v] || f.name == s.flag && (f.takes(v) || v == required && f.name == "plan")
-		}
 	}
-	if !slices.Contains(names, s.flag) || s.flag == "profile" {
+	if !slices.Contains(names, s.flag) {
 		return fmt.Errorf("flags.%s: there is no such flag of this program%s", s.flag, suggest.Hint(s.flag, names))
 	}
 	for _, v := range s.values {
-		if !known[v] {
+		if !slices.ContainsFunc(flagRows, func(f flagRow) bool { return f.name == s.flag && f.takes(v) }) {
 			return fmt.Errorf("flags.%s: no command takes %s", s.flag, v)
 		}
+	}
+	if len(s.values) == 0 {
+		return fmt.Errorf(`flags.%s: has no value: "" is none`, s.flag)
 	}
 	return nil
 }
@@ -150,8 +149,7 @@ func (f *flagRow) takes(value string) bool {
 	return f.advice == "" && (f.words == nil || value == "" || f.among(value) == nil) && (f.name != "output" || !p.merges || f.words != nil || strings.Contains(f.verbs, "merge"))
 }
 
-// apply sets the profile's flags of a command, unless the user gives them. It is an error if the user gives a
-// held one another value.
+// apply sets the profile's flags of a command, and holds those that the user gives.
 func (p *profile) apply(cmd *cobra.Command) error {
 	verb := "merge"
 	if cmd.HasParent() {
@@ -173,11 +171,8 @@ func (p *profile) apply(cmd *cobra.Command) error {
 func (p *profile) set(s setting, row *flagRow, flag *pflag.Flag) error {
 	if is := row.meant(plainValue(flag)); flag.Changed {
 		if slices.Contains(fixedFlags, s.flag) && !slices.Contains(s.values, is) {
-			holds := "=" + strings.Join(s.values, " or ")
-			if holds == "=" {
-				holds = " at none"
-			}
-			return mark("refused-by-profile", fmt.Errorf("--%s=%s cannot be combined with --profile=%s: it holds --%s%s: leave one of them out", s.flag, is, p.name, s.flag, holds))
+			takes := cmp.Or(strings.Join(s.values, " or "), "none")
+			return mark("refused-by-profile", fmt.Errorf("--%s=%s cannot be combined with --profile=%s: it takes %s: leave one of them out", s.flag, is, p.name, takes))
 		}
 		return nil
 	}
@@ -203,20 +198,19 @@ func plainValue(f *pflag.Flag) string {
 
 // permitted returns an error if the verb would write, and the profile requires a plan for that.
 func (c *call) permitted() error {
-	by := "--profile=" + c.profile.name
 	switch name := c.verb.name(); {
 	case !c.profile.planned || c.plan != "" || c.mode != dryNone || slices.Contains(strings.Fields(readers), name):
 		return nil
 	case name == "merge":
-		return mark("plan-required", fmt.Errorf("%s: a run that writes needs a plan: make one with kubectl merge diff -o plan, and give it with --plan", by))
+		return mark("plan-required", fmt.Errorf("--profile=%s: a run that writes needs a plan: make one with kubectl merge diff -o plan, and give it with --plan", c.profile.name))
 	}
-	return mark("refused-by-profile", fmt.Errorf("%s: %s takes no plan, and each write needs one: leave it to a person", by, c.cmd.CommandPath()))
+	return mark("refused-by-profile", fmt.Errorf("--profile=%s: %s takes no plan, and each write needs one: leave it to a person", c.profile.name, c.cmd.CommandPath()))
 }
 
 // unrecreated returns an error if the run is bound to a plan that recreates objects, and the profile does not.
 func (c *call) unrecreated() error {
 	kinds := c.bound.recreated()
-	if len(kinds) == 0 || !slices.ContainsFunc(c.profile.flags, func(s setting) bool { return s.flag == "recreate" && !slices.Contains(s.values, kinds[0]) }) {
+	if len(kinds) == 0 || !slices.ContainsFunc(c.profile.flags, func(s setting) bool { return s.flag == "recreate" && s.values[0] == "" }) {
 		return nil
 	}
 	return mark("refused-by-profile", fmt.Errorf("--plan: %s: recreates objects (%s), and --profile=%s does not", c.plan, strings.Join(kinds, ", "), c.profile.name))

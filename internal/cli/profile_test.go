@@ -10,8 +10,6 @@ import (
 	"testing"
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
-
-	"github.com/kubectl-merge/kubectl-merge/docs/schemas"
 )
 
 // TestReasons: docs/programs.md and the schema of errors list the reasons of the table, in its order, with
@@ -37,14 +35,14 @@ func TestReasons(t *testing.T) {
 	var schema struct {
 		Properties struct{ Reason struct{ Enum []string } }
 	}
-	for _, s := range schemas.All() {
-		if s.Title == "" {
-			t.Errorf("the schema %s has no title", s.Name)
+	eachSchema(func(name, title string, text []byte) {
+		if title == "" {
+			t.Errorf("the schema %s has no title", name)
 		}
-		if s.Name == "errors" {
-			err = json.Unmarshal(s.Text, &schema)
+		if name == "errors" {
+			err = json.Unmarshal(text, &schema)
 		}
-	}
+	})
 	if err != nil || !slices.Equal(documented, want) || !slices.Equal(schema.Properties.Reason.Enum, want) {
 		t.Errorf("%v\ndocs/programs.md  %q\nerrors.v1.json    %q\nreasons           %q", err, documented, schema.Properties.Reason.Enum, want)
 	}
@@ -76,7 +74,8 @@ func TestProfileFiles(t *testing.T) {
 		"{name: p, flags: {plan: required}, extend: q}": "p.yaml: must have a name, and flags, and nothing else",
 		"{flags: {plan: required}}":                     "p.yaml: must have a name, and flags, and nothing else",
 		"{name: p, name: q, flags: {}}":                 "p.yaml: line 1",
-		"":                                              "p.yaml: has 0 documents: it must have one",
+		"":                                              "p.yaml: must have a name, and flags, and nothing else",
+		"{name: p, flags: {recreate: []}}":              `p.yaml: flags.recreate: has no value: "" is none`,
 		"{name: p, flags: {concurrency: many}}":         "--profile=p: concurrency: ",
 		"{name: p, flags: {profile: agent}}":            "flags.profile: there is no such flag",
 	} {

@@ -37,43 +37,36 @@ type reason struct {
 var reasons = []reason{
 	{name: "plan-required", next: toPlan},
 	{name: "refused-by-profile"},
-	{name: "beyond-plan", is: is[*surplusError], next: toPlan},
+	{name: "beyond-plan", is: anError[*surplusError](), next: toPlan},
 	{name: "plan-unusable", next: toPlan},
-	{name: "managed-by-others", is: is[*guardError]},
+	{name: "managed-by-others", is: anError[*guardError]()},
 	{name: "conflict", is: cluster.IsOwned, next: toKeep},
-	{name: "not-reached", is: func(err error) bool { return is[*run.NotReached](err) || errors.Is(err, run.ErrNotPruned) }},
+	{name: "not-reached", is: either(anError[*run.NotReached](), among(run.ErrNotPruned))},
 	{name: "outcome-unknown", is: among(write.ErrUnknown), wait: true, next: toRepeat},
 	{name: "interrupted", is: among(run.ErrInterrupted, run.ErrNotMerged, context.Canceled, term.ErrInterrupted), wait: true, next: toRepeat},
 	{name: "unanswered", is: among(term.ErrNoAnswer, ask.ErrQuit, ask.ErrNo)},
 	{name: "being-deleted", is: among(apply.ErrDeleting), wait: true, next: toRepeat},
-	{name: "other-set", is: is[*apply.OtherSet]},
-	{name: "altered-by-server", is: is[*write.Different]},
-	{name: "not-ready", is: is[*wait.NotReady], wait: true, next: toWait},
-	{name: "wrong-namespace", is: is[*live.OtherNamespace], next: toPlace},
-	{name: "unknown-field", is: unknownField},
-	{name: "immutable", is: refusedFor(func(r *cluster.Refusal) bool { return len(r.Immutable)+len(r.Unchangeable()) > 0 }), next: toExplain},
-	{name: "invalid", is: func(err error) bool {
-		return is[*apply.Unfit](err) || is[*object.FieldError](err) || status(http.StatusUnprocessableEntity, http.StatusBadRequest)(err)
-	}},
-	{name: "syntax", is: is[*source.SyntaxError]},
-	{name: "unknown-kind", is: is[*cluster.UnknownKindError]},
-	{name: "no-namespace", is: refusedFor(func(r *cluster.Refusal) bool {
+	{name: "other-set", is: anError[*apply.OtherSet]()},
+	{name: "altered-by-server", is: anError[*write.Different]()},
+	{name: "not-ready", is: anError[*wait.NotReady](), wait: true, next: toWait},
+	{name: "wrong-namespace", is: anError[*live.OtherNamespace](), next: toPlace},
+	{name: "unknown-field", is: either(anError(func(u *apply.Unfit) bool { return u.Unknown }), anError(func(r *cluster.Refusal) bool { return r.Code == http.StatusBadRequest && r.Field != "" }))},
+	{name: "immutable", is: anError(func(r *cluster.Refusal) bool { return len(r.Immutable)+len(r.Unchangeable()) > 0 }), next: toExplain},
+	{name: "invalid", is: either(anError[*apply.Unfit](), anError[*object.FieldError](), status(http.StatusUnprocessableEntity, http.StatusBadRequest))},
+	{name: "syntax", is: anError[*source.SyntaxError]()},
+	{name: "unknown-kind", is: anError[*cluster.UnknownKindError]()},
+	{name: "no-namespace", is: anError(func(r *cluster.Refusal) bool {
 		return r.Code == http.StatusNotFound && r.Kind == "namespaces" && r.Target.Kind != "Namespace"
 	}), next: toList},
-	{name: "not-found", is: func(err error) bool {
-		return status(http.StatusNotFound)(err) || errors.Is(err, fs.ErrNotExist) || errors.Is(err, prune.ErrNoSet)
-	}},
+	{name: "not-found", is: either(status(http.StatusNotFound), among(fs.ErrNotExist, prune.ErrNoSet))},
 	{name: "unauthorized", is: status(http.StatusUnauthorized)},
 	{name: "forbidden", is: status(http.StatusForbidden)},
 	{name: "changed-meanwhile", is: status(http.StatusConflict), wait: true, next: toRepeat},
-	{name: "server-error", is: refusedFor(func(r *cluster.Refusal) bool {
+	{name: "server-error", is: anError(func(r *cluster.Refusal) bool {
 		return r.Code == http.StatusTooManyRequests || r.Code >= http.StatusInternalServerError
 	}), wait: true, next: toRepeat},
-	{name: "connection-setup", is: func(err error) bool {
-		var u *cluster.Unreachable
-		return errors.As(err, &u) && u.Setup
-	}},
-	{name: "unreachable", is: is[*cluster.Unreachable], wait: true, next: toRepeat},
+	{name: "connection-setup", is: anError(func(u *cluster.Unreachable) bool { return u.Setup })},
+	{name: "unreachable", is: anError[*cluster.Unreachable](), wait: true, next: toRepeat},
 	{name: "usage"},
 	{name: "input"},
 	{name: "other", is: func(error) bool { return true }},
@@ -94,9 +87,6 @@ func mark(reason string, err error) error {
 	for _, one := range leaves(err) {
 		all = append(all, &marked{one, reason})
 	}
-	if len(all) == 1 {
-		return all[0]
-	}
 	return errors.Join(all...)
 }
 
@@ -104,14 +94,21 @@ func mark(reason string, err error) error {
 func reasonOf(err error) reason {
 	var m *marked
 	errors.As(err, &m)
-	i := slices.IndexFunc(reasons, func(r reason) bool { return m != nil && m.reason == r.name || r.is != nil && r.is(err) })
-	return reasons[i]
+	return reasons[slices.IndexFunc(reasons, func(r reason) bool { return m != nil && m.reason == r.name || r.is != nil && r.is(err) })]
 }
 
-// is reports whether an error of that type is in the chain.
-func is[T error](err error) bool {
-	var t T
-	return errors.As(err, &t)
+// anError returns whether an error of that type, and as are says, is in the chain.
+func anError[T error](are ...func(T) bool) func(error) bool {
+	return func(err error) bool {
+		var t T
+		return errors.As(err, &t) && !slices.ContainsFunc(are, func(is func(T) bool) bool { return !is(t) })
+	}
+}
+
+func either(all ...func(error) bool) func(error) bool {
+	return func(err error) bool {
+		return slices.ContainsFunc(all, func(is func(error) bool) bool { return is(err) })
+	}
 }
 
 func among(targets ...error) func(error) bool {
@@ -120,25 +117,8 @@ func among(targets ...error) func(error) bool {
 	}
 }
 
-// refusedFor returns whether a server's refusal in the chain is as it says.
-func refusedFor(is func(*cluster.Refusal) bool) func(error) bool {
-	return func(err error) bool {
-		var r *cluster.Refusal
-		return errors.As(err, &r) && is(r)
-	}
-}
-
 func status(codes ...int) func(error) bool {
-	return refusedFor(func(r *cluster.Refusal) bool { return slices.Contains(codes, r.Code) })
-}
-
-// unknownField reports whether the kind of the object, here or on the server, lacks a field.
-func unknownField(err error) bool {
-	var u *apply.Unfit
-	if errors.As(err, &u) {
-		return u.Unknown
-	}
-	return refusedFor(func(r *cluster.Refusal) bool { return r.Code == http.StatusBadRequest && r.Field != "" })(err)
+	return anError(func(r *cluster.Refusal) bool { return slices.Contains(codes, r.Code) })
 }
 
 // fieldOf returns the path of the field that an error is about, as rules spell it; "" if it is about none.

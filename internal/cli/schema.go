@@ -2,7 +2,10 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"io/fs"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -17,41 +20,38 @@ var _ = registerVerb(verb{
 Without NAME, list them. They are the files of docs/schemas, of this version.`,
 	example: "  kubectl merge schema\n  kubectl merge schema errors",
 	args: always(func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		return complete.Words(schemaWords()...)(cmd, args, typed)
+		var words []cobra.Completion
+		eachSchema(func(name, title string, _ []byte) { words = append(words, cobra.CompletionWithDesc(name, title)) })
+		return complete.Words(words...)(cmd, args, typed)
 	}),
-	takes: func(c *call) error {
-		if len(c.args) > 1 {
-			return c.usage("give one name, or none for a list of them")
+	run: func(c *call, _ context.Context) error {
+		asked, names := strings.Join(c.args, " "), []string(nil)
+		var list, text []byte
+		eachSchema(func(name, title string, schema []byte) {
+			names, list = append(names, name), fmt.Appendf(list, "%-9s %s\n", name, title)
+			if name == asked {
+				text = schema
+			}
+		})
+		if asked == "" {
+			text = list
 		}
-		return nil
+		if text == nil {
+			return mark("usage", fmt.Errorf("%s: there is no such schema%s: kubectl merge schema lists them", asked, suggest.Hint(asked, names)))
+		}
+		_, err := c.Out.Write(text)
+		return err
 	},
-	run: (*call).schema,
 })
 
-// schemaWords returns the names of the schemas, with their titles.
-func schemaWords() (words []cobra.Completion) {
-	for _, s := range schemas.All() {
-		words = append(words, cobra.CompletionWithDesc(s.Name, s.Title))
+// eachSchema calls each for the published schemas, by name.
+func eachSchema(each func(name, title string, text []byte)) {
+	files, _ := fs.Glob(schemas.Files, "*") // the pattern is right
+	for _, file := range files {
+		text, _ := schemas.Files.ReadFile(file) // it is embedded
+		var head struct{ Title string }
+		_ = json.Unmarshal(text, &head) // a test reads each
+		name, _, _ := strings.Cut(file, ".")
+		each(name, head.Title, text)
 	}
-	return words
-}
-
-func (c *call) schema(context.Context) error {
-	var names []string
-	for _, s := range schemas.All() {
-		names = append(names, s.Name)
-		switch {
-		case len(c.args) == 0:
-			if _, err := fmt.Fprintf(c.Out, "%-9s %s\n", s.Name, s.Title); err != nil {
-				return err
-			}
-		case c.args[0] == s.Name:
-			_, err := c.Out.Write(s.Text)
-			return err
-		}
-	}
-	if len(c.args) == 0 {
-		return nil
-	}
-	return mark("usage", fmt.Errorf("%s: there is no such schema%s: kubectl merge schema lists them", c.args[0], suggest.Hint(c.args[0], names)))
 }

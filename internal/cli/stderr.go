@@ -111,26 +111,12 @@ func hush() { logTo(io.Discard) }
 // asksJSON reports whether arguments ask for --notes=json, maybe by their profile, for errors in the flags
 // themselves.
 func asksJSON(ctx context.Context, args []string) bool {
-	if end := slices.Index(args, "--"); end >= 0 {
-		args = args[:end]
-	}
-	if notes := typed(args, "--notes"); notes != "" {
-		return notes == "json"
-	}
-	p, _ := profileNamed(ctx, typed(args, "--profile")) // its error is reported later
-	return slices.ContainsFunc(p.flags, func(s setting) bool { return s.flag == "notes" && s.values[0] == "json" })
-}
-
-// typed returns the last value of a flag among arguments; "" if it is not there.
-func typed(args []string, flag string) (value string) {
-	for i, arg := range args {
-		if after, is := strings.CutPrefix(arg, flag+"="); is {
-			value = after
-		} else if arg == flag && i+1 < len(args) {
-			value = args[i+1]
-		}
-	}
-	return value
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+	flags.ParseErrorsAllowlist.UnknownFlags, flags.Usage = true, func() {}
+	notes, name := flags.String("notes", "", ""), flags.String("profile", "", "")
+	_ = flags.Parse(args) // errors are reported later
+	p, _ := profileNamed(ctx, *name)
+	return *notes == "json" || *notes == "" && slices.ContainsFunc(p.flags, func(s setting) bool { return s.flag == "notes" && s.values[0] == "json" })
 }
 
 // note prints a note on an object or a file, "" for none.

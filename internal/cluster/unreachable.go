@@ -23,10 +23,8 @@ type Unreachable struct {
 	// Garbled states that the answer is not an API server's answer to this request.
 	Garbled bool
 
-	// Setup states that the kubeconfig, or what it names, has to be changed before the same request can succeed.
-	Setup bool
-
-	slow bool // the request timed out
+	Setup bool // the kubeconfig, or what it names, has to be changed first
+	slow  bool // the request timed out
 }
 
 // Error returns one line with the server and what to check.

@@ -141,7 +141,7 @@ func TestSchemas(t *testing.T) {
 	}
 	log := "> exec kubectl merge -f a.yaml --notes=json\n[stderr]\n"
 	for line, want := range map[string]int{
-		`{"kind":"error","object":"configmap/a","text":"no"}`:                                                         3,
+		`{"kind":"error","object":"configmap/a","text":"no"}`:                                                         1,
 		`{"kind":"error","object":"configmap/a","text":"no","reason":"other","retryable":false,"next":[["kubectl"]]}`: 0,
 		`{"kind":"error","object":"configmap/a","message":"no"}`:                                                      1,
 		`{"kind":"overwriten","object":"configmap/a","text":"no"}`:                                                    1,
