@@ -98,7 +98,7 @@ func (p *parser) content(parent, col int) (*node, error) {
 		return n, nil
 	}
 	if p.lineStart != line {
-		return nil, p.fail(start, "a key must stand on one line")
+		return nil, p.fail(start, "%s", keyOnOneLine(p.src[start:], start == line))
 	}
 	return p.mapping(col, n)
 }

@@ -19,10 +19,20 @@ func (p *parser) key(parent int) (*node, error) {
 	return n, nil
 }
 
+const conflictMarker = "a conflict marker, as git leaves them: settle the conflict first"
+
+// keyOnOneLine is what is wrong with a key that goes on in another line.
+func keyOnOneLine(text string, startsLine bool) string {
+	if startsLine && isMarker(text) {
+		return conflictMarker
+	}
+	return "a key must stand on one line"
+}
+
 // noKey is what is wrong with a text that is no entry of a mapping.
 func noKey(text string, startsLine bool) string {
 	if startsLine && isMarker(text) {
-		return "a conflict marker, as git leaves them: settle the conflict first"
+		return conflictMarker
 	}
 	if line, _, _ := strings.Cut(text, "\n"); strings.Contains(line, ":") {
 		return "expected a key and a colon (a space has to follow the colon)"

@@ -42,6 +42,8 @@ func TestHostile(t *testing.T) {
 		{"terminal escapes", "a: \x1b[2J\n", "control character"},
 		{"tabs", "a:\n\tb: 1\n", "tab"},
 		{"a conflict that git has left", "a:\n<<<<<<< HEAD\n  b: 1\n=======\n  b: 2\n>>>>>>> other\n", "line 2: a conflict marker"},
+		{"a conflict about the first line", "<<<<<<< HEAD\napiVersion: v1\n=======\napiVersion: v2\n>>>>>>> other\nkind: A\n", "line 1: a conflict marker"},
+		{"a conflict about the first line of a list", "- <<<<<<< HEAD\n  a: b\n", "a key must stand on one line"},
 	} {
 		soon(t, c.why, func() {
 			_, err := Parse([]byte(c.text))
