@@ -228,6 +228,9 @@ func (f *flagRow) among(text string) error {
 	if f.bare != "" {
 		alone = fmt.Sprintf(" (--%s alone: %s)", f.name, f.bare)
 	}
+	if _, err := time.ParseDuration(text); err == nil && f.name == "wait" {
+		alone += "; how long is --timeout=" + text
+	}
 	return fmt.Errorf("--%s=%s: must be %s or %s%s%s", f.name, text, strings.Join(words[:last], ", "), words[last], alone, suggest.Hint(text, words))
 }
 

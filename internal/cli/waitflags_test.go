@@ -32,6 +32,7 @@ func TestWaitFlags(t *testing.T) {
 		{"--wait=all --timeout=1m --patience=0s --logs", waitAll, ""},
 		{"--wait=none --dry-run", waitNone, ""},
 		{"--wait=some", "", "--wait=some: must be written, all or none (--wait alone: written)"},
+		{"--wait=30s", "", "--wait=30s: must be written, all or none (--wait alone: written); how long is --timeout=30s"},
 		{"--wait=al", "", "--wait=al: must be written, all or none (--wait alone: written); did you mean all?"},
 		{"--wait --dry-run=server", "", "--wait cannot be combined with a preview: nothing is written, so that there is nothing to wait for"},
 		{"--timeout=1m", "", "--timeout needs --wait: nothing is waited for without it"},

@@ -34,8 +34,11 @@ func (in Inputs) build(ctx context.Context) ([]byte, error) {
 		return data, err
 	}
 	way := ""
-	if _, statErr := os.Stat(in.Kustomize); strings.Contains(err.Error(), notThere) && errors.Is(statErr, fs.ErrNotExist) {
+	switch info, statErr := os.Stat(in.Kustomize); {
+	case strings.Contains(err.Error(), notThere) && errors.Is(statErr, fs.ErrNotExist):
 		return nil, fmt.Errorf("the path %q does not exist; check the name after -k", remoteName(in.Kustomize))
+	case statErr == nil && !info.IsDir():
+		return nil, fmt.Errorf("-k %s: is a file: give the folder of its kustomization with -k, or a manifest with -f", in.Kustomize)
 	}
 	if strings.HasPrefix(err.Error(), noKustomization) {
 		way = "; manifests without one are given with -f"

@@ -167,6 +167,11 @@ func TestChain(t *testing.T) {
 			t.Errorf("%s: got %v, want %s", folder, err, want)
 		}
 	}
+	file := filepath.Join(dir, "patch", "a.yaml")
+	want := "-k " + file + ": is a file: give the folder of its kustomization with -k, or a manifest with -f"
+	if _, err := Read(t.Context(), Inputs{Kustomize: file}); err == nil || err.Error() != want {
+		t.Errorf("a file: got %v, want %s", err, want)
+	}
 }
 
 func TestSavedFind(t *testing.T) {
