@@ -204,13 +204,19 @@ func TestShares(t *testing.T) {
 		owner("me", "Apply", `{"f:metadata":{"f:labels":{"f:a":{}}},"f:spec":{"f:replicas":{},"f:template":{"f:spec":{"f:containers":{"k:{\"name\":\"a\"}":{".":{},"f:image":{},"f:name":{}}}}}}}`)+","+
 		owner("mesh", "Update", `{"f:metadata":{"f:labels":{"f:b":{}}},"f:spec":{"f:replicas":{},"f:template":{"f:spec":{"f:containers":{"k:{\"name\":\"mesh\"}":{".":{},"f:name":{}}}}}}}`)+
 		`]},"spec":{"replicas":3,"template":{"spec":{"containers":[{"name":"a","image":"x"},{"name":"mesh"}]}}}}`)
+	became := read(t, `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"web","managedFields":[`+
+		owner("me", "Apply", `{"f:spec":{"f:template":{"f:spec":{"f:containers":{}}}}}`)+","+
+		owner("mesh", "Update", `{"f:spec":{"f:template":{"f:spec":{"f:containers":{"k:{\"name\":\"mesh\"}":{".":{},"f:name":{}}}}}}}`)+
+		`]},"spec":{"template":{"spec":{"containers":[{"name":"a","image":"x"},{"name":"mesh"}]}}}}`)
+	w := ownership.SharesOf(became, "me", deployment(t))
 	s := ownership.SharesOf(live, "me", deployment(t))
 	for name, c := range map[string]struct {
 		got  any
 		want string
 	}{
-		"applied": {s.Applied, `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"labels":{"a":"1"},"name":"web"},"spec":{"template":{"spec":{"containers":[{"image":"x","name":"a"}]}}}}`},
-		"others":  {s.Others, `{"metadata":{"labels":{"b":"2"}},"spec":{"replicas":3,"template":{"spec":{"containers":[{"name":"mesh"}]}}}}`},
+		"applied":                   {s.Applied, `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"labels":{"a":"1"},"name":"web"},"spec":{"template":{"spec":{"containers":[{"image":"x","name":"a"}]}}}}`},
+		"a list that was one value": {w.Applied, `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"web"},"spec":{"template":{"spec":{"containers":[{"image":"x","name":"a"}]}}}}`},
+		"others":                    {s.Others, `{"metadata":{"labels":{"b":"2"}},"spec":{"replicas":3,"template":{"spec":{"containers":[{"name":"mesh"}]}}}}`},
 	} {
 		if got, err := json.Marshal(c.got); err != nil || string(got) != c.want {
 			t.Errorf("%s: %s\nwant %s", name, got, c.want)

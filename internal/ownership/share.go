@@ -102,7 +102,8 @@ func splitMap(m map[string]any, typ *merge.Type, sets []owned) (applied, others 
 // itself reports whether the value is held itself, not only what is in it.
 func (s owned) itself() bool { return len(s.fields) == 0 || s.fields["."] != nil }
 
-// splitList is split for a list: it returns entries with their keys, in live's order.
+// splitList is split for a list: it returns entries with their keys, in live's order. Whoever holds the
+// list as one value has set it when its type was that, and holds the entries that nobody holds by key.
 func splitList(list []any, typ *merge.Type, sets []owned) (applied, others merge.Opt) {
 	mine, theirs, entries := map[int]any{}, map[int]any{}, merge.EntriesOf(list, typ)
 	for _, key := range keysOf(sets) {
@@ -124,6 +125,17 @@ func splitList(list []any, typ *merge.Type, sets []owned) (applied, others merge
 		}
 		if shared(hold) {
 			theirs[i] = keyed(o, list[i], step)
+		}
+	}
+	entire := slices.DeleteFunc(slices.Clone(sets), func(s owned) bool { return len(s.fields) > 0 })
+	for i, e := range list {
+		if _, held := mine[i]; held || len(entire) == 0 || theirs[i] != nil {
+			continue
+		}
+		if shared(entire) {
+			theirs[i] = e
+		} else {
+			mine[i] = e
 		}
 	}
 	return inOrder(mine), inOrder(theirs)
