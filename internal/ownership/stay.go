@@ -49,10 +49,39 @@ func fieldsStay(local map[string]any, at place, typ *merge.Type) map[string]any 
 		}
 		if stated {
 			v = withOthers(v, place{a, o, merge.At[any](at.live, name)}, typ.Field(name).Type)
-		} else {
-			v = o
+		} else if v = possible(a, o, typ.Field(name).Type); v == nil {
+			continue
 		}
 		out[name] = v
+	}
+	return out
+}
+
+// possible returns what others hold of an object that local drops, without the fields that are not allowed
+// once the discriminator is gone that the applier alone holds: nobody can keep them. nil: nothing.
+func possible(applied, others any, typ *merge.Type) any {
+	held, isMap := others.(map[string]any)
+	if !isMap || typ == nil || typ.Kind != merge.Object {
+		return others
+	}
+	mine, out := merge.At[map[string]any](applied), maps.Clone(held)
+	for _, g := range typ.OneOf {
+		if g.Discriminator == "" || mine[g.Discriminator] == nil || held[g.Discriminator] != nil {
+			continue
+		}
+		for _, name := range g.Fields {
+			if g.Selects[g.Fallback] != name {
+				delete(out, name)
+			}
+		}
+	}
+	for name, v := range out {
+		if out[name] = possible(mine[name], v, typ.Field(name).Type); out[name] == nil {
+			delete(out, name)
+		}
+	}
+	if len(out) == 0 && len(held) > 0 {
+		return nil
 	}
 	return out
 }
