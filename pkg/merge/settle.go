@@ -152,7 +152,20 @@ func (m *merger) deleted(s *cursor, o Opt) bool {
 			return false
 		}
 	}
-	return !equalOpt(Some(stripNulls(o.Value, s.field.Type)), Opt{}, s.field) && !m.appliersAlone(s)
+	return !equalOpt(Some(stripNulls(o.Value, s.field.Type)), Opt{}, s.field) && (!m.appliersAlone(s) || m.emptied(s, o))
+}
+
+// emptied reports whether a map that live lacks is recorded, and none of the entries that original had is: they
+// were removed, and what is left of the map is no configuration (the last-applied annotation).
+func (m *merger) emptied(s *cursor, o Opt) bool {
+	was, isMap := o.Value.(map[string]any)
+	for name := range was {
+		f, entry := childOf(s.field.Type, name)
+		if c := (cursor{up: s, here: hop{name: name}, field: f, entry: entry}); len(m.ownersAt(c.path())) > 0 {
+			return false
+		}
+	}
+	return isMap && len(was) > 0
 }
 
 // readded settles the disagreement over a value that live no longer has.
