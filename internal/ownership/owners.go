@@ -81,11 +81,17 @@ func (o *owners) At(p merge.Path) []merge.Owner {
 	if o == nil {
 		return nil
 	}
-	var out []merge.Owner
+	var out, entire []merge.Owner
 	for _, e := range o.entries {
-		if descend(e.fields, p) {
+		switch held, around := descend(e.fields, p); {
+		case held:
 			out = append(out, e.owner)
+		case around:
+			entire = append(entire, e.owner)
 		}
+	}
+	if len(out) == 0 {
+		return entire
 	}
 	return out
 }
@@ -98,15 +104,17 @@ func At(o merge.Owners, p merge.Path) []merge.Owner {
 	return o.At(p)
 }
 
-func descend(fields map[string]any, p merge.Path) bool {
+// descend reports whether the value at the path is held, and whether only a list around it is, as one value:
+// its type was that when it was set.
+func descend(fields map[string]any, p merge.Path) (held, around bool) {
 	for _, s := range p {
 		next, ok := fields[keyOf(s)]
 		if !ok {
-			return false
+			return false, len(fields) == 0 && (s.Kind == merge.KeyStep || s.Kind == merge.ValueStep)
 		}
 		fields, _ = next.(map[string]any)
 	}
-	return true
+	return true, false
 }
 
 // Makers names who has set the fields of an object, in parentheses with a space before them; ""

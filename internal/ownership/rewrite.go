@@ -79,7 +79,7 @@ func (r *Rewrite) Keep() error {
 func (r *Rewrite) Alone(p merge.Path) bool {
 	mine := false
 	for _, e := range r.entries {
-		switch holds := descend(merge.At[map[string]any](e, "fieldsV1"), p); {
+		switch holds, _ := descend(merge.At[map[string]any](e, "fieldsV1"), p); {
 		case holds && !isApplier(e, r.manager):
 			return false
 		case holds:
@@ -92,7 +92,8 @@ func (r *Rewrite) Alone(p merge.Path) bool {
 // Others reports whether a manager besides the applier holds the value at the path, or parts of it.
 func (r *Rewrite) Others(p merge.Path) bool {
 	return slices.ContainsFunc(r.entries, func(e map[string]any) bool {
-		return !isApplier(e, r.manager) && descend(merge.At[map[string]any](e, "fieldsV1"), p)
+		held, _ := descend(merge.At[map[string]any](e, "fieldsV1"), p)
+		return held && !isApplier(e, r.manager)
 	})
 }
 
