@@ -63,7 +63,8 @@ cluster-binaries:
 # sixteen writers at one object (a minute each way with the default), kills, faults,
 # planted secrets, a million random triples, a hundred thousand records that are taken back, and
 # a hundred thousand server-side applies beside the API server's own field manager, and
-# random requests to the model of the API server and to the real one.
+# random requests to the model of the API server and to the real one, and a million scenarios
+# played in that model.
 .PHONY: soak
 soak: cluster-binaries
 	go test -timeout 12h ./test/sweep -args -part=all
@@ -71,7 +72,8 @@ soak: cluster-binaries
 	go test -timeout 12h -v -run 'TestUndone' ./test/sweep -args -part=all -sweep.n=$$((250000 * $(SOAK))) -sweep.seed=$$RANDOM
 	go test -timeout 12h -v -run 'TestSameOwner' ./test/sweep -args -part=all -sweep.n=$$((625000 * $(SOAK))) -sweep.seed=$$RANDOM
 	go test -timeout 12h -v -run 'TestSequences|TestBeside|TestActors|TestDefaults|TestSweep|TestWriters|TestInterop|TestKilled|TestServerKilled|TestStorm|TestSilent|TestFaultsEverywhere|TestRollout|TestLawReadyServer|TestDriftIsExact|TestDriftWatched|TestUnownedIsSilent|TestLawBoundUndone' ./test/e2e -args -part=all -soak=$(SOAK)
-	go test -timeout 12h -v ./test/sim -args -sim.n=$$((40000 * $(SOAK))) -sim.seed=$$RANDOM
+	go test -timeout 12h -v ./test/sim/model -args -sim.n=$$((40000 * $(SOAK))) -sim.seed=$$RANDOM
+	go test -timeout 12h -v -run TestSeeds ./test/sim/play -args -part=all -sim.n=$$((125000 * $(SOAK))) -sim.seed=$$((RANDOM * 1000000))
 	$(MAKE) --no-print-directory controller helm
 	@echo "make soak: nothing was found"
 

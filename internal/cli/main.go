@@ -146,18 +146,36 @@ func (s *signals) release() {
 	}
 }
 
+// Process is what a run needs of the process that it is in.
+type Process struct {
+	Signals <-chan os.Signal
+	Die     func(os.Signal) // ends the process, as the signal does by default
+}
+
+type processKey struct{}
+
+// In returns a context whose runs take this for their process.
+func (p Process) In(ctx context.Context) context.Context {
+	return context.WithValue(ctx, processKey{}, p)
+}
+
 // untilSignal returns a context that the first signal ends.
 func (s *signals) untilSignal(ctx context.Context) (context.Context, func()) {
-	incoming := make(chan os.Signal, 1)
-	signal.Notify(incoming, os.Interrupt, syscall.SIGTERM)
-	if !signal.Ignored(syscall.SIGHUP) { // as under nohup
-		signal.Notify(incoming, syscall.SIGHUP)
+	in, given := ctx.Value(processKey{}).(Process)
+	release := func() {}
+	if !given {
+		incoming := make(chan os.Signal, 1)
+		signal.Notify(incoming, os.Interrupt, syscall.SIGTERM)
+		if !signal.Ignored(syscall.SIGHUP) { // as under nohup
+			signal.Notify(incoming, syscall.SIGHUP)
+		}
+		in, release = Process{incoming, die}, func() { signal.Stop(incoming) }
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	stop := make(chan struct{})
 	go func() {
-		defer signal.Stop(incoming)
-		s.follow(incoming, stop, func(by os.Signal) { cancel(&signalled{by}) }, die)
+		defer release()
+		s.follow(in.Signals, stop, func(by os.Signal) { cancel(&signalled{by}) }, in.Die)
 	}()
 	return ctx, func() { close(stop); cancel(nil) }
 }

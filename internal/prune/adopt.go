@@ -185,7 +185,7 @@ func (s *Set) relabel(ctx context.Context, m Member, l relabelling) error {
 		if try == changedTries || !cluster.IsConflict(err) && !cluster.Uncertain(err) {
 			return fmt.Errorf("%s: %w", m.Target, err)
 		}
-		pause(ctx, min(try, 5))
+		pause(ctx, min(try, 5), err)
 		obj, err := s.API.GetMetadata(ctx, m.Target)
 		if err != nil {
 			return fmt.Errorf("%s: %w", m.Target, err)

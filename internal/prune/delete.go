@@ -64,7 +64,7 @@ func (d *deletion) do(ctx context.Context) error {
 		if cluster.IsConflict(err) && d.member.UID == was.UID && d.member.ResourceVersion == was.ResourceVersion {
 			return err // it is unchanged: another component refused it
 		}
-		pause(ctx, min(try, 5))
+		pause(ctx, min(try, 5), nil) // Delete has waited as long as it was asked to
 	}
 }
 

@@ -161,15 +161,16 @@ func (s *Set) apply(ctx context.Context, p applyset.Parent, w cluster.Write) (ob
 		if !cluster.Uncertain(err) || ctx.Err() != nil {
 			break
 		}
-		pause(ctx, try)
+		pause(ctx, try, err)
 	}
 	return obj, err
 }
 
-// pause waits before another try.
-func pause(ctx context.Context, try int) {
+// pause waits before another try, as long as the answer asks for.
+func pause(ctx context.Context, try int, answer error) {
+	asked, _ := cluster.RetryAfter(answer)
 	select {
-	case <-time.After(time.Duration(try+1) * 100 * time.Millisecond):
+	case <-time.After(max(time.Duration(try+1)*100*time.Millisecond, asked)):
 	case <-ctx.Done():
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/applyset"
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
@@ -166,4 +167,22 @@ func TestDisband(t *testing.T) {
 			t.Errorf("%s: to delete the whole set is what was asked for", tt.reason)
 		}
 	}
+}
+
+// TestStoreLater: a parent that the server asks to be written later is written later.
+func TestStoreLater(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMemory()
+		s, _ := shop(t, m)
+		begun := time.Now()
+		m.fail = failing("apply secret/shop", &cluster.Refusal{Code: 429, Pause: 7 * time.Second})
+		if err := s.Cover(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Store(t.Context(), func(p applyset.Parent) applyset.Parent {
+			return p.Including([]applyset.GroupKind{{Kind: "ConfigMap"}}, nil)
+		}); err != nil || time.Since(begun) < 7*time.Second {
+			t.Errorf("after %s: %v", time.Since(begun), err)
+		}
+	})
 }

@@ -1,18 +1,21 @@
-package sim
+package model
 
 import (
 	"encoding/json"
+	"errors"
+	"net/http"
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4" // the API server's own
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 )
 
 // patch is each kind of patch, by the code that the API server has it from.
-func (m *model) patch(r request) (any, int, error) {
+func (m *Model) patch(r request) (any, int, error) {
 	live, err := m.found(r)
 	if r.patch == types.ApplyPatchType {
 		return m.applied(r, live)
@@ -30,11 +33,16 @@ func (m *model) patch(r request) (any, int, error) {
 		is, err = jsonpatch.MergePatch(was, r.body)
 	case types.StrategicMergePatchType:
 		is, err = strategicpatch.StrategicMergePatch(was, r.body, m.empty(r.resource))
+	case types.JSONPatchType:
+		is, err = jsonPatched(was, r.body)
+		if status := apierrors.APIStatus(nil); errors.As(err, &status) {
+			return nil, 0, err
+		}
 	default:
-		err = uncovered("a patch of type " + string(r.patch))
+		err = Uncovered("a patch of type " + string(r.patch))
 	}
 	if err != nil {
-		return nil, 0, uncovered("a patch that fails: " + err.Error())
+		return nil, 0, Uncovered("a patch that fails: " + err.Error())
 	}
 	o, err := m.decoded(r.resource, is)
 	if err != nil {
@@ -47,13 +55,13 @@ func (m *model) patch(r request) (any, int, error) {
 }
 
 // applied is a server-side apply, which creates an object that is not there.
-func (m *model) applied(r request, live runtime.Object) (any, int, error) {
+func (m *Model) applied(r request, live runtime.Object) (any, int, error) {
 	u := &unstructured.Unstructured{}
 	if err := u.UnmarshalJSON(r.body); err != nil {
-		return nil, 0, uncovered("an apply that is no object: " + err.Error())
+		return nil, 0, Uncovered("an apply that is no object: " + err.Error())
 	}
-	if u.GetName() != r.name || live == nil && u.GetResourceVersion() != "" || u.GetUID() != "" {
-		return nil, 0, uncovered("an apply of another name, with a uid, or with the version of nothing")
+	if u.GetName() != r.name || u.GetUID() != "" || live == nil && u.GetResourceVersion() != "" && r.dryRun {
+		return nil, 0, Uncovered("an apply of another name, with a uid, or tried with the version of nothing")
 	}
 	from, code := live, 200
 	if live == nil {
@@ -63,7 +71,7 @@ func (m *model) applied(r request, live runtime.Object) (any, int, error) {
 	if apierrors.IsConflict(err) {
 		return nil, 0, err
 	} else if err != nil {
-		return nil, 0, uncovered("an apply that fails: " + err.Error())
+		return nil, 0, Uncovered("an apply that fails: " + err.Error())
 	}
 	doc, err := json.Marshal(out)
 	if err != nil {
@@ -80,9 +88,23 @@ func (m *model) applied(r request, live runtime.Object) (any, int, error) {
 		o, err = m.replaced(r, live, o, func(o runtime.Object) (runtime.Object, error) { return o, nil })
 		return o, code, err
 	}
+	carried(r, nil, o)
 	if o, err = m.admitted(r, nil, o); err != nil {
 		return nil, 0, err
 	}
 	o, err = m.stored(r, nil, o)
 	return o, code, err
+}
+
+// jsonPatched is an RFC 6902 patch. One whose operations fail, tests among them, is refused.
+func jsonPatched(was, text []byte) ([]byte, error) {
+	patch, err := jsonpatch.DecodePatch(text)
+	if err != nil {
+		return nil, err
+	}
+	is, err := patch.Apply(was)
+	if err != nil {
+		return nil, apierrors.NewGenericServerResponse(http.StatusUnprocessableEntity, "", schema.GroupResource{}, "", err.Error(), 0, false)
+	}
+	return is, nil
 }

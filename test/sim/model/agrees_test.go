@@ -1,4 +1,4 @@
-package sim
+package model
 
 import (
 	"bytes"
@@ -29,7 +29,7 @@ func TestModelAgrees(t *testing.T) {
 	const namespace = "sim"
 	real := &server{namespace: namespace}
 	real.start(t)
-	m, err := newModel(namespace)
+	m, err := New(namespace)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,13 +39,13 @@ func TestModelAgrees(t *testing.T) {
 	var trace []string
 	for n := 0; n < *count; {
 		r, late := draw.request(), draw.IntN(4) == 0
-		code, out, err := m.answer(filled(r, ours, late))
-		if not := uncovered(""); errors.As(err, &not) {
+		sent := filled(r, ours, late)
+		res, err := m.Serve(sent.over(t, "http://model", namespace), sent.body, "")
+		if not := Uncovered(""); errors.As(err, &not) {
 			refused++
 			continue
-		} else if err != nil {
-			t.Fatalf("-sim.seed=%d: request %d: %v", *seed, n, err)
 		}
+		code, out := read(t, res, err)
 		n++
 		trace = append(trace, fmt.Sprintf("%s %s/%s %s %s dryRun=%t late=%t limit=%d selector=%s token=%s: %d", r.verb, r.resource, r.name, r.patch, r.body, r.dryRun, late, r.limit, r.selector, r.token, code))
 		realCode, realOut := real.answer(t, filled(r, theirs, late))
@@ -90,12 +90,8 @@ func (n *names) number(kind, v string) string {
 }
 
 // plain is an answer with numbers for uids and versions, and without times.
-func (n *names) plain(t *testing.T, r request, answer any) any {
+func (n *names) plain(t *testing.T, r request, doc []byte) any {
 	t.Helper()
-	doc, ok := answer.([]byte)
-	if !ok {
-		doc = []byte(text(answer))
-	}
 	var v map[string]any
 	if err := json.Unmarshal(doc, &v); err != nil {
 		t.Fatalf("%v: %s", err, doc)
@@ -167,7 +163,7 @@ func filled(r request, n *names, late bool) request {
 // drawer draws requests.
 type drawer struct {
 	*rand.Rand
-	m     *model
+	m     *Model
 	pages *request // a list to go on with
 }
 
@@ -189,14 +185,18 @@ func (d *drawer) next(r request, both ...*names) {
 
 func pick[T any](d *drawer, from ...T) T { return from[d.IntN(len(from))] }
 
-func (d *drawer) request() request {
+func (d *drawer) request() (r request) {
 	if d.pages != nil && d.IntN(4) == 0 {
 		return *d.pages
 	}
-	r := request{resource: pick(d, "configmaps", "secrets"), name: pick(d, "a", "b", "c", "d"), manager: pick(d, "kubectl", "helm", "merge"), dryRun: d.IntN(8) == 0}
+	r = request{resource: pick(d, "configmaps", "configmaps", "secrets", "serviceaccounts", "deployments"), name: pick(d, "a", "b", "c", "d"), manager: pick(d, "kubectl", "helm", "merge"), dryRun: d.IntN(8) == 0}
+	defer func() { r.metadata = d.IntN(6) == 0 && (r.verb == "get" || r.verb == "list") }()
 	switch r.verb = pick(d, "get", "list", "create", "create", "update", "patch", "patch", "patch", "patch", "delete"); r.verb {
 	case "list":
 		r.name, r.dryRun, r.limit, r.selector = "", false, d.IntN(3), pick(d, "", "app=x", "app!=x,tier", "tier in (x,y)")
+		if d.IntN(6) == 0 {
+			r.limit, r.only = 0, "a"
+		}
 	case "get":
 		r.dryRun = false
 	case "create", "update":
@@ -208,6 +208,12 @@ func (d *drawer) request() request {
 			r.body = bytes.Replace(r.body, []byte(",}"), []byte("}"), 1)
 		}
 	case "patch":
+		if d.IntN(6) == 0 {
+			r.patch = types.JSONPatchType
+			r.body = []byte(pick(d, `[{"op":"test","path":"/data/x","value":"1"},{"op":"replace","path":"/data/x","value":"2"}]`, `[{"op":"add","path":"/metadata/labels","value":{"app":"y"}}]`,
+				`[{"op":"test","path":"/metadata/uid","value":"UID"},{"op":"add","path":"/metadata/annotations","value":{"note":"z"}}]`, `[{"op":"remove","path":"/data"}]`))
+			return r
+		}
 		r.patch = pick(d, types.MergePatchType, types.StrategicMergePatchType, types.ApplyPatchType)
 		o := d.object(r, true)
 		if r.patch != types.ApplyPatchType {
@@ -251,13 +257,35 @@ func (d *drawer) object(r request, versioned bool) map[string]any {
 	if versioned && d.IntN(3) == 0 {
 		meta["resourceVersion"] = "VERSION"
 	}
-	data := some("x", "y", "z")
-	if r.resource == "secrets" {
+	gvk := kinds[r.resource]
+	out := map[string]any{"apiVersion": gvk.GroupVersion().String(), "kind": gvk.Kind, "metadata": meta}
+	switch r.resource {
+	case "deployments":
+		out["spec"] = d.spec(r.name)
+	case "configmaps":
+		out["data"] = some("x", "y", "z")
+	case "secrets":
+		data := some("x", "y", "z")
 		for _, k := range slices.Sorted(maps.Keys(data)) { // a map's order is not the seed's
 			data[k] = pick(d, "eA==", "eQ==")
 		}
+		out["data"] = data
 	}
-	return map[string]any{"apiVersion": "v1", "kind": kinds[r.resource].Kind, "metadata": meta, "data": data}
+	return out
+}
+
+// spec is that of a Deployment.
+func (d *drawer) spec(app string) map[string]any {
+	container := map[string]any{"name": pick(d, "web", "web", "side"), "image": pick(d, "a", "a:1", "reg/a:latest")}
+	if d.IntN(2) == 0 {
+		container["env"] = []any{map[string]any{"name": "X", "value": pick(d, "1", "2")}, map[string]any{"name": "Y", "value": "1"}}[d.IntN(2):]
+	}
+	out := map[string]any{"selector": map[string]any{"matchLabels": map[string]any{"app": app}}, "template": map[string]any{
+		"metadata": map[string]any{"labels": map[string]any{"app": app}}, "spec": map[string]any{"containers": []any{container}}}}
+	if d.IntN(2) == 0 {
+		out["replicas"] = d.IntN(3)
+	}
+	return out
 }
 
 // tail is the end of what was requested of the object of a request, and its lists.

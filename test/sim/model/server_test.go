@@ -1,4 +1,4 @@
-package sim
+package model
 
 import (
 	"bytes"
@@ -21,7 +21,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// server is the throw-away one of ../cluster.
+// server is the throw-away one of test/cluster.
 type server struct {
 	namespace, host string
 	client          *http.Client
@@ -29,7 +29,7 @@ type server struct {
 
 func (s *server) start(t *testing.T) {
 	t.Helper()
-	cmd := exec.Command("go", "-C", "../cluster", "run", ".")
+	cmd := exec.Command("go", "-C", "../../cluster", "run", ".")
 	cmd.Stderr = os.Stderr
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
@@ -75,7 +75,8 @@ func (s *server) start(t *testing.T) {
 	}
 }
 
-func (s *server) answer(t *testing.T, r request) (int, []byte) {
+// over is the request as it is sent to a server.
+func (r request) over(t *testing.T, host, namespace string) *http.Request {
 	t.Helper()
 	q := url.Values{}
 	set := func(k, v string) {
@@ -94,11 +95,18 @@ func (s *server) answer(t *testing.T, r request) (int, []byte) {
 	}
 	set("continue", r.token)
 	set("labelSelector", r.selector)
+	if r.only != "" {
+		set("fieldSelector", "metadata.name="+r.only)
+	}
 	method := map[string]string{"get": "GET", "list": "GET", "create": "POST", "update": "PUT", "patch": "PATCH", "delete": "DELETE"}[r.verb]
 	if method != "GET" && method != "DELETE" {
 		set("fieldManager", r.manager)
 	}
-	path := s.host + "/api/v1/namespaces/" + s.namespace + "/" + r.resource
+	prefix := "/api/"
+	if group(r).Group != "" {
+		prefix = "/apis/"
+	}
+	path := host + prefix + kinds[r.resource].GroupVersion().String() + "/namespaces/" + namespace + "/" + r.resource
 	if r.verb != "create" && r.name != "" {
 		path += "/" + r.name
 	}
@@ -110,7 +118,23 @@ func (s *server) answer(t *testing.T, r request) (int, []byte) {
 	if r.patch != "" {
 		req.Header.Set("Content-Type", string(r.patch))
 	}
-	res, err := s.client.Do(req)
+	if r.metadata {
+		req.Header.Set("Accept", "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1")
+		if r.verb == "list" {
+			req.Header.Set("Accept", "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1")
+		}
+	}
+	return req
+}
+
+func (s *server) answer(t *testing.T, r request) (int, []byte) {
+	t.Helper()
+	res, err := s.client.Do(r.over(t, s.host, s.namespace))
+	return read(t, res, err)
+}
+
+func read(t *testing.T, res *http.Response, err error) (int, []byte) {
+	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package sim
+package model
 
 import (
 	"encoding/json"
@@ -14,7 +14,7 @@ import (
 )
 
 // stored puts an object in live's place, unless that changes nothing or is tried only.
-func (m *model) stored(r request, live, o runtime.Object) (runtime.Object, error) {
+func (m *Model) stored(r request, live, o runtime.Object) (runtime.Object, error) {
 	is := of(o)
 	if live == nil {
 		m.uids++
@@ -28,20 +28,23 @@ func (m *model) stored(r request, live, o runtime.Object) (runtime.Object, error
 	if r.dryRun {
 		return o, nil
 	}
-	m.revision++
-	is.SetResourceVersion(strconv.Itoa(m.revision))
+	is.SetResourceVersion(strconv.Itoa(m.revision + 1))
 	if is.GetDeletionTimestamp() != nil && len(is.GetFinalizers()) == 0 {
+		m.happened(Event{Type: Deleted, Resource: r.resource, Was: live, Is: o.DeepCopyObject(), By: r.By})
 		if r.verb != "delete" {
 			is.SetResourceVersion(of(live).GetResourceVersion()) // it is removed instead of written
 		}
-		delete(m.objects[r.resource], is.GetName())
 		return o, nil
 	}
-	m.objects[r.resource][is.GetName()] = o
+	e := Event{Type: Modified, Resource: r.resource, Was: live, Is: o, By: r.By}
+	if live == nil {
+		e.Type = Added
+	}
+	m.happened(e)
 	return o, nil
 }
 
-func (m *model) delete(r request) (any, error) {
+func (m *Model) delete(r request) (any, error) {
 	live, err := m.found(r)
 	if err != nil {
 		return nil, err
@@ -51,9 +54,9 @@ func (m *model) delete(r request) (any, error) {
 		return nil, err
 	}
 	if options.PropagationPolicy != nil && *options.PropagationPolicy != metav1.DeletePropagationBackground {
-		return nil, uncovered("propagation other than background")
+		return nil, Uncovered("propagation other than background")
 	}
-	was, kind := of(live), schema.GroupResource{Resource: kinds[r.resource].Kind} // the server's words, too, name the kind here
+	was, kind := of(live), schema.GroupResource{Group: group(r).Group, Resource: kinds[r.resource].Kind} // the server's words, too, name the kind here
 	if p := options.Preconditions; p != nil {
 		if p.UID != nil && *p.UID != was.GetUID() {
 			return nil, apierrors.NewConflict(kind, r.name, fmt.Errorf("the UID in the precondition (%s) does not match the UID in record (%s). The object might have been deleted and then recreated", *p.UID, was.GetUID()))
@@ -70,12 +73,20 @@ func (m *model) delete(r request) (any, error) {
 		now, none := metav1.Now(), int64(0)
 		of(o).SetDeletionTimestamp(&now)
 		of(o).SetDeletionGracePeriodSeconds(&none)
+		if n := was.GetGeneration(); n > 0 {
+			of(o).SetGeneration(n + 1)
+		}
 		return m.stored(r, live, o)
 	}
+	gone := live
 	if !r.dryRun {
-		m.revision++
-		delete(m.objects[r.resource], r.name)
+		gone = live.DeepCopyObject()
+		of(gone).SetResourceVersion(strconv.Itoa(m.revision + 1))
+		m.happened(Event{Type: Deleted, Resource: r.resource, Was: live, Is: gone, By: r.By})
+	}
+	if kinds[r.resource].returned {
+		return gone, nil
 	}
 	return metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusSuccess,
-		Details: &metav1.StatusDetails{Name: r.name, Kind: r.resource, UID: was.GetUID()}}, nil
+		Details: &metav1.StatusDetails{Name: r.name, Group: group(r).Group, Kind: r.resource, UID: was.GetUID()}}, nil
 }

@@ -1,0 +1,188 @@
+package play
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/kubectl-merge/kubectl-merge/test/sim/model"
+)
+
+// lastApplied are the values of the configuration that was applied last.
+func lastApplied(o runtime.Object) map[string]string {
+	var v map[string]any
+	if json.Unmarshal([]byte(model.MetaOf(o).GetAnnotations()[applied]), &v) != nil {
+		return map[string]string{}
+	}
+	return leaves(v)
+}
+
+// undone: after an undo that succeeds, nothing has a value any more that the run has set.
+func (w *world) undone(r *run) string {
+	if r.step.Verb != "undo" || r.code != 0 {
+		return ""
+	}
+	return w.left(w.recordedRun(r))
+}
+
+// left names a value that a run has written for its file, and that is still there after it was
+// undone. What another run has written of the same file cannot be told from it.
+func (w *world) left(of *run) string {
+	if of == nil || slices.ContainsFunc(w.runs, func(r *run) bool { return r != of && r.step.File == of.step.File && r.n < 0 }) {
+		return ""
+	}
+	for _, e := range of.writes() {
+		name := e.Meta().GetName()
+		now := w.model.Object(e.Resource, name)
+		if e.Type == model.Deleted || now == nil || model.MetaOf(now).GetUID() != e.Meta().GetUID() {
+			continue
+		}
+		stated := leaves(of.input()[refOf(e.Resource, name)])
+		was, wrote, is := leaves(e.Was), leaves(e.Is), leaves(now)
+		for _, path := range differing(was, wrote) {
+			if v, there := wrote[path]; there && is[path] == v && stated[path] == v {
+				return fmt.Sprintf("%s: %s is still %q", refOf(e.Resource, name), path, v)
+			}
+		}
+	}
+	return ""
+}
+
+// reverts reports whether a change takes a value of the run's file away.
+func (w *world) reverts(e model.Event, r *run) bool {
+	stated := leaves(r.input()[refOf(e.Resource, e.Meta().GetName())])
+	was, is := leaves(e.Was), leaves(e.Is)
+	for _, path := range differing(was, is) {
+		if v := stated[path]; v != "" && was[path] == v && is[path] != v {
+			return true
+		}
+	}
+	return false
+}
+
+// rolledBack: a run that fails with --rollback-on-failure leaves nothing that it has written, unless
+// it reports that.
+func (w *world) rolledBack(r *run) string {
+	if r.step.Verb != "rollback" || r.dead || r.code == 0 {
+		return ""
+	}
+	if stderr := r.errs.text.String(); strings.Contains(stderr, "not all of it was rolled back") || strings.Contains(stderr, "stays, as others") || strings.Contains(stderr, "is left as it is") {
+		return ""
+	}
+	return w.left(r)
+}
+
+// waited: what is called ready is, and what was rolled back, or given up, because it was not, was
+// not.
+func (w *world) waited(r *run) string {
+	if r.dead || r.step.Verb != "wait" && r.step.Verb != "rollback" || !slices.Contains(w.Files[r.step.File], "deployment/web") {
+		return ""
+	}
+	state := w.model.Object("deployments", "web")
+	if i := slices.IndexFunc(r.exchanges, func(x *exchange) bool {
+		return slices.ContainsFunc(x.changes, func(e model.Event) bool { return w.reverts(e, r) })
+	}); i >= 0 {
+		state = w.at(r.exchanges[i].at, "deployments", "web")
+	}
+	settled := state != nil && time.Since(w.since("deployments", "web", state)) > time.Second
+	wrote := slices.ContainsFunc(r.writes(), func(e model.Event) bool { return e.Resource == "deployments" })
+	switch {
+	case r.code == 0 && wrote && settled && !ready(state):
+		return "deployment/web is not ready"
+	case r.code == 4 && settled && ready(state) && len(r.signalled) == 0:
+		return "deployment/web is ready, and the run ends with 4"
+	}
+	return ""
+}
+
+// at is an object as it was at a time.
+func (w *world) at(when time.Time, resource, name string) (o runtime.Object) {
+	for i, e := range w.model.History() {
+		if w.model.When(i).After(when.Add(-time.Millisecond / 4)) {
+			break
+		}
+		if e.Resource == resource && e.Meta().GetName() == name {
+			if o = e.Is; e.Type == model.Deleted {
+				o = nil
+			}
+		}
+	}
+	return o
+}
+
+// since is when an object became what it is.
+func (w *world) since(resource, name string, o runtime.Object) (when time.Time) {
+	for i, e := range w.model.History() {
+		if e.Resource == resource && e.Is == o {
+			when = w.model.When(i)
+		}
+	}
+	return when
+}
+
+// ended: a signal that repeats one within a second ends nothing, and none ends a rollback.
+func (w *world) ended(r *run) string {
+	if r.died && len(r.signalled) == 2 && r.signalled[1].Sub(r.signalled[0]) < time.Second {
+		return "a repeated signal has ended the process"
+	}
+	return ""
+}
+
+// covered: the set's parent lists the kinds of all members, so that each is found.
+func (w *world) covered(r *run) string {
+	if !w.Prune {
+		return ""
+	}
+	lists := ""
+	if parent := w.model.Object("secrets", set); parent != nil {
+		lists = model.MetaOf(parent).GetAnnotations()["applyset.kubernetes.io/contains-group-kinds"]
+	}
+	for ref, kind := range map[string]string{"configmaps": "ConfigMap", "secrets": "Secret", "serviceaccounts": "ServiceAccount", "deployments": "Deployment.apps"} {
+		for name, o := range w.model.Objects(ref) {
+			if model.MetaOf(o).GetLabels()[partOf] != "" && !slices.Contains(strings.Split(lists, ","), kind) {
+				return fmt.Sprintf("%s/%s is a member, and the set's parent lists %q", ref, name, lists)
+			}
+		}
+	}
+	return ""
+}
+
+// drifted: no drift is reported only where there has been none.
+func (w *world) drifted(r *run) string {
+	if r.step.Verb != "drift" || r.dead || r.code != 0 {
+		return ""
+	}
+	for ref, object := range r.input() {
+		if !w.once(r, ref, func(o runtime.Object) bool { return contains(leaves(o), leaves(object)) }) {
+			return ref + " is not as the file states it"
+		}
+	}
+	return ""
+}
+
+// finished: after two quiet runs the second has had nothing to do, and the set is its input.
+func (w *world) finished(again *run) {
+	if again.code != 0 && again.code != 3 {
+		w.breaks("finished", "a quiet run ends with %d", again.code)
+		return
+	}
+	if n := len(again.writes()); n > 0 {
+		w.breaks("settled", "a second quiet run writes %d times", n)
+	}
+	if !w.Prune {
+		return
+	}
+	input := again.input()
+	for kind, resource := range plurals {
+		for name, o := range w.model.Objects(resource) {
+			meta, ref := model.MetaOf(o), kind+"/"+name
+			if _, in := input[ref]; meta.GetLabels()[partOf] != "" && !in && meta.GetAnnotations()[keeps] == "" && meta.GetDeletionTimestamp() == nil {
+				w.breaks("pruned", "%s is a member, and in no file", ref)
+			}
+		}
+	}
+}

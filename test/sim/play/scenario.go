@@ -1,0 +1,93 @@
+package play
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+)
+
+// Scenario is all that a seed decides.
+type Scenario struct {
+	Seed   uint64
+	Files  [][]string // of each version of the input, the objects
+	Steps  []Step
+	Events []Event
+	Prune  bool // the input is that of a set
+	Server bool // written by server-side apply
+
+	Rollout Rollout // of Deployments
+}
+
+// Rollout is how Deployments become ready: not at all, after a while, or never more.
+type Rollout struct {
+	Seconds int
+	Fails   bool
+}
+
+// Step is one command line.
+type Step struct {
+	Verb        string // a row of verbs
+	File        int    // version of its input
+	Concurrency int
+}
+
+// Event is what happens at one request of a step.
+type Event struct {
+	Step, At int
+	Kind     string // a row of actors or of faults
+	Object   string // that an actor acts on
+	N        int    // chooses among the forms of the kind
+}
+
+// String is the event as the trace has it.
+func (e Event) String() string {
+	return strings.TrimSpace(fmt.Sprintf("step %d, request %d: %s %s %d", e.Step, e.At, e.Kind, e.Object, e.N))
+}
+
+// refs are the objects that a file may have.
+var refs = []string{"configmap/a", "configmap/b", "configmap/c", "secret/s", "serviceaccount/r", "deployment/web"}
+
+// stories are sequences of verbs. Each is followed by quiet runs, which have to finish the work.
+var stories = [][]string{
+	{"merge"}, {"merge"}, {"merge", "merge"},
+	{"record", "undo"}, {"record", "undo"}, {"record", "merge", "undo"},
+	{"rollback"}, {"wait", "diff"}, {"wait"}, {"rollback", "drift"},
+	{"plan", "bound"}, {"diff", "merge", "drift"}, {"migrate", "merge"},
+}
+
+// Draw is the scenario of a seed.
+func Draw(seed uint64) Scenario {
+	r := rand.New(rand.NewPCG(seed, 0))
+	s := Scenario{Seed: seed, Prune: r.IntN(2) == 0, Server: r.IntN(6) == 0, Rollout: Rollout{Seconds: []int{0, 1, 20, 50, 100}[r.IntN(5)], Fails: r.IntN(4) == 0}}
+	story := stories[r.IntN(len(stories))]
+	waits := slices.Contains(story, "wait") || slices.Contains(story, "rollback")
+	for range 3 {
+		s.Files = append(s.Files, drawFile(r, waits))
+	}
+	s.Steps = []Step{{Verb: "merge", Concurrency: 1}} // quiet
+	for _, verb := range story {
+		s.Steps = append(s.Steps, Step{Verb: verb, File: 1, Concurrency: []int{1, 1, 8}[r.IntN(3)]})
+	}
+	n := []int{0, 1, 1, 2, 2, 3, 4, 6}[r.IntN(8)]
+	for range n {
+		e := Event{Step: 1 + r.IntN(len(story)), At: r.IntN(6 + r.IntN(30)), N: r.IntN(1 << 16), Object: refs[r.IntN(len(refs))]}
+		kinds := actorNames
+		if r.IntN(2) == 0 {
+			kinds = faultNames
+		}
+		e.Kind = kinds[r.IntN(len(kinds))]
+		s.Events = append(s.Events, e)
+	}
+	return s
+}
+
+func drawFile(r *rand.Rand, waits bool) []string {
+	out := []string{refs[0]}
+	for _, ref := range refs[1:] {
+		if r.IntN(2) == 0 || waits && ref == "deployment/web" {
+			out = append(out, ref)
+		}
+	}
+	return out
+}
