@@ -35,7 +35,7 @@ var actors = map[string]func(w *world, e Event){
 	"keeps":   func(w *world, e Event) { w.annotates(e, keeps, "keep") },
 	"leaves":  (*world).unlabels,
 	"creates": (*world).creates,
-	"runs":    func(w *world, e Event) { w.start(-1, Step{Verb: "merge", File: e.N % 3, Concurrency: 1}) },
+	"runs":    func(w *world, e Event) { w.start(-1, Step{Verb: "merge", File: 3, Concurrency: 1}) },
 }
 
 // actorNames are the kinds of events of actors, in an order that a seed can choose by.
@@ -77,6 +77,9 @@ func (w *world) sends(method, ref string, kind types.PatchType, body any, manage
 // patches sets a value of the input, or one beside it.
 func (w *world) patches(e Event, manager string) {
 	value := fmt.Sprintf("edit%d-%d", e.Step, e.N)
+	if manager == "kubectl-client-side-apply" {
+		value = "as-" + value // what has the applier's name is the applier's
+	}
 	body := map[string]any{"metadata": map[string]any{"annotations": map[string]any{"theirs": value}}}
 	switch resource, _ := split(e.Object); {
 	case e.N%3 == 0:

@@ -25,6 +25,7 @@ var laws = []struct {
 	{"what is reported has happened", (*world).happened},
 	{"what has happened is reported", (*world).reported},
 	{"wanted", (*world).wanted},
+	{"told", (*world).told},
 	{"exit code", (*world).exits},
 	{"Retry-After", (*world).obeys},
 	{"recorded", (*world).recorded},
@@ -146,7 +147,7 @@ func (w *world) undoes(r *run) changes {
 	switch r.step.Verb {
 	case "undo":
 		if of := w.recordedRun(r); of != nil {
-			events = of.writes()
+			events = append(of.writes(), w.deletedDuring(of)...)
 		}
 	case "rollback":
 		events = r.writes()
@@ -162,6 +163,17 @@ func (w *world) undoes(r *run) changes {
 		}
 	}
 	return out
+}
+
+// deletedDuring are the deletions while a run was under way: a deletion that finds its object gone
+// counts as done.
+func (w *world) deletedDuring(r *run) (all []model.Event) {
+	for _, e := range w.model.History()[r.from:r.to] {
+		if e.Type == model.Deleted {
+			all = append(all, e)
+		}
+	}
+	return all
 }
 
 // recordedRun is the run whose record another one undoes.
@@ -272,21 +284,13 @@ func (w *world) happened(r *run) string {
 	}
 	for ref, word := range r.outcomes() {
 		switch {
-		case (word == "created" || word == "configured" || word == "serverside-applied") && !wrote[ref] && !w.alike(r),
-			word == "unchanged" && wrote[ref] && !w.alike(r),
+		case (word == "created" || word == "configured" || word == "serverside-applied") && !wrote[ref],
+			word == "unchanged" && wrote[ref],
 			(word == "pruned" || word == "deleted") && !gone[ref]:
 			return fmt.Sprintf("%s is reported as %s: written %t, deleted %t", ref, word, wrote[ref], gone[ref])
 		}
 	}
 	return ""
-}
-
-// alike reports whether another run has worked on the same file at the same time: which of them
-// has written an object cannot always be seen, and a note says so.
-func (w *world) alike(r *run) bool {
-	return slices.ContainsFunc(w.runs, func(o *run) bool {
-		return o != r && o.step.File == r.step.File && o.from < r.to && (!o.ended || o.to > r.from)
-	})
 }
 
 // reported: each object that a run has changed is named.

@@ -21,6 +21,38 @@ func lastApplied(o runtime.Object) map[string]string {
 	return leaves(v)
 }
 
+// told: a value of others that a run has overwritten is in its notes.
+func (w *world) told(r *run) string {
+	if r.dead || !verbs[r.step.Verb].input || len(r.signalled) > 0 {
+		return ""
+	}
+	for _, e := range r.writes() {
+		if e.Was == nil || e.Type != model.Modified || e.Resource != "configmaps" {
+			continue
+		}
+		was, is, before := leaves(e.Was), leaves(e.Is), lastApplied(e.Was)
+		for _, path := range differing(was, is) {
+			if old := was[path]; strings.HasPrefix(old, "edit") && before[path] != old && w.setBy(e, path) == others && !strings.Contains(r.errs.text.String(), old) {
+				return fmt.Sprintf("%s: %s: %q was overwritten without a word", refOf(e.Resource, e.Meta().GetName()), path, old)
+			}
+		}
+	}
+	return ""
+}
+
+// setBy is who has set the value that an event replaces.
+func (w *world) setBy(e model.Event, path string) (by string) {
+	for _, other := range w.model.History() {
+		if other.Is == e.Is {
+			break
+		}
+		if other.Resource == e.Resource && other.Meta().GetName() == e.Meta().GetName() && leaves(other.Was)[path] != leaves(other.Is)[path] {
+			by = other.By
+		}
+	}
+	return by
+}
+
 // undone: after an undo that succeeds, nothing has a value any more that the run has set.
 func (w *world) undone(r *run) string {
 	if r.step.Verb != "undo" || r.code != 0 {
@@ -30,9 +62,9 @@ func (w *world) undone(r *run) string {
 }
 
 // left names a value that a run has written for its file, and that is still there after it was
-// undone. What another run has written of the same file cannot be told from it.
+// undone.
 func (w *world) left(of *run) string {
-	if of == nil || slices.ContainsFunc(w.runs, func(r *run) bool { return r != of && r.step.File == of.step.File && r.n < 0 }) {
+	if of == nil || slices.ContainsFunc(of.exchanges, func(x *exchange) bool { return x.fault == "twice" }) { // as in recorded
 		return ""
 	}
 	for _, e := range of.writes() {

@@ -62,12 +62,16 @@ func Draw(seed uint64) Scenario {
 	s := Scenario{Seed: seed, Prune: r.IntN(2) == 0, Server: r.IntN(6) == 0, Rollout: Rollout{Seconds: []int{0, 1, 20, 50, 100}[r.IntN(5)], Fails: r.IntN(4) == 0}}
 	story := stories[r.IntN(len(stories))]
 	waits := slices.Contains(story, "wait") || slices.Contains(story, "rollback")
-	for range 3 {
+	for range 4 { // the last one is that of another run
 		s.Files = append(s.Files, drawFile(r, waits))
 	}
 	s.Steps = []Step{{Verb: "merge", Concurrency: 1}} // quiet
-	for _, verb := range story {
-		s.Steps = append(s.Steps, Step{Verb: verb, File: 1, Concurrency: []int{1, 1, 8}[r.IntN(3)]})
+	for n, verb := range story {
+		step := Step{Verb: verb, File: 1, Concurrency: []int{1, 1, 8}[r.IntN(3)]}
+		if verb == "merge" && n > 0 {
+			step.File = 2 // of two runs, it can be seen which has written a value
+		}
+		s.Steps = append(s.Steps, step)
 	}
 	n := []int{0, 1, 1, 2, 2, 3, 4, 6}[r.IntN(8)]
 	for range n {
@@ -90,4 +94,15 @@ func drawFile(r *rand.Rand, waits bool) []string {
 		}
 	}
 	return out
+}
+
+// Has reports whether the scenario has all of a list: verbs, kinds of events, prune.
+func (s Scenario) Has(list string) bool {
+	for word := range strings.SplitSeq(list, ",") {
+		if word != "" && !(word == "prune" && s.Prune) && !slices.ContainsFunc(s.Steps, func(c Step) bool { return c.Verb == word }) &&
+			!slices.ContainsFunc(s.Events, func(e Event) bool { return e.Kind == word }) {
+			return false
+		}
+	}
+	return true
 }
