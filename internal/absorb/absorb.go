@@ -32,6 +32,7 @@ type Value struct {
 
 	live  merge.Opt // live's value, without what the server has filled in; not set: the file loses its value
 	whole any       // with it
+	file  string    // that takes it; "": the object's
 }
 
 // Object is an object of a file, with its differences.
@@ -39,8 +40,11 @@ type Object struct {
 	object.Object
 	Values []Value
 
-	typ  *merge.Type
-	live map[string]any // for the order of new entries, and for empty values
+	typ     *merge.Type
+	live    map[string]any // for the order of new entries, and for empty values
+	plan    *run.Plan
+	item    *run.Item
+	applier string
 }
 
 // Chosen returns the number of values that the object's file takes.
@@ -62,7 +66,7 @@ func (c Choice) Take(ctx context.Context, p *run.Plan, item *run.Item) (*Object,
 	if err != nil {
 		return nil, err
 	}
-	o := &Object{Object: whole, typ: item.Planned.Type, live: item.Planned.Live}
+	o := &Object{Object: whole, typ: item.Planned.Type, live: item.Planned.Live, plan: p, item: item, applier: c.Applier}
 	configured := configuration(o.live, o.typ)
 	for _, row := range drift.Of(item, c.Applier) {
 		v := Value{Row: row, Left: c.left(row, o)}

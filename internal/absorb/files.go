@@ -18,7 +18,7 @@ func Edits(objects []*Object, given []string) ([]*files.Edited, error) {
 	byName := map[string][]*Object{}
 	var names []string
 	for _, o := range objects {
-		if o.Chosen() == 0 {
+		if o.Chosen() == 0 || o.item == nil { // a new one is appended
 			continue
 		}
 		name := o.Origin.File

@@ -1,10 +1,12 @@
 package absorb
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/drift"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
@@ -22,6 +24,8 @@ func (v Value) Text() string {
 	values := diff.Beside(60, v.Wanted, v.Live)
 	text := v.Title + ": " + v.Place() + ": "
 	switch {
+	case v.Drift == drift.Orphaned:
+		text += "is in no file"
 	case v.Order != nil:
 		text += "another order"
 	case !v.Live.Set:
@@ -43,8 +47,8 @@ func Report(objects []*Object) map[string]any {
 	for _, o := range objects {
 		for _, v := range o.Values {
 			row := v.JSON()
-			row["absorbed"], row["file"] = v.Left == "", o.Origin.File
-			if v.Left != "" {
+			row["absorbed"], row["file"] = v.Left == "", cmp.Or(v.file, o.Origin.File)
+			if delete(row, "reason"); v.Left != "" {
 				row["reason"] = v.Left
 			}
 			rows = append(rows, row)
@@ -73,7 +77,11 @@ func Summary(objects []*Object, files int, written bool) string {
 		}
 		for _, v := range o.Values {
 			if v.Left != "" {
-				why[v.Left]++
+				reason := v.Left
+				if strings.HasPrefix(reason, "has ") { // with all places
+					reason, _, _ = strings.Cut(reason, ": ")
+				}
+				why[reason]++
 				left++
 			}
 		}

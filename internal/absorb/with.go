@@ -37,10 +37,15 @@ func (c configured) value(row drift.Row) (stated merge.Opt, whole any) {
 // With returns an object of a file with the chosen values. It does not modify obj. The error names
 // the field.
 func (o *Object) With(obj map[string]any) (map[string]any, error) {
+	return o.with(obj, func(v *Value) bool { return v.Left == "" })
+}
+
+// with is With, with some values.
+func (o *Object) with(obj map[string]any, some func(*Value) bool) (map[string]any, error) {
 	added := map[string][]merge.Path{} // new entries, by their lists
 	var lists []merge.Path
 	for _, v := range o.Values {
-		if v.Left != "" {
+		if !some(&v) {
 			continue
 		}
 		p, live := spelled(obj, v.Path, v.live)

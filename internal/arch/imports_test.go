@@ -19,7 +19,7 @@ const module = "github.com/kubectl-merge/kubectl-merge"
 var arrows = map[string][]string{
 	"cmd/kubectl-merge": {"internal/cli"},
 
-	"internal/absorb": {"internal/drift", "internal/files", "internal/run", "engine"},
+	"internal/absorb": {"internal/drift", "internal/files", "internal/run", "internal/source", "engine"},
 
 	"internal/arch": {},
 	"internal/ask":  {"internal/files", "internal/plandoc", "internal/record", "internal/run", "internal/source", "engine"},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
@@ -26,6 +27,9 @@ const absorbLong = `Take what was changed by hand on the cluster into the files:
 an image that was set, an edit at night. Comments, order and every other byte of the
 files stay. Without -w the edits are shown, as a diff of the files.
 
+With -k, each value goes to where the kustomization sets it: images, replicas, labels,
+literals and files of a generator, a patch, or a resource that no other overlay uses.
+
 Taken are the values that kubectl's commands have set (kubectl edit, scale, set, patch,
 label, annotate and others), and removed values of objects that no other program writes.
 Values of controllers, autoscalers and admission stay on the cluster, and so do values
@@ -43,6 +47,9 @@ const absorbExample = `  # What was changed by hand, as edits of the files
   # One value, whoever has set it
   kubectl merge absorb -f web.yaml -w spec.replicas
 
+  # Into the images, replicas and patches of an overlay
+  kubectl merge absorb -k overlays/prod -w
+
   # What an operator has set
   kubectl merge absorb -f web.yaml --manager=my-operator
 
@@ -50,19 +57,22 @@ const absorbExample = `  # What was changed by hand, as edits of the files
   kubectl merge absorb -f web.yaml --live live.yaml`
 
 var _ = registerVerb(verb{
-	use: "absorb -f FILE [TYPE/NAME...] [FIELD...]", short: "Take changes made by hand on the cluster into the files", long: absorbLong, example: absorbExample,
+	use: "absorb (-f FILE | -k DIRECTORY) [TYPE/NAME...] [FIELD...]", short: "Take changes made by hand on the cluster into the files", long: absorbLong, example: absorbExample,
 	inputs: "edit", failure: diffFailed, args: func(s *complete.Server) cobra.CompletionFunc { return s.Explained },
 	run: func(c *call, ctx context.Context) error { return (&absorbing{call: c}).run(ctx) },
 })
 
 var _ = registerFlags(
-	flagRow{verbs: "absorb", name: "kustomize", short: "k", bare: "true",
-		advice: "a value that kustomize has built has its source in a file that is not known here: give the resources of the kustomization with -f, or edit it by hand"},
 	flagRow{verbs: "absorb", name: "output", group: "show", short: "o", def: "diff", at: func(c *call) any { return &c.output },
-		words: of("diff\tof the files", "json\tevery value, on one line", "markdown\ta comment for a pull request"), help: "diff, json (one line) or markdown"},
+		words: of("diff\tof the files", "patch\tthe diff as git apply takes it, or nothing", "json\tevery value, on one line", "markdown\ta comment for a pull request"),
+		help: "diff, patch (for git apply), json (one line) or markdown"},
 	flagRow{verbs: "absorb", name: "manager", group: "apply", at: func(c *call) any { return &c.fromManagers },
 		help: "field managers whose values are taken, instead of those of kubectl's commands"},
 	flagRow{verbs: "absorb", name: "secrets", group: "apply", at: func(c *call) any { return &c.ofSecrets }, help: "take values of Secrets, too; they are not shown"},
+	flagRow{verbs: "absorb", name: "new", group: "sets", at: func(c *call) any { return &c.newFile }, completes: manifests,
+		help:     "FILE that takes the members of the set (--applyset) that are in no file, at its end",
+		needs:    []tie{{"applyset", "it takes members of a set that are in no file: give --applyset=NAME"}},
+		excludes: []tie{{"kustomize", "what a kustomization would make of a new file is not known: leave it out, and add the file to the resources"}}},
 	flagRow{verbs: "absorb", name: "write", group: "safety", short: "w", at: func(c *call) any { return &c.write },
 		help: "write the files: all or, if one cannot be written, none"},
 	flagRow{verbs: "absorb", name: "interactive", group: "safety", short: "i", at: func(c *call) any { return &c.interactive }, help: "ask about each value"},
@@ -92,7 +102,14 @@ func (a *absorbing) run(ctx context.Context) error {
 			return err
 		}
 	}
-	files, err := absorb.Edits(a.objects, a.inputs.Files)
+	edits := func() ([]*filemerge.Edited, error) { return absorb.Edits(a.objects, a.inputs.Files) }
+	if a.inputs.Kustomize != "" {
+		edits = func() ([]*filemerge.Edited, error) { return (&absorb.Kustomization{Folder: a.inputs.Kustomize}).Edits(ctx, a.objects) }
+	}
+	files, err := edits()
+	if err == nil && a.newFile != "" {
+		files, err = absorb.Append(files, a.newFile, a.objects)
+	}
 	if err != nil {
 		return err
 	}
@@ -132,10 +149,13 @@ func (a *absorbing) choose() error {
 			return fmt.Errorf("%s: cannot be written back: download it, and give the file", name)
 		}
 	}
-	if !a.inputs.given() {
-		return errors.New("name the files to edit with -f")
+	if info, err := os.Stat(a.inputs.Kustomize); a.inputs.Kustomize != "" && (err != nil || !info.IsDir()) {
+		return fmt.Errorf("-k %s: is not a folder here: what it is built of cannot be written", a.inputs.Kustomize)
 	}
-	return nil
+	if !a.inputs.given() {
+		return errors.New("name the files to edit with -f, or a kustomization with -k")
+	}
+	return a.inputs.validate()
 }
 
 // take compares the objects, and lists their differences.
@@ -145,7 +165,7 @@ func (a *absorbing) take(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.Planner.Compare, r.Needs, r.Asked = true, run.Everything, true
+	r.Planner.Compare, r.Needs, r.Asked, r.note = true, run.Everything, true, a.reporter().set()
 	s, err := a.open(ctx, r)
 	if err != nil {
 		return err
@@ -168,6 +188,12 @@ func (a *absorbing) take(ctx context.Context) error {
 		o, err := a.choice.Take(ctx, s.Plan, item)
 		if errs = append(errs, err); err == nil {
 			a.objects = append(a.objects, o)
+		}
+	}
+	for _, item := range s.Others {
+		if a.named(item) {
+			o, err := a.choice.New(ctx, s.Plan, item, a.newFile)
+			a.objects, errs = append(a.objects, o), append(errs, err)
 		}
 	}
 	for i, found := range a.found {
@@ -230,9 +256,23 @@ func (a *absorbing) print(files []*filemerge.Edited) error {
 		if a.write && a.output == "diff" {
 			continue
 		}
-		text, err := filemerge.Diff(filemerge.Texts{From: "a/" + f.Name, To: "b/" + f.Name, Old: string(f.Old), Now: string(f.Now)}, filemerge.Hiding{Rules: a.rules})
+		if f.Hidden && a.output == "patch" {
+			return fmt.Errorf("%s: -o patch: %s", f.Name, unprintable)
+		}
+		if f.Hidden {
+			fmt.Fprintf(&b, "--- a/%s\n+++ b/%[1]s\n(values of a Secret, which are not shown)\n", escape.Line(f.Name))
+			continue
+		}
+		texts := filemerge.Texts{From: "a/" + f.Name, To: "b/" + f.Name, Old: string(f.Old), Now: string(f.Now)}
+		if f.Old == nil {
+			texts.From = "/dev/null"
+		}
+		text, err := filemerge.Diff(texts, filemerge.Hiding{Rules: a.rules})
 		if err != nil {
 			return fmt.Errorf("%s: %w", f.Name, err)
+		}
+		if a.output == "patch" && text != diff.Text(texts, 3) {
+			return fmt.Errorf("%s: -o patch: %s", f.Name, unprintable)
 		}
 		b.WriteString(text)
 	}
@@ -248,6 +288,9 @@ func (a *absorbing) print(files []*filemerge.Edited) error {
 	_, err := fmt.Fprint(a.Out, text)
 	return err
 }
+
+// unprintable is the reason why a text has no patch.
+const unprintable = "a patch would print a value of a Secret, or control characters: write the file with -w"
 
 // report prints what is left, and the summary.
 func (a *absorbing) report(files int) {

@@ -29,7 +29,7 @@ type options struct {
 	timeout, patience                                      time.Duration
 	all, namespaces, fix, fromLive, create, windows, gone  bool
 	ofSecrets                                              bool
-	release                                                string
+	release, newFile                                       string
 }
 
 // defaultManager is the field manager of kubectl apply, so that each of the two tools treats the
@@ -88,7 +88,7 @@ var flagRows = []flagRow{
 
 	{verbs: inputs + " absorb", name: "filename", group: "apply", short: "f", at: func(c *call) any { return &c.inputs.Files }, completes: manifests,
 		help: "file, folder, URL or - (standard input) that holds the objects to %s"},
-	{verbs: inputs, name: "kustomize", group: "apply", short: "k", at: func(c *call) any { return &c.inputs.Kustomize }, completes: always(complete.Folders),
+	{verbs: inputs + " absorb", name: "kustomize", group: "apply", short: "k", at: func(c *call) any { return &c.inputs.Kustomize }, completes: always(complete.Folders),
 		help: "kustomization folder to build and %s; not together with -f or -R"},
 	{verbs: inputs + " absorb", name: "recursive", group: "apply", short: "R", at: func(c *call) any { return &c.inputs.Recursive },
 		help: "read the folders given with -f and all below them"},
@@ -206,13 +206,13 @@ var flagRows = []flagRow{
 		needs: []tie{{"applyset", "what is a member of the set and not in the input is deleted: give --applyset=NAME, of a set that kubectl merge applyset adopt NAME -l %l makes, or a new one"}}},
 	{verbs: plans, name: "applyset", group: "sets", at: func(c *call) any { return &c.set.name }, completes: (*complete.Server).Sets, help: setHelp,
 		needs: []tie{{"prune", noSet}}, excludes: []tie{{"selector", noOrphans + "pruned"}}},
-	{verbs: "drift", name: "applyset", group: "sets", at: func(c *call) any { return &c.set.name }, completes: (*complete.Server).Sets, help: setHelp,
+	{verbs: "drift absorb", name: "applyset", group: "sets", at: func(c *call) any { return &c.set.name }, completes: (*complete.Server).Sets, help: setHelp,
 		excludes: []tie{{"selector", noOrphans + "orphaned"}, {"shard", "objects of the other parts would be orphaned"}}},
 	{verbs: "wait", name: "applyset", group: "sets", at: func(c *call) any { return &c.set.name }, completes: (*complete.Server).Sets, help: setHelp,
 		excludes: []tie{{"filename", ownMembers}, {"kustomize", ownMembers}}},
 	{verbs: plans, name: "applyset-namespace", group: "sets", at: func(c *call) any { return &c.set.namespace }, completes: (*complete.Server).Namespaces,
 		help: parentHelp + "; members may be in any namespace", needs: []tie{{"prune", noSet}}},
-	{verbs: "drift wait", name: "applyset-namespace", group: "sets", at: func(c *call) any { return &c.set.namespace }, completes: (*complete.Server).Namespaces,
+	{verbs: "drift absorb wait", name: "applyset-namespace", group: "sets", at: func(c *call) any { return &c.set.namespace }, completes: (*complete.Server).Namespaces,
 		help: parentHelp + "; members may be in any namespace", needs: []tie{{"applyset", "it locates that set: give --applyset=NAME"}}},
 	{verbs: sets, name: "applyset-namespace", group: "sets", at: func(c *call) any { return &c.set.namespace }, completes: (*complete.Server).Namespaces, help: parentHelp},
 	{verbs: plans, name: "prune-kinds", group: "sets", at: func(c *call) any { return &c.pruneKinds }, completes: heldKinds, needs: []tie{{"prune", noSet}},

@@ -18,6 +18,7 @@ import (
 type Edited struct {
 	Name     string
 	Old, Now []byte
+	Hidden   bool // holds values of a Secret in another form than one that Diff masks
 
 	folder string // the given folder in which the file was found; "" if it was named itself
 }
@@ -75,7 +76,17 @@ func Edit(name string, given []string, aliases bool, edit Editing) (*Edited, err
 	if e.Old, err = source.ReadFile(name); err != nil {
 		return nil, err
 	}
-	parsed, err := yamldoc.Parse(e.Old)
+	e.Now, err = EditText(e.Old, aliases, edit)
+	return e, err
+}
+
+// Rewritten is a file whose text was computed elsewhere: old is what was read.
+func Rewritten(name string, old, now []byte) *Edited { return &Edited{Name: name, Old: old, Now: now} }
+
+// EditText computes the text of a YAML file with edited objects; aliases is that of yamldoc.Edit. The
+// error is that of a text that cannot be read or edited, or of edit.
+func EditText(text []byte, aliases bool, edit Editing) ([]byte, error) {
+	parsed, err := yamldoc.Parse(text)
 	if err != nil {
 		return nil, err
 	}
@@ -90,8 +101,7 @@ func Edit(name string, given []string, aliases bool, edit Editing) (*Edited, err
 			texts[doc] = text
 		}
 	}
-	e.Now = parsed.Assemble(texts, nil)
-	return e, nil
+	return parsed.Assemble(texts, nil), nil
 }
 
 // editDocument returns the new text of a document: an object, or a List; nil if it stays.

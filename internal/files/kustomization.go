@@ -31,6 +31,9 @@ func (f *File) isKustomization() bool {
 	return slices.Contains([]string{"kustomization.yaml", "kustomization.yml", "Kustomization"}, path.Base(name))
 }
 
+// KustomizationType is the type of a Kustomization.
+func KustomizationType() *merge.Type { return kustomization() }
+
 // kustomization is the type of a Kustomization, from kustomize's own Go type.
 var kustomization = sync.OnceValue(func() *merge.Type {
 	return goType(reflect.TypeFor[types.Kustomization](), map[reflect.Type]*merge.Type{})

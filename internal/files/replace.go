@@ -25,8 +25,8 @@ func Replace(name string, was, text []byte) error {
 	return Write(dest, []Changed{c})
 }
 
-// ReplaceAll replaces the content of edited files: all or, if one cannot be written, none; see
-// Write.
+// ReplaceAll replaces the content of edited files, and creates those that were not there (a nil Old):
+// all or, if one cannot be written, none; see Write.
 func ReplaceAll(all []*Edited) error {
 	if len(all) == 0 {
 		return nil
@@ -39,6 +39,9 @@ func ReplaceAll(all []*Edited) error {
 			return fmt.Errorf("%s: %w; nothing was written", e.Name, err)
 		}
 		changed[i] = Changed{Name: at.Path, Text: e.Now, File: at}
+		if e.Old == nil {
+			changed[i].File = nil
+		}
 		if folder := filepath.Dir(at.Path); i == 0 {
 			top = folder
 		} else {
@@ -59,6 +62,10 @@ func ReplaceAll(all []*Edited) error {
 func (e *Edited) writable() (*File, error) {
 	if err := leadsOut(e.folder, e.Name); err != nil {
 		return nil, err
+	}
+	if e.Old == nil {
+		at, err := filepath.Abs(e.Name)
+		return &File{Path: at}, err
 	}
 	at, err := filepath.EvalSymlinks(e.Name)
 	if err != nil {

@@ -12,7 +12,8 @@ const (
 
 // Mask hides what this package names in two forms of an object, or of a List, so that a
 // value that differs is recognizable as such: the values of Secrets, the environment
-// variables whose name asks for it, the manifests of Secrets in text, and the sensitive
+// variables whose name asks for it, the manifests of Secrets in text, what a kustomization makes
+// or patches Secrets with, and the sensitive
 // fields (nil: there are none). A Secret's values are hidden in its metadata, too. Either
 // form may be nil. What holds nothing of the kind is returned as it is. sides are other forms of the
 // object, such as the local file's: the values of their Secrets are hidden in metadata as well.
@@ -30,6 +31,8 @@ type masking struct {
 	sides  []any   // other forms of the object, whose values are hidden too
 	known  *Values // of the Secret that it is in; nil outside
 	own    *Values // the same within its metadata; nil elsewhere
+
+	generator bool // in the secretGenerator of a kustomization
 }
 
 // at is m below a value.
@@ -91,6 +94,7 @@ func (m masking) maps(x, y map[string]any) (map[string]any, map[string]any) {
 	x, y = m.annotations(x, y)
 	for _, k := range eachKey(x, y) {
 		whole, below := m.fields.Below(merge.Named(k))
+		whole = whole || k == "literals" && m.generator || k == "patch" && (patchesSecret(x) || patchesSecret(y))
 		if whole || secret && !(Open(k, x[k]) && Open(k, y[k])) || k == "stringData" {
 			x, y = maskField(x, y, k)
 			continue
@@ -104,6 +108,7 @@ func (m masking) maps(x, y map[string]any) (map[string]any, map[string]any) {
 			v, w = maskEnv(v, w)
 		}
 		in := m.at(below)
+		in.generator = k == "secretGenerator"
 		if secret && k == "metadata" {
 			in.own = m.known
 		}
@@ -116,6 +121,11 @@ func (m masking) maps(x, y map[string]any) (map[string]any, map[string]any) {
 		}
 	}
 	return x, y
+}
+
+// patchesSecret reports whether an entry of a kustomization's patches is for a Secret.
+func patchesSecret(entry map[string]any) bool {
+	return merge.At[string](entry, "target", "kind") == "Secret"
 }
 
 // maskField masks one map of values.

@@ -26,7 +26,7 @@ const fetches = 5
 func (in Inputs) build(ctx context.Context) ([]byte, error) {
 	limit, ctx, cancel := in.limited(ctx, fetches)
 	defer cancel()
-	data, err := awaited(ctx, func() ([]byte, error) { return kustomize(in.Kustomize) })
+	data, err := awaited(ctx, func() ([]byte, error) { return Build(in.Kustomize, nil) })
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		err = fmt.Errorf("is not built after %s: look at what it fetches (kustomize build), or give it longer with --request-timeout", limit)
@@ -99,10 +99,13 @@ const (
 	noKustomization = "unable to find one of 'kustomization.yaml'"
 )
 
-func kustomize(dir string) ([]byte, error) {
+// Build builds the kustomization of a folder as YAML, with texts in the place of what files hold, by
+// their absolute names without links; nil: all are read. What the kustomization names elsewhere is
+// fetched. The error is kustomize's, and may quote values of Secrets.
+func Build(dir string, texts map[string][]byte) ([]byte, error) {
 	options := krusty.MakeDefaultOptions()
 	options.Reorder = krusty.ReorderOptionLegacy
-	m, err := krusty.MakeKustomizer(options).Run(boundedFiles{filesys.MakeFsOnDisk()}, dir)
+	m, err := krusty.MakeKustomizer(options).Run(boundedFiles{filesys.MakeFsOnDisk(), texts}, dir)
 	if err != nil {
 		return nil, err
 	}
@@ -110,11 +113,17 @@ func kustomize(dir string) ([]byte, error) {
 }
 
 // boundedFiles gives the files of a kustomization the bounds of other inputs: of their size, and of
-// the expansion of aliases. kustomize has no bound for the latter.
-type boundedFiles struct{ filesys.FileSystem }
+// the expansion of aliases. kustomize has no bound for the latter. Some have other texts.
+type boundedFiles struct {
+	filesys.FileSystem
+	texts map[string][]byte
+}
 
 // ReadFile returns the file's content.
 func (b boundedFiles) ReadFile(name string) ([]byte, error) {
+	if at, err := filepath.EvalSymlinks(name); err == nil && b.texts[at] != nil {
+		return b.texts[at], nil
+	}
 	if why := Special(name); why != "" {
 		if info, err := os.Stat(name); err == nil && !info.IsDir() {
 			return nil, fmt.Errorf("%s: is no regular file; take it out of the kustomization", name)
