@@ -129,7 +129,9 @@ func (l *kustomized) transformers() string {
 func (l *kustomized) patch(name string) string {
 	merged := "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: " + name + "}\nspec:\n" + l.some("  replicas: 4 # more\n") +
 		"  template:\n    spec:\n      containers:\n      - name: main\n" + l.some("        image: nginx:2\n") + "        # more\n        resources: {limits: {memory: 1Gi}}\n"
-	indented := func(text string) string { return "    " + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n    ") + "\n" }
+	indented := func(text string) string {
+		return "    " + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n    ") + "\n"
+	}
 	switch file := name + "-patch.yaml"; l.rand.IntN(5) {
 	case 0:
 		return ""

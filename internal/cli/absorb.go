@@ -65,7 +65,7 @@ var _ = registerVerb(verb{
 var _ = registerFlags(
 	flagRow{verbs: "absorb", name: "output", group: "show", short: "o", def: "diff", at: func(c *call) any { return &c.output },
 		words: of("diff\tof the files", "patch\tthe diff as git apply takes it, or nothing", "json\tevery value, on one line", "markdown\ta comment for a pull request"),
-		help: "diff, patch (for git apply), json (one line) or markdown"},
+		help:  "diff, patch (for git apply), json (one line) or markdown"},
 	flagRow{verbs: "absorb", name: "manager", group: "apply", at: func(c *call) any { return &c.fromManagers },
 		help: "field managers whose values are taken, instead of those of kubectl's commands"},
 	flagRow{verbs: "absorb", name: "secrets", group: "apply", at: func(c *call) any { return &c.ofSecrets }, help: "take values of Secrets, too; they are not shown"},
@@ -104,7 +104,9 @@ func (a *absorbing) run(ctx context.Context) error {
 	}
 	edits := func() ([]*filemerge.Edited, error) { return absorb.Edits(a.objects, a.inputs.Files) }
 	if a.inputs.Kustomize != "" {
-		edits = func() ([]*filemerge.Edited, error) { return (&absorb.Kustomization{Folder: a.inputs.Kustomize}).Edits(ctx, a.objects) }
+		edits = func() ([]*filemerge.Edited, error) {
+			return (&absorb.Kustomization{Folder: a.inputs.Kustomize}).Edits(ctx, a.objects)
+		}
 	}
 	files, err := edits()
 	if err == nil && a.newFile != "" {
