@@ -142,7 +142,7 @@ func ReadRelease(ctx context.Context, api *cluster.Cluster, namespace, name stri
 		if len(names) == 0 {
 			names = []string{"none"}
 		}
-		return nil, errors.Join(fmt.Errorf("Helm has no such release in the namespace %s: -n gives the release's; there are: %s", namespace, strings.Join(names, ", ")), err)
+		return nil, errors.Join(fmt.Errorf("no such release in the namespace %s: -n gives that of the release; there are: %s", namespace, strings.Join(names, ", ")), err)
 	}
 	var other []string
 	at := -1
