@@ -13,7 +13,7 @@ import (
 
 // leftOut lists the flags that no suggested command has: with these more may be lost, a preview is no run,
 // and credentials are not repeated.
-var leftOut = []string{"recreate", "force-conflicts", "yes", "dry-run", "interactive", "token", "password"}
+var leftOut = []string{"recreate", "force-conflicts", "yes", "save-rules", "dry-run", "interactive", "token", "password"}
 
 // vector returns a command with the user's flags that it takes and more does not replace, and with more.
 func (c *call) vector(command string, takes func(name string) bool, more ...string) []string {
@@ -50,7 +50,11 @@ func toPlan(c *call, _ string) [][]string { return c.reading("diff", "--output=p
 
 // toKeep makes the plan with which all that others have set stays.
 func toKeep(c *call, _ string) [][]string {
-	return c.reading("diff", "--policy=live", "--output=plan")
+	more := []string{"--policy=live", "--output=plan"}
+	if c.given("overwrite") { // --overwrite=false is another policy
+		more = append(more, "--overwrite=true")
+	}
+	return c.reading("diff", more...)
 }
 
 // toExplain shows what the sides have at a field.

@@ -21,8 +21,7 @@ import (
 type profile struct {
 	name, help string
 	flags      []setting
-
-	planned bool // what is written needs a plan
+	planned    bool // what is written needs a plan
 }
 
 // setting is a flag of a profile. Of its values the first that the command takes is set, unless the user
@@ -32,8 +31,7 @@ type setting struct {
 	values []string
 }
 
-// required is the value of plan by which a run that writes needs one.
-const required = "required"
+const required = "required" // the value of plan by which a run that writes needs one
 
 // fixedFlags lists the flags by which values of others, objects, or secrets may be lost: where a profile has one,
 // its values hold.
@@ -42,6 +40,9 @@ var fixedFlags = []string{"plan", "policy", "guard", "recreate", "force-conflict
 // readers lists the verbs that write nothing to a cluster. A profile that requires plans refuses all others
 // but merge.
 const readers = "diff explain drift absorb wait files replacements list view verify version completion schema view-last-applied options"
+
+// deciding lists the flags by which a merge decides. To other readers they mean something else.
+const deciding = "policy original rules strategy validate"
 
 // profiles lists the built-in profiles.
 var profiles = []profile{
@@ -156,10 +157,13 @@ func (p *profile) apply(cmd *cobra.Command) error {
 		verb = cmd.Name()
 	}
 	rows := slices.Concat(rowsOf()[verb], rowsOf()["every"])
+	among := func(names, name string) bool { return slices.Contains(strings.Fields(names), name) }
 	var errs []error
 	for _, s := range p.flags {
 		if s.flag == "plan" && s.values[0] == required {
 			p.planned = true
+		} else if among(deciding, s.flag) && among(readers, verb) && !among(plans, verb) {
+			continue
 		} else if i := slices.IndexFunc(rows, func(f *flagRow) bool { return f.name == s.flag }); i >= 0 {
 			errs = append(errs, p.set(s, rows[i], cmd.Flags().Lookup(s.flag)))
 		}

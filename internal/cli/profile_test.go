@@ -131,3 +131,50 @@ func TestWritersNeedPlans(t *testing.T) {
 		}
 	}
 }
+
+// TestNextIsSafe: whatever a command line has, what is suggested next neither forces nor recreates nor repeats
+// credentials, and is a command that the program understands.
+func TestNextIsSafe(t *testing.T) {
+	local, live := files(t)
+	vectors := 0
+	for _, args := range []string{
+		"-f LOCAL --live LIVE --recreate=Deployment,Job --yes --token=word --password=word --policy=ask --save-rules=r.yaml",
+		"-f LOCAL --server-side --force-conflicts -n shop", "-f LOCAL --overwrite=false --dry-run", "diff -f LOCAL --live LIVE --recreate=Job",
+		"explain -f LOCAL --live LIVE data.a", "wait -f LOCAL --timeout=1s", "undo r.yaml --policy=apply --yes", "diff configmap/a", "-f LOCAL -f LIVE --profile=agent",
+	} {
+		for _, r := range reasons {
+			if r.next == nil {
+				continue
+			}
+			e := &env{IOStreams: genericiooptions.NewTestIOStreamsDiscard()}
+			root := newRoot(e)
+			cmd, rest, err := root.Find(strings.Fields(strings.NewReplacer("LOCAL", local, "LIVE", live).Replace(args)))
+			if err == nil {
+				err = cmd.ParseFlags(rest)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			of := mergeRow
+			if i := slices.IndexFunc(verbs, func(v verb) bool { return v.name() == cmd.Name() }); i >= 0 {
+				of = verbs[i]
+			}
+			for _, vector := range r.next(&call{env: e, cmd: cmd, verb: of}, "data.a") {
+				vectors++
+				text := strings.Join(vector, " ")
+				if strings.Contains(text, "word") || strings.Contains(text, "--yes") || strings.Contains(text, "--force") || strings.Contains(text, "--recreate") || vector[0] != "kubectl" {
+					t.Errorf("%s: %s: %s", args, r.name, text)
+				}
+				if vector[1] != "merge" {
+					continue
+				}
+				if _, _, errs := offline(t, append(vector[2:], "--notes=json")...); strings.Contains(errs, `"usage"`) {
+					t.Errorf("%s: %s: %s: %s", args, r.name, text, errs)
+				}
+			}
+		}
+	}
+	if vectors < 80 {
+		t.Errorf("only %d vectors were tried", vectors)
+	}
+}
