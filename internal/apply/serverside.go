@@ -267,6 +267,11 @@ func (ServerSide) stamp(p *Planned, known sides) error {
 // changes such a value meanwhile holds it, and the server refuses the write.
 func (p *Planned) take(k *serverSides, forced []merge.Path) error {
 	for _, c := range p.Changes {
+		if c.Op == merge.OpRemove && k.Entire(c.Path) {
+			if err := k.Itemize(merge.At[map[string]any](k.shares.Applied), p.Type); err != nil {
+				return err
+			}
+		}
 		if c.Op == merge.OpRemove && !repeated(c.Path) && !k.Alone(c.Path) {
 			if err := k.Take(c.Path, c.Old.Value, p.Type); err != nil {
 				return err

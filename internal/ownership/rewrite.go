@@ -89,12 +89,32 @@ func (r *Rewrite) Alone(p merge.Path) bool {
 	return mine
 }
 
-// Others reports whether a manager besides the applier holds the value at the path, or parts of it.
+// Others reports whether a manager besides the applier holds the value at the path, parts of it, or the list
+// around it as one value.
 func (r *Rewrite) Others(p merge.Path) bool {
 	return slices.ContainsFunc(r.entries, func(e map[string]any) bool {
-		held, _ := descend(merge.At[map[string]any](e, "fieldsV1"), p)
-		return held && !isApplier(e, r.manager)
+		held, around := descend(merge.At[map[string]any](e, "fieldsV1"), p)
+		return (held || around) && !isApplier(e, r.manager)
 	})
+}
+
+// Entire reports whether the applier holds a list around the path as one value, and nothing in it: its type was
+// that when it was applied.
+func (r *Rewrite) Entire(p merge.Path) bool {
+	return slices.ContainsFunc(r.entries, func(e map[string]any) bool {
+		_, around := descend(merge.At[map[string]any](e, "fieldsV1"), p)
+		return around && isApplier(e, r.manager)
+	})
+}
+
+// Itemize has the applier hold each value of what it has applied, and so each entry of a list that it holds as
+// one value. typ and the error are as of Take.
+func (r *Rewrite) Itemize(applied map[string]any, typ *merge.Type) error {
+	set, err := setOf(Fields(applied, typ))
+	if err != nil {
+		return err
+	}
+	return r.transfer(set, &fieldpath.Set{})
 }
 
 // Take gives the value v at the path to the applier alone, whichever managers hold parts of it.
