@@ -75,6 +75,11 @@ func (c Choice) Take(ctx context.Context, p *run.Plan, item *run.Item) (*Object,
 		}
 		o.Values = append(o.Values, v)
 	}
+	for i := range o.Values {
+		if v := &o.Values[i]; v.Left != "" && v.Drift == drift.Removed && o.displaced(v.Path) {
+			v.Left = ""
+		}
+	}
 	for o.Chosen() > 0 {
 		want, err := o.With(whole.Value)
 		if err != nil {
@@ -90,6 +95,16 @@ func (c Choice) Take(ctx context.Context, p *run.Plan, item *run.Item) (*Object,
 		}
 	}
 	return o, nil
+}
+
+// displaced reports whether a chosen value excludes a field: another variant of a one-of.
+func (o *Object) displaced(p merge.Path) bool {
+	in, n := o.typ.At(p[:len(p)-1]), len(p)-1
+	return in != nil && slices.ContainsFunc(in.OneOf, func(group merge.OneOf) bool {
+		return slices.Contains(group.Fields, p[n].Name) && slices.ContainsFunc(o.Values, func(v Value) bool {
+			return v.Left == "" && v.Drift == drift.Added && len(v.Path) > n && p[:n].Leads(v.Path) && slices.Contains(group.Fields, v.Path[n].Name)
+		})
+	})
 }
 
 // refuse leaves the chosen values that the rows still name, or that have caused one of them, unless
