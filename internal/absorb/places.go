@@ -70,7 +70,9 @@ func (k *Kustomization) places(o *Object, v *Value) []place {
 					class = 2
 				}
 				d.rank.depth, d.rank.class, d.file = s.origin.depth, class, s.origin.file
-				s.found = append(s.found, d)
+				if class == 2 || !d.rank.foreign { // kustomize adds to the names of resources
+					s.found = append(s.found, d)
+				}
 			}
 		}
 	}

@@ -32,6 +32,12 @@ var scenes = []scene{{file: "story.svg", columns: 104, commands: []string{
 	"kubectl merge diff -f shop.yaml",
 	"kubectl merge disown -f shop.yaml -w spec.replicas   # it is an autoscaler's from now on",
 	"kubectl merge diff -f shop.yaml && echo no differences",
+}}, {file: "absorb.svg", columns: 96, commands: []string{
+	"kubectl merge -k overlays/prod",
+	"kubectl scale deployment/front --replicas=7           # at night, and it was right",
+	"kubectl set image deployment/front web=nginx:1.27.3",
+	"kubectl merge absorb -k overlays/prod",
+	"kubectl merge absorb -k overlays/prod -w && kubectl merge drift -k overlays/prod",
 }}}
 
 // TestPictures: the pictures show what the program prints now; -update draws them.
@@ -75,7 +81,7 @@ func (s scene) play(t *testing.T) string {
 	for _, command := range s.commands {
 		fmt.Fprintf(&out, "\x1b[1m$ %s\x1b[0m\n", command)
 		// With a colour that no terminal asked for: only the words are the user's.
-		colored := regexp.MustCompile(`kubectl merge( diff| disown)?`).ReplaceAllString(command, "$0 --color=always")
+		colored := regexp.MustCompile(`kubectl merge( diff| disown| absorb| drift)?`).ReplaceAllString(command, "$0 --color=always")
 		cmd := exec.CommandContext(t.Context(), "sh", "-c", colored)
 		cmd.Dir, cmd.Stdout, cmd.Stderr = dir, &out, &out
 		cmd.Env = append(os.Environ(), "KUBECONFIG="+filepath.Join(dir, "kubeconfig"), "HOME="+server.home)

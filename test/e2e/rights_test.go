@@ -39,6 +39,7 @@ var rightsPlays = map[string][]string{
 	"kubectl merge diff -f FILE --prune --applyset=configmaps/NAME":    {"diff", "-f", "both.yaml", "--prune", "--applyset=configmaps/shop"},
 	"kubectl merge explain -f FILE --prune --applyset=configmaps/NAME": {"explain", "-f", "both.yaml", "--prune", "--applyset=configmaps/shop"},
 	"kubectl merge drift -f FILE --applyset=configmaps/NAME":           {"drift", "-f", "both.yaml", "--applyset=configmaps/shop"},
+	"kubectl merge absorb -f FILE --applyset=configmaps/NAME":          {"absorb", "-f", "both.yaml", "--applyset=configmaps/shop"},
 	"kubectl merge applyset delete configmaps/NAME":                    {"applyset", "delete", "configmaps/shop"},
 	"kubectl merge applyset list":                                      {"applyset", "list"},
 	"kubectl merge applyset view configmaps/NAME":                      {"applyset", "view", "configmaps/shop"},
