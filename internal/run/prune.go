@@ -159,13 +159,15 @@ func (w *writer) deleteOne(ctx context.Context, item *Item, trial bool) error {
 	if w.Journal == nil || trial {
 		return w.Pruner.Delete(ctx, item, trial)
 	}
-	switch obj, err := w.Live.Get(ctx, item.Target); {
+	obj, err := w.Live.Get(ctx, item.Target)
+	switch {
 	case err != nil:
 		return fmt.Errorf("%s: was not pruned: %w", item.Target, err)
-	case obj != nil:
-		item.Own()
-		item.Planned.Live = obj
+	case obj == nil: // others have deleted it: there is nothing that an undo of this run could restore
+		return w.Pruner.Delete(ctx, item, trial)
 	}
+	item.Own()
+	item.Planned.Live = obj
 	end, err := w.Journal.Begin(item, item.Planned)
 	if err != nil {
 		return fmt.Errorf("%s: was not pruned: %w", item.Target, err)

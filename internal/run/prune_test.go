@@ -198,3 +198,21 @@ func TestTurn(t *testing.T) {
 		}
 	}
 }
+
+// unasked is a journal that no write is entered in.
+type unasked struct{ *testing.T }
+
+func (u unasked) Begin(item *Item, _ apply.Planned) (func(map[string]any, error), error) {
+	u.Errorf("%s is recorded", item.Target)
+	return func(map[string]any, error) {}, nil
+}
+
+// TestGoneIsNotRecorded: a member that others have deleted since it was listed has no content to
+// record, and a record without it could not be read.
+func TestGoneIsNotRecorded(t *testing.T) {
+	m := &memory{objects: map[string]map[string]any{}, gone: map[string]bool{}}
+	p := &Plan{Job: &Job{Live: m, Pruner: &pruner{memory: m}, Journal: unasked{t}}}
+	if err := p.writer(nil).deleteOne(t.Context(), surplus("ConfigMap", "old", ""), false); err != nil || len(m.log) == 0 {
+		t.Errorf("%q, %v", m.log, err)
+	}
+}

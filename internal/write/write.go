@@ -179,7 +179,7 @@ func (c *applying) settled() {
 		c.out.Planned, c.out.Outcome = *c.first, Configured
 		return
 	}
-	if c.sent != nil && c.sent.Final != nil && c.sent.Live != nil {
+	if c.sent != nil && c.sent.Final != nil && (c.sent.Live != nil || lastapplied.Read(c.sent.Final).Text != lastapplied.Read(live).Text) {
 		c.sent = nil // look has not found it in live: what live has is from another run, maybe under the same name
 	}
 	if c.sent == nil && c.done == nil || !mayBeFrom(live, c.Write.FieldManager) {

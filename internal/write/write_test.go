@@ -10,6 +10,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/apply"
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 )
 
@@ -179,5 +180,20 @@ func TestForeseen(t *testing.T) {
 		if got := Foreseen(p); got.Outcome != tt.want || Writes(p) != tt.writes || got.Object == nil {
 			t.Errorf("%v: %s, writes: %t; want %s, %t", tt.live, got.Outcome, Writes(p), tt.want, tt.writes)
 		}
+	}
+}
+
+// TestCreatedByOthers: what others have created meanwhile, and the plan leaves as it is, is not
+// reported as created.
+func TestCreatedByOthers(t *testing.T) {
+	exists := &cluster.Refusal{Code: 409, Reason: metav1.StatusReasonAlreadyExists, Text: "already exists"}
+	s := &script{answers: []answer{{error: exists, by: func(map[string]any) map[string]any { return applied(t, "3") }}}}
+	todo := task(t, s, "1", "apply")
+	todo.Replan = func(_ context.Context, live map[string]any) (apply.Planned, error) {
+		return apply.Planned{Subject: todo.Planned.Subject, Live: live, Action: apply.Nothing}, nil
+	}
+	server := Server{API: s, Write: cluster.Write{FieldManager: manager}}
+	if got, err := server.Apply(t.Context(), todo); err != nil || got.Outcome != Unchanged {
+		t.Errorf("%s, %v", got.Outcome, err)
 	}
 }

@@ -63,6 +63,9 @@ func (m *Model) applied(r request, live runtime.Object) (any, int, error) {
 	if u.GetName() != r.name || u.GetUID() != "" {
 		return nil, 0, Uncovered("an apply of another name, or with a uid")
 	}
+	if live != nil && of(live).GetDeletionTimestamp() != nil {
+		return nil, 0, Uncovered("an apply to an object that is being deleted")
+	}
 	from, code := live, 200
 	if live == nil {
 		from, code = m.empty(r.resource), 201

@@ -29,7 +29,7 @@ func TestMutations(t *testing.T) {
 				return
 			}
 			program := filepath.Join(t.TempDir(), "mutated.test")
-			if out, err := exec.Command("go", "test", "-overlay", overlay, "-c", "-o", program, ".").CombinedOutput(); err != nil {
+			if out, err := exec.Command("go", "test", "-overlay", overlay, "-ldflags=-s -w", "-c", "-o", program, ".").CombinedOutput(); err != nil {
 				t.Fatalf("%v\n%s", err, out)
 			}
 			cmd := exec.Command(program, "-test.run=^TestSeeds$", "-part=all", "-sim.n=20000", "-sim.shrinks=false", "-sim.only="+m.Only)
