@@ -31,6 +31,10 @@ type Request struct {
 	Version string
 }
 
+// NoVersion is a resourceVersion that no object has: a server-side apply bound to it creates an
+// object, and is a conflict if one exists.
+const NoVersion = "1"
+
 // Request returns the write that carries out the plan. A pinned one is bound to the values
 // that it replaces, by tests of a JSON patch. Any other is bound to the resourceVersion of
 // the object that was merged.
@@ -46,7 +50,11 @@ func (p Planned) Request(pinned bool) (Request, error) {
 	case p.Action == Change && !pinned && r.Version == "":
 		return r, errUnbound
 	case p.Applying != nil && p.Applying.Owners == nil:
-		r.Type, r.Force, body = types.ApplyYAMLPatchType, p.Applying.Force, p.Applying.body(r.Version, pinned)
+		at := r.Version
+		if p.Action == Create {
+			at = NoVersion
+		}
+		r.Type, r.Force, body = types.ApplyYAMLPatchType, p.Applying.Force, p.Applying.body(at, pinned)
 	case p.Action == Create:
 		body = p.Final
 	default:

@@ -146,15 +146,11 @@ func (s *Set) reread(ctx context.Context) (changed bool, err error) {
 	return true, errors.Join(s.Writable(), s.resolve(ctx))
 }
 
-// noVersion is a resourceVersion that no object has: an apply bound to it creates an object, and is
-// a conflict if one exists.
-const noVersion = "1"
-
 // apply writes a parent that was read, or creates a missing one. An unbound apply would silently
 // overwrite what another run has created since.
 func (s *Set) apply(ctx context.Context, p applyset.Parent, w cluster.Write) (obj map[string]any, err error) {
 	if !p.Exists() {
-		p.ResourceVersion = noVersion
+		p.ResourceVersion = apply.NoVersion
 	}
 	for try := range storeTries {
 		obj, err = s.API.Apply(ctx, s.Target, p.Manifest(s.Target.GroupVersion()), w)
