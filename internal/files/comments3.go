@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/linemerge"
+	"github.com/kubectl-merge/kubectl-merge/internal/yamldoc"
 )
 
 // comments are the comments of lines, counted. A # in a text of several lines is read as
@@ -42,9 +43,31 @@ func lost(base, side, other, view map[string]int) (out []string) {
 	return out
 }
 
-// marked merges texts by lines, with markers; where the lines merge cleanly, around all.
-func (m *merger) marked(raw texts) []byte {
-	if out, conflicts := m.marks().Marked(linemerge.Merge(raw.base, raw.ours, raw.theirs)); conflicts > 0 {
+// losesValues: a value that dest or updated alone has changed in documents of original is neither in a
+// text nor on that side of its conflicts; or a side of the text is not YAML.
+func (r *reader) losesValues(original, dest, updated []any, marked string) bool {
+	left, right := bothViews(marked)
+	ours, theirs := r.read(left.text), r.read(right.text)
+	if ours == nil || theirs == nil {
+		return true
+	}
+	base, d, u := factsOf(original), factsOf(dest), factsOf(updated)
+	return len(lost(base, d, u, factsOf(docValues(ours))))+len(lost(base, u, d, factsOf(docValues(theirs)))) > 0
+}
+
+// docValues are the documents of a file, in order; nil for one that is empty.
+func docValues(f *yamldoc.File) (out []any) {
+	for _, d := range f.Documents() {
+		out = append(out, d.Value())
+	}
+	return out
+}
+
+// marked merges texts by lines, with markers. Where the lines merge cleanly, or that loses something,
+// the markers are around all.
+func (m *merger) marked(raw texts, loses func(marked string) bool) []byte {
+	out, conflicts := m.marks().Marked(linemerge.Merge(raw.base, raw.ours, raw.theirs))
+	if conflicts > 0 && !loses(out) {
 		return []byte(out)
 	}
 	return m.sections([]byte(raw.ours), []byte(raw.theirs))

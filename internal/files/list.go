@@ -23,8 +23,7 @@ const itemsField = "items"
 // prints it, its items. The error is an item that cannot be read without its List.
 func (f *File) documents(d *yamldoc.Document) ([]*resource, error) {
 	id, version := identify(d.Value())
-	kind, isList := strings.CutSuffix(id.kind, "List")
-	if !isList || id.name != "" || d.Value().(map[string]any)[itemsField] == nil {
+	if !isList(d) || id.name != "" {
 		return []*resource{f.resource(d, id, version)}, nil
 	}
 	items, err := d.Items(itemsField)
@@ -35,12 +34,20 @@ func (f *File) documents(d *yamldoc.Document) ([]*resource, error) {
 	for i, item := range items {
 		own, ownVersion := identify(item.Value())
 		if own.kind == "" { // the items of a PodList do not state that they are Pods
-			own.kind, own.group, ownVersion = kind, id.group, version
+			own.kind, own.group, ownVersion = strings.TrimSuffix(id.kind, "List"), id.group, version
 		}
 		rs[i] = f.resource(item, own, ownVersion)
 		rs[i].in = &entry{list: d, nth: i}
 	}
 	return rs, nil
+}
+
+// isList: a document is a List.
+func isList(d *yamldoc.Document) bool {
+	v, _ := d.Value().(map[string]any)
+	kind, _ := v["kind"].(string)
+	_, hasItems := v[itemsField].([]any)
+	return hasItems && strings.HasSuffix(kind, "List")
 }
 
 // items have what becomes of the items of a List: all that it had, and new ones.

@@ -50,14 +50,6 @@ func (r *reader) one(text string) *yamldoc.Document {
 	return nil
 }
 
-// readFacts are the facts of a text of one document, nil for any other.
-func (r *reader) readFacts(text string) map[string]int {
-	if d := r.one(text); d != nil {
-		return factsOf(d.Value())
-	}
-	return nil
-}
-
 // byLine merges texts by lines; clean: without a conflict.
 func (r *reader) byLine(sides texts) (merged string, clean bool) {
 	if sides != r.sides {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"sigs.k8s.io/kustomize/api/types"
+
 	"github.com/kubectl-merge/kubectl-merge/internal/yamldoc"
 )
 
@@ -54,6 +56,9 @@ func (f *File) resource(d *yamldoc.Document, named id, version string) *resource
 	r := &resource{id: named, named: named, version: version, file: f, doc: d}
 	if namespace, name, ok := upstream(d); ok {
 		r.id.namespace, r.id.name = namespace, name
+	}
+	if r.isKustomization() && r.id.kind != types.ComponentKind { // it need not state what it is
+		r.id.group, r.id.kind = types.KustomizationVersion[:strings.Index(types.KustomizationVersion, "/")], types.KustomizationKind
 	}
 	return r
 }

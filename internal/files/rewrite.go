@@ -12,9 +12,7 @@ import (
 func (s *Set) Values() []any {
 	var out []any
 	for _, f := range s.Files {
-		for _, d := range f.YAML.Documents() {
-			out = append(out, d.Value())
-		}
+		out = append(out, docValues(f.YAML)...)
 	}
 	return out
 }

@@ -11,11 +11,13 @@ import (
 // sides have, with keys inferred (if wanted) for what t does not know. Two values
 // are equal only if they are equal as written: a file may state a default, and a
 // merge of files has no server that would complete it. In a merge of three, no entries are
-// paired by a key that one of them lacks (the path of a Kustomization's patches); named: they
+// paired by a key that one of them lacks, or by a file's path that several have (a Kustomization's
+// patches: one file may patch several targets); named: they
 // are by a name that each has, although the server replaces the list as a whole (the versions
-// of a CustomResourceDefinition).
+// of a CustomResourceDefinition). What is no text where the type has one (the values of a ConfigMap
+// that only kustomize reads) is merged by what it is.
 func (m *merger) shape(named bool, t *merge.Type, sides ...any) *merge.Type {
-	if t == nil || t.Kind == merge.Unknown {
+	if t == nil || t.Kind == merge.Unknown || t.Kind == merge.Scalar && slices.ContainsFunc(sides, isCollection) {
 		if m.Infer {
 			return schema.Infer(sides...)
 		}
@@ -24,7 +26,7 @@ func (m *merger) shape(named bool, t *merge.Type, sides ...any) *merge.Type {
 	out := &merge.Type{Name: t.Name, Kind: t.Kind, Atomic: t.Atomic, Open: t.Open, Keys: t.Keys, OneOf: t.OneOf, Source: t.Source}
 	if m.Original != nil && len(t.Keys) < 2 && (t.Kind == merge.Keyed || t.Kind == merge.List) {
 		switch by := schema.Infer(sides...); {
-		case t.Kind == merge.Keyed && lacks(t.Keys[0], entries(sides)):
+		case t.Kind == merge.Keyed && (lacks(t.Keys[0], entries(sides)) || t.Keys[0].Name == "path" && (!named || repeats("path", sides))):
 			out.Kind, out.Keys = merge.List, nil
 		case named && t.Kind == merge.List && by != nil && by.Kind == merge.Keyed && by.Keys[0].Name == "name":
 			out.Kind, out.Keys = merge.Keyed, by.Keys
@@ -40,11 +42,33 @@ func (m *merger) shape(named bool, t *merge.Type, sides ...any) *merge.Type {
 	return out
 }
 
+func isCollection(v any) bool {
+	_, isMap := v.(map[string]any)
+	_, isList := v.([]any)
+	return isMap || isList
+}
+
 // lacks: an entry has no value for a key, and none is assumed.
 func lacks(k merge.Key, entries []any) bool {
 	return k.Default == nil && slices.ContainsFunc(entries, func(e any) bool {
 		fields, _ := e.(map[string]any)
 		return fields[k.Name] == nil
+	})
+}
+
+// repeats: two entries of a list have the same value for a key.
+func repeats(key string, lists []any) bool {
+	return slices.ContainsFunc(lists, func(list any) bool {
+		seen := map[any]bool{}
+		for _, e := range entries([]any{list}) {
+			fields, _ := e.(map[string]any)
+			name, _ := fields[key].(string)
+			if seen[name] {
+				return true
+			}
+			seen[name] = true
+		}
+		return false
 	})
 }
 

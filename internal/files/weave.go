@@ -42,22 +42,21 @@ func (w *weave) text() (woven, error) {
 	raw.theirs = asIn(w.d, w.u.doc.Text())
 	if w.o != nil {
 		raw.base = asIn(w.d, w.o.doc.Text())
-		if merged, clean := w.byLine(raw); clean && (w.reads(merged, raw) || w.otherwise(merged, raw)) {
-			return woven{text: plainText(w.end(merged))}, nil
+		if merged, clean := w.byLine(raw); clean {
+			if merged = w.end(merged); w.reads(merged, raw) || w.otherwise(merged, raw) {
+				return woven{text: plainText(merged)}, nil
+			}
 		}
 	}
 	out, err := w.normalized()
 	if err != nil || w.Policy.Both != merge.LeaveConflict {
 		return out, err
 	}
-	sections := func(raw texts) []byte { return w.sections([]byte(raw.ours), []byte(raw.theirs)) }
-	for _, anew := range []func(texts) []byte{w.marked, sections} {
-		if !w.loses(raw, string(out.marked), len(out.left) > 0) {
-			break
-		}
-		next := anew(raw)
-		if out.marked, out.left, out.comments = next, w.plan.Conflicts, nil; len(out.left) == 0 {
-			ours, _ := bothViews(string(next))
+	if w.loses(raw, string(out.marked), len(out.left) > 0) {
+		out.left, out.comments = w.plan.Conflicts, nil
+		out.marked = w.marked(raw, func(marked string) bool { return w.loses(raw, marked, len(out.left) > 0) })
+		if len(out.left) == 0 {
+			ours, _ := bothViews(string(out.marked))
 			out.comments = w.pathsAt(ours.text, ours.at, w.t)
 		}
 	}
@@ -70,13 +69,7 @@ func (w weave) loses(raw texts, marked string, conflicts bool) bool {
 	if lost := len(lostComments(raw, marked)) > 0; lost || !conflicts {
 		return lost
 	}
-	left, right := bothViews(marked)
-	ours, theirs := w.readFacts(left.text), w.readFacts(right.text)
-	if ours == nil || theirs == nil {
-		return true
-	}
-	base, d, u := factsOf(valueOf(w.o)), factsOf(w.d.value()), factsOf(w.u.value())
-	return len(lost(base, d, u, ours))+len(lost(base, u, d, theirs)) > 0
+	return w.losesValues([]any{valueOf(w.o)}, []any{w.d.value()}, []any{w.u.value()}, marked)
 }
 
 // two merges two texts: dest's is edited.
@@ -120,7 +113,8 @@ func asIn(d *resource, body []byte) string {
 	return s
 }
 
-// end is the text without the last line's end where neither dest's nor updated's has one.
+// end is the text without the last line's end where neither dest's nor updated's has one; it would be
+// another value where the text ends with a literal.
 func (w weave) end(s string) string {
 	if bytes.HasSuffix(w.d.doc.Text(), []byte("\n")) || bytes.HasSuffix(w.u.doc.Text(), []byte("\n")) {
 		return s
@@ -157,19 +151,25 @@ func (w weave) linewise(c merge.Disagreement) bool {
 	return mayMergeByLines(c) || isText && bothChanged(c) && several(w.o) && several(w.u) && several(w.d)
 }
 
-// otherwise: a text has the meaning of a merge in which the entries of lists that one side alone has
-// renamed are followed, or in which a list that the server replaces is one value. That is then the plan.
+// otherwise: a text has the meaning of a merge in which what one side alone has renamed is followed,
+// entries of lists or those of mappings too, or in which a list that the server replaces is one value.
+// That is then the plan.
 func (w *weave) otherwise(merged string, raw texts) bool {
 	if len(w.plan.Conflicts) == 0 || w.Policy.Both != merge.LeaveConflict {
 		return false
 	}
 	triple := merge.Triple{Local: w.u.value(), Original: w.o.value(), Live: w.d.value()}
-	for _, alone := range []bool{true, false} {
+	unnamed := func() *merge.Type { return w.typeOf(false, w.u, w.d, w.o, triple) }
+	for _, by := range []struct {
+		triple merge.Triple
+		t      func() *merge.Type
+		alone  bool
+	}{{triple: triple, alone: true}, {triple: triple, t: unnamed}, {triple: followKeys(triple), alone: true}} {
 		other := *w
-		if !alone {
-			other.t = w.typeOf(false, w.u, w.d, w.o, triple)
+		if by.t != nil {
+			other.t = by.t()
 		}
-		other.merge(triple, alone)
+		other.merge(by.triple, by.alone)
 		other.plan = textsByLine(other.plan)
 		if other.reads(merged, raw) {
 			*w = other
@@ -250,8 +250,9 @@ func (w weave) woven(all texts) woven {
 	two := texts{ours: all.ours, theirs: all.theirs}
 	for i, sides := range []texts{all, all, two} {
 		s := w.spliced(sides, i != 1)
-		if w.means(s.ours.String(), w.plan.Result) && (len(s.left) == 0 || w.means(s.theirs.String(), w.unsettled(theirSide))) {
-			out := woven{text: plainText(w.end(s.ours.String())), left: s.left, comments: w.pathsAt(s.ours.String(), s.comments, w.t)}
+		text := w.end(s.ours.String())
+		if w.means(text, w.plan.Result) && (len(s.left) == 0 || w.means(w.end(s.theirs.String()), w.unsettled(theirSide))) {
+			out := woven{text: plainText(text), left: s.left, comments: w.pathsAt(s.ours.String(), s.comments, w.t)}
 			if len(s.left)+len(s.comments) > 0 {
 				out.marked = []byte(s.marked.String())
 			}

@@ -2,7 +2,6 @@ package files
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/yamldoc"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
@@ -43,7 +42,10 @@ func (m *merger) whole(f *File, c Changed, changed bool) (Changed, bool) {
 		return c, changed
 	default:
 		m.unsettled(f.Where(), f.Name, nil, commentsLost)
-		return Changed{Name: f.Name, File: f, Text: m.marked(raw), Plain: []byte(raw.ours)}, true
+		text := m.marked(raw, func(marked string) bool {
+			return len(lostComments(raw, marked)) > 0 || m.losesValues(docValues(o.YAML), docValues(f.YAML), docValues(u.YAML), marked)
+		})
+		return Changed{Name: f.Name, File: f, Text: text, Plain: []byte(raw.ours)}, true
 	}
 	if now == raw.ours {
 		return Changed{}, false
@@ -81,13 +83,11 @@ func valuesIn(f *yamldoc.File) (out []any) {
 		if d.Empty() {
 			continue
 		}
-		v, _ := d.Value().(map[string]any)
-		items, isList := v[itemsField].([]any)
-		if kind, _ := v["kind"].(string); !isList || !strings.HasSuffix(kind, "List") {
+		if !isList(d) {
 			out = append(out, d.Value())
 			continue
 		}
-		out = append(append(out, withoutItems(d)), items...)
+		out = append(append(out, withoutItems(d)), d.Value().(map[string]any)[itemsField].([]any)...)
 	}
 	return out
 }

@@ -14,19 +14,39 @@ func TestBetween(t *testing.T) {
 	for round := range 3000 {
 		r := rand.New(rand.NewPCG(3, uint64(round)))
 		old, now := text(r, r.IntN(14), 1+r.IntN(6)), text(r, r.IntN(14), 1+r.IntN(6))
-		all := Between(old, now)
-		if got := replaced(old, now, all); !slices.Equal(got, now) {
-			t.Fatalf("round %d: %q to %q: %v comes to %q", round, old, now, all, got)
-		}
-		n := 0
-		for i, c := range all {
-			n += c.OldEnd - c.Old + c.NewEnd - c.New
-			if c.OldEnd == c.Old && c.NewEnd == c.New || i > 0 && (c.Old <= all[i-1].OldEnd || c.New <= all[i-1].NewEnd) {
-				t.Fatalf("round %d: %v", round, all)
+		for _, all := range [][]Change{Between(old, now), Compact(old, now, Between(old, now))} {
+			if got := replaced(old, now, all); !slices.Equal(got, now) {
+				t.Fatalf("round %d: %q to %q: %v comes to %q", round, old, now, all, got)
+			}
+			n := 0
+			for i, c := range all {
+				n += c.OldEnd - c.Old + c.NewEnd - c.New
+				if c.OldEnd == c.Old && c.NewEnd == c.New || i > 0 && (c.Old <= all[i-1].OldEnd || c.New <= all[i-1].NewEnd) {
+					t.Fatalf("round %d: %v", round, all)
+				}
+			}
+			if want := fewest(old, now); n != want {
+				t.Fatalf("round %d: %q to %q: %v removes and adds %d lines, where %d would do", round, old, now, all, n, want)
 			}
 		}
-		if want := fewest(old, now); n != want {
-			t.Fatalf("round %d: %q to %q: %v removes and adds %d lines, where %d would do", round, old, now, all, n, want)
+	}
+}
+
+// TestCompact: a run of lines that only one text has slides down to its neighbour, and stands where
+// git has it.
+func TestCompact(t *testing.T) {
+	for _, c := range []struct {
+		old, now string
+		want     []Change
+	}{
+		{"ab", "abab", []Change{{2, 2, 2, 4}}},
+		{"vcd#", "vcde#bvcdx#", []Change{{3, 3, 3, 10}}},
+		{"aab", "ab", []Change{{1, 2, 1, 1}}},
+		{"abxab", "abyabzab", []Change{{2, 3, 2, 6}}},
+	} {
+		old, now := strings.Split(c.old, ""), strings.Split(c.now, "")
+		if got := Compact(old, now, Between(old, now)); !slices.Equal(got, c.want) {
+			t.Errorf("%s to %s: %v, want %v", c.old, c.now, got, c.want)
 		}
 	}
 }

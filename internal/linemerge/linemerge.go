@@ -44,10 +44,24 @@ type Hunk struct {
 }
 
 // Hunks are the parts of a merge, in order: the chunks of Merge with each conflict whole,
-// which neither side's lines outside it touch.
+// which neither side's lines outside it touch. Of equal lines those are the same ones that merge
+// cleanly, by the shortest way from base to a side or as git has it.
 func Hunks(base, ours, theirs string) []Hunk {
-	m := merger{base: linediff.Lines(base)}
-	a, b := changes(m.base, linediff.Lines(ours)), changes(m.base, linediff.Lines(theirs))
+	lines, a, b := linediff.Lines(base), linediff.Lines(ours), linediff.Lines(theirs)
+	toOurs, toTheirs := linediff.Between(lines, a), linediff.Between(lines, b)
+	all, clean := hunks(lines, changes(a, toOurs), changes(b, toTheirs))
+	if !clean {
+		toOurs, toTheirs = linediff.Compact(lines, a, toOurs), linediff.Compact(lines, b, toTheirs)
+		if other, clean := hunks(lines, changes(a, toOurs), changes(b, toTheirs)); clean {
+			return other
+		}
+	}
+	return all
+}
+
+// hunks are those of two sides' changes; clean: none is a conflict.
+func hunks(base []string, a, b []change) (all []Hunk, clean bool) {
+	m := merger{base: base}
 	for len(a) > 0 || len(b) > 0 {
 		var from, to int
 		if len(b) == 0 || len(a) > 0 && a[0].from <= b[0].from {
@@ -72,7 +86,7 @@ func Hunks(base, ours, theirs string) []Hunk {
 		a, b = a[i:], b[j:]
 	}
 	m.same(len(m.base))
-	return m.hunks
+	return m.hunks, !slices.ContainsFunc(m.hunks, func(h Hunk) bool { return h.Conflict })
 }
 
 // Sides are the merged text with theirs and with ours of the lines in conflict; clean: there
@@ -130,10 +144,9 @@ type change struct {
 	text     []string
 }
 
-// changes leads from one text to another, in order.
-func changes(from, to []string) []change {
-	var out []change
-	for _, c := range linediff.Between(from, to) {
+// changes are those that lead to a text, in order.
+func changes(to []string, all []linediff.Change) (out []change) {
+	for _, c := range all {
 		out = append(out, change{from: c.Old, to: c.OldEnd, text: to[c.New:c.NewEnd]})
 	}
 	return out

@@ -220,9 +220,8 @@ func alike(a, b string) bool {
 	if bytes.Equal([]byte(a), []byte(b)) {
 		return true
 	}
-	x, ok := facts(a)
-	y, ok2 := facts(b)
-	if !ok || !ok2 || len(x) != len(y) {
+	x, y := names{}.facts(a), names{}.facts(b)
+	if !isYAML(a) || !isYAML(b) || len(x) != len(y) {
 		return false
 	}
 	for f, n := range x {
