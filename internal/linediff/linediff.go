@@ -2,7 +2,10 @@
 // to remove and add, as git and diff do. It refuses to know what the lines mean.
 package linediff
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Change replaces the lines from Old up to but not including OldEnd of one text, counted
 // from 0, by the lines from New to NewEnd of another.
@@ -183,4 +186,29 @@ func (p *paths) farthest(edits int) (x, y int) {
 		}
 	}
 	return x, y
+}
+
+// Compact slides each change that only adds or only removes lines as far down as equal lines go, and
+// makes one of those that then touch, as git does. As many lines change; nil where none does.
+//
+// Rules: git's xdl_change_compact (xdiff/xdiffi.c).
+func Compact(old, now []string, all []Change) (out []Change) {
+	for i := len(all) - 1; i >= 0; i-- {
+		c := all[i]
+		for {
+			adds, removes := c.Old == c.OldEnd, c.New == c.NewEnd
+			switch n := len(out); {
+			case n > 0 && c.OldEnd == out[n-1].Old:
+				c.OldEnd, c.NewEnd, out = out[n-1].OldEnd, out[n-1].NewEnd, out[:n-1]
+				continue
+			case c.OldEnd < len(old) && (adds && now[c.New] == old[c.OldEnd] || removes && old[c.Old] == old[c.OldEnd]):
+				c = Change{c.Old + 1, c.OldEnd + 1, c.New + 1, c.NewEnd + 1}
+				continue
+			}
+			break
+		}
+		out = append(out, c)
+	}
+	slices.Reverse(out)
+	return out
 }

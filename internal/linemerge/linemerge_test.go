@@ -21,7 +21,7 @@ func TestMerge(t *testing.T) {
 		{"removed and changed", "a\nb\nc\n", "a\nc\n", "a\nY\nc\n", "a\n<=Y\n>c\n"},
 		{"both add at one place", "a\n", "a\nX\n", "a\nY\n", "a\n<X\n=Y\n>"},
 		{"what both add alike is not in conflict", "a\n", "a\nX\nM\n", "a\nX\nN\n", "a\nX\n<M\n=N\n>"},
-		{"equal lines that git pairs otherwise", "a\nb\nc\na\nd\nd\nb\na\na\nb\n", "b\na\n", "a\nb\nc\na\nd\nd\nb\nd\na\n", "b\nd\na\n"},
+		{"equal lines that git pairs otherwise", lines("abcddefgeh"), lines("bcdefedagh"), lines("bfhddeiifgedaghbdajklmeagbhfdeaghifndeagbodag"), lines("bfhdeiifedaghbdajklmeagbhfdeaghifndeagbodag")},
 		{"no line end", "a\nb", "a\nB", "A\nb", "<a\nB=A\nb>"},
 	} {
 		if got := spelled(Merge(tt.base, tt.ours, tt.theirs)); got != tt.want {
@@ -29,6 +29,9 @@ func TestMerge(t *testing.T) {
 		}
 	}
 }
+
+// lines is a text of one letter a line.
+func lines(letters string) string { return strings.Join(strings.Split(letters, ""), "\n") + "\n" }
 
 func spelled(chunks []Chunk) string {
 	var b strings.Builder
