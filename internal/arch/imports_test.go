@@ -68,6 +68,7 @@ var arrows = map[string][]string{
 	"internal/linemerge":  {"internal/linediff"},
 	"internal/linediff":   {},
 	"internal/escape":     {},
+	"internal/contexts":   {"internal/escape", "internal/suggest"},
 	"internal/suggest":    {},
 	"internal/object":     {"pkg/merge"},
 	"internal/ready":      {"pkg/merge", "pkg/schema"},
@@ -90,7 +91,7 @@ var arrows = map[string][]string{
 
 // engine are the packages without I/O: those below pkg, which others may import, and these.
 var engine = []string{"internal/apply", "internal/escape", "internal/linediff", "internal/linemerge", "internal/object", "internal/ownership",
-	"internal/patch", "internal/ready", "internal/redact", "internal/references", "internal/suggest", "internal/yamldoc"}
+	"internal/contexts", "internal/patch", "internal/ready", "internal/redact", "internal/references", "internal/suggest", "internal/yamldoc"}
 
 // outside says which packages of the project may import what lies outside it, by
 // prefix of the import path. What no prefix names is free, save for pkg/merge.

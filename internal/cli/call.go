@@ -28,9 +28,10 @@ type verb struct {
 
 	takes func(c *call) error // checks the arguments; nil: any, noArgs of arguments: none
 	run   func(c *call, ctx context.Context) error
-	args  completer // of its arguments; see also words
-	words []string  // that complete its only argument
-	below []verb    // verbs of the verb
+	sum   func(c *call, s several) error // prints what it has found in several contexts; nil: it takes none
+	args  completer                      // of its arguments; see also words
+	words []string                       // that complete its only argument
+	below []verb                         // verbs of the verb
 }
 
 // name returns the name by which rows of flags list the verb.
@@ -72,6 +73,8 @@ type secondary struct {
 	until   time.Time      // see deadline
 	refused error          // of --guard=refuse in a preview, which is shown nevertheless
 	asked   *term.Terminal // that -i asks on; nil: no question is asked
+	local   *input         // what was read for the calls of several contexts; nil: nothing
+	found   *found         // what this one of these calls finds, in place of printing it; nil: it is none
 
 	released *live.Release // that --original or --release names; nil: none
 }
@@ -115,6 +118,9 @@ func (c *call) run(ctx context.Context) error {
 	}
 	if err = c.permitted(); err != nil {
 		return err
+	}
+	if c.given("contexts") {
+		return c.inContexts(ctx)
 	}
 	return c.verb.run(c, ctx)
 }

@@ -35,7 +35,7 @@ const diffExample = `  kubectl merge diff -f web.yaml
 // the objects is enough.
 var _ = registerVerb(verb{
 	use: "diff (-f FILE | -k DIRECTORY | TYPE/NAME...)", short: "Show what a merge would change in the cluster", long: diffLong, example: diffExample,
-	inputs: "diff", previews: true, failure: diffFailed, args: objectArgs, takes: (*call).checkNamed, run: (*call).diff,
+	inputs: "diff", previews: true, failure: diffFailed, args: objectArgs, takes: (*call).checkNamed, run: (*call).diff, sum: (*call).printed,
 })
 
 // diff runs the verb; on a terminal, its output is shown page by page.

@@ -56,7 +56,7 @@ const driftExample = `  # What differs from the files, who changed it and when
 
 var _ = registerVerb(verb{
 	use: "drift (-f FILE | -k DIRECTORY | --release NAME | TYPE/NAME...)", short: "Report what differs from the files, and who changed it", long: driftLong, example: driftExample,
-	inputs: "compare", previews: true, failure: diffFailed, args: objectArgs, takes: (*call).checkNamed, run: (*call).drift,
+	inputs: "compare", previews: true, failure: diffFailed, args: objectArgs, takes: (*call).checkNamed, run: (*call).drift, sum: (*call).reports,
 })
 
 // driftOutputs returns the formats of a report.
@@ -115,6 +115,9 @@ func (c *comparison) run(ctx context.Context) (*drift.Report, error) {
 			report.Add(item, c.Planner.Manager)
 		}
 	})
+	if c.found != nil {
+		c.found.report = report
+	}
 	return c.end(report, c.Failed(), func(r *drift.Report) error { return c.format.Write(c.Out, r, c.options) })
 }
 
@@ -143,7 +146,7 @@ func (c *comparison) end(report *drift.Report, failed error, write func(*drift.R
 	failures := compared(failed)
 	report.Errors = lines(failures, c.secretValues())
 	printed := write(report)
-	if failures == nil && printed == nil && !c.quiet && c.output == drift.Formats[0].Name {
+	if failures == nil && printed == nil && !c.quiet && c.found == nil && c.output == drift.Formats[0].Name {
 		printed = c.remark(noteOf(report), report.Summary())
 	}
 	return report, errors.Join(failures, printed)

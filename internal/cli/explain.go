@@ -142,6 +142,7 @@ Without a file, what was applied last is used as local. Needs only permission to
 	// Completes objects and fields, including fields that only live has.
 	args: func(s *complete.Server) cobra.CompletionFunc { return s.Explained },
 	run:  func(c *call, ctx context.Context) error { return c.guarded(c.explain(ctx)) },
+	sum:  (*call).printed,
 })
 
 // explain explains fields, and needs only permission to read.

@@ -24,7 +24,7 @@ type options struct {
 	concurrency, logs                                      int
 	set                                                    setFlags
 	prune, yes, rollback, watch, infer, prepend, write     bool
-	pruneKinds, fromManagers                               []string
+	pruneKinds, fromManagers, contexts                     []string
 	cascade, waits, fromSet                                string
 	timeout, patience                                      time.Duration
 	all, namespaces, fix, fromLive, create, windows, gone  bool

@@ -8,12 +8,14 @@ import (
 
 	"github.com/kubectl-merge/kubectl-merge/internal/outcome"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
+	"github.com/kubectl-merge/kubectl-merge/internal/write"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 )
 
 var _ = registerPrinter(printerRow{
 	name: "markdown", help: "a comment for a pull request", values: true, report: true, merges: true, impact: true,
 	open: func(v view) (printer, error) { return newMarkdownPrinter(v), nil },
+	sum:  func(v view, s several) error { return s.comment(v) },
 })
 
 // markdownPrinter prints one comment for a pull request about all objects.
@@ -26,11 +28,19 @@ func newMarkdownPrinter(v view) *markdownPrinter {
 	return &markdownPrinter{view: v, comment: diff.NewComment(diff.MarkdownOptions{Diff: diff.Options{ShowManagedFields: v.managedFields}})}
 }
 
+// add adds an object to the comment, and to that on several contexts.
+func (f *markdownPrinter) add(s diff.Section) error {
+	if f.found != nil {
+		f.found.sections = append(f.found.sections, s)
+	}
+	return f.comment.Add(s)
+}
+
 func (f *markdownPrinter) object(item *run.Item) error {
 	report := reportOf(item.Result.Planned, false)
 	report.Preview = f.mode != dryNone
 	report.Guards = guardNotes(item)
-	return f.comment.Add(diff.Section{
+	return f.add(diff.Section{
 		Report:  report,
 		Doc:     f.doc(item),
 		Outcome: string(item.Result.Outcome),
@@ -51,11 +61,16 @@ func (f *markdownPrinter) run(e outcome.Ended) error {
 		}
 		name := item.Target.String()
 		text := strings.TrimPrefix(errorText(f.secretValues().Blank(err.Error())), name+": ")
-		failed := diff.Section{Report: diff.Report{Object: name, Guards: []diff.Note{{Object: name, Kind: noteError, Message: text}}}}
+		failed := failedSection(name, text)
 		failed.Outcome, failed.Impact = string(outcome.Of(item)), item.Impact().String()
-		if err := f.comment.Add(failed); err != nil {
+		if err := f.add(failed); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// failedSection returns the part of a comment about an error.
+func failedSection(name, text string) diff.Section {
+	return diff.Section{Outcome: string(write.Failed), Report: diff.Report{Object: name, Guards: []diff.Note{{Object: name, Kind: noteError, Message: text}}}}
 }

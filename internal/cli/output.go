@@ -34,6 +34,8 @@ type printerRow struct {
 	traces bool      // it needs a trace of every field
 	merges bool      // it reports a merge: not for a verb that changes last-applied alone
 	impact bool      // it prints the impact of each object; in a preview with another printer, a note does
+
+	sum func(view, several) error // prints what was found in several contexts; nil: the text on each object
 }
 
 // printerRows lists the values of -o besides kubectl's templates. To add one, add a file with

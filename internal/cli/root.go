@@ -15,6 +15,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/klog/v2"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/redact"
 	"github.com/kubectl-merge/kubectl-merge/internal/suggest"
 	"github.com/kubectl-merge/kubectl-merge/internal/term"
 )
@@ -34,6 +35,7 @@ type env struct {
 	ran      *call               // that reports errors; nil before a command line was read
 	signals  *signals            // that end the run; nil in tests
 	rename   func(string) string // of the program in texts; nil: it has its own name
+	blanked  *redact.Values      // that are blanked in what is collected for standard error; nil: see secretValues
 }
 
 func newRoot(e *env) *cobra.Command {

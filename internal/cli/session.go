@@ -73,8 +73,10 @@ func (c *call) open(ctx context.Context, r request) (_ *session, err error) {
 	}
 	defer c.line.End()
 	objects, bad := r.objects, error(nil)
-	if objects == nil {
-		objects, bad, err = c.readLocal(ctx, func(in *source.Inputs) { in.Pack, in.Kept = true, heap.reading })
+	if objects == nil && c.local != nil {
+		objects, bad = slices.Clone(c.local.objects), c.local.bad
+	} else if objects == nil {
+		objects, bad, err = c.readLocal(ctx, packed)
 	}
 	if err != nil {
 		return nil, err
@@ -102,6 +104,9 @@ func (c *call) open(ctx context.Context, r request) (_ *session, err error) {
 	}
 	return &session{Plan: p, line: c.line, api: r.from.api}, nil
 }
+
+// packed makes readLocal keep the objects compactly.
+func packed(in *source.Inputs) { in.Pack, in.Kept = true, heap.reading }
 
 // readLocal reads the objects of the files. bad holds the errors of some of them; err is returned if
 // there are no objects.

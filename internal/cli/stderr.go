@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"flag"
@@ -20,7 +21,7 @@ import (
 )
 
 // secretValues returns those that are blanked on standard error; nil if none are.
-func (e *env) secretValues() *redact.Values { return term.Secrets(e.ErrOut) }
+func (e *env) secretValues() *redact.Values { return cmp.Or(e.blanked, term.Secrets(e.ErrOut)) }
 
 // showSecrets disables blanking if --show-secrets is among the flags and set.
 func (e *env) showSecrets(flags *pflag.FlagSet) {
@@ -188,7 +189,7 @@ var pagers = []string{"KUBECTL_MERGE_PAGER", "PAGER"}
 // external program that shows a diff does its own paging.
 func (c *call) page() (done func() error) {
 	p := term.NewPager(c.Out, pagers...)
-	if p == nil || c.asks() || os.Getenv("KUBECTL_EXTERNAL_DIFF") != "" {
+	if p == nil || c.asks() || c.found != nil || os.Getenv("KUBECTL_EXTERNAL_DIFF") != "" {
 		return func() error { return nil }
 	}
 	out := c.Out

@@ -34,6 +34,17 @@ type Server struct {
 // Contexts completes the contexts of the kubeconfig.
 func (s *Server) Contexts() cobra.CompletionFunc { return s.briefly(s.contexts) }
 
+// ContextList completes a comma-separated list with the contexts of the kubeconfig.
+func (s *Server) ContextList() cobra.CompletionFunc {
+	return s.briefly(func(a asking) ([]cobra.Completion, error) {
+		all, err := s.contexts(a)
+		for i := range all {
+			all[i] = a.typed[:strings.LastIndex(a.typed, ",")+1] + all[i]
+		}
+		return all, err
+	})
+}
+
 // Clusters completes the clusters of the kubeconfig.
 func (s *Server) Clusters() cobra.CompletionFunc { return s.briefly(s.clusters) }
 

@@ -13,9 +13,9 @@ import (
 var kindColors = map[Kind]string{Changed: diff.Yellow, Added: diff.Green, Removed: diff.Red, Missing: diff.Red, Orphaned: diff.Green}
 
 // colors returns those of the lines of a table: of the heads, which have none, and the rows.
-func (r *Report) colors() []string {
+func colors(rows []Row) []string {
 	out := []string{""}
-	for _, row := range r.Rows {
+	for _, row := range rows {
 		out = append(out, kindColors[row.Drift])
 	}
 	return out
@@ -23,10 +23,10 @@ func (r *Report) colors() []string {
 
 // writeBlocks prints rows that are too wide for a table: below their object, the field in a line,
 // and its details in the next ones.
-func writeBlocks(w io.Writer, r *Report, o Options) error {
+func writeBlocks(w io.Writer, rows []Row, o Options) error {
 	var b strings.Builder
 	object := ""
-	for _, row := range r.Rows {
+	for _, row := range rows {
 		name := escape.Line(row.Title)
 		if row.Namespace != "" {
 			name += " (" + escape.Line(row.Namespace) + ")"
@@ -64,6 +64,9 @@ func (r Row) block(width int) []string {
 	}
 	if by := diff.By(r.Owner); by != "" {
 		parts = append(parts, "by "+by)
+	}
+	if r.Context != "" {
+		parts = append(parts, "in "+r.Context)
 	}
 	for i, part := range parts {
 		joined := lines[len(lines)-1] + " · " + part

@@ -39,8 +39,9 @@ type Object struct {
 // Row is one difference between local and live.
 type Row struct {
 	Object
-	Drift Kind
-	Path  merge.Path // nil for an object as a whole
+	Context string // of the cluster, in a report about several; "" in one about one
+	Drift   Kind
+	Path    merge.Path // nil for an object as a whole
 
 	// Wanted is local's value and Live live's, both masked if they are secret.
 	Wanted, Live merge.Opt

@@ -74,5 +74,5 @@ func (r Row) same(o Row) bool {
 		}
 		return r.Owner.Manager + " " + r.Owner.Subresource
 	}
-	return r.Drift == o.Drift && r.Reason == o.Reason && by(r) == by(o) && reflect.DeepEqual(r.Live, o.Live)
+	return r.Drift == o.Drift && r.Reason == o.Reason && by(r) == by(o) && reflect.DeepEqual(r.Wanted, o.Wanted) && reflect.DeepEqual(r.Live, o.Live)
 }

@@ -60,21 +60,30 @@ const (
 
 var heads = []string{"NAMESPACE", "OBJECT", "DRIFT", "FIELD", "WANTED", "LIVE", "BY", "SINCE"}
 
+// headsOf returns those of rows, of several clusters with that of their contexts.
+func headsOf(rows []Row) []string {
+	if rows[0].Context != "" {
+		return append([]string{"CONTEXT"}, heads...)
+	}
+	return heads
+}
+
 func writeTable(w io.Writer, r *Report, o Options) error {
 	if len(r.Rows) == 0 {
 		return nil
 	}
+	grouped := r.grouped()
 	rows := fit(o.Width, func(n int) [][]string {
-		rows := [][]string{heads}
-		for _, row := range r.Rows {
+		rows := [][]string{headsOf(grouped)}
+		for _, row := range grouped {
 			rows = append(rows, row.cells(n))
 		}
 		return rows
 	})
 	if o.Width > 0 && diff.LineWidth(diff.Columns(rows), gap) > o.Width {
-		return writeBlocks(w, r, o)
+		return writeBlocks(w, grouped, o)
 	}
-	return o.writeLines(w, rows, diff.Columns(rows), r.colors())
+	return o.writeLines(w, rows, diff.Columns(rows), colors(grouped))
 }
 
 // fit returns rows with values as long as a line of that width allows.
@@ -117,13 +126,16 @@ func (r Row) cells(n int) []string {
 			cells[i] = "-"
 		}
 	}
+	if r.Context != "" {
+		return append([]string{r.Context}, cells...)
+	}
 	return cells
 }
 
 // JSON returns a row as a value of the JSON report.
 func (r Row) JSON() map[string]any {
 	m := map[string]any{"object": r.Title, "kind": r.Kind, "apiVersion": strings.TrimPrefix(r.Group+"/"+r.Version, "/"), "name": r.Name, "drift": r.Drift}
-	for name, s := range map[string]string{"namespace": r.Namespace, "reason": r.Reason} {
+	for name, s := range map[string]string{"context": r.Context, "namespace": r.Namespace, "reason": r.Reason} {
 		if s != "" {
 			m[name] = s
 		}
@@ -165,6 +177,13 @@ func writeJSON(w io.Writer, r *Report, o Options) error {
 	}
 	if len(r.Errors) > 0 {
 		doc["errors"] = r.Errors
+	}
+	if r.of != nil {
+		var all []any
+		for i, one := range r.of.reports {
+			all = append(all, map[string]any{"context": r.of.names[i], "checked": one.Checked, "drifted": one.Drifted, "errors": append([]string{}, one.Errors...)})
+		}
+		doc["contexts"] = all
 	}
 	return escape.WriteJSON(w, doc, "")
 }

@@ -8,30 +8,35 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 )
 
-// room is the maximum size of Markdown in a comment, in bytes: GitHub's limit is 65536.
+// room is the maximum size of Markdown in a comment, in bytes, a sixth for errors: GitHub's limit is 65536.
 const room = 60000
 
 func writeMarkdown(w io.Writer, r *Report, _ Options) error {
 	var b strings.Builder
 	b.WriteString(r.Summary() + ".\n")
-	if len(r.Rows) > 0 {
-		b.WriteString("\n| Namespace | Object | Drift | Field | Wanted | Live | By | Since |\n|---|---|---|---|---|---|---|---|\n")
+	rows := r.grouped()
+	if len(rows) > 0 {
+		b.WriteString("\n")
+		for _, head := range headsOf(rows) {
+			b.WriteString("| " + head[:1] + strings.ToLower(head[1:]) + " ")
+		}
+		b.WriteString("|\n" + strings.Repeat("|---", len(headsOf(rows))) + "|\n")
 	}
-	if left := fill(&b, len(r.Rows), func(i int) string { return r.Rows[i].markdown() }); left > 0 {
+	if left := fill(&b, room-room/6*min(len(r.Errors), 1), len(rows), func(i int) string { return rows[i].markdown() }); left > 0 {
 		fmt.Fprintf(&b, "\nAnd %d more: the comment would be too long.\n", left)
 	}
 	if len(r.Errors) > 0 {
 		b.WriteString("\nNot compared:\n\n")
 	}
-	if left := fill(&b, len(r.Errors), func(i int) string { return "- " + diff.Code(r.Errors[i]) + "\n" }); left > 0 {
+	if left := fill(&b, room, len(r.Errors), func(i int) string { return "- " + diff.Code(r.Errors[i]) + "\n" }); left > 0 {
 		fmt.Fprintf(&b, "\nAnd %d more errors.\n", left)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-// fill writes as many lines as fit, and returns the number of the others.
-func fill(b *strings.Builder, n int, line func(i int) string) (left int) {
+// fill writes as many lines as fit into room bytes, and returns the number of the others.
+func fill(b *strings.Builder, room, n int, line func(i int) string) (left int) {
 	for i := range n {
 		text := line(i)
 		if b.Len()+len(text) > room {
@@ -46,7 +51,7 @@ func fill(b *strings.Builder, n int, line func(i int) string) (left int) {
 func (r Row) markdown() string {
 	cells := r.cells(longest)
 	for i, c := range cells {
-		if c != "-" && i != 2 {
+		if c != "-" && i != len(cells)-6 { // the kind
 			cells[i] = strings.ReplaceAll(diff.Code(c), "|", "\\|")
 		}
 	}

@@ -18,6 +18,7 @@ type Report struct {
 	Rows    []Row // in the order of the input, orphaned members last
 	Errors  []string
 
+	of     *several // nil: it is about one cluster
 	groups map[group]*tally
 }
 
@@ -80,6 +81,9 @@ func (r *Report) counts() map[Kind]int {
 // Summary returns the report in one line.
 func (r *Report) Summary() string {
 	objects := diff.Count(r.Checked, "object", "objects")
+	if r.of != nil {
+		objects += " in " + diff.Count(r.of.compared, "context", "contexts")
+	}
 	if r.Drifted == 0 {
 		return objects + " compared: no drift"
 	}

@@ -47,7 +47,7 @@ func (s *tableStream) Begin(r *Report) error {
 	if wide := diff.Columns(append(rows, usual)); s.options.Width == 0 || diff.LineWidth(wide, gap) <= s.options.Width {
 		s.wide = wide
 	}
-	return s.options.writeLines(s, rows, s.wide, r.colors())
+	return s.options.writeLines(s, rows, s.wide, colors(r.Rows))
 }
 
 // usual has the width of most events.

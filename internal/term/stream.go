@@ -57,9 +57,11 @@ func Secrets(w io.Writer) *redact.Values {
 }
 
 // Direct returns a stream as the process received it: to determine whether it is a terminal, and
-// for programs that are run.
+// for programs that are run. What is collected to be printed on it has a method Unwrap.
 func Direct(w io.Writer) io.Writer {
 	switch w := w.(type) {
+	case interface{ Unwrap() io.Writer }:
+		return Direct(w.Unwrap())
 	case *Stderr:
 		return w.To
 	case *Pager:

@@ -13,6 +13,7 @@ import (
 // Section is one object in a Markdown comment.
 type Section struct {
 	Report
+	Context string // of the clusters, in a comment about several; "" in one about one
 	Doc     Doc
 	Outcome string // what happened or would happen to it: created, configured, unchanged…
 	Impact  string // its effect on what runs: rolls out 3 pods…; "" if nothing is written
@@ -44,7 +45,8 @@ func Markdown(w io.Writer, sections []Section, o MarkdownOptions) error {
 type Comment struct {
 	options MarkdownOptions
 	rows    strings.Builder
-	more    int // objects for which the table has no room
+	context [2]string // the head of the column with contexts, and the rule below; "" if there is none
+	more    int       // objects for which the table has no room
 	details []string
 	room    int // bytes that the details may still take
 	left    int // objects whose details do not fit
@@ -86,9 +88,13 @@ func (c *Comment) row(s Section) {
 	if s.Doc.Live == nil || s.Doc.Result == nil {
 		added, changed, removed = 0, 0, 0 // the object is created or deleted as a whole
 	}
-	if c.rows.Len() > c.options.Limit*2/3 {
+	if c.rows.Len() > c.options.Limit/3*2 {
 		c.more++
 		return
+	}
+	if s.Context != "" {
+		c.context = [2]string{"| Context ", "|---"}
+		fmt.Fprintf(&c.rows, "| %s ", inline(s.Context))
 	}
 	fmt.Fprintf(&c.rows, "| %s | %s | %s | %s | %s | %s | %s |\n", strings.ReplaceAll(code(s.Object), "|", "\\|"), inline(s.Outcome), inline(s.Impact),
 		some(added), some(changed), some(removed), some(len(s.Plan.Conflicts)))
@@ -101,7 +107,7 @@ func (c *Comment) Write(w io.Writer) error {
 		fmt.Fprintf(&b, "### %s\n\n", inline(c.options.Title))
 	}
 	if c.rows.Len() > 0 {
-		b.WriteString("| Object | Outcome | Impact | Fields created | changed | removed | Conflicts |\n|---|---|---|--:|--:|--:|--:|\n" + c.rows.String())
+		b.WriteString(c.context[0] + "| Object | Outcome | Impact | Fields created | changed | removed | Conflicts |\n" + c.context[1] + "|---|---|---|--:|--:|--:|--:|\n" + c.rows.String())
 	}
 	if c.more > 0 {
 		fmt.Fprintf(&b, "\nAnd %s: the table would be too long.\n", Count(c.more, "object more", "objects more"))
@@ -165,7 +171,8 @@ func (s Section) details(o Options) (string, error) {
 	}
 	s.ShowSecrets = false
 	var b strings.Builder
-	fmt.Fprintf(&b, "\n<details><summary>%s %s</summary>\n\n", html.EscapeString(escape.Line(s.Object)), html.EscapeString(escape.Line(s.Outcome)))
+	title := strings.TrimSuffix(s.Object+" "+s.Outcome+", "+s.Context, ", ")
+	fmt.Fprintf(&b, "\n<details><summary>%s</summary>\n\n", html.EscapeString(escape.Line(title)))
 	notes := append(append(Conflicts(s.Report), s.Guards...), Brief(Notes(s.Report), 0, s.Preview)...)
 	for _, n := range notes {
 		b.WriteString("- " + code(n.Text()) + "\n")

@@ -18,6 +18,7 @@ import (
 var storyCommands = map[string]func(ts *testscript.TestScript, neg bool, args []string){
 	"absent":   cmdAbsent,
 	"action":   cmdAction,
+	"context":  cmdContext,
 	"crds":     cmdCRDs,
 	"exits":    cmdExits,
 	"expand":   cmdExpand,
