@@ -101,7 +101,7 @@ func (c *call) chosen() (chosen []string, err error) {
 	}
 	names := slices.Sorted(maps.Keys(config.Contexts))
 	for _, want := range c.contexts {
-		pattern := regexp.MustCompile("^(?s:" + strings.ReplaceAll(regexp.QuoteMeta(want), `\*`, ".*") + ")$")
+		pattern := regexp.MustCompile("^(?s:" + strings.ReplaceAll(regexp.QuoteMeta(strings.ToValidUTF8(want, "?")), `\*`, ".*") + ")$")
 		fits := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !pattern.MatchString(name) })
 		if len(fits) == 0 {
 			return nil, fmt.Errorf("--contexts=%s: fits no context of the kubeconfig%s; there are: %s", want, suggest.Hint(want, names), cmp.Or(listed(names), "none"))
