@@ -2,7 +2,6 @@ package patch
 
 import (
 	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -147,79 +146,4 @@ func hasNullEntry(v any) bool {
 
 func escapePointer(s string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(s, "~", "~0"), "/", "~1")
-}
-
-func unescapePointer(s string) string {
-	return strings.ReplaceAll(strings.ReplaceAll(s, "~1", "/"), "~0", "~")
-}
-
-// ApplyJSON returns v with the operations applied, or an error naming the first that cannot
-// be. A test for null passes where no value is, as on an API server.
-func ApplyJSON(v any, ops []Op) (any, error) {
-	for i, op := range ops {
-		var keys []string
-		if op.Path != "" {
-			keys = strings.Split(op.Path[1:], "/")
-		}
-		next, err := applyOp(v, keys, op)
-		if err != nil {
-			return nil, fmt.Errorf("operation %d: %s: %s: %w", i, op.Path, op.Op, err)
-		}
-		v = next
-	}
-	return v, nil
-}
-
-func applyOp(v any, keys []string, op Op) (any, error) {
-	if len(keys) == 0 {
-		switch {
-		case op.Op == "test" && !merge.Equal(v, op.Value, nil):
-			return nil, fmt.Errorf("the value is another one")
-		case op.Op == "test":
-			return v, nil
-		}
-		return op.Value, nil
-	}
-	switch v := v.(type) {
-	case map[string]any:
-		return applyToMap(v, keys, op)
-	case []any:
-		return applyToList(v, keys, op)
-	}
-	return nil, fmt.Errorf("nothing is there")
-}
-
-func applyToMap(m map[string]any, keys []string, op Op) (any, error) {
-	name := unescapePointer(keys[0])
-	old, ok := m[name]
-	last := len(keys) == 1
-	if !ok && !(last && (op.Op == "add" || op.Op == "test")) {
-		return nil, fmt.Errorf("nothing is there")
-	}
-	out := maps.Clone(m)
-	if last && op.Op == "remove" {
-		delete(out, name)
-		return out, nil
-	}
-	now, err := applyOp(old, keys[1:], op)
-	if err != nil {
-		return nil, err
-	}
-	if op.Op != "test" {
-		out[name] = now
-	}
-	return out, nil
-}
-
-func applyToList(l []any, keys []string, op Op) (any, error) {
-	i, err := strconv.Atoi(keys[0])
-	if err != nil || i < 0 || i >= len(l) {
-		return nil, fmt.Errorf("nothing is there")
-	}
-	if len(keys) == 1 && op.Op != "test" && op.Op != "replace" {
-		return nil, fmt.Errorf("not an operation on a list's entry")
-	}
-	out := slices.Clone(l)
-	out[i], err = applyOp(l[i], keys[1:], op)
-	return out, err
 }

@@ -110,27 +110,6 @@ func TestJSONPatch(t *testing.T) {
 	}
 }
 
-func TestApplyJSONPatchFails(t *testing.T) {
-	for _, c := range []struct {
-		reason, on string
-		op         patch.Op
-	}{
-		{"the value is another one", `{"a":1}`, patch.Op{Op: "test", Path: "/a", Value: json.Number("2")}},
-		{"an absence that is none any more", `{"a":1}`, patch.Op{Op: "test", Path: "/a"}},
-		{"what is not there cannot be removed", `{}`, patch.Op{Op: "remove", Path: "/a"}},
-		{"nor replaced", `{}`, patch.Op{Op: "replace", Path: "/a"}},
-		{"nor tested below", `{}`, patch.Op{Op: "test", Path: "/a/b"}},
-		{"a list has no such index", `{"a":[1]}`, patch.Op{Op: "replace", Path: "/a/1"}},
-		{"a scalar has nothing inside", `{"a":1}`, patch.Op{Op: "add", Path: "/a/b"}},
-	} {
-		t.Run(c.reason, func(t *testing.T) {
-			if got, err := patch.ApplyJSON(read(t, c.on), []patch.Op{c.op}); err == nil {
-				t.Errorf("got %s", show(t, got))
-			}
-		})
-	}
-}
-
 // TestPatchesAreSound is law 5: applying the patch to live gives result, and
 // neither form is changed by it.
 func TestPatchesAreSound(t *testing.T) {
@@ -155,11 +134,14 @@ func TestPatchesAreSound(t *testing.T) {
 		}
 		for _, o := range []patch.Options{{}, {PinAbsent: true}, {Bound: true}} {
 			ops := patch.JSON(live, result, o)
-			got, err := patch.ApplyJSON(live, ops)
+			got, err := values.ApplyJSON(live, ops)
 			if err != nil || show(t, got) != show(t, result) || changed != (len(ops) > 0) {
 				fail(fmt.Sprintf("json patch %s (%v)", show(t, ops), err), got)
 			}
-			if _, err := patch.ApplyJSON(result, ops); err == nil && changed && !o.Bound && !addsOnly(ops) && !strings.Contains(before, "null") {
+			if !changed || o.Bound || addsOnly(ops) || strings.Contains(before, "null") { // over null entries of lists the library falls
+				continue
+			}
+			if _, err := values.ApplyJSON(result, ops); err == nil {
 				fail("a pinned patch went through on another object: "+show(t, ops), result)
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/patch"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
+	"github.com/kubectl-merge/kubectl-merge/test/values"
 )
 
 // Engine merges a triple under the policy of that name.
@@ -134,7 +135,7 @@ func Soundness(live any, p merge.Plan) []Breach {
 		check("the merge patch", got, nil, result)
 	}
 	for _, o := range []patch.Options{{}, {PinAbsent: true}, {Bound: true}} {
-		got, err := patch.ApplyJSON(live, patch.JSON(live, p.Result, o))
+		got, err := values.ApplyJSON(live, patch.JSON(live, p.Result, o))
 		check("the JSON patch", got, err, result)
 	}
 	return found

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"testing"
 
+	jsonpatch "gopkg.in/evanphx/json-patch.v4" // the API server's own
+
 	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/internal/patch"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
@@ -74,4 +76,25 @@ func Sent(body any) (map[string]any, error) {
 // Patched is an object after a JSON merge patch.
 func Patched(obj, change map[string]any) map[string]any {
 	return patch.ApplyMerge(obj, change).(map[string]any)
+}
+
+// ApplyJSON is v after the operations of a JSON patch, by the code that the API server has it from.
+func ApplyJSON(v any, ops []patch.Op) (any, error) {
+	was, err := json.Marshal(v)
+	if err != nil || len(ops) == 0 {
+		return v, err
+	}
+	body, err := json.Marshal(ops)
+	if err != nil {
+		return nil, err
+	}
+	p, err := jsonpatch.DecodePatch(body)
+	if err != nil {
+		return nil, err
+	}
+	is, err := p.Apply(was)
+	if err != nil {
+		return nil, err
+	}
+	return merge.ReadJSON(is)
 }
