@@ -2,7 +2,6 @@ package apply
 
 import (
 	"encoding/json"
-	"slices"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
@@ -85,27 +84,13 @@ func (c configuring) value(stated, result any, s spot) (any, bool) {
 		return nil, false
 	case result == nil && emptyList(stated) && !c.Rewrite.Others(s.path):
 		return stated, true // an empty list has no owner; a null would have one
-	case s.kept || others || holdsNull(stated):
+	case s.kept || others || merge.Any(stated, isNull):
 		return result, true // live's spelling of the same value changes nothing that others own
 	}
 	return stated, true
 }
 
-func holdsNull(v any) bool {
-	switch v := v.(type) {
-	case nil:
-		return true
-	case map[string]any:
-		for _, e := range v {
-			if holdsNull(e) {
-				return true
-			}
-		}
-	case []any:
-		return slices.ContainsFunc(v, holdsNull)
-	}
-	return false
-}
+func isNull(v any) bool { return v == nil }
 
 // granular reports whether the fields or keys of a map are owned one by one.
 func granular(t *merge.Type) bool {

@@ -110,7 +110,7 @@ func (p *jsonPatcher) pin(at string, v any) {
 	switch {
 	case p.Bound:
 		return
-	case !hasNullEntry(v):
+	case !merge.Any(v, hasNullEntry):
 		p.ops = append(p.ops, Op{"test", at, v})
 		return
 	}
@@ -127,21 +127,8 @@ func (p *jsonPatcher) pin(at string, v any) {
 }
 
 func hasNullEntry(v any) bool {
-	switch v := v.(type) {
-	case map[string]any:
-		for _, e := range v {
-			if hasNullEntry(e) {
-				return true
-			}
-		}
-	case []any:
-		for _, e := range v {
-			if e == nil || hasNullEntry(e) {
-				return true
-			}
-		}
-	}
-	return false
+	list, _ := v.([]any)
+	return slices.Contains(list, nil)
 }
 
 func escapePointer(s string) string {

@@ -83,7 +83,7 @@ func inexpressible(live, result any) (merge.Path, bool) {
 
 // nullIn finds the first null that is v or a value of a map in v.
 func nullIn(v any) (merge.Path, bool) {
-	if !holdsNull(v) { // nearly always, and decided without sorting
+	if v != nil && !merge.Any(v, hasNullField) { // nearly always, and decided without sorting
 		return nil, false
 	}
 	switch v := v.(type) {
@@ -105,19 +105,12 @@ func nullIn(v any) (merge.Path, bool) {
 	return nil, false
 }
 
-// holdsNull reports whether v, or a value of a map in v, is null.
-func holdsNull(v any) bool {
-	switch v := v.(type) {
-	case nil:
-		return true
-	case map[string]any:
-		for _, e := range v {
-			if holdsNull(e) {
-				return true
-			}
+func hasNullField(v any) bool {
+	m, _ := v.(map[string]any)
+	for _, e := range m {
+		if e == nil {
+			return true
 		}
-	case []any:
-		return slices.ContainsFunc(v, func(e any) bool { return e != nil && holdsNull(e) })
 	}
 	return false
 }

@@ -22,26 +22,7 @@ func IsHash(v any) bool {
 }
 
 // Hashes reports whether a value of a document is, or contains, a hash.
-func Hashes(v any) bool {
-	switch v := v.(type) {
-	case map[string]any:
-		if IsHash(v) {
-			return true
-		}
-		for _, e := range v {
-			if Hashes(e) {
-				return true
-			}
-		}
-	case []any:
-		for _, e := range v {
-			if Hashes(e) {
-				return true
-			}
-		}
-	}
-	return false
-}
+func Hashes(v any) bool { return merge.Any(v, IsHash) }
 
 // Hash returns the replacement of a secret value of an object: a salted SHA-256 of the object's
 // identity, the names of the fields that lead to the value, and the value. Equal values of two

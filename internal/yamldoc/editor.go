@@ -241,17 +241,10 @@ func (ed *editor) heads(n *node, out *[]change) {
 }
 
 // hollow: a value in which there is nothing but nulls.
-func hollow(v any) bool {
-	switch v := v.(type) {
-	case map[string]any:
-		for _, e := range v {
-			if !hollow(e) {
-				return false
-			}
-		}
-		return true
-	case []any:
-		return !slices.ContainsFunc(v, func(e any) bool { return !hollow(e) })
-	}
-	return v == nil
+func hollow(v any) bool { return !merge.Any(v, isStated) }
+
+func isStated(v any) bool {
+	_, isMap := v.(map[string]any)
+	_, isList := v.([]any)
+	return v != nil && !isMap && !isList
 }

@@ -1,7 +1,6 @@
 package diff
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/escape"
@@ -118,7 +117,7 @@ func (r Report) Looked() Report {
 		m, _ := root.(map[string]any)
 		r.looked.top = r.looked.top || redact.IsSecret(m)
 		for _, v := range m {
-			r.looked.below = r.looked.below || hasSecret(v)
+			r.looked.below = r.looked.below || merge.Any(v, isSecret)
 		}
 	}
 	if r.looked.top || r.looked.below {
@@ -127,21 +126,9 @@ func (r Report) Looked() Report {
 	return r
 }
 
-func hasSecret(v any) bool {
-	switch v := v.(type) {
-	case map[string]any:
-		if redact.IsSecret(v) {
-			return true
-		}
-		for _, e := range v {
-			if hasSecret(e) {
-				return true
-			}
-		}
-	case []any:
-		return slices.ContainsFunc(v, hasSecret)
-	}
-	return false
+func isSecret(v any) bool {
+	m, _ := v.(map[string]any)
+	return redact.IsSecret(m)
 }
 
 // secretDepth returns how many steps of the path lead to a Secret; -1 if it leads into

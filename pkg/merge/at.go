@@ -1,6 +1,9 @@
 package merge
 
-import "maps"
+import (
+	"maps"
+	"slices"
+)
 
 // At returns the value below v by the names of its fields, of which 0 is the first entry of a list;
 // the zero value where there is none of that type.
@@ -15,6 +18,24 @@ func At[T any](v any, names ...string) T {
 	}
 	t, _ := v.(T)
 	return t
+}
+
+// Any reports whether is holds for v, or for a value at any depth in it.
+func Any(v any, is func(any) bool) bool {
+	if is(v) {
+		return true
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		for _, e := range v {
+			if Any(e, is) {
+				return true
+			}
+		}
+	case []any:
+		return slices.ContainsFunc(v, func(e any) bool { return Any(e, is) })
+	}
+	return false
 }
 
 // Texts returns the text of each.

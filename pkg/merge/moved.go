@@ -6,29 +6,11 @@ func (m *merger) unknown(s *cursor, o Opt) bool {
 		return false
 	}
 	t := s.field.Type
-	return o.Value == "" || t != nil && t.Atomic && blank(o.Value)
+	return o.Value == "" || t != nil && t.Atomic && !Any(o.Value, isRecorded)
 }
 
-// blank reports whether only the keys are left of a value.
-func blank(v any) bool {
-	switch v := v.(type) {
-	case map[string]any:
-		for _, e := range v {
-			if !blank(e) {
-				return false
-			}
-		}
-		return true
-	case []any:
-		for _, e := range v {
-			if !blank(e) {
-				return false
-			}
-		}
-		return true
-	}
-	return v == ""
-}
+// isRecorded reports whether v is a scalar that was not blanked.
+func isRecorded(v any) bool { return isScalar(v) && v != "" }
 
 // unknownOrigin reports whether neither the value that was applied nor the writer of live's is recorded.
 func (m *merger) unknownOrigin(s *cursor, o Opt) bool {
