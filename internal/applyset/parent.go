@@ -1,6 +1,7 @@
 package applyset
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -241,10 +242,7 @@ func compared[T comparable](is, want []T) (more, less []T) {
 // kubectl's object, field for field, bound to the state in which it was read. The tool's version
 // stays as first written, so that nothing is written for it alone.
 func (p Parent) Manifest(apiVersion string) map[string]any {
-	tooling := p.Tooling
-	if tooling == "" {
-		tooling = Tooling
-	}
+	tooling := cmp.Or(p.Tooling, Tooling)
 	kinds := merge.Texts(p.Kinds)
 	meta := map[string]any{
 		"name":   p.Name,

@@ -127,8 +127,7 @@ func (c *call) run(ctx context.Context) error {
 
 // failed gives an error the exit code of the verb's errors, unless it has one of its own.
 func (c *call) failed(err error) error {
-	var has *exit
-	if err == nil || c.verb.failure == 0 || errors.As(err, &has) || exitCode(err) != failed {
+	if err == nil || c.verb.failure == 0 || errors.As(err, new(*exit)) || exitCode(err) != failed {
 		return err
 	}
 	return &exit{Code: c.verb.failure, Err: err}

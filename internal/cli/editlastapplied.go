@@ -213,8 +213,7 @@ func (s *editing) saved(err error) error {
 	if s.unedited || !s.draft.Written() {
 		reported = errors.Join(fmt.Errorf("%s: %s: nothing was edited", s.Target, what), s.draft.Discard())
 	}
-	var end *editor.Stopped
-	if errors.As(err, &end) {
+	if end, ok := errors.AsType[*editor.Stopped](err); ok {
 		return &exit{Code: end.Code(), Err: reported}
 	}
 	return reported

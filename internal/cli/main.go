@@ -66,8 +66,7 @@ func MainAs(ctx context.Context, executable string, args []string, streams gener
 	e.report(err)
 	var end *exit
 	if ctx.Err() != nil && err != nil && !(errors.As(err, &end) && end.Ended) { // the run may be complete nevertheless
-		var by *signalled
-		if errors.As(context.Cause(ctx), &by) && endings[by.signal] != 0 {
+		if by, ok := errors.AsType[*signalled](context.Cause(ctx)); ok && endings[by.signal] != 0 {
 			return endings[by.signal]
 		}
 		return interrupted

@@ -200,14 +200,10 @@ func (f *binding) checkSet(s *session) error {
 func (f *binding) ended(err error) error {
 	found := false
 	for _, one := range leaves(err) {
-		var (
-			surplus *surplusError
-			reached *run.NotReached
-		)
 		switch {
-		case errors.As(one, &surplus):
+		case errors.As(one, new(*surplusError)):
 			found = true
-		case errors.As(one, &reached), errors.Is(one, run.ErrNotPruned):
+		case errors.As(one, new(*run.NotReached)), errors.Is(one, run.ErrNotPruned):
 		default:
 			return err
 		}

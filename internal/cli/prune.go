@@ -106,9 +106,8 @@ func (f *setFlags) parent(ctx context.Context, e *env, api *cluster.Cluster) (cl
 		}
 	}
 	t := cluster.Target{Name: name}
-	var unknown *cluster.UnknownKindError
 	if plural, group, _ := strings.Cut(kind, "."); kind == applyset.DefaultParent || group != "" {
-		if t.Resource, err = api.FindNamed(ctx, group, plural); err != nil && !errors.As(err, &unknown) {
+		if t.Resource, err = api.FindNamed(ctx, group, plural); err != nil && !errors.As(err, new(*cluster.UnknownKindError)) {
 			return cluster.Target{}, err
 		}
 	}

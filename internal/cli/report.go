@@ -89,7 +89,6 @@ func (l *lister) add(err error) {
 	var (
 		object  *run.ObjectError
 		reached *run.NotReached
-		surplus *surplusError
 	)
 	switch {
 	case errors.As(err, &reached):
@@ -102,7 +101,7 @@ func (l *lister) add(err error) {
 		l.unpruned++
 	case errors.Is(err, run.ErrInterrupted), errors.Is(err, context.Canceled):
 		l.cut++
-	case errors.As(err, &object) && !errors.Is(err, write.ErrUnknown) && !errors.As(err, &surplus):
+	case errors.As(err, &object) && !errors.Is(err, write.ErrUnknown) && !errors.As(err, new(*surplusError)):
 		l.group(object.Cause(), err, object)
 	default:
 		l.group("\x00"+strconv.Itoa(len(l.groups)), err, object) // of its own
@@ -135,8 +134,7 @@ func leaves(err error) []error {
 	case errors.As(err, &end) && err == error(end):
 		return leaves(end.Err)
 	}
-	var object *run.ObjectError
-	if errors.As(err, &object) && err == error(object) && joined(object.Err) != nil {
+	if object, ok := errors.AsType[*run.ObjectError](err); ok && err == error(object) && joined(object.Err) != nil {
 		var all []error
 		for _, one := range joined(object.Err) {
 			all = append(all, object.Of(one))

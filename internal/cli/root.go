@@ -84,8 +84,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	if r := reasonOf(err).name; r != "other" {
 		reason = r
 	}
-	var unknown *pflag.NotExistError
-	if errors.As(err, &unknown) && len(unknown.GetSpecifiedName()) > 1 {
+	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok && len(unknown.GetSpecifiedName()) > 1 {
 		if near := nearestFlag(cmd, unknown.GetSpecifiedName()); near != "" {
 			text += fmt.Sprintf("; did you mean --%s?", near)
 		}

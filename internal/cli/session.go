@@ -116,9 +116,7 @@ func (c *call) readLocal(ctx context.Context, adapt ...func(*source.Inputs)) (ob
 	if inputs.Timeout, err = c.requestTimeout(); err != nil {
 		return nil, nil, err
 	}
-	if inputs.Timeout == 0 {
-		inputs.Timeout = -1 // as for --request-timeout=0
-	}
+	inputs.Timeout = cmp.Or(inputs.Timeout, -1) // as for --request-timeout=0
 	for _, f := range adapt {
 		f(&inputs)
 	}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -58,10 +59,7 @@ var templateFiles = map[string]string{"go-template-file": "go-template", "templa
 func templatePrinter(ctx context.Context, v view) (printers.ResourcePrinter, error) {
 	flags := genericclioptions.NewKubeTemplatePrintFlags()
 	*flags.TemplateArgument = v.template
-	output := v.output
-	if output == "" {
-		output = "go-template"
-	}
+	output := cmp.Or(v.output, "go-template")
 	name, file, _ := strings.Cut(output, "=")
 	if inline, ok := templateFiles[name]; ok {
 		if v.template != "" {

@@ -64,8 +64,7 @@ func (u *undoing) unsettled(notes *reporter, s *session, plan *undo.Undo) bool {
 func (u *undoing) refused(notes *reporter, s *session) bool {
 	found := false
 	for _, item := range slices.Concat(s.Items, s.Others) {
-		var reached *run.NotReached
-		if item.Err != nil && !errors.As(item.Err, &reached) && u.omit(item.Target) {
+		if item.Err != nil && !errors.As(item.Err, new(*run.NotReached)) && u.omit(item.Target) {
 			found = true
 			u.left(notes, []undo.Left{{Target: item.Target, Reason: "is refused: " + escape.Line(strings.TrimPrefix(item.Err.Error(), item.Target.String()+": ")), Lost: true}})
 		}

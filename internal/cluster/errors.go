@@ -109,8 +109,7 @@ func RetryAfter(err error) (time.Duration, bool) {
 
 // IsRefusal reports whether the server responded with an error.
 func IsRefusal(err error) bool {
-	var r *Refusal
-	return errors.As(err, &r)
+	return errors.As(err, new(*Refusal))
 }
 
 func refused(err error, code int) bool {
@@ -119,8 +118,7 @@ func refused(err error, code int) bool {
 }
 
 func reason(err error) metav1.StatusReason {
-	var r *Refusal
-	if errors.As(err, &r) {
+	if r, ok := errors.AsType[*Refusal](err); ok {
 		return r.Reason
 	}
 	return ""
@@ -154,8 +152,7 @@ func (c *Cluster) explain(err error, t Target, verb string) error {
 // refused is explain with the pause that the server asked for.
 func (c *Cluster) refused(err error, t Target, verb string, pause time.Duration) error {
 	err = c.explain(err, t, verb)
-	var r *Refusal
-	if errors.As(err, &r) {
+	if r, ok := errors.AsType[*Refusal](err); ok {
 		r.Pause = pause
 	}
 	return err
@@ -290,8 +287,7 @@ const (
 
 // Code returns the HTTP status of a Refusal, 0 for other errors.
 func Code(err error) int {
-	var r *Refusal
-	if errors.As(err, &r) {
+	if r, ok := errors.AsType[*Refusal](err); ok {
 		return r.Code
 	}
 	return 0

@@ -2,12 +2,10 @@ package cluster
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -15,7 +13,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
-	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
@@ -30,49 +27,22 @@ const (
 // ListMetadata returns the objects of a resource, in one namespace or, for "", in all, reduced to
 // their metadata. selector chooses by labels, "" chooses all. The order is the server's. Warnings
 // of the server about lists are dropped: a deprecation does not concern a user who did not name the
-// kind. The error is that of a request; nothing is returned with it, unless the list does not end.
-func (c *Cluster) ListMetadata(ctx context.Context, r Resource, namespace, selector string) ([]map[string]any, error) {
-	l := Listing{Resource: r, Namespace: namespace, Selector: selector, Limit: pageSize}
-	var all []map[string]any
-	for walk := (Walk{}); ; {
-		list, err := c.metadataPage(ctx, l)
-		if err != nil {
-			return nil, err
-		}
-		items, _ := list["items"].([]any)
-		for _, item := range items {
-			if obj, ok := item.(map[string]any); ok {
-				all = append(all, onlyMetadata(obj))
+// kind. The error is that of a request; nothing is returned with it.
+func (c *Cluster) ListMetadata(ctx context.Context, r Resource, namespace, selector string) (all []map[string]any, err error) {
+	err = c.pages(ctx, Listing{Resource: r, Namespace: namespace, Selector: selector, metadata: true}, func(page Page) (more bool, err error) {
+		for _, o := range page.Objects {
+			v, err := merge.ReadJSON(o.text)
+			if err != nil {
+				return false, fmt.Errorf("the server's list cannot be read: %w", err)
 			}
+			all = append(all, onlyMetadata(merge.At[map[string]any](v)))
 		}
-		next := merge.At[string](merge.At[map[string]any](list, "metadata"), "continue")
-		if err := walk.Past(Page{Objects: make([]Listed, len(items)), Next: next}); err != nil || next == "" {
-			return all, err
-		}
-		l.Continue = next
-	}
-}
-
-func (c *Cluster) metadataPage(ctx context.Context, l Listing) (map[string]any, error) {
-	t := Target{Resource: l.Resource, Namespace: l.Namespace}
-	data, err := again(ctx, func() ([]byte, error) {
-		req := c.request("GET", t).SetHeader("Accept", metadataList).Param("limit", strconv.Itoa(l.Limit)).WarningHandlerWithContext(rest.NoWarnings{})
-		if l.Selector != "" {
-			req.Param("labelSelector", l.Selector)
-		}
-		if l.Continue != "" {
-			req.Param("continue", l.Continue)
-		}
-		return c.answer(ctx, t, "list", req)
+		return true, nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	var list map[string]any
-	if err := json.Unmarshal(data, &list); err != nil {
-		return nil, fmt.Errorf("the server's list cannot be read: %w", err)
-	}
-	return list, nil
+	return all, nil
 }
 
 // GetMetadata reads the metadata of one object. The error is IsNotFound if there is none.

@@ -72,8 +72,7 @@ func (c *Cluster) MergePatch(ctx context.Context, t Target, patch any, w Write) 
 // Refusal.TestFailed is set if a test operation failed.
 func (c *Cluster) JSONPatch(ctx context.Context, t Target, patch any, w Write) (map[string]any, error) {
 	stored, err := c.send(ctx, call{t, "patch", c.patch(t, types.JSONPatchType)}, patch, w)
-	var r *Refusal
-	if errors.As(err, &r) {
+	if r, ok := errors.AsType[*Refusal](err); ok {
 		r.TestFailed = r.ofTest()
 	}
 	return stored, err
@@ -125,8 +124,7 @@ func (c *Cluster) send(ctx context.Context, l call, body any, w Write) (map[stri
 	// caller.
 	obj, err := c.object(ctx, t, l.verb, req.Body(data).MaxRetries(0))
 	if err != nil {
-		var r *Refusal
-		if errors.As(err, &r) {
+		if r, ok := errors.AsType[*Refusal](err); ok {
 			r.For = w.For
 		}
 		return nil, err

@@ -65,7 +65,7 @@ func (c *Cluster) OpenAPI(ctx context.Context, group, version string) ([]byte, e
 // none, as the kinds of an aggregated API, or that the user may not read it.
 func (c *Cluster) Definition(ctx context.Context, group, kind string) (map[string]any, error) {
 	r, err := c.FindKind(ctx, group, kind)
-	if unknown := (*UnknownKindError)(nil); errors.As(err, &unknown) {
+	if errors.As(err, new(*UnknownKindError)) {
 		return nil, nil
 	}
 	if err != nil {

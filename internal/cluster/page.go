@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strconv"
 
+	"k8s.io/client-go/rest"
+
 	"github.com/kubectl-merge/kubectl-merge/internal/redact"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
@@ -19,6 +21,8 @@ type Listing struct {
 	Fields    string // field selector; "" for any
 	Limit     int    // maximum number of objects
 	Continue  string // Page.Next of the previous page; "" for the first
+
+	metadata bool // see ListMetadata
 }
 
 // Page is a part of a list. All pages of a list show the server's most recent state at the
@@ -69,23 +73,41 @@ const pageSize = 500
 // until it returns false. The Listing's Limit and Continue are ignored. The error is that of a
 // request, or reports an answer that is not a list, or is endless.
 func (c *Cluster) List(ctx context.Context, l Listing, each func(map[string]any) bool) error {
+	_, err := c.objects(ctx, l, each)
+	return err
+}
+
+// objects is List; version is where a Watch continues.
+func (c *Cluster) objects(ctx context.Context, l Listing, each func(map[string]any) bool) (version string, err error) {
+	err = c.pages(ctx, l, func(page Page) (more bool, err error) {
+		version = page.Version
+		for _, o := range page.Objects {
+			obj, err := o.Object()
+			if err != nil {
+				return false, err
+			}
+			if redact.IsSecretKind(l.Group, l.Kind) {
+				c.Values.Add(obj)
+			}
+			if !each(obj) {
+				return false, nil
+			}
+		}
+		return true, nil
+	})
+	return version, err
+}
+
+// pages reads a list page by page; each is called for every page until it wants no more.
+func (c *Cluster) pages(ctx context.Context, l Listing, each func(Page) (more bool, err error)) error {
 	l.Limit, l.Continue = pageSize, ""
 	for walk := (Walk{}); ; {
 		page, err := c.Page(ctx, l)
 		if err != nil {
 			return err
 		}
-		for _, o := range page.Objects {
-			obj, err := o.Object()
-			if err != nil {
-				return err
-			}
-			if redact.IsSecretKind(l.Group, l.Kind) {
-				c.Values.Add(obj)
-			}
-			if !each(obj) {
-				return nil
-			}
+		if more, err := each(page); err != nil || !more {
+			return err
 		}
 		if err := walk.Past(page); err != nil || page.Next == "" {
 			return err
@@ -99,6 +121,9 @@ func (c *Cluster) List(ctx context.Context, l Listing, each func(map[string]any)
 func (c *Cluster) Page(ctx context.Context, l Listing) (Page, error) {
 	t := Target{Resource: l.Resource, Namespace: l.Namespace}
 	req := c.request("GET", t).Param("limit", strconv.Itoa(l.Limit))
+	if l.metadata {
+		req.SetHeader("Accept", metadataList).WarningHandlerWithContext(rest.NoWarnings{})
+	}
 	if l.Selector != "" {
 		req.Param("labelSelector", l.Selector)
 	}

@@ -68,12 +68,9 @@ func (c *Cluster) Query(ctx context.Context, flags resource.RESTClientGetter, q 
 // mapper of cli-runtime logs every attempt.
 func (c *Cluster) reach(ctx context.Context) error {
 	_, err := c.Find(ctx, "", "v1", "Namespace")
-	var (
-		unknown *UnknownKindError
-		down    *Unreachable
-	)
+	var down *Unreachable
 	switch {
-	case errors.As(err, &unknown):
+	case errors.As(err, new(*UnknownKindError)):
 		return nil
 	case errors.As(err, &down):
 		return down

@@ -55,7 +55,6 @@ const withoutConfig = "localhost:8080"
 
 func (c *Cluster) unreachable(err error) error {
 	var (
-		dns     *net.DNSError
 		netw    *url.Error
 		endless *endlessError
 	)
@@ -76,7 +75,7 @@ func (c *Cluster) unreachable(err error) error {
 		return &Unreachable{Setup: true, Text: fmt.Sprintf("the connection to the server %s was refused - did you specify the right host or port? (no kubeconfig names a server: --kubeconfig, --context and --server choose it; --live FILE works without one)", host)}
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return &Unreachable{Text: fmt.Sprintf("the connection to the server %s was refused - did you specify the right host or port? (--kubeconfig, --context and --server choose it; --live FILE works without one)", host)}
-	case errors.As(err, &dns):
+	case errors.As(err, new(*net.DNSError)):
 		return &Unreachable{Text: fmt.Sprintf("server %s: its name cannot be resolved: check the server in your kubeconfig, and the network", host)}
 	case timedOut(err):
 		return &Unreachable{Lost: true, slow: true, Text: fmt.Sprintf("server %s: does not answer: check the network, or give it longer with --request-timeout", host)}
@@ -91,8 +90,7 @@ func (c *Cluster) unreachable(err error) error {
 // proxied returns why a proxy could not be reached, nil for other errors. It contains the proxy's
 // address but not its URL, which may contain a password.
 func proxied(err error) error {
-	var op *net.OpError
-	if errors.As(err, &op) && (op.Op == "proxyconnect" || strings.HasPrefix(op.Op, "socks")) {
+	if op, ok := errors.AsType[*net.OpError](err); ok && (op.Op == "proxyconnect" || strings.HasPrefix(op.Op, "socks")) {
 		return op.Err
 	}
 	return nil

@@ -160,32 +160,14 @@ type Snapshot struct {
 
 // Snapshot lists all that w would watch, page by page, as the server has it now. keep reduces an
 // object; nil drops it. Errors are List's.
-func (c *Cluster) Snapshot(ctx context.Context, w Watching, keep func(map[string]any) map[string]any) (Snapshot, error) {
-	var s Snapshot
-	l := Listing{Resource: w.Resource, Namespace: w.Namespace, Fields: w.Fields, Limit: pageSize}
-	for walk := (Walk{}); ; {
-		page, err := c.Page(ctx, l)
-		if err != nil {
-			return s, err
+func (c *Cluster) Snapshot(ctx context.Context, w Watching, keep func(map[string]any) map[string]any) (s Snapshot, err error) {
+	s.Version, err = c.objects(ctx, Listing{Resource: w.Resource, Namespace: w.Namespace, Fields: w.Fields}, func(obj map[string]any) bool {
+		if obj = keep(obj); obj != nil {
+			s.Objects = append(s.Objects, obj)
 		}
-		s.Version = page.Version
-		for _, o := range page.Objects {
-			obj, err := o.Object()
-			if err != nil {
-				return s, err
-			}
-			if redact.IsSecretKind(w.Group, w.Kind) {
-				c.Values.Add(obj)
-			}
-			if obj = keep(obj); obj != nil {
-				s.Objects = append(s.Objects, obj)
-			}
-		}
-		if err := walk.Past(page); err != nil || page.Next == "" {
-			return s, err
-		}
-		l.Continue = page.Next
-	}
+		return true
+	})
+	return s, err
 }
 
 // LogOf selects the part of a container's log to read: its last lines.

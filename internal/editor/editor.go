@@ -4,6 +4,7 @@
 package editor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,23 +28,14 @@ type Editor struct {
 // as kubectl chooses it. A plain command is run directly, one with quotes or escapes by the shell.
 // getenv is os.Getenv.
 func FromEnv(getenv func(string) string) Editor {
-	name := getenv("KUBE_EDITOR")
-	if name == "" {
-		name = getenv("EDITOR")
-	}
-	if name == "" {
-		name = choose("vi", "notepad")
-	}
+	name := cmp.Or(getenv("KUBE_EDITOR"), getenv("EDITOR"), choose("vi", "notepad"))
 	if !strings.Contains(name, " ") {
 		return Editor{name: name, args: []string{name}}
 	}
 	if !strings.ContainsAny(name, "\"'\\") {
 		return Editor{name: name, args: strings.Fields(name)}
 	}
-	shell, flag := getenv("SHELL"), "-c"
-	if shell == "" {
-		shell = choose("/bin/bash", "cmd")
-	}
+	shell, flag := cmp.Or(getenv("SHELL"), choose("/bin/bash", "cmd")), "-c"
 	if shell == "cmd" {
 		flag = "/C"
 	}
@@ -81,13 +73,12 @@ func (e Editor) Run(ctx context.Context, path string, s Streams) error {
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = grace
 	err := cmd.Run()
-	var exit *exec.ExitError
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case errors.Is(err, exec.ErrNotFound), errors.Is(err, os.ErrNotExist), errors.Is(err, os.ErrPermission):
 		return fmt.Errorf("unable to launch the editor %q: set KUBE_EDITOR or EDITOR to one that is there", e.name)
-	case errors.As(err, &exit):
+	case errors.As(err, new(*exec.ExitError)):
 		return interrupted{fmt.Errorf("there was a problem with the editor %q: %w", e.name, err)}
 	}
 	return err
@@ -99,8 +90,7 @@ type interrupted struct{ error }
 
 // Unwrap returns the error, and the *Stopped if there is one.
 func (e interrupted) Unwrap() []error {
-	var exit *exec.ExitError
-	if errors.As(e.error, &exit) {
+	if exit, ok := errors.AsType[*exec.ExitError](e.error); ok {
 		if status, ok := exit.Sys().(syscall.WaitStatus); ok && status.Signaled() && status.Signal() == syscall.SIGINT {
 			return []error{e.error, &Stopped{os.Interrupt}}
 		}

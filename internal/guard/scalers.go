@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -102,10 +103,7 @@ func resourcesOf(obj map[string]any) merge.Path {
 // namespace, sets; false if it sets none.
 func (s Scaler) Scaled(scaler map[string]any, o Stated) (Finding, bool) {
 	ref := merge.At[any](scaler, s.target...)
-	kind := merge.At[string](ref, "kind")
-	if kind == "" {
-		kind = s.kind
-	}
+	kind := cmp.Or(merge.At[string](ref, "kind"), s.kind)
 	switch {
 	case !s.Sets(o.Fields) || kind != o.Kind || merge.At[any](ref, "name") != o.Name || !group(ref, o.Group):
 		return Finding{}, false

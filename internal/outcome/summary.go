@@ -22,8 +22,7 @@ var order = []write.Outcome{write.Created, write.Configured, write.Disowned, wri
 
 // Of returns the outcome of an item whose run has ended.
 func Of(item *run.Item) write.Outcome {
-	var others *run.NotReached
-	unreached := errors.As(item.Err, &others) || errors.Is(item.Err, run.ErrInterrupted)
+	unreached := errors.As(item.Err, new(*run.NotReached)) || errors.Is(item.Err, run.ErrInterrupted)
 	switch {
 	case unreached && item.Surplus != nil:
 		return write.NotPruned

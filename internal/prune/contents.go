@@ -61,9 +61,8 @@ func (s *Set) inNamespace(ctx context.Context, namespace string, limit int) ([]a
 func (s *Set) instances(ctx context.Context, crd string, _ int) ([]applyset.Member, error) {
 	plural, group, _ := strings.Cut(crd, ".")
 	r, err := s.API.FindPlural(ctx, group, plural)
-	var unknown *cluster.UnknownKindError
 	switch {
-	case errors.As(err, &unknown):
+	case errors.As(err, new(*cluster.UnknownKindError)):
 		return nil, s.unserved(ctx, crd)
 	case err != nil:
 		return nil, err

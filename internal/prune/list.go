@@ -77,9 +77,8 @@ func parentKinds(ctx context.Context, api API) (out []cluster.Resource, missing 
 	for _, crd := range found {
 		plural, group, _ := strings.Cut(applyset.ReadMember(crdKind, crd).Name, ".")
 		r, err := api.FindPlural(ctx, group, plural)
-		var unknown *cluster.UnknownKindError
 		switch {
-		case errors.As(err, &unknown):
+		case errors.As(err, new(*cluster.UnknownKindError)):
 		case err != nil:
 			missing = append(missing, err)
 		default:

@@ -51,9 +51,8 @@ func (s *Set) Members(ctx context.Context, in Where) (Members, error) {
 	}
 	var out Members
 	for i, gk := range kinds {
-		var unknown *cluster.UnknownKindError
 		switch err := errs[i]; {
-		case errors.As(err, &unknown):
+		case errors.As(err, new(*cluster.UnknownKindError)):
 			out.Gone = append(out.Gone, gk)
 		case down(err):
 			out.Down = append(out.Down, gk)
@@ -74,14 +73,10 @@ func (e *unservedError) Unwrap() error { return e.error }
 
 // down reports whether the server of a kind does not answer, while the API server does.
 func down(err error) bool {
-	var (
-		unreachable *cluster.Unreachable
-		unserved    *unservedError
-	)
-	if errors.As(err, &unreachable) || errors.Is(err, context.Canceled) || cluster.IsForbidden(err) {
+	if errors.As(err, new(*cluster.Unreachable)) || errors.Is(err, context.Canceled) || cluster.IsForbidden(err) {
 		return false
 	}
-	return errors.As(err, &unserved) || cluster.Code(err) >= 500
+	return errors.As(err, new(*unservedError)) || cluster.Code(err) >= 500
 }
 
 // list lists the members of one kind. If the server has no such list, though discovery names the
@@ -100,9 +95,8 @@ func (s *Set) list(ctx context.Context, gk applyset.GroupKind, namespaces []stri
 
 func (s *Set) listOnce(ctx context.Context, gk applyset.GroupKind, namespaces []string) ([]Member, error) {
 	r, err := s.API.FindKind(ctx, gk.Group, gk.Kind)
-	var unknown *cluster.UnknownKindError
 	switch {
-	case errors.As(err, &unknown):
+	case errors.As(err, new(*cluster.UnknownKindError)):
 		return nil, err
 	case err != nil:
 		return nil, &unservedError{err}
@@ -150,9 +144,8 @@ func (s *Set) resolve(ctx context.Context) error {
 	for _, text := range s.Parent.Resources {
 		plural, group, _ := strings.Cut(text, ".")
 		r, err := s.API.FindPlural(ctx, group, plural)
-		var unknown *cluster.UnknownKindError
 		switch {
-		case errors.As(err, &unknown):
+		case errors.As(err, new(*cluster.UnknownKindError)):
 			s.Note(s.Target.String(), fmt.Sprintf("%s: the server does not have this resource any more, and so the set has no members of it", text))
 		case err != nil:
 			return fmt.Errorf("%s: metadata.annotations[%q]: %w", s.Target, applyset.ResourcesAnnotation, err)

@@ -1,6 +1,7 @@
 package replacements
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -224,9 +225,7 @@ func withoutValues(err error) error {
 func settle(n, value *kyaml.Node) {
 	if n.Kind == kyaml.ScalarNode && n.Tag == "" && value.Kind == kyaml.ScalarNode {
 		n.Tag, n.Style = value.Tag, value.Style
-		if n.Tag == "" {
-			n.Tag = kyaml.NodeTagString
-		}
+		n.Tag = cmp.Or(n.Tag, kyaml.NodeTagString)
 	}
 	for i, c := range n.Content {
 		if n.Kind != kyaml.MappingNode || i%2 == 1 { // keys stay text

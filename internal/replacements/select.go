@@ -1,6 +1,7 @@
 package replacements
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -62,10 +63,7 @@ func few(names []string) string {
 
 // value returns the source's field, after it has been split.
 func (r rule) value(source *kyaml.RNode) (*kyaml.RNode, error) {
-	path := r.Source.FieldPath
-	if path == "" {
-		path = types.DefaultReplacementFieldPath
-	}
+	path := cmp.Or(r.Source.FieldPath, types.DefaultReplacementFieldPath)
 	n, err := source.Copy().Pipe(kyaml.Lookup(utils.SmarterPathSplitter(path, ".")...))
 	if err != nil || n.IsNilOrEmpty() {
 		return nil, fmt.Errorf("source: %s has no %s", nameOf(source), path)

@@ -36,8 +36,7 @@ func IsKind(r cluster.Resource, name string) bool {
 // Fixed returns the fields of the item because of which it is deleted and created again, or is or
 // would be refused: each can be set only once. nil: none.
 func (i *Item) Fixed() []string {
-	var r *cluster.Refusal
-	if errors.As(i.Err, &r) {
+	if r, ok := errors.AsType[*cluster.Refusal](i.Err); ok {
 		return r.Immutable
 	}
 	return i.fixed

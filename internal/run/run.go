@@ -151,8 +151,7 @@ type API interface {
 // are in the plan's Err; the error returned means that the server cannot be reached.
 func (j *Job) Resolve(ctx context.Context, objects []object.Object) (*Plan, error) {
 	located, err := j.Live.Resolve(ctx, objects)
-	var down *cluster.Unreachable
-	if errors.As(err, &down) {
+	if down, ok := errors.AsType[*cluster.Unreachable](err); ok {
 		return nil, down
 	}
 	p := &Plan{Job: j, Err: err, Items: make([]*Item, 0, len(located))}

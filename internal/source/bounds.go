@@ -2,6 +2,7 @@ package source
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -24,8 +25,7 @@ func ReadFile(name string) ([]byte, error) {
 	}
 	defer f.Close()
 	data, err := ReadAll(f)
-	var reading *fs.PathError
-	if errors.As(err, &reading) {
+	if reading, ok := errors.AsType[*fs.PathError](err); ok {
 		err = reading.Err // the name once
 	}
 	if err != nil {
@@ -82,10 +82,7 @@ func inUTF8(data []byte) []byte {
 // notText returns an error with the place of the first byte that is not UTF-8 text; nil if there is none.
 func notText(data []byte) error {
 	for line, rest := 1, data; len(rest) > 0; line++ {
-		end := bytes.IndexByte(rest, '\n') + 1
-		if end == 0 {
-			end = len(rest)
-		}
+		end := cmp.Or(bytes.IndexByte(rest, '\n')+1, len(rest))
 		if !utf8.Valid(rest[:end]) {
 			return &SyntaxError{Line: line, What: "is not text in UTF-8", Why: "save it as UTF-8 YAML or JSON"}
 		}

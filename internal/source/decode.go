@@ -58,8 +58,7 @@ func (c chunk) documents(r *yamldoc.Reader) ([]Document, error) {
 	for i := range docs {
 		docs[i].Nth, docs[i].Many = c.nth, c.many
 	}
-	var bad *SyntaxError
-	if errors.As(err, &bad) && c.many {
+	if bad, ok := errors.AsType[*SyntaxError](err); ok && c.many {
 		bad.Document = c.nth
 	}
 	return docs, err

@@ -32,8 +32,7 @@ func (in Inputs) get(ctx context.Context, address string) ([]byte, error) {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return nil, fmt.Errorf("its server has not answered whole within %s: try again, or give it longer with --request-timeout", limit)
 	}
-	var bare *url.Error // its text contains the address, with its secrets
-	if errors.As(err, &bare) {
+	if bare, ok := errors.AsType[*url.Error](err); ok { // its text contains the address, with its secrets
 		err = bare.Err
 	}
 	return nil, err

@@ -82,9 +82,8 @@ func (u *Undo) Plan(ctx context.Context, job *run.Job) (*run.Plan, error) {
 	u.declare()
 	for _, item := range u.Record.Executed() {
 		t, err := u.target(ctx, item)
-		var down *cluster.Unreachable
 		switch {
-		case errors.As(err, &down):
+		case errors.As(err, new(*cluster.Unreachable)):
 			return nil, err
 		case u.Except != nil && u.Except(t):
 			continue
@@ -132,8 +131,7 @@ func (u *Undo) target(ctx context.Context, i plandoc.Item) (cluster.Target, erro
 	o := object.Object{Value: map[string]any{"apiVersion": i.APIVersion}}
 	t := cluster.Target{Resource: cluster.Resource{Group: o.Group(), Version: o.Version(), Kind: i.Kind}, Namespace: i.Namespace, Name: i.Name}
 	r, err := u.API.Find(ctx, t.Group, t.Version, t.Kind)
-	var unknown *cluster.UnknownKindError
-	if errors.As(err, &unknown) {
+	if errors.As(err, new(*cluster.UnknownKindError)) {
 		r, err = u.API.FindKind(ctx, t.Group, t.Kind)
 	}
 	if err == nil {

@@ -199,8 +199,7 @@ func (c *recreating) create(ctx context.Context) (Result, error) {
 			c.end(obj, nil)
 			return c.out, nil
 		}
-		var down *cluster.Unreachable
-		again := cluster.Uncertain(err) || cluster.Code(err) >= 429 || errors.As(err, &down)
+		again := cluster.Uncertain(err) || cluster.Code(err) >= 429 || errors.As(err, new(*cluster.Unreachable))
 		if !again {
 			return c.out, c.restored(ctx, err)
 		}

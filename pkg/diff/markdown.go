@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"cmp"
 	"fmt"
 	"html"
 	"io"
@@ -55,9 +56,7 @@ type Comment struct {
 
 // NewComment returns an empty comment.
 func NewComment(o MarkdownOptions) *Comment {
-	if o.Limit == 0 {
-		o.Limit = 60000
-	}
+	o.Limit = cmp.Or(o.Limit, 60000)
 	o.Diff.Color, o.Diff.ShowSecrets = false, false
 	return &Comment{options: o, room: o.Limit}
 }

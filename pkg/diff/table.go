@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"cmp"
 	"strings"
 	"unicode/utf8"
 
@@ -83,10 +84,7 @@ func (e Explanation) rows(roomy bool, n int) [][]string {
 }
 
 func (r Row) cells(roomy bool, n int) []string {
-	from := r.From
-	if from == "" {
-		from = "-"
-	}
+	from := cmp.Or(r.From, "-")
 	path := escape.Text(r.Path.String())
 	switch {
 	case roomy:

@@ -114,8 +114,7 @@ func garbage(text, cause string) Original {
 // where reports how far decoding came. The decoder's own message quotes the text at its
 // error, so it is not passed on.
 func where(err error, size int) string {
-	var syntax *json.SyntaxError
-	if errors.As(err, &syntax) {
+	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
 		return fmt.Sprintf("not valid JSON after byte %d of %d", syntax.Offset, size)
 	}
 	if errors.Is(err, io.ErrUnexpectedEOF) {
