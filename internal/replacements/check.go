@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
 // The known keys.
@@ -18,9 +20,36 @@ var (
 	optionKeys = []string{"delimiter", "index", "create"}
 )
 
+// problem states what is wrong with the value of a key; "" for nothing.
+func problem(key string, v any) string {
+	_, isText := v.(string)
+	switch key {
+	case "source", "targets", "select", "reject", "options": // see part
+	case "create":
+		if _, isBool := v.(bool); !isBool {
+			return "must be true or false"
+		}
+	case "index":
+		number, isNumber := v.(json.Number)
+		if _, err := number.Int64(); !isNumber || err != nil {
+			return "must be a whole number"
+		}
+	case "fieldPaths":
+		list, isList := v.([]any)
+		if !isList || slices.ContainsFunc(list, func(e any) bool { return problem("", e) != "" }) {
+			return "must be a list of texts"
+		}
+	default:
+		if !isText {
+			return "must be text; quote it"
+		}
+	}
+	return ""
+}
+
 // check reports everything that is wrong with a replacement.
 func (p *parser) check(m map[string]any, at string) {
-	p.known(m, at, ruleKeys)
+	p.part(m, at, ruleKeys)
 	source, stated := m["source"]
 	_, value := m["sourceValue"]
 	switch {
@@ -28,10 +57,8 @@ func (p *parser) check(m map[string]any, at string) {
 		p.wrong(at, "has both source and sourceValue; remove one of them")
 	case !stated && !value:
 		p.wrong(at, "has no source")
-	case value:
-		p.texts(m, at, "sourceValue")
-	default:
-		p.source(source, join(at, "source"))
+	case stated:
+		p.part(source, join(at, "source"), sourceKeys)
 	}
 	targets, ok := m["targets"].([]any)
 	if !ok || len(targets) == 0 {
@@ -42,86 +69,41 @@ func (p *parser) check(m map[string]any, at string) {
 	}
 }
 
-func (p *parser) source(v any, at string) {
-	m, ok := v.(map[string]any)
-	if !ok {
+// part checks the keys of a mapping, and their values; false if v is not a mapping.
+func (p *parser) part(v any, at string, keys []string) (m map[string]any, ok bool) {
+	if m, ok = v.(map[string]any); !ok {
 		p.wrong(at, "must be a mapping")
-		return
+		return nil, false
 	}
-	p.known(m, at, sourceKeys)
-	p.texts(m, at, append(slices.Clone(idKeys), "fieldPath")...)
-	p.options(m, at)
+	p.known(m, at, keys)
+	for _, k := range keys {
+		v, stated := m[k]
+		if text := problem(k, v); stated && text != "" {
+			p.wrong(join(at, k), "%s", text)
+		}
+		if k == "index" && stated && merge.At[string](m, "delimiter") == "" {
+			p.wrong(join(at, k), "has no meaning without a delimiter")
+		}
+		if k == "options" && stated {
+			p.part(v, join(at, k), optionKeys)
+		}
+	}
+	return m, true
 }
 
 func (p *parser) target(v any, at string) {
-	m, ok := v.(map[string]any)
-	if !ok {
-		p.wrong(at, "must be a mapping")
-		return
-	}
-	p.known(m, at, targetKeys)
+	m, ok := p.part(v, at, targetKeys)
 	selects := entriesOf(m["select"])
-	if len(selects) == 0 {
+	if ok && len(selects) == 0 {
 		p.wrong(at, "has no select")
 	}
-	for _, part := range []string{"select", "reject"} {
-		for i, s := range entriesOf(m[part]) {
-			p.selector(s, fmt.Sprintf("%s[%d]", join(at, part), i), part == "select" && len(selects) > 1)
-		}
-	}
-	if paths, ok := m["fieldPaths"]; ok {
-		list, isList := paths.([]any)
-		for _, e := range list {
-			if _, ok := e.(string); !ok {
-				isList = false
+	for _, key := range []string{"select", "reject"} {
+		for i, s := range entriesOf(m[key]) {
+			where := fmt.Sprintf("%s[%d]", join(at, key), i)
+			one, _ := p.part(s, where, selectKeys)
+			if key == "select" && len(selects) > 1 && (one["labelSelector"] != nil || one["annotationSelector"] != nil) {
+				p.wrong(where, "labelSelector and annotationSelector cannot be used in a list of selects; write a target of its own")
 			}
-		}
-		if !isList {
-			p.wrong(join(at, "fieldPaths"), "must be a list of texts")
-		}
-	}
-	p.options(m, at)
-}
-
-// selector checks one select or reject; several states that it is one of a list of selects.
-func (p *parser) selector(v any, at string, several bool) {
-	m, ok := v.(map[string]any)
-	if !ok {
-		p.wrong(at, "must be a mapping")
-		return
-	}
-	p.known(m, at, selectKeys)
-	p.texts(m, at, selectKeys...)
-	if several && (m["labelSelector"] != nil || m["annotationSelector"] != nil) {
-		p.wrong(at, "labelSelector and annotationSelector cannot be used in a list of selects; write a target of its own")
-	}
-}
-
-func (p *parser) options(m map[string]any, at string) {
-	v, ok := m["options"]
-	if !ok {
-		return
-	}
-	at = join(at, "options")
-	o, ok := v.(map[string]any)
-	if !ok {
-		p.wrong(at, "must be a mapping")
-		return
-	}
-	p.known(o, at, optionKeys)
-	p.texts(o, at, "delimiter")
-	if n, ok := o["index"]; ok {
-		number, isNumber := n.(json.Number)
-		if _, err := number.Int64(); !isNumber || err != nil {
-			p.wrong(join(at, "index"), "must be a whole number")
-		}
-		if d, _ := o["delimiter"].(string); d == "" {
-			p.wrong(join(at, "index"), "has no meaning without a delimiter")
-		}
-	}
-	if c, ok := o["create"]; ok {
-		if _, isBool := c.(bool); !isBool {
-			p.wrong(join(at, "create"), "must be true or false")
 		}
 	}
 }
@@ -150,15 +132,4 @@ func nearest(k string, keys []string) string {
 		}
 	}
 	return best
-}
-
-// texts reports values that must be strings and are not.
-func (p *parser) texts(m map[string]any, at string, keys ...string) {
-	for _, k := range keys {
-		if v, ok := m[k]; ok {
-			if _, isText := v.(string); !isText {
-				p.wrong(join(at, k), "must be text; quote it")
-			}
-		}
-	}
 }

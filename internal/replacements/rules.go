@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -160,19 +161,13 @@ func join(at, field string) string {
 // expand converts a checked replacement into kustomize's. A list of selects becomes one target for
 // each, which leaves out the matches of earlier ones.
 func (p *parser) expand(m map[string]any, at string) []types.Replacement {
-	out := map[string]any{}
-	for k, v := range m {
-		out[k] = v
-	}
+	out := maps.Clone(m)
 	var targets []any
 	for _, t := range entriesOf(m["targets"]) {
 		tm, _ := t.(map[string]any)
 		var before []any
 		for _, s := range entriesOf(tm["select"]) {
-			one := map[string]any{}
-			for k, v := range tm {
-				one[k] = v
-			}
+			one := maps.Clone(tm)
 			one["select"] = s
 			one["reject"] = append(slices.Clone(entriesOf(tm["reject"])), before...)
 			before = append(before, s)
