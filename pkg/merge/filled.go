@@ -89,21 +89,26 @@ func (m *merger) filled(from made, s *cursor, a, v Opt) bool {
 // apart reports whether the type of a stated value alone decides what the server makes of
 // it, since no rule of a type around it leads here.
 func (s *cursor) apart() bool {
-	var names []string // from here up to the type that has the rules
+	return !s.below(func(at *cursor, names []string) bool {
+		t := at.up.field.Type
+		return at.twin != nil || t != nil && slices.ContainsFunc(t.Defaults, func(d Default) bool { return d.reaches(names) })
+	})
+}
+
+// below reports whether is holds for the place or one around it, with the names from here up to
+// the type around that.
+func (s *cursor) below(is func(at *cursor, names []string) bool) bool {
+	var names []string
 	for at := s; at.up != nil; at = at.up {
-		if at.twin != nil {
-			return false
-		}
 		name := at.here.name
 		if at.here.list != nil {
 			name = "*"
 		}
-		names = append(names, name)
-		if t := at.up.field.Type; t != nil && slices.ContainsFunc(t.Defaults, func(d Default) bool { return d.reaches(names) }) {
-			return false
+		if names = append(names, name); is(at, names) {
+			return true
 		}
 	}
-	return true
+	return false
 }
 
 // reaches reports whether the rule fills in something at, around or in a place. The names

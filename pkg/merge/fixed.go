@@ -118,18 +118,10 @@ func (m *merger) additions(s *cursor, o, l, v Opt) bool {
 
 // fixed reports whether a path of a type around the value leads to it, or to what contains it.
 func (s *cursor) fixed() bool {
-	var names []string // from here up to the type that has the row
-	for at := s; at.up != nil; at = at.up {
-		name := at.here.name
-		if at.here.list != nil {
-			name = "*"
-		}
-		names = append(names, name)
-		if t := at.up.field.Type; t != nil && slices.ContainsFunc(t.Fixed, func(f Fixed) bool { return f.covers(names) }) {
-			return true
-		}
-	}
-	return false
+	return s.below(func(at *cursor, names []string) bool {
+		t := at.up.field.Type
+		return t != nil && slices.ContainsFunc(t.Fixed, func(f Fixed) bool { return f.covers(names) })
+	})
 }
 
 // covers reports whether the names lead, upwards, from a place that may not be changed.

@@ -73,7 +73,7 @@ func adoptable(in Input, result any) []merge.Removal {
 		return isServers(r.Path) || serverMade(in, r) || had || !stays || is == nil
 	})
 	for i := range out {
-		out[i].Owner, _ = person(t.Owners, out[i].Path)
+		out[i].Owner = addedBy(t.Owners, out[i].Path, isPerson)
 	}
 	merge.SortByPath(out, func(r merge.Removal) merge.Path { return r.Path })
 	return out

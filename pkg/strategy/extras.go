@@ -21,21 +21,24 @@ func extras(in Input, result any) []merge.Removal {
 		apart := o.Subresource == "scale" // no apply writes there: even under the applier's name it was another command
 		return !schema.ControlPlane(o.Manager) && (apart || o.Subresource == "" && !slices.Contains(t.Appliers, o.Manager))
 	}
-	var out []merge.Removal
-	for _, r := range entriesOf(in.Schema, nil, merge.Diff(result, t.Local, in.Schema)) {
-		if isServers(r.Path) || serverMade(in, r) {
-			continue
-		}
-		owner := addedBy(t.Owners, r.Path, foreign)
-		if t.Owners != nil && owner == nil {
-			continue
-		}
-		r.Owner = owner
-		out = append(out, r)
-	}
+	out := in.added(merge.Diff(result, t.Local, in.Schema), foreign)
 	out = append(out, in.foreignFields(result, out, foreign)...)
 	out = slices.DeleteFunc(out, func(r merge.Removal) bool { return in.givenToLive(r.Path) })
 	merge.SortByPath(out, func(r merge.Removal) merge.Path { return r.Path })
+	return out
+}
+
+// added lists the entries that the changes remove and that such an owner has added.
+func (in Input) added(changes []merge.Change, by func(merge.Owner) bool) []merge.Removal {
+	var out []merge.Removal
+	for _, r := range entriesOf(in.Schema, nil, changes) {
+		if isServers(r.Path) || serverMade(in, r) {
+			continue
+		}
+		if r.Owner = addedBy(in.Triple.Owners, r.Path, by); in.Triple.Owners == nil || r.Owner != nil {
+			out = append(out, r)
+		}
+	}
 	return out
 }
 
@@ -76,7 +79,7 @@ func (s *set) apart(p merge.Path, v any) []merge.Removal {
 	return out
 }
 
-// addedBy returns the newest foreign owner of the path; nil where there is none.
+// addedBy returns the newest such owner of the path; nil where there is none.
 func addedBy(o merge.Owners, p merge.Path, foreign func(merge.Owner) bool) *merge.Owner {
 	for _, owner := range ownership.At(o, p) {
 		if foreign(owner) {

@@ -82,7 +82,7 @@ func (s *set) add(p merge.Path, v any) {
 	if now, ok := s.result.Lookup(p); !ok || now == nil {
 		return // it is removed: another variant displaces it
 	}
-	owner, _ := person(s.Triple.Owners, p)
+	owner := addedBy(s.Triple.Owners, p, isPerson)
 	s.found = append(s.found, merge.Removal{Path: p, Value: v, Cause: merge.CauseLive, Owner: owner})
 }
 

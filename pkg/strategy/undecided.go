@@ -3,7 +3,6 @@ package strategy
 import (
 	"slices"
 
-	"github.com/kubectl-merge/kubectl-merge/internal/ownership"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
@@ -14,19 +13,7 @@ import (
 // sets and keyed lists are never a default; other fields count only where managedFields
 // name an owner.
 func undecided(in Input, result any) []merge.Removal {
-	t := in.Triple
-	var out []merge.Removal
-	for _, r := range entriesOf(in.Schema, nil, merge.Diff(t.Live, t.Local, in.Schema)) {
-		if isServers(r.Path) || serverMade(in, r) {
-			continue
-		}
-		owner, ok := person(t.Owners, r.Path)
-		if t.Owners != nil && !ok {
-			continue
-		}
-		r.Owner = owner
-		out = append(out, r)
-	}
+	out := in.added(merge.Diff(in.Triple.Live, in.Triple.Local, in.Schema), isPerson)
 	out = append(out, setFields(in, result, out)...)
 	merge.SortByPath(out, func(r merge.Removal) merge.Path { return r.Path })
 	return out
@@ -111,12 +98,5 @@ func entry(t *merge.Type, p merge.Path) (bool, *merge.Type) {
 	return isEntry, t
 }
 
-// person returns an owner of the path that is not part of the control plane.
-func person(o merge.Owners, p merge.Path) (*merge.Owner, bool) {
-	for _, owner := range ownership.At(o, p) {
-		if owner.Subresource == "" && !schema.ControlPlane(owner.Manager) {
-			return &owner, true
-		}
-	}
-	return nil, false
-}
+// isPerson reports whether an owner is not part of the control plane.
+func isPerson(o merge.Owner) bool { return o.Subresource == "" && !schema.ControlPlane(o.Manager) }
