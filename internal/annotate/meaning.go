@@ -3,6 +3,7 @@ package annotate
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
@@ -79,13 +80,7 @@ func asApplied(conf any) any {
 
 // withoutGivenUp is was without what the changes take out of it.
 func withoutGivenUp(was any, changes []merge.Change) (map[string]any, error) {
-	var out []merge.Change
-	for _, c := range changes {
-		if c.Op == merge.OpRemove {
-			out = append(out, c)
-		}
-	}
-	v, err := merge.Replay(was, out)
+	v, err := merge.Replay(was, slices.DeleteFunc(slices.Clone(changes), func(c merge.Change) bool { return c.Op != merge.OpRemove }))
 	return merge.At[map[string]any](v), err
 }
 

@@ -85,24 +85,16 @@ func remaining(objects []Member, deleted map[string]bool) []Member {
 
 // ubiquitous lists the objects that controllers create in every namespace; Name is "" for all
 // objects of a kind.
-var ubiquitous = []struct {
-	GroupKind
-	Name string
-}{
-	{GroupKind{Kind: "ConfigMap"}, "kube-root-ca.crt"}, // kube-controller-manager, root-ca-certificate-publisher
-	{GroupKind{Kind: "ServiceAccount"}, "default"},     // kube-controller-manager, serviceaccount
-	{GroupKind{Kind: "Event"}, ""},
-	{GroupKind{Group: "events.k8s.io", Kind: "Event"}, ""},
-	{GroupKind{Group: "coordination.k8s.io", Kind: "Lease"}, ""},
+var ubiquitous = []Identity{
+	{GroupKind: GroupKind{Kind: "ConfigMap"}, Name: "kube-root-ca.crt"}, // kube-controller-manager, root-ca-certificate-publisher
+	{GroupKind: GroupKind{Kind: "ServiceAccount"}, Name: "default"},     // kube-controller-manager, serviceaccount
+	{GroupKind: GroupKind{Kind: "Event"}},
+	{GroupKind: GroupKind{Group: "events.k8s.io", Kind: "Event"}},
+	{GroupKind: GroupKind{Group: "coordination.k8s.io", Kind: "Lease"}},
 }
 
 func (m Member) everywhere() bool {
-	for _, u := range ubiquitous {
-		if m.GroupKind == u.GroupKind && (u.Name == "" || u.Name == m.Name) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(ubiquitous, func(u Identity) bool { return m.GroupKind == u.GroupKind && (u.Name == "" || u.Name == m.Name) })
 }
 
 // mostNamed is how many objects a reason names; the others are counted.

@@ -57,13 +57,8 @@ func (r Run) Widened(deletions []Member) string {
 // Exact returns the parent for the end of the run. It holds the kinds and namespaces of the merged
 // objects, of the members that are kept, and of kinds that could not be listed.
 func (r Run) Exact(decisions []Decision, unlisted []GroupKind) Parent {
-	var (
-		kinds      = slices.Clone(unlisted)
-		namespaces []string
-	)
-	for o := range r.Objects {
-		kinds, namespaces = append(kinds, o.GroupKind), append(namespaces, o.Namespace)
-	}
+	kinds, namespaces := r.merged()
+	kinds = append(kinds, unlisted...)
 	for _, d := range decisions {
 		if d.Action == Keep {
 			kinds, namespaces = append(kinds, d.GroupKind), append(namespaces, d.Namespace)
@@ -83,13 +78,12 @@ func (r Run) In(parent Parent) Run {
 
 // Superset returns the parent before the first write: whatever happens then, it covers all objects
 // that carry the set's label.
-func (r Run) Superset() Parent {
-	var (
-		kinds      []GroupKind
-		namespaces []string
-	)
+func (r Run) Superset() Parent { return r.Parent.Including(r.merged()) }
+
+// merged returns the kinds and namespaces of the merged objects.
+func (r Run) merged() (kinds []GroupKind, namespaces []string) {
 	for o := range r.Objects {
 		kinds, namespaces = append(kinds, o.GroupKind), append(namespaces, o.Namespace)
 	}
-	return r.Parent.Including(kinds, namespaces)
+	return kinds, namespaces
 }

@@ -225,16 +225,8 @@ func (p Parent) Differences(want Parent) []string {
 
 // compared returns the elements only in the first list, and those only in the second.
 func compared[T comparable](is, want []T) (more, less []T) {
-	for _, v := range is {
-		if !slices.Contains(want, v) {
-			more = append(more, v)
-		}
-	}
-	for _, v := range want {
-		if !slices.Contains(is, v) {
-			less = append(less, v)
-		}
-	}
+	more = slices.DeleteFunc(slices.Clone(is), func(v T) bool { return slices.Contains(want, v) })
+	less = slices.DeleteFunc(slices.Clone(want), func(v T) bool { return slices.Contains(is, v) })
 	return more, less
 }
 

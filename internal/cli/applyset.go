@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/escape"
 	"github.com/kubectl-merge/kubectl-merge/internal/prune"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
 const applysetLong = `List, view and change sets of applied objects (ApplySets, KEP-3659).
@@ -140,10 +141,7 @@ type setRow struct {
 
 func row(l prune.Listed) setRow {
 	out := setRow{Namespace: l.Target.Namespace, Set: l.Target.String(), ID: l.Parent.ID(), Tooling: l.Parent.Tooling, Kinds: []string{}, Namespaces: append([]string{}, l.Parent.AllNamespaces()...)}
-	for _, gk := range l.Parent.Kinds {
-		out.Kinds = append(out.Kinds, gk.String())
-	}
-	out.Kinds = append(out.Kinds, l.Parent.Resources...)
+	out.Kinds = append(append(out.Kinds, merge.Texts(l.Parent.Kinds)...), l.Parent.Resources...)
 	if l.Err != nil {
 		out.Problem = strings.TrimPrefix(l.Err.Error(), l.Target.String()+": ")
 	}

@@ -70,12 +70,10 @@ func current(obj, c map[string]any) bool {
 // outdated reports whether a condition by which the object would be judged is about an
 // older generation.
 func outdated(obj map[string]any) bool {
-	for _, name := range slices.Concat(readyConditions, failedConditions, movingConditions) {
-		if c := condition(obj, name); c != nil && !current(obj, c) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(slices.Concat(readyConditions, failedConditions, movingConditions), func(name string) bool {
+		c := condition(obj, name)
+		return c != nil && !current(obj, c)
+	})
 }
 
 // declares reports whether the type has that field in its status.

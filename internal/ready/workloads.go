@@ -2,6 +2,7 @@ package ready
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
@@ -116,14 +117,8 @@ func newestReplicaSet(s Subject) string {
 
 // ofDeployment returns the pods that the newest ReplicaSet controls.
 func ofDeployment(s Subject) []map[string]any {
-	var out []map[string]any
 	uid := newestReplicaSet(s)
-	for _, p := range s.Pods {
-		if uid != "" && Controller(p) == uid {
-			out = append(out, p)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(s.Pods), func(p map[string]any) bool { return uid == "" || Controller(p) != uid })
 }
 
 // Controller returns the uid of the owner that controls an object, "" where none does.
@@ -217,13 +212,7 @@ func older(n int64, why string) string {
 
 // labelled returns the pods with that label.
 func labelled(pods []map[string]any, name, value string) []map[string]any {
-	var out []map[string]any
-	for _, p := range pods {
-		if merge.At[string](p, "metadata", "labels", name) == value {
-			out = append(out, p)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(pods), func(p map[string]any) bool { return merge.At[string](p, "metadata", "labels", name) != value })
 }
 
 func daemonSet(s Subject) Verdict {

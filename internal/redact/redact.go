@@ -75,12 +75,9 @@ var sensitiveEnds = []string{"PASSWORD", "PASSWD", "PASSPHRASE", "TOKEN", "SECRE
 // SensitiveName reports whether an environment variable of this name holds a secret by its
 // name: DB_PASSWORD, API_KEY, githubToken.
 func SensitiveName(name string) bool {
-	for _, word := range nameWords(name) {
-		if slices.Contains(sensitiveWords, word) || slices.ContainsFunc(sensitiveEnds, func(end string) bool { return strings.HasSuffix(word, end) }) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(nameWords(name), func(word string) bool {
+		return slices.Contains(sensitiveWords, word) || slices.ContainsFunc(sensitiveEnds, func(end string) bool { return strings.HasSuffix(word, end) })
+	})
 }
 
 // nameWords returns the words of a name, in capitals. It is split at signs, and where a

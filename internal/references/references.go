@@ -5,6 +5,7 @@ package references
 
 import (
 	_ "embed"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -50,11 +51,7 @@ func Named(group, kind string) bool { return group == "" && slices.Contains(kind
 func Of(obj map[string]any, t *merge.Type) []Reference {
 	found := map[Reference]bool{}
 	search(obj, t, found)
-	var out []Reference
-	for r := range found {
-		out = append(out, r)
-	}
-	return out
+	return slices.Collect(maps.Keys(found))
 }
 
 func search(v any, t *merge.Type, found map[Reference]bool) {

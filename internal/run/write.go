@@ -57,13 +57,8 @@ type writer struct {
 }
 
 func (p *Plan) writer(report func(*Item)) *writer {
-	w := &writer{Plan: p, report: report, server: write.Server{API: p.API, Write: p.Write}}
-	for _, item := range p.Items {
-		if item.matters() {
-			w.needed = append(w.needed, item)
-		}
-	}
-	return w
+	needed := slices.DeleteFunc(slices.Clone(p.Items), func(i *Item) bool { return !i.matters() })
+	return &writer{Plan: p, report: report, server: write.Server{API: p.API, Write: p.Write}, needed: needed}
 }
 
 func (w *writer) run(ctx context.Context) {
@@ -101,13 +96,7 @@ func (w *writer) wait(ctx context.Context) {
 }
 
 func (w *writer) in(s state) []*Item {
-	var items []*Item
-	for _, item := range w.Items {
-		if item.state == s {
-			items = append(items, item)
-		}
-	}
-	return items
+	return slices.DeleteFunc(slices.Clone(w.Items), func(i *Item) bool { return i.state != s })
 }
 
 // send writes items. The failure of one that others may depend on stops the run.

@@ -2,6 +2,7 @@ package source
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -59,13 +60,7 @@ func splitYAML(data []byte) []chunk {
 		line++
 	}
 	chunks = append(chunks, chunk{text: data[start:], line: first})
-	kept := chunks[:0]
-	for _, c := range chunks {
-		if !blank(c.text) {
-			kept = append(kept, c)
-		}
-	}
-	return kept
+	return slices.DeleteFunc(chunks, func(c chunk) bool { return blank(c.text) })
 }
 
 // separator reports whether a line begins a new document, whatever follows the dashes. A block

@@ -36,11 +36,6 @@ func unstored(p apply.Planned, body []byte, obj map[string]any) []merge.Change {
 		return nil
 	}
 	want, is := bare(p, sent), bare(p, obj)
-	var out []merge.Change
-	for _, c := range merge.Three(merge.Triple{Local: want, Live: is}, p.Type, merge.Policies[0], false).Changes {
-		if c.Op == merge.OpSet {
-			out = append(out, c)
-		}
-	}
-	return out
+	changes := merge.Three(merge.Triple{Local: want, Live: is}, p.Type, merge.Policies[0], false).Changes
+	return slices.DeleteFunc(changes, func(c merge.Change) bool { return c.Op != merge.OpSet })
 }

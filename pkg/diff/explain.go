@@ -245,12 +245,10 @@ func holds(b merge.Because, typed merge.Path) bool {
 	if n >= len(typed) || !within(b.Path, typed[:n]) {
 		return false
 	}
-	for _, o := range []merge.Opt{b.Result, b.Live, b.Local, b.Original} {
-		if _, ok := merge.Lookup(o.Value, typed[n:], nil); ok && o.Set {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]merge.Opt{b.Result, b.Live, b.Local, b.Original}, func(o merge.Opt) bool {
+		_, ok := merge.Lookup(o.Value, typed[n:], nil)
+		return ok && o.Set
+	})
 }
 
 // within reports whether p is at or below the path that a user typed: keys may be left out,

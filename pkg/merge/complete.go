@@ -1,5 +1,7 @@
 package merge
 
+import "slices"
+
 // Complete returns v, a value of type typ, with what the server fills in where v leaves it
 // out. These are the fixed defaults of fields (Field.Default), and the rules of types
 // (Type.Defaults). With admission set, it also applies the rules that are not part of the
@@ -107,10 +109,5 @@ func (c completer) set(m, was map[string]any, name string, v any) map[string]any
 }
 
 func (d *Default) met(t *Type, stated, now map[string]any) bool {
-	for _, c := range d.If {
-		if !c.holds(t, stated, now) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(d.If, func(c Condition) bool { return !c.holds(t, stated, now) })
 }

@@ -2,6 +2,7 @@ package merge
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -82,12 +83,7 @@ func (c Condition) holds(t *Type, stated, now map[string]any) bool {
 		return true
 	case IfNone:
 		list := At[[]any](now, c.Path...)
-		for _, e := range list {
-			if tolerates(e, c.Text) {
-				return false
-			}
-		}
-		return true
+		return !slices.ContainsFunc(list, func(e any) bool { return tolerates(e, c.Text) })
 	}
 	return false
 }

@@ -98,12 +98,9 @@ func unchanged(t *Type, g OneOf, o, l map[string]any) bool {
 	if !states(g, o) && o[g.Discriminator] == nil {
 		return false
 	}
-	for _, name := range append(g.Fields[:len(g.Fields):len(g.Fields)], g.Discriminator) {
-		if !equalOpt(Opt{o[name], o[name] != nil}, Opt{l[name], l[name] != nil}, t.Fields[name]) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(append(g.Fields[:len(g.Fields):len(g.Fields)], g.Discriminator), func(name string) bool {
+		return !equalOpt(Opt{o[name], o[name] != nil}, Opt{l[name], l[name] != nil}, t.Fields[name])
+	})
 }
 
 // displaced lists the fields of the group that live has and that local's variant

@@ -92,14 +92,7 @@ func (t *table) text() []byte {
 	return b.Bytes()
 }
 
-func (t *table) names() []string {
-	names := make([]string, 0, len(t.types))
-	for name := range t.types {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
-}
+func (t *table) names() []string { return slices.Sorted(maps.Keys(t.types)) }
 
 func (r *typeRow) write(b *bytes.Buffer) {
 	b.WriteString("type " + r.name)
