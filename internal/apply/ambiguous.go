@@ -10,8 +10,7 @@ import (
 )
 
 // ambiguous lists the entries of lists that server-side apply cannot distinguish.
-func ambiguous(v any, at merge.Path, typ *merge.Type) []string {
-	var out []string
+func ambiguous(v any, at merge.Path, typ *merge.Type) (out []string) {
 	switch v := v.(type) {
 	case map[string]any:
 		if granular(typ) {

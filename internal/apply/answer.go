@@ -20,8 +20,7 @@ type Answer struct {
 
 // Answered returns the answers that still hold for a live object, as rules of a policy; nil
 // where none holds.
-func (s Subject) Answered(live map[string]any, typ *merge.Type) []merge.Rule {
-	var rules []merge.Rule
+func (s Subject) Answered(live map[string]any, typ *merge.Type) (rules []merge.Rule) {
 	for _, a := range s.Answers {
 		if !a.holds(live, typ) {
 			continue

@@ -37,10 +37,8 @@ func (p *Planner) CheckRules(ctx context.Context, objects []object.Object, serve
 		return nil
 	}
 	seen := map[string]bool{}
-	var (
-		kinds []string
-		typed []schema.Typed
-	)
+	var kinds []string
+	var typed []schema.Typed
 	for _, o := range objects {
 		name := o.APIVersion() + " " + o.Kind()
 		if seen[name] {
@@ -116,13 +114,12 @@ func (r *UserRules) All() schema.Rules {
 
 // Unused returns the rules that had nothing to decide in any object merged so far; nil
 // where none was merged.
-func (r *UserRules) Unused() []schema.Rule {
+func (r *UserRules) Unused() (out []schema.Rule) {
 	if r == nil {
 		return nil
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	var out []schema.Rule
 	for i, rule := range r.Rules {
 		if r.merged && !r.used[i] {
 			out = append(out, rule)

@@ -294,8 +294,7 @@ func (p *Planned) take(k *serverSides, forced []merge.Path) error {
 // forced returns the paths of what the plan takes over from others. That is not always a
 // disagreement: what is stored as null, or as the zero of its type, is absent to the merge,
 // and a value to the server.
-func (p *Planned) forced(k *serverSides) []merge.Path {
-	var paths []merge.Path
+func (p *Planned) forced(k *serverSides) (paths []merge.Path) {
 	for _, d := range p.Settled {
 		if d.Winner != merge.LiveSide && k.Others(d.Path) {
 			paths = append(paths, d.Path)

@@ -56,7 +56,7 @@ func (d Decision) kept(reason string) Decision {
 
 // remaining returns the objects that are neither deleted themselves, nor dependents of one that is,
 // nor in every namespace.
-func remaining(objects []Member, deleted map[string]bool) []Member {
+func remaining(objects []Member, deleted map[string]bool) (left []Member) {
 	gone := map[string]bool{}
 	for uid := range deleted {
 		gone[uid] = true
@@ -73,7 +73,6 @@ func remaining(objects []Member, deleted map[string]bool) []Member {
 	for _, m := range objects {
 		services[m.Name] = services[m.Name] || m.GroupKind == GroupKind{Kind: "Service"} && gone[m.UID]
 	}
-	var left []Member
 	for _, m := range objects {
 		follows := m.GroupKind == GroupKind{Kind: "Endpoints"} && services[m.Name]
 		if !gone[m.UID] && !follows && !m.everywhere() {

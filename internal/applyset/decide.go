@@ -54,8 +54,7 @@ var (
 // their contents are known.
 //
 // Unlike kubectl: which deletes whatever carries the label.
-func (r Run) Decide(members []Member) []Decision {
-	var out []Decision
+func (r Run) Decide(members []Member) (out []Decision) {
 	seen := map[string]bool{}
 	for _, m := range members {
 		if r.UIDs[m.UID] || r.Objects[m.Identity()] || m.UID == r.Parent.UID || seen[m.UID] {

@@ -61,8 +61,7 @@ func ReadParent(set Set, obj map[string]any) (Parent, error) {
 }
 
 // others returns the managers of an annotation, if Manager is not among them.
-func others(obj map[string]any, annotation string) []string {
-	var out []string
+func others(obj map[string]any, annotation string) (out []string) {
 	for _, o := range ownership.At(ownership.Of(obj), merge.Path{merge.Named("metadata"), merge.Named("annotations"), merge.Named(annotation)}) {
 		if o.Manager == Manager {
 			return nil
@@ -201,8 +200,7 @@ func (p Parent) Beyond(q Parent) (kinds []GroupKind, namespaces []string) {
 
 // Differences lists how p differs from want, which lists the kinds and namespaces of the set's
 // members: one clause each, without the parent's name.
-func (p Parent) Differences(want Parent) []string {
-	var out []string
+func (p Parent) Differences(want Parent) (out []string) {
 	if len(p.Resources) > 0 {
 		out = append(out, "lists its kinds as group resources, which is deprecated")
 	}

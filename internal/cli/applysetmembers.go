@@ -118,10 +118,8 @@ func (v *setCall) named(ctx context.Context, q cluster.Query) ([]prune.Member, e
 	if err != nil {
 		return nil, err
 	}
-	var (
-		out  []prune.Member
-		errs []error
-	)
+	var out []prune.Member
+	var errs []error
 	for _, f := range found {
 		obj, err := v.api.GetMetadata(ctx, f.Target)
 		if err != nil {

@@ -150,10 +150,8 @@ func (s *editing) open(g *editor.Guard, reason error) error {
 	if s.windows {
 		text = bytes.ReplaceAll(text, []byte("\n"), []byte("\r\n"))
 	}
-	var (
-		got []byte
-		err error
-	)
+	var got []byte
+	var err error
 	g.Away(func() {
 		got, err = s.draft.Edit(g, editor.FromEnv(os.Getenv), editor.Streams{In: s.In, Out: s.Out, Err: term.Direct(s.ErrOut)}, text)
 	})

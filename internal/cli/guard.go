@@ -67,8 +67,7 @@ func (t *reporter) guards(item *run.Item) {
 	}
 }
 
-func guardNotes(item *run.Item) []diff.Note {
-	var notes []diff.Note
+func guardNotes(item *run.Item) (notes []diff.Note) {
 	for _, f := range item.Guards {
 		notes = append(notes, diff.Note{Object: item.Target.String(), Namespace: item.Target.Namespace, Kind: noteGuard, Path: f.Path, Message: escape.Line(f.Text)})
 	}

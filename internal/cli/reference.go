@@ -68,8 +68,7 @@ func pageOf(cmd *cobra.Command) Page {
 	}
 }
 
-func flagsOf(flags *pflag.FlagSet) []FlagHelp {
-	var out []FlagHelp
+func flagsOf(flags *pflag.FlagSet) (out []FlagHelp) {
 	flags.VisitAll(func(f *pflag.Flag) {
 		if f.Hidden || f.Deprecated != "" || f.Name == "help" {
 			return

@@ -21,12 +21,11 @@ import (
 // lines returns the errors joined in err, each as one line. A cause that many objects share is
 // reported for the first, with a count of the others. Errors that only report other errors, or an
 // interrupt, as their cause are counted at the end. Values of Secrets are blanked.
-func lines(err error, secret *redact.Values) []string {
+func lines(err error, secret *redact.Values) (out []string) {
 	l := lister{secret: secret, at: map[string]int{}, waiting: map[run.Hindrance]int{}}
 	for _, one := range leaves(err) {
 		l.add(one)
 	}
-	var out []string
 	for _, g := range l.groups {
 		out = append(out, g.text+more(g.objects-1))
 	}
@@ -86,10 +85,8 @@ type lister struct {
 
 // add takes an error that joins no others.
 func (l *lister) add(err error) {
-	var (
-		object  *run.ObjectError
-		reached *run.NotReached
-	)
+	var object *run.ObjectError
+	var reached *run.NotReached
 	switch {
 	case errors.As(err, &reached):
 		if l.waiting[reached.Hindrance]++; l.waiting[reached.Hindrance] == 1 {

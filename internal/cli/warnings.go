@@ -115,12 +115,11 @@ var particular = regexp.MustCompile(`"[^"]*"|'[^']*'|[0-9]+`)
 
 // grouped groups warnings that differ only in names and numbers; every warning of one object is
 // separate.
-func grouped(all []warning) []alike {
+func grouped(all []warning) (groups []alike) {
 	type key struct {
 		text string
 		nth  int // among its object's
 	}
-	var groups []alike
 	at := map[key]int{}
 	had := map[warning]int{}
 	for _, one := range all {

@@ -10,8 +10,7 @@ import (
 
 // Declared returns the resources that a CustomResourceDefinition (v1) defines; none if crd is
 // something else.
-func Declared(crd map[string]any) []Resource {
-	var all []Resource
+func Declared(crd map[string]any) (all []Resource) {
 	for _, version := range merge.MapsAt(crd, "spec", "versions") {
 		if !merge.At[bool](version, "served") {
 			continue

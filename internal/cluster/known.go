@@ -84,14 +84,13 @@ func (c *Cluster) inVersion(ctx context.Context, gv schema.GroupVersion, name st
 
 // words returns the names of the server's kinds on kubectl's command line: plurals, singulars and
 // short names. None if the server does not answer.
-func (c *Cluster) words(ctx context.Context) []string {
+func (c *Cluster) words(ctx context.Context) (all []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	groups, err := c.discovery.ServerGroupsWithContext(ctx)
 	if err != nil {
 		return nil
 	}
-	var all []string
 	for _, g := range groups.Groups {
 		for _, v := range c.versions(ctx, g.Name) {
 			list, err := c.discovery.ServerResourcesForGroupVersionWithContext(ctx, v)

@@ -130,12 +130,11 @@ func (c *Cluster) ServesKind(ctx context.Context, kind string) (bool, error) {
 
 // versions returns the group/versions of a group, the preferred one first; nil if the group or
 // discovery is not available.
-func (c *Cluster) versions(ctx context.Context, group string) []string {
+func (c *Cluster) versions(ctx context.Context, group string) (out []string) {
 	groups, err := c.discovery.ServerGroupsWithContext(ctx)
 	if err != nil {
 		return nil
 	}
-	var out []string
 	for _, g := range groups.Groups {
 		if g.Name != group {
 			continue

@@ -54,10 +54,8 @@ func Uncertain(err error) bool {
 const withoutConfig = "localhost:8080"
 
 func (c *Cluster) unreachable(err error) error {
-	var (
-		netw    *url.Error
-		endless *endlessError
-	)
+	var netw *url.Error
+	var endless *endlessError
 	switch host := hostOf(c.host); {
 	case errors.As(err, &endless):
 		return &Unreachable{Lost: true, slow: true, Text: fmt.Sprintf("server %s: %v: look at what stands between you and the server", host, endless)}

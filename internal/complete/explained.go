@@ -36,12 +36,11 @@ func (s *Server) Explained(cmd *cobra.Command, args []string, typed string) ([]c
 }
 
 // savedObjects returns the live objects in files that belong to local ones.
-func savedObjects(cmd *cobra.Command, files []string, local []object.Object) []object.Object {
+func savedObjects(cmd *cobra.Command, files []string, local []object.Object) (out []object.Object) {
 	saved, err := source.ReadSaved(cmd.Context(), source.Inputs{Files: files, Flag: "--live"})
 	if err != nil {
 		return nil
 	}
-	var out []object.Object
 	for _, o := range local {
 		if found, err := saved.Find(o); err == nil && found != nil {
 			out = append(out, *found)

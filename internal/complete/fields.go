@@ -64,11 +64,10 @@ func localObjects(cmd *cobra.Command) []object.Object {
 }
 
 // fieldsOf returns the fields of objects that a typed path may become.
-func fieldsOf(cmd *cobra.Command, objects []object.Object, typed string) []field {
+func fieldsOf(cmd *cobra.Command, objects []object.Object, typed string) (all []field) {
 	defs := &apply.Definitions{}
 	defs.Input(objects)
 	ask := defs.Around(nil)
-	var all []field
 	for _, o := range objects {
 		typ, known := schema.Builtin(o.Group(), o.Version(), o.Kind())
 		if !known {
@@ -171,11 +170,10 @@ func below(v any, typ *merge.Type, at merge.Path) []place {
 }
 
 // entries returns those of a list that distinguishes them by their keys.
-func entries(list []any, typ *merge.Type, at merge.Path) []place {
+func entries(list []any, typ *merge.Type, at merge.Path) (out []place) {
 	if typ == nil || typ.Kind != merge.Keyed {
 		return nil
 	}
-	var out []place
 	for _, entry := range list {
 		m, ok := entry.(map[string]any)
 		if !ok {

@@ -41,9 +41,8 @@ func Words(of ...cobra.Completion) cobra.CompletionFunc {
 
 // Policies returns those of merge.Policies. ask is not among them: it is for live objects, and not
 // for files.
-func Policies() []cobra.Completion {
+func Policies() (out []cobra.Completion) {
 	named := map[merge.Choice]string{merge.TakeLocal: "local", merge.TakeLive: "live", merge.LeaveConflict: "conflict"}
-	var out []cobra.Completion
 	for _, p := range merge.Policies {
 		out = append(out, cobra.CompletionWithDesc(p.Name, fmt.Sprintf("only local moved: %s; only live moved: %s; both moved: %s; removed from local: %s", named[p.Update], named[p.Drift], named[p.Both], named[p.Dropped])))
 	}
@@ -51,8 +50,7 @@ func Policies() []cobra.Completion {
 }
 
 // Strategies returns those of strategy.Strategies.
-func Strategies() []cobra.Completion {
-	var out []cobra.Completion
+func Strategies() (out []cobra.Completion) {
 	for _, s := range strategy.Strategies {
 		out = append(out, cobra.CompletionWithDesc(s.Name, s.Help))
 	}

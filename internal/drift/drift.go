@@ -219,12 +219,11 @@ func (c *comparison) owner(p merge.Path) *merge.Owner {
 }
 
 // common returns the steps of a that b has, too, as text.
-func common(a, b []merge.Step) []string {
+func common(a, b []merge.Step) (out []string) {
 	in := map[string]bool{}
 	for _, s := range b {
 		in[s.String()] = true
 	}
-	var out []string
 	for _, s := range a {
 		if in[s.String()] {
 			out = append(out, s.String())

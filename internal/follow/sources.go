@@ -8,8 +8,7 @@ import (
 // Sources returns what to follow for targets, in their order: one source for each kind and
 // namespace. A single object is followed by its name, which a role may be restricted to. So is
 // every Secret: a list would carry the values of others.
-func Sources(targets []cluster.Target) []Source {
-	var all []Source
+func Sources(targets []cluster.Target) (all []Source) {
 	at := map[cluster.Watching]int{}
 	for _, t := range targets {
 		w := cluster.Watching{Resource: Plain(t.Resource), Namespace: t.Namespace}

@@ -129,9 +129,8 @@ func otherSet(p apply.Planned, manager string) (Finding, bool) {
 
 // rewritten returns findings for fields that a program, not a person's tool, has written after they
 // were applied, and that are now overwritten: it wrote them once, and may again.
-func rewritten(p apply.Planned, manager string) []Finding {
+func rewritten(p apply.Planned, manager string) (out []Finding) {
 	applied := lastWrite(p.Live, manager)
-	var out []Finding
 	for _, d := range p.Settled {
 		switch {
 		case d.Winner != merge.LocalSide || d.Owner == nil || d.Owner.Manager == manager || person(d.Owner.Manager):

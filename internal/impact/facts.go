@@ -96,7 +96,7 @@ func (s Stale) String() string {
 // StaleIn lists the objects whose pods keep old values, in order of the objects that change. If
 // several facts are of pods that read one object in both ways, environment variables count. nil if
 // there are none.
-func StaleIn(all []Facts) []Stale {
+func StaleIn(all []Facts) (out []Stale) {
 	readers := map[name][]Stale{}
 	for _, f := range all {
 		for _, r := range f.reads {
@@ -108,7 +108,6 @@ func StaleIn(all []Facts) []Stale {
 			readers[r.name] = append(readers[r.name], Stale{Namespace: r.namespace, Reader: f.Object, Env: r.env, restart: f.restart})
 		}
 	}
-	var out []Stale
 	for _, f := range all {
 		if f.values == (name{}) {
 			continue

@@ -73,8 +73,7 @@ var sources = slices.Concat(
 	},
 )
 
-func inContainers(kind string, paths ...string) []source {
-	var out []source
+func inContainers(kind string, paths ...string) (out []source) {
 	for _, list := range []string{"initContainers", "containers"} {
 		for _, path := range paths {
 			out = append(out, source{kind: kind, path: list + ".*." + path, env: true})
@@ -84,7 +83,7 @@ func inContainers(kind string, paths ...string) []source {
 }
 
 // names returns the strings at a path below v.
-func names(v any, path []string) []string {
+func names(v any, path []string) (out []string) {
 	if len(path) == 0 {
 		if s, ok := v.(string); ok && s != "" {
 			return []string{strings.Clone(s)} // a substring would keep the whole response in memory
@@ -94,7 +93,6 @@ func names(v any, path []string) []string {
 	if path[0] != "*" {
 		return names(merge.At[map[string]any](v)[path[0]], path[1:])
 	}
-	var out []string
 	for _, e := range merge.At[[]any](v) {
 		out = append(out, names(e, path[1:])...)
 	}

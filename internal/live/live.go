@@ -98,10 +98,8 @@ func resolveAll(objects []object.Object, resolve func(object.Object) (Located, e
 	var errs []error
 	for _, o := range objects {
 		l, err := resolve(o)
-		var (
-			down *cluster.Unreachable
-			bad  *BadNamespace
-		)
+		var down *cluster.Unreachable
+		var bad *BadNamespace
 		switch {
 		case errors.As(err, &down):
 			return nil, down

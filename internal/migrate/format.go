@@ -7,8 +7,7 @@ var Formats = []string{"table", "json"}
 
 // Table returns what happens to each field, a line each, below the names of the columns; nil if
 // nothing happens.
-func Table(items []*Item) [][]string {
-	var rows [][]string
+func Table(items []*Item) (rows [][]string) {
 	for _, i := range items {
 		for _, r := range i.Move.Rows {
 			if rows == nil {

@@ -114,8 +114,7 @@ func (c *change) add(what What, paths []merge.Path) {
 }
 
 // others returns the managers besides the applier that own a value of obj.
-func (c *change) others(obj map[string]any, p merge.Path) []string {
-	var names []string
+func (c *change) others(obj map[string]any, p merge.Path) (names []string) {
 	for _, o := range ownership.At(ownership.Of(obj), p) {
 		ours := o.Operation == "Apply" && (o.Manager == c.Manager || o.Manager == ownership.AnnotationManager) || c.To == ToClientSide && o.Manager == apply.DefaultManager
 		if name := diff.OwnerName(&o); !ours && !slices.Contains(names, name) {

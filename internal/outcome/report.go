@@ -62,7 +62,7 @@ func (r *Report) Add(item *run.Item, notes []diff.Note) {
 }
 
 // changes returns those of an object that existed before and exists after.
-func (r *Report) changes(item *run.Item) []Change {
+func (r *Report) changes(item *run.Item) (out []Change) {
 	p := item.Result.Planned
 	if p.Action != apply.Change || p.Live == nil || p.Final == nil || item.Result.Outcome == write.Unchanged {
 		return nil
@@ -71,7 +71,6 @@ func (r *Report) changes(item *run.Item) []Change {
 	if !r.ShowSecrets {
 		live, final = redact.Mask(live, final, p.Sensitive, p.Value)
 	}
-	var out []Change
 	for _, c := range merge.Diff(lastapplied.Without(live), lastapplied.Without(final), p.Type) {
 		out = append(out, newChange(c))
 	}

@@ -66,8 +66,7 @@ func (t Target) String() string {
 }
 
 // Namespaces returns those of the items, each once, in order.
-func Namespaces(items []*run.Item) []string {
-	var out []string
+func Namespaces(items []*run.Item) (out []string) {
 	seen := map[string]bool{"": true}
 	for _, item := range items {
 		if n := item.Target.Namespace; !seen[n] {

@@ -90,8 +90,7 @@ func withSet(e map[string]any, s *fieldpath.Set) (map[string]any, error) {
 // ClientSide returns the managers that have applied live from the client's side: those of
 // an update that owns the last-applied annotation (k8s.io/client-go/util/csaupgrade). nil
 // where there are none.
-func ClientSide(live map[string]any) []string {
-	var names []string
+func ClientSide(live map[string]any) (names []string) {
 	for _, e := range list(live) {
 		fields, _ := e["fieldsV1"].(map[string]any)
 		if s, err := setOf(fields); err == nil && merge.At[string](e, "operation") == "Update" && s.Has(annotationPath) && !slices.Contains(names, merge.At[string](e, "manager")) {

@@ -139,8 +139,7 @@ func (r *Rewrite) Disown(names []string) {
 // in versions that the server no longer has, and what the applier has applied in any other version.
 // Otherwise the server refuses every apply because of such an entry, or drops it with the next
 // write. Entries of subresources stay. It returns the managers whose entries it has rewritten.
-func (r *Rewrite) Convert(live map[string]any, typ *merge.Type, served func(apiVersion string) bool) []string {
-	var names []string
+func (r *Rewrite) Convert(live map[string]any, typ *merge.Type, served func(apiVersion string) bool) (names []string) {
 	out := slices.Clone(r.entries)
 	for i, e := range out {
 		version := merge.At[string](e, "apiVersion")

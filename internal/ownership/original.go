@@ -52,8 +52,7 @@ func Original(live any, of Holders, typ *merge.Type) any {
 }
 
 // entries returns the entries of managedFields that concern what the holders own.
-func (h Holders) entries(obj map[string]any) []owned {
-	var sets []owned
+func (h Holders) entries(obj map[string]any) (sets []owned) {
 	for _, entry := range list(obj) {
 		fields := merge.At[map[string]any](entry, "fieldsV1")
 		set := owned{fields: fields, update: merge.At[string](entry, "operation") != "Apply"}
@@ -77,8 +76,7 @@ func (h Holders) hold(entry map[string]any) bool {
 
 // Annotators returns the managers that own the last-applied annotation: what they applied
 // is the applier's. An annotation from before managers were recorded has none.
-func Annotators(o merge.Owners) []string {
-	var names []string
+func Annotators(o merge.Owners) (names []string) {
 	for _, owner := range At(o, lastapplied.AnnotationPath) {
 		if owner.Manager != merge.Unrecorded {
 			names = append(names, owner.Manager)
@@ -95,8 +93,7 @@ type owned struct {
 }
 
 // below returns the holds on what a key of FieldsV1 leads to.
-func below(sets []owned, key string) []owned {
-	var out []owned
+func below(sets []owned, key string) (out []owned) {
 	for _, s := range sets {
 		if f, ok := s.fields[key].(map[string]any); ok {
 			out = append(out, owned{f, s.update, s.other})

@@ -77,11 +77,11 @@ func readTime(v any) time.Time {
 
 // At lists the owners of the value at the path, or of a part of it, newest first; nil if it
 // has none. A nil *owners has none.
-func (o *owners) At(p merge.Path) []merge.Owner {
+func (o *owners) At(p merge.Path) (out []merge.Owner) {
 	if o == nil {
 		return nil
 	}
-	var out, entire []merge.Owner
+	var entire []merge.Owner
 	for _, e := range o.entries {
 		switch held, around := descend(e.fields, p); {
 		case held:

@@ -239,8 +239,7 @@ func unite(into, from map[string]any) (map[string]any, error) {
 
 // Owners lists the managers that own fields of the object itself, other than by the
 // applier's apply, in the order of their entries. nil where there are none.
-func (r *Rewrite) Owners() []string {
-	var names []string
+func (r *Rewrite) Owners() (names []string) {
 	for _, e := range r.entries {
 		if name := merge.At[string](e, "manager"); merge.At[string](e, "subresource") == "" && !isApplier(e, r.manager) && !slices.Contains(names, name) {
 			names = append(names, name)

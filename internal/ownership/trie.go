@@ -77,8 +77,7 @@ func (c children) child(key string) (any, *merge.Type, bool) {
 }
 
 // Leaves lists the paths of the fields that have no others below them, sorted.
-func Leaves(fields map[string]any) []merge.Path {
-	var out []merge.Path
+func Leaves(fields map[string]any) (out []merge.Path) {
 	leaves(fields, nil, &out)
 	merge.SortByPath(out, func(p merge.Path) merge.Path { return p })
 	return out

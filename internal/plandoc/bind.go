@@ -55,8 +55,7 @@ func (b *Bound) Item(sub Subject) Item {
 
 // Missing returns the objects of the plan that are not in a run's input; known reports whether an
 // object is.
-func (b *Bound) Missing(known func(Identity) bool) []Identity {
-	var out []Identity
+func (b *Bound) Missing(known func(Identity) bool) (out []Identity) {
 	for _, item := range b.Items {
 		if (item.Action == apply.Create || item.Action == apply.Change || item.Action == apply.Recreate) && !known(item.Identity) {
 			out = append(out, item.Identity)
@@ -116,10 +115,9 @@ var had = map[apply.Action]string{
 	apply.Create: "create", apply.Change: "change", apply.Recreate: "recreate", apply.Delete: "delete", apply.Keep: "keep", apply.Held: "it held, because of conflicts",
 }
 
-func surplus(planned, now Item, typ *merge.Type) []string {
+func surplus(planned, now Item, typ *merge.Type) (out []string) {
 	reviewed, order := leavesOf(planned, typ)
 	is, reordered := leavesOf(now, typ)
-	var out []string
 	for _, l := range is.list {
 		p, ok := reviewed.at[l.path]
 		switch {

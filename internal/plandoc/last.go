@@ -10,7 +10,7 @@ import (
 // Executed returns the objects of a record of which something was, or may have been, written, each
 // once, with all its writes. An entry about an outcome replaces the one that was made when the
 // write was begun.
-func (d *Document) Executed() []Item {
+func (d *Document) Executed() (out []Item) {
 	at := map[Identity]int{}
 	var all [][]Item
 	for _, item := range d.Items {
@@ -26,7 +26,6 @@ func (d *Document) Executed() []Item {
 			all[n] = append(all[n], item)
 		}
 	}
-	var out []Item
 	for _, writes := range all {
 		if len(writes) > 0 {
 			out = append(out, combined(writes))

@@ -93,13 +93,12 @@ type changing struct {
 }
 
 // changes are the changes in path order.
-func (c changing) changes() []ChangeOf {
+func (c changing) changes() (out []ChangeOf) {
 	if c.before == nil || c.after == nil || c.recreated { // a run may be killed after it has deleted the object
 		whole := ChangeOf{Path: merge.Path{}.String()}
 		whole.Before, whole.After = c.whole(c.before, c.maskedBefore), c.whole(c.after, c.maskedAfter)
 		return []ChangeOf{whole}
 	}
-	var out []ChangeOf
 	before, after := merge.NewFinder(c.maskedBefore, c.typ), merge.NewFinder(c.maskedAfter, c.typ)
 	ordered := map[string]bool{} // lists whose order is in the record
 	for _, change := range merge.Diff(c.before, c.after, c.typ) {

@@ -104,10 +104,8 @@ type Labelling struct {
 // object of another set than From is an error that names both, and nothing is written then. It
 // returns those that were not part of it. nil if all were.
 func (s *Set) Join(ctx context.Context, objects []Member, l Labelling) ([]Member, error) {
-	var (
-		joining []Member
-		errs    []error
-	)
+	var joining []Member
+	var errs []error
 	for _, m := range objects {
 		switch id := m.Set(); id {
 		case s.Parent.ID():
@@ -139,10 +137,8 @@ func (s *Set) Cover(ctx context.Context, objects []applyset.Member) error {
 	if err := errors.Join(s.Writable(), s.resolve(ctx)); err != nil {
 		return err
 	}
-	var (
-		kinds      []applyset.GroupKind
-		namespaces []string
-	)
+	var kinds []applyset.GroupKind
+	var namespaces []string
 	for _, m := range objects {
 		kinds, namespaces = append(kinds, m.GroupKind), append(namespaces, m.Namespace)
 	}

@@ -105,10 +105,8 @@ func (s *Set) View(ctx context.Context, limit int) ([]Member, []applyset.Decisio
 	slices.SortFunc(found.All, func(a, b Member) int {
 		return slices.Compare([]string{a.Namespace, a.String()}, []string{b.Namespace, b.String()})
 	})
-	var (
-		all       []Member
-		decisions []applyset.Decision
-	)
+	var all []Member
+	var decisions []applyset.Decision
 	for _, m := range found.All {
 		for _, d := range r.Decide([]applyset.Member{m.Member}) {
 			all, decisions = append(all, m), append(decisions, d)

@@ -41,10 +41,8 @@ func (s *Set) Members(ctx context.Context, in Where) (Members, error) {
 	kinds := slices.Clone(in.Kinds)
 	slices.SortFunc(kinds, func(a, b applyset.GroupKind) int { return strings.Compare(a.String(), b.String()) })
 	kinds = slices.Compact(kinds)
-	var (
-		found = make([][]Member, len(kinds))
-		errs  = make([]error, len(kinds))
-	)
+	found := make([][]Member, len(kinds))
+	errs := make([]error, len(kinds))
 	begun := parallel.Each(ctx, parallel.Steps{N: len(kinds), Limit: in.Limit}, func(i int) { found[i], errs[i] = s.list(ctx, kinds[i], in.Namespaces) })
 	if begun < len(kinds) {
 		return Members{}, ctx.Err()

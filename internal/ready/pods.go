@@ -215,8 +215,7 @@ func exited(terminated map[string]any) string {
 type container struct{ status map[string]any }
 
 // containers returns the statuses of a pod's containers, in the order in which they start.
-func containers(pod map[string]any) []container {
-	var out []container
+func containers(pod map[string]any) (out []container) {
 	for _, list := range []string{"initContainerStatuses", "containerStatuses"} {
 		for _, c := range merge.MapsAt(pod, "status", list) {
 			out = append(out, container{c})
@@ -233,7 +232,7 @@ func (c container) terminated() map[string]any {
 
 // podProblems returns what keeps a pod that has not ended from being ready. That is why it is not
 // scheduled, as the server states it (for example a scheduling gate), else what is a row of Troubles.
-func podProblems(pod map[string]any, now time.Time) []Problem {
+func podProblems(pod map[string]any, now time.Time) (problems []Problem) {
 	name := merge.At[string](pod, "metadata", "name")
 	if phase := merge.At[string](pod, "status", "phase"); phase == "Succeeded" || phase == "Failed" {
 		return nil
@@ -241,7 +240,6 @@ func podProblems(pod map[string]any, now time.Time) []Problem {
 	if c := condition(pod, "PodScheduled"); isFalse(c) && merge.At[string](c, "reason") != "" {
 		return []Problem{{Reason: merge.At[string](c, "reason"), Message: merge.At[string](c, "message"), Pod: name}}
 	}
-	var problems []Problem
 	for _, c := range containers(pod) {
 		p := Problem{Pod: name, Container: c.name(), Reason: merge.At[string](c.status, "state", "waiting", "reason"), Message: merge.At[string](c.status, "state", "waiting", "message")}
 		if _, known := trouble(p.Reason); known {

@@ -82,8 +82,7 @@ func SensitiveName(name string) bool {
 
 // nameWords returns the words of a name, in capitals. It is split at signs, and where a
 // capital follows a small letter.
-func nameWords(name string) []string {
-	var words []string
+func nameWords(name string) (words []string) {
 	var word strings.Builder
 	small := false
 	for _, r := range name + "_" {

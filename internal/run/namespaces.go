@@ -19,11 +19,10 @@ type MissingNamespace struct {
 // nor are created by the run, in the order of the items. It is for client-side dry runs; a server
 // reports them itself. Namespaces that the user may not read, and all namespaces offline, are
 // assumed to exist.
-func (p *Plan) MissingNamespaces(ctx context.Context) []MissingNamespace {
+func (p *Plan) MissingNamespaces(ctx context.Context) (missing []MissingNamespace) {
 	if p.API == nil {
 		return nil
 	}
-	var missing []MissingNamespace
 	for _, n := range unproven(p.Items) {
 		if obj, err := p.Live.Get(ctx, n.Target); obj == nil && err == nil {
 			missing = append(missing, n)
@@ -34,7 +33,7 @@ func (p *Plan) MissingNamespaces(ctx context.Context) []MissingNamespace {
 
 // unproven returns the namespaces of new objects that no item shows to exist: the input does not
 // contain them, and no item was found in them.
-func unproven(items []*Item) []MissingNamespace {
+func unproven(items []*Item) (out []MissingNamespace) {
 	there := map[string]bool{}
 	for _, item := range items {
 		if isNamespace(item.Target.Resource) {
@@ -44,7 +43,6 @@ func unproven(items []*Item) []MissingNamespace {
 			there[item.Target.Namespace] = true
 		}
 	}
-	var out []MissingNamespace
 	for _, item := range items {
 		name := item.Target.Namespace
 		if !item.Target.Namespaced || there[name] || item.Action() != apply.Create {

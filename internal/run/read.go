@@ -125,13 +125,12 @@ func (l *lists) readBatch(ctx context.Context, b *batch) {
 
 // batched groups the items by kind and namespace. Secrets are never listed: a list would contain
 // values of other Secrets.
-func batched(items []*Item) []*batch {
+func batched(items []*Item) (all []*batch) {
 	type kindIn struct {
 		cluster.Resource
 		namespace string
 	}
 	at := map[kindIn]*batch{}
-	var all []*batch
 	for _, item := range items {
 		k := kindIn{item.Target.Resource, item.Target.Namespace}
 		if redact.IsSecretKind(k.Group, k.Kind) {
@@ -231,10 +230,8 @@ func (p *Plan) readList(ctx context.Context, b *batch) error {
 
 // takePage merges the items of the batch that a page contains.
 func (p *Plan) takePage(ctx context.Context, b *batch, page cluster.Page) {
-	var (
-		items []*Item
-		found []cluster.Listed
-	)
+	var items []*Item
+	var found []cluster.Listed
 	for _, o := range page.Objects {
 		if item := b.wanted[place{o.Namespace, o.Name}]; item != nil {
 			items, found = append(items, item), append(found, o)

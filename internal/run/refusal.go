@@ -198,8 +198,7 @@ func (i *Item) givesAll(rule []string) bool {
 }
 
 // words returns the quoted words of a list such as "get" "list" or "get", "list".
-func words(list string) []string {
-	var out []string
+func words(list string) (out []string) {
 	for _, m := range quotedWord().FindAllStringSubmatch(list, -1) {
 		out = append(out, m[1])
 	}

@@ -11,9 +11,8 @@ import (
 
 // unstored returns those of a plan's doubtful values that the server does not store: there, its
 // answer to a dry run equals live. If it cannot be asked, managedFields decide.
-func (j *Job) unstored(ctx context.Context, item *Item, p apply.Planned) []merge.Path {
+func (j *Job) unstored(ctx context.Context, item *Item, p apply.Planned) (paths []merge.Path) {
 	answer := j.answer(ctx, item, p)
-	var paths []merge.Path
 	live, made := merge.NewFinder(p.Live, p.Type), merge.NewFinder(answer, p.Type)
 	for _, d := range p.Doubtful {
 		was, had := live.Lookup(d.Path)

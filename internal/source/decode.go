@@ -46,10 +46,8 @@ func Decode(data []byte) ([]Document, error) {
 
 // documents returns the documents of a chunk: one, or several that only an end mark separates.
 func (c chunk) documents(r *yamldoc.Reader) ([]Document, error) {
-	var (
-		docs []Document
-		err  error
-	)
+	var docs []Document
+	var err error
 	if c.json {
 		docs, err = c.fromJSON()
 	} else {

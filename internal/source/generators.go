@@ -97,8 +97,7 @@ func afterKey(file string) string {
 	return file
 }
 
-func textsOf(v any) []string {
-	var all []string
+func textsOf(v any) (all []string) {
 	for _, e := range merge.At[[]any](v) {
 		if text, ok := e.(string); ok {
 			all = append(all, text)

@@ -52,10 +52,8 @@ func Read(ctx context.Context, in Inputs) ([]object.Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	var (
-		objects []object.Object
-		errs    []error
-	)
+	var objects []object.Object
+	var errs []error
 	in.texts(ctx, func(name string, data []byte, err error) {
 		if err == nil {
 			var got []object.Object
@@ -76,8 +74,7 @@ func (in Inputs) parse(name string, data []byte, keep keeping) ([]object.Object,
 }
 
 // Names returns the names of the inputs for errors. nil if none is named.
-func (in Inputs) Names() []string {
-	var names []string
+func (in Inputs) Names() (names []string) {
 	for _, f := range in.Files {
 		switch {
 		case f == "-":

@@ -47,8 +47,7 @@ func (s *Saved) Empty() bool { return len(s.byID) == 0 }
 
 // Select returns the saved objects for which fit is true, sorted by namespace and name. nil if
 // there are none.
-func (s *Saved) Select(fit func(object.Object) bool) []object.Object {
-	var out []object.Object
+func (s *Saved) Select(fit func(object.Object) bool) (out []object.Object) {
 	for _, o := range s.byID {
 		if fit(o) {
 			out = append(out, o)

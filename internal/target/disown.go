@@ -23,10 +23,8 @@ type Disowning struct {
 
 // Plan plans the change of every target, and writes nothing. The error joins all problems.
 func (d *Disowning) Plan(ctx context.Context, targets []Target) ([]*Disowned, error) {
-	var (
-		all  []*Disowned
-		errs []error
-	)
+	var all []*Disowned
+	var errs []error
 	for _, t := range targets {
 		one, err := d.plan(ctx, t, len(targets) == 1)
 		if err != nil {

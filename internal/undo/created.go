@@ -107,7 +107,7 @@ func (d *deletions) marked(e *entry, obj map[string]any) bool {
 // changed returns the paths of values that differ from those that the run has written. Values that
 // controllers have written are ignored, and values that the server fills in if the record has only
 // the request.
-func (d *deletions) changed(e *entry, obj map[string]any, typ *merge.Type, status bool) []string {
+func (d *deletions) changed(e *entry, obj map[string]any, typ *merge.Type, status bool) (out []string) {
 	var wrote any
 	for _, c := range e.Changes {
 		if c.Path == "." && c.After.Set {
@@ -120,7 +120,6 @@ func (d *deletions) changed(e *entry, obj map[string]any, typ *merge.Type, statu
 		return []string{"a hidden value"}
 	}
 	owners := ownership.Of(obj)
-	var out []string
 	reapplied := d.reapplied(owners)
 	for _, c := range parts(merge.Change{Op: merge.OpSet, New: merge.Some(wrote)}, typ) {
 		if o := reapplied(c.Path); o != nil {
@@ -142,13 +141,12 @@ func (d *deletions) changed(e *entry, obj map[string]any, typ *merge.Type, statu
 
 // parts returns the fields of a map that was added as a whole, and whose fields may have several
 // owners; any other change is its own only part. typ is the object's type.
-func parts(c merge.Change, typ *merge.Type) []merge.Change {
+func parts(c merge.Change, typ *merge.Type) (out []merge.Change) {
 	m, isMap := c.New.Value.(map[string]any)
 	at := typ.At(c.Path)
 	if c.Op != merge.OpSet || c.Old.Set || !isMap || len(m) == 0 || at != nil && at.Atomic || len(c.Path) > 0 && c.Path[len(c.Path)-1].Kind != merge.FieldStep {
 		return []merge.Change{c}
 	}
-	var out []merge.Change
 	for _, part := range merge.Diff(map[string]any{}, m, at) {
 		part.Path = slices.Concat(c.Path, part.Path)
 		out = append(out, parts(part, typ)...)

@@ -42,11 +42,9 @@ var helpers = map[string][]cluster.Watching{
 
 // sources returns the watches that the objects need: their own, and those that show why they are
 // not ready. The latter are for all objects of a namespace.
-func (b *board) sources() []source {
-	var (
-		targets []cluster.Target
-		others  []cluster.Watching
-	)
+func (b *board) sources() (all []source) {
+	var targets []cluster.Target
+	var others []cluster.Watching
 	for _, t := range b.objects {
 		if t.verdict.State == ready.Ready && !t.row.HasPods() || t.verdict.State == ready.Skipped && t.Rule.Skip {
 			continue // it has been read, and nothing about it can change
@@ -60,7 +58,6 @@ func (b *board) sources() []source {
 			others = append(others, h)
 		}
 	}
-	var all []source
 	at := map[cluster.Watching]int{}
 	for i, s := range follow.Sources(targets) {
 		all = append(all, source{Source: s})
@@ -79,8 +76,7 @@ func (b *board) sources() []source {
 }
 
 // classes returns the StorageClasses of claims that have not been requested yet.
-func (b *board) classes() []source {
-	var all []source
+func (b *board) classes() (all []source) {
 	for _, t := range b.objects {
 		name := className(t.Live)
 		if _, asked := b.class[name]; !asked && name != "" && t.Kind == "PersistentVolumeClaim" && t.verdict.State == ready.Waiting {

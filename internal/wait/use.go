@@ -96,8 +96,7 @@ func (s *use) take(u update) {
 }
 
 // by returns the users of a target, except those that leave, or whose controller leaves.
-func (s *use) by(t cluster.Target, leaves func(user) bool) []string {
-	var by []string
+func (s *use) by(t cluster.Target, leaves func(user) bool) (by []string) {
 	for _, one := range s.users {
 		if one.Namespace == t.Namespace && slices.Contains(one.names, references.Reference{Kind: t.Kind, Name: t.Name}) && !s.leaving(one, leaves) {
 			by = append(by, one.String())

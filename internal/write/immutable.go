@@ -20,8 +20,7 @@ var (
 )
 
 // immutable returns the fields that the causes of a refusal are about, and that the write changes.
-func (s sent) immutable(causes []metav1.StatusCause) []string {
-	var out []string
+func (s sent) immutable(causes []metav1.StatusCause) (out []string) {
 	for _, c := range causes {
 		at, ok := s.path(c.Field)
 		if !ok {

@@ -115,8 +115,7 @@ func (o Result) stored(obj map[string]any, was string, dry bool) Result {
 	return o
 }
 
-func restored(p apply.Planned, obj map[string]any) []merge.Path {
-	var paths []merge.Path
+func restored(p apply.Planned, obj map[string]any) (paths []merge.Path) {
 	now := merge.NewFinder(obj, p.Type)
 	check := func(at merge.Path, was any) {
 		if v, ok := now.Lookup(at); ok && merge.Identical(v, was) {

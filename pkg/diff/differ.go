@@ -149,12 +149,11 @@ func (d *differences) lists(at string, a, b []any) {
 }
 
 // onlyIn returns the entries of a list that the other one lacks, each counted.
-func onlyIn(list, other []any) []any {
+func onlyIn(list, other []any) (out []any) {
 	there := map[string]int{}
 	for _, w := range other {
 		there[literally(w)]++
 	}
-	var out []any
 	for _, v := range list {
 		text := literally(v)
 		if there[text]--; there[text] < 0 {

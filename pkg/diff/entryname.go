@@ -85,9 +85,8 @@ func variantNames(entry map[string]any, field string) []string {
 }
 
 // namesIn returns the names in a value, and below it down to that depth.
-func namesIn(v any, at string, depth int) []string {
+func namesIn(v any, at string, depth int) (out []string) {
 	m, _ := v.(map[string]any)
-	var out []string
 	for _, field := range slices.Sorted(maps.Keys(m)) {
 		place := at + "." + escape.Line(field)
 		switch e := m[field]; {

@@ -50,8 +50,7 @@ type hunks struct {
 }
 
 // changes returns the changes from one text to another.
-func changes(old, now []string) []change {
-	var all []change
+func changes(old, now []string) (all []change) {
 	for _, c := range linediff.Between(old, now) {
 		all = append(all, change{at: c.Old, removed: c.OldEnd - c.Old, added: now[c.New:c.NewEnd]})
 	}

@@ -8,9 +8,8 @@ import (
 
 // Notes reports what a merge overwrote, removed, kept and could not decide, in path order
 // by kind. Conflicts reports the conflicts. nil where there is nothing to report.
-func Notes(r Report) []Note {
+func Notes(r Report) (out []Note) {
 	r = r.Looked()
-	var out []Note
 	for _, d := range r.Plan.Settled {
 		if d.Rule != "" && d.Winner == merge.LiveSide && hasNothing(d.Local) {
 			continue // rules: [] of a ClusterRole that is aggregated
@@ -37,9 +36,8 @@ func Notes(r Report) []Note {
 }
 
 // Conflicts reports the conflicts that the policy left to the user; nil where there are none.
-func Conflicts(r Report) []Note {
+func Conflicts(r Report) (out []Note) {
 	r = r.Looked()
-	var out []Note
 	for _, d := range r.Plan.Conflicts {
 		n := r.disagreement(d)
 		n.Kind, n.Conflicts = NoteConflict, -1
@@ -107,8 +105,7 @@ func hasNothing(o merge.Opt) bool {
 // undecided reports what stays though it is not in local, because it is unknown whether it
 // was applied. Without an original it reports each value. Where the original never had the
 // values, it makes one note for the object.
-func (r Report) undecided() []Note {
-	var out []Note
+func (r Report) undecided() (out []Note) {
 	for _, u := range r.Plan.Undecided {
 		n := r.removal(u, NoteUndecided)
 		n.Own = false

@@ -10,7 +10,7 @@ import (
 // Sides spells the three values of a conflict, and who set live's, in lines that begin with
 // the side's name. A line longer than width (0: no limit) continues in the next. There are
 // always three sides, an absent one as "-".
-func (n Note) Sides(width int) []string {
+func (n Note) Sides(width int) (lines []string) {
 	const label, endless = len("original  "), 1 << 20
 	room := endless
 	if width > 0 {
@@ -23,7 +23,6 @@ func (n Note) Sides(width int) []string {
 	if by := who(n.Owner); by != "" {
 		texts.live += " " + by
 	}
-	var lines []string
 	for _, side := range [][2]string{{"original", texts.original}, {"live", texts.live}, {"local", texts.local}} {
 		for _, l := range breakLines(side[1], room) {
 			lines = append(lines, fmt.Sprintf("%-*s%s", label, side[0], l))

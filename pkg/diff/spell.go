@@ -98,8 +98,7 @@ func beside(n int, all ...merge.Opt) []string {
 }
 
 // partings returns the places, in bytes, where two of the texts begin to differ.
-func partings(all []string) []int {
-	var at []int
+func partings(all []string) (at []int) {
 	for i, a := range all {
 		for _, b := range all[:i] {
 			if a != b {

@@ -129,8 +129,7 @@ type parts struct {
 
 // pack puts parts into as few lines of at most n characters as their order allows. It
 // breaks a part that is longer than a line. n below 1 is no limit.
-func pack(p parts, n int) []string {
-	var lines []string
+func pack(p parts, n int) (lines []string) {
 	for _, t := range p.texts {
 		if last := len(lines) - 1; last >= 0 {
 			if joined := lines[last] + p.glue + t; n < 1 || utf8.RuneCountInString(joined) <= n {

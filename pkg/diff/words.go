@@ -61,11 +61,10 @@ func (n Note) unknown() string {
 }
 
 // Ways lists what the user can do, one line each; nil for nothing.
-func (n Note) Ways() []string {
+func (n Note) Ways() (ways []string) {
 	if n.Kind == NoteConflict {
 		return n.waysOut()
 	}
-	var ways []string
 	if n.Decide.Fields {
 		ways = append(ways, "to keep a field write it in the local file, to remove it write it there as null")
 	}

@@ -138,8 +138,7 @@ func suggestFields(at merge.Path, m map[string]any, name string) []string {
 
 // suggestEntries lists entries by their keys. It returns nothing for lists without keys,
 // since the members of a set are values.
-func suggestEntries(at merge.Path, list []any, typ *merge.Type) []string {
-	var out []string
+func suggestEntries(at merge.Path, list []any, typ *merge.Type) (out []string) {
 	for _, e := range list {
 		m, ok := e.(map[string]any)
 		if !ok || typ == nil || len(out) == suggestions {

@@ -154,8 +154,7 @@ func (m *merger) droppedParts(s *cursor, b because) (Opt, bool) {
 
 // entryByEntry splits changes to lists with repeated keys, which a diff gives as a whole,
 // into the entries that are removed.
-func entryByEntry(parts []Change, t *Type) []Change {
-	var out []Change
+func entryByEntry(parts []Change, t *Type) (out []Change) {
 	for _, c := range parts {
 		was, _ := c.Old.Value.([]any)
 		is, ok := c.New.Value.([]any)

@@ -54,8 +54,7 @@ type editing struct {
 	free    []int // entries of live without a partner
 }
 
-func (e *editing) liveOnly() []int {
-	var free []int
+func (e *editing) liveOnly() (free []int) {
 	for j, id := range e.pairing.v.ids {
 		if complete(e.t, e.v[j]) && !e.taken[j] && e.dropped[j] < 0 && e.pairing.v.more[id] == nil && !has(e.pairing.l.first, id) && !has(e.pairing.o.first, id) {
 			free = append(free, j)

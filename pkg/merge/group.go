@@ -239,11 +239,10 @@ type scored struct{ i, j, score int }
 
 // resembling lists the pairs of free entries that have something beyond their keys in
 // common, the best first, and among equals in order; nil above pairLimit.
-func resembling(t *Type, a, b side, free func(i, j int) bool) []scored {
+func resembling(t *Type, a, b side, free func(i, j int) bool) (pairs []scored) {
 	if len(a.at)*len(b.at) > pairLimit {
 		return nil
 	}
-	var pairs []scored
 	for i, at := range a.at {
 		for j, bt := range b.at {
 			if !free(i, j) {

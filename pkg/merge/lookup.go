@@ -113,7 +113,7 @@ func (x *Entries) All(s Step) []int {
 }
 
 // places are the first most, or more, of those of the entries that a step leads to.
-func (x *Entries) places(s Step, how matching, most int) []int {
+func (x *Entries) places(s Step, how matching, most int) (all []int) {
 	key := ""
 	if most > fewEntries { // one of many with this identity
 		most, s.Nth = len(x.list), int(how)
@@ -122,7 +122,6 @@ func (x *Entries) places(s Step, how matching, most int) []int {
 			return all
 		}
 	}
-	var all []int
 	for i := range x.among(s) {
 		if matches(x.list[i], s, how) {
 			all = append(all, i)

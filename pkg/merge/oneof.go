@@ -10,8 +10,7 @@ import (
 //
 // Unlike kubectl: it knows such groups only where the Go type carries retainKeys,
 // and sends two variants of the others, which the server refuses.
-func (m *merger) oneOf(s *cursor, x objects, put func(string, Opt)) map[string]bool {
-	var done map[string]bool
+func (m *merger) oneOf(s *cursor, x objects, put func(string, Opt)) (done map[string]bool) {
 	for _, g := range s.field.Type.OneOf {
 		x := m.withoutInherited(s.field.Type, g, x)
 		out := displaced(s.field.Type, g, x)
@@ -105,7 +104,7 @@ func unchanged(t *Type, g OneOf, o, l map[string]any) bool {
 
 // displaced lists the fields of the group that live has and that local's variant
 // excludes, in the group's order.
-func displaced(t *Type, g OneOf, x objects) []string {
+func displaced(t *Type, g OneOf, x objects) (out []string) {
 	l, v := x.l, x.v
 	if !others(g, l, v) {
 		return nil
@@ -114,7 +113,6 @@ func displaced(t *Type, g OneOf, x objects) []string {
 	if !decided {
 		return nil
 	}
-	var out []string
 	for _, name := range g.Fields {
 		if v[name] != nil && l[name] == nil && !keep[name] {
 			out = append(out, name)

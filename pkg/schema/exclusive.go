@@ -114,7 +114,7 @@ const mostFields = 10
 // exclusive lists the groups of declared fields of which the schema allows only one,
 // whatever else the object has. Two fields exclude each other if no valid object has both,
 // though either may be present. Where all of these exclude each other, they are one group.
-func (c *constraint) exclusive(declared map[string]merge.Field) []merge.OneOf {
+func (c *constraint) exclusive(declared map[string]merge.Field) (pairs []merge.OneOf) {
 	spoken := map[string]bool{}
 	c.fields(spoken)
 	names := slices.Sorted(maps.Keys(spoken))
@@ -122,7 +122,6 @@ func (c *constraint) exclusive(declared map[string]merge.Field) []merge.OneOf {
 		return nil
 	}
 	together := c.tryOut(names)
-	var pairs []merge.OneOf
 	in := map[string]bool{}
 	for i, a := range names {
 		for _, b := range names[i+1:] {

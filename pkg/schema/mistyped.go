@@ -25,11 +25,10 @@ const Base64 = "base64"
 // resources' scalars, free-form JSON), are of any type.
 //
 // Rule: encoding/json of the API's Go types, which is strict.
-func MistypedIn(t *merge.Type, v any) []Mistyped {
+func MistypedIn(t *merge.Type, v any) (out []Mistyped) {
 	if wellTyped(t, v) {
 		return nil
 	}
-	var out []Mistyped
 	mistyped(t, v, nil, &out)
 	return out
 }

@@ -54,8 +54,7 @@ var (
 )
 
 // unique returns the fields whose values together are unique in a list, by its rules.
-func (n *node) unique() [][]merge.Key {
-	var rows [][]merge.Key
+func (n *node) unique() (rows [][]merge.Key) {
 	for _, v := range n.Validations {
 		m := existsOne.FindStringSubmatch(strings.ReplaceAll(v.Rule, "\n", " "))
 		if m == nil || around.ReplaceAllString(alikeIn.ReplaceAllString(m[3], ""), "") != "" {

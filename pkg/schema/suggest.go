@@ -86,8 +86,7 @@ func leads(t *merge.Type, v any, p merge.Path) bool {
 }
 
 // reached returns the values that a step leads to from those of type t.
-func reached(t *merge.Type, values []any, s merge.Step) []any {
-	var out []any
+func reached(t *merge.Type, values []any, s merge.Step) (out []any) {
 	for _, v := range values {
 		if e, ok := merge.Lookup(v, merge.Path{s}, t); ok {
 			out = append(out, e)

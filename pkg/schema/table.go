@@ -145,11 +145,10 @@ func (t *table) list(typ *merge.Type, text string) {
 }
 
 // readKeys reads keys with their defaults; "" is none.
-func readKeys(text string) []merge.Key {
+func readKeys(text string) (keys []merge.Key) {
 	if text == "" {
 		return nil
 	}
-	var keys []merge.Key
 	for key := range strings.SplitSeq(text, ",") {
 		name, text, _ := strings.Cut(key, "=")
 		keys = append(keys, merge.Key{Name: name, Default: readDefault(text)})

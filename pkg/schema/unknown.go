@@ -12,11 +12,10 @@ import (
 // Unknown lists the fields of v that t does not declare, in path order; nil where t
 // declares every field of v. Free maps, open objects and values without a type declare
 // everything. A null counts as a field.
-func Unknown(t *merge.Type, v any) []merge.Path {
+func Unknown(t *merge.Type, v any) (out []merge.Path) {
 	if known(t, v) {
 		return nil
 	}
-	var out []merge.Path
 	listUnknown(t, v, nil, &out)
 	return out
 }

@@ -29,8 +29,7 @@ func extras(in Input, result any) []merge.Removal {
 }
 
 // added lists the entries that the changes remove and that such an owner has added.
-func (in Input) added(changes []merge.Change, by func(merge.Owner) bool) []merge.Removal {
-	var out []merge.Removal
+func (in Input) added(changes []merge.Change, by func(merge.Owner) bool) (out []merge.Removal) {
 	for _, r := range entriesOf(in.Schema, nil, changes) {
 		if isServers(r.Path) || serverMade(in, r) {
 			continue
@@ -66,13 +65,12 @@ func (in Input) foreignFields(result any, reported []merge.Removal, foreign func
 }
 
 // apart splits an object that local, completed by the server, has too.
-func (s *set) apart(p merge.Path, v any) []merge.Removal {
+func (s *set) apart(p merge.Path, v any) (out []merge.Removal) {
 	t := s.Schema.At(p)
 	m, isMap := v.(map[string]any)
 	if there, _ := s.stored().Lookup(p); !isMap || there == nil || t == nil || t.Kind != merge.Object || t.Atomic {
 		return []merge.Removal{{Path: p, Value: v, Cause: merge.CauseLive}}
 	}
-	var out []merge.Removal
 	for name, e := range m {
 		out = append(out, s.apart(p.Child(merge.Named(name)), e)...)
 	}

@@ -7,12 +7,11 @@ import (
 // defaulted lists the fields that local sets to null, that may be null, and that have a
 // default. The write cannot express null (RFC 7386), so the server fills the default in.
 // Fields that are null in live are left out.
-func defaulted(local, live any, typ *merge.Type, at merge.Path) []merge.Path {
+func defaulted(local, live any, typ *merge.Type, at merge.Path) (out []merge.Path) {
 	m, ok := local.(map[string]any)
 	if !ok || typ == nil || typ.Atomic {
 		return nil
 	}
-	var out []merge.Path
 	for name, l := range m {
 		f, p := typ.Field(name), at.Child(merge.Named(name))
 		is, there := merge.At[map[string]any](live)[name]

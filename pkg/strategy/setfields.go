@@ -87,8 +87,7 @@ func (s *set) add(p merge.Path, v any) {
 }
 
 // persons returns the managers in managedFields that are not part of the control plane.
-func persons(live any) []string {
-	var names []string
+func persons(live any) (names []string) {
 	for _, e := range merge.At[[]any](merge.At[any](live, "metadata", "managedFields")) {
 		if name, _ := merge.At[any](e, "manager").(string); !schema.ControlPlane(name) {
 			names = append(names, name)

@@ -21,8 +21,7 @@ func undecided(in Input, result any) []merge.Removal {
 
 // entriesOf lists the entries that the changes remove, also those inside a map or
 // list that is removed as a whole. typ is the type of the value at base.
-func entriesOf(typ *merge.Type, base merge.Path, changes []merge.Change) []merge.Removal {
-	var out []merge.Removal
+func entriesOf(typ *merge.Type, base merge.Path, changes []merge.Change) (out []merge.Removal) {
 	for _, c := range changes {
 		p := append(base[:len(base):len(base)], c.Path...)
 		isEntry, t := entry(typ, c.Path)
