@@ -33,6 +33,9 @@ type rank struct {
 	foreign bool
 }
 
+// hashed is the reason for which data of a generator stay.
+const hashed = "the name has a hash of the content, so that it would be another object"
+
 // seeker looks for the places of a value.
 type seeker struct {
 	*Kustomization
@@ -89,7 +92,7 @@ func (s *seeker) add(at []string, text []byte, r rank) {
 	r.depth = s.origin.depth
 	p := place{file: s.origin.file, part: ": " + at[0], text: text, rank: r}
 	if strings.HasSuffix(at[0], "Generator") {
-		p.hashed = "the name has a hash of the content, so that it would be another object"
+		p.hashed = hashed
 	}
 	s.found = append(s.found, p)
 }
@@ -135,7 +138,7 @@ func (s *seeker) kustomization(v any, at []string, with func(any) []byte) {
 func (s *seeker) documents(text []byte) (all []place) {
 	var missing []int
 	var foreign []bool
-	_, err := files.EditText(text, true, func(d files.Stated) (any, *merge.Type, error) {
+	_, _ = files.EditText(text, true, func(d files.Stated) (any, *merge.Type, error) {
 		if s.fits(d.Object) {
 			missing, foreign = append(missing, s.missing(d.Value)), append(foreign, !strings.Contains(s.o.Name(), d.Object.Name()))
 		}
@@ -143,8 +146,7 @@ func (s *seeker) documents(text []byte) (all []place) {
 	})
 	for i := range missing {
 		n := -1
-		var edited []byte
-		edited, err = files.EditText(text, true, func(d files.Stated) (any, *merge.Type, error) {
+		edited, err := files.EditText(text, true, func(d files.Stated) (any, *merge.Type, error) {
 			if !s.fits(d.Object) {
 				return nil, nil, nil
 			}
@@ -212,29 +214,26 @@ func (s *seeker) operation(ops []any, i int) any {
 			return nil
 		}
 	}
-	rest := s.v.Path[len(steps):]
+	rest, list := s.v.Path[len(steps):], slices.Clone(ops)
 	value, stated := op["value"]
-	list := slices.Clone(ops)
-	switch inner, _ := value.(map[string]any); {
-	case len(rest) == 0 && !s.v.live.Set || len(rest) == 0 && !stated:
+	inner, isMap := value.(map[string]any)
+	var with any = s.v.live.Value
+	var err error
+	switch {
+	case len(rest) == 0 && !(s.v.live.Set && stated):
 		return slices.Delete(list, i, i+1)
 	case len(rest) == 0:
-		list[i] = merge.With(op, s.v.live.Value, "value")
-	case inner == nil:
+	case !isMap:
 		return nil
 	case s.v.live.Set:
-		with, err := merge.Put(inner, rest, s.v.live.Value)
-		if err != nil {
-			return nil
-		}
-		list[i] = merge.With(op, with, "value")
+		with, err = merge.Put(inner, rest, with)
 	default:
-		with, err := merge.Replay(inner, []merge.Change{{Op: merge.OpRemove, Path: rest}})
-		if err != nil {
-			return nil
-		}
-		list[i] = merge.With(op, with, "value")
+		with, err = merge.Replay(inner, []merge.Change{{Op: merge.OpRemove, Path: rest}})
 	}
+	if err != nil {
+		return nil
+	}
+	list[i] = merge.With(op, with, "value")
 	return list
 }
 
@@ -326,23 +325,23 @@ func (s *seeker) generator(e map[string]any) (any, int) {
 		}
 	}
 	literals := slices.Clone(merge.At[[]any](e, "literals"))
-	for i, l := range literals {
-		if name, _, _ := strings.Cut(l.(string), "="); name == key && live.Set {
-			literals[i] = key + "=" + text
-			return merge.With(e, literals, "literals"), 0
-		} else if name == key {
-			return merge.With(e, slices.Delete(literals, i, i+1), "literals"), 0
-		}
-	}
-	if !live.Set || literals == nil {
+	i := slices.IndexFunc(literals, func(l any) bool { return strings.HasPrefix(l.(string), key+"=") })
+	switch {
+	case i >= 0 && live.Set:
+		literals[i] = key + "=" + text
+	case i >= 0:
+		literals = slices.Delete(literals, i, i+1)
+	case live.Set && literals != nil:
+		return merge.With(e, append(literals, key+"="+text), "literals"), 1
+	default:
 		return nil, 0
 	}
-	return merge.With(e, append(literals, key+"="+text), "literals"), 1
+	return merge.With(e, literals, "literals"), 0
 }
 
 // file adds a file that a generator reads.
 func (s *seeker) file(name string, text []byte) {
 	if at, err := filepath.EvalSymlinks(name); err == nil && s.read[at] != nil {
-		s.found = append(s.found, place{file: at, text: text, hashed: "the name has a hash of the content, so that it would be another object", rank: rank{depth: s.origin.depth}})
+		s.found = append(s.found, place{file: at, text: text, hashed: hashed, rank: rank{depth: s.origin.depth}})
 	}
 }

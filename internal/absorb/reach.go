@@ -40,10 +40,7 @@ func (s *sources) read(folder string, depth int) {
 		}
 		s.add(origin{file: file, depth: depth})
 		s.seen[folder] = true
-		text, _ := os.ReadFile(file) // one that cannot be read is not built
-		docs, _ := source.Decode(text)
-		for _, d := range docs {
-			m, _ := d.Value.(map[string]any)
+		for _, m := range documents(file) {
 			s.part = s.part || depth == 0 && m["kind"] == "Component"
 			for _, key := range slices.Sorted(maps.Keys(m)) {
 				s.names(m[key], origin{key: key, depth: depth}, folder)
@@ -51,6 +48,18 @@ func (s *sources) read(folder string, depth int) {
 		}
 		return
 	}
+}
+
+// documents are the mappings of a file; none if it cannot be read, and so not be built either.
+func documents(file string) (all []map[string]any) {
+	text, _ := os.ReadFile(file)
+	docs, _ := source.Decode(text)
+	for _, d := range docs {
+		if m, isMap := d.Value.(map[string]any); isMap {
+			all = append(all, m)
+		}
+	}
+	return all
 }
 
 func (s *sources) add(o origin) {
@@ -89,23 +98,15 @@ func (s *sources) names(v any, o origin, folder string) {
 				}
 			case !info.IsDir():
 				s.add(origin{file: at, depth: o.depth, key: o.key})
-				s.configuration(at, o, folder)
+				if slices.Contains(below[3:], o.key) { // it may name others
+					for _, m := range documents(at) {
+						s.names(m, origin{key: "configurations", depth: o.depth}, folder)
+					}
+				}
 			case within && !s.seen[at]:
 				s.read(at, o.depth+1)
 			}
 		}
-	}
-}
-
-// configuration adds what the file of a generator or transformer names.
-func (s *sources) configuration(file string, o origin, folder string) {
-	if !slices.Contains(below[3:], o.key) {
-		return
-	}
-	text, _ := os.ReadFile(file)
-	docs, _ := source.Decode(text)
-	for _, d := range docs {
-		s.names(d.Value, origin{key: "configurations", depth: o.depth}, folder)
 	}
 }
 
