@@ -86,7 +86,24 @@ func hunks(base []string, a, b []change) (all []Hunk, clean bool) {
 		a, b = a[i:], b[j:]
 	}
 	m.same(len(m.base))
+	moved(m.hunks)
 	return m.hunks, !slices.ContainsFunc(m.hunks, func(h Hunk) bool { return h.Conflict })
+}
+
+// moved makes a conflict of lines that one side has moved and the other deleted: both have deleted them
+// in one place, and one has them in another.
+func moved(all []Hunk) {
+	gone := map[string]bool{}
+	for _, h := range all {
+		if h.Base != "" && h.Ours+h.Theirs+h.Merged == "" {
+			gone[h.Base] = true
+		}
+	}
+	for i := range all {
+		if h := &all[i]; h.Base == "" && h.Ours != h.Theirs && gone[h.Ours+h.Theirs] {
+			h.Conflict, h.Merged = true, ""
+		}
+	}
 }
 
 // Sides are the merged text with theirs and with ours of the lines in conflict; clean: there

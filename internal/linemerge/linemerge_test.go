@@ -22,6 +22,7 @@ func TestMerge(t *testing.T) {
 		{"both add at one place", "a\n", "a\nX\n", "a\nY\n", "a\n<X\n=Y\n>"},
 		{"what both add alike is not in conflict", "a\n", "a\nX\nM\n", "a\nX\nN\n", "a\nX\n<M\n=N\n>"},
 		{"equal lines that git pairs otherwise", lines("abcddefgeh"), lines("bcdefedagh"), lines("bfhddeiifgedaghbdajklmeagbhfdeaghifndeagbodag"), lines("bfhdeiifedaghbdajklmeagbhfdeaghifndeagbodag")},
+		{"moved and removed", "a\nb\nc\nd\n", "a\nc\nb\nd\n", "a\nc\nd\n", "a\nc\n<b\n=>d\n"},
 		{"no line end", "a\nb", "a\nB", "A\nb", "<a\nB=A\nb>"},
 	} {
 		if got := spelled(Merge(tt.base, tt.ours, tt.theirs)); got != tt.want {
