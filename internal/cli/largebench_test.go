@@ -57,6 +57,9 @@ var largeLists = []largeList{
 	{"two_keys", "v1/Service", `"spec":{"ports":[%s]}`, func(i, value int) string {
 		return fmt.Sprintf(`{"name":"p%d","port":%d,"protocol":"TCP","targetPort":%d}`, i, i+1, i+value)
 	}},
+	{"two_keys_changed", "v1/Service", `"spec":{"ports":[%s]}`, func(i, value int) string {
+		return fmt.Sprintf(`{"name":"p%d-%d","port":%d,"protocol":"TCP","targetPort":1}`, i, value, i+1+value*30000)
+	}},
 	{"repeated_key", "v1/Pod", `"spec":{"containers":[{"name":"c","image":"i","env":[%s]}]}`, variables(2)},
 	{"one_key", "v1/Pod", `"spec":{"containers":[{"name":"c","image":"i","env":[%s]}]}`, variables(1 << 30)},
 	{"atomic", "v1/Pod", `"spec":{"containers":[{"name":"c","image":"i","args":[%s]}]}`, textEntry},

@@ -63,10 +63,17 @@ func (e *editing) liveOnly() (free []int) {
 	return free
 }
 
+// mostEdits is how many pairs are compared: more entries with new keys were not edited one by one, and the
+// comparison would take time that grows with their square.
+const mostEdits = 1 << 18
+
 // couples finds for each of those the free entry of live that it is most like. The likeness
 // has to be mutual, and no other entry may be equally like it.
 func (e *editing) couples(those []int, like func(int, any) likeness) map[int]int {
 	out := map[int]int{}
+	if len(those)*len(e.free) > mostEdits {
+		return out
+	}
 	for _, i := range those {
 		j := most(e.free, func(j int) likeness {
 			if e.taken[j] {
@@ -93,6 +100,37 @@ func most(those []int, like func(int) likeness) int {
 		}
 	}
 	return found
+}
+
+// findTwins finds the entries of live that may have been local's before somebody edited a key. Managed fields
+// do not show it: the entry that was applied has no record any more.
+func (p *pairing) findTwins(t *Type, l, v []any) {
+	var lost []int
+	for i := range l {
+		if len(t.Keys) > 1 && p.live[i] < 0 && p.original[i] < 0 {
+			lost = append(lost, i)
+		}
+	}
+	if len(lost)*len(v) > mostEdits {
+		return
+	}
+	p.twins = map[int]bool{}
+	for j := range v {
+		p.twins[j] = !p.taken[j] && slices.ContainsFunc(lost, func(i int) bool { return allButOneKey(t, l[i], v[j]) })
+	}
+}
+
+// besides reports an entry of another manager that stays beside one of local's that is like it.
+func (m *merger) besides(s *cursor, p *pairing, j int, entry any) {
+	if !p.twins[j] {
+		return
+	}
+	t := s.field.Type
+	c := m.below(s, hop{list: t, entry: entry, nth: p.v.nth(j)}, Field{Type: t.Elem}, true)
+	if m.foreign(c.path()) != nil {
+		m.plan.Undecided = append(m.plan.Undecided, m.removal(c.path(), false, Removal{Value: entry, Cause: CauseLive}))
+	}
+	m.leave()
 }
 
 // inOriginal returns the place in original of local's entry i, or -1. It looks by keys

@@ -9,6 +9,9 @@ func (m *merger) list(s *cursor, o, l []any, live Opt) (Opt, bool) {
 	t := s.field.Type
 	v, _ := live.Value.([]any)
 	p := pairUp(t, o, l, v)
+	if m.triple.Applied {
+		p.findTwins(t, l, v)
+	}
 	x := m.exclusive(s, o, l, v)
 	changed := x.changed
 	merged := make([]Opt, len(l))
@@ -48,6 +51,7 @@ func (m *merger) list(s *cursor, o, l []any, live Opt) (Opt, bool) {
 		}
 		if !ov.Set {
 			stays[j] = Some(v[j])
+			m.besides(s, p, j, v[j])
 			if m.explain {
 				c := m.below(s, hop{list: t, entry: v[j], nth: p.v.nth(j)}, Field{Type: t.Elem}, true)
 				m.liveOnly(c, Some(v[j]))
@@ -115,6 +119,7 @@ type pairing struct {
 	dropped  []int  // for each entry of live that local lacks: its partner in original, or -1
 
 	changed map[int]bool // entries of live whose keys are not their partner's; nil if none
+	twins   map[int]bool // entries of live without a partner that differ in one key alone from one of local that live lacks
 }
 
 func pairUp(t *Type, o, l, v []any) *pairing {

@@ -81,7 +81,8 @@ type Plan struct {
 	Removed []Removal
 
 	// Undecided lists values of live that local lacks and that may have been meant for
-	// removal, where Original is nil.
+	// removal, where Original is nil. With Triple.Applied, also entries of others that differ in one
+	// of several keys alone from one that local adds: it may be what they made of local's.
 	Undecided []Removal
 
 	// Doubtful lists values of Changes that were applied before and that live does not
