@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
@@ -13,7 +14,7 @@ import (
 // Mistyped is a value that the server would refuse to decode.
 type Mistyped struct {
 	Path merge.Path
-	Want string // a string, a number, true or false, a list, a mapping, a quantity, Base64
+	Want string // a string, a number, true or false, a list, a mapping, a quantity, a time, Base64
 	Fix  string // how the value can be written instead, "" where that cannot be known
 }
 
@@ -100,7 +101,12 @@ func scalarAs(t *merge.Type, v any) (want, fix string) {
 			return Base64, ""
 		}
 		return asString(t, v)
-	case leaves["string"], leaves["time"], leaves["microtime"], leaves["duration"]:
+	case leaves["microtime"]:
+		if text, ok := v.(string); ok {
+			return asMicroTime(text)
+		}
+		return asString(t, v)
+	case leaves["string"], leaves["time"], leaves["duration"]:
 		return asString(t, v)
 	case leaves["number"]:
 		return asNumber(v)
@@ -117,6 +123,19 @@ func scalarAs(t *merge.Type, v any) (want, fix string) {
 		return "a string or a number", ""
 	}
 	return "", ""
+}
+
+const microTime = "2006-01-02T15:04:05.000000Z07:00" // metav1.RFC3339Micro
+
+// asMicroTime reports a text that a metav1.MicroTime cannot be read from: it needs its six decimals.
+func asMicroTime(text string) (want, fix string) {
+	if _, err := time.Parse(microTime, text); err == nil || text == "" {
+		return "", ""
+	}
+	if t, ok := readTime(text); ok {
+		fix = t.Format(microTime)
+	}
+	return "a time with six decimals, as 2026-01-31T08:00:00.000000Z", fix
 }
 
 // asQuantity reports a text that is not a quantity.
