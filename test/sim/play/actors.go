@@ -35,7 +35,7 @@ var actors = map[string]func(w *world, e Event){
 	"keeps":   func(w *world, e Event) { w.annotates(e, keeps, "keep") },
 	"leaves":  (*world).unlabels,
 	"creates": (*world).creates,
-	"runs":    func(w *world, e Event) { w.start(-1, Step{Verb: "merge", File: 3, Concurrency: 1}) },
+	"runs":    func(w *world, e Event) { w.start(-1, Step{Verb: "merge", File: e.N, Concurrency: 1}) },
 }
 
 // actorNames are the kinds of events of actors, in an order that a seed can choose by.

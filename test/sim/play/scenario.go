@@ -62,7 +62,7 @@ func Draw(seed uint64) Scenario {
 	s := Scenario{Seed: seed, Prune: r.IntN(2) == 0, Server: r.IntN(6) == 0, Rollout: Rollout{Seconds: []int{0, 1, 20, 50, 100}[r.IntN(5)], Fails: r.IntN(4) == 0}}
 	story := stories[r.IntN(len(stories))]
 	waits := slices.Contains(story, "wait") || slices.Contains(story, "rollback")
-	for range 4 { // the last one is that of another run
+	for range 4 {
 		s.Files = append(s.Files, drawFile(r, waits))
 	}
 	s.Steps = []Step{{Verb: "merge", Concurrency: 1}} // quiet
@@ -80,7 +80,10 @@ func Draw(seed uint64) Scenario {
 		if r.IntN(2) == 0 {
 			kinds = faultNames
 		}
-		e.Kind = kinds[r.IntN(len(kinds))]
+		if e.Kind = kinds[r.IntN(len(kinds))]; e.Kind == "runs" { // with a version of its own: it can be seen what it has written
+			s.Files = append(s.Files, s.Files[3])
+			e.N = len(s.Files) - 1
+		}
 		s.Events = append(s.Events, e)
 	}
 	return s

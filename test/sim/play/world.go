@@ -35,7 +35,6 @@ type world struct {
 	arrived chan struct{}
 	runs    []*run
 	played  map[int]bool     // events that have happened, by their index
-	foreign map[string]bool  // refs whose label of the set others have changed
 	rolling map[string]int64 // generations of Deployments that are being rolled out
 
 	log    sync.Mutex
@@ -87,7 +86,7 @@ func (p *Place) Play(t *testing.T, s Scenario) Report {
 		}
 		defer func() { _ = os.RemoveAll(dir) }()
 		w := &world{Scenario: s, place: p, model: m, rand: rand.New(rand.NewPCG(s.Seed, 1)), cache: filepath.Join(p.Dir, "cache"), dir: dir,
-			arrived: make(chan struct{}, 1), played: map[int]bool{}, foreign: map[string]bool{}, rolling: map[string]int64{}}
+			arrived: make(chan struct{}, 1), played: map[int]bool{}, rolling: map[string]int64{}}
 		ctx, cancel := context.WithCancel(t.Context())
 		var served sync.WaitGroup
 		served.Go(func() { w.serve(ctx) })
