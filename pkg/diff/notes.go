@@ -8,7 +8,8 @@ import (
 
 // Notes reports what a merge overwrote, removed, kept and could not decide, in path order
 // by kind. Conflicts reports the conflicts. nil where there is nothing to report.
-func Notes(r Report) (out []Note) {
+func Notes(r Report) []Note {
+	var out []Note
 	r = r.Looked()
 	for _, d := range r.Plan.Settled {
 		if d.Rule != "" && d.Winner == merge.LiveSide && hasNothing(d.Local) {
@@ -36,7 +37,8 @@ func Notes(r Report) (out []Note) {
 }
 
 // Conflicts reports the conflicts that the policy left to the user; nil where there are none.
-func Conflicts(r Report) (out []Note) {
+func Conflicts(r Report) []Note {
+	var out []Note
 	r = r.Looked()
 	for _, d := range r.Plan.Conflicts {
 		n := r.disagreement(d)

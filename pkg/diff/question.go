@@ -10,7 +10,8 @@ import (
 // Sides spells the three values of a conflict, and who set live's, in lines that begin with
 // the side's name. A line longer than width (0: no limit) continues in the next. There are
 // always three sides, an absent one as "-".
-func (n Note) Sides(width int) (lines []string) {
+func (n Note) Sides(width int) []string {
+	var lines []string
 	const label, endless = len("original  "), 1 << 20
 	room := endless
 	if width > 0 {

@@ -61,7 +61,8 @@ func (n Note) unknown() string {
 }
 
 // Ways lists what the user can do, one line each; nil for nothing.
-func (n Note) Ways() (ways []string) {
+func (n Note) Ways() []string {
+	var ways []string
 	if n.Kind == NoteConflict {
 		return n.waysOut()
 	}

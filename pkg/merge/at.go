@@ -48,7 +48,8 @@ func Texts[T interface{ String() string }](all []T) []string {
 }
 
 // MapsAt returns the maps in the list that At finds.
-func MapsAt(v any, names ...string) (out []map[string]any) {
+func MapsAt(v any, names ...string) []map[string]any {
+	var out []map[string]any
 	for _, e := range At[[]any](v, names...) {
 		if m, isMap := e.(map[string]any); isMap {
 			out = append(out, m)

@@ -26,7 +26,8 @@ const Base64 = "base64"
 // resources' scalars, free-form JSON), are of any type.
 //
 // Rule: encoding/json of the API's Go types, which is strict.
-func MistypedIn(t *merge.Type, v any) (out []Mistyped) {
+func MistypedIn(t *merge.Type, v any) []Mistyped {
+	var out []Mistyped
 	if wellTyped(t, v) {
 		return nil
 	}

@@ -19,7 +19,8 @@ type Typed struct {
 // Check returns an error for each rule that can never match. A rule with a kind cannot where the
 // kind's type does not have its path. One without a kind may be meant for kinds outside a run: it
 // is wrong where neither a kind of the run nor a built-in kind has its path.
-func (rs Rules) Check(kinds []Typed) (errs []error) {
+func (rs Rules) Check(kinds []Typed) []error {
+	var errs []error
 	for _, r := range rs {
 		var loose []string // why each kind cannot have it
 		possible := false

@@ -68,7 +68,8 @@ func has(v any, p merge.Path) bool {
 
 // Policy returns the rules about which side wins, for merge.Policy.Rules; nil where there
 // are none.
-func (rs Rules) Policy() (out []merge.Rule) {
+func (rs Rules) Policy() []merge.Rule {
+	var out []merge.Rule
 	for _, r := range rs {
 		switch {
 		case r.Ignore:
@@ -82,7 +83,8 @@ func (rs Rules) Policy() (out []merge.Rule) {
 
 // Texts returns the rules for texts that are merged by lines, for merge.Policy.Texts; nil
 // where there are none.
-func (rs Rules) Texts() (out []merge.TextRule) {
+func (rs Rules) Texts() []merge.TextRule {
+	var out []merge.TextRule
 	for _, r := range rs {
 		if r.Text != "" {
 			out = append(out, merge.TextRule{Name: r.String(), Match: r.matches, Merge: texts[r.Text]})

@@ -12,7 +12,8 @@ import (
 // Unknown lists the fields of v that t does not declare, in path order; nil where t
 // declares every field of v. Free maps, open objects and values without a type declare
 // everything. A null counts as a field.
-func Unknown(t *merge.Type, v any) (out []merge.Path) {
+func Unknown(t *merge.Type, v any) []merge.Path {
+	var out []merge.Path
 	if known(t, v) {
 		return nil
 	}
