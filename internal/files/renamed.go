@@ -108,7 +108,7 @@ func (r *renaming) entries(p trio, all [3]members) {
 			}
 			continue
 		}
-		if renamed == 1 && !r.alone {
+		if renamed == 1 && !r.alone && !trimmed(p.t, one) {
 			continue
 		}
 		of := [3]any{o.fields, one[ofUpdated].fields, one[ofDest].fields}
@@ -129,6 +129,30 @@ func (r *renaming) entries(p trio, all [3]members) {
 			r.name(to, p.t, keys)
 		}
 	}
+}
+
+// trimmed reports whether one side has renamed an entry, and the other one has done nothing but take something
+// out of it that the renamed entry still has. As an entry under the old name, which the merge
+// removes, that would be lost without a conflict.
+func trimmed(t *merge.Type, one [3]*member) bool {
+	was, is, kept := one[ofOriginal], one[ofUpdated], one[ofDest]
+	if is.id == was.id {
+		is, kept = kept, is
+	}
+	had, has, left := was.beside(t), is.beside(t), kept.beside(t)
+	if share(had, has) < leastShare {
+		return false
+	}
+	still := false
+	for fact, n := range left {
+		if n > had[fact] {
+			return false
+		}
+	}
+	for fact, n := range had {
+		still = still || left[fact] < n && has[fact] > left[fact]
+	}
+	return still
 }
 
 // deleted is the conflict about an entry that one side has renamed and the other one deleted. An
