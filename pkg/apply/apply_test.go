@@ -307,7 +307,7 @@ func TestServerSide(t *testing.T) {
 	p := made(t, apply.Options{ServerSide: true})
 	first, u := planned(t, p, widget(int64(1)), nil)
 	r, err := first.Request()
-	if err != nil || r.Type != types.ApplyYAMLPatchType || r.Force || r.Again || string(r.Body) != `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"w","namespace":"n"},"spec":{"size":1}}` {
+	if err != nil || r.Type != types.ApplyYAMLPatchType || r.Force || r.Again || string(r.Body) != `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"w","namespace":"n","resourceVersion":"1"},"spec":{"size":1}}` {
 		t.Errorf("%+v %s, %v", r, r.Body, err)
 	}
 	u.SetManagedFields([]metav1.ManagedFieldsEntry{{Manager: "shop", Operation: "Apply", APIVersion: "example.com/v1", FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(`{"f:spec":{".":{},"f:size":{}}}`)}})
