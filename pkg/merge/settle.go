@@ -159,6 +159,9 @@ func (m *merger) deleted(s *cursor, o Opt) bool {
 // were removed, and what is left of the map is no configuration (the last-applied annotation).
 func (m *merger) emptied(s *cursor, o Opt) bool {
 	was, isMap := o.Value.(map[string]any)
+	if t := s.field.Type; t == nil || t.Kind != Map || t.Atomic {
+		return false // recorded as one value, whatever was in it
+	}
 	for name := range was {
 		f, entry := childOf(s.field.Type, name)
 		if c := (cursor{up: s, here: hop{name: name}, field: f, entry: entry}); len(m.ownersAt(c.path())) > 0 {
