@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Shrink is a scenario that breaks the law that s breaks, with fewer events, steps and objects: none
-// of them can be left out. The report is that of its play.
+// Shrink is a scenario that breaks the law that s breaks, with fewer events and objects, and less
+// concurrency: none of them can be left out. The steps stay. The report is that of its play.
 func (p *Place) Shrink(t *testing.T, s Scenario, broken Report) (Scenario, Report) {
 	law := lawOf(broken)
 	for smaller := true; smaller; {
