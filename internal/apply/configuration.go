@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
@@ -61,4 +63,77 @@ func UnknownField(t *merge.Type, path merge.Path) string {
 		name += fmt.Sprintf(" (did you mean %s?)", near)
 	}
 	return name
+}
+
+// ambiguous lists the entries of lists that server-side apply cannot distinguish.
+func ambiguous(v any, at merge.Path, typ *merge.Type) (out []string) {
+	switch v := v.(type) {
+	case map[string]any:
+		if granular(typ) {
+			for _, name := range slices.Sorted(maps.Keys(v)) {
+				out = append(out, ambiguous(v[name], at.Child(merge.Named(name)), typ.Field(name).Type)...)
+			}
+		}
+	case []any:
+		if !listed(typ) {
+			break
+		}
+		for i, step := range schema.EntrySteps(typ, v) {
+			p := at.Child(step)
+			switch {
+			case step.Nth > 1:
+				out = append(out, fmt.Sprintf("%s: is in the list twice, and server-side apply takes each key once", p))
+			case step.Kind == merge.IndexStep || step.Kind == merge.KeyStep && keyless(step):
+				out = append(out, fmt.Sprintf("%s: has no %s, by which server-side apply knows the entries", p, typ.Keys[0].Name))
+			default:
+				out = append(out, ambiguous(v[i], p, typ.Elem)...)
+			}
+		}
+	}
+	return out
+}
+
+// keyless reports whether the step has none of its list's keys.
+func keyless(s merge.Step) bool {
+	return !slices.ContainsFunc(s.Keys, func(k merge.KeyPart) bool { return k.Value != nil })
+}
+
+// withoutEmptyKeys returns v without the keys of list entries that are "" or null and have
+// a default, as in protocol: "". The server stores the default, but records what was
+// applied under the stated key, which it does not find again. The next apply would add the
+// entry a second time. v is not modified.
+func withoutEmptyKeys(v any, typ *merge.Type) any {
+	switch v := v.(type) {
+	case map[string]any:
+		if typ == nil || typ.Atomic {
+			return v
+		}
+		out := make(map[string]any, len(v))
+		for name, e := range v {
+			out[name] = withoutEmptyKeys(e, typ.Field(name).Type)
+		}
+		return out
+	case []any:
+		if typ == nil || typ.Kind != merge.Keyed {
+			return v
+		}
+		out := make([]any, len(v))
+		for i, e := range v {
+			out[i] = withoutEmptyKeys(entryWithoutEmptyKeys(e, typ.Keys), typ.Elem)
+		}
+		return out
+	}
+	return v
+}
+
+func entryWithoutEmptyKeys(e any, keys []merge.Key) any {
+	m, isMap := e.(map[string]any)
+	for _, k := range keys {
+		if is, stated := m[k.Name]; isMap && stated && (is == nil || is == "") && k.Default != nil {
+			m = maps.Clone(m)
+			delete(m, k.Name)
+			e = m
+		}
+	}
+	return e
 }

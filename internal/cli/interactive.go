@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
 	"github.com/kubectl-merge/kubectl-merge/internal/ask"
@@ -14,6 +15,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/record"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
+	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 )
 
 // openAsker finds the terminal that -i asks on. The error reports why the user cannot be asked.
@@ -98,4 +100,70 @@ func shown(p *run.Plan) (*plandoc.Bound, error) {
 		}
 	}
 	return plandoc.Bind(doc)
+}
+
+// ask settles the conflicts of the items on the terminal. Without a terminal they stay conflicts,
+// as with --policy=strict. The error ends the run.
+func (c *call) ask(ctx context.Context, s *session) error {
+	if !c.asks() || s.Failed() != nil || !ask.Needed(s.Plan) {
+		return nil // nothing will be written, or there is no question
+	}
+	t := c.terminal(c.inputs.stdin())
+	if t == nil {
+		const text = "there is no terminal to ask on; conflicts are left to you, as with --policy=strict"
+		return c.remark(diff.Note{Object: "--policy=ask", Kind: noteProblem, Message: text}, "note: --policy=ask: "+text)
+	}
+	defer t.Close()
+	a := ask.Asker{
+		Terminal: t, Out: t.Out, Color: t.Color, Width: t.Width,
+		Report: func(p apply.Planned) diff.Report { return reportOf(p, c.secrets) },
+	}
+	return c.quit(a.Settle(ctx, s.Plan, c.saveRules))
+}
+
+// quit adds the exit code to the error of a user who quits. A negative answer to the confirmation
+// of the run is not an error, and is only confirmed.
+func (e *env) quit(err error) error {
+	switch {
+	case errors.Is(err, ask.ErrNo):
+		return &exit{Code: conflicted, Err: e.remark(diff.Note{Kind: noteProblem, Message: ask.ErrNo.Error()}, ask.ErrNo.Error())}
+	case errors.Is(err, ask.ErrQuit):
+		return &exit{Code: conflicted, Err: err}
+	}
+	return err
+}
+
+// confirm asks before so much is deleted that it may be a mistake. In a preview it reports
+// that a run would ask. look is the command that shows what would be deleted. The error ends the run.
+//
+// Unlike kubectl: which deletes without a question.
+func (c *call) confirm(ctx context.Context, plan *run.Plan, look string) error {
+	p := prunerOf(plan)
+	if p == nil || c.yes || plan.Failed() != nil {
+		return nil
+	}
+	why := p.Surprising(plan)
+	if why == "" {
+		return nil
+	}
+	if c.mode != dryNone {
+		p.Note(p.Target.String(), why+": a run asks first, or needs --yes")
+		return nil
+	}
+	t := c.terminal(c.inputs.stdin())
+	if t == nil {
+		return &exit{Code: conflicted, Err: fmt.Errorf("%s: nothing was written or deleted: look at them with %s, and confirm with --yes", why, look)}
+	}
+	defer t.Close()
+	t.Print(why + ":")
+	for _, item := range plan.Others {
+		if item.Action() == apply.Delete {
+			t.Print("  " + escape.Line(item.Target.String()))
+		}
+	}
+	answer, err := t.Prompt(ctx, "Delete them [y,N]? ")
+	if err == nil && !strings.EqualFold(answer, "y") && !strings.EqualFold(answer, "yes") {
+		err = ask.ErrNo
+	}
+	return c.quit(err)
 }

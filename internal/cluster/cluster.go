@@ -4,12 +4,16 @@
 package cluster
 
 import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -22,6 +26,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/redact"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
 // Getter is the part of kubectl's connection flags that a Cluster needs.
@@ -122,3 +127,61 @@ func statusSerializer() runtime.NegotiatedSerializer {
 	metav1.AddToGroupVersion(scheme, schema.GroupVersion{Version: "v1"})
 	return serializer.NewCodecFactory(scheme).WithoutConversion()
 }
+
+// UID returns the UID of the namespace kube-system. It identifies a cluster whatever its address:
+// it is created with the cluster and never changes. "" if it may not be read, or does not exist.
+// Any other failure of the request is the error.
+func (c *Cluster) UID(ctx context.Context) (string, error) {
+	system := Target{Resource: Resource{Version: "v1", Kind: "Namespace", Plural: "namespaces"}, Name: "kube-system"}
+	obj, err := c.Get(ctx, system)
+	switch {
+	case IsForbidden(err), IsNotFound(err):
+		return "", nil
+	case err != nil:
+		return "", fmt.Errorf("%s: %w", system, err)
+	}
+	return merge.At[string](merge.At[map[string]any](obj, "metadata"), "uid"), nil
+}
+
+// Fingerprint returns a hash of the server's address and of the certificates that identify it. It
+// is the same for all users of the server, and differs for another address of it.
+func (c *Cluster) Fingerprint() string { return c.fingerprint }
+
+func fingerprint(config *rest.Config) string {
+	tls := rest.CopyConfig(config)
+	_ = rest.LoadTLSFiles(tls) // a file that cannot be read ends the first request
+	sum := sha256.New()
+	for _, part := range [][]byte{[]byte(tls.Host), []byte(tls.APIPath), []byte(tls.ServerName), tls.CAData} {
+		fmt.Fprintf(sum, "%d:%s", len(part), part)
+	}
+	return "sha256:" + hex.EncodeToString(sum.Sum(nil))
+}
+
+// Meter counts the requests that are sent under its context, and the time that they take.
+// It may be used by several goroutines; the zero value has counted nothing.
+type Meter struct{ requests, nanoseconds atomic.Int64 }
+
+type meterKey struct{}
+
+// In returns a context whose requests are counted.
+func (m *Meter) In(ctx context.Context) context.Context { return context.WithValue(ctx, meterKey{}, m) }
+
+// Requests returns how many requests have been sent.
+func (m *Meter) Requests() int { return int(m.requests.Load()) }
+
+// Time returns the sum of their durations.
+func (m *Meter) Time() time.Duration { return time.Duration(m.nanoseconds.Load()) }
+
+// metered counts a request of the context's Meter, if it has one; the function returned ends it.
+func metered(ctx context.Context) (end func()) {
+	m, ok := ctx.Value(meterKey{}).(*Meter)
+	if !ok {
+		return func() {}
+	}
+	m.requests.Add(1)
+	start := time.Now()
+	return func() { m.nanoseconds.Add(int64(time.Since(start))) }
+}
+
+// Host returns the server's host and port, as errors name it.
+func (c *Cluster) Host() string { return hostOf(c.host) }

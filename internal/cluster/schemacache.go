@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 )
 
@@ -124,4 +126,13 @@ func (c *schemaCache) put(indexURL string, sent, doc []byte) {
 			_ = os.Remove(o) // another process may have removed it
 		}
 	}
+}
+
+// Struct returns a new value of the Go type of a kind, nil if client-go does not have it.
+func Struct(group, version, kind string) any {
+	obj, err := scheme.Scheme.New(schema.GroupVersionKind{Group: group, Version: version, Kind: kind})
+	if err != nil {
+		return nil
+	}
+	return obj
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/linemerge"
+	"github.com/kubectl-merge/kubectl-merge/internal/yamldoc"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
@@ -157,4 +159,93 @@ func (r *reader) pathsAt(text string, at []int, t *merge.Type) (out []merge.Path
 		out = append(out, p)
 	}
 	return slices.CompactFunc(out, func(a, b merge.Path) bool { return a.String() == b.String() })
+}
+
+// report records what a merge decided against dest, and its conflicts. That the
+// source wins a two-way merge, and that dest keeps its own changes in a three-way
+// merge, is expected and not reported.
+func (w weave) report() {
+	d, plan := w.d, w.plan
+	triple := merge.Triple{Local: plan.Result, Original: w.was, Live: d.value()}
+	found := diff.Report{
+		Object: d.called(), Live: d.value(), Local: plan.Result, Voice: diff.Voice{Merged: d.file.Where(), Policy: w.Policy.Name},
+		Sensitive: w.Rules.Sensitive(d.named.ruled(triple)),
+		Plan:      merge.Plan{Result: plan.Result, Conflicts: plan.Conflicts},
+	}
+	w.out.Conflicts = append(w.out.Conflicts, diff.Conflicts(found)...)
+	if w.Original == nil {
+		return
+	}
+	for _, s := range plan.Settled {
+		if s.Kind != merge.Drift {
+			found.Plan.Settled = append(found.Plan.Settled, s)
+		}
+	}
+	for _, r := range plan.Removed {
+		was, ok := merge.Lookup(w.was, r.Path, w.t)
+		if ok && was == nil && r.Cause == merge.CauseNull {
+			r.Cause = merge.CauseStillNull
+		}
+		if !ok || !equal(was, r.Value) {
+			found.Plan.Removed = append(found.Plan.Removed, r)
+		}
+	}
+	w.out.Notes = append(w.out.Notes, diff.Notes(found)...)
+}
+
+// note records the decision about a whole resource.
+func (m *merger) note(kind diff.NoteKind, r *resource, what string, winner merge.Side) {
+	m.out.Notes = append(m.out.Notes, diff.Note{Object: r.called(), Kind: kind, Message: what, Winner: winner})
+}
+
+// reader keeps the last texts that were read, and the last that were merged by lines: most
+// texts of a merge are looked at several times, and reading is most of its work.
+type reader struct {
+	last   [4]parsed
+	next   int
+	sides  texts
+	merged string
+	clean  bool
+}
+
+// parsed is a text as it was read; its file is nil where it is not YAML.
+type parsed struct {
+	text string
+	file *yamldoc.File
+}
+
+// read is the file of a text, nil where it is not YAML.
+func (r *reader) read(text string) *yamldoc.File {
+	if i := slices.IndexFunc(r.last[:], func(p parsed) bool { return p.file != nil && p.text == text }); i >= 0 {
+		return r.last[i].file
+	}
+	f, err := yamldoc.Parse([]byte(text))
+	if err != nil {
+		return nil
+	}
+	r.keep(text, f)
+	return f
+}
+
+// keep remembers how a text was read.
+func (r *reader) keep(text string, f *yamldoc.File) {
+	r.last[r.next] = parsed{text, f}
+	r.next = (r.next + 1) % len(r.last)
+}
+
+// one is the only document of a text, nil for any other text.
+func (r *reader) one(text string) *yamldoc.Document {
+	if f := r.read(text); f != nil && len(f.Documents()) == 1 {
+		return f.Documents()[0]
+	}
+	return nil
+}
+
+// byLine merges texts by lines; clean: without a conflict.
+func (r *reader) byLine(sides texts) (merged string, clean bool) {
+	if sides != r.sides {
+		r.sides = sides
+		r.merged, _, r.clean = linemerge.Sides(sides.base, sides.ours, sides.theirs)
+	}
+	return r.merged, r.clean
 }

@@ -3,6 +3,7 @@
 package object
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -142,3 +143,13 @@ func (o Object) InNamespace(namespace string) Object {
 }
 
 func (o Object) meta() map[string]any { return merge.At[map[string]any](o.Value, "metadata") }
+
+// Encode returns a JSON value as compact JSON, keys in order, numbers digit for digit,
+// without HTML escapes. Encoded JSON (json.RawMessage) is returned as it is. It is an error
+// if v holds a value that JSON cannot express.
+func Encode(v any) ([]byte, error) {
+	if text, ok := v.(json.RawMessage); ok {
+		return text, nil
+	}
+	return merge.WriteJSON(v, false)
+}

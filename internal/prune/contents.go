@@ -89,3 +89,9 @@ func (s *Set) unserved(ctx context.Context, name string) error {
 	}
 	return errors.New("the server does not serve its kind yet")
 }
+
+// Contents determines the contents of the Namespaces and CustomResourceDefinitions that are to be
+// deleted, with at most limit concurrent requests. They need not be part of a set.
+func Contents(ctx context.Context, api *cluster.Cluster, decisions []applyset.Decision, limit int) applyset.Contents {
+	return (&Set{API: api}).contents(ctx, decisions, limit)
+}

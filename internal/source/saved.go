@@ -1,12 +1,19 @@
 package source
 
 import (
+	"bytes"
 	"cmp"
+	"compress/gzip"
 	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
 	"fmt"
-	"github.com/kubectl-merge/kubectl-merge/internal/object"
+	"io"
 	"slices"
 	"strings"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/object"
 )
 
 // Saved is a set of live objects saved to files, for example by `kubectl get -o yaml`.
@@ -94,4 +101,46 @@ func (s *Saved) At(id object.Identity) (*object.Object, error) {
 	}
 	slices.Sort(namespaces)
 	return nil, fmt.Errorf("is saved in several namespaces (%v): name one with -n", namespaces)
+}
+
+// maxRelease is the maximum size of an unpacked release, which has the whole chart besides the manifest.
+// Packed it fits into one Secret, so that a larger one is no release.
+const maxRelease = 64 << 20
+
+// Release is what Helm stores of a revision of a release. Hooks and the chart are left out.
+type Release struct {
+	Name     string
+	Manifest string // YAML documents
+}
+
+// DecodeRelease decodes the value "release" of a Secret or ConfigMap in which Helm stores a revision:
+// base64 of gzip of JSON (helm.sh/helm/v4/pkg/storage/driver, encodeRelease). The error is a
+// garbled or too large value; it quotes nothing of it.
+func DecodeRelease(stored []byte) (Release, error) {
+	packed, err := gzip.NewReader(base64.NewDecoder(base64.StdEncoding, bytes.NewReader(stored)))
+	if err != nil {
+		return Release{}, fmt.Errorf("is not base64 of gzip, as Helm stores releases: %w", err)
+	}
+	text, err := io.ReadAll(io.LimitReader(packed, maxRelease+1))
+	switch {
+	case err != nil:
+		return Release{}, fmt.Errorf("cannot be unpacked: %w", err)
+	case len(text) > maxRelease:
+		return Release{}, fmt.Errorf("unpacks to more than %d MiB", maxRelease>>20)
+	}
+	var r Release
+	if json.Unmarshal(text, &r) != nil { // whose error may quote the text
+		return Release{}, errors.New("is not JSON of a release")
+	}
+	return r, nil
+}
+
+// ReadText returns the objects of a text as Read does those of a file of that name. Of the inputs, Selector,
+// Pack, Kept and Values count.
+func (in Inputs) ReadText(name, text string) ([]object.Object, error) {
+	keep, err := in.keeping()
+	if err != nil {
+		return nil, err
+	}
+	return in.parse(name, []byte(text), keep)
 }

@@ -4,10 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
+	"regexp"
+	"slices"
 	"strings"
 	"time"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/redact"
 )
 
 func isURL(file string) bool {
@@ -89,4 +94,92 @@ func (in Inputs) getOnce(ctx context.Context, address string) (data []byte, agai
 	}
 	data, err = ReadAll(resp.Body)
 	return data, false, err
+}
+
+// Downloads is a RoundTripper that limits the size of answers to that of all inputs. It is for
+// clients that read an answer to its end without a limit: kustomize's own.
+type Downloads struct{ http.RoundTripper }
+
+// RoundTrip sends the request; reading the answer's body fails if it is too large.
+func (d Downloads) RoundTrip(r *http.Request) (*http.Response, error) {
+	resp, err := d.RoundTripper.RoundTrip(r)
+	if err == nil && resp.StatusCode != http.StatusSwitchingProtocols {
+		// One byte more than ReadAll takes, which has an error of its own.
+		resp.Body = &download{ReadCloser: resp.Body, left: maxInput + 1, from: r.URL.Host}
+	}
+	return resp, err
+}
+
+// download is the body of an answer.
+type download struct {
+	io.ReadCloser
+	left int64
+	from string
+}
+
+// Read reads on, up to the bound.
+func (d *download) Read(b []byte) (int, error) {
+	if d.left <= 0 {
+		return 0, fmt.Errorf("the answer of %s is larger than %d MiB", d.from, maxInput>>20)
+	}
+	n, err := d.ReadCloser.Read(b[:min(int64(len(b)), d.left)])
+	d.left -= int64(n)
+	return n, err
+}
+
+// userinfo matches credentials in an address, between :// and @: https://user:token@host/path, and
+// the forms that only git and kustomize know.
+var userinfo = regexp.MustCompile(`://[^/?#]*@`)
+
+// openParameters lists parameters of a remote base that hold no credentials
+// (https://github.com/kubernetes-sigs/kustomize/blob/master/examples/remoteBuild.md).
+var openParameters = []string{"ref", "version", "timeout", "submodules"}
+
+// remoteName returns the folder or address of a kustomization for errors and notes: without a user,
+// a password, and possible tokens after ?.
+func remoteName(address string) string {
+	if !strings.Contains(address, "://") {
+		return address
+	}
+	address, _, _ = strings.Cut(address, "#")
+	address, query, _ := strings.Cut(userinfo.ReplaceAllString(address, "://"), "?")
+	if query == "" {
+		return address
+	}
+	for part := range strings.SplitSeq(query, "&") {
+		if name, _, _ := strings.Cut(part, "="); !slices.Contains(openParameters, name) {
+			return address + "?…"
+		}
+	}
+	return address + "?" + query
+}
+
+// addCredentials collects the credentials in an address, both as written and decoded.
+func addCredentials(values *redact.Values, address string) {
+	if !strings.Contains(address, "://") {
+		return
+	}
+	var secret []string
+	if in := userinfo.FindString(address); in != "" {
+		user, password, both := strings.Cut(strings.TrimSuffix(strings.TrimPrefix(in, "://"), "@"), ":")
+		if secret = append(secret, password); !both || user != "git" {
+			secret = append(secret, user)
+		}
+	}
+	_, query, _ := strings.Cut(address, "?")
+	for _, part := range strings.FieldsFunc(query, func(r rune) bool { return r == '&' || r == '#' }) {
+		name, value, is := strings.Cut(part, "=")
+		if !is {
+			value = part
+		}
+		if !slices.Contains(openParameters, name) {
+			secret = append(secret, value)
+		}
+	}
+	for _, text := range secret {
+		values.AddText(text)
+		if meant, err := url.PathUnescape(text); err == nil {
+			values.AddText(meant)
+		}
+	}
 }

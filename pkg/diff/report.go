@@ -1,3 +1,10 @@
+// Package diff may change with a minor version until 1.0.0. It reports a plan: first as data
+// (Note, Explanation), then in forms for people or programs. These are notes and conflicts in
+// words, an explanation, a unified diff, and a Markdown comment. It refuses to compute what
+// should change, to decide anything, and to print a Secret's value in any form.
+//
+// A note is data until Note.Text puts it into words; a finished text is not edited. Values
+// are JSON values as merge.ReadJSON gives them; none is ever modified.
 package diff
 
 import (
@@ -185,3 +192,26 @@ func When(o *merge.Owner) string {
 	}
 	return o.Time.UTC().Format("2006-01-02 15:04Z")
 }
+
+// Masked returns the values that local and live have at a path, masked where they are a
+// Secret's or a rule calls them sensitive. Where they differ, live's is "*** (before)" and
+// local's is "*** (after)".
+func (r Report) Masked(p merge.Path, local, live merge.Opt) (l, v merge.Opt) {
+	s := r.mask(p, sides{local: local, live: live})
+	return s.local, s.live
+}
+
+// Beside spells values of one place on one line of about n characters each, so that two
+// different ones never read alike; an absent value is "-".
+func Beside(n int, values ...merge.Opt) []string {
+	texts := beside(n, values...)
+	for i, o := range values {
+		if !o.Set {
+			texts[i] = "-"
+		}
+	}
+	return texts
+}
+
+// Code returns a text so that Markdown prints it to the letter, on one line.
+func Code(s string) string { return code(s) }

@@ -1,6 +1,20 @@
+// Package merge may change with a minor version until 1.0.0. It computes what should change. From
+// the original, the local and the live form of an object, and the type that states how it is
+// split, it makes a Plan. It refuses to read, send or print anything, to know a Kubernetes kind,
+// and to import anything but the standard library.
+//
+// Values are JSON values as ReadJSON gives them: nil, bool, string, json.Number, []any and
+// map[string]any. Numbers are never float64, so that 2^53+1 survives. No function here
+// modifies its arguments; results share memory with the inputs and must be treated as
+// read-only. Where nothing changes, the result is live's own memory: "unchanged" is a
+// comparison of pointers. Owners are looked up only where local and live disagree. The type
+// that decides how a value is split is data: the engine knows no kind by name.
 package merge
 
-import "time"
+import (
+	"strconv"
+	"time"
+)
 
 // Side is one of the three inputs, or none.
 type Side uint8
@@ -235,3 +249,47 @@ type Partial interface {
 // began to record managers, or after the record was removed (KEP-555). It stands for all
 // managers, and so for none in particular.
 const Unrecorded = "before-first-apply"
+
+// enumName returns the name of a value of an enumeration, or its number where it has none.
+func enumName(names []string, v uint8) string {
+	if int(v) < len(names) && names[v] != "" {
+		return names[v]
+	}
+	return strconv.Itoa(int(v))
+}
+
+// String returns the side: nobody, original, local or live.
+func (s Side) String() string {
+	return enumName([]string{"nobody", "original", "local", "live"}, uint8(s))
+}
+
+// String returns the operation: set, remove or order.
+func (o Op) String() string {
+	return enumName([]string{OpSet: "set", OpRemove: "remove", OpOrder: "order"}, uint8(o))
+}
+
+// String returns the kind: drift (only live changed), both, or dropped (local removed what
+// live changed).
+func (k DisagreementKind) String() string {
+	return enumName([]string{Drift: "drift", Both: "both", Dropped: "dropped"}, uint8(k))
+}
+
+// String returns the choice: local, live, conflict or original.
+func (c Choice) String() string {
+	return enumName([]string{TakeLocal: "local", TakeLive: "live", LeaveConflict: "conflict", TakeOriginal: "original"}, uint8(c))
+}
+
+// String returns the cause in one word; see the constants for what each means.
+func (c Cause) String() string {
+	return enumName([]string{
+		CauseLocal: "local", CauseLive: "live", CauseDropped: "dropped", CauseNull: "null", CauseDisplaced: "displaced",
+		CauseInside: "inside", CauseSame: "same", CauseServer: "server", CausePolicy: "policy", CauseStillNull: "still-null",
+		CauseReplaced: "replaced", CauseStrategy: "strategy", CauseLines: "lines",
+		CauseAnew: "anew",
+	}, uint8(c))
+}
+
+// String returns how the value is split: unknown, scalar, object, map, list (one value), keyed or set.
+func (k Kind) String() string {
+	return enumName([]string{"unknown", "scalar", "object", "map", "list", "keyed", "set"}, uint8(k))
+}

@@ -3,6 +3,7 @@ package merge
 import (
 	"encoding/json"
 	"math/big"
+	"reflect"
 	"strconv"
 	"strings"
 )
@@ -218,4 +219,82 @@ func cloneMap(m map[string]any) map[string]any {
 		c[k] = v
 	}
 	return c
+}
+
+// Put returns an object with a value at the path, and the maps, lists and entries on the way that
+// are missing. The error names a step that leads into a value of another kind.
+func Put(obj map[string]any, path Path, value any) (map[string]any, error) {
+	var steps []Change
+	for i := 1; i < len(path); i++ {
+		if at, ok := Lookup(obj, path[:i], nil); !ok || at == nil {
+			steps = append(steps, Change{Op: OpSet, Path: path[:i], New: Some(empty(path[i-1], path[i]))})
+		}
+	}
+	out, err := Replay(obj, append(steps, Change{Op: OpSet, Path: path, New: Some(value)}))
+	if err != nil {
+		return nil, err
+	}
+	return out.(map[string]any), nil
+}
+
+// empty returns a new value at a step, with its identifying keys, to hold the next one.
+func empty(at, next Step) any {
+	if next.Kind != FieldStep {
+		return []any{}
+	}
+	m := map[string]any{}
+	for _, k := range at.Keys {
+		if k.Value != nil {
+			m[k.Name] = k.Value
+		}
+	}
+	return m
+}
+
+// shared reports, at the cost of a pointer comparison, whether a and b are one piece of
+// memory (or one scalar). On false, they may still be equal.
+func shared(a, b any) bool {
+	switch a := a.(type) {
+	case map[string]any:
+		b, ok := b.(map[string]any)
+		return ok && reflect.ValueOf(a).Pointer() == reflect.ValueOf(b).Pointer()
+	case []any:
+		b, ok := b.([]any)
+		return ok && len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
+	}
+	return isScalar(b) && a == b
+}
+
+// Identical reports whether a and b are the same JSON value to the letter: absence differs
+// from null, numbers are compared by their text. Memory that both share costs one
+// comparison of pointers.
+func Identical(a, b any) bool {
+	if shared(a, b) {
+		return true
+	}
+	switch a := a.(type) {
+	case map[string]any:
+		b, ok := b.(map[string]any)
+		if !ok || len(a) != len(b) {
+			return false
+		}
+		for k, v := range a {
+			if w, ok := b[k]; !ok || !Identical(v, w) {
+				return false
+			}
+		}
+		return true
+	case []any:
+		b, ok := b.([]any)
+		if !ok || len(a) != len(b) {
+			return false
+		}
+		for i := range a {
+			if !Identical(a[i], b[i]) {
+				return false
+			}
+		}
+		return true
+	}
+	return false
 }

@@ -1,3 +1,7 @@
+// Package strategy may change with a minor version until 1.0.0. It prepares an object for the
+// merge and selects the way it is merged: auto, strategic, json or associative. Server-owned
+// fields are set aside, a Secret's stringData is read as data, and built-in exceptions are added
+// to the policy. It refuses to read or send anything, and to choose a schema.
 package strategy
 
 import (
@@ -271,4 +275,18 @@ func associative(in Input) merge.Plan {
 	t := in.Triple
 	in.Policy.ByKey = true
 	return merge.Three(t, schema.Infer(t.Local, t.Original, t.Live), in.Policy, in.Trace)
+}
+
+// exceptions returns the rules that hold for this object: the user's, then the built-in
+// ones (pkg/schema/exceptions.yaml).
+func exceptions(in Input) (schema.Rules, error) {
+	builtin, err := schema.Exceptions()
+	if err != nil {
+		return nil, fmt.Errorf("built-in rules: %w", err)
+	}
+	all := append(in.Rules[:len(in.Rules):len(in.Rules)], builtin...)
+	return all.For(schema.Object{
+		Group: in.Group, Kind: in.Kind, Namespace: merge.At[string](in.Triple.Local, "metadata", "namespace"),
+		Name: merge.At[string](in.Triple.Local, "metadata", "name"), Triple: in.Triple,
+	}), nil
 }
