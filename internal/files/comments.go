@@ -20,7 +20,7 @@ type commented struct {
 	elem   *commented // what any entry of the list states
 }
 
-// inComments is what the comments of several documents state; the first that states a type
+// inComments returns the rules that the comments of several documents state; the first that states a type
 // wins. It is nil where none does.
 func inComments(rs ...*resource) *commented {
 	var out *commented

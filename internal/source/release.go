@@ -16,7 +16,7 @@ import (
 // Packed it fits into one Secret, so that a larger one is no release.
 const maxRelease = 64 << 20
 
-// Release is what Helm stores of a revision of a release. Hooks and the chart are left out.
+// Release is a revision of a release as Helm stores it. Hooks and the chart are left out.
 type Release struct {
 	Name     string
 	Manifest string // YAML documents
