@@ -170,11 +170,11 @@ docs:
 	go run ./internal/docgen docs
 
 # goreleaser pulls in the clients of every forge and cloud, so it is no tool of
-# tools/go.mod: it is built once, into a folder that git ignores.
-GORELEASER := .tools/goreleaser-v2.16.0
-$(GORELEASER):
-	GOBIN=$(CURDIR)/.tools/build go install github.com/goreleaser/goreleaser/v2@$(@:.tools/goreleaser-%=%)
-	mv .tools/build/goreleaser $@
+# tools/go.mod: tools/goreleaser pins it and what it is made of, with checksums. It is
+# built once, into a folder that git ignores.
+GORELEASER := .tools/goreleaser
+$(GORELEASER): tools/goreleaser/go.mod tools/goreleaser/go.sum
+	go -C tools/goreleaser build -mod=readonly -o $(CURDIR)/$@ github.com/goreleaser/goreleaser/v2
 
 # Neither network nor tag nor remote is needed once goreleaser is there. The program
 # is built a second time in another place: it has to be the same, byte for byte. The

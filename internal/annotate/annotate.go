@@ -17,14 +17,14 @@ import (
 )
 
 // Rewrite gives the configuration that is to stand in the last-applied annotation
-// in place of what was read there. It is called again where somebody else wrote
+// in place of what was read there. It is called again where another client wrote
 // the object meanwhile.
 type Rewrite func(ctx context.Context, was lastapplied.Original) (apply.Conf, error)
 
 // Planner plans them, with the settings of a merge.
 type Planner struct{ *apply.Planner }
 
-// Annotated is what is to be done with the last-applied annotation of one object:
+// Annotated is a planned change of the last-applied annotation of one object:
 // Final differs from Live in it and in nothing else.
 type Annotated struct {
 	apply.Planned

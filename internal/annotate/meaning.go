@@ -15,7 +15,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
-// Meaning is what a change of one field of last-applied comes to.
+// Meaning is the effect that a change of one field of last-applied has on the next merge.
 type Meaning struct {
 	Path merge.Path
 	Text string // one line, without path and object; a Secret's values are not in it
@@ -72,7 +72,7 @@ func (p Planner) Meanings(ctx context.Context, a Annotated, local *object.Object
 	return all, nil
 }
 
-// asApplied is what a configuration records as applied: without what it has only for being
+// asApplied returns a configuration as it is recorded: without what it has only for being
 // kept, and without nulls, which a merge takes for absent.
 func asApplied(conf any) any {
 	return lastapplied.WithoutNulls(lastapplied.FoldStringData(lastapplied.WithoutEmptyAnnotations(conf)))
@@ -142,7 +142,7 @@ func (m meaning) givenUp(p merge.Path, local merge.Opt, live any, kept bool) str
 	return "no longer yours; live does not have it"
 }
 
-// typeAt is the type of the value at a path, nil where nobody knows.
+// typeAt is the type of the value at a path, nil if it is not known.
 func (m meaning) typeAt(p merge.Path) *merge.Type {
 	f, _ := schema.FieldAt(m.typ, p)
 	return f.Type
@@ -160,7 +160,7 @@ func (m meaning) value(p merge.Path, v any, before string) string {
 	return before + diff.Value(hidden.Value)
 }
 
-// difference is what differs between two values that are too long to be shown; "" where
+// difference describes how two values differ that are too long to be shown; "" where
 // there is room for both, or they are a Secret's.
 func (m meaning) difference(p merge.Path, live, result any) string {
 	if m.hides(p) {

@@ -101,7 +101,7 @@ func (p Planned) boundOps(version string, o patch.Options) []patch.Op {
 	return append([]patch.Op{test}, patch.JSON(p.Live, p.Final, o)...)
 }
 
-var errUnbound = errors.New("metadata.resourceVersion: the server gave none, so that a write could go over somebody else's: nothing was written")
+var errUnbound = errors.New("metadata.resourceVersion: the server gave none, so that a write could go over another client's: nothing was written")
 
 // patch returns the patch from Live to Final: a merge patch where it can express the change.
 func (p Planned) patch(version string, pinned bool) (types.PatchType, any) {

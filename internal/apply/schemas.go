@@ -24,7 +24,7 @@ type Documents struct {
 	docs map[string]*document
 }
 
-// document is what is known of a group and version, or of one kind in it from its definition.
+// document is the known schema of a group and version, or of one kind in it from its definition.
 type document struct {
 	once    sync.Once
 	doc     *schema.Document

@@ -18,7 +18,7 @@ import (
 var adoptRow = verb{
 	use: "adopt NAME (TYPE/NAME... | -l SELECTOR | --from=SET)", short: "Add objects to a set, so that it prunes them",
 	long: `Add objects to a set, which is created if it does not exist. They are named, or selected by their labels:
-with -l, objects of all kinds in the namespace, or with -A in all, that somebody has applied and that have
+with -l, objects of all kinds in the namespace, or with -A in all, that were applied and that have
 no owner; in this way, what kubectl apply --prune -l has managed is added to a set.
 
 An object that belongs to another set is an error, unless --from names that set. With --from alone, all

@@ -67,7 +67,7 @@ type call struct {
 	secondary
 }
 
-// secondary is what a call finds out from its flags.
+// secondary holds values that a call derives from its flags.
 type secondary struct {
 	bound   binding
 	until   time.Time      // see deadline

@@ -43,14 +43,14 @@ var _ = registerFlags(
 		advice: "several clusters are only read, by diff, drift and explain: a write that some of them refuse would leave them different from each other: write to one at a time, with --context, and compare all with kubectl merge drift --contexts"},
 )
 
-// several is what a verb has found in several contexts. It is run once for each, by a call of its
+// several are the results of a verb in several contexts. It is run once for each, by a call of its
 // own, which collects what it would print.
 type several struct {
 	names []string
 	found []*found
 }
 
-// found is what a verb has found in one context.
+// found is the result of a verb in one context.
 type found struct {
 	out, err collected
 	report   *drift.Report

@@ -147,7 +147,7 @@ func (s *signals) release() {
 	}
 }
 
-// Process is what a run needs of the process that it is in.
+// Process gives a run its access to the process that it is in.
 type Process struct {
 	Signals <-chan os.Signal
 	Die     func(os.Signal) // ends the process, as the signal does by default

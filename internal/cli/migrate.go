@@ -26,7 +26,7 @@ The server tries all of it first, and an apply of what is moved: if that is a co
 would change a value, nothing is written. A dry run prints what happens to each field:
 
     moves       the applier owns it from now on
-    unstated    a manager that is migrated owned it, but nobody has applied it
+    unstated    a manager that is migrated owned it, but it was not applied
     elsewhere   it was applied, and others have changed it since: it is left to them
     conflict    the file states another value: applying it will be a conflict
     removed     the file does not state it: applying it will remove it

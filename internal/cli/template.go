@@ -24,7 +24,7 @@ import (
 // printers.
 //
 // Unlike kubectl: which prints control characters in a value as they are. Here they
-// are escaped, whoever reads the output; -o json has every byte.
+// are escaped, for every reader of the output; -o json has every byte.
 func templated(ctx context.Context, v view) (printer, error) {
 	name, spec, _ := strings.Cut(v.output, "=")
 	if name == "custom-columns" || name == "custom-columns-file" {

@@ -28,7 +28,7 @@ live what is there now. What others have done since stays. Values that they have
 too, are conflicts, which --policy decides: strict (the default) writes nothing then, live
 keeps theirs, apply restores what was there before.
 
-Objects that the run has created are deleted if nobody else has changed them; those that it
+Objects that the run has created are deleted if only the run has changed them; those that it
 has deleted are created again as they were configured. The last-applied configuration is
 restored as well.
 
@@ -224,7 +224,7 @@ func (u *undoing) item(t *results, item *run.Item) {
 }
 
 // outcomeOf describes what an undo does about the value of a note; "" if only the server had set it,
-// or nobody else than the run.
+// or only the run.
 func outcomeOf(n diff.Note, p apply.Planned) string {
 	_, there := merge.Lookup(p.Live, n.Path, p.Type)
 	switch {

@@ -97,7 +97,7 @@ func withMetadata(conf, metadata any) any {
 // text is the configuration in the form asked for. A Secret's values are hidden,
 // unless they are not there anyway.
 //
-// Unlike kubectl: which prints them; nobody should meet a password who only wants
+// Unlike kubectl: which prints them; a password should not be shown to those who only want
 // to know which fields are theirs.
 func (v *viewVerb) text(o target.Target, was lastapplied.Original, conf any) ([]byte, error) {
 	hidden := conf

@@ -57,7 +57,7 @@ type bounded struct{ wrapped }
 // RoundTrip limits the size of the response, removes an excessive Retry-After, and refuses
 // redirections to another host.
 //
-// Unlike kubectl: which follows, and shows its credentials to whoever is there.
+// Unlike kubectl: which follows, and sends its credentials to the new address.
 func (b *bounded) RoundTrip(req *http.Request) (*http.Response, error) {
 	resp, err := b.next.RoundTrip(req)
 	if err != nil || resp.StatusCode == http.StatusSwitchingProtocols {

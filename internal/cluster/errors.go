@@ -238,9 +238,9 @@ func forbidden(message string) string {
 	}
 	if strings.Contains(message, " cannot ") {
 		if strings.Contains(message, " path ") {
-			return short + ": ask whoever runs the cluster for this permission, which the cluster role system:discovery has"
+			return short + ": ask an administrator of the cluster for this permission, which the cluster role system:discovery has"
 		}
-		return short + ": ask whoever runs the cluster for this permission"
+		return short + ": ask an administrator of the cluster for this permission"
 	}
 	return short
 }

@@ -52,7 +52,7 @@ func TestExplain(t *testing.T) {
 			"spec: Forbidden: pod updates may not change fields other than `image` …: set it back"},
 		{"a missing right keeps verb and resource",
 			status(403, `deployments.apps "web" is forbidden: User "r" cannot patch resource "deployments" in API group "apps"`), deployment,
-			`User "r" cannot patch resource "deployments" in API group "apps": ask whoever runs the cluster for this permission`},
+			`User "r" cannot patch resource "deployments" in API group "apps": ask an administrator of the cluster for this permission`},
 		{"a terminal escape is spelled out", status(400, "bad \x1b[31m thing"), deployment, `bad \x1b[31m thing`},
 		{"an unknown user", status(401, "Unauthorized"), deployment, "log in again"},
 		{"a missing namespace", status(404, `namespaces "x" not found`), deployment, "create it first"},

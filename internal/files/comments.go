@@ -21,7 +21,7 @@ type commented struct {
 	elem   *commented // what any entry of the list states
 }
 
-// inComments is what the comments of several documents state; the first that states a type
+// inComments returns the rules that the comments of several documents state; the first that states a type
 // wins. It is nil where none does.
 func inComments(rs ...*resource) *commented {
 	var out *commented
@@ -163,7 +163,7 @@ func lostComments(raw texts, marked string) []string {
 	return append(lost(base, ours, theirs, comments(left.text)), lost(base, theirs, ours, comments(right.text))...)
 }
 
-// lost is what a side has another number of times than base and the other side have it, and
+// lost returns the comments that a side has another number of times than base and the other side have it, and
 // than a view of the merged text has it.
 func lost(base, side, other, view map[string]int) (out []string) {
 	for _, all := range []map[string]int{base, side} {

@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
-// Hiding is what the diff of a file does not show.
+// Hiding selects the values that the diff of a file does not show.
 type Hiding struct {
 	ShowSecrets bool         // hides nothing
 	Rules       schema.Rules // what they call sensitive is hidden too

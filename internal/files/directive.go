@@ -176,7 +176,7 @@ func (p *patch) fields(v map[string]any, dest any, t *merge.Type, at merge.Path)
 	return sides{local: local, stated: true, original: original}
 }
 
-// retained is what dest has and $retainKeys does not name: original has to have it, so that it is removed.
+// retained returns dest's keys that $retainKeys does not name: original has to have it, so that it is removed.
 func (p *patch) retained(names []any, v, was map[string]any, at merge.Path) map[string]any {
 	for k := range v {
 		if v[k] != nil && !schema.IsDirective(k) && !slices.Contains(names, any(k)) {

@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
-// list is what a patch states about one list.
+// list is a patch's statement about one list.
 type list struct {
 	entries []any
 	stated  bool // entries stand in the patch, if none

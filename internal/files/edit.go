@@ -80,7 +80,7 @@ func Edit(name string, given []string, aliases bool, edit Editing) (*Edited, err
 	return e, err
 }
 
-// Rewritten is a file whose text was computed elsewhere: old is what was read.
+// Rewritten is a file whose text was computed elsewhere: old is its text as read.
 func Rewritten(name string, old, now []byte) *Edited { return &Edited{Name: name, Old: old, Now: now} }
 
 // EditText computes the text of a YAML file with edited objects; aliases is that of yamldoc.Edit. The

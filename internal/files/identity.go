@@ -52,7 +52,7 @@ func (rs resources) without(other resources, known func(*resource) bool) (out []
 	return out
 }
 
-// successors are what objects of original have become that a side does not have any more,
+// successors are the objects that objects of original have become that a side does not have any more,
 // among those that are new there. one: the sides are single files.
 func successors(original, side resources, one bool) map[*resource]*resource {
 	never := func(*resource) bool { return false }

@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
 
-// Job is what a merge is given.
+// Job is the input of a merge.
 type Job struct {
 	Original *Set // nil: a merge of two
 	Updated  *Set // what to take from; the source of a merge of two

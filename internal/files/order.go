@@ -78,7 +78,7 @@ func orderedFields(result any, source map[string]any, dest any, t *merge.Type) a
 	return out
 }
 
-// arranged sorts a list. before is what dest had.
+// arranged sorts a list. before is dest's order.
 func arranged(list, order, before []any, t *merge.Type) []any {
 	in := func(entries []any, e any) int {
 		return slices.IndexFunc(entries, func(o any) bool { return sameEntry(o, e, t) })

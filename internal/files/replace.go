@@ -10,7 +10,7 @@ import (
 
 // Replace replaces the content of one file atomically, as Write does: after a crash there
 // is the old file or the new one, a link stays a link, and a file that has changed since it
-// was read is an error. was is what was read; nil creates a file.
+// was read is an error. was is the text as read; nil creates a file.
 func Replace(name string, was, text []byte) error {
 	dest, c := &Set{Name: name}, Changed{Name: filepath.Base(name), Text: text}
 	if was == nil {

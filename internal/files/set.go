@@ -33,7 +33,7 @@ type Set struct {
 	texts []*File // these
 }
 
-// keeping is what of a folder is kept beside its YAML files, to be merged by lines.
+// keeping selects the files of a folder that are kept beside its YAML files, to be merged by lines.
 type keeping int
 
 const (
@@ -67,7 +67,7 @@ func (s *Set) Empty() bool {
 	return len(s.texts) == 0
 }
 
-// text is what was read.
+// text is the file's content as read.
 func (f *File) text() []byte {
 	if f == nil {
 		return nil

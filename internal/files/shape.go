@@ -110,7 +110,7 @@ func entries(sides []any) []any {
 	return out
 }
 
-// checkRules is what is wrong with rules that can match nothing in the files: a path that a
+// checkRules returns an error for rules that can match nothing in the files: a path that a
 // kind does not have, and a kind that is misspelt. What no schema knows may have anything.
 func (m *merger) checkRules() error {
 	var (
@@ -139,7 +139,7 @@ func (m *merger) checkRules() error {
 	return errors.Join(errs...)
 }
 
-// known is the type of a resource's kind; nil where nobody knows it.
+// known is the type of a resource's kind; nil if it is not known.
 func (m *merger) known(r *resource) *merge.Type {
 	switch {
 	case r.isKustomization():

@@ -26,7 +26,7 @@ type weave struct {
 	was     any // o's value, by the names of the plan
 }
 
-// woven is what a weave comes to.
+// woven is the result of a weave.
 type woven struct {
 	text
 	left     []merge.Disagreement // conflicts that have markers
@@ -123,7 +123,7 @@ func (w weave) end(s string) string {
 }
 
 // reads: a text has the meaning that the merge of the values has. A value that is merged
-// by lines is what the lines come to.
+// by lines is the merge of the lines.
 func (w weave) reads(merged string, raw texts) bool {
 	var got any
 	switch merged {

@@ -29,7 +29,7 @@ type Finding struct {
 // for each field. nil for an object that is created or does not change. manager is the applier.
 // Markers that the local object states itself are ignored: they are the file's own.
 //
-// Unlike kubectl: which writes whoever else manages the object.
+// Unlike kubectl: which writes whatever else manages the object.
 func Object(p apply.Planned, manager string) []Finding {
 	if p.Action != apply.Change {
 		return nil

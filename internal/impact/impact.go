@@ -162,7 +162,7 @@ func daemonSet(c change) Impact {
 	return rollsOut(number(c.live, Unknown, "status", "desiredNumberScheduled"), "")
 }
 
-const keptOnDelete = "its pods stay until somebody deletes them: updateStrategy is OnDelete"
+const keptOnDelete = "its pods stay until they are deleted: updateStrategy is OnDelete"
 
 func onDelete(obj map[string]any) bool {
 	return merge.At[any](obj, "spec", "updateStrategy", "type") == "OnDelete"

@@ -122,7 +122,7 @@ func Sides(base, ours, theirs string) (theirsWin, oursWin string, clean bool) {
 	return a.String(), b.String(), clean
 }
 
-// Marks are what stands behind the markers of a conflict.
+// Marks are the labels behind the markers of a conflict.
 type Marks struct{ Ours, Theirs string }
 
 // Conflict is two texts with markers around them, as git writes them. Each line has an end,
@@ -175,7 +175,7 @@ type merger struct {
 	hunks []Hunk
 }
 
-// same takes base's lines up to one that somebody has changed.
+// same takes base's lines up to one that a side has changed.
 func (m *merger) same(to int) {
 	if text := strings.Join(m.base[m.at:to], ""); text != "" {
 		m.hunks = append(m.hunks, Hunk{Base: text, Ours: text, Theirs: text, Merged: text})

@@ -18,7 +18,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// Release is what Helm has installed under a name: the objects of the manifest of the deployed revision,
+// Release is a release of Helm in the cluster: the objects of the manifest of the deployed revision,
 // without hooks.
 type Release struct {
 	// Objects are those of the manifest, in its order. Some may lack the namespace, which is the release's then.

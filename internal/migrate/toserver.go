@@ -39,7 +39,7 @@ func (c *change) toServerSide(ctx context.Context) error {
 func (c *change) adopt(ctx context.Context, m *moving) error {
 	intent := c.intent(m.from)
 	if intent == nil {
-		return fmt.Errorf("was applied by nobody that is known%s: name the managers whose fields are to be moved with --from", ownership.Makers(c.Live))
+		return fmt.Errorf("has no known applier%s: name the managers whose fields are to be moved with --from", ownership.Makers(c.Live))
 	}
 	m.intent = ownership.Present(ownership.Fields(intent, c.typ), c.Live, c.typ)
 	fields, err := c.applied(ctx, intent, m.from)

@@ -103,7 +103,7 @@ func splitMap(m map[string]any, typ *merge.Type, sets []owned) (applied, others 
 func (s owned) itself() bool { return len(s.fields) == 0 || s.fields["."] != nil }
 
 // splitList is split for a list: it returns entries with their keys, in live's order. Whoever holds the
-// list as one value has set it when its type was that, and holds the entries that nobody holds by key.
+// list as one value has set it when its type was that, and holds the entries that no manager holds by key.
 func splitList(list []any, typ *merge.Type, sets []owned) (applied, others merge.Opt) {
 	mine, theirs, entries := map[int]any{}, map[int]any{}, merge.EntriesOf(list, typ)
 	for _, key := range keysOf(sets) {

@@ -58,7 +58,7 @@ func fieldsStay(local map[string]any, at place, typ *merge.Type) map[string]any 
 }
 
 // possible returns what others hold of an object that local drops, without the fields that are not allowed
-// once the discriminator is gone that the applier alone holds: nobody can keep them. nil: nothing.
+// once the discriminator is gone that the applier alone holds: no manager can keep them. nil: nothing.
 func possible(applied, others any, typ *merge.Type) any {
 	held, isMap := others.(map[string]any)
 	if !isMap || typ == nil || typ.Kind != merge.Object {

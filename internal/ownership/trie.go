@@ -47,7 +47,7 @@ func likeAbsence(key string, v any, typ *merge.Type) bool {
 		merge.Equal(map[string]any{step.Name: v}, map[string]any{}, typ)
 }
 
-// children are what is in a value of a type.
+// children are the elements of a value of a type.
 type children struct {
 	fields  map[string]any
 	list    []any
@@ -63,7 +63,7 @@ func childrenOf(v any, typ *merge.Type) children {
 	return c
 }
 
-// child is what a key of FieldsV1 leads to, with its type.
+// child is the element that a key of FieldsV1 leads to, with its type.
 func (c children) child(key string) (any, *merge.Type, bool) {
 	step, ok := pathStep(key)
 	if ok && step.Kind == merge.FieldStep {

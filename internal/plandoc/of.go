@@ -20,7 +20,7 @@ type Subject struct {
 	Impact   string // what the plan does to what runs
 	Planned  apply.Planned
 
-	// Stored is what the server has made of it; nil: what is to be sent counts.
+	// Stored is the object as the server has stored it; nil: what is to be sent counts.
 	Stored map[string]any
 }
 

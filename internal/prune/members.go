@@ -56,7 +56,7 @@ func (s *Set) Members(ctx context.Context, in Where) (Members, error) {
 			out.Down = append(out.Down, gk)
 			s.Note(s.Target.String(), fmt.Sprintf("%s: cannot be listed, and so nothing of this kind is pruned: %s", gk, err))
 		case err != nil:
-			return Members{}, fmt.Errorf("%s: cannot be listed, so that nobody knows what belongs to the set: %w", gk, err)
+			return Members{}, fmt.Errorf("%s: cannot be listed, so that it is unknown what belongs to the set: %w", gk, err)
 		}
 		out.All = append(out.All, found[i]...)
 	}

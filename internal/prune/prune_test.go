@@ -146,7 +146,7 @@ func TestNotListed(t *testing.T) {
 				return forbidden()
 			}
 			return nil
-		}, true, "Thing.example.com: cannot be listed, so that nobody knows what belongs to the set: Forbidden", "", "Thing.example.com", []string{"list configmaps", "list things", "list things ns"}},
+		}, true, "Thing.example.com: cannot be listed, so that it is unknown what belongs to the set: Forbidden", "", "Thing.example.com", []string{"list configmaps", "list things", "list things ns"}},
 		{"its server does not answer", failing("list things", silent()), true, "", "Thing.example.com: cannot be listed, and so nothing of this kind is pruned", "ConfigMap,Thing.example.com", []string{"list configmaps", "list things"}},
 		{"it cannot be looked up", failing("find Thing", errLost), true, "", "cannot be listed, and so nothing of this kind is pruned: lost", "ConfigMap,Thing.example.com", []string{"list configmaps"}},
 		{"it is not served", nil, false, "", "Thing.example.com: the server does not have this kind any more", "ConfigMap", []string{"list configmaps"}},

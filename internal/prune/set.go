@@ -87,7 +87,7 @@ func (s *Set) Writable() error {
 }
 
 // forcing is the note on a write of a parent whose fields another manager owns.
-const forcing = "somebody else has changed the list of the set's kinds and namespaces: it is overwritten"
+const forcing = "another client has changed the list of the set's kinds and namespaces: it is overwritten"
 
 // storeTries is how often the parent is written if the answer is lost: a repeated write does no
 // harm.

@@ -173,7 +173,7 @@ func (h History) Next(v Verdict, now time.Time, patience time.Duration) (History
 			next.unknown = now
 		}
 		if now.Sub(next.unknown) >= patience {
-			v.Message = "nobody has written its status: is its controller running?"
+			v.Message = "its status was never written: is its controller running?"
 		}
 	}
 	return next, v

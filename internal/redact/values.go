@@ -196,7 +196,7 @@ func (vs *Values) AddText(value string) {
 	}
 }
 
-// AddLines notes the values of a text that nobody can read as what it is meant to be,
+// AddLines notes the values of a text that cannot be read as what it is meant to be,
 // such as broken YAML with a Secret in it: what stands behind the first colon or equals
 // sign of each line, word by word too, and lines that have neither.
 func (vs *Values) AddLines(text string) {

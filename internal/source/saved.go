@@ -107,7 +107,7 @@ func (s *Saved) At(id object.Identity) (*object.Object, error) {
 // Packed it fits into one Secret, so that a larger one is no release.
 const maxRelease = 64 << 20
 
-// Release is what Helm stores of a revision of a release. Hooks and the chart are left out.
+// Release is a revision of a release as Helm stores it. Hooks and the chart are left out.
 type Release struct {
 	Name     string
 	Manifest string // YAML documents

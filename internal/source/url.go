@@ -46,7 +46,7 @@ func (in Inputs) get(ctx context.Context, address string) ([]byte, error) {
 // RequestTimeout is the default timeout of one request, to a URL or an API server. It is twice an
 // API server's own timeout (60 s), and enough for the largest schema over a slow connection.
 //
-// Unlike kubectl: which waits for a server that does not answer until somebody ends it.
+// Unlike kubectl: which waits for a server that does not answer until it is interrupted.
 const RequestTimeout = 2 * time.Minute
 
 // limited returns a context with a timeout of that many times the one of a request.

@@ -187,7 +187,7 @@ func (d *Disowning) nowhere(all []*Disowned) error {
 			return contains(h.has, p) || d.Files && contains(h.Filed, p)
 		})
 		if !found && len(all) != 1 {
-			errs = append(errs, fmt.Errorf("%s: is in the last-applied configuration of none of %d objects, so it is nobody's to give up: see kubectl merge view-last-applied", p, len(all)))
+			errs = append(errs, fmt.Errorf("%s: is in the last-applied configuration of none of %d objects, so it is not owned by the applier: see kubectl merge view-last-applied", p, len(all)))
 		}
 	}
 	return errors.Join(errs...)

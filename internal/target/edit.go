@@ -140,7 +140,7 @@ func (s *Edit) served(ctx context.Context, o object.Object) error {
 }
 
 // errOvertaken reports that the edited text is no longer the current one.
-var errOvertaken = errors.New("last-applied: was changed by somebody else while you edited it: nothing was saved: look at it (kubectl merge view-last-applied), and edit again")
+var errOvertaken = errors.New("last-applied: was changed by others while you edited it: nothing was saved: look at it (kubectl merge view-last-applied), and edit again")
 
 // rewrite replaces the edited configuration by the user's, and no other one.
 func (s *Edit) rewrite(conf apply.Conf) annotate.Rewrite {

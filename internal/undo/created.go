@@ -71,7 +71,7 @@ func (d *deletions) keep(ctx context.Context, item *run.Item, obj map[string]any
 	case e.Written.UID != "" && e.Written.UID != o.UID():
 		return "was deleted, and another one of that name was made since", nil
 	case e.Written.UID == "" && !d.marked(e, obj):
-		return "may have been made by somebody else: whether the run created it is not in the record", nil
+		return "may have been made by others: whether the run created it is not in the record", nil
 	case d.overrides():
 		return "", nil
 	case slices.Contains(applyset.HoldsData, applyset.GroupKind{Group: item.Target.Group, Kind: item.Target.Kind}):
@@ -128,7 +128,7 @@ func (d *deletions) changed(e *entry, obj map[string]any, typ *merge.Type, statu
 	}
 	for _, c := range merge.Diff(wrote, is, typ) {
 		all := parts(c, typ)
-		by := slices.DeleteFunc(slices.Clone(all), func(c merge.Change) bool { return d.nobodys(e, c, typ, owners) })
+		by := slices.DeleteFunc(slices.Clone(all), func(c merge.Change) bool { return d.unowned(e, c, typ, owners) })
 		if len(by) == len(all) {
 			by = []merge.Change{c}
 		}
@@ -154,10 +154,10 @@ func parts(c merge.Change, typ *merge.Type) (out []merge.Change) {
 	return out
 }
 
-// nobodys reports whether a change contains no user's work that would be lost with the object. It
+// unowned reports whether a change contains no user's work that would be lost with the object. It
 // was written by the control plane, or through status, as controllers do; or the server allocated
 // it, such as the node of a pod; or the write itself filled it in, and the record has no answer.
-func (d *deletions) nobodys(e *entry, c merge.Change, typ *merge.Type, owners merge.Owners) bool {
+func (d *deletions) unowned(e *entry, c merge.Change, typ *merge.Type, owners merge.Owners) bool {
 	by := ownership.At(owners, c.Path)
 	controllers := len(by) > 0 && !slices.ContainsFunc(by, func(o merge.Owner) bool {
 		return o.Subresource != "status" && !schema.ControlPlane(o.Manager)

@@ -147,7 +147,7 @@ const maxOwners = 8
 
 // free reports whether no known user names any of the targets.
 func (s *use) free(targets []cluster.Target) bool {
-	return !slices.ContainsFunc(targets, func(t cluster.Target) bool { return len(s.by(t, nobody)) > 0 })
+	return !slices.ContainsFunc(targets, func(t cluster.Target) bool { return len(s.by(t, noUser)) > 0 })
 }
 
-func nobody(user) bool { return false }
+func noUser(user) bool { return false }

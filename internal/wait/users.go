@@ -124,7 +124,7 @@ func (u *Users) Await(ctx context.Context, targets []cluster.Target, until time.
 		if len(s.seen) < len(sources) {
 			continue
 		}
-		now := s.who(targets, nobody)
+		now := s.who(targets, noUser)
 		for i, use := range now {
 			if changed != nil && use.By != "" && use != last[i] {
 				changed(targets[i], use)
@@ -145,7 +145,7 @@ func (u *Users) Await(ctx context.Context, targets []cluster.Target, until time.
 func (u *Users) overdue(ctx context.Context, sources []usersSource, targets []cluster.Target) []Use {
 	s, err := u.look(ctx, sources)
 	if err == nil {
-		return s.who(targets, nobody)
+		return s.who(targets, noUser)
 	}
 	all := make([]Use, len(targets))
 	for i := range all {

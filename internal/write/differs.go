@@ -43,7 +43,7 @@ func verify(p apply.Planned, obj map[string]any) error {
 		was, had := live.Lookup(c.Path)
 		restored := had == c.Old.Set && (!had || merge.Equal(was, c.Old.Value, p.Type.At(c.Path)))
 		_, stated := local.Lookup(c.Path)
-		servers := !stated && owners != nil && len(owners.At(c.Path)) == 0 // nobody's, for example allocated with a type that changes
+		servers := !stated && owners != nil && len(owners.At(c.Path)) == 0 // without an owner, for example allocated with a type that changes
 		if c.Op != merge.OpOrder && !restored && !servers {
 			changes = append(changes, c)
 		}

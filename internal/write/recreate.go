@@ -167,7 +167,7 @@ func (c *recreating) gone(ctx context.Context) error {
 		case cluster.IsNotFound(err), err == nil && live == nil:
 			return nil
 		case err == nil && uidOf(live) != c.deletion(false).UID:
-			return fmt.Errorf("%s: was deleted, and somebody else has created it since: merge again", c.Target)
+			return fmt.Errorf("%s: was deleted, and has been created by others since: merge again", c.Target)
 		}
 		select {
 		case <-time.After(pause):

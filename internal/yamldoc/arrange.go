@@ -163,7 +163,7 @@ func (ed *editor) arrangeFlow(n *node, stay []bool, add []added) {
 	}
 }
 
-// flowGap is what stands between two entries: a line break where the neighbour
+// flowGap returns the text between two entries: a line break where the neighbour
 // starts its line.
 func (ed *editor) flowGap(n *node, i int, comma string) string {
 	at := n.entries[i].start

@@ -97,7 +97,7 @@ func (f *File) Documents() []*Document { return f.docs }
 // Text is the whole text.
 func (f *File) Text() []byte { return []byte(f.src) }
 
-// Value is what the document holds, in the JSON forms of package merge; nil for
+// Value is the content of the document, in the JSON forms of package merge; nil for
 // an empty document. It must not be modified.
 func (d *Document) Value() any { return d.value }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// Edit is what a document is to hold.
+// Edit is a wanted content of a document.
 type Edit struct {
 	// Want is the value wanted, in the JSON forms of package merge.
 	Want any

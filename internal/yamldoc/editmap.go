@@ -197,7 +197,7 @@ func (ed *editor) inherited(n *node, want map[string]any) (fields map[string]any
 	return fields, true
 }
 
-// merged is what << brings in from a value.
+// merged returns the entries that << brings in from a value.
 func (ed *editor) merged(n *node) map[string]any {
 	target := n.follow()
 	if n.kind == seqNode {

@@ -40,7 +40,7 @@ func (p *encoder) block(s string, indent int) {
 	p.out = append(append(p.out, w.block(s, false)...), '\n')
 }
 
-// traits are what decides about a string's style.
+// traits are the properties of a string that decide its style.
 type traits struct {
 	special    bool // has a character that only escapes can express
 	spaceBreak bool // has a space before a line break

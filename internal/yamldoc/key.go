@@ -21,7 +21,7 @@ func (p *parser) key(parent int) (*node, error) {
 
 const conflictMarker = "a conflict marker, as git leaves them: settle the conflict first"
 
-// keyOnOneLine is what is wrong with a key that goes on in another line.
+// keyOnOneLine returns the error of a key that goes on in another line.
 func keyOnOneLine(text string, startsLine bool) string {
 	if startsLine && isMarker(text) {
 		return conflictMarker
@@ -29,7 +29,7 @@ func keyOnOneLine(text string, startsLine bool) string {
 	return "a key must stand on one line"
 }
 
-// noKey is what is wrong with a text that is no entry of a mapping.
+// noKey returns the error of a text that is no entry of a mapping.
 func noKey(text string, startsLine bool) string {
 	if startsLine && isMarker(text) {
 		return conflictMarker

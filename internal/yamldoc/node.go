@@ -41,7 +41,7 @@ type node struct {
 	value   any            // what it stands for
 }
 
-// prop is what may stand in front of a value.
+// prop is a property that may stand in front of a value.
 type prop struct {
 	anchor string
 	tag    string // with its ! or !!

@@ -52,7 +52,7 @@ func sameEntries(a, b []any) bool {
 	return true
 }
 
-// idOf is what an entry is known by.
+// idOf returns the identity of an entry.
 func idOf(v any, t *merge.Type) string {
 	if t == nil || t.Kind != merge.Keyed {
 		return canonical(v)

@@ -76,7 +76,7 @@ func (o origins) first() origin {
 	return o[0]
 }
 
-// model is what a value is written after: its origins, and its type.
+// model is the example that a value is written after: its origins, and its type.
 type model struct {
 	from origins
 	t    *merge.Type

@@ -117,7 +117,7 @@ func floatText(s string, f float64) json.Number {
 	return json.Number(sign + whole + fraction + exponent)
 }
 
-// scalarValue is what a scalar node stands for.
+// scalarValue returns the value of a scalar node.
 func (p *parser) scalarValue(n *node) (any, error) {
 	var v any = n.text
 	switch tag := n.tag(); {

@@ -234,7 +234,7 @@ func (p *parser) comment() {
 	}
 }
 
-// quoting is what to do about text at a place behind a value that has ended; "" for what is
+// quoting returns the advice about text at a place behind a value that has ended; "" for what is
 // in no need of quotes.
 func (p *parser) quoting(at int) string {
 	before := strings.TrimRight(p.src[:at], " \t")

@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// Plan is what has to be done with one object. It does not change, and is safe for concurrent use.
+// Plan is the planned write of one object. It does not change, and is safe for concurrent use.
 type Plan struct {
 	planned apply.Planned
 	manager string
@@ -45,7 +45,7 @@ type Request struct {
 func (p *Plan) Changed() bool { return p.planned.Action != apply.Nothing }
 
 // Request returns the write. A patch is bound to the resourceVersion of the live object that was
-// planned with: the server refuses it with 409 Conflict once somebody else has written; plan again
+// planned with: the server refuses it with 409 Conflict once another client has written; plan again
 // then. It is an error if live had none.
 func (p *Plan) Request() (Request, error) {
 	r, err := p.planned.Request(false)

@@ -65,7 +65,7 @@ const (
 	otherValue = "≠"
 )
 
-// blame is what the lines of one object are made of.
+// blame holds the values of one object, from which its lines are made.
 type blame struct {
 	Report
 	BlameOptions
@@ -141,7 +141,7 @@ func (b blame) owned(p merge.Path) merge.Path {
 	return p
 }
 
-// cells are what stands before a value.
+// cells are the columns before a value.
 func (b blame) cells(p merge.Path) []string {
 	var names []string
 	since := ""

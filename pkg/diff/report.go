@@ -92,7 +92,7 @@ func (r Report) mask(p merge.Path, s sides) sides {
 	return out
 }
 
-// looked is what was looked up of a report once, and not for each path.
+// looked caches the lookups of a report, and not for each path.
 type looked struct {
 	local, live, result *merge.Finder
 

@@ -9,7 +9,7 @@ type Accounting struct {
 }
 
 // Account makes the plan of a merge whose result another strategy has computed. Every
-// difference between live and wanted is what the strategy would write. For each, Account
+// difference between live and wanted is the strategy's write. For each, Account
 // finds the cause and whether local and live disagree about it. The user's rules and the
 // policy settle the disagreements as in Three; in Plan.Result live keeps the values that
 // they give to live. Under the policy "apply" and without rules, Result is wanted,

@@ -2,7 +2,7 @@ package merge
 
 import "slices"
 
-// CompleteAt is what the server makes of v at the path p of the finder's object: what it fills
+// CompleteAt returns v as the server completes it at the path p of the finder's object: what it fills
 // in by rules of the types around v, too. Where v has no place in the object, it is completed by
 // itself. The admission rules are used.
 func (f *Finder) CompleteAt(p Path, v any) any {
@@ -27,7 +27,7 @@ func (f *Finder) Refilled(p Path) bool {
 	return stays(f, f, p) || equalOpt(f.completed(p, Opt{}), Some(is), field)
 }
 
-// completed is what the server has at the path once it has completed the object with v there, or
+// completed returns the value that the server has at the path once it has completed the object with v there, or
 // without a value there. Of the object nothing is completed but what leads to the path, so that
 // its size does not matter.
 func (f *Finder) completed(p Path, v Opt) Opt {

@@ -102,7 +102,7 @@ func most(those []int, like func(int) likeness) int {
 	return found
 }
 
-// findTwins finds the entries of live that may have been local's before somebody edited a key. Managed fields
+// findTwins finds the entries of live that may have been local's before a key was edited. Managed fields
 // do not show it: the entry that was applied has no record any more.
 func (p *pairing) findTwins(t *Type, l, v []any) {
 	var lost []int

@@ -70,7 +70,7 @@ func (m *merger) localWins() any {
 	return result.Value
 }
 
-// filled reports whether live's value is what the server makes of a, the value at this
+// filled reports whether live's value is a as the server completes it, the value at this
 // place of the completed side. This is computed. Neither the value's owner, nor that live
 // states more, nor any time is taken as a sign that a difference is the server's.
 //

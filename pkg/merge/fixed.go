@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Fixed states that the API lets nobody change a value once the object exists or runs.
+// Fixed states that a value may not be changed once the object exists or runs.
 type Fixed struct {
 	// Path leads to the value, from a value of the type that has the row, by names. 0
 	// is the first entry of a list.
@@ -107,7 +107,7 @@ func stripped(v any, paths [][]string) any {
 // and live has all of that and more. The rest is from a queue or from admission, which may
 // add to it while the object does not run yet (KEP-2926); taking it out would be refused. A null in local
 // asks for a removal, so local is taken as it was written. Server-side apply does not record
-// what was applied to a value that others have changed: there it counts that somebody has.
+// what was applied to a value that others have changed: there it counts that they have.
 func (m *merger) additions(s *cursor, o, l, v Opt) bool {
 	switch {
 	case m.triple.Applied && m.foreign(s.path()) == nil, !m.triple.Applied && !(o.Set && equalOpt(o, l, s.field)):

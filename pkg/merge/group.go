@@ -39,15 +39,15 @@ func (p *pairing) settled(t *Type, o, l, v []any) bool {
 
 // fits reports whether live's entry has all that local's states, so that merging them changes nothing.
 func fits(t *Type, e, v any) bool {
-	quiet := merger{policy: Policies[0], owners: nobody{}} // without owners, no value passes for the server's
+	quiet := merger{policy: Policies[0], owners: unmanaged{}} // without owners, no value passes for the server's
 	_, changed := quiet.value(&cursor{field: Field{Type: t}, entry: true}, Some(e), Some(e), Some(v))
 	return !changed
 }
 
-// nobody implements Owners for a live object that no manager owns.
-type nobody struct{}
+// unmanaged implements Owners for a live object that no manager owns.
+type unmanaged struct{}
 
-func (nobody) At(Path) []Owner { return nil }
+func (unmanaged) At(Path) []Owner { return nil }
 
 // pairLimit bounds the comparisons inside one group (entries times entries). Above it
 // entries pair by equality and then in order, so that a hostile list costs linear time.

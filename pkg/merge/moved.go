@@ -101,7 +101,7 @@ func (m *merger) unclaimed(s *cursor, o, v Opt) bool {
 }
 
 // movedInside is moved for a value with parts: any part will do. What only live
-// has counts where somebody other than the applier owns it; without managedFields,
+// has counts where a manager other than the applier owns it; without managedFields,
 // where the server does not fill it in by itself, and in a file always.
 func (m *merger) movedInside(s *cursor, o, v Opt) (bool, *Owner) {
 	t := s.field.Type

@@ -290,12 +290,12 @@ var troubles = []trouble{
 	{
 		what: "discovery forbidden", why: "what is missing is named, and who has it",
 		fault: fault{hits: of("DISCOVERY"), do: refuse(403, "Forbidden", `forbidden: User "u" cannot get path "/api"`)},
-		code:  1, says: `ConfigMap v1: cannot be looked up: .*cannot get path "/api": ask whoever runs the cluster for this permission, which the cluster role system:discovery has`,
+		code:  1, says: `ConfigMap v1: cannot be looked up: .*cannot get path "/api": ask an administrator of the cluster for this permission, which the cluster role system:discovery has`,
 	},
 	{
 		what: "discovery of the other groups forbidden", why: "the path that is refused is named, not the one of the kind",
 		fault: fault{hits: about("DISCOVERY", "/apis"), do: refuse(403, "Forbidden", `forbidden: User "u" cannot get path "/apis"`)},
-		code:  1, says: `ConfigMap v1: cannot be looked up: .*cannot get path "/apis": ask whoever runs the cluster for this permission`,
+		code:  1, says: `ConfigMap v1: cannot be looked up: .*cannot get path "/apis": ask an administrator of the cluster for this permission`,
 	},
 	{
 		what: "lies about the kind", why: "an object of another kind is not what was asked for",

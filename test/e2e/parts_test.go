@@ -65,7 +65,7 @@ func TestSchemasDown(t *testing.T) {
 		{"neither document nor definition", "nobody knows the kind: its lists are merged whole", "/openapi/v3/apis/stories.example.com/v1", lie(replacing(`"kind":"Gadget"`, `"kind":"Widget"`)), `whole`},
 		{"none found", "every server since 1.27 has them, so that something else has answered", "/openapi/v3", refuse(404, "NotFound", "the server could not find the requested resource"), `schema index /openapi/v3: .*every one since 1.27 has it`},
 		{"none of old", "an older server publishes none: definitions are read", "/openapi/v3", refuse(404, "NotFound", "the server could not find the requested resource"), ``},
-		{"no permission", "what is missing is named", "/openapi/v3", refuse(403, "Forbidden", `forbidden: User "u" cannot get path "/openapi/v3"`), `schema index /openapi/v3: .*cannot get path "/openapi/v3": ask whoever runs the cluster for this permission, which the cluster role system:discovery has`},
+		{"no permission", "what is missing is named", "/openapi/v3", refuse(403, "Forbidden", `forbidden: User "u" cannot get path "/openapi/v3"`), `schema index /openapi/v3: .*cannot get path "/openapi/v3": ask an administrator of the cluster for this permission, which the cluster role system:discovery has`},
 	} {
 		t.Run(strings.ReplaceAll(tt.what, " ", "-"), func(t *testing.T) {
 			u := s.user(t, "schemas")

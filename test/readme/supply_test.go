@@ -104,8 +104,8 @@ func TestModules(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil || found != len(checked)+2 {
-		t.Errorf("%d modules, want the root, tools and %q: %v", found, checked, err)
+	if err != nil || found != len(checked)+3 {
+		t.Errorf("%d modules, want the root, tools, tools/goreleaser and %q: %v", found, checked, err)
 	}
 }
 
