@@ -45,17 +45,11 @@ and its layout stay. Entries of lists and maps are named by their keys.`,
 
 func (v *disownVerb) run(ctx context.Context) error {
 	names, err := v.parse(v.args)
-	if err == nil {
-		err = v.prepare(ctx)
-	}
 	if err != nil {
 		return err
 	}
-	objects, err := v.find(ctx, names)
-	if err != nil {
-		return err
-	}
-	if err := errors.Join(v.Read(ctx, objects)...); err != nil {
+	objects, errs, err := v.read(ctx, names)
+	if err := errors.Join(append(errs, err)...); err != nil {
 		return err
 	}
 	return v.disown(ctx, objects)

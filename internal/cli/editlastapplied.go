@@ -38,14 +38,8 @@ What cannot be saved is kept in a file whose name is printed.`,
 
 func (v *editVerb) run(ctx context.Context) error {
 	// As in kubectl, -o yaml and json also set the format of the edited text.
-	if err := v.prepare(ctx); err != nil {
-		return err
-	}
-	objects, err := v.find(ctx, v.args)
-	if err != nil {
-		return err
-	}
-	if err := errors.Join(v.Read(ctx, objects)...); err != nil {
+	objects, errs, err := v.read(ctx, v.args)
+	if err := errors.Join(append(errs, err)...); err != nil {
 		return err
 	}
 	for _, o := range objects {

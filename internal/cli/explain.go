@@ -18,7 +18,7 @@ import (
 )
 
 var _ = registerPrinter(printerRow{
-	name: "explain", help: "who decided each field, and why", values: true, report: true, traces: true, merges: true,
+	name: "explain", help: "who decided each field, and why", values: true, report: true, conflicts: true, traces: true, merges: true,
 	open: func(v view) (printer, error) { return newExplainPrinter(v, diff.ExplainTable) },
 })
 
@@ -116,8 +116,6 @@ func (f *explainPrinter) unknown() error {
 }
 
 func (f *explainPrinter) close(context.Context) error { return f.out.Close() }
-
-func (f *explainPrinter) conflicts() bool { return true }
 
 var _ = registerVerb(verb{
 	use: "explain (-f FILE | -k DIRECTORY | TYPE/NAME) [FIELD...]", short: "Explain where the value of each field comes from, and why",

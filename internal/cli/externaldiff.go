@@ -64,8 +64,6 @@ func (d *differ) object(item *run.Item) error {
 }
 
 // conflicts returns true: both sides' values are marked.
-func (d *differ) conflicts() bool { return true }
-
 func (d *differ) options() diff.Options {
 	return diff.Options{Color: d.colored(), ShowManagedFields: d.managedFields, ShowSecrets: d.secrets}
 }

@@ -13,7 +13,7 @@ import (
 )
 
 var _ = registerPrinter(printerRow{
-	name: "markdown", help: "a comment for a pull request", values: true, report: true, merges: true, impact: true,
+	name: "markdown", help: "a comment for a pull request", values: true, report: true, conflicts: true, merges: true, impact: true,
 	open: func(v view) (printer, error) { return newMarkdownPrinter(v), nil },
 	sum:  func(v view, s several) error { return s.comment(v) },
 })
@@ -47,8 +47,6 @@ func (f *markdownPrinter) object(item *run.Item) error {
 		Impact:  item.Impact().String(),
 	})
 }
-
-func (f *markdownPrinter) conflicts() bool { return true }
 
 func (f *markdownPrinter) close(context.Context) error { return f.comment.Write(f.Out) }
 

@@ -17,7 +17,7 @@ import (
 )
 
 var _ = registerPrinter(printerRow{
-	name: "outcome", help: "what became of each object, as JSON: outcome, impact, changes, notes, error, requests, seconds", values: true, merges: true, impact: true, needs: run.Changes,
+	name: "outcome", help: "what became of each object, as JSON: outcome, impact, changes, notes, error, requests, seconds", values: true, conflicts: true, merges: true, impact: true, needs: run.Changes,
 	open: func(v view) (printer, error) { return newOutcomePrinter(v), nil },
 })
 
@@ -45,13 +45,9 @@ func (f *outcomePrinter) object(item *run.Item) error {
 	return nil
 }
 
-func (f *outcomePrinter) conflicts() bool { return true }
-
 func (f *outcomePrinter) run(e outcome.Ended) error {
 	return f.report.Write(f.Out, e, f.secretValues())
 }
-
-func (f *outcomePrinter) close(context.Context) error { return nil }
 
 // target returns the destination, or the source, of the run.
 func (e *env) target(s *session) outcome.Target {
@@ -117,6 +113,12 @@ func (t *results) impact(item *run.Item) {
 	}
 }
 
+// prints reports whether the printer prints an item, which may have conflicts.
+func (t *results) prints(item *run.Item) bool {
+	p, _ := printerNamed(t.output)
+	return p.conflicts || item.Result.Outcome != write.Unsettled
+}
+
 func (t *results) item(item *run.Item) {
 	switch item.Action() {
 	case apply.Failed:
@@ -130,7 +132,7 @@ func (t *results) item(item *run.Item) {
 		t.notes.item(item)
 		t.impact(item)
 	}
-	if item.Result.Outcome != write.Unsettled || t.out.conflicts() {
+	if t.prints(item) {
 		if err := t.out.object(item); err != nil {
 			t.errs = append(t.errs, &run.ObjectError{Target: item.Target, Err: err})
 		}

@@ -13,11 +13,9 @@ import (
 )
 
 // printer prints the results of objects. close prints the parts that depend on all of them.
-// conflicts reports whether it also prints objects with conflicts, which are not written.
 type printer interface {
 	object(*run.Item) error
 	close(context.Context) error
-	conflicts() bool
 }
 
 // printerRow describes a printer.
@@ -28,12 +26,13 @@ type printerRow struct {
 
 	// report states that it prints the actions of a run, so nothing is written. The other printers
 	// print results, as those of kubectl apply do.
-	report bool
-	values bool      // it prints no values, or masks them itself; every other printer receives masked ones
-	needs  run.Needs // the parts to store until an object is printed
-	traces bool      // it needs a trace of every field
-	merges bool      // it reports a merge: not for a verb that changes last-applied alone
-	impact bool      // it prints the impact of each object; in a preview with another printer, a note does
+	report    bool
+	values    bool      // it prints no values, or masks them itself; every other printer receives masked ones
+	conflicts bool      // it prints objects with conflicts, too, which are not written
+	needs     run.Needs // the parts to store until an object is printed
+	traces    bool      // it needs a trace of every field
+	merges    bool      // it reports a merge: not for a verb that changes last-applied alone
+	impact    bool      // it prints the impact of each object; in a preview with another printer, a note does
 
 	sum func(view, several) error // prints what was found in several contexts; nil: the text on each object
 }
@@ -48,7 +47,7 @@ var printerRows = []printerRow{
 	{name: "yaml", help: "the result", values: true, open: func(v view) (printer, error) { return &streamPrinter{view: v, style: yamlList}, nil }},
 	{name: "json", help: "the result", values: true, open: func(v view) (printer, error) { return &streamPrinter{view: v, style: jsonList}, nil }},
 	{name: "patch", help: "what is sent: a JSON merge patch on a line for each object, which it names", values: true, report: true, needs: run.Changes, open: func(v view) (printer, error) { return patchPrinter{v}, nil }},
-	{name: "diff", help: "live against the result", values: true, report: true, needs: run.Changes, open: func(v view) (printer, error) { return v.differ(), nil }},
+	{name: "diff", help: "live against the result", values: true, report: true, conflicts: true, needs: run.Changes, open: func(v view) (printer, error) { return v.differ(), nil }},
 }
 
 // templates lists kubectl's template languages; their argument follows =.

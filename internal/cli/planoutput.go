@@ -15,7 +15,7 @@ import (
 )
 
 var _ = registerPrinter(printerRow{
-	name: "plan", help: "a document to review, which --plan binds a run to", values: true, report: true, needs: run.Changes, merges: true,
+	name: "plan", help: "a document to review, which --plan binds a run to", values: true, report: true, conflicts: true, needs: run.Changes, merges: true,
 	open: func(v view) (printer, error) {
 		return &planPrinter{view: v, spell: plandoc.Spelling{Salt: salt(), ShowSecrets: v.secrets}}, nil
 	},
@@ -132,8 +132,6 @@ func (f *planPrinter) render(item *run.Item) any {
 	}
 	return made
 }
-
-func (f *planPrinter) conflicts() bool { return true }
 
 func (f *planPrinter) close(context.Context) error {
 	if err := f.out.Close(); err != nil {

@@ -43,8 +43,8 @@ func rendering(printer any, notes *reporter, mode dryRun) run.Render {
 	}
 }
 
-// conflicts returns false for most printers.
-func (v view) conflicts() bool { return false }
+// close prints nothing for most printers.
+func (v view) close(context.Context) error { return nil }
 
 // became returns the outcome of an object, in the words of kubectl apply.
 func (v view) became(item *run.Item) string {
@@ -61,7 +61,6 @@ func (v view) line(w io.Writer, item *run.Item) error {
 type linePrinter struct{ view }
 
 func (f linePrinter) object(item *run.Item) error { return f.line(f.Out, item) }
-func (f linePrinter) close(context.Context) error { return nil }
 
 // namePrinter prints names only.
 type namePrinter struct{ view }
@@ -70,7 +69,6 @@ func (f namePrinter) object(item *run.Item) error {
 	_, err := fmt.Fprintln(f.Out, escape.Line(item.Target.String()))
 	return err
 }
-func (f namePrinter) close(context.Context) error { return nil }
 
 // dryPrinter prints the results of a dry run for reading: the objects that would be created or
 // changed, with Secrets masked, without managedFields and the last-applied annotation. The outcome
@@ -131,8 +129,6 @@ func (v view) outcome(item *run.Item) error {
 	return v.remark(diff.Note{Object: name, Kind: noteOutcome, Message: became}, name+" "+became)
 }
 
-func (f *dryPrinter) close(context.Context) error { return nil }
-
 // trimmed returns obj without managedFields, unless --show-managed-fields is set.
 func (v view) trimmed(obj any) any {
 	if v.managedFields || merge.At[any](obj, "metadata", "managedFields") == nil {
@@ -187,8 +183,6 @@ func identified(patch map[string]any, t cluster.Target) map[string]any {
 	out["metadata"] = its
 	return out
 }
-
-func (f patchPrinter) close(context.Context) error { return nil }
 
 // doc returns an item's live object and the written, or expected, one; in a server dry run, as the
 // server would store it.

@@ -36,18 +36,13 @@ contains and the next file that is merged does not is removed by that merge.`,
 type setVerb struct{ targetVerb }
 
 func (v *setVerb) run(ctx context.Context) error {
-	err := v.inputs.validate()
-	if err == nil {
-		err = v.prepare(ctx)
+	if err := v.inputs.validate(); err != nil {
+		return err
 	}
+	objects, errs, err := v.read(ctx, nil)
 	if err != nil {
 		return err
 	}
-	objects, err := v.find(ctx, nil)
-	if err != nil {
-		return err
-	}
-	errs := v.Read(ctx, objects)
 	plans := make([]target.Change, len(objects))
 	for i, o := range objects {
 		if errs[i] == nil {

@@ -12,7 +12,6 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/annotate"
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
-	"github.com/kubectl-merge/kubectl-merge/internal/live"
 	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/internal/outcome"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
@@ -44,16 +43,12 @@ func (k *targetVerb) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if k.cluster, err = k.connect(); err != nil {
-		return err
-	}
-	ns, err := k.namespacing()
+	at, err := k.reach()
 	if err != nil {
 		return err
 	}
-	docs := &apply.Documents{Fetch: k.cluster.OpenAPI, Definition: k.cluster.Definition}
-	k.API, k.Live = k.cluster, &live.Server{API: k.cluster, Namespaces: ns}
-	k.Planner = annotate.Planner{Planner: &apply.Planner{Policy: policy, Manager: cmp.Or(k.manager, defaultManager), Validate: cmp.Or(apply.Validation(k.validate), apply.Ignore), Locate: source.At, Schemas: docs.Type, Strategic: strategic.By(cluster.Struct)}}
+	k.cluster, k.API, k.Live = at.Cluster, at.Cluster, at.live
+	k.Planner = annotate.Planner{Planner: &apply.Planner{Policy: policy, Manager: cmp.Or(k.manager, defaultManager), Validate: cmp.Or(apply.Validation(k.validate), apply.Ignore), Locate: source.At, Schemas: at.Type, Strategic: strategic.By(cluster.Struct)}}
 	if rules != nil {
 		k.Planner.Rules = &apply.UserRules{File: k.rules, Rules: rules, Values: k.secretValues()}
 	}
@@ -91,6 +86,18 @@ func (k *targetVerb) find(ctx context.Context, args []string) ([]target.Target, 
 		err = k.remark(diff.Note{Kind: noteProblem, Message: "no resources found"}, "No resources found")
 	}
 	return target.Found(found), err
+}
+
+// read opens the printer and the connection, and reads the objects that -f, or the arguments, name.
+// errs has the error of each that cannot be read, by index.
+func (k *targetVerb) read(ctx context.Context, args []string) (objects []target.Target, errs []error, err error) {
+	if err = k.prepare(ctx); err == nil {
+		objects, err = k.find(ctx, args)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return objects, k.Read(ctx, objects), nil
 }
 
 // filed returns the objects that files name.

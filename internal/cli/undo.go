@@ -198,7 +198,7 @@ func (u *undoing) item(t *results, item *run.Item) {
 		item.Result.Outcome = write.Deleted
 	}
 	switch a := item.Action(); {
-	case a == apply.Failed, a == apply.Keep, item.Result.Outcome == write.Unsettled && !t.out.conflicts():
+	case a == apply.Failed, a == apply.Keep, !t.prints(item):
 		return
 	case u.rollback && item.Result.Outcome != write.Unchanged:
 		u.note(item.Target.String(), "rolled back: "+string(item.Result.Outcome))

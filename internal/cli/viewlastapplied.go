@@ -39,14 +39,10 @@ its labels or by --all.`,
 })
 
 func (v *viewVerb) run(ctx context.Context) error {
-	if err := v.open(ctx); err != nil {
-		return err
-	}
-	objects, err := v.find(ctx, v.args)
+	objects, errs, err := v.read(ctx, v.args)
 	if err != nil {
 		return err
 	}
-	errs := v.Read(ctx, objects)
 	var bare []string
 	for i, o := range objects {
 		was := lastapplied.Read(o.Live)

@@ -52,11 +52,7 @@ func savedObjects(cmd *cobra.Command, files []string, local []object.Object) (ou
 // live returns the live objects of local and of named ones. The error means that the server does
 // not answer; other unreadable objects are left out.
 func (s *Server) live(a asking, local []object.Object, named []string) ([]object.Object, error) {
-	api, err := s.Connect()
-	if err != nil {
-		return nil, err
-	}
-	ns, _, err := s.Flags.ToRawKubeConfigLoader().Namespace()
+	api, ns, err := s.reach()
 	if err != nil {
 		return nil, err
 	}

@@ -64,7 +64,7 @@ func localObjects(cmd *cobra.Command) []object.Object {
 }
 
 // fieldsOf returns the fields of objects that a typed path may become.
-func fieldsOf(cmd *cobra.Command, objects []object.Object, typed string) (all []field) {
+func fieldsOf(cmd *cobra.Command, objects []object.Object, typed string) (all []place) {
 	defs := &apply.Definitions{}
 	defs.Input(objects)
 	ask := defs.Around(nil)
@@ -78,33 +78,24 @@ func fieldsOf(cmd *cobra.Command, objects []object.Object, typed string) (all []
 	return all
 }
 
-// field is a possible completion.
-type field struct {
-	path   string
-	holder bool // more lies below it
-}
-
 // fieldsAt returns the fields one step below the last complete step of a path that is being typed.
 // If only one fits, the fields below it are included, so that a unique path needs no further key
 // press.
-func fieldsAt(v any, typ *merge.Type, typed string) []field {
+func fieldsAt(v any, typ *merge.Type, typed string) []place {
 	at, ok := finished(typed)
 	if !ok {
 		return nil
 	}
-	spelled := unquoted
-	if strings.Contains(typed, `"`) {
-		spelled = merge.Path.String
-	}
+	spelled := spelledAs(typed)
 	for {
 		found := below(v, typ, at)
 		found = slices.DeleteFunc(found, func(f place) bool { return !strings.HasPrefix(spelled(f.path), typed) })
 		if len(found) != 1 || !found[0].holder {
-			return fields(found, spelled)
+			return found
 		}
 		next := below(v, typ, found[0].path)
 		if len(next) != 1 {
-			return fields(append(found, next...), spelled)
+			return append(found, next...)
 		}
 		at = found[0].path
 		typed = spelled(at)
@@ -141,9 +132,10 @@ func inside(text string) bool {
 	return strings.LastIndexByte(text, '[') > strings.LastIndexByte(text, ']')
 }
 
+// place is a possible completion.
 type place struct {
 	path   merge.Path
-	holder bool
+	holder bool // more lies below it
 }
 
 // below returns the parts of the value at a path that merge separately.
@@ -202,12 +194,12 @@ func holds(v any) bool {
 	return false
 }
 
-func fields(places []place, spelled func(merge.Path) string) []field {
-	out := make([]field, len(places))
-	for i, p := range places {
-		out[i] = field{spelled(p.path), p.holder}
+// spelledAs returns the spelling of paths that a path being typed uses.
+func spelledAs(typed string) func(merge.Path) string {
+	if strings.Contains(typed, `"`) {
+		return merge.Path.String
 	}
-	return out
+	return unquoted
 }
 
 // unquoted returns a path without the quotes of names that need none in brackets, since every shell
@@ -224,14 +216,15 @@ func unquoted(p merge.Path) string {
 }
 
 // offered returns the paths, each once; after one that holds more, no space.
-func offered(all []field, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+func offered(all []place, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	directive := cobra.ShellCompDirectiveNoFileComp
 	var out []cobra.Completion
 	for _, f := range all {
-		if !strings.HasPrefix(f.path, typed) || slices.Contains(out, f.path) {
+		path := spelledAs(typed)(f.path)
+		if !strings.HasPrefix(path, typed) || slices.Contains(out, path) {
 			continue
 		}
-		out = append(out, f.path)
+		out = append(out, path)
 		if f.holder {
 			directive |= cobra.ShellCompDirectiveNoSpace
 		}

@@ -46,13 +46,25 @@ func (s *Server) ContextList() cobra.CompletionFunc {
 }
 
 // Clusters completes the clusters of the kubeconfig.
-func (s *Server) Clusters() cobra.CompletionFunc { return s.briefly(s.clusters) }
+func (s *Server) Clusters() cobra.CompletionFunc {
+	return s.briefly(func(asking) ([]cobra.Completion, error) {
+		config, err := s.Flags.ToRawKubeConfigLoader().RawConfig()
+		return slices.Sorted(maps.Keys(config.Clusters)), err
+	})
+}
 
 // Users completes the users of the kubeconfig.
-func (s *Server) Users() cobra.CompletionFunc { return s.briefly(s.users) }
+func (s *Server) Users() cobra.CompletionFunc {
+	return s.briefly(func(asking) ([]cobra.Completion, error) {
+		config, err := s.Flags.ToRawKubeConfigLoader().RawConfig()
+		return slices.Sorted(maps.Keys(config.AuthInfos)), err
+	})
+}
 
 // Namespaces completes namespaces.
-func (s *Server) Namespaces() cobra.CompletionFunc { return s.briefly(s.namespaces) }
+func (s *Server) Namespaces() cobra.CompletionFunc {
+	return s.briefly(func(a asking) ([]cobra.Completion, error) { return s.names(a.ctx, "namespaces", "") })
+}
 
 // Sets completes sets by the names of their parents; a parent that is not a Secret is named with
 // its kind.
@@ -101,35 +113,21 @@ func (s *Server) contexts(asking) ([]cobra.Completion, error) {
 	return slices.Sorted(maps.Keys(config.Contexts)), err
 }
 
-func (s *Server) clusters(asking) ([]cobra.Completion, error) {
-	config, err := s.Flags.ToRawKubeConfigLoader().RawConfig()
-	return slices.Sorted(maps.Keys(config.Clusters)), err
-}
-
-func (s *Server) users(asking) ([]cobra.Completion, error) {
-	config, err := s.Flags.ToRawKubeConfigLoader().RawConfig()
-	return slices.Sorted(maps.Keys(config.AuthInfos)), err
-}
-
-func (s *Server) namespaces(a asking) ([]cobra.Completion, error) {
-	return s.names(a.ctx, "namespaces", "")
-}
-
 func (s *Server) typeOrName(a asking) ([]cobra.Completion, error) {
 	if len(a.args) > 0 && !strings.Contains(a.args[0], "/") {
 		return s.names(a.ctx, a.args[0], "")
 	}
-	if typ, _, ok := strings.Cut(a.typed, "/"); ok {
-		return s.names(a.ctx, typ, typ+"/")
-	}
-	return s.types("")
+	return s.objectOr(a, "")
 }
 
-func (s *Server) object(a asking) ([]cobra.Completion, error) {
+func (s *Server) object(a asking) ([]cobra.Completion, error) { return s.objectOr(a, "/") }
+
+// objectOr returns the objects of a type that was typed with its slash, otherwise the types.
+func (s *Server) objectOr(a asking, suffix string) ([]cobra.Completion, error) {
 	if typ, _, ok := strings.Cut(a.typed, "/"); ok {
 		return s.names(a.ctx, typ, typ+"/")
 	}
-	return s.types("/")
+	return s.types(suffix)
 }
 
 // types returns the kinds that the server has objects of, as kubectl names them.
@@ -156,6 +154,16 @@ func (s *Server) types(suffix string) ([]cobra.Completion, error) {
 	}
 	slices.Sort(all)
 	return all, err
+}
+
+// reach returns the cluster and the namespace that the flags give.
+func (s *Server) reach() (*cluster.Cluster, string, error) {
+	api, err := s.Connect()
+	if err != nil {
+		return nil, "", err
+	}
+	ns, _, err := s.Flags.ToRawKubeConfigLoader().Namespace()
+	return api, ns, err
 }
 
 // names returns those of a type's objects, in the namespace that the flags give.
@@ -206,11 +214,7 @@ func (s *Server) resource(ctx context.Context, typ string) (*cluster.Cluster, cl
 }
 
 func (s *Server) sets(a asking) ([]cobra.Completion, error) {
-	api, err := s.Connect()
-	if err != nil {
-		return nil, err
-	}
-	ns, _, err := s.Flags.ToRawKubeConfigLoader().Namespace()
+	api, ns, err := s.reach()
 	if err != nil {
 		return nil, err
 	}
@@ -235,11 +239,7 @@ func (s *Server) Releases() cobra.CompletionFunc {
 }
 
 func (s *Server) releases(a asking, prefix string) ([]cobra.Completion, error) {
-	api, err := s.Connect()
-	if err != nil {
-		return nil, err
-	}
-	ns, _, err := s.Flags.ToRawKubeConfigLoader().Namespace()
+	api, ns, err := s.reach()
 	if err != nil {
 		return nil, err
 	}
@@ -263,28 +263,14 @@ func (s *Server) Disowned(cmd *cobra.Command, args []string, typed string) ([]co
 		return s.briefly(s.object)(cmd, args, typed)
 	}
 	typed = asItReads(typed)
-	var all []field
+	var all []place
 	found, directive := s.briefly(func(a asking) ([]cobra.Completion, error) {
-		typ, name, _ := strings.Cut(args[0], "/")
-		api, r, err := s.resource(a.ctx, typ)
-		if err != nil {
-			return nil, err
+		found, err := s.live(a, nil, args[:1])
+		for _, o := range found {
+			t, _ := builtin.Builtin(o.Group(), o.Version(), o.Kind())
+			all = fieldsAt(lastapplied.Read(o.Value).Value, t, typed)
 		}
-		ns, _, err := s.Flags.ToRawKubeConfigLoader().Namespace()
-		if err != nil {
-			return nil, err
-		}
-		target := cluster.Target{Resource: r, Name: name}
-		if r.Namespaced {
-			target.Namespace = ns
-		}
-		live, err := api.Get(a.ctx, target)
-		if err != nil {
-			return nil, err
-		}
-		t, _ := builtin.Builtin(r.Group, r.Version, r.Kind)
-		all = fieldsAt(lastapplied.Read(live).Value, t, typed)
-		return nil, nil
+		return nil, err
 	})(cmd, args, typed)
 	if len(all) == 0 {
 		return found, directive
