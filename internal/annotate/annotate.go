@@ -51,7 +51,7 @@ func (p Planner) Annotate(ctx context.Context, s apply.Subject, live map[string]
 		return out, fmt.Errorf("%s: %w", s.Name, err)
 	}
 	text, err := lastapplied.Encode(conf.Value, lastapplied.Options{
-		Namespace: namespaceOf(live),
+		Namespace: merge.At[string](live, "metadata", "namespace"),
 		Type:      out.Type,
 		On:        live,
 		Blanked:   conf.Blanking,
@@ -133,8 +133,4 @@ func Usable(was lastapplied.Original, live map[string]any) error {
 		return errors.New("last-applied: the configuration was too large to be kept, so that only the object's name stands there, and metadata.managedFields have what was applied: there is no field in it to change; shorten the other annotations, and merge again")
 	}
 	return nil
-}
-
-func namespaceOf(obj map[string]any) string {
-	return merge.At[string](obj, "metadata", "namespace")
 }

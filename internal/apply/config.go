@@ -84,13 +84,11 @@ func (c configuring) value(stated, result any, s spot) (any, bool) {
 		return nil, false
 	case result == nil && emptyList(stated) && !c.Rewrite.Others(s.path):
 		return stated, true // an empty list has no owner; a null would have one
-	case s.kept || others || merge.Any(stated, isNull):
+	case s.kept || others || merge.Any(stated, func(v any) bool { return v == nil }):
 		return result, true // live's spelling of the same value changes nothing that others own
 	}
 	return stated, true
 }
-
-func isNull(v any) bool { return v == nil }
 
 // granular reports whether the fields or keys of a map are owned one by one.
 func granular(t *merge.Type) bool {

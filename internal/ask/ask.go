@@ -68,9 +68,6 @@ func (a *Asker) Settle(ctx context.Context, p *run.Plan, file string) error {
 
 func (a *Asker) print(line string) { fmt.Fprintln(a.Out, line) }
 
-// bold returns text in bold type if the terminal supports it.
-func (a *Asker) bold(text string) string { return diff.Paint(text, diff.Bold, a.Color) }
-
 // item asks about one object until it has no conflict, or the user skips it. Answers may open other
 // conflicts: a single value may become several.
 func (a *Asker) item(ctx context.Context, p *run.Plan, item *run.Item) error {
@@ -127,7 +124,7 @@ func (a *Asker) question(ctx context.Context, q question) (skip bool, err error)
 		answer = strings.ToLower(answer)
 		c, side := choices[answer]
 		switch {
-		case !q.takes(answer):
+		case !slices.Contains(q.answers(), answer):
 			a.print(q.help())
 		case side:
 			a.settle(q, c.choice)
@@ -160,7 +157,7 @@ func (a *Asker) question(ctx context.Context, q question) (skip bool, err error)
 // show prints the values, and their owners.
 func (a *Asker) show(q question) {
 	a.print("")
-	a.print(a.bold(escape.Line(q.item.Target.String()) + ": " + q.note.Path.String() + ": " + moved(q.conflict.Kind)))
+	a.print(diff.Paint(escape.Line(q.item.Target.String())+": "+q.note.Path.String()+": "+moved(q.conflict.Kind), diff.Bold, a.Color))
 	for _, l := range q.note.Sides(a.Width - 2) {
 		a.print("  " + l)
 	}
@@ -204,10 +201,6 @@ func (q question) blanked() bool { return q.conflict.Original.Value == "" }
 func (a *Asker) pass(q question, what string) {
 	a.passing = append(a.passing, fmt.Sprintf("%s: %s: %s is not in %s: write it there, or the next merge takes the file's",
 		escape.Line(q.item.Target.String()), q.conflict.Path, what, escape.Line(q.item.Object.Origin.File)))
-}
-
-func (q question) takes(answer string) bool {
-	return slices.Contains(q.answers(), answer)
 }
 
 // help explains the keys that the question takes.

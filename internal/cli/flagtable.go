@@ -103,8 +103,9 @@ var flagRows = []flagRow{
 
 	{verbs: plans, name: "original", group: "apply", def: "auto", at: func(c *call) any { return &c.original }, completes: (*complete.Server).Originals,
 		help: "where what was applied last is found: auto, annotation, managed-fields, managed-fields=MANAGER,… (what these managers own, too), helm:RELEASE (its manifest), none, or a FILE"},
-	{verbs: plans, name: "policy", group: "apply", def: "apply", at: func(c *call) any { return &c.policy }, words: askedPolicies, lists: policies,
-		help: "which side wins where local and live disagree: %s, ask (on the terminal, one by one)"},
+	{verbs: plans, name: "policy", group: "apply", def: "apply", at: func(c *call) any { return &c.policy }, lists: policies,
+		words: func() []string { return append(complete.Policies(), "ask\tasks on the terminal") }, // ask is for live objects
+		help:  "which side wins where local and live disagree: %s, ask (on the terminal, one by one)"},
 	{verbs: "undo", name: "policy", group: "apply", def: "strict", at: func(c *call) any { return &c.policy }, words: complete.Policies,
 		help: "what is done about values that others have changed since: strict (nothing is written), live (they stay), apply (what was there before is restored)"},
 	{verbs: "files", name: "policy", group: "apply", def: "merge3", at: func(c *call) any { return &c.policy }, words: complete.Policies, lists: policies,

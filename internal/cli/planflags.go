@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
-	"github.com/kubectl-merge/kubectl-merge/internal/complete"
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
@@ -81,9 +80,6 @@ func strategies() string {
 
 // asks reports whether conflicts are settled on the terminal.
 func (c *call) asks() bool { return c.policy == "ask" }
-
-// askedPolicies returns the policies, and ask, which is for live objects.
-func askedPolicies() []string { return append(complete.Policies(), "ask\tasks on the terminal") }
 
 // definitions reads the schema files.
 func (c *call) definitions(ctx context.Context) (*apply.Definitions, error) {

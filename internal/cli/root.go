@@ -59,7 +59,9 @@ func newRoot(e *env) *cobra.Command {
 		e.json = e.notes == "json" || err != nil && e.json
 		quietLogs(cmd.Flags(), e.warnings)
 		e.showSecrets(cmd.Flags())
-		e.takeTimeout()
+		// The loader of the connection's flags would treat a timeout as a configuration: a pod without
+		// a kubeconfig would not be connected to its own cluster.
+		e.limit, e.flags.Timeout = *e.flags.Timeout, nil
 		if e.json && !klog.V(1).Enabled() {
 			hush() // errors are JSON notes
 		}

@@ -95,7 +95,7 @@ func (logged) Info(int, string, ...any) {}
 // Error passes on a message without an error; errors are returned elsewhere.
 func (l logged) Error(err error, msg string, _ ...any) {
 	if err == nil {
-		l.warnings.HandleWarningHeader(299, "", msg)
+		l.warnings.HandleWarningHeaderWithContext(context.Background(), 299, "", msg)
 	}
 }
 

@@ -47,12 +47,8 @@ func (w *warnings) hush() {
 	w.off = true
 }
 
-// HandleWarningHeader takes a warning; others than 299 are not for users.
-func (w *warnings) HandleWarningHeader(code int, agent, text string) {
-	w.HandleWarningHeaderWithContext(context.Background(), code, agent, text)
-}
-
-// HandleWarningHeaderWithContext is the same, with the object of the request.
+// HandleWarningHeaderWithContext takes a warning, with the object of the request; others than 299 are
+// not for users.
 func (w *warnings) HandleWarningHeaderWithContext(ctx context.Context, code int, _ string, text string) {
 	one := warning{text: text}
 	if about, ok := cluster.Subject(ctx); ok {
@@ -149,12 +145,6 @@ func (e *env) requestTimeout() (time.Duration, error) {
 		return 0, fmt.Errorf("--request-timeout=%s: %w", text, err)
 	}
 	return d, nil
-}
-
-// takeTimeout removes the timeout from the connection's flags, whose loader would treat it as a
-// configuration: a pod without a kubeconfig would not be connected to its own cluster.
-func (e *env) takeTimeout() {
-	e.limit, e.flags.Timeout = *e.flags.Timeout, nil
 }
 
 // userAgent returns the name of the program for servers, in audit logs and priority levels.

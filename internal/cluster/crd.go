@@ -33,7 +33,9 @@ func Declared(crd map[string]any) (all []Resource) {
 }
 
 // Established reports whether the kind of a CustomResourceDefinition is served.
-func Established(crd map[string]any) bool { return conditionTrue(crd, "Established") }
+func Established(crd map[string]any) bool {
+	return merge.At[string](condition(crd, "Established"), "status") == "True"
+}
 
 // NeverServed reports whether no object of a CustomResourceDefinition's kind can exist: it was
 // never established, or was created with no version that is served, and its spec has not
@@ -116,10 +118,6 @@ func neverEstablished(crd map[string]any) string {
 		}
 	}
 	return ""
-}
-
-func conditionTrue(obj map[string]any, name string) bool {
-	return merge.At[string](condition(obj, name), "status") == "True"
 }
 
 // condition returns the condition of a type, nil if there is none.

@@ -112,6 +112,12 @@ func IsRefusal(err error) bool {
 	return errors.As(err, new(*Refusal))
 }
 
+// RefusesDryRun reports whether a webhook or aggregated server does not support dry run.
+// Such a refusal is not about the object.
+func RefusesDryRun(err error) bool {
+	return IsRefusal(err) && strings.Contains(strings.ToLower(err.Error()), "dry run") && strings.Contains(err.Error(), "support")
+}
+
 func refused(err error, code int) bool {
 	var r *Refusal
 	return errors.As(err, &r) && r.Code == code

@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
 	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
+	"github.com/kubectl-merge/kubectl-merge/internal/yamldoc"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
@@ -152,7 +153,7 @@ func below(v any, typ *merge.Type, at merge.Path) []place {
 		}
 		var out []place
 		for _, name := range slices.Sorted(maps.Keys(inner)) {
-			out = append(out, place{at.Child(merge.Named(name)), holds(inner[name])})
+			out = append(out, place{at.Child(merge.Named(name)), yamldoc.HasEntries(inner[name])})
 		}
 		return out
 	case []any:
@@ -179,19 +180,9 @@ func entries(list []any, typ *merge.Type, at merge.Path) (out []place) {
 			}
 			step.Keys = append(step.Keys, merge.KeyPart{Name: k.Name, Value: value})
 		}
-		out = append(out, place{at.Child(step), holds(m)})
+		out = append(out, place{at.Child(step), len(m) > 0})
 	}
 	return out
-}
-
-func holds(v any) bool {
-	switch v := v.(type) {
-	case map[string]any:
-		return len(v) > 0
-	case []any:
-		return len(v) > 0
-	}
-	return false
 }
 
 // spelledAs returns the spelling of paths that a path being typed uses.

@@ -73,7 +73,7 @@ func Of(item *run.Item, manager string) []Row {
 	case p.Live == nil && item.Action() == apply.Create:
 		return []Row{{Object: o, Drift: Missing}}
 	}
-	if since := deleted(p.Live); since != "" {
+	if since := merge.At[string](p.Live, "metadata", "deletionTimestamp"); since != "" {
 		return []Row{{Object: o, Drift: Missing, Reason: "is being deleted since " + since}}
 	}
 	c := comparison{
@@ -121,11 +121,6 @@ func (r Row) detached() Row {
 func objectOf(item *run.Item) Object {
 	t := item.Target
 	return Object{Group: t.Group, Version: t.Version, Kind: t.Kind, Namespace: t.Namespace, Name: t.Name, Title: t.String()}
-}
-
-// deleted returns since when an object is being deleted; "" if it is not.
-func deleted(live map[string]any) string {
-	return merge.At[string](live, "metadata", "deletionTimestamp")
 }
 
 // comparison collects the rows of an object.

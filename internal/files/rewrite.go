@@ -1,6 +1,7 @@
 package files
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 
@@ -59,7 +60,7 @@ func (s *Set) Stream(changed []Changed) []byte {
 			if out[len(out)-1] != '\n' {
 				out = append(out, '\n')
 			}
-			if !startsDocument(text) {
+			if !bytes.HasPrefix(text, []byte("---")) {
 				out = append(out, "---\n"...)
 			}
 		}
@@ -79,6 +80,3 @@ func (s *Set) Stream(changed []Changed) []byte {
 	}
 	return out
 }
-
-// startsDocument: a text begins with a separator of its own.
-func startsDocument(text []byte) bool { return len(text) >= 3 && string(text[:3]) == "---" }

@@ -123,7 +123,7 @@ func surplus(planned, now Item, typ *merge.Type) (out []string) {
 		switch {
 		case !ok:
 			out = append(out, fmt.Sprintf("%s: %s is not in the plan", l.path, l.Sides))
-		case same(p.Before, l.Before) && same(p.After, l.After):
+		case Same(p.Before, l.Before) && Same(p.After, l.After):
 		case Hashes(l.Before.Value) || Hashes(l.After.Value):
 			out = append(out, l.path+": the hidden values are not those of the plan")
 		default:
@@ -131,12 +131,12 @@ func surplus(planned, now Item, typ *merge.Type) (out []string) {
 		}
 	}
 	for path, o := range reordered {
-		if p, ok := order[path]; !ok || !sameOrder(p.After, o.After) {
+		if p, ok := order[path]; !ok || !slices.Equal(common(p.After, o.After), common(o.After, p.After)) {
 			out = append(out, path+": another order is not in the plan")
 		}
 	}
 	slices.Sort(out)
-	if l := now.LastApplied; l != nil && (planned.LastApplied == nil || !same(planned.LastApplied.After, l.After)) {
+	if l := now.LastApplied; l != nil && (planned.LastApplied == nil || !Same(planned.LastApplied.After, l.After)) {
 		out = append(out, "last-applied configuration: what would be recorded is not what the plan has: make the plan again from this input")
 	}
 	return out
@@ -174,13 +174,9 @@ func Inline(v any) string {
 	return string(line)
 }
 
-func same(a, b merge.Opt) bool {
+// Same reports whether both values are absent, or equal.
+func Same(a, b merge.Opt) bool {
 	return a.Set == b.Set && (!a.Set || merge.Equal(a.Value, b.Value, nil))
-}
-
-// sameOrder reports whether common entries have the same order.
-func sameOrder(a, b []string) bool {
-	return slices.Equal(common(a, b), common(b, a))
 }
 
 func common(list, with []string) []string {
@@ -218,7 +214,7 @@ func leavesOf(i Item, typ *merge.Type) (*leaves, map[string]Order) {
 
 func (l *leaves) add(p merge.Path, s Sides, t *merge.Type) {
 	switch {
-	case same(s.Before, s.After):
+	case Same(s.Before, s.After):
 		return
 	case !hasParts(s.Before, t) || !hasParts(s.After, t):
 		l.leaf(p, s)

@@ -46,7 +46,7 @@ func (d *deletion) do(ctx context.Context) error {
 		case err == nil:
 			d.report(left)
 			return nil
-		case refusesDryRun(err):
+		case cluster.RefusesDryRun(err):
 			d.Note(d.member.String(), "its deletion was not tried first: "+err.Error())
 			return nil
 		case cluster.IsConflict(err) && try >= changedTries:
@@ -96,9 +96,4 @@ func (d *deletion) report(left map[string]any) {
 	if len(d.member.Finalizers) > 0 && !d.how.DryRun {
 		d.Note(d.member.String(), "is being deleted, and waits for "+strings.Join(d.member.Finalizers, ", "))
 	}
-}
-
-// refusesDryRun reports whether a webhook refused because it cannot do dry runs, which is not about the object.
-func refusesDryRun(err error) bool {
-	return cluster.IsRefusal(err) && strings.Contains(strings.ToLower(err.Error()), "dry run") && strings.Contains(err.Error(), "support")
 }

@@ -225,11 +225,11 @@ func TestTurns(t *testing.T) {
 }
 
 func TestRefusesDryRun(t *testing.T) {
-	if !refusesDryRun(&cluster.Refusal{Code: http.StatusBadRequest, Text: `admission webhook "a.b.c" does not support dry run`}) {
+	if !cluster.RefusesDryRun(&cluster.Refusal{Code: http.StatusBadRequest, Text: `admission webhook "a.b.c" does not support dry run`}) {
 		t.Error("a webhook that cannot do dry runs says nothing about the object")
 	}
 	for _, err := range []error{nil, errors.New("dry run not supported"), &cluster.Refusal{Text: "is invalid"}} {
-		if refusesDryRun(err) {
+		if cluster.RefusesDryRun(err) {
 			t.Errorf("%v is about something else", err)
 		}
 	}

@@ -23,7 +23,7 @@ func (i *Item) Impact() impact.Impact {
 		return impact.Impact{Word: impact.Recreated, Fields: i.fixed}
 	}
 	if len(i.fixed) > 0 {
-		return i.refused()
+		return impact.Impact{Word: impact.Refused, Fields: i.fixed, Remark: "can be set only once" + i.remedy}
 	}
 	if i.Result.Outcome == write.Unchanged {
 		return impact.Impact{}
@@ -60,9 +60,4 @@ func (p *Plan) Stale() []impact.Stale {
 		}
 	}
 	return impact.StaleIn(all)
-}
-
-// refused returns the impact of an item that the server is expected to refuse.
-func (i *Item) refused() impact.Impact {
-	return impact.Impact{Word: impact.Refused, Fields: i.fixed, Remark: "can be set only once" + i.remedy}
 }

@@ -103,7 +103,7 @@ func (w *writer) judge(ctx context.Context, item *Item, err error, pending []*It
 		w.finished(ctx, item, unsent(item))
 	case err == nil:
 		item.state = ready
-	case refusesDryRun(err):
+	case cluster.RefusesDryRun(err):
 		item.state = ready
 		item.Own()
 		item.Planned.Problems = append(item.Planned.Problems, "was not tried first: "+reasonOf(item, err))
@@ -114,12 +114,6 @@ func (w *writer) judge(ctx context.Context, item *Item, err error, pending []*It
 		item.Err, item.state = err, halted
 		w.stop = true
 	}
-}
-
-// refusesDryRun reports whether a webhook or aggregated server does not support dry run.
-// Such a refusal is not about the object.
-func refusesDryRun(err error) bool {
-	return cluster.IsRefusal(err) && strings.Contains(strings.ToLower(err.Error()), "dry run") && strings.Contains(err.Error(), "support")
 }
 
 func reasonOf(item *Item, err error) string {
@@ -149,14 +143,11 @@ func (j *Job) answer(ctx context.Context, item *Item, p apply.Planned) map[strin
 	}
 	s := write.Server{API: j.API, Write: j.Write}
 	s.Write.DryRun, s.Write.FieldManager = true, j.Planner.Manager
-	out, err := s.Apply(item.Meter.In(ctx), write.Task{Target: item.Target, Planned: p, Replan: overtaken})
+	out, err := s.Apply(item.Meter.In(ctx), write.Task{Target: item.Target, Planned: p, Replan: func(context.Context, map[string]any) (apply.Planned, error) {
+		return apply.Planned{}, errors.New("was changed meanwhile")
+	}})
 	if err != nil {
 		return nil
 	}
 	return out.Object
-}
-
-// overtaken ends a trial whose object was changed meanwhile.
-func overtaken(context.Context, map[string]any) (apply.Planned, error) {
-	return apply.Planned{}, errors.New("was changed meanwhile")
 }

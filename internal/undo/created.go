@@ -101,7 +101,7 @@ func (d *deletions) marked(e *entry, obj map[string]any) bool {
 	if e.LastApplied == nil || !e.LastApplied.After.Set || is.Text == "" {
 		return false
 	}
-	return same(reverting{Undo: d.Undo, entry: e}.configuration(e.LastApplied.After, is), merge.Some(is.Text))
+	return plandoc.Same(reverting{Undo: d.Undo, entry: e}.configuration(e.LastApplied.After, is), merge.Some(is.Text))
 }
 
 // changed returns the paths of values that differ from those that the run has written. Values that

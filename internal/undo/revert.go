@@ -93,7 +93,7 @@ func (r reverting) sides(t merge.Triple, p merge.Path, c plandoc.ChangeOf) (orig
 	}
 	after, unchanged := r.reveal(p, c.After, now)
 	switch {
-	case same(before, now):
+	case plandoc.Same(before, now):
 		return t.Original, t.Local // it is restored already
 	case !unchanged:
 		return leave("was changed by others since", false)
@@ -119,10 +119,6 @@ func (r reverting) reveal(p merge.Path, side, now merge.Opt) (merge.Opt, bool) {
 	}
 	v, ok := r.Record.Reveal(r.Identity, p, side.Value, now)
 	return merge.Opt{Value: v, Set: true}, ok
-}
-
-func same(a, b merge.Opt) bool {
-	return a.Set == b.Set && (!a.Set || merge.Equal(a.Value, b.Value, nil))
 }
 
 // put returns v with another value at a path, or without it. It is false if its parent is missing,
@@ -218,12 +214,12 @@ func (r reverting) lastApplied(result map[string]any, changes []merge.Change) ma
 	now := merge.Opt{Value: was.Text, Set: was.Text != ""}
 	c := recorded{r.configuration(l.Before, was), r.configuration(l.After, was), now}
 	switch {
-	case plandoc.IsHash(l.Before.Value) && !same(c.before, now):
+	case plandoc.IsHash(l.Before.Value) && !plandoc.Same(c.before, now):
 		r.leave(Left{r.target, recordedConfiguration, "is hidden in the record: only a record of a run with --show-secrets has it", true})
 		return result
-	case same(c.before, now): // it is restored already
+	case plandoc.Same(c.before, now): // it is restored already
 		return result
-	case !same(c.after, now):
+	case !plandoc.Same(c.after, now):
 		return r.merged(result, c, changes)
 	case !c.before.Set:
 		return merge.At[map[string]any](lastapplied.Without(result))

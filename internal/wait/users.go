@@ -49,7 +49,7 @@ func (u *Users) Find(ctx context.Context, targets []cluster.Target) ([]Use, erro
 	if err != nil {
 		return nil, err
 	}
-	return s.who(targets, u.leaves), nil
+	return s.who(targets, func(one user) bool { return u.Leaving[one.uid] }), nil
 }
 
 // Remember stores the controllers of the targets' users. It is called before deletions, so that
@@ -195,6 +195,3 @@ func (u *Users) typeOf(ctx context.Context, r cluster.Resource) (*merge.Type, er
 	}
 	return u.Type(ctx, r.Group, r.Version, r.Kind)
 }
-
-// leaves reports whether this run has deleted the user.
-func (u *Users) leaves(one user) bool { return u.Leaving[one.uid] }

@@ -140,7 +140,7 @@ func (c *recreating) remove(ctx context.Context) error {
 			return fmt.Errorf("%s: whether it was deleted is not known: %w: merge again", c.Target, err)
 		case uidOf(live) != d.UID:
 			return fmt.Errorf("%s: was replaced by another object meanwhile: merge again", c.Target)
-		case deleting(live):
+		case apply.Deleting(live) != nil:
 			return nil
 		}
 		if c.Planned, err = c.Replan(ctx, live); err != nil {
@@ -245,8 +245,6 @@ func uidOf(obj map[string]any) string {
 	id, _ := merge.Lookup(obj, merge.Path{merge.Named("metadata"), merge.Named("uid")}, nil)
 	return merge.At[string](id)
 }
-
-func deleting(obj map[string]any) bool { return apply.Deleting(obj) != nil }
 
 // finalizers lists an object's finalizers.
 func finalizers(obj map[string]any) string {

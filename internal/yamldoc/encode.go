@@ -145,7 +145,7 @@ func (p *encoder) entry(k string, v any, indent int) {
 	}
 	p.text(k, indent, true)
 	p.out = append(p.out, ':')
-	if !hasEntries(v) {
+	if !HasEntries(v) {
 		p.out = append(p.out, ' ')
 	}
 	if _, list := v.([]any); list {
@@ -180,7 +180,8 @@ func (p *encoder) lead(indent int, goesOn bool) {
 	}
 }
 
-func hasEntries(v any) bool {
+// HasEntries reports whether a value is a map or a list with something in it.
+func HasEntries(v any) bool {
 	switch v := v.(type) {
 	case map[string]any:
 		return len(v) > 0

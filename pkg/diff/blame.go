@@ -87,10 +87,7 @@ func (b blame) rows() ([][]string, error) {
 		masked, _ := redact.Mask(live, b.Local, b.Sensitive)
 		live = masked.(map[string]any)
 	}
-	live = merge.Without(merge.Without(live, "metadata", "managedFields"), "metadata", "annotations", redact.LastApplied)
-	if len(merge.At[map[string]any](live, "metadata", "annotations")) == 0 {
-		live = merge.Without(live, "metadata", "annotations")
-	}
+	live = withoutLastApplied(merge.Without(live, "metadata", "managedFields"))
 	text, err := yamldoc.Encode(live)
 	if err != nil {
 		return nil, err
@@ -105,7 +102,7 @@ func (b blame) rows() ([][]string, error) {
 		at += len(l)
 		value, _ := merge.Lookup(live, p, b.Type)
 		cells := make([]string, len(rows[0])-1)
-		if first := p.String() != last; first && leaf(value) {
+		if first := p.String() != last; first && !yamldoc.HasEntries(value) {
 			cells = b.cells(b.owned(p))
 		}
 		last = p.String()
@@ -114,17 +111,6 @@ func (b blame) rows() ([][]string, error) {
 		}
 	}
 	return append(rows, b.missing(len(rows[0])-1)...), nil
-}
-
-// leaf reports whether a value has nothing below it that has owners of its own.
-func leaf(v any) bool {
-	switch v := v.(type) {
-	case map[string]any:
-		return len(v) == 0
-	case []any:
-		return len(v) == 0
-	}
-	return true
 }
 
 // owned is the path of the value with owners that one at p is, or is a part of: owners have a list

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"maps"
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/escape"
@@ -128,30 +127,23 @@ func hush(v any, status bool) any {
 	if !ok {
 		return v
 	}
-	obj = maps.Clone(obj)
 	if status {
-		delete(obj, "status")
+		obj = merge.Without(obj, "status")
 	}
-	meta, ok := obj["metadata"].(map[string]any)
-	if !ok {
-		return obj
-	}
-	meta = maps.Clone(meta)
 	for _, name := range bookkeeping {
-		delete(meta, name)
+		obj = merge.Without(obj, "metadata", name)
 	}
-	if notes, ok := meta["annotations"].(map[string]any); ok {
-		if _, ok := notes[redact.LastApplied]; ok {
-			notes = maps.Clone(notes)
-			delete(notes, redact.LastApplied)
-			meta["annotations"] = notes
-			if len(notes) == 0 {
-				delete(meta, "annotations")
-			}
-		}
+	return withoutLastApplied(obj)
+}
+
+// withoutLastApplied returns an object without the annotation, and without annotations if it was
+// the only one.
+func withoutLastApplied(obj map[string]any) map[string]any {
+	notes := merge.At[map[string]any](obj, "metadata", "annotations")
+	if _, there := notes[redact.LastApplied]; there && len(notes) == 1 {
+		return merge.Without(obj, "metadata", "annotations")
 	}
-	obj["metadata"] = meta
-	return obj
+	return merge.Without(obj, "metadata", "annotations", redact.LastApplied)
 }
 
 // Colored returns the text of unified diffs, of any number of files, in the colors of git diff.
