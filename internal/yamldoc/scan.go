@@ -166,7 +166,7 @@ func (p *parser) atEnd() bool {
 
 // newline steps over one line break.
 func (p *parser) newline() {
-	if p.peek(0) == '\r' {
+	if p.peek(0) == '\r' && p.peek(1) == '\n' {
 		p.pos++
 	}
 	p.pos++
