@@ -74,7 +74,7 @@ func (w *warnings) print() {
 	if w.json {
 		t := w.plainReporter()
 		for _, one := range w.all {
-			t.note("", diff.Note{Object: one.object, Kind: noteWarning, Message: errorText(w.secretValues().Blank(one.text))})
+			t.note("", diff.Note{Object: one.object, Kind: noteWarning, Message: errorText(w.secretValues().BlankOthers(one.text))})
 		}
 		return
 	}
@@ -87,7 +87,7 @@ func (w *warnings) print() {
 		if g.first.object != "" {
 			text = g.first.object + ": " + text
 		}
-		fmt.Fprintf(w.ErrOut, "%s %s%s\n", label, errorText(w.secretValues().Blank(text)), g.more())
+		fmt.Fprintf(w.ErrOut, "%s %s%s\n", label, errorText(w.secretValues().BlankOthers(text)), g.more())
 	}
 }
 
@@ -180,7 +180,7 @@ type spelling struct {
 // Write takes whole lines.
 func (s spelling) Write(b []byte) (int, error) {
 	for line := range strings.Lines(string(b)) {
-		if _, err := fmt.Fprintln(s.to, errorText(s.secret.Blank(strings.TrimSuffix(line, "\n")))); err != nil {
+		if _, err := fmt.Fprintln(s.to, errorText(s.secret.BlankOthers(strings.TrimSuffix(line, "\n")))); err != nil {
 			return 0, err
 		}
 	}

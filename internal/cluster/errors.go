@@ -151,6 +151,8 @@ func (c *Cluster) explain(err error, t Target, verb string) error {
 	}
 	if r.Text = r.text(s); redact.IsSecretKind(t.Group, t.Kind) {
 		r.Text = c.Values.BlankOwn(r.Text)
+	} else {
+		r.Text = c.Values.BlankOthers(r.Text)
 	}
 	return r
 }

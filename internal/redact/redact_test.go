@@ -97,8 +97,9 @@ func TestValues(t *testing.T) {
 		"invalid literal TOKEN-alone value of it":                           "invalid literal *** ***",
 		"abc and true for admin of shop-secret":                             "abc and true for admin of shop-secret",
 		"tiny1 is a word of many messages":                                  "tiny1 is a word of many messages",
-		"database, database-operator, my.database/x, databases":             "***, database-operator, my.database/x, databases",
-		`database. "database" (database) the\tdatabase`:                     `***. "***" (***) the\t***`,
+		"database, database-operator, my.database/x, databases":             "database, database-operator, my.database/x, databases",
+		`database. "database" (database) the\tdatabase`:                     `database. "***" (database) the\tdatabase`,
+		"it's a database, `the database`, 'a database' and\n\"\ndatabase":   "it's a database, `the ***`, 'a ***' and\n\"\ndatabase",
 		"inAlong-value-of-many-bytesAword":                                  "inA***Aword",
 		"concorr… is another":                                               "concorr… is another",
 		"nothing of it":                                                     "nothing of it",
@@ -107,6 +108,12 @@ func TestValues(t *testing.T) {
 		if got := vs.Blank(text); got != want {
 			t.Errorf("%q became %q, want %q", text, got, want)
 		}
+	}
+	if got := vs.BlankOthers("a database, database-operator, (database)"); got != "a ***, database-operator, (***)" {
+		t.Errorf("in a text of others: %s", got)
+	}
+	if got := vs.BlankJSON(`{"database": "database, \"database\"", "kind":"error", "to": ["decoded-value-1"]}`); got != `{"database": "database, \"***\"", "kind":"error", "to": ["***"]}` {
+		t.Errorf("in JSON: %s", got)
 	}
 	if got := vs.BlankOwn("tiny1 but not tiny12, atiny1 or tiny1-manager"); got != "*** but not tiny12, atiny1 or tiny1-manager" {
 		t.Errorf("in a text about the Secret: %s", got)

@@ -160,6 +160,13 @@ func (vs *Values) addGenerators(v any) {
 	}
 }
 
+// AddOpen notes a text that is no secret, such as a file's name, even where a value is the same.
+func (vs *Values) AddOpen(text string) {
+	if vs != nil {
+		vs.addOpen(text)
+	}
+}
+
 func (vs *Values) addOpen(v any) {
 	if text, ok := v.(string); ok {
 		vs.mu.Lock()
@@ -215,10 +222,13 @@ func (vs *Values) AddLines(text string) {
 		}
 		for _, text := range append(strings.Fields(value), strings.TrimSpace(value)) {
 			vs.AddText(text)
-			vs.AddText(strings.Trim(text, `"'|>+-, !*&{}[]`))
+			vs.AddText(strings.Trim(text, marks))
 		}
 	}
 }
+
+// marks stand around a word in YAML and in messages, and are not a part of it.
+const marks = "\"'`|>+-, !*&{}[].:;()#"
 
 // Quoted is called where texts may quote a Secret's file: from here on each is about a Secret.
 func (vs *Values) Quoted() {

@@ -47,7 +47,8 @@ func (in Inputs) build(ctx context.Context) ([]byte, error) {
 	g := &generators{values: in.Values, addresses: &redact.Values{}}
 	addCredentials(g.addresses, in.Kustomize)
 	g.read(in.Kustomize)
-	return nil, fmt.Errorf("kustomization %s: %s", remoteName(in.Kustomize), g.addresses.BlankOwn(chain(in.Kustomize, err.Error()))+way)
+	its := in.Values.BlankOthers(g.addresses.BlankOwn(chain(in.Kustomize, err.Error())))
+	return nil, fmt.Errorf("kustomization %s: %s", remoteName(in.Kustomize), its+way)
 }
 
 // How kustomize reports an entry of resources: with the reasons why it can be read neither as a file nor as

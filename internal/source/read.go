@@ -72,6 +72,8 @@ func (in Inputs) parse(name string, data []byte, keep keeping) ([]object.Object,
 	objects, err := parse(name, data, keep)
 	if err != nil && redact.Mentions(string(data)) {
 		in.Values.AddLines(string(data)) // the error may quote the text
+		in.Values.AddOpen(name)
+		in.Values.AddOpen(filepath.Base(name))
 	}
 	return objects, err
 }

@@ -1,6 +1,7 @@
 package term
 
 import (
+	"encoding/json"
 	"io"
 	"os"
 	"strconv"
@@ -32,7 +33,11 @@ func (r *Stderr) Write(b []byte) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	text := string(b)
-	if !r.Shown {
+	switch {
+	case r.Shown:
+	case json.Valid(b): // notes and errors for programs
+		text = r.Values.BlankJSON(text)
+	default:
 		text = r.Values.Blank(text)
 	}
 	if r.Rename != nil {
