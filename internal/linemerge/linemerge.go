@@ -44,18 +44,17 @@ type Hunk struct {
 }
 
 // Hunks are the parts of a merge, in order: the chunks of Merge with each conflict whole,
-// which neither side's lines outside it touch. Of equal lines those are the same ones that merge
-// cleanly, by the shortest way from base to a side or as git has it.
+// which neither side's lines outside it touch. Of equal lines those are the same ones that git pairs,
+// so that what both sides have added is one; where these do not merge cleanly, those of the shortest
+// way from base to a side.
 func Hunks(base, ours, theirs string) []Hunk {
 	lines, a, b := linediff.Lines(base), linediff.Lines(ours), linediff.Lines(theirs)
 	toOurs, toTheirs := linediff.Between(lines, a), linediff.Between(lines, b)
-	all, clean := hunks(lines, changes(a, toOurs), changes(b, toTheirs))
-	if !clean {
-		toOurs, toTheirs = linediff.Compact(lines, a, toOurs), linediff.Compact(lines, b, toTheirs)
-		if other, clean := hunks(lines, changes(a, toOurs), changes(b, toTheirs)); clean {
-			return other
-		}
+	byGit, clean := hunks(lines, changes(a, linediff.Compact(lines, a, toOurs)), changes(b, linediff.Compact(lines, b, toTheirs)))
+	if clean {
+		return byGit
 	}
+	all, _ := hunks(lines, changes(a, toOurs), changes(b, toTheirs))
 	return all
 }
 
