@@ -232,7 +232,8 @@ func (p *Planned) differs() bool { return !merge.Identical(p.Live, p.Final) }
 // field in use.
 func (p *Planner) schema(ctx context.Context, s Subject, original any, live map[string]any) (*merge.Type, error) {
 	builtin, ok := schema.Builtin(s.Group(), s.Version(), s.Kind())
-	if ok && knows(builtin, s.Value) && knows(builtin, original) && knows(builtin, configuration(live)) {
+	// Status is never merged where the server owns it.
+	if ok && knows(builtin, s.Value) && knows(builtin, original) && knows(builtin, merge.Without(live, "status")) {
 		return builtin, nil
 	}
 	if p.Schemas == nil {
@@ -254,21 +255,6 @@ func (p *Planner) schema(ctx context.Context, s Subject, original any, live map[
 }
 
 func knows(t *merge.Type, v any) bool { return v == nil || len(schema.Unknown(t, v)) == 0 }
-
-// configuration returns live without status, which is never merged where the server owns
-// it.
-func configuration(live map[string]any) any {
-	if live == nil {
-		return nil
-	}
-	c := make(map[string]any, len(live))
-	for k, v := range live {
-		if k != "status" {
-			c[k] = v
-		}
-	}
-	return c
-}
 
 // DefaultManager is the field manager of kubectl apply: what kubectl apply or this program
 // applied counts as applied by both.

@@ -2,6 +2,7 @@ package applyset
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
@@ -72,12 +73,7 @@ func (m Member) ownedBy(uids map[string]bool) bool {
 }
 
 func groupOf(apiVersion string) string {
-	for i := range len(apiVersion) {
-		if apiVersion[i] == '/' {
-			return apiVersion[:i]
-		}
-	}
-	return ""
+	return apiVersion[:max(strings.IndexByte(apiVersion, '/'), 0)]
 }
 
 // texts returns the entries of a map that are strings.

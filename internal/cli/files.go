@@ -150,13 +150,13 @@ func known(ctx context.Context, ask apply.Schemas) func(group, version, kind str
 func (v filesVerb) read(ctx context.Context, job *filemerge.Job, source, dest string) error {
 	var errs [3]error
 	in := term.Stdin(ctx, v.In)
-	read := filemerge.ReadSide
+	keeps := filemerge.Templates
 	if v.original != "" {
-		read = filemerge.ReadTree
-		job.Original, errs[0] = read(ctx, v.original, in)
+		keeps = filemerge.Everything
+		job.Original, errs[0] = filemerge.Read(ctx, v.original, in, keeps)
 	}
-	job.Updated, errs[1] = read(ctx, source, in)
-	job.Dest, errs[2] = read(ctx, dest, in)
+	job.Updated, errs[1] = filemerge.Read(ctx, source, in, keeps)
+	job.Dest, errs[2] = filemerge.Read(ctx, dest, in, keeps)
 	if err := errors.Join(checkName(errs[0], "after --original"), checkName(errs[1], "of SOURCE"), checkName(errs[2], "of DEST")); err != nil {
 		return err
 	}

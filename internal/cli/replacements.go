@@ -55,7 +55,7 @@ func (c *call) replace(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	input, err := filemerge.Read(ctx, files[0], stdin)
+	input, err := filemerge.Read(ctx, files[0], stdin, filemerge.YAML)
 	if err != nil {
 		return checkName(err, "after -f")
 	}

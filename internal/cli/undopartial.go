@@ -180,7 +180,7 @@ func (c contents) holds(ctx context.Context, t cluster.Target, uid string, gone 
 		return applyset.Decision{Member: applyset.Member{UID: uid}, Action: applyset.Delete}
 	}
 	all := []applyset.Decision{{Member: applyset.Member{GroupKind: applyset.GroupKind{Group: t.Group, Kind: t.Kind}, Name: t.Name, UID: uid}, Action: applyset.Delete}}
-	in := prune.Contents(ctx, c.api, all, c.limit)
+	in := (&prune.Set{API: c.api}).Contents(ctx, all, c.limit)
 	for _, other := range gone {
 		if other != uid {
 			all = append(all, member(other))

@@ -214,17 +214,12 @@ func (c *comparison) owner(p merge.Path) *merge.Owner {
 }
 
 // common returns the steps of a that b has, too, as text.
-func common(a, b []merge.Step) (out []string) {
+func common(a, b []merge.Step) []string {
 	in := map[string]bool{}
 	for _, s := range b {
 		in[s.String()] = true
 	}
-	for _, s := range a {
-		if in[s.String()] {
-			out = append(out, s.String())
-		}
-	}
-	return out
+	return slices.DeleteFunc(merge.Texts(a), func(s string) bool { return !in[s] })
 }
 
 // order returns the order of entries as a value.

@@ -6,18 +6,14 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 )
 
 // Kubernetes reports whether every document of all sides is a Kubernetes object; a
 // side may be nil or empty. A merge driver hands everything else back to git.
 func Kubernetes(sides ...*Set) bool {
-	for _, s := range sides {
-		if s != nil && !s.manifest() {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(sides, func(s *Set) bool { return s != nil && !s.manifest() })
 }
 
 // Paths are the files of a merge driver: git's %O, %B and %A.

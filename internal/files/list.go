@@ -153,16 +153,11 @@ func (m *merger) shell(f *File, d *yamldoc.Document) (*yamldoc.Document, error) 
 }
 
 // lists are the Lists of a file, in order.
-func (rs resources) lists(f *File) (out []*yamldoc.Document) {
+func (rs resources) lists(f *File) []*yamldoc.Document {
 	if f == nil {
 		return nil
 	}
-	for _, d := range f.YAML.Documents() {
-		if rs.isList[d] {
-			out = append(out, d)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(f.YAML.Documents()), func(d *yamldoc.Document) bool { return !rs.isList[d] })
 }
 
 // withoutItems is the value of a List beside its items.

@@ -229,13 +229,8 @@ func membersOf(v any, t *merge.Type) (all members, ok bool) {
 }
 
 // without are those that the other side does not have.
-func (ms members) without(other members) (out []*member) {
-	for _, m := range ms.list {
-		if other.by[m.id] == nil {
-			out = append(out, m)
-		}
-	}
-	return out
+func (ms members) without(other members) []*member {
+	return slices.DeleteFunc(slices.Clone(ms.list), func(m *member) bool { return other.by[m.id] != nil })
 }
 
 func (m *member) step() merge.Step { return merge.Step{Kind: merge.IndexStep, Index: m.nth} }

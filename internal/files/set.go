@@ -29,17 +29,18 @@ type Set struct {
 	Folder bool    // it is a folder
 	Files  []*File // by name
 
-	keeps keeping // which files of a folder are kept that are not YAML
-	texts []*File // these
+	keeps Keeping
+	texts []*File // those that are kept and are not YAML
 }
 
-// keeping selects the files of a folder that are kept beside its YAML files, to be merged by lines.
-type keeping int
+// Keeping selects the files of a folder that are kept beside its YAML files, to be merged by lines.
+type Keeping int
 
+// The selections.
 const (
-	nothingElse keeping = iota
-	templates           // what is named as YAML and is a template of it
-	everything          // and every other regular file
+	YAML       Keeping = iota
+	Templates          // what is named as YAML and is a template of it (for example of Helm)
+	Everything         // and every other regular file, to be merged as git merges it
 )
 
 // File is one file of a Set.
@@ -98,36 +99,34 @@ func (s *Set) Call(name string) {
 }
 
 // Read reads a side: a file, every .yaml, .yml and .json of a folder and the
-// folders below it (hidden folders aside), or, for "-", standard input. Reading a
-// pipe ends with ctx. The error names all files that cannot be read, with their lines.
-func Read(ctx context.Context, name string, stdin io.Reader) (*Set, error) {
-	s := &Set{}
-	if err := s.readAll(ctx, name, stdin); err != nil {
-		return nil, err
-	}
-	return s, nil
-}
-
-func (s *Set) readAll(ctx context.Context, name string, stdin io.Reader) error {
-	s.Name = name
+// folders below it (hidden folders aside) and what keeps selects, or, for "-", standard
+// input. Reading a pipe ends with ctx. The error names all files that cannot be read, with
+// their lines.
+func Read(ctx context.Context, name string, stdin io.Reader, keeps Keeping) (*Set, error) {
+	s := &Set{Name: name, keeps: keeps}
 	if name == "-" {
 		text, err := source.ReadAll(stdin)
 		if err != nil {
-			return fmt.Errorf("standard input: %w", err)
+			return s, fmt.Errorf("standard input: %w", err)
 		}
-		return s.add("-", "", 0o644, text)
+		return s, s.add("-", "", 0o644, text)
 	}
 	info, err := os.Stat(name)
 	if err != nil {
-		return plainError(err)
+		return s, plainError(err)
 	}
 	if !info.IsDir() {
-		return s.read(ctx, filepath.Base(name), name)
+		return s, s.read(ctx, filepath.Base(name), name)
 	}
 	s.Folder = true
+	return s, s.readFolder(ctx)
+}
+
+// readFolder reads the files of a folder.
+func (s *Set) readFolder(ctx context.Context) error {
 	var errs []error
-	err = source.Walk(name, func(below string, d fs.DirEntry, err error) error {
-		path := filepath.Join(name, below)
+	err := source.Walk(s.Name, func(below string, d fs.DirEntry, err error) error {
+		path := filepath.Join(s.Name, below)
 		switch {
 		case err != nil:
 			errs = append(errs, plainError(err))
@@ -154,7 +153,7 @@ func (s *Set) readBelow(ctx context.Context, name, path string) error {
 		return fmt.Errorf("%s: %s", path, why)
 	case isYAML(path):
 		return s.read(ctx, name, path)
-	case s.keeps == everything && why == "":
+	case s.keeps == Everything && why == "":
 		return s.readOther(ctx, name, path)
 	}
 	return nil
@@ -212,7 +211,7 @@ func (s *Set) add(name, path string, mode fs.FileMode, text []byte) error {
 	var err error
 	if f.YAML, err = yamldoc.Parse(text); err != nil {
 		f.err = fmt.Errorf("%s: %w", f.Where(), err)
-		if s.keeps >= templates && s.Folder && bytes.Contains(text, []byte("{{")) {
+		if s.keeps >= Templates && s.Folder && bytes.Contains(text, []byte("{{")) {
 			f.raw = text
 			s.texts = append(s.texts, f)
 			return nil

@@ -45,7 +45,7 @@ func TestStories(t *testing.T) {
 // system that knows no case. It was not read, and stays.
 func TestAppeared(t *testing.T) {
 	dir := t.TempDir()
-	dest, err := files.Read(t.Context(), dir, nil)
+	dest, err := files.Read(t.Context(), dir, nil, files.YAML)
 	if err != nil {
 		t.Fatal(err)
 	}

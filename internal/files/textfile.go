@@ -2,10 +2,8 @@ package files
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -13,21 +11,6 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
-
-// ReadSide reads a side of a merge of two as Read does, and keeps the files of a folder that
-// are templates (for example of Helm) and not YAML. Errors are Read's.
-func ReadSide(ctx context.Context, name string, stdin io.Reader) (*Set, error) {
-	s := &Set{keeps: templates}
-	return s, s.readAll(ctx, name, stdin)
-}
-
-// ReadTree reads a side of a merge of three as ReadSide does, and keeps the other regular
-// files of a folder too (scripts, notes, configuration of other programs), which are merged as
-// git merges them. Errors are Read's.
-func ReadTree(ctx context.Context, name string, stdin io.Reader) (*Set, error) {
-	s := &Set{keeps: everything}
-	return s, s.readAll(ctx, name, stdin)
-}
 
 // textNames are the files that are not YAML on one side at least, in order. They are
 // taken out of the sets' other files.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/linediff"
 	"github.com/kubectl-merge/kubectl-merge/internal/linemerge"
 	"github.com/kubectl-merge/kubectl-merge/internal/yamldoc"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
@@ -38,7 +39,7 @@ type texts struct{ base, ours, theirs string }
 
 // text merges the texts.
 func (w *weave) text() (woven, error) {
-	raw := texts{ours: endLine(string(w.d.doc.Text()))}
+	raw := texts{ours: linediff.Ended(string(w.d.doc.Text()))}
 	raw.theirs = asIn(w.d, w.u.doc.Text())
 	if w.o != nil {
 		raw.base = asIn(w.d, w.o.doc.Text())
@@ -96,17 +97,9 @@ func (w weave) two() (woven, error) {
 // plainText is a text without conflicts.
 func plainText(s string) text { return text{marked: []byte(s), plain: []byte(s)} }
 
-// endLine is a text whose last line has an end.
-func endLine(s string) string {
-	if s == "" || strings.HasSuffix(s, "\n") {
-		return s
-	}
-	return s + "\n"
-}
-
 // asIn is a text with the line ends of a resource's file.
 func asIn(d *resource, body []byte) string {
-	s := strings.ReplaceAll(endLine(string(body)), "\r\n", "\n")
+	s := strings.ReplaceAll(linediff.Ended(string(body)), "\r\n", "\n")
 	if eol := d.file.YAML.EOL(); eol != "\n" {
 		s = strings.ReplaceAll(s, "\n", eol)
 	}

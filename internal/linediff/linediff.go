@@ -11,6 +11,14 @@ import (
 // from 0, by the lines from New to NewEnd of another.
 type Change struct{ Old, OldEnd, New, NewEnd int }
 
+// Ended returns a text with its last line ended.
+func Ended(text string) string {
+	if text == "" || strings.HasSuffix(text, "\n") {
+		return text
+	}
+	return text + "\n"
+}
+
 // Lines returns the lines of a text, with their ends; nil for an empty text.
 func Lines(text string) []string {
 	if text == "" {

@@ -11,9 +11,9 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/parallel"
 )
 
-// contents determines the contents of the Namespaces and CustomResourceDefinitions that are to be
-// deleted.
-func (s *Set) contents(ctx context.Context, decisions []applyset.Decision, limit int) applyset.Contents {
+// Contents determines the contents of the Namespaces and CustomResourceDefinitions that are to be
+// deleted, with at most limit concurrent requests. They need not be part of the set.
+func (s *Set) Contents(ctx context.Context, decisions []applyset.Decision, limit int) applyset.Contents {
 	in := applyset.Contents{Objects: map[string][]applyset.Member{}, Unknown: map[string]error{}}
 	for _, d := range decisions {
 		if d.Action != applyset.Delete || !d.Contains() {
@@ -88,10 +88,4 @@ func (s *Set) unserved(ctx context.Context, name string) error {
 		return errors.New("none of its versions is served now, and some may have been: serve one, so that its objects can be listed")
 	}
 	return errors.New("the server does not serve its kind yet")
-}
-
-// Contents determines the contents of the Namespaces and CustomResourceDefinitions that are to be
-// deleted, with at most limit concurrent requests. They need not be part of a set.
-func Contents(ctx context.Context, api *cluster.Cluster, decisions []applyset.Decision, limit int) applyset.Contents {
-	return (&Set{API: api}).contents(ctx, decisions, limit)
 }

@@ -60,7 +60,7 @@ func (p *Pruner) Decide(ctx context.Context, plan *run.Plan) ([]*run.Item, error
 	}
 	p.down = found.Down
 	decisions := p.decider.Decide(plain(found.All))
-	decisions = p.decider.Contain(decisions, p.contents(ctx, decisions, p.Limit))
+	decisions = p.decider.Contain(decisions, p.Contents(ctx, decisions, p.Limit))
 	targets := map[string]Member{}
 	for _, m := range found.All {
 		targets[m.UID] = m

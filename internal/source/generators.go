@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/redact"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
@@ -89,12 +90,7 @@ func (g *generators) text(name string) ([]byte, bool) {
 
 // afterKey returns the file's name in KEY=FILE.
 func afterKey(file string) string {
-	for i := range len(file) {
-		if file[i] == '=' {
-			return file[i+1:]
-		}
-	}
-	return file
+	return file[strings.IndexByte(file, '=')+1:]
 }
 
 func textsOf(v any) (all []string) {

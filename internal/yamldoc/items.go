@@ -215,10 +215,5 @@ func (in inset) dented(body string) string {
 
 // isMarker: a text begins with a conflict marker.
 func isMarker(body string) bool {
-	for _, m := range []string{"<<<<<<<", "|||||||", "=======", ">>>>>>>"} {
-		if strings.HasPrefix(body, m) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"<<<<<<<", "|||||||", "=======", ">>>>>>>"}, func(m string) bool { return strings.HasPrefix(body, m) })
 }

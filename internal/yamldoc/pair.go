@@ -2,6 +2,7 @@ package yamldoc
 
 import (
 	"encoding/json"
+	"slices"
 	"sync"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
@@ -12,7 +13,7 @@ import (
 // without keys have changed, those between two equal ones are paired in order.
 func pairs(old, list []any, t *merge.Type) []int {
 	out := make([]int, len(list))
-	if sameEntries(old, list) {
+	if slices.EqualFunc(old, list, same) {
 		for i := range out {
 			out[i] = i
 		}
@@ -38,18 +39,6 @@ func pairs(old, list []any, t *merge.Type) []int {
 		pairGaps(old, list, out, taken)
 	}
 	return out
-}
-
-func sameEntries(a, b []any) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if !same(a[i], b[i]) {
-			return false
-		}
-	}
-	return true
 }
 
 // idOf returns the identity of an entry.

@@ -43,7 +43,7 @@ func marked(live, local string) string {
 	at := 0
 	put := func(lines []string) {
 		for _, l := range lines {
-			b.WriteString(endLine(l))
+			b.WriteString(linediff.Ended(l))
 		}
 	}
 	for _, c := range linediff.Between(old, now) {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/escape"
+	"github.com/kubectl-merge/kubectl-merge/internal/linediff"
 	"github.com/kubectl-merge/kubectl-merge/internal/linemerge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
@@ -134,7 +135,7 @@ func (n Note) marked() []string {
 	}
 	for _, c := range linemerge.Merge(merge.At[string](n.Original.Value), live, local) {
 		if c.Conflict {
-			put("<<<<<<< live\n" + endLine(c.Ours) + "=======\n" + endLine(c.Theirs) + ">>>>>>> local\n")
+			put("<<<<<<< live\n" + linediff.Ended(c.Ours) + "=======\n" + linediff.Ended(c.Theirs) + ">>>>>>> local\n")
 		}
 	}
 	return few(out)
@@ -181,14 +182,6 @@ func textHunks(names [2]string, from, to merge.Opt) []string {
 		out = append(out, escape.Line(strings.TrimRight(line, "\r\n")))
 	}
 	return few(out)
-}
-
-// endLine returns a text with its last line ended.
-func endLine(text string) string {
-	if text == "" || strings.HasSuffix(text, "\n") {
-		return text
-	}
-	return text + "\n"
 }
 
 // stated reports whether local asks for a value.

@@ -23,11 +23,7 @@ func Remove(original any, p merge.Path, typ *merge.Type) (any, error) {
 	if slices.Contains([]string{".", "apiVersion", "kind", "metadata", "metadata.name", "metadata.namespace"}, p.String()) {
 		return nil, fmt.Errorf("%s: it names the object, and cannot be given up", p)
 	}
-	v, err := without(original, nil, p, typ)
-	if err != nil {
-		return nil, err
-	}
-	return v, nil
+	return without(original, nil, p, typ)
 }
 
 // errEmpty reports that nothing is left, so that the value is removed from its parent too.

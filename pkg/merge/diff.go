@@ -1,6 +1,9 @@
 package merge
 
-import "sort"
+import (
+	"slices"
+	"sort"
+)
 
 // Diff lists the changes that lead from one value to another, in path order; nil where
 // there are none. Keyed lists and sets are compared entry by entry, as typ says. Every
@@ -115,23 +118,11 @@ func (d *differ) lists(s *cursor, from, to []any) bool {
 		d.value(d.below(s, hop{list: t, entry: to[i]}, elem), old, Some(to[i]))
 		d.leave()
 	}
-	if got := append(kept, added...); !sameStrings(got, tx.ids) {
+	if got := append(kept, added...); !slices.Equal(got, tx.ids) {
 		d.changes = append(d.changes, Change{
 			Op: OpOrder, Path: s.path(),
 			OldOrder: steps(t, from), NewOrder: steps(t, to),
 		})
-	}
-	return true
-}
-
-func sameStrings(a, b []string) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i] != b[i] {
-			return false
-		}
 	}
 	return true
 }

@@ -36,11 +36,9 @@ func (in Input) adoption(undecided []merge.Removal) (out Adoption) {
 	}
 	slices.Sort(out.Owners)
 	out.Owners = slices.Compact(out.Owners)
-	for _, name := range out.Owners {
-		if !slices.Contains(Kubectls, name) && !slices.Contains(in.Triple.Appliers, name) {
-			out.Named = append(out.Named, name)
-		}
-	}
+	out.Named = slices.DeleteFunc(slices.Clone(out.Owners), func(name string) bool {
+		return slices.Contains(Kubectls, name) || slices.Contains(in.Triple.Appliers, name)
+	})
 	return out
 }
 
