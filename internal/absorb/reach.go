@@ -8,7 +8,12 @@ import (
 	"slices"
 	"strings"
 
+	"sigs.k8s.io/kustomize/api/konfig"
+	"sigs.k8s.io/kustomize/api/types"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/files"
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
 // sources are the local files that a kustomization is built of. That they are files of it is read
@@ -19,6 +24,7 @@ type sources struct {
 	seen    map[string]bool // files and folders
 	distant []string        // entries that are not here: URLs
 	part    bool            // a Component, which is not built alone
+	built   []byte          // what is built of the files as they are, once it was asked for
 }
 
 // origin is one of them.
@@ -28,88 +34,6 @@ type origin struct {
 	key   string // the field of the kustomization that names it; "": a kustomization
 }
 
-// kustomizationNames are kustomize's names of the file, in its order.
-var kustomizationNames = []string{"kustomization.yaml", "kustomization.yml", "Kustomization"}
-
-// read adds the kustomization of a folder, and what it names.
-func (s *sources) read(folder string, depth int) {
-	for _, name := range kustomizationNames {
-		file, err := filepath.EvalSymlinks(filepath.Join(folder, name))
-		if err != nil || s.seen[file] {
-			continue
-		}
-		s.add(origin{file: file, depth: depth})
-		s.seen[folder] = true
-		for _, m := range documents(file) {
-			s.part = s.part || depth == 0 && m["kind"] == "Component"
-			for _, key := range slices.Sorted(maps.Keys(m)) {
-				s.names(m[key], origin{key: key, depth: depth}, folder)
-			}
-		}
-		return
-	}
-}
-
-// documents are the mappings of a file; none if it cannot be read, and so not be built either.
-func documents(file string) (all []map[string]any) {
-	text, _ := os.ReadFile(file)
-	docs, _ := source.Decode(text)
-	for _, d := range docs {
-		if m, isMap := d.Value.(map[string]any); isMap {
-			all = append(all, m)
-		}
-	}
-	return all
-}
-
-func (s *sources) add(o origin) {
-	if !s.seen[o.file] {
-		s.seen[o.file], s.list = true, append(s.list, o)
-	}
-}
-
-// below are the fields whose entries may be folders, and may be elsewhere.
-var below = []string{"resources", "bases", "components", "generators", "transformers", "validators"}
-
-// names adds the files and folders that a value names: as a text, or behind a key as KEY=FILE.
-func (s *sources) names(v any, o origin, folder string) {
-	switch v := v.(type) {
-	case map[string]any:
-		for _, k := range slices.Sorted(maps.Keys(v)) {
-			s.names(v[k], o, folder)
-		}
-	case []any:
-		for _, e := range v {
-			s.names(e, o, folder)
-		}
-	case string:
-		_, behind, _ := strings.Cut(v, "=")
-		for _, name := range []string{v, behind} {
-			if !filepath.IsAbs(name) {
-				name = filepath.Join(folder, name)
-			}
-			at, err := filepath.EvalSymlinks(name)
-			info, statErr := os.Stat(at)
-			within := slices.Contains(below, o.key)
-			switch {
-			case err != nil || statErr != nil:
-				if within && name == filepath.Join(folder, v) && !strings.Contains(v, "\n") {
-					s.distant = append(s.distant, v)
-				}
-			case !info.IsDir():
-				s.add(origin{file: at, depth: o.depth, key: o.key})
-				if slices.Contains(below[3:], o.key) { // it may name others
-					for _, m := range documents(at) {
-						s.names(m, origin{key: "configurations", depth: o.depth}, folder)
-					}
-				}
-			case within && !s.seen[at]:
-				s.read(at, o.depth+1)
-			}
-		}
-	}
-}
-
 // sourcesOf are those of the kustomization of a folder, which is absolute and without links.
 func sourcesOf(folder string) *sources {
 	s := &sources{folder: folder, seen: map[string]bool{}}
@@ -117,22 +41,80 @@ func sourcesOf(folder string) *sources {
 	return s
 }
 
+// read adds the kustomization of a folder, and what it names.
+func (s *sources) read(folder string, depth int) {
+	for _, name := range konfig.RecognizedKustomizationFileNames() {
+		if file, err := filepath.EvalSymlinks(filepath.Join(folder, name)); err == nil && !s.seen[file] {
+			s.seen[folder] = true
+			s.add(origin{depth: depth}, file, folder)
+			return
+		}
+	}
+}
+
+// below are the fields whose entries may be folders, and may be elsewhere. The files of the last three
+// may name others.
+var below = []string{"resources", "bases", "components", "generators", "transformers", "validators"}
+
+// add adds a file, and those that it names: as a text, or behind a key as KEY=FILE.
+func (s *sources) add(o origin, file, folder string) {
+	if o.file = file; s.seen[file] {
+		return
+	}
+	s.seen[file], s.list = true, append(s.list, o)
+	if o.key != "" && !slices.Contains(below[3:], o.key) {
+		return
+	}
+	text, _ := os.ReadFile(file)
+	docs, _ := source.Decode(text) // what cannot be read cannot be built either
+	for _, d := range docs {
+		s.part = s.part || o.key == "" && o.depth == 0 && merge.At[string](d.Value, "kind") == types.ComponentKind
+		walk(d.Value, nil, nil, func(v any, at []string, _ func(any) any) {
+			name, isText := v.(string)
+			if !isText || len(at) == 0 {
+				return
+			}
+			in := origin{depth: o.depth, key: "configurations"}
+			if o.key == "" {
+				in.key = at[0]
+			}
+			_, behind, _ := strings.Cut(name, "=")
+			if !s.named(name, in, folder) && !s.named(behind, in, folder) && slices.Contains(below, in.key) && !strings.Contains(name, "\n") {
+				s.distant = append(s.distant, name)
+			}
+		})
+	}
+}
+
+// named adds the file or folder of a name, and reports whether there is one.
+func (s *sources) named(name string, o origin, folder string) bool {
+	if !filepath.IsAbs(name) {
+		name = filepath.Join(folder, name)
+	}
+	at, err := filepath.EvalSymlinks(name)
+	info, statErr := os.Stat(at)
+	switch {
+	case err != nil || statErr != nil || name == folder:
+		return false
+	case !info.IsDir():
+		s.add(o, at, folder)
+	case slices.Contains(below, o.key) && !s.seen[at]:
+		s.read(at, o.depth+1)
+	}
+	return true
+}
+
 // others are the kustomizations of the repository that this one is not built of, and which are not
 // parts of others: the repository is the closest folder that git has, otherwise the one that holds
 // all sources.
 func (s *sources) others() (top string, all []*sources) {
 	top = s.folder
-	for at := top; ; at = filepath.Dir(at) {
+	for _, o := range s.list {
+		top = files.Common(top, filepath.Dir(o.file))
+	}
+	for at := s.folder; at != filepath.Dir(at); at = filepath.Dir(at) {
 		if _, err := os.Stat(filepath.Join(at, ".git")); err == nil {
 			top = at
-			break
-		}
-		if at == filepath.Dir(at) {
-			for _, o := range s.list {
-				for rel, err := filepath.Rel(top, o.file); err != nil || !filepath.IsLocal(rel); rel, err = filepath.Rel(top, o.file) {
-					top = filepath.Dir(top)
-				}
-			}
 			break
 		}
 	}
@@ -140,7 +122,7 @@ func (s *sources) others() (top string, all []*sources) {
 		switch {
 		case err == nil && d.IsDir() && d.Name() == ".git":
 			return filepath.SkipDir
-		case err != nil || d.IsDir() || !slices.Contains(kustomizationNames, d.Name()) || s.seen[filepath.Dir(name)]:
+		case err != nil || d.IsDir() || !slices.Contains(konfig.RecognizedKustomizationFileNames(), d.Name()) || s.seen[filepath.Dir(name)]:
 			return nil // what cannot be read is built by nobody
 		}
 		if o := sourcesOf(filepath.Dir(name)); !o.part {
@@ -149,4 +131,28 @@ func (s *sources) others() (top string, all []*sources) {
 		return nil
 	})
 	return top, all
+}
+
+// gone stands for an entry of a list that is taken out.
+type gone struct{}
+
+// walk calls do for a value and all below it, with the names on the way, where "-" stands for an entry
+// of a list, and with what returns the whole with another value there.
+func walk(v any, at []string, with func(any) any, do func(v any, at []string, with func(any) any)) {
+	do(v, at, with)
+	switch v := v.(type) {
+	case []any:
+		for i, e := range v {
+			walk(e, append(at[:len(at):len(at)], "-"), func(e any) any {
+				if _, out := e.(gone); out {
+					return with(slices.Delete(slices.Clone(v), i, i+1))
+				}
+				return with(slices.Concat(v[:i], []any{e}, v[i+1:]))
+			}, do)
+		}
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			walk(v[name], append(at[:len(at):len(at)], name), func(e any) any { return with(merge.With(v, e, name)) }, do)
+		}
+	}
 }
