@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-merge/kubectl-merge/internal/drift"
 	"github.com/kubectl-merge/kubectl-merge/internal/object"
+	"github.com/kubectl-merge/kubectl-merge/internal/ownership"
 	"github.com/kubectl-merge/kubectl-merge/internal/redact"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
@@ -31,6 +32,7 @@ type Choice struct {
 type Value struct {
 	drift.Row
 
+	of    *Object
 	live  merge.Opt // live's value, without what the server has filled in; not set: the file loses its value
 	whole any       // with it
 	file  string    // that takes it; "": the object's
@@ -65,9 +67,10 @@ func (c Choice) Take(ctx context.Context, p *run.Plan, item *run.Item) (*Object,
 		return nil, err
 	}
 	o := &Object{Object: whole, typ: item.Planned.Type, live: item.Planned.Live, plan: p, item: item, applier: c.Applier}
-	all, stated := merge.NewFinder(o.live, o.typ), merge.NewFinder(configured(o.live, o.typ), o.typ)
+	everyone := ownership.Holders{Has: func(string, string) bool { return true }, Scaled: func(string) bool { return true }}
+	all, stated := merge.NewFinder(o.live, o.typ), merge.NewFinder(ownership.Original(o.live, everyone, o.typ), o.typ)
 	for _, row := range drift.Of(item, c.Applier) {
-		v := &Value{Row: row}
+		v := &Value{Row: row, of: o}
 		v.Reason, o.Values = c.left(row, o), append(o.Values, v)
 		v.whole, v.live.Set = all.Lookup(row.Path)
 		v.live.Value = v.whole

@@ -20,54 +20,57 @@ import (
 // guessed: a text is edited in memory, all is built again, and it is the source if what is built
 // differs in chosen values alone, and nothing that others build of it does.
 type kustomization struct {
-	*sources
+	*source.Sources
 	named       string // the folder, as the user has named it
-	other       []*sources
-	read, texts map[string][]byte // files, as they are, and as they are edited
-	hidden      map[string]bool   // those of which a diff does not recognize that they hold values of a Secret
-	now         []object.Object   // what is built of those
-	states      map[int]*Object   // objects that differ from live, by their document in now
+	others      []*source.Sources
+	built       map[*source.Sources][]byte // what is built of others, of the files as they are
+	read, texts map[string][]byte          // files, as they are, and as they are edited
+	hidden      map[string]bool            // those of which a diff does not recognize that they hold values of a Secret
+	now         []object.Object            // what is built of those
+	states      map[int]*Object            // objects that differ from live, by their document in now
 }
 
 // inKustomization computes the texts of the files that a kustomization is built of. A value that has no place
 // of its own is left, and its reason names the places. The error is that of a kustomization that
 // cannot be built or read.
 func inKustomization(ctx context.Context, folder string, objects []*Object) ([]*files.Edited, error) {
-	if !slices.ContainsFunc(objects, func(o *Object) bool { return len(o.Chosen()) > 0 }) {
+	var all []*Value
+	k := &kustomization{named: folder, states: map[int]*Object{}}
+	for _, o := range objects {
+		all, k.states[o.Origin.Document] = append(all, o.Chosen()...), o
+	}
+	if len(all) == 0 {
 		return nil, nil
 	}
-	k := &kustomization{named: folder, read: map[string][]byte{}, hidden: map[string]bool{}, states: map[int]*Object{}}
-	if err := k.open(objects); err != nil {
+	if err := k.open(); err != nil {
 		return nil, fmt.Errorf("%s: %w", folder, err)
 	}
-	left := map[*Value]string{}
+	why := map[*Value]string{}
 	for again := true; again; { // what one value has no place for may be settled by another
 		again = false
-		for _, o := range objects {
-			for _, v := range o.Values {
-				if v.Reason == "" && v.file == "" {
-					left[v] = k.put(ctx, o, v)
-					again = again || left[v] == ""
-				}
+		for _, v := range all {
+			if v.file == "" {
+				why[v] = k.put(ctx, v)
+				again = again || why[v] == ""
 			}
 		}
 	}
-	for v, why := range left {
+	for _, v := range all {
 		if v.file == "" {
-			v.Reason = why
+			v.Reason = why[v]
 		}
 	}
-	var all []*files.Edited
-	for _, s := range k.list {
-		if now := k.texts[s.file]; !bytes.Equal(now, k.read[s.file]) {
-			all = append(all, &files.Edited{Name: k.name(s.file), Old: k.read[s.file], Now: now, Hidden: s.key == "secretGenerator" || k.hidden[s.file]})
+	var edited []*files.Edited
+	for _, s := range k.Files {
+		if now := k.texts[s.Name]; !bytes.Equal(now, k.read[s.Name]) {
+			edited = append(edited, &files.Edited{Name: k.name(s.Name), Old: k.read[s.Name], Now: now, Hidden: s.Key == "secretGenerator" || k.hidden[s.Name]})
 		}
 	}
-	return all, nil
+	return edited, nil
 }
 
 // open finds the files, and builds the kustomization as it is.
-func (k *kustomization) open(objects []*Object) error {
+func (k *kustomization) open() error {
 	at, err := filepath.Abs(k.named)
 	if err == nil {
 		at, err = filepath.EvalSymlinks(at)
@@ -75,28 +78,25 @@ func (k *kustomization) open(objects []*Object) error {
 	if err != nil {
 		return err
 	}
-	k.sources = sourcesOf(at)
-	var top string
-	top, k.other = k.others()
-	for _, s := range k.list {
-		if rel, err := filepath.Rel(top, s.file); err != nil || !filepath.IsLocal(rel) {
-			k.distant = append(k.distant, k.name(s.file)+", which is in no folder of "+k.name(top))
+	k.Sources = source.SourcesOf(at)
+	repository, others := k.Others()
+	k.others, k.built, k.hidden, k.read = others, map[*source.Sources][]byte{}, map[string]bool{}, map[string][]byte{}
+	for _, s := range k.Files {
+		if rel, err := filepath.Rel(repository, s.Name); err != nil || !filepath.IsLocal(rel) {
+			k.Distant = append(k.Distant, k.name(s.Name)+", which is in no folder of "+k.name(repository))
 			continue
 		}
-		if k.read[s.file], err = source.ReadFile(s.file); err != nil {
+		if k.read[s.Name], err = source.ReadFile(s.Name); err != nil {
 			return err
 		}
 	}
 	k.texts = maps.Clone(k.read)
-	for _, o := range objects {
-		k.states[o.Origin.Document] = o
-	}
 	k.now, err = k.build(k.texts)
 	return err
 }
 
 func (k *kustomization) build(texts map[string][]byte) ([]object.Object, error) {
-	data, err := source.Build(k.folder, texts)
+	data, err := source.Build(k.Folder, texts)
 	if err != nil {
 		return nil, err
 	}
@@ -108,29 +108,29 @@ func (k *kustomization) name(file string) string { return source.Relative(k.name
 
 // put writes a value where it comes from, and returns the reason if that is impossible. Of places that
 // set it equally directly, there must be one alone.
-func (k *kustomization) put(ctx context.Context, o *Object, v *Value) string {
+func (k *kustomization) put(ctx context.Context, v *Value) string {
 	var tried []string
-	for all, n := k.places(o, v), 0; n < len(all); {
-		var proven []*proof
+	for all, n := k.places(v), 0; n < len(all); {
+		var found *proof
+		var names []string
 		for rank := all[n].rank; n < len(all) && all[n].rank == rank; n++ {
 			p, why := k.prove(ctx, all[n], v)
 			if p != nil {
-				proven = append(proven, p)
+				found, names = p, append(names, p.title)
 			} else if why != "" {
-				tried = append(tried, all[n].String()+": "+why)
+				tried = append(tried, all[n].title+": "+why)
 			}
 		}
-		switch len(proven) {
-		case 0:
-			continue
-		case 1:
-			k.accept(proven[0])
+		if len(names) > 1 {
+			return "has several places in " + k.named + ": edit one of them by hand: " + strings.Join(names, ", ")
+		}
+		if found != nil {
+			k.accept(found)
 			return ""
 		}
-		return "has several places in " + k.named + ": edit one of them by hand: " + strings.Join(merge.Texts(proven), ", ")
 	}
 	if len(tried) == 0 {
-		tried = append([]string{"none of its files sets it alone: write a patch by hand"}, k.distant...)
+		tried = append([]string{"none of its files sets it alone: write a patch by hand"}, k.Distant...)
 	}
 	return "has no place in " + k.named + ": " + strings.Join(tried, "; ")
 }
@@ -222,16 +222,16 @@ func (o *Object) sets(ctx context.Context, was, now object.Object) (sets []*Valu
 // of it then.
 func (k *kustomization) used(p *proof) string {
 	var by []string
-	for _, other := range k.other {
-		switch name := k.name(other.folder); {
-		case !other.seen[p.file]:
-		case len(other.distant) > 0:
-			by = append(by, name+", which has "+other.distant[0])
+	for _, other := range k.others {
+		switch name := k.name(other.Folder); {
+		case !other.Has(p.file):
+		case len(other.Distant) > 0:
+			by = append(by, name+", which has "+other.Distant[0])
 		default:
-			if other.built == nil {
-				other.built, _ = source.Build(other.folder, nil)
+			if k.built[other] == nil {
+				k.built[other], _ = source.Build(other.Folder, nil)
 			}
-			if now, err := source.Build(other.folder, p.texts); err != nil || !bytes.Equal(other.built, now) {
+			if now, err := source.Build(other.Folder, p.texts); err != nil || !bytes.Equal(k.built[other], now) {
 				by = append(by, name)
 			}
 		}

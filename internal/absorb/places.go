@@ -15,30 +15,28 @@ import (
 
 // place is a text of a file with which it may set a value.
 type place struct {
-	file, title string
-	text        []byte
-	hidden      bool // it holds a value of a Secret that a diff does not recognize as such
+	file   string
+	title  string // the file, and the field of a kustomization, for messages
+	text   []byte
+	hidden bool // it holds a value of a Secret that a diff does not recognize as such
 	rank
 }
-
-// String is the file, and the field of a kustomization, for messages.
-func (p place) String() string { return p.title }
 
 // rank orders places: the value that is built is that of the last that sets it.
 type rank struct {
 	missing int // steps of the value's path that it does not state yet
 	depth   int
-	class   class
-	foreign int // 1: it has another name, which kustomize may have added to
+	class   int
 }
 
-// class is what a text holds, in the order of its effect.
-type class int
-
+// The classes of what a text holds, in the order of its effect. kustomize adds to names: what has another
+// name may be the value's object before that.
 const (
-	fields class = iota // of a kustomization
+	fields = iota // of a kustomization
 	patches
+	otherPatches
 	resources
+	otherResources
 )
 
 // setters are the parts of a text that may set a value, by the names that lead there. Each returns the
@@ -53,51 +51,49 @@ var setters = map[bool]map[string]func(*seeker, map[string]any) any{
 
 // seeker looks for the places of a value.
 type seeker struct {
-	*kustomization
-	o *Object
 	*Value
 	was  any // what is built as the files are
 	rank     // of the part that is looked at
 }
 
 // places lists where a value may come from or go to, the likely ones first.
-func (k *kustomization) places(o *Object, v *Value) (found []place) {
-	s := &seeker{kustomization: k, o: o, Value: v}
-	s.was, _ = merge.Lookup(o.Value, v.Path, o.typ)
-	for _, in := range k.list {
-		text, all := k.texts[in.file], []place(nil)
+func (k *kustomization) places(v *Value) (found []place) {
+	s := &seeker{Value: v}
+	s.was, _ = merge.Lookup(v.of.Value, v.Path, v.of.typ)
+	for _, in := range k.Files {
+		text, all := k.texts[in.Name], []place(nil)
 		switch {
 		case text == nil: // out of the repository
-		case in.key == "":
+		case in.Key == "":
 			all = s.forms(text, fields)
-		case strings.HasPrefix(in.key, "patches"):
+		case strings.HasPrefix(in.Key, "patches"):
 			all = s.forms(text, patches)
-		case strings.HasSuffix(in.key, "Generator"):
+		case strings.HasSuffix(in.Key, "Generator"):
 			all = s.generated(string(text))
-		default: // kustomize adds to the names of resources
-			all = slices.DeleteFunc(s.forms(text, resources), func(p place) bool { return p.foreign > 0 })
+		default:
+			all = slices.DeleteFunc(s.forms(text, resources), func(p place) bool { return p.class == otherResources })
 		}
 		for _, p := range all {
-			if p.file, p.title, p.depth = in.file, k.name(in.file)+p.title, in.depth; string(p.text) != string(text) {
+			if p.file, p.title, p.depth = in.Name, k.name(in.Name)+p.title, in.Depth; string(p.text) != string(text) {
 				found = append(found, p)
 			}
 		}
 	}
 	slices.SortStableFunc(found, func(a, b place) int {
-		return cmp.Or(a.missing-b.missing, a.depth-b.depth, int(a.class-b.class), a.foreign-b.foreign)
+		return cmp.Or(a.missing-b.missing, a.depth-b.depth, a.class-b.class)
 	})
 	return found
 }
 
 // forms returns the forms of a YAML text in which one of its parts has the value.
-func (s *seeker) forms(text []byte, as class) (all []place) {
+func (s *seeker) forms(text []byte, as int) (all []place) {
 	f, err := yamldoc.Parse(text)
 	if err != nil {
 		return nil
 	}
 	for _, doc := range f.Documents() {
 		edit := yamldoc.Edit{Type: s.typeOf(doc.Value(), as), Aliases: true}
-		walk(doc.Value(), nil, func(v any) any { return v }, func(v any, at []string, with func(any) any) {
+		yamldoc.Visit(doc.Value(), func(v any, at []string, with func(any) any) {
 			form := func(part any, p place) {
 				edit.Want = with(part)
 				if edited, err := doc.Edit(edit); err == nil {
@@ -119,7 +115,7 @@ func (s *seeker) forms(text []byte, as class) (all []place) {
 				s.rank = rank{class: as}
 				if set := setters[as == fields][strings.Join(at, ".")]; set != nil {
 					if part := set(s, v); part != nil {
-						form(part, place{rank: s.rank, hidden: len(at) == 1 && s.o.Kind() == "Secret"})
+						form(part, place{rank: s.rank, hidden: len(at) == 1 && s.of.Kind() == "Secret"})
 					}
 				}
 			}
@@ -129,7 +125,7 @@ func (s *seeker) forms(text []byte, as class) (all []place) {
 }
 
 // typeOf is the type of a document: a kustomization, a JSON patch, a List, or an object.
-func (s *seeker) typeOf(doc any, as class) *merge.Type {
+func (s *seeker) typeOf(doc any, as int) *merge.Type {
 	_, isList := doc.([]any)
 	switch {
 	case as == fields:
@@ -137,45 +133,39 @@ func (s *seeker) typeOf(doc any, as class) *merge.Type {
 	case isList:
 		return nil
 	case merge.At[[]any](doc, "items") != nil:
-		return files.ListType(s.o.typ)
+		return files.ListType(s.of.typ)
 	}
-	return s.o.typ
+	return s.of.typ
 }
 
-// stated returns a part with the value at a path, or without it. nil if that is impossible.
-func (s *seeker) stated(part map[string]any, p merge.Path) (out any) {
-	var err error
-	if s.live.Set {
-		out, err = merge.Put(part, p, s.live.Value)
-	} else {
-		out, err = merge.Replay(part, []merge.Change{{Op: merge.OpRemove, Path: p}})
+// stated returns a part with the value at a path, or without it; nil if that is impossible.
+func (s *seeker) stated(part map[string]any, p merge.Path) any {
+	if out, err := s.of.set(part, p, s.live); err == nil {
+		return out
 	}
-	if err != nil {
-		return nil
-	}
-	return out
+	return nil
 }
 
 // object returns a resource or a patch with the value. A patch that does not state what live has lost
 // takes it out.
 func (s *seeker) object(doc map[string]any) any {
-	if merge.At[string](doc, "kind") != s.o.Kind() {
+	if merge.At[string](doc, "kind") != s.of.Kind() {
 		return nil
 	}
-	if !strings.Contains(s.o.Name(), merge.At[string](doc, "metadata", "name")) {
-		s.foreign = 1
+	if !strings.Contains(s.of.Name(), merge.At[string](doc, "metadata", "name")) {
+		s.class++
 	}
 	p, _ := spelled(doc, s.Path, s.live)
 	there := false
 	for n := len(p); n > 0 && !there; n-- {
-		_, there = merge.Lookup(doc, p[:n], s.o.typ)
+		_, there = merge.Lookup(doc, p[:n], s.of.typ)
 		s.missing = len(p) - n
 	}
 	var want map[string]any
 	var err error
 	switch last := p[len(p)-1]; {
 	case s.live.Set || s.missing == 0 || s.Order != nil:
-		want, err = s.o.with(doc, []*Value{s.Value})
+		want, err = s.of.with(doc, []*Value{s.Value})
 	case last.Kind == merge.FieldStep:
 		want, err = merge.Put(doc, s.Path, nil)
 	default:
@@ -204,7 +194,7 @@ func (s *seeker) operation(op map[string]any) any {
 	case len(steps) == len(s.Path) && s.live.Set && stated:
 		return merge.With(op, s.live.Value, "value")
 	case len(steps) == len(s.Path):
-		return gone{}
+		return yamldoc.Gone{}
 	case isMap:
 		if with := s.stated(inner, s.Path[len(steps):]); with != nil {
 			return merge.With(op, with, "value")
@@ -238,7 +228,7 @@ func (s *seeker) image(e map[string]any) any {
 }
 
 func (s *seeker) replicas(e map[string]any) any {
-	if s.Path.String() != "spec.replicas" || !s.live.Set || !strings.Contains(s.o.Name(), merge.At[string](e, "name")) {
+	if s.Path.String() != "spec.replicas" || !s.live.Set || !strings.Contains(s.of.Name(), merge.At[string](e, "name")) {
 		return nil
 	}
 	return merge.With(e, s.live.Value, "count")
@@ -256,7 +246,7 @@ func (s *seeker) pair(pairs map[string]any) any {
 // generator returns an entry of a generator with the value as a literal, or without it. Files that it
 // reads are places of their own.
 func (s *seeker) generator(e map[string]any) any {
-	if len(s.Path) != 2 || !strings.Contains(s.o.Name(), merge.At[string](e, "name")) {
+	if len(s.Path) != 2 || !strings.Contains(s.of.Name(), merge.At[string](e, "name")) {
 		return nil
 	}
 	key := s.Path[1].Name
@@ -307,7 +297,7 @@ func (s *seeker) generated(text string) (all []place) {
 // plain returns a value of a ConfigMap or a Secret as a generator reads it.
 func (s *seeker) plain(v any) string {
 	text, _ := v.(string)
-	if plain, err := base64.StdEncoding.DecodeString(text); err == nil && (s.o.Kind() == "Secret" || s.Path[0].Name == "binaryData") {
+	if plain, err := base64.StdEncoding.DecodeString(text); err == nil && (s.of.Kind() == "Secret" || s.Path[0].Name == "binaryData") {
 		return string(plain)
 	}
 	return text

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kubectl-merge/kubectl-merge/internal/drift"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
@@ -17,28 +16,6 @@ func (v *Value) Place() string {
 		return "the object"
 	}
 	return v.Path.String()
-}
-
-// Text returns a value in one line, for a question: the field, both values, and who has set live's.
-func (v *Value) Text() string {
-	values := diff.Beside(60, v.Wanted, v.Live)
-	text := v.Title + ": " + v.Place() + ": "
-	switch {
-	case v.Drift == drift.Orphaned:
-		text += "is in no file"
-	case v.Order != nil:
-		text += "another order"
-	case !v.Live.Set:
-		text += values[0] + " is removed"
-	case !v.Wanted.Set:
-		text += values[1] + " is added"
-	default:
-		text += values[0] + " -> " + values[1]
-	}
-	if by := diff.OwnerName(v.Owner); by != "" {
-		text += " (" + by + ")"
-	}
-	return text
 }
 
 // Report returns all values as JSON. Those of Secrets are masked.

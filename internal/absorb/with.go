@@ -6,35 +6,32 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"github.com/kubectl-merge/kubectl-merge/internal/ownership"
 	"github.com/kubectl-merge/kubectl-merge/internal/redact"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
-
-// configured returns a live object without what the server has filled in.
-func configured(live map[string]any, typ *merge.Type) any {
-	everyone := ownership.Holders{Has: func(string, string) bool { return true }, Scaled: func(string) bool { return true }}
-	return ownership.Original(live, everyone, typ)
-}
 
 // with returns an object of a file with some values of live. It does not modify obj. The error names
 // the field.
 func (o *Object) with(obj map[string]any, some []*Value) (out map[string]any, err error) {
 	for _, v := range some {
-		p, live := spelled(obj, v.Path, v.live)
-		switch {
-		case v.Order != nil:
+		if p, live := spelled(obj, v.Path, v.live); v.Order != nil {
 			obj, err = replay(obj, merge.Change{Op: merge.OpOrder, Path: p, NewOrder: v.Order})
-		case live.Set:
-			obj, err = o.put(obj, p, live.Value)
-		default:
-			obj, err = o.remove(obj, p)
+		} else {
+			obj, err = o.set(obj, p, live)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", v.Path, err)
 		}
 	}
 	return obj, nil
+}
+
+// set returns obj with a value of live, or without it.
+func (o *Object) set(obj map[string]any, p merge.Path, live merge.Opt) (map[string]any, error) {
+	if live.Set {
+		return o.put(obj, p, live.Value)
+	}
+	return o.remove(obj, p)
 }
 
 func replay(obj map[string]any, c merge.Change) (map[string]any, error) {
@@ -71,37 +68,29 @@ func (o *Object) put(obj map[string]any, p merge.Path, value any) (map[string]an
 	is, _ := merge.Lookup(o.live, list, o.typ)
 	entries, _ := now.([]any)
 	in, _ := is.([]any)
-	typ := o.typ.At(list)
+	typ, end := o.typ.At(list), len(entries)-1
 	live := merge.EntriesOf(in, typ)
-	to, near, n := len(entries)-1, -1, live.At(last)
-	for i, e := range entries[:to] {
-		switch at := live.At(merge.StepOf(typ, e, 0)); {
-		case near < at && at < n:
+	to, near, n := end, -1, live.At(last)
+	for i, e := range entries[:end] {
+		if at := live.At(merge.StepOf(typ, e, 0)); near < at && at < n {
 			to, near = i+1, at
-		case at > n && near < 0:
+		} else if at > n && near < 0 {
 			to = min(to, i)
 		}
 	}
-	end := len(entries) - 1
 	return merge.Put(obj, list, slices.Insert(slices.Clone(entries[:end]), to, entries[end]))
 }
 
 // spelled returns a value of a Secret where the file states it: as text in stringData, or in data.
 func spelled(obj map[string]any, p merge.Path, live merge.Opt) (merge.Path, merge.Opt) {
-	if !redact.IsSecret(obj) || len(p) != 2 || p[0].Name != "data" {
+	text := append(merge.Path{merge.Named("stringData")}, p[1:]...)
+	if _, there := merge.Lookup(obj, text, nil); !there || p[0].Name != "data" || !redact.IsSecret(obj) {
 		return p, live
-	}
-	text := merge.Path{merge.Named("stringData"), p[1]}
-	if _, there := merge.Lookup(obj, text, nil); !there {
-		return p, live
-	}
-	if !live.Set {
-		return text, live
 	}
 	encoded, _ := live.Value.(string)
 	plain, err := base64.StdEncoding.DecodeString(encoded)
 	if err != nil || !utf8.Valid(plain) {
 		return p, live
 	}
-	return text, merge.Some(string(plain))
+	return text, merge.Opt{Value: string(plain), Set: live.Set}
 }

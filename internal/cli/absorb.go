@@ -17,8 +17,10 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
 	"github.com/kubectl-merge/kubectl-merge/internal/ask"
 	"github.com/kubectl-merge/kubectl-merge/internal/complete"
+	"github.com/kubectl-merge/kubectl-merge/internal/drift"
 	"github.com/kubectl-merge/kubectl-merge/internal/escape"
 	filemerge "github.com/kubectl-merge/kubectl-merge/internal/files"
+	"github.com/kubectl-merge/kubectl-merge/internal/plandoc"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
@@ -208,7 +210,7 @@ func (a *absorbing) confirm(ctx context.Context) error {
 		chosen := o.Chosen()
 		var questions []string
 		for _, value := range chosen {
-			questions = append(questions, value.Text())
+			questions = append(questions, question(value))
 		}
 		unwanted, err := r.Each(ctx, "Take it into "+escape.Line(o.Origin.File), questions)
 		if err != nil {
@@ -219,6 +221,21 @@ func (a *absorbing) confirm(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// question is a value in one line: the field, both values, and who has set live's.
+func question(v *absorb.Value) string {
+	what := plandoc.Sides{Before: v.Wanted, After: v.Live}.String()
+	switch {
+	case v.Drift == drift.Orphaned:
+		what = "is in no file"
+	case v.Order != nil:
+		what = "another order of its entries"
+	}
+	if by := diff.OwnerName(v.Owner); by != "" {
+		what += " (" + by + ")"
+	}
+	return v.Title + ": " + v.Place() + ": " + what
 }
 
 // print prints the edits, or all values.

@@ -45,7 +45,7 @@ func ReplaceAll(all []*Edited) error {
 		if folder := filepath.Dir(at.Path); i == 0 {
 			top = folder
 		} else {
-			top = Common(top, folder)
+			top = common(top, folder)
 		}
 	}
 	for i, c := range changed {
@@ -84,8 +84,8 @@ func (e *Edited) writable() (*File, error) {
 	return &File{Path: at, Mode: info.Mode().Perm(), raw: e.Old}, nil
 }
 
-// Common returns the folder that holds both folders.
-func Common(a, b string) string {
+// common returns the folder that holds both folders.
+func common(a, b string) string {
 	for a != filepath.Dir(a) && a != b && !strings.HasPrefix(b, a+string(filepath.Separator)) {
 		a = filepath.Dir(a)
 	}
