@@ -50,7 +50,7 @@ func (c Choice) member(ctx context.Context, p *run.Plan, item *run.Item) (*Objec
 			body = merge.Without(body, "metadata", marks)
 		}
 	}
-	o.Object = object.Object{Value: body, Origin: object.Origin{File: c.File}}
+	o.typ, o.Object = again.Planned.Type, object.Object{Value: body, Origin: object.Origin{File: c.File}}
 	return o, nil
 }
 
@@ -60,7 +60,11 @@ func (c Choice) withNew(all []*files.Edited, objects []*Object) ([]*files.Edited
 	var add []yamldoc.Addition
 	for _, o := range objects {
 		if len(o.Chosen()) > 0 && o.item == nil {
-			text, err := yamldoc.Encode(o.Value)
+			empty, err := yamldoc.Parse(nil)
+			if err != nil {
+				return nil, err
+			}
+			text, err := empty.Documents()[0].Edit(yamldoc.Edit{Want: o.Value, Type: o.typ})
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", o, err)
 			}
