@@ -92,7 +92,7 @@ func (c Choice) Take(ctx context.Context, p *run.Plan, item *run.Item) (*Object,
 		if err != nil {
 			return nil, err
 		}
-		again = o.refuse(rows) && len(o.Chosen()) > 0
+		again = (o.refuse(rows) || o.unfilled(whole.Value, want)) && len(o.Chosen()) > 0
 	}
 	return o, nil
 }
@@ -104,6 +104,24 @@ func (o *Object) again(ctx context.Context, with object.Object) ([]drift.Row, er
 		return nil, o.item.Err
 	}
 	return drift.Of(o.item, o.applier), nil
+}
+
+// unfilled chooses what the server fills in for the file as it was, and would not beside the chosen values:
+// a default of the map that one of them is added to. It reports whether there is any. Of a Secret there is
+// none: stringData is another form of what it states.
+func (o *Object) unfilled(was, want map[string]any) (any bool) {
+	if redact.IsSecret(was) {
+		return false
+	}
+	for _, c := range merge.Diff(merge.Complete(was, o.typ, true), merge.Complete(want, o.typ, true), o.typ) {
+		is, there := merge.Lookup(o.live, c.Path, o.typ)
+		if c.Op != merge.OpRemove || !there || slices.ContainsFunc(o.Values, func(v *Value) bool { return v.Path.Leads(c.Path) }) {
+			continue
+		}
+		row := drift.Row{Object: o.Values[0].Row.Object, Drift: drift.Added, Path: c.Path, Live: merge.Some(is)}
+		o.Values, any = append(o.Values, &Value{Row: row, of: o, live: row.Live, whole: is}), true
+	}
+	return any
 }
 
 // displaced reports whether a chosen value excludes a field: another variant of a one-of.
