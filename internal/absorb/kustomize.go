@@ -114,11 +114,10 @@ func (k *kustomization) put(ctx context.Context, v *Value) string {
 		var found *proof
 		var names []string
 		for rank := all[n].rank; n < len(all) && all[n].rank == rank; n++ {
-			p, why := k.prove(ctx, all[n], v)
-			if p != nil {
-				found, names = p, append(names, p.title)
-			} else if why != "" {
+			if p, why := k.prove(ctx, all[n], v); why != "" {
 				tried = append(tried, all[n].title+": "+why)
+			} else if p != nil {
+				found, names = p, append(names, p.title)
 			}
 		}
 		if len(names) > 1 {
@@ -150,7 +149,7 @@ func (k *kustomization) accept(p *proof) {
 	}
 }
 
-// prove builds all with an edit. It returns the reason if the edit sets v, but cannot be made; "" if
+// prove builds all with an edit. It returns the reason if the edit sets v, but cannot be made; nothing if
 // it does not set it.
 func (k *kustomization) prove(ctx context.Context, at place, v *Value) (*proof, string) {
 	p := &proof{place: at, texts: maps.Clone(k.texts)}
@@ -179,10 +178,7 @@ func (k *kustomization) prove(ctx context.Context, at place, v *Value) (*proof, 
 	if why == "" {
 		why = k.used(p)
 	}
-	if why != "" {
-		return nil, why
-	}
-	return p, ""
+	return p, why
 }
 
 // sets returns the chosen values that an object has in another build, and the reason if it differs in

@@ -45,11 +45,6 @@ func (c Choice) member(ctx context.Context, p *run.Plan, item *run.Item) (*Objec
 		v.Reason = "in no file: --new FILE takes it"
 	}
 	body, _ = lastapplied.WithoutSet(lastapplied.Without(body)).(map[string]any)
-	for _, marks := range []string{"annotations", "labels"} {
-		if is, there := merge.At[map[string]any](body, "metadata")[marks].(map[string]any); there && len(is) == 0 {
-			body = merge.Without(body, "metadata", marks)
-		}
-	}
 	o.typ, o.Object = again.Planned.Type, object.Object{Value: body, Origin: object.Origin{File: c.File}}
 	return o, nil
 }
@@ -60,10 +55,7 @@ func (c Choice) withNew(all []*files.Edited, objects []*Object) ([]*files.Edited
 	var add []yamldoc.Addition
 	for _, o := range objects {
 		if len(o.Chosen()) > 0 && o.item == nil {
-			empty, err := yamldoc.Parse(nil)
-			if err != nil {
-				return nil, err
-			}
+			empty, _ := yamldoc.Parse(nil)
 			text, err := empty.Documents()[0].Edit(yamldoc.Edit{Want: o.Value, Type: o.typ})
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", o, err)

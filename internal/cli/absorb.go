@@ -93,15 +93,10 @@ type absorbing struct {
 
 // run compares, chooses, and prints or writes the edits.
 func (a *absorbing) run(ctx context.Context) error {
-	err := a.choose()
-	if err == nil {
-		err = a.take(ctx)
-	}
-	if err == nil && a.interactive {
-		err = a.confirm(ctx)
-	}
-	if err != nil {
-		return err
+	for _, step := range []func(context.Context) error{a.choose, a.take, a.confirm} {
+		if err := step(ctx); err != nil {
+			return err
+		}
 	}
 	files, err := a.choice.Edits(ctx, a.inputs.Inputs, a.objects)
 	if err == nil && a.write {
@@ -121,7 +116,7 @@ func (a *absorbing) run(ctx context.Context) error {
 }
 
 // choose reads the arguments.
-func (a *absorbing) choose() error {
+func (a *absorbing) choose(context.Context) error {
 	names, fields := namesAndFields(a.args)
 	a.args, a.names = nil, map[string]bool{} // none is looked for in the cluster
 	for _, name := range names {
@@ -161,10 +156,10 @@ func (a *absorbing) take(ctx context.Context) error {
 	}
 	r.Planner.Compare, r.Needs, r.Asked, r.note = true, run.Everything, true, a.reporter().set()
 	s, err := a.open(ctx, r)
-	if err != nil {
-		return err
+	if err == nil {
+		err = s.Failed()
 	}
-	if err := s.Failed(); err != nil {
+	if err != nil {
 		return err
 	}
 	a.choice.Applier, a.rules = r.Planner.Manager, r.Planner.Rules.All()
@@ -198,8 +193,11 @@ func (a *absorbing) named(ctx context.Context, s *session, item *run.Item) bool 
 	return named
 }
 
-// confirm asks about each chosen value.
+// confirm asks about each chosen value, with -i.
 func (a *absorbing) confirm(ctx context.Context) error {
+	if !a.interactive {
+		return nil
+	}
 	t := a.terminal(slices.Contains(a.live, "-"))
 	if t == nil {
 		return errors.New("-i: there is no terminal to ask on: standard input and standard error must be one: leave it out, and name fields instead")
