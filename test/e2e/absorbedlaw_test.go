@@ -231,7 +231,9 @@ func (o *promised) differs(was, is any, file map[string]any) string {
 		in, _ := schema.FieldAt(o.kind.typ, c.Path[:len(c.Path)-1])
 		// What the server adds when it makes an object (a Node's taint) cannot be absorbed where somebody has taken it out.
 		made := !c.Old.Set && !o.at(c.Path, file).Set && o.alike(c.Path, c.New, o.at(c.Path, o.live[asPlanned]))
-		if c.Op != merge.OpOrder && !made && !o.ofUID(c.Path) && !f.Allocated && !in.Allocated && !o.alike(c.Path, c.Old, o.unallocated(c.Path, c.Old, c.New)) {
+		// What may only grow (tolerations of a Pod) stays as live has it in every merge, so that it is no drift.
+		grows := slices.ContainsFunc(o.kind.typ.Fixed, func(f merge.Fixed) bool { return f.Grows && f.String() == c.Path.String() })
+		if c.Op != merge.OpOrder && !made && !grows && !o.ofUID(c.Path) && !f.Allocated && !in.Allocated && !o.alike(c.Path, c.Old, o.unallocated(c.Path, c.Old, c.New)) {
 			return fmt.Sprintf("%s: was %s, and is %s", c.Path, opt(c.Old), opt(c.New))
 		}
 	}
