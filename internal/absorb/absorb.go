@@ -4,12 +4,14 @@
 package absorb
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/drift"
 	"github.com/kubectl-merge/kubectl-merge/internal/object"
+	"github.com/kubectl-merge/kubectl-merge/internal/ownership"
 	"github.com/kubectl-merge/kubectl-merge/internal/redact"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
@@ -23,13 +25,14 @@ type Choice struct {
 	Managers []string     // whose values are chosen; none: those that kubectl's commands set
 	Fields   []merge.Path // only these, and what is below them, whoever has set them; none: all
 	Secrets  bool         // values of Secrets, too
+	File     string       // takes the members of a set that are in no file; "" is none
 }
 
-// Value is one difference, and whether it is taken into the file.
+// Value is one difference. Its Reason states why the file stays as it is; "" for a chosen value.
 type Value struct {
 	drift.Row
-	Left string // the reason why the file stays as it is; "" for a chosen value
 
+	of    *Object
 	live  merge.Opt // live's value, without what the server has filled in; not set: the file loses its value
 	whole any       // with it
 	file  string    // that takes it; "": the object's
@@ -38,71 +41,96 @@ type Value struct {
 // Object is an object of a file, with its differences.
 type Object struct {
 	object.Object
-	Values []Value
+	Values []*Value
 
 	typ     *merge.Type
 	live    map[string]any // for the order of new entries, and for empty values
 	plan    *run.Plan
-	item    *run.Item
+	item    *run.Item // nil: a new one
 	applier string
 }
 
-// Chosen returns the number of values that the object's file takes.
-func (o *Object) Chosen() int {
-	n := 0
-	for _, v := range o.Values {
-		if v.Left == "" {
-			n++
-		}
-	}
-	return n
+// Chosen returns the values that the object's file takes.
+func (o *Object) Chosen() []*Value {
+	return slices.DeleteFunc(slices.Clone(o.Values), func(v *Value) bool { return v.Reason != "" })
 }
 
 // Take lists the differences of an item that was compared (see drift.Of), the chosen ones among
-// them. The item is merged once more with those. A value that would still differ then is left.
-// The error names the object.
+// them. The item is merged once more with those. A value that would still differ then is left. A
+// member of a set that is in no file is one value. The error names the object.
 func (c Choice) Take(ctx context.Context, p *run.Plan, item *run.Item) (*Object, error) {
+	if item.Surplus != nil {
+		return c.member(ctx, p, item)
+	}
 	whole, err := item.Object.Whole()
 	if err != nil {
 		return nil, err
 	}
 	o := &Object{Object: whole, typ: item.Planned.Type, live: item.Planned.Live, plan: p, item: item, applier: c.Applier}
-	configured := configuration(o.live, o.typ)
+	everyone := ownership.Holders{Has: func(string, string) bool { return true }, Scaled: func(string) bool { return true }}
+	all, stated := merge.NewFinder(o.live, o.typ), merge.NewFinder(ownership.Original(o.live, everyone, o.typ), o.typ)
 	for _, row := range drift.Of(item, c.Applier) {
-		v := Value{Row: row, Left: c.left(row, o)}
-		if v.Left == "" {
-			v.live, v.whole = configured.value(row)
-		}
-		o.Values = append(o.Values, v)
-	}
-	for i := range o.Values {
-		if v := &o.Values[i]; v.Left != "" && v.Drift == drift.Removed && o.displaced(v.Path) {
-			v.Left = ""
+		v := &Value{Row: row, of: o}
+		v.Reason, o.Values = c.left(row, o), append(o.Values, v)
+		v.whole, v.live.Set = all.Lookup(row.Path)
+		v.live.Value = v.whole
+		if is, has := stated.Lookup(row.Path); has && v.Reason == "" {
+			v.live.Value = is
 		}
 	}
-	for o.Chosen() > 0 {
-		want, err := o.With(whole.Value)
+	for _, v := range o.Values {
+		if v.Reason != "" && v.Drift == drift.Removed && o.displaced(v.Path) {
+			v.Reason = ""
+		}
+	}
+	for again := len(o.Chosen()) > 0; again; {
+		want, err := o.with(whole.Value, o.Chosen())
 		if err != nil {
 			return nil, err
 		}
-		item.Object = whole
-		item.Object.Value = want
-		if p.Replan(ctx, item); item.Err != nil {
-			return nil, item.Err
+		rows, err := o.again(ctx, object.Object{Value: want, Origin: whole.Origin})
+		if err != nil {
+			return nil, err
 		}
-		if !o.refuse(drift.Of(item, c.Applier)) {
-			break
-		}
+		again = (o.refuse(rows) || o.unfilled(whole.Value, want)) && len(o.Chosen()) > 0
 	}
 	return o, nil
 }
 
+// again compares another form of the object with live.
+func (o *Object) again(ctx context.Context, with object.Object) ([]drift.Row, error) {
+	o.item.Object = with
+	if o.plan.Replan(ctx, o.item); o.item.Err != nil {
+		return nil, o.item.Err
+	}
+	return drift.Of(o.item, o.applier), nil
+}
+
+// unfilled chooses what the server fills in for the file as it was, and would not beside the chosen values:
+// a default of the map that one of them is added to. It reports whether there is any. Of a Secret there is
+// none: stringData is another form of what it states.
+func (o *Object) unfilled(was, want map[string]any) (any bool) {
+	if redact.IsSecret(was) {
+		return false
+	}
+	for _, c := range merge.Diff(merge.Complete(was, o.typ, true), merge.Complete(want, o.typ, true), o.typ) {
+		is, there := merge.Lookup(o.live, c.Path, o.typ)
+		if c.Op != merge.OpRemove || !there || slices.ContainsFunc(o.Values, func(v *Value) bool { return v.Path.Leads(c.Path) }) {
+			continue
+		}
+		row := drift.Row{Object: o.Values[0].Row.Object, Drift: drift.Added, Path: c.Path, Live: merge.Some(is)}
+		o.Values, any = append(o.Values, &Value{Row: row, of: o, live: row.Live, whole: is}), true
+	}
+	return any
+}
+
 // displaced reports whether a chosen value excludes a field: another variant of a one-of.
 func (o *Object) displaced(p merge.Path) bool {
-	in, n := o.typ.At(p[:len(p)-1]), len(p)-1
+	n := len(p) - 1
+	in := o.typ.At(p[:n])
 	return in != nil && slices.ContainsFunc(in.OneOf, func(group merge.OneOf) bool {
-		return slices.Contains(group.Fields, p[n].Name) && slices.ContainsFunc(o.Values, func(v Value) bool {
-			return v.Left == "" && v.Drift == drift.Added && len(v.Path) > n && p[:n].Leads(v.Path) && slices.Contains(group.Fields, v.Path[n].Name)
+		return slices.Contains(group.Fields, p[n].Name) && slices.ContainsFunc(o.Chosen(), func(v *Value) bool {
+			return v.Drift == drift.Added && len(v.Path) > n && p[:n].Leads(v.Path) && slices.Contains(group.Fields, v.Path[n].Name)
 		})
 	})
 }
@@ -111,39 +139,31 @@ func (o *Object) displaced(p merge.Path) bool {
 // they can be taken with what the server has filled in. It reports whether there are any.
 func (o *Object) refuse(rows []drift.Row) (any bool) {
 	for _, row := range rows {
-		if slices.ContainsFunc(o.Values, func(v Value) bool { return v.Left != "" && v.Path.Leads(row.Path) }) {
+		if slices.ContainsFunc(o.Values, func(v *Value) bool { return v.Reason != "" && v.Path.Leads(row.Path) }) {
 			continue
 		}
 		found := false
 		for n := len(row.Path); !found && n >= 0; n-- { // a cause that is not there is a neighbor: another variant of a one-of
-			at := row.Path[:n]
-			for i, v := range o.Values {
-				if v.Left == "" && (v.Path.Leads(at) || at.Leads(v.Path)) {
-					o.refuseValue(i)
-					any, found = true, true
+			for _, v := range o.Chosen() {
+				if at := row.Path[:n]; !v.Path.Leads(at) && !at.Leads(v.Path) {
+					continue
 				}
+				if any, found = true, true; merge.Identical(v.live.Value, v.whole) {
+					v.Reason = "a file cannot state it so that live stays as it is"
+				}
+				v.live.Value = v.whole
 			}
 		}
 	}
 	return any
 }
 
-func (o *Object) refuseValue(i int) {
-	if v := &o.Values[i]; merge.Identical(v.live.Value, v.whole) {
-		v.Left = "a file cannot state it so that live stays as it is"
-	} else {
-		v.live.Value = v.whole
-	}
-}
-
 // left returns the reason for which a value is not chosen; "" if it is.
 func (c Choice) left(row drift.Row, o *Object) string {
 	named := slices.ContainsFunc(c.Fields, func(p merge.Path) bool { return p.Leads(row.Path) })
 	switch {
-	case row.Path == nil && row.Reason != "":
-		return row.Reason
 	case row.Path == nil:
-		return "there is no such object"
+		return cmp.Or(row.Reason, "there is no such object")
 	case redact.IsSecretKind(row.Group, row.Object.Kind) && !c.Secrets:
 		return "in a Secret: --secrets takes it"
 	case len(c.Fields) > 0 && !named:
@@ -152,8 +172,7 @@ func (c Choice) left(row drift.Row, o *Object) string {
 		return ""
 	case row.Moved == 0:
 		return "changed only in the file since it was applied"
-	case c.Managers != nil:
-		return owned(row)
+	case c.Managers != nil: // another one's
 	case row.Moved == merge.Dropped:
 		return "removed from the file, and changed by " + diff.OwnerName(row.Owner)
 	case row.Moved != merge.Drift:
@@ -167,10 +186,6 @@ func (c Choice) left(row drift.Row, o *Object) string {
 	case row.Owner != nil && c.byHand(*row.Owner):
 		return ""
 	}
-	return owned(row)
-}
-
-func owned(row drift.Row) string {
 	if row.Owner == nil {
 		return "set by a manager that is not recorded"
 	}

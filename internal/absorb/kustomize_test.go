@@ -212,7 +212,7 @@ func (l *kustomized) play() {
 		}
 		objects = append(objects, o)
 	}
-	edited, err := (&Kustomization{Folder: prod}).Edits(context.Background(), objects)
+	edited, err := Choice{}.Edits(context.Background(), source.Inputs{Kustomize: prod}, objects)
 	if err != nil {
 		l.Fatal(err)
 	}
@@ -234,30 +234,30 @@ func (l *kustomized) judge(objects []*Object, before, after []object.Object, edi
 	}
 	for i, o := range objects {
 		for _, c := range merge.Diff(before[i].Value, after[i].Value, o.typ) {
-			if c.Op != merge.OpOrder && !slices.ContainsFunc(o.Values, func(v Value) bool { return v.Left == "" && (v.Path.Leads(c.Path) || c.Path.Leads(v.Path)) }) {
+			if c.Op != merge.OpOrder && !slices.ContainsFunc(o.Values, func(v *Value) bool { return v.Reason == "" && (v.Path.Leads(c.Path) || c.Path.Leads(v.Path)) }) {
 				l.Errorf("%s: %s was not chosen", o, c.Path)
 			}
 		}
 		for _, v := range o.Values {
 			got, there := merge.Lookup(after[i].Value, v.Path, o.typ)
 			switch is := there == v.live.Set && (!there || merge.Identical(got, v.live.Value)); {
-			case v.Left == "" && !is:
+			case v.Reason == "" && !is:
 				l.Errorf("%s: %s was taken and is %v", o, v.Path, got)
-			case v.Left == "":
+			case v.Reason == "":
 				l.seen["taken"]++
 				if strings.Contains(v.file, "/base/") {
 					l.seen["taken in base"]++
 				}
-			case strings.Contains(v.Left, "is used by"):
+			case strings.Contains(v.Reason, "is used by"):
 				l.seen["used by others"]++
-			case strings.Contains(v.Left, "several places"):
+			case strings.Contains(v.Reason, "several places"):
 				l.seen["several places"]++
-			case strings.Contains(v.Left, "hash"):
+			case strings.Contains(v.Reason, "hash"):
 				l.seen["hash"]++
-			case strings.Contains(v.Left, "has no place"):
+			case strings.Contains(v.Reason, "has no place"):
 				l.seen["no place"]++
 				if os.Getenv("ABSORB_SHOW") != "" {
-					l.Logf("%d %s: %s: %s", l.n, o, v.Path, v.Left)
+					l.Logf("%d %s: %s: %s", l.n, o, v.Path, v.Reason)
 				}
 			default:
 				l.seen["left"]++

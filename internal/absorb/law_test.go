@@ -33,7 +33,7 @@ var writers = map[string]bool{"kubectl-edit": true, "kubectl-patch": true, "an-o
 // in it, a comparison names none of it, and of everything absorbed only what is reported is left.
 func TestLawAbsorbed(t *testing.T) {
 	kinds := slices.DeleteFunc(schema.BuiltinKinds(), func(k schema.Kind) bool { return strings.HasSuffix(k.Kind, "List") })
-	total := 4000
+	total := 10_000
 	if testing.Short() {
 		total = 1000
 	}
@@ -98,7 +98,7 @@ func (l *law) play(k schema.Kind) {
 		l.Errorf("%v\n%s", err, text)
 		return
 	}
-	edited, err := Edits([]*Object{o}, []string{name})
+	edited, err := choice.Edits(context.Background(), source.Inputs{Files: []string{name}}, []*Object{o})
 	if err != nil {
 		l.Errorf("%v\n%s", err, text)
 		return
@@ -190,9 +190,9 @@ func (l *law) judge(c Choice, o *Object, edited []*files.Edited, read []object.O
 		}
 	}
 	for _, change := range merge.Diff(read[place].Value, again[place].Value, o.typ) {
-		if !slices.ContainsFunc(o.Values, func(v Value) bool {
+		if !slices.ContainsFunc(o.Values, func(v *Value) bool {
 			p, _ := spelled(read[place].Value, v.Path, v.live)
-			return v.Left == "" && (p.Leads(change.Path) || change.Path.Leads(p))
+			return v.Reason == "" && (p.Leads(change.Path) || change.Path.Leads(p))
 		}) {
 			l.Errorf("%s: was not chosen\n%s\nis now\n%s", change.Path, text, now)
 		}
@@ -204,28 +204,28 @@ func (l *law) judge(c Choice, o *Object, edited []*files.Edited, read []object.O
 	}
 	rows := drift.Of(item, c.Applier)
 	left := func(r drift.Row) bool {
-		return slices.ContainsFunc(o.Values, func(v Value) bool { return v.Left != "" && v.Path.Leads(r.Path) })
+		return slices.ContainsFunc(o.Values, func(v *Value) bool { return v.Reason != "" && v.Path.Leads(r.Path) })
 	}
 	for _, v := range o.Values {
 		switch {
-		case v.Left == "" && slices.ContainsFunc(rows, func(r drift.Row) bool { return v.Path.Leads(r.Path) && !left(r) }):
+		case v.Reason == "" && slices.ContainsFunc(rows, func(r drift.Row) bool { return v.Path.Leads(r.Path) && !left(r) }):
 			l.Errorf("%s: was absorbed, and differs still:\n%s\nis now\n%s", v.Path, text, now)
-		case v.Left == "":
+		case v.Reason == "":
 			l.seen["taken"]++
-		case strings.HasPrefix(v.Left, "a file cannot") || strings.Contains(v.Left, "anchor"):
+		case strings.HasPrefix(v.Reason, "a file cannot") || strings.Contains(v.Reason, "anchor"):
 			l.seen["refused"]++
 			if os.Getenv("ABSORB_SHOW") != "" {
-				l.Logf("%d %s %s: %s", l.n, o, v.Path, v.Left)
+				l.Logf("%d %s %s: %s", l.n, o, v.Path, v.Reason)
 			}
 		default:
 			l.seen["left"]++
 		}
-		if by := v.Owner; v.Left == "" && by != nil && c.Managers == nil && !writers[by.Manager] {
+		if by := v.Owner; v.Reason == "" && by != nil && c.Managers == nil && !writers[by.Manager] {
 			l.Errorf("%s: was set by %s, and taken unasked", v.Path, by.Manager)
 		}
 	}
 	for _, r := range rows {
-		if !slices.ContainsFunc(o.Values, func(v Value) bool { return v.Left != "" && (v.Path.Leads(r.Path) || r.Path.Leads(v.Path)) }) {
+		if !slices.ContainsFunc(o.Values, func(v *Value) bool { return v.Reason != "" && (v.Path.Leads(r.Path) || r.Path.Leads(v.Path)) }) {
 			l.Errorf("%s: differs now, and did not before:\n%s\nis now\n%s", r.Path, text, now)
 		}
 	}

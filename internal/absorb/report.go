@@ -6,39 +6,16 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kubectl-merge/kubectl-merge/internal/drift"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
 // Place is the field of a value, as messages name it.
-func (v Value) Place() string {
+func (v *Value) Place() string {
 	if v.Path == nil {
 		return "the object"
 	}
 	return v.Path.String()
-}
-
-// Text returns a value in one line, for a question: the field, both values, and who has set live's.
-func (v Value) Text() string {
-	values := diff.Beside(60, v.Wanted, v.Live)
-	text := v.Title + ": " + v.Place() + ": "
-	switch {
-	case v.Drift == drift.Orphaned:
-		text += "is in no file"
-	case v.Order != nil:
-		text += "another order"
-	case !v.Live.Set:
-		text += values[0] + " is removed"
-	case !v.Wanted.Set:
-		text += values[1] + " is added"
-	default:
-		text += values[0] + " -> " + values[1]
-	}
-	if by := diff.OwnerName(v.Owner); by != "" {
-		text += " (" + by + ")"
-	}
-	return text
 }
 
 // Report returns all values as JSON. Those of Secrets are masked.
@@ -47,10 +24,7 @@ func Report(objects []*Object) map[string]any {
 	for _, o := range objects {
 		for _, v := range o.Values {
 			row := v.JSON()
-			row["absorbed"], row["file"] = v.Left == "", cmp.Or(v.file, o.Origin.File)
-			if delete(row, "reason"); v.Left != "" {
-				row["reason"] = v.Left
-			}
+			row["absorbed"], row["file"] = v.Reason == "", cmp.Or(v.file, o.Origin.File)
 			rows = append(rows, row)
 		}
 	}
@@ -61,7 +35,7 @@ func Report(objects []*Object) map[string]any {
 func (c Choice) Unused(objects []*Object) []merge.Path {
 	return slices.DeleteFunc(slices.Clone(c.Fields), func(p merge.Path) bool {
 		return slices.ContainsFunc(objects, func(o *Object) bool {
-			return slices.ContainsFunc(o.Values, func(v Value) bool { return v.Path != nil && p.Leads(v.Path) })
+			return slices.ContainsFunc(o.Values, func(v *Value) bool { return v.Path != nil && p.Leads(v.Path) })
 		})
 	})
 }
@@ -70,30 +44,30 @@ func (c Choice) Unused(objects []*Object) []merge.Path {
 func Summary(objects []*Object, files int, written bool) string {
 	taken, of, left, why := 0, 0, 0, map[string]int{}
 	for _, o := range objects {
-		n := o.Chosen()
-		taken += n
-		if n > 0 {
-			of++
+		if n := len(o.Chosen()); n > 0 {
+			taken, of = taken+n, of+1
 		}
 		for _, v := range o.Values {
-			if v.Left != "" {
-				reason := v.Left
-				if strings.HasPrefix(reason, "has ") { // with all places
-					reason, _, _ = strings.Cut(reason, ": ")
-				}
+			reason := v.Reason
+			if strings.HasPrefix(reason, "has ") { // with all places
+				reason, _, _ = strings.Cut(reason, ": ")
+			}
+			if reason != "" {
 				why[reason]++
 				left++
 			}
 		}
 	}
-	text := count(len(objects), "object") + " compared: live has nothing that the file does not have"
+	text := diff.Count(len(objects), "object", "objects") + " compared: live has nothing that the file does not have"
 	switch {
-	case taken > 0 && written:
-		text = fmt.Sprintf("%s of %s written into %s", count(taken, "value"), count(of, "object"), count(files, "file"))
 	case taken > 0:
-		text = fmt.Sprintf("%s of %s would be written into %s: -w writes them", count(taken, "value"), count(of, "object"), count(files, "file"))
+		verb, hint := "written", ""
+		if !written {
+			verb, hint = "would be written", ": -w writes them"
+		}
+		text = fmt.Sprintf("%s of %s %s into %s%s", diff.Count(taken, "value", "values"), diff.Count(of, "object", "objects"), verb, diff.Count(files, "file", "files"), hint)
 	case left > 0:
-		text = count(len(objects), "object") + " compared: nothing to take"
+		text = diff.Count(len(objects), "object", "objects") + " compared: nothing to take"
 	}
 	if left == 0 {
 		return text
@@ -104,11 +78,4 @@ func Summary(objects []*Object, files int, written bool) string {
 	}
 	slices.Sort(parts)
 	return fmt.Sprintf("%s; %d left: %s; -v=1 names them", text, left, strings.Join(parts, ", "))
-}
-
-func count(n int, noun string) string {
-	if n != 1 {
-		noun += "s"
-	}
-	return fmt.Sprintf("%d %s", n, noun)
 }

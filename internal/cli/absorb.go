@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -15,8 +17,10 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
 	"github.com/kubectl-merge/kubectl-merge/internal/ask"
 	"github.com/kubectl-merge/kubectl-merge/internal/complete"
+	"github.com/kubectl-merge/kubectl-merge/internal/drift"
 	"github.com/kubectl-merge/kubectl-merge/internal/escape"
 	filemerge "github.com/kubectl-merge/kubectl-merge/internal/files"
+	"github.com/kubectl-merge/kubectl-merge/internal/plandoc"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
@@ -82,45 +86,26 @@ var _ = registerFlags(
 type absorbing struct {
 	*call
 	choice  absorb.Choice
-	names   []string // TYPE/NAME
-	kinds   []string // those of names, without short names
-	found   []bool   // those of names that the input has
+	names   map[string]bool // TYPE/NAME, and whether the input has it
 	objects []*absorb.Object
 	rules   schema.Rules
 }
 
 // run compares, chooses, and prints or writes the edits.
 func (a *absorbing) run(ctx context.Context) error {
-	if err := a.choose(); err != nil {
-		return err
-	}
-	if err := a.take(ctx); err != nil {
-		return err
-	}
-	if a.interactive {
-		if err := a.confirm(ctx); err != nil {
+	for _, step := range []func(context.Context) error{a.choose, a.take, a.confirm} {
+		if err := step(ctx); err != nil {
 			return err
 		}
 	}
-	edits := func() ([]*filemerge.Edited, error) { return absorb.Edits(a.objects, a.inputs.Files) }
-	if a.inputs.Kustomize != "" {
-		edits = func() ([]*filemerge.Edited, error) {
-			return (&absorb.Kustomization{Folder: a.inputs.Kustomize}).Edits(ctx, a.objects)
-		}
+	files, err := a.choice.Edits(ctx, a.inputs.Inputs, a.objects)
+	if err == nil && a.write {
+		err = filemerge.ReplaceAll(files)
 	}
-	files, err := edits()
-	if err == nil && a.newFile != "" {
-		files, err = absorb.Append(files, a.newFile, a.objects)
+	if err == nil {
+		err = a.print(files)
 	}
 	if err != nil {
-		return err
-	}
-	if a.write {
-		if err := filemerge.ReplaceAll(files); err != nil {
-			return err
-		}
-	}
-	if err := a.print(files); err != nil {
 		return err
 	}
 	a.report(len(files))
@@ -131,17 +116,19 @@ func (a *absorbing) run(ctx context.Context) error {
 }
 
 // choose reads the arguments.
-func (a *absorbing) choose() error {
-	var fields []string
-	a.names, fields = namesAndFields(a.args)
-	a.args, a.found = nil, make([]bool, len(a.names)) // none is looked for in the cluster
-	a.choice = absorb.Choice{Managers: a.fromManagers, Secrets: a.ofSecrets}
-	for _, text := range fields {
-		path, err := merge.ParsePath(text)
-		if err != nil {
-			return err
-		}
-		a.choice.Fields = append(a.choice.Fields, path)
+func (a *absorbing) choose(context.Context) error {
+	names, fields := namesAndFields(a.args)
+	a.args, a.names = nil, map[string]bool{} // none is looked for in the cluster
+	for _, name := range names {
+		a.names[name] = false
+	}
+	asked, err := askedFields(fields)
+	if err != nil {
+		return err
+	}
+	a.choice = absorb.Choice{Managers: a.fromManagers, Secrets: a.ofSecrets, File: a.newFile}
+	for _, field := range asked {
+		a.choice.Fields = append(a.choice.Fields, field.Path)
 	}
 	for _, name := range a.inputs.Files {
 		switch {
@@ -169,38 +156,26 @@ func (a *absorbing) take(ctx context.Context) error {
 	}
 	r.Planner.Compare, r.Needs, r.Asked, r.note = true, run.Everything, true, a.reporter().set()
 	s, err := a.open(ctx, r)
+	if err == nil {
+		err = s.Failed()
+	}
 	if err != nil {
 		return err
-	}
-	if err := s.Failed(); err != nil {
-		return err
-	}
-	for _, text := range a.names {
-		kind, _, _ := strings.Cut(text, "/")
-		a.kinds = append(a.kinds, inFull(ctx, s.api, kind))
 	}
 	a.choice.Applier, a.rules = r.Planner.Manager, r.Planner.Rules.All()
 	notes := a.reporter()
 	var errs []error
-	for _, item := range s.Items {
-		if !a.named(item) {
+	for _, item := range slices.Concat(s.Items, s.Others) {
+		if !a.named(ctx, s, item) {
 			continue
 		}
 		notes.problems(item)
 		o, err := a.choice.Take(ctx, s.Plan, item)
-		if errs = append(errs, err); err == nil {
-			a.objects = append(a.objects, o)
-		}
+		a.objects, errs = append(a.objects, o), append(errs, err)
 	}
-	for _, item := range s.Others {
-		if a.named(item) {
-			o, err := a.choice.New(ctx, s.Plan, item, a.newFile)
-			a.objects, errs = append(a.objects, o), append(errs, err)
-		}
-	}
-	for i, found := range a.found {
-		if !found {
-			errs = append(errs, fmt.Errorf("%s: is none of the objects given with -f", a.names[i]))
+	for _, name := range slices.Sorted(maps.Keys(a.names)) {
+		if !a.names[name] {
+			errs = append(errs, fmt.Errorf("%s: is none of the objects given with -f", name))
 		}
 	}
 	notes.unused(r.Planner.Rules)
@@ -208,19 +183,21 @@ func (a *absorbing) take(ctx context.Context) error {
 }
 
 // named reports whether the object is to be edited: one of those that the arguments name, if any.
-func (a *absorbing) named(item *run.Item) bool {
-	t := item.Target
+func (a *absorbing) named(ctx context.Context, s *session, item *run.Item) bool {
 	named := len(a.names) == 0
-	for i, text := range a.names {
-		if _, name, _ := strings.Cut(text, "/"); name == t.Name && run.IsKind(t.Resource, a.kinds[i]) {
-			named, a.found[i] = true, true
+	for text := range a.names {
+		if kind, name, _ := strings.Cut(text, "/"); name == item.Target.Name && run.IsKind(item.Target.Resource, inFull(ctx, s.api, kind)) {
+			named, a.names[text] = true, true
 		}
 	}
 	return named
 }
 
-// confirm asks about each chosen value.
+// confirm asks about each chosen value, with -i.
 func (a *absorbing) confirm(ctx context.Context) error {
+	if !a.interactive {
+		return nil
+	}
 	t := a.terminal(slices.Contains(a.live, "-"))
 	if t == nil {
 		return errors.New("-i: there is no terminal to ask on: standard input and standard error must be one: leave it out, and name fields instead")
@@ -228,22 +205,35 @@ func (a *absorbing) confirm(ctx context.Context) error {
 	defer t.Close()
 	r := ask.Reviewer{Terminal: t, Out: t.Out}
 	for _, o := range a.objects {
+		chosen := o.Chosen()
 		var questions []string
-		var at []int
-		for i, value := range o.Values {
-			if value.Left == "" {
-				questions, at = append(questions, value.Text()), append(at, i)
-			}
+		for _, value := range chosen {
+			questions = append(questions, question(value))
 		}
 		unwanted, err := r.Each(ctx, "Take it into "+escape.Line(o.Origin.File), questions)
 		if err != nil {
 			return a.quit(err)
 		}
 		for _, i := range unwanted {
-			o.Values[at[i]].Left = "declined"
+			chosen[i].Reason = "declined"
 		}
 	}
 	return nil
+}
+
+// question is a value in one line: the field, both values, and who has set live's.
+func question(v *absorb.Value) string {
+	what := plandoc.Sides{Before: v.Wanted, After: v.Live}.String()
+	switch {
+	case v.Drift == drift.Orphaned:
+		what = "is in no file"
+	case v.Order != nil:
+		what = "another order of its entries"
+	}
+	if by := diff.OwnerName(v.Owner); by != "" {
+		what += " (" + by + ")"
+	}
+	return v.Title + ": " + v.Place() + ": " + what
 }
 
 // print prints the edits, or all values.
@@ -253,46 +243,26 @@ func (a *absorbing) print(files []*filemerge.Edited) error {
 		report["written"] = a.write
 		return escape.WriteJSON(a.Out, report, "")
 	}
-	var b strings.Builder
-	for _, f := range files {
-		if a.write && a.output == "diff" {
-			continue
-		}
-		if f.Hidden && a.output == "patch" {
-			return fmt.Errorf("%s: -o patch: %s", f.Name, unprintable)
-		}
-		if f.Hidden {
-			fmt.Fprintf(&b, "--- a/%s\n+++ b/%[1]s\n(values of a Secret, which are not shown)\n", escape.Line(f.Name))
-			continue
-		}
-		texts := filemerge.Texts{From: "a/" + f.Name, To: "b/" + f.Name, Old: string(f.Old), Now: string(f.Now)}
-		if f.Old == nil {
-			texts.From = "/dev/null"
-		}
-		text, err := filemerge.Diff(texts, filemerge.Hiding{Rules: a.rules})
-		if err != nil {
-			return fmt.Errorf("%s: %w", f.Name, err)
-		}
-		if a.output == "patch" && text != diff.Text(texts, 3) {
-			return fmt.Errorf("%s: -o patch: %s", f.Name, unprintable)
-		}
-		b.WriteString(text)
-	}
-	text := b.String()
-	switch {
-	case text == "":
+	if a.write && a.output == "diff" {
 		return nil
-	case a.output == "markdown":
-		text = diff.Fenced("diff", text)
-	case a.colored():
-		text = diff.Colored(text)
 	}
-	_, err := fmt.Fprint(a.Out, text)
-	return err
+	var all string
+	for _, f := range files {
+		text, whole, err := f.Diff(filemerge.Hiding{Rules: a.rules})
+		if err == nil && !whole && a.output == "patch" {
+			err = fmt.Errorf("%s: -o patch: a patch would print a value of a Secret, or control characters: write the file with -w", f.Name)
+		}
+		if err != nil {
+			return err
+		}
+		all += text
+	}
+	if all != "" && a.output == "markdown" {
+		_, err := io.WriteString(a.Out, diff.Fenced("diff", all))
+		return err
+	}
+	return a.printDiff(all)
 }
-
-// unprintable is the reason why a text has no patch.
-const unprintable = "a patch would print a value of a Secret, or control characters: write the file with -w"
 
 // report prints what is left, and the summary.
 func (a *absorbing) report(files int) {
@@ -301,8 +271,8 @@ func (a *absorbing) report(files int) {
 	}
 	for _, o := range a.objects {
 		for _, value := range o.Values {
-			if value.Left != "" && (klog.V(1).Enabled() || a.json) {
-				a.note(value.Title, value.Place()+": left: "+value.Left)
+			if value.Reason != "" && (klog.V(1).Enabled() || a.json) {
+				a.note(value.Title, value.Place()+": left: "+value.Reason)
 			}
 		}
 	}

@@ -2,15 +2,18 @@ package files
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/escape"
 	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
 	"github.com/kubectl-merge/kubectl-merge/internal/yamldoc"
+	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
@@ -21,6 +24,22 @@ type Edited struct {
 	Hidden   bool // holds values of a Secret in another form than one that Diff masks
 
 	folder string // the given folder in which the file was found; "" if it was named itself
+}
+
+// Diff is the unified diff of the file, of which git apply takes a whole one: nothing is hidden in it;
+// see Diff. The error names the file.
+func (e *Edited) Diff(h Hiding) (text string, whole bool, err error) {
+	d := Texts{From: "a/" + e.Name, To: "b/" + e.Name, Old: string(e.Old), Now: string(e.Now)}
+	if e.Old == nil {
+		d.From = "/dev/null"
+	}
+	if e.Hidden {
+		return fmt.Sprintf("--- %s\n+++ %s\n(values of a Secret, which are not shown)\n", escape.Line(d.From), escape.Line(d.To)), false, nil
+	}
+	if text, err = Diff(d, h); err != nil {
+		return "", false, fmt.Errorf("%s: %w", e.Name, err)
+	}
+	return text, text == diff.Text(d, 3), nil
 }
 
 // Stated is an object as a file states it: a document, or an item of a List.
@@ -76,16 +95,13 @@ func Edit(name string, given []string, aliases bool, edit Editing) (*Edited, err
 	if e.Old, err = source.ReadFile(name); err != nil {
 		return nil, err
 	}
-	e.Now, err = EditText(e.Old, aliases, edit)
+	e.Now, err = editText(e.Old, aliases, edit)
 	return e, err
 }
 
-// Rewritten is a file whose text was computed elsewhere: old is its text as read.
-func Rewritten(name string, old, now []byte) *Edited { return &Edited{Name: name, Old: old, Now: now} }
-
-// EditText computes the text of a YAML file with edited objects; aliases is that of yamldoc.Edit. The
+// editText computes the text of a YAML file with edited objects; aliases is that of yamldoc.Edit. The
 // error is that of a text that cannot be read or edited, or of edit.
-func EditText(text []byte, aliases bool, edit Editing) ([]byte, error) {
+func editText(text []byte, aliases bool, edit Editing) ([]byte, error) {
 	parsed, err := yamldoc.Parse(text)
 	if err != nil {
 		return nil, err
@@ -157,13 +173,18 @@ func editItems(doc *yamldoc.Document, edited map[int]any, e yamldoc.Edit) (*yaml
 	}
 	want := maps.Clone(obj)
 	want["items"] = list
-	items := &merge.Type{Kind: merge.List, Elem: e.Type}
-	e.Want, e.Type = want, &merge.Type{Kind: merge.Object, Open: true, Fields: map[string]merge.Field{"items": {Type: items}}}
+	e.Want, e.Type = want, ListType(e.Type)
 	again, err := doc.Edited(e)
 	if err != nil {
 		return nil, err
 	}
 	return again.Documents()[0], nil
+}
+
+// ListType is the type of a List whose items are of a type.
+func ListType(of *merge.Type) *merge.Type {
+	items := merge.Field{Type: &merge.Type{Kind: merge.List, Elem: of}}
+	return &merge.Type{Kind: merge.Object, Open: true, Fields: map[string]merge.Field{"items": items}}
 }
 
 // folderOf returns the given folder that a file was found in; "" if it was named itself.

@@ -73,7 +73,7 @@ var spelled = []struct {
 func chain(folder, text string) string {
 	in := ""
 	for m := below.FindStringSubmatch(text); m != nil; m = below.FindStringSubmatch(text) {
-		in, text = relative(folder, m[1])+": ", text[len(m[0]):]
+		in, text = Relative(folder, m[1])+": ", text[len(m[0]):]
 	}
 	if m := listed.FindStringSubmatch(text); m != nil {
 		why, _, _ := strings.Cut(m[2], "': must build at directory: ")
@@ -85,13 +85,17 @@ func chain(folder, text string) string {
 	return in + text
 }
 
-// relative returns a folder as a path from the working directory, if the kustomization was named by one.
-func relative(named, folder string) string {
+// Relative returns a file or folder, which is absolute and without links, as a path from the working
+// directory, if the kustomization was named by one.
+func Relative(named, name string) string {
 	here, err := os.Getwd()
-	if near, relErr := filepath.Rel(here, folder); err == nil && relErr == nil && !filepath.IsAbs(named) {
+	if at, linkErr := filepath.EvalSymlinks(here); linkErr == nil {
+		here = at
+	}
+	if near, relErr := filepath.Rel(here, name); err == nil && relErr == nil && !filepath.IsAbs(named) {
 		return near
 	}
-	return folder
+	return name
 }
 
 // Parts of kustomize's errors for a missing folder, and one without a kustomization.

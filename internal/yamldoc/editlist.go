@@ -89,7 +89,7 @@ func (ed *editor) newItems(s slot, t *merge.Type, r relist) []added {
 		text, moved := r.chunks[i]
 		if !moved {
 			from, _, _ := r.sources(i)
-			text = ed.newItem(s, fresh{value: v, typ: t.EntryType(), from: from, behind: behind})
+			text = ed.newItem(s, fresh{value: v, typ: t.EntryType(), from: from, behind: behind, keys: keysOf(t)})
 		}
 		out = append(out, added{behind, text})
 	}
@@ -100,7 +100,7 @@ func (ed *editor) newItems(s slot, t *merge.Type, r relist) []added {
 // source.
 func (ed *editor) newItem(s slot, f fresh) string {
 	pl, from := below(s), f.from.first()
-	pl.style = s.n.entries[max(f.behind, 0)].value.style
+	pl.keys, pl.style = f.keys, s.n.entries[max(f.behind, 0)].value.style
 	if pl.style >= literalStyle {
 		pl.style = plainStyle
 	}

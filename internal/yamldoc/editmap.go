@@ -70,7 +70,8 @@ type added struct {
 
 // fresh is a field or an entry that is written anew, and the old one that it is put behind.
 type fresh struct {
-	name   string // of a field
+	name   string      // of a field
+	keys   []merge.Key // of a list
 	value  any
 	typ    *merge.Type
 	from   origins
@@ -97,7 +98,7 @@ func (ed *editor) newFields(s slot, want wanted, t *merge.Type, from origins) []
 	}
 	var out []added
 	behind := -1
-	for _, name := range orderOf(want.fields, append(origins{{s: ed.src, n: n}}, from...)) {
+	for _, name := range orderOf(want.fields, append(origins{{s: ed.src, n: n}}, from...), nil) {
 		if i, ok := index[name]; ok {
 			behind = i
 			continue
@@ -113,7 +114,7 @@ func (ed *editor) newFields(s slot, want wanted, t *merge.Type, from origins) []
 			ed.unshare(n) // it came through <<
 		}
 		above, _, _ := from.child(name)
-		out = append(out, added{at, ed.newField(s, fresh{name, want.fields[name], t.Field(name).Type, above, at})})
+		out = append(out, added{at, ed.newField(s, fresh{name: name, value: want.fields[name], typ: t.Field(name).Type, from: above, behind: at})})
 	}
 	return out
 }

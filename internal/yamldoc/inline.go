@@ -147,7 +147,7 @@ func (m model) flowMapping(fields map[string]any, pl place, l look) string {
 		pl.quote = n.entries[0].quote
 	}
 	parts := make([]string, 0, len(fields))
-	for _, name := range orderOf(fields, m.from) {
+	for _, name := range orderOf(fields, m.from, pl.keys) {
 		below, _, _ := m.from.child(name)
 		parts = append(parts, model{below, m.t.Field(name).Type}.flowField(name, fields[name], pl, l))
 	}
@@ -160,7 +160,7 @@ func (m model) flowField(name string, v any, pl place, l look) string {
 	if pl.json {
 		quote = '"'
 	}
-	pl.flow, pl.style, pl.quote = true, plainStyle, 0
+	pl.flow, pl.style, pl.quote, pl.keys = true, plainStyle, 0, nil
 	return key(name, quote, true) + ": " + m.inline(v, pl, l)
 }
 
@@ -169,7 +169,7 @@ func (m model) flowList(list []any, pl place, l look) string {
 		return s
 	}
 	pairs := m.from.items(list, m.t)
-	pl.flow, pl.style = true, plainStyle
+	pl.flow, pl.style, pl.keys = true, plainStyle, keysOf(m.t)
 	if _, n := m.from.node(seqNode); n != nil {
 		pl.style = n.entries[0].value.style
 	}

@@ -122,7 +122,7 @@ func everyThird(v any, depth int) any {
 	case map[string]any:
 		m := map[string]any{}
 		i := 0
-		for _, k := range orderOf(v, nil) {
+		for _, k := range orderOf(v, nil, nil) {
 			switch i++; {
 			case len(v) < 100:
 				m[k] = everyThird(v[k], depth+1)

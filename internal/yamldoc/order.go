@@ -1,12 +1,20 @@
 package yamldoc
 
 import (
-	"sort"
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
+// leading are the fields that people write first, before the keys of a list's entry.
+var leading = []string{"apiVersion", "kind", "metadata", "name", "namespace", "image"}
+
 // orderOf puts the keys of a mapping in order: as the origins have them, the
-// first one's order first; what none of them has comes last, sorted.
-func orderOf(m map[string]any, from origins) []string {
+// first one's order first; what none of them has comes last: what people write first,
+// the keys of a list's entry, and all others, sorted.
+func orderOf(m map[string]any, from origins, keys []merge.Key) []string {
 	names := make([]string, 0, len(m))
 	at := make(map[string]bool, len(m))
 	for _, o := range from {
@@ -29,7 +37,17 @@ func orderOf(m map[string]any, from origins) []string {
 			rest = append(rest, name)
 		}
 	}
-	sort.Strings(rest)
+	first := slices.Clone(leading)
+	for _, k := range keys {
+		first = append(first, k.Name)
+	}
+	place := func(name string) int {
+		if i := slices.Index(first, name); i >= 0 {
+			return i
+		}
+		return len(first)
+	}
+	slices.SortFunc(rest, func(a, b string) int { return cmp.Or(place(a)-place(b), strings.Compare(a, b)) })
 	return append(names, rest...)
 }
 

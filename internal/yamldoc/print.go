@@ -151,6 +151,8 @@ type place struct {
 	style style  // how its neighbours are written
 	quote byte   // how its neighbours' keys are quoted
 	deep  int    // the column of a block scalar's lines, 0 if that is free
+
+	keys []merge.Key // of the list that it is an entry of
 }
 
 // note writes a text that may go over lines, with the comment behind the first.
@@ -194,7 +196,7 @@ func (p *printer) mapping(m map[string]any, from origins, t *merge.Type, pl plac
 	if _, n := from.node(mapNode); n != nil {
 		quote = n.entries[0].quote
 	}
-	for i, name := range orderOf(m, from) {
+	for i, name := range orderOf(m, from, pl.keys) {
 		below, in, e := from.child(name)
 		if e != nil && (i > 0 || !pl.list && pl.col >= 0) {
 			p.lead(in, e, i, col)
@@ -289,11 +291,18 @@ func (p *printer) list(l []any, from origins, t *merge.Type, pl place) {
 			p.lead(in, e, i, col)
 		}
 		p.start(i, col, pl)
-		p.item(v, model{below, t.EntryType()}, entryAt{in: in, e: e}, place{col: col, list: true, style: style})
+		p.item(v, model{below, t.EntryType()}, entryAt{in: in, e: e}, place{col: col, list: true, style: style, keys: keysOf(t)})
 		if len(below) > 0 {
 			style = below[0].n.style
 		}
 	}
+}
+
+func keysOf(t *merge.Type) []merge.Key {
+	if t == nil {
+		return nil
+	}
+	return t.Keys
 }
 
 // item writes one entry of a list from its dash on.

@@ -146,7 +146,7 @@ func (r mutator) value(v any, p float64) any {
 	return v
 }
 
-func sortedKeys(m map[string]any) []string { return orderOf(m, nil) }
+func sortedKeys(m map[string]any) []string { return orderOf(m, nil, nil) }
 
 // TestEditRandomly makes random changes: the text always reads as wanted, saying
 // the same again changes nothing, going back gives the old value, and fields at
