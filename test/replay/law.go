@@ -119,15 +119,19 @@ func without(m, other map[string]any) (out []string) {
 	return out
 }
 
-// valuesOf are the documents of a text; none where it is not YAML.
+// valuesOf are the documents of a text; none where it is not YAML. A List without items is none: it
+// is left where one side has deleted some of its objects, and the other side the rest with the List.
 func valuesOf(text string) (out []any) {
 	f, err := yamldoc.Parse([]byte(text))
 	if err != nil {
 		return nil
 	}
 	for _, d := range f.Documents() {
-		if !d.Empty() {
-			out = append(out, d.Value())
+		v := d.Value()
+		fields, _ := v.(map[string]any)
+		items, _ := fields["items"].([]any)
+		if !d.Empty() && (fields["kind"] != "List" || len(items) > 0) {
+			out = append(out, v)
 		}
 	}
 	return out
