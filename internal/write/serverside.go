@@ -3,10 +3,16 @@ package write
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+	"github.com/kubectl-merge/kubectl-merge/internal/ownership"
 	"github.com/kubectl-merge/kubectl-merge/internal/patch"
+	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
+	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
 // apply sends a server-side apply. After a write of owners, the plan is tried first: that was
@@ -79,4 +85,95 @@ func (c *applying) reportFirst() {
 	if c.first != nil {
 		c.out.Planned = *c.first
 	}
+}
+
+// Different is the error of a plan whose trial result on the server differs from it.
+type Different struct {
+	Differences []string // a path and both values each, masked
+}
+
+// Error lists the differences.
+func (e *Different) Error() string {
+	const most = 5
+	rows := e.Differences
+	if n := len(rows); n > most {
+		rows = append(rows[:most:most], fmt.Sprintf("and %d more", n-most))
+	}
+	return "the server's result is not the planned one: " + strings.Join(rows, "; ") +
+		": nothing was written: look for an admission webhook or another owner of the field, or write without this check (--preflight=false)"
+}
+
+// verify returns a *Different if obj, the server's dry-run result of a plan, loses or changes a
+// value of live that the plan keeps, or keeps one that the plan removes. Values that the server
+// adds, or resets to live's, are accepted as in any write. nil: neither.
+func verify(p apply.Planned, obj map[string]any) error {
+	if p.Live == nil || p.Final == nil {
+		return nil
+	}
+	want, is := bare(p, p.Final), bare(p, obj)
+	owners := ownership.Of(p.Live)
+	live, local, made := merge.NewFinder(p.Live, p.Type), merge.NewFinder(p.Value, p.Type), merge.NewFinder(is, p.Type)
+	var changes []merge.Change
+	for _, c := range merge.Three(merge.Triple{Local: want, Live: is}, p.Type, merge.Policies[0], false).Changes {
+		was, had := live.Lookup(c.Path)
+		restored := had == c.Old.Set && (!had || merge.Equal(was, c.Old.Value, p.Type.At(c.Path)))
+		_, stated := local.Lookup(c.Path)
+		servers := !stated && owners != nil && len(owners.At(c.Path)) == 0 // without an owner, for example allocated with a type that changes
+		if c.Op != merge.OpOrder && !restored && !servers {
+			changes = append(changes, c)
+		}
+	}
+	for _, c := range p.Changes {
+		if v, there := made.Lookup(c.Path); c.Op == merge.OpRemove && there && merge.Equal(v, c.Old.Value, p.Type.At(c.Path)) {
+			changes = append(changes, merge.Change{Path: c.Path, Old: merge.Some(v)})
+		}
+	}
+	if len(changes) == 0 {
+		return nil
+	}
+	r := diff.Report{Object: p.Subject.Name, Local: p.Value, Live: p.Live, Plan: p.Plan, Sensitive: p.Sensitive}.Looked()
+	e := &Different{}
+	for _, c := range changes {
+		e.Differences = append(e.Differences, r.Stored(c))
+	}
+	return e
+}
+
+// bare returns an object without the fields that the server maintains.
+func bare(p apply.Planned, obj map[string]any) any {
+	v, _ := lastapplied.Strip(lastapplied.Without(obj), p.HasStatus)
+	return v
+}
+
+// reportUnstored notes the sent values that the server's answer lacks, or has changed.
+func (c *applying) reportUnstored(obj map[string]any) {
+	known := map[string]bool{}
+	for _, p := range slices.Concat(c.out.Restored, c.out.Planned.Unstored) { // reported with what was to be overwritten, or by the run that sent it first
+		known[p.String()] = true
+	}
+	for _, d := range c.out.Planned.Doubtful {
+		known[d.Path.String()] = true
+	}
+	for _, change := range unstored(c.out.Planned, c.body, obj) {
+		at := change.Path.String()
+		switch {
+		case known[at]:
+		case change.Old.Set:
+			c.note("the server does not store " + at + " as it was sent: a feature gate, an admission policy or the kind changes it")
+		default:
+			c.note("the server does not store " + at + ": a feature gate, an admission policy or the kind drops it")
+		}
+	}
+}
+
+// unstored returns the changes from obj, the server's answer, to the object that was sent.
+func unstored(p apply.Planned, body []byte, obj map[string]any) []merge.Change {
+	v, err := merge.ReadJSON(body)
+	sent, ok := v.(map[string]any) // not a JSON patch, which is bound to values
+	if err != nil || !ok {
+		return nil
+	}
+	want, is := bare(p, sent), bare(p, obj)
+	changes := merge.Three(merge.Triple{Local: want, Live: is}, p.Type, merge.Policies[0], false).Changes
+	return slices.DeleteFunc(changes, func(c merge.Change) bool { return c.Op != merge.OpSet })
 }

@@ -76,3 +76,88 @@ func adoptable(in Input, result any) []merge.Removal {
 	merge.SortByPath(out, func(r merge.Removal) merge.Path { return r.Path })
 	return out
 }
+
+// extras lists what managers other than the applier, the control plane and the server have
+// added to live: values that local lacks and that stay. Entries of maps, sets and keyed
+// lists are never a default; other fields count only where managedFields name an owner.
+// Without managedFields, an entry counts that original does not have either. Values that
+// the rules give to live do not count.
+//
+// in.Policy.Rules are complete; result is the merge's.
+func extras(in Input, result any) []merge.Removal {
+	t := in.Triple
+	foreign := func(o merge.Owner) bool {
+		apart := o.Subresource == "scale" // no apply writes there: even under the applier's name it was another command
+		return !schema.ControlPlane(o.Manager) && (apart || o.Subresource == "" && !slices.Contains(t.Appliers, o.Manager))
+	}
+	out := in.added(merge.Diff(result, t.Local, in.Schema), foreign)
+	out = append(out, in.foreignFields(result, out, foreign)...)
+	out = slices.DeleteFunc(out, func(r merge.Removal) bool { return in.givenToLive(r.Path) })
+	merge.SortByPath(out, func(r merge.Removal) merge.Path { return r.Path })
+	return out
+}
+
+// added lists the entries that the changes remove and that such an owner has added.
+func (in Input) added(changes []merge.Change, by func(merge.Owner) bool) (out []merge.Removal) {
+	for _, r := range entriesOf(in.Schema, nil, changes) {
+		if isServers(r.Path) || serverMade(in, r) {
+			continue
+		}
+		if r.Owner = addedBy(in.Triple.Owners, r.Path, by); in.Triple.Owners == nil || r.Owner != nil {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// foreignFields returns the fields that foreign managers have set and local lacks, except
+// for the entries reported already. The parts of an object that the server fills in are
+// named field by field.
+func (in Input) foreignFields(result any, reported []merge.Removal, foreign func(merge.Owner) bool) []merge.Removal {
+	conf := ownership.Original(in.Triple.Live, ownership.Holders{
+		Has:    func(manager, _ string) bool { return foreign(merge.Owner{Manager: manager}) },
+		Scaled: func(manager string) bool { return foreign(merge.Owner{Manager: manager, Subresource: "scale"}) },
+	}, in.Schema)
+	if conf == nil {
+		return nil
+	}
+	s := in.set(result, reported)
+	s.look(in.Schema, nil, merge.Diff(conf, in.Triple.Local, in.Schema))
+	var out []merge.Removal
+	for _, r := range s.found {
+		for _, part := range s.apart(r.Path, r.Value) {
+			part.Owner = addedBy(in.Triple.Owners, part.Path, foreign)
+			out = append(out, part)
+		}
+	}
+	return out
+}
+
+// apart splits an object that local, completed by the server, has too.
+func (s *set) apart(p merge.Path, v any) (out []merge.Removal) {
+	t := s.Schema.At(p)
+	m, isMap := v.(map[string]any)
+	if there, _ := s.stored().Lookup(p); !isMap || there == nil || t == nil || t.Kind != merge.Object || t.Atomic {
+		return []merge.Removal{{Path: p, Value: v, Cause: merge.CauseLive}}
+	}
+	for name, e := range m {
+		out = append(out, s.apart(p.Child(merge.Named(name)), e)...)
+	}
+	return out
+}
+
+// addedBy returns the newest such owner of the path; nil where there is none.
+func addedBy(o merge.Owners, p merge.Path, foreign func(merge.Owner) bool) *merge.Owner {
+	for _, owner := range ownership.At(o, p) {
+		if foreign(owner) {
+			return &owner
+		}
+	}
+	return nil
+}
+
+// givenToLive reports whether a rule gives the value, or a value around it, to live.
+func (in Input) givenToLive(p merge.Path) bool {
+	r, ok := merge.RuleAt(in.Policy.Rules, p)
+	return ok && r.Choice == merge.TakeLive
+}
