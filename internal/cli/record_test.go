@@ -143,7 +143,8 @@ func TestRecordAndUndo(t *testing.T) {
 		{"deleted since", gone, []string{record}, conflicted, "configmap/conf: is left as it is: "},
 		{"no record", written(), []string{live}, failed, "live.yaml"},
 		{"two records", written(), []string{record, record}, failed, "name one record: "},
-		{"a policy that is none", written(), []string{record, "--policy=no"}, failed, "--policy=no: must be "},
+		{"a policy that is none", written(), []string{record, "--policy=no"}, failed, "--policy=no: must be strict, live or apply"},
+		{"a policy of merges", since(), []string{record, "--policy=merge3"}, failed, "--policy=merge3: must be strict, live or apply"},
 		{"no concurrency", written(), []string{record, "--concurrency=0"}, failed, "must be at least 1"},
 		{"an unknown printer", written(), []string{record, "-o", "xml"}, failed, "xml"},
 	} {
