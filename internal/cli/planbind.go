@@ -28,13 +28,11 @@ func (c *call) readPlan(ctx context.Context) error {
 	if c.plan == "" {
 		return nil
 	}
-	doc, err := readPlan(ctx, c.plan)
+	doc, err := readPlan(ctx, c.plan, madeAgain)
 	switch {
 	case err != nil:
 	case doc.Record:
-		err = fmt.Errorf("%s: is a record of a run: a plan is made by kubectl merge diff -o plan", c.plan)
-	case doc.Summary == nil:
-		err = fmt.Errorf("%s: is cut off, its summary is missing: make it again with kubectl merge diff -o plan", c.plan)
+		err = fmt.Errorf("%s: is a record of a run: %s", c.plan, madeAgain)
 	default:
 		c.bound.file = c.plan
 		if c.bound.plan, err = plandoc.Bind(doc); err != nil {
@@ -47,7 +45,11 @@ func (c *call) readPlan(ctx context.Context) error {
 	return c.unrecreated()
 }
 
-func readPlan(ctx context.Context, name string) (*plandoc.Document, error) {
+// madeAgain says what to do about an unusable plan.
+const madeAgain = "a plan is made by kubectl merge diff -o plan"
+
+// readPlan reads a plan or a record; advice ends the error of one that cannot be used.
+func readPlan(ctx context.Context, name, advice string) (*plandoc.Document, error) {
 	if name == "-" {
 		return nil, errors.New("is read from a file, and not from standard input")
 	}
@@ -58,7 +60,11 @@ func readPlan(ctx context.Context, name string) (*plandoc.Document, error) {
 	case err != nil:
 		return nil, err
 	}
-	return plandoc.Parse(name, text)
+	doc, err := plandoc.Parse(name, text)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s", err, advice)
+	}
+	return doc, nil
 }
 
 // recreated returns the kinds of the objects that the plan recreates.

@@ -17,19 +17,9 @@ type Bound struct {
 	items map[Identity]*Item // by identity without the version
 }
 
-// Bind prepares a document for comparisons. It is an error if an object is in it twice, or if its
-// summary does not match its objects.
+// Bind prepares a document for comparisons. It is an error if an object is in it twice.
 func Bind(d *Document) (*Bound, error) {
 	b := &Bound{Document: d, items: make(map[Identity]*Item, len(d.Items))}
-	counts := map[apply.Action]int{}
-	for _, item := range d.Items {
-		counts[item.Action]++
-	}
-	for _, a := range actions {
-		if s := d.Summary; s != nil && s.Counts[a] != counts[a] {
-			return nil, fmt.Errorf("summary.%s: is %d, and the plan lists %d: it was edited: make it again with kubectl merge diff -o plan", a, s.Counts[a], counts[a])
-		}
-	}
 	for i := range d.Items {
 		item := &d.Items[i]
 		if id := item.Versionless(); b.items[id] == nil {
