@@ -87,15 +87,15 @@ func (f *binding) bind() func(*run.Item, apply.Planned) error {
 	}
 	return func(item *run.Item, p apply.Planned) error {
 		if item.ActionOf(p) == apply.Nothing {
-			return f.surplus(item, plandoc.Item{Identity: record.Identity(item), UID: item.UID}, p)
+			return surplus(item, f.plan.Lost(record.Identity(item), p.Live))
 		}
-		return f.surplus(item, f.plan.Item(record.Subject(item, p)), p)
+		return surplus(item, f.plan.Surplus(f.plan.Item(record.Subject(item, p)), p.Type))
 	}
 }
 
-func (f *binding) surplus(item *run.Item, now plandoc.Item, p apply.Planned) error {
+func surplus(item *run.Item, lines []string) error {
 	var errs []error
-	for _, line := range f.plan.Surplus(now, p.Type) {
+	for _, line := range lines {
 		errs = append(errs, &surplusError{item.Target.String() + ": " + line})
 	}
 	return errors.Join(errs...)

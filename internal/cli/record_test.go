@@ -42,6 +42,11 @@ func TestPlan(t *testing.T) {
 	if err := os.WriteFile(other, []byte(strings.Replace(localConf, `"2"`, `"3"`, 1)), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	former := filepath.Join(dir, "former.yaml")
+	if err := os.WriteFile(former, []byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: conf, namespace: shop}\ndata: {a: \"1\", gone: x}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	against(t, written(), "-f", local, "--plan", plan).is(t, "once more", 0, "configmap/conf unchanged\n", "")
 	for _, tt := range []struct {
 		reason string
 		server func(a *answers)
@@ -50,6 +55,9 @@ func TestPlan(t *testing.T) {
 		err    string
 	}{
 		{"another value", nil, []string{"-f", other, "--plan", plan}, conflicted, "--plan: " + plan + " does not have what is listed"},
+		{"the input has lost what was planned", func(a *answers) {
+			a.by["GET "+confPath] = []string{served("ConfigMap", "conf", `{"apiVersion":"v1","data":{"a":"1","gone":"x"},"kind":"ConfigMap","metadata":{"annotations":{},"name":"conf","namespace":"shop"}}`, `{"a":"1","gone":"x"}`)}
+		}, []string{"-f", former, "--plan", plan}, conflicted, "configmap/conf: would be left as it is, and the plan has change: the input has changed"},
 		{"another cluster", func(a *answers) {
 			a.by["GET /api/v1/namespaces/kube-system"] = []string{`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"kube-system","uid":"cluster-2"}}`}
 		}, []string{"-f", local, "--plan", plan}, conflicted, "was made for another cluster"},

@@ -8,6 +8,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
 	"github.com/kubectl-merge/kubectl-merge/internal/escape"
 	"github.com/kubectl-merge/kubectl-merge/internal/object"
+	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
@@ -79,6 +80,19 @@ func (b *Bound) Surplus(i Item, typ *merge.Type) []string {
 		out = append(out, surplus(*planned, i, typ)...)
 	}
 	return out
+}
+
+// Lost lists what the plan would record about an object in which a run changes nothing, a line each;
+// nil if that is recorded already, or the plan records nothing. live is the object as it is.
+func (b *Bound) Lost(id Identity, live map[string]any) []string {
+	planned := b.items[id.Versionless()]
+	if planned == nil || planned.LastApplied == nil || live == nil {
+		return nil
+	}
+	if now := (changing{hider: hider{b.Spelling, id}}).annotation(lastapplied.Read(live)); Same(planned.LastApplied.After, now) {
+		return nil
+	}
+	return []string{fmt.Sprintf("would be left as it is, and the plan has %s: the input has changed: make the plan again from this input", had[planned.Action])}
 }
 
 // impactBeyond lists impacts that the plan does not have. For the very object of the plan, the
