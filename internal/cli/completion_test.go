@@ -68,6 +68,7 @@ func TestCompletion(t *testing.T) {
 		{"flags", []string{"--strat"}, []string{"--strategy"}, noFiles},
 		{"policies, in the order of the table", []string{"--policy", ""}, []string{"apply", "merge3", "diff3", "strict", "live", "ask"}, ordered},
 		{"files cannot ask", []string{"files", "--policy", ""}, []string{"apply", "merge3", "diff3", "strict", "live"}, ordered},
+		{"an undo knows three", []string{"undo", "--policy", ""}, []string{"strict", "live", "apply"}, ordered},
 		{"values behind =", []string{"--policy=st"}, []string{"strict"}, ordered},
 		{"strategies", []string{"diff", "--strategy", ""}, []string{"auto", "strategic", "json", "associative"}, ordered},
 		{"printers are those of the verb", []string{"explain", "-o", ""}, []string{"table", "json", "yaml", "blame"}, ordered},

@@ -28,13 +28,11 @@ func (c *call) readPlan(ctx context.Context) error {
 	if c.plan == "" {
 		return nil
 	}
-	doc, err := readPlan(ctx, c.plan)
+	doc, err := readPlan(ctx, c.plan, madeAgain)
 	switch {
 	case err != nil:
 	case doc.Record:
-		err = fmt.Errorf("%s: is a record of a run: a plan is made by kubectl merge diff -o plan", c.plan)
-	case doc.Summary == nil:
-		err = fmt.Errorf("%s: is cut off, its summary is missing: make it again with kubectl merge diff -o plan", c.plan)
+		err = fmt.Errorf("%s: is a record of a run: %s", c.plan, madeAgain)
 	default:
 		c.bound.file = c.plan
 		if c.bound.plan, err = plandoc.Bind(doc); err != nil {
@@ -47,7 +45,11 @@ func (c *call) readPlan(ctx context.Context) error {
 	return c.unrecreated()
 }
 
-func readPlan(ctx context.Context, name string) (*plandoc.Document, error) {
+// madeAgain says what to do about an unusable plan.
+const madeAgain = "a plan is made by kubectl merge diff -o plan"
+
+// readPlan reads a plan or a record; advice ends the error of one that cannot be used.
+func readPlan(ctx context.Context, name, advice string) (*plandoc.Document, error) {
 	if name == "-" {
 		return nil, errors.New("is read from a file, and not from standard input")
 	}
@@ -58,7 +60,11 @@ func readPlan(ctx context.Context, name string) (*plandoc.Document, error) {
 	case err != nil:
 		return nil, err
 	}
-	return plandoc.Parse(name, text)
+	doc, err := plandoc.Parse(name, text)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s", err, advice)
+	}
+	return doc, nil
 }
 
 // recreated returns the kinds of the objects that the plan recreates.
@@ -81,15 +87,15 @@ func (f *binding) bind() func(*run.Item, apply.Planned) error {
 	}
 	return func(item *run.Item, p apply.Planned) error {
 		if item.ActionOf(p) == apply.Nothing {
-			return f.surplus(item, plandoc.Item{Identity: record.Identity(item), UID: item.UID}, p)
+			return surplus(item, f.plan.Lost(record.Identity(item), p.Live))
 		}
-		return f.surplus(item, f.plan.Item(record.Subject(item, p)), p)
+		return surplus(item, f.plan.Surplus(f.plan.Item(record.Subject(item, p)), p.Type))
 	}
 }
 
-func (f *binding) surplus(item *run.Item, now plandoc.Item, p apply.Planned) error {
+func surplus(item *run.Item, lines []string) error {
 	var errs []error
-	for _, line := range f.plan.Surplus(now, p.Type) {
+	for _, line := range lines {
 		errs = append(errs, &surplusError{item.Target.String() + ": " + line})
 	}
 	return errors.Join(errs...)

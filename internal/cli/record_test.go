@@ -42,6 +42,11 @@ func TestPlan(t *testing.T) {
 	if err := os.WriteFile(other, []byte(strings.Replace(localConf, `"2"`, `"3"`, 1)), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	former := filepath.Join(dir, "former.yaml")
+	if err := os.WriteFile(former, []byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: conf, namespace: shop}\ndata: {a: \"1\", gone: x}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	against(t, written(), "-f", local, "--plan", plan).is(t, "once more", 0, "configmap/conf unchanged\n", "")
 	for _, tt := range []struct {
 		reason string
 		server func(a *answers)
@@ -50,6 +55,9 @@ func TestPlan(t *testing.T) {
 		err    string
 	}{
 		{"another value", nil, []string{"-f", other, "--plan", plan}, conflicted, "--plan: " + plan + " does not have what is listed"},
+		{"the input has lost what was planned", func(a *answers) {
+			a.by["GET "+confPath] = []string{served("ConfigMap", "conf", `{"apiVersion":"v1","data":{"a":"1","gone":"x"},"kind":"ConfigMap","metadata":{"annotations":{},"name":"conf","namespace":"shop"}}`, `{"a":"1","gone":"x"}`)}
+		}, []string{"-f", former, "--plan", plan}, conflicted, "configmap/conf: would be left as it is, and the plan has change: the input has changed"},
 		{"another cluster", func(a *answers) {
 			a.by["GET /api/v1/namespaces/kube-system"] = []string{`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"kube-system","uid":"cluster-2"}}`}
 		}, []string{"-f", local, "--plan", plan}, conflicted, "was made for another cluster"},
@@ -79,7 +87,7 @@ func TestPlan(t *testing.T) {
 	if err := os.WriteFile(other, []byte(cut), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	against(t, confServer(), "-f", local, "--plan", other).is(t, "cut off", failed, "", "is cut off, its summary is missing")
+	against(t, confServer(), "-f", local, "--plan", other).is(t, "cut off", failed, "", ", its summary is missing: a plan is made by kubectl merge diff -o plan")
 	if err := os.WriteFile(live, []byte(servedConf()), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -132,6 +140,20 @@ func TestRecordAndUndo(t *testing.T) {
 	elsewhere.by["GET /api/v1/namespaces/kube-system"] = []string{`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"kube-system","uid":"cluster-2"}}`}
 	gone := written()
 	delete(gone.by, "GET "+confPath)
+	text, err := os.ReadFile(record)
+	if err != nil {
+		t.Fatal(err)
+	}
+	damaged := func(name, text string) string {
+		name = filepath.Join(filepath.Dir(record), name)
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return name
+	}
+	entry, _, _ := strings.Cut(string(text), "  changes:")
+	header, objects, _ := strings.Cut(string(text), "objects:\n")
+	_, summary, _ := strings.Cut(objects, "summary:")
 	for _, tt := range []struct {
 		reason string
 		server *answers
@@ -143,7 +165,12 @@ func TestRecordAndUndo(t *testing.T) {
 		{"deleted since", gone, []string{record}, conflicted, "configmap/conf: is left as it is: "},
 		{"no record", written(), []string{live}, failed, "live.yaml"},
 		{"two records", written(), []string{record, record}, failed, "name one record: "},
-		{"a policy that is none", written(), []string{record, "--policy=no"}, failed, "--policy=no: must be "},
+		{"a policy that is none", written(), []string{record, "--policy=no"}, failed, "--policy=no: must be strict, live or apply"},
+		{"a policy of merges", since(), []string{record, "--policy=merge3"}, failed, "--policy=merge3: must be strict, live or apply"},
+		{"cut off behind outcome and written", written(), []string{damaged("cut.yaml", entry)}, failed, ", its summary is missing: " + unrepeatable},
+		{"without its objects", written(), []string{damaged("lost.yaml", header+"objects: []\nsummary:"+summary)}, failed, "summary.change: is 1, and 0 are listed: it was edited, or objects of it are lost: " + unrepeatable},
+		{"broken", written(), []string{damaged("bad.yaml", entry+" x\n")}, failed, ": " + unrepeatable},
+		{"of another version", written(), []string{damaged("v9.yaml", strings.Replace(string(text), "v1alpha1", "v9", 1))}, failed, "another version of kubectl merge has written it, and reads it: " + unrepeatable},
 		{"no concurrency", written(), []string{record, "--concurrency=0"}, failed, "must be at least 1"},
 		{"an unknown printer", written(), []string{record, "-o", "xml"}, failed, "xml"},
 	} {

@@ -63,8 +63,11 @@ type undoing struct {
 	waiting  []string // whose finalizers have been reported
 }
 
+// unrepeatable says what to do about an unusable record.
+const unrepeatable = "a record is made by kubectl merge --record FILE while it writes: of a damaged one use a copy, or set back by hand what can still be read in it"
+
 func (u *undoing) file(ctx context.Context, name string) (err error) {
-	if u.doc, err = readPlan(ctx, name); err != nil {
+	if u.doc, err = readPlan(ctx, name, unrepeatable); err != nil {
 		return err
 	}
 	u.name = name

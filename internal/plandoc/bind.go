@@ -8,6 +8,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
 	"github.com/kubectl-merge/kubectl-merge/internal/escape"
 	"github.com/kubectl-merge/kubectl-merge/internal/object"
+	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
@@ -17,19 +18,9 @@ type Bound struct {
 	items map[Identity]*Item // by identity without the version
 }
 
-// Bind prepares a document for comparisons. It is an error if an object is in it twice, or if its
-// summary does not match its objects.
+// Bind prepares a document for comparisons. It is an error if an object is in it twice.
 func Bind(d *Document) (*Bound, error) {
 	b := &Bound{Document: d, items: make(map[Identity]*Item, len(d.Items))}
-	counts := map[apply.Action]int{}
-	for _, item := range d.Items {
-		counts[item.Action]++
-	}
-	for _, a := range actions {
-		if s := d.Summary; s != nil && s.Counts[a] != counts[a] {
-			return nil, fmt.Errorf("summary.%s: is %d, and the plan lists %d: it was edited: make it again with kubectl merge diff -o plan", a, s.Counts[a], counts[a])
-		}
-	}
 	for i := range d.Items {
 		item := &d.Items[i]
 		if id := item.Versionless(); b.items[id] == nil {
@@ -89,6 +80,19 @@ func (b *Bound) Surplus(i Item, typ *merge.Type) []string {
 		out = append(out, surplus(*planned, i, typ)...)
 	}
 	return out
+}
+
+// Lost lists what the plan would record about an object in which a run changes nothing, a line each;
+// nil if that is recorded already, or the plan records nothing. live is the object as it is.
+func (b *Bound) Lost(id Identity, live map[string]any) []string {
+	planned := b.items[id.Versionless()]
+	if planned == nil || planned.LastApplied == nil || live == nil {
+		return nil
+	}
+	if now := (changing{hider: hider{b.Spelling, id}}).annotation(lastapplied.Read(live)); Same(planned.LastApplied.After, now) {
+		return nil
+	}
+	return []string{fmt.Sprintf("would be left as it is, and the plan has %s: the input has changed: make the plan again from this input", had[planned.Action])}
 }
 
 // impactBeyond lists impacts that the plan does not have. For the very object of the plan, the

@@ -2,10 +2,12 @@ package plandoc
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/apply"
 	"github.com/kubectl-merge/kubectl-merge/internal/yamldoc"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
@@ -13,11 +15,12 @@ import (
 // Most is the maximum size of a document.
 const Most = 512 << 20
 
-// Parse reads a document strictly: an unknown field, a wrong type or a missing one is an
-// error that begins with name and line. Errors quote no value.
+// Parse reads a document strictly: an unknown field, a wrong type or a missing one is an error that
+// begins with name and line, and so is a text that was cut off: without its summary, or with other
+// objects than the summary counts. Errors quote no value.
 //
-// The last object of a record that was not finished may be cut off in the middle: its write
-// was not begun, and it is left out.
+// The last object of an unfinished record may be cut off in the middle: its write was not begun, or
+// its former entry is correct, and it is left out.
 func Parse(name string, text []byte) (*Document, error) {
 	if len(text) > Most {
 		return nil, fmt.Errorf("%s: is larger than %d MiB", name, Most>>20)
@@ -37,20 +40,21 @@ type decoder struct {
 func (d *decoder) document(text []byte) (*Document, error) {
 	head, items, tail := split(text)
 	if items == nil {
-		return d.top(text, true)
+		doc, err := d.top(text, true)
+		return doc, cmp.Or(err, d.whole(doc, text))
 	}
 	doc, err := d.top(around(head, items, tail), false)
+	if err == nil && doc.Summary == nil && !doc.Unfinished {
+		err = d.whole(doc, text)
+	}
 	if err != nil {
 		return nil, err
 	}
 	line := 1 + bytes.Count(head, newline) + 1
 	for i, part := range items {
-		last := i == len(items)-1 && doc.Summary == nil
 		item, err := d.part(part, line)
 		switch {
-		case err != nil && last && doc.Record: // was being written when the run was killed
-		case err != nil && last:
-			return nil, fmt.Errorf("%s: line %d: is cut off in the middle of this object: make it again with kubectl merge diff -o plan", d.name, line)
+		case err != nil && doc.Unfinished && i == len(items)-1: // was being written when the run was killed
 		case err != nil:
 			return nil, err
 		default:
@@ -58,7 +62,36 @@ func (d *decoder) document(text []byte) (*Document, error) {
 		}
 		line += bytes.Count(part, newline)
 	}
-	return doc, nil
+	return doc, d.whole(doc, text)
+}
+
+// whole returns an error unless all objects that were written are in the document. It takes the last
+// one out of an unfinished record if it is cut off.
+func (d *decoder) whole(doc *Document, text []byte) error {
+	switch {
+	case doc == nil:
+		return nil
+	case doc.Summary == nil && !doc.Unfinished:
+		return fmt.Errorf("%s: is cut off behind line %d, its summary is missing", d.name, 1+bytes.Count(bytes.TrimSpace(text), newline))
+	case doc.Summary == nil:
+		last := len(doc.Items) - 1
+		if i := slices.IndexFunc(doc.Items, func(i Item) bool { return !i.Complete }); i >= 0 && i < last {
+			return fmt.Errorf("%s: line %d: is cut off in the middle of this object", d.name, doc.Items[i].Line)
+		} else if i == last && i >= 0 {
+			doc.Items = doc.Items[:last]
+		}
+		return nil
+	}
+	counts := map[apply.Action]int{}
+	for _, item := range doc.Items {
+		counts[item.Action]++
+	}
+	for _, a := range actions {
+		if n := doc.Summary.Counts[a]; n != counts[a] {
+			return fmt.Errorf("%s: summary.%s: is %d, and %d are listed: it was edited, or objects of it are lost", d.name, a, n, counts[a])
+		}
+	}
+	return nil
 }
 
 var newline = []byte("\n")
@@ -143,7 +176,7 @@ func (d *decoder) parse(text []byte, line int) (*yamldoc.Document, error) {
 	var bad *yamldoc.Error
 	switch {
 	case errors.As(err, &bad):
-		return nil, fmt.Errorf("%s: line %d: %s: it is no complete plan: make it again with kubectl merge diff -o plan", d.name, bad.Line, bad.Problem)
+		return nil, fmt.Errorf("%s: line %d: %s", d.name, bad.Line, bad.Problem)
 	case err != nil:
 		return nil, fmt.Errorf("%s: %w", d.name, err)
 	case len(f.Documents()) > 1:
@@ -160,10 +193,10 @@ func (d *decoder) top(text []byte, objects bool) (*Document, error) {
 	}
 	m, ok := at.Value().(map[string]any)
 	if !ok || m["kind"] != Kind {
-		return nil, fmt.Errorf("%s: is no plan: it must have kind: %s, as kubectl merge diff -o plan and --record write it", d.name, Kind)
+		return nil, fmt.Errorf("%s: is no plan and no record: both have kind: %s", d.name, Kind)
 	}
 	if m["apiVersion"] != APIVersion {
-		return nil, fmt.Errorf("%s: line %d: apiVersion: must be %s: make the plan again with this version of kubectl merge", d.name, at.LineOf(merge.Path{merge.Named("apiVersion")}), APIVersion)
+		return nil, fmt.Errorf("%s: line %d: apiVersion: must be %s: another version of kubectl merge has written it, and reads it", d.name, at.LineOf(merge.Path{merge.Named("apiVersion")}), APIVersion)
 	}
 	doc := &Document{}
 	fieldsAt{d, at, nil, nil}.read(m, func(c codec) {

@@ -21,7 +21,7 @@ const (
 type Document struct {
 	Header
 	Items   []Item
-	Summary *Summary // nil in the record of a run that was killed
+	Summary *Summary // nil in an unfinished record
 }
 
 // Header is the part of a document before its objects.
@@ -56,6 +56,9 @@ type Spelling struct {
 	Salt        []byte // of the hashes of secret values
 	ShowSecrets bool   // secret values are written unchanged
 	Record      bool   // with everything that an undo of the run needs
+	// Unfinished states that the record was not ended: its run is under way, or was killed. It has no
+	// summary, and its last object may be cut off.
+	Unfinished bool
 }
 
 // actions in the order of the summary.
@@ -82,7 +85,10 @@ type Item struct {
 
 	Outcome Outcome // of a record; "" in a plan
 	Written Written // what the server stored; of a record
-	Line    int     // of the document, from 1; 0 if it was not decoded
+
+	// Complete states that End was read: without it, an object of an unfinished record is cut off.
+	Complete bool
+	Line     int // of the document, from 1; 0 if it was not decoded
 }
 
 // Outcome is the last state of a write that a record knows.

@@ -63,6 +63,9 @@ func (d *Writer) Close() error {
 
 const objectsLine = "objects:\n"
 
+// End is written behind each object of an unfinished record.
+const End = "  complete: true\n"
+
 // Encode returns the header in its document form. The error is that of a text that cannot be
 // encoded.
 func (h Header) Encode() ([]byte, error) { return encoded("", h.fields) }

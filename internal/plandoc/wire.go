@@ -74,6 +74,7 @@ func (h *Header) fields(c codec) {
 	c.flag("record", &h.Record)
 	rules := ""
 	if h.Record {
+		c.flag("unfinished", &h.Unfinished)
 		text(c, "manager", &h.Manager)
 		rules = h.Rules.SensitiveText()
 	}
@@ -160,6 +161,7 @@ func (i *Item) tail(c codec) {
 		c.value("after", &s.After)
 		*s = Sides{stated(s.Before), stated(s.After)}
 	})
+	c.flag("complete", &i.Complete)
 }
 
 // stated returns o, and absent for null.

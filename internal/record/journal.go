@@ -58,11 +58,12 @@ type entry struct {
 // that of a header that cannot be encoded.
 func Open(store Store, h plandoc.Header) (*Journal, error) {
 	h.Record = true
+	j := &Journal{store: store, header: h, entries: map[*run.Item][]entry{}}
+	h.Unfinished = true // until Close
 	text, err := h.Encode()
 	if err != nil {
 		return nil, err
 	}
-	j := &Journal{store: store, header: h, entries: map[*run.Item][]entry{}}
 	return j, j.append(append(text, "objects:\n"...))
 }
 
@@ -113,7 +114,7 @@ func (j *Journal) enter(item *run.Item, doc plandoc.Item, n int) (int, error) {
 		j.err = errors.Join(j.err, err)
 	}
 	e := entry{at: j.end, size: int64(len(text)), action: doc.Action, written: doc.Outcome != plandoc.Refused}
-	if err := j.append(text); err != nil {
+	if err := j.append(append(text, plandoc.End...)); err != nil {
 		return n, err
 	}
 	j.begun = true

@@ -85,6 +85,67 @@ func TestJournal(t *testing.T) {
 	}
 }
 
+// TestEveryCut: of a whole record that was cut off anywhere nothing is undone, or just what is in the
+// whole one; of the record of a killed run, just what was written at some time.
+func TestEveryCut(t *testing.T) {
+	store := &Memory{}
+	j, err := Open(store, header)
+	if err != nil {
+		t.Fatal(err)
+	}
+	items := []*run.Item{change("one"), change("two")}
+	items[0].Planned.Final["data"] = map[string]any{"a": "2\n  complete: true\n- action: x\n", "b": "3"}
+	states := map[string]bool{"": true}
+	shown := func(text []byte) string {
+		doc, err := plandoc.Parse("run.yaml", text)
+		if err != nil {
+			return "refused"
+		}
+		var out []string
+		for _, i := range doc.Executed() {
+			i.Line, i.Complete = 0, false
+			text, err := i.Encode()
+			if err != nil {
+				t.Fatal(err)
+			}
+			out = append(out, string(text))
+		}
+		return strings.Join(out, "")
+	}
+	for _, item := range items {
+		end, err := j.Begin(item, item.Planned)
+		if err != nil {
+			t.Fatal(err)
+		}
+		states[shown(store.Text())] = true
+		end(stored(item), nil)
+		states[shown(store.Text())] = true
+	}
+	killed := store.Text()
+	for n := range killed {
+		if got := shown(killed[:n]); got != "refused" && !states[got] {
+			t.Fatalf("cut off at %d, the record of a killed run has %s in\n%s", n, got, killed[:n])
+		}
+	}
+	if err := j.Close(&run.Plan{Job: &run.Job{}, Items: items}, false); err != nil {
+		t.Fatal(err)
+	}
+	whole := store.Text()
+	for n := range whole {
+		if got := shown(whole[:n]); got != "refused" && got != shown(whole) {
+			t.Fatalf("cut off at %d, the record has %s in\n%s", n, got, whole[:n])
+		}
+	}
+	lines := strings.SplitAfter(string(whole), "\n")
+	for from := range lines {
+		for to := from + 1; to <= len(lines); to++ {
+			if rest := strings.Join(lines[:from], "") + strings.Join(lines[to:], ""); strings.Count(rest, "- action: ") == 1 && shown([]byte(rest)) != "refused" {
+				t.Fatalf("an object is lost in\n%s", rest)
+			}
+		}
+	}
+}
+
 // TestRetried: a write that was begun again after an uncertain one is in the record twice.
 func TestRetried(t *testing.T) {
 	store := &Memory{}
