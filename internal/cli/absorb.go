@@ -135,6 +135,7 @@ func (a *absorbing) choose() error {
 	var fields []string
 	a.names, fields = namesAndFields(a.args)
 	a.args, a.found = nil, make([]bool, len(a.names)) // none is looked for in the cluster
+	a.inputs.Edited = true
 	a.choice = absorb.Choice{Managers: a.fromManagers, Secrets: a.ofSecrets}
 	for _, text := range fields {
 		path, err := merge.ParsePath(text)
