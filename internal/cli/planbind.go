@@ -28,7 +28,7 @@ func (c *call) readPlan(ctx context.Context) error {
 	if c.plan == "" {
 		return nil
 	}
-	doc, err := readPlan(ctx, c.plan)
+	doc, err := readPlan(ctx, c.plan, "check its name")
 	switch {
 	case err != nil:
 	case doc.Record:
@@ -47,14 +47,14 @@ func (c *call) readPlan(ctx context.Context) error {
 	return c.unrecreated()
 }
 
-func readPlan(ctx context.Context, name string) (*plandoc.Document, error) {
+func readPlan(ctx context.Context, name, missing string) (*plandoc.Document, error) {
 	if name == "-" {
 		return nil, errors.New("is read from a file, and not from standard input")
 	}
 	text, err := source.ReadNamed(ctx, name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("the file %q does not exist; check its name", name)
+		return nil, fmt.Errorf("the file %q does not exist; %s", name, missing)
 	case err != nil:
 		return nil, err
 	}

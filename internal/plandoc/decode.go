@@ -160,7 +160,7 @@ func (d *decoder) top(text []byte, objects bool) (*Document, error) {
 	}
 	m, ok := at.Value().(map[string]any)
 	if !ok || m["kind"] != Kind {
-		return nil, fmt.Errorf("%s: is no plan: it must have kind: %s, as kubectl merge diff -o plan and --record write it", d.name, Kind)
+		return nil, fmt.Errorf("%s: is neither a plan nor a record of a run: it must have kind: %s, as kubectl merge diff -o plan and --record write it", d.name, Kind)
 	}
 	if m["apiVersion"] != APIVersion {
 		return nil, fmt.Errorf("%s: line %d: apiVersion: must be %s: make the plan again with this version of kubectl merge", d.name, at.LineOf(merge.Path{merge.Named("apiVersion")}), APIVersion)

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"sigs.k8s.io/kustomize/api/konfig"
+
 	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/internal/yamldoc"
 )
@@ -62,8 +64,11 @@ func kustomization(o object.Object) bool {
 	if o.Group() == "kustomize.config.k8s.io" {
 		return true
 	}
-	return o.Kind() == "" && slices.Contains([]string{"kustomization.yaml", "kustomization.yml", "Kustomization"}, filepath.Base(o.Origin.File))
+	return o.Kind() == "" && slices.Contains(kustomizations, filepath.Base(o.Origin.File))
 }
+
+// kustomizations are the names of their files.
+var kustomizations = konfig.RecognizedKustomizationFileNames()
 
 // list reads a List item by item. It reads nothing and returns false if that is not
 // possible.
