@@ -143,7 +143,7 @@ func (c Choice) left(row drift.Row, o *Object) string {
 	case row.Path == nil && row.Reason != "":
 		return row.Reason
 	case row.Path == nil:
-		return "there is no such object"
+		return "not in the cluster"
 	case redact.IsSecretKind(row.Group, row.Object.Kind) && !c.Secrets:
 		return "in a Secret: --secrets takes it"
 	case len(c.Fields) > 0 && !named:
