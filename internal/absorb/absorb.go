@@ -163,7 +163,7 @@ func (c Choice) left(row drift.Row, o *Object) string {
 	named := slices.ContainsFunc(c.Fields, func(p merge.Path) bool { return p.Leads(row.Path) })
 	switch {
 	case row.Path == nil:
-		return cmp.Or(row.Reason, "there is no such object")
+		return cmp.Or(row.Reason, "not in the cluster")
 	case redact.IsSecretKind(row.Group, row.Object.Kind) && !c.Secrets:
 		return "in a Secret: --secrets takes it"
 	case len(c.Fields) > 0 && !named:

@@ -23,6 +23,7 @@ type OtherSet struct {
 	Name   string // the same as messages name it; "" where that is not known
 	From   string // the same as a command line names it; "" for ID
 	Into   string // the set of this run
+	New    bool   // that set does not exist yet: its name may be misspelt
 }
 
 // Error names both sets, and says how to move the object.
@@ -34,7 +35,11 @@ func (e *OtherSet) Error() string {
 	if e.From != "" {
 		from = e.From
 	}
-	return fmt.Sprintf("metadata.labels[%q]: is part of %s, and would become part of %s: to move it, kubectl merge applyset adopt %s %s --from=%s", lastapplied.PartOf, other, e.Into, e.Into, e.Object, from)
+	missing := ""
+	if e.New {
+		missing = "no such set exists yet: correct its name or, "
+	}
+	return fmt.Sprintf("metadata.labels[%q]: is part of %s, and would become part of %s: %sto move it, kubectl merge applyset adopt %s %s --from=%s", lastapplied.PartOf, other, e.Into, missing, e.Into, e.Object, from)
 }
 
 // join returns local, an object of that name, as part of the set, if there is one; m may be

@@ -41,6 +41,10 @@ func TestJoin(t *testing.T) {
 	if !errors.As(err, &other) {
 		t.Fatal(err)
 	}
+	other.New = true
+	if text := other.Error(); !strings.Contains(text, "would become part of secret/shop: no such set exists yet: correct its name or, to move it, kubectl") {
+		t.Error(text)
+	}
 	other.Name, other.From = "configmap/their (namespace x)", "configmap/their"
 	if text := other.Error(); !strings.Contains(text, "part of configmap/their (namespace x), and") || !strings.Contains(text, "--from=configmap/their") {
 		t.Error(text)

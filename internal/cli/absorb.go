@@ -79,6 +79,7 @@ var _ = registerFlags(
 		excludes: []tie{{"kustomize", "what a kustomization would make of a new file is not known: leave it out, and add the file to the resources"}}},
 	flagRow{verbs: "absorb", name: "write", group: "safety", short: "w", at: func(c *call) any { return &c.write },
 		help: "write the files: all or, if one cannot be written, none"},
+	flagRow{verbs: "absorb", name: "dry-run", bare: "client", advice: "without -w nothing is written"},
 	flagRow{verbs: "absorb", name: "interactive", group: "safety", short: "i", at: func(c *call) any { return &c.interactive }, help: "ask about each value"},
 )
 
@@ -118,6 +119,7 @@ func (a *absorbing) run(ctx context.Context) error {
 // choose reads the arguments.
 func (a *absorbing) choose(context.Context) error {
 	names, fields := namesAndFields(a.args)
+	a.inputs.Edited = true
 	a.args, a.names = nil, map[string]bool{} // none is looked for in the cluster
 	for _, name := range names {
 		a.names[name] = false

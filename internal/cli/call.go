@@ -106,7 +106,7 @@ func (e *env) command(v verb) *cobra.Command {
 
 // run checks the command line, and runs the verb.
 func (c *call) run(ctx context.Context) error {
-	err := c.spaced()
+	err := cmp.Or(c.advised(), c.spaced())
 	switch {
 	case c.verb.takes != nil:
 		err = cmp.Or(err, c.verb.takes(c))

@@ -33,6 +33,7 @@ Exit code 0: all of it is deleted; 1: an error; 3: something is kept.`,
 // The earlier form of applyset delete.
 var (
 	_ = registerFlags(flagRow{verbs: "delete", name: "applyset", hidden: true, at: func(c *call) any { return &c.set.name }, completes: (*complete.Server).Sets})
+	_ = registerFlags(flagRow{verbs: "delete", name: "filename", short: "f", advice: "objects of files are deleted with kubectl delete -f, and a set with kubectl merge applyset delete NAME"})
 	_ = registerVerb(verb{
 		use: "delete --applyset=NAME", short: "Delete a set: the earlier form of applyset delete", hidden: true,
 		takes: func(c *call) error {

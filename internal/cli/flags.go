@@ -140,6 +140,16 @@ func (f *flagRow) completion(c *call) cobra.CompletionFunc {
 	return nil
 }
 
+// advised returns the advice about a flag that is given, and refused; nil if none is.
+func (c *call) advised() error {
+	for _, f := range c.rows {
+		if f.advice != "" && c.given(f.name) {
+			return fmt.Errorf("--%s: %s", f.name, c.filled(f.advice))
+		}
+	}
+	return nil
+}
+
 // spaced catches --dry-run client, which pflag reads as --dry-run and an argument, and --wait all.
 func (c *call) spaced() error {
 	for _, f := range c.rows {
@@ -177,9 +187,6 @@ func (c *call) check() error {
 
 // check returns the error of a flag's value. It replaces true and false.
 func (f *flagRow) check(c *call, flag *pflag.Flag) error {
-	if f.advice != "" {
-		return fmt.Errorf("--%s: %s", f.name, c.filled(f.advice))
-	}
 	text := flag.Value.String()
 	if meant := f.meant(text); meant != text {
 		text = meant

@@ -60,10 +60,10 @@ func (f *inputFlags) none() error {
 }
 
 // namesAndFields splits arguments into those that name objects, TYPE/NAME, and those that name
-// fields: paths contain a slash only within brackets.
+// fields: paths contain a slash only within brackets, or, as JSON pointers, before their first name.
 func namesAndFields(args []string) (names, fields []string) {
 	for _, arg := range args {
-		if outside, _, _ := strings.Cut(arg, "["); strings.Contains(outside, "/") {
+		if outside, _, _ := strings.Cut(arg, "["); strings.Contains(outside, "/") && !strings.HasPrefix(arg, "/") {
 			names = append(names, arg)
 			continue
 		}

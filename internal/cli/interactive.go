@@ -27,7 +27,11 @@ func (c *call) openAsker(piped bool) error {
 		return errors.New("-i: standard input is read as a file (-), so that nobody can answer there: name a file, or confirm with --yes")
 	}
 	if c.asked = c.terminal(false); c.asked == nil {
-		return errors.New("-i: there is no terminal to ask on: standard input and standard error must be one: confirm with --yes, or see what would be written with kubectl merge diff")
+		see := "diff"
+		if c.verb.name() == "undo" {
+			see = "undo --dry-run -o diff"
+		}
+		return errors.New("-i: there is no terminal to ask on: standard input and standard error must be one: confirm with --yes, or see what would be written with kubectl merge " + see)
 	}
 	return nil
 }

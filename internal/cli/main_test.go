@@ -58,6 +58,10 @@ func files(t *testing.T) (local, live string) {
 func TestMainOffline(t *testing.T) {
 	local, live := files(t)
 	result := "# configmap/conf configured (dry run)\napiVersion: v1\ndata:\n  a: \"2\"\n  others: stays\nkind: ConfigMap\nmetadata:\n  name: conf\n  namespace: shop\n  resourceVersion: \"7\"\n"
+	nothing := filepath.Join(t.TempDir(), "live.yaml")
+	if err := os.WriteFile(nothing, []byte("{apiVersion: v1, kind: ConfigMap, metadata: {name: another, namespace: shop}}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for _, tt := range []struct {
 		reason string
 		args   []string
@@ -88,7 +92,17 @@ func TestMainOffline(t *testing.T) {
 		{"pruning by labels", []string{"-f", local, "--prune", "-l", "app=shop"}, 1, "", "kubectl merge applyset adopt NAME -l app=shop"},
 		{"a verb that is none of its own", []string{"apply", "-f", local}, 1, "", "did you mean `kubectl merge -f FILE`?"},
 		{"a verb that is nearly one", []string{"dif"}, 1, "", `did you mean "diff"?`},
+		{"a verb of other tools", []string{"rollback", "-f", local}, 1, "", `unknown command "rollback" for "kubectl merge"; did you mean "undo"?`},
+		{"a verb of kubectl's, with a file", []string{"get", "-f", local}, 1, "", "unknown command \"get\" for \"kubectl merge\"\nSee"},
+		{"a record given as a file", []string{"undo", "-f", "run.yaml"}, 1, "", "--filename: the record is an argument: kubectl merge undo FILE"},
+		{"delete with files", []string{"delete", "-f", local}, 1, "", "--filename: objects of files are deleted with kubectl delete -f, and a set with kubectl merge applyset delete NAME"},
+		{"a preview of what previews", []string{"absorb", "-f", local, "--dry-run"}, 2, "", "--dry-run: without -w nothing is written"},
+		{"an object to undo", []string{"undo", "deployment/web"}, 1, "", `the file "deployment/web" does not exist; undo takes the record of a run, which --record writes`},
+		{"a manifest to undo", []string{"undo", local}, 1, "", "is neither a plan nor a record of a run: it must have kind: Plan"},
 		{"a flag that is nearly one", []string{"--polcy=x"}, 1, "", "did you mean --policy?"},
+		{"a field as a JSON pointer", []string{"explain", "-f", local, "--live", live, "/data/a"}, 1, "", `path "/data/a": column 1: a field name is missing; a path looks like spec.containers[name=web].image`},
+		{"a field as a jsonpath", []string{"explain", "-f", local, "--live", live, "{.data.a}"}, 1, "", `path "{.data.a}": column 1: a field name is missing; a path looks like `},
+		{"an object that is not there", []string{"absorb", "-f", local, "--live", nothing}, 0, "", "1 object compared: nothing to take; 1 left: 1 not in the cluster; -v=1 names them\n"},
 		{"an unknown policy", []string{"-f", local, "--policy=x"}, 1, "", `--policy=x: must be apply, `},
 		{"an unknown strategy", []string{"-f", local, "--live", live, "--strategy=x"}, 1, "", `--strategy=x: must be auto, `},
 		{"a server's dry run without a server", []string{"-f", local, "--live", live, "--dry-run=server"}, 1, "", "--live cannot be combined with --dry-run=server: it works without a server"},

@@ -56,7 +56,7 @@ func readPlan(ctx context.Context, name, advice string) (*plandoc.Document, erro
 	text, err := source.ReadNamed(ctx, name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("the file %q does not exist; check its name", name)
+		return nil, fmt.Errorf("the file %q does not exist; %s", name, advice)
 	case err != nil:
 		return nil, err
 	}

@@ -114,6 +114,9 @@ func TestRecordAndUndo(t *testing.T) {
 	against(t, confServer(), "-f", local, "--plan", record).is(t, "a record is no plan", failed, "", "is a record of a run")
 
 	b := written()
+	if code, _, errs := offline(t, "undo", record, "-n", "other"); code != failed || !strings.Contains(errs, "error: --namespace=other: "+record+": configmap/conf is of the namespace shop: leave -n out, since a record has the namespaces of its objects\n") {
+		t.Errorf("another namespace: code %d, %s", code, errs)
+	}
 	against(t, b, "undo", record, "--dry-run").is(t, "shown", 0, "gone: x\n", "configmap/conf configured (dry run)\n")
 	if w := b.writes(); len(w) > 0 {
 		t.Errorf("a preview sent %q", w)

@@ -139,7 +139,7 @@ func unknownVerb(cmd *cobra.Command, args []string) error {
 		return fmt.Errorf("leave out %q, since %s applies by itself; did you mean `%s -f FILE`?", args[0], cmd.CommandPath(), cmd.CommandPath())
 	}
 	text, meant := unknown(cmd, args[0])
-	if !meant && cmd.Flags().Lookup("filename") != nil {
+	if f := cmd.Flags().Lookup("filename"); !meant && f != nil && !f.Changed {
 		text += "; files are given with -f"
 	}
 	return fmt.Errorf("%s\nSee '%s --help' for usage", text, cmd.CommandPath())
@@ -154,12 +154,15 @@ func unknown(cmd *cobra.Command, name string) (text string, meant bool) {
 		}
 	}
 	text = fmt.Sprintf("unknown command %q for %q", name, cmd.CommandPath())
-	near := nearest(name, names)
+	near := nearest(cmp.Or(elsewhere[name], name), names)
 	if near != "" {
 		text += fmt.Sprintf("; did you mean %q?", near)
 	}
 	return text, near != ""
 }
+
+// elsewhere maps what other tools call a verb to its name.
+var elsewhere = map[string]string{"rollback": "undo", "revert": "undo"}
 
 // addHelp adds cobra's command help. For an unknown command, cobra prints the root's help, and
 // succeeds: here that is an error.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
@@ -38,7 +39,7 @@ Exit code 0: it is undone, but for what --policy=live or apply leaves and a note
 const undoExample = `  kubectl merge -f web.yaml --record run.yaml
 
   # See what would be undone, and undo it
-  kubectl merge undo run.yaml --dry-run
+  kubectl merge undo run.yaml --dry-run -o diff
   kubectl merge undo run.yaml`
 
 var _ = registerVerb(verb{
@@ -51,6 +52,8 @@ var _ = registerVerb(verb{
 	},
 	run: func(c *call, ctx context.Context) error { return (&undoing{call: c}).file(ctx, c.args[0]) },
 })
+
+var _ = registerFlags(flagRow{verbs: "undo", name: "filename", short: "f", advice: "the record is an argument: kubectl merge undo FILE"})
 
 // undoing undoes one record.
 type undoing struct {
@@ -73,6 +76,11 @@ func (u *undoing) file(ctx context.Context, name string) (err error) {
 	u.name = name
 	if !u.doc.Record {
 		return fmt.Errorf("%s: is a plan and no record: a record is made by kubectl merge --record FILE", name)
+	}
+	for _, item := range u.doc.Items {
+		if ns := u.offlineNamespacing(); ns.Enforce && item.Namespace != "" && item.Namespace != ns.Default {
+			return fmt.Errorf("%s: %s: %s/%s is of the namespace %s: leave -n out, since a record has the namespaces of its objects", ns.Of, name, strings.ToLower(item.Kind), item.Name, item.Namespace)
+		}
 	}
 	return u.run(ctx)
 }

@@ -31,7 +31,9 @@ func invalid(causes []metav1.StatusCause, secret bool, place func(field, kind st
 			kind += " " + value
 		}
 		text := slices.DeleteFunc([]string{field, kind, why, whose}, func(part string) bool { return part == "" })
-		parts = append(parts, shorten(strings.Join(text, ": "), maxText))
+		if part := shorten(strings.Join(text, ": "), maxText); !slices.Contains(parts, part) { // values that are not shown may be all that differs
+			parts = append(parts, part)
+		}
 	}
 	const most = 5
 	if n := len(parts); n > most {

@@ -193,7 +193,7 @@ func (d *decoder) top(text []byte, objects bool) (*Document, error) {
 	}
 	m, ok := at.Value().(map[string]any)
 	if !ok || m["kind"] != Kind {
-		return nil, fmt.Errorf("%s: is no plan and no record: both have kind: %s", d.name, Kind)
+		return nil, fmt.Errorf("%s: is neither a plan nor a record of a run: it must have kind: %s", d.name, Kind)
 	}
 	if m["apiVersion"] != APIVersion {
 		return nil, fmt.Errorf("%s: line %d: apiVersion: must be %s: another version of kubectl merge has written it, and reads it", d.name, at.LineOf(merge.Path{merge.Named("apiVersion")}), APIVersion)

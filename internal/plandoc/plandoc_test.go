@@ -136,7 +136,7 @@ func TestEveryCut(t *testing.T) {
 func TestHostile(t *testing.T) {
 	text := string(written(t, items(t)...))
 	for _, tt := range []struct{ old, new, want string }{
-		{"kind: Plan", "kind: Pan", "is no plan"},
+		{"kind: Plan", "kind: Pan", "is neither a plan nor a record of a run"},
 		{"v1alpha1", "v7", "line 1: apiVersion: must be " + APIVersion},
 		{"secrets: hashed", "secrets: maybe", "line 5: secrets: must be shown or hashed"},
 		{"cluster:\n  uid: u", "cluster: {}", "cluster: must have the uid"},

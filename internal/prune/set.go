@@ -212,7 +212,7 @@ func (s *Set) ofAnother(ctx context.Context, t cluster.Target, id string) error 
 
 // another returns the set with that id.
 func (s *Set) another(ctx context.Context, id string) apply.OtherSet {
-	other := apply.OtherSet{ID: id, Into: s.Target.String()}
+	other := apply.OtherSet{ID: id, Into: s.Target.String(), New: !s.Parent.Exists()}
 	if set, found, _ := ByID(ctx, s.API, id); found {
 		other.Name = set.String() + " (namespace " + set.Namespace + ")"
 		if set.Namespace == s.Target.Namespace {

@@ -1,20 +1,25 @@
 package source
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 
 	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/redact"
+	"github.com/kubectl-merge/kubectl-merge/internal/suggest"
 )
 
 // fetches is the timeout of a kustomization, in timeouts of one request: it may fetch several
@@ -54,7 +59,7 @@ func (in Inputs) build(ctx context.Context) ([]byte, error) {
 // How kustomize reports an entry of resources: with the reasons why it can be read neither as a file nor as
 // a folder, around those of the folder's own entries.
 var (
-	below  = regexp.MustCompile(`(?s)^accumulating resources: accumulation err='.*?' must resolve to a file': recursed accumulation of path '([^']*)': `)
+	below  = regexp.MustCompile(`(?s)^accumulating resources: accumulation err='.*?' must resolve to a file': (?:recursed accumulation of|couldn't make target for) path '([^']*)': `)
 	listed = regexp.MustCompile(`(?s)^accumulating resources: (?:accumulation err=')?accumulating resources from '(.*?)': (.*)$`)
 )
 
@@ -65,15 +70,17 @@ var spelled = []struct {
 }{
 	{regexp.MustCompile("(?s)^trouble configuring builtin Patch\\w*Transformer with config: `.*?`: "), ""},
 	{regexp.MustCompile(`^failed to get the patch file from path\(([^)]*)\): `), "patches: $1: "},
+	{regexp.MustCompile(`^no resource matches strategic merge patch "([^".]+)[^"/]*/([^"]+)\.[^".]*": .*`), "patches: no resource is a $1 $2, which a patch is for: correct the name in the patch, or add the resource"},
 	{regexp.MustCompile(`evalsymlink failure on '[^']*' : lstat [^:]*: no such file or directory`), "there is no such file: add it, or take the entry out"},
 	{regexp.MustCompile(`MalformedYAMLError: (?:yaml: )?(.*?) in File: \S+`), "$1"},
 }
 
 // chain returns kustomize's error as one sentence: the kustomization that has the entry, the entry, and the cause.
 func chain(folder, text string) string {
-	in := ""
+	in, at := "", folder
 	for m := below.FindStringSubmatch(text); m != nil; m = below.FindStringSubmatch(text) {
 		in, text = Relative(folder, m[1])+": ", text[len(m[0]):]
+		at = m[1]
 	}
 	if m := listed.FindStringSubmatch(text); m != nil {
 		why, _, _ := strings.Cut(m[2], "': must build at directory: ")
@@ -82,7 +89,30 @@ func chain(folder, text string) string {
 	for _, s := range spelled {
 		text = s.its.ReplaceAllString(text, s.here)
 	}
+	if m := unknownField.FindStringSubmatch(text); m != nil {
+		text = misspelt(at, m[1])
+	}
 	return in + text
+}
+
+var unknownField = regexp.MustCompile(`^invalid Kustomization: json: unknown field "(\w+)"$`)
+
+// misspelt returns the error of a kustomization's unknown field: its line, and the field that was probably meant.
+func misspelt(folder, field string) string {
+	var known []string
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[types.Kustomization]()) {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		known = append(known, name)
+	}
+	text := fmt.Sprintf("unknown field %q%s", field, cmp.Or(suggest.Hint(field, known), ": take it out"))
+	at := regexp.MustCompile(`(?m)^[\s-]*"?` + field + `"?\s*:`)
+	for _, name := range kustomizations {
+		data, _ := ReadFile(filepath.Join(folder, name))
+		if m := at.FindIndex(data); m != nil {
+			return fmt.Sprintf("%s: line %d: %s", name, 1+bytes.Count(data[:m[1]], []byte("\n")), text)
+		}
+	}
+	return text
 }
 
 // Relative returns a file or folder, which is absolute and without links, as a path from the working

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -11,9 +12,30 @@ func TestWhatIsNoObject(t *testing.T) {
 		{"base/kustomization.yaml", "resources: [a.yaml]\n", "give its folder with -k"},
 		{"x.yaml", "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [a.yaml]\n", "give its folder with -k"},
 		{"x.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {{ .Release.Name }}\n", "helm template CHART"},
+		{"values.yaml", "replicaCount: 2\nimage: {tag: x}\n", "values.yaml: line 1: apiVersion: is not set, and kind neither: it is no Kubernetes object; values of a Helm chart are given to its templates"},
+
+		{"nosep.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: one}\n\napiVersion: v1\nkind: ConfigMap\n", `nosep.yaml: line 5: apiVersion: key "apiVersion" is given twice: first on line 1; is a --- missing before line 5? Otherwise keep one of them`},
+		{"nosep.yaml", "kind: ConfigMap\nmetadata: {name: one}\nkind: ConfigMap\n", `is a --- missing before line 3?`},
+		{"a.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, name: b}\n", `key "name" is given twice: first on line 3; keep one of them`},
+		{"sep.yaml", named("one") + "---\n" + named("two") + "---apiVersion: v1\nkind: ConfigMap\n", "sep.yaml: document 2, line 8: --- stands on a line of its own: begin a new line after it"},
+		{"sep.yaml", "---apiVersion: v1\nkind: ConfigMap\n", "apiVersion: is not set"},
+
+		{"j.json", "// c\n{apiVersion: 'v1', kind: 'ConfigMap', data: {a: '1',}, }\n", "j.json: line 1: JSON has no comments: remove what // or /* begins"},
+		{"j.json", "{\"a\": \"http://x\",\n  // c\n  \"b\": 1}\n", "j.json: line 2: JSON has no comments"},
+		{"j.json", "/* c */ {\"apiVersion\": \"v1\"}\n", "j.json: line 1: JSON has no comments"},
+		{"j.json", "{\"a\": \"// c\"\n", "j.json: line 1: a [ or { is not closed"},
 	} {
 		if _, err := Parse(tt.file, []byte(tt.text)); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: got %v, want %q", tt.file, err, tt.want)
 		}
+	}
+}
+
+// TestTemplateIsNotEdited: what is rendered from a template cannot be written back into it.
+func TestTemplateIsNotEdited(t *testing.T) {
+	file := filepath.Join(write(t, map[string]string{"tpl.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {{ .Release.Name }}\n"}), "tpl.yaml")
+	_, err := Read(t.Context(), Inputs{Files: []string{file}, Edited: true})
+	if err == nil || !strings.HasSuffix(err.Error(), "no value of live can be written into it: edit the chart's values or templates") {
+		t.Errorf("got %v", err)
 	}
 }

@@ -1,13 +1,14 @@
 package source
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"sigs.k8s.io/kustomize/api/konfig"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/internal/yamldoc"
@@ -16,19 +17,18 @@ import (
 // Parse reads the objects of a file with the given content; name is for errors. A List is returned
 // as its items. Valid objects are returned with an error.
 func Parse(name string, data []byte) ([]object.Object, error) {
-	return parse(name, data, func(o object.Object) (object.Object, bool) { return o, true })
+	return (&parser{file: name, keep: func(o object.Object) (object.Object, bool) { return o, true }}).parse(data)
 }
 
 // keeping converts an object for storing as soon as it is read; false drops it.
 type keeping func(object.Object) (object.Object, bool)
 
 // parse keeps one document, or one item of a list, in memory at a time besides the stored ones.
-func parse(name string, data []byte, keep keeping) ([]object.Object, error) {
+func (p *parser) parse(data []byte) ([]object.Object, error) {
 	chunks, err := split(data)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return nil, fmt.Errorf("%s: %w", p.file, err)
 	}
-	p := parser{file: name, keep: keep}
 	for _, c := range chunks {
 		if !p.list(c) {
 			p.whole(c)
@@ -41,6 +41,7 @@ func parse(name string, data []byte, keep keeping) ([]object.Object, error) {
 type parser struct {
 	file    string
 	keep    keeping
+	edited  bool // see Inputs
 	reader  yamldoc.Reader
 	objects []object.Object
 	errs    []error
@@ -52,11 +53,8 @@ func (p *parser) whole(c chunk) {
 	for _, d := range docs {
 		p.document(d)
 	}
-	if err != nil && bytes.Contains(c.text, []byte("{{")) {
-		err = fmt.Errorf("%w: {{ }} is a template's, as Helm's charts have them: render it first (helm template CHART | kubectl merge -f -)", err)
-	}
 	if err != nil {
-		p.errs = append(p.errs, fmt.Errorf("%s: %w", p.file, err))
+		p.errs = append(p.errs, fmt.Errorf("%s: %w", p.file, p.advise(c, err)))
 	}
 }
 
@@ -66,8 +64,11 @@ func kustomization(o object.Object) bool {
 	if o.Group() == "kustomize.config.k8s.io" {
 		return true
 	}
-	return o.Kind() == "" && slices.Contains([]string{"kustomization.yaml", "kustomization.yml", "Kustomization"}, filepath.Base(o.Origin.File))
+	return o.Kind() == "" && slices.Contains(kustomizations, filepath.Base(o.Origin.File))
 }
+
+// kustomizations are the names of their files.
+var kustomizations = konfig.RecognizedKustomizationFileNames()
 
 // list reads a List item by item. It reads nothing and returns false if that is not
 // possible.
@@ -129,6 +130,9 @@ func (p *parser) document(d Document) {
 		return
 	}
 	if err := o.Check(); err != nil {
+		if bad, ok := errors.AsType[*object.FieldError](err); ok && m["apiVersion"] == nil && m["kind"] == nil {
+			bad.What = "is not set, and kind neither: it is no Kubernetes object; values of a Helm chart are given to its templates (helm template CHART -f FILE)"
+		}
 		p.errs = append(p.errs, onItsLine(err))
 		return
 	}

@@ -127,12 +127,12 @@ func TestListsAreStreamed(t *testing.T) {
 		var most uint64
 		n := 0
 		before := heap()
-		objects, err := parse("list", data, func(o object.Object) (object.Object, bool) {
+		objects, err := (&parser{file: "list", keep: func(o object.Object) (object.Object, bool) {
 			if n++; n%500 == 0 {
 				most = max(most, heap()-before)
 			}
 			return o, n%1000 == 0
-		})
+		}}).parse(data)
 		if err != nil || len(objects) != items/1000 {
 			t.Fatalf("%s: %d objects, %v", reason, len(objects), err)
 		}

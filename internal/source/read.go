@@ -33,6 +33,7 @@ type Inputs struct {
 	Stdin     io.Reader
 	Timeout   time.Duration // for a URL, all attempts together; 0: RequestTimeout, negative: none
 	Agent     string        // User-Agent for URLs
+	Edited    bool          // the files are to be written back, for advice in errors
 	Pack      bool          // return objects Packed, to save memory
 
 	// Kept is called after each object that is read, with how many were kept so far; may be nil.
@@ -70,7 +71,7 @@ func Read(ctx context.Context, in Inputs) ([]object.Object, error) {
 }
 
 func (in Inputs) parse(name string, data []byte, keep keeping) ([]object.Object, error) {
-	objects, err := parse(name, data, keep)
+	objects, err := (&parser{file: name, keep: keep, edited: in.Edited}).parse(data)
 	if err != nil && redact.Mentions(string(data)) {
 		in.Values.AddLines(string(data)) // the error may quote the text
 		in.Values.AddOpen(name)

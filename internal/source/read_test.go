@@ -155,12 +155,21 @@ func TestChain(t *testing.T) {
 		"one/kustomization.yaml": "resources: [gone.yaml]\n", "over/kustomization.yaml": "resources: [../one]\n",
 		"patch/kustomization.yaml": "resources: [a.yaml]\npatches: [{path: gone.yaml}]\n", "patch/a.yaml": named("a"),
 		"broken/kustomization.yaml": "resources: [a.yaml]\n", "broken/a.yaml": "apiVersion: v1\nkind: {\n",
+		"wrong/kustomization.yaml": "# c\nresource: [a.yaml]\n", "overwrong/kustomization.yaml": "resources: [../wrong]\n", "foo/kustomization.yaml": "secretGenerator:\n- name: s\n  foo: x\n",
+		"nobody/kustomization.yaml": "resources: [a.yaml]\npatches: [{path: p.yaml}]\n", "nobody/a.yaml": named("a"), "nobody/p.yaml": "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: w.be}\n",
+		"nobodyns/kustomization.yaml": "resources: [a.yaml]\npatches: [{path: p.yaml}]\n", "nobodyns/a.yaml": named("a"), "nobodyns/p.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: b, namespace: shop}\n",
 	})
+	const nobody = ", which a patch is for: correct the name in the patch, or add the resource"
 	for folder, want := range map[string]string{
-		"one":    "resources: gone.yaml: there is no such file: add it, or take the entry out",
-		"over":   filepath.Join(dir, "one") + ": resources: gone.yaml: there is no such file: add it, or take the entry out",
-		"patch":  "patches: gone.yaml: there is no such file: add it, or take the entry out",
-		"broken": "resources: a.yaml: line 2: did not find expected node content",
+		"wrong":     `kustomization.yaml: line 2: unknown field "resource"; did you mean resources?`,
+		"overwrong": filepath.Join(dir, "wrong") + `: kustomization.yaml: line 2: unknown field "resource"; did you mean resources?`,
+		"foo":       `kustomization.yaml: line 3: unknown field "foo": take it out`,
+		"nobody":    "patches: no resource is a Deployment w.be" + nobody,
+		"nobodyns":  "patches: no resource is a ConfigMap b" + nobody,
+		"one":       "resources: gone.yaml: there is no such file: add it, or take the entry out",
+		"over":      filepath.Join(dir, "one") + ": resources: gone.yaml: there is no such file: add it, or take the entry out",
+		"patch":     "patches: gone.yaml: there is no such file: add it, or take the entry out",
+		"broken":    "resources: a.yaml: line 2: did not find expected node content",
 	} {
 		named := filepath.Join(dir, folder)
 		if _, err := Read(t.Context(), Inputs{Kustomize: named}); err == nil || err.Error() != "kustomization "+named+": "+want {

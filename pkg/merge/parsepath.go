@@ -47,7 +47,7 @@ func (p *pathParser) parse() (Path, error) {
 			}
 			name := p.word(false)
 			if name == "" {
-				return nil, fmt.Errorf("a field name is missing")
+				return nil, fmt.Errorf("a field name is missing; a path looks like spec.containers[name=web].image")
 			}
 			path = append(path, Step{Kind: FieldStep, Name: name})
 		default:

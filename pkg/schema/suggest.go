@@ -23,9 +23,10 @@ func Suggest(t *merge.Type, p merge.Path) string {
 }
 
 // Nearest returns the path that was probably meant by p, which none of the objects has. It
-// looks for a field in what t, their type, declares and what they have, for an entry of a
-// list by its keys. So containers[web], containers[0] and, before a field of it, containers
-// lead to containers[name=web]. It is nil where no path is near; t may be nil.
+// looks for a field in what t, their type, declares and what they have, in spec if that is
+// left out, and for an entry of a list by its keys. So containers[web], containers[0] and,
+// before a field of it, containers lead to containers[name=web]. It is nil where no path is
+// near; t may be nil.
 func Nearest(t *merge.Type, p merge.Path, objects ...any) merge.Path {
 	var out merge.Path
 	typed, at := p.String(), objects
@@ -38,7 +39,7 @@ func Nearest(t *merge.Type, p merge.Path, objects ...any) merge.Path {
 			if ok {
 				p = slices.Insert(slices.Clone(p), i, near)
 			} else if near, ok = nearStep(t, at, s); !ok {
-				return nil
+				return belowSpec(t, p, i, objects)
 			}
 			s, next = near, reached(t, at, near)
 		}
@@ -49,6 +50,21 @@ func Nearest(t *merge.Type, p merge.Path, objects ...any) merge.Path {
 		return nil
 	}
 	return out
+}
+
+// belowSpec returns the path of a field that was named without the spec in which an object has it; nil if
+// p, which is wrong from step i on, is not of such a field.
+func belowSpec(t *merge.Type, p merge.Path, i int, objects []any) merge.Path {
+	spec := merge.Named("spec")
+	if i > 0 || p[0].Kind != merge.FieldStep || p[0].Name == spec.Name {
+		return nil
+	}
+	for _, o := range objects {
+		if below := append(merge.Path{spec}, p...); leads(t, o, below) {
+			return below
+		}
+	}
+	return nil
 }
 
 // leftOut returns the entry of lists of type t that a path probably meant which goes on

@@ -108,6 +108,8 @@ func TestNearest(t *testing.T) {
 		{"none has it, and the type declares it", containers + ".tty", containers + "[name=web].tty"},
 		{"a typing error in a field of one", containers + ".imag", containers + "[name=web].image"},
 		{"a field that no entry has", containers + ".database", ""},
+		{"without spec", "template.spec.tolerations", "spec.template.spec.tolerations"},
+		{"without spec, and no object has it", "paused", ""},
 		{"nothing near", containers + "[database]", ""},
 		{"what is there", containers + "[name=web]", ""},
 	} {
