@@ -12,6 +12,16 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 )
 
+// BenchmarkStart is what every command line takes before its verb begins.
+func BenchmarkStart(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		if code := Main(b.Context(), []string{"version"}, genericiooptions.IOStreams{In: strings.NewReader(""), Out: io.Discard, ErrOut: io.Discard}); code != 0 {
+			b.Fatal(code)
+		}
+	}
+}
+
 // BenchmarkDiff and BenchmarkUnchanged are whole runs over so many Deployments, from files to
 // what is printed, with what a server has filled in, and without the server.
 func BenchmarkDiff(b *testing.B) { benchmarkOffline(b, "2", 1) }

@@ -79,13 +79,17 @@ type secondary struct {
 	released *live.Release // that --original or --release names; nil: none
 }
 
-// command returns the command of a verb, and of those below it.
+// command returns the command of a verb, and of those below it. A verb that the command line does
+// not name has no flags: to declare those of all verbs takes three times as long as all else that is
+// done before a verb begins.
 func (e *env) command(v verb) *cobra.Command {
 	cmd := &cobra.Command{Use: v.use, Short: v.short, Long: v.long, Example: v.example, Hidden: v.hidden, ValidArgs: v.words, Args: cobra.ArbitraryArgs}
 	cmd.SuggestionsMinimumDistance = 2
 	c := &call{env: e, cmd: cmd, verb: v}
-	c.declare()
-	declareHelp(cmd)
+	if e.says(cmd.Name()) {
+		c.declare()
+		declareHelp(cmd, e.completes())
+	}
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		c.args, e.ran = args, c
 		return c.failed(c.run(cmd.Context()))

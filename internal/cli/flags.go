@@ -114,6 +114,9 @@ func (f *flagRow) declare(c *call, flags *pflag.FlagSet) {
 	if f.bare != "" {
 		flag.NoOptDefVal = f.bare
 	}
+	if !c.completes() {
+		return
+	}
 	if complete := f.completion(c); complete != nil {
 		_ = c.cmd.RegisterFlagCompletionFunc(f.name, complete) // fails only if it is registered already
 	}

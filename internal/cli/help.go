@@ -93,10 +93,13 @@ func (h *helpFlag) Set(text string) error {
 	return row.among(text)
 }
 
-// declareHelp adds --help to a command.
-func declareHelp(cmd *cobra.Command) {
+// declareHelp adds --help to a command, and completion of its values if that is asked for.
+func declareHelp(cmd *cobra.Command, completed bool) {
 	flag := cmd.Flags().VarPF(&helpFlag{}, "help", "h", "help for "+cmd.Name())
 	flag.NoOptDefVal = "true"
+	if !completed {
+		return
+	}
 	_ = cmd.RegisterFlagCompletionFunc("help", complete.Safe(complete.Words(helpWords()...))) // fails only if it is registered already
 }
 

@@ -55,7 +55,7 @@ func MainAs(ctx context.Context, executable string, args []string, streams gener
 		http.DefaultTransport = source.Downloads{RoundTripper: http.DefaultTransport}
 	}
 	defer klog.Flush()
-	e := &env{IOStreams: streams, json: asksJSON(ctx, args), signals: ending}
+	e := &env{IOStreams: streams, json: asksJSON(ctx, args), signals: ending, typed: append([]string{own.file}, args...)}
 	root := newRoot(e)
 	e.renamed(root, called)
 	root.SetArgs(args)

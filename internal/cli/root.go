@@ -36,6 +36,18 @@ type env struct {
 	signals  *signals            // that end the run; nil in tests
 	rename   func(string) string // of the program in texts; nil: it has its own name
 	blanked  *redact.Values      // that are blanked in what is collected for standard error; nil: see secretValues
+	typed    []string            // the program's own name and the command line; nil: any
+}
+
+// says reports whether the command line may have one of the words.
+func (e *env) says(words ...string) bool {
+	return e.typed == nil || slices.ContainsFunc(words, func(w string) bool { return slices.Contains(e.typed, w) })
+}
+
+// completes reports whether the command line may be a shell's request. Only then are completions
+// registered, since cobra keeps what is registered, and with it the commands, for ever.
+func (e *env) completes() bool {
+	return e.says(cobra.ShellCompRequestCmd, cobra.ShellCompNoDescRequestCmd)
 }
 
 func newRoot(e *env) *cobra.Command {
@@ -50,7 +62,9 @@ func newRoot(e *env) *cobra.Command {
 	for _, f := range rowsOf()["every"] {
 		f.declare(&call{env: e, cmd: root}, root.PersistentFlags())
 	}
-	e.completeShared(root)
+	if e.completes() {
+		e.completeShared(root)
+	}
 	e.style() // of errors in the flags
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) (err error) {
 		if e.profile, err = profileNamed(cmd.Context(), e.profiled); err == nil {

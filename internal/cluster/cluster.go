@@ -51,6 +51,7 @@ type Cluster struct {
 	polls       chan struct{} // limits the reads of polled that are under way
 
 	mu        sync.Mutex
+	listed    *metav1.APIGroupList           // see served; nil: not read yet
 	groups    map[string]map[string]Resource // by group/version, then kind
 	declared  map[schema.GroupVersionKind]Resource
 	refreshed bool

@@ -40,7 +40,7 @@ func (c *Cluster) Word(ctx context.Context, word string) (Resource, bool) {
 func (c *Cluster) word(ctx context.Context, word string, in func(group string) bool) (Resource, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	groups, err := c.discovery.ServerGroupsWithContext(ctx)
+	groups, err := c.served(ctx)
 	if err != nil {
 		return Resource{}, false
 	}
@@ -90,7 +90,7 @@ func (c *Cluster) inVersion(ctx context.Context, gv schema.GroupVersion, name st
 func (c *Cluster) words(ctx context.Context) (all []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	groups, err := c.discovery.ServerGroupsWithContext(ctx)
+	groups, err := c.served(ctx)
 	if err != nil {
 		return nil
 	}

@@ -140,7 +140,7 @@ func (c *Cluster) unknownIn(ctx context.Context, group, name string) error {
 }
 
 func (c *Cluster) searchGroup(ctx context.Context, group string, is func(Resource) bool) (Resource, error) {
-	groups, err := c.discovery.ServerGroupsWithContext(ctx)
+	groups, err := c.served(ctx)
 	if err != nil {
 		return Resource{}, err
 	}

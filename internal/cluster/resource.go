@@ -128,10 +128,23 @@ func (c *Cluster) ServesKind(ctx context.Context, kind string) (bool, error) {
 	return false, nil
 }
 
+// served returns the server's groups. Discovery's own cache reads and parses its file each time that
+// it is asked.
+func (c *Cluster) served(ctx context.Context) (*metav1.APIGroupList, error) {
+	if c.listed != nil {
+		return c.listed, nil
+	}
+	groups, err := c.discovery.ServerGroupsWithContext(ctx)
+	if err == nil {
+		c.listed = groups
+	}
+	return groups, err
+}
+
 // versions returns the group/versions of a group, the preferred one first; nil if the group or
 // discovery is not available.
 func (c *Cluster) versions(ctx context.Context, group string) (out []string) {
-	groups, err := c.discovery.ServerGroupsWithContext(ctx)
+	groups, err := c.served(ctx)
 	if err != nil {
 		return nil
 	}
@@ -208,7 +221,7 @@ func (c *Cluster) Refresh(ctx context.Context) {
 
 func (c *Cluster) invalidate(ctx context.Context) {
 	c.discovery.InvalidateWithContext(ctx)
-	c.groups = map[string]map[string]Resource{}
+	c.listed, c.groups = nil, map[string]map[string]Resource{}
 	c.schemas.invalidate()
 }
 

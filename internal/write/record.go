@@ -119,6 +119,15 @@ var ErrUnknown = errors.New("whether it was written cannot be known: merge again
 // lostTries is how often a write is sent if its response is lost.
 const lostTries = 3
 
+// obey pauses as long as an answer asks for. The error names the object.
+func (c *applying) obey(ctx context.Context, answer error) (asked bool, err error) {
+	c.pauses.Most = c.API.Patience()
+	if asked, err = c.pauses.Obey(ctx, answer); err != nil {
+		err = fmt.Errorf("%s: %w", c.Target, err)
+	}
+	return asked, err
+}
+
 // settle handles a write of which cause leaves open whether it was executed: it reads the object
 // and merges again. If nothing is left to do, the write is reported. Otherwise the write may be
 // sent again. Since every write is bound to the state that was merged, a request still in transit
@@ -128,11 +137,10 @@ const lostTries = 3
 // Unlike kubectl: which reports the lost answer, and leaves it to the user to find
 // out whether the object was written.
 func (c *applying) settle(ctx context.Context, cause error) error {
-	c.pauses.Most = c.API.Patience()
-	asked, err := c.pauses.Obey(ctx, cause)
+	asked, err := c.obey(ctx, cause)
 	switch {
 	case err != nil:
-		return fmt.Errorf("%s: %w", c.Target, err)
+		return err
 	case !asked:
 		c.lost++
 	}

@@ -65,6 +65,9 @@ func (c *applying) handOver(ctx context.Context, try int) error {
 	switch {
 	case err == nil:
 	case cluster.Uncertain(err), c.overtaken(err):
+		if _, err = c.obey(ctx, err); err != nil {
+			return err
+		}
 		return c.reread(ctx, try)
 	default:
 		return fmt.Errorf("%s: %w", c.Target, c.refused(ctx, err))

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -196,4 +197,30 @@ func TestCreatedByOthers(t *testing.T) {
 	if got, err := server.Apply(t.Context(), todo); err != nil || got.Outcome != Unchanged {
 		t.Errorf("%s, %v", got.Outcome, err)
 	}
+}
+
+// TestOwnersWait: the write of owners is sent again when the server has asked for it, and not before.
+func TestOwnersWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &script{live: one(t), answers: []answer{{error: busy}}}
+		todo := task(t, s, "2", "apply")
+		owning := func(_ context.Context, live map[string]any) (apply.Planned, error) {
+			p := todo.Planned
+			p.Live, p.Applying = live, &apply.Applying{Owners: []any{}}
+			if len(s.log) > 2 {
+				p.Action = apply.Nothing
+			}
+			return p, nil
+		}
+		begun := time.Now()
+		todo.Planned, _ = owning(t.Context(), s.live)
+		todo.Replan = owning
+		server := Server{API: s, Write: cluster.Write{FieldManager: manager}}
+		if _, err := server.Apply(t.Context(), todo); err != nil {
+			t.Fatal(err)
+		}
+		if log := strings.Join(s.log, " "); log != "json patch get json patch" || time.Since(begun) < busy.Pause {
+			t.Errorf("sent %s in %s", log, time.Since(begun))
+		}
+	})
 }

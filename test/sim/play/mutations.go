@@ -4,7 +4,7 @@ package play
 type edit struct{ file, old, new string }
 
 // Mutation is a defect that the program has had: its fix taken out. Play looks for it where a
-// scenario has all of Only: verbs, kinds of events, and prune.
+// scenario has all of Only: verbs, kinds of events, prune and server.
 type Mutation struct {
 	Name  string
 	Only  string
@@ -44,4 +44,13 @@ var Mutations = []Mutation{
 		{"internal/record/journal.go", "\tdoc.Outcome = plandoc.Begun\n", "\tdoc.Outcome = plandoc.Refused\n"}}},
 	{"a Secret's values are printed", "diff", []edit{
 		{"internal/redact/redact.go", "return (kind == \"secret\" || kind == \"secrets\") &&", "return kind == \"-secret\" &&"}}},
+	{"drift --watch believes a watch that says nothing", "watch,watch-silent", []edit{
+		{"internal/drift/watch.go", "\t\tw.confirm(context.WithoutCancel(ctx), sources)\n", ""},
+		{"internal/follow/follow.go", "quiet := time.AfterFunc(silence,", "quiet := time.AfterFunc(100*silence,"}}},
+	{"an empty list is believed", "prune,empty-list", []edit{
+		{"internal/prune/believe.go", "\tknown, seen := slices.Concat(", "\tif found != nil {\n\t\treturn nil\n\t}\n\tknown, seen := slices.Concat("}}},
+	{"the write of owners ignores Retry-After", "server,busy", []edit{
+		{"internal/write/serverside.go", "if _, err = c.obey(ctx, err); err != nil {", "if err = ctx.Err(); err != nil {"}}},
+	{"server-side apply writes over what was created meanwhile", "server,creates", []edit{
+		{"internal/apply/request.go", "\t\t\tat = NoVersion\n", "\t\t\tat = \"\"\n"}}},
 }
