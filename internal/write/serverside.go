@@ -82,14 +82,6 @@ func (c *applying) handOver(ctx context.Context, try int) error {
 	return nil
 }
 
-// reportFirst reports the plan as it was before its owners were written: it has the other managers'
-// values.
-func (c *applying) reportFirst() {
-	if c.first != nil {
-		c.out.Planned = *c.first
-	}
-}
-
 // Different is the error of a plan whose trial result on the server differs from it.
 type Different struct {
 	Differences []string // a path and both values each, masked

@@ -159,7 +159,9 @@ func (c *applying) retry(ctx context.Context, try int, cause error) error {
 func (c *applying) written(obj map[string]any) {
 	c.out = c.out.stored(obj, c.version(), c.Write.DryRun)
 	c.reportUnstored(obj)
-	c.reportFirst()
+	if c.first != nil { // the plan as it was before its owners were written: it has the other managers' values
+		c.out.Planned = *c.first
+	}
 	if c.done == nil {
 		return
 	}

@@ -108,10 +108,8 @@ func (d *Document) Empty() bool { return d.root == nil }
 func (d *Document) Text() []byte { return []byte(d.file.src[d.from:d.to]) }
 
 // EOL is the line end that the file uses: "\r\n" if its first line ends so.
-func (f *File) EOL() string { return eolOf(f.src) }
-
-func eolOf(src string) string {
-	if i := strings.IndexByte(src, '\n'); i > 0 && src[i-1] == '\r' {
+func (f *File) EOL() string {
+	if i := strings.IndexByte(f.src, '\n'); i > 0 && f.src[i-1] == '\r' {
 		return "\r\n"
 	}
 	return "\n"

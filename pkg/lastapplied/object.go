@@ -83,7 +83,7 @@ func Strip(obj any, status bool) (any, []merge.Path) {
 		}
 		delete(kept, name)
 		if !empty(v) {
-			reported = append(reported, merge.Path{field("metadata"), field(name)})
+			reported = append(reported, merge.Path{merge.Named("metadata"), merge.Named(name)})
 		}
 	}
 	if len(kept) != len(m) {
@@ -92,7 +92,7 @@ func Strip(obj any, status bool) (any, []merge.Path) {
 	if v, ok := o["status"]; ok && status {
 		o = merge.Without(o, "status")
 		if !allEmpty(v) {
-			reported = append(reported, merge.Path{field("status")})
+			reported = append(reported, merge.Path{merge.Named("status")})
 		}
 	}
 	return o, reported
@@ -215,8 +215,6 @@ func WithoutEmptyAnnotations(conf any) any {
 	}
 	return merge.Without(conf.(map[string]any), "metadata", "annotations")
 }
-
-func field(name string) merge.Step { return merge.Step{Kind: merge.FieldStep, Name: name} }
 
 // allEmpty reports whether v states nothing, as the status that generators of
 // CustomResourceDefinitions write (acceptedNames: {kind: "", plural: ""}, conditions: []).

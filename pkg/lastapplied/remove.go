@@ -127,7 +127,7 @@ func suggestFields(at merge.Path, m map[string]any, name string) []string {
 	}
 	var out []string
 	for _, k := range all {
-		out = append(out, at.Child(field(k)).String())
+		out = append(out, at.Child(merge.Named(k)).String())
 	}
 	return out[:min(len(out), suggestions)]
 }
