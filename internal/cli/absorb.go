@@ -157,7 +157,7 @@ func (a *absorbing) choose() error {
 	if !a.inputs.given() {
 		return errors.New("name the files to edit with -f, or a kustomization with -k")
 	}
-	return a.inputs.validate()
+	return a.validateInput()
 }
 
 // take compares the objects, and lists their differences.

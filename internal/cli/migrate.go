@@ -56,7 +56,7 @@ var _ = registerVerb(verb{
 		case c.to == "":
 			return errors.New("--to: name the way: --to=server-side or --to=client-side")
 		case len(c.args) == 0:
-			return c.inputs.validate()
+			return c.validateInput()
 		}
 		return c.checkNamed()
 	},
