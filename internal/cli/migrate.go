@@ -163,7 +163,5 @@ func (v *call) migratedOne(i *migrate.Item) {
 }
 
 func (v *call) remind(i *migrate.Item, text string) {
-	if !v.quiet {
-		v.note(i.String(), text)
-	}
+	v.note(i.String(), text)
 }

@@ -145,7 +145,7 @@ func (f *binding) missing(s *session, notes *reporter) {
 	for _, id := range f.plan.Missing(func(id plandoc.Identity) bool { return at[id.Versionless()] }) {
 		id = id.Versionless()
 		t := cluster.Target{Resource: cluster.Resource{Group: id.APIVersion, Kind: id.Kind}, Name: id.Name}
-		notes.note("note", diff.Note{Object: t.String(), Namespace: id.Namespace, Kind: noteKept, Message: "is in the plan, and not in the input: nothing is done with it"})
+		notes.hint(diff.Note{Object: t.String(), Namespace: id.Namespace, Kind: noteKept, Message: "is in the plan, and not in the input: nothing is done with it"})
 	}
 }
 
