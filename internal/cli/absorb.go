@@ -146,7 +146,7 @@ func (a *absorbing) choose(context.Context) error {
 	if !a.inputs.given() {
 		return errors.New("name the files to edit with -f, or a kustomization with -k")
 	}
-	return a.inputs.validate()
+	return a.validateInput()
 }
 
 // take compares the objects, and lists their differences.
@@ -181,7 +181,8 @@ func (a *absorbing) take(ctx context.Context) error {
 		}
 	}
 	notes.unused(r.Planner.Rules)
-	return errors.Join(errs...)
+	a.unowned(s.Items)
+	return errors.Join(append(errs, a.misspelt(ctx, s))...)
 }
 
 // named reports whether the object is to be edited: one of those that the arguments name, if any.
@@ -282,6 +283,9 @@ func (a *absorbing) report(files int) {
 		a.note(p.String(), "no difference is found there: kubectl merge drift lists them")
 	}
 	text := absorb.Summary(a.objects, files, a.write)
+	if klog.V(1).Enabled() || a.json {
+		text = strings.TrimSuffix(text, "; -v=1 names them")
+	}
 	_ = a.remark(diff.Note{Object: "absorb", Kind: noteAbsorbed, Message: text}, text) // only stdout matters
 }
 

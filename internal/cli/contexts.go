@@ -65,7 +65,7 @@ func (c *call) inContexts(ctx context.Context) (err error) {
 	if s.names, err = c.chosen(); err != nil {
 		return err
 	}
-	if c.inputs.validate() == nil {
+	if c.validateInput() == nil {
 		c.local = &input{}
 		if c.local.objects, c.local.bad, err = c.readLocal(ctx, packed); err != nil {
 			return err

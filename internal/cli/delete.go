@@ -46,9 +46,7 @@ var (
 			return unexpected(c)
 		},
 		run: func(c *call, ctx context.Context) error {
-			if !c.quiet {
-				c.note("", "kubectl merge delete --applyset="+c.set.name+" is now kubectl merge applyset delete "+c.set.name)
-			}
+			c.note("", "kubectl merge delete --applyset="+c.set.name+" is now kubectl merge applyset delete "+c.set.name)
 			c.args = []string{c.set.name}
 			return onSet((*setCall).delete)(c, ctx)
 		},

@@ -28,16 +28,31 @@ func (f *inputFlags) given() bool { return len(f.Files) > 0 || f.Kustomize != ""
 // stdin reports whether local is read from standard input.
 func (f *inputFlags) stdin() bool { return slices.Contains(f.Files, "-") }
 
-func (f *inputFlags) validate() error {
+// validateInput returns an error unless one of -f and -k is given.
+func (c *call) validateInput() error {
+	f := &c.inputs
 	switch {
 	case !f.given():
-		return errors.New("must specify one of -f and -k")
+		return c.noInput()
 	case len(f.Files) > 0 && f.Kustomize != "":
 		return errors.New("only one of -f or -k can be specified")
 	case f.Kustomize != "" && f.Recursive:
 		return errors.New("the -k flag can't be used with -f or -R")
 	}
 	return nil
+}
+
+// noInput returns the error of a verb without input, which lists all that its usage line has.
+func (c *call) noInput() error {
+	_, usage, _ := strings.Cut(c.verb.use, "(")
+	usage, _, _ = strings.Cut(usage, ")")
+	var ways []string
+	for way := range strings.SplitSeq(usage, "|") {
+		name, _, _ := strings.Cut(strings.TrimSpace(strings.ReplaceAll(way, "=", " ")), " ")
+		ways = append(ways, strings.TrimSuffix(name, "..."))
+	}
+	last := len(ways) - 1
+	return fmt.Errorf("must specify one of %s and %s", strings.Join(ways[:last], ", "), ways[last])
 }
 
 // mostListed is how many names an error lists; the others are counted.

@@ -56,7 +56,7 @@ var _ = registerVerb(verb{
 		case c.to == "":
 			return errors.New("--to: name the way: --to=server-side or --to=client-side")
 		case len(c.args) == 0:
-			return c.inputs.validate()
+			return c.validateInput()
 		}
 		return c.checkNamed()
 	},
@@ -163,7 +163,5 @@ func (v *call) migratedOne(i *migrate.Item) {
 }
 
 func (v *call) remind(i *migrate.Item, text string) {
-	if !v.quiet {
-		v.note(i.String(), text)
-	}
+	v.note(i.String(), text)
 }

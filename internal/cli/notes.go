@@ -42,6 +42,13 @@ func (c *call) reporter() *reporter {
 	return r
 }
 
+// note prints a note as env's does, unless --quiet leaves it out.
+func (c *call) note(object, text string) {
+	if !c.quiet {
+		c.env.note(object, text)
+	}
+}
+
 // plainReporter returns a reporter of notes that belong to no run.
 func (e *env) plainReporter() *reporter {
 	return &reporter{w: e.ErrOut, json: e.json, fails: e.failure, files: map[string]bool{}, printed: map[string]bool{}}

@@ -155,6 +155,15 @@ func TestExternalDiffOffline(t *testing.T) {
 	}
 }
 
+// TestNoInput: verbs whose exit code of errors is 2 name all that they take.
+func TestNoInput(t *testing.T) {
+	for verb, want := range map[string]string{"diff": "-f, -k and TYPE/NAME", "drift": "-f, -k, --release and TYPE/NAME"} {
+		if code, _, errs := offline(t, verb); code != diffFailed || errs != "error: must specify one of "+want+"\n" {
+			t.Errorf("%s: code %d, %s", verb, code, errs)
+		}
+	}
+}
+
 // TestRefusedOffline: what a command line lacks, or has too much of, is an error before a server is asked.
 func TestRefusedOffline(t *testing.T) {
 	local, live := files(t)
@@ -164,6 +173,9 @@ func TestRefusedOffline(t *testing.T) {
 	}{
 		{[]string{"view-last-applied", "-o", "xml", "cm/conf"}, "--output=xml: must be yaml or json"},
 		{[]string{"set-last-applied"}, "must specify one of -f and -k"},
+		{[]string{"explain"}, "must specify one of -f, -k and TYPE/NAME"},
+		{[]string{"migrate", "--to=client-side"}, "must specify one of -f, -k and TYPE/NAME"},
+		{[]string{"wait"}, "must specify one of -f, -k, TYPE/NAME and --applyset"},
 		{[]string{"set-last-applied", "-f", local, "cm/conf"}, "unexpected argument"},
 		{[]string{"disown", "cm/conf"}, "no field is named"},
 		{[]string{"disown", "-o", "explain", "cm/conf", "data.a"}, "is for merges"},

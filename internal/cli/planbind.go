@@ -28,7 +28,7 @@ func (c *call) readPlan(ctx context.Context) error {
 	if c.plan == "" {
 		return nil
 	}
-	doc, err := readPlan(ctx, c.plan, madeAgain)
+	doc, err := readPlan(ctx, c.plan, advice{"check its name", madeAgain})
 	switch {
 	case err != nil:
 	case doc.Record:
@@ -48,21 +48,24 @@ func (c *call) readPlan(ctx context.Context) error {
 // madeAgain says what to do about an unusable plan.
 const madeAgain = "a plan is made by kubectl merge diff -o plan"
 
-// readPlan reads a plan or a record; advice ends the error of one that cannot be used.
-func readPlan(ctx context.Context, name, advice string) (*plandoc.Document, error) {
+// advice ends the error of a plan or record that is missing, and of one that cannot be used.
+type advice struct{ missing, unusable string }
+
+// readPlan reads a plan or a record.
+func readPlan(ctx context.Context, name string, or advice) (*plandoc.Document, error) {
 	if name == "-" {
 		return nil, errors.New("is read from a file, and not from standard input")
 	}
 	text, err := source.ReadNamed(ctx, name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("the file %q does not exist; %s", name, advice)
+		return nil, fmt.Errorf("the file %q does not exist; %s", name, or.missing)
 	case err != nil:
 		return nil, err
 	}
 	doc, err := plandoc.Parse(name, text)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %s", err, advice)
+		return nil, fmt.Errorf("%w: %s", err, or.unusable)
 	}
 	return doc, nil
 }
@@ -145,7 +148,7 @@ func (f *binding) missing(s *session, notes *reporter) {
 	for _, id := range f.plan.Missing(func(id plandoc.Identity) bool { return at[id.Versionless()] }) {
 		id = id.Versionless()
 		t := cluster.Target{Resource: cluster.Resource{Group: id.APIVersion, Kind: id.Kind}, Name: id.Name}
-		notes.note("note", diff.Note{Object: t.String(), Namespace: id.Namespace, Kind: noteKept, Message: "is in the plan, and not in the input: nothing is done with it"})
+		notes.hint(diff.Note{Object: t.String(), Namespace: id.Namespace, Kind: noteKept, Message: "is in the plan, and not in the input: nothing is done with it"})
 	}
 }
 

@@ -139,7 +139,7 @@ func (v view) trimmed(obj any) any {
 
 // disclose notes that the values of a Secret are printed.
 func (v view) disclose(item *run.Item) {
-	if redact.IsSecretKind(item.Target.Group, item.Target.Kind) && !v.secrets {
+	if redact.IsSecretKind(item.Target.Group, item.Target.Kind) && !v.secrets && !v.quiet {
 		printer, _, _ := strings.Cut(v.output, "=")
 		name, text := escape.Line(item.Target.String()), "-o "+printer+" prints its values"
 		_ = v.remark(diff.Note{Object: name, Kind: noteShown, Message: text}, "note: "+name+": "+text) // only stdout matters

@@ -76,7 +76,7 @@ func (f *recording) underWay() {
 	if f.record != "" {
 		text += "; what cannot be rolled back is in the record: " + f.undoes()
 	}
-	f.note("", text)
+	f.env.note("", text) // answers a signal
 }
 
 // undoes returns the command that undoes the record.

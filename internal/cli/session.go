@@ -59,7 +59,7 @@ func (c *call) request(ctx context.Context, recreated []string) (request, error)
 // single objects are in the session.
 func (c *call) open(ctx context.Context, r request) (_ *session, err error) {
 	if r.objects == nil {
-		err = mark("usage", c.inputs.validate())
+		err = mark("usage", c.validateInput())
 	}
 	if slices.Contains(c.live, "-") && c.inputs.stdin() {
 		err = errors.Join(err, errors.New("only one of --live and -f can be - (standard input)"))

@@ -14,7 +14,7 @@ import (
 )
 
 var _ = registerVerb(verb{
-	use: "set-last-applied -f FILE", short: "Set what was applied last to what a file states",
+	use: "set-last-applied (-f FILE | -k DIRECTORY)", short: "Set what was applied last to what a file states",
 	long: `Set the last-applied-configuration annotation of objects to the contents of a file, as if
 'kubectl merge -f FILE' had been run, without any other change to them. What it
 contains and the next file that is merged does not is removed by that merge.`,
@@ -36,7 +36,7 @@ contains and the next file that is merged does not is removed by that merge.`,
 type setVerb struct{ targetVerb }
 
 func (v *setVerb) run(ctx context.Context) error {
-	if err := v.inputs.validate(); err != nil {
+	if err := v.validateInput(); err != nil {
 		return err
 	}
 	objects, errs, err := v.read(ctx, nil)

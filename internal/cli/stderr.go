@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
+	"k8s.io/client-go/features"
 	"k8s.io/klog/v2"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/escape"
@@ -59,6 +60,7 @@ func logTo(w io.Writer) {
 		_ = logging.Set(name, value) // each exists
 	}
 	klog.SetOutput(w)
+	features.FeatureGates().Enabled(features.WatchListClient) // logs all gates when it is first asked: before -v is set
 }
 
 // addLogFlags adds the two of klog's flags that users of kubectl know.

@@ -102,7 +102,7 @@ func (k *targetVerb) read(ctx context.Context, args []string) (objects []target.
 
 // filed returns the objects that files name.
 func (k *targetVerb) filed(ctx context.Context) ([]target.Target, error) {
-	if err := k.inputs.validate(); err != nil {
+	if err := k.validateInput(); err != nil {
 		return nil, err
 	}
 	local, bad, err := k.readLocal(ctx)

@@ -70,7 +70,7 @@ type undoing struct {
 const unrepeatable = "a record is made by kubectl merge --record FILE while it writes: of a damaged one use a copy, or set back by hand what can still be read in it"
 
 func (u *undoing) file(ctx context.Context, name string) (err error) {
-	if u.doc, err = readPlan(ctx, name, unrepeatable); err != nil {
+	if u.doc, err = readPlan(ctx, name, advice{"undo takes the record of a run, which --record writes", unrepeatable}); err != nil {
 		return err
 	}
 	u.name = name

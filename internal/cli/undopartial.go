@@ -90,7 +90,7 @@ func omittedKey(t cluster.Target) string { return t.Namespace + " " + t.String()
 // noteOnce reports the finalizers that delay an object's deletion: with --partial it is decided
 // about more than once.
 func (u *undoing) noteOnce(t cluster.Target, text string) {
-	if key := omittedKey(t); !u.quiet && !slices.Contains(u.waiting, key) {
+	if key := omittedKey(t); !slices.Contains(u.waiting, key) {
 		u.waiting = append(u.waiting, key)
 		u.note(t.String(), text)
 	}

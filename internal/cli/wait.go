@@ -68,9 +68,9 @@ func (c *call) wait(ctx context.Context) error {
 func (c *call) checkWait() error {
 	switch {
 	case c.set.name == "" && len(c.args) == 0 && !c.inputs.given():
-		return errors.New("must specify one of -f, -k, TYPE/NAME and --applyset")
+		return c.noInput()
 	case c.inputs.given() && len(c.args) == 0:
-		return c.inputs.validate()
+		return c.validateInput()
 	}
 	return c.checkNamed()
 }

@@ -63,6 +63,11 @@ func Read(ctx context.Context, in Inputs) ([]object.Object, error) {
 		if err == nil {
 			var got []object.Object
 			got, err = in.parse(name, data, keep)
+			for i := range got {
+				if in.Kustomize != "" { // it has been built: its lines are in no file
+					got[i].Origin.Line, got[i].Origin.Many = 0, false
+				}
+			}
 			objects = append(objects, got...)
 		}
 		errs = append(errs, err)

@@ -97,6 +97,9 @@ func TestRead(t *testing.T) {
 		{"a bad selector", Inputs{Files: []string{dir}, Selector: "a=b=c"}, nil, "--selector"},
 	} {
 		got, err := Read(t.Context(), tt.in)
+		if k := tt.in.Kustomize; k != "" && got[0].Origin.String() != k { // it has been built: it is in no line
+			t.Errorf("%s: is at %s", tt.reason, got[0].Origin)
+		}
 		if d := cmp.Diff(tt.want, names(got)); d != "" {
 			t.Errorf("%s:\n%s", tt.reason, d)
 		}

@@ -147,6 +147,9 @@ func alike(a, b merge.Opt) bool {
 func (r Report) why(b merge.Because, d merge.Disagreement, disagree bool) string {
 	if disagree {
 		text := disagreement(d) + winner(d.Winner)
+		if d.Kind == merge.Both && r.blanked(b) {
+			text = "local and live differ (which of them moved is not recorded):" + winner(d.Winner)
+		}
 		if len(d.By) > 0 {
 			text = excluded("local", r.excluding(d.By)) + ":" + winner(d.Winner)
 		}
