@@ -33,7 +33,9 @@ and its layout stay. Entries of lists and maps are named by their keys.`,
   # In the file, too
   kubectl merge disown -f web.yaml -w spec.replicas
 
-  kubectl merge disown deployment/web 'spec.template.spec.containers[name=proxy]' 'metadata.labels["example.com/team"]'`,
+  # An entry of a list, and one of a map
+  kubectl merge disown deploy/web 'spec.template.spec.containers[name=proxy]'
+  kubectl merge disown deploy/web 'metadata.labels["example.com/team"]'`,
 	inputs: "give fields up of",
 	args: func(s *complete.Server) cobra.CompletionFunc {
 		return complete.UnlessFiles(s.Disowned, complete.LocalFields)

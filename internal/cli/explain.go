@@ -125,17 +125,18 @@ Without a file, what was applied last is used as local. Needs only permission to
 	example: `  # Every field
   kubectl merge explain -f web.yaml
 
-  # The fields that it would change, and those on which file and cluster disagree
+  # Only what it would change, and what file and cluster disagree on
   kubectl merge explain -f web.yaml --changed
 
-  # An object as it was applied last: which fields others have set or changed since
+  # An object as it was applied last: what others have set or changed since
   kubectl merge explain deployment/web
 
-  # Who owns each line of an object, since when, and whether file and last-applied agree
+  # Who owns each line, since when, and whether file and last-applied agree
   kubectl merge explain deployment/web -o blame
 
   # One field, and all below it
-  kubectl merge explain -f web.yaml spec.replicas 'spec.template.spec.containers[name=web]'`,
+  kubectl merge explain -f web.yaml spec.replicas
+  kubectl merge explain -f web.yaml 'spec.template.spec.containers[name=web]'`,
 	inputs: "explain", previews: true,
 	// Completes objects and fields, including fields that only live has.
 	args: func(s *complete.Server) cobra.CompletionFunc { return s.Explained },

@@ -47,7 +47,7 @@ driver for git: what is not Kubernetes YAML is merged by lines, as git does.`,
   # what changed between two releases of a folder, into mine
   kubectl merge files --original v1/ v2/ mine/ -o diff
   # as a merge driver, in git's config:
-  #   driver = kubectl merge files --policy=diff3 -w --path=%P --original=%O %B %A`,
+  # driver = kubectl merge files --policy=diff3 -w --path=%P --original=%O %B %A`,
 	takes: twoSides, args: anyFile,
 	run: func(c *call, ctx context.Context) error { return filesVerb{c}.run(ctx, c.args[0], c.args[1]) },
 })

@@ -29,12 +29,13 @@ var flagGroups = []FlagGroup{
 	{Key: "connection", Title: "Connection"},
 }
 
-// mostUsed are the flags that the main command's help begins with, in words that need no other page.
+// mostUsed are the flags that a command's help begins with, as far as it has them, in words that need no other page.
 var mostUsed = []struct{ name, help string }{
 	{"filename", "file, folder, URL or - (standard input) to merge"},
 	{"kustomize", "kustomization folder to build and merge"},
 	{"recursive", "read folders and all below them"},
 	{"dry-run", "print the result, write nothing; =server tries it"},
+	{"write", "write the files"},
 	{"interactive", "show the diff, and ask before anything is written"},
 	{"output", "print objects (yaml, json, …) or a report (diff, …)"},
 	{"policy", "who wins: apply (the file), live, strict (exit 3), …"},

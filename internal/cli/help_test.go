@@ -21,10 +21,8 @@ func TestHelp(t *testing.T) {
 		_, texts[name], _ = offline(t, strings.Fields(name)...)
 	}
 	for name, text := range texts {
-		text, examples, _ := strings.Cut(text, "\nExamples:\n")
-		_, after, _ := strings.Cut(examples, "\n\n")
-		for line := range strings.Lines(text + "\n" + after) {
-			if example := strings.HasPrefix(line, "  kubectl") || strings.HasPrefix(line, "  #"); utf8.RuneCountInString(line) > 81 && !example {
+		for line := range strings.Lines(text) {
+			if utf8.RuneCountInString(line) > 81 {
 				t.Errorf("%s: more than 80 columns: %s", name, line)
 			}
 		}
@@ -41,6 +39,9 @@ func TestHelp(t *testing.T) {
 	}
 	if _, safety, _ := offline(t, "diff", "--help=safety"); !strings.Contains(safety, "--dry-run") || strings.Contains(safety, "--policy") || strings.Contains(safety, "Usage") {
 		t.Errorf("--help=safety: %s", safety)
+	}
+	if _, absorb, _ := offline(t, "absorb", "--help"); !strings.Contains(absorb, "\n  -w, --write") {
+		t.Errorf("absorb --help: the flag that writes does not come first: %s", absorb)
 	}
 	if code, _, errs := offline(t, "--help=saftey"); code != failed || !strings.Contains(errs, "must be all, apply, show, safety, sets or connection; did you mean safety?") {
 		t.Errorf("code %d, stderr %s", code, errs)
@@ -65,8 +66,8 @@ func TestGroups(t *testing.T) {
 			t.Errorf("there is no --%s", m.name)
 		}
 	}
-	if len(mostUsed) != 10 {
-		t.Errorf("%d flags come first, want 10", len(mostUsed))
+	if len(mostUsed) != 11 {
+		t.Errorf("%d flags come first, want the ten of merge, and --write", len(mostUsed))
 	}
 }
 

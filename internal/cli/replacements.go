@@ -25,10 +25,10 @@ replacements, or a single one. INPUT is a file, a folder, or - for standard inpu
 result is printed, or with -w written back: all files, or none. Printed, it can be merged:
 with -f -.`,
 	example: `  kubectl merge replacements kustomization.yaml -f resources.yaml
-  kubectl merge replacements image.yaml -f manifests/ -w
+  kubectl merge replacements image.yaml -f app/ -w
 
   # Into the cluster, with values that only the cluster knows
-  kubectl merge replacements image.yaml -f manifests/ --from-live | kubectl merge -f -`,
+  kubectl merge replacements image.yaml -f app/ --from-live | kubectl merge -f -`,
 	takes: func(c *call) error {
 		if len(c.args) != 1 {
 			return c.usage(fmt.Sprintf("expected the file with the replacements, got %d arguments", len(c.args)))

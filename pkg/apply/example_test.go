@@ -57,11 +57,27 @@ func scaled(p *apply.Planner) *unstructured.Unstructured {
 	return live
 }
 
+// fromCache stands for the cache of an informer, which has that Deployment.
+func fromCache(string) *unstructured.Unstructured { return scaled(planner(apply.Options{})) }
+
 // What desired states is written, what only live has stays: the sidecar is kept, and the write is
 // bound to the object that was merged.
 func ExamplePlanner_Plan() {
-	p := planner(apply.Options{})
-	plan, err := p.Plan(context.Background(), deployment(3, "web:2"), scaled(p))
+	planner, err := apply.New(apply.Options{Manager: "shop"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	replicas := int32(3)
+	desired := &appsv1.Deployment{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "apps/v1", Kind: "Deployment"},
+		ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: "shop"},
+		Spec: appsv1.DeploymentSpec{
+			Replicas: &replicas,
+			Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "web", Image: "web:2"}}}},
+		},
+	}
+	live := fromCache("web") // of an informer; nil where there is no such object
+	plan, err := planner.Plan(context.Background(), desired, live)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -80,8 +96,12 @@ func ExamplePlanner_Plan() {
 
 // With the policy strict, what somebody else changed is left to the caller.
 func ExampleConflictError() {
-	p := planner(apply.Options{Policy: "strict"})
-	_, err := p.Plan(context.Background(), deployment(3, "web:2"), scaled(p))
+	desired, live := deployment(3, "web:2"), fromCache("web")
+	planner, err := apply.New(apply.Options{Manager: "shop", Policy: "strict"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	_, err = planner.Plan(context.Background(), desired, live)
 	var conflict *apply.ConflictError
 	if errors.As(err, &conflict) {
 		fmt.Println(conflict)
