@@ -74,7 +74,7 @@ func (c Choice) Take(ctx context.Context, p *run.Plan, item *run.Item) (*Object,
 		v.Reason, o.Values = c.left(row, o), append(o.Values, v)
 		v.whole, v.live.Set = all.Lookup(row.Path)
 		v.live.Value = v.whole
-		if is, has := stated.Lookup(row.Path); has && v.Reason == "" {
+		if is, has := stated.Lookup(row.Path); has && v.Reason == "" && o.within(is, v) {
 			v.live.Value = is
 		}
 	}
@@ -97,6 +97,18 @@ func (c Choice) Take(ctx context.Context, p *run.Plan, item *run.Item) (*Object,
 	return o, nil
 }
 
+// within reports whether live's value only adds to what is stated of it. The record of managers does not tell
+// apart entries of a list that have the same keys.
+func (o *Object) within(stated any, v *Value) bool {
+	for n, step := range v.Path {
+		list, _ := merge.Lookup(o.live, v.Path[:n], o.typ)
+		if entries, isList := list.([]any); isList && len(merge.EntriesOf(entries, o.typ.At(v.Path[:n])).All(step)) > 1 {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(merge.Diff(stated, v.whole, o.typ.At(v.Path)), func(c merge.Change) bool { return c.Old.Set && c.New.Set })
+}
+
 // again compares another form of the object with live.
 func (o *Object) again(ctx context.Context, with object.Object) ([]drift.Row, error) {
 	o.item.Object = with
@@ -106,20 +118,27 @@ func (o *Object) again(ctx context.Context, with object.Object) ([]drift.Row, er
 	return drift.Of(o.item, o.applier), nil
 }
 
-// unfilled chooses what the server fills in for the file as it was, and would not beside the chosen values:
-// a default of the map that one of them is added to. It reports whether there is any. Of a Secret there is
-// none: stringData is another form of what it states.
+// unfilled chooses what the server fills in beside the file as it was, and would not, or differently, beside the
+// chosen values: a default of the map that one of them is added to. It reports whether there is any. Of a Secret
+// there is none: stringData is another form of what it states.
 func (o *Object) unfilled(was, want map[string]any) (any bool) {
-	if redact.IsSecret(was) {
-		return false
-	}
-	for _, c := range merge.Diff(merge.Complete(was, o.typ, true), merge.Complete(want, o.typ, true), o.typ) {
-		is, there := merge.Lookup(o.live, c.Path, o.typ)
-		if c.Op != merge.OpRemove || !there || slices.ContainsFunc(o.Values, func(v *Value) bool { return v.Path.Leads(c.Path) }) {
-			continue
+	before, after := merge.Complete(was, o.typ, true), merge.Complete(want, o.typ, true)
+	for _, c := range merge.Diff(before, after, o.typ) {
+		n := 1
+		for ; n < len(c.Path); n++ { // to the first that the file does not state
+			if _, stated := merge.Lookup(want, c.Path[:n], o.typ); !stated {
+				break
+			}
 		}
-		row := drift.Row{Object: o.Values[0].Row.Object, Drift: drift.Added, Path: c.Path, Live: merge.Some(is)}
-		o.Values, any = append(o.Values, &Value{Row: row, of: o, live: row.Live, whole: is}), true
+		p := c.Path[:n]
+		is, there := merge.Lookup(o.live, p, o.typ)
+		old, _ := merge.Lookup(before, p, o.typ)
+		_, stated := merge.Lookup(want, p, o.typ)
+		known := slices.ContainsFunc(o.Values, func(v *Value) bool { return v.Path.Leads(p) || p.Leads(v.Path) })
+		if there && !stated && !known && !redact.IsSecret(was) && merge.Equal(is, old, o.typ.At(p)) {
+			row := drift.Row{Object: o.Values[0].Row.Object, Drift: drift.Added, Path: p, Live: merge.Some(is)}
+			o.Values, any = append(o.Values, &Value{Row: row, of: o, live: row.Live, whole: is}), true
+		}
 	}
 	return any
 }

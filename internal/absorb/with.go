@@ -40,7 +40,8 @@ func replay(obj map[string]any, c merge.Change) (map[string]any, error) {
 	return obj, err
 }
 
-// remove returns obj without a value, and what is empty then where live has nothing either.
+// remove returns obj without a value, and what is empty then where live has nothing either, or what the server
+// fills in.
 func (o *Object) remove(obj map[string]any, p merge.Path) (map[string]any, error) {
 	obj, err := replay(obj, merge.Change{Op: merge.OpRemove, Path: p})
 	if p = p[:len(p)-1]; err != nil || len(p) == 0 || p[len(p)-1].Kind != merge.FieldStep {
@@ -49,7 +50,8 @@ func (o *Object) remove(obj map[string]any, p merge.Path) (map[string]any, error
 	left, _ := merge.Lookup(obj, p, o.typ)
 	fields, _ := left.(map[string]any)
 	entries, _ := left.([]any)
-	if is, _ := merge.Lookup(o.live, p, o.typ); is != nil || len(fields)+len(entries) > 0 {
+	live := merge.NewFinder(o.live, o.typ)
+	if is, _ := live.Lookup(p); is != nil && !live.Refilled(p) || len(fields)+len(entries) > 0 {
 		return obj, nil
 	}
 	return o.remove(obj, p)

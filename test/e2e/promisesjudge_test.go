@@ -238,10 +238,10 @@ func (o *promised) differ(want, is map[string]any) string {
 	return ""
 }
 
-// ofUID: the server makes the value of the UID of a Job, and takes it for a default of its own labels.
+// ofUID: the server makes the value of the UID and the name of a Job, and takes it for a default of its own labels.
 func (o *promised) ofUID(p merge.Path) bool {
 	at := p.String()
-	return o.kind.kind == "Job" && (strings.Contains(at, "controller-uid") || strings.HasPrefix(at, "spec.selector"))
+	return o.kind.kind == "Job" && (strings.Contains(at, "controller-uid") || strings.Contains(at, "job-name") || strings.HasPrefix(at, "spec.selector"))
 }
 
 // restored: what the run has changed, and others have not, is as it was; what others have
