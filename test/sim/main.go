@@ -6,7 +6,6 @@ package main
 import (
 	"flag"
 	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/kubectl-merge/kubectl-merge/test/sim/play"
@@ -24,14 +23,14 @@ func main() {
 }
 
 func replay(t *testing.T) {
-	place, s := play.NewPlace(t.TempDir()), play.Draw(*seed)
+	place, s := play.NewPlace(t), play.Draw(*seed)
 	t.Setenv("HOME", place.Dir)
 	t.Setenv("KUBECONFIG", "")
 	r := place.Play(t, s)
 	if *shrink && len(r.Broken) > 0 {
 		s, r = place.Shrink(t, s, r)
 	}
-	fmt.Printf("%+v\n\n%s\n", s, strings.Join(r.Trace, "\n"))
+	fmt.Printf("%+v\n\n%s\n", s, r.Trace)
 	for _, law := range r.Broken {
 		t.Error(law)
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 )
 
@@ -103,13 +104,28 @@ func (m *Model) Serve(req *http.Request, body []byte, by string) (*http.Response
 
 // Response is an answer of JSON. Its server has priority and fairness.
 func Response(req *http.Request, code int, out any) *http.Response {
-	text, err := json.Marshal(out)
-	if err != nil {
-		panic(err) // what a server answers is JSON
+	text, ok := out.(json.RawMessage)
+	if !ok {
+		var err error
+		if text, err = json.Marshal(out); err != nil {
+			panic(err) // what a server answers is JSON
+		}
 	}
 	return &http.Response{
 		StatusCode: code, Status: strconv.Itoa(code) + " " + http.StatusText(code), Proto: "HTTP/2.0", ProtoMajor: 2, Request: req,
 		Header: http.Header{"Content-Type": {"application/json"}, "X-Kubernetes-Pf-Flowschema-Uid": {"sim"}},
 		Body:   io.NopCloser(bytes.NewReader(text)), ContentLength: int64(len(text)),
 	}
+}
+
+// text is an object as JSON. Of one that is stored, which never changes, it is kept.
+func (m *Model) text(o runtime.Object) ([]byte, error) {
+	if found := m.texts[o]; found != nil {
+		return found, nil
+	}
+	out, err := json.Marshal(o)
+	if resource := strings.ToLower(o.GetObjectKind().GroupVersionKind().Kind) + "s"; err == nil && m.objects[resource][of(o).GetName()] == o {
+		m.texts[o] = out
+	}
+	return out, err
 }

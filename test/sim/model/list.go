@@ -1,6 +1,7 @@
 package model
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -11,7 +12,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // list is of one state, whatever is written between its pages.
@@ -46,9 +46,12 @@ func (m *Model) list(r request) (any, error) {
 	}
 	bare := []any{} // entries of a list of a built-in kind have no kind
 	for _, o := range items {
-		o = o.DeepCopyObject()
-		o.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
-		bare = append(bare, o)
+		text, err := m.text(o)
+		if err != nil {
+			return nil, err
+		}
+		at := bytes.Index(text, []byte(`"metadata"`))
+		bare = append(bare, json.RawMessage("{"+string(text[at:])))
 	}
 	gvk := kinds[r.resource]
 	return map[string]any{"kind": gvk.Kind + "List", "apiVersion": gvk.GroupVersion().String(), "metadata": list, "items": bare}, nil

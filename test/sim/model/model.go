@@ -6,6 +6,7 @@ package model
 import (
 	"encoding/json"
 	"errors"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -39,14 +40,16 @@ type Model struct {
 	pages    map[string][]runtime.Object // what is left of a list, by its token
 	history  []Event
 	times    []time.Time
-	changed  chan struct{} // closed by the next change
+	changed  chan struct{}             // closed by the next change
+	texts    map[runtime.Object][]byte // of what was stored
+	hook     func(metav1.Object)       // a mutating admission hook; may be nil
 }
 
 // New is a server without objects.
 func New(namespace string) (*Model, error) {
 	m := &Model{
 		namespace: namespace, objects: map[string]map[string]runtime.Object{}, managers: map[string]*managedfields.FieldManager{},
-		pages: map[string][]runtime.Object{}, changed: make(chan struct{}),
+		pages: map[string][]runtime.Object{}, changed: make(chan struct{}), texts: map[runtime.Object][]byte{},
 	}
 	converter := applyconfigurations.NewTypeConverter(scheme.Scheme)
 	for resource, k := range kinds {
@@ -57,6 +60,28 @@ func New(namespace string) (*Model, error) {
 		m.managers[resource], m.objects[resource] = manager, map[string]runtime.Object{}
 	}
 	return m, nil
+}
+
+// Admit has a mutating hook change each object that is written, in the metadata that no kind
+// restricts. It is not held to a server's.
+func (m *Model) Admit(hook func(metav1.Object)) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.hook = hook
+}
+
+// Copy is another server that is as this one is now.
+func (m *Model) Copy() *Model {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	c := &Model{
+		namespace: m.namespace, revision: m.revision, uids: m.uids, objects: map[string]map[string]runtime.Object{}, managers: m.managers, pages: maps.Clone(m.pages),
+		history: slices.Clone(m.history), times: slices.Clone(m.times), changed: make(chan struct{}), texts: maps.Clone(m.texts),
+	}
+	for resource, objects := range m.objects {
+		c.objects[resource] = maps.Clone(objects)
+	}
+	return c
 }
 
 // request is one of the requests that the model covers.
@@ -81,6 +106,11 @@ type request struct {
 // of the model itself.
 func (m *Model) answer(r request) (int, any, error) {
 	out, code, err := m.do(r)
+	if o, is := out.(runtime.Object); is && err == nil {
+		var text json.RawMessage
+		text, err = m.text(o)
+		out = text
+	}
 	if err == nil && r.metadata {
 		out, err = reduced(out)
 	}
@@ -207,6 +237,9 @@ func (m *Model) admitted(r request, live, o runtime.Object) (runtime.Object, err
 		if of(live).GetDeletionTimestamp() != nil && slices.ContainsFunc(of(o).GetFinalizers(), func(f string) bool { return !slices.Contains(before, f) }) {
 			return nil, Uncovered("a new finalizer of an object that is being deleted")
 		}
+	}
+	if m.hook != nil {
+		m.hook(of(o))
 	}
 	if why := kinds[r.resource].strange(o); why != "" {
 		return nil, Uncovered(why)

@@ -23,7 +23,7 @@ func (m *Model) patch(r request) (any, int, error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	was, err := json.Marshal(live)
+	was, err := m.text(live)
 	if err != nil {
 		return nil, 0, err
 	}

@@ -7,10 +7,12 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
@@ -32,10 +34,12 @@ var actors = map[string]func(w *world, e Event){
 	"scales": func(w *world, e Event) {
 		w.sends(http.MethodPatch, "deployment/web", types.MergePatchType, map[string]any{"spec": map[string]any{"replicas": 2 + e.N%3}}, "kube-controller-manager")
 	},
-	"keeps":   func(w *world, e Event) { w.annotates(e, keeps, "keep") },
-	"leaves":  (*world).unlabels,
-	"creates": (*world).creates,
-	"runs":    func(w *world, e Event) { w.start(-1, Step{Verb: "merge", File: e.N, Concurrency: 1}) },
+	"keeps":     func(w *world, e Event) { w.annotates(e, keeps, "keep") },
+	"leaves":    (*world).unlabels,
+	"creates":   (*world).creates,
+	"finalizes": (*world).finalizes,
+	"admits":    (*world).admits,
+	"runs":      func(w *world, e Event) { w.start(-1, Step{Verb: "merge", File: e.N, Concurrency: 1}) },
 }
 
 // actorNames are the kinds of events of actors, in an order that a seed can choose by.
@@ -77,7 +81,10 @@ func (w *world) sends(method, ref string, kind types.PatchType, body any, manage
 // patches sets a value of the input, or one beside it.
 func (w *world) patches(e Event, manager string) {
 	value := fmt.Sprintf("edit%d-%d", e.Step, e.N)
-	if manager == "kubectl-client-side-apply" {
+	switch manager {
+	case "kubectl-edit":
+		value = fmt.Sprintf("edited%d-%d", e.Step, e.N)
+	case "kubectl-client-side-apply":
 		value = "as-" + value // what has the applier's name is the applier's
 	}
 	body := map[string]any{"metadata": map[string]any{"annotations": map[string]any{"theirs": value}}}
@@ -97,6 +104,33 @@ func (w *world) patches(e Event, manager string) {
 
 func (w *world) annotates(e Event, key, value string) {
 	w.sends(http.MethodPatch, e.Object, types.MergePatchType, map[string]any{"metadata": map[string]any{"annotations": map[string]any{key: value}}}, "kubectl-annotate")
+}
+
+// finalizes keeps an object from being deleted for a while.
+func (w *world) finalizes(e Event) {
+	if w.Server {
+		return // the model does not cover an apply to what is being deleted
+	}
+	hold := func(all []string) {
+		w.sends(http.MethodPatch, e.Object, types.MergePatchType, map[string]any{"metadata": map[string]any{"finalizers": all}}, "kubectl-patch")
+	}
+	hold([]string{"sim.example.com/hold"})
+	time.AfterFunc(time.Duration(e.N%int(held/time.Second))*time.Second+time.Millisecond/2, func() { hold(nil) })
+}
+
+// held is how long a finalizer holds at most.
+const held = 150 * time.Second
+
+// admits is a webhook that is installed, and adds an annotation to whatever is written.
+func (w *world) admits(Event) {
+	w.model.Admit(func(o metav1.Object) {
+		notes := maps.Clone(o.GetAnnotations())
+		if notes == nil {
+			notes = map[string]string{}
+		}
+		notes[admitted] = "by-a-hook"
+		o.SetAnnotations(notes)
+	})
 }
 
 // unlabels takes an object out of its set.

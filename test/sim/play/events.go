@@ -10,7 +10,7 @@ import (
 func (w *world) events(x *exchange) (f *fault) {
 	r := x.run
 	for i, e := range w.Events {
-		if w.played[i] || e.Step != r.n || r.asked < e.At && watchFaults[e.Kind] == nil {
+		if w.played[i] || e.Step != r.n || r.asked < e.At && watchFaults[e.Kind] == nil || habits[e.Kind] != nil { // habits begin with the run
 			continue
 		}
 		switch {

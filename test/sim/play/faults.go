@@ -80,6 +80,16 @@ var faults = map[string]*fault{
 		ask()
 		return refuses(504, metav1.StatusReasonTimeout, 0)(w, x, ask)
 	}},
+	"denied": {fits: of("create", "patch", "update", "delete"), form: func(n int) *fault {
+		return &fault{name: "denied", do: refuses([]int{403, 400, 422}[n%3], []metav1.StatusReason{metav1.StatusReasonForbidden, metav1.StatusReasonBadRequest, metav1.StatusReasonInvalid}[n%3], 0)}
+	}},
+	"stale-list": {fits: func(x *exchange) bool {
+		return x.Verb == "list" && !strings.Contains(x.req.URL.RawQuery, "continue")
+	}, do: func(_ *world, x *exchange, _ func() answer) answer {
+		res, err := x.run.begun.Serve(x.req, x.body, x.run.id)
+		x.code = http.StatusOK
+		return answer{res, err}
+	}},
 	"not-found": {fits: of("delete"), do: refuses(404, metav1.StatusReasonNotFound, 0)},
 	"empty-list": {fits: func(x *exchange) bool {
 		return x.Verb == "list" && strings.Contains(x.req.URL.RawQuery, "labelSelector")
@@ -103,7 +113,7 @@ var faults = map[string]*fault{
 }
 
 // faultNames are the kinds of events of faults and signals, in an order that a seed can choose by.
-var faultNames = slices.Concat(slices.Sorted(maps.Keys(faults)), slices.Sorted(maps.Keys(watchFaults)), slices.Sorted(maps.Keys(signals)))
+var faultNames = slices.Concat(slices.Sorted(maps.Keys(faults)), slices.Sorted(maps.Keys(habits)), slices.Sorted(maps.Keys(watchFaults)), slices.Sorted(maps.Keys(signals)))
 
 func init() {
 	for name, f := range faults {
@@ -153,6 +163,43 @@ var watchFaults = map[string]*fault{
 	"watch-gone":     {do: refuses(410, metav1.StatusReasonExpired, 0)},
 	"watch-refused":  {do: refuses(403, metav1.StatusReasonForbidden, 0)},
 	"watch-reset":    {do: func(*world, *exchange, func() answer) answer { return answer{err: errReset} }},
+}
+
+// habits are how a server, or what is before it, treats all of a run.
+var habits = map[string]func(r *run, e Event){
+	"pages":     func(r *run, _ Event) { r.paged = true },
+	"discovery": func(r *run, e Event) { r.blind, r.blindness = 1+e.At%4, e.N },
+}
+
+// paged has a list come one object at a time.
+func paged(req *http.Request) *http.Request {
+	q := req.URL.Query()
+	if q.Get("fieldSelector") != "" {
+		return req
+	}
+	q.Set("limit", "1")
+	req = req.Clone(req.Context())
+	req.URL.RawQuery = q.Encode()
+	return req
+}
+
+// discover answers discovery: some of the first requests with an error. None of them may wait, since
+// the program holds locks meanwhile.
+func (r *run) discover(req *http.Request) (*http.Response, error) {
+	if r.blind == 0 {
+		return r.world.model.Serve(req, nil, r.id)
+	}
+	r.blind--
+	x := &exchange{turn: &turn{run: r, req: req}}
+	do := []func(*world, *exchange, func() answer) answer{
+		refuses(http.StatusForbidden, metav1.StatusReasonForbidden, 0), refuses(http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable, 0), faults["garbage"].do,
+	}[r.blindness%3]
+	a := do(r.world, x, func() answer {
+		res, err := r.world.model.Serve(req, nil, r.id)
+		return answer{res, err}
+	})
+	r.world.say("%s  %s: discovery fails", r.id, req.URL.Path)
+	return a.res, a.err
 }
 
 // streams answers a watch with a text, and then with nothing, until the client is tired of it or at

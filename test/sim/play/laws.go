@@ -36,6 +36,8 @@ var laws = []struct {
 	{"covered", (*world).covered},
 	{"permissions", (*world).permitted},
 	{"no drift", (*world).drifted},
+	{"watched", (*world).watched},
+	{"absorbed", (*world).absorbed},
 	{"bound", (*world).bound},
 }
 
@@ -69,14 +71,14 @@ func (r *run) writes() []model.Event {
 	return all
 }
 
-// input are the objects that the run's file states.
-func (r *run) input() map[string]map[string]any {
-	out := map[string]map[string]any{}
-	if r.step.Verb == "undo" {
+// input are the objects that the run's file states, and their values.
+func (r *run) input() map[string]map[string]string {
+	out := map[string]map[string]string{}
+	if r.step.Verb == "undo" || verbs[r.step.Verb].set {
 		return out
 	}
 	for _, ref := range r.world.Files[r.step.File] {
-		out[ref] = manifest(ref, r.step.File)
+		out[ref] = stated(ref, r.step.File)
 	}
 	return out
 }
@@ -90,16 +92,16 @@ func (w *world) owns(r *run) string {
 		if e.Type == model.Deleted || ref == "secret/"+set {
 			continue
 		}
-		stated, original := leaves(r.input()[ref]), map[string]string{}
+		stated, original := r.input()[ref], map[string]string{}
 		if r.step.Verb == "undo" {
 			stated = map[string]string{}
 		}
-		was, is := leaves(e.Was), leaves(e.Is)
+		was, is := w.leaves(e.Was), w.leaves(e.Is)
 		if e.Was != nil {
 			original = lastApplied(e.Was)
 		}
 		for _, path := range differing(was, is) {
-			if path == "metadata.labels."+partOf || r.step.Verb == "migrate" {
+			if path == "metadata.labels."+partOf || path == "metadata.annotations."+admitted || r.step.Verb == "migrate" {
 				continue
 			}
 			value, there := is[path]
@@ -154,8 +156,8 @@ func (w *world) undoes(r *run) changes {
 	}
 	for _, e := range events {
 		ref := refOf(e.Resource, e.Meta().GetName())
-		was, is := leaves(e.Was), leaves(e.Is)
-		if e.Type == model.Deleted {
+		was, is := w.leaves(e.Was), w.leaves(e.Is)
+		if deletes(e) {
 			is = map[string]string{}
 		}
 		for _, path := range differing(was, is) {
@@ -169,7 +171,7 @@ func (w *world) undoes(r *run) changes {
 // counts as done.
 func (w *world) deletedDuring(r *run) (all []model.Event) {
 	for _, e := range w.model.History()[r.from:r.to] {
-		if e.Type == model.Deleted {
+		if deletes(e) {
 			all = append(all, e)
 		}
 	}
@@ -202,12 +204,17 @@ func differing(a, b map[string]string) []string {
 	return out
 }
 
+// deletes reports whether a change is a deletion, or begins one.
+func deletes(e model.Event) bool {
+	return e.Type == model.Deleted || e.Was != nil && e.Meta().GetDeletionTimestamp() != nil && model.MetaOf(e.Was).GetDeletionTimestamp() == nil
+}
+
 // deletes: what a run deletes is a member of the set that its input does not have, and that nothing
 // keeps; or what the run that it undoes has created, and nobody else has changed.
 func (w *world) deletes(r *run) string {
 	for _, e := range r.writes() {
 		ref := refOf(e.Resource, e.Meta().GetName())
-		if e.Type != model.Deleted || e.Was == nil {
+		if !deletes(e) || e.Was == nil || ref == "secret/"+set && verbs[r.step.Verb].set {
 			continue
 		}
 		meta := model.MetaOf(e.Was)
@@ -247,7 +254,7 @@ func (w *world) created(r *run, e model.Event) bool {
 			continue
 		}
 		made = made || other.Type == model.Added && other.By == of.id
-		if other.By != of.id && other.By != r.id && other.By != controller {
+		if other.By != of.id && other.By != r.id && other.By != controller && len(differing(w.leaves(other.Was), w.leaves(other.Is))) > 0 {
 			return false
 		}
 	}
@@ -313,7 +320,7 @@ func (w *world) wanted(r *run) string {
 		return ""
 	}
 	for ref, object := range r.input() {
-		if !w.once(r, ref, func(o runtime.Object) bool { return contains(leaves(o), leaves(object)) }) {
+		if !w.once(r, ref, func(o runtime.Object) bool { return contains(w.leaves(o), object) }) {
 			return ref + " has never been as the file states it"
 		}
 	}
@@ -366,14 +373,22 @@ func (w *world) exits(r *run) string {
 	return ""
 }
 
+func (r *run) waits() bool { return r.step.Verb == "wait" || r.step.Verb == "rollback" }
+
 // obeys: what a server asks to be sent later is sent later.
 func (w *world) obeys(r *run) string {
 	until, early := map[string]time.Time{}, map[string]int{}
 	for _, x := range r.exchanges {
 		key := fmt.Sprint(x.Verb, x.Resource, x.Name, x.DryRun)
+		if x.Verb == "create" {
+			key += string(x.body) // the URL has no name
+		}
+		if len(x.changes) > 0 {
+			clear(early) // what was waited for is there
+		}
 		if x.at.Before(until[key]) {
-			if early[key]++; x.Verb == "watch" && early[key] == 1 {
-				continue // of what is waited for next
+			if early[key]++; early[key] == 1 && (x.Verb == "watch" || x.Verb == "list" && r.waits()) {
+				continue // of what is waited for next, and the one read before a verdict
 			}
 			return fmt.Sprintf("%s %s/%s: sent again %s too early", x.Verb, x.Resource, x.Name, until[key].Sub(x.at))
 		}

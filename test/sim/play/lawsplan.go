@@ -72,10 +72,12 @@ func (w *world) permitted(r *run) string {
 
 // besides is what the page permits below its table.
 func (w *world) besides(r *run, x *exchange) bool {
-	waits := r.step.Verb == "wait" || r.step.Verb == "rollback"
+	waits := r.waits() || r.step.Verb == "watch"
 	switch {
 	case x.Verb == "list" && x.Resource != "secrets": // four or more objects of a kind; autoscalers
 		return true
+	case x.Verb == "patch" && verbs[r.step.Verb].set: // the parent
+		return x.Name == set
 	case x.Verb == "patch": // whether the server stores a value
 		return x.DryRun && !verbs[r.step.Verb].writes
 	case x.Verb == "watch":

@@ -30,7 +30,7 @@ func (w *world) told(r *run) string {
 		if e.Was == nil || e.Type != model.Modified || e.Resource != "configmaps" {
 			continue
 		}
-		was, is, before := leaves(e.Was), leaves(e.Is), lastApplied(e.Was)
+		was, is, before := w.leaves(e.Was), w.leaves(e.Is), lastApplied(e.Was)
 		for _, path := range differing(was, is) {
 			if old := was[path]; strings.HasPrefix(old, "edit") && before[path] != old && w.setBy(e, path) == others && !strings.Contains(r.errs.text.String(), old) {
 				return fmt.Sprintf("%s: %s: %q was overwritten without a word", refOf(e.Resource, e.Meta().GetName()), path, old)
@@ -46,7 +46,7 @@ func (w *world) setBy(e model.Event, path string) (by string) {
 		if other.Is == e.Is {
 			break
 		}
-		if other.Resource == e.Resource && other.Meta().GetName() == e.Meta().GetName() && leaves(other.Was)[path] != leaves(other.Is)[path] {
+		if other.Resource == e.Resource && other.Meta().GetName() == e.Meta().GetName() && w.leaves(other.Was)[path] != w.leaves(other.Is)[path] {
 			by = other.By
 		}
 	}
@@ -73,8 +73,8 @@ func (w *world) left(of *run) string {
 		if e.Type == model.Deleted || now == nil || model.MetaOf(now).GetUID() != e.Meta().GetUID() {
 			continue
 		}
-		stated := leaves(of.input()[refOf(e.Resource, name)])
-		was, wrote, is := leaves(e.Was), leaves(e.Is), leaves(now)
+		stated := of.input()[refOf(e.Resource, name)]
+		was, wrote, is := w.leaves(e.Was), w.leaves(e.Is), w.leaves(now)
 		for _, path := range differing(was, wrote) {
 			if v, there := wrote[path]; there && is[path] == v && stated[path] == v {
 				return fmt.Sprintf("%s: %s is still %q", refOf(e.Resource, name), path, v)
@@ -86,8 +86,8 @@ func (w *world) left(of *run) string {
 
 // reverts reports whether a change takes a value of the run's file away.
 func (w *world) reverts(e model.Event, r *run) bool {
-	stated := leaves(r.input()[refOf(e.Resource, e.Meta().GetName())])
-	was, is := leaves(e.Was), leaves(e.Is)
+	stated := r.input()[refOf(e.Resource, e.Meta().GetName())]
+	was, is := w.leaves(e.Was), w.leaves(e.Is)
 	for _, path := range differing(was, is) {
 		if v := stated[path]; v != "" && was[path] == v && is[path] != v {
 			return true
@@ -111,16 +111,17 @@ func (w *world) rolledBack(r *run) string {
 // waited: what is called ready is, and what was rolled back, or given up, because it was not, was
 // not.
 func (w *world) waited(r *run) string {
-	if r.dead || r.step.Verb != "wait" && r.step.Verb != "rollback" || !slices.Contains(w.Files[r.step.File], "deployment/web") {
+	if r.dead || !r.waits() || !slices.Contains(w.Files[r.step.File], "deployment/web") {
 		return ""
 	}
-	state := w.model.Object("deployments", "web")
-	if i := slices.IndexFunc(r.exchanges, func(x *exchange) bool {
-		return slices.ContainsFunc(x.changes, func(e model.Event) bool { return w.reverts(e, r) })
-	}); i >= 0 {
-		state = w.at(r.exchanges[i].at, "deployments", "web")
+	state, when := w.model.Object("deployments", "web"), time.Now()
+	for _, x := range r.exchanges {
+		if i := slices.IndexFunc(x.changes, func(e model.Event) bool { return w.reverts(e, r) }); i >= 0 {
+			state, when = w.before(x.changes[i], "deployments", "web"), x.at
+			break
+		}
 	}
-	settled := state != nil && time.Since(w.since("deployments", "web", state)) > time.Second
+	settled := state != nil && when.Sub(w.since("deployments", "web", state)) > time.Second
 	wrote := slices.ContainsFunc(r.writes(), func(e model.Event) bool { return e.Resource == "deployments" })
 	switch {
 	case r.code == 0 && wrote && settled && !ready(state):
@@ -131,10 +132,10 @@ func (w *world) waited(r *run) string {
 	return ""
 }
 
-// at is an object as it was at a time.
-func (w *world) at(when time.Time, resource, name string) (o runtime.Object) {
-	for i, e := range w.model.History() {
-		if w.model.When(i).After(when.Add(-time.Millisecond / 4)) {
+// before is an object as it was before a change.
+func (w *world) before(change model.Event, resource, name string) (o runtime.Object) {
+	for _, e := range w.model.History() {
+		if e.Is == change.Is {
 			break
 		}
 		if e.Resource == resource && e.Meta().GetName() == name {
@@ -175,7 +176,7 @@ func (w *world) covered(r *run) string {
 	}
 	for ref, kind := range map[string]string{"configmaps": "ConfigMap", "secrets": "Secret", "serviceaccounts": "ServiceAccount", "deployments": "Deployment.apps"} {
 		for name, o := range w.model.Objects(ref) {
-			if model.MetaOf(o).GetLabels()[partOf] != "" && !slices.Contains(strings.Split(lists, ","), kind) {
+			if model.MetaOf(o).GetLabels()[partOf] != "" && model.MetaOf(o).GetDeletionTimestamp() == nil && !slices.Contains(strings.Split(lists, ","), kind) {
 				return fmt.Sprintf("%s/%s is a member, and the set's parent lists %q", ref, name, lists)
 			}
 		}
@@ -189,8 +190,42 @@ func (w *world) drifted(r *run) string {
 		return ""
 	}
 	for ref, object := range r.input() {
-		if !w.once(r, ref, func(o runtime.Object) bool { return contains(leaves(o), leaves(object)) }) {
+		if !w.once(r, ref, func(o runtime.Object) bool { return contains(w.leaves(o), object) }) {
 			return ref + " is not as the file states it"
+		}
+	}
+	return ""
+}
+
+// watched: a watch that ends without drift has missed none that began before the end.
+func (w *world) watched(r *run) string {
+	if r.step.Verb != "watch" || r.dead || r.code != 0 || len(r.signalled) > 0 {
+		return ""
+	}
+	for ref, stated := range r.input() {
+		resource, name := split(ref)
+		if o := w.model.Object(resource, name); o != nil && time.Since(w.since(resource, name, o)) > 15*time.Second && !contains(w.leaves(o), stated) {
+			return ref + " has drifted"
+		}
+	}
+	return ""
+}
+
+// absorbed: what was edited by hand before a run is among what it takes into the files.
+func (w *world) absorbed(r *run) string {
+	if r.step.Verb != "absorb" || r.dead || r.code != 0 {
+		return ""
+	}
+	for ref, stated := range r.input() {
+		resource, name := split(ref)
+		o := w.model.Object(resource, name)
+		if o == nil || resource != "configmaps" || slices.ContainsFunc(w.model.History()[r.from:], func(e model.Event) bool { return e.Is == o }) {
+			continue
+		}
+		for path, v := range w.leaves(o) {
+			if stated[path] != "" && strings.HasPrefix(v, "edited") {
+				return fmt.Sprintf("%s: %s: %q was edited, and is passed over", ref, path, v)
+			}
 		}
 	}
 	return ""

@@ -4,7 +4,7 @@ package play
 type edit struct{ file, old, new string }
 
 // Mutation is a defect that the program has had: its fix taken out. Play looks for it where a
-// scenario has all of Only: verbs, kinds of events, and prune.
+// scenario has all of Only: verbs, kinds of events, prune and server.
 type Mutation struct {
 	Name  string
 	Only  string

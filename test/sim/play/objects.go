@@ -5,6 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/runtime"
 )
 
 const (
@@ -12,6 +15,7 @@ const (
 	set       = "shop" // the parent's name: a Secret
 	partOf    = "applyset.kubernetes.io/part-of"
 	keeps     = "helm.sh/resource-policy"
+	admitted  = "admitted" // an annotation that a hook sets
 	applied   = "kubectl.kubernetes.io/last-applied-configuration"
 )
 
@@ -75,7 +79,12 @@ func encoded(value string) string {
 func file(refs []string, version int) string {
 	var b strings.Builder
 	for _, ref := range refs {
-		b.WriteString("---\n" + text(manifest(ref, version)) + "\n") // JSON is YAML
+		key := fmt.Sprint(ref, version)
+		found, ok := texts.Load(key)
+		if !ok {
+			found, _ = texts.LoadOrStore(key, "---\n"+text(manifest(ref, version))+"\n") // JSON is YAML
+		}
+		b.WriteString(found.(string))
 	}
 	return b.String()
 }
@@ -88,13 +97,36 @@ func text(v any) string {
 	return string(out)
 }
 
+// versions are the values and the texts of manifests, by ref and version.
+var versions, texts sync.Map
+
+// stated are the values of an object as a file has it. They are not to be changed.
+func stated(ref string, version int) map[string]string {
+	key := fmt.Sprint(ref, version)
+	found, ok := versions.Load(key)
+	if !ok {
+		found, _ = versions.LoadOrStore(key, leaves(manifest(ref, version)))
+	}
+	return found.(map[string]string)
+}
+
+// leaves are the values of an object of the model, which never changes. They are not to be changed.
+func (w *world) leaves(o runtime.Object) map[string]string {
+	if o == nil {
+		return nil
+	}
+	found, ok := w.values[o]
+	if !ok {
+		found = leaves(o)
+		w.values[o] = found
+	}
+	return found
+}
+
 // leaves are the values of an object's configuration, by their paths: of what the server keeps, and
 // of the annotation of the last configuration, nothing.
 func leaves(o any) map[string]string {
 	out := map[string]string{}
-	if o == nil {
-		return out
-	}
 	var v map[string]any
 	if doc, ok := o.(map[string]any); ok {
 		v = doc

@@ -13,16 +13,16 @@ import (
 
 var (
 	first = flag.Uint64("sim.seed", 1, "the first seed")
-	count = flag.Int("sim.n", 900, "seeds to play")
+	count = flag.Int("sim.n", 5000, "seeds to play")
 	most  = flag.Int("sim.failures", 1, "broken seeds after which no more are played")
-	only  = flag.String("sim.only", "", "play the scenarios that have all of these: verbs, kinds of events, prune")
+	only  = flag.String("sim.only", "", "play the scenarios that have all of these: verbs, kinds of events, prune, server")
 	small = flag.Bool("sim.shrinks", true, "make a scenario that breaks a law as small as it can be")
 )
 
 // TestSeeds plays scenarios. One that breaks a law is made as small as it can be, and printed with
 // its seed.
 func TestSeeds(t *testing.T) {
-	place := NewPlace(t.TempDir())
+	place := NewPlace(t)
 	t.Setenv("HOME", place.Dir)
 	begun, runs := time.Now(), 0
 	seeds := make(chan uint64)
@@ -50,7 +50,7 @@ func TestSeeds(t *testing.T) {
 					if *small {
 						s, r = place.Shrink(t, s, r)
 					}
-					t.Errorf("go run ./test/sim -seed %d\n%s\n%+v\n%s", seed, strings.Join(r.Broken, "\n"), s, strings.Join(r.Trace, "\n"))
+					t.Errorf("go run ./test/sim -seed %d\n%s\n%+v\n%s", seed, strings.Join(r.Broken, "\n"), s, r.Trace)
 				}
 			}
 		})
@@ -73,7 +73,7 @@ func TestMain(m *testing.M) {
 	for _, name := range []string{"KUBECONFIG", "KUBECTL_EXTERNAL_DIFF"} {
 		_ = os.Unsetenv(name) // fails for no valid name
 	}
-	_ = os.Setenv("GOGC", "400") // and the program leaves it so
-	debug.SetGCPercent(400)
+	_ = os.Setenv("GOGC", "1000") // and the program leaves it so
+	debug.SetGCPercent(1000)
 	os.Exit(m.Run())
 }

@@ -15,6 +15,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cli"
+	"github.com/kubectl-merge/kubectl-merge/test/sim/model"
 )
 
 // run is one run of the program.
@@ -32,7 +33,11 @@ type run struct {
 
 	asked     int // requests so far
 	exchanges []*exchange
-	watches   *fault // what happens to all of its watches
+	watches   *fault       // what happens to all of its watches
+	paged     bool         // lists have pages of one object
+	blind     int          // so many requests of discovery fail
+	blindness int          // in which way
+	begun     *model.Model // the server as it was; nil if no event needs it
 
 	signals   chan os.Signal
 	signalled []time.Time
@@ -67,11 +72,22 @@ func (w *world) start(n int, step Step) (r *run, done chan struct{}) {
 	r = &run{world: w, n: n, step: step, id: fmt.Sprintf("run%d", len(w.runs)), from: len(w.model.History()), signals: make(chan os.Signal, 1)}
 	r.out.of, r.errs.of = r, r
 	w.runs = append(w.runs, r)
+	cache := w.cache
+	for _, e := range w.Events {
+		if habit := habits[e.Kind]; habit != nil && e.Step == n {
+			if habit(r, e); r.blind > 0 {
+				cache = w.path(r.id) // it knows nothing
+			}
+		}
+	}
+	if w.Has("stale-list") {
+		r.begun = w.model.Copy()
+	}
 	ctx, cancel := context.WithCancel(cli.Process{Signals: r.signals, Die: func(os.Signal) { r.died = true; r.dies() }}.In(context.Background()))
 	r.stop = cancel
 	user := fmt.Sprintf("%s-%d-%s", w.dir[strings.LastIndexByte(w.dir, '/')+1:], w.Seed, r.id)
 	w.place.worlds.Store(user, r)
-	args := append(w.line(step), "--as="+user)
+	args := append(w.line(step), "--cache-dir="+cache, "--as="+user)
 	w.say("%s  kubectl merge %s", r.id, strings.ReplaceAll(strings.Join(args[:len(args)-4], " "), w.dir+"/", ""))
 	done = make(chan struct{})
 	go func() {
@@ -125,12 +141,15 @@ func (r *run) ends(code int) {
 		}
 	}
 	r.ended = true
-	r.world.say("%s  exit %d\n%s%s", r.id, r.code, indented(r.out.text.String()), indented(r.errs.text.String()))
+	r.world.say("%s  exit %d\n%s%s", r.id, r.code, printout(r.out.text.String()), printout(r.errs.text.String()))
 }
 
-func indented(s string) string {
+type printout string
+
+// String is the text as the trace has it.
+func (p printout) String() string {
 	var b strings.Builder
-	for line := range strings.Lines(s) {
+	for line := range strings.Lines(string(p)) {
 		b.WriteString("             | " + strings.TrimSuffix(line, "\n") + "\n")
 	}
 	return b.String()

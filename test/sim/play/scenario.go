@@ -54,6 +54,7 @@ var stories = [][]string{
 	{"record", "undo"}, {"record", "undo"}, {"record", "merge", "undo"},
 	{"rollback"}, {"wait", "diff"}, {"wait"}, {"rollback", "drift"},
 	{"plan", "bound"}, {"diff", "merge", "drift"}, {"migrate", "merge"},
+	{"watch"}, {"absorb"}, {"view"}, {"verify", "merge"}, {"adopt", "merge"}, {"disband", "merge"}, {"delete", "merge"},
 }
 
 // Draw is the scenario of a seed.
@@ -61,6 +62,7 @@ func Draw(seed uint64) Scenario {
 	r := rand.New(rand.NewPCG(seed, 0))
 	s := Scenario{Seed: seed, Prune: r.IntN(2) == 0, Server: r.IntN(6) == 0, Rollout: Rollout{Seconds: []int{0, 1, 20, 50, 100}[r.IntN(5)], Fails: r.IntN(4) == 0}}
 	story := stories[r.IntN(len(stories))]
+	s.Prune = s.Prune || verbs[story[0]].set
 	waits := slices.Contains(story, "wait") || slices.Contains(story, "rollback")
 	for range 4 {
 		s.Files = append(s.Files, drawFile(r, waits))
@@ -68,6 +70,9 @@ func Draw(seed uint64) Scenario {
 	s.Steps = []Step{{Verb: "merge", Concurrency: 1}} // quiet
 	for n, verb := range story {
 		step := Step{Verb: verb, File: 1, Concurrency: []int{1, 1, 8}[r.IntN(3)]}
+		if verb == "absorb" || verb == "watch" {
+			step.File = 0 // what was applied
+		}
 		if verb == "merge" && n > 0 {
 			step.File = 2 // of two runs, it can be seen which has written a value
 		}
@@ -99,10 +104,10 @@ func drawFile(r *rand.Rand, waits bool) []string {
 	return out
 }
 
-// Has reports whether the scenario has all of a list: verbs, kinds of events, prune.
+// Has reports whether the scenario has all of a list: verbs, kinds of events, prune, server.
 func (s Scenario) Has(list string) bool {
 	for word := range strings.SplitSeq(list, ",") {
-		if word != "" && !(word == "prune" && s.Prune) && !slices.ContainsFunc(s.Steps, func(c Step) bool { return c.Verb == word }) &&
+		if word != "" && !(word == "prune" && s.Prune) && !(word == "server" && s.Server) && !slices.ContainsFunc(s.Steps, func(c Step) bool { return c.Verb == word }) &&
 			!slices.ContainsFunc(s.Events, func(e Event) bool { return e.Kind == word }) {
 			return false
 		}

@@ -45,7 +45,7 @@ func (r *run) roundTrip(req *http.Request) (*http.Response, error) {
 	}
 	var objects bool
 	if t.Asked, objects = model.Read(req, t.body); !objects {
-		return r.world.model.Serve(req, t.body, r.id)
+		return r.discover(req)
 	}
 	r.world.wait(t)
 	select {
@@ -134,7 +134,7 @@ func (w *world) answer(t *turn) {
 			x.changes = append(x.changes, e)
 		}
 	}
-	w.say("%s  %s %s%s: %d%s%s", r.id, x.Verb, x.Resource+"/"+x.Name, tried(x), x.code, words(x.fault), changed(x))
+	w.say("%s  %s %s%s: %d%s%s", r.id, x.Verb, x.Resource+"/"+x.Name, tried(x), x.code, words(x.fault), written(x.changes))
 	if r.dead { // it died of this request
 		a = answer{err: errDead}
 	}
@@ -148,7 +148,11 @@ func (w *world) answer(t *turn) {
 // send is the request's way to the model and back.
 func (w *world) send(x *exchange, f *fault) answer {
 	ask := func() answer {
-		res, err := w.model.Serve(x.req, x.body, x.run.id)
+		req := x.req
+		if x.run.paged && x.Verb == "list" {
+			req = paged(req)
+		}
+		res, err := w.model.Serve(req, x.body, x.run.id)
 		not := model.Uncovered("")
 		if errors.As(err, &not) {
 			w.breaks("model", "%s", err)
@@ -185,10 +189,14 @@ func words(s string) string {
 	return " [" + s + "]"
 }
 
-func changed(x *exchange) string {
-	if len(x.changes) == 0 {
+// written are the changes of an exchange.
+type written []model.Event
+
+// String is the last one as the trace has it.
+func (all written) String() string {
+	if len(all) == 0 {
 		return ""
 	}
-	e := x.changes[len(x.changes)-1]
+	e := all[len(all)-1]
 	return " " + strings.ToLower(string(e.Type)) + " " + text(leaves(e.Is))
 }

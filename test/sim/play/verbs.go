@@ -11,6 +11,7 @@ type command struct {
 	page   string   // the row of docs/permissions.md
 	writes bool
 	input  bool // it takes -f, and the set
+	set    bool // it is about the set
 	codes  []int
 }
 
@@ -22,6 +23,13 @@ var verbs = map[string]command{
 	"rollback": {input: true, writes: true, args: []string{"--wait", "--timeout=90s", "--rollback-on-failure", "--record", "RECORD"}, page: "kubectl merge undo RECORD", codes: []int{0, 1, 3, 4}},
 	"diff":     {input: true, args: []string{"diff"}, page: "kubectl merge diff -f FILE", codes: []int{0, 1, 2, 3}},
 	"drift":    {args: []string{"drift", "-f", "FILE"}, page: "kubectl merge drift -f FILE", codes: []int{0, 1, 2}},
+	"watch":    {args: []string{"drift", "-f", "FILE", "--watch", "--timeout=60s"}, page: "kubectl merge drift -f FILE", codes: []int{0, 1, 2}},
+	"absorb":   {args: []string{"absorb", "-f", "FILE"}, page: "kubectl merge absorb -f FILE", codes: []int{0, 1, 2}},
+	"view":     {set: true, args: []string{"applyset", "view", "secrets/" + set}, page: "kubectl merge applyset view configmaps/NAME", codes: []int{0, 1}},
+	"verify":   {set: true, writes: true, args: []string{"applyset", "verify", "secrets/" + set, "--fix", "--yes"}, page: "kubectl merge applyset verify configmaps/NAME --fix", codes: []int{0, 1}},
+	"adopt":    {set: true, writes: true, args: []string{"applyset", "adopt", "secrets/" + set, "configmap/theirs"}, page: "kubectl merge applyset adopt configmaps/NAME TYPE/NAME", codes: []int{0, 1}},
+	"disband":  {set: true, writes: true, args: []string{"applyset", "disband", "secrets/" + set, "--yes"}, page: "kubectl merge applyset disband configmaps/NAME", codes: []int{0, 1, 3}},
+	"delete":   {set: true, writes: true, args: []string{"applyset", "delete", "secrets/" + set, "--yes"}, page: "kubectl merge applyset delete configmaps/NAME", codes: []int{0, 1, 3}},
 	"plan":     {input: true, args: []string{"diff", "-o", "plan"}, page: "kubectl merge diff -f FILE -o plan", codes: []int{0, 1, 2, 3}},
 	"bound":    {input: true, writes: true, args: []string{"--plan", "PLAN"}, page: "kubectl merge -f FILE --plan PLAN", codes: []int{0, 1, 3}},
 	"undo":     {writes: true, args: []string{"undo", "RECORD"}, page: "kubectl merge undo RECORD", codes: []int{0, 1, 3}},
@@ -45,7 +53,7 @@ func (w *world) line(s Step) []string {
 			args = append(args, "--server-side")
 		}
 	}
-	if c.writes && s.Verb != "migrate" {
+	if c.writes && !c.set && s.Verb != "migrate" {
 		args = append(args, fmt.Sprint("--concurrency=", s.Concurrency))
 	}
 	for i, arg := range args {
@@ -58,5 +66,5 @@ func (w *world) line(s Step) []string {
 			args[i] = w.path("plan.yaml")
 		}
 	}
-	return append(args, "--server=http://sim", "-n", namespace, "--cache-dir="+w.cache)
+	return append(args, "--server=http://sim", "-n", namespace)
 }
