@@ -380,6 +380,9 @@ func (w *world) obeys(r *run) string {
 	until, early := map[string]time.Time{}, map[string]int{}
 	for _, x := range r.exchanges {
 		key := fmt.Sprint(x.Verb, x.Resource, x.Name, x.DryRun)
+		if x.Verb == "create" {
+			key += string(x.body) // the URL has no name
+		}
 		if len(x.changes) > 0 {
 			clear(early) // what was waited for is there
 		}

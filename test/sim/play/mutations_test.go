@@ -32,11 +32,11 @@ func TestMutations(t *testing.T) {
 			if out, err := exec.Command("go", "test", "-overlay", overlay, "-ldflags=-s -w", "-c", "-o", program, ".").CombinedOutput(); err != nil {
 				t.Fatalf("%v\n%s", err, out)
 			}
-			cmd := exec.Command(program, "-test.run=^TestSeeds$", "-sim.n=20000", "-sim.shrinks=false", "-sim.only="+m.Only)
+			cmd := exec.Command(program, "-test.run=^TestSeeds$", "-sim.n=200000", "-sim.shrinks=false", "-sim.only="+m.Only)
 			out, err := cmd.CombinedOutput()
 			found := broken.FindSubmatch(out)
 			if failed := (*exec.ExitError)(nil); !errors.As(err, &failed) || found == nil {
-				t.Fatalf("none of 20000 seeds finds it: %v\n%s", err, out)
+				t.Fatalf("none of 200000 seeds finds it: %v\n%s", err, out)
 			}
 			t.Logf("%s: seed %s: %s", m.Name, found[1], found[2])
 		})
