@@ -67,7 +67,7 @@ func (p Planner) Meanings(ctx context.Context, a Annotated, local *object.Object
 		if c.Op == merge.OpOrder {
 			continue
 		}
-		all = append(all, Meaning{Path: c.Path, Text: m.text(c)})
+		all = append(all, Meaning{Path: c.Path, Text: m.describe(c)})
 	}
 	return all, nil
 }
@@ -94,7 +94,7 @@ type meaning struct {
 	elsewhere           bool           // last-applied has another apiVersion than live, and its fields other names perhaps
 }
 
-func (m meaning) text(c merge.Change) string {
+func (m meaning) describe(c merge.Change) string {
 	local, inLocal := m.at(m.local, c.Path)
 	live, inLive := m.at(m.live, c.Path)
 	result, inResult := m.at(m.result, c.Path)
@@ -108,23 +108,23 @@ func (m meaning) text(c merge.Change) string {
 	}
 	switch {
 	case inLocal && m.file == "" && inLive:
-		return "yours; the next merge sets what the file states" + m.value(c.Path, live, "; live has ")
+		return "yours; the next merge sets what the file states" + m.shownValue(c.Path, live, "; live has ")
 	case inLocal && m.file == "":
 		return "yours; the next merge sets what the file states; live does not have it"
 	case inLocal && inLive && merge.Equal(live, result, m.typeAt(c.Path)):
-		return "yours; live already has what " + m.file + " states" + m.value(c.Path, live, ": ")
+		return "yours; live already has what " + m.file + " states" + m.shownValue(c.Path, live, ": ")
 	case inLocal && inLive && m.difference(c.Path, live, result) != "":
 		return "yours; the next merge changes it, as " + m.file + " states: " + m.difference(c.Path, live, result)
 	case inLocal && inLive:
-		return "yours; the next merge sets it" + m.value(c.Path, result, " to ") + ", as " + m.file + " states; live has" + cmp.Or(m.value(c.Path, live, " "), " another value")
+		return "yours; the next merge sets it" + m.shownValue(c.Path, result, " to ") + ", as " + m.file + " states; live has" + cmp.Or(m.shownValue(c.Path, live, " "), " another value")
 	case inLocal:
-		return "yours; the next merge puts it into live, as " + m.file + " states" + m.value(c.Path, result, ": ")
+		return "yours; the next merge puts it into live, as " + m.file + " states" + m.shownValue(c.Path, result, ": ")
 	case inLive && !inResult && m.file != "":
-		return "yours, and not in " + m.file + ": the next merge removes it from live" + m.value(c.Path, live, ", which has ")
+		return "yours, and not in " + m.file + ": the next merge removes it from live" + m.shownValue(c.Path, live, ", which has ")
 	case inLive && !inResult:
-		return "yours; the next merge removes it from live, unless the file has it" + m.value(c.Path, live, "; live has ")
+		return "yours; the next merge removes it from live, unless the file has it" + m.shownValue(c.Path, live, "; live has ")
 	case inLive:
-		return "yours; live keeps it" + m.value(c.Path, live, ": ")
+		return "yours; live keeps it" + m.shownValue(c.Path, live, ": ")
 	}
 	return "yours; live does not have it"
 }
@@ -133,9 +133,9 @@ func (m meaning) text(c merge.Change) string {
 func (m meaning) givenUp(p merge.Path, local merge.Opt, live any, kept bool) string {
 	switch {
 	case local.Set:
-		return "no longer yours until the next merge, which takes it back: " + m.file + " still has it" + m.value(p, local.Value, ": ")
+		return "no longer yours until the next merge, which takes it back: " + m.file + " still has it" + m.shownValue(p, local.Value, ": ")
 	case kept:
-		return "no longer yours; live keeps" + cmp.Or(m.value(p, live, " "), " its value")
+		return "no longer yours; live keeps" + cmp.Or(m.shownValue(p, live, " "), " its value")
 	case live != nil:
 		return "no longer yours; the next merge removes it from live all the same, since what the file has excludes it"
 	}
@@ -150,9 +150,9 @@ func (m meaning) typeAt(p merge.Path) *merge.Type {
 
 func (m meaning) at(v any, p merge.Path) (any, bool) { return merge.Lookup(v, p, m.typ) }
 
-// value is a value on one line, as notes show it, after what leads to it; "" where it is a
+// shownValue is a value on one line, as notes show it, after what leads to it; "" where it is a
 // Secret's.
-func (m meaning) value(p merge.Path, v any, before string) string {
+func (m meaning) shownValue(p merge.Path, v any, before string) string {
 	if m.hides(p) {
 		return ""
 	}

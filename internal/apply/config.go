@@ -25,7 +25,7 @@ func (p *Planned) configuration(k *serverSides) (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	v, _ := c.value(stated, result, spot{typ: p.Type})
+	v, _ := c.recordValue(stated, result, spot{typ: p.Type})
 	conf, _ := v.(map[string]any)
 	if id := lastapplied.SetOf(p.Result); id != "" && (lastapplied.SetOf(conf) != "" || k.Alone(lastapplied.PartOfPath)) {
 		conf, _ = lastapplied.WithSet(conf, id).(map[string]any)
@@ -66,8 +66,8 @@ func (c configuring) livesAt(path merge.Path) bool {
 	return ok && r.Always && r.Choice == merge.TakeLive
 }
 
-// value returns what is applied of a value that is stated; false for nothing.
-func (c configuring) value(stated, result any, s spot) (any, bool) {
+// recordValue returns what is applied of a value that is stated; false for nothing.
+func (c configuring) recordValue(stated, result any, s spot) (any, bool) {
 	switch v := stated.(type) {
 	case map[string]any:
 		if r, ok := result.(map[string]any); ok && granular(s.typ) {
@@ -115,7 +115,7 @@ func (c configuring) fields(stated, result map[string]any, s spot) map[string]an
 				out[name] = v // kubectl would own it, too
 			}
 		default:
-			if applied, ok := c.value(v, r, b); ok {
+			if applied, ok := c.recordValue(v, r, b); ok {
 				out[name] = applied
 			}
 		}
@@ -168,7 +168,7 @@ func (c configuring) entries(stated, result []any, s spot) []any {
 		if at < 0 {
 			continue
 		}
-		applied, ok := c.value(v, result[at], b)
+		applied, ok := c.recordValue(v, result[at], b)
 		if !ok {
 			continue
 		}

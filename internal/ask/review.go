@@ -68,7 +68,7 @@ func (r *Reviewer) each(ctx context.Context, p *run.Plan) error {
 		if item.Action() != apply.Delete {
 			continue
 		}
-		wanted, err := r.object(ctx, item)
+		wanted, err := r.reviewObject(ctx, item)
 		if err != nil {
 			return err
 		}
@@ -79,8 +79,8 @@ func (r *Reviewer) each(ctx context.Context, p *run.Plan) error {
 	return nil
 }
 
-// object asks about an object as a whole.
-func (r *Reviewer) object(ctx context.Context, item *run.Item) (wanted bool, err error) {
+// reviewObject asks about an object as a whole.
+func (r *Reviewer) reviewObject(ctx context.Context, item *run.Item) (wanted bool, err error) {
 	r.print("")
 	answer, err := r.choose(ctx, escape.Line(item.Target.String())+": "+acts[item.Action()], [][2]string{
 		{"y", "yes"}, {"n", "no: leave it as it is"}, {"q", "quit: write nothing at all"},
@@ -112,7 +112,7 @@ func (r *Reviewer) choose(ctx context.Context, question string, keys [][2]string
 // item asks about an object: about each change, if it exists and is changed.
 func (r *Reviewer) item(ctx context.Context, p *run.Plan, item *run.Item) error {
 	if item.Action() != apply.Change {
-		wanted, err := r.object(ctx, item)
+		wanted, err := r.reviewObject(ctx, item)
 		item.Skipped = !wanted
 		return err
 	}
@@ -155,7 +155,7 @@ func (r *Reviewer) changes(item *run.Item) []plandoc.ChangeOf {
 // choices asks about each change, and returns the paths of the rejected ones.
 func (r *Reviewer) choices(ctx context.Context, item *run.Item, changes []plandoc.ChangeOf) (unwanted []merge.Path, err error) {
 	if len(changes) == 0 { // only the last-applied annotation changes
-		wanted, err := r.object(ctx, item)
+		wanted, err := r.reviewObject(ctx, item)
 		item.Skipped = !wanted
 		return nil, err
 	}

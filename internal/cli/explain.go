@@ -67,7 +67,7 @@ func newExplainPrinter(v view, as diff.ExplainFormat) (*explainPrinter, error) {
 	return &explainPrinter{view: v, out: out}, err
 }
 
-func (f *explainPrinter) object(item *run.Item) error {
+func (f *explainPrinter) printObject(item *run.Item) error {
 	if item.Surplus != nil {
 		return f.surplus(item)
 	}
@@ -176,7 +176,7 @@ func (c *call) explain(ctx context.Context) (err error) {
 			return
 		}
 		notes.problems(item)
-		errs = append(errs, printer.object(item))
+		errs = append(errs, printer.printObject(item))
 	})
 	notes.unused(s.Planner.Rules)
 	return errors.Join(printer.close(ctx), errors.Join(errs...), printer.unknown(), s.Failed())

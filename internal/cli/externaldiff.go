@@ -49,8 +49,8 @@ func (d *differ) render(item *run.Item) any {
 	return text.Bytes()
 }
 
-// object shows an item, whose diff may have been rendered before.
-func (d *differ) object(item *run.Item) error {
+// printObject shows an item, whose diff may have been rendered before.
+func (d *differ) printObject(item *run.Item) error {
 	text, made := item.Rendered.([]byte)
 	switch {
 	case item.Result.Outcome == write.Unchanged:

@@ -90,7 +90,7 @@ func (f *flagRow) declare(c *call, flags *pflag.FlagSet) {
 		}
 		help = fmt.Sprintf(help, fill)
 	}
-	switch at := f.value(c).(type) {
+	switch at := f.flagValue(c).(type) {
 	case *bool:
 		on, _ := f.def.(bool)
 		flags.BoolVarP(at, f.name, f.short, on, help)
@@ -122,8 +122,8 @@ func (f *flagRow) declare(c *call, flags *pflag.FlagSet) {
 	}
 }
 
-// value returns where the flag's value is stored. That of a flag without effect is not.
-func (f *flagRow) value(c *call) any {
+// flagValue returns where the flag's value is stored. That of a flag without effect is not.
+func (f *flagRow) flagValue(c *call) any {
 	if f.at == nil {
 		return new(string)
 	}
@@ -199,7 +199,7 @@ func (f *flagRow) check(c *call, flag *pflag.Flag) error {
 	if f.name == "concurrency" {
 		least = 1
 	}
-	switch at := f.value(c).(type) {
+	switch at := f.flagValue(c).(type) {
 	case *int:
 		if *at < least {
 			return fmt.Errorf("--%s=%s: must be at least %d", f.name, text, least)

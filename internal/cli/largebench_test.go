@@ -96,7 +96,7 @@ func (l largeList) entries(n int, side merge.Side) string {
 	return strings.Join(all, ",")
 }
 
-func (l largeList) object(b *testing.B, n int, side merge.Side) map[string]any {
+func (l largeList) printObject(b *testing.B, n int, side merge.Side) map[string]any {
 	around, meta := fmt.Sprintf(l.around, l.entries(n, side)), `"name":"x","namespace":"shop"`
 	if strings.HasPrefix(around, `"finalizers"`) {
 		around, meta = `"data":{}`, meta+","+around
@@ -111,7 +111,7 @@ func (l largeList) object(b *testing.B, n int, side merge.Side) map[string]any {
 
 // files writes local, and live with its annotation and two managers.
 func (l largeList) files(b *testing.B, n int) []string {
-	original, live := l.object(b, n, merge.OriginalSide), l.object(b, n, merge.LiveSide)
+	original, live := l.printObject(b, n, merge.OriginalSide), l.printObject(b, n, merge.LiveSide)
 	group, version, _ := strings.Cut(l.kind[:strings.LastIndex(l.kind, "/")], "/")
 	if version == "" {
 		group, version = "", group
@@ -129,7 +129,7 @@ func (l largeList) files(b *testing.B, n int) []string {
 	live["metadata"] = meta
 	dir := b.TempDir()
 	args := []string{"-f", filepath.Join(dir, "local.json"), "--live", filepath.Join(dir, "live.json")}
-	for i, obj := range []map[string]any{l.object(b, n, merge.LocalSide), live} {
+	for i, obj := range []map[string]any{l.printObject(b, n, merge.LocalSide), live} {
 		if err := os.WriteFile(args[2*i+1], []byte(benchJSON(b, obj)), 0o600); err != nil {
 			b.Fatal(err)
 		}

@@ -41,7 +41,7 @@ var jsonList = listStyle{
 	entry:   func(v any) ([]byte, error) { return indentedJSON(v, "        ") },
 }
 
-func (f *streamPrinter) object(item *run.Item) error {
+func (f *streamPrinter) printObject(item *run.Item) error {
 	obj := f.trimmed(item.Result.Object)
 	f.disclose(item)
 	f.shown++
@@ -88,7 +88,7 @@ type listPrinter struct {
 	objects []any
 }
 
-func (f *listPrinter) object(item *run.Item) error {
+func (f *listPrinter) printObject(item *run.Item) error {
 	f.objects = append(f.objects, f.trimmed(item.Result.Object))
 	f.disclose(item)
 	return nil

@@ -36,7 +36,7 @@ func (f *markdownPrinter) add(s diff.Section) error {
 	return f.comment.Add(s)
 }
 
-func (f *markdownPrinter) object(item *run.Item) error {
+func (f *markdownPrinter) printObject(item *run.Item) error {
 	report := reportOf(item.Result.Planned, false)
 	report.Preview = f.mode != dryNone
 	report.Guards = guardNotes(item)

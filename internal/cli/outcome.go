@@ -39,7 +39,7 @@ func newOutcomePrinter(v view) *outcomePrinter {
 	return &outcomePrinter{view: v, report: outcome.Report{ShowSecrets: v.secrets}, notes: notes}
 }
 
-func (f *outcomePrinter) object(item *run.Item) error {
+func (f *outcomePrinter) printObject(item *run.Item) error {
 	notes := append(f.notes.problemsOf(item), f.notes.of(item)...)
 	f.report.Add(item, append(notes, diff.Conflicts(reportOf(item.Result.Planned, f.secrets))...))
 	return nil
@@ -133,7 +133,7 @@ func (t *results) item(item *run.Item) {
 		t.impact(item)
 	}
 	if t.prints(item) {
-		if err := t.out.object(item); err != nil {
+		if err := t.out.printObject(item); err != nil {
 			t.errs = append(t.errs, &run.ObjectError{Target: item.Target, Err: err})
 		}
 	}

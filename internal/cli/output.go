@@ -14,7 +14,7 @@ import (
 
 // printer prints the results of objects. close prints the parts that depend on all of them.
 type printer interface {
-	object(*run.Item) error
+	printObject(*run.Item) error
 	close(context.Context) error
 }
 

@@ -89,7 +89,7 @@ func (s *session) cluster(ctx context.Context, like plandoc.Cluster) (plandoc.Cl
 	return plandoc.Cluster{UID: uid}, err
 }
 
-func (f *planPrinter) object(item *run.Item) error {
+func (f *planPrinter) printObject(item *run.Item) error {
 	if item.Action() == apply.Nothing {
 		f.out.Unchanged()
 		return nil

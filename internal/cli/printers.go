@@ -60,12 +60,12 @@ func (v view) line(w io.Writer, item *run.Item) error {
 // linePrinter prints lines as kubectl apply does: deployment.apps/web configured.
 type linePrinter struct{ view }
 
-func (f linePrinter) object(item *run.Item) error { return f.line(f.Out, item) }
+func (f linePrinter) printObject(item *run.Item) error { return f.line(f.Out, item) }
 
 // namePrinter prints names only.
 type namePrinter struct{ view }
 
-func (f namePrinter) object(item *run.Item) error {
+func (f namePrinter) printObject(item *run.Item) error {
 	_, err := fmt.Fprintln(f.Out, escape.Line(item.Target.String()))
 	return err
 }
@@ -82,7 +82,7 @@ type dryPrinter struct {
 	shown int
 }
 
-func (f *dryPrinter) object(item *run.Item) error {
+func (f *dryPrinter) printObject(item *run.Item) error {
 	if item.Surplus != nil || item.Result.Outcome == write.Unchanged { // it is deleted or unchanged
 		return errors.Join(f.comment(item), f.outcome(item))
 	}
@@ -153,7 +153,7 @@ func (v view) disclose(item *run.Item) {
 // of its object: applied to that object they change nothing, and jq selects by them.
 type patchPrinter struct{ view }
 
-func (f patchPrinter) object(item *run.Item) error {
+func (f patchPrinter) printObject(item *run.Item) error {
 	if item.Surplus != nil { // no patch deletes an object
 		return f.outcome(item)
 	}
@@ -209,7 +209,7 @@ func (v view) doc(item *run.Item) diff.Doc {
 // none that the user's rules hide.
 type maskedPrinter struct{ printer }
 
-func (p maskedPrinter) object(item *run.Item) error { return p.printer.object(masked(item)) }
+func (p maskedPrinter) printObject(item *run.Item) error { return p.printer.printObject(masked(item)) }
 
 // masked returns a copy of an item with all hidden values masked; the item itself if it has none.
 func masked(item *run.Item) *run.Item {

@@ -159,7 +159,7 @@ func (f *targetVerb) written(o target.Target, a annotate.Annotated, out write.Re
 		item.Result.Object, _ = a.Now.Value.(map[string]any)
 		item.Result.Planned.Sensitive = a.Sensitive
 	}
-	return f.prints.object(item)
+	return f.prints.printObject(item)
 }
 
 // summary counts the expected outcomes of the objects in a dry run on stderr.

@@ -224,12 +224,12 @@ func (u *undoing) item(t *results, item *run.Item) {
 		if word == "" || u.quiet {
 			continue
 		}
-		t.notes.note("note", diff.Note{Object: n.Object, Kind: n.Kind, Message: n.Path.String() + ": " + value(n.Live) + " " + word})
+		t.notes.note("note", diff.Note{Object: n.Object, Kind: n.Kind, Message: n.Path.String() + ": " + shownSide(n.Live) + " " + word})
 	}
 	if u.rollback || item.Result.Outcome == write.Unchanged && u.output == "" {
 		return
 	}
-	if err := t.out.object(item); err != nil {
+	if err := t.out.printObject(item); err != nil {
 		t.errs = append(t.errs, &run.ObjectError{Target: item.Target, Err: err})
 	}
 }
@@ -251,7 +251,7 @@ func outcomeOf(n diff.Note, p apply.Planned) string {
 	return "is overwritten with what was there before"
 }
 
-func value(o merge.Opt) string {
+func shownSide(o merge.Opt) string {
 	if !o.Set {
 		return "nothing"
 	}

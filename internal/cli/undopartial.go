@@ -160,7 +160,7 @@ func (u *undoing) conflicts(notes *reporter, items []*run.Item) int {
 			if name := diff.OwnerName(n.Owner); name != "" {
 				by = " (" + name + ")"
 			}
-			text := fmt.Sprintf("%s: live has %s%s, the run wrote %s, and there was %s before", n.Path, value(n.Live), by, value(n.Original), value(n.Local))
+			text := fmt.Sprintf("%s: live has %s%s, the run wrote %s, and there was %s before", n.Path, shownSide(n.Live), by, shownSide(n.Original), shownSide(n.Local))
 			notes.note("error", diff.Note{Object: n.Object, Kind: diff.NoteConflict, Message: strings.TrimSpace(text)})
 		}
 	}

@@ -74,7 +74,7 @@ func (v *viewVerb) show(o target.Target, was lastapplied.Original) error {
 	if err != nil {
 		return fmt.Errorf("%s: last-applied: %w", o, err)
 	}
-	text, err := v.text(o, was, conf)
+	text, err := v.confText(o, was, conf)
 	if err == nil {
 		_, err = v.Out.Write(text)
 	}
@@ -90,12 +90,12 @@ func withMetadata(conf, metadata any) any {
 	return merge.With(obj, metadata, "metadata")
 }
 
-// text is the configuration in the form asked for. A Secret's values are hidden,
+// confText is the configuration in the form asked for. A Secret's values are hidden,
 // unless they are not there anyway.
 //
 // Unlike kubectl: which prints them; a password should not be shown to those who only want
 // to know which fields are theirs.
-func (v *viewVerb) text(o target.Target, was lastapplied.Original, conf any) ([]byte, error) {
+func (v *viewVerb) confText(o target.Target, was lastapplied.Original, conf any) ([]byte, error) {
 	hidden := conf
 	if at := (redact.Place{Values: redact.ValuesOf(o.Live)}); !v.secrets {
 		_, all := redact.MaskAt(at, merge.Opt{}, merge.Some(conf), v.Sensitive(o, conf))

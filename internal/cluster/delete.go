@@ -50,12 +50,12 @@ func (c *Cluster) Delete(ctx context.Context, t Target, d Deletion) (left map[st
 	if err != nil {
 		return nil, err
 	}
-	obj, err := c.object(ctx, t, "delete", req.Body(data).MaxRetries(0))
+	obj, err := c.requestObject(ctx, t, "delete", req.Body(data).MaxRetries(0))
 	for pauses := (Pauses{Most: c.Patience()}); err != nil; {
 		if asked, failed := pauses.Obey(ctx, err); !asked || failed != nil {
 			return nil, cmp.Or(failed, err)
 		}
-		obj, err = c.object(ctx, t, "delete", req)
+		obj, err = c.requestObject(ctx, t, "delete", req)
 	}
 	if obj["kind"] == "Status" || merge.At[string](merge.At[map[string]any](obj, "metadata"), "deletionTimestamp") == "" {
 		return nil, nil

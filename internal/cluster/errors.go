@@ -149,7 +149,7 @@ func (c *Cluster) explain(err error, t Target, verb string) error {
 	if fields := undeclared(s.Message); fields != nil {
 		r.Code, r.Field = http.StatusBadRequest, fields[0] // as without server-side apply; the server answers 500
 	}
-	if r.Text = r.text(s); redact.IsSecretKind(t.Group, t.Kind) {
+	if r.Text = r.messageOf(s); redact.IsSecretKind(t.Group, t.Kind) {
 		r.Text = c.Values.BlankOwn(r.Text)
 	} else {
 		r.Text = c.Values.BlankOthers(r.Text)
@@ -173,7 +173,7 @@ func hostOf(host string) string {
 	return host
 }
 
-func (r *Refusal) text(s metav1.Status) string {
+func (r *Refusal) messageOf(s metav1.Status) string {
 	secret := redact.IsSecretKind(r.Target.Group, r.Target.Kind)
 	switch {
 	case r.Code == http.StatusUnauthorized:

@@ -27,7 +27,7 @@ type Write struct {
 // response about another object is an error.
 func (c *Cluster) Get(ctx context.Context, t Target) (map[string]any, error) {
 	obj, err := again(ctx, func() (map[string]any, error) {
-		return c.object(ctx, t, "get", c.request("GET", t).Name(t.Name))
+		return c.requestObject(ctx, t, "get", c.request("GET", t).Name(t.Name))
 	})
 	if err != nil {
 		return nil, err
@@ -122,7 +122,7 @@ func (c *Cluster) send(ctx context.Context, l call, body any, w Write) (map[stri
 	}
 	// The client would repeat a write on Retry-After, even one that was executed, unnoticed by the
 	// caller.
-	obj, err := c.object(ctx, t, l.verb, req.Body(data).MaxRetries(0))
+	obj, err := c.requestObject(ctx, t, l.verb, req.Body(data).MaxRetries(0))
 	if err != nil {
 		if r, ok := errors.AsType[*Refusal](err); ok {
 			r.For = w.For
@@ -135,8 +135,8 @@ func (c *Cluster) send(ctx context.Context, l call, body any, w Write) (map[stri
 	return obj, nil
 }
 
-// object returns the response to a request as a value.
-func (c *Cluster) object(ctx context.Context, t Target, verb string, req *rest.Request) (map[string]any, error) {
+// requestObject returns the response to a request as a value.
+func (c *Cluster) requestObject(ctx context.Context, t Target, verb string, req *rest.Request) (map[string]any, error) {
 	data, err := c.answer(ctx, t, verb, req)
 	if err != nil {
 		return nil, err

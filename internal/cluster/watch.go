@@ -145,7 +145,7 @@ func (c *Cluster) ended(t Target, text []byte) error {
 	}
 	r := &Refusal{Target: t, Verb: "watch", Code: int(s.Code), Reason: s.Reason}
 	r.Message = s.Message
-	r.Text = r.text(s)
+	r.Text = r.messageOf(s)
 	return r
 }
 

@@ -21,7 +21,7 @@ func (s *Server) Explained(cmd *cobra.Command, args []string, typed string) ([]c
 	local := localObjects(cmd)
 	named := slices.DeleteFunc(slices.Clone(args), func(arg string) bool { return !strings.Contains(arg, "/") || strings.Contains(arg, "[") })
 	if len(local) == 0 && len(named) == 0 {
-		return s.briefly(s.object)(cmd, args, typed)
+		return s.briefly(s.completeObject)(cmd, args, typed)
 	}
 	var live []object.Object
 	if files, _ := cmd.Flags().GetStringSlice("live"); len(files) > 0 {

@@ -71,7 +71,7 @@ func (s *Server) Namespaces() cobra.CompletionFunc {
 func (s *Server) Sets() cobra.CompletionFunc { return s.briefly(s.sets) }
 
 // Objects completes TYPE/NAME.
-func (s *Server) Objects() cobra.CompletionFunc { return s.briefly(s.object) }
+func (s *Server) Objects() cobra.CompletionFunc { return s.briefly(s.completeObject) }
 
 // TypeOrName completes TYPE, TYPE/NAME and, after TYPE, NAME.
 func (s *Server) TypeOrName() cobra.CompletionFunc { return s.briefly(s.typeOrName) }
@@ -120,7 +120,7 @@ func (s *Server) typeOrName(a asking) ([]cobra.Completion, error) {
 	return s.objectOr(a, "")
 }
 
-func (s *Server) object(a asking) ([]cobra.Completion, error) { return s.objectOr(a, "/") }
+func (s *Server) completeObject(a asking) ([]cobra.Completion, error) { return s.objectOr(a, "/") }
 
 // objectOr returns the objects of a type that was typed with its slash, otherwise the types.
 func (s *Server) objectOr(a asking, suffix string) ([]cobra.Completion, error) {
@@ -254,13 +254,13 @@ func (s *Server) setOrObject(a asking) ([]cobra.Completion, error) {
 	if len(a.args) == 0 {
 		return s.sets(a)
 	}
-	return s.object(a)
+	return s.completeObject(a)
 }
 
 // Disowned completes TYPE/NAME and, after it, the fields that were applied last.
 func (s *Server) Disowned(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	if len(args) == 0 {
-		return s.briefly(s.object)(cmd, args, typed)
+		return s.briefly(s.completeObject)(cmd, args, typed)
 	}
 	typed = asItReads(typed)
 	var all []place

@@ -13,19 +13,19 @@ func manPage(p, main cli.Page) string {
 	var b strings.Builder
 	name := manName(p)
 	fmt.Fprintf(&b, ".\\\" written by make docs; change the command's help instead\n.TH %s 1 \"\" kubectl-merge \"kubectl merge\"\n", quoted(strings.ToUpper(name)))
-	fmt.Fprintf(&b, ".SH NAME\n%s \\- %s\n", text(name), text(p.Short))
+	fmt.Fprintf(&b, ".SH NAME\n%s \\- %s\n", roffText(name), roffText(p.Short))
 	fmt.Fprintf(&b, ".SH SYNOPSIS\n%s\n", line(p.Usage))
 	fmt.Fprintf(&b, ".SH DESCRIPTION\n%s", paragraphs(prose(p)))
 	if len(p.Verbs) > 0 {
 		b.WriteString(".SH COMMANDS\n")
 		for _, v := range p.Verbs {
-			fmt.Fprintf(&b, ".TP\n\\fB%s\\fR(1)\n%s\n", text(manName(v)), line(v.Short))
+			fmt.Fprintf(&b, ".TP\n\\fB%s\\fR(1)\n%s\n", roffText(manName(v)), line(v.Short))
 		}
 	}
 	if len(p.Flags) > 0 {
 		b.WriteString(".SH OPTIONS\n")
 		for _, g := range cli.ByGroup(p.Flags) {
-			fmt.Fprintf(&b, ".SS %s\n", text(g.Title))
+			fmt.Fprintf(&b, ".SS %s\n", roffText(g.Title))
 			options(&b, g.Flags)
 		}
 	}
@@ -38,7 +38,7 @@ func manPage(p, main cli.Page) string {
 	}
 	b.WriteString(".SH SEE ALSO\n")
 	if p.Command != main.Command {
-		fmt.Fprintf(&b, "\\fB%s\\fR(1), whose connection options work here too;\n", text(manName(main)))
+		fmt.Fprintf(&b, "\\fB%s\\fR(1), whose connection options work here too;\n", roffText(manName(main)))
 	}
 	b.WriteString("\\fBkubectl\\fR(1)\n")
 	return b.String()
@@ -46,9 +46,9 @@ func manPage(p, main cli.Page) string {
 
 func options(b *strings.Builder, flags []cli.FlagHelp) {
 	for _, f := range flags {
-		fmt.Fprintf(b, ".TP\n\\fB%s\\fR\n%s\n", text(spelled(f)), line(f.Help))
+		fmt.Fprintf(b, ".TP\n\\fB%s\\fR\n%s\n", roffText(spelled(f)), line(f.Help))
 		if f.Default != "" {
-			fmt.Fprintf(b, "(default %s)\n", text(f.Default))
+			fmt.Fprintf(b, "(default %s)\n", roffText(f.Default))
 		}
 	}
 }
@@ -79,17 +79,17 @@ func lines(of string) string {
 
 // line returns one line of text, which must not begin like a request.
 func line(of string) string {
-	escaped := text(strings.ReplaceAll(of, "\n", " "))
+	escaped := roffText(strings.ReplaceAll(of, "\n", " "))
 	if strings.HasPrefix(escaped, ".") || strings.HasPrefix(escaped, "'") {
 		return `\&` + escaped
 	}
 	return escaped
 }
 
-// text escapes characters with a meaning in roff; a dash is a minus, so that an option can be
+// roffText escapes characters with a meaning in roff; a dash is a minus, so that an option can be
 // copied from the page.
-func text(of string) string {
+func roffText(of string) string {
 	return strings.NewReplacer(`\`, `\e`, "-", `\-`, "…", `\[u2026]`, "·", `\[pc]`).Replace(of)
 }
 
-func quoted(of string) string { return `"` + strings.ReplaceAll(text(of), `"`, `\(dq`) + `"` }
+func quoted(of string) string { return `"` + strings.ReplaceAll(roffText(of), `"`, `\(dq`) + `"` }

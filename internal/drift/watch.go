@@ -140,7 +140,7 @@ const stateField = "state"
 // look compares an object, unless that version of it was compared before; nil if it is not watched.
 // An object's state is changed only by the goroutine of its source.
 func (w *Watcher) look(ctx context.Context, s follow.Source, obj map[string]any) map[string]any {
-	name, version := strings.Clone(text(obj, "name")), strings.Clone(text(obj, "resourceVersion"))
+	name, version := strings.Clone(stringField(obj, "name")), strings.Clone(stringField(obj, "resourceVersion"))
 	o := w.at[key(s.Resource, s.Namespace, name)]
 	if o == nil {
 		return nil
@@ -152,8 +152,8 @@ func (w *Watcher) look(ctx context.Context, s follow.Source, obj map[string]any)
 	return small
 }
 
-// text returns a string in an object's metadata.
-func text(obj map[string]any, field string) string {
+// stringField returns a string in an object's metadata.
+func stringField(obj map[string]any, field string) string {
 	return merge.At[string](obj, "metadata", field)
 }
 
@@ -162,7 +162,7 @@ func (w *Watcher) compare(ctx context.Context, o *watched, obj map[string]any) s
 	if item.Err != nil {
 		return state{err: item.Err}
 	}
-	s := state{version: strings.Clone(text(obj, "resourceVersion")), rows: Of(item, w.Manager)}
+	s := state{version: strings.Clone(stringField(obj, "resourceVersion")), rows: Of(item, w.Manager)}
 	if len(o.rows) > 0 && obj != nil {
 		s.owners = ownership.Of(obj)
 	}
@@ -189,7 +189,7 @@ func (w *Watcher) take(ctx context.Context, s follow.Source, u follow.Update) {
 	w.fine(s.Watching)
 	there := map[string]bool{}
 	for _, obj := range u.Objects {
-		name := text(obj, "name")
+		name := stringField(obj, "name")
 		there[name] = true
 		o := w.at[key(s.Resource, s.Namespace, name)]
 		if u.Gone {

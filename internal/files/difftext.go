@@ -25,7 +25,7 @@ type Hiding struct {
 func (c Changed) Diff(h Hiding) (string, error) {
 	d := Texts{From: "/dev/null", To: "/dev/null", Now: string(c.Plain)}
 	if c.File != nil {
-		d.From, d.Old = "a/"+c.Name, string(c.File.text())
+		d.From, d.Old = "a/"+c.Name, string(c.File.readText())
 	}
 	if c.Text != nil {
 		d.To = "b/" + c.Name

@@ -97,7 +97,7 @@ func (p *patch) fail(at merge.Path, format string, args ...any) {
 
 // deletes: the document is a patch that removes the whole object.
 func (r *resource) deletes() bool {
-	m, _ := r.value().(map[string]any)
+	m, _ := r.docValue().(map[string]any)
 	return m[schema.PatchDirective] == "delete"
 }
 
@@ -108,17 +108,17 @@ type sides struct {
 	original any
 }
 
-func (p *patch) value(v, dest any, t *merge.Type, at merge.Path) sides {
+func (p *patch) patchValue(v, dest any, t *merge.Type, at merge.Path) sides {
 	switch v := v.(type) {
 	case map[string]any:
-		return p.object(v, dest, t, at)
+		return p.patchObject(v, dest, t, at)
 	case []any:
 		return p.list(list{entries: v, stated: true}, dest, t, at)
 	}
 	return sides{local: v, stated: true}
 }
 
-func (p *patch) object(v map[string]any, dest any, t *merge.Type, at merge.Path) sides {
+func (p *patch) patchObject(v map[string]any, dest any, t *merge.Type, at merge.Path) sides {
 	switch v[schema.PatchDirective] {
 	case nil, "merge":
 		return p.fields(v, dest, t, at)
@@ -164,7 +164,7 @@ func (p *patch) fields(v map[string]any, dest any, t *merge.Type, at merge.Path)
 			l.entries, l.stated = entries, true
 			lists[k] = l
 		default:
-			put(k, p.value(v[k], was[k], t.Field(k).Type, below))
+			put(k, p.patchValue(v[k], was[k], t.Field(k).Type, below))
 		}
 	}
 	for _, k := range slices.Sorted(maps.Keys(lists)) {

@@ -108,7 +108,7 @@ func (p *patch) entries(l list, was []any, t *merge.Type, at merge.Path) sides {
 		if len(twins) > 0 {
 			twin = twins[0]
 		}
-		s := p.object(m, twin, t.EntryType(), here)
+		s := p.patchObject(m, twin, t.EntryType(), here)
 		local = append(local, s.local)
 		if s.original != nil {
 			original = append(original, withKeys(s.original, twin, t))

@@ -62,7 +62,7 @@ func successors(original, side resources, one bool) map[*resource]*resource {
 	}
 	all := map[*resource]map[string]int{}
 	for _, r := range slices.Concat(gone, come) {
-		all[r] = factsOf(r.value())
+		all[r] = factsOf(r.docValue())
 	}
 	return best(gone, come, func(was, is *resource) float64 {
 		switch likeness := namespaceLeftOut(was.id, is.id); {

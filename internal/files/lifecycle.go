@@ -50,7 +50,7 @@ func (m *merger) notInDest(u *resource) error {
 		return err
 	}
 	plain := u.doc.Text()
-	if m.Original == nil || !m.alike(w.plan.Result, u.value(), nil) {
+	if m.Original == nil || !m.alike(w.plan.Result, u.docValue(), nil) {
 		if plain, err = u.doc.Edit(yamldoc.Edit{Want: w.plan.Result, Sources: []*yamldoc.Document{u.doc}}); err != nil {
 			return fmt.Errorf("%s: %s: %w", u.where(), u.id, err)
 		}
@@ -81,7 +81,7 @@ func (m *merger) notInDest(u *resource) error {
 // lacks is the field without which a document is no object, with what was probably meant for it;
 // "" where it has them.
 func (r *resource) lacks() string {
-	fields, _ := r.value().(map[string]any)
+	fields, _ := r.docValue().(map[string]any)
 	meta, _ := fields["metadata"].(map[string]any)
 	what := "kind"
 	switch {
@@ -101,7 +101,7 @@ func (r *resource) lacks() string {
 // untouched: a resource has the values that it had in original and, where a change that is
 // lost would be a conflict, the comments.
 func (m *merger) untouched(o, r *resource) bool {
-	return equal(o.value(), r.value()) && (m.Policy.Both != merge.LeaveConflict || maps.Equal(comments(string(o.doc.Text())), comments(string(r.doc.Text()))))
+	return equal(o.docValue(), r.docValue()) && (m.Policy.Both != merge.LeaveConflict || maps.Equal(comments(string(o.doc.Text())), comments(string(r.doc.Text()))))
 }
 
 // equal compares values literally; null is absence.

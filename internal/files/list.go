@@ -59,8 +59,8 @@ type items struct {
 	added   []newcomer
 }
 
-// text is the List's text; ok is false where nothing changes.
-func (l items) text() (t text, ok bool, err error) {
+// listText is the List's text; ok is false where nothing changes.
+func (l items) listText() (t text, ok bool, err error) {
 	var all []yamldoc.Item
 	put := func(was int, t text) {
 		item := yamldoc.Item{Was: was, Doc: t.plain}
@@ -109,7 +109,7 @@ func (m *merger) lists() error {
 			if len(had)+len(l.added) == 0 {
 				continue
 			}
-			t, ok, err := l.text()
+			t, ok, err := l.listText()
 			if err != nil {
 				return err
 			}

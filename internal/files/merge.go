@@ -177,7 +177,7 @@ func (m *merger) merged(o, u, d *resource) (*text, error) {
 		out, err = w.two()
 	} else {
 		w.plan = textsByLine(w.plan)
-		out, err = w.text()
+		out, err = w.mergeText()
 	}
 	if err != nil {
 		return nil, err
@@ -196,7 +196,7 @@ func (m *merger) merged(o, u, d *resource) (*text, error) {
 // three merges the values. The error names directives of a patch that make no sense.
 func (m *merger) three(o, u, d *resource) (weave, error) {
 	w := weave{merger: m, o: o, u: u, d: d}
-	triple := merge.Triple{Local: u.value(), Original: valueOf(o), Live: valueOf(d)}
+	triple := merge.Triple{Local: u.docValue(), Original: valueOf(o), Live: valueOf(d)}
 	patched := false
 	if m.Original == nil { // in a merge of three there are none
 		patched = directive(triple.Local) != nil
@@ -207,7 +207,7 @@ func (m *merger) three(o, u, d *resource) (weave, error) {
 	w.t = m.typeOf(true, u, d, o, triple)
 	if patched {
 		p := patch{resource: u}
-		s := p.value(u.value(), triple.Live, w.t, nil)
+		s := p.patchValue(u.docValue(), triple.Live, w.t, nil)
 		if err := errors.Join(p.errs...); err != nil {
 			return w, err
 		}
@@ -218,7 +218,7 @@ func (m *merger) three(o, u, d *resource) (weave, error) {
 		w.plan.Result = cleared(w.plan.Result, triple.Local, w.t)
 	}
 	if patched {
-		w.plan.Result = ordered(w.plan.Result, u.value(), triple.Live, w.t)
+		w.plan.Result = ordered(w.plan.Result, u.docValue(), triple.Live, w.t)
 	}
 	return w, nil
 }
@@ -248,7 +248,7 @@ func valueOf(r *resource) any {
 	if r == nil {
 		return nil
 	}
-	return r.value()
+	return r.docValue()
 }
 
 // typeOf is the type that a document is merged by; see shape.
@@ -262,7 +262,7 @@ func (m *merger) typeOf(named bool, u, d, o *resource, sides merge.Triple) *merg
 	}
 	t = m.shape(named, inComments(d, u, o).on(t), sides.Local, sides.Original, sides.Live)
 	if len(m.Rules) > 0 {
-		t = m.rulesFor(u, merge.Triple{Local: u.value(), Live: valueOf(d)}).Shape(t)
+		t = m.rulesFor(u, merge.Triple{Local: u.docValue(), Live: valueOf(d)}).Shape(t)
 	}
 	return t
 }

@@ -166,9 +166,9 @@ func (r *reader) pathsAt(text string, at []int, t *merge.Type) (out []merge.Path
 // merge, is expected and not reported.
 func (w weave) report() {
 	d, plan := w.d, w.plan
-	triple := merge.Triple{Local: plan.Result, Original: w.was, Live: d.value()}
+	triple := merge.Triple{Local: plan.Result, Original: w.was, Live: d.docValue()}
 	found := diff.Report{
-		Object: d.called(), Live: d.value(), Local: plan.Result, Voice: diff.Voice{Merged: d.file.Where(), Policy: w.Policy.Name},
+		Object: d.called(), Live: d.docValue(), Local: plan.Result, Voice: diff.Voice{Merged: d.file.Where(), Policy: w.Policy.Name},
 		Sensitive: w.Rules.Sensitive(d.named.ruled(triple)),
 		Plan:      merge.Plan{Result: plan.Result, Conflicts: plan.Conflicts},
 	}

@@ -63,7 +63,7 @@ func (f *File) resource(d *yamldoc.Document, named id, version string) *resource
 	return r
 }
 
-func (r *resource) value() any { return r.doc.Value() }
+func (r *resource) docValue() any { return r.doc.Value() }
 
 func (r *resource) where() string { return fmt.Sprintf("%s: line %d", r.file.Where(), r.doc.Line()) }
 

@@ -68,8 +68,8 @@ func (s *Set) Empty() bool {
 	return len(s.texts) == 0
 }
 
-// text is the file's content as read.
-func (f *File) text() []byte {
+// readText is the file's content as read.
+func (f *File) readText() []byte {
 	if f == nil {
 		return nil
 	}

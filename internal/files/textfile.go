@@ -63,7 +63,7 @@ func (m *merger) lines(t textFiles) error {
 	var errs []error
 	for _, name := range t.names {
 		o, u, d := t.original[name], t.updated[name], t.dest[name]
-		if m.Original == nil && u != nil && d != nil && string(u.text()) != string(d.text()) {
+		if m.Original == nil && u != nil && d != nil && string(u.readText()) != string(d.readText()) {
 			errs = append(errs, fmt.Errorf("%w; by lines it is merged three ways only: give --original", errors.Join(u.err, d.err)))
 			continue
 		}
@@ -73,7 +73,7 @@ func (m *merger) lines(t textFiles) error {
 }
 
 func (m *merger) textFile(name string, o, u, d *File) {
-	base, theirs, ours := o.likewise(d), u.likewise(d), string(d.text())
+	base, theirs, ours := o.likewise(d), u.likewise(d), string(d.readText())
 	switch {
 	case u == nil && d == nil, theirs == ours && u != nil && d != nil, o != nil && u != nil && base == theirs:
 	case m.Policy.Update == merge.TakeLive:
@@ -108,7 +108,7 @@ func (m *merger) binaryFile(d *File, theirs string) {
 
 // binary: the file is not text, by git's rule.
 func (f *File) binary() bool {
-	text := f.text()
+	text := f.readText()
 	return bytes.IndexByte(text[:min(len(text), gitLooksAt)], 0) >= 0
 }
 
@@ -119,7 +119,7 @@ const gitLooksAt = 8000
 // likewise is the file's text with dest's line endings and byte order mark, so that a
 // checkout with other ones is no change.
 func (f *File) likewise(dest *File) string {
-	text, like := string(f.text()), string(dest.text())
+	text, like := string(f.readText()), string(dest.readText())
 	if f == nil || dest == nil || f.binary() || dest.binary() {
 		return text
 	}
@@ -143,8 +143,8 @@ const mark = "\ufeff"
 
 // mergeLines merges what changed from base to theirs into a file of dest.
 func (m *merger) mergeLines(d *File, base, theirs string) {
-	marked, conflicts := m.marks().Marked(linemerge.Merge(base, string(d.text()), theirs))
-	theirsWin, plain, _ := linemerge.Sides(base, string(d.text()), theirs)
+	marked, conflicts := m.marks().Marked(linemerge.Merge(base, string(d.readText()), theirs))
+	theirsWin, plain, _ := linemerge.Sides(base, string(d.readText()), theirs)
 	said := fmt.Sprintf("merged by lines: %d places that both sides have changed", conflicts)
 	switch {
 	case conflicts == 0:
@@ -154,7 +154,7 @@ func (m *merger) mergeLines(d *File, base, theirs string) {
 	default:
 		m.textNote(diff.NoteConflict, d.Name, said)
 	}
-	if marked != string(d.text()) {
+	if marked != string(d.readText()) {
 		m.out.Files = append(m.out.Files, Changed{Name: d.Name, File: d, Text: []byte(marked), Plain: []byte(plain), lines: true})
 	}
 }

@@ -37,8 +37,8 @@ type woven struct {
 // texts are three forms of one document.
 type texts struct{ base, ours, theirs string }
 
-// text merges the texts.
-func (w *weave) text() (woven, error) {
+// mergeText merges the texts.
+func (w *weave) mergeText() (woven, error) {
 	raw := texts{ours: linediff.Ended(string(w.d.doc.Text()))}
 	raw.theirs = asIn(w.d, w.u.doc.Text())
 	if w.o != nil {
@@ -70,12 +70,12 @@ func (w weave) loses(raw texts, marked string, conflicts bool) bool {
 	if lost := len(lostComments(raw, marked)) > 0; lost || !conflicts {
 		return lost
 	}
-	return w.losesValues([]any{valueOf(w.o)}, []any{w.d.value()}, []any{w.u.value()}, marked)
+	return w.losesValues([]any{valueOf(w.o)}, []any{w.d.docValue()}, []any{w.u.docValue()}, marked)
 }
 
 // two merges two texts: dest's is edited.
 func (w weave) two() (woven, error) {
-	if len(w.plan.Conflicts) == 0 && merge.Identical(w.plan.Result, w.d.value()) {
+	if len(w.plan.Conflicts) == 0 && merge.Identical(w.plan.Result, w.d.docValue()) {
 		return woven{text: plainText(string(w.d.doc.Text()))}, nil
 	}
 	f, err := w.editedTo(w.d, w.plan.Result, w.u)
@@ -121,9 +121,9 @@ func (w weave) reads(merged string, raw texts) bool {
 	var got any
 	switch merged {
 	case raw.ours:
-		got = w.d.value()
+		got = w.d.docValue()
 	case raw.theirs:
-		got = w.u.value()
+		got = w.u.docValue()
 	default:
 		d := w.one(merged)
 		if d == nil {
@@ -151,7 +151,7 @@ func (w *weave) otherwise(merged string, raw texts) bool {
 	if len(w.plan.Conflicts) == 0 || w.Policy.Both != merge.LeaveConflict {
 		return false
 	}
-	triple := merge.Triple{Local: w.u.value(), Original: w.o.value(), Live: w.d.value()}
+	triple := merge.Triple{Local: w.u.docValue(), Original: w.o.docValue(), Live: w.d.docValue()}
 	unnamed := func() *merge.Type { return w.typeOf(false, w.u, w.d, w.o, triple) }
 	for _, by := range []struct {
 		triple merge.Triple

@@ -25,7 +25,7 @@ func (m *merger) whole(f *File, c Changed, changed bool) (Changed, bool) {
 	if o == nil || u == nil {
 		return c, changed
 	}
-	raw := texts{base: o.likewise(f), ours: string(f.text()), theirs: u.likewise(f)}
+	raw := texts{base: o.likewise(f), ours: string(f.readText()), theirs: u.likewise(f)}
 	now := raw.ours
 	if changed {
 		now = string(c.Text)

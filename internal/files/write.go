@@ -126,7 +126,7 @@ func (w *writer) stage(name string, c Changed) error {
 		if err != nil {
 			return w.fail(name, err)
 		}
-		if !bytes.Equal(now, c.File.text()) {
+		if !bytes.Equal(now, c.File.readText()) {
 			return w.fail(name, errors.New("has changed since it was read; merge again"))
 		}
 		s.backup = hidden("old")

@@ -107,7 +107,7 @@ func (r *Report) Write(w io.Writer, e Ended, secrets *redact.Values) error {
 	p, s, became := e.Plan, Summarize(e), e.became()
 	d := document{APIVersion: APIVersion, Kind: Kind, DryRun: s.DryRun, Target: s.Target, Seconds: round(s.Time.Seconds()), Summary: s.counts(), Objects: []Object{}}
 	for _, item := range slices.Concat(p.Items, p.Others) {
-		o := r.object(item, secrets)
+		o := r.objectOf(item, secrets)
 		o.Outcome = became(item)
 		d.Objects = append(d.Objects, o)
 	}
@@ -117,7 +117,7 @@ func (r *Report) Write(w io.Writer, e Ended, secrets *redact.Values) error {
 	return escape.WriteJSON(w, d, "  ")
 }
 
-func (r *Report) object(item *run.Item, secrets *redact.Values) Object {
+func (r *Report) objectOf(item *run.Item, secrets *redact.Values) Object {
 	o := r.seen[item]
 	t := item.Target
 	o.APIVersion, o.Kind, o.Namespace, o.Name = t.GroupVersion(), t.Kind, t.Namespace, t.Name

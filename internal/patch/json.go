@@ -47,7 +47,7 @@ type Options struct {
 // if one of these values has changed meanwhile. No operation means no difference.
 func JSON(live, result any, o Options) []Op {
 	p := jsonPatcher{Options: o}
-	p.value("", live, result)
+	p.patchValue("", live, result)
 	return p.ops
 }
 
@@ -56,20 +56,20 @@ type jsonPatcher struct {
 	ops []Op
 }
 
-func (p *jsonPatcher) value(at string, old, now any) {
+func (p *jsonPatcher) patchValue(at string, old, now any) {
 	if merge.Identical(old, now) {
 		return
 	}
 	switch was := old.(type) {
 	case map[string]any:
 		if m, ok := now.(map[string]any); ok {
-			p.object(at, was, m)
+			p.patchObject(at, was, m)
 			return
 		}
 	case []any:
 		if l, ok := now.([]any); ok && p.Bound && len(l) == len(was) {
 			for i := range l {
-				p.value(at+"/"+strconv.Itoa(i), was[i], l[i])
+				p.patchValue(at+"/"+strconv.Itoa(i), was[i], l[i])
 			}
 			return
 		}
@@ -77,7 +77,7 @@ func (p *jsonPatcher) value(at string, old, now any) {
 	p.replace(at, old, now)
 }
 
-func (p *jsonPatcher) object(at string, old, now map[string]any) {
+func (p *jsonPatcher) patchObject(at string, old, now map[string]any) {
 	names := maps.Clone(old)
 	maps.Copy(names, now)
 	for _, k := range slices.Sorted(maps.Keys(names)) {
@@ -89,7 +89,7 @@ func (p *jsonPatcher) object(at string, old, now map[string]any) {
 			p.pin(path, was)
 			p.ops = append(p.ops, Op{Op: "remove", Path: path})
 		case had:
-			p.value(path, was, v)
+			p.patchValue(path, was, v)
 		default:
 			if p.PinAbsent && !p.Bound {
 				p.ops = append(p.ops, Op{"test", path, nil})

@@ -112,7 +112,7 @@ func (e *encoder) put(name string, v any) {
 	e.lead = strings.Repeat(" ", len(e.lead))
 }
 
-func (e *encoder) text(name, v string, _ func(string) string) {
+func (e *encoder) textField(name, v string, _ func(string) string) {
 	if v != "" {
 		e.put(name, v)
 	}
@@ -126,7 +126,7 @@ func (e *encoder) flag(name string, v *bool) {
 
 func (e *encoder) number(name string, v *int) { e.put(name, json.Number(strconv.Itoa(*v))) }
 
-func (e *encoder) value(name string, v *merge.Opt) {
+func (e *encoder) valueField(name string, v *merge.Opt) {
 	if v.Set {
 		e.put(name, v.Value)
 	}

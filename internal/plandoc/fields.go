@@ -65,7 +65,7 @@ func (f fieldsAt) take(name string) (any, bool) {
 	return v, ok
 }
 
-func (f fieldsAt) text(name, _ string, read func(string) string) {
+func (f fieldsAt) textField(name, _ string, read func(string) string) {
 	v, given := f.take(name)
 	s, ok := v.(string)
 	problem := "must be text"
@@ -95,7 +95,7 @@ func (f fieldsAt) number(name string, to *int) {
 	*to = count
 }
 
-func (f fieldsAt) value(name string, to *merge.Opt) { to.Value, to.Set = f.take(name) }
+func (f fieldsAt) valueField(name string, to *merge.Opt) { to.Value, to.Set = f.take(name) }
 
 func (f fieldsAt) texts(name string, to *[]string) {
 	v, given := f.take(name)

@@ -13,21 +13,21 @@ import (
 // codec is a mapping of a document that is being written or read. Each field is listed once, for
 // both directions: an encoder takes its value, a decoder sets it.
 type codec interface {
-	// text is a string, which is left out if it is empty. read takes the one that was decoded, ""
+	// textField is a string, which is left out if it is empty. read takes the one that was decoded, ""
 	// for an absent one, and returns what is wrong with it.
-	text(name, v string, read func(string) (problem string))
+	textField(name, v string, read func(string) (problem string))
 	flag(name string, v *bool)
 	number(name string, v *int)
-	value(name string, v *merge.Opt)
+	valueField(name string, v *merge.Opt)
 	texts(name string, v *[]string) // left out if nil
 	mapping(name string, used bool, fields func(codec))
 	list(name string, n int, entry func(i int, c codec))
 	bad(name, problem string) // of what was decoded; name "" is the mapping itself
 }
 
-// text passes a string to which nothing applies.
-func text(c codec, name string, v *string) {
-	c.text(name, *v, func(s string) string {
+// codeText passes a string to which nothing applies.
+func codeText(c codec, name string, v *string) {
+	c.textField(name, *v, func(s string) string {
 		*v = s
 		return ""
 	})
@@ -55,41 +55,41 @@ func optional[T any](c codec, name string, v **T, fields func(*T, codec)) {
 
 func (h *Header) fields(c codec) {
 	version, kind := APIVersion, Kind // were checked before
-	text(c, "apiVersion", &version)
-	text(c, "kind", &kind)
+	codeText(c, "apiVersion", &version)
+	codeText(c, "kind", &kind)
 	c.mapping("cluster", true, func(c codec) {
-		text(c, "uid", &h.Cluster.UID)
-		text(c, "server", &h.Cluster.Server)
+		codeText(c, "uid", &h.Cluster.UID)
+		codeText(c, "server", &h.Cluster.Server)
 		c.flag("offline", &h.Cluster.Offline)
 	})
 	if h.Cluster == (Cluster{}) {
 		c.bad("cluster", "must have the uid of the cluster: without it the plan would be bound to none")
 	}
 	optional(c, "set", &h.Set, func(s *Set, c codec) {
-		text(c, "id", &s.ID)
-		text(c, "parent", &s.Parent)
-		text(c, "namespace", &s.Namespace)
+		codeText(c, "id", &s.ID)
+		codeText(c, "parent", &s.Parent)
+		codeText(c, "namespace", &s.Namespace)
 	})
 	c.flag("serverSide", &h.ServerSide)
 	c.flag("record", &h.Record)
 	rules := ""
 	if h.Record {
 		c.flag("unfinished", &h.Unfinished)
-		text(c, "manager", &h.Manager)
+		codeText(c, "manager", &h.Manager)
 		rules = h.Rules.SensitiveText()
 	}
-	c.text("sensitive", rules, func(s string) string {
+	c.textField("sensitive", rules, func(s string) string {
 		var err error
 		if h.Rules, err = schema.ParseRules([]byte(s)); err != nil {
 			return "must be rules: " + err.Error()
 		}
 		return ""
 	})
-	c.text("secrets", map[bool]string{true: "shown", false: "hashed"}[h.ShowSecrets], func(s string) string {
+	c.textField("secrets", map[bool]string{true: "shown", false: "hashed"}[h.ShowSecrets], func(s string) string {
 		h.ShowSecrets = s == "shown"
 		return unless(h.ShowSecrets || s == "hashed", "must be shown or hashed")
 	})
-	c.text("salt", base64.StdEncoding.EncodeToString(h.Salt), func(s string) string {
+	c.textField("salt", base64.StdEncoding.EncodeToString(h.Salt), func(s string) string {
 		var err error
 		h.Salt, err = base64.StdEncoding.DecodeString(s)
 		return unless(err == nil && len(h.Salt) >= 8, "must be at least 8 bytes in base64")
@@ -118,18 +118,18 @@ func (s *Summary) fields(c codec) {
 
 // head passes the fields before the notes.
 func (i *Item) head(c codec) {
-	c.text("action", string(i.Action), func(s string) string {
+	c.textField("action", string(i.Action), func(s string) string {
 		i.Action = apply.Action(s)
 		return unless(slices.Contains(actions, i.Action), fmt.Sprintf("must be one of %v", actions))
 	})
-	text(c, "apiVersion", &i.APIVersion)
-	text(c, "kind", &i.Kind)
-	text(c, "namespace", &i.Namespace)
-	text(c, "name", &i.Name)
-	text(c, "uid", &i.UID)
-	text(c, "resourceVersion", &i.ResourceVersion)
-	text(c, "impact", &i.Impact)
-	text(c, "reason", &i.Reason)
+	codeText(c, "apiVersion", &i.APIVersion)
+	codeText(c, "kind", &i.Kind)
+	codeText(c, "namespace", &i.Namespace)
+	codeText(c, "name", &i.Name)
+	codeText(c, "uid", &i.UID)
+	codeText(c, "resourceVersion", &i.ResourceVersion)
+	codeText(c, "impact", &i.Impact)
+	codeText(c, "reason", &i.Reason)
 	switch {
 	case i.APIVersion == "" || i.Kind == "" || i.Name == "":
 		c.bad("", "must have apiVersion, kind and name")
@@ -140,25 +140,25 @@ func (i *Item) head(c codec) {
 
 // tail passes the fields after the notes.
 func (i *Item) tail(c codec) {
-	c.text("outcome", string(i.Outcome), func(s string) string {
+	c.textField("outcome", string(i.Outcome), func(s string) string {
 		i.Outcome = Outcome(s)
 		return unless(slices.Contains([]Outcome{"", Begun, Done, Refused}, i.Outcome), "must be begun, done or refused")
 	})
 	c.mapping("written", i.Written != Written{}, func(c codec) {
-		text(c, "uid", &i.Written.UID)
-		text(c, "resourceVersion", &i.Written.ResourceVersion)
+		codeText(c, "uid", &i.Written.UID)
+		codeText(c, "resourceVersion", &i.Written.ResourceVersion)
 	})
 	each(c, "conflicts", &i.Conflicts, func(at *ConflictAt, c codec) {
-		text(c, "path", &at.Path)
-		text(c, "reason", &at.Reason)
+		codeText(c, "path", &at.Path)
+		codeText(c, "reason", &at.Reason)
 	})
 	each(c, "changes", &i.Changes, (*ChangeOf).fields)
 	optional(c, "lastApplied", &i.LastApplied, func(s *Sides, c codec) {
 		if !s.Before.Set && !s.After.Set {
 			s.After = merge.Some(nil)
 		}
-		c.value("before", &s.Before)
-		c.value("after", &s.After)
+		c.valueField("before", &s.Before)
+		c.valueField("after", &s.After)
 		*s = Sides{stated(s.Before), stated(s.After)}
 	})
 	c.flag("complete", &i.Complete)
@@ -171,20 +171,20 @@ func stated(o merge.Opt) merge.Opt {
 }
 
 func (c *ChangeOf) fields(to codec) {
-	to.text("path", c.Path, func(s string) string {
+	to.textField("path", c.Path, func(s string) string {
 		c.Path = s
 		if _, err := c.ParsedPath(); err != nil {
 			return err.Error()
 		}
 		return unless(s != "", "is missing")
 	})
-	to.value("before", &c.Before)
-	to.value("after", &c.After)
+	to.valueField("before", &c.Before)
+	to.valueField("after", &c.After)
 	optional(to, "order", &c.Order, func(o *Order, to codec) {
 		to.texts("before", &o.Before)
 		to.texts("after", &o.After)
 	})
-	text(to, "reason", &c.Reason)
+	codeText(to, "reason", &c.Reason)
 	if c.Order == nil && !c.Before.Set && !c.After.Set {
 		to.bad("", "must have before or after")
 	}

@@ -54,11 +54,11 @@ func (m masking) mask(a, b any) (any, any) {
 		k, l = m.lists(k, l)
 		return keep(m, kList, k, a), keep(m, lList, l, b)
 	}
-	return m.text(a, b, maskedBefore), m.text(b, a, maskedAfter)
+	return m.maskText(a, b, maskedBefore), m.maskText(b, a, maskedAfter)
 }
 
-// text hides a text that holds the manifest of a Secret, and the Secret's own values in one.
-func (m masking) text(v, other any, differs string) any {
+// maskText hides a text that holds the manifest of a Secret, and the Secret's own values in one.
+func (m masking) maskText(v, other any, differs string) any {
 	s, ok := v.(string)
 	if !ok {
 		return v

@@ -154,7 +154,7 @@ func (r rule) apply(nodes []*kyaml.RNode, find Find, spent *growth) (idle []stri
 		if err != nil {
 			return nil, err
 		}
-		if value, err = r.value(source); err != nil {
+		if value, err = r.sourceValue(source); err != nil {
 			return nil, err
 		}
 		if extra {

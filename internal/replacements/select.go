@@ -66,8 +66,8 @@ func few(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// value returns the source's field, after it has been split.
-func (r rule) value(source *kyaml.RNode) (*kyaml.RNode, error) {
+// sourceValue returns the source's field, after it has been split.
+func (r rule) sourceValue(source *kyaml.RNode) (*kyaml.RNode, error) {
 	path := cmp.Or(r.Source.FieldPath, types.DefaultReplacementFieldPath)
 	n, err := source.Copy().Pipe(kyaml.Lookup(utils.SmarterPathSplitter(path, ".")...))
 	if err != nil || n.IsNilOrEmpty() {

@@ -48,7 +48,7 @@ func (g *generators) read(dir string) {
 }
 
 func (g *generators) file(dir, name string) {
-	text, ok := g.text(filepath.Join(dir, name))
+	text, ok := g.fileText(filepath.Join(dir, name))
 	if !ok {
 		return
 	}
@@ -67,19 +67,19 @@ func (g *generators) file(dir, name string) {
 		}
 		for _, generator := range merge.MapsAt(kustomization, "secretGenerator") {
 			for _, env := range append(textsOf(generator["envs"]), textsOf([]any{generator["env"]})...) {
-				text, _ := g.text(filepath.Join(dir, env))
+				text, _ := g.fileText(filepath.Join(dir, env))
 				g.values.AddLines(string(text))
 			}
 			for _, file := range textsOf(generator["files"]) {
-				text, _ := g.text(filepath.Join(dir, afterKey(file)))
+				text, _ := g.fileText(filepath.Join(dir, afterKey(file)))
 				g.values.AddText(string(text))
 			}
 		}
 	}
 }
 
-// text returns a file's content; false if it is not a regular file, or a large one.
-func (g *generators) text(name string) ([]byte, bool) {
+// fileText returns a file's content; false if it is not a regular file, or a large one.
+func (g *generators) fileText(name string) ([]byte, bool) {
 	info, err := os.Stat(name)
 	if err != nil || info.Mode().Type()&fs.ModeType != 0 || info.Size() > mostGeneratorFile {
 		return nil, false

@@ -30,7 +30,7 @@ func (r *jsonReader) read() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.value(tok, 0)
+	return r.readValue(tok, 0)
 }
 
 // token returns the decoder's next token. A text in which half a character is written (\ud800
@@ -51,14 +51,14 @@ func (r *jsonReader) fail(what, why string) error {
 	return &SyntaxError{Line: r.first + bytes.Count(r.data[:r.dec.InputOffset()], []byte("\n")), Path: pathText(r.path), What: what, Why: why}
 }
 
-func (r *jsonReader) value(tok json.Token, depth int) (any, error) {
+func (r *jsonReader) readValue(tok json.Token, depth int) (any, error) {
 	if depth > maxDepth {
 		return nil, r.fail("is nested too deep", fmt.Sprintf("more than %d levels", maxDepth))
 	}
 	switch t := tok.(type) {
 	case json.Delim:
 		if t == '{' {
-			return r.object(depth)
+			return r.readObject(depth)
 		}
 		return r.list(depth)
 	case json.Number:
@@ -70,7 +70,7 @@ func (r *jsonReader) value(tok json.Token, depth int) (any, error) {
 	return tok, nil
 }
 
-func (r *jsonReader) object(depth int) (any, error) {
+func (r *jsonReader) readObject(depth int) (any, error) {
 	m := map[string]any{}
 	for r.dec.More() {
 		tok, err := r.token()
@@ -88,7 +88,7 @@ func (r *jsonReader) object(depth int) (any, error) {
 		if tok, err = r.token(); err != nil {
 			return nil, err
 		}
-		if m[key], err = r.value(tok, depth+1); err != nil {
+		if m[key], err = r.readValue(tok, depth+1); err != nil {
 			return nil, err
 		}
 		r.path = r.path[:len(r.path)-1]
@@ -105,7 +105,7 @@ func (r *jsonReader) list(depth int) (any, error) {
 			return nil, err
 		}
 		r.path = append(r.path, merge.Step{Kind: merge.IndexStep, Index: len(list)})
-		v, err := r.value(tok, depth+1)
+		v, err := r.readValue(tok, depth+1)
 		if err != nil {
 			return nil, err
 		}

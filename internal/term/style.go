@@ -69,15 +69,15 @@ func (s Style) line(line, word string) string {
 		head := strings.TrimSuffix(word, " ")
 		rest := strings.TrimPrefix(text, head) // continues in the same line, or in the next
 		if same, ok := strings.CutPrefix(rest, " "); ok {
-			rest = " " + s.object(same)
+			rest = " " + s.objectLine(same)
 		}
 		text = s.paint(head, wordColors[word]) + rest
 	}
 	return indent + text
 }
 
-// object prints the object at the beginning of the text in bold type: deployment.apps/web.
-func (s Style) object(text string) string {
+// objectLine prints the object at the beginning of the text in bold type: deployment.apps/web.
+func (s Style) objectLine(text string) string {
 	name, rest, ok := strings.Cut(text, ":")
 	if !ok || !strings.Contains(name, "/") || strings.ContainsAny(name, " \n") {
 		return text

@@ -1,8 +1,8 @@
 package yamldoc
 
-// value reads what stands on this line behind a colon, or behind --- with parent
+// parseValue reads what stands on this line behind a colon, or behind --- with parent
 // -1: a scalar, an alias, a flow collection, or properties of something below.
-func (p *parser) value(parent int) (*node, error) {
+func (p *parser) parseValue(parent int) (*node, error) {
 	start := p.pos
 	pr, err := p.properties()
 	if err != nil {
@@ -203,7 +203,7 @@ func (p *parser) fieldValue(col int, e *entry) (err error) {
 	case e.asked:
 		e.value, err = p.content(col, p.column())
 	default:
-		e.value, err = p.value(col)
+		e.value, err = p.parseValue(col)
 	}
 	return err
 }

@@ -11,7 +11,7 @@ func (p *parser) document() (*Document, bool, error) {
 		return nil, false, err
 	}
 	if started && p.pos != p.lineStart && !p.atEnd() {
-		d.root, err = p.value(-1)
+		d.root, err = p.parseValue(-1)
 	} else {
 		d.root, err = p.rootBelow()
 	}

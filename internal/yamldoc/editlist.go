@@ -54,7 +54,7 @@ func (ed *editor) keptItems(s slot, t *merge.Type, r relist) []bool {
 		e := &n.entries[j]
 		before := len(ed.edits)
 		below, _, _ := r.sources(i)
-		ed.value(slot{n: e.value, e: e, place: pl, anew: ed.force[n] == entries}, r.want[i], t.EntryType(), below)
+		ed.editValue(slot{n: e.value, e: e, place: pl, anew: ed.force[n] == entries}, r.want[i], t.EntryType(), below)
 		if stay[j] = r.stays[i]; stay[j] {
 			if len(ed.edits) > before {
 				ed.noteAround(e, below, pl)

@@ -44,7 +44,7 @@ func (ed *editor) keptFields(s slot, want map[string]any, t *merge.Type, from or
 		}
 		before := len(ed.edits)
 		below, _, _ := from.child(e.name)
-		ed.value(slot{n: e.value, e: e, place: pl, anew: ed.force[n] == entries}, v, t.Field(e.name).Type, below)
+		ed.editValue(slot{n: e.value, e: e, place: pl, anew: ed.force[n] == entries}, v, t.Field(e.name).Type, below)
 		if len(ed.edits) > before {
 			ed.noteAround(e, below, pl)
 		}

@@ -26,7 +26,7 @@ func (ed *editor) run(want any, t *merge.Type, from origins) {
 		ed.anchored, ed.holds = map[*node]bool{}, map[*node]any{}
 		ed.find(root)
 	}
-	ed.value(slot{n: root, place: place{col: -1}}, want, t, from)
+	ed.editValue(slot{n: root, place: place{col: -1}}, want, t, from)
 }
 
 // find collects the nodes that have an anchor.
@@ -42,7 +42,7 @@ func (ed *editor) find(n *node) {
 // fill writes the whole value into an empty document, behind its comments.
 func (ed *editor) fill(want any, t *merge.Type, from origins) {
 	p := printer{look: ed.look}
-	p.value(want, from, t, place{col: -1})
+	p.printValue(want, from, t, place{col: -1})
 	s := strings.TrimPrefix(p.String(), " ") + ed.look.eol
 	if at := ed.doc.to; at > ed.doc.from && ed.src[at-1] != '\n' {
 		s = ed.look.eol + s
@@ -50,8 +50,8 @@ func (ed *editor) fill(want any, t *merge.Type, from origins) {
 	ed.replace(ed.doc.to, ed.doc.to, s)
 }
 
-// value makes one value what is wanted; from is where the source has it.
-func (ed *editor) value(s slot, want any, t *merge.Type, from origins) {
+// editValue makes one value what is wanted; from is where the source has it.
+func (ed *editor) editValue(s slot, want any, t *merge.Type, from origins) {
 	n := s.n
 	if ed.anchored[n] {
 		ed.holds[n] = want
@@ -112,7 +112,7 @@ func (ed *editor) rewrite(s slot, want any, t *merge.Type, from origins) {
 
 func (ed *editor) rewriteRoot(s slot, want any, t *merge.Type, all origins) {
 	p := printer{look: ed.look}
-	p.value(want, all, t, s.place)
+	p.printValue(want, all, t, s.place)
 	out := strings.TrimPrefix(p.String(), " ")
 	from, to := s.n.start, s.n.end
 	if ed.src.ownLine(from) {
@@ -205,7 +205,7 @@ func (ed *editor) rewriteBlock(s slot, want any, t *merge.Type, all origins) {
 	}
 	pl.note, pl.deep = note+extra, ed.src.deep(s.n)
 	p := printer{look: ed.lookAt(e)}
-	p.value(want, all, t, pl)
+	p.printValue(want, all, t, pl)
 	out := p.String()
 	if a := s.n.anchor(); a != "" {
 		out = ed.withAnchor(a, out, pl, isBlock(want, all))

@@ -32,7 +32,7 @@ func Encode(v any) ([]byte, error) {
 		return encodeDeep(v)
 	}
 	p := encoder{out: make([]byte, 0, 1024)}
-	p.value(v, 0, false)
+	p.encodeValue(v, 0, false)
 	if p.bad {
 		return nil, errNotJSON
 	}
@@ -97,16 +97,16 @@ type encoder struct {
 	bad bool
 }
 
-// value writes v. indent is the column of what contains v; after a dash, a
+// encodeValue writes v. indent is the column of what contains v; after a dash, a
 // collection begins on the same line.
-func (p *encoder) value(v any, indent int, dash bool) {
+func (p *encoder) encodeValue(v any, indent int, dash bool) {
 	switch v := v.(type) {
 	case map[string]any:
 		p.mapping(v, indent, dash)
 	case []any:
 		p.sequence(v, indent, dash)
 	case string:
-		p.text(v, indent, false)
+		p.encodeText(v, indent, false)
 	case json.Number:
 		p.number(v)
 	case bool:
@@ -137,22 +137,22 @@ const longKey = 128
 func (p *encoder) entry(k string, v any, indent int) {
 	if len(k) > longKey {
 		p.out = append(p.out, "? "...)
-		p.text(k, indent, true)
+		p.encodeText(k, indent, true)
 		p.lead(indent, false)
 		p.out = append(p.out, ": "...)
-		p.value(v, indent+2, true)
+		p.encodeValue(v, indent+2, true)
 		return
 	}
-	p.text(k, indent, true)
+	p.encodeText(k, indent, true)
 	p.out = append(p.out, ':')
 	if !HasEntries(v) {
 		p.out = append(p.out, ' ')
 	}
 	if _, list := v.([]any); list {
-		p.value(v, indent, false)
+		p.encodeValue(v, indent, false)
 		return
 	}
-	p.value(v, indent+2, false)
+	p.encodeValue(v, indent+2, false)
 }
 
 func (p *encoder) sequence(l []any, indent int, dash bool) {
@@ -163,7 +163,7 @@ func (p *encoder) sequence(l []any, indent int, dash bool) {
 	for i, e := range l {
 		p.lead(indent, dash && i == 0)
 		p.out = append(p.out, "- "...)
-		p.value(e, indent+2, true)
+		p.encodeValue(e, indent+2, true)
 	}
 }
 

@@ -9,9 +9,9 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/escape"
 )
 
-// text writes a string in the first style that reads back as it: a block for
+// encodeText writes a string in the first style that reads back as it: a block for
 // several lines, plain, single-quoted, double-quoted. A key is never a block.
-func (p *encoder) text(s string, indent int, key bool) {
+func (p *encoder) encodeText(s string, indent int, key bool) {
 	s = strings.ToValidUTF8(s, "\ufffd")
 	look := lookAt(s)
 	switch {

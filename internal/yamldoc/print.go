@@ -121,9 +121,9 @@ func (p *printer) line(col int) {
 	p.WriteString(strings.Repeat(" ", col))
 }
 
-// value writes what stands behind a colon or a dash at column col, the white space
+// printValue writes what stands behind a colon or a dash at column col, the white space
 // in between included; note is the comment on its line.
-func (p *printer) value(v any, from origins, t *merge.Type, pl place) {
+func (p *printer) printValue(v any, from origins, t *merge.Type, pl place) {
 	switch v := v.(type) {
 	case map[string]any:
 		_, n := from.node(mapNode)
@@ -230,7 +230,7 @@ func (p *printer) entry(v any, m model, at entryAt, pl place) {
 		p.WriteString(spelt)
 	}
 	p.WriteByte(':')
-	p.value(v, m.from, m.t, pl)
+	p.printValue(v, m.from, m.t, pl)
 }
 
 // keyStart steps over the anchor or tag of a key.
@@ -311,5 +311,5 @@ func (p *printer) item(v any, m model, at entryAt, pl place) {
 	if at.e != nil {
 		pl.note = at.in.s.note(at.e)
 	}
-	p.value(v, m.from, m.t, pl)
+	p.printValue(v, m.from, m.t, pl)
 }

@@ -31,12 +31,12 @@ func (w word) spell(v any) string {
 	case json.Number:
 		return string(v)
 	case string:
-		return w.text(v)
+		return w.spellText(v)
 	}
 	return "null"
 }
 
-func (w word) text(s string) string {
+func (w word) spellText(s string) string {
 	style := w.style
 	if w.json {
 		style = doubleStyle

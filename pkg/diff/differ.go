@@ -30,7 +30,7 @@ const longestLine = 400
 // most of them.
 func difference(from, to merge.Opt, most int) string {
 	var d differences
-	d.value("", from, to)
+	d.addValue("", from, to)
 	parts := slices.Concat(d.removed, d.changed, d.added)
 	return strings.Join(atMost(parts, most), "; ")
 }
@@ -46,7 +46,7 @@ func atMost(parts []string, most int) []string {
 // differences collects what differs by kind of change.
 type differences struct{ removed, changed, added []string }
 
-func (d *differences) value(at string, from, to merge.Opt) {
+func (d *differences) addValue(at string, from, to merge.Opt) {
 	a, aMap := from.Value.(map[string]any)
 	b, bMap := to.Value.(map[string]any)
 	l, lList := from.Value.([]any)
@@ -89,7 +89,7 @@ func (d *differences) maps(at string, a, b map[string]any) {
 		case !had:
 			d.added = append(d.added, escape.Line(place)+": "+short(w, shownAt)+" added")
 		default:
-			d.value(escape.Line(place), merge.Some(v), merge.Some(w))
+			d.addValue(escape.Line(place), merge.Some(v), merge.Some(w))
 		}
 	}
 }
@@ -132,7 +132,7 @@ func (d *differences) lists(at string, a, b []any) {
 		if name == "" && len(a) > 1 && len(a) <= mostPartners {
 			name = fmt.Sprintf("entry %d", 1+slices.IndexFunc(a, func(e any) bool { return merge.Identical(e, v) }))
 		}
-		d.value(strings.TrimSpace(at+" "+name), merge.Some(v), merge.Some(added[i]))
+		d.addValue(strings.TrimSpace(at+" "+name), merge.Some(v), merge.Some(added[i]))
 	}
 	for i, w := range added {
 		if !taken[i] {

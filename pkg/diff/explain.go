@@ -52,9 +52,9 @@ var identifying = []string{"apiVersion", "kind", "metadata.name", "metadata.name
 
 // MarshalJSON returns the form for programs. An absent value is left out; null is null. The
 // error is that of a value that is not JSON.
-func (r Row) MarshalJSON() ([]byte, error) { return marshal(r.value()) }
+func (r Row) MarshalJSON() ([]byte, error) { return marshal(r.jsonValue()) }
 
-func (r Row) value() map[string]any {
+func (r Row) jsonValue() map[string]any {
 	m := map[string]any{"path": r.Path.String(), "why": r.Why}
 	for name, s := range map[string]string{"from": r.From, "split": r.Split} {
 		if s != "" {

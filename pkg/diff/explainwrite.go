@@ -63,7 +63,7 @@ func NewExplanationWriter(w io.Writer, o ExplainOptions) (*ExplanationWriter, er
 // Write writes one explanation: a table, or one entry of the list. The error is that of the
 // writer below, or of a value that is not JSON.
 func (x *ExplanationWriter) Write(e Explanation) error {
-	text, err := x.text(e)
+	text, err := x.explanationText(e)
 	if err != nil {
 		return err
 	}
@@ -72,11 +72,11 @@ func (x *ExplanationWriter) Write(e Explanation) error {
 	return err
 }
 
-func (x *ExplanationWriter) text(e Explanation) ([]byte, error) {
+func (x *ExplanationWriter) explanationText(e Explanation) ([]byte, error) {
 	first := x.written == 0
 	switch x.options.Format {
 	case ExplainYAML:
-		return yamldoc.Encode([]any{e.value()})
+		return yamldoc.Encode([]any{e.jsonValue()})
 	case ExplainJSON:
 		text, err := indented(e)
 		if first {
@@ -117,11 +117,11 @@ func indented(e Explanation) ([]byte, error) {
 	return bytes.TrimSuffix(escape.JSON(b.Bytes()), []byte("\n")), nil
 }
 
-// value returns an explanation as JSON.
-func (e Explanation) value() map[string]any {
+// jsonValue returns an explanation as JSON.
+func (e Explanation) jsonValue() map[string]any {
 	fields := make([]any, len(e.Fields))
 	for i, r := range e.Fields {
-		fields[i] = r.value()
+		fields[i] = r.jsonValue()
 	}
 	return map[string]any{"object": e.Object, "fields": fields}
 }

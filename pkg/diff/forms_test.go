@@ -62,7 +62,7 @@ func reportOf(t testing.TB, policy string, original, local, live any) diff.Repor
 	return diff.Report{Object: "deployment.apps/web", Namespace: "prod", Local: local, Live: live, Plan: plan}
 }
 
-func text(notes []diff.Note) string {
+func yamlText(notes []diff.Note) string {
 	var b strings.Builder
 	for _, n := range notes {
 		b.WriteString(n.String() + "\n")
@@ -73,7 +73,7 @@ func text(notes []diff.Note) string {
 func TestNotes(t *testing.T) {
 	for _, policy := range []string{"apply", "live", "merge3"} {
 		t.Run(policy, func(t *testing.T) {
-			golden(t, "notes-"+policy+".txt", text(diff.Notes(reported(t, policy))))
+			golden(t, "notes-"+policy+".txt", yamlText(diff.Notes(reported(t, policy))))
 		})
 	}
 	t.Run("the form for programs", func(t *testing.T) {
@@ -91,7 +91,7 @@ func TestNotes(t *testing.T) {
 		x.Uncompared = x.Ignored[:1]
 		x.Adoptable = x.Plan.Undecided[:1]
 		x.Adoption = diff.Adoption{Owners: []string{"helm", "kubectl-create"}, Named: []string{"helm"}, Rest: true}
-		golden(t, "notes-other.txt", text(diff.Notes(x)))
+		golden(t, "notes-other.txt", yamlText(diff.Notes(x)))
 	})
 	t.Run("nothing happened", func(t *testing.T) {
 		if n := diff.Notes(diff.Report{Object: "x"}); n != nil {
@@ -106,7 +106,7 @@ func TestBrief(t *testing.T) {
 		notes = append(notes, diff.Note{Object: object, Message: "x"})
 	}
 	const want = "a: x\na: x\na: and 1 more: --notes=json prints all\nb: x\nc: x\nc: x\nc: and 2 more: --notes=json prints all\n"
-	if got := text(diff.Brief(notes, 2, true)); got != want {
+	if got := yamlText(diff.Brief(notes, 2, true)); got != want {
 		t.Errorf("got\n%s", got)
 	}
 	if got := diff.Brief(notes, 0, true); len(got) != len(notes) {
@@ -116,7 +116,7 @@ func TestBrief(t *testing.T) {
 
 func TestConflicts(t *testing.T) {
 	got := diff.Conflicts(reported(t, "strict"))
-	golden(t, "conflicts.txt", text(got))
+	golden(t, "conflicts.txt", yamlText(got))
 	for _, n := range got {
 		if lines := strings.Count(n.String(), "\n") + 1; lines > 3 {
 			t.Errorf("%d lines: %s", lines, n)
@@ -128,7 +128,7 @@ func TestConflicts(t *testing.T) {
 			Kind: merge.Dropped, Path: merge.Path{merge.Named("metadata"), merge.Named("labels"), merge.Named("a'b/c")},
 			Original: merge.Some("1"), Live: merge.Some("2"),
 		}}
-		golden(t, "conflicts-quoted.txt", text(diff.Conflicts(x)))
+		golden(t, "conflicts-quoted.txt", yamlText(diff.Conflicts(x)))
 	})
 }
 

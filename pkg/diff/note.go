@@ -263,7 +263,7 @@ func (n Note) Compare(w io.Writer, color bool) error {
 		if !o.Set {
 			continue
 		}
-		t, err := text(o.Value)
+		t, err := yamlText(o.Value)
 		if err != nil {
 			return fmt.Errorf("%s: %w", n.Path, err)
 		}

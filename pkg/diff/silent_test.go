@@ -151,7 +151,7 @@ func TestShowSecrets(t *testing.T) {
 		read(t, `{"apiVersion":"v1","kind":"Secret","metadata":{"name":"s"},"data":{"a":"b2xk"}}`))
 	for _, shown := range []bool{false, true} {
 		x.ShowSecrets = shown
-		notes := text(diff.Conflicts(x))
+		notes := yamlText(diff.Conflicts(x))
 		if got := strings.Contains(notes, "b2xk"); got != shown {
 			t.Errorf("shown %v: %s", shown, notes)
 		}

@@ -91,10 +91,10 @@ func Texts(d Doc, o Options) (live, result string, err error) {
 	if !o.ShowSecrets {
 		a, b = redact.Mask(a, b, d.Sensitive, d.Local)
 	}
-	if live, err = text(a); err != nil {
+	if live, err = yamlText(a); err != nil {
 		return "", "", err
 	}
-	if result, err = text(b); err != nil || d.Contested == nil {
+	if result, err = yamlText(b); err != nil || d.Contested == nil {
 		return live, result, err
 	}
 	d.Result, d.Contested = d.Contested, nil
@@ -102,7 +102,7 @@ func Texts(d Doc, o Options) (live, result string, err error) {
 	return live, marked(result, local), err
 }
 
-func text(v any) (string, error) {
+func yamlText(v any) (string, error) {
 	if v == nil {
 		return "", nil
 	}

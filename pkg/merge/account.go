@@ -187,7 +187,7 @@ func (m *merger) accountValue(s *cursor, x four) (Opt, bool) {
 	if s.field.Allocated && isZero(x.want.Value, s.field.Type) {
 		alike = false // the server would overwrite what it allocated, though "" asks for no value
 	}
-	if r, changed, ok := m.text(s, x.o, x.l, x.v); ok && !alike {
+	if r, changed, ok := m.mergeText(s, x.o, x.l, x.v); ok && !alike {
 		return r, changed
 	}
 	moved, owner := m.moved(s, x.o, x.v)

@@ -10,18 +10,18 @@ import "slices"
 //
 // Rules: docs/semantics.md#when-two-values-are-equal.
 func Complete(v any, typ *Type, admission bool) any {
-	return completer(admission).value(v, typ)
+	return completer(admission).completeValue(v, typ)
 }
 
 type completer bool
 
-func (c completer) value(v any, t *Type) any {
+func (c completer) completeValue(v any, t *Type) any {
 	switch v := v.(type) {
 	case map[string]any:
 		switch {
 		case t == nil:
 		case t.Kind == Object:
-			return c.object(v, t)
+			return c.completeObject(v, t)
 		case t.Kind == Map:
 			return c.mapping(v, t)
 		}
@@ -34,7 +34,7 @@ func (c completer) value(v any, t *Type) any {
 func (c completer) mapping(m map[string]any, t *Type) any {
 	out := m
 	for k, e := range m {
-		if n := c.value(e, t.Elem); !shared(n, e) {
+		if n := c.completeValue(e, t.Elem); !shared(n, e) {
 			if shared(out, m) {
 				out = cloneMap(m)
 			}
@@ -47,7 +47,7 @@ func (c completer) mapping(m map[string]any, t *Type) any {
 func (c completer) list(list []any, t *Type) any {
 	out := list
 	for i, e := range list {
-		if n := c.value(e, t.EntryType()); !shared(n, e) {
+		if n := c.completeValue(e, t.EntryType()); !shared(n, e) {
 			if shared(out, list) {
 				out = append([]any(nil), list...)
 			}
@@ -57,9 +57,9 @@ func (c completer) list(list []any, t *Type) any {
 	return out
 }
 
-// object fills in the fixed defaults first, then applies the rules, and then completes the
+// completeObject fills in the fixed defaults first, then applies the rules, and then completes the
 // fields. This is the order of the server's functions, from the outside in.
-func (c completer) object(stated map[string]any, t *Type) map[string]any {
+func (c completer) completeObject(stated map[string]any, t *Type) map[string]any {
 	now := c.byRules(stated, t, func(*Default) bool { return true })
 	filled := now
 	for name, f := range t.Fields {
@@ -91,9 +91,9 @@ func (c completer) byRules(stated map[string]any, t *Type, matters func(*Default
 // field looks into a field's value, which may be nil for none.
 func (c completer) field(e any, f Field) any {
 	if e != nil || !f.ZeroIsAbsent || f.Type == nil || f.Type.Kind != Object {
-		return c.value(e, f.Type)
+		return c.completeValue(e, f.Type)
 	}
-	if n := c.object(nil, f.Type); len(n) > 0 {
+	if n := c.completeObject(nil, f.Type); len(n) > 0 {
 		return n
 	}
 	return nil

@@ -166,7 +166,7 @@ func (d *Default) put(root map[string]any, v any, t *Type, path []string) any {
 
 // fill sets the field of m that the rule is about.
 func (d *Default) fill(root, m map[string]any, name string, f Field) any {
-	value := d.value(root, m)
+	value := d.defaultValue(root, m)
 	switch {
 	case d.Remove:
 		if _, ok := m[name]; !ok {
@@ -207,8 +207,8 @@ func (d *Default) each(m map[string]any, name string, from any) any {
 	return With(m, out, name)
 }
 
-// value returns the value that the rule fills in; nil for nothing.
-func (d *Default) value(root, m map[string]any) any {
+// defaultValue returns the value that the rule fills in; nil for nothing.
+func (d *Default) defaultValue(root, m map[string]any) any {
 	if d.From == nil {
 		return d.Value
 	}

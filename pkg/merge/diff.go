@@ -12,7 +12,7 @@ import (
 func Diff(from, to any, typ *Type) []Change {
 	var d differ
 	root := cursor{field: Field{Type: typ}}
-	d.value(&root, Some(from), Some(to))
+	d.diffValue(&root, Some(from), Some(to))
 	return d.changes
 }
 
@@ -35,7 +35,7 @@ func (d *differ) below(s *cursor, here hop, f Field) *cursor {
 
 func (d *differ) leave() { d.depth-- }
 
-func (d *differ) value(s *cursor, from, to Opt) {
+func (d *differ) diffValue(s *cursor, from, to Opt) {
 	if from.Set && to.Set && shared(from.Value, to.Value) || !from.Set && !to.Set {
 		return
 	}
@@ -80,7 +80,7 @@ func (d *differ) maps(s *cursor, from, to map[string]any) {
 		f, _ := childOf(s.field.Type, k)
 		fv, fok := from[k]
 		tv, tok := to[k]
-		d.value(d.below(s, hop{name: k}, f), Opt{fv, fok}, Opt{tv, tok})
+		d.diffValue(d.below(s, hop{name: k}, f), Opt{fv, fok}, Opt{tv, tok})
 		d.leave()
 	}
 }
@@ -115,7 +115,7 @@ func (d *differ) lists(s *cursor, from, to []any) bool {
 		} else {
 			added = append(added, id)
 		}
-		d.value(d.below(s, hop{list: t, entry: to[i]}, elem), old, Some(to[i]))
+		d.diffValue(d.below(s, hop{list: t, entry: to[i]}, elem), old, Some(to[i]))
 		d.leave()
 	}
 	if got := append(kept, added...); !slices.Equal(got, tx.ids) {

@@ -181,7 +181,7 @@ func (m *merger) droppedEntries(s *cursor, o, v map[string]any) (Opt, bool) {
 		ov, ook := o[name]
 		vv, vok := v[name]
 		c := m.below(s, hop{name: name}, f, true)
-		r, ch := m.value(c, Opt{ov, ook}, Opt{}, Opt{vv, vok})
+		r, ch := m.mergeValue(c, Opt{ov, ook}, Opt{}, Opt{vv, vok})
 		if m.leave(); !ch {
 			continue
 		}

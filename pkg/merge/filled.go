@@ -22,7 +22,7 @@ type completed struct {
 	find *Finder
 }
 
-func (c *completed) value(t *Type) Opt {
+func (c *completed) valueAt(t *Type) Opt {
 	if !c.done {
 		c.v, c.done = c.side(), true
 		if c.v.Set {
@@ -41,7 +41,7 @@ func root(of func() any) completed {
 // localWinsIn is localWins for one entry of a list, of type t.
 func (m *merger) localWinsIn(t *Type, o, l, v Opt) Opt {
 	plain := &merger{triple: m.triple, typ: m.typ, blanked: m.blanked, policy: Policies[0], local: true}
-	result, _ := plain.value(&cursor{field: Field{Type: t}, entry: true}, o, l, v)
+	result, _ := plain.mergeValue(&cursor{field: Field{Type: t}, entry: true}, o, l, v)
 	return result
 }
 
@@ -66,7 +66,7 @@ func (m *merger) localWins() any {
 	t := m.triple
 	t.Owners, t.Appliers = nil, nil
 	plain := &merger{triple: t, typ: m.typ, blanked: t.Blanked, policy: Policies[0], local: true}
-	result, _ := plain.value(&cursor{field: Field{Type: m.typ}}, Some(t.Original), presence(t.Local), Some(t.Live))
+	result, _ := plain.mergeValue(&cursor{field: Field{Type: m.typ}}, Some(t.Original), presence(t.Local), Some(t.Live))
 	return result.Value
 }
 
@@ -126,9 +126,9 @@ func (d *Default) reaches(names []string) bool {
 func (m *merger) made(from made, s *cursor) Opt {
 	switch {
 	case s.up == nil:
-		return m.sides[from].value(m.typ)
+		return m.sides[from].valueAt(m.typ)
 	case s.twin != nil:
-		return s.twin[from].value(s.field.Type)
+		return s.twin[from].valueAt(s.field.Type)
 	}
 	above := m.made(from, s.up).Value
 	list, isList := above.([]any)

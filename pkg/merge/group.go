@@ -40,7 +40,7 @@ func (p *pairing) settled(t *Type, o, l, v []any) bool {
 // fits reports whether live's entry has all that local's states, so that merging them changes nothing.
 func fits(t *Type, e, v any) bool {
 	quiet := merger{policy: Policies[0], owners: unmanaged{}} // without owners, no value passes for the server's
-	_, changed := quiet.value(&cursor{field: Field{Type: t}, entry: true}, Some(e), Some(e), Some(v))
+	_, changed := quiet.mergeValue(&cursor{field: Field{Type: t}, entry: true}, Some(e), Some(e), Some(v))
 	return !changed
 }
 

@@ -64,7 +64,7 @@ func (m *merger) list(s *cursor, o, l []any, live Opt) (Opt, bool) {
 			c.twin = twin(ov, Opt{}, func() Opt { return Opt{} })
 		}
 		var ch bool
-		stays[j], ch = m.value(c, ov, Opt{}, Some(v[j]))
+		stays[j], ch = m.mergeValue(c, ov, Opt{}, Some(v[j]))
 		m.leave()
 		changed = changed || ch
 	}
@@ -100,7 +100,7 @@ func (m *merger) entry(c *cursor, o, l, v Opt) (Opt, bool) {
 	if l.Value == nil {
 		return l, !v.Set // null as an entry is data: nothing distinguishes entries that are null
 	}
-	return m.value(c, o, l, v)
+	return m.mergeValue(c, o, l, v)
 }
 
 func pick(list []any, i int) Opt {

@@ -76,7 +76,7 @@ func (p *pathParser) bracket() (Step, error) {
 	switch c := p.text[p.at]; {
 	case c == '=':
 		p.at++
-		v, err := p.value()
+		v, err := p.parseValue()
 		if err != nil {
 			return Step{}, err
 		}
@@ -115,7 +115,7 @@ func (p *pathParser) keys(first string) (Step, error) {
 	s := Step{Kind: KeyStep}
 	for name := first; ; {
 		p.at++ // =
-		v, err := p.value()
+		v, err := p.parseValue()
 		if err != nil {
 			return Step{}, err
 		}
@@ -138,9 +138,9 @@ func (p *pathParser) keys(first string) (Step, error) {
 	}
 }
 
-// value reads a quoted string, a number, a boolean, a bare word, or nothing (a
+// parseValue reads a quoted string, a number, a boolean, a bare word, or nothing (a
 // missing key).
-func (p *pathParser) value() (any, error) {
+func (p *pathParser) parseValue() (any, error) {
 	if p.at < len(p.text) && (p.text[p.at] == '"' || p.text[p.at] == '\'') {
 		return p.quoted()
 	}

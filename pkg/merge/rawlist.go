@@ -24,7 +24,7 @@ func SplitList(data []byte) (RawList, bool) {
 	ok := p.members(func(key string) (more, ok bool) {
 		switch {
 		case key == "metadata":
-			v, ok := p.value(0)
+			v, ok := p.parseValue(0)
 			l.Metadata, _ = v.(map[string]any)
 			return true, ok
 		case key == "items" && p.next() == '[':
@@ -127,7 +127,7 @@ func (p *jsonParser) skip() bool {
 			p.at++
 		default:
 			if depth == 0 {
-				_, ok := p.value(0)
+				_, ok := p.parseValue(0)
 				return ok
 			}
 			p.at++

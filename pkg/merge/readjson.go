@@ -52,7 +52,7 @@ const parserDepth = 500
 
 func (p *jsonParser) document() (any, bool) {
 	p.blank()
-	v, ok := p.value(0)
+	v, ok := p.parseValue(0)
 	if !ok {
 		return nil, false
 	}
@@ -89,7 +89,7 @@ func (p *jsonParser) eat(c byte) bool {
 	return true
 }
 
-func (p *jsonParser) value(depth int) (any, bool) {
+func (p *jsonParser) parseValue(depth int) (any, bool) {
 	switch c := p.next(); {
 	case depth > parserDepth:
 		return nil, false
@@ -97,7 +97,7 @@ func (p *jsonParser) value(depth int) (any, bool) {
 		s, ok := p.str()
 		return s, ok
 	case c == '{':
-		return p.object(depth)
+		return p.parseObject(depth)
 	case c == '[':
 		return p.list(depth)
 	case c == '-' || c >= '0' && c <= '9':
@@ -118,7 +118,7 @@ var jsonWords = []struct {
 	value any
 }{{"null", nil}, {"true", true}, {"false", false}}
 
-func (p *jsonParser) object(depth int) (any, bool) {
+func (p *jsonParser) parseObject(depth int) (any, bool) {
 	p.at++
 	keys, values := len(p.keys), len(p.values)
 	for more := !p.eat('}'); more; {
@@ -131,7 +131,7 @@ func (p *jsonParser) object(depth int) (any, bool) {
 			return nil, false
 		}
 		p.blank()
-		v, ok := p.value(depth + 1)
+		v, ok := p.parseValue(depth + 1)
 		if !ok {
 			return nil, false
 		}
@@ -153,7 +153,7 @@ func (p *jsonParser) list(depth int) (any, bool) {
 	values := len(p.values)
 	for more := !p.eat(']'); more; {
 		p.blank()
-		v, ok := p.value(depth + 1)
+		v, ok := p.parseValue(depth + 1)
 		if !ok {
 			return nil, false
 		}

@@ -30,7 +30,7 @@ func (m *merger) comesBack(s *cursor, l, v Opt) Cause {
 	switch null := l.Set && l.Value == nil; {
 	case l.Set != null || s.entry && !null:
 		return 0
-	case s.field.Allocated && m.completes() && m.sides[ofWanted].value(m.typ).Set && stays(m.sides[ofWanted].find, m.live, s.path()):
+	case s.field.Allocated && m.completes() && m.sides[ofWanted].valueAt(m.typ).Set && stays(m.sides[ofWanted].find, m.live, s.path()):
 		return CauseServer
 	case m.filled(ofWanted, s, Opt{}, v) || null && m.filled(ofLocal, s, Opt{}, v):
 		return CauseServer

@@ -17,7 +17,7 @@ func (m *merger) leaf(s *cursor, o, l, v Opt) (Opt, bool) {
 		m.because(s, because{v, LiveSide, CauseServer, o, l, v})
 		return v, false
 	}
-	if r, changed, ok := m.text(s, o, l, v); ok {
+	if r, changed, ok := m.mergeText(s, o, l, v); ok {
 		return r, changed
 	}
 	if m.additions(s, o, stated, v) {
@@ -129,7 +129,7 @@ func (m *merger) added(s *cursor, o, l, raw Opt) (Opt, bool) {
 	}
 	if m.splits(s, Drift) {
 		if om, lm, ok := bothMaps(s.field.Type, o, l); ok {
-			r, _ := m.object(s, om, lm, keysOnly(s, lm))
+			r, _ := m.mergeObject(s, om, lm, keysOnly(s, lm))
 			return Some(r), true
 		}
 	}
@@ -241,13 +241,13 @@ func (m *merger) liveOnly(s *cursor, v Opt) {
 	m.because(s, because{v, LiveSide, CauseLive, Opt{}, Opt{}, v})
 }
 
-// text merges two texts by their lines, where the policy has a rule for it and original has
+// mergeText merges two texts by their lines, where the policy has a rule for it and original has
 // a text too; ok is false for anything else. Lines that only one side has changed are taken
 // from that side, without a disagreement. Policy and rules decide about lines that both
 // have changed.
 //
 // Rules: docs/semantics.md#which-side-wins.
-func (m *merger) text(s *cursor, o, l, v Opt) (r Opt, changed, ok bool) {
+func (m *merger) mergeText(s *cursor, o, l, v Opt) (r Opt, changed, ok bool) {
 	if len(m.policy.Texts) == 0 || m.withheld(s) || m.unknown(s, o) {
 		return Opt{}, false, false
 	}

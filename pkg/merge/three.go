@@ -13,7 +13,7 @@ import "sort"
 func Three(t Triple, typ *Type, policy Policy, explain bool) Plan {
 	m := newMerger(t, typ, policy, explain)
 	root := cursor{field: Field{Type: typ}}
-	result, changed := m.value(&root, Some(t.Original), presence(t.Local), Some(t.Live))
+	result, changed := m.mergeValue(&root, Some(t.Original), presence(t.Local), Some(t.Live))
 	return m.planned(t.Live, result.Value, changed, typ)
 }
 
@@ -135,9 +135,9 @@ func (m *merger) below(s *cursor, here hop, f Field, entry bool) *cursor {
 // leave steps up again.
 func (m *merger) leave() { m.depth-- }
 
-// value merges one value. It returns live's own value and false where nothing
+// mergeValue merges one value. It returns live's own value and false where nothing
 // changes.
-func (m *merger) value(s *cursor, o, l, v Opt) (Opt, bool) {
+func (m *merger) mergeValue(s *cursor, o, l, v Opt) (Opt, bool) {
 	raw, was := v, o
 	o, v = denull(o), denull(v)
 	if s.field.Allocated && !m.blanked && isZero(o.Value, s.field.Type) {
@@ -167,7 +167,7 @@ func (m *merger) value(s *cursor, o, l, v Opt) (Opt, bool) {
 		case map[string]any:
 			if vv, ok := v.Value.(map[string]any); ok && !isList(t) {
 				om, _ := o.Value.(map[string]any)
-				r, changed := m.object(s, om, lv, vv)
+				r, changed := m.mergeObject(s, om, lv, vv)
 				return Some(r), changed
 			}
 		case []any:
@@ -195,8 +195,8 @@ func (m *merger) absentOr(raw, v Opt) (Opt, bool) {
 	return raw, false
 }
 
-// object merges an object's fields or a map's keys.
-func (m *merger) object(s *cursor, o, l, v map[string]any) (map[string]any, bool) {
+// mergeObject merges an object's fields or a map's keys.
+func (m *merger) mergeObject(s *cursor, o, l, v map[string]any) (map[string]any, bool) {
 	t := s.field.Type
 	res := edited{fields: v}
 	if t != nil && t.Mirrored != nil {
@@ -215,7 +215,7 @@ func (m *merger) object(s *cursor, o, l, v map[string]any) (map[string]any, bool
 		lv, lok := l[name]
 		ov, ook := o[name]
 		vv, vok := v[name]
-		r, ch := m.value(m.member(s, name, objects{o, l, v}), Opt{ov, ook}, Opt{lv, lok}, Opt{vv, vok})
+		r, ch := m.mergeValue(m.member(s, name, objects{o, l, v}), Opt{ov, ook}, Opt{lv, lok}, Opt{vv, vok})
 		if m.leave(); ch {
 			res.put(name, r)
 		}

@@ -19,7 +19,7 @@ func WriteJSON(v any, html bool) ([]byte, error) {
 		jsonWriters.Put(w)
 	}()
 	w.out, w.keys, w.html = w.out[:0], w.keys[:0], html
-	if w.value(v) {
+	if w.writeValue(v) {
 		return bytes.Clone(append(w.out, '\n')), nil
 	}
 	var b bytes.Buffer
@@ -40,13 +40,13 @@ type jsonWriter struct {
 	html bool
 }
 
-// value appends v; it returns false where the library has to write it.
-func (w *jsonWriter) value(v any) bool {
+// writeValue appends v; it returns false where the library has to write it.
+func (w *jsonWriter) writeValue(v any) bool {
 	switch v := v.(type) {
 	case string:
-		w.text(v)
+		w.writeText(v)
 	case map[string]any:
-		return w.object(v)
+		return w.writeObject(v)
 	case []any:
 		return w.list(v)
 	case json.Number:
@@ -69,7 +69,7 @@ func (w *jsonWriter) value(v any) bool {
 	return true
 }
 
-func (w *jsonWriter) object(m map[string]any) bool {
+func (w *jsonWriter) writeObject(m map[string]any) bool {
 	if m == nil {
 		w.out = append(w.out, "null"...)
 		return true
@@ -85,9 +85,9 @@ func (w *jsonWriter) object(m map[string]any) bool {
 			w.out = append(w.out, ',')
 		}
 		k := w.keys[start+i]
-		w.text(k)
+		w.writeText(k)
 		w.out = append(w.out, ':')
-		if !w.value(m[k]) {
+		if !w.writeValue(m[k]) {
 			return false
 		}
 	}
@@ -106,7 +106,7 @@ func (w *jsonWriter) list(l []any) bool {
 		if i > 0 {
 			w.out = append(w.out, ',')
 		}
-		if !w.value(e) {
+		if !w.writeValue(e) {
 			return false
 		}
 	}
@@ -114,8 +114,8 @@ func (w *jsonWriter) list(l []any) bool {
 	return true
 }
 
-// text appends a string. Pieces that need no escape are copied whole.
-func (w *jsonWriter) text(s string) {
+// writeText appends a string. Pieces that need no escape are copied whole.
+func (w *jsonWriter) writeText(s string) {
 	w.out = append(w.out, '"')
 	done := 0
 	for i := 0; i < len(s); {

@@ -88,7 +88,7 @@ func (b *builder) fill(t *merge.Type, n *node, compiled *merge.Type) error {
 	case n.IntOrString:
 		t.Kind = merge.Scalar
 	case len(n.Properties) > 0 || n.Embedded:
-		return b.object(t, n, compiled)
+		return b.buildObject(t, n, compiled)
 	case len(n.AllOf) > 0:
 		return b.allOf(t, n, compiled)
 	case n.Type == "array":
@@ -112,7 +112,7 @@ func (b *builder) fill(t *merge.Type, n *node, compiled *merge.Type) error {
 	return nil
 }
 
-func (b *builder) object(t *merge.Type, n *node, compiled *merge.Type) error {
+func (b *builder) buildObject(t *merge.Type, n *node, compiled *merge.Type) error {
 	t.Kind, t.Atomic = merge.Object, n.MapType == "atomic"
 	t.Open = n.Preserve || len(n.AdditionalProperties) > 0 && string(n.AdditionalProperties) != "false"
 	t.Fields = make(map[string]merge.Field, len(n.Properties))

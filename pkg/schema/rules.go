@@ -152,7 +152,7 @@ var ruleKeys = map[string]func(*ruleParser, *Rule, yamldoc.Node){
 	"kind":      func(p *ruleParser, r *Rule, n yamldoc.Node) { r.Kind = p.word(n) },
 	"name":      func(p *ruleParser, r *Rule, n yamldoc.Node) { r.Name = p.word(n) },
 	"namespace": func(p *ruleParser, r *Rule, n yamldoc.Node) { r.Namespace = p.word(n) },
-	"apiGroup":  func(p *ruleParser, r *Rule, n yamldoc.Node) { w := p.text(n); r.APIGroup = &w },
+	"apiGroup":  func(p *ruleParser, r *Rule, n yamldoc.Node) { w := p.scalarText(n); r.APIGroup = &w },
 	"winner":    func(p *ruleParser, r *Rule, n yamldoc.Node) { r.Winner = oneWord(p, n, "winner", winners) },
 	"list":      func(p *ruleParser, r *Rule, n yamldoc.Node) { r.List = oneWord(p, n, "list", splits) },
 	"keys":      (*ruleParser).keys,
@@ -246,7 +246,7 @@ func (p *ruleParser) path(text string, line int) merge.Path {
 	return path
 }
 
-func (p *ruleParser) text(n yamldoc.Node) string {
+func (p *ruleParser) scalarText(n yamldoc.Node) string {
 	text, ok := n.Scalar()
 	if !ok {
 		p.wrong(n.Line(), "expected a word")
@@ -256,7 +256,7 @@ func (p *ruleParser) text(n yamldoc.Node) string {
 
 func (p *ruleParser) word(n yamldoc.Node) string {
 	before := len(p.errs)
-	w := p.text(n)
+	w := p.scalarText(n)
 	if w == "" && len(p.errs) == before {
 		p.wrong(n.Line(), "is empty: leave it out, or write *")
 	}
@@ -264,7 +264,7 @@ func (p *ruleParser) word(n yamldoc.Node) string {
 }
 
 func oneWord[V any](p *ruleParser, n yamldoc.Node, key string, allowed map[string]V) string {
-	w := p.text(n)
+	w := p.scalarText(n)
 	if _, ok := allowed[w]; !ok && w != "" {
 		p.wrong(n.Line(), "%s: %q is none of %s", key, w, words(allowed))
 	}

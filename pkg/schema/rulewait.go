@@ -42,7 +42,7 @@ var filter = regexp.MustCompile(`\[\?\(\s*@\.([\w.-]+)\s*==\s*["']([^"']*)["']\s
 // ready reads JSONPATH=VALUE as kubectl wait --for=jsonpath does, where the path leads to
 // one value; the path may also be written as everywhere else.
 func (p *ruleParser) ready(r *Rule, n yamldoc.Node) {
-	text := p.text(n)
+	text := p.scalarText(n)
 	at := equals(text)
 	if at < 0 {
 		p.wrong(n.Line(), "ready: expected a JSONPath and the value that is to be there, such as .status.phase=Running")

@@ -112,13 +112,13 @@ func (t *table) shape(text string) *merge.Type {
 	case strings.HasPrefix(text, "["):
 		t.list(typ, text)
 	case strings.HasPrefix(text, "!"):
-		t.object(typ, text[1:])
+		t.addObject(typ, text[1:])
 		typ.Atomic = true
 	case strings.HasPrefix(text, "~"):
-		t.object(typ, text[1:])
+		t.addObject(typ, text[1:])
 		typ.Atomic = false
 	default:
-		t.object(typ, text)
+		t.addObject(typ, text)
 	}
 	return typ
 }
@@ -156,7 +156,7 @@ func readKeys(text string) (keys []merge.Key) {
 	return keys
 }
 
-func (t *table) object(typ *merge.Type, name string) {
+func (t *table) addObject(typ *merge.Type, name string) {
 	block, _ := t.find(name)
 	head, rows, _ := strings.Cut(block, "\n")
 	typ.Name, typ.Kind = fullName(name), merge.Object

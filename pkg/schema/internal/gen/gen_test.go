@@ -17,7 +17,7 @@ func TestTableIsFresh(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !bytes.Equal(got, want.text()) {
+	if !bytes.Equal(got, want.tableText()) {
 		t.Error("builtin.table is stale: go generate ./pkg/schema")
 	}
 }

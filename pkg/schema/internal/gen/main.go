@@ -28,7 +28,7 @@ func run(path string) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(path, t.text(), 0o644)
+	return os.WriteFile(path, t.tableText(), 0o644)
 }
 
 func runReferences(path string) error {

@@ -69,9 +69,9 @@ const header = `# The built-in types, as far as a merge needs to know them.
 # {!}x atomic map, !x the type as one value, ~x the atomic type field by field
 `
 
-// text writes the table: kinds, then types, each sorted, so that a reader can use binary
+// tableText writes the table: kinds, then types, each sorted, so that a reader can use binary
 // search.
-func (t *table) text() []byte {
+func (t *table) tableText() []byte {
 	var b bytes.Buffer
 	b.WriteString(header)
 	b.WriteByte('\n')
@@ -115,7 +115,7 @@ func (r *typeRow) write(b *bytes.Buffer) {
 		b.WriteByte('\n')
 	}
 	for _, o := range r.oneOf {
-		b.WriteString("\t| " + o.text() + "\n")
+		b.WriteString("\t| " + o.ruleText() + "\n")
 	}
 	for _, pair := range r.mirrored {
 		b.WriteString("\t= " + pair[0] + " " + pair[1] + "\n")
@@ -149,7 +149,7 @@ func (f fieldCol) defaultText() string {
 	return string(text)
 }
 
-func (o oneOf) text() string {
+func (o oneOf) ruleText() string {
 	if o.Discriminator == "" {
 		return strings.Join(o.Fields, " ")
 	}

@@ -145,15 +145,15 @@ func (w *walker) shape(t reflect.Type, of shapeOf) (string, error) {
 	case reflect.Map:
 		return w.mapping(t, of)
 	case reflect.Struct:
-		return w.object(t, of.ref)
+		return w.walkObject(t, of.ref)
 	}
 	return "", fmt.Errorf("the table has no notation for %s", t)
 }
 
-// object writes a struct, and how the current field overrides the way in which its type is
+// walkObject writes a struct, and how the current field overrides the way in which its type is
 // split. A volume's claimRef, for example, is merged field by field, though every other
 // ObjectReference is one value.
-func (w *walker) object(t reflect.Type, ref *smd.TypeRef) (string, error) {
+func (w *walker) walkObject(t reflect.Type, ref *smd.TypeRef) (string, error) {
 	name, err := w.named(t)
 	if err != nil || ref == nil || ref.ElementRelationship == nil {
 		return name, err
