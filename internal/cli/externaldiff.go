@@ -63,7 +63,7 @@ func (d *differ) printObject(item *run.Item) error {
 	return err
 }
 
-// conflicts returns true: both sides' values are marked.
+// options returns how a diff is shown.
 func (d *differ) options() diff.Options {
 	return diff.Options{Color: d.colored(), ShowManagedFields: d.managedFields, ShowSecrets: d.secrets}
 }
