@@ -40,8 +40,9 @@ func (c Choice) Unused(objects []*Object) []merge.Path {
 	})
 }
 
-// Summary returns in one line what the files take, and how much is left, by reason.
-func Summary(objects []*Object, files int, written bool) string {
+// Summary returns in one line what the files take, and how much is left, by reason. Unless what is
+// left was named before, it says how to have it named.
+func Summary(objects []*Object, files int, written, named bool) string {
 	taken, of, left, why := 0, 0, 0, map[string]int{}
 	for _, o := range objects {
 		if n := len(o.Chosen()); n > 0 {
@@ -77,5 +78,9 @@ func Summary(objects []*Object, files int, written bool) string {
 		parts = append(parts, fmt.Sprintf("%d %s", n, reason))
 	}
 	slices.Sort(parts)
-	return fmt.Sprintf("%s; %d left: %s; -v=1 names them", text, left, strings.Join(parts, ", "))
+	text += fmt.Sprintf("; %d left: %s", left, strings.Join(parts, ", "))
+	if !named {
+		text += "; -v=1 names them"
+	}
+	return text
 }

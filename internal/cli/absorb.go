@@ -272,9 +272,10 @@ func (a *absorbing) report(files int) {
 	if a.quiet {
 		return
 	}
+	named := klog.V(1).Enabled() || a.json
 	for _, o := range a.objects {
 		for _, value := range o.Values {
-			if value.Reason != "" && (klog.V(1).Enabled() || a.json) {
+			if value.Reason != "" && named {
 				a.note(value.Title, value.Place()+": left: "+value.Reason)
 			}
 		}
@@ -282,10 +283,7 @@ func (a *absorbing) report(files int) {
 	for _, p := range a.choice.Unused(a.objects) {
 		a.note(p.String(), "no difference is found there: kubectl merge drift lists them")
 	}
-	text := absorb.Summary(a.objects, files, a.write)
-	if klog.V(1).Enabled() || a.json {
-		text = strings.TrimSuffix(text, "; -v=1 names them")
-	}
+	text := absorb.Summary(a.objects, files, a.write, named)
 	_ = a.remark(diff.Note{Object: "absorb", Kind: noteAbsorbed, Message: text}, text) // only stdout matters
 }
 

@@ -18,10 +18,11 @@ func (a *absorbing) misspelt(ctx context.Context, s *session) error {
 	for _, p := range a.choice.Unused(a.objects) {
 		var near merge.Path
 		for _, item := range s.Items {
-			whole, err := item.Object.Whole()
-			if errs = append(errs, err); !a.named(ctx, s, item) {
+			if !a.named(ctx, s, item) {
 				continue
 			}
+			whole, err := item.Object.Whole()
+			errs = append(errs, err)
 			_, stated := merge.Lookup(whole.Value, p, item.Planned.Type)
 			if _, found := merge.Lookup(item.Planned.Live, p, item.Planned.Type); found || stated {
 				near = nil

@@ -108,6 +108,12 @@ func moved(all []Hunk) {
 // Sides are the merged text with theirs and with ours of the lines in conflict; clean: there
 // are none, and both are one.
 func Sides(base, ours, theirs string) (theirsWin, oursWin string, clean bool) {
+	switch base { // what only one side has changed is not compared
+	case ours:
+		return theirs, theirs, true
+	case theirs:
+		return ours, ours, true
+	}
 	var a, b strings.Builder
 	clean = true
 	for _, c := range Merge(base, ours, theirs) {

@@ -16,18 +16,14 @@ import (
 // Secret are left. A value of less than sixteen bytes counts only as a word of its own. One that is
 // a plain word, such as "error", counts only between quotation marks, in which messages quote: it
 // may be a word of the message itself, and blanking it would tell that the Secret holds it.
-func (vs *Values) Blank(text string) string { return vs.blank(text, reading{least: wordy}) }
+func (vs *Values) Blank(text string) string { return vs.blank(text, reading{wordy, false}) }
 
 // BlankOthers is Blank of a text that others wrote, in which plain words count everywhere: a
 // server's warning, kustomize's error.
-func (vs *Values) BlankOthers(text string) string {
-	return vs.blank(text, reading{least: wordy, words: true})
-}
+func (vs *Values) BlankOthers(text string) string { return vs.blank(text, reading{wordy, true}) }
 
 // BlankOwn is BlankOthers of a text about the Secret itself, in which values of four bytes count, too.
-func (vs *Values) BlankOwn(text string) string {
-	return vs.blank(text, reading{least: shortest, words: true})
-}
+func (vs *Values) BlankOwn(text string) string { return vs.blank(text, reading{shortest, true}) }
 
 var jsonText = regexp.MustCompile(`"(?:[^"\\]|\\.)*"(\s*:)?`)
 

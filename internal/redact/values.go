@@ -60,8 +60,8 @@ func (vs *Values) Add(v any) {
 	switch v := v.(type) {
 	case map[string]any:
 		if meta, ok := v["metadata"].(map[string]any); ok {
-			vs.addOpen(meta["name"])
-			vs.addOpen(meta["namespace"])
+			vs.AddOpen(meta["name"])
+			vs.AddOpen(meta["namespace"])
 		}
 		if IsSecret(v) {
 			vs.addSecret(v)
@@ -82,7 +82,7 @@ func (vs *Values) Add(v any) {
 }
 
 func (vs *Values) addSecret(obj map[string]any) {
-	vs.addOpen(obj["type"])
+	vs.AddOpen(obj["type"])
 	for name, text := range merge.At[map[string]any](obj, "metadata", "annotations") {
 		text, ok := text.(string)
 		if copied, err := merge.ReadJSON([]byte(text)); ok && Copies(name) && err == nil {
@@ -102,7 +102,7 @@ func (vs *Values) addField(name string, v any) {
 	switch v := v.(type) {
 	case map[string]any:
 		for key, e := range v {
-			vs.addOpen(key)
+			vs.AddOpen(key)
 			vs.addField(name, e)
 		}
 	case []any:
@@ -160,15 +160,9 @@ func (vs *Values) addGenerators(v any) {
 	}
 }
 
-// AddOpen notes a text that is no secret, such as a file's name, even where a value is the same.
-func (vs *Values) AddOpen(text string) {
-	if vs != nil {
-		vs.addOpen(text)
-	}
-}
-
-func (vs *Values) addOpen(v any) {
-	if text, ok := v.(string); ok {
+// AddOpen notes a text that is no secret, such as a file's name; what is not a text is left out.
+func (vs *Values) AddOpen(v any) {
+	if text, ok := v.(string); ok && vs != nil {
 		vs.mu.Lock()
 		defer vs.mu.Unlock()
 		if vs.open == nil {
