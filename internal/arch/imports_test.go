@@ -59,7 +59,7 @@ var arrows = map[string][]string{
 	"internal/apply":      {"pkg/lastapplied", "internal/ownership", "internal/patch", "pkg/merge", "internal/object", "internal/redact", "pkg/schema", "pkg/strategy"},
 	"pkg/strategy":        {"pkg/lastapplied", "pkg/merge", "internal/ownership", "pkg/schema", "internal/suggest"},
 	"internal/ownership":  {"pkg/lastapplied", "pkg/merge", "pkg/schema"},
-	"pkg/schema":          {"internal/linemerge", "pkg/merge", "internal/redact", "internal/suggest", "internal/yamldoc"},
+	"pkg/schema":          {"internal/linemerge", "pkg/merge", "internal/redact", "pkg/schema/internal/typename", "internal/suggest", "internal/yamldoc"},
 	"internal/redact":     {"pkg/merge"},
 	"pkg/diff":            {"internal/escape", "internal/linediff", "internal/linemerge", "pkg/merge", "internal/redact", "internal/yamldoc"},
 	"internal/patch":      {"pkg/merge"},
@@ -86,7 +86,8 @@ var arrows = map[string][]string{
 	"packaging/check":    {"packaging/krew"},
 	"packaging/nix":      {},
 
-	"pkg/schema/internal/gen": {"pkg/merge", "pkg/schema"}, // a generator: run by hand, in no binary
+	"pkg/schema/internal/typename": {},
+	"pkg/schema/internal/gen":      {"pkg/merge", "pkg/schema", "pkg/schema/internal/typename"}, // a generator: run by hand, in no binary
 }
 
 // engine are the packages without I/O: those below pkg, which others may import, and these.

@@ -15,6 +15,7 @@ import (
 	"sync"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/schema/internal/typename"
 )
 
 //go:embed builtin.table
@@ -96,7 +97,7 @@ var controlPlane = sync.OnceValue(func() []string {
 // BuiltinType returns a compiled-in type by its OpenAPI name
 // (io.k8s.api.core.v1.PodSpec), and whether there is one.
 func BuiltinType(name string) (*merge.Type, bool) {
-	return builtins.named(shortName(name))
+	return builtins.named(typename.Short(name))
 }
 
 var objectMeta = sync.OnceValue(func() *merge.Type {
@@ -119,28 +120,6 @@ func readKind(line string) (Kind, bool) {
 		k.Resource = w[3]
 	}
 	return k, true
-}
-
-// shortName omits the prefix that nearly every name has, as the table does.
-func shortName(full string) string {
-	if s, ok := strings.CutPrefix(full, "io.k8s.api."); ok {
-		return s
-	}
-	if s, ok := strings.CutPrefix(full, "io.k8s.apimachinery.pkg.apis.meta."); ok {
-		return "meta." + s
-	}
-	return full
-}
-
-// fullName undoes shortName.
-func fullName(short string) string {
-	switch {
-	case strings.HasPrefix(short, "io.k8s."):
-		return short
-	case strings.HasPrefix(short, "meta."):
-		return "io.k8s.apimachinery.pkg.apis." + short
-	}
-	return "io.k8s.api." + short
 }
 
 //go:generate go run ./internal/gen -o builtin.table

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/schema/internal/typename"
 )
 
 func TestEveryBuiltinKindIsRead(t *testing.T) {
@@ -92,7 +93,7 @@ func TestEveryShapeIsComplete(t *testing.T) {
 
 // emptyInTable: the Go type has no fields either.
 func emptyInTable(name string) bool {
-	rows, ok := builtins.find(shortName(name))
+	rows, ok := builtins.find(typename.Short(name))
 	return ok && !strings.Contains(rows, "\t")
 }
 

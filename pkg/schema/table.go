@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"github.com/kubectl-merge/kubectl-merge/pkg/schema/internal/typename"
 )
 
 // table reads types from a text in the notation that internal/gen writes (the head of the
@@ -159,7 +160,7 @@ func readKeys(text string) (keys []merge.Key) {
 func (t *table) addObject(typ *merge.Type, name string) {
 	block, _ := t.find(name)
 	head, rows, _ := strings.Cut(block, "\n")
-	typ.Name, typ.Kind = fullName(name), merge.Object
+	typ.Name, typ.Kind = typename.Full(name), merge.Object
 	typ.Atomic = strings.HasSuffix(head, " atomic")
 	typ.Fields = make(map[string]merge.Field, strings.Count(rows, "\n")+1)
 	for row := range strings.SplitSeq(rows, "\n") {

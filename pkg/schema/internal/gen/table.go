@@ -21,7 +21,7 @@ type table struct {
 }
 
 type typeRow struct {
-	name     string // as the table writes it, see shortName
+	name     string // as the table writes it, see typename
 	goType   reflect.Type
 	atomic   bool
 	noSchema bool // no server-side-apply schema has it
@@ -161,26 +161,4 @@ func (o oneOf) ruleText() string {
 		words = append(words, "displaces")
 	}
 	return strings.Join(words, " ")
-}
-
-// shortName omits the prefix that nearly every name has.
-func shortName(full string) string {
-	if s, ok := strings.CutPrefix(full, "io.k8s.api."); ok {
-		return s
-	}
-	if s, ok := strings.CutPrefix(full, "io.k8s.apimachinery.pkg.apis.meta."); ok {
-		return "meta." + s
-	}
-	return full
-}
-
-// fullName undoes shortName.
-func fullName(short string) string {
-	switch {
-	case strings.HasPrefix(short, "io.k8s."):
-		return short
-	case strings.HasPrefix(short, "meta."):
-		return "io.k8s.apimachinery.pkg.apis." + short
-	}
-	return "io.k8s.api." + short
 }

@@ -12,6 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	smd "sigs.k8s.io/structured-merge-diff/v6/schema"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/schema/internal/typename"
 )
 
 // walker collects every Go type that a kind reaches.
@@ -59,7 +61,7 @@ func (w *walker) named(t reflect.Type) (string, error) {
 	}
 	row := &typeRow{name: name, goType: t}
 	w.table.types[name] = row
-	atom, known := w.lists.named(fullName(name))
+	atom, known := w.lists.named(typename.Full(name))
 	if !known {
 		row.noSchema = true
 	}
@@ -254,7 +256,7 @@ func isNoise(v any) bool {
 // modelName returns the type's name in OpenAPI documents.
 func modelName(t reflect.Type) string {
 	if m, ok := reflect.Zero(t).Interface().(interface{ OpenAPIModelName() string }); ok {
-		return shortName(m.OpenAPIModelName())
+		return typename.Short(m.OpenAPIModelName())
 	}
 	return t.PkgPath() + "." + t.Name()
 }
