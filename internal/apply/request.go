@@ -53,11 +53,11 @@ func (p Planned) Request(pinned bool) (Request, error) {
 	case p.Action == Change && !pinned && r.Version == "":
 		return r, errUnbound
 	case p.Applying != nil && p.Applying.Owners == nil:
-		at := r.Version
+		at, uid := r.Version, object.Object{Value: p.Live}.UID()
 		if p.Action == Create {
-			at = NoVersion
+			at, uid = NoVersion, ""
 		}
-		r.Type, r.Force, body = types.ApplyYAMLPatchType, p.Applying.Force, p.Applying.body(at, pinned)
+		r.Type, r.Force, body = types.ApplyYAMLPatchType, p.Applying.Force, p.Applying.body(at, uid, pinned)
 	case p.Action == Create:
 		body = p.Final
 	default:

@@ -50,16 +50,20 @@ type Applying struct {
 	copied bool
 }
 
-// body returns the configuration, bound to the version that was merged. A pinned one that
-// takes nothing over needs no binding: the server itself refuses to change what others own.
-// One that is copied into the last-applied annotation must have none. kubectl apply would
-// take the resourceVersion there for a field that was applied. Server-side apply, which
-// sends none, would write the object again.
-func (a *Applying) body(version string, pinned bool) map[string]any {
+// body returns the configuration, bound to the version that was merged and to its uid: without
+// one, the server creates anew what was deleted meanwhile. A pinned one that takes nothing over
+// needs no binding: the server itself refuses to change what others own. One that is copied into
+// the last-applied annotation must have none. kubectl apply would take the resourceVersion there
+// for a field that was applied. Server-side apply, which sends none, would write the object again.
+func (a *Applying) body(version, uid string, pinned bool) map[string]any {
 	if version == "" || a.copied || pinned && !a.Force {
 		return a.Config
 	}
-	return bound(a.Config, version)
+	body := bound(a.Config, version)
+	if uid != "" {
+		body = merge.With(body, uid, "metadata", "uid")
+	}
+	return body
 }
 
 // serverSides holds what ServerSide knows of an object besides the sides.

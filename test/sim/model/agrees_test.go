@@ -76,7 +76,7 @@ type names struct {
 
 func newNames() *names { return &names{seen: map[string]string{}, count: map[string]int{}} }
 
-var inMessage = regexp.MustCompile(`((?:UID|ResourceVersion) in (?:the precondition|record) \()([^)]*)`)
+var inMessage = regexp.MustCompile(`((?:UID|ResourceVersion) in (?:the precondition|record) \(|specified uid )([^),]*)`)
 
 func (n *names) number(kind, v string) string {
 	if v == "" {
@@ -125,7 +125,7 @@ func (n *names) walk(v any, fresh bool) any {
 				v[k] = inMessage.ReplaceAllStringFunc(s, func(found string) string {
 					at := inMessage.FindStringSubmatch(found)
 					kind := "version"
-					if strings.HasPrefix(found, "UID") {
+					if !strings.HasPrefix(found, "ResourceVersion") {
 						kind = "uid"
 					}
 					return at[1] + n.number(kind, at[2])
@@ -223,6 +223,9 @@ func (d *drawer) request() (r request) {
 			}
 		} else {
 			r.force = d.IntN(3) == 0
+			if meta := o["metadata"].(map[string]any); meta["resourceVersion"] != nil && d.IntN(2) == 0 {
+				meta["uid"] = "UID"
+			}
 		}
 		r.body = []byte(text(o))
 	}

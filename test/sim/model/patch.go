@@ -3,6 +3,7 @@ package model
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4" // the API server's own
@@ -60,8 +61,8 @@ func (m *Model) applied(r request, live runtime.Object) (any, int, error) {
 	if err := u.UnmarshalJSON(r.body); err != nil {
 		return nil, 0, Uncovered("an apply that is no object: " + err.Error())
 	}
-	if u.GetName() != r.name || u.GetUID() != "" {
-		return nil, 0, Uncovered("an apply of another name, or with a uid")
+	if u.GetName() != r.name {
+		return nil, 0, Uncovered("an apply of another name")
 	}
 	if live != nil && of(live).GetDeletionTimestamp() != nil {
 		return nil, 0, Uncovered("an apply to an object that is being deleted")
@@ -75,6 +76,9 @@ func (m *Model) applied(r request, live runtime.Object) (any, int, error) {
 		return nil, 0, err
 	} else if err != nil {
 		return nil, 0, Uncovered("an apply that fails: " + err.Error())
+	}
+	if uid := u.GetUID(); uid != "" && live == nil {
+		return nil, 0, apierrors.NewConflict(group(r), r.name, fmt.Errorf("uid mismatch: the provided object specified uid %s, and no existing object was found", uid))
 	}
 	doc, err := json.Marshal(out)
 	if err != nil {
