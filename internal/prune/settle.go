@@ -107,19 +107,20 @@ func (p *Pruner) outcome(plan *run.Plan) (kept []applyset.Decision, complete boo
 // written it since the members were listed, nothing is removed from it.
 func (p *Pruner) settle(ctx context.Context, plan *run.Plan, want func(applyset.Run) applyset.Parent) error {
 	begun := p.decider.Parent
-	if labels(plan) && p.Parent.Says(want(p.decider.In(p.Parent))) { // unless another run has reduced it
+	wanted := func(now applyset.Parent) applyset.Parent {
+		after := want(p.decider.In(now))
+		if !now.Equals(begun) {
+			return now.Covers(after)
+		}
+		return after
+	}
+	if labels(plan) && p.Parent.Says(wanted(p.Parent)) { // unless another run has reduced it
 		if _, err := p.reread(ctx); err != nil {
 			return err
 		}
 	}
 	was := p.Parent
-	if err := p.Store(ctx, func(now applyset.Parent) applyset.Parent {
-		wanted := want(p.decider.In(now))
-		if !now.Equals(begun) {
-			return now.Covers(wanted)
-		}
-		return wanted
-	}); err != nil {
+	if err := p.Store(ctx, wanted); err != nil {
 		return err
 	}
 	return p.recheck(ctx, was)
