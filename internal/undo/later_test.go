@@ -1,10 +1,12 @@
 package undo
 
 import (
+	"fmt"
 	"maps"
 	"strings"
 	"testing"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/plandoc"
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 )
 
@@ -49,5 +51,31 @@ func TestHiddenElsewhere(t *testing.T) {
 	got.is(t, "hidden", undone{items: []string{"change deployment.apps/web null"}})
 	if is := strings.TrimSpace(lastapplied.Read(p.Items[0].Planned.Final).Text); is != config {
 		t.Errorf("is recorded: %s\nwant: %s", is, config)
+	}
+}
+
+// TestUnanswered: of a write without an answer nothing is undone unless the object has some of it:
+// a value that it removes may be missing because a later apply has removed it.
+func TestUnanswered(t *testing.T) {
+	const (
+		applied = `{apiVersion: v1, kind: ConfigMap, metadata: {name: conf, namespace: shop, uid: uid-conf, resourceVersion: "1", annotations: {` +
+			lastapplied.Annotation + `: '{"apiVersion":"v1","data":%s,"kind":"ConfigMap","metadata":{"annotations":{},"name":"conf","namespace":"shop"}}'}}, data: %[1]s}`
+		first, ours, later = `{"x":"1","z":"1"}`, `{"x":"2"}`, `{"x":"3"}`
+	)
+	for _, tt := range []struct {
+		reason, live string
+		want         undone
+	}{
+		{"it was not executed", first, undone{items: []string{"nothing configmap/conf null"}}},
+		{"it was executed", ours, undone{items: []string{"change configmap/conf " + first}}},
+		{"another apply came first", later, undone{items: []string{"nothing configmap/conf null"},
+			left: []string{"configmap/conf: has nothing of what the run wrote: its write was not executed, or others have overwritten all of it"}}},
+	} {
+		w := &world{objects: read(t, fmt.Sprintf(applied, first))}
+		doc := w.recorded(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: conf, namespace: shop}, data: `+ours+`}`, false)
+		doc.Items[0].Outcome = plandoc.Begun
+		w.objects = read(t, fmt.Sprintf(applied, tt.live))
+		got, _ := w.undo(t, doc, "live")
+		got.is(t, tt.reason, tt.want)
 	}
 }

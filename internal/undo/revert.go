@@ -21,13 +21,14 @@ type reverting struct {
 	target cluster.Target
 	live   map[string]any
 	typ    *merge.Type
+	has    map[bool]bool // whether live has a value that the run set: the answers for all of them
 }
 
 // Revert returns the plan that undoes a recorded change of one object, given its live state, and
 // the values that are not undone. Nothing is read. typ is the object's type; nil: unknown.
 func (u *Undo) Revert(i plandoc.Item, live map[string]any, typ *merge.Type) (apply.Planned, []Left) {
 	one := &Undo{Record: u.Record, Planner: u.Planner}
-	r := reverting{Undo: one, entry: &entry{i}, live: live, typ: typ}
+	r := reverting{Undo: one, entry: &entry{i}, live: live, typ: typ, has: map[bool]bool{}}
 	out := r.plan(apply.Planned{Subject: apply.Subject{Name: i.Name}, Live: live})
 	return out, one.left
 }
@@ -88,10 +89,13 @@ func (r reverting) sides(t merge.Triple, p merge.Path, c plandoc.ChangeOf) (orig
 		return t.Original, t.Local
 	}
 	before, known := r.reveal(p, c.Before, now)
+	after, unchanged := r.reveal(p, c.After, now)
+	if after.Set {
+		r.has[unchanged && plandoc.Same(after, now)] = true
+	}
 	if !known {
 		return leave("what was there before is hidden in the record: only a record of a run with --show-secrets has it", true)
 	}
-	after, unchanged := r.reveal(p, c.After, now)
 	switch {
 	case plandoc.Same(before, now):
 		return t.Original, t.Local // it is restored already
@@ -213,6 +217,7 @@ func (r reverting) lastApplied(result map[string]any, changes []merge.Change) ma
 	was := lastapplied.Read(r.live)
 	now := merge.Opt{Value: was.Text, Set: was.Text != ""}
 	c := recorded{r.configuration(l.Before, was), r.configuration(l.After, was), now}
+	r.has[plandoc.Same(c.after, now)] = true
 	switch {
 	case plandoc.IsHash(l.Before.Value) && !plandoc.Same(c.before, now):
 		r.leave(Left{r.target, recordedConfiguration, "is hidden in the record: only a record of a run with --show-secrets has it", true})

@@ -207,8 +207,12 @@ func (u *Undo) plan(ctx context.Context, item *run.Item, obj map[string]any) (ap
 	if e.Action == apply.Recreate && !hidden {
 		out.Object.Value = anew(before) // if it has to be recreated once more
 	}
-	r := reverting{Undo: u, entry: e, target: item.Target, live: obj, typ: typ}
-	return r.plan(out), nil
+	r := reverting{Undo: u, entry: e, target: item.Target, live: obj, typ: typ, has: map[bool]bool{}}
+	planned := r.plan(out)
+	if planned.Action == apply.Change && e.Outcome == plandoc.Begun && r.has[false] && !r.has[true] { // it may be missing a value for another reason
+		return leave("has nothing of what the run wrote: its write was not executed, or others have overwritten all of it", false)
+	}
+	return planned, nil
 }
 
 // isNew reports whether the object is the one that the run has created in place of another.

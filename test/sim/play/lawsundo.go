@@ -197,14 +197,21 @@ func (w *world) drifted(r *run) string {
 	return ""
 }
 
-// watched: a watch that ends without drift has missed none that began before the end.
+// watched: a watch that ends without drift has missed none that began before the end, unless the
+// last list of a kind was an old one.
 func (w *world) watched(r *run) string {
 	if r.step.Verb != "watch" || r.dead || r.code != 0 || len(r.signalled) > 0 {
 		return ""
 	}
+	old := map[string]bool{}
+	for _, x := range r.exchanges {
+		if x.Verb == "list" {
+			old[x.Resource] = x.fault == "stale-list"
+		}
+	}
 	for ref, stated := range r.input() {
 		resource, name := split(ref)
-		if o := w.model.Object(resource, name); o != nil && time.Since(w.since(resource, name, o)) > 15*time.Second && !contains(w.leaves(o), stated) {
+		if o := w.model.Object(resource, name); o != nil && !old[resource] && time.Since(w.since(resource, name, o)) > 15*time.Second && !contains(w.leaves(o), stated) {
 			return ref + " has drifted"
 		}
 	}

@@ -52,5 +52,11 @@ var Mutations = []Mutation{
 	{"the write of owners ignores Retry-After", "server,busy", []edit{
 		{"internal/write/serverside.go", "if _, err = c.obey(ctx, err); err != nil {", "if err = ctx.Err(); err != nil {"}}},
 	{"server-side apply writes over what was created meanwhile", "server,creates", []edit{
-		{"internal/apply/request.go", "\t\t\tat = NoVersion\n", "\t\t\tat = \"\"\n"}}},
+		{"internal/apply/request.go", "at, uid = NoVersion, \"\"", "at, uid = \"\", \"\""}}},
+	{"server-side apply makes again what was deleted meanwhile", "server,deletes", []edit{
+		{"internal/apply/serverside.go", "if uid != \"\" {", "if uid == \"-\" {"}}},
+	{"two runs: the parent is not read again at the end", "prune,runs", []edit{
+		{"internal/prune/settle.go", "if labels(plan) && p.Parent.Says(wanted(p.Parent)) {", "if false && labels(plan) {"}}},
+	{"a rollback undoes a removal that is another's", "rollback,late-504", []edit{
+		{"internal/undo/undo.go", "r.has[false] && !r.has[true]", "r.has[false] && r.has[true]"}}},
 }
