@@ -81,7 +81,7 @@ func (h *holding) find(ctx context.Context, p *run.Plan, targets []cluster.Targe
 // users returns a search in the kinds of the run; objects that it deletes are leaving, as far as known now.
 func (h *holding) users(p *run.Plan) *wait.Users {
 	if h.known == nil {
-		h.known = &wait.Users{API: h.api, Type: h.types, Noted: func(text string) { h.note("", text) }}
+		h.known = &wait.Users{API: h.api, Type: h.types, Noted: func(text string) { h.note("prune", text) }}
 		for _, item := range slices.Concat(p.Items, p.Others) {
 			h.known.Kinds = append(h.known.Kinds, item.Target.Resource)
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
@@ -153,7 +154,9 @@ func (f *recording) end(ctx context.Context, s *session, err error) error {
 		bad = errors.New("what is left as it is is listed above")
 	}
 	if bad != nil {
-		bad = fmt.Errorf("not all of it was rolled back: %w", bad)
+		causes := slices.DeleteFunc(leaves(bad), func(err error) bool { return errors.As(err, new(*run.NotReached)) || errors.Is(err, run.ErrNotPruned) })
+		causes = append(causes, bad)
+		bad = fmt.Errorf("not all of it was rolled back: %w%s", causes[0], more(len(causes)-2))
 		if f.record != "" {
 			bad = fmt.Errorf("%w; the record has what is left: %s", bad, f.undoes())
 		}

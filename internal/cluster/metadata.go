@@ -118,12 +118,7 @@ func (c *Cluster) awaitAnswer(ctx context.Context) bool {
 		return false
 	}
 	c.silences++
-	select {
-	case <-time.After(250 * time.Millisecond):
-		return true
-	case <-ctx.Done():
-		return false
-	}
+	return Sleep(ctx, 250*time.Millisecond) == nil
 }
 
 // unknownIn returns the error that a group has no such kind, or that this is unknown: to a client,

@@ -45,12 +45,7 @@ const readTries = 3
 func again[T any](ctx context.Context, read func() (T, error)) (T, error) {
 	for try := 1; ; try++ {
 		got, err := read()
-		if try == readTries || !Unanswered(err) || TooSlow(err) {
-			return got, err
-		}
-		select {
-		case <-time.After(time.Duration(try) * 100 * time.Millisecond):
-		case <-ctx.Done():
+		if try == readTries || !Unanswered(err) || TooSlow(err) || Sleep(ctx, time.Duration(try)*100*time.Millisecond) != nil {
 			return got, err
 		}
 	}

@@ -85,11 +85,16 @@ func (p *Pauses) Obey(ctx context.Context, answer error) (asked bool, err error)
 	if p.waited += pause; p.waited > p.Most {
 		return true, fmt.Errorf("%w (it has asked to be waited for more than %s in all)", answer, p.Most)
 	}
+	return true, Sleep(ctx, pause)
+}
+
+// Sleep waits. The error is that of a context that ends before.
+func Sleep(ctx context.Context, d time.Duration) error {
 	select {
-	case <-time.After(pause):
-		return true, nil
+	case <-time.After(d):
+		return nil
 	case <-ctx.Done():
-		return true, ctx.Err()
+		return ctx.Err()
 	}
 }
 

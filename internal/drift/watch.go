@@ -266,12 +266,7 @@ func (w *Watcher) fine(source cluster.Watching) {
 
 // adopt looks for orphans repeatedly.
 func (w *Watcher) adopt(ctx context.Context) {
-	for ctx.Err() == nil {
-		select {
-		case <-time.After(w.Every):
-		case <-ctx.Done():
-			return
-		}
+	for cluster.Sleep(ctx, w.Every) == nil {
 		w.seek(ctx)
 	}
 }

@@ -116,15 +116,15 @@ func (f *Follower) Run(ctx context.Context) {
 		switch {
 		case err == nil, errors.Is(err, errSilent):
 		case cluster.IsGone(err):
-			sleep(ctx, Pause)
+			_ = cluster.Sleep(ctx, Pause)
 		case Refused(err), errors.Is(err, errNone): // listing may be allowed
-			sleep(ctx, f.Every)
+			_ = cluster.Sleep(ctx, f.Every)
 		case watched:
 			f.noWatch(ctx, err)
-			sleep(ctx, max(after, f.Every))
+			_ = cluster.Sleep(ctx, max(after, f.Every))
 		default:
 			f.trouble(ctx, err)
-			sleep(ctx, max(after, pause))
+			_ = cluster.Sleep(ctx, max(after, pause))
 			pause = min(2*pause, longestPause)
 		}
 	}
@@ -142,13 +142,6 @@ func (f *Follower) noWatch(ctx context.Context, err error) {
 func Refused(err error) bool {
 	code := cluster.Code(err)
 	return code == 401 || code == 403 || code == 405 || code == 404
-}
-
-func sleep(ctx context.Context, d time.Duration) {
-	select {
-	case <-time.After(d):
-	case <-ctx.Done():
-	}
 }
 
 // trouble reports an error once, until it is over.
@@ -204,7 +197,7 @@ func (f *Follower) watch(ctx context.Context, version string) error {
 			return errNone
 		}
 		if time.Since(begun) < Pause { // avoids a busy loop if the server ends every watch early
-			sleep(ctx, Pause)
+			_ = cluster.Sleep(ctx, Pause)
 		}
 		if err != nil {
 			return nil
@@ -232,7 +225,7 @@ func (f *Follower) readEach(ctx context.Context) error {
 	}
 	f.troubled = false
 	f.Send(ctx, u)
-	sleep(ctx, f.Every)
+	_ = cluster.Sleep(ctx, f.Every)
 	return nil
 }
 

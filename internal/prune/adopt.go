@@ -255,9 +255,7 @@ func (s *Set) Await(ctx context.Context, objects []Member) error {
 			if err == nil && now.UID != m.UID {
 				break
 			}
-			select {
-			case <-time.After(500 * time.Millisecond):
-			case <-ctx.Done():
+			if cluster.Sleep(ctx, 500*time.Millisecond) != nil {
 				return fmt.Errorf("%s: timed out waiting for it to be gone%s", m.Target, holding(now))
 			}
 		}

@@ -128,9 +128,14 @@ func (s *Set) Store(ctx context.Context, want func(applyset.Parent) applyset.Par
 	}
 }
 
-// reread reads the parent anew; changed reports whether it was written since.
+// reread reads the parent anew, several times if need be, as a run that does not may leave members
+// that it does not cover; changed reports whether it was written since.
 func (s *Set) reread(ctx context.Context) (changed bool, err error) {
 	obj, err := s.API.GetMetadata(ctx, s.Target)
+	for try := 1; err != nil && !cluster.IsRefusal(err) && try < storeTries; try++ {
+		pause(ctx, try, err)
+		obj, err = s.API.GetMetadata(ctx, s.Target)
+	}
 	switch {
 	case cluster.IsNotFound(err):
 		obj = nil
@@ -165,10 +170,7 @@ func (s *Set) apply(ctx context.Context, p applyset.Parent, w cluster.Write) (ob
 // pause waits before another try, as long as the answer asks for.
 func pause(ctx context.Context, try int, answer error) {
 	asked, _ := cluster.RetryAfter(answer)
-	select {
-	case <-time.After(max(time.Duration(try+1)*100*time.Millisecond, asked)):
-	case <-ctx.Done():
-	}
+	_ = cluster.Sleep(ctx, max(time.Duration(try+1)*100*time.Millisecond, asked))
 }
 
 // ByID finds a set by its id, among the parents that are Secrets or ConfigMaps and that the user

@@ -71,12 +71,7 @@ func (w *writer) apply(ctx context.Context, s write.Server, item *Item) (write.R
 	}
 	for pause := 100 * time.Millisecond; ; pause *= 2 {
 		out, err := s.Apply(item.Meter.In(ctx), t)
-		if !w.settling(item, err) {
-			return out, err
-		}
-		select {
-		case <-time.After(pause):
-		case <-ctx.Done():
+		if !w.settling(item, err) || cluster.Sleep(ctx, pause) != nil {
 			return out, err
 		}
 	}

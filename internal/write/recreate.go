@@ -207,9 +207,7 @@ func (c *recreating) create(ctx context.Context) (Result, error) {
 			return c.out, c.lost(err)
 		}
 		pause, _ := cluster.RetryAfter(err)
-		select {
-		case <-time.After(max(pause, time.Duration(try)*250*time.Millisecond)):
-		case <-ctx.Done():
+		if cluster.Sleep(ctx, max(pause, time.Duration(try)*250*time.Millisecond)) != nil {
 			return c.out, c.lost(err)
 		}
 	}

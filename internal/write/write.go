@@ -235,10 +235,8 @@ func (c *applying) overtaken(err error) bool {
 // reread reads the object after a short pause and merges again. The error names the object.
 func (c *applying) reread(ctx context.Context, try int) error {
 	pause := time.Duration(1+rand.IntN(20<<min(try, 4))) * time.Millisecond
-	select {
-	case <-time.After(pause):
-	case <-ctx.Done():
-		return fmt.Errorf("%s: %w", c.Target, ctx.Err())
+	if err := cluster.Sleep(ctx, pause); err != nil {
+		return fmt.Errorf("%s: %w", c.Target, err)
 	}
 	live, err := c.API.Get(ctx, c.Target)
 	if err != nil && !cluster.IsNotFound(err) {

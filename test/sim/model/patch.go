@@ -64,9 +64,6 @@ func (m *Model) applied(r request, live runtime.Object) (any, int, error) {
 	if u.GetName() != r.name {
 		return nil, 0, Uncovered("an apply of another name")
 	}
-	if live != nil && of(live).GetDeletionTimestamp() != nil {
-		return nil, 0, Uncovered("an apply to an object that is being deleted")
-	}
 	from, code := live, 200
 	if live == nil {
 		from, code = m.empty(r.resource), 201

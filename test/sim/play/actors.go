@@ -108,9 +108,6 @@ func (w *world) annotates(e Event, key, value string) {
 
 // finalizes keeps an object from being deleted for a while.
 func (w *world) finalizes(e Event) {
-	if w.Server {
-		return // the model does not cover an apply to what is being deleted
-	}
 	hold := func(all []string) {
 		w.sends(http.MethodPatch, e.Object, types.MergePatchType, map[string]any{"metadata": map[string]any{"finalizers": all}}, "kubectl-patch")
 	}

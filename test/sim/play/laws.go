@@ -38,6 +38,7 @@ var laws = []struct {
 	{"no drift", (*world).drifted},
 	{"watched", (*world).watched},
 	{"absorbed", (*world).absorbed},
+	{"taken", (*world).taken},
 	{"bound", (*world).bound},
 }
 
@@ -276,7 +277,7 @@ func (r *run) outcomes() map[string]string {
 // happened: a run that prints that it has written an object, or deleted it, has; one that prints
 // that nothing was to be done has not written it.
 func (w *world) happened(r *run) string {
-	if !verbs[r.step.Verb].writes || r.step.Verb == "migrate" {
+	if !verbs[r.step.Verb].writes || verbs[r.step.Verb].owners {
 		return ""
 	}
 	wrote, gone := map[string]bool{}, map[string]bool{}
@@ -373,7 +374,9 @@ func (w *world) exits(r *run) string {
 	return ""
 }
 
-func (r *run) waits() bool { return r.step.Verb == "wait" || r.step.Verb == "rollback" }
+func (r *run) waits() bool {
+	return slices.Contains([]string{"wait", "rollback", "awaits"}, r.step.Verb)
+}
 
 // obeys: what a server asks to be sent later is sent later.
 func (w *world) obeys(r *run) string {
@@ -383,8 +386,8 @@ func (w *world) obeys(r *run) string {
 		if x.Verb == "create" {
 			key += string(x.body) // the URL has no name
 		}
-		if len(x.changes) > 0 {
-			clear(early) // what was waited for is there
+		if len(x.changes) > 0 || x.Verb == "delete" && x.code == 404 {
+			clear(early) // what was waited for is there, or gone
 		}
 		if x.at.Before(until[key]) {
 			if early[key]++; early[key] == 1 && (x.Verb == "watch" || x.Verb == "list" && r.waits()) {

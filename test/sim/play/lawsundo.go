@@ -2,12 +2,15 @@ package play
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-merge/kubectl-merge/test/sim/model"
 )
@@ -122,14 +125,22 @@ func (w *world) waited(r *run) string {
 		}
 	}
 	settled := state != nil && when.Sub(w.since("deployments", "web", state)) > time.Second
-	wrote := slices.ContainsFunc(r.writes(), func(e model.Event) bool { return e.Resource == "deployments" })
+	wrote := r.step.Verb == "awaits" || slices.ContainsFunc(r.writes(), func(e model.Event) bool { return e.Resource == "deployments" })
 	switch {
 	case r.code == 0 && wrote && settled && !ready(state):
 		return "deployment/web is not ready"
-	case r.code == 4 && settled && ready(state) && len(r.signalled) == 0:
+	case r.code == 4 && settled && ready(state) && len(r.signalled) == 0 && !w.lacks(r):
 		return "deployment/web is ready, and the run ends with 4"
 	}
 	return ""
+}
+
+// lacks reports whether an object of a run's file does not exist, which a wait is for, too.
+func (w *world) lacks(r *run) bool {
+	return r.step.Verb == "awaits" && slices.ContainsFunc(w.Files[r.step.File], func(ref string) bool {
+		resource, name := split(ref)
+		return w.model.Object(resource, name) == nil
+	})
 }
 
 // before is an object as it was before a change.
@@ -189,7 +200,11 @@ func (w *world) drifted(r *run) string {
 	if r.step.Verb != "drift" || r.dead || r.code != 0 {
 		return ""
 	}
-	for ref, object := range r.input() {
+	file, err := w.read(r.step.File)
+	if err != nil {
+		return err.Error()
+	}
+	for ref, object := range file {
 		if !w.once(r, ref, func(o runtime.Object) bool { return contains(w.leaves(o), object) }) {
 			return ref + " is not as the file states it"
 		}
@@ -236,6 +251,47 @@ func (w *world) absorbed(r *run) string {
 		}
 	}
 	return ""
+}
+
+// taken: a file that is written has all its objects, and each value that is new in it the object has
+// had; a killed run leaves it as it was or as it is to be.
+func (w *world) taken(r *run) string {
+	if r.step.Verb != "take" {
+		return ""
+	}
+	file, err := w.read(r.step.File)
+	if err != nil {
+		return err.Error()
+	}
+	for ref, stated := range r.input() {
+		if file[ref] == nil {
+			return ref + " is in the file no more"
+		}
+		for path, v := range file[ref] {
+			if stated[path] != v && !w.once(r, ref, func(o runtime.Object) bool { return w.leaves(o)[path] == v }) {
+				return fmt.Sprintf("%s: %s: %q was taken, and never there", ref, path, v)
+			}
+		}
+	}
+	return ""
+}
+
+// read are the values of a version of the input as its file has them by now.
+func (w *world) read(version int) (map[string]map[string]string, error) {
+	text, err := os.ReadFile(w.path(fmt.Sprintf("v%d.yaml", version)))
+	out := map[string]map[string]string{}
+	for doc := range strings.SplitSeq(string(text), "---\n") {
+		var o struct {
+			Kind     string
+			Metadata struct{ Name string }
+		}
+		var v map[string]any
+		err = errors.Join(err, yaml.Unmarshal([]byte(doc), &o), yaml.Unmarshal([]byte(doc), &v))
+		if v != nil {
+			out[strings.ToLower(o.Kind)+"/"+o.Metadata.Name] = leaves(v)
+		}
+	}
+	return out, err
 }
 
 // finished: after two quiet runs the second has had nothing to do, and the set is its input.

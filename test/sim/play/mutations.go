@@ -29,9 +29,9 @@ var Mutations = []Mutation{
 	{"DELETE ignores Retry-After", "prune,busy", []edit{
 		{"internal/cluster/delete.go", "for pauses := (Pauses{Most: c.Patience()}); err != nil; {", "for pauses := (Pauses{}); err != nil; {"}}},
 	{"watches ignore Retry-After", "watch-busy", []edit{
-		{"internal/follow/follow.go", "sleep(ctx, max(after, f.Every))", "sleep(ctx, Pause)"}}},
+		{"internal/follow/follow.go", "cluster.Sleep(ctx, max(after, f.Every))", "cluster.Sleep(ctx, Pause)"}}},
 	{"the write of a set's parent ignores Retry-After", "prune,busy", []edit{
-		{"internal/prune/set.go", "\tcase <-time.After(max(time.Duration(try+1)*100*time.Millisecond, asked)):", "\tcase <-time.After(time.Duration(try+1)*100*time.Millisecond + 0*asked):"}}},
+		{"internal/prune/set.go", "max(time.Duration(try+1)*100*time.Millisecond, asked)", "time.Duration(try+1)*100*time.Millisecond+0*asked"}}},
 	{"two runs: the parent is written over the other's", "prune,runs", []edit{
 		{"internal/prune/set.go", "\t\tp.ResourceVersion = apply.NoVersion\n\t}\n", "\t}\n\tp.ResourceVersion = \"\"\n"}}},
 	{"a member is deleted though it was marked since", "prune", []edit{

@@ -161,7 +161,7 @@ func (r *run) dies() {
 		return
 	}
 	r.dead, r.kept = true, map[string][]byte{}
-	for _, name := range []string{r.world.path("record.yaml"), r.world.path("plan.yaml")} {
+	for _, name := range []string{r.world.path("record.yaml"), r.world.path("plan.yaml"), r.world.path("v0.yaml")} {
 		text, err := os.ReadFile(name)
 		if err != nil {
 			text = nil

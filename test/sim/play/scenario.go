@@ -55,6 +55,7 @@ var stories = [][]string{
 	{"rollback"}, {"wait", "diff"}, {"wait"}, {"rollback", "drift"},
 	{"plan", "bound"}, {"diff", "merge", "drift"}, {"migrate", "merge"},
 	{"watch"}, {"absorb"}, {"view"}, {"verify", "merge"}, {"adopt", "merge"}, {"disband", "merge"}, {"delete", "merge"},
+	{"modern"}, {"sets", "merge"}, {"disown", "merge"}, {"applied"}, {"explain"}, {"awaits"}, {"wait", "awaits"}, {"sets-all"}, {"take", "drift"},
 }
 
 // Draw is the scenario of a seed.
@@ -70,7 +71,7 @@ func Draw(seed uint64) Scenario {
 	s.Steps = []Step{{Verb: "merge", Concurrency: 1}} // quiet
 	for n, verb := range story {
 		step := Step{Verb: verb, File: 1, Concurrency: []int{1, 1, 8}[r.IntN(3)]}
-		if verb == "absorb" || verb == "watch" {
+		if slices.Contains([]string{"absorb", "watch", "take", "awaits"}, verb) || verb == "drift" && story[0] == "take" {
 			step.File = 0 // what was applied
 		}
 		if verb == "merge" && n > 0 {

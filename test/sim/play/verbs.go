@@ -12,6 +12,7 @@ type command struct {
 	writes bool
 	input  bool // it takes -f, and the set
 	set    bool // it is about the set
+	owners bool // it writes who owns what, or what was applied last, and no value
 	codes  []int
 }
 
@@ -34,7 +35,15 @@ var verbs = map[string]command{
 	"bound":    {input: true, writes: true, args: []string{"--plan", "PLAN"}, page: "kubectl merge -f FILE --plan PLAN", codes: []int{0, 1, 3}},
 	"undo":     {writes: true, args: []string{"undo", "RECORD"}, page: "kubectl merge undo RECORD", codes: []int{0, 1, 3}},
 	"finish":   {input: true, writes: true, args: []string{"--force-conflicts"}, page: "kubectl merge -f FILE", codes: []int{0, 3}},
-	"migrate":  {writes: true, args: []string{"migrate", "-f", "FILE", "--to=client-side"}, page: "kubectl merge migrate -f FILE --to=server-side", codes: []int{0, 1, 3}},
+	"migrate":  {writes: true, owners: true, args: []string{"migrate", "-f", "FILE", "--to=client-side"}, page: "kubectl merge migrate -f FILE --to=server-side", codes: []int{0, 1, 3}},
+	"modern":   {writes: true, owners: true, args: []string{"migrate", "-f", "FILE", "--to=server-side"}, page: "kubectl merge migrate -f FILE --to=server-side", codes: []int{0, 1, 3}},
+	"sets":     {writes: true, owners: true, args: []string{"set-last-applied", "-f", "FILE", "--create-annotation"}, page: "kubectl merge set-last-applied -f FILE", codes: []int{0, 1}},
+	"disown":   {writes: true, owners: true, args: []string{"disown", "configmap/a", "data.v"}, page: "kubectl merge disown TYPE/NAME FIELD", codes: []int{0, 1, 3}},
+	"applied":  {args: []string{"view-last-applied", "configmap/a"}, page: "kubectl merge view-last-applied TYPE/NAME", codes: []int{0, 1}},
+	"explain":  {input: true, args: []string{"explain"}, page: "kubectl merge explain -f FILE", codes: []int{0, 1, 3}},
+	"awaits":   {args: []string{"wait", "-f", "FILE", "--timeout=90s"}, page: "kubectl merge wait -f FILE", codes: []int{0, 1, 4}},
+	"sets-all": {set: true, args: []string{"applyset", "list"}, page: "kubectl merge applyset list", codes: []int{0, 1}},
+	"take":     {args: []string{"absorb", "-f", "FILE", "-w"}, page: "kubectl merge absorb -f FILE", codes: []int{0, 1, 2}},
 }
 
 // line is the command line of a step.
@@ -45,7 +54,7 @@ func (w *world) line(s Step) []string {
 		args = append(args, "-f", "FILE")
 		if w.Prune {
 			args = append(args, "--prune", "--applyset="+set)
-			if s.Verb != "diff" && s.Verb != "plan" {
+			if c.writes {
 				args = append(args, "--yes")
 			}
 		}
@@ -53,7 +62,7 @@ func (w *world) line(s Step) []string {
 			args = append(args, "--server-side")
 		}
 	}
-	if c.writes && !c.set && s.Verb != "migrate" {
+	if c.writes && !c.set && !c.owners {
 		args = append(args, fmt.Sprint("--concurrency=", s.Concurrency))
 	}
 	for i, arg := range args {

@@ -140,6 +140,7 @@ func (w *world) play() {
 		if w.check(w.run(n, step)); len(w.broken) > 0 {
 			return
 		}
+		w.Server = w.Server || step.Verb == "modern"
 	}
 	time.Sleep(held)
 	last := Step{Verb: "merge", File: 2, Concurrency: 1}
