@@ -20,7 +20,7 @@ import (
 
 var (
 	seed  = flag.Uint64("sim.seed", 1, "of the requests")
-	count = flag.Int("sim.n", 5000, "requests to play")
+	count = flag.Int("sim.n", 20000, "requests to play")
 )
 
 // TestModelAgrees: random requests have the same answers of the model and of the real API server,

@@ -215,14 +215,15 @@ func (m *Model) replaced(r request, live, o runtime.Object, owned func(runtime.O
 	is.SetNamespace(was.GetNamespace())
 	is.SetUID(was.GetUID())
 	is.SetCreationTimestamp(was.GetCreationTimestamp())
-	is.SetDeletionTimestamp(was.GetDeletionTimestamp())
-	is.SetDeletionGracePeriodSeconds(was.GetDeletionGracePeriodSeconds())
 	is.SetResourceVersion(was.GetResourceVersion())
 	carried(r, live, o)
 	o, err := owned(o)
 	if err != nil {
 		return nil, err
 	}
+	is = of(o)
+	is.SetDeletionTimestamp(was.GetDeletionTimestamp()) // an update without them takes them from their owner
+	is.SetDeletionGracePeriodSeconds(was.GetDeletionGracePeriodSeconds())
 	if o, err = m.admitted(r, live, o); err != nil {
 		return nil, err
 	}

@@ -13,7 +13,7 @@ import (
 
 var (
 	first = flag.Uint64("sim.seed", 1, "the first seed")
-	count = flag.Int("sim.n", 5000, "seeds to play")
+	count = flag.Int("sim.n", 20000, "seeds to play")
 	most  = flag.Int("sim.failures", 1, "broken seeds after which no more are played")
 	only  = flag.String("sim.only", "", "play the scenarios that have all of these: verbs, kinds of events, prune, server")
 	small = flag.Bool("sim.shrinks", true, "make a scenario that breaks a law as small as it can be")
