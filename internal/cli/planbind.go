@@ -90,7 +90,7 @@ func (f *binding) bind() func(*run.Item, apply.Planned) error {
 	}
 	return func(item *run.Item, p apply.Planned) error {
 		if item.ActionOf(p) == apply.Nothing {
-			return surplus(item, f.plan.Lost(record.Identity(item), p.Live))
+			return surplus(item, f.plan.Lost(record.Identity(item), p))
 		}
 		return surplus(item, f.plan.Surplus(f.plan.Item(record.Subject(item, p)), p.Type))
 	}

@@ -92,8 +92,17 @@ func chain(folder, text string) string {
 	if m := unknownField.FindStringSubmatch(text); m != nil {
 		text = misspelt(at, m[1])
 	}
-	return in + text
+	if file, data := kustomizationIn(at); strings.HasPrefix(text, unreadable) {
+		if _, err := Decode(data); err != nil {
+			text = err.Error()
+		}
+		text = file + ": " + strings.TrimPrefix(text, unreadable)
+	}
+	return in + patchFault(at, text)
 }
+
+// unreadable begins the error of a kustomization that is not YAML.
+const unreadable = "invalid Kustomization: yaml: "
 
 var unknownField = regexp.MustCompile(`^invalid Kustomization: json: unknown field "(\w+)"$`)
 
@@ -106,11 +115,9 @@ func misspelt(folder, field string) string {
 	}
 	text := fmt.Sprintf("unknown field %q%s", field, cmp.Or(suggest.Hint(field, known), ": take it out"))
 	at := regexp.MustCompile(`(?m)^[\s-]*"?` + field + `"?\s*:`)
-	for _, name := range kustomizations {
-		data, _ := ReadFile(filepath.Join(folder, name))
-		if m := at.FindIndex(data); m != nil {
-			return fmt.Sprintf("%s: line %d: %s", name, 1+bytes.Count(data[:m[1]], []byte("\n")), text)
-		}
+	name, data := kustomizationIn(folder)
+	if m := at.FindIndex(data); m != nil {
+		return fmt.Sprintf("%s: line %d: %s", name, 1+bytes.Count(data[:m[1]], []byte("\n")), text)
 	}
 	return text
 }
