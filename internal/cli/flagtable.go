@@ -289,6 +289,7 @@ var flagRows = []flagRow{
 	// kubectl apply's flags that do something other than merge, or whose promise no merge can keep.
 	{verbs: plans, name: "all", bare: "true", advice: "is not supported: what else is there is not deleted for being in no file: " + adoptWay},
 	{verbs: plans, name: "prune-allowlist", advice: "is not supported: a set knows the kinds of its members: " + adoptWay},
+	{verbs: "wait", name: "for", advice: "objects are waited for until they are ready, by their kind: for a condition, use `kubectl wait --for`"},
 	{verbs: "merge", name: "force", bare: "true",
 		advice: "no object is deleted that can be changed: use `--recreate=KIND`, for objects of which a field can be set only once"},
 	{verbs: "merge", name: "grace-period", bare: "true",

@@ -153,6 +153,9 @@ func unknownVerb(cmd *cobra.Command, args []string) error {
 		return fmt.Errorf("leave out %q, since %s applies by itself; did you mean `%s -f FILE`?", args[0], cmd.CommandPath(), cmd.CommandPath())
 	}
 	text, meant := unknown(cmd, args[0])
+	if slices.Contains(kubectls, args[0]) {
+		return fmt.Errorf("%s; did you mean `kubectl %s`?", text, args[0])
+	}
 	if f := cmd.Flags().Lookup("filename"); !meant && f != nil && (!f.Changed || strings.ContainsAny(args[0], "./")) { // a second file
 		text += "; files are given with -f"
 	}
@@ -174,6 +177,9 @@ func unknown(cmd *cobra.Command, name string) (text string, meant bool) {
 	}
 	return text, near != ""
 }
+
+// kubectls are commands of kubectl, of which users expect one here.
+var kubectls = []string{"annotate", "create", "describe", "edit", "get", "label", "logs", "patch", "replace", "rollout", "scale", "set"}
 
 // elsewhere maps what other tools call a verb to its name.
 var elsewhere = map[string]string{"rollback": "undo", "revert": "undo"}
