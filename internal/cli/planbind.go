@@ -54,7 +54,7 @@ type advice struct{ missing, unusable string }
 // readPlan reads a plan or a record.
 func readPlan(ctx context.Context, name string, or advice) (*plandoc.Document, error) {
 	if name == "-" {
-		return nil, errors.New("is read from a file, and not from standard input")
+		return nil, errors.New("a plan or a record is read from a file, and not from standard input: name one")
 	}
 	text, err := source.ReadNamed(ctx, name)
 	switch {

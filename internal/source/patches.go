@@ -2,6 +2,7 @@ package source
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"regexp"
@@ -14,19 +15,29 @@ import (
 
 // What kustomize reports of a patch without naming its file, in the words of chain.
 var (
-	targetless = regexp.MustCompile(`(?s)^must specify a target for (?:JSON )?patch \[(path|patch): (".*")\]$`)
-	unmatched  = regexp.MustCompile(`^patches: no resource is a (\S+) (\S+), `)
-	pathless   = regexp.MustCompile(`^(\w+) operation does not apply: doc is missing (?:path|key): "?(/[^":]*)"?: missing (?:path|value|key)$`)
+	faulty    = regexp.MustCompile(`(?s)^(must specify a target for|unable to parse SM or JSON patch from) (?:JSON patch |patch )?\[(path|patch): (".*")\]$`)
+	unmatched = regexp.MustCompile(`^patches: no resource is a (\S+) (\S+), `)
+	pathless  = regexp.MustCompile(`^(\w+) operation does not apply: doc is missing (?:path|key): "?(/[^":]*)"?: missing (?:path|value|key)$`)
 )
 
 // patchFault rewrites the error of a patch so that it names the file, if only one patch can be meant.
 func patchFault(folder, text string) string {
-	if m := targetless.FindStringSubmatch(text); m != nil {
-		its, _ := strconv.Unquote(m[2])
+	if m := faulty.FindStringSubmatch(text); m != nil {
+		its, _ := strconv.Unquote(m[3])
+		err := errors.New("is neither a patch of an object, with its kind and name, nor a JSON patch")
 		at := patchOf(folder, func(name string, patch []byte) bool {
-			return name == its || m[1] == "patch" && strings.TrimSpace(string(patch)) == its
+			if name != its && (m[2] != "patch" || strings.TrimSpace(string(patch)) != its) {
+				return false
+			}
+			if _, bad := Decode(patch); bad != nil {
+				err = bad
+			}
+			return true
 		})
-		return at + "is a JSON patch without a target: name the objects that it is for: target: {kind: KIND, name: NAME}"
+		if strings.HasPrefix(m[1], "must") {
+			return at + "is a JSON patch without a target: name the objects that it is for: target: {kind: KIND, name: NAME}"
+		}
+		return at + err.Error()
 	}
 	if m := unmatched.FindStringSubmatch(text); m != nil {
 		return patchOf(folder, func(_ string, patch []byte) bool {

@@ -168,8 +168,15 @@ func TestChain(t *testing.T) {
 		"nopath":      "resources: [a.yaml]\npatches:\n- {path: q.yaml}\n- {path: p.yaml, target: {kind: ConfigMap}}\n",
 		"nopathtwice": "resources: [a.yaml]\npatches:\n- {path: p.yaml, target: {kind: ConfigMap}}\n- {path: p.yaml, target: {kind: ConfigMap, name: a}}\n",
 		"unread":      "resources: [a.yaml\n",
+		"unparsed":    "resources: [a.yaml]\npatches: [{path: broken.yaml}]\n",
+		"both":        "resources: [a.yaml]\npatches: [{path: p.yaml, patch: x}]\n",
+		"twice":       "resources: [a.yaml, a.yaml]\n",
+		"round":       "resources: [../round]\n",
+		"typed":       "namespace: 5\nresources: [a.yaml]\n",
+		"sourceless":  "resources: [a.yaml]\nreplacements: [{source: {kind: Pod, name: x}, targets: [{select: {kind: ConfigMap}, fieldPaths: [data.k]}]}]\n",
+		"flow":        "resources: [a.yaml]\nimages: [{nam: x}]\n",
 	} {
-		files := map[string]string{"kustomization.yaml": text, "a.yaml": named("a"), "q.yaml": named("a") + "data: {k: v}\n", "p.yaml": "- {op: replace, path: /data/gone/k, value: hunter2}\n"}
+		files := map[string]string{"kustomization.yaml": text, "a.yaml": named("a"), "q.yaml": named("a") + "data: {k: v}\n", "broken.yaml": "a: [\n", "p.yaml": "- {op: replace, path: /data/gone/k, value: hunter2}\n"}
 		for name, content := range files {
 			if err := os.MkdirAll(filepath.Join(dir, folder), 0o755); err != nil {
 				t.Fatal(err)
@@ -180,6 +187,20 @@ func TestChain(t *testing.T) {
 		}
 	}
 	const aim = "is a JSON patch without a target: name the objects that it is for: target: {kind: KIND, name: NAME}"
+	for folder, want := range map[string]string{
+		"unparsed":   "patches: broken.yaml: line 1: a [ or { is not closed; quote a text that begins with one",
+		"both":       "patches: an entry has both patch and path, or neither: give one of them",
+		"twice":      "resources: a.yaml: has a ConfigMap a, as another entry has: take one of them out",
+		"round":      "resources: ../round: the kustomizations build each other: take the entry out",
+		"typed":      "kustomization.yaml: namespace: is a number, where the type is string",
+		"sourceless": "replacements: no resource is a Pod x, which is a source: correct the name, or add the resource",
+		"flow":       `kustomization.yaml: line 2: unknown field "nam": take it out`,
+	} {
+		named := filepath.Join(dir, folder)
+		if _, err := Read(t.Context(), Inputs{Kustomize: named}); err == nil || err.Error() != "kustomization "+named+": "+want {
+			t.Errorf("%s: got %v, want %s", folder, err, want)
+		}
+	}
 	const nobody = ", which a patch is for: correct the name in the patch, or add the resource"
 	for folder, want := range map[string]string{
 		"wrong":       `kustomization.yaml: line 2: unknown field "resource"; did you mean resources?`,
