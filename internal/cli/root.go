@@ -94,7 +94,7 @@ func newRoot(e *env) *cobra.Command {
 	return root
 }
 
-// flagError suggests the flag that was probably meant.
+// flagError suggests the flag that was probably meant, and says what a missing value is.
 func flagError(cmd *cobra.Command, err error) error {
 	text, reason := err.Error(), "usage"
 	if r := reasonOf(err).name; r != "other" {
@@ -104,6 +104,9 @@ func flagError(cmd *cobra.Command, err error) error {
 		if near := nearestFlag(cmd, unknown.GetSpecifiedName()); near != "" {
 			text += fmt.Sprintf("; did you mean --%s?", near)
 		}
+	}
+	if missing, ok := errors.AsType[*pflag.ValueRequiredError](err); ok {
+		text += " (" + missing.GetFlag().Usage + ")"
 	}
 	return mark(reason, fmt.Errorf("%s\nSee '%s --help' for usage", unitless.ReplaceAllString(parsing.ReplaceAllStringFunc(text, wanted), "must have a unit: 30s, 5m or 1h"), cmd.CommandPath()))
 }
