@@ -43,7 +43,7 @@ const undoExample = `  kubectl merge -f web.yaml --record run.yaml
   kubectl merge undo run.yaml`
 
 var _ = registerVerb(verb{
-	use: "undo FILE", short: "Undo what a recorded run has written", long: undoLong, example: undoExample, args: anyFile,
+	use: "undo FILE", short: "Undo what a run with --record has written", long: undoLong, example: undoExample, args: anyFile,
 	takes: func(c *call) error {
 		if len(c.args) != 1 {
 			return fmt.Errorf("name one record: %s", c.cmd.UseLine())
