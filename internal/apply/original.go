@@ -16,8 +16,8 @@ import (
 // Originals says where to find what was applied last.
 type Originals struct {
 	From From
-	// Managers names, for ManagedFields, the managers whose values count besides kubectl's own.
-	Managers []string
+	// Managers names, for ManagedFields, the managers whose values count besides kubectl's own; nil: none.
+	Managers *ownership.Managers
 	// Saved finds the last-applied configuration of an object, for File and Helm; nil without an
 	// error where there is none.
 	Saved func(object.Object) (*object.Object, error)
@@ -121,16 +121,20 @@ func misshapen(local object.Object, original any, typ *merge.Type) string {
 // those that the user has named are added. Then values that others own as well do not count.
 func (p *Planner) holders(live map[string]any) ownership.Holders {
 	names := append([]string{p.Manager}, ownership.Annotators(ownership.Of(live))...)
-	holders := ownership.Named(append(names, p.Original.adopted()...)...)
+	holders := ownership.Named(append(names, p.Original.adopted(live)...)...)
 	holders.Alone = p.Original.From == ManagedFields
 	return holders
 }
 
 // adopted returns the managers whose values count as the applier's because the user has
-// asked for managedFields.
-func (o Originals) adopted() []string {
+// asked for managedFields of a live object.
+func (o Originals) adopted(live map[string]any) []string {
 	if o.From != ManagedFields {
 		return nil
 	}
-	return slices.Concat(strategy.Kubectls, o.Managers)
+	if o.Managers == nil {
+		return strategy.Kubectls
+	}
+	o.Managers.Look(live)
+	return slices.Concat(strategy.Kubectls, o.Managers.Names)
 }

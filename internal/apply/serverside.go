@@ -163,7 +163,7 @@ func (m *merging) leaveOut(known *serverSides, typ *merge.Type) (err error) {
 func (k *serverSides) migrate(m merging) error {
 	k.from = ownership.ClientSide(m.live)
 	if m.Original.From == ManagedFields {
-		wanted := append(m.Original.adopted(), m.Manager)
+		wanted := append(m.Original.adopted(m.live), m.Manager)
 		k.adopted = slices.DeleteFunc(k.Owners(), func(name string) bool { return !slices.Contains(wanted, name) || slices.Contains(k.from, name) })
 	}
 	if err := k.Merge(k.from, false); err != nil {

@@ -108,6 +108,8 @@ func (p *Planner) Mistyped(s Subject, typ *merge.Type, before any) error {
 			text += ": encode it" + inPlain(w.Path)
 		case w.Want == "a list":
 			text += `: begin each entry with "-"`
+		case redact.IsSecretKind(s.Group(), s.Kind()) && strings.HasPrefix(w.Fix, `"`):
+			text += ": quote it"
 		case !redact.IsSecretKind(s.Group(), s.Kind()):
 			v, _ := merge.Lookup(s.Value, w.Path, typ)
 			text += advice(w, v)
@@ -139,6 +141,8 @@ func inPlain(path merge.Path) string {
 // another spelling (010, yes, 1e3) than the value that YAML has read (8, true, 1000).
 func advice(w schema.Mistyped, v any) string {
 	switch {
+	case w.Fix == "" && slices.Contains([]string{"a number", "true or false", "a mapping"}, w.Want):
+		return ", and is " + object.Describe(v)
 	case w.Fix == "":
 		return ""
 	case strings.HasPrefix(w.Fix, `"`):

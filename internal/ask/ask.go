@@ -13,6 +13,7 @@ import (
 
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
 	"github.com/kubectl-merge/kubectl-merge/internal/escape"
+	"github.com/kubectl-merge/kubectl-merge/internal/redact"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
@@ -157,19 +158,24 @@ func (a *Asker) question(ctx context.Context, q question) (skip bool, err error)
 // show prints the values, and their owners.
 func (a *Asker) show(q question) {
 	a.print("")
-	a.print(diff.Paint(escape.Line(q.item.Target.String())+": "+q.note.Path.String()+": "+moved(q.conflict.Kind), diff.Bold, a.Color))
+	a.print(diff.Paint(escape.Line(q.item.Target.String())+": "+q.note.Path.String()+": "+q.moved(), diff.Bold, a.Color))
 	for _, l := range q.note.Sides(a.Width - 2) {
 		a.print("  " + l)
 	}
 }
 
-func moved(k merge.DisagreementKind) string {
-	switch k {
-	case merge.Update:
+// moved says which side has moved, in the words of an explanation.
+func (q question) moved() string {
+	switch k := q.conflict.Kind; {
+	case k == merge.Update:
 		return "only local moved"
-	case merge.Drift:
+	case k == merge.Drift:
 		return "only live moved"
-	case merge.Both:
+	case k == merge.Both && !q.conflict.Original.Set:
+		return "local and live differ"
+	case k == merge.Both && q.blanked():
+		return "local and live differ (which of them moved is not recorded)"
+	case k == merge.Both:
 		return "local and live both moved"
 	}
 	return "local removed what live changed"
@@ -195,7 +201,9 @@ func (q question) answers() []string {
 }
 
 // blanked reports whether the last applied value was not kept, as for every Secret.
-func (q question) blanked() bool { return q.conflict.Original.Value == "" }
+func (q question) blanked() bool {
+	return q.conflict.Original.Value == "" && redact.IsSecret(q.item.Object.Value)
+}
 
 // pass notes a value that the file does not have.
 func (a *Asker) pass(q question, what string) {

@@ -20,6 +20,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/drift"
 	"github.com/kubectl-merge/kubectl-merge/internal/escape"
 	filemerge "github.com/kubectl-merge/kubectl-merge/internal/files"
+	"github.com/kubectl-merge/kubectl-merge/internal/ownership"
 	"github.com/kubectl-merge/kubectl-merge/internal/plandoc"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
@@ -180,8 +181,12 @@ func (a *absorbing) take(ctx context.Context) error {
 			errs = append(errs, fmt.Errorf("%s: is none of the objects given with -f", name))
 		}
 	}
-	notes.unused(r.Planner.Rules)
-	a.unowned(s.Items)
+	notes.unused(r.Planner)
+	managers := &ownership.Managers{Names: a.fromManagers}
+	for _, item := range s.Items {
+		managers.Look(item.Planned.Live)
+	}
+	managers.Missing(func(name, text string) { a.note("--manager="+name, text) })
 	return errors.Join(append(errs, a.misspelt(ctx, s))...)
 }
 

@@ -4,10 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
-	"github.com/kubectl-merge/kubectl-merge/internal/ownership"
-	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
 )
@@ -37,15 +34,4 @@ func (a *absorbing) misspelt(ctx context.Context, s *session) error {
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// unowned reports the managers of --manager that own nothing.
-func (a *absorbing) unowned(items []*run.Item) {
-	for _, name := range a.fromManagers {
-		if !slices.ContainsFunc(items, func(i *run.Item) bool {
-			return slices.ContainsFunc(ownership.At(ownership.Of(i.Planned.Live), nil), func(o merge.Owner) bool { return o.Manager == name })
-		}) {
-			a.note("--manager="+name, "no object of the input has fields of this manager")
-		}
-	}
 }

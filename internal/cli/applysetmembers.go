@@ -60,7 +60,7 @@ func (v *setCall) adopt(ctx context.Context) error {
 		return err
 	}
 	if len(found) == 0 {
-		return errors.New("no objects found to adopt")
+		return errors.New("no objects found to adopt: check -l or --from, and the namespace (-n chooses another)")
 	}
 	joined, err := s.Join(ctx, found, prune.Labelling{From: from, Manager: defaultManager, DryRun: v.mode == dryServer, Nothing: v.mode == dryClient})
 	for _, m := range joined {

@@ -138,7 +138,7 @@ func (c *comparison) each(ctx context.Context, do func(*run.Item)) {
 			c.notes.problems(item)
 		}
 	})
-	c.notes.unused(c.Planner.Rules)
+	c.notes.unused(c.Planner)
 }
 
 // end prints a report, with the errors of objects that could not be compared, and its summary.

@@ -178,6 +178,6 @@ func (c *call) explain(ctx context.Context) (err error) {
 		notes.problems(item)
 		errs = append(errs, printer.printObject(item))
 	})
-	notes.unused(s.Planner.Rules)
+	notes.unused(s.Planner)
 	return errors.Join(printer.close(ctx), errors.Join(errs...), printer.unknown(), s.Failed())
 }

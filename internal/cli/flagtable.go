@@ -176,9 +176,8 @@ var flagRows = []flagRow{
 	{verbs: "merge undo " + targets, name: "show-secrets", group: "show", at: func(c *call) any { return &c.secrets }, help: "print the values of Secrets"},
 	{verbs: "diff explain view-last-applied", name: "show-secrets", group: "show", at: func(c *call) any { return &c.secrets }, help: "show the values of Secrets"},
 	{verbs: "files replacements", name: "show-secrets", group: "show", at: func(c *call) any { return &c.secrets }, help: "show the values of Secrets in a diff"},
-	{verbs: plans + " drift absorb wait undo files", name: "quiet", group: "show", short: "q", at: func(c *call) any { return &c.quiet }, help: "print only errors and conflicts, no notes"},
-	{verbs: sets, name: "quiet", group: "show", short: "q", at: func(c *call) any { return &c.quiet }, help: "report errors only, no notes"},
-	{verbs: "migrate", name: "quiet", group: "show", short: "q", at: func(c *call) any { return &c.quiet }, help: "print no notes"},
+	{verbs: plans + " drift absorb wait undo files migrate " + sets, name: "quiet", group: "show", short: "q", at: func(c *call) any { return &c.quiet },
+		help: "print only errors, conflicts and warnings, no notes"},
 	{verbs: "explain", name: "changed", group: "show", at: func(c *call) any { return &c.changed },
 		help: "only fields that the merge would change, and those on which local and live disagree"},
 
@@ -290,6 +289,7 @@ var flagRows = []flagRow{
 	// kubectl apply's flags that do something other than merge, or whose promise no merge can keep.
 	{verbs: plans, name: "all", bare: "true", advice: "is not supported: what else is there is not deleted for being in no file: " + adoptWay},
 	{verbs: plans, name: "prune-allowlist", advice: "is not supported: a set knows the kinds of its members: " + adoptWay},
+	{verbs: "wait", name: "for", advice: "objects are waited for until they are ready, by their kind: for a condition, use `kubectl wait --for`"},
 	{verbs: "merge", name: "force", bare: "true",
 		advice: "no object is deleted that can be changed: use `--recreate=KIND`, for objects of which a field can be set only once"},
 	{verbs: "merge", name: "grace-period", bare: "true",

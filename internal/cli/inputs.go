@@ -32,6 +32,8 @@ func (f *inputFlags) stdin() bool { return slices.Contains(f.Files, "-") }
 func (c *call) validateInput() error {
 	f := &c.inputs
 	switch {
+	case !f.given() && c.plan != "":
+		return errors.New("--plan says what may be written, and not what is merged: give the files, too, with -f or -k")
 	case !f.given():
 		return c.noInput()
 	case len(f.Files) > 0 && f.Kustomize != "":
@@ -71,7 +73,11 @@ func (f *inputFlags) none() error {
 	if f.Selector != "" {
 		return fmt.Errorf("no objects passed to merge: none of the input matches --selector %q", f.Selector)
 	}
-	return fmt.Errorf("no objects passed to merge: %s: holds no object", listed(f.Names()))
+	way := "check the name, or what the file was made by"
+	if f.stdin() {
+		way = "check the command before the pipe"
+	}
+	return fmt.Errorf("no objects passed to merge: %s: holds no object: %s", listed(f.Names()), way)
 }
 
 // namesAndFields splits arguments into those that name objects, TYPE/NAME, and those that name

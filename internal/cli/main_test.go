@@ -93,7 +93,7 @@ func TestMainOffline(t *testing.T) {
 		{"a verb that is none of its own", []string{"apply", "-f", local}, 1, "", "did you mean `kubectl merge -f FILE`?"},
 		{"a verb that is nearly one", []string{"dif"}, 1, "", `did you mean "diff"?`},
 		{"a verb of other tools", []string{"rollback", "-f", local}, 1, "", `unknown command "rollback" for "kubectl merge"; did you mean "undo"?`},
-		{"a verb of kubectl's, with a file", []string{"get", "-f", local}, 1, "", "unknown command \"get\" for \"kubectl merge\"\nSee"},
+		{"a verb of kubectl's, with a file", []string{"get", "-f", local}, 1, "", "unknown command \"get\" for \"kubectl merge\"; did you mean `kubectl get`?\n"},
 		{"a record given as a file", []string{"undo", "-f", "run.yaml"}, 1, "", "--filename: the record is an argument: kubectl merge undo FILE"},
 		{"delete with files", []string{"delete", "-f", local}, 1, "", "--filename: objects of files are deleted with kubectl delete -f, and a set with kubectl merge applyset delete NAME"},
 		{"a preview of what previews", []string{"absorb", "-f", local, "--dry-run"}, 2, "", "--dry-run: without -w nothing is written"},

@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/escape"
 	"github.com/kubectl-merge/kubectl-merge/internal/migrate"
 	"github.com/kubectl-merge/kubectl-merge/internal/object"
+	"github.com/kubectl-merge/kubectl-merge/internal/ownership"
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 )
@@ -103,11 +103,11 @@ func (v *call) migrate(ctx context.Context) error {
 	if err != nil {
 		return err // nothing is written after an error
 	}
-	for _, name := range m.Planner.From {
-		if !slices.ContainsFunc(items, func(i *migrate.Item) bool { return i.Move.Has(name) }) {
-			v.note("--from="+name, "no object of the input has fields of this manager")
-		}
+	managers := &ownership.Managers{Names: m.Planner.From}
+	for _, i := range items {
+		managers.Look(i.Move.Live)
 	}
+	managers.Missing(func(name, text string) { v.note("--from="+name, text) })
 	return v.finishMigration(ctx, m, items)
 }
 

@@ -165,10 +165,16 @@ func (t *reporter) problemsOf(item *run.Item) []diff.Note {
 	return out
 }
 
-// unused reports the user's rules that decided nothing in the run.
-func (t *reporter) unused(rules *apply.UserRules) {
-	for _, r := range rules.Unused() {
-		t.hint(diff.Note{Object: "--rules " + rules.File, Kind: noteProblem, Message: escape.Line(r.Where()) + ": matched nothing in this run"})
+// unused reports what the user has named for the run, and matched nothing: rules, and the managers of
+// --original.
+func (t *reporter) unused(p *apply.Planner) {
+	for _, r := range p.Rules.Unused() {
+		t.hint(diff.Note{Object: "--rules " + p.Rules.File, Kind: noteProblem, Message: escape.Line(r.Where()) + ": matched nothing in this run"})
+	}
+	if p.Original.Managers != nil {
+		p.Original.Managers.Missing(func(name, text string) {
+			t.hint(diff.Note{Object: "--original=managed-fields=" + escape.Line(name), Kind: noteProblem, Message: escape.Line(text)})
+		})
 	}
 }
 

@@ -147,7 +147,7 @@ func (t *results) close(ctx context.Context, s *session, ended outcome.Ended) (l
 	}
 	t.errs = append(t.errs, t.out.close(ctx))
 	left = t.notes.conflicts(s.Items) + unpruned(s.Plan)
-	t.notes.unused(s.Planner.Rules)
+	t.notes.unused(s.Planner)
 	t.notes.stale(s.Plan)
 	if t.mode == dryClient {
 		t.notes.missing(s.MissingNamespaces(ctx))

@@ -54,7 +54,7 @@ type advice struct{ missing, unusable string }
 // readPlan reads a plan or a record.
 func readPlan(ctx context.Context, name string, or advice) (*plandoc.Document, error) {
 	if name == "-" {
-		return nil, errors.New("is read from a file, and not from standard input")
+		return nil, errors.New("a plan or a record is read from a file, and not from standard input: name one")
 	}
 	text, err := source.ReadNamed(ctx, name)
 	switch {
@@ -90,7 +90,7 @@ func (f *binding) bind() func(*run.Item, apply.Planned) error {
 	}
 	return func(item *run.Item, p apply.Planned) error {
 		if item.ActionOf(p) == apply.Nothing {
-			return surplus(item, f.plan.Lost(record.Identity(item), p.Live))
+			return surplus(item, f.plan.Lost(record.Identity(item), p))
 		}
 		return surplus(item, f.plan.Surplus(f.plan.Item(record.Subject(item, p)), p.Type))
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
+	"github.com/kubectl-merge/kubectl-merge/internal/ownership"
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
@@ -138,8 +139,8 @@ func (c *call) originals(ctx context.Context) (apply.Originals, error) {
 		return apply.Originals{From: from}, nil
 	}
 	if names, ok := strings.CutPrefix(c.original, string(apply.ManagedFields)+"="); ok {
-		managers := strings.Split(names, ",")
-		if slices.Contains(managers, "") {
+		managers := &ownership.Managers{Names: strings.Split(names, ",")}
+		if slices.Contains(managers.Names, "") {
 			return apply.Originals{}, fmt.Errorf("--original=%s: names no manager between two commas or at an end: name field managers, as kubectl get --show-managed-fields has them", c.original)
 		}
 		return apply.Originals{From: apply.ManagedFields, Managers: managers}, nil

@@ -136,7 +136,7 @@ func TestRecordAndUndo(t *testing.T) {
 	if w := c.writes(); len(w) > 0 {
 		t.Errorf("with a conflict sent %q", w)
 	}
-	against(t, since(), "undo", record, "--policy=live").is(t, "theirs stays", 0, "configmap/conf configured\n", `note: configmap/conf: data.a: "by hand" stays, as others have set it since`)
+	against(t, since(), "undo", record, "--policy=live").is(t, "theirs stays", 0, "configmap/conf configured\n", `Warning: configmap/conf: data.a: "by hand" stays, as others have set it since`)
 	against(t, since(), "undo", record, "--policy=apply").is(t, "theirs is overwritten", 0, "configmap/conf configured\n", `note: configmap/conf: data.a: "by hand" is overwritten with what was there before`)
 
 	elsewhere := written()

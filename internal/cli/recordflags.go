@@ -9,9 +9,11 @@ import (
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
+	"github.com/kubectl-merge/kubectl-merge/internal/escape"
 	"github.com/kubectl-merge/kubectl-merge/internal/plandoc"
 	"github.com/kubectl-merge/kubectl-merge/internal/record"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
+	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 )
 
 // recording has a run recorded, and undone if it fails.
@@ -125,7 +127,8 @@ func (f *recording) hidden() {
 		if n := len(lost) - most; n > 0 {
 			more = fmt.Sprintf(" and %d more", n)
 		}
-		f.note(f.record, "undo cannot restore secret values of "+strings.Join(lost[:min(len(lost), most)], ", ")+more+", which are hidden in the record: --show-secrets records them")
+		text := "undo cannot restore secret values of " + strings.Join(lost[:min(len(lost), most)], ", ") + more + ", which are hidden in the record: --show-secrets records them"
+		f.plainReporter().note("Warning", diff.Note{Object: f.record, Kind: noteWarning, Message: escape.Line(text)})
 	}
 }
 

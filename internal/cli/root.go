@@ -94,7 +94,7 @@ func newRoot(e *env) *cobra.Command {
 	return root
 }
 
-// flagError suggests the flag that was probably meant.
+// flagError suggests the flag that was probably meant, and says what a missing value is.
 func flagError(cmd *cobra.Command, err error) error {
 	text, reason := err.Error(), "usage"
 	if r := reasonOf(err).name; r != "other" {
@@ -104,6 +104,9 @@ func flagError(cmd *cobra.Command, err error) error {
 		if near := nearestFlag(cmd, unknown.GetSpecifiedName()); near != "" {
 			text += fmt.Sprintf("; did you mean --%s?", near)
 		}
+	}
+	if missing, ok := errors.AsType[*pflag.ValueRequiredError](err); ok {
+		text += " (" + missing.GetFlag().Usage + ")"
 	}
 	return mark(reason, fmt.Errorf("%s\nSee '%s --help' for usage", unitless.ReplaceAllString(parsing.ReplaceAllStringFunc(text, wanted), "must have a unit: 30s, 5m or 1h"), cmd.CommandPath()))
 }
@@ -153,6 +156,9 @@ func unknownVerb(cmd *cobra.Command, args []string) error {
 		return fmt.Errorf("leave out %q, since %s applies by itself; did you mean `%s -f FILE`?", args[0], cmd.CommandPath(), cmd.CommandPath())
 	}
 	text, meant := unknown(cmd, args[0])
+	if slices.Contains(kubectls, args[0]) {
+		return fmt.Errorf("%s; did you mean `kubectl %s`?", text, args[0])
+	}
 	if f := cmd.Flags().Lookup("filename"); !meant && f != nil && (!f.Changed || strings.ContainsAny(args[0], "./")) { // a second file
 		text += "; files are given with -f"
 	}
@@ -174,6 +180,9 @@ func unknown(cmd *cobra.Command, name string) (text string, meant bool) {
 	}
 	return text, near != ""
 }
+
+// kubectls are commands of kubectl, of which users expect one here.
+var kubectls = []string{"annotate", "create", "describe", "edit", "get", "label", "logs", "patch", "replace", "rollout", "scale", "set"}
 
 // elsewhere maps what other tools call a verb to its name.
 var elsewhere = map[string]string{"rollback": "undo", "revert": "undo"}

@@ -43,7 +43,7 @@ const undoExample = `  kubectl merge -f web.yaml --record run.yaml
   kubectl merge undo run.yaml`
 
 var _ = registerVerb(verb{
-	use: "undo FILE", short: "Undo what a recorded run has written", long: undoLong, example: undoExample, args: anyFile,
+	use: "undo FILE", short: "Undo what a run with --record has written", long: undoLong, example: undoExample, args: anyFile,
 	takes: func(c *call) error {
 		if len(c.args) != 1 {
 			return fmt.Errorf("name one record: %s", c.cmd.UseLine())
@@ -220,11 +220,16 @@ func (u *undoing) item(t *results, item *run.Item) {
 		if n.Winner == merge.LiveSide && n.Moved != 0 {
 			u.kept = true
 		}
-		word := outcomeOf(n, item.Result.Planned)
-		if word == "" || u.quiet {
+		word, kind := outcomeOf(n, item.Result.Planned), "note"
+		if n.Winner == merge.LiveSide {
+			kind = "Warning"
+		} else if u.quiet {
 			continue
 		}
-		t.notes.note("note", diff.Note{Object: n.Object, Kind: n.Kind, Message: n.Path.String() + ": " + shownSide(n.Live) + " " + word})
+		if word == "" {
+			continue
+		}
+		t.notes.note(kind, diff.Note{Object: n.Object, Kind: n.Kind, Message: n.Path.String() + ": " + shownSide(n.Live) + " " + word})
 	}
 	if u.rollback || item.Result.Outcome == write.Unchanged && u.output == "" {
 		return

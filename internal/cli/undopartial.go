@@ -117,7 +117,7 @@ func (u *undoing) idle(notes *reporter, p *run.Plan, left []undo.Left, err error
 func (u *undoing) left(notes *reporter, all []undo.Left) int {
 	n := 0
 	for _, l := range all {
-		word := "note"
+		word := "Warning"
 		if l.Lost || u.policy == "strict" {
 			word = "error"
 			n++

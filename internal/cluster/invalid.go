@@ -15,6 +15,7 @@ import (
 // invalid returns one line with all causes: field, value if it is short and not secret, reason.
 func invalid(causes []metav1.StatusCause, secret bool, place func(field, kind string) (path, whose string)) string {
 	parts := make([]string, 0, len(causes))
+	causes = slices.SortedStableFunc(slices.Values(causes), func(a, b metav1.StatusCause) int { return remedied(a) - remedied(b) })
 	for _, c := range causes {
 		kind, value, why := cutValue(c.Message)
 		field, whose := place(c.Field, kind)
@@ -139,6 +140,14 @@ const (
 // allocated matches what the API server reports of a nodePort or an address that another
 // Service has (k8s.io/kubernetes/pkg/registry/core/service/portallocator and ipallocator).
 var allocated = regexp.MustCompile(`provided (?:port|IP) is already allocated`)
+
+// remedied returns 1 for a cause that remedy is about, which then follows it directly, and 0 for others.
+func remedied(c metav1.StatusCause) int {
+	if strings.Contains(c.Message, "{{") || allocated.MatchString(c.Message) || unchangeable.MatchString(c.Message) {
+		return 1
+	}
+	return 0
+}
 
 // remedy returns the remedy for a refusal of an invalid object (422), beginning with a colon; "" if
 // the causes say it themselves.

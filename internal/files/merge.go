@@ -30,7 +30,7 @@ type Job struct {
 // TwoWay is the policy of a merge of two: what the source states wins, and dest
 // keeps its order and what the source does not state.
 //
-// Rules: docs/semantics.md#merges-of-files; kustomize cmd/config/docs/api-conventions/merge2.md.
+// Rules: docs/files.md; kustomize cmd/config/docs/api-conventions/merge2.md.
 var TwoWay = merge.Policy{Name: "merge2", Drift: merge.TakeLive, Both: merge.TakeLocal, Dropped: merge.TakeLocal}
 
 // Outcome is the merged dest.
@@ -53,7 +53,7 @@ type Changed struct {
 // Merge merges. No input is modified and nothing is written. The error names every
 // document that prevents it, by file and line.
 //
-// Rules: docs/semantics.md#merges-of-files; kustomize cmd/config/docs/api-conventions/merge2.md and merge3.md.
+// Rules: docs/files.md; kustomize cmd/config/docs/api-conventions/merge2.md and merge3.md.
 func Merge(j Job) (*Outcome, error) {
 	j, texts := splitTexts(j)
 	m, err := newMerger(j)

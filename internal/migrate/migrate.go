@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
 	"github.com/kubectl-merge/kubectl-merge/internal/object"
@@ -55,11 +54,6 @@ type Move struct {
 	// Late states that it can be tried only afterwards, since the server refuses every apply as
 	// long as managedFields name a version that it does not have.
 	Late bool
-}
-
-// Has reports whether the manager of that name had fields of the object before the migration.
-func (m Move) Has(manager string) bool {
-	return slices.ContainsFunc(ownership.At(ownership.Of(m.Live), nil), func(o merge.Owner) bool { return o.Manager == manager })
 }
 
 // Plan plans the migration of one object. The error names the object.

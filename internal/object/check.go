@@ -68,7 +68,7 @@ func (o Object) checkMeta(meta map[string]any, fail func(path, what string) erro
 	for _, key := range []string{"name", "namespace"} {
 		if v := meta[key]; v != nil {
 			if _, ok := v.(string); !ok {
-				return fail("metadata."+key, "is "+Describe(v)+", not a string; quote it")
+				return fail("metadata."+key, noText(v))
 			}
 		}
 	}
@@ -85,7 +85,7 @@ func (o Object) checkMeta(meta map[string]any, fail func(path, what string) erro
 		}
 		for k, v := range m {
 			if _, ok := v.(string); !ok && v != nil {
-				return fail(fmt.Sprintf("metadata.%s[%q]%s", key, k, ReadAsBoolean(k)), "is "+Describe(v)+", not a string; quote it")
+				return fail(fmt.Sprintf("metadata.%s[%q]%s", key, k, ReadAsBoolean(k)), noText(v))
 			}
 		}
 	}
@@ -128,6 +128,15 @@ func Describe(v any) string {
 		return "a list"
 	}
 	return "a mapping"
+}
+
+// noText describes a value where a string is wanted.
+func noText(v any) string {
+	switch v.(type) {
+	case []any, map[string]any:
+		return "is " + Describe(v) + ", not a string; write one text there"
+	}
+	return "is " + Describe(v) + ", not a string; quote it"
 }
 
 // booleans are the keys that YAML reads as true or false, by what becomes of them.

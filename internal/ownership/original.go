@@ -3,6 +3,8 @@ package ownership
 import (
 	"maps"
 	"slices"
+	"strings"
+	"sync"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
@@ -26,6 +28,41 @@ type Holders struct {
 // Named selects holders by their names.
 func Named(names ...string) Holders {
 	return Holders{Has: func(manager, _ string) bool { return slices.Contains(names, manager) }}
+}
+
+// Managers are field managers that a user has named. It records which of them live objects have, and may
+// be used by several goroutines.
+type Managers struct {
+	Names []string
+
+	mu    sync.Mutex
+	found map[string]bool
+}
+
+// Look records the managers of an object's fields; nil has none.
+func (m *Managers) Look(live map[string]any) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, entry := range list(live) {
+		if m.found == nil {
+			m.found = map[string]bool{}
+		}
+		if merge.At[string](entry, "subresource") == "" {
+			m.found[merge.At[string](entry, "manager")] = true
+		}
+	}
+}
+
+// Missing passes on each name that no object has, and a text about it that names those found. Where no
+// object has been looked at, none is missing.
+func (m *Managers) Missing(note func(name, text string)) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, name := range m.Names {
+		if m.found != nil && !m.found[name] {
+			note(name, "no object of the input has fields of this manager; there are: "+strings.Join(slices.Sorted(maps.Keys(m.found)), ", "))
+		}
+	}
 }
 
 // Original computes what the holders applied last, where no annotation has it: the values

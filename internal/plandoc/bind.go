@@ -82,17 +82,38 @@ func (b *Bound) Surplus(i Item, typ *merge.Type) []string {
 	return out
 }
 
-// Lost lists what the plan would record about an object in which a run changes nothing, a line each;
-// nil if that is recorded already, or the plan records nothing. live is the object as it is.
-func (b *Bound) Lost(id Identity, live map[string]any) []string {
+// Lost lists what the plan would do with an object in which a run changes nothing, a line each; nil if that
+// is done already. A plan that records no last-applied configuration, as that of a server-side apply, has
+// been done where no value is as it was before.
+func (b *Bound) Lost(id Identity, p apply.Planned) []string {
 	planned := b.items[id.Versionless()]
-	if planned == nil || planned.LastApplied == nil || live == nil {
+	switch {
+	case planned == nil || p.Live == nil:
 		return nil
-	}
-	if now := (changing{hider: hider{b.Spelling, id}}).annotation(lastapplied.Read(live)); Same(planned.LastApplied.After, now) {
+	case planned.LastApplied != nil:
+		if now := (changing{hider: hider{b.Spelling, id}}).annotation(lastapplied.Read(p.Live)); Same(planned.LastApplied.After, now) {
+			return nil
+		}
+	case !b.ServerSide || !b.undone(planned, p):
 		return nil
 	}
 	return []string{fmt.Sprintf("would be left as it is, and the plan has %s: the input has changed: make the plan again from this input", had[planned.Action])}
+}
+
+// undone reports whether live has a value that the plan changes, as it was before, or lacks one that it adds.
+func (b *Bound) undone(planned *Item, p apply.Planned) bool {
+	reviewed, _ := leavesOf(*planned, p.Type)
+	return slices.ContainsFunc(reviewed.list, func(l leaf) bool {
+		at, err := merge.ParsePath(l.path)
+		v, found := merge.Lookup(p.Live, at, p.Type)
+		if IsHash(l.Before.Value) && found {
+			v = b.Hash(planned.Identity, fieldsOf(at), v)
+		}
+		if _, list := l.After.Value.([]any); list && !l.Before.Set { // the server does not store an empty one
+			return false
+		}
+		return err == nil && Same(l.Before, merge.Opt{Value: v, Set: found})
+	})
 }
 
 // impactBeyond lists impacts that the plan does not have. For the very object of the plan, the

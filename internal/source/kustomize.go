@@ -71,6 +71,11 @@ var spelled = []struct {
 	{regexp.MustCompile("(?s)^trouble configuring builtin Patch\\w*Transformer with config: `.*?`: "), ""},
 	{regexp.MustCompile(`^failed to get the patch file from path\(([^)]*)\): `), "patches: $1: "},
 	{regexp.MustCompile(`^no resource matches strategic merge patch "([^".]+)[^"/]*/([^"]+)\.[^".]*": .*`), "patches: no resource is a $1 $2, which a patch is for: correct the name in the patch, or add the resource"},
+	{regexp.MustCompile(`(?s)^(?:patch and path can't be set at the same time|must specify one of patch and path in)\n.*`), "patches: an entry has both patch and path, or neither: give one of them"},
+	{regexp.MustCompile(`(?s)^accumulating resources: accumulation err='merging resources from '(.*?)': may not add resource with an already registered id: ([^.]+)[^/]*/([^.]+)\..*`), "resources: $1: has a $2 $3, as another entry has: take one of them out"},
+	{regexp.MustCompile(`(?s)'[^']*' must resolve to a file': cycle detected: .*`), "the kustomizations build each other: take the entry out"},
+	{regexp.MustCompile(`^nothing selected by ([^.]+)\.[^/]*/([^.]+)\.[^/]*$`), "replacements: no resource is a $1 $2, which is a source: correct the name, or add the resource"},
+	{regexp.MustCompile(`^(invalid Kustomization: )json: cannot unmarshal (\w+) into Go struct field \w+\.(\S+) of type (?:\[\](\S+)|(\S+))$`), "$1$3: is a $2, where the type is $4$5"},
 	{regexp.MustCompile(`evalsymlink failure on '[^']*' : lstat [^:]*: no such file or directory`), "there is no such file: add it, or take the entry out"},
 	{regexp.MustCompile(`MalformedYAMLError: (?:yaml: )?(.*?) in File: \S+`), "$1"},
 }
@@ -92,8 +97,17 @@ func chain(folder, text string) string {
 	if m := unknownField.FindStringSubmatch(text); m != nil {
 		text = misspelt(at, m[1])
 	}
-	return in + text
+	if file, data := kustomizationIn(at); strings.HasPrefix(text, unreadable) {
+		if _, err := Decode(data); err != nil {
+			text = err.Error()
+		}
+		text = file + ": " + strings.TrimPrefix(strings.TrimPrefix(text, unreadable), "yaml: ")
+	}
+	return in + patchFault(at, text)
 }
+
+// unreadable begins the error of a kustomization that is not YAML, or has a value of another type.
+const unreadable = "invalid Kustomization: "
 
 var unknownField = regexp.MustCompile(`^invalid Kustomization: json: unknown field "(\w+)"$`)
 
@@ -105,12 +119,10 @@ func misspelt(folder, field string) string {
 		known = append(known, name)
 	}
 	text := fmt.Sprintf("unknown field %q%s", field, cmp.Or(suggest.Hint(field, known), ": take it out"))
-	at := regexp.MustCompile(`(?m)^[\s-]*"?` + field + `"?\s*:`)
-	for _, name := range kustomizations {
-		data, _ := ReadFile(filepath.Join(folder, name))
-		if m := at.FindIndex(data); m != nil {
-			return fmt.Sprintf("%s: line %d: %s", name, 1+bytes.Count(data[:m[1]], []byte("\n")), text)
-		}
+	at := regexp.MustCompile(`(?m)(?:^|[{,])[\s-]*"?` + field + `"?\s*:`)
+	name, data := kustomizationIn(folder)
+	if m := at.FindIndex(data); m != nil {
+		return fmt.Sprintf("%s: line %d: %s", name, 1+bytes.Count(data[:m[1]], []byte("\n")), text)
 	}
 	return text
 }

@@ -162,17 +162,61 @@ func TestChain(t *testing.T) {
 		"nobody/kustomization.yaml": "resources: [a.yaml]\npatches: [{path: p.yaml}]\n", "nobody/a.yaml": named("a"), "nobody/p.yaml": "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: w.be}\n",
 		"nobodyns/kustomization.yaml": "resources: [a.yaml]\npatches: [{path: p.yaml}]\n", "nobodyns/a.yaml": named("a"), "nobodyns/p.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: b, namespace: shop}\n",
 	})
+	for folder, text := range map[string]string{
+		"aimless":     "resources: [a.yaml]\npatches:\n- path: p.yaml\n",
+		"inline":      "resources: [a.yaml]\npatches:\n- {path: q.yaml}\n- patch: |\n    - {op: replace, path: /data/k, value: hunter2}\n",
+		"nopath":      "resources: [a.yaml]\npatches:\n- {path: q.yaml}\n- {path: p.yaml, target: {kind: ConfigMap}}\n",
+		"nopathtwice": "resources: [a.yaml]\npatches:\n- {path: p.yaml, target: {kind: ConfigMap}}\n- {path: p.yaml, target: {kind: ConfigMap, name: a}}\n",
+		"unread":      "resources: [a.yaml\n",
+		"unparsed":    "resources: [a.yaml]\npatches: [{path: broken.yaml}]\n",
+		"both":        "resources: [a.yaml]\npatches: [{path: p.yaml, patch: x}]\n",
+		"twice":       "resources: [a.yaml, a.yaml]\n",
+		"round":       "resources: [../round]\n",
+		"typed":       "namespace: 5\nresources: [a.yaml]\n",
+		"sourceless":  "resources: [a.yaml]\nreplacements: [{source: {kind: Pod, name: x}, targets: [{select: {kind: ConfigMap}, fieldPaths: [data.k]}]}]\n",
+		"flow":        "resources: [a.yaml]\nimages: [{nam: x}]\n",
+	} {
+		files := map[string]string{"kustomization.yaml": text, "a.yaml": named("a"), "q.yaml": named("a") + "data: {k: v}\n", "broken.yaml": "a: [\n", "p.yaml": "- {op: replace, path: /data/gone/k, value: hunter2}\n"}
+		for name, content := range files {
+			if err := os.MkdirAll(filepath.Join(dir, folder), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(dir, folder, name), []byte(content), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	const aim = "is a JSON patch without a target: name the objects that it is for: target: {kind: KIND, name: NAME}"
+	for folder, want := range map[string]string{
+		"unparsed":   "patches: broken.yaml: line 1: a [ or { is not closed; quote a text that begins with one",
+		"both":       "patches: an entry has both patch and path, or neither: give one of them",
+		"twice":      "resources: a.yaml: has a ConfigMap a, as another entry has: take one of them out",
+		"round":      "resources: ../round: the kustomizations build each other: take the entry out",
+		"typed":      "kustomization.yaml: namespace: is a number, where the type is string",
+		"sourceless": "replacements: no resource is a Pod x, which is a source: correct the name, or add the resource",
+		"flow":       `kustomization.yaml: line 2: unknown field "nam": take it out`,
+	} {
+		named := filepath.Join(dir, folder)
+		if _, err := Read(t.Context(), Inputs{Kustomize: named}); err == nil || err.Error() != "kustomization "+named+": "+want {
+			t.Errorf("%s: got %v, want %s", folder, err, want)
+		}
+	}
 	const nobody = ", which a patch is for: correct the name in the patch, or add the resource"
 	for folder, want := range map[string]string{
-		"wrong":     `kustomization.yaml: line 2: unknown field "resource"; did you mean resources?`,
-		"overwrong": filepath.Join(dir, "wrong") + `: kustomization.yaml: line 2: unknown field "resource"; did you mean resources?`,
-		"foo":       `kustomization.yaml: line 3: unknown field "foo": take it out`,
-		"nobody":    "patches: no resource is a Deployment w.be" + nobody,
-		"nobodyns":  "patches: no resource is a ConfigMap b" + nobody,
-		"one":       "resources: gone.yaml: there is no such file: add it, or take the entry out",
-		"over":      filepath.Join(dir, "one") + ": resources: gone.yaml: there is no such file: add it, or take the entry out",
-		"patch":     "patches: gone.yaml: there is no such file: add it, or take the entry out",
-		"broken":    "resources: a.yaml: line 2: did not find expected node content",
+		"wrong":       `kustomization.yaml: line 2: unknown field "resource"; did you mean resources?`,
+		"overwrong":   filepath.Join(dir, "wrong") + `: kustomization.yaml: line 2: unknown field "resource"; did you mean resources?`,
+		"foo":         `kustomization.yaml: line 3: unknown field "foo": take it out`,
+		"nobody":      "patches: p.yaml: no resource is a Deployment w.be" + nobody,
+		"nobodyns":    "patches: p.yaml: no resource is a ConfigMap b" + nobody,
+		"one":         "resources: gone.yaml: there is no such file: add it, or take the entry out",
+		"over":        filepath.Join(dir, "one") + ": resources: gone.yaml: there is no such file: add it, or take the entry out",
+		"patch":       "patches: gone.yaml: there is no such file: add it, or take the entry out",
+		"aimless":     "patches: p.yaml: " + aim,
+		"inline":      "kustomization.yaml: patches[1]: " + aim,
+		"nopath":      "patches: p.yaml: replace /data/gone/k: the resource has no such path: correct it in the patch",
+		"nopathtwice": "patches: replace /data/gone/k: the resource has no such path: correct it in the patch",
+		"unread":      "kustomization.yaml: line 1: a [ or { is not closed; quote a text that begins with one",
+		"broken":      "resources: a.yaml: line 2: did not find expected node content",
 	} {
 		named := filepath.Join(dir, folder)
 		if _, err := Read(t.Context(), Inputs{Kustomize: named}); err == nil || err.Error() != "kustomization "+named+": "+want {

@@ -38,7 +38,7 @@ func (in Inputs) get(ctx context.Context, address string) ([]byte, error) {
 		return nil, fmt.Errorf("its server has not answered whole within %s: try again, or give it longer with --request-timeout", limit)
 	}
 	if bare, ok := errors.AsType[*url.Error](err); ok { // its text contains the address, with its secrets
-		err = bare.Err
+		err = fmt.Errorf("%w: check the address", bare.Err)
 	}
 	return nil, err
 }
@@ -90,7 +90,7 @@ func (in Inputs) getOnce(ctx context.Context, address string) (data []byte, agai
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		return nil, resp.StatusCode >= 500, fmt.Errorf("server answered %s", resp.Status)
+		return nil, resp.StatusCode >= 500, fmt.Errorf("server answered %s: check the address", resp.Status)
 	}
 	data, err = ReadAll(resp.Body)
 	return data, false, err

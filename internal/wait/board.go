@@ -207,7 +207,7 @@ func (b *board) prune(u update, touch func(*tracked)) {
 		switch {
 		case there[t.Name]:
 		case t.UID == "":
-			t.over = &ready.Problem{Reason: "NotFound", Message: "it does not exist"}
+			t.over = &ready.Problem{Reason: "NotFound", Message: "it does not exist: check its name and namespace, or merge it first"}
 			touch(t)
 		default:
 			t.over = &deleted

@@ -50,7 +50,7 @@ func (c *applying) refused(ctx context.Context, err error) error {
 		return path, whose
 	}, s.respell)
 	out.Immutable = s.immutable(once)
-	if !strings.Contains(out.Text, strings.Join(out.Immutable, ", ")) { // the server has named the mutable fields instead
+	if slices.ContainsFunc(out.Immutable, func(field string) bool { return !strings.Contains(out.Text, field) }) { // the server has named the mutable fields instead
 		out.Text = strings.Join(out.Immutable, ", ") + ": " + out.Text
 	}
 	return out

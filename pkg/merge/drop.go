@@ -261,7 +261,7 @@ func leftOf(t *Type, o, v any) Opt {
 // disputed reports whether local states null, original had no value either, and the policy does not let
 // local win then. This applies only to files: in a cluster null always asks for the default.
 //
-// Rules: docs/semantics.md#files.
+// Rules: docs/files.md.
 func (m *merger) disputed(s *cursor, was Opt) bool {
 	return m.policy.Literal && !m.policy.ClearNulls && was.Value == nil && m.choice(s, nullKind(was)) != TakeLocal
 }

@@ -15,7 +15,7 @@ const mostWords = 30
 var (
 	shortPages = []string{
 		"README.md", "docs/alternatives.md", "docs/drift.md", "docs/performance.md", "docs/plan.md", "docs/prune.md",
-		"docs/releasing.md", "docs/semantics.md", "docs/server-side.md", "docs/wait.md",
+		"docs/files.md", "docs/releasing.md", "docs/semantics.md", "docs/server-side.md", "docs/wait.md",
 	}
 	limits = map[string]int{"README.md": 1000, "docs/performance.md": 1500}
 )

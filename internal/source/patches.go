@@ -1,0 +1,96 @@
+package source
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/kubectl-merge/kubectl-merge/internal/object"
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+)
+
+// What kustomize reports of a patch without naming its file, in the words of chain.
+var (
+	faulty    = regexp.MustCompile(`(?s)^(must specify a target for|unable to parse SM or JSON patch from) (?:JSON patch |patch )?\[(path|patch): (".*")\]$`)
+	unmatched = regexp.MustCompile(`^patches: no resource is a (\S+) (\S+), `)
+	pathless  = regexp.MustCompile(`^(\w+) operation does not apply: doc is missing (?:path|key): "?(/[^":]*)"?: missing (?:path|value|key)$`)
+)
+
+// patchFault rewrites the error of a patch so that it names the file, if only one patch can be meant.
+func patchFault(folder, text string) string {
+	if m := faulty.FindStringSubmatch(text); m != nil {
+		its, _ := strconv.Unquote(m[3])
+		err := errors.New("is neither a patch of an object, with its kind and name, nor a JSON patch")
+		at := patchOf(folder, func(name string, patch []byte) bool {
+			if name != its && (m[2] != "patch" || strings.TrimSpace(string(patch)) != its) {
+				return false
+			}
+			if _, bad := Decode(patch); bad != nil {
+				err = bad
+			}
+			return true
+		})
+		if strings.HasPrefix(m[1], "must") {
+			return at + "is a JSON patch without a target: name the objects that it is for: target: {kind: KIND, name: NAME}"
+		}
+		return at + err.Error()
+	}
+	if m := unmatched.FindStringSubmatch(text); m != nil {
+		return patchOf(folder, func(_ string, patch []byte) bool {
+			docs, _ := Decode(patch)
+			for _, d := range docs {
+				v, _ := d.Value.(map[string]any)
+				if o := (object.Object{Value: v}); o.Kind() == m[1] && o.Name() == m[2] {
+					return true
+				}
+			}
+			return false
+		}) + strings.TrimPrefix(text, "patches: ")
+	}
+	if m := pathless.FindStringSubmatch(text); m != nil {
+		at := patchOf(folder, func(_ string, patch []byte) bool { return bytes.Contains(patch, []byte(m[2])) })
+		return at + m[1] + " " + m[2] + ": the resource has no such path: correct it in the patch"
+	}
+	return text
+}
+
+// patchOf returns the place of the only patch of a kustomization that is meant; "patches: " where that is
+// none, or several. is is given the name of its file, "" for one in the kustomization itself, and its text.
+func patchOf(folder string, is func(name string, patch []byte) bool) string {
+	file, data := kustomizationIn(folder)
+	docs, _ := Decode(data)
+	var found []string
+	for _, d := range docs {
+		for _, field := range []string{"patches", "patchesJson6902"} {
+			for i, entry := range merge.MapsAt(d.Value, field) {
+				name, at := merge.At[string](entry, "path"), fmt.Sprintf("%s: %s[%d]: ", file, field, i)
+				text := []byte(merge.At[string](entry, "patch"))
+				if name != "" {
+					text, _ = ReadFile(filepath.Join(folder, name))
+					at = "patches: " + name + ": "
+				}
+				if is(name, text) {
+					found = append(found, at)
+				}
+			}
+		}
+	}
+	if len(found) != 1 {
+		return "patches: "
+	}
+	return found[0]
+}
+
+// kustomizationIn reads the kustomization of a folder; "" if it has none that can be read.
+func kustomizationIn(folder string) (name string, data []byte) {
+	for _, name := range kustomizations {
+		if data, err := ReadFile(filepath.Join(folder, name)); err == nil {
+			return name, data
+		}
+	}
+	return "", nil
+}
