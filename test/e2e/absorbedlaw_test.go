@@ -233,7 +233,9 @@ func (o *promised) differs(was, is any, file map[string]any) string {
 		made := !c.Old.Set && !o.at(c.Path, file).Set && o.alike(c.Path, c.New, o.at(c.Path, o.live[asPlanned]))
 		// What may only grow (tolerations of a Pod) stays as live has it in every merge, so that it is no drift.
 		grows := slices.ContainsFunc(o.kind.typ.Fixed, func(f merge.Fixed) bool { return f.Grows && f.String() == c.Path.String() })
-		if c.Op != merge.OpOrder && !made && !grows && !o.ofUID(c.Path) && !f.Allocated && !in.Allocated && !o.alike(c.Path, c.Old, o.unallocated(c.Path, c.Old, c.New)) {
+		// A map that has nothing but what the server fills in where it is empty (behavior of an HPA) means what no map does.
+		hollow := !c.New.Set && o.alike(c.Path, c.Old, merge.Some(merge.Complete(map[string]any{}, o.kind.typ.At(c.Path), true)))
+		if c.Op != merge.OpOrder && !made && !grows && !hollow && !o.ofUID(c.Path) && !f.Allocated && !in.Allocated && !o.alike(c.Path, c.Old, o.unallocated(c.Path, c.Old, c.New)) {
 			return fmt.Sprintf("%s: was %s, and is %s", c.Path, opt(c.Old), opt(c.New))
 		}
 	}
