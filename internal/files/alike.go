@@ -103,23 +103,16 @@ func whole(d merge.Disagreement) bool { return !mayMergeByLines(d) }
 // updated wins, it wins the lines that both have changed.
 func textsByLine(plan merge.Plan) merge.Plan {
 	var changes []merge.Change
-	put := func(d merge.Disagreement, text string) {
-		changes = append(changes, merge.Change{Op: merge.OpSet, Path: d.Path, New: merge.Some(text)})
+	settles := func(d merge.Disagreement) bool {
+		merged, clean, ok := byLines(d)
+		ruled := d.Rule != "" && d.Winner != merge.Nobody
+		if ok && (clean || d.Winner == merge.LocalSide) && !ruled {
+			changes = append(changes, merge.Change{Op: merge.OpSet, Path: d.Path, New: merge.Some(merged)})
+		}
+		return ok && clean && !ruled
 	}
-	plan.Conflicts = slices.DeleteFunc(slices.Clone(plan.Conflicts), func(d merge.Disagreement) bool {
-		merged, clean, ok := byLines(d)
-		if ok && clean {
-			put(d, merged)
-		}
-		return ok && clean
-	})
-	plan.Settled = slices.DeleteFunc(slices.Clone(plan.Settled), func(d merge.Disagreement) bool {
-		merged, clean, ok := byLines(d)
-		if ok && (clean || d.Winner == merge.LocalSide) && d.Rule == "" {
-			put(d, merged)
-		}
-		return ok && clean && d.Rule == ""
-	})
+	plan.Conflicts = slices.DeleteFunc(slices.Clone(plan.Conflicts), settles)
+	plan.Settled = slices.DeleteFunc(slices.Clone(plan.Settled), settles)
 	if result, err := merge.Replay(plan.Result, changes); err == nil {
 		plan.Result = result
 	}

@@ -12,7 +12,7 @@ import (
 
 // lost are the changes of one side alone that are neither in the result nor in a conflict: of values,
 // each known by its path without the places in lists, and of comments. A value is lost if it is by its
-// path, and by the path that it has by the names that a side has given to mappings, and by the names of
+// path, and by the path that it has by the names that a side has given to mappings and lists, and by the names of
 // its object and of the entries that it stands in: what replaces any of these may have the same in it.
 func lost(c triple, got merged) []string {
 	base, ours, theirs := valuesOf(string(c.base)), valuesOf(string(c.ours)), valuesOf(string(c.theirs))
@@ -82,7 +82,7 @@ func union(a, b map[string]int) map[string]bool {
 	return out
 }
 
-// names are those that a side has given to mappings, by where they stood.
+// names are those that a side has given to mappings and lists, by where they stood.
 type names map[string]string
 
 // find finds them: in a mapping the only one that is new beside the only one that is gone.
@@ -108,11 +108,12 @@ func (n names) find(was, is any, at string) {
 	}
 }
 
-// without are the mappings of one mapping that another one does not have.
+// without are the mappings and lists of one mapping that another one does not have.
 func without(m, other map[string]any) (out []string) {
 	for k, v := range m {
-		_, is := v.(map[string]any)
-		if _, both := other[k]; is && !both {
+		_, isMap := v.(map[string]any)
+		_, isList := v.([]any)
+		if _, both := other[k]; (isMap || isList) && !both {
 			out = append(out, k)
 		}
 	}
