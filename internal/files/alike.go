@@ -87,12 +87,13 @@ func bothChanged(d merge.Disagreement) bool {
 	return d.Kind == merge.Both && d.Original.Set && d.Local.Set && d.Live.Set
 }
 
-// mayMergeByLines: the value is a list, or a text of several lines. A mapping that is one value,
-// such as a selector, is not mixed from two sides.
+// mayMergeByLines: the value is a list on both sides, or a text of several lines. A mapping that is one
+// value, such as a selector, is not mixed from two sides.
 func mayMergeByLines(d merge.Disagreement) bool {
-	_, isList := d.Live.Value.([]any)
+	_, ours := d.Live.Value.([]any)
+	_, theirs := d.Local.Value.([]any)
 	_, _, isText := byLines(d)
-	return isText || isList && bothChanged(d)
+	return isText || ours && theirs && bothChanged(d)
 }
 
 // whole: the value in conflict is not mixed from two sides.
