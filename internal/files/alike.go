@@ -120,13 +120,13 @@ func textsByLine(plan merge.Plan) merge.Plan {
 	return plan
 }
 
-// byLines merges a disagreement about a text of several lines; ok is false for any other.
+// byLines merges a disagreement about a text that has several lines on both sides; ok is false for any other.
 // Lines that both sides have changed are updated's.
 func byLines(d merge.Disagreement) (merged string, clean, ok bool) {
 	base, isText := d.Original.Value.(string)
 	ours, isOurs := d.Live.Value.(string)
 	theirs, isTheirs := d.Local.Value.(string)
-	if !bothChanged(d) || !isText || !isOurs || !isTheirs || !strings.Contains(base+ours+theirs, "\n") {
+	if !bothChanged(d) || !isText || !isOurs || !isTheirs || !strings.Contains(ours, "\n") || !strings.Contains(theirs, "\n") {
 		return "", false, false
 	}
 	merged, _, clean = linemerge.Sides(base, ours, theirs)
