@@ -176,9 +176,10 @@ func factsOfNamed(text string) map[string]int {
 	return out
 }
 
+// nameOf is the name of an object or entry, and the path that a kustomization's patches are known by.
 func nameOf(v any) string {
 	fields, _ := v.(map[string]any)
-	return fmt.Sprint(" ", fields["name"])
+	return fmt.Sprint(" ", fields["name"], fields["path"])
 }
 
 func gatherNamed(v any, who, at string, out map[string]int) {
