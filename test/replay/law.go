@@ -176,10 +176,12 @@ func factsOfNamed(text string) map[string]int {
 	return out
 }
 
-// nameOf is the name of an object or entry, and the path that a kustomization's patches are known by.
+// nameOf is what an entry is known by: its name, the path that a kustomization's patches have, or as an
+// item of a List the kind and the name of the object.
 func nameOf(v any) string {
 	fields, _ := v.(map[string]any)
-	return fmt.Sprint(" ", fields["name"], fields["path"])
+	meta, _ := fields["metadata"].(map[string]any)
+	return fmt.Sprint(" ", fields["name"], fields["path"], fields["kind"], meta["name"])
 }
 
 func gatherNamed(v any, who, at string, out map[string]int) {
