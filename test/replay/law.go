@@ -120,8 +120,8 @@ func without(m, other map[string]any) (out []string) {
 	return out
 }
 
-// valuesOf are the documents of a text; none where it is not YAML. A List without items is none: it
-// is left where one side has deleted some of its objects, and the other side the rest with the List.
+// valuesOf are the documents of a text; none where it is not YAML. A List is nothing but its items, as it
+// is to kubectl: one without items is left where each side has deleted some, or one all with the List.
 func valuesOf(text string) (out []any) {
 	f, err := yamldoc.Parse([]byte(text))
 	if err != nil {
@@ -131,7 +131,10 @@ func valuesOf(text string) (out []any) {
 		v := d.Value()
 		fields, _ := v.(map[string]any)
 		items, _ := fields["items"].([]any)
-		if !d.Empty() && (fields["kind"] != "List" || len(items) > 0) {
+		switch isList := fields["kind"] == "List"; {
+		case isList && len(items) > 0:
+			out = append(out, map[string]any{"items": items})
+		case !isList && !d.Empty():
 			out = append(out, v)
 		}
 	}
