@@ -102,3 +102,22 @@ func bench(b *testing.B, j Job) {
 		b.Fatalf("%d files", len(out.Files))
 	}
 }
+
+// BenchmarkConflicts is a merge of 5,000 containers of which 72 have another image on each side.
+func BenchmarkConflicts(b *testing.B) {
+	policy, err := merge.PolicyNamed("diff3")
+	if err != nil {
+		b.Fatal(err)
+	}
+	side := func(tag string) string {
+		all := shapes[0].text(5000, "1")
+		for i := 0; i < 5000; i += 70 {
+			all = strings.Replace(all, fmt.Sprintf("img%d:1\n", i), fmt.Sprintf("img%d:%s\n", i, tag), 1)
+		}
+		return all
+	}
+	original, updated, dest := side("1"), side("2"), side("3")
+	for b.Loop() {
+		bench(b, Job{Original: mustSet(b, original), Updated: mustSet(b, updated), Dest: mustSet(b, dest), Policy: policy, Schema: builtin, Infer: true})
+	}
+}

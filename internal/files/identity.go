@@ -142,7 +142,7 @@ func best[T comparable](gone, come []T, likeness func(was, is T) float64) map[T]
 }
 
 // factsOf are the scalars of an object with their fields, counted, without what identifies
-// it; of a text its lines. A null is none.
+// it; of a text its lines. A null is none, and a number in quotes is another one.
 func factsOf(v any) map[string]int {
 	out := map[string]int{}
 	facts(v, "", out)
@@ -165,7 +165,7 @@ func facts(v any, at string, out map[string]int) {
 		case ".apiVersion", ".kind", ".metadata.name", ".metadata.namespace":
 		default:
 			for line := range strings.Lines(fmt.Sprint(v)) {
-				out[at+"="+strings.TrimSpace(line)]++
+				out[fmt.Sprintf("%s=%T %s", at, v, strings.TrimSpace(line))]++
 			}
 		}
 	}

@@ -36,10 +36,7 @@ func (m *merger) dropped(o, d *resource) {
 // notInDest decides about a resource of updated that dest does not have.
 func (m *merger) notInDest(u *resource) error {
 	o := m.original.byID[u.id]
-	if o != nil && m.untouched(o, u) {
-		return nil // deleted in dest, and unchanged upstream: stays deleted
-	}
-	if u.deletes() {
+	if u.deletes() || o != nil && m.untouched(o, u) { // deleted in dest, and unchanged upstream: stays deleted
 		return nil
 	}
 	if lacks := u.lacks(); m.Original == nil && lacks != "" {

@@ -3,6 +3,7 @@ package files
 import (
 	"errors"
 	"io/fs"
+	"slices"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/linemerge"
 	"github.com/kubectl-merge/kubectl-merge/internal/yamldoc"
@@ -240,6 +241,7 @@ func (w *weave) merge(triple merge.Triple, alone bool) {
 	w.was, w.plan = triple.Original, merge.Three(triple, w.t, policy, false)
 	for _, c := range r.conflicts { // an entry that updated has renamed and dest deleted is not there
 		w.plan.Result = with(w.plan.Result, c.Path, c.Live)
+		w.plan.Conflicts = slices.DeleteFunc(w.plan.Conflicts, func(in merge.Disagreement) bool { return c.Path.Leads(in.Path) })
 	}
 	w.plan.Conflicts = append(w.plan.Conflicts, r.conflicts...)
 }

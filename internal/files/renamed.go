@@ -13,7 +13,7 @@ import (
 type renaming struct {
 	policy    merge.Policy
 	alone     bool                 // also entries that one side alone has renamed
-	conflicts []merge.Disagreement // about keys, those of inner entries first, and about renamed entries that the other side has deleted
+	conflicts []merge.Disagreement // about keys, those of inner entries first, and about renamed entries, or lists with such, that the other side has deleted
 	changes   [3][]merge.Change    // to the one name
 }
 
@@ -62,7 +62,7 @@ func (r *renaming) find(p trio) {
 		u, ok := p.of[ofUpdated].(map[string]any)
 		d, too := p.of[ofDest].(map[string]any)
 		for k, v := range o {
-			if of := [3]any{v, u[k], d[k]}; ok && too && r.may(of) {
+			if of := [3]any{v, u[k], d[k]}; (ok || p.of[ofUpdated] == nil) && (too || p.of[ofDest] == nil) && r.may(of) {
 				r.find(p.below(p.t.Field(k).Type, of, merge.Named(k)))
 			}
 		}
@@ -77,8 +77,27 @@ func (r *renaming) find(p trio) {
 				return
 			}
 		}
-		r.entries(p, all)
+		if p.of[ofUpdated] == nil || p.of[ofDest] == nil {
+			r.removed(p, all)
+		} else {
+			r.entries(p, all)
+		}
 	}
+}
+
+// removed is the conflict about a list that one side has removed, and in which the other one has put
+// entries in the place of others: as new ones they would be all that is left of it.
+func (r *renaming) removed(p trio, all [3]members) {
+	was, is := all[ofOriginal], members{list: slices.Concat(all[ofUpdated].list, all[ofDest].list)}
+	if !r.alone && len(is.without(was)) > 0 && len(was.without(all[ofUpdated])) > 0 && len(was.without(all[ofDest])) > 0 {
+		r.conflict(p.as, p.of)
+	}
+}
+
+// conflict adds one about what the sides have at a path, nil for none.
+func (r *renaming) conflict(at merge.Path, of [3]any) {
+	side := func(i int) merge.Opt { return merge.Opt{Value: of[i], Set: of[i] != nil} }
+	r.conflicts = append(r.conflicts, merge.Disagreement{Kind: merge.Both, Path: at, Original: side(ofOriginal), Local: side(ofUpdated), Live: side(ofDest)})
 }
 
 // may: there may be a renamed entry in what the sides have made of a value.
@@ -108,11 +127,8 @@ func (r *renaming) entries(p trio, all [3]members) {
 			}
 			continue
 		}
-		if renamed == 1 && !r.alone && !trimmed(p.t, one) {
-			continue
-		}
 		of := [3]any{o.fields, one[ofUpdated].fields, one[ofDest].fields}
-		if renamed == 0 && !r.may(of) {
+		if renamed == 1 && !r.alone && !trimmed(p.t, one) || renamed == 0 && !r.may(of) {
 			continue
 		}
 		keys, as := merge.Plan{}, o.fields
@@ -162,13 +178,9 @@ func (r *renaming) deleted(p trio, all [3]members, one [3]*member) {
 	if is == nil || share(was.beside(p.t), is.beside(p.t)) < leastShare || !free(all, one, is.id) {
 		return
 	}
-	c := merge.Disagreement{Kind: merge.Both, Path: p.as.Child(merge.StepOf(p.t, is.fields, 0)), Original: merge.Some(was.fields)}
-	if is == one[ofDest] {
-		c.Live = merge.Some(is.fields)
-	} else {
-		c.Local = merge.Some(is.fields)
-	}
-	r.conflicts = append(r.conflicts, c)
+	of := [3]any{ofOriginal: was.fields}
+	of[slices.Index(one[:], is)] = is.fields
+	r.conflict(p.as.Child(merge.StepOf(p.t, is.fields, 0)), of)
 }
 
 // name gives the entry of all sides the same keys.
@@ -215,6 +227,7 @@ type members struct {
 // membersOf reads a list; ok is false where its keys do not distinguish the entries.
 func membersOf(v any, t *merge.Type) (all members, ok bool) {
 	list, ok := v.([]any)
+	ok = ok || v == nil
 	all.by = make(map[string]*member, len(list))
 	for i, e := range list {
 		fields, isMap := e.(map[string]any)

@@ -7,11 +7,10 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// followKeys is a triple whose sides know a mapping by the one name that one of them alone has given it.
+// followKeys is a triple whose sides know a mapping or list by the one name that one of them alone has given it.
 func followKeys(s merge.Triple) merge.Triple {
 	of := keysFollowed([3]any{ofOriginal: s.Original, ofUpdated: s.Local, ofDest: s.Live})
-	s.Original, s.Local, s.Live = of[ofOriginal], of[ofUpdated], of[ofDest]
-	return s
+	return merge.Triple{Original: of[ofOriginal], Local: of[ofUpdated], Live: of[ofDest]}
 }
 
 func keysFollowed(of [3]any) [3]any {
@@ -46,13 +45,12 @@ func keysFollowed(of [3]any) [3]any {
 	return [3]any{in[ofOriginal], in[ofUpdated], in[ofDest]}
 }
 
-// keysBecame are the names that a side has given to mappings in a mapping: the only one that is new
+// keysBecame are the names that a side has given to mappings and lists in a mapping: the only one that is new
 // there to the only one that is gone, else to what has most in common.
 func keysBecame(original, side map[string]any) map[string]string {
 	without := func(m, other map[string]any) (out []string) {
 		for k, v := range m {
-			_, is := v.(map[string]any)
-			if _, both := other[k]; is && !both {
+			if _, both := other[k]; isCollection(v) && !both {
 				out = append(out, k)
 			}
 		}

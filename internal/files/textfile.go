@@ -75,7 +75,7 @@ func (m *merger) lines(t textFiles) error {
 func (m *merger) textFile(name string, o, u, d *File) {
 	base, theirs, ours := o.likewise(d), u.likewise(d), string(d.readText())
 	switch {
-	case u == nil && d == nil, theirs == ours && u != nil && d != nil, o != nil && u != nil && base == theirs:
+	case u == nil && (d == nil || o == nil), theirs == ours && u != nil && d != nil, o != nil && u != nil && base == theirs:
 	case m.Policy.Update == merge.TakeLive:
 		m.textNote(diff.NoteKept, name, "changed in updated: dest's is kept")
 	case d == nil && o == nil:
@@ -84,7 +84,6 @@ func (m *merger) textFile(name string, o, u, d *File) {
 		m.textNote(diff.NoteConflict, name, "deleted in dest, changed in updated")
 	case d == nil: // many keep only the manifests of what they follow
 		m.textNote(diff.NoteKept, name, "changed in updated, deleted in dest: stays deleted")
-	case u == nil && o == nil:
 	case u == nil && base == ours:
 		m.out.Files = append(m.out.Files, Changed{Name: name, File: d, lines: true})
 	case u == nil:

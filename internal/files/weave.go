@@ -53,9 +53,9 @@ func (w *weave) mergeText() (woven, error) {
 	if err != nil || w.Policy.Both != merge.LeaveConflict {
 		return out, err
 	}
-	if w.loses(raw, string(out.marked), len(out.left) > 0) {
+	if w.loses(raw, string(out.marked), len(out.left) > 0 || string(out.marked) != string(out.plain)) {
 		out.left, out.comments = w.plan.Conflicts, nil
-		out.marked = w.marked(raw, func(marked string) bool { return w.loses(raw, marked, len(out.left) > 0) })
+		out.marked = w.marked(raw, func(marked string) bool { return w.loses(raw, marked, true) })
 		if len(out.left) == 0 {
 			ours, _ := bothViews(string(out.marked))
 			out.comments = w.pathsAt(ours.text, ours.at, w.t)
@@ -64,13 +64,10 @@ func (w *weave) mergeText() (woven, error) {
 	return out, nil
 }
 
-// loses: a comment that one side alone has changed, or in a text with conflicts a value, is
+// loses: a comment that one side alone has changed, or in a text with markers a value, is
 // neither in the text nor on that side of a conflict.
-func (w weave) loses(raw texts, marked string, conflicts bool) bool {
-	if lost := len(lostComments(raw, marked)) > 0; lost || !conflicts {
-		return lost
-	}
-	return w.losesValues([]any{valueOf(w.o)}, []any{w.d.docValue()}, []any{w.u.docValue()}, marked)
+func (w weave) loses(raw texts, marked string, markers bool) bool {
+	return len(lostComments(raw, marked)) > 0 || markers && w.losesValues([]any{valueOf(w.o)}, []any{w.d.docValue()}, []any{w.u.docValue()}, marked)
 }
 
 // two merges two texts: dest's is edited.

@@ -12,7 +12,7 @@ import (
 
 // lost are the changes of one side alone that are neither in the result nor in a conflict: of values,
 // each known by its path without the places in lists, and of comments. A value is lost if it is by its
-// path, and by the path that it has by the names that a side has given to mappings, and by the names of
+// path, and by the path that it has by the names that a side has given to mappings and lists, and by the names of
 // its object and of the entries that it stands in: what replaces any of these may have the same in it.
 func lost(c triple, got merged) []string {
 	base, ours, theirs := valuesOf(string(c.base)), valuesOf(string(c.ours)), valuesOf(string(c.theirs))
@@ -82,7 +82,7 @@ func union(a, b map[string]int) map[string]bool {
 	return out
 }
 
-// names are those that a side has given to mappings, by where they stood.
+// names are those that a side has given to mappings and lists, by where they stood.
 type names map[string]string
 
 // find finds them: in a mapping the only one that is new beside the only one that is gone.
@@ -108,19 +108,20 @@ func (n names) find(was, is any, at string) {
 	}
 }
 
-// without are the mappings of one mapping that another one does not have.
+// without are the mappings and lists of one mapping that another one does not have.
 func without(m, other map[string]any) (out []string) {
 	for k, v := range m {
-		_, is := v.(map[string]any)
-		if _, both := other[k]; is && !both {
+		_, isMap := v.(map[string]any)
+		_, isList := v.([]any)
+		if _, both := other[k]; (isMap || isList) && !both {
 			out = append(out, k)
 		}
 	}
 	return out
 }
 
-// valuesOf are the documents of a text; none where it is not YAML. A List without items is none: it
-// is left where one side has deleted some of its objects, and the other side the rest with the List.
+// valuesOf are the documents of a text; none where it is not YAML. A List is nothing but its items, as it
+// is to kubectl: one without items is left where each side has deleted some, or one all with the List.
 func valuesOf(text string) (out []any) {
 	f, err := yamldoc.Parse([]byte(text))
 	if err != nil {
@@ -130,7 +131,10 @@ func valuesOf(text string) (out []any) {
 		v := d.Value()
 		fields, _ := v.(map[string]any)
 		items, _ := fields["items"].([]any)
-		if !d.Empty() && (fields["kind"] != "List" || len(items) > 0) {
+		switch isList := fields["kind"] == "List"; {
+		case isList && len(items) > 0:
+			out = append(out, map[string]any{"items": items})
+		case !isList && !d.Empty():
 			out = append(out, v)
 		}
 	}
@@ -175,9 +179,12 @@ func factsOfNamed(text string) map[string]int {
 	return out
 }
 
+// nameOf is what an entry is known by: its name, the path that a kustomization's patches have, or as an
+// item of a List the kind and the name of the object.
 func nameOf(v any) string {
 	fields, _ := v.(map[string]any)
-	return fmt.Sprint(" ", fields["name"])
+	meta, _ := fields["metadata"].(map[string]any)
+	return fmt.Sprint(" ", fields["name"], fields["path"], fields["kind"], meta["name"])
 }
 
 func gatherNamed(v any, who, at string, out map[string]int) {
