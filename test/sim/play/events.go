@@ -24,8 +24,9 @@ func (w *world) events(x *exchange) (f *fault) {
 		case signals[e.Kind] != nil:
 			w.played[i] = true
 			signals[e.Kind](r, e)
-		case f == nil && faults[e.Kind].fits(x):
-			w.played[i] = true
+		case f == nil && faults[e.Kind].fits(x) && (w.lied[i] == "" || w.lied[i] == x.Resource):
+			w.played[i] = e.Kind != "empty-list" || e.N%2 == 0 || w.lied[i] != "" // a server lies once, or twice
+			w.lied[i] = x.Resource
 			f = faults[e.Kind].of(e)
 		}
 	}

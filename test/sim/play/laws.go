@@ -5,6 +5,7 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -297,6 +298,32 @@ func (w *world) happened(r *run) string {
 			(word == "pruned" || word == "deleted") && !gone[ref]:
 			return fmt.Sprintf("%s is reported as %s: written %t, deleted %t", ref, word, wrote[ref], gone[ref])
 		}
+	}
+	return w.miscounted(r)
+}
+
+// counted is the summary, with the number of objects that were created.
+var counted = regexp.MustCompile(`(?m)^ *\d+ objects?: (?:(\d+) created)?`)
+
+// miscounted: a run counts as created what it has created. Where a write got no answer, it may not know.
+func (w *world) miscounted(r *run) string {
+	m := counted.FindStringSubmatch(r.out.text.String() + r.errs.text.String())
+	if m == nil || r.dead || !verbs[r.step.Verb].input || r.step.Verb == "rollback" {
+		return ""
+	}
+	made, input := map[string]bool{}, r.input()
+	for _, x := range r.exchanges {
+		if x.fault != "" && x.Verb != "get" && x.Verb != "list" {
+			return ""
+		}
+		for _, e := range x.changes {
+			if ref := refOf(e.Resource, e.Meta().GetName()); e.Type == model.Added && input[ref] != nil {
+				made[ref] = true
+			}
+		}
+	}
+	if said, _ := strconv.Atoi(m[1]); said != len(made) { // none is ""
+		return fmt.Sprintf("%d objects are reported as created, and %d were", said, len(made))
 	}
 	return ""
 }

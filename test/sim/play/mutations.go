@@ -57,6 +57,4 @@ var Mutations = []Mutation{
 		{"internal/apply/serverside.go", "if uid != \"\" {", "if uid == \"-\" {"}}},
 	{"two runs: the parent is not read again at the end", "prune,runs", []edit{
 		{"internal/prune/settle.go", "if labels(plan) && p.Parent.Says(wanted(p.Parent)) {", "if false && labels(plan) {"}}},
-	{"a rollback undoes a removal that is another's", "rollback,late-504", []edit{
-		{"internal/undo/undo.go", "r.has[false] && !r.has[true]", "r.has[false] && r.has[true]"}}},
 }

@@ -37,6 +37,7 @@ type world struct {
 	arrived chan struct{}
 	runs    []*run
 	played  map[int]bool                         // events that have happened, by their index
+	lied    map[int]string                       // of events that happen twice, the resource
 	rolling map[string]int64                     // generations of Deployments that are being rolled out
 	values  map[runtime.Object]map[string]string // see leaves
 
@@ -106,7 +107,7 @@ func (p *Place) within(t *testing.T, s Scenario, play func(w *world)) (report Re
 		}
 		defer func() { _ = os.RemoveAll(dir) }()
 		w := &world{Scenario: s, place: p, model: p.empty.Copy(), rand: rand.New(rand.NewPCG(s.Seed, 1)), cache: filepath.Join(p.Dir, "cache"), dir: dir,
-			arrived: make(chan struct{}, 1), played: map[int]bool{}, rolling: map[string]int64{}, values: map[runtime.Object]map[string]string{}}
+			arrived: make(chan struct{}, 1), played: map[int]bool{}, lied: map[int]string{}, rolling: map[string]int64{}, values: map[runtime.Object]map[string]string{}}
 		ctx, cancel := context.WithCancel(t.Context())
 		var served sync.WaitGroup
 		served.Go(func() { w.serve(ctx) })
