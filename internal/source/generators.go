@@ -48,10 +48,13 @@ func (g *generators) read(dir string) {
 }
 
 func (g *generators) file(dir, name string) {
-	text, ok := g.fileText(filepath.Join(dir, name))
-	if !ok {
-		return
+	if text, ok := g.fileText(filepath.Join(dir, name)); ok {
+		g.text(dir, text)
 	}
+}
+
+// text collects the values of a file, or of a patch that a kustomization holds.
+func (g *generators) text(dir string, text []byte) {
 	docs, err := Decode(text)
 	if err != nil && redact.Mentions(string(text)) {
 		g.values.AddLines(string(text))
@@ -64,6 +67,15 @@ func (g *generators) file(dir, name string) {
 				addCredentials(g.addresses, below)
 				g.read(filepath.Join(dir, below))
 			}
+		}
+		for _, patch := range append(merge.MapsAt(kustomization, "patches"), merge.MapsAt(kustomization, "patchesJson6902")...) {
+			g.text(dir, []byte(merge.At[string](patch, "patch")))
+			if kind := merge.At[string](patch, "target", "kind"); kind == "" || redact.IsSecretKind("", kind) {
+				g.values.AddLines(merge.At[string](patch, "patch"))
+			}
+		}
+		for _, patch := range textsOf(kustomization["patchesStrategicMerge"]) {
+			g.text(dir, []byte(patch))
 		}
 		for _, generator := range merge.MapsAt(kustomization, "secretGenerator") {
 			for _, env := range append(textsOf(generator["envs"]), textsOf([]any{generator["env"]})...) {

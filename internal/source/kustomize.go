@@ -76,7 +76,10 @@ var spelled = []struct {
 	{regexp.MustCompile(`(?s)'[^']*' must resolve to a file': cycle detected: .*`), "the kustomizations build each other: take the entry out"},
 	{regexp.MustCompile(`^nothing selected by ([^.]+)\.[^/]*/([^.]+)\.[^/]*$`), "replacements: no resource is a $1 $2, which is a source: correct the name, or add the resource"},
 	{regexp.MustCompile(`^(invalid Kustomization: )json: cannot unmarshal (\w+) into Go struct field \w+\.(\S+) of type (?:\[\](\S+)|(\S+))$`), "$1$3: is a $2, where the type is $4$5"},
+	{regexp.MustCompile(`(?s)^decoding .*: (invalid character .*|json: .*)$`), "patchesJson6902: a patch is not a list of operations in JSON: $1"},
+	{regexp.MustCompile(`(?s)^evalsymlink failure on '.*\n.*`), "patchesStrategicMerge: an entry is neither a file nor YAML: correct it, or write it as one of patches"},
 	{regexp.MustCompile(`evalsymlink failure on '[^']*' : lstat [^:]*: no such file or directory`), "there is no such file: add it, or take the entry out"},
+	{regexp.MustCompile(`(?s)wrong node kind: expected (\w+)Node but got (\w+)Node: node contents:.*`), "a patch has a $2 where the resource has a $1: correct its type in the patch"},
 	{regexp.MustCompile(`MalformedYAMLError: (?:yaml: )?(.*?) in File: \S+`), "$1"},
 }
 
@@ -149,7 +152,12 @@ const (
 // Build builds the kustomization of a folder as YAML, with texts in the place of what files hold, by
 // their absolute names without links; nil: all are read. What the kustomization names elsewhere is
 // fetched. The error is kustomize's, and may quote values of Secrets.
-func Build(dir string, texts map[string][]byte) ([]byte, error) {
+func Build(dir string, texts map[string][]byte) (text []byte, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("kustomize fails (%v): an entry lacks a field that it needs, such as the target of patchesJson6902", p)
+		}
+	}()
 	options := krusty.MakeDefaultOptions()
 	options.Reorder = krusty.ReorderOptionLegacy
 	m, err := krusty.MakeKustomizer(options).Run(boundedFiles{filesys.MakeFsOnDisk(), texts}, dir)

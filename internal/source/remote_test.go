@@ -49,3 +49,48 @@ func TestRemoteErrors(t *testing.T) {
 		}
 	}
 }
+
+// TestPatchesAreSilent: no error about a kustomization's patch, in it or in a file, has a value of a Secret.
+func TestPatchesAreSilent(t *testing.T) {
+	const secret = "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\n"
+	env := func(container string) string {
+		return "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec:\n  containers: " + container + "\n"
+	}
+	merges := []string{
+		secret + "stringData: Planted+1\n", secret + "stringData: [Planted+1, Planted+2]\n", secret + "stringData: {key: {x: Planted+1}}\n", secret + "stringData: {key: [Planted+1]}\n",
+		secret + "stringData: {key: Planted+1, key: Planted+2}\n", secret + "stringData:\n\tkey: Planted+1\n", secret + "stringData: {key: Planted+1\n", secret + "stringData: {key: Planted+1} Planted+2\n",
+		secret + "data: {key: Planted+1, $patch: Planted+2}\n", secret + "stringData: {key: &Planted+1 x}\nother: *Planted+2\n", secret + "type: {Planted+1: Planted+2}\n",
+		env("{name: c, env: [{name: DB_PASSWORD, value: Planted+1}]}"), env("[{name: c, env: {name: DB_PASSWORD, value: Planted+1}}]"), env("[{name: c, env: [{name: DB_PASSWORD, value: {x: Planted+1}}]}]"),
+	}
+	operations := []string{
+		`[{op: replce, path: /stringData/key, value: Planted+1}]`, `[{op: replace, path: stringData/key, value: Planted+1}]`, `[{op: replace, path: /stringData/key/x, value: Planted+1}]`,
+		`[{op: test, path: /stringData/key, value: Planted+1}]`, `[{op: replace, path: /stringData/none, value: Planted+1}]`, `[{op: replace, path: /stringData/key, value: Planted+1`, `{op: replace, value: Planted+1}`,
+		`[{op: add, path: /stringData/-, value: {x: Planted+1}}]`, `[{op: replace, path: /stringData, value: Planted+1}]`, `[{"op": "replace", "path": "/stringData/key", "value": "Planted+1",,}]`,
+	}
+	played := 0
+	play := func(kustomization, patch string) {
+		dir := write(t, map[string]string{"kustomization.yaml": "resources: [s.yaml]\n" + kustomization, "p.yaml": patch,
+			"s.yaml": secret + "stringData: {key: Planted+0}\n---\n" + env("[{name: c, env: [{name: DB_PASSWORD, value: Planted+0}]}]")})
+		if _, err := Read(t.Context(), Inputs{Kustomize: dir, Values: &redact.Values{}}); err != nil {
+			if played++; strings.Contains(err.Error(), "lanted") {
+				t.Errorf("%s%s: %v", kustomization, patch, err)
+			}
+		}
+	}
+	block := func(text string) string { return "|\n    " + strings.ReplaceAll(text, "\n", "\n    ") + "\n" }
+	for _, patch := range merges {
+		play("patches:\n- path: p.yaml\n", patch)
+		play("patches:\n- patch: "+block(patch), "")
+		play("patchesStrategicMerge:\n- "+block(patch), "")
+	}
+	for _, patch := range operations {
+		for _, target := range []string{"  target: {kind: Secret}\n", "  target: {name: s}\n", "  target: {kind: Secret, name: s, version: v1}\n", ""} {
+			play("patches:\n- path: p.yaml\n"+target, patch)
+			play("patches:\n- patch: "+block(patch)+target, "")
+			play("patchesJson6902:\n- patch: "+block(patch)+target, "")
+		}
+	}
+	if played < 60 {
+		t.Errorf("only %d of them are errors", played)
+	}
+}
