@@ -28,7 +28,7 @@ func (c *call) readPlan(ctx context.Context) error {
 	if c.plan == "" {
 		return nil
 	}
-	doc, err := readPlan(ctx, c.plan, advice{"check its name", madeAgain})
+	doc, err := readPlan(ctx, c.plan, advice{"check its name", madeAgain, madeAgain})
 	switch {
 	case err != nil:
 	case doc.Record:
@@ -48,8 +48,8 @@ func (c *call) readPlan(ctx context.Context) error {
 // madeAgain says what to do about an unusable plan.
 const madeAgain = "a plan is made by kubectl merge diff -o plan"
 
-// advice ends the error of a plan or record that is missing, and of one that cannot be used.
-type advice struct{ missing, unusable string }
+// advice ends the error of a plan or record that is missing, of another file, and of one that cannot be used.
+type advice struct{ missing, other, unusable string }
 
 // readPlan reads a plan or a record.
 func readPlan(ctx context.Context, name string, or advice) (*plandoc.Document, error) {
@@ -64,6 +64,9 @@ func readPlan(ctx context.Context, name string, or advice) (*plandoc.Document, e
 		return nil, err
 	}
 	doc, err := plandoc.Parse(name, text)
+	if errors.Is(err, plandoc.ErrOther) {
+		or.unusable = or.other
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s", err, or.unusable)
 	}

@@ -66,11 +66,13 @@ type undoing struct {
 	waiting  []string // whose finalizers have been reported
 }
 
+const takesRecord = "undo takes the record of a run, which --record writes"
+
 // unrepeatable says what to do about an unusable record.
 const unrepeatable = "a record is made by kubectl merge --record FILE while it writes: of a damaged one use a copy, or set back by hand what can still be read in it"
 
 func (u *undoing) file(ctx context.Context, name string) (err error) {
-	if u.doc, err = readPlan(ctx, name, advice{"undo takes the record of a run, which --record writes", unrepeatable}); err != nil {
+	if u.doc, err = readPlan(ctx, name, advice{takesRecord, takesRecord, unrepeatable}); err != nil {
 		return err
 	}
 	u.name = name

@@ -176,7 +176,7 @@ func (r *Refusal) instead() string {
 	case r.For == Undoing:
 		return ": it can be set only once: undo --partial undoes the other objects"
 	case !r.Target.Recreatable():
-		return ": set it back to what the cluster has, or delete the object and merge again; --recreate never deletes a " + r.Target.Kind
+		return ": set it back to what the cluster has, or delete the object, with what it holds, and merge again; --recreate never deletes a " + r.Target.Kind
 	case r.For == Applying:
 		return ": set it back to what the cluster has, or delete the object with kubectl delete, and merge again"
 	}

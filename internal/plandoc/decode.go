@@ -185,6 +185,9 @@ func (d *decoder) parse(text []byte, line int) (*yamldoc.Document, error) {
 	return f.Documents()[0], nil
 }
 
+// ErrOther is the error of a file that is something else.
+var ErrOther = errors.New("is neither a plan nor a record of a run: it must have kind: " + Kind)
+
 // top reads the parts around the objects and, if they are asked for, the objects.
 func (d *decoder) top(text []byte, objects bool) (*Document, error) {
 	at, err := d.parse(text, 1)
@@ -193,7 +196,7 @@ func (d *decoder) top(text []byte, objects bool) (*Document, error) {
 	}
 	m, ok := at.Value().(map[string]any)
 	if !ok || m["kind"] != Kind {
-		return nil, fmt.Errorf("%s: is neither a plan nor a record of a run: it must have kind: %s", d.name, Kind)
+		return nil, fmt.Errorf("%s: %w", d.name, ErrOther)
 	}
 	if m["apiVersion"] != APIVersion {
 		return nil, fmt.Errorf("%s: line %d: apiVersion: must be %s: another version of kubectl merge has written it, and reads it", d.name, at.LineOf(merge.Path{merge.Named("apiVersion")}), APIVersion)
