@@ -129,13 +129,14 @@ func EntryStep(v any) merge.Step {
 }
 
 var (
-	kindSecret = once(`(?mi)(?:^[\s"'{,-]*kind|[{,][\s"']*kind)[\s"']*:[\s"']*secrets?[\s"']*(?:[,}#]|$)`)
-	secretData = once(`(?mi)(?:^[\s"'{,-]*|[{,][\s"']*)(?:string)?data[\s"']*:`)
-	escapedEnd = once(`\\+n`)
+	kindSecret = Pattern(`(?mi)(?:^[\s"'{,-]*kind|[{,][\s"']*kind)[\s"']*:[\s"']*secrets?[\s"']*(?:[,}#]|$)`)
+	secretData = Pattern(`(?mi)(?:^[\s"'{,-]*|[{,][\s"']*)(?:string)?data[\s"']*:`)
+	escapedEnd = Pattern(`\\+n`)
 )
 
-// once compiles a pattern when it is first needed: most runs need none.
-func once(pattern string) func() *regexp.Regexp {
+// Pattern returns a function that compiles a pattern when it is first called: most runs need none. It
+// panics then if the pattern is not valid.
+func Pattern(pattern string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 }
 

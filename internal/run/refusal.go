@@ -3,12 +3,11 @@ package run
 import (
 	"net/http"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
+	"github.com/kubectl-merge/kubectl-merge/internal/redact"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
@@ -22,29 +21,24 @@ const (
 
 var (
 	// hooked captures the webhook that denied a request or could not be called.
-	hooked = once(`admission webhook "([^"]+)" denied the request|failed calling webhook "([^"]+)"`)
+	hooked = redact.Pattern(`admission webhook "([^"]+)" denied the request|failed calling webhook "([^"]+)"`)
 	// called captures name and namespace of the Service of a webhook, for admission or
 	// conversion, that could not be called.
-	called = once(`(?:failed calling webhook|conversion webhook for) .*https?://([^./:]+)\.([^./:]+)\.svc[.:/]`)
+	called = redact.Pattern(`(?:failed calling webhook|conversion webhook for) .*https?://([^./:]+)\.([^./:]+)\.svc[.:/]`)
 	// denied captures what RBAC forbids: user, verb, resource, group.
-	denied = once(`User "([^"]*)" cannot (\S+) resource "([^"]+)" in API group "([^"]*)"`)
+	denied = redact.Pattern(`User "([^"]*)" cannot (\S+) resource "([^"]+)" in API group "([^"]*)"`)
 	// escalates captures who grants more permissions than they have: user, groups, the rest.
-	escalates = once(`(?s)user "([^"]*)" \(groups=\[([^\]]*)\]\) is attempting to grant RBAC permissions not currently held:(.*)`)
+	escalates = redact.Pattern(`(?s)user "([^"]*)" \(groups=\[([^\]]*)\]\) is attempting to grant RBAC permissions not currently held:(.*)`)
 	// missingRole captures a role that a binding of the user refers to.
-	missingRole = once(`RBAC: (cluster)?role\.rbac\.authorization\.k8s\.io "([^"]+)" not found`)
-	quotedWord  = once(`"((?:[^"\\]|\\.)*)"`)
-	heldBack    = once(`\{APIGroups:\[([^\]]*)\], Resources:\[([^\]]*)\](?:, ResourceNames:\[[^\]]*\])?, Verbs:\[([^\]]*)\]`)
+	missingRole = redact.Pattern(`RBAC: (cluster)?role\.rbac\.authorization\.k8s\.io "([^"]+)" not found`)
+	quotedWord  = redact.Pattern(`"((?:[^"\\]|\\.)*)"`)
+	heldBack    = redact.Pattern(`\{APIGroups:\[([^\]]*)\], Resources:\[([^\]]*)\](?:, ResourceNames:\[[^\]]*\])?, Verbs:\[([^\]]*)\]`)
 )
-
-// once compiles a pattern when it is first used: few runs are refused anything.
-func once(pattern string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
-}
 
 // named explains refusals in which a group of the pattern is the object's name; an empty
 // group stands for every object of the kind.
 func named(pattern string) func(*cluster.Refusal, *Item, *Item) bool {
-	re := once(pattern)
+	re := redact.Pattern(pattern)
 	return func(r *cluster.Refusal, _, other *Item) bool {
 		at := re().FindStringSubmatchIndex(r.Message)
 		for i := 2; i < len(at); i += 2 {

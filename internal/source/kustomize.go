@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/api/types"
@@ -59,45 +60,49 @@ func (in Inputs) build(ctx context.Context) ([]byte, error) {
 // How kustomize reports an entry of resources: with the reasons why it can be read neither as a file nor as
 // a folder, around those of the folder's own entries.
 var (
-	below  = regexp.MustCompile(`(?s)^accumulating resources: accumulation err='.*?' must resolve to a file': (?:recursed accumulation of|couldn't make target for) path '([^']*)': `)
-	listed = regexp.MustCompile(`(?s)^accumulating resources: (?:accumulation err=')?accumulating resources from '(.*?)': (.*)$`)
+	below  = redact.Pattern(`(?s)^accumulating resources: accumulation err='.*?' must resolve to a file': (?:recursed accumulation of|couldn't make target for) path '([^']*)': `)
+	listed = redact.Pattern(`(?s)^accumulating resources: (?:accumulation err=')?accumulating resources from '(.*?)': (.*)$`)
 )
 
-// spelled lists other parts of its errors, and their replacements.
-var spelled = []struct {
+type spelling struct {
 	its  *regexp.Regexp
 	here string
-}{
-	{regexp.MustCompile("(?s)^trouble configuring builtin Patch\\w*Transformer with config: `.*?`: "), ""},
-	{regexp.MustCompile(`^failed to get the patch file from path\(([^)]*)\): `), "patches: $1: "},
-	{regexp.MustCompile(`^no resource matches strategic merge patch "([^".]+)[^"/]*/([^"]+)\.[^".]*": .*`), "patches: no resource is a $1 $2, which a patch is for: correct the name in the patch, or add the resource"},
-	{regexp.MustCompile(`(?s)^(?:patch and path can't be set at the same time|must specify one of patch and path in)\n.*`), "patches: an entry has both patch and path, or neither: give one of them"},
-	{regexp.MustCompile(`(?s)^accumulating resources: accumulation err='merging resources from '(.*?)': may not add resource with an already registered id: ([^.]+)[^/]*/([^.]+)\..*`), "resources: $1: has a $2 $3, as another entry has: take one of them out"},
-	{regexp.MustCompile(`(?s)'[^']*' must resolve to a file': cycle detected: .*`), "the kustomizations build each other: take the entry out"},
-	{regexp.MustCompile(`^nothing selected by ([^.]+)\.[^/]*/([^.]+)\.[^/]*$`), "replacements: no resource is a $1 $2, which is a source: correct the name, or add the resource"},
-	{regexp.MustCompile(`^(invalid Kustomization: )json: cannot unmarshal (\w+) into Go struct field \w+\.(\S+) of type (?:\[\](\S+)|(\S+))$`), "$1$3: is a $2, where the type is $4$5"},
-	{regexp.MustCompile(`(?s)^decoding .*: (invalid character .*|json: .*)$`), "patchesJson6902: a patch is not a list of operations in JSON: $1"},
-	{regexp.MustCompile(`(?s)^evalsymlink failure on '.*\n.*`), "patchesStrategicMerge: an entry is neither a file nor YAML: correct it, or write it as one of patches"},
-	{regexp.MustCompile(`evalsymlink failure on '[^']*' : lstat [^:]*: no such file or directory`), "there is no such file: add it, or take the entry out"},
-	{regexp.MustCompile(`(?s)wrong node kind: expected (\w+)Node but got (\w+)Node: node contents:.*`), "a patch has a $2 where the resource has a $1: correct its type in the patch"},
-	{regexp.MustCompile(`MalformedYAMLError: (?:yaml: )?(.*?) in File: \S+`), "$1"},
 }
+
+// spelled lists other parts of its errors, and their replacements. They take time that only an error needs.
+var spelled = sync.OnceValue(func() []spelling {
+	return []spelling{
+		{regexp.MustCompile("(?s)^trouble configuring builtin Patch\\w*Transformer with config: `.*?`: "), ""},
+		{regexp.MustCompile(`^failed to get the patch file from path\(([^)]*)\): `), "patches: $1: "},
+		{regexp.MustCompile(`^no resource matches strategic merge patch "([^".]+)[^"/]*/([^"]+)\.[^".]*": .*`), "patches: no resource is a $1 $2, which a patch is for: correct the name in the patch, or add the resource"},
+		{regexp.MustCompile(`(?s)^(?:patch and path can't be set at the same time|must specify one of patch and path in)\n.*`), "patches: an entry has both patch and path, or neither: give one of them"},
+		{regexp.MustCompile(`(?s)^accumulating resources: accumulation err='merging resources from '(.*?)': may not add resource with an already registered id: ([^.]+)[^/]*/([^.]+)\..*`), "resources: $1: has a $2 $3, as another entry has: take one of them out"},
+		{regexp.MustCompile(`(?s)'[^']*' must resolve to a file': cycle detected: .*`), "the kustomizations build each other: take the entry out"},
+		{regexp.MustCompile(`^nothing selected by ([^.]+)\.[^/]*/([^.]+)\.[^/]*$`), "replacements: no resource is a $1 $2, which is a source: correct the name, or add the resource"},
+		{regexp.MustCompile(`^(invalid Kustomization: )json: cannot unmarshal (\w+) into Go struct field \w+\.(\S+) of type (?:\[\](\S+)|(\S+))$`), "$1$3: is a $2, where the type is $4$5"},
+		{regexp.MustCompile(`(?s)^decoding .*: (invalid character .*|json: .*)$`), "patchesJson6902: a patch is not a list of operations in JSON: $1"},
+		{regexp.MustCompile(`(?s)^evalsymlink failure on '.*\n.*`), "patchesStrategicMerge: an entry is neither a file nor YAML: correct it, or write it as one of patches"},
+		{regexp.MustCompile(`evalsymlink failure on '[^']*' : lstat [^:]*: no such file or directory`), "there is no such file: add it, or take the entry out"},
+		{regexp.MustCompile(`(?s)wrong node kind: expected (\w+)Node but got (\w+)Node: node contents:.*`), "a patch has a $2 where the resource has a $1: correct its type in the patch"},
+		{regexp.MustCompile(`MalformedYAMLError: (?:yaml: )?(.*?) in File: \S+`), "$1"},
+	}
+})
 
 // chain returns kustomize's error as one sentence: the kustomization that has the entry, the entry, and the cause.
 func chain(folder, text string) string {
 	in, at := "", folder
-	for m := below.FindStringSubmatch(text); m != nil; m = below.FindStringSubmatch(text) {
+	for m := below().FindStringSubmatch(text); m != nil; m = below().FindStringSubmatch(text) {
 		in, text = Relative(folder, m[1])+": ", text[len(m[0]):]
 		at = m[1]
 	}
-	if m := listed.FindStringSubmatch(text); m != nil {
+	if m := listed().FindStringSubmatch(text); m != nil {
 		why, _, _ := strings.Cut(m[2], "': must build at directory: ")
 		text = "resources: " + m[1] + ": " + why
 	}
-	for _, s := range spelled {
+	for _, s := range spelled() {
 		text = s.its.ReplaceAllString(text, s.here)
 	}
-	if m := unknownField.FindStringSubmatch(text); m != nil {
+	if m := unknownField().FindStringSubmatch(text); m != nil {
 		text = misspelt(at, m[1])
 	}
 	if file, data := kustomizationIn(at); strings.HasPrefix(text, unreadable) {
@@ -112,7 +117,7 @@ func chain(folder, text string) string {
 // unreadable begins the error of a kustomization that is not YAML, or has a value of another type.
 const unreadable = "invalid Kustomization: "
 
-var unknownField = regexp.MustCompile(`^invalid Kustomization: json: unknown field "(\w+)"$`)
+var unknownField = redact.Pattern(`^invalid Kustomization: json: unknown field "(\w+)"$`)
 
 // misspelt returns the error of a kustomization's unknown field: its line, and the field that was probably meant.
 func misspelt(folder, field string) string {

@@ -5,24 +5,24 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/object"
+	"github.com/kubectl-merge/kubectl-merge/internal/redact"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
 // What kustomize reports of a patch without naming its file, in the words of chain.
 var (
-	faulty    = regexp.MustCompile(`(?s)^(must specify a target for|unable to parse SM or JSON patch from) (?:JSON patch |patch )?\[(path|patch): (".*")\]$`)
-	unmatched = regexp.MustCompile(`^patches: no resource is a (\S+) (\S+), `)
-	pathless  = regexp.MustCompile(`^(\w+) operation does not apply: doc is missing (?:path|key): "?(/[^":]*)"?: missing (?:path|value|key)$`)
+	faulty    = redact.Pattern(`(?s)^(must specify a target for|unable to parse SM or JSON patch from) (?:JSON patch |patch )?\[(path|patch): (".*")\]$`)
+	unmatched = redact.Pattern(`^patches: no resource is a (\S+) (\S+), `)
+	pathless  = redact.Pattern(`^(\w+) operation does not apply: doc is missing (?:path|key): "?(/[^":]*)"?: missing (?:path|value|key)$`)
 )
 
 // patchFault rewrites the error of a patch so that it names the file, if only one patch can be meant.
 func patchFault(folder, text string) string {
-	if m := faulty.FindStringSubmatch(text); m != nil {
+	if m := faulty().FindStringSubmatch(text); m != nil {
 		its, _ := strconv.Unquote(m[3])
 		err := errors.New("is neither a patch of an object, with its kind and name, nor a JSON patch")
 		at := patchOf(folder, func(name string, patch []byte) bool {
@@ -39,7 +39,7 @@ func patchFault(folder, text string) string {
 		}
 		return at + err.Error()
 	}
-	if m := unmatched.FindStringSubmatch(text); m != nil {
+	if m := unmatched().FindStringSubmatch(text); m != nil {
 		return patchOf(folder, func(_ string, patch []byte) bool {
 			docs, _ := Decode(patch)
 			for _, d := range docs {
@@ -51,7 +51,7 @@ func patchFault(folder, text string) string {
 			return false
 		}) + strings.TrimPrefix(text, "patches: ")
 	}
-	if m := pathless.FindStringSubmatch(text); m != nil {
+	if m := pathless().FindStringSubmatch(text); m != nil {
 		at := patchOf(folder, func(_ string, patch []byte) bool { return bytes.Contains(patch, []byte(m[2])) })
 		return at + m[1] + " " + m[2] + ": the resource has no such path: correct it in the patch"
 	}
