@@ -201,7 +201,9 @@ func entryTexts(all []any) []string {
 	texts := make([]string, len(all))
 	alike := map[string][]int{}
 	for i, v := range all {
-		texts[i] = entryText(v)
+		if texts[i] = entryName(v); texts[i] == "" || fits(merge.Some(v), shownAt) {
+			texts[i] = short(v, 2*shownAt) // as much of it as a line has room for
+		}
 		alike[texts[i]] = append(alike[texts[i]], i)
 	}
 	for _, group := range alike {
