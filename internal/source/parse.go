@@ -58,16 +58,7 @@ func (p *parser) whole(c chunk) {
 	}
 }
 
-// kustomization reports whether o is a kustomization, by its kind or, if that is missing, by
-// the name of its file.
-func kustomization(o object.Object) bool {
-	if o.Group() == "kustomize.config.k8s.io" {
-		return true
-	}
-	return o.Kind() == "" && slices.Contains(kustomizations, filepath.Base(o.Origin.File))
-}
-
-// kustomizations are the names of their files.
+// kustomizations are the names of the files of kustomizations, which may lack a kind.
 var kustomizations = konfig.RecognizedKustomizationFileNames()
 
 // list reads a List item by item. It reads nothing and returns false if that is not
@@ -121,7 +112,7 @@ func (p *parser) document(d Document) {
 		}
 		return
 	}
-	if kustomization(o) {
+	if o.Group() == "kustomize.config.k8s.io" || o.Kind() == "" && slices.Contains(kustomizations, filepath.Base(o.Origin.File)) {
 		p.errs = append(p.errs, fmt.Errorf("%s: is a kustomization, not an object: give its folder with -k", o.Origin))
 		return
 	}

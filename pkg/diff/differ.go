@@ -75,7 +75,10 @@ func labelled(at, text string) string {
 }
 
 func (d *differences) maps(at string, a, b map[string]any) {
-	for _, name := range keysOf(a, b) {
+	all := map[string]any{}
+	maps.Copy(all, a)
+	maps.Copy(all, b)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
 		v, had := a[name]
 		w, has := b[name]
 		place := at + merge.Path{merge.Named(name)}.String()
@@ -92,14 +95,6 @@ func (d *differences) maps(at string, a, b map[string]any) {
 			d.addValue(escape.Line(place), merge.Some(v), merge.Some(w))
 		}
 	}
-}
-
-// keysOf returns the keys of either map, in order.
-func keysOf(a, b map[string]any) []string {
-	all := make(map[string]any, len(a)+len(b))
-	maps.Copy(all, a)
-	maps.Copy(all, b)
-	return slices.Sorted(maps.Keys(all))
 }
 
 // lists pairs the entries that differ by their names, and those without a name by a field that has

@@ -169,19 +169,14 @@ func (r Row) below(roomy bool, width int) []parts {
 	if !roomy {
 		out = append([]parts{{strings.Split(r.reason(), "; "), "; "}}, out...)
 	}
-	for _, line := range r.hunks() {
+	side, of := "result", r.Result
+	if r.conflict {
+		side, of = "local", r.Local
+	}
+	for _, line := range textHunks([2]string{"live", side}, r.Live, of) {
 		out = append(out, parts{texts: []string{line}})
 	}
 	return out
-}
-
-// hunks returns the lines in which a long text of live differs from the result, or from
-// local's where that is in conflict.
-func (r Row) hunks() []string {
-	if r.conflict {
-		return textHunks([2]string{"live", "local"}, r.Live, r.Local)
-	}
-	return textHunks([2]string{"live", "result"}, r.Live, r.Result)
 }
 
 // color returns the side's color; an open conflict and a removed value are red.
