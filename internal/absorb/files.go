@@ -4,11 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"path/filepath"
 	"slices"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/drift"
 	"github.com/kubectl-merge/kubectl-merge/internal/files"
+	"github.com/kubectl-merge/kubectl-merge/internal/object"
+	"github.com/kubectl-merge/kubectl-merge/internal/redact"
+	"github.com/kubectl-merge/kubectl-merge/internal/run"
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
 	"github.com/kubectl-merge/kubectl-merge/internal/yamldoc"
+	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
@@ -82,4 +89,70 @@ func leave(found map[*Object]files.Stated, anchor string) (any bool) {
 		}
 	}
 	return any
+}
+
+// member returns a member of a set that is in no file, as it was configured: without what the server
+// and the control plane have set, and what marks it as a member.
+func (c Choice) member(ctx context.Context, p *run.Plan, item *run.Item) (*Object, error) {
+	live := item.Planned.Live
+	v := &Value{Row: drift.Of(item, c.Applier)[0], file: c.File}
+	o := &Object{live: live, Values: []*Value{v}}
+	bare := object.Object{Value: map[string]any{"apiVersion": live["apiVersion"], "kind": live["kind"], "metadata": map[string]any{"name": item.Target.Name}}}
+	again := p.Compare(ctx, run.NewItem(bare.InNamespace(item.Target.Namespace), item.Target), live)
+	if again.Err != nil {
+		return o, again.Err
+	}
+	body, err := again.Planned.Former()
+	if err != nil {
+		return o, fmt.Errorf("%s: %w", item.Target, err)
+	}
+	switch v.Reason = ""; {
+	case len(c.Fields) > 0 || c.Managers != nil:
+		v.Reason = "not named"
+	case redact.IsSecretKind(v.Group, v.Object.Kind) && !c.Secrets:
+		v.Reason = "in a Secret: --secrets takes it"
+	case len(merge.At[[]any](live, "metadata", "ownerReferences")) > 0:
+		v.Reason = "made for another object, which owns it"
+	case c.File == "":
+		v.Reason = "in no file: --new FILE takes it"
+	}
+	body, _ = lastapplied.WithoutSet(lastapplied.Without(body)).(map[string]any)
+	o.typ, o.Object = again.Planned.Type, object.Object{Value: body, Origin: object.Origin{File: c.File}}
+	return o, nil
+}
+
+// withNew adds the new objects to the end of their file, which may be one that is edited already or
+// not be there yet.
+func (c Choice) withNew(all []*files.Edited, objects []*Object) ([]*files.Edited, error) {
+	var add []yamldoc.Addition
+	for _, o := range objects {
+		if len(o.Chosen()) > 0 && o.item == nil {
+			empty, _ := yamldoc.Parse(nil)
+			text, err := empty.Documents()[0].Edit(yamldoc.Edit{Want: o.Value, Type: o.typ})
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", o, err)
+			}
+			add = append(add, yamldoc.Addition{Text: text})
+		}
+	}
+	if add == nil {
+		return all, nil
+	}
+	at := slices.IndexFunc(all, func(e *files.Edited) bool { return filepath.Clean(e.Name) == filepath.Clean(c.File) })
+	if at < 0 {
+		text, err := source.ReadFile(c.File)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		at, all = len(all), append(all, &files.Edited{Name: c.File, Old: text, Now: text})
+	}
+	if len(all[at].Now) == 0 {
+		all[at].Now, add = add[0].Text, add[1:]
+	}
+	f, err := yamldoc.Parse(all[at].Now)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", c.File, err)
+	}
+	all[at].Now = f.Assemble(nil, add)
+	return all, nil
 }

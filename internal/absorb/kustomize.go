@@ -124,7 +124,10 @@ func (k *kustomization) put(ctx context.Context, v *Value) string {
 			return "has several places in " + k.named + ": edit one of them by hand: " + strings.Join(names, ", ")
 		}
 		if found != nil {
-			k.accept(found)
+			k.texts, k.now, k.hidden[found.file] = found.texts, found.now, k.hidden[found.file] || found.hidden
+			for _, v := range found.sets {
+				v.file = k.name(found.file)
+			}
 			return ""
 		}
 	}
@@ -140,13 +143,6 @@ type proof struct {
 	texts map[string][]byte
 	now   []object.Object
 	sets  []*Value
-}
-
-func (k *kustomization) accept(p *proof) {
-	k.texts, k.now, k.hidden[p.file] = p.texts, p.now, k.hidden[p.file] || p.hidden
-	for _, v := range p.sets {
-		v.file = k.name(p.file)
-	}
 }
 
 // prove builds all with an edit. It returns the reason if the edit sets v, but cannot be made; nothing if

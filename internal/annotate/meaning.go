@@ -47,11 +47,12 @@ func (p Planner) Meanings(ctx context.Context, a Annotated, local *object.Object
 	if local != nil {
 		subject.Object, m.file = *local, local.Origin.File
 	} else {
-		value, err := withoutGivenUp(was, changes)
+		givenUp := slices.DeleteFunc(slices.Clone(changes), func(c merge.Change) bool { return c.Op != merge.OpRemove })
+		value, err := merge.Replay(was, givenUp)
 		if err != nil {
 			return nil, err
 		}
-		subject.Object = object.Object{Value: value}
+		subject.Object = object.Object{Value: merge.At[map[string]any](value)}
 	}
 	next := *p.Planner
 	next.Validate, next.Trace, next.Original = apply.Ignore, false, apply.Originals{From: apply.Annotation}
@@ -78,12 +79,6 @@ func asApplied(conf any) any {
 	return lastapplied.WithoutNulls(lastapplied.FoldStringData(lastapplied.WithoutEmptyAnnotations(conf)))
 }
 
-// withoutGivenUp is was without what the changes take out of it.
-func withoutGivenUp(was any, changes []merge.Change) (map[string]any, error) {
-	v, err := merge.Replay(was, slices.DeleteFunc(slices.Clone(changes), func(c merge.Change) bool { return c.Op != merge.OpRemove }))
-	return merge.At[map[string]any](v), err
-}
-
 // meaning knows the sides that a field is looked up in.
 type meaning struct {
 	typ                 *merge.Type
@@ -106,12 +101,13 @@ func (m meaning) describe(c merge.Change) string {
 	case c.Op == merge.OpRemove:
 		return m.givenUp(c.Path, merge.Opt{Value: local, Set: inLocal}, live, inLive && inResult)
 	}
+	field, _ := schema.FieldAt(m.typ, c.Path)
 	switch {
 	case inLocal && m.file == "" && inLive:
 		return "yours; the next merge sets what the file states" + m.shownValue(c.Path, live, "; live has ")
 	case inLocal && m.file == "":
 		return "yours; the next merge sets what the file states; live does not have it"
-	case inLocal && inLive && merge.Equal(live, result, m.typeAt(c.Path)):
+	case inLocal && inLive && merge.Equal(live, result, field.Type):
 		return "yours; live already has what " + m.file + " states" + m.shownValue(c.Path, live, ": ")
 	case inLocal && inLive && m.difference(c.Path, live, result) != "":
 		return "yours; the next merge changes it, as " + m.file + " states: " + m.difference(c.Path, live, result)
@@ -140,12 +136,6 @@ func (m meaning) givenUp(p merge.Path, local merge.Opt, live any, kept bool) str
 		return "no longer yours; the next merge removes it from live all the same, since what the file has excludes it"
 	}
 	return "no longer yours; live does not have it"
-}
-
-// typeAt is the type of the value at a path, nil if it is not known.
-func (m meaning) typeAt(p merge.Path) *merge.Type {
-	f, _ := schema.FieldAt(m.typ, p)
-	return f.Type
 }
 
 func (m meaning) at(v any, p merge.Path) (any, bool) { return merge.Lookup(v, p, m.typ) }

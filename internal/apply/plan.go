@@ -138,7 +138,7 @@ func (p *Planner) Plan(ctx context.Context, s Subject, live map[string]any) (Pla
 	if err != nil {
 		return out, fmt.Errorf("%s: %w", s.Name, err)
 	}
-	w := p.writing()
+	w := cmp.Or[Writing](p.Writing, ClientSide{})
 	known, err := w.sides(ctx, merging{p, s, local, live})
 	if err != nil {
 		return out, fmt.Errorf("%s: %w", s.Name, err)

@@ -57,7 +57,8 @@ func (r *remade) kept(v any, at merge.Path, typ *merge.Type) (any, bool) {
 		out := make(map[string]any, len(v))
 		for name, e := range v {
 			below := at.Child(merge.Named(name))
-			if r.live.Refilled(below) && !r.final.Refilled(below) && !r.states(below) {
+			_, stated := merge.Lookup(r.Value, below, r.Type)
+			if !stated && r.live.Refilled(below) && !r.final.Refilled(below) {
 				continue
 			}
 			if part, ok := r.kept(e, below, typ.Field(name).Type); ok {
@@ -76,11 +77,6 @@ func (r *remade) kept(v any, at merge.Path, typ *merge.Type) (any, bool) {
 		return out, true
 	}
 	return v, true
-}
-
-func (r *remade) states(at merge.Path) bool {
-	_, ok := merge.Lookup(r.Value, at, r.Type)
-	return ok
 }
 
 // Former returns the body that creates the live object again as it was configured, after it

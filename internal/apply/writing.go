@@ -21,14 +21,6 @@ type Writing interface {
 	stamp(p *Planned, known sides) error
 }
 
-// writing returns how the planner's objects are written.
-func (p *Planner) writing() Writing {
-	if p.Writing == nil {
-		return ClientSide{}
-	}
-	return p.Writing
-}
-
 // merging is one object to be merged.
 type merging struct {
 	*Planner

@@ -64,7 +64,7 @@ func remaining(objects []Member, deleted map[string]bool) (left []Member) {
 	for grown := true; grown; { // ReplicaSets follow their Deployment, Pods follow those
 		grown = false
 		for _, m := range objects {
-			if !gone[m.UID] && (m.Deleting != "" || m.ownedBy(gone)) {
+			if !gone[m.UID] && (m.Deleting != "" || slices.ContainsFunc(m.Owners, func(o Owner) bool { return gone[o.UID] })) {
 				gone[m.UID], grown = true, true
 			}
 		}

@@ -89,14 +89,11 @@ func (r Run) decide(m Member) Decision {
 			return keep("name its kind with --prune-kinds="+gk.String()+", or "+m.deletion(), "holds data that would be lost with it")
 		}
 	}
-	return Decision{Member: m, Action: Delete, Reason: r.why()}
-}
-
-func (r Run) why() string {
+	why := " and not in the input"
 	if r.Disband {
-		return "is a member of " + r.Parent.Set.String() + ", which is deleted"
+		why = ", which is deleted"
 	}
-	return "is a member of " + r.Parent.Set.String() + " and not in the input"
+	return Decision{Member: m, Action: Delete, Reason: "is a member of " + r.Parent.Set.String() + why}
 }
 
 // terminating describes since when a member is being deleted, and what its deletion waits for.

@@ -1,7 +1,6 @@
 package applyset
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
@@ -65,11 +64,6 @@ func ReadMember(gk GroupKind, obj map[string]any) Member {
 		}
 	}
 	return m
-}
-
-// ownedBy reports whether one of the owners has a UID that is in uids.
-func (m Member) ownedBy(uids map[string]bool) bool {
-	return slices.ContainsFunc(m.Owners, func(o Owner) bool { return uids[o.UID] })
 }
 
 func groupOf(apiVersion string) string {

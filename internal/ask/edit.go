@@ -20,7 +20,8 @@ import (
 // a value, and repeats the question. A Secret's value is typed unseen, and nothing is written to a
 // file.
 func (a *Asker) edit(ctx context.Context, q question) (done bool, err error) {
-	path, secret := q.conflict.Path, q.secretValue()
+	t, path := q.item.Target, q.conflict.Path
+	secret := redact.IsSecretKind(t.Group, t.Kind) && len(path) == 2 && path[0].Name == "data"
 	var text string
 	if secret {
 		path = merge.Path{merge.Named("stringData"), path[1]} // it overrides data, and needs no base64
@@ -47,12 +48,6 @@ func (a *Asker) edit(ctx context.Context, q question) (done bool, err error) {
 	a.settle(q, merge.TakeLocal)
 	a.pass(q, "the value typed")
 	return true, nil
-}
-
-// secretValue reports whether the conflict is about one value of a Secret.
-func (q question) secretValue() bool {
-	t, p := q.item.Target, q.conflict.Path
-	return redact.IsSecretKind(t.Group, t.Kind) && len(p) == 2 && p[0].Name == "data"
 }
 
 // parse reads the typed text as YAML. If both sides have text it is text, so that 5 need not be

@@ -31,8 +31,10 @@ func (c *call) checkGuard(ctx context.Context, s *session, notes *reporter) erro
 	for _, item := range s.Items {
 		if len(item.Guards) > 0 && item.Err == nil {
 			objects++
-			notes.guards(item)
-			found = append(found, guardNotes(item)...)
+			for _, n := range guardNotes(item) {
+				notes.hint(n)
+				found = append(found, n)
+			}
 		}
 	}
 	if objects == 0 || c.guard != "refuse" {
@@ -58,13 +60,6 @@ func (c *call) guarded(err error) error {
 		return err
 	}
 	return c.refused
-}
-
-// guards reports who else manages an item, or fields of it.
-func (t *reporter) guards(item *run.Item) {
-	for _, n := range guardNotes(item) {
-		t.hint(n)
-	}
 }
 
 func guardNotes(item *run.Item) (notes []diff.Note) {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -140,7 +141,7 @@ func (h *helpText) command(cmd *cobra.Command, of string) {
 		h.groups(append(flags, shared...), of)
 		return
 	}
-	h.filled(proseOf(cmd))
+	h.filled(cmp.Or(cmd.Long, cmd.Short+"."))
 	h.heading("Usage")
 	if cmd.Runnable() {
 		h.lines("  " + strings.Join(fill(cmd.UseLine(), h.width-6), "\n      "))
@@ -165,14 +166,6 @@ func (h *helpText) command(cmd *cobra.Command, of string) {
 	if cmd.HasAvailableSubCommands() {
 		h.lines("", fmt.Sprintf("%q prints more about a command.", cmd.CommandPath()+" COMMAND --help"))
 	}
-}
-
-// proseOf returns the long text of a command, or the short one as a sentence.
-func proseOf(cmd *cobra.Command) string {
-	if cmd.Long != "" {
-		return cmd.Long
-	}
-	return cmd.Short + "."
 }
 
 // verbs lists the commands below one.

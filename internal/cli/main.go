@@ -16,6 +16,8 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/klog/v2"
 
+	"github.com/spf13/cobra"
+
 	"github.com/kubectl-merge/kubectl-merge/internal/source"
 	"github.com/kubectl-merge/kubectl-merge/internal/term"
 )
@@ -57,7 +59,10 @@ func MainAs(ctx context.Context, executable string, args []string, streams gener
 	defer klog.Flush()
 	e := &env{IOStreams: streams, json: asksJSON(ctx, args), signals: ending, typed: append([]string{own.file}, args...)}
 	root := newRoot(e)
-	e.renamed(root, called)
+	if e.rename = called.rename(); e.rename != nil { // help and completion scripts use the program's name
+		root.Use = e.rename(root.Use)
+		root.Annotations[cobra.CommandDisplayNameAnnotation] = called.command
+	}
 	root.SetArgs(args)
 	root.SetIn(streams.In)
 	root.SetOut(streams.Out)

@@ -275,10 +275,3 @@ func (t *reporter) impact(item *run.Item, outcome string) {
 	}
 	t.hint(diff.Note{Object: item.Target.String(), Namespace: item.Target.Namespace, Kind: noteImpact, Message: escape.Line(i.String())})
 }
-
-// stale reports pods that keep old values of objects that the run changes.
-func (t *reporter) stale(p *run.Plan) {
-	for _, s := range p.Stale() {
-		t.hint(diff.Note{Object: s.Object, Namespace: s.Namespace, Kind: noteStale, Message: escape.Line(s.String())})
-	}
-}

@@ -148,7 +148,9 @@ func (t *results) close(ctx context.Context, s *session, ended outcome.Ended) (l
 	t.errs = append(t.errs, t.out.close(ctx))
 	left = t.notes.conflicts(s.Items) + unpruned(s.Plan)
 	t.notes.unused(s.Planner)
-	t.notes.stale(s.Plan)
+	for _, old := range s.Plan.Stale() {
+		t.notes.hint(diff.Note{Object: old.Object, Namespace: old.Namespace, Kind: noteStale, Message: escape.Line(old.String())})
+	}
 	if t.mode == dryClient {
 		t.notes.missing(s.MissingNamespaces(ctx))
 	}

@@ -71,8 +71,15 @@ func newRoot(e *env) *cobra.Command {
 			err = e.profile.apply(cmd)
 		}
 		e.json = e.notes == "json" || err != nil && e.json
-		quietLogs(cmd.Flags(), e.warnings)
-		e.showSecrets(cmd.Flags())
+		// The client library's log lines are kept out of stderr, where others read notes, unless asked
+		// for. Errors that it both returns and logs are printed as errors; one that it only logs becomes
+		// a warning.
+		if !cmd.Flags().Changed("v") && !cmd.Flags().Changed("vmodule") {
+			klog.SetLogger(klog.New(logged{e.warnings}))
+		}
+		if r, ok := e.ErrOut.(*term.Stderr); ok {
+			r.Shown, _ = cmd.Flags().GetBool("show-secrets") // most verbs lack it
+		}
 		// The loader of the connection's flags would treat a timeout as a configuration: a pod without
 		// a kubeconfig would not be connected to its own cluster.
 		e.limit, e.flags.Timeout = *e.flags.Timeout, nil

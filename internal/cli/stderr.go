@@ -24,14 +24,6 @@ import (
 // secretValues returns those that are blanked on standard error; nil if none are.
 func (e *env) secretValues() *redact.Values { return cmp.Or(e.blanked, term.Secrets(e.ErrOut)) }
 
-// showSecrets disables blanking if --show-secrets is among the flags and set.
-func (e *env) showSecrets(flags *pflag.FlagSet) {
-	r, ok := e.ErrOut.(*term.Stderr)
-	if shown, err := flags.GetBool("show-secrets"); ok && err == nil {
-		r.Shown = shown
-	}
-}
-
 // The kinds of lines on standard error that no report has.
 const (
 	noteOutcome diff.NoteKind = "outcome" // of a dry run, whose result is on standard output
@@ -70,16 +62,6 @@ func addLogFlags(flags *pflag.FlagSet) {
 	for _, name := range []string{"v", "vmodule"} {
 		flags.AddGoFlag(all.Lookup(name))
 	}
-}
-
-// quietLogs keeps the client library's log lines out of stderr, where others read notes, unless -v
-// or --vmodule ask for them. Errors that it both returns and logs are printed as errors; one that
-// it only logs becomes a warning.
-func quietLogs(flags *pflag.FlagSet, w *warnings) {
-	if flags.Changed("v") || flags.Changed("vmodule") {
-		return
-	}
-	klog.SetLogger(klog.New(logged{w}))
 }
 
 // logged is a log sink for the library.

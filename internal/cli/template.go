@@ -39,17 +39,12 @@ func templated(ctx context.Context, v view) (printer, error) {
 		}
 		var b bytes.Buffer
 		if err := p.PrintObj(u, &b); err != nil {
-			return nil, withoutDump(name, err)
+			text, _, _ := strings.Cut(err.Error(), ". Printing more information") // and the object
+			text = strings.TrimSuffix(strings.Replace(text, "Error executing template: ", "", 1), "\n")
+			return nil, fmt.Errorf("--output=%s: %s: compare the template with what -o json prints", name, text)
 		}
 		return []byte(escape.Text(b.String())), nil
 	}}, err
-}
-
-// withoutDump returns a template's error without the object that kubectl's printers append.
-func withoutDump(output string, err error) error {
-	text, _, _ := strings.Cut(err.Error(), ". Printing more information")
-	text = strings.TrimSuffix(strings.Replace(text, "Error executing template: ", "", 1), "\n")
-	return fmt.Errorf("--output=%s: %s: compare the template with what -o json prints", output, text)
 }
 
 // templateFiles maps the printers that read their template from a file to those that take it

@@ -10,8 +10,6 @@ import (
 	"runtime/debug"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/kubectl-merge/kubectl-merge/internal/yamldoc"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
@@ -116,12 +114,4 @@ func (p program) rename() func(string) string {
 	}
 	helper := "kubectl_complete-" + strings.TrimPrefix(p.file, "kubectl-")
 	return strings.NewReplacer(own.command, p.command, "kubectl_complete-merge", helper, own.file, p.file).Replace
-}
-
-// renamed makes the command's help and completion scripts use the program's name.
-func (e *env) renamed(root *cobra.Command, p program) {
-	if e.rename = p.rename(); e.rename != nil {
-		root.Use = e.rename(root.Use)
-		root.Annotations[cobra.CommandDisplayNameAnnotation] = p.command
-	}
 }

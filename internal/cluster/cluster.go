@@ -69,7 +69,9 @@ func New(flags Getter, warnings rest.WarningHandlerWithContext) (*Cluster, error
 		return nil, configError(err)
 	}
 	config = rest.CopyConfig(config)
-	config.NegotiatedSerializer = statusSerializer()
+	scheme := runtime.NewScheme() // of metav1.Status, the only type that the client itself has to understand
+	metav1.AddToGroupVersion(scheme, schema.GroupVersion{Version: "v1"})
+	config.NegotiatedSerializer = serializer.NewCodecFactory(scheme).WithoutConversion()
 	config.WarningHandler, config.WarningHandlerWithContext = nil, warnings
 	limits, way := throttle(config), &lanes{}
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
@@ -119,14 +121,6 @@ func configError(err error) error {
 		return fmt.Errorf("kubeconfig: %w: check the name after --kubeconfig, or in KUBECONFIG", err)
 	}
 	return fmt.Errorf("kubeconfig: %w", err)
-}
-
-// statusSerializer decodes metav1.Status, the only type that the client itself has to
-// understand.
-func statusSerializer() runtime.NegotiatedSerializer {
-	scheme := runtime.NewScheme()
-	metav1.AddToGroupVersion(scheme, schema.GroupVersion{Version: "v1"})
-	return serializer.NewCodecFactory(scheme).WithoutConversion()
 }
 
 // UID returns the UID of the namespace kube-system. It identifies a cluster whatever its address:

@@ -148,17 +148,13 @@ func (c *Cluster) Page(ctx context.Context, l Listing) (Page, error) {
 		p.Left = 0
 	}
 	for i, item := range list.Items {
-		p.Objects[i] = l.listed(item.Namespace, item.Name, item.Text)
+		t := Target{Resource: l.Resource, Namespace: item.Namespace, Name: item.Name}
+		if l.Namespace != "" || !l.Namespaced {
+			t.Namespace = l.Namespace // if the Listing names one, the object has to be of it
+		}
+		p.Objects[i] = Listed{Namespace: t.Namespace, Name: t.Name, text: item.Text, target: t}
 	}
 	return p, nil
-}
-
-// listed returns an item of the list. If the Listing names a namespace, the object has to be of it.
-func (l Listing) listed(namespace, name string, text []byte) Listed {
-	if l.Namespace != "" || !l.Namespaced {
-		namespace = l.Namespace
-	}
-	return Listed{Namespace: namespace, Name: name, text: text, target: Target{Resource: l.Resource, Namespace: namespace, Name: name}}
 }
 
 // Object decodes the object as Get would return it: items of a list lack kind and apiVersion. It is

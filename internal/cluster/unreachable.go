@@ -79,7 +79,8 @@ func (c *Cluster) unreachable(err error) error {
 		return &Unreachable{Lost: true, slow: true, Text: fmt.Sprintf("server %s: does not answer: check the network, or give it longer with --request-timeout", host)}
 	case errors.As(err, &netw):
 		return &Unreachable{Lost: true, Text: fmt.Sprintf("server %s: cannot be reached: %v: check the server in your kubeconfig", host, netw.Err)}
-	case torn(err):
+	case errors.Is(err, io.ErrUnexpectedEOF), strings.Contains(err.Error(), "when reading response body"):
+		// The connection ended within the response. The client has no error type for it.
 		return &Unreachable{Lost: true, Text: fmt.Sprintf("server %s: its answer broke off: try again", host)}
 	}
 	return err
@@ -98,12 +99,6 @@ func proxied(err error) error {
 func timedOut(err error) bool {
 	var timeout interface{ Timeout() bool }
 	return errors.Is(err, context.DeadlineExceeded) || errors.As(err, &timeout) && timeout.Timeout()
-}
-
-// torn reports whether the connection ended within the response. The client has no error
-// type for it.
-func torn(err error) bool {
-	return errors.Is(err, io.ErrUnexpectedEOF) || strings.Contains(err.Error(), "when reading response body")
 }
 
 // garbled returns the error of a response that cannot be from the API server.

@@ -117,8 +117,8 @@ func finished(typed string) (merge.Path, bool) {
 			}
 		case c == '"' || c == '\'':
 			quoted = c
-		case c == '[', c == '.' && !inside(typed[:i]):
-			cut = i
+		case c == '[', c == '.' && strings.LastIndexByte(typed[:i], '[') <= strings.LastIndexByte(typed[:i], ']'):
+			cut = i // a dot within brackets is part of a value
 		}
 	}
 	if cut == 0 {
@@ -126,11 +126,6 @@ func finished(typed string) (merge.Path, bool) {
 	}
 	path, err := merge.ParsePath(typed[:cut])
 	return path, err == nil
-}
-
-// inside reports whether the text ends within brackets, where a dot is part of a value.
-func inside(text string) bool {
-	return strings.LastIndexByte(text, '[') > strings.LastIndexByte(text, ']')
 }
 
 // place is a possible completion.

@@ -86,7 +86,11 @@ func (w *Watcher) Watch(ctx context.Context) error {
 		group.Go(func() { w.follower(ctx, s).Run(ctx) })
 	}
 	if w.Orphans != nil {
-		group.Go(func() { w.adopt(ctx) })
+		group.Go(func() {
+			for cluster.Sleep(ctx, w.Every) == nil {
+				w.seek(ctx)
+			}
+		})
 	}
 	if group.Wait(); w.failed == nil {
 		w.confirm(context.WithoutCancel(ctx), sources)
@@ -180,7 +184,10 @@ func (w *Watcher) take(ctx context.Context, s follow.Source, u follow.Update) {
 		w.Noted(u.Note)
 		return
 	case u.Trouble != nil:
-		w.troubled(s.Watching, u.Trouble)
+		if len(w.trouble) == 0 { // once, until it is over for all
+			w.Noted(u.Trouble.Error() + ": trying again")
+		}
+		w.trouble[s.Watching] = true
 		return
 	case u.Denied != nil:
 		w.denied(s, u.Denied)
@@ -247,27 +254,12 @@ func (w *Watcher) denied(s follow.Source, err error) {
 	}
 }
 
-// troubled reports trouble of all sources once, until it is over for all.
-func (w *Watcher) troubled(source cluster.Watching, err error) {
-	if len(w.trouble) == 0 {
-		w.Noted(err.Error() + ": trying again")
-	}
-	w.trouble[source] = true
-}
-
 func (w *Watcher) fine(source cluster.Watching) {
 	if !w.trouble[source] {
 		return
 	}
 	if delete(w.trouble, source); len(w.trouble) == 0 {
 		w.Noted("the server answers again: what has changed meanwhile is reported as it is now")
-	}
-}
-
-// adopt looks for orphans repeatedly.
-func (w *Watcher) adopt(ctx context.Context) {
-	for cluster.Sleep(ctx, w.Every) == nil {
-		w.seek(ctx)
 	}
 }
 

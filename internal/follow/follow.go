@@ -120,21 +120,19 @@ func (f *Follower) Run(ctx context.Context) {
 		case Refused(err), errors.Is(err, errNone): // listing may be allowed
 			_ = cluster.Sleep(ctx, f.Every)
 		case watched:
-			f.noWatch(ctx, err)
+			if !f.broken && ctx.Err() == nil { // reported once
+				f.broken = true
+				f.Send(ctx, Update{Note: fmt.Sprintf("%s cannot be watched, and are read every %s: %v", f.Plural, f.Every, err)})
+			}
 			_ = cluster.Sleep(ctx, max(after, f.Every))
 		default:
-			f.trouble(ctx, err)
+			if !f.troubled && ctx.Err() == nil { // reported once, until it is over
+				f.troubled = true
+				f.Send(ctx, Update{Trouble: err})
+			}
 			_ = cluster.Sleep(ctx, max(after, pause))
 			pause = min(2*pause, longestPause)
 		}
-	}
-}
-
-// noWatch reports once that the answer to a watch is not a watch.
-func (f *Follower) noWatch(ctx context.Context, err error) {
-	if !f.broken && ctx.Err() == nil {
-		f.broken = true
-		f.Send(ctx, Update{Note: fmt.Sprintf("%s cannot be watched, and are read every %s: %v", f.Plural, f.Every, err)})
 	}
 }
 
@@ -142,14 +140,6 @@ func (f *Follower) noWatch(ctx context.Context, err error) {
 func Refused(err error) bool {
 	code := cluster.Code(err)
 	return code == 401 || code == 403 || code == 405 || code == 404
-}
-
-// trouble reports an error once, until it is over.
-func (f *Follower) trouble(ctx context.Context, err error) {
-	if !f.troubled && ctx.Err() == nil {
-		f.troubled = true
-		f.Send(ctx, Update{Trouble: err})
-	}
 }
 
 func (f *Follower) list(ctx context.Context) (version string, err error) {

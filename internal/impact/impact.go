@@ -63,14 +63,6 @@ func pods(n int64) string {
 	return fmt.Sprintf("%d pods", n)
 }
 
-// noted describes a write that changes no value.
-func noted(p apply.Planned) string {
-	if lastapplied.Read(p.Live).Text == lastapplied.Read(p.Final).Text {
-		return "its managedFields alone"
-	}
-	return "its last-applied annotation alone"
-}
-
 // Of returns the impact of carrying out a plan; None if nothing is written. The plan must be whole,
 // with both sides.
 func Of(p apply.Planned) Impact {
@@ -80,7 +72,11 @@ func Of(p apply.Planned) Impact {
 	case p.Action == apply.Create:
 		return Impact{Word: Created}
 	case merge.Identical(lastapplied.Without(p.Live), lastapplied.Without(p.Final)):
-		return Impact{Word: InPlace, Remark: noted(p)}
+		remark := "its last-applied annotation alone"
+		if lastapplied.Read(p.Live).Text == lastapplied.Read(p.Final).Text {
+			remark = "its managedFields alone"
+		}
+		return Impact{Word: InPlace, Remark: remark}
 	}
 	w, ok := workloadOf(p.Group(), p.Kind())
 	if !ok {

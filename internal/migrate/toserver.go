@@ -37,7 +37,10 @@ func (c *change) toServerSide(ctx context.Context) error {
 
 // adopt makes the applier the owner of the applied fields.
 func (c *change) adopt(ctx context.Context, m *moving) error {
-	intent := c.intent(m.from)
+	intent := usable(c.Live) // the configuration in the annotation, otherwise the managers' fields
+	if intent == nil || apiVersion(intent) != apiVersion(c.Live) {
+		intent = merge.At[map[string]any](ownership.Original(c.Live, ownership.Named(m.from...), c.typ))
+	}
 	if intent == nil {
 		return fmt.Errorf("has no known applier%s: name the managers whose fields are to be moved with --from", ownership.Makers(c.Live))
 	}
@@ -67,15 +70,6 @@ func (c *change) moved() []string {
 		}
 	}
 	return names
-}
-
-// intent returns what was applied last: the configuration in the annotation, otherwise the
-// managers' fields.
-func (c *change) intent(names []string) map[string]any {
-	if conf := usable(c.Live); conf != nil && apiVersion(conf) == apiVersion(c.Live) {
-		return conf
-	}
-	return merge.At[map[string]any](ownership.Original(c.Live, ownership.Named(names...), c.typ))
 }
 
 // applied returns the fields that the applier gets: those of what was applied last that live has,

@@ -203,18 +203,13 @@ func (h holding) inMap(s spot, m map[string]any, sets []owned) (any, bool) {
 	for name, v := range m {
 		at, f, hold := s.at.Child(merge.Named(name)), s.typ.Field(name), below(sets, "f:"+name)
 		if len(hold) > 0 && (f.Allocated || h.live.Refilled(at)) {
-			hold = applied(hold)
+			hold = slices.DeleteFunc(slices.Clone(hold), func(s owned) bool { return s.update }) // Apply entries hold only what was stated
 		}
 		if part, ok := h.heldBy(spot{at, v, f.Type}, hold); ok {
 			out[name] = part
 		}
 	}
 	return out, len(out) > 0 || stated(sets)
-}
-
-// applied returns the Apply entries, which hold only what was stated.
-func applied(sets []owned) []owned {
-	return slices.DeleteFunc(slices.Clone(sets), func(s owned) bool { return s.update })
 }
 
 // stated reports whether an object, map or list of which nothing is left counts. It does if

@@ -44,9 +44,10 @@ func parse(metadata any) *owners {
 		}
 		o.partial = o.partial || o.version != nil && m["apiVersion"] != o.version
 		o.version = m["apiVersion"]
+		when, _ := time.Parse(time.RFC3339, merge.At[string](m, "time")) // one that cannot be read is unknown, the zero time
 		o.entries = append(o.entries, ownerEntry{fields: fields, owner: merge.Owner{
 			Manager: merge.At[string](m, "manager"), Operation: merge.At[string](m, "operation"),
-			Subresource: merge.At[string](m, "subresource"), Time: readTime(m["time"]),
+			Subresource: merge.At[string](m, "subresource"), Time: when,
 		}})
 	}
 	if len(o.entries) == 0 {
@@ -71,12 +72,6 @@ func Of(obj any) merge.Owners {
 
 // Partial implements merge.Partial: each entry is about the fields of its own version.
 func (o *owners) Partial() bool { return o.partial }
-
-// readTime reads a time; one that cannot be read is unknown, the zero time.
-func readTime(v any) time.Time {
-	t, _ := time.Parse(time.RFC3339, merge.At[string](v))
-	return t
-}
 
 // At lists the owners of the value at the path, or of a part of it, newest first; nil if it
 // has none. A nil *owners has none.

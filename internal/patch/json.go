@@ -74,7 +74,8 @@ func (p *jsonPatcher) patchValue(at string, old, now any) {
 			return
 		}
 	}
-	p.replace(at, old, now)
+	p.pin(at, old)
+	p.ops = append(p.ops, Op{"replace", at, now})
 }
 
 func (p *jsonPatcher) patchObject(at string, old, now map[string]any) {
@@ -99,18 +100,13 @@ func (p *jsonPatcher) patchObject(at string, old, now map[string]any) {
 	}
 }
 
-func (p *jsonPatcher) replace(at string, old, now any) {
-	p.pin(at, old)
-	p.ops = append(p.ops, Op{"replace", at, now})
-}
-
 // pin tests for a value as a whole. The API server's library fails when it compares
 // lists that have null as an entry, so these are pinned entry by entry.
 func (p *jsonPatcher) pin(at string, v any) {
 	switch {
 	case p.Bound:
 		return
-	case !merge.Any(v, hasNullEntry):
+	case !merge.Any(v, func(e any) bool { return slices.Contains(merge.At[[]any](e), nil) }):
 		p.ops = append(p.ops, Op{"test", at, v})
 		return
 	}
@@ -124,11 +120,6 @@ func (p *jsonPatcher) pin(at string, v any) {
 			p.pin(at+"/"+strconv.Itoa(i), e)
 		}
 	}
-}
-
-func hasNullEntry(v any) bool {
-	list, _ := v.([]any)
-	return slices.Contains(list, nil)
 }
 
 func escapePointer(s string) string {

@@ -71,19 +71,14 @@ func Expressible(live, result any) (merge.Path, bool) {
 		}
 		p, found := nullIn(to[k])
 		if _, deeper := old.(map[string]any); deeper && found {
-			p, found = inexpressible(old, to[k])
+			p, found = Expressible(old, to[k])
+			found = !found
 		}
 		if found {
 			return append(merge.Path{{Kind: merge.FieldStep, Name: k}}, p...), false
 		}
 	}
 	return nil, true
-}
-
-// inexpressible is the reverse of Expressible, for a value that live has as an object.
-func inexpressible(live, result any) (merge.Path, bool) {
-	p, ok := Expressible(live, result)
-	return p, !ok
 }
 
 // nullIn finds the first null that is v or a value of a map in v.

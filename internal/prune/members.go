@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/util/sets"
+
 	"github.com/kubectl-merge/kubectl-merge/internal/applyset"
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/parallel"
@@ -103,7 +105,7 @@ func (s *Set) listOnce(ctx context.Context, gk applyset.GroupKind, namespaces []
 	all, err := s.API.ListMetadata(ctx, r, "", selector)
 	if cluster.IsForbidden(err) && r.Namespaced {
 		all = nil
-		for _, ns := range sorted(namespaces) {
+		for _, ns := range sets.List(sets.New(namespaces...).Delete("")) {
 			some, err := s.API.ListMetadata(ctx, r, ns, selector)
 			if err != nil {
 				return nil, err

@@ -9,7 +9,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -222,11 +221,4 @@ func (s *Set) another(ctx context.Context, id string) apply.OtherSet {
 		}
 	}
 	return other
-}
-
-// sorted returns the namespaces, each once, without "".
-func sorted(namespaces []string) []string {
-	out := slices.DeleteFunc(slices.Clone(namespaces), func(ns string) bool { return ns == "" })
-	slices.Sort(out)
-	return slices.Compact(out)
 }

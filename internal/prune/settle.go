@@ -114,7 +114,8 @@ func (p *Pruner) settle(ctx context.Context, plan *run.Plan, want func(applyset.
 		}
 		return after
 	}
-	if labels(plan) && p.Parent.Says(wanted(p.Parent)) { // unless another run has reduced it
+	wrote := slices.ContainsFunc(plan.Items, func(i *run.Item) bool { return i.Result.Outcome.Written() }) // maybe members
+	if wrote && p.Parent.Says(wanted(p.Parent)) {                                                          // unless another run has reduced it
 		if _, err := p.reread(ctx); err != nil {
 			return err
 		}
@@ -148,11 +149,4 @@ func (p *Pruner) recheck(ctx context.Context, was applyset.Parent) error {
 		return nil
 	}
 	return p.Store(ctx, func(now applyset.Parent) applyset.Parent { return now.Including(kinds, namespaces) })
-}
-
-// labels reports whether a run has written objects, which may have become members.
-func labels(plan *run.Plan) bool {
-	return slices.ContainsFunc(plan.Items, func(i *run.Item) bool {
-		return i.Result.Outcome.Written()
-	})
 }

@@ -57,7 +57,7 @@ func Of(obj map[string]any, t *merge.Type) []Reference {
 func search(v any, t *merge.Type, found map[Reference]bool) {
 	switch v := v.(type) {
 	case map[string]any:
-		if isSpec(t) || unknown(t) && looksLikeSpec(v) {
+		if isSpec(t) || (t == nil || t.Kind == merge.Unknown || t.Open) && looksLikeSpec(v) {
 			for _, r := range rows() {
 				r.collect(v, r.steps, found)
 			}
@@ -98,8 +98,6 @@ func (r row) collect(v map[string]any, steps []string, found map[Reference]bool)
 }
 
 const podSpec = "io.k8s.api.core.v1.PodSpec"
-
-func unknown(t *merge.Type) bool { return t == nil || t.Kind == merge.Unknown || t.Open }
 
 // isSpec reports whether a type is a PodSpec by its name, or by its containers, which have a name
 // and an image. CustomResourceDefinitions repeat the fields without the name of the type.

@@ -201,17 +201,14 @@ func copied(r types.Replacement) types.Replacement {
 func onlySource(r types.Replacement, source *kyaml.RNode) types.Replacement {
 	id := idOf(source)
 	r.Source.ResId = id
+	// Selectors are regular expressions: this one matches nothing else.
+	gvk := resid.Gvk{Group: regexp.QuoteMeta(id.Group), Version: regexp.QuoteMeta(id.Version), Kind: regexp.QuoteMeta(id.Kind)}
+	own := resid.NewResIdWithNamespace(gvk, regexp.QuoteMeta(id.Name), regexp.QuoteMeta(id.Namespace))
 	for _, t := range r.Targets {
-		not := &types.Selector{ResId: quoted(id)}
+		not := &types.Selector{ResId: own}
 		t.Reject = append(t.Reject[:len(t.Reject):len(t.Reject)], not)
 	}
 	return r
-}
-
-// quoted returns an id as a pattern that matches nothing else: selectors are regular expressions.
-func quoted(id resid.ResId) resid.ResId {
-	gvk := resid.Gvk{Group: regexp.QuoteMeta(id.Group), Version: regexp.QuoteMeta(id.Version), Kind: regexp.QuoteMeta(id.Kind)}
-	return resid.NewResIdWithNamespace(gvk, regexp.QuoteMeta(id.Name), regexp.QuoteMeta(id.Namespace))
 }
 
 // withoutValues returns an error of the filter without the values that kustomize quotes.

@@ -276,18 +276,13 @@ func (p *Plan) Replan(ctx context.Context, item *Item) {
 
 // foresee determines what writing the item does, and checks it together with the plan.
 func (p *Plan) foresee(item *Item) {
-	p.look(item)
+	item.changes = item.Planned.Action != apply.Nothing // the plan may not be stored whole
+	item.facts(item.Planned)
+	p.guard(item)
 	p.expect(item)
 	if item.Err == nil {
 		item.Err = p.bound(item, item.Planned)
 	}
-}
-
-// look stores the required facts of a plan that may not be stored whole.
-func (j *Job) look(i *Item) {
-	i.changes = i.Planned.Action != apply.Nothing
-	i.facts(i.Planned)
-	j.guard(i)
 }
 
 // grace is how long writes in progress may take after the user has stopped the run: the

@@ -83,7 +83,7 @@ func (g *generators) text(dir string, text []byte) {
 				g.values.AddLines(string(text))
 			}
 			for _, file := range textsOf(generator["files"]) {
-				text, _ := g.fileText(filepath.Join(dir, afterKey(file)))
+				text, _ := g.fileText(filepath.Join(dir, file[strings.IndexByte(file, '=')+1:]))
 				g.values.AddText(string(text))
 			}
 		}
@@ -98,11 +98,6 @@ func (g *generators) fileText(name string) ([]byte, bool) {
 	}
 	text, err := os.ReadFile(name)
 	return text, err == nil
-}
-
-// afterKey returns the file's name in KEY=FILE.
-func afterKey(file string) string {
-	return file[strings.IndexByte(file, '=')+1:]
 }
 
 func textsOf(v any) (all []string) {

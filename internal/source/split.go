@@ -192,8 +192,11 @@ func splitJSON(data []byte) ([]chunk, error) {
 			return chunks, nil
 		}
 		c, err := w.document(at)
+		if err != nil && strings.Contains(err.Error(), "exceeded max depth") {
+			return nil, &SyntaxError{Line: w.line, What: "is nested too deep", Why: fmt.Sprintf("more than %d levels", maxDepth)}
+		}
 		if err != nil {
-			return nil, w.reported(err)
+			return nil, nil // the text may be YAML
 		}
 		chunks = append(chunks, c)
 	}
@@ -215,14 +218,6 @@ func (w *jsonWalk) next(between string) int {
 	w.line += bytes.Count(w.data[w.counted:at], []byte("\n"))
 	w.counted = at
 	return at
-}
-
-// reported converts an error for the file: nil for a text that may be YAML.
-func (w *jsonWalk) reported(err error) error {
-	if strings.Contains(err.Error(), "exceeded max depth") {
-		return &SyntaxError{Line: w.line, What: "is nested too deep", Why: fmt.Sprintf("more than %d levels", maxDepth)}
-	}
-	return nil
 }
 
 // skipped is a value that is not decoded.

@@ -142,7 +142,10 @@ func (s source) run(ctx context.Context, api *cluster.Cluster, keep func(map[str
 		}
 	}
 	if s.class != "" {
-		s.readClass(ctx, api, send)
+		class, err := api.Get(ctx, cluster.Target{Resource: classResource, Name: s.class})
+		if err == nil { // users who may not read it have the events of the claim
+			send(ctx, follow.Update{Objects: []map[string]any{class}})
+		}
 		return
 	}
 	(&follow.Follower{API: api, Source: s.Source, Keep: keep, Send: send, Every: polling, Silence: silence}).Run(ctx)
@@ -177,18 +180,8 @@ func (s source) keep(obj map[string]any) map[string]any {
 	switch {
 	case s.Has(obj):
 		return obj
-	case helps(s.Kind):
+	case s.Kind == kindPod, s.Kind == kindReplicaSet, s.Kind == kindEvent:
 		return reduced(s.Kind, obj)
 	}
 	return nil
-}
-
-func helps(kind string) bool { return kind == kindPod || kind == kindReplicaSet || kind == kindEvent }
-
-// readClass reads a StorageClass. Users who may not read it have the events of the claim.
-func (s source) readClass(ctx context.Context, api *cluster.Cluster, send func(context.Context, follow.Update)) {
-	obj, err := api.Get(ctx, cluster.Target{Resource: classResource, Name: s.class})
-	if err == nil {
-		send(ctx, follow.Update{Objects: []map[string]any{obj}})
-	}
 }

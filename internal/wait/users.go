@@ -176,9 +176,12 @@ func (u *Users) sources(ctx context.Context, targets []cluster.Target) ([]usersS
 		if r.Group == "batch" && r.Kind == "CronJob" { // its pods belong to its Jobs
 			add(jobResource, nil)
 		}
-		typ, err := u.typeOf(ctx, r)
-		if err != nil {
-			return nil, err
+		typ, builtin := schema.Builtin(r.Group, r.Version, r.Kind)
+		if !builtin && u.Type != nil {
+			var err error
+			if typ, err = u.Type(ctx, r.Group, r.Version, r.Kind); err != nil {
+				return nil, err
+			}
 		}
 		if r.Namespaced && references.Embeds(typ) && (follow.Plain(r) != podResource || i > len(u.Kinds)) {
 			add(follow.Plain(r), typ)
@@ -188,10 +191,3 @@ func (u *Users) sources(ctx context.Context, targets []cluster.Target) ([]usersS
 }
 
 var jobResource = cluster.Resource{Group: "batch", Version: "v1", Kind: "Job", Plural: "jobs", Namespaced: true}
-
-func (u *Users) typeOf(ctx context.Context, r cluster.Resource) (*merge.Type, error) {
-	if typ, ok := schema.Builtin(r.Group, r.Version, r.Kind); ok || u.Type == nil {
-		return typ, nil
-	}
-	return u.Type(ctx, r.Group, r.Version, r.Kind)
-}

@@ -141,7 +141,7 @@ func (s sent) respell(text string) string {
 	return indexed.ReplaceAllStringFunc(text, func(found string) string {
 		field := found
 		if strings.HasPrefix(found, "/") {
-			field = dotted(found)
+			field = "[" + strings.ReplaceAll(strings.Trim(found, "/"), "/", "][") + "]" // as s.path reads it
 		}
 		at, ok := s.path(field)
 		if _, has := merge.Lookup(s.Final, at, s.Type); !ok || !has {
@@ -149,12 +149,6 @@ func (s sent) respell(text string) string {
 		}
 		return at.String()
 	})
-}
-
-// dotted returns a JSON pointer in the form that s.path reads.
-func dotted(pointer string) string {
-	words := strings.Split(strings.Trim(pointer, "/"), "/")
-	return "[" + strings.Join(words, "][") + "]"
 }
 
 // notLocals names the part of the value at a path that is from live.

@@ -45,12 +45,6 @@ func (c *applying) verified(obj map[string]any) error {
 	return nil
 }
 
-// prepares reports whether the object gets other owners before the plan is written.
-func (c *applying) prepares() bool {
-	a := c.out.Planned.Applying
-	return a != nil && a.Owners != nil && !c.Write.DryRun
-}
-
 // handOver writes only the owners that a plan needs, without a value, and merges again. The write
 // is bound to the object that was merged. The error names the object.
 func (c *applying) handOver(ctx context.Context, try int) error {

@@ -89,7 +89,7 @@ func (s *Server) Apply(ctx context.Context, t Task) (Result, error) {
 		case !Writes(p):
 			c.settled()
 			return c.out, nil
-		case c.prepares():
+		case p.Applying != nil && p.Applying.Owners != nil && !c.Write.DryRun: // it gets other owners first
 			if err := c.handOver(ctx, try); err != nil {
 				return c.out, err
 			}

@@ -75,7 +75,10 @@ func labelled(at, text string) string {
 }
 
 func (d *differences) maps(at string, a, b map[string]any) {
-	for _, name := range keysOf(a, b) {
+	all := map[string]any{}
+	maps.Copy(all, a)
+	maps.Copy(all, b)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
 		v, had := a[name]
 		w, has := b[name]
 		place := at + merge.Path{merge.Named(name)}.String()
@@ -92,14 +95,6 @@ func (d *differences) maps(at string, a, b map[string]any) {
 			d.addValue(escape.Line(place), merge.Some(v), merge.Some(w))
 		}
 	}
-}
-
-// keysOf returns the keys of either map, in order.
-func keysOf(a, b map[string]any) []string {
-	all := make(map[string]any, len(a)+len(b))
-	maps.Copy(all, a)
-	maps.Copy(all, b)
-	return slices.Sorted(maps.Keys(all))
 }
 
 // lists pairs the entries that differ by their names, and those without a name by a field that has
@@ -201,7 +196,9 @@ func entryTexts(all []any) []string {
 	texts := make([]string, len(all))
 	alike := map[string][]int{}
 	for i, v := range all {
-		texts[i] = entryText(v)
+		if texts[i] = entryName(v); texts[i] == "" || fits(merge.Some(v), shownAt) {
+			texts[i] = short(v, 2*shownAt) // as much of it as a line has room for
+		}
 		alike[texts[i]] = append(alike[texts[i]], i)
 	}
 	for _, group := range alike {

@@ -109,11 +109,3 @@ func plain(v any) string {
 	}
 	return short(v, shownAt)
 }
-
-// entryText names an entry, or prints as much of it as a line has room for.
-func entryText(v any) string {
-	if name := entryName(v); name != "" && !fits(merge.Some(v), shownAt) {
-		return name
-	}
-	return short(v, 2*shownAt)
-}

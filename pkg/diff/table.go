@@ -15,7 +15,12 @@ const wide = 120
 // the value of each below it. In a narrow one the reason is below, too, or is one word.
 func table(e Explanation, o ExplainOptions) string {
 	rows, roomy := e.laidOut(o.Width)
-	widths := fit(Columns(rows), o.Width)
+	widths := Columns(rows)
+	// The column of field names is narrowed until the line fits. A longer name gets a separate line,
+	// since a cut name cannot be copied into the next command.
+	if over := LineWidth(widths, 2) - o.Width; o.Width > 0 && over > 0 {
+		widths[0] = max(widths[0]-over, narrowest)
+	}
 	var b strings.Builder
 	b.WriteString(Paint(escape.Line(e.Object), Bold, o.Color) + "\n")
 	if len(e.Fields) > 0 {
@@ -164,19 +169,14 @@ func (r Row) below(roomy bool, width int) []parts {
 	if !roomy {
 		out = append([]parts{{strings.Split(r.reason(), "; "), "; "}}, out...)
 	}
-	for _, line := range r.hunks() {
+	side, of := "result", r.Result
+	if r.conflict {
+		side, of = "local", r.Local
+	}
+	for _, line := range textHunks([2]string{"live", side}, r.Live, of) {
 		out = append(out, parts{texts: []string{line}})
 	}
 	return out
-}
-
-// hunks returns the lines in which a long text of live differs from the result, or from
-// local's where that is in conflict.
-func (r Row) hunks() []string {
-	if r.conflict {
-		return textHunks([2]string{"live", "local"}, r.Live, r.Local)
-	}
-	return textHunks([2]string{"live", "result"}, r.Live, r.Result)
 }
 
 // color returns the side's color; an open conflict and a removed value are red.
@@ -215,16 +215,6 @@ func LineWidth(widths []int, gap int) int {
 		total += w
 	}
 	return total
-}
-
-// fit narrows the column of field names until the line fits; limit 0 narrows nothing. A
-// longer name gets a separate line, since a cut name cannot be copied into the next
-// command.
-func fit(widths []int, limit int) []int {
-	if over := LineWidth(widths, 2) - limit; limit > 0 && over > 0 {
-		widths[0] = max(widths[0]-over, narrowest)
-	}
-	return widths
 }
 
 // line prints a row, in two lines where its field's name is longer than its column.

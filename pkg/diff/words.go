@@ -163,7 +163,9 @@ func (n Note) more() string {
 func (n Note) settled() string {
 	switch v := n.shown(); {
 	case n.Merged != "":
-		return n.ofFiles()
+		return n.sidesOfFiles() + ": " + map[merge.Side]string{
+			merge.LocalSide: "updated wins", merge.LiveSide: "dest wins", merge.OriginalSide: "original wins",
+		}[n.Winner]
 	case n.Kind == NoteRemoved && len(n.By) > 0:
 		return content(n.Live, n.most()) + by(n.Owner) + " " + n.verb("removed") + ": " + n.excluded()
 	case v.long:

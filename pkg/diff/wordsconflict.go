@@ -243,10 +243,3 @@ func state(o merge.Opt, text string) string {
 	}
 	return "has " + text
 }
-
-// ofFiles names the side of a merge of files that won.
-func (n Note) ofFiles() string {
-	return n.sidesOfFiles() + ": " + map[merge.Side]string{
-		merge.LocalSide: "updated wins", merge.LiveSide: "dest wins", merge.OriginalSide: "original wins",
-	}[n.Winner]
-}

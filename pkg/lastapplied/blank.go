@@ -2,7 +2,6 @@ package lastapplied
 
 import (
 	"maps"
-	"reflect"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/redact"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
@@ -112,9 +111,4 @@ func Identity(conf map[string]any) map[string]any {
 		}
 	}
 	return map[string]any{"apiVersion": conf["apiVersion"], "kind": conf["kind"], "metadata": m}
-}
-
-// sameMap reports whether a and b are one map in memory, not two equal ones.
-func sameMap(a, b map[string]any) bool {
-	return reflect.ValueOf(a).Pointer() == reflect.ValueOf(b).Pointer()
 }

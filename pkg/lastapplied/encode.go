@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strconv"
 
@@ -177,7 +178,7 @@ func changed(old, now any) bool {
 	case json.Number:
 		return old != now
 	case map[string]any:
-		return !sameMap(old, now.(map[string]any))
+		return reflect.ValueOf(old).Pointer() != reflect.ValueOf(now).Pointer() // not one map in memory
 	case []any:
 		now := now.([]any)
 		return len(old) > 0 && &old[0] != &now[0]

@@ -64,7 +64,10 @@ func (m *merger) moved(s *cursor, o, v Opt) (bool, *Owner) {
 		return owner != nil, owner
 	}
 	if equalOpt(o, v, s.field) || o.Set && m.filled(ofOriginal, s, o, v) {
-		owner := m.reapplied(s)
+		var owner *Owner // the manager that has applied original's value again
+		if m.triple.Reapplied != nil {
+			owner = m.triple.Reapplied(s.path())
+		}
 		return owner != nil, owner
 	}
 	if m.owners == nil {
@@ -76,14 +79,6 @@ func (m *merger) moved(s *cursor, o, v Opt) (bool, *Owner) {
 		owner = m.unrecorded(p)
 	}
 	return owner != nil || m.unclaimed(s, o, v), owner
-}
-
-// reapplied returns the manager that has applied original's value again.
-func (m *merger) reapplied(s *cursor) *Owner {
-	if m.triple.Reapplied == nil {
-		return nil
-	}
-	return m.triple.Reapplied(s.path())
 }
 
 // unclaimed reports whether managers are recorded, but none for this value, and the server

@@ -118,7 +118,7 @@ func literal(v any, quoteAlways bool) string {
 	case nil:
 		return ""
 	case string:
-		if !quoteAlways && plainWord(v, true) && !looksTyped(v) {
+		if !quoteAlways && plainWord(v, true) && v != "true" && v != "false" && !isNumber(v) { // ParsePath reads it as a string
 			return v
 		}
 		return quote(v)
@@ -137,11 +137,6 @@ func literal(v any, quoteAlways bool) string {
 // quote escapes as JSON does, and control characters too, so that no path carries a
 // terminal escape.
 func quote(s string) string { return strconv.QuoteToGraphic(s) }
-
-// looksTyped reports whether ParsePath would read the bare word as a number or boolean.
-func looksTyped(s string) bool {
-	return s == "true" || s == "false" || isNumber(s)
-}
 
 func isNumber(s string) bool {
 	if s == "" || !strings.ContainsAny(s[:1], "-0123456789") {

@@ -51,14 +51,10 @@ func (m *merger) reportRemoved(s *cursor, cause Cause, o, v Opt) {
 func (m *merger) addRemoved(s *cursor, o Opt, r Removal) {
 	v := Some(r.Value)
 	made := !o.Set && m.owners != nil && m.filled(ofOriginal, s, o, v)
-	r = m.removal(s.path(), made || m.asApplied(o, v), r)
+	applied := o.Set && (m.blanked || stillThere(o.Value, v.Value)) // perhaps with more filled in
+	r = m.removal(s.path(), made || applied, r)
 	r.Own = r.Own || made && r.Owner == nil
 	m.plan.Removed = append(m.plan.Removed, r)
-}
-
-// asApplied reports whether v is what original has, perhaps with more filled in.
-func (m *merger) asApplied(o, v Opt) bool {
-	return o.Set && (m.blanked || stillThere(o.Value, v.Value))
 }
 
 func stillThere(o, v any) bool {

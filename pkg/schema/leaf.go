@@ -19,20 +19,27 @@ var leaves = map[string]*merge.Type{
 	"number":        {Kind: merge.Scalar},
 	"boolean":       {Kind: merge.Scalar},
 	"int-or-string": {Kind: merge.Scalar},
-	"bytes":         {Kind: merge.Scalar, Same: sameBytes},
-	"quantity":      {Kind: merge.Scalar, Same: sameQuantity},
-	"time":          {Kind: merge.Scalar, Same: sameTime},
-	"microtime":     {Kind: merge.Scalar, Same: sameMicroTime},
-	"duration":      {Kind: merge.Scalar, Same: sameDuration},
+	// A []byte is stored decoded; line breaks in its base64 are lost.
+	"bytes": {Kind: merge.Scalar, Same: same(readBytes, bytes.Equal)},
+	// The server writes every quantity in its canonical form, so "1000m", "1" and 1 are stored
+	// alike, but "1Gi" and "1073741824" are not.
+	"quantity": {Kind: merge.Scalar, Same: same(canonicalQuantity, equal)},
+	// A metav1.Time is stored in whole seconds of UTC, a metav1.MicroTime in microseconds.
+	"time":      {Kind: merge.Scalar, Same: same(readTime, func(a, b time.Time) bool { return a.Unix() == b.Unix() })},
+	"microtime": {Kind: merge.Scalar, Same: same(readTime, func(a, b time.Time) bool { return a.UnixMicro() == b.UnixMicro() })},
+	"duration":  {Kind: merge.Scalar, Same: same(readDuration, equal)},
 }
 
-// sameQuantity compares quantities. The server writes every quantity in its canonical form,
-// so "1000m", "1" and 1 are stored alike, but "1Gi" and "1073741824" are not.
-func sameQuantity(a, b any) bool {
-	x, ok := canonicalQuantity(a)
-	y, ok2 := canonicalQuantity(b)
-	return ok && ok2 && x == y
+// same compares what read makes of two leaves. One that it cannot read is like no other.
+func same[T any](read func(any) (T, bool), alike func(a, b T) bool) func(a, b any) bool {
+	return func(a, b any) bool {
+		x, ok := read(a)
+		y, ok2 := read(b)
+		return ok && ok2 && alike(x, y)
+	}
 }
+
+func equal[T comparable](a, b T) bool { return a == b }
 
 // maxQuantity is the maximum length of a quantity that is parsed: the longest sensible one
 // is far shorter, and parsing an exponent without bound costs memory without bound.
@@ -53,56 +60,19 @@ func canonicalQuantity(v any) (string, bool) {
 	return q.String(), true
 }
 
-// sameTime compares times. A metav1.Time is stored in whole seconds of UTC.
-func sameTime(a, b any) bool {
-	x, ok := readTime(a)
-	y, ok2 := readTime(b)
-	return ok && ok2 && x.Unix() == y.Unix()
-}
-
-// sameMicroTime compares times. A metav1.MicroTime is stored in microseconds.
-func sameMicroTime(a, b any) bool {
-	x, ok := readTime(a)
-	y, ok2 := readTime(b)
-	return ok && ok2 && x.UnixMicro() == y.UnixMicro()
-}
-
 func readTime(v any) (time.Time, bool) {
+	return readText(v, func(text string) (time.Time, error) { return time.Parse(time.RFC3339Nano, text) })
+}
+
+func readDuration(v any) (time.Duration, bool) { return readText(v, time.ParseDuration) }
+
+func readBytes(v any) ([]byte, bool) { return readText(v, base64.StdEncoding.DecodeString) }
+
+func readText[T any](v any, parse func(string) (T, error)) (out T, ok bool) {
 	text, ok := v.(string)
 	if !ok {
-		return time.Time{}, false
+		return out, false
 	}
-	t, err := time.Parse(time.RFC3339Nano, text)
-	return t, err == nil
-}
-
-func sameDuration(a, b any) bool {
-	x, ok := readDuration(a)
-	y, ok2 := readDuration(b)
-	return ok && ok2 && x == y
-}
-
-func readDuration(v any) (time.Duration, bool) {
-	text, ok := v.(string)
-	if !ok {
-		return 0, false
-	}
-	d, err := time.ParseDuration(text)
-	return d, err == nil
-}
-
-// sameBytes compares base64. A []byte is stored decoded; line breaks in its base64 are lost.
-func sameBytes(a, b any) bool {
-	x, ok := readBytes(a)
-	y, ok2 := readBytes(b)
-	return ok && ok2 && bytes.Equal(x, y)
-}
-
-func readBytes(v any) ([]byte, bool) {
-	text, ok := v.(string)
-	if !ok {
-		return nil, false
-	}
-	data, err := base64.StdEncoding.DecodeString(text)
-	return data, err == nil
+	out, err := parse(text)
+	return out, err == nil
 }

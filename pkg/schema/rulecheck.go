@@ -31,7 +31,7 @@ func (rs Rules) Check(kinds []Typed) []error {
 			switch why, index := impossible(k.Type, r.path()); {
 			case why == "":
 				possible = true
-			case r.named() || index:
+			case r.Kind != "" && !strings.Contains(r.Kind, "*") || index: // the rule states a single kind
 				errs = append(errs, fmt.Errorf("line %d: %s: a %s cannot have it: %s", r.Line, r.spelled(), k.Kind, why))
 				possible = true
 			default:
@@ -50,9 +50,6 @@ func (rs Rules) Check(kinds []Typed) []error {
 func (r Rule) mayMean(k Typed) bool {
 	return (r.APIGroup == nil || glob(*r.APIGroup, k.Group)) && fits(strings.ToLower(r.Kind), strings.ToLower(k.Kind))
 }
-
-// named reports whether the rule states a single kind.
-func (r Rule) named() bool { return r.Kind != "" && !strings.Contains(r.Kind, "*") }
 
 // path returns where the rule looks for a value.
 func (r Rule) path() merge.Path {

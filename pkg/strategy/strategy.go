@@ -156,7 +156,8 @@ func (s Strategy) merge(in Input) (merge.Plan, error) {
 // Rules: docs/semantics.md#strategies.
 func Plan(in Input) (Output, error) {
 	var out Output
-	versions := otherVersion(in.Triple)
+	t := in.Triple
+	versions := t.Original != nil && merge.At[any](t.Original, "apiVersion") != merge.At[any](t.Local, "apiVersion")
 	in.Triple, out.Ignored = prepare(in)
 	if versions && in.Schema != nil {
 		out.Uncompared = schema.Unknown(in.Schema, in.Triple.Original)
@@ -260,11 +261,6 @@ func same(to, from map[string]any, names ...string) {
 			delete(to, n)
 		}
 	}
-}
-
-// otherVersion reports whether original was written under another apiVersion than local's.
-func otherVersion(t merge.Triple) bool {
-	return t.Original != nil && merge.At[any](t.Original, "apiVersion") != merge.At[any](t.Local, "apiVersion")
 }
 
 func auto(in Input) merge.Plan {

@@ -48,7 +48,7 @@ var Mutations = []Mutation{
 		{"internal/drift/watch.go", "\t\tw.confirm(context.WithoutCancel(ctx), sources)\n", ""},
 		{"internal/follow/follow.go", "quiet := time.AfterFunc(silence,", "quiet := time.AfterFunc(100*silence,"}}},
 	{"an empty list is believed", "prune,empty-list", []edit{
-		{"internal/prune/believe.go", "\tknown, seen := slices.Concat(", "\tif found != nil {\n\t\treturn nil\n\t}\n\tknown, seen := slices.Concat("}}},
+		{"internal/prune/list.go", "\tknown, seen := slices.Concat(", "\tif found != nil {\n\t\treturn nil\n\t}\n\tknown, seen := slices.Concat("}}},
 	{"the write of owners ignores Retry-After", "server,busy", []edit{
 		{"internal/write/serverside.go", "if _, err = c.obey(ctx, err); err != nil {", "if err = ctx.Err(); err != nil {"}}},
 	{"server-side apply writes over what was created meanwhile", "server,creates", []edit{
