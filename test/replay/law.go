@@ -132,8 +132,8 @@ func valuesOf(text string) (out []any) {
 		fields, _ := v.(map[string]any)
 		items, _ := fields["items"].([]any)
 		switch isList := fields["kind"] == "List"; {
-		case isList && len(items) > 0:
-			out = append(out, map[string]any{"items": items})
+		case isList:
+			out = append(out, items...)
 		case !isList && !d.Empty():
 			out = append(out, v)
 		}
