@@ -53,7 +53,7 @@ func (w *weave) mergeText() (woven, error) {
 	if err != nil || w.Policy.Both != merge.LeaveConflict {
 		return out, err
 	}
-	if w.loses(raw, string(out.marked), len(out.left) > 0 || string(out.marked) != string(out.plain)) {
+	if markers := string(out.marked) != string(out.plain); len(out.left) > 0 && !markers || w.loses(raw, string(out.marked), markers) {
 		out.left, out.comments = w.plan.Conflicts, nil
 		out.marked = w.marked(raw, func(marked string) bool { return w.loses(raw, marked, true) })
 		if len(out.left) == 0 {
