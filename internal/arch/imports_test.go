@@ -70,7 +70,7 @@ var arrows = map[string][]string{
 	"internal/escape":     {},
 	"internal/contexts":   {"internal/escape", "internal/suggest"},
 	"internal/suggest":    {},
-	"internal/object":     {"pkg/merge"},
+	"internal/object":     {"internal/suggest", "pkg/merge"},
 	"internal/ready":      {"pkg/merge", "pkg/schema"},
 	"internal/references": {"pkg/merge"},
 	"pkg/merge":           {},

@@ -86,7 +86,8 @@ func (v *disownVerb) parse(args []string) (names []string, err error) {
 }
 
 // disown plans all changes before it writes any. The files are written last: a file without a field
-// that the applier still owns would have the next merge remove it from live.
+// that the applier still owns would have the next merge remove it from live. Whether they can be
+// written is found out first.
 func (v *disownVerb) disown(ctx context.Context, targets []target.Target) error {
 	d := &target.Disowning{Access: &v.Access, Fields: v.fields, Files: v.write}
 	all, err := d.Plan(ctx, targets)
@@ -96,6 +97,14 @@ func (v *disownVerb) disown(ctx context.Context, targets []target.Target) error 
 	var files []*target.FileEdit
 	if v.write {
 		if files, err = d.Edits(ctx, all, v.inputs.Files); err != nil {
+			return err
+		}
+	}
+	for _, f := range files {
+		if v.mode != dryNone {
+			break
+		}
+		if err := f.Rehearse(); err != nil {
 			return err
 		}
 	}

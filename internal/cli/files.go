@@ -202,6 +202,11 @@ func (v filesVerb) deliver(notes *reporter, job filemerge.Job, out *filemerge.Ou
 	if !notes.quiet {
 		notes.brief("note", out.Notes)
 	}
+	for i := range out.Conflicts {
+		if !v.write { // the file has no markers
+			out.Conflicts[i].Merged = "the result for " + out.Conflicts[i].Merged
+		}
+	}
 	notes.brief("error", out.Conflicts)
 	if len(out.Conflicts) > 0 {
 		return &exit{Code: conflicted}

@@ -113,6 +113,10 @@ func (c *call) checkNamed() error {
 	case len(c.args) == 1 && c.inputs.Selector == "" && !strings.Contains(names, "/"):
 		return fmt.Errorf("unexpected argument %q; files are given with -f, objects of the cluster as TYPE/NAME", names)
 	}
+	bare := slices.IndexFunc(c.args, func(arg string) bool { return !strings.Contains(arg, "/") })
+	if bare >= 0 && strings.Contains(names, "/") {
+		return fmt.Errorf("unexpected argument %q: it is not TYPE/NAME, as the others are; single fields are for explain, absorb and disown", c.args[bare])
+	}
 	return nil
 }
 

@@ -108,7 +108,9 @@ func flagError(cmd *cobra.Command, err error) error {
 		reason = r
 	}
 	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok && len(unknown.GetSpecifiedName()) > 1 {
-		if near := nearestFlag(cmd, unknown.GetSpecifiedName()); near != "" {
+		if unknown.GetSpecifiedName() == "field" && strings.Contains(cmd.Use, "FIELD") {
+			text += ": fields are arguments, as spec.replicas"
+		} else if near := nearestFlag(cmd, unknown.GetSpecifiedName()); near != "" {
 			text += fmt.Sprintf("; did you mean --%s?", near)
 		}
 	}

@@ -144,6 +144,7 @@ func merged(ctx context.Context, r request, in input) (*run.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	r.from.unmatched(p)
 	if err := r.Planner.CheckRules(ctx, in.objects, serves); err != nil {
 		return nil, errors.Join(p.Err, err)
 	}
@@ -186,6 +187,20 @@ func (l *liveSide) read(ctx context.Context) (_ *source.Saved, err error) {
 		}
 	}
 	return l.saved, nil
+}
+
+// unmatched notes saved objects of which none is in the input, as those of another file.
+func (l *liveSide) unmatched(p *run.Plan) {
+	if l.saved == nil || l.saved.Empty() || p.Err != nil || len(p.Items) == 0 {
+		return
+	}
+	for _, i := range p.Items {
+		t := i.Target
+		if o, err := l.saved.At(object.Identity{Group: t.Group, Kind: t.Kind, Namespace: t.Namespace, Name: t.Name}); o != nil || err != nil {
+			return
+		}
+	}
+	l.note("--live", listed(l.live)+": holds none of the objects of the input: all of them count as absent")
 }
 
 // open sets the reader of live objects in the job and the schemas in its planner. serves

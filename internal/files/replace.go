@@ -3,6 +3,7 @@ package files
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -27,7 +28,15 @@ func Replace(name string, was, text []byte) error {
 
 // ReplaceAll replaces the content of edited files, and creates those that were not there (a nil Old):
 // all or, if one cannot be written, none; see Write.
-func ReplaceAll(all []*Edited) error {
+func ReplaceAll(all []*Edited) error { return replaceAll(all, (*writer).commit) }
+
+// Rehearse is ReplaceAll without its last step: it returns the error that the files could not be
+// written for, and leaves them as they are.
+func Rehearse(all []*Edited) error {
+	return replaceAll(all, func(*writer) error { return nil })
+}
+
+func replaceAll(all []*Edited, last func(*writer) error) error {
 	if len(all) == 0 {
 		return nil
 	}
@@ -55,7 +64,7 @@ func ReplaceAll(all []*Edited) error {
 		}
 		changed[i].Name = filepath.ToSlash(below)
 	}
-	return Write(&Set{Name: top, Folder: true}, changed)
+	return replace(&Set{Name: top, Folder: true}, changed, last)
 }
 
 // writable returns the file that an edited one leads to.
@@ -78,10 +87,19 @@ func (e *Edited) writable() (*File, error) {
 	if err != nil {
 		return nil, plainError(err)
 	}
-	if info.Mode().Perm()&0o222 == 0 {
-		return nil, errors.New("is read-only: make it writable (chmod u+w), or leave it out")
+	if err := readOnly(info.Mode()); err != nil {
+		return nil, err
 	}
 	return &File{Path: at, Mode: info.Mode().Perm(), raw: e.Old}, nil
+}
+
+// readOnly is the error of a file that has been made read-only; nil for any other. That its folder
+// would let it be replaced is not the author's permission.
+func readOnly(mode fs.FileMode) error {
+	if mode.Perm()&0o222 == 0 {
+		return errors.New("is read-only: make it writable (chmod u+w), or leave it out")
+	}
+	return nil
 }
 
 // common returns the folder that holds both folders.

@@ -16,8 +16,11 @@ import (
 // written, none. Each is written to a temporary file and renamed, with its old
 // permissions. Nothing outside dest's folder is touched: a link that leads
 // there is an error. Where a file is a link, its target is written and the link
-// stays. A file that has changed since it was read is an error.
-func Write(dest *Set, changed []Changed) (err error) {
+// stays. A file that is read-only, or has changed since it was read, is an error.
+func Write(dest *Set, changed []Changed) error { return replace(dest, changed, (*writer).commit) }
+
+// replace is Write with what is done last, once all new texts are beside their files.
+func replace(dest *Set, changed []Changed, last func(*writer) error) (err error) {
 	if dest.Name == "-" {
 		return errors.New("standard input cannot be written back; leave -w out")
 	}
@@ -54,7 +57,7 @@ func Write(dest *Set, changed []Changed) (err error) {
 			return err
 		}
 	}
-	return w.commit()
+	return last(&w)
 }
 
 // followed replaces names that are links by their targets.
@@ -122,6 +125,9 @@ func (w *writer) stage(name string, c Changed) error {
 	mode := cmp.Or(c.mode, 0o644)
 	if c.File != nil {
 		mode = c.File.Mode
+		if err := readOnly(mode); err != nil {
+			return w.fail(name, err)
+		}
 		now, err := w.root.ReadFile(name)
 		if err != nil {
 			return w.fail(name, err)

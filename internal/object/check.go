@@ -5,10 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/kubectl-merge/kubectl-merge/internal/suggest"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
@@ -56,11 +59,16 @@ func (o Object) Check() error {
 	}
 	switch v := o.Value["metadata"].(type) {
 	case nil:
+		for _, key := range slices.Sorted(maps.Keys(o.Value)) {
+			if suggest.Name(key, []string{"metadata"}) != "" && key != "metadata" {
+				return fail(merge.Path{merge.Named(key)}.String(), "unknown field; did you mean metadata?")
+			}
+		}
 		return fail("metadata.name", "is not set; every object needs a name")
 	case map[string]any:
 		return o.checkMeta(v, fail)
 	default:
-		return fail("metadata", "is "+Describe(v)+", not a mapping")
+		return fail("metadata", noMapping(v))
 	}
 }
 
@@ -81,7 +89,7 @@ func (o Object) checkMeta(meta map[string]any, fail func(path, what string) erro
 	for _, key := range []string{"labels", "annotations"} {
 		m, ok := meta[key].(map[string]any)
 		if !ok && meta[key] != nil {
-			return fail("metadata."+key, "is "+Describe(meta[key])+", not a mapping")
+			return fail("metadata."+key, noMapping(meta[key]))
 		}
 		for k, v := range m {
 			if _, ok := v.(string); !ok && v != nil {
@@ -128,6 +136,15 @@ func Describe(v any) string {
 		return "a list"
 	}
 	return "a mapping"
+}
+
+// noMapping describes a value where a mapping is wanted.
+func noMapping(v any) string {
+	what := "is " + Describe(v) + ", not a mapping"
+	if text, ok := v.(string); ok && strings.Contains(text, ":") {
+		what += ": a space belongs behind the colon"
+	}
+	return what
 }
 
 // noText describes a value where a string is wanted.

@@ -81,11 +81,16 @@ func (p *parser) document(v any) {
 		for i, e := range list {
 			p.entry(e, fmt.Sprintf("%s[%d]", at, i))
 		}
-	case m != nil && m["kind"] == nil:
+	case m != nil && m["kind"] == nil && slices.ContainsFunc(slices.Collect(maps.Keys(m)), isRuleKey):
 		p.entry(m, "")
 	default:
 		p.wrong("", "has no replacements: it needs a list of them, or a mapping with source and targets")
 	}
+}
+
+// isRuleKey reports whether a key is one of a replacement's, or nearly.
+func isRuleKey(k string) bool {
+	return k == "path" || slices.Contains(ruleKeys, k) || nearest(k, ruleKeys) != ""
 }
 
 // entry reads a replacement, or the path of a file with some.
