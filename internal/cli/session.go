@@ -144,13 +144,16 @@ func merged(ctx context.Context, r request, in input) (*run.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.from.unmatched(p)
 	if err := r.Planner.CheckRules(ctx, in.objects, serves); err != nil {
 		return nil, errors.Join(p.Err, err)
 	}
 	p.Err = errors.Join(in.bad, p.Err)
+	all := len(p.Items)
 	p.Items = slices.DeleteFunc(p.Items, func(i *run.Item) bool { return !r.shard.Has(i.Target.Namespace) })
 	p.Merge(ctx)
+	if len(p.Items) == all { // of a shard it would not be known
+		r.from.unmatched(p)
+	}
 	return p, nil
 }
 
@@ -189,14 +192,15 @@ func (l *liveSide) read(ctx context.Context) (_ *source.Saved, err error) {
 	return l.saved, nil
 }
 
-// unmatched notes saved objects of which none is in the input, as those of another file.
+// unmatched notes saved objects of which none is in the input, as those of another file. An error of an
+// object says more.
 func (l *liveSide) unmatched(p *run.Plan) {
 	if l.saved == nil || l.saved.Empty() || p.Err != nil || len(p.Items) == 0 {
 		return
 	}
 	for _, i := range p.Items {
 		t := i.Target
-		if o, err := l.saved.At(object.Identity{Group: t.Group, Kind: t.Kind, Namespace: t.Namespace, Name: t.Name}); o != nil || err != nil {
+		if o, err := l.saved.At(object.Identity{Group: t.Group, Kind: t.Kind, Namespace: t.Namespace, Name: t.Name}); i.Err != nil || o != nil || err != nil {
 			return
 		}
 	}
