@@ -56,5 +56,5 @@ var Mutations = []Mutation{
 	{"server-side apply makes again what was deleted meanwhile", "server,deletes", []edit{
 		{"internal/apply/serverside.go", "if uid != \"\" {", "if uid == \"-\" {"}}},
 	{"two runs: the parent is not read again at the end", "prune,runs", []edit{
-		{"internal/prune/settle.go", "if labels(plan) && p.Parent.Says(wanted(p.Parent)) {", "if false && labels(plan) {"}}},
+		{"internal/prune/settle.go", "if wrote && p.Parent.Says(wanted(p.Parent)) {", "if false && wrote {"}}},
 }
