@@ -76,6 +76,7 @@ func (g *Guard) Away(step func()) {
 	g.away.Store(true)
 	defer g.away.Store(false)
 	step()
+	passed()
 	ready := make(chan struct{})
 	g.seen <- ready
 	<-ready

@@ -94,14 +94,11 @@ func (h Hindrance) Summary(n int) string {
 }
 
 func (h Hindrance) rest(did, would string) string {
-	done := "written"
-	if h.Prune {
-		done = "pruned"
-	}
-	text := did + " not " + done + " because "
+	text := did + " not "
 	if h.DryRun {
-		text = would + " not be " + done + " because "
+		text = would + " not be "
 	}
+	text += map[bool]string{false: "written", true: "pruned"}[h.Prune] + " because "
 	if h.Because == "" {
 		return text + "of that: fix it, and merge again"
 	}

@@ -203,11 +203,8 @@ func (c *recreating) create(ctx context.Context) (Result, error) {
 		if !again {
 			return c.out, c.restored(ctx, err)
 		}
-		if try == createTries {
-			return c.out, c.lost(err)
-		}
 		pause, _ := cluster.RetryAfter(err)
-		if cluster.Sleep(ctx, max(pause, time.Duration(try)*250*time.Millisecond)) != nil {
+		if try == createTries || cluster.Sleep(ctx, max(pause, time.Duration(try)*250*time.Millisecond)) != nil {
 			return c.out, c.lost(err)
 		}
 	}

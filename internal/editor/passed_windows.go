@@ -1,0 +1,4 @@
+package editor
+
+// passed does nothing: when a console has sent what it sends is not known here.
+func passed() {}
