@@ -100,12 +100,11 @@ func (v *disownVerb) disown(ctx context.Context, targets []target.Target) error 
 			return err
 		}
 	}
-	for _, f := range files {
-		if v.mode != dryNone {
-			break
-		}
-		if err := f.Rehearse(); err != nil {
-			return err
+	if v.mode == dryNone {
+		for _, f := range files {
+			if err := f.Rehearse(); err != nil {
+				return err
+			}
 		}
 	}
 	var errs []error

@@ -114,8 +114,9 @@ func (p *Pruner) settle(ctx context.Context, plan *run.Plan, want func(applyset.
 		}
 		return after
 	}
-	wrote := slices.ContainsFunc(plan.Items, func(i *run.Item) bool { return i.Result.Outcome.Written() }) // maybe members
-	if wrote && p.Parent.Says(wanted(p.Parent)) {                                                          // unless another run has reduced it
+	// What a run has written may be members, and another run may have reduced the parent meanwhile.
+	wrote := slices.ContainsFunc(plan.Items, func(i *run.Item) bool { return i.Result.Outcome.Written() })
+	if wrote && p.Parent.Says(wanted(p.Parent)) {
 		if _, err := p.reread(ctx); err != nil {
 			return err
 		}

@@ -105,7 +105,8 @@ func chain(folder, text string) string {
 	if m := unknownField().FindStringSubmatch(text); m != nil {
 		text = misspelt(at, m[1])
 	}
-	if file, data := kustomizationIn(at); strings.HasPrefix(text, unreadable) {
+	if strings.HasPrefix(text, unreadable) {
+		file, data := kustomizationIn(at)
 		if _, err := Decode(data); err != nil {
 			text = err.Error()
 		}
