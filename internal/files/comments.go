@@ -148,6 +148,9 @@ func comments(lines string) map[string]int {
 	}
 	out := map[string]int{}
 	for line := range strings.Lines(lines) {
+		if !strings.Contains(line, "#") { // most
+			continue
+		}
 		if _, c, ok := strings.Cut(" "+strings.TrimSpace(line), " #"); ok && strings.TrimSpace(c) != "" {
 			out[c]++
 		}

@@ -115,6 +115,8 @@ func bothViews(marked string) (ours, theirs view) {
 		return view{text: marked}, view{text: marked}
 	}
 	var a, b strings.Builder
+	a.Grow(len(marked))
+	b.Grow(len(marked))
 	left, right := true, true
 	at := 0
 	for line := range strings.Lines(marked) {

@@ -27,10 +27,11 @@ func (m *merger) shape(named bool, t *merge.Type, sides ...any) *merge.Type {
 	}
 	out := &merge.Type{Name: t.Name, Kind: t.Kind, Atomic: t.Atomic, Open: t.Open, Keys: t.Keys, OneOf: t.OneOf, Source: t.Source}
 	if m.Original != nil && len(t.Keys) < 2 && (t.Kind == merge.Keyed || t.Kind == merge.List) {
-		switch by := schema.Infer(sides...); {
-		case t.Kind == merge.Keyed && (lacks(t.Keys[0], entries(sides)) || t.Keys[0].Name == "path" && (!named || repeats("path", sides))):
-			out.Kind, out.Keys = merge.List, nil
-		case named && t.Kind == merge.List && by != nil && by.Kind == merge.Keyed && by.Keys[0].Name == "name":
+		if t.Kind == merge.Keyed {
+			if lacks(t.Keys[0], entries(sides)) || t.Keys[0].Name == "path" && (!named || repeats("path", sides)) {
+				out.Kind, out.Keys = merge.List, nil
+			}
+		} else if by := schema.Infer(sides...); named && by != nil && by.Kind == merge.Keyed && by.Keys[0].Name == "name" {
 			out.Kind, out.Keys = merge.Keyed, by.Keys
 		}
 	}

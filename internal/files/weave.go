@@ -53,7 +53,7 @@ func (w *weave) mergeText() (woven, error) {
 	if err != nil || w.Policy.Both != merge.LeaveConflict {
 		return out, err
 	}
-	if markers := string(out.marked) != string(out.plain); len(out.left) > 0 && !markers || w.loses(raw, string(out.marked), markers) {
+	if markers := string(out.marked) != string(out.plain); len(out.left) > 0 && !markers || w.loses(raw, string(out.marked), markers && !w.ofScalars()) {
 		out.left, out.comments = w.plan.Conflicts, nil
 		out.marked = w.marked(raw, func(marked string) bool { return w.loses(raw, marked, true) })
 		if len(out.left) == 0 {
@@ -68,6 +68,15 @@ func (w *weave) mergeText() (woven, error) {
 // neither in the text nor on that side of a conflict.
 func (w weave) loses(raw texts, marked string, markers bool) bool {
 	return len(lostComments(raw, marked)) > 0 || markers && w.losesValues([]any{valueOf(w.o)}, []any{w.d.docValue()}, []any{w.u.docValue()}, marked)
+}
+
+// ofScalars: nothing but fields that are scalars on all sides are in conflict. Both sides of a woven text have been
+// read then, and mean the plan.
+func (w weave) ofScalars() bool {
+	return len(w.plan.Conflicts) > 0 && !slices.ContainsFunc(w.plan.Conflicts, func(c merge.Disagreement) bool {
+		return !bothChanged(c) || isCollection(c.Original.Value) || isCollection(c.Live.Value) || isCollection(c.Local.Value) ||
+			c.Path[len(c.Path)-1].Kind != merge.FieldStep
+	})
 }
 
 // two merges two texts: dest's is edited.
@@ -128,7 +137,25 @@ func (w weave) reads(merged string, raw texts) bool {
 		}
 		got = d.Value()
 	}
-	return !slices.ContainsFunc(w.plan.Conflicts, func(c merge.Disagreement) bool { return !w.linewise(c) }) && w.has(got, w.plan.Result, w.linewise)
+	return !slices.ContainsFunc(w.plan.Conflicts, func(c merge.Disagreement) bool { return !w.linewise(c) || w.mixes(c, got) }) &&
+		w.has(got, w.plan.Result, w.linewise)
+}
+
+// mixes: a list of the merged value has an entry that one side alone has taken out or changed, or
+// lacks one that it has added, as lines may come to where both sides have moved it.
+func (w weave) mixes(c merge.Disagreement, merged any) bool {
+	is, _ := merge.Lookup(merged, c.Path, w.t)
+	base, ours, theirs, got := entryCounts(c.Original.Value), entryCounts(c.Live.Value), entryCounts(c.Local.Value), entryCounts(is)
+	return len(lost(base, ours, theirs, got))+len(lost(base, theirs, ours, got)) > 0
+}
+
+// entryCounts is how often a list has each entry; nil for what is no list.
+func entryCounts(v any) map[string]int {
+	out := map[string]int{}
+	for _, e := range entries([]any{v}) {
+		out[fmt.Sprint(e)]++
+	}
+	return out
 }
 
 // linewise: a value in conflict may be what the lines come to, since each side has it on several.
@@ -187,8 +214,47 @@ func baseSide(c merge.Disagreement) merge.Opt  { return c.Original }
 // unsettled is the result with what a side has for the values in conflict.
 func (w weave) unsettled(side func(merge.Disagreement) merge.Opt) any {
 	v := w.plan.Result
+	if w.ofScalars() {
+		if v, ok := w.withScalars(side); ok {
+			return v
+		}
+	}
 	for _, c := range w.plan.Conflicts {
 		v = with(v, c.Path, side(c))
+	}
+	return v
+}
+
+// withScalars is that in one copy: there may be many, and each change copies a list.
+func (w weave) withScalars(side func(merge.Disagreement) merge.Opt) (v any, ok bool) {
+	v = copied(w.plan.Result)
+	in := merge.NewFinder(v, w.t)
+	for _, c := range w.plan.Conflicts {
+		last := len(c.Path) - 1
+		holder, _ := in.Lookup(c.Path[:last])
+		fields, ok := holder.(map[string]any)
+		if !ok {
+			return nil, false
+		}
+		fields[c.Path[last].Name] = side(c).Value
+	}
+	return v, true
+}
+
+func copied(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for k, e := range v {
+			out[k] = copied(e)
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, e := range v {
+			out[i] = copied(e)
+		}
+		return out
 	}
 	return v
 }
@@ -241,7 +307,7 @@ func (w weave) woven(all texts) woven {
 	for i, sides := range []texts{all, all, two} {
 		s := w.spliced(sides, i != 1)
 		text := w.end(s.ours.String())
-		if w.means(text, w.plan.Result) && (len(s.left) == 0 || w.means(w.end(s.theirs.String()), w.unsettled(theirSide))) {
+		if w.means(text, w.plan.Result, s.settled) && (len(s.left) == 0 || w.means(w.end(s.theirs.String()), w.unsettled(theirSide), s.settled)) {
 			out := woven{text: plainText(text), left: s.left, comments: w.pathsAt(s.ours.String(), s.comments, w.t)}
 			if len(s.left)+len(s.comments) > 0 {
 				out.marked = []byte(s.marked.String())
@@ -256,10 +322,12 @@ func (w weave) woven(all texts) woven {
 	return out
 }
 
-// means: a text has a meaning, whatever it has for the values that are merged by lines.
-func (w weave) means(text string, want any) bool {
+// means: a text has a meaning, whatever it has for the values that are merged by lines, but for mixed ones
+// that are settled.
+func (w weave) means(text string, want any, settled []merge.Disagreement) bool {
 	d := w.one(text)
-	return d != nil && w.has(d.Value(), want, mayMergeByLines)
+	return d != nil && w.has(d.Value(), want, mayMergeByLines) &&
+		!slices.ContainsFunc(settled, func(c merge.Disagreement) bool { return w.mixes(c, d.Value()) })
 }
 
 func (w weave) has(got, want any, byLines func(merge.Disagreement) bool) bool {

@@ -102,7 +102,7 @@ func (w weave) joined(out []place, p place) []place {
 // spliced is a merged text: with markers, and with one side of each conflict.
 type spliced struct {
 	marked, ours, theirs strings.Builder
-	left                 []merge.Disagreement // the values in conflict
+	left, settled        []merge.Disagreement // the values in conflict, and those that the lines have merged
 	comments             []int                // the offsets in ours of conflicts about nothing but comments
 }
 
@@ -127,6 +127,8 @@ func (w weave) spliced(all texts, choose bool) *spliced {
 	for i, c := range w.plan.Conflicts {
 		if left[i] || whole(c) {
 			s.left = append(s.left, c)
+		} else {
+			s.settled = append(s.settled, c)
 		}
 	}
 	return s
