@@ -141,7 +141,7 @@ func inPlain(path merge.Path) string {
 // another spelling (010, yes, 1e3) than the value that YAML has read (8, true, 1000).
 func advice(w schema.Mistyped, v any) string {
 	switch {
-	case w.Fix == "" && slices.Contains([]string{"a number", "true or false", "a mapping"}, w.Want):
+	case w.Fix == "" && slices.Contains([]string{"a number", "a whole number", "true or false", "a mapping"}, w.Want):
 		return ", and is " + object.Describe(v)
 	case w.Fix == "":
 		return ""

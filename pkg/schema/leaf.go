@@ -16,7 +16,8 @@ import (
 var leaves = map[string]*merge.Type{
 	"any":           {Kind: merge.Unknown, Atomic: true},
 	"string":        {Kind: merge.Scalar},
-	"number":        {Kind: merge.Scalar},
+	"number":        {Kind: merge.Scalar}, // a whole one
+	"fraction":      {Kind: merge.Scalar},
 	"boolean":       {Kind: merge.Scalar},
 	"int-or-string": {Kind: merge.Scalar},
 	// A []byte is stored decoded; line breaks in its base64 are lost.

@@ -3,6 +3,7 @@ package schema
 import (
 	"encoding/json"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,7 +15,7 @@ import (
 // Mistyped is a value that the server would refuse to decode.
 type Mistyped struct {
 	Path merge.Path
-	Want string // a string, a number, true or false, a list, a mapping, a quantity, a time, Base64
+	Want string // a string, a number, a whole number, true or false, a list, a mapping, a quantity, a time, Base64
 	Fix  string // how the value can be written instead, "" where that cannot be known
 }
 
@@ -109,8 +110,8 @@ func scalarAs(t *merge.Type, v any) (want, fix string) {
 		return asString(t, v)
 	case leaves["string"], leaves["time"], leaves["duration"]:
 		return asString(t, v)
-	case leaves["number"]:
-		return asNumber(v)
+	case leaves["number"], leaves["fraction"]:
+		return asNumber(t, v)
 	case leaves["boolean"]:
 		return asBoolean(v)
 	case leaves["int-or-string"], leaves["quantity"]:
@@ -188,9 +189,12 @@ func asString(t *merge.Type, v any) (want, fix string) {
 	return "a string", fix
 }
 
-func asNumber(v any) (want, fix string) {
+func asNumber(t *merge.Type, v any) (want, fix string) {
 	switch v := v.(type) {
 	case json.Number:
+		if f, err := v.Float64(); err == nil && f != math.Trunc(f) && t == leaves["number"] {
+			return "a whole number", ""
+		}
 		return "", ""
 	case string:
 		if _, err := strconv.ParseInt(v, 10, 64); err == nil {

@@ -137,8 +137,10 @@ func (w *walker) shape(t reflect.Type, of shapeOf) (string, error) {
 		return "string", nil
 	case reflect.Bool:
 		return "boolean", nil
-	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Float32, reflect.Float64:
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
 		return "number", nil
+	case reflect.Float32, reflect.Float64:
+		return "fraction", nil
 	case reflect.Slice:
 		if t.Elem().Kind() == reflect.Uint8 {
 			return "bytes", nil
