@@ -157,7 +157,10 @@ func cmdHook(ts *testscript.TestScript, neg bool, args []string) {
 				ts.Fatalf("%s: the language %s has everything of the repository built", hook.ID, hook.Language)
 			}
 			entry[0] = root(ts, entry[0])
-			outcome(ts, neg, runAs(ts, nil, slices.Concat(entry, args[1:])...))
+			out, err := exec.Command("go", "env", "GOCACHE", "GOMODCACHE").Output()
+			ts.Check(err)
+			at := strings.Split(string(out), "\n") // HOME is the story's, where nothing is built yet
+			outcome(ts, neg, runAs(ts, []string{"GOCACHE=" + at[0], "GOMODCACHE=" + at[1]}, slices.Concat(entry, args[1:])...))
 			return
 		}
 	}
