@@ -110,12 +110,20 @@ func (c *Cluster) Patience() time.Duration {
 	return c.timeout
 }
 
+var ofAnotherType = redact.Pattern(`error loading config file "(.*?)": json: cannot unmarshal (\w+) into Go struct field \w+\.(\S+) of type (\S+)$`)
+
 func configError(err error) error {
 	if clientcmd.IsEmptyConfig(err) {
 		return fmt.Errorf("kubeconfig: no cluster is configured: set --kubeconfig, KUBECONFIG or --server, or work offline with --live FILE")
 	}
 	if strings.Contains(err.Error(), "'proxy-url'") { // the error contains the URL with its password
 		return errors.New("kubeconfig: proxy-url: is no URL of a proxy: it must begin with http, https or socks5, and what is special in its user and password must be percent-encoded")
+	}
+	if m := ofAnotherType().FindStringSubmatch(err.Error()); m != nil {
+		return fmt.Errorf("kubeconfig: %s: %s: has the type %s, where %s is needed", m[1], m[3], m[2], m[4])
+	}
+	if errors.Is(err, fs.ErrNotExist) && clientcmd.IsConfigurationInvalid(err) {
+		return fmt.Errorf("kubeconfig: %w: correct the path there, or after the flag of that name", err)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("kubeconfig: %w: check the name after --kubeconfig, or in KUBECONFIG", err)

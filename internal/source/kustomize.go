@@ -83,6 +83,8 @@ var spelled = sync.OnceValue(func() []spelling {
 		{regexp.MustCompile(`(?s)^decoding .*: (invalid character .*|json: .*)$`), "patchesJson6902: a patch is not a list of operations in JSON: $1"},
 		{regexp.MustCompile(`(?s)^evalsymlink failure on '.*\n.*`), "patchesStrategicMerge: an entry is neither a file nor YAML: correct it, or write it as one of patches"},
 		{regexp.MustCompile(`evalsymlink failure on '[^']*' : lstat [^:]*: no such file or directory`), "there is no such file: add it, or take the entry out"},
+		{regexp.MustCompile(`^Unexpected kind: (\S*)$`), "patches: an entry has the op $1: write add, remove, replace, move, copy or test"},
+		{regexp.MustCompile(`^testing value (\S+) failed: test failed$`), "patches: the test of $1 fails: the resource has another value there"},
 		{regexp.MustCompile(`(?s)wrong node kind: expected (\w+)Node but got (\w+)Node: node contents:.*`), "a patch has a $2 where the resource has a $1: correct its type in the patch"},
 		{regexp.MustCompile(`MalformedYAMLError: (?:yaml: )?(.*?) in File: \S+`), "$1"},
 	}

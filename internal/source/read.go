@@ -196,8 +196,15 @@ func (in Inputs) expand(path string) ([]string, error) {
 		}
 		return names, nil
 	}
-	if err != nil || !info.IsDir() {
-		return []string{path}, err
+	if err != nil {
+		file := strings.TrimRight(path, "/")
+		if _, statErr := os.Stat(file); statErr == nil {
+			err = fmt.Errorf("%s is a file: leave out the slash behind it", file)
+		}
+		return nil, err
+	}
+	if !info.IsDir() {
+		return []string{path}, nil
 	}
 	names, err := walk(path, in.Recursive)
 	if err == nil && len(names) == 0 {

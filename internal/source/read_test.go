@@ -88,6 +88,7 @@ func TestRead(t *testing.T) {
 		{"a kustomization", Inputs{Kustomize: in("kust")}, []string{"pre-k"}, ""},
 		{"a selector", Inputs{Files: []string{dir}, Selector: "tier=web"}, []string{"b"}, ""},
 		{"a missing file", Inputs{Files: []string{in("nope.yaml"), in("a.yaml")}}, []string{"a1", "a2"}, `nope.yaml" does not exist`},
+		{"a file with a slash behind it", Inputs{Files: []string{in("a.yaml") + "/"}}, nil, "a.yaml is a file: leave out the slash behind it"},
 		{"a named file is read whatever it is called", Inputs{Files: []string{in("notes.txt")}}, nil, "is not closed"},
 		{"a folder without files of its own", Inputs{Files: []string{in("empty")}}, nil, "-R reads the folders below it too"},
 		{"a URL with a password, which no error shows", Inputs{Files: []string{strings.Replace(server.URL, "//", "//me:hunter2@", 1) + "/x?token=hunter3"}}, nil, strings.TrimSuffix(server.URL, "/") + "/x?…: cannot be read: server answered 404 Not Found"},
@@ -170,6 +171,8 @@ func TestChain(t *testing.T) {
 		"unread":      "resources: [a.yaml\n",
 		"unparsed":    "resources: [a.yaml]\npatches: [{path: broken.yaml}]\n",
 		"both":        "resources: [a.yaml]\npatches: [{path: p.yaml, patch: x}]\n",
+		"op":          "resources: [a.yaml]\npatches:\n- target: {kind: ConfigMap}\n  patch: |\n    - {op: replce, path: /data/k, value: hunter2}\n",
+		"tested":      "resources: [a.yaml]\npatches:\n- target: {kind: ConfigMap}\n  patch: |\n    - {op: test, path: /kind, value: hunter2}\n",
 		"twice":       "resources: [a.yaml, a.yaml]\n",
 		"round":       "resources: [../round]\n",
 		"typed":       "namespace: 5\nresources: [a.yaml]\n",
@@ -189,6 +192,8 @@ func TestChain(t *testing.T) {
 	const aim = "is a JSON patch without a target: name the objects that it is for: target: {kind: KIND, name: NAME}"
 	for folder, want := range map[string]string{
 		"unparsed":   "patches: broken.yaml: line 1: a [ or { is not closed; quote a text that begins with one",
+		"op":         "patches: an entry has the op replce: write add, remove, replace, move, copy or test",
+		"tested":     "patches: the test of /kind fails: the resource has another value there",
 		"both":       "patches: an entry has both patch and path, or neither: give one of them",
 		"twice":      "resources: a.yaml: has a ConfigMap a, as another entry has: take one of them out",
 		"round":      "resources: ../round: the kustomizations build each other: take the entry out",
