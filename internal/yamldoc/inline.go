@@ -131,10 +131,7 @@ func (o origins) flow(v any, pl place) (string, bool) {
 
 // isJSON reports by a flow collection's first entry whether it is written as JSON.
 func isJSON(n *node) bool {
-	if n == nil || n.style != flowStyle || len(n.entries) == 0 {
-		return false
-	}
-	return n.kind == mapNode && n.entries[0].quote == '"'
+	return n != nil && n.style == flowStyle && len(n.entries) > 0 && n.kind == mapNode && n.entries[0].quote == '"'
 }
 
 func (m model) flowMapping(fields map[string]any, pl place, l look) string {

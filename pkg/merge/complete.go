@@ -26,7 +26,7 @@ func (c completer) completeValue(v any, t *Type) any {
 			return c.mapping(v, t)
 		}
 	case []any:
-		return c.list(v, t)
+		return entrywise(v, func(e any) any { return c.completeValue(e, t.EntryType()) })
 	}
 	return v
 }
@@ -39,19 +39,6 @@ func (c completer) mapping(m map[string]any, t *Type) any {
 				out = cloneMap(m)
 			}
 			out[k] = n
-		}
-	}
-	return out
-}
-
-func (c completer) list(list []any, t *Type) any {
-	out := list
-	for i, e := range list {
-		if n := c.completeValue(e, t.EntryType()); !shared(n, e) {
-			if shared(out, list) {
-				out = append([]any(nil), list...)
-			}
-			out[i] = n
 		}
 	}
 	return out
