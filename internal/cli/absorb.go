@@ -214,11 +214,7 @@ func (a *absorbing) confirm(ctx context.Context) error {
 	r := ask.Reviewer{Terminal: t, Out: t.Out}
 	for _, o := range a.objects {
 		chosen := o.Chosen()
-		var questions []string
-		for _, value := range chosen {
-			questions = append(questions, question(value))
-		}
-		unwanted, err := r.Each(ctx, "Take it into "+escape.Line(o.Origin.File), questions)
+		unwanted, err := r.Each(ctx, "Take it into "+escape.Line(o.Origin.File), each(chosen, question))
 		if err != nil {
 			return a.quit(err)
 		}

@@ -218,8 +218,7 @@ func (ed *editor) read(out string, want any) (*File, *wrong) {
 	f, err := Parse([]byte(out))
 	if err != nil {
 		w := &wrong{at: ed.doc.from, why: err}
-		var e *Error
-		if errors.As(err, &e) {
+		if e, ok := errors.AsType[*Error](err); ok {
 			w.at = ed.oldOffset(out, e.Line)
 		}
 		return nil, w
