@@ -138,7 +138,7 @@ func (m model) flowMapping(fields map[string]any, pl place, l look) string {
 	if s, ok := m.from.flow(fields, pl); ok {
 		return s
 	}
-	_, n := m.from.node(mapNode)
+	n := m.from.node(mapNode)
 	pl.json = pl.json || isJSON(n)
 	if n != nil {
 		pl.quote = n.entries[0].quote
@@ -167,7 +167,7 @@ func (m model) flowList(list []any, pl place, l look) string {
 	}
 	pairs := m.from.items(list, m.t)
 	pl.flow, pl.style, pl.keys = true, plainStyle, keysOf(m.t)
-	if _, n := m.from.node(seqNode); n != nil {
+	if n := m.from.node(seqNode); n != nil {
 		pl.style = n.entries[0].value.style
 	}
 	parts := make([]string, 0, len(list))
