@@ -65,8 +65,7 @@ func edit(name string, objects []*Object, given []string) (*files.Edited, error)
 			want, err := objects[i].with(s.Value, objects[i].Chosen())
 			return want, objects[i].typ, err
 		})
-		var shared *yamldoc.AliasError
-		if errors.As(err, &shared) && leave(found, shared.Anchor) {
+		if shared, ok := errors.AsType[*yamldoc.AliasError](err); ok && leave(found, shared.Anchor) {
 			continue
 		}
 		for _, o := range objects {

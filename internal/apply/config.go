@@ -2,6 +2,7 @@ package apply
 
 import (
 	"encoding/json"
+	"slices"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
@@ -57,13 +58,10 @@ func (c configuring) below(s spot, step merge.Step) spot {
 
 // livesAt reports whether policy, rule or user have given the value there, as a whole, to live.
 func (c configuring) livesAt(path merge.Path) bool {
-	for _, d := range c.Settled {
-		if d.Winner == merge.LiveSide && d.Path.String() == path.String() {
-			return true
-		}
-	}
 	r, ok := merge.RuleAt(c.Rules, path)
-	return ok && r.Always && r.Choice == merge.TakeLive
+	return ok && r.Always && r.Choice == merge.TakeLive || slices.ContainsFunc(c.Settled, func(d merge.Disagreement) bool {
+		return d.Winner == merge.LiveSide && d.Path.String() == path.String()
+	})
 }
 
 // recordValue returns what is applied of a value that is stated; false for nothing.

@@ -3,6 +3,7 @@ package applyset
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -57,10 +58,7 @@ func (d Decision) kept(reason string) Decision {
 // remaining returns the objects that are neither deleted themselves, nor dependents of one that is,
 // nor in every namespace.
 func remaining(objects []Member, deleted map[string]bool) (left []Member) {
-	gone := map[string]bool{}
-	for uid := range deleted {
-		gone[uid] = true
-	}
+	gone := maps.Clone(deleted)
 	for grown := true; grown; { // ReplicaSets follow their Deployment, Pods follow those
 		grown = false
 		for _, m := range objects {

@@ -232,14 +232,12 @@ func compared[T comparable](is, want []T) (more, less []T) {
 // kubectl's object, field for field, bound to the state in which it was read. The tool's version
 // stays as first written, so that nothing is written for it alone.
 func (p Parent) Manifest(apiVersion string) map[string]any {
-	tooling := cmp.Or(p.Tooling, Tooling)
-	kinds := merge.Texts(p.Kinds)
 	meta := map[string]any{
 		"name":   p.Name,
 		"labels": map[string]any{IDLabel: p.ID()},
 		"annotations": map[string]any{
-			ToolingAnnotation:    tooling,
-			KindsAnnotation:      strings.Join(kinds, ","),
+			ToolingAnnotation:    cmp.Or(p.Tooling, Tooling),
+			KindsAnnotation:      strings.Join(merge.Texts(p.Kinds), ","),
 			NamespacesAnnotation: strings.Join(p.Namespaces, ","),
 		},
 	}

@@ -214,11 +214,7 @@ func (a *absorbing) confirm(ctx context.Context) error {
 	r := ask.Reviewer{Terminal: t, Out: t.Out}
 	for _, o := range a.objects {
 		chosen := o.Chosen()
-		var questions []string
-		for _, value := range chosen {
-			questions = append(questions, question(value))
-		}
-		unwanted, err := r.Each(ctx, "Take it into "+escape.Line(o.Origin.File), questions)
+		unwanted, err := r.Each(ctx, "Take it into "+escape.Line(o.Origin.File), each(chosen, question))
 		if err != nil {
 			return a.quit(err)
 		}
@@ -294,3 +290,30 @@ func (a *absorbing) report(files int) {
 
 // noteAbsorbed is the kind of the note that summarizes what was taken.
 const noteAbsorbed diff.NoteKind = "absorbed"
+
+// misspelt returns an error for the fields that no object has or may have, and that are nearly one.
+func (a *absorbing) misspelt(ctx context.Context, s *session) error {
+	var errs []error
+	for _, p := range a.choice.Unused(a.objects) {
+		var near merge.Path
+		for _, item := range s.Items {
+			if !a.named(ctx, s, item) {
+				continue
+			}
+			whole, err := item.Object.Whole()
+			errs = append(errs, err)
+			_, stated := merge.Lookup(whole.Value, p, item.Planned.Type)
+			if _, found := merge.Lookup(item.Planned.Live, p, item.Planned.Type); found || stated {
+				near = nil
+				break
+			}
+			if n := schema.Nearest(item.Planned.Type, p, whole.Value, item.Planned.Live); near == nil && n.String() != p.String() {
+				near = n
+			}
+		}
+		if near != nil {
+			errs = append(errs, fmt.Errorf("%s: no object has it, neither in the files nor in live; did you mean %s?", p, near))
+		}
+	}
+	return errors.Join(errs...)
+}

@@ -53,10 +53,7 @@ func objectArgs(s *complete.Server) cobra.CompletionFunc {
 // jsonpath= a template follows, and no space.
 func outputs(fit func(printerRow) bool) completer {
 	return always(func(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		words := printerWords(fit)
-		for _, t := range templates {
-			words = append(words, cobra.CompletionWithDesc(t.name+"=", t.help))
-		}
+		words := append(printerWords(fit), each(templates, func(l language) string { return cobra.CompletionWithDesc(l.name+"=", l.help) })...)
 		words = complete.Beginning(words, typed)
 		directive := cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 		if len(words) == 1 && strings.Contains(words[0], "=\t") {

@@ -208,10 +208,7 @@ func (c *call) printed(s several) error {
 	case encode != nil:
 		return s.documents(c, encode)
 	}
-	lists := make([][]string, len(s.found))
-	for i, f := range s.found {
-		lists[i] = f.out.texts
-	}
+	lists := each(s.found, func(f *found) []string { return f.out.texts })
 	object := func(text string) string { return strings.SplitN(text, "\n", 2)[0] }
 	for _, shared := range contexts.Group(lists, object, func(a, b string) bool { return timeless(a) == timeless(b) }) {
 		head := diff.Paint("# "+contexts.Label(shared.In, s.names), diff.Bold, c.colored())

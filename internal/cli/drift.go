@@ -60,11 +60,8 @@ var _ = registerVerb(verb{
 })
 
 // driftOutputs returns the formats of a report.
-func driftOutputs() (names []string) {
-	for _, f := range drift.Formats {
-		names = append(names, f.Name+"\t"+f.Help)
-	}
-	return names
+func driftOutputs() []string {
+	return each(drift.Formats, func(f drift.Format) string { return f.Name + "\t" + f.Help })
 }
 
 // drift compares all objects and prints the report, even if some have errors.

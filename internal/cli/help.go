@@ -71,11 +71,7 @@ const (
 
 // helpWords returns the values of --help, with help for completion.
 func helpWords() []string {
-	words := []string{helpAll + "\tall flags"}
-	for _, g := range flagGroups {
-		words = append(words, g.Key+"\t"+g.Title)
-	}
-	return words
+	return append([]string{helpAll + "\tall flags"}, each(flagGroups, func(g FlagGroup) string { return g.Key + "\t" + g.Title })...)
 }
 
 // String returns a truth value: to cobra the flag is a switch.
@@ -199,11 +195,7 @@ func (h *helpText) mostUsed(cmd *cobra.Command, flags []FlagHelp) {
 	}
 	h.heading("More flags (--help=all explains all of them)")
 	for _, g := range ByGroup(slices.DeleteFunc(flags, func(f FlagHelp) bool { return shown[f.Name] })) {
-		var names []string
-		for _, f := range g.Flags {
-			names = append(names, f.Name)
-		}
-		h.row("--help="+g.Key, 19, strings.Join(names, ", "))
+		h.row("--help="+g.Key, 19, strings.Join(each(g.Flags, func(f FlagHelp) string { return f.Name }), ", "))
 	}
 	h.row("--help=connection", 19, "kubectl's: namespace, context, kubeconfig, as, v, …")
 }

@@ -61,11 +61,7 @@ func namedOf(items []*run.Item) []*run.Item {
 }
 
 func targetsOf(items []*run.Item) []cluster.Target {
-	out := make([]cluster.Target, len(items))
-	for i, item := range items {
-		out[i] = item.Target
-	}
-	return out
+	return each(items, func(item *run.Item) cluster.Target { return item.Target })
 }
 
 func (h *holding) find(ctx context.Context, p *run.Plan, targets []cluster.Target) ([]wait.Use, error) {

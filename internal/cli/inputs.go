@@ -216,10 +216,7 @@ func (c *call) releaseRest(p *run.Plan) {
 	if c.released == nil || c.release != "" {
 		return
 	}
-	var stated []object.Object
-	for _, item := range p.Items {
-		stated = append(stated, item.Object)
-	}
+	stated := each(p.Items, func(item *run.Item) object.Object { return item.Object })
 	if rest := c.released.Without(stated); len(rest) > 0 {
 		c.note("--original="+c.original, "objects of the release that are not in the input stay: "+listed(rest))
 	}

@@ -70,8 +70,7 @@ func MainAs(ctx context.Context, executable string, args []string, streams gener
 	code := exitCode(err)
 	e.warnings.print()
 	e.report(err)
-	var end *exit
-	if ctx.Err() != nil && err != nil && !(errors.As(err, &end) && end.Ended) { // the run may be complete nevertheless
+	if end, ok := errors.AsType[*exit](err); ctx.Err() != nil && err != nil && !(ok && end.Ended) { // the run may be complete nevertheless
 		if by, ok := errors.AsType[*signalled](context.Cause(ctx)); ok && endings[by.signal] != 0 {
 			return endings[by.signal]
 		}

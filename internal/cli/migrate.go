@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/migrate"
 	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/internal/ownership"
+	"github.com/kubectl-merge/kubectl-merge/internal/target"
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
 	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 )
@@ -70,10 +71,7 @@ func (v *call) migrated(ctx context.Context) (objects []object.Object, err error
 		return objects, errors.Join(bad, err)
 	}
 	_, targets, err := v.find(ctx)
-	for _, t := range targets {
-		objects = append(objects, t.Identity())
-	}
-	return objects, err
+	return each(targets, func(t target.Target) object.Object { return t.Identity() }), err
 }
 
 // migrate moves ownership to server-side apply and back.

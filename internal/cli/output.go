@@ -50,8 +50,10 @@ var printerRows = []printerRow{
 	{name: "diff", help: "live against the result", values: true, report: true, conflicts: true, needs: run.Changes, open: func(v view) (printer, error) { return v.differ(), nil }},
 }
 
+type language struct{ name, help string }
+
 // templates lists kubectl's template languages; their argument follows =.
-var templates = []struct{ name, help string }{
+var templates = []language{
 	{"jsonpath", "fields by a JSONPath template"},
 	{"go-template", "by a Go template"},
 	{"custom-columns", "a table of fields"},
@@ -102,11 +104,15 @@ func printerNames(fit func(printerRow) bool) string {
 
 // templateNames returns the template languages as help texts list them.
 func templateNames() string {
-	var names []string
-	for _, t := range templates {
-		names = append(names, t.name+"=…")
+	return strings.Join(each(templates, func(l language) string { return l.name + "=…" }), ", ")
+}
+
+// each returns what of makes of each; nil for none.
+func each[T, U any](all []T, of func(T) U) (out []U) {
+	for _, one := range all {
+		out = append(out, of(one))
 	}
-	return strings.Join(names, ", ")
+	return out
 }
 
 // view states where and how a printer prints.

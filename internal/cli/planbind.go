@@ -100,11 +100,7 @@ func (f *binding) bind() func(*run.Item, apply.Planned) error {
 }
 
 func surplus(item *run.Item, lines []string) error {
-	var errs []error
-	for _, line := range lines {
-		errs = append(errs, &surplusError{item.Target.String() + ": " + line})
-	}
-	return errors.Join(errs...)
+	return errors.Join(each(lines, func(line string) error { return &surplusError{item.Target.String() + ": " + line} })...)
 }
 
 // surplusError reports an action of a run beyond the plan that it is bound to.

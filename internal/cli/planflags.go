@@ -63,20 +63,12 @@ func (c *call) chosenPolicy() (merge.Policy, error) {
 
 // policies lists the policies.
 func policies() string {
-	var names []string
-	for _, p := range merge.Policies {
-		names = append(names, p.Name)
-	}
-	return strings.Join(names, ", ")
+	return strings.Join(each(merge.Policies, func(p merge.Policy) string { return p.Name }), ", ")
 }
 
 // strategies lists the strategies with their effects.
 func strategies() string {
-	var rows []string
-	for _, s := range strategy.Strategies {
-		rows = append(rows, s.Name+" ("+s.Help+")")
-	}
-	return strings.Join(rows, ", ")
+	return strings.Join(each(strategy.Strategies, func(s strategy.Strategy) string { return s.Name + " (" + s.Help + ")" }), ", ")
 }
 
 // asks reports whether conflicts are settled on the terminal.

@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/internal/plandoc"
 	"github.com/kubectl-merge/kubectl-merge/internal/record"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
+	"github.com/kubectl-merge/kubectl-merge/pkg/diff"
 )
 
 var _ = registerPrinter(printerRow{
@@ -101,10 +102,7 @@ func (f *planPrinter) printObject(item *run.Item) error {
 			return err
 		}
 	}
-	var notes []string
-	for _, n := range guardNotes(item) {
-		notes = append(notes, strings.TrimPrefix(n.Text(), n.Object+": "))
-	}
+	notes := each(guardNotes(item), func(n diff.Note) string { return strings.TrimPrefix(n.Text(), n.Object+": ") })
 	f.out.Count(made.action)
 	return f.out.Raw(slices.Concat(made.head, plandoc.Notes(notes), made.tail))
 }

@@ -58,10 +58,7 @@ var profiles = []profile{
 var _ = registerFlags(flagRow{verbs: "every", name: "profile", group: "safety", at: func(c *call) any { return &c.env.profiled },
 	help: "a named set of flags: agent (for programs: a plan before each write, nothing of others is lost, JSON), or a FILE with one",
 	completes: always(func(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		var words []cobra.Completion
-		for _, p := range profiles {
-			words = append(words, cobra.CompletionWithDesc(p.name, p.help))
-		}
+		words := each(profiles, func(p profile) cobra.Completion { return cobra.CompletionWithDesc(p.name, p.help) })
 		return complete.Beginning(words, typed), cobra.ShellCompDirectiveDefault
 	})})
 

@@ -89,25 +89,20 @@ func (m *marked) Unwrap() error { return m.error }
 
 // mark gives each of the errors joined in err a reason; nil for nil.
 func mark(reason string, err error) error {
-	var all []error
-	for _, one := range leaves(err) {
-		all = append(all, &marked{one, reason})
-	}
-	return errors.Join(all...)
+	return errors.Join(each(leaves(err), func(one error) error { return &marked{one, reason} })...)
 }
 
 // reasonOf returns the row of an error.
 func reasonOf(err error) reason {
-	var m *marked
-	errors.As(err, &m)
+	m, _ := errors.AsType[*marked](err)
 	return reasons[slices.IndexFunc(reasons, func(r reason) bool { return m != nil && m.reason == r.name || r.is != nil && r.is(err) })]
 }
 
 // anError returns whether an error of that type, and as are says, is in the chain.
 func anError[T error](are ...func(T) bool) func(error) bool {
 	return func(err error) bool {
-		var t T
-		return errors.As(err, &t) && !slices.ContainsFunc(are, func(is func(T) bool) bool { return !is(t) })
+		t, ok := errors.AsType[T](err)
+		return ok && !slices.ContainsFunc(are, func(is func(T) bool) bool { return !is(t) })
 	}
 }
 

@@ -152,8 +152,7 @@ func (f *recording) end(ctx context.Context, s *session, err error) error {
 		u := undoing{call: &call{env: f.env, options: o, mode: dryNone}, doc: doc, rollback: true}
 		bad = u.run(context.WithoutCancel(ctx)) // an interrupted run is undone, too
 	}
-	var left *exit
-	if errors.As(bad, &left) && left.Err == nil {
+	if left, ok := errors.AsType[*exit](bad); ok && left.Err == nil {
 		bad = errors.New("what is left as it is is listed above")
 	}
 	if bad != nil {

@@ -132,11 +132,7 @@ func leaves(err error) []error {
 		return leaves(end.Err)
 	}
 	if object, ok := errors.AsType[*run.ObjectError](err); ok && err == error(object) && joined(object.Err) != nil {
-		var all []error
-		for _, one := range joined(object.Err) {
-			all = append(all, object.Of(one))
-		}
-		return all
+		return each(joined(object.Err), func(one error) error { return object.Of(one) })
 	}
 	return []error{err}
 }

@@ -128,8 +128,7 @@ func (k *targetVerb) meanings(t target.Target, all []annotate.Meaning, written b
 // targetPrinters lists the printers of these verbs, which are those of a merge; diff is of the
 // configuration, the only change.
 func targetPrinters() string {
-	names := printerNames(ofTarget)
-	return strings.Replace(names, "diff", "diff (of the configuration)", 1) + ", " + templateNames()
+	return strings.Replace(printerNames(ofTarget), "diff", "diff (of the configuration)", 1) + ", " + templateNames()
 }
 
 // prepare opens the printer and the connection.

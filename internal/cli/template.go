@@ -160,20 +160,13 @@ func relaxed(path string) string {
 func table(columns []column, objects []any) ([]byte, error) {
 	var b bytes.Buffer
 	t := tabwriter.NewWriter(&b, 6, 4, 3, ' ', 0)
-	cells := make([]string, len(columns))
-	for i, c := range columns {
-		cells[i] = c.header
-	}
-	fmt.Fprintln(t, strings.Join(cells, "\t"))
+	fmt.Fprintln(t, strings.Join(each(columns, func(c column) string { return c.header }), "\t"))
 	for _, o := range objects {
 		u, err := printable(o) // with numbers as jsonpath compares them
 		if err != nil {
 			return nil, err
 		}
-		for i, c := range columns {
-			cells[i] = c.cell(u.UnstructuredContent())
-		}
-		fmt.Fprintln(t, strings.Join(cells, "\t"))
+		fmt.Fprintln(t, strings.Join(each(columns, func(c column) string { return c.cell(u.UnstructuredContent()) }), "\t"))
 	}
 	err := t.Flush()
 	return b.Bytes(), err

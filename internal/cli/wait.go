@@ -8,9 +8,11 @@ import (
 
 	"github.com/kubectl-merge/kubectl-merge/internal/cluster"
 	"github.com/kubectl-merge/kubectl-merge/internal/escape"
+	"github.com/kubectl-merge/kubectl-merge/internal/live"
 	"github.com/kubectl-merge/kubectl-merge/internal/parallel"
 	"github.com/kubectl-merge/kubectl-merge/internal/ready"
 	"github.com/kubectl-merge/kubectl-merge/internal/run"
+	"github.com/kubectl-merge/kubectl-merge/internal/target"
 	"github.com/kubectl-merge/kubectl-merge/internal/wait"
 	"github.com/kubectl-merge/kubectl-merge/internal/write"
 	"github.com/kubectl-merge/kubectl-merge/pkg/schema"
@@ -82,20 +84,14 @@ func (c *call) waitedFor(ctx context.Context, at reached) (all []wait.Object, er
 		return c.members(ctx, at.Cluster)
 	case len(c.args) > 0:
 		_, targets, err := c.find(ctx)
-		for _, t := range targets {
-			all = append(all, wait.Object{Target: t.Target})
-		}
-		return all, err
+		return each(targets, func(t target.Target) wait.Object { return wait.Object{Target: t.Target} }), err
 	}
 	objects, bad, err := c.readLocal(ctx)
 	if err = errors.Join(err, bad); err != nil {
 		return nil, err
 	}
 	located, err := at.live.Resolve(ctx, objects)
-	for _, l := range located {
-		all = append(all, wait.Object{Target: l.Target})
-	}
-	return all, err
+	return each(located, func(l live.Located) wait.Object { return wait.Object{Target: l.Target} }), err
 }
 
 // members returns the members of the set.

@@ -108,9 +108,7 @@ func RetryAfter(err error) (time.Duration, bool) {
 }
 
 // IsRefusal reports whether the server responded with an error.
-func IsRefusal(err error) bool {
-	return errors.As(err, new(*Refusal))
-}
+func IsRefusal(err error) bool { return errors.As(err, new(*Refusal)) }
 
 // RefusesDryRun reports whether a webhook or aggregated server does not support dry run.
 // Such a refusal is not about the object.

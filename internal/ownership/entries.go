@@ -23,12 +23,10 @@ func Applied(live map[string]any, manager string) map[string]any {
 	return nil
 }
 
-func isApplier(e map[string]any, manager string) bool {
-	return merge.At[string](e, "manager") == manager && merge.At[string](e, "operation") == "Apply" && merge.At[string](e, "subresource") == ""
-}
+func isApplier(e map[string]any, manager string) bool { return isBy(e, manager, "Apply") }
 
-func isUpdater(e map[string]any, manager string) bool {
-	return merge.At[string](e, "manager") == manager && merge.At[string](e, "operation") == "Update" && merge.At[string](e, "subresource") == ""
+func isBy(e map[string]any, manager, operation string) bool {
+	return merge.At[string](e, "manager") == manager && merge.At[string](e, "operation") == operation && merge.At[string](e, "subresource") == ""
 }
 
 // list returns the entries of managedFields.

@@ -30,7 +30,7 @@ func (r *Rewrite) Adopt(fields map[string]any, names []string) error {
 		return err
 	}
 	rest = slices.DeleteFunc(rest, func(e map[string]any) bool {
-		return slices.ContainsFunc(names, func(name string) bool { return isUpdater(e, name) })
+		return slices.ContainsFunc(names, func(name string) bool { return isBy(e, name, "Update") })
 	})
 	return r.put(rest, all, map[string]any{"manager": r.manager, "operation": "Apply"})
 }
@@ -41,7 +41,7 @@ func (r *Rewrite) Adopt(fields map[string]any, names []string) error {
 func (r *Rewrite) Release(to string) error {
 	all := fieldpath.NewSet(annotationPath)
 	rest, err := r.without(func(e map[string]any) bool {
-		return isApplier(e, r.manager) || isApplier(e, AnnotationManager) || isUpdater(e, to) && merge.At[string](e, "apiVersion") == r.version
+		return isApplier(e, r.manager) || isApplier(e, AnnotationManager) || isBy(e, to, "Update") && merge.At[string](e, "apiVersion") == r.version
 	}, all)
 	if err != nil {
 		return err
@@ -129,7 +129,7 @@ func (r *Rewrite) Drop() error {
 func (r *Rewrite) Disown(names []string) {
 	rest := slices.DeleteFunc(slices.Clone(r.entries), func(e map[string]any) bool {
 		name := merge.At[string](e, "manager")
-		return isApplier(e, r.manager) || slices.Contains(names, name) && (isUpdater(e, name) || isApplier(e, name))
+		return isApplier(e, r.manager) || slices.Contains(names, name) && (isBy(e, name, "Update") || isApplier(e, name))
 	})
 	r.changed = r.changed || len(rest) != len(r.entries)
 	r.entries = rest

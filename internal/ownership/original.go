@@ -252,11 +252,8 @@ func (h holding) inList(s spot, list []any, sets []owned) (any, bool) {
 		}
 		parts[i] = part
 	}
-	out := make([]any, 0, len(parts))
-	for _, i := range slices.Sorted(maps.Keys(parts)) {
-		out = append(out, parts[i])
-	}
-	return out, len(out) > 0 || stated(sets)
+	out := inOrder(parts)
+	return out.Value, out.Set || stated(sets)
 }
 
 // withKeys adds an entry's merge keys, default or not: they state which entry it is.

@@ -180,7 +180,7 @@ func (r *Rewrite) transfer(mine, theirs *fieldpath.Set) error {
 func (r *Rewrite) Merge(names []string, applied bool) error {
 	for _, name := range names {
 		theirs := func(e map[string]any) bool {
-			return isUpdater(e, name) || applied && name != r.manager && isApplier(e, name)
+			return isBy(e, name, "Update") || applied && name != r.manager && isApplier(e, name)
 		}
 		at := slices.IndexFunc(r.entries, func(e map[string]any) bool { return isApplier(e, r.manager) })
 		if at < 0 {

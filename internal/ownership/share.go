@@ -54,22 +54,17 @@ func identified(v any, obj map[string]any) map[string]any {
 
 // split returns the parts of v that the applier holds alone, and those that others hold.
 func split(v any, typ *merge.Type, sets []owned) (applied, others merge.Opt) {
+	entire := whole(v, typ, sets)
+	m, isMap := v.(map[string]any)
+	list, isList := v.([]any)
 	switch {
 	case len(sets) == 0:
 		return merge.Opt{}, merge.Opt{}
-	case whole(v, typ, sets):
-		if slices.ContainsFunc(sets, stranger) {
-			return merge.Opt{}, merge.Some(v)
-		}
-		return merge.Some(v), merge.Opt{}
-	}
-	switch v := v.(type) {
-	case map[string]any:
-		return splitMap(v, typ, sets)
-	case []any:
-		return splitList(v, typ, sets)
-	}
-	if slices.ContainsFunc(sets, stranger) {
+	case isMap && !entire:
+		return splitMap(m, typ, sets)
+	case isList && !entire:
+		return splitList(list, typ, sets)
+	case slices.ContainsFunc(sets, stranger):
 		return merge.Opt{}, merge.Some(v)
 	}
 	return merge.Some(v), merge.Opt{}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"sync"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
@@ -144,9 +145,7 @@ func (p *Pruner) makes(gk applyset.GroupKind) bool {
 // count sets the number of the set's objects.
 func (p *Pruner) count(all []Member) {
 	objects := map[applyset.Identity]bool{}
-	for o := range p.decider.Objects {
-		objects[o] = true
-	}
+	maps.Copy(objects, p.decider.Objects)
 	for _, m := range all {
 		objects[m.Identity()] = true
 	}

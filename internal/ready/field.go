@@ -1,6 +1,7 @@
 package ready
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -28,10 +29,7 @@ func number(obj map[string]any, otherwise int64, path ...string) int64 {
 
 // moment returns a time below obj; zero where there is none.
 func moment(obj map[string]any, path ...string) time.Time {
-	t, err := time.Parse(time.RFC3339Nano, merge.At[string](obj, path...))
-	if err != nil {
-		return time.Time{}
-	}
+	t, _ := time.Parse(time.RFC3339Nano, merge.At[string](obj, path...)) // zero with an error
 	return t
 }
 
@@ -50,18 +48,12 @@ func isFalse(condition map[string]any) bool { return merge.At[string](condition,
 
 // stated returns the cause that a condition gives; otherwise where it gives none.
 func stated(c map[string]any, otherwise string) string {
-	if m := merge.At[string](c, "message"); m != "" {
-		return m
-	}
-	return otherwise
+	return cmp.Or(merge.At[string](c, "message"), otherwise)
 }
 
 // because returns a condition's reason; its type where it has none.
 func because(c map[string]any) string {
-	if r := merge.At[string](c, "reason"); r != "" {
-		return r
-	}
-	return merge.At[string](c, "type")
+	return cmp.Or(merge.At[string](c, "reason"), merge.At[string](c, "type"))
 }
 
 // stale reports that the status is about an older generation of the object, and how far it

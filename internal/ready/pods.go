@@ -170,8 +170,7 @@ func pod(s Subject) Verdict {
 	case phase == "Succeeded":
 		return ready("")
 	case phase == "Failed":
-		p := ended(o)
-		return Verdict{State: Failed, Problem: p}
+		return Verdict{State: Failed, Problem: ended(o)}
 	case isTrue(condition(o, "Ready")):
 		return ready("")
 	}

@@ -150,12 +150,10 @@ func maskValues(v, other any, paired bool, differs string) any {
 	}
 	out := make(map[string]any, len(m))
 	for k, e := range m {
-		if e != nil {
+		if out[k] = nil; e != nil {
 			w, both := merge.At[map[string]any](other)[k]
 			out[k] = veil(e, w, both, differs)
-			continue
 		}
-		out[k] = nil
 	}
 	return out
 }

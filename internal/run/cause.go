@@ -103,24 +103,14 @@ func defines(crd, item *Item) bool {
 // mayExplain reports whether writing other may resolve the refusal of item: the refusal names
 // other, or follows from its absence or present state. Any other refusal is final.
 func mayExplain(item, other *Item, refusal error) bool {
-	var r *cluster.Refusal
-	if item == other || !errors.As(refusal, &r) {
-		return false
-	}
-	return lacks(item, other) || explains(item, other, r)
+	r, ok := errors.AsType[*cluster.Refusal](refusal)
+	return ok && item != other && (lacks(item, other) || explains(item, other, r))
 }
 
 // explains is mayExplain judged by the text of the refusal alone.
 func explains(item, other *Item, r *cluster.Refusal) bool {
-	c, ok := causes[kindOf(other.Target.Resource)]
-	if !ok || c.explains == nil || other.Target.Namespaced && item.Target.Namespaced && !sameNamespace(item, other, r) {
-		return false
-	}
-	return c.explains(r, item, other)
-}
-
-// sameNamespace reports whether other can affect item: a namespaced object affects its own
-// namespace, except for the server of a webhook.
-func sameNamespace(item, other *Item, r *cluster.Refusal) bool {
-	return item.Target.Namespace == other.Target.Namespace || called().MatchString(r.Message)
+	// A namespaced object affects its own namespace, except for the server of a webhook.
+	apart := other.Target.Namespaced && item.Target.Namespaced && item.Target.Namespace != other.Target.Namespace
+	explains := causes[kindOf(other.Target.Resource)].explains
+	return explains != nil && (!apart || called().MatchString(r.Message)) && explains(r, item, other)
 }

@@ -117,10 +117,7 @@ func (i *Item) Impact() impact.Impact {
 	if len(i.fixed) > 0 {
 		return impact.Impact{Word: impact.Refused, Fields: i.fixed, Remark: "can be set only once" + i.remedy}
 	}
-	if i.Result.Outcome == write.Unchanged {
-		return impact.Impact{}
-	}
-	if i.Facts == nil {
+	if i.Result.Outcome == write.Unchanged || i.Facts == nil {
 		return impact.Impact{}
 	}
 	return i.Facts.Impact

@@ -74,11 +74,8 @@ func redefined(r *cluster.Refusal, item, other *Item) bool {
 	if !defines(other, item) || r.Kind == "namespaces" || hooked().MatchString(r.Message) || strings.Contains(r.Message, " denied request: ") {
 		return false
 	}
-	switch r.Code {
-	case http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusBadRequest, http.StatusUnprocessableEntity:
-		return true
-	}
-	return strings.Contains(r.Message, "conversion webhook for ")
+	codes := []int{http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusBadRequest, http.StatusUnprocessableEntity}
+	return slices.Contains(codes, r.Code) || strings.Contains(r.Message, "conversion webhook for ")
 }
 
 // hooks reports whether the refusal is by a webhook that the configuration contains, before or after.
@@ -106,11 +103,7 @@ func aggregates(r *cluster.Refusal, item, other *Item) bool {
 	if spec["group"] != item.Target.Group || spec["version"] != item.Target.Version || r.Kind == "namespaces" {
 		return false
 	}
-	switch r.Code {
-	case http.StatusNotFound, http.StatusServiceUnavailable, http.StatusBadGateway, http.StatusGatewayTimeout:
-		return true
-	}
-	return false
+	return slices.Contains([]int{http.StatusNotFound, http.StatusServiceUnavailable, http.StatusBadGateway, http.StatusGatewayTimeout}, r.Code)
 }
 
 // grants reports whether the role was missing, or grants permissions that the user lacks.

@@ -163,9 +163,7 @@ func (c *applying) settle(ctx context.Context, cause error) error {
 		return fmt.Errorf("%s: %w: %w", c.Target, cause, ErrUnknown)
 	}
 	switch {
-	case c.out.Planned.Action == apply.Nothing:
-		return nil
-	case again && c.lost < lostTries:
+	case c.out.Planned.Action == apply.Nothing, again && c.lost < lostTries:
 		return nil
 	case !cluster.Unanswered(cause):
 		return fmt.Errorf("%s: %w", c.Target, c.refused(ctx, cause))

@@ -70,10 +70,8 @@ func (c *applying) handOver(ctx context.Context, try int) error {
 		c.first = &p
 	}
 	c.read = version(obj)
-	if c.out.Planned, err = c.Replan(ctx, obj); err != nil {
-		return err
-	}
-	return nil
+	c.out.Planned, err = c.Replan(ctx, obj)
+	return err
 }
 
 // Different is the error of a plan whose trial result on the server differs from it.

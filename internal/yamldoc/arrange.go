@@ -8,11 +8,7 @@ import (
 // arrange takes the entries out that do not stay, and puts new ones in. At least
 // one entry stays, or is a <<.
 func (ed *editor) arrange(s slot, stay []bool, add []added) {
-	all := len(add) == 0
-	for _, ok := range stay {
-		all = all && ok
-	}
-	if all {
+	if len(add) == 0 && !slices.Contains(stay, false) {
 		return
 	}
 	if s.n.style == flowStyle {

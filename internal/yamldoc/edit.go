@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
+	"slices"
 	"sort"
 	"strings"
 
@@ -116,27 +118,11 @@ func (d *Document) edited(e Edit) (*File, error) {
 func exact(a, b any) bool {
 	switch a := a.(type) {
 	case map[string]any:
-		bm, ok := b.(map[string]any)
-		if !ok || len(a) != len(bm) {
-			return false
-		}
-		for k, v := range a {
-			if w, ok := bm[k]; !ok || !exact(v, w) {
-				return false
-			}
-		}
-		return true
+		b, ok := b.(map[string]any)
+		return ok && maps.EqualFunc(a, b, exact)
 	case []any:
-		bl, ok := b.([]any)
-		if !ok || len(a) != len(bl) {
-			return false
-		}
-		for i := range a {
-			if !exact(a[i], bl[i]) {
-				return false
-			}
-		}
-		return true
+		b, ok := b.([]any)
+		return ok && slices.EqualFunc(a, b, exact)
 	}
 	return same(a, b)
 }
@@ -232,8 +218,7 @@ func (ed *editor) read(out string, want any) (*File, *wrong) {
 	f, err := Parse([]byte(out))
 	if err != nil {
 		w := &wrong{at: ed.doc.from, why: err}
-		var e *Error
-		if errors.As(err, &e) {
+		if e, ok := errors.AsType[*Error](err); ok {
 			w.at = ed.oldOffset(out, e.Line)
 		}
 		return nil, w
@@ -312,7 +297,7 @@ func (ed *editor) enclosing(w *wrong) *node {
 		var below *node
 		for i := range n.entries {
 			v := n.entries[i].value
-			if w.node != nil && holdsNode(v, w.node) || w.node == nil && v.start <= w.at && w.at <= v.end {
+			if w.node != nil && v.start <= w.node.start && w.node.end <= v.end || w.node == nil && v.start <= w.at && w.at <= v.end {
 				below = v
 			}
 		}
@@ -338,5 +323,3 @@ func (ed *editor) settled(chain []*node) bool {
 	}
 	return false
 }
-
-func holdsNode(n, inner *node) bool { return n.start <= inner.start && inner.end <= n.end }

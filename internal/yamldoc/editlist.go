@@ -1,6 +1,7 @@
 package yamldoc
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
@@ -11,10 +12,7 @@ func (ed *editor) list(s slot, want []any, t *merge.Type, from origins) {
 	n := s.n
 	old, _ := n.value.([]any)
 	at := pairs(old, want, t)
-	where := make([]int, len(old)) // the place in want of each old entry, -1 if it is removed
-	for i := range where {
-		where[i] = -1
-	}
+	where := slices.Repeat([]int{-1}, len(old)) // the place in want of each old entry, -1 if it is removed
 	kept := 0
 	for i, j := range at {
 		if j >= 0 {

@@ -1,6 +1,8 @@
 package yamldoc
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
@@ -204,9 +206,7 @@ func (ed *editor) merged(n *node) map[string]any {
 	if n.kind == seqNode {
 		out := map[string]any{}
 		for i := len(n.entries) - 1; i >= 0; i-- {
-			for k, v := range ed.merged(n.entries[i].value) {
-				out[k] = v
-			}
+			maps.Copy(out, ed.merged(n.entries[i].value))
 		}
 		return out
 	}
@@ -221,12 +221,7 @@ func (ed *editor) merged(n *node) map[string]any {
 // intact: what a << refers to is still there and still a mapping.
 func (ed *editor) intact(n *node) bool {
 	if n.kind == seqNode {
-		for i := range n.entries {
-			if !ed.intact(n.entries[i].value) {
-				return false
-			}
-		}
-		return true
+		return !slices.ContainsFunc(n.entries, func(e entry) bool { return !ed.intact(e.value) })
 	}
 	if n.kind != aliasNode {
 		return true

@@ -28,7 +28,7 @@ func isBlock(v any, all origins) bool {
 	default:
 		return false
 	}
-	_, n := all.node(k)
+	n := all.node(k)
 	return n == nil || n.block()
 }
 

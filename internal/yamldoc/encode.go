@@ -61,11 +61,7 @@ func nested(v any, levels int) bool {
 			}
 		}
 	case []any:
-		for _, e := range v {
-			if nested(e, levels-1) {
-				return true
-			}
-		}
+		return slices.ContainsFunc(v, func(e any) bool { return nested(e, levels-1) })
 	}
 	return false
 }

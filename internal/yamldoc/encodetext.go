@@ -2,6 +2,7 @@ package yamldoc
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -106,10 +107,8 @@ func isTime(s string) bool {
 	if len(s) < 5 || s[4] != '-' || strings.IndexFunc(s[:4], func(r rune) bool { return !unicode.IsDigit(r) }) >= 0 {
 		return false
 	}
-	for _, form := range timeForms {
-		if _, err := time.Parse(form, s); err == nil {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(timeForms, func(form string) bool {
+		_, err := time.Parse(form, s)
+		return err == nil
+	})
 }

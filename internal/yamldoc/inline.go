@@ -131,17 +131,14 @@ func (o origins) flow(v any, pl place) (string, bool) {
 
 // isJSON reports by a flow collection's first entry whether it is written as JSON.
 func isJSON(n *node) bool {
-	if n == nil || n.style != flowStyle || len(n.entries) == 0 {
-		return false
-	}
-	return n.kind == mapNode && n.entries[0].quote == '"'
+	return n != nil && n.style == flowStyle && len(n.entries) > 0 && n.kind == mapNode && n.entries[0].quote == '"'
 }
 
 func (m model) flowMapping(fields map[string]any, pl place, l look) string {
 	if s, ok := m.from.flow(fields, pl); ok {
 		return s
 	}
-	_, n := m.from.node(mapNode)
+	n := m.from.node(mapNode)
 	pl.json = pl.json || isJSON(n)
 	if n != nil {
 		pl.quote = n.entries[0].quote
@@ -170,7 +167,7 @@ func (m model) flowList(list []any, pl place, l look) string {
 	}
 	pairs := m.from.items(list, m.t)
 	pl.flow, pl.style, pl.keys = true, plainStyle, keysOf(m.t)
-	if _, n := m.from.node(seqNode); n != nil {
+	if n := m.from.node(seqNode); n != nil {
 		pl.style = n.entries[0].value.style
 	}
 	parts := make([]string, 0, len(list))

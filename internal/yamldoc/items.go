@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
 // Items are the entries of the list in a field of the document's mapping, each as a
@@ -128,12 +130,7 @@ func (d *Document) withEntries(field string, items []Item) (*Document, error) {
 	if same {
 		return d, nil
 	}
-	want := map[string]any{}
-	for k, v := range d.value.(map[string]any) {
-		want[k] = v
-	}
-	want[field] = list
-	f, err := d.Edited(Edit{Want: want})
+	f, err := d.Edited(Edit{Want: merge.With(d.value.(map[string]any), list, field)})
 	if err != nil {
 		return nil, err
 	}

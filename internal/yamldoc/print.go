@@ -100,13 +100,13 @@ func (o origins) child(name string) (origins, origin, *entry) {
 }
 
 // node is the first origin of that kind that has entries, nil if there is none.
-func (o origins) node(k kind) (origin, *node) {
+func (o origins) node(k kind) *node {
 	for _, from := range o {
 		if n := from.n.follow(); n != nil && n.kind == k && len(n.entries) > 0 {
-			return from, n
+			return n
 		}
 	}
-	return origin{}, nil
+	return nil
 }
 
 // printer writes values as new text.
@@ -126,13 +126,13 @@ func (p *printer) line(col int) {
 func (p *printer) printValue(v any, from origins, t *merge.Type, pl place) {
 	switch v := v.(type) {
 	case map[string]any:
-		_, n := from.node(mapNode)
+		n := from.node(mapNode)
 		if len(v) > 0 && !pl.flow && (n == nil || n.block()) {
 			p.mapping(v, from, t, pl)
 			return
 		}
 	case []any:
-		_, n := from.node(seqNode)
+		n := from.node(seqNode)
 		if len(v) > 0 && !pl.flow && (n == nil || n.block()) {
 			p.list(v, from, t, pl)
 			return
@@ -193,7 +193,7 @@ func (p *printer) mapping(m map[string]any, from origins, t *merge.Type, pl plac
 	}
 	p.note("", pl.note)
 	quote := byte(0)
-	if _, n := from.node(mapNode); n != nil {
+	if n := from.node(mapNode); n != nil {
 		quote = n.entries[0].quote
 	}
 	for i, name := range orderOf(m, from, pl.keys) {

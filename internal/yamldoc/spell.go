@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -119,10 +120,7 @@ func plainFits(s string, flow bool) bool {
 	if strings.Contains(s, ": ") || strings.Contains(s, " #") || strings.HasPrefix(s, "---") || strings.HasPrefix(s, "...") {
 		return false
 	}
-	if !printable(s, "") {
-		return false
-	}
-	return IsText(s) && !odd.MatchString(s)
+	return printable(s, "") && IsText(s) && !odd.MatchString(s)
 }
 
 // printable reports whether a text needs no escapes; also lists characters that may
@@ -157,15 +155,8 @@ func literalFits(s string) bool {
 // foldedFits: no line starts with white space, which would not be folded, and none
 // is empty but between paragraphs.
 func foldedFits(s string) bool {
-	if !literalFits(s) {
-		return false
-	}
-	for _, line := range strings.Split(strings.TrimSuffix(s, "\n"), "\n") {
-		if line == "" || line[0] == ' ' || line[0] == '\t' {
-			return false
-		}
-	}
-	return true
+	lines := strings.Split(strings.TrimSuffix(s, "\n"), "\n")
+	return literalFits(s) && !slices.ContainsFunc(lines, func(l string) bool { return l == "" || l[0] == ' ' || l[0] == '\t' })
 }
 
 // double writes a text in double quotes, as YAML and JSON both read it.

@@ -1,6 +1,9 @@
 package yamldoc
 
-import "github.com/kubectl-merge/kubectl-merge/pkg/merge"
+import (
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
+	"maps"
+)
 
 // maxUnfolded bounds what aliases may add to all documents together, beyond twice the
 // size of each: room for every template, and no bomb. A key or a value counts one, and
@@ -150,9 +153,7 @@ func (u *unfolder) merge(m map[string]any, n *node, depth int) error {
 		if u.taken += len(from); u.taken+*u.unfolded > maxUnfolded+len(u.src) {
 			return u.tooLarge(n)
 		}
-		for k, v := range from {
-			m[k] = v
-		}
+		maps.Copy(m, from)
 		return nil
 	case target.kind == seqNode && target == n && depth == 0:
 		for i := len(n.entries) - 1; i >= 0; i-- {

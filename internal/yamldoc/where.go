@@ -1,6 +1,7 @@
 package yamldoc
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
@@ -159,17 +160,8 @@ func stepFits(s merge.Step, v any) bool {
 		return exact(s.Value, v)
 	}
 	m, ok := v.(map[string]any)
-	if !ok {
-		return false
-	}
-	for _, part := range s.Keys {
+	return ok && !slices.ContainsFunc(s.Keys, func(part merge.KeyPart) bool {
 		kv := m[part.Name]
-		if kv == nil && part.Default {
-			continue
-		}
-		if !same(kv, part.Value) {
-			return false
-		}
-	}
-	return true
+		return !(kv == nil && part.Default) && !same(kv, part.Value)
+	})
 }

@@ -108,10 +108,7 @@ type Voice struct {
 
 // Lost reports whether live no longer has the note's value, or would not have it after a write.
 func (n Note) Lost() bool {
-	if n.Restored {
-		return false
-	}
-	return n.Kind == NoteOverwritten || n.Kind == NoteRemoved || n.Kind == NoteReset
+	return !n.Restored && (n.Kind == NoteOverwritten || n.Kind == NoteRemoved || n.Kind == NoteReset)
 }
 
 // String returns the note for people: object, path, what happened, broken into short lines.

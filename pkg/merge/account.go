@@ -1,5 +1,7 @@
 package merge
 
+import "maps"
+
 // Accounting states how Account explains a result, and which side wins where local and live
 // disagree.
 type Accounting struct {
@@ -113,12 +115,8 @@ func key(m map[string]any, name string) Opt {
 
 // without returns v without the keys of other.
 func without(v, other map[string]any) map[string]any {
-	out := map[string]any{}
-	for k, e := range v {
-		if _, ok := other[k]; !ok {
-			out[k] = e
-		}
-	}
+	out := maps.Clone(v)
+	maps.DeleteFunc(out, func(k string, _ any) bool { return key(other, k).Set })
 	return out
 }
 
@@ -237,20 +235,13 @@ func (m *merger) accountAdded(s *cursor, x four, raw Opt) (Opt, bool) {
 		m.because(s, because{raw, LiveSide, CauseSame, x.o, x.l, Opt{}})
 		return m.absentOr(raw, Opt{})
 	case m.withholds(s) && !m.deleted(s, x.o):
-		if r, changed := m.settleAs(s, Disagreement{Kind: Update, Original: x.o, Local: x.l}, x.want); changed {
-			return r, true
-		}
-		return m.absentOr(raw, Opt{})
+		return m.readded(s, Disagreement{Kind: Update, Original: x.o, Local: x.l}, x.want, raw)
 	case !m.deleted(s, x.o) || equalOpt(x.l, Opt{}, s.field):
 		m.doubt(s, x.o, x.l, Opt{})
 		m.localOnly(s, x.o, x.l, x.want)
 		return x.want, true
 	}
-	d := Disagreement{Kind: m.kind(s, x.o, x.l), Original: x.o, Local: x.l}
-	if r, changed := m.settleAs(s, d, x.want); changed {
-		return r, true
-	}
-	return m.absentOr(raw, Opt{})
+	return m.readded(s, Disagreement{Kind: m.kind(s, x.o, x.l), Original: x.o, Local: x.l}, x.want, raw)
 }
 
 // accountRemoved settles a value that the strategy removes. Maps and lists that local no

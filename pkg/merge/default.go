@@ -72,8 +72,7 @@ func (c Condition) holds(t *Type, stated, now map[string]any) bool {
 	case IfUnset:
 		return c.unset(t, stated)
 	case IfLatest:
-		name := At[string](now, c.Path...)
-		return meansLatest(name)
+		return meansLatest(At[string](now, c.Path...))
 	case IfAlone:
 		for name, v := range now {
 			if name != c.Path[0] && v != nil && !(t.Fields[name].ZeroIsAbsent && isZero(v, t.Fields[name].Type)) {
@@ -82,8 +81,7 @@ func (c Condition) holds(t *Type, stated, now map[string]any) bool {
 		}
 		return true
 	case IfNone:
-		list := At[[]any](now, c.Path...)
-		return !slices.ContainsFunc(list, func(e any) bool { return tolerates(e, c.Text) })
+		return !slices.ContainsFunc(At[[]any](now, c.Path...), func(e any) bool { return tolerates(e, c.Text) })
 	}
 	return false
 }
@@ -116,10 +114,7 @@ var imageName = sync.OnceValue(func() *regexp.Regexp {
 // (k8s.io/kubernetes/pkg/util/parsers). A name that cannot be read means no tag.
 func meansLatest(image string) bool {
 	part := imageName().FindStringSubmatch(image)
-	if part == nil {
-		return false
-	}
-	return part[2] == "latest" || part[2] == "" && part[3] == ""
+	return part != nil && (part[2] == "latest" || part[2] == "" && part[3] == "")
 }
 
 // put fills the rule's value in and returns what holds it, or v itself where there is
@@ -127,19 +122,10 @@ func meansLatest(image string) bool {
 func (d *Default) put(root map[string]any, v any, t *Type, path []string) any {
 	if path[0] == "*" {
 		list, _ := v.([]any)
-		out := list
-		for i, e := range list {
-			if n := d.put(root, e, t.EntryType(), path[1:]); !shared(n, e) {
-				if shared(out, list) {
-					out = append([]any(nil), list...)
-				}
-				out[i] = n
-			}
-		}
 		if list == nil {
 			return v
 		}
-		return out
+		return entrywise(list, func(e any) any { return d.put(root, e, t.EntryType(), path[1:]) })
 	}
 	m, isMap := v.(map[string]any)
 	if !isMap && v != nil {

@@ -18,22 +18,8 @@ func Diff(from, to any, typ *Type) []Change {
 
 type differ struct {
 	changes []Change
-	spots   []*cursor // reused memory, from the top down to the current place
-	depth   int
+	spots
 }
-
-// below steps down until leave is called.
-func (d *differ) below(s *cursor, here hop, f Field) *cursor {
-	if d.depth == len(d.spots) {
-		d.spots = append(d.spots, new(cursor))
-	}
-	c := d.spots[d.depth]
-	d.depth++
-	*c = cursor{up: s, here: here, field: f}
-	return c
-}
-
-func (d *differ) leave() { d.depth-- }
 
 func (d *differ) diffValue(s *cursor, from, to Opt) {
 	if from.Set && to.Set && shared(from.Value, to.Value) || !from.Set && !to.Set {
@@ -78,9 +64,7 @@ func (d *differ) maps(s *cursor, from, to map[string]any) {
 	sort.Strings(names)
 	for _, k := range names {
 		f, _ := childOf(s.field.Type, k)
-		fv, fok := from[k]
-		tv, tok := to[k]
-		d.diffValue(d.below(s, hop{name: k}, f), Opt{fv, fok}, Opt{tv, tok})
+		d.diffValue(d.below(s, hop{name: k}, f, false), key(from, k), key(to, k))
 		d.leave()
 	}
 }
@@ -104,9 +88,8 @@ func (d *differ) lists(s *cursor, from, to []any) bool {
 			before = steps(t, from)
 		}
 		d.changes = append(d.changes, Change{
-			Op: OpRemove, Path: d.below(s, hop{list: t, entry: from[i]}, elem).path(), Old: Some(from[i]), OldOrder: before,
+			Op: OpRemove, Path: append(s.path(), StepOf(t, from[i], 0)), Old: Some(from[i]), OldOrder: before,
 		})
-		d.leave()
 	}
 	for i, id := range tx.ids {
 		var old Opt
@@ -115,7 +98,7 @@ func (d *differ) lists(s *cursor, from, to []any) bool {
 		} else {
 			added = append(added, id)
 		}
-		d.diffValue(d.below(s, hop{list: t, entry: to[i]}, elem), old, Some(to[i]))
+		d.diffValue(d.below(s, hop{list: t, entry: to[i]}, elem, false), old, Some(to[i]))
 		d.leave()
 	}
 	if got := append(kept, added...); !slices.Equal(got, tx.ids) {

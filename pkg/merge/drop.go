@@ -94,8 +94,7 @@ func (m *merger) ruled(s *cursor, v map[string]any, left Opt) Opt {
 		if entry || v[name] == nil {
 			continue
 		}
-		was, has := kept[name]
-		part := Opt{was, has}
+		part := key(kept, name)
 		c := m.below(s, hop{name: name}, f, false)
 		if inner, ok := v[name].(map[string]any); c.keepsLive() {
 			part = Some(v[name])
@@ -173,28 +172,17 @@ func entryByEntry(parts []Change, t *Type) (out []Change) {
 
 // droppedEntries removes the keys that original had, each reported separately.
 func (m *merger) droppedEntries(s *cursor, o, v map[string]any) (Opt, bool) {
-	out, changed := v, false
+	out := edited{fields: v}
 	names := m.names(nil, o, v)
 	defer m.forget(names)
 	for _, name := range names {
 		f, _ := childOf(s.field.Type, name)
-		ov, ook := o[name]
-		vv, vok := v[name]
-		c := m.below(s, hop{name: name}, f, true)
-		r, ch := m.mergeValue(c, Opt{ov, ook}, Opt{}, Opt{vv, vok})
-		if m.leave(); !ch {
-			continue
-		}
-		if !changed {
-			out, changed = cloneMap(v), true
-		}
-		if r.Set {
-			out[name] = r.Value
-		} else {
-			delete(out, name)
+		r, ch := m.mergeValue(m.below(s, hop{name: name}, f, true), key(o, name), Opt{}, key(v, name))
+		if m.leave(); ch {
+			out.put(name, r)
 		}
 	}
-	return emptied(Some(out), changed || len(v) == 0)
+	return emptied(Some(out.fields), out.changed || len(v) == 0)
 }
 
 // withheldEmpty reports whether the map or list is withheld, without entries for the policy to decide about.
@@ -204,15 +192,8 @@ func (m *merger) withheldEmpty(s *cursor, v Opt) bool {
 
 // emptied removes a map or list of which nothing is left.
 func emptied(r Opt, changed bool) (Opt, bool) {
-	switch v := r.Value.(type) {
-	case map[string]any:
-		if changed && len(v) == 0 {
-			return Opt{}, true
-		}
-	case []any:
-		if changed && len(v) == 0 {
-			return Opt{}, true
-		}
+	if changed && isZero(r.Value, nil) {
+		return Opt{}, true
 	}
 	return r, changed
 }

@@ -121,16 +121,10 @@ func (p *pairing) findTwins(t *Type, l, v []any) {
 }
 
 // besides reports an entry of another manager that stays beside one of local's that is like it.
-func (m *merger) besides(s *cursor, p *pairing, j int, entry any) {
-	if !p.twins[j] {
-		return
+func (m *merger) besides(c *cursor, p *pairing, j int) {
+	if p.twins[j] && m.foreign(c.path()) != nil {
+		m.plan.Undecided = append(m.plan.Undecided, m.removal(c.path(), false, Removal{Value: c.here.entry, Cause: CauseLive}))
 	}
-	t := s.field.Type
-	c := m.below(s, hop{list: t, entry: entry, nth: p.v.nth(j)}, Field{Type: t.Elem}, true)
-	if m.foreign(c.path()) != nil {
-		m.plan.Undecided = append(m.plan.Undecided, m.removal(c.path(), false, Removal{Value: entry, Cause: CauseLive}))
-	}
-	m.leave()
 }
 
 // inOriginal returns the place in original of local's entry i, or -1. It looks by keys

@@ -178,13 +178,8 @@ func between(f Field, a, completed, v Opt) bool {
 			return false
 		}
 		entry := Field{Type: f.Type.EntryType()}
-		for i := range al {
-			if !between(entry, Some(al[i]), Some(cl[i]), Some(vv[i])) {
-				return false
-			}
-		}
-		for i := len(al); i < len(vv); i++ { // filled in by the server alone, and so exactly as completed
-			if !equalOpt(Some(cl[i]), Some(vv[i]), entry) {
+		for i := range vv { // those behind al's are filled in by the server alone, and so exactly as completed
+			if i < len(al) && !between(entry, Some(al[i]), Some(cl[i]), Some(vv[i])) || i >= len(al) && !equalOpt(Some(cl[i]), Some(vv[i]), entry) {
 				return false
 			}
 		}
@@ -196,10 +191,7 @@ func between(f Field, a, completed, v Opt) bool {
 func betweenMaps(t *Type, a, c, v map[string]any) bool {
 	for _, side := range []map[string]any{c, v} {
 		for name := range side {
-			av, aok := a[name]
-			cv, cok := c[name]
-			vv, vok := v[name]
-			if !between(t.Field(name), Opt{av, aok}, Opt{cv, cok}, Opt{vv, vok}) {
+			if !between(t.Field(name), key(a, name), key(c, name), key(v, name)) {
 				return false
 			}
 		}

@@ -24,8 +24,7 @@ type Fixed struct {
 
 // String returns the path as messages print it.
 func (f Fixed) String() string {
-	text := strings.Join(f.Path, ".")
-	return strings.ReplaceAll(text, ".0", "[0]")
+	return strings.ReplaceAll(strings.Join(f.Path, "."), ".0", "[0]")
 }
 
 // Forbids reports whether the API refuses to turn live into the result. Both are values of the
@@ -120,13 +119,10 @@ func (m *merger) additions(s *cursor, o, l, v Opt) bool {
 func (s *cursor) fixed() bool {
 	return s.below(func(at *cursor, names []string) bool {
 		t := at.up.field.Type
-		return t != nil && slices.ContainsFunc(t.Fixed, func(f Fixed) bool { return f.covers(names) })
+		return t != nil && slices.ContainsFunc(t.Fixed, func(f Fixed) bool {
+			return ends(names, f.Path) && !slices.ContainsFunc(f.Except, func(rest []string) bool { return ends(names, slices.Concat(f.Path, rest)) })
+		})
 	})
-}
-
-// covers reports whether the names lead, upwards, from a place that may not be changed.
-func (f Fixed) covers(names []string) bool {
-	return ends(names, f.Path) && !slices.ContainsFunc(f.Except, func(rest []string) bool { return ends(names, slices.Concat(f.Path, rest)) })
 }
 
 // ends reports whether names, which lead up, end with the path, which leads down.

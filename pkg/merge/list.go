@@ -1,5 +1,7 @@
 package merge
 
+import "slices"
+
 // list merges a keyed list or set entry by entry. A nil l means that the whole list was
 // dropped. live holds a list, and is returned where nothing changes.
 //
@@ -49,22 +51,18 @@ func (m *merger) list(s *cursor, o, l []any, live Opt) (Opt, bool) {
 		if p.changed[j] {
 			ov = keyed(t, ov)
 		}
+		var ch bool
+		c := m.below(s, hop{list: t, entry: v[j], nth: p.v.nth(j)}, Field{Type: t.Elem}, true)
 		if !ov.Set {
 			stays[j] = Some(v[j])
-			m.besides(s, p, j, v[j])
-			if m.explain {
-				c := m.below(s, hop{list: t, entry: v[j], nth: p.v.nth(j)}, Field{Type: t.Elem}, true)
-				m.liveOnly(c, Some(v[j]))
-				m.leave()
+			m.besides(c, p, j)
+			m.liveOnly(c, stays[j])
+		} else {
+			if p.repeats(p.v.ids[j]) {
+				c.twin = twin(ov, Opt{}, func() Opt { return Opt{} })
 			}
-			continue
+			stays[j], ch = m.mergeValue(c, ov, Opt{}, Some(v[j]))
 		}
-		c := m.below(s, hop{list: t, entry: v[j], nth: p.v.nth(j)}, Field{Type: t.Elem}, true)
-		if p.repeats(p.v.ids[j]) {
-			c.twin = twin(ov, Opt{}, func() Opt { return Opt{} })
-		}
-		var ch bool
-		stays[j], ch = m.mergeValue(c, ov, Opt{}, Some(v[j]))
 		m.leave()
 		changed = changed || ch
 	}
@@ -169,10 +167,4 @@ func (p *pairing) repeats(id string) bool {
 
 func has(m map[string]int, k string) bool { _, ok := m[k]; return ok }
 
-func none(n int) []int {
-	out := make([]int, n)
-	for i := range out {
-		out[i] = -1
-	}
-	return out
-}
+func none(n int) []int { return slices.Repeat([]int{-1}, n) }

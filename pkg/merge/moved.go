@@ -115,8 +115,7 @@ func (m *merger) movedInside(s *cursor, o, v Opt) (bool, *Owner) {
 		for _, name := range sortedKeys(vv) {
 			f, entry := childOf(t, name)
 			c := cursor{up: s, here: hop{name: name}, field: f, entry: entry}
-			ov, ok := om[name]
-			if moved, owner := m.movedInside(&c, denull(Opt{ov, ok}), denull(Some(vv[name]))); moved {
+			if moved, owner := m.movedInside(&c, denull(key(om, name)), denull(Some(vv[name]))); moved {
 				return true, owner
 			}
 		}

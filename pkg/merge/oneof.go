@@ -129,12 +129,8 @@ func displaced(t *Type, g OneOf, x objects) (out []string) {
 // others reports whether live has a field of the group that local does not state. Mostly it
 // has none, and the rest is skipped.
 func others(g OneOf, l, v map[string]any) bool {
-	for _, name := range g.Fields {
-		if v[name] != nil && l[name] == nil {
-			return true
-		}
-	}
-	return g.Discriminator != "" && v[g.Discriminator] != nil && l[g.Discriminator] == nil
+	lacks := func(name string) bool { return v[name] != nil && l[name] == nil }
+	return slices.ContainsFunc(g.Fields, lacks) || g.Discriminator != "" && lacks(g.Discriminator)
 }
 
 // chosen returns the variant that local asks for: the one that its discriminator selects,

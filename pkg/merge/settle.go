@@ -1,5 +1,7 @@
 package merge
 
+import "slices"
+
 // leaf merges a value that is not split, present in local and live.
 //
 // Unlike kubectl: an atomic map is such a value (kubectl mixes two managers' selectors),
@@ -119,13 +121,13 @@ func (m *merger) added(s *cursor, o, l, raw Opt) (Opt, bool) {
 	case s.held:
 		return m.absentOr(raw, Opt{})
 	case !m.deleted(s, o) && m.withholds(s):
-		return m.readded(s, Disagreement{Kind: Update, Original: o, Local: clean}, raw)
+		return m.readded(s, Disagreement{Kind: Update, Original: o, Local: clean}, clean, raw)
 	case !m.deleted(s, o):
 		m.doubt(s, o, l, Opt{})
 		m.localOnly(s, o, l, clean)
 		return clean, true
 	case m.kind(s, o, l) == Drift:
-		return m.readded(s, Disagreement{Kind: Drift, Original: o, Local: clean}, raw)
+		return m.readded(s, Disagreement{Kind: Drift, Original: o, Local: clean}, clean, raw)
 	}
 	if m.splits(s, Drift) {
 		if om, lm, ok := bothMaps(s.field.Type, o, l); ok {
@@ -133,7 +135,7 @@ func (m *merger) added(s *cursor, o, l, raw Opt) (Opt, bool) {
 			return Some(r), true
 		}
 	}
-	return m.readded(s, Disagreement{Kind: Both, Original: o, Local: clean}, raw)
+	return m.readded(s, Disagreement{Kind: Both, Original: o, Local: clean}, clean, raw)
 }
 
 // deleted reports whether a manager has removed what original had. None has where the
@@ -171,13 +173,12 @@ func (m *merger) emptied(s *cursor, o Opt) bool {
 	return isMap && len(was) > 0
 }
 
-// readded settles the disagreement over a value that live no longer has.
-func (m *merger) readded(s *cursor, d Disagreement, raw Opt) (Opt, bool) {
-	r, changed := m.settle(s, d)
-	if !changed {
-		return m.absentOr(raw, Opt{})
+// readded settles the disagreement over a value that live no longer has; see settleAs.
+func (m *merger) readded(s *cursor, d Disagreement, won, raw Opt) (Opt, bool) {
+	if r, changed := m.settleAs(s, d, won); changed {
+		return r, true
 	}
-	return r, true
+	return m.absentOr(raw, Opt{})
 }
 
 // splits reports whether the policy decides differently for parts of a value that live
@@ -217,8 +218,7 @@ func (m *merger) localOnly(s *cursor, o, l, clean Opt) {
 	for _, name := range sortedKeys(cm) {
 		f, entry := childOf(t, name)
 		c := m.below(s, hop{name: name}, f, entry)
-		ov, had := om[name]
-		m.localOnly(c, Opt{ov, had}, Some(lm[name]), Some(cm[name]))
+		m.localOnly(c, key(om, name), Some(lm[name]), Some(cm[name]))
 		m.leave()
 	}
 }
@@ -281,10 +281,8 @@ func (m *merger) mergeText(s *cursor, o, l, v Opt) (r Opt, changed, ok bool) {
 // textRule returns the rule for the text at s; nil where there is none.
 func (m *merger) textRule(s *cursor) *TextRule {
 	p := s.path()
-	for i := range m.policy.Texts {
-		if m.policy.Texts[i].Match(p) {
-			return &m.policy.Texts[i]
-		}
+	if i := slices.IndexFunc(m.policy.Texts, func(r TextRule) bool { return r.Match(p) }); i >= 0 {
+		return &m.policy.Texts[i]
 	}
 	return nil
 }

@@ -47,14 +47,8 @@ func known(update, live *Finder, p Path) bool {
 	before, _ := was.(map[string]any)
 	after, _ := is.(map[string]any)
 	t := live.typ.At(list)
-	for _, row := range t.Unique {
-		for _, k := range row {
-			if !sameKey(keyValue(t, k, before), keyValue(t, k, after)) {
-				return false
-			}
-		}
-	}
-	if before == nil || after == nil {
+	differs := func(k Key) bool { return !sameKey(keyValue(t, k, before), keyValue(t, k, after)) }
+	if before == nil || after == nil || slices.ContainsFunc(slices.Concat(t.Unique...), differs) {
 		return false
 	}
 	all, _ := update.Lookup(list)

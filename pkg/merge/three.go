@@ -1,6 +1,9 @@
 package merge
 
-import "sort"
+import (
+	"maps"
+	"slices"
+)
 
 // Three merges three ways. What local states wins, what original had and local no longer
 // has is removed, and what only live has stays. Where local and live disagree, the policy
@@ -60,12 +63,29 @@ type merger struct {
 
 	sides [3]completed // what the server makes of each: see made
 
-	// Reused memory: the spots from the top down to here, and the names of the keys of each
-	// that are still to be visited.
-	spots   []*cursor
-	depth   int
-	pending []string
+	spots
+	pending []string // reused memory: the names of the keys of each spot that are still to be visited
 }
+
+// spots is reused memory: the cursors from the top down to the current place.
+type spots struct {
+	all   []*cursor
+	depth int
+}
+
+// below steps down to a field, key or entry, until leave is called.
+func (p *spots) below(s *cursor, here hop, f Field, entry bool) *cursor {
+	if p.depth == len(p.all) {
+		p.all = append(p.all, new(cursor))
+	}
+	c := p.all[p.depth]
+	p.depth++
+	*c = cursor{up: s, here: here, field: f, entry: entry, rule: s.rule}
+	return c
+}
+
+// leave steps up again.
+func (p *spots) leave() { p.depth-- }
 
 // cursor is where the merge stands: its path, what is known of the value, and which rule
 // holds. Paths are spelled out only when something is reported.
@@ -112,14 +132,9 @@ func (s *cursor) path() Path {
 	return p
 }
 
-// below steps down to a field, key or entry, until leave is called.
+// below is that of spots, with the rule that holds there.
 func (m *merger) below(s *cursor, here hop, f Field, entry bool) *cursor {
-	if m.depth == len(m.spots) {
-		m.spots = append(m.spots, new(cursor))
-	}
-	c := m.spots[m.depth]
-	m.depth++
-	*c = cursor{up: s, here: here, field: f, entry: entry, rule: s.rule}
+	c := m.spots.below(s, here, f, entry)
 	if c.rule == nil && len(m.policy.Rules) > 0 {
 		p := c.path()
 		for i := range m.policy.Rules {
@@ -131,9 +146,6 @@ func (m *merger) below(s *cursor, here hop, f Field, entry bool) *cursor {
 	}
 	return c
 }
-
-// leave steps up again.
-func (m *merger) leave() { m.depth-- }
 
 // mergeValue merges one value. It returns live's own value and false where nothing
 // changes.
@@ -186,13 +198,10 @@ func isList(t *Type) bool { return t != nil && (t.Kind == Keyed || t.Kind == Set
 // absentOr returns live's value where no other side states one. A null stays as the server
 // gave it, unless nulls are to be cleared.
 func (m *merger) absentOr(raw, v Opt) (Opt, bool) {
-	if v.Set || !raw.Set {
+	if v.Set || !raw.Set || !m.policy.ClearNulls {
 		return raw, false
 	}
-	if m.policy.ClearNulls {
-		return Opt{}, true
-	}
-	return raw, false
+	return Opt{}, true
 }
 
 // mergeObject merges an object's fields or a map's keys.
@@ -212,10 +221,7 @@ func (m *merger) mergeObject(s *cursor, o, l, v map[string]any) (map[string]any,
 		if settled[name] {
 			continue
 		}
-		lv, lok := l[name]
-		ov, ook := o[name]
-		vv, vok := v[name]
-		r, ch := m.mergeValue(m.member(s, name, objects{o, l, v}), Opt{ov, ook}, Opt{lv, lok}, Opt{vv, vok})
+		r, ch := m.mergeValue(m.member(s, name, objects{o, l, v}), key(o, name), key(l, name), key(v, name))
 		if m.leave(); ch {
 			res.put(name, r)
 		}
@@ -299,19 +305,13 @@ func bothMaps(t *Type, o, l Opt) (om, lm map[string]any, ok bool) {
 	if t != nil && (t.Atomic || t.Kind != Object && t.Kind != Map && t.Kind != Unknown) {
 		return nil, nil, false
 	}
-	om, ok = o.Value.(map[string]any)
-	if !ok {
-		return nil, nil, false
-	}
+	om, isMap := o.Value.(map[string]any)
 	lm, ok = l.Value.(map[string]any)
-	return om, lm, ok
+	return om, lm, ok && isMap
 }
 
 func sortedKeys(m map[string]any) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	sort.Strings(keys)
+	keys := slices.AppendSeq(make([]string, 0, len(m)), maps.Keys(m))
+	slices.Sort(keys)
 	return keys
 }

@@ -2,8 +2,10 @@ package merge
 
 import (
 	"encoding/json"
+	"maps"
 	"math/big"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -37,9 +39,7 @@ func Equal(a, b any, typ *Type) bool {
 
 func equalMaps(a, b map[string]any, typ *Type) bool {
 	for k, av := range a {
-		f := typ.Field(k)
-		bv, ok := b[k]
-		if !equalOpt(Opt{av, true}, Opt{bv, ok}, f) {
+		if !equalOpt(Opt{av, true}, key(b, k), typ.Field(k)) {
 			return false
 		}
 	}
@@ -178,18 +178,23 @@ func stripNulls(v any, typ *Type) any {
 		if typ == nil || typ.Kind != Keyed {
 			return v
 		}
-		out := v
-		for i, e := range v {
-			if s := stripNulls(e, typ.Elem); !shared(s, e) {
-				if shared(out, v) {
-					out = append([]any(nil), v...)
-				}
-				out[i] = s
-			}
-		}
-		return out
+		return entrywise(v, func(e any) any { return stripNulls(e, typ.Elem) })
 	}
 	return v
+}
+
+// entrywise returns the list with what to makes of each entry: itself where that is the entry.
+func entrywise(list []any, to func(any) any) []any {
+	out := list
+	for i, e := range list {
+		if n := to(e); !shared(n, e) {
+			if shared(out, list) {
+				out = slices.Clone(list)
+			}
+			out[i] = n
+		}
+	}
+	return out
 }
 
 func stripMap(m map[string]any, typ *Type) map[string]any {
@@ -215,9 +220,7 @@ func stripMap(m map[string]any, typ *Type) map[string]any {
 
 func cloneMap(m map[string]any) map[string]any {
 	c := make(map[string]any, len(m)+1)
-	for k, v := range m {
-		c[k] = v
-	}
+	maps.Copy(c, m)
 	return c
 }
 
@@ -275,26 +278,10 @@ func Identical(a, b any) bool {
 	switch a := a.(type) {
 	case map[string]any:
 		b, ok := b.(map[string]any)
-		if !ok || len(a) != len(b) {
-			return false
-		}
-		for k, v := range a {
-			if w, ok := b[k]; !ok || !Identical(v, w) {
-				return false
-			}
-		}
-		return true
+		return ok && maps.EqualFunc(a, b, Identical)
 	case []any:
 		b, ok := b.([]any)
-		if !ok || len(a) != len(b) {
-			return false
-		}
-		for i := range a {
-			if !Identical(a[i], b[i]) {
-				return false
-			}
-		}
-		return true
+		return ok && slices.EqualFunc(a, b, Identical)
 	}
 	return false
 }

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"encoding/json"
+	"slices"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
@@ -73,8 +74,8 @@ func inferMap(sides []map[string]any) *merge.Type {
 func inferList(sides [][]any) *merge.Type {
 	for _, key := range inferable {
 		if identifies(key, sides) {
-			return &merge.Type{
-				Kind: merge.Keyed, Keys: []merge.Key{{Name: key}}, Elem: inferElem(sides),
+			return &merge.Type{ // one for all elements: a list inside them is keyed only where the key fits in each of every side
+				Kind: merge.Keyed, Keys: []merge.Key{{Name: key}}, Elem: Infer(slices.Concat(sides...)...),
 				Source: merge.SourceInferred,
 			}
 		}
@@ -102,14 +103,4 @@ func identifies(key string, sides [][]any) bool {
 		}
 	}
 	return found
-}
-
-// inferElem infers one type for all elements of a keyed list: a list inside them
-// is keyed only where the key fits in every element of every side.
-func inferElem(sides [][]any) *merge.Type {
-	var all []any
-	for _, list := range sides {
-		all = append(all, list...)
-	}
-	return Infer(all...)
 }

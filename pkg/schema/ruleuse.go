@@ -51,14 +51,8 @@ func (rs Rules) For(o Object) Rules {
 }
 
 func (r Rule) holds(o Object) bool {
-	if r.APIGroup != nil && !glob(*r.APIGroup, o.Group) {
-		return false
-	}
-	if !fits(strings.ToLower(r.Kind), strings.ToLower(o.Kind)) || !fits(r.Name, o.Name) || !fits(r.Namespace, o.Namespace) {
-		return false
-	}
-	return len(r.Has) == 0 || has(o.Triple.Local, r.Has) ||
-		has(o.Triple.Live, r.Has) && !has(o.Triple.Original, r.Has)
+	return r.mayMean(Typed{Group: o.Group, Kind: o.Kind}) && fits(r.Name, o.Name) && fits(r.Namespace, o.Namespace) &&
+		(len(r.Has) == 0 || has(o.Triple.Local, r.Has) || has(o.Triple.Live, r.Has) && !has(o.Triple.Original, r.Has))
 }
 
 func has(v any, p merge.Path) bool {

@@ -60,13 +60,7 @@ func known(t *merge.Type, v any) bool {
 			}
 		}
 	case []any:
-		if isList(t) {
-			for _, e := range v {
-				if !known(t.Elem, e) {
-					return false
-				}
-			}
-		}
+		return !isList(t) || !slices.ContainsFunc(v, func(e any) bool { return !known(t.Elem, e) })
 	}
 	return true
 }

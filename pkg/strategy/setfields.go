@@ -59,18 +59,13 @@ func (s *set) look(typ *merge.Type, base merge.Path, changes []merge.Change) {
 // filledIn reports whether the server would store the value for local alone, or again once it is
 // removed from live. (A Job's completions are filled in only where parallelism is missing too.)
 func (s *set) filledIn(p merge.Path, v any) bool {
-	if own, ok := s.stored().Lookup(p); ok && merge.Equal(own, v, s.Schema.At(p)) {
-		return true
-	}
-	return s.live.Refilled(p)
+	own, ok := s.stored().Lookup(p)
+	return ok && merge.Equal(own, v, s.Schema.At(p)) || s.live.Refilled(p)
 }
 
 // isKey reports whether the value is a key of the list entry that contains it.
 func isKey(p merge.Path) bool {
-	if len(p) < 2 || p[len(p)-2].Kind != merge.KeyStep {
-		return false
-	}
-	return slices.ContainsFunc(p[len(p)-2].Keys, func(k merge.KeyPart) bool { return k.Name == p[len(p)-1].Name })
+	return len(p) > 1 && slices.ContainsFunc(p[len(p)-2].Keys, func(k merge.KeyPart) bool { return k.Name == p[len(p)-1].Name })
 }
 
 func hasEntries(t *merge.Type) bool {

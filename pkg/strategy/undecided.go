@@ -58,13 +58,8 @@ func entriesOf(typ *merge.Type, base merge.Path, changes []merge.Change) (out []
 // isServers reports whether the path is server-owned metadata, the label of a set, or
 // status, which no user removes.
 func isServers(p merge.Path) bool {
-	if p[0].Name == "status" {
-		return true
-	}
-	if p[0].Name != "metadata" {
-		return false
-	}
-	return len(p) < 3 || p[1].Name == "managedFields" || p[1].Name == "labels" && p[2].Name == lastapplied.PartOf
+	return p[0].Name == "status" || p[0].Name == "metadata" &&
+		(len(p) < 3 || p[1].Name == "managedFields" || p[1].Name == "labels" && p[2].Name == lastapplied.PartOf)
 }
 
 // serverMade reports whether the server itself creates the entry with the object.

@@ -27,7 +27,7 @@ var Mutations = []Mutation{
 	{"404 to a DELETE counts as deleted", "prune,not-found", []edit{
 		{"internal/prune/delete.go", "\t\tcase err == nil:\n\t\t\td.report(left)", "\t\tcase err == nil, cluster.IsNotFound(err):\n\t\t\td.report(left)"}}},
 	{"DELETE ignores Retry-After", "prune,busy", []edit{
-		{"internal/cluster/delete.go", "for pauses := (Pauses{Most: c.Patience()}); err != nil; {", "for pauses := (Pauses{}); err != nil; {"}}},
+		{"internal/cluster/object.go", "for pauses := (Pauses{Most: c.Patience()}); err != nil; {", "for pauses := (Pauses{}); err != nil; {"}}},
 	{"watches ignore Retry-After", "watch-busy", []edit{
 		{"internal/follow/follow.go", "cluster.Sleep(ctx, max(after, f.Every))", "cluster.Sleep(ctx, Pause)"}}},
 	{"the write of a set's parent ignores Retry-After", "prune,busy", []edit{
