@@ -1,8 +1,9 @@
 package yamldoc
 
 import (
-	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 	"maps"
+
+	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
 // maxUnfolded bounds what aliases may add to all documents together, beyond twice the

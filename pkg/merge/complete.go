@@ -1,8 +1,6 @@
 package merge
 
-import (
-	"slices"
-)
+import "slices"
 
 // Complete returns v, a value of type typ, with what the server fills in where v leaves it
 // out. These are the fixed defaults of fields (Field.Default), and the rules of types
