@@ -2,6 +2,7 @@ package files
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -153,7 +154,8 @@ func (w weave) mixes(c merge.Disagreement, merged any) bool {
 func entryCounts(v any) map[string]int {
 	out := map[string]int{}
 	for _, e := range entries([]any{v}) {
-		out[fmt.Sprint(e)]++
+		text, _ := json.Marshal(e) // "1" and 1 are two
+		out[string(text)]++
 	}
 	return out
 }
