@@ -88,8 +88,9 @@ func (d *differ) lists(s *cursor, from, to []any) bool {
 			before = steps(t, from)
 		}
 		d.changes = append(d.changes, Change{
-			Op: OpRemove, Path: append(s.path(), StepOf(t, from[i], 0)), Old: Some(from[i]), OldOrder: before,
+			Op: OpRemove, Path: d.below(s, hop{list: t, entry: from[i]}, elem, false).path(), Old: Some(from[i]), OldOrder: before,
 		})
+		d.leave()
 	}
 	for i, id := range tx.ids {
 		var old Opt

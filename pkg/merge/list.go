@@ -51,17 +51,19 @@ func (m *merger) list(s *cursor, o, l []any, live Opt) (Opt, bool) {
 		if p.changed[j] {
 			ov = keyed(t, ov)
 		}
+		if stays[j] = Some(v[j]); !ov.Set && !m.explain && !p.twins[j] {
+			continue // nothing to report
+		}
 		var ch bool
 		c := m.below(s, hop{list: t, entry: v[j], nth: p.v.nth(j)}, Field{Type: t.Elem}, true)
 		if !ov.Set {
-			stays[j] = Some(v[j])
 			m.besides(c, p, j)
 			m.liveOnly(c, stays[j])
 		} else {
 			if p.repeats(p.v.ids[j]) {
 				c.twin = twin(ov, Opt{}, func() Opt { return Opt{} })
 			}
-			stays[j], ch = m.mergeValue(c, ov, Opt{}, Some(v[j]))
+			stays[j], ch = m.mergeValue(c, ov, Opt{}, stays[j])
 		}
 		m.leave()
 		changed = changed || ch
