@@ -94,11 +94,12 @@ func (w weave) two() (woven, error) {
 	}
 	d := *w.d
 	d.doc = f.Documents()[0]
-	theirs, err := w.edited(&d, w.unsettled(theirSide), w.u)
+	wanted := w.unsettled(theirSide)
+	theirs, err := w.edited(&d, wanted, w.u)
 	if err != nil {
 		return woven{}, err
 	}
-	return w.woven(texts{ours: asIn(w.d, f.Text()), theirs: theirs}), nil
+	return w.woven(texts{ours: asIn(w.d, f.Text()), theirs: theirs}, wanted), nil
 }
 
 // plainText is a text without conflicts.
@@ -267,14 +268,14 @@ func (w weave) normalized() (woven, error) {
 	if err != nil {
 		return woven{}, err
 	}
-	all := texts{ours: d}
-	if all.theirs, err = w.edited(w.u, w.unsettled(theirSide), w.d); err == nil && w.o != nil {
+	all, wanted := texts{ours: d}, w.unsettled(theirSide)
+	if all.theirs, err = w.edited(w.u, wanted, w.d); err == nil && w.o != nil {
 		all.base, err = w.edited(w.o, w.unsettled(baseSide), w.u, w.d)
 	}
 	if err != nil { // the other sides cannot be written so
 		all = texts{ours: d, theirs: asIn(w.d, w.u.doc.Text())}
 	}
-	return w.woven(all), nil
+	return w.woven(all, wanted), nil
 }
 
 // edited is the text of a resource with another value.
@@ -301,15 +302,15 @@ func (w weave) editedTo(r *resource, want any, from ...*resource) (*yamldoc.File
 	return f, nil
 }
 
-// woven merges three texts of one meaning, but for the values in conflict. The result has to
+// woven merges three texts of one meaning, but for the values in conflict; wanted is what theirs means. The result has to
 // read as the merged value with dest's and with updated's side of each; otherwise all that
 // the two differ in is left to the user, or the whole.
-func (w weave) woven(all texts) woven {
+func (w weave) woven(all texts, wanted any) woven {
 	two := texts{ours: all.ours, theirs: all.theirs}
 	for i, sides := range []texts{all, all, two} {
 		s := w.spliced(sides, i != 1)
 		text := w.end(s.ours.String())
-		if w.means(text, w.plan.Result, s.settled) && (len(s.left) == 0 || w.means(w.end(s.theirs.String()), w.unsettled(theirSide), s.settled)) {
+		if w.means(text, w.plan.Result, s.settled) && (len(s.left) == 0 || w.means(w.end(s.theirs.String()), wanted, s.settled)) {
 			out := woven{text: plainText(text), left: s.left, comments: w.pathsAt(s.ours.String(), s.comments, w.t)}
 			if len(s.left)+len(s.comments) > 0 {
 				out.marked = []byte(s.marked.String())

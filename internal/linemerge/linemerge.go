@@ -50,8 +50,9 @@ type Hunk struct {
 func Hunks(base, ours, theirs string) []Hunk {
 	lines, a, b := linediff.Lines(base), linediff.Lines(ours), linediff.Lines(theirs)
 	toOurs, toTheirs := linediff.Between(lines, a), linediff.Between(lines, b)
-	byGit, clean := hunks(lines, changes(a, linediff.Compact(lines, a, toOurs)), changes(b, linediff.Compact(lines, b, toTheirs)))
-	if clean {
+	gitOurs, gitTheirs := linediff.Compact(lines, a, toOurs), linediff.Compact(lines, b, toTheirs)
+	byGit, clean := hunks(lines, changes(a, gitOurs), changes(b, gitTheirs))
+	if clean || slices.Equal(gitOurs, toOurs) && slices.Equal(gitTheirs, toTheirs) {
 		return byGit
 	}
 	all, _ := hunks(lines, changes(a, toOurs), changes(b, toTheirs))
