@@ -26,13 +26,13 @@ func (m *merger) shape(named bool, t *merge.Type, sides ...any) *merge.Type {
 		return nil
 	}
 	out := &merge.Type{Name: t.Name, Kind: t.Kind, Atomic: t.Atomic, Open: t.Open, Keys: t.Keys, OneOf: t.OneOf, Source: t.Source}
-	if m.Original != nil && (t.Kind == merge.Keyed || t.Kind == merge.List) {
+	if m.Original != nil && (t.Kind == merge.Keyed || named && t.Kind == merge.List) {
 		if t.Kind == merge.Keyed {
 			all := entries(sides)
 			if slices.ContainsFunc(t.Keys, func(k merge.Key) bool { return lacks(k, all) }) || t.Keys[0].Name == "path" && (!named || repeats("path", sides)) {
 				out.Kind, out.Keys = merge.List, nil
 			}
-		} else if by := schema.Infer(sides...); named && by != nil && by.Kind == merge.Keyed && by.Keys[0].Name == "name" {
+		} else if by := schema.Infer(sides...); by != nil && by.Kind == merge.Keyed && by.Keys[0].Name == "name" {
 			out.Kind, out.Keys = merge.Keyed, by.Keys
 		}
 	}

@@ -151,7 +151,7 @@ func (w weave) mixes(c merge.Disagreement, merged any) bool {
 	return len(lost(base, ours, theirs, got))+len(lost(base, theirs, ours, got)) > 0
 }
 
-// entryCounts is how often a list has each entry; nil for what is no list.
+// entryCounts is how often a list has each entry; empty for a text.
 func entryCounts(v any) map[string]int {
 	out := map[string]int{}
 	for _, e := range entries([]any{v}) {
