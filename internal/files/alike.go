@@ -96,9 +96,6 @@ func mayMergeByLines(d merge.Disagreement) bool {
 	return isText || ours && theirs && bothChanged(d)
 }
 
-// whole: the value in conflict is not mixed from two sides.
-func whole(d merge.Disagreement) bool { return !mayMergeByLines(d) }
-
 // textsByLine is a plan in which texts of several lines that both sides have changed are
 // merged line by line: what has changed in different places is not a disagreement. Where
 // updated wins, it wins the lines that both have changed.

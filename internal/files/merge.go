@@ -197,7 +197,7 @@ func (m *merger) merged(o, u, d *resource) (*text, error) {
 // three merges the values. The error names directives of a patch that make no sense.
 func (m *merger) three(o, u, d *resource) (weave, error) {
 	w := weave{merger: m, o: o, u: u, d: d}
-	triple := merge.Triple{Local: u.docValue(), Original: valueOf(o), Live: valueOf(d)}
+	triple := merge.Triple{Local: u.docValue(), Original: o.docValue(), Live: d.docValue()}
 	patched := false
 	if m.Original == nil { // in a merge of three there are none
 		patched = directive(triple.Local) != nil
@@ -246,13 +246,6 @@ func (w *weave) merge(triple merge.Triple, alone bool) {
 	w.plan.Conflicts = append(w.plan.Conflicts, r.conflicts...)
 }
 
-func valueOf(r *resource) any {
-	if r == nil {
-		return nil
-	}
-	return r.docValue()
-}
-
 // typeOf is the type that a document is merged by; see shape.
 func (m *merger) typeOf(named bool, u, d, o *resource, sides merge.Triple) *merge.Type {
 	t := m.known(u)
@@ -264,7 +257,7 @@ func (m *merger) typeOf(named bool, u, d, o *resource, sides merge.Triple) *merg
 	}
 	t = m.shape(named, inComments(d, u, o).on(t), sides.Local, sides.Original, sides.Live)
 	if len(m.Rules) > 0 {
-		t = m.rulesFor(u, merge.Triple{Local: u.docValue(), Live: valueOf(d)}).Shape(t)
+		t = m.rulesFor(u, merge.Triple{Local: u.docValue(), Live: d.docValue()}).Shape(t)
 	}
 	return t
 }

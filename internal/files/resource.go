@@ -63,7 +63,13 @@ func (f *File) resource(d *yamldoc.Document, named id, version string) *resource
 	return r
 }
 
-func (r *resource) docValue() any { return r.doc.Value() }
+// docValue is the value of the document; nil of no resource.
+func (r *resource) docValue() any {
+	if r == nil {
+		return nil
+	}
+	return r.doc.Value()
+}
 
 func (r *resource) where() string { return fmt.Sprintf("%s: line %d", r.file.Where(), r.doc.Line()) }
 

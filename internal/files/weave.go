@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/runtime"
+
 	"github.com/kubectl-merge/kubectl-merge/internal/linediff"
 	"github.com/kubectl-merge/kubectl-merge/internal/linemerge"
 	"github.com/kubectl-merge/kubectl-merge/internal/yamldoc"
@@ -68,15 +70,15 @@ func (w *weave) mergeText() (woven, error) {
 // loses: a comment that one side alone has changed, or in a text with markers a value, is
 // neither in the text nor on that side of a conflict.
 func (w weave) loses(raw texts, marked string, markers bool) bool {
-	return len(lostComments(raw, marked)) > 0 || markers && w.losesValues([]any{valueOf(w.o)}, []any{w.d.docValue()}, []any{w.u.docValue()}, marked)
+	return len(lostComments(raw, marked)) > 0 || markers && w.losesValues([]any{w.o.docValue()}, []any{w.d.docValue()}, []any{w.u.docValue()}, marked)
 }
 
-// ofScalars: nothing but fields that are scalars on all sides are in conflict. Both sides of a woven text have been
-// read then, and mean the plan.
+// ofScalars: nothing but fields that are scalars on all sides, none of several lines, are in conflict. Both sides of a
+// woven text have been read then, and mean the plan.
 func (w weave) ofScalars() bool {
 	return len(w.plan.Conflicts) > 0 && !slices.ContainsFunc(w.plan.Conflicts, func(c merge.Disagreement) bool {
-		return !bothChanged(c) || isCollection(c.Original.Value) || isCollection(c.Live.Value) || isCollection(c.Local.Value) ||
-			c.Path[len(c.Path)-1].Kind != merge.FieldStep
+		return !bothChanged(c) || mayMergeByLines(c) || isCollection(c.Original.Value) || isCollection(c.Live.Value) || isCollection(c.Local.Value) ||
+			len(c.Path) == 0 || c.Path[len(c.Path)-1].Kind != merge.FieldStep
 	})
 }
 
@@ -94,7 +96,7 @@ func (w weave) two() (woven, error) {
 	}
 	d := *w.d
 	d.doc = f.Documents()[0]
-	wanted := w.unsettled(theirSide)
+	wanted := w.unsettled(func(c merge.Disagreement) merge.Opt { return c.Local })
 	theirs, err := w.edited(&d, wanted, w.u)
 	if err != nil {
 		return woven{}, err
@@ -211,53 +213,22 @@ func with(v any, at merge.Path, now merge.Opt) any {
 	return v
 }
 
-func theirSide(c merge.Disagreement) merge.Opt { return c.Local }
-func baseSide(c merge.Disagreement) merge.Opt  { return c.Original }
-
 // unsettled is the result with what a side has for the values in conflict.
 func (w weave) unsettled(side func(merge.Disagreement) merge.Opt) any {
-	v := w.plan.Result
-	if w.ofScalars() {
-		if v, ok := w.withScalars(side); ok {
-			return v
-		}
+	v, scalars := w.plan.Result, w.ofScalars()
+	if scalars { // each change would copy the list around it
+		v = runtime.DeepCopyJSONValue(v)
 	}
-	for _, c := range w.plan.Conflicts {
-		v = with(v, c.Path, side(c))
-	}
-	return v
-}
-
-// withScalars is that in one copy: there may be many, and each change copies a list.
-func (w weave) withScalars(side func(merge.Disagreement) merge.Opt) (v any, ok bool) {
-	v = copied(w.plan.Result)
 	in := merge.NewFinder(v, w.t)
 	for _, c := range w.plan.Conflicts {
-		last := len(c.Path) - 1
+		last := max(0, len(c.Path)-1)
 		holder, _ := in.Lookup(c.Path[:last])
-		fields, ok := holder.(map[string]any)
-		if !ok {
-			return nil, false
+		if fields, ok := holder.(map[string]any); ok && scalars {
+			fields[c.Path[last].Name] = side(c).Value
+			continue
 		}
-		fields[c.Path[last].Name] = side(c).Value
-	}
-	return v, true
-}
-
-func copied(v any) any {
-	switch v := v.(type) {
-	case map[string]any:
-		out := make(map[string]any, len(v))
-		for k, e := range v {
-			out[k] = copied(e)
-		}
-		return out
-	case []any:
-		out := make([]any, len(v))
-		for i, e := range v {
-			out[i] = copied(e)
-		}
-		return out
+		v = with(v, c.Path, side(c))
+		in = merge.NewFinder(v, w.t)
 	}
 	return v
 }
@@ -268,9 +239,9 @@ func (w weave) normalized() (woven, error) {
 	if err != nil {
 		return woven{}, err
 	}
-	all, wanted := texts{ours: d}, w.unsettled(theirSide)
+	all, wanted := texts{ours: d}, w.unsettled(func(c merge.Disagreement) merge.Opt { return c.Local })
 	if all.theirs, err = w.edited(w.u, wanted, w.d); err == nil && w.o != nil {
-		all.base, err = w.edited(w.o, w.unsettled(baseSide), w.u, w.d)
+		all.base, err = w.edited(w.o, w.unsettled(func(c merge.Disagreement) merge.Opt { return c.Original }), w.u, w.d)
 	}
 	if err != nil { // the other sides cannot be written so
 		all = texts{ours: d, theirs: asIn(w.d, w.u.doc.Text())}
@@ -325,12 +296,12 @@ func (w weave) woven(all texts, wanted any) woven {
 	return out
 }
 
-// means: a text has a meaning, whatever it has for the values that are merged by lines, but for mixed ones
-// that are settled.
+// means: a text has a meaning, whatever it has for the values that are merged by lines. Settled are not mixed
+// lists, and no texts: their own lines are in conflict.
 func (w weave) means(text string, want any, settled []merge.Disagreement) bool {
 	d := w.one(text)
 	return d != nil && w.has(d.Value(), want, mayMergeByLines) &&
-		!slices.ContainsFunc(settled, func(c merge.Disagreement) bool { return w.mixes(c, d.Value()) })
+		!slices.ContainsFunc(settled, func(c merge.Disagreement) bool { return len(entryCounts(c.Local.Value)) == 0 || w.mixes(c, d.Value()) })
 }
 
 func (w weave) has(got, want any, byLines func(merge.Disagreement) bool) bool {

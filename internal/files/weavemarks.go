@@ -86,7 +86,7 @@ func (w weave) places(all texts, choose bool) (out []place) {
 func (w weave) joined(out []place, p place) []place {
 	i := slices.IndexFunc(out, func(o place) bool {
 		return o.Conflict && p.Conflict && slices.ContainsFunc(o.about, func(c int) bool {
-			return whole(w.plan.Conflicts[c]) && slices.Contains(p.about, c)
+			return !mayMergeByLines(w.plan.Conflicts[c]) && slices.Contains(p.about, c)
 		})
 	})
 	if i < 0 {
@@ -125,7 +125,7 @@ func (w weave) spliced(all texts, choose bool) *spliced {
 		}
 	}
 	for i, c := range w.plan.Conflicts {
-		if left[i] || whole(c) {
+		if left[i] || !mayMergeByLines(c) {
 			s.left = append(s.left, c)
 		} else {
 			s.settled = append(s.settled, c)

@@ -45,8 +45,8 @@ type Hunk struct {
 
 // Hunks are the parts of a merge, in order: the chunks of Merge with each conflict whole,
 // which neither side's lines outside it touch. Of equal lines those are the same ones that git pairs,
-// so that what both sides have added is one; where these do not merge cleanly, those of the shortest
-// way from base to a side.
+// so that what both sides have added is one; where neither these nor those of the shortest way from base
+// to a side merge cleanly, the latter. What only these merge may be one change of an entry, made twice.
 func Hunks(base, ours, theirs string) []Hunk {
 	lines, a, b := linediff.Lines(base), linediff.Lines(ours), linediff.Lines(theirs)
 	toOurs, toTheirs := linediff.Between(lines, a), linediff.Between(lines, b)
@@ -55,8 +55,10 @@ func Hunks(base, ours, theirs string) []Hunk {
 	if clean || slices.Equal(gitOurs, toOurs) && slices.Equal(gitTheirs, toTheirs) {
 		return byGit
 	}
-	all, _ := hunks(lines, changes(a, toOurs), changes(b, toTheirs))
-	return all
+	if all, clean := hunks(lines, changes(a, toOurs), changes(b, toTheirs)); !clean {
+		return all
+	}
+	return byGit
 }
 
 // hunks are those of two sides' changes; clean: none is a conflict.
@@ -90,18 +92,19 @@ func hunks(base []string, a, b []change) (all []Hunk, clean bool) {
 	return m.hunks, !slices.ContainsFunc(m.hunks, func(h Hunk) bool { return h.Conflict })
 }
 
-// moved makes a conflict of lines that one side has moved and the other deleted: both have deleted them
-// in one place, and one has them in another.
+// moved makes a conflict of lines that one side has moved, perhaps among others, and the other deleted or
+// moved elsewhere: both have deleted them in one place, and one alone has them in another.
 func moved(all []Hunk) {
-	gone := map[string]bool{}
-	for _, h := range all {
-		if h.Base != "" && h.Ours+h.Theirs+h.Merged == "" {
-			gone[h.Base] = true
+	for _, gone := range all {
+		if gone.Base == "" || gone.Ours+gone.Theirs+gone.Merged != "" {
+			continue
 		}
-	}
-	for i := range all {
-		if h := &all[i]; h.Base == "" && h.Ours != h.Theirs && gone[h.Ours+h.Theirs] {
-			h.Conflict, h.Merged = true, ""
+		has := func(text string) bool { return strings.Contains("\n"+text, "\n"+gone.Base) }
+		alike := slices.ContainsFunc(all, func(h Hunk) bool { return h.Ours == h.Theirs && has(h.Merged) })
+		for i, h := range all {
+			if !alike && h.Ours != h.Theirs && has(h.Merged) && !has(h.Base) {
+				all[i].Conflict, all[i].Merged = true, ""
+			}
 		}
 	}
 }
