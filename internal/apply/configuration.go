@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/pkg/lastapplied"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
@@ -56,13 +57,21 @@ func (p *Planner) TypeOf(ctx context.Context, s Subject, conf any) (*merge.Type,
 	return p.schema(ctx, s, obj, nil)
 }
 
-// UnknownField names a field that t does not declare, and the one that was probably meant.
-func UnknownField(t *merge.Type, path merge.Path) string {
-	name := fmt.Sprintf("unknown field %q", path)
-	if near := schema.Suggest(t, path); near != "" {
-		name += fmt.Sprintf(" (did you mean %s?)", near)
+// UnknownFields names fields of s that t does not declare, with the file and line of each, and the ones that
+// were probably meant.
+func (p *Planner) UnknownFields(s Subject, t *merge.Type, paths ...merge.Path) string {
+	names := make([]string, len(paths))
+	for i, path := range paths {
+		names[i] = fmt.Sprintf("unknown field %q", path)
+		switch near := schema.Suggest(t, path); {
+		case strings.Contains(near, "."):
+			names[i] += fmt.Sprintf(" (did you mean %s? check the indentation)", near)
+		case near != "":
+			names[i] += fmt.Sprintf(" (did you mean %s?)", near)
+		}
+		names[i] += p.Place(s.Object, path)
 	}
-	return name
+	return strings.Join(names, ", ")
 }
 
 // ambiguous lists the entries of lists that server-side apply cannot distinguish.

@@ -152,7 +152,7 @@ func (m *merging) leaveOut(known *serverSides, typ *merge.Type) (err error) {
 		if m.local, err = merge.Replay(m.local, []merge.Change{{Op: merge.OpRemove, Path: path}}); err != nil {
 			return err
 		}
-		known.leftOut = append(known.leftOut, UnknownField(typ, path)+m.Place(m.Object, path)+": is left out, since the server refuses to apply it")
+		known.leftOut = append(known.leftOut, m.UnknownFields(m.Subject, typ, path)+": is left out, since the server refuses to apply it")
 	}
 	slices.Reverse(known.leftOut)
 	return nil

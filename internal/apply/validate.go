@@ -51,11 +51,7 @@ func (p *Planner) validate(out *Planned) error {
 	if len(unknown) == 0 {
 		return nil
 	}
-	names := make([]string, len(unknown))
-	for i, path := range unknown {
-		names[i] = UnknownField(out.Type, path)
-	}
-	text := strings.Join(names, ", ") + p.Place(out.Object, unknown[0])
+	text := p.UnknownFields(out.Subject, out.Type, unknown...)
 	if p.Validate == Warn {
 		out.Problems = append(out.Problems, text+": the server will drop it")
 		return nil

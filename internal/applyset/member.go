@@ -1,8 +1,7 @@
 package applyset
 
 import (
-	"strings"
-
+	"github.com/kubectl-merge/kubectl-merge/internal/object"
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
@@ -56,7 +55,7 @@ func ReadMember(gk GroupKind, obj map[string]any) Member {
 		Deleting:        merge.At[string](meta, "deletionTimestamp"),
 	}
 	for _, ref := range merge.MapsAt(meta, "ownerReferences") {
-		m.Owners = append(m.Owners, Owner{GroupKind: GroupKind{groupOf(merge.At[string](ref, "apiVersion")), merge.At[string](ref, "kind")}, Name: merge.At[string](ref, "name"), UID: merge.At[string](ref, "uid")})
+		m.Owners = append(m.Owners, Owner{GroupKind: GroupKind{object.GroupOf(merge.At[string](ref, "apiVersion")), merge.At[string](ref, "kind")}, Name: merge.At[string](ref, "name"), UID: merge.At[string](ref, "uid")})
 	}
 	for _, f := range merge.At[[]any](meta, "finalizers") {
 		if name, ok := f.(string); ok {
@@ -64,10 +63,6 @@ func ReadMember(gk GroupKind, obj map[string]any) Member {
 		}
 	}
 	return m
-}
-
-func groupOf(apiVersion string) string {
-	return apiVersion[:max(strings.IndexByte(apiVersion, '/'), 0)]
 }
 
 // texts returns the entries of a map that are strings.

@@ -67,13 +67,12 @@ func (o Object) APIVersion() string {
 	return merge.At[string](o.Value, "apiVersion")
 }
 
-// Group returns the part of apiVersion before the slash, "" for the core group.
-func (o Object) Group() string {
-	group, _, found := strings.Cut(o.APIVersion(), "/")
-	if !found {
-		return ""
-	}
-	return group
+// Group returns the group of apiVersion.
+func (o Object) Group() string { return GroupOf(o.APIVersion()) }
+
+// GroupOf returns the part of an apiVersion before the slash, "" for the core group.
+func GroupOf(apiVersion string) string {
+	return apiVersion[:max(strings.IndexByte(apiVersion, '/'), 0)]
 }
 
 // Version returns apiVersion without the group.

@@ -45,11 +45,8 @@ func Open(field string, v any) bool {
 // spelling. A server accepts "/v1", and a file may leave apiVersion out. Offline, no server
 // refuses "secret", "Secrets" or "core/v1". A reference to a Secret does not count.
 func IsSecret(obj map[string]any) bool {
-	group, _, grouped := strings.Cut(merge.At[string](obj, "apiVersion"), "/")
-	if !grouped {
-		group = ""
-	}
-	return IsSecretKind(group, merge.At[string](obj, "kind")) && !reference(obj)
+	version := merge.At[string](obj, "apiVersion")
+	return IsSecretKind(version[:max(strings.IndexByte(version, '/'), 0)], merge.At[string](obj, "kind")) && !reference(obj)
 }
 
 // reference reports whether obj has a name outside metadata, and nothing that only an object has.

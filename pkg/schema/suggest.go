@@ -9,17 +9,46 @@ import (
 	"github.com/kubectl-merge/kubectl-merge/pkg/merge"
 )
 
-// Suggest returns the declared field that was probably meant by the last step of
-// an undeclared path, or "" where none is near.
+// Suggest returns the declared field that was probably meant by the last step of an undeclared path: one
+// of a near name, or else the path of the nearest one of the same name, up to three levels away, in which
+// [*] is any entry of a list; "" where there is none.
 func Suggest(t *merge.Type, p merge.Path) string {
-	if len(p) == 0 {
+	last := len(p) - 1
+	if parent, ok := FieldAt(t, p[:max(last, 0)]); ok && last >= 0 && parent.Type != nil && parent.Type.Kind == merge.Object {
+		if near := suggest.Name(p[last].Name, slices.Sorted(maps.Keys(parent.Type.Fields))); near != "" {
+			return near
+		}
+	}
+	for far := 1; far <= 3; far++ {
+		for up := min(far, last); up >= 0; up-- {
+			around := p[:last-up]
+			f, _ := FieldAt(t, around)
+			if found := declaredBelow(f.Type, p[last].Name, far-up); found != "" {
+				return strings.TrimLeft(around.String()+found, ".")
+			}
+		}
+	}
+	return ""
+}
+
+// declaredBelow returns the rest of the path of a field of that name so many levels below t; "" where there is none.
+func declaredBelow(t *merge.Type, name string, levels int) string {
+	entry := ""
+	if t != nil && isList(t) {
+		t, entry = t.Elem, "[*]"
+	}
+	switch {
+	case levels == 0 && declares(t, merge.Named(name)):
+		return entry + "." + name
+	case levels == 0 || t == nil:
 		return ""
 	}
-	parent, ok := FieldAt(t, p[:len(p)-1])
-	if !ok || parent.Type == nil || parent.Type.Kind != merge.Object {
-		return ""
+	for _, field := range slices.Sorted(maps.Keys(t.Fields)) {
+		if found := declaredBelow(t.Fields[field].Type, name, levels-1); found != "" && field != "status" {
+			return entry + "." + field + found
+		}
 	}
-	return suggest.Name(p[len(p)-1].Name, slices.Sorted(maps.Keys(parent.Type.Fields)))
+	return ""
 }
 
 // Nearest returns the path that was probably meant by p, which none of the objects has. It
