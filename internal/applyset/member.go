@@ -50,8 +50,8 @@ func ReadMember(gk GroupKind, obj map[string]any) Member {
 		Name:            merge.At[string](meta, "name"),
 		UID:             merge.At[string](meta, "uid"),
 		ResourceVersion: merge.At[string](meta, "resourceVersion"),
-		Labels:          texts(meta["labels"]),
-		Annotations:     texts(meta["annotations"]),
+		Labels:          object.Texts(meta["labels"]),
+		Annotations:     object.Texts(meta["annotations"]),
 		Deleting:        merge.At[string](meta, "deletionTimestamp"),
 	}
 	for _, ref := range merge.MapsAt(meta, "ownerReferences") {
@@ -63,16 +63,4 @@ func ReadMember(gk GroupKind, obj map[string]any) Member {
 		}
 	}
 	return m
-}
-
-// texts returns the entries of a map that are strings.
-func texts(v any) map[string]string {
-	m, _ := v.(map[string]any)
-	out := make(map[string]string, len(m))
-	for k, e := range m {
-		if s, ok := e.(string); ok {
-			out[k] = s
-		}
-	}
-	return out
 }

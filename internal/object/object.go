@@ -112,15 +112,18 @@ func (o Object) ResourceVersion() string { return merge.At[string](o.meta(), "re
 func (o Object) UID() string { return merge.At[string](o.meta(), "uid") }
 
 // Labels returns the object's labels; values that are not strings are left out. Never nil.
-func (o Object) Labels() map[string]string {
-	m, _ := o.meta()["labels"].(map[string]any)
-	labels := make(map[string]string, len(m))
-	for k, v := range m {
-		if s, ok := v.(string); ok {
-			labels[k] = s
+func (o Object) Labels() map[string]string { return Texts(o.meta()["labels"]) }
+
+// Texts returns the entries of a map that are strings. Never nil.
+func Texts(v any) map[string]string {
+	m, _ := v.(map[string]any)
+	out := make(map[string]string, len(m))
+	for k, e := range m {
+		if s, ok := e.(string); ok {
+			out[k] = s
 		}
 	}
-	return labels
+	return out
 }
 
 // InNamespace returns the object with metadata.namespace set, or removed for "". The

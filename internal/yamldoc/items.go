@@ -91,7 +91,7 @@ func (d *Document) withItems(field string, items []Item, marked bool) ([]byte, e
 		if marked && item.Mark != nil {
 			body = item.Mark
 		}
-		if body == nil {
+		if body == nil || !n.holds(body) {
 			continue
 		}
 		in := inset{by: src.inset(e.value)}
@@ -113,10 +113,11 @@ func (d *Document) withEntries(field string, items []Item) (*Document, error) {
 	old, _ := n.value.([]any)
 	list, same := make([]any, len(items)), len(old) == len(items)
 	for i, item := range items {
-		if same = same && item.Was == i; item.Was >= 0 {
-			list[i] = old[item.Was]
+		if fits := item.Was >= 0 && n.holds(item.Doc); fits {
+			list[i], same = old[item.Was], same && item.Was == i
 			continue
 		}
+		same = false
 		text := item.Doc
 		if len(text) == 0 {
 			text = []byte("null")
@@ -135,6 +136,15 @@ func (d *Document) withEntries(field string, items []Item) (*Document, error) {
 		return nil, err
 	}
 	return f.docs[0], nil
+}
+
+// holds reports whether a list can have a text for an entry as it is: a flow list has no blocks.
+func (n *node) holds(entry []byte) bool {
+	if n.block() {
+		return true
+	}
+	f, err := Parse(entry)
+	return err != nil || f.docs[0].root == nil || !f.docs[0].root.block()
 }
 
 // inset is how far the lines of a value are indented that are not its first: a block's to
