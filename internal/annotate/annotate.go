@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/kubectl-merge/kubectl-merge/internal/apply"
@@ -88,12 +87,10 @@ func (p Planner) Check(ctx context.Context, s apply.Subject, conf apply.Conf, be
 		return "", err
 	}
 	var problems []string
-	unknown := slices.DeleteFunc(schema.Unknown(t, conf.Value), func(path merge.Path) bool {
-		_, old := merge.Lookup(before, path, t)
-		return old
-	})
-	if len(unknown) > 0 {
-		problems = append(problems, p.UnknownFields(s, t, unknown...)+": fix the name")
+	for _, path := range schema.Unknown(t, conf.Value) {
+		if _, old := merge.Lookup(before, path, t); !old {
+			problems = append(problems, p.UnknownFields(s, t, path)+": fix the name")
+		}
 	}
 	if s.Value, _ = conf.Value.(map[string]any); conf.Blanking == lastapplied.BlankNothing { // a blanked value is of no type
 		if err := p.Mistyped(s, t, before); err != nil {

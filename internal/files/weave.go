@@ -96,7 +96,7 @@ func (w weave) two() (woven, error) {
 	}
 	d := *w.d
 	d.doc = f.Documents()[0]
-	wanted := w.unsettled(func(c merge.Disagreement) merge.Opt { return c.Local })
+	wanted := w.unsettled(theirSide)
 	theirs, err := w.edited(&d, wanted, w.u)
 	if err != nil {
 		return woven{}, err
@@ -213,22 +213,25 @@ func with(v any, at merge.Path, now merge.Opt) any {
 	return v
 }
 
+func theirSide(c merge.Disagreement) merge.Opt { return c.Local }
+
 // unsettled is the result with what a side has for the values in conflict.
 func (w weave) unsettled(side func(merge.Disagreement) merge.Opt) any {
-	v, scalars := w.plan.Result, w.ofScalars()
-	if scalars { // each change would copy the list around it
-		v = runtime.DeepCopyJSONValue(v)
+	v := w.plan.Result
+	if !w.ofScalars() {
+		for _, c := range w.plan.Conflicts {
+			v = with(v, c.Path, side(c))
+		}
+		return v
 	}
+	v = runtime.DeepCopyJSONValue(v) // each change would copy the list around it
 	in := merge.NewFinder(v, w.t)
 	for _, c := range w.plan.Conflicts {
-		last := max(0, len(c.Path)-1)
+		last := len(c.Path) - 1
 		holder, _ := in.Lookup(c.Path[:last])
-		if fields, ok := holder.(map[string]any); ok && scalars {
+		if fields, ok := holder.(map[string]any); ok {
 			fields[c.Path[last].Name] = side(c).Value
-			continue
 		}
-		v = with(v, c.Path, side(c))
-		in = merge.NewFinder(v, w.t)
 	}
 	return v
 }
@@ -239,7 +242,7 @@ func (w weave) normalized() (woven, error) {
 	if err != nil {
 		return woven{}, err
 	}
-	all, wanted := texts{ours: d}, w.unsettled(func(c merge.Disagreement) merge.Opt { return c.Local })
+	all, wanted := texts{ours: d}, w.unsettled(theirSide)
 	if all.theirs, err = w.edited(w.u, wanted, w.d); err == nil && w.o != nil {
 		all.base, err = w.edited(w.o, w.unsettled(func(c merge.Disagreement) merge.Opt { return c.Original }), w.u, w.d)
 	}
@@ -301,7 +304,7 @@ func (w weave) woven(all texts, wanted any) woven {
 func (w weave) means(text string, want any, settled []merge.Disagreement) bool {
 	d := w.one(text)
 	return d != nil && w.has(d.Value(), want, mayMergeByLines) &&
-		!slices.ContainsFunc(settled, func(c merge.Disagreement) bool { return len(entryCounts(c.Local.Value)) == 0 || w.mixes(c, d.Value()) })
+		!slices.ContainsFunc(settled, func(c merge.Disagreement) bool { return !isCollection(c.Local.Value) || w.mixes(c, d.Value()) })
 }
 
 func (w weave) has(got, want any, byLines func(merge.Disagreement) bool) bool {

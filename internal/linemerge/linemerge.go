@@ -100,9 +100,9 @@ func moved(all []Hunk) {
 			continue
 		}
 		has := func(text string) bool { return strings.Contains("\n"+text, "\n"+gone.Base) }
-		alike := slices.ContainsFunc(all, func(h Hunk) bool { return h.Ours == h.Theirs && has(h.Merged) })
+		alike := func(h Hunk) bool { return h.Ours == h.Theirs && has(h.Merged) }
 		for i, h := range all {
-			if !alike && h.Ours != h.Theirs && has(h.Merged) && !has(h.Base) {
+			if h.Ours != h.Theirs && has(h.Merged) && !has(h.Base) && !slices.ContainsFunc(all, alike) {
 				all[i].Conflict, all[i].Merged = true, ""
 			}
 		}

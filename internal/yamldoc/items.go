@@ -113,7 +113,7 @@ func (d *Document) withEntries(field string, items []Item) (*Document, error) {
 	old, _ := n.value.([]any)
 	list, same := make([]any, len(items)), len(old) == len(items)
 	for i, item := range items {
-		if fits := item.Was >= 0 && n.holds(item.Doc); fits {
+		if item.Was >= 0 && n.holds(item.Doc) {
 			list[i], same = old[item.Was], same && item.Was == i
 			continue
 		}
@@ -140,7 +140,7 @@ func (d *Document) withEntries(field string, items []Item) (*Document, error) {
 
 // holds reports whether a list can have a text for an entry as it is: a flow list has no blocks.
 func (n *node) holds(entry []byte) bool {
-	if n.block() {
+	if n.block() || entry == nil {
 		return true
 	}
 	f, err := Parse(entry)
