@@ -23,6 +23,9 @@ type Holders struct {
 	// Alone leaves out what other managers hold as well, as the removal of a field in
 	// server-side apply does: entries of lists as a whole, other values unchanged.
 	Alone bool
+
+	// Local is the object as a file states it, nil: by none. Into a map that it states the server fills nothing.
+	Local any
 }
 
 // Named selects holders by their names.
@@ -80,7 +83,7 @@ func Original(live any, of Holders, typ *merge.Type) any {
 	if !ok {
 		return nil
 	}
-	in := holding{merge.NewFinder(obj, typ)}
+	in := holding{merge.NewFinder(obj, typ), merge.NewFinder(of.Local, typ)}
 	v, ok := in.heldBy(spot{nil, obj, typ}, of.entries(obj))
 	if !ok {
 		return nil
@@ -140,7 +143,7 @@ func below(sets []owned, key string) (out []owned) {
 }
 
 // holding reads the parts of one live object.
-type holding struct{ live *merge.Finder }
+type holding struct{ live, local *merge.Finder }
 
 // spot is a value of live, where it is, and its type.
 type spot struct {
@@ -178,14 +181,10 @@ func shared(sets []owned) bool {
 
 // whole reports whether v is one value to the server. A hold on it then has nothing below.
 func whole(v any, typ *merge.Type, sets []owned) bool {
-	leaf := true
 	for _, s := range sets {
-		for key := range s.fields {
-			leaf = leaf && key == "."
+		if _, itself := s.fields["."]; len(s.fields) > 1 || len(s.fields) == 1 && !itself {
+			return false
 		}
-	}
-	if !leaf {
-		return false
 	}
 	switch v.(type) {
 	case map[string]any:
@@ -202,7 +201,8 @@ func (h holding) inMap(s spot, m map[string]any, sets []owned) (any, bool) {
 	out := map[string]any{}
 	for name, v := range m {
 		at, f, hold := s.at.Child(merge.Named(name)), s.typ.Field(name), below(sets, "f:"+name)
-		if len(hold) > 0 && (f.Allocated || h.live.Refilled(at)) {
+		given, _ := h.local.Lookup(at)
+		if len(hold) > 0 && (f.Allocated || merge.At[map[string]any](given) == nil && h.live.Refilled(at)) {
 			hold = slices.DeleteFunc(slices.Clone(hold), func(s owned) bool { return s.update }) // Apply entries hold only what was stated
 		}
 		if part, ok := h.heldBy(spot{at, v, f.Type}, hold); ok {
@@ -258,10 +258,8 @@ func (h holding) inList(s spot, list []any, sets []owned) (any, bool) {
 
 // withKeys adds an entry's merge keys, default or not: they state which entry it is.
 func withKeys(part map[string]any, entry any, step merge.Step) any {
-	out := maps.Clone(part)
-	if out == nil {
-		out = map[string]any{}
-	}
+	out := map[string]any{}
+	maps.Copy(out, part)
 	for _, k := range step.Keys {
 		if v, ok := merge.At[map[string]any](entry)[k.Name]; ok {
 			out[k.Name] = v
@@ -271,12 +269,11 @@ func withKeys(part map[string]any, entry any, step merge.Step) any {
 }
 
 func keysOf(sets []owned) []string {
-	var keys []string
+	keys := map[string]any{}
 	for _, s := range sets {
-		keys = append(keys, slices.Collect(maps.Keys(s.fields))...)
+		maps.Copy(keys, s.fields)
 	}
-	slices.Sort(keys)
-	return slices.Compact(keys)
+	return slices.Sorted(maps.Keys(keys))
 }
 
 func meta(obj map[string]any) map[string]any {

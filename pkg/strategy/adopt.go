@@ -57,7 +57,7 @@ func adoptable(in Input, result any) []merge.Removal {
 	if !slices.ContainsFunc(ownership.At(t.Owners, nil), func(o merge.Owner) bool { return has(o.Manager, "") }) {
 		return nil
 	}
-	conf := ownership.Original(t.Live, ownership.Holders{Has: has, Alone: true}, in.Schema)
+	conf := ownership.Original(t.Live, ownership.Holders{Has: has, Alone: true, Local: t.Local}, in.Schema)
 	if conf == nil {
 		return nil
 	}
@@ -117,6 +117,7 @@ func (in Input) foreignFields(result any, reported []merge.Removal, foreign func
 	conf := ownership.Original(in.Triple.Live, ownership.Holders{
 		Has:    func(manager, _ string) bool { return foreign(merge.Owner{Manager: manager}) },
 		Scaled: func(manager string) bool { return foreign(merge.Owner{Manager: manager, Subresource: "scale"}) },
+		Local:  in.Triple.Local,
 	}, in.Schema)
 	if conf == nil {
 		return nil
