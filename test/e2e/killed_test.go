@@ -12,13 +12,16 @@ import (
 	"testing"
 
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-merge/kubectl-merge/test/part"
 )
 
 // killed is a command that is killed at its requests, and what has to hold after each kill.
 type killed struct {
 	name string
 	// Where it is killed: between every two requests, before and after the server has heard of
-	// the second (without -soak in turns, where that is asked for); or at writes drawn at random.
+	// the second (without -soak in turns, where that is asked for), a part of them; or at writes
+	// drawn at random.
 	turns, random bool
 	faults        bool // each of its requests fails, too
 	args          []string
@@ -32,6 +35,7 @@ type killed struct {
 // killing is a namespace in which a command is killed.
 type killing struct {
 	*pruned
+	part            part.Part
 	where, record   string // of this kill: for messages; a name for the run's record
 	before, written map[string]string
 	foreign         map[string]types.UID
@@ -147,10 +151,14 @@ func TestKilled(t *testing.T) {
 			t.Parallel()
 			counts := &tally{counts: map[string]int{}}
 			t.Cleanup(func() { t.Logf("%s", counts) })
-			k := &killing{pruned: newPruned(t, server.need(t), counts)}
+			k := &killing{pruned: newPruned(t, server.need(t), counts), part: part.Chosen(t)}
 			command.begin(k)
 			command.play(k)
-			if n := counts.counts[command.counted]; n < command.least {
+			least := command.least
+			if !command.random {
+				least = k.part.Least(least)
+			}
+			if n := counts.counts[command.counted]; n < least {
 				t.Errorf("only %d %s", n, command.counted)
 			}
 		})
@@ -166,13 +174,17 @@ func (c killed) play(k *killing) {
 	}
 	harms := slices.DeleteFunc(faultyHarms(), func(h faultyHarm) bool { return h.slow })
 	for n, more := 0, true; more; n++ {
+		if !k.part.Has(n) {
+			continue
+		}
+		turn := n + n/4 // what takes turns does so in each part
 		for _, after := range []bool{false, true} {
-			if !c.turns || *soak > 1 || after == (n%2 == 1) {
+			if !c.turns || *soak > 1 || after == (turn%2 == 1) {
 				more = c.kill(k, n, after)
 			}
 		}
 		for i, h := range harms {
-			if c.faults && (*soak > 1 || i%len(harms) == n%len(harms)) { // one fault at each request
+			if c.faults && (*soak > 1 || i%len(harms) == turn%len(harms)) { // one fault at each request
 				if c.once(k, fmt.Sprintf("%s at request %d", h.name, n), func(args []string) bool { return k.faultedAt(n, h, args...) }) {
 					k.counts.add("faults", 1)
 				}

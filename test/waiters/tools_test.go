@@ -1,3 +1,5 @@
+//go:build sidebyside
+
 package waiters
 
 import (

@@ -1,6 +1,5 @@
-// Package waiters has five tools wait for the same objects at the same time, on a server
-// with controllers, and holds the table of docs/wait.md to how they end. It is a module of
-// its own, so that neither Helm nor Flux is in any list of what the program is made of.
+//go:build sidebyside
+
 package waiters
 
 import (
@@ -11,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -22,8 +20,6 @@ import (
 )
 
 var write = flag.Bool("write", false, "put the table, with the seconds of this run, into docs/wait.md")
-
-const doc = "../../docs/wait.md"
 
 // TestSideBySide: every tool ends as the table says.
 func TestSideBySide(t *testing.T) {
@@ -57,37 +53,6 @@ func TestSideBySide(t *testing.T) {
 		text = table.ReplaceAllLiteral(text, []byte(string(head[1])+strings.Join(rows, "")))
 		if err := os.WriteFile(doc, text, 0o600); err != nil {
 			t.Fatal(err)
-		}
-	}
-}
-
-// table is the one in the docs: its head, its rule, its rows.
-var table = regexp.MustCompile("(?m)(^\\| situation \\| `kubectl rollout status` .*\n\\|[-|]+\n)((?:\\| .*\n)+)")
-
-// TestDocumented: the table in the docs is of these situations, and has how each tool ends.
-func TestDocumented(t *testing.T) {
-	text, err := os.ReadFile(doc)
-	if err != nil {
-		t.Fatal(err)
-	}
-	found := table.FindSubmatch(text)
-	if found == nil {
-		t.Fatalf("%s has no such table", doc)
-	}
-	rows := strings.Split(strings.TrimSpace(string(found[2])), "\n")
-	if len(rows) != len(situations) {
-		t.Fatalf("%d rows, want %d", len(rows), len(situations))
-	}
-	for i, s := range situations {
-		cells := strings.Split(strings.Trim(rows[i], "| "), " | ")
-		if len(cells) != len(tools)+1 || cells[0] != s.name {
-			t.Errorf("row %d: %s; want that of %q", i+1, rows[i], s.name)
-			continue
-		}
-		for n, end := range s.ends {
-			if got, _, _ := strings.Cut(cells[n+1], ","); got != end {
-				t.Errorf("%s: %s: the docs have %q, want %q", s.name, tools[n].name, got, end)
-			}
 		}
 	}
 }

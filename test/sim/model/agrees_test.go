@@ -16,11 +16,13 @@ import (
 	"testing"
 
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-merge/kubectl-merge/test/part"
 )
 
 var (
-	seed  = flag.Uint64("sim.seed", 1, "of the requests")
-	count = flag.Int("sim.n", 20000, "requests to play")
+	seed  = flag.Uint64("sim.seed", 0, "of the requests (0: of the part)")
+	count = flag.Int("sim.n", 0, "requests to play (0: a part of 20000)")
 )
 
 // TestModelAgrees: random requests have the same answers of the model and of the real API server,
@@ -32,6 +34,14 @@ func TestModelAgrees(t *testing.T) {
 	m, err := New(namespace)
 	if err != nil {
 		t.Fatal(err)
+	}
+	played := part.Chosen(t)
+	if *seed == 0 {
+		*seed = played.Seed()
+	}
+	if *count == 0 {
+		from, to := played.Of(20000)
+		*count = to - from
 	}
 	draw := &drawer{Rand: rand.New(rand.NewPCG(*seed, 0)), m: m}
 	ours, theirs := newNames(), newNames()
