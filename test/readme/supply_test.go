@@ -78,7 +78,13 @@ func TestModules(t *testing.T) {
 	patched := regexp.MustCompile(`(?m)^toolchain go1\.\d+\.[1-9]\d*$`)
 	updated := strings.FieldsFunc(regexp.MustCompile(`directories: \[(.*)\]`).FindStringSubmatch(read(".github/dependabot.yml"))[1], func(r rune) bool { return r == ',' || r == ' ' })
 	cached, makefile := strings.Fields(read(".github/workflows/test.yml")), read("Makefile")
-	checked := strings.Fields(regexp.MustCompile(`(?m)^MODULES +:=(.*)$`).FindStringSubmatch(makefile)[1])
+	var checked []string
+	for _, list := range regexp.MustCompile(`(?m)^(?:MODULES|APART) +:=(.*)$`).FindAllStringSubmatch(makefile, -1) {
+		checked = append(checked, strings.Fields(list[1])...)
+	}
+	if !slices.Contains(cached, "lint-apart") {
+		t.Error("the workflow does not run make lint-apart")
+	}
 	found := 0
 	err := filepath.WalkDir(root, func(path string, _ os.DirEntry, err error) error {
 		if err != nil || filepath.Base(path) != "go.mod" || strings.Contains(path, "testdata") {
