@@ -201,9 +201,11 @@ func (h holding) inMap(s spot, m map[string]any, sets []owned) (any, bool) {
 	out := map[string]any{}
 	for name, v := range m {
 		at, f, hold := s.at.Child(merge.Named(name)), s.typ.Field(name), below(sets, "f:"+name)
-		given, _ := h.local.Lookup(at)
-		if len(hold) > 0 && (f.Allocated || merge.At[map[string]any](given) == nil && h.live.Refilled(at)) {
-			hold = slices.DeleteFunc(slices.Clone(hold), func(s owned) bool { return s.update }) // Apply entries hold only what was stated
+		if len(hold) > 0 {
+			given, _ := h.local.Lookup(at)
+			if f.Allocated || merge.At[map[string]any](given) == nil && h.live.Refilled(at) {
+				hold = slices.DeleteFunc(slices.Clone(hold), func(s owned) bool { return s.update }) // Apply entries hold only what was stated
+			}
 		}
 		if part, ok := h.heldBy(spot{at, v, f.Type}, hold); ok {
 			out[name] = part
