@@ -16,17 +16,24 @@ const doc = "../../docs/wait.md"
 // table is the one in the docs: its head, its rule, its rows.
 var table = regexp.MustCompile("(?m)(^\\| situation \\| `kubectl rollout status` .*\n\\|[-|]+\n)((?:\\| .*\n)+)")
 
-// TestDocumented: the table in the docs is of these situations, and has how each tool ends.
-func TestDocumented(t *testing.T) {
-	text, err := os.ReadFile(doc)
+// documented is the page, and the head and the rows of its table.
+func documented(t *testing.T) (page []byte, head, rows string) {
+	t.Helper()
+	page, err := os.ReadFile(doc)
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := table.FindSubmatch(text)
+	found := table.FindSubmatch(page)
 	if found == nil {
 		t.Fatalf("%s has no such table", doc)
 	}
-	rows := strings.Split(strings.TrimSpace(string(found[2])), "\n")
+	return page, string(found[1]), string(found[2])
+}
+
+// TestDocumented: the table in the docs is of these situations, and has how each tool ends.
+func TestDocumented(t *testing.T) {
+	_, _, body := documented(t)
+	rows := strings.Split(strings.TrimSpace(body), "\n")
 	if len(rows) != len(situations) {
 		t.Fatalf("%d rows, want %d", len(rows), len(situations))
 	}

@@ -42,15 +42,8 @@ func TestSideBySide(t *testing.T) {
 	})
 	t.Logf("%d situations, %d tools\n%s", len(situations), len(tools), strings.Join(rows, ""))
 	if *write && !t.Failed() {
-		text, err := os.ReadFile(doc)
-		if err != nil {
-			t.Fatal(err)
-		}
-		head := table.FindSubmatch(text)
-		if head == nil {
-			t.Fatalf("%s has no such table", doc)
-		}
-		text = table.ReplaceAllLiteral(text, []byte(string(head[1])+strings.Join(rows, "")))
+		page, head, _ := documented(t)
+		text := table.ReplaceAllLiteral(page, []byte(head+strings.Join(rows, "")))
 		if err := os.WriteFile(doc, text, 0o600); err != nil {
 			t.Fatal(err)
 		}
