@@ -75,8 +75,8 @@ soak: cluster-binaries
 	go test -timeout 12h -v -run 'TestUndone' ./test/sweep -args -part=all -sweep.n=$$((250000 * $(SOAK))) -sweep.seed=$$RANDOM
 	go test -timeout 12h -v -run 'TestSameOwner' ./test/sweep -args -part=all -sweep.n=$$((625000 * $(SOAK))) -sweep.seed=$$RANDOM
 	go test -timeout 12h -v -run 'TestSequences|TestBeside|TestActors|TestDefaults|TestSweep|TestWriters|TestInterop|TestKilled|TestServerKilled|TestStorm|TestSilent|TestFaultsEverywhere|TestRollout|TestLawReadyServer|TestDriftIsExact|TestDriftWatched|TestUnownedIsSilent|TestLawBoundUndone' ./test/e2e -args -part=all -soak=$(SOAK)
-	go test -timeout 12h -v ./test/sim/model -args -sim.n=$$((40000 * $(SOAK))) -sim.seed=$$RANDOM
-	go test -timeout 12h -v -run TestSeeds ./test/sim/play -args -sim.n=$$((125000 * $(SOAK))) -sim.seed=$$((RANDOM * 1000000))
+	go test -timeout 12h -v ./test/sim/model -args -part=all -sim.n=$$((40000 * $(SOAK))) -sim.seed=$$RANDOM
+	go test -timeout 12h -v -run TestSeeds ./test/sim/play -args -part=all -sim.n=$$((125000 * $(SOAK))) -sim.seed=$$((RANDOM * 1000000))
 	go test -timeout 12h -v -run TestMutations ./test/sim/play -args -sim.mutations=all
 	$(MAKE) --no-print-directory controller helm
 	@echo "make soak: nothing was found"

@@ -177,7 +177,7 @@ func (c killed) play(k *killing) {
 		if !k.part.Has(n) {
 			continue
 		}
-		turn := n + n/4 // what takes turns does so in each part
+		turn := k.part.Nth(n) // what takes turns does so in each part
 		for _, after := range []bool{false, true} {
 			if !c.turns || *soak > 1 || after == (turn%2 == 1) {
 				more = c.kill(k, n, after)

@@ -198,7 +198,7 @@ func (c completing) plays(t *testing.T, u *user, path string) {
 		if !played.Has(i + i/4) { // one of each four alike
 			continue
 		}
-		program := []string{"kubectl-merge ", "kubectl merge "}[i/4%2]
+		program := []string{"kubectl-merge ", "kubectl merge "}[played.Nth(i)%2]
 		if c.name == "fish" && namesFiles(line) {
 			program = "kubectl-merge " // kubectl's own script for fish evaluates the names of files
 		}

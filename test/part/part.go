@@ -49,6 +49,9 @@ func ofCommit(hash string) int {
 // parts.
 func (p Part) Has(n int) bool { return n%p.of == p.n }
 
+// Nth is how many situations of the part stand before the nth of a table.
+func (p Part) Nth(n int) int { return n / p.of }
+
 // Of is the part of n random situations: from one of them up to, but without, another.
 func (p Part) Of(n int) (from, to int) { return n * p.n / p.of, n * (p.n + 1) / p.of }
 

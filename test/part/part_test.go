@@ -7,9 +7,13 @@ func TestParts(t *testing.T) {
 	const situations = 103
 	seen, random := [situations]int{}, [situations]int{}
 	for n := range count {
-		p := Part{n, count}
+		p, had := Part{n, count}, 0
 		for i := range situations {
 			if p.Has(i) {
+				if nth := p.Nth(i); nth != had {
+					t.Errorf("situation %d is number %d of part %d, want %d", i, nth, n, had)
+				}
+				had++
 				seen[i]++
 			}
 		}

@@ -21,8 +21,8 @@ import (
 )
 
 var (
-	seed  = flag.Uint64("sim.seed", 0, "of the requests (0: of the part)")
-	count = flag.Int("sim.n", 0, "requests to play (0: a part of 20000)")
+	seed  = flag.Uint64("sim.seed", 1, "of the requests")
+	count = flag.Int("sim.n", 20000, "requests of which a part is played")
 )
 
 // TestModelAgrees: random requests have the same answers of the model and of the real API server,
@@ -35,19 +35,12 @@ func TestModelAgrees(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	played := part.Chosen(t)
-	if *seed == 0 {
-		*seed = played.Seed()
-	}
-	if *count == 0 {
-		from, to := played.Of(20000)
-		*count = to - from
-	}
-	draw := &drawer{Rand: rand.New(rand.NewPCG(*seed, 0)), m: m}
+	from, to := part.Chosen(t).Of(*count)
+	draw := &drawer{Rand: rand.New(rand.NewPCG(*seed, uint64(from))), m: m}
 	ours, theirs := newNames(), newNames()
 	codes, refused := map[string]int{}, 0
 	var trace []string
-	for n := 0; n < *count; {
+	for n := 0; n < to-from; {
 		r, late := draw.request(), draw.IntN(4) == 0
 		sent := filled(r, ours, late)
 		res, err := m.Serve(sent.over(t, "http://model", namespace), sent.body, "")
@@ -66,7 +59,7 @@ func TestModelAgrees(t *testing.T) {
 		codes[fmt.Sprint(r.verb, " ", code)]++
 		draw.next(r, ours, theirs)
 	}
-	t.Logf("%d requests agreed, %d more were drawn that the model does not cover: %v", *count, refused, codes)
+	t.Logf("%d requests agreed, %d more were drawn that the model does not cover: %v", to-from, refused, codes)
 }
 
 func text(v any) string {

@@ -32,7 +32,7 @@ func TestMutations(t *testing.T) {
 			if out, err := exec.Command("go", "test", "-overlay", overlay, "-ldflags=-s -w", "-c", "-o", program, ".").CombinedOutput(); err != nil {
 				t.Fatalf("%v\n%s", err, out)
 			}
-			cmd := exec.Command(program, "-test.run=^TestSeeds$", "-sim.n=200000", "-sim.shrinks=false", "-sim.only="+m.Only)
+			cmd := exec.Command(program, "-test.run=^TestSeeds$", "-sim.n=200000", "-part=all", "-sim.shrinks=false", "-sim.only="+m.Only)
 			out, err := cmd.CombinedOutput()
 			found := broken.FindSubmatch(out)
 			if failed := (*exec.ExitError)(nil); !errors.As(err, &failed) || found == nil {

@@ -15,7 +15,7 @@ import (
 
 var (
 	first = flag.Uint64("sim.seed", 1, "the first seed")
-	count = flag.Int("sim.n", 0, "seeds to play (0: a part of 20000)")
+	count = flag.Int("sim.n", 20000, "seeds of which a part is played")
 	most  = flag.Int("sim.failures", 1, "broken seeds after which no more are played")
 	only  = flag.String("sim.only", "", "play the scenarios that have all of these: verbs, kinds of events, prune, server")
 	small = flag.Bool("sim.shrinks", true, "make a scenario that breaks a law as small as it can be")
@@ -26,11 +26,7 @@ var (
 func TestSeeds(t *testing.T) {
 	place := NewPlace(t)
 	t.Setenv("HOME", place.Dir)
-	from, n := *first, uint64(*count)
-	if n == 0 {
-		start, end := part.Chosen(t).Of(20000)
-		from, n = from+uint64(start), uint64(end-start)
-	}
+	from, to := part.Chosen(t).Of(*count)
 	begun, runs := time.Now(), 0
 	seeds := make(chan uint64)
 	var (
@@ -62,18 +58,18 @@ func TestSeeds(t *testing.T) {
 			}
 		})
 	}
-	for i := range n {
+	for n := from; n < to; n++ {
 		mu.Lock()
 		stop := failed >= *most
 		mu.Unlock()
 		if stop {
 			break
 		}
-		seeds <- from + i
+		seeds <- *first + uint64(n)
 	}
 	close(seeds)
 	crew.Wait()
-	t.Logf("%d seeds from %d, %d runs in %s", n, from, runs, time.Since(begun).Round(time.Second))
+	t.Logf("%d seeds from %d, %d runs in %s", to-from, *first+uint64(from), runs, time.Since(begun).Round(time.Second))
 }
 
 func TestMain(m *testing.M) {
